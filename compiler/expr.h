@@ -1,0 +1,160 @@
+/* expr.h - what is left to match: interned expressions over bytes.
+ *
+ * Problem   A grammar must be followed byte by byte, in any state, with no state built that no generation visits.
+ * Idea      An expression denotes the language that may still follow. Reading a byte replaces it by its Brzozowski derivative. All
+ *           expressions are hash-consed, so that equal ones are one number, derivatives meet again, and a table of derivatives is a DFA that builds
+ *           itself. `and` and `not` need no construction of their own: D_b(a & b) = D_b(a) & D_b(b).
+ * Calls     A RULE stands for an expression that is unfolded on the first visit. `rule · k` with k other than ε is a call: the matcher
+ *           pushes k and goes on with the rule's body (a frame of its own, shared by all callers). A RULE that is last replaces the
+ *           frame (tail call).
+ * Empty     An expression whose language is empty is always TSL__NONE: constructors simplify, `and`/`not` search the derivative graph
+ *           (empty.c), rules are productive by contract. So "not NONE" means "can still be completed".
+ * Counters  repeat{m,n} with large bounds is not unrolled: once entered it becomes COUNTED, the number of begun iterations being a register of
+ *           the frame (see deriv.h).
+ *
+ * Example   D_a( a(b|c)* ) = (b|c)*;  D_b( (b|c)* ) = (b|c)*: two states.
+ * Cost      A constructor is one hash probe; a node is 32 bytes.
+ * Failure   Sticky: when memory or a limit runs out, constructors return TSL__NONE and tsl__exprs_status tells; check it once, before a
+ *           result is used. (RE2 and zstd do the same: code that builds stays readable.)
+ * Layers    A tsl__exprs may have a frozen parent (the vocabulary's shared one): ids below parent's count belong to it and are found, never
+ *           made again.
+ * Refs      Owens, Reppy, Turon 2009 "Regular-expression derivatives re-examined".
+ * Tested by tests/test_expr.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_EXPR_H
+#define TSL_COMPILER_EXPR_H
+
+#include "runtime/base.h"
+
+typedef uint32_t tsl__expr;
+typedef struct tsl__exprs tsl__exprs;
+
+#define TSL__NONE 0u /* ∅: no text at all */
+#define TSL__EPS 1u  /* ε: the empty text */
+#define TSL__INF UINT32_MAX
+
+/* A set of code points: sorted, disjoint, non-adjacent ranges. See charset.h. */
+struct tsl__charset;
+
+tsl_status tsl__exprs_status(const tsl__exprs *x);
+/* Make the failure stick (front ends use it for limits of their own). `what` is a string that outlives x. */
+void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what);
+const char *tsl__exprs_why(const tsl__exprs *x);
+const tsl_allocator *tsl__exprs_allocator(const tsl__exprs *x);
+/* Memory that lives as long as x (contexts of rules, keys). NULL when out of memory (sticky). */
+void *tsl__exprs_alloc(tsl__exprs *x, size_t size);
+/* Have `destroy(ctx)` called when x is freed; called at once if this fails. */
+bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx));
+
+/* ---- regular expressions over bytes --------------------------------------------------------------------------- */
+
+tsl__expr tsl__expr_bytes(tsl__exprs *x, const tsl__bytes *set);
+tsl__expr tsl__expr_range(tsl__exprs *x, uint8_t lo, uint8_t hi); /* both ends included */
+tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length);
+tsl__expr tsl__expr_seq(tsl__exprs *x, tsl__expr a, tsl__expr b);
+tsl__expr tsl__expr_alt(tsl__exprs *x, tsl__expr a, tsl__expr b);
+tsl__expr tsl__expr_alt_n(tsl__exprs *x, const tsl__expr *e, size_t n);
+/* a{min,max}; max may be TSL__INF. */
+tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t max);
+#define tsl__expr_star(x, a) tsl__expr_repeat((x), (a), 0, TSL__INF)
+#define tsl__expr_opt(x, a) tsl__expr_alt((x), (a), TSL__EPS)
+/* Intersection and complement (of all byte strings): of expressions without rules and tokens only. */
+tsl__expr tsl__expr_and(tsl__exprs *x, tsl__expr a, tsl__expr b);
+tsl__expr tsl__expr_not(tsl__exprs *x, tsl__expr a);
+
+/* ---- code points ---------------------------------------------------------------------------------------------- */
+
+/* One code point out of the set, as UTF-8. Surrogates are left out. */
+tsl__expr tsl__expr_charset(tsl__exprs *x, const struct tsl__charset *set);
+tsl__expr tsl__expr_any_char(tsl__exprs *x); /* any code point */
+tsl__expr tsl__expr_text(tsl__exprs *x);     /* any valid UTF-8 text: any_char* */
+/* Texts that `a` does not match: text & !a. */
+tsl__expr tsl__expr_text_not(tsl__exprs *x, tsl__expr a);
+
+/* ---- sets of strings ------------------------------------------------------------------------------------------ */
+
+/* A sorted, immutable array of distinct strings (property names, enum values), bytes of UTF-8. Its index is the position in sorted order
+ * (memcmp, shorter first). */
+typedef struct tsl__string { const char *at; uint32_t length; } tsl__string;
+typedef uint32_t tsl__stringset;
+/* Copies, sorts and removes doubles. `order` (may be NULL) receives for each input its index in the set. */
+tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order);
+uint32_t tsl__stringset_size(const tsl__exprs *x, tsl__stringset s);
+tsl__string tsl__stringset_at(const tsl__exprs *x, tsl__stringset s, uint32_t index);
+/* Exactly the strings of the set, as one node that is split by binary search. */
+tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
+
+/* ---- JSON strings --------------------------------------------------------------------------------------------- */
+
+/* The rest of a JSON string, closing quote included, whose *decoded* text `text` matches (an expression over UTF-8 without rules or
+ * tokens): every spelling with raw characters, \n, \u0041 and surrogate pairs. The opening quote is not part of it:
+ *   seq(literal("\""), json_string(e)). */
+tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
+
+/* What follows a key. Both are called while x may be changed. */
+typedef struct tsl__keys_ops {
+  /* May string `index` of the set be used? */
+  bool (*allows)(void *ctx, uint32_t param, uint32_t index);
+  /* What comes after the closing quote of that key; never TSL__NONE for an allowed one. */
+  tsl__expr (*after)(tsl__exprs *x, void *ctx, uint32_t param, uint32_t index);
+} tsl__keys_ops;
+/* The rest of a JSON string (after its opening quote) that spells an allowed string of the set, its closing quote, and what follows that key: the
+ * union over allowed keys of json_string(key) · after(key), never spelled out. NONE if no key is allowed. (ctx, param) name the continuation: equal
+ * pairs must behave equally for ever. `shortest` is the fewest bytes it takes (saturating), quote and `after` included. */
+tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, uint32_t shortest);
+
+/* ---- native automata ------------------------------------------------------------------------------------------ */
+
+/* An automaton in C for languages that would be clumsy as expressions (numbers with bounds). `param` is a number that the owner
+ * interns: equal languages should have equal params. Its language is never empty. */
+typedef struct tsl__native_ops {
+  bool (*nullable)(void *ctx, uint32_t param);
+  /* Add every byte b where behaviour may differ from byte b - 1 (0 is implied). */
+  void (*boundaries)(void *ctx, uint32_t param, tsl__bytes *out);
+  /* The derivative: any expression, TSL__NONE if the byte is illegal. */
+  tsl__expr (*step)(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
+  /* The fewest bytes of a member; saturates at TSL__INF. */
+  uint32_t (*shortest)(void *ctx, uint32_t param);
+  /* For listings: a name such as "number[1,10]"; writes at most n bytes with NUL. */
+  void (*print)(void *ctx, uint32_t param, char *out, size_t n);
+} tsl__native_ops;
+tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx, uint32_t param);
+
+/* ---- tokens and rules ----------------------------------------------------------------------------------------- */
+
+/* One whole token out of `tokens` (sorted ids), or, if `complement`, any token but these and the end-of-generation ones. */
+tsl__expr tsl__expr_token(tsl__exprs *x, const tsl_token *tokens, size_t n, bool complement);
+
+/* A rule: an expression that is made when it is first needed. */
+typedef struct tsl__rule_ops {
+  /* The body; never TSL__NONE (rules are productive), and never left-recursive: no chain of unfoldings reaches the rule again
+   * before a byte or token. Called once, later answers come from memory. */
+  tsl__expr (*unfold)(tsl__exprs *x, void *ctx, uint32_t param);
+  /* For listings: writes at most n bytes with NUL. */
+  void (*print)(void *ctx, uint32_t param, char *out, size_t n);
+} tsl__rule_ops;
+
+#define TSL__RULE_NULLABLE 1u /* the body matches the empty text; must be right */
+#define TSL__RULE_INLINE 2u   /* never a frame of its own: the body is put in place (small bodies, no memo wanted) */
+
+/* A new expression for a new rule; the caller interns (ctx, param) itself and asks once. `shortest` is the fewest bytes of a member, saturating at
+ * TSL__INF; it must be right (at least a lower bound for TSL__RULE_INLINE). */
+tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uint32_t param, uint32_t flags, uint32_t shortest);
+
+/* ---- questions ------------------------------------------------------------------------------------------------ */
+
+bool tsl__expr_nullable(const tsl__exprs *x, tsl__expr e);
+/* Is there a rule or token in it? Then it cannot stand under and, not or json_string. */
+bool tsl__expr_has_calls(const tsl__exprs *x, tsl__expr e);
+/* The fewest bytes of a member (saturating); for and/not found by search on the first call. */
+uint32_t tsl__expr_shortest(tsl__exprs *x, tsl__expr e);
+/* Are there finitely many texts? If so and there are at most `limit`, *count tells how many (else limit + 1); exact for sets up to limit. Call-free e only. */
+bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count);
+/* Does call-free e match these bytes? */
+bool tsl__expr_matches(tsl__exprs *x, tsl__expr e, const void *bytes, size_t length);
+/* The expression in a regex-like notation; writes at most n bytes with NUL, returns the length it would need. */
+size_t tsl__expr_print(const tsl__exprs *x, tsl__expr e, char *out, size_t n);
+
+#endif

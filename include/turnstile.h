@@ -1,0 +1,361 @@
+/* turnstile.h - the whole public interface of Turnstile.
+ *
+ * Turnstile constrains what a language model may write. A grammar (JSON Schema, regular expression or GBNF) is
+ * compiled against a vocabulary; a matcher follows one generation and says, before every draw, which tokens may come
+ * next so that the text can still end well. The sections are in the order in which a user meets them:
+ *
+ *   1. status and errors      4. matcher (one sequence)     7. limits
+ *   2. vocabulary             5. masks on logits
+ *   3. grammar                6. sampler
+ *
+ * Conventions that hold everywhere
+ *   Ownership  An object that a function hands out through `**out` belongs to the caller, who ends it with the
+ *              matching `_release` or `_free`. Pointers to the inside of an object live as long as that object.
+ *              Inputs are copied where they are kept.
+ *   Errors     A call that can fail returns tsl_status, TSL_OK being 0. On failure nothing has changed and `*out` is
+ *              NULL. Compile and load calls also fill a caller-owned tsl_error on every failure.
+ *              That a grammar does not allow a token is a result (TSL_REJECTED), not an error.
+ *   Threads    A tsl_vocab and a tsl_grammar may be used by any number of threads at once. A tsl_matcher and a
+ *              tsl_sampler may be used by one thread at a time.
+ *   Globals    None. Nothing is logged; nothing aborts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TURNSTILE_H
+#define TURNSTILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(TSL_BUILD_SHARED) && (defined(__GNUC__) || defined(__clang__))
+#define TSL_API __attribute__((visibility("default")))
+#else
+#define TSL_API
+#endif
+
+#define TSL_VERSION_MAJOR 0
+#define TSL_VERSION_MINOR 1
+#define TSL_VERSION_PATCH 0
+
+/* "0.1.0": the version of the library that is linked, which may differ from the header's. */
+TSL_API const char *tsl_version(void);
+
+/* ---- 1. Status and errors ------------------------------------------------------------------------------------- */
+
+/* Values are pinned and never renumbered; the list is runtime/status.def. */
+typedef enum tsl_status {
+  TSL_OK = 0,
+  TSL_REJECTED = 1,        /* the grammar does not allow this token, these bytes, or the end here */
+  TSL_ERR_NO_MEMORY = 2,   /* the allocator returned NULL */
+  TSL_ERR_ARGUMENT = 3,    /* an argument is out of its documented range */
+  TSL_ERR_SYNTAX = 4,      /* the text given is malformed: JSON, UTF-8, regex, GBNF */
+  TSL_ERR_SCHEMA = 5,      /* well-formed, but not a schema: a keyword of the wrong type, a reference that leads nowhere */
+  TSL_ERR_UNSUPPORTED = 6, /* understood, but not supported; the message says what */
+  TSL_ERR_EMPTY = 7,       /* no text at all satisfies the grammar */
+  TSL_ERR_LIMIT = 8,       /* a documented limit was reached; the message names it */
+  TSL_ERR_IO = 9,          /* a file could not be read or written */
+  TSL_ERR_FORMAT = 10,     /* a file is not what it claims to be: magic, version, checksum, bounds */
+  TSL_ERR_STATE = 11,      /* the call does not fit the object's state: accept after the end, rollback too far */
+  TSL_ERR_LOGITS = 12,     /* the logits cannot be sampled from: NaN, +inf, or nothing allowed is finite */
+  TSL_ERR_CANCELLED = 13   /* the caller's cancel flag was set, or the deadline passed */
+} tsl_status;
+
+/* "TSL_ERR_SYNTAX": the name of a status; never NULL. */
+TSL_API const char *tsl_status_name(tsl_status status);
+
+/* Where and why something failed. Caller-owned plain data, fully written on every failure, untouched on success.
+ * Functions that take one accept NULL. */
+typedef struct tsl_error {
+  tsl_status status;
+  size_t offset;     /* byte offset into the text given; 0 where no text is involved */
+  uint32_t line;     /* 1-based; 0 where no text is involved */
+  uint32_t column;   /* 1-based, in bytes */
+  char pointer[256]; /* JSON pointer of the keyword to blame, "" where there is none; cut at a whole character */
+  char message[512]; /* one sentence without a full stop, UTF-8 */
+} tsl_error;
+
+/* Memory hooks. `reallocate(ctx, NULL, 0, n)` allocates, `(ctx, p, old, n)` resizes, `(ctx, p, old, 0)` frees and
+ * returns NULL. Returning NULL for n > 0 is reported as TSL_ERR_NO_MEMORY and leaves the old block alone. Must be
+ * callable from any thread that uses objects made with it. Blocks are aligned as malloc's are. */
+typedef struct tsl_allocator {
+  void *ctx;
+  void *(*reallocate)(void *ctx, void *block, size_t old_size, size_t new_size);
+} tsl_allocator;
+
+/* ---- 2. Vocabulary -------------------------------------------------------------------------------------------- */
+
+/* The tokens of a model: their bytes, which of them are special, which end a generation, and how to encode text. Immutable,
+ * reference-counted, shared by threads. */
+typedef struct tsl_vocab tsl_vocab;
+
+typedef uint32_t tsl_token;
+#define TSL_NO_TOKEN UINT32_MAX
+
+/* A vocabulary as arrays. `bytes` and `offsets` describe `size` tokens: token i spells bytes[offsets[i]] up to, not including,
+ * bytes[offsets[i + 1]], so offsets has size + 1 entries, the first 0. A token with no bytes is never allowed. A special token is allowed
+ * only where a grammar names it (or as an end-of-generation token), never as the text that its bytes spell. */
+typedef struct tsl_vocab_desc {
+  const uint8_t *bytes;
+  const uint32_t *offsets;
+  uint32_t size;          /* tokens; 1 to TSL_MAX_VOCAB */
+  uint32_t logits_width;  /* columns of a logits row, >= size; 0 means size. Columns from size on are never allowed */
+  const uint8_t *special; /* size flags, non-zero = special; NULL = none */
+  const tsl_token *eog;   /* end-of-generation ids; each is treated as special */
+  uint32_t eog_count;     /* may be 0: then nothing is allowed once the text is complete and can't go on */
+} tsl_vocab_desc;
+
+/* Build a vocabulary from arrays. Cost: about 100 ms for 128k tokens. Errors: ARGUMENT (offsets decrease, ids out of
+ * range), LIMIT (TSL_MAX_VOCAB, TSL_MAX_TOKEN_BYTES), NO_MEMORY. `allocator` may be NULL (malloc). */
+TSL_API tsl_status tsl_vocab_new(const tsl_vocab_desc *desc, const tsl_allocator *allocator, tsl_vocab **out,
+                                 tsl_error *error);
+
+typedef struct tsl_vocab_options {
+  uint32_t logits_width; /* as in tsl_vocab_desc */
+  const tsl_token *eog;  /* replaces what the file says, if eog_count > 0 */
+  uint32_t eog_count;
+  const char *cache_dir; /* keep a content-addressed cache file here and use it if it is there; NULL = no cache */
+  const char *pattern;   /* tiktoken files name no pre-tokenisation pattern: give one (PCRE syntax), or NULL to go by the file name */
+} tsl_vocab_options;
+
+/* Load a vocabulary from a file: HF `tokenizer.json` (byte-level BPE, or SentencePiece-style BPE with byte fallback),
+ * or a tiktoken rank file (base64 token, space, rank, a line each). The format is told from the content. End-of-generation tokens are taken
+ * from well-known names ("</s>", "<|eot_id|>", "<|im_end|>", "<end_of_turn>", …) unless options give them.
+ * Errors: IO, SYNTAX and FORMAT with the offset, UNSUPPORTED (a tokenizer model other than BPE), LIMIT, NO_MEMORY.
+ * `options` and `allocator` may be NULL. */
+TSL_API tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *options,
+                                       const tsl_allocator *allocator, tsl_vocab **out, tsl_error *error);
+
+/* As tsl_vocab_load_file, from memory; `name` stands in for the file's name (may be NULL). */
+TSL_API tsl_status tsl_vocab_load_memory(const void *data, size_t size, const char *name,
+                                         const tsl_vocab_options *options, const tsl_allocator *allocator,
+                                         tsl_vocab **out, tsl_error *error);
+
+/* The embedded vocabulary: 4,096 byte-level BPE tokens trained on text of this project. */
+TSL_API tsl_status tsl_vocab_embedded(const tsl_allocator *allocator, tsl_vocab **out, tsl_error *error);
+
+TSL_API void tsl_vocab_retain(tsl_vocab *vocab);
+TSL_API void tsl_vocab_release(tsl_vocab *vocab); /* NULL is allowed */
+
+TSL_API uint32_t tsl_vocab_size(const tsl_vocab *vocab);         /* tokens */
+TSL_API uint32_t tsl_vocab_logits_width(const tsl_vocab *vocab); /* columns of a logits row */
+TSL_API size_t tsl_vocab_mask_words(const tsl_vocab *vocab);     /* uint32_t words of a mask: ceil(logits_width / 32) */
+TSL_API bool tsl_vocab_is_special(const tsl_vocab *vocab, tsl_token token);
+TSL_API bool tsl_vocab_is_eog(const tsl_vocab *vocab, tsl_token token);
+TSL_API const tsl_token *tsl_vocab_eog(const tsl_vocab *vocab, uint32_t *count);
+/* The bytes of a token (not NUL-terminated); NULL and length 0 for an id out of range. */
+TSL_API const uint8_t *tsl_vocab_bytes(const tsl_vocab *vocab, tsl_token token, size_t *length);
+/* The special or added token of that exact text, or TSL_NO_TOKEN. */
+TSL_API tsl_token tsl_vocab_find_special(const tsl_vocab *vocab, const char *text, size_t length);
+/* XXH3-128 over everything that changes a mask or an encoding, as 16 big-endian bytes. */
+TSL_API void tsl_vocab_identity(const tsl_vocab *vocab, uint8_t identity[16]);
+/* Bytes held, warm-up included. */
+TSL_API size_t tsl_vocab_memory(const tsl_vocab *vocab);
+
+#define TSL_ENCODE_SPECIAL 1u /* added and special tokens written out in the text become those tokens */
+#define TSL_ENCODE_BOS 2u     /* put the beginning-of-sequence token first, where the tokenizer file asks for one */
+
+/* Encode `length` bytes of text as the tokenizer would: normaliser, added tokens, pre-tokenisation pattern, BPE merges. Writes at most
+ * `capacity` ids and sets *count to the number needed (so a call with capacity 0 measures); ids past capacity are dropped and
+ * TSL_ERR_LIMIT is returned. A vocabulary made from arrays has no merges: it encodes by the greedy longest token.
+ * Invalid UTF-8 goes through byte by byte where the vocabulary has byte tokens, else TSL_ERR_SYNTAX. O(n log n). */
+TSL_API tsl_status tsl_vocab_encode(const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags,
+                                    tsl_token *ids, size_t capacity, size_t *count);
+
+/* ---- 3. Grammar ----------------------------------------------------------------------------------------------- */
+
+/* A compiled grammar bound to a vocabulary. Immutable to its users, reference-counted, shared by threads; its tables
+ * grow lazily behind a lock that only a first visit takes. Holds a reference on its vocabulary. */
+typedef struct tsl_grammar tsl_grammar;
+
+typedef enum tsl_order { TSL_ORDER_SCHEMA = 0, TSL_ORDER_ANY = 1 } tsl_order;
+
+typedef enum tsl_whitespace {
+  TSL_WS_ANY = 0,     /* what RFC 8259 allows, between any two structural characters */
+  TSL_WS_COMPACT = 1, /* none */
+  TSL_WS_BOUNDED = 2, /* at most `whitespace_max` characters at each place */
+  TSL_WS_PRETTY = 3   /* newline and `indent` spaces per level, one space after ':'; empty containers are closed at once */
+} tsl_whitespace;
+
+typedef enum tsl_draft {
+  TSL_DRAFT_AUTO = 0, /* by "$schema", else 2020-12 with the old spellings understood where they do not clash */
+  TSL_DRAFT_3 = 3, TSL_DRAFT_4 = 4, TSL_DRAFT_6 = 6, TSL_DRAFT_7 = 7, TSL_DRAFT_2019_09 = 2019, TSL_DRAFT_2020_12 = 2020
+} tsl_draft;
+
+/* Asked for the document of an absolute URI that a schema refers to. Return true and set *text and *length (they must stay
+ * valid until the compile call returns), or false if there is none. */
+typedef bool (*tsl_resolver)(void *ctx, const char *uri, const char **text, size_t *length);
+
+/* Limits of one compile; 0 means the default in brackets. Reaching one is TSL_ERR_LIMIT, with a message that names it. */
+typedef struct tsl_limits {
+  uint64_t max_memory;       /* bytes of one grammar's tables, at compile and after [256 MiB] */
+  uint32_t max_stacks;       /* parallel stacks of a matcher, for ambiguous grammars [4096] */
+  uint32_t max_depth;        /* nesting of input text: brackets of JSON, groups of regex and GBNF [512] */
+  uint64_t max_steps;        /* derivative steps spent by one compile call or one mask call [20,000,000] */
+  const int *cancel;         /* polled: non-zero cancels (TSL_ERR_CANCELLED); NULL = never */
+} tsl_limits;
+
+typedef struct tsl_schema_options {
+  tsl_order order;         /* of the members of an object: as listed in `properties` (default), or any */
+  tsl_whitespace whitespace;
+  uint32_t whitespace_max; /* characters, for TSL_WS_BOUNDED */
+  uint32_t indent;         /* spaces, for TSL_WS_PRETTY */
+  tsl_draft draft;
+  bool ignore_formats;     /* default: known formats are asserted */
+  bool nullable;           /* OpenAPI's `nullable: true` adds null */
+  uint32_t max_nesting;    /* levels of arrays and objects in the output; 0 = unbounded */
+  tsl_resolver resolver;   /* NULL: only the metaschemas can be referred to */
+  void *resolver_ctx;
+  const char *base_uri;    /* of the schema, for relative references; NULL = none */
+} tsl_schema_options;
+
+typedef struct tsl_regex_options {
+  bool case_insensitive;
+  bool dot_all;    /* '.' matches line terminators too */
+  bool search;     /* match anywhere in the text, as JSON Schema's `pattern` does; default: the whole text */
+} tsl_regex_options;
+
+/* Compile a JSON Schema: the matcher accepts exactly the JSON texts that are valid against it, UTF-8, in the member order asked for.
+ * Every asserting keyword is enforced or the call fails with its JSON pointer. `options` and `limits` may be NULL.
+ * Errors: SYNTAX, SCHEMA, UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY. Cost: tens of microseconds for a schema of a few KB,
+ * linear in its size. */
+TSL_API tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t length,
+                                           const tsl_schema_options *options, const tsl_limits *limits,
+                                           tsl_grammar **out, tsl_error *error);
+
+/* Compile a regular expression (ECMA-262 and the PCRE syntax that does not clash with it) over code points; the text is UTF-8. */
+TSL_API tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t length,
+                                     const tsl_regex_options *options, const tsl_limits *limits, tsl_grammar **out,
+                                     tsl_error *error);
+
+/* Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed. `root` names the start rule; NULL = "root". */
+TSL_API tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length, const char *root,
+                                    const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
+
+TSL_API void tsl_grammar_retain(tsl_grammar *grammar);
+TSL_API void tsl_grammar_release(tsl_grammar *grammar); /* NULL is allowed */
+TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */
+
+/* What is enforced, as a JSON array of {"pointer", "keyword", "status": "enforced" | "no effect", "reason"}; for regex and GBNF an
+ * empty array. Borrowed, NUL-terminated, lives as long as the grammar. */
+TSL_API const char *tsl_grammar_report(const tsl_grammar *grammar);
+
+/* Called once per line of a listing; `line` has no newline and is valid during the call. */
+typedef void (*tsl_line_sink)(void *ctx, const char *line);
+
+/* List the states that exist so far (all that were visited), with their expressions and transitions: for people and tests. */
+TSL_API void tsl_grammar_dump(const tsl_grammar *grammar, tsl_line_sink sink, void *ctx);
+
+typedef struct tsl_grammar_stats {
+  uint64_t memory;        /* bytes held by this grammar, its vocabulary's shared tables not counted */
+  uint32_t exprs, states, walks, masks, stacks; /* entries of the tables */
+  uint64_t walk_steps;    /* (state, trie node) visits so far */
+} tsl_grammar_stats;
+TSL_API void tsl_grammar_get_stats(const tsl_grammar *grammar, tsl_grammar_stats *stats);
+
+/* ---- 4. Matcher ----------------------------------------------------------------------------------------------- */
+
+/* One generation in progress. A mask is `tsl_vocab_mask_words` words: token i is bit i % 32 of word i / 32; set = allowed. */
+typedef struct tsl_matcher tsl_matcher;
+
+/* Start at the beginning of the grammar. Holds a reference on it. `allocator` NULL = the grammar's. O(1). */
+TSL_API tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_matcher **out);
+TSL_API void tsl_matcher_free(tsl_matcher *matcher); /* NULL is allowed */
+/* Back to the beginning, history forgotten. */
+TSL_API void tsl_matcher_reset(tsl_matcher *matcher);
+/* An independent copy with the same text behind it. O(1) but for the rollback history (4 bytes a token, at most TSL_MAX_ROLLBACK). */
+TSL_API tsl_status tsl_matcher_fork(const tsl_matcher *matcher, tsl_matcher **out);
+
+/* Write the allowed tokens into `mask` (every word, padding bits 0). After the end: no bit is set. Errors: LIMIT, CANCELLED, NO_MEMORY (mask
+ * then unspecified, matcher unchanged and usable). Cost: 0.1 µs when the position was seen before, microseconds else. */
+TSL_API tsl_status tsl_matcher_mask(tsl_matcher *matcher, uint32_t *mask);
+
+/* The same, as a pointer that is valid until the next call on this matcher. Equal masks of one grammar have equal *id (stable while the
+ * grammar lives; id may be NULL). */
+TSL_API tsl_status tsl_matcher_mask_borrow(tsl_matcher *matcher, const uint32_t **mask, uint64_t *id);
+
+/* Advance by one token. TSL_REJECTED and no change if the mask does not have it. */
+TSL_API tsl_status tsl_matcher_accept(tsl_matcher *matcher, tsl_token token);
+
+/* Advance by bytes, as if by some tokens that spell them; they count as one token for rollback. On TSL_REJECTED nothing
+ * changed and *accepted (may be NULL) is the number of leading bytes that could have been accepted. */
+TSL_API tsl_status tsl_matcher_accept_bytes(tsl_matcher *matcher, const void *bytes, size_t length, size_t *accepted);
+
+/* How many of the leading tokens could be accepted one after the other; the matcher does not move. */
+TSL_API tsl_status tsl_matcher_validate(tsl_matcher *matcher, const tsl_token *tokens, size_t count, size_t *valid);
+
+/* Undo the last `count` accepted tokens. TSL_ERR_STATE and no change if there are fewer in the history. */
+TSL_API tsl_status tsl_matcher_rollback(tsl_matcher *matcher, size_t count);
+/* Tokens that can be rolled back now. */
+TSL_API size_t tsl_matcher_history(const tsl_matcher *matcher);
+
+/* Is the text so far a whole sentence of the grammar? Then (and only then) end-of-generation tokens are allowed. */
+TSL_API bool tsl_matcher_is_complete(const tsl_matcher *matcher);
+/* Has an end-of-generation token been accepted? Then nothing is allowed any more. */
+TSL_API bool tsl_matcher_is_terminated(const tsl_matcher *matcher);
+
+/* The bytes that must come next whatever is chosen (jump-forward): writes at most `capacity`, *length is what was written. Empty where
+ * the text may end or may go on in more than one way. */
+TSL_API tsl_status tsl_matcher_forced_bytes(tsl_matcher *matcher, uint8_t *bytes, size_t capacity, size_t *length);
+
+/* The fewest bytes that complete the text; UINT64_MAX if the shortest completion is longer than 2^32 - 2 bytes. */
+TSL_API tsl_status tsl_matcher_shortest_completion(tsl_matcher *matcher, uint64_t *bytes);
+
+/* The bytes that may come next, as a set of 256 bits (bit b of word b / 32), and whether the text may end here: what an error message shows as
+ * "expected". */
+TSL_API tsl_status tsl_matcher_next_bytes(tsl_matcher *matcher, uint32_t set[8]);
+
+/* ---- 5. Masks on logits --------------------------------------------------------------------------------------- */
+
+typedef enum tsl_dtype { TSL_F32 = 0, TSL_F16 = 1, TSL_BF16 = 2 } tsl_dtype;
+
+/* Set the logits of tokens that are not in the mask to -inf, in place. `logits` has `width` elements of `dtype`, `mask` ceil(width / 32)
+ * words. Uses the widest vector instructions that the machine has. Reads and writes each logit at most once. */
+TSL_API tsl_status tsl_mask_apply(const uint32_t *mask, void *logits, size_t width, tsl_dtype dtype);
+/* How many tokens a mask allows. */
+TSL_API size_t tsl_mask_count(const uint32_t *mask, size_t width);
+static inline bool tsl_mask_has(const uint32_t *mask, tsl_token token) { return (mask[token >> 5] >> (token & 31)) & 1u; }
+
+/* ---- 6. Sampler ----------------------------------------------------------------------------------------------- */
+
+/* Draws a token from logits under a mask, in the order: mask, temperature, top-k, top-p, min-p, renormalise, draw. */
+typedef struct tsl_sampler tsl_sampler;
+
+typedef struct tsl_sampler_options {
+  uint64_t seed;
+  float temperature; /* logits are divided by it; 0 = greedy (ties go to the lowest id). Not negative, not NaN */
+  uint32_t top_k;    /* keep the k most likely; 0 = all */
+  float top_p;       /* keep the smallest set whose probabilities sum to at least p, the most likely first; 1 (or 0) = all */
+  float min_p;       /* keep tokens with at least min_p times the probability of the most likely one; 0 = all */
+} tsl_sampler_options;
+
+TSL_API tsl_status tsl_sampler_new(const tsl_sampler_options *options, const tsl_allocator *allocator, tsl_sampler **out);
+TSL_API void tsl_sampler_free(tsl_sampler *sampler); /* NULL is allowed */
+
+typedef struct tsl_draw {
+  tsl_token token;
+  double probability; /* of the token among those that were left after the cut-offs */
+  double legal_mass;  /* softmax mass, before temperature and cut-offs, that the model had put on allowed tokens */
+  uint32_t allowed;   /* tokens allowed by the mask */
+  uint32_t kept;      /* tokens left after the cut-offs */
+} tsl_draw;
+
+/* Draw one token. `logits` has `width` float32 and is not changed; `mask` may be NULL (all allowed). The generator advances by one draw on success
+ * only. Errors: LOGITS (an allowed logit is NaN or +inf, or no allowed logit is finite), ARGUMENT, NO_MEMORY. Equal seeds and inputs give
+ * equal tokens on every platform. */
+TSL_API tsl_status tsl_sampler_draw(tsl_sampler *sampler, const float *logits, size_t width, const uint32_t *mask, tsl_draw *out);
+
+/* ---- 7. Limits ------------------------------------------------------------------------------------------------- */
+
+#define TSL_MAX_VOCAB (1u << 22)     /* tokens of a vocabulary, and columns of a logits row */
+#define TSL_MAX_TOKEN_BYTES 1024u    /* bytes of a non-special token */
+#define TSL_MAX_ROLLBACK 4096u       /* tokens of history that a matcher keeps */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

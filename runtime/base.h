@@ -1,0 +1,117 @@
+/* base.h - what every file of the engine needs: memory hooks, growable arrays, stable pools, byte sets, errors.
+ *
+ * Nothing here knows about vocabularies or grammars. All memory goes through a tsl_allocator that may fail; a failed call
+ * leaves its object as it was.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_BASE_H
+#define TSL_RUNTIME_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "turnstile.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+#define TSL__LIKELY(x) __builtin_expect(!!(x), 1)
+#define TSL__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TSL__PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define TSL__LIKELY(x) (x)
+#define TSL__UNLIKELY(x) (x)
+#define TSL__PRINTF(f, a)
+#endif
+
+/* ---- memory --------------------------------------------------------------------------------------------------- */
+
+/* The malloc-backed allocator that a NULL tsl_allocator stands for. */
+extern const tsl_allocator tsl__malloc;
+
+static inline const tsl_allocator *tsl__allocator_or_default(const tsl_allocator *a) { return a ? a : &tsl__malloc; }
+static inline void *tsl__alloc(const tsl_allocator *a, size_t size) { return a->reallocate(a->ctx, NULL, 0, size); }
+static inline void *tsl__resize(const tsl_allocator *a, void *p, size_t old_size, size_t new_size) {
+  return a->reallocate(a->ctx, p, old_size, new_size);
+}
+static inline void tsl__free(const tsl_allocator *a, void *p, size_t size) {
+  if (p) a->reallocate(a->ctx, p, size, 0);
+}
+void *tsl__alloc_zero(const tsl_allocator *a, size_t size);
+
+/* A growable array of T: `typedef TSL__VEC(uint32_t) u32_vec;` Zero-initialised is empty. The allocator is passed to each call, so that the
+ * array is three words. */
+#define TSL__VEC(T) \
+  struct {          \
+    T *at;          \
+    size_t n, cap;  \
+  }
+/* Make room for `more` elements; false when out of memory (the array is then as before). */
+#define tsl__vec_reserve(a, v, more) \
+  (((v)->n + (more) <= (v)->cap) || tsl__vec_grow((a), (void **)&(v)->at, &(v)->cap, (v)->n + (more), sizeof *(v)->at))
+/* Append one element; false when out of memory. */
+#define tsl__vec_push(a, v, x) (tsl__vec_reserve((a), (v), 1) ? ((v)->at[(v)->n++] = (x), true) : false)
+#define tsl__vec_free(a, v) (tsl__free((a), (v)->at, (v)->cap * sizeof *(v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element);
+
+/* A bump allocator whose blocks never move and are freed together. */
+typedef struct tsl__arena {
+  const tsl_allocator *alloc;
+  struct tsl__arena_block *head;
+  size_t used, size; /* of the head block, bytes */
+  size_t total;      /* bytes held in all blocks */
+} tsl__arena;
+void tsl__arena_init(tsl__arena *arena, const tsl_allocator *a);
+void *tsl__arena_alloc(tsl__arena *arena, size_t size); /* 8-byte aligned, not zeroed; NULL when out of memory */
+void *tsl__arena_copy(tsl__arena *arena, const void *data, size_t size);
+void tsl__arena_free(tsl__arena *arena);
+
+/* ---- sets of bytes -------------------------------------------------------------------------------------------- */
+
+typedef struct tsl__bytes {
+  uint64_t w[4]; /* byte b is bit b % 64 of w[b / 64] */
+} tsl__bytes;
+
+static inline bool tsl__bytes_has(const tsl__bytes *s, unsigned b) { return (s->w[b >> 6] >> (b & 63)) & 1u; }
+static inline void tsl__bytes_add(tsl__bytes *s, unsigned b) { s->w[b >> 6] |= (uint64_t)1 << (b & 63); }
+static inline bool tsl__bytes_empty(const tsl__bytes *s) { return !(s->w[0] | s->w[1] | s->w[2] | s->w[3]); }
+static inline bool tsl__bytes_equal(const tsl__bytes *a, const tsl__bytes *b) { return !memcmp(a, b, sizeof *a); }
+static inline bool tsl__bytes_meet(const tsl__bytes *a, const tsl__bytes *b) {
+  return ((a->w[0] & b->w[0]) | (a->w[1] & b->w[1]) | (a->w[2] & b->w[2]) | (a->w[3] & b->w[3])) != 0;
+}
+static inline void tsl__bytes_or(tsl__bytes *a, const tsl__bytes *b) {
+  for (int i = 0; i < 4; i++) a->w[i] |= b->w[i];
+}
+void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi); /* both ends included */
+
+/* ---- hashing -------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t tsl__mix(uint64_t h) {
+  h ^= h >> 32;
+  h *= 0xd6e8feb86659fd93u;
+  h ^= h >> 32;
+  h *= 0xd6e8feb86659fd93u;
+  return h ^ (h >> 32);
+}
+uint64_t tsl__hash(const void *data, size_t size); /* XXH3-64 */
+
+/* ---- errors --------------------------------------------------------------------------------------------------- */
+
+/* Fill *error (may be NULL) and return `status`. Offset, line, column and pointer become 0 and "". */
+tsl_status tsl__fail(tsl_error *error, tsl_status status, const char *format, ...) TSL__PRINTF(3, 4);
+/* The same for a place in `text`: sets offset, line and column (1-based, bytes). */
+tsl_status tsl__fail_at(tsl_error *error, tsl_status status, const char *text, size_t length, size_t offset,
+                        const char *format, ...) TSL__PRINTF(6, 7);
+/* Set the JSON pointer of an error that is already filled; cut at a whole UTF-8 character. error may be NULL. */
+void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length);
+
+/* ---- UTF-8 ---------------------------------------------------------------------------------------------------- */
+
+/* Decode one code point (no surrogates, no overlong forms, up to U+10FFFF). Returns its length in bytes, 0 if invalid or cut off. */
+unsigned tsl__utf8_decode(const uint8_t *text, size_t length, uint32_t *cp);
+/* Encode; returns 1 to 4. cp must be a code point. */
+unsigned tsl__utf8_encode(uint32_t cp, uint8_t out[4]);
+
+#endif

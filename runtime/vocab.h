@@ -1,0 +1,58 @@
+/* vocab.h - the inside of a vocabulary.
+ *
+ * A vocabulary is the tokens' bytes, the trie over those that text can spell, what is special and what ends a generation; plus, where it came
+ * from a tokenizer file, a tokenizer that encodes text. It never changes after it was made, but for `shared`, which is made once behind the lock.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_VOCAB_H
+#define TSL_RUNTIME_VOCAB_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/base.h"
+#include "runtime/trie.h"
+
+/* Encodes text; owned by the vocabulary. Implemented in runtime/tokenizer/ (needs PCRE2), so the core sees only this. */
+typedef struct tsl__tokenizer tsl__tokenizer;
+typedef struct tsl__tokenizer_ops {
+  tsl_status (*encode)(const tsl__tokenizer *t, const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags, tsl_token *ids,
+                       size_t capacity, size_t *count);
+  void (*free)(tsl__tokenizer *t);
+  size_t (*memory)(const tsl__tokenizer *t);
+} tsl__tokenizer_ops;
+struct tsl__tokenizer {
+  const tsl__tokenizer_ops *ops;
+};
+
+/* What the compiler keeps per vocabulary and shares between grammars (warm states and walks). Opaque here. */
+typedef struct tsl__shared {
+  void (*free)(struct tsl__shared *shared);
+  size_t (*memory)(const struct tsl__shared *shared);
+} tsl__shared;
+
+struct tsl_vocab {
+  tsl_allocator alloc;
+  atomic_uint references;
+  uint32_t size, logits_width;
+  const uint8_t *bytes;    /* offsets[size] bytes */
+  const uint32_t *offsets; /* size + 1 */
+  const uint8_t *special;  /* size flags */
+  const tsl_token *eog;
+  uint32_t eog_count;
+  tsl__trie trie;
+  tsl__tokenizer *tokenizer; /* NULL: made from arrays */
+  uint8_t identity[16];
+  pthread_mutex_t lock;         /* guards the making of `shared` */
+  _Atomic(tsl__shared *) shared; /* NULL until the first grammar */
+  void *mapping;                 /* cache file behind the arrays, or NULL */
+  size_t mapping_size;
+};
+
+/* As tsl_vocab_new, and takes the tokenizer over on success (it stays the caller's on failure). `tokenizer_hash` is 16 bytes of XXH3-128 over what
+ * changes an encoding, mixed into the identity (NULL without a tokenizer). */
+tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allocator, tsl__tokenizer *tokenizer, const uint8_t *tokenizer_hash,
+                           tsl_vocab **out, tsl_error *error);
+
+#endif
