@@ -1,0 +1,193 @@
+/* base.c - see base.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define XXH_STATIC_LINKING_ONLY
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static void *malloc_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
+  (void)ctx;
+  (void)old_size;
+  if (new_size == 0) {
+    free(block);
+    return NULL;
+  }
+  return realloc(block, new_size);
+}
+
+const tsl_allocator tsl__malloc = {NULL, malloc_hook};
+
+void *tsl__alloc_zero(const tsl_allocator *a, size_t size) {
+  void *p = tsl__alloc(a, size);
+  if (p) memset(p, 0, size);
+  return p;
+}
+
+bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element) {
+  size_t grown = *cap < 8 ? 8 : *cap + *cap / 2;
+  if (grown < need) grown = need;
+  if (grown > SIZE_MAX / 2 / element) return false;
+  void *p = tsl__resize(a, *at, *cap * element, grown * element);
+  if (!p) return false;
+  *at = p;
+  *cap = grown;
+  return true;
+}
+
+/* ---- arena ---------------------------------------------------------------------------------------------------- */
+
+struct tsl__arena_block {
+  struct tsl__arena_block *next;
+  size_t size; /* of the whole block, header included */
+};
+
+void tsl__arena_init(tsl__arena *arena, const tsl_allocator *a) {
+  memset(arena, 0, sizeof *arena);
+  arena->alloc = a;
+}
+
+void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
+  size = (size + 7) & ~(size_t)7;
+  if (size > arena->size - arena->used) {
+    size_t block = arena->total ? arena->total : 1024 - sizeof(struct tsl__arena_block); /* doubling, up to 256 KB */
+    if (block > ((size_t)1 << 18)) block = (size_t)1 << 18;
+    if (block < size) block = size;
+    struct tsl__arena_block *b = tsl__alloc(arena->alloc, block + sizeof *b);
+    if (!b) return NULL;
+    b->next = arena->head;
+    b->size = block + sizeof *b;
+    arena->head = b;
+    arena->used = 0;
+    arena->size = block;
+    arena->total += b->size;
+  }
+  void *p = (char *)(arena->head + 1) + arena->used;
+  arena->used += size;
+  return p;
+}
+
+void *tsl__arena_copy(tsl__arena *arena, const void *data, size_t size) {
+  void *p = tsl__arena_alloc(arena, size ? size : 1);
+  if (p && size) memcpy(p, data, size);
+  return p;
+}
+
+void tsl__arena_free(tsl__arena *arena) {
+  for (struct tsl__arena_block *b = arena->head, *next; b; b = next) {
+    next = b->next;
+    tsl__free(arena->alloc, b, b->size);
+  }
+  tsl__arena_init(arena, arena->alloc);
+}
+
+/* ---- byte sets, hashing --------------------------------------------------------------------------------------- */
+
+void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi) {
+  for (unsigned b = lo; b <= hi; b++) tsl__bytes_add(s, b);
+}
+
+uint64_t tsl__hash(const void *data, size_t size) { return XXH3_64bits(data, size); }
+
+/* ---- status and errors ---------------------------------------------------------------------------------------- */
+
+const char *tsl_status_name(tsl_status status) {
+  switch (status) {
+#define TSL__STATUS(name, value) \
+  case name:                     \
+    return #name;
+#include "runtime/status.def"
+#undef TSL__STATUS
+  }
+  return "unknown status";
+}
+
+#define TSL__STATUS(name, value) _Static_assert(name == value, "status numbers are pinned");
+#include "runtime/status.def"
+#undef TSL__STATUS
+
+#define TSL__TEXT2(x) #x
+#define TSL__TEXT(x) TSL__TEXT2(x)
+const char *tsl_version(void) {
+  return TSL__TEXT(TSL_VERSION_MAJOR) "." TSL__TEXT(TSL_VERSION_MINOR) "." TSL__TEXT(TSL_VERSION_PATCH);
+}
+
+/* Cut a NUL-terminated text of n - 1 bytes, possibly cut in a character, back to whole UTF-8 characters. */
+static void cut_to_whole_characters(char *text) {
+  size_t n = strlen(text), start = n;
+  while (start > 0 && n - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) start--;
+  if (start == 0) return;
+  unsigned char lead = (unsigned char)text[start - 1];
+  size_t want = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  if (want > n - start + 1) text[start - 1] = 0;
+}
+
+static void fill(tsl_error *error, tsl_status status, const char *format, va_list args) {
+  memset(error, 0, sizeof *error);
+  error->status = status;
+  vsnprintf(error->message, sizeof error->message, format, args);
+  cut_to_whole_characters(error->message);
+}
+
+tsl_status tsl__fail(tsl_error *error, tsl_status status, const char *format, ...) {
+  if (error) {
+    va_list args;
+    va_start(args, format);
+    fill(error, status, format, args);
+    va_end(args);
+  }
+  return status;
+}
+
+tsl_status tsl__fail_at(tsl_error *error, tsl_status status, const char *text, size_t length, size_t offset,
+                        const char *format, ...) {
+  if (!error) return status;
+  va_list args;
+  va_start(args, format);
+  fill(error, status, format, args);
+  va_end(args);
+  if (offset > length) offset = length;
+  error->offset = offset;
+  error->line = 1;
+  size_t start = 0;
+  for (size_t i = 0; i < offset; i++)
+    if (text[i] == '\n') error->line++, start = i + 1;
+  error->column = (uint32_t)(offset - start + 1);
+  return status;
+}
+
+void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length) {
+  if (!error) return;
+  if (length > sizeof error->pointer - 1) length = sizeof error->pointer - 1;
+  memcpy(error->pointer, pointer, length);
+  error->pointer[length] = 0;
+  cut_to_whole_characters(error->pointer);
+}
+
+/* ---- UTF-8 ---------------------------------------------------------------------------------------------------- */
+
+unsigned tsl__utf8_decode(const uint8_t *t, size_t length, uint32_t *cp) {
+  if (length == 0) return 0;
+  if (t[0] < 0x80) return *cp = t[0], 1;
+  unsigned n = t[0] >= 0xF0 ? 4 : t[0] >= 0xE0 ? 3 : 2;
+  if (t[0] < 0xC2 || t[0] > 0xF4 || n > length) return 0;
+  uint32_t c = t[0] & (0x7Fu >> n);
+  for (unsigned i = 1; i < n; i++) {
+    if ((t[i] & 0xC0) != 0x80) return 0;
+    c = c << 6 | (t[i] & 0x3F);
+  }
+  if ((n == 3 && (c < 0x800 || (c >= 0xD800 && c <= 0xDFFF))) || (n == 4 && (c < 0x10000 || c > 0x10FFFF))) return 0;
+  return *cp = c, n;
+}
+
+unsigned tsl__utf8_encode(uint32_t cp, uint8_t out[4]) {
+  if (cp < 0x80) return out[0] = (uint8_t)cp, 1;
+  unsigned n = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+  for (unsigned i = n - 1; i > 0; i--, cp >>= 6) out[i] = (uint8_t)(0x80 | (cp & 0x3F));
+  out[0] = (uint8_t)((0xF00u >> n & 0xF0) | cp);
+  return n;
+}
