@@ -38,6 +38,11 @@ typedef struct tsl__exprs tsl__exprs;
 /* A set of code points: sorted, disjoint, non-adjacent ranges. See charset.h. */
 struct tsl__charset;
 
+/* `parent` (may be NULL) must be frozen and outlive x. `max_steps` and `max_memory` of `limits` bound it (NULL = defaults). */
+tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocator, const tsl_limits *limits, tsl__exprs **out);
+void tsl__exprs_free(tsl__exprs *x);
+size_t tsl__exprs_memory(const tsl__exprs *x);
+uint32_t tsl__exprs_count(const tsl__exprs *x);
 tsl_status tsl__exprs_status(const tsl__exprs *x);
 /* Make the failure stick (front ends use it for limits of their own). `what` is a string that outlives x. */
 void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what);
@@ -45,6 +50,10 @@ const char *tsl__exprs_why(const tsl__exprs *x);
 const tsl_allocator *tsl__exprs_allocator(const tsl__exprs *x);
 /* Memory that lives as long as x (contexts of rules, keys). NULL when out of memory (sticky). */
 void *tsl__exprs_alloc(tsl__exprs *x, size_t size);
+/* One pointer per layer for the front ends' own shared things, and the frozen layer below (NULL if there is none). */
+void tsl__exprs_set_user(tsl__exprs *x, void *user);
+void *tsl__exprs_user(const tsl__exprs *x);
+const tsl__exprs *tsl__exprs_parent(const tsl__exprs *x);
 /* Have `destroy(ctx)` called when x is freed; called at once if this fails. */
 bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx));
 

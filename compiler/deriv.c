@@ -1,0 +1,379 @@
+/* deriv.c - see deriv.h.
+ * Recursion follows the nesting of an expression, which the front ends bound (max_depth), never the length of a text.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/deriv.h"
+
+void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__expr e) {
+  if (e == TSL__NONE) return;
+  uint32_t loop = tsl__node_at(x, e).loop;
+  if (!loop) count = TSL__COUNT_CLEAR;
+  for (uint32_t i = 0; i < parts->n; i++) {
+    if (parts->at[i].count != count || tsl__node_at(x, parts->at[i].e).loop != loop) continue;
+    parts->at[i].e = tsl__expr_alt(x, parts->at[i].e, e);
+    return;
+  }
+  if (parts->n == TSL__PARTS_MAX) {
+    tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many counted repetitions can begin at one place");
+    return;
+  }
+  parts->at[parts->n++] = (tsl__part){count, e};
+}
+
+/* The same loop, entered: the node carries itself as its active loop. */
+static tsl__expr counted(tsl__exprs *x, const tsl__node *repeat) {
+  tsl__node n = *repeat;
+  n.kind = TSL__K_COUNTED;
+  n.flags = (uint8_t)((n.flags & ~(TSL__NULLABLE_LOW | TSL__FINITE)) | TSL__NULLABLE_HIGH | TSL__COUNTS | TSL__SEARCHED);
+  if (n.b == 0) n.flags |= TSL__NULLABLE_LOW;
+  n.shortest = 0;
+  n.loop = 0;
+  tsl__expr e = tsl__intern(x, n);
+  if (e >= x->base && e > TSL__EPS) x->nodes.at[e - x->base].loop = e;
+  return e;
+}
+
+static bool is_big(const tsl__node *n) {
+  return (n->c != TSL__INF && n->c > TSL__UNROLL_MAX) || n->b > TSL__UNROLL_MAX;
+}
+
+/* r{m,n} after its first iteration has begun and ended. */
+static tsl__expr one_less(tsl__exprs *x, const tsl__node *n) {
+  return tsl__expr_repeat(x, n->a, n->b ? n->b - 1 : 0, n->c == TSL__INF ? TSL__INF : n->c - 1);
+}
+
+static bool is_call(const tsl__exprs *x, const tsl__node *n) {
+  return n->kind == TSL__K_RULE && !(tsl__rule_at(x, n->a)->flags & TSL__RULE_INLINE);
+}
+
+static bool enter(tsl__exprs *x) {
+  if (x->depth < TSL__UNFOLD_MAX) return x->depth++, true;
+  tsl__exprs_fail(x, TSL_ERR_LIMIT, "rules unfold without end before a byte is read");
+  return false;
+}
+
+/* ---- plain derivatives ---------------------------------------------------------------------------------------- */
+
+static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool last);
+
+static tsl__expr derive_seq(tsl__exprs *x, tsl__node n, uint8_t byte, bool last) {
+  tsl__expr result = TSL__NONE;
+  for (;;) {
+    tsl__node h = tsl__node_at(x, n.a);
+    tsl__expr d = derive_plain(x, n.a, byte, false);
+    if (d) result = tsl__expr_alt(x, result, tsl__expr_seq(x, d, n.b));
+    if (!(h.flags & TSL__NULLABLE_LOW) || is_call(x, &h)) return result;
+    tsl__node t = tsl__node_at(x, n.b);
+    if (t.kind != TSL__K_SEQ) return tsl__expr_alt(x, result, derive_plain(x, n.b, byte, last));
+    n = t;
+  }
+}
+
+static tsl__expr derive_alt(tsl__exprs *x, tsl__node n, uint8_t byte, bool last) {
+  tsl__expr few[32];
+  TSL__VEC(tsl__expr) many = {0};
+  size_t count = 0;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr d = derive_plain(x, tsl__list_at(x, n.a)[i], byte, last);
+    if (!d) continue;
+    if (count < 32) few[count] = d;
+    else if (!tsl__vec_push(&x->alloc, &many, d)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+    count++;
+  }
+  tsl__expr result = count == 0 ? TSL__NONE : count == 1 ? few[0] : tsl__expr_alt_n(x, few, count < 32 ? count : 32);
+  if (many.n) result = tsl__expr_alt(x, result, tsl__expr_alt_n(x, many.at, many.n));
+  tsl__vec_free(&x->alloc, &many);
+  return result;
+}
+
+static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
+  tsl__expr few[16];
+  if (n.b > 16) { /* rare: fold pairwise */
+    tsl__expr result = derive_plain(x, tsl__list_at(x, n.a)[0], byte, false);
+    for (uint32_t i = 1; i < n.b && result; i++)
+      result = tsl__expr_and(x, result, derive_plain(x, tsl__list_at(x, n.a)[i], byte, false));
+    return result;
+  }
+  for (uint32_t i = 0; i < n.b; i++)
+    if (!(few[i] = derive_plain(x, tsl__list_at(x, n.a)[i], byte, false))) return TSL__NONE;
+  return tsl__and_n(x, few, n.b);
+}
+
+static tsl__expr derive_strings(tsl__exprs *x, const tsl__node *n, uint8_t byte) {
+  uint32_t lo = n->b, hi = n->c;
+  uint32_t set = n->kind == TSL__K_KEYS ? tsl__keys_at(x, n->a)->set : n->a;
+  if (!tsl__strings_narrow(tsl__strings_at(x, set), &lo, &hi, n->d, byte)) return TSL__NONE;
+  return n->kind == TSL__K_KEYS ? tsl__keys_node(x, n->a, lo, hi, n->d + 1) : tsl__strset_node(x, n->a, lo, hi, n->d + 1);
+}
+
+static tsl__expr derive_rule(tsl__exprs *x, const tsl__node *n, uint8_t byte, bool last) {
+  if (!last && is_call(x, n)) return TSL__NONE;
+  if (!enter(x)) return TSL__NONE;
+  tsl__expr d = derive_plain(x, tsl__rule_body(x, n->a), byte, last);
+  x->depth--;
+  return d;
+}
+
+static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool last) {
+  tsl__node n = tsl__node_at(x, e);
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
+  case TSL__K_LIT: return *tsl__pool_at(x, n.a) == byte ? tsl__literal_tail(x, &n) : TSL__NONE;
+  case TSL__K_SEQ: return derive_seq(x, n, byte, last);
+  case TSL__K_ALT: return derive_alt(x, n, byte, last);
+  case TSL__K_REPEAT: {
+    tsl__expr d = derive_plain(x, n.a, byte, false);
+    return d ? tsl__expr_seq(x, d, one_less(x, &n)) : TSL__NONE;
+  }
+  case TSL__K_AND: return derive_and(x, n, byte);
+  case TSL__K_NOT: return tsl__expr_not(x, derive_plain(x, n.a, byte, false));
+  case TSL__K_RULE: return derive_rule(x, &n, byte, last);
+  case TSL__K_STRSET:
+  case TSL__K_KEYS: return derive_strings(x, &n, byte);
+  case TSL__K_JSTR:
+  case TSL__K_JESC:
+  case TSL__K_JHEX: {
+    tsl__parts parts = {0};
+    tsl__derive_json(x, e, byte, (tsl__step){TSL__PHASE_LOW, false, last}, &parts);
+    return parts.n ? parts.at[0].e : TSL__NONE;
+  }
+  case TSL__K_NATIVE: {
+    const tsl__native *native = tsl__native_at(x, n.a);
+    return native->ops->step(x, native->ctx, n.b, byte);
+  }
+  case TSL__K_COUNTED: tsl__exprs_fail(x, TSL_ERR_UNSUPPORTED, "an active loop in a plain derivative"); return TSL__NONE;
+  case TSL__K_NONE:
+  case TSL__K_EPS:
+  case TSL__K_TOKEN:
+  case TSL__KIND_COUNT: return TSL__NONE;
+  }
+  return TSL__NONE;
+}
+
+tsl__expr tsl__derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte) { return derive_plain(x, e, byte, false); }
+
+/* ---- derivatives with registers ------------------------------------------------------------------------------- */
+
+/* Add each part of `from`, followed by `then`. */
+static void add_followed(tsl__exprs *x, const tsl__parts *from, tsl__expr then, tsl__parts *out) {
+  bool active = tsl__node_at(x, then).loop != 0;
+  for (uint32_t i = 0; i < from->n; i++) {
+    tsl__count count = from->at[i].count == TSL__COUNT_CLEAR && active ? TSL__COUNT_KEEP : from->at[i].count;
+    tsl__parts_add(x, out, count, tsl__expr_seq(x, from->at[i].e, then));
+  }
+}
+
+static void derive_seq_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how, tsl__parts *out) {
+  tsl__node h = tsl__node_at(x, n.a), t = tsl__node_at(x, n.b);
+  tsl__parts head = {0};
+  /* An active loop further on owns the register: what stands before it counts down. */
+  bool registers = how.registers && !(t.loop && !h.loop);
+  tsl__derive_parts(x, n.a, byte, (tsl__step){how.phase, registers, false}, &head);
+  add_followed(x, &head, n.b, out);
+  if (tsl__nullable_in(&h, how.phase) && !is_call(x, &h)) tsl__derive_parts(x, n.b, byte, how, out);
+}
+
+static void derive_repeat_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how, tsl__parts *out) {
+  if (is_big(&n)) {
+    tsl__expr d = derive_plain(x, n.a, byte, false);
+    if (d) tsl__parts_add(x, out, TSL__COUNT_FIRST, tsl__expr_seq(x, d, counted(x, &n)));
+    return;
+  }
+  tsl__parts body = {0};
+  tsl__derive_parts(x, n.a, byte, (tsl__step){how.phase, true, false}, &body);
+  add_followed(x, &body, one_less(x, &n), out);
+}
+
+void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
+  tsl__node n = tsl__node_at(x, e);
+  bool json = n.kind == TSL__K_JSTR || n.kind == TSL__K_JESC || n.kind == TSL__K_JHEX;
+  if (json) {
+    tsl__derive_json(x, e, byte, how, out);
+  } else if (n.kind == TSL__K_RULE && (how.last || !is_call(x, &n))) {
+    if (!enter(x)) return;
+    tsl__derive_parts(x, tsl__rule_body(x, n.a), byte, how, out);
+    x->depth--;
+  } else if (!(n.flags & TSL__CALLS) && (!how.registers || !(n.flags & TSL__COUNTS)) && !n.loop) {
+    tsl__parts_add(x, out, TSL__COUNT_CLEAR, derive_plain(x, e, byte, how.last));
+  } else if (n.kind == TSL__K_ALT) {
+    for (uint32_t i = 0; i < n.b; i++) tsl__derive_parts(x, tsl__list_at(x, n.a)[i], byte, how, out);
+  } else if (n.kind == TSL__K_SEQ) {
+    derive_seq_parts(x, n, byte, how, out);
+  } else if (n.kind == TSL__K_REPEAT && how.registers) {
+    derive_repeat_parts(x, n, byte, how, out);
+  } else if (n.kind == TSL__K_COUNTED) {
+    if (how.phase == TSL__PHASE_TOP) return;
+    tsl__expr d = derive_plain(x, n.a, byte, false);
+    if (d) tsl__parts_add(x, out, TSL__COUNT_NEXT, tsl__expr_seq(x, d, e));
+  } else {
+    tsl__parts_add(x, out, TSL__COUNT_CLEAR, derive_plain(x, e, byte, how.last));
+  }
+}
+
+/* A part without a register can travel with any other: fewer parts are fewer stacks. */
+static void join_plain_part(tsl__exprs *x, tsl__parts *parts) {
+  if (parts->n != 2) return;
+  uint32_t plain = parts->at[0].count == TSL__COUNT_CLEAR ? 0 : parts->at[1].count == TSL__COUNT_CLEAR ? 1 : 2;
+  if (plain == 2) return;
+  tsl__part other = parts->at[1 - plain];
+  other.e = tsl__expr_alt(x, other.e, parts->at[plain].e);
+  parts->at[0] = other;
+  parts->n = 1;
+}
+
+void tsl__derive(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__phase phase, tsl__parts *out) {
+  out->n = 0;
+  if (!tsl__exprs_step(x)) return;
+  tsl__derive_parts(x, e, byte, (tsl__step){phase, true, true}, out);
+  join_plain_part(x, out);
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------------------- */
+
+static void calls_of(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__calls *out);
+
+static void add_call(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__count count, tsl__expr then) {
+  tsl__call call = {callee, {count, then}};
+  if (then == TSL__NONE) return;
+  if (!tsl__vec_push(&x->alloc, out, call)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+}
+
+/* The calls of `e`, each followed by `then`; `count` says what becomes of the register where the call itself leaves it alone. */
+static void calls_followed(tsl__exprs *x, tsl__expr e, tsl__expr then, tsl__count count, tsl__step how, tsl__calls *out) {
+  tsl__calls head = {0};
+  calls_of(x, e, how, &head);
+  for (size_t i = 0; i < head.n; i++) {
+    tsl__part p = head.at[i].then;
+    add_call(x, out, head.at[i].callee, p.count == TSL__COUNT_CLEAR ? count : p.count, tsl__expr_seq(x, p.e, then));
+  }
+  tsl__vec_free(&x->alloc, &head);
+}
+
+static void calls_of(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__calls *out) {
+  tsl__node n = tsl__node_at(x, e);
+  if (!(n.flags & TSL__CALLS)) return;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_TOKEN: add_call(x, out, e, TSL__COUNT_CLEAR, TSL__EPS); return;
+  case TSL__K_RULE:
+    if (!how.last && is_call(x, &n)) {
+      add_call(x, out, e, TSL__COUNT_CLEAR, TSL__EPS);
+    } else if (enter(x)) {
+      calls_of(x, tsl__rule_body(x, n.a), how, out);
+      x->depth--;
+    }
+    return;
+  case TSL__K_ALT:
+    for (uint32_t i = 0; i < n.b; i++) calls_of(x, tsl__list_at(x, n.a)[i], how, out);
+    return;
+  case TSL__K_SEQ: {
+    tsl__node h = tsl__node_at(x, n.a), t = tsl__node_at(x, n.b);
+    bool registers = how.registers && !(t.loop && !h.loop);
+    calls_followed(x, n.a, n.b, t.loop ? TSL__COUNT_KEEP : TSL__COUNT_CLEAR, (tsl__step){how.phase, registers, false}, out);
+    if (tsl__nullable_in(&h, how.phase) && !is_call(x, &h)) calls_of(x, n.b, how, out);
+    return;
+  }
+  case TSL__K_REPEAT: {
+    tsl__step inner = {how.phase, how.registers && !is_big(&n), false};
+    if (how.registers && is_big(&n)) calls_followed(x, n.a, counted(x, &n), TSL__COUNT_FIRST, inner, out);
+    else calls_followed(x, n.a, one_less(x, &n), TSL__COUNT_CLEAR, inner, out);
+    return;
+  }
+  case TSL__K_COUNTED:
+    if (how.phase != TSL__PHASE_TOP) calls_followed(x, n.a, e, TSL__COUNT_NEXT, (tsl__step){how.phase, false, false}, out);
+    return;
+  default: return;
+  }
+}
+
+void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out) {
+  calls_of(x, e, (tsl__step){phase, true, true}, out);
+}
+
+/* ---- classes of bytes ----------------------------------------------------------------------------------------- */
+
+static void edge(tsl__bytes *out, unsigned b) {
+  if (b > 0 && b < 256) tsl__bytes_add(out, b);
+}
+
+static void boundaries_of_set(const tsl__bytes *set, tsl__bytes *out) {
+  uint64_t carry = 0;
+  for (int i = 0; i < 4; i++) {
+    out->w[i] |= set->w[i] ^ (set->w[i] << 1 | carry);
+    carry = set->w[i] >> 63;
+  }
+  out->w[0] &= ~(uint64_t)1;
+}
+
+static void boundaries_of_strings(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
+  const tsl__strings *s = tsl__strings_at(x, n->kind == TSL__K_KEYS ? tsl__keys_at(x, n->a)->set : n->a);
+  for (uint32_t i = n->b; i < n->c;) {
+    if (s->at[i].length == n->d) {
+      i++;
+      continue;
+    }
+    uint8_t byte = (uint8_t)s->at[i].at[n->d];
+    edge(out, byte);
+    edge(out, byte + 1u);
+    uint32_t lo = i, hi = n->c;
+    tsl__strings_narrow(s, &lo, &hi, n->d, byte);
+    i = hi;
+  }
+}
+
+static void boundaries(tsl__exprs *x, tsl__expr e, bool last, tsl__bytes *out) {
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e);
+    switch ((tsl__kind)n.kind) {
+    case TSL__K_BYTES: boundaries_of_set(tsl__set_at(x, n.a), out); return;
+    case TSL__K_LIT: {
+      unsigned b = *tsl__pool_at(x, n.a);
+      edge(out, b);
+      edge(out, b + 1);
+      return;
+    }
+    case TSL__K_SEQ: {
+      tsl__node h = tsl__node_at(x, n.a);
+      boundaries(x, n.a, false, out);
+      if (!(h.flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) || is_call(x, &h)) return;
+      e = n.b;
+      continue;
+    }
+    case TSL__K_AND:
+    case TSL__K_ALT:
+      for (uint32_t i = 0; i < n.b; i++) boundaries(x, tsl__list_at(x, n.a)[i], last && n.kind == TSL__K_ALT, out);
+      return;
+    case TSL__K_REPEAT:
+    case TSL__K_COUNTED:
+    case TSL__K_NOT:
+      e = n.a;
+      last = false;
+      continue;
+    case TSL__K_RULE:
+      if (!last && is_call(x, &n)) return;
+      if (!enter(x)) return;
+      boundaries(x, tsl__rule_body(x, n.a), last, out);
+      x->depth--;
+      return;
+    case TSL__K_STRSET:
+    case TSL__K_KEYS: boundaries_of_strings(x, &n, out); return;
+    case TSL__K_JSTR:
+    case TSL__K_JESC:
+    case TSL__K_JHEX: tsl__boundaries_json(x, &n, out); return;
+    case TSL__K_NATIVE: {
+      const tsl__native *native = tsl__native_at(x, n.a);
+      native->ops->boundaries(native->ctx, n.b, out);
+      out->w[0] &= ~(uint64_t)1;
+      return;
+    }
+    case TSL__K_NONE:
+    case TSL__K_EPS:
+    case TSL__K_TOKEN:
+    case TSL__KIND_COUNT: return;
+    }
+  }
+}
+
+void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
+  memset(out, 0, sizeof *out);
+  boundaries(x, e, true, out);
+}

@@ -1,0 +1,76 @@
+/* deriv.h - one step of matching: derivatives by a byte, and calls.
+ *
+ * Registers  A loop r{m,n} whose bounds exceed TSL__UNROLL_MAX is entered as COUNTED(r,m,n): how many iterations have begun is not part of the expression
+ *            but the register c of its frame, so that a string of up to 10,000 characters has one state, not 10,000. What a loop may do depends on
+ *            its *phase* only: below its minimum, between, or at its maximum.
+ * Parts      A derivative can mix expressions whose registers differ (the loop goes on with c, or begins again with c + 1). It is
+ *            therefore a short list of parts, each with what to do to the register. Usually there is one.
+ * Nesting    One loop per frame is a register: loops inside the body of an active one, and loops under and/not, are derived by counting down.
+ *
+ * Example    D_a of a{0,1000} = COUNTED(a,0,1000) with c = 1; its derivative by a in the middle phase is itself with c + 1.
+ * Tested by  tests/test_expr.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_DERIV_H
+#define TSL_COMPILER_DERIV_H
+
+#include "compiler/expr_node.h"
+
+typedef enum tsl__phase { TSL__PHASE_LOW, TSL__PHASE_MIDDLE, TSL__PHASE_TOP } tsl__phase; /* c < m, m <= c < n, c = n */
+
+/* What a step does to the register. */
+typedef enum tsl__count {
+  TSL__COUNT_CLEAR, /* no loop is active in the result: c = 0 */
+  TSL__COUNT_KEEP,
+  TSL__COUNT_NEXT, /* c + 1 */
+  TSL__COUNT_FIRST /* a loop was entered: c = 1 */
+} tsl__count;
+
+typedef struct tsl__part {
+  tsl__count count;
+  tsl__expr e;
+} tsl__part;
+
+#define TSL__PARTS_MAX 16u
+typedef struct tsl__parts {
+  uint32_t n;
+  tsl__part at[TSL__PARTS_MAX];
+} tsl__parts;
+
+/* The derivative of a whole frame `e` by a byte, its active loop (if any) being in `phase`. Rules that are last are unfolded in place; rules that are followed
+ * by something contribute nothing here (they are calls). */
+void tsl__derive(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__phase phase, tsl__parts *out);
+/* The derivative of an expression without calls, loops counted down. */
+tsl__expr tsl__derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte);
+
+/* A call at the head of a frame: the rule or token, and what follows it. */
+typedef struct tsl__call {
+  tsl__expr callee; /* K_RULE or K_TOKEN */
+  tsl__part then;
+} tsl__call;
+typedef TSL__VEC(tsl__call) tsl__calls;
+void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out);
+
+/* The bytes b where the derivative by b may differ from that by b - 1. */
+void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out);
+/* Does e match ε in that phase? */
+static inline bool tsl__nullable_in(const tsl__node *n, tsl__phase phase) {
+  return n->flags & (phase == TSL__PHASE_LOW ? TSL__NULLABLE_LOW : TSL__NULLABLE_HIGH);
+}
+
+/* Add a part, merging it with one of the same count and loop. */
+void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__expr e);
+
+/* What a nested derivative needs to know. */
+typedef struct tsl__step {
+  tsl__phase phase;
+  bool registers; /* may loops become registers here? */
+  bool last;      /* is the expression last in its frame? */
+} tsl__step;
+void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out);
+/* json_string.c: the step of JSTR, JESC and JHEX. */
+void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out);
+void tsl__boundaries_json(tsl__exprs *x, const tsl__node *n, tsl__bytes *out);
+
+#endif

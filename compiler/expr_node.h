@@ -1,0 +1,162 @@
+/* expr_node.h - the inside of an expression, shared by the files that make, derive and search expressions.
+ *
+ * A node is 32 bytes and immutable; its number is its identity. Canonical form (what the constructors in expr.c guarantee):
+ *   SEQ(a, b)     a is no SEQ, neither is EPS; a literal is never followed by a literal
+ *   ALT(list)     sorted ids, at least two, no ALT, no NONE inside; no two with the same head (left-factored); single bytes merged
+ *   AND(list)     sorted ids, at least two, no AND inside; known not to be empty
+ *   LIT           at least one byte; a single byte is a LIT, never a BYTES
+ *   BYTES         at least two bytes
+ *   REPEAT(a,m,n) n >= 2 or infinite; a not nullable unless m is 0
+ *   COUNTED(a,m,n) the same loop once entered: the register of the frame counts begun iterations. One loop at most is active in an
+ *                 expression, its node is `loop`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_EXPR_NODE_H
+#define TSL_COMPILER_EXPR_NODE_H
+
+#include "compiler/expr.h"
+
+typedef enum tsl__kind {
+#define TSL__KIND(name, text) TSL__##name,
+#include "compiler/expr_kind.def"
+#undef TSL__KIND
+  TSL__KIND_COUNT
+} tsl__kind;
+
+enum {
+  TSL__NULLABLE_LOW = 1,  /* matches ε while the active loop is below its minimum (and where no loop is active) */
+  TSL__NULLABLE_HIGH = 2, /* matches ε once the active loop has reached its minimum */
+  TSL__CALLS = 4,         /* holds a rule or token */
+  TSL__COUNTS = 8,        /* holds a loop that becomes, or is, a register */
+  TSL__FINITE = 16,       /* known to have finitely many members */
+  TSL__CHAR = 32,         /* every member is exactly one code point */
+  TSL__TEXTUAL = 64,      /* every member is valid UTF-8 */
+  TSL__SEARCHED = 128     /* known not to be empty (and/not need a search for it, see empty.c) */
+};
+enum { TSL__EMPTY = 1 }; /* in `marks`: an and/not that was searched and has no member */
+
+typedef struct tsl__node {
+  uint8_t kind, flags;
+  uint16_t marks;
+  uint32_t a, b, c, d; /* by kind, see expr_kind.def */
+  uint32_t shortest;   /* fewest bytes of a member; a lower bound for and/not */
+  uint32_t loop;       /* the active COUNTED node inside, or 0 */
+  uint32_t hash;
+} tsl__node;
+
+/* A loop whose bound exceeds this becomes a register; smaller ones are derived by counting down. */
+#define TSL__UNROLL_MAX 8u
+/* Chains of rules unfolded in place before a byte is read; more means that a front end left left recursion in. */
+#define TSL__UNFOLD_MAX 4096u
+
+typedef struct tsl__rule {
+  const tsl__rule_ops *ops;
+  void *ctx;
+  uint32_t param, flags, shortest;
+  tsl__expr body; /* NONE until unfolded */
+} tsl__rule;
+
+typedef struct tsl__keys {
+  tsl__stringset set;
+  const tsl__keys_ops *ops;
+  void *ctx;
+  uint32_t param, shortest;
+} tsl__keys;
+
+typedef struct tsl__native {
+  const tsl__native_ops *ops;
+  void *ctx;
+} tsl__native;
+
+typedef struct tsl__strings {
+  const tsl__string *at;
+  uint32_t n;
+} tsl__strings;
+
+struct tsl__exprs {
+  const tsl__exprs *parent;
+  tsl_allocator alloc;
+  tsl__arena arena;
+  uint32_t base;              /* ids below belong to the parent */
+  TSL__VEC(tsl__node) nodes;  /* id - base */
+  uint32_t *slots;            /* open addressing over own nodes; 0 = free */
+  uint32_t slot_count;        /* power of two */
+  uint32_t list_base, byte_base, set_base, rule_base, keys_base, native_base, strings_base; /* the parent's counts */
+  TSL__VEC(uint32_t) lists;   /* children of ALT and AND, tokens of TOKEN */
+  TSL__VEC(uint8_t) pool;     /* bytes of literals */
+  TSL__VEC(tsl__bytes) sets;
+  TSL__VEC(tsl__rule) rules;
+  TSL__VEC(tsl__keys) keys;
+  TSL__VEC(tsl__native) natives;
+  TSL__VEC(tsl__strings) strings;
+  TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
+  void *user;
+  tsl__expr any_char, text, hex; /* made on first use */
+  tsl_status status;
+  const char *why;
+  uint64_t steps, max_steps; /* derivatives taken since the last tsl__exprs_begin */
+  uint64_t max_memory, other_memory; /* other_memory: what the owner counts beside (states, walks) */
+  const int *cancel;
+  uint32_t depth;   /* of unfolding in place */
+  bool searching;   /* inside a search for emptiness: and/not are made without being searched themselves */
+};
+
+/* A node by value: constructors may move the array. */
+static inline tsl__node tsl__node_at(const tsl__exprs *x, tsl__expr e) {
+  while (e < x->base) x = x->parent;
+  return x->nodes.at[e - x->base];
+}
+/* Children of an ALT or AND: pointer valid until the next constructor. */
+static inline const uint32_t *tsl__list_at(const tsl__exprs *x, uint32_t offset) {
+  while (offset < x->list_base) x = x->parent;
+  return x->lists.at + (offset - x->list_base);
+}
+static inline const uint8_t *tsl__pool_at(const tsl__exprs *x, uint32_t offset) {
+  while (offset < x->byte_base) x = x->parent;
+  return x->pool.at + (offset - x->byte_base);
+}
+static inline const tsl__bytes *tsl__set_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->set_base) x = x->parent;
+  return &x->sets.at[index - x->set_base];
+}
+static inline tsl__rule *tsl__rule_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->rule_base) x = x->parent;
+  return &x->rules.at[index - x->rule_base];
+}
+static inline const tsl__keys *tsl__keys_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->keys_base) x = x->parent;
+  return &x->keys.at[index - x->keys_base];
+}
+static inline const tsl__native *tsl__native_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->native_base) x = x->parent;
+  return &x->natives.at[index - x->native_base];
+}
+static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->strings_base) x = x->parent;
+  return &x->strings.at[index - x->strings_base];
+}
+
+/* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
+tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
+/* Reset the step budget: at the start of each public call. */
+void tsl__exprs_begin(tsl__exprs *x);
+/* Count one step; false when the budget is spent or the caller cancelled (sticky). */
+bool tsl__exprs_step(tsl__exprs *x);
+
+/* The literal without its first byte: its content lies in the pool already. */
+tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit);
+/* The meet of n expressions without calls. */
+tsl__expr tsl__and_n(tsl__exprs *x, const tsl__expr *e, size_t n);
+
+/* strings.c: inner forms of string sets, keys and JSON strings. */
+tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset s, uint32_t lo, uint32_t hi, uint32_t depth);
+tsl__expr tsl__keys_node(tsl__exprs *x, uint32_t keys, uint32_t lo, uint32_t hi, uint32_t depth);
+/* Narrow [*lo, *hi) of strings that agree on the first `depth` bytes to those with `byte` next; false if there are none. */
+bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint32_t depth, uint8_t byte);
+/* The body of a rule, unfolded if need be. */
+tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t rule);
+/* empty.c: is an and/not node (interned, not yet searched) empty? Marks what it finds. */
+bool tsl__search_empty(tsl__exprs *x, tsl__expr e);
+
+#endif
