@@ -1,0 +1,264 @@
+/* empty.c - is there any text at all? And: the shortest, how many, does this one match?
+ *
+ * Problem   a & b can be empty though neither a nor b is; then a byte that leads there would be a dead end.
+ * Idea      Search the graph of derivatives for an expression that matches ε. Best first by the lower bound of the shortest text: where a text exists it is
+ *           usually found after as many steps as the text has bytes. Only an empty language is searched to the end; its graph is finite.
+ * Memory    What was found is noted in the nodes: SEARCHED on the way to a text, EMPTY on all of a graph without one.
+ * Cost      Steps count against max_steps of the grammar.
+ * Tested by tests/test_expr.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/deriv.h"
+
+#include <stdlib.h>
+
+/* ---- a small set of expressions with a place for each --------------------------------------------------------- */
+
+typedef struct visit {
+  tsl__expr e;
+  uint32_t from; /* index of the visit that led here */
+  uint32_t cost; /* bytes from the start */
+} visit;
+
+typedef struct graph {
+  TSL__VEC(visit) visits;
+  TSL__VEC(uint32_t) queue; /* indices of visits: a binary heap by key */
+  TSL__VEC(uint64_t) keys;  /* of the heap entries */
+  uint32_t *slots;          /* visit index + 1 */
+  uint32_t slot_count;
+} graph;
+
+static void graph_free(const tsl_allocator *a, graph *g) {
+  tsl__vec_free(a, &g->visits);
+  tsl__vec_free(a, &g->queue);
+  tsl__vec_free(a, &g->keys);
+  tsl__free(a, g->slots, g->slot_count * sizeof *g->slots);
+}
+
+static uint32_t *graph_slot(graph *g, tsl__expr e) {
+  uint32_t mask = g->slot_count - 1, i = (uint32_t)tsl__mix(e) & mask;
+  while (g->slots[i] && g->visits.at[g->slots[i] - 1].e != e) i = (i + 1) & mask;
+  return &g->slots[i];
+}
+
+static bool graph_grow(const tsl_allocator *a, graph *g) {
+  uint32_t count = g->slot_count ? g->slot_count * 2 : 64, old = g->slot_count;
+  uint32_t *slots = tsl__alloc_zero(a, count * sizeof *slots);
+  if (!slots) return false;
+  tsl__free(a, g->slots, old * sizeof *slots);
+  g->slots = slots;
+  g->slot_count = count;
+  for (uint32_t i = 0; i < g->visits.n; i++) *graph_slot(g, g->visits.at[i].e) = i + 1;
+  return true;
+}
+
+static bool heap_push(const tsl_allocator *a, graph *g, uint64_t key, uint32_t index) {
+  if (!tsl__vec_push(a, &g->queue, index) || !tsl__vec_push(a, &g->keys, key)) return false;
+  size_t i = g->queue.n - 1;
+  while (i > 0 && g->keys.at[(i - 1) / 2] > key) {
+    g->keys.at[i] = g->keys.at[(i - 1) / 2];
+    g->queue.at[i] = g->queue.at[(i - 1) / 2];
+    i = (i - 1) / 2;
+  }
+  g->keys.at[i] = key;
+  g->queue.at[i] = index;
+  return true;
+}
+
+static uint32_t heap_pop(graph *g) {
+  uint32_t top = g->queue.at[0], index = g->queue.at[--g->queue.n];
+  uint64_t key = g->keys.at[--g->keys.n];
+  size_t i = 0;
+  for (;;) {
+    size_t c = 2 * i + 1;
+    if (c >= g->queue.n) break;
+    if (c + 1 < g->queue.n && g->keys.at[c + 1] < g->keys.at[c]) c++;
+    if (g->keys.at[c] >= key) break;
+    g->keys.at[i] = g->keys.at[c];
+    g->queue.at[i] = g->queue.at[c];
+    i = c;
+  }
+  if (g->queue.n) {
+    g->keys.at[i] = key;
+    g->queue.at[i] = index;
+  }
+  return top;
+}
+
+/* Add a visit unless the expression was seen at no greater cost. */
+static bool graph_add(const tsl_allocator *a, graph *g, visit v, uint64_t key) {
+  if (g->visits.n * 2 >= g->slot_count && !graph_grow(a, g)) return false;
+  uint32_t *slot = graph_slot(g, v.e);
+  if (*slot) {
+    visit *old = &g->visits.at[*slot - 1];
+    if (old->cost <= v.cost) return true;
+    *old = v;
+    return heap_push(a, g, key, *slot - 1);
+  }
+  if (!tsl__vec_push(a, &g->visits, v)) return false;
+  *slot = (uint32_t)g->visits.n;
+  return heap_push(a, g, key, (uint32_t)g->visits.n - 1);
+}
+
+/* ---- searching ------------------------------------------------------------------------------------------------ */
+
+static void mark_path(tsl__exprs *x, const graph *g, uint32_t index) {
+  for (;;) {
+    const visit *v = &g->visits.at[index];
+    if (v->e >= x->base && v->e > TSL__EPS) x->nodes.at[v->e - x->base].flags |= TSL__SEARCHED;
+    if (v->from == index) return;
+    index = v->from;
+  }
+}
+
+static void mark_empty(tsl__exprs *x, const graph *g) {
+  for (size_t i = 0; i < g->visits.n; i++) {
+    tsl__expr e = g->visits.at[i].e;
+    if (e >= x->base && e > TSL__EPS) x->nodes.at[e - x->base].marks |= TSL__EMPTY;
+  }
+}
+
+/* All derivatives of visit `index`. */
+static bool expand(tsl__exprs *x, graph *g, uint32_t index, bool by_cost) {
+  visit from = g->visits.at[index];
+  tsl__bytes edges;
+  tsl__boundaries(x, from.e, &edges);
+  for (unsigned b = 0; b < 256; b++) {
+    if (b && !tsl__bytes_has(&edges, b)) continue;
+    tsl__expr d = tsl__derive_plain(x, from.e, (uint8_t)b);
+    if (!d) continue;
+    tsl__node n = tsl__node_at(x, d);
+    if (n.marks & TSL__EMPTY) continue;
+    visit v = {d, index, from.cost + 1};
+    uint64_t key = ((uint64_t)n.shortest << 1) + (by_cost ? (uint64_t)v.cost << 1 : 0);
+    if (!by_cost) key = (n.flags & TSL__SEARCHED) ? 0 : key + 1; /* known ones end the search */
+    if (!graph_add(&x->alloc, g, v, key)) {
+      tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+      return false;
+    }
+  }
+  return tsl__exprs_step(x);
+}
+
+bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
+  if (e == TSL__NONE) return true;
+  tsl__node n = tsl__node_at(x, e);
+  if (n.marks & TSL__EMPTY) return true;
+  if (x->searching || (n.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW))) return false;
+  graph g = {0};
+  bool found = false;
+  x->searching = true;
+  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  while (x->status == TSL_OK && g.queue.n && !found) {
+    uint32_t index = heap_pop(&g);
+    tsl__node v = tsl__node_at(x, g.visits.at[index].e);
+    if (v.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW)) {
+      found = true;
+      mark_path(x, &g, index);
+    } else {
+      expand(x, &g, index, false);
+    }
+  }
+  x->searching = false;
+  if (!found && x->status == TSL_OK) mark_empty(x, &g);
+  graph_free(&x->alloc, &g);
+  return !found;
+}
+
+/* Is there an and/not anywhere that a shortest text would have to pass? Then the stored bound may be too low. */
+static bool bound_is_exact(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e);
+    switch ((tsl__kind)n.kind) {
+    case TSL__K_AND:
+    case TSL__K_NOT: return false;
+    case TSL__K_SEQ:
+      if (depth > 64 || !bound_is_exact(x, n.a, depth + 1)) return false;
+      e = n.b;
+      continue;
+    case TSL__K_ALT:
+      if (depth > 64) return false;
+      for (uint32_t i = 0; i < n.b; i++)
+        if (!bound_is_exact(x, tsl__list_at(x, n.a)[i], depth + 1)) return false;
+      return true;
+    case TSL__K_REPEAT:
+    case TSL__K_JSTR:
+    case TSL__K_JESC:
+    case TSL__K_JHEX: e = n.a; continue;
+    default: return true;
+    }
+  }
+}
+
+uint32_t tsl__expr_shortest(tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  if ((n.flags & TSL__CALLS) || n.loop || bound_is_exact(x, e, 0)) return n.shortest;
+  graph g = {0};
+  uint32_t result = TSL__INF;
+  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  while (x->status == TSL_OK && g.queue.n) {
+    uint32_t index = heap_pop(&g);
+    visit v = g.visits.at[index];
+    tsl__node m = tsl__node_at(x, v.e);
+    if (m.flags & TSL__NULLABLE_LOW) {
+      result = v.cost;
+      break;
+    }
+    expand(x, &g, index, true);
+  }
+  graph_free(&x->alloc, &g);
+  return x->status == TSL_OK ? result : n.shortest;
+}
+
+bool tsl__expr_matches(tsl__exprs *x, tsl__expr e, const void *bytes, size_t length) {
+  const uint8_t *at = bytes;
+  for (size_t i = 0; i < length && e; i++) e = tsl__exprs_step(x) ? tsl__derive_plain(x, e, at[i]) : TSL__NONE;
+  return e && tsl__expr_nullable(x, e);
+}
+
+/* ---- counting ------------------------------------------------------------------------------------------------- */
+
+typedef struct counting {
+  tsl__expr e;
+  uint32_t next;  /* byte to go on with, 256 when done */
+  uint64_t total; /* members found so far */
+} counting;
+
+/* Depth-first over the derivatives with an explicit stack: a state met again on the way to itself means infinitely many. Finished counts are kept in a table by
+ * expression. The depth is at most `limit` + the longest common prefix, since every state is alive. */
+bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count) {
+  TSL__VEC(counting) stack = {0};
+  graph done = {0}; /* cost = count + 1 when finished, 0 while open */
+  bool finite = true;
+  *count = 0;
+  if (e == TSL__NONE) return true;
+  counting first = {e, 0, tsl__expr_nullable(x, e) ? 1 : 0};
+  uint64_t last_total = 0;
+  if (!tsl__vec_push(&x->alloc, &stack, first) || !graph_add(&x->alloc, &done, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  while (stack.n && finite && x->status == TSL_OK) {
+    counting *top = &stack.at[stack.n - 1];
+    if (top->next == 256) {
+      last_total = top->total > limit ? (uint64_t)limit + 1 : top->total;
+      done.visits.at[*graph_slot(&done, top->e) - 1].cost = (uint32_t)last_total + 1;
+      if (--stack.n) stack.at[stack.n - 1].total += last_total;
+      continue;
+    }
+    tsl__expr d = tsl__exprs_step(x) ? tsl__derive_plain(x, top->e, (uint8_t)top->next++) : TSL__NONE;
+    if (!d) continue;
+    if (done.visits.n * 2 >= done.slot_count && !graph_grow(&x->alloc, &done)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+    uint32_t seen = x->status == TSL_OK ? *graph_slot(&done, d) : 0;
+    if (seen) {
+      uint32_t known = done.visits.at[seen - 1].cost;
+      if (known == 0) finite = false; /* on the way to itself */
+      else stack.at[stack.n - 1].total += known - 1;
+      continue;
+    }
+    counting c = {d, 0, tsl__expr_nullable(x, d) ? 1 : 0};
+    if (!tsl__vec_push(&x->alloc, &stack, c) || !graph_add(&x->alloc, &done, (visit){d, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  }
+  tsl__vec_free(&x->alloc, &stack);
+  graph_free(&x->alloc, &done);
+  if (finite) *count = (uint32_t)last_total;
+  return finite && x->status == TSL_OK;
+}

@@ -1,0 +1,152 @@
+/* expr_print.c - expressions in a regex-like notation, for listings and tests.
+ *
+ * Notation  literals as themselves, [..] byte sets, (a|b), a*, a{m,n}, a{m,n}@ for an active loop, (a&b), !(a), <name> for rules and native automata,
+ *           j"e" for the rest of a JSON string, j\e and j\u k e inside an escape, {a,b,..} for string sets. ε and ∅ stand for themselves.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/expr_node.h"
+
+#include <stdio.h>
+
+typedef struct writer {
+  char *out;
+  size_t size, n;
+} writer;
+
+static void put(writer *w, const char *format, ...) TSL__PRINTF(2, 3);
+static void put(writer *w, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(w->n < w->size ? w->out + w->n : NULL, w->n < w->size ? w->size - w->n : 0, format, args);
+  va_end(args);
+  if (n > 0) w->n += (size_t)n;
+}
+
+static void put_byte(writer *w, uint8_t b) {
+  if (b == '\n') put(w, "\\n");
+  else if (b < 0x20 || b >= 0x7F) put(w, "\\x%02X", b);
+  else if (strchr("()[]{}|&!*<>\\", b)) put(w, "\\%c", b);
+  else put(w, "%c", b);
+}
+
+static void put_set(writer *w, const tsl__bytes *s) {
+  put(w, "[");
+  for (unsigned b = 0; b < 256; b++) {
+    if (!tsl__bytes_has(s, b)) continue;
+    unsigned end = b;
+    while (end < 255 && tsl__bytes_has(s, end + 1)) end++;
+    put_byte(w, (uint8_t)b);
+    if (end > b + 1) put(w, "-");
+    if (end > b) put_byte(w, (uint8_t)end);
+    b = end;
+  }
+  put(w, "]");
+}
+
+static void put_bounds(writer *w, const tsl__node *n) {
+  if (n->b == 0 && n->c == TSL__INF) put(w, "*");
+  else if (n->c == TSL__INF) put(w, "{%u,}", n->b);
+  else put(w, "{%u,%u}", n->b, n->c);
+  if (n->kind == TSL__K_COUNTED) put(w, "@");
+}
+
+static void print(const tsl__exprs *x, tsl__expr e, writer *w, unsigned depth);
+
+static void print_list(const tsl__exprs *x, const tsl__node *n, const char *between, writer *w, unsigned depth) {
+  put(w, "(");
+  for (uint32_t i = 0; i < n->b && w->n <= w->size; i++) {
+    if (i) put(w, "%s", between);
+    print(x, tsl__list_at(x, n->a)[i], w, depth + 1);
+  }
+  put(w, ")");
+}
+
+static void print_strings(const tsl__exprs *x, const tsl__node *n, writer *w) {
+  const tsl__strings *s = tsl__strings_at(x, n->kind == TSL__K_KEYS ? tsl__keys_at(x, n->a)->set : n->a);
+  put(w, n->kind == TSL__K_KEYS ? "keys{" : "{");
+  for (uint32_t i = n->b; i < n->c; i++) {
+    if (i > n->b) put(w, ",");
+    if (i - n->b == 8) {
+      put(w, "... %u in all", n->c - n->b);
+      break;
+    }
+    for (uint32_t k = n->d; k < s->at[i].length; k++) put_byte(w, (uint8_t)s->at[i].at[k]);
+  }
+  put(w, "}");
+}
+
+static void print_name(const tsl__exprs *x, const tsl__node *n, writer *w) {
+  char name[128] = "";
+  if (n->kind == TSL__K_NATIVE) {
+    const tsl__native *native = tsl__native_at(x, n->a);
+    if (native->ops->print) native->ops->print(native->ctx, n->b, name, sizeof name);
+  } else {
+    const tsl__rule *rule = tsl__rule_at(x, n->a);
+    if (rule->ops->print) rule->ops->print(rule->ctx, rule->param, name, sizeof name);
+  }
+  put(w, "<%s>", name[0] ? name : "rule");
+}
+
+static void print(const tsl__exprs *x, tsl__expr e, writer *w, unsigned depth) {
+  if (w->n > w->size) return;
+  if (depth > 200) {
+    put(w, "...");
+    return;
+  }
+  tsl__node n = tsl__node_at(x, e);
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_NONE: put(w, "∅"); return;
+  case TSL__K_EPS: put(w, "ε"); return;
+  case TSL__K_BYTES: put_set(w, tsl__set_at(x, n.a)); return;
+  case TSL__K_LIT:
+    for (uint32_t i = 0; i < n.b && w->n <= w->size; i++) put_byte(w, tsl__pool_at(x, n.a)[i]);
+    return;
+  case TSL__K_SEQ:
+    while (n.kind == TSL__K_SEQ && w->n <= w->size) {
+      print(x, n.a, w, depth + 1);
+      e = n.b;
+      n = tsl__node_at(x, e);
+    }
+    print(x, e, w, depth + 1);
+    return;
+  case TSL__K_ALT: print_list(x, &n, "|", w, depth); return;
+  case TSL__K_AND: print_list(x, &n, "&", w, depth); return;
+  case TSL__K_NOT:
+  case TSL__K_REPEAT:
+  case TSL__K_COUNTED:
+    put(w, n.kind == TSL__K_NOT ? "!(" : "(");
+    print(x, n.a, w, depth + 1);
+    put(w, ")");
+    if (n.kind != TSL__K_NOT) put_bounds(w, &n);
+    return;
+  case TSL__K_NATIVE:
+  case TSL__K_RULE: print_name(x, &n, w); return;
+  case TSL__K_TOKEN:
+    put(w, n.c ? "!<" : "<");
+    for (uint32_t i = 0; i < n.b; i++) put(w, "%s[%u]", i ? "," : "", tsl__list_at(x, n.a)[i]);
+    put(w, ">");
+    return;
+  case TSL__K_STRSET:
+  case TSL__K_KEYS: print_strings(x, &n, w); return;
+  case TSL__K_JSTR:
+  case TSL__K_JESC:
+    put(w, n.kind == TSL__K_JSTR ? "j\"" : "j\\");
+    print(x, n.a, w, depth + 1);
+    put(w, "\"");
+    return;
+  case TSL__K_JHEX:
+    put(w, "j\\u%u:%X:%X ", n.b, n.c, n.d);
+    print(x, n.a, w, depth + 1);
+    put(w, "\"");
+    return;
+  case TSL__KIND_COUNT: return;
+  }
+}
+
+size_t tsl__expr_print(const tsl__exprs *x, tsl__expr e, char *out, size_t size) {
+  writer w = {out, size, 0};
+  if (size) out[0] = 0;
+  print(x, e, &w, 0);
+  return w.n;
+}

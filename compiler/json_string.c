@@ -1,0 +1,331 @@
+/* json_string.c - the rest of a JSON string whose decoded text matches an expression.
+ *
+ * Problem   A pattern or key speaks about decoded text; the bytes on the wire may spell a character raw, as \n, as \u0041 or as a pair of surrogates.
+ * Idea      Three wrappers turn a derivative over decoded text into one over the spelling: JSTR(e) between characters, JESC(e) after a backslash,
+ *           JHEX(e,k,v) after \u and k hex digits of value v. A raw byte steps e by itself; an escape, once whole, steps e by the UTF-8 of its character.
+ * No dead end  A hex digit is allowed only if some character in the range that its prefix still stands for is allowed: \uD8 needs a low surrogate to
+ *           follow that makes a legal character.
+ * Collapse  Where all characters of that range lead to the same expression (inside a free string: always), the digits' value is not kept: JHEX
+ *           becomes "so many hex digits, then JSTR(e')". So the free string has a handful of states, not 65,536.
+ * Example   JSTR(a) = a" | \u0061".
+ * Lone surrogates are no characters: they are refused.
+ * Ref       RFC 8259, section 7.
+ * Tested by tests/test_expr.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/deriv.h"
+
+static const char escape_letter[] = "\"\\/bfnrt";
+static const char escape_value[] = "\"\\/\b\f\n\r\t";
+
+/* ---- constructors --------------------------------------------------------------------------------------------- */
+
+/* Bytes that it takes to spell a byte of decoded text. */
+static uint32_t spelling_cost(uint8_t b) { return b >= 0x20 && b != '"' && b != '\\' ? 1 : strchr("\"\\\b\f\n\r\t", b) && b ? 2 : 6; }
+
+static uint32_t spelled_shortest(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  uint64_t total = 0;
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e), h = n;
+    if (n.kind == TSL__K_SEQ) h = tsl__node_at(x, n.a);
+    uint64_t cost = h.shortest;
+    if (h.kind == TSL__K_LIT) {
+      cost = 0;
+      for (uint32_t i = 0; i < h.b; i++) cost += spelling_cost(tsl__pool_at(x, h.a)[i]);
+    } else if (h.kind == TSL__K_BYTES) {
+      cost = 6;
+      for (unsigned b = 0; b < 256; b++)
+        if (tsl__bytes_has(tsl__set_at(x, h.a), b) && spelling_cost((uint8_t)b) < cost) cost = spelling_cost((uint8_t)b);
+    } else if (h.kind == TSL__K_ALT && depth < 16) {
+      cost = TSL__INF;
+      for (uint32_t i = 0; i < h.b; i++) {
+        uint32_t c = spelled_shortest(x, tsl__list_at(x, h.a)[i], depth + 1);
+        if (c < cost) cost = c;
+      }
+    } else if (h.kind == TSL__K_REPEAT && depth < 16) {
+      cost = (uint64_t)h.b * spelled_shortest(x, h.a, depth + 1);
+    }
+    total += cost;
+    if (n.kind != TSL__K_SEQ || total >= TSL__INF) break;
+    e = n.b;
+  }
+  return total >= TSL__INF ? TSL__INF : (uint32_t)total;
+}
+
+static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digits, uint32_t value, uint32_t high) {
+  if (e == TSL__NONE) return TSL__NONE;
+  tsl__node n = tsl__node_at(x, e);
+  tsl__node w = {.kind = (uint8_t)kind, .a = e, .b = digits, .c = value, .d = high, .loop = n.loop};
+  w.flags = n.flags & (TSL__COUNTS | TSL__FINITE | TSL__SEARCHED);
+  if (n.kind == TSL__K_KEYS) w.flags |= TSL__CALLS;
+  uint32_t inner = n.kind == TSL__K_KEYS ? n.shortest : spelled_shortest(x, e, 0);
+  uint32_t extra = kind == TSL__K_JSTR ? 1 : kind == TSL__K_JESC ? 2 : 1 + 4 - digits;
+  if (kind != TSL__K_JSTR && inner > 0) inner--; /* the escape spells one character */
+  w.shortest = inner > TSL__INF - extra ? TSL__INF : inner + extra;
+  return tsl__intern(x, w);
+}
+
+tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text) { return wrap(x, TSL__K_JSTR, text, 0, 0, 0); }
+
+static tsl__expr hex_digits(tsl__exprs *x, unsigned n, tsl__expr then) {
+  if (!x->hex) {
+    tsl__bytes set = {{0}};
+    tsl__bytes_add_range(&set, '0', '9');
+    tsl__bytes_add_range(&set, 'A', 'F');
+    tsl__bytes_add_range(&set, 'a', 'f');
+    x->hex = tsl__expr_bytes(x, &set);
+  }
+  for (; n > 0; n--) then = tsl__expr_seq(x, x->hex, then);
+  return then;
+}
+
+/* \uDC00 … \uDFFF, any of them. */
+static tsl__expr low_surrogate(tsl__exprs *x, tsl__expr then) {
+  tsl__bytes d = {{0}}, cf = {{0}};
+  tsl__bytes_add(&d, 'D');
+  tsl__bytes_add(&d, 'd');
+  tsl__bytes_add_range(&cf, 'C', 'F');
+  tsl__bytes_add_range(&cf, 'c', 'f');
+  tsl__expr e = tsl__expr_seq(x, tsl__expr_bytes(x, &cf), hex_digits(x, 2, then));
+  return tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), tsl__expr_seq(x, tsl__expr_bytes(x, &d), e));
+}
+
+/* ---- derivatives by characters -------------------------------------------------------------------------------- */
+
+/* Steps within one character: the first may begin an iteration, no other can. */
+static bool compose(tsl__exprs *x, tsl__count first, tsl__count then, tsl__count *out) {
+  if (then == TSL__COUNT_CLEAR) return *out = then, true;
+  if (then == TSL__COUNT_KEEP) return *out = first == TSL__COUNT_CLEAR ? TSL__COUNT_KEEP : first, true;
+  if (first == TSL__COUNT_CLEAR || first == TSL__COUNT_KEEP) return *out = then, true;
+  tsl__exprs_fail(x, TSL_ERR_UNSUPPORTED, "a counted repetition of parts of a character inside a JSON string");
+  return false;
+}
+
+static void step_bytes(tsl__exprs *x, tsl__expr e, const uint8_t *bytes, unsigned n, tsl__step how, tsl__parts *out) {
+  tsl__parts now = {1, {{TSL__COUNT_KEEP, e}}};
+  for (unsigned i = 0; i < n; i++) {
+    tsl__parts next = {0};
+    for (uint32_t p = 0; p < now.n; p++) {
+      tsl__parts one = {0};
+      tsl__derive_parts(x, now.at[p].e, bytes[i], how, &one);
+      for (uint32_t q = 0; q < one.n; q++) {
+        tsl__count count;
+        if (compose(x, now.at[p].count, one.at[q].count, &count)) tsl__parts_add(x, &next, count, one.at[q].e);
+      }
+    }
+    now = next;
+  }
+  for (uint32_t p = 0; p < now.n; p++) tsl__parts_add(x, out, now.at[p].count, now.at[p].e);
+}
+
+/* Where a range of characters leads: anywhere at all, and to one place or to several. */
+typedef struct verdict {
+  bool any, same;
+  tsl__part to; /* if any && same */
+} verdict;
+
+static void verdict_add(verdict *v, const tsl__part *p) {
+  if (!p) {
+    v->same = false;
+  } else if (!v->any) {
+    v->any = true;
+    v->to = *p;
+  } else if (v->to.e != p->e || v->to.count != p->count) {
+    v->same = false;
+  }
+}
+
+/* Follow e through byte ranges lo[i] … hi[i], i from `at` to n - 1; stop as soon as both answers are known. */
+static void follow(tsl__exprs *x, tsl__part from, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__step how, verdict *v) {
+  if (v->any && !v->same) return;
+  if (at == n) {
+    verdict_add(v, &from);
+    return;
+  }
+  tsl__bytes edges;
+  tsl__boundaries(x, from.e, &edges);
+  for (unsigned b = lo[at]; b <= hi[at] && !(v->any && !v->same); b++) {
+    if (b != lo[at] && !tsl__bytes_has(&edges, b)) continue;
+    tsl__parts parts = {0};
+    tsl__derive_parts(x, from.e, (uint8_t)b, how, &parts);
+    if (parts.n == 0) v->same = false;
+    if (parts.n > 1) v->same = false;
+    for (uint32_t p = 0; p < parts.n; p++) {
+      tsl__part next = parts.at[p];
+      if (compose(x, from.count, next.count, &next.count)) follow(x, next, lo, hi, at + 1, n, how, v);
+    }
+  }
+}
+
+/* As in charset.c's splitting: ranges whose UTF-8 is a row of byte ranges. */
+static void follow_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, tsl__step how, verdict *v) {
+  static const uint32_t last[] = {0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
+  while (lo <= hi && !(v->any && !v->same)) {
+    uint32_t end = hi;
+    for (int i = 0; i < 4; i++)
+      if (lo <= last[i]) {
+        if (end > last[i]) end = last[i];
+        break;
+      }
+    if (lo < 0xD800 && end >= 0xD800) end = 0xD7FF;
+    uint8_t a[4], b[4];
+    unsigned n = tsl__utf8_encode(lo, a);
+    for (unsigned i = n - 1; i >= 1; i--) { /* the widest aligned block from lo on that fits */
+      uint32_t bits = ((uint32_t)1 << (6 * i)) - 1;
+      if ((lo & bits) == 0 && end - lo >= bits) {
+        end = lo + ((end - lo + 1) & ~bits) - 1;
+        break;
+      }
+      if (i == 1 && (lo | bits) < end) end = lo | bits;
+      else if ((lo & bits) && (lo | bits) < end) end = lo | bits;
+    }
+    n = tsl__utf8_encode(lo, a);
+    tsl__utf8_encode(end, b);
+    follow(x, (tsl__part){TSL__COUNT_KEEP, e}, a, b, 0, n, how, v);
+    if (end == hi) return;
+    lo = end + 1;
+  }
+}
+
+/* ---- hex digits ----------------------------------------------------------------------------------------------- */
+
+/* The UTF-16 units that k digits of value v still stand for, split at the surrogates. */
+static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, uint32_t high, tsl__step how, verdict *v) {
+  if (high) {
+    uint32_t base = 0x10000 + ((high - 0xD800) << 10);
+    if (lo < 0xDC00) lo = 0xDC00, v->same = false;
+    if (hi > 0xDFFF) hi = 0xDFFF, v->same = false;
+    if (lo <= hi) follow_range(x, e, base + (lo - 0xDC00), base + (hi - 0xDC00), how, v);
+    return;
+  }
+  bool pure = hi < 0xD800 || lo > 0xDFFF || (lo >= 0xD800 && hi <= 0xDBFF);
+  if (!pure) v->same = false;
+  if (lo < 0xD800) follow_range(x, e, lo, hi < 0xD7FF ? hi : 0xD7FF, how, v);
+  if (lo <= 0xDBFF && hi >= 0xD800) {
+    uint32_t a = lo > 0xD800 ? lo : 0xD800, b = hi < 0xDBFF ? hi : 0xDBFF;
+    follow_range(x, e, 0x10000 + ((a - 0xD800) << 10), 0x10000 + ((b - 0xD800) << 10) + 0x3FF, how, v);
+  }
+  if (hi > 0xDFFF) follow_range(x, e, lo > 0xE000 ? lo : 0xE000, hi, how, v);
+}
+
+/* The state after \u and k digits of value v, as parts. */
+static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint32_t high, tsl__step how, tsl__parts *out) {
+  uint32_t shift = 4 * (4 - k), lo = value << shift, hi = lo + (((uint32_t)1 << shift) - 1);
+  verdict v = {false, true, {TSL__COUNT_CLEAR, TSL__NONE}};
+  follow_units(x, e, lo, hi, high, how, &v);
+  if (!v.any) return;
+  if (!v.same) {
+    tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, e, k, value, high));
+    return;
+  }
+  tsl__expr then = tsl__expr_json_string(x, v.to.e);
+  if (!high && lo >= 0xD800 && hi <= 0xDBFF) then = low_surrogate(x, then);
+  tsl__parts_add(x, out, v.to.count, hex_digits(x, 4 - k, then));
+}
+
+/* After \uD8xx, whole: the other half must follow. */
+static void add_after_high(tsl__exprs *x, tsl__expr e, uint32_t high, tsl__step how, tsl__parts *out) {
+  verdict v = {false, true, {TSL__COUNT_CLEAR, TSL__NONE}};
+  follow_units(x, e, 0xDC00, 0xDFFF, high, how, &v);
+  if (!v.any) return;
+  if (v.same) {
+    tsl__parts_add(x, out, v.to.count, low_surrogate(x, tsl__expr_json_string(x, v.to.e)));
+    return;
+  }
+  tsl__expr digits = wrap(x, TSL__K_JHEX, e, 0, 0, high);
+  tsl__parts_add(x, out, TSL__COUNT_KEEP, tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), digits));
+}
+
+static void add_character(tsl__exprs *x, tsl__expr e, uint32_t cp, tsl__step how, tsl__parts *out) {
+  uint8_t bytes[4];
+  unsigned n = tsl__utf8_encode(cp, bytes);
+  tsl__parts parts = {0};
+  step_bytes(x, e, bytes, n, how, &parts);
+  for (uint32_t i = 0; i < parts.n; i++) tsl__parts_add(x, out, parts.at[i].count, tsl__expr_json_string(x, parts.at[i].e));
+}
+
+static void step_hex(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step how, tsl__parts *out) {
+  int digit = byte >= '0' && byte <= '9' ? byte - '0' : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
+  if (digit < 0) return;
+  uint32_t k = n->b + 1, value = n->c << 4 | (uint32_t)digit, high = n->d;
+  if (k < 4) add_hex(x, n->a, k, value, high, how, out);
+  else if (high && value >= 0xDC00 && value <= 0xDFFF) add_character(x, n->a, 0x10000 + ((high - 0xD800) << 10) + (value - 0xDC00), how, out);
+  else if (high || (value >= 0xDC00 && value <= 0xDFFF)) return;
+  else if (value >= 0xD800 && value <= 0xDBFF) add_after_high(x, n->a, value, how, out);
+  else add_character(x, n->a, value, how, out);
+}
+
+/* ---- the step ------------------------------------------------------------------------------------------------- */
+
+/* Can a whole character follow, spelled as an escape? Not in the middle of a raw one, and not at the end. */
+static void add_escape(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
+  verdict v = {false, false, {TSL__COUNT_CLEAR, TSL__NONE}};
+  follow_range(x, e, 0, 0xD7FF, how, &v);
+  if (!v.any) follow_range(x, e, 0xE000, 0x10FFFFu, how, &v);
+  if (v.any) tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JESC, e, 0, 0, 0));
+}
+
+static void step_escape(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
+  if (byte == 'u') {
+    add_hex(x, e, 0, 0, 0, how, out);
+    return;
+  }
+  const char *at = byte ? strchr(escape_letter, byte) : NULL;
+  if (at) add_character(x, e, (uint8_t)escape_value[at - escape_letter], how, out);
+}
+
+/* The closing quote: the text may end here, or a key is whole. */
+static void step_quote(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
+  tsl__node n = tsl__node_at(x, e);
+  if (!tsl__nullable_in(&n, how.phase)) return;
+  tsl__expr then = TSL__EPS;
+  if (n.kind == TSL__K_KEYS) {
+    const tsl__keys k = *tsl__keys_at(x, n.a);
+    if (k.ops && k.ops->after) then = k.ops->after(x, k.ctx, k.param, n.b);
+  }
+  tsl__parts_add(x, out, TSL__COUNT_CLEAR, then);
+}
+
+void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
+  tsl__node n = tsl__node_at(x, e);
+  how.last = false;
+  if (n.kind == TSL__K_JHEX) {
+    step_hex(x, &n, byte, how, out);
+  } else if (n.kind == TSL__K_JESC) {
+    step_escape(x, n.a, byte, how, out);
+  } else if (byte == '"') {
+    step_quote(x, n.a, how, out);
+  } else if (byte == '\\') {
+    add_escape(x, n.a, how, out);
+  } else if (byte >= 0x20) {
+    tsl__parts inner = {0};
+    tsl__derive_parts(x, n.a, byte, how, &inner);
+    for (uint32_t i = 0; i < inner.n; i++) tsl__parts_add(x, out, inner.at[i].count, tsl__expr_json_string(x, inner.at[i].e));
+  }
+}
+
+static void edges_of(const char *letters, tsl__bytes *out) {
+  for (; *letters; letters++) {
+    tsl__bytes_add(out, (uint8_t)*letters);
+    tsl__bytes_add(out, (uint8_t)*letters + 1u);
+  }
+}
+
+void tsl__boundaries_json(tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
+  if (n->kind == TSL__K_JESC) {
+    edges_of(escape_letter, out);
+    edges_of("u", out);
+    return;
+  }
+  if (n->kind == TSL__K_JHEX) {
+    edges_of("0123456789ABCDEFabcdef", out);
+    return;
+  }
+  tsl__bytes inner;
+  tsl__boundaries(x, n->a, &inner);
+  inner.w[0] &= ~(uint64_t)0xFFFFFFFF;
+  tsl__bytes_or(out, &inner);
+  edges_of("\"\\", out);
+  tsl__bytes_add(out, 0x20);
+}
