@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Run the tests of one or more build folders and add up what they say.
+
+    tests/run.py BUILD [--build BUILD]... [--jobs N] [NAME...]
+
+The list of tests is meson's own (tests/meson.build, fuzz/meson.build): command, environment, time limit. Every test prints what it
+checked and ends with the line "N passed, N failed, N skipped"; a test that ends without that line, with a status other than 0, on a
+signal, or past its limit counts as one failure more. A NAME runs the tests of that name, or of that suite (unit, python).
+
+The last line is the sum over all tests, in the same form; the reason of every skip is said again above it.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
+SKIP = re.compile(r"^\s*skipped: (.*)$", re.M)
+
+
+def tests_of(build, names):
+    """Meson's description of the tests of a build folder, those that were asked for."""
+    listing = subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True).stdout
+    tests = json.loads(listing)
+    if names:
+        tests = [t for t in tests if t["name"] in names or any(s.split(":")[-1] in names for s in t["suite"])]
+    # The longest limit first: what may take long starts early.
+    return sorted(tests, key=lambda t: (-t["timeout"], t["name"]))
+
+
+def run_one(build, test):
+    """Run one test; what it was, its output, its counts, and the seconds that it took."""
+    start = time.monotonic()
+    command = test["cmd"]
+    process = subprocess.Popen(command, cwd=test["workdir"], env={**os.environ, **test["env"]}, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=test["timeout"])
+        why = None
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        why = f"ran past its limit of {test['timeout']} s"
+    counts = [tuple(int(g or 0) for g in m.groups()) for m in CLOSING.finditer(output)]
+    passed, failed, skipped = counts[-1] if counts else (0, 0, 0)
+    if why is None and process.returncode < 0:
+        why = f"ended on signal {signal.Signals(-process.returncode).name}"
+    elif why is None and not counts:
+        why = f"ended with status {process.returncode} and without a closing line"
+    elif why is None and process.returncode != 0 and failed == 0:
+        why = f"ended with status {process.returncode}"
+    elif why is None and passed + failed + skipped == 0:
+        why = "checked nothing"
+    return {"build": build, "name": test["name"], "output": output, "passed": passed, "failed": failed + (why is not None),
+            "skipped": skipped, "why": why, "reasons": SKIP.findall(output), "seconds": time.monotonic() - start}
+
+
+def show(result):
+    verdict = "FAIL" if result["failed"] else "ok"
+    print(f"== {result['build']}: {result['name']} ({verdict}, {result['seconds']:.1f} s)")
+    body = result["output"].rstrip("\n")
+    lines = body.split("\n") if body else []
+    # The test's own closing line is part of the sum below; showing it indented keeps it from being read as the total.
+    for line in lines if len(lines) <= 400 else lines[:200] + [f"... {len(lines) - 400} lines left out ..."] + lines[-200:]:
+        print("   " + line)
+    if result["why"]:
+        print(f"   FAIL: {result['name']} {result['why']}")
+    sys.stdout.flush()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("build", help="a build folder")
+    parser.add_argument("--build", dest="more", action="append", default=[], help="another build folder; its tests are run too")
+    parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="tests or suites; none: all")
+    options = parser.parse_args()
+
+    work = []
+    for build in [options.build] + options.more:
+        work += [(build, test) for test in tests_of(build, options.names)]
+    if not work:
+        print(f"no test is called {', '.join(options.names)}")
+        print("0 passed, 1 failed, 0 skipped")
+        return 1
+
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for future in concurrent.futures.as_completed([pool.submit(run_one, *item) for item in work]):
+            results.append(future.result())
+            show(results[-1])
+
+    passed, failed, skipped = (sum(r[key] for r in results) for key in ("passed", "failed", "skipped"))
+    print(f"== summary: {len(results)} test programs")
+    for r in sorted(results, key=lambda r: (r["build"], r["name"])):
+        for reason in r["reasons"]:
+            print(f"   skipped in {r['build']}: {r['name']}: {reason}")
+        if r["failed"]:
+            print(f"   FAILED {r['build']}: {r['name']}: {r['why'] or str(r['failed']) + ' checks'}")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
