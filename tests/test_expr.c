@@ -1,0 +1,142 @@
+/* test_expr.c - expressions: canonical forms, derivatives against direct matching, emptiness, JSON strings.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/charset.h"
+#include "compiler/deriv.h"
+#include "tests/check.h"
+
+static tsl__exprs *x;
+
+static tsl__expr lit(const char *s) { return tsl__expr_literal(x, s, strlen(s)); }
+static tsl__expr seq(tsl__expr a, tsl__expr b) { return tsl__expr_seq(x, a, b); }
+static tsl__expr alt(tsl__expr a, tsl__expr b) { return tsl__expr_alt(x, a, b); }
+static bool matches(tsl__expr e, const char *s) { return tsl__expr_matches(x, e, s, strlen(s)); }
+static bool prints(tsl__expr e, const char *want) {
+  char text[512];
+  tsl__expr_print(x, e, text, sizeof text);
+  if (strcmp(text, want)) fprintf(stderr, "  printed %s, wanted %s\n", text, want);
+  return !strcmp(text, want);
+}
+
+static void canonical(void) {
+  tsl__expr a = lit("a"), b = lit("b"), c = lit("c");
+  CHECK(alt(a, b) == alt(b, a));
+  CHECK(alt(alt(a, b), c) == alt(a, alt(b, c)));
+  CHECK(seq(seq(a, b), c) == lit("abc"));
+  CHECK(prints(alt(a, alt(b, c)), "[a-c]"));
+  CHECK(alt(TSL__NONE, a) == a && seq(TSL__NONE, a) == TSL__NONE && seq(TSL__EPS, a) == a);
+  tsl__expr star = tsl__expr_star(x, a);
+  CHECK(tsl__expr_star(x, star) == star && seq(star, star) == star);
+  CHECK(tsl__expr_and(x, star, tsl__expr_not(x, star)) == TSL__NONE);
+  tsl__expr word = tsl__expr_star(x, tsl__expr_range(x, 'a', 'z'));
+  CHECK(prints(alt(seq(word, lit("1")), seq(word, lit("2"))), "([a-z])*[12]"));
+  CHECK(tsl__expr_and(x, tsl__expr_text(x), word) == word);
+  CHECK(tsl__expr_and(x, word, tsl__expr_repeat(x, tsl__expr_any_char(x), 2, 5)) == tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'z'), 2, 5));
+  CHECK(tsl__expr_and(x, lit("abc"), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 3)) == lit("abc"));
+  CHECK(tsl__expr_and(x, lit("abc"), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 2)) == TSL__NONE);
+}
+
+static void derivatives(void) {
+  tsl__expr e = seq(lit("a"), tsl__expr_star(x, alt(lit("b"), lit("c"))));
+  CHECK(matches(e, "a") && matches(e, "abcb") && !matches(e, "") && !matches(e, "ba"));
+  tsl__expr r = tsl__expr_repeat(x, alt(lit("ab"), lit("a")), 2, 3);
+  CHECK(matches(r, "aba") && matches(r, "aa") && matches(r, "ababab") && !matches(r, "a") && !matches(r, "aaaa"));
+  tsl__expr not_ab = tsl__expr_not(x, lit("ab"));
+  CHECK(matches(not_ab, "a") && !matches(not_ab, "ab") && matches(not_ab, "abc") && matches(not_ab, ""));
+  tsl__expr both = tsl__expr_and(x, seq(tsl__expr_text(x), lit("x")), seq(lit("y"), tsl__expr_text(x)));
+  CHECK(matches(both, "yx") && matches(both, "y\xC3\xA9x") && !matches(both, "x") && !matches(both, "y\xC3x"));
+}
+
+static void registers(void) {
+  tsl__parts p;
+  tsl__expr loop = tsl__expr_repeat(x, lit("a"), 3, 1000);
+  tsl__derive(x, loop, 'a', TSL__PHASE_LOW, &p);
+  CHECK(p.n == 1 && p.at[0].count == TSL__COUNT_FIRST && prints(p.at[0].e, "(a){3,1000}@"));
+  tsl__expr in = p.at[0].e;
+  tsl__derive(x, in, 'a', TSL__PHASE_MIDDLE, &p);
+  CHECK(p.n == 1 && p.at[0].count == TSL__COUNT_NEXT && p.at[0].e == in);
+  tsl__derive(x, in, 'a', TSL__PHASE_TOP, &p);
+  CHECK(p.n == 0);
+  tsl__node n = tsl__node_at(x, in);
+  CHECK(!tsl__nullable_in(&n, TSL__PHASE_LOW) && tsl__nullable_in(&n, TSL__PHASE_MIDDLE) && tsl__nullable_in(&n, TSL__PHASE_TOP));
+  tsl__expr s = tsl__expr_json_string(x, tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 10000));
+  tsl__derive(x, s, 'k', TSL__PHASE_LOW, &p);
+  CHECK(p.n == 1 && p.at[0].count == TSL__COUNT_FIRST);
+  in = p.at[0].e;
+  tsl__derive(x, in, 'k', TSL__PHASE_MIDDLE, &p);
+  CHECK(p.n == 1 && p.at[0].e == in && p.at[0].count == TSL__COUNT_NEXT);
+  tsl__derive(x, in, '"', TSL__PHASE_TOP, &p);
+  CHECK(p.n == 1 && p.at[0].e == TSL__EPS);
+  tsl__derive(x, in, 0xC3, TSL__PHASE_MIDDLE, &p);
+  CHECK(p.n == 1 && p.at[0].count == TSL__COUNT_NEXT);
+  tsl__derive(x, p.at[0].e, 0xA9, TSL__PHASE_MIDDLE, &p);
+  CHECK(p.n == 1 && p.at[0].count == TSL__COUNT_KEEP && p.at[0].e == in);
+}
+
+static void json_strings(void) {
+  tsl__expr any = tsl__expr_json_string(x, tsl__expr_text(x));
+  CHECK(matches(any, "\"") && matches(any, "hello\"") && matches(any, "\\n\\u0041\\\\\"") && matches(any, "\\ud83d\\ude00\"") && matches(any, "\xF0\x9F\x98\x80\""));
+  CHECK(!matches(any, "\\ud83d\"") && !matches(any, "\\ude00\"") && !matches(any, "\\x\"") && !matches(any, "\n\"") && !matches(any, "\xC3\"") && !matches(any, "\xC3\\u0041\""));
+  tsl__expr a = tsl__expr_json_string(x, lit("a\n\xC3\xA9\xF0\x9F\x98\x80"));
+  CHECK(matches(a, "a\\n\xC3\xA9\xF0\x9F\x98\x80\"") && matches(a, "\\u0061\\u000A\\u00e9\\uD83D\\uDE00\"") && !matches(a, "a\n\xC3\xA9\xF0\x9F\x98\x80\""));
+  CHECK(tsl__expr_shortest(x, a) == 10);
+  tsl__expr e = tsl__derive_plain(x, tsl__derive_plain(x, tsl__expr_json_string(x, lit("a")), '\\'), 'u');
+  CHECK(e && tsl__derive_plain(x, e, '0') && !tsl__derive_plain(x, e, '1') && !tsl__derive_plain(x, e, 'D'));
+  tsl__expr d = tsl__derive_plain(x, tsl__derive_plain(x, tsl__derive_plain(x, any, '\\'), 'u'), '0');
+  tsl__expr hex = tsl__expr_alt(x, tsl__expr_range(x, '0', '9'), tsl__expr_alt(x, tsl__expr_range(x, 'A', 'F'), tsl__expr_range(x, 'a', 'f')));
+  CHECK(d == seq(hex, seq(hex, seq(hex, any)))); /* inside a free string the digits' value is not kept */
+}
+
+static bool odd_only(void *ctx, uint32_t param, uint32_t index) {
+  (void)ctx;
+  (void)param;
+  return index % 2 == 1;
+}
+static tsl__expr after_key(tsl__exprs *xs, void *ctx, uint32_t param, uint32_t index) {
+  (void)ctx;
+  (void)param;
+  char digit = (char)('0' + index);
+  return tsl__expr_literal(xs, &digit, 1);
+}
+
+static void string_sets(void) {
+  tsl__string s[] = {{"name", 4}, {"nam", 3}, {"age", 3}, {"nick", 4}, {"age", 3}};
+  uint32_t order[5];
+  tsl__stringset set = tsl__stringset_new(x, s, 5, order);
+  CHECK(tsl__stringset_size(x, set) == 4 && order[2] == 0 && order[4] == 0 && order[1] == 1);
+  tsl__expr e = tsl__expr_stringset(x, set);
+  CHECK(matches(e, "name") && matches(e, "nam") && matches(e, "nick") && !matches(e, "n") && !matches(e, "names"));
+  uint32_t count;
+  CHECK(tsl__expr_count(x, e, 100, &count) && count == 4);
+  CHECK(!tsl__expr_count(x, tsl__expr_text(x), 100, &count));
+  tsl__expr other = tsl__expr_text_not(x, e);
+  CHECK(!matches(other, "name") && matches(other, "na") && matches(other, "names") && matches(other, ""));
+  static const tsl__keys_ops ops = {odd_only, after_key};
+  tsl__expr keys = tsl__expr_keys(x, set, &ops, NULL, 0, 5);
+  CHECK(matches(keys, "nam\"1") && matches(keys, "n\\u0061m\"1") && matches(keys, "nick\"3") && !matches(keys, "name\"2") && !matches(keys, "age\"0"));
+}
+
+static void emptiness(void) {
+  tsl__expr az = tsl__expr_star(x, tsl__expr_range(x, 'a', 'z'));
+  tsl__expr has_foo = seq(tsl__expr_text(x), seq(lit("foo"), tsl__expr_text(x)));
+  CHECK(tsl__expr_and(x, az, has_foo) != TSL__NONE);
+  CHECK(tsl__expr_shortest(x, tsl__expr_and(x, az, has_foo)) == 3);
+  CHECK(tsl__expr_and(x, tsl__expr_star(x, lit("b")), has_foo) == TSL__NONE);
+  tsl__expr three = tsl__expr_repeat(x, lit("aaa"), 0, TSL__INF), two = tsl__expr_repeat(x, lit("aa"), 0, TSL__INF);
+  tsl__expr six = tsl__expr_and(x, seq(lit("a"), tsl__expr_star(x, lit("a"))), tsl__expr_and(x, two, three));
+  CHECK(tsl__expr_shortest(x, six) == 6);
+  CHECK(tsl__expr_and(x, seq(lit("a"), two), two) == TSL__NONE);
+}
+
+int main(void) {
+  if (tsl__exprs_new(NULL, NULL, NULL, &x) != TSL_OK) return 1;
+  RUN(canonical, "equal languages by construction are one node");
+  RUN(derivatives, "derivatives match as the texts say");
+  RUN(registers, "large loops are a register, not states");
+  RUN(json_strings, "every spelling of a JSON string, no dead ends");
+  RUN(string_sets, "sets of strings and keys");
+  RUN(emptiness, "empty intersections are found, shortest texts are right");
+  CHECKF(tsl__exprs_status(x) == TSL_OK, "%s", tsl__exprs_why(x));
+  tsl__exprs_free(x);
+  return tsl_test_end();
+}
