@@ -1,0 +1,53 @@
+/* logits_dispatch.c - which kernels this process uses: the only place that asks the processor.
+ *
+ * The choice is one pointer, stored atomically. Threads that race compute the same answer and store the same pointer, so
+ * no lock is needed and none can see anything half made.
+ * Tested by tests/test_logits.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdatomic.h>
+
+#include "runtime/logits.h"
+
+/* NULL until the first call. The engine's one piece of process-wide state: a fact about the machine, the same for all users. */
+static _Atomic(const tsl__logits_kernels *) chosen;
+
+/* The kernels of a level, or NULL if this build or this machine lacks them. */
+static const tsl__logits_kernels *kernels_of(tsl__logits_level level) {
+#if TSL__LOGITS_X86
+  __builtin_cpu_init();
+  if (level == TSL__LOGITS_AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("popcnt"))
+    return &tsl__logits_avx512;
+  if (level == TSL__LOGITS_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt")) return &tsl__logits_avx2;
+#endif
+#if TSL__LOGITS_ARM
+  if (level == TSL__LOGITS_NEON) return &tsl__logits_neon; /* part of the architecture */
+#endif
+  return level == TSL__LOGITS_PORTABLE ? &tsl__logits_portable : NULL;
+}
+
+static const tsl__logits_kernels *best(void) {
+  static const tsl__logits_level order[] = {TSL__LOGITS_AVX512, TSL__LOGITS_AVX2, TSL__LOGITS_NEON};
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    const tsl__logits_kernels *k = kernels_of(order[i]);
+    if (k) return k;
+  }
+  return &tsl__logits_portable;
+}
+
+const tsl__logits_kernels *tsl__logits(void) {
+  const tsl__logits_kernels *k = atomic_load_explicit(&chosen, memory_order_acquire);
+  if (TSL__UNLIKELY(!k)) {
+    k = best();
+    atomic_store_explicit(&chosen, k, memory_order_release);
+  }
+  return k;
+}
+
+bool tsl__logits_force(tsl__logits_level level) {
+  const tsl__logits_kernels *k = level == TSL__LOGITS_AUTO ? best() : kernels_of(level);
+  if (k) atomic_store_explicit(&chosen, k, memory_order_release);
+  return k != NULL;
+}

@@ -1,0 +1,289 @@
+/* test_logits.c - every kernel of every level against the portable one, bit for bit, and that one against the definition.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pthread.h>
+
+#include "runtime/logits.h"
+#include "tests/check.h"
+
+static const tsl__logits_kernels *levels[TSL__LOGITS_LEVELS];
+static size_t level_count;
+
+static void find_levels(void) {
+  for (int l = 0; l < TSL__LOGITS_LEVELS; l++)
+    if (tsl__logits_force((tsl__logits_level)l)) levels[level_count++] = tsl__logits();
+  CHECK(tsl__logits_force(TSL__LOGITS_AUTO));
+  CHECK(level_count >= 1 && levels[0] == &tsl__logits_portable);
+  printf("  levels here:");
+  for (size_t i = 0; i < level_count; i++) printf(" %s", levels[i]->name);
+  printf(", chosen: %s\n", tsl__logits()->name);
+}
+
+/* ---- inputs --------------------------------------------------------------------------------------------------- */
+
+#define WIDEST 131072u
+
+static float row[WIDEST + 1]; /* +1: rows also start at an odd address */
+static uint32_t mask[WIDEST / 32];
+
+static double uniform(uint64_t *seed) { return (double)(tsl_test_random(seed) >> 11) * 0x1p-53; }
+
+/* Logits of many sizes; with `odd`, one in sixteen is an infinity, NaN, a zero, a denormal or huge. */
+static void fill_row(uint64_t *seed, float *x, size_t n, bool odd) {
+  static const float strange[] = {INFINITY, -INFINITY, NAN, 0.0f, -0.0f, 1e-42f, -1e-42f, FLT_MAX, -FLT_MAX, 88.0f, -88.0f};
+  for (size_t i = 0; i < n; i++) {
+    x[i] = (float)((uniform(seed) - 0.5) * (i % 7 == 0 ? 200 : 20));
+    uint64_t r = tsl_test_random(seed);
+    if (odd && r % 16 == 0) x[i] = strange[(r >> 8) % (sizeof strange / sizeof *strange)];
+  }
+}
+
+/* A mask with a share of `density` / 16 set; 0 and 16 are none and all. Bits past n are random: nobody may look at them. */
+static void fill_mask(uint64_t *seed, uint32_t *m, size_t n, unsigned density) {
+  for (size_t i = 0; i < (n + 31) / 32; i++) {
+    m[i] = 0;
+    for (unsigned b = 0; b < 32; b++) m[i] |= (uint32_t)(tsl_test_random(seed) % 16 < density) << b;
+    if (tsl_test_random(seed) % 8 == 0) m[i] = density >= 8 ? UINT32_MAX : 0; /* whole words are special cases */
+  }
+}
+
+static bool open_at(size_t i) { return (mask[i >> 5] >> (i & 31)) & 1u; }
+
+static const size_t widths[] = {1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 100, 255, 256, 1000, 1023, 1024};
+#define WIDTHS (sizeof widths / sizeof *widths)
+
+/* ---- apply ---------------------------------------------------------------------------------------------------- */
+
+static void check_apply32(size_t level, size_t n, size_t shift) {
+  static float out[WIDEST + 2];
+  out[n + shift] = 42;
+  memcpy(out + shift, row, n * sizeof *out);
+  levels[level]->apply32(mask, out + shift, n);
+  size_t wrong = 0;
+  for (size_t i = 0; i < n; i++) {
+    float want = open_at(i) ? row[i] : -INFINITY;
+    wrong += memcmp(&want, &out[i + shift], sizeof want) != 0;
+  }
+  CHECKF(wrong == 0 && out[n + shift] == 42, "%s: width %zu: %zu logits", levels[level]->name, n, wrong);
+}
+
+static void check_apply16(size_t level, size_t n, size_t shift, tsl_dtype dtype) {
+  static uint16_t out[WIDEST + 2];
+  uint16_t low = dtype == TSL_F16 ? 0xfc00 : 0xff80;
+  for (size_t i = 0; i <= n; i++) out[i + shift] = (uint16_t)(i * 40503u);
+  tsl__logits_force(TSL__LOGITS_AUTO);
+  for (int l = 0; l < TSL__LOGITS_LEVELS; l++)
+    if (tsl__logits_force((tsl__logits_level)l) && tsl__logits() == levels[level]) break;
+  CHECK(tsl_mask_apply(mask, out + shift, n, dtype) == TSL_OK);
+  size_t wrong = 0;
+  for (size_t i = 0; i <= n; i++) wrong += out[i + shift] != (i == n || open_at(i) ? (uint16_t)(i * 40503u) : low);
+  CHECKF(wrong == 0, "%s: width %zu, type %d: %zu logits", levels[level]->name, n, dtype, wrong);
+  tsl__logits_force(TSL__LOGITS_AUTO);
+}
+
+static void apply_every_level(void) {
+  uint64_t seed = 1;
+  for (size_t w = 0; w <= WIDTHS; w++) {
+    size_t n = w < WIDTHS ? widths[w] : 128256;
+    for (unsigned density = 0; density <= 16; density += 4) {
+      fill_row(&seed, row, n, true);
+      fill_mask(&seed, mask, n, density);
+      for (size_t l = 0; l < level_count; l++)
+        for (size_t shift = 0; shift < 2; shift++) {
+          check_apply32(l, n, shift);
+          check_apply16(l, n, shift, TSL_F16);
+          check_apply16(l, n, shift, TSL_BF16);
+        }
+    }
+  }
+}
+
+static void public_calls(void) {
+  float x[3] = {1, 2, 3};
+  uint32_t m = 5;
+  CHECK(tsl_mask_apply(&m, x, 3, TSL_F32) == TSL_OK && x[0] == 1 && x[1] == -INFINITY && x[2] == 3);
+  CHECK(tsl_mask_apply(NULL, NULL, 0, TSL_F32) == TSL_OK);
+  CHECK(tsl_mask_apply(NULL, x, 3, TSL_F32) == TSL_ERR_ARGUMENT);
+  CHECK(tsl_mask_apply(&m, NULL, 3, TSL_F32) == TSL_ERR_ARGUMENT);
+  CHECK(tsl_mask_apply(&m, x, 3, (tsl_dtype)7) == TSL_ERR_ARGUMENT);
+  CHECK(tsl_mask_apply(&m, x, (size_t)TSL_MAX_VOCAB + 1, TSL_F32) == TSL_ERR_ARGUMENT);
+  CHECK(tsl_mask_has(&m, 0) && !tsl_mask_has(&m, 1) && tsl_mask_has(&m, 2));
+}
+
+/* ---- words ---------------------------------------------------------------------------------------------------- */
+
+static void whole_masks(void) {
+  uint64_t seed = 2;
+  static uint32_t a[4100], b[4100], got[4100];
+  static const size_t sizes[] = {0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 100, 4008, 4099};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    size_t n = sizes[s], bits = 0, wrong = 0;
+    fill_mask(&seed, a, n * 32, 8);
+    fill_mask(&seed, b, n * 32, 5);
+    for (size_t i = 0; i < n * 32; i++) bits += (a[i >> 5] >> (i & 31)) & 1u;
+    for (size_t l = 0; l < level_count; l++) {
+      CHECK(levels[l]->count_words(a, n) == bits);
+      memcpy(got, a, sizeof got);
+      levels[l]->or_words(got, b, n);
+      for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] | b[i]) : a[i]);
+      memcpy(got, a, sizeof got);
+      levels[l]->andnot_words(got, b, n);
+      for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] & ~b[i]) : a[i]);
+    }
+    CHECKF(wrong == 0, "%zu words: %zu wrong", n, wrong);
+    for (size_t width = n * 32 > 40 ? n * 32 - 40 : 0; width <= n * 32; width++) {
+      size_t want = 0;
+      for (size_t i = 0; i < width; i++) want += (a[i >> 5] >> (i & 31)) & 1u;
+      CHECK(tsl_mask_count(a, width) == want);
+    }
+    tsl__mask_copy(got, b, n);
+    tsl__mask_or(got, a, n);
+    tsl__mask_andnot(got, a, n);
+    for (size_t i = 0; i < n; i++) wrong += got[i] != (b[i] & ~a[i]);
+    CHECK(wrong == 0);
+  }
+}
+
+/* ---- peak, above, sums: levels against portable ----------------------------------------------------------------- */
+
+static bool same_double(double a, double b) { return !memcmp(&a, &b, sizeof a); }
+
+static void check_levels(size_t n, float anchor, float scale, float floor) {
+  static uint32_t want[WIDEST / 32], got[WIDEST / 32];
+  size_t words = (n + 31) / 32;
+  tsl__logits_peak p = levels[0]->peak(row, mask, n);
+  tsl__logits_mass m = levels[0]->sum_both(row, mask, n, anchor, scale);
+  double s = levels[0]->sum(row, mask, n, anchor, scale);
+  levels[0]->above(row, mask, n, floor, want);
+  CHECK(same_double(s, m.legal));
+  for (size_t l = 1; l < level_count; l++) {
+    tsl__logits_peak q = levels[l]->peak(row, mask, n);
+    CHECKF(p.all == q.all && p.legal == q.legal && p.legal_nan == q.legal_nan, "%s: width %zu", levels[l]->name, n);
+    tsl__logits_mass o = levels[l]->sum_both(row, mask, n, anchor, scale);
+    CHECKF(same_double(m.all, o.all) && same_double(m.legal, o.legal), "%s: width %zu: %.17g, not %.17g", levels[l]->name, n, o.all, m.all);
+    CHECK(same_double(s, levels[l]->sum(row, mask, n, anchor, scale)));
+    memset(got, 0xff, words * sizeof *got);
+    levels[l]->above(row, mask, n, floor, got);
+    CHECKF(!memcmp(got, want, words * sizeof *got), "%s: width %zu", levels[l]->name, n);
+  }
+}
+
+static void levels_agree(void) {
+  static const float scales[] = {1.0f, 1.0f / 0.7f, 0.0f, 20.0f, FLT_MAX};
+  uint64_t seed = 3;
+  for (int round = 0; round < 20; round++)
+    for (size_t w = 0; w <= WIDTHS; w++) {
+      size_t n = w < WIDTHS ? widths[w] : 20011;
+      fill_row(&seed, row, n, round % 2 == 1);
+      fill_mask(&seed, mask, n, (unsigned)(tsl_test_random(&seed) % 17));
+      float top = -FLT_MAX;
+      for (size_t i = 0; i < n; i++)
+        if (isfinite(row[i]) && row[i] > top) top = row[i];
+      check_levels(n, top, scales[round % 5], row[0] == row[0] ? row[0] : 0);
+    }
+}
+
+/* The portable kernels against the definition, in long double. The argument of exp is rounded to float: up to 1e-5 where a sum is tiny. */
+static void portable_is_right(void) {
+  uint64_t seed = 4;
+  for (int round = 0; round < 200; round++) {
+    size_t n = 1 + tsl_test_random(&seed) % 2000;
+    fill_row(&seed, row, n, false);
+    fill_mask(&seed, mask, n, 7);
+    float top = -INFINITY, legal = -INFINITY, scale = 0.25f + (float)uniform(&seed) * 2;
+    for (size_t i = 0; i < n; i++) {
+      if (row[i] > top) top = row[i];
+      if (open_at(i) && row[i] > legal) legal = row[i];
+    }
+    long double all = 0, some = 0;
+    for (size_t i = 0; i < n; i++) {
+      long double w = expl(((long double)row[i] - top) * scale);
+      all += w;
+      if (open_at(i)) some += w;
+    }
+    tsl__logits_peak p = levels[0]->peak(row, mask, n);
+    CHECK(p.all == top && p.legal == legal && !p.legal_nan);
+    tsl__logits_mass m = levels[0]->sum_both(row, mask, n, top, scale);
+    CHECKF(fabsl(m.all - all) <= 1e-6L * all, "%.9g, not %.9Lg", m.all, all);
+    CHECKF(fabsl(m.legal - some) <= 1e-5L * some + 1e-30L, "%.9g, not %.9Lg", m.legal, some);
+    static uint32_t bits[64];
+    levels[0]->above(row, mask, n, 1.5f, bits);
+    size_t wrong = 0;
+    for (size_t i = 0; i < (n + 31) / 32 * 32; i++)
+      wrong += ((bits[i >> 5] >> (i & 31)) & 1u) != (i < n && open_at(i) && row[i] >= 1.5f);
+    CHECK(wrong == 0);
+  }
+}
+
+/* ---- the weight ----------------------------------------------------------------------------------------------- */
+
+static void weight_accuracy(void) {
+  double worst = 0;
+  float previous = 0;
+  size_t falls = 0;
+  for (int i = -870000; i <= 0; i++) {
+    float d = (float)i * 1e-4f, w = tsl__logits_weight(d, 0, 1);
+    if (d < TSL__EXP_FLOOR) continue;
+    double want = exp((double)d), error = fabs((double)w - want) / want;
+    if (error > worst) worst = error;
+    falls += w < previous * 0.9999f;
+    previous = w;
+  }
+  CHECKF(worst < 3e-7, "relative error %.3g", worst);
+  CHECK(falls == 0);
+  printf("  weight: largest relative error %.2g\n", worst);
+}
+
+static void weight_edges(void) {
+  CHECK(tsl__logits_weight(3.5f, 3.5f, 7.0f) == 1.0f);
+  CHECK(tsl__logits_weight(-87.01f, 0, 1) == 0.0f);
+  CHECK(tsl__logits_weight(-87.0f, 0, 1) > 1e-38f);
+  CHECK(tsl__logits_weight(-FLT_MAX, FLT_MAX, 1) == 0.0f);
+  CHECK(tsl__logits_weight(-FLT_MAX, FLT_MAX, 0) == 1.0f);
+  CHECK(tsl__logits_weight(0, 0, FLT_MAX) == 1.0f);
+}
+
+/* Bits that a compiler would change by fusing multiplications and additions: the same on every platform. */
+static void weight_bits(void) {
+  uint32_t hash = 0;
+  for (int i = 0; i < 100000; i++) {
+    float w = tsl__logits_weight((float)-i * 0.00083f, 0, 1.0f + (float)(i % 13) * 0.01f);
+    uint32_t u;
+    memcpy(&u, &w, sizeof u);
+    hash = hash * 31 + u;
+  }
+  CHECKF(hash == 0x168381d9u, "hash of 100,000 weights: 0x%08x", hash);
+}
+
+/* ---- the choice ----------------------------------------------------------------------------------------------- */
+
+static void *ask(void *result) {
+  *(const tsl__logits_kernels **)result = tsl__logits();
+  return NULL;
+}
+
+static void race_for_the_table(void) {
+  pthread_t t[8];
+  const tsl__logits_kernels *got[8] = {0};
+  size_t started = 0;
+  for (; started < 8; started++)
+    if (pthread_create(&t[started], NULL, ask, &got[started])) break;
+  for (size_t i = 0; i < started; i++) pthread_join(t[i], NULL);
+  CHECK(started > 1);
+  for (size_t i = 0; i < started; i++) CHECK(got[i] == got[0] && got[i] != NULL);
+}
+
+int main(void) {
+  RUN(race_for_the_table, "threads that ask first get one table");
+  RUN(find_levels, "levels of this machine");
+  RUN(apply_every_level, "apply: f32, f16, bf16, all densities, odd addresses");
+  RUN(public_calls, "arguments of the public calls");
+  RUN(whole_masks, "or, andnot, count, copy");
+  RUN(portable_is_right, "portable kernels against long double");
+  RUN(levels_agree, "every level equals portable, bit for bit");
+  RUN(weight_accuracy, "exp: error and monotony");
+  RUN(weight_edges, "exp: edges");
+  RUN(weight_bits, "exp: pinned bits");
+  return tsl_test_end();
+}
