@@ -1,0 +1,19 @@
+/* main.c - turnstile-bench: picks the benchmark.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/maskbench.h"
+#include "turnstile.h"
+
+int main(int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "maskbench")) return bench_maskbench(argc - 1, argv + 1);
+  if (argc > 1 && !strcmp(argv[1], "--version")) {
+    printf("turnstile-bench %s\n", tsl_version());
+    return 0;
+  }
+  fprintf(stderr, "usage: turnstile-bench maskbench --vocab F --data F.jsonl[.xz] [option]...\n       turnstile-bench maskbench --help\n");
+  return 2;
+}

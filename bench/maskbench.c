@@ -1,0 +1,232 @@
+/* maskbench.c - see maskbench.h. The method is told in run.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "bench/maskbench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/report.h"
+#include "bench/resolve.h"
+#include "bench/run.h"
+
+enum { MAX_IDS = 64 };
+
+typedef struct arguments {
+  const char *vocab, *vocab_cache, *data, *out;
+  const char *ids[MAX_IDS]; /* run these only, if there are any */
+  size_t id_count;
+  size_t limit, skip;  /* schemas; limit 0 = all */
+  size_t flush;        /* positions of a schema to measure with empty caches */
+  unsigned timeout_s;
+  tsl_schema_options options;
+  bench_resolver resolver;
+  bool help;
+} arguments;
+
+/* ---- command line ------------------------------------------------------------------------------------------------ */
+
+static const char usage[] =
+    "usage: turnstile-bench maskbench --vocab F --data F.jsonl[.xz] [option]...\n"
+    "  --vocab F          tokenizer.json or tiktoken file, or \"embedded\"\n"
+    "  --vocab-cache DIR  keep a prepared copy of the vocabulary here\n"
+    "  --data F           one JSON object a line: {\"id\", \"schema\", \"tests\": [{\"valid\", \"text\", \"tokens\"}]}\n"
+    "  --order any|schema order of members (any)\n"
+    "  --draft D          3, 4, 6, 7, 2019-09, 2020-12 or auto (auto)\n"
+    "  --formats assert|ignore   (assert)\n"
+    "  --resolve URL=DIR  serve references below URL from DIR; may be repeated\n"
+    "  --id ID            run this schema only; may be repeated\n"
+    "  --skip N           leave out the first N schemas\n"
+    "  --limit N          run at most N schemas\n"
+    "  --timeout S        give a schema at most S seconds (60; 0 = no limit)\n"
+    "  --flush N          empty the caches before about N calls of each schema, and report those apart\n"
+    "  --out F            write one JSON line per schema\n"
+    "The table goes to stderr; the last line on stdout is one JSON object.\n";
+
+static bool parse_count(const char *text, size_t *out) {
+  char *end;
+  unsigned long n = strtoul(text, &end, 10);
+  *out = n;
+  return *text >= '0' && *text <= '9' && !*end && n <= UINT32_MAX;
+}
+
+static bool parse_order(arguments *a, const char *value) {
+  a->options.order = strcmp(value, "schema") ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA;
+  return !strcmp(value, "schema") || !strcmp(value, "any");
+}
+
+static bool parse_draft(arguments *a, const char *value) {
+  static const struct {
+    const char *name;
+    tsl_draft draft;
+  } drafts[] = {{"auto", TSL_DRAFT_AUTO}, {"3", TSL_DRAFT_3}, {"4", TSL_DRAFT_4}, {"6", TSL_DRAFT_6},
+                {"7", TSL_DRAFT_7}, {"2019-09", TSL_DRAFT_2019_09}, {"2020-12", TSL_DRAFT_2020_12}};
+  for (size_t i = 0; i < sizeof drafts / sizeof *drafts; i++)
+    if (!strcmp(value, drafts[i].name)) {
+      a->options.draft = drafts[i].draft;
+      return true;
+    }
+  return false;
+}
+
+static bool parse_formats(arguments *a, const char *value) {
+  a->options.ignore_formats = !strcmp(value, "ignore");
+  return a->options.ignore_formats || !strcmp(value, "assert");
+}
+
+static bool add_id(arguments *a, const char *value) {
+  if (a->id_count == MAX_IDS) return false;
+  a->ids[a->id_count++] = value;
+  return true;
+}
+
+static bool parse_timeout(arguments *a, const char *value) {
+  size_t seconds;
+  if (!parse_count(value, &seconds)) return false;
+  a->timeout_s = (unsigned)seconds;
+  return true;
+}
+
+/* One option and its value; false if either is not understood. */
+static bool parse_option(arguments *a, const char *name, const char *value) {
+  if (!strcmp(name, "--vocab")) return a->vocab = value, true;
+  if (!strcmp(name, "--vocab-cache")) return a->vocab_cache = value, true;
+  if (!strcmp(name, "--data")) return a->data = value, true;
+  if (!strcmp(name, "--out")) return a->out = value, true;
+  if (!strcmp(name, "--order")) return parse_order(a, value);
+  if (!strcmp(name, "--draft")) return parse_draft(a, value);
+  if (!strcmp(name, "--formats")) return parse_formats(a, value);
+  if (!strcmp(name, "--resolve")) return bench_resolver_add(&a->resolver, value);
+  if (!strcmp(name, "--id")) return add_id(a, value);
+  if (!strcmp(name, "--skip")) return parse_count(value, &a->skip);
+  if (!strcmp(name, "--limit")) return parse_count(value, &a->limit);
+  if (!strcmp(name, "--flush")) return parse_count(value, &a->flush);
+  if (!strcmp(name, "--timeout")) return parse_timeout(a, value);
+  return false;
+}
+
+static bool parse_arguments(arguments *a, int argc, char **argv) {
+  *a = (arguments){.timeout_s = 60, .options.order = TSL_ORDER_ANY};
+  for (int i = 1; i < argc; i += 2) {
+    if (!strcmp(argv[i], "--help")) return a->help = true;
+    if (i + 1 >= argc || !parse_option(a, argv[i], argv[i + 1])) {
+      fprintf(stderr, "maskbench: cannot use %s %s\n%s", argv[i], i + 1 < argc ? argv[i + 1] : "without a value", usage);
+      return false;
+    }
+  }
+  if (a->vocab && a->data) return true;
+  fprintf(stderr, "maskbench: --vocab and --data are needed\n%s", usage);
+  return false;
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------------------ */
+
+static double seconds_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool load_vocab(const arguments *a, tsl_vocab **vocab) {
+  tsl_error error;
+  tsl_vocab_options options = {.cache_dir = a->vocab_cache};
+  tsl_status status = strcmp(a->vocab, "embedded") ? tsl_vocab_load_file(a->vocab, &options, NULL, vocab, &error)
+                                                   : tsl_vocab_embedded(NULL, vocab, &error);
+  if (status == TSL_OK) return true;
+  fprintf(stderr, "maskbench: %s: %s (%s)\n", a->vocab, error.message, tsl_status_name(error.status));
+  return false;
+}
+
+static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
+  bench_clock_init(&setup->clock);
+  double start = seconds_now();
+  if (!load_vocab(a, &setup->vocab)) return false;
+  about->vocab_load_ms = (seconds_now() - start) * 1e3;
+  about->vocab_size = tsl_vocab_size(setup->vocab);
+  about->overhead_ns = setup->clock.overhead_ns;
+  about->step_ns = setup->clock.step_ns;
+  setup->options = a->options;
+  if (a->resolver.root_count) {
+    setup->options.resolver = bench_resolve;
+    setup->options.resolver_ctx = (void *)&a->resolver;
+  }
+  setup->timeout_s = a->timeout_s;
+  setup->flushed_per_case = a->flush;
+  setup->mask = calloc(tsl_vocab_mask_words(setup->vocab), sizeof *setup->mask);
+  if (setup->mask && (!a->flush || bench_evictor_init(&setup->evictor))) {
+    about->buffers = setup->evictor.size;
+    return true;
+  }
+  fprintf(stderr, "maskbench: out of memory\n");
+  return false;
+}
+
+static void tear_down(bench_setup *setup) {
+  free(setup->mask);
+  bench_evictor_free(&setup->evictor);
+  tsl_vocab_release(setup->vocab);
+}
+
+static bool is_wanted(const arguments *a, const char *id) {
+  if (!a->id_count) return true;
+  for (size_t i = 0; i < a->id_count; i++)
+    if (!strcmp(a->ids[i], id)) return true;
+  return false;
+}
+
+/* All cases of the file. `out` may be NULL. */
+static bool run_all(const arguments *a, const bench_setup *setup, bench_reader *reader, FILE *out, bench_totals *totals) {
+  bench_case c;
+  bool ok = true;
+  size_t seen = 0;
+  while (ok && (!a->limit || totals->schemas < a->limit) && bench_reader_next(reader, &c)) {
+    if (seen++ >= a->skip && is_wanted(a, c.id)) {
+      bench_verdict verdict;
+      ok = bench_run_case(setup, &c, totals, &verdict);
+      if (out) bench_report_case(out, &c, &verdict);
+    }
+    bench_case_free(&c);
+  }
+  if (!ok) fprintf(stderr, "maskbench: out of memory\n");
+  return ok;
+}
+
+/* Read, run, report; the exit status. */
+static int measure(const arguments *a, const bench_setup *setup, bench_about *about, FILE *out) {
+  bench_reader reader;
+  bench_totals totals = {0};
+  double start = seconds_now();
+  bool ok = bench_reader_open(&reader, a->data) && run_all(a, setup, &reader, out, &totals);
+  if (!bench_reader_close(&reader)) {
+    fprintf(stderr, "maskbench: %s\n", reader.why);
+    ok = false;
+  }
+  about->wall_s = seconds_now() - start;
+  about->vocab_memory_mb = (double)tsl_vocab_memory(setup->vocab) / (1 << 20);
+  if (ok && !totals.schemas) fprintf(stderr, "maskbench: no schema was run\n");
+  if (ok) bench_report_totals(stderr, stdout, &totals, about);
+  ok = ok && totals.schemas;
+  bench_totals_free(&totals);
+  return ok ? 0 : 1;
+}
+
+int bench_maskbench(int argc, char **argv) {
+  arguments a;
+  bench_setup setup = {0};
+  bench_about about = {0};
+  if (!parse_arguments(&a, argc, argv)) return 2;
+  if (a.help) return fputs(usage, stdout) < 0;
+  FILE *out = a.out ? fopen(a.out, "w") : NULL;
+  int status = 1;
+  if (a.out && !out) perror(a.out);
+  else if (set_up(&a, &setup, &about)) status = measure(&a, &setup, &about, out);
+  if (out && fclose(out)) {
+    perror(a.out);
+    status = 1;
+  }
+  tear_down(&setup);
+  bench_resolver_free(&a.resolver);
+  return status;
+}

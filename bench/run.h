@@ -1,0 +1,80 @@
+/* run.h - one schema of the benchmark: compile it, feed its instances token by token, time every call.
+ *
+ * Method    Instances are encoded before the clock starts. First-mask time runs from the schema's text to the first full mask; that matcher then goes
+ *           on with the first instance, so the first mask is also the sample of the first position. At every position the mask is written in full
+ *           into the caller's buffer (timed), the token is looked up in it, the token is accepted (timed). After the last token the end
+ *           must be allowed. A token that the mask has must be accepted, one that it lacks must be rejected, and after the last token the mask must
+ *           have the end-of-generation tokens exactly if the text is complete: anything else is the outcome "inconsistent".
+ * Passes    first: as described. second: the same texts with the matcher reset, every position seen before. borrowed: the same with
+ *           tsl_matcher_mask_borrow. flushed: positions of the first pass, drawn at random, before whose calls the caches were emptied; they count
+ *           here and not in `first`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_BENCH_RUN_H
+#define TSL_BENCH_RUN_H
+
+#include "bench/cases.h"
+#include "bench/clock.h"
+#include "bench/stats.h"
+#include "turnstile.h"
+
+#define BENCH_OUTCOMES(X)                                                                   \
+  X(PASS, "pass", "every valid instance went through and no invalid one did")               \
+  X(REFUSED, "refused", "the schema was not compiled")                                      \
+  X(VALIDATION_ERROR, "validation_error", "a valid instance was rejected")                  \
+  X(INVALIDATION_ERROR, "invalidation_error", "an invalid instance was accepted")           \
+  X(LIMIT, "limit", "a call failed in the middle of a generation")                          \
+  X(TIMEOUT, "timeout", "the time limit for one schema was reached")                        \
+  X(INCONSISTENT, "inconsistent", "mask, accept and end do not agree with each other")
+
+typedef enum bench_outcome {
+#define X(name, text, meaning) BENCH_##name,
+  BENCH_OUTCOMES(X)
+#undef X
+  BENCH_OUTCOME_COUNT
+} bench_outcome;
+
+const char *bench_outcome_name(bench_outcome outcome);
+
+/* Mask and commit of the same positions, in microseconds. */
+typedef struct bench_pass {
+  bench_samples mask, commit;
+} bench_pass;
+
+typedef struct bench_totals {
+  bench_pass first, second, borrowed, flushed;
+  bench_samples ttfm;      /* microseconds, one per compiled schema */
+  bench_samples memory_kb; /* of the grammar after all passes, one per compiled schema */
+  size_t outcomes[BENCH_OUTCOME_COUNT];
+  size_t schemas, tests, tokens, bytes; /* tokens: all of all instances */
+  size_t respelled;                     /* instances whose tokens do not spell the text: nothing is wrong with the engine there */
+} bench_totals;
+
+typedef struct bench_setup {
+  tsl_vocab *vocab;
+  tsl_schema_options options;
+  tsl_limits limits;
+  bench_clock clock;
+  bench_evictor evictor;   /* size 0: no flushed pass */
+  size_t flushed_per_case; /* positions of a schema that are measured with empty caches */
+  uint32_t *mask;          /* tsl_vocab_mask_words words */
+  unsigned timeout_s;      /* for one schema; 0 = none */
+} bench_setup;
+
+typedef struct bench_verdict {
+  bench_outcome outcome;
+  tsl_error error;     /* where the outcome comes from a failed call */
+  size_t test, token;  /* of the first thing that went wrong; token == that test's count: the end */
+  size_t tokens;       /* fed in the first pass */
+  double ttfm_us, mask_us, mask_max_us, commit_us; /* averages over this schema's first pass */
+  double memory_kb;
+} bench_verdict;
+
+/* Run one case and add its samples to the totals; false when the benchmark itself is out of memory. */
+bool bench_run_case(const bench_setup *setup, const bench_case *c, bench_totals *totals, bench_verdict *verdict);
+void bench_totals_free(bench_totals *totals);
+/* Bytes that the samples take: part of the process's memory, but not of the engine's. */
+size_t bench_totals_memory(const bench_totals *totals);
+
+#endif
