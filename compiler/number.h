@@ -22,7 +22,9 @@
 #define TSL__SPELL_MARKED 2u   /* with a fraction or an exponent (or both): what they say is no integer. With DIGITS: empty */
 #define TSL__SPELL_PLAIN 4u    /* no exponent */
 
-#define TSL__NUMBER_NON_MULTIPLES 16u /* of a canonical spec; more is TSL_ERR_LIMIT */
+/* Entries of a canonical spec; more is TSL_ERR_LIMIT. (Its bounds may have more digits than TSL__DECIMAL_DIGITS: up to 4,000.) */
+#define TSL__NUMBER_NON_MULTIPLES 16u
+#define TSL__NUMBER_EXCLUDED 1024u
 
 /* Zero-initialised: every number. Arrays are borrowed; tsl__number_intersect copies what it keeps to its arena. */
 typedef struct tsl__number_spec {
@@ -40,7 +42,7 @@ typedef struct tsl__number_spec {
 
 /* Both hold: the canonical spec of the conjunction (a may be b: then it only makes canonical). All that *out points to lives in `arena`, the
  * inputs are not referred to. Emptiness of the value set is found (out->empty). Errors: LIMIT (an lcm of more than TSL__DECIMAL_DIGITS digits, too many
- * non-multiples), NO_MEMORY. */
+ * non-multiples or excluded values), NO_MEMORY. */
 tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a, const tsl__number_spec *b, tsl__number_spec *out);
 
 /* Questions about canonical specs. */

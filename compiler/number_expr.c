@@ -1,0 +1,269 @@
+/* number_expr.c - the numbers of a spec as an automaton whose states are made when they are reached.
+ *
+ * A spec has two sides, the magnitudes after '-' and those without; both are often alike, or free. A state is (side, prefix record of number_state.c), interned: its
+ * index is the automaton's parameter. Three things are not states: a prefix after which the value does not matter any more is a plain expression
+ * (number_parts.c), one of an integer without further constraints belongs to number_integer.c, and what follows an 'e' is a range of integers, an
+ * expression too. Those are shared by all specs.
+ *
+ * Memory    A record is some ten words, made once per distinct state; a long run of digits makes one state a digit while an exponent could still bring the
+ *           number back into its bounds, and none once its future is free.
+ * Layers    A table grows while its states are explored, so it belongs to one tsl__exprs and must not be made in a frozen parent that several share
+ *           (unconstrained numbers and integers, which need no table, may be).
+ * Tested by tests/test_number.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "compiler/number_integer.h"
+#include "compiler/number_parts.h"
+
+/* One state: how a tsl__number_state is written down. */
+typedef struct record {
+  const int64_t *words;
+  uint32_t count, side, shortest;
+  bool nullable;
+} record;
+
+struct tsl__numbers {
+  tsl__exprs *x;
+  tsl__arena arena; /* sides */
+  TSL__VEC(tsl__side *) sides;
+  TSL__VEC(record) records;
+  TSL__VEC(int64_t) words; /* the record being looked up */
+  uint32_t *slots;         /* open addressing: index + 1 of a record, 0 = free */
+  uint32_t slot_count;     /* power of two or 0 */
+  tsl__number_state *work, *scratch;
+};
+
+static void destroy(void *ctx) {
+  tsl__numbers *t = ctx;
+  const tsl_allocator a = *tsl__exprs_allocator(t->x);
+  tsl__arena_free(&t->arena);
+  tsl__vec_free(&a, &t->sides);
+  tsl__vec_free(&a, &t->records);
+  tsl__vec_free(&a, &t->words);
+  tsl__free(&a, t->slots, t->slot_count * sizeof *t->slots);
+  tsl__free(&a, t->work, sizeof *t->work);
+  tsl__free(&a, t->scratch, sizeof *t->scratch);
+  tsl__free(&a, t, sizeof *t);
+}
+
+static tsl__expr no_memory(tsl__exprs *x) {
+  tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  return TSL__NONE;
+}
+
+tsl__numbers *tsl__numbers_new(tsl__exprs *x) {
+  const tsl_allocator *a = tsl__exprs_allocator(x);
+  tsl__numbers *t = tsl__alloc_zero(a, sizeof *t);
+  if (!t) {
+    no_memory(x);
+    return NULL;
+  }
+  t->x = x;
+  tsl__arena_init(&t->arena, a);
+  return tsl__exprs_own(x, t, destroy) ? t : NULL;
+}
+
+/* ---- interning ------------------------------------------------------------------------------------------------ */
+
+static bool put(tsl__numbers *t, int64_t word) { return tsl__vec_push(tsl__exprs_allocator(t->x), &t->words, word); }
+
+static bool write_down(tsl__numbers *t, uint32_t side, const tsl__number_state *st) {
+  int64_t head = (int64_t)st->phase | (int64_t)st->significant << 3 | (int64_t)st->low_open << 4 | (int64_t)st->high_open << 5 | (int64_t)side << 8;
+  t->words.n = 0;
+  bool ok = put(t, head) && put(t, st->fraction) && put(t, st->position) && put(t, st->low) && put(t, st->high);
+  for (uint32_t k = 0; ok && k < t->sides.at[side]->tracker_count; k++) {
+    ok = put(t, st->ready[k]) && put(t, st->residue[k].n);
+    for (uint32_t i = 0; ok && i < st->residue[k].n; i++) ok = put(t, st->residue[k].limb[i]);
+  }
+  ok = ok && put(t, st->live_count);
+  for (uint32_t i = 0; ok && i < st->live_count; i++) ok = put(t, st->live[i].index) && put(t, st->live[i].at);
+  return ok;
+}
+
+static void read_back(const tsl__numbers *t, const record *r, tsl__number_state *st) {
+  const int64_t *w = r->words;
+  st->phase = (tsl__number_phase)(w[0] & 7);
+  st->significant = w[0] >> 3 & 1, st->low_open = w[0] >> 4 & 1, st->high_open = w[0] >> 5 & 1;
+  st->fraction = w[1], st->position = w[2], st->low = w[3], st->high = w[4];
+  w += 5;
+  for (uint32_t k = 0; k < t->sides.at[r->side]->tracker_count; k++) {
+    st->ready[k] = *w++;
+    st->residue[k].n = (uint32_t)*w++;
+    for (uint32_t i = 0; i < st->residue[k].n; i++) st->residue[k].limb[i] = (uint32_t)*w++;
+  }
+  st->live_count = (uint32_t)*w++;
+  for (uint32_t i = 0; i < st->live_count; i++, w += 2) st->live[i] = (tsl__live){(uint32_t)w[0], w[1]};
+}
+
+static uint64_t hash_words(const int64_t *words, size_t count) { return tsl__hash(words, count * sizeof *words); }
+
+static bool grow_slots(tsl__numbers *t) {
+  uint32_t size = t->slot_count ? t->slot_count * 2 : 64;
+  const tsl_allocator *a = tsl__exprs_allocator(t->x);
+  uint32_t *slots = tsl__alloc_zero(a, size * sizeof *slots);
+  if (!slots) return false;
+  for (uint32_t i = 0; i < t->records.n; i++) {
+    uint64_t h = hash_words(t->records.at[i].words, t->records.at[i].count);
+    while (slots[h & (size - 1)]) h++;
+    slots[h & (size - 1)] = i + 1;
+  }
+  tsl__free(a, t->slots, t->slot_count * sizeof *t->slots);
+  t->slots = slots;
+  t->slot_count = size;
+  return true;
+}
+
+/* The index of a state, made if it is new; UINT32_MAX when out of memory. `at_least`: its shortest completion is known to be that long. */
+static uint32_t intern(tsl__numbers *t, uint32_t side, const tsl__number_state *st, uint32_t at_least) {
+  if (!write_down(t, side, st) || (t->records.n * 2 >= t->slot_count && !grow_slots(t))) return UINT32_MAX;
+  size_t size = t->words.n * sizeof(int64_t);
+  uint64_t h = hash_words(t->words.at, t->words.n);
+  for (; t->slots[h & (t->slot_count - 1)]; h++) {
+    const record *r = &t->records.at[t->slots[h & (t->slot_count - 1)] - 1];
+    if (r->count == t->words.n && !memcmp(r->words, t->words.at, size)) return (uint32_t)(r - t->records.at);
+  }
+  int64_t *words = tsl__exprs_alloc(t->x, size);
+  if (!words) return UINT32_MAX;
+  memcpy(words, t->words.at, size);
+  record made = {words, (uint32_t)t->words.n, side, 0, tsl__number_state_nullable(t->sides.at[side], st)};
+  made.shortest = tsl__number_state_shortest(t->sides.at[side], st, at_least, t->scratch);
+  if (!tsl__vec_push(tsl__exprs_allocator(t->x), &t->records, made)) return UINT32_MAX;
+  t->slots[h & (t->slot_count - 1)] = (uint32_t)t->records.n;
+  return (uint32_t)t->records.n - 1;
+}
+
+/* ---- the automaton -------------------------------------------------------------------------------------------- */
+
+static const tsl__native_ops ops;
+
+/* Are integrality and nothing else asked for (of the side, or of what is left of it)? */
+static bool only_integral(const tsl__side *s) {
+  return !s->spelling && s->has_multiple && s->tracker_count == 1 && s->trackers[0].exponent == 0 && s->trackers[0].unit->n == 1 && s->trackers[0].unit->limb[0] == 1;
+}
+
+static bool unbounded(const tsl__side *s) { return s->zero && s->positive && !s->has_low && !s->has_high && !s->excluded_count; }
+
+static tsl__expr integer_state(tsl__exprs *x, const tsl__number_state *st) {
+  switch (st->phase) {
+    case TSL__NUMBER_BEGIN: return tsl__integer_begin(x);
+    case TSL__NUMBER_ZERO: return tsl__integer_zero(x, -1);
+    case TSL__NUMBER_WHOLE: return tsl__integer_whole(x, -st->ready[0]);
+    default: return st->significant ? tsl__integer_fraction(x, st->fraction, st->ready[0]) : tsl__integer_zero(x, st->fraction);
+  }
+}
+
+static tsl__expr state_expr(tsl__exprs *x, tsl__numbers *t, uint32_t side, const tsl__number_state *st, uint32_t at_least) {
+  const tsl__side *s = t->sides.at[side];
+  if (tsl__number_state_free(s, st)) return tsl__number_free_tail(x, st->phase, s->spelling);
+  if (only_integral(s)) {
+    bool free = st->significant ? st->low == -TSL__EXPONENT_INF && st->high == TSL__EXPONENT_INF && !st->live_count : unbounded(s);
+    if (free) return integer_state(x, st);
+  }
+  uint32_t index = intern(t, side, st, at_least);
+  return index == UINT32_MAX ? no_memory(x) : tsl__expr_native(x, &ops, t, index);
+}
+
+static bool nullable(void *ctx, uint32_t param) { return ((tsl__numbers *)ctx)->records.at[param].nullable; }
+static uint32_t shortest(void *ctx, uint32_t param) { return ((tsl__numbers *)ctx)->records.at[param].shortest; }
+
+static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
+  tsl__numbers *t = ctx;
+  const record *r = &t->records.at[param];
+  const tsl__side *s = t->sides.at[r->side];
+  bool apart = false; /* do digits other than 0 differ? */
+  read_back(t, r, t->work);
+  for (uint32_t k = 0; k < s->tracker_count; k++) apart |= s->trackers[k].unit->n != 1 || s->trackers[k].unit->limb[0] != 1;
+  if (t->work->significant) apart |= t->work->low_open || t->work->high_open || t->work->live_count;
+  else apart |= s->has_low || s->has_high || s->excluded_count;
+  for (const char *c = "./01:EFef"; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
+  for (unsigned b = '2'; apart && b <= '9'; b++) tsl__bytes_add(out, b);
+}
+
+static tsl__expr step_exponent(tsl__exprs *x, const tsl__side *side, const tsl__number_state *st) {
+  tsl__exponents e;
+  if (st->phase == TSL__NUMBER_BEGIN || st->phase == TSL__NUMBER_POINT || (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN))) return TSL__NONE;
+  tsl__number_state_exponents(side, st, &e);
+  return tsl__number_exponent(x, &e);
+}
+
+static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
+  tsl__numbers *t = ctx;
+  record r = t->records.at[param];
+  const tsl__side *side = t->sides.at[r.side];
+  read_back(t, &r, t->work);
+  if (byte == 'e' || byte == 'E') return step_exponent(x, side, t->work);
+  if (!tsl__number_state_push(side, t->work, byte)) return TSL__NONE;
+  return state_expr(x, t, r.side, t->work, r.shortest ? r.shortest - 1 : 0);
+}
+
+static void print(void *ctx, uint32_t param, char *out, size_t n) {
+  static const char *const phases[] = {"begin", "0", "whole", "point", "fraction"};
+  tsl__numbers *t = ctx;
+  const record *r = &t->records.at[param];
+  snprintf(out, n, "number %u %s #%u", r->side, phases[r->words[0] & 7], param);
+}
+
+static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print};
+
+/* ---- specs ---------------------------------------------------------------------------------------------------- */
+
+static bool make_work(tsl__numbers *t) {
+  const tsl_allocator *a = tsl__exprs_allocator(t->x);
+  if (!t->work) t->work = tsl__alloc(a, sizeof *t->work);
+  if (!t->scratch) t->scratch = tsl__alloc(a, sizeof *t->scratch);
+  return t->work && t->scratch;
+}
+
+/* The index of the side of a sign; UINT32_MAX when out of memory. */
+static uint32_t intern_side(tsl__numbers *t, const tsl__number_spec *spec, bool negative) {
+  tsl__side side;
+  if (tsl__side_make(&side, &t->arena, spec, negative)) return UINT32_MAX;
+  for (uint32_t i = 0; i < t->sides.n; i++)
+    if (tsl__side_equal(t->sides.at[i], &side)) return i;
+  tsl__side *kept = tsl__arena_copy(&t->arena, &side, sizeof side);
+  return kept && tsl__vec_push(tsl__exprs_allocator(t->x), &t->sides, kept) ? (uint32_t)t->sides.n - 1 : UINT32_MAX;
+}
+
+static tsl__expr side_expr(tsl__numbers *t, uint32_t side) {
+  if (!t->sides.at[side]->zero && !t->sides.at[side]->positive) return TSL__NONE;
+  tsl__number_state_begin(t->work);
+  return state_expr(t->x, t, side, t->work, 0);
+}
+
+/* Free of constraints but for integrality: no table is needed. TSL__NONE for any other spec. */
+static tsl__expr unconstrained(tsl__exprs *x, const tsl__number_spec *s) {
+  tsl__expr sign = tsl__expr_opt(x, tsl__expr_literal(x, "-", 1));
+  bool digits = s->spelling == TSL__SPELL_DIGITS;
+  if (s->empty || s->not_integer || s->has_min || s->has_max || s->multiple_count || s->non_multiple_count || s->excluded_count) return TSL__NONE;
+  if (digits) {
+    tsl__expr many = tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__expr_star(x, tsl__number_digit(x)));
+    return tsl__expr_seq(x, sign, tsl__expr_alt(x, many, tsl__expr_literal(x, "0", 1)));
+  }
+  if (s->spelling & TSL__SPELL_DIGITS || (s->integer && s->spelling)) return TSL__NONE;
+  return tsl__expr_seq(x, sign, s->integer ? tsl__integer_begin(x) : tsl__number_free_tail(x, TSL__NUMBER_BEGIN, s->spelling));
+}
+
+tsl__expr tsl__numbers_expr(tsl__numbers *t, const tsl__number_spec *spec) {
+  tsl__number_spec s;
+  tsl__expr free = unconstrained(t->x, spec);
+  if (free != TSL__NONE) return free;
+  tsl_status status = tsl__number_intersect(&t->arena, spec, spec, &s);
+  if (status == TSL_ERR_NO_MEMORY || !make_work(t)) return no_memory(t->x);
+  if (status) tsl__exprs_fail(t->x, status, "numbers: more than 1,000 digits in a merged multipleOf, 16 non-multiples or 1,024 excluded values");
+  if (status || s.empty) return TSL__NONE;
+  uint32_t below = intern_side(t, &s, true), above = intern_side(t, &s, false);
+  if (below == UINT32_MAX || above == UINT32_MAX) return no_memory(t->x);
+  tsl__expr minus = tsl__expr_literal(t->x, "-", 1), magnitude = side_expr(t, above);
+  if (below == above) return tsl__expr_seq(t->x, tsl__expr_opt(t->x, minus), magnitude);
+  return tsl__expr_alt(t->x, tsl__expr_seq(t->x, minus, side_expr(t, below)), magnitude);
+}
+
+tsl__expr tsl__number_expr(tsl__exprs *x, const tsl__number_spec *spec) {
+  tsl__expr free = unconstrained(x, spec);
+  if (free != TSL__NONE) return free;
+  tsl__numbers *t = tsl__numbers_new(x);
+  return t ? tsl__numbers_expr(t, spec) : TSL__NONE;
+}

@@ -1,0 +1,18 @@
+/* number_parts.h - the regular parts of a number: digits, exponents in a range, free tails.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_NUMBER_PARTS_H
+#define TSL_COMPILER_NUMBER_PARTS_H
+
+#include "compiler/number_state.h"
+
+tsl__expr tsl__number_digit(tsl__exprs *x);
+/* Naturals from low to high (TSL__EXPONENT_INF: without end), leading zeros allowed. */
+tsl__expr tsl__number_naturals(tsl__exprs *x, int64_t low, int64_t high);
+/* What follows the 'e': the integers from e->low to e->high without the holes, each in all spellings. Sorts the holes. */
+tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e);
+/* Everything that may follow in a phase when the value does not matter. */
+tsl__expr tsl__number_free_tail(tsl__exprs *x, tsl__number_phase phase, uint32_t spelling);
+
+#endif
