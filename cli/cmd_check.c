@@ -1,0 +1,52 @@
+/* cmd_check.c - turnstile check: does a text match? If not, where and why.
+ *
+ * The text is fed as bytes, so the vocabulary does not matter; it must also be complete at its end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "position.h"
+#include "source.h"
+
+static int check(const source *s, const char *path) {
+  cli_text text = {0};
+  tsl_matcher *matcher = NULL;
+  int code = CLI_BAD;
+  if (!cli_read(path, &text)) return CLI_BAD;
+  tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
+  size_t length = text.length;
+  if (status != TSL_OK) cli_complain("cannot start: %s", tsl_status_name(status));
+  else code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &length, true);
+  tsl_matcher_free(matcher);
+  cli_text_free(&text);
+  return code;
+}
+
+static int run(int argc, char **argv) {
+  source s = {0};
+  cli_options sets[] = {source_options(&s, TSL_ORDER_ANY, TSL_WS_ANY)};
+  cli_arguments arguments;
+  if (!cli_parse(&cli_check, argc, argv, sets, 1, &arguments)) return CLI_BAD;
+  int code = CLI_OK;
+  if (!arguments.help) {
+    if (arguments.rest_count != 1) code = cli_complain("check: one text is needed, a file or -, not %zu", arguments.rest_count);
+    else if (s.kind >= SOURCE_SCHEMA && s.kind != SOURCE_REGEX && !strcmp(s.from, "-") && !strcmp(arguments.rest[0], "-"))
+      code = cli_complain("check: only one of the two can be stdin");
+    else code = source_open(&s);
+    if (code == CLI_OK) code = check(&s, arguments.rest[0]);
+  }
+  source_close(&s);
+  cli_arguments_free(&arguments);
+  return code;
+}
+
+const cli_command cli_check = {
+    "check",
+    "(--schema F | --regex R | --grammar F) [options] FILE|-",
+    "does this text match the grammar? if not, where and why",
+    "Members of objects may come in any order (--order any) and white space is free (--ws any), unless said otherwise. A line break at the very\n"
+    "end of the text is left out if it does not match.\n"
+    "exit codes: 0 the text matches; 1 it does not: the byte offset and what was expected there go to stderr; 2 the call, the grammar or a\n"
+    "file is bad.\n",
+    run};

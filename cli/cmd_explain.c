@@ -1,0 +1,114 @@
+/* cmd_explain.c - turnstile explain: what a grammar enforces, what it costs, and the states that a text goes through.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "position.h"
+#include "source.h"
+
+typedef struct settings {
+  const char *text; /* file to follow, or NULL */
+  bool states, json;
+} settings;
+
+static bool set_text(void *to, const char *value) { return ((settings *)to)->text = value, *value != 0; }
+static bool set_states(void *to, const char *value) { return (void)value, ((settings *)to)->states = true; }
+static bool set_json(void *to, const char *value) { return (void)value, ((settings *)to)->json = true; }
+
+static const cli_option table[] = {
+    {"--states", NULL, "list the states that exist so far: those that were visited", set_states},
+    {"--text", "F", "follow a text first (a file, or -), so that there are states to list", set_text},
+    {"--json", NULL, "write only the report, as JSON", set_json},
+};
+
+static void print_line(void *ctx, const char *line) {
+  (void)ctx;
+  printf("%s\n", line);
+}
+
+/* A heading in bold where stdout is a terminal. */
+static void heading(const char *text) { printf("%s%s%s\n", cli_style_on(stdout, CLI_BOLD), text, cli_style_on(stdout, CLI_PLAIN)); }
+
+/* The report has one object a row; a line break after each is all it needs to be read. */
+static void print_report(const char *report) {
+  bool in_string = false;
+  int depth = 0;
+  for (const char *p = report; *p; p++) {
+    if (in_string && *p == '\\' && p[1]) {
+      fwrite(p++, 1, 2, stdout);
+      continue;
+    }
+    if (*p == '"') in_string = !in_string;
+    if (!in_string && (*p == '[' || *p == ']')) continue;
+    if (!in_string && *p == '{' && depth++ == 0) fputs("  ", stdout);
+    if (!in_string && depth == 0) continue; /* the commas between rows */
+    putchar(*p);
+    if (!in_string && *p == '}' && --depth == 0) putchar('\n');
+  }
+}
+
+static void print_stats(const tsl_grammar *grammar) {
+  tsl_grammar_stats t;
+  tsl_grammar_get_stats(grammar, &t);
+  printf("  %" PRIu64 " bytes; %" PRIu32 " expressions, %" PRIu32 " states, %" PRIu32 " walks in %" PRIu64 " steps, %" PRIu32 " masks, %" PRIu32 " stacks\n",
+         t.memory, t.exprs, t.states, t.walks, t.walk_steps, t.masks, t.stacks);
+}
+
+static int follow(tsl_matcher *matcher, const char *path) {
+  cli_text text = {0};
+  if (!cli_read(path, &text)) return CLI_BAD;
+  size_t length = text.length;
+  int code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &length, true);
+  cli_text_free(&text);
+  return code;
+}
+
+static int explain(const source *s, const settings *o) {
+  if (o->json) {
+    printf("%s\n", tsl_grammar_report(s->grammar));
+    return CLI_OK;
+  }
+  tsl_matcher *matcher = NULL;
+  tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
+  if (status != TSL_OK) return cli_complain("explain: %s", tsl_status_name(status));
+  int code = o->text ? follow(matcher, o->text) : CLI_OK;
+  uint64_t least = 0;
+  heading("what is enforced");
+  print_report(tsl_grammar_report(s->grammar));
+  heading("size");
+  printf("  compiled in %.1f µs\n", s->compile_us);
+  print_stats(s->grammar);
+  status = tsl_matcher_shortest_completion(matcher, &least);
+  if (status == TSL_OK) printf("  the shortest %s takes %" PRIu64 " bytes\n", o->text ? "completion of the text" : "text", least);
+  if (o->states) {
+    heading("states");
+    tsl_grammar_dump(s->grammar, print_line, NULL);
+  }
+  tsl_matcher_free(matcher);
+  return code;
+}
+
+static int run(int argc, char **argv) {
+  source s = {0};
+  settings o = {NULL, false, false};
+  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_ANY), {table, sizeof table / sizeof *table, &o}};
+  cli_arguments arguments;
+  if (!cli_parse(&cli_explain, argc, argv, sets, 2, &arguments)) return CLI_BAD;
+  int code = CLI_OK;
+  if (!arguments.help) {
+    code = arguments.rest_count ? cli_complain("explain: unexpected argument %s", arguments.rest[0]) : source_open(&s);
+    if (code == CLI_OK) code = explain(&s, &o);
+  }
+  source_close(&s);
+  cli_arguments_free(&arguments);
+  return code;
+}
+
+const cli_command cli_explain = {
+    "explain",
+    "(--schema F | --regex R | --grammar F) [--text F] [--states] [options]",
+    "say what a grammar enforces, its size, and its states",
+    "exit codes: 0 explained; 1 the text of --text does not match; 2 the call, the grammar or a file is bad.\n",
+    run};

@@ -1,0 +1,71 @@
+/* cmd_extract.c - turnstile extract: named captures of a finished text, as JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "captures.h"
+#include "position.h"
+#include "source.h"
+
+#define MAX_POINTERS 64
+
+typedef struct settings {
+  const char *pointer[MAX_POINTERS];
+  size_t count;
+} settings;
+
+static bool set_pointer(void *to, const char *value) {
+  settings *o = to;
+  if (o->count == MAX_POINTERS || (*value && *value != '/')) return false;
+  o->pointer[o->count++] = value;
+  return true;
+}
+
+static const cli_option table[] = {
+    {"--pointer", "P", "schema: write only the value at this JSON pointer (at most 64 times; default: all leaves)", set_pointer},
+};
+
+static int extract(const source *s, const settings *o, const char *path) {
+  cli_text text = {0};
+  tsl_matcher *matcher = NULL;
+  if (!cli_read(path, &text)) return CLI_BAD;
+  size_t length = text.length;
+  tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
+  int code = status == TSL_OK ? CLI_OK : cli_complain("extract: %s", tsl_status_name(status));
+  if (code == CLI_OK) code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &length, true);
+  text.at[length] = 0; /* a line break at the end may have been left out */
+  if (code == CLI_OK && s->kind == SOURCE_REGEX) code = captures_regex(s->text.at, s->text.length, &s->regex, text.at, length);
+  else if (code == CLI_OK) code = captures_json(text.at, length, o->pointer, o->count);
+  tsl_matcher_free(matcher);
+  cli_text_free(&text);
+  return code;
+}
+
+static int run(int argc, char **argv) {
+  source s = {0};
+  settings o = {{NULL}, 0};
+  cli_options sets[] = {source_options(&s, TSL_ORDER_ANY, TSL_WS_ANY), {table, sizeof table / sizeof *table, &o}};
+  cli_arguments arguments;
+  if (!cli_parse(&cli_extract, argc, argv, sets, 2, &arguments)) return CLI_BAD;
+  int code = CLI_OK;
+  if (!arguments.help) {
+    if (arguments.rest_count != 1) code = cli_complain("extract: one text is needed, a file or -, not %zu", arguments.rest_count);
+    else if (s.kind == SOURCE_GBNF) code = cli_complain("extract: a GBNF grammar has no captures; give --regex or --schema");
+    else if (s.kind == SOURCE_REGEX && o.count) code = cli_complain("extract: --pointer goes with --schema");
+    else code = source_open(&s);
+    if (code == CLI_OK) code = extract(&s, &o, arguments.rest[0]);
+  }
+  source_close(&s);
+  cli_arguments_free(&arguments);
+  return code;
+}
+
+const cli_command cli_extract = {
+    "extract",
+    "(--schema F | --regex R) [options] FILE|-",
+    "write the named captures of a matching text as JSON",
+    "With --regex: {\"group\": \"text\", ...} for the named groups, null where a group took no part. With --schema: {\"/json/pointer\": value, ...}.\n"
+    "exit codes: 0 written; 1 the text does not match (the byte offset and what was expected go to stderr), or a pointer leads nowhere;\n"
+    "2 the call, the schema, the regex or a file is bad.\n",
+    run};

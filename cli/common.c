@@ -1,0 +1,235 @@
+/* common.c - texts, files, messages and options of the commands. See common.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "common.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+void *cli_allocate(size_t count, size_t size) {
+  void *p = calloc(count ? count : 1, size);
+  if (p) return p;
+  exit(cli_complain("out of memory"));
+}
+
+void cli_text_add(cli_text *text, const void *bytes, size_t length) {
+  if (text->capacity - text->length <= length) {
+    size_t capacity = text->capacity * 2 + length + 64;
+    char *at = realloc(text->at, capacity);
+    if (!at) exit(cli_complain("out of memory"));
+    text->at = at;
+    text->capacity = capacity;
+  }
+  if (length) memcpy(text->at + text->length, bytes, length);
+  text->length += length;
+  text->at[text->length] = 0;
+}
+
+void cli_text_free(cli_text *text) {
+  free(text->at);
+  *text = (cli_text){0};
+}
+
+bool cli_read(const char *path, cli_text *out) {
+  bool is_stdin = !strcmp(path, "-");
+  FILE *file = is_stdin ? stdin : fopen(path, "rb");
+  if (!file) {
+    cli_complain("%s: %s", path, strerror(errno));
+    return false;
+  }
+  char block[65536];
+  size_t n;
+  cli_text_add(out, "", 0);
+  while ((n = fread(block, 1, sizeof block, file)) > 0) cli_text_add(out, block, n);
+  bool ok = !ferror(file);
+  if (!ok) cli_complain("%s: %s", is_stdin ? "stdin" : path, strerror(errno));
+  if (!is_stdin) fclose(file);
+  return ok;
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------- */
+
+const char *cli_style_on(FILE *to, cli_style style) {
+  static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[31m", "\033[32m"};
+  const char *no_color = getenv("NO_COLOR");
+  return (no_color && *no_color) || !isatty(fileno(to)) ? "" : codes[style];
+}
+
+int cli_complain(const char *format, ...) {
+  va_list arguments;
+  fflush(stdout);
+  fprintf(stderr, "%sturnstile:%s ", cli_style_on(stderr, CLI_RED), cli_style_on(stderr, CLI_PLAIN));
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fputc('\n', stderr);
+  return CLI_BAD;
+}
+
+int cli_complain_error(const char *name, const tsl_error *error) {
+  char place[64] = "", pointer[300] = "";
+  if (error->line) snprintf(place, sizeof place, ":%u:%u (byte %zu)", error->line, error->column, error->offset);
+  if (error->pointer[0]) snprintf(pointer, sizeof pointer, " at %s", error->pointer);
+  return cli_complain("%s%s%s: %s [%s]", name, place, pointer, error->message, tsl_status_name(error->status));
+}
+
+/* Bytes of the UTF-8 character at `at` if it is whole, valid and printable; 0 else. */
+static size_t printable(const unsigned char *at, size_t left) {
+  unsigned char c = at[0];
+  if (c < 0x80) return c >= 0x20 && c < 0x7f;
+  size_t n = c >= 0xc3 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0; /* 0xc2: U+0080 … U+00BF, partly control */
+  if (!n || n > left) return 0;
+  for (size_t i = 1; i < n; i++)
+    if (at[i] >> 6 != 2) return 0;
+  if ((c == 0xe0 && at[1] < 0xa0) || (c == 0xed && at[1] > 0x9f) || (c == 0xf0 && at[1] < 0x90) || (c == 0xf4 && at[1] > 0x8f)) return 0;
+  return n;
+}
+
+static void print_escaped(FILE *to, unsigned char c) {
+  static const char plain[] = "\n\r\t\\\"", letter[] = "nrt\\\"";
+  const char *found = c ? strchr(plain, c) : NULL;
+  if (found) fprintf(to, "\\%c", letter[found - plain]);
+  else fprintf(to, "\\x%02x", c);
+}
+
+void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit) {
+  const unsigned char *at = bytes;
+  size_t i = 0;
+  fputc('"', to);
+  while (i < length && i < limit) {
+    size_t n = at[i] == '\\' || at[i] == '"' ? 0 : printable(at + i, length - i);
+    if (n) fwrite(at + i, 1, n, to);
+    else print_escaped(to, at[i]);
+    i += n ? n : 1;
+  }
+  fputs(i < length ? "…\"" : "\"", to);
+}
+
+static void print_byte(FILE *to, unsigned b) {
+  if (b == '\'') fputs("\"'\"", to);
+  else if (b >= 0x20 && b < 0x7f) fprintf(to, "'%c'", (char)b);
+  else print_escaped(to, (unsigned char)b);
+}
+
+void cli_print_set(FILE *to, const uint32_t set[8]) {
+  const char *between = "";
+  for (unsigned b = 0; b < 256; b++) {
+    if (!(set[b >> 5] >> (b & 31) & 1)) continue;
+    unsigned end = b;
+    while (end + 1 < 256 && (set[(end + 1) >> 5] >> ((end + 1) & 31) & 1)) end++;
+    fputs(between, to);
+    between = ", ";
+    print_byte(to, b);
+    if (end == b) continue;
+    if (end > b + 1) fputs("–", to);
+    else fputs(between, to);
+    print_byte(to, end);
+    b = end;
+  }
+}
+
+double cli_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static void print_help(const cli_command *command, const cli_options *sets, size_t set_count) {
+  printf("usage: turnstile %s %s\n\n%s\n\noptions:\n", command->name, command->usage, command->summary);
+  for (size_t s = 0; s < set_count; s++)
+    for (size_t i = 0; i < sets[s].count; i++) {
+      const cli_option *o = &sets[s].table[i];
+      char left[64];
+      snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+      printf("  %-22s %s\n", left, o->help);
+    }
+  printf("  %-22s %s\n\n%s", "--help", "this text", command->details);
+}
+
+/* The option that `name` (up to `length`) spells, and whose settings it changes. */
+static const cli_option *find_option(const cli_options *sets, size_t set_count, const char *name, size_t length, void **settings) {
+  for (size_t s = 0; s < set_count; s++)
+    for (size_t i = 0; i < sets[s].count; i++) {
+      const cli_option *o = &sets[s].table[i];
+      if (strlen(o->name) != length || strncmp(o->name, name, length)) continue;
+      *settings = sets[s].settings;
+      return o;
+    }
+  return NULL;
+}
+
+/* Apply argv[*i] as an option; moves *i over its value. */
+static bool apply_option(const cli_command *command, int argc, char **argv, int *i, const cli_options *sets, size_t set_count) {
+  const char *argument = argv[*i], *equals = !strncmp(argument, "--", 2) ? strchr(argument, '=') : NULL, *value = NULL;
+  void *settings = NULL;
+  size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
+  const cli_option *o = find_option(sets, set_count, argument, length, &settings);
+  if (!o) {
+    cli_complain("%s: no option %.*s; see turnstile %s --help", command->name, (int)length, argument, command->name);
+    return false;
+  }
+  if (o->value) value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
+  if (o->value && !value) {
+    cli_complain("%s: %s needs a value: %s", command->name, o->name, o->value);
+    return false;
+  }
+  if (!o->value && equals) {
+    cli_complain("%s: %s takes no value", command->name, o->name);
+    return false;
+  }
+  if (o->set(settings, value)) return true;
+  cli_complain("%s: %s %s: %s", command->name, o->name, value ? value : "", o->help);
+  return false;
+}
+
+bool cli_parse(const cli_command *command, int argc, char **argv, const cli_options *sets, size_t set_count, cli_arguments *out) {
+  bool options = true;
+  *out = (cli_arguments){cli_allocate((size_t)argc + 1, sizeof *out->rest), 0, false};
+  for (int i = 0; i < argc; i++) {
+    if (!options || argv[i][0] != '-' || !argv[i][1]) {
+      out->rest[out->rest_count++] = argv[i];
+    } else if (!strcmp(argv[i], "--")) {
+      options = false;
+    } else if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+      print_help(command, sets, set_count);
+      out->help = true;
+      return true;
+    } else if (!apply_option(command, argc, argv, &i, sets, set_count)) {
+      cli_arguments_free(out);
+      return false;
+    }
+  }
+  return true;
+}
+
+void cli_arguments_free(cli_arguments *arguments) {
+  free(arguments->rest);
+  *arguments = (cli_arguments){0};
+}
+
+bool cli_number(const char *value, uint64_t low, uint64_t high, uint64_t *out) {
+  char *end;
+  if (*value < '0' || *value > '9') return false;
+  errno = 0;
+  unsigned long long n = strtoull(value, &end, 10);
+  if (errno || *end || n < low || n > high) return false;
+  *out = n;
+  return true;
+}
+
+bool cli_real(const char *value, double low, double high, float *out) {
+  char *end;
+  double x = strtod(value, &end);
+  if (end == value || *end || !(x >= low && x <= high)) return false;
+  *out = (float)x;
+  return true;
+}

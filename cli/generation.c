@@ -1,0 +1,220 @@
+/* generation.c - writing a text under a grammar. See generation.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "generation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+generation_settings generation_defaults(void) { return (generation_settings){{0, 1.0f, 0, 1.0f, 0.0f}, 256, false}; }
+
+static bool set_seed(void *to, const char *value) { return cli_number(value, 0, UINT64_MAX, &((generation_settings *)to)->sampler.seed); }
+static bool set_max(void *to, const char *value) { return cli_number(value, 1, 100000000, &((generation_settings *)to)->max_tokens); }
+static bool set_temperature(void *to, const char *value) { return cli_real(value, 0, 1e6, &((generation_settings *)to)->sampler.temperature); }
+static bool set_top_p(void *to, const char *value) { return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.top_p); }
+static bool set_min_p(void *to, const char *value) { return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.min_p); }
+static bool set_top_k(void *to, const char *value) {
+  uint64_t n;
+  if (!cli_number(value, 0, UINT32_MAX, &n)) return false;
+  ((generation_settings *)to)->sampler.top_k = (uint32_t)n;
+  return true;
+}
+
+static const cli_option table[] = {
+    {"--seed", "N", "of the random numbers: equal seeds give equal texts (default 0)", set_seed},
+    {"--max-tokens", "N", "of a text, 1 to 100000000; it is closed in time (default 256)", set_max},
+    {"--temperature", "T", "0 = always the most likely token (default 1)", set_temperature},
+    {"--top-k", "K", "draw from the K most likely; 0 = all (default)", set_top_k},
+    {"--top-p", "P", "draw from the most likely that make up P, 0 to 1 (default 1: all)", set_top_p},
+    {"--min-p", "P", "draw from those at least P times as likely as the first, 0 to 1 (default 0: all)", set_min_p},
+};
+
+cli_options generation_options(generation_settings *settings) { return (cli_options){table, sizeof table / sizeof *table, settings}; }
+
+/* ---- beginning and end ---------------------------------------------------------------------------------------- */
+
+bool generation_open(generation *g, const source *s, const generation_settings *settings) {
+  *g = (generation){.settings = settings, .vocab = s->vocab};
+  g->mask = cli_allocate(tsl_vocab_mask_words(s->vocab), sizeof *g->mask);
+  g->logits = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->logits);
+  g->model = ngram_new(s->vocab);
+  tsl_status status = g->model ? tsl_matcher_new(s->grammar, NULL, &g->matcher) : TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK) status = tsl_sampler_new(&settings->sampler, NULL, &g->sampler);
+  if (status != TSL_OK) {
+    cli_complain("cannot start a generation: %s", tsl_status_name(status));
+    generation_close(g);
+    return false;
+  }
+  generation_restart(g);
+  return true;
+}
+
+void generation_close(generation *g) {
+  tsl_sampler_free(g->sampler);
+  tsl_matcher_free(g->matcher);
+  ngram_free(g->model);
+  free(g->mask);
+  free(g->logits);
+  free(g->closing);
+  cli_text_free(&g->text);
+  *g = (generation){0};
+}
+
+void generation_restart(generation *g) {
+  tsl_matcher_reset(g->matcher);
+  g->state = ngram_start(g->model);
+  cli_text_free(&g->text);
+  g->tokens = 0;
+  free(g->closing);
+  g->closing = NULL;
+  g->closing_count = g->closing_next = 0;
+}
+
+static generation_result failed(const char *what, tsl_status status) {
+  cli_complain("%s: %s", what, tsl_status_name(status));
+  return GENERATION_BAD;
+}
+
+/* ---- closing in time ------------------------------------------------------------------------------------------ */
+
+static uint64_t shortest(tsl_matcher *m) {
+  uint64_t bytes;
+  return tsl_matcher_shortest_completion(m, &bytes) == TSL_OK ? bytes : UINT64_MAX;
+}
+
+/* Read a byte after which fewer bytes complete the text; false if none does (a special token is due). */
+static bool step_closer(tsl_matcher *m, uint64_t need, uint8_t *byte) {
+  uint32_t set[8];
+  if (tsl_matcher_next_bytes(m, set) != TSL_OK) return false;
+  for (unsigned b = 0; b < 256; b++) {
+    if (!(set[b >> 5] >> (b & 31) & 1)) continue;
+    *byte = (uint8_t)b;
+    if (tsl_matcher_accept_bytes(m, byte, 1, NULL) != TSL_OK) continue;
+    if (shortest(m) < need) return true;
+    tsl_matcher_rollback(m, 1);
+  }
+  return false;
+}
+
+/* The bytes of a shortest completion, on a copy of the matcher. */
+static bool completion_bytes(const tsl_matcher *from, cli_text *out) {
+  tsl_matcher *m;
+  if (tsl_matcher_fork(from, &m) != TSL_OK) return false;
+  uint64_t need = shortest(m);
+  uint8_t byte;
+  while (need && step_closer(m, need, &byte)) {
+    cli_text_add(out, &byte, 1);
+    need = shortest(m);
+  }
+  bool done = need == 0 && tsl_matcher_is_complete(m);
+  tsl_matcher_free(m);
+  return done;
+}
+
+/* The longest allowed token that spells the beginning of `text`, or TSL_NO_TOKEN. */
+static tsl_token longest_token(const generation *g, tsl_matcher *m, const char *text, size_t length, size_t *spelled) {
+  tsl_token best = TSL_NO_TOKEN;
+  *spelled = 0;
+  if (tsl_matcher_mask(m, g->mask) != TSL_OK) return best;
+  for (tsl_token t = 0; t < tsl_vocab_size(g->vocab); t++) {
+    if (!tsl_mask_has(g->mask, t) || tsl_vocab_is_special(g->vocab, t)) continue;
+    size_t n;
+    const uint8_t *bytes = tsl_vocab_bytes(g->vocab, t, &n);
+    if (n <= *spelled || n > length || memcmp(bytes, text, n)) continue;
+    best = t;
+    *spelled = n;
+  }
+  return best;
+}
+
+/* The tokens of a shortest completion go to g->closing. False if there is none, or the vocabulary can't spell it. */
+static bool plan_closing(generation *g) {
+  cli_text rest = {0};
+  tsl_matcher *m = NULL;
+  bool ok = completion_bytes(g->matcher, &rest) && tsl_matcher_fork(g->matcher, &m) == TSL_OK;
+  free(g->closing);
+  g->closing = cli_allocate(rest.length, sizeof *g->closing);
+  g->closing_count = g->closing_next = 0;
+  for (size_t at = 0, spelled; ok && at < rest.length; at += spelled) {
+    tsl_token t = longest_token(g, m, rest.at + at, rest.length - at, &spelled);
+    ok = t != TSL_NO_TOKEN && tsl_matcher_accept(m, t) == TSL_OK;
+    if (ok) g->closing[g->closing_count++] = t;
+  }
+  tsl_matcher_free(m);
+  cli_text_free(&rest);
+  if (!ok) g->closing_count = 0;
+  return ok;
+}
+
+/* Can the text be completed with that many more tokens? A token spells at least one byte, so few bytes are few tokens. */
+static bool fits(generation *g, uint64_t left) {
+  uint64_t bytes = shortest(g->matcher);
+  if (bytes <= left) return true;
+  if (bytes > left * TSL_MAX_TOKEN_BYTES) return false;
+  bool ok = plan_closing(g) && g->closing_count <= left;
+  g->closing_count = 0;
+  return ok;
+}
+
+/* ---- steps ---------------------------------------------------------------------------------------------------- */
+
+static generation_result take(generation *g, tsl_token token) {
+  size_t n;
+  const uint8_t *bytes = tsl_vocab_bytes(g->vocab, token, &n);
+  if (tsl_vocab_is_special(g->vocab, token)) n = 0; /* special tokens are not text */
+  for (size_t i = 0; i < n; i++) ngram_read(g->model, &g->state, bytes[i]);
+  cli_text_add(&g->text, bytes, n);
+  g->tokens++;
+  return GENERATION_MORE;
+}
+
+static generation_result take_closing(generation *g, generation_step *step) {
+  tsl_token token = g->closing[g->closing_next++];
+  tsl_status status = tsl_matcher_accept(g->matcher, token);
+  if (status != TSL_OK) return failed("a token of the shortest completion", status);
+  step->closing = true;
+  step->draw.token = token;
+  step->draw.probability = 1;
+  step->draw.kept = 1;
+  return take(g, token);
+}
+
+static bool mask_is_empty(const generation *g) { return tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab)) == 0; }
+
+/* Draw and accept; MORE, or what to return. */
+static generation_result draw(generation *g, generation_step *step) {
+  ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->mask, g->logits);
+  tsl_status status = tsl_sampler_draw(g->sampler, g->logits, tsl_vocab_logits_width(g->vocab), g->mask, &step->draw);
+  if (status != TSL_OK) return failed("drawing a token", status);
+  status = tsl_matcher_accept(g->matcher, step->draw.token);
+  if (status != TSL_OK) return failed("accepting a token that the mask allows", status);
+  return GENERATION_MORE;
+}
+
+generation_result generation_next(generation *g, generation_step *step) {
+  *step = (generation_step){0};
+  bool closing = g->closing_count > 0;
+  if (closing && g->closing_next == g->closing_count) return GENERATION_DONE;
+  if (g->tokens >= g->settings->max_tokens) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : GENERATION_CUT;
+  double start = cli_now();
+  tsl_status status = tsl_matcher_mask(g->matcher, g->mask);
+  step->mask_us = cli_now() - start;
+  if (status != TSL_OK) return failed("computing a mask", status);
+  step->draw.allowed = (uint32_t)tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab));
+  if (closing) return take_closing(g, step);
+  if (mask_is_empty(g)) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : failed("nothing is allowed", TSL_ERR_STATE);
+  uint64_t left = g->settings->max_tokens - g->tokens;
+  generation_result result = draw(g, step);
+  if (result != GENERATION_MORE) return result;
+  if (tsl_matcher_is_terminated(g->matcher)) return GENERATION_DONE;
+  if (fits(g, left - 1)) return take(g, step->draw.token);
+  status = tsl_matcher_rollback(g->matcher, 1);
+  if (status != TSL_OK) return failed("taking a token back", status);
+  if (tsl_matcher_is_complete(g->matcher)) return GENERATION_DONE;
+  if (plan_closing(g) && g->closing_count > 0) return take_closing(g, step);
+  status = tsl_matcher_accept(g->matcher, step->draw.token); /* it cannot be closed: write on, it will be cut */
+  return status == TSL_OK ? take(g, step->draw.token) : failed("accepting a token again", status);
+}

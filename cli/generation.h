@@ -1,0 +1,65 @@
+/* generation.h - writing a text under a grammar, token by token, with the n-gram model in the place of a language model.
+ *
+ * Every step: mask, logits, draw, accept. Texts end: before a token is kept, the rest must still fit into what is left of `max_tokens`; if it would
+ * not, the token is taken back and the shortest completion is written instead. Its bytes are found with tsl_matcher_shortest_completion (the
+ * byte after which one byte less is needed) and spelled with the longest tokens that the mask allows. Only a text whose shortest completion does not fit
+ * from the beginning is cut.
+ * Tested by tests/test_cli.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_CLI_GENERATION_H
+#define TSL_CLI_GENERATION_H
+
+#include "common.h"
+#include "ngram.h"
+#include "source.h"
+
+typedef struct generation_settings {
+  tsl_sampler_options sampler;
+  uint64_t max_tokens;
+  bool score_all; /* score the tokens that are not allowed too, for legal_mass */
+} generation_settings;
+
+/* Temperature 1, all tokens, 256 of them. */
+generation_settings generation_defaults(void);
+/* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p. */
+cli_options generation_options(generation_settings *settings);
+
+typedef struct generation {
+  const generation_settings *settings;
+  tsl_vocab *vocab; /* borrowed */
+  tsl_matcher *matcher;
+  tsl_sampler *sampler;
+  ngram *model;
+  ngram_state state;
+  uint32_t *mask;
+  float *logits;
+  cli_text text;      /* so far */
+  uint64_t tokens;    /* so far */
+  tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
+  size_t closing_count, closing_next;
+} generation;
+
+typedef struct generation_step {
+  tsl_draw draw;       /* probability 1 and kept 1 for a token of the completion */
+  double mask_us;      /* microseconds for the mask */
+  bool closing;        /* not drawn, but part of the shortest completion */
+} generation_step;
+
+typedef enum generation_result {
+  GENERATION_MORE, /* a token was added */
+  GENERATION_DONE, /* the text is complete; no token was added, or an end-of-generation token */
+  GENERATION_CUT,  /* max_tokens are used up, and the text is not complete */
+  GENERATION_BAD   /* something failed; it has been said */
+} generation_result;
+
+/* False after a complaint. */
+bool generation_open(generation *g, const source *s, const generation_settings *settings);
+void generation_close(generation *g);
+/* Begin the next text; the sampler goes on with its stream. */
+void generation_restart(generation *g);
+/* *step is filled where the result is MORE (and for an end-of-generation token). */
+generation_result generation_next(generation *g, generation_step *step);
+
+#endif

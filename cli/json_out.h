@@ -1,0 +1,13 @@
+/* json_out.h - writing JSON to stdout.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_CLI_JSON_OUT_H
+#define TSL_CLI_JSON_OUT_H
+
+#include <stddef.h>
+
+/* The bytes (UTF-8) as a JSON string with its quotes: ", \ and control characters are escaped. */
+void json_out_string(const char *bytes, size_t length);
+
+#endif

@@ -1,0 +1,46 @@
+/* main.c - turnstile, the command line tool: finds the command and runs it.
+ *
+ * Each command is a file cmd_<name>.c; what they share is in common.c (texts, messages, options), source.c (the grammar), generation.c (drawing
+ * texts) and position.c (where a text stops matching). The tool sees only include/turnstile.h.
+ * Tested by tests/test_cli.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "common.h"
+
+static const cli_command *const commands[] = {&cli_generate, &cli_check, &cli_mask, &cli_explain, &cli_extract, &cli_demo};
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static void usage(FILE *to) {
+  fprintf(to, "usage: turnstile COMMAND ...\n\n");
+  for (size_t i = 0; i < COMMANDS; i++) fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+  fprintf(to,
+          "\nturnstile COMMAND --help says more. A file named - is stdin.\n"
+          "Exit codes: 0 done, or the text matches; 1 it does not, or a text had to be cut; 2 the call, the grammar or a file is bad.\n");
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    usage(stderr);
+    return CLI_BAD;
+  }
+  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+    usage(stdout);
+    return CLI_OK;
+  }
+  if (!strcmp(argv[1], "--version")) {
+    printf("turnstile %s\n", tsl_version());
+    return CLI_OK;
+  }
+  for (size_t i = 0; i < COMMANDS; i++)
+    if (!strcmp(argv[1], commands[i]->name)) {
+      int code = commands[i]->run(argc - 2, argv + 2);
+      if (fflush(stdout) || ferror(stdout)) return cli_complain("stdout: cannot write");
+      return code;
+    }
+  cli_complain("no command %s", argv[1]);
+  usage(stderr);
+  return CLI_BAD;
+}

@@ -1,0 +1,224 @@
+/* source.c - reading and compiling the grammar of a command. See source.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct source_document {
+  source_document *next;
+  cli_text text;
+};
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static bool set_kind(source *s, source_kind kind, const char *from) {
+  if (s->kind != SOURCE_NONE) return false;
+  s->kind = kind;
+  s->from = from;
+  return true;
+}
+
+static bool set_schema(void *to, const char *value) { return set_kind(to, SOURCE_SCHEMA, value); }
+static bool set_regex(void *to, const char *value) { return set_kind(to, SOURCE_REGEX, value); }
+static bool set_grammar(void *to, const char *value) { return set_kind(to, SOURCE_GBNF, value); }
+static bool set_root(void *to, const char *value) { return ((source *)to)->root = value, *value != 0; }
+static bool set_vocab(void *to, const char *value) { return ((source *)to)->vocab_path = value, *value != 0; }
+static bool set_base(void *to, const char *value) { return ((source *)to)->schema.base_uri = value, *value != 0; }
+static bool set_nullable(void *to, const char *value) { return (void)value, ((source *)to)->schema.nullable = true; }
+static bool set_ignore_case(void *to, const char *value) { return (void)value, ((source *)to)->regex.case_insensitive = true; }
+static bool set_dot_all(void *to, const char *value) { return (void)value, ((source *)to)->regex.dot_all = true; }
+static bool set_search(void *to, const char *value) { return (void)value, ((source *)to)->regex.search = true; }
+
+static bool set_order(void *to, const char *value) {
+  source *s = to;
+  s->schema.order = !strcmp(value, "any") ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA;
+  return !strcmp(value, "any") || !strcmp(value, "schema");
+}
+
+static bool set_formats(void *to, const char *value) {
+  source *s = to;
+  s->schema.ignore_formats = !strcmp(value, "ignore");
+  return s->schema.ignore_formats || !strcmp(value, "assert");
+}
+
+static bool set_draft(void *to, const char *value) {
+  static const struct {
+    const char *name;
+    tsl_draft draft;
+  } names[] = {{"auto", TSL_DRAFT_AUTO}, {"3", TSL_DRAFT_3}, {"4", TSL_DRAFT_4}, {"6", TSL_DRAFT_6}, {"7", TSL_DRAFT_7}, {"2019-09", TSL_DRAFT_2019_09},
+               {"2019", TSL_DRAFT_2019_09}, {"2020-12", TSL_DRAFT_2020_12}, {"2020", TSL_DRAFT_2020_12}};
+  const char *name = value;
+  if (!strncmp(name, "draft", 5)) name += name[5] == '-' ? 6 : 5;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i].name)) {
+      ((source *)to)->schema.draft = names[i].draft;
+      return true;
+    }
+  return false;
+}
+
+/* any | compact | at-most:N | pretty[:N] */
+static bool set_whitespace(void *to, const char *value) {
+  tsl_schema_options *o = &((source *)to)->schema;
+  uint64_t n;
+  if (!strcmp(value, "any")) return o->whitespace = TSL_WS_ANY, true;
+  if (!strcmp(value, "compact")) return o->whitespace = TSL_WS_COMPACT, true;
+  if (!strncmp(value, "at-most:", 8) && cli_number(value + 8, 0, 1000, &n)) {
+    o->whitespace = TSL_WS_BOUNDED;
+    o->whitespace_max = (uint32_t)n;
+    return true;
+  }
+  n = 2;
+  if (!strcmp(value, "pretty") || (!strncmp(value, "pretty:", 7) && cli_number(value + 7, 0, 16, &n))) {
+    o->whitespace = TSL_WS_PRETTY;
+    o->indent = (uint32_t)n;
+    return true;
+  }
+  return false;
+}
+
+static bool set_nesting(void *to, const char *value) {
+  uint64_t n;
+  if (!cli_number(value, 1, UINT32_MAX, &n)) return false;
+  ((source *)to)->schema.max_nesting = (uint32_t)n;
+  return true;
+}
+
+static bool set_resolve(void *to, const char *value) {
+  source *s = to;
+  const char *equals = strrchr(value, '=');
+  if (!equals || equals == value || !equals[1] || s->resolve_count == SOURCE_MAX_RESOLVES) return false;
+  s->resolve[s->resolve_count++] = value;
+  return true;
+}
+
+static const cli_option table[] = {
+    {"--schema", "F", "a JSON Schema file; one of --schema, --regex and --grammar must be given, once", set_schema},
+    {"--regex", "R", "a regular expression, matching the whole text; one of --schema, --regex and --grammar", set_regex},
+    {"--grammar", "F", "a GBNF file; one of --schema, --regex and --grammar", set_grammar},
+    {"--vocab", "F", "tokens of a model: tokenizer.json or a tiktoken file (default: the embedded vocabulary)", set_vocab},
+    {"--order", "any|schema", "schema: order of object members, any or schema", set_order},
+    {"--ws", "W", "schema: white space: any, compact, at-most:N or pretty[:INDENT]", set_whitespace},
+    {"--draft", "D", "schema: auto, 3, 4, 6, 7, 2019-09 or 2020-12 (default: by $schema)", set_draft},
+    {"--formats", "assert|ignore", "schema: what to do about `format`: assert (default) or ignore", set_formats},
+    {"--resolve", "URL=DIR", "schema: read documents whose URI starts with URL from DIR (at most 64 times)", set_resolve},
+    {"--base", "URI", "schema: the schema's own URI, for relative references", set_base},
+    {"--nullable", NULL, "schema: OpenAPI's nullable adds null", set_nullable},
+    {"--max-nesting", "N", "schema: levels of arrays and objects, 1 or more (default: unbounded)", set_nesting},
+    {"--search", NULL, "regex: match anywhere in the text", set_search},
+    {"--ignore-case", NULL, "regex: upper and lower case are the same", set_ignore_case},
+    {"--dot-all", NULL, "regex: . matches line ends too", set_dot_all},
+    {"--root", "NAME", "grammar: the start rule (default: root)", set_root},
+};
+
+cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace) {
+  s->schema.order = order;
+  s->schema.whitespace = whitespace;
+  return (cli_options){table, sizeof table / sizeof *table, s};
+}
+
+/* ---- references ----------------------------------------------------------------------------------------------- */
+
+/* Does the rest of a URI stay below its folder? No ".." between slashes. */
+static bool stays_inside(const char *path) {
+  for (const char *p = path; *p;) {
+    size_t n = strcspn(p, "/");
+    if (n == 2 && !strncmp(p, "..", 2)) return false;
+    p += n + (p[n] == '/');
+  }
+  return true;
+}
+
+/* The file for a URI under one --resolve, or false if it is not for that URI. */
+static bool path_of(const char *resolve, const char *uri, cli_text *path) {
+  const char *equals = strrchr(resolve, '=');
+  size_t prefix = (size_t)(equals - resolve);
+  if (strncmp(uri, resolve, prefix)) return false;
+  const char *rest = uri + prefix;
+  size_t length = strcspn(rest, "#");
+  cli_text_add(path, equals + 1, strlen(equals + 1));
+  if (path->at[path->length - 1] != '/' && *rest != '/') cli_text_add(path, "/", 1);
+  cli_text_add(path, rest, length);
+  return stays_inside(rest);
+}
+
+static bool resolve(void *ctx, const char *uri, const char **text, size_t *length) {
+  source *s = ctx;
+  for (size_t i = 0; i < s->resolve_count; i++) {
+    cli_text path = {0};
+    source_document *d = NULL;
+    if (path_of(s->resolve[i], uri, &path)) {
+      FILE *file = fopen(path.at, "rb");
+      if (file) {
+        fclose(file);
+        d = cli_allocate(1, sizeof *d);
+      }
+    }
+    if (d) {
+      d->next = s->documents;
+      s->documents = d;
+      bool read = cli_read(path.at, &d->text);
+      cli_text_free(&path);
+      *text = d->text.at;
+      *length = d->text.length;
+      return read;
+    }
+    cli_text_free(&path);
+  }
+  return false;
+}
+
+static void free_documents(source *s) {
+  while (s->documents) {
+    source_document *next = s->documents->next;
+    cli_text_free(&s->documents->text);
+    free(s->documents);
+    s->documents = next;
+  }
+}
+
+/* ---- compiling ------------------------------------------------------------------------------------------------ */
+
+const char *source_name(const source *s) {
+  if (s->kind == SOURCE_REGEX) return "regex";
+  return !strcmp(s->from, "-") ? "stdin" : s->from;
+}
+
+static tsl_status open_vocab(source *s, tsl_error *error) {
+  if (!s->vocab_path) return tsl_vocab_embedded(NULL, &s->vocab, error);
+  return tsl_vocab_load_file(s->vocab_path, NULL, NULL, &s->vocab, error);
+}
+
+static tsl_status compile(source *s, tsl_error *error) {
+  if (s->kind == SOURCE_REGEX) return tsl_grammar_regex(s->vocab, s->text.at, s->text.length, &s->regex, NULL, &s->grammar, error);
+  if (s->kind == SOURCE_GBNF) return tsl_grammar_gbnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar, error);
+  if (s->resolve_count) {
+    s->schema.resolver = resolve;
+    s->schema.resolver_ctx = s;
+  }
+  return tsl_grammar_json_schema(s->vocab, s->text.at, s->text.length, &s->schema, NULL, &s->grammar, error);
+}
+
+int source_open(source *s) {
+  tsl_error error = {0};
+  if (s->kind == SOURCE_NONE) return cli_complain("one of --schema, --regex and --grammar is needed; see --help");
+  if (s->kind == SOURCE_REGEX) cli_text_add(&s->text, s->from, strlen(s->from));
+  else if (!cli_read(s->from, &s->text)) return CLI_BAD;
+  if (open_vocab(s, &error) != TSL_OK) return cli_complain_error(s->vocab_path ? s->vocab_path : "embedded vocabulary", &error);
+  double start = cli_now();
+  tsl_status status = compile(s, &error);
+  s->compile_us = cli_now() - start;
+  free_documents(s);
+  return status == TSL_OK ? CLI_OK : cli_complain_error(source_name(s), &error);
+}
+
+void source_close(source *s) {
+  tsl_grammar_release(s->grammar);
+  tsl_vocab_release(s->vocab);
+  cli_text_free(&s->text);
+  s->grammar = NULL;
+  s->vocab = NULL;
+}

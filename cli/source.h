@@ -1,0 +1,45 @@
+/* source.h - the grammar that a command works with: where it comes from and how it is compiled.
+ *
+ * All commands take the same options for it: one of --schema, --regex, --grammar, and what goes with them. --resolve URL=DIR answers references of
+ * a schema to other documents: a URI that starts with URL is read from the file DIR plus the rest of the URI.
+ * Tested by tests/test_cli.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_CLI_SOURCE_H
+#define TSL_CLI_SOURCE_H
+
+#include "common.h"
+
+#define SOURCE_MAX_RESOLVES 64 /* --resolve options of one call */
+
+typedef enum source_kind { SOURCE_NONE, SOURCE_SCHEMA, SOURCE_REGEX, SOURCE_GBNF } source_kind;
+
+typedef struct source_document source_document; /* a file that a reference led to */
+
+typedef struct source {
+  source_kind kind;
+  const char *from; /* the file, or the regex itself */
+  const char *root; /* start rule of a GBNF grammar */
+  const char *vocab_path;
+  cli_text text;    /* what was compiled */
+  tsl_schema_options schema;
+  tsl_regex_options regex;
+  const char *resolve[SOURCE_MAX_RESOLVES]; /* URL=DIR */
+  size_t resolve_count;
+  source_document *documents;
+  /* after source_open: */
+  tsl_vocab *vocab;
+  tsl_grammar *grammar;
+  double compile_us; /* microseconds that compiling took */
+} source;
+
+/* The options that every command has; `order` and `whitespace` are the defaults. */
+cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace);
+/* The name for messages: the file, or "regex". */
+const char *source_name(const source *s);
+/* Read and compile. Returns CLI_OK, or CLI_BAD after saying why. */
+int source_open(source *s);
+void source_close(source *s);
+
+#endif
