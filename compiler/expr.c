@@ -117,7 +117,13 @@ bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx)) {
   return false;
 }
 
-void tsl__exprs_begin(tsl__exprs *x) { x->steps = 0; }
+void tsl__exprs_begin(tsl__exprs *x) {
+  x->steps = 0;
+  x->depth = 0;
+  x->searching = false;
+  x->status = TSL_OK;
+  x->why = NULL;
+}
 
 bool tsl__exprs_step(tsl__exprs *x) {
   if (TSL__UNLIKELY(x->status != TSL_OK)) return false;
@@ -127,7 +133,7 @@ bool tsl__exprs_step(tsl__exprs *x) {
   }
   if (TSL__UNLIKELY((x->steps & 255) == 0)) {
     if (x->cancel && *(const volatile int *)x->cancel) tsl__exprs_fail(x, TSL_ERR_CANCELLED, "cancelled");
-    if (tsl__exprs_memory(x) + x->other_memory > x->max_memory) tsl__exprs_fail(x, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
+    if (tsl__exprs_memory(x) > x->max_memory) tsl__exprs_fail(x, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
   }
   return x->status == TSL_OK;
 }
@@ -135,7 +141,7 @@ bool tsl__exprs_step(tsl__exprs *x) {
 static uint64_t node_hash(const tsl__exprs *x, const tsl__node *n) {
   uint64_t h = n->kind;
   switch (n->kind) {
-  case TSL__K_LIT: h ^= tsl__hash(tsl__pool_at(x, n->a), n->b) << 5; break;
+  case TSL__K_LIT: h ^= tsl__hash(tsl__literal_at(x, n->a), n->b) << 5; break;
   case TSL__K_BYTES: h ^= tsl__hash(tsl__set_at(x, n->a), sizeof(tsl__bytes)) << 5; break;
   case TSL__K_ALT:
   case TSL__K_AND:
@@ -148,7 +154,7 @@ static uint64_t node_hash(const tsl__exprs *x, const tsl__node *n) {
 static bool node_equal(const tsl__exprs *x, const tsl__node *m, const tsl__node *n) {
   if (m->kind != n->kind || m->hash != n->hash) return false;
   switch (n->kind) {
-  case TSL__K_LIT: return m->b == n->b && !memcmp(tsl__pool_at(x, m->a), tsl__pool_at(x, n->a), n->b);
+  case TSL__K_LIT: return m->b == n->b && !memcmp(tsl__literal_at(x, m->a), tsl__literal_at(x, n->a), n->b);
   case TSL__K_BYTES: return tsl__bytes_equal(tsl__set_at(x, m->a), tsl__set_at(x, n->a));
   case TSL__K_ALT:
   case TSL__K_AND:
@@ -257,7 +263,7 @@ tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit) {
   if (lit->b == 1) return TSL__EPS;
   tsl__node n = {.kind = TSL__K_LIT, .a = lit->a + 1, .b = lit->b - 1, .shortest = lit->b - 1, .flags = TSL__FINITE | TSL__SEARCHED};
   uint32_t cp;
-  const uint8_t *at = tsl__pool_at(x, n.a);
+  const uint8_t *at = tsl__literal_at(x, n.a);
   if (valid_utf8(at, n.b)) n.flags |= TSL__TEXTUAL;
   if (tsl__utf8_decode(at, n.b, &cp) == n.b) n.flags |= TSL__CHAR;
   return tsl__intern(x, n);
@@ -300,8 +306,8 @@ static tsl__expr seq_cons(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   if (nb.kind == TSL__K_SEQ) head = tsl__node_at(x, nb.a), rest = nb.b;
   if (na.kind == TSL__K_LIT && head.kind == TSL__K_LIT && na.b + head.b <= LITERAL_MERGE_MAX) {
     uint8_t joined[LITERAL_MERGE_MAX];
-    memcpy(joined, tsl__pool_at(x, na.a), na.b);
-    memcpy(joined + na.b, tsl__pool_at(x, head.a), head.b);
+    memcpy(joined, tsl__literal_at(x, na.a), na.b);
+    memcpy(joined + na.b, tsl__literal_at(x, head.a), head.b);
     return seq_cons(x, tsl__expr_literal(x, joined, na.b + head.b), rest);
   }
   if (na.kind == TSL__K_REPEAT && head.kind == TSL__K_REPEAT && na.a == head.a && na.c == TSL__INF && head.c == TSL__INF && head.b == 0)
@@ -344,7 +350,7 @@ static bool is_byte_set(const tsl__exprs *x, tsl__expr e, tsl__bytes *set) {
   if (n.kind == TSL__K_BYTES) return *set = *tsl__set_at(x, n.a), true;
   if (n.kind != TSL__K_LIT || n.b != 1) return false;
   memset(set, 0, sizeof *set);
-  tsl__bytes_add(set, *tsl__pool_at(x, n.a));
+  tsl__bytes_add(set, *tsl__literal_at(x, n.a));
   return true;
 }
 
@@ -591,7 +597,7 @@ static bool length_bounds(const tsl__exprs *x, tsl__expr e, unsigned depth, uint
       a = b = 1;
     } else if (h.kind == TSL__K_EPS) {
     } else if (h.kind == TSL__K_LIT && (h.flags & TSL__TEXTUAL)) {
-      const uint8_t *t = tsl__pool_at(x, h.a);
+      const uint8_t *t = tsl__literal_at(x, h.a);
       for (uint32_t i = 0; i < h.b; i++) a += (t[i] & 0xC0) != 0x80;
       b = a;
     } else if (h.kind == TSL__K_REPEAT && depth < 32) {

@@ -96,7 +96,7 @@ struct tsl__exprs {
   tsl_status status;
   const char *why;
   uint64_t steps, max_steps; /* derivatives taken since the last tsl__exprs_begin */
-  uint64_t max_memory, other_memory; /* other_memory: what the owner counts beside (states, walks) */
+  uint64_t max_memory;
   const int *cancel;
   uint32_t depth;   /* of unfolding in place */
   bool searching;   /* inside a search for emptiness: and/not are made without being searched themselves */
@@ -112,7 +112,7 @@ static inline const uint32_t *tsl__list_at(const tsl__exprs *x, uint32_t offset)
   while (offset < x->list_base) x = x->parent;
   return x->lists.at + (offset - x->list_base);
 }
-static inline const uint8_t *tsl__pool_at(const tsl__exprs *x, uint32_t offset) {
+static inline const uint8_t *tsl__literal_at(const tsl__exprs *x, uint32_t offset) {
   while (offset < x->byte_base) x = x->parent;
   return x->pool.at + (offset - x->byte_base);
 }
@@ -139,7 +139,7 @@ static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t 
 
 /* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
-/* Reset the step budget: at the start of each public call. */
+/* Reset the step budget and forget a failure: at the start of each piece of work. What failed was not kept, so it can be tried again. */
 void tsl__exprs_begin(tsl__exprs *x);
 /* Count one step; false when the budget is spent or the caller cancelled (sticky). */
 bool tsl__exprs_step(tsl__exprs *x);

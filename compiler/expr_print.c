@@ -100,7 +100,7 @@ static void print(const tsl__exprs *x, tsl__expr e, writer *w, unsigned depth) {
   case TSL__K_EPS: put(w, "ε"); return;
   case TSL__K_BYTES: put_set(w, tsl__set_at(x, n.a)); return;
   case TSL__K_LIT:
-    for (uint32_t i = 0; i < n.b && w->n <= w->size; i++) put_byte(w, tsl__pool_at(x, n.a)[i]);
+    for (uint32_t i = 0; i < n.b && w->n <= w->size; i++) put_byte(w, tsl__literal_at(x, n.a)[i]);
     return;
   case TSL__K_SEQ:
     while (n.kind == TSL__K_SEQ && w->n <= w->size) {

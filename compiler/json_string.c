@@ -32,7 +32,7 @@ static uint32_t spelled_shortest(const tsl__exprs *x, tsl__expr e, unsigned dept
     uint64_t cost = h.shortest;
     if (h.kind == TSL__K_LIT) {
       cost = 0;
-      for (uint32_t i = 0; i < h.b; i++) cost += spelling_cost(tsl__pool_at(x, h.a)[i]);
+      for (uint32_t i = 0; i < h.b; i++) cost += spelling_cost(tsl__literal_at(x, h.a)[i]);
     } else if (h.kind == TSL__K_BYTES) {
       cost = 6;
       for (unsigned b = 0; b < 256; b++)

@@ -1,0 +1,19 @@
+/* hints.h - what the walk may know of a state beyond its transitions. See tsl__hint in runtime/state.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_HINTS_H
+#define TSL_COMPILER_HINTS_H
+
+#include "compiler/deriv.h"
+
+typedef struct tsl__letters {
+  tsl__bytes letters, exits; /* letters empty: nothing to say */
+  bool counted, ends;
+  uint32_t limit;
+  tsl__expr base, except; /* of a difference; base NONE: none */
+} tsl__letters;
+
+/* Fill *out for the frame `e`. */
+void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
+
+#endif

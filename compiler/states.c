@@ -1,0 +1,214 @@
+/* states.c - see states.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/states.h"
+
+#include "compiler/deriv.h"
+#include "compiler/hints.h"
+
+#include <stdio.h>
+
+typedef struct compiler {
+  tsl__space *space;
+  tsl__exprs *x;
+} compiler;
+
+/* ---- expressions to states ------------------------------------------------------------------------------------ */
+
+static uint64_t handle_hash(tsl__expr e) { return tsl__mix(((uint64_t)e << 1) + 1); }
+
+static tsl__state find_state(const tsl__space *space, tsl__expr e) {
+  uint64_t hash = handle_hash(e);
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+      const tsl__state_rec *r = tsl__state_at(space, i);
+      if (r->handle == e && !(r->flags & TSL__STATE_FORK)) return i;
+    }
+  }
+  return 0;
+}
+
+static tsl__state add_state(compiler *c, tsl__expr e) {
+  tsl__node n = tsl__node_at(c->x, e);
+  tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
+  if (!first) return 0;
+  tsl__node loop = n.loop ? tsl__node_at(c->x, n.loop) : n;
+  for (uint32_t phase = 0; phase < (n.loop ? 3u : 1u); phase++) {
+    tsl__state_rec *r = tsl__state_own(c->space, first + phase);
+    r->handle = e;
+    if (tsl__nullable_in(&n, (tsl__phase)phase)) r->flags |= TSL__STATE_NULLABLE;
+    if (!n.loop) break;
+    r->flags |= (uint8_t)(TSL__STATE_LOOP | TSL__STATE_PHASE * phase);
+    r->loop_min = loop.b;
+    r->loop_max = loop.c;
+  }
+  if (!tsl__index_add(&c->space->states.index, &c->space->alloc, handle_hash(e), first)) {
+    tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
+    return 0;
+  }
+  return first;
+}
+
+static tsl__state state_of(compiler *c, tsl__expr e) {
+  if (e == TSL__NONE) return 0;
+  tsl__state s = find_state(c->space, e);
+  return s ? s : add_state(c, e);
+}
+
+static tsl__target target_of(compiler *c, const tsl__part *p) {
+  static const uint32_t op[] = {[TSL__COUNT_CLEAR] = TSL__OP_CLEAR, [TSL__COUNT_KEEP] = TSL__OP_KEEP, [TSL__COUNT_NEXT] = TSL__OP_NEXT, [TSL__COUNT_FIRST] = TSL__OP_FIRST};
+  tsl__state s = state_of(c, p->e);
+  return s ? tsl__target_make(s, op[p->count]) : 0;
+}
+
+static tsl__target target_of_parts(compiler *c, const tsl__parts *parts) {
+  tsl__edge edges[TSL__PARTS_MAX];
+  if (parts->n == 0) return 0;
+  if (parts->n == 1) return target_of(c, &parts->at[0]);
+  for (uint32_t i = 0; i < parts->n; i++) edges[i] = (tsl__edge){0, target_of(c, &parts->at[i])};
+  tsl__state fork = tsl__state_fork(c->space, edges, parts->n);
+  return fork ? tsl__target_make(fork, TSL__OP_KEEP) : 0; /* the branches say what becomes of the register */
+}
+
+/* ---- expanding ------------------------------------------------------------------------------------------------ */
+
+static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__target targets[256]) {
+  tsl__bytes edges;
+  tsl__target t = 0;
+  tsl__boundaries(c->x, e, &edges);
+  for (unsigned b = 0; b < 256; b++) {
+    if (b == 0 || tsl__bytes_has(&edges, b)) {
+      tsl__parts parts;
+      tsl__derive(c->x, e, (uint8_t)b, phase, &parts);
+      t = target_of_parts(c, &parts);
+    }
+    targets[b] = t;
+  }
+}
+
+typedef TSL__VEC(tsl__edge) edge_vec;
+typedef TSL__VEC(tsl__token_edge) token_vec;
+
+static void add_call(compiler *c, const tsl__call *call, edge_vec *edges, token_vec *tokens) {
+  tsl__node callee = tsl__node_at(c->x, call->callee);
+  tsl__target then = target_of(c, &call->then);
+  bool fine = then != 0;
+  if (callee.kind == TSL__K_RULE) {
+    tsl__edge e = {then, tsl__target_make(state_of(c, call->callee), TSL__OP_CLEAR)};
+    fine = fine && e.to && tsl__vec_push(&c->space->alloc, edges, e);
+  } else {
+    const tsl_token *ids = tsl__arena_copy(&c->space->arena, tsl__list_at(c->x, callee.a), callee.b * sizeof(tsl_token));
+    tsl__token_edge e = {ids, callee.b, callee.c != 0, then};
+    fine = fine && ids && tsl__vec_push(&c->space->alloc, tokens, e);
+  }
+  if (!fine) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
+}
+
+static const tsl__hint *hint_of(compiler *c, tsl__expr e, const tsl__target targets[256], bool top, tsl__hint *hint) {
+  unsigned live = 0;
+  for (unsigned b = 0; b < 256; b++) live += targets[b] != 0;
+  if (live < 16 || top) return NULL;
+  tsl__letters l;
+  tsl__letters_of(c->x, e, &l);
+  if (!l.base && tsl__bytes_empty(&l.letters)) return NULL;
+  *hint = (tsl__hint){l.letters, l.exits, l.counted, l.limit, l.ends, state_of(c, l.base), state_of(c, l.except)};
+  return hint;
+}
+
+static tsl_status failure(compiler *c) {
+  if (c->space->status != TSL_OK) return c->space->status;
+  return tsl__exprs_status(c->x);
+}
+
+static tsl_status expand(void *ctx, tsl__state state) {
+  compiler *c = ctx;
+  const tsl__state_rec *r = tsl__state_at(c->space, state);
+  tsl__expr e = r->handle;
+  tsl__phase phase = (tsl__phase)(r->flags / TSL__STATE_PHASE);
+  if (!(r->flags & TSL__STATE_LOOP)) phase = TSL__PHASE_LOW;
+  tsl__target targets[256];
+  tsl__hint hint;
+  tsl__calls calls = {0};
+  edge_vec edges = {0};
+  token_vec tokens = {0};
+  fill_targets(c, e, phase, targets);
+  tsl__calls_of(c->x, e, phase, &calls);
+  for (size_t i = 0; i < calls.n && failure(c) == TSL_OK; i++) add_call(c, &calls.at[i], &edges, &tokens);
+  const tsl__hint *h = failure(c) == TSL_OK ? hint_of(c, e, targets, phase == TSL__PHASE_TOP, &hint) : NULL;
+  tsl_status status = failure(c);
+  if (status == TSL_OK) status = tsl__state_fill(c->space, state, targets, edges.at, (uint32_t)edges.n, tokens.at, (uint32_t)tokens.n, h);
+  tsl__vec_free(&c->x->alloc, &calls);
+  tsl__vec_free(&c->space->alloc, &edges);
+  tsl__vec_free(&c->space->alloc, &tokens);
+  return status;
+}
+
+/* ---- the rest of the hook ------------------------------------------------------------------------------------- */
+
+/* Shortest completion where a loop is active: iterations still needed times the body's shortest. */
+static uint64_t shortest_with(compiler *c, tsl__expr e, uint32_t count) {
+  uint64_t total = 0;
+  for (;;) {
+    tsl__node n = tsl__node_at(c->x, e);
+    if (!n.loop) return total + tsl__expr_shortest(c->x, e);
+    switch ((tsl__kind)n.kind) {
+    case TSL__K_COUNTED: return total + (count < n.b ? (uint64_t)(n.b - count) * tsl__expr_shortest(c->x, n.a) : 0);
+    case TSL__K_SEQ:
+      total += shortest_with(c, n.a, count);
+      e = n.b;
+      continue;
+    case TSL__K_JSTR: total += 1; e = n.a; continue;
+    case TSL__K_JESC: total += 2; e = n.a; continue;
+    case TSL__K_JHEX: total += 5 - n.b; e = n.a; continue;
+    case TSL__K_ALT: {
+      uint64_t best = TSL__INF;
+      for (uint32_t i = 0; i < n.b; i++) {
+        uint64_t s = shortest_with(c, tsl__list_at(c->x, n.a)[i], count);
+        if (s < best) best = s;
+      }
+      return total + best;
+    }
+    default: return total + n.shortest;
+    }
+  }
+}
+
+static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
+  compiler *c = ctx;
+  uint64_t s = shortest_with(c, tsl__state_at(c->space, state)->handle, count);
+  return s >= TSL__INF ? TSL__INF : (uint32_t)s;
+}
+
+static void print(void *ctx, tsl__state state, char *out, size_t n) {
+  compiler *c = ctx;
+  tsl__expr_print(c->x, tsl__state_at(c->space, state)->handle, out, n);
+}
+
+static void begin(void *ctx) { tsl__exprs_begin(((compiler *)ctx)->x); }
+static const char *why(void *ctx) {
+  compiler *c = ctx;
+  return c->space->why ? c->space->why : tsl__exprs_why(c->x);
+}
+static size_t memory(void *ctx) { return tsl__exprs_memory(((compiler *)ctx)->x); }
+static uint32_t count(void *ctx) { return (uint32_t)((compiler *)ctx)->x->nodes.n; }
+static void release(void *ctx) {
+  compiler *c = ctx;
+  tsl_allocator a = c->space->alloc;
+  tsl__exprs_free(c->x);
+  tsl__free(&a, c, sizeof *c);
+}
+
+static const tsl__hook hook = {expand, shortest, print, begin, why, memory, count, release};
+
+tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
+  compiler *c = tsl__alloc(&space->alloc, sizeof *c);
+  if (!c) return TSL_ERR_NO_MEMORY;
+  *c = (compiler){space, x};
+  space->hook = &hook;
+  space->hook_ctx = c;
+  return TSL_OK;
+}
+
+tsl__state tsl__state_of(tsl__space *space, tsl__expr e) { return state_of(space->hook_ctx, e); }
+tsl__exprs *tsl__states_exprs(const tsl__space *space) { return ((compiler *)space->hook_ctx)->x; }

@@ -1,0 +1,20 @@
+/* states.h - the hook that lets runtime states grow out of expressions.
+ *
+ * The compiler side of one layer: an expression gets a state when something first leads to it, and the state its transitions when a walk or a token first reaches
+ * it. The runtime calls back through tsl__hook and never sees an expression; this file never sees a trie or a mask.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_STATES_H
+#define TSL_COMPILER_STATES_H
+
+#include "compiler/expr.h"
+#include "runtime/state.h"
+
+/* Attach `x` to `space`, which then owns it. The layer below, if any, must have been attached to x's parent. */
+tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x);
+/* The state of an expression as the start of a frame; 0 on failure (sticky). */
+tsl__state tsl__state_of(tsl__space *space, tsl__expr e);
+tsl__exprs *tsl__states_exprs(const tsl__space *space);
+
+#endif

@@ -1,0 +1,158 @@
+/* classes.c - see classes.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/classes.h"
+
+#include <stdlib.h>
+
+/* ---- lengths -------------------------------------------------------------------------------------------------- */
+
+static uint32_t characters(const tsl_vocab *v, tsl_token t) {
+  uint32_t n = 0;
+  for (uint32_t i = v->offsets[t]; i < v->offsets[t + 1]; i++) n += (v->bytes[i] & 0xC0) != 0x80;
+  return n;
+}
+
+typedef struct counted_token {
+  tsl_token token;
+  uint16_t length;
+} counted_token;
+
+static int longest_first(const void *p, const void *q) {
+  const counted_token *a = p, *b = q;
+  return a->length != b->length ? (a->length > b->length ? -1 : 1) : a->token < b->token ? -1 : a->token > b->token;
+}
+
+tsl_status tsl__lengths_make(tsl__space *base) {
+  const tsl_vocab *v = base->vocab;
+  TSL__VEC(counted_token) longer = {0};
+  tsl__lengths *l = tsl__arena_alloc(&base->arena, sizeof *l);
+  uint32_t *bits[TSL__SHORT_MAX], number;
+  if (!l) return tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
+  for (uint32_t k = 0; k < TSL__SHORT_MAX; k++)
+    if (!(l->at_most[k] = bits[k] = tsl__bitset_new(base, &number))) return base->status;
+  for (uint32_t i = 0; i < v->trie.order_count; i++) {
+    tsl_token t = v->trie.order[i];
+    uint32_t n = characters(v, t);
+    counted_token c = {t, (uint16_t)n};
+    if (n > TSL__SHORT_MAX && !tsl__vec_push(&base->alloc, &longer, c)) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
+    for (uint32_t k = n ? n - 1 : 0; k < TSL__SHORT_MAX; k++) bits[k][t >> 5] |= (uint32_t)1 << (t & 31);
+  }
+  if (longer.n) qsort(longer.at, longer.n, sizeof *longer.at, longest_first);
+  tsl_token *tokens = tsl__arena_alloc(&base->arena, longer.n * sizeof *tokens + 4);
+  uint16_t *lengths = tsl__arena_alloc(&base->arena, longer.n * sizeof *lengths + 4);
+  for (size_t i = 0; tokens && lengths && i < longer.n; i++) tokens[i] = longer.at[i].token, lengths[i] = longer.at[i].length;
+  l->longer = tokens;
+  l->longer_length = lengths;
+  l->longer_count = (uint32_t)longer.n;
+  tsl__vec_free(&base->alloc, &longer);
+  if (!tokens || !lengths) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
+  base->lengths = l;
+  return base->status;
+}
+
+/* ---- classes -------------------------------------------------------------------------------------------------- */
+
+/* Where in a multi-byte character a walk is: bytes still to come, and the range of the next one. */
+typedef struct place {
+  uint32_t node;
+  uint8_t missing, lo, hi;
+} place;
+
+static bool step_utf8(const place *at, const tsl__bytes *letters, uint8_t b, place *to) {
+  to->lo = 0x80;
+  to->hi = 0xBF;
+  if (at->missing) {
+    to->missing = (uint8_t)(at->missing - 1);
+    return b >= at->lo && b <= at->hi;
+  }
+  if (!tsl__bytes_has(letters, b)) return false;
+  to->missing = 0;
+  if (b < 0x80) return true;
+  if (b < 0xC2 || b > 0xF4) return false;
+  to->missing = b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+  if (b == 0xE0) to->lo = 0xA0;
+  if (b == 0xED) to->hi = 0x9F;
+  if (b == 0xF0) to->lo = 0x90;
+  if (b == 0xF4) to->hi = 0x8F;
+  return true;
+}
+
+/* Are all bytes below this node ASCII letters of the class? */
+static bool all_below(const tsl__trie *trie, const tsl__trie_node *node, const tsl__bytes *letters) {
+  if (node->below == UINT16_MAX) return node->children == 0;
+  const tsl__bytes *below = &trie->sets[node->below];
+  return !(below->w[0] & ~letters->w[0]) && !(below->w[1] & ~letters->w[1]) && !below->w[2] && !below->w[3];
+}
+
+static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t root) {
+  const tsl__trie *trie = &space->vocab->trie;
+  TSL__VEC(place) stack = {0};
+  place start = {root, 0, 0x80, 0xBF};
+  bool fine = tsl__vec_push(&space->alloc, &stack, start);
+  while (fine && stack.n) {
+    place at = stack.at[--stack.n];
+    const tsl__trie_node *node = &trie->nodes[at.node];
+    fine = tsl__space_step(space, node->children);
+    for (uint32_t c = node->first_child; fine && c < node->first_child + node->children; c++) {
+      const tsl__trie_node *child = &trie->nodes[c];
+      place to;
+      if (!step_utf8(&at, letters, child->byte, &to)) continue;
+      bool sweep = to.missing == 0 && all_below(trie, child, letters);
+      uint32_t end = sweep ? child->end : child->own_end;
+      fine = tsl__gather_tokens(space, g, trie->order + child->begin, end - child->begin);
+      to.node = c;
+      if (!sweep && child->children) fine = fine && tsl__vec_push(&space->alloc, &stack, to);
+    }
+  }
+  tsl__vec_free(&space->alloc, &stack);
+  if (!fine) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return fine;
+}
+
+static const tsl__lengths *lengths_of(const tsl__space *space) { return space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL; }
+
+/* The unlimited mask, less what is longer than `limit`. */
+static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t limit) {
+  tsl__mask all = tsl__class_mask(space, letters, 0, UINT32_MAX);
+  const tsl__lengths *l = lengths_of(space);
+  if (space->status != TSL_OK || limit == 0) return space->status == TSL_OK;
+  if (limit > TSL__SHORT_MAX) {
+    if (!tsl__gather_mask(space, g, all)) return false;
+    for (uint32_t i = 0; i < l->longer_count && l->longer_length[i] > limit; i++) {
+      tsl_token t = l->longer[i];
+      if (!tsl__mask_has(space, all, t)) continue;
+      size_t out = 0;
+      for (size_t k = 0; k < g->plus.n; k++)
+        if (g->plus.at[k] != t) g->plus.at[out++] = g->plus.at[k];
+      g->plus.n = out;
+      if (g->bases.n && !tsl__gather_minus(space, g, t)) return false;
+    }
+    return true;
+  }
+  uint32_t number, *bits = tsl__bitset_new(space, &number);
+  if (!bits) return false;
+  tsl__mask_write(space, all, bits);
+  for (size_t i = 0; i < tsl_vocab_mask_words(space->vocab); i++) bits[i] &= l->at_most[limit - 1][i];
+  return tsl__gather_base(space, g, number);
+}
+
+tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t node, uint32_t limit) {
+  uint64_t hash = tsl__mix(tsl__hash(letters, sizeof *letters) ^ ((uint64_t)node << 32 | limit));
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    tsl__index_iter it = tsl__index_first(&layer->classes.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+      const tsl__class *c = tsl__space_at(space, classes, i);
+      if (c->node == node && c->limit == limit && tsl__bytes_equal(&c->letters, letters)) return c->mask;
+    }
+  }
+  tsl__gather g = {0};
+  bool fine = limit == UINT32_MAX ? gather_class(space, &g, letters, node) : gather_limited(space, &g, letters, limit);
+  tsl__mask mask = fine ? tsl__gather_done(space, &g) : 0;
+  tsl__gather_free(space, &g);
+  if (space->status != TSL_OK) return 0;
+  tsl__class *c = tsl__pool_add(&space->classes.pool, &space->alloc);
+  if (c) *c = (tsl__class){*letters, node, limit, mask};
+  if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash, tsl__space_count(space, classes) - 1)) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return mask;
+}

@@ -1,0 +1,35 @@
+/* classes.h - tokens made of certain letters only, as bitsets.
+ *
+ * A class is a set of bytes: some ASCII characters and, all or none, the bytes of multi-byte UTF-8. Its mask holds every token below a trie node that is a text of
+ * such letters, or the beginning of one (the last character may be cut off). With a limit, only tokens of at most that many characters: above
+ * SHORT_MAX the few longer ones are a list to subtract, below there is a bitset per limit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_CLASSES_H
+#define TSL_RUNTIME_CLASSES_H
+
+#include "runtime/mask.h"
+
+#define TSL__SHORT_MAX 16u
+
+/* By number of characters (bytes that are not UTF-8 continuation bytes) of each token. */
+typedef struct tsl__lengths {
+  const uint32_t *at_most[TSL__SHORT_MAX]; /* bitset numbers' words: tokens of at most k + 1 characters */
+  const tsl_token *longer;                 /* of more than SHORT_MAX characters, longest first */
+  const uint16_t *longer_length;
+  uint32_t longer_count;
+} tsl__lengths;
+
+typedef struct tsl__class {
+  tsl__bytes letters;
+  uint32_t node, limit; /* limit UINT32_MAX: none; others only at the root */
+  tsl__mask mask;
+} tsl__class;
+
+/* The mask of a class below a node; 0 on failure (sticky) or if it is empty. */
+tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t node, uint32_t limit);
+/* Make the lengths of a vocabulary's layer. */
+tsl_status tsl__lengths_make(tsl__space *base);
+
+#endif

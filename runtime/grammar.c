@@ -1,0 +1,111 @@
+/* grammar.c - see grammar.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/grammar.h"
+
+#include <stdio.h>
+
+tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error) {
+  *out = NULL;
+  tsl__stack begin = start ? tsl__stack_begin(space, start) : 0;
+  size_t report_size = strlen(report) + 1;
+  tsl_grammar *g = begin ? tsl__alloc_zero(&space->alloc, sizeof *g) : NULL;
+  char *copy = g ? tsl__alloc(&space->alloc, report_size) : NULL;
+  if (!copy) {
+    tsl_status status = space->status != TSL_OK ? space->status : TSL_ERR_NO_MEMORY;
+    tsl__fail(error, status, "%s", space->why ? space->why : "out of memory");
+    if (g) tsl__free(&space->alloc, g, sizeof *g);
+    tsl__space_free(space);
+    return status;
+  }
+  memcpy(copy, report, report_size);
+  g->alloc = space->alloc;
+  atomic_init(&g->references, 1);
+  g->vocab = vocab;
+  g->space = space;
+  g->start = start;
+  g->begin = begin;
+  g->report = copy;
+  g->report_size = report_size;
+  pthread_mutex_init(&g->lock, NULL);
+  tsl_vocab_retain(vocab);
+  *out = g;
+  return TSL_OK;
+}
+
+void tsl_grammar_retain(tsl_grammar *g) { atomic_fetch_add_explicit(&g->references, 1, memory_order_relaxed); }
+
+void tsl_grammar_release(tsl_grammar *g) {
+  if (!g || atomic_fetch_sub_explicit(&g->references, 1, memory_order_acq_rel) != 1) return;
+  tsl_vocab *vocab = g->vocab;
+  tsl_allocator a = g->alloc;
+  pthread_mutex_destroy(&g->lock);
+  tsl__space_free(g->space);
+  tsl__free(&a, g->report, g->report_size);
+  tsl__free(&a, g, sizeof *g);
+  tsl_vocab_release(vocab);
+}
+
+tsl_vocab *tsl_grammar_vocab(const tsl_grammar *g) { return g->vocab; }
+const char *tsl_grammar_report(const tsl_grammar *g) { return g->report; }
+
+void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
+  pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&g->lock;
+  pthread_mutex_lock(lock);
+  const tsl__space *s = g->space;
+  *stats = (tsl_grammar_stats){.memory = tsl__space_memory(s) + sizeof *g + g->report_size,
+                               .states = s->states.pool.n,
+                               .walks = s->walks.pool.n,
+                               .masks = s->masks.pool.n,
+                               .stacks = s->stacks.pool.n,
+                               .exprs = s->hook && s->hook->count ? s->hook->count(s->hook_ctx) : 0,
+                               .walk_steps = s->walk_steps};
+  pthread_mutex_unlock(lock);
+}
+
+/* ---- listing -------------------------------------------------------------------------------------------------- */
+
+typedef struct lister {
+  const tsl__space *space;
+  tsl_line_sink sink;
+  void *ctx;
+} lister;
+
+static void print_byte(char *out, size_t n, unsigned b) {
+  if (b > 0x20 && b < 0x7F && b != '\'') snprintf(out, n, "'%c'", (int)b);
+  else snprintf(out, n, "%02X", b);
+}
+
+static void list_state(const lister *l, tsl__state i) {
+  static const char *const op[] = {"", " keep", " next", " first"};
+  char line[1024], expr[700] = "", lo[8], hi[8];
+  const tsl__state_rec *r = tsl__state_at(l->space, i);
+  if (l->space->hook && !(r->flags & TSL__STATE_FORK)) l->space->hook->print(l->space->hook_ctx, i, expr, sizeof expr);
+  snprintf(line, sizeof line, "state %u%s%s %s%s", i, r->flags & TSL__STATE_NULLABLE ? " nullable" : "", r->flags & TSL__STATE_FORK ? " fork" : "", expr,
+           atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) ? "" : " (not visited)");
+  l->sink(l->ctx, line);
+  for (uint32_t k = 0; k < r->ranges; k++) {
+    if (!r->targets[k]) continue;
+    print_byte(lo, sizeof lo, k ? r->upper[k - 1] + 1u : 0);
+    print_byte(hi, sizeof hi, r->upper[k]);
+    snprintf(line, sizeof line, "  %s-%s -> %u%s", lo, hi, tsl__target_state(r->targets[k]), op[tsl__target_op(r->targets[k])]);
+    l->sink(l->ctx, line);
+  }
+  for (uint32_t k = 0; k < r->edges; k++) {
+    if (r->edge[k].push) snprintf(line, sizeof line, "  call %u, then %u%s", tsl__target_state(r->edge[k].to), tsl__target_state(r->edge[k].push), op[tsl__target_op(r->edge[k].push)]);
+    else snprintf(line, sizeof line, "  or %u%s", tsl__target_state(r->edge[k].to), op[tsl__target_op(r->edge[k].to)]);
+    l->sink(l->ctx, line);
+  }
+  for (uint32_t k = 0; k < r->token_edges; k++) {
+    snprintf(line, sizeof line, "  %s of %u tokens -> %u", r->token_edge[k].complement ? "none" : "one", r->token_edge[k].count, tsl__target_state(r->token_edge[k].to));
+    l->sink(l->ctx, line);
+  }
+}
+
+void tsl_grammar_dump(const tsl_grammar *g, tsl_line_sink sink, void *ctx) {
+  pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&g->lock;
+  lister l = {g->space, sink, ctx};
+  pthread_mutex_lock(lock);
+  for (tsl__state i = g->space->states.first ? g->space->states.first : 1; i < tsl__space_count(g->space, states); i++) list_state(&l, i);
+  pthread_mutex_unlock(lock);
+}

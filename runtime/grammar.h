@@ -1,0 +1,29 @@
+/* grammar.h - a compiled grammar as the runtime holds it.
+ *
+ * The tables grow behind `lock`; what they answer is read without it (pool.h). A grammar keeps its vocabulary alive, and through it the shared layer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_GRAMMAR_H
+#define TSL_RUNTIME_GRAMMAR_H
+
+#include <pthread.h>
+
+#include "runtime/stacks.h"
+
+struct tsl_grammar {
+  tsl_allocator alloc;
+  atomic_uint references;
+  tsl_vocab *vocab;
+  tsl__space *space; /* owned; its hook owns the expressions */
+  tsl__state start;
+  tsl__stack begin; /* the position before the first byte */
+  char *report;
+  size_t report_size;
+  pthread_mutex_t lock;
+};
+
+/* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is copied. */
+tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error);
+
+#endif

@@ -1,0 +1,116 @@
+/* leftover.c - see leftover.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/leftover.h"
+
+#include <stdlib.h>
+
+static int by_number(const void *p, const void *q) {
+  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+  return a < b ? -1 : a > b;
+}
+
+static size_t sort_unique(const tsl__trie *trie, uint32_t *nodes, size_t n) {
+  bool sorted = true;
+  for (size_t i = 1; i < n && sorted; i++) sorted = nodes[i - 1] < nodes[i];
+  if (!sorted) qsort(nodes, n, sizeof *nodes, by_number);
+  size_t out = 0;
+  for (size_t i = 0; i < n; i++)
+    if (trie->nodes[nodes[i]].children && (out == 0 || nodes[out - 1] != nodes[i])) nodes[out++] = nodes[i];
+  return out;
+}
+
+static tsl__leftover find(const tsl__space *space, const uint32_t *nodes, size_t n, uint64_t hash) {
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    tsl__index_iter it = tsl__index_first(&layer->leftovers.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+      const tsl__leftover_rec *r = tsl__leftover_at(space, i);
+      if (r->n == n && !memcmp(r->nodes, nodes, n * sizeof *nodes)) return i;
+    }
+  }
+  return 0;
+}
+
+tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n) {
+  const tsl__trie *trie = &space->vocab->trie;
+  n = sort_unique(trie, nodes, n);
+  if (n == 0) return 0;
+  uint64_t hash = tsl__hash(nodes, n * sizeof *nodes);
+  tsl__leftover found = find(space, nodes, n, hash);
+  if (found) return found;
+  tsl__leftover_rec *r = tsl__pool_add(&space->leftovers.pool, &space->alloc);
+  if (r) r->nodes = tsl__arena_copy(&space->arena, nodes, n * sizeof *nodes);
+  uint32_t number = tsl__space_count(space, leftovers) - 1;
+  if (!r || !r->nodes) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  r->n = (uint32_t)n;
+  for (size_t i = 0; i < n; i++) {
+    const tsl__trie_node *node = &trie->nodes[nodes[i]];
+    if (node->height > r->height) r->height = node->height;
+    for (uint32_t c = node->first_child; c < node->first_child + node->children; c++) tsl__bytes_add(&r->next, trie->nodes[c].byte);
+    if (node->below == UINT16_MAX) memset(&r->below, 0xFF, sizeof r->below);
+    else tsl__bytes_or(&r->below, &trie->sets[node->below]);
+  }
+  if (!tsl__index_add(&space->leftovers.index, &space->alloc, hash, number)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  return number;
+}
+
+tsl__leftover tsl__leftover_union(tsl__space *space, tsl__leftover a, tsl__leftover b) {
+  tsl__leftover flag = (a | b) & TSL__WHOLE;
+  a = tsl__leftover_set(a);
+  b = tsl__leftover_set(b);
+  if (a == b || b == 0) return a | flag;
+  if (a == 0) return b | flag;
+  const tsl__leftover_rec *p = tsl__leftover_at(space, a), *q = tsl__leftover_at(space, b);
+  size_t n = p->n + q->n;
+  uint32_t *nodes = tsl__alloc(&space->alloc, n * sizeof *nodes);
+  if (!nodes) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  memcpy(nodes, p->nodes, p->n * sizeof *nodes);
+  memcpy(nodes + p->n, q->nodes, q->n * sizeof *nodes);
+  tsl__leftover t = tsl__leftover_intern(space, nodes, n);
+  tsl__free(&space->alloc, nodes, n * sizeof *nodes);
+  return t | flag;
+}
+
+static uint64_t child_hash(tsl__leftover t, uint8_t byte) { return tsl__mix(((uint64_t)t << 8 | byte) + 1); }
+
+static const tsl__child *find_child(const tsl__space *space, tsl__leftover t, uint8_t byte, uint64_t hash) {
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    if (layer != space && t >= space->leftovers.first) continue; /* the layer below can't know this set */
+    tsl__index_iter it = tsl__index_first(&layer->children.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+      const tsl__child *c = tsl__space_at(space, children, i);
+      if (c->set == t && c->byte == byte) return c;
+    }
+  }
+  return NULL;
+}
+
+const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_t byte) {
+  uint64_t hash = child_hash(t, byte);
+  const tsl__child *found = find_child(space, t, byte, hash);
+  if (found) return found;
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__leftover_rec *r = tsl__leftover_at(space, t);
+  TSL__VEC(uint32_t) nodes = {0};
+  TSL__VEC(tsl_token) tokens = {0};
+  bool fine = true;
+  for (uint32_t i = 0; i < r->n && fine; i++) {
+    uint32_t c = tsl__trie_child(trie, r->nodes[i], byte);
+    if (!c) continue;
+    const tsl__trie_node *node = &trie->nodes[c];
+    if (node->children) fine = tsl__vec_push(&space->alloc, &nodes, c);
+    for (uint32_t k = node->begin; k < node->own_end && fine; k++) fine = tsl__vec_push(&space->alloc, &tokens, trie->order[k]);
+  }
+  tsl__child *child = NULL;
+  if (fine) {
+    tsl__child made = {.set = t, .byte = byte, .to = tsl__leftover_intern(space, nodes.at, nodes.n), .count = (uint32_t)tokens.n};
+    if (tokens.n) made.tokens = tsl__arena_copy(&space->arena, tokens.at, tokens.n * sizeof *tokens.at);
+    child = tokens.n && !made.tokens ? NULL : tsl__pool_add(&space->children.pool, &space->alloc);
+    if (child) *child = made;
+    if (child && !tsl__index_add(&space->children.index, &space->alloc, hash, tsl__space_count(space, children) - 1)) child = NULL;
+  }
+  tsl__vec_free(&space->alloc, &nodes);
+  tsl__vec_free(&space->alloc, &tokens);
+  if (!child) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return child;
+}

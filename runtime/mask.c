@@ -1,0 +1,239 @@
+/* mask.c - see mask.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/mask.h"
+
+#include <stdlib.h>
+
+#include "runtime/logits.h"
+
+static bool out_of_memory(tsl__space *space) {
+  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return false;
+}
+
+static bool has_bit(const uint32_t *bits, tsl_token t) { return bits[t >> 5] >> (t & 31) & 1; }
+
+uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number) {
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  uint32_t **slot = tsl__pool_add(&space->bitsets.pool, &space->alloc);
+  uint32_t *bits = slot ? tsl__arena_alloc(&space->arena, words * sizeof *bits) : NULL;
+  if (!bits) return out_of_memory(space), NULL;
+  memset(bits, 0, words * sizeof *bits);
+  *slot = bits;
+  *number = tsl__space_count(space, bitsets) - 1;
+  return bits;
+}
+
+void tsl__gather_clear(tsl__gather *g) { g->bases.n = g->minus.n = g->plus.n = 0; }
+
+void tsl__gather_free(tsl__space *space, tsl__gather *g) {
+  tsl__vec_free(&space->alloc, &g->bases);
+  tsl__vec_free(&space->alloc, &g->minus);
+  tsl__vec_free(&space->alloc, &g->plus);
+}
+
+bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token) {
+  return tsl__vec_push(&space->alloc, &g->plus, token) || out_of_memory(space);
+}
+
+bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) {
+  if (!tsl__vec_reserve(&space->alloc, &g->plus, n)) return out_of_memory(space);
+  if (n) memcpy(g->plus.at + g->plus.n, tokens, n * sizeof *tokens);
+  g->plus.n += n;
+  return true;
+}
+
+/* Tokens that were taken out of one side come back if the other side has them. */
+static void keep_missing(tsl__gather *g, size_t from, const uint32_t *bits) {
+  size_t out = from;
+  for (size_t i = from; i < g->minus.n; i++)
+    if (!has_bit(bits, g->minus.at[i])) g->minus.at[out++] = g->minus.at[i];
+  g->minus.n = out;
+}
+
+bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
+  for (size_t i = 0; i < g->bases.n; i++)
+    if (g->bases.at[i] == bitset && g->minus.n == 0) return true;
+  keep_missing(g, 0, tsl__bitset_at(space, bitset));
+  for (size_t i = 0; i < g->bases.n; i++)
+    if (g->bases.at[i] == bitset) return true;
+  return tsl__vec_push(&space->alloc, &g->bases, bitset) || out_of_memory(space);
+}
+
+bool tsl__gather_minus(tsl__space *space, tsl__gather *g, tsl_token token) {
+  return tsl__vec_push(&space->alloc, &g->minus, token) || out_of_memory(space);
+}
+
+static bool in_list(const tsl_token *at, size_t n, tsl_token t) {
+  size_t lo = 0, hi = n;
+  while (lo < hi) {
+    size_t mid = (lo + hi) / 2;
+    if (at[mid] < t) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo < n && at[lo] == t;
+}
+
+bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token t) {
+  const tsl__mask_rec *r = tsl__mask_at(space, m);
+  if (in_list(r->plus, r->plus_count, t)) return true;
+  for (uint32_t i = 0; i < r->base_count; i++)
+    if (has_bit(tsl__bitset_at(space, r->bases[i]), t)) return !in_list(r->minus, r->minus_count, t);
+  return false;
+}
+
+/* (A − x) ∪ (B − y) = (A ∪ B) − (x not in B − y) − (y not in A − x); `plus` needs no care: it is added last. */
+static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
+  const tsl__mask_rec *r = tsl__mask_at(space, m);
+  size_t own = g->minus.n, out = 0;
+  if (!tsl__vec_reserve(&space->alloc, &g->minus, r->minus_count)) return out_of_memory(space);
+  for (uint32_t i = 0; i < r->minus_count; i++) { /* y: dropped where this side has the token */
+    tsl_token t = r->minus[i];
+    bool here = false;
+    for (size_t k = 0; k < g->bases.n && !here; k++) here = has_bit(tsl__bitset_at(space, g->bases.at[k]), t);
+    for (size_t k = 0; k < own && here; k++) here = g->minus.at[k] != t;
+    if (!here) g->minus.at[g->minus.n++] = t;
+  }
+  for (size_t k = 0; k < own; k++) { /* x: dropped where the other side has the token */
+    tsl_token t = g->minus.at[k];
+    bool there = false;
+    for (uint32_t i = 0; i < r->base_count && !there; i++) there = has_bit(tsl__bitset_at(space, r->bases[i]), t);
+    if (there && !in_list(r->minus, r->minus_count, t)) continue;
+    g->minus.at[out++] = t;
+  }
+  memmove(g->minus.at + out, g->minus.at + own, (g->minus.n - own) * sizeof *g->minus.at);
+  g->minus.n -= own - out;
+  for (uint32_t i = 0; i < r->base_count; i++) {
+    bool known = false;
+    for (size_t k = 0; k < g->bases.n && !known; k++) known = g->bases.at[k] == r->bases[i];
+    if (!known && !tsl__vec_push(&space->alloc, &g->bases, r->bases[i])) return out_of_memory(space);
+  }
+  return true;
+}
+
+bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
+  if (m == 0) return true;
+  const tsl__mask_rec *r = tsl__mask_at(space, m);
+  if (r->minus_count) {
+    if (!gather_with_minus(space, g, m)) return false;
+  } else {
+    for (uint32_t i = 0; i < r->base_count; i++)
+      if (!tsl__gather_base(space, g, r->bases[i])) return false;
+  }
+  return tsl__gather_tokens(space, g, r->plus, r->plus_count);
+}
+
+static int by_number(const void *p, const void *q) {
+  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+  return a < b ? -1 : a > b;
+}
+
+static size_t sort_unique(uint32_t *at, size_t n) {
+  if (n < 24) {
+    for (size_t i = 1; i < n; i++)
+      for (size_t j = i; j > 0 && at[j - 1] > at[j]; j--) {
+        uint32_t t = at[j];
+        at[j] = at[j - 1];
+        at[j - 1] = t;
+      }
+  } else {
+    qsort(at, n, sizeof *at, by_number);
+  }
+  size_t out = 0;
+  for (size_t i = 0; i < n; i++)
+    if (out == 0 || at[out - 1] != at[i]) at[out++] = at[i];
+  return out;
+}
+
+static void set_bits(uint32_t *bits, const tsl_token *at, size_t n) {
+  for (size_t i = 0; i < n; i++) bits[at[i] >> 5] |= (uint32_t)1 << (at[i] & 31);
+}
+static void clear_bits(uint32_t *bits, const tsl_token *at, size_t n) {
+  for (size_t i = 0; i < n; i++) bits[at[i] >> 5] &= ~((uint32_t)1 << (at[i] & 31));
+}
+
+static void write_out(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  if (r->base_count == 0) memset(out, 0, words * sizeof *out);
+  for (uint32_t i = 0; i < r->base_count; i++) {
+    const uint32_t *bits = tsl__bitset_at(space, r->bases[i]);
+    if (i == 0) tsl__mask_copy(out, bits, words);
+    else tsl__mask_or(out, bits, words);
+  }
+  clear_bits(out, r->minus, r->minus_count);
+  set_bits(out, r->plus, r->plus_count);
+}
+
+void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) { write_out(space, tsl__mask_at(space, m), out); }
+
+/* Drop from `plus` what the bases have, and from `minus` what they don't. */
+static void normalise(tsl__space *space, tsl__gather *g) {
+  g->minus.n = sort_unique(g->minus.at, g->minus.n);
+  g->plus.n = sort_unique(g->plus.at, g->plus.n);
+  g->bases.n = sort_unique(g->bases.at, g->bases.n);
+  if (g->bases.n == 0) {
+    g->minus.n = 0;
+    return;
+  }
+  size_t out = 0;
+  for (size_t i = 0; i < g->plus.n; i++) {
+    tsl_token t = g->plus.at[i];
+    bool based = false;
+    for (size_t k = 0; k < g->bases.n && !based; k++) based = has_bit(tsl__bitset_at(space, g->bases.at[k]), t);
+    if (based && !in_list(g->minus.at, g->minus.n, t)) continue;
+    g->plus.at[out++] = t;
+  }
+  g->plus.n = out;
+  out = 0;
+  for (size_t i = 0; i < g->minus.n; i++)
+    if (!in_list(g->plus.at, g->plus.n, g->minus.at[i])) g->minus.at[out++] = g->minus.at[i];
+  g->minus.n = out;
+  /* what is in both lists is simply allowed: it left `minus`, and may stay in `plus` though a base has it */
+}
+
+static bool make_bitset(tsl__space *space, tsl__gather *g) {
+  uint32_t number;
+  uint32_t *bits = tsl__bitset_new(space, &number);
+  if (!bits) return false;
+  tsl__mask_rec r = {g->bases.at, g->minus.at, g->plus.at, (uint32_t)g->bases.n, (uint32_t)g->minus.n, (uint32_t)g->plus.n};
+  write_out(space, &r, bits);
+  tsl__gather_clear(g);
+  return tsl__vec_push(&space->alloc, &g->bases, number) || out_of_memory(space);
+}
+
+static uint64_t hash_of(const tsl__gather *g) {
+  return tsl__hash(g->bases.at, g->bases.n * 4) ^ tsl__mix(tsl__hash(g->minus.at, g->minus.n * 4)) ^ tsl__mix(tsl__hash(g->plus.at, g->plus.n * 4) + 1);
+}
+
+static bool same(const tsl__mask_rec *r, const tsl__gather *g) {
+  return r->base_count == g->bases.n && r->minus_count == g->minus.n && r->plus_count == g->plus.n && (!g->bases.n || !memcmp(r->bases, g->bases.at, g->bases.n * 4)) &&
+         (!g->minus.n || !memcmp(r->minus, g->minus.at, g->minus.n * 4)) && (!g->plus.n || !memcmp(r->plus, g->plus.at, g->plus.n * 4));
+}
+
+static tsl__mask intern(tsl__space *space, tsl__gather *g) {
+  uint64_t hash = hash_of(g);
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    tsl__index_iter it = tsl__index_first(&layer->masks.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
+      if (same(tsl__mask_at(space, i), g)) return i;
+  }
+  tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->alloc);
+  uint32_t *lists = r ? tsl__arena_alloc(&space->arena, (g->bases.n + g->minus.n + g->plus.n) * 4 + 4) : NULL;
+  if (!lists) return out_of_memory(space), 0;
+  *r = (tsl__mask_rec){lists, lists + g->bases.n, lists + g->bases.n + g->minus.n, (uint32_t)g->bases.n, (uint32_t)g->minus.n, (uint32_t)g->plus.n};
+  if (g->bases.n) memcpy(lists, g->bases.at, g->bases.n * 4);
+  if (g->minus.n) memcpy(lists + g->bases.n, g->minus.at, g->minus.n * 4);
+  if (g->plus.n) memcpy(lists + g->bases.n + g->minus.n, g->plus.at, g->plus.n * 4);
+  tsl__mask number = tsl__space_count(space, masks) - 1;
+  return tsl__index_add(&space->masks.index, &space->alloc, hash, number) ? number : (out_of_memory(space), 0u);
+}
+
+tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
+  if (space->status != TSL_OK) return 0;
+  if (g->bases.n == 0 && g->plus.n == 0) return 0;
+  bool many = g->minus.n + g->plus.n > 4 * TSL__PATCH_MAX; /* not worth sorting */
+  if (!many) normalise(space, g);
+  if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX) && !make_bitset(space, g)) return 0;
+  return intern(space, g);
+}

@@ -1,0 +1,53 @@
+/* mask.h - what is allowed: shared bitsets, and a few tokens more or less.
+ *
+ * Problem   A mask of 128,256 tokens is 16 KB; nearly all states differ from a few common masks by some tokens.
+ * Idea      A mask is (B₁ ∪ B₂ ∪ … − minus) ∪ plus: numbers of shared bitsets and two short sorted lists. Writing one out is a copy, a few ors, and a
+ *           few single bits. Beyond PATCH_MAX tokens in the lists it becomes a bitset of its own.
+ * Cost      0.06 µs to copy, 0.1 to or (128k tokens), about 1 ns a patch.
+ * Tested by tests/test_walk.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_MASK_H
+#define TSL_RUNTIME_MASK_H
+
+#include "runtime/space.h"
+
+#define TSL__PATCH_MAX 1000u
+
+typedef uint32_t tsl__mask; /* number of a mask; 0 is the empty one */
+
+typedef struct tsl__mask_rec {
+  const uint32_t *bases; /* numbers of bitsets, sorted */
+  const tsl_token *minus, *plus; /* sorted; minus: in a base, not allowed; plus: in no base */
+  uint32_t base_count, minus_count, plus_count;
+} tsl__mask_rec;
+
+/* A mask being gathered. Lists may hold doubles until it is made. */
+typedef struct tsl__gather {
+  TSL__VEC(uint32_t) bases;
+  TSL__VEC(tsl_token) minus, plus;
+} tsl__gather;
+
+static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) { return tsl__space_at(s, masks, m); }
+
+void tsl__gather_clear(tsl__gather *g);
+void tsl__gather_free(tsl__space *space, tsl__gather *g);
+bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token);
+bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n);
+bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset);
+/* Take a token out that only bases have. */
+bool tsl__gather_minus(tsl__space *space, tsl__gather *g, tsl_token token);
+bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m);
+/* The mask gathered so far, interned by content of its lists. 0 on failure too (sticky). */
+tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g);
+
+/* A new bitset of the vocabulary's mask width, all zero, to be filled at once; its number in *number. NULL when out of memory (sticky). */
+uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number);
+static inline const uint32_t *tsl__bitset_at(const tsl__space *s, uint32_t number) { return *(uint32_t *const *)tsl__space_at(s, bitsets, number); }
+
+/* Write a mask out: `words` of the vocabulary. */
+void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out);
+bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token token);
+
+#endif

@@ -1,0 +1,285 @@
+/* matcher.c - one generation in progress: a position in the grammar's tables, and the positions before it.
+ *
+ * The position is a number (stacks.h). What is asked of it was usually asked before, by this sequence or another one: then the answer is read without a
+ * lock. Otherwise the grammar's lock is taken and the tables grow.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/grammar.h"
+
+struct tsl_matcher {
+  tsl_allocator alloc;
+  tsl_grammar *grammar;
+  tsl__stack at;
+  bool terminated;      /* an end-of-generation token was accepted */
+  uint32_t *history;    /* ring of positions before each accepted token; bit 31 never set in a position */
+  uint32_t history_cap, history_n, history_next;
+  uint32_t *borrowed; /* the mask that tsl_matcher_mask_borrow hands out */
+  tsl__mask borrowed_mask; /* its number + 1; 0: none yet */
+};
+
+/* ---- life ----------------------------------------------------------------------------------------------------- */
+
+tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_matcher **out) {
+  if (!allocator) allocator = &grammar->alloc;
+  *out = tsl__alloc_zero(allocator, sizeof **out);
+  if (!*out) return TSL_ERR_NO_MEMORY;
+  (*out)->alloc = *allocator;
+  (*out)->grammar = grammar;
+  (*out)->at = grammar->begin;
+  tsl_grammar_retain(grammar);
+  return TSL_OK;
+}
+
+static size_t mask_bytes(const tsl_matcher *m) { return tsl_vocab_mask_words(m->grammar->vocab) * sizeof(uint32_t); }
+
+void tsl_matcher_free(tsl_matcher *m) {
+  if (!m) return;
+  tsl_allocator a = m->alloc;
+  tsl__free(&a, m->history, m->history_cap * sizeof *m->history);
+  tsl__free(&a, m->borrowed, m->borrowed ? mask_bytes(m) : 0);
+  tsl_grammar_release(m->grammar);
+  tsl__free(&a, m, sizeof *m);
+}
+
+void tsl_matcher_reset(tsl_matcher *m) {
+  m->at = m->grammar->begin;
+  m->terminated = false;
+  m->history_n = m->history_next = 0;
+}
+
+tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
+  tsl_status status = tsl_matcher_new(m->grammar, &m->alloc, out);
+  if (status != TSL_OK) return status;
+  tsl_matcher *f = *out;
+  f->at = m->at;
+  f->terminated = m->terminated;
+  if (m->history_cap) {
+    f->history = tsl__alloc(&f->alloc, m->history_cap * sizeof *f->history);
+    if (!f->history) {
+      tsl_matcher_free(f);
+      *out = NULL;
+      return TSL_ERR_NO_MEMORY;
+    }
+    memcpy(f->history, m->history, m->history_cap * sizeof *f->history);
+    f->history_cap = m->history_cap;
+    f->history_n = m->history_n;
+    f->history_next = m->history_next;
+  }
+  return TSL_OK;
+}
+
+/* ---- history -------------------------------------------------------------------------------------------------- */
+
+/* Room for one more position; growing rewrites the ring from its oldest entry. */
+static bool history_room(tsl_matcher *m) {
+  if (m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK) return true;
+  uint32_t cap = m->history_cap ? m->history_cap * 2 : 16;
+  uint32_t *ring = tsl__alloc(&m->alloc, cap * sizeof *ring);
+  if (!ring) return false;
+  for (uint32_t i = 0; i < m->history_n; i++) ring[i] = m->history[(m->history_next + m->history_cap - m->history_n + i) % m->history_cap];
+  tsl__free(&m->alloc, m->history, m->history_cap * sizeof *ring);
+  m->history = ring;
+  m->history_cap = cap;
+  m->history_next = m->history_n;
+  return true;
+}
+
+/* Move on; history_room was asked. */
+static void advance(tsl_matcher *m, tsl__stack to) {
+  m->history[m->history_next % m->history_cap] = m->at;
+  m->history_next = (m->history_next + 1) % m->history_cap;
+  if (m->history_n < m->history_cap) m->history_n++;
+  m->at = to;
+}
+
+size_t tsl_matcher_history(const tsl_matcher *m) { return m->history_n; }
+
+tsl_status tsl_matcher_rollback(tsl_matcher *m, size_t count) {
+  if (count > m->history_n) return TSL_ERR_STATE;
+  if (count == 0) return TSL_OK;
+  m->history_next = (m->history_next + m->history_cap - (uint32_t)count) % m->history_cap;
+  m->history_n -= (uint32_t)count;
+  m->at = m->history[m->history_next];
+  m->terminated = false;
+  return TSL_OK;
+}
+
+/* ---- work under the lock -------------------------------------------------------------------------------------- */
+
+static tsl__space *lock(const tsl_matcher *m) {
+  pthread_mutex_lock(&m->grammar->lock);
+  tsl__space_begin(m->grammar->space);
+  return m->grammar->space;
+}
+static tsl_status unlock(const tsl_matcher *m) {
+  tsl_status status = m->grammar->space->status;
+  pthread_mutex_unlock(&m->grammar->lock);
+  return status;
+}
+
+/* Where a token leads; *to = 0 if it is rejected. */
+static tsl_status lead(const tsl_matcher *m, tsl__stack from, tsl_token token, tsl__stack *to) {
+  if (tsl__stack_find_token(m->grammar->space, from, token, to)) return TSL_OK;
+  *to = tsl__stack_token(lock(m), from, token);
+  return unlock(m);
+}
+
+static tsl_status mask_of(const tsl_matcher *m, tsl__mask *mask) {
+  const tsl__stack_rec *r = tsl__stack_at(m->grammar->space, m->at);
+  uint32_t known = atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->mask, memory_order_acquire);
+  if (known) return *mask = known - 1, TSL_OK;
+  *mask = tsl__stack_mask(lock(m), m->at);
+  return unlock(m);
+}
+
+/* ---- masks ---------------------------------------------------------------------------------------------------- */
+
+tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
+  tsl__mask mask = 0;
+  if (!m->terminated) {
+    tsl_status status = mask_of(m, &mask);
+    if (status != TSL_OK) return status;
+  }
+  tsl__mask_write(m->grammar->space, mask, out);
+  return TSL_OK;
+}
+
+/* XXH3-64 of the words: equal masks are equal numbers in every grammar of a vocabulary. 0 is kept for "not known". */
+static uint64_t identity_of(const tsl_matcher *m, const uint32_t *words) {
+  uint64_t h = tsl__hash(words, mask_bytes(m));
+  return h ? h : 1;
+}
+
+tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
+  tsl__mask mask = 0;
+  tsl_status status = m->terminated ? TSL_OK : mask_of(m, &mask);
+  if (status != TSL_OK) return status;
+  const tsl__space *space = m->grammar->space;
+  const tsl__mask_rec *r = tsl__mask_at(space, mask);
+  if (r->base_count == 1 && r->minus_count == 0 && r->plus_count == 0) {
+    *out = tsl__bitset_at(space, r->bases[0]); /* shared, immutable: no copy */
+  } else {
+    if (!m->borrowed && !(m->borrowed = tsl__alloc(&m->alloc, mask_bytes(m)))) return TSL_ERR_NO_MEMORY;
+    if (m->borrowed_mask != mask + 1) tsl__mask_write(space, mask, m->borrowed);
+    m->borrowed_mask = mask + 1;
+    *out = m->borrowed;
+  }
+  if (!id) return TSL_OK;
+  if (m->terminated) return *id = identity_of(m, *out), TSL_OK;
+  tsl__stack_rec *at = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, m->at);
+  *id = atomic_load_explicit(&at->identity, memory_order_relaxed);
+  if (*id) return TSL_OK;
+  *id = identity_of(m, *out);
+  atomic_store_explicit(&at->identity, *id, memory_order_relaxed);
+  return TSL_OK;
+}
+
+/* ---- moving --------------------------------------------------------------------------------------------------- */
+
+tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
+  const tsl_vocab *v = m->grammar->vocab;
+  if (token >= v->size) return token < v->logits_width ? TSL_REJECTED : TSL_ERR_ARGUMENT;
+  if (m->terminated) return TSL_REJECTED;
+  if (!history_room(m)) return TSL_ERR_NO_MEMORY;
+  if (tsl_vocab_is_eog(v, token)) {
+    if (!tsl_matcher_is_complete(m)) return TSL_REJECTED;
+    advance(m, m->at);
+    m->terminated = true;
+    return TSL_OK;
+  }
+  tsl__stack to;
+  tsl_status status = lead(m, m->at, token, &to);
+  if (status != TSL_OK) return status;
+  if (to == 0) return TSL_REJECTED;
+  advance(m, to);
+  return TSL_OK;
+}
+
+tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t length, size_t *accepted) {
+  const uint8_t *at = bytes;
+  size_t n = 0;
+  tsl__stack to = m->at;
+  if (accepted) *accepted = 0;
+  if (length == 0) return TSL_OK;
+  if (m->terminated) return TSL_REJECTED;
+  if (!history_room(m)) return TSL_ERR_NO_MEMORY;
+  tsl__space *space = lock(m);
+  for (; n < length; n++) {
+    if (n % 4096 == 4095) tsl__space_begin(space); /* the step budget is for one token's worth */
+    tsl__stack next = tsl__stack_byte(space, to, at[n]);
+    if (!next) break;
+    to = next;
+  }
+  tsl_status status = unlock(m);
+  if (accepted) *accepted = n;
+  if (status != TSL_OK) return status;
+  if (n < length) return TSL_REJECTED;
+  advance(m, to);
+  return TSL_OK;
+}
+
+tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t count, size_t *valid) {
+  const tsl_vocab *v = m->grammar->vocab;
+  tsl__stack at = m->at;
+  bool ended = m->terminated;
+  *valid = 0;
+  for (size_t i = 0; i < count && !ended; i++) {
+    if (tokens[i] >= v->size) break;
+    if (tsl_vocab_is_eog(v, tokens[i])) {
+      if (!tsl__stack_at(m->grammar->space, at)->complete) break;
+      ended = true;
+    } else {
+      tsl__stack to;
+      tsl_status status = lead(m, at, tokens[i], &to);
+      if (status != TSL_OK) return status;
+      if (to == 0) break;
+      at = to;
+    }
+    (*valid)++;
+  }
+  return TSL_OK;
+}
+
+/* ---- questions ------------------------------------------------------------------------------------------------ */
+
+bool tsl_matcher_is_complete(const tsl_matcher *m) { return tsl__stack_at(m->grammar->space, m->at)->complete; }
+bool tsl_matcher_is_terminated(const tsl_matcher *m) { return m->terminated; }
+
+tsl_status tsl_matcher_forced_bytes(tsl_matcher *m, uint8_t *bytes, size_t capacity, size_t *length) {
+  *length = 0;
+  if (m->terminated) return TSL_OK;
+  tsl__space *space = lock(m);
+  tsl__stack at = m->at;
+  while (*length < capacity && !tsl__stack_at(space, at)->complete) {
+    tsl__bytes next;
+    if (!tsl__stack_next(space, at, &next)) break;
+    unsigned count = 0, byte = 0;
+    for (unsigned w = 0; w < 4; w++) {
+      count += (unsigned)__builtin_popcountll(next.w[w]);
+      if (next.w[w]) byte = w * 64 + (unsigned)__builtin_ctzll(next.w[w]);
+    }
+    if (count != 1) break;
+    at = tsl__stack_byte(space, at, (uint8_t)byte);
+    if (!at) break;
+    bytes[(*length)++] = (uint8_t)byte;
+  }
+  return unlock(m);
+}
+
+tsl_status tsl_matcher_shortest_completion(tsl_matcher *m, uint64_t *bytes) {
+  if (m->terminated) return *bytes = 0, TSL_OK;
+  tsl__space *space = lock(m);
+  uint32_t n = tsl__stack_shortest(space, m->at);
+  *bytes = n == UINT32_MAX ? UINT64_MAX : n;
+  return unlock(m);
+}
+
+tsl_status tsl_matcher_next_bytes(tsl_matcher *m, uint32_t set[8]) {
+  memset(set, 0, 8 * sizeof *set);
+  if (m->terminated) return TSL_OK;
+  tsl__bytes next;
+  tsl__stack_next(lock(m), m->at, &next);
+  for (unsigned i = 0; i < 8; i++) set[i] = (uint32_t)(next.w[i / 2] >> (i % 2 * 32));
+  return unlock(m);
+}

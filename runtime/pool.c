@@ -1,0 +1,66 @@
+/* pool.c - see pool.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/pool.h"
+
+static uint32_t chunk_of(uint32_t i) { return i < TSL__POOL_FIRST ? 0 : 27u - (uint32_t)__builtin_clz(i); }
+static uint32_t chunk_size(uint32_t k) { return k == 0 ? TSL__POOL_FIRST : TSL__POOL_FIRST << (k - 1); }
+
+void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
+  uint32_t k = chunk_of(p->n);
+  if (k >= TSL__POOL_CHUNKS) return NULL;
+  if (!p->chunks[k]) {
+    size_t size = (size_t)chunk_size(k) * p->element;
+    p->chunks[k] = tsl__alloc(a, size);
+    if (!p->chunks[k]) return NULL;
+    p->memory += size;
+  }
+  void *at = tsl__pool_at(p, p->n++);
+  memset(at, 0, p->element);
+  return at;
+}
+
+void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
+  for (uint32_t k = 0; k < TSL__POOL_CHUNKS; k++) tsl__free(a, p->chunks[k], (size_t)chunk_size(k) * p->element);
+  tsl__pool_init(p, p->element);
+}
+
+static size_t table_bytes(uint64_t slots) { return sizeof(tsl__index_table) + (size_t)slots * sizeof(uint64_t); }
+
+static void put(tsl__index_table *t, uint64_t slot) {
+  uint64_t i = slot >> 32 & t->mask;
+  while (atomic_load_explicit(&t->slots[i], memory_order_relaxed)) i = (i + 1) & t->mask;
+  atomic_store_explicit(&t->slots[i], slot, memory_order_release);
+}
+
+static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old) {
+  uint64_t slots = old ? (old->mask + 1) * 2 : 32;
+  tsl__index_table *t = tsl__alloc_zero(a, table_bytes(slots));
+  if (!t) return NULL;
+  t->mask = slots - 1;
+  t->older = old;
+  for (uint64_t i = 0; old && i <= old->mask; i++) {
+    uint64_t slot = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
+    if (slot) put(t, slot);
+  }
+  ix->memory += table_bytes(slots);
+  atomic_store_explicit(&ix->table, t, memory_order_release);
+  return t;
+}
+
+bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number) {
+  tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
+  if (!t || (uint64_t)ix->n * 2 >= t->mask) t = grow(ix, a, t);
+  if (!t) return false;
+  put(t, hash >> 32 << 32 | (number + 1u));
+  ix->n++;
+  return true;
+}
+
+void tsl__index_free(tsl__index *ix, const tsl_allocator *a) {
+  for (tsl__index_table *t = atomic_load(&ix->table), *older; t; t = older) {
+    older = t->older;
+    tsl__free(a, t, table_bytes(t->mask + 1));
+  }
+  memset(ix, 0, sizeof *ix);
+}

@@ -1,0 +1,79 @@
+/* pool.h - arrays that never move, and an index over them that can be read while it grows.
+ *
+ * A grammar's tables are append-only. One thread at a time adds (under the grammar's lock), any number read without a lock: elements never move, and a
+ * number reaches a reader only through an index slot (or another element) that was published with release order after the element was written.
+ *
+ *   pool   chunks of 32, 32, 64, 128, … elements: element i is found with one count of leading zeros.
+ *   index  open addressing over 64-bit slots: upper half the upper half of the hash (it gives the
+ *          home slot too), lower half the element's number + 1. To grow, a new table is filled and published;
+ *          the old one is kept for late readers until the index is freed (all old ones together are smaller than the new one).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_POOL_H
+#define TSL_RUNTIME_POOL_H
+
+#include <stdatomic.h>
+
+#include "runtime/base.h"
+
+#define TSL__POOL_FIRST 32u
+#define TSL__POOL_CHUNKS 27u
+
+typedef struct tsl__pool {
+  void *chunks[TSL__POOL_CHUNKS];
+  uint32_t n;       /* elements */
+  uint32_t element; /* bytes of one */
+  size_t memory;
+} tsl__pool;
+
+static inline void *tsl__pool_at(const tsl__pool *p, uint32_t i) {
+  if (i < TSL__POOL_FIRST) return (char *)p->chunks[0] + (size_t)i * p->element;
+  unsigned k = 27u - (unsigned)__builtin_clz(i); /* 32..63 -> 1, 64..127 -> 2 */
+  return (char *)p->chunks[k] + (size_t)(i - ((uint32_t)TSL__POOL_FIRST << (k - 1))) * p->element;
+}
+static inline void tsl__pool_init(tsl__pool *p, uint32_t element) {
+  memset(p, 0, sizeof *p);
+  p->element = element;
+}
+/* Append a zeroed element; NULL when out of memory. */
+void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a);
+void tsl__pool_free(tsl__pool *p, const tsl_allocator *a);
+
+typedef struct tsl__index_table {
+  struct tsl__index_table *older;
+  uint64_t mask; /* slots - 1 */
+  _Atomic(uint64_t) slots[];
+} tsl__index_table;
+
+typedef struct tsl__index {
+  _Atomic(tsl__index_table *) table;
+  uint32_t n;
+  size_t memory;
+} tsl__index;
+
+/* Walk over the elements that may have this hash: for (it = tsl__index_first(ix, h); (i = tsl__index_next(&it)) != UINT32_MAX;) compare. */
+typedef struct tsl__index_iter {
+  const tsl__index_table *table;
+  uint64_t at;
+  uint32_t tag;
+} tsl__index_iter;
+
+static inline tsl__index_iter tsl__index_first(const tsl__index *ix, uint64_t hash) {
+  const tsl__index_table *t = atomic_load_explicit(&((tsl__index *)(uintptr_t)ix)->table, memory_order_acquire);
+  return (tsl__index_iter){t, t ? hash >> 32 & t->mask : 0, (uint32_t)(hash >> 32)};
+}
+static inline uint32_t tsl__index_next(tsl__index_iter *it) {
+  if (!it->table) return UINT32_MAX;
+  for (;;) {
+    uint64_t slot = atomic_load_explicit(&((tsl__index_table *)(uintptr_t)it->table)->slots[it->at], memory_order_acquire);
+    if (slot == 0) return UINT32_MAX;
+    it->at = (it->at + 1) & it->table->mask;
+    if ((uint32_t)(slot >> 32) == it->tag) return (uint32_t)slot - 1;
+  }
+}
+/* Add a number whose element is complete; false when out of memory. */
+bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number);
+void tsl__index_free(tsl__index *ix, const tsl_allocator *a);
+
+#endif

@@ -1,0 +1,121 @@
+/* space.c - see space.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/space.h"
+
+#include "runtime/classes.h"
+#include "runtime/stacks.h"
+#include "runtime/walk.h"
+
+static void table_init(tsl__table *t, const tsl__table *below, uint32_t element) {
+  tsl__pool_init(&t->pool, element);
+  t->first = below ? below->first + below->pool.n : 0;
+}
+
+static void table_free(tsl__table *t, const tsl_allocator *a) {
+  tsl__pool_free(&t->pool, a);
+  tsl__index_free(&t->index, a);
+}
+
+static size_t table_memory(const tsl__table *t) { return t->pool.memory + t->index.memory; }
+
+#define EACH_TABLE(DO)                \
+  DO(states, tsl__state_rec)          \
+  DO(leftovers, tsl__leftover_rec)    \
+  DO(children, tsl__child)            \
+  DO(bitsets, uint32_t *)             \
+  DO(masks, tsl__mask_rec)            \
+  DO(classes, tsl__class)             \
+  DO(walks, tsl__walk)                \
+  DO(stacks, tsl__stack_rec)          \
+  DO(cells, tsl__cell)                \
+  DO(moves, tsl__move)
+
+/* Number 0 means "none" in every table. */
+static bool reserve_zero(tsl__space *s) {
+#define ZERO(name, type) \
+  if (s->name.first == 0 && !tsl__pool_add(&s->name.pool, &s->alloc)) return false;
+  EACH_TABLE(ZERO)
+#undef ZERO
+  if (s->states.first == 0) atomic_store(&tsl__state_own(s, 0)->expanded, 1);
+  return true;
+}
+
+tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a, const tsl_limits *limits, tsl__space **out) {
+  static const tsl_limits no_limits = {0};
+  *out = NULL;
+  if (!limits) limits = &no_limits;
+  a = tsl__allocator_or_default(a);
+  tsl__space *s = tsl__alloc_zero(a, sizeof *s);
+  if (!s) return TSL_ERR_NO_MEMORY;
+  s->alloc = *a;
+  s->parent = parent;
+  s->vocab = vocab;
+  tsl__arena_init(&s->arena, &s->alloc);
+#define INIT(name, type) table_init(&s->name, parent ? &parent->name : NULL, sizeof(type));
+  EACH_TABLE(INIT)
+#undef INIT
+  s->names_tokens = parent && parent->names_tokens;
+  s->max_steps = limits->max_steps ? limits->max_steps : 20000000u;
+  s->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
+  s->max_stacks = limits->max_stacks ? limits->max_stacks : 4096;
+  s->cancel = limits->cancel;
+  s->cycle = UINT32_MAX;
+  s->gather = tsl__alloc_zero(&s->alloc, sizeof *s->gather);
+  if (!s->gather || !reserve_zero(s)) {
+    tsl__space_free(s);
+    return TSL_ERR_NO_MEMORY;
+  }
+  *out = s;
+  return TSL_OK;
+}
+
+void tsl__space_free(tsl__space *s) {
+  if (!s) return;
+  tsl_allocator a = s->alloc;
+  if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
+  tsl__walk_scratch_free(s);
+  if (s->gather) tsl__gather_free(s, s->gather);
+  tsl__free(&a, s->gather, sizeof *s->gather);
+#define FREE(name, type) table_free(&s->name, &a);
+  EACH_TABLE(FREE)
+#undef FREE
+  tsl__arena_free(&s->arena);
+  tsl__free(&a, s, sizeof *s);
+}
+
+size_t tsl__space_memory(const tsl__space *s) {
+  size_t n = sizeof *s + s->arena.total;
+#define ADD(name, type) n += table_memory(&s->name);
+  EACH_TABLE(ADD)
+#undef ADD
+  return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
+}
+
+void tsl__space_begin(tsl__space *s) {
+  s->status = TSL_OK;
+  s->why = NULL;
+  s->steps = 0;
+  s->depth = 0;
+  s->cycle = UINT32_MAX;
+  if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx);
+}
+
+tsl_status tsl__space_fail(tsl__space *s, tsl_status status, const char *why) {
+  if (s->status == TSL_OK) {
+    s->status = status;
+    s->why = why;
+  }
+  return s->status;
+}
+
+bool tsl__space_step(tsl__space *s, uint32_t n) {
+  uint64_t before = s->steps;
+  s->steps += n;
+  s->walk_steps += n;
+  if (TSL__LIKELY(before >> 10 == s->steps >> 10)) return s->status == TSL_OK;
+  if (s->steps > s->max_steps) tsl__space_fail(s, TSL_ERR_LIMIT, "max_steps: too much work for one mask or token");
+  if (s->cancel && *(const volatile int *)s->cancel) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");
+  if (tsl__space_memory(s) > s->max_memory) tsl__space_fail(s, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
+  return s->status == TSL_OK;
+}

@@ -1,0 +1,89 @@
+/* space.h - the tables of one grammar: states, leftover tries, masks, walks, stacks.
+ *
+ * A space is a layer. The vocabulary has one (made once, then frozen: JSON strings, numbers, whitespace are warm for every schema), each grammar has
+ * one on top. Numbers below `first` of a table belong to the layer below. Whatever is asked is looked up in both; what is new goes
+ * into the upper one. One thread adds at a time (the grammar's lock), readers need none: see pool.h.
+ *
+ *   state     an expression seen from outside: transitions by byte class, calls, complete or not      (state.h)
+ *   leftover  what is left to spell: a set of trie nodes, merged lazily                               (leftover.h)
+ *   mask      what is allowed: shared bitsets, and a few tokens more or less                          (mask.h)
+ *   walk      (state, leftover) → (mask, leftover), memoised                                          (walk.h)
+ *   stacks    sets of frames with shared tails                                                        (stacks.h)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_SPACE_H
+#define TSL_RUNTIME_SPACE_H
+
+#include "runtime/pool.h"
+#include "runtime/trie.h"
+#include "runtime/vocab.h"
+
+typedef uint32_t tsl__state; /* 0 is dead: nothing matches */
+typedef struct tsl__space tsl__space;
+
+/* One table of a layer. */
+typedef struct tsl__table {
+  tsl__pool pool;
+  tsl__index index;
+  uint32_t first;
+} tsl__table;
+
+/* How states grow: filled in by the compiler, absent where a program only loads artifacts. */
+typedef struct tsl__hook {
+  /* Fill in transitions, calls and hints of a state (see tsl__state_fill). Called under the lock, once per state. */
+  tsl_status (*expand)(void *ctx, tsl__state state);
+  /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates at UINT32_MAX. */
+  uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
+  /* A state for listings; writes at most n bytes with NUL. */
+  void (*print)(void *ctx, tsl__state state, char *out, size_t n);
+  /* Called at the start of each piece of work: resets the step budget. */
+  void (*begin)(void *ctx);
+  /* Why the last call failed. */
+  const char *(*why)(void *ctx);
+  size_t (*memory)(void *ctx);
+  uint32_t (*count)(void *ctx); /* of expressions */
+  void (*free)(void *ctx);
+} tsl__hook;
+
+struct tsl__space {
+  const tsl__space *parent;
+  const tsl_vocab *vocab;
+  tsl_allocator alloc;
+  const tsl__hook *hook;
+  void *hook_ctx;
+  tsl__arena arena; /* small arrays of the tables' entries */
+  tsl__table states, leftovers, children, bitsets, masks, classes, walks, stacks, cells, moves;
+  tsl__pool forks;
+  uint64_t steps, max_steps; /* nodes visited in this piece of work */
+  uint64_t walk_steps;       /* in all */
+  uint64_t max_memory;
+  uint32_t max_stacks;
+  const int *cancel;
+  uint32_t depth;     /* of nested walks */
+  uint32_t cycle;     /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
+  tsl_status status;  /* sticky during one piece of work */
+  const char *why;
+  bool names_tokens;  /* some state names tokens: then a token can be taken by its name */
+  struct tsl__gather *gather; /* for masks of positions */
+  struct tsl__scratch *scratch; /* reusable buffers of the walk */
+  struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
+};
+
+tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a, const tsl_limits *limits, tsl__space **out);
+void tsl__space_free(tsl__space *space);
+size_t tsl__space_memory(const tsl__space *space);
+/* Begin a piece of work: clears the sticky status and the step budget. */
+void tsl__space_begin(tsl__space *space);
+/* Make a failure stick. `why` outlives the space. Returns `status`. */
+tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
+/* Count `n` steps; false when the budget is spent, memory is full or the caller cancelled (sticky). */
+bool tsl__space_step(tsl__space *space, uint32_t n);
+
+/* Element `i` of a table, from the layer that has it. `TABLE` is a member name. */
+#define tsl__space_at(space, TABLE, i)                                                                         \
+  ((i) < (space)->TABLE.first ? tsl__pool_at(&(space)->parent->TABLE.pool, (i) - (space)->parent->TABLE.first) \
+                              : tsl__pool_at(&(space)->TABLE.pool, (i) - (space)->TABLE.first))
+#define tsl__space_count(space, TABLE) ((space)->TABLE.first + (space)->TABLE.pool.n)
+
+#endif

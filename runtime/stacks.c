@@ -1,0 +1,409 @@
+/* stacks.c - see stacks.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/stacks.h"
+
+#include <stdlib.h>
+
+#define STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
+
+/* ---- interning ------------------------------------------------------------------------------------------------ */
+
+static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
+
+static const tsl__cell *cell_at(const tsl__space *s, uint32_t i) { return tsl__space_at(s, cells, i); }
+
+static uint32_t cell_intern(tsl__space *space, tsl__cell c) {
+  uint64_t hash = tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
+  tsl__index_iter it = tsl__index_first(&space->cells.index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__cell *d = cell_at(space, i);
+    if (d->state == c.state && d->count == c.count && d->tail == c.tail) return i;
+  }
+  tsl__cell *fresh = tsl__pool_add(&space->cells.pool, &space->alloc);
+  uint32_t number = tsl__space_count(space, cells) - 1;
+  if (fresh) *fresh = c;
+  if (!fresh || !tsl__index_add(&space->cells.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
+  return number;
+}
+
+/* May the text end in this cell? Its frame and, somewhere, everything below. */
+static bool cell_complete(tsl__space *space, const tsl__cell *c) {
+  const tsl__state_rec *r = tsl__state_at(space, c->state);
+  return (r->flags & TSL__STATE_NULLABLE) && (c->tail == 0 || tsl__stack_at(space, c->tail)->complete);
+}
+
+static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_t n) {
+  uint64_t hash = n == 1 ? tsl__mix(cells[0] + 1u) : tsl__hash(cells, n * sizeof *cells);
+  tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__stack_rec *r = tsl__stack_at(space, i);
+    if (r->n == n && !memcmp(r->cells, cells, n * sizeof *cells)) return i;
+  }
+  if (n > space->max_stacks) return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"), 0;
+  tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
+  uint32_t number = tsl__space_count(space, stacks) - 1;
+  if (r) r->cells = tsl__arena_copy(&space->arena, cells, n * sizeof *cells);
+  if (!r || !r->cells) return out_of_memory(space), 0;
+  r->n = n;
+  for (uint32_t i = 0; i < n; i++) r->complete |= cell_complete(space, cell_at(space, cells[i]));
+  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
+  return number;
+}
+
+/* ---- landing -------------------------------------------------------------------------------------------------- */
+
+/* Where the frames of the next position are gathered, and the frames entered on the way, to see cycles. */
+typedef struct step {
+  TSL__VEC(tsl__cell) landed;
+  TSL__VEC(tsl__cell) entered;
+  uint32_t depth;
+} step;
+
+static void step_free(tsl__space *space, step *s) {
+  tsl__vec_free(&space->alloc, &s->landed);
+  tsl__vec_free(&space->alloc, &s->entered);
+}
+
+static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
+
+/* Add a frame; one that is over gives way to what follows it, one that is a fork to its branches. */
+static void land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r) return;
+  if (r->flags & TSL__STATE_FORK) {
+    for (uint32_t i = 0; i < r->edges; i++) {
+      uint32_t c;
+      tsl__state to = tsl__target_resolve(space, r->edge[i].to, count, &c);
+      land(space, s, to, c, tail);
+    }
+    return;
+  }
+  if ((r->flags & TSL__STATE_FINAL) && tail) {
+    const tsl__stack_rec *t = tsl__stack_at(space, tail);
+    for (uint32_t i = 0; i < t->n; i++) {
+      const tsl__cell *c = cell_at(space, t->cells[i]);
+      land(space, s, c->state, c->count, c->tail);
+    }
+    return;
+  }
+  for (size_t i = 0; i < s->landed.n; i++) { /* equal frames share their tails; the bottom cannot be shared */
+    tsl__cell *c = &s->landed.at[i];
+    if (c->state != state || c->count != count || (c->tail == 0) != (tail == 0)) continue;
+    c->tail = tail_union(space, c->tail, tail);
+    return;
+  }
+  tsl__cell cell = {state, count, tail};
+  if (s->landed.n > space->max_stacks) tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here");
+  else if (!tsl__vec_push(&space->alloc, &s->landed, cell)) out_of_memory(space);
+}
+
+static int by_number(const void *p, const void *q) {
+  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+  return a < b ? -1 : a > b;
+}
+
+/* The set of landed frames. */
+static tsl__stack collect(tsl__space *space, step *s) {
+  uint32_t few[16];
+  if (s->landed.n == 0 || space->status != TSL_OK) return 0;
+  uint32_t *cells = s->landed.n <= 16 ? few : tsl__alloc(&space->alloc, s->landed.n * sizeof *cells);
+  if (!cells) return out_of_memory(space), 0;
+  size_t n = 0;
+  for (size_t i = 0; i < s->landed.n; i++) cells[n++] = cell_intern(space, s->landed.at[i]);
+  if (n > 1) qsort(cells, n, sizeof *cells, by_number);
+  size_t out = 0;
+  for (size_t i = 0; i < n; i++)
+    if (out == 0 || cells[out - 1] != cells[i]) cells[out++] = cells[i];
+  tsl__stack result = space->status == TSL_OK ? stack_intern(space, cells, (uint32_t)out) : 0;
+  if (cells != few) tsl__free(&space->alloc, cells, s->landed.n * sizeof *cells);
+  return result;
+}
+
+static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
+  if (a == b) return a;
+  step s = {0};
+  for (int k = 0; k < 2; k++) {
+    const tsl__stack_rec *r = tsl__stack_at(space, k ? b : a);
+    for (uint32_t i = 0; i < r->n; i++) {
+      const tsl__cell *c = cell_at(space, r->cells[i]);
+      land(space, &s, c->state, c->count, c->tail);
+    }
+  }
+  tsl__stack u = collect(space, &s);
+  step_free(space, &s);
+  return u;
+}
+
+/* ---- one byte ------------------------------------------------------------------------------------------------- */
+
+static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, uint8_t byte);
+
+static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte) {
+  const tsl__stack_rec *t = tsl__stack_at(space, tail);
+  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = cell_at(space, t->cells[i]);
+    step_cell(space, s, c->state, c->count, c->tail, byte);
+  }
+}
+
+/* Has this frame been entered already before this byte? Notes it otherwise. */
+static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
+  for (size_t i = 0; i < s->entered.n; i++)
+    if (s->entered.at[i].state == state && s->entered.at[i].count == count && s->entered.at[i].tail == tail) return true;
+  tsl__cell c = {state, count, tail};
+  if (!tsl__vec_push(&space->alloc, &s->entered, c)) out_of_memory(space);
+  return false;
+}
+
+/* The tail of a called frame: this frame, at the state that it comes back to. */
+static tsl__stack push(tsl__space *space, tsl__target back, uint32_t count, tsl__stack tail) {
+  step s = {0};
+  uint32_t c;
+  tsl__state state = tsl__target_resolve(space, back, count, &c);
+  land(space, &s, state, c, tail);
+  tsl__stack result = collect(space, &s);
+  step_free(space, &s);
+  return result;
+}
+
+static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, uint8_t byte) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || !tsl__space_step(space, 1)) return;
+  if (tsl__bytes_has(&r->live, byte)) {
+    uint32_t c;
+    tsl__state to = tsl__target_resolve(space, tsl__state_step(r, byte), count, &c);
+    land(space, s, to, c, tail);
+  }
+  bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
+  if (!ends && !r->edges) return;
+  if (entered(space, s, state, count, tail)) return;
+  if (++s->depth > STEP_DEPTH_MAX) {
+    tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
+    return;
+  }
+  if (ends) step_tail(space, s, tail, byte);
+  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
+    uint32_t c;
+    tsl__state callee = tsl__target_resolve(space, r->edge[i].to, 0, &c);
+    const tsl__state_rec *called = tsl__state_expanded(space, callee);
+    if (!called) return;
+    if (!(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !called->edges && !tsl__bytes_has(&called->live, byte)) continue;
+    tsl__stack below = push(space, r->edge[i].push, count, tail);
+    if (below) step_cell(space, s, callee, c, below, byte);
+  }
+}
+
+tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state) {
+  step s = {0};
+  land(space, &s, state, 0, 0);
+  tsl__stack result = collect(space, &s);
+  step_free(space, &s);
+  return result;
+}
+
+static tsl__stack byte_with(tsl__space *space, step *s, tsl__stack from, uint8_t byte) {
+  s->landed.n = s->entered.n = 0;
+  s->depth = 0;
+  step_tail(space, s, from, byte);
+  return collect(space, s);
+}
+
+tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
+  step s = {0};
+  tsl__stack to = byte_with(space, &s, from, byte);
+  step_free(space, &s);
+  return to;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------------------------- */
+
+static bool edge_takes(const tsl__token_edge *e, tsl_token t) {
+  bool listed = false;
+  for (uint32_t lo = 0, hi = e->count; lo < hi && !listed;) {
+    uint32_t mid = (lo + hi) / 2;
+    if (e->tokens[mid] == t) listed = true;
+    else if (e->tokens[mid] < t) lo = mid + 1;
+    else hi = mid;
+  }
+  return listed != e->complement;
+}
+
+/* Frames that name the token itself: like step_cell, for a whole token. */
+static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl_token token) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || !tsl__space_step(space, 1)) return;
+  for (uint32_t i = 0; i < r->token_edges; i++) {
+    uint32_t c;
+    if (!edge_takes(&r->token_edge[i], token)) continue;
+    tsl__state to = tsl__target_resolve(space, r->token_edge[i].to, count, &c);
+    land(space, s, to, c, tail);
+  }
+  bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
+  if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
+  if (++s->depth > STEP_DEPTH_MAX) {
+    tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a token is read");
+    return;
+  }
+  const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
+  for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = cell_at(space, t->cells[i]);
+    name_cell(space, s, c->state, c->count, c->tail, token);
+  }
+  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
+    uint32_t c;
+    tsl__state callee = tsl__target_resolve(space, r->edge[i].to, 0, &c);
+    tsl__stack below = push(space, r->edge[i].push, count, tail);
+    if (below) name_cell(space, s, callee, c, below, token);
+  }
+}
+
+static uint64_t move_hash(tsl__stack from, tsl_token by) { return tsl__mix((uint64_t)from << 32 | by); }
+
+bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+  tsl__index_iter it = tsl__index_first(&space->moves.index, move_hash(from, token));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__move *m = tsl__space_at(space, moves, i);
+    if (m->from == from && m->by == token) return *to = m->to, true;
+  }
+  return false;
+}
+
+/* Land on all frames of a position again: to unite the ways of a token that can be spelled and named. */
+static void land_all(tsl__space *space, step *s, tsl__stack at) {
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  for (uint32_t i = 0; i < r->n; i++) {
+    const tsl__cell *c = cell_at(space, r->cells[i]);
+    land(space, s, c->state, c->count, c->tail);
+  }
+}
+
+tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token) {
+  tsl__stack to = from;
+  if (tsl__stack_find_token(space, from, token, &to)) return to;
+  const tsl_vocab *v = space->vocab;
+  step s = {0};
+  uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
+  if (v->special[token] || begin == end) to = 0;
+  for (uint32_t i = begin; to && i < end; i++) to = byte_with(space, &s, to, v->bytes[i]);
+  if (space->names_tokens && begin < end && !tsl_vocab_is_eog(v, token)) {
+    s.landed.n = s.entered.n = 0;
+    s.depth = 0;
+    const tsl__stack_rec *r = tsl__stack_at(space, from);
+    for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
+      const tsl__cell *c = cell_at(space, r->cells[i]);
+      name_cell(space, &s, c->state, c->count, c->tail, token);
+    }
+    if (to && s.landed.n) land_all(space, &s, to);
+    if (s.landed.n) to = collect(space, &s);
+  }
+  step_free(space, &s);
+  if (space->status != TSL_OK) return 0;
+  tsl__move *m = tsl__pool_add(&space->moves.pool, &space->alloc);
+  if (m) *m = (tsl__move){from, to, token};
+  if (!m || !tsl__index_add(&space->moves.index, &space->alloc, move_hash(from, token), tsl__space_count(space, moves) - 1)) return out_of_memory(space), 0;
+  return to;
+}
+
+/* ---- masks ---------------------------------------------------------------------------------------------------- */
+
+/* The chain: the frame over what is left to spell, then what follows it over what that leaves. */
+static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over, uint32_t depth) {
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  if (depth > STEP_DEPTH_MAX / 10) {
+    tsl__space_fail(space, TSL_ERR_LIMIT, "too many frames end within one token");
+    return;
+  }
+  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = cell_at(space, r->cells[i]);
+    for (int part = 0; part < 2; part++) {
+      tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
+      const tsl__walk *w = t ? tsl__walk_over(space, c->state, c->count, t, c->tail == 0) : NULL;
+      if (!w) continue;
+      tsl__gather_mask(space, g, w->mask);
+      if (w->left && c->tail) gather_chain(space, g, c->tail, w->left, depth + 1);
+    }
+  }
+}
+
+tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
+  tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, at);
+  uint32_t known = atomic_load_explicit(&r->mask, memory_order_acquire);
+  if (known) return known - 1;
+  tsl__gather *g = space->gather;
+  tsl__gather_clear(g);
+  gather_chain(space, g, at, TSL__WHOLE, 0);
+  if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
+  tsl__mask m = tsl__gather_done(space, g);
+  if (space->status != TSL_OK) return 0;
+  atomic_store_explicit(&r->mask, m + 1, memory_order_release);
+  return m;
+}
+
+/* ---- what may come next --------------------------------------------------------------------------------------- */
+
+static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl__bytes *out) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || !tsl__space_step(space, 1)) return;
+  tsl__bytes_or(out, &r->live);
+  bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
+  if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
+  if (++s->depth > STEP_DEPTH_MAX) {
+    tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
+    return;
+  }
+  const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
+  for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = cell_at(space, t->cells[i]);
+    next_of(space, s, c->state, c->count, c->tail, out);
+  }
+  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
+    uint32_t c;
+    tsl__state callee = tsl__target_resolve(space, r->edge[i].to, 0, &c);
+    tsl__stack below = push(space, r->edge[i].push, count, tail);
+    if (below) next_of(space, s, callee, c, below, out);
+  }
+}
+
+bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
+  step s = {0};
+  memset(out, 0, sizeof *out);
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = cell_at(space, r->cells[i]);
+    next_of(space, &s, c->state, c->count, c->tail, out);
+  }
+  step_free(space, &s);
+  return space->status == TSL_OK;
+}
+
+/* Depth-first over the shared tails, each set once. */
+typedef struct known_cost {
+  tsl__stack at;
+  uint32_t cost;
+} known_cost;
+typedef TSL__VEC(known_cost) known_costs;
+
+static uint32_t shortest_of(tsl__space *space, known_costs *known, tsl__stack at, uint32_t depth) {
+  if (at == 0) return 0;
+  for (size_t i = 0; i < known->n; i++)
+    if (known->at[i].at == at) return known->at[i].cost;
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  uint32_t best = UINT32_MAX;
+  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = cell_at(space, r->cells[i]);
+    uint32_t own = space->hook ? space->hook->shortest(space->hook_ctx, c->state, c->count) : 0;
+    uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, known, c->tail, depth + 1) : UINT32_MAX;
+    if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
+  }
+  known_cost k = {at, best};
+  if (r->n > 1 && !tsl__vec_push(&space->alloc, known, k)) out_of_memory(space);
+  return best;
+}
+
+uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) {
+  known_costs known = {0};
+  uint32_t best = shortest_of(space, &known, at, 0);
+  tsl__vec_free(&space->alloc, &known);
+  return best;
+}

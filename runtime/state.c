@@ -1,0 +1,111 @@
+/* state.c - see state.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/state.h"
+
+tsl__state tsl__state_new(tsl__space *space, uint32_t copies) {
+  tsl__state first = 0;
+  for (uint32_t i = 0; i < copies; i++) {
+    if (!tsl__pool_add(&space->states.pool, &space->alloc)) {
+      tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+      return 0;
+    }
+    if (i == 0) first = tsl__space_count(space, states) - 1;
+  }
+  if (first >= 0x3FFFFFF0u) {
+    tsl__space_fail(space, TSL_ERR_LIMIT, "too many states");
+    return 0;
+  }
+  return first;
+}
+
+/* Merge equal neighbours into ranges; notes live and self-looping bytes. */
+static uint32_t ranges_of(tsl__state_rec *r, tsl__state state, const tsl__target targets[256], uint8_t upper[256], tsl__target to[256]) {
+  uint32_t n = 0;
+  tsl__state self = state - (r->flags & TSL__STATE_LOOP ? (uint32_t)(r->flags / TSL__STATE_PHASE) : 0);
+  for (unsigned b = 0; b < 256; b++) {
+    if (targets[b]) tsl__bytes_add(&r->live, b);
+    uint32_t op = tsl__target_op(targets[b]);
+    if (targets[b] && tsl__target_state(targets[b]) == self && (op == TSL__OP_KEEP || (op == TSL__OP_CLEAR && !(r->flags & TSL__STATE_LOOP)))) tsl__bytes_add(&r->self, b);
+    if (n && to[n - 1] == targets[b]) {
+      upper[n - 1] = (uint8_t)b;
+      continue;
+    }
+    upper[n] = (uint8_t)b;
+    to[n++] = targets[b];
+  }
+  return n;
+}
+
+tsl_status tsl__state_fill(tsl__space *space, tsl__state state, const tsl__target targets[256], const tsl__edge *edges, uint32_t edge_count,
+                           const tsl__token_edge *token_edges, uint32_t token_edge_count, const tsl__hint *hint) {
+  tsl__state_rec *r = tsl__state_own(space, state);
+  uint8_t upper[256];
+  tsl__target to[256];
+  uint32_t n = ranges_of(r, state, targets, upper, to);
+  if (tsl__bytes_empty(&r->live)) n = 0;
+  if (edge_count > UINT16_MAX || token_edge_count > UINT16_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "too many calls at one place");
+  size_t targets_size = n * sizeof *to, edges_size = edge_count * sizeof *edges, tokens_size = token_edge_count * sizeof *token_edges;
+  char *block = tsl__arena_alloc(&space->arena, tokens_size + (hint ? sizeof *hint : 0) + edges_size + targets_size + n + 1);
+  if (!block) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+#define TAKE(field, type, from, bytes) \
+  if (bytes) memcpy(block, from, bytes), r->field = (const type *)(const void *)block, block += (bytes)
+  TAKE(token_edge, tsl__token_edge, token_edges, tokens_size);
+  if (hint) TAKE(hint, tsl__hint, hint, sizeof *hint);
+  TAKE(edge, tsl__edge, edges, edges_size);
+  TAKE(targets, tsl__target, to, targets_size);
+  TAKE(upper, uint8_t, upper, n);
+#undef TAKE
+  r->ranges = (uint16_t)n;
+  r->edges = (uint16_t)edge_count;
+  r->token_edges = (uint16_t)token_edge_count;
+  if (token_edge_count) space->names_tokens = true;
+  if (n == 0 && !edge_count && !token_edge_count && (r->flags & TSL__STATE_NULLABLE)) r->flags |= TSL__STATE_FINAL;
+  if (edge_count || token_edge_count || (r->flags & TSL__STATE_NULLABLE)) memset(&r->self, 0, sizeof r->self);
+  atomic_store_explicit(&r->expanded, 1, memory_order_release);
+  return TSL_OK;
+}
+
+tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n) {
+  uint64_t hash = tsl__hash(edges, n * sizeof *edges) ^ 0x666F726Bu;
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+      const tsl__state_rec *r = tsl__state_at(space, i);
+      if ((r->flags & TSL__STATE_FORK) && r->edges == n && !memcmp(r->edge, edges, n * sizeof *edges)) return i;
+    }
+  }
+  static const tsl__target none[256] = {0};
+  tsl__state s = tsl__state_new(space, 1);
+  if (!s) return 0;
+  tsl__state_own(space, s)->flags = TSL__STATE_FORK;
+  if (tsl__state_fill(space, s, none, edges, n, NULL, 0, NULL) != TSL_OK) return 0;
+  if (!tsl__index_add(&space->states.index, &space->alloc, hash, s)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  return s;
+}
+
+const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (TSL__LIKELY(atomic_load_explicit(&((tsl__state_rec *)(uintptr_t)r)->expanded, memory_order_acquire))) return r;
+  if (space->status != TSL_OK) return NULL;
+  if (state < space->states.first || !space->hook) {
+    tsl__space_fail(space, TSL_ERR_STATE, "a state that was not expanded ahead of time");
+    return NULL;
+  }
+  tsl_status status = space->hook->expand(space->hook_ctx, state);
+  if (status == TSL_OK) return r;
+  tsl__space_fail(space, status, space->hook->why(space->hook_ctx));
+  return NULL;
+}
+
+bool tsl__state_check(const tsl__space *space, tsl__state state) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  for (uint32_t i = 1; i < r->ranges; i++)
+    if (r->upper[i - 1] >= r->upper[i] || r->targets[i - 1] == r->targets[i]) return false;
+  if (r->ranges && r->upper[r->ranges - 1] != 255) return false;
+  for (unsigned b = 0; b < 256; b++) {
+    tsl__target t = tsl__state_step(r, (uint8_t)b);
+    if ((t != 0) != tsl__bytes_has(&r->live, b) || tsl__target_state(t) >= tsl__space_count(space, states)) return false;
+  }
+  return !(r->flags & TSL__STATE_LOOP) || r->loop_min <= r->loop_max;
+}

@@ -1,0 +1,121 @@
+/* state.h - an expression seen from outside: one node of the automaton that builds itself.
+ *
+ * A state belongs to a frame. Reading a byte moves the frame to another state; a state that is nullable may end the frame; a call pushes a state to come
+ * back to and starts a frame of its own.
+ *
+ * Registers  A frame has one counter, for the loop that is active in it. A state with a loop exists three times, in a row: below the loop's minimum,
+ *            between, at its maximum; a target names the first of the three and what happens to the counter.
+ * Targets    32 bits: the state in the lower 30, tsl__count_op in the upper two.
+ * Fork       A target can be several states at once (a loop going on and beginning anew): a state of its own with FORK edges and nothing else.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_STATE_H
+#define TSL_RUNTIME_STATE_H
+
+#include "runtime/space.h"
+
+typedef uint32_t tsl__target;
+enum { TSL__OP_CLEAR = 0, TSL__OP_KEEP = 1, TSL__OP_NEXT = 2, TSL__OP_FIRST = 3 };
+#define tsl__target_make(state, op) ((uint32_t)(op) << 30 | (state))
+#define tsl__target_state(t) ((t) & 0x3FFFFFFFu)
+#define tsl__target_op(t) ((t) >> 30)
+#define TSL__COUNT_INF UINT32_MAX
+
+enum {
+  TSL__STATE_NULLABLE = 1, /* the frame may end here */
+  TSL__STATE_LOOP = 2,     /* one of three states of a counted loop */
+  TSL__STATE_FORK = 4,     /* stands for its edges */
+  TSL__STATE_FINAL = 8,    /* nullable, and nothing else: the frame is over (known once expanded) */
+  TSL__STATE_PHASE = 64    /* times 0, 1, 2: which of the three states of a loop */
+};
+
+typedef struct tsl__edge {
+  tsl__target push; /* where the frame goes on after the call; 0: no call, `to` goes on in this frame (fork) */
+  tsl__target to;   /* the first state of the called frame, or of the fork */
+} tsl__edge;
+
+typedef struct tsl__token_edge {
+  const tsl_token *tokens; /* sorted */
+  uint32_t count;
+  bool complement; /* any token but these and the end-of-generation ones */
+  tsl__target to;
+} tsl__token_edge;
+
+/* What helps the walk; all optional. */
+typedef struct tsl__hint {
+  /* Letters: while only these bytes are read (those from 0x80 on in valid UTF-8), the frame neither dies nor ends nor calls. Empty: no hint. */
+  tsl__bytes letters;
+  /* Bytes other than letters that may be legal somewhere among them. */
+  tsl__bytes exits;
+  bool counted; /* each letter is one iteration of the active loop (its maximum limits them) */
+  uint32_t limit; /* counted, and the loop is not active yet: the most letters that can be read; else TSL__COUNT_INF */
+  bool ends;    /* the frame may end among the letters: usable only where nothing follows it */
+  /* This state's language is that of `base` without the (finite) one of `except`; 0: no such hint. */
+  tsl__state base, except;
+} tsl__hint;
+
+typedef struct tsl__state_rec {
+  atomic_uchar expanded;
+  uint8_t flags;
+  uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
+  uint16_t edges, token_edges;
+  uint32_t handle;              /* the compiler's number of it */
+  uint32_t loop_min, loop_max;  /* of the active loop */
+  const uint8_t *upper;         /* last byte of each range */
+  const tsl__target *targets;   /* of each range; 0 = dead */
+  const tsl__edge *edge;
+  const tsl__token_edge *token_edge;
+  const tsl__hint *hint;
+  tsl__bytes live; /* bytes that lead somewhere */
+  tsl__bytes self; /* bytes that lead back here with the register as it is; empty if nullable or with edges */
+} tsl__state_rec;
+
+static inline const tsl__state_rec *tsl__state_at(const tsl__space *s, tsl__state i) { return tsl__space_at(s, states, i); }
+
+/* A new state, `copies` of them in a row (3 for loops); 0 when out of memory (sticky). The caller sets flags and handle before anything refers to it. */
+tsl__state tsl__state_new(tsl__space *space, uint32_t copies);
+static inline tsl__state_rec *tsl__state_own(tsl__space *s, tsl__state i) { return tsl__pool_at(&s->states.pool, i - s->states.first); }
+
+/* Give a state its transitions (copied). `targets[b]` for every byte. */
+tsl_status tsl__state_fill(tsl__space *space, tsl__state state, const tsl__target targets[256], const tsl__edge *edges, uint32_t edge_count,
+                           const tsl__token_edge *token_edges, uint32_t token_edge_count, const tsl__hint *hint);
+/* A fork: interned by its edges. */
+tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n);
+
+/* The state, expanded; NULL on failure (sticky). Needs the lock unless it is expanded already. */
+const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state);
+
+static inline tsl__target tsl__state_step(const tsl__state_rec *r, uint8_t byte) {
+  uint32_t lo = 0, hi = r->ranges;
+  if (!tsl__bytes_has(&r->live, byte)) return 0;
+  while (lo < hi) {
+    uint32_t mid = (lo + hi) / 2;
+    if (r->upper[mid] < byte) lo = mid + 1;
+    else hi = mid;
+  }
+  return r->targets[lo];
+}
+
+/* Follow a target: the state for the new count. */
+static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t, uint32_t count, uint32_t *new_count) {
+  tsl__state state = tsl__target_state(t);
+  uint32_t op = tsl__target_op(t);
+  if (TSL__LIKELY(op == TSL__OP_CLEAR)) {
+    *new_count = 0;
+    return state;
+  }
+  const tsl__state_rec *r = tsl__state_at(s, state);
+  count = op == TSL__OP_KEEP ? count : op == TSL__OP_NEXT ? count + 1 : 1;
+  if (r->flags & TSL__STATE_LOOP) {
+    if (r->loop_max == TSL__COUNT_INF && count > r->loop_min) count = r->loop_min; /* beyond the minimum nothing changes */
+    state += count < r->loop_min ? 0 : count < r->loop_max ? 1 : 2;
+  }
+  *new_count = count;
+  return state;
+}
+
+/* Every invariant of an expanded state; for tests. */
+bool tsl__state_check(const tsl__space *space, tsl__state state);
+
+#endif

@@ -1,0 +1,488 @@
+/* walk.c - see walk.h.
+ *
+ * A walk has a level: the mask and the leftover being gathered, and the stack of a depth-first search. Calls open a level of their own. Levels are kept for
+ * reuse, so a walk allocates nothing once warm.
+ *
+ * Cycles. A loop around something that may be empty can come back to a walk in progress without having read a byte. What that would add is what the outer one
+ * adds already, so it adds nothing; but walks between the two are incomplete and must not be remembered (`cycle`).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/walk.h"
+
+#include "runtime/classes.h"
+
+#define HINT_MIN 96u      /* tokens below a node from which letters are worth a class */
+#define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
+
+typedef struct entry {
+  uint32_t node;
+  tsl__state state;
+  uint32_t count, depth;
+  const tsl__hint *hint; /* not NULL: only letters so far; their tokens are in the class's mask */
+} entry;
+
+typedef struct level {
+  tsl__gather gather;
+  TSL__VEC(uint32_t) left;
+  TSL__VEC(entry) stack;
+  bool whole, last;
+  uint32_t reach;
+  tsl__state state; /* key of the walk in progress */
+  uint32_t context;
+  tsl__leftover over;
+} level;
+
+struct tsl__scratch {
+  TSL__VEC(level *) levels;
+};
+
+/* ---- levels --------------------------------------------------------------------------------------------------- */
+
+static bool out_of_memory(tsl__space *space) {
+  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return false;
+}
+
+static level *level_open(tsl__space *space) {
+  if (!space->scratch && !(space->scratch = tsl__alloc_zero(&space->alloc, sizeof *space->scratch))) return out_of_memory(space), NULL;
+  if (space->depth >= TSL__WALK_DEPTH_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "calls nest too deeply within one token"), NULL;
+  if (space->depth == space->scratch->levels.n) {
+    level *fresh = tsl__alloc_zero(&space->alloc, sizeof *fresh);
+    if (!fresh) return out_of_memory(space), NULL;
+    if (!tsl__vec_push(&space->alloc, &space->scratch->levels, fresh)) {
+      tsl__free(&space->alloc, fresh, sizeof *fresh);
+      return out_of_memory(space), NULL;
+    }
+  }
+  level *l = space->scratch->levels.at[space->depth++];
+  tsl__gather_clear(&l->gather);
+  l->left.n = l->stack.n = 0;
+  l->whole = false;
+  l->reach = 0;
+  return l;
+}
+
+void tsl__walk_scratch_free(tsl__space *space) {
+  if (!space->scratch) return;
+  for (size_t i = 0; i < space->scratch->levels.n; i++) {
+    level *l = space->scratch->levels.at[i];
+    tsl__gather_free(space, &l->gather);
+    tsl__vec_free(&space->alloc, &l->left);
+    tsl__vec_free(&space->alloc, &l->stack);
+    tsl__free(&space->alloc, l, sizeof *l);
+  }
+  tsl__vec_free(&space->alloc, &space->scratch->levels);
+  tsl__free(&space->alloc, space->scratch, sizeof *space->scratch);
+  space->scratch = NULL;
+}
+
+/* ---- the key -------------------------------------------------------------------------------------------------- */
+
+static uint32_t height_of(const tsl__space *space, tsl__leftover over) {
+  if (over & TSL__WHOLE) return space->vocab->trie.nodes[0].height;
+  return tsl__leftover_at(space, over)->height;
+}
+
+/* The register as far as it matters over tokens of that height: iterations still needed and still allowed. */
+static uint32_t context_of(const tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (!(r->flags & TSL__STATE_LOOP)) return last;
+  uint32_t height = height_of(space, over);
+  uint32_t need = count < r->loop_min ? r->loop_min - count : 0;
+  uint32_t room = r->loop_max == TSL__COUNT_INF ? 0x7FFF : r->loop_max - count;
+  if (need > height) need = height + 1;
+  if (room > height) room = 0x7FFF;
+  return need << 16 | room << 1 | last;
+}
+#define ROOM_FREE 0x7FFFu
+static uint32_t room_of(uint32_t context) { return context >> 1 & 0x7FFF; }
+
+static uint64_t walk_hash(tsl__state state, uint32_t context, tsl__leftover over) {
+  return tsl__mix(((uint64_t)state << 32 | over) + (uint64_t)context * 0x9e3779b97f4a7c15u);
+}
+
+static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
+  uint64_t hash = walk_hash(state, context, over);
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    tsl__index_iter it = tsl__index_first(&layer->walks.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+      const tsl__walk *w = tsl__space_at(space, walks, i);
+      if (w->state == state && w->over == over && w->context == context) return w;
+    }
+    /* The layer below can't have walked a state or a leftover of this one. */
+    if (state >= space->states.first || tsl__leftover_set(over) >= space->leftovers.first) break;
+  }
+  return NULL;
+}
+
+const tsl__walk *tsl__walk_find(const tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
+  return find(space, state, context_of(space, state, count, over, last), over);
+}
+
+/* ---- gathering ------------------------------------------------------------------------------------------------ */
+
+static void leave_node(tsl__space *space, level *l, uint32_t node) {
+  if (l->last) return;
+  if (node == 0) l->whole = true;
+  else if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node)) out_of_memory(space);
+}
+
+static void leave_over(tsl__space *space, level *l, tsl__leftover t) {
+  if (l->last) return;
+  if (t & TSL__WHOLE) l->whole = true;
+  if (!tsl__leftover_set(t)) return;
+  const tsl__leftover_rec *r = tsl__leftover_at(space, t);
+  if (!tsl__vec_reserve(&space->alloc, &l->left, r->n)) {
+    out_of_memory(space);
+    return;
+  }
+  memcpy(l->left.at + l->left.n, r->nodes, r->n * sizeof *r->nodes);
+  l->left.n += r->n;
+}
+
+/* Is this token special? Only a grammar's naming it lets it through; end-of-generation tokens never come this way. */
+static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge *e) {
+  const tsl_vocab *v = space->vocab;
+  if (!e->complement) {
+    for (uint32_t i = 0; i < e->count; i++)
+      if (!tsl_vocab_is_eog(v, e->tokens[i])) tsl__gather_token(space, &l->gather, e->tokens[i]);
+    return;
+  }
+  uint32_t number, *bits = tsl__bitset_new(space, &number), k = 0;
+  if (!bits) return;
+  for (tsl_token t = 0; t < v->size; t++) {
+    while (k < e->count && e->tokens[k] < t) k++;
+    if ((k < e->count && e->tokens[k] == t) || tsl_vocab_is_eog(v, t) || v->offsets[t] == v->offsets[t + 1]) continue;
+    bits[t >> 5] |= (uint32_t)1 << (t & 31);
+  }
+  tsl__gather_base(space, &l->gather, number);
+}
+
+/* ---- the search ----------------------------------------------------------------------------------------------- */
+
+static void walk_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
+static void walk_set(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set);
+
+/* A call at a place: the called frame over what is left there, then this frame again over what that leaves. */
+static void call(tsl__space *space, level *l, const tsl__edge *e, uint32_t count, tsl__leftover over) {
+  uint32_t c;
+  const tsl__walk *inner = tsl__walk_over(space, tsl__target_resolve(space, e->to, 0, &c), 0, over, false);
+  if (!inner) return;
+  tsl__gather_mask(space, &l->gather, inner->mask);
+  tsl__leftover left = inner->left;
+  if (!left) return;
+  tsl__state then = tsl__target_resolve(space, e->push, count, &c);
+  for (int part = 0; part < 2; part++) {
+    tsl__leftover t = part ? tsl__leftover_set(left) : left & TSL__WHOLE;
+    const tsl__walk *rest = t ? tsl__walk_over(space, then, c, t, l->last) : NULL;
+    if (!rest) continue;
+    tsl__gather_mask(space, &l->gather, rest->mask);
+    leave_over(space, l, rest->left);
+  }
+}
+
+static tsl__leftover over_node(tsl__space *space, uint32_t node) {
+  return node == 0 ? TSL__WHOLE : tsl__leftover_intern(space, &node, 1);
+}
+
+/* What a state does at a place before it reads a byte there. `t` is the place as a leftover, or 0 to make it from `node`. Returns the state to read on with,
+ * or NULL if it was a fork (all done) or on failure. */
+static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, tsl__leftover t, uint32_t depth) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r) return NULL;
+  if (TSL__LIKELY(!(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges)) return r;
+  if (r->flags & TSL__STATE_FORK) {
+    for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
+      uint32_t c;
+      tsl__state s = tsl__target_resolve(space, r->edge[i].to, count, &c);
+      if (t && !(t & TSL__WHOLE)) walk_set(space, l, s, c, t);
+      else walk_node(space, l, s, c, node, depth);
+    }
+    return NULL;
+  }
+  if (r->flags & TSL__STATE_NULLABLE) {
+    if (t) leave_over(space, l, t);
+    else leave_node(space, l, node);
+  }
+  if (r->edges && !t && (node == 0 || space->vocab->trie.nodes[node].children)) t = over_node(space, node);
+  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) call(space, l, &r->edge[i], count, t);
+  if (node == 0 && (t == 0 || (t & TSL__WHOLE)))
+    for (uint32_t i = 0; i < r->token_edges; i++) gather_token_edge(space, l, &r->token_edge[i]);
+  return space->status == TSL_OK ? r : NULL;
+}
+
+static bool below_meets(const tsl__trie *trie, const tsl__trie_node *node, const tsl__bytes *set) {
+  return node->below == UINT16_MAX || tsl__bytes_meet(&trie->sets[node->below], set);
+}
+static bool below_within(const tsl__trie *trie, const tsl__trie_node *node, const tsl__bytes *set) {
+  if (node->below == UINT16_MAX) return false;
+  const tsl__bytes *b = &trie->sets[node->below];
+  return !((b->w[0] & ~set->w[0]) | (b->w[1] & ~set->w[1]) | (b->w[2] & ~set->w[2]) | (b->w[3] & ~set->w[3]));
+}
+
+/* Can the state's letters be used below this node? Then the class's tokens are gathered. A counted class only from the root of a walk, where
+ * the caller takes care of the limit. */
+static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
+  const tsl__hint *h = r->hint;
+  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
+  const tsl__trie_node *n = &space->vocab->trie.nodes[node];
+  if (n->end - n->own_end < HINT_MIN) return NULL;
+  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, node, UINT32_MAX));
+  return h;
+}
+
+static void push(tsl__space *space, level *l, entry e) {
+  if (e.depth > l->reach) l->reach = e.depth;
+  if (!tsl__vec_push(&space->alloc, &l->stack, e)) out_of_memory(space);
+}
+
+/* One child, reached by a byte that is not (only) a letter. */
+static void enter_child(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[child];
+  tsl__gather_tokens(space, &l->gather, trie->order + n->begin, n->own_end - n->begin);
+  if (depth > l->reach) l->reach = depth;
+  if (!n->children) return;
+  const tsl__state_rec *r = arrive(space, l, state, count, child, 0, depth);
+  if (!r || !below_meets(trie, n, &r->live)) return;
+  if (below_within(trie, n, &r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
+  else push(space, l, (entry){child, state, count, depth, use_letters(space, l, r, child)});
+}
+
+static void search(tsl__space *space, level *l, size_t floor) {
+  const tsl__trie *trie = &space->vocab->trie;
+  while (l->stack.n > floor && space->status == TSL_OK) {
+    entry e = l->stack.at[--l->stack.n];
+    const tsl__state_rec *r = tsl__state_expanded(space, e.state);
+    const tsl__trie_node *n = &trie->nodes[e.node];
+    if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
+    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
+      const tsl__trie_node *child = &trie->nodes[c];
+      if (!tsl__bytes_has(&r->live, child->byte)) continue;
+      bool letter = e.hint && tsl__bytes_has(&e.hint->letters, child->byte);
+      if (letter && (!child->children || !below_meets(trie, child, &e.hint->exits))) continue;
+      uint32_t count;
+      tsl__state to = tsl__target_resolve(space, tsl__state_step(r, child->byte), e.count, &count);
+      if (letter) push(space, l, (entry){c, to, count, e.depth + 1, e.hint});
+      else enter_child(space, l, to, count, c, e.depth + 1);
+    }
+  }
+}
+
+/* From a node, nothing of it read yet. */
+static void walk_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
+  const tsl__state_rec *r = arrive(space, l, state, count, node, node == 0 ? TSL__WHOLE : 0, depth);
+  if (!r || !below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
+  size_t floor = l->stack.n;
+  push(space, l, (entry){node, state, count, depth, use_letters(space, l, r, node)});
+  search(space, l, floor);
+}
+
+static uint32_t live_count(const tsl__state_rec *r) {
+  uint32_t n = 0;
+  for (int i = 0; i < 4; i++) n += (uint32_t)__builtin_popcountll(r->live.w[i]);
+  return n;
+}
+
+/* From a set of nodes, merged byte by byte. Recursion is bounded by the longest token. */
+static void walk_set(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set) {
+  const tsl__leftover_rec *t = tsl__leftover_at(space, set);
+  const tsl__state_rec *r = arrive(space, l, state, count, UINT32_MAX, set, 0);
+  if (!r || !tsl__bytes_meet(&r->live, &t->next) || !tsl__space_step(space, 1)) return;
+  if (t->n == 1 || live_count(r) >= PER_NODE_MIN) {
+    size_t floor = l->stack.n;
+    for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) push(space, l, (entry){t->nodes[i], state, count, 0, use_letters(space, l, r, t->nodes[i])});
+    search(space, l, floor);
+    return;
+  }
+  for (int w = 0; w < 4; w++) {
+    for (uint64_t bits = t->next.w[w] & r->live.w[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
+      uint8_t b = (uint8_t)(w * 64 + __builtin_ctzll(bits));
+      const tsl__child *child = tsl__leftover_child(space, set, b);
+      if (!child) return;
+      tsl__gather_tokens(space, &l->gather, child->tokens, child->count);
+      uint32_t c;
+      tsl__state to = tsl__target_resolve(space, tsl__state_step(r, b), count, &c);
+      if (child->to) walk_set(space, l, to, c, child->to);
+    }
+  }
+}
+
+/* ---- special forms -------------------------------------------------------------------------------------------- */
+
+/* What `except` spells in full below a node is taken out: the token that ends there, and the leftover. */
+static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t node, tsl__mask base, uint32_t *removed, size_t *removed_n, size_t room) {
+  const tsl__trie *trie = &space->vocab->trie;
+  size_t floor = l->stack.n;
+  push(space, l, (entry){node, state, 0, 0, NULL});
+  while (l->stack.n > floor && space->status == TSL_OK) {
+    entry e = l->stack.at[--l->stack.n];
+    const tsl__state_rec *r = tsl__state_expanded(space, e.state);
+    const tsl__trie_node *n = &trie->nodes[e.node];
+    if (!r || !tsl__space_step(space, 1)) return;
+    if (!tsl__bytes_meet(&r->live, n->below == UINT16_MAX ? &r->live : &trie->sets[n->below])) continue;
+    for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
+      uint32_t count;
+      tsl__target t = tsl__state_step(r, trie->nodes[c].byte);
+      if (!t) continue;
+      tsl__state to = tsl__target_resolve(space, t, 0, &count);
+      const tsl__state_rec *rt = tsl__state_expanded(space, to);
+      if (!rt) return;
+      if (rt->flags & TSL__STATE_NULLABLE) {
+        for (uint32_t k = trie->nodes[c].begin; k < trie->nodes[c].own_end; k++)
+          if (tsl__mask_has(space, base, trie->order[k])) tsl__gather_minus(space, &l->gather, trie->order[k]);
+        if (*removed_n < room) removed[(*removed_n)++] = c;
+        else tsl__space_fail(space, TSL_ERR_LIMIT, "too many excluded strings end within tokens");
+      }
+      if (trie->nodes[c].children) push(space, l, (entry){c, to, 0, 0, NULL});
+    }
+  }
+}
+
+#define REMOVED_MAX 4096u
+
+static bool walk_difference(tsl__space *space, level *l, const tsl__hint *h, tsl__leftover over) {
+  const tsl__walk *found = tsl__walk_over(space, h->base, 0, over, l->last);
+  if (!found) return false;
+  tsl__walk base = *found;
+  uint32_t *removed = tsl__alloc(&space->alloc, REMOVED_MAX * sizeof *removed);
+  size_t n = 0;
+  if (!removed) return out_of_memory(space);
+  tsl__gather_mask(space, &l->gather, base.mask);
+  size_t minus_before = l->gather.minus.n;
+  if (over & TSL__WHOLE) {
+    except_node(space, l, h->except, 0, base.mask, removed, &n, REMOVED_MAX);
+  } else {
+    const tsl__leftover_rec *t = tsl__leftover_at(space, over);
+    for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) except_node(space, l, h->except, t->nodes[i], base.mask, removed, &n, REMOVED_MAX);
+  }
+  for (size_t i = minus_before; i < l->gather.minus.n; i++) { /* a token to take out may be a single one of the base's */
+    size_t out = 0;
+    for (size_t k = 0; k < l->gather.plus.n; k++)
+      if (l->gather.plus.at[k] != l->gather.minus.at[i]) l->gather.plus.at[out++] = l->gather.plus.at[k];
+    l->gather.plus.n = out;
+  }
+  leave_over(space, l, base.left);
+  size_t out = 0;
+  for (size_t i = 0; i < l->left.n; i++) {
+    bool gone = false;
+    for (size_t k = 0; k < n && !gone; k++) gone = removed[k] == l->left.at[i];
+    if (!gone) l->left.at[out++] = l->left.at[i];
+  }
+  l->left.n = out;
+  tsl__free(&space->alloc, removed, REMOVED_MAX * sizeof *removed);
+  return space->status == TSL_OK;
+}
+
+static bool remember(tsl__space *space, const tsl__walk *w) {
+  return tsl__index_add(&space->walks.index, &space->alloc, walk_hash(w->state, w->context, w->over), tsl__space_count(space, walks) - 1) || out_of_memory(space);
+}
+
+/* The limit was out of reach of every path: the same answer holds for any higher one, and for none. */
+static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__state state, const tsl__walk *from) {
+  uint32_t context = ROOM_FREE << 1 | l->last;
+  tsl__gather g = {0};
+  if (find(space, state, context, TSL__WHOLE)) return;
+  tsl__gather_mask(space, &g, from->exits);
+  tsl__gather_mask(space, &g, tsl__class_mask(space, &h->letters, 0, UINT32_MAX));
+  tsl__mask mask = tsl__gather_done(space, &g);
+  tsl__gather_free(space, &g);
+  tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->alloc) : NULL;
+  if (!w) {
+    out_of_memory(space);
+    return;
+  }
+  *w = *from;
+  w->state = state;
+  w->context = context;
+  w->over = TSL__WHOLE;
+  w->mask = mask;
+  w->left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);
+  remember(space, w);
+}
+
+/* A state whose letters are iterations of its loop, over the whole vocabulary: the class's mask is limited to the room left; the rest is that of the
+ * unlimited walk if its tokens are short enough. Returns false if the walk must be done in full. */
+static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, uint32_t context, tsl__walk *out) {
+  const tsl__hint *h = r->hint;
+  uint32_t room = room_of(context);
+  if (!(r->flags & TSL__STATE_LOOP)) room = h->limit <= height_of(space, TSL__WHOLE) ? h->limit : ROOM_FREE;
+  if ((r->flags & TSL__STATE_LOOP) && room != ROOM_FREE && (context >> 16) == 0 && r->loop_max != TSL__COUNT_INF) {
+    const tsl__walk *any = find(space, state, ROOM_FREE << 1 | l->last, TSL__WHOLE);
+    if (any && any->reach <= room) {
+      tsl__gather_mask(space, &l->gather, any->exits);
+      leave_over(space, l, any->left);
+      out->exits = any->exits;
+      out->reach = any->reach;
+      tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, 0, room));
+      return true;
+    }
+  }
+  size_t floor = l->stack.n;
+  push(space, l, (entry){0, state, count, 0, h});
+  search(space, l, floor);
+  /* What was gathered so far is the part without letters only; keep it apart, then add the class. */
+  out->exits = tsl__gather_done(space, &l->gather);
+  tsl__gather_clear(&l->gather);
+  tsl__gather_mask(space, &l->gather, out->exits);
+  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, 0, room == ROOM_FREE ? UINT32_MAX : room));
+  out->reach = l->reach;
+  if ((r->flags & TSL__STATE_LOOP) && room != ROOM_FREE && (context >> 16) == 0 && l->reach <= room && space->status == TSL_OK) remember_free(space, l, h, state, out);
+  return true;
+}
+
+/* ---- walking -------------------------------------------------------------------------------------------------- */
+
+static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, tsl__walk *out) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r) return;
+  const tsl__hint *h = r->hint;
+  if (h && h->base) {
+    walk_difference(space, l, h, over);
+  } else if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && !(r->flags & TSL__STATE_NULLABLE)) {
+    walk_counted(space, l, r, state, count, context, out);
+  } else {
+    if (over & TSL__WHOLE) walk_node(space, l, state, count, 0, 0);
+    if (tsl__leftover_set(over)) walk_set(space, l, state, count, tsl__leftover_set(over));
+  }
+}
+
+/* Is this walk in progress further out? */
+static bool in_progress(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
+  for (uint32_t d = space->depth; d-- > 0;) {
+    const level *l = space->scratch->levels.at[d];
+    if (l->state != state || l->context != context || l->over != over) continue;
+    if (d < space->cycle) space->cycle = d;
+    return true;
+  }
+  return false;
+}
+
+const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
+  if (space->status != TSL_OK) return NULL;
+  uint32_t context = context_of(space, state, count, over, last);
+  const tsl__walk *known = find(space, state, context, over);
+  if (known) return known;
+  if (in_progress(space, state, context, over)) return NULL;
+  uint32_t depth = space->depth;
+  level *l = level_open(space);
+  if (!l) return NULL;
+  l->state = state;
+  l->context = context;
+  l->over = over;
+  l->last = last;
+  tsl__walk made = {.state = state, .context = context, .over = over};
+  walk_any(space, l, state, count, context, over, &made);
+  made.left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);
+  made.mask = tsl__gather_done(space, &l->gather);
+  space->depth = depth;
+  tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->alloc) : NULL;
+  if (!w) return space->status == TSL_OK ? (out_of_memory(space), NULL) : NULL;
+  *w = made;
+  bool complete = space->cycle >= depth;
+  if (space->cycle == depth) space->cycle = UINT32_MAX;
+  return !complete || remember(space, w) ? w : NULL;
+}
+
+tsl_status tsl__walk_prepare(tsl__space *base) { return tsl__lengths_make(base); }
