@@ -24,7 +24,7 @@ MAY_SEE = {
     "bench": ["include", "bench"],
     "bindings": ["include", "bindings"],
     "examples": ["include", "examples"],
-    "tests": ["include", "runtime", "compiler", "tests"],
+    "tests": ["include", "runtime", "compiler", "bench", "tests"],
     "fuzz": ["include", "runtime", "compiler", "tests", "fuzz"],
 }
 # System headers that need a library which not every part may need.

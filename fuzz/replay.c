@@ -1,0 +1,54 @@
+/* replay.c - runs a fuzz target over its corpus as an ordinary test.
+ *
+ * Usage     replay_<name> LABEL FOLDER: each regular file of FOLDER is one input; the empty input is always run too. A finding ends the process on a
+ *           signal, so that reaching the end is the result.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Run one file; false if it could not be read. The buffer is exactly as large as the input, so that a sanitizer sees reads past it. */
+static int replay_file(const char *path) {
+  struct stat info;
+  FILE *file = fopen(path, "rb");
+  if (!file || fstat(fileno(file), &info)) return 0;
+  size_t size = (size_t)info.st_size;
+  uint8_t *data = malloc(size ? size : 1);
+  int ok = data && fread(data, 1, size, file) == size;
+  fclose(file);
+  if (ok) LLVMFuzzerTestOneInput(data, size);
+  free(data);
+  return ok;
+}
+
+int main(int argc, char **argv) {
+  static const uint8_t nothing[1];
+  unsigned long passed = 0, failed = 0, skipped = 0;
+  if (argc != 3) return fprintf(stderr, "usage: %s LABEL FOLDER\n", argv[0]), 2;
+  LLVMFuzzerTestOneInput(nothing, 0);
+  passed++;
+  DIR *folder = opendir(argv[2]);
+  if (!folder) {
+    printf("  skipped: %s has no corpus folder\n", argv[1]);
+    skipped++;
+  }
+  for (struct dirent *entry; folder && (entry = readdir(folder));) {
+    char path[4096];
+    if (entry->d_name[0] == '.') continue;
+    int n = snprintf(path, sizeof path, "%s/%s", argv[2], entry->d_name);
+    int ok = n > 0 && (size_t)n < sizeof path && replay_file(path);
+    if (!ok) fprintf(stderr, "%s: cannot be read\n", path);
+    passed += (unsigned long)ok;
+    failed += (unsigned long)!ok;
+  }
+  if (folder) closedir(folder);
+  printf("  %s %lu inputs of %s went through\n", failed ? "FAIL" : "ok  ", passed, argv[1]);
+  printf("%lu passed, %lu failed, %lu skipped\n", passed, failed, skipped);
+  return failed != 0;
+}

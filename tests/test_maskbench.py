@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""turnstile-bench maskbench, and the project's own benchmark schemas (bench/own.jsonl).
+
+  labels    every label of bench/own.jsonl agrees with PyPI jsonschema, formats asserted
+  outcomes  the engine passes every schema of it, with the embedded vocabulary and with Llama-3.1's where that was fetched
+  wrong     labels turned round give validation and invalidation errors: the driver does tell them
+  report    the last line of stdout is one JSON object with the promised keys, and its counts add up
+  input     .xz data, "tokens" given, --id, --skip, --limit, --flush; bad lines, files and options end with a message and a status
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import lzma
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BENCH = os.environ.get("TSL_BENCH", str(ROOT / "build" / "turnstile-bench"))
+LLAMA = pathlib.Path(os.environ.get("TSL_VOCABS", ROOT / "build" / "vocabs"), "llama3_1", "tokenizer.json")
+OWN = ROOT / "bench" / "own.jsonl"
+TIMES = ["mask_us", "commit_us", "mask_commit_us", "ttfm_us", "second_pass_us", "mask_borrow_us", "memory_per_schema_kb"]
+COUNTS = ["schemas", "pass", "refused", "validation_errors", "invalidation_errors", "limits", "timeouts", "inconsistent"]
+
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(condition, what):
+    counts["passed" if condition else "failed"] += 1
+    if not condition:
+        print(f"  failed: {what}")
+
+
+def skip(reason):
+    counts["skipped"] += 1
+    print(f"  skipped: {reason}")
+
+
+def bench(*arguments):
+    return subprocess.run([BENCH, "maskbench", *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def totals(done):
+    """The JSON object of a run that ended well."""
+    return json.loads(done.stdout.rstrip("\n").split("\n")[-1]) if done.returncode == 0 else {}
+
+
+def cases():
+    return [json.loads(line) for line in OWN.read_text(encoding="utf-8").splitlines()]
+
+
+def is_valid(validator, text):
+    try:
+        return validator.is_valid(json.loads(text))
+    except json.JSONDecodeError:
+        return False
+
+
+def test_labels():
+    try:
+        import jsonschema
+    except ImportError:
+        skip("labels: the Python package jsonschema is not installed (./dev fetch python)")
+        return
+    draft = jsonschema.Draft202012Validator
+    for case in cases():
+        schema = json.loads(case["schema"])
+        draft.check_schema(schema)
+        validator = draft(schema, format_checker=draft.FORMAT_CHECKER)
+        for test in case["tests"]:
+            check(is_valid(validator, test["text"]) == test["valid"], f"{case['id']}: {test['text']} is labelled {test['valid']}")
+
+
+def run_own(folder, vocab, order):
+    """Every schema of own.jsonl passes. In schema order, valid instances with members in another order are rejected, rightly."""
+    out = pathlib.Path(folder, "own.out")
+    done = bench("--vocab", vocab, "--data", OWN, "--order", order, "--out", out)
+    check(done.returncode == 0, f"{vocab}: status {done.returncode}: {done.stderr[-300:]}")
+    if done.returncode:
+        return
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    check(len(lines) == len(cases()), f"{vocab}: one line per schema")
+    allowed = {"pass"} if order == "any" else {"pass", "validation_error"}
+    for line in lines:
+        check(line["outcome"] in allowed, f"{vocab}, order {order}: {line}")
+    result = totals(done)
+    check(sum(result.get(key, 0) for key in COUNTS[1:]) == result.get("schemas"), "the outcomes add up to the schemas")
+    for key in TIMES:
+        check(set(result.get(key, {})) >= {"avg", "p50", "p90", "p99", "p99.9", "max"}, f"{key} is reported")
+        values = [result.get(key, {}).get(p, 0) for p in ("p50", "p90", "p99", "p99.9", "max")]
+        check(values == sorted(values), f"{key}: percentiles rise: {values}")
+    check(result.get("peak_rss_mb", 0) > 0 and result.get("tokens", 0) > 1000, "memory and tokens are reported")
+
+
+def test_outcomes(folder):
+    run_own(folder, "embedded", "any")
+    run_own(folder, "embedded", "schema")
+    if LLAMA.is_file():
+        run_own(folder, LLAMA, "any")
+    else:
+        skip("outcomes: the Llama-3.1 vocabulary was not fetched (./dev fetch vocabs)")
+
+
+def write_lines(folder, name, values):
+    path = pathlib.Path(folder, name)
+    path.write_text("".join(json.dumps(v) + "\n" for v in values), encoding="utf-8")
+    return path
+
+
+def test_wrong(folder):
+    def one(schema, text, valid, **more):
+        return {"id": "x", "schema": schema, "tests": [{"valid": valid, "text": text, **more}]}
+    expected = [(one('{"type":"integer"}', "1", True), "pass"), (one('{"type":"integer"}', "1", False), "invalidation_errors"),
+                (one('{"type":"integer"}', '"1"', True), "validation_errors"), (one('{"type":"integer"}', '"1"', False), "pass"),
+                (one('{"minLength":2}', '"a', True), "validation_errors"), (one('{"minLength":2}', '"a', False), "pass"),
+                (one('{"type":3}', "1", True), "refused"), (one("{", "1", True), "refused"), (one("false", "1", True), "refused"),
+                (one('{"type":"string"}', '""', True, tokens=[4000000]), "validation_errors")]
+    for case, outcome in expected:
+        result = totals(bench("--vocab", "embedded", "--data", write_lines(folder, "wrong.jsonl", [case])))
+        check(result.get(outcome) == 1 and result.get("schemas") == 1, f"{case} is to be {outcome}: {result}")
+
+
+def test_input(folder):
+    packed = pathlib.Path(folder, "own.jsonl.xz")
+    packed.write_bytes(lzma.compress(OWN.read_bytes()))
+    result = totals(bench("--vocab", "embedded", "--data", packed, "--skip", 2, "--limit", 5))
+    check(result.get("schemas") == 5, "--skip and --limit on .xz data")
+    result = totals(bench("--vocab", "embedded", "--data", OWN, "--id", "enum", "--id", "const"))
+    check(result.get("schemas") == 2, "--id")
+    result = totals(bench("--vocab", "embedded", "--data", OWN, "--limit", 2, "--flush", 5))
+    check(0 < result.get("flushed_mask_us", {}).get("n", 0) < 40, "--flush measures some positions with empty caches")
+
+    broken = pathlib.Path(folder, "broken.jsonl.xz")
+    broken.write_bytes(packed.read_bytes()[:-40])
+    bad_line = pathlib.Path(folder, "bad.jsonl")
+    bad_line.write_text('{"id": "x"\n')
+    bad_form = write_lines(folder, "form.jsonl", [{"id": "x", "schema": {}, "tests": []}])
+    empty = write_lines(folder, "empty.jsonl", [])
+    for arguments, status, message in [
+            (["--vocab", "embedded", "--data", broken], 1, "xz could not"), (["--vocab", "embedded", "--data", bad_line], 1, "bad.jsonl:1:"),
+            (["--vocab", "embedded", "--data", bad_form], 1, "not of the form"), (["--vocab", "embedded", "--data", empty], 1, "no schema"),
+            (["--vocab", "embedded", "--data", folder + "/absent"], 1, "No such file"), (["--vocab", folder + "/absent", "--data", OWN], 1, "TSL_ERR_IO"),
+            (["--vocab", "embedded"], 2, "needed"), (["--limit", "-1"], 2, "cannot use --limit -1"), (["--order"], 2, "without a value")]:
+        done = bench(*arguments)
+        check(done.returncode == status and message in done.stderr, f"{arguments}: status {done.returncode}: {done.stderr[:200]}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, test in [("labels", test_labels), ("outcomes", lambda: test_outcomes(folder)), ("wrong", lambda: test_wrong(folder)),
+                           ("input", lambda: test_input(folder))]:
+            before = dict(counts)
+            test()
+            failed = counts["failed"] - before["failed"]
+            print(f"  {'FAIL' if failed else 'ok  '} {name} ({counts['passed'] - before['passed'] + failed} checks)")
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""What README.md shows is true.
+
+  example   the C example has at most 20 lines, compiles without a warning against the shared library, and prints what it says
+  commands  every `./dev X` and `build/turnstile X` that is named exists
+  links     every file and folder that is linked to or named in the table of folders exists
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+results = []
+
+
+def check(condition, what):
+    results.append(bool(condition))
+    if not condition:
+        print(f"  failed: {what}")
+
+
+def run(*command):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT)
+
+
+def test_example():
+    blocks = re.findall(r"^```c\n(.*?)^```", README, re.M | re.S)
+    check(len(blocks) == 1, f"README.md has one C example, not {len(blocks)}")
+    lines = blocks[0].rstrip("\n").split("\n")
+    check(len(lines) <= 20, f"the example has {len(lines)} lines")
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = pathlib.Path(folder, "example.c"), pathlib.Path(folder, "example")
+        source.write_text(blocks[0], encoding="utf-8")
+        compiler = next(c for c in ("gcc", "cc", "clang") if shutil.which(c))
+        done = run(compiler, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}", str(source), "-o", str(program),
+                   f"-L{BUILD}", "-lturnstile", f"-Wl,-rpath,{BUILD}")
+        check(done.returncode == 0, f"the example compiles: {done.stderr}")
+        if done.returncode:
+            return
+        done = run(str(program))
+        check(done.returncode == 0, f"the example ends with status {done.returncode}: {done.stderr}")
+        check(re.fullmatch(r"[0-9.eE+]+", done.stdout) and 18 <= float(done.stdout) <= 120, f"the example prints {done.stdout!r}")
+
+
+def test_commands():
+    commands = set(re.findall(r"\./dev ([a-z]+)", README))
+    offered = run("./dev", "help").stdout
+    for command in sorted(commands):
+        check(re.search(rf"^\./dev {command}\b", offered, re.M), f"./dev {command} exists")
+    tool = run(os.environ.get("TSL_CLI", str(BUILD / "turnstile")), "help").stdout
+    for command in sorted(set(re.findall(r"build/turnstile ([a-z]+)", README))):
+        check(re.search(rf"^\s*{command}\b", tool, re.M), f"turnstile {command} exists")
+
+
+def test_links():
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        check((ROOT / target).exists(), f"{target} exists")
+    folders = README.split("## Where things are")[1]
+    for target in re.findall(r"`([a-z_/]+/)`", folders):
+        check((ROOT / target).is_dir(), f"{target} exists")
+
+
+def main():
+    for name, test in [("example", test_example), ("commands", test_commands), ("links", test_links)]:
+        before = len(results)
+        test()
+        made = results[before:]
+        print(f"  {'ok  ' if all(made) else 'FAIL'} {name} ({len(made)} checks)")
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed, 0 skipped")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
