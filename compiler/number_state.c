@@ -37,6 +37,7 @@ static bool make_tracker(tsl__tracker *t, tsl__arena *arena, const tsl__decimal 
   tsl__nat_copy(&rest, &unit);
   uint32_t twos = tsl__nat_strip(&rest, 2), fives = tsl__nat_strip(&rest, 5);
   t->depth = twos > fives ? twos : fives;
+  t->smooth = rest.n == 1 && rest.limb[0] == 1;
   t->exponent = d->exponent;
   t->unit = tsl__arena_copy(arena, &unit, offsetof(tsl__nat, limb) + unit.n * sizeof unit.limb[0]);
   return t->unit != NULL;
@@ -338,10 +339,17 @@ static bool digit_range(const tsl__side *side, const tsl__number_state *st, int6
   return tsl__nat_compare(from, to) <= 0;
 }
 
+/* Is everything with j more digits a multiple that it must not be, because the last digit stands too high? */
+static bool too_coarse(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t exponent) {
+  for (uint32_t k = side->has_multiple; k < side->tracker_count; k++)
+    if (side->trackers[k].smooth && exponent - unit_exponent(side, st, k) - j >= side->trackers[k].depth) return true;
+  return false;
+}
+
 /* Do j more digits and then this exponent (at the present place) make a member? */
 static bool reaches(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t exponent) {
   tsl__nat r, to, step, rest, left;
-  if (!digit_range(side, st, j, exponent, &r, &to)) return false;
+  if (too_coarse(side, st, j, exponent) || !digit_range(side, st, j, exponent, &r, &to)) return false;
   tsl__nat_set(&step, 1);
   if (side->has_multiple) {
     if (!progression(side, st, 0, j, exponent, &step, &rest)) return false;
@@ -396,12 +404,22 @@ static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t fr
   return false;
 }
 
+void tsl__number_state_begin(tsl__number_state *st) {
+  st->phase = TSL__NUMBER_BEGIN;
+  st->significant = st->low_open = st->high_open = false;
+  st->fraction = st->position = st->low = st->high = 0;
+  st->live_count = 0;
+  for (uint32_t k = 0; k < TSL__TRACKERS; k++) st->residue[k].n = 0, st->ready[k] = 0;
+}
+
 /* "0.00": can a digit other than 0 still come? */
-static bool small_values_live(const tsl__side *side, const tsl__number_state *st) {
+static bool small_values_live(const tsl__side *side, int64_t fraction) {
   if (!no_exponent(side)) return side->positive;
-  tsl__number_state first = {.phase = TSL__NUMBER_FRACTION};
+  tsl__number_state first;
+  tsl__number_state_begin(&first);
+  first.phase = TSL__NUMBER_FRACTION;
+  first.fraction = fraction + 1;
   for (uint32_t digit = 1; digit <= 9; digit++) {
-    first.fraction = st->fraction + 1;
     first_digit(side, &first, digit);
     if (lives(side, &first, -INF, 0)) return true;
   }
@@ -410,17 +428,9 @@ static bool small_values_live(const tsl__side *side, const tsl__number_state *st
 
 static bool viable(const tsl__side *side, const tsl__number_state *st) {
   bool whole = st->phase == TSL__NUMBER_ZERO || st->phase == TSL__NUMBER_WHOLE;
-  if (!st->significant) return side->zero || (!(side->spelling & TSL__SPELL_DIGITS) && small_values_live(side, st));
+  if (!st->significant) return side->zero || (!(side->spelling & TSL__SPELL_DIGITS) && small_values_live(side, st->fraction));
   if (!no_exponent(side)) return lives(side, st, -INF, INF);
   return lives(side, st, 0, whole ? INF : 0);
-}
-
-void tsl__number_state_begin(tsl__number_state *st) {
-  st->phase = TSL__NUMBER_BEGIN;
-  st->significant = st->low_open = st->high_open = false;
-  st->fraction = st->position = st->low = st->high = 0;
-  st->live_count = 0;
-  for (uint32_t k = 0; k < TSL__TRACKERS; k++) st->residue[k].n = 0, st->ready[k] = 0;
 }
 
 static bool push_digit(const tsl__side *side, tsl__number_state *st, uint32_t digit) {
@@ -519,18 +529,18 @@ static int64_t shortest_significant(const tsl__side *side, const tsl__number_sta
   return at_most;
 }
 
-/* From "." or "0.00" to a member above 0: some zeros, a digit, the rest. */
-static int64_t shortest_small(const tsl__side *side, int64_t fraction, tsl__number_state *scratch) {
-  int64_t best = TSL__INF, zeros = 0;
+/* From "." or "0.00" to a member above 0: some zeros, a digit, the rest. Where exponents are allowed they are soon shorter than zeros. */
+static int64_t shortest_small(const tsl__side *side, int64_t fraction, int64_t at_least, tsl__number_state *scratch) {
+  int64_t best = TSL__INF, zeros = 0, most_zeros = no_exponent(side) ? TSL__INF : 18;
   if (no_exponent(side) && side->has_high) zeros = most(0, -tsl__decimal_magnitude(&side->high) - 1 - fraction);
-  for (; zeros + 1 < best; zeros++) {
+  for (; zeros < least(best - 1, most_zeros) && small_values_live(side, fraction + zeros); zeros++) {
     for (uint32_t digit = 1; digit <= 9; digit++) {
       tsl__number_state_begin(scratch);
       scratch->phase = TSL__NUMBER_FRACTION;
       scratch->fraction = fraction + zeros + 1;
       first_digit(side, scratch, digit);
       settle(side, scratch);
-      if (viable(side, scratch)) best = least(best, zeros + 1 + shortest_significant(side, scratch, 0, best - zeros - 1));
+      if (viable(side, scratch)) best = least(best, zeros + 1 + shortest_significant(side, scratch, at_least - zeros - 1, best - zeros - 1));
     }
   }
   return best;
@@ -544,16 +554,16 @@ static int64_t shortest_from_begin(const tsl__side *side, tsl__number_state *scr
     tsl__number_state_begin(scratch);
     if (tsl__number_state_push(side, scratch, (uint8_t)('0' + digit))) best = least(best, 1 + shortest_significant(side, scratch, 0, best - 1));
   }
-  if (side->positive && !(side->spelling & TSL__SPELL_DIGITS) && best > 3) best = least(best, 2 + shortest_small(side, 0, scratch));
+  if (side->positive && !(side->spelling & TSL__SPELL_DIGITS) && best > 3) best = least(best, 2 + shortest_small(side, 0, 0, scratch));
   return best;
 }
 
 uint32_t tsl__number_state_shortest(const tsl__side *side, const tsl__number_state *st, uint32_t at_least, tsl__number_state *scratch) {
-  int64_t best = TSL__INF;
+  int64_t best = TSL__INF, zero = st->phase == TSL__NUMBER_ZERO; /* the point is still to come */
   if (tsl__number_state_nullable(side, st)) return 0;
   if (st->significant) best = shortest_significant(side, st, at_least, TSL__INF);
   else if (st->phase == TSL__NUMBER_BEGIN) best = shortest_from_begin(side, scratch);
-  else if (side->zero) best = st->phase == TSL__NUMBER_ZERO ? 2 : 1; /* ".0" or "e0"; "0" */
-  else best = (st->phase == TSL__NUMBER_ZERO) + shortest_small(side, st->fraction, scratch);
+  else if (side->zero) best = 1 + zero; /* ".0" or "e0"; "0" */
+  else best = zero + shortest_small(side, st->fraction, (int64_t)at_least - zero, scratch);
   return (uint32_t)least(best, TSL__INF);
 }

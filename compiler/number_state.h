@@ -16,6 +16,7 @@ typedef struct tsl__tracker {
   const tsl__nat *unit; /* not divisible by 10; only unit->n limbs are there */
   int64_t exponent;
   uint32_t depth; /* the larger of the number of factors 2 and of factors 5 in unit: 10^depth clears both */
+  bool smooth;    /* unit has no other prime factors */
 } tsl__tracker;
 
 /* The magnitudes that one sign admits. Built from a canonical spec that is not empty. */
