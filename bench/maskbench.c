@@ -18,8 +18,8 @@ typedef struct arguments {
   const char *vocab, *vocab_cache, *data, *out;
   const char *ids[MAX_IDS]; /* run these only, if there are any */
   size_t id_count;
-  size_t limit, skip;  /* schemas; limit 0 = all */
-  size_t flush;        /* positions of a schema to measure with empty caches */
+  size_t limit, skip; /* schemas; limit 0 = all */
+  size_t flush;       /* positions of a schema to measure with empty caches */
   unsigned timeout_s;
   tsl_schema_options options;
   bench_resolver resolver;
@@ -61,8 +61,13 @@ static bool parse_draft(arguments *a, const char *value) {
   static const struct {
     const char *name;
     tsl_draft draft;
-  } drafts[] = {{"auto", TSL_DRAFT_AUTO}, {"3", TSL_DRAFT_3}, {"4", TSL_DRAFT_4}, {"6", TSL_DRAFT_6},
-                {"7", TSL_DRAFT_7}, {"2019-09", TSL_DRAFT_2019_09}, {"2020-12", TSL_DRAFT_2020_12}};
+  } drafts[] = {{"auto", TSL_DRAFT_AUTO},
+                {"3", TSL_DRAFT_3},
+                {"4", TSL_DRAFT_4},
+                {"6", TSL_DRAFT_6},
+                {"7", TSL_DRAFT_7},
+                {"2019-09", TSL_DRAFT_2019_09},
+                {"2020-12", TSL_DRAFT_2020_12}};
   for (size_t i = 0; i < sizeof drafts / sizeof *drafts; i++)
     if (!strcmp(value, drafts[i].name)) {
       a->options.draft = drafts[i].draft;
@@ -132,8 +137,8 @@ static double seconds_now(void) {
 static bool load_vocab(const arguments *a, tsl_vocab **vocab) {
   tsl_error error;
   tsl_vocab_options options = {.cache_dir = a->vocab_cache};
-  tsl_status status = strcmp(a->vocab, "embedded") ? tsl_vocab_load_file(a->vocab, &options, NULL, vocab, &error)
-                                                   : tsl_vocab_embedded(NULL, vocab, &error);
+  tsl_status status =
+      strcmp(a->vocab, "embedded") ? tsl_vocab_load_file(a->vocab, &options, NULL, vocab, &error) : tsl_vocab_embedded(NULL, vocab, &error);
   if (status == TSL_OK) return true;
   fprintf(stderr, "maskbench: %s: %s (%s)\n", a->vocab, error.message, tsl_status_name(error.status));
   return false;

@@ -86,8 +86,7 @@ static void add_row(rows *all, const char *key, const char *title, bench_samples
 static void add_pass(rows *all, bench_pass *pass, const char *const keys[3], const char *const titles[3]) {
   bench_samples sum = {0};
   bool whole = true;
-  for (size_t i = 0; whole && i < pass->mask.n; i++)
-    whole = bench_samples_add(&sum, (double)pass->mask.at[i] + (double)pass->commit.at[i]);
+  for (size_t i = 0; whole && i < pass->mask.n; i++) whole = bench_samples_add(&sum, (double)pass->mask.at[i] + (double)pass->commit.at[i]);
   add_row(all, keys[0], titles[0], &pass->mask);
   add_row(all, keys[1], titles[1], &pass->commit);
   if (whole) add_row(all, keys[2], titles[2], &sum);
@@ -171,8 +170,8 @@ static void print_table(FILE *out, const rows *all, const bench_totals *totals, 
     fprintf(out, "  %-22s %10.2f %10.2f %10.2f %10.2f %10.2f %10.2f %10zu\n", all->at[i].title, s->avg, s->p50, s->p90, s->p99, s->p99_9,
             s->max, s->n);
   }
-  fprintf(out, "\n  clock overhead of %.1f ns subtracted from every span, the clock's step is %.1f ns; vocabulary loaded in %.0f ms,\n", about->overhead_ns,
-          about->step_ns, about->vocab_load_ms);
+  fprintf(out, "\n  clock overhead of %.1f ns subtracted from every span, the clock's step is %.1f ns; vocabulary loaded in %.0f ms,\n",
+          about->overhead_ns, about->step_ns, about->vocab_load_ms);
   fprintf(out, "  %.1f MiB; peak resident memory %.1f MiB, of which %.1f MiB are the benchmark's own\n", about->vocab_memory_mb, peak, own);
 }
 

@@ -69,13 +69,13 @@ typedef struct run {
   const bench_case *c;
   bench_totals *totals;
   bench_verdict *verdict;
-  encoded *texts;      /* one per test */
-  size_t total;        /* tokens of all tests */
-  double first_us;     /* the mask of the first position, measured with the compile; negative once used */
+  encoded *texts;  /* one per test */
+  size_t total;    /* tokens of all tests */
+  double first_us; /* the mask of the first position, measured with the compile; negative once used */
   double mask_sum, commit_sum;
-  size_t measured;     /* positions in those sums */
+  size_t measured; /* positions in those sums */
   uint64_t random;
-  bool out_of_memory;  /* the benchmark's own */
+  bool out_of_memory; /* the benchmark's own */
 } run;
 
 /* Note the first thing that goes wrong. */

@@ -19,20 +19,20 @@
 #include "bench/stats.h"
 #include "turnstile.h"
 
-#define BENCH_OUTCOMES(X)                                                                   \
-  X(PASS, "pass", "every valid instance went through and no invalid one did")               \
-  X(REFUSED, "refused", "the schema was not compiled")                                      \
-  X(VALIDATION_ERROR, "validation_error", "a valid instance was rejected")                  \
-  X(INVALIDATION_ERROR, "invalidation_error", "an invalid instance was accepted")           \
-  X(LIMIT, "limit", "a call failed in the middle of a generation")                          \
-  X(TIMEOUT, "timeout", "the time limit for one schema was reached")                        \
+#define BENCH_OUTCOMES(X)                                                         \
+  X(PASS, "pass", "every valid instance went through and no invalid one did")     \
+  X(REFUSED, "refused", "the schema was not compiled")                            \
+  X(VALIDATION_ERROR, "validation_error", "a valid instance was rejected")        \
+  X(INVALIDATION_ERROR, "invalidation_error", "an invalid instance was accepted") \
+  X(LIMIT, "limit", "a call failed in the middle of a generation")                \
+  X(TIMEOUT, "timeout", "the time limit for one schema was reached")              \
   X(INCONSISTENT, "inconsistent", "mask, accept and end do not agree with each other")
 
 typedef enum bench_outcome {
 #define X(name, text, meaning) BENCH_##name,
   BENCH_OUTCOMES(X)
 #undef X
-  BENCH_OUTCOME_COUNT
+      BENCH_OUTCOME_COUNT
 } bench_outcome;
 
 const char *bench_outcome_name(bench_outcome outcome);
@@ -64,9 +64,9 @@ typedef struct bench_setup {
 
 typedef struct bench_verdict {
   bench_outcome outcome;
-  tsl_error error;     /* where the outcome comes from a failed call */
-  size_t test, token;  /* of the first thing that went wrong; token == that test's count: the end */
-  size_t tokens;       /* fed in the first pass */
+  tsl_error error;                                 /* where the outcome comes from a failed call */
+  size_t test, token;                              /* of the first thing that went wrong; token == that test's count: the end */
+  size_t tokens;                                   /* fed in the first pass */
   double ttfm_us, mask_us, mask_max_us, commit_us; /* averages over this schema's first pass */
   double memory_kb;
 } bench_verdict;
