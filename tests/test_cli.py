@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""The command line tool, run as a program: exit codes, messages, and that what it writes is what it says.
+
+Texts that `generate` writes are judged by others where that is possible: jsonschema for schemas, Python's re for regexes; and always by `check`.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import base64
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
+VOCABS = pathlib.Path(os.environ.get("TSL_VOCABS", ROOT / "build" / "vocabs"))
+EXAMPLES = ROOT / "schemas" / "examples"
+SCHEMAS = sorted(EXAMPLES.glob("*.json"))
+GRAMMARS = sorted(EXAMPLES.glob("*.gbnf"))
+
+passed = failed = skipped = 0
+
+
+def check(condition, what):
+    global passed, failed
+    if condition:
+        passed += 1
+    else:
+        failed += 1
+        print("  FAIL " + what)
+
+
+def skip(why):
+    global skipped
+    skipped += 1
+    print("  skipped: " + why)
+
+
+def turnstile(*arguments, text=b"", env=None):
+    """Run the tool; (exit code, stdout, stderr), as bytes."""
+    if isinstance(text, str):
+        text = text.encode()
+    done = subprocess.run([CLI, *map(str, arguments)], input=text, capture_output=True, cwd=ROOT, env={**os.environ, **(env or {})}, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(code, arguments, text=b"", out=None, err=None):
+    """Run, and check the exit code and what must be in stdout and stderr."""
+    got, stdout, stderr = turnstile(*arguments, text=text)
+    shown = f"turnstile {' '.join(map(str, arguments))} <<< {text!r}"
+    check(got == code, f"{shown}: exit code {got}, not {code}: {stderr.decode(errors='replace')}")
+    if out is not None:
+        check(out in stdout.decode(errors="replace"), f"{shown}: no {out!r} in {stdout!r}")
+    if err is not None:
+        check(err in stderr.decode(errors="replace"), f"{shown}: no {err!r} in {stderr.decode(errors='replace')!r}")
+    return stdout, stderr
+
+
+class Files:
+    """A folder of small files."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+
+    def __call__(self, name, content):
+        path = pathlib.Path(self.folder.name) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else (content if isinstance(content, str) else json.dumps(content)).encode())
+        return path
+
+
+files = Files()
+PAIR = files("pair.json", {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"],
+                           "additionalProperties": False})
+DATE = files("date.json", {"type": "string", "format": "date"})
+REMOTE = files("remote.json", {"$ref": "https://example.com/defs/int.json"})
+files("defs/int.json", {"type": "integer", "minimum": 5})
+EVIL = files("evil.json", {"$ref": "https://example.com/defs/../pair.json"})
+TUPLE = files("tuple.json", {"items": [{"type": "integer"}]})
+BAD = files("bad.json", '{"type": ["integer", 7]}')
+BROKEN = files("broken.json", '{"type": ')
+NOTHING = files("nothing.json", {"type": "string", "minLength": 3, "maxLength": 2})
+SUM = files("sum.gbnf", 'root ::= term ("+" term)*\nterm ::= [0-9]+\n')
+BAD_GRAMMAR = files("bad.gbnf", 'root ::= nowhere "x"\n')
+
+# exit code, arguments, text, part of stderr
+CHECKS = [
+    # schema
+    (0, ["--schema", PAIR], '{"a": 1, "b": "x"}', None),
+    (0, ["--schema", PAIR], '{"b":"x","a":1}\n', None),
+    (0, ["--schema", PAIR], ' {"a":1}\r\n', None),
+    (1, ["--schema", PAIR, "--order", "schema"], '{"b":"x","a":1}', "byte offset 2: expected "),
+    (0, ["--schema", PAIR, "--order=any"], '{"b":"x","a":1}', None),
+    (1, ["--schema", PAIR], '{"a": "x"}', "byte offset 6: expected "),
+    (1, ["--schema", PAIR], '{"b": "x"}', "byte offset 9: expected "),
+    (1, ["--schema", PAIR], '{"a": 1', "found the end of the text"),
+    (1, ["--schema", PAIR], "", "byte offset 0: expected "),
+    (1, ["--schema", PAIR], '{"a": 1}}', "byte offset 8: expected the end of the text"),
+    (1, ["--schema", PAIR], '{"a":\n "x"}', "stdin:2:2: byte offset 7"),
+    (1, ["--schema", PAIR], b'{"a":1,"b":"\xff"}', "byte offset 12: expected "),
+    (1, ["--schema", PAIR, "--ws", "compact"], '{"a": 1}', "byte offset 5"),
+    (0, ["--schema", DATE], '"2024-02-29"', None),
+    (1, ["--schema", DATE], '"2023-02-29"', "byte offset "),
+    (1, ["--schema", DATE, "--formats", "assert"], '"x"', "byte offset 1"),
+    (0, ["--schema", DATE, "--formats", "ignore"], '"x"', None),
+    (0, ["--schema", TUPLE, "--draft", "7"], "[1, 2]", None),
+    (1, ["--schema", TUPLE, "--draft", "7"], '["1"]', "byte offset 1"),
+    (2, ["--schema", TUPLE, "--draft", "2"], "[]", "--draft"),
+    (0, ["--schema", REMOTE, "--resolve", f"https://example.com/defs/={files.folder.name}/defs"], "7", None),
+    (1, ["--schema", REMOTE, "--resolve", f"https://example.com/defs={files.folder.name}/defs"], "4", "byte offset "),
+    (2, ["--schema", REMOTE], "7", "https://example.com/defs/int.json"),
+    (2, ["--schema", EVIL, "--resolve", f"https://example.com/={files.folder.name}/"], "{}", None),
+    (2, ["--schema", REMOTE, "--resolve", "nonsense"], "7", "--resolve"),
+    (2, ["--schema", BAD], "7", "at /type"),
+    (2, ["--schema", BROKEN], "7", "TSL_ERR_SYNTAX"),
+    (2, ["--schema", NOTHING], '""', "TSL_ERR_EMPTY"),
+    (2, ["--schema", files.folder.name + "/missing.json"], "7", "missing.json"),
+    # regex
+    (0, ["--regex", "a+b?"], "aaab", None),
+    (0, ["--regex", "a+b?"], "aa\n", None),
+    (1, ["--regex", "a+b?"], "aac", "byte offset 2: expected the end of the text or one of 'a', 'b', found \"c\""),
+    (1, ["--regex", "a+b?"], "", "expected one of 'a', found the end of the text"),
+    (0, ["--regex", "b+", "--search"], "abba", None),
+    (0, ["--regex", "ABC", "--ignore-case"], "aBc", None),
+    (1, ["--regex", "a.c"], "a\nc", "byte offset 1"),
+    (0, ["--regex", "a.c", "--dot-all"], "a\nc", None),
+    (2, ["--regex", "a(b"], "ab", "regex:1:"),
+    # grammar
+    (0, ["--grammar", SUM], "1+22+333", None),
+    (1, ["--grammar", SUM], "1++2", "byte offset 2: expected one of '0'–'9', found \"+2\""),
+    (0, ["--grammar", SUM, "--root", "term"], "12", None),
+    (1, ["--grammar", SUM, "--root", "term"], "1+2", "byte offset 1"),
+    (2, ["--grammar", BAD_GRAMMAR], "x", "nowhere"),
+    (2, ["--grammar", SUM, "--root", "other"], "1", "other"),
+    # calls
+    (2, [], "x", "one of --schema, --regex and --grammar"),
+    (2, ["--regex", "a", "--regex", "b"], "a", "--regex"),
+    (2, ["--regex"], "a", "needs a value"),
+    (2, ["--regex", "a", "--order", "up"], "a", "--order"),
+    (2, ["--regex", "a", "--nonsense"], "a", "no option --nonsense"),
+    (2, ["--regex", "a", "--search=1"], "a", "takes no value"),
+]
+
+
+def checks():
+    for code, arguments, text, err in CHECKS:
+        expect(code, ["check", *arguments, "-"], text=text, err=err)
+    expect(2, ["check", "--regex", "a"], err="one text is needed")
+    expect(2, ["check", "--regex", "a", "x", "y"], err="one text is needed")
+    expect(2, ["check", "--regex", "a", files.folder.name + "/none.txt"], err="none.txt")
+    expect(2, ["check", "--schema", "-", "-"], text="{}", err="only one of the two can be stdin")
+    expect(0, ["check", "--schema", "-", files("seven.txt", "7\n")], text='{"const": 7}')
+    expect(1, ["check", "--regex", "b*", files("a.txt", "a")], err="a.txt:1:1: byte offset 0")
+    expect(0, ["check", "--regex", "-a", "--", files("dash.txt", "-a")])
+
+
+def usage():
+    for command in ["generate", "check", "mask", "explain", "extract", "demo"]:
+        stdout, _ = expect(0, [command, "--help"], out=f"usage: turnstile {command}")
+        check(b"exit codes:" in stdout and b"--schema F" in stdout, f"{command} --help: exit codes and options")
+    stdout, _ = expect(0, ["--help"], out="usage: turnstile COMMAND")
+    check(all(name.encode() in stdout for name in ["generate", "check", "mask", "explain", "extract", "demo"]), "--help lists the commands")
+    expect(2, [], err="usage:")
+    expect(2, ["fly"], err="no command fly")
+    stdout, _ = expect(0, ["--version"])
+    check(re.fullmatch(rb"turnstile \d+\.\d+\.\d+\n", stdout), f"--version: {stdout!r}")
+
+
+def validator_for(schema):
+    """A function that says what jsonschema finds wrong, or None if it is not installed."""
+    try:
+        import jsonschema
+    except ImportError:
+        return None
+    kind = jsonschema.validators.validator_for(schema)
+    return lambda value: [e.message for e in kind(schema, format_checker=kind.FORMAT_CHECKER).iter_errors(value)]
+
+
+def generate_schemas():
+    judged = True
+    for path in SCHEMAS:
+        schema = json.loads(path.read_text())
+        validate = validator_for(schema)
+        judged = judged and validate is not None
+        for extra in [[], ["--temperature", "0.7", "--top-k", "40", "--top-p", "0.95", "--min-p", "0.02"], ["--max-tokens", "60"], ["--order", "any"]]:
+            stdout, _ = expect(0, ["generate", "--schema", path, "-n", "8", "--seed", "5", *extra])
+            lines = stdout.decode().split("\n")
+            check(len(lines) == 9 and lines[8] == "", f"{path.name} {extra}: one text per line")
+            for line in lines[:-1]:
+                errors = validate(json.loads(line)) if validate else []
+                check(not errors, f"{path.name} {extra}: {line}: {errors}")
+                expect(0, ["check", "--schema", path, "-"], text=line)
+    if not judged:
+        skip("jsonschema is not installed: texts of the example schemas were judged by check alone")
+    for ws in ["any", "at-most:1", "pretty", "pretty:4"]:
+        stdout, _ = expect(0, ["generate", "--schema", PAIR, "-n", "6", "--ws", ws])
+        for line in stdout.decode().splitlines():
+            check(isinstance(json.loads(line)["a"], int), f"--ws {ws}: {line}")
+
+
+REGEXES = [r"[a-z]{3,8}", r"\d{4}-\d{2}-\d{2}", r"(yes|no|maybe)", r"[A-Z][a-z]+( [A-Z][a-z]+)*", r"#[0-9a-f]{6}", r"(ab|ba)*c", r"x{0,50}", r"é{2}[а-я]+"]
+
+
+def generate_regexes():
+    for regex in REGEXES:
+        stdout, _ = expect(0, ["generate", "--regex", regex, "-n", "10", "--max-tokens", "40"])
+        lines = stdout.decode().split("\n")[:-1]
+        check(len(lines) == 10, f"{regex}: {len(lines)} lines")
+        for line in lines:
+            check(re.fullmatch(regex, line), f"{regex}: {line!r}")
+    stdout, _ = expect(0, ["generate", "--regex", "a\\nb"])
+    check(stdout == b"a\\nb\n", f"a line break is written as \\n: {stdout!r}")
+    stdout, _ = expect(0, ["generate", "--regex", "a\\nb", "-0", "-n", "2"])
+    check(stdout == b"a\nb\0a\nb\0", f"-0 writes it as it is: {stdout!r}")
+
+
+def generate_grammars():
+    check(len(GRAMMARS) >= 8, f"{len(GRAMMARS)} example grammars")
+    for path in GRAMMARS:
+        stdout, _ = expect(0, ["generate", "--grammar", path, "-n", "5", "-0", "--max-tokens", "80"])
+        texts = stdout.split(b"\0")[:-1]
+        check(len(texts) == 5, f"{path.name}: {len(texts)} texts")
+        for text in texts:
+            expect(0, ["check", "--grammar", path, "-"], text=text)
+
+
+def generate_options():
+    call = ["generate", "--schema", EXAMPLES / "person.json", "-n", "4"]
+    first, again, other = (turnstile(*call, "--seed", seed)[1] for seed in (1, 1, 2))
+    check(first == again and first != other, "equal seeds give equal texts, others do not")
+    greedy = turnstile(*call, "--temperature", "0")[1].split(b"\n")
+    check(len(set(greedy[:-1])) == 1, "temperature 0 gives one text")
+    stdout, stderr = expect(1, ["generate", "--schema", EXAMPLES / "person.json", "--max-tokens", "2"], err="was cut after 2 tokens")
+    check(stdout == b"", "a text that was cut is not written")
+    for tokens in range(8, 40, 4):
+        stdout, _ = expect(0, ["generate", "--regex", "[a-z ]*(\\([a-z ]*\\))*", "--max-tokens", tokens, "--seed", tokens])
+        expect(0, ["generate", "--schema", files("deep.json", {"type": "array", "items": {"$ref": "#"}, "maxItems": 3}), "--max-tokens", tokens])
+    for option, value in [("--temperature", "-1"), ("--temperature", "x"), ("--top-p", "1.5"), ("--min-p", "-0.1"), ("--top-k", "-3"), ("-n", "0"),
+                          ("--max-tokens", "0"), ("--seed", "1x"), ("--ws", "wide"), ("--ws", "at-most:"), ("--max-nesting", "0")]:
+        expect(2, ["generate", "--regex", "a", option, value], err=option)
+    expect(2, ["generate", "--regex", "a", "x"], err="unexpected argument x")
+
+
+def vocabularies():
+    words = [b"the", b" the", b"name", b'":', b'{"', b'"}', b"an"]
+    tokens = [bytes([b]) for b in range(256)] + words
+    lines = b"".join(base64.b64encode(t) + b" %d\n" % i for i, t in enumerate(tokens))
+    path = files("tiny.tiktoken", lines)
+    stdout, _ = expect(0, ["generate", "--vocab", path, "--regex", "the( the)*name", "-n", "3", "--max-tokens", "30"])
+    for line in stdout.decode().splitlines():
+        check(re.fullmatch("the( the)*name", line), f"tiny vocabulary: {line!r}")
+    stdout, stderr = expect(0, ["mask", "--vocab", path, "--regex", "the( the)*name"], err=f"2 of {len(tokens)} tokens are allowed")
+    check(stdout == b'116\t"t"\n256\t"the"\n', f"mask over the tiny vocabulary: {stdout!r}")
+    expect(2, ["mask", "--vocab", files("noise.bin", b"\1\2\3"), "--regex", "a"], err="noise.bin")
+    expect(2, ["mask", "--vocab", files.folder.name + "/none", "--regex", "a"], err="none")
+    real = VOCABS / "cl100k_base.tiktoken"
+    if not real.is_file():
+        skip("no cl100k_base.tiktoken among the fetched vocabularies")
+        return
+    stdout, _ = expect(0, ["generate", "--vocab", real, "--schema", PAIR, "-n", "2", "--max-tokens", "40"])
+    check(all(isinstance(json.loads(line)["a"], int) for line in stdout.decode().splitlines()), f"cl100k: {stdout!r}")
+
+
+def masks():
+    stdout, stderr = expect(0, ["mask", "--regex", "[0-9]{2}", "--prefix", "7", "--ids"])
+    ids = stdout.decode().split()
+    check(ids and all(i.isdigit() for i in ids), f"--ids: {stdout!r}")
+    check(f"{len(ids)} of ".encode() in stderr, f"the count is that of the list: {stderr!r}")
+    stdout, _ = expect(0, ["mask", "--regex", "[0-9]{2}", "--prefix", "7"])
+    check(all(re.fullmatch(r'\d+\t"\d"', line) for line in stdout.decode().splitlines()), f"one digit is left: {stdout!r}")
+    stdout, stderr = expect(0, ["mask", "--regex", "ab", "--prefix", "ab"], err="the text may end here")
+    check(b"end of generation" in stdout and stdout.count(b"\n") >= 1, f"only the end: {stdout!r}")
+    stdout, _ = expect(0, ["mask", "--regex", ".*", "--limit", "3"])
+    check(stdout.count(b"\n") == 3, "--limit 3")
+    expect(0, ["mask", "--schema", PAIR, "--prefix-file", "-"], text='{"a', out='"')
+    expect(1, ["mask", "--regex", "ab", "--prefix", "b"], err="prefix:1:1: byte offset 0: expected one of 'a'")
+    expect(2, ["mask", "--regex", "ab", "--prefix", "a", "--prefix-file", "-"], err="exclude each other")
+
+
+def explanations():
+    stdout, _ = expect(0, ["explain", "--schema", PAIR, "--json"])
+    report = json.loads(stdout)
+    check({"/properties", "/required"} <= {row["pointer"] for row in report}, f"pointers of the report: {report}")
+    check({row["status"] for row in report} <= {"enforced", "no effect"}, "statuses of the report")
+    stdout, _ = expect(0, ["explain", "--schema", PAIR], out="the shortest text takes 7 bytes")
+    check(b"what is enforced" in stdout and b'"keyword"' in stdout and b"states" in stdout, f"sections: {stdout!r}")
+    stdout, _ = expect(0, ["explain", "--regex", "a(b|c)*", "--states", "--text", "-"], text="abcb")
+    check(len(stdout.decode().split("\nstates\n")[-1].splitlines()) >= 2, f"states: {stdout!r}")
+    expect(1, ["explain", "--regex", "a", "--text", "-"], text="b", err="byte offset 0")
+
+
+def extraction():
+    def extracted(arguments, text):
+        stdout, _ = expect(0, ["extract", *arguments, "-"], text=text)
+        check(stdout.count(b"\n") == 1, f"one line: {stdout!r}")
+        return json.loads(stdout)
+
+    regex = r"(?<year>\d{4})-(?<month>\d{2})(-(?<day>\d{2}))?"
+    check(extracted(["--regex", regex], "2024-02-29\n") == {"year": "2024", "month": "02", "day": "29"}, "named groups")
+    check(extracted(["--regex", regex], "2024-02") == {"year": "2024", "month": "02", "day": None}, "a group that took no part is null")
+    check(extracted(["--regex", "(?<q>[^x]*)x"], 'é"\\\t\x01x') == {"q": 'é"\\\t\x01'}, "captures are escaped")
+    check(extracted(["--regex", "(?<n>[0-9]+)", "--search"], "ab 12 c") == {"n": "12"}, "--search")
+    expect(1, ["extract", "--regex", regex, "-"], text="2024", err="byte offset 4")
+    anything = files("any.json", {})
+    text = '{"a": {"b~/\\u00e9\\ud83d\\ude00": [1, 2.50, {"x": "q\\"w\\n"}]}, "e": [], "f": { }, "": null}'
+    check(extracted(["--schema", anything], text) == {"/a/b~0~1é😀/0": 1, "/a/b~0~1é😀/1": 2.5, "/a/b~0~1é😀/2/x": 'q"w\n', "/e": [], "/f": {}, "/": None},
+          "leaves by pointer")
+    check(extracted(["--schema", anything], "12") == {"": 12}, "a scalar's pointer is empty")
+    check(extracted(["--schema", anything, "--pointer", "/a", "--pointer", "/b/1"], '{"a": [1, {"c": "x  y"}], "b": [0, true]}') ==
+          {"/a": [1, {"c": "x  y"}], "/b/1": True}, "--pointer")
+    stdout, _ = expect(0, ["extract", "--schema", anything, "--pointer", "/n", "-"], text='{"n": 1.00e2}')
+    check(stdout == b'{"/n":1.00e2}\n', f"numbers stay as spelled: {stdout!r}")
+    expect(1, ["extract", "--schema", anything, "--pointer", "/z", "-"], text='{"n": 1}', err='nothing at JSON pointer "/z"')
+    expect(2, ["extract", "--schema", anything, "--pointer", "z", "-"], text="1", err="--pointer")
+    expect(2, ["extract", "--grammar", SUM, "-"], text="1", err="no captures")
+
+
+def demonstration():
+    stdout, _ = expect(0, ["demo"], out="legal")
+    lines = stdout.decode().rstrip("\n").split("\n")
+    call = json.loads(lines[-1])
+    check(set(call) == {"name", "arguments"}, f"the call comes last: {lines[-1]}")
+    validate = validator_for(json.loads((EXAMPLES / "tool-call.json").read_text()))
+    if validate:
+        check(not validate(call), f"the call is valid: {call}")
+    steps = [line for line in lines if re.match(r" *\d+ +\d+ ", line)]
+    check(len(steps) >= 5 and all("µs" in line for line in steps), f"a line per step: {len(steps)}")
+    spelled = "".join(json.loads(line[line.index('"'):].replace("\\x", "\\u00")) for line in steps)
+    check(spelled == lines[-1], f"the tokens spell the call: {spelled!r}")
+
+
+def on_a_terminal(arguments, env):
+    """stderr of the tool where it is a terminal."""
+    parent, child = pty.openpty()
+    subprocess.run([CLI, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=child, cwd=ROOT, env={**os.environ, **env})
+    os.close(child)
+    data = b""
+    try:
+        while block := os.read(parent, 4096):
+            data += block
+    except OSError:
+        pass  # the other end is closed
+    os.close(parent)
+    return data
+
+
+def colours():
+    call = ["check", "--regex", "a", files("b.txt", "b")]
+    check(b"\033[" in on_a_terminal(call, {"NO_COLOR": ""}), "colour on a terminal")
+    check(b"\033[" not in on_a_terminal(call, {"NO_COLOR": "1"}), "NO_COLOR is respected")
+    check(b"\033[" not in turnstile(*call, env={"NO_COLOR": ""})[2], "no colour into a pipe")
+
+
+PARTS = [(usage, "usage and --help"), (checks, "check: exit codes, offsets, what was expected"), (generate_schemas, "generate: schemas, judged by jsonschema"),
+         (generate_regexes, "generate: regexes, judged by re"), (generate_grammars, "generate: example grammars"),
+         (generate_options, "generate: seeds, limits, bad values"), (vocabularies, "vocabularies from files"), (masks, "mask"),
+         (explanations, "explain"), (extraction, "extract"), (demonstration, "demo"), (colours, "colour only on a terminal")]
+
+
+def main():
+    if not os.access(CLI, os.X_OK):
+        print(f"  skipped: no program {CLI}\n0 passed, 0 failed, 1 skipped")
+        return 1
+    only = sys.argv[1:]
+    for part, what in PARTS:
+        if only and part.__name__ not in only:
+            continue
+        before, wrong = passed, failed
+        part()
+        print(f"  {'ok  ' if failed == wrong else 'FAIL'} {part.__name__:<20} {what} ({passed - before + failed - wrong} checks)", flush=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
