@@ -172,7 +172,7 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     live_bytes(x, then, &follow);
     if (tsl__bytes_meet(&follow, &out->letters)) return false;
   }
-  out->ends = tsl__node_at(x, e).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH);
+  out->ends = tsl__node_at(x, then).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH);
   out->counted = loop.c != TSL__INF;
   out->limit = loop.kind == TSL__K_REPEAT ? loop.c : TSL__INF;
   return true;

@@ -1,4 +1,7 @@
 /* hints.h - what the walk may know of a state beyond its transitions. See tsl__hint in runtime/state.h.
+ *
+ * Contract  Where multi-byte characters are letters, the expression matches valid UTF-8 only: every front end speaks of code points, never of lone bytes from 0x80 on.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TSL_COMPILER_HINTS_H

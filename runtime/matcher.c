@@ -197,24 +197,16 @@ tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
 }
 
 tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t length, size_t *accepted) {
-  const uint8_t *at = bytes;
   size_t n = 0;
-  tsl__stack to = m->at;
   if (accepted) *accepted = 0;
   if (length == 0) return TSL_OK;
   if (m->terminated) return TSL_REJECTED;
   if (!history_room(m)) return TSL_ERR_NO_MEMORY;
-  tsl__space *space = lock(m);
-  for (; n < length; n++) {
-    if (n % 4096 == 4095) tsl__space_begin(space); /* the step budget is for one token's worth */
-    tsl__stack next = tsl__stack_byte(space, to, at[n]);
-    if (!next) break;
-    to = next;
-  }
+  tsl__stack to = tsl__stack_bytes(lock(m), m->at, bytes, length, &n);
   tsl_status status = unlock(m);
   if (accepted) *accepted = n;
   if (status != TSL_OK) return status;
-  if (n < length) return TSL_REJECTED;
+  if (to == 0) return TSL_REJECTED;
   advance(m, to);
   return TSL_OK;
 }

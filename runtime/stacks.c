@@ -53,15 +53,18 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
 
 /* ---- landing -------------------------------------------------------------------------------------------------- */
 
-/* Where the frames of the next position are gathered, and the frames entered on the way, to see cycles. */
+/* Where the frames of the next position are gathered, and the frames entered on the way, to see cycles. Inside a token positions stay lists of frames; only
+ * the last one is interned. */
+typedef TSL__VEC(tsl__cell) cell_vec;
 typedef struct step {
-  TSL__VEC(tsl__cell) landed;
-  TSL__VEC(tsl__cell) entered;
+  cell_vec landed, from;
+  cell_vec entered;
   uint32_t depth;
 } step;
 
 static void step_free(tsl__space *space, step *s) {
   tsl__vec_free(&space->alloc, &s->landed);
+  tsl__vec_free(&space->alloc, &s->from);
   tsl__vec_free(&space->alloc, &s->entered);
 }
 
@@ -161,6 +164,12 @@ static tsl__stack push(tsl__space *space, tsl__target back, uint32_t count, tsl_
   step s = {0};
   uint32_t c;
   tsl__state state = tsl__target_resolve(space, back, count, &c);
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r) return 0;
+  if (TSL__LIKELY(!(r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL)))) {
+    uint32_t cell = cell_intern(space, (tsl__cell){state, c, tail});
+    return cell ? stack_intern(space, &cell, 1) : 0;
+  }
   land(space, &s, state, c, tail);
   tsl__stack result = collect(space, &s);
   step_free(space, &s);
@@ -202,16 +211,46 @@ tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state) {
   return result;
 }
 
-static tsl__stack byte_with(tsl__space *space, step *s, tsl__stack from, uint8_t byte) {
+/* The frames of a position as the list to step from. */
+static bool load(tsl__space *space, step *s, tsl__stack at) {
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  s->landed.n = 0;
+  if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return out_of_memory(space), false;
+  for (uint32_t i = 0; i < r->n; i++) s->landed.at[s->landed.n++] = *cell_at(space, r->cells[i]);
+  return true;
+}
+
+/* One byte on; false if it is rejected. */
+static bool step_byte(tsl__space *space, step *s, uint8_t byte) {
+  cell_vec from = s->landed;
+  s->landed = s->from;
+  s->from = from;
   s->landed.n = s->entered.n = 0;
   s->depth = 0;
-  step_tail(space, s, from, byte);
-  return collect(space, s);
+  for (size_t i = 0; i < s->from.n && space->status == TSL_OK; i++) {
+    tsl__cell c = s->from.at[i];
+    step_cell(space, s, c.state, c.count, c.tail, byte);
+  }
+  return s->landed.n > 0 && space->status == TSL_OK;
 }
 
 tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
   step s = {0};
-  tsl__stack to = byte_with(space, &s, from, byte);
+  tsl__stack to = load(space, &s, from) && step_byte(space, &s, byte) ? collect(space, &s) : 0;
+  step_free(space, &s);
+  return to;
+}
+
+tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
+  step s = {0};
+  size_t i = 0;
+  bool alive = load(space, &s, from);
+  for (; alive && i < n; i++) {
+    if (i % 4096 == 4095) tsl__space_begin(space); /* the step budget is for a piece of work of that size */
+    if (!(alive = step_byte(space, &s, bytes[i]))) break;
+  }
+  *accepted = i;
+  tsl__stack to = alive ? collect(space, &s) : 0;
   step_free(space, &s);
   return to;
 }
@@ -279,13 +318,14 @@ static void land_all(tsl__space *space, step *s, tsl__stack at) {
 }
 
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token) {
-  tsl__stack to = from;
+  tsl__stack to = 0;
   if (tsl__stack_find_token(space, from, token, &to)) return to;
   const tsl_vocab *v = space->vocab;
   step s = {0};
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
-  if (v->special[token] || begin == end) to = 0;
-  for (uint32_t i = begin; to && i < end; i++) to = byte_with(space, &s, to, v->bytes[i]);
+  bool alive = !v->special[token] && begin < end && load(space, &s, from);
+  for (uint32_t i = begin; alive && i < end; i++) alive = step_byte(space, &s, v->bytes[i]);
+  if (alive) to = collect(space, &s);
   if (space->names_tokens && begin < end && !tsl_vocab_is_eog(v, token)) {
     s.landed.n = s.entered.n = 0;
     s.depth = 0;

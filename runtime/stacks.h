@@ -48,6 +48,8 @@ static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stac
 tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state);
 /* The position after a byte; 0 if it is rejected. */
 tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte);
+/* The position after `n` bytes, 0 if they are rejected; *accepted is how many of them were not. */
+tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted);
 /* The position after a whole token; 0 if it is rejected. Remembered. */
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token);
 /* The mask of a position, end-of-generation tokens included. Remembered. */

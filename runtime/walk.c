@@ -237,6 +237,20 @@ static void push(tsl__space *space, level *l, entry e) {
   if (!tsl__vec_push(&space->alloc, &l->stack, e)) out_of_memory(space);
 }
 
+/* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on along each of its branches. */
+static void push_letter(tsl__space *space, level *l, entry e) {
+  const tsl__state_rec *r = tsl__state_at(space, e.state);
+  if (!(r->flags & TSL__STATE_FORK)) {
+    push(space, l, e);
+    return;
+  }
+  for (uint32_t i = 0; i < r->edges; i++) {
+    entry branch = e;
+    branch.state = tsl__target_resolve(space, r->edge[i].to, e.count, &branch.count);
+    push_letter(space, l, branch);
+  }
+}
+
 /* One child, reached by a byte that is not (only) a letter. */
 static void enter_child(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth) {
   const tsl__trie *trie = &space->vocab->trie;
@@ -264,7 +278,7 @@ static void search(tsl__space *space, level *l, size_t floor) {
       if (letter && (!child->children || !below_meets(trie, child, &e.hint->exits))) continue;
       uint32_t count;
       tsl__state to = tsl__target_resolve(space, tsl__state_step(r, child->byte), e.count, &count);
-      if (letter) push(space, l, (entry){c, to, count, e.depth + 1, e.hint});
+      if (letter) push_letter(space, l, (entry){c, to, count, e.depth + 1, e.hint});
       else enter_child(space, l, to, count, c, e.depth + 1);
     }
   }
@@ -428,7 +442,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
   tsl__gather_mask(space, &l->gather, out->exits);
   tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, 0, room == ROOM_FREE ? UINT32_MAX : room));
   out->reach = l->reach;
-  if ((r->flags & TSL__STATE_LOOP) && room != ROOM_FREE && (context >> 16) == 0 && l->reach <= room && space->status == TSL_OK) remember_free(space, l, h, state, out);
+  if ((r->flags & TSL__STATE_LOOP) && room != ROOM_FREE && (context >> 16) == 0 && l->reach < room && space->status == TSL_OK) remember_free(space, l, h, state, out);
   return true;
 }
 
@@ -440,7 +454,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   const tsl__hint *h = r->hint;
   if (h && h->base) {
     walk_difference(space, l, h, over);
-  } else if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && !(r->flags & TSL__STATE_NULLABLE)) {
+  } else if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {
     walk_counted(space, l, r, state, count, context, out);
   } else {
     if (over & TSL__WHOLE) walk_node(space, l, state, count, 0, 0);
