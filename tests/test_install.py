@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""What other projects get.
+
+  install  `meson install` lays down the header, both libraries, the pkg-config file and the command line tool; a program compiles against
+           them through pkg-config alone, shared and static, and runs
+  runtime  -Dcompiler=false builds a library that links neither yajl nor PCRE2
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
+PROGRAM = r"""
+#include <stdio.h>
+#include <turnstile.h>
+int main(void) {
+  tsl_vocab *vocab = NULL;
+  if (tsl_vocab_embedded(NULL, &vocab, NULL)) return 1;
+  printf("%s %u\n", tsl_version(), tsl_vocab_size(vocab));
+  tsl_vocab_release(vocab);
+  return 0;
+}
+"""
+
+results = []
+
+
+def check(condition, what):
+    results.append(bool(condition))
+    if not condition:
+        print(f"  failed: {what}")
+    return condition
+
+
+def run(*command, **environment):
+    return subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT,
+                          env={**os.environ, **environment})
+
+
+def compiler():
+    return next(c for c in ("gcc", "cc", "clang") if shutil.which(c))
+
+
+def test_install(folder):
+    stage = folder / "stage"
+    done = run("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", stage)
+    if not check(done.returncode == 0, f"meson install: {done.stdout}{done.stderr}"):
+        return
+    for name in ("turnstile.h", "libturnstile.so.0", "libturnstile.a", "turnstile.pc", "turnstile"):
+        check([p for p in stage.rglob(name) if p.is_file()], f"{name} is installed")
+    pc = next(stage.rglob("turnstile.pc"))
+    library = next(stage.rglob("libturnstile.so.0")).parent
+    source = folder / "program.c"
+    source.write_text(PROGRAM)
+    environment = {"PKG_CONFIG_PATH": str(pc.parent), "PKG_CONFIG_SYSROOT_DIR": str(stage)}
+    for kind, flags in (("shared", []), ("static", ["--static"])):
+        found = run("pkg-config", "--cflags", "--libs", *flags, "turnstile", **environment)
+        check(found.returncode == 0, f"pkg-config {kind}: {found.stderr}")
+        # Dependencies live outside the staging folder: pkg-config puts the sysroot before their paths too, which does no harm.
+        words = found.stdout.replace("-lturnstile", f"-l:libturnstile.{'a' if flags else 'so.0'}").split()
+        done = run(compiler(), "-std=c11", source, "-o", folder / kind, *words)
+        check(done.returncode == 0, f"a program compiles against the {kind} library: {done.stderr}")
+        done = run(folder / kind, LD_LIBRARY_PATH=str(library))
+        check(done.stdout == "0.1.0 4096\n", f"the {kind} program prints {done.stdout!r} {done.stderr}")
+
+
+def test_runtime(folder):
+    build = folder / "runtime"
+    done = run("meson", "setup", build, "-Dcompiler=false", "-Dtests=false", "-Dbuildtype=debug")
+    if not check(done.returncode == 0, f"meson setup -Dcompiler=false: {done.stdout[-2000:]}"):
+        return
+    done = run("ninja", "-C", build, "-j", "1")
+    if not check(done.returncode == 0, f"the runtime alone builds: {done.stdout[-2000:]}"):
+        return
+    needed = run("readelf", "-d", build / "libturnstile.so").stdout
+    check("NEEDED" in needed and "yajl" not in needed and "pcre" not in needed, f"the runtime needs neither yajl nor PCRE2: {needed}")
+    names = run("nm", "-D", "--defined-only", build / "libturnstile.so").stdout
+    for name in ("tsl_vocab_new", "tsl_matcher_mask", "tsl_mask_apply", "tsl_sampler_draw"):
+        check(f" {name}\n" in names, f"the runtime has {name}")
+    check("tsl_grammar_json_schema" not in names, "the runtime has no front end")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        for title, test in [("install", test_install), ("runtime", test_runtime)]:
+            before = len(results)
+            test(pathlib.Path(name))
+            made = results[before:]
+            print(f"  {'ok  ' if all(made) else 'FAIL'} {title} ({len(made)} checks)")
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed, 0 skipped")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
