@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define NO_NODE 0u
-#define SPECIAL_LOGIT (-6.0f) /* of special tokens that don't end the text */
+#define RARE_LOGIT (-25.0f) /* of special tokens that don't end the text, and of tokens with a NUL */
+#define LEAST_SHARE 1e-6    /* of its probability that a token keeps, however many tokens continue it */
 
 typedef struct spelling {
   const uint8_t *bytes;
@@ -25,7 +26,9 @@ struct ngram {
   uint32_t count;      /* of them */
   uint32_t longest;    /* bytes */
   ngram_state *path;   /* longest + 1 states: after each byte of the token being scored */
-  float *scores;       /* the sums up to there */
+  double *scores;      /* longest + 1: log P of the bytes up to there */
+  uint32_t *open;      /* longest + 1: indices of the tokens that are prefixes of the one being scored, the longest last */
+  double *rest;        /* of each token, the probability that no longer token has taken */
 };
 
 /* ---- the trie ------------------------------------------------------------------------------------------------- */
@@ -114,8 +117,10 @@ ngram *ngram_new(const tsl_vocab *vocab) {
     collect_tokens(m);
     m->path = malloc((m->longest + (size_t)1) * sizeof *m->path);
     m->scores = malloc((m->longest + (size_t)1) * sizeof *m->scores);
+    m->open = malloc((m->longest + (size_t)1) * sizeof *m->open);
+    m->rest = malloc((m->count + (size_t)1) * sizeof *m->rest);
   }
-  if (m->path && m->scores) return m;
+  if (m->path && m->scores && m->open && m->rest) return m;
   ngram_free(m);
   return NULL;
 }
@@ -126,6 +131,8 @@ void ngram_free(ngram *model) {
   free(model->order);
   free(model->path);
   free(model->scores);
+  free(model->open);
+  free(model->rest);
   free(model);
 }
 
@@ -142,25 +149,54 @@ static bool wanted(const uint32_t *mask, tsl_token t) { return !mask || tsl_mask
 /* Ends and other special tokens. */
 static void score_special(const ngram *m, const ngram_state *state, const uint32_t *mask, float *logits) {
   ngram_state s = *state;
-  float end = ngram_read(m, &s, 0) + NGRAM_LENGTH_BONUS;
+  float end = ngram_read(m, &s, 0);
   for (tsl_token t = 0; t < tsl_vocab_size(m->vocab); t++)
-    if (tsl_vocab_is_special(m->vocab, t) && wanted(mask, t)) logits[t] = tsl_vocab_is_eog(m->vocab, t) ? end : SPECIAL_LOGIT;
+    if (tsl_vocab_is_special(m->vocab, t) && wanted(mask, t)) logits[t] = tsl_vocab_is_eog(m->vocab, t) ? end : RARE_LOGIT;
+}
+
+/* log P of a token's bytes; the path is right for the first `known` of them. */
+static double score(const ngram *m, const spelling *s, uint32_t known) {
+  for (; known < s->length; known++) {
+    m->path[known + 1] = m->path[known];
+    m->scores[known + 1] = m->scores[known] + (double)ngram_read(m, &m->path[known + 1], s->bytes[known]);
+  }
+  return m->scores[s->length];
+}
+
+/* What is left of a token's probability, as a logit: finite. */
+static float logit_of(double score, double rest) {
+  double p = exp(score);
+  return (float)(rest > p * LEAST_SHARE ? log(rest) : score + log(LEAST_SHARE));
+}
+
+/* Give every wanted token P of its bytes, and take it from the longest token that is a prefix of it. The score goes to logits for now. */
+static void share_out(const ngram *m, const uint32_t *mask, float *logits) {
+  uint32_t known = 0, open = 0; /* bytes that the token at hand has in common with the last wanted one; tokens in m->open */
+  for (uint32_t i = 0; i < m->count; i++) {
+    const spelling *s = &m->order[i];
+    if (s->shared < known) known = s->shared;
+    if (!wanted(mask, s->token)) continue;
+    while (open && m->order[m->open[open - 1]].length > known) open--;
+    double logp = score(m, s, known), p = exp(logp);
+    logits[s->token] = (float)logp;
+    m->rest[i] = p;
+    if (open) m->rest[m->open[open - 1]] -= p;
+    if (open && m->order[m->open[open - 1]].length == s->length) open--; /* the same bytes once more */
+    m->open[open++] = i;
+    known = s->length;
+  }
 }
 
 void ngram_logits(const ngram *model, const ngram_state *state, const uint32_t *mask, float *logits) {
-  uint32_t width = tsl_vocab_logits_width(model->vocab), known = 0; /* bytes of the path that are right for the token at hand */
+  uint32_t width = tsl_vocab_logits_width(model->vocab);
   for (uint32_t i = 0; i < width; i++) logits[i] = -INFINITY;
   score_special(model, state, mask, logits);
   model->path[0] = *state;
   model->scores[0] = 0;
+  share_out(model, mask, logits);
   for (uint32_t i = 0; i < model->count; i++) {
     const spelling *s = &model->order[i];
-    if (s->shared < known) known = s->shared;
     if (!wanted(mask, s->token)) continue;
-    for (; known < s->length; known++) {
-      model->path[known + 1] = model->path[known];
-      model->scores[known + 1] = model->scores[known] + NGRAM_LENGTH_BONUS + ngram_read(model, &model->path[known + 1], s->bytes[known]);
-    }
-    logits[s->token] = model->scores[s->length];
+    logits[s->token] = memchr(s->bytes, 0, s->length) ? RARE_LOGIT : logit_of((double)logits[s->token], model->rest[i]);
   }
 }

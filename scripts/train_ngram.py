@@ -103,14 +103,19 @@ def json_texts(rng):
         yield value if isinstance(value, str) and rng.random() < 0.5 else to_json(value)
 
 
+def plain(text):
+    """One line, without rulers and licence lines."""
+    return re.sub(r"-{3,}|SPDX-License-Identifier: \S+", "", re.sub(r"\s*\n\s*\*?\s*", " ", text)).strip()
+
+
 def prose():
     """Paragraphs of the comments of headers and of the documents."""
     for path in sorted(ROOT.glob("include/*.h")) + sorted(ROOT.glob("runtime/*.h")) + sorted(ROOT.glob("compiler/*.h")):
         for comment in re.findall(r"/\*(.*?)\*/", path.read_text(encoding="utf-8"), re.S):
-            yield re.sub(r"\s*\n\s*\*?\s*", " ", comment).strip()
+            yield plain(comment)
     for path in sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/*.md")):
         for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
-            yield re.sub(r"\s+", " ", paragraph).strip()
+            yield plain(paragraph)
 
 
 def count(texts):
