@@ -1,0 +1,268 @@
+/* schema.c - compiling a schema: the passes in order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/schema.h"
+
+#include <stdio.h>
+
+#include "compiler/schema_parts.h"
+
+#define DEPTH_DEFAULT 512u
+#define PRETTY_NESTING 64u /* levels of pretty-printed output where max_nesting does not say */
+
+/* ---- failing, memory, tables -------------------------------------------------------------------------------------- */
+
+/* Where in which document a place is: into the error's pointer. */
+static void locate(struct schema *s, const tsl__json *at) {
+  char pointer[sizeof s->error->pointer];
+  size_t n = tsl__json_pointer(s->root, at, pointer, sizeof pointer);
+  if (n != SIZE_MAX) {
+    tsl__error_pointer(s->error, pointer, strlen(pointer));
+    return;
+  }
+  for (size_t i = 0; i < s->resources.n; i++) {
+    const struct resource *r = &s->resources.at[i];
+    char with_uri[2 * sizeof pointer];
+    if (!r->document || !r->root || tsl__json_pointer(r->root, at, pointer, sizeof pointer) == SIZE_MAX) continue;
+    snprintf(with_uri, sizeof with_uri, "%.200s#%s", r->uri, pointer);
+    tsl__error_pointer(s->error, with_uri, strlen(with_uri));
+    return;
+  }
+}
+
+void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format, ...) {
+  char message[512];
+  va_list args;
+  if (s->status != TSL_OK) return;
+  s->status = status;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  if (s->root && s->text) { /* compiling */
+    bool here = at && tsl__json_pointer(s->root, at, NULL, 0) != SIZE_MAX;
+    if (here) tsl__fail_at(s->error, status, s->text, s->length, at->offset, "%s", message);
+    else tsl__fail(s->error, status, "%s", message);
+    if (at && s->error) locate(s, at);
+  }
+  const char *kept = tsl__arena_copy(&s->arena, message, strlen(message) + 1);
+  tsl__exprs_fail(s->x, status, kept ? kept : "out of memory");
+}
+
+void *tsl__schema_alloc(struct schema *s, size_t size) {
+  void *p = tsl__arena_alloc(&s->arena, size);
+  if (p) memset(p, 0, size);
+  else tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  return p;
+}
+
+uint32_t tsl__table_find(const struct table *t, uint64_t hash, bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
+  if (!t->capacity) return UINT32_MAX;
+  for (uint32_t i = (uint32_t)hash & (t->capacity - 1); t->slots[i]; i = (i + 1) & (t->capacity - 1))
+    if (same(ctx, t->slots[i] - 1)) return t->slots[i] - 1;
+  return UINT32_MAX;
+}
+
+static void put(struct table *t, uint64_t hash, uint32_t index) {
+  uint32_t i = (uint32_t)hash & (t->capacity - 1);
+  while (t->slots[i]) i = (i + 1) & (t->capacity - 1);
+  t->slots[i] = index + 1;
+  t->used++;
+}
+
+bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t index, uint64_t (*rehash)(const struct schema *s, uint32_t index)) {
+  if (t->used * 2 >= t->capacity) {
+    struct table bigger = {.capacity = t->capacity ? t->capacity * 2 : 32};
+    bigger.slots = tsl__alloc_zero(s->alloc, bigger.capacity * sizeof *bigger.slots);
+    if (!bigger.slots) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+    for (uint32_t i = 0; i < t->capacity; i++)
+      if (t->slots[i]) put(&bigger, rehash(s, t->slots[i] - 1), t->slots[i] - 1);
+    tsl__free(s->alloc, t->slots, t->capacity * sizeof *t->slots);
+    *t = bigger;
+  }
+  put(t, hash, index);
+  return true;
+}
+
+static void free_table(struct schema *s, struct table *t) { tsl__free(s->alloc, t->slots, t->capacity * sizeof *t->slots); }
+
+static void destroy(void *ctx) {
+  struct schema *s = ctx;
+  tsl__vec_free(s->alloc, &s->resources);
+  tsl__vec_free(s->alloc, &s->anchors);
+  tsl__vec_free(s->alloc, &s->scopes);
+  tsl__vec_free(s->alloc, &s->nodes);
+  tsl__vec_free(s->alloc, &s->goals);
+  tsl__vec_free(s->alloc, &s->states);
+  tsl__vec_free(s->alloc, &s->array_states);
+  tsl__vec_free(s->alloc, &s->frames);
+  tsl__vec_free(s->alloc, &s->gaps);
+  tsl__vec_free(s->alloc, &s->measured);
+  free_table(s, &s->scoped);
+  free_table(s, &s->goal_table);
+  free_table(s, &s->state_table);
+  free_table(s, &s->array_state_table);
+  free_table(s, &s->frame_table);
+  tsl__arena_free(&s->arena);
+  tsl__free(s->alloc, s, sizeof *s);
+}
+
+/* ---- cycles ------------------------------------------------------------------------------------------------------- */
+
+/* Keywords whose subschemas speak about the same value. */
+static const uint8_t in_place[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS, KW_NOT, KW_ANY_OF, KW_ONE_OF, KW_IF, KW_THEN, KW_ELSE,
+                                   KW_DEPENDENCIES, KW_DEPENDENT_SCHEMAS};
+
+struct step {
+  sid s;
+  uint32_t keyword, child;
+};
+
+/* The next subschema of the same value, or UINT32_MAX. */
+static sid next_in_place(const struct schema *s, struct step *at) {
+  const struct node *n = tsl__node_of(s, at->s);
+  for (; at->keyword < sizeof in_place; at->keyword++, at->child = 0) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, in_place[at->keyword]);
+    while (v && at->child < v->count) {
+      sid c = v->children[at->child++];
+      if (c != UINT32_MAX) return c;
+    }
+  }
+  return UINT32_MAX;
+}
+
+enum { WHITE, GREY, BLACK };
+
+/* Depth first with a stack of its own; a grey node that is met again is a cycle. */
+static void follow(struct schema *s, sid from, uint8_t *colour, struct step *stack) {
+  size_t n = 0;
+  stack[n++] = (struct step){from, 0, 0};
+  colour[from] = GREY;
+  while (n) {
+    sid c = next_in_place(s, &stack[n - 1]);
+    if (c == UINT32_MAX) {
+      colour[stack[--n].s] = BLACK;
+    } else if (colour[c] == GREY) {
+      tsl__schema_fail(s, TSL_ERR_SCHEMA, tsl__node_of(s, c)->at, "the schema refers to itself without going through a property or an item");
+      return;
+    } else if (colour[c] == WHITE) {
+      colour[c] = GREY;
+      stack[n++] = (struct step){c, 0, 0};
+    }
+  }
+}
+
+static bool acyclic(struct schema *s) {
+  const uint64_t references = (uint64_t)1 << KW_REF | (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF;
+  uint64_t all = 0;
+  for (size_t i = 0; i < s->nodes.n; i++) all |= s->nodes.at[i]->mask;
+  if (!(all & references)) return true;
+  uint8_t *colour = tsl__alloc_zero(s->alloc, s->nodes.n);
+  struct step *stack = tsl__alloc(s->alloc, s->nodes.n * sizeof *stack);
+  if (!colour || !stack) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  for (size_t i = 0; i < s->nodes.n && s->status == TSL_OK; i++)
+    if (colour[i] == WHITE) follow(s, (sid)i, colour, stack);
+  tsl__free(s->alloc, stack, s->nodes.n * sizeof *stack);
+  tsl__free(s->alloc, colour, s->nodes.n);
+  return tsl__schema_ok(s);
+}
+
+/* ---- the passes --------------------------------------------------------------------------------------------------- */
+
+/* Nodes 0 and 1 are true and false, goals 0 and 1 likewise. */
+static bool begin(struct schema *s) {
+  for (int i = 0; i < 2; i++) {
+    struct node *n = tsl__schema_alloc(s, sizeof *n);
+    if (!n || !tsl__vec_push(s->alloc, &s->nodes, n)) return false;
+    n->types = n->possible = i ? 0 : T_ALL;
+  }
+  s->nodes_read = 2;
+  tsl__schema_goal(s, NULL, 0, 0);
+  struct goal_entry *none = tsl__schema_alloc(s, sizeof *none);
+  if (!none || !tsl__vec_push(s->alloc, &s->goals, none)) return false;
+  none->shortest = TSL__INF;
+  none->final = true;
+  return tsl__schema_share(s);
+}
+
+static uint32_t asked_draft(const struct schema *s) {
+  switch (s->options.draft) {
+    case TSL_DRAFT_3: return D3;
+    case TSL_DRAFT_4: return D4;
+    case TSL_DRAFT_6: return D6;
+    case TSL_DRAFT_7: return D7;
+    case TSL_DRAFT_2019_09: return D19;
+    case TSL_DRAFT_2020_12: return D20;
+    default: return AUTO;
+  }
+}
+
+static bool load(struct schema *s) {
+  if (tsl__schema_document(s, s->root, s->options.base_uri ? s->options.base_uri : "", asked_draft(s)) == UINT32_MAX) return false;
+  struct resource modern = {.uri = "", .draft = D20};
+  s->modern = (uint32_t)s->resources.n;
+  return tsl__vec_push(s->alloc, &s->resources, modern);
+}
+
+/* uniqueItems is followed for some schemas of items only: say so now, not when the first array begins. */
+static bool check_unique(struct schema *s) {
+  for (size_t i = 2; i < s->nodes.n && tsl__schema_ok(s); i++) {
+    lit l = POS((sid)i);
+    if (tsl__has(s->nodes.at[i], KW_UNIQUE_ITEMS)) tsl__schema_open(s, tsl__schema_goal(s, &l, 1, 0));
+  }
+  return tsl__schema_ok(s);
+}
+
+static bool run(struct schema *s, struct tsl__schema_result *out) {
+  if (!begin(s) || !load(s)) return false;
+  uint32_t resource = tsl__schema_resource_of(s, s->root, 0);
+  sid root = tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
+  if (!tsl__schema_read(s) || !acyclic(s) || !check_unique(s)) return false;
+  lit l = POS(root);
+  goal g = tsl__schema_goal(s, &l, 1, 0);
+  uint32_t shortest = tsl__schema_shortest(s, g);
+  if (!tsl__schema_ok(s)) return false;
+  if (shortest == TSL__INF) {
+    tsl__schema_fail(s, TSL_ERR_EMPTY, s->root, "no value satisfies the schema");
+    return false;
+  }
+  out->root = tsl__schema_value(s, g);
+  out->report = tsl__schema_report(s);
+  return tsl__schema_ok(s);
+}
+
+static struct schema *make(tsl__exprs *x, const tsl_schema_options *options, const tsl_limits *limits) {
+  const tsl_allocator *a = tsl__exprs_allocator(x);
+  struct schema *s = tsl__alloc_zero(a, sizeof *s);
+  if (!s) return NULL;
+  s->x = x;
+  s->alloc = a;
+  tsl__arena_init(&s->arena, a);
+  if (options) s->options = *options;
+  s->max_depth = limits && limits->max_depth ? limits->max_depth : DEPTH_DEFAULT;
+  s->max_nesting = s->options.max_nesting;
+  if (s->options.whitespace == TSL_WS_PRETTY && !s->max_nesting) s->max_nesting = PRETTY_NESTING;
+  s->levels = s->max_nesting != 0;
+  return tsl__exprs_own(x, s, destroy) ? s : NULL;
+}
+
+tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
+                               struct tsl__schema_result *out, tsl_error *error) {
+  tsl_error ignored;
+  if (!error) error = &ignored;
+  out->root = TSL__NONE;
+  out->report = NULL;
+  struct schema *s = make(x, options, limits);
+  if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &s->root, error);
+  if (status != TSL_OK) return status;
+  s->text = text;
+  s->length = length;
+  s->error = error;
+  bool done = run(s, out);
+  s->text = NULL; /* from here on failures are the matcher's */
+  s->error = NULL;
+  if (done) return TSL_OK;
+  if (s->status == TSL_OK) return tsl__fail(error, tsl__exprs_status(x) != TSL_OK ? tsl__exprs_status(x) : TSL_ERR_NO_MEMORY, "%s", tsl__exprs_why(x));
+  return s->status;
+}

@@ -1,0 +1,42 @@
+/* schema.h - JSON Schema to expressions.
+ *
+ * The language of a schema is the set of JSON texts of its valid instances, in any spelling, without white space before or after the value:
+ * a model would ramble there, and a caller can trim.
+ *
+ * Passes, one file each
+ *   json.c            text -> tree
+ *   schema_load.c     documents, $schema, $id, $anchor, references (RFC 3986)
+ *   schema_read.c     tree -> nodes: one per subschema, keywords checked and found by number
+ *   schema_conj.c     sets of signed subschemas ("goals"), and their expansion by type into alternatives of conjunctions
+ *   schema_scalar.c   what a goal says of null, booleans, numbers and strings
+ *   schema_object.c   conjunctions about objects -> states and expressions
+ *   schema_array.c    the same for arrays
+ *   schema_empty.c    the fewest bytes of a goal; none = nothing satisfies it
+ *   schema_value.c    goals -> rules
+ *   schema_report.c   what is enforced, as JSON
+ *
+ * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later, when rules unfold, can only run into limits.
+ *
+ * Tested by tests/test_schema.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_SCHEMA_H
+#define TSL_COMPILER_SCHEMA_H
+
+#include "compiler/expr.h"
+
+struct tsl__schema_result {
+  tsl__expr root;
+  const char *report; /* NUL-terminated JSON array, lives with x */
+};
+
+/* Compile `text`. What is made belongs to x and lives as long as it does. `options` and `limits` may be NULL. Errors as for tsl_grammar_json_schema. */
+tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
+                               struct tsl__schema_result *out, tsl_error *error);
+
+/* Make the expressions that all schemas share (any value, object, array, string, number, white space) in the base layer, before it is frozen. A
+ * compile in a layer above finds and uses them. */
+tsl_status tsl__schema_warm(tsl__exprs *base);
+
+#endif

@@ -1,0 +1,550 @@
+/* schema_array.c - a conjunction of parts about arrays, and how it is followed.
+ *
+ * Plain arrays (items by position, then all alike, a length) are regular expressions over the items' rules:
+ *     [ open ( ] | first ITEM after ( comma ITEM after ){m,n} close ] )
+ * with large m and n left to the core's counters.
+ *
+ * contains and the negation of items count: "between min and max of the items satisfy S". A state is the position and the counts, both clamped; an item
+ * is an alternative of "satisfies S, counted" and, where a maximum makes it matter, "does not", else "not counted, whatever it is".
+ *
+ * uniqueItems is followed for items out of a finite list of scalars (enum, const, booleans): the state is the set of values used. Otherwise it is refused.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "compiler/schema_parts.h"
+
+/* ---- from parts --------------------------------------------------------------------------------------------------- */
+
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static void lengths(struct array *a, const struct part *parts) {
+  a->max = TSL__INF;
+  for (const struct part *p = parts; p; p = p->next) {
+    if (p->kind == PART_SIZE) {
+      a->min = larger(a->min, p->min);
+      a->max = smaller(a->max, p->max);
+    }
+    if (p->kind == PART_ITEMS) a->prefix_count = larger(a->prefix_count, p->max == TSL__INF ? p->min : p->max);
+    if (p->kind == PART_CONTAINS) a->counter_count++;
+    if (p->kind == PART_UNIQUE) a->unique = true;
+  }
+}
+
+static goal item_goal(struct array *a, const struct part *parts, lit *lits, uint32_t index) {
+  uint32_t n = 0;
+  for (const struct part *p = parts; p; p = p->next)
+    if (p->kind == PART_ITEMS && p->min <= index && index < p->max) lits[n++] = p->l;
+  return tsl__schema_goal(a->schema, lits, n, a->level + 1);
+}
+
+static bool items(struct array *a, const struct part *parts) {
+  uint32_t n = 0;
+  for (const struct part *p = parts; p; p = p->next) n++;
+  lit *lits = tsl__schema_alloc(a->schema, (n + 1) * sizeof *lits);
+  a->prefix = tsl__schema_alloc(a->schema, (a->prefix_count + 1) * sizeof *a->prefix);
+  if (!lits || !a->prefix) return false;
+  for (uint32_t i = 0; i < a->prefix_count; i++) a->prefix[i] = item_goal(a, parts, lits, i);
+  a->rest = item_goal(a, parts, lits, TSL__INF - 1);
+  for (uint32_t i = 0; i < a->prefix_count; i++)
+    if (a->prefix[i] == GOAL_NONE) a->max = smaller(a->max, i);
+  if (a->rest == GOAL_NONE) a->max = smaller(a->max, a->prefix_count);
+  return true;
+}
+
+/* false: a counter can't be met. */
+static bool counters(struct array *a, const struct part *parts) {
+  a->counters = tsl__schema_alloc(a->schema, (a->counter_count + 1) * sizeof *a->counters);
+  if (!a->counters) return false;
+  a->counter_count = 0;
+  for (const struct part *p = parts; p; p = p->next) {
+    if (p->kind != PART_CONTAINS) continue;
+    goal alone = tsl__schema_goal(a->schema, &p->l, 1, a->level + 1);
+    if (p->min > p->max || (alone == GOAL_NONE && p->min)) return false;
+    if (alone == GOAL_NONE || (!p->min && p->max == TSL__INF)) continue;
+    if (alone == tsl__schema_goal(a->schema, NULL, 0, a->level + 1)) { /* every item counts */
+      if (p->min) a->min = larger(a->min, tsl__add(p->min, p->from));
+      if (p->max != TSL__INF) a->max = smaller(a->max, tsl__add(p->max, p->from));
+      continue;
+    }
+    a->counters[a->counter_count++] = (struct counter){p->l, p->from, p->min, p->max};
+    a->min = larger(a->min, tsl__add(p->min, p->min ? p->from : 0));
+  }
+  return true;
+}
+
+/* ---- uniqueItems over finite lists ---------------------------------------------------------------------------------- */
+
+static bool admits(struct schema *s, const struct goal_entry *e, const tsl__json *v) {
+  uint8_t type = tsl__json_type(v);
+  if (type & (T_NULL | T_FALSE | T_TRUE)) return e->scalars & type;
+  if (type == T_NUMBER) return e->number != TSL__NONE && tsl__expr_matches(s->x, e->number, v->text, v->length);
+  if (type != T_STRING) return true;
+  bool any;
+  tsl__expr text = tsl__schema_text(s, e->lits, e->n, &any);
+  return any || tsl__expr_matches(s->x, text, v->text, v->length);
+}
+
+static const tsl__json *list_of(const struct schema *s, lit l, uint32_t *n) {
+  if (l & 1) return NULL;
+  const struct node *node = tsl__node_of(s, l >> 1);
+  for (int steps = 0; steps < 8 && tsl__has(node, KW_REF) && !tsl__has(node, KW_ENUM); steps++)
+    node = tsl__node_of(s, tsl__keyword(node, KW_REF)->children[0]);
+  *n = 1;
+  if (tsl__has(node, KW_CONST)) return tsl__keyword(node, KW_CONST)->value;
+  if (!tsl__has(node, KW_ENUM)) return NULL;
+  *n = tsl__keyword(node, KW_ENUM)->value->length;
+  return tsl__keyword(node, KW_ENUM)->value->items;
+}
+
+static const tsl__json literals[] = {{.kind = TSL__JSON_NULL}, {.kind = TSL__JSON_FALSE}, {.kind = TSL__JSON_TRUE}};
+
+/* The different values that satisfy the items' goal; false: it is not known to be a short list of scalars. */
+static bool finite(struct array *a) {
+  struct schema *s = a->schema;
+  if (!tsl__schema_open(s, a->rest)) return false;
+  const struct goal_entry *e = tsl__goal_of(s, a->rest);
+  uint32_t n = 0;
+  const tsl__json *list = NULL;
+  for (uint32_t i = 0; i < e->n && !list; i++) list = list_of(s, e->lits[i], &n);
+  if (!list && (e->number != TSL__NONE || e->string != TSL__NONE)) return false;
+  if (!list) {
+    list = literals;
+    n = 3;
+  }
+  if (e->array_count || e->object_count || n > TSL__SCHEMA_UNIQUE) return false;
+  a->values = tsl__schema_alloc(s, (n + 1) * sizeof *a->values);
+  tsl__string *strings = tsl__schema_alloc(s, (n + 1) * sizeof *strings);
+  if (!a->values || !strings) return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (list[i].kind == TSL__JSON_STRING && admits(s, e, &list[i])) strings[a->string_count++] = (tsl__string){list[i].text, list[i].length};
+  if (a->string_count) a->strings = tsl__stringset_new(s->x, strings, a->string_count, NULL);
+  a->value_count = a->string_count = a->string_count ? tsl__stringset_size(s->x, a->strings) : 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (list[i].kind == TSL__JSON_STRING || list[i].kind >= TSL__JSON_ARRAY || !admits(s, e, &list[i])) continue;
+    uint32_t j = a->string_count;
+    while (j < a->value_count && !tsl__json_equal(&s->arena, a->values[j], &list[i])) j++;
+    if (j == a->value_count) a->values[a->value_count++] = &list[i];
+  }
+  return tsl__schema_ok(s);
+}
+
+static void unique(struct array *a, const struct part *parts) {
+  if (a->max <= 1) {
+    a->unique = false;
+    return;
+  }
+  const struct part *p = parts;
+  while (p->kind != PART_UNIQUE) p = p->next;
+  const tsl__json *at = tsl__keyword(tsl__node_of(a->schema, p->s), KW_UNIQUE_ITEMS)->value;
+  if (a->counter_count || a->prefix_count || !finite(a)) {
+    if (tsl__schema_ok(a->schema))
+      tsl__schema_fail(a->schema, TSL_ERR_UNSUPPORTED, at, "uniqueItems is supported for items out of a list of scalars (enum, const, boolean) only");
+    return;
+  }
+  a->max = smaller(a->max, a->value_count);
+}
+
+struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part *parts) {
+  struct array *a = tsl__schema_alloc(s, sizeof *a);
+  if (!a) return NULL;
+  a->schema = s;
+  a->level = level;
+  lengths(a, parts);
+  if (!items(a, parts) || !counters(a, parts)) return NULL;
+  if (a->unique) unique(a, parts);
+  a->any = !a->prefix_count && a->rest == GOAL_ANY && !a->min && a->max == TSL__INF && !a->counter_count && !a->unique;
+  return tsl__schema_ok(s) && a->min <= a->max ? a : NULL;
+}
+
+/* ---- plain arrays ------------------------------------------------------------------------------------------------- */
+
+static bool plain(const struct array *a) { return !a->counter_count && !a->unique; }
+static goal goal_at(const struct array *a, uint32_t index) { return index < a->prefix_count ? a->prefix[index] : a->rest; }
+
+/* The length at which an item is needed that nothing satisfies, or the maximum. */
+static uint32_t reach(const struct array *a) {
+  for (uint32_t i = 0; i < a->prefix_count && i < a->max; i++)
+    if (tsl__schema_shortest(a->schema, a->prefix[i]) == TSL__INF) return i;
+  if (a->max > a->prefix_count && tsl__schema_shortest(a->schema, a->rest) == TSL__INF) return a->prefix_count;
+  return a->max;
+}
+
+static uint32_t plain_shortest(const struct array *a) {
+  const struct gaps *g = tsl__schema_gaps(a->schema, a->level);
+  if (!g) return TSL__INF;
+  if (!a->min) return 2;
+  if (reach(a) < a->min) return TSL__INF;
+  uint64_t bytes = 2 + (uint64_t)g->first_cost + g->close_cost + (uint64_t)(a->min - 1) * g->comma_cost;
+  for (uint32_t i = 0; i < a->min && i < a->prefix_count; i++) bytes += tsl__schema_shortest(a->schema, a->prefix[i]);
+  if (a->min > a->prefix_count) bytes += (uint64_t)(a->min - a->prefix_count) * tsl__schema_shortest(a->schema, a->rest);
+  return bytes >= UNKNOWN ? UNKNOWN - 1 : (uint32_t)bytes;
+}
+
+static tsl__expr closing(struct schema *s, const struct gaps *g) { return tsl__expr_seq(s->x, g->close, tsl__expr_literal(s->x, "]", 1)); }
+
+/* ITEM after, then what follows. */
+static tsl__expr item(struct array *a, const struct gaps *g, goal value, tsl__expr rest) {
+  tsl__exprs *x = a->schema->x;
+  return tsl__expr_seq(x, tsl__schema_value(a->schema, value), tsl__expr_seq(x, g->after, rest));
+}
+
+/* What follows when `index` items, at least one, are there. */
+static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t index, uint32_t max) {
+  tsl__exprs *x = a->schema->x;
+  uint32_t from = larger(a->prefix_count, index); /* the loop of alike items begins here */
+  tsl__expr tail = closing(a->schema, g);
+  if (max > from) {
+    tsl__expr one = tsl__expr_seq(x, g->comma, item(a, g, a->rest, TSL__EPS));
+    tail = tsl__expr_seq(x, tsl__expr_repeat(x, one, a->min > from ? a->min - from : 0, max == TSL__INF ? TSL__INF : max - from), tail);
+  }
+  for (uint32_t i = smaller(from, max); i-- > index;) { /* items i of the prefix, from the last */
+    tail = tsl__expr_seq(x, g->comma, item(a, g, a->prefix[i], tail));
+    if (i >= a->min) tail = tsl__expr_alt(x, tail, closing(a->schema, g));
+  }
+  return tail;
+}
+
+static tsl__expr plain_body(struct array *a, const struct gaps *g) {
+  tsl__exprs *x = a->schema->x;
+  uint32_t max = reach(a);
+  tsl__expr inner = a->min ? TSL__NONE : tsl__expr_literal(x, "]", 1);
+  if (max) inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, item(a, g, goal_at(a, 0), plain_tail(a, g, 1, max))));
+  return inner;
+}
+
+/* ---- states ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t state_hash(const struct array_state *st) {
+  uint64_t h = tsl__mix((uint64_t)(uintptr_t)st->array + st->index);
+  for (uint32_t i = 0; i < st->words; i++) h = tsl__mix(h * 31 + st->data[i]);
+  return h;
+}
+
+static uint64_t state_rehash(const struct schema *s, uint32_t i) { return state_hash(s->array_states.at[i]); }
+
+struct state_key {
+  const struct schema *s;
+  const struct array_state *st;
+};
+
+static bool state_same(const void *ctx, uint32_t i) {
+  const struct state_key *k = ctx;
+  const struct array_state *a = k->s->array_states.at[i];
+  return a->array == k->st->array && a->index == k->st->index && !memcmp(a->data, k->st->data, a->words * sizeof *a->data);
+}
+
+static uint32_t intern(struct schema *s, const struct array_state *st) {
+  uint64_t hash = state_hash(st);
+  struct state_key key = {s, st};
+  uint32_t found = tsl__table_find(&s->array_state_table, hash, state_same, &key);
+  if (found != UINT32_MAX) return found;
+  struct array_state *copy = tsl__arena_copy(&s->arena, st, sizeof *st + st->words * sizeof *st->data);
+  uint32_t id = (uint32_t)s->array_states.n;
+  if (!copy || !tsl__vec_push(s->alloc, &s->array_states, copy) || !tsl__table_add(s, &s->array_state_table, hash, id, state_rehash)) {
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+    return UINT32_MAX;
+  }
+  return id;
+}
+
+/* From this position on more items help only by being counted. */
+static uint32_t settled_at(const struct array *a) {
+  uint32_t n = larger(a->prefix_count, a->min);
+  for (uint32_t i = 0; i < a->counter_count; i++) n = larger(n, a->counters[i].from);
+  return n;
+}
+
+static bool complete(const struct array_state *st) {
+  const struct array *a = st->array;
+  if (st->index < a->min) return false;
+  for (uint32_t i = 0; i < a->counter_count; i++)
+    if (st->data[i] < a->counters[i].min) return false;
+  return true;
+}
+
+/* ---- one item ----------------------------------------------------------------------------------------------------- */
+
+struct choosing { /* the ways in which the next item can count */
+  struct array *a;
+  const struct array_state *from;
+  struct array_state *to;
+  lit *lits;
+  uint32_t lit_count;
+  void (*way)(struct choosing *c, goal value, uint32_t next);
+  void *ctx;
+};
+
+static void choose(struct choosing *c, uint32_t i) {
+  const struct array *a = c->a;
+  if (!tsl__schema_ok(a->schema)) return;
+  if (i == a->counter_count) {
+    goal value = tsl__schema_goal_and(a->schema, goal_at(a, c->from->index), c->lits, c->lit_count);
+    if (value == GOAL_NONE) return;
+    uint32_t next = intern(a->schema, c->to);
+    if (next != UINT32_MAX) c->way(c, value, next);
+    return;
+  }
+  const struct counter *k = &a->counters[i];
+  uint64_t count = c->from->data[i];
+  c->to->data[i] = count;
+  if (c->from->index < k->from || (k->max == TSL__INF && count >= k->min)) {
+    choose(c, i + 1);
+    return;
+  }
+  if (count < k->max) {
+    c->lits[c->lit_count++] = k->l;
+    c->to->data[i] = count + 1;
+    choose(c, i + 1);
+    c->to->data[i] = count;
+    c->lit_count--;
+  }
+  if (k->max != TSL__INF) c->lits[c->lit_count++] = k->l ^ 1;
+  choose(c, i + 1);
+  if (k->max != TSL__INF) c->lit_count--;
+}
+
+static void each_way(struct array *a, const struct array_state *from, void (*way)(struct choosing *c, goal value, uint32_t next), void *ctx) {
+  struct schema *s = a->schema;
+  struct choosing c = {.a = a, .from = from, .way = way, .ctx = ctx};
+  if (from->index >= a->max) return;
+  size_t size = sizeof *c.to + from->words * sizeof *from->data, all = size + a->counter_count * sizeof *c.lits;
+  c.to = tsl__alloc(s->alloc, all);
+  if (!c.to) {
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+    return;
+  }
+  memcpy(c.to, from, size);
+  c.lits = (lit *)(void *)((char *)c.to + size);
+  c.to->next = TSL__NONE;
+  c.to->round = 0;
+  uint32_t clamp = a->max == TSL__INF ? settled_at(a) : a->max;
+  if (c.to->index < clamp) c.to->index++;
+  choose(&c, 0);
+  tsl__free(s->alloc, c.to, all);
+}
+
+static uint32_t cost(struct schema *s, uint32_t id);
+
+struct cheapest {
+  uint32_t bytes;
+  const struct gaps *g;
+};
+
+static void cost_way(struct choosing *c, goal value, uint32_t next) {
+  struct schema *s = c->a->schema;
+  struct cheapest *best = c->ctx;
+  const struct array_state *to = s->array_states.at[next];
+  bool counted = memcmp(to->data, c->from->data, c->from->words * sizeof *to->data) != 0;
+  if (!counted && c->from->index >= settled_at(c->a)) return;
+  uint32_t bytes = tsl__schema_shortest(s, value);
+  if (bytes < best->bytes) bytes = tsl__add(bytes, tsl__add(cost(s, next), best->g->comma_cost));
+  if (bytes < best->bytes) best->bytes = bytes;
+}
+
+static uint32_t value_bytes(const struct array *a, uint32_t i) {
+  if (i >= a->string_count) {
+    const tsl__json *v = a->values[i];
+    if (v->kind != TSL__JSON_NUMBER) return v->kind == TSL__JSON_FALSE ? 5 : 4;
+  }
+  return 0;
+}
+
+static tsl__expr value_expr(struct array *a, uint32_t i) {
+  struct schema *s = a->schema;
+  if (i < a->string_count) {
+    tsl__string text = tsl__stringset_at(s->x, a->strings, i);
+    return tsl__expr_seq(s->x, tsl__expr_literal(s->x, "\"", 1),
+                         tsl__expr_json_string(s->x, tsl__expr_stringset(s->x, tsl__stringset_new(s->x, &text, 1, NULL))));
+  }
+  const tsl__json *v = a->values[i];
+  if (v->kind == TSL__JSON_NULL) return tsl__expr_literal(s->x, "null", 4);
+  if (v->kind == TSL__JSON_FALSE) return tsl__expr_literal(s->x, "false", 5);
+  if (v->kind == TSL__JSON_TRUE) return tsl__expr_literal(s->x, "true", 4);
+  tsl__number_spec spec = {.has_min = true, .has_max = true};
+  if (tsl__decimal_parse(&s->arena, v->text, v->length, &spec.min) != TSL_OK) return TSL__NONE;
+  spec.max = spec.min;
+  if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
+  return s->numbers ? tsl__numbers_expr(s->numbers, &spec) : TSL__NONE;
+}
+
+static uint32_t value_cost(struct array *a, uint32_t i) {
+  uint32_t bytes = value_bytes(a, i);
+  return bytes ? bytes : tsl__expr_shortest(a->schema->x, value_expr(a, i));
+}
+
+/* With uniqueItems: the cheapest values that are left, as many as are still needed. */
+static uint32_t unique_cost(const struct array_state *st, const struct gaps *g) {
+  struct array *a = st->array;
+  uint32_t need = a->min > st->index ? a->min - st->index : 0, total = 0, costs[TSL__SCHEMA_UNIQUE];
+  for (uint32_t i = 0; need && i < a->value_count; i++) costs[i] = tsl__bit(st->data, i) ? TSL__INF : value_cost(a, i);
+  for (; need; need--) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < a->value_count; i++)
+      if (costs[i] < costs[best]) best = i;
+    if (!a->value_count || costs[best] == TSL__INF) return TSL__INF;
+    total = tsl__add(total, costs[best] + g->comma_cost);
+    costs[best] = TSL__INF;
+  }
+  return tsl__add(total, g->close_cost + 1);
+}
+
+/* The fewest bytes from after an item (or, less a comma, from the beginning) to the end. Recursion is bounded by TSL__SCHEMA_CHAIN. */
+static uint32_t cost(struct schema *s, uint32_t id) {
+  struct array_state *st = s->array_states.at[id];
+  const struct gaps *g = tsl__schema_gaps(s, st->array->level);
+  if (st->round == UINT32_MAX || (s->measuring && st->round == s->round)) return st->shortest;
+  if (!g) return TSL__INF;
+  uint32_t bytes = g->close_cost + 1;
+  st->shortest = TSL__INF;
+  st->round = s->round;
+  if (st->array->unique) {
+    bytes = unique_cost(st, g);
+  } else if (!complete(st)) {
+    struct cheapest best = {TSL__INF, g};
+    each_way(st->array, st, cost_way, &best);
+    bytes = best.bytes;
+  }
+  st = s->array_states.at[id];
+  st->shortest = bytes;
+  if (!s->measuring) st->round = UINT32_MAX;
+  return bytes;
+}
+
+static uint32_t first_state(struct array *a) {
+  struct schema *s = a->schema;
+  uint32_t words = a->unique ? a->value_count / 64 + 1 : a->counter_count;
+  uint64_t needed = a->min;
+  for (uint32_t i = 0; i < a->counter_count; i++) needed += (uint64_t)a->counters[i].min + a->counters[i].from;
+  if (a->counter_count && needed > TSL__SCHEMA_CHAIN) {
+    tsl__schema_fail(s, TSL_ERR_LIMIT, NULL, "contains together with more than %u items that are needed", TSL__SCHEMA_CHAIN);
+    return UINT32_MAX;
+  }
+  struct array_state *st = tsl__schema_alloc(s, sizeof *st + words * sizeof *st->data);
+  if (!st) return UINT32_MAX;
+  st->array = a;
+  st->words = words;
+  return intern(s, st);
+}
+
+uint32_t tsl__array_shortest(struct array *a) {
+  if (plain(a)) return plain_shortest(a);
+  const struct gaps *g = tsl__schema_gaps(a->schema, a->level);
+  uint32_t id = first_state(a);
+  if (!g || id == UINT32_MAX) return TSL__INF;
+  if (complete(a->schema->array_states.at[id])) return 2;
+  uint32_t bytes = cost(a->schema, id);
+  return bytes == TSL__INF ? bytes : tsl__add(bytes, 1) - g->comma_cost + g->first_cost;
+}
+
+/* ---- expressions of states ----------------------------------------------------------------------------------------- */
+
+static tsl__expr ways(struct schema *s, uint32_t id);
+
+static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
+  struct schema *s = ctx;
+  struct array_state *st = s->array_states.at[id];
+  const struct gaps *g = tsl__schema_gaps(s, st->array->level);
+  if (!g) return TSL__NONE;
+  tsl__expr end = complete(st) ? closing(s, g) : TSL__NONE;
+  return tsl__expr_alt(x, end, tsl__expr_seq(x, g->comma, ways(s, id)));
+}
+
+static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
+  const struct schema *s = ctx;
+  snprintf(out, n, "items#%u(%u)", (unsigned)id, (unsigned)s->array_states.at[id]->index);
+}
+
+static const tsl__rule_ops next_ops = {unfold_next, print_next};
+
+static tsl__expr next_rule(struct schema *s, uint32_t id) {
+  struct array_state *st = s->array_states.at[id];
+  if (st->next == TSL__NONE) st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE, cost(s, id));
+  return st->next;
+}
+
+struct building {
+  const struct gaps *g;
+  tsl__expr all;
+};
+
+static void build_way(struct choosing *c, goal value, uint32_t next) {
+  struct schema *s = c->a->schema;
+  struct building *b = c->ctx;
+  if (tsl__schema_shortest(s, value) == TSL__INF || cost(s, next) == TSL__INF) return;
+  b->all = tsl__expr_alt(s->x, b->all, item(c->a, b->g, value, next_rule(s, next)));
+}
+
+/* The state after value i; UINT32_MAX if it is used up or leads nowhere. */
+static uint32_t use(struct schema *s, uint32_t id, uint32_t i) {
+  const struct array_state *st = s->array_states.at[id];
+  if (tsl__bit(st->data, i) || st->index >= st->array->max) return UINT32_MAX;
+  size_t size = sizeof *st + st->words * sizeof *st->data;
+  struct array_state *to = tsl__arena_copy(&s->arena, st, size);
+  if (!to) return UINT32_MAX;
+  to->next = TSL__NONE;
+  to->round = 0;
+  to->index++;
+  tsl__bit_set(to->data, i);
+  uint32_t next = intern(s, to);
+  return next == UINT32_MAX || cost(s, next) == TSL__INF ? UINT32_MAX : next;
+}
+
+static bool string_allowed(void *ctx, uint32_t id, uint32_t i) { return use(ctx, id, i) != UINT32_MAX; }
+
+static tsl__expr after_string(tsl__exprs *x, void *ctx, uint32_t id, uint32_t i) {
+  struct schema *s = ctx;
+  uint32_t next = use(s, id, i);
+  const struct gaps *g = tsl__schema_gaps(s, s->array_states.at[id]->array->level);
+  return next == UINT32_MAX || !g ? TSL__NONE : tsl__expr_seq(x, g->after, next_rule(s, next));
+}
+
+static const tsl__keys_ops string_ops = {string_allowed, after_string};
+
+static tsl__expr unique_ways(struct schema *s, uint32_t id, const struct gaps *g) {
+  struct array *a = s->array_states.at[id]->array;
+  uint32_t shortest = TSL__INF;
+  tsl__expr all = TSL__NONE;
+  for (uint32_t i = 0; i < a->value_count && tsl__schema_ok(s); i++) {
+    uint32_t next = use(s, id, i);
+    if (next == UINT32_MAX) continue;
+    if (i >= a->string_count) {
+      all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), tsl__expr_seq(s->x, g->after, next_rule(s, next))));
+    } else {
+      uint32_t bytes = tsl__add(value_cost(a, i) - 1, cost(s, next));
+      if (bytes < shortest) shortest = bytes;
+    }
+  }
+  if (shortest == TSL__INF) return all;
+  tsl__expr strings = tsl__expr_keys(s->x, a->strings, &string_ops, s, id, shortest);
+  return tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, tsl__expr_literal(s->x, "\"", 1), strings));
+}
+
+/* The items that may come next, each with what follows it. */
+static tsl__expr ways(struct schema *s, uint32_t id) {
+  struct array_state *st = s->array_states.at[id];
+  struct building b = {tsl__schema_gaps(s, st->array->level), TSL__NONE};
+  if (!b.g) return TSL__NONE;
+  if (st->array->unique) return unique_ways(s, id, b.g);
+  each_way(st->array, st, build_way, &b);
+  return b.all;
+}
+
+tsl__expr tsl__array_body(struct array *a) {
+  struct schema *s = a->schema;
+  tsl__exprs *x = s->x;
+  const struct gaps *g = tsl__schema_gaps(s, a->level);
+  if (!g) return TSL__NONE;
+  tsl__expr inner;
+  if (plain(a)) {
+    inner = plain_body(a, g);
+  } else {
+    uint32_t id = first_state(a);
+    if (id == UINT32_MAX) return TSL__NONE;
+    inner = complete(s->array_states.at[id]) ? tsl__expr_literal(x, "]", 1) : TSL__NONE;
+    inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, ways(s, id)));
+  }
+  return tsl__expr_seq(x, tsl__expr_literal(x, "[", 1), tsl__expr_seq(x, g->open, inner));
+}

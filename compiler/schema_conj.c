@@ -1,0 +1,832 @@
+/* schema_conj.c - goals, and their expansion into alternatives of conjunctions.
+ *
+ * Problem   allOf, anyOf, oneOf, not, if, dependentSchemas and references combine subschemas in place. A frame of the matcher can follow a
+ *           conjunction of atomic constraints, and alternatives of such.
+ * Idea      Expand per *type*: of {"anyOf": [string, object A, object B]} only A and B concern objects, and `not: {"type": "object", …}` is simply true
+ *           for strings. Negation is pushed down while expanding; each keyword has a dual. Strings and scalars need none of this: their
+ *           constraints are closed under and, or, not (schema_scalar.c).
+ * Clauses   A negated object schema is a disjunction of atoms ("some key of properties has a bad value, or a required one is absent, or …"). Atoms are
+ *           followed by a bit of the object's state instead of an alternative each, so oneOf of n object schemas gives n alternatives with at
+ *           most n - 1 clauses, not a product. The same goes for anyOf of `required`.
+ * Example   oneOf: [{required: [a]}, {required: [b]}]  =  a ∧ (¬b)  ∪  b ∧ (¬a).
+ * oneOf     = ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ, where ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by const or enum of a member that both require.
+ * Order     Everything conjunctive first, alternatives last, so that dead alternatives die early.
+ * Limits    TSL__SCHEMA_ALTERNATIVES.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/schema_parts.h"
+
+#include <stdlib.h>
+
+/* ---- goals -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t goal_hash(const lit *lits, uint32_t n, uint32_t level) {
+  uint64_t h = level + 1;
+  for (uint32_t i = 0; i < n; i++) h = tsl__mix(h * 31 + lits[i]);
+  return h;
+}
+
+static uint64_t goal_rehash(const struct schema *s, uint32_t i) {
+  const struct goal_entry *g = s->goals.at[i];
+  return goal_hash(g->lits, g->n, g->level);
+}
+
+struct goal_key {
+  const struct schema *s;
+  const lit *lits;
+  uint32_t n, level;
+};
+
+static bool goal_same(const void *ctx, uint32_t i) {
+  const struct goal_key *k = ctx;
+  const struct goal_entry *g = k->s->goals.at[i];
+  return g->n == k->n && g->level == k->level && !memcmp(g->lits, k->lits, k->n * sizeof *k->lits);
+}
+
+/* A lit without detours: through nodes that are nothing but a reference, a not, or one of these around true or false. */
+static lit simplify(const struct schema *s, lit l) {
+  for (uint32_t steps = 0; steps < 1000; steps++) {
+    const struct node *n = tsl__node_of(s, l >> 1);
+    if (!n->mask) return l >> 1 == SID_FALSE ? l : POS(SID_TRUE) | (l & 1);
+    if (n->mask == (uint64_t)1 << KW_REF) l = POS(n->values[0].children[0]) | (l & 1);
+    else if (n->mask == (uint64_t)1 << KW_NOT) l = (POS(n->values[0].children[0]) | (l & 1)) ^ 1;
+    else return l;
+  }
+  return l;
+}
+
+static int by_number(const void *a, const void *b) {
+  lit x = *(const lit *)a, y = *(const lit *)b;
+  return x < y ? -1 : x > y;
+}
+
+static uint32_t sort_lits(lit *lits, uint32_t n) {
+  if (n < 2) return n;
+  if (n == 2) {
+    if (lits[0] > lits[1]) {
+      lit t = lits[0];
+      lits[0] = lits[1];
+      lits[1] = t;
+    }
+  } else {
+    qsort(lits, n, sizeof *lits, by_number);
+  }
+  uint32_t kept = 1;
+  for (uint32_t i = 1; i < n; i++)
+    if (lits[i] != lits[kept - 1]) lits[kept++] = lits[i];
+  return kept;
+}
+
+static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
+  uint64_t hash = goal_hash(lits, n, level);
+  struct goal_key key = {s, lits, n, level};
+  uint32_t found = tsl__table_find(&s->goal_table, hash, goal_same, &key);
+  if (found != UINT32_MAX) return found;
+  struct goal_entry *g = tsl__schema_alloc(s, sizeof *g + n * sizeof *lits);
+  if (!g) return GOAL_NONE;
+  memcpy(g + 1, lits, n * sizeof *lits);
+  g->lits = (const lit *)(g + 1);
+  g->n = n;
+  g->level = level;
+  g->shortest = TSL__INF;
+  goal id = (goal)s->goals.n;
+  if (!tsl__vec_push(s->alloc, &s->goals, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), GOAL_NONE;
+  return tsl__table_add(s, &s->goal_table, hash, id, goal_rehash) ? id : GOAL_NONE;
+}
+
+goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
+  lit few[64], *out = n <= 64 ? few : tsl__schema_alloc(s, n * sizeof *out);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; out && i < n; i++) {
+    lit l = simplify(s, lits[i]);
+    if (l == POS(SID_FALSE) || l == NEG(SID_TRUE)) return GOAL_NONE;
+    if (l != POS(SID_TRUE) && l != NEG(SID_FALSE)) out[kept++] = l;
+  }
+  if (!out) return GOAL_NONE;
+  kept = sort_lits(out, kept);
+  for (uint32_t i = 1; i < kept; i++)
+    if ((out[i] ^ 1) == out[i - 1]) return GOAL_NONE;
+  return goal_intern(s, out, kept, s->levels ? level : 0);
+}
+
+goal tsl__schema_goal_and(struct schema *s, goal g, const lit *lits, uint32_t n) {
+  if (!n || g == GOAL_NONE) return g;
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  lit few[64], *all = e->n + n <= 64 ? few : tsl__schema_alloc(s, (e->n + n) * sizeof *all);
+  if (!all) return GOAL_NONE;
+  memcpy(all, e->lits, e->n * sizeof *all);
+  memcpy(all + e->n, lits, n * sizeof *all);
+  return tsl__schema_goal(s, all, e->n + n, e->level);
+}
+
+/* ---- expansion ---------------------------------------------------------------------------------------------------- */
+
+struct pending {
+  const struct pending *next;
+  lit l;
+};
+
+struct choice { /* a disjunction that waits: keyword k of node s, with a sign; KW_COUNT: the whole node, negated */
+  const struct choice *next;
+  sid s;
+  uint8_t keyword;
+  bool negated;
+};
+
+struct branch { /* one way to go on */
+  const struct part *parts;
+  const struct pending *pending;
+  const struct choice *choices;
+};
+
+struct expansion {
+  struct schema *s;
+  uint8_t type;
+  void (*leaf)(void *ctx, const struct part *parts);
+  void *ctx;
+  uint32_t leaves, depth;
+};
+
+static void *cell(struct expansion *e, size_t size) { return tsl__schema_alloc(e->s, size); }
+
+static bool want(struct expansion *e, struct branch *b, lit l) {
+  struct pending *p = cell(e, sizeof *p);
+  if (!p) return false;
+  p->next = b->pending;
+  p->l = l;
+  b->pending = p;
+  return true;
+}
+
+static struct part *add(struct expansion *e, struct branch *b, enum part_kind kind) {
+  struct part *p = cell(e, sizeof *p);
+  if (!p) return NULL;
+  p->next = b->parts;
+  p->kind = (uint8_t)kind;
+  b->parts = p;
+  return p;
+}
+
+static void choose_later(struct expansion *e, struct branch *b, sid s, unsigned keyword, bool negated) {
+  struct choice *c = cell(e, sizeof *c);
+  if (!c) return;
+  *c = (struct choice){b->choices, s, (uint8_t)keyword, negated};
+  b->choices = c;
+}
+
+/* Is it plain that no value of the type satisfies l? */
+static bool impossible(const struct schema *s, uint8_t type, lit l) {
+  l = simplify(s, l);
+  if (l == POS(SID_FALSE) || l == NEG(SID_TRUE)) return true;
+  return !(l & 1) && !(tsl__node_of(s, l >> 1)->possible & type);
+}
+
+/* Is it plain that every value of the type satisfies l? */
+static bool certain(const struct schema *s, uint8_t type, lit l) { return impossible(s, type, l ^ 1); }
+
+/* -- positive: what a node's own keywords say about the type -- */
+
+static void size_part(struct expansion *e, struct branch *b, const struct node *n, enum keyword low, enum keyword high) {
+  const struct keyword_value *min = tsl__keyword_or_null(n, low), *max = tsl__keyword_or_null(n, high);
+  if (!min && !max) return;
+  struct part *p = add(e, b, PART_SIZE);
+  if (!p) return;
+  p->min = min ? min->count : 0;
+  p->max = max ? max->count : TSL__INF;
+}
+
+static void required_part(struct expansion *e, struct branch *b, const tsl__json *name, const char *key, uint32_t length) {
+  struct part *p = add(e, b, PART_REQUIRED);
+  if (!p) return;
+  p->key = name ? name->text : key;
+  p->key_length = name ? name->length : length;
+}
+
+static struct atom *new_atom(struct expansion *e, const struct atom *next, enum atom_kind kind, const char *key, uint32_t length, lit l) {
+  struct atom *a = cell(e, sizeof *a);
+  if (!a) return NULL;
+  *a = (struct atom){.next = next, .kind = (uint8_t)kind, .key = key, .key_length = length, .l = l};
+  return a;
+}
+
+static void clause_part(struct expansion *e, struct branch *b, const struct atom *atoms) {
+  struct part *p = add(e, b, PART_CLAUSE);
+  if (p) p->atoms = atoms;
+}
+
+/* a -> each of the names: clauses {a absent, name present}. */
+static void dependency_parts(struct expansion *e, struct branch *b, const tsl__json *v) {
+  const tsl__json *names = v->kind == TSL__JSON_ARRAY ? v->items : v;
+  uint32_t n = v->kind == TSL__JSON_ARRAY ? v->length : 1;
+  for (uint32_t i = 0; i < n; i++) {
+    const struct atom *a = new_atom(e, NULL, ATOM_KEY, names[i].text, names[i].length, POS(SID_TRUE));
+    clause_part(e, b, new_atom(e, a, ATOM_ABSENT, v->key, v->key_length, 0));
+  }
+}
+
+static void dependencies(struct expansion *e, struct branch *b, sid s, const struct node *n, enum keyword k) {
+  if (!tsl__has(n, k)) return;
+  const struct keyword_value *v = tsl__keyword(n, k);
+  bool schemas = false;
+  for (uint32_t i = 0; i < v->count; i++) {
+    if (v->children[i] == UINT32_MAX) dependency_parts(e, b, &v->value->items[i]);
+    else schemas = true;
+  }
+  if (schemas) choose_later(e, b, s, k, false);
+}
+
+static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n) {
+  const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
+  struct part *p;
+  if (n->mask & members && (p = add(e, b, PART_MEMBERS)) != NULL) p->s = s;
+  if (tsl__has(n, KW_PROPERTY_NAMES) && (p = add(e, b, PART_NAMES)) != NULL) p->l = POS(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]);
+  if (tsl__has(n, KW_REQUIRED)) {
+    const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
+    for (uint32_t i = 0; i < names->length; i++) required_part(e, b, &names->items[i], NULL, 0);
+  }
+  size_part(e, b, n, KW_MIN_PROPERTIES, KW_MAX_PROPERTIES);
+  dependencies(e, b, s, n, KW_DEPENDENCIES);
+  dependencies(e, b, s, n, KW_DEPENDENT_REQUIRED);
+  dependencies(e, b, s, n, KW_DEPENDENT_SCHEMAS);
+}
+
+static void items_part(struct expansion *e, struct branch *b, uint32_t from, uint32_t to, lit l) {
+  struct part *p = add(e, b, PART_ITEMS);
+  if (!p) return;
+  p->min = from;
+  p->max = to;
+  p->l = l;
+}
+
+static void contains_part(struct expansion *e, struct branch *b, lit l, uint32_t from, uint32_t min, uint32_t max) {
+  struct part *p = add(e, b, PART_CONTAINS);
+  if (!p) return;
+  p->l = l;
+  p->from = from;
+  p->min = min;
+  p->max = max;
+}
+
+/* The list of schemas for the first items, and the schema for the rest, by the rules of the draft (any of the three may be NULL). */
+static void item_keywords(const struct node *n, const struct keyword_value **prefix, const struct keyword_value **rest) {
+  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
+  bool list = items && items->value->kind == TSL__JSON_ARRAY;
+  *prefix = tsl__has(n, KW_PREFIX_ITEMS) ? tsl__keyword(n, KW_PREFIX_ITEMS) : list ? items : NULL;
+  *rest = list ? tsl__keyword_or_null(n, KW_ADDITIONAL_ITEMS) : items;
+}
+
+static void contains_bounds(const struct node *n, uint32_t *min, uint32_t *max) {
+  *min = tsl__has(n, KW_MIN_CONTAINS) ? tsl__keyword(n, KW_MIN_CONTAINS)->count : 1;
+  *max = tsl__has(n, KW_MAX_CONTAINS) ? tsl__keyword(n, KW_MAX_CONTAINS)->count : TSL__INF;
+}
+
+static void array_parts(struct expansion *e, struct branch *b, sid s, const struct node *n) {
+  const struct keyword_value *prefix, *rest;
+  item_keywords(n, &prefix, &rest);
+  uint32_t length = prefix ? prefix->count : 0, min, max;
+  for (uint32_t i = 0; i < length; i++) items_part(e, b, i, i + 1, POS(prefix->children[i]));
+  if (rest) items_part(e, b, length, TSL__INF, POS(rest->children[0]));
+  size_part(e, b, n, KW_MIN_ITEMS, KW_MAX_ITEMS);
+  struct part *p = tsl__has(n, KW_UNIQUE_ITEMS) ? add(e, b, PART_UNIQUE) : NULL;
+  if (p) p->s = s;
+  if (!tsl__has(n, KW_CONTAINS)) return;
+  contains_bounds(n, &min, &max);
+  contains_part(e, b, POS(tsl__keyword(n, KW_CONTAINS)->children[0]), 0, min, max);
+}
+
+static void number_part(struct expansion *e, struct branch *b, const struct node *n) {
+  tsl__number_spec spec;
+  struct part *p;
+  if (!tsl__schema_number_spec(e->s, n, &spec) || !(p = add(e, b, PART_NUMBER))) return;
+  p->spec = tsl__arena_copy(&e->s->arena, &spec, sizeof spec);
+  if (!p->spec) tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
+
+/* Add what node s says. False: no value of the type satisfies it. */
+static bool take_node(struct expansion *e, struct branch *b, sid s) {
+  const struct node *n = tsl__node_of(e->s, s);
+  if (s == SID_FALSE || !(n->possible & e->type)) return false;
+  if (!n->mask) return true;
+  if (tsl__has(n, KW_REF)) want(e, b, POS(tsl__keyword(n, KW_REF)->children[0]));
+  if (tsl__has(n, KW_DYNAMIC_REF)) want(e, b, POS(tsl__keyword(n, KW_DYNAMIC_REF)->children[0]));
+  if (tsl__has(n, KW_RECURSIVE_REF)) want(e, b, POS(tsl__keyword(n, KW_RECURSIVE_REF)->children[0]));
+  for (unsigned k = KW_ALL_OF; k <= KW_EXTENDS; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, k);
+    for (uint32_t i = 0; v && i < v->count; i++) want(e, b, POS(v->children[i]));
+  }
+  if (tsl__has(n, KW_NOT)) want(e, b, NEG(tsl__keyword(n, KW_NOT)->children[0]));
+  if (e->type == T_OBJECT) object_parts(e, b, s, n);
+  if (e->type == T_ARRAY) array_parts(e, b, s, n);
+  if (e->type == T_NUMBER) number_part(e, b, n);
+  static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_CONST, KW_ENUM};
+  for (size_t i = 0; i < sizeof choices; i++)
+    if (tsl__has(n, choices[i])) choose_later(e, b, s, choices[i], false);
+  return true;
+}
+
+/* -- negative: a disjunction of atoms and of longer ways -- */
+
+struct ways {
+  struct expansion *e;
+  const struct atom *atoms; /* objects only */
+  struct branch base;
+  TSL__VEC(struct branch) more;
+  bool always; /* one way is always open: nothing is asked */
+};
+
+static struct branch *way(struct ways *w) {
+  struct branch b = w->base;
+  if (!tsl__vec_push(w->e->s->alloc, &w->more, b)) {
+    tsl__schema_fail(w->e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+    return NULL;
+  }
+  return &w->more.at[w->more.n - 1];
+}
+
+static void way_of_lits(struct ways *w, const lit *lits, uint32_t n) {
+  bool sure = true;
+  for (uint32_t i = 0; i < n; i++) {
+    if (impossible(w->e->s, w->e->type, lits[i])) return;
+    sure = sure && certain(w->e->s, w->e->type, lits[i]);
+  }
+  if (sure) {
+    w->always = true;
+    return;
+  }
+  struct branch *b = way(w);
+  for (uint32_t i = 0; b && i < n; i++) want(w->e, b, lits[i]);
+}
+
+static void atom(struct ways *w, enum atom_kind kind, const char *key, uint32_t length, lit l) {
+  struct atom *a = new_atom(w->e, w->atoms, kind, key, length, l);
+  if (a) w->atoms = a;
+}
+
+static void negate_members(struct ways *w, sid s, const struct node *n) {
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+  for (uint32_t i = 0; v && i < v->count; i++) {
+    lit l = simplify(w->e->s, NEG(v->children[i]));
+    if (l != NEG(SID_TRUE) && l != POS(SID_FALSE)) atom(w, ATOM_KEY, v->value->items[i].key, v->value->items[i].key_length, l);
+  }
+  v = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
+  for (uint32_t i = 0; v && i < v->count; i++) {
+    lit l = simplify(w->e->s, NEG(v->children[i]));
+    if (l == NEG(SID_TRUE) || l == POS(SID_FALSE)) continue;
+    struct atom *a = new_atom(w->e, w->atoms, ATOM_PATTERN, NULL, 0, l);
+    if (!a) return;
+    a->s = s;
+    a->index = i;
+    w->atoms = a;
+  }
+  if (!tsl__has(n, KW_ADDITIONAL_PROPERTIES)) return;
+  lit l = simplify(w->e->s, NEG(tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->children[0]));
+  if (l == NEG(SID_TRUE) || l == POS(SID_FALSE)) return;
+  struct atom *a = new_atom(w->e, w->atoms, ATOM_EXTRA, NULL, 0, l);
+  if (!a) return;
+  a->s = s;
+  w->atoms = a;
+}
+
+static void count_atom(struct ways *w, enum atom_kind kind, uint32_t count) {
+  struct atom *a = new_atom(w->e, w->atoms, kind, NULL, 0, 0);
+  if (!a) return;
+  a->count = count;
+  w->atoms = a;
+}
+
+static void negate_dependencies(struct ways *w, const struct node *n, enum keyword k) {
+  const struct keyword_value *v = tsl__keyword_or_null(n, k);
+  for (uint32_t i = 0; v && i < v->count; i++) {
+    const tsl__json *m = &v->value->items[i];
+    if (v->children[i] != UINT32_MAX) { /* m is there, and its schema fails */
+      struct branch *b = way(w);
+      if (!b) return;
+      required_part(w->e, b, NULL, m->key, m->key_length);
+      want(w->e, b, NEG(v->children[i]));
+      continue;
+    }
+    const tsl__json *names = m->kind == TSL__JSON_ARRAY ? m->items : m;
+    for (uint32_t j = 0; j < (m->kind == TSL__JSON_ARRAY ? m->length : 1); j++) {
+      struct branch *b = way(w);
+      if (!b) return;
+      required_part(w->e, b, NULL, m->key, m->key_length);
+      clause_part(w->e, b, new_atom(w->e, NULL, ATOM_ABSENT, names[j].text, names[j].length, 0));
+    }
+  }
+}
+
+static void negate_object(struct ways *w, sid s, const struct node *n) {
+  negate_members(w, s, n);
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
+  for (uint32_t i = 0; v && i < v->value->length; i++) atom(w, ATOM_ABSENT, v->value->items[i].text, v->value->items[i].length, 0);
+  if (tsl__has(n, KW_PROPERTY_NAMES)) atom(w, ATOM_NAME, NULL, 0, NEG(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]));
+  if (tsl__has(n, KW_MIN_PROPERTIES) && tsl__keyword(n, KW_MIN_PROPERTIES)->count)
+    count_atom(w, ATOM_MAX, tsl__keyword(n, KW_MIN_PROPERTIES)->count - 1);
+  if (tsl__has(n, KW_MAX_PROPERTIES)) count_atom(w, ATOM_MIN, tsl__keyword(n, KW_MAX_PROPERTIES)->count + 1);
+  negate_dependencies(w, n, KW_DEPENDENCIES);
+  negate_dependencies(w, n, KW_DEPENDENT_REQUIRED);
+  negate_dependencies(w, n, KW_DEPENDENT_SCHEMAS);
+}
+
+static void size_way(struct ways *w, uint32_t min, uint32_t max) {
+  struct branch *b = way(w);
+  struct part *p = b ? add(w->e, b, PART_SIZE) : NULL;
+  if (!p) return;
+  p->min = min;
+  p->max = max;
+}
+
+static void negate_array(struct ways *w, const struct node *n) {
+  const struct keyword_value *prefix, *rest;
+  struct branch *b;
+  item_keywords(n, &prefix, &rest);
+  uint32_t length = prefix ? prefix->count : 0, min, max;
+  for (uint32_t i = 0; i < length; i++) {
+    if (!(b = way(w))) return;
+    items_part(w->e, b, i, i + 1, NEG(prefix->children[i]));
+    struct part *p = add(w->e, b, PART_SIZE);
+    if (!p) return;
+    p->min = i + 1;
+    p->max = TSL__INF;
+  }
+  if (rest && (b = way(w)) != NULL) contains_part(w->e, b, NEG(rest->children[0]), length, 1, TSL__INF);
+  if (tsl__has(n, KW_MIN_ITEMS) && tsl__keyword(n, KW_MIN_ITEMS)->count) size_way(w, 0, tsl__keyword(n, KW_MIN_ITEMS)->count - 1);
+  if (tsl__has(n, KW_MAX_ITEMS)) size_way(w, tsl__keyword(n, KW_MAX_ITEMS)->count + 1, TSL__INF);
+  if (tsl__has(n, KW_UNIQUE_ITEMS)) tsl__schema_fail(w->e->s, TSL_ERR_UNSUPPORTED, tsl__keyword(n, KW_UNIQUE_ITEMS)->value, "uniqueItems under a negation");
+  if (!tsl__has(n, KW_CONTAINS)) return;
+  lit l = POS(tsl__keyword(n, KW_CONTAINS)->children[0]);
+  contains_bounds(n, &min, &max);
+  if (min && (b = way(w)) != NULL) contains_part(w->e, b, l, 0, 0, min - 1);
+  if (max != TSL__INF && (b = way(w)) != NULL) contains_part(w->e, b, l, 0, max + 1, TSL__INF);
+}
+
+static void spec_way(struct ways *w, const tsl__number_spec *spec) {
+  struct branch *b = way(w);
+  struct part *p = b ? add(w->e, b, PART_NUMBER) : NULL;
+  if (!p) return;
+  p->spec = tsl__arena_copy(&w->e->s->arena, spec, sizeof *spec);
+  if (!p->spec) tsl__schema_fail(w->e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
+
+static void negate_number(struct ways *w, const struct node *n) {
+  tsl__number_spec own;
+  if (!tsl__schema_number_spec(w->e->s, n, &own)) return;
+  if (own.has_min) spec_way(w, &(tsl__number_spec){.has_max = true, .max = own.min, .max_exclusive = !own.min_exclusive});
+  if (own.has_max) spec_way(w, &(tsl__number_spec){.has_min = true, .min = own.max, .min_exclusive = !own.max_exclusive});
+  if (own.spelling & TSL__SPELL_DIGITS) spec_way(w, &(tsl__number_spec){.spelling = TSL__SPELL_MARKED});
+  else if (own.integer) spec_way(w, &(tsl__number_spec){.not_integer = true});
+  for (uint32_t i = 0; i < own.multiple_count; i++)
+    spec_way(w, &(tsl__number_spec){.non_multiples = &own.multiples[i], .non_multiple_count = 1});
+}
+
+/* Not in enum (or const): for containers, not equal to each of the listed ones; numbers likewise. */
+static void negate_list(struct ways *w, const tsl__json *values, uint32_t n) {
+  struct schema *s = w->e->s;
+  struct branch *b = way(w);
+  tsl__decimal *excluded = w->e->type == T_NUMBER ? tsl__schema_alloc(s, (n + 1) * sizeof *excluded) : NULL;
+  uint32_t count = 0;
+  for (uint32_t i = 0; b && i < n; i++) {
+    if (tsl__json_type(&values[i]) != w->e->type) continue;
+    if (w->e->type != T_NUMBER) {
+      tsl__json *value = (tsl__json *)(uintptr_t)&values[i];
+      sid id = tsl__schema_const(s, value);
+      b = &w->more.at[w->more.n - 1];
+      want(w->e, b, NEG(id));
+    } else if (excluded && tsl__decimal_parse(&s->arena, values[i].text, values[i].length, &excluded[count]) == TSL_OK) {
+      count++;
+    } else {
+      tsl__schema_fail(s, TSL_ERR_LIMIT, &values[i], "a number with too many digits");
+    }
+  }
+  if (!b || !excluded) return;
+  struct part *p = add(w->e, b, PART_NUMBER);
+  tsl__number_spec spec = {.excluded = excluded, .excluded_count = count};
+  if (p && !(p->spec = tsl__arena_copy(&s->arena, &spec, sizeof spec))) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
+
+static void negate_node(struct ways *w, sid s);
+
+/* One of several must fail: their ways together, so that their atoms share one clause. */
+static void negate_lit(struct ways *w, lit l) {
+  l = simplify(w->e->s, l);
+  if (w->always || certain(w->e->s, w->e->type, l)) return;
+  if (impossible(w->e->s, w->e->type, l)) w->always = true;
+  else if (l & 1) way_of_lits(w, (lit[]){l ^ 1}, 1);
+  else negate_node(w, l >> 1);
+}
+
+static bool disjoint(struct schema *s, uint8_t type, sid a, sid b);
+
+static void negate_one_of(struct ways *w, const struct keyword_value *v) {
+  struct branch *none = way(w);
+  for (uint32_t i = 0; none && i < v->count; i++) want(w->e, none, NEG(v->children[i]));
+  for (uint32_t i = 0; i < v->count; i++)
+    for (uint32_t j = i + 1; j < v->count; j++)
+      if (!disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
+}
+
+static sid child_or_true(const struct node *n, enum keyword k) { return tsl__has(n, k) ? tsl__keyword(n, k)->children[0] : SID_TRUE; }
+
+/* Recursion follows references and allOf, which cannot be cyclic (checked), as deep as they are nested. */
+static void negate_node(struct ways *w, sid s) {
+  const struct node *n = tsl__node_of(w->e->s, s);
+  if (s == SID_FALSE || !(n->types & w->e->type)) {
+    w->always = true;
+    return;
+  }
+  if (tsl__has(n, KW_DISALLOW) && tsl__keyword(n, KW_DISALLOW)->count & w->e->type) {
+    w->always = true;
+    return;
+  }
+  static const uint8_t conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS};
+  for (size_t k = 0; k < sizeof conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
+    for (uint32_t i = 0; v && i < v->count; i++) negate_lit(w, POS(v->children[i]));
+  }
+  if (tsl__has(n, KW_NOT)) negate_lit(w, NEG(tsl__keyword(n, KW_NOT)->children[0]));
+  if (tsl__has(n, KW_CONST)) negate_list(w, tsl__keyword(n, KW_CONST)->value, 1);
+  if (tsl__has(n, KW_ENUM)) negate_list(w, tsl__keyword(n, KW_ENUM)->value->items, tsl__keyword(n, KW_ENUM)->value->length);
+  if (tsl__has(n, KW_ANY_OF)) {
+    const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
+    lit *all = tsl__schema_alloc(w->e->s, (v->count + 1) * sizeof *all);
+    for (uint32_t i = 0; all && i < v->count; i++) all[i] = NEG(v->children[i]);
+    if (all) way_of_lits(w, all, v->count);
+  }
+  if (tsl__has(n, KW_ONE_OF)) negate_one_of(w, tsl__keyword(n, KW_ONE_OF));
+  if (tsl__has(n, KW_IF)) {
+    lit condition = POS(tsl__keyword(n, KW_IF)->children[0]);
+    way_of_lits(w, (lit[]){condition, NEG(child_or_true(n, KW_THEN))}, 2);
+    way_of_lits(w, (lit[]){condition ^ 1, NEG(child_or_true(n, KW_ELSE))}, 2);
+  }
+  if (w->e->type == T_OBJECT) negate_object(w, s, n);
+  if (w->e->type == T_ARRAY) negate_array(w, n);
+  if (w->e->type == T_NUMBER) negate_number(w, n);
+}
+
+/* ---- plainly disjoint --------------------------------------------------------------------------------------------- */
+
+/* The values that a lit's node lists, or NULL: enum, const, through references. */
+static const tsl__json *listed(const struct schema *s, sid id, uint32_t *n) {
+  const struct node *node = tsl__node_of(s, simplify(s, POS(id)) >> 1);
+  for (int steps = 0; steps < 8 && tsl__has(node, KW_REF); steps++) {
+    if (tsl__has(node, KW_CONST) || tsl__has(node, KW_ENUM)) break;
+    node = tsl__node_of(s, tsl__keyword(node, KW_REF)->children[0]);
+  }
+  *n = 1;
+  if (tsl__has(node, KW_CONST)) return tsl__keyword(node, KW_CONST)->value;
+  if (!tsl__has(node, KW_ENUM)) return NULL;
+  *n = tsl__keyword(node, KW_ENUM)->value->length;
+  return tsl__keyword(node, KW_ENUM)->value->items;
+}
+
+static bool lists_disjoint(struct schema *s, sid a, sid b) {
+  uint32_t n, m;
+  const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
+  if (!x || !y) return false;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t j = 0; j < m; j++)
+      if (x[i].kind >= TSL__JSON_ARRAY || tsl__json_equal(&s->arena, &x[i], &y[j])) return false;
+  return true;
+}
+
+#define CORE_DEPTH 4
+
+/* Where a schema, or the parts of its allOf and references, demands member `key`: the subschema of its value, or UINT32_MAX. */
+static sid member_schema(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
+  const struct node *n = tsl__node_of(s, id);
+  uint32_t ignored;
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+  for (uint32_t i = 0; v && i < v->count; i++)
+    if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) && listed(s, v->children[i], &ignored))
+      return v->children[i];
+  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
+    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
+    for (uint32_t i = 0; v && i < v->count; i++) {
+      sid found = member_schema(s, v->children[i], key, length, depth + 1);
+      if (found != UINT32_MAX) return found;
+    }
+  }
+  return UINT32_MAX;
+}
+
+static bool requires(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
+  const struct node *n = tsl__node_of(s, id);
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
+  for (uint32_t i = 0; v && i < v->value->length; i++)
+    if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
+  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
+    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
+    for (uint32_t i = 0; v && i < v->count; i++)
+      if (requires(s, v->children[i], key, length, depth + 1)) return true;
+  }
+  return false;
+}
+
+/* Is there a member that one of the two demands, and whose listed values don't meet? */
+static bool tags_disjoint(struct schema *s, sid a, sid b, sid at, int depth) {
+  const struct node *n = tsl__node_of(s, at);
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+  uint32_t ignored;
+  for (uint32_t i = 0; v && i < v->count; i++) {
+    const tsl__json *m = &v->value->items[i];
+    if (!listed(s, v->children[i], &ignored)) continue;
+    sid other = member_schema(s, b, m->key, m->key_length, 0);
+    if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
+    if (requires(s, a, m->key, m->key_length, 0) || requires(s, b, m->key, m->key_length, 0)) return true;
+  }
+  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
+    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
+    for (uint32_t i = 0; v && i < v->count; i++)
+      if (tags_disjoint(s, a, b, v->children[i], depth + 1)) return true;
+  }
+  return false;
+}
+
+static bool closed_against(const struct schema *s, sid a, sid b) {
+  const struct node *n = tsl__node_of(s, simplify(s, POS(a)) >> 1), *m = tsl__node_of(s, simplify(s, POS(b)) >> 1);
+  const struct keyword_value *extra = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES), *names = tsl__keyword_or_null(m, KW_REQUIRED);
+  if (!extra || extra->children[0] != SID_FALSE || tsl__has(n, KW_PATTERN_PROPERTIES) || !names) return false;
+  const struct keyword_value *own = tsl__keyword_or_null(n, KW_PROPERTIES);
+  for (uint32_t i = 0; i < names->value->length; i++)
+    if (!own || !tsl__json_get(own->value, names->value->items[i].text, names->value->items[i].length)) return true;
+  return false;
+}
+
+static bool disjoint(struct schema *s, uint8_t type, sid a, sid b) {
+  if (impossible(s, type, POS(a)) || impossible(s, type, POS(b))) return true;
+  if (lists_disjoint(s, a, b)) return true;
+  if (type != T_OBJECT) return false;
+  return tags_disjoint(s, a, b, a, 0) || closed_against(s, a, b) || closed_against(s, b, a);
+}
+
+/* ---- the recursion ------------------------------------------------------------------------------------------------ */
+
+static void expand(struct expansion *e, struct branch b);
+
+static void expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n) {
+  struct branch next = *b;
+  for (uint32_t i = 0; i < n; i++) {
+    if (impossible(e->s, e->type, lits[i])) return;
+    want(e, &next, lits[i]);
+  }
+  expand(e, next);
+}
+
+/* The one atom that a lit is for objects, if it is one: {required: [k]}, its negation, nothing else beside. */
+static bool as_atom(struct expansion *e, lit l, const struct atom *next, struct atom **out) {
+  l = simplify(e->s, l);
+  const struct node *n = tsl__node_of(e->s, l >> 1);
+  if ((n->mask & ~((uint64_t)1 << KW_TYPE)) != (uint64_t)1 << KW_REQUIRED || !(n->types & T_OBJECT)) return false;
+  const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
+  if (names->length != 1) return false;
+  *out = new_atom(e, next, l & 1 ? ATOM_ABSENT : ATOM_KEY, names->items[0].text, names->items[0].length, POS(SID_TRUE));
+  return *out != NULL;
+}
+
+/* anyOf as one clause; false if a branch is no atom. */
+static bool any_of_clause(struct expansion *e, struct branch *b, const struct keyword_value *v) {
+  struct atom *atoms = NULL;
+  if (e->type != T_OBJECT) return false;
+  for (uint32_t i = 0; i < v->count; i++)
+    if (!impossible(e->s, e->type, POS(v->children[i])) && !as_atom(e, POS(v->children[i]), atoms, &atoms)) return false;
+  clause_part(e, b, atoms);
+  return true;
+}
+
+static void expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v) {
+  for (uint32_t i = 0; i < v->count; i++) {
+    if (!certain(e->s, e->type, POS(v->children[i]))) continue;
+    expand(e, *b);
+    return;
+  }
+  if (any_of_clause(e, b, v)) {
+    expand(e, *b);
+    return;
+  }
+  for (uint32_t i = 0; i < v->count && tsl__schema_ok(e->s); i++) expand_with(e, b, (lit[]){POS(v->children[i])}, 1);
+}
+
+static void expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v) {
+  lit *lits = tsl__schema_alloc(e->s, (v->count + 1) * sizeof *lits);
+  for (uint32_t i = 0; lits && i < v->count && tsl__schema_ok(e->s); i++) {
+    if (impossible(e->s, e->type, POS(v->children[i]))) continue;
+    uint32_t n = 0;
+    lits[n++] = POS(v->children[i]);
+    for (uint32_t j = 0; j < v->count; j++)
+      if (j != i && !disjoint(e->s, e->type, v->children[i], v->children[j])) lits[n++] = NEG(v->children[j]);
+    expand_with(e, b, lits, n);
+  }
+}
+
+static void expand_list(struct expansion *e, const struct branch *b, const tsl__json *values, uint32_t n) {
+  for (uint32_t i = 0; i < n && tsl__schema_ok(e->s); i++) {
+    tsl__json *v = (tsl__json *)(uintptr_t)&values[i];
+    if (tsl__json_type(v) != e->type) continue;
+    if (e->type != T_NUMBER) {
+      expand_with(e, b, (lit[]){POS(tsl__schema_const(e->s, v))}, 1);
+      continue;
+    }
+    tsl__number_spec *spec = tsl__schema_alloc(e->s, sizeof *spec);
+    struct branch next = *b;
+    struct part *p = spec ? add(e, &next, PART_NUMBER) : NULL;
+    if (!p) return;
+    if (tsl__decimal_parse(&e->s->arena, v->text, v->length, &spec->min) != TSL_OK) {
+      tsl__schema_fail(e->s, TSL_ERR_LIMIT, v, "a number with too many digits");
+      return;
+    }
+    spec->max = spec->min;
+    spec->has_min = spec->has_max = true;
+    p->spec = spec;
+    expand(e, next);
+  }
+}
+
+/* dependentSchemas, one after the other: a is absent, or it is there and its schema holds. `from` is the first that is not decided yet. */
+static void expand_dependencies(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t from) {
+  while (from < v->count && (v->children[from] == UINT32_MAX || certain(e->s, e->type, POS(v->children[from])))) from++;
+  if (from == v->count) {
+    expand(e, *b);
+    return;
+  }
+  if (!tsl__schema_ok(e->s)) return;
+  const tsl__json *m = &v->value->items[from];
+  struct branch without = *b, with = *b;
+  clause_part(e, &without, new_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0));
+  expand_dependencies(e, &without, v, from + 1);
+  if (impossible(e->s, e->type, POS(v->children[from]))) return;
+  required_part(e, &with, NULL, m->key, m->key_length);
+  want(e, &with, POS(v->children[from]));
+  expand_dependencies(e, &with, v, from + 1);
+}
+
+static void expand_negation(struct expansion *e, struct branch *b, sid s) {
+  struct ways w = {.e = e, .base = *b};
+  negate_node(&w, s);
+  if (w.always) {
+    expand(e, *b);
+  } else {
+    if (w.atoms) {
+      struct branch next = *b;
+      clause_part(e, &next, w.atoms);
+      expand(e, next);
+    }
+    for (size_t i = 0; i < w.more.n && tsl__schema_ok(e->s); i++) expand(e, w.more.at[i]);
+  }
+  tsl__vec_free(e->s->alloc, &w.more);
+}
+
+static void expand_choice(struct expansion *e, struct branch *b, const struct choice *c) {
+  const struct node *n = tsl__node_of(e->s, c->s);
+  if (c->keyword == KW_COUNT) {
+    expand_negation(e, b, c->s);
+    return;
+  }
+  const struct keyword_value *v = tsl__keyword(n, c->keyword);
+  switch (c->keyword) {
+    case KW_ANY_OF: expand_any_of(e, b, v); break;
+    case KW_ONE_OF: expand_one_of(e, b, v); break;
+    case KW_IF:
+      expand_with(e, b, (lit[]){POS(v->children[0]), POS(child_or_true(n, KW_THEN))}, 2);
+      expand_with(e, b, (lit[]){NEG(v->children[0]), POS(child_or_true(n, KW_ELSE))}, 2);
+      break;
+    case KW_CONST: expand_list(e, b, v->value, 1); break;
+    case KW_ENUM: expand_list(e, b, v->value->items, v->value->length); break;
+    default: expand_dependencies(e, b, v, 0);
+  }
+}
+
+/* Recursion is as deep as the choices of one goal are many. */
+static void expand(struct expansion *e, struct branch b) {
+  if (++e->depth > TSL__SCHEMA_DEPTH) tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place", TSL__SCHEMA_DEPTH);
+  while (b.pending && tsl__schema_ok(e->s)) {
+    lit l = simplify(e->s, b.pending->l);
+    b.pending = b.pending->next;
+    if (l & 1) {
+      if (impossible(e->s, e->type, l)) goto done;
+      if (!certain(e->s, e->type, l)) choose_later(e, &b, l >> 1, KW_COUNT, true);
+    } else if (!take_node(e, &b, l >> 1)) {
+      goto done;
+    }
+  }
+  if (!tsl__schema_ok(e->s)) goto done;
+  if (b.choices) {
+    const struct choice *c = b.choices;
+    b.choices = c->next;
+    expand_choice(e, &b, c);
+  } else if (++e->leaves > TSL__SCHEMA_ALTERNATIVES) {
+    tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place", TSL__SCHEMA_ALTERNATIVES);
+  } else {
+    e->leaf(e->ctx, b.parts);
+  }
+done:
+  e->depth--;
+}
+
+void tsl__schema_expand(struct schema *s, goal g, uint8_t type, void (*leaf)(void *ctx, const struct part *parts), void *ctx) {
+  const struct goal_entry *entry = tsl__goal_of(s, g);
+  struct expansion e = {.s = s, .type = type, .leaf = leaf, .ctx = ctx};
+  struct branch b = {0};
+  for (uint32_t i = entry->n; i-- > 0;) want(&e, &b, entry->lits[i]);
+  if (g != GOAL_NONE) expand(&e, b);
+}

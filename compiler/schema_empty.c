@@ -1,0 +1,246 @@
+/* schema_empty.c - is there a value, and how short can it be?
+ *
+ * Problem   Nothing may be offered that cannot end. Schemas are recursive, so "has a value" is a least fixed point; and with required members,
+ *           counts and clauses it is a small search.
+ * Idea      One number answers both: the fewest bytes of a value, infinite if there is none. Goals start at infinity and are computed from their
+ *           parts until nothing changes. A goal that is asked for while it is being computed answers what it has so far and marks the round as
+ *           tentative; without that one pass is enough, which is the common case.
+ * Why       Bytes only add up, so each round can only lower a value, and the values of the last round satisfy all equations: they are the least
+ *           solution of "has a value", and the shortest one of "how long".
+ * Clauses   An object's open disjunctions are satisfied by choosing one target each; the search is depth first, ends as soon as a choice costs no more
+ *           than the required members do anyway, and is bounded by TSL__SCHEMA_SEARCH steps (an error, not a guess).
+ * White space counts nothing where it may be left out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/schema_parts.h"
+
+#include <stdlib.h>
+
+/* ---- objects ------------------------------------------------------------------------------------------------------ */
+
+struct added { /* an extra member that a clause wants */
+  uint32_t cell;
+  goal value;
+};
+
+struct plan {
+  const struct object *o;
+  struct schema *s;
+  const uint64_t *bits;
+  uint32_t count, min, max;
+  uint64_t done;
+  bool first;
+  uint8_t *must;  /* by known key: 0 free, 1 must come, 2 must not come */
+  goal *values;   /* by known key */
+  struct added added[TSL__SCHEMA_CLAUSES];
+  uint32_t added_count, steps, best, floor;
+};
+
+static uint32_t member_cost(struct plan *p, uint32_t length, goal value, const struct gaps *g) {
+  return tsl__add(length + g->colon_cost + g->comma_cost, tsl__schema_shortest(p->s, value));
+}
+
+static int by_cost(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The cheapest `n` members that need not come: extra ones as often as wanted, known ones once. */
+static uint32_t fill(struct plan *p, uint32_t n, const struct gaps *g) {
+  const struct object *o = p->o;
+  uint32_t extra = TSL__INF, count = 0, total = 0;
+  uint32_t *costs = tsl__alloc(p->s->alloc, (o->n + 1) * sizeof *costs);
+  if (!costs) return tsl__schema_fail(p->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
+  for (uint32_t c = 0; c < o->cell_count; c++) {
+    uint32_t one = member_cost(p, o->cells[c].length, o->cells[c].value, g);
+    if (one < extra) extra = one;
+  }
+  for (uint32_t k = 0; k < o->n; k++)
+    if (!tsl__bit(p->bits, k) && !p->must[k] && o->known[k].value != GOAL_NONE) costs[count++] = member_cost(p, o->known[k].length, o->known[k].value, g);
+  qsort(costs, count, sizeof *costs, by_cost);
+  uint32_t used = 0;
+  while (used < n && used < count && costs[used] <= extra) total = tsl__add(total, costs[used++]);
+  uint64_t rest = (uint64_t)(n - used) * extra + total;
+  if (used < n) total = extra == TSL__INF || rest >= TSL__INF ? TSL__INF : (uint32_t)rest;
+  tsl__free(p->s->alloc, costs, (o->n + 1) * sizeof *costs);
+  return total;
+}
+
+/* The cost of what has been decided: all members that must come, with their commas, enough others, and the end. */
+static uint32_t leaf(struct plan *p) {
+  const struct object *o = p->o;
+  const struct gaps *g = tsl__schema_gaps(p->s, o->level);
+  if (!g) return TSL__INF;
+  uint32_t members = p->added_count, bytes = 1;
+  for (uint32_t k = 0; k < o->n && bytes != TSL__INF; k++) {
+    if (p->must[k] != 1 || tsl__bit(p->bits, k)) continue;
+    members++;
+    bytes = tsl__add(bytes, member_cost(p, o->known[k].length, p->values[k], g));
+  }
+  for (uint32_t i = 0; i < p->added_count; i++) bytes = tsl__add(bytes, member_cost(p, o->cells[p->added[i].cell].length, p->added[i].value, g));
+  if (bytes == TSL__INF) return TSL__INF;
+  uint32_t total = p->count + members;
+  if (total < p->min) {
+    bytes = tsl__add(bytes, fill(p, p->min - total, g));
+    members += p->min - total;
+    total = p->min;
+  }
+  if (total > p->max || bytes == TSL__INF) return TSL__INF;
+  if (!p->first) return tsl__add(bytes, g->close_cost);
+  if (!members) return bytes; /* {} */
+  return tsl__add(bytes, g->close_cost) - g->comma_cost + g->first_cost;
+}
+
+static void search(struct plan *p, uint32_t clause);
+
+static void with_key(struct plan *p, uint32_t clause, uint32_t k, lit l) {
+  if (tsl__bit(p->bits, k) || p->must[k] == 2) return;
+  uint8_t must = p->must[k];
+  goal value = p->values[k];
+  p->must[k] = 1;
+  p->values[k] = tsl__schema_goal_and(p->s, value, &l, 1);
+  if (p->values[k] != GOAL_NONE && tsl__schema_shortest(p->s, p->values[k]) != TSL__INF) search(p, clause + 1);
+  p->must[k] = must;
+  p->values[k] = value;
+}
+
+static void with_cell(struct plan *p, uint32_t clause, uint32_t c, lit l) {
+  for (uint32_t i = 0; i < p->added_count; i++) { /* one that comes anyway */
+    if (p->added[i].cell != c) continue;
+    goal value = p->added[i].value;
+    p->added[i].value = tsl__schema_goal_and(p->s, value, &l, 1);
+    if (p->added[i].value != GOAL_NONE && tsl__schema_shortest(p->s, p->added[i].value) != TSL__INF) search(p, clause + 1);
+    p->added[i].value = value;
+  }
+  goal value = tsl__schema_goal_and(p->s, p->o->cells[c].value, &l, 1);
+  if (value == GOAL_NONE || tsl__schema_shortest(p->s, value) == TSL__INF) return;
+  p->added[p->added_count++] = (struct added){c, value};
+  search(p, clause + 1);
+  p->added_count--;
+}
+
+static void with_target(struct plan *p, uint32_t clause, const struct target *t) {
+  uint32_t min = p->min, max = p->max;
+  switch (t->kind) {
+    case ATOM_ABSENT:
+      if (tsl__bit(p->bits, t->key) || p->must[t->key] == 1) return;
+      uint8_t must = p->must[t->key];
+      p->must[t->key] = 2;
+      search(p, clause + 1);
+      p->must[t->key] = must;
+      return;
+    case ATOM_KEY: with_key(p, clause, t->key, t->l); return;
+    case ATOM_PATTERN:
+      for (uint32_t c = 0; c < p->o->cell_count; c++)
+        if (tsl__bit(t->cells, c)) with_cell(p, clause, c, t->l);
+      for (uint32_t k = 0; k < p->o->n; k++)
+        if (tsl__bit(t->keys, k)) with_key(p, clause, k, t->l);
+      return;
+    default:
+      if (t->kind == ATOM_MIN && t->count > min) p->min = t->count;
+      if (t->kind == ATOM_MAX && t->count < max) p->max = t->count;
+      search(p, clause + 1);
+      p->min = min;
+      p->max = max;
+  }
+}
+
+/* Recursion is bounded by TSL__SCHEMA_CLAUSES. */
+static void search(struct plan *p, uint32_t clause) {
+  if (p->best <= p->floor || !tsl__schema_ok(p->s)) return;
+  if (++p->steps > TSL__SCHEMA_SEARCH) {
+    tsl__schema_fail(p->s, TSL_ERR_LIMIT, NULL, "the constraints on one object are too entangled: %u steps of search", TSL__SCHEMA_SEARCH);
+    return;
+  }
+  while (clause < p->o->clause_count && (p->done >> clause) & 1u) clause++;
+  if (clause == p->o->clause_count) {
+    uint32_t bytes = leaf(p);
+    if (bytes < p->best) p->best = bytes;
+    return;
+  }
+  const struct clause *c = &p->o->clauses[clause];
+  for (uint32_t j = 0; j < c->n; j++) with_target(p, clause, &c->targets[j]);
+}
+
+uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) {
+  struct plan p = {.o = o, .s = o->schema, .bits = bits, .count = count, .min = o->min, .max = o->max, .done = done, .first = first, .best = TSL__INF};
+  size_t size = o->n * (sizeof(goal) + 1);
+  uint64_t room[128];
+  void *block = size <= sizeof room ? room : tsl__alloc(o->schema->alloc, size);
+  if (!block) return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
+  p.values = block;
+  p.must = (uint8_t *)(p.values + o->n);
+  for (uint32_t k = 0; k < o->n; k++) {
+    p.values[k] = o->known[k].value;
+    p.must[k] = o->known[k].required ? 1 : o->known[k].value == GOAL_NONE ? 2 : 0;
+  }
+  p.floor = leaf(&p);
+  if (!o->clause_count) p.best = p.floor;
+  else search(&p, 0);
+  if (block != room) tsl__free(o->schema->alloc, block, size);
+  return p.best;
+}
+
+/* ---- goals -------------------------------------------------------------------------------------------------------- */
+
+uint32_t tsl__object_shortest(const struct object *o) {
+  uint64_t room[16] = {0};
+  uint64_t *bits = o->words <= 16 ? room : tsl__alloc_zero(o->schema->alloc, o->words * sizeof *bits);
+  if (!bits) return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
+  uint32_t bytes = tsl__add(1, tsl__object_cost(o, bits, 0, 0, true));
+  if (bits != room) tsl__free(o->schema->alloc, bits, o->words * sizeof *bits);
+  return bytes;
+}
+
+static uint32_t compute(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  uint32_t best = e->scalars & (T_NULL | T_TRUE) ? 4 : e->scalars & T_FALSE ? 5 : TSL__INF, bytes;
+  if (e->number != TSL__NONE && (bytes = tsl__expr_shortest(s->x, e->number)) < best) best = bytes;
+  if (e->string != TSL__NONE && (bytes = tsl__expr_shortest(s->x, e->string)) < best) best = bytes;
+  for (uint32_t i = 0; i < e->array_count; i++)
+    if ((bytes = tsl__array_shortest(e->arrays[i])) < best) best = bytes;
+  for (uint32_t i = 0; i < e->object_count; i++)
+    if ((bytes = tsl__object_shortest(e->objects[i])) < best) best = bytes;
+  return best;
+}
+
+static uint32_t measure(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->active) s->tentative = true;
+  if (e->final || e->active || e->round == s->round) return e->shortest;
+  if (s->measuring > TSL__SCHEMA_DEPTH) {
+    tsl__schema_fail(s, TSL_ERR_LIMIT, NULL, "required values nested deeper than %u", TSL__SCHEMA_DEPTH);
+    return TSL__INF;
+  }
+  if (!tsl__schema_open(s, g)) return TSL__INF;
+  if (!tsl__vec_push(s->alloc, &s->measured, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
+  e->active = true;
+  e->round = s->round;
+  s->measuring++;
+  uint32_t bytes = compute(s, g);
+  s->measuring--;
+  e->active = false;
+  if (bytes < e->shortest) {
+    e->shortest = bytes;
+    s->changed = true;
+  }
+  return e->shortest;
+}
+
+/* Recursion is bounded by TSL__SCHEMA_DEPTH goals. */
+uint32_t tsl__schema_shortest(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->final) return e->shortest;
+  if (g == GOAL_NONE) return TSL__INF;
+  if (s->measuring) return measure(s, g);
+  do {
+    s->round++;
+    s->changed = s->tentative = false;
+    s->measured.n = 0;
+    measure(s, g);
+  } while (s->changed && s->tentative && tsl__schema_ok(s));
+  if (!tsl__schema_ok(s)) return TSL__INF;
+  for (size_t i = 0; i < s->measured.n; i++) tsl__goal_of(s, s->measured.at[i])->final = true;
+  return e->shortest;
+}

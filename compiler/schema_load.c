@@ -1,0 +1,349 @@
+/* schema_load.c - documents, resources and references.
+ *
+ * A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins another one, with a base URI of its own and perhaps a draft of
+ * its own. References are resolved against the base URI of the resource that they stand in (RFC 3986, section 5.2), then by fragment: "" is the
+ * resource's root, "/..." a JSON pointer from there, anything else an anchor.
+ *
+ * Documents without any inner identifier, which are most, are not searched for them: one pass over the keys tells.
+ *
+ * Dynamic scope: only resources that have dynamic anchors can change what $dynamicRef means, so a scope is the list of those that were entered,
+ * outermost first. Most schemas have none, and scope 0.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/metaschemas.h"
+#include "compiler/schema_parts.h"
+
+/* ---- URIs --------------------------------------------------------------------------------------------------------- */
+
+struct uri { /* RFC 3986, appendix B; NULL at = component absent */
+  tsl__string scheme, authority, path, query;
+};
+
+static size_t span_until(const char *p, size_t n, const char *stops) {
+  size_t i = 0;
+  while (i < n && !strchr(stops, p[i])) i++;
+  return i;
+}
+
+static struct uri uri_parse(const char *p, size_t n) {
+  struct uri u = {0};
+  size_t i = span_until(p, n, ":/?#");
+  if (i > 0 && i < n && p[i] == ':') {
+    u.scheme = (tsl__string){p, (uint32_t)i};
+    p += i + 1;
+    n -= i + 1;
+  }
+  if (n >= 2 && p[0] == '/' && p[1] == '/') {
+    i = span_until(p + 2, n - 2, "/?#");
+    u.authority = (tsl__string){p + 2, (uint32_t)i};
+    p += i + 2;
+    n -= i + 2;
+  }
+  i = span_until(p, n, "?#");
+  u.path = (tsl__string){p, (uint32_t)i};
+  if (i < n && p[i] == '?') u.query = (tsl__string){p + i + 1, (uint32_t)span_until(p + i + 1, n - i - 1, "#")};
+  return u;
+}
+
+/* Section 5.2.4, in place: `n` bytes at `path`; returns the new length. */
+static size_t remove_dots(char *path, size_t n) {
+  size_t out = 0, i = 0;
+  while (i < n) {
+    size_t end = i + (path[i] == '/');
+    while (end < n && path[end] != '/') end++;
+    const char *segment = path + i + (path[i] == '/');
+    size_t length = (size_t)(path + end - segment);
+    bool last = end == n;
+    if (length == 1 && segment[0] == '.') {
+      if (last) path[out++] = '/';
+    } else if (length == 2 && segment[0] == '.' && segment[1] == '.') {
+      while (out > 0 && path[--out] != '/') continue;
+      if (last) path[out++] = '/';
+    } else {
+      memmove(path + out, path + i, end - i);
+      out += end - i;
+    }
+    i = end;
+  }
+  return out;
+}
+
+static void append(char **out, const char *before, tsl__string s, const char *after) {
+  if (!s.at) return;
+  for (; *before; before++) *(*out)++ = *before;
+  memcpy(*out, s.at, s.length);
+  *out += s.length;
+  for (; *after; after++) *(*out)++ = *after;
+}
+
+/* The absolute form of `ref` (n bytes, its fragment is dropped), NUL-terminated. */
+static const char *uri_resolve(struct schema *s, const char *base_text, const char *ref, size_t n) {
+  struct uri r = uri_parse(ref, n), base = uri_parse(base_text, strlen(base_text));
+  char *out = tsl__schema_alloc(s, n + strlen(base_text) + 8), *p = out;
+  if (!out) return NULL;
+  bool own_authority = r.scheme.at || r.authority.at, own_path = own_authority || r.path.length;
+  append(&p, "", r.scheme.at ? r.scheme : base.scheme, ":");
+  append(&p, "//", own_authority ? r.authority : base.authority, "");
+  char *path = p;
+  if (!own_path) {
+    append(&p, "", base.path, "");
+    append(&p, "?", r.query.at ? r.query : base.query, "");
+  } else {
+    if (!own_authority && r.path.at[0] != '/') {
+      uint32_t keep = base.path.length;
+      while (keep > 0 && base.path.at[keep - 1] != '/') keep--;
+      if (!keep && base.authority.at) append(&p, "", (tsl__string){"/", 1}, "");
+      append(&p, "", (tsl__string){base.path.at, keep}, "");
+    }
+    append(&p, "", r.path, "");
+    p = path + remove_dots(path, (size_t)(p - path));
+    append(&p, "?", r.query, "");
+  }
+  *p = 0;
+  return out;
+}
+
+/* ---- drafts ------------------------------------------------------------------------------------------------------- */
+
+static bool contains(const tsl__json *text, const char *word) {
+  size_t n = strlen(word);
+  for (size_t i = 0; i + n <= text->length; i++)
+    if (!memcmp(text->text + i, word, n)) return true;
+  return false;
+}
+
+uint32_t tsl__schema_draft(const tsl__json *root, uint32_t otherwise) {
+  static const struct { const char *word; uint32_t draft; } drafts[] = {
+      {"draft-03", D3}, {"draft-04", D4}, {"draft-06", D6}, {"draft-07", D7}, {"2019-09", D19}, {"2020-12", D20},
+  };
+  const tsl__json *name = tsl__json_get(root, "$schema", 7);
+  if (!name || name->kind != TSL__JSON_STRING || !contains(name, "json-schema.org")) return otherwise;
+  for (size_t i = 0; i < sizeof drafts / sizeof *drafts; i++)
+    if (contains(name, drafts[i].word)) return drafts[i].draft;
+  return otherwise;
+}
+
+/* ---- what a document identifies ------------------------------------------------------------------------------------ */
+
+static uint32_t add_resource(struct schema *s, tsl__json *root, const char *uri, uint32_t draft) {
+  struct resource r = {.root = root, .uri = uri, .draft = draft};
+  const tsl__json *recursive = draft == D19 ? tsl__json_get(root, "$recursiveAnchor", 16) : NULL;
+  r.recursive = r.dynamic = recursive && recursive->kind == TSL__JSON_TRUE;
+  if (!tsl__vec_push(s->alloc, &s->resources, r)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
+  return (uint32_t)s->resources.n - 1;
+}
+
+static void add_anchor(struct schema *s, uint32_t resource, const tsl__json *name, uint32_t skip, tsl__json *at, bool dynamic) {
+  if (name->kind != TSL__JSON_STRING) return;
+  struct anchor a = {.resource = resource, .name = name->text + skip, .length = name->length - skip, .at = at, .dynamic = dynamic};
+  if (dynamic) s->resources.at[resource].dynamic = true;
+  if (!tsl__vec_push(s->alloc, &s->anchors, a)) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
+
+/* The $id of a subschema, or NULL. In drafts up to 7 a $ref beside it hides it. */
+static const tsl__json *identifier(const struct schema *s, const tsl__json *at, uint32_t resource) {
+  uint32_t draft = s->resources.at[resource].draft;
+  const tsl__json *id = draft & (D3 | D4) ? tsl__json_get(at, "id", 2) : tsl__json_get(at, "$id", 3);
+  if (!id || id->kind != TSL__JSON_STRING) return NULL;
+  if (draft & (D3 | D4 | D6 | D7) && tsl__json_get(at, "$ref", 4)) return NULL;
+  return id;
+}
+
+static size_t fragment_at(const char *p, size_t n) {
+  const char *hash = memchr(p, '#', n);
+  return hash ? (size_t)(hash - p) : n;
+}
+
+/* What `at` itself identifies; returns the resource that it belongs to. */
+static uint32_t identify(struct schema *s, tsl__json *at, uint32_t resource) {
+  const tsl__json *id = identifier(s, at, resource), *name;
+  if (id && at != s->resources.at[resource].root) {
+    size_t n = fragment_at(id->text, id->length);
+    if (n) {
+      const char *uri = uri_resolve(s, s->resources.at[resource].uri, id->text, n);
+      if (!uri) return resource;
+      resource = add_resource(s, at, uri, tsl__schema_draft(at, s->resources.at[resource].draft));
+      if (resource == UINT32_MAX) return UINT32_MAX;
+    }
+    if (n + 1 < id->length && id->text[n + 1] != '/') add_anchor(s, resource, id, (uint32_t)n + 1, at, false);
+  }
+  uint32_t draft = s->resources.at[resource].draft;
+  if (draft & (D19 | D20 | AUTO) && (name = tsl__json_get(at, "$anchor", 7)) != NULL) add_anchor(s, resource, name, 0, at, false);
+  if (draft & (D20 | AUTO) && (name = tsl__json_get(at, "$dynamicAnchor", 14)) != NULL) add_anchor(s, resource, name, 0, at, true);
+  return resource;
+}
+
+static void identify_all(struct schema *s, tsl__json *at, uint32_t resource);
+
+static void identify_members(struct schema *s, tsl__json *map, uint32_t resource) {
+  if (map->kind != TSL__JSON_OBJECT && map->kind != TSL__JSON_ARRAY) return;
+  for (uint32_t i = 0; i < map->length; i++) identify_all(s, &map->items[i], resource);
+}
+
+/* Recursion is bounded by max_depth, as the tree is. */
+static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
+  if (at->kind != TSL__JSON_OBJECT || !tsl__schema_ok(s)) return;
+  resource = identify(s, at, resource);
+  for (uint32_t i = 0; i < at->length && tsl__schema_ok(s); i++) {
+    tsl__json *m = &at->items[i];
+    uint32_t drafts;
+    enum shape shape;
+    if (tsl__schema_keyword(m->key, m->key_length, &drafts, &shape) == KW_COUNT) {
+      if ((m->key_length == 5 && !memcmp(m->key, "$defs", 5)) || (m->key_length == 11 && !memcmp(m->key, "definitions", 11)))
+        identify_members(s, m, resource);
+      continue;
+    }
+    if (shape == SHAPE_SCHEMA || (shape == SHAPE_ITEMS && m->kind == TSL__JSON_OBJECT)) identify_all(s, m, resource);
+    else if (shape == SHAPE_MAP || shape == SHAPE_LIST || shape == SHAPE_PATTERNS || shape == SHAPE_DEPENDENCIES || shape == SHAPE_ITEMS ||
+             shape == SHAPE_EXTENDS)
+      identify_members(s, m, resource);
+  }
+}
+
+static bool is_identifier(const tsl__json *m) {
+  const char *k = m->key;
+  if (m->key_length == 2) return k[0] == 'i' && k[1] == 'd' && m->kind == TSL__JSON_STRING;
+  if (!m->key_length || k[0] != '$') return false;
+  return (m->key_length == 3 && !memcmp(k, "$id", 3)) || (m->key_length == 7 && !memcmp(k, "$anchor", 7)) ||
+         (m->key_length == 14 && !memcmp(k, "$dynamicAnchor", 14));
+}
+
+static bool has_identifier(const tsl__json *at) {
+  for (uint32_t i = 0; i < at->length; i++) {
+    const tsl__json *m = &at->items[i];
+    if (at->kind == TSL__JSON_OBJECT && is_identifier(m)) return true;
+    if (m->kind >= TSL__JSON_ARRAY && has_identifier(m)) return true;
+  }
+  return false;
+}
+
+uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri, uint32_t draft) {
+  draft = tsl__schema_draft(root, draft);
+  const char *key = draft & (D3 | D4) ? "id" : "$id";
+  const tsl__json *id = tsl__json_get(root, key, strlen(key));
+  if (id && id->kind == TSL__JSON_STRING && !(draft & (D3 | D4 | D6 | D7) && tsl__json_get(root, "$ref", 4))) {
+    size_t n = fragment_at(id->text, id->length);
+    const char *own = n ? uri_resolve(s, uri, id->text, n) : uri;
+    if (!own) return UINT32_MAX;
+    if (*uri && strcmp(own, uri) != 0 && add_resource(s, root, uri, draft) == UINT32_MAX) return UINT32_MAX; /* found under both */
+    uri = own;
+  }
+  uint32_t resource = add_resource(s, root, uri, draft);
+  if (resource != UINT32_MAX) s->resources.at[resource].document = true;
+  if (resource != UINT32_MAX && root->kind == TSL__JSON_OBJECT && has_identifier(root)) identify_all(s, root, resource);
+  return tsl__schema_ok(s) ? resource : UINT32_MAX;
+}
+
+uint32_t tsl__schema_resource_of(const struct schema *s, const tsl__json *at, uint32_t resource) {
+  if (s->resources.n < 2) return resource;
+  for (size_t i = s->resources.n; i-- > 0;)
+    if (s->resources.at[i].root == at) return (uint32_t)i;
+  return resource;
+}
+
+uint32_t tsl__schema_enter(struct schema *s, uint32_t scope, uint32_t resource) {
+  if (!s->resources.at[resource].dynamic) return scope;
+  for (uint32_t i = scope; i; i = s->scopes.at[i].outer)
+    if (s->scopes.at[i].resource == resource) return scope;
+  for (size_t i = 1; i < s->scopes.n; i++)
+    if (s->scopes.at[i].outer == scope && s->scopes.at[i].resource == resource) return (uint32_t)i;
+  struct scope inner = {scope, resource}, none = {0, 0};
+  if ((!s->scopes.n && !tsl__vec_push(s->alloc, &s->scopes, none)) || !tsl__vec_push(s->alloc, &s->scopes, inner))
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  return (uint32_t)s->scopes.n - 1;
+}
+
+/* ---- references --------------------------------------------------------------------------------------------------- */
+
+static uint32_t find_resource(const struct schema *s, const char *uri) {
+  for (size_t i = 0; i < s->resources.n; i++)
+    if (!strcmp(s->resources.at[i].uri, uri)) return (uint32_t)i;
+  return UINT32_MAX;
+}
+
+static uint32_t load(struct schema *s, const char *uri, const tsl__json *reference) {
+  const char *text = NULL;
+  size_t length = 0;
+  if (!tsl__metaschema(uri, &text, &length) && !(s->options.resolver && s->options.resolver(s->options.resolver_ctx, uri, &text, &length))) {
+    tsl__schema_fail(s, TSL_ERR_SCHEMA, reference, "no document is known for <%s>", uri);
+    return UINT32_MAX;
+  }
+  tsl__json *root;
+  tsl_error error;
+  tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &root, &error);
+  if (status != TSL_OK) {
+    tsl__schema_fail(s, status, reference, "<%s>, line %u, column %u: %s", uri, error.line, error.column, error.message);
+    return UINT32_MAX;
+  }
+  return tsl__schema_document(s, root, uri, s->resources.at[0].draft);
+}
+
+static int hex(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; }
+
+/* Undo percent-encoding. */
+static const char *decode(struct schema *s, const char *p, size_t *n) {
+  if (!memchr(p, '%', *n)) return p;
+  char *out = tsl__schema_alloc(s, *n + 1);
+  size_t k = 0;
+  for (size_t i = 0; out && i < *n; i++) {
+    if (p[i] == '%' && i + 2 < *n && hex(p[i + 1]) >= 0 && hex(p[i + 2]) >= 0) {
+      out[k++] = (char)(hex(p[i + 1]) * 16 + hex(p[i + 2]));
+      i += 2;
+    } else {
+      out[k++] = p[i];
+    }
+  }
+  *n = k;
+  return out;
+}
+
+struct track {
+  const struct schema *s;
+  uint32_t resource;
+};
+
+static void on_way(void *ctx, tsl__json *node) {
+  struct track *t = ctx;
+  t->resource = tsl__schema_resource_of(t->s, node, t->resource);
+}
+
+static const struct anchor *find_anchor(const struct schema *s, uint32_t resource, const char *name, size_t n) {
+  const tsl__json *root = s->resources.at[resource].root;
+  for (size_t i = 0; i < s->anchors.n; i++) {
+    const struct anchor *a = &s->anchors.at[i];
+    if (s->resources.at[a->resource].root == root && a->length == n && !memcmp(a->name, name, n)) return a;
+  }
+  return NULL;
+}
+
+bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__json *reference, tsl__json **at, uint32_t *resource,
+                         const struct anchor **anchor) {
+  size_t uri_length = fragment_at(reference->text, reference->length);
+  *anchor = NULL;
+  *resource = from->resource;
+  if (uri_length) {
+    const char *uri = uri_resolve(s, s->resources.at[from->resource].uri, reference->text, uri_length);
+    if (!uri) return false;
+    *resource = find_resource(s, uri);
+    if (*resource == UINT32_MAX) *resource = load(s, uri, reference);
+    if (*resource == UINT32_MAX) return false;
+  }
+  *at = s->resources.at[*resource].root;
+  if (uri_length + 1 >= reference->length) return true;
+  size_t n = reference->length - uri_length - 1;
+  const char *fragment = decode(s, reference->text + uri_length + 1, &n);
+  if (!fragment) return false;
+  if (fragment[0] == '/') {
+    struct track t = {s, *resource};
+    *at = tsl__json_at(*at, fragment, n, on_way, &t);
+    *resource = t.resource;
+  } else {
+    *anchor = find_anchor(s, *resource, fragment, n);
+    *at = *anchor ? (*anchor)->at : NULL;
+    if (*at) *resource = tsl__schema_resource_of(s, *at, (*anchor)->resource);
+  }
+  if (*at) return true;
+  tsl__schema_fail(s, TSL_ERR_SCHEMA, reference, "the reference \"%.*s\" leads nowhere", (int)reference->length, reference->text);
+  return false;
+}

@@ -1,0 +1,321 @@
+/* schema_members.c - following an object: states, and the expressions of what may come next.
+ *
+ *   object   { open ( } | first "key" colon VALUE after next )         one frame per object
+ *   next     close } | comma "key" colon VALUE after next              unfolded in place, by state
+ *
+ * "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a continuation only for a key that is reached, or a call of an extra key's
+ * frame. A state is the set of keys seen, the clauses fulfilled and the number of members as far as it matters; equal states are one, so the order in
+ * which keys came is forgotten. With order `schema` the bits mean "passed": a key and all that stand before it.
+ *
+ * No dead ends: a key is offered if its value is possible and the object can still be completed after it (schema_empty.c tells).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "compiler/schema_parts.h"
+
+#define OPTIONS_MAX 1024u /* ways in which one member can fulfil open clauses */
+
+/* ---- states ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t state_hash(const struct object_state *st) {
+  uint64_t h = tsl__mix((uint64_t)(uintptr_t)st->object + st->count * 2 + st->first);
+  h = tsl__mix(h ^ st->done);
+  for (uint32_t i = 0; i < st->object->words; i++) h = tsl__mix(h * 31 + st->bits[i]);
+  return h;
+}
+
+static uint64_t state_rehash(const struct schema *s, uint32_t i) { return state_hash(s->states.at[i]); }
+
+struct state_key {
+  const struct schema *s;
+  const struct object_state *st;
+};
+
+static bool state_same(const void *ctx, uint32_t i) {
+  const struct state_key *k = ctx;
+  const struct object_state *a = k->s->states.at[i], *b = k->st;
+  return a->object == b->object && a->done == b->done && a->count == b->count && a->first == b->first &&
+         !memcmp(a->bits, b->bits, a->object->words * sizeof *a->bits);
+}
+
+static size_t state_size(const struct object *o) { return sizeof(struct object_state) + o->words * sizeof(uint64_t); }
+
+static uint32_t intern(struct schema *s, const struct object_state *st) {
+  uint64_t hash = state_hash(st);
+  struct state_key key = {s, st};
+  uint32_t found = tsl__table_find(&s->state_table, hash, state_same, &key);
+  if (found != UINT32_MAX) return found;
+  struct object_state *copy = tsl__arena_copy(&s->arena, st, state_size(st->object));
+  uint32_t id = (uint32_t)s->states.n;
+  if (!copy || !tsl__vec_push(s->alloc, &s->states, copy) || !tsl__table_add(s, &s->state_table, hash, id, state_rehash)) {
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+    return UINT32_MAX;
+  }
+  return id;
+}
+
+static bool fulfilled_at_end(const struct object *o, const struct object_state *st, const struct clause *c) {
+  (void)o;
+  for (uint32_t j = 0; j < c->n; j++) {
+    const struct target *t = &c->targets[j];
+    if (t->kind == ATOM_ABSENT && !tsl__bit(st->bits, t->key)) return true;
+    if (t->kind == ATOM_MIN && st->count >= t->count) return true;
+    if (t->kind == ATOM_MAX && st->count <= t->count) return true;
+  }
+  return false;
+}
+
+/* May the object end here? */
+static bool complete(const struct object_state *st) {
+  const struct object *o = st->object;
+  if (st->count < o->min || st->count > o->max) return false;
+  for (uint32_t k = 0; k < o->n; k++)
+    if (o->known[k].required && !tsl__bit(st->bits, k)) return false;
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    if (!((st->done >> i) & 1u) && !fulfilled_at_end(o, st, &o->clauses[i])) return false;
+  return true;
+}
+
+/* Key k can never come now: clauses that wait for its absence are fulfilled. */
+static void pass(struct object_state *st, uint32_t k) {
+  const struct object *o = st->object;
+  tsl__bit_set(st->bits, k);
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    for (uint32_t j = 0; j < o->clauses[i].n; j++)
+      if (o->clauses[i].targets[j].kind == ATOM_ABSENT && o->clauses[i].targets[j].key == k) st->done |= (uint64_t)1 << i;
+}
+
+/* With order `schema`: keys placed before `place` are passed. False if one of them is required. */
+static bool pass_before(struct object_state *st, uint32_t place) {
+  const struct object *o = st->object;
+  if (o->schema->options.order != TSL_ORDER_SCHEMA) return true;
+  if (place > o->placed_count) place = o->placed_count;
+  for (uint32_t i = 0; i < place; i++) {
+    uint32_t k = o->placed[i];
+    if (tsl__bit(st->bits, k)) continue;
+    if (o->known[k].required) return false;
+    pass(st, k);
+  }
+  return true;
+}
+
+/* The state after a member: known key k, or an extra one (UINT32_MAX). False if the order forbids it. */
+static bool take(struct object_state *st, uint32_t k) {
+  if (!pass_before(st, k == UINT32_MAX ? UINT32_MAX : st->object->known[k].place)) return false;
+  if (k != UINT32_MAX) tsl__bit_set(st->bits, k);
+  if (st->count < st->object->clamp) st->count++;
+  st->first = false;
+  return true;
+}
+
+static uint32_t cost(struct object_state *st) {
+  if (st->shortest != UNKNOWN) return st->shortest;
+  uint32_t c = tsl__object_cost(st->object, st->bits, st->count, st->done, st->first);
+  if (!st->object->schema->measuring) st->shortest = c;
+  return c;
+}
+
+/* ---- the rule that goes on after a member ------------------------------------------------------------------------- */
+
+static tsl__expr keys(struct schema *s, uint32_t id);
+
+static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
+  struct schema *s = ctx;
+  struct object_state *st = s->states.at[id];
+  const struct gaps *g = tsl__schema_gaps(s, st->object->level);
+  if (!g) return TSL__NONE;
+  tsl__expr more = keys(s, id), end = complete(st) ? tsl__expr_seq(x, g->close, tsl__expr_literal(x, "}", 1)) : TSL__NONE;
+  return tsl__expr_alt(x, end, tsl__expr_seq(x, g->comma, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), more)));
+}
+
+static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
+  const struct schema *s = ctx;
+  snprintf(out, n, "members#%u(%u)", (unsigned)id, (unsigned)s->states.at[id]->count);
+}
+
+static const tsl__rule_ops next_ops = {unfold_next, print_next};
+
+static tsl__expr next_rule(struct schema *s, uint32_t id) {
+  struct object_state *st = s->states.at[id];
+  if (st->next == TSL__NONE) st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE, cost(st));
+  return st->next;
+}
+
+/* ---- one member --------------------------------------------------------------------------------------------------- */
+
+struct member {
+  struct schema *s;
+  const struct object_state *from;
+  uint32_t key, cell; /* one of them is UINT32_MAX */
+  bool ask_only;      /* stop at the first way */
+  bool possible;
+  tsl__expr all;      /* the ways so far */
+  uint32_t ways, shortest;
+  lit lits[TSL__SCHEMA_CLAUSES];
+  uint32_t lit_count;
+};
+
+static goal value_of(const struct member *m) {
+  const struct object *o = m->from->object;
+  goal base = m->key != UINT32_MAX ? o->known[m->key].value : o->cells[m->cell].value;
+  return tsl__schema_goal_and(m->s, base, m->lits, m->lit_count);
+}
+
+/* A way is decided: its value and the state after it. */
+static void finish_way(struct member *m, uint64_t done) {
+  struct schema *s = m->s;
+  const struct object *o = m->from->object;
+  uint64_t room[64];
+  size_t size = state_size(o);
+  struct object_state *st = size <= sizeof room ? (void *)room : tsl__schema_alloc(s, size);
+  goal value = value_of(m);
+  uint32_t bytes = tsl__schema_shortest(s, value);
+  if (!st || bytes == TSL__INF) return;
+  memcpy(st, m->from, size);
+  st->next = TSL__NONE;
+  st->shortest = UNKNOWN;
+  st->done |= done;
+  if (!take(st, m->key)) return;
+  uint32_t rest = cost(st);
+  if (rest == TSL__INF) return;
+  const struct gaps *g = tsl__schema_gaps(s, o->level);
+  if (!g) return;
+  m->possible = true;
+  bytes = tsl__add(tsl__add(bytes, rest), g->colon_cost);
+  if (bytes < m->shortest) m->shortest = bytes;
+  if (m->ask_only) return;
+  uint32_t id = intern(s, st);
+  if (id == UINT32_MAX) return;
+  if (++m->ways > OPTIONS_MAX) {
+    tsl__exprs_fail(s->x, TSL_ERR_LIMIT, "a member can fulfil open constraints in more than 1024 ways");
+    return;
+  }
+  tsl__expr next = tsl__expr_seq(s->x, g->after, next_rule(s, id));
+  m->all = tsl__expr_alt(s->x, m->all, tsl__expr_seq(s->x, tsl__schema_value(s, value), next));
+}
+
+static bool fits(const struct member *m, const struct target *t) {
+  if (t->kind == ATOM_KEY) return t->key == m->key;
+  if (t->kind != ATOM_PATTERN) return false;
+  return m->key != UINT32_MAX ? tsl__bit(t->keys, m->key) : tsl__bit(t->cells, m->cell);
+}
+
+/* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by TSL__SCHEMA_CLAUSES. */
+static void ways(struct member *m, uint32_t i, uint64_t done) {
+  const struct object *o = m->from->object;
+  if ((m->ask_only && m->possible && m->shortest == 0) || !tsl__schema_ok(m->s)) return;
+  while (i < o->clause_count && (m->from->done >> i) & 1u) i++;
+  if (i >= o->clause_count) {
+    finish_way(m, done);
+    return;
+  }
+  const struct clause *c = &o->clauses[i];
+  for (uint32_t j = 0; j < c->n; j++) {
+    if (!fits(m, &c->targets[j])) continue;
+    if (c->targets[j].l == POS(SID_TRUE)) { /* certain: no need to look at ways in which it does not count */
+      ways(m, i + 1, done | (uint64_t)1 << i);
+      return;
+    }
+    m->lits[m->lit_count++] = c->targets[j].l;
+    ways(m, i + 1, done | (uint64_t)1 << i);
+    m->lit_count--;
+  }
+  ways(m, i + 1, done);
+}
+
+static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell, bool ask_only) {
+  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .shortest = TSL__INF};
+  if (key == UINT32_MAX || !tsl__bit(from->bits, key)) ways(&m, 0, 0);
+  return m;
+}
+
+/* ---- all members that may come ------------------------------------------------------------------------------------- */
+
+static bool order_allows(const struct object_state *st, uint32_t key) {
+  const struct object *o = st->object;
+  if (o->schema->options.order != TSL_ORDER_SCHEMA) return true;
+  uint32_t place = key == UINT32_MAX ? UINT32_MAX : o->known[key].place;
+  for (uint32_t i = 0; i < o->placed_count && i < place; i++)
+    if (o->known[o->placed[i]].required && !tsl__bit(st->bits, o->placed[i])) return false;
+  return true;
+}
+
+static bool allows(void *ctx, uint32_t id, uint32_t key) {
+  struct schema *s = ctx;
+  struct object_state *st = s->states.at[id];
+  const struct object *o = st->object;
+  if (tsl__bit(st->bits, key) || o->known[key].value == GOAL_NONE) return false;
+  if (o->simple) return order_allows(st, key) && tsl__schema_shortest(s, o->known[key].value) != TSL__INF;
+  return look_at(s, st, key, UINT32_MAX, true).possible;
+}
+
+static tsl__expr after(tsl__exprs *x, void *ctx, uint32_t id, uint32_t key) {
+  struct schema *s = ctx;
+  struct member m = look_at(s, s->states.at[id], key, UINT32_MAX, false);
+  const struct gaps *g = tsl__schema_gaps(s, m.from->object->level);
+  return g ? tsl__expr_seq(x, g->colon, m.all) : TSL__NONE;
+}
+
+static const tsl__keys_ops keys_ops = {allows, after};
+
+/* The fewest bytes after the opening quote over all known keys that may come. `rest`: from here to the end if no more than the required come. */
+static uint32_t shortest_key(struct schema *s, const struct object_state *st) {
+  const struct object *o = st->object;
+  const struct gaps *g = tsl__schema_gaps(s, o->level);
+  uint32_t best = TSL__INF, rest = o->simple ? tsl__object_cost(o, st->bits, st->count, st->done, false) : 0;
+  for (uint32_t k = 0; g && k < o->n; k++) {
+    uint32_t bytes;
+    if (tsl__bit(st->bits, k) || o->known[k].value == GOAL_NONE) continue;
+    if (!o->simple) {
+      struct member m = look_at(s, st, k, UINT32_MAX, true);
+      bytes = tsl__add(m.shortest, o->known[k].length - 1);
+    } else if (!order_allows(st, k)) {
+      continue;
+    } else if (o->known[k].required) {
+      bytes = rest - 1 - g->comma_cost; /* it is among the required: all but its comma and quote */
+    } else {
+      bytes = tsl__add(tsl__add(tsl__schema_shortest(s, o->known[k].value), o->known[k].length - 1 + g->colon_cost), rest);
+    }
+    if (bytes < best) best = bytes;
+  }
+  return best;
+}
+
+static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
+  struct object_state *st = s->states.at[id];
+  const struct object *o = st->object;
+  if (!order_allows(st, UINT32_MAX)) return TSL__NONE;
+  struct member m = look_at(s, st, UINT32_MAX, cell, false);
+  const struct gaps *g = tsl__schema_gaps(s, o->level);
+  if (!g || m.all == TSL__NONE) return TSL__NONE;
+  return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, g->colon, m.all));
+}
+
+/* Everything that may follow the opening quote of a key. */
+static tsl__expr keys(struct schema *s, uint32_t id) {
+  struct object_state *st = s->states.at[id];
+  const struct object *o = st->object;
+  tsl__expr all = TSL__NONE;
+  uint32_t shortest = o->n ? shortest_key(s, st) : TSL__INF;
+  if (shortest != TSL__INF) all = tsl__expr_keys(s->x, o->set, &keys_ops, s, id, shortest);
+  for (uint32_t c = 0; c < o->cell_count && tsl__schema_ok(s); c++) all = tsl__expr_alt(s->x, all, extra(s, id, c));
+  return all;
+}
+
+tsl__expr tsl__object_body(struct object *o) {
+  struct schema *s = o->schema;
+  struct object_state *st = tsl__schema_alloc(s, state_size(o));
+  const struct gaps *g = tsl__schema_gaps(s, o->level);
+  if (!st || !g) return TSL__NONE;
+  st->object = o;
+  st->first = true;
+  st->shortest = UNKNOWN;
+  uint32_t id = intern(s, st);
+  if (id == UINT32_MAX) return TSL__NONE;
+  tsl__exprs *x = s->x;
+  tsl__expr more = tsl__expr_seq(x, g->first, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), keys(s, id)));
+  tsl__expr end = complete(st) ? tsl__expr_literal(x, "}", 1) : TSL__NONE;
+  return tsl__expr_seq(x, tsl__expr_literal(x, "{", 1), tsl__expr_seq(x, g->open, tsl__expr_alt(x, end, more)));
+}

@@ -1,0 +1,553 @@
+/* schema_object.c - a conjunction of parts about objects, made ready to be followed.
+ *
+ * Known keys are those that any part names; each gets the goal of its value: what properties, matching patternProperties and additionalProperties of
+ * all parts ask of it, together. All other keys are extra. The patterns in sight split them into cells, so that all keys of a cell have the same goal;
+ * empty cells and cells whose value nothing satisfies are dropped, cells with equal goals are joined.
+ *
+ * Example   {"patternProperties": {"^x": A, "y$": B}, "additionalProperties": false} has three cells: ^x and y$ with goal A ∧ B, ^x only with A, y$
+ *           only with B; the fourth is dropped.
+ * Limits    64 different patterns, TSL__SCHEMA_CELLS cells, TSL__SCHEMA_CLAUSES clauses of one object.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/schema_parts.h"
+
+#define SPLITTERS 64u
+
+struct asked { /* key `index` must satisfy l */
+  uint32_t index;
+  lit l;
+};
+
+struct maker {
+  struct schema *s;
+  struct object *o;
+  const struct part **parts; /* in the order they were found */
+  uint32_t part_count;
+  TSL__VEC(tsl__string) names; /* with doubles */
+  uint32_t *order;             /* names -> known */
+  size_t cursor;               /* of the second pass over the names */
+  TSL__VEC(struct asked) asked;
+  tsl__expr splitters[SPLITTERS];
+  uint32_t splitter_count;
+  uint64_t *masks; /* by known key: splitters that match it */
+  TSL__VEC(struct cell) cells;
+};
+
+static void out_of_memory(struct maker *m) { tsl__schema_fail(m->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"); }
+
+static bool flatten(struct maker *m, const struct part *parts) {
+  for (const struct part *p = parts; p; p = p->next) m->part_count++;
+  m->parts = tsl__schema_alloc(m->s, (m->part_count + 1) * sizeof *m->parts);
+  if (!m->parts) return false;
+  uint32_t i = m->part_count;
+  for (const struct part *p = parts; p; p = p->next) m->parts[--i] = p;
+  return true;
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------------- */
+
+static void name(struct maker *m, const char *key, uint32_t length) {
+  tsl__string n = {key, length};
+  if (!tsl__vec_push(m->s->alloc, &m->names, n)) out_of_memory(m);
+}
+
+static const struct keyword_value *properties(const struct maker *m, const struct part *p) {
+  return tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PROPERTIES);
+}
+
+/* Visit the names of all parts, always in the same order. */
+static void visit_names(struct maker *m, void (*visit)(struct maker *m, const struct part *p, const char *key, uint32_t length)) {
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct part *p = m->parts[i];
+    const struct keyword_value *v = p->kind == PART_MEMBERS ? properties(m, p) : NULL;
+    for (uint32_t j = 0; v && j < v->count; j++) visit(m, p, v->value->items[j].key, v->value->items[j].key_length);
+  }
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct part *p = m->parts[i];
+    if (p->kind == PART_KEY || p->kind == PART_REQUIRED) visit(m, p, p->key, p->key_length);
+    const struct strings *list = p->kind == PART_NAMES ? tsl__schema_string_list(m->s, p->l) : NULL;
+    for (uint32_t j = 0; list && j < list->count; j++) visit(m, p, list->set[j].at, list->set[j].length);
+    if (p->kind != PART_CLAUSE) continue;
+    for (const struct atom *a = p->atoms; a; a = a->next)
+      if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) visit(m, p, a->key, a->key_length);
+  }
+}
+
+static void collect_name(struct maker *m, const struct part *p, const char *key, uint32_t length) {
+  (void)p;
+  name(m, key, length);
+}
+
+static void use_name(struct maker *m, const struct part *p, const char *key, uint32_t length) {
+  (void)key;
+  (void)length;
+  uint32_t index = m->order[m->cursor++];
+  struct known *k = &m->o->known[index];
+  if (p->kind == PART_REQUIRED) k->required = true;
+  if (p->kind == PART_MEMBERS && k->place == UINT32_MAX) {
+    k->place = m->o->placed_count;
+    m->o->placed[m->o->placed_count++] = index;
+  }
+}
+
+/* Bytes of a JSON string that spells the key, quotes included. */
+static uint32_t spelled(tsl__string key) {
+  uint32_t n = 2;
+  for (uint32_t i = 0; i < key.length; i++) {
+    uint8_t c = (uint8_t)key.at[i];
+    n += c == '"' || c == '\\' || c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t' ? 2 : c < 0x20 ? 6 : 1;
+  }
+  return n;
+}
+
+static bool make_known(struct maker *m) {
+  struct object *o = m->o;
+  struct schema *s = m->s;
+  visit_names(m, collect_name);
+  if (!tsl__schema_ok(s)) return false;
+  o->words = 1;
+  if (!m->names.n) return true;
+  m->order = tsl__schema_alloc(s, m->names.n * sizeof *m->order);
+  if (!m->order) return false;
+  o->set = tsl__stringset_new(s->x, m->names.at, m->names.n, m->order);
+  if (!tsl__schema_ok(s)) return false;
+  o->n = tsl__stringset_size(s->x, o->set);
+  o->words = (o->n + 63) / 64;
+  o->known = tsl__schema_alloc(s, o->n * sizeof *o->known);
+  o->placed = tsl__schema_alloc(s, o->n * sizeof *o->placed);
+  m->masks = tsl__schema_alloc(s, o->n * sizeof *m->masks);
+  if (!o->known || !o->placed || !m->masks) return false;
+  for (uint32_t i = 0; i < o->n; i++) {
+    o->known[i].place = UINT32_MAX;
+    o->known[i].length = spelled(tsl__stringset_at(s->x, o->set, i));
+  }
+  visit_names(m, use_name);
+  return true;
+}
+
+static uint32_t index_of(const struct maker *m, const char *key, uint32_t length) {
+  uint32_t lo = 0, hi = m->o->n;
+  while (lo < hi) {
+    uint32_t mid = (lo + hi) / 2;
+    tsl__string at = tsl__stringset_at(m->s->x, m->o->set, mid);
+    int c = memcmp(at.at, key, at.length < length ? at.length : length);
+    if (c == 0 && at.length == length) return mid;
+    if (c < 0 || (c == 0 && at.length < length)) lo = mid + 1;
+    else hi = mid;
+  }
+  return UINT32_MAX;
+}
+
+/* ---- splitters ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t splitter_index(const struct maker *m, tsl__expr e) {
+  for (uint32_t i = 0; i < m->splitter_count; i++)
+    if (m->splitters[i] == e) return i;
+  return UINT32_MAX;
+}
+
+static void add_splitter(struct maker *m, tsl__expr e, const struct node *culprit) {
+  if (splitter_index(m, e) != UINT32_MAX) return;
+  if (m->splitter_count == SPLITTERS) {
+    tsl__schema_fail(m->s, TSL_ERR_LIMIT, culprit ? culprit->at : NULL, "more than %u different patterns of keys for one object", SPLITTERS);
+    return;
+  }
+  for (uint32_t i = 0; i < m->o->n; i++) {
+    tsl__string key = tsl__stringset_at(m->s->x, m->o->set, i);
+    if (tsl__expr_matches(m->s->x, e, key.at, key.length)) m->masks[i] |= (uint64_t)1 << m->splitter_count;
+  }
+  m->splitters[m->splitter_count++] = e;
+}
+
+static void add_node_patterns(struct maker *m, sid id) {
+  const struct node *n = tsl__node_of(m->s, id);
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
+  for (uint32_t i = 0; v && i < v->count; i++) add_splitter(m, v->exprs[i], n);
+}
+
+static tsl__expr name_text(const struct maker *m, lit l) {
+  bool any;
+  return tsl__schema_text(m->s, &l, 1, &any);
+}
+
+static void collect_splitters(struct maker *m) {
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct part *p = m->parts[i];
+    if (p->kind == PART_MEMBERS) add_node_patterns(m, p->s);
+    if (p->kind == PART_NAMES && !tsl__schema_string_list(m->s, p->l)) add_splitter(m, name_text(m, p->l), NULL);
+    if (p->kind != PART_CLAUSE) continue;
+    for (const struct atom *a = p->atoms; a; a = a->next) {
+      if (a->kind == ATOM_PATTERN || a->kind == ATOM_EXTRA) add_node_patterns(m, a->s);
+      if (a->kind == ATOM_NAME) add_splitter(m, name_text(m, a->l), NULL);
+    }
+  }
+}
+
+/* The splitters of a node's patterns. */
+static uint64_t pattern_mask(const struct maker *m, sid id) {
+  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, id), KW_PATTERN_PROPERTIES);
+  uint64_t mask = 0;
+  for (uint32_t i = 0; v && i < v->count; i++) mask |= (uint64_t)1 << splitter_index(m, v->exprs[i]);
+  return mask;
+}
+
+static lit additional(const struct maker *m, sid id) {
+  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, id), KW_ADDITIONAL_PROPERTIES);
+  return POS(v ? v->children[0] : SID_TRUE);
+}
+
+/* Is it plain, when splitters up to `decided` are, that no part allows extra keys with this mask? */
+static bool hopeless(const struct maker *m, uint64_t mask, uint32_t decided) {
+  const uint64_t later = decided + 1 >= 64 ? 0 : ~(uint64_t)0 << (decided + 1);
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct part *p = m->parts[i];
+    if (p->kind == PART_NAMES) {
+      uint32_t own = tsl__schema_string_list(m->s, p->l) ? UINT32_MAX : splitter_index(m, name_text(m, p->l));
+      if (own == UINT32_MAX || (own <= decided && !((mask >> own) & 1u))) return true;
+    }
+    if (p->kind != PART_MEMBERS || additional(m, p->s) != POS(SID_FALSE)) continue;
+    uint64_t own = pattern_mask(m, p->s);
+    if (!(own & mask) && !(own & later)) return true;
+  }
+  return false;
+}
+
+/* ---- cells -------------------------------------------------------------------------------------------------------- */
+
+static void push_cell(struct maker *m, tsl__expr key, uint64_t mask, bool all) {
+  struct cell c = {.key = key, .mask = mask, .all = all};
+  if (key == TSL__NONE) return;
+  if (m->cells.n >= TSL__SCHEMA_CELLS) tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "patterns tell more than %u groups of keys apart", TSL__SCHEMA_CELLS);
+  else if (!tsl__vec_push(m->s->alloc, &m->cells, c)) out_of_memory(m);
+}
+
+static void split(struct maker *m, uint32_t splitter) {
+  tsl__exprs *x = m->s->x;
+  tsl__expr e = m->splitters[splitter];
+  size_t n = m->cells.n;
+  for (size_t i = 0; i < n && tsl__schema_ok(m->s); i++) {
+    struct cell c = m->cells.at[i];
+    uint64_t in = c.mask | (uint64_t)1 << splitter;
+    bool out_lives = !hopeless(m, c.mask, splitter), in_lives = !hopeless(m, in, splitter);
+    m->cells.at[i].key = TSL__NONE;
+    if (in_lives) push_cell(m, c.all ? e : tsl__expr_and(x, c.key, e), in, false);
+    if (!out_lives) continue;
+    tsl__expr not_e = tsl__expr_text_not(x, e);
+    push_cell(m, c.all ? not_e : tsl__expr_and(x, not_e, c.key), c.mask, false);
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < m->cells.n; i++)
+    if (m->cells.at[i].key != TSL__NONE) m->cells.at[kept++] = m->cells.at[i];
+  m->cells.n = kept;
+}
+
+/* What the parts ask of the value of a key with this mask; `own` tells whether a part's properties name the key itself. */
+static uint32_t asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct part *p = m->parts[i];
+    if (p->kind != PART_MEMBERS) continue;
+    const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PATTERN_PROPERTIES);
+    bool covered = false;
+    for (uint32_t j = 0; v && j < v->count; j++) {
+      if (!((mask >> splitter_index(m, v->exprs[j])) & 1u)) continue;
+      lits[n++] = POS(v->children[j]);
+      covered = true;
+    }
+    const struct keyword_value *named = covered || index == UINT32_MAX ? NULL : properties(m, p);
+    if (named) {
+      tsl__string key = tsl__stringset_at(m->s->x, m->o->set, index);
+      covered = tsl__json_get(named->value, key.at, key.length) != NULL;
+    }
+    if (!covered) lits[n++] = additional(m, p->s);
+  }
+  return n;
+}
+
+static uint32_t most_asked(const struct maker *m) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct keyword_value *v =
+        m->parts[i]->kind == PART_MEMBERS ? tsl__keyword_or_null(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES) : NULL;
+    n += 1 + (v ? v->count : 0);
+  }
+  return n;
+}
+
+static uint32_t child_level(const struct maker *m) { return m->o->level + 1; }
+
+static bool make_cells(struct maker *m) {
+  struct schema *s = m->s;
+  struct object *o = m->o;
+  lit *lits = tsl__schema_alloc(s, (most_asked(m) + 1) * sizeof *lits);
+  if (!lits) return false;
+  if (!m->splitter_count && hopeless(m, 0, 0)) return true;
+  tsl__expr base = o->n ? tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set)) : tsl__expr_text(s->x);
+  push_cell(m, base, 0, !o->n);
+  for (uint32_t i = 0; i < m->splitter_count && tsl__schema_ok(s); i++) split(m, i);
+  size_t kept = 0;
+  for (size_t i = 0; i < m->cells.n && tsl__schema_ok(s); i++) {
+    struct cell c = m->cells.at[i];
+    c.value = hopeless(m, c.mask, 63) ? GOAL_NONE : tsl__schema_goal(s, lits, asked_of(m, c.mask, UINT32_MAX, lits), child_level(m));
+    if (c.value != GOAL_NONE) m->cells.at[kept++] = c;
+  }
+  m->cells.n = kept;
+  return tsl__schema_ok(s);
+}
+
+/* Cells that no clause tells apart are joined if their goals are equal. */
+static bool finish_cells(struct maker *m, uint64_t told_apart) {
+  struct schema *s = m->s;
+  struct object *o = m->o;
+  o->cells = tsl__schema_alloc(s, (m->cells.n + 1) * sizeof *o->cells);
+  if (!o->cells) return false;
+  for (size_t i = 0; i < m->cells.n; i++) {
+    struct cell c = m->cells.at[i];
+    uint32_t j = 0;
+    while (j < o->cell_count && (o->cells[j].value != c.value || ((o->cells[j].mask ^ c.mask) & told_apart))) j++;
+    if (j < o->cell_count) o->cells[j].key = tsl__expr_alt(s->x, o->cells[j].key, c.key);
+    else o->cells[o->cell_count++] = c;
+  }
+  for (uint32_t j = 0; j < o->cell_count; j++) {
+    struct cell *c = &o->cells[j];
+    c->all = c->key == tsl__expr_text(s->x);
+    c->rest = c->all ? s->shared.string_rest : tsl__schema_frame(s, tsl__expr_json_string(s->x, c->key));
+    c->length = c->all ? 2 : tsl__add(1, tsl__expr_shortest(s->x, c->rest));
+  }
+  return tsl__schema_ok(s);
+}
+
+/* ---- values of known keys ------------------------------------------------------------------------------------------ */
+
+static void ask(struct maker *m, uint32_t index, lit l) {
+  struct asked a = {index, l};
+  if (!tsl__vec_push(m->s->alloc, &m->asked, a)) out_of_memory(m);
+}
+
+static void ask_named(struct maker *m) {
+  size_t cursor = 0;
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct keyword_value *v = m->parts[i]->kind == PART_MEMBERS ? properties(m, m->parts[i]) : NULL;
+    for (uint32_t j = 0; v && j < v->count; j++) ask(m, m->order[cursor++], POS(v->children[j]));
+  }
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct part *p = m->parts[i];
+    if (p->kind == PART_KEY) ask(m, index_of(m, p->key, p->key_length), p->l);
+    if (p->kind != PART_NAMES) continue;
+    const struct strings *list = tsl__schema_string_list(m->s, p->l);
+    uint32_t splitter = list ? UINT32_MAX : splitter_index(m, name_text(m, p->l));
+    for (uint32_t k = 0; k < m->o->n; k++) {
+      bool fits = !list && (m->masks[k] >> splitter) & 1u;
+      for (uint32_t j = 0; list && j < list->count && !fits; j++) fits = index_of(m, list->set[j].at, list->set[j].length) == k;
+      if (!fits) m->o->known[k].forbidden = true;
+    }
+  }
+}
+
+static bool plain_members(const struct maker *m) {
+  for (uint32_t i = 0; i < m->part_count; i++)
+    if (m->parts[i]->kind == PART_MEMBERS && (additional(m, m->parts[i]->s) != POS(SID_TRUE) || pattern_mask(m, m->parts[i]->s))) return false;
+  return true;
+}
+
+/* Does one part alone have properties, and are all known keys among them? Then its additionalProperties say nothing about them. */
+static bool all_named(const struct maker *m) {
+  uint32_t parts = 0;
+  for (uint32_t i = 0; i < m->part_count; i++) parts += m->parts[i]->kind == PART_MEMBERS;
+  return parts == 1 && m->o->placed_count == m->o->n;
+}
+
+static bool make_values(struct maker *m) {
+  struct schema *s = m->s;
+  struct object *o = m->o;
+  if (!o->n) return true;
+  ask_named(m);
+  if (!tsl__schema_ok(s)) return false;
+  bool named_only = plain_members(m) || (all_named(m) && !m->splitter_count);
+  uint32_t most = named_only ? 0 : most_asked(m);
+  uint32_t *begin = tsl__schema_alloc(s, (o->n + 2) * sizeof *begin);
+  lit *sorted = tsl__schema_alloc(s, (m->asked.n + 1) * sizeof *sorted), *lits = tsl__schema_alloc(s, (m->asked.n + most + 1) * sizeof *lits);
+  if (!begin || !sorted || !lits) return false;
+  for (size_t i = 0; i < m->asked.n; i++) begin[m->asked.at[i].index + 2]++;
+  for (uint32_t k = 2; k < o->n + 2; k++) begin[k] += begin[k - 1];
+  for (size_t i = 0; i < m->asked.n; i++) sorted[begin[m->asked.at[i].index + 1]++] = m->asked.at[i].l;
+  for (uint32_t k = 0; k < o->n; k++) {
+    uint32_t n = begin[k + 1] - begin[k];
+    memcpy(lits, sorted + begin[k], n * sizeof *lits);
+    if (!named_only) n += asked_of(m, m->masks[k], k, lits + n);
+    o->known[k].value = o->known[k].forbidden ? GOAL_NONE : tsl__schema_goal(s, lits, n, child_level(m));
+  }
+  return tsl__schema_ok(s);
+}
+
+/* ---- clauses ------------------------------------------------------------------------------------------------------ */
+
+/* Splitters that clauses look at. */
+static uint64_t told_apart(const struct maker *m) {
+  uint64_t mask = 0;
+  for (uint32_t i = 0; i < m->part_count; i++)
+    for (const struct atom *a = m->parts[i]->kind == PART_CLAUSE ? m->parts[i]->atoms : NULL; a; a = a->next)
+      if (a->kind >= ATOM_PATTERN && a->kind <= ATOM_NAME) mask = ~(uint64_t)0;
+  return mask;
+}
+
+static bool atom_holds_for(struct maker *m, const struct atom *a, uint64_t mask, uint32_t known) {
+  if (a->kind == ATOM_NAME) return (mask >> splitter_index(m, name_text(m, a->l))) & 1u;
+  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PATTERN_PROPERTIES);
+  if (a->kind == ATOM_PATTERN) return (mask >> splitter_index(m, v->exprs[a->index])) & 1u;
+  if (mask & pattern_mask(m, a->s)) return false;
+  const struct keyword_value *named = known == UINT32_MAX ? NULL : tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PROPERTIES);
+  if (!named) return true;
+  tsl__string key = tsl__stringset_at(m->s->x, m->o->set, known);
+  return !tsl__json_get(named->value, key.at, key.length);
+}
+
+static bool make_target(struct maker *m, const struct atom *a, struct target *t) {
+  struct object *o = m->o;
+  *t = (struct target){.kind = a->kind, .l = a->kind == ATOM_NAME ? POS(SID_TRUE) : a->l, .count = a->count};
+  if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) t->key = index_of(m, a->key, a->key_length);
+  if (a->kind < ATOM_PATTERN || a->kind > ATOM_NAME) return true;
+  t->kind = ATOM_PATTERN;
+  uint64_t *keys = tsl__schema_alloc(m->s, o->words * sizeof *keys), *cells = tsl__schema_alloc(m->s, (o->cell_count / 64 + 1) * sizeof *cells);
+  if (!keys || !cells) return false;
+  for (uint32_t k = 0; k < o->n; k++)
+    if (atom_holds_for(m, a, m->masks[k], k)) tsl__bit_set(keys, k);
+  for (uint32_t c = 0; c < o->cell_count; c++)
+    if (atom_holds_for(m, a, o->cells[c].mask, UINT32_MAX)) tsl__bit_set(cells, c);
+  t->keys = keys;
+  t->cells = cells;
+  return true;
+}
+
+enum verdict { NEVER, ALWAYS, OPEN };
+
+static enum verdict judge(struct object *o, const struct target *t) {
+  const struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL;
+  switch (t->kind) {
+    case ATOM_ABSENT: return k->required ? NEVER : k->value == GOAL_NONE ? ALWAYS : OPEN;
+    case ATOM_KEY:
+      if (k->value == GOAL_NONE) return NEVER;
+      if (tsl__schema_goal_and(o->schema, k->value, &t->l, 1) == GOAL_NONE) return NEVER;
+      return k->required && tsl__schema_goal_and(o->schema, k->value, &t->l, 1) == k->value ? ALWAYS : OPEN;
+    case ATOM_MIN: return t->count <= o->min ? ALWAYS : t->count > o->max ? NEVER : OPEN;
+    case ATOM_MAX: return t->count >= o->max ? ALWAYS : t->count < o->min ? NEVER : OPEN;
+    default: return OPEN;
+  }
+}
+
+/* A clause with one target left is no choice. */
+static bool settle(struct object *o, const struct target *t) {
+  struct known *k = &o->known[t->key];
+  switch (t->kind) {
+    case ATOM_ABSENT:
+      k->forbidden = true;
+      k->value = GOAL_NONE;
+      return true;
+    case ATOM_KEY:
+      k->required = true;
+      k->value = tsl__schema_goal_and(o->schema, k->value, &t->l, 1);
+      return true;
+    case ATOM_MIN: o->min = t->count; return true;
+    case ATOM_MAX: o->max = t->count; return true;
+    default: return false;
+  }
+}
+
+/* Drop what is decided; false if a clause can't be fulfilled. */
+static bool simplify_clauses(struct object *o) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < o->clause_count; i++) {
+      struct clause c = o->clauses[i];
+      bool always = false;
+      uint32_t n = 0;
+      for (uint32_t j = 0; j < c.n; j++) {
+        enum verdict v = judge(o, &c.targets[j]);
+        always = always || v == ALWAYS;
+        if (v == OPEN) c.targets[n++] = c.targets[j];
+      }
+      c.n = n;
+      if (always) continue;
+      if (!n) return false;
+      if (n == 1 && settle(o, &c.targets[0])) changed = true;
+      else o->clauses[kept++] = c;
+    }
+    o->clause_count = kept;
+  }
+  return true;
+}
+
+static bool make_clauses(struct maker *m) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->part_count; i++) n += m->parts[i]->kind == PART_CLAUSE;
+  if (!n) return true;
+  m->o->clauses = tsl__schema_alloc(m->s, n * sizeof *m->o->clauses);
+  if (!m->o->clauses) return false;
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    if (m->parts[i]->kind != PART_CLAUSE) continue;
+    struct clause *c = &m->o->clauses[m->o->clause_count++];
+    uint32_t atoms = 0;
+    for (const struct atom *a = m->parts[i]->atoms; a; a = a->next) atoms++;
+    c->targets = tsl__schema_alloc(m->s, (atoms + 1) * sizeof *c->targets);
+    for (const struct atom *a = m->parts[i]->atoms; c->targets && a; a = a->next)
+      if (!make_target(m, a, &c->targets[c->n++])) return false;
+  }
+  return tsl__schema_ok(m->s) && simplify_clauses(m->o);
+}
+
+/* ---- together ----------------------------------------------------------------------------------------------------- */
+
+static void sizes(struct maker *m) {
+  m->o->max = TSL__INF;
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct part *p = m->parts[i];
+    if (p->kind != PART_SIZE) continue;
+    if (p->min > m->o->min) m->o->min = p->min;
+    if (p->max < m->o->max) m->o->max = p->max;
+  }
+}
+
+static void finish(struct object *o) {
+  o->clamp = o->max == TSL__INF ? o->min : o->max + 1 > o->min ? o->max + 1 : o->min;
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    for (uint32_t j = 0; j < o->clauses[i].n; j++) {
+      const struct target *t = &o->clauses[i].targets[j];
+      if (t->kind == ATOM_MIN && t->count > o->clamp) o->clamp = t->count;
+      if (t->kind == ATOM_MAX && t->count + 1 > o->clamp) o->clamp = t->count + 1;
+    }
+  o->simple = !o->clause_count && !o->min && o->max == TSL__INF;
+  o->any = o->simple && !o->n && o->cell_count == 1 && o->cells[0].all && o->cells[0].value == GOAL_ANY;
+}
+
+static bool required_possible(const struct object *o) {
+  for (uint32_t i = 0; i < o->n; i++)
+    if (o->known[i].required && o->known[i].value == GOAL_NONE) return false;
+  return o->min <= o->max;
+}
+
+static bool make(struct maker *m, const struct part *parts) {
+  if (!flatten(m, parts) || !make_known(m)) return false;
+  sizes(m);
+  collect_splitters(m);
+  if (!tsl__schema_ok(m->s) || !make_cells(m) || !finish_cells(m, told_apart(m)) || !make_values(m) || !make_clauses(m)) return false;
+  if (m->o->clause_count > TSL__SCHEMA_CLAUSES) {
+    tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "more than %u disjunctions about one object", TSL__SCHEMA_CLAUSES);
+    return false;
+  }
+  finish(m->o);
+  return required_possible(m->o);
+}
+
+struct object *tsl__object_new(struct schema *s, uint32_t level, const struct part *parts) {
+  struct maker m = {.s = s, .o = tsl__schema_alloc(s, sizeof *m.o)};
+  if (!m.o) return NULL;
+  m.o->schema = s;
+  m.o->level = level;
+  bool made = make(&m, parts);
+  tsl__vec_free(s->alloc, &m.names);
+  tsl__vec_free(s->alloc, &m.asked);
+  tsl__vec_free(s->alloc, &m.cells);
+  return made ? m.o : NULL;
+}

@@ -1,0 +1,434 @@
+/* schema_parts.h - what the passes of the JSON Schema compiler share.
+ *
+ * node     a subschema as read: its keywords by number, their values checked. The same place in the text is one node.
+ * lit      a node with a sign: "satisfies it" or "does not".
+ * goal     a set of lits that one value must satisfy together; interned, so goals are compared by number. Goal 0 asks nothing.
+ * part     an atomic constraint on objects, arrays or numbers. The expansion of a goal by type is a list of conjunctions of parts.
+ * objects, arrays   a conjunction made ready to be followed: what a frame of the matcher works with.
+ * state    where a frame is inside an object or array: keys seen, counts, clauses fulfilled; interned.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_SCHEMA_PARTS_H
+#define TSL_COMPILER_SCHEMA_PARTS_H
+
+#include "compiler/json.h"
+#include "compiler/number.h"
+#include "compiler/schema.h"
+
+/* ---- limits ----------------------------------------------------------------------------------------------------- */
+
+#define TSL__SCHEMA_ALTERNATIVES 4096u /* conjunctions of one goal */
+#define TSL__SCHEMA_CLAUSES 64u        /* open disjunctions of one object */
+#define TSL__SCHEMA_CELLS 4096u        /* groups of extra keys that patterns tell apart, of one object */
+#define TSL__SCHEMA_DEPTH 1000u        /* goals inside one another while the shortest value is looked for */
+#define TSL__SCHEMA_CHAIN 2000u        /* items that contains must count one by one */
+#define TSL__SCHEMA_SEARCH 200000u     /* steps of one search for the cheapest way to satisfy clauses */
+#define TSL__SCHEMA_UNIQUE 256u        /* different values under uniqueItems */
+
+/* ---- keywords --------------------------------------------------------------------------------------------------- */
+
+enum { D3 = 1, D4 = 2, D6 = 4, D7 = 8, D19 = 16, D20 = 32, AUTO = 64, D_ALL = 127 };
+
+enum keyword {
+#define TSL__KEYWORD(name, text, drafts, shape) KW_##name,
+#include "compiler/schema_keywords.def"
+#undef TSL__KEYWORD
+  KW_COUNT
+};
+_Static_assert(KW_COUNT <= 64, "a node keeps its keywords in a 64-bit mask");
+
+enum shape {
+  SHAPE_TYPE, SHAPE_MAP, SHAPE_REF, SHAPE_REQUIRED, SHAPE_ARRAY, SHAPE_ITEMS, SHAPE_FORMAT, SHAPE_SCHEMA, SHAPE_ANY, SHAPE_REGEX, SHAPE_COUNT,
+  SHAPE_NUMBER, SHAPE_EXCLUSIVE, SHAPE_POSITIVE, SHAPE_BOOLEAN, SHAPE_LIST, SHAPE_PATTERNS, SHAPE_DEPENDENCIES, SHAPE_EXTENDS, SHAPE_NULLABLE
+};
+
+/* Types of JSON values, as bits. */
+enum { T_NULL = 1, T_FALSE = 2, T_TRUE = 4, T_NUMBER = 8, T_STRING = 16, T_ARRAY = 32, T_OBJECT = 64, T_ALL = 127 };
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+
+typedef uint32_t sid;  /* a subschema: index into schema.nodes */
+typedef uint32_t lit;  /* sid * 2, + 1 if negated */
+typedef uint32_t goal; /* index into schema.goals */
+enum { SID_TRUE = 0, SID_FALSE = 1, GOAL_ANY = 0, GOAL_NONE = 1 };
+#define POS(s) ((lit)(s) << 1)
+#define NEG(s) ((lit)(s) << 1 | 1u)
+
+struct keyword_value {
+  tsl__json *value;
+  const sid *children;    /* subschemas in the order of the text; of a reference: its target. UINT32_MAX: a list of names in `dependencies` */
+  const tsl__expr *exprs; /* pattern, format: one; patternProperties: one per member */
+  uint32_t count;         /* number of children; the number itself where it is a count */
+  uint8_t keyword;
+};
+
+/* What a string must be: the texts of `text` with min to max code points, or the `count` strings of `set` (then text, min, max say nothing). */
+struct strings {
+  tsl__expr text;
+  uint32_t min, max;
+  bool any_text; /* text is every text */
+  bool is_set;
+  const tsl__string *set; /* without doubles */
+  uint32_t count;
+};
+
+struct node {
+  tsl__json *at;
+  uint64_t mask;                      /* keywords it has */
+  const struct keyword_value *values; /* in keyword order */
+  uint32_t resource;
+  uint32_t scope;                /* dynamic scope: index into schema.scopes; 0 where that can't matter */
+  uint8_t types;                 /* T_...: what `type` allows, T_ALL without */
+  uint8_t possible;              /* T_...: values of other types are surely invalid */
+  bool integer;                  /* numbers must be integers */
+  bool digits;                   /* and spelled without fraction or exponent: drafts 3 and 4 */
+  const struct strings *strings; /* memo of schema_scalar.c */
+};
+
+/* A resource: a document or what an $id makes one. */
+struct resource {
+  tsl__json *root;
+  const char *uri; /* absolute, without fragment, NUL-terminated; "" if it has none */
+  uint32_t draft;       /* one of D3 … AUTO */
+  bool dynamic;         /* has a $dynamicAnchor, or $recursiveAnchor: true at its root */
+  bool recursive;       /* the latter */
+  bool document;        /* it is a whole document */
+};
+
+struct anchor {
+  uint32_t resource;
+  const char *name;
+  uint32_t length;
+  tsl__json *at;
+  bool dynamic;
+};
+
+/* ---- goals ------------------------------------------------------------------------------------------------------ */
+
+struct object;
+struct array;
+
+struct goal_entry {
+  const lit *lits; /* sorted, distinct */
+  uint32_t n;
+  uint32_t level;    /* depth in the output where that matters, else 0 */
+  tsl__expr value;   /* memo: what matches it */
+  uint32_t shortest; /* bytes; TSL__INF: none (or not known yet: `final`) */
+  uint32_t round;    /* of the fixed point in which `shortest` was last computed */
+  bool opened, final, active;
+  uint8_t scalars; /* T_NULL | T_FALSE | T_TRUE: allowed */
+  tsl__expr string, number; /* NONE: none; a string without its frame */
+  bool any_string;
+  struct object **objects; /* alternatives */
+  struct array **arrays;
+  uint32_t object_count, array_count;
+};
+
+/* ---- parts: atoms of a conjunction, as a list that alternatives share the tail of ------------------------------- */
+
+enum part_kind {
+  PART_MEMBERS,   /* object: properties, patternProperties and additionalProperties of node `s` */
+  PART_KEY,       /* object: the member `key`, if there, satisfies `l` */
+  PART_NAMES,     /* object: all keys satisfy `l` */
+  PART_REQUIRED,  /* object: has `key` */
+  PART_SIZE,      /* object: min to max members; array: min to max items */
+  PART_CLAUSE,    /* object: one of `atoms` */
+  PART_ITEMS,     /* array: items from `min` to `max` - 1 satisfy `l` */
+  PART_CONTAINS,  /* array: of the items from `from` on, min to max satisfy `l` */
+  PART_UNIQUE,    /* array: no two items are equal */
+  PART_NUMBER     /* number: `spec` */
+};
+
+enum atom_kind {
+  ATOM_ABSENT, /* `key` is absent */
+  ATOM_KEY,    /* `key` is there and satisfies `l` */
+  ATOM_PATTERN,/* some key that matches pattern `index` of node `s` has a value that satisfies `l` */
+  ATOM_EXTRA,  /* some key that neither properties nor patternProperties of `s` name has a value that satisfies `l` */
+  ATOM_NAME,   /* some key satisfies `l` */
+  ATOM_MIN,    /* at least `count` members */
+  ATOM_MAX     /* at most `count` members */
+};
+
+struct atom {
+  const struct atom *next;
+  const char *key;
+  uint32_t key_length, index, count;
+  sid s;
+  lit l;
+  uint8_t kind;
+};
+
+struct part {
+  const struct part *next;
+  uint8_t kind;
+  const char *key;
+  uint32_t key_length;
+  sid s;
+  lit l;
+  uint32_t min, max, from;
+  const struct atom *atoms;
+  const tsl__number_spec *spec;
+};
+
+/* ---- objects ---------------------------------------------------------------------------------------------------- */
+
+struct known {
+  goal value;
+  uint32_t place;  /* by order `schema`: index among the ordered keys, or UINT32_MAX */
+  uint32_t length; /* bytes of the key, quotes included, in its shortest spelling */
+  bool required;
+  bool forbidden;
+};
+
+struct cell { /* extra keys that the same constraints apply to */
+  tsl__expr key;   /* their texts */
+  tsl__expr rest;  /* frame: the rest of the key's JSON string after the opening quote */
+  uint64_t mask;   /* splitters that hold them */
+  goal value;
+  uint32_t length; /* bytes of the shortest such key, quotes included */
+  bool all;        /* every text */
+};
+
+/* One way to fulfil a clause. */
+struct target {
+  uint8_t kind;          /* ATOM_ABSENT, ATOM_KEY (key), ATOM_PATTERN (a member out of keys and cells), ATOM_MIN, ATOM_MAX (count) */
+  uint32_t key, count;
+  lit l;                 /* what the member's value must satisfy too */
+  const uint64_t *keys;  /* bits over known keys */
+  const uint64_t *cells; /* bits over cells */
+};
+
+struct clause {
+  struct target *targets;
+  uint32_t n;
+};
+
+struct object {
+  struct schema *schema;
+  uint32_t level;
+  tsl__stringset set; /* the known keys */
+  uint32_t n, words, cell_count, clause_count, placed_count;
+  struct known *known;  /* n, in the order of the set */
+  uint32_t *placed;     /* known keys by place */
+  struct cell *cells;
+  struct clause *clauses;
+  uint32_t min, max;    /* members */
+  uint32_t clamp;       /* counts from here on are alike */
+  bool simple;          /* no clauses and no counts: a key can be taken whenever its value can be */
+  bool any;             /* no constraint at all */
+};
+
+struct object_state {
+  struct object *object;
+  uint64_t done;     /* clauses fulfilled */
+  uint32_t count;    /* members, clamped */
+  uint32_t shortest; /* bytes to the end of the object; UNKNOWN: not asked yet */
+  tsl__expr next;    /* memo: the rule that goes on after a member */
+  bool first;        /* no member yet */
+  uint64_t bits[];   /* keys seen or, with order `schema`, passed */
+};
+
+#define UNKNOWN (TSL__INF - 1)
+
+static inline bool tsl__bit(const uint64_t *bits, uint32_t i) { return (bits[i >> 6] >> (i & 63)) & 1u; }
+static inline void tsl__bit_set(uint64_t *bits, uint32_t i) { bits[i >> 6] |= (uint64_t)1 << (i & 63); }
+
+/* ---- arrays ----------------------------------------------------------------------------------------------------- */
+
+struct counter { /* of the items from `from` on, min to max satisfy l */
+  lit l;
+  uint32_t from, min, max;
+};
+
+struct array {
+  struct schema *schema;
+  uint32_t level, prefix_count, counter_count, value_count;
+  goal *prefix;  /* the first items */
+  goal rest;     /* all others */
+  uint32_t min, max;
+  struct counter *counters;
+  const tsl__json **values; /* with uniqueItems: all different values that items may have, strings first */
+  uint32_t string_count;
+  tsl__stringset strings; /* the strings among them; values are in its order */
+  bool unique;
+  bool any; /* no constraint at all */
+};
+
+struct array_state {
+  struct array *array;
+  uint32_t index;    /* items so far, clamped */
+  uint32_t shortest; /* bytes from after an item to the end */
+  uint32_t round;    /* in which that was found; UINT32_MAX: for good */
+  tsl__expr next;
+  uint32_t words;
+  uint64_t data[];   /* one count per counter, or bits: values used */
+};
+
+/* ---- the compiler's state --------------------------------------------------------------------------------------- */
+
+/* Expressions that the default whitespace shares; made by tsl__schema_warm or, without a base layer, by each compile. */
+struct shared {
+  tsl__expr space, value, object, array, string, string_rest, number, integer;
+};
+
+/* White space and punctuation at one level of nesting, and how many bytes each takes at least. */
+struct gaps {
+  tsl__expr open;    /* after the opening bracket, before anything */
+  tsl__expr first;   /* then, before the first member */
+  tsl__expr after;   /* after a member */
+  tsl__expr close;   /* then, before the closing bracket */
+  tsl__expr comma;   /* "," and what stands before the next member */
+  tsl__expr colon;   /* ":" and what stands around it */
+  uint32_t first_cost, close_cost, comma_cost, colon_cost;
+};
+
+struct table { /* open addressing: index + 1, 0 = free */
+  uint32_t *slots;
+  uint32_t capacity, used;
+};
+
+struct frame {
+  tsl__expr body, rule;
+};
+
+struct scope {
+  uint32_t outer, resource;
+};
+
+struct schema {
+  tsl__exprs *x;
+  const tsl_allocator *alloc;
+  tsl__arena arena;
+  tsl_schema_options options;
+  uint32_t max_depth, max_nesting;
+  bool levels; /* the depth in the output matters */
+  struct shared shared;
+
+  /* While compiling. */
+  const char *text;
+  size_t length;
+  tsl__json *root;
+  tsl_status status;
+  tsl_error *error;
+
+  TSL__VEC(struct resource) resources;
+  TSL__VEC(struct anchor) anchors;
+  TSL__VEC(struct scope) scopes;
+  TSL__VEC(struct node *) nodes;
+  uint32_t modern; /* the resource of made-up schemas */
+  size_t nodes_read; /* nodes below are read */
+  struct table scoped; /* nodes with a scope, by (at, scope) */
+
+  TSL__VEC(struct goal_entry *) goals;
+  struct table goal_table;
+  TSL__VEC(struct object_state *) states;
+  struct table state_table;
+  TSL__VEC(struct array_state *) array_states;
+  struct table array_state_table;
+  TSL__VEC(struct frame) frames;
+  struct table frame_table;
+  TSL__VEC(struct gaps *) gaps; /* by level */
+  tsl__numbers *numbers;
+
+  /* Least fixed point of the shortest values. */
+  uint32_t round, measuring;
+  bool changed, tentative;
+  TSL__VEC(goal) measured;
+};
+
+/* Fail for good: the first failure stays. `at` (may be NULL) is the place to blame. */
+void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format, ...) TSL__PRINTF(4, 5);
+static inline bool tsl__schema_ok(const struct schema *s) { return s->status == TSL_OK && tsl__exprs_status(s->x) == TSL_OK; }
+/* Arena memory, zeroed; NULL after a failure. */
+void *tsl__schema_alloc(struct schema *s, size_t size);
+
+/* Look for an entry with this hash; `same(ctx, index)` tells. Returns the index or UINT32_MAX. tsl__table_add remembers a new one. */
+uint32_t tsl__table_find(const struct table *t, uint64_t hash, bool (*same)(const void *ctx, uint32_t index), const void *ctx);
+bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t index, uint64_t (*rehash)(const struct schema *s, uint32_t index));
+
+/* ---- schema_load.c ---- */
+/* Make a document known under a URI (without fragment); its resource is returned, UINT32_MAX after a failure. */
+uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri, uint32_t draft);
+/* The subschema that `reference` leads to from a node. False after a failure. */
+bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__json *reference, tsl__json **at, uint32_t *resource,
+                         const struct anchor **anchor);
+/* The resource that a subschema begins, or `resource`. */
+uint32_t tsl__schema_resource_of(const struct schema *s, const tsl__json *at, uint32_t resource);
+uint32_t tsl__schema_enter(struct schema *s, uint32_t scope, uint32_t resource);
+uint32_t tsl__schema_draft(const tsl__json *root, uint32_t otherwise);
+
+/* ---- schema_read.c ---- */
+enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *drafts, enum shape *shape); /* KW_COUNT: none */
+const char *tsl__schema_keyword_name(enum keyword k);
+/* The node of a place; read later by tsl__schema_read. */
+sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_t scope);
+/* Read all nodes that are not read yet, and those that they lead to. */
+bool tsl__schema_read(struct schema *s);
+static inline const struct node *tsl__node_of(const struct schema *s, sid id) { return s->nodes.at[id]; }
+static inline bool tsl__has(const struct node *n, enum keyword k) { return (n->mask >> k) & 1u; }
+/* The value of a keyword that the node has. */
+static inline const struct keyword_value *tsl__keyword(const struct node *n, enum keyword k) {
+  return &n->values[__builtin_popcountll(n->mask & (((uint64_t)1 << k) - 1))];
+}
+static inline const struct keyword_value *tsl__keyword_or_null(const struct node *n, enum keyword k) {
+  return tsl__has(n, k) ? tsl__keyword(n, k) : NULL;
+}
+/* A schema for exactly this array or object. */
+sid tsl__schema_const(struct schema *s, tsl__json *value);
+static inline uint8_t tsl__json_type(const tsl__json *v) {
+  static const uint8_t types[] = {T_NULL, T_FALSE, T_TRUE, T_NUMBER, T_STRING, T_ARRAY, T_OBJECT};
+  return types[v->kind];
+}
+
+/* ---- schema_conj.c ---- */
+goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t level);
+/* The goal of `g` and more lits, at g's level. */
+goal tsl__schema_goal_and(struct schema *s, goal g, const lit *lits, uint32_t n);
+static inline struct goal_entry *tsl__goal_of(const struct schema *s, goal g) { return s->goals.at[g]; }
+/* Find the alternatives of all types (goal_entry.opened). */
+bool tsl__schema_open(struct schema *s, goal g);
+/* Call `leaf` for each conjunction of parts that a goal has for one type (T_NUMBER, T_ARRAY or T_OBJECT). */
+void tsl__schema_expand(struct schema *s, goal g, uint8_t type, void (*leaf)(void *ctx, const struct part *parts), void *ctx);
+
+/* ---- schema_scalar.c ---- */
+uint8_t tsl__schema_scalars(struct schema *s, lit l); /* of T_NULL, T_FALSE, T_TRUE */
+/* The texts that strings satisfying all these may have; TSL__NONE if there are none. */
+tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *any);
+/* If only finitely many are listed: the list (any order). NULL otherwise. */
+const struct strings *tsl__schema_string_list(struct schema *s, lit l);
+tsl__expr tsl__schema_numbers(struct schema *s, goal g);
+/* The number constraints of a node's own keywords but enum and const. */
+bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number_spec *out);
+
+/* ---- schema_object.c ---- */
+/* NULL: nothing can satisfy the parts (or failure). */
+struct object *tsl__object_new(struct schema *s, uint32_t level, const struct part *parts);
+
+/* ---- schema_members.c ---- */
+tsl__expr tsl__object_body(struct object *o);
+
+/* ---- schema_array.c ---- */
+struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part *parts);
+tsl__expr tsl__array_body(struct array *a);
+uint32_t tsl__array_shortest(struct array *a);
+
+/* ---- schema_empty.c ---- */
+/* The fewest bytes of a value that satisfies the goal; TSL__INF: there is none. */
+uint32_t tsl__schema_shortest(struct schema *s, goal g);
+/* The fewest bytes from a state to the end of the object; TSL__INF: it cannot end. */
+uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
+uint32_t tsl__object_shortest(const struct object *o);
+static inline uint32_t tsl__add(uint32_t a, uint32_t b) { return a > TSL__INF - b ? TSL__INF : a + b; }
+
+/* ---- schema_value.c ---- */
+tsl__expr tsl__schema_value(struct schema *s, goal g);
+/* A rule whose body is `body`. */
+tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body);
+const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level);
+bool tsl__schema_share(struct schema *s);
+
+/* ---- schema_report.c ---- */
+const char *tsl__schema_report(struct schema *s);
+
+#endif

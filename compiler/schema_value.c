@@ -1,0 +1,314 @@
+/* schema_value.c - from goals to expressions.
+ *
+ * A value is an alternation over its types. Small things stand in place: null, true, false, strings out of a list. A string with constraints, a
+ * number, and anything with arrays or objects is a rule, that is a frame of its own, so that its states are shared by all places that ask the same.
+ * All alternatives of a goal that are arrays or objects are unfolded in one frame, where they share prefixes and run in lockstep.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "compiler/schema_parts.h"
+
+/* ---- frames ------------------------------------------------------------------------------------------------------- */
+
+static tsl__expr unfold_frame(tsl__exprs *x, void *ctx, uint32_t body) {
+  (void)x;
+  (void)ctx;
+  return body;
+}
+
+static void print_frame(void *ctx, uint32_t body, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "frame#%u", (unsigned)body);
+}
+
+static const tsl__rule_ops frame_ops = {unfold_frame, print_frame};
+
+static uint64_t frame_rehash(const struct schema *s, uint32_t i) { return tsl__mix(s->frames.at[i].body); }
+
+struct frame_key {
+  const struct schema *s;
+  tsl__expr body;
+};
+
+static bool frame_same(const void *ctx, uint32_t i) {
+  const struct frame_key *k = ctx;
+  return k->s->frames.at[i].body == k->body;
+}
+
+tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
+  if (body == TSL__NONE) return body;
+  struct frame_key key = {s, body};
+  uint32_t found = tsl__table_find(&s->frame_table, tsl__mix(body), frame_same, &key);
+  if (found != UINT32_MAX) return s->frames.at[found].rule;
+  uint32_t flags = tsl__expr_nullable(s->x, body) ? TSL__RULE_NULLABLE : 0;
+  struct frame f = {body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, tsl__expr_shortest(s->x, body))};
+  if (!tsl__vec_push(s->alloc, &s->frames, f) || !tsl__table_add(s, &s->frame_table, tsl__mix(body), (uint32_t)s->frames.n - 1, frame_rehash))
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  return f.rule;
+}
+
+/* ---- white space -------------------------------------------------------------------------------------------------- */
+
+static tsl__expr line(struct schema *s, uint32_t level, uint32_t *bytes) {
+  uint32_t n = 1 + level * s->options.indent;
+  char *text = tsl__schema_alloc(s, n);
+  if (!text) return TSL__NONE;
+  memset(text, ' ', n);
+  text[0] = '\n';
+  *bytes += n;
+  return tsl__expr_literal(s->x, text, n);
+}
+
+static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
+  tsl__exprs *x = s->x;
+  tsl__expr space = s->shared.space, comma = tsl__expr_literal(x, ",", 1), colon = tsl__expr_literal(x, ":", 1);
+  g->colon_cost = g->comma_cost = 1;
+  g->open = g->after = space;
+  g->first = g->close = TSL__EPS;
+  g->comma = tsl__expr_seq(x, comma, space);
+  g->colon = tsl__expr_seq(x, space, tsl__expr_seq(x, colon, space));
+  if (s->options.whitespace != TSL_WS_PRETTY) return;
+  g->open = g->after = TSL__EPS;
+  g->first = line(s, level + 1, &g->first_cost);
+  g->close = line(s, level, &g->close_cost);
+  g->comma = tsl__expr_seq(x, comma, g->first);
+  g->comma_cost = 1 + g->first_cost;
+  g->colon = tsl__expr_literal(x, ": ", 2);
+  g->colon_cost = 2;
+}
+
+const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
+  if (!s->levels) level = 0;
+  while (s->gaps.n <= level) {
+    struct gaps *g = tsl__schema_alloc(s, sizeof *g);
+    if (!g || !tsl__vec_push(s->alloc, &s->gaps, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
+    fill_gaps(s, (uint32_t)s->gaps.n - 1, g);
+  }
+  return s->gaps.at[level];
+}
+
+/* ---- what all schemas share ------------------------------------------------------------------------------------------ */
+
+enum { SHARED_SPACE, SHARED_VALUE, SHARED_OBJECT, SHARED_ARRAY, SHARED_STRING, SHARED_REST, SHARED_NUMBER, SHARED_INTEGER };
+
+static tsl__expr space_body(tsl__exprs *x, uint32_t max) {
+  tsl__bytes set = {{0}};
+  for (const char *p = " \t\n\r"; *p; p++) tsl__bytes_add(&set, (uint8_t)*p);
+  return tsl__expr_repeat(x, tsl__expr_bytes(x, &set), 0, max);
+}
+
+static tsl__expr sequence(tsl__exprs *x, const tsl__expr *e, size_t n) {
+  tsl__expr all = TSL__EPS;
+  while (n-- > 0) all = tsl__expr_seq(x, e[n], all);
+  return all;
+}
+
+/* open space ( close | one space ("," space one space)* close ) */
+static tsl__expr container(tsl__exprs *x, const struct shared *c, const char *open, const char *close, tsl__expr one) {
+  tsl__expr end = tsl__expr_literal(x, close, 1), element[] = {one, c->space};
+  one = sequence(x, element, 2);
+  tsl__expr more[] = {tsl__expr_literal(x, ",", 1), c->space, one};
+  tsl__expr inner[] = {one, tsl__expr_star(x, sequence(x, more, 3)), end};
+  tsl__expr all[] = {tsl__expr_literal(x, open, 1), c->space, tsl__expr_alt(x, end, sequence(x, inner, 3))};
+  return sequence(x, all, 3);
+}
+
+struct shared_context {
+  struct shared shared;
+  uint32_t space_max;
+};
+
+static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
+  const struct shared_context *context = ctx;
+  const struct shared *c = &context->shared;
+  tsl__expr quote = tsl__expr_literal(x, "\"", 1), colon = tsl__expr_literal(x, ":", 1);
+  tsl__expr member[] = {quote, c->string_rest, c->space, colon, c->space, c->value};
+  tsl__expr value[] = {tsl__expr_literal(x, "null", 4), tsl__expr_literal(x, "true", 4), tsl__expr_literal(x, "false", 5),
+                       c->number, c->string, c->array, c->object};
+  tsl__number_spec number = {.integer = which == SHARED_INTEGER};
+  switch (which) {
+    case SHARED_SPACE: return space_body(x, context->space_max);
+    case SHARED_VALUE: return tsl__expr_alt_n(x, value, sizeof value / sizeof *value);
+    case SHARED_OBJECT: return container(x, c, "{", "}", sequence(x, member, 6));
+    case SHARED_ARRAY: return container(x, c, "[", "]", c->value);
+    case SHARED_STRING: return tsl__expr_seq(x, quote, tsl__expr_json_string(x, tsl__expr_text(x)));
+    case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));
+    default: return tsl__number_expr(x, &number);
+  }
+}
+
+static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
+  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer"};
+  (void)ctx;
+  snprintf(out, n, "%s", names[which]);
+}
+
+static const tsl__rule_ops shared_ops = {unfold_shared, print_shared};
+
+static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
+  struct shared_context *c = tsl__exprs_alloc(x, sizeof *c);
+  if (!c) return NULL;
+  c->space_max = space_max;
+  struct shared *h = &c->shared;
+  h->space = space_max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
+  h->value = tsl__expr_rule(x, &shared_ops, c, SHARED_VALUE, 0, 1);
+  h->object = tsl__expr_rule(x, &shared_ops, c, SHARED_OBJECT, 0, 2);
+  h->array = tsl__expr_rule(x, &shared_ops, c, SHARED_ARRAY, 0, 2);
+  h->string = tsl__expr_rule(x, &shared_ops, c, SHARED_STRING, 0, 2);
+  h->string_rest = tsl__expr_rule(x, &shared_ops, c, SHARED_REST, 0, 1);
+  h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
+  h->integer = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGER, 0, 1);
+  return tsl__exprs_status(x) == TSL_OK ? c : NULL;
+}
+
+tsl_status tsl__schema_warm(tsl__exprs *base) {
+  struct shared_context *c = make_shared(base, TSL__INF);
+  if (c) tsl__exprs_set_user(base, c);
+  return tsl__exprs_status(base);
+}
+
+bool tsl__schema_share(struct schema *s) {
+  const tsl__exprs *parent = tsl__exprs_parent(s->x);
+  const struct shared_context *c = s->options.whitespace == TSL_WS_ANY && parent ? tsl__exprs_user(parent) : NULL;
+  if (!c) {
+    uint32_t max = s->options.whitespace == TSL_WS_ANY ? TSL__INF : s->options.whitespace == TSL_WS_BOUNDED ? s->options.whitespace_max : 0;
+    c = make_shared(s->x, max);
+  }
+  if (c) s->shared = c->shared;
+  return c != NULL;
+}
+
+/* ---- goals -------------------------------------------------------------------------------------------------------- */
+
+struct collecting {
+  struct schema *s;
+  uint32_t level;
+  TSL__VEC(struct object *) objects;
+  TSL__VEC(struct array *) arrays;
+};
+
+static void object_leaf(void *ctx, const struct part *parts) {
+  struct collecting *c = ctx;
+  struct object *o = tsl__object_new(c->s, c->level, parts);
+  if (o && !tsl__vec_push(c->s->alloc, &c->objects, o)) tsl__schema_fail(c->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
+
+static void array_leaf(void *ctx, const struct part *parts) {
+  struct collecting *c = ctx;
+  struct array *a = tsl__array_new(c->s, c->level, parts);
+  if (a && !tsl__vec_push(c->s->alloc, &c->arrays, a)) tsl__schema_fail(c->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
+
+static void open_containers(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  struct collecting c = {.s = s, .level = e->level};
+  tsl__schema_expand(s, g, T_OBJECT, object_leaf, &c);
+  tsl__schema_expand(s, g, T_ARRAY, array_leaf, &c);
+  e->objects = tsl__arena_copy(&s->arena, c.objects.at, c.objects.n * sizeof *c.objects.at);
+  e->arrays = tsl__arena_copy(&s->arena, c.arrays.at, c.arrays.n * sizeof *c.arrays.at);
+  e->object_count = (uint32_t)c.objects.n;
+  e->array_count = (uint32_t)c.arrays.n;
+  if (!e->objects || !e->arrays) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  tsl__vec_free(s->alloc, &c.objects);
+  tsl__vec_free(s->alloc, &c.arrays);
+}
+
+static uint8_t possible(const struct schema *s, const struct goal_entry *e) {
+  uint8_t types = T_ALL;
+  for (uint32_t i = 0; i < e->n; i++)
+    if (!(e->lits[i] & 1)) types &= tsl__node_of(s, e->lits[i] >> 1)->possible;
+  return types;
+}
+
+bool tsl__schema_open(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->opened) return tsl__schema_ok(s);
+  e->opened = true;
+  if (g == GOAL_NONE) return true;
+  uint8_t types = possible(s, e);
+  e->scalars = types & (T_NULL | T_FALSE | T_TRUE);
+  for (uint32_t i = 0; i < e->n && e->scalars; i++) e->scalars &= tsl__schema_scalars(s, e->lits[i]);
+  if (types & T_STRING) {
+    tsl__expr text = tsl__schema_text(s, e->lits, e->n, &e->any_string);
+    e->string = e->any_string ? s->shared.string : tsl__expr_seq(s->x, tsl__expr_literal(s->x, "\"", 1), tsl__expr_json_string(s->x, text));
+  }
+  if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
+  if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g);
+  return tsl__schema_ok(s);
+}
+
+static tsl__expr number_value(struct schema *s, tsl__expr e) {
+  static const tsl__number_spec any = {0}, integer = {.integer = true};
+  if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
+  if (!s->numbers) return TSL__NONE;
+  if (e == tsl__numbers_expr(s->numbers, &any)) return s->shared.number;
+  if (e == tsl__numbers_expr(s->numbers, &integer)) return s->shared.integer;
+  return tsl__schema_frame(s, e);
+}
+
+/* Lists of strings stand in place; other strings are a frame. */
+static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
+  if (e->any_string) return s->shared.string;
+  for (uint32_t i = 0; i < e->n; i++)
+    if (tsl__schema_string_list(s, e->lits[i])) return e->string;
+  return tsl__schema_frame(s, e->string);
+}
+
+#define SIMPLE_PARTS 5
+
+static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__expr *out) {
+  uint32_t n = 0;
+  if (e->scalars & T_NULL) out[n++] = tsl__expr_literal(s->x, "null", 4);
+  if (e->scalars & T_FALSE) out[n++] = tsl__expr_literal(s->x, "false", 5);
+  if (e->scalars & T_TRUE) out[n++] = tsl__expr_literal(s->x, "true", 4);
+  if (e->number != TSL__NONE) out[n++] = number_value(s, e->number);
+  if (e->string != TSL__NONE) out[n++] = string_value(s, e);
+  return n;
+}
+
+static tsl__expr unfold_value(tsl__exprs *x, void *ctx, uint32_t g) {
+  struct schema *s = ctx;
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  tsl__expr simple[SIMPLE_PARTS], all = tsl__expr_alt_n(x, simple, simple_parts(s, e, simple));
+  for (uint32_t i = 0; i < e->array_count && tsl__schema_ok(s); i++) {
+    struct array *a = e->arrays[i];
+    if (tsl__array_shortest(a) != TSL__INF) all = tsl__expr_alt(x, all, a->any && !s->levels ? s->shared.array : tsl__array_body(a));
+  }
+  for (uint32_t i = 0; i < e->object_count && tsl__schema_ok(s); i++) {
+    struct object *o = e->objects[i];
+    if (tsl__object_shortest(o) != TSL__INF) all = tsl__expr_alt(x, all, o->any && !s->levels ? s->shared.object : tsl__object_body(o));
+  }
+  return all;
+}
+
+static void print_value(void *ctx, uint32_t g, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "value#%u", (unsigned)g);
+}
+
+static const tsl__rule_ops value_ops = {unfold_value, print_value};
+
+static tsl__expr make_value(struct schema *s, goal g) {
+  uint32_t shortest = tsl__schema_shortest(s, g);
+  if (shortest == TSL__INF || !tsl__schema_open(s, g)) return TSL__NONE;
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  if (!s->levels && g == GOAL_ANY) return s->shared.value;
+  uint32_t containers = e->array_count + e->object_count;
+  if (!s->levels && containers == 1) { /* the shared rules, in place */
+    if (e->object_count && e->objects[0]->any && !e->scalars && !e->number && !e->string) return s->shared.object;
+    if (e->array_count && e->arrays[0]->any && !e->scalars && !e->number && !e->string) return s->shared.array;
+  }
+  if (containers) return tsl__expr_rule(s->x, &value_ops, s, g, 0, shortest);
+  tsl__expr simple[SIMPLE_PARTS];
+  uint32_t n = simple_parts(s, e, simple);
+  tsl__expr all = tsl__expr_alt_n(s->x, simple, n);
+  return e->number != TSL__NONE && e->string != TSL__NONE ? tsl__schema_frame(s, all) : all;
+}
+
+tsl__expr tsl__schema_value(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->value == TSL__NONE) e->value = make_value(s, g);
+  return e->value;
+}
