@@ -139,7 +139,6 @@ CHECKS = [
     # calls
     (2, [], "x", "one of --schema, --regex and --grammar"),
     (2, ["--regex", "a", "--regex", "b"], "a", "--regex"),
-    (2, ["--regex"], "a", "needs a value"),
     (2, ["--regex", "a", "--order", "up"], "a", "--order"),
     (2, ["--regex", "a", "--nonsense"], "a", "no option --nonsense"),
     (2, ["--regex", "a", "--search=1"], "a", "takes no value"),
@@ -149,6 +148,7 @@ CHECKS = [
 def checks():
     for code, arguments, text, err in CHECKS:
         expect(code, ["check", *arguments, "-"], text=text, err=err)
+    expect(2, ["check", "--regex"], err="needs a value")
     expect(2, ["check", "--regex", "a"], err="one text is needed")
     expect(2, ["check", "--regex", "a", "x", "y"], err="one text is needed")
     expect(2, ["check", "--regex", "a", files.folder.name + "/none.txt"], err="none.txt")
