@@ -44,14 +44,23 @@ void tsl__hash128_chain(uint8_t hash[16], const void *data, size_t size) {
 }
 
 void tsl__hash128_chain_u32(uint8_t hash[16], const uint32_t *numbers, size_t count) {
-  uint8_t chunk[4096];
-  size_t used = 0;
-  for (size_t i = 0; i < count; i++) {
-    for (unsigned k = 0; k < 4; k++) chunk[used++] = (uint8_t)(numbers[i] >> 8 * k);
-    if (used < sizeof chunk && i + 1 < count) continue;
-    tsl__hash128_chain(hash, chunk, used);
-    used = 0;
+  const uint32_t one = 1;
+  if (*(const uint8_t *)&one) { /* little-endian: memory is the form */
+    tsl__hash128_chain(hash, numbers, count * sizeof *numbers);
+    return;
   }
+  XXH3_state_t state;
+  XXH128_canonical_t canonical;
+  uint8_t both[32];
+  XXH3_128bits_reset(&state);
+  for (size_t i = 0; i < count; i++) {
+    const uint8_t bytes[4] = {(uint8_t)numbers[i], (uint8_t)(numbers[i] >> 8), (uint8_t)(numbers[i] >> 16), (uint8_t)(numbers[i] >> 24)};
+    XXH3_128bits_update(&state, bytes, sizeof bytes);
+  }
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
+  memcpy(both, hash, 16);
+  memcpy(both + 16, canonical.digest, 16);
+  tsl__hash128(both, sizeof both, hash);
 }
 
 static void name_vocab(tsl_vocab *v, const uint8_t *tokenizer_hash) {

@@ -1,0 +1,204 @@
+/* bpe.c - byte pair encoding of one piece of text.
+ *
+ * Problem   Merge neighbouring symbols, always the pair of the lowest rank (leftmost of equals), until no pair is in the table. The textbook loop is
+ *           quadratic, and in vocabularies without pre-tokenisation (Gemma) a piece is the whole text.
+ * Idea      Symbols are a linked list in an array; pairs wait in a binary heap of (rank, index of the left symbol), one 64-bit number each.
+ *           A symbol remembers the rank of its current pair, so a heap entry that does not say the same is stale and is dropped.
+ *
+ * Example   "lower", merges lo=0, er=1, lo+w=2:  l o w e r -> lo w e r -> lo w er -> low er
+ * Cost      O(n log n) for n symbols: at most 3n heap entries.
+ * Tables    Merges and tokens are found by open addressing with linear probing at a load of two thirds. A slot index is a 32-bit hash times the
+ *           number of slots, shifted down, so that tables need not be powers of two.
+ *
+ * Tested by tests/test_encode.c, tests/test_vocab.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define XXH_STATIC_LINKING_ONLY
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "runtime/tokenizer/tokenizer.h"
+
+/* ---- tables --------------------------------------------------------------------------------------------------- */
+
+static uint32_t slot_of(uint64_t hash, uint32_t slots) { return (uint32_t)((hash >> 32) * slots >> 32); }
+static uint32_t after(uint32_t slot, uint32_t slots) { return slot + 1 == slots ? 0 : slot + 1; }
+
+static uint32_t merge_slot(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) {
+  uint32_t at = slot_of(tsl__mix((uint64_t)left << 32 | right), n);
+  while (slots[at].left != TSL_NO_TOKEN && (slots[at].left != left || slots[at].right != right)) at = after(at, n);
+  return at;
+}
+
+void tsl__merge_put(tsl__merge *slots, uint32_t n, tsl__merge m) { slots[merge_slot(slots, n, m.left, m.right)] = m; }
+
+const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) {
+  if (!n) return NULL;
+  uint32_t at = merge_slot(slots, n, left, right);
+  return slots[at].left == TSL_NO_TOKEN ? NULL : &slots[at];
+}
+
+static uint32_t point_slot(const tsl__point *slots, uint32_t n, uint32_t cp) {
+  uint32_t at = slot_of(tsl__mix(cp), n);
+  while (slots[at].id != TSL_NO_TOKEN && slots[at].cp != cp) at = after(at, n);
+  return at;
+}
+
+void tsl__point_put(tsl__point *slots, uint32_t n, tsl__point p) { slots[point_slot(slots, n, p.cp)] = p; }
+
+tsl_token tsl__point_find(const tsl__point *slots, uint32_t n, uint32_t cp) { return n ? slots[point_slot(slots, n, cp)].id : TSL_NO_TOKEN; }
+
+/* The slot of these bytes, or the free one where they would go. */
+static uint32_t bytes_slot(const uint32_t *slots, uint32_t n, const uint8_t *bytes, const uint32_t *offsets, const uint8_t *text, uint32_t length) {
+  uint32_t at = slot_of(XXH3_64bits(text, length), n);
+  for (; slots[at]; at = after(at, n)) {
+    uint32_t id = slots[at] - 1;
+    if (offsets[id + 1] - offsets[id] == length && !memcmp(bytes + offsets[id], text, length)) break;
+  }
+  return at;
+}
+
+tsl_token tsl__lookup_bytes(const tsl__tok_tables *t, const tsl_vocab *v, const uint8_t *text, uint32_t length) {
+  const tsl__span *span = &t->span[TSL__SPAN_LOOKUP];
+  const uint32_t *slots = span->at;
+  if (!span->size) return TSL_NO_TOKEN;
+  return slots[bytes_slot(slots, (uint32_t)(span->size / sizeof *slots), v->bytes, v->offsets, text, length)] - 1; /* 0 - 1 is TSL_NO_TOKEN */
+}
+
+bool tsl__lookup_build(tsl__tok_tables *t, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *take) {
+  size_t taken = 0;
+  for (uint32_t id = 0; id < size; id++) taken += take[id] && offsets[id + 1] > offsets[id];
+  uint32_t n = tsl__slots_for(taken), *slots = tsl__alloc_zero(a, n * sizeof *slots);
+  if (!slots) return false;
+  for (uint32_t id = 0; id < size; id++) {
+    uint32_t length = offsets[id + 1] - offsets[id];
+    if (!take[id] || !length) continue;
+    uint32_t at = bytes_slot(slots, n, bytes, offsets, bytes + offsets[id], length);
+    if (!slots[at]) slots[at] = id + 1;
+  }
+  t->span[TSL__SPAN_LOOKUP] = (tsl__span){slots, n * sizeof *slots};
+  return true;
+}
+
+/* ---- symbols -------------------------------------------------------------------------------------------------- */
+
+/* The piece that is being merged. */
+typedef struct merger {
+  const tsl__bpe_tokenizer *t;
+  const tsl__tok_facts *facts;
+  const tsl_vocab *vocab;
+  const uint8_t *piece;
+  tsl__encode_work *work;
+  const tsl__merge *merges;
+  uint32_t merge_slots;
+} merger;
+
+/* There is room for a symbol per byte. */
+static void add_symbol(merger *m, tsl_token id, uint32_t start, uint32_t length) {
+  uint32_t i = (uint32_t)m->work->symbols.n++;
+  m->work->symbols.at[i] = (tsl__symbol){id, i - 1, i + 1, start, length, UINT32_MAX, TSL_NO_TOKEN}; /* 0 - 1 is TSL__NO_SYMBOL */
+}
+
+static bool add_bytes(merger *m, uint32_t start, uint32_t length) {
+  for (uint32_t i = start; i < start + length; i++)
+    if (m->facts->bytes[m->piece[i]] == TSL_NO_TOKEN) return false;
+  for (uint32_t i = start; i < start + length; i++) add_symbol(m, m->facts->bytes[m->piece[i]], i, 1);
+  return true;
+}
+
+static bool add_unknown(merger *m, uint32_t start, uint32_t length) {
+  if (m->facts->unknown == TSL_NO_TOKEN) return false;
+  size_t n = m->work->symbols.n;
+  tsl__symbol *last = n ? &m->work->symbols.at[n - 1] : NULL;
+  if (m->facts->fuse_unknown && last && last->id == m->facts->unknown) last->length += length;
+  else add_symbol(m, m->facts->unknown, start, length);
+  return true;
+}
+
+static bool add_points(merger *m, uint32_t length) {
+  const tsl__span *span = &m->t->tables.span[TSL__SPAN_POINTS];
+  for (uint32_t at = 0, n; at < length; at += n) {
+    uint32_t cp;
+    n = tsl__utf8_decode(m->piece + at, length - at, &cp);
+    tsl_token id = n ? tsl__point_find(span->at, (uint32_t)(span->size / sizeof(tsl__point)), cp) : TSL_NO_TOKEN;
+    if (!n) n = 1;
+    if (id != TSL_NO_TOKEN) add_symbol(m, id, at, n);
+    else if (!add_bytes(m, at, n) && !add_unknown(m, at, n)) return false;
+  }
+  return true;
+}
+
+/* ---- merging -------------------------------------------------------------------------------------------------- */
+
+static void heap_push(tsl__encode_work *w, uint64_t x) {
+  size_t i = w->heap.n++;
+  for (uint64_t *h = w->heap.at; i && h[(i - 1) / 2] > x; i = (i - 1) / 2) h[i] = h[(i - 1) / 2];
+  w->heap.at[i] = x;
+}
+
+static uint64_t heap_pop(tsl__encode_work *w) {
+  uint64_t *h = w->heap.at, top = h[0], x = h[--w->heap.n];
+  size_t n = w->heap.n, i = 0;
+  for (size_t child; (child = 2 * i + 1) < n; i = child) {
+    if (child + 1 < n && h[child + 1] < h[child]) child++;
+    if (h[child] >= x) break;
+    h[i] = h[child];
+  }
+  h[i] = x;
+  return top;
+}
+
+/* Look up what symbol i and the next one make; wait in the heap if they make something. */
+static void offer(merger *m, uint32_t i) {
+  tsl__symbol *s = m->work->symbols.at, *left = &s[i], *right = left->next == TSL__NO_SYMBOL ? NULL : &s[left->next];
+  left->rank = UINT32_MAX;
+  if (!right) return;
+  if (m->facts->units == TSL__UNITS_RANKS) {
+    left->rank = left->result = tsl__lookup_bytes(&m->t->tables, m->vocab, m->piece + left->start, left->length + right->length);
+  } else {
+    const tsl__merge *merge = tsl__merge_find(m->merges, m->merge_slots, left->id, right->id);
+    if (merge) left->rank = merge->rank, left->result = merge->result;
+  }
+  if (left->rank != UINT32_MAX) heap_push(m->work, (uint64_t)left->rank << 32 | i);
+}
+
+static void merge_at(merger *m, uint32_t i) {
+  tsl__symbol *s = m->work->symbols.at, *left = &s[i], *right = &s[left->next];
+  left->id = left->result;
+  left->length += right->length;
+  left->next = right->next;
+  right->rank = UINT32_MAX;
+  if (left->next != TSL__NO_SYMBOL) s[left->next].previous = i;
+  offer(m, i);
+  if (left->previous != TSL__NO_SYMBOL) offer(m, left->previous);
+}
+
+static void merge_all(merger *m) {
+  tsl__encode_work *w = m->work;
+  w->symbols.at[w->symbols.n - 1].next = TSL__NO_SYMBOL;
+  for (uint32_t i = 0; i + 1 < w->symbols.n; i++) offer(m, i);
+  while (w->heap.n) {
+    uint64_t top = heap_pop(w);
+    if (w->symbols.at[(uint32_t)top].rank == (uint32_t)(top >> 32)) merge_at(m, (uint32_t)top);
+  }
+}
+
+tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const uint8_t *piece, uint32_t length, tsl__encode_work *w,
+                    tsl__id_sink *sink) {
+  const tsl__span *merges = &t->tables.span[TSL__SPAN_MERGES];
+  merger m = {t, tsl__tok_facts_of(&t->tables), vocab, piece, w, merges->at, (uint32_t)(merges->size / sizeof(tsl__merge))};
+  tsl_token whole = m.facts->whole_pieces ? tsl__lookup_bytes(&t->tables, vocab, piece, length) : TSL_NO_TOKEN;
+  if (whole != TSL_NO_TOKEN) {
+    tsl__id_put(sink, whole);
+    return TSL_OK;
+  }
+  w->symbols.n = w->heap.n = 0;
+  if (!tsl__vec_reserve(w->alloc, &w->symbols, length) || !tsl__vec_reserve(w->alloc, &w->heap, 3 * (size_t)length)) return TSL_ERR_NO_MEMORY;
+  bool spelled = m.facts->units == TSL__UNITS_POINTS ? add_points(&m, length) : add_bytes(&m, 0, length);
+  if (!spelled) return TSL_ERR_SYNTAX;
+  if (!w->symbols.n) return TSL_OK;
+  merge_all(&m);
+  for (uint32_t i = 0; i != TSL__NO_SYMBOL; i = w->symbols.at[i].next) tsl__id_put(sink, w->symbols.at[i].id);
+  return TSL_OK;
+}

@@ -1,0 +1,100 @@
+/* builder.c - from what a reader found out to a vocabulary with a tokenizer; and the names of tokens that end a generation.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/tokenizer/tokenizer.h"
+
+/* One list for all models; a name counts only where the file says that the token is special, since "</s>" is also HTML (Gemma has it as a word). */
+static const char *const eog_names[] = {
+  "</s>",                  /* Llama 2, Mistral */
+  "<|eot_id|>",            /* Llama 3: end of a turn */
+  "<|eom_id|>",            /* Llama 3: end of a message, a tool answers next */
+  "<|end_of_text|>",       /* Llama 3, Granite */
+  "<|eot|>", "<|eom|>",    /* Llama 4 */
+  "<|im_end|>",            /* ChatML: Qwen and others */
+  "<|endoftext|>",         /* GPT-2 and later, Qwen, Phi */
+  "<|end|>",               /* Phi 3, gpt-oss: end of a message */
+  "<|return|>", "<|call|>", /* gpt-oss: end of the answer, of a tool call */
+  "<end_of_turn>", "<eos>", /* Gemma */
+  "<|END_OF_TURN_TOKEN|>", "<EOS_TOKEN>", /* Command R */
+  "<\xEF\xBD\x9C" "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>", /* DeepSeek, with its full-width bars */
+  "<|end_of_turn|>",       /* OpenChat */
+  "<|endofmessage|>", "<end_of_utterance>", /* SmolVLM and others */
+  "[EOS]",
+};
+
+bool tsl__is_eog_name(const char *text, size_t length) {
+  for (size_t i = 0; i < sizeof eog_names / sizeof *eog_names; i++)
+    if (strlen(eog_names[i]) == length && !memcmp(eog_names[i], text, length)) return true;
+  return false;
+}
+
+void tsl__builder_init(tsl__vocab_builder *b, const tsl_allocator *a) {
+  memset(b, 0, sizeof *b);
+  b->alloc = a;
+  b->facts.unknown = TSL_NO_TOKEN;
+  for (unsigned i = 0; i < 256; i++) b->facts.bytes[i] = TSL_NO_TOKEN;
+}
+
+void tsl__builder_free(tsl__vocab_builder *b) {
+  tsl__vec_free(b->alloc, &b->bytes);
+  tsl__vec_free(b->alloc, &b->offsets);
+  tsl__vec_free(b->alloc, &b->special);
+  tsl__vec_free(b->alloc, &b->eog);
+  tsl__vec_free(b->alloc, &b->pool);
+  tsl__vec_free(b->alloc, &b->steps);
+  tsl__vec_free(b->alloc, &b->added);
+  tsl__vec_free(b->alloc, &b->bos);
+  tsl__tok_tables_free(&b->tables, b->alloc);
+}
+
+bool tsl__builder_pool(tsl__vocab_builder *b, const char *text, size_t length, uint32_t *at) {
+  if (length > UINT32_MAX - b->pool.n || !tsl__vec_reserve(b->alloc, &b->pool, length + 1)) return false;
+  *at = (uint32_t)b->pool.n;
+  if (length) memcpy(b->pool.at + b->pool.n, text, length);
+  b->pool.n += length;
+  return true;
+}
+
+bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length, const char *content, size_t content_length) {
+  step.text_length = (uint32_t)length;
+  step.content_length = (uint32_t)content_length;
+  return tsl__builder_pool(b, text, length, &step.text) && tsl__builder_pool(b, content, content_length, &step.content) &&
+         tsl__vec_push(b->alloc, &b->steps, step);
+}
+
+bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text, size_t length) {
+  tsl__added added = {id, flags, 0, (uint32_t)length};
+  return tsl__builder_pool(b, text, length, &added.text) && tsl__vec_push(b->alloc, &b->added, added);
+}
+
+static bool move(tsl__vocab_builder *b, int span, const void *from, size_t size) {
+  if (!size) return true;
+  void *copy = tsl__alloc(b->alloc, size);
+  if (!copy) return false;
+  memcpy(copy, from, size);
+  b->tables.span[span] = (tsl__span){copy, size};
+  return true;
+}
+
+static bool move_all(tsl__vocab_builder *b) {
+  return move(b, TSL__SPAN_FACTS, &b->facts, sizeof b->facts) && move(b, TSL__SPAN_STEPS, b->steps.at, b->steps.n * sizeof *b->steps.at) &&
+         move(b, TSL__SPAN_POOL, b->pool.at, b->pool.n) && move(b, TSL__SPAN_ADDED, b->added.at, b->added.n * sizeof *b->added.at) &&
+         move(b, TSL__SPAN_BOS, b->bos.at, b->bos.n * sizeof *b->bos.at);
+}
+
+tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options, tsl_vocab **out, tsl_error *error) {
+  tsl_vocab_desc desc = {.bytes = b->bytes.at, .offsets = b->offsets.at, .size = (uint32_t)b->offsets.n - 1, .special = b->special.at,
+                         .logits_width = options->logits_width, .eog = b->eog.at, .eog_count = (uint32_t)b->eog.n};
+  if (options->eog_count) desc.eog = options->eog, desc.eog_count = options->eog_count;
+  if (!move_all(b)) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  tsl__bpe_tokenizer *t;
+  uint8_t hash[16];
+  tsl_status status = tsl__tokenizer_new(&b->tables, false, b->alloc, &t, error);
+  if (status) return status;
+  tsl__tok_tables_hash(&b->tables, hash);
+  memset(&b->tables, 0, sizeof b->tables); /* they are the tokenizer's now */
+  status = tsl__vocab_make(&desc, b->alloc, &t->base, hash, out, error);
+  if (status) t->base.ops->free(&t->base);
+  return status;
+}

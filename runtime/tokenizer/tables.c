@@ -1,0 +1,98 @@
+/* tables.c - the tokenizer's tables as a whole: checking, naming, freeing.
+ *
+ * Tested by tests/test_vocab.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/tokenizer/tokenizer.h"
+
+static bool known(tsl_token id, uint32_t size) { return id < size || id == TSL_NO_TOKEN; }
+
+static bool check_facts(const tsl__span *span, uint32_t size) {
+  const tsl__tok_facts *f = span->at;
+  if (span->size != sizeof *f || f->units > TSL__UNITS_RANKS || !known(f->unknown, size)) return false;
+  for (unsigned b = 0; b < 256; b++)
+    if (!known(f->bytes[b], size)) return false;
+  return true;
+}
+
+/* A search ends at a free slot, so every table needs one. */
+static bool check_merges(const tsl__span *span, uint32_t size) {
+  const tsl__merge *m = span->at;
+  size_t n = span->size / sizeof *m, used = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (m[i].left == TSL_NO_TOKEN) continue;
+    used++;
+    if (m[i].left >= size || m[i].right >= size || m[i].result >= size) return false;
+  }
+  return span->size % sizeof *m == 0 && n <= UINT32_MAX && (!n || used < n);
+}
+
+static bool check_lookup(const tsl__span *span, uint32_t size) {
+  const uint32_t *slots = span->at;
+  size_t n = span->size / sizeof *slots, used = 0;
+  for (size_t i = 0; i < n; i++) {
+    used += slots[i] != 0;
+    if (slots[i] > size) return false;
+  }
+  return span->size % sizeof *slots == 0 && n <= UINT32_MAX && (!n || used < n);
+}
+
+static bool check_points(const tsl__span *span, uint32_t size) {
+  const tsl__point *p = span->at;
+  size_t n = span->size / sizeof *p, used = 0;
+  for (size_t i = 0; i < n; i++) {
+    used += p[i].id != TSL_NO_TOKEN;
+    if (!known(p[i].id, size)) return false;
+  }
+  return span->size % sizeof *p == 0 && n <= UINT32_MAX && (!n || used < n);
+}
+
+static bool in_pool(uint32_t at, uint32_t length, size_t pool) { return (uint64_t)at + length <= pool; }
+
+static bool check_steps(const tsl__span *span, size_t pool) {
+  const tsl__step *s = span->at;
+  for (size_t i = 0; i < span->size / sizeof *s; i++) {
+    if (s[i].kind > TSL__STEP_SPLIT_REGEX || s[i].how > TSL__SPLIT_CONTIGUOUS) return false;
+    if (s[i].normaliser && s[i].kind >= TSL__STEP_SPLIT_TEXT) return false;
+    if (!in_pool(s[i].text, s[i].text_length, pool) || !in_pool(s[i].content, s[i].content_length, pool)) return false;
+  }
+  return span->size % sizeof *s == 0;
+}
+
+static bool check_added(const tsl__span *span, uint32_t size, size_t pool) {
+  const tsl__added *t = span->at;
+  for (size_t i = 0; i < span->size / sizeof *t; i++)
+    if (t[i].id >= size || !in_pool(t[i].text, t[i].text_length, pool)) return false;
+  return span->size % sizeof *t == 0 && span->size / sizeof *t <= TSL_MAX_VOCAB;
+}
+
+static bool check_bos(const tsl__span *span, uint32_t size) {
+  const tsl_token *ids = span->at;
+  for (size_t i = 0; i < span->size / sizeof *ids; i++)
+    if (ids[i] >= size) return false;
+  return span->size % sizeof *ids == 0;
+}
+
+bool tsl__tok_tables_check(const tsl__tok_tables *t, uint32_t size) {
+  const tsl__span *s = t->span;
+  return check_facts(&s[TSL__SPAN_FACTS], size) && check_merges(&s[TSL__SPAN_MERGES], size) && check_lookup(&s[TSL__SPAN_LOOKUP], size) &&
+         check_points(&s[TSL__SPAN_POINTS], size) && check_steps(&s[TSL__SPAN_STEPS], s[TSL__SPAN_POOL].size) &&
+         check_added(&s[TSL__SPAN_ADDED], size, s[TSL__SPAN_POOL].size) && check_bos(&s[TSL__SPAN_BOS], size);
+}
+
+/* All tables but the pool are 32-bit numbers. */
+void tsl__tok_tables_hash(const tsl__tok_tables *t, uint8_t hash[16]) {
+  memset(hash, 0, 16);
+  for (int i = 0; i < TSL__SPAN_COUNT; i++) {
+    const uint32_t words = (uint32_t)(t->span[i].size / 4);
+    tsl__hash128_chain_u32(hash, &words, 1);
+    if (i == TSL__SPAN_POOL) tsl__hash128_chain(hash, t->span[i].at, t->span[i].size);
+    else tsl__hash128_chain_u32(hash, t->span[i].at, t->span[i].size / 4);
+  }
+}
+
+void tsl__tok_tables_free(tsl__tok_tables *t, const tsl_allocator *a) {
+  for (int i = 0; i < TSL__SPAN_COUNT; i++) tsl__free(a, t->span[i].at, t->span[i].size);
+  memset(t, 0, sizeof *t);
+}

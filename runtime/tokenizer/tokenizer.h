@@ -1,0 +1,222 @@
+/* tokenizer.h - what a tokenizer file says about encoding, as flat tables, and the passes that read them.
+ *
+ * Text goes through these passes, one file each:
+ *   added.c        cut out added tokens (TSL_ENCODE_SPECIAL)            "a<|x|>b"    -> "a", <|x|>, "b"
+ *   steps.c        normalise and pre-tokenise: a list of small steps    "it's me"    -> "it", "'s", " me"
+ *   bpe.c          merge the symbols of each piece                      " me"        -> 757
+ * encode.c runs them. The same passes serve byte-level BPE (GPT-2, Llama 3, Qwen), SentencePiece-style BPE (Gemma) and tiktoken ranks.
+ *
+ * All tables are spans without pointers inside, so that the cache file (vocab_cache.c) can write them as they are and map them back.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_TOKENIZER_TOKENIZER_H
+#define TSL_RUNTIME_TOKENIZER_TOKENIZER_H
+
+#include "runtime/vocab_build.h"
+
+/* What a symbol is before the first merge. */
+typedef enum tsl__units {
+  TSL__UNITS_BYTES = 0,  /* one byte each; merges from a table */
+  TSL__UNITS_POINTS = 1, /* one code point each, else its bytes (<0xHH> tokens), else the unknown token; merges from a table */
+  TSL__UNITS_RANKS = 2   /* one byte each; two symbols merge if their bytes together are a token, whose id is the rank */
+} tsl__units;
+
+typedef struct tsl__tok_facts {
+  uint32_t units;         /* tsl__units */
+  uint32_t whole_pieces;  /* 1: a piece that is a token needs no merges */
+  uint32_t fuse_unknown;  /* 1: neighbouring unknown symbols are one */
+  tsl_token unknown;      /* or TSL_NO_TOKEN */
+  tsl_token bytes[256];   /* the token of a single byte, or TSL_NO_TOKEN */
+} tsl__tok_facts;
+
+/* Open addressing over pairs of ids; a free slot has left = TSL_NO_TOKEN. */
+typedef struct tsl__merge { tsl_token left, right; uint32_t rank; tsl_token result; } tsl__merge;
+
+/* Open addressing over code points; a free slot has id = TSL_NO_TOKEN. */
+typedef struct tsl__point { uint32_t cp; tsl_token id; } tsl__point;
+
+typedef enum tsl__step_kind {
+  TSL__STEP_NFC = 0,
+  TSL__STEP_REPLACE = 1, /* every `text` by `content`, in each piece */
+  TSL__STEP_PREPEND = 2, /* `text` in front of each non-empty piece, as `when` says */
+  TSL__STEP_SPLIT_TEXT = 3,
+  TSL__STEP_SPLIT_REGEX = 4
+} tsl__step_kind;
+
+typedef enum tsl__split { /* what becomes of a match; HF's names */
+  TSL__SPLIT_REMOVED = 0,
+  TSL__SPLIT_ISOLATED = 1,
+  TSL__SPLIT_WITH_PREVIOUS = 2,
+  TSL__SPLIT_WITH_NEXT = 3,
+  TSL__SPLIT_CONTIGUOUS = 4
+} tsl__split;
+
+typedef enum tsl__when {
+  TSL__WHEN_ALWAYS = 0,
+  TSL__WHEN_MISSING = 1,      /* unless the piece begins with it */
+  TSL__WHEN_FIRST_MISSING = 2 /* the same, and only at the start of the whole text */
+} tsl__when;
+
+typedef struct tsl__step {
+  uint32_t kind;           /* tsl__step_kind */
+  uint32_t how;            /* tsl__split or tsl__when */
+  uint32_t invert;         /* SPLIT: 1: what does not match is the match */
+  uint32_t options;        /* SPLIT_REGEX: PCRE2 compile options beyond UTF and UCP */
+  uint32_t text, text_length, content, content_length; /* in the pool */
+  uint32_t normaliser;     /* 1: a normaliser's step, which comes before added tokens that are looked for in normalised text */
+} tsl__step;
+
+#define TSL__ADDED_SINGLE_WORD 1u /* not next to a word character */
+#define TSL__ADDED_LSTRIP 2u      /* takes the white space before it along */
+#define TSL__ADDED_RSTRIP 4u
+#define TSL__ADDED_NORMALIZED 8u  /* looked for in normalised text */
+typedef struct tsl__added { tsl_token id; uint32_t flags, text, text_length; } tsl__added; /* text in the pool, as in the file */
+
+typedef struct tsl__span { void *at; size_t size; } tsl__span; /* bytes */
+
+enum {
+  TSL__SPAN_FACTS,  /* one tsl__tok_facts */
+  TSL__SPAN_MERGES, /* tsl__merge */
+  TSL__SPAN_LOOKUP, /* uint32_t id + 1, 0 = free: open addressing over the bytes of tokens (whole_pieces and RANKS) */
+  TSL__SPAN_POINTS, /* tsl__point */
+  TSL__SPAN_STEPS,  /* tsl__step, in the order in which they run */
+  TSL__SPAN_POOL,   /* text */
+  TSL__SPAN_ADDED,  /* tsl__added */
+  TSL__SPAN_BOS,    /* tsl_token */
+  TSL__SPAN_COUNT
+};
+
+typedef struct tsl__tok_tables { tsl__span span[TSL__SPAN_COUNT]; } tsl__tok_tables;
+
+static inline const tsl__tok_facts *tsl__tok_facts_of(const tsl__tok_tables *t) { return t->span[TSL__SPAN_FACTS].at; }
+
+/* A compiled pattern (steps.c). */
+typedef struct tsl__pattern tsl__pattern;
+
+/* The tokenizer behind every vocabulary that came from a file. */
+typedef struct tsl__bpe_tokenizer {
+  tsl__tokenizer base; /* first */
+  tsl_allocator alloc;
+  tsl__tok_tables tables;
+  bool mapped;             /* the spans belong to the vocabulary's mapping */
+  tsl__pattern **patterns; /* one per step; NULL for steps without one */
+  tsl__pattern *word;      /* \w, where an added token is a single word; else NULL */
+  tsl__trie raw, normalised; /* the added tokens that are looked for in raw and in normalised text; `order` holds indices into ADDED */
+} tsl__bpe_tokenizer;
+
+/* Make a tokenizer of tables. On success the spans (unless mapped) are its own; on failure they stay the caller's. Fails with SYNTAX if a pattern is none. */
+tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const tsl_allocator *a, tsl__bpe_tokenizer **out, tsl_error *error);
+/* Checks every index in the tables against `vocab_size` and each other; for tables out of a file. */
+bool tsl__tok_tables_check(const tsl__tok_tables *tables, uint32_t vocab_size);
+void tsl__tok_tables_hash(const tsl__tok_tables *tables, uint8_t hash[16]);
+void tsl__tok_tables_free(tsl__tok_tables *tables, const tsl_allocator *a);
+
+/* ---- steps.c -------------------------------------------------------------------------------------------------- */
+
+/* Pieces of text: piece i is bytes[ends[i - 1]] up to bytes[ends[i]] (ends[-1] being 0). */
+typedef struct tsl__pieces {
+  TSL__VEC(uint8_t) bytes;
+  TSL__VEC(uint32_t) ends;
+} tsl__pieces;
+
+#define TSL__MAX_SEGMENT ((uint32_t)1 << 30) /* bytes between two added tokens, before and after normalising */
+
+/* Everything that an encode call needs to write to; kept for its duration and reused from segment to segment. */
+typedef struct tsl__encode_work {
+  const tsl_allocator *alloc;
+  tsl__pieces pieces[2];
+  TSL__VEC(struct tsl__symbol) symbols;
+  TSL__VEC(uint64_t) heap;
+  TSL__VEC(uint32_t) marks; /* SPLIT: where matches begin and end */
+  TSL__VEC(uint8_t) normalised; /* a segment's text, while its parts are encoded */
+  void *match_data;         /* pcre2_match_data, made when first needed */
+  bool too_long;            /* a step made more than TSL__MAX_SEGMENT bytes */
+} tsl__encode_work;
+
+tsl_status tsl__pattern_new(const char *text, size_t length, uint32_t options, const tsl_allocator *a, tsl__pattern **out, tsl_error *error);
+void tsl__pattern_free(tsl__pattern *p, const tsl_allocator *a);
+size_t tsl__pattern_memory(const tsl__pattern *p);
+/* Does it match anywhere in this valid UTF-8? */
+tsl_status tsl__pattern_test(const tsl__pattern *p, tsl__encode_work *work, const uint8_t *text, uint32_t length, bool *matches);
+
+/* Run the steps that are (or are not) the normaliser's over work->pieces[0], which holds valid UTF-8; the result is there too. */
+tsl_status tsl__steps_run(const tsl__bpe_tokenizer *t, tsl__encode_work *work, bool normaliser, bool at_start);
+bool tsl__steps_any(const tsl__bpe_tokenizer *t, bool normaliser);
+void tsl__work_free(tsl__encode_work *work);
+
+/* ---- nfc.c ---------------------------------------------------------------------------------------------------- */
+
+/* Append the canonical composition (NFC) of valid UTF-8 to `out`. */
+tsl_status tsl__nfc(const tsl_allocator *a, const uint8_t *text, size_t length, tsl__pieces *out);
+bool tsl__nfc_is_plain(const uint8_t *text, size_t length); /* certainly in NFC already: no byte from 0xCC on, so nothing above U+02FF */
+
+/* ---- bpe.c ---------------------------------------------------------------------------------------------------- */
+
+typedef struct tsl__symbol {
+  tsl_token id;
+  uint32_t previous, next;     /* indices; TSL__NO_SYMBOL at the ends */
+  uint32_t start, length;      /* bytes of the piece */
+  uint32_t rank;               /* of the merge with `next`; UINT32_MAX: none, or this symbol is gone */
+  tsl_token result;            /* of that merge */
+} tsl__symbol;
+#define TSL__NO_SYMBOL UINT32_MAX
+
+/* Encode one piece. SYNTAX: a byte that no token spells. */
+tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const uint8_t *piece, uint32_t length, tsl__encode_work *work,
+                    tsl__id_sink *sink);
+/* The token that spells these bytes, by the LOOKUP table; TSL_NO_TOKEN if there is none. */
+tsl_token tsl__lookup_bytes(const tsl__tok_tables *tables, const tsl_vocab *vocab, const uint8_t *bytes, uint32_t length);
+/* Fill the LOOKUP table over the tokens whose flag in `take` is set. Of tokens that spell the same the first stays. */
+bool tsl__lookup_build(tsl__tok_tables *tables, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *take);
+/* Put a merge into a table of `slots`; a pair that is there already takes the new rank, as in HF. */
+void tsl__merge_put(tsl__merge *slots, uint32_t slot_count, tsl__merge merge);
+const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t slot_count, tsl_token left, tsl_token right);
+void tsl__point_put(tsl__point *slots, uint32_t slot_count, tsl__point point);
+tsl_token tsl__point_find(const tsl__point *slots, uint32_t slot_count, uint32_t cp);
+static inline uint32_t tsl__slots_for(size_t n) { return (uint32_t)(n + n / 2 + 8); } /* never full */
+
+/* ---- added.c -------------------------------------------------------------------------------------------------- */
+
+typedef struct tsl__added_match { const tsl__added *token; size_t begin, end; } tsl__added_match; /* white space taken along included */
+
+/* Find the next added token that begins at *scan or later in valid UTF-8; match->token is NULL if there is none. `done` is where the text before ends that
+ * is dealt with; *scan is advanced to where to look on. */
+tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work, const tsl__trie *trie, const uint8_t *text, size_t length,
+                           size_t done, size_t *scan, tsl__added_match *match);
+/* The added token of exactly that text, or NULL. */
+const tsl__added *tsl__added_exact(const tsl__bpe_tokenizer *t, const uint8_t *text, size_t length);
+
+/* ---- readers and load.c --------------------------------------------------------------------------------------- */
+
+tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out, tsl_error *error);
+tsl_status tsl__load_tiktoken(const char *text, size_t length, const char *name, const tsl_vocab_options *options, const tsl_allocator *a,
+                              tsl_vocab **out, tsl_error *error);
+/* Is this the text of a token that ends a generation in a well-known model? */
+bool tsl__is_eog_name(const char *text, size_t length);
+
+/* A vocabulary under construction, shared by the readers (builder.c). Ids may come in any order and leave holes. */
+typedef struct tsl__vocab_builder {
+  const tsl_allocator *alloc;
+  TSL__VEC(uint8_t) bytes;
+  TSL__VEC(uint32_t) offsets;
+  TSL__VEC(uint8_t) special;
+  TSL__VEC(tsl_token) eog;
+  TSL__VEC(uint8_t) pool;
+  TSL__VEC(tsl__step) steps;
+  TSL__VEC(tsl__added) added;
+  TSL__VEC(tsl_token) bos;
+  tsl__tok_facts facts;
+  tsl__tok_tables tables; /* MERGES, LOOKUP and POINTS are built in place; the rest is moved here at the end */
+} tsl__vocab_builder;
+
+void tsl__builder_init(tsl__vocab_builder *b, const tsl_allocator *a);
+void tsl__builder_free(tsl__vocab_builder *b);
+/* Append text to the pool; false when out of memory. */
+bool tsl__builder_pool(tsl__vocab_builder *b, const char *text, size_t length, uint32_t *at);
+bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length, const char *content, size_t content_length);
+bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text, size_t length);
+/* Turn it into a vocabulary; the builder is still to be freed. */
+tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options, tsl_vocab **out, tsl_error *error);
+
+#endif
