@@ -1,0 +1,255 @@
+/* regex_backref.c - back-references, by trying every text that the group can have captured.
+ *
+ * Problem   "What group 1 captured" is no regular language, unless the group matches finitely many texts.
+ * Idea      Then the smallest sequence that holds the group and all references to it is the alternation, over those texts v, of that sequence
+ *           with the group and each reference replaced by v. A group that is optional, as in (["'])?x\1, adds the case that it is absent, where
+ *           a reference matches the empty text (ECMA-262).
+ * Example   (a|b)x\1 becomes axa|bxb.
+ * Limits    At most VALUES_MAX texts. The group must stand before its references, must take part in every match of that sequence (or be optional), and
+ *           must not be inside a look-around that its references are outside of (no backtracking goes into one). All else is refused.
+ * Cost      One copy of the sequence for each text; nodes count against TSL__REGEX_MAX_NODES.
+ * Tested by tests/test_regex.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/regex_ast.h"
+
+#define VALUES_MAX 256u
+
+static const char *const too_hard = "this back-reference is not supported: its group must stand before it, take part in every match and match at most 256 texts";
+
+/* A text as code points. */
+typedef struct value {
+  uint32_t *at;
+  uint32_t n;
+} value;
+
+typedef struct values {
+  value *at; /* room for VALUES_MAX */
+  uint32_t n;
+} values;
+
+static tsl__rx *refuse(tsl__rx_tree *t, const tsl__rx *back) { return tsl__rx_fail(t, TSL_ERR_UNSUPPORTED, back->offset, too_hard); }
+
+/* ---- the texts of a group ------------------------------------------------------------------------------------- */
+
+static bool enumerate(tsl__rx_tree *t, const tsl__rx *node, values *out);
+
+static bool values_new(tsl__rx_tree *t, values *v) {
+  v->at = tsl__arena_alloc(t->arena, VALUES_MAX * sizeof *v->at);
+  v->n = 0;
+  if (!v->at) tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  return v->at != NULL;
+}
+
+/* Add a·b unless it is there. */
+static bool add_joined(tsl__rx_tree *t, values *out, value a, value b) {
+  value joined = {tsl__arena_alloc(t->arena, (a.n + b.n + 1) * sizeof *joined.at), a.n + b.n};
+  if (!joined.at) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory") != NULL;
+  if (a.n) memcpy(joined.at, a.at, a.n * sizeof *a.at);
+  if (b.n) memcpy(joined.at + a.n, b.at, b.n * sizeof *b.at);
+  for (uint32_t i = 0; i < out->n; i++)
+    if (out->at[i].n == joined.n && !memcmp(out->at[i].at, joined.at, joined.n * sizeof *joined.at)) return true;
+  if (out->n == VALUES_MAX) return false;
+  out->at[out->n++] = joined;
+  return true;
+}
+
+/* out = out · node */
+static bool append(tsl__rx_tree *t, const tsl__rx *node, values *out) {
+  values right, joined;
+  if (!values_new(t, &right) || !values_new(t, &joined) || !enumerate(t, node, &right)) return false;
+  for (uint32_t i = 0; i < out->n; i++)
+    for (uint32_t k = 0; k < right.n; k++)
+      if (!add_joined(t, &joined, out->at[i], right.at[k])) return false;
+  *out = joined;
+  return true;
+}
+
+static bool enumerate_set(tsl__rx_tree *t, const tsl__rx *node, values *out) {
+  for (uint32_t i = 0; i < node->n; i++) {
+    if (node->u.ranges[i].hi - node->u.ranges[i].lo >= VALUES_MAX) return false;
+    for (uint32_t cp = node->u.ranges[i].lo; cp <= node->u.ranges[i].hi; cp++)
+      if (!add_joined(t, out, (value){&cp, 1}, (value){NULL, 0})) return false;
+  }
+  return true;
+}
+
+/* All numbers of iterations from min to max; the most a text takes is bounded before this is called. */
+static bool enumerate_repeat(tsl__rx_tree *t, const tsl__rx *node, values *out) {
+  values now;
+  if (!values_new(t, &now) || !add_joined(t, &now, (value){NULL, 0}, (value){NULL, 0})) return false;
+  for (uint32_t i = 0;; i++) {
+    for (uint32_t k = 0; i >= node->min && k < now.n; k++)
+      if (!add_joined(t, out, now.at[k], (value){NULL, 0})) return false;
+    if (i == node->max || now.n == 0 || (i >= node->min && now.n == 1 && now.at[0].n == 0 && i > 0)) return true;
+    if (!append(t, node->u.child[0], &now)) return false;
+  }
+}
+
+/* Add the texts of a plain node; false if there are too many (or memory ran out: see the tree's status). */
+static bool enumerate(tsl__rx_tree *t, const tsl__rx *node, values *out) {
+  values product;
+  if (node->most > VALUES_MAX) return false;
+  switch (node->kind) {
+    case TSL__RX_SET: return enumerate_set(t, node, out);
+    case TSL__RX_GROUP: return enumerate(t, node->u.child[0], out);
+    case TSL__RX_REPEAT: return node->min <= VALUES_MAX && (node->max <= VALUES_MAX || node->most == 0) && enumerate_repeat(t, node, out);
+    case TSL__RX_ALT:
+      for (uint32_t i = 0; i < node->n; i++)
+        if (!enumerate(t, node->u.child[i], out)) return false;
+      return true;
+    default: break;
+  }
+  if (!values_new(t, &product) || !add_joined(t, &product, (value){NULL, 0}, (value){NULL, 0})) return false; /* SEQ */
+  for (uint32_t i = 0; i < node->n; i++)
+    if (!append(t, node->u.child[i], &product)) return false;
+  for (uint32_t i = 0; i < product.n; i++)
+    if (!add_joined(t, out, product.at[i], (value){NULL, 0})) return false;
+  return true;
+}
+
+/* ---- putting a text in place ---------------------------------------------------------------------------------- */
+
+/* How often group `number` and references to it occur. */
+static uint32_t uses(const tsl__rx *node, uint32_t number) {
+  uint32_t n = (node->kind == TSL__RX_GROUP || node->kind == TSL__RX_BACK) && node->min == number;
+  for (uint32_t i = 0; node->kind != TSL__RX_SET && i < node->n; i++) n += uses(node->u.child[i], number);
+  return n;
+}
+
+static bool has_group(const tsl__rx *node, uint32_t number) {
+  if (node->kind == TSL__RX_GROUP && node->min == number) return true;
+  for (uint32_t i = 0; node->kind != TSL__RX_SET && i < node->n; i++)
+    if (has_group(node->u.child[i], number)) return true;
+  return false;
+}
+
+/* The text as a sequence of characters, with both cases where `fold`. */
+static tsl__rx *literal(tsl__rx_tree *t, uint32_t offset, const value *v, bool fold) {
+  tsl__rx **part = tsl__arena_alloc(t->arena, (v->n + 1) * sizeof *part);
+  if (!part) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  for (uint32_t i = 0; i < v->n; i++) {
+    tsl__charset set = {0};
+    bool ok = tsl__charset_add(t->arena->alloc, &set, v->at[i], v->at[i]) && (!fold || tsl__charset_fold(t->arena->alloc, &set));
+    part[i] = ok ? tsl__rx_set(t, offset, set.ranges.at, set.ranges.n) : tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+    tsl__charset_free(t->arena->alloc, &set);
+    if (!part[i]) return NULL;
+  }
+  return tsl__rx_list(t, TSL__RX_SEQ, offset, part, v->n);
+}
+
+/* A copy with group and references replaced by *v; NULL stands for "absent". What has neither is shared. */
+static tsl__rx *replace(tsl__rx_tree *t, tsl__rx *node, uint32_t number, const value *v) {
+  static const value empty = {NULL, 0};
+  tsl__rx **child;
+  if (node->kind == TSL__RX_SET || !uses(node, number)) return node;
+  if (node->kind == TSL__RX_GROUP && node->min == number) return literal(t, node->offset, v, false);
+  if (node->kind == TSL__RX_BACK && node->min == number) return literal(t, node->offset, v ? v : &empty, node->max != 0);
+  if (node->kind == TSL__RX_REPEAT && has_group(node, number)) /* the optional group */
+    return v ? replace(t, node->u.child[0], number, v) : tsl__rx_list(t, TSL__RX_SEQ, node->offset, NULL, 0);
+  child = tsl__arena_alloc(t->arena, node->n * sizeof *child);
+  if (!child) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  for (uint32_t i = 0; i < node->n; i++)
+    if (!(child[i] = replace(t, node->u.child[i], number, v))) return NULL;
+  switch (node->kind) {
+    case TSL__RX_REPEAT: return tsl__rx_repeat(t, node->offset, child[0], node->min, node->max);
+    case TSL__RX_LOOK: return tsl__rx_look(t, node->offset, node->ahead, node->negative, child[0]);
+    case TSL__RX_GROUP: return tsl__rx_group(t, node->offset, node->min, child[0]);
+    default: return tsl__rx_list(t, (tsl__rx_kind)node->kind, node->offset, child, node->n);
+  }
+}
+
+/* ---- one group ------------------------------------------------------------------------------------------------ */
+
+/* Walk from `node`, which holds the group, to it. NULL unless each step is into a sequence, a group or an option. */
+static tsl__rx *mandatory_group(tsl__rx *node, uint32_t number, bool *optional) {
+  while (node->kind != TSL__RX_GROUP || node->min != number) {
+    uint32_t i = 0;
+    if (node->kind == TSL__RX_REPEAT && node->min == 0 && node->max == 1) *optional = true;
+    else if (node->kind != TSL__RX_SEQ && node->kind != TSL__RX_GROUP) return NULL;
+    while (!has_group(node->u.child[i], number)) i++;
+    node = node->u.child[i];
+  }
+  return node;
+}
+
+/* The sequence with a group and all its references, as an alternation without them. */
+static tsl__rx *expand_sequence(tsl__rx_tree *t, tsl__rx *seq, const tsl__rx *back) {
+  uint32_t number = back->min, at = 0, n = 0;
+  bool optional = false;
+  values v;
+  tsl__rx *group, **branch;
+  while (!has_group(seq->u.child[at], number)) {
+    if (uses(seq->u.child[at], number)) return refuse(t, back); /* a reference before its group */
+    at++;
+  }
+  group = mandatory_group(seq->u.child[at], number, &optional);
+  if (!group || !group->plain || uses(seq->u.child[at], number) > 1) return refuse(t, back);
+  if (!values_new(t, &v)) return NULL;
+  if (!enumerate(t, group->u.child[0], &v)) return refuse(t, back);
+  branch = tsl__arena_alloc(t->arena, (v.n + 1) * sizeof *branch);
+  if (!branch) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  for (; n < v.n; n++)
+    if (!(branch[n] = replace(t, seq, number, &v.at[n]))) return NULL;
+  if (optional && !(branch[n++] = replace(t, seq, number, NULL))) return NULL;
+  if (n == 0) return tsl__rx_set(t, group->offset, NULL, 0); /* the group matches nothing */
+  return tsl__rx_list(t, TSL__RX_ALT, seq->offset, branch, n);
+}
+
+/* Go down to the smallest node with all `n` uses; rebuild the way. */
+static tsl__rx *expand_group(tsl__rx_tree *t, tsl__rx *node, const tsl__rx *back, uint32_t n) {
+  for (uint32_t i = 0; i < node->n; i++) {
+    tsl__rx *child, **copy;
+    if (uses(node->u.child[i], back->min) != n) continue;
+    if (node->kind == TSL__RX_GROUP && node->min == back->min) return refuse(t, back);
+    child = expand_group(t, node->u.child[i], back, n);
+    copy = child ? tsl__arena_alloc(t->arena, node->n * sizeof *copy) : NULL;
+    if (!child) return NULL;
+    if (!copy) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+    memcpy(copy, node->u.child, node->n * sizeof *copy);
+    copy[i] = child;
+    switch (node->kind) {
+      case TSL__RX_REPEAT: return tsl__rx_repeat(t, node->offset, child, node->min, node->max);
+      case TSL__RX_LOOK: return tsl__rx_look(t, node->offset, node->ahead, node->negative, child);
+      case TSL__RX_GROUP: return tsl__rx_group(t, node->offset, node->min, child);
+      default: return tsl__rx_list(t, (tsl__rx_kind)node->kind, node->offset, copy, node->n);
+    }
+  }
+  return node->kind == TSL__RX_SEQ ? expand_sequence(t, node, back) : refuse(t, back);
+}
+
+/* The first reference whose group holds no other reference. */
+static const tsl__rx *group_of(const tsl__rx *node, uint32_t number) {
+  const tsl__rx *found = node->kind == TSL__RX_GROUP && node->min == number ? node : NULL;
+  for (uint32_t i = 0; !found && node->kind != TSL__RX_SET && i < node->n; i++) found = group_of(node->u.child[i], number);
+  return found;
+}
+
+static bool has_back(const tsl__rx *node) {
+  if (node->kind == TSL__RX_BACK) return true;
+  for (uint32_t i = 0; node->kind != TSL__RX_SET && i < node->n; i++)
+    if (has_back(node->u.child[i])) return true;
+  return false;
+}
+
+static const tsl__rx *next_back(const tsl__rx *root, const tsl__rx *node, const tsl__rx **any) {
+  const tsl__rx *found = NULL;
+  if (node->kind == TSL__RX_BACK) {
+    const tsl__rx *group = group_of(root, node->min);
+    *any = node;
+    return group && !has_back(group) ? node : NULL;
+  }
+  for (uint32_t i = 0; !found && node->kind != TSL__RX_SET && i < node->n; i++) found = next_back(root, node->u.child[i], any);
+  return found;
+}
+
+tsl__rx *tsl__rx_expand(tsl__rx_tree *t, tsl__rx *root) {
+  while (root && t->backs) {
+    const tsl__rx *any = NULL, *back = next_back(root, root, &any);
+    if (!any) return root;
+    if (!back) return refuse(t, any);
+    root = expand_group(t, root, back, uses(root, back->min));
+  }
+  return root;
+}
