@@ -312,6 +312,8 @@ static tsl__expr seq_cons(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   }
   if (na.kind == TSL__K_REPEAT && head.kind == TSL__K_REPEAT && na.a == head.a && na.c == TSL__INF && head.c == TSL__INF && head.b == 0)
     return seq_cons(x, a, rest); /* a*·a* = a* */
+  if (a == x->text && (nb.flags & TSL__TEXTUAL) && (nb.flags & TSL__NULLABLE_LOW) && !nb.loop) return a; /* text·r = text */
+  if (b == x->text && (na.flags & TSL__TEXTUAL) && (na.flags & TSL__NULLABLE_LOW) && !na.loop) return b;
   tsl__node n = {.kind = TSL__K_SEQ, .a = a, .b = b, .shortest = add_saturating(na.shortest, nb.shortest)};
   n.loop = na.loop ? na.loop : nb.loop;
   n.flags = (na.flags & nb.flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED)) |
@@ -469,8 +471,21 @@ static tsl__expr intern_alt(tsl__exprs *x, tsl__expr *children, size_t n) {
   return intern_list(x, node, n);
 }
 
+/* text | r = text for every r whose members are texts. This keeps unanchored searches and residuals of look-ahead from growing. */
+static void absorb_into_text(tsl__exprs *x, branches *bs) {
+  size_t i = 0, out = 0;
+  while (i < bs->n && !(bs->at[i].head == x->text && bs->at[i].tail == TSL__EPS)) i++;
+  if (!x->text || i == bs->n) return;
+  bs->at[out++] = bs->at[i];
+  bs->at[i] = bs->at[0];
+  for (i = 1; i < bs->n; i++)
+    if (!(tsl__node_at(x, bs->at[i].head).flags & tsl__node_at(x, bs->at[i].tail).flags & TSL__TEXTUAL)) bs->at[out++] = bs->at[i];
+  bs->n = out;
+}
+
 static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
   if (x->status != TSL_OK) return TSL__NONE;
+  if (bs->n > 1) absorb_into_text(x, bs);
   if (bs->n > 1) merge_byte_heads(x, bs);
   if (bs->n > 1) factor_heads(x, bs, depth);
   TSL__VEC(tsl__expr) children = {0};
@@ -645,6 +660,13 @@ static bool drop_implied_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
   return true;
 }
 
+/* Is there r & !r, or !text & r where r's members are texts? */
+static bool contradicts(const tsl__exprs *x, tsl__expr a, tsl__expr b) {
+  tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
+  if (na.kind == TSL__K_NOT) return na.a == b || (na.a == x->text && (nb.flags & TSL__TEXTUAL));
+  return nb.kind == TSL__K_NOT && (nb.a == a || (nb.a == x->text && (na.flags & TSL__TEXTUAL)));
+}
+
 static tsl__expr intern_and(tsl__exprs *x, tsl__expr *at, size_t n) {
   if (n == 1) return at[0];
   tsl__node node = {.kind = TSL__K_AND, .b = (uint32_t)n};
@@ -673,6 +695,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
         tsl__expr meet = TSL__NONE;
         tsl__bytes p, q;
         bool apply = at[i] == at[j];
+        if (contradicts(x, at[i], at[j])) return TSL__NONE;
         if (apply) meet = at[i];
         else if (is_byte_set(x, at[i], &p) && is_byte_set(x, at[j], &q)) {
           for (int k = 0; k < 4; k++) p.w[k] &= q.w[k];
