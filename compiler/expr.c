@@ -504,7 +504,7 @@ static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
   }
   if (eps && !nullable && !tsl__vec_push(&x->alloc, &children, TSL__EPS)) no_memory(x);
   if (x->status == TSL_OK) {
-    qsort(children.at, children.n, sizeof *children.at, by_id);
+    if (children.n > 1) qsort(children.at, children.n, sizeof *children.at, by_id);
     size_t out = 0;
     for (size_t i = 0; i < children.n; i++)
       if (out == 0 || children.at[out - 1] != children.at[i]) children.at[out++] = children.at[i];
