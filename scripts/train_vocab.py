@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATA = os.path.join(ROOT, "runtime", "tokenizer", "embedded_data.h")
 SIZE = 4096
 SPECIAL = ["<|endoftext|>", "<|end_of_turn|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool_call|>", "<|end_tool_call|>", "<|tool_result|>"]
-PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 SOURCES = 700_000  # bytes of C and Python at most, so that they do not drown prose and JSON
 
 
