@@ -269,7 +269,7 @@ struct array_state {
 
 /* Expressions that the default whitespace shares; made by tsl__schema_warm or, without a base layer, by each compile. */
 struct shared {
-  tsl__expr space, value, object, array, string, string_rest, number, integer;
+  tsl__expr space, value, object, array, string, string_rest, number;
 };
 
 /* White space and punctuation at one level of nesting, and how many bytes each takes at least. */

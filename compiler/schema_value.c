@@ -89,9 +89,11 @@ const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
   return s->gaps.at[level];
 }
 
-/* ---- what all schemas share ------------------------------------------------------------------------------------------ */
+/* ---- what all schemas share ---------------------------------------------------------------------------------------
+ *
+ * Only what has finitely many states, all of which the vocabulary's layer expands ahead: integers don't (1.500e3 counts its zeros). */
 
-enum { SHARED_SPACE, SHARED_VALUE, SHARED_OBJECT, SHARED_ARRAY, SHARED_STRING, SHARED_REST, SHARED_NUMBER, SHARED_INTEGER };
+enum { SHARED_SPACE, SHARED_VALUE, SHARED_OBJECT, SHARED_ARRAY, SHARED_STRING, SHARED_REST, SHARED_NUMBER };
 
 static tsl__expr space_body(tsl__exprs *x, uint32_t max) {
   tsl__bytes set = {{0}};
@@ -127,7 +129,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   tsl__expr member[] = {quote, c->string_rest, c->space, colon, c->space, c->value};
   tsl__expr value[] = {tsl__expr_literal(x, "null", 4), tsl__expr_literal(x, "true", 4), tsl__expr_literal(x, "false", 5),
                        c->number, c->string, c->array, c->object};
-  tsl__number_spec number = {.integer = which == SHARED_INTEGER};
+  const tsl__number_spec number = {0};
   switch (which) {
     case SHARED_SPACE: return space_body(x, context->space_max);
     case SHARED_VALUE: return tsl__expr_alt_n(x, value, sizeof value / sizeof *value);
@@ -140,7 +142,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
 }
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer"};
+  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number"};
   (void)ctx;
   snprintf(out, n, "%s", names[which]);
 }
@@ -159,7 +161,6 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->string = tsl__expr_rule(x, &shared_ops, c, SHARED_STRING, 0, 2);
   h->string_rest = tsl__expr_rule(x, &shared_ops, c, SHARED_REST, 0, 1);
   h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
-  h->integer = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGER, 0, 1);
   return tsl__exprs_status(x) == TSL_OK ? c : NULL;
 }
 
@@ -240,11 +241,10 @@ bool tsl__schema_open(struct schema *s, goal g) {
 }
 
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
-  static const tsl__number_spec any = {0}, integer = {.integer = true};
+  static const tsl__number_spec any = {0};
   if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
   if (!s->numbers) return TSL__NONE;
   if (e == tsl__numbers_expr(s->numbers, &any)) return s->shared.number;
-  if (e == tsl__numbers_expr(s->numbers, &integer)) return s->shared.integer;
   return tsl__schema_frame(s, e);
 }
 
