@@ -150,8 +150,11 @@ static void free_tokenizer(tsl__bpe_tokenizer *t) {
 
 static void op_free(tsl__tokenizer *base) {
   tsl__bpe_tokenizer *t = (tsl__bpe_tokenizer *)base;
-  if (!t->mapped) tsl__tok_tables_free(&t->tables, &t->alloc);
+  tsl__tok_tables tables = t->tables;
+  tsl_allocator a = t->alloc;
+  bool mapped = t->mapped;
   free_tokenizer(t);
+  if (!mapped) tsl__tok_tables_free(&tables, &a);
 }
 
 static size_t trie_memory(const tsl__trie *t) {
