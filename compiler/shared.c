@@ -7,7 +7,9 @@
 #include "compiler/schema.h"
 #include "runtime/walk.h"
 
-#define LEFTOVERS_MAX 4096u /* merged ahead; later ones are merged when a grammar needs them */
+#define WALK_STEPS 3000000u /* trie nodes visited for states in the middle of rules */
+#define LEFTOVERS_MAX 512u   /* walked and merged ahead; later ones when a grammar needs them */
+#define ROUNDS 2
 
 typedef struct layer {
   tsl__shared head;
@@ -24,29 +26,35 @@ static void layer_free(tsl__shared *shared) {
 
 static size_t layer_memory(const tsl__shared *shared) { return sizeof(layer) + tsl__space_memory(((const layer *)(const void *)shared)->space); }
 
-/* Every rule a state, every state expanded: nothing is left to grow when the layer is frozen. */
-static void expand_all(tsl__space *space, tsl__exprs *x) {
-  tsl__state next = 1;
-  for (uint32_t rule = 0;; rule++) {
-    for (; next < tsl__space_count(space, states) && space->status == TSL_OK; next++) tsl__state_expanded(space, next);
-    if (rule >= x->rules.n || space->status != TSL_OK) return;
-    tsl__node n = {.kind = TSL__K_RULE, .a = rule};
-    tsl__state_of(space, tsl__intern(x, n));
-  }
+static tsl__state state_of_rule(tsl__space *space, tsl__exprs *x, uint32_t rule) {
+  tsl__node n = {.kind = TSL__K_RULE, .a = rule};
+  return tsl__state_of(space, tsl__intern(x, n));
 }
 
-static void walk_all(tsl__space *space) {
-  uint32_t n = tsl__space_count(space, states);
-  for (tsl__state s = 1; s < n && space->status == TSL_OK; s++) {
+/* Every rule unfolded (a frozen layer can't do it later) and walked over the vocabulary. */
+static void walk_whole(tsl__space *space, tsl__exprs *x) {
+  for (uint32_t rule = 0; rule < x->rules.n && space->status == TSL_OK; rule++) {
     tsl__space_begin(space);
-    if (!(tsl__state_at(space, s)->flags & (TSL__STATE_FORK | TSL__STATE_LOOP))) tsl__walk_over(space, s, 0, TSL__WHOLE, false);
+    tsl__state s = state_of_rule(space, x, rule);
+    if (s && tsl__state_expanded(space, s)) tsl__walk_over(space, s, 0, TSL__WHOLE, false);
   }
 }
 
-/* White space as the callers' continuation: over each leftover, and each leftover of that, until nothing new comes. */
-static void merge_structure(tsl__space *space) {
+/* States that those walks came through, as far as the budget goes: where a token ends in the middle of a string or number. */
+static void walk_states(tsl__space *space) {
+  uint64_t budget = space->walk_steps + WALK_STEPS;
+  uint32_t n = tsl__space_count(space, states);
+  for (tsl__state s = 1; s < n && space->walk_steps < budget && space->status == TSL_OK; s++) {
+    const tsl__state_rec *r = tsl__state_at(space, s);
+    tsl__space_begin(space);
+    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) && !(r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP))) tsl__walk_over(space, s, 0, TSL__WHOLE, false);
+  }
+}
+
+/* What follows a leftover by the bytes of JSON's structure, for those that there are so far. */
+static void merge_structure(tsl__space *space, tsl__leftover from, tsl__leftover to) {
   static const char structure[] = " \t\n\r\"[]{}:,";
-  for (tsl__leftover t = 1; t < tsl__space_count(space, leftovers) && t < LEFTOVERS_MAX && space->status == TSL_OK; t++) {
+  for (tsl__leftover t = from; t < to && space->status == TSL_OK; t++) {
     const tsl__leftover_rec *r = tsl__leftover_at(space, t);
     tsl__space_begin(space);
     for (const char *c = structure; *c; c++)
@@ -54,14 +62,26 @@ static void merge_structure(tsl__space *space) {
   }
 }
 
-static void walk_rules(tsl__space *space, tsl__exprs *x) {
+/* Rules over what others leave: white space after a string, a value after a colon. */
+static void walk_rules(tsl__space *space, tsl__exprs *x, tsl__leftover from, tsl__leftover to) {
   for (uint32_t rule = 0; rule < x->rules.n; rule++) {
-    tsl__node n = {.kind = TSL__K_RULE, .a = rule};
-    tsl__state s = tsl__state_of(space, tsl__intern(x, n));
-    for (tsl__leftover t = 1; t < tsl__space_count(space, leftovers) && t < LEFTOVERS_MAX && space->status == TSL_OK; t++) {
+    tsl__state s = state_of_rule(space, x, rule);
+    for (tsl__leftover t = from; t < to && space->status == TSL_OK; t++) {
       tsl__space_begin(space);
       tsl__walk_over(space, s, 0, t, false);
     }
+  }
+}
+
+/* Leftovers of the vocabulary's walks, then those of these: what a schema's own states meet first. */
+static void warm_leftovers(tsl__space *space, tsl__exprs *x) {
+  tsl__leftover from = 1;
+  for (int round = 0; round < ROUNDS && from < LEFTOVERS_MAX; round++) {
+    tsl__leftover to = tsl__space_count(space, leftovers);
+    if (to > LEFTOVERS_MAX) to = LEFTOVERS_MAX;
+    walk_rules(space, x, from, to);
+    merge_structure(space, from, to);
+    from = to;
   }
 }
 
@@ -78,10 +98,9 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   }
   if (status == TSL_OK) status = tsl__walk_prepare(space);
   if (status == TSL_OK) {
-    expand_all(space, x);
-    if (space->status == TSL_OK) walk_all(space);
-    if (space->status == TSL_OK) merge_structure(space);
-    if (space->status == TSL_OK) walk_rules(space, x);
+    walk_whole(space, x);
+    if (space->status == TSL_OK) walk_states(space);
+    if (space->status == TSL_OK) warm_leftovers(space, x);
     status = space->status;
   }
   if (status != TSL_OK) {

@@ -21,6 +21,7 @@ static size_t table_memory(const tsl__table *t) { return t->pool.memory + t->ind
 
 #define EACH_TABLE(DO)                \
   DO(states, tsl__state_rec)          \
+  DO(stand_ins, tsl__stand_in)        \
   DO(leftovers, tsl__leftover_rec)    \
   DO(children, tsl__child)            \
   DO(bitsets, uint32_t *)             \

@@ -53,7 +53,7 @@ struct tsl__space {
   const tsl__hook *hook;
   void *hook_ctx;
   tsl__arena arena; /* small arrays of the tables' entries */
-  tsl__table states, leftovers, children, bitsets, masks, classes, walks, stacks, cells, moves;
+  tsl__table states, stand_ins, leftovers, children, bitsets, masks, classes, walks, stacks, cells, moves;
   tsl__pool forks;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t walk_steps;       /* in all */

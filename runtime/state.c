@@ -84,13 +84,40 @@ tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n
   return s;
 }
 
+/* A frozen layer's state that was not expanded before the freeze gets its transitions here, in a copy that stands for it. */
+static tsl__state stand_in(tsl__space *space, tsl__state state) {
+  uint64_t hash = tsl__mix(state ^ 0x7374616Eu);
+  tsl__index_iter it = tsl__index_first(&space->stand_ins.index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__stand_in *s = tsl__space_at(space, stand_ins, i);
+    if (s->state == state) return s->copy;
+  }
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  tsl__state copy = tsl__state_new(space, 1);
+  if (!copy) return 0;
+  tsl__state_rec *c = tsl__state_own(space, copy);
+  c->handle = r->handle;
+  c->flags = r->flags;
+  c->loop_min = r->loop_min;
+  c->loop_max = r->loop_max;
+  tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->alloc);
+  if (s) *s = (tsl__stand_in){state, copy};
+  if (s && tsl__index_add(&space->stand_ins.index, &space->alloc, hash, tsl__space_count(space, stand_ins) - 1)) return copy;
+  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return 0;
+}
+
 const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   if (TSL__LIKELY(atomic_load_explicit(&((tsl__state_rec *)(uintptr_t)r)->expanded, memory_order_acquire))) return r;
   if (space->status != TSL_OK) return NULL;
-  if (state < space->states.first || !space->hook) {
+  if (!space->hook) {
     tsl__space_fail(space, TSL_ERR_STATE, "a state that was not expanded ahead of time");
     return NULL;
+  }
+  if (state < space->states.first) {
+    tsl__state copy = stand_in(space, state);
+    return copy ? tsl__state_expanded(space, copy) : NULL;
   }
   tsl_status status = space->hook->expand(space->hook_ctx, state);
   if (status == TSL_OK) return r;

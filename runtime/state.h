@@ -71,6 +71,11 @@ typedef struct tsl__state_rec {
   tsl__bytes self; /* bytes that lead back here with the register as it is; empty if nullable or with edges */
 } tsl__state_rec;
 
+/* A state of the layer below that was not expanded when that was frozen, and the one that stands for it here. */
+typedef struct tsl__stand_in {
+  tsl__state state, copy;
+} tsl__stand_in;
+
 static inline const tsl__state_rec *tsl__state_at(const tsl__space *s, tsl__state i) { return tsl__space_at(s, states, i); }
 
 /* A new state, `copies` of them in a row (3 for loops); 0 when out of memory (sticky). The caller sets flags and handle before anything refers to it. */
