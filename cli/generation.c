@@ -9,7 +9,7 @@
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
-generation_settings generation_defaults(void) { return (generation_settings){{0, 1.0f, 0, 1.0f, 0.0f}, 256, false}; }
+generation_settings generation_defaults(void) { return (generation_settings){{0, 1.0f, 0, 1.0f, 0.0f}, 256, false, false}; }
 
 static bool set_seed(void *to, const char *value) { return cli_number(value, 0, UINT64_MAX, &((generation_settings *)to)->sampler.seed); }
 static bool set_max(void *to, const char *value) { return cli_number(value, 1, 100000000, &((generation_settings *)to)->max_tokens); }
@@ -23,6 +23,8 @@ static bool set_top_k(void *to, const char *value) {
   return true;
 }
 
+static bool set_spelling(void *to, const char *value) { return (void)value, ((generation_settings *)to)->any_spelling = true; }
+
 static const cli_option table[] = {
     {"--seed", "N", "of the random numbers: equal seeds give equal texts (default 0)", set_seed},
     {"--max-tokens", "N", "of a text, 1 to 100000000; it is closed in time (default 256)", set_max},
@@ -30,6 +32,7 @@ static const cli_option table[] = {
     {"--top-k", "K", "draw from the K most likely; 0 = all (default)", set_top_k},
     {"--top-p", "P", "draw from the most likely that make up P, 0 to 1 (default 1: all)", set_top_p},
     {"--min-p", "P", "draw from those at least P times as likely as the first, 0 to 1 (default 0: all)", set_min_p},
+    {"--any-spelling", NULL, "schema: exponents, \\uXXXX and long numbers too (default: only where nothing else is allowed)", set_spelling},
 };
 
 cli_options generation_options(generation_settings *settings) { return (cli_options){table, sizeof table / sizeof *table, settings}; }
@@ -38,11 +41,16 @@ cli_options generation_options(generation_settings *settings) { return (cli_opti
 
 bool generation_open(generation *g, const source *s, const generation_settings *settings) {
   *g = (generation){.settings = settings, .vocab = s->vocab};
-  g->mask = cli_allocate(tsl_vocab_mask_words(s->vocab), sizeof *g->mask);
+  size_t words = tsl_vocab_mask_words(s->vocab);
+  g->mask = cli_allocate(words, sizeof *g->mask);
+  g->plain = cli_allocate(words, sizeof *g->plain);
+  g->scratch = cli_allocate(words, sizeof *g->scratch);
+  g->json = s->kind == SOURCE_SCHEMA && !settings->any_spelling;
   g->logits = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->logits);
   g->model = ngram_new(s->vocab);
   tsl_status status = g->model ? tsl_matcher_new(s->grammar, NULL, &g->matcher) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) status = tsl_sampler_new(&settings->sampler, NULL, &g->sampler);
+  if (status == TSL_OK) status = tsl_sampler_new(&(tsl_sampler_options){0}, NULL, &g->meter);
   if (status != TSL_OK) {
     cli_complain("cannot start a generation: %s", tsl_status_name(status));
     generation_close(g);
@@ -54,9 +62,12 @@ bool generation_open(generation *g, const source *s, const generation_settings *
 
 void generation_close(generation *g) {
   tsl_sampler_free(g->sampler);
+  tsl_sampler_free(g->meter);
   tsl_matcher_free(g->matcher);
   ngram_free(g->model);
   free(g->mask);
+  free(g->plain);
+  free(g->scratch);
   free(g->logits);
   free(g->closing);
   cli_text_free(&g->text);
@@ -66,6 +77,7 @@ void generation_close(generation *g) {
 void generation_restart(generation *g) {
   tsl_matcher_reset(g->matcher);
   g->state = ngram_start(g->model);
+  g->place = (plain_state){0};
   cli_text_free(&g->text);
   g->tokens = 0;
   free(g->closing);
@@ -166,6 +178,7 @@ static generation_result take(generation *g, tsl_token token) {
   const uint8_t *bytes = tsl_vocab_bytes(g->vocab, token, &n);
   if (tsl_vocab_is_special(g->vocab, token)) n = 0; /* special tokens are not text */
   for (size_t i = 0; i < n; i++) ngram_read(g->model, &g->state, bytes[i]);
+  plain_read(&g->place, bytes, n);
   cli_text_add(&g->text, bytes, n);
   g->tokens++;
   return GENERATION_MORE;
@@ -184,13 +197,37 @@ static generation_result take_closing(generation *g, generation_step *step) {
 
 static bool mask_is_empty(const generation *g) { return tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab)) == 0; }
 
+/* Draw from g->plain and accept. */
+static tsl_status draw_once(generation *g, tsl_draw *d) {
+  tsl_status status = tsl_sampler_draw(g->sampler, g->logits, tsl_vocab_logits_width(g->vocab), g->plain, d);
+  return status == TSL_OK ? tsl_matcher_accept(g->matcher, d->token) : status;
+}
+
+/* After a draw: does it lead a number astray? Then it is taken back and out of g->plain. */
+static bool astray(generation *g, tsl_token token) {
+  size_t n, width = tsl_vocab_logits_width(g->vocab);
+  const uint8_t *bytes = tsl_vocab_bytes(g->vocab, token, &n);
+  plain_state after = g->place;
+  if (tsl_vocab_is_special(g->vocab, token) || tsl_mask_count(g->plain, width) <= 1) return false;
+  plain_read(&after, bytes, n);
+  if (plain_can_end(&after, g->matcher) || tsl_matcher_rollback(g->matcher, 1) != TSL_OK) return false;
+  g->plain[token >> 5] &= ~(1u << (token & 31));
+  return true;
+}
+
 /* Draw and accept; MORE, or what to return. */
 static generation_result draw(generation *g, generation_step *step) {
-  ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->mask, g->logits);
-  tsl_status status = tsl_sampler_draw(g->sampler, g->logits, tsl_vocab_logits_width(g->vocab), g->mask, &step->draw);
+  size_t width = tsl_vocab_logits_width(g->vocab);
+  tsl_draw whole = step->draw;
+  memcpy(g->plain, g->mask, tsl_vocab_mask_words(g->vocab) * sizeof *g->mask);
+  if (g->json) plain_filter(&g->place, g->vocab, g->matcher, g->plain, g->scratch);
+  ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->logits);
+  tsl_status status = draw_once(g, &step->draw);
+  while (status == TSL_OK && g->json && astray(g, step->draw.token)) status = draw_once(g, &step->draw);
+  if (status == TSL_OK && g->settings->score_all) status = tsl_sampler_draw(g->meter, g->logits, width, g->mask, &whole);
   if (status != TSL_OK) return failed("drawing a token", status);
-  status = tsl_matcher_accept(g->matcher, step->draw.token);
-  if (status != TSL_OK) return failed("accepting a token that the mask allows", status);
+  step->draw.allowed = whole.allowed;
+  step->draw.legal_mass = whole.legal_mass;
   return GENERATION_MORE;
 }
 

@@ -13,17 +13,19 @@
 
 #include "common.h"
 #include "ngram.h"
+#include "plain.h"
 #include "source.h"
 
 typedef struct generation_settings {
   tsl_sampler_options sampler;
   uint64_t max_tokens;
-  bool score_all; /* score the tokens that are not allowed too, for legal_mass */
+  bool score_all;   /* score the tokens that are not allowed too, for legal_mass */
+  bool any_spelling; /* of JSON: see plain.h */
 } generation_settings;
 
 /* Temperature 1, all tokens, 256 of them. */
 generation_settings generation_defaults(void);
-/* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p. */
+/* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p, --any-spelling. */
 cli_options generation_options(generation_settings *settings);
 
 typedef struct generation {
@@ -31,9 +33,14 @@ typedef struct generation {
   tsl_vocab *vocab; /* borrowed */
   tsl_matcher *matcher;
   tsl_sampler *sampler;
+  tsl_sampler *meter; /* greedy: asked for the legal mass under the whole mask */
   ngram *model;
   ngram_state state;
-  uint32_t *mask;
+  uint32_t *mask;    /* what the grammar allows */
+  uint32_t *plain;   /* the part of it that is drawn from */
+  uint32_t *scratch;
+  bool json;         /* the texts are JSON, to be spelled plainly */
+  plain_state place;
   float *logits;
   cli_text text;      /* so far */
   uint64_t tokens;    /* so far */
@@ -42,9 +49,9 @@ typedef struct generation {
 } generation;
 
 typedef struct generation_step {
-  tsl_draw draw;       /* probability 1 and kept 1 for a token of the completion */
-  double mask_us;      /* microseconds for the mask */
-  bool closing;        /* not drawn, but part of the shortest completion */
+  tsl_draw draw;  /* probability 1 and kept 1 for a token of the completion; allowed and legal_mass are the grammar's */
+  double mask_us; /* microseconds for the mask */
+  bool closing;   /* not drawn, but part of the shortest completion */
 } generation_step;
 
 typedef enum generation_result {
