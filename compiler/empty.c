@@ -11,7 +11,7 @@
  */
 #include "compiler/deriv.h"
 
-#include <stdlib.h>
+#define SHORTEST_DEPTH_MAX 200u
 
 /* ---- a small set of expressions with a place for each --------------------------------------------------------- */
 
@@ -119,20 +119,26 @@ static void mark_empty(tsl__exprs *x, const graph *g) {
   }
 }
 
-/* All derivatives of visit `index`. */
-static bool expand(tsl__exprs *x, graph *g, uint32_t index, bool by_cost) {
+/* All derivatives of visit `index`. In order of hope the bound of what is left counts, and a known one ends the search; else the cost so far counts too. */
+typedef enum order { BY_HOPE, BY_LENGTH, BY_SPELLING } order;
+static uint32_t spelling_cost(uint8_t b);
+
+static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
   visit from = g->visits.at[index];
   tsl__bytes edges;
   tsl__boundaries(x, from.e, &edges);
+  for (const char *c = "\b\t\n\f\r \"\\"; by == BY_SPELLING && *c; c++) { /* bytes of different cost are different */
+    tsl__bytes_add(&edges, (uint8_t)*c);
+    tsl__bytes_add(&edges, (uint8_t)*c + 1u);
+  }
   for (unsigned b = 0; b < 256; b++) {
     if (b && !tsl__bytes_has(&edges, b)) continue;
     tsl__expr d = tsl__derive_plain(x, from.e, (uint8_t)b);
     if (!d) continue;
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
-    visit v = {d, index, from.cost + 1};
-    uint64_t key = ((uint64_t)n.shortest << 1) + (by_cost ? (uint64_t)v.cost << 1 : 0);
-    if (!by_cost) key = (n.flags & TSL__SEARCHED) ? 0 : key + 1; /* known ones end the search */
+    visit v = {d, index, from.cost + (by == BY_SPELLING ? spelling_cost((uint8_t)b) : 1)};
+    uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : (uint64_t)n.shortest + 1) : (uint64_t)n.shortest + v.cost;
     if (!graph_add(&x->alloc, g, v, key)) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       return false;
@@ -157,7 +163,7 @@ bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
       found = true;
       mark_path(x, &g, index);
     } else {
-      expand(x, &g, index, false);
+      expand(x, &g, index, BY_HOPE);
     }
   }
   x->searching = false;
@@ -166,50 +172,76 @@ bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
   return !found;
 }
 
-/* Is there an and/not anywhere that a shortest text would have to pass? Then the stored bound may be too low. */
-static bool bound_is_exact(const tsl__exprs *x, tsl__expr e, unsigned depth) {
-  for (;;) {
-    tsl__node n = tsl__node_at(x, e);
-    switch ((tsl__kind)n.kind) {
-    case TSL__K_AND:
-    case TSL__K_NOT: return false;
-    case TSL__K_SEQ:
-      if (depth > 64 || !bound_is_exact(x, n.a, depth + 1)) return false;
-      e = n.b;
-      continue;
-    case TSL__K_ALT:
-      if (depth > 64) return false;
-      for (uint32_t i = 0; i < n.b; i++)
-        if (!bound_is_exact(x, tsl__list_at(x, n.a)[i], depth + 1)) return false;
-      return true;
-    case TSL__K_REPEAT:
-    case TSL__K_JSTR:
-    case TSL__K_JESC:
-    case TSL__K_JHEX: e = n.a; continue;
-    default: return true;
-    }
-  }
-}
+/* ---- the shortest text ---------------------------------------------------------------------------------------- */
 
-uint32_t tsl__expr_shortest(tsl__exprs *x, tsl__expr e) {
-  tsl__node n = tsl__node_at(x, e);
-  if ((n.flags & TSL__CALLS) || n.loop || bound_is_exact(x, e, 0)) return n.shortest;
+static uint32_t plus(uint64_t a, uint64_t b) { return a + b >= TSL__INF ? TSL__INF : (uint32_t)(a + b); }
+
+/* Bytes that it takes to spell a byte of decoded text in a JSON string. */
+static uint32_t spelling_cost(uint8_t b) { return b >= 0x20 && b != '"' && b != '\\' ? 1 : b && strchr("\"\\\b\f\n\r\t", b) ? 2 : 6; }
+
+/* Dijkstra over the derivatives; with `spelled`, a byte costs what it costs in a JSON string. */
+static uint32_t shortest_by_search(tsl__exprs *x, tsl__expr e, bool spelled) {
   graph g = {0};
   uint32_t result = TSL__INF;
   if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-  while (x->status == TSL_OK && g.queue.n) {
+  while (x->status == TSL_OK && g.queue.n && result == TSL__INF) {
     uint32_t index = heap_pop(&g);
-    visit v = g.visits.at[index];
-    tsl__node m = tsl__node_at(x, v.e);
-    if (m.flags & TSL__NULLABLE_LOW) {
-      result = v.cost;
-      break;
-    }
-    expand(x, &g, index, true);
+    if (tsl__node_at(x, g.visits.at[index].e).flags & TSL__NULLABLE_LOW) result = g.visits.at[index].cost;
+    else expand(x, &g, index, spelled ? BY_SPELLING : BY_LENGTH);
   }
   graph_free(&x->alloc, &g);
-  return x->status == TSL_OK ? result : n.shortest;
+  return x->status == TSL_OK ? result : tsl__node_at(x, e).shortest;
 }
+
+static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned depth);
+
+/* Fewest bytes of e, part by part. Where an expression nests deeper than DEPTH_MAX its stored lower bound is taken. */
+static uint32_t shortest(tsl__exprs *x, tsl__expr e, bool spelled, unsigned depth) {
+  uint32_t total = 0;
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e);
+    if (n.kind != TSL__K_SEQ) return plus(total, shortest_head(x, e, spelled, depth));
+    total = plus(total, shortest_head(x, n.a, spelled, depth));
+    e = n.b;
+  }
+}
+
+static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  if (depth > SHORTEST_DEPTH_MAX) return n.shortest;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_LIT: {
+    uint32_t cost = n.b;
+    for (uint32_t i = 0; spelled && i < n.b; i++) cost = plus(cost, spelling_cost(tsl__literal_at(x, n.a)[i]) - 1);
+    return cost;
+  }
+  case TSL__K_BYTES: {
+    uint32_t best = 6;
+    for (unsigned b = 0; b < 256; b++)
+      if (tsl__bytes_has(tsl__set_at(x, n.a), b) && spelling_cost((uint8_t)b) < best) best = spelling_cost((uint8_t)b);
+    return spelled ? best : 1;
+  }
+  case TSL__K_ALT: {
+    uint32_t best = TSL__INF;
+    for (uint32_t i = 0; i < n.b; i++) {
+      uint32_t c = shortest(x, tsl__list_at(x, n.a)[i], spelled, depth + 1);
+      if (c < best) best = c;
+    }
+    return best;
+  }
+  case TSL__K_REPEAT: return n.b == 0 ? 0 : plus((uint64_t)n.b * shortest(x, n.a, spelled, depth + 1), 0);
+  case TSL__K_SEQ: return shortest(x, e, spelled, depth + 1);
+  case TSL__K_AND:
+  case TSL__K_NOT:
+  case TSL__K_STRSET: return spelled || n.kind != TSL__K_STRSET ? shortest_by_search(x, e, spelled) : n.shortest;
+  case TSL__K_JSTR: return plus(1, shortest(x, n.a, true, depth + 1));
+  case TSL__K_JESC: /* which characters an escape can be, only a search tells */
+  case TSL__K_JHEX: return n.loop || (n.flags & TSL__CALLS) ? n.shortest : shortest_by_search(x, e, false);
+  default: return n.shortest;
+  }
+}
+
+uint32_t tsl__expr_shortest(tsl__exprs *x, tsl__expr e) { return shortest(x, e, false, 0); }
 
 bool tsl__expr_matches(tsl__exprs *x, tsl__expr e, const void *bytes, size_t length) {
   const uint8_t *at = bytes;

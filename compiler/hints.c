@@ -16,7 +16,6 @@
 
 #define STATES_MAX 24u
 #define ROUNDS_MAX 4u
-#define LETTERS_MIN 16u
 
 static unsigned count_bytes(const tsl__bytes *s) {
   unsigned n = 0;
@@ -119,7 +118,7 @@ static bool explore(tsl__exprs *x, tsl__expr e, tsl__bytes *letters, bool *ends)
   reached r;
   if (tsl__bytes_has(letters, 0xC2)) add_multibyte(letters);
   else letters->w[2] = letters->w[3] = 0;
-  for (unsigned round = 0; round < ROUNDS_MAX && count_bytes(letters) >= LETTERS_MIN; round++) {
+  for (unsigned round = 0; round < ROUNDS_MAX && count_bytes(letters) >= TSL__LETTERS_MIN; round++) {
     if (close_under(x, e, letters, &r)) {
       *ends = false;
       for (unsigned i = 0; i < r.n; i++) *ends |= tsl__expr_nullable(x, r.at[i]);
@@ -225,7 +224,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     out->limit = TSL__INF;
   }
   if (json) raw_only(&out->letters), out->ends = false;
-  if (!found || count_bytes(&out->letters) < LETTERS_MIN) {
+  if (!found || count_bytes(&out->letters) < TSL__LETTERS_MIN) {
     memset(&out->letters, 0, sizeof out->letters);
     return;
   }

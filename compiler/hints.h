@@ -9,6 +9,8 @@
 
 #include "compiler/deriv.h"
 
+#define TSL__LETTERS_MIN 16u /* fewer are not worth a class */
+
 typedef struct tsl__letters {
   tsl__bytes letters, exits; /* letters empty: nothing to say */
   bool counted, ends;

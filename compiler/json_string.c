@@ -21,45 +21,13 @@ static const char escape_value[] = "\"\\/\b\f\n\r\t";
 
 /* ---- constructors --------------------------------------------------------------------------------------------- */
 
-/* Bytes that it takes to spell a byte of decoded text. */
-static uint32_t spelling_cost(uint8_t b) { return b >= 0x20 && b != '"' && b != '\\' ? 1 : strchr("\"\\\b\f\n\r\t", b) && b ? 2 : 6; }
-
-static uint32_t spelled_shortest(const tsl__exprs *x, tsl__expr e, unsigned depth) {
-  uint64_t total = 0;
-  for (;;) {
-    tsl__node n = tsl__node_at(x, e), h = n;
-    if (n.kind == TSL__K_SEQ) h = tsl__node_at(x, n.a);
-    uint64_t cost = h.shortest;
-    if (h.kind == TSL__K_LIT) {
-      cost = 0;
-      for (uint32_t i = 0; i < h.b; i++) cost += spelling_cost(tsl__literal_at(x, h.a)[i]);
-    } else if (h.kind == TSL__K_BYTES) {
-      cost = 6;
-      for (unsigned b = 0; b < 256; b++)
-        if (tsl__bytes_has(tsl__set_at(x, h.a), b) && spelling_cost((uint8_t)b) < cost) cost = spelling_cost((uint8_t)b);
-    } else if (h.kind == TSL__K_ALT && depth < 16) {
-      cost = TSL__INF;
-      for (uint32_t i = 0; i < h.b; i++) {
-        uint32_t c = spelled_shortest(x, tsl__list_at(x, h.a)[i], depth + 1);
-        if (c < cost) cost = c;
-      }
-    } else if (h.kind == TSL__K_REPEAT && depth < 16) {
-      cost = (uint64_t)h.b * spelled_shortest(x, h.a, depth + 1);
-    }
-    total += cost;
-    if (n.kind != TSL__K_SEQ || total >= TSL__INF) break;
-    e = n.b;
-  }
-  return total >= TSL__INF ? TSL__INF : (uint32_t)total;
-}
-
 static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digits, uint32_t value, uint32_t high) {
   if (e == TSL__NONE) return TSL__NONE;
   tsl__node n = tsl__node_at(x, e);
   tsl__node w = {.kind = (uint8_t)kind, .a = e, .b = digits, .c = value, .d = high, .loop = n.loop};
   w.flags = n.flags & (TSL__COUNTS | TSL__FINITE | TSL__SEARCHED);
   if (n.kind == TSL__K_KEYS) w.flags |= TSL__CALLS;
-  uint32_t inner = n.kind == TSL__K_KEYS ? n.shortest : spelled_shortest(x, e, 0);
+  uint32_t inner = n.shortest; /* a lower bound: empty.c knows what characters cost */
   uint32_t extra = kind == TSL__K_JSTR ? 1 : kind == TSL__K_JESC ? 2 : 1 + 4 - digits;
   if (kind != TSL__K_JSTR && inner > 0) inner--; /* the escape spells one character */
   w.shortest = inner > TSL__INF - extra ? TSL__INF : inner + extra;

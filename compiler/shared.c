@@ -51,6 +51,14 @@ static void walk_states(tsl__space *space) {
   }
 }
 
+/* Hints too are made before the freeze: later nobody could keep them. */
+static void hint_states(tsl__space *space) {
+  for (tsl__state s = 1; s < tsl__space_count(space, states) && space->status == TSL_OK; s++) {
+    const tsl__state_rec *r = tsl__state_at(space, s);
+    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded)) tsl__state_hint(space, r);
+  }
+}
+
 /* What follows a leftover by the bytes of JSON's structure, for those that there are so far. */
 static void merge_structure(tsl__space *space, tsl__leftover from, tsl__leftover to) {
   static const char structure[] = " \t\n\r\"[]{}:,";
@@ -101,6 +109,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     walk_whole(space, x);
     if (space->status == TSL_OK) walk_states(space);
     if (space->status == TSL_OK) warm_leftovers(space, x);
+    if (space->status == TSL_OK) hint_states(space);
     status = space->status;
   }
   if (status != TSL_OK) {

@@ -105,20 +105,21 @@ static void add_call(compiler *c, const tsl__call *call, edge_vec *edges, token_
   if (!fine) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
-static const tsl__hint *hint_of(compiler *c, tsl__expr e, const tsl__target targets[256], bool top, tsl__hint *hint) {
-  unsigned live = 0;
-  for (unsigned b = 0; b < 256; b++) live += targets[b] != 0;
-  if (live < 16 || top) return NULL;
-  tsl__letters l;
-  tsl__letters_of(c->x, e, &l);
-  if (!l.base && tsl__bytes_empty(&l.letters)) return NULL;
-  *hint = (tsl__hint){l.letters, l.exits, l.counted, l.limit, l.ends, state_of(c, l.base), state_of(c, l.except)};
-  return hint;
-}
-
 static tsl_status failure(compiler *c) {
   if (c->space->status != TSL_OK) return c->space->status;
   return tsl__exprs_status(c->x);
+}
+
+static bool hint_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
+  compiler *c = ctx;
+  tsl__letters l;
+  unsigned live = 0;
+  for (int i = 0; i < 4; i++) live += (unsigned)__builtin_popcountll(r->live.w[i]);
+  if (live < TSL__LETTERS_MIN || (r->flags & TSL__STATE_FORK) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP) return false;
+  tsl__letters_of(c->x, r->handle, &l);
+  if (!l.base && tsl__bytes_empty(&l.letters)) return false;
+  *hint = (tsl__hint){l.letters, l.exits, l.counted, l.limit, l.ends, state_of(c, l.base), state_of(c, l.except)};
+  return failure(c) == TSL_OK;
 }
 
 static tsl_status expand(void *ctx, tsl__state state) {
@@ -128,16 +129,14 @@ static tsl_status expand(void *ctx, tsl__state state) {
   tsl__phase phase = (tsl__phase)(r->flags / TSL__STATE_PHASE);
   if (!(r->flags & TSL__STATE_LOOP)) phase = TSL__PHASE_LOW;
   tsl__target targets[256];
-  tsl__hint hint;
   tsl__calls calls = {0};
   edge_vec edges = {0};
   token_vec tokens = {0};
   fill_targets(c, e, phase, targets);
   tsl__calls_of(c->x, e, phase, &calls);
   for (size_t i = 0; i < calls.n && failure(c) == TSL_OK; i++) add_call(c, &calls.at[i], &edges, &tokens);
-  const tsl__hint *h = failure(c) == TSL_OK ? hint_of(c, e, targets, phase == TSL__PHASE_TOP, &hint) : NULL;
   tsl_status status = failure(c);
-  if (status == TSL_OK) status = tsl__state_fill(c->space, state, targets, edges.at, (uint32_t)edges.n, tokens.at, (uint32_t)tokens.n, h);
+  if (status == TSL_OK) status = tsl__state_fill(c->space, state, targets, edges.at, (uint32_t)edges.n, tokens.at, (uint32_t)tokens.n);
   tsl__vec_free(&c->x->alloc, &calls);
   tsl__vec_free(&c->space->alloc, &edges);
   tsl__vec_free(&c->space->alloc, &tokens);
@@ -159,8 +158,11 @@ static uint64_t shortest_with(compiler *c, tsl__expr e, uint32_t count) {
       e = n.b;
       continue;
     case TSL__K_JSTR: total += 1; e = n.a; continue;
-    case TSL__K_JESC: total += 2; e = n.a; continue;
-    case TSL__K_JHEX: total += 5 - n.b; e = n.a; continue;
+    case TSL__K_JESC:
+    case TSL__K_JHEX: { /* the character under way is counted in what is inside */
+      uint64_t inner = shortest_with(c, n.a, count);
+      return total + (n.kind == TSL__K_JESC ? 2 : 5 - n.b) + (inner ? inner - 1 : 0);
+    }
     case TSL__K_ALT: {
       uint64_t best = TSL__INF;
       for (uint32_t i = 0; i < n.b; i++) {
@@ -199,7 +201,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-static const tsl__hook hook = {expand, shortest, print, begin, why, memory, count, release};
+static const tsl__hook hook = {expand, hint_of, shortest, print, begin, why, memory, count, release};
 
 tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

@@ -31,8 +31,10 @@ typedef struct tsl__table {
 
 /* How states grow: filled in by the compiler, absent where a program only loads artifacts. */
 typedef struct tsl__hook {
-  /* Fill in transitions, calls and hints of a state (see tsl__state_fill). Called under the lock, once per state. */
+  /* Fill in transitions and calls of a state (see tsl__state_fill). Called under the lock, once per state. */
   tsl_status (*expand)(void *ctx, tsl__state state);
+  /* What helps the walk in this (expanded) state: fill *hint, or return false. */
+  bool (*hint)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates at UINT32_MAX. */
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
   /* A state for listings; writes at most n bytes with NUL. */

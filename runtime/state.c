@@ -38,7 +38,7 @@ static uint32_t ranges_of(tsl__state_rec *r, tsl__state state, const tsl__target
 }
 
 tsl_status tsl__state_fill(tsl__space *space, tsl__state state, const tsl__target targets[256], const tsl__edge *edges, uint32_t edge_count,
-                           const tsl__token_edge *token_edges, uint32_t token_edge_count, const tsl__hint *hint) {
+                           const tsl__token_edge *token_edges, uint32_t token_edge_count) {
   tsl__state_rec *r = tsl__state_own(space, state);
   uint8_t upper[256];
   tsl__target to[256];
@@ -46,12 +46,11 @@ tsl_status tsl__state_fill(tsl__space *space, tsl__state state, const tsl__targe
   if (tsl__bytes_empty(&r->live)) n = 0;
   if (edge_count > UINT16_MAX || token_edge_count > UINT16_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "too many calls at one place");
   size_t targets_size = n * sizeof *to, edges_size = edge_count * sizeof *edges, tokens_size = token_edge_count * sizeof *token_edges;
-  char *block = tsl__arena_alloc(&space->arena, tokens_size + (hint ? sizeof *hint : 0) + edges_size + targets_size + n + 1);
+  char *block = tsl__arena_alloc(&space->arena, tokens_size + edges_size + targets_size + n + 1);
   if (!block) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
 #define TAKE(field, type, from, bytes) \
   if (bytes) memcpy(block, from, bytes), r->field = (const type *)(const void *)block, block += (bytes)
   TAKE(token_edge, tsl__token_edge, token_edges, tokens_size);
-  if (hint) TAKE(hint, tsl__hint, hint, sizeof *hint);
   TAKE(edge, tsl__edge, edges, edges_size);
   TAKE(targets, tsl__target, to, targets_size);
   TAKE(upper, uint8_t, upper, n);
@@ -79,7 +78,7 @@ tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n
   tsl__state s = tsl__state_new(space, 1);
   if (!s) return 0;
   tsl__state_own(space, s)->flags = TSL__STATE_FORK;
-  if (tsl__state_fill(space, s, none, edges, n, NULL, 0, NULL) != TSL_OK) return 0;
+  if (tsl__state_fill(space, s, none, edges, n, NULL, 0) != TSL_OK) return 0;
   if (!tsl__index_add(&space->states.index, &space->alloc, hash, s)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
   return s;
 }
@@ -123,6 +122,18 @@ const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state) {
   if (status == TSL_OK) return r;
   tsl__space_fail(space, status, space->hook->why(space->hook_ctx));
   return NULL;
+}
+
+const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r) {
+  if (r->hinted || !space->hook) return r->hint;
+  tsl__hint hint;
+  tsl__state_rec *own = (tsl__state_rec *)(uintptr_t)r;
+  if (r->ranges > 1 && space->hook->hint(space->hook_ctx, r, &hint)) {
+    own->hint = tsl__arena_copy(&space->arena, &hint, sizeof hint);
+    if (!own->hint) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  }
+  if (space->status == TSL_OK) own->hinted = 1;
+  return r->hint;
 }
 
 bool tsl__state_check(const tsl__space *space, tsl__state state) {

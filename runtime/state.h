@@ -58,6 +58,7 @@ typedef struct tsl__hint {
 typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;
+  uint8_t hinted;  /* `hint` was asked for */
   uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
   uint16_t edges, token_edges;
   uint32_t handle;              /* the compiler's number of it */
@@ -66,7 +67,7 @@ typedef struct tsl__state_rec {
   const tsl__target *targets;   /* of each range; 0 = dead */
   const tsl__edge *edge;
   const tsl__token_edge *token_edge;
-  const tsl__hint *hint;
+  const tsl__hint *hint;        /* see tsl__state_hint */
   tsl__bytes live; /* bytes that lead somewhere */
   tsl__bytes self; /* bytes that lead back here with the register as it is; empty if nullable or with edges */
 } tsl__state_rec;
@@ -84,7 +85,9 @@ static inline tsl__state_rec *tsl__state_own(tsl__space *s, tsl__state i) { retu
 
 /* Give a state its transitions (copied). `targets[b]` for every byte. */
 tsl_status tsl__state_fill(tsl__space *space, tsl__state state, const tsl__target targets[256], const tsl__edge *edges, uint32_t edge_count,
-                           const tsl__token_edge *token_edges, uint32_t token_edge_count, const tsl__hint *hint);
+                           const tsl__token_edge *token_edges, uint32_t token_edge_count);
+/* The hint of an expanded state, made when it is first asked for; NULL: there is none. Needs the lock. */
+const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r);
 /* A fork: interned by its edges. */
 tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n);
 

@@ -224,10 +224,10 @@ static bool below_within(const tsl__trie *trie, const tsl__trie_node *node, cons
 /* Can the state's letters be used below this node? Then the class's tokens are gathered. A counted class only from the root of a walk, where
  * the caller takes care of the limit. */
 static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
-  const tsl__hint *h = r->hint;
-  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   if (n->end - n->own_end < HINT_MIN) return NULL;
+  const tsl__hint *h = tsl__state_hint(space, r);
+  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
   tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, node, UINT32_MAX));
   return h;
 }
@@ -451,7 +451,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
 static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, tsl__walk *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return;
-  const tsl__hint *h = r->hint;
+  const tsl__hint *h = tsl__state_hint(space, r);
   if (h && h->base) {
     walk_difference(space, l, h, over);
   } else if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {
