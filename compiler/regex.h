@@ -6,7 +6,7 @@
  *             (?i) (?s) (?m), (?-i), (?i:…): case-insensitive, dot matches all, ^ and $ at lines, from there to the end of the group
  *             .  all but \n \r U+2028 U+2029     [a-z] [^…]   [] matches nothing, [^] everything   [[:alpha:]] and the other POSIX classes, ASCII
  *             \d \w (ASCII) \s (ECMA-262 white space) \h (PCRE horizontal space) \N (not \n), \D \W \S \H;  \p{…} \P{…} \pL, see charset.h
- *             \t \n \r \v \f \a \e \0 \0oo \xHH \x{H…} \uHHHH (surrogate pairs too) \u{H…} \cX
+ *             \t \n \r \v \f \0 \0oo \xHH \x{H…} \uHHHH (surrogate pairs too) \u{H…} \cX
  *             ^ $ \b \B \A \z, \Z (the end, or before a newline that ends the text)   (?=…) (?!…) (?<=…) (?<!…)   \1 \k<n> (?P=n)
  *             A backslash before anything that is no ASCII letter or digit means that character; { } ] that begin nothing mean themselves.
  *           Where the two differ ECMA-262 wins: `$` is the very end, \v is U+000B, `]` right after `[` closes, a group that did not take part... see below.

@@ -206,8 +206,6 @@ static bool read_character(tsl__rx_cursor *c, size_t start, uint32_t *cp) {
     case 'r': *cp = '\r'; return true;
     case 'v': *cp = '\v'; return true;
     case 'f': *cp = '\f'; return true;
-    case 'a': *cp = '\a'; return true;
-    case 'e': *cp = 0x1B; return true;
     case 'c': return read_control(c, start, cp);
     case 'u': return read_u(c, start, cp);
     case 'x':

@@ -487,7 +487,7 @@ tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length,
     root = tsl__rx_expand(&tree, tsl__rx_parse(&tree, tsl__exprs_allocator(x), flags));
   if (root) *out = lower_whole(&tree, x, root, flags->search);
   tsl__arena_free(&arena);
-  if (tree.status == TSL_OK && tsl__exprs_status(x) != TSL_OK) {
+  if (tsl__exprs_status(x) != TSL_OK) { /* what the tree says after that is only a consequence */
     tree.status = tsl__exprs_status(x);
     tsl__fail_at(error, tree.status, pattern, length, 0, "%s", tsl__exprs_why(x));
   }

@@ -272,26 +272,36 @@ static void *failing_reallocate(void *ctx, void *block, size_t old_size, size_t 
   return tsl__malloc.reallocate(NULL, block, old_size, new_size);
 }
 
-static void test_no_memory(void) {
-  static const char pattern[] = "(?i)^(?<q>['\"])?(?:(?!-)[\\w\xC3\xA9-]{1,63}(?<!-)\\.)+\\b(?:(?!-->).)*-->\\k<q>[^x-z]$";
+/* Compile with memory for `n` allocations; returns how many were made. */
+static long compile_with(long n, bool *done) {
+  static const char pattern[] = "(?i)^(?<q>['\"])?(?:(?!-)[\\w-]{1,63}(?<!-)\\.)+\\b(?:(?!-->).)*-->\\k<q>[^x-z\xC3\xA9]$";
   tsl__regex_flags flags = {.search = true};
-  bool done = false;
-  for (long n = 0; !done && n < 5000; n += n < 400 ? 1 : 17) {
-    failing f = {n, 0};
-    tsl_allocator a = {&f, failing_reallocate};
-    tsl__exprs *x;
-    tsl_error error = {0};
-    tsl__expr e = TSL__NONE;
-    tsl_status status = tsl__exprs_new(NULL, &a, NULL, &x);
-    if (status == TSL_OK) {
-      status = tsl__regex_compile(x, pattern, sizeof pattern - 1, &flags, &e, &error);
-      done = status == TSL_OK && e != TSL__NONE;
-      CHECK(done || (status == TSL_ERR_NO_MEMORY && error.status == TSL_ERR_NO_MEMORY && e == TSL__NONE));
-    }
-    tsl__exprs_free(x);
-    CHECK(f.blocks == 0);
+  failing f = {n, 0};
+  tsl_allocator a = {&f, failing_reallocate};
+  tsl__exprs *x;
+  tsl_error error = {0};
+  tsl__expr e = TSL__NONE;
+  tsl_status status = tsl__exprs_new(NULL, &a, NULL, &x);
+  if (status == TSL_OK) {
+    status = tsl__regex_compile(x, pattern, sizeof pattern - 1, &flags, &e, &error);
+    *done = status == TSL_OK && e != TSL__NONE;
+    CHECKF(*done || (status == TSL_ERR_NO_MEMORY && error.status == TSL_ERR_NO_MEMORY && e == TSL__NONE), "%ld: %s", n, tsl_status_name(status));
   }
+  tsl__exprs_free(x);
+  CHECK(f.blocks == 0);
+  return n - f.left;
+}
+
+static void test_no_memory(void) {
+  bool done = false;
+  long total = compile_with(1000000, &done), runs = 0;
   CHECK(done);
+  done = false;
+  for (long n = 0; n < total; n += n < 200 ? 1 : 1 + total / 500, runs++) {
+    compile_with(n, &done);
+    CHECK(!done);
+  }
+  printf("  %ld allocations, %ld of them made to fail\n", total, runs);
 }
 
 int main(void) {

@@ -1,0 +1,31 @@
+/* formats.h - what the `format` keyword of JSON Schema asserts.
+ *
+ * Exact after their RFCs: date (leap years), time and date-time (RFC 3339; second 60 only where it is 23:59 in UTC, by offset arithmetic; which days had a
+ * leap second is not asked), duration (RFC 3339 appendix A), email (RFC 5321 Mailbox), ipv4, ipv6 (RFC 3986 section 3.2.2; no zone), uri,
+ * uri-reference (RFC 3986), iri, iri-reference (RFC 3987), uri-template (RFC 6570), uuid (RFC 4122, either case), json-pointer (RFC 6901),
+ * relative-json-pointer (draft-bhutton-relative-json-pointer-00).
+ * With limits:
+ *   hostname       RFC 1123 with RFC 5890's reserved labels: "--" in third and fourth place only in an A-label. An A-label's Punycode is checked in shape,
+ *                  not decoded.
+ *   idn-hostname   Labels of code points with the general categories that RFC 5892 allows, its exceptions, and its rules of context. Not checked: the Bidi
+ *                  rule (RFC 5893), normalisation, that the A-label has at most 63 octets (a U-label has at most 59 code points), joining types
+ *                  (U+200C is allowed after a virama and between letters of Arabic, Syriac, N'Ko and Mongolian).
+ *   idn-email      RFC 6531: any code point beyond ASCII in the local part; the domain as idn-hostname or an address literal.
+ * Not enforced, hence not known here: regex. Regular expressions nest, so they are no regular language, and a part of one, such as "at most three levels",
+ * would refuse valid texts.
+ *
+ * Tested by tests/test_formats.c, and against the JSON Schema Test Suite where it is there.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_FORMATS_H
+#define TSL_COMPILER_FORMATS_H
+
+#include "compiler/expr.h"
+
+/* The expression over the decoded text for a format name. TSL__NONE with *known == false if nobody knows the name, or it can't be enforced;
+ * TSL__NONE with *known == true if x failed (see tsl__exprs_status). Cost: microseconds; some 50 ms for idn-hostname and idn-email, which ask PCRE2
+ * for Unicode properties: keep the result. */
+tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known);
+
+#endif
