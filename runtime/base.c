@@ -91,6 +91,57 @@ void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi) {
   for (unsigned b = lo; b <= hi; b++) tsl__bytes_add(s, b);
 }
 
+static int by_number(const void *p, const void *q) {
+  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+  return a < b ? -1 : a > b;
+}
+
+static void sort_by_insertion(uint32_t *at, size_t n) {
+  for (size_t i = 1; i < n; i++) {
+    uint32_t t = at[i];
+    size_t j = i;
+    for (; j > 0 && at[j - 1] > t; j--) at[j] = at[j - 1];
+    at[j] = t;
+  }
+}
+
+#define RADIX_MAX 2048u
+
+/* Least digit first, eight bits at a time; digits that are all the same are passed over. */
+static void sort_by_radix(uint32_t *at, size_t n) {
+  uint32_t other[RADIX_MAX], differ = 0;
+  uint32_t *from = at, *to = other;
+  for (size_t i = 1; i < n; i++) differ |= at[i] ^ at[0];
+  for (unsigned shift = 0; shift < 32; shift += 8) {
+    uint32_t place[256] = {0}, sum = 0;
+    if (!(differ >> shift & 0xFF)) continue;
+    for (size_t i = 0; i < n; i++) place[from[i] >> shift & 0xFF]++;
+    for (unsigned d = 0; d < 256; d++) {
+      uint32_t count = place[d];
+      place[d] = sum;
+      sum += count;
+    }
+    for (size_t i = 0; i < n; i++) to[place[from[i] >> shift & 0xFF]++] = from[i];
+    uint32_t *swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != at) memcpy(at, from, n * sizeof *at);
+}
+
+size_t tsl__sort_unique(uint32_t *at, size_t n) {
+  bool sorted = true;
+  for (size_t i = 1; i < n && sorted; i++) sorted = at[i - 1] < at[i];
+  if (sorted) return n;
+  if (n <= 24) sort_by_insertion(at, n);
+  else if (n <= RADIX_MAX) sort_by_radix(at, n);
+  else qsort(at, n, sizeof *at, by_number);
+  size_t out = 0;
+  for (size_t i = 0; i < n; i++)
+    if (out == 0 || at[out - 1] != at[i]) at[out++] = at[i];
+  return out;
+}
+
 uint64_t tsl__hash(const void *data, size_t size) { return XXH3_64bits(data, size); }
 
 /* ---- status and errors ---------------------------------------------------------------------------------------- */

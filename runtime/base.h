@@ -86,6 +86,11 @@ static inline void tsl__bytes_or(tsl__bytes *a, const tsl__bytes *b) {
 }
 void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi); /* both ends included */
 
+/* ---- sorting -------------------------------------------------------------------------------------------------- */
+
+/* Sort numbers and drop doubles, in place; returns how many are left. Small arrays by insertion, middling ones by radix. */
+size_t tsl__sort_unique(uint32_t *at, size_t n);
+
 /* ---- hashing -------------------------------------------------------------------------------------------------- */
 
 static inline uint64_t tsl__mix(uint64_t h) {

@@ -3,20 +3,10 @@
  */
 #include "runtime/leftover.h"
 
-#include <stdlib.h>
-
-static int by_number(const void *p, const void *q) {
-  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
-  return a < b ? -1 : a > b;
-}
-
-static size_t sort_unique(const tsl__trie *trie, uint32_t *nodes, size_t n) {
-  bool sorted = true;
-  for (size_t i = 1; i < n && sorted; i++) sorted = nodes[i - 1] < nodes[i];
-  if (!sorted) qsort(nodes, n, sizeof *nodes, by_number);
+static size_t with_children(const tsl__trie *trie, uint32_t *nodes, size_t n) {
   size_t out = 0;
   for (size_t i = 0; i < n; i++)
-    if (trie->nodes[nodes[i]].children && (out == 0 || nodes[out - 1] != nodes[i])) nodes[out++] = nodes[i];
+    if (trie->nodes[nodes[i]].children) nodes[out++] = nodes[i];
   return out;
 }
 
@@ -33,7 +23,7 @@ static tsl__leftover find(const tsl__space *space, const uint32_t *nodes, size_t
 
 tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n) {
   const tsl__trie *trie = &space->vocab->trie;
-  n = sort_unique(trie, nodes, n);
+  n = tsl__sort_unique(nodes, with_children(trie, nodes, n));
   if (n == 0) return 0;
   uint64_t hash = tsl__hash(nodes, n * sizeof *nodes);
   tsl__leftover found = find(space, nodes, n, hash);

@@ -3,8 +3,6 @@
  */
 #include "runtime/mask.h"
 
-#include <stdlib.h>
-
 #include "runtime/logits.h"
 
 static bool out_of_memory(tsl__space *space) {
@@ -124,28 +122,6 @@ bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
   return tsl__gather_tokens(space, g, r->plus, r->plus_count);
 }
 
-static int by_number(const void *p, const void *q) {
-  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
-  return a < b ? -1 : a > b;
-}
-
-static size_t sort_unique(uint32_t *at, size_t n) {
-  if (n < 24) {
-    for (size_t i = 1; i < n; i++)
-      for (size_t j = i; j > 0 && at[j - 1] > at[j]; j--) {
-        uint32_t t = at[j];
-        at[j] = at[j - 1];
-        at[j - 1] = t;
-      }
-  } else {
-    qsort(at, n, sizeof *at, by_number);
-  }
-  size_t out = 0;
-  for (size_t i = 0; i < n; i++)
-    if (out == 0 || at[out - 1] != at[i]) at[out++] = at[i];
-  return out;
-}
-
 static void set_bits(uint32_t *bits, const tsl_token *at, size_t n) {
   for (size_t i = 0; i < n; i++) bits[at[i] >> 5] |= (uint32_t)1 << (at[i] & 31);
 }
@@ -169,9 +145,9 @@ void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) { writ
 
 /* Drop from `plus` what the bases have, and from `minus` what they don't. */
 static void normalise(tsl__space *space, tsl__gather *g) {
-  g->minus.n = sort_unique(g->minus.at, g->minus.n);
-  g->plus.n = sort_unique(g->plus.at, g->plus.n);
-  g->bases.n = sort_unique(g->bases.at, g->bases.n);
+  g->minus.n = tsl__sort_unique(g->minus.at, g->minus.n);
+  g->plus.n = tsl__sort_unique(g->plus.at, g->plus.n);
+  g->bases.n = tsl__sort_unique(g->bases.at, g->bases.n);
   if (g->bases.n == 0) {
     g->minus.n = 0;
     return;

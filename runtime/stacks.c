@@ -3,8 +3,6 @@
  */
 #include "runtime/stacks.h"
 
-#include <stdlib.h>
-
 #define STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
 
 /* ---- interning ------------------------------------------------------------------------------------------------ */
@@ -101,11 +99,6 @@ static void land(tsl__space *space, step *s, tsl__state state, uint32_t count, t
   else if (!tsl__vec_push(&space->alloc, &s->landed, cell)) out_of_memory(space);
 }
 
-static int by_number(const void *p, const void *q) {
-  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
-  return a < b ? -1 : a > b;
-}
-
 /* The set of landed frames. */
 static tsl__stack collect(tsl__space *space, step *s) {
   uint32_t few[16];
@@ -114,10 +107,7 @@ static tsl__stack collect(tsl__space *space, step *s) {
   if (!cells) return out_of_memory(space), 0;
   size_t n = 0;
   for (size_t i = 0; i < s->landed.n; i++) cells[n++] = cell_intern(space, s->landed.at[i]);
-  if (n > 1) qsort(cells, n, sizeof *cells, by_number);
-  size_t out = 0;
-  for (size_t i = 0; i < n; i++)
-    if (out == 0 || cells[out - 1] != cells[i]) cells[out++] = cells[i];
+  size_t out = tsl__sort_unique(cells, n);
   tsl__stack result = space->status == TSL_OK ? stack_intern(space, cells, (uint32_t)out) : 0;
   if (cells != few) tsl__free(&space->alloc, cells, s->landed.n * sizeof *cells);
   return result;

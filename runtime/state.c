@@ -24,7 +24,7 @@ static uint32_t ranges_of(tsl__state_rec *r, tsl__state state, const tsl__target
   uint32_t n = 0;
   tsl__state self = state - (r->flags & TSL__STATE_LOOP ? (uint32_t)(r->flags / TSL__STATE_PHASE) : 0);
   for (unsigned b = 0; b < 256; b++) {
-    if (targets[b]) tsl__bytes_add(&r->live, b);
+    if (targets[b]) tsl__bytes_add(&r->live, b), r->live_count++;
     uint32_t op = tsl__target_op(targets[b]);
     if (targets[b] && tsl__target_state(targets[b]) == self && (op == TSL__OP_KEEP || (op == TSL__OP_CLEAR && !(r->flags & TSL__STATE_LOOP)))) tsl__bytes_add(&r->self, b);
     if (n && to[n - 1] == targets[b]) {

@@ -61,6 +61,7 @@ typedef struct tsl__state_rec {
   uint8_t hinted;  /* `hint` was asked for */
   uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
   uint16_t edges, token_edges;
+  uint16_t live_count; /* bytes in `live` */
   uint32_t handle;              /* the compiler's number of it */
   uint32_t loop_min, loop_max;  /* of the active loop */
   const uint8_t *upper;         /* last byte of each range */

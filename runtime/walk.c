@@ -264,6 +264,18 @@ static void enter_child(tsl__space *space, level *l, tsl__state state, uint32_t 
   else push(space, l, (entry){child, state, count, depth, use_letters(space, l, r, child)});
 }
 
+/* Read on from a node by the byte of one child, which is live. */
+static void search_child(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, uint32_t c) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *child = &trie->nodes[c];
+  bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte);
+  if (letter && (!child->children || !below_meets(trie, child, &e->hint->exits))) return;
+  uint32_t count;
+  tsl__state to = tsl__target_resolve(space, tsl__state_step(r, child->byte), e->count, &count);
+  if (letter) push_letter(space, l, (entry){c, to, count, e->depth + 1, e->hint});
+  else enter_child(space, l, to, count, c, e->depth + 1);
+}
+
 static void search(tsl__space *space, level *l, size_t floor) {
   const tsl__trie *trie = &space->vocab->trie;
   while (l->stack.n > floor && space->status == TSL_OK) {
@@ -271,16 +283,16 @@ static void search(tsl__space *space, level *l, size_t floor) {
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     const tsl__trie_node *n = &trie->nodes[e.node];
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
-    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
-      const tsl__trie_node *child = &trie->nodes[c];
-      if (!tsl__bytes_has(&r->live, child->byte)) continue;
-      bool letter = e.hint && tsl__bytes_has(&e.hint->letters, child->byte);
-      if (letter && (!child->children || !below_meets(trie, child, &e.hint->exits))) continue;
-      uint32_t count;
-      tsl__state to = tsl__target_resolve(space, tsl__state_step(r, child->byte), e.count, &count);
-      if (letter) push_letter(space, l, (entry){c, to, count, e.depth + 1, e.hint});
-      else enter_child(space, l, to, count, c, e.depth + 1);
+    if (r->live_count * 8u < n->children) { /* few bytes are live: look each of them up */
+      for (int w = 0; w < 4; w++)
+        for (uint64_t bits = r->live.w[w]; bits; bits &= bits - 1) {
+          uint32_t c = tsl__trie_child(trie, e.node, (uint8_t)(w * 64 + __builtin_ctzll(bits)));
+          if (c) search_child(space, l, &e, r, c);
+        }
+      continue;
     }
+    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++)
+      if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c);
   }
 }
 
@@ -293,18 +305,12 @@ static void walk_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   search(space, l, floor);
 }
 
-static uint32_t live_count(const tsl__state_rec *r) {
-  uint32_t n = 0;
-  for (int i = 0; i < 4; i++) n += (uint32_t)__builtin_popcountll(r->live.w[i]);
-  return n;
-}
-
 /* From a set of nodes, merged byte by byte. Recursion is bounded by the longest token. */
 static void walk_set(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set) {
   const tsl__leftover_rec *t = tsl__leftover_at(space, set);
   const tsl__state_rec *r = arrive(space, l, state, count, UINT32_MAX, set, 0);
   if (!r || !tsl__bytes_meet(&r->live, &t->next) || !tsl__space_step(space, 1)) return;
-  if (t->n == 1 || live_count(r) >= PER_NODE_MIN) {
+  if (t->n == 1 || r->live_count >= PER_NODE_MIN) {
     size_t floor = l->stack.n;
     for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) push(space, l, (entry){t->nodes[i], state, count, 0, use_letters(space, l, r, t->nodes[i])});
     search(space, l, floor);
