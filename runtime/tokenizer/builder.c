@@ -17,7 +17,7 @@ static const char *const eog_names[] = {
   "<|return|>", "<|call|>", /* gpt-oss: end of the answer, of a tool call */
   "<end_of_turn>", "<eos>", /* Gemma */
   "<|END_OF_TURN_TOKEN|>", "<EOS_TOKEN>", /* Command R */
-  "<\xEF\xBD\x9C" "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>", /* DeepSeek, with its full-width bars */
+  "<｜end▁of▁sentence｜>", /* DeepSeek, with its full-width bars */
   "<|end_of_turn|>",       /* OpenChat */
   "<|endofmessage|>", "<end_of_utterance>", /* SmolVLM and others */
   "[EOS]",

@@ -171,6 +171,22 @@ static size_t op_memory(const tsl__tokenizer *base) {
 
 static const tsl__tokenizer_ops ops = {op_encode, op_free, op_memory};
 
+/* PCRE2 reads text unchecked, so nothing that gets into it may spoil its UTF-8. */
+static bool is_text(const tsl__bpe_tokenizer *t, uint32_t at, uint32_t length) {
+  const uint8_t *pool = t->tables.span[TSL__SPAN_POOL].at;
+  return valid_length(pool + at, length) == length;
+}
+
+static bool all_text(const tsl__bpe_tokenizer *t) {
+  const tsl__step *steps = t->tables.span[TSL__SPAN_STEPS].at;
+  const tsl__added *added = t->tables.span[TSL__SPAN_ADDED].at;
+  for (size_t i = 0; i < count_steps(&t->tables); i++)
+    if (!is_text(t, steps[i].text, steps[i].text_length) || !is_text(t, steps[i].content, steps[i].content_length)) return false;
+  for (size_t i = 0; i < t->tables.span[TSL__SPAN_ADDED].size / sizeof *added; i++)
+    if (!is_text(t, added[i].text, added[i].text_length)) return false;
+  return true;
+}
+
 static tsl_status make_patterns(tsl__bpe_tokenizer *t, tsl_error *error) {
   const tsl__step *steps = t->tables.span[TSL__SPAN_STEPS].at;
   const char *pool = t->tables.span[TSL__SPAN_POOL].at;
@@ -239,7 +255,7 @@ tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const 
   t->alloc = *a;
   t->tables = *tables;
   t->mapped = mapped;
-  tsl_status status = make_patterns(t, error);
+  tsl_status status = all_text(t) ? make_patterns(t, error) : tsl__fail(error, TSL_ERR_FORMAT, "a text in the tokenizer is not valid UTF-8");
   if (!status) status = find_added(t, error);
   if (status) free_tokenizer(t);
   else *out = t;

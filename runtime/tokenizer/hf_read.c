@@ -25,6 +25,7 @@ typedef struct reader {
   jmp_buf out_of_memory;
   tsl__doc *parents[TSL__HF_MAX_DEPTH];
   uint32_t depth; /* containers that are open in the tree */
+  bool whole; /* all of the text was read; what is wrong now is that it ended */
   mode mode;
   const char *key; /* of the next value */
   uint32_t key_length, key_offset;
@@ -252,7 +253,7 @@ static tsl_status report(reader *r, yajl_status status, tsl_error *error) {
   if (r->status == TSL_ERR_NO_MEMORY) return tsl__fail(error, r->status, "out of memory");
   if (r->status) return tsl__fail_at(error, r->status, f->text, f->length, r->offset, "%s", r->message);
   if (status == yajl_status_ok) return TSL_OK;
-  size_t at = yajl_get_bytes_consumed(r->yajl);
+  size_t at = r->whole ? f->length : yajl_get_bytes_consumed(r->yajl);
   unsigned char *words = yajl_get_error(r->yajl, 0, (const unsigned char *)f->text, f->length);
   return tsl__fail_at(error, TSL_ERR_SYNTAX, f->text, f->length, at < f->length ? at : f->length, "not JSON: %.*s",
                       (int)strcspn((const char *)words, "\n"), (const char *)words);
@@ -264,7 +265,8 @@ static tsl_status read_all(reader *r, tsl_error *error) {
   yajl_alloc_funcs hooks = {yajl_take, yajl_retake, yajl_leave, r};
   r->yajl = yajl_alloc(&callbacks, &hooks, r);
   yajl_status status = yajl_parse(r->yajl, (const unsigned char *)r->file->text, r->file->length);
-  if (status == yajl_status_ok) status = yajl_complete_parse(r->yajl);
+  r->whole = status == yajl_status_ok;
+  if (r->whole) status = yajl_complete_parse(r->yajl);
   return report(r, status, error);
 }
 

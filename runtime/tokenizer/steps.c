@@ -96,7 +96,7 @@ static tsl_status compile(tsl__pattern *p, const text_vec *text, uint32_t option
   p->context = pcre2_general_context_create(pcre2_take, pcre2_leave, &p->alloc);
   pcre2_compile_context *compile_context = p->context ? pcre2_compile_context_create(p->context) : NULL;
   if (!compile_context) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  p->code = pcre2_compile((PCRE2_SPTR)(text->n ? text->at : ""), text->n, PCRE2_UTF | PCRE2_UCP | options, &code, &offset, compile_context);
+  p->code = pcre2_compile((PCRE2_SPTR)(text->n ? text->at : ""), text->n, PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | options, &code, &offset, compile_context);
   pcre2_compile_context_free(compile_context);
   if (p->code) {
     p->jit = !pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
