@@ -48,7 +48,8 @@ def test_example():
             return
         done = run(str(program))
         check(done.returncode == 0, f"the example ends with status {done.returncode}: {done.stderr}")
-        check(re.fullmatch(r"[0-9.eE+]+", done.stdout) and 18 <= float(done.stdout) <= 120, f"the example prints {done.stdout!r}")
+        number = re.fullmatch(r"[1-9][0-9]*(\.[0-9]+)?([eE][-+]?[0-9]+)?|0\.[0-9]+[eE]\+?[0-9]+", done.stdout)
+        check(number and 18 <= float(done.stdout) <= 120, f"the example prints {done.stdout!r}")
 
 
 def test_commands():
