@@ -657,6 +657,7 @@ static char *read_whole(const char *path, size_t *size) {
 }
 
 static void write_whole(const char *path, const char *data, size_t size) {
+  unlink(path); /* some file systems wait for the disk when a file is written over */
   FILE *f = fopen(path, "wb");
   if (!f) return;
   fwrite(data, 1, size, f);
