@@ -7,6 +7,7 @@
  */
 #include "compiler/json.h"
 
+#include <setjmp.h>
 #include <yajl/yajl_parse.h>
 
 #include "compiler/decimal.h"
@@ -214,11 +215,20 @@ static int end(struct builder *b) {
 
 static int on_end(void *ctx) { return end(ctx); }
 
-/* ---- yajl's memory comes from an arena of its own; blocks are preceded by their size -------------------------------- */
+/* ---- yajl's memory --------------------------------------------------------------------------------------------------
+ *
+ * It comes from an arena of its own; blocks are preceded by their size. yajl does not check what its allocator returns, so running out of memory
+ * leaves it by a jump; it holds nothing but the arena. */
+
+struct memory {
+  tsl__arena arena;
+  jmp_buf out;
+};
 
 static void *yajl_alloc_in(void *ctx, size_t n) {
-  size_t *p = tsl__arena_alloc(ctx, n + 16);
-  if (!p) return NULL;
+  struct memory *m = ctx;
+  size_t *p = tsl__arena_alloc(&m->arena, n + 16);
+  if (!p) longjmp(m->out, 1);
   *p = n;
   return (char *)p + 16;
 }
@@ -232,7 +242,7 @@ static void *yajl_resize_in(void *ctx, void *p, size_t n) {
   size_t old = p ? *(size_t *)(void *)((char *)p - 16) : 0;
   if (n <= old) return p;
   void *q = yajl_alloc_in(ctx, n);
-  if (q && p) memcpy(q, p, old);
+  if (p) memcpy(q, p, old);
   return q;
 }
 
@@ -258,7 +268,10 @@ static tsl_status syntax(struct builder *b, tsl_error *error) {
   return status;
 }
 
-static tsl_status run(struct builder *b, tsl_error *error) {
+static tsl_status run(struct builder *b, struct memory *memory, tsl_error *error) {
+  yajl_alloc_funcs functions = {yajl_alloc_in, yajl_resize_in, yajl_free_in, memory};
+  if (setjmp(memory->out)) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  b->yajl = yajl_alloc(&callbacks, &functions, b);
   yajl_status status = yajl_parse(b->yajl, (const unsigned char *)b->text, b->length);
   if (status == yajl_status_ok) status = yajl_complete_parse(b->yajl);
   if (status == yajl_status_error) return syntax(b, error);
@@ -272,19 +285,16 @@ tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, u
   if (length >= UINT32_MAX) return tsl__fail(error, TSL_ERR_LIMIT, "a JSON text may have at most 4294967294 bytes");
   struct builder b = {.arena = arena, .alloc = arena->alloc, .length = length, .max_depth = max_depth};
   b.text = tsl__arena_copy(arena, text, length);
-  tsl__arena scratch;
-  tsl__arena_init(&scratch, arena->alloc);
-  yajl_alloc_funcs memory = {yajl_alloc_in, yajl_resize_in, yajl_free_in, &scratch};
-  b.yajl = b.text ? yajl_alloc(&callbacks, &memory, &b) : NULL;
-  tsl_status status = b.yajl ? run(&b, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  struct memory memory;
+  tsl__arena_init(&memory.arena, arena->alloc);
+  tsl_status status = b.text ? run(&b, &memory, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   if (status == TSL_OK) {
     *out = tsl__arena_copy(arena, b.stack.at, sizeof **out);
     if (!*out) status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   }
-  if (b.yajl) yajl_free(b.yajl);
   tsl__vec_free(b.alloc, &b.stack);
   tsl__vec_free(b.alloc, &b.open);
-  tsl__arena_free(&scratch);
+  tsl__arena_free(&memory.arena);
   return status;
 }
 

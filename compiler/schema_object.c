@@ -56,6 +56,13 @@ static const struct keyword_value *properties(const struct maker *m, const struc
   return tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PROPERTIES);
 }
 
+static void visit_atom(struct maker *m, const struct part *p, const struct atom *a,
+                       void (*visit)(struct maker *m, const struct part *p, const char *key, uint32_t length)) {
+  if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) visit(m, p, a->key, a->key_length);
+  const struct keyword_value *v = a->kind == ATOM_EXTRA ? tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PROPERTIES) : NULL;
+  for (uint32_t i = 0; v && i < v->count; i++) visit(m, p, v->value->items[i].key, v->value->items[i].key_length);
+}
+
 /* Visit the names of all parts, always in the same order. */
 static void visit_names(struct maker *m, void (*visit)(struct maker *m, const struct part *p, const char *key, uint32_t length)) {
   for (uint32_t i = 0; i < m->part_count; i++) {
@@ -70,7 +77,7 @@ static void visit_names(struct maker *m, void (*visit)(struct maker *m, const st
     for (uint32_t j = 0; list && j < list->count; j++) visit(m, p, list->set[j].at, list->set[j].length);
     if (p->kind != PART_CLAUSE) continue;
     for (const struct atom *a = p->atoms; a; a = a->next)
-      if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) visit(m, p, a->key, a->key_length);
+      visit_atom(m, p, a, visit);
   }
 }
 
