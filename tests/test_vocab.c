@@ -731,7 +731,7 @@ static void test_damaged_cache(void) {
   char *good = read_whole(path, &size);
   if (!plain || !good) return;
   uint64_t seed = 3;
-  unsigned noticed = 0, rewritten = 0, rounds = 600;
+  unsigned noticed = 0, rewritten = 0, rounds = 300;
   for (unsigned i = 0; i < rounds; i++) {
     char *bad = malloc(size + 64);
     size_t bad_size = size;
@@ -799,7 +799,7 @@ static void test_forged_cache(void) {
   free(same);
   uint64_t seed = 4;
   unsigned taken = 0, refused = 0;
-  for (unsigned i = 0; i < 3000; i++) {
+  for (unsigned i = 0; i < 1500; i++) {
     char *bad = malloc(size);
     memcpy(bad, good, size);
     size_t at = i < 2 * size ? i / 2 * 2 % size : (size_t)(tsl_test_random(&seed) % size);
@@ -814,7 +814,7 @@ static void test_forged_cache(void) {
     if (v) exercise(v);
     tsl_vocab_release(v);
   }
-  CHECKF(taken > 100 && refused > 500, "%u taken, %u refused", taken, refused);
+  CHECKF(taken > 100 && refused > 200, "%u taken, %u refused", taken, refused);
   free(good);
 }
 
