@@ -45,7 +45,7 @@ static bool goal_same(const void *ctx, uint32_t i) {
 }
 
 /* A lit without detours: through nodes that are nothing but a reference, a not, or one of these around true or false. */
-static lit simplify(const struct schema *s, lit l) {
+lit tsl__schema_simplify(const struct schema *s, lit l) {
   for (uint32_t steps = 0; steps < 1000; steps++) {
     const struct node *n = tsl__node_of(s, l >> 1);
     if (!n->mask) return l >> 1 == SID_FALSE ? l : POS(SID_TRUE) | (l & 1);
@@ -99,7 +99,7 @@ goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t le
   lit few[64], *out = n <= 64 ? few : tsl__schema_alloc(s, n * sizeof *out);
   uint32_t kept = 0;
   for (uint32_t i = 0; out && i < n; i++) {
-    lit l = simplify(s, lits[i]);
+    lit l = tsl__schema_simplify(s, lits[i]);
     if (l == POS(SID_FALSE) || l == NEG(SID_TRUE)) return GOAL_NONE;
     if (l != POS(SID_TRUE) && l != NEG(SID_FALSE)) out[kept++] = l;
   }
@@ -135,6 +135,8 @@ struct choice { /* a disjunction that waits: keyword k of node s, with a sign; K
 };
 
 struct branch { /* one way to go on */
+  const struct taken *taken; /* objects: nodes that hold */
+  const tsl__number_spec *number; /* numbers: all parts so far together; NULL: none */
   const struct part *parts;
   const struct pending *pending;
   const struct choice *choices;
@@ -143,7 +145,7 @@ struct branch { /* one way to go on */
 struct expansion {
   struct schema *s;
   uint8_t type;
-  void (*leaf)(void *ctx, const struct part *parts);
+  tsl__schema_leaf *leaf;
   void *ctx;
   uint32_t leaves, depth;
 };
@@ -176,14 +178,14 @@ static void choose_later(struct expansion *e, struct branch *b, sid s, unsigned 
 }
 
 /* Is it plain that no value of the type satisfies l? */
-static bool impossible(const struct schema *s, uint8_t type, lit l) {
-  l = simplify(s, l);
+bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l) {
+  l = tsl__schema_simplify(s, l);
   if (l == POS(SID_FALSE) || l == NEG(SID_TRUE)) return true;
   return !(l & 1) && !(tsl__node_of(s, l >> 1)->possible & type);
 }
 
 /* Is it plain that every value of the type satisfies l? */
-static bool certain(const struct schema *s, uint8_t type, lit l) { return impossible(s, type, l ^ 1); }
+static bool certain(const struct schema *s, uint8_t type, lit l) { return tsl__schema_impossible(s, type, l ^ 1); }
 
 /* -- positive: what a node's own keywords say about the type -- */
 
@@ -295,12 +297,27 @@ static void array_parts(struct expansion *e, struct branch *b, sid s, const stru
   contains_part(e, b, POS(tsl__keyword(n, KW_CONTAINS)->children[0]), 0, min, max);
 }
 
-static void number_part(struct expansion *e, struct branch *b, const struct node *n) {
-  tsl__number_spec spec;
-  struct part *p;
-  if (!tsl__schema_number_spec(e->s, n, &spec) || !(p = add(e, b, PART_NUMBER))) return;
-  p->spec = tsl__arena_copy(&e->s->arena, &spec, sizeof spec);
-  if (!p->spec) tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+/* False: no number is left. */
+static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec *spec) {
+  const tsl__number_spec *so_far = b->number ? b->number : spec;
+  tsl__number_spec both;
+  tsl_status status = tsl__number_intersect(&e->s->arena, so_far, spec, &both);
+  if (status == TSL_OK && !(b->number = tsl__arena_copy(&e->s->arena, &both, sizeof both))) status = TSL_ERR_NO_MEMORY;
+  if (status != TSL_OK) tsl__schema_fail(e->s, status, NULL, "number constraints that are too complex together");
+  return status == TSL_OK && !both.empty;
+}
+
+/* Remember that s holds; false if that is plainly at odds with what else holds. */
+static bool take(struct expansion *e, struct branch *b, sid s) {
+  const struct node *n = tsl__node_of(e->s, s);
+  if (!(n->mask & ((uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_REQUIRED))) return true;
+  if (tsl__schema_clash(e->s, b->taken, s)) return false;
+  struct taken *t = cell(e, sizeof *t);
+  if (!t) return false;
+  t->next = b->taken;
+  t->s = s;
+  b->taken = t;
+  return true;
 }
 
 /* Add what node s says. False: no value of the type satisfies it. */
@@ -318,7 +335,9 @@ static bool take_node(struct expansion *e, struct branch *b, sid s) {
   if (tsl__has(n, KW_NOT)) want(e, b, NEG(tsl__keyword(n, KW_NOT)->children[0]));
   if (e->type == T_OBJECT) object_parts(e, b, s, n);
   if (e->type == T_ARRAY) array_parts(e, b, s, n);
-  if (e->type == T_NUMBER) number_part(e, b, n);
+  if (e->type == T_OBJECT && !take(e, b, s)) return false;
+  tsl__number_spec spec;
+  if (e->type == T_NUMBER && (!tsl__schema_number_spec(e->s, n, &spec) || !narrow(e, b, &spec))) return false;
   static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_CONST, KW_ENUM};
   for (size_t i = 0; i < sizeof choices; i++)
     if (tsl__has(n, choices[i])) choose_later(e, b, s, choices[i], false);
@@ -347,7 +366,7 @@ static struct branch *way(struct ways *w) {
 static void way_of_lits(struct ways *w, const lit *lits, uint32_t n) {
   bool sure = true;
   for (uint32_t i = 0; i < n; i++) {
-    if (impossible(w->e->s, w->e->type, lits[i])) return;
+    if (tsl__schema_impossible(w->e->s, w->e->type, lits[i])) return;
     sure = sure && certain(w->e->s, w->e->type, lits[i]);
   }
   if (sure) {
@@ -366,12 +385,12 @@ static void atom(struct ways *w, enum atom_kind kind, const char *key, uint32_t 
 static void negate_members(struct ways *w, sid s, const struct node *n) {
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
   for (uint32_t i = 0; v && i < v->count; i++) {
-    lit l = simplify(w->e->s, NEG(v->children[i]));
+    lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
     if (l != NEG(SID_TRUE) && l != POS(SID_FALSE)) atom(w, ATOM_KEY, v->value->items[i].key, v->value->items[i].key_length, l);
   }
   v = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
   for (uint32_t i = 0; v && i < v->count; i++) {
-    lit l = simplify(w->e->s, NEG(v->children[i]));
+    lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
     if (l == NEG(SID_TRUE) || l == POS(SID_FALSE)) continue;
     struct atom *a = new_atom(w->e, w->atoms, ATOM_PATTERN, NULL, 0, l);
     if (!a) return;
@@ -380,7 +399,7 @@ static void negate_members(struct ways *w, sid s, const struct node *n) {
     w->atoms = a;
   }
   if (!tsl__has(n, KW_ADDITIONAL_PROPERTIES)) return;
-  lit l = simplify(w->e->s, NEG(tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->children[0]));
+  lit l = tsl__schema_simplify(w->e->s, NEG(tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->children[0]));
   if (l == NEG(SID_TRUE) || l == POS(SID_FALSE)) return;
   struct atom *a = new_atom(w->e, w->atoms, ATOM_EXTRA, NULL, 0, l);
   if (!a) return;
@@ -463,10 +482,7 @@ static void negate_array(struct ways *w, const struct node *n) {
 
 static void spec_way(struct ways *w, const tsl__number_spec *spec) {
   struct branch *b = way(w);
-  struct part *p = b ? add(w->e, b, PART_NUMBER) : NULL;
-  if (!p) return;
-  p->spec = tsl__arena_copy(&w->e->s->arena, spec, sizeof *spec);
-  if (!p->spec) tsl__schema_fail(w->e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (b && !narrow(w->e, b, spec)) w->more.n--;
 }
 
 static void negate_number(struct ways *w, const struct node *n) {
@@ -500,30 +516,26 @@ static void negate_list(struct ways *w, const tsl__json *values, uint32_t n) {
     }
   }
   if (!b || !excluded) return;
-  struct part *p = add(w->e, b, PART_NUMBER);
-  tsl__number_spec spec = {.excluded = excluded, .excluded_count = count};
-  if (p && !(p->spec = tsl__arena_copy(&s->arena, &spec, sizeof spec))) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (!narrow(w->e, b, &(tsl__number_spec){.excluded = excluded, .excluded_count = count})) w->more.n--;
 }
 
 static void negate_node(struct ways *w, sid s);
 
 /* One of several must fail: their ways together, so that their atoms share one clause. */
 static void negate_lit(struct ways *w, lit l) {
-  l = simplify(w->e->s, l);
+  l = tsl__schema_simplify(w->e->s, l);
   if (w->always || certain(w->e->s, w->e->type, l)) return;
-  if (impossible(w->e->s, w->e->type, l)) w->always = true;
+  if (tsl__schema_impossible(w->e->s, w->e->type, l)) w->always = true;
   else if (l & 1) way_of_lits(w, (lit[]){l ^ 1}, 1);
   else negate_node(w, l >> 1);
 }
-
-static bool disjoint(struct schema *s, uint8_t type, sid a, sid b);
 
 static void negate_one_of(struct ways *w, const struct keyword_value *v) {
   struct branch *none = way(w);
   for (uint32_t i = 0; none && i < v->count; i++) want(w->e, none, NEG(v->children[i]));
   for (uint32_t i = 0; i < v->count; i++)
     for (uint32_t j = i + 1; j < v->count; j++)
-      if (!disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
+      if (!tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
 }
 
 static sid child_or_true(const struct node *n, enum keyword k) { return tsl__has(n, k) ? tsl__keyword(n, k)->children[0] : SID_TRUE; }
@@ -564,102 +576,6 @@ static void negate_node(struct ways *w, sid s) {
   if (w->e->type == T_NUMBER) negate_number(w, n);
 }
 
-/* ---- plainly disjoint --------------------------------------------------------------------------------------------- */
-
-/* The values that a lit's node lists, or NULL: enum, const, through references. */
-static const tsl__json *listed(const struct schema *s, sid id, uint32_t *n) {
-  const struct node *node = tsl__node_of(s, simplify(s, POS(id)) >> 1);
-  for (int steps = 0; steps < 8 && tsl__has(node, KW_REF); steps++) {
-    if (tsl__has(node, KW_CONST) || tsl__has(node, KW_ENUM)) break;
-    node = tsl__node_of(s, tsl__keyword(node, KW_REF)->children[0]);
-  }
-  *n = 1;
-  if (tsl__has(node, KW_CONST)) return tsl__keyword(node, KW_CONST)->value;
-  if (!tsl__has(node, KW_ENUM)) return NULL;
-  *n = tsl__keyword(node, KW_ENUM)->value->length;
-  return tsl__keyword(node, KW_ENUM)->value->items;
-}
-
-static bool lists_disjoint(struct schema *s, sid a, sid b) {
-  uint32_t n, m;
-  const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
-  if (!x || !y) return false;
-  for (uint32_t i = 0; i < n; i++)
-    for (uint32_t j = 0; j < m; j++)
-      if (x[i].kind >= TSL__JSON_ARRAY || tsl__json_equal(&s->arena, &x[i], &y[j])) return false;
-  return true;
-}
-
-#define CORE_DEPTH 4
-
-/* Where a schema, or the parts of its allOf and references, demands member `key`: the subschema of its value, or UINT32_MAX. */
-static sid member_schema(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
-  const struct node *n = tsl__node_of(s, id);
-  uint32_t ignored;
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
-  for (uint32_t i = 0; v && i < v->count; i++)
-    if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) && listed(s, v->children[i], &ignored))
-      return v->children[i];
-  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
-    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
-    for (uint32_t i = 0; v && i < v->count; i++) {
-      sid found = member_schema(s, v->children[i], key, length, depth + 1);
-      if (found != UINT32_MAX) return found;
-    }
-  }
-  return UINT32_MAX;
-}
-
-static bool requires(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
-  const struct node *n = tsl__node_of(s, id);
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
-  for (uint32_t i = 0; v && i < v->value->length; i++)
-    if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
-  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
-    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
-    for (uint32_t i = 0; v && i < v->count; i++)
-      if (requires(s, v->children[i], key, length, depth + 1)) return true;
-  }
-  return false;
-}
-
-/* Is there a member that one of the two demands, and whose listed values don't meet? */
-static bool tags_disjoint(struct schema *s, sid a, sid b, sid at, int depth) {
-  const struct node *n = tsl__node_of(s, at);
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
-  uint32_t ignored;
-  for (uint32_t i = 0; v && i < v->count; i++) {
-    const tsl__json *m = &v->value->items[i];
-    if (!listed(s, v->children[i], &ignored)) continue;
-    sid other = member_schema(s, b, m->key, m->key_length, 0);
-    if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
-    if (requires(s, a, m->key, m->key_length, 0) || requires(s, b, m->key, m->key_length, 0)) return true;
-  }
-  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
-    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
-    for (uint32_t i = 0; v && i < v->count; i++)
-      if (tags_disjoint(s, a, b, v->children[i], depth + 1)) return true;
-  }
-  return false;
-}
-
-static bool closed_against(const struct schema *s, sid a, sid b) {
-  const struct node *n = tsl__node_of(s, simplify(s, POS(a)) >> 1), *m = tsl__node_of(s, simplify(s, POS(b)) >> 1);
-  const struct keyword_value *extra = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES), *names = tsl__keyword_or_null(m, KW_REQUIRED);
-  if (!extra || extra->children[0] != SID_FALSE || tsl__has(n, KW_PATTERN_PROPERTIES) || !names) return false;
-  const struct keyword_value *own = tsl__keyword_or_null(n, KW_PROPERTIES);
-  for (uint32_t i = 0; i < names->value->length; i++)
-    if (!own || !tsl__json_get(own->value, names->value->items[i].text, names->value->items[i].length)) return true;
-  return false;
-}
-
-static bool disjoint(struct schema *s, uint8_t type, sid a, sid b) {
-  if (impossible(s, type, POS(a)) || impossible(s, type, POS(b))) return true;
-  if (lists_disjoint(s, a, b)) return true;
-  if (type != T_OBJECT) return false;
-  return tags_disjoint(s, a, b, a, 0) || closed_against(s, a, b) || closed_against(s, b, a);
-}
-
 /* ---- the recursion ------------------------------------------------------------------------------------------------ */
 
 static void expand(struct expansion *e, struct branch b);
@@ -667,7 +583,7 @@ static void expand(struct expansion *e, struct branch b);
 static void expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n) {
   struct branch next = *b;
   for (uint32_t i = 0; i < n; i++) {
-    if (impossible(e->s, e->type, lits[i])) return;
+    if (tsl__schema_impossible(e->s, e->type, lits[i])) return;
     want(e, &next, lits[i]);
   }
   expand(e, next);
@@ -675,7 +591,7 @@ static void expand_with(struct expansion *e, const struct branch *b, const lit *
 
 /* The one atom that a lit is for objects, if it is one: {required: [k]}, its negation, nothing else beside. */
 static bool as_atom(struct expansion *e, lit l, const struct atom *next, struct atom **out) {
-  l = simplify(e->s, l);
+  l = tsl__schema_simplify(e->s, l);
   const struct node *n = tsl__node_of(e->s, l >> 1);
   if ((n->mask & ~((uint64_t)1 << KW_TYPE)) != (uint64_t)1 << KW_REQUIRED || !(n->types & T_OBJECT)) return false;
   const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
@@ -689,7 +605,7 @@ static bool any_of_clause(struct expansion *e, struct branch *b, const struct ke
   struct atom *atoms = NULL;
   if (e->type != T_OBJECT) return false;
   for (uint32_t i = 0; i < v->count; i++)
-    if (!impossible(e->s, e->type, POS(v->children[i])) && !as_atom(e, POS(v->children[i]), atoms, &atoms)) return false;
+    if (!tsl__schema_impossible(e->s, e->type, POS(v->children[i])) && !as_atom(e, POS(v->children[i]), atoms, &atoms)) return false;
   clause_part(e, b, atoms);
   return true;
 }
@@ -710,11 +626,11 @@ static void expand_any_of(struct expansion *e, struct branch *b, const struct ke
 static void expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v) {
   lit *lits = tsl__schema_alloc(e->s, (v->count + 1) * sizeof *lits);
   for (uint32_t i = 0; lits && i < v->count && tsl__schema_ok(e->s); i++) {
-    if (impossible(e->s, e->type, POS(v->children[i]))) continue;
+    if (tsl__schema_impossible(e->s, e->type, POS(v->children[i]))) continue;
     uint32_t n = 0;
     lits[n++] = POS(v->children[i]);
     for (uint32_t j = 0; j < v->count; j++)
-      if (j != i && !disjoint(e->s, e->type, v->children[i], v->children[j])) lits[n++] = NEG(v->children[j]);
+      if (j != i && !tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j])) lits[n++] = NEG(v->children[j]);
     expand_with(e, b, lits, n);
   }
 }
@@ -727,17 +643,14 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
       expand_with(e, b, (lit[]){POS(tsl__schema_const(e->s, v))}, 1);
       continue;
     }
-    tsl__number_spec *spec = tsl__schema_alloc(e->s, sizeof *spec);
+    tsl__number_spec spec = {.has_min = true, .has_max = true};
     struct branch next = *b;
-    struct part *p = spec ? add(e, &next, PART_NUMBER) : NULL;
-    if (!p) return;
-    if (tsl__decimal_parse(&e->s->arena, v->text, v->length, &spec->min) != TSL_OK) {
+    if (tsl__decimal_parse(&e->s->arena, v->text, v->length, &spec.min) != TSL_OK) {
       tsl__schema_fail(e->s, TSL_ERR_LIMIT, v, "a number with too many digits");
       return;
     }
-    spec->max = spec->min;
-    spec->has_min = spec->has_max = true;
-    p->spec = spec;
+    spec.max = spec.min;
+    if (!narrow(e, &next, &spec)) continue;
     expand(e, next);
   }
 }
@@ -754,7 +667,7 @@ static void expand_dependencies(struct expansion *e, const struct branch *b, con
   struct branch without = *b, with = *b;
   clause_part(e, &without, new_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0));
   expand_dependencies(e, &without, v, from + 1);
-  if (impossible(e->s, e->type, POS(v->children[from]))) return;
+  if (tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) return;
   required_part(e, &with, NULL, m->key, m->key_length);
   want(e, &with, POS(v->children[from]));
   expand_dependencies(e, &with, v, from + 1);
@@ -766,11 +679,12 @@ static void expand_negation(struct expansion *e, struct branch *b, sid s) {
   if (w.always) {
     expand(e, *b);
   } else {
-    if (w.atoms) {
-      struct branch next = *b;
-      clause_part(e, &next, w.atoms);
-      expand(e, next);
-    }
+    struct branch next = *b;
+    bool certain_now = false;
+    if (w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->taken, w.atoms, &certain_now);
+    if (w.atoms && !certain_now) clause_part(e, &next, w.atoms);
+    if (w.atoms || certain_now) expand(e, next);
+    if (certain_now) w.more.n = 0;
     for (size_t i = 0; i < w.more.n && tsl__schema_ok(e->s); i++) expand(e, w.more.at[i]);
   }
   tsl__vec_free(e->s->alloc, &w.more);
@@ -800,10 +714,10 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
 static void expand(struct expansion *e, struct branch b) {
   if (++e->depth > TSL__SCHEMA_DEPTH) tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place", TSL__SCHEMA_DEPTH);
   while (b.pending && tsl__schema_ok(e->s)) {
-    lit l = simplify(e->s, b.pending->l);
+    lit l = tsl__schema_simplify(e->s, b.pending->l);
     b.pending = b.pending->next;
     if (l & 1) {
-      if (impossible(e->s, e->type, l)) goto done;
+      if (tsl__schema_impossible(e->s, e->type, l)) goto done;
       if (!certain(e->s, e->type, l)) choose_later(e, &b, l >> 1, KW_COUNT, true);
     } else if (!take_node(e, &b, l >> 1)) {
       goto done;
@@ -817,13 +731,13 @@ static void expand(struct expansion *e, struct branch b) {
   } else if (++e->leaves > TSL__SCHEMA_ALTERNATIVES) {
     tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place", TSL__SCHEMA_ALTERNATIVES);
   } else {
-    e->leaf(e->ctx, b.parts);
+    e->leaf(e->ctx, b.parts, b.number);
   }
 done:
   e->depth--;
 }
 
-void tsl__schema_expand(struct schema *s, goal g, uint8_t type, void (*leaf)(void *ctx, const struct part *parts), void *ctx) {
+void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx) {
   const struct goal_entry *entry = tsl__goal_of(s, g);
   struct expansion e = {.s = s, .type = type, .leaf = leaf, .ctx = ctx};
   struct branch b = {0};

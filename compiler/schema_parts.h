@@ -136,8 +136,7 @@ enum part_kind {
   PART_CLAUSE,    /* object: one of `atoms` */
   PART_ITEMS,     /* array: items from `min` to `max` - 1 satisfy `l` */
   PART_CONTAINS,  /* array: of the items from `from` on, min to max satisfy `l` */
-  PART_UNIQUE,    /* array: no two items are equal */
-  PART_NUMBER     /* number: `spec` */
+  PART_UNIQUE     /* array: no two items are equal */
 };
 
 enum atom_kind {
@@ -168,7 +167,6 @@ struct part {
   lit l;
   uint32_t min, max, from;
   const struct atom *atoms;
-  const tsl__number_spec *spec;
 };
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
@@ -388,8 +386,25 @@ goal tsl__schema_goal_and(struct schema *s, goal g, const lit *lits, uint32_t n)
 static inline struct goal_entry *tsl__goal_of(const struct schema *s, goal g) { return s->goals.at[g]; }
 /* Find the alternatives of all types (goal_entry.opened). */
 bool tsl__schema_open(struct schema *s, goal g);
-/* Call `leaf` for each conjunction of parts that a goal has for one type (T_NUMBER, T_ARRAY or T_OBJECT). */
-void tsl__schema_expand(struct schema *s, goal g, uint8_t type, void (*leaf)(void *ctx, const struct part *parts), void *ctx);
+/* Call `leaf` for each conjunction that a goal has for one type: T_ARRAY or T_OBJECT with their parts, T_NUMBER with its spec (NULL: every number). */
+typedef void tsl__schema_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number);
+void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx);
+/* A lit without detours: through nodes that are nothing but a reference, a not, or one of these around true or false. */
+lit tsl__schema_simplify(const struct schema *s, lit l);
+/* Is it plain that no value of the type satisfies l? */
+bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l);
+
+/* ---- schema_disjoint.c ---- */
+struct taken { /* nodes that hold for one object */
+  const struct taken *next;
+  sid s;
+};
+/* Is it plain that no value of the type satisfies both? */
+bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b);
+/* Is it plain that no object satisfies `next` and all that are taken? */
+bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next);
+/* The atoms of a clause that what is taken leaves open; *sure becomes true if one certainly holds. */
+const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *taken, const struct atom *atoms, bool *sure);
 
 /* ---- schema_scalar.c ---- */
 uint8_t tsl__schema_scalars(struct schema *s, lit l); /* of T_NULL, T_FALSE, T_TRUE */

@@ -300,23 +300,16 @@ struct number_union {
   TSL__VEC(tsl__expr) exprs;
 };
 
-static void number_leaf(void *ctx, const struct part *parts) {
+static void number_leaf(void *ctx, const struct part *parts, const tsl__number_spec *spec) {
+  static const tsl__number_spec every = {0};
   struct number_union *u = ctx;
   struct schema *s = u->s;
-  tsl__number_spec all = {0};
-  for (const struct part *p = parts; p && !all.empty; p = p->next) {
-    tsl__number_spec next;
-    tsl_status status = tsl__number_intersect(&s->arena, &all, p->spec, &next);
-    if (status != TSL_OK) {
-      tsl__schema_fail(s, status, NULL, "number constraints that are too complex together");
-      return;
-    }
-    all = next;
-  }
-  if (tsl__number_empty(&all)) return;
+  (void)parts;
+  if (!spec) spec = &every;
+  if (tsl__number_empty(spec)) return;
   if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
   if (!s->numbers) return;
-  if (!tsl__vec_push(s->alloc, &u->exprs, tsl__numbers_expr(s->numbers, &all))) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (!tsl__vec_push(s->alloc, &u->exprs, tsl__numbers_expr(s->numbers, spec))) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
 tsl__expr tsl__schema_numbers(struct schema *s, goal g) {

@@ -190,13 +190,15 @@ struct collecting {
   TSL__VEC(struct array *) arrays;
 };
 
-static void object_leaf(void *ctx, const struct part *parts) {
+static void object_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
+  (void)number;
   struct collecting *c = ctx;
   struct object *o = tsl__object_new(c->s, c->level, parts);
   if (o && !tsl__vec_push(c->s->alloc, &c->objects, o)) tsl__schema_fail(c->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
-static void array_leaf(void *ctx, const struct part *parts) {
+static void array_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
+  (void)number;
   struct collecting *c = ctx;
   struct array *a = tsl__array_new(c->s, c->level, parts);
   if (a && !tsl__vec_push(c->s->alloc, &c->arrays, a)) tsl__schema_fail(c->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");

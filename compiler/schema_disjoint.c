@@ -1,0 +1,185 @@
+/* schema_disjoint.c - what is plain without following values: subschemas that exclude each other.
+ *
+ * Real schemas tell their alternatives apart by type, by const or enum of a member that is required, or by a closed list of members. Seeing that early keeps
+ * oneOf as cheap as anyOf and a chain of n if-then from becoming 2^n alternatives. Everything here is an approximation on the safe side: "disjoint"
+ * is certain, "not disjoint" only means that it is not plain.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/schema_parts.h"
+
+/* The values that a lit's node lists, or NULL: enum, const, through references. */
+static const tsl__json *listed(const struct schema *s, sid id, uint32_t *n) {
+  const struct node *node = tsl__node_of(s, tsl__schema_simplify(s, POS(id)) >> 1);
+  for (int steps = 0; steps < 8 && tsl__has(node, KW_REF); steps++) {
+    if (tsl__has(node, KW_CONST) || tsl__has(node, KW_ENUM)) break;
+    node = tsl__node_of(s, tsl__keyword(node, KW_REF)->children[0]);
+  }
+  *n = 1;
+  if (tsl__has(node, KW_CONST)) return tsl__keyword(node, KW_CONST)->value;
+  if (!tsl__has(node, KW_ENUM)) return NULL;
+  *n = tsl__keyword(node, KW_ENUM)->value->length;
+  return tsl__keyword(node, KW_ENUM)->value->items;
+}
+
+static bool lists_disjoint(struct schema *s, sid a, sid b) {
+  uint32_t n, m;
+  const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
+  if (!x || !y) return false;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t j = 0; j < m; j++)
+      if (x[i].kind >= TSL__JSON_ARRAY || tsl__json_equal(&s->arena, &x[i], &y[j])) return false;
+  return true;
+}
+
+#define CORE_DEPTH 4
+
+/* Where a schema, or the parts of its allOf and references, demands member `key`: the subschema of its value, or UINT32_MAX. */
+static sid member_schema(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
+  const struct node *n = tsl__node_of(s, id);
+  uint32_t ignored;
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+  for (uint32_t i = 0; v && i < v->count; i++)
+    if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) && listed(s, v->children[i], &ignored))
+      return v->children[i];
+  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
+    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
+    for (uint32_t i = 0; v && i < v->count; i++) {
+      sid found = member_schema(s, v->children[i], key, length, depth + 1);
+      if (found != UINT32_MAX) return found;
+    }
+  }
+  return UINT32_MAX;
+}
+
+static bool requires(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
+  const struct node *n = tsl__node_of(s, id);
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
+  for (uint32_t i = 0; v && i < v->value->length; i++)
+    if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
+  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
+    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
+    for (uint32_t i = 0; v && i < v->count; i++)
+      if (requires(s, v->children[i], key, length, depth + 1)) return true;
+  }
+  return false;
+}
+
+/* Is there a member that one of the two demands, and whose listed values don't meet? */
+static bool tags_disjoint(struct schema *s, sid a, sid b, sid at, int depth) {
+  const struct node *n = tsl__node_of(s, at);
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+  uint32_t ignored;
+  for (uint32_t i = 0; v && i < v->count; i++) {
+    const tsl__json *m = &v->value->items[i];
+    if (!listed(s, v->children[i], &ignored)) continue;
+    sid other = member_schema(s, b, m->key, m->key_length, 0);
+    if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
+    if (requires(s, a, m->key, m->key_length, 0) || requires(s, b, m->key, m->key_length, 0)) return true;
+  }
+  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
+    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
+    for (uint32_t i = 0; v && i < v->count; i++)
+      if (tags_disjoint(s, a, b, v->children[i], depth + 1)) return true;
+  }
+  return false;
+}
+
+static bool closed_against(const struct schema *s, sid a, sid b) {
+  const struct node *n = tsl__node_of(s, tsl__schema_simplify(s, POS(a)) >> 1), *m = tsl__node_of(s, tsl__schema_simplify(s, POS(b)) >> 1);
+  const struct keyword_value *extra = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES), *names = tsl__keyword_or_null(m, KW_REQUIRED);
+  if (!extra || extra->children[0] != SID_FALSE || tsl__has(n, KW_PATTERN_PROPERTIES) || !names) return false;
+  const struct keyword_value *own = tsl__keyword_or_null(n, KW_PROPERTIES);
+  for (uint32_t i = 0; i < names->value->length; i++)
+    if (!own || !tsl__json_get(own->value, names->value->items[i].text, names->value->items[i].length)) return true;
+  return false;
+}
+
+bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
+  if (tsl__schema_impossible(s, type, POS(a)) || tsl__schema_impossible(s, type, POS(b))) return true;
+  if (lists_disjoint(s, a, b)) return true;
+  if (type != T_OBJECT) return false;
+  return tags_disjoint(s, a, b, a, 0) || closed_against(s, a, b) || closed_against(s, b, a);
+}
+
+/* ---- within one alternative ------------------------------------------------------------------------------------------ */
+
+static bool demanded(const struct schema *s, const struct taken *taken, const char *key, uint32_t length) {
+  for (; taken; taken = taken->next) {
+    const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, taken->s), KW_REQUIRED);
+    for (uint32_t i = 0; v && i < v->value->length; i++)
+      if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
+  }
+  return false;
+}
+
+/* The subschema of a member in one node if it lists its values, or UINT32_MAX. */
+static sid listed_member(const struct schema *s, sid at, const char *key, uint32_t length) {
+  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, at), KW_PROPERTIES);
+  uint32_t ignored;
+  const tsl__json *m = v ? tsl__json_get(v->value, key, length) : NULL;
+  if (!m) return UINT32_MAX;
+  sid child = v->children[m - v->value->items];
+  return listed(s, child, &ignored) ? child : UINT32_MAX;
+}
+
+bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next) {
+  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, next), KW_PROPERTIES);
+  const struct taken all = {taken, next};
+  uint32_t ignored;
+  for (uint32_t i = 0; v && taken && i < v->count; i++) {
+    const tsl__json *m = &v->value->items[i];
+    if (!listed(s, v->children[i], &ignored) || !demanded(s, &all, m->key, m->key_length)) continue;
+    for (const struct taken *t = taken; t; t = t->next) {
+      sid other = listed_member(s, t->s, m->key, m->key_length);
+      if (other != UINT32_MAX && lists_disjoint(s, v->children[i], other)) return true;
+    }
+  }
+  return false;
+}
+
+/* Is every value that a lists among those of b? */
+static bool list_within(struct schema *s, sid a, sid b) {
+  uint32_t n, m;
+  const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t j = 0;
+    while (j < m && !tsl__json_equal(&s->arena, &x[i], &y[j])) j++;
+    if (j == m) return false;
+  }
+  return true;
+}
+
+/* Does the node list values and ask for nothing else? */
+static bool only_lists(const struct schema *s, sid id) {
+  const struct node *n = tsl__node_of(s, tsl__schema_simplify(s, POS(id)) >> 1);
+  return n->mask == (uint64_t)1 << KW_CONST || n->mask == (uint64_t)1 << KW_ENUM;
+}
+
+enum atom_state { DEAD, SURE, LIVE };
+
+static enum atom_state look(struct schema *s, const struct taken *taken, const struct atom *a) {
+  if (a->kind == ATOM_ABSENT) return demanded(s, taken, a->key, a->key_length) ? DEAD : LIVE;
+  if (a->kind != ATOM_KEY || !(a->l & 1) || !only_lists(s, a->l >> 1)) return LIVE;
+  for (const struct taken *t = taken; t; t = t->next) {
+    sid other = listed_member(s, t->s, a->key, a->key_length);
+    if (other == UINT32_MAX) continue;
+    if (list_within(s, other, a->l >> 1)) return DEAD;
+    if (lists_disjoint(s, other, a->l >> 1) && demanded(s, taken, a->key, a->key_length)) return SURE;
+  }
+  return LIVE;
+}
+
+const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *taken, const struct atom *atoms, bool *sure) {
+  const struct atom *live = NULL;
+  for (; atoms; atoms = atoms->next) {
+    enum atom_state state = look(s, taken, atoms);
+    if (state == SURE) *sure = true;
+    if (state != LIVE) continue;
+    struct atom *copy = tsl__arena_copy(&s->arena, atoms, sizeof *atoms);
+    if (!copy) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
+    copy->next = live;
+    live = copy;
+  }
+  return live;
+}
