@@ -15,9 +15,9 @@ static int check(const source *s, const char *path) {
   int code = CLI_BAD;
   if (!cli_read(path, &text)) return CLI_BAD;
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
-  size_t length = text.length;
+  size_t start, length = text.length;
   if (status != TSL_OK) cli_complain("cannot start: %s", tsl_status_name(status));
-  else code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &length, true);
+  else code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &start, &length, source_ends(s));
   tsl_matcher_free(matcher);
   cli_text_free(&text);
   return code;
@@ -45,8 +45,8 @@ const cli_command cli_check = {
     "check",
     "(--schema F | --regex R | --grammar F) [options] FILE|-",
     "does this text match the grammar? if not, where and why",
-    "Members of objects may come in any order (--order any) and white space is free (--ws any), unless said otherwise. A line break at the very\n"
-    "end of the text is left out if it does not match.\n"
+    "Members of objects may come in any order (--order any) and white space is free (--ws any), unless said otherwise. Before and after\n"
+    "the text, white space (--schema with --ws any) or one line break at the end (else) is left out if it does not match.\n"
     "exit codes: 0 the text matches; 1 it does not: the byte offset and what was expected there go to stderr; 2 the call, the grammar or a\n"
     "file is bad.\n",
     run};

@@ -56,11 +56,11 @@ static void print_stats(const tsl_grammar *grammar) {
          t.memory, t.exprs, t.states, t.walks, t.walk_steps, t.masks, t.stacks);
 }
 
-static int follow(tsl_matcher *matcher, const char *path) {
+static int follow(const source *s, tsl_matcher *matcher, const char *path) {
   cli_text text = {0};
   if (!cli_read(path, &text)) return CLI_BAD;
-  size_t length = text.length;
-  int code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &length, true);
+  size_t start, length = text.length;
+  int code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &start, &length, source_ends(s));
   cli_text_free(&text);
   return code;
 }
@@ -73,7 +73,7 @@ static int explain(const source *s, const settings *o) {
   tsl_matcher *matcher = NULL;
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
   if (status != TSL_OK) return cli_complain("explain: %s", tsl_status_name(status));
-  int code = o->text ? follow(matcher, o->text) : CLI_OK;
+  int code = o->text ? follow(s, matcher, o->text) : CLI_OK;
   uint64_t least = 0;
   heading("what is enforced");
   print_report(tsl_grammar_report(s->grammar));

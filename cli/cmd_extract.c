@@ -30,13 +30,13 @@ static int extract(const source *s, const settings *o, const char *path) {
   cli_text text = {0};
   tsl_matcher *matcher = NULL;
   if (!cli_read(path, &text)) return CLI_BAD;
-  size_t length = text.length;
+  size_t start = 0, length = text.length;
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
   int code = status == TSL_OK ? CLI_OK : cli_complain("extract: %s", tsl_status_name(status));
-  if (code == CLI_OK) code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &length, true);
-  text.at[length] = 0; /* a line break at the end may have been left out */
-  if (code == CLI_OK && s->kind == SOURCE_REGEX) code = captures_regex(s->text.at, s->text.length, &s->regex, text.at, length);
-  else if (code == CLI_OK) code = captures_json(text.at, length, o->pointer, o->count);
+  if (code == CLI_OK) code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &start, &length, source_ends(s));
+  text.at[start + length] = 0; /* something at the end may have been left out */
+  if (code == CLI_OK && s->kind == SOURCE_REGEX) code = captures_regex(s->text.at, s->text.length, &s->regex, text.at + start, length);
+  else if (code == CLI_OK) code = captures_json(text.at + start, length, o->pointer, o->count);
   tsl_matcher_free(matcher);
   cli_text_free(&text);
   return code;

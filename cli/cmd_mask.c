@@ -70,8 +70,8 @@ static int mask_after(const source *s, const settings *o) {
   if (o->prefix) cli_text_add(&prefix, o->prefix, strlen(o->prefix));
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
   int code = status == TSL_OK ? CLI_OK : cli_complain("mask: %s", tsl_status_name(status));
-  size_t length = prefix.length;
-  if (code == CLI_OK && length) code = position_follow(matcher, o->file ? o->file : "prefix", prefix.at, &length, false);
+  size_t start, length = prefix.length;
+  if (code == CLI_OK && length) code = position_follow(matcher, o->file ? o->file : "prefix", prefix.at, &start, &length, POSITION_PREFIX);
   if (code == CLI_OK) code = show(s, matcher, o);
   tsl_matcher_free(matcher);
   cli_text_free(&prefix);

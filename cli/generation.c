@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CLOSING_SLACK 48u       /* bytes that a completion may take beyond twice the fewest */
+#define CLOSING_MAX 1000000u    /* bytes of a completion that is planned at all */
+
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
 generation_settings generation_defaults(void) { return (generation_settings){{0, 1.0f, 0, 1.0f, 0.0f}, 256, false, false}; }
@@ -97,31 +100,36 @@ static uint64_t shortest(tsl_matcher *m) {
   return tsl_matcher_shortest_completion(m, &bytes) == TSL_OK ? bytes : UINT64_MAX;
 }
 
-/* Read a byte after which fewer bytes complete the text; false if none does (a special token is due). */
+/* Read the byte after which the fewest bytes are needed, ideally fewer than before (`need`); false if no byte can come (a special token is due). */
 static bool step_closer(tsl_matcher *m, uint64_t need, uint8_t *byte) {
   uint32_t set[8];
+  uint64_t least = UINT64_MAX;
   if (tsl_matcher_next_bytes(m, set) != TSL_OK) return false;
-  for (unsigned b = 0; b < 256; b++) {
-    if (!(set[b >> 5] >> (b & 31) & 1)) continue;
-    *byte = (uint8_t)b;
-    if (tsl_matcher_accept_bytes(m, byte, 1, NULL) != TSL_OK) continue;
-    if (shortest(m) < need) return true;
+  for (unsigned i = 0; i < 256 && least >= need; i++) {
+    uint8_t candidate = (uint8_t)('1' + i); /* of equals the first: 1 before 0, so that dates are not in the year 0 */
+    unsigned b = candidate;
+    if (!(set[b >> 5] >> (b & 31) & 1) || tsl_matcher_accept_bytes(m, &candidate, 1, NULL) != TSL_OK) continue;
+    uint64_t after = shortest(m);
+    if (after < least) {
+      least = after;
+      *byte = candidate;
+    }
     tsl_matcher_rollback(m, 1);
   }
-  return false;
+  return least < UINT64_MAX && tsl_matcher_accept_bytes(m, byte, 1, NULL) == TSL_OK;
 }
 
-/* The bytes of a shortest completion, on a copy of the matcher. */
+/* The bytes of a short completion, on a copy of the matcher. */
 static bool completion_bytes(const tsl_matcher *from, cli_text *out) {
   tsl_matcher *m;
   if (tsl_matcher_fork(from, &m) != TSL_OK) return false;
-  uint64_t need = shortest(m);
+  uint64_t need = shortest(m), most = need < CLOSING_MAX / 2 ? 2 * need + CLOSING_SLACK : CLOSING_MAX;
   uint8_t byte;
-  while (need && step_closer(m, need, &byte)) {
+  while (!tsl_matcher_is_complete(m) && out->length < most && step_closer(m, need, &byte)) {
     cli_text_add(out, &byte, 1);
     need = shortest(m);
   }
-  bool done = need == 0 && tsl_matcher_is_complete(m);
+  bool done = tsl_matcher_is_complete(m);
   tsl_matcher_free(m);
   return done;
 }
@@ -142,7 +150,7 @@ static tsl_token longest_token(const generation *g, tsl_matcher *m, const char *
   return best;
 }
 
-/* The tokens of a shortest completion go to g->closing. False if there is none, or the vocabulary can't spell it. */
+/* The tokens of a short completion go to g->closing. False if there is none, or the vocabulary can't spell it. */
 static bool plan_closing(generation *g) {
   cli_text rest = {0};
   tsl_matcher *m = NULL;
@@ -161,10 +169,10 @@ static bool plan_closing(generation *g) {
   return ok;
 }
 
-/* Can the text be completed with that many more tokens? A token spells at least one byte, so few bytes are few tokens. */
+/* Can the text be completed with that many more tokens? A token spells at least one byte, so where there is plenty of room, nothing is planned. */
 static bool fits(generation *g, uint64_t left) {
   uint64_t bytes = shortest(g->matcher);
-  if (bytes <= left) return true;
+  if (left > CLOSING_SLACK && bytes < (left - CLOSING_SLACK) / 4) return true;
   if (bytes > left * TSL_MAX_TOKEN_BYTES) return false;
   bool ok = plan_closing(g) && g->closing_count <= left;
   g->closing_count = 0;

@@ -10,10 +10,17 @@
 
 static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
 
+/* How much of ":12:" has been read after one more byte. */
+static uint8_t clock_after(uint8_t clock, uint8_t b) {
+  if (b == ':') return clock == 3 ? 4 : 1;
+  return is_digit(b) && (clock == 1 || clock == 2) ? (uint8_t)(clock + 1) : 0;
+}
+
 /* Move on by a byte; false if the spelling is not plain. */
 static bool step(plain_state *s, uint8_t b) {
   if (s->in_string) {
-    bool plain = b != '\\';
+    bool plain = b != '\\' && !(s->clock == 4 && b == '6');
+    s->clock = clock_after(s->clock, b);
     if (!s->escaped && b == '"') s->in_string = false;
     s->escaped = !s->escaped && b == '\\';
     return plain;

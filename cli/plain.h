@@ -5,7 +5,8 @@
  * Idea      Follow the lexical state of the text (in a string, in a number, how many digits) and take tokens out of the mask that would add
  *             - an exponent, or a digit past the 15th of a number,
  *             - a fraction, where a number with one could not end (then it is an integer's: 4.3 would need an exponent),
- *             - an escape in a string.
+ *             - an escape in a string,
+ *             - a 6 after two digits between colons in a string: second 60 is right in few minutes of history, and few programs read it.
  *           A token that is drawn may still lead a number astray (13 where at most 2 is allowed can only become 13e-1): ask the matcher whether a few
  *           digits end it.
  *           If that leaves nothing, the mask stays as it is: the grammar decides, this is only taste.
@@ -24,6 +25,7 @@
 /* Where in a JSON text we are. Zero-initialised is its beginning. */
 typedef struct plain_state {
   bool in_string, escaped; /* escaped: a backslash was the last byte */
+  uint8_t clock;           /* how much of ":12:" the last bytes of the string are, 0 to 4 */
   bool in_number, fraction;
   unsigned digits;
 } plain_state;

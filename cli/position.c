@@ -40,25 +40,42 @@ static int say_where(tsl_matcher *matcher, const char *name, const char *text, s
   return CLI_NO;
 }
 
-static size_t without_line_break(const char *text, size_t length) {
-  if (length && text[length - 1] == '\n') length--;
-  if (length && text[length - 1] == '\r') length--;
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/* Where the text may end at the latest for what follows to be left out. */
+static size_t end_of(const char *text, size_t length, position_ends ends) {
+  if (ends == POSITION_JSON)
+    while (length && is_space(text[length - 1])) length--;
+  if (ends == POSITION_TEXT && length && text[length - 1] == '\n') length--;
+  if (ends == POSITION_TEXT && length && text[length - 1] == '\r') length--;
   return length;
 }
 
-int position_follow(tsl_matcher *matcher, const char *name, const char *text, size_t *length, bool whole) {
-  size_t accepted = 0;
-  tsl_status status = tsl_matcher_accept_bytes(matcher, text, *length, &accepted);
+/* Skip white space that the grammar does not take. */
+static size_t begin_of(tsl_matcher *matcher, const char *text, size_t length, position_ends ends) {
+  size_t i = 0;
+  if (ends != POSITION_JSON || !length || !is_space(text[0])) return 0;
+  if (tsl_matcher_accept_bytes(matcher, text, 1, NULL) == TSL_OK) {
+    tsl_matcher_reset(matcher);
+    return 0;
+  }
+  while (i < length && is_space(text[i])) i++;
+  return i;
+}
+
+int position_follow(tsl_matcher *matcher, const char *name, const char *text, size_t *start, size_t *length, position_ends ends) {
+  size_t accepted = 0, begin = begin_of(matcher, text, *length, ends), all = *length;
+  tsl_status status = tsl_matcher_accept_bytes(matcher, text + begin, all - begin, &accepted);
+  *start = begin;
+  *length = all - begin;
   if (status == TSL_OK) {
-    if (!whole || tsl_matcher_is_complete(matcher)) return CLI_OK;
-    return say_where(matcher, name, text, *length, *length);
+    if (ends == POSITION_PREFIX || tsl_matcher_is_complete(matcher)) return CLI_OK;
+    return say_where(matcher, name, text, all, all);
   }
   if (status != TSL_REJECTED) return cli_complain("%s: %s while following the text", name, tsl_status_name(status));
-  status = tsl_matcher_accept_bytes(matcher, text, accepted, NULL);
-  if (status != TSL_OK) return cli_complain("%s: %s at byte offset %zu", name, tsl_status_name(status), accepted);
-  if (whole && accepted >= without_line_break(text, *length) && tsl_matcher_is_complete(matcher)) {
-    *length = accepted;
-    return CLI_OK;
-  }
-  return say_where(matcher, name, text, *length, accepted);
+  status = tsl_matcher_accept_bytes(matcher, text + begin, accepted, NULL);
+  if (status != TSL_OK) return cli_complain("%s: %s at byte offset %zu", name, tsl_status_name(status), begin + accepted);
+  *length = accepted;
+  if (ends != POSITION_PREFIX && begin + accepted >= end_of(text, all, ends) && tsl_matcher_is_complete(matcher)) return CLI_OK;
+  return say_where(matcher, name, text, all, begin + accepted);
 }

@@ -9,9 +9,14 @@
 
 #include "common.h"
 
+typedef enum position_ends {
+  POSITION_PREFIX, /* the text may stop anywhere */
+  POSITION_TEXT,   /* it must be complete; a last line break that does not match is left out, as editors and echo put one */
+  POSITION_JSON    /* it must be complete; white space before and after it is left out where it does not match (RFC 8259 allows it) */
+} position_ends;
+
 /* Feed a text to a matcher that stands at its beginning. CLI_OK, CLI_NO after saying on stderr where it stopped matching and what was expected, CLI_BAD
- * after saying what went wrong. With `whole`, the text must also be complete, and a last line break that does not match is left out, as editors and
- * echo put one: *length is then the length without it. `name` is the text's name for messages. */
-int position_follow(tsl_matcher *matcher, const char *name, const char *text, size_t *length, bool whole);
+ * after saying what went wrong. *start and *length become the part of the text that was read. `name` is the text's name for messages. */
+int position_follow(tsl_matcher *matcher, const char *name, const char *text, size_t *start, size_t *length, position_ends ends);
 
 #endif

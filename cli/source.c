@@ -215,6 +215,10 @@ int source_open(source *s) {
   return status == TSL_OK ? CLI_OK : cli_complain_error(source_name(s), &error);
 }
 
+position_ends source_ends(const source *s) {
+  return s->kind == SOURCE_SCHEMA && s->schema.whitespace == TSL_WS_ANY ? POSITION_JSON : POSITION_TEXT;
+}
+
 void source_close(source *s) {
   tsl_grammar_release(s->grammar);
   tsl_vocab_release(s->vocab);

@@ -10,6 +10,7 @@
 #define TSL_CLI_SOURCE_H
 
 #include "common.h"
+#include "position.h"
 
 #define SOURCE_MAX_RESOLVES 64 /* --resolve options of one call */
 
@@ -40,6 +41,8 @@ cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace
 const char *source_name(const source *s);
 /* Read and compile. Returns CLI_OK, or CLI_BAD after saying why. */
 int source_open(source *s);
+/* How finished texts of this grammar may end: for position_follow. */
+position_ends source_ends(const source *s);
 void source_close(source *s);
 
 #endif
