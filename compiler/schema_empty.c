@@ -146,21 +146,44 @@ static void with_target(struct plan *p, uint32_t clause, const struct target *t)
   }
 }
 
-/* Recursion is bounded by TSL__SCHEMA_CLAUSES. */
+/* Does what has been decided fulfil the target? Then nothing else needs to be tried. */
+static bool holds(const struct plan *p, const struct target *t) {
+  if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] == 2;
+  if (t->kind == ATOM_MIN) return p->min >= t->count;
+  if (t->kind == ATOM_MAX) return p->max <= t->count;
+  if (t->kind != ATOM_KEY || tsl__bit(p->bits, t->key) || p->must[t->key] != 1) return false;
+  return tsl__schema_goal_and(p->s, p->values[t->key], &t->l, 1) == p->values[t->key];
+}
+
+static bool fulfilled(const struct plan *p, const struct clause *c) {
+  for (uint32_t j = 0; j < c->n; j++)
+    if (holds(p, &c->targets[j])) return true;
+  return false;
+}
+
+/* Likely to cost nothing: something stays away, or comes anyway. */
+static bool cheap(const struct plan *p, const struct target *t) {
+  return t->kind == ATOM_ABSENT || t->kind == ATOM_MAX || (t->kind == ATOM_KEY && p->must[t->key] == 1);
+}
+
+/* Branch and bound; recursion is bounded by TSL__SCHEMA_CLAUSES. */
 static void search(struct plan *p, uint32_t clause) {
   if (p->best <= p->floor || !tsl__schema_ok(p->s)) return;
   if (++p->steps > TSL__SCHEMA_SEARCH) {
     tsl__schema_fail(p->s, TSL_ERR_LIMIT, NULL, "the constraints on one object are too entangled: %u steps of search", TSL__SCHEMA_SEARCH);
     return;
   }
-  while (clause < p->o->clause_count && (p->done >> clause) & 1u) clause++;
+  while (clause < p->o->clause_count && ((p->done >> clause) & 1u || fulfilled(p, &p->o->clauses[clause]))) clause++;
+  uint32_t bytes = leaf(p); /* choices that are still open only add to it */
+  if (bytes >= p->best) return;
   if (clause == p->o->clause_count) {
-    uint32_t bytes = leaf(p);
-    if (bytes < p->best) p->best = bytes;
+    p->best = bytes;
     return;
   }
   const struct clause *c = &p->o->clauses[clause];
-  for (uint32_t j = 0; j < c->n; j++) with_target(p, clause, &c->targets[j]);
+  for (int first = 1; first >= 0; first--)
+    for (uint32_t j = 0; j < c->n; j++)
+      if (cheap(p, &c->targets[j]) == (first == 1)) with_target(p, clause, &c->targets[j]);
 }
 
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) {
