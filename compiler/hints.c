@@ -210,6 +210,10 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   memset(out, 0, sizeof *out);
   out->limit = TSL__INF;
   tsl__node n = tsl__node_at(x, e);
+  while (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body) { /* a called frame begins as its rule */
+    e = tsl__rule_at(x, n.a)->body;
+    n = tsl__node_at(x, e);
+  }
   bool json = n.kind == TSL__K_JSTR;
   if (json && difference(x, n.a, out)) return;
   tsl__expr inner = json ? n.a : e;
