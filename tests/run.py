@@ -39,23 +39,27 @@ def run_one(build, test):
     """Run one test; what it was, its output, its counts, and the seconds that it took."""
     start = time.monotonic()
     command = test["cmd"]
-    process = subprocess.Popen(command, cwd=test["workdir"], env={**os.environ, **test["env"]}, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    output, status, why = "", 0, None
     try:
-        output, _ = process.communicate(timeout=test["timeout"])
-        why = None
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
-        why = f"ran past its limit of {test['timeout']} s"
+        process = subprocess.Popen(command, cwd=test["workdir"], env={**os.environ, **test["env"]}, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        try:
+            output, _ = process.communicate(timeout=test["timeout"])
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+            why = f"ran past its limit of {test['timeout']} s"
+        status = process.returncode
+    except OSError as error:
+        why = f"could not be started: {error}"
     counts = [tuple(int(g or 0) for g in m.groups()) for m in CLOSING.finditer(output)]
     passed, failed, skipped = counts[-1] if counts else (0, 0, 0)
-    if why is None and process.returncode < 0:
-        why = f"ended on signal {signal.Signals(-process.returncode).name}"
+    if why is None and status < 0:
+        why = f"ended on signal {signal.Signals(-status).name}"
     elif why is None and not counts:
-        why = f"ended with status {process.returncode} and without a closing line"
-    elif why is None and process.returncode != 0 and failed == 0:
-        why = f"ended with status {process.returncode}"
+        why = f"ended with status {status} and without a closing line"
+    elif why is None and status != 0 and failed == 0:
+        why = f"ended with status {status}"
     elif why is None and passed + failed + skipped == 0:
         why = "checked nothing"
     return {"build": build, "name": test["name"], "output": output, "passed": passed, "failed": failed + (why is not None),
