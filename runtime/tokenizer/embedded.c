@@ -65,7 +65,7 @@ tsl_status tsl_vocab_embedded(const tsl_allocator *allocator, tsl_vocab **out, t
   *out = NULL;
   tsl__vocab_builder b;
   tsl__builder_init(&b, tsl__allocator_or_default(allocator));
-  tsl__step split = {.kind = TSL__STEP_SPLIT_REGEX, .how = TSL__SPLIT_ISOLATED};
+  tsl__step split = {.kind = TSL__STEP_SPLIT_REGEX, .how = TSL__SPLIT_ISOLATED, .dialect = TSL__DIALECT_RUST};
   bool ok = add_bytes(&b) && add_merges(&b) && add_special(&b) &&
             tsl__builder_step(&b, split, embedded_pattern, sizeof embedded_pattern - 1, "", 0);
   tsl_status status = ok ? tsl__builder_finish(&b, &no_options, out, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");

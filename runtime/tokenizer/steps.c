@@ -18,6 +18,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <stdio.h>
+
 #include "runtime/tokenizer/tokenizer.h"
 
 /* ---- patterns ------------------------------------------------------------------------------------------------- */
@@ -31,7 +33,8 @@ struct tsl__pattern {
 };
 
 #define SPACES "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
-#define WORDS "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
+#define RUST_WORDS "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
+#define ONIGURUMA_WORDS "\\p{Alphabetic}\\p{M}\\p{N}\\p{Pc}"
 
 typedef TSL__VEC(char) text_vec;
 
@@ -61,20 +64,27 @@ static bool put_class(const tsl_allocator *a, text_vec *out, const char *set, bo
   return put(a, out, negated ? "[^" : "[", negated ? 2 : 1) && put(a, out, set, strlen(set)) && put(a, out, "]", 1);
 }
 
-/* \s and \w as Oniguruma and Rust's regex have them (White_Space; Alphabetic, M, Nd, Pc): PCRE2's \s also has U+180E, its \w no marks. */
-static bool put_escape(const tsl_allocator *a, text_vec *out, const char *escape, bool in_class) {
+/* \s, \w and \b as the dialect has them: PCRE2's \s also has U+180E, its \w no marks. */
+static bool put_escape(const tsl_allocator *a, text_vec *out, const char *escape, bool in_class, uint32_t dialect) {
+  const char *words = dialect == TSL__DIALECT_RUST ? RUST_WORDS : ONIGURUMA_WORDS;
+  char border[256];
+  if ((*escape == 'b' || *escape == 'B') && !in_class) {
+    char first = *escape == 'b' ? '!' : '='; /* a border: a word on one side, none on the other */
+    int n = snprintf(border, sizeof border, "(?:(?<=[%s])(?%c[%s])|(?<![%s])(?%c[%s]))", words, first, words, words, first == '!' ? '=' : '!', words);
+    return put(a, out, border, (size_t)n);
+  }
   if (*escape == 's' || (*escape == 'S' && !in_class)) return put_class(a, out, SPACES, in_class, *escape == 'S');
-  if (*escape == 'w' || (*escape == 'W' && !in_class)) return put_class(a, out, WORDS, in_class, *escape == 'W');
+  if (*escape == 'w' || (*escape == 'W' && !in_class)) return put_class(a, out, words, in_class, *escape == 'W');
   return put(a, out, "\\", 1) && put(a, out, escape, 1);
 }
 
 /* Rewrite a pattern of Oniguruma or Rust's regex for PCRE2. What PCRE2 would read differently (sets within sets) is refused. */
-static tsl_status translate(const char *s, size_t n, const tsl_allocator *a, text_vec *out, tsl_error *error) {
+static tsl_status translate(const char *s, size_t n, uint32_t dialect, const tsl_allocator *a, text_vec *out, tsl_error *error) {
   size_t class_start = 0; /* index after "[" or "[^"; 0: outside of a class */
   for (size_t i = 0; i < n; i++) {
     bool ok;
     if (s[i] == '\\' && i + 1 < n) {
-      ok = put_escape(a, out, s + ++i, class_start);
+      ok = put_escape(a, out, s + ++i, class_start, dialect);
     } else {
       if (class_start && ((s[i] == '[' && (i + 1 == n || s[i + 1] != ':')) || (s[i] == '&' && i + 1 < n && s[i + 1] == '&')))
         return tsl__fail(error, TSL_ERR_UNSUPPORTED, "a pre-tokenisation pattern has a set within a set");
@@ -89,14 +99,15 @@ static tsl_status translate(const char *s, size_t n, const tsl_allocator *a, tex
   return TSL_OK;
 }
 
-static tsl_status compile(tsl__pattern *p, const text_vec *text, uint32_t options, tsl_error *error) {
+static tsl_status compile(tsl__pattern *p, const text_vec *text, uint32_t dialect, tsl_error *error) {
+  uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | (dialect == TSL__DIALECT_RUST ? PCRE2_DOLLAR_ENDONLY : PCRE2_MULTILINE);
   int code = 0;
   PCRE2_SIZE offset = 0;
   PCRE2_UCHAR words[160];
   p->context = pcre2_general_context_create(pcre2_take, pcre2_leave, &p->alloc);
   pcre2_compile_context *compile_context = p->context ? pcre2_compile_context_create(p->context) : NULL;
   if (!compile_context) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  p->code = pcre2_compile((PCRE2_SPTR)(text->n ? text->at : ""), text->n, PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | options, &code, &offset, compile_context);
+  p->code = pcre2_compile((PCRE2_SPTR)(text->n ? text->at : ""), text->n, options, &code, &offset, compile_context);
   pcre2_compile_context_free(compile_context);
   if (p->code) {
     p->jit = !pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
@@ -107,15 +118,15 @@ static tsl_status compile(tsl__pattern *p, const text_vec *text, uint32_t option
   return tsl__fail(error, TSL_ERR_SYNTAX, "the pre-tokenisation pattern \"%.100s\": %s at byte %zu", text->n ? text->at : "", (char *)words, (size_t)offset);
 }
 
-tsl_status tsl__pattern_new(const char *s, size_t n, uint32_t options, const tsl_allocator *a, tsl__pattern **out, tsl_error *error) {
+tsl_status tsl__pattern_new(const char *s, size_t n, uint32_t dialect, const tsl_allocator *a, tsl__pattern **out, tsl_error *error) {
   text_vec text = {0};
   tsl__pattern *p = tsl__alloc_zero(a, sizeof *p);
-  tsl_status status = p ? translate(s, n, a, &text, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  tsl_status status = p ? translate(s, n, dialect, a, &text, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   if (!status && !put(a, &text, "", 1)) status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory"); /* a NUL, for messages */
   if (!status) {
     text.n--;
     p->alloc = *a;
-    status = compile(p, &text, options, error);
+    status = compile(p, &text, dialect, error);
   }
   tsl__vec_free(a, &text);
   if (status) tsl__pattern_free(p, a), p = NULL;

@@ -53,7 +53,7 @@ static bool in_pool(uint32_t at, uint32_t length, size_t pool) { return (uint64_
 static bool check_steps(const tsl__span *span, size_t pool) {
   const tsl__step *s = span->at;
   for (size_t i = 0; i < span->size / sizeof *s; i++) {
-    if (s[i].kind > TSL__STEP_SPLIT_REGEX || s[i].how > TSL__SPLIT_CONTIGUOUS) return false;
+    if (s[i].kind > TSL__STEP_SPLIT_REGEX || s[i].how > TSL__SPLIT_CONTIGUOUS || s[i].dialect > TSL__DIALECT_RUST) return false;
     if (s[i].normaliser && s[i].kind >= TSL__STEP_SPLIT_TEXT) return false;
     if (!in_pool(s[i].text, s[i].text_length, pool) || !in_pool(s[i].content, s[i].content_length, pool)) return false;
   }

@@ -8,14 +8,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
 #include <stdio.h>
 
 #include "runtime/tokenizer/tokenizer.h"
-
-#define TIKTOKEN_REGEX PCRE2_DOLLAR_ENDONLY /* Rust's $ is the end of the text */
 
 #define R50K_PATTERN "'(?:[sdmt]|ll|ve|re)| ?\\p{L}++| ?\\p{N}++| ?[^\\s\\p{L}\\p{N}]++|\\s++$|\\s+(?!\\S)|\\s"
 #define CL100K_PATTERN                                                                                                              \
@@ -220,7 +215,7 @@ static tsl_status load(tiktoken *t, const char *name, const tsl_vocab_options *o
   if (!status) status = add_all(t, e);
   if (!status) status = make_lookup(t);
   if (status) return status;
-  tsl__step split = {.kind = TSL__STEP_SPLIT_REGEX, .how = TSL__SPLIT_REMOVED, .invert = 1, .options = TIKTOKEN_REGEX};
+  tsl__step split = {.kind = TSL__STEP_SPLIT_REGEX, .how = TSL__SPLIT_REMOVED, .invert = 1, .dialect = TSL__DIALECT_RUST};
   if (!tsl__builder_step(&t->b, split, pattern, strlen(pattern), "", 0)) return no_memory(t);
   t->b.facts.units = TSL__UNITS_RANKS;
   t->b.facts.whole_pieces = 1;

@@ -58,11 +58,16 @@ typedef enum tsl__when {
   TSL__WHEN_FIRST_MISSING = 2 /* the same, and only at the start of the whole text */
 } tsl__when;
 
+typedef enum tsl__dialect { /* of a pattern: whose \w, ^ and $ it means */
+  TSL__DIALECT_ONIGURUMA = 0, /* HF's Split and Replace: \w is Alphabetic, M, N, Pc; ^ and $ are those of lines */
+  TSL__DIALECT_RUST = 1       /* tiktoken, and HF elsewhere: \w is Alphabetic, M, Nd, Pc; ^ and $ are those of the text */
+} tsl__dialect;
+
 typedef struct tsl__step {
   uint32_t kind;           /* tsl__step_kind */
   uint32_t how;            /* tsl__split or tsl__when */
   uint32_t invert;         /* SPLIT: 1: what does not match is the match */
-  uint32_t options;        /* SPLIT_REGEX: PCRE2 compile options beyond UTF and UCP */
+  uint32_t dialect;        /* SPLIT_REGEX: tsl__dialect */
   uint32_t text, text_length, content, content_length; /* in the pool */
   uint32_t normaliser;     /* 1: a normaliser's step, which comes before added tokens that are looked for in normalised text */
 } tsl__step;
@@ -134,7 +139,7 @@ typedef struct tsl__encode_work {
   bool too_long;            /* a step made more than TSL__MAX_SEGMENT bytes */
 } tsl__encode_work;
 
-tsl_status tsl__pattern_new(const char *text, size_t length, uint32_t options, const tsl_allocator *a, tsl__pattern **out, tsl_error *error);
+tsl_status tsl__pattern_new(const char *text, size_t length, uint32_t dialect, const tsl_allocator *a, tsl__pattern **out, tsl_error *error);
 void tsl__pattern_free(tsl__pattern *p, const tsl_allocator *a);
 size_t tsl__pattern_memory(const tsl__pattern *p);
 /* Does it match anywhere in this valid UTF-8? */
