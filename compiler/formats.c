@@ -1,10 +1,10 @@
 /* formats.c - see formats.h.
  *
- * Most formats are a pattern in formats.def. Here are those that are not:
+ * Most formats are a pattern in formats.def. Here are those that are not, beside references, which are unions of two patterns:
  *   time, date-time  hh:mm:60±hh:mm is right if it is 23:59 in UTC: 2,881 combinations of hours, minutes and offset. As an expression they would have to be
  *                    spelled out; as an automaton its state is what has been read of hours and minutes, and once they are known
  *                    the offset is a literal: 01:29:60 must go on with +01:30 or -22:30.
- *   idn-hostname     each label is met with the complement of "breaks a rule of context somewhere".
+ *   idn-hostname     labels beyond ASCII are an automaton, see formats_idn.c.
  *
  * Tested by tests/test_formats.c
  *
@@ -121,38 +121,21 @@ static tsl__expr full_time(tsl__exprs *x) { return tsl__expr_alt(x, compile(x, P
 
 static tsl__expr date_time(tsl__exprs *x) { return tsl__expr_seq(x, compile(x, FULL_DATE "[Tt]", false), full_time(x)); }
 
+/* ---- references ----------------------------------------------------------------------------------------------- */
+
+static tsl__expr uri_reference(tsl__exprs *x) {
+  return tsl__expr_alt(x, compile(x, ABSOLUTE("", ""), false), compile(x, RELATIVE("", ""), false));
+}
+
+static tsl__expr iri_reference(tsl__exprs *x) {
+  return tsl__expr_alt(x, compile(x, ABSOLUTE(UCSCHAR, IPRIVATE), false), compile(x, RELATIVE(UCSCHAR, IPRIVATE), false));
+}
+
 /* ---- international names -------------------------------------------------------------------------------------- */
 
-/* RFC 5892 section 2.1 (LetterDigits without what case folding changes) and the exceptions of 2.6 that are PVALID. */
-#define U_CHARS "\\p{Ll}\\p{Lo}\\p{Lm}\\p{Mn}\\p{Mc}\\p{Nd}\\u{B7}\\u{375}\\u{5F3}\\u{5F4}\\u{6FD}\\u{6FE}\\u{F0B}\\u{200C}\\u{200D}\\u{3007}\\u{30FB}\\-"
-/* Canonical_Combining_Class=Virama (RFC 5892 appendix A.1 and A.2), which PCRE2 does not know. */
-#define VIRAMAS                                                                                                                                  \
-  "\\u{94D}\\u{9CD}\\u{A4D}\\u{ACD}\\u{B4D}\\u{BCD}\\u{C4D}\\u{CCD}\\u{D3B}\\u{D3C}\\u{D4D}\\u{DCA}\\u{E3A}\\u{EBA}\\u{F84}\\u{1039}\\u{103A}"              \
-  "\\u{1714}\\u{1715}\\u{1734}\\u{17D2}\\u{1A60}\\u{1B44}\\u{1BAA}\\u{1BAB}\\u{1BF2}\\u{1BF3}\\u{2D7F}\\u{A806}\\u{A82C}\\u{A8C4}\\u{A953}\\u{A9C0}"       \
-  "\\u{AAF6}\\u{ABED}\\u{10A3F}\\u{11046}\\u{11070}\\u{1107F}\\u{110B9}\\u{11133}\\u{11134}\\u{111C0}\\u{11235}\\u{112EA}\\u{1134D}\\u{11442}"             \
-  "\\u{114C2}\\u{115BF}\\u{1163F}\\u{116B6}\\u{1172B}\\u{11839}\\u{1193D}\\u{1193E}\\u{119E0}\\u{11A34}\\u{11A47}\\u{11A99}\\u{11C3F}\\u{11D44}"          \
-  "\\u{11D45}\\u{11D97}"
-#define JOINING "\\p{Arabic}\\p{Syriac}\\p{Nko}\\p{Mongolian}"
-/* What no U-label has: DISALLOWED exceptions (2.6), conjoining Jamo, code points that compatibility or ignoring changes, and, by appendix A, wrong contexts. */
-#define U_BAD_CHARS                                                                                                                       \
-  "[\\u{640}\\u{7FA}\\u{302E}\\u{302F}\\u{3031}-\\u{3035}\\u{303B}\\u{1100}-\\u{11FF}\\u{A960}-\\u{A97C}\\u{D7B0}-\\u{D7FB}\\u{FB00}-\\u{FDFF}"      \
-  "\\u{FE70}-\\u{FEFC}\\u{FF00}-\\u{FFEF}\\u{1D400}-\\u{1D7FF}\\p{Default_Ignorable_Code_Point}]"
-#define U_BAD                                                                                                                             \
-  "^[\\p{M}\\-]|-$|^..--|(?<!l)\\u{B7}|\\u{B7}(?!l)|\\u{375}(?!\\p{Greek})|(?<!\\p{Hebrew})[\\u{5F3}\\u{5F4}]|(?<![" VIRAMAS "])\\u{200D}|"            \
-  "(?<![" VIRAMAS JOINING "\\p{Mn}])\\u{200C}|(?<![" VIRAMAS "])\\u{200C}(?![" JOINING "\\p{Mn}])|"                                               \
-  "[\\u{660}-\\u{669}].*[\\u{6F0}-\\u{6F9}]|[\\u{6F0}-\\u{6F9}].*[\\u{660}-\\u{669}]|^[^\\p{sc:Hiragana}\\p{sc:Katakana}\\p{sc:Han}]*\\u{30FB}"           \
-  "[^\\p{sc:Hiragana}\\p{sc:Katakana}\\p{sc:Han}]*$"
-
 static tsl__expr idn_hostname(tsl__exprs *x) {
-  tsl__expr ascii = compile(x, "(?:" LDH_LABEL "|" A_LABEL ")", false);
-  tsl__expr u_label = compile(x, "(?=.*[^\\0-\\x7F])[" U_CHARS "]{1,59}", false);
-  tsl__expr joiners = compile(x, "[^\\u{200C}\\u{200D}]", false);
-  tsl__expr bad = compile(x, U_BAD, true);
-  tsl__expr ignored = tsl__expr_seq(x, tsl__expr_text(x), tsl__expr_seq(x, tsl__expr_and(x, compile(x, U_BAD_CHARS, false), joiners), tsl__expr_text(x)));
-  tsl__expr label, dot;
-  u_label = tsl__expr_and(x, u_label, tsl__expr_not(x, tsl__expr_alt(x, bad, ignored)));
-  label = tsl__expr_alt(x, ascii, u_label);
-  dot = compile(x, "[.\\u{3002}\\u{FF0E}\\u{FF61}]", false);
+  tsl__expr label = tsl__expr_alt(x, compile(x, "(?:" LDH_LABEL "|" A_LABEL ")", false), tsl__format_u_label(x));
+  tsl__expr dot = compile(x, "[.\\u{3002}\\u{FF0E}\\u{FF61}]", false);
   label = tsl__expr_seq(x, label, tsl__expr_star(x, tsl__expr_seq(x, dot, label)));
   return tsl__expr_and(x, label, tsl__expr_repeat(x, tsl__expr_any_char(x), 1, 253));
 }
@@ -165,7 +148,8 @@ static tsl__expr idn_email(tsl__exprs *x) {
 /* ---- by name -------------------------------------------------------------------------------------------------- */
 
 static const struct builder { const char *name; tsl__expr (*build)(tsl__exprs *x); } builders[] = {
-    {"date-time", date_time}, {"time", full_time}, {"idn-hostname", idn_hostname}, {"idn-email", idn_email},
+    {"date-time", date_time}, {"time", full_time}, {"uri-reference", uri_reference}, {"iri-reference", iri_reference},
+    {"idn-hostname", idn_hostname}, {"idn-email", idn_email},
 };
 
 static bool same(const char *name, size_t length, const char *other) { return strlen(other) == length && !memcmp(name, other, length); }

@@ -24,8 +24,11 @@
 #include "compiler/expr.h"
 
 /* The expression over the decoded text for a format name. TSL__NONE with *known == false if nobody knows the name, or it can't be enforced;
- * TSL__NONE with *known == true if x failed (see tsl__exprs_status). Cost: microseconds; some 50 ms for idn-hostname and idn-email, which ask PCRE2
+ * TSL__NONE with *known == true if x failed (see tsl__exprs_status). Cost: microseconds; some 100 ms for idn-hostname and idn-email, which ask PCRE2
  * for Unicode properties: keep the result. */
 tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known);
+
+/* formats_idn.c: the labels of an idn-hostname that are not ASCII. TSL__NONE if x failed. */
+tsl__expr tsl__format_u_label(tsl__exprs *x);
 
 #endif

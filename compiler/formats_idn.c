@@ -1,0 +1,261 @@
+/* formats_idn.c - U-labels: the labels of internationalised host names (RFC 5890 to 5892).
+ *
+ * Problem   A U-label is a run of letters, digits and marks in which some code points need a neighbour of some kind: U+00B7 stands between two l, a Greek
+ *           keraia before Greek, a joiner after a virama. As one expression these are a dozen intersections of large sets.
+ * Idea      Sort the code points into a few classes; an automaton over classes has a handful of bits of state. Its derivative by a byte is the
+ *           union over the classes that are legal now of (derivative of the class) · (state after it).
+ * State     count of code points; what stood before; what must follow; which decimal digits of Arabic were seen; whether a Katakana middle dot waits
+ *           for Hiragana, Katakana or Han; whether there was a code point beyond ASCII (else it is no U-label). A state that can't end within
+ *           U_LABEL_MAX code points is not entered, so no state is dead.
+ * Limits    See formats.h for what is not checked.
+ * Tested by tests/test_formats.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "compiler/charset.h"
+#include "compiler/deriv.h"
+#include "compiler/formats.h"
+
+#define U_LABEL_MAX 59u /* code points: an A-label has 63 octets, four of them "xn--", and each code point takes one at least */
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* ---- classes -------------------------------------------------------------------------------------------------- */
+
+enum { HYPHEN, MIDDLE_DOT, KERAIA, GERESH, NON_JOINER, JOINER, KATAKANA_DOT, LETTER_L, DIGIT_ARABIC, DIGIT_EXTENDED, VIRAMA, MARK, GREEK, HEBREW, JOINING,
+       EAST_ASIAN, ASCII, OTHER, CLASSES };
+
+/* RFC 5892 section 2.1: LetterDigits without what case folding changes. */
+static const char *const letters_digits[] = {"Ll", "Lo", "Lm", "Mn", "Mc", "Nd"};
+static const char *const marks[] = {"Mn", "Mc"};
+static const char *const greek[] = {"sc=Greek"};
+static const char *const hebrew[] = {"sc=Hebrew"};
+static const char *const joining[] = {"sc=Arabic", "sc=Syriac", "sc=Nko", "sc=Mongolian"};
+static const char *const east_asian[] = {"sc=Hiragana", "sc=Katakana", "sc=Han"};
+static const char *const ignorable[] = {"Default_Ignorable_Code_Point"};
+
+/* Exceptions (2.6) that are PVALID beside the above. */
+static const tsl__range more[] = {{0x6FD, 0x6FE}, {0xF0B, 0xF0B}, {0x3007, 0x3007}};
+/* Exceptions that are DISALLOWED, conjoining Jamo (2.9), and blocks that compatibility mapping changes (2.2). */
+static const tsl__range less[] = {{0x640, 0x640},   {0x7FA, 0x7FA},   {0x1100, 0x11FF}, {0x302E, 0x302F}, {0x3031, 0x3035}, {0x303B, 0x303B},
+                                  {0xA960, 0xA97C}, {0xD7B0, 0xD7FB}, {0xFB00, 0xFDFF}, {0xFE70, 0xFEFC}, {0xFF00, 0xFFEF}, {0x1D400, 0x1D7FF}};
+/* Canonical_Combining_Class=Virama (UnicodeData.txt, class 9), which PCRE2 does not tell. */
+static const uint32_t viramas[] = {
+    0x94D,   0x9CD,   0xA4D,   0xACD,   0xB4D,   0xBCD,   0xC4D,   0xCCD,   0xD3B,   0xD3C,   0xD4D,   0xDCA,   0xE3A,   0xEBA,   0xF84,
+    0x1039,  0x103A,  0x1714,  0x1715,  0x1734,  0x17D2,  0x1A60,  0x1B44,  0x1BAA,  0x1BAB,  0x1BF2,  0x1BF3,  0x2D7F,  0xA806,  0xA82C,
+    0xA8C4,  0xA953,  0xA9C0,  0xAAF6,  0xABED,  0x10A3F, 0x11046, 0x11070, 0x1107F, 0x110B9, 0x11133, 0x11134, 0x111C0, 0x11235, 0x112EA,
+    0x1134D, 0x11442, 0x114C2, 0x115BF, 0x1163F, 0x116B6, 0x1172B, 0x11839, 0x1193D, 0x1193E, 0x119E0, 0x11A34, 0x11A47, 0x11A99, 0x11C3F,
+    0x11D44, 0x11D45, 0x11D97};
+/* Classes of a few code points (appendix A; the hyphen and l). */
+static const struct fixed { uint32_t class, lo, hi; } fixed[] = {
+    {HYPHEN, '-', '-'},         {MIDDLE_DOT, 0xB7, 0xB7},     {KERAIA, 0x375, 0x375},         {GERESH, 0x5F3, 0x5F4},
+    {NON_JOINER, 0x200C, 0x200C}, {JOINER, 0x200D, 0x200D},   {KATAKANA_DOT, 0x30FB, 0x30FB}, {LETTER_L, 'l', 'l'},
+    {DIGIT_ARABIC, 0x660, 0x669}, {DIGIT_EXTENDED, 0x6F0, 0x6F9},
+};
+
+typedef struct sorting {
+  const tsl_allocator *a;
+  tsl__charset left; /* allowed code points that are in no class yet */
+  tsl__charset set;  /* the class being made */
+  tsl__expr class_of[CLASSES];
+  bool ok;
+} sorting;
+
+static void add_properties(sorting *s, tsl__charset *to, const char *const *names, size_t n) {
+  for (size_t i = 0; s->ok && i < n; i++) s->ok = tsl__charset_add_property(s->a, to, names[i], strlen(names[i])) == TSL_OK;
+}
+
+static void add_ranges(sorting *s, tsl__charset *to, const tsl__range *at, size_t n) {
+  for (size_t i = 0; s->ok && i < n; i++) s->ok = tsl__charset_add(s->a, to, at[i].lo, at[i].hi);
+}
+
+/* to = to without set */
+static void subtract(sorting *s, tsl__charset *to, const tsl__charset *set) {
+  s->ok = s->ok && tsl__charset_negate(s->a, to) && tsl__charset_add_set(s->a, to, set) && tsl__charset_negate(s->a, to);
+}
+
+/* Make what s->set and s->left share the class `which`. */
+static void finish_class(tsl__exprs *x, sorting *s, unsigned which) {
+  tsl__charset rest = {0};
+  s->ok = s->ok && tsl__charset_add_set(s->a, &rest, &s->left);
+  subtract(s, &rest, &s->set); /* left without set */
+  subtract(s, &s->left, &rest); /* left and set */
+  if (s->ok) s->class_of[which] = tsl__expr_charset(x, &s->left);
+  tsl__charset_free(s->a, &s->left);
+  s->left = rest;
+  s->set.ranges.n = 0;
+}
+
+static void script_class(tsl__exprs *x, sorting *s, unsigned which, const char *const *names, size_t n) {
+  add_properties(s, &s->set, names, n);
+  finish_class(x, s, which);
+}
+
+/* Fill the classes; false (x failed) when out of memory. */
+static bool sort_code_points(tsl__exprs *x, tsl__expr class_of[CLASSES]) {
+  sorting s = {.a = tsl__exprs_allocator(x), .ok = true};
+  static const tsl__range ascii = {0, 0x7F}, all = {0, TSL__CP_MAX};
+  add_properties(&s, &s.left, letters_digits, COUNT(letters_digits));
+  add_ranges(&s, &s.left, more, COUNT(more));
+  add_properties(&s, &s.set, ignorable, COUNT(ignorable));
+  add_ranges(&s, &s.set, less, COUNT(less));
+  subtract(&s, &s.left, &s.set);
+  s.set.ranges.n = 0;
+  for (size_t i = 0; s.ok && i < COUNT(fixed); i++) {
+    s.ok = tsl__charset_add(s.a, &s.left, fixed[i].lo, fixed[i].hi) && tsl__charset_add(s.a, &s.set, fixed[i].lo, fixed[i].hi);
+    finish_class(x, &s, fixed[i].class);
+  }
+  for (size_t i = 0; s.ok && i < COUNT(viramas); i++) s.ok = tsl__charset_add(s.a, &s.set, viramas[i], viramas[i]);
+  finish_class(x, &s, VIRAMA);
+  script_class(x, &s, MARK, marks, COUNT(marks));
+  script_class(x, &s, GREEK, greek, COUNT(greek));
+  script_class(x, &s, HEBREW, hebrew, COUNT(hebrew));
+  script_class(x, &s, JOINING, joining, COUNT(joining));
+  script_class(x, &s, EAST_ASIAN, east_asian, COUNT(east_asian));
+  add_ranges(&s, &s.set, &ascii, 1);
+  finish_class(x, &s, ASCII);
+  add_ranges(&s, &s.set, &all, 1);
+  finish_class(x, &s, OTHER);
+  memcpy(class_of, s.class_of, sizeof s.class_of);
+  tsl__charset_free(s.a, &s.left);
+  tsl__charset_free(s.a, &s.set);
+  if (!s.ok) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  return s.ok;
+}
+
+/* ---- states --------------------------------------------------------------------------------------------------- */
+
+enum { AFTER_START, AFTER_OTHER, AFTER_HYPHEN, AFTER_L, AFTER_HEBREW, AFTER_VIRAMA, AFTER_JOINING }; /* AFTER_JOINING: and marks since */
+enum { NEED_NOTHING, NEED_L, NEED_GREEK, NEED_JOINING };
+enum { DOT_NONE, DOT_WAITS, DOT_FINE }; /* DOT_FINE: a letter that justifies it was seen */
+
+typedef struct state {
+  uint32_t count, after, need, digits, dot;
+  bool beyond; /* a code point beyond ASCII was seen */
+} state;
+
+static uint32_t pack(state s) { return s.count | s.after << 6 | s.need << 9 | s.digits << 11 | s.dot << 13 | (uint32_t)s.beyond << 15; }
+static state unpack(uint32_t p) { return (state){p & 63, p >> 6 & 7, p >> 9 & 3, p >> 11 & 3, p >> 13 & 3, (p >> 15 & 1) != 0}; }
+
+/* The fewest code points to the end, and their bytes: what is needed next, then a letter for the dot; else one more where the end would be wrong. */
+static uint32_t to_go(state s, uint32_t *bytes) {
+  uint32_t n = 0;
+  *bytes = 0;
+  if (s.need != NEED_NOTHING) n++, *bytes += s.need == NEED_L ? 1 : 2;
+  if (s.dot == DOT_WAITS) n++, *bytes += 3;
+  if (n) return n;
+  if (!s.beyond) *bytes = 2;
+  else if (s.after == AFTER_HYPHEN) *bytes = 1;
+  return *bytes > 0;
+}
+
+/* May a code point of the class follow? */
+static bool legal(state s, unsigned class) {
+  if (s.need == NEED_L && class != LETTER_L) return false;
+  if (s.need == NEED_GREEK && class != GREEK && class != KERAIA) return false;
+  if (s.need == NEED_JOINING && class != JOINING && class != MARK) return false;
+  switch (class) {
+    case HYPHEN: return s.after != AFTER_START && !(s.count == 3 && s.after == AFTER_HYPHEN);
+    case MARK:
+    case VIRAMA: return s.after != AFTER_START;
+    case MIDDLE_DOT: return s.after == AFTER_L;
+    case GERESH: return s.after == AFTER_HEBREW;
+    case JOINER: return s.after == AFTER_VIRAMA;
+    case NON_JOINER: return s.after == AFTER_VIRAMA || s.after == AFTER_JOINING;
+    case DIGIT_ARABIC: return s.digits != 2;
+    case DIGIT_EXTENDED: return s.digits != 1;
+    default: return true;
+  }
+}
+
+static uint32_t after_class(state s, unsigned class) {
+  switch (class) {
+    case HYPHEN: return AFTER_HYPHEN;
+    case LETTER_L: return AFTER_L;
+    case HEBREW:
+    case GERESH: return AFTER_HEBREW;
+    case VIRAMA: return AFTER_VIRAMA;
+    case JOINING: return AFTER_JOINING;
+    case MARK: return s.after == AFTER_JOINING ? AFTER_JOINING : AFTER_OTHER;
+    default: return AFTER_OTHER;
+  }
+}
+
+static state next_state(state s, unsigned class) {
+  state t = s;
+  t.count++;
+  t.after = after_class(s, class);
+  t.need = NEED_NOTHING;
+  if (class == MIDDLE_DOT) t.need = NEED_L;
+  if (class == KERAIA) t.need = NEED_GREEK;
+  if (class == NON_JOINER && s.after == AFTER_JOINING) t.need = NEED_JOINING;
+  if (class == MARK && s.need == NEED_JOINING) t.need = NEED_JOINING;
+  if (class == DIGIT_ARABIC) t.digits = 1;
+  if (class == DIGIT_EXTENDED) t.digits = 2;
+  if (class == KATAKANA_DOT && t.dot == DOT_NONE) t.dot = DOT_WAITS;
+  if (class == EAST_ASIAN) t.dot = DOT_FINE;
+  if (class != HYPHEN && class != LETTER_L && class != ASCII) t.beyond = true;
+  return t;
+}
+
+/* ---- the automaton -------------------------------------------------------------------------------------------- */
+
+typedef struct u_label {
+  tsl__exprs *x; /* where the classes live */
+  tsl__expr class_of[CLASSES];
+} u_label;
+
+static bool u_nullable(void *ctx, uint32_t param) {
+  state s = unpack(param);
+  uint32_t bytes;
+  (void)ctx;
+  return to_go(s, &bytes) == 0;
+}
+
+static uint32_t u_shortest(void *ctx, uint32_t param) {
+  uint32_t bytes;
+  (void)ctx;
+  (void)to_go(unpack(param), &bytes);
+  return bytes;
+}
+
+static void u_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
+  const u_label *u = ctx;
+  tsl__bytes edges;
+  for (unsigned i = 0; i < CLASSES; i++) {
+    if (!legal(unpack(param), i)) continue;
+    tsl__boundaries(u->x, u->class_of[i], &edges);
+    tsl__bytes_or(out, &edges);
+  }
+}
+
+static void u_print(void *ctx, uint32_t param, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "u-label[%x]", (unsigned)param);
+}
+
+static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
+static const tsl__native_ops u_ops = {u_nullable, u_boundaries, u_step, u_shortest, u_print};
+
+static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
+  u_label *u = ctx;
+  state s = unpack(param);
+  tsl__expr parts[CLASSES];
+  size_t n = 0;
+  for (unsigned i = 0; i < CLASSES; i++) {
+    state t = next_state(s, i);
+    uint32_t bytes;
+    tsl__expr d = legal(s, i) && t.count + to_go(t, &bytes) <= U_LABEL_MAX ? tsl__derive_plain(x, u->class_of[i], byte) : TSL__NONE;
+    if (d) parts[n++] = tsl__expr_seq(x, d, tsl__expr_native(x, &u_ops, u, pack(t)));
+  }
+  return tsl__expr_alt_n(x, parts, n);
+}
+
+tsl__expr tsl__format_u_label(tsl__exprs *x) {
+  u_label *u = tsl__exprs_alloc(x, sizeof *u);
+  if (!u) return TSL__NONE;
+  u->x = x;
+  if (!sort_code_points(x, u->class_of)) return TSL__NONE;
+  return tsl__expr_native(x, &u_ops, u, pack((state){0}));
+}

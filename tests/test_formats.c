@@ -1,0 +1,190 @@
+/* test_formats.c - formats: cases after the RFCs, leap seconds against arithmetic, and the JSON Schema Test Suite where it is there.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/formats.h"
+
+#include "compiler/json.h"
+#include "tests/check.h"
+
+static tsl__exprs *new_exprs(void) {
+  tsl__exprs *x = NULL;
+  if (tsl__exprs_new(NULL, NULL, NULL, &x) != TSL_OK) exit(2);
+  return x;
+}
+
+/* Formats are made once and kept: some take long. */
+typedef struct made { char name[32]; tsl__exprs *x; tsl__expr e; bool known; } made;
+static made cache[64];
+static size_t cached;
+
+static made *format(const char *name, size_t length) {
+  static made too_many;
+  if (length >= sizeof cache[0].name) return &too_many;
+  for (size_t i = 0; i < cached; i++)
+    if (strlen(cache[i].name) == length && !memcmp(cache[i].name, name, length)) return &cache[i];
+  if (cached == sizeof cache / sizeof *cache) return &too_many;
+  made *m = &cache[cached++];
+  memcpy(m->name, name, length);
+  m->x = new_exprs();
+  m->e = tsl__format_expr(m->x, name, length, &m->known);
+  CHECKF(tsl__exprs_status(m->x) == TSL_OK && m->known == (m->e != TSL__NONE), "%s: %s", m->name, tsl__exprs_why(m->x));
+  return m;
+}
+
+static bool valid(made *m, const void *text, size_t n) {
+  bool result = tsl__expr_matches(m->x, m->e, text, n);
+  CHECKF(tsl__exprs_status(m->x) == TSL_OK, "%s: %s", m->name, tsl__exprs_why(m->x));
+  return result;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------ */
+
+static size_t unescape(const char *in, uint8_t *out) {
+  size_t n = 0;
+  while (*in) {
+    if (*in != '\\') {
+      out[n++] = (uint8_t)*in++;
+    } else if (in[1] == 'x') {
+      char hex[3] = {in[2], in[3], 0};
+      out[n++] = (uint8_t)strtoul(hex, NULL, 16);
+      in += 4;
+    } else if (in[1] == 'u') {
+      char *end;
+      n += tsl__utf8_encode((uint32_t)strtoul(in + 3, &end, 16), out + n);
+      in = end + 1;
+    } else {
+      out[n++] = in[1] == 'n' ? '\n' : (uint8_t)in[1];
+      in += 2;
+    }
+  }
+  return n;
+}
+
+static void test_table(void) {
+  static const char path[] = "tests/cases/regex_formats.txt";
+  char line[2048];
+  uint8_t text[2048];
+  unsigned number = 0;
+  made *m = NULL;
+  FILE *f = fopen(path, "r");
+  CHECKF(f != NULL, "%s can't be opened", path);
+  if (!f) return;
+  while (fgets(line, sizeof line, f)) {
+    number++;
+    line[strcspn(line, "\n")] = 0;
+    const char *rest = line[0] && line[1] ? line + 2 : "";
+    if (line[0] == 'f') {
+      m = format(rest, strlen(rest));
+      CHECKF(m->known, "%s:%u: %s is not known", path, number, rest);
+    } else if (line[0] == '?') {
+      CHECKF(!format(rest, strlen(rest))->known, "%s:%u: %s is known", path, number, rest);
+    } else if (m && (line[0] == '+' || line[0] == '-')) {
+      size_t n = unescape(rest, text);
+      CHECKF(valid(m, text, n) == (line[0] == '+'), "%s:%u: %s: %s", path, number, m->name, line);
+    }
+  }
+  fclose(f);
+}
+
+/* ---- leap seconds --------------------------------------------------------------------------------------------- */
+
+/* Every hour and minute with every quarter of an hour (and some odd minutes) of offset. */
+static void test_leap_seconds(void) {
+  made *m = format("time", 4);
+  char text[64];
+  for (int minute = 0; minute < 1440; minute++)
+    for (int offset = 0; offset < 1440; offset += offset % 15 ? 1 : offset % 120 == 0 ? 1 : 14 + (offset % 15 == 0)) {
+      for (int sign = -1; sign <= 1; sign += 2) {
+        int n = snprintf(text, sizeof text, "%02d:%02d:60%c%02d:%02d", minute / 60, minute % 60, sign < 0 ? '-' : '+', offset / 60, offset % 60);
+        bool want = (minute - sign * offset + 2 * 1440) % 1440 == 1439;
+        if (valid(m, text, (size_t)n) != want) CHECKF(false, "%s", text);
+      }
+    }
+  CHECK(valid(m, "23:59:60Z", 9) && !valid(m, "23:58:60Z", 9));
+}
+
+/* The days of a calendar, computed. */
+static void test_calendar(void) {
+  static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  made *m = format("date", 4);
+  char text[64];
+  for (int year = 0; year < 10000; year += year % 100 == 4 ? 23 : 1)
+    for (int month = 1; month <= 12; month++)
+      for (int day = 27; day <= 32; day++) {
+        bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+        int n = snprintf(text, sizeof text, "%04d-%02d-%02d", year, month, day);
+        bool want = day <= days[month - 1] + (month == 2 && leap);
+        if (valid(m, text, (size_t)n) != want) CHECKF(false, "%s", text);
+      }
+  CHECK(valid(m, "2024-02-29", 10));
+}
+
+/* ---- the JSON Schema Test Suite ------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path, size_t *length) {
+  FILE *f = fopen(path, "rb");
+  char *text = NULL;
+  if (!f) return NULL;
+  fseek(f, 0, SEEK_END);
+  long size = ftell(f);
+  rewind(f);
+  text = malloc((size_t)size + 1);
+  if (text && fread(text, 1, (size_t)size, f) != (size_t)size) free(text), text = NULL;
+  fclose(f);
+  *length = (size_t)size;
+  return text;
+}
+
+static const tsl__json *get(const tsl__json *object, const char *key) { return tsl__json_get(object, key, strlen(key)); }
+
+/* One file: groups of a schema and its tests. Returns how many tests were made. */
+static unsigned run_suite_file(const char *path) {
+  size_t length;
+  char *text = read_file(path, &length);
+  unsigned tests = 0;
+  tsl__arena arena;
+  tsl__json *root = NULL;
+  if (!text) return 0;
+  tsl__arena_init(&arena, &tsl__malloc);
+  CHECKF(tsl__json_parse(&arena, text, length, 100, &root, NULL) == TSL_OK, "%s", path);
+  for (uint32_t i = 0; root && i < root->length; i++) {
+    const tsl__json *name = get(get(&root->items[i], "schema"), "format"), *cases = get(&root->items[i], "tests");
+    made *m = name ? format(name->text, name->length) : NULL;
+    for (uint32_t k = 0; m && m->known && k < cases->length; k++) {
+      const tsl__json *data = get(&cases->items[k], "data"), *want = get(&cases->items[k], "valid"), *what = get(&cases->items[k], "description");
+      if (data->kind != TSL__JSON_STRING) continue;
+      tests++;
+      CHECKF(valid(m, data->text, data->length) == (want->kind == TSL__JSON_TRUE), "%s: %s: %.*s: %.*s", path, m->name, (int)what->length, what->text,
+             (int)data->length, data->text);
+    }
+  }
+  tsl__arena_free(&arena);
+  free(text);
+  return tests;
+}
+
+static void test_suite(void) {
+  static const char *const drafts[] = {"draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"};
+  static const char *const files[] = {"date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4", "ipv6", "iri",
+                                      "iri-reference", "json-pointer", "relative-json-pointer", "time", "uri", "uri-reference", "uri-template", "uuid"};
+  const char *folder = getenv("TSL_SUITE");
+  char path[1024];
+  unsigned tests = 0;
+  for (size_t d = 0; folder && d < sizeof drafts / sizeof *drafts; d++)
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+      snprintf(path, sizeof path, "%s/tests/%s/optional/format/%s.json", folder, drafts[d], files[i]);
+      tests += run_suite_file(path);
+    }
+  if (!tests) SKIP("the JSON Schema Test Suite is not there: `./dev fetch suite` gets it, TSL_SUITE names its folder");
+  else printf("  %u tests of the JSON Schema Test Suite\n", tests);
+}
+
+int main(void) {
+  RUN(test_table, "tests/cases/regex_formats.txt");
+  RUN(test_calendar, "dates against the rules of the calendar");
+  RUN(test_leap_seconds, "leap seconds against arithmetic");
+  RUN(test_suite, "JSON Schema Test Suite");
+  for (size_t i = 0; i < cached; i++) tsl__exprs_free(cache[i].x);
+  return tsl_test_end();
+}
