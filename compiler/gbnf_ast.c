@@ -114,7 +114,7 @@ static void put_char(printer *p, uint32_t cp) {
   char text[2] = {(char)cp, 0};
   if (cp == '\n') put(p, "\\n");
   else if (cp == '"' || cp == '\\' || cp == '[' || cp == ']' || cp == '-') put(p, "\\"), put(p, text);
-  else if (cp >= 0x20 && cp < 0x7f) put(p, text);
+  else if (cp >= 0x20 && cp < 0x7f && cp != '^') put(p, text); /* '^' would negate a class */
   else put_number(p, cp < 0x100 ? "\\x%02X" : cp < 0x10000 ? "\\u%04X" : "\\U%08X", cp);
 }
 
@@ -130,7 +130,7 @@ static void put_literal(printer *p, const tsl__gnode *n) {
 }
 
 static void put_class(printer *p, const tsl__gnode *n) {
-  put(p, "[");
+  put(p, n->b ? "[" : "[^\\x00-\\U0010FFFF");
   for (uint32_t i = 0; i < n->b; i++) {
     tsl__range r = p->g->ranges.at[n->a + i];
     put_char(p, r.lo);
@@ -157,7 +157,7 @@ static void put_node(printer *p, uint32_t node);
 /* Depth: the node's height. */
 static void put_item(printer *p, uint32_t node) {
   uint8_t kind = p->g->nodes.at[node].kind;
-  bool group = kind == TSL__G_SEQ || kind == TSL__G_ALT || kind == TSL__G_EMPTY;
+  bool group = kind == TSL__G_SEQ || kind == TSL__G_ALT;
   if (group) put(p, "(");
   put_node(p, node);
   if (group) put(p, ")");
@@ -168,14 +168,14 @@ static void put_items(printer *p, const tsl__gnode *n) {
     uint32_t item = p->g->lists.at[n->a + i];
     if (i) put(p, n->kind == TSL__G_ALT ? " | " : " ");
     if (n->kind == TSL__G_SEQ) put_item(p, item);
-    else if (item) put_node(p, item);
+    else put_node(p, item);
   }
 }
 
 static void put_node(printer *p, uint32_t node) {
   const tsl__gnode *n = &p->g->nodes.at[node];
   switch ((tsl__gkind)n->kind) {
-    case TSL__G_EMPTY: break;
+    case TSL__G_EMPTY: put(p, "\"\""); break;
     case TSL__G_LITERAL: put_literal(p, n); break;
     case TSL__G_CLASS: put_class(p, n); break;
     case TSL__G_ANY: put(p, "."); break;

@@ -243,6 +243,6 @@ void tsl__gbnf_print_terms(const tsl__gbnf *g, uint32_t rule, char *out, size_t 
       const tsl__grule *r = &g->rules.at[g->cycle_rules.at[c->first + t.head]];
       used += (size_t)snprintf(out + used, n - used, "<%.*s>%s", (int)r->name_length, r->name, t.rest ? " " : "");
     }
-    if (used < n) used += tsl__gbnf_print(g, t.rest, out + used, n - used);
+    if (used < n && (t.rest || t.head == UINT32_MAX)) used += tsl__gbnf_print(g, t.rest, out + used, n - used);
   }
 }

@@ -1,0 +1,566 @@
+/* test_gbnf.c - GBNF: tables of grammars and texts, printed forms, random grammars against a naive oracle.
+ *
+ * The oracle takes a grammar as it was parsed and works out, by the definition and a least fixed point, every text of up to ORACLE_LENGTH letters that each rule
+ * matches: sets of texts as bits, no derivatives, no left recursion removal.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/gbnf_ast.h"
+#include "tests/check.h"
+
+static uint64_t seed = 97;
+static uint32_t rnd(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
+
+/* ---- a vocabulary: all bytes, and a few tokens ---------------------------------------------------------------- */
+
+enum { THINK = 256, END_THINK = 257, WORD = 258, EOS = 259, TOKENS = 260 };
+
+static tsl_vocab *make_vocab(void) {
+  static const char *const names[] = {"<think>", "</think>", "hello", "</s>"};
+  uint8_t bytes[512], special[TOKENS] = {0};
+  uint32_t offsets[TOKENS + 1] = {0};
+  tsl_token eog = EOS;
+  for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)i, offsets[i + 1] = (uint32_t)i + 1;
+  for (int i = 0; i < 4; i++) {
+    memcpy(bytes + offsets[256 + i], names[i], strlen(names[i]));
+    offsets[257 + i] = offsets[256 + i] + (uint32_t)strlen(names[i]);
+  }
+  special[THINK] = special[END_THINK] = 1;
+  tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = TOKENS, .special = special, .eog = &eog, .eog_count = 1};
+  tsl_vocab *vocab = NULL;
+  CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
+  return vocab;
+}
+
+static tsl_vocab *vocab;
+
+static tsl_matcher *start(const char *text, size_t length) {
+  tsl_grammar *grammar = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error;
+  tsl_status status = tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &grammar, &error);
+  CHECKF(status == TSL_OK, "%s: %s at %u:%u in\n%.*s", tsl_status_name(status), error.message, error.line, error.column, (int)length, text);
+  if (status) return NULL;
+  CHECK(tsl_matcher_new(grammar, NULL, &m) == TSL_OK);
+  tsl_grammar_release(grammar);
+  return m;
+}
+
+/* ---- tables --------------------------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path, size_t *size) {
+  FILE *file = fopen(path, "rb");
+  char *text = calloc(1, 1 << 20);
+  *size = file && text ? fread(text, 1, (1 << 20) - 1, file) : 0;
+  CHECKF(*size > 0, "%s cannot be read", path);
+  if (file) fclose(file);
+  return text;
+}
+
+static size_t unescape(const char *text, size_t length, char *out) {
+  size_t n = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] != '\\' || i + 1 == length) {
+      out[n++] = text[i];
+      continue;
+    }
+    char c = text[++i];
+    if (c == 'x' && i + 2 < length) {
+      char hex[3] = {text[i + 1], text[i + 2], 0};
+      out[n++] = (char)strtol(hex, NULL, 16);
+      i += 2;
+    } else {
+      out[n++] = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+    }
+  }
+  return n;
+}
+
+/* One "+ text" or "- text" line. */
+static void check_text(tsl_matcher *m, const char *name, const char *line, size_t length) {
+  char text[1024];
+  bool want = line[0] == '+';
+  size_t n = unescape(line + 2, length < 2 ? 0 : length - 2, text), accepted = 0;
+  tsl_matcher_reset(m);
+  tsl_status status = tsl_matcher_accept_bytes(m, text, n, &accepted);
+  CHECKF(status == TSL_OK || status == TSL_REJECTED, "%s: %s", name, tsl_status_name(status));
+  bool got = status == TSL_OK && tsl_matcher_is_complete(m);
+  CHECKF(got == want, "%s: %.*s (%zu bytes accepted)", name, (int)length, line, accepted);
+}
+
+static void accept_table(void) {
+  size_t size;
+  char *all = read_file("tests/cases/gbnf/accept.txt", &size), *line = all, *grammar = NULL;
+  char name[128] = "";
+  tsl_matcher *m = NULL;
+  int cases = 0;
+  while (line < all + size) {
+    char *end = memchr(line, '\n', (size_t)(all + size - line));
+    if (!end) end = all + size;
+    if (line[0] == '=' && line[1] == '=') {
+      tsl_matcher_free(m);
+      m = NULL;
+      snprintf(name, sizeof name, "%.*s", (int)(end - line - 3), line + 3);
+      grammar = end + 1;
+      cases++;
+    } else if (grammar && (line[0] == '+' || line[0] == '-') && (line[1] == ' ' || line + 1 == end)) {
+      if (!m) m = start(grammar, (size_t)(line - grammar));
+      if (m) check_text(m, name, line, (size_t)(end - line));
+    }
+    line = end + 1;
+  }
+  tsl_matcher_free(m);
+  free(all);
+  CHECK(cases == 40);
+}
+
+static void reject_table(void) {
+  size_t size;
+  char *all = read_file("tests/cases/gbnf/reject.txt", &size);
+  int rows = 0;
+  for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n")) {
+    char *field[5] = {line}, text[512];
+    if (line[0] == '#') continue;
+    for (int i = 1; i < 5; i++) field[i] = strchr(field[i - 1], '\t'), field[i] = field[i] ? (*field[i] = 0, field[i] + 1) : NULL;
+    CHECKF(field[4] != NULL, "%s: a row of five fields", line);
+    if (!field[4]) continue;
+    size_t n = unescape(field[4], strlen(field[4]), text);
+    tsl_error error = {0};
+    tsl_grammar *grammar = (tsl_grammar *)&error;
+    tsl_status status = tsl_grammar_gbnf(vocab, text, n, NULL, NULL, &grammar, &error);
+    CHECKF(!strcmp(tsl_status_name(status) + 8, field[0]) && status == error.status && !grammar, "%s: %s", field[4], tsl_status_name(status));
+    CHECKF(error.line == (uint32_t)atoi(field[1]) && error.column == (uint32_t)atoi(field[2]), "%s: at %u:%u (%s)", field[4], error.line, error.column, error.message);
+    CHECKF(strstr(error.message, field[3]) != NULL, "%s: %s", field[4], error.message);
+    rows++;
+  }
+  free(all);
+  CHECK(rows > 40);
+}
+
+/* ---- printed forms -------------------------------------------------------------------------------------------- */
+
+typedef struct { tsl__exprs *x; tsl__gbnf *g; } parsed;
+
+static parsed parse(const char *text, size_t length) {
+  parsed p = {NULL, NULL};
+  tsl_error error;
+  CHECK(tsl__exprs_new(NULL, NULL, NULL, &p.x) == TSL_OK);
+  p.g = tsl__gbnf_new(p.x);
+  CHECK(p.g != NULL);
+  tsl_status status = tsl__gbnf_parse(p.g, vocab, text, length, 512, &error);
+  CHECKF(status == TSL_OK, "%s in\n%.*s", error.message, (int)length, text);
+  return p;
+}
+
+static void printed_bodies(void) {
+  static const char *const rows[][2] = {
+    {"root ::= \"a\" \"b\"", "\"a\" \"b\""},
+    {"root ::= \"a\"|\"b\" \"c\"|", "\"a\" | \"b\" \"c\" | \"\""},
+    {"root ::= (\"a\"|\"b\")* root? \"c\"{2} .{1,} \"d\"{0,3}", "(\"a\" | \"b\")* root? \"c\"{2} .+ \"d\"{0,3}"},
+    {"root ::= [b-da\\n] [^\\x00-\\U0010FFFE]", "[\\na-d] [\\U0010FFFF]"},
+    {"root ::= \"\\\"\\u00e9\\n\"", "\"\\\"\\xE9\\n\""},
+    {"root ::= ((\"a\"))", "\"a\""},
+    {"root ::= \"\" (\"\" | \"a\")", "\"\" | \"a\""},
+    {"root ::= [^\\x00-\\U0010FFFF]", "[^\\x00-\\U0010FFFF]"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[256];
+    parsed p = parse(rows[i][0], strlen(rows[i][0]));
+    size_t n = tsl__gbnf_print(p.g, p.g->rules.at[0].body, text, sizeof text);
+    CHECKF(!strcmp(text, rows[i][1]) && n == strlen(text), "%s printed as %s", rows[i][0], text);
+    CHECK(tsl__gbnf_print(p.g, p.g->rules.at[0].body, text, 3) == n && strlen(text) == (n < 2 ? n : 2));
+    tsl__exprs_free(p.x);
+  }
+  const char *tokens = "root ::= <think> !</think>* <[258]>";
+  char text[256];
+  parsed p = parse(tokens, strlen(tokens));
+  tsl__gbnf_print(p.g, p.g->rules.at[0].body, text, sizeof text);
+  CHECKF(!strcmp(text, "<[256]> !<[257]>* <[258]>"), "%s", text);
+  tsl__exprs_free(p.x);
+}
+
+/* The equations of left-recursive rules: <head> rest. */
+static void printed_equations(void) {
+  static const char *const rows[][3] = {
+    {"root ::= root \"+\" num | num\nnum ::= [0-9]", "root", "<root> \"+\" num | num"},
+    {"root ::= opt root \"z\" | \"w\"\nopt ::= \"o\"?", "root", "%opt (root \"z\") | <root> \"z\" | \"w\""},
+    {"root ::= (root | \"q\")? \"s\"", "root", "<root> \"s\" | \"q\" \"s\" | \"s\""},
+    {"root ::= (root \"x\"){2,5} | \"y\"", "root", "<root> \"x\" (root \"x\"){1,4} | \"y\""},
+    {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "a", "<b> \"1\" | \"x\""},
+    {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "b", "<a> \"2\" | \"y\""},
+    {"root ::= root root | \"a\" | \"\"", "root", "<root> root | <root> | \"a\""},
+    {"root ::= root | \"a\" root", "root", NULL}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[256];
+    parsed p = parse(rows[i][0], strlen(rows[i][0]));
+    uint32_t root = tsl__gbnf_find(p.g, "root", 4), rule = tsl__gbnf_find(p.g, rows[i][1], strlen(rows[i][1]));
+    CHECK(tsl__gbnf_analyse(p.g, root) && p.g->rules.at[root].facts.some == (rows[i][2] != NULL));
+    if (rows[i][2]) {
+      CHECK(tsl__gbnf_left_recursion(p.g, NULL) == TSL_OK && p.g->rules.at[rule].cycle != TSL__G_NO_CYCLE);
+      tsl__gbnf_print_terms(p.g, rule, text, sizeof text);
+      CHECKF(!strcmp(text, rows[i][2]), "%s: %s", rows[i][0], text);
+    }
+    tsl__exprs_free(p.x);
+  }
+}
+
+/* What becomes an expression in place, and what a rule. */
+static void placed(void) {
+  static const char *const rows[][2] = {
+    {"root ::= ws\nws ::= \" \" ws | \"\"", "( )*"},
+    {"root ::= d\nd ::= d [0-9] | [0-9]", "[0-9]([0-9])*"},
+    {"root ::= a b\na ::= \"x\" | \"y\"\nb ::= a a", "[xy][xy][xy]"},
+    {"root ::= [a-z]{1,100}", "<root>"},
+    {"root ::= \"(\" root \")\" | \"\"", "<root>"},
+    {"root ::= root \"+\" root | \"1\"", "<%root>"},
+    {"root ::= \"\" | a\na ::= a | \"\"", "ε"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[256];
+    tsl__exprs *x = NULL;
+    tsl__expr e;
+    CHECK(tsl__exprs_new(NULL, NULL, NULL, &x) == TSL_OK);
+    CHECK(tsl__gbnf_compile(x, NULL, rows[i][0], strlen(rows[i][0]), NULL, 0, &e, NULL) == TSL_OK);
+    tsl__expr_print(x, e, text, sizeof text);
+    CHECKF(!strcmp(text, rows[i][1]), "%s: %s", rows[i][0], text);
+    tsl__exprs_free(x);
+  }
+}
+
+/* ---- tokens --------------------------------------------------------------------------------------------------- */
+
+static void tokens(void) {
+  const char *text = "root ::= <think> thought </think> .*\nthought ::= !</think>*";
+  tsl_matcher *m = start(text, strlen(text));
+  uint32_t mask[(TOKENS + 31) / 32];
+  if (!m) return;
+  CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_count(mask, TOKENS) == 1 && tsl_mask_has(mask, THINK));
+  CHECK(tsl_matcher_accept(m, '<') == TSL_REJECTED && tsl_matcher_accept(m, THINK) == TSL_OK);
+  CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, 'a') && tsl_mask_has(mask, WORD) && tsl_mask_has(mask, THINK) && tsl_mask_has(mask, END_THINK));
+  CHECK(!tsl_mask_has(mask, EOS) && !tsl_matcher_is_complete(m));
+  CHECK(tsl_matcher_accept(m, WORD) == TSL_OK && tsl_matcher_accept(m, 0xff) == TSL_OK && tsl_matcher_accept(m, END_THINK) == TSL_OK);
+  CHECK(tsl_matcher_is_complete(m) && tsl_matcher_accept(m, 'a') == TSL_OK && tsl_matcher_accept(m, 0xff) == TSL_REJECTED);
+  CHECK(tsl_matcher_accept(m, THINK) == TSL_REJECTED && tsl_matcher_accept(m, EOS) == TSL_OK);
+  tsl_matcher_free(m);
+  tsl__exprs *x = NULL;
+  tsl__expr e;
+  tsl_error error;
+  CHECK(tsl__exprs_new(NULL, NULL, NULL, &x) == TSL_OK);
+  CHECK(tsl__gbnf_compile(x, NULL, "root ::= <think>", 16, NULL, 0, &e, &error) == TSL_ERR_SYNTAX && strstr(error.message, "needs a vocabulary"));
+  CHECK(tsl__gbnf_compile(x, NULL, "start ::= \"a\"", 13, "start", 0, &e, &error) == TSL_OK && e != TSL__NONE);
+  tsl__exprs_free(x);
+}
+
+/* ---- random grammars ------------------------------------------------------------------------------------------ */
+
+#define ORACLE_LENGTH 6
+#define ORACLE_TEXTS ((1 << (ORACLE_LENGTH + 1)) - 1)
+
+/* A set of texts over {a, b}: text number 2^length - 1 + (its letters as bits, the first the highest). */
+typedef struct { uint8_t has[ORACLE_TEXTS]; } texts;
+
+static int text_length(int t) {
+  int n = 0;
+  while (t >= (2 << n) - 1) n++;
+  return n;
+}
+static int text_join(int s, int t) {
+  int m = text_length(s), n = text_length(t);
+  if (m + n > ORACLE_LENGTH) return -1;
+  return (1 << (m + n)) - 1 + (((s - (1 << m) + 1) << n) | (t - (1 << n) + 1));
+}
+
+static texts concat(const texts *s, const texts *t) {
+  static int16_t joined[ORACLE_TEXTS][ORACLE_TEXTS]; /* 0: not worked out yet; text + 1, or -1 */
+  texts out = {{0}};
+  for (int i = 0; i < ORACLE_TEXTS; i++)
+    for (int j = 0; s->has[i] && j < ORACLE_TEXTS; j++) {
+      if (!t->has[j]) continue;
+      if (!joined[i][j]) joined[i][j] = (int16_t)(text_join(i, j) < 0 ? -1 : text_join(i, j) + 1);
+      if (joined[i][j] > 0) out.has[joined[i][j] - 1] = 1;
+    }
+  return out;
+}
+
+static texts evaluate(const tsl__gbnf *g, uint32_t node, const texts *rules) {
+  const tsl__gnode n = g->nodes.at[node];
+  texts out = {{0}};
+  if (n.kind == TSL__G_EMPTY) out.has[0] = 1;
+  if (n.kind == TSL__G_REF) return rules[n.a];
+  if (n.kind == TSL__G_CLASS)
+    for (uint32_t i = 0; i < n.b; i++)
+      for (uint32_t c = 'a'; c <= 'b'; c++) out.has[1 + c - 'a'] |= g->ranges.at[n.a + i].lo <= c && c <= g->ranges.at[n.a + i].hi;
+  if (n.kind == TSL__G_LITERAL) {
+    int t = 0;
+    for (uint32_t i = 0; i < n.b && t >= 0; i++) t = text_join(t, 1 + g->bytes.at[n.a + i] - 'a');
+    if (t >= 0) out.has[t] = 1;
+  }
+  if (n.kind == TSL__G_ALT)
+    for (uint32_t i = 0; i < n.b; i++) {
+      texts one = evaluate(g, g->lists.at[n.a + i], rules);
+      for (int t = 0; t < ORACLE_TEXTS; t++) out.has[t] |= one.has[t];
+    }
+  if (n.kind == TSL__G_SEQ) {
+    out.has[0] = 1;
+    for (uint32_t i = 0; i < n.b; i++) {
+      texts one = evaluate(g, g->lists.at[n.a + i], rules);
+      out = concat(&out, &one);
+    }
+  }
+  if (n.kind == TSL__G_REPEAT) {
+    texts one = evaluate(g, n.a, rules), power = {{1}};
+    for (uint32_t i = 0; i <= n.b + ORACLE_LENGTH && (n.c == TSL__INF || i <= n.c); i++) {
+      if (i >= n.b)
+        for (int t = 0; t < ORACLE_TEXTS; t++) out.has[t] |= power.has[t];
+      power = concat(&power, &one);
+    }
+  }
+  return out;
+}
+
+/* The texts of the root, by the least fixed point. */
+static texts oracle(const tsl__gbnf *g) {
+  texts rules[8];
+  memset(rules, 0, sizeof rules);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t r = 0; r < g->rules.n; r++) {
+      texts now = evaluate(g, g->rules.at[r].body, rules);
+      changed |= memcmp(&now, &rules[r], sizeof now) != 0;
+      rules[r] = now;
+    }
+  }
+  return rules[tsl__gbnf_find(g, "root", 4)];
+}
+
+static const char *const rule_names[] = {"root", "s", "t", "u"};
+
+static size_t random_alternatives(char *out, int rules, int depth);
+
+static size_t random_item(char *out, int rules, int depth) {
+  static const char *const leaves[] = {"\"a\"", "\"b\"", "\"ab\"", "[ab]", "\"\""};
+  static const char *const suffixes[] = {"", "", "", "", "", "", "", "", "", "", "", "?", "*", "+", "{2}", "{0,2}"};
+  size_t n;
+  uint32_t kind = rnd(10);
+  if (kind < 4) n = (size_t)sprintf(out, "%s", leaves[rnd(5)]);
+  else if (kind < 8 || depth == 0) n = (size_t)sprintf(out, "%s", rule_names[rnd((uint32_t)rules)]);
+  else {
+    n = (size_t)sprintf(out, "(");
+    n += random_alternatives(out + n, rules, depth - 1);
+    n += (size_t)sprintf(out + n, ")");
+  }
+  return n + (size_t)sprintf(out + n, "%s", suffixes[rnd(16)]);
+}
+
+static size_t random_alternatives(char *out, int rules, int depth) {
+  size_t n = 0;
+  for (uint32_t i = 0, count = 1 + rnd(depth ? 3 : 2); i < count; i++) {
+    if (i) n += (size_t)sprintf(out + n, " | ");
+    for (uint32_t k = 0, items = rnd(12) || i + 1 == count ? 1 + rnd(rnd(3) ? 2 : 3) : 0; k < items; k++) {
+      if (k) out[n++] = ' ';
+      n += random_item(out + n, rules, depth);
+    }
+  }
+  out[n] = 0;
+  return n;
+}
+
+static uint64_t shortest(tsl_matcher *m) {
+  uint64_t n = 0;
+  CHECK(tsl_matcher_shortest_completion(m, &n) == TSL_OK);
+  return n;
+}
+
+/* A position that the oracle does not see the end of: the promised completion must exist. */
+static void finish(const tsl_matcher *from, const char *grammar) {
+  tsl_matcher *m = NULL;
+  CHECK(tsl_matcher_fork(from, &m) == TSL_OK);
+  for (uint64_t left = shortest(m); left && left < 200; left--) {
+    bool moved = false;
+    for (int c = 'a'; c <= 'b' && !moved; c++) {
+      if (tsl_matcher_accept(m, (tsl_token)c) != TSL_OK) continue;
+      if (!(moved = shortest(m) == left - 1)) CHECK(tsl_matcher_rollback(m, 1) == TSL_OK);
+    }
+    CHECKF(moved, "%" PRIu64 " bytes promised, none found in\n%s", left, grammar);
+    if (!moved) break;
+  }
+  CHECKF(shortest(m) || tsl_matcher_is_complete(m), "not complete in\n%s", grammar);
+  tsl_matcher_free(m);
+}
+
+static void compare(const texts *want, tsl_matcher *m, const char *grammar) {
+  for (int t = 0; t < ORACLE_TEXTS; t++) {
+    char text[ORACLE_LENGTH + 1] = "";
+    int length = text_length(t), best = -1;
+    for (int i = 0; i < length; i++) text[i] = (char)('a' + (((t - (1 << length) + 1) >> (length - 1 - i)) & 1));
+    for (int s = 0; s < ORACLE_TEXTS; s++) {
+      int more = text_length(s) - length;
+      if (want->has[s] && more >= 0 && (s - (1 << (length + more)) + 1) >> more == t - (1 << length) + 1 && (best < 0 || more < best)) best = more;
+    }
+    tsl_matcher_reset(m);
+    bool accepted = tsl_matcher_accept_bytes(m, text, (size_t)length, NULL) == TSL_OK;
+    CHECKF((accepted && tsl_matcher_is_complete(m)) == want->has[t], "\"%s\" should be %d in\n%s", text, want->has[t], grammar);
+    CHECKF(best < 0 || accepted, "\"%s\" can be continued in\n%s", text, grammar);
+    if (!accepted) continue;
+    uint64_t promised = shortest(m);
+    CHECKF(best < 0 ? promised > (uint64_t)(ORACLE_LENGTH - length) : promised == (uint64_t)best, "after \"%s\" %" PRIu64 " bytes promised, %d needed in\n%s", text, promised, best,
+           grammar);
+    if (best < 0) finish(m, grammar);
+  }
+}
+
+static void random_grammars(void) {
+  int empty = 0, left = 0;
+  for (int i = 0; i < 1500; i++) {
+    char text[8192];
+    size_t n = 0;
+    int rules = 1 + (int)rnd(3);
+    for (int r = 0; r < rules; r++) {
+      n += (size_t)sprintf(text + n, "%s ::= ", rule_names[r]);
+      n += random_alternatives(text + n, rules, 1);
+      n += (size_t)sprintf(text + n, "\n");
+    }
+    parsed p = parse(text, n);
+    texts want = oracle(p.g);
+    CHECK(tsl__gbnf_analyse(p.g, tsl__gbnf_find(p.g, "root", 4)));
+    bool some = p.g->rules.at[tsl__gbnf_find(p.g, "root", 4)].facts.some;
+    CHECK(some || !memchr(want.has, 1, sizeof want.has));
+    if (some) {
+      CHECK(tsl__gbnf_left_recursion(p.g, NULL) == TSL_OK);
+      left += p.g->cycles.n > 0;
+tsl_matcher *m = start(text, n);
+      if (m) compare(&want, m, text);
+      tsl_matcher_free(m);
+    } else {
+      tsl_grammar *grammar;
+      CHECK(tsl_grammar_gbnf(vocab, text, n, NULL, NULL, &grammar, NULL) == TSL_ERR_EMPTY);
+      empty++;
+    }
+    tsl__exprs_free(p.x);
+  }
+  printf("       1500 grammars, %d of them left-recursive, %d empty; %d texts each\n", left, empty, ORACLE_TEXTS);
+}
+
+/* ---- size and limits ------------------------------------------------------------------------------------------ */
+
+static tsl_status compile(const char *text, size_t n, uint32_t depth, tsl_error *error) {
+  tsl__exprs *x = NULL;
+  tsl__expr e;
+  CHECK(tsl__exprs_new(NULL, NULL, NULL, &x) == TSL_OK);
+  tsl_status status = tsl__gbnf_compile(x, NULL, text, n, NULL, depth, &e, error);
+  CHECK((e != TSL__NONE) == (status == TSL_OK));
+  tsl__exprs_free(x);
+  return status;
+}
+
+static void nesting(void) {
+  char text[9000];
+  tsl_error error;
+  for (uint32_t depth = 10; depth <= 11; depth++) {
+    size_t n = (size_t)sprintf(text, "root ::= ");
+    for (uint32_t i = 0; i < depth; i++) text[n++] = '(';
+    n += (size_t)sprintf(text + n, "\"a\"");
+    for (uint32_t i = 0; i < depth; i++) text[n++] = ')';
+    CHECK(compile(text, n, 10, &error) == (depth == 10 ? TSL_OK : TSL_ERR_LIMIT));
+  }
+  CHECKF(error.column == 20 && strstr(error.message, "limit 10"), "%u %s", error.column, error.message);
+  size_t n = (size_t)sprintf(text, "root ::= \"a\"");
+  for (int i = 0; i < 4000; i++) text[n++] = '?';
+  CHECK(compile(text, n, 0, &error) == TSL_ERR_LIMIT);
+  CHECK(compile(text, 12 + 1500, 0, &error) == TSL_OK);
+}
+
+/* A cycle of n rules that all begin with the next. */
+static void cycle_limit(void) {
+  char *text = malloc(1 << 20);
+  for (uint32_t count = TSL__GBNF_CYCLE_MAX; count <= TSL__GBNF_CYCLE_MAX + 1; count++) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+      if (i) n += (size_t)sprintf(text + n, "r%u ::= ", i);
+      else n += (size_t)sprintf(text + n, "root ::= ");
+      n += i + 1 < count ? (size_t)sprintf(text + n, "r%u \"x\"\n", i + 1) : (size_t)sprintf(text + n, "root \"y\" | \"z\"\n");
+    }
+    tsl_error error;
+    tsl_status status = compile(text, n, 0, &error);
+    CHECKF(status == (count == TSL__GBNF_CYCLE_MAX ? TSL_OK : TSL_ERR_LIMIT), "%u: %s", count, tsl_status_name(status));
+  }
+  free(text);
+}
+
+/* Large grammars: a chain of 20,000 rules, 20,000 alternatives, a sequence of 20,000 items. */
+static void large(void) {
+  enum { N = 20000 };
+  char *text = malloc(4 << 20);
+  tsl_error error;
+  size_t n = (size_t)sprintf(text, "root ::= r0\n");
+  for (int i = 0; i < N; i++) n += (size_t)sprintf(text + n, "r%d ::= \"a\" r%d | \"(\" root \")\"\n", i, i + 1);
+  n += (size_t)sprintf(text + n, "r%d ::= \"z\"\n", N);
+  tsl_status status = compile(text, n, 0, &error);
+  CHECKF(status == TSL_OK, "%s", error.message);
+  n = (size_t)sprintf(text, "root ::= \"x\" (\"w0\"");
+  for (int i = 1; i < N; i++) n += (size_t)sprintf(text + n, " | \"w%d\" root?", i);
+  n += (size_t)sprintf(text + n, ")\n");
+  status = compile(text, n, 0, &error);
+  CHECKF(status == TSL_OK, "%s", error.message);
+  n = (size_t)sprintf(text, "root ::= ");
+  for (int i = 0; i < N; i++) n += (size_t)sprintf(text + n, "[a-%c] ", 'b' + i % 20);
+  status = compile(text, n, 0, &error);
+  CHECKF(status == TSL_OK, "%s", error.message);
+  free(text);
+}
+
+static void shipped(void) {
+  static const char *const names[] = {"arithmetic", "c", "chess", "english", "japanese", "json", "json_arr", "list"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char path[128];
+    size_t n;
+    snprintf(path, sizeof path, "schemas/examples/%s.gbnf", names[i]);
+    char *text = read_file(path, &n);
+    tsl_matcher *m = start(text, n);
+    CHECKF(m && shortest(m) > 0 && shortest(m) < 1000, "%s", path);
+    tsl_matcher_free(m);
+    free(text);
+  }
+}
+
+/* ---- out of memory -------------------------------------------------------------------------------------------- */
+
+static long allocations, fail_at;
+static void *counting_hook(void *ctx, void *p, size_t old_size, size_t new_size) {
+  if (new_size && ++allocations == fail_at) return NULL;
+  return tsl__malloc.reallocate(ctx, p, old_size, new_size);
+}
+
+static void out_of_memory(void) {
+  static const char text[] = "root ::= a b [^x]{2,9} | root \"+\" c\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | ws\nws ::= [ \\t]*\nc ::= (\"(\" root \")\")? c \"!\" | \"v\"\n";
+  const tsl_allocator hooks = {NULL, counting_hook};
+  bool done = false;
+  for (fail_at = 1; !done && fail_at < 500; fail_at++) {
+    tsl__exprs *x = NULL;
+    tsl_error error = {0};
+    tsl__expr e = TSL__NONE;
+    allocations = 0;
+    if (tsl__exprs_new(NULL, &hooks, NULL, &x) != TSL_OK) continue;
+    tsl_status status = tsl__gbnf_compile(x, NULL, text, sizeof text - 1, NULL, 0, &e, &error);
+    done = status == TSL_OK;
+    CHECKF(done ? e != TSL__NONE : status == TSL_ERR_NO_MEMORY && error.status == status && e == TSL__NONE, "%ld: %s", fail_at, tsl_status_name(status));
+    tsl__exprs_free(x);
+  }
+  CHECK(done && fail_at > 10);
+}
+
+int main(void) {
+  vocab = make_vocab();
+  RUN(accept_table, "grammars and texts");
+  RUN(reject_table, "errors with line, column and message");
+  RUN(printed_bodies, "parsed rules print");
+  RUN(printed_equations, "left-recursive rules as equations");
+  RUN(placed, "small regular rules stand in place");
+  RUN(tokens, "tokens by id and name");
+  RUN(random_grammars, "random grammars, all short texts");
+  RUN(nesting, "nesting limit");
+  RUN(cycle_limit, "limit of left-recursive cycles");
+  RUN(large, "large grammars");
+  RUN(shipped, "shipped grammars compile");
+  RUN(out_of_memory, "every allocation fails once");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
