@@ -3,7 +3,7 @@
  *     test_encode                    every vocabulary that is there: the embedded one, and those under $TSL_VOCABS
  *     test_encode VOCABULARY NAME    that file against tests/cases/encode/NAME.txt
  *
- * tests/encode_reference.py wrote the 2,200 texts and what PyPI's `tokenizers` and `tiktoken` make of each: number and hash of the ids, without added
+ * tests/encode_configs.py wrote small tokenizer files and ids; tests/encode_reference.py wrote the 2,200 texts and what PyPI's `tokenizers` and `tiktoken` make of each: number and hash of the ids, without added
  * tokens, and with them and BOS. A second check is that the tokens' bytes put together give the text back (as far as the normaliser leaves it alone).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -153,6 +153,42 @@ static void compare_file(const char *path, const char *name) {
   tsl_vocab_release(v);
 }
 
+/* "616220" to bytes; "-" is none. */
+static size_t from_hex(const char *hex, char *out) {
+  size_t n = 0;
+  for (unsigned value; sscanf(hex, "%2x", &value) == 1 && hex[0] != ' ' && hex[1] && hex[1] != ' '; hex += 2) out[n++] = (char)value;
+  return n;
+}
+
+/* tests/cases/encode/configs.txt: a tokenizer.json a line, after it texts in hex with their ids. */
+static void test_configs(void) {
+  static tsl_token ids[MAX_IDS];
+  static char text[16384];
+  lines l;
+  tsl_vocab *v = NULL;
+  unsigned files = 0, texts = 0;
+  if (!read_lines(CASES "configs.txt", &l)) CHECKF(false, "%s cannot be read", CASES "configs.txt");
+  for (size_t i = 0; i < l.count; i++) {
+    if (l.at[i][0] == '{') {
+      tsl_error error = {0};
+      tsl_vocab_release(v);
+      tsl_status status = tsl_vocab_load_memory(l.at[i], strlen(l.at[i]), NULL, NULL, NULL, &v, &error);
+      CHECKF(status == TSL_OK, "line %zu: %s", i + 1, error.message);
+      files++;
+    } else if (v) {
+      size_t count = 0, expected = 0;
+      tsl_status status = tsl_vocab_encode(v, text, from_hex(l.at[i], text), TSL_ENCODE_SPECIAL, ids, MAX_IDS, &count);
+      bool same = status == TSL_OK;
+      for (char *p = strchr(l.at[i], ' '); p; p = strchr(p + 1, ' '), expected++) same = same && expected < count && ids[expected] == strtoul(p, NULL, 10);
+      CHECKF(same && count == expected, "line %zu: %zu ids instead of %zu (%s)", i + 1, count, expected, tsl_status_name(status));
+      texts++;
+    }
+  }
+  CHECKF(files >= 100 && texts >= 8 * files, "%u files, %u texts", files, texts);
+  tsl_vocab_release(v);
+  free_lines(&l);
+}
+
 static void test_fetched(void) {
   static const char *const files[][2] = {
     {"llama3_1/tokenizer.json", "llama3_1"}, {"qwen3/tokenizer.json", "qwen3"},     {"gemma3/tokenizer.json", "gemma3"},
@@ -183,6 +219,7 @@ int main(int argc, char **argv) {
     return tsl_test_end();
   }
   RUN(test_embedded, "the embedded vocabulary against PyPI tokenizers");
+  RUN(test_configs, "small tokenizer files put together at random");
   RUN(test_fetched, "fetched vocabularies against PyPI tokenizers and tiktoken");
   return tsl_test_end();
 }
