@@ -48,7 +48,7 @@ static bool goal_same(const void *ctx, uint32_t i) {
 lit tsl__schema_simplify(const struct schema *s, lit l) {
   for (uint32_t steps = 0; steps < 1000; steps++) {
     const struct node *n = tsl__node_of(s, l >> 1);
-    if (!n->mask) return l >> 1 == SID_FALSE ? l : POS(SID_TRUE) | (l & 1);
+    if (!n->mask) return ((l >> 1 == SID_FALSE) ^ (l & 1)) ? POS(SID_FALSE) : POS(SID_TRUE);
     if (n->mask == (uint64_t)1 << KW_REF) l = POS(n->values[0].children[0]) | (l & 1);
     else if (n->mask == (uint64_t)1 << KW_NOT) l = (POS(n->values[0].children[0]) | (l & 1)) ^ 1;
     else return l;
@@ -100,8 +100,8 @@ goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t le
   uint32_t kept = 0;
   for (uint32_t i = 0; out && i < n; i++) {
     lit l = tsl__schema_simplify(s, lits[i]);
-    if (l == POS(SID_FALSE) || l == NEG(SID_TRUE)) return GOAL_NONE;
-    if (l != POS(SID_TRUE) && l != NEG(SID_FALSE)) out[kept++] = l;
+    if (l == POS(SID_FALSE)) return GOAL_NONE;
+    if (l != POS(SID_TRUE)) out[kept++] = l;
   }
   if (!out) return GOAL_NONE;
   kept = sort_lits(out, kept);
@@ -180,7 +180,7 @@ static void choose_later(struct expansion *e, struct branch *b, sid s, unsigned 
 /* Is it plain that no value of the type satisfies l? */
 bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l) {
   l = tsl__schema_simplify(s, l);
-  if (l == POS(SID_FALSE) || l == NEG(SID_TRUE)) return true;
+  if (l == POS(SID_FALSE)) return true;
   return !(l & 1) && !(tsl__node_of(s, l >> 1)->possible & type);
 }
 
@@ -386,12 +386,12 @@ static void negate_members(struct ways *w, sid s, const struct node *n) {
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
   for (uint32_t i = 0; v && i < v->count; i++) {
     lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
-    if (l != NEG(SID_TRUE) && l != POS(SID_FALSE)) atom(w, ATOM_KEY, v->value->items[i].key, v->value->items[i].key_length, l);
+    if (l != POS(SID_FALSE)) atom(w, ATOM_KEY, v->value->items[i].key, v->value->items[i].key_length, l);
   }
   v = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
   for (uint32_t i = 0; v && i < v->count; i++) {
     lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
-    if (l == NEG(SID_TRUE) || l == POS(SID_FALSE)) continue;
+    if (l == POS(SID_FALSE)) continue;
     struct atom *a = new_atom(w->e, w->atoms, ATOM_PATTERN, NULL, 0, l);
     if (!a) return;
     a->s = s;
@@ -400,7 +400,7 @@ static void negate_members(struct ways *w, sid s, const struct node *n) {
   }
   if (!tsl__has(n, KW_ADDITIONAL_PROPERTIES)) return;
   lit l = tsl__schema_simplify(w->e->s, NEG(tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->children[0]));
-  if (l == NEG(SID_TRUE) || l == POS(SID_FALSE)) return;
+  if (l == POS(SID_FALSE)) return;
   struct atom *a = new_atom(w->e, w->atoms, ATOM_EXTRA, NULL, 0, l);
   if (!a) return;
   a->s = s;

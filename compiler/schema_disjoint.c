@@ -183,3 +183,31 @@ const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *
   }
   return live;
 }
+
+/* ---- values against one more lit -------------------------------------------------------------------------------------- */
+
+bool tsl__schema_implies(struct schema *s, goal g, lit l) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  uint32_t ignored;
+  l = tsl__schema_simplify(s, l);
+  if (l == POS(SID_TRUE)) return true;
+  for (uint32_t i = 0; i < e->n; i++) {
+    if (e->lits[i] == l) return true;
+    bool lists = l & 1 && !(e->lits[i] & 1) && only_lists(s, l >> 1) && listed(s, e->lits[i] >> 1, &ignored);
+    if (lists && lists_disjoint(s, e->lits[i] >> 1, l >> 1)) return true;
+  }
+  return false;
+}
+
+bool tsl__schema_excludes(struct schema *s, goal g, lit l) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  uint32_t ignored;
+  l = tsl__schema_simplify(s, l);
+  if (l == POS(SID_FALSE)) return true;
+  for (uint32_t i = 0; i < e->n; i++) {
+    if (e->lits[i] == (l ^ 1)) return true;
+    if (e->lits[i] & 1 || !listed(s, e->lits[i] >> 1, &ignored) || !listed(s, l >> 1, &ignored)) continue;
+    if (l & 1 ? only_lists(s, l >> 1) && list_within(s, e->lits[i] >> 1, l >> 1) : lists_disjoint(s, e->lits[i] >> 1, l >> 1)) return true;
+  }
+  return false;
+}

@@ -95,7 +95,7 @@ static uint32_t leaf(struct plan *p) {
 static void search(struct plan *p, uint32_t clause);
 
 static void with_key(struct plan *p, uint32_t clause, uint32_t k, lit l) {
-  if (tsl__bit(p->bits, k) || p->must[k] == 2) return;
+  if (tsl__bit(p->bits, k) || p->must[k] == 2 || tsl__schema_excludes(p->s, p->values[k], l)) return;
   uint8_t must = p->must[k];
   goal value = p->values[k];
   p->must[k] = 1;
@@ -152,7 +152,7 @@ static bool holds(const struct plan *p, const struct target *t) {
   if (t->kind == ATOM_MIN) return p->min >= t->count;
   if (t->kind == ATOM_MAX) return p->max <= t->count;
   if (t->kind != ATOM_KEY || tsl__bit(p->bits, t->key) || p->must[t->key] != 1) return false;
-  return tsl__schema_goal_and(p->s, p->values[t->key], &t->l, 1) == p->values[t->key];
+  return tsl__schema_implies(p->s, p->values[t->key], t->l);
 }
 
 static bool fulfilled(const struct plan *p, const struct clause *c) {

@@ -212,9 +212,11 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
     return;
   }
   const struct clause *c = &o->clauses[i];
+  const goal base = m->key != UINT32_MAX ? o->known[m->key].value : o->cells[m->cell].value;
   for (uint32_t j = 0; j < c->n; j++) {
     if (!fits(m, &c->targets[j])) continue;
-    if (c->targets[j].l == POS(SID_TRUE)) { /* certain: no need to look at ways in which it does not count */
+    if (tsl__schema_excludes(m->s, base, c->targets[j].l)) continue;
+    if (tsl__schema_implies(m->s, base, c->targets[j].l)) { /* no need to look at ways in which it does not count */
       ways(m, i + 1, done | (uint64_t)1 << i);
       return;
     }

@@ -435,8 +435,8 @@ static enum verdict judge(struct object *o, const struct target *t) {
     case ATOM_ABSENT: return k->required ? NEVER : k->value == GOAL_NONE ? ALWAYS : OPEN;
     case ATOM_KEY:
       if (k->value == GOAL_NONE) return NEVER;
-      if (tsl__schema_goal_and(o->schema, k->value, &t->l, 1) == GOAL_NONE) return NEVER;
-      return k->required && tsl__schema_goal_and(o->schema, k->value, &t->l, 1) == k->value ? ALWAYS : OPEN;
+      if (tsl__schema_excludes(o->schema, k->value, t->l)) return NEVER;
+      return k->required && tsl__schema_implies(o->schema, k->value, t->l) ? ALWAYS : OPEN;
     case ATOM_MIN: return t->count <= o->min ? ALWAYS : t->count > o->max ? NEVER : OPEN;
     case ATOM_MAX: return t->count >= o->max ? ALWAYS : t->count < o->min ? NEVER : OPEN;
     default: return OPEN;

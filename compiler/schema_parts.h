@@ -403,6 +403,9 @@ struct taken { /* nodes that hold for one object */
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b);
 /* Is it plain that no object satisfies `next` and all that are taken? */
 bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next);
+/* Is it plain that every value of the goal satisfies l, or none? */
+bool tsl__schema_implies(struct schema *s, goal g, lit l);
+bool tsl__schema_excludes(struct schema *s, goal g, lit l);
 /* The atoms of a clause that what is taken leaves open; *sure becomes true if one certainly holds. */
 const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *taken, const struct atom *atoms, bool *sure);
 
