@@ -14,7 +14,7 @@
  */
 #include "compiler/hints.h"
 
-#define STATES_MAX 24u
+#define STATES_MAX 48u
 #define ROUNDS_MAX 4u
 
 static unsigned count_bytes(const tsl__bytes *s) {
@@ -114,14 +114,19 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__bytes *letters, reached
   return closed;
 }
 
-static bool explore(tsl__exprs *x, tsl__expr e, tsl__bytes *letters, bool *ends) {
+/* `need`: the most that it takes to complete what is reached. */
+static bool explore(tsl__exprs *x, tsl__expr e, tsl__bytes *letters, bool *ends, uint32_t *need) {
   reached r;
   if (tsl__bytes_has(letters, 0xC2)) add_multibyte(letters);
   else letters->w[2] = letters->w[3] = 0;
   for (unsigned round = 0; round < ROUNDS_MAX && count_bytes(letters) >= TSL__LETTERS_MIN; round++) {
     if (close_under(x, e, letters, &r)) {
       *ends = false;
-      for (unsigned i = 0; i < r.n; i++) *ends |= tsl__expr_nullable(x, r.at[i]);
+      for (unsigned i = 0; i < r.n; i++) {
+        uint32_t shortest = tsl__expr_shortest(x, r.at[i]);
+        *ends |= tsl__expr_nullable(x, r.at[i]);
+        if (shortest > *need) *need = shortest;
+      }
       return true;
     }
     if (r.full) return false;
@@ -142,39 +147,80 @@ static void letters_of_class(tsl__exprs *x, tsl__expr class, tsl__bytes *out) {
   if (!all.dead && !all.full) add_multibyte(out);
 }
 
-/* A loop over one class of characters at the head of e; `then` is what follows. */
-static bool class_loop(const tsl__exprs *x, tsl__expr e, tsl__node *loop, tsl__expr *then) {
-  tsl__node n = tsl__node_at(x, e);
-  *then = TSL__EPS;
-  if (n.kind == TSL__K_SEQ) {
-    *then = n.b;
-    n = tsl__node_at(x, n.a);
-  }
-  *loop = n;
-  return (n.kind == TSL__K_REPEAT || n.kind == TSL__K_COUNTED) && (tsl__node_at(x, n.a).flags & TSL__CHAR);
-}
-
 static void raw_only(tsl__bytes *s) {
   s->w[0] &= ~(uint64_t)0xFFFFFFFF & ~((uint64_t)1 << '"');
   s->w['\\' >> 6] &= ~((uint64_t)1 << ('\\' & 63));
 }
 
-static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
-  tsl__node loop;
-  tsl__expr then;
-  tsl__bytes follow;
-  if (!class_loop(x, e, &loop, &then)) return false;
-  letters_of_class(x, loop.a, &out->letters);
-  if (then != TSL__EPS) {
-    tsl__node t = tsl__node_at(x, then);
-    if (t.flags & (TSL__CALLS | TSL__COUNTS) || t.loop) return false;
-    live_bytes(x, then, &follow);
-    if (tsl__bytes_meet(&follow, &out->letters)) return false;
+static bool is_class_loop(const tsl__exprs *x, const tsl__node *n) {
+  return (n->kind == TSL__K_REPEAT || n->kind == TSL__K_COUNTED) && (tsl__node_at(x, n->a).flags & TSL__CHAR);
+}
+
+/* Letters that never stop: an endless loop over a class at the head of e, or of one of its alternatives (the largest class counts). */
+static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__bytes *out, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind == TSL__K_SEQ) return endless_letters(x, n.a, out, depth);
+  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n)) return letters_of_class(x, n.a, out), true;
+  if (n.kind != TSL__K_ALT || depth > 4) return false;
+  bool found = false;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__bytes letters;
+    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, depth + 1) || (found && count_bytes(&letters) <= count_bytes(out))) continue;
+    *out = letters;
+    found = true;
   }
+  return found;
+}
+
+static bool subset(const tsl__bytes *a, const tsl__bytes *b) {
+  for (int i = 0; i < 4; i++)
+    if (a->w[i] & ~b->w[i]) return false;
+  return true;
+}
+
+/* A loop over one class of characters at the head of e, and what follows it: either that can't begin with a letter, or it goes on with any of them for ever. */
+static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+  tsl__node loop = tsl__node_at(x, e);
+  tsl__expr then = TSL__EPS;
+  tsl__bytes follow;
+  if (loop.kind == TSL__K_SEQ) {
+    then = loop.b;
+    loop = tsl__node_at(x, loop.a);
+  }
+  if (!is_class_loop(x, &loop)) return false;
+  letters_of_class(x, loop.a, &out->letters);
   out->ends = tsl__node_at(x, then).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH);
   out->counted = loop.c != TSL__INF;
   out->limit = loop.kind == TSL__K_REPEAT ? loop.c : TSL__INF;
-  return true;
+  if (then == TSL__EPS) return true;
+  tsl__node t = tsl__node_at(x, then);
+  if ((t.flags & TSL__CALLS) || t.loop) return false;
+  if (endless_letters(x, then, &follow, 0) && subset(&out->letters, &follow)) {
+    out->counted = false;
+    out->limit = TSL__INF;
+    out->ends = true;
+    return true;
+  }
+  if (t.flags & TSL__COUNTS) return false;
+  live_bytes(x, then, &follow);
+  return !tsl__bytes_meet(&follow, &out->letters);
+}
+
+/* Texts of at most n characters: the limit matters only near it. Returns what is left of e without that conjunct. */
+static tsl__expr without_length(tsl__exprs *x, tsl__expr e, uint32_t *min, uint32_t *limit) {
+  tsl__node n = tsl__node_at(x, e);
+  tsl__expr rest[8];
+  uint32_t count = 0;
+  *min = 0;
+  *limit = TSL__INF;
+  if (n.kind != TSL__K_AND || n.b > 8) return e;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr c = tsl__list_at(x, n.a)[i];
+    tsl__node m = tsl__node_at(x, c);
+    if (m.kind == TSL__K_REPEAT && m.a == x->any_char && *limit == TSL__INF) *min = m.b, *limit = m.c;
+    else rest[count++] = c;
+  }
+  return *limit == TSL__INF || count == 0 ? e : tsl__and_n(x, rest, count);
 }
 
 /* JSTR(rest & !finite), where every rest of `rest` is infinite because it ends in text. */
@@ -216,16 +262,28 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   }
   bool json = n.kind == TSL__K_JSTR;
   if (json && difference(x, n.a, out)) return;
-  tsl__expr inner = json ? n.a : e;
+  uint32_t min, limit;
+  tsl__expr inner = json ? without_length(x, n.a, &min, &limit) : e;
+  if (!json) limit = TSL__INF;
   tsl__node m = tsl__node_at(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ)) return;
   bool found = by_structure(x, inner, out);
+  uint32_t need = 0;
+  if (!found) {
+    out->counted = false;
+    out->limit = TSL__INF;
+    out->ends = true;
+    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &out->letters, 0);
+  }
+  if (found && limit != TSL__INF) need = tsl__expr_shortest(x, inner);
   if (!found && !m.loop && !(m.flags & TSL__CALLS)) {
     live_bytes(x, inner, &out->letters);
     if (json) raw_only(&out->letters);
-    found = explore(x, inner, &out->letters, &out->ends);
-    out->counted = false;
-    out->limit = TSL__INF;
+    found = explore(x, inner, &out->letters, &out->ends, &need);
+  }
+  if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
+    out->limit = limit > need ? limit - need : 0;
+    if (out->counted || out->limit < min) found = false;
   }
   if (json) raw_only(&out->letters), out->ends = false;
   if (!found || count_bytes(&out->letters) < TSL__LETTERS_MIN) {

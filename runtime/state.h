@@ -49,7 +49,7 @@ typedef struct tsl__hint {
   /* Bytes other than letters that may be legal somewhere among them. */
   tsl__bytes exits;
   bool counted; /* each letter is one iteration of the active loop (its maximum limits them) */
-  uint32_t limit; /* counted, and the loop is not active yet: the most letters that can be read; else TSL__COUNT_INF */
+  uint32_t limit; /* the most letters that can be read, where the register does not tell; TSL__COUNT_INF: any number */
   bool ends;    /* the frame may end among the letters: usable only where nothing follows it */
   /* This state's language is that of `base` without the (finite) one of `except`; 0: no such hint. */
   tsl__state base, except;

@@ -228,6 +228,7 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   if (n->end - n->own_end < HINT_MIN) return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
   if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
+  if (h->limit < space->vocab->trie.nodes[0].height) return NULL;
   tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, node, UINT32_MAX));
   return h;
 }
