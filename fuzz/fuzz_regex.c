@@ -1,0 +1,100 @@
+/* fuzz_regex.c - any bytes as a pattern must compile or fail cleanly, and where PCRE2 gives the same pattern the same meaning, both must give a text
+ * the same verdict.
+ *
+ * Input     one byte of flags (1 search, 2 case-insensitive, 4 dot matches all, 8 multi-line), the pattern up to a zero byte, the text.
+ * Compared  when both compile the pattern and it keeps to what ECMA-262 and PCRE2 share (see `comparable`), on valid UTF-8 without
+ *           the code points on which they differ by design (line terminators but \n, spaces beyond ASCII, U+017F and U+212A).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compiler/regex.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool has(const char *pattern, size_t length, const char *what) {
+  size_t n = strlen(what);
+  for (size_t i = 0; i + n <= length; i++)
+    if (!memcmp(pattern + i, what, n)) return true;
+  return false;
+}
+
+static bool has_any(const char *pattern, size_t length, const char *const *what, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (has(pattern, length, what[i])) return true;
+  return false;
+}
+#define HAS_ANY(list) has_any(pattern, length, list, sizeof(list) / sizeof *(list))
+
+/* Does the pattern mean the same in both? */
+static bool comparable(const char *pattern, size_t length, bool fold) {
+  /* other meanings in PCRE2: vertical space, empty classes, named characters, word boundaries as classes, code units */
+  static const char *const clash[] = {"\\v", "\\V", "[]", "[^]", "\\N{", "[[:<", "[[:>", "[^[:<", "[^[:>", "\\o", "\\x"};
+  static const char *const property[] = {"\\p", "\\P"}, *const inline_flag[] = {"(?"};
+  /* captures that a later iteration does not set stay in PCRE2 and are reset in ECMA-262 */
+  static const char *const back[] = {"\\1", "\\2", "\\3", "\\4", "\\5", "\\6", "\\7", "\\8", "\\9", "\\k", "(?P="}, *const loop[] = {")?", ")*", ")+", "){"};
+  if (HAS_ANY(clash)) return false;
+  if (HAS_ANY(property) && (fold || HAS_ANY(inline_flag))) return false;
+  return !(HAS_ANY(back) && HAS_ANY(loop));
+}
+
+static bool plain_text(const uint8_t *text, size_t length) {
+  uint32_t cp;
+  for (size_t i = 0; i < length;) {
+    unsigned n = tsl__utf8_decode(text + i, length - i, &cp);
+    if (!n || (cp >= 0x0B && cp <= 0x0D) || cp == 0x85 || cp == 0xA0 || cp == 0x17F || cp == 0x1680 || cp == 0x180E || (cp >= 0x2000 && cp <= 0x206F) ||
+        cp == 0x212A || cp == 0x3000 || cp == 0xFEFF)
+      return false;
+    i += n;
+  }
+  return true;
+}
+
+/* PCRE2's verdict: 1, 0, or -1 if it has none. */
+static int verdict(const char *pattern, size_t length, const tsl__regex_flags *flags, const uint8_t *text, size_t n) {
+  int code, result;
+  PCRE2_SIZE offset;
+  uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF | PCRE2_ALT_CIRCUMFLEX;
+  options |= (flags->case_insensitive ? PCRE2_CASELESS : 0u) | (flags->dot_all ? PCRE2_DOTALL : 0u) | (flags->multiline ? PCRE2_MULTILINE : 0u);
+  pcre2_code *p = pcre2_compile((PCRE2_SPTR)pattern, length, options, &code, &offset, NULL);
+  if (!p) return -1;
+  pcre2_match_data *match = pcre2_match_data_create(1, NULL);
+  pcre2_match_context *limits = pcre2_match_context_create(NULL);
+  if (!match || !limits) abort();
+  pcre2_set_match_limit(limits, 100000);
+  result = pcre2_match(p, text, n, 0, flags->search ? 0 : PCRE2_ANCHORED | PCRE2_ENDANCHORED, match, limits);
+  pcre2_match_context_free(limits);
+  pcre2_match_data_free(match);
+  pcre2_code_free(p);
+  return result >= 0 ? 1 : result == PCRE2_ERROR_NOMATCH ? 0 : -1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  tsl_limits limits = {.max_memory = 64u << 20, .max_steps = 20000};
+  tsl__exprs *x;
+  tsl__expr e;
+  tsl_error error = {0};
+  if (size < 1 || size > 300) return 0;
+  tsl__regex_flags flags = {.search = data[0] & 1, .case_insensitive = data[0] & 2, .dot_all = data[0] & 4, .multiline = data[0] & 8};
+  const char *pattern = (const char *)data + 1;
+  const uint8_t *zero = memchr(data + 1, 0, size - 1);
+  size_t length = zero ? (size_t)(zero - data - 1) : size - 1, n = zero ? size - length - 2 : 0;
+  const uint8_t *text = zero ? zero + 1 : data + size;
+  if (tsl__exprs_new(NULL, NULL, &limits, &x) != TSL_OK) abort();
+  tsl_status status = tsl__regex_compile(x, pattern, length, &flags, &e, &error);
+  if (status != TSL_OK && (e != TSL__NONE || error.status != status || !error.message[0] || error.offset > length)) abort();
+  if (status == TSL_OK && plain_text(text, n) && comparable(pattern, length, flags.case_insensitive)) {
+    bool got = tsl__expr_matches(x, e, text, n);
+    int want = tsl__exprs_status(x) == TSL_OK ? verdict(pattern, length, &flags, text, n) : -1;
+    if (want >= 0 && got != (want == 1)) {
+      fprintf(stderr, "/%.*s/ flags %u on \"%.*s\": %d, PCRE2 says %d\n", (int)length, pattern, data[0], (int)n, (const char *)text, got, want);
+      abort();
+    }
+  }
+  tsl__exprs_free(x);
+  return 0;
+}
