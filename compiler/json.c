@@ -259,9 +259,9 @@ static const yajl_callbacks callbacks = {
 };
 
 /* yajl's own words, without its newline. */
-static tsl_status syntax(struct builder *b, tsl_error *error) {
+static tsl_status syntax(struct builder *b, bool at_end, tsl_error *error) {
   unsigned char *words = yajl_get_error(b->yajl, 0, (const unsigned char *)b->text, b->length);
-  size_t n = words ? strcspn((const char *)words, "\n") : 0, at = consumed(b);
+  size_t n = words ? strcspn((const char *)words, "\n") : 0, at = at_end ? b->length : consumed(b);
   tsl_status status = tsl__fail_at(error, TSL_ERR_SYNTAX, b->text, b->length, at > b->length ? b->length : at, "not JSON: %.*s", (int)n,
                                    words ? (const char *)words : "");
   if (words) yajl_free_error(b->yajl, words);
@@ -273,8 +273,9 @@ static tsl_status run(struct builder *b, struct memory *memory, tsl_error *error
   if (setjmp(memory->out)) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   b->yajl = yajl_alloc(&callbacks, &functions, b);
   yajl_status status = yajl_parse(b->yajl, (const unsigned char *)b->text, b->length);
-  if (status == yajl_status_ok) status = yajl_complete_parse(b->yajl);
-  if (status == yajl_status_error) return syntax(b, error);
+  bool at_end = status == yajl_status_ok;
+  if (at_end) status = yajl_complete_parse(b->yajl);
+  if (status == yajl_status_error) return syntax(b, at_end, error);
   if (b->status == TSL_ERR_NO_MEMORY) return tsl__fail(error, b->status, "%s", b->message);
   if (b->status != TSL_OK) return tsl__fail_at(error, b->status, b->text, b->length, b->offset, "%s", b->message);
   return TSL_OK;

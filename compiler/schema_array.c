@@ -20,6 +20,45 @@
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
+/* Where items that nothing evaluated for the tracker begin, TSL__INF if there are none; `rest` receives their alternatives: `l` and every contains that
+ * evaluates what it matches (draft 2020-12). */
+static uint32_t unevaluated_from(struct schema *s, const struct part *parts, const struct part *rest, sid *others, uint32_t *count) {
+  uint32_t from = 0;
+  for (const struct part *p = parts; p; p = p->next) {
+    if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, rest->tracker)) continue;
+    const struct node *n = tsl__node_of(s, p->s);
+    const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
+    bool list = items && items->value->kind == TSL__JSON_ARRAY;
+    if ((items && !list) || (list && tsl__has(n, KW_ADDITIONAL_ITEMS)) || (tsl__has(n, KW_UNEVALUATED_ITEMS) && p->tracker != rest->tracker)) return TSL__INF;
+    if (list) from = larger(from, items->count);
+    if (tsl__has(n, KW_PREFIX_ITEMS)) from = larger(from, tsl__keyword(n, KW_PREFIX_ITEMS)->count);
+    if (tsl__has(n, KW_CONTAINS) && s->resources.at[n->resource].draft & (D20 | AUTO)) others[(*count)++] = tsl__keyword(n, KW_CONTAINS)->children[0];
+  }
+  return from;
+}
+
+/* unevaluatedItems said with the other parts. NULL: nothing satisfies them. */
+static const struct part *resolve_rests(struct schema *s, const struct part *parts) {
+  const struct part *all = parts;
+  uint32_t n = 2;
+  for (const struct part *p = parts; p; p = p->next) n++;
+  for (const struct part *p = parts; p; p = p->next) {
+    if (p->kind != PART_REST && p->kind != PART_REST_SOME) continue;
+    sid *others = tsl__schema_alloc(s, n * sizeof *others);
+    struct part *said = tsl__schema_alloc(s, sizeof *said);
+    if (!others || !said) return NULL;
+    uint32_t count = 0, from = unevaluated_from(s, parts, p, others, &count);
+    if (from == TSL__INF && p->kind == PART_REST_SOME) return NULL;
+    if (from == TSL__INF) continue;
+    others[count++] = p->l >> 1;
+    lit l = count == 1 ? p->l : POS(tsl__schema_any_of(s, others, count));
+    *said = (struct part){.next = all, .kind = PART_ITEMS, .min = from, .max = TSL__INF, .l = l};
+    if (p->kind == PART_REST_SOME) *said = (struct part){.next = all, .kind = PART_CONTAINS, .from = from, .min = 1, .max = TSL__INF, .l = l ^ 1};
+    all = said;
+  }
+  return all;
+}
+
 static void lengths(struct array *a, const struct part *parts) {
   a->max = TSL__INF;
   for (const struct part *p = parts; p; p = p->next) {
@@ -152,6 +191,9 @@ struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part
   if (!a) return NULL;
   a->schema = s;
   a->level = level;
+  const struct part *all = parts ? resolve_rests(s, parts) : NULL;
+  if (parts && !all) return NULL;
+  parts = all;
   lengths(a, parts);
   if (!items(a, parts) || !counters(a, parts)) return NULL;
   if (a->unique) unique(a, parts);

@@ -124,14 +124,15 @@ goal tsl__schema_goal_and(struct schema *s, goal g, const lit *lits, uint32_t n)
 
 struct pending {
   const struct pending *next;
+  const struct tracker *tracker; /* what it evaluates counts for; NULL: nobody asks */
   lit l;
 };
 
 struct choice { /* a disjunction that waits: keyword k of node s, with a sign; KW_COUNT: the whole node, negated */
   const struct choice *next;
+  const struct tracker *tracker;
   sid s;
   uint8_t keyword;
-  bool negated;
 };
 
 struct branch { /* one way to go on */
@@ -152,10 +153,11 @@ struct expansion {
 
 static void *cell(struct expansion *e, size_t size) { return tsl__schema_alloc(e->s, size); }
 
-static bool want(struct expansion *e, struct branch *b, lit l) {
+static bool want(struct expansion *e, struct branch *b, lit l, const struct tracker *tracker) {
   struct pending *p = cell(e, sizeof *p);
   if (!p) return false;
   p->next = b->pending;
+  p->tracker = tracker;
   p->l = l;
   b->pending = p;
   return true;
@@ -170,10 +172,10 @@ static struct part *add(struct expansion *e, struct branch *b, enum part_kind ki
   return p;
 }
 
-static void choose_later(struct expansion *e, struct branch *b, sid s, unsigned keyword, bool negated) {
+static void choose_later(struct expansion *e, struct branch *b, sid s, unsigned keyword, const struct tracker *tracker) {
   struct choice *c = cell(e, sizeof *c);
   if (!c) return;
-  *c = (struct choice){b->choices, s, (uint8_t)keyword, negated};
+  *c = (struct choice){b->choices, tracker, s, (uint8_t)keyword};
   b->choices = c;
 }
 
@@ -227,7 +229,7 @@ static void dependency_parts(struct expansion *e, struct branch *b, const tsl__j
   }
 }
 
-static void dependencies(struct expansion *e, struct branch *b, sid s, const struct node *n, enum keyword k) {
+static void dependencies(struct expansion *e, struct branch *b, sid s, const struct node *n, enum keyword k, const struct tracker *tracker) {
   if (!tsl__has(n, k)) return;
   const struct keyword_value *v = tsl__keyword(n, k);
   bool schemas = false;
@@ -235,10 +237,10 @@ static void dependencies(struct expansion *e, struct branch *b, sid s, const str
     if (v->children[i] == UINT32_MAX) dependency_parts(e, b, &v->value->items[i]);
     else schemas = true;
   }
-  if (schemas) choose_later(e, b, s, k, false);
+  if (schemas) choose_later(e, b, s, k, tracker);
 }
 
-static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n) {
+static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n, const struct tracker *tracker) {
   const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
   struct part *p;
   if (n->mask & members && (p = add(e, b, PART_MEMBERS)) != NULL) p->s = s;
@@ -248,9 +250,9 @@ static void object_parts(struct expansion *e, struct branch *b, sid s, const str
     for (uint32_t i = 0; i < names->length; i++) required_part(e, b, &names->items[i], NULL, 0);
   }
   size_part(e, b, n, KW_MIN_PROPERTIES, KW_MAX_PROPERTIES);
-  dependencies(e, b, s, n, KW_DEPENDENCIES);
-  dependencies(e, b, s, n, KW_DEPENDENT_REQUIRED);
-  dependencies(e, b, s, n, KW_DEPENDENT_SCHEMAS);
+  dependencies(e, b, s, n, KW_DEPENDENCIES, tracker);
+  dependencies(e, b, s, n, KW_DEPENDENT_REQUIRED, tracker);
+  dependencies(e, b, s, n, KW_DEPENDENT_SCHEMAS, tracker);
 }
 
 static void items_part(struct expansion *e, struct branch *b, uint32_t from, uint32_t to, lit l) {
@@ -320,28 +322,68 @@ static bool take(struct expansion *e, struct branch *b, sid s) {
   return true;
 }
 
-/* Add what node s says. False: no value of the type satisfies it. */
-static bool take_node(struct expansion *e, struct branch *b, sid s) {
-  const struct node *n = tsl__node_of(e->s, s);
-  if (s == SID_FALSE || !(n->possible & e->type)) return false;
-  if (!n->mask) return true;
-  if (tsl__has(n, KW_REF)) want(e, b, POS(tsl__keyword(n, KW_REF)->children[0]));
-  if (tsl__has(n, KW_DYNAMIC_REF)) want(e, b, POS(tsl__keyword(n, KW_DYNAMIC_REF)->children[0]));
-  if (tsl__has(n, KW_RECURSIVE_REF)) want(e, b, POS(tsl__keyword(n, KW_RECURSIVE_REF)->children[0]));
-  for (unsigned k = KW_ALL_OF; k <= KW_EXTENDS; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, k);
-    for (uint32_t i = 0; v && i < v->count; i++) want(e, b, POS(v->children[i]));
+static bool evaluates(const struct expansion *e, const struct node *n) {
+  static const uint64_t object = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES |
+                                 (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
+  static const uint64_t array = (uint64_t)1 << KW_ITEMS | (uint64_t)1 << KW_PREFIX_ITEMS | (uint64_t)1 << KW_CONTAINS | (uint64_t)1 << KW_UNEVALUATED_ITEMS;
+  return n->mask & (e->type == T_OBJECT ? object : array);
+}
+
+static const struct keyword_value *unevaluated(const struct expansion *e, const struct node *n) {
+  return e->type == T_OBJECT  ? tsl__keyword_or_null(n, KW_UNEVALUATED_PROPERTIES)
+         : e->type == T_ARRAY ? tsl__keyword_or_null(n, KW_UNEVALUATED_ITEMS)
+                              : NULL;
+}
+
+static struct tracker *new_tracker(struct expansion *e, const struct tracker *outer, bool exact) {
+  struct tracker *t = cell(e, sizeof *t);
+  if (!t) return NULL;
+  t->outer = outer;
+  t->exact = exact || (outer && outer->exact);
+  return t;
+}
+
+static void subschemas(struct expansion *e, struct branch *b, sid s, const struct node *n, const struct tracker *tracker) {
+  static const uint8_t conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS};
+  for (size_t k = 0; k < sizeof conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
+    for (uint32_t i = 0; v && i < v->count; i++) want(e, b, POS(v->children[i]), tracker);
   }
-  if (tsl__has(n, KW_NOT)) want(e, b, NEG(tsl__keyword(n, KW_NOT)->children[0]));
-  if (e->type == T_OBJECT) object_parts(e, b, s, n);
+  if (tsl__has(n, KW_NOT)) want(e, b, NEG(tsl__keyword(n, KW_NOT)->children[0]), NULL);
+  static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_CONST, KW_ENUM};
+  for (size_t i = 0; i < sizeof choices; i++)
+    if (tsl__has(n, choices[i])) choose_later(e, b, s, choices[i], tracker);
+}
+
+/* Add what node s says but for its own unevaluated…. False: no value of the type satisfies it. */
+static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct tracker *tracker) {
+  const struct node *n = tsl__node_of(e->s, s);
+  struct part *p = tracker && evaluates(e, n) ? add(e, b, PART_SEEN) : NULL;
+  if (p) {
+    p->s = s;
+    p->tracker = tracker;
+  }
+  subschemas(e, b, s, n, tracker);
+  if (e->type == T_OBJECT) object_parts(e, b, s, n, tracker);
   if (e->type == T_ARRAY) array_parts(e, b, s, n);
   if (e->type == T_OBJECT && !take(e, b, s)) return false;
   tsl__number_spec spec;
-  if (e->type == T_NUMBER && (!tsl__schema_number_spec(e->s, n, &spec) || !narrow(e, b, &spec))) return false;
-  static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_CONST, KW_ENUM};
-  for (size_t i = 0; i < sizeof choices; i++)
-    if (tsl__has(n, choices[i])) choose_later(e, b, s, choices[i], false);
-  return true;
+  return e->type != T_NUMBER || (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec));
+}
+
+/* Add what node s says. False: no value of the type satisfies it. */
+static bool take_node(struct expansion *e, struct branch *b, sid s, const struct tracker *tracker) {
+  const struct node *n = tsl__node_of(e->s, s);
+  if (s == SID_FALSE || !(n->possible & e->type)) return false;
+  if (!n->mask) return true;
+  const struct keyword_value *rest = unevaluated(e, n);
+  if (!rest) return take_rest(e, b, s, tracker);
+  const struct tracker *own = new_tracker(e, tracker, false);
+  struct part *p = own ? add(e, b, PART_REST) : NULL;
+  if (!p) return false;
+  p->l = POS(rest->children[0]);
+  p->tracker = own;
+  return take_rest(e, b, s, own);
 }
 
 /* -- negative: a disjunction of atoms and of longer ways -- */
@@ -374,7 +416,7 @@ static void way_of_lits(struct ways *w, const lit *lits, uint32_t n) {
     return;
   }
   struct branch *b = way(w);
-  for (uint32_t i = 0; b && i < n; i++) want(w->e, b, lits[i]);
+  for (uint32_t i = 0; b && i < n; i++) want(w->e, b, lits[i], NULL);
 }
 
 static void atom(struct ways *w, enum atom_kind kind, const char *key, uint32_t length, lit l) {
@@ -422,7 +464,7 @@ static void negate_dependencies(struct ways *w, const struct node *n, enum keywo
       struct branch *b = way(w);
       if (!b) return;
       required_part(w->e, b, NULL, m->key, m->key_length);
-      want(w->e, b, NEG(v->children[i]));
+      want(w->e, b, NEG(v->children[i]), NULL);
       continue;
     }
     const tsl__json *names = m->kind == TSL__JSON_ARRAY ? m->items : m;
@@ -508,7 +550,7 @@ static void negate_list(struct ways *w, const tsl__json *values, uint32_t n) {
       tsl__json *value = (tsl__json *)(uintptr_t)&values[i];
       sid id = tsl__schema_const(s, value);
       b = &w->more.at[w->more.n - 1];
-      want(w->e, b, NEG(id));
+      want(w->e, b, NEG(id), NULL);
     } else if (excluded && tsl__decimal_parse(&s->arena, values[i].text, values[i].length, &excluded[count]) == TSL_OK) {
       count++;
     } else {
@@ -532,10 +574,29 @@ static void negate_lit(struct ways *w, lit l) {
 
 static void negate_one_of(struct ways *w, const struct keyword_value *v) {
   struct branch *none = way(w);
-  for (uint32_t i = 0; none && i < v->count; i++) want(w->e, none, NEG(v->children[i]));
+  for (uint32_t i = 0; none && i < v->count; i++) want(w->e, none, NEG(v->children[i]), NULL);
   for (uint32_t i = 0; i < v->count; i++)
     for (uint32_t j = i + 1; j < v->count; j++)
       if (!tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
+}
+
+/* All else holds, and something that nothing evaluates fails. */
+static void negate_unevaluated(struct ways *w, sid s, const struct keyword_value *rest) {
+  struct branch *b = way(w);
+  const struct tracker *own = new_tracker(w->e, NULL, true);
+  if (!b || !own) return;
+  if (w->e->type == T_OBJECT) {
+    struct atom *a = new_atom(w->e, NULL, ATOM_REST, NULL, 0, NEG(rest->children[0]));
+    if (!a) return;
+    a->tracker = own;
+    clause_part(w->e, b, a);
+  } else {
+    struct part *p = add(w->e, b, PART_REST_SOME);
+    if (!p) return;
+    p->l = POS(rest->children[0]);
+    p->tracker = own;
+  }
+  if (!take_rest(w->e, b, s, own)) w->more.n--;
 }
 
 static sid child_or_true(const struct node *n, enum keyword k) { return tsl__has(n, k) ? tsl__keyword(n, k)->children[0] : SID_TRUE; }
@@ -571,6 +632,7 @@ static void negate_node(struct ways *w, sid s) {
     way_of_lits(w, (lit[]){condition, NEG(child_or_true(n, KW_THEN))}, 2);
     way_of_lits(w, (lit[]){condition ^ 1, NEG(child_or_true(n, KW_ELSE))}, 2);
   }
+  if (unevaluated(w->e, n)) negate_unevaluated(w, s, unevaluated(w->e, n));
   if (w->e->type == T_OBJECT) negate_object(w, s, n);
   if (w->e->type == T_ARRAY) negate_array(w, n);
   if (w->e->type == T_NUMBER) negate_number(w, n);
@@ -580,11 +642,11 @@ static void negate_node(struct ways *w, sid s) {
 
 static void expand(struct expansion *e, struct branch b);
 
-static void expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n) {
+static void expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n, const struct tracker *tracker) {
   struct branch next = *b;
   for (uint32_t i = 0; i < n; i++) {
     if (tsl__schema_impossible(e->s, e->type, lits[i])) return;
-    want(e, &next, lits[i]);
+    want(e, &next, lits[i], lits[i] & 1 ? NULL : tracker);
   }
   expand(e, next);
 }
@@ -610,7 +672,31 @@ static bool any_of_clause(struct expansion *e, struct branch *b, const struct ke
   return true;
 }
 
-static void expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v) {
+/* For unevaluated…: every set of branches that hold, from `i` on. Where more is evaluated less is asked, so the other branches need not fail; under a
+ * negation they must. */
+static void expand_tracked_any_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t i, bool held,
+                                  const struct tracker *tracker) {
+  if (!tsl__schema_ok(e->s)) return;
+  if (i == v->count) {
+    if (held) expand(e, *b);
+    return;
+  }
+  lit l = POS(v->children[i]);
+  struct branch with = *b, without = *b;
+  if (!tsl__schema_impossible(e->s, e->type, l)) {
+    want(e, &with, l, tracker);
+    expand_tracked_any_of(e, &with, v, i + 1, true, tracker);
+  }
+  if (tracker->exact && certain(e->s, e->type, l)) return;
+  if (tracker->exact) want(e, &without, l ^ 1, NULL);
+  expand_tracked_any_of(e, &without, v, i + 1, held, tracker);
+}
+
+static void expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v, const struct tracker *tracker) {
+  if (tracker) {
+    expand_tracked_any_of(e, b, v, 0, false, tracker);
+    return;
+  }
   for (uint32_t i = 0; i < v->count; i++) {
     if (!certain(e->s, e->type, POS(v->children[i]))) continue;
     expand(e, *b);
@@ -620,10 +706,10 @@ static void expand_any_of(struct expansion *e, struct branch *b, const struct ke
     expand(e, *b);
     return;
   }
-  for (uint32_t i = 0; i < v->count && tsl__schema_ok(e->s); i++) expand_with(e, b, (lit[]){POS(v->children[i])}, 1);
+  for (uint32_t i = 0; i < v->count && tsl__schema_ok(e->s); i++) expand_with(e, b, (lit[]){POS(v->children[i])}, 1, NULL);
 }
 
-static void expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v) {
+static void expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, const struct tracker *tracker) {
   lit *lits = tsl__schema_alloc(e->s, (v->count + 1) * sizeof *lits);
   for (uint32_t i = 0; lits && i < v->count && tsl__schema_ok(e->s); i++) {
     if (tsl__schema_impossible(e->s, e->type, POS(v->children[i]))) continue;
@@ -631,7 +717,7 @@ static void expand_one_of(struct expansion *e, const struct branch *b, const str
     lits[n++] = POS(v->children[i]);
     for (uint32_t j = 0; j < v->count; j++)
       if (j != i && !tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j])) lits[n++] = NEG(v->children[j]);
-    expand_with(e, b, lits, n);
+    expand_with(e, b, lits, n, tracker);
   }
 }
 
@@ -640,7 +726,7 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
     tsl__json *v = (tsl__json *)(uintptr_t)&values[i];
     if (tsl__json_type(v) != e->type) continue;
     if (e->type != T_NUMBER) {
-      expand_with(e, b, (lit[]){POS(tsl__schema_const(e->s, v))}, 1);
+      expand_with(e, b, (lit[]){POS(tsl__schema_const(e->s, v))}, 1, NULL);
       continue;
     }
     tsl__number_spec spec = {.has_min = true, .has_max = true};
@@ -656,8 +742,8 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
 }
 
 /* dependentSchemas, one after the other: a is absent, or it is there and its schema holds. `from` is the first that is not decided yet. */
-static void expand_dependencies(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t from) {
-  while (from < v->count && (v->children[from] == UINT32_MAX || certain(e->s, e->type, POS(v->children[from])))) from++;
+static void expand_dependencies(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t from, const struct tracker *tracker) {
+  while (from < v->count && (v->children[from] == UINT32_MAX || (!tracker && certain(e->s, e->type, POS(v->children[from]))))) from++;
   if (from == v->count) {
     expand(e, *b);
     return;
@@ -666,11 +752,11 @@ static void expand_dependencies(struct expansion *e, const struct branch *b, con
   const tsl__json *m = &v->value->items[from];
   struct branch without = *b, with = *b;
   clause_part(e, &without, new_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0));
-  expand_dependencies(e, &without, v, from + 1);
+  expand_dependencies(e, &without, v, from + 1, tracker);
   if (tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) return;
   required_part(e, &with, NULL, m->key, m->key_length);
-  want(e, &with, POS(v->children[from]));
-  expand_dependencies(e, &with, v, from + 1);
+  want(e, &with, POS(v->children[from]), tracker);
+  expand_dependencies(e, &with, v, from + 1, tracker);
 }
 
 static void expand_negation(struct expansion *e, struct branch *b, sid s) {
@@ -698,15 +784,19 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
   }
   const struct keyword_value *v = tsl__keyword(n, c->keyword);
   switch (c->keyword) {
-    case KW_ANY_OF: expand_any_of(e, b, v); break;
-    case KW_ONE_OF: expand_one_of(e, b, v); break;
+    case KW_ANY_OF: expand_any_of(e, b, v, c->tracker); break;
+    case KW_ONE_OF: expand_one_of(e, b, v, c->tracker); break;
     case KW_IF:
-      expand_with(e, b, (lit[]){POS(v->children[0]), POS(child_or_true(n, KW_THEN))}, 2);
-      expand_with(e, b, (lit[]){NEG(v->children[0]), POS(child_or_true(n, KW_ELSE))}, 2);
+      if (!c->tracker && !tsl__has(n, KW_THEN) && !tsl__has(n, KW_ELSE)) {
+        expand(e, *b);
+        break;
+      }
+      expand_with(e, b, (lit[]){POS(v->children[0]), POS(child_or_true(n, KW_THEN))}, 2, c->tracker);
+      expand_with(e, b, (lit[]){NEG(v->children[0]), POS(child_or_true(n, KW_ELSE))}, 2, c->tracker);
       break;
     case KW_CONST: expand_list(e, b, v->value, 1); break;
     case KW_ENUM: expand_list(e, b, v->value->items, v->value->length); break;
-    default: expand_dependencies(e, b, v, 0);
+    default: expand_dependencies(e, b, v, 0, c->tracker);
   }
 }
 
@@ -714,12 +804,13 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
 static void expand(struct expansion *e, struct branch b) {
   if (++e->depth > TSL__SCHEMA_DEPTH) tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place", TSL__SCHEMA_DEPTH);
   while (b.pending && tsl__schema_ok(e->s)) {
+    const struct tracker *tracker = b.pending->tracker;
     lit l = tsl__schema_simplify(e->s, b.pending->l);
     b.pending = b.pending->next;
     if (l & 1) {
       if (tsl__schema_impossible(e->s, e->type, l)) goto done;
-      if (!certain(e->s, e->type, l)) choose_later(e, &b, l >> 1, KW_COUNT, true);
-    } else if (!take_node(e, &b, l >> 1)) {
+      if (!certain(e->s, e->type, l)) choose_later(e, &b, l >> 1, KW_COUNT, NULL);
+    } else if (!take_node(e, &b, l >> 1, tracker)) {
       goto done;
     }
   }
@@ -741,6 +832,20 @@ void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf
   const struct goal_entry *entry = tsl__goal_of(s, g);
   struct expansion e = {.s = s, .type = type, .leaf = leaf, .ctx = ctx};
   struct branch b = {0};
-  for (uint32_t i = entry->n; i-- > 0;) want(&e, &b, entry->lits[i]);
+  for (uint32_t i = entry->n; i-- > 0;) want(&e, &b, entry->lits[i], NULL);
   if (g != GOAL_NONE) expand(&e, b);
+}
+
+sid tsl__schema_any_of(struct schema *s, const sid *children, uint32_t n) {
+  struct node *node = tsl__schema_alloc(s, sizeof *node);
+  struct keyword_value *v = tsl__schema_alloc(s, sizeof *v);
+  sid *copy = tsl__arena_copy(&s->arena, children, n * sizeof *copy), id = (sid)s->nodes.n;
+  if (!node || !v || !copy || !tsl__vec_push(s->alloc, &s->nodes, node)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
+  *v = (struct keyword_value){.children = copy, .count = n, .keyword = KW_ANY_OF};
+  node->values = v;
+  node->mask = (uint64_t)1 << KW_ANY_OF;
+  node->types = node->possible = T_ALL;
+  node->resource = s->modern;
+  if (s->nodes_read + 1 == s->nodes.n) s->nodes_read++;
+  return id;
 }

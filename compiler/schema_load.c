@@ -218,8 +218,41 @@ static bool has_identifier(const tsl__json *at) {
   return false;
 }
 
+static bool find_document(struct schema *s, const char *uri, const char **text, size_t *length) {
+  return tsl__metaschema(uri, text, length) || (s->options.resolver && s->options.resolver(s->options.resolver_ctx, uri, text, length));
+}
+
+static tsl__json *parse_document(struct schema *s, const char *uri, const char *text, size_t length, const tsl__json *reference) {
+  tsl__json *root;
+  tsl_error error;
+  tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &root, &error);
+  if (status == TSL_OK) return root;
+  tsl__schema_fail(s, status, reference, "<%s>, line %u, column %u: %s", uri, error.line, error.column, error.message);
+  return NULL;
+}
+
+/* A metaschema of one's own says by $vocabulary which keywords assert, and by its own $schema which draft it extends. One that nobody knows says nothing. */
+static bool leaves_validation_out(struct schema *s, const tsl__json *root, uint32_t *draft) {
+  const tsl__json *name = tsl__json_get(root, "$schema", 7), *vocabulary;
+  const char *text;
+  size_t length;
+  if (!name || name->kind != TSL__JSON_STRING || contains(name, "json-schema.org")) return false;
+  const char *uri = uri_resolve(s, "", name->text, fragment_at(name->text, name->length));
+  if (!uri || !find_document(s, uri, &text, &length)) return false;
+  const tsl__json *meta = parse_document(s, uri, text, length, name);
+  if (!meta) return false;
+  *draft = tsl__schema_draft(meta, *draft);
+  vocabulary = tsl__json_get(meta, "$vocabulary", 11);
+  for (uint32_t i = 0; vocabulary && vocabulary->kind == TSL__JSON_OBJECT && i < vocabulary->length; i++) {
+    const tsl__json key = {.text = vocabulary->items[i].key, .length = vocabulary->items[i].key_length};
+    if (contains(&key, "vocab/validation")) return false;
+  }
+  return vocabulary != NULL;
+}
+
 uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri, uint32_t draft) {
   draft = tsl__schema_draft(root, draft);
+  bool no_validation = leaves_validation_out(s, root, &draft);
   const char *key = draft & (D3 | D4) ? "id" : "$id";
   const tsl__json *id = tsl__json_get(root, key, strlen(key));
   if (id && id->kind == TSL__JSON_STRING && !(draft & (D3 | D4 | D6 | D7) && tsl__json_get(root, "$ref", 4))) {
@@ -231,6 +264,7 @@ uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri
   }
   uint32_t resource = add_resource(s, root, uri, draft);
   if (resource != UINT32_MAX) s->resources.at[resource].document = true;
+  if (resource != UINT32_MAX) s->resources.at[resource].no_validation = no_validation;
   if (resource != UINT32_MAX && root->kind == TSL__JSON_OBJECT && has_identifier(root)) identify_all(s, root, resource);
   return tsl__schema_ok(s) ? resource : UINT32_MAX;
 }
@@ -263,20 +297,14 @@ static uint32_t find_resource(const struct schema *s, const char *uri) {
 }
 
 static uint32_t load(struct schema *s, const char *uri, const tsl__json *reference) {
-  const char *text = NULL;
-  size_t length = 0;
-  if (!tsl__metaschema(uri, &text, &length) && !(s->options.resolver && s->options.resolver(s->options.resolver_ctx, uri, &text, &length))) {
+  const char *text;
+  size_t length;
+  if (!find_document(s, uri, &text, &length)) {
     tsl__schema_fail(s, TSL_ERR_SCHEMA, reference, "no document is known for <%s>", uri);
     return UINT32_MAX;
   }
-  tsl__json *root;
-  tsl_error error;
-  tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &root, &error);
-  if (status != TSL_OK) {
-    tsl__schema_fail(s, status, reference, "<%s>, line %u, column %u: %s", uri, error.line, error.column, error.message);
-    return UINT32_MAX;
-  }
-  return tsl__schema_document(s, root, uri, s->resources.at[0].draft);
+  tsl__json *root = parse_document(s, uri, text, length, reference);
+  return root ? tsl__schema_document(s, root, uri, s->resources.at[0].draft) : UINT32_MAX;
 }
 
 static int hex(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; }

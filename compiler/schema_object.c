@@ -249,6 +249,21 @@ static void split(struct maker *m, uint32_t splitter) {
   m->cells.n = kept;
 }
 
+/* Has a node whose evaluations count for `tracker` evaluated keys with this mask (or the known key `index`)? */
+static bool evaluated(const struct maker *m, const struct tracker *tracker, uint64_t mask, uint32_t index) {
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct part *p = m->parts[i];
+    if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, tracker)) continue;
+    const struct node *n = tsl__node_of(m->s, p->s);
+    if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) || (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker)) return true;
+    if (mask & pattern_mask(m, p->s)) return true;
+    if (index == UINT32_MAX || !tsl__has(n, KW_PROPERTIES)) continue;
+    tsl__string key = tsl__stringset_at(m->s->x, m->o->set, index);
+    if (tsl__json_get(tsl__keyword(n, KW_PROPERTIES)->value, key.at, key.length)) return true;
+  }
+  return false;
+}
+
 /* What the parts ask of the value of a key with this mask; `own` tells whether a part's properties name the key itself. */
 static uint32_t asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits) {
   uint32_t n = 0;
@@ -269,6 +284,8 @@ static uint32_t asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *li
     }
     if (!covered) lits[n++] = additional(m, p->s);
   }
+  for (uint32_t i = 0; i < m->part_count; i++)
+    if (m->parts[i]->kind == PART_REST && !evaluated(m, m->parts[i]->tracker, mask, index)) lits[n++] = m->parts[i]->l;
   return n;
 }
 
@@ -354,6 +371,8 @@ static void ask_named(struct maker *m) {
 
 static bool plain_members(const struct maker *m) {
   for (uint32_t i = 0; i < m->part_count; i++)
+    if (m->parts[i]->kind == PART_REST) return false;
+  for (uint32_t i = 0; i < m->part_count; i++)
     if (m->parts[i]->kind == PART_MEMBERS && (additional(m, m->parts[i]->s) != POS(SID_TRUE) || pattern_mask(m, m->parts[i]->s))) return false;
   return true;
 }
@@ -361,7 +380,7 @@ static bool plain_members(const struct maker *m) {
 /* Does one part alone have properties, and are all known keys among them? Then its additionalProperties say nothing about them. */
 static bool all_named(const struct maker *m) {
   uint32_t parts = 0;
-  for (uint32_t i = 0; i < m->part_count; i++) parts += m->parts[i]->kind == PART_MEMBERS;
+  for (uint32_t i = 0; i < m->part_count; i++) parts += m->parts[i]->kind == PART_REST ? 2 : m->parts[i]->kind == PART_MEMBERS;
   return parts == 1 && m->o->placed_count == m->o->n;
 }
 
@@ -395,11 +414,12 @@ static uint64_t told_apart(const struct maker *m) {
   uint64_t mask = 0;
   for (uint32_t i = 0; i < m->part_count; i++)
     for (const struct atom *a = m->parts[i]->kind == PART_CLAUSE ? m->parts[i]->atoms : NULL; a; a = a->next)
-      if (a->kind >= ATOM_PATTERN && a->kind <= ATOM_NAME) mask = ~(uint64_t)0;
+      if (a->kind >= ATOM_PATTERN && a->kind <= ATOM_REST) mask = ~(uint64_t)0;
   return mask;
 }
 
 static bool atom_holds_for(struct maker *m, const struct atom *a, uint64_t mask, uint32_t known) {
+  if (a->kind == ATOM_REST) return !evaluated(m, a->tracker, mask, known);
   if (a->kind == ATOM_NAME) return (mask >> splitter_index(m, name_text(m, a->l))) & 1u;
   const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PATTERN_PROPERTIES);
   if (a->kind == ATOM_PATTERN) return (mask >> splitter_index(m, v->exprs[a->index])) & 1u;
@@ -414,7 +434,7 @@ static bool make_target(struct maker *m, const struct atom *a, struct target *t)
   struct object *o = m->o;
   *t = (struct target){.kind = a->kind, .l = a->kind == ATOM_NAME ? POS(SID_TRUE) : a->l, .count = a->count};
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) t->key = index_of(m, a->key, a->key_length);
-  if (a->kind < ATOM_PATTERN || a->kind > ATOM_NAME) return true;
+  if (a->kind < ATOM_PATTERN || a->kind > ATOM_REST) return true;
   t->kind = ATOM_PATTERN;
   uint64_t *keys = tsl__schema_alloc(m->s, o->words * sizeof *keys), *cells = tsl__schema_alloc(m->s, (o->cell_count / 64 + 1) * sizeof *cells);
   if (!keys || !cells) return false;

@@ -94,6 +94,7 @@ struct resource {
   bool dynamic;         /* has a $dynamicAnchor, or $recursiveAnchor: true at its root */
   bool recursive;       /* the latter */
   bool document;        /* it is a whole document */
+  bool no_validation;   /* its metaschema leaves the vocabulary "validation" out */
 };
 
 struct anchor {
@@ -136,7 +137,10 @@ enum part_kind {
   PART_CLAUSE,    /* object: one of `atoms` */
   PART_ITEMS,     /* array: items from `min` to `max` - 1 satisfy `l` */
   PART_CONTAINS,  /* array: of the items from `from` on, min to max satisfy `l` */
-  PART_UNIQUE     /* array: no two items are equal */
+  PART_UNIQUE,    /* array: no two items are equal */
+  PART_SEEN,      /* node `s` holds, and what it evaluates counts for `tracker` */
+  PART_REST,      /* what nothing evaluated for `tracker` satisfies `l` (members, or items) */
+  PART_REST_SOME  /* array: some item that nothing evaluated for `tracker` satisfies `l` */
 };
 
 enum atom_kind {
@@ -145,8 +149,15 @@ enum atom_kind {
   ATOM_PATTERN,/* some key that matches pattern `index` of node `s` has a value that satisfies `l` */
   ATOM_EXTRA,  /* some key that neither properties nor patternProperties of `s` name has a value that satisfies `l` */
   ATOM_NAME,   /* some key satisfies `l` */
+  ATOM_REST,   /* some member that nothing evaluated for `tracker` satisfies `l` */
   ATOM_MIN,    /* at least `count` members */
   ATOM_MAX     /* at most `count` members */
+};
+
+/* Whose unevaluatedProperties or unevaluatedItems looks at what in-place subschemas evaluate: known by address. */
+struct tracker {
+  const struct tracker *outer; /* counts for it too */
+  bool exact;                  /* under a negation: whether a branch holds must be decided, not only used where it helps */
 };
 
 struct atom {
@@ -156,6 +167,7 @@ struct atom {
   sid s;
   lit l;
   uint8_t kind;
+  const struct tracker *tracker;
 };
 
 struct part {
@@ -167,6 +179,7 @@ struct part {
   lit l;
   uint32_t min, max, from;
   const struct atom *atoms;
+  const struct tracker *tracker;
 };
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
@@ -393,6 +406,13 @@ void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf
 lit tsl__schema_simplify(const struct schema *s, lit l);
 /* Is it plain that no value of the type satisfies l? */
 bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l);
+
+/* A node that is satisfied where one of these is. */
+sid tsl__schema_any_of(struct schema *s, const sid *children, uint32_t n);
+static inline bool tsl__tracks(const struct tracker *chain, const struct tracker *t) {
+  while (chain && chain != t) chain = chain->outer;
+  return chain != NULL;
+}
 
 /* ---- schema_disjoint.c ---- */
 struct taken { /* nodes that hold for one object */

@@ -283,12 +283,7 @@ static bool read_value(struct reader *r, struct keyword_value *k, enum shape sha
       }
       return true;
     }
-    case SHAPE_SCHEMA:
-      if (!one_child(r, k)) return false;
-      if (k->keyword < KW_UNEVALUATED_ITEMS) return true;
-      *asserts = k->children[0] != SID_TRUE;
-      if (*asserts) tsl__schema_fail(r->s, TSL_ERR_UNSUPPORTED, k->value, "%s", tsl__schema_keyword_name(k->keyword));
-      return !*asserts;
+    case SHAPE_SCHEMA: return one_child(r, k);
     case SHAPE_MAP: return read_map(r, k);
     case SHAPE_LIST: return read_list(r, k, "a list of schemas");
     case SHAPE_EXTENDS: return is_list(k->value) ? many_children(r, k) : one_child(r, k);
@@ -345,6 +340,17 @@ static uint8_t listed_types(const struct node *n) {
   return types & listed;
 }
 
+/* Keywords of the vocabulary "validation", which a metaschema of one's own may leave out. */
+static bool is_validation(enum keyword k) {
+  static const uint64_t mask = (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_REQUIRED | (uint64_t)1 << KW_ENUM | (uint64_t)1 << KW_CONST |
+                               (uint64_t)1 << KW_PATTERN | (uint64_t)1 << KW_MIN_LENGTH | (uint64_t)1 << KW_MAX_LENGTH | (uint64_t)1 << KW_MINIMUM |
+                               (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM | (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM |
+                               (uint64_t)1 << KW_MULTIPLE_OF | (uint64_t)1 << KW_MIN_ITEMS | (uint64_t)1 << KW_MAX_ITEMS | (uint64_t)1 << KW_UNIQUE_ITEMS |
+                               (uint64_t)1 << KW_MIN_CONTAINS | (uint64_t)1 << KW_MAX_CONTAINS | (uint64_t)1 << KW_MIN_PROPERTIES |
+                               (uint64_t)1 << KW_MAX_PROPERTIES | (uint64_t)1 << KW_DEPENDENT_REQUIRED;
+  return (mask >> k) & 1u;
+}
+
 /* Collect the members that are keywords here, sorted by keyword. */
 static uint32_t collect(struct reader *r, struct keyword_value *found, enum shape *shapes) {
   const tsl__json *at = r->node->at;
@@ -355,6 +361,7 @@ static uint32_t collect(struct reader *r, struct keyword_value *found, enum shap
     enum shape shape;
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
     if (k == KW_COUNT || !(drafts & r->draft) || (old_ref && k != KW_REF)) continue;
+    if (r->s->resources.at[r->node->resource].no_validation && is_validation(k)) continue;
     for (j = n++; j > 0 && found[j - 1].keyword > k; j--) {
       found[j] = found[j - 1];
       shapes[j] = shapes[j - 1];

@@ -90,14 +90,14 @@ static void entry(struct report *r, const tsl__json *keyword, const char *reason
   r->pointer.n = n;
 }
 
-static const char *reason(const struct schema *s, const struct node *n, const tsl__json *m, enum keyword k, uint32_t drafts) {
+static const char *reason(const struct schema *s, const struct node *n, enum keyword k, uint32_t drafts) {
   uint32_t draft = s->resources.at[n->resource].draft;
   if (tsl__has(n, k)) return NULL;
   if (draft & (D3 | D4 | D6 | D7) && tsl__has(n, KW_REF)) return "hidden by $ref in this draft";
   if (!(drafts & draft)) return "no keyword of this draft";
+  if (s->resources.at[n->resource].no_validation && k != KW_FORMAT) return "not in the vocabularies of this metaschema";
   if (k == KW_FORMAT) return s->options.ignore_formats ? "formats are ignored, as asked" : "unknown format";
   if (k == KW_NULLABLE) return "an OpenAPI keyword, not asked for";
-  (void)m;
   return "allows everything";
 }
 
@@ -114,7 +114,7 @@ static void visit(struct report *r, const tsl__json *at) {
     enum shape shape;
     enum keyword k = tsl__schema_keyword(m->key, m->key_length, &drafts, &shape);
     bool map = k == KW_COUNT && ((m->key_length == 5 && !memcmp(m->key, "$defs", 5)) || (m->key_length == 11 && !memcmp(m->key, "definitions", 11)));
-    if (k != KW_COUNT) entry(r, m, reason(r->s, n, m, k, drafts));
+    if (k != KW_COUNT) entry(r, m, reason(r->s, n, k, drafts));
     if (!map && (k == KW_COUNT || !tsl__has(n, k))) continue;
     push(r, m->key, m->key_length);
     subschemas(r, m, map ? SHAPE_MAP : shape);
