@@ -13,8 +13,8 @@
  * Example   search of \bab: text is what may follow. ab: (true, ab·text). \b splits in two, (?<=\w)(?!\w) and (?<!\w)(?=\w); the first
  *           contradicts the a and is gone, the second leaves (no \w before, ab·text). `text` in front makes it (ε | text·\W)·ab·text.
  * Loops     A loop whose body has conditions is written out if it has few iterations; is an ordinary loop if the conditions look no further than the body
- *           (regex_local.c: the (?!-)[a-z-]{1,63}(?<!-)\. of host names); else, unbounded and with look-ahead only, is an automaton of its own
- *           (regex_loop.c: the (?:(?!-->).)* of comments).
+ *           (regex_local.c: the (?!-)[a-z-]{1,63}(?<!-)\. of host names); else, if it is unbounded and what follows it has no conditions on what
+ *           stands before, is an automaton of its own (regex_loop.c: the (?:(?!-->).)* of comments).
  * Refused   Look-behind of several code points where what stands before it in the pattern may be shorter than it looks; look-ahead inside a
  *           look-behind; conditions in loops of the other kinds. TSL_ERR_UNSUPPORTED with the position.
  * Cost      Plain patterns with anchors at their ends take a single pass without intersections.
@@ -100,8 +100,7 @@ static bool join_conditions(tsl__rx_lowering *l, tsl__rx_rest *a, const tsl__rx_
   return true;
 }
 
-/* Add an item to a list that has room. */
-static void add(tsl__rx_lowering *l, tsl__rx_rests *out, tsl__rx_rest item) {
+void tsl__rx_list_add(tsl__rx_lowering *l, tsl__rx_rests *out, tsl__rx_rest item) {
   if (!item.e || is_false(&item.cond)) return;
   for (uint32_t i = 0; i < out->n; i++) {
     tsl__rx_rest *old = &out->at[i];
@@ -115,7 +114,7 @@ static void add(tsl__rx_lowering *l, tsl__rx_rests *out, tsl__rx_rest item) {
   out->at[out->n++] = item;
 }
 
-static tsl__rx_rests list_with_room(tsl__rx_lowering *l, size_t room) {
+tsl__rx_rests tsl__rx_list_new(tsl__rx_lowering *l, size_t room) {
   tsl__rx_rests out = {NULL, 0};
   l->steps += (uint32_t)(room / 8);
   if (room < TSL__RX_MAX_STEPS) out.at = tsl__arena_alloc(l->tree->arena, (room + 1) * sizeof *out.at);
@@ -127,51 +126,51 @@ static tsl__rx_rests list_with_room(tsl__rx_lowering *l, size_t room) {
 }
 
 tsl__rx_rests tsl__rx_always(tsl__rx_lowering *l, tsl__expr e, tsl__rx_ranges first) {
-  tsl__rx_rests out = list_with_room(l, 1);
-  if (out.at) add(l, &out, (tsl__rx_rest){no_condition, e, first});
+  tsl__rx_rests out = tsl__rx_list_new(l, 1);
+  if (out.at) tsl__rx_list_add(l, &out, (tsl__rx_rest){no_condition, e, first});
   return out;
 }
 
 static tsl__rx_rests everything(tsl__rx_lowering *l) { return tsl__rx_always(l, l->text, tsl__rx_ranges_all()); }
 
 static tsl__rx_rests unite(tsl__rx_lowering *l, tsl__rx_rests a, tsl__rx_rests b) {
-  tsl__rx_rests out = list_with_room(l, (size_t)a.n + b.n);
-  for (uint32_t i = 0; out.at && i < a.n; i++) add(l, &out, a.at[i]);
-  for (uint32_t i = 0; out.at && i < b.n; i++) add(l, &out, b.at[i]);
+  tsl__rx_rests out = tsl__rx_list_new(l, (size_t)a.n + b.n);
+  for (uint32_t i = 0; out.at && i < a.n; i++) tsl__rx_list_add(l, &out, a.at[i]);
+  for (uint32_t i = 0; out.at && i < b.n; i++) tsl__rx_list_add(l, &out, b.at[i]);
   return out;
 }
 
 /* Texts that are in both unions: item by item. */
 static tsl__rx_rests intersect(tsl__rx_lowering *l, tsl__rx_rests a, tsl__rx_rests b) {
-  tsl__rx_rests out = list_with_room(l, (size_t)a.n * b.n);
+  tsl__rx_rests out = tsl__rx_list_new(l, (size_t)a.n * b.n);
   for (uint32_t i = 0; out.at && i < a.n; i++)
     for (uint32_t k = 0; k < b.n && !tsl__rx_failed(l); k++) {
       tsl__rx_rest item;
       if (!cond_and(l, &a.at[i].cond, &b.at[k].cond, &item.cond)) continue;
       item.e = meet(l, a.at[i].e, b.at[k].e);
       item.first = tsl__rx_ranges_and(l->tree, a.at[i].first, b.at[k].first);
-      add(l, &out, item);
+      tsl__rx_list_add(l, &out, item);
     }
   return out;
 }
 
 /* What is not in one item: its condition and not its expression, or not its condition. */
 static tsl__rx_rests negate_one(tsl__rx_lowering *l, const tsl__rx_rest *r) {
-  tsl__rx_rests out = list_with_room(l, 3);
+  tsl__rx_rests out = tsl__rx_list_new(l, 3);
   tsl__rx_rest item = {r->cond, TSL__NONE, tsl__rx_ranges_all()};
   if (!out.at) return out;
   if (r->e != l->text) item.e = tsl__expr_text_not(l->x, r->e);
-  add(l, &out, item);
+  tsl__rx_list_add(l, &out, item);
   item.e = l->text;
   if (!r->cond.any) {
     item.cond = (tsl__rx_cond){.begin = !r->cond.begin, .prev = tsl__rx_ranges_not(l->tree, r->cond.prev)};
-    add(l, &out, item);
+    tsl__rx_list_add(l, &out, item);
   }
   if (r->cond.before) {
     item.cond = r->cond;
     item.cond.any = true;
     item.cond.before = tsl__expr_text_not(l->x, r->cond.before);
-    if (item.cond.before) add(l, &out, item);
+    if (item.cond.before) tsl__rx_list_add(l, &out, item);
   }
   return out;
 }
@@ -207,8 +206,8 @@ static tsl__rx_rests look_ahead(tsl__rx_lowering *l, const tsl__rx *child, bool 
     return intersect(l, negative ? negate(l, out) : out, rests);
   }
   if (negative) set = tsl__rx_ranges_not(l->tree, set);
-  out = list_with_room(l, rests.n);
-  for (uint32_t i = 0; out.at && i < rests.n; i++) add(l, &out, keep_first(l, rests.at[i], set, negative));
+  out = tsl__rx_list_new(l, rests.n);
+  for (uint32_t i = 0; out.at && i < rests.n; i++) tsl__rx_list_add(l, &out, keep_first(l, rests.at[i], set, negative));
   return out;
 }
 
@@ -228,9 +227,9 @@ static tsl__rx_rests whole_before(tsl__rx_lowering *l, const tsl__rx *node, tsl_
 }
 
 static tsl__rx_rests one_before(tsl__rx_lowering *l, tsl__rx_ranges set, bool negative) {
-  tsl__rx_rests out = list_with_room(l, 1);
+  tsl__rx_rests out = tsl__rx_list_new(l, 1);
   tsl__rx_cond cond = {.begin = negative, .prev = negative ? tsl__rx_ranges_not(l->tree, set) : set};
-  if (out.at) add(l, &out, (tsl__rx_rest){cond, l->text, tsl__rx_ranges_all()});
+  if (out.at) tsl__rx_list_add(l, &out, (tsl__rx_rest){cond, l->text, tsl__rx_ranges_all()});
   return out;
 }
 
@@ -267,7 +266,7 @@ static tsl__rx_rests behind(tsl__rx_lowering *l, const tsl__rx *node, bool negat
   if (node->kind == TSL__RX_LOOK && !node->ahead) return behind(l, node->u.child[0], node->negative != negative);
   if (node->kind == TSL__RX_SEQ) return condition_before(l, node, negative);
   if (node->kind != TSL__RX_ALT) return refuse(l, node->offset, "this look-around inside a look-behind is not supported");
-  out = negative ? everything(l) : list_with_room(l, 1);
+  out = negative ? everything(l) : tsl__rx_list_new(l, 1);
   for (uint32_t i = 0; i < node->n && !tsl__rx_failed(l); i++) {
     tsl__rx_rests one = behind(l, node->u.child[i], negative);
     out = negative ? intersect(l, out, one) : unite(l, out, one);
@@ -305,7 +304,7 @@ static tsl__rx_ranges eat_first(tsl__rx_lowering *l, const eater *a, const tsl__
 
 /* An item that asks nothing of the text before, now with `a` in front. */
 static void eat_free(tsl__rx_lowering *l, tsl__rx_rests *out, const eater *a, const tsl__rx_rest *r) {
-  add(l, out, (tsl__rx_rest){no_condition, eat(l, a, r->e), eat_first(l, a, r)});
+  tsl__rx_list_add(l, out, (tsl__rx_rest){no_condition, eat(l, a, r->e), eat_first(l, a, r)});
 }
 
 /* An item with a condition: the members of `a` that satisfy it, and the item itself where `a` may be empty. `first`: nothing stands before `a`. */
@@ -319,12 +318,12 @@ static void eat_conditional(tsl__rx_lowering *l, tsl__rx_rests *out, const eater
   item.e = c->any ? eat(l, a, TSL__EPS) : eat_ending(l, a, c->prev);
   if (c->before && item.e) item.e = meet(l, item.e, c->before);
   if (item.e) item.e = tsl__expr_seq(l->x, item.e, r->e);
-  add(l, out, item);
-  if (!c->any && may_be_empty(l, a)) add(l, out, *r);
+  tsl__rx_list_add(l, out, item);
+  if (!c->any && may_be_empty(l, a)) tsl__rx_list_add(l, out, *r);
 }
 
 static tsl__rx_rests eat_all(tsl__rx_lowering *l, eater a, tsl__rx_rests rests, bool first) {
-  tsl__rx_rests out = list_with_room(l, (size_t)rests.n * 2);
+  tsl__rx_rests out = tsl__rx_list_new(l, (size_t)rests.n * 2);
   for (uint32_t i = 0; out.at && i < rests.n && !tsl__rx_failed(l); i++) {
     if (is_true(&rests.at[i].cond)) eat_free(l, &out, &a, &rests.at[i]);
     else eat_conditional(l, &out, &a, &rests.at[i], first);
@@ -353,11 +352,9 @@ static tsl__rx_rests loop(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rest
     return a.e ? eat_all(l, a, rests, first) : (tsl__rx_rests){rests.at, 0};
   }
   if (node->max <= TSL__RX_MAX_UNROLL) return write_out(l, node, rests, first);
-  if (node->max == TSL__INF && node->min <= TSL__RX_MAX_UNROLL && body->least > 0 && rests.n == 1 && is_true(&rests.at[0].cond)) {
+  if (node->max == TSL__INF && node->min <= TSL__RX_MAX_UNROLL && rests.n == 1 && is_true(&rests.at[0].cond)) {
     tsl__rx once = *node;
-    e = tsl__rx_loop(l, body, rests.at[0].e);
-    if (!e) return (tsl__rx_rests){rests.at, 0};
-    rests = tsl__rx_always(l, e, tsl__rx_ranges_all());
+    rests = tsl__rx_loop(l, node->u.child[0], rests.at[0].e);
     once.max = once.min;
     return once.min ? write_out(l, &once, rests, first) : rests;
   }
@@ -398,7 +395,7 @@ tsl__rx_rests tsl__rx_lower(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_re
       return intersect(l, behind(l, node->u.child[0], node->negative), rests);
     default: break;
   }
-  out = list_with_room(l, 1); /* ALT */
+  out = tsl__rx_list_new(l, 1); /* ALT */
   for (uint32_t i = 0; i < node->n && !tsl__rx_failed(l); i++) out = unite(l, out, tsl__rx_lower(l, node->u.child[i], rests, first));
   return out;
 }
