@@ -25,13 +25,17 @@
 static uint32_t slot_of(uint64_t hash, uint32_t slots) { return (uint32_t)((hash >> 32) * slots >> 32); }
 static uint32_t after(uint32_t slot, uint32_t slots) { return slot + 1 == slots ? 0 : slot + 1; }
 
+static uint32_t first_merge_slot(uint32_t n, tsl_token left, tsl_token right) { return slot_of(tsl__mix((uint64_t)left << 32 | right), n); }
+
 static uint32_t merge_slot(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) {
-  uint32_t at = slot_of(tsl__mix((uint64_t)left << 32 | right), n);
+  uint32_t at = first_merge_slot(n, left, right);
   while (slots[at].left != TSL_NO_TOKEN && (slots[at].left != left || slots[at].right != right)) at = after(at, n);
   return at;
 }
 
 void tsl__merge_put(tsl__merge *slots, uint32_t n, tsl__merge m) { slots[merge_slot(slots, n, m.left, m.right)] = m; }
+
+void tsl__merge_expect(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) { TSL__PREFETCH(&slots[first_merge_slot(n, left, right)]); }
 
 const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) {
   if (!n) return NULL;

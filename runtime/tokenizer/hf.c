@@ -29,7 +29,8 @@ typedef struct name {
   bool in_model, special;
 } name;
 
-typedef struct slot { uint32_t tag, id; } slot; /* tag: half of the hash; id = TSL_NO_TOKEN: free */
+/* Of a name: up to eight bytes, with the length, are the key; of a longer one it is the hash. id = TSL_NO_TOKEN: free. */
+typedef struct slot { uint64_t key; uint32_t length; tsl_token id; } slot;
 
 typedef struct hf {
   const tsl_allocator *a;
@@ -124,28 +125,45 @@ static tsl_status read_decoders(hf *h) {
 
 /* ---- names by id, ids by name --------------------------------------------------------------------------------- */
 
-static uint32_t find_slot(const hf *h, const char *text, uint32_t length) {
-  uint64_t hash = XXH3_64bits(text, length);
-  uint32_t at = (uint32_t)((hash >> 32) * h->slot_count >> 32), tag = (uint32_t)hash;
+static uint32_t load32(const char *p) {
+  uint32_t x;
+  memcpy(&x, p, sizeof x);
+  return x;
+}
+
+/* See slot. Different short names of one length have different keys. */
+static uint64_t key_of(const char *text, uint32_t n) {
+  if (n > 8) return XXH3_64bits(text, n);
+  if (n >= 4) return (uint64_t)load32(text + n - 4) << 32 | load32(text);
+  return n ? (uint64_t)(uint8_t)text[0] << 16 | (uint64_t)(uint8_t)text[n / 2] << 8 | (uint8_t)text[n - 1] : 0;
+}
+
+static uint32_t first_slot(const hf *h, uint64_t key, uint32_t length) {
+  return (uint32_t)((tsl__mix(key + length) >> 32) * h->slot_count >> 32);
+}
+
+static uint32_t find_slot(const hf *h, const char *text, uint32_t length, uint64_t key) {
+  uint32_t at = first_slot(h, key, length);
   for (; h->slots[at].id != TSL_NO_TOKEN; at = at + 1 == h->slot_count ? 0 : at + 1) {
-    const name *n = &h->names[h->slots[at].id];
-    if (h->slots[at].tag == tag && n->length == length && !memcmp(n->text, text, length)) break;
+    const slot *s = &h->slots[at];
+    if (s->key == key && s->length == length && (length <= 8 || !memcmp(h->names[s->id].text, text, length))) break;
   }
   return at;
 }
 
 /* The model's token of that text, or TSL_NO_TOKEN. */
 static tsl_token find_token(const hf *h, const char *text, uint32_t length) {
-  tsl_token id = h->slots[find_slot(h, text, length)].id;
+  tsl_token id = h->slots[find_slot(h, text, length, key_of(text, length))].id;
   return id != TSL_NO_TOKEN && h->names[id].in_model ? id : TSL_NO_TOKEN;
 }
 
 static tsl_status add_name(hf *h, tsl_token id, name n) {
-  uint32_t at = find_slot(h, n.text, n.length);
+  uint64_t key = key_of(n.text, n.length);
+  uint32_t at = find_slot(h, n.text, n.length, key);
   if (h->slots[at].id != TSL_NO_TOKEN) return bad(h, n.offset, TSL_ERR_FORMAT, "the same token twice:", n.text, n.length);
   if (h->names[id].text) return bad(h, n.offset, TSL_ERR_FORMAT, "two tokens have the same id; the second is", n.text, n.length);
   h->names[id] = n;
-  h->slots[at] = (slot){(uint32_t)XXH3_64bits(n.text, n.length), id};
+  h->slots[at] = (slot){key, n.length, id};
   return TSL_OK;
 }
 
@@ -343,35 +361,78 @@ static tsl_status spell_all(hf *h) {
 
 /* ---- tables for encoding -------------------------------------------------------------------------------------- */
 
+static bool is_joined(const hf *h, tsl_token id, const tsl__hf_merge *m) {
+  const name *n = &h->names[id];
+  return n->in_model && n->length == m->left_length + m->right_length && !memcmp(n->text, m->left, m->left_length) &&
+         !memcmp(n->text + m->left_length, m->right, m->right_length);
+}
+
+/* What a merge makes. Most files list merges in the order of the tokens that they make, so the token of the merge before and the one after it are tried first.
+ * `both` has room for the text. */
+static tsl_token find_joined(const hf *h, const tsl__hf_merge *m, tsl_token last, char *both) {
+  if (last < h->size && is_joined(h, last, m)) return last;
+  if (last + 1 < h->size && is_joined(h, last + 1, m)) return last + 1;
+  memcpy(both, m->left, m->left_length);
+  memcpy(both + m->left_length, m->right, m->right_length);
+  return find_token(h, both, m->left_length + m->right_length);
+}
+
+/* The ids of merge i. */
+static tsl_status resolve_merge(const hf *h, size_t i, tsl_token last, char *both, tsl__merge *out) {
+  const tsl__hf_merge *m = &h->file.merges.at[i];
+  *out = (tsl__merge){find_token(h, m->left, m->left_length), find_token(h, m->right, m->right_length), (uint32_t)i, TSL_NO_TOKEN};
+  if (out->left == TSL_NO_TOKEN) return bad(h, m->offset, TSL_ERR_FORMAT, "a merge names what is no token:", m->left, m->left_length);
+  if (out->right == TSL_NO_TOKEN) return bad(h, m->offset, TSL_ERR_FORMAT, "a merge names what is no token:", m->right, m->right_length);
+  out->result = find_joined(h, m, last, both);
+  return out->result != TSL_NO_TOKEN ? TSL_OK : bad(h, m->offset, TSL_ERR_FORMAT, "a merge makes what is no token:", both, m->left_length + m->right_length);
+}
+
+/* Both tables are larger than a cache, so merges are dealt with in blocks, and what a block will touch is asked for ahead. */
+#define BLOCK 64u
+
+static void expect_names(const hf *h, const tsl__hf_merge *m) {
+  TSL__PREFETCH(&h->slots[first_slot(h, key_of(m->left, m->left_length), m->left_length)]);
+  TSL__PREFETCH(&h->slots[first_slot(h, key_of(m->right, m->right_length), m->right_length)]);
+}
+
+/* Merges first … first + n - 1, n at most BLOCK. */
+static tsl_status fill_block(const hf *h, size_t first, size_t n, tsl_token *last, char *both, tsl__merge *table, uint32_t slots) {
+  tsl__merge block[BLOCK];
+  for (size_t i = 0; i < n; i++) expect_names(h, &h->file.merges.at[first + i]);
+  for (size_t i = 0; i < n; i++) {
+    tsl_status status = resolve_merge(h, first + i, *last, both, &block[i]);
+    if (status) return status;
+    *last = block[i].result;
+    tsl__merge_expect(table, slots, block[i].left, block[i].right);
+  }
+  for (size_t i = 0; i < n; i++) tsl__merge_put(table, slots, block[i]);
+  return TSL_OK;
+}
+
+static tsl_status fill_merges(const hf *h, tsl__merge *table, uint32_t slots) {
+  size_t n = h->file.merges.n, longest = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t length = (size_t)h->file.merges.at[i].left_length + h->file.merges.at[i].right_length;
+    if (length > longest) longest = length;
+  }
+  char *both = tsl__alloc(h->a, longest + 1);
+  if (!both) return no_memory(h);
+  tsl_token last = TSL_NO_TOKEN - 1;
+  tsl_status status = TSL_OK;
+  for (size_t i = 0; i < n && !status; i += BLOCK) status = fill_block(h, i, n - i < BLOCK ? n - i : BLOCK, &last, both, table, slots);
+  tsl__free(h->a, both, longest + 1);
+  return status;
+}
+
 static tsl_status make_merges(hf *h) {
   size_t n = h->file.merges.n;
-  TSL__VEC(char) both = {0};
   if (n > UINT32_MAX / 4) return tsl__fail(h->error, TSL_ERR_LIMIT, "more than 2^30 merges");
   uint32_t slots = tsl__slots_for(n);
   tsl__merge *table = tsl__alloc(h->a, slots * sizeof *table);
   if (!table) return no_memory(h);
   h->b.tables.span[TSL__SPAN_MERGES] = (tsl__span){table, slots * sizeof *table};
   memset(table, 0xFF, slots * sizeof *table);
-  tsl_status status = TSL_OK;
-  for (size_t i = 0; i < n && !status; i++) {
-    const tsl__hf_merge *m = &h->file.merges.at[i];
-    tsl__merge merge = {find_token(h, m->left, m->left_length), find_token(h, m->right, m->right_length), (uint32_t)i, TSL_NO_TOKEN};
-    if (merge.left == TSL_NO_TOKEN) status = bad(h, m->offset, TSL_ERR_FORMAT, "a merge names what is no token:", m->left, m->left_length);
-    else if (merge.right == TSL_NO_TOKEN) status = bad(h, m->offset, TSL_ERR_FORMAT, "a merge names what is no token:", m->right, m->right_length);
-    else {
-      uint32_t length = m->left_length + m->right_length;
-      both.n = 0;
-      if (!tsl__vec_reserve(h->a, &both, length + 1)) status = no_memory(h);
-      if (status) break;
-      memcpy(both.at, m->left, m->left_length);
-      memcpy(both.at + m->left_length, m->right, m->right_length);
-      merge.result = find_token(h, both.at, length);
-      if (merge.result == TSL_NO_TOKEN) status = bad(h, m->offset, TSL_ERR_FORMAT, "a merge makes what is no token:", both.at, length);
-      else tsl__merge_put(table, slots, merge);
-    }
-  }
-  tsl__vec_free(h->a, &both);
-  return status;
+  return fill_merges(h, table, slots);
 }
 
 /* Of a model of code points: the tokens that are one. */

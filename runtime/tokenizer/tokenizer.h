@@ -15,6 +15,12 @@
 
 #include "runtime/vocab_build.h"
 
+#if defined(__GNUC__) || defined(__clang__)
+#define TSL__PREFETCH(p) __builtin_prefetch(p)
+#else
+#define TSL__PREFETCH(p) ((void)(p))
+#endif
+
 /* What a symbol is before the first merge. */
 typedef enum tsl__units {
   TSL__UNITS_BYTES = 0,  /* one byte each; merges from a table */
@@ -176,6 +182,7 @@ tsl_token tsl__lookup_bytes(const tsl__tok_tables *tables, const tsl_vocab *voca
 bool tsl__lookup_build(tsl__tok_tables *tables, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *take);
 /* Put a merge into a table of `slots`; a pair that is there already takes the new rank, as in HF. */
 void tsl__merge_put(tsl__merge *slots, uint32_t slot_count, tsl__merge merge);
+void tsl__merge_expect(const tsl__merge *slots, uint32_t slot_count, tsl_token left, tsl_token right); /* prefetch */
 const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t slot_count, tsl_token left, tsl_token right);
 void tsl__point_put(tsl__point *slots, uint32_t slot_count, tsl__point point);
 tsl_token tsl__point_find(const tsl__point *slots, uint32_t slot_count, uint32_t cp);
