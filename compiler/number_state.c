@@ -31,13 +31,16 @@ static int64_t moved(int64_t exponent, int64_t by) { return exponent == INF || e
 
 /* ---- one sign of a spec --------------------------------------------------------------------------------------- */
 
-static bool make_tracker(tsl__tracker *t, tsl__arena *arena, const tsl__decimal *d) {
-  tsl__nat unit, rest;
+/* `odd`: what is left of tracker 0's unit without its factors 2 and 5, or 1; set by tracker 0. */
+static bool make_tracker(tsl__tracker *t, tsl__arena *arena, const tsl__decimal *d, bool multiple, tsl__nat *odd) {
+  tsl__nat unit, rest, left;
   if (!tsl__nat_from_digits(&unit, d->digits, d->count)) return false;
   tsl__nat_copy(&rest, &unit);
   uint32_t twos = tsl__nat_strip(&rest, 2), fives = tsl__nat_strip(&rest, 5);
   t->depth = twos > fives ? twos : fives;
-  t->smooth = rest.n == 1 && rest.limb[0] == 1;
+  if (multiple) tsl__nat_copy(odd, &rest);
+  tsl__nat_divide(odd, &rest, NULL, &left);
+  t->implied = tsl__nat_is_zero(&left);
   t->exponent = d->exponent;
   t->unit = tsl__arena_copy(arena, &unit, offsetof(tsl__nat, limb) + unit.n * sizeof unit.limb[0]);
   return t->unit != NULL;
@@ -74,9 +77,11 @@ tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_
   side->zero = tsl__number_admits(spec, &tsl__decimal_zero);
   make_bounds(side, spec, negative);
   side->has_multiple = spec->multiple_count > 0;
-  if (spec->multiple_count && !make_tracker(&side->trackers[side->tracker_count++], arena, &spec->multiples[0])) return TSL_ERR_NO_MEMORY;
+  tsl__nat odd;
+  tsl__nat_set(&odd, 1);
+  if (spec->multiple_count && !make_tracker(&side->trackers[side->tracker_count++], arena, &spec->multiples[0], true, &odd)) return TSL_ERR_NO_MEMORY;
   for (uint32_t i = 0; i < spec->non_multiple_count; i++)
-    if (!make_tracker(&side->trackers[side->tracker_count++], arena, &spec->non_multiples[i])) return TSL_ERR_NO_MEMORY;
+    if (!make_tracker(&side->trackers[side->tracker_count++], arena, &spec->non_multiples[i], false, &odd)) return TSL_ERR_NO_MEMORY;
   if (side->has_multiple) /* 2^16 × 1,025 multiples in a row are never all ruled out (number.c): 8 digits */
     side->wide = (uint32_t)tsl__nat_digit_count(side->trackers[0].unit) + (spec->non_multiple_count || spec->excluded_count ? 9 : 0);
   return make_excluded(side, arena, spec, negative);
@@ -339,10 +344,10 @@ static bool digit_range(const tsl__side *side, const tsl__number_state *st, int6
   return tsl__nat_compare(from, to) <= 0;
 }
 
-/* Is everything with j more digits a multiple that it must not be, because the last digit stands too high? */
+/* Is every multiple with j more digits one that it must not be, because the last digit stands too high? */
 static bool too_coarse(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t exponent) {
   for (uint32_t k = side->has_multiple; k < side->tracker_count; k++)
-    if (side->trackers[k].smooth && exponent - unit_exponent(side, st, k) - j >= side->trackers[k].depth) return true;
+    if (side->trackers[k].implied && exponent - unit_exponent(side, st, k) - j >= side->trackers[k].depth) return true;
   return false;
 }
 

@@ -16,7 +16,7 @@ typedef struct tsl__tracker {
   const tsl__nat *unit; /* not divisible by 10; only unit->n limbs are there */
   int64_t exponent;
   uint32_t depth; /* the larger of the number of factors 2 and of factors 5 in unit: 10^depth clears both */
-  bool smooth;    /* unit has no other prime factors */
+  bool implied;   /* its other prime factors are all in tracker 0's unit: members that are multiples of 10^depth × 10^exponent are multiples of it */
 } tsl__tracker;
 
 /* The magnitudes that one sign admits. Built from a canonical spec that is not empty. */
