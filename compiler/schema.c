@@ -39,6 +39,7 @@ void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, 
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
+  if (!at && status == TSL_ERR_LIMIT) at = s->at;
   if (s->root && s->text) { /* compiling */
     bool here = at && tsl__json_pointer(s->root, at, NULL, 0) != SIZE_MAX;
     if (here) tsl__fail_at(s->error, status, s->text, s->length, at->offset, "%s", message);
@@ -223,7 +224,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   uint32_t shortest = tsl__schema_shortest(s, g);
   if (!tsl__schema_ok(s)) return false;
   if (shortest == TSL__INF) {
-    tsl__schema_fail(s, TSL_ERR_EMPTY, s->root, "no value satisfies the schema");
+    tsl__schema_blame(s, root);
     return false;
   }
   out->root = tsl__schema_value(s, g);

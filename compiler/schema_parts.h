@@ -322,6 +322,7 @@ struct schema {
   tsl__json *root;
   tsl_status status;
   tsl_error *error;
+  const tsl__json *at; /* the subschema being looked at: blamed where nothing better is known */
 
   TSL__VEC(struct resource) resources;
   TSL__VEC(struct anchor) anchors;
@@ -385,6 +386,8 @@ static inline const struct keyword_value *tsl__keyword(const struct node *n, enu
 static inline const struct keyword_value *tsl__keyword_or_null(const struct node *n, enum keyword k) {
   return tsl__has(n, k) ? tsl__keyword(n, k) : NULL;
 }
+/* Find `possible` from the keywords. */
+void tsl__node_limit_types(struct node *node);
 /* A schema for exactly this array or object. */
 sid tsl__schema_const(struct schema *s, tsl__json *value);
 static inline uint8_t tsl__json_type(const tsl__json *v) {
@@ -465,6 +468,10 @@ tsl__expr tsl__schema_value(struct schema *s, goal g);
 tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body);
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level);
 bool tsl__schema_share(struct schema *s);
+
+/* ---- schema_blame.c ---- */
+/* Fail with TSL_ERR_EMPTY, naming the keywords of an unsatisfiable node that clash. */
+void tsl__schema_blame(struct schema *s, sid id);
 
 /* ---- schema_report.c ---- */
 const char *tsl__schema_report(struct schema *s);

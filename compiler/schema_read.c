@@ -373,6 +373,12 @@ static uint32_t collect(struct reader *r, struct keyword_value *found, enum shap
   return n;
 }
 
+void tsl__node_limit_types(struct node *node) {
+  node->possible = node->types & listed_types(node);
+  if (tsl__has(node, KW_DISALLOW)) node->possible &= (uint8_t)~tsl__keyword(node, KW_DISALLOW)->count;
+  if (tsl__has(node, KW_NULLABLE)) node->possible |= T_NULL;
+}
+
 static bool read_node(struct schema *s, sid id) {
   struct node *node = s->nodes.at[id];
   struct reader r = {s, node, s->resources.at[node->resource].draft};
@@ -395,9 +401,7 @@ static bool read_node(struct schema *s, sid id) {
   }
   node->values = tsl__arena_copy(&s->arena, found, kept * sizeof *found);
   if (!node->values) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
-  node->possible = node->types & listed_types(node);
-  if (tsl__has(node, KW_DISALLOW)) node->possible &= (uint8_t)~tsl__keyword(node, KW_DISALLOW)->count;
-  if (tsl__has(node, KW_NULLABLE)) node->possible |= T_NULL;
+  tsl__node_limit_types(node);
   return true;
 }
 

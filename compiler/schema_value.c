@@ -230,6 +230,8 @@ bool tsl__schema_open(struct schema *s, goal g) {
   if (e->opened) return tsl__schema_ok(s);
   e->opened = true;
   if (g == GOAL_NONE) return true;
+  const tsl__json *before = s->at;
+  if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
   uint8_t types = possible(s, e);
   e->scalars = types & (T_NULL | T_FALSE | T_TRUE);
   for (uint32_t i = 0; i < e->n && e->scalars; i++) e->scalars &= tsl__schema_scalars(s, e->lits[i]);
@@ -239,6 +241,7 @@ bool tsl__schema_open(struct schema *s, goal g) {
   }
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
   if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g);
+  s->at = before;
   return tsl__schema_ok(s);
 }
 
