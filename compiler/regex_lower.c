@@ -11,7 +11,8 @@
  *             for a condition on one code point also where L may be empty: the item (c, K) itself is then kept beside it.
  *           At the beginning of the text what is left is decided by ε.
  * Example   search of \bab: text is what may follow. ab: (true, ab·text). \b splits in two, (?<=\w)(?!\w) and (?<!\w)(?=\w); the first
- *           contradicts the a and is gone, the second leaves (no \w before, ab·text). `text` in front makes it (ε | text·\W)·ab·text.
+ *           contradicts the a and is gone, the second leaves (no \w before, ab·text). `text`, which a search puts in front of the pattern, makes
+ *           of it the items (true, text·\W·ab·text) and (no \w before, ab·text), and at the beginning nothing is before: the union of both.
  * Loops     A loop whose body has conditions is written out if it has few iterations; is an ordinary loop if the conditions look no further than the body
  *           (regex_local.c: the (?!-)[a-z-]{1,63}(?<!-)\. of host names); else, if it is unbounded and what follows it has no conditions on what
  *           stands before, is an automaton of its own (regex_loop.c: the (?:(?!-->).)* of comments).
@@ -445,14 +446,31 @@ static bool is_anchored(const tsl__rx *node) {
   }
 }
 
-/* The texts that satisfy the conditions, each followed by what then may follow; `search`: any text may stand in front, else none. */
-static tsl__expr finish(tsl__rx_lowering *l, tsl__rx_rests rests, bool search) {
+/* The same with any text in front of it; in front of each branch, so that what stands before a look-behind is one run with it. */
+static tsl__rx *after_any_text(tsl__rx_tree *t, tsl__rx *node) {
+  tsl__rx **part, *any = tsl__rx_set(t, node->offset, tsl__rx_ranges_all().at, 1);
+  any = any ? tsl__rx_repeat(t, node->offset, any, 0, TSL__INF) : NULL;
+  part = any ? tsl__arena_alloc(t->arena, (node->n + 2) * sizeof *part) : NULL;
+  if (!any) return NULL;
+  if (!part) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  if (!node->plain && node->kind == TSL__RX_ALT) {
+    for (uint32_t i = 0; i < node->n; i++)
+      if (!(part[i] = after_any_text(t, node->u.child[i]))) return NULL;
+    return tsl__rx_list(t, TSL__RX_ALT, node->offset, part, node->n);
+  }
+  part[0] = any;
+  part[1] = node;
+  if (node->kind != TSL__RX_SEQ) return tsl__rx_list(t, TSL__RX_SEQ, node->offset, part, 2);
+  memcpy(part + 1, node->u.child, node->n * sizeof *part);
+  return tsl__rx_list(t, TSL__RX_SEQ, node->offset, part, node->n + 1);
+}
+
+/* What may follow the beginning of the text. */
+static tsl__expr at_beginning(tsl__rx_lowering *l, tsl__rx_rests rests) {
   tsl__expr result = TSL__NONE;
   for (uint32_t i = 0; i < rests.n; i++) {
     const tsl__rx_cond *c = &rests.at[i].cond;
-    tsl__expr before = search ? texts_ending(l, c) : c->any || c->begin ? TSL__EPS : TSL__NONE;
-    if (c->before && before) before = meet(l, before, c->before);
-    if (before) result = tsl__expr_alt(l->x, result, tsl__expr_seq(l->x, before, rests.at[i].e));
+    if ((c->any || c->begin) && (!c->before || tsl__expr_nullable(l->x, c->before))) result = tsl__expr_alt(l->x, result, rests.at[i].e);
   }
   return result;
 }
@@ -460,14 +478,15 @@ static tsl__expr finish(tsl__rx_lowering *l, tsl__rx_rests rests, bool search) {
 static tsl__expr lower_whole(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root, bool search) {
   tsl__rx_lowering l = {.tree = t, .x = x, .text = tsl__expr_text(x)};
   tsl__rx_rests rests;
-  bool anchored = !root->plain && is_anchored(root);
   if (search) {
     trim(root, true);
     trim(root, false);
+    if (root->plain || !is_anchored(root)) root = after_any_text(t, root);
+    if (!root) return TSL__NONE;
   }
   rests = search ? everything(&l) : tsl__rx_always(&l, TSL__EPS, (tsl__rx_ranges){NULL, 0});
-  rests = tsl__rx_lower(&l, root, rests, !search || anchored);
-  return tsl__rx_failed(&l) ? TSL__NONE : finish(&l, rests, search && !anchored);
+  rests = tsl__rx_lower(&l, root, rests, true);
+  return tsl__rx_failed(&l) ? TSL__NONE : at_beginning(&l, rests);
 }
 
 tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length, const tsl__regex_flags *flags, tsl__expr *out, tsl_error *error) {

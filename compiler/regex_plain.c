@@ -16,6 +16,7 @@ static tsl__rx_ranges ranges_of(const tsl__rx *set) { return (tsl__rx_ranges){se
 tsl__expr tsl__rx_set_expr(tsl__rx_lowering *l, tsl__rx_ranges set) {
   tsl__bytes bytes = {{0}};
   if (!set.n) return TSL__NONE;
+  if (tsl__rx_ranges_equal(set, tsl__rx_ranges_all())) return tsl__expr_any_char(l->x);
   if (set.at[set.n - 1].hi >= 0x80) {
     tsl__charset s = {.ranges = {(tsl__range *)(uintptr_t)set.at, set.n, set.n}}; /* read only */
     return tsl__expr_charset(l->x, &s);

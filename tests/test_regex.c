@@ -9,6 +9,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "compiler/json.h"
 #include "compiler/regex.h"
 #include "tests/check.h"
 
@@ -114,6 +115,35 @@ static void run_table(const char *path) {
 }
 
 static void test_table(void) { run_table("tests/cases/regex.txt"); }
+
+/* ---- shapes --------------------------------------------------------------------------------------------------- */
+
+static tsl__expr compiled(tsl__exprs *x, const char *pattern, bool search) {
+  tsl__regex_flags flags = {.search = search};
+  tsl__expr e = TSL__NONE;
+  CHECKF(tsl__regex_compile(x, pattern, strlen(pattern), &flags, &e, NULL) == TSL_OK, "%s", pattern);
+  return e;
+}
+
+/* Common patterns give the expression that one would write by hand, and so share states. */
+static void test_shapes(void) {
+  tsl__exprs *x = new_exprs();
+  tsl__expr text = tsl__expr_text(x), a = tsl__expr_literal(x, "a", 1), b = tsl__expr_literal(x, "b", 1), foo = tsl__expr_literal(x, "foo", 3);
+  tsl__expr letters = tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'z'), 1, TSL__INF);
+  CHECK(compiled(x, "foo", true) == tsl__expr_seq(x, text, tsl__expr_seq(x, foo, text)));
+  CHECK(compiled(x, "a|b", true) == tsl__expr_seq(x, text, tsl__expr_seq(x, tsl__expr_range(x, 'a', 'b'), text)));
+  CHECK(compiled(x, "^foo", true) == tsl__expr_seq(x, foo, text) && compiled(x, "foo$", true) == tsl__expr_seq(x, text, foo));
+  CHECK(compiled(x, "^[a-z]+$", true) == letters && compiled(x, "[a-z]+", false) == letters);
+  CHECK(compiled(x, "^a|b$", true) == tsl__expr_alt(x, tsl__expr_seq(x, a, text), tsl__expr_seq(x, text, b)));
+  CHECK(compiled(x, "^(?:a|b)$", true) == tsl__expr_range(x, 'a', 'b'));
+  CHECK(compiled(x, "", true) == text && compiled(x, "x*", true) == text && compiled(x, "(?:)|foo", true) == text);
+  CHECK(compiled(x, "^", true) == text && compiled(x, "$", true) == text && compiled(x, "^$", true) == TSL__EPS);
+  CHECK(compiled(x, ".*foo.*", true) == compiled(x, "foo", true) && compiled(x, "fooo*", true) == compiled(x, "foo", true));
+  CHECK(compiled(x, "[\\s\\S]*", false) == text && compiled(x, "[^]*", false) == text && compiled(x, "\\bfoo\\b", false) == foo);
+  CHECK(compiled(x, "(?:(?=b)a)+", false) == TSL__NONE && compiled(x, "a(?!b)b", true) == TSL__NONE && compiled(x, "a\\bb", true) == TSL__NONE);
+  CHECK(tsl__exprs_status(x) == TSL_OK);
+  tsl__exprs_free(x);
+}
 
 /* ---- random patterns ------------------------------------------------------------------------------------------ */
 
@@ -257,6 +287,69 @@ static void test_random(void) {
   CHECKF(t.unsupported + t.limited < t.patterns / 5, "%u of %u", t.unsupported + t.limited, t.patterns);
 }
 
+/* ---- the JSON Schema Test Suite ------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path, size_t *length) {
+  FILE *f = fopen(path, "rb");
+  char *text = NULL;
+  if (!f) return NULL;
+  fseek(f, 0, SEEK_END);
+  long size = ftell(f);
+  rewind(f);
+  text = malloc((size_t)size + 1);
+  if (text && fread(text, 1, (size_t)size, f) != (size_t)size) free(text), text = NULL;
+  fclose(f);
+  *length = (size_t)size;
+  return text;
+}
+
+static const tsl__json *get(const tsl__json *object, const char *key) { return object ? tsl__json_get(object, key, strlen(key)) : NULL; }
+
+/* The tests of one group whose schema is a pattern. */
+static unsigned run_suite_group(const char *path, const tsl__json *group) {
+  const tsl__json *pattern = get(get(group, "schema"), "pattern"), *cases = get(group, "tests");
+  tsl__regex_flags flags = {.search = true};
+  tsl__exprs *x;
+  tsl__expr e;
+  tsl_error error;
+  unsigned tests = 0;
+  if (!pattern) return 0;
+  x = new_exprs();
+  tsl_status status = tsl__regex_compile(x, pattern->text, pattern->length, &flags, &e, &error);
+  CHECKF(status == TSL_OK, "%s: %.*s: %s", path, (int)pattern->length, pattern->text, error.message);
+  for (uint32_t k = 0; status == TSL_OK && k < cases->length; k++) {
+    const tsl__json *data = get(&cases->items[k], "data"), *want = get(&cases->items[k], "valid"), *what = get(&cases->items[k], "description");
+    if (data->kind != TSL__JSON_STRING) continue;
+    tests++;
+    CHECKF(tsl__expr_matches(x, e, data->text, data->length) == (want->kind == TSL__JSON_TRUE), "%s: %.*s: %.*s", path, (int)pattern->length, pattern->text,
+           (int)what->length, what->text);
+  }
+  tsl__exprs_free(x);
+  return tests;
+}
+
+static void test_suite(void) {
+  static const char *const files[] = {"pattern", "optional/ecmascript-regex", "optional/non-bmp-regex", "optional/unicode"};
+  const char *folder = getenv("TSL_SUITE");
+  char path[1024];
+  unsigned tests = 0;
+  for (size_t i = 0; folder && i < sizeof files / sizeof *files; i++) {
+    size_t length;
+    tsl__arena arena;
+    tsl__json *root = NULL;
+    snprintf(path, sizeof path, "%s/tests/draft2020-12/%s.json", folder, files[i]);
+    char *text = read_file(path, &length);
+    if (!text) continue;
+    tsl__arena_init(&arena, &tsl__malloc);
+    CHECKF(tsl__json_parse(&arena, text, length, 100, &root, NULL) == TSL_OK, "%s", path);
+    for (uint32_t k = 0; root && k < root->length; k++) tests += run_suite_group(path, &root->items[k]);
+    tsl__arena_free(&arena);
+    free(text);
+  }
+  if (!tests) SKIP("the JSON Schema Test Suite is not there: `./dev fetch suite` gets it, TSL_SUITE names its folder");
+  else printf("  %u tests of patterns of the JSON Schema Test Suite\n", tests);
+}
+
 /* ---- every allocation fails once ------------------------------------------------------------------------------ */
 
 typedef struct failing { long left, blocks; } failing;
@@ -306,7 +399,9 @@ static void test_no_memory(void) {
 
 int main(void) {
   RUN(test_table, "tests/cases/regex.txt");
+  RUN(test_shapes, "common patterns give small, canonical expressions");
   RUN(test_random, "random patterns and texts against PCRE2");
+  RUN(test_suite, "patterns of the JSON Schema Test Suite");
   RUN(test_no_memory, "every allocation fails once");
   return tsl_test_end();
 }
