@@ -123,6 +123,12 @@ static void mark_empty(tsl__exprs *x, const graph *g) {
 typedef enum order { BY_HOPE, BY_LENGTH, BY_SPELLING } order;
 static uint32_t spelling_cost(uint8_t b);
 
+/* A*: the estimate of the whole first; among equals the one that has come further, which is nearer to the end. */
+static uint64_t by_estimate(uint32_t left, uint32_t cost) {
+  uint64_t whole = (uint64_t)left + cost;
+  return (whole > UINT32_MAX ? UINT32_MAX : whole) << 32 | (UINT32_MAX - cost);
+}
+
 static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
   visit from = g->visits.at[index];
   tsl__bytes edges;
@@ -138,7 +144,7 @@ static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
     visit v = {d, index, from.cost + (by == BY_SPELLING ? spelling_cost((uint8_t)b) : 1)};
-    uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : (uint64_t)n.shortest + 1) : (uint64_t)n.shortest + v.cost;
+    uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : (uint64_t)n.shortest + 1) : by_estimate(n.shortest, v.cost);
     if (!graph_add(&x->alloc, g, v, key)) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       return false;
@@ -181,8 +187,10 @@ static uint32_t spelling_cost(uint8_t b) { return b >= 0x20 && b != '"' && b != 
 
 /* Dijkstra over the derivatives; with `spelled`, a byte costs what it costs in a JSON string. */
 static uint32_t shortest_by_search(tsl__exprs *x, tsl__expr e, bool spelled) {
+  tsl__known_shortest *known = &x->known_shortest[(e * 2 + spelled) % TSL__KNOWN_SHORTEST];
   graph g = {0};
   uint32_t result = TSL__INF;
+  if (known->e == e && known->spelled == spelled) return known->bytes;
   if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   while (x->status == TSL_OK && g.queue.n && result == TSL__INF) {
     uint32_t index = heap_pop(&g);
@@ -190,7 +198,9 @@ static uint32_t shortest_by_search(tsl__exprs *x, tsl__expr e, bool spelled) {
     else expand(x, &g, index, spelled ? BY_SPELLING : BY_LENGTH);
   }
   graph_free(&x->alloc, &g);
-  return x->status == TSL_OK ? result : tsl__node_at(x, e).shortest;
+  if (x->status != TSL_OK) return tsl__node_at(x, e).shortest;
+  *known = (tsl__known_shortest){e, result, spelled};
+  return result;
 }
 
 static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned depth);

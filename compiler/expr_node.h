@@ -74,6 +74,14 @@ typedef struct tsl__strings {
   uint32_t n;
 } tsl__strings;
 
+/* The last answers of searches for a shortest text, by expression. */
+#define TSL__KNOWN_SHORTEST 64u
+typedef struct tsl__known_shortest {
+  tsl__expr e; /* NONE: free */
+  uint32_t bytes;
+  bool spelled;
+} tsl__known_shortest;
+
 struct tsl__exprs {
   const tsl__exprs *parent;
   tsl_allocator alloc;
@@ -91,6 +99,7 @@ struct tsl__exprs {
   TSL__VEC(tsl__native) natives;
   TSL__VEC(tsl__strings) strings;
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
+  tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
   void *user;
   tsl__expr any_char, text, hex; /* made on first use */
   tsl_status status;
