@@ -4,6 +4,7 @@
  */
 #include "compiler/formats.h"
 
+#include "compiler/deriv.h"
 #include "compiler/json.h"
 #include "tests/check.h"
 
@@ -120,6 +121,42 @@ static void test_calendar(void) {
   CHECK(valid(m, "2024-02-29", 10));
 }
 
+/* ---- no dead ends --------------------------------------------------------------------------------------------- */
+
+/* Follow the shortest way to the end; each step must be one byte nearer. */
+static bool completes(made *m, tsl__expr e) {
+  for (uint32_t shortest = tsl__expr_shortest(m->x, e); shortest > 0; shortest--) {
+    tsl__expr next = TSL__NONE;
+    tsl__bytes edges;
+    tsl__boundaries(m->x, e, &edges);
+    for (unsigned b = 0; b < 256 && !next; b++) {
+      tsl__expr d = b == 0 || tsl__bytes_has(&edges, b) ? tsl__derive_plain(m->x, e, (uint8_t)b) : TSL__NONE;
+      if (d && tsl__expr_shortest(m->x, d) + 1 == shortest) next = d;
+    }
+    if (!(e = next)) return false;
+  }
+  return tsl__expr_nullable(m->x, e);
+}
+
+/* Along every prefix of texts that begin well, the rest can be completed in as many bytes as the state says. */
+static void test_completions(void) {
+  static const struct row { const char *format, *text; } rows[] = {
+      {"time", "01:29:60+01:30"}, {"time", "23:59:60.5Z"}, {"time", "00:00:60-"}, {"date-time", "2024-02-29T23:59:60Z"}, {"date", "1900-02-2"},
+      {"idn-hostname", "l\xC2\xB7l\xE3\x83\xBB"}, {"idn-hostname", "\xD8\xA8\xE2\x80\x8C"}, {"idn-hostname", "ab-\xC3\xA9-"},
+      {"idn-hostname", "\xCD\xB5"}, {"idn-hostname", "llllllllllllllllllllllllllllllllllllllllllllllllllllllllll\xC2\xB7"},
+      {"hostname", "xn--4gbwdl.a-b"}, {"email", "\"a b\"@[IPv6:1::"}, {"uri", "http://[1:2::3]:8/%4"}, {"uri-template", "{+a,b*}{x:1"},
+      {"duration", "P1Y2M3DT4H"}, {"ipv6", "1:2:3:4:5:6:7"}, {"iri-reference", "\xC3\xA9:"}, {"uuid", "0123456"}, {"relative-json-pointer", "10/~"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    made *m = format(rows[i].format, strlen(rows[i].format));
+    tsl__expr e = m->e;
+    for (const char *at = rows[i].text; e; e = tsl__derive_plain(m->x, e, (uint8_t)*at++)) {
+      CHECKF(completes(m, e), "%s: after %.*s", rows[i].format, (int)(at - rows[i].text), rows[i].text);
+      if (!*at) break;
+    }
+  }
+}
+
 /* ---- the JSON Schema Test Suite ------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path, size_t *length) {
@@ -184,6 +221,7 @@ int main(void) {
   RUN(test_table, "tests/cases/regex_formats.txt");
   RUN(test_calendar, "dates against the rules of the calendar");
   RUN(test_leap_seconds, "leap seconds against arithmetic");
+  RUN(test_completions, "what has begun well can be completed");
   RUN(test_suite, "JSON Schema Test Suite");
   for (size_t i = 0; i < cached; i++) tsl__exprs_free(cache[i].x);
   return tsl_test_end();

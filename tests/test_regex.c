@@ -9,6 +9,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "compiler/deriv.h"
 #include "compiler/json.h"
 #include "compiler/regex.h"
 #include "tests/check.h"
@@ -287,6 +288,52 @@ static void test_random(void) {
   CHECKF(t.unsupported + t.limited < t.patterns / 5, "%u of %u", t.unsupported + t.limited, t.patterns);
 }
 
+/* ---- no dead ends --------------------------------------------------------------------------------------------- */
+
+/* A derivative of e that is one byte nearer to the end; NONE if there is none. */
+static tsl__expr nearer(tsl__exprs *x, tsl__expr e, uint32_t shortest) {
+  tsl__bytes edges;
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = 0; b < 256; b++) {
+    tsl__expr d = b == 0 || tsl__bytes_has(&edges, b) ? tsl__derive_plain(x, e, (uint8_t)b) : TSL__NONE;
+    if (d && tsl__expr_shortest(x, d) + 1 == shortest) return d;
+  }
+  return TSL__NONE;
+}
+
+/* Can e be completed in as many bytes as it says? */
+static bool completes(tsl__exprs *x, tsl__expr e) {
+  uint32_t shortest = tsl__expr_shortest(x, e);
+  for (; shortest > 0 && e; shortest--) e = nearer(x, e, shortest);
+  return e && tsl__expr_nullable(x, e);
+}
+
+/* Random patterns followed along random bytes: whatever is not NONE has a completion, of the length that it claims. */
+static void test_dead_ends(void) {
+  static const char bytes[] = "aabbc-0\n\xC3\xA9 A";
+  writer w = {.seed = 99};
+  uint64_t seed = 5;
+  unsigned patterns = 0, states = 0;
+  while (patterns < 400) {
+    tsl__exprs *x = new_exprs();
+    tsl__expr e = TSL__NONE;
+    w.n = w.groups = 0;
+    put_alternatives(&w, 3, false);
+    tsl__regex_flags flags = {.search = pick(&w, 2) == 0};
+    if (w.n < 200 && tsl__regex_compile(x, w.at, w.n, &flags, &e, NULL) == TSL_OK) {
+      patterns++;
+      for (unsigned round = 0; round < 4; round++)
+        for (tsl__expr d = e; d && tsl_test_random(&seed) % 8; states++) {
+          CHECKF(completes(x, d), "/%s/%s", w.at, flags.search ? " (search)" : "");
+          d = tsl__derive_plain(x, d, (uint8_t)bytes[tsl_test_random(&seed) % (sizeof bytes - 1)]);
+        }
+      CHECKF(tsl__exprs_status(x) == TSL_OK, "/%s/: %s", w.at, tsl__exprs_why(x));
+    }
+    tsl__exprs_free(x);
+  }
+  printf("  %u states of %u random patterns can be completed in as many bytes as they say\n", states, patterns);
+}
+
 /* ---- the JSON Schema Test Suite ------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path, size_t *length) {
@@ -401,6 +448,7 @@ int main(void) {
   RUN(test_table, "tests/cases/regex.txt");
   RUN(test_shapes, "common patterns give small, canonical expressions");
   RUN(test_random, "random patterns and texts against PCRE2");
+  RUN(test_dead_ends, "every state of random patterns can be completed");
   RUN(test_suite, "patterns of the JSON Schema Test Suite");
   RUN(test_no_memory, "every allocation fails once");
   return tsl_test_end();
