@@ -33,7 +33,8 @@ struct tsl__numbers {
   TSL__VEC(int64_t) words; /* the record being looked up */
   uint32_t *slots;         /* open addressing: index + 1 of a record, 0 = free */
   uint32_t slot_count;     /* power of two or 0 */
-  tsl__number_state *work, *scratch;
+  void *work, *scratch;    /* for a tsl__number_state each */
+  size_t work_size;
 };
 
 static void destroy(void *ctx) {
@@ -44,8 +45,8 @@ static void destroy(void *ctx) {
   tsl__vec_free(&a, &t->records);
   tsl__vec_free(&a, &t->words);
   tsl__free(&a, t->slots, t->slot_count * sizeof *t->slots);
-  tsl__free(&a, t->work, sizeof *t->work);
-  tsl__free(&a, t->scratch, sizeof *t->scratch);
+  tsl__free(&a, t->work, t->work_size);
+  tsl__free(&a, t->scratch, t->work_size);
   tsl__free(&a, t, sizeof *t);
 }
 
@@ -75,15 +76,17 @@ static bool write_down(tsl__numbers *t, uint32_t side, const tsl__number_state *
   t->words.n = 0;
   bool ok = put(t, head) && put(t, st->fraction) && put(t, st->position) && put(t, st->low) && put(t, st->high);
   for (uint32_t k = 0; ok && k < t->sides.at[side]->tracker_count; k++) {
-    ok = put(t, st->ready[k]) && put(t, st->residue[k].n);
-    for (uint32_t i = 0; ok && i < st->residue[k].n; i++) ok = put(t, st->residue[k].limb[i]);
+    ok = put(t, st->ready[k]) && put(t, st->residue[k]->n);
+    for (uint32_t i = 0; ok && i < st->residue[k]->n; i++) ok = put(t, st->residue[k]->limb[i]);
   }
   ok = ok && put(t, st->live_count);
   for (uint32_t i = 0; ok && i < st->live_count; i++) ok = put(t, st->live[i].index) && put(t, st->live[i].at);
   return ok;
 }
 
-static void read_back(const tsl__numbers *t, const record *r, tsl__number_state *st) {
+/* The state in t->work. */
+static tsl__number_state *read_back(tsl__numbers *t, const record *r) {
+  tsl__number_state *st = tsl__number_state_place(t->sides.at[r->side], t->work);
   const int64_t *w = r->words;
   st->phase = (tsl__number_phase)(w[0] & 7);
   st->significant = w[0] >> 3 & 1, st->low_open = w[0] >> 4 & 1, st->high_open = w[0] >> 5 & 1;
@@ -91,11 +94,12 @@ static void read_back(const tsl__numbers *t, const record *r, tsl__number_state 
   w += 5;
   for (uint32_t k = 0; k < t->sides.at[r->side]->tracker_count; k++) {
     st->ready[k] = *w++;
-    st->residue[k].n = (uint32_t)*w++;
-    for (uint32_t i = 0; i < st->residue[k].n; i++) st->residue[k].limb[i] = (uint32_t)*w++;
+    st->residue[k]->n = (uint32_t)*w++;
+    for (uint32_t i = 0; i < st->residue[k]->n; i++) st->residue[k]->limb[i] = (uint32_t)*w++;
   }
   st->live_count = (uint32_t)*w++;
   for (uint32_t i = 0; i < st->live_count; i++, w += 2) st->live[i] = (tsl__live){(uint32_t)w[0], w[1]};
+  return st;
 }
 
 static uint64_t hash_words(const int64_t *words, size_t count) { return tsl__hash(words, count * sizeof *words); }
@@ -129,7 +133,7 @@ static uint32_t intern(tsl__numbers *t, uint32_t side, const tsl__number_state *
   if (!words) return UINT32_MAX;
   memcpy(words, t->words.at, size);
   record made = {words, (uint32_t)t->words.n, side, 0, tsl__number_state_nullable(t->sides.at[side], st)};
-  made.shortest = tsl__number_state_shortest(t->sides.at[side], st, at_least, t->scratch);
+  made.shortest = tsl__number_state_shortest(t->sides.at[side], st, at_least, tsl__number_state_place(t->sides.at[side], t->scratch));
   if (!tsl__vec_push(tsl__exprs_allocator(t->x), &t->records, made)) return UINT32_MAX;
   t->slots[h & (t->slot_count - 1)] = (uint32_t)t->records.n;
   return (uint32_t)t->records.n - 1;
@@ -174,9 +178,9 @@ static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   const record *r = &t->records.at[param];
   const tsl__side *s = t->sides.at[r->side];
   bool apart = false; /* do digits other than 0 differ? */
-  read_back(t, r, t->work);
+  const tsl__number_state *st = read_back(t, r);
   for (uint32_t k = 0; k < s->tracker_count; k++) apart |= s->trackers[k].unit->n != 1 || s->trackers[k].unit->limb[0] != 1;
-  if (t->work->significant) apart |= t->work->low_open || t->work->high_open || t->work->live_count;
+  if (st->significant) apart |= st->low_open || st->high_open || st->live_count;
   else apart |= s->has_low || s->has_high || s->excluded_count;
   for (const char *c = "./01:EFef"; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
   for (unsigned b = '2'; apart && b <= '9'; b++) tsl__bytes_add(out, b);
@@ -193,10 +197,10 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   tsl__numbers *t = ctx;
   record r = t->records.at[param];
   const tsl__side *side = t->sides.at[r.side];
-  read_back(t, &r, t->work);
-  if (byte == 'e' || byte == 'E') return step_exponent(x, side, t->work);
-  if (!tsl__number_state_push(side, t->work, byte)) return TSL__NONE;
-  return state_expr(x, t, r.side, t->work, r.shortest ? r.shortest - 1 : 0);
+  tsl__number_state *st = read_back(t, &r);
+  if (byte == 'e' || byte == 'E') return step_exponent(x, side, st);
+  if (!tsl__number_state_push(side, st, byte)) return TSL__NONE;
+  return state_expr(x, t, r.side, st, r.shortest ? r.shortest - 1 : 0);
 }
 
 static void print(void *ctx, uint32_t param, char *out, size_t n) {
@@ -210,17 +214,27 @@ static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print}
 
 /* ---- specs ---------------------------------------------------------------------------------------------------- */
 
-static bool make_work(tsl__numbers *t) {
+static bool make_work(tsl__numbers *t, size_t size) {
   const tsl_allocator *a = tsl__exprs_allocator(t->x);
-  if (!t->work) t->work = tsl__alloc(a, sizeof *t->work);
-  if (!t->scratch) t->scratch = tsl__alloc(a, sizeof *t->scratch);
-  return t->work && t->scratch;
+  if (size <= t->work_size) return true;
+  void *work = tsl__alloc(a, size), *scratch = tsl__alloc(a, size);
+  if (!work || !scratch) {
+    tsl__free(a, work, size);
+    tsl__free(a, scratch, size);
+    return false;
+  }
+  tsl__free(a, t->work, t->work_size);
+  tsl__free(a, t->scratch, t->work_size);
+  t->work = work;
+  t->scratch = scratch;
+  t->work_size = size;
+  return true;
 }
 
 /* The index of the side of a sign; UINT32_MAX when out of memory. */
 static uint32_t intern_side(tsl__numbers *t, const tsl__number_spec *spec, bool negative) {
   tsl__side side;
-  if (tsl__side_make(&side, &t->arena, spec, negative)) return UINT32_MAX;
+  if (tsl__side_make(&side, &t->arena, spec, negative) || !make_work(t, tsl__number_state_size(&side))) return UINT32_MAX;
   for (uint32_t i = 0; i < t->sides.n; i++)
     if (tsl__side_equal(t->sides.at[i], &side)) return i;
   tsl__side *kept = tsl__arena_copy(&t->arena, &side, sizeof side);
@@ -229,8 +243,9 @@ static uint32_t intern_side(tsl__numbers *t, const tsl__number_spec *spec, bool 
 
 static tsl__expr side_expr(tsl__numbers *t, uint32_t side) {
   if (!t->sides.at[side]->zero && !t->sides.at[side]->positive) return TSL__NONE;
-  tsl__number_state_begin(t->work);
-  return state_expr(t->x, t, side, t->work, 0);
+  tsl__number_state *st = tsl__number_state_place(t->sides.at[side], t->work);
+  tsl__number_state_begin(t->sides.at[side], st);
+  return state_expr(t->x, t, side, st, 0);
 }
 
 /* Free of constraints but for integrality: no table is needed. TSL__NONE for any other spec. */
@@ -251,7 +266,7 @@ tsl__expr tsl__numbers_expr(tsl__numbers *t, const tsl__number_spec *spec) {
   tsl__expr free = unconstrained(t->x, spec);
   if (free != TSL__NONE) return free;
   tsl_status status = tsl__number_intersect(&t->arena, spec, spec, &s);
-  if (status == TSL_ERR_NO_MEMORY || !make_work(t)) return no_memory(t->x);
+  if (status == TSL_ERR_NO_MEMORY) return no_memory(t->x);
   if (status) tsl__exprs_fail(t->x, status, "numbers: more than 1,000 digits in a merged multipleOf, 16 non-multiples or 1,024 excluded values");
   if (status || s.empty) return TSL__NONE;
   uint32_t below = intern_side(t, &s, true), above = intern_side(t, &s, false);

@@ -122,7 +122,7 @@ static int64_t unit_exponent(const tsl__side *side, const tsl__number_state *st,
 /* From which exponent M is a multiple, M not ending in 0: its residue has to vanish after a few factors of ten. */
 static int64_t ready_from(const tsl__side *side, const tsl__number_state *st, uint32_t k) {
   tsl__nat rest;
-  tsl__nat_copy(&rest, &st->residue[k]);
+  tsl__nat_copy(&rest, st->residue[k]);
   for (uint32_t i = 0; i <= side->trackers[k].depth; i++) {
     if (tsl__nat_is_zero(&rest)) return unit_exponent(side, st, k) + i;
     tsl__nat_push_digit_mod(&rest, 0, side->trackers[k].unit);
@@ -132,7 +132,7 @@ static int64_t ready_from(const tsl__side *side, const tsl__number_state *st, ui
 
 static void track(const tsl__side *side, tsl__number_state *st, uint32_t digit) {
   for (uint32_t k = 0; k < side->tracker_count; k++) {
-    tsl__nat_push_digit_mod(&st->residue[k], digit, side->trackers[k].unit);
+    tsl__nat_push_digit_mod(st->residue[k], digit, side->trackers[k].unit);
     if (digit) st->ready[k] = ready_from(side, st, k);
     else if (st->phase == TSL__NUMBER_WHOLE) st->ready[k] = moved(st->ready[k], -1);
   }
@@ -172,7 +172,7 @@ static void first_digit(const tsl__side *side, tsl__number_state *st, uint32_t d
   for (uint32_t i = 0; i < side->excluded_count; i++)
     if (digit_at(&side->excluded[i], 0) == digit) st->live[st->live_count++] = (tsl__live){i, tsl__decimal_magnitude(&side->excluded[i]) + st->fraction};
   compare(side, st, digit);
-  for (uint32_t k = 0; k < side->tracker_count; k++) st->residue[k].n = 0;
+  for (uint32_t k = 0; k < side->tracker_count; k++) st->residue[k]->n = 0;
   track(side, st, digit);
 }
 
@@ -285,7 +285,7 @@ static bool progression(const tsl__side *side, const tsl__number_state *st, uint
     tsl__nat_gcd(&common, t->unit, &power);
     tsl__nat_divide(t->unit, &common, step, NULL);
   }
-  tsl__nat_divide(&st->residue[k], step, NULL, rest);
+  tsl__nat_divide(st->residue[k], step, NULL, rest);
   for (int64_t i = 0; i < j - most(below, 0); i++) tsl__nat_push_digit_mod(rest, 0, step);
   if (!tsl__nat_is_zero(rest)) tsl__nat_sub(rest, step, rest);
   if (below > 0) {
@@ -409,31 +409,55 @@ static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t fr
   return false;
 }
 
-void tsl__number_state_begin(tsl__number_state *st) {
+static size_t residue_size(const tsl__tracker *t) { return offsetof(tsl__nat, limb) + (t->unit->n + 1) * sizeof(uint32_t); }
+
+size_t tsl__number_state_size(const tsl__side *side) {
+  size_t size = sizeof(tsl__number_state) + side->excluded_count * sizeof(tsl__live);
+  for (uint32_t k = 0; k < side->tracker_count; k++) size += residue_size(&side->trackers[k]);
+  return size;
+}
+
+tsl__number_state *tsl__number_state_place(const tsl__side *side, void *memory) {
+  tsl__number_state *st = memory;
+  st->live = (tsl__live *)(st + 1);
+  char *at = (char *)(st->live + side->excluded_count);
+  for (uint32_t k = 0; k < side->tracker_count; k++) {
+    st->residue[k] = (tsl__nat *)(void *)at;
+    at += residue_size(&side->trackers[k]);
+  }
+  return st;
+}
+
+void tsl__number_state_begin(const tsl__side *side, tsl__number_state *st) {
   st->phase = TSL__NUMBER_BEGIN;
   st->significant = st->low_open = st->high_open = false;
   st->fraction = st->position = st->low = st->high = 0;
   st->live_count = 0;
-  for (uint32_t k = 0; k < TSL__TRACKERS; k++) st->residue[k].n = 0, st->ready[k] = 0;
+  for (uint32_t k = 0; k < side->tracker_count; k++) st->residue[k]->n = 0, st->ready[k] = 0;
 }
 
-/* "0.00": can a digit other than 0 still come? */
-static bool small_values_live(const tsl__side *side, int64_t fraction) {
+/* "0.00": can a digit other than 0 still come, after `fraction` zeros? Uses *st, of which nothing but phase and fraction matters then, and puts it back. */
+static bool small_values_live(const tsl__side *side, tsl__number_state *st, int64_t fraction) {
+  tsl__number_phase phase = st->phase;
+  int64_t before = st->fraction;
+  bool live = false;
   if (!no_exponent(side)) return side->positive;
-  tsl__number_state first;
-  tsl__number_state_begin(&first);
-  first.phase = TSL__NUMBER_FRACTION;
-  first.fraction = fraction + 1;
-  for (uint32_t digit = 1; digit <= 9; digit++) {
-    first_digit(side, &first, digit);
-    if (lives(side, &first, -INF, 0)) return true;
+  for (uint32_t digit = 1; digit <= 9 && !live; digit++) {
+    tsl__number_state_begin(side, st);
+    st->phase = TSL__NUMBER_FRACTION;
+    st->fraction = fraction + 1;
+    first_digit(side, st, digit);
+    live = lives(side, st, -INF, 0);
   }
-  return false;
+  tsl__number_state_begin(side, st);
+  st->phase = phase;
+  st->fraction = before;
+  return live;
 }
 
-static bool viable(const tsl__side *side, const tsl__number_state *st) {
+static bool viable(const tsl__side *side, tsl__number_state *st) {
   bool whole = st->phase == TSL__NUMBER_ZERO || st->phase == TSL__NUMBER_WHOLE;
-  if (!st->significant) return side->zero || (!(side->spelling & TSL__SPELL_DIGITS) && small_values_live(side, st->fraction));
+  if (!st->significant) return side->zero || (!(side->spelling & TSL__SPELL_DIGITS) && small_values_live(side, st, st->fraction));
   if (!no_exponent(side)) return lives(side, st, -INF, INF);
   return lives(side, st, 0, whole ? INF : 0);
 }
@@ -538,9 +562,9 @@ static int64_t shortest_significant(const tsl__side *side, const tsl__number_sta
 static int64_t shortest_small(const tsl__side *side, int64_t fraction, int64_t at_least, tsl__number_state *scratch) {
   int64_t best = TSL__INF, zeros = 0, most_zeros = no_exponent(side) ? TSL__INF : 18;
   if (no_exponent(side) && side->has_high) zeros = most(0, -tsl__decimal_magnitude(&side->high) - 1 - fraction);
-  for (; zeros < least(best - 1, most_zeros) && small_values_live(side, fraction + zeros); zeros++) {
+  for (; zeros < least(best - 1, most_zeros) && small_values_live(side, scratch, fraction + zeros); zeros++) {
     for (uint32_t digit = 1; digit <= 9; digit++) {
-      tsl__number_state_begin(scratch);
+      tsl__number_state_begin(side, scratch);
       scratch->phase = TSL__NUMBER_FRACTION;
       scratch->fraction = fraction + zeros + 1;
       first_digit(side, scratch, digit);
@@ -556,7 +580,7 @@ static int64_t shortest_from_begin(const tsl__side *side, tsl__number_state *scr
   int64_t best = TSL__INF;
   if (side->zero) best = marked ? 3 : 1;
   for (uint32_t digit = 1; side->positive && digit <= 9; digit++) {
-    tsl__number_state_begin(scratch);
+    tsl__number_state_begin(side, scratch);
     if (tsl__number_state_push(side, scratch, (uint8_t)('0' + digit))) best = least(best, 1 + shortest_significant(side, scratch, 0, best - 1));
   }
   if (side->positive && !(side->spelling & TSL__SPELL_DIGITS) && best > 3) best = least(best, 2 + shortest_small(side, 0, 0, scratch));

@@ -53,10 +53,10 @@ typedef struct tsl__number_state {
   int64_t fraction;         /* digits after the point */
   int64_t position;         /* digits of M, as far as an open bound or live value can tell */
   int64_t low, high;        /* exponents from low to high meet the bounds, whatever follows (but for an open bound at its own exponent) */
-  int64_t ready[TSL__TRACKERS];    /* M × 10^(E - fraction) is a multiple from this exponent on; TSL__EXPONENT_INF: never */
-  tsl__nat residue[TSL__TRACKERS]; /* M mod unit */
+  int64_t ready[TSL__TRACKERS];     /* M × 10^(E - fraction) is a multiple from this exponent on; TSL__EXPONENT_INF: never */
+  tsl__nat *residue[TSL__TRACKERS]; /* M mod unit; unit->n + 1 limbs are there */
   uint32_t live_count;
-  tsl__live live[TSL__NUMBER_EXCLUDED];
+  tsl__live *live;                  /* excluded_count are there */
 } tsl__number_state;
 
 /* Exponents that may follow: low … high without the holes. */
@@ -71,7 +71,10 @@ tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_
 bool tsl__side_equal(const tsl__side *a, const tsl__side *b);
 uint64_t tsl__side_hash(const tsl__side *side);
 
-void tsl__number_state_begin(tsl__number_state *st);
+/* A state lives in memory of this size, aligned as malloc's; its arrays lie behind it. The content is undefined until begin or as the caller fills it. */
+size_t tsl__number_state_size(const tsl__side *side);
+tsl__number_state *tsl__number_state_place(const tsl__side *side, void *memory);
+void tsl__number_state_begin(const tsl__side *side, tsl__number_state *st);
 /* Read a digit or the point. False, and st unspecified, if the grammar of numbers or the side has no completion then. */
 bool tsl__number_state_push(const tsl__side *side, tsl__number_state *st, uint8_t byte);
 /* The exponents for which the value so far is a member (0: as it stands); spelling is not looked at. Not in phase BEGIN or POINT. */
