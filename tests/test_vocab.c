@@ -500,6 +500,7 @@ static void test_tiktoken(void) {
   v = load(ranks, "o200k_harmony.tiktoken", NULL);
   if (!v) return;
   CHECK(tsl_vocab_size(v) == 201088 && tsl_vocab_find_special(v, "<|reserved_201087|>", 19) == 201087 && tsl_vocab_find_special(v, "<|call|>", 8) == 200012 && tsl_vocab_is_eog(v, 200012));
+  CHECK(tsl_vocab_is_eog(v, 200002) && tsl_vocab_is_special(v, 200007) && !tsl_vocab_is_eog(v, 200007)); /* <|return|>, <|end|> */
   tsl_vocab_release(v);
 }
 
@@ -573,6 +574,47 @@ static void test_long_pieces(void) {
   free(ids);
   free(text);
   tsl_vocab_release(v);
+}
+
+/* ---- threads -------------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+  tsl_vocab *vocab;
+  uint64_t hash; /* of all ids */
+} job;
+
+static void *encode_much(void *ctx) {
+  job *j = ctx;
+  tsl_token ids[256];
+  char text[256];
+  uint64_t seed = 17;
+  for (int i = 0; i < 400; i++) {
+    size_t length = 1 + (size_t)(tsl_test_random(&seed) % sizeof text), count;
+    for (size_t k = 0; k < length; k++) text[k] = (char)(32 + tsl_test_random(&seed) % 95);
+    if (tsl_vocab_encode(j->vocab, text, length, TSL_ENCODE_SPECIAL, ids, 256, &count)) continue;
+    for (size_t k = 0; k < count; k++) j->hash = tsl__mix(j->hash + ids[k]);
+  }
+  tsl_vocab_release(j->vocab);
+  return NULL;
+}
+
+/* Threads that encode at once get what one thread gets. */
+static void test_threads(void) {
+  job jobs[5] = {{0}};
+  pthread_t threads[4];
+  tsl_vocab *v;
+  if (tsl_vocab_embedded(NULL, &v, NULL)) return;
+  for (int i = 0; i < 5; i++) {
+    jobs[i].vocab = v;
+    tsl_vocab_retain(v);
+  }
+  encode_much(&jobs[4]);
+  for (int i = 0; i < 4; i++) CHECK(!pthread_create(&threads[i], NULL, encode_much, &jobs[i]));
+  tsl_vocab_release(v);
+  for (int i = 0; i < 4; i++) {
+    pthread_join(threads[i], NULL);
+    CHECK(jobs[i].hash && jobs[i].hash == jobs[4].hash);
+  }
 }
 
 /* ---- out of memory -------------------------------------------------------------------------------------------- */
@@ -845,6 +887,7 @@ int main(void) {
   RUN(test_bad_tiktoken, "rank files that lie");
   RUN(test_embedded, "the embedded vocabulary");
   RUN(test_long_pieces, "pieces of two megabytes");
+  RUN(test_threads, "four threads encode at once");
   RUN(test_load_no_memory, "each allocation of a load fails once");
   RUN(test_encode_no_memory, "each allocation of an encode fails once");
   RUN(test_cache, "the cache");

@@ -13,7 +13,7 @@ static const char *const eog_names[] = {
   "<|eot|>", "<|eom|>",    /* Llama 4 */
   "<|im_end|>",            /* ChatML: Qwen and others */
   "<|endoftext|>",         /* GPT-2 and later, Qwen, Phi */
-  "<|end|>",               /* Phi 3, gpt-oss: end of a message */
+  "<|end|>",               /* Phi 3: end of a message (see drop_end) */
   "<|return|>", "<|call|>", /* gpt-oss: end of the answer, of a tool call */
   "<end_of_turn>", "<eos>", /* Gemma */
   "<|END_OF_TURN_TOKEN|>", "<EOS_TOKEN>", /* Command R */
@@ -68,6 +68,23 @@ bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, con
   return tsl__builder_pool(b, text, length, &added.text) && tsl__vec_push(b->alloc, &b->added, added);
 }
 
+static tsl_token find_added(const tsl__vocab_builder *b, const char *text) {
+  size_t n = strlen(text);
+  for (size_t i = 0; i < b->added.n; i++)
+    if (b->added.at[i].text_length == n && !memcmp(b->pool.at + b->added.at[i].text, text, n)) return b->added.at[i].id;
+  return TSL_NO_TOKEN;
+}
+
+/* Where there is "<|return|>" (gpt-oss), "<|end|>" ends a message that another one follows, not the generation. */
+static void drop_end(tsl__vocab_builder *b) {
+  tsl_token end = find_added(b, "<|end|>");
+  if (end == TSL_NO_TOKEN || find_added(b, "<|return|>") == TSL_NO_TOKEN) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < b->eog.n; i++)
+    if (b->eog.at[i] != end) b->eog.at[kept++] = b->eog.at[i];
+  b->eog.n = kept;
+}
+
 static bool move(tsl__vocab_builder *b, int span, const void *from, size_t size) {
   if (!size) return true;
   void *copy = tsl__alloc(b->alloc, size);
@@ -84,6 +101,7 @@ static bool move_all(tsl__vocab_builder *b) {
 }
 
 tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options, tsl_vocab **out, tsl_error *error) {
+  drop_end(b);
   tsl_vocab_desc desc = {.bytes = b->bytes.at, .offsets = b->offsets.at, .size = (uint32_t)b->offsets.n - 1, .special = b->special.at,
                          .logits_width = options->logits_width, .eog = b->eog.at, .eog_count = (uint32_t)b->eog.n};
   if (options->eog_count) desc.eog = options->eog, desc.eog_count = options->eog_count;
