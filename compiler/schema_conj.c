@@ -136,7 +136,7 @@ struct choice { /* a disjunction that waits: keyword k of node s, with a sign; K
 };
 
 struct branch { /* one way to go on */
-  const struct taken *taken; /* objects: nodes that hold */
+  const struct taken *taken; /* nodes that hold */
   const tsl__number_spec *number; /* numbers: all parts so far together; NULL: none */
   const struct part *parts;
   const struct pending *pending;
@@ -311,15 +311,32 @@ static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec
 
 /* Remember that s holds; false if that is plainly at odds with what else holds. */
 static bool take(struct expansion *e, struct branch *b, sid s) {
-  const struct node *n = tsl__node_of(e->s, s);
-  if (!(n->mask & ((uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_REQUIRED))) return true;
-  if (tsl__schema_clash(e->s, b->taken, s)) return false;
+  const uint64_t telling = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_REQUIRED;
+  if (e->type == T_OBJECT && tsl__node_of(e->s, s)->mask & telling && tsl__schema_clash(e->s, b->taken, s)) return false;
   struct taken *t = cell(e, sizeof *t);
   if (!t) return false;
   t->next = b->taken;
   t->s = s;
   b->taken = t;
   return true;
+}
+
+/* A clause; one that has a single atom is said with parts. */
+static void add_clause(struct expansion *e, struct branch *b, const struct atom *atoms) {
+  if (atoms->next || atoms->kind > ATOM_KEY) {
+    clause_part(e, b, atoms);
+    return;
+  }
+  struct part *p = add(e, b, PART_KEY);
+  struct taken *t = atoms->kind == ATOM_KEY ? cell(e, sizeof *t) : NULL;
+  if (!p) return;
+  p->key = atoms->key;
+  p->key_length = atoms->key_length;
+  p->l = atoms->kind == ATOM_KEY ? atoms->l : POS(SID_FALSE);
+  if (!t) return;
+  required_part(e, b, NULL, atoms->key, atoms->key_length);
+  *t = (struct taken){.next = b->taken, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
+  b->taken = t;
 }
 
 static bool evaluates(const struct expansion *e, const struct node *n) {
@@ -366,7 +383,7 @@ static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct
   subschemas(e, b, s, n, tracker);
   if (e->type == T_OBJECT) object_parts(e, b, s, n, tracker);
   if (e->type == T_ARRAY) array_parts(e, b, s, n);
-  if (e->type == T_OBJECT && !take(e, b, s)) return false;
+  if (!take(e, b, s)) return false;
   tsl__number_spec spec;
   return e->type != T_NUMBER || (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec));
 }
@@ -698,7 +715,7 @@ static void expand_any_of(struct expansion *e, struct branch *b, const struct ke
     return;
   }
   for (uint32_t i = 0; i < v->count; i++) {
-    if (!certain(e->s, e->type, POS(v->children[i]))) continue;
+    if (!certain(e->s, e->type, POS(v->children[i])) && !tsl__schema_held(e->s, b->taken, v->children[i])) continue;
     expand(e, *b);
     return;
   }
@@ -751,7 +768,9 @@ static void expand_dependencies(struct expansion *e, const struct branch *b, con
   if (!tsl__schema_ok(e->s)) return;
   const tsl__json *m = &v->value->items[from];
   struct branch without = *b, with = *b;
-  clause_part(e, &without, new_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0));
+  const struct atom *absent = new_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0);
+  if (!absent) return;
+  add_clause(e, &without, absent);
   expand_dependencies(e, &without, v, from + 1, tracker);
   if (tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) return;
   required_part(e, &with, NULL, m->key, m->key_length);
@@ -768,7 +787,7 @@ static void expand_negation(struct expansion *e, struct branch *b, sid s) {
     struct branch next = *b;
     bool certain_now = false;
     if (w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->taken, w.atoms, &certain_now);
-    if (w.atoms && !certain_now) clause_part(e, &next, w.atoms);
+    if (w.atoms && !certain_now) add_clause(e, &next, w.atoms);
     if (w.atoms || certain_now) expand(e, next);
     if (certain_now) w.more.n = 0;
     for (size_t i = 0; i < w.more.n && tsl__schema_ok(e->s); i++) expand(e, w.more.at[i]);

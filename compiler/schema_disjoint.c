@@ -22,9 +22,33 @@ static const tsl__json *listed(const struct schema *s, sid id, uint32_t *n) {
   return tsl__keyword(node, KW_ENUM)->value->items;
 }
 
+/* Strings by a pattern, and nothing but strings. */
+static bool patterned(const struct schema *s, sid id) {
+  const struct node *n = tsl__node_of(s, tsl__schema_simplify(s, POS(id)) >> 1);
+  return n->possible == T_STRING && tsl__has(n, KW_PATTERN);
+}
+
+/* Does the subschema tell values apart: by a list, or by a pattern of strings? */
+static bool telling(const struct schema *s, sid id) {
+  uint32_t ignored;
+  return listed(s, id, &ignored) || patterned(s, id);
+}
+
+static bool no_common_string(struct schema *s, sid a, sid b) {
+  bool any;
+  return tsl__schema_text(s, (lit[]){POS(a), POS(b)}, 2, &any) == TSL__NONE;
+}
+
+static bool only_strings(const tsl__json *values, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (values[i].kind != TSL__JSON_STRING) return false;
+  return true;
+}
+
 static bool lists_disjoint(struct schema *s, sid a, sid b) {
   uint32_t n, m;
   const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
+  if ((x ? only_strings(x, n) : patterned(s, a)) && (y ? only_strings(y, m) : patterned(s, b)) && !(x && y)) return no_common_string(s, a, b);
   if (!x || !y) return false;
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t j = 0; j < m; j++)
@@ -37,10 +61,9 @@ static bool lists_disjoint(struct schema *s, sid a, sid b) {
 /* Where a schema, or the parts of its allOf and references, demands member `key`: the subschema of its value, or UINT32_MAX. */
 static sid member_schema(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
   const struct node *n = tsl__node_of(s, id);
-  uint32_t ignored;
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
   for (uint32_t i = 0; v && i < v->count; i++)
-    if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) && listed(s, v->children[i], &ignored))
+    if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) && telling(s, v->children[i]))
       return v->children[i];
   for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
     v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
@@ -69,10 +92,9 @@ static bool requires(const struct schema *s, sid id, const char *key, uint32_t l
 static bool tags_disjoint(struct schema *s, sid a, sid b, sid at, int depth) {
   const struct node *n = tsl__node_of(s, at);
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
-  uint32_t ignored;
   for (uint32_t i = 0; v && i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
-    if (!listed(s, v->children[i], &ignored)) continue;
+    if (!telling(s, v->children[i])) continue;
     sid other = member_schema(s, b, m->key, m->key_length, 0);
     if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
     if (requires(s, a, m->key, m->key_length, 0) || requires(s, b, m->key, m->key_length, 0)) return true;
@@ -95,6 +117,13 @@ static bool closed_against(const struct schema *s, sid a, sid b) {
   return false;
 }
 
+bool tsl__schema_held(const struct schema *s, const struct taken *taken, sid id) {
+  lit l = tsl__schema_simplify(s, POS(id));
+  for (; taken; taken = taken->next)
+    if (!taken->key && POS(taken->s) == l) return true;
+  return false;
+}
+
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
   if (tsl__schema_impossible(s, type, POS(a)) || tsl__schema_impossible(s, type, POS(b))) return true;
   if (lists_disjoint(s, a, b)) return true;
@@ -106,6 +135,7 @@ bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
 
 static bool demanded(const struct schema *s, const struct taken *taken, const char *key, uint32_t length) {
   for (; taken; taken = taken->next) {
+    if (taken->key && taken->length == length && !memcmp(taken->key, key, length)) return true;
     const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, taken->s), KW_REQUIRED);
     for (uint32_t i = 0; v && i < v->value->length; i++)
       if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
@@ -125,7 +155,7 @@ static sid listed_member(const struct schema *s, sid at, const char *key, uint32
 
 bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next) {
   const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, next), KW_PROPERTIES);
-  const struct taken all = {taken, next};
+  const struct taken all = {.next = taken, .s = next};
   uint32_t ignored;
   for (uint32_t i = 0; v && taken && i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
@@ -158,8 +188,22 @@ static bool only_lists(const struct schema *s, sid id) {
 
 enum atom_state { DEAD, SURE, LIVE };
 
+/* Do two nodes list values for a member that have none in common? Then it can only be absent. */
+static bool impossible_member(struct schema *s, const struct taken *taken, const char *key, uint32_t length) {
+  for (const struct taken *t = taken; t; t = t->next) {
+    sid a = listed_member(s, t->s, key, length);
+    if (a == UINT32_MAX) continue;
+    for (const struct taken *u = t->next; u; u = u->next) {
+      sid b = listed_member(s, u->s, key, length);
+      if (b != UINT32_MAX && lists_disjoint(s, a, b)) return true;
+    }
+  }
+  return false;
+}
+
 static enum atom_state look(struct schema *s, const struct taken *taken, const struct atom *a) {
   if (a->kind == ATOM_ABSENT) return demanded(s, taken, a->key, a->key_length) ? DEAD : LIVE;
+  if (a->kind == ATOM_KEY && impossible_member(s, taken, a->key, a->key_length)) return DEAD;
   if (a->kind != ATOM_KEY || !(a->l & 1) || !only_lists(s, a->l >> 1)) return LIVE;
   for (const struct taken *t = taken; t; t = t->next) {
     sid other = listed_member(s, t->s, a->key, a->key_length);

@@ -418,10 +418,14 @@ static inline bool tsl__tracks(const struct tracker *chain, const struct tracker
 }
 
 /* ---- schema_disjoint.c ---- */
-struct taken { /* nodes that hold for one object */
+struct taken { /* nodes that hold, and keys that are demanded otherwise */
   const struct taken *next;
-  sid s;
+  sid s;           /* SID_TRUE with a key */
+  const char *key; /* NULL: a node */
+  uint32_t length;
 };
+/* Is the node among those taken? */
+bool tsl__schema_held(const struct schema *s, const struct taken *taken, sid id);
 /* Is it plain that no value of the type satisfies both? */
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b);
 /* Is it plain that no object satisfies `next` and all that are taken? */
