@@ -7,13 +7,21 @@
  *   json.c            text -> tree
  *   schema_load.c     documents, $schema, $id, $anchor, references (RFC 3986)
  *   schema_read.c     tree -> nodes: one per subschema, keywords checked and found by number
- *   schema_conj.c     sets of signed subschemas ("goals"), and their expansion by type into alternatives of conjunctions
+ *   schema_goal.c     sets of signed subschemas that one value must satisfy ("goals"), interned
+ *   schema_conj.c     their expansion by type into alternatives of conjunctions; negation
+ *   schema_disjoint.c which subschemas plainly exclude each other
  *   schema_scalar.c   what a goal says of null, booleans, numbers and strings
- *   schema_object.c   conjunctions about objects -> states and expressions
- *   schema_array.c    the same for arrays
+ *   schema_object.c   conjunctions about objects: keys, cells of extra keys, clauses
+ *   schema_members.c  following an object: states and expressions
+ *   schema_array.c    conjunctions about arrays, and following one
  *   schema_empty.c    the fewest bytes of a goal; none = nothing satisfies it
  *   schema_value.c    goals -> rules
+ *   schema_blame.c    which keywords of an unsatisfiable schema clash
  *   schema_report.c   what is enforced, as JSON
+ *
+ * Property order `schema`: the keys of `properties` in the order of the text (of all parts of a conjunction, one after the other), all other keys after
+ * them in any order.
+ * Not yet   uniqueItems over other than listed scalars is refused; that extra keys (such that no keyword names) are distinct is not enforced.
  *
  * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later, when rules unfold, can only run into limits.
  *

@@ -1,0 +1,123 @@
+/* schema_goal.c - goals: sets of signed subschemas that one value must satisfy together.
+ *
+ * A goal is sorted, without doubles and without detours (through references and `not`), and interned: it is a number, and whatever is found out about it is
+ * found out once. Goal 0 asks nothing; goal 1 is what nothing satisfies, and every goal that plainly is so: false, or a lit and its opposite.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/schema_parts.h"
+
+#include <stdlib.h>
+
+static uint64_t goal_hash(const lit *lits, uint32_t n, uint32_t level) {
+  uint64_t h = level + 1;
+  for (uint32_t i = 0; i < n; i++) h = tsl__mix(h * 31 + lits[i]);
+  return h;
+}
+
+static uint64_t goal_rehash(const struct schema *s, uint32_t i) {
+  const struct goal_entry *g = s->goals.at[i];
+  return goal_hash(g->lits, g->n, g->level);
+}
+
+struct goal_key {
+  const struct schema *s;
+  const lit *lits;
+  uint32_t n, level;
+};
+
+static bool goal_same(const void *ctx, uint32_t i) {
+  const struct goal_key *k = ctx;
+  const struct goal_entry *g = k->s->goals.at[i];
+  return g->n == k->n && g->level == k->level && !memcmp(g->lits, k->lits, k->n * sizeof *k->lits);
+}
+
+/* A lit without detours: through nodes that are nothing but a reference, a not, or one of these around true or false. */
+lit tsl__schema_simplify(const struct schema *s, lit l) {
+  for (uint32_t steps = 0; steps < 1000; steps++) {
+    const struct node *n = tsl__node_of(s, l >> 1);
+    if (!n->mask) return ((l >> 1 == SID_FALSE) ^ (l & 1)) ? POS(SID_FALSE) : POS(SID_TRUE);
+    if (n->mask == (uint64_t)1 << KW_REF) l = POS(n->values[0].children[0]) | (l & 1);
+    else if (n->mask == (uint64_t)1 << KW_NOT) l = (POS(n->values[0].children[0]) | (l & 1)) ^ 1;
+    else return l;
+  }
+  return l;
+}
+
+static int by_number(const void *a, const void *b) {
+  lit x = *(const lit *)a, y = *(const lit *)b;
+  return x < y ? -1 : x > y;
+}
+
+static uint32_t sort_lits(lit *lits, uint32_t n) {
+  if (n < 2) return n;
+  if (n == 2) {
+    if (lits[0] > lits[1]) {
+      lit t = lits[0];
+      lits[0] = lits[1];
+      lits[1] = t;
+    }
+  } else {
+    qsort(lits, n, sizeof *lits, by_number);
+  }
+  uint32_t kept = 1;
+  for (uint32_t i = 1; i < n; i++)
+    if (lits[i] != lits[kept - 1]) lits[kept++] = lits[i];
+  return kept;
+}
+
+static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
+  uint64_t hash = goal_hash(lits, n, level);
+  struct goal_key key = {s, lits, n, level};
+  uint32_t found = tsl__table_find(&s->goal_table, hash, goal_same, &key);
+  if (found != UINT32_MAX) return found;
+  struct goal_entry *g = tsl__schema_alloc(s, sizeof *g + n * sizeof *lits);
+  if (!g) return GOAL_NONE;
+  memcpy(g + 1, lits, n * sizeof *lits);
+  g->lits = (const lit *)(g + 1);
+  g->n = n;
+  g->level = level;
+  g->shortest = TSL__INF;
+  goal id = (goal)s->goals.n;
+  if (!tsl__vec_push(s->alloc, &s->goals, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), GOAL_NONE;
+  return tsl__table_add(s, &s->goal_table, hash, id, goal_rehash) ? id : GOAL_NONE;
+}
+
+goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
+  lit few[64], *out = n <= 64 ? few : tsl__schema_alloc(s, n * sizeof *out);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; out && i < n; i++) {
+    lit l = tsl__schema_simplify(s, lits[i]);
+    if (l == POS(SID_FALSE)) return GOAL_NONE;
+    if (l != POS(SID_TRUE)) out[kept++] = l;
+  }
+  if (!out) return GOAL_NONE;
+  kept = sort_lits(out, kept);
+  for (uint32_t i = 1; i < kept; i++)
+    if ((out[i] ^ 1) == out[i - 1]) return GOAL_NONE;
+  return goal_intern(s, out, kept, s->levels ? level : 0);
+}
+
+goal tsl__schema_goal_and(struct schema *s, goal g, const lit *lits, uint32_t n) {
+  if (!n || g == GOAL_NONE) return g;
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  lit few[64], *all = e->n + n <= 64 ? few : tsl__schema_alloc(s, (e->n + n) * sizeof *all);
+  if (!all) return GOAL_NONE;
+  memcpy(all, e->lits, e->n * sizeof *all);
+  memcpy(all + e->n, lits, n * sizeof *all);
+  return tsl__schema_goal(s, all, e->n + n, e->level);
+}
+
+sid tsl__schema_any_of(struct schema *s, const sid *children, uint32_t n) {
+  struct node *node = tsl__schema_alloc(s, sizeof *node);
+  struct keyword_value *v = tsl__schema_alloc(s, sizeof *v);
+  sid *copy = tsl__arena_copy(&s->arena, children, n * sizeof *copy), id = (sid)s->nodes.n;
+  if (!node || !v || !copy || !tsl__vec_push(s->alloc, &s->nodes, node)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
+  *v = (struct keyword_value){.children = copy, .count = n, .keyword = KW_ANY_OF};
+  node->values = v;
+  node->mask = (uint64_t)1 << KW_ANY_OF;
+  node->types = node->possible = T_ALL;
+  node->resource = s->modern;
+  if (s->nodes_read + 1 == s->nodes.n) s->nodes_read++;
+  return id;
+}
