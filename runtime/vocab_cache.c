@@ -68,7 +68,7 @@ static bool entry_path(char path[MAX_PATH], const char *directory, const uint8_t
 bool tsl__hash128_file(int file, uint8_t out[16]) {
   XXH3_state_t state;
   XXH128_canonical_t canonical;
-  uint8_t chunk[1 << 16];
+  uint8_t chunk[1 << 14];
   ssize_t n;
   XXH3_128bits_reset(&state);
   while ((n = read(file, chunk, sizeof chunk)) > 0) XXH3_128bits_update(&state, chunk, (size_t)n);

@@ -6,7 +6,7 @@
  *           A symbol remembers the rank of its current pair, so a heap entry that does not say the same is stale and is dropped.
  *
  * Example   "lower", merges lo=0, er=1, lo+w=2:  l o w e r -> lo w e r -> lo w er -> low er
- * Cost      O(n log n) for n symbols: at most 3n heap entries.
+ * Cost      O(n log n) for n symbols, and 52 bytes of work memory for each (28 for the symbol, up to three heap entries of 8).
  * Tables    Merges and tokens are found by open addressing with linear probing at a load of two thirds. A slot index is a 32-bit hash times the
  *           number of slots, shifted down, so that tables need not be powers of two.
  *

@@ -130,6 +130,7 @@ tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *option
   if (!found) status = read_file(path, file, a, &text, &size, error);
   close(file);
   if (found || status) return status;
+  /* Not under the key from above: the file may have changed since, and the entry is to be named by what is in it. */
   status = tsl_vocab_load_memory(text, size, path, o, a, out, error);
   tsl__free(a, text, size + 1);
   return status;
