@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOSING_SLACK 48u       /* bytes that a completion may take beyond twice the fewest */
-#define CLOSING_MAX 1000000u    /* bytes of a completion that is planned at all */
+#include "completion.h"
+
+#define ROOM 32u /* tokens that a completion may have grown by before it is planned anew */
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
@@ -86,6 +87,7 @@ void generation_restart(generation *g) {
   free(g->closing);
   g->closing = NULL;
   g->closing_count = g->closing_next = 0;
+  g->planned = false;
 }
 
 static generation_result failed(const char *what, tsl_status status) {
@@ -98,40 +100,6 @@ static generation_result failed(const char *what, tsl_status status) {
 static uint64_t shortest(tsl_matcher *m) {
   uint64_t bytes;
   return tsl_matcher_shortest_completion(m, &bytes) == TSL_OK ? bytes : UINT64_MAX;
-}
-
-/* Read the byte after which the fewest bytes are needed, ideally fewer than before (`need`); false if no byte can come (a special token is due). */
-static bool step_closer(tsl_matcher *m, uint64_t need, uint8_t *byte) {
-  uint32_t set[8];
-  uint64_t least = UINT64_MAX;
-  if (tsl_matcher_next_bytes(m, set) != TSL_OK) return false;
-  for (unsigned i = 0; i < 256 && least >= need; i++) {
-    uint8_t candidate = (uint8_t)('1' + i); /* of equals the first: 1 before 0, so that dates are not in the year 0 */
-    unsigned b = candidate;
-    if (!(set[b >> 5] >> (b & 31) & 1) || tsl_matcher_accept_bytes(m, &candidate, 1, NULL) != TSL_OK) continue;
-    uint64_t after = shortest(m);
-    if (after < least) {
-      least = after;
-      *byte = candidate;
-    }
-    tsl_matcher_rollback(m, 1);
-  }
-  return least < UINT64_MAX && tsl_matcher_accept_bytes(m, byte, 1, NULL) == TSL_OK;
-}
-
-/* The bytes of a short completion, on a copy of the matcher. */
-static bool completion_bytes(const tsl_matcher *from, cli_text *out) {
-  tsl_matcher *m;
-  if (tsl_matcher_fork(from, &m) != TSL_OK) return false;
-  uint64_t need = shortest(m), most = need < CLOSING_MAX / 2 ? 2 * need + CLOSING_SLACK : CLOSING_MAX;
-  uint8_t byte;
-  while (!tsl_matcher_is_complete(m) && out->length < most && step_closer(m, need, &byte)) {
-    cli_text_add(out, &byte, 1);
-    need = shortest(m);
-  }
-  bool done = tsl_matcher_is_complete(m);
-  tsl_matcher_free(m);
-  return done;
 }
 
 /* The longest allowed token that spells the beginning of `text`, or TSL_NO_TOKEN. */
@@ -150,11 +118,11 @@ static tsl_token longest_token(const generation *g, tsl_matcher *m, const char *
   return best;
 }
 
-/* The tokens of a short completion go to g->closing. False if there is none, or the vocabulary can't spell it. */
+/* The tokens of a shortest completion go to g->closing. False if there is none, or the vocabulary can't spell it. */
 static bool plan_closing(generation *g) {
   cli_text rest = {0};
   tsl_matcher *m = NULL;
-  bool ok = completion_bytes(g->matcher, &rest) && tsl_matcher_fork(g->matcher, &m) == TSL_OK;
+  bool ok = completion_find(g->matcher, &rest) && tsl_matcher_fork(g->matcher, &m) == TSL_OK;
   free(g->closing);
   g->closing = cli_allocate(rest.length, sizeof *g->closing);
   g->closing_count = g->closing_next = 0;
@@ -169,12 +137,16 @@ static bool plan_closing(generation *g) {
   return ok;
 }
 
-/* Can the text be completed with that many more tokens? A token spells at least one byte, so where there is plenty of room, nothing is planned. */
+/* Can the text be completed with that many more tokens? A token spells at least one byte, so while there is plenty of room nothing is planned; nor is it
+ * while the last plan still has room for what has been added since. */
 static bool fits(generation *g, uint64_t left) {
-  uint64_t bytes = shortest(g->matcher);
-  if (left > CLOSING_SLACK && bytes < (left - CLOSING_SLACK) / 4) return true;
-  if (bytes > left * TSL_MAX_TOKEN_BYTES) return false;
+  uint64_t bytes = shortest(g->matcher), more = bytes > g->planned_bytes ? bytes - g->planned_bytes : 0;
+  if (bytes < left / 4 && left > 4 * ROOM) return true;
+  if (g->planned && g->planned_tokens + more + ROOM < left) return true;
   bool ok = plan_closing(g) && g->closing_count <= left;
+  g->planned = ok;
+  g->planned_bytes = bytes;
+  g->planned_tokens = g->closing_count;
   g->closing_count = 0;
   return ok;
 }

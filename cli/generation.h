@@ -1,9 +1,8 @@
 /* generation.h - writing a text under a grammar, token by token, with the n-gram model in the place of a language model.
  *
  * Every step: mask, logits, draw, accept. Texts end: before a token is kept, the rest must still fit into what is left of `max_tokens`; if it would
- * not, the token is taken back and a short completion is written instead. Its bytes are found with tsl_matcher_shortest_completion (the
- * byte after which the fewest are needed) and spelled with the longest tokens that the mask allows. Only a text whose short completion does not fit
- * from the beginning is cut.
+ * not, the token is taken back and a shortest completion is written instead (completion.h), spelled with the longest tokens that the mask
+ * allows. Only a text whose shortest completion does not fit from the beginning is cut.
  * Tested by tests/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -46,6 +45,8 @@ typedef struct generation {
   uint64_t tokens;    /* so far */
   tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
   size_t closing_count, closing_next;
+  bool planned;           /* a completion was found before: of planned_tokens, when planned_bytes were missing */
+  uint64_t planned_bytes, planned_tokens;
 } generation;
 
 typedef struct generation_step {
