@@ -113,8 +113,8 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
 static const tsl__lengths *lengths_of(const tsl__space *space) { return space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL; }
 
 /* The unlimited mask, less what is longer than `limit`. */
-static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t limit) {
-  tsl__mask all = tsl__class_mask(space, letters, 0, UINT32_MAX);
+static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t node, uint32_t limit) {
+  tsl__mask all = tsl__class_mask(space, letters, node, UINT32_MAX);
   const tsl__lengths *l = lengths_of(space);
   if (space->status != TSL_OK || limit == 0) return space->status == TSL_OK;
   if (limit > TSL__SHORT_MAX) {
@@ -147,7 +147,7 @@ tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t
     }
   }
   tsl__gather g = {0};
-  bool fine = limit == UINT32_MAX ? gather_class(space, &g, letters, node) : gather_limited(space, &g, letters, limit);
+  bool fine = limit == UINT32_MAX ? gather_class(space, &g, letters, node) : gather_limited(space, &g, letters, node, limit);
   tsl__mask mask = fine ? tsl__gather_done(space, &g) : 0;
   tsl__gather_free(space, &g);
   if (space->status != TSL_OK) return 0;

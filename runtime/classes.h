@@ -23,11 +23,11 @@ typedef struct tsl__lengths {
 
 typedef struct tsl__class {
   tsl__bytes letters;
-  uint32_t node, limit; /* limit UINT32_MAX: none; others only at the root */
+  uint32_t node, limit; /* limit UINT32_MAX: none; up to SHORT_MAX only at the root */
   tsl__mask mask;
 } tsl__class;
 
-/* The mask of a class below a node; 0 on failure (sticky) or if it is empty. */
+/* The mask of a class below a node; 0 on failure (sticky) or if it is empty. The limit is one of whole tokens: their characters above the node count too. */
 tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t node, uint32_t limit);
 /* Make the lengths of a vocabulary's layer. */
 tsl_status tsl__lengths_make(tsl__space *base);

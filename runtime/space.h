@@ -29,6 +29,9 @@ typedef struct tsl__table {
   uint32_t first;
 } tsl__table;
 
+struct tsl__state_rec;
+struct tsl__hint;
+
 /* How states grow: filled in by the compiler, absent where a program only loads artifacts. */
 typedef struct tsl__hook {
   /* Fill in transitions and calls of a state (see tsl__state_fill). Called under the lock, once per state. */

@@ -228,8 +228,12 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   if (n->end - n->own_end < HINT_MIN) return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
   if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
-  if (h->limit < space->vocab->trie.nodes[0].height) return NULL;
-  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, node, UINT32_MAX));
+  uint32_t limit = UINT32_MAX;
+  if (h->limit < space->vocab->trie.nodes[0].height) { /* longer tokens are left to the search; it knows depths in a walk of the whole vocabulary only */
+    if (l->over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX) return NULL;
+    limit = h->limit;
+  }
+  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, node, limit));
   return h;
 }
 
@@ -269,8 +273,12 @@ static void enter_child(tsl__space *space, level *l, tsl__state state, uint32_t 
 static void search_child(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, uint32_t c) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
-  bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte);
-  if (letter && (!child->children || !below_meets(trie, child, &e->hint->exits))) return;
+  bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), beyond = false;
+  if (letter && !e->hint->counted) { /* tokens of more letters than the limit are not in the class's mask */
+    letter = e->depth + 1 <= e->hint->limit;
+    beyond = e->depth + 1u + child->height > e->hint->limit;
+  }
+  if (letter && !beyond && (!child->children || !below_meets(trie, child, &e->hint->exits))) return;
   uint32_t count;
   tsl__state to = tsl__target_resolve(space, tsl__state_step(r, child->byte), e->count, &count);
   if (letter) push_letter(space, l, (entry){c, to, count, e->depth + 1, e->hint});
