@@ -1,8 +1,8 @@
 /* fuzz_vocab.c - any bytes as a tokenizer file, and any bytes as text to encode with it.
  *
  * Input       the file; then, if there is a NUL byte, after the last one the text.
- * Properties  loading ends with a documented status and a filled error inside the file; what loads has a sound trie and the same identity when loaded again;
- *             encoding ends, measures what it writes, and gives ids of the vocabulary.
+ * Properties  loading ends with a documented status and a filled error inside the file; what loads has a sound trie and the same identity
+ *             when loaded again; encoding ends, measures what it writes, and gives ids of the vocabulary.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

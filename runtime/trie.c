@@ -1,15 +1,16 @@
 /* trie.c - building the vocabulary trie.
  *
  * Problem   128,256 tokens must become a trie of 275,000 nodes in a few milliseconds, since this is paid at every start without a cache.
- * Idea      Sort the tokens by spelling; then every node is a range of the sorted list, and one pass that appends the children of node 0, 1, 2, …
- *           to the node array is already breadth-first: the array is its own queue.
- * Sort      The first eight bytes of a token, read as a big-endian number, are its key. A stable byte-wise radix sort puts the keys in order; only
- *           tokens that share a key (few) are compared byte by byte, by insertion or heap sort.
+ * Idea      Sort the tokens by spelling; then every node is a range of the sorted list, and one pass that appends the children of node 0,
+ *           1, 2, … to the node array is already breadth-first: the array is its own queue.
+ * Sort      The first eight bytes of a token, read as a big-endian number, are its key. A stable byte-wise radix sort puts the keys in
+ *           order; only tokens that share a key (few) are compared byte by byte, by insertion or heap sort.
  * Size      A token adds to the trie the bytes that it does not share with the token before it, so the node count is known before the first
  *           node is made, and nothing is ever resized.
- * Bottom up Heights and byte sets are filled from the last node to the first: in breadth-first order children come after their parent. Equal sets
- *           are one entry: 34,319 in Llama 3.1. Where there are more than 65,535 (Gemma 3: 72,134) the sets of nodes with one token below are left out as
- *           "not known"; if that is not enough, those with up to three, seven, … tokens. A walk enters so few tokens as quickly as it would skip them.
+ * Bottom up Heights and byte sets are filled from the last node to the first: in breadth-first order children come after their parent.
+ *           Equal sets are one entry: 34,319 in Llama 3.1. Where there are more than 65,535 (Gemma 3: 72,134) the sets of nodes with one
+ *           token below are left out as "not known"; if that is not enough, those with up to three, seven, … tokens. A walk enters so few
+ *           tokens as quickly as it would skip them.
  *
  * Example   See trie.h.
  * Cost      O(total bytes) plus the sort.
@@ -57,9 +58,7 @@ static int compare_tokens(const uint8_t *bytes, const uint32_t *offsets, tsl_tok
   return a < b ? -1 : a > b;
 }
 
-static bool before(const builder *b, const entry *x, const entry *y) {
-  return compare_tokens(b->bytes, b->offsets, x->id, y->id) < 0;
-}
+static bool before(const builder *b, const entry *x, const entry *y) { return compare_tokens(b->bytes, b->offsets, x->id, y->id) < 0; }
 
 /* Stable sort by key: one counting pass per byte, passes in which all bytes are equal left out. */
 static void radix_sort(builder *b) {
@@ -199,8 +198,8 @@ static interned intern_set(builder *b, tsl__trie *trie, const tsl__bytes *s, uin
 }
 
 /* The bytes below a node at `depth`, from what its children know, or from the tokens of those that do not. */
-static void gather(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth, const uint8_t *bytes, const uint32_t *offsets, tsl__bytes *set,
-                   uint16_t *height) {
+static void gather(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth, const uint8_t *bytes, const uint32_t *offsets,
+                   tsl__bytes *set, uint16_t *height) {
   memset(set, 0, sizeof *set);
   *height = 0;
   for (uint32_t i = 0; i < node->children; i++) {
@@ -345,7 +344,8 @@ static bool check_children(const tsl__trie *trie, const tsl__trie_node *node, co
 }
 
 /* The set of a node may be unknown, but not that of a leaf. */
-static bool check_summary(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth, const uint8_t *bytes, const uint32_t *offsets) {
+static bool check_summary(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth, const uint8_t *bytes,
+                          const uint32_t *offsets) {
   tsl__bytes set;
   uint16_t height;
   gather(trie, node, depth, bytes, offsets, &set, &height);

@@ -3,10 +3,11 @@
  * A vocabulary owns one block with copies of its arrays (or a mapped cache file that holds them), the trie over what text can spell, and a
  * second, small trie over the special tokens, which finds them by their text.
  *
- * Identity  XXH3-128, chained over the sizes, the token lengths, the bytes, the flags and the tokenizer's own hash: everything that changes a mask or
- *           an encoding, in a form that does not depend on the machine. The order in which end-of-generation tokens are listed does not matter.
- * Greedy    Arrays bring no merges, so text is cut into the longest token at each place. With TSL_ENCODE_SPECIAL the text is first cut at special tokens:
- *           the leftmost, there the longest.
+ * Identity  XXH3-128, chained over the sizes, the token lengths, the bytes, the flags and the tokenizer's own hash: everything that
+ *           changes a mask or an encoding, in a form that does not depend on the machine. The order in which end-of-generation tokens are
+ *           listed does not matter.
+ * Greedy    Arrays bring no merges, so text is cut into the longest token at each place. With TSL_ENCODE_SPECIAL the text is first cut at
+ *           special tokens: the leftmost, there the longest.
  *
  * Tested by tests/test_vocab.c
  *
@@ -177,7 +178,7 @@ tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allo
     tsl__free(a, block, size);
     if (v) free_shell(v);
     return block && status != TSL_ERR_NO_MEMORY ? tsl__fail(error, status, "the tokens spell more than a trie can hold")
-                                                 : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+                                                : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   }
   v->base.tokenizer = tokenizer;
   name_vocab(&v->base, tokenizer_hash);
@@ -265,7 +266,8 @@ size_t tsl_vocab_memory(const tsl_vocab *v) {
          (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
 }
 
-/* The longest token of `trie` that `text` begins with, or TSL_NO_TOKEN; *length is what it spells. Of several that spell the same: the lowest id. */
+/* The longest token of `trie` that `text` begins with, or TSL_NO_TOKEN; *length is what it spells. Of several that spell the same: the
+ * lowest id. */
 static tsl_token longest(const tsl__trie *trie, const uint8_t *text, size_t length, size_t *token_length) {
   tsl_token best = TSL_NO_TOKEN;
   uint32_t node = 0;

@@ -1,11 +1,11 @@
 /* vocab_cache.c - see vocab_cache.h.
  *
  * Problem   Parsing 9 MB of JSON and sorting 128,000 tokens takes a tenth of a second. Nothing of it changes from one start to the next.
- * Idea      All tables are flat, so the file is a header and the tables as they lie in memory, each at a multiple of 64 bytes. Loading is mmap, one
- *           pass of XXH3-128 over everything, and one pass that checks every index against its bounds: after that no value in the file can lead
- *           out of it, even if someone forged the checksum.
- * Naming    <key in hex>.tslvocab; the key hashes the tokenizer file's content and the options (load.c). The file is written under another name and
- *           renamed, so that readers see all of it or nothing. A file that is not sound is ignored and written again.
+ * Idea      All tables are flat, so the file is a header and the tables as they lie in memory, each at a multiple of 64 bytes. Loading is
+ *           mmap, one pass of XXH3-128 over everything, and one pass that checks every index against its bounds: after that no value in
+ *           the file can lead out of it, even if someone forged the checksum.
+ * Naming    <key in hex>.tslvocab; the key hashes the tokenizer file's content and the options (load.c). The file is written under
+ *           another name and renamed, so that readers see all of it or nothing. A file that is not sound is ignored and written again.
  * Machines  The numbers are in the machine's own order; `mark` and `layout` tell files of other machines and versions apart.
  *
  * Tested by tests/test_vocab.c
@@ -37,7 +37,9 @@
 
 enum { BYTES, OFFSETS, SPECIAL, EOG, NODES, ORDER, SETS, TABLES, SECTIONS = TABLES + TSL__SPAN_COUNT };
 
-typedef struct section { uint64_t offset, size; } section; /* bytes; offset from the start of the file */
+typedef struct section {
+  uint64_t offset, size;
+} section; /* bytes; offset from the start of the file */
 
 typedef struct header {
   char magic[8];
@@ -52,8 +54,8 @@ static const char magic[8] = {'T', 'S', 'L', 'V', 'O', 'C', 'A', 'B'};
 
 /* The sizes of what lies in the sections: another build may have others. */
 static uint32_t layout(void) {
-  return (uint32_t)(sizeof(header) + 3 * sizeof(tsl__trie_node) + 5 * sizeof(tsl__bytes) + 7 * sizeof(tsl__tok_facts) + 11 * sizeof(tsl__merge) +
-                    13 * sizeof(tsl__point) + 17 * sizeof(tsl__step) + 19 * sizeof(tsl__added));
+  return (uint32_t)(sizeof(header) + 3 * sizeof(tsl__trie_node) + 5 * sizeof(tsl__bytes) + 7 * sizeof(tsl__tok_facts) +
+                    11 * sizeof(tsl__merge) + 13 * sizeof(tsl__point) + 17 * sizeof(tsl__step) + 19 * sizeof(tsl__added));
 }
 
 static uint64_t align(uint64_t at) { return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
@@ -166,7 +168,8 @@ tsl_status tsl__vocab_cache_write(const tsl_vocab *v, const char *directory, con
 /* ---- reading -------------------------------------------------------------------------------------------------- */
 
 static bool check_header(const header *h, size_t size, const uint8_t key[16]) {
-  if (size < sizeof *h || memcmp(h->magic, magic, sizeof magic) || h->version != VERSION || h->mark != MARK || h->layout != layout()) return false;
+  if (size < sizeof *h || memcmp(h->magic, magic, sizeof magic) || h->version != VERSION || h->mark != MARK || h->layout != layout())
+    return false;
   if (h->file_size != size || memcmp(h->key, key, 16)) return false;
   for (int i = 0; i < SECTIONS; i++)
     if (h->section[i].offset % ALIGNMENT || h->section[i].offset > size || h->section[i].size > size - h->section[i].offset) return false;
@@ -205,7 +208,8 @@ static bool check_node(const tsl__trie *t, uint32_t at, uint32_t *count) {
   uint32_t begin = n->own_end;
   for (uint32_t i = n->first_child; i < n->first_child + n->children; i++) {
     const tsl__trie_node *child = &t->nodes[i];
-    if (child->begin != begin || child->end <= begin || child->height >= n->height || (i > n->first_child && child->byte <= child[-1].byte)) return false;
+    if (child->begin != begin || child->end <= begin || child->height >= n->height || (i > n->first_child && child->byte <= child[-1].byte))
+      return false;
     begin = child->end;
   }
   *count += n->children;
@@ -228,9 +232,9 @@ static bool list_parts(const header *h, tsl__vocab_parts *p, tsl__tok_tables *ta
   const section *s = h->section;
   if (!h->size || h->size > TSL_MAX_VOCAB || h->logits_width < h->size || h->logits_width > TSL_MAX_VOCAB) return false;
   if (s[OFFSETS].size != ((uint64_t)h->size + 1) * sizeof(uint32_t) || s[SPECIAL].size != h->size) return false;
-  if (s[EOG].size != h->eog_count * sizeof(tsl_token) || s[NODES].size % sizeof(tsl__trie_node) || s[NODES].size / sizeof(tsl__trie_node) > UINT32_MAX ||
-      s[ORDER].size % sizeof(tsl_token) || s[ORDER].size / sizeof(tsl_token) > h->size || s[SETS].size % sizeof(tsl__bytes) ||
-      s[SETS].size / sizeof(tsl__bytes) > UINT16_MAX)
+  if (s[EOG].size != h->eog_count * sizeof(tsl_token) || s[NODES].size % sizeof(tsl__trie_node) ||
+      s[NODES].size / sizeof(tsl__trie_node) > UINT32_MAX || s[ORDER].size % sizeof(tsl_token) ||
+      s[ORDER].size / sizeof(tsl_token) > h->size || s[SETS].size % sizeof(tsl__bytes) || s[SETS].size / sizeof(tsl__bytes) > UINT16_MAX)
     return false;
   p->size = h->size;
   p->logits_width = h->logits_width;
@@ -246,7 +250,8 @@ static bool list_parts(const header *h, tsl__vocab_parts *p, tsl__tok_tables *ta
   p->trie.order_count = (uint32_t)(s[ORDER].size / sizeof(tsl_token));
   p->trie.set_count = (uint32_t)(s[SETS].size / sizeof(tsl__bytes));
   memcpy(p->identity, h->identity, 16);
-  for (int i = 0; i < TSL__SPAN_COUNT; i++) tables->span[i] = (tsl__span){s[TABLES + i].size ? base + s[TABLES + i].offset : NULL, (size_t)s[TABLES + i].size};
+  for (int i = 0; i < TSL__SPAN_COUNT; i++)
+    tables->span[i] = (tsl__span){s[TABLES + i].size ? base + s[TABLES + i].offset : NULL, (size_t)s[TABLES + i].size};
   return true;
 }
 
@@ -254,8 +259,9 @@ static tsl_status adopt(void *mapping, size_t size, const uint8_t key[16], const
   const header *h = mapping;
   tsl__vocab_parts parts = {.mapping = mapping, .mapping_size = size};
   tsl__tok_tables tables;
-  if (!check_header(h, size, key) || !check_sum(h, size) || !list_parts(h, &parts, &tables) || !check_tokens(&parts, (size_t)h->section[BYTES].size) ||
-      !check_trie(&parts.trie, parts.size) || !tsl__tok_tables_check(&tables, parts.size))
+  if (!check_header(h, size, key) || !check_sum(h, size) || !list_parts(h, &parts, &tables) ||
+      !check_tokens(&parts, (size_t)h->section[BYTES].size) || !check_trie(&parts.trie, parts.size) ||
+      !tsl__tok_tables_check(&tables, parts.size))
     return TSL_ERR_FORMAT;
   tsl__bpe_tokenizer *t;
   tsl_status status = tsl__tokenizer_new(&tables, true, a, &t, NULL);

@@ -9,8 +9,8 @@
 
 /* The path of an entry may have up to 4,095 bytes; a longer one is IO. */
 
-/* Write the entry `key` into the directory, which is made if only its last part is missing. The vocabulary must come from a tokenizer file. Nothing is
- * left behind on failure. */
+/* Write the entry `key` into the directory, which is made if only its last part is missing. The vocabulary must come from a tokenizer
+ * file. Nothing is left behind on failure. */
 tsl_status tsl__vocab_cache_write(const tsl_vocab *vocab, const char *directory, const uint8_t key[16]);
 /* Map the entry `key`: IO if there is none, FORMAT if it is not whole and sound. */
 tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16], const tsl_allocator *a, tsl_vocab **out);

@@ -3,8 +3,9 @@
  *     test_encode                    every vocabulary that is there: the embedded one, and those under $TSL_VOCABS
  *     test_encode VOCABULARY NAME    that file against tests/cases/encode/NAME.txt
  *
- * tests/encode_configs.py wrote small tokenizer files and ids; tests/encode_reference.py wrote the 2,200 texts and what PyPI's `tokenizers` and `tiktoken` make of each: number and hash of the ids, without added
- * tokens, and with them and BOS. A second check is that the tokens' bytes put together give the text back (as far as the normaliser leaves it alone).
+ * tests/encode_configs.py wrote small tokenizer files and ids; tests/encode_reference.py wrote the 2,200 texts and what PyPI's
+ * `tokenizers` and `tiktoken` make of each: number and hash of the ids, without added tokens, and with them and BOS. A second check is
+ * that the tokens' bytes put together give the text back (as far as the normaliser leaves it alone).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -125,11 +126,12 @@ static void compare(const tsl_vocab *v, const char *name) {
     CHECK(sscanf(expected.at[i], "%zu %" SCNx64 " %zu %" SCNx64, &count[0], &hash[0], &count[1], &hash[1]) == 4);
     for (unsigned k = 0; k < 2; k++) {
       tsl_status status = tsl_vocab_encode(v, text, length, k ? TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS : 0, ids, MAX_IDS, &n);
-      CHECKF(status == TSL_OK && n == count[k] && fnv(ids, n) == hash[k], "%s, line %zu, %s added tokens: %zu ids instead of %zu: %.60s", name, i + 1,
-             k ? "with" : "without", n, count[k], texts.at[i]);
+      CHECKF(status == TSL_OK && n == count[k] && fnv(ids, n) == hash[k], "%s, line %zu, %s added tokens: %zu ids instead of %zu: %.60s",
+             name, i + 1, k ? "with" : "without", n, count[k], texts.at[i]);
     }
     tsl_status status = tsl_vocab_encode(v, text, length, 0, ids, MAX_IDS, &n);
-    CHECKF(status == TSL_OK && spells(v, ids, n, plain, normalised(name, text, length, plain)), "%s, line %zu: the tokens do not spell the text", name, i + 1);
+    CHECKF(status == TSL_OK && spells(v, ids, n, plain, normalised(name, text, length, plain)),
+           "%s, line %zu: the tokens do not spell the text", name, i + 1);
   }
   free_lines(&texts);
   free_lines(&expected);
@@ -179,7 +181,8 @@ static void test_configs(void) {
       size_t count = 0, expected = 0;
       tsl_status status = tsl_vocab_encode(v, text, from_hex(l.at[i], text), TSL_ENCODE_SPECIAL, ids, MAX_IDS, &count);
       bool same = status == TSL_OK;
-      for (char *p = strchr(l.at[i], ' '); p; p = strchr(p + 1, ' '), expected++) same = same && expected < count && ids[expected] == strtoul(p, NULL, 10);
+      for (char *p = strchr(l.at[i], ' '); p; p = strchr(p + 1, ' '), expected++)
+        same = same && expected < count && ids[expected] == strtoul(p, NULL, 10);
       CHECKF(same && count == expected, "line %zu: %zu ids instead of %zu (%s)", i + 1, count, expected, tsl_status_name(status));
       texts++;
     }
@@ -191,8 +194,8 @@ static void test_configs(void) {
 
 static void test_fetched(void) {
   static const char *const files[][2] = {
-    {"llama3_1/tokenizer.json", "llama3_1"}, {"qwen3/tokenizer.json", "qwen3"},     {"gemma3/tokenizer.json", "gemma3"},
-    {"o200k_base.tiktoken", "o200k_base"},   {"cl100k_base.tiktoken", "cl100k_base"}, {"p50k_base.tiktoken", "p50k_base"},
+      {"llama3_1/tokenizer.json", "llama3_1"}, {"qwen3/tokenizer.json", "qwen3"},       {"gemma3/tokenizer.json", "gemma3"},
+      {"o200k_base.tiktoken", "o200k_base"},   {"cl100k_base.tiktoken", "cl100k_base"}, {"p50k_base.tiktoken", "p50k_base"},
   };
   const char *folder = getenv("TSL_VOCABS");
   if (!folder) SKIP("TSL_VOCABS is not set: no fetched vocabularies");

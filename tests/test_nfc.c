@@ -25,11 +25,15 @@ static void test_examples(void) {
   CHECK(is_nfc("plain", "plain"));
   CHECK(is_nfc("e\xCC\xA3\xCC\x81", "\xE1\xBA\xB9\xCC\x81"));
   CHECK(is_nfc("e\xCC\x81\xCC\xA3", "\xE1\xBA\xB9\xCC\x81")); /* the marks change places */
-  CHECK(is_nfc("\xE2\x84\xAB", "\xC3\x85"));                 /* ANGSTROM SIGN */
-  CHECK(is_nfc("abc\xCC\xA7" "d", "ab\xC3\xA7" "d"));
-  CHECK(is_nfc("\xCC\x81", "\xCC\x81"));                      /* a mark with nothing before it */
+  CHECK(is_nfc("\xE2\x84\xAB", "\xC3\x85"));                  /* ANGSTROM SIGN */
+  CHECK(
+      is_nfc("abc\xCC\xA7"
+             "d",
+             "ab\xC3\xA7"
+             "d"));
+  CHECK(is_nfc("\xCC\x81", "\xCC\x81"));                                 /* a mark with nothing before it */
   CHECK(is_nfc("\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8", "\xEA\xB0\x81")); /* L V T -> one syllable */
-  CHECK(is_nfc("\xE0\xA7\x87\xE0\xA6\xBE", "\xE0\xA7\x8B"));  /* a second of class 0 */
+  CHECK(is_nfc("\xE0\xA7\x87\xE0\xA6\xBE", "\xE0\xA7\x8B"));             /* a second of class 0 */
 }
 
 static void test_all_points(void) {
@@ -69,7 +73,8 @@ static void test_many_marks(void) {
   tsl__pieces out = {{0}, {0}};
   CHECK(tsl__nfc(&tsl__malloc, text, n, &out) == TSL_OK && out.bytes.n == n);
   bool sorted = out.bytes.at[0] == 'x';
-  for (size_t i = 0; i < N; i++) sorted = sorted && !memcmp(out.bytes.at + 1 + 2 * i, "\xCC\xA9", 2) && !memcmp(out.bytes.at + 1 + 2 * (N + i), "\xCC\x95", 2);
+  for (size_t i = 0; i < N; i++)
+    sorted = sorted && !memcmp(out.bytes.at + 1 + 2 * i, "\xCC\xA9", 2) && !memcmp(out.bytes.at + 1 + 2 * (N + i), "\xCC\x95", 2);
   CHECK(sorted);
   tsl__vec_free(&tsl__malloc, &out.bytes);
   free(text);

@@ -1,7 +1,8 @@
 /* test_trie.c - the vocabulary trie against its own invariants and against a search through the list of tokens.
  *
  * Random vocabularies over small and large alphabets, with empty, repeated, long, nested and skipped tokens; every trie must pass
- * tsl__trie_check, find what a naive search finds, and a trie with any one field spoilt must fail the check. Every allocation is made to fail once.
+ * tsl__trie_check, find what a naive search finds, and a trie with any one field spoilt must fail the check. Every allocation is made to
+ * fail once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -69,7 +70,8 @@ static bool agrees(const tsl__trie *trie, const tokens *t, const uint8_t *text, 
   for (uint32_t i = 0; i < t->size; i++) {
     uint32_t n = t->offsets[i + 1] - t->offsets[i];
     if (!n || t->skip[i] || n < length || memcmp(t->bytes + t->offsets[i], text, length)) continue;
-    if (n == length) equal++; else below++;
+    if (n == length) equal++;
+    else below++;
     for (uint32_t k = length; k < n; k++) tsl__bytes_add(&set, t->bytes[t->offsets[i] + k]);
     if (n - length > height) height = n - length;
   }
@@ -96,8 +98,10 @@ static void test_example(void) {
 }
 
 static void test_random(void) {
-  static const struct { uint32_t size, longest, alphabet, step; } shapes[] = {
-    {1, 3, 2, 1}, {3, 1, 1, 1}, {40, 5, 2, 255}, {200, 12, 2, 1}, {300, 20, 1, 1}, {600, 3, 256, 1}, {300, 30, 3, 127}, {500, 9, 26, 1},
+  static const struct {
+    uint32_t size, longest, alphabet, step;
+  } shapes[] = {
+      {1, 3, 2, 1}, {3, 1, 1, 1}, {40, 5, 2, 255}, {200, 12, 2, 1}, {300, 20, 1, 1}, {600, 3, 256, 1}, {300, 30, 3, 127}, {500, 9, 26, 1},
   };
   uint64_t seed = 1;
   for (uint32_t round = 0; round < 25; round++) {
@@ -143,7 +147,8 @@ static void test_all_bytes(void) {
   tokens_free(&t);
 }
 
-/* More than 65,535 different byte sets: of 150,000 random tokens. Those of the smallest subtrees are left out, those of the larger ones are not. */
+/* More than 65,535 different byte sets: of 150,000 random tokens. Those of the smallest subtrees are left out, those of the larger ones
+ * are not. */
 static void test_many_sets(void) {
   uint32_t size = 150000;
   uint64_t seed = 7;
@@ -191,12 +196,12 @@ static void test_check_notices(void) {
   tokens t = random_tokens(&seed, 30, 5, 3, 1);
   tsl__trie trie;
   CHECK(build(&trie, &t) == TSL_OK && check(&trie, &t));
-#define SPOIL(field, value)                                  \
-  do {                                                       \
-    tsl__trie_node saved = *n;                               \
-    n->field = (value);                                      \
-    CHECKF(!check(&trie, &t), "node %u: " #field, i);        \
-    *n = saved;                                              \
+#define SPOIL(field, value)                           \
+  do {                                                \
+    tsl__trie_node saved = *n;                        \
+    n->field = (value);                               \
+    CHECKF(!check(&trie, &t), "node %u: " #field, i); \
+    *n = saved;                                       \
   } while (0)
   for (uint32_t i = 0; i < trie.node_count; i++) {
     tsl__trie_node *n = &trie.nodes[i];

@@ -1,7 +1,8 @@
 /* added.c - finding added tokens in text.
  *
- * A trie over their texts is tried at every place: the leftmost match counts, there the longest. A token that must be a single word and is not
- * is passed over with all its text, as HF does. White space that a token takes along never reaches back into text that is dealt with.
+ * A trie over their texts is tried at every place: the leftmost match counts, there the longest. A token that must be a single word and
+ * is not is passed over with all its text, as HF does. White space that a token takes along never reaches back into text that is dealt
+ * with.
  *
  * Tested by tests/test_encode.c, tests/test_vocab.c
  *
@@ -49,8 +50,8 @@ static size_t strip_right(const uint8_t *text, size_t length, size_t at) {
 }
 
 /* Is there a word character just before or just after text[begin … end)? */
-static tsl_status touches_word(const tsl__bpe_tokenizer *t, tsl__encode_work *work, const uint8_t *text, size_t length, size_t begin, size_t end,
-                               bool *touches) {
+static tsl_status touches_word(const tsl__bpe_tokenizer *t, tsl__encode_work *work, const uint8_t *text, size_t length, size_t begin,
+                               size_t end, bool *touches) {
   tsl_status status = TSL_OK;
   uint32_t cp;
   *touches = false;

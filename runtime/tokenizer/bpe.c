@@ -1,14 +1,14 @@
 /* bpe.c - byte pair encoding of one piece of text.
  *
- * Problem   Merge neighbouring symbols, always the pair of the lowest rank (leftmost of equals), until no pair is in the table. The textbook loop is
- *           quadratic, and in vocabularies without pre-tokenisation (Gemma) a piece is the whole text.
+ * Problem   Merge neighbouring symbols, always the pair of the lowest rank (leftmost of equals), until no pair is in the table. The
+ *           textbook loop is quadratic, and in vocabularies without pre-tokenisation (Gemma) a piece is the whole text.
  * Idea      Symbols are a linked list in an array; pairs wait in a binary heap of (rank, index of the left symbol), one 64-bit number each.
  *           A symbol remembers the rank of its current pair, so a heap entry that does not say the same is stale and is dropped.
  *
  * Example   "lower", merges lo=0, er=1, lo+w=2:  l o w e r -> lo w e r -> lo w er -> low er
  * Cost      O(n log n) for n symbols, and 52 bytes of work memory for each (28 for the symbol, up to three heap entries of 8).
- * Tables    Merges and tokens are found by open addressing with linear probing at a load of two thirds. A slot index is a 32-bit hash times the
- *           number of slots, shifted down, so that tables need not be powers of two.
+ * Tables    Merges and tokens are found by open addressing with linear probing at a load of two thirds. A slot index is a 32-bit hash
+ *           times the number of slots, shifted down, so that tables need not be powers of two.
  *
  * Tested by tests/test_encode.c, tests/test_vocab.c
  *
@@ -35,7 +35,9 @@ static uint32_t merge_slot(const tsl__merge *slots, uint32_t n, tsl_token left, 
 
 void tsl__merge_put(tsl__merge *slots, uint32_t n, tsl__merge m) { slots[merge_slot(slots, n, m.left, m.right)] = m; }
 
-void tsl__merge_expect(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) { TSL__PREFETCH(&slots[first_merge_slot(n, left, right)]); }
+void tsl__merge_expect(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) {
+  TSL__PREFETCH(&slots[first_merge_slot(n, left, right)]);
+}
 
 const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) {
   if (!n) return NULL;
@@ -51,10 +53,13 @@ static uint32_t point_slot(const tsl__point *slots, uint32_t n, uint32_t cp) {
 
 void tsl__point_put(tsl__point *slots, uint32_t n, tsl__point p) { slots[point_slot(slots, n, p.cp)] = p; }
 
-tsl_token tsl__point_find(const tsl__point *slots, uint32_t n, uint32_t cp) { return n ? slots[point_slot(slots, n, cp)].id : TSL_NO_TOKEN; }
+tsl_token tsl__point_find(const tsl__point *slots, uint32_t n, uint32_t cp) {
+  return n ? slots[point_slot(slots, n, cp)].id : TSL_NO_TOKEN;
+}
 
 /* The slot of these bytes, or the free one where they would go. */
-static uint32_t bytes_slot(const uint32_t *slots, uint32_t n, const uint8_t *bytes, const uint32_t *offsets, const uint8_t *text, uint32_t length) {
+static uint32_t bytes_slot(const uint32_t *slots, uint32_t n, const uint8_t *bytes, const uint32_t *offsets, const uint8_t *text,
+                           uint32_t length) {
   uint32_t at = slot_of(XXH3_64bits(text, length), n);
   for (; slots[at]; at = after(at, n)) {
     uint32_t id = slots[at] - 1;
@@ -67,10 +72,12 @@ tsl_token tsl__lookup_bytes(const tsl__tok_tables *t, const tsl_vocab *v, const 
   const tsl__span *span = &t->span[TSL__SPAN_LOOKUP];
   const uint32_t *slots = span->at;
   if (!span->size) return TSL_NO_TOKEN;
-  return slots[bytes_slot(slots, (uint32_t)(span->size / sizeof *slots), v->bytes, v->offsets, text, length)] - 1; /* 0 - 1 is TSL_NO_TOKEN */
+  return slots[bytes_slot(slots, (uint32_t)(span->size / sizeof *slots), v->bytes, v->offsets, text, length)] -
+         1; /* 0 - 1 is TSL_NO_TOKEN */
 }
 
-bool tsl__lookup_build(tsl__tok_tables *t, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *take) {
+bool tsl__lookup_build(tsl__tok_tables *t, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
+                       const uint8_t *take) {
   size_t taken = 0;
   for (uint32_t id = 0; id < size; id++) taken += take[id] && offsets[id + 1] > offsets[id];
   uint32_t n = tsl__slots_for(taken), *slots = tsl__alloc_zero(a, n * sizeof *slots);
@@ -198,7 +205,8 @@ tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const u
     return TSL_OK;
   }
   w->symbols.n = w->heap.n = 0;
-  if (!tsl__vec_reserve(w->alloc, &w->symbols, length) || !tsl__vec_reserve(w->alloc, &w->heap, 3 * (size_t)length)) return TSL_ERR_NO_MEMORY;
+  if (!tsl__vec_reserve(w->alloc, &w->symbols, length) || !tsl__vec_reserve(w->alloc, &w->heap, 3 * (size_t)length))
+    return TSL_ERR_NO_MEMORY;
   bool spelled = m.facts->units == TSL__UNITS_POINTS ? add_points(&m, length) : add_bytes(&m, 0, length);
   if (!spelled) return TSL_ERR_SYNTAX;
   if (!w->symbols.n) return TSL_OK;

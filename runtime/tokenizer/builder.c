@@ -4,23 +4,29 @@
  */
 #include "runtime/tokenizer/tokenizer.h"
 
-/* One list for all models; a name counts only where the file says that the token is special, since "</s>" is also HTML (Gemma has it as a word). */
+/* One list for all models; a name counts only where the file says that the token is special, since "</s>" is also HTML (Gemma has it as a
+ * word). */
 static const char *const eog_names[] = {
-  "</s>",                  /* Llama 2, Mistral */
-  "<|eot_id|>",            /* Llama 3: end of a turn */
-  "<|eom_id|>",            /* Llama 3: end of a message, a tool answers next */
-  "<|end_of_text|>",       /* Llama 3, Granite */
-  "<|eot|>", "<|eom|>",    /* Llama 4 */
-  "<|im_end|>",            /* ChatML: Qwen and others */
-  "<|endoftext|>",         /* GPT-2 and later, Qwen, Phi */
-  "<|end|>",               /* Phi 3: end of a message (see drop_end) */
-  "<|return|>", "<|call|>", /* gpt-oss: end of the answer, of a tool call */
-  "<end_of_turn>", "<eos>", /* Gemma */
-  "<|END_OF_TURN_TOKEN|>", "<EOS_TOKEN>", /* Command R */
-  "<｜end▁of▁sentence｜>", /* DeepSeek, with its full-width bars */
-  "<|end_of_turn|>",       /* OpenChat */
-  "<|endofmessage|>", "<end_of_utterance>", /* SmolVLM and others */
-  "[EOS]",
+    "</s>",            /* Llama 2, Mistral */
+    "<|eot_id|>",      /* Llama 3: end of a turn */
+    "<|eom_id|>",      /* Llama 3: end of a message, a tool answers next */
+    "<|end_of_text|>", /* Llama 3, Granite */
+    "<|eot|>",
+    "<|eom|>",       /* Llama 4 */
+    "<|im_end|>",    /* ChatML: Qwen and others */
+    "<|endoftext|>", /* GPT-2 and later, Qwen, Phi */
+    "<|end|>",       /* Phi 3: end of a message (see drop_end) */
+    "<|return|>",
+    "<|call|>", /* gpt-oss: end of the answer, of a tool call */
+    "<end_of_turn>",
+    "<eos>", /* Gemma */
+    "<|END_OF_TURN_TOKEN|>",
+    "<EOS_TOKEN>",           /* Command R */
+    "<｜end▁of▁sentence｜>", /* DeepSeek, with its full-width bars */
+    "<|end_of_turn|>",       /* OpenChat */
+    "<|endofmessage|>",
+    "<end_of_utterance>", /* SmolVLM and others */
+    "[EOS]",
 };
 
 bool tsl__is_eog_name(const char *text, size_t length) {
@@ -102,8 +108,13 @@ static bool move_all(tsl__vocab_builder *b) {
 
 tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options, tsl_vocab **out, tsl_error *error) {
   drop_end(b);
-  tsl_vocab_desc desc = {.bytes = b->bytes.at, .offsets = b->offsets.at, .size = (uint32_t)b->offsets.n - 1, .special = b->special.at,
-                         .logits_width = options->logits_width, .eog = b->eog.at, .eog_count = (uint32_t)b->eog.n};
+  tsl_vocab_desc desc = {.bytes = b->bytes.at,
+                         .offsets = b->offsets.at,
+                         .size = (uint32_t)b->offsets.n - 1,
+                         .special = b->special.at,
+                         .logits_width = options->logits_width,
+                         .eog = b->eog.at,
+                         .eog_count = (uint32_t)b->eog.n};
   if (options->eog_count) desc.eog = options->eog, desc.eog_count = options->eog_count;
   if (!move_all(b)) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   tsl__bpe_tokenizer *t;

@@ -42,7 +42,8 @@ static bool add_merges(tsl__vocab_builder *b) {
     uint8_t both[TSL_MAX_TOKEN_BYTES];
     memcpy(both, b->bytes.at + left_at, left_length);
     memcpy(both + left_length, b->bytes.at + right_at, right_length);
-    if (!tsl__vec_reserve(b->alloc, &b->bytes, left_length + right_length) || !add_token(b, both, left_length + right_length, false)) return false;
+    if (!tsl__vec_reserve(b->alloc, &b->bytes, left_length + right_length) || !add_token(b, both, left_length + right_length, false))
+      return false;
     tsl__merge_put(table, slots, (tsl__merge){left, right, i, 256 + i});
   }
   return true;
@@ -53,7 +54,8 @@ static bool add_special(tsl__vocab_builder *b) {
     size_t n = strlen(embedded_special[i]);
     tsl_token id = 256 + MERGES + i;
     if (!tsl__vec_reserve(b->alloc, &b->bytes, n) || !add_token(b, embedded_special[i], n, true) ||
-        !tsl__builder_added(b, id, 0, embedded_special[i], n) || (tsl__is_eog_name(embedded_special[i], n) && !tsl__vec_push(b->alloc, &b->eog, id)))
+        !tsl__builder_added(b, id, 0, embedded_special[i], n) ||
+        (tsl__is_eog_name(embedded_special[i], n) && !tsl__vec_push(b->alloc, &b->eog, id)))
       return false;
   }
   return true;

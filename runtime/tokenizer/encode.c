@@ -1,8 +1,8 @@
 /* encode.c - the tokenizer: from tables to a working object, and text to ids.
  *
- * Order     What text meets: (1) the beginning-of-sequence tokens, if asked for; (2) stretches of valid UTF-8, with invalid bytes between; in each stretch
- *           (3) added tokens in raw text, if asked for; between those (4) the normaliser; (5) added tokens in normalised text; between those
- *           (6) the pre-tokeniser; and (7) merges in each piece.
+ * Order     What text meets: (1) the beginning-of-sequence tokens, if asked for; (2) stretches of valid UTF-8, with invalid bytes
+ *           between; in each stretch (3) added tokens in raw text, if asked for; between those (4) the normaliser; (5) added tokens in
+ *           normalised text; between those (6) the pre-tokeniser; and (7) merges in each piece.
  * Invalid   A byte that is not part of valid UTF-8 becomes the token of that byte, on its own. The stretches left and right of it know
  *           nothing of each other. A vocabulary without a token for that byte: TSL_ERR_SYNTAX.
  * Limits    2^30 bytes between two added tokens or invalid bytes, before and after normalising: TSL_ERR_LIMIT.
@@ -114,8 +114,8 @@ static tsl_status encode_text(call *c, const uint8_t *text, size_t length) {
   return TSL_OK;
 }
 
-static tsl_status op_encode(const tsl__tokenizer *base, const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags, tsl_token *ids,
-                            size_t capacity, size_t *count) {
+static tsl_status op_encode(const tsl__tokenizer *base, const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags,
+                            tsl_token *ids, size_t capacity, size_t *count) {
   const tsl__bpe_tokenizer *t = (const tsl__bpe_tokenizer *)base;
   call c = {.t = t, .vocab = vocab, .special = flags & TSL_ENCODE_SPECIAL, .sink = {ids, capacity, 0}, .work.alloc = &t->alloc};
   tsl_status status = TSL_OK;
@@ -124,7 +124,8 @@ static tsl_status op_encode(const tsl__tokenizer *base, const tsl_vocab *vocab, 
     if (added) tsl__id_put(&c.sink, added->id);
   } else {
     const tsl__span *bos = &t->tables.span[TSL__SPAN_BOS];
-    for (size_t i = 0; flags & TSL_ENCODE_BOS && i < bos->size / sizeof(tsl_token); i++) tsl__id_put(&c.sink, ((const tsl_token *)bos->at)[i]);
+    for (size_t i = 0; flags & TSL_ENCODE_BOS && i < bos->size / sizeof(tsl_token); i++)
+      tsl__id_put(&c.sink, ((const tsl_token *)bos->at)[i]);
     status = encode_text(&c, (const uint8_t *)text, length);
   }
   tsl__work_free(&c.work);
@@ -163,7 +164,8 @@ static size_t trie_memory(const tsl__trie *t) {
 
 static size_t op_memory(const tsl__tokenizer *base) {
   const tsl__bpe_tokenizer *t = (const tsl__bpe_tokenizer *)base;
-  size_t steps = count_steps(&t->tables), total = sizeof *t + (steps + 1) * sizeof *t->patterns + trie_memory(&t->raw) + trie_memory(&t->normalised);
+  size_t steps = count_steps(&t->tables),
+         total = sizeof *t + (steps + 1) * sizeof *t->patterns + trie_memory(&t->raw) + trie_memory(&t->normalised);
   for (size_t i = 0; !t->mapped && i < TSL__SPAN_COUNT; i++) total += t->tables.span[i].size;
   for (size_t i = 0; i < steps; i++) total += t->patterns[i] ? tsl__pattern_memory(t->patterns[i]) : 0;
   return total + (t->word ? tsl__pattern_memory(t->word) : 0);
@@ -244,10 +246,13 @@ static tsl_status find_added(tsl__bpe_tokenizer *t, tsl_error *error) {
   tsl_status status = make_tries(t, &w);
   tsl__work_free(&w);
   if (!status) return TSL_OK;
-  return tsl__fail(error, status, "%s", status == TSL_ERR_NO_MEMORY ? "out of memory" : "an added token's text is longer than 1,024 bytes (TSL_MAX_TOKEN_BYTES)");
+  return tsl__fail(
+      error, status, "%s",
+      status == TSL_ERR_NO_MEMORY ? "out of memory" : "an added token's text is longer than 1,024 bytes (TSL_MAX_TOKEN_BYTES)");
 }
 
-tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const tsl_allocator *a, tsl__bpe_tokenizer **out, tsl_error *error) {
+tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const tsl_allocator *a, tsl__bpe_tokenizer **out,
+                              tsl_error *error) {
   *out = NULL;
   tsl__bpe_tokenizer *t = tsl__alloc_zero(a, sizeof *t);
   if (!t) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
@@ -255,7 +260,8 @@ tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const 
   t->alloc = *a;
   t->tables = *tables;
   t->mapped = mapped;
-  tsl_status status = all_text(t) ? make_patterns(t, error) : tsl__fail(error, TSL_ERR_FORMAT, "a text in the tokenizer is not valid UTF-8");
+  tsl_status status =
+      all_text(t) ? make_patterns(t, error) : tsl__fail(error, TSL_ERR_FORMAT, "a text in the tokenizer is not valid UTF-8");
   if (!status) status = find_added(t, error);
   if (status) free_tokenizer(t);
   else *out = t;

@@ -1,13 +1,13 @@
 /* hf.c - a vocabulary from HF's tokenizer.json, model type BPE.
  *
  * Two families use this format:
- *   byte level      (GPT-2, Llama 3, Qwen)  Tokens are written in an alphabet of 256 printable characters, one a byte: "Ġthe" spells " the".
+ *   byte level      (GPT-2, Llama 3, Qwen)  Tokens are written in an alphabet of 256 printable characters: "Ġthe" spells " the".
  *   code points     (Llama 2, Gemma)        Tokens are text with "▁" for a space; a character that is no token falls back to "<0xHH>".
  * What a token spells is what the file's decoder makes of it. Added tokens of the first family stand for themselves.
  *
  * Passes    read (hf_read.c) -> steps (hf_steps.c) -> decoder -> names by id -> spelling -> merges -> added tokens, BOS -> builder.c
- * Lies      Ids and names may not repeat, merges name tokens of the model, added tokens agree with it: FORMAT, with the offset. Ids may leave holes; those are
- *           tokens without bytes.
+ * Lies      Ids and names may not repeat, merges name tokens of the model, added tokens agree with it: FORMAT, with the offset. Ids may
+ *           leave holes; those are tokens without bytes.
  *
  * Cost      Llama 3.1 (9 MB, 128,256 tokens, 280,147 merges): about 85 ms, of which yajl 20, the trie 20, finding merges' tokens 25.
  * Tested by tests/test_vocab.c, tests/test_encode.c
@@ -30,7 +30,11 @@ typedef struct name {
 } name;
 
 /* Of a name: up to eight bytes, with the length, are the key; of a longer one it is the hash. id = TSL_NO_TOKEN: free. */
-typedef struct slot { uint64_t key; uint32_t length; tsl_token id; } slot;
+typedef struct slot {
+  uint64_t key;
+  uint32_t length;
+  tsl_token id;
+} slot;
 
 typedef struct hf {
   const tsl_allocator *a;
@@ -62,18 +66,22 @@ static bool is_empty(const tsl__doc *node) { return !node || (node->kind == TSL_
 
 static tsl_status read_model(hf *h) {
   const tsl__doc *type;
-  if (h->file.root->kind != TSL__DOC_OBJECT) return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error, "a tokenizer file is a JSON object");
+  if (h->file.root->kind != TSL__DOC_OBJECT)
+    return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error, "a tokenizer file is a JSON object");
   h->model = tsl__doc_get(h->file.root, "model");
-  if (!h->model || h->model->kind != TSL__DOC_OBJECT) return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error, "there is no \"model\"");
+  if (!h->model || h->model->kind != TSL__DOC_OBJECT)
+    return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error, "there is no \"model\"");
   type = tsl__doc_get(h->model, "type");
   if (type && !tsl__doc_is(type, "BPE"))
     return tsl__hf_fail(&h->file, type, TSL_ERR_UNSUPPORTED, h->error, "the model's type is not \"BPE\", the only one that is supported");
-  if (!tsl__doc_get(h->model, "vocab") || !h->file.tokens.n) return tsl__hf_fail(&h->file, h->model, TSL_ERR_FORMAT, h->error, "the model has no tokens");
+  if (!tsl__doc_get(h->model, "vocab") || !h->file.tokens.n)
+    return tsl__hf_fail(&h->file, h->model, TSL_ERR_FORMAT, h->error, "the model has no tokens");
   const tsl__doc *dropout = tsl__doc_get(h->model, "dropout");
   if (dropout && dropout->text[strspn(dropout->text, "0.")] && dropout->kind == TSL__DOC_NUMBER)
     return tsl__hf_fail(&h->file, dropout, TSL_ERR_UNSUPPORTED, h->error, "dropout, which makes encoding random, is not supported");
   if (!is_empty(tsl__doc_get(h->model, "continuing_subword_prefix")) || !is_empty(tsl__doc_get(h->model, "end_of_word_suffix")))
-    return tsl__hf_fail(&h->file, h->model, TSL_ERR_UNSUPPORTED, h->error, "continuing_subword_prefix and end_of_word_suffix are not supported");
+    return tsl__hf_fail(&h->file, h->model, TSL_ERR_UNSUPPORTED, h->error,
+                        "continuing_subword_prefix and end_of_word_suffix are not supported");
   h->byte_fallback = tsl__doc_true(tsl__doc_get(h->model, "byte_fallback"));
   h->b.facts.fuse_unknown = tsl__doc_true(tsl__doc_get(h->model, "fuse_unk"));
   h->b.facts.whole_pieces = tsl__doc_true(tsl__doc_get(h->model, "ignore_merges"));
@@ -83,7 +91,8 @@ static tsl_status read_model(hf *h) {
 /* ---- the decoder ---------------------------------------------------------------------------------------------- */
 
 static tsl_status set_space(hf *h, const tsl__doc *node, const tsl__doc *from, const char *to, uint32_t length) {
-  if (!from || from->kind != TSL__DOC_STRING || !from->length) return tsl__hf_fail(&h->file, node, TSL_ERR_FORMAT, h->error, "a decoder lacks what it replaces");
+  if (!from || from->kind != TSL__DOC_STRING || !from->length)
+    return tsl__hf_fail(&h->file, node, TSL_ERR_FORMAT, h->error, "a decoder lacks what it replaces");
   if (h->space) return tsl__hf_fail(&h->file, node, TSL_ERR_UNSUPPORTED, h->error, "a second decoder that replaces text is not supported");
   h->space = from;
   h->blank = to;
@@ -115,7 +124,8 @@ static tsl_status read_decoders(hf *h) {
   tsl_status status = TSL_OK;
   if (tsl__doc_is(tsl__doc_get(node, "type"), "Sequence")) {
     const tsl__doc *parts = tsl__doc_get(node, "decoders");
-    for (const tsl__doc *part = parts ? parts->first : NULL; part && !status; part = part->next) status = read_decoder(h, part, &byte_level);
+    for (const tsl__doc *part = parts ? parts->first : NULL; part && !status; part = part->next)
+      status = read_decoder(h, part, &byte_level);
   } else if (node) {
     status = read_decoder(h, node, &byte_level);
   }
@@ -194,7 +204,8 @@ static tsl_status make_names(hf *h) {
   tsl_status status = check_added(h, &largest, &count);
   if (status) return status;
   if (largest >= TSL_MAX_VOCAB || count > 2u * TSL_MAX_VOCAB)
-    return tsl__fail(h->error, TSL_ERR_LIMIT, "the largest id is %u; at most %u tokens are possible (TSL_MAX_VOCAB)", largest, TSL_MAX_VOCAB);
+    return tsl__fail(h->error, TSL_ERR_LIMIT, "the largest id is %u; at most %u tokens are possible (TSL_MAX_VOCAB)", largest,
+                     TSL_MAX_VOCAB);
   h->size = largest + 1;
   h->slot_count = tsl__slots_for(count);
   h->names = tsl__alloc_zero(h->a, h->size * sizeof *h->names);
@@ -213,7 +224,8 @@ static tsl_status make_names(hf *h) {
 
 static uint32_t added_flags(const tsl__doc *t) {
   return (tsl__doc_true(tsl__doc_get(t, "single_word")) ? TSL__ADDED_SINGLE_WORD : 0) |
-         (tsl__doc_true(tsl__doc_get(t, "lstrip")) ? TSL__ADDED_LSTRIP : 0) | (tsl__doc_true(tsl__doc_get(t, "rstrip")) ? TSL__ADDED_RSTRIP : 0) |
+         (tsl__doc_true(tsl__doc_get(t, "lstrip")) ? TSL__ADDED_LSTRIP : 0) |
+         (tsl__doc_true(tsl__doc_get(t, "rstrip")) ? TSL__ADDED_RSTRIP : 0) |
          (tsl__doc_true(tsl__doc_get(t, "normalized")) ? TSL__ADDED_NORMALIZED : 0);
 }
 
@@ -228,7 +240,8 @@ static tsl_status read_added(hf *h) {
     if (status) return status;
     h->names[id].special = tsl__doc_true(tsl__doc_get(t, "special"));
     if (!tsl__builder_added(&h->b, id, added_flags(t), content->text, content->length)) return no_memory(h);
-    if (h->names[id].special && tsl__is_eog_name(content->text, content->length) && !tsl__vec_push(h->a, &h->b.eog, id)) return no_memory(h);
+    if (h->names[id].special && tsl__is_eog_name(content->text, content->length) && !tsl__vec_push(h->a, &h->b.eog, id))
+      return no_memory(h);
   }
   return TSL_OK;
 }
@@ -242,7 +255,8 @@ static tsl_status add_bos(hf *h, const tsl__doc *processor, const tsl__doc *id) 
   if (!ids) return tsl__hf_fail(&h->file, processor, TSL_ERR_FORMAT, h->error, "the post_processor's template names a token without ids");
   for (const tsl__doc *i = ids->first; i; i = i->next) {
     uint32_t bos;
-    if (!tsl__doc_u32(i, &bos) || bos >= h->size) return tsl__hf_fail(&h->file, i, TSL_ERR_FORMAT, h->error, "the post_processor names an id that is no token");
+    if (!tsl__doc_u32(i, &bos) || bos >= h->size)
+      return tsl__hf_fail(&h->file, i, TSL_ERR_FORMAT, h->error, "the post_processor names an id that is no token");
     if (!tsl__vec_push(h->a, &h->b.bos, bos)) return no_memory(h);
   }
   return TSL_OK;
@@ -367,8 +381,8 @@ static bool is_joined(const hf *h, tsl_token id, const tsl__hf_merge *m) {
          !memcmp(n->text + m->left_length, m->right, m->right_length);
 }
 
-/* What a merge makes. Most files list merges in the order of the tokens that they make, so the token of the merge before and the one after it are tried first.
- * `both` has room for the text. */
+/* What a merge makes. Most files list merges in the order of the tokens that they make, so the token of the merge before and the one
+ * after it are tried first. `both` has room for the text. */
 static tsl_token find_joined(const hf *h, const tsl__hf_merge *m, tsl_token last, char *both) {
   if (last < h->size && is_joined(h, last, m)) return last;
   if (last + 1 < h->size && is_joined(h, last + 1, m)) return last + 1;
@@ -384,7 +398,9 @@ static tsl_status resolve_merge(const hf *h, size_t i, tsl_token last, char *bot
   if (out->left == TSL_NO_TOKEN) return bad(h, m->offset, TSL_ERR_FORMAT, "a merge names what is no token:", m->left, m->left_length);
   if (out->right == TSL_NO_TOKEN) return bad(h, m->offset, TSL_ERR_FORMAT, "a merge names what is no token:", m->right, m->right_length);
   out->result = find_joined(h, m, last, both);
-  return out->result != TSL_NO_TOKEN ? TSL_OK : bad(h, m->offset, TSL_ERR_FORMAT, "a merge makes what is no token:", both, m->left_length + m->right_length);
+  return out->result != TSL_NO_TOKEN
+             ? TSL_OK
+             : bad(h, m->offset, TSL_ERR_FORMAT, "a merge makes what is no token:", both, m->left_length + m->right_length);
 }
 
 /* Both tables are larger than a cache, so merges are dealt with in blocks, and what a block will touch is asked for ahead. */
@@ -450,7 +466,8 @@ static tsl_status make_points(hf *h) {
   h->b.tables.span[TSL__SPAN_POINTS] = (tsl__span){table, slots * sizeof *table};
   for (size_t i = 0; i < h->file.tokens.n; i++) {
     const tsl__hf_token *t = &h->file.tokens.at[i];
-    if (t->length && tsl__utf8_decode((const uint8_t *)t->text, t->length, &cp) == t->length) tsl__point_put(table, slots, (tsl__point){cp, t->id});
+    if (t->length && tsl__utf8_decode((const uint8_t *)t->text, t->length, &cp) == t->length)
+      tsl__point_put(table, slots, (tsl__point){cp, t->id});
   }
   return TSL_OK;
 }
@@ -459,12 +476,14 @@ static tsl_status make_tables(hf *h) {
   const tsl__doc *unknown = tsl__doc_get(h->model, "unk_token");
   if (unknown) {
     h->b.facts.unknown = unknown->kind == TSL__DOC_STRING ? find_token(h, unknown->text, unknown->length) : TSL_NO_TOKEN;
-    if (h->b.facts.unknown == TSL_NO_TOKEN) return tsl__hf_fail(&h->file, unknown, TSL_ERR_FORMAT, h->error, "unk_token is no token of the model");
+    if (h->b.facts.unknown == TSL_NO_TOKEN)
+      return tsl__hf_fail(&h->file, unknown, TSL_ERR_FORMAT, h->error, "unk_token is no token of the model");
   }
   h->b.facts.units = h->byte_level ? TSL__UNITS_BYTES : TSL__UNITS_POINTS;
   if (!h->byte_level && h->b.facts.whole_pieces)
     return tsl__hf_fail(&h->file, h->model, TSL_ERR_UNSUPPORTED, h->error, "ignore_merges without ByteLevel is not supported");
-  if (h->b.facts.whole_pieces && !tsl__lookup_build(&h->b.tables, h->a, h->b.bytes.at, h->b.offsets.at, h->size, h->plain)) return no_memory(h);
+  if (h->b.facts.whole_pieces && !tsl__lookup_build(&h->b.tables, h->a, h->b.bytes.at, h->b.offsets.at, h->size, h->plain))
+    return no_memory(h);
   tsl_status status = h->byte_level ? TSL_OK : make_points(h);
   return status ? status : make_merges(h);
 }

@@ -1,7 +1,7 @@
 /* hf_read.c - see hf_read.h.
  *
- * yajl calls back for every value; `open` is the container that is being read, its parents are on `parents`. A mode says whether the values are tree
- * nodes or belong to one of the two big lists.
+ * yajl calls back for every value; `open` is the container that is being read, its parents are on `parents`. A mode says whether the
+ * values are tree nodes or belong to one of the two big lists.
  *
  * Memory    yajl does not look at what its allocator returns, so a NULL must never get there: its hook takes from an arena and, if that is
  *           exhausted, jumps out of yajl altogether (longjmp to read_all). All yajl state lies in the arena, so nothing leaks.
@@ -25,7 +25,7 @@ typedef struct reader {
   jmp_buf out_of_memory;
   tsl__doc *parents[TSL__HF_MAX_DEPTH];
   uint32_t depth; /* containers that are open in the tree */
-  bool whole; /* all of the text was read; what is wrong now is that it ended */
+  bool whole;     /* all of the text was read; what is wrong now is that it ended */
   mode mode;
   const char *key; /* of the next value */
   uint32_t key_length, key_offset;
@@ -87,7 +87,9 @@ static const char *keep(reader *r, const unsigned char *s, size_t n, uint32_t *o
 
 /* ---- the tree ------------------------------------------------------------------------------------------------- */
 
-static bool key_is(const tsl__doc *node, const char *key) { return node->key_length == strlen(key) && !memcmp(node->key, key, node->key_length); }
+static bool key_is(const tsl__doc *node, const char *key) {
+  return node->key_length == strlen(key) && !memcmp(node->key, key, node->key_length);
+}
 
 /* A new node in the open container; NULL when out of memory. */
 static tsl__doc *append(reader *r, tsl__doc_kind kind, uint32_t offset) {
@@ -148,7 +150,8 @@ static bool parse_u32(const char *s, size_t n, uint32_t *out) {
 
 static int add_token(reader *r, const char *number, size_t n) {
   tsl__hf_token token = {r->key, r->key_length, 0, r->key_offset};
-  if (!parse_u32(number, n, &token.id)) return stop(r, TSL_ERR_FORMAT, end_of_token(r), "a token's id is not a whole number below 2^32 - 1");
+  if (!parse_u32(number, n, &token.id))
+    return stop(r, TSL_ERR_FORMAT, end_of_token(r), "a token's id is not a whole number below 2^32 - 1");
   r->key = NULL;
   return tsl__vec_push(r->file->alloc, &r->file->tokens, token) ? 1 : no_memory(r);
 }
@@ -158,7 +161,8 @@ static int add_merge(reader *r) { return tsl__vec_push(r->file->alloc, &r->file-
 /* "left right": exactly one space. */
 static int add_spaced_merge(reader *r, const char *s, uint32_t n, uint32_t offset) {
   const char *space = n ? memchr(s, ' ', n) : NULL;
-  if (!space || memchr(space + 1, ' ', n - (size_t)(space + 1 - s))) return stop(r, TSL_ERR_FORMAT, offset, "a merge is not two tokens with one space between");
+  if (!space || memchr(space + 1, ' ', n - (size_t)(space + 1 - s)))
+    return stop(r, TSL_ERR_FORMAT, offset, "a merge is not two tokens with one space between");
   uint32_t left = (uint32_t)(space - s);
   r->pair = (tsl__hf_merge){s, space + 1, left, n - left - 1, offset};
   return add_merge(r);
@@ -241,9 +245,15 @@ static int on_end_array(void *ctx) {
 }
 
 static const yajl_callbacks callbacks = {
-  .yajl_null = on_null,           .yajl_boolean = on_boolean, .yajl_number = on_number,           .yajl_string = on_string,
-  .yajl_start_map = on_start_map, .yajl_map_key = on_key,     .yajl_end_map = on_end_map,         .yajl_start_array = on_start_array,
-  .yajl_end_array = on_end_array,
+    .yajl_null = on_null,
+    .yajl_boolean = on_boolean,
+    .yajl_number = on_number,
+    .yajl_string = on_string,
+    .yajl_start_map = on_start_map,
+    .yajl_map_key = on_key,
+    .yajl_end_map = on_end_map,
+    .yajl_start_array = on_start_array,
+    .yajl_end_array = on_end_array,
 };
 
 /* ---- the whole ------------------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* hf_read.h - a tokenizer.json as it stands in the file: a tree of the small parts, flat lists of the two big ones.
  *
- * `model.vocab` (128,000 members) and `model.merges` (280,000 elements) never become tree nodes; all else does. Strings point into the text that was
- * given wherever they hold no escapes, so the text must outlive the result.
+ * `model.vocab` (128,000 members) and `model.merges` (280,000 elements) never become tree nodes; all else does. Strings point into the
+ * text that was given wherever they hold no escapes, so the text must outlive the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,13 @@
 #define TSL__HF_MAX_DEPTH 64u /* brackets; real files have 8 */
 
 typedef enum tsl__doc_kind {
-  TSL__DOC_NULL, TSL__DOC_FALSE, TSL__DOC_TRUE, TSL__DOC_NUMBER, TSL__DOC_STRING, TSL__DOC_ARRAY, TSL__DOC_OBJECT
+  TSL__DOC_NULL,
+  TSL__DOC_FALSE,
+  TSL__DOC_TRUE,
+  TSL__DOC_NUMBER,
+  TSL__DOC_STRING,
+  TSL__DOC_ARRAY,
+  TSL__DOC_OBJECT
 } tsl__doc_kind;
 
 typedef struct tsl__doc {
@@ -24,8 +30,14 @@ typedef struct tsl__doc {
   tsl__doc_kind kind;
 } tsl__doc;
 
-typedef struct tsl__hf_token { const char *text; uint32_t length, id, offset; } tsl__hf_token;
-typedef struct tsl__hf_merge { const char *left, *right; uint32_t left_length, right_length, offset; } tsl__hf_merge;
+typedef struct tsl__hf_token {
+  const char *text;
+  uint32_t length, id, offset;
+} tsl__hf_token;
+typedef struct tsl__hf_merge {
+  const char *left, *right;
+  uint32_t left_length, right_length, offset;
+} tsl__hf_merge;
 
 typedef struct tsl__hf_file {
   const tsl_allocator *alloc;

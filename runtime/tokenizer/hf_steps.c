@@ -44,8 +44,8 @@ static tsl_status malformed(const steps_reader *r, const tsl__doc *node, const c
 static tsl_status refuse_type(const steps_reader *r, const tsl__doc *node, const char *what) {
   const tsl__doc *type = tsl__doc_get(node, "type");
   if (!type || type->kind != TSL__DOC_STRING) return malformed(r, node, "a component has no \"type\"");
-  return tsl__fail_at(r->error, TSL_ERR_UNSUPPORTED, r->file->text, r->file->length, type->offset, "%s of type \"%.*s\" is not supported", what,
-                      (int)(type->length < 60 ? type->length : 60), type->text);
+  return tsl__fail_at(r->error, TSL_ERR_UNSUPPORTED, r->file->text, r->file->length, type->offset, "%s of type \"%.*s\" is not supported",
+                      what, (int)(type->length < 60 ? type->length : 60), type->text);
 }
 
 static tsl_status added(const steps_reader *r, bool ok) { return ok ? TSL_OK : tsl__fail(r->error, TSL_ERR_NO_MEMORY, "out of memory"); }
@@ -140,8 +140,10 @@ static tsl_status read_metaspace(const steps_reader *r, const tsl__doc *node) {
   const tsl__doc *mark = tsl__doc_get(node, "replacement"), *scheme = tsl__doc_get(node, "prepend_scheme");
   if (!mark || mark->kind != TSL__DOC_STRING || !mark->length) return malformed(r, node, "a Metaspace needs \"replacement\"");
   bool never = scheme ? tsl__doc_is(scheme, "never") : !flag(node, "add_prefix_space", true);
-  if (scheme && !never && !tsl__doc_is(scheme, "always") && !tsl__doc_is(scheme, "first")) return malformed(r, scheme, "an unknown \"prepend_scheme\"");
-  if (tsl__doc_is(scheme, "first") && !keeps_places(r->b)) return refuse(r, scheme, "the \"prepend_scheme\" \"first\" after other steps is not supported");
+  if (scheme && !never && !tsl__doc_is(scheme, "always") && !tsl__doc_is(scheme, "first"))
+    return malformed(r, scheme, "an unknown \"prepend_scheme\"");
+  if (tsl__doc_is(scheme, "first") && !keeps_places(r->b))
+    return refuse(r, scheme, "the \"prepend_scheme\" \"first\" after other steps is not supported");
   tsl__step replace = {.kind = TSL__STEP_REPLACE}, split = {.kind = TSL__STEP_SPLIT_TEXT, .how = TSL__SPLIT_WITH_NEXT};
   tsl__step prepend = {.kind = TSL__STEP_PREPEND, .how = tsl__doc_is(scheme, "first") ? TSL__WHEN_FIRST_MISSING : TSL__WHEN_MISSING};
   bool ok = tsl__builder_step(r->b, replace, " ", 1, mark->text, mark->length) &&
@@ -157,7 +159,8 @@ static tsl_status read_simple(const steps_reader *r, const tsl__doc *node, const
   if (tsl__doc_is(type, "WhitespaceSplit")) return add_regex(r, TSL__SPLIT_REMOVED, false, "\\s");
   if (tsl__doc_is(type, "Whitespace")) return add_regex(r, TSL__SPLIT_REMOVED, true, "\\w+|[^\\w\\s]+");
   if (!tsl__doc_is(type, "Punctuation")) return refuse_type(r, node, "a pre_tokenizer");
-  if (tsl__doc_get(node, "behavior") && !behaviour(tsl__doc_get(node, "behavior"), &how)) return malformed(r, node, "a Punctuation has no known \"behavior\"");
+  if (tsl__doc_get(node, "behavior") && !behaviour(tsl__doc_get(node, "behavior"), &how))
+    return malformed(r, node, "a Punctuation has no known \"behavior\"");
   return add_regex(r, how, false, "[!-\\/:-@\\[-`{-~\\p{P}]");
 }
 

@@ -8,7 +8,8 @@
 #include "runtime/tokenizer/hf_read.h"
 #include "runtime/tokenizer/tokenizer.h"
 
-/* Append the steps of file->root to the builder. *byte_level is set if the last one is HF's ByteLevel, whose alphabet the tokens are then written in. */
+/* Append the steps of file->root to the builder. *byte_level is set if the last one is HF's ByteLevel, whose alphabet the tokens are then
+ * written in. */
 tsl_status tsl__hf_steps(const tsl__hf_file *file, tsl__vocab_builder *b, bool *byte_level, tsl_error *error);
 /* Fill *error for a place in the file. */
 tsl_status tsl__hf_fail(const tsl__hf_file *file, const tsl__doc *node, tsl_status status, tsl_error *error, const char *what);

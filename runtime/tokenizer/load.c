@@ -37,7 +37,8 @@ static tsl_status read_format(const char *text, size_t length, const char *name,
   while (at < length && is_space(text[at])) at++;
   if (at < length && text[at] == '{') return tsl__load_hf(text, length, options, a, out, error);
   if (looks_like_ranks(text, length)) return tsl__load_tiktoken(text, length, name, options, a, out, error);
-  if (length >= 4 && !memcmp(text, "GGUF", 4)) return tsl__fail_at(error, TSL_ERR_UNSUPPORTED, text, length, 0, "GGUF files are not supported yet");
+  if (length >= 4 && !memcmp(text, "GGUF", 4))
+    return tsl__fail_at(error, TSL_ERR_UNSUPPORTED, text, length, 0, "GGUF files are not supported yet");
   return tsl__fail_at(error, TSL_ERR_FORMAT, text, length, at, "neither a tokenizer.json nor a tiktoken rank file");
 }
 

@@ -1,8 +1,9 @@
 /* nfc.c - canonical composition of Unicode text (NFC), which Qwen's tokenizer asks for.
  *
- * Idea      Nearly all text is in NFC already. A code point that NFC leaves alone, that composes with nothing before it and that is no mark is a border:
- *           nothing on its left acts on what is right of it. So text is copied until a code point is met that is not of that kind ("unsafe"); then the run from the
- *           border before it up to the next border is decomposed, put in canonical order and composed.
+ * Idea      Nearly all text is in NFC already. A code point that NFC leaves alone, that composes with nothing before it and that is no
+ *           mark is a border: nothing on its left acts on what is right of it. So text is copied until a code point is met that is not of
+ *           that kind ("unsafe"); then the run from the border before it up to the next border is decomposed, put in canonical order and
+ *           composed.
  * Order     Marks are sorted by combining class, stably. Runs of marks are short; long ones (an attack) are counted instead of inserted.
  * Hangul    11,172 syllables by arithmetic.
  *
@@ -21,7 +22,9 @@ enum { L = 0x1100, V = 0x1161, T = 0x11A7, S = 0xAC00, L_COUNT = 19, V_COUNT = 2
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define INSERTION_LIMIT 32u
 
-typedef struct mark { uint32_t cp, ccc; } mark;
+typedef struct mark {
+  uint32_t cp, ccc;
+} mark;
 
 /* The run at hand. */
 typedef struct composer {

@@ -1,7 +1,7 @@
 /* steps.c - normalisers and pre-tokenisers: a list of small steps over pieces of text.
  *
- * Every step reads all pieces and writes new ones; two buffers take turns. HF's larger components are lists of these steps: "ByteLevel" is a
- * PREPEND and a SPLIT_REGEX, "Metaspace" is a REPLACE, a PREPEND and a SPLIT_TEXT (hf_steps.c makes them).
+ * Every step reads all pieces and writes new ones; two buffers take turns. HF's larger components are lists of these steps: "ByteLevel"
+ * is a PREPEND and a SPLIT_REGEX, "Metaspace" is a REPLACE, a PREPEND and a SPLIT_TEXT (hf_steps.c makes them).
  *
  * Splits    A pattern cuts a piece into entries, matches and what lies between. What HF calls a behaviour is a rule that says which borders
  *           between neighbouring entries stay:
@@ -70,7 +70,8 @@ static bool put_escape(const tsl_allocator *a, text_vec *out, const char *escape
   char border[256];
   if ((*escape == 'b' || *escape == 'B') && !in_class) {
     char first = *escape == 'b' ? '!' : '='; /* a border: a word on one side, none on the other */
-    int n = snprintf(border, sizeof border, "(?:(?<=[%s])(?%c[%s])|(?<![%s])(?%c[%s]))", words, first, words, words, first == '!' ? '=' : '!', words);
+    int n = snprintf(border, sizeof border, "(?:(?<=[%s])(?%c[%s])|(?<![%s])(?%c[%s]))", words, first, words, words,
+                     first == '!' ? '=' : '!', words);
     return put(a, out, border, (size_t)n);
   }
   if (*escape == 's' || (*escape == 'S' && !in_class)) return put_class(a, out, SPACES, in_class, *escape == 'S');
@@ -100,7 +101,8 @@ static tsl_status translate(const char *s, size_t n, uint32_t dialect, const tsl
 }
 
 static tsl_status compile(tsl__pattern *p, const text_vec *text, uint32_t dialect, tsl_error *error) {
-  uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | (dialect == TSL__DIALECT_RUST ? PCRE2_DOLLAR_ENDONLY : PCRE2_MULTILINE);
+  uint32_t options =
+      PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | (dialect == TSL__DIALECT_RUST ? PCRE2_DOLLAR_ENDONLY : PCRE2_MULTILINE);
   int code = 0;
   PCRE2_SIZE offset = 0;
   PCRE2_UCHAR words[160];
@@ -113,9 +115,11 @@ static tsl_status compile(tsl__pattern *p, const text_vec *text, uint32_t dialec
     p->jit = !pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
     return TSL_OK;
   }
-  if (code == PCRE2_ERROR_NOMEMORY || code == 121 /* ERR21: failed to allocate heap memory */) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  if (code == PCRE2_ERROR_NOMEMORY || code == 121 /* ERR21: failed to allocate heap memory */)
+    return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   pcre2_get_error_message(code, words, sizeof words);
-  return tsl__fail(error, TSL_ERR_SYNTAX, "the pre-tokenisation pattern \"%.100s\": %s at byte %zu", text->n ? text->at : "", (char *)words, (size_t)offset);
+  return tsl__fail(error, TSL_ERR_SYNTAX, "the pre-tokenisation pattern \"%.100s\": %s at byte %zu", text->n ? text->at : "", (char *)words,
+                   (size_t)offset);
 }
 
 tsl_status tsl__pattern_new(const char *s, size_t n, uint32_t dialect, const tsl_allocator *a, tsl__pattern **out, tsl_error *error) {
@@ -204,7 +208,7 @@ static tsl_status find_matches(const tsl__bpe_tokenizer *t, const tsl__step *ste
     if (step->kind == TSL__STEP_SPLIT_REGEX) status = match_regex(t->patterns[step_index], w, s, length, from, &begin, &end);
     else match_text(pool + step->text, step->text_length, s, length, from, &begin, &end);
     if (status) return status;
-    if (begin == length) return TSL_OK; /* none; an empty match at the very end makes no piece */
+    if (begin == length) return TSL_OK;  /* none; an empty match at the very end makes no piece */
     if (end == begin && begin == last) { /* an empty match right after a match does not count */
       from = next_point(s, length, from);
       continue;

@@ -1,7 +1,7 @@
 /* tiktoken.c - a vocabulary from a tiktoken rank file: per line the base64 form of a token's bytes, a space, and its rank, which is its id.
  *
- * The file names neither the pre-tokenisation pattern nor the special tokens; both are known for OpenAI's encodings, by the file's name. Any other file
- * needs options->pattern, and has no special tokens. What the pattern does not match is left out, as tiktoken does.
+ * The file names neither the pre-tokenisation pattern nor the special tokens; both are known for OpenAI's encodings, by the file's name.
+ * Any other file needs options->pattern, and has no special tokens. What the pattern does not match is left out, as tiktoken does.
  * Patterns and ids: tiktoken_ext/openai_public.py of tiktoken 0.12.
  *
  * Tested by tests/test_encode.c, tests/test_vocab.c
@@ -13,35 +13,63 @@
 #include "runtime/tokenizer/tokenizer.h"
 
 #define R50K_PATTERN "'(?:[sdmt]|ll|ve|re)| ?\\p{L}++| ?\\p{N}++| ?[^\\s\\p{L}\\p{N}]++|\\s++$|\\s+(?!\\S)|\\s"
-#define CL100K_PATTERN                                                                                                              \
-  "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s"
-#define O200K_PATTERN                                                                                                               \
-  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"         \
-  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"         \
+#define CL100K_PATTERN                                                   \
+  "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+| " \
+  "?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s"
+#define O200K_PATTERN                                                                                                       \
+  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|" \
+  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|" \
   "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
-typedef struct special { const char *text; tsl_token id; } special;
+typedef struct special {
+  const char *text;
+  tsl_token id;
+} special;
 
 typedef struct encoding {
   const char *name, *pattern;
-  special specials[12]; /* up to text = NULL */
+  special specials[12];                   /* up to text = NULL */
   tsl_token reserved_begin, reserved_end; /* ids without another name are <|reserved_ID|> */
 } encoding;
 
 static const encoding encodings[] = {
-  {"gpt2", R50K_PATTERN, {{"<|endoftext|>", 50256}}, 0, 0},
-  {"r50k_base", R50K_PATTERN, {{"<|endoftext|>", 50256}}, 0, 0},
-  {"p50k_base", R50K_PATTERN, {{"<|endoftext|>", 50256}}, 0, 0},
-  {"p50k_edit", R50K_PATTERN, {{"<|endoftext|>", 50256}, {"<|fim_prefix|>", 50281}, {"<|fim_middle|>", 50282}, {"<|fim_suffix|>", 50283}}, 0, 0},
-  {"cl100k_base", CL100K_PATTERN,
-   {{"<|endoftext|>", 100257}, {"<|fim_prefix|>", 100258}, {"<|fim_middle|>", 100259}, {"<|fim_suffix|>", 100260}, {"<|endofprompt|>", 100276}}, 0, 0},
-  {"o200k_base", O200K_PATTERN, {{"<|endoftext|>", 199999}, {"<|endofprompt|>", 200018}}, 0, 0},
-  {"o200k_harmony", O200K_PATTERN,
-   {{"<|startoftext|>", 199998}, {"<|endoftext|>", 199999}, {"<|return|>", 200002}, {"<|constrain|>", 200003}, {"<|channel|>", 200005},
-    {"<|start|>", 200006}, {"<|end|>", 200007}, {"<|message|>", 200008}, {"<|call|>", 200012}, {"<|endofprompt|>", 200018}}, 200000, 201088},
+    {"gpt2", R50K_PATTERN, {{"<|endoftext|>", 50256}}, 0, 0},
+    {"r50k_base", R50K_PATTERN, {{"<|endoftext|>", 50256}}, 0, 0},
+    {"p50k_base", R50K_PATTERN, {{"<|endoftext|>", 50256}}, 0, 0},
+    {"p50k_edit",
+     R50K_PATTERN,
+     {{"<|endoftext|>", 50256}, {"<|fim_prefix|>", 50281}, {"<|fim_middle|>", 50282}, {"<|fim_suffix|>", 50283}},
+     0,
+     0},
+    {"cl100k_base",
+     CL100K_PATTERN,
+     {{"<|endoftext|>", 100257},
+      {"<|fim_prefix|>", 100258},
+      {"<|fim_middle|>", 100259},
+      {"<|fim_suffix|>", 100260},
+      {"<|endofprompt|>", 100276}},
+     0,
+     0},
+    {"o200k_base", O200K_PATTERN, {{"<|endoftext|>", 199999}, {"<|endofprompt|>", 200018}}, 0, 0},
+    {"o200k_harmony",
+     O200K_PATTERN,
+     {{"<|startoftext|>", 199998},
+      {"<|endoftext|>", 199999},
+      {"<|return|>", 200002},
+      {"<|constrain|>", 200003},
+      {"<|channel|>", 200005},
+      {"<|start|>", 200006},
+      {"<|end|>", 200007},
+      {"<|message|>", 200008},
+      {"<|call|>", 200012},
+      {"<|endofprompt|>", 200018}},
+     200000,
+     201088},
 };
 
-typedef struct line { uint32_t id, begin, length; } line; /* bytes[begin …] of the pool of decoded tokens */
+typedef struct line {
+  uint32_t id, begin, length;
+} line; /* bytes[begin …] of the pool of decoded tokens */
 
 typedef struct tiktoken {
   const tsl_allocator *a;
@@ -210,7 +238,9 @@ static tsl_status make_lookup(tiktoken *t) {
 static tsl_status load(tiktoken *t, const char *name, const tsl_vocab_options *options, tsl_vocab **out) {
   const encoding *e = find_encoding(name);
   const char *pattern = options->pattern ? options->pattern : e ? e->pattern : NULL;
-  if (!pattern) return tsl__fail(t->error, TSL_ERR_ARGUMENT, "no pre-tokenisation pattern is known for a rank file of this name; give one in options->pattern");
+  if (!pattern)
+    return tsl__fail(t->error, TSL_ERR_ARGUMENT,
+                     "no pre-tokenisation pattern is known for a rank file of this name; give one in options->pattern");
   tsl_status status = read_lines(t);
   if (!status) status = add_all(t, e);
   if (!status) status = make_lookup(t);

@@ -29,18 +29,25 @@ typedef enum tsl__units {
 } tsl__units;
 
 typedef struct tsl__tok_facts {
-  uint32_t units;         /* tsl__units */
-  uint32_t whole_pieces;  /* 1: a piece that is a token needs no merges */
-  uint32_t fuse_unknown;  /* 1: neighbouring unknown symbols are one */
-  tsl_token unknown;      /* or TSL_NO_TOKEN */
-  tsl_token bytes[256];   /* the token of a single byte, or TSL_NO_TOKEN */
+  uint32_t units;        /* tsl__units */
+  uint32_t whole_pieces; /* 1: a piece that is a token needs no merges */
+  uint32_t fuse_unknown; /* 1: neighbouring unknown symbols are one */
+  tsl_token unknown;     /* or TSL_NO_TOKEN */
+  tsl_token bytes[256];  /* the token of a single byte, or TSL_NO_TOKEN */
 } tsl__tok_facts;
 
 /* Open addressing over pairs of ids; a free slot has left = TSL_NO_TOKEN. */
-typedef struct tsl__merge { tsl_token left, right; uint32_t rank; tsl_token result; } tsl__merge;
+typedef struct tsl__merge {
+  tsl_token left, right;
+  uint32_t rank;
+  tsl_token result;
+} tsl__merge;
 
 /* Open addressing over code points; a free slot has id = TSL_NO_TOKEN. */
-typedef struct tsl__point { uint32_t cp; tsl_token id; } tsl__point;
+typedef struct tsl__point {
+  uint32_t cp;
+  tsl_token id;
+} tsl__point;
 
 typedef enum tsl__step_kind {
   TSL__STEP_NFC = 0,
@@ -51,11 +58,11 @@ typedef enum tsl__step_kind {
 } tsl__step_kind;
 
 typedef enum tsl__split { /* what becomes of a match; HF's names */
-  TSL__SPLIT_REMOVED = 0,
-  TSL__SPLIT_ISOLATED = 1,
-  TSL__SPLIT_WITH_PREVIOUS = 2,
-  TSL__SPLIT_WITH_NEXT = 3,
-  TSL__SPLIT_CONTIGUOUS = 4
+                          TSL__SPLIT_REMOVED = 0,
+                          TSL__SPLIT_ISOLATED = 1,
+                          TSL__SPLIT_WITH_PREVIOUS = 2,
+                          TSL__SPLIT_WITH_NEXT = 3,
+                          TSL__SPLIT_CONTIGUOUS = 4
 } tsl__split;
 
 typedef enum tsl__when {
@@ -64,27 +71,34 @@ typedef enum tsl__when {
   TSL__WHEN_FIRST_MISSING = 2 /* the same, and only at the start of the whole text */
 } tsl__when;
 
-typedef enum tsl__dialect { /* of a pattern: whose \w, ^ and $ it means */
-  TSL__DIALECT_ONIGURUMA = 0, /* HF's Split and Replace: \w is Alphabetic, M, N, Pc; ^ and $ are those of lines */
-  TSL__DIALECT_RUST = 1       /* tiktoken, and HF elsewhere: \w is Alphabetic, M, Nd, Pc; ^ and $ are those of the text */
+typedef enum tsl__dialect {                             /* of a pattern: whose \w, ^ and $ it means */
+                            TSL__DIALECT_ONIGURUMA = 0, /* HF's Split and Replace: \w is Alphabetic, M, N, Pc; ^ and $ are those of lines */
+                            TSL__DIALECT_RUST =
+                                1 /* tiktoken, and HF elsewhere: \w is Alphabetic, M, Nd, Pc; ^ and $ are those of the text */
 } tsl__dialect;
 
 typedef struct tsl__step {
-  uint32_t kind;           /* tsl__step_kind */
-  uint32_t how;            /* tsl__split or tsl__when */
-  uint32_t invert;         /* SPLIT: 1: what does not match is the match */
-  uint32_t dialect;        /* SPLIT_REGEX: tsl__dialect */
+  uint32_t kind;                                       /* tsl__step_kind */
+  uint32_t how;                                        /* tsl__split or tsl__when */
+  uint32_t invert;                                     /* SPLIT: 1: what does not match is the match */
+  uint32_t dialect;                                    /* SPLIT_REGEX: tsl__dialect */
   uint32_t text, text_length, content, content_length; /* in the pool */
-  uint32_t normaliser;     /* 1: a normaliser's step, which comes before added tokens that are looked for in normalised text */
+  uint32_t normaliser; /* 1: a normaliser's step, which comes before added tokens that are looked for in normalised text */
 } tsl__step;
 
 #define TSL__ADDED_SINGLE_WORD 1u /* not next to a word character */
 #define TSL__ADDED_LSTRIP 2u      /* takes the white space before it along */
 #define TSL__ADDED_RSTRIP 4u
-#define TSL__ADDED_NORMALIZED 8u  /* looked for in normalised text */
-typedef struct tsl__added { tsl_token id; uint32_t flags, text, text_length; } tsl__added; /* text in the pool, as in the file */
+#define TSL__ADDED_NORMALIZED 8u /* looked for in normalised text */
+typedef struct tsl__added {
+  tsl_token id;
+  uint32_t flags, text, text_length;
+} tsl__added; /* text in the pool, as in the file */
 
-typedef struct tsl__span { void *at; size_t size; } tsl__span; /* bytes */
+typedef struct tsl__span {
+  void *at;
+  size_t size;
+} tsl__span; /* bytes */
 
 enum {
   TSL__SPAN_FACTS,  /* one tsl__tok_facts */
@@ -98,7 +112,9 @@ enum {
   TSL__SPAN_COUNT
 };
 
-typedef struct tsl__tok_tables { tsl__span span[TSL__SPAN_COUNT]; } tsl__tok_tables;
+typedef struct tsl__tok_tables {
+  tsl__span span[TSL__SPAN_COUNT];
+} tsl__tok_tables;
 
 static inline const tsl__tok_facts *tsl__tok_facts_of(const tsl__tok_tables *t) { return t->span[TSL__SPAN_FACTS].at; }
 
@@ -110,14 +126,16 @@ typedef struct tsl__bpe_tokenizer {
   tsl__tokenizer base; /* first */
   tsl_allocator alloc;
   tsl__tok_tables tables;
-  bool mapped;             /* the spans belong to the vocabulary's mapping */
-  tsl__pattern **patterns; /* one per step; NULL for steps without one */
-  tsl__pattern *word;      /* \w, where an added token is a single word; else NULL */
+  bool mapped;               /* the spans belong to the vocabulary's mapping */
+  tsl__pattern **patterns;   /* one per step; NULL for steps without one */
+  tsl__pattern *word;        /* \w, where an added token is a single word; else NULL */
   tsl__trie raw, normalised; /* the added tokens that are looked for in raw and in normalised text; `order` holds indices into ADDED */
 } tsl__bpe_tokenizer;
 
-/* Make a tokenizer of tables. On success the spans (unless mapped) are its own; on failure they stay the caller's. Fails with SYNTAX if a pattern is none. */
-tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const tsl_allocator *a, tsl__bpe_tokenizer **out, tsl_error *error);
+/* Make a tokenizer of tables. On success the spans (unless mapped) are its own; on failure they stay the caller's. Fails with SYNTAX if a
+ * pattern is none. */
+tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const tsl_allocator *a, tsl__bpe_tokenizer **out,
+                              tsl_error *error);
 /* Checks every index in the tables against `vocab_size` and each other; for tables out of a file. */
 bool tsl__tok_tables_check(const tsl__tok_tables *tables, uint32_t vocab_size);
 void tsl__tok_tables_hash(const tsl__tok_tables *tables, uint8_t hash[16]);
@@ -139,13 +157,14 @@ typedef struct tsl__encode_work {
   tsl__pieces pieces[2];
   TSL__VEC(struct tsl__symbol) symbols;
   TSL__VEC(uint64_t) heap;
-  TSL__VEC(uint32_t) marks; /* SPLIT: where matches begin and end */
+  TSL__VEC(uint32_t) marks;     /* SPLIT: where matches begin and end */
   TSL__VEC(uint8_t) normalised; /* a segment's text, while its parts are encoded */
-  void *match_data;         /* pcre2_match_data, made when first needed */
-  bool too_long;            /* a step made more than TSL__MAX_SEGMENT bytes */
+  void *match_data;             /* pcre2_match_data, made when first needed */
+  bool too_long;                /* a step made more than TSL__MAX_SEGMENT bytes */
 } tsl__encode_work;
 
-tsl_status tsl__pattern_new(const char *text, size_t length, uint32_t dialect, const tsl_allocator *a, tsl__pattern **out, tsl_error *error);
+tsl_status tsl__pattern_new(const char *text, size_t length, uint32_t dialect, const tsl_allocator *a, tsl__pattern **out,
+                            tsl_error *error);
 void tsl__pattern_free(tsl__pattern *p, const tsl_allocator *a);
 size_t tsl__pattern_memory(const tsl__pattern *p);
 /* Does it match anywhere in this valid UTF-8? */
@@ -166,10 +185,10 @@ bool tsl__nfc_is_plain(const uint8_t *text, size_t length); /* certainly in NFC 
 
 typedef struct tsl__symbol {
   tsl_token id;
-  uint32_t previous, next;     /* indices; TSL__NO_SYMBOL at the ends */
-  uint32_t start, length;      /* bytes of the piece */
-  uint32_t rank;               /* of the merge with `next`; UINT32_MAX: none, or this symbol is gone */
-  tsl_token result;            /* of that merge */
+  uint32_t previous, next; /* indices; TSL__NO_SYMBOL at the ends */
+  uint32_t start, length;  /* bytes of the piece */
+  uint32_t rank;           /* of the merge with `next`; UINT32_MAX: none, or this symbol is gone */
+  tsl_token result;        /* of that merge */
 } tsl__symbol;
 #define TSL__NO_SYMBOL UINT32_MAX
 
@@ -179,7 +198,8 @@ tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const u
 /* The token that spells these bytes, by the LOOKUP table; TSL_NO_TOKEN if there is none. */
 tsl_token tsl__lookup_bytes(const tsl__tok_tables *tables, const tsl_vocab *vocab, const uint8_t *bytes, uint32_t length);
 /* Fill the LOOKUP table over the tokens whose flag in `take` is set. Of tokens that spell the same the first stays. */
-bool tsl__lookup_build(tsl__tok_tables *tables, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *take);
+bool tsl__lookup_build(tsl__tok_tables *tables, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
+                       const uint8_t *take);
 /* Put a merge into a table of `slots`; a pair that is there already takes the new rank, as in HF. */
 void tsl__merge_put(tsl__merge *slots, uint32_t slot_count, tsl__merge merge);
 void tsl__merge_expect(const tsl__merge *slots, uint32_t slot_count, tsl_token left, tsl_token right); /* prefetch */
@@ -190,10 +210,13 @@ static inline uint32_t tsl__slots_for(size_t n) { return (uint32_t)(n + n / 2 + 
 
 /* ---- added.c -------------------------------------------------------------------------------------------------- */
 
-typedef struct tsl__added_match { const tsl__added *token; size_t begin, end; } tsl__added_match; /* white space taken along included */
+typedef struct tsl__added_match {
+  const tsl__added *token;
+  size_t begin, end;
+} tsl__added_match; /* white space taken along included */
 
-/* Find the next added token that begins at *scan or later in valid UTF-8; match->token is NULL if there is none. `done` is where the text before ends that
- * is dealt with; *scan is advanced to where to look on. */
+/* Find the next added token that begins at *scan or later in valid UTF-8; match->token is NULL if there is none. `done` is where the text
+ * before ends that is dealt with; *scan is advanced to where to look on. */
 tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work, const tsl__trie *trie, const uint8_t *text, size_t length,
                            size_t done, size_t *scan, tsl__added_match *match);
 /* The added token of exactly that text, or NULL. */
@@ -201,7 +224,8 @@ const tsl__added *tsl__added_exact(const tsl__bpe_tokenizer *t, const uint8_t *t
 
 /* ---- readers and load.c --------------------------------------------------------------------------------------- */
 
-tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out, tsl_error *error);
+tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out,
+                        tsl_error *error);
 tsl_status tsl__load_tiktoken(const char *text, size_t length, const char *name, const tsl_vocab_options *options, const tsl_allocator *a,
                               tsl_vocab **out, tsl_error *error);
 /* Is this the text of a token that ends a generation in a well-known model? */
