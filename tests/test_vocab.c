@@ -882,6 +882,30 @@ static void test_damaged_cache(void) {
   tsl_vocab_release(plain);
 }
 
+/* Reading an entry needs memory too: without it the file is read instead, or the load fails, and nothing is kept. */
+static void test_cache_no_memory(void) {
+  tsl_vocab_options o = {.cache_dir = cache_dir};
+  char path[512];
+  empty_cache();
+  tsl_vocab *v = load(byte_file, NULL, &o);
+  CHECK(only_entry(path));
+  tsl_vocab_release(v);
+  unsigned failures = 0, read_anew = 0;
+  for (size_t n = 0;; n++) {
+    failing f = {n, 0};
+    tsl_allocator a = {&f, failing_hook};
+    tsl_status status = tsl_vocab_load_memory(byte_file, strlen(byte_file), NULL, &o, &a, &v, NULL);
+    bool mapped = v && v->mapping, used_up = f.countdown > n;
+    tsl_vocab_release(v);
+    CHECKF(f.held == 0 && (!status || status == TSL_ERR_NO_MEMORY), "allocation %zu: %s, %zu bytes held", n, tsl_status_name(status),
+           f.held);
+    failures += status != TSL_OK;
+    read_anew += !status && !mapped;
+    if (mapped && !used_up) break;
+  }
+  CHECKF(failures + read_anew > 10, "%u failures, %u read anew", failures, read_anew);
+}
+
 /* Where the checksum stands: the last 16 bytes of the header (vocab_cache.c). */
 #define HEADER_BYTES (8 + 6 * 4 + 8 + 16 + 16 + (7 + TSL__SPAN_COUNT) * 16 + 16)
 
@@ -979,6 +1003,7 @@ int main(void) {
   RUN(test_encode_no_memory, "each allocation of an encode fails once");
   RUN(test_cache, "the cache");
   RUN(test_damaged_cache, "a damaged cache file is written again");
+  RUN(test_cache_no_memory, "each allocation of a read from the cache fails");
   RUN(test_forged_cache, "a forged cache file does no harm");
   empty_cache();
   rmdir(cache_dir);
