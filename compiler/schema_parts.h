@@ -278,9 +278,18 @@ struct array_state {
 
 /* ---- the compiler's state --------------------------------------------------------------------------------------- */
 
-/* Expressions that the default whitespace shares; made by tsl__schema_warm or, without a base layer, by each compile. */
+/* Formats that are common enough to be made once per vocabulary. */
+#define TSL__SHARED_FORMATS 12u
+struct shared_format {
+  tsl__expr text, value; /* decoded, and as a JSON string; NONE: made when asked for */
+  uint32_t shortest;     /* bytes of a value */
+};
+
+/* Expressions that all schemas share; made by tsl__schema_warm or, with white space of its own or without a base layer, by each compile. */
 struct shared {
   tsl__expr space, value, object, array, string, string_rest, number;
+  tsl__expr number_text, integer_text; /* without a frame */
+  struct shared_format formats[TSL__SHARED_FORMATS];
 };
 
 /* White space and punctuation at one level of nesting, and how many bytes each takes at least. */
@@ -472,6 +481,10 @@ tsl__expr tsl__schema_value(struct schema *s, goal g);
 tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body);
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level);
 bool tsl__schema_share(struct schema *s);
+/* The text of a format, as tsl__format_expr. */
+tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length, bool *known);
+/* The fewest bytes of the strings of a goal, quotes included. */
+uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *e);
 
 /* ---- schema_blame.c ---- */
 /* Fail with TSL_ERR_EMPTY, naming the keywords of an unsatisfiable node that clash. */

@@ -8,7 +8,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/formats.h"
 #include "compiler/regex.h"
 #include "compiler/schema_parts.h"
 
@@ -208,7 +207,7 @@ static bool read_format(struct reader *r, struct keyword_value *k, bool *asserts
   if (k->value->kind != TSL__JSON_STRING) return bad(r, k->value, "a string");
   if (r->s->options.ignore_formats) return true;
   bool known = false;
-  tsl__expr format = tsl__format_expr(r->s->x, k->value->text, k->value->length, &known);
+  tsl__expr format = tsl__schema_format(r->s, k->value->text, k->value->length, &known);
   if (!known) return true;
   tsl__expr *e = tsl__schema_alloc(r->s, sizeof *e);
   if (!e) return false;

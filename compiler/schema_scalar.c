@@ -300,16 +300,24 @@ struct number_union {
   TSL__VEC(tsl__expr) exprs;
 };
 
+static bool plain_spec(const tsl__number_spec *n) {
+  return !n->empty && !n->not_integer && !n->has_min && !n->has_max && !n->spelling && !n->multiple_count && !n->non_multiple_count && !n->excluded_count;
+}
+
 static void number_leaf(void *ctx, const struct part *parts, const tsl__number_spec *spec) {
-  static const tsl__number_spec every = {0};
   struct number_union *u = ctx;
   struct schema *s = u->s;
+  tsl__expr e;
   (void)parts;
-  if (!spec) spec = &every;
-  if (tsl__number_empty(spec)) return;
-  if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
-  if (!s->numbers) return;
-  if (!tsl__vec_push(s->alloc, &u->exprs, tsl__numbers_expr(s->numbers, spec))) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (spec && tsl__number_empty(spec)) return;
+  if (!spec || plain_spec(spec)) {
+    e = spec && spec->integer ? s->shared.integer_text : s->shared.number_text;
+  } else {
+    if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
+    if (!s->numbers) return;
+    e = tsl__numbers_expr(s->numbers, spec);
+  }
+  if (!tsl__vec_push(s->alloc, &u->exprs, e)) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
 tsl__expr tsl__schema_numbers(struct schema *s, goal g) {

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "compiler/formats.h"
 #include "compiler/schema_parts.h"
 
 /* ---- frames ------------------------------------------------------------------------------------------------------- */
@@ -129,7 +130,6 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   tsl__expr member[] = {quote, c->string_rest, c->space, colon, c->space, c->value};
   tsl__expr value[] = {tsl__expr_literal(x, "null", 4), tsl__expr_literal(x, "true", 4), tsl__expr_literal(x, "false", 5),
                        c->number, c->string, c->array, c->object};
-  const tsl__number_spec number = {0};
   switch (which) {
     case SHARED_SPACE: return space_body(x, context->space_max);
     case SHARED_VALUE: return tsl__expr_alt_n(x, value, sizeof value / sizeof *value);
@@ -137,7 +137,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_ARRAY: return container(x, c, "[", "]", c->value);
     case SHARED_STRING: return tsl__expr_seq(x, quote, tsl__expr_json_string(x, tsl__expr_text(x)));
     case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));
-    default: return tsl__number_expr(x, &number);
+    default: return c->number_text;
   }
 }
 
@@ -149,11 +149,51 @@ static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
 
 static const tsl__rule_ops shared_ops = {unfold_shared, print_shared};
 
+static const char *const shared_formats[] = {"date-time", "date", "time", "email", "uri", "uri-reference", "uuid", "ipv4", "ipv6", "hostname", "duration",
+                                            "json-pointer"};
+_Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS, "one entry for each");
+
+static tsl__expr string_of_text(tsl__exprs *x, tsl__expr text) {
+  return tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, text));
+}
+
+static void make_formats(tsl__exprs *x, struct shared *h) {
+  for (uint32_t i = 0; i < TSL__SHARED_FORMATS && tsl__exprs_status(x) == TSL_OK; i++) {
+    struct shared_format *f = &h->formats[i];
+    bool known;
+    f->text = tsl__format_expr(x, shared_formats[i], strlen(shared_formats[i]), &known);
+    if (f->text == TSL__NONE) continue;
+    f->value = string_of_text(x, f->text);
+    f->shortest = tsl__expr_shortest(x, f->value);
+  }
+}
+
+tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length, bool *known) {
+  for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++) {
+    const struct shared_format *f = &s->shared.formats[i];
+    if (f->text == TSL__NONE || strlen(shared_formats[i]) != length || memcmp(shared_formats[i], name, length) != 0) continue;
+    *known = true;
+    return f->text;
+  }
+  return tsl__format_expr(s->x, name, length, known);
+}
+
+uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *e) {
+  if (e->any_string) return 2;
+  for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++)
+    if (s->shared.formats[i].value == e->string) return s->shared.formats[i].shortest;
+  return tsl__expr_shortest(s->x, e->string);
+}
+
 static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   struct shared_context *c = tsl__exprs_alloc(x, sizeof *c);
   if (!c) return NULL;
-  c->space_max = space_max;
+  static const tsl__number_spec number = {0}, integer = {.integer = true};
   struct shared *h = &c->shared;
+  memset(c, 0, sizeof *c);
+  c->space_max = space_max;
+  h->number_text = tsl__number_expr(x, &number);
+  h->integer_text = tsl__number_expr(x, &integer);
   h->space = space_max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
   h->value = tsl__expr_rule(x, &shared_ops, c, SHARED_VALUE, 0, 1);
   h->object = tsl__expr_rule(x, &shared_ops, c, SHARED_OBJECT, 0, 2);
@@ -166,6 +206,7 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
 
 tsl_status tsl__schema_warm(tsl__exprs *base) {
   struct shared_context *c = make_shared(base, TSL__INF);
+  if (c) make_formats(base, &c->shared);
   if (c) tsl__exprs_set_user(base, c);
   return tsl__exprs_status(base);
 }
@@ -237,7 +278,7 @@ bool tsl__schema_open(struct schema *s, goal g) {
   for (uint32_t i = 0; i < e->n && e->scalars; i++) e->scalars &= tsl__schema_scalars(s, e->lits[i]);
   if (types & T_STRING) {
     tsl__expr text = tsl__schema_text(s, e->lits, e->n, &e->any_string);
-    e->string = e->any_string ? s->shared.string : tsl__expr_seq(s->x, tsl__expr_literal(s->x, "\"", 1), tsl__expr_json_string(s->x, text));
+    e->string = e->any_string ? s->shared.string : string_of_text(s->x, text);
   }
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
   if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g);
@@ -246,11 +287,7 @@ bool tsl__schema_open(struct schema *s, goal g) {
 }
 
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
-  static const tsl__number_spec any = {0};
-  if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
-  if (!s->numbers) return TSL__NONE;
-  if (e == tsl__numbers_expr(s->numbers, &any)) return s->shared.number;
-  return tsl__schema_frame(s, e);
+  return e == s->shared.number_text ? s->shared.number : tsl__schema_frame(s, e);
 }
 
 /* Lists of strings stand in place; other strings are a frame. */
