@@ -82,6 +82,12 @@ typedef struct tsl__known_shortest {
   bool spelled;
 } tsl__known_shortest;
 
+/* An upper bound of the characters that complete any text begun in an expression: the same for all that it leads to. */
+typedef struct tsl__known_need {
+  tsl__expr e; /* NONE: free */
+  uint32_t need;
+} tsl__known_need;
+
 struct tsl__exprs {
   const tsl__exprs *parent;
   tsl_allocator alloc;
@@ -100,6 +106,8 @@ struct tsl__exprs {
   TSL__VEC(tsl__strings) strings;
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
+  tsl__known_need *needs; /* open addressing, see hints.c */
+  uint32_t need_slots, need_count;
   void *user;
   tsl__expr any_char, text, hex; /* made on first use */
   tsl_status status;

@@ -252,6 +252,75 @@ static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
   return true;
 }
 
+/* ---- far from a length limit ---------------------------------------------------------------------------------- */
+
+#define NEED_STATES_MAX 512u
+#define NEED_UNKNOWN UINT32_MAX
+
+static tsl__known_need *need_slot(const tsl__exprs *x, tsl__expr e) {
+  uint32_t mask = x->need_slots - 1, i = (uint32_t)tsl__mix(e) & mask;
+  while (x->needs[i].e && x->needs[i].e != e) i = (i + 1) & mask;
+  return &x->needs[i];
+}
+
+static bool need_grow(tsl__exprs *x) {
+  tsl__known_need *old = x->needs;
+  uint32_t old_slots = x->need_slots, slots = old_slots ? old_slots * 2 : 256;
+  tsl__known_need *fresh = tsl__alloc_zero(&x->alloc, slots * sizeof *fresh);
+  if (!fresh) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  x->needs = fresh;
+  x->need_slots = slots;
+  for (uint32_t i = 0; i < old_slots; i++)
+    if (old[i].e) *need_slot(x, old[i].e) = old[i];
+  tsl__free(&x->alloc, old, old_slots * sizeof *old);
+  return true;
+}
+
+static bool need_put(tsl__exprs *x, tsl__expr e, uint32_t need) {
+  if (x->need_count * 2 >= x->need_slots && !need_grow(x)) return false;
+  tsl__known_need *slot = need_slot(x, e);
+  if (!slot->e) x->need_count++;
+  *slot = (tsl__known_need){e, need};
+  return true;
+}
+
+/* Everything that e leads to, up to NEED_STATES_MAX expressions: the longest of their shortest texts in bytes, which bounds the characters. */
+static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
+  if (x->need_slots && need_slot(x, e)->e) return need_slot(x, e)->need;
+  tsl__expr reached_at[NEED_STATES_MAX];
+  uint32_t n = 0, need = 0;
+  reached_at[n++] = e;
+  if (!need_put(x, e, NEED_UNKNOWN)) return NEED_UNKNOWN;
+  for (uint32_t i = 0; i < n && need != NEED_UNKNOWN && tsl__exprs_step(x); i++) {
+    tsl__bytes edges;
+    uint32_t shortest = tsl__expr_shortest(x, reached_at[i]);
+    if (shortest > need) need = shortest;
+    tsl__boundaries(x, reached_at[i], &edges);
+    for (unsigned b = 0; b < 256 && need != NEED_UNKNOWN; b++) {
+      tsl__expr d = b == 0 || tsl__bytes_has(&edges, b) ? tsl__derive_plain(x, reached_at[i], (uint8_t)b) : TSL__NONE;
+      if (!d) continue;
+      tsl__known_need *slot = need_slot(x, d);
+      if (slot->e) {
+        if (slot->need != NEED_UNKNOWN && slot->need > need) need = slot->need;
+        continue;
+      }
+      if (n == NEED_STATES_MAX || !need_put(x, d, NEED_UNKNOWN)) need = NEED_UNKNOWN;
+      else reached_at[n++] = d;
+    }
+  }
+  for (uint32_t i = 0; i < n && x->status == TSL_OK; i++) need_put(x, reached_at[i], need);
+  return x->status == TSL_OK ? need : NEED_UNKNOWN;
+}
+
+static void far_from_limit(tsl__exprs *x, tsl__expr rest, uint32_t limit, tsl__letters *out) {
+  uint32_t need = need_of(x, rest);
+  if (need == NEED_UNKNOWN || need >= limit) return;
+  out->like = tsl__expr_json_string(x, rest);
+  out->like_limit = limit - need;
+}
+
+/* ---- all together --------------------------------------------------------------------------------------------- */
+
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   memset(out, 0, sizeof *out);
   out->limit = TSL__INF;
@@ -265,6 +334,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   uint32_t min, limit;
   tsl__expr inner = json ? without_length(x, n.a, &min, &limit) : e;
   if (!json) limit = TSL__INF;
+  else if (limit != TSL__INF && min == 0) far_from_limit(x, inner, limit, out);
   tsl__node m = tsl__node_at(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ)) return;
   bool found = by_structure(x, inner, out);

@@ -16,6 +16,8 @@ typedef struct tsl__letters {
   bool counted, ends;
   uint32_t limit;
   tsl__expr base, except; /* of a difference; base NONE: none */
+  tsl__expr like;         /* the same without its length limit; NONE: no such form */
+  uint32_t like_limit;    /* over texts of at most so many characters the two are equal */
 } tsl__letters;
 
 /* Fill *out for the frame `e`. */

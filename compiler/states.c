@@ -117,8 +117,8 @@ static bool hint_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   for (int i = 0; i < 4; i++) live += (unsigned)__builtin_popcountll(r->live.w[i]);
   if (live < TSL__LETTERS_MIN || (r->flags & TSL__STATE_FORK) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP) return false;
   tsl__letters_of(c->x, r->handle, &l);
-  if (!l.base && tsl__bytes_empty(&l.letters)) return false;
-  *hint = (tsl__hint){l.letters, l.exits, l.counted, l.limit, l.ends, state_of(c, l.base), state_of(c, l.except)};
+  if (!l.base && !l.like && tsl__bytes_empty(&l.letters)) return false;
+  *hint = (tsl__hint){l.letters, l.exits, l.counted, l.limit, l.ends, state_of(c, l.base), state_of(c, l.except), state_of(c, l.like), l.like_limit};
   return failure(c) == TSL_OK;
 }
 

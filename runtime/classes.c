@@ -110,23 +110,18 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
   return fine;
 }
 
-static const tsl__lengths *lengths_of(const tsl__space *space) { return space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL; }
+const tsl__lengths *tsl__lengths_of(const tsl__space *space) { return space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL; }
 
 /* The unlimited mask, less what is longer than `limit`. */
 static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t node, uint32_t limit) {
   tsl__mask all = tsl__class_mask(space, letters, node, UINT32_MAX);
-  const tsl__lengths *l = lengths_of(space);
+  const tsl__lengths *l = tsl__lengths_of(space);
   if (space->status != TSL_OK || limit == 0) return space->status == TSL_OK;
   if (limit > TSL__SHORT_MAX) {
     if (!tsl__gather_mask(space, g, all)) return false;
     for (uint32_t i = 0; i < l->longer_count && l->longer_length[i] > limit; i++) {
       tsl_token t = l->longer[i];
-      if (!tsl__mask_has(space, all, t)) continue;
-      size_t out = 0;
-      for (size_t k = 0; k < g->plus.n; k++)
-        if (g->plus.at[k] != t) g->plus.at[out++] = g->plus.at[k];
-      g->plus.n = out;
-      if (g->bases.n && !tsl__gather_minus(space, g, t)) return false;
+      if (tsl__mask_has(space, all, t) && !tsl__gather_remove(space, g, t)) return false;
     }
     return true;
   }

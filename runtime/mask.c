@@ -59,7 +59,12 @@ bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
   return tsl__vec_push(&space->alloc, &g->bases, bitset) || out_of_memory(space);
 }
 
-bool tsl__gather_minus(tsl__space *space, tsl__gather *g, tsl_token token) {
+bool tsl__gather_remove(tsl__space *space, tsl__gather *g, tsl_token token) {
+  size_t out = 0;
+  for (size_t i = 0; i < g->plus.n; i++)
+    if (g->plus.at[i] != token) g->plus.at[out++] = g->plus.at[i];
+  g->plus.n = out;
+  if (g->bases.n == 0) return true;
   return tsl__vec_push(&space->alloc, &g->minus, token) || out_of_memory(space);
 }
 

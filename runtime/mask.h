@@ -36,8 +36,8 @@ void tsl__gather_free(tsl__space *space, tsl__gather *g);
 bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token);
 bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n);
 bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset);
-/* Take a token out that only bases have. */
-bool tsl__gather_minus(tsl__space *space, tsl__gather *g, tsl_token token);
+/* Take a token out again. */
+bool tsl__gather_remove(tsl__space *space, tsl__gather *g, tsl_token token);
 bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m);
 /* The mask gathered so far, interned by content of its lists. 0 on failure too (sticky). */
 tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g);

@@ -53,6 +53,9 @@ typedef struct tsl__hint {
   bool ends;    /* the frame may end among the letters: usable only where nothing follows it */
   /* This state's language is that of `base` without the (finite) one of `except`; 0: no such hint. */
   tsl__state base, except;
+  /* Over tries of at most `like_limit` bytes this state is as `like`, which has no length limit; 0: no such hint. */
+  tsl__state like;
+  uint32_t like_limit;
 } tsl__hint;
 
 typedef struct tsl__state_rec {

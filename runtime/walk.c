@@ -360,7 +360,7 @@ static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t 
       if (!rt) return;
       if (rt->flags & TSL__STATE_NULLABLE) {
         for (uint32_t k = trie->nodes[c].begin; k < trie->nodes[c].own_end; k++)
-          if (tsl__mask_has(space, base, trie->order[k])) tsl__gather_minus(space, &l->gather, trie->order[k]);
+          if (tsl__mask_has(space, base, trie->order[k])) tsl__gather_remove(space, &l->gather, trie->order[k]);
         if (*removed_n < room) removed[(*removed_n)++] = c;
         else tsl__space_fail(space, TSL_ERR_LIMIT, "too many excluded strings end within tokens");
       }
@@ -379,18 +379,11 @@ static bool walk_difference(tsl__space *space, level *l, const tsl__hint *h, tsl
   size_t n = 0;
   if (!removed) return out_of_memory(space);
   tsl__gather_mask(space, &l->gather, base.mask);
-  size_t minus_before = l->gather.minus.n;
   if (over & TSL__WHOLE) {
     except_node(space, l, h->except, 0, base.mask, removed, &n, REMOVED_MAX);
   } else {
     const tsl__leftover_rec *t = tsl__leftover_at(space, over);
     for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) except_node(space, l, h->except, t->nodes[i], base.mask, removed, &n, REMOVED_MAX);
-  }
-  for (size_t i = minus_before; i < l->gather.minus.n; i++) { /* a token to take out may be a single one of the base's */
-    size_t out = 0;
-    for (size_t k = 0; k < l->gather.plus.n; k++)
-      if (l->gather.plus.at[k] != l->gather.minus.at[i]) l->gather.plus.at[out++] = l->gather.plus.at[k];
-    l->gather.plus.n = out;
   }
   leave_over(space, l, base.left);
   size_t out = 0;
@@ -431,6 +424,45 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
   remember(space, w);
 }
 
+/* How a frame takes a token. */
+typedef enum taken { DIES, LIVES, LEAVES_EARLY, LEAVES_LATE } taken;
+
+/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed: LEAVES_LATE, too, makes the caller walk in full. */
+static taken take_token(tsl__space *space, tsl__state state, uint32_t count, tsl_token token, uint32_t late) {
+  const tsl_vocab *v = space->vocab;
+  uint32_t characters = 0;
+  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
+    const tsl__state_rec *r = tsl__state_expanded(space, state);
+    if (!r || (r->flags & TSL__STATE_FORK) || r->edges) return LEAVES_LATE;
+    if (r->flags & TSL__STATE_NULLABLE) return characters > late ? LEAVES_LATE : LEAVES_EARLY;
+    tsl__target t = tsl__state_step(r, v->bytes[i]);
+    if (!t) return DIES;
+    state = tsl__target_resolve(space, t, count, &count);
+    characters += (v->bytes[i] & 0xC0) != 0x80;
+  }
+  return LIVES;
+}
+
+/* As `like`, less the tokens that are too long: those are tried one by one. False if that does not settle it. */
+static bool walk_like(tsl__space *space, level *l, tsl__state state, const tsl__hint *h, tsl__leftover over) {
+  const tsl__lengths *lengths = tsl__lengths_of(space);
+  bool near = h->like_limit < height_of(space, over);
+  if (near && (over != TSL__WHOLE || h->like_limit < TSL__SHORT_MAX || !lengths)) return false;
+  for (uint32_t i = 0; near && i < lengths->longer_count && lengths->longer_length[i] > h->like_limit; i++) {
+    if (take_token(space, h->like, 0, lengths->longer[i], h->like_limit) == LEAVES_LATE) return false;
+    if (take_token(space, state, 0, lengths->longer[i], h->like_limit) == LEAVES_LATE) return false;
+  }
+  const tsl__walk *found = tsl__walk_over(space, h->like, 0, over, l->last);
+  if (!found) return true;
+  tsl__gather_mask(space, &l->gather, found->mask);
+  leave_over(space, l, found->left);
+  for (uint32_t i = 0; near && i < lengths->longer_count && lengths->longer_length[i] > h->like_limit; i++) {
+    tsl_token t = lengths->longer[i];
+    if (tsl__mask_has(space, found->mask, t) && take_token(space, state, 0, t, h->like_limit) != LIVES) tsl__gather_remove(space, &l->gather, t);
+  }
+  return true;
+}
+
 /* A state whose letters are iterations of its loop, over the whole vocabulary: the class's mask is limited to the room left; the rest is that of the
  * unlimited walk if its tokens are short enough. Returns false if the walk must be done in full. */
 static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, uint32_t context, tsl__walk *out) {
@@ -467,6 +499,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return;
   const tsl__hint *h = tsl__state_hint(space, r);
+  if (h && h->like && walk_like(space, l, state, h, over)) return;
   if (h && h->base) {
     walk_difference(space, l, h, over);
   } else if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {
