@@ -13,6 +13,12 @@ typedef struct tsl__rx_name {
   tsl__rx *use;        /* the reference, NULL for the group itself */
 } tsl__rx_name;
 
+/* A property that was asked for: asking PCRE2 again would take milliseconds. */
+typedef struct tsl__rx_property {
+  uint32_t at, length; /* of its name in the pattern */
+  tsl__charset set;
+} tsl__rx_property;
+
 typedef struct tsl__rx_cursor {
   tsl__rx_tree *tree;
   const tsl_allocator *alloc; /* of what is below */
@@ -28,6 +34,7 @@ typedef struct tsl__rx_cursor {
   TSL__VEC(tsl__rx *) stack;     /* children of the lists around this place */
   TSL__VEC(tsl__rx_name) names;  /* named groups */
   TSL__VEC(tsl__rx_name) uses;   /* references by name */
+  TSL__VEC(tsl__rx_property) properties;
 } tsl__rx_cursor;
 
 static inline bool tsl__rx_more(const tsl__rx_cursor *c) { return c->at < c->length; }

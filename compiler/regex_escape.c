@@ -98,11 +98,29 @@ static bool finish(tsl__rx_cursor *c, bool negated) {
 
 /* ---- \p{…} ---------------------------------------------------------------------------------------------------- */
 
+/* The set of a property, asked once for each name in the pattern; NULL on failure. */
+static const tsl__charset *property(tsl__rx_cursor *c, size_t name, size_t length, size_t start) {
+  tsl__rx_property p = {(uint32_t)name, (uint32_t)length, {{0}}};
+  tsl_status status;
+  for (size_t i = 0; i < c->properties.n; i++) {
+    const tsl__rx_property *known = &c->properties.at[i];
+    if (known->length == length && !memcmp(c->text + known->at, c->text + name, length)) return &known->set;
+  }
+  status = tsl__charset_add_property(c->alloc, &p.set, (const char *)c->text + name, length);
+  if (status == TSL_OK && !tsl__vec_push(c->alloc, &c->properties, p)) status = TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK) return &c->properties.at[c->properties.n - 1].set;
+  tsl__charset_free(c->alloc, &p.set);
+  if (status == TSL_ERR_SYNTAX) tsl__rx_error(c, status, start, "unknown Unicode property");
+  else no_memory(c);
+  return NULL;
+}
+
 /* After \p or \P: {name}, {^name} or one letter. */
 static bool read_property(tsl__rx_cursor *c, bool negated, size_t start) {
   size_t name, length;
+  const tsl__charset *known;
   tsl__charset set = {0};
-  tsl_status status;
+  bool ok;
   if (tsl__rx_take(c, '{')) {
     if (tsl__rx_take(c, '^')) negated = !negated;
     for (name = c->at; tsl__rx_more(c) && tsl__rx_peek(c, 0) != '}';) c->at++;
@@ -113,12 +131,11 @@ static bool read_property(tsl__rx_cursor *c, bool negated, size_t start) {
     length = tsl__rx_more(c) ? 1 : 0;
     c->at += length;
   }
-  status = tsl__charset_add_property(c->alloc, &set, (const char *)c->text + name, length);
-  if (status == TSL_OK && negated && !tsl__charset_negate(c->alloc, &set)) status = TSL_ERR_NO_MEMORY;
-  if (status == TSL_OK && !tsl__charset_add_set(c->alloc, &c->loose, &set)) status = TSL_ERR_NO_MEMORY;
+  known = property(c, name, length, start);
+  if (!known) return false;
+  ok = tsl__charset_add_set(c->alloc, &set, known) && (!negated || tsl__charset_negate(c->alloc, &set)) && tsl__charset_add_set(c->alloc, &c->loose, &set);
   tsl__charset_free(c->alloc, &set);
-  if (status == TSL_ERR_SYNTAX) return tsl__rx_error(c, status, start, "unknown Unicode property");
-  return status == TSL_OK || no_memory(c);
+  return ok || no_memory(c);
 }
 
 /* ---- escapes that are one character --------------------------------------------------------------------------- */

@@ -393,5 +393,7 @@ tsl__rx *tsl__rx_parse(tsl__rx_tree *t, const tsl_allocator *scratch, const tsl_
   tsl__vec_free(scratch, &c.stack);
   tsl__vec_free(scratch, &c.names);
   tsl__vec_free(scratch, &c.uses);
+  for (size_t i = 0; i < c.properties.n; i++) tsl__charset_free(scratch, &c.properties.at[i].set);
+  tsl__vec_free(scratch, &c.properties);
   return root;
 }

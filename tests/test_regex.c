@@ -204,7 +204,7 @@ static void put_atom(writer *w, unsigned depth) {
   static const char *const atoms[] = {"a", "b", "c", "-", "\\d", "\\w", "\\W", "[ab]", "[^a]", ".", "\\b", "\\B", "^", "$", "\xC3\xA9", "a", "b",
                                       "[^-b]", "\\S", "\\D", "[a-c]", "[[:alpha:]]", "0"};
   unsigned choice = pick(w, 40);
-  char back[3] = {'\\', '1', 0};
+  static const char back[] = "(?:\\1)"; /* in a group: a digit may follow */
   if (choice < 23) put(w, atoms[choice]);
   else if (choice < 24 && w->groups) put(w, back);
   else if (choice < 32 && depth) put_group(w, depth);
