@@ -7,8 +7,9 @@
  * The expression of a spec matches every RFC 8259 spelling of every number in it: `15`, `15.0`, `1.50e1`, `150E-01` for 15, `0`, `-0`, `0.0e7`
  * for zero. What has been read determines, for each exponent that may follow, whether the number is in the set; see number_expr.c.
  *
- * Limits    Texts have none (but unconstrained integers: number_integer.c). tsl__expr_shortest is exact up to 4,400 bytes and 4,400 beyond: only numbers that
- *           may have no exponent, or that must be huge and not integral, take that long.
+ * Limits    Texts have none (but unconstrained integers: number_integer.c). tsl__expr_shortest is exact up to 4,400 bytes and 4,400 beyond (only numbers that
+ *           may have no exponent, or that must be huge and not integral, take that long), and a proved lower bound for multiples of more than some 100
+ *           digits.
  * Tested by tests/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -267,6 +267,21 @@ static void suffix(const tsl__decimal *d, int64_t position, int64_t j, tsl__nat 
   *exact = there <= j;
 }
 
+/* a = a × 10^power mod m, a < m. */
+static void shift_mod(tsl__nat *a, int64_t power, const tsl__nat *m) {
+  if (m->n == 1) {
+    for (; power > 0; power--) tsl__nat_push_digit_mod(a, 0, m);
+    return;
+  }
+  for (int64_t part; power > 0; power -= part) {
+    tsl__nat scaled;
+    part = least(power, 4000); /* with the 1,000 digits of a modulus within a tsl__nat */
+    tsl__nat_copy(&scaled, a);
+    tsl__nat_scale10(&scaled, (uint64_t)part);
+    tsl__nat_divide(&scaled, m, NULL, a);
+  }
+}
+
 /* The r of j digits, at exponent E, for which (M × 10^j + r) × 10^(E - j) is a multiple of tracker k: r ≡ *rest (mod *step). False: none. */
 static bool progression(const tsl__side *side, const tsl__number_state *st, uint32_t k, int64_t j, int64_t exponent, tsl__nat *step, tsl__nat *rest) {
   const tsl__tracker *t = &side->trackers[k];
@@ -286,7 +301,7 @@ static bool progression(const tsl__side *side, const tsl__number_state *st, uint
     tsl__nat_divide(t->unit, &common, step, NULL);
   }
   tsl__nat_divide(st->residue[k], step, NULL, rest);
-  for (int64_t i = 0; i < j - most(below, 0); i++) tsl__nat_push_digit_mod(rest, 0, step);
+  shift_mod(rest, j - most(below, 0), step);
   if (!tsl__nat_is_zero(rest)) tsl__nat_sub(rest, step, rest);
   if (below > 0) {
     tsl__nat_scale10(step, (uint64_t)below);
@@ -493,7 +508,8 @@ bool tsl__number_state_free(const tsl__side *side, const tsl__number_state *st) 
 
 /* ---- the shortest way to finish ------------------------------------------------------------------------------- */
 
-#define LONGEST 4400 /* bytes: longer completions (a number without exponent above 1e4400) are reported as this */
+#define LONGEST 4400              /* bytes: longer completions (a number without exponent above 1e4400) are reported as this */
+#define SEARCH_EFFORT INT64_C(2000000)  /* limbs looked at for one state: then what is proved so far is reported */
 
 /* The exponents that `cost` bytes spell, 'e' included, on one side of zero: 2: 0 … 9; 3: 10 … 99 and -9 … -1. False: none. */
 static bool exponents_of_cost(int64_t cost, bool negative, int64_t *from, int64_t *to) {
@@ -549,17 +565,27 @@ static bool ends_in(const tsl__side *side, const tsl__number_state *st, int64_t 
   return false;
 }
 
-static int64_t shortest_significant(const tsl__side *side, const tsl__number_state *st, int64_t at_least, int64_t at_most) {
+/* What one look at all ways to end in so many bytes costs: some hundred questions, each the size of the digits times that of the units. Only long units count. */
+static int64_t effort_of(const tsl__side *side, int64_t bytes) {
+  int64_t limbs = 0;
+  for (uint32_t k = 0; k < side->tracker_count; k++) limbs += side->trackers[k].unit->n > 12 ? side->trackers[k].unit->n : 0;
+  return 100 * limbs * (1 + bytes / 9);
+}
+
+/* Between at_least and at_most; a lower bound if *effort is used up. */
+static int64_t shortest_significant(const tsl__side *side, const tsl__number_state *st, int64_t at_least, int64_t at_most, int64_t *effort) {
   int64_t bytes = most(at_least, 0);
   if (bytes == 0 && tsl__number_state_nullable(side, st)) return 0;
   at_most = least(at_most, LONGEST);
-  for (bytes = most(bytes, 1); bytes < at_most; bytes++)
+  for (bytes = most(bytes, 1); bytes < at_most && *effort > 0; bytes++) {
     if (ends_in(side, st, bytes)) return bytes;
-  return at_most;
+    *effort -= effort_of(side, bytes);
+  }
+  return least(bytes, at_most);
 }
 
 /* From "." or "0.00" to a member above 0: some zeros, a digit, the rest. Where exponents are allowed they are soon shorter than zeros. */
-static int64_t shortest_small(const tsl__side *side, int64_t fraction, int64_t at_least, tsl__number_state *scratch) {
+static int64_t shortest_small(const tsl__side *side, int64_t fraction, int64_t at_least, tsl__number_state *scratch, int64_t *effort) {
   int64_t best = TSL__INF, zeros = 0, most_zeros = no_exponent(side) ? TSL__INF : 18;
   if (no_exponent(side) && side->has_high) zeros = most(0, -tsl__decimal_magnitude(&side->high) - 1 - fraction);
   for (; zeros < least(best - 1, most_zeros) && small_values_live(side, scratch, fraction + zeros); zeros++) {
@@ -569,30 +595,30 @@ static int64_t shortest_small(const tsl__side *side, int64_t fraction, int64_t a
       scratch->fraction = fraction + zeros + 1;
       first_digit(side, scratch, digit);
       settle(side, scratch);
-      if (viable(side, scratch)) best = least(best, zeros + 1 + shortest_significant(side, scratch, at_least - zeros - 1, best - zeros - 1));
+      if (viable(side, scratch)) best = least(best, zeros + 1 + shortest_significant(side, scratch, at_least - zeros - 1, best - zeros - 1, effort));
     }
   }
-  return best;
+  return *effort > 0 ? best : most(at_least, 1);
 }
 
-static int64_t shortest_from_begin(const tsl__side *side, tsl__number_state *scratch) {
+static int64_t shortest_from_begin(const tsl__side *side, tsl__number_state *scratch, int64_t *effort) {
   bool marked = (side->spelling & TSL__SPELL_MARKED) != 0;
   int64_t best = TSL__INF;
   if (side->zero) best = marked ? 3 : 1;
   for (uint32_t digit = 1; side->positive && digit <= 9; digit++) {
     tsl__number_state_begin(side, scratch);
-    if (tsl__number_state_push(side, scratch, (uint8_t)('0' + digit))) best = least(best, 1 + shortest_significant(side, scratch, 0, best - 1));
+    if (tsl__number_state_push(side, scratch, (uint8_t)('0' + digit))) best = least(best, 1 + shortest_significant(side, scratch, 0, best - 1, effort));
   }
-  if (side->positive && !(side->spelling & TSL__SPELL_DIGITS) && best > 3) best = least(best, 2 + shortest_small(side, 0, 0, scratch));
-  return best;
+  if (side->positive && !(side->spelling & TSL__SPELL_DIGITS) && best > 3) best = least(best, 2 + shortest_small(side, 0, 0, scratch, effort));
+  return *effort > 0 ? best : 1;
 }
 
 uint32_t tsl__number_state_shortest(const tsl__side *side, const tsl__number_state *st, uint32_t at_least, tsl__number_state *scratch) {
-  int64_t best = TSL__INF, zero = st->phase == TSL__NUMBER_ZERO; /* the point is still to come */
+  int64_t best = TSL__INF, zero = st->phase == TSL__NUMBER_ZERO /* the point is still to come */, effort = SEARCH_EFFORT;
   if (tsl__number_state_nullable(side, st)) return 0;
-  if (st->significant) best = shortest_significant(side, st, at_least, TSL__INF);
-  else if (st->phase == TSL__NUMBER_BEGIN) best = shortest_from_begin(side, scratch);
+  if (st->significant) best = shortest_significant(side, st, at_least, TSL__INF, &effort);
+  else if (st->phase == TSL__NUMBER_BEGIN) best = shortest_from_begin(side, scratch, &effort);
   else if (side->zero) best = 1 + zero; /* ".0" or "e0"; "0" */
-  else best = zero + shortest_small(side, st->fraction, (int64_t)at_least - zero, scratch);
+  else best = zero + shortest_small(side, st->fraction, (int64_t)at_least - zero, scratch, &effort);
   return (uint32_t)least(best, TSL__INF);
 }

@@ -502,6 +502,28 @@ static void long_runs(void) {
   tsl__exprs_free(x);
 }
 
+/* Numbers as long, and as far out, as a schema may have them. */
+static void extremes(void) {
+  static char nines[1001], ones[1001], text[2200];
+  memset(nines, '9', 1000), memset(ones, '1', 1000);
+  static const struct { const char *min, *max, *multiple, *suffix; bool member; } rows[] = {
+    {nines, nines, "", "", true}, {nines, nines, "", "0", false}, {nines, nines, "", ".00", true}, {nines, nines, "", "e0", true}, {nines, nines, "", "1e-1", false},
+    {"", nines, "", "e-5", true}, {"", nines, "", "e1", false}, {"", "", nines, "", true}, {"", "", nines, "e5", true}, {"", "", nines, "e-1", false},
+    {"", "", ones, "", true}, {ones, nines, "3", "", true}, {ones, nines, ones, "", true}, {ones, nines, ones, "00e-2", true}, {ones, nines, ones, "2", false},
+    {"1e-1000000000000000", "1e1000000000000000", "1e-1000000000000000", "", true}, {"1e1000000000000000", "", "", "", false},
+    {"1e1000000000000000", "", "", "e1000000000000000", true}, {"", "1e-1000000000000000", "", "", false}, {"", "1e-1000000000000000", "", "e-10000000000000000", true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    tsl__exprs *x = new_exprs();
+    tsl__number_spec s = parse_spec(rows[i].min, rows[i].max, rows[i].multiple);
+    tsl__expr e = tsl__number_expr(x, &s);
+    int n = snprintf(text, sizeof text, "%s%s", nines, rows[i].suffix);
+    CHECKF(e != TSL__NONE && tsl__exprs_status(x) == TSL_OK, "row %zu", i);
+    CHECKF(tsl__expr_matches(x, e, text, (size_t)n) == rows[i].member, "row %zu", i);
+    CHECKF(tsl__exprs_status(x) == TSL_OK, "row %zu: %s", i, tsl__exprs_why(x));
+    tsl__exprs_free(x);
+  }
+}
+
 /* ---- out of memory -------------------------------------------------------------------------------------------- */
 
 static long allocations, fail_at;
@@ -545,6 +567,7 @@ int main(void) {
   RUN(few_states, "three digits reach few states");
   RUN(shared_states, "equal specs share states");
   RUN(long_runs, "decided runs of digits cost nothing");
+  RUN(extremes, "thousand digits, exponents of 10^15");
   RUN(out_of_memory, "every allocation fails once");
   tsl__arena_free(&arena);
   return tsl_test_end();
