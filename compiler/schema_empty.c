@@ -216,10 +216,14 @@ uint32_t tsl__object_shortest(const struct object *o) {
   return bytes;
 }
 
+static uint32_t number_shortest(struct schema *s, tsl__expr number) {
+  return number == s->shared.number_text || number == s->shared.integer_text ? 1 : tsl__expr_shortest(s->x, number);
+}
+
 static uint32_t compute(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   uint32_t best = e->scalars & (T_NULL | T_TRUE) ? 4 : e->scalars & T_FALSE ? 5 : TSL__INF, bytes;
-  if (e->number != TSL__NONE && best > 1 && (bytes = tsl__expr_shortest(s->x, e->number)) < best) best = bytes;
+  if (e->number != TSL__NONE && (bytes = number_shortest(s, e->number)) < best) best = bytes;
   if (e->string != TSL__NONE && (bytes = tsl__schema_string_shortest(s, e)) < best) best = bytes;
   for (uint32_t i = 0; i < e->array_count; i++)
     if ((bytes = tsl__array_shortest(e->arrays[i])) < best) best = bytes;

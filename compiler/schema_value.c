@@ -38,17 +38,19 @@ static bool frame_same(const void *ctx, uint32_t i) {
   return k->s->frames.at[i].body == k->body;
 }
 
-tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
+static tsl__expr frame(struct schema *s, tsl__expr body, uint32_t shortest) {
   if (body == TSL__NONE) return body;
   struct frame_key key = {s, body};
   uint32_t found = tsl__table_find(&s->frame_table, tsl__mix(body), frame_same, &key);
   if (found != UINT32_MAX) return s->frames.at[found].rule;
   uint32_t flags = tsl__expr_nullable(s->x, body) ? TSL__RULE_NULLABLE : 0;
-  struct frame f = {body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, tsl__expr_shortest(s->x, body))};
+  struct frame f = {body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, shortest)};
   if (!tsl__vec_push(s->alloc, &s->frames, f) || !tsl__table_add(s, &s->frame_table, tsl__mix(body), (uint32_t)s->frames.n - 1, frame_rehash))
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return f.rule;
 }
+
+tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) { return frame(s, body, tsl__expr_shortest(s->x, body)); }
 
 /* ---- white space -------------------------------------------------------------------------------------------------- */
 
@@ -287,7 +289,8 @@ bool tsl__schema_open(struct schema *s, goal g) {
 }
 
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
-  return e == s->shared.number_text ? s->shared.number : tsl__schema_frame(s, e);
+  if (e == s->shared.number_text) return s->shared.number;
+  return e == s->shared.integer_text ? frame(s, e, 1) : tsl__schema_frame(s, e);
 }
 
 /* Lists of strings stand in place; other strings are a frame. */
@@ -295,7 +298,7 @@ static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return s->shared.string;
   for (uint32_t i = 0; i < e->n; i++)
     if (tsl__schema_string_list(s, e->lits[i])) return e->string;
-  return tsl__schema_frame(s, e->string);
+  return frame(s, e->string, tsl__schema_string_shortest(s, e));
 }
 
 #define SIMPLE_PARTS 5
