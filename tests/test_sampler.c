@@ -373,6 +373,27 @@ static void levels_draw_alike(void) {
   tsl__logits_force(TSL__LOGITS_AUTO);
 }
 
+/* Tokens and probabilities that every platform and compiler must give: inputs are made of integers, and the bits of the results are pinned. */
+static void pinned_draws(void) {
+  static const tsl_sampler_options how[] = {{1, 1, 0, 1, 0}, {2, 0.7f, 40, 1, 0}, {3, 1.3f, 0, 0.9f, 0}, {4, 0.9f, 0, 1, 0.05f}, {5, 0.8f, 50, 0.95f, 0.02f}};
+  uint64_t seed = 41, hash = 0;
+  for (size_t i = 0; i < 32000; i++) logits[i] = (float)(int)(tsl_test_random(&seed) % 4000) / 256.0f - 9.0f;
+  for (size_t i = 0; i < 1000; i++) mask[i] = (uint32_t)tsl_test_random(&seed);
+  for (size_t h = 0; h < sizeof how / sizeof *how; h++) {
+    tsl_sampler *s = sampler_of(how[h].seed, how[h].temperature, how[h].top_k, how[h].top_p, how[h].min_p);
+    for (int i = 0; i < 50; i++) {
+      tsl_draw d;
+      uint64_t bits[2];
+      CHECK(tsl_sampler_draw(s, logits, 32000, mask, &d) == TSL_OK);
+      memcpy(&bits[0], &d.probability, sizeof bits[0]);
+      memcpy(&bits[1], &d.legal_mass, sizeof bits[1]);
+      hash = (((hash * 31 + d.token) * 31 + bits[0]) * 31 + bits[1]) * 31 + d.kept;
+    }
+    tsl_sampler_free(s);
+  }
+  CHECKF(hash == 0x1c245cfabc4aa33fu, "hash of 250 draws: 0x%016" PRIx64, hash);
+}
+
 /* ---- edges ---------------------------------------------------------------------------------------------------- */
 
 static void bad_logits(void) {
@@ -515,6 +536,7 @@ int main(void) {
   RUN(against_reference_wide, "rows of 128,256 and 262,144 against sorting");
   RUN(frequencies, "60,000 draws: chi-square");
   RUN(levels_draw_alike, "every vector level draws the same");
+  RUN(pinned_draws, "250 draws, bits the same on every platform");
   RUN(bad_logits, "NaN, infinities, nothing allowed");
   RUN(bad_arguments, "options and arguments out of range");
   RUN(extremes, "temperatures and logits at their ends");
