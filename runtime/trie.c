@@ -197,39 +197,47 @@ static interned intern_set(builder *b, tsl__trie *trie, const tsl__bytes *s, uin
   return INTERNED;
 }
 
-/* The bytes below a node at `depth`, from what its children know, or from the tokens of those that do not. */
-static void gather(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth, const uint8_t *bytes, const uint32_t *offsets,
-                   tsl__bytes *set, uint16_t *height) {
-  memset(set, 0, sizeof *set);
-  *height = 0;
+static uint16_t height_of(const tsl__trie *trie, const tsl__trie_node *node) {
+  uint16_t height = 0;
+  for (uint32_t i = 0; i < node->children; i++) {
+    uint16_t below = trie->nodes[node->first_child + i].height;
+    if (below >= height) height = (uint16_t)(below + 1);
+  }
+  return height;
+}
+
+/* The bytes below a node at `depth`, from what its children know, or from the tokens of those that do not. A token is looked at in one
+ * node only, the lowest that is known, so all sets together cost no more than the tokens are long. */
+static tsl__bytes gather(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth, const uint8_t *bytes, const uint32_t *offsets) {
+  tsl__bytes set = {{0}};
   for (uint32_t i = 0; i < node->children; i++) {
     const tsl__trie_node *child = &trie->nodes[node->first_child + i];
-    tsl__bytes_add(set, child->byte);
-    if (child->below != UNKNOWN) tsl__bytes_or(set, &trie->sets[child->below]);
+    tsl__bytes_add(&set, child->byte);
+    if (child->below != UNKNOWN) tsl__bytes_or(&set, &trie->sets[child->below]);
     for (uint32_t k = child->begin; child->below == UNKNOWN && k < child->end; k++) {
       tsl_token id = trie->order[k];
-      for (uint32_t at = offsets[id] + depth + 1; at < offsets[id + 1]; at++) tsl__bytes_add(set, bytes[at]);
+      for (uint32_t at = offsets[id] + depth + 1; at < offsets[id + 1]; at++) tsl__bytes_add(&set, bytes[at]);
     }
-    if (child->height >= *height) *height = (uint16_t)(child->height + 1);
   }
+  return set;
 }
 
 /* Fill heights and sets; the sets of nodes with fewer than `least` tokens stay unknown. FULL: there are too many, try with more. */
 static interned fill_bottom_up(builder *b, tsl__trie *trie, uint32_t least) {
-  tsl__bytes set = {{0}};
+  const tsl__bytes none = {{0}};
   uint16_t empty = 0;
   uint32_t depth = TSL_MAX_TOKEN_BYTES;
   trie->set_count = 0;
   memset(b->slots, 0, b->slot_count * sizeof *b->slots);
-  interned result = intern_set(b, trie, &set, &empty);
+  interned result = intern_set(b, trie, &none, &empty);
   for (uint32_t i = trie->node_count; i-- && result == INTERNED;) {
     tsl__trie_node *node = &trie->nodes[i];
     while (i < b->level[depth]) depth--;
-    node->below = empty;
-    if (!node->children) continue;
-    gather(trie, node, depth, b->bytes, b->offsets, &set, &node->height);
-    if (node->end - node->begin < least) node->below = UNKNOWN;
-    else result = intern_set(b, trie, &set, &node->below);
+    node->height = height_of(trie, node);
+    node->below = node->children ? UNKNOWN : empty;
+    if (!node->children || node->end - node->begin < least) continue;
+    tsl__bytes set = gather(trie, node, depth, b->bytes, b->offsets);
+    result = intern_set(b, trie, &set, &node->below);
   }
   return result;
 }
@@ -346,11 +354,10 @@ static bool check_children(const tsl__trie *trie, const tsl__trie_node *node, co
 /* The set of a node may be unknown, but not that of a leaf. */
 static bool check_summary(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth, const uint8_t *bytes,
                           const uint32_t *offsets) {
-  tsl__bytes set;
-  uint16_t height;
-  gather(trie, node, depth, bytes, offsets, &set, &height);
-  if (height != node->height) return false;
-  return node->below == UNKNOWN ? node->children != 0 : tsl__bytes_equal(&set, &trie->sets[node->below]);
+  if (height_of(trie, node) != node->height) return false;
+  if (node->below == UNKNOWN) return node->children != 0;
+  tsl__bytes set = gather(trie, node, depth, bytes, offsets);
+  return tsl__bytes_equal(&set, &trie->sets[node->below]);
 }
 
 bool tsl__trie_check(const tsl__trie *trie, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *skip) {
