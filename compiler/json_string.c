@@ -226,10 +226,33 @@ static void step_hex(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step 
 
 /* ---- the step ------------------------------------------------------------------------------------------------- */
 
+/* Does e certainly have a member that begins with a whole character? By structure; false where only derivatives would tell. */
+static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_LIT: return (*tsl__literal_at(x, n.a) & 0xC0) != 0x80;
+  case TSL__K_BYTES: {
+    const tsl__bytes *set = tsl__set_at(x, n.a);
+    return set->w[0] || set->w[1] || set->w[3];
+  }
+  case TSL__K_SEQ:
+  case TSL__K_REPEAT: return depth < 8 && begins_a_character(x, n.a, depth + 1);
+  case TSL__K_ALT:
+    for (uint32_t i = 0; depth < 8 && i < n.b; i++)
+      if (begins_a_character(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
+    return false;
+  case TSL__K_KEYS: { /* one string is left, and it is allowed */
+    const tsl__string *s = &tsl__strings_at(x, tsl__keys_at(x, n.a)->set)->at[n.b];
+    return n.c - n.b == 1 && s->length > n.d && ((uint8_t)s->at[n.d] & 0xC0) != 0x80;
+  }
+  default: return false;
+  }
+}
+
 /* Can a whole character follow, spelled as an escape? Not in the middle of a raw one, and not at the end. */
 static void add_escape(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
-  verdict v = {false, false, {TSL__COUNT_CLEAR, TSL__NONE}};
-  follow_range(x, e, 0, 0xD7FF, how, &v);
+  verdict v = {begins_a_character(x, e, 0), false, {TSL__COUNT_CLEAR, TSL__NONE}};
+  if (!v.any) follow_range(x, e, 0, 0xD7FF, how, &v);
   if (!v.any) follow_range(x, e, 0xE000, 0x10FFFFu, how, &v);
   if (v.any) tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JESC, e, 0, 0, 0));
 }
