@@ -31,11 +31,14 @@ static bool step(plain_state *s, uint8_t b) {
   }
   if (is_digit(b)) {
     s->in_number = true;
-    return ++s->digits <= PLAIN_MAX_DIGITS;
+    if (s->exponent) return ++s->digits <= PLAIN_MAX_EXPONENT;
+    s->decimals += s->fraction;
+    return ++s->digits <= PLAIN_MAX_DIGITS && s->decimals <= PLAIN_MAX_DECIMALS;
   }
   if (s->in_number && b == '.') return s->fraction = true;
+  if (s->exponent && (b == '-' || b == '+')) return true;
   bool exponent = s->in_number && (b == 'e' || b == 'E');
-  *s = (plain_state){.in_number = exponent};
+  *s = (plain_state){.in_number = exponent, .fraction = exponent, .exponent = exponent};
   return !exponent;
 }
 

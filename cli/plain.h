@@ -3,7 +3,7 @@
  * Problem   A schema allows 4e2 for an integer, 1.000…, "\u0041" for "A". A large model seldom writes these; the small one here does not know better,
  *           and many readers of JSON turn 1e999 into infinity.
  * Idea      Follow the lexical state of the text (in a string, in a number, how many digits) and take tokens out of the mask that would add
- *             - an exponent, or a digit past the 15th of a number,
+ *             - an exponent (and if there must be one, a third digit of it), a digit past the 15th of a number or past the 4th after its point,
  *             - a fraction, where a number with one could not end (then it is an integer's: 4.3 would need an exponent),
  *             - an escape in a string,
  *             - a 6 after two digits between colons in a string: second 60 is right in few minutes of history, and few programs read it.
@@ -21,13 +21,15 @@
 #include "turnstile.h"
 
 #define PLAIN_MAX_DIGITS 15 /* what a double holds */
+#define PLAIN_MAX_DECIMALS 4
+#define PLAIN_MAX_EXPONENT 2 /* digits */
 
 /* Where in a JSON text we are. Zero-initialised is its beginning. */
 typedef struct plain_state {
   bool in_string, escaped; /* escaped: a backslash was the last byte */
   uint8_t clock;           /* how much of ":12:" the last bytes of the string are, 0 to 4 */
-  bool in_number, fraction;
-  unsigned digits;
+  bool in_number, fraction, exponent;
+  unsigned digits, decimals; /* of the number (or, once it has begun, of its exponent), and of them after its point */
 } plain_state;
 
 void plain_read(plain_state *state, const uint8_t *bytes, size_t length);
