@@ -13,14 +13,22 @@
 
 static tsl__rx_ranges ranges_of(const tsl__rx *set) { return (tsl__rx_ranges){set->u.ranges, set->n}; }
 
+static tsl__expr wide_set_expr(tsl__rx_lowering *l, tsl__rx_ranges set) {
+  uint32_t known = l->wide_n < TSL__RX_WIDE ? l->wide_n : TSL__RX_WIDE;
+  for (uint32_t i = 0; i < known; i++)
+    if (tsl__rx_ranges_equal(l->wide[i].set, set)) return l->wide[i].e;
+  tsl__charset s = {.ranges = {(tsl__range *)(uintptr_t)set.at, set.n, set.n}}; /* read only */
+  tsl__expr e = tsl__expr_charset(l->x, &s);
+  l->wide[l->wide_n % TSL__RX_WIDE].set = set;
+  l->wide[l->wide_n++ % TSL__RX_WIDE].e = e;
+  return e;
+}
+
 tsl__expr tsl__rx_set_expr(tsl__rx_lowering *l, tsl__rx_ranges set) {
   tsl__bytes bytes = {{0}};
   if (!set.n) return TSL__NONE;
   if (tsl__rx_ranges_equal(set, tsl__rx_ranges_all())) return tsl__expr_any_char(l->x);
-  if (set.at[set.n - 1].hi >= 0x80) {
-    tsl__charset s = {.ranges = {(tsl__range *)(uintptr_t)set.at, set.n, set.n}}; /* read only */
-    return tsl__expr_charset(l->x, &s);
-  }
+  if (set.at[set.n - 1].hi >= 0x80) return wide_set_expr(l, set);
   for (uint32_t i = 0; i < set.n; i++) tsl__bytes_add_range(&bytes, set.at[i].lo, set.at[i].hi);
   return tsl__expr_bytes(l->x, &bytes);
 }
