@@ -244,6 +244,7 @@ static struct schema *make(tsl__exprs *x, const tsl_schema_options *options, con
   s->max_nesting = s->options.max_nesting;
   if (s->options.whitespace == TSL_WS_PRETTY && !s->max_nesting) s->max_nesting = PRETTY_NESTING;
   s->levels = s->max_nesting != 0;
+  s->no_strings.is_set = true;
   return tsl__exprs_own(x, s, destroy) ? s : NULL;
 }
 

@@ -29,7 +29,7 @@ static sid with_keywords(struct schema *s, sid id, uint64_t mask) {
   *copy = *n;
   copy->mask = n->mask & mask;
   copy->values = values;
-  copy->strings = NULL;
+  copy->strings = copy->not_strings = NULL;
   for (unsigned k = 0; k < KW_COUNT; k++)
     if (tsl__has(copy, k)) *values++ = *tsl__keyword(n, k);
   if (!tsl__has(copy, KW_TYPE)) {

@@ -63,7 +63,8 @@ struct keyword_value {
   uint8_t keyword;
 };
 
-/* What a string must be: the texts of `text` with min to max code points, or the `count` strings of `set` (then text, min, max say nothing). */
+/* What a string must be: the texts of `text` with min to max code points, or the `count` strings of `set` (then min and max say nothing, and text is the
+ * same set if it has been asked for). */
 struct strings {
   tsl__expr text;
   uint32_t min, max;
@@ -83,7 +84,7 @@ struct node {
   uint8_t possible;              /* T_...: values of other types are surely invalid */
   bool integer;                  /* numbers must be integers */
   bool digits;                   /* and spelled without fraction or exponent: drafts 3 and 4 */
-  const struct strings *strings; /* memo of schema_scalar.c */
+  struct strings *strings, *not_strings; /* memo of schema_scalar.c */
 };
 
 /* A resource: a document or what an $id makes one. */
@@ -350,6 +351,7 @@ struct schema {
   TSL__VEC(struct frame) frames;
   struct table frame_table;
   TSL__VEC(struct gaps *) gaps; /* by level */
+  struct strings no_strings; /* an answer after a failure */
   tsl__numbers *numbers;
 
   /* Least fixed point of the shortest values. */

@@ -156,12 +156,12 @@ static struct strings inverse(struct schema *s, const struct strings *a) {
   return from_text(tsl__expr_text_not(s->x, text_of(s, a)));
 }
 
-static const struct strings *strings_of(struct schema *s, sid id);
+/* What satisfies a lit; memoised for both signs. */
+static struct strings *strings_of(struct schema *s, lit l);
 
-static struct strings without(struct schema *s, const struct strings *a, const struct strings *b) {
-  if (a->is_set) return filter(s, a, b, false);
-  struct strings not_b = inverse(s, b);
-  return both(s, a, &not_b);
+static struct strings narrowed(struct schema *s, const struct strings *a, lit l) {
+  if (l & 1 && a->is_set) return filter(s, a, strings_of(s, l ^ 1), false);
+  return both(s, a, strings_of(s, l));
 }
 
 static struct strings list_strings(struct schema *s, const tsl__json *values, uint32_t n) {
@@ -178,73 +178,113 @@ static struct strings list_strings(struct schema *s, const tsl__json *values, ui
 static struct strings one_of_strings(struct schema *s, const struct keyword_value *v) {
   struct strings out = no_string;
   for (uint32_t i = 0; i < v->count; i++) {
-    struct strings one = *strings_of(s, v->children[i]);
+    struct strings one = *strings_of(s, POS(v->children[i]));
     for (uint32_t j = 0; j < v->count && !none(&one); j++)
-      if (j != i && !none(strings_of(s, v->children[j]))) one = without(s, &one, strings_of(s, v->children[j]));
+      if (j != i && !none(strings_of(s, POS(v->children[j])))) one = narrowed(s, &one, NEG(v->children[j]));
     out = either(s, &out, &one);
   }
   return out;
 }
 
-static struct strings any_of_strings(struct schema *s, const struct keyword_value *v) {
-  struct strings out = no_string;
-  for (uint32_t i = 0; i < v->count; i++) out = either(s, &out, strings_of(s, v->children[i]));
-  return out;
-}
-
-static struct strings if_strings(struct schema *s, const struct node *n) {
-  const struct strings *condition = strings_of(s, tsl__keyword(n, KW_IF)->children[0]);
-  struct strings then = *condition, otherwise = inverse(s, condition);
-  if (tsl__has(n, KW_THEN)) then = both(s, &then, strings_of(s, tsl__keyword(n, KW_THEN)->children[0]));
-  if (tsl__has(n, KW_ELSE)) otherwise = both(s, &otherwise, strings_of(s, tsl__keyword(n, KW_ELSE)->children[0]));
-  return either(s, &then, &otherwise);
+/* (if and then) or (not if and else), or with `sign` 1 the same of not then and not else. */
+static struct strings if_strings(struct schema *s, const struct node *n, lit sign) {
+  lit condition = POS(tsl__keyword(n, KW_IF)->children[0]);
+  lit then = POS(tsl__has(n, KW_THEN) ? tsl__keyword(n, KW_THEN)->children[0] : SID_TRUE) ^ sign;
+  lit otherwise = POS(tsl__has(n, KW_ELSE) ? tsl__keyword(n, KW_ELSE)->children[0] : SID_TRUE) ^ sign;
+  struct strings yes = narrowed(s, strings_of(s, condition), then), no = narrowed(s, strings_of(s, condition ^ 1), otherwise);
+  return either(s, &yes, &no);
 }
 
 static void narrow(struct schema *s, struct strings *a, struct strings b) { *a = both(s, a, &b); }
 
-static struct strings compute_strings(struct schema *s, sid id) {
-  const struct node *n = tsl__node_of(s, id);
-  if (id == SID_FALSE || !(n->possible & T_STRING)) return no_string;
-  struct strings a = any_string;
-  if (!n->mask) return a;
+/* A node's own keywords about strings. */
+static struct strings own_strings(struct schema *s, const struct node *n) {
+  struct strings a = any_string, lengths = any_string;
   if (tsl__has(n, KW_CONST)) a = list_strings(s, tsl__keyword(n, KW_CONST)->value, 1);
   if (tsl__has(n, KW_ENUM)) narrow(s, &a, list_strings(s, tsl__keyword(n, KW_ENUM)->value->items, tsl__keyword(n, KW_ENUM)->value->length));
-  struct strings lengths = any_string;
   if (tsl__has(n, KW_MIN_LENGTH)) lengths.min = tsl__keyword(n, KW_MIN_LENGTH)->count;
   if (tsl__has(n, KW_MAX_LENGTH)) lengths.max = tsl__keyword(n, KW_MAX_LENGTH)->count;
   narrow(s, &a, lengths.min > lengths.max ? no_string : lengths);
   if (tsl__has(n, KW_PATTERN)) narrow(s, &a, from_text(tsl__keyword(n, KW_PATTERN)->exprs[0]));
   if (tsl__has(n, KW_FORMAT)) narrow(s, &a, from_text(tsl__keyword(n, KW_FORMAT)->exprs[0]));
-  for (size_t k = 0; k < sizeof conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count; i++) a = both(s, &a, strings_of(s, v->children[i]));
-  }
-  if (tsl__has(n, KW_NOT)) a = without(s, &a, strings_of(s, tsl__keyword(n, KW_NOT)->children[0]));
-  if (tsl__has(n, KW_ANY_OF)) narrow(s, &a, any_of_strings(s, tsl__keyword(n, KW_ANY_OF)));
-  if (tsl__has(n, KW_ONE_OF)) narrow(s, &a, one_of_strings(s, tsl__keyword(n, KW_ONE_OF)));
-  if (tsl__has(n, KW_IF)) narrow(s, &a, if_strings(s, n));
   return a;
 }
 
-static const struct strings *strings_of(struct schema *s, sid id) {
-  struct node *n = s->nodes.at[id];
-  if (n->strings) return n->strings;
-  struct strings a = compute_strings(s, id);
-  const struct strings *kept = all_texts(&a) ? &any_string : none(&a) ? &no_string : tsl__arena_copy(&s->arena, &a, sizeof a);
-  if (!kept) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), &no_string;
-  n->strings = kept;
-  return kept;
+static struct strings positive(struct schema *s, const struct node *n) {
+  struct strings a = own_strings(s, n);
+  for (size_t k = 0; k < sizeof conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
+    for (uint32_t i = 0; v && i < v->count; i++) a = narrowed(s, &a, POS(v->children[i]));
+  }
+  if (tsl__has(n, KW_NOT)) a = narrowed(s, &a, NEG(tsl__keyword(n, KW_NOT)->children[0]));
+  if (tsl__has(n, KW_ANY_OF)) {
+    struct strings any = no_string;
+    const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
+    for (uint32_t i = 0; i < v->count; i++) any = either(s, &any, strings_of(s, POS(v->children[i])));
+    narrow(s, &a, any);
+  }
+  if (tsl__has(n, KW_ONE_OF)) narrow(s, &a, one_of_strings(s, tsl__keyword(n, KW_ONE_OF)));
+  if (tsl__has(n, KW_IF)) narrow(s, &a, if_strings(s, n, 0));
+  return a;
+}
+
+static void widen(struct schema *s, struct strings *a, struct strings b) { *a = either(s, a, &b); }
+
+/* De Morgan: a complement is taken of single keywords only. */
+static struct strings negative(struct schema *s, const struct node *n) {
+  struct strings own = own_strings(s, n), a = inverse(s, &own);
+  for (size_t k = 0; k < sizeof conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
+    for (uint32_t i = 0; v && i < v->count; i++) a = either(s, &a, strings_of(s, NEG(v->children[i])));
+  }
+  if (tsl__has(n, KW_NOT)) a = either(s, &a, strings_of(s, POS(tsl__keyword(n, KW_NOT)->children[0])));
+  if (tsl__has(n, KW_ANY_OF)) {
+    struct strings all = any_string;
+    const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
+    for (uint32_t i = 0; i < v->count; i++) all = narrowed(s, &all, NEG(v->children[i]));
+    widen(s, &a, all);
+  }
+  if (tsl__has(n, KW_ONE_OF)) {
+    struct strings one = one_of_strings(s, tsl__keyword(n, KW_ONE_OF));
+    widen(s, &a, inverse(s, &one));
+  }
+  if (tsl__has(n, KW_IF)) widen(s, &a, if_strings(s, n, 1));
+  return a;
+}
+
+static struct strings compute_strings(struct schema *s, lit l) {
+  const struct node *n = tsl__node_of(s, l >> 1);
+  bool sign = l & 1;
+  if (l >> 1 == SID_FALSE || !(n->possible & T_STRING)) return sign ? any_string : no_string;
+  if (!n->mask) return sign ? no_string : any_string;
+  return sign ? negative(s, n) : positive(s, n);
+}
+
+static struct strings *strings_of(struct schema *s, lit l) {
+  struct node *n = s->nodes.at[l >> 1];
+  struct strings **memo = l & 1 ? &n->not_strings : &n->strings;
+  if (*memo) return *memo;
+  struct strings a = compute_strings(s, l);
+  struct strings *kept = tsl__arena_copy(&s->arena, &a, sizeof a);
+  if (!kept) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), &s->no_strings;
+  return *memo = kept;
 }
 
 const struct strings *tsl__schema_string_list(struct schema *s, lit l) {
-  const struct strings *a = l & 1 ? NULL : strings_of(s, l >> 1);
+  const struct strings *a = l & 1 ? NULL : strings_of(s, l);
   return a && a->is_set ? a : NULL;
 }
 
 tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *any) {
   struct strings a = any_string;
+  if (n == 1) { /* one expression for one lit: names are compared by it */
+    struct strings *one = strings_of(s, lits[0]);
+    *any = all_texts(one);
+    if (one->is_set && one->text == TSL__NONE) one->text = text_of(s, one);
+    return one->is_set ? one->text : text_of(s, one);
+  }
   for (uint32_t i = 0; i < n && !none(&a); i++)
-    a = lits[i] & 1 ? without(s, &a, strings_of(s, lits[i] >> 1)) : both(s, &a, strings_of(s, lits[i] >> 1));
+    a = narrowed(s, &a, lits[i]);
   *any = all_texts(&a);
   return text_of(s, &a);
 }
