@@ -328,7 +328,8 @@ static bool pend(parser *p, uint32_t node) {
 }
 
 static uint32_t collect(parser *p, tsl__gkind kind, size_t base) {
-  uint32_t node = p->status ? 0 : tsl__gbnf_list(p->g, kind, p->pending.at + base, (uint32_t)(p->pending.n - base));
+  const uint32_t *items = p->pending.n > base ? p->pending.at + base : NULL;
+  uint32_t node = p->status ? 0 : tsl__gbnf_list(p->g, kind, items, (uint32_t)(p->pending.n - base));
   p->pending.n = base;
   out_of_memory(p);
   return node;

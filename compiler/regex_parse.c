@@ -29,7 +29,7 @@ static bool push(tsl__rx_cursor *c, tsl__rx *node) {
 
 /* The nodes pushed since the stack had `base`, as one. */
 static tsl__rx *pop_list(tsl__rx_cursor *c, tsl__rx_kind kind, size_t offset, size_t base) {
-  tsl__rx *node = tsl__rx_list(c->tree, kind, (uint32_t)offset, c->stack.at + base, c->stack.n - base);
+  tsl__rx *node = tsl__rx_list(c->tree, kind, (uint32_t)offset, c->stack.n > base ? c->stack.at + base : NULL, c->stack.n - base);
   c->stack.n = base;
   return node;
 }
