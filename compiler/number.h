@@ -8,7 +8,7 @@
  * for zero. What has been read determines, for each exponent that may follow, whether the number is in the set; see number_expr.c.
  *
  * Limits    Texts have none (but unconstrained integers: number_integer.c). tsl__expr_shortest is exact up to 4,400 bytes and 4,400 beyond (only numbers that
- *           may have no exponent, or that must be huge and not integral, take that long), and a proved lower bound for multiples of more than some 100
+ *           may have no exponent, or that must be huge and not integral, take that long), and a proved lower bound for multiples of more than 108
  *           digits.
  * Tested by tests/test_number.c
  *

@@ -508,8 +508,8 @@ bool tsl__number_state_free(const tsl__side *side, const tsl__number_state *st) 
 
 /* ---- the shortest way to finish ------------------------------------------------------------------------------- */
 
-#define LONGEST 4400              /* bytes: longer completions (a number without exponent above 1e4400) are reported as this */
-#define SEARCH_EFFORT INT64_C(2000000)  /* limbs looked at for one state: then what is proved so far is reported */
+#define LONGEST 4400 /* bytes: longer completions (a number without exponent above 1e4400) are reported as this */
+#define SEARCH_EFFORT 200000 /* limbs looked at for one state: then what is proved so far is reported */
 
 /* The exponents that `cost` bytes spell, 'e' included, on one side of zero: 2: 0 … 9; 3: 10 … 99 and -9 … -1. False: none. */
 static bool exponents_of_cost(int64_t cost, bool negative, int64_t *from, int64_t *to) {

@@ -80,7 +80,7 @@ bool tsl__number_state_push(const tsl__side *side, tsl__number_state *st, uint8_
 /* The exponents for which the value so far is a member (0: as it stands); spelling is not looked at. Not in phase BEGIN or POINT. */
 void tsl__number_state_exponents(const tsl__side *side, const tsl__number_state *st, tsl__exponents *out);
 bool tsl__number_state_nullable(const tsl__side *side, const tsl__number_state *st);
-/* The fewest bytes to finish, known to be at least `at_least`; a lower bound if more than 4,400 are needed, or the search would take long (units of some 100 digits). `scratch` is overwritten. */
+/* The fewest bytes to finish, known to be at least `at_least`; a lower bound if more than 4,400 are needed, or the search would take long (units of more than 108 digits). `scratch` is overwritten. */
 uint32_t tsl__number_state_shortest(const tsl__side *side, const tsl__number_state *st, uint32_t at_least, tsl__number_state *scratch);
 /* May anything but an exponent follow that depends on the prefix? False: the rest is free (any digits, fraction, exponent). */
 bool tsl__number_state_free(const tsl__side *side, const tsl__number_state *st);

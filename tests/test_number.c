@@ -301,7 +301,7 @@ static void limits(void) {
 
 /* Intersections against the direct conjunction, value by value; canonical forms are stable. */
 static void conjunctions(void) {
-  for (int i = 0; i < 4000; i++) {
+  for (int i = 0; i < 2500; i++) {
     random_spec a, b;
     tsl__number_spec both, again;
     bool disjoint;
@@ -362,7 +362,7 @@ static tsl__exprs *new_exprs(void) {
 
 static void membership(void) {
   unsigned long yes = 0, all = 0, empty = 0;
-  for (int i = 0; i < 4000; i++) {
+  for (int i = 0; i < 2500; i++) {
     random_spec r;
     tsl__number_spec c;
     char text[1200], name[256];
@@ -418,7 +418,7 @@ static void random_walk(tsl__exprs *x, tsl__expr e, const tsl__number_spec *s, c
 }
 
 static void no_dead_ends(void) {
-  for (int i = 0; i < 2500; i++) {
+  for (int i = 0; i < 1500; i++) {
     random_spec r;
     char name[256];
     make_spec(&r);
