@@ -331,10 +331,9 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   }
   bool json = n.kind == TSL__K_JSTR;
   if (json && difference(x, n.a, out)) return;
-  uint32_t min, limit;
+  uint32_t min = 0, limit = TSL__INF;
   tsl__expr inner = json ? without_length(x, n.a, &min, &limit) : e;
-  if (!json) limit = TSL__INF;
-  else if (limit != TSL__INF && min == 0) far_from_limit(x, inner, limit, out);
+  if (json && limit != TSL__INF && min == 0) far_from_limit(x, inner, limit, out);
   tsl__node m = tsl__node_at(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ)) return;
   bool found = by_structure(x, inner, out);
