@@ -2,7 +2,7 @@
  *
  * The tree is over code points. What the syntax has many names for is one thing here: every anchor and boundary is a look-around at a set
  *   ^  = (?<![^])        $  = (?![^])        multi-line ^ = (?<![^\n\r…])       \b = (?<=\w)(?!\w)|(?<!\w)(?=\w)       \Z = (?=\n?(?![^]))
- * so that the lowering has one construction to get right. Groups that nobody refers to are not in the tree.
+ * so that the lowering has one construction to get right.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -120,10 +120,11 @@ static void apply(tsl__rx_lowering *l, part *eat, const interval *v) {
 
 /* Add the language of a finished sequence to the result. */
 static bool resolve(flattening *f, uint32_t n) {
-  part eat[PARTS_MAX];
-  interval at[PARTS_MAX];
+  part *eat = tsl__arena_alloc(f->l->tree->arena, (n + 1) * sizeof *eat);
+  interval *at = tsl__arena_alloc(f->l->tree->arena, (n + 1) * sizeof *at);
   uint32_t eaters = 0, conditions = 0, before = 0;
   tsl__expr e = TSL__EPS;
+  if (!eat || !at) return tsl__rx_fail(f->l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory") != NULL;
   if (f->sequences++ == SEQUENCES_MAX) return false;
   for (uint32_t i = 0; i < n; i++)
     if (!f->part[i].look) eat[eaters++] = f->part[i];

@@ -41,7 +41,7 @@ typedef struct tsl__rx_lowering {
   struct { tsl__rx_ranges set; tsl__expr e; } wide[TSL__RX_WIDE]; /* splitting a set into UTF-8 costs microseconds: \S and . come often */
 } tsl__rx_lowering;
 
-#define TSL__RX_MAX_STEPS 100000u
+#define TSL__RX_MAX_STEPS 20000u
 #define TSL__RX_MAX_UNROLL 64u /* iterations of a loop with a condition inside that are written out */
 
 /* Has anything failed? Results made since are not to be used. */

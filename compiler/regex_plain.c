@@ -33,7 +33,14 @@ tsl__expr tsl__rx_set_expr(tsl__rx_lowering *l, tsl__rx_ranges set) {
   return tsl__expr_bytes(l->x, &bytes);
 }
 
+/* What the groups around a node hold. */
+static const tsl__rx *ungrouped(const tsl__rx *node) {
+  while (node->kind == TSL__RX_GROUP) node = node->u.child[0];
+  return node;
+}
+
 static bool is_char(const tsl__rx *node) {
+  node = ungrouped(node);
   if (node->kind != TSL__RX_SET || node->n != 1 || node->u.ranges[0].lo != node->u.ranges[0].hi) return false;
   return node->u.ranges[0].lo < 0xD800 || node->u.ranges[0].lo > 0xDFFF;
 }
@@ -48,7 +55,7 @@ static tsl__expr sequence(tsl__rx_lowering *l, const tsl__rx *node, uint32_t n, 
       tail = tsl__rx_plain(l, node->u.child[--n], tail);
       continue;
     }
-    for (uint32_t i = from; i < n; i++) at += tsl__utf8_encode(node->u.child[i]->u.ranges[0].lo, literal + at);
+    for (uint32_t i = from; i < n; i++) at += tsl__utf8_encode(ungrouped(node->u.child[i])->u.ranges[0].lo, literal + at);
     tail = tsl__expr_seq(l->x, tsl__expr_literal(l->x, literal, at), tail);
     n = from;
   }
