@@ -85,7 +85,8 @@ typedef struct tsl__gbnf {
   TSL__VEC(tsl__gcycle) cycles;
   uint32_t *slots; /* names: open addressing, index + 1 of a rule */
   uint32_t slot_count;
-  uint64_t work;
+  uint64_t work; /* nodes looked at so far while the grammar is compiled */
+  bool compiled; /* facts are final, and looking at them is not counted any more */
   bool no_memory, too_much_work;
 } tsl__gbnf;
 

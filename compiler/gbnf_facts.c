@@ -69,7 +69,7 @@ static tsl__gfacts of_repeat(tsl__gbnf *g, const tsl__gnode *n) {
 /* Depth: the node's height. */
 tsl__gfacts tsl__gbnf_facts(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
-  if (++g->work > TSL__GBNF_WORK_MAX) {
+  if (!g->compiled && ++g->work > TSL__GBNF_WORK_MAX) {
     g->too_much_work = true;
     return nothing;
   }

@@ -259,15 +259,18 @@ static tsl_status find_root(const tsl__gbnf *g, const char *name, uint32_t *root
   return tsl__fail(error, TSL_ERR_SYNTAX, "the grammar has no rule \"%.100s\"", name);
 }
 
+static tsl_status too_much_work(tsl_error *error) {
+  return tsl__fail(error, TSL_ERR_LIMIT, "the rules are too intertwined (limit %u nodes looked at)", TSL__GBNF_WORK_MAX);
+}
+
 static tsl_status analyse(tsl__gbnf *g, uint32_t root, tsl_error *error) {
   const tsl__grule *r = &g->rules.at[root];
-  if (!tsl__gbnf_analyse(g, root)) {
-    if (g->no_memory) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-    return tsl__fail(error, TSL_ERR_LIMIT, "the rules are too intertwined (limit %u nodes looked at)", TSL__GBNF_WORK_MAX);
-  }
+  if (!tsl__gbnf_analyse(g, root)) return g->no_memory ? tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory") : too_much_work(error);
   if (!r->facts.some)
     return tsl__fail_at(error, TSL_ERR_EMPTY, g->text, g->length, r->offset, "rule \"%.*s\" matches no text", (int)(r->name_length < 100 ? r->name_length : 100), r->name);
-  return tsl__gbnf_left_recursion(g, error);
+  tsl_status status = tsl__gbnf_left_recursion(g, error);
+  g->compiled = true;
+  return !status && g->too_much_work ? too_much_work(error) : status;
 }
 
 tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length, const char *root, uint32_t max_depth, tsl__expr *out,

@@ -507,6 +507,23 @@ static void large(void) {
   free(text);
 }
 
+/* Deep and wide at once: every level looks at everything below it. */
+static void work_limit(void) {
+  char *text = malloc(4 << 20);
+  tsl_error error = {0};
+  for (int wide = 0; wide < 2; wide++) {
+    size_t n = (size_t)sprintf(text, "root ::= ");
+    for (int i = 0; i < 500; i++) n += (size_t)sprintf(text + n, "(\"x\"? ");
+    for (int i = 0; i < (wide ? 420000 : 4200); i++) n += (size_t)sprintf(text + n, "\"a\"|");
+    n += (size_t)sprintf(text + n, "\"b\"");
+    for (int i = 0; i < 500; i++) text[n++] = ')';
+    tsl_status status = compile(text, n, 0, &error);
+    CHECKF(status == (wide ? TSL_ERR_LIMIT : TSL_OK), "%s", tsl_status_name(status));
+  }
+  CHECKF(strstr(error.message, "limit 200000000") != NULL, "%s", error.message);
+  free(text);
+}
+
 static void shipped(void) {
   static const char *const names[] = {"arithmetic", "c", "chess", "english", "japanese", "json", "json_arr", "list"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -559,6 +576,7 @@ int main(void) {
   RUN(nesting, "nesting limit");
   RUN(cycle_limit, "limit of left-recursive cycles");
   RUN(large, "large grammars");
+  RUN(work_limit, "limit of the fixed points");
   RUN(shipped, "shipped grammars compile");
   RUN(out_of_memory, "every allocation fails once");
   tsl_vocab_release(vocab);
