@@ -26,7 +26,14 @@ static tsl__exprs *new_exprs(void) {
   return x;
 }
 
-/* All rules, one a line; NULL if the text does not parse. The caller frees. */
+static int by_rule_name(const void *a, const void *b) {
+  const tsl__grule *r = *(const tsl__grule *const *)a, *q = *(const tsl__grule *const *)b;
+  size_t n = r->name_length < q->name_length ? r->name_length : q->name_length;
+  int c = memcmp(r->name, q->name, n);
+  return c ? c : (r->name_length > q->name_length) - (r->name_length < q->name_length);
+}
+
+/* All rules, one a line, by name (their numbers follow the order in which they are first mentioned); NULL if the text does not parse. The caller frees. */
 static char *print_all(const char *text, size_t length) {
   tsl__exprs *x = new_exprs();
   tsl__gbnf *g = tsl__gbnf_new(x);
@@ -38,13 +45,17 @@ static char *print_all(const char *text, size_t length) {
   require(status == TSL_OK || (error.message[0] && error.offset <= length), "an error without its place");
   for (size_t i = 0; status == TSL_OK && i < g->rules.n; i++) cap += g->rules.at[i].name_length + 6 + tsl__gbnf_print(g, g->rules.at[i].body, NULL, 0);
   if (status == TSL_OK) out = malloc(cap);
+  const tsl__grule **sorted = malloc((g->rules.n + 1) * sizeof *sorted);
+  for (size_t i = 0; i < g->rules.n; i++) sorted[i] = &g->rules.at[i];
+  qsort(sorted, g->rules.n, sizeof *sorted, by_rule_name);
   for (size_t i = 0; out && i < g->rules.n; i++) {
-    const tsl__grule *r = &g->rules.at[i];
+    const tsl__grule *r = sorted[i];
     n += (size_t)snprintf(out + n, cap - n, "%.*s ::= ", (int)r->name_length, r->name);
     n += tsl__gbnf_print(g, r->body, out + n, cap - n);
     out[n++] = '\n';
   }
   if (out) out[n] = 0;
+  free(sorted);
   tsl__exprs_free(x);
   return out;
 }
