@@ -8,9 +8,15 @@
  */
 #include "compiler/schema_parts.h"
 
+/* The node behind references and double negations; where that is a negation, one that says nothing. */
+static const struct node *plain(const struct schema *s, sid id) {
+  lit l = tsl__schema_simplify(s, POS(id));
+  return tsl__node_of(s, l & 1 ? SID_TRUE : l >> 1);
+}
+
 /* The values that a lit's node lists, or NULL: enum, const, through references. */
 static const tsl__json *listed(const struct schema *s, sid id, uint32_t *n) {
-  const struct node *node = tsl__node_of(s, tsl__schema_simplify(s, POS(id)) >> 1);
+  const struct node *node = plain(s, id);
   for (int steps = 0; steps < 8 && tsl__has(node, KW_REF); steps++) {
     if (tsl__has(node, KW_CONST) || tsl__has(node, KW_ENUM)) break;
     node = tsl__node_of(s, tsl__keyword(node, KW_REF)->children[0]);
@@ -24,7 +30,7 @@ static const tsl__json *listed(const struct schema *s, sid id, uint32_t *n) {
 
 /* Strings by a pattern, and nothing but strings. */
 static bool patterned(const struct schema *s, sid id) {
-  const struct node *n = tsl__node_of(s, tsl__schema_simplify(s, POS(id)) >> 1);
+  const struct node *n = plain(s, id);
   return n->possible == T_STRING && tsl__has(n, KW_PATTERN);
 }
 
@@ -108,7 +114,7 @@ static bool tags_disjoint(struct schema *s, sid a, sid b, sid at, int depth) {
 }
 
 static bool closed_against(const struct schema *s, sid a, sid b) {
-  const struct node *n = tsl__node_of(s, tsl__schema_simplify(s, POS(a)) >> 1), *m = tsl__node_of(s, tsl__schema_simplify(s, POS(b)) >> 1);
+  const struct node *n = plain(s, a), *m = plain(s, b);
   const struct keyword_value *extra = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES), *names = tsl__keyword_or_null(m, KW_REQUIRED);
   if (!extra || extra->children[0] != SID_FALSE || tsl__has(n, KW_PATTERN_PROPERTIES) || !names) return false;
   const struct keyword_value *own = tsl__keyword_or_null(n, KW_PROPERTIES);
@@ -182,7 +188,7 @@ static bool list_within(struct schema *s, sid a, sid b) {
 
 /* Does the node list values and ask for nothing else? */
 static bool only_lists(const struct schema *s, sid id) {
-  const struct node *n = tsl__node_of(s, tsl__schema_simplify(s, POS(id)) >> 1);
+  const struct node *n = plain(s, id);
   return n->mask == (uint64_t)1 << KW_CONST || n->mask == (uint64_t)1 << KW_ENUM;
 }
 
