@@ -26,8 +26,8 @@ KEYS = ["a", "b", "c", "ab", "x"]
 PATTERNS = ["^a", "b$", "^[ab]+$", "a|c", "^x?$", "."]
 SCALARS = [None, True, False, 0, 1, 2, 3, 1.5, -1, 10, "", "a", "b", "ab", "abc", "x", 2.0]
 KEYWORDS = (
-    ["type", "properties"] * 3
-    + ["required", "oneOf"] * 2
+    ["type", "properties", "not"] * 3
+    + ["required", "oneOf", "propertyNames", "patternProperties", "enum", "if"] * 2
     + """additionalProperties patternProperties propertyNames minProperties maxProperties items prefixItems minItems maxItems contains minContains
     maxContains enum const allOf anyOf not if then else dependentRequired dependentSchemas unevaluatedProperties unevaluatedItems minLength maxLength
     pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf $ref""".split()
