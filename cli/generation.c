@@ -13,7 +13,7 @@
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
-generation_settings generation_defaults(void) { return (generation_settings){{0, 1.0f, 0, 1.0f, 0.0f}, 256, false, false}; }
+generation_settings generation_defaults(void) { return (generation_settings){{0, 1.0f, 0, 1.0f, 0.0f}, 0, false, false}; }
 
 static bool set_seed(void *to, const char *value) { return cli_number(value, 0, UINT64_MAX, &((generation_settings *)to)->sampler.seed); }
 static bool set_max(void *to, const char *value) { return cli_number(value, 1, 100000000, &((generation_settings *)to)->max_tokens); }
@@ -31,7 +31,7 @@ static bool set_spelling(void *to, const char *value) { return (void)value, ((ge
 
 static const cli_option table[] = {
     {"--seed", "N", "of the random numbers: equal seeds give equal texts (default 0)", set_seed},
-    {"--max-tokens", "N", "of a text, 1 to 100000000; it is closed in time (default 256)", set_max},
+    {"--max-tokens", "N", "of a text, 1 to 100000000; it is closed in time (default: 256 more than the shortest text has bytes)", set_max},
     {"--temperature", "T", "0 = always the most likely token (default 1)", set_temperature},
     {"--top-k", "K", "draw from the K most likely; 0 = all (default)", set_top_k},
     {"--top-p", "P", "draw from the most likely that make up P, 0 to 1 (default 1: all)", set_top_p},
@@ -42,6 +42,16 @@ static const cli_option table[] = {
 cli_options generation_options(generation_settings *settings) { return (cli_options){table, sizeof table / sizeof *table, settings}; }
 
 /* ---- beginning and end ---------------------------------------------------------------------------------------- */
+
+static uint64_t shortest(tsl_matcher *m) {
+  uint64_t bytes;
+  return tsl_matcher_shortest_completion(m, &bytes) == TSL_OK ? bytes : UINT64_MAX;
+}
+
+static uint64_t default_max(tsl_matcher *m) {
+  uint64_t bytes = shortest(m);
+  return GENERATION_ROOM + (bytes < UINT32_MAX ? bytes : 0);
+}
 
 bool generation_open(generation *g, const source *s, const generation_settings *settings) {
   *g = (generation){.settings = settings, .vocab = s->vocab};
@@ -61,6 +71,7 @@ bool generation_open(generation *g, const source *s, const generation_settings *
     return false;
   }
   generation_restart(g);
+  g->max_tokens = settings->max_tokens ? settings->max_tokens : default_max(g->matcher);
   return true;
 }
 
@@ -96,11 +107,6 @@ static generation_result failed(const char *what, tsl_status status) {
 }
 
 /* ---- closing in time ------------------------------------------------------------------------------------------ */
-
-static uint64_t shortest(tsl_matcher *m) {
-  uint64_t bytes;
-  return tsl_matcher_shortest_completion(m, &bytes) == TSL_OK ? bytes : UINT64_MAX;
-}
 
 /* The longest allowed token that spells the beginning of `text`, or TSL_NO_TOKEN. */
 static tsl_token longest_token(const generation *g, tsl_matcher *m, const char *text, size_t length, size_t *spelled) {
@@ -215,7 +221,7 @@ generation_result generation_next(generation *g, generation_step *step) {
   *step = (generation_step){0};
   bool closing = g->closing_count > 0;
   if (closing && g->closing_next == g->closing_count) return GENERATION_DONE;
-  if (g->tokens >= g->settings->max_tokens) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : GENERATION_CUT;
+  if (g->tokens >= g->max_tokens) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : GENERATION_CUT;
   double start = cli_now();
   tsl_status status = tsl_matcher_mask(g->matcher, g->mask);
   step->mask_us = cli_now() - start;
@@ -223,7 +229,7 @@ generation_result generation_next(generation *g, generation_step *step) {
   step->draw.allowed = (uint32_t)tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab));
   if (closing) return take_closing(g, step);
   if (mask_is_empty(g)) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : failed("nothing is allowed", TSL_ERR_STATE);
-  uint64_t left = g->settings->max_tokens - g->tokens;
+  uint64_t left = g->max_tokens - g->tokens;
   generation_result result = draw(g, step);
   if (result != GENERATION_MORE) return result;
   if (tsl_matcher_is_terminated(g->matcher)) return GENERATION_DONE;

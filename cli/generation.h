@@ -15,14 +15,16 @@
 #include "plain.h"
 #include "source.h"
 
+#define GENERATION_ROOM 256u
+
 typedef struct generation_settings {
   tsl_sampler_options sampler;
-  uint64_t max_tokens;
+  uint64_t max_tokens; /* of a text; 0 = GENERATION_ROOM more than the shortest text has bytes */
   bool score_all;   /* score the tokens that are not allowed too, for legal_mass */
   bool any_spelling; /* of JSON: see plain.h */
 } generation_settings;
 
-/* Temperature 1, all tokens, 256 of them. */
+/* Temperature 1, all tokens. */
 generation_settings generation_defaults(void);
 /* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p, --any-spelling. */
 cli_options generation_options(generation_settings *settings);
@@ -43,6 +45,7 @@ typedef struct generation {
   float *logits;
   cli_text text;      /* so far */
   uint64_t tokens;    /* so far */
+  uint64_t max_tokens;
   tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
   size_t closing_count, closing_next;
   bool planned;           /* a completion was found before: of planned_tokens, when planned_bytes were missing */

@@ -243,6 +243,8 @@ def generate_options():
     for tokens in range(8, 40, 4):
         stdout, _ = expect(0, ["generate", "--regex", "[a-z ]*(\\([a-z ]*\\))*", "--max-tokens", tokens, "--seed", tokens])
         expect(0, ["generate", "--schema", files("deep.json", {"type": "array", "items": {"$ref": "#"}, "maxItems": 3}), "--max-tokens", tokens])
+    stdout, _ = expect(0, ["generate", "--schema", files("long.json", {"type": "string", "minLength": 1500, "maxLength": 1600})])
+    check(1500 <= len(json.loads(stdout)) <= 1600, "without --max-tokens there is room for the shortest text")
     for option, value in [("--temperature", "-1"), ("--temperature", "x"), ("--top-p", "1.5"), ("--min-p", "-0.1"), ("--top-k", "-3"), ("-n", "0"),
                           ("--max-tokens", "0"), ("--seed", "1x"), ("--ws", "wide"), ("--ws", "at-most:"), ("--max-nesting", "0")]:
         expect(2, ["generate", "--regex", "a", option, value], err=option)
