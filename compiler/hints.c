@@ -256,6 +256,7 @@ static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
 
 #define NEED_STATES_MAX 512u
 #define NEED_UNKNOWN UINT32_MAX
+#define LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */
 
 static tsl__known_need *need_slot(const tsl__exprs *x, tsl__expr e) {
   uint32_t mask = x->need_slots - 1, i = (uint32_t)tsl__mix(e) & mask;
@@ -334,6 +335,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   uint32_t min = 0, limit = TSL__INF;
   tsl__expr inner = json ? without_length(x, n.a, &min, &limit) : e;
   if (json && limit != TSL__INF && min == 0) far_from_limit(x, inner, limit, out);
+  if (out->like && out->like_limit >= LIKE_ENOUGH) return; /* the walk will not need letters */
   tsl__node m = tsl__node_at(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ)) return;
   bool found = by_structure(x, inner, out);
