@@ -52,7 +52,8 @@ static void print_report(const char *report) {
 static void print_stats(const tsl_grammar *grammar) {
   tsl_grammar_stats t;
   tsl_grammar_get_stats(grammar, &t);
-  printf("  %" PRIu64 " bytes; %" PRIu32 " expressions, %" PRIu32 " states, %" PRIu32 " walks in %" PRIu64 " steps, %" PRIu32 " masks, %" PRIu32 " stacks\n",
+  printf("  %" PRIu64 " bytes; %" PRIu32 " expressions, %" PRIu32 " states, %" PRIu32 " walks in %" PRIu64 " steps, %" PRIu32
+         " masks, %" PRIu32 " stacks\n",
          t.memory, t.exprs, t.states, t.walks, t.walk_steps, t.masks, t.stacks);
 }
 
@@ -107,8 +108,6 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_explain = {
-    "explain",
-    "(--schema F | --regex R | --grammar F) [--text F] [--states] [options]",
+    "explain", "(--schema F | --regex R | --grammar F) [--text F] [--states] [options]",
     "say what a grammar enforces, its size, and its states",
-    "exit codes: 0 explained; 1 the text of --text does not match; 2 the call, the grammar or a file is bad.\n",
-    run};
+    "exit codes: 0 explained; 1 the text of --text does not match; 2 the call, the grammar or a file is bad.\n", run};

@@ -62,10 +62,9 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_extract = {
-    "extract",
-    "(--schema F | --regex R) [options] FILE|-",
-    "write the named captures of a matching text as JSON",
-    "With --regex: {\"group\": \"text\", ...} for the named groups, null where a group took no part. With --schema: {\"/json/pointer\": value, ...}.\n"
+    "extract", "(--schema F | --regex R) [options] FILE|-", "write the named captures of a matching text as JSON",
+    "With --regex: {\"group\": \"text\", ...} for the named groups, null where a group took no part. With --schema: {\"/json/pointer\": "
+    "value, ...}.\n"
     "exit codes: 0 written; 1 the text does not match (the byte offset and what was expected go to stderr), or a pointer leads nowhere;\n"
     "2 the call, the schema, the regex or a file is bad.\n",
     run};

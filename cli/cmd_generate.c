@@ -63,10 +63,13 @@ static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
   settings o = {1, false};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT), generation_options(&how), {table, sizeof table / sizeof *table, &o}};
+  cli_options sets[] = {
+      source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT), generation_options(&how), {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
   if (!cli_parse(&cli_generate, argc, argv, sets, 3, &arguments)) return CLI_BAD;
-  int code = arguments.help ? CLI_OK : arguments.rest_count ? cli_complain("generate: unexpected argument %s", arguments.rest[0]) : source_open(&s);
+  int code = arguments.help         ? CLI_OK
+             : arguments.rest_count ? cli_complain("generate: unexpected argument %s", arguments.rest[0])
+                                    : source_open(&s);
   generation g;
   if (code == CLI_OK && !arguments.help) {
     code = generation_open(&g, &s, &how) ? CLI_OK : CLI_BAD;
@@ -81,10 +84,9 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_generate = {
-    "generate",
-    "(--schema F | --regex R | --grammar F) [options]",
-    "write texts that satisfy a grammar, drawn from a small n-gram model",
-    "One text per line. Line breaks inside a text: a JSON text (--schema) gets a space instead, which means the same; any other text gets \\n\n"
+    "generate", "(--schema F | --regex R | --grammar F) [options]", "write texts that satisfy a grammar, drawn from a small n-gram model",
+    "One text per line. Line breaks inside a text: a JSON text (--schema) gets a space instead, which means the same; any other text gets "
+    "\\n\n"
     "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws compact).\n"
     "A text ends when the model ends it, or when just enough tokens are left for its shortest completion.\n"
     "exit codes: 0 all texts are complete; 1 a text was cut, because even the shortest one needs more than --max-tokens (it is shown on\n"

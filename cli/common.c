@@ -84,7 +84,10 @@ int cli_complain_error(const char *name, const tsl_error *error) {
 static size_t printable(const unsigned char *at, size_t left) {
   unsigned char c = at[0];
   if (c < 0x80) return c >= 0x20 && c < 0x7f;
-  size_t n = c >= 0xc3 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0; /* 0xc2: U+0080 … U+00BF, partly control */
+  size_t n = c >= 0xc3 && c < 0xe0   ? 2
+             : c >= 0xe0 && c < 0xf0 ? 3
+             : c >= 0xf0 && c < 0xf5 ? 4
+                                     : 0; /* 0xc2: U+0080 … U+00BF, partly control */
   if (!n || n > left) return 0;
   for (size_t i = 1; i < n; i++)
     if (at[i] >> 6 != 2) return 0;

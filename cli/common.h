@@ -86,7 +86,7 @@ extern const cli_command cli_check, cli_demo, cli_explain, cli_extract, cli_gene
 typedef struct cli_arguments {
   const char **rest; /* arguments that are no options; owned, see cli_arguments_free */
   size_t rest_count;
-  bool help;         /* --help was given and has been printed */
+  bool help; /* --help was given and has been printed */
 } cli_arguments;
 
 /* Read the arguments of a command: options anywhere, "--" ends them, "--name=value" works. False after a complaint. */

@@ -103,7 +103,8 @@ static bool extend(search *s, uint32_t n) {
     uint8_t byte = (uint8_t)('1' + i); /* of equals the first: 1 before 0, so that dates are not in the year 0 */
     uint64_t missing;
     if (!(set[byte >> 5] >> (byte & 31) & 1) || tsl_matcher_accept_bytes(s->matcher, &byte, 1, NULL) != TSL_OK) continue;
-    if (tsl_matcher_shortest_completion(s->matcher, &missing) == TSL_OK && missing < UINT32_MAX) push(s, (node){n, length + 1, missing, byte});
+    if (tsl_matcher_shortest_completion(s->matcher, &missing) == TSL_OK && missing < UINT32_MAX)
+      push(s, (node){n, length + 1, missing, byte});
     tsl_matcher_rollback(s->matcher, 1);
   }
   return true;

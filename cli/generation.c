@@ -17,7 +17,9 @@ generation_settings generation_defaults(void) { return (generation_settings){{0,
 
 static bool set_seed(void *to, const char *value) { return cli_number(value, 0, UINT64_MAX, &((generation_settings *)to)->sampler.seed); }
 static bool set_max(void *to, const char *value) { return cli_number(value, 1, 100000000, &((generation_settings *)to)->max_tokens); }
-static bool set_temperature(void *to, const char *value) { return cli_real(value, 0, 1e6, &((generation_settings *)to)->sampler.temperature); }
+static bool set_temperature(void *to, const char *value) {
+  return cli_real(value, 0, 1e6, &((generation_settings *)to)->sampler.temperature);
+}
 static bool set_top_p(void *to, const char *value) { return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.top_p); }
 static bool set_min_p(void *to, const char *value) { return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.min_p); }
 static bool set_top_k(void *to, const char *value) {

@@ -20,8 +20,8 @@
 typedef struct generation_settings {
   tsl_sampler_options sampler;
   uint64_t max_tokens; /* of a text; 0 = GENERATION_ROOM more than the shortest text has bytes */
-  bool score_all;   /* score the tokens that are not allowed too, for legal_mass */
-  bool any_spelling; /* of JSON: see plain.h */
+  bool score_all;      /* score the tokens that are not allowed too, for legal_mass */
+  bool any_spelling;   /* of JSON: see plain.h */
 } generation_settings;
 
 /* Temperature 1, all tokens. */
@@ -37,18 +37,18 @@ typedef struct generation {
   tsl_sampler *meter; /* greedy: asked for the legal mass under the whole mask */
   ngram *model;
   ngram_state state;
-  uint32_t *mask;    /* what the grammar allows */
-  uint32_t *plain;   /* the part of it that is drawn from */
+  uint32_t *mask;  /* what the grammar allows */
+  uint32_t *plain; /* the part of it that is drawn from */
   uint32_t *scratch;
-  bool json;         /* the texts are JSON, to be spelled plainly */
+  bool json; /* the texts are JSON, to be spelled plainly */
   plain_state place;
   float *logits;
-  cli_text text;      /* so far */
-  uint64_t tokens;    /* so far */
+  cli_text text;   /* so far */
+  uint64_t tokens; /* so far */
   uint64_t max_tokens;
   tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
   size_t closing_count, closing_next;
-  bool planned;           /* a completion was found before: of planned_tokens, when planned_bytes were missing */
+  bool planned; /* a completion was found before: of planned_tokens, when planned_bytes were missing */
   uint64_t planned_bytes, planned_tokens;
 } generation;
 

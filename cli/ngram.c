@@ -21,14 +21,14 @@ typedef struct spelling {
 
 struct ngram {
   const tsl_vocab *vocab;
-  uint32_t *first;     /* of each node, the index of its first child */
-  spelling *order;     /* the tokens that text can spell, sorted by bytes */
-  uint32_t count;      /* of them */
-  uint32_t longest;    /* bytes */
-  ngram_state *path;   /* longest + 1 states: after each byte of the token being scored */
-  double *scores;      /* longest + 1: log P of the bytes up to there */
-  uint32_t *open;      /* longest + 1: indices of the tokens that are prefixes of the one being scored, the longest last */
-  double *rest;        /* of each token, the probability that no longer token has taken */
+  uint32_t *first;   /* of each node, the index of its first child */
+  spelling *order;   /* the tokens that text can spell, sorted by bytes */
+  uint32_t count;    /* of them */
+  uint32_t longest;  /* bytes */
+  ngram_state *path; /* longest + 1 states: after each byte of the token being scored */
+  double *scores;    /* longest + 1: log P of the bytes up to there */
+  uint32_t *open;    /* longest + 1: indices of the tokens that are prefixes of the one being scored, the longest last */
+  double *rest;      /* of each token, the probability that no longer token has taken */
 };
 
 /* ---- the trie ------------------------------------------------------------------------------------------------- */
@@ -54,7 +54,8 @@ static uint32_t child(const ngram *m, uint32_t node, uint8_t byte) {
   uint32_t low = m->first[node], end = low + node_children(node), high = end;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (node_byte(middle) < byte) low = middle + 1; else high = middle;
+    if (node_byte(middle) < byte) low = middle + 1;
+    else high = middle;
   }
   return low < end && node_byte(low) == byte ? low : NO_NODE;
 }

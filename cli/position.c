@@ -31,7 +31,8 @@ static int say_where(tsl_matcher *matcher, const char *name, const char *text, s
   size_t line, column;
   line_of(text, offset, &line, &column);
   fflush(stdout);
-  fprintf(stderr, "%s%s:%zu:%zu:%s byte offset %zu: expected ", cli_style_on(stderr, CLI_RED), name, line, column, cli_style_on(stderr, CLI_PLAIN), offset);
+  fprintf(stderr, "%s%s:%zu:%zu:%s byte offset %zu: expected ", cli_style_on(stderr, CLI_RED), name, line, column,
+          cli_style_on(stderr, CLI_PLAIN), offset);
   print_expected(matcher);
   fputs(", found ", stderr);
   if (offset < length) cli_print_quoted(stderr, text + offset, length - offset, SHOWN);

@@ -48,8 +48,11 @@ static bool set_draft(void *to, const char *value) {
   static const struct {
     const char *name;
     tsl_draft draft;
-  } names[] = {{"auto", TSL_DRAFT_AUTO}, {"3", TSL_DRAFT_3}, {"4", TSL_DRAFT_4}, {"6", TSL_DRAFT_6}, {"7", TSL_DRAFT_7}, {"2019-09", TSL_DRAFT_2019_09},
-               {"2019", TSL_DRAFT_2019_09}, {"2020-12", TSL_DRAFT_2020_12}, {"2020", TSL_DRAFT_2020_12}};
+  } names[] = {{"auto", TSL_DRAFT_AUTO},    {"3", TSL_DRAFT_3},
+               {"4", TSL_DRAFT_4},          {"6", TSL_DRAFT_6},
+               {"7", TSL_DRAFT_7},          {"2019-09", TSL_DRAFT_2019_09},
+               {"2019", TSL_DRAFT_2019_09}, {"2020-12", TSL_DRAFT_2020_12},
+               {"2020", TSL_DRAFT_2020_12}};
   const char *name = value;
   if (!strncmp(name, "draft", 5)) name += name[5] == '-' ? 6 : 5;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)

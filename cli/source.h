@@ -23,7 +23,7 @@ typedef struct source {
   const char *from; /* the file, or the regex itself */
   const char *root; /* start rule of a GBNF grammar */
   const char *vocab_path;
-  cli_text text;    /* what was compiled */
+  cli_text text; /* what was compiled */
   tsl_schema_options schema;
   tsl_regex_options regex;
   const char *resolve[SOURCE_MAX_RESOLVES]; /* URL=DIR */

@@ -15,9 +15,9 @@ tsl_status tsl_mask_apply(const uint32_t *mask, void *logits, size_t width, tsl_
   if (width && (!mask || !logits)) return TSL_ERR_ARGUMENT;
   const tsl__logits_kernels *k = tsl__logits();
   switch (dtype) {
-    case TSL_F32: k->apply32(mask, logits, width); return TSL_OK;
-    case TSL_F16: k->apply16(mask, logits, width, MINUS_INF_F16); return TSL_OK;
-    case TSL_BF16: k->apply16(mask, logits, width, MINUS_INF_BF16); return TSL_OK;
+  case TSL_F32: k->apply32(mask, logits, width); return TSL_OK;
+  case TSL_F16: k->apply16(mask, logits, width, MINUS_INF_F16); return TSL_OK;
+  case TSL_BF16: k->apply16(mask, logits, width, MINUS_INF_BF16); return TSL_OK;
   }
   return TSL_ERR_ARGUMENT;
 }

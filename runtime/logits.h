@@ -98,10 +98,10 @@ extern const tsl__logits_kernels tsl__logits_neon;
 
 #define TSL__EXP_FLOOR (-87.0f) /* below, a weight is 0: exp(-87) is the last one well inside the normal numbers */
 #define TSL__EXP_LOG2E 1.44269504f
-#define TSL__EXP_ROUND 12582912.0f         /* 1.5 * 2^23: adding it leaves the nearest integer in the low bits */
-#define TSL__EXP_LN2_HI 0.693359375f       /* nine bits, so that n * LN2_HI is exact */
-#define TSL__EXP_LN2_LO (-2.12194440e-4f)  /* ln 2 - LN2_HI */
-#define TSL__EXP_Q4 0.001392626785673201f  /* (exp(r) - 1 - r) / r^2 on |r| <= 0.347, error 6.6e-8 */
+#define TSL__EXP_ROUND 12582912.0f        /* 1.5 * 2^23: adding it leaves the nearest integer in the low bits */
+#define TSL__EXP_LN2_HI 0.693359375f      /* nine bits, so that n * LN2_HI is exact */
+#define TSL__EXP_LN2_LO (-2.12194440e-4f) /* ln 2 - LN2_HI */
+#define TSL__EXP_Q4 0.001392626785673201f /* (exp(r) - 1 - r) / r^2 on |r| <= 0.347, error 6.6e-8 */
 #define TSL__EXP_Q3 0.00836324691772461f
 #define TSL__EXP_Q2 0.04166655242443085f
 #define TSL__EXP_Q1 0.16666576266288757f

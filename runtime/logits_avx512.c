@@ -14,9 +14,7 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt")))
 
 /* The lanes of the group at i that exist. */
-TARGET static inline __mmask16 lanes_at(size_t i, size_t n) {
-  return n - i >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << (n - i)) - 1);
-}
+TARGET static inline __mmask16 lanes_at(size_t i, size_t n) { return n - i >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << (n - i)) - 1); }
 
 TARGET static void apply32(const uint32_t *mask, float *x, size_t width) {
   const __m512 minus_inf = _mm512_set1_ps(-INFINITY);
@@ -48,8 +46,7 @@ TARGET static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint
 
 TARGET static void or_words(uint32_t *to, const uint32_t *from, size_t words) {
   size_t i = 0;
-  for (; i + 16 <= words; i += 16)
-    _mm512_storeu_si512(to + i, _mm512_or_si512(_mm512_loadu_si512(to + i), _mm512_loadu_si512(from + i)));
+  for (; i + 16 <= words; i += 16) _mm512_storeu_si512(to + i, _mm512_or_si512(_mm512_loadu_si512(to + i), _mm512_loadu_si512(from + i)));
   for (; i < words; i++) to[i] |= from[i];
 }
 

@@ -188,8 +188,7 @@ static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n,
   return (tsl__logits_mass){fold(&all), fold(&legal)};
 }
 
-const tsl__logits_kernels tsl__logits_neon = {"neon",      apply32, apply16, or_words, andnot_words,
-                                              count_words, peak,    above,   sum,      sum_both};
+const tsl__logits_kernels tsl__logits_neon = {"neon", apply32, apply16, or_words, andnot_words, count_words, peak, above, sum, sum_both};
 #else
 typedef int tsl__logits_neon_not_built; /* ISO C wants a declaration in every file */
 #endif

@@ -79,5 +79,5 @@ static double sum(const float *x, const uint32_t *mask, size_t n, float anchor, 
   return tsl__logits_fold(lanes);
 }
 
-const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, or_words, andnot_words,
+const tsl__logits_kernels tsl__logits_portable = {"portable",  apply32, apply16, or_words, andnot_words,
                                                   count_words, peak,    above,   sum,      sum_both};

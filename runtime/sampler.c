@@ -100,7 +100,6 @@ static tsl__logits_mass sum_blocks(const tsl__row *row, float anchor) {
   return total;
 }
 
-
 /* ---- drawing -------------------------------------------------------------------------------------------------- */
 
 /* Greedy: the lowest id among the largest legal logits. */

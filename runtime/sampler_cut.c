@@ -14,9 +14,7 @@
 #define ONES16 ONES4, ONES4, ONES4, ONES4
 static const uint32_t ones[TSL__ROW_WORDS] = {ONES16, ONES16};
 
-const uint32_t *tsl__row_mask(const tsl__row *row, size_t block) {
-  return row->mask ? row->mask + block * TSL__ROW_WORDS : ones;
-}
+const uint32_t *tsl__row_mask(const tsl__row *row, size_t block) { return row->mask ? row->mask + block * TSL__ROW_WORDS : ones; }
 
 /* Floats in their order as integers, and back. */
 static uint32_t key_of(float x) {
@@ -225,7 +223,8 @@ tsl__cut tsl__cut_min_p(const tsl__row *row, tsl__cut from, double weight) {
   if (tsl__logits_weight(from.logit, row->anchor, row->scale) >= weight) return from;
   while (high - low > 1) { /* low fails, high passes */
     uint32_t middle = low + (high - low) / 2;
-    if (tsl__logits_weight(float_of(middle), row->anchor, row->scale) >= weight) high = middle; else low = middle;
+    if (tsl__logits_weight(float_of(middle), row->anchor, row->scale) >= weight) high = middle;
+    else low = middle;
   }
   return (tsl__cut){float_of(high), UINT32_MAX};
 }

@@ -20,9 +20,9 @@
 
 #include "runtime/logits.h"
 
-#define TSL__ROW_BLOCK 1024u                    /* tokens of a block, a multiple of 32 */
-#define TSL__ROW_WORDS (TSL__ROW_BLOCK / 32)    /* words of its mask */
-#define TSL__CUT_SORT 1024u                     /* most tokens that are sorted */
+#define TSL__ROW_BLOCK 1024u                 /* tokens of a block, a multiple of 32 */
+#define TSL__ROW_WORDS (TSL__ROW_BLOCK / 32) /* words of its mask */
+#define TSL__CUT_SORT 1024u                  /* most tokens that are sorted */
 
 typedef struct tsl__row_block {
   double mass;    /* weights of the kept tokens, as tsl__row_measure left it */

@@ -210,8 +210,7 @@ static void portable_is_right(void) {
     static uint32_t bits[64];
     levels[0]->above(row, mask, n, 1.5f, bits);
     size_t wrong = 0;
-    for (size_t i = 0; i < (n + 31) / 32 * 32; i++)
-      wrong += ((bits[i >> 5] >> (i & 31)) & 1u) != (i < n && open_at(i) && row[i] >= 1.5f);
+    for (size_t i = 0; i < (n + 31) / 32 * 32; i++) wrong += ((bits[i >> 5] >> (i & 31)) & 1u) != (i < n && open_at(i) && row[i] >= 1.5f);
     CHECK(wrong == 0);
   }
 }

@@ -273,11 +273,11 @@ static float logit_of(uint64_t *seed, shape kind) {
   double bell = -6;
   for (int i = 0; i < 12; i++) bell += uniform(seed);
   switch (kind) {
-    case FLAT: return 1.25f;                                                     /* everything is a tie */
-    case STEPS: return (float)(tsl_test_random(seed) % 5);                       /* ties by the thousand */
-    case PEAKED: return tsl_test_random(seed) % 512 ? (float)bell - 20 : (float)bell * 2;
-    case ODD: return tsl_test_random(seed) % 8 ? (float)bell * 3 : -INFINITY;    /* a host's own mask */
-    default: return (float)bell * 2.5f;
+  case FLAT: return 1.25f;                               /* everything is a tie */
+  case STEPS: return (float)(tsl_test_random(seed) % 5); /* ties by the thousand */
+  case PEAKED: return tsl_test_random(seed) % 512 ? (float)bell - 20 : (float)bell * 2;
+  case ODD: return tsl_test_random(seed) % 8 ? (float)bell * 3 : -INFINITY; /* a host's own mask */
+  default: return (float)bell * 2.5f;
   }
 }
 
@@ -375,7 +375,8 @@ static void levels_draw_alike(void) {
 
 /* Tokens and probabilities that every platform and compiler must give: inputs are made of integers, and the bits of the results are pinned. */
 static void pinned_draws(void) {
-  static const tsl_sampler_options how[] = {{1, 1, 0, 1, 0}, {2, 0.7f, 40, 1, 0}, {3, 1.3f, 0, 0.9f, 0}, {4, 0.9f, 0, 1, 0.05f}, {5, 0.8f, 50, 0.95f, 0.02f}};
+  static const tsl_sampler_options how[] = {
+      {1, 1, 0, 1, 0}, {2, 0.7f, 40, 1, 0}, {3, 1.3f, 0, 0.9f, 0}, {4, 0.9f, 0, 1, 0.05f}, {5, 0.8f, 50, 0.95f, 0.02f}};
   uint64_t seed = 41, hash = 0;
   for (size_t i = 0; i < 32000; i++) logits[i] = (float)(int)(tsl_test_random(&seed) % 4000) / 256.0f - 9.0f;
   for (size_t i = 0; i < 1000; i++) mask[i] = (uint32_t)tsl_test_random(&seed);
@@ -418,7 +419,7 @@ static void bad_logits(void) {
 }
 
 static void bad_arguments(void) {
-  static const tsl_sampler_options bad[] = {{0, -1, 0, 1, 0}, {0, NAN, 0, 1, 0}, {0, 1, 0, 1.5f, 0}, {0, 1, 0, -0.1f, 0},
+  static const tsl_sampler_options bad[] = {{0, -1, 0, 1, 0},  {0, NAN, 0, 1, 0}, {0, 1, 0, 1.5f, 0}, {0, 1, 0, -0.1f, 0},
                                             {0, 1, 0, NAN, 0}, {0, 1, 0, 1, 2},   {0, 1, 0, 1, -1},   {0, 1, 0, 1, NAN}};
   tsl_sampler *s;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(tsl_sampler_new(&bad[i], NULL, &s) == TSL_ERR_ARGUMENT && !s);
@@ -469,7 +470,8 @@ static void same_seed_same_tokens(void) {
   int differ = 0;
   for (int i = 0; i < 200; i++) {
     tsl_draw x, y, z;
-    CHECK(!tsl_sampler_draw(a, logits, 3000, NULL, &x) && !tsl_sampler_draw(b, logits, 3000, NULL, &y) && !tsl_sampler_draw(c, logits, 3000, NULL, &z));
+    CHECK(!tsl_sampler_draw(a, logits, 3000, NULL, &x) && !tsl_sampler_draw(b, logits, 3000, NULL, &y) &&
+          !tsl_sampler_draw(c, logits, 3000, NULL, &z));
     CHECK(x.token == y.token);
     differ += x.token != z.token;
   }
