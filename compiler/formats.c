@@ -148,7 +148,8 @@ static tsl__expr idn_email(tsl__exprs *x) {
 /* ---- by name -------------------------------------------------------------------------------------------------- */
 
 static const struct builder { const char *name; tsl__expr (*build)(tsl__exprs *x); } builders[] = {
-    {"date-time", date_time}, {"time", full_time}, {"uri-reference", uri_reference}, {"iri-reference", iri_reference},
+    {"date-time", date_time}, {"time", full_time}, {"hostname", tsl__format_hostname},
+    {"uri-reference", uri_reference}, {"iri-reference", iri_reference},
     {"idn-hostname", idn_hostname}, {"idn-email", idn_email},
 };
 

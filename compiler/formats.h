@@ -1,7 +1,7 @@
 /* formats.h - what the `format` keyword of JSON Schema asserts.
  *
  * Exact after their RFCs: date (leap years), time and date-time (RFC 3339; second 60 only where it is 23:59 in UTC, by offset arithmetic; which days had a
- * leap second is not asked), duration (RFC 3339 appendix A), email (RFC 5321 Mailbox), ipv4, ipv6 (RFC 3986 section 3.2.2; no zone), uri,
+ * leap second is not asked), duration (RFC 3339 appendix A), email (RFC 5321 Mailbox, without its limits of length), ipv4, ipv6 (RFC 3986 section 3.2.2; no zone), uri,
  * uri-reference (RFC 3986), iri, iri-reference (RFC 3987), uri-template (RFC 6570), uuid (RFC 4122, either case), json-pointer (RFC 6901),
  * relative-json-pointer (draft-bhutton-relative-json-pointer-00).
  * With limits:
@@ -27,6 +27,9 @@
  * TSL__NONE with *known == true if x failed (see tsl__exprs_status). Cost: microseconds; some 100 ms for idn-hostname and idn-email, which ask PCRE2
  * for Unicode properties: keep the result. */
 tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known);
+
+/* formats_host.c. */
+tsl__expr tsl__format_hostname(tsl__exprs *x);
 
 /* formats_idn.c: the labels of an idn-hostname that are not ASCII. TSL__NONE if x failed. */
 tsl__expr tsl__format_u_label(tsl__exprs *x);

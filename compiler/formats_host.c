@@ -1,0 +1,131 @@
+/* formats_host.c - host names: labels of limited length in a name of limited length.
+ *
+ * Problem   63 octets a label and 253 in all, no hyphen at either end of a label, "--" in third and fourth place only after "xn": as one expression this
+ *           is an intersection of counted loops, whose derivatives are slow to make.
+ * Idea      An automaton in C with two counters and a handful of positions inside a label. A state that can't end within the limits is not entered.
+ * A-labels  After "xn--" comes Punycode (RFC 3492): ASCII characters and a hyphen, or neither; then deltas, each a run of digits (a-z are 0 to 25, 0-9 are
+ *           26 to 35) that a digit below a threshold ends: the threshold is 1, 1, then 26 in the first delta, and at most 26 later. So the first
+ *           delta is  a | [b-z0-9]a | [b-z0-9][b-z0-9][0-9]*[a-z],  and the last character is a letter. The deltas begin after the last
+ *           hyphen: each hyphen begins them anew.
+ * Tested by tests/test_formats.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "compiler/formats.h"
+
+#define LABEL_MAX 63u
+#define NAME_MAX_OCTETS 253u
+
+/* Where in a label. XN_: the characters so far are "x", "xn", "xn-". DELTA_: in Punycode. */
+enum {
+  LABEL_BEGIN,
+  AFTER_LETTER, /* or digit */
+  AFTER_HYPHEN,
+  XN_X,
+  XN_N,
+  XN_HYPHEN,
+  DELTA_BEGIN,  /* after a hyphen of the A-label */
+  DELTA_SECOND, /* one digit of the first delta was read, and it did not end */
+  DELTA_LATER,  /* two digits or more */
+  DELTA_DONE,   /* the first delta has ended, and the last character is a letter */
+  DELTA_OPEN    /* the first delta has ended, and the last character is 0-9 */
+};
+
+typedef struct host {
+  uint32_t total, label; /* octets so far */
+  uint32_t at;
+} host;
+
+static uint32_t pack(host s) { return s.total | s.label << 8 | s.at << 14; }
+static host unpack(uint32_t p) { return (host){p & 255, p >> 8 & 63, p >> 14 & 15}; }
+
+/* The fewest octets until the label may end. */
+static uint32_t to_go(host s) {
+  return !(s.at == AFTER_LETTER || s.at == XN_X || s.at == XN_N || s.at == DELTA_DONE);
+}
+
+static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
+static bool is_letter(uint8_t b) { return (b | 0x20) >= 'a' && (b | 0x20) <= 'z'; }
+
+static uint32_t after_hyphen(host s, bool *ok) {
+  *ok = s.at != LABEL_BEGIN;
+  if (s.at == XN_N) return XN_HYPHEN;
+  if (s.at == XN_HYPHEN) return DELTA_BEGIN;
+  if (s.at >= DELTA_BEGIN) { /* the ASCII part: no hyphen first, none in third and fourth place */
+    *ok = s.label != 4 && !(s.label == 7 && s.at == DELTA_BEGIN);
+    return DELTA_BEGIN;
+  }
+  if (s.label == 3 && s.at == AFTER_HYPHEN) *ok = false;
+  return AFTER_HYPHEN;
+}
+
+/* After a letter or digit. */
+static uint32_t after_character(host s, uint8_t byte) {
+  bool zero = (byte | 0x20) == 'a', letter = is_letter(byte);
+  switch (s.at) {
+    case LABEL_BEGIN: return (byte | 0x20) == 'x' ? XN_X : AFTER_LETTER;
+    case XN_X: return (byte | 0x20) == 'n' ? XN_N : AFTER_LETTER;
+    case DELTA_BEGIN: return zero ? DELTA_DONE : DELTA_SECOND;
+    case DELTA_SECOND: return zero ? DELTA_DONE : DELTA_LATER;
+    case DELTA_LATER: return letter ? DELTA_DONE : DELTA_LATER;
+    case DELTA_DONE:
+    case DELTA_OPEN: return letter ? DELTA_DONE : DELTA_OPEN;
+    default: return AFTER_LETTER;
+  }
+}
+
+/* The state after a byte; false if there is none. */
+static bool next_host(host s, uint8_t byte, host *out) {
+  bool ok = true;
+  *out = s;
+  if (s.label == LABEL_MAX && byte != '.') return false;
+  out->label++;
+  if (byte == '-') {
+    out->at = after_hyphen(s, &ok);
+  } else if (byte == '.') {
+    ok = to_go(s) == 0;
+    out->at = LABEL_BEGIN;
+    out->label = 0;
+  } else {
+    ok = is_digit(byte) || is_letter(byte);
+    out->at = after_character(s, byte);
+  }
+  out->total++;
+  return ok && out->label + to_go(*out) <= LABEL_MAX && out->total + to_go(*out) <= NAME_MAX_OCTETS;
+}
+
+static bool host_nullable(void *ctx, uint32_t param) {
+  (void)ctx;
+  return to_go(unpack(param)) == 0;
+}
+
+static uint32_t host_shortest(void *ctx, uint32_t param) {
+  (void)ctx;
+  return to_go(unpack(param));
+}
+
+static void host_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
+  static const char edges[] = "-./0:ABNOXY[abnoxy{";
+  (void)ctx;
+  (void)param;
+  for (const char *at = edges; *at; at++) tsl__bytes_add(out, (uint8_t)*at);
+}
+
+static void host_print(void *ctx, uint32_t param, char *out, size_t n) {
+  host s = unpack(param);
+  (void)ctx;
+  snprintf(out, n, "host[%u,%u,%u]", (unsigned)s.total, (unsigned)s.label, (unsigned)s.at);
+}
+
+static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
+static const tsl__native_ops host_ops = {host_nullable, host_boundaries, host_step, host_shortest, host_print};
+
+static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
+  host next;
+  (void)ctx;
+  return next_host(unpack(param), byte, &next) ? tsl__expr_native(x, &host_ops, NULL, pack(next)) : TSL__NONE;
+}
+
+tsl__expr tsl__format_hostname(tsl__exprs *x) { return tsl__expr_native(x, &host_ops, NULL, pack((host){0})); }
