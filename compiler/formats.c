@@ -4,7 +4,7 @@
  *   time, date-time  hh:mm:60±hh:mm is right if it is 23:59 in UTC: 2,881 combinations of hours, minutes and offset. As an expression they would have to be
  *                    spelled out; as an automaton its state is what has been read of hours and minutes, and once they are known
  *                    the offset is a literal: 01:29:60 must go on with +01:30 or -22:30.
- *   idn-hostname     labels beyond ASCII are an automaton, see formats_idn.c.
+ *   hostname, idn-hostname  automata too: formats_host.c, formats_idn.c.
  *
  * Tested by tests/test_formats.c
  *
@@ -133,15 +133,8 @@ static tsl__expr iri_reference(tsl__exprs *x) {
 
 /* ---- international names -------------------------------------------------------------------------------------- */
 
-static tsl__expr idn_hostname(tsl__exprs *x) {
-  tsl__expr label = tsl__expr_alt(x, compile(x, "(?:" LDH_LABEL "|" A_LABEL ")", false), tsl__format_u_label(x));
-  tsl__expr dot = compile(x, "[.\\u{3002}\\u{FF0E}\\u{FF61}]", false);
-  label = tsl__expr_seq(x, label, tsl__expr_star(x, tsl__expr_seq(x, dot, label)));
-  return tsl__expr_and(x, label, tsl__expr_repeat(x, tsl__expr_any_char(x), 1, 253));
-}
-
 static tsl__expr idn_email(tsl__exprs *x) {
-  tsl__expr domain = tsl__expr_alt(x, idn_hostname(x), compile(x, ADDRESS_LITERAL, false));
+  tsl__expr domain = tsl__expr_alt(x, tsl__format_idn_hostname(x), compile(x, ADDRESS_LITERAL, false));
   return tsl__expr_seq(x, compile(x, LOCAL_PART(UTF8_NON_ASCII) "@", false), domain);
 }
 
@@ -150,7 +143,7 @@ static tsl__expr idn_email(tsl__exprs *x) {
 static const struct builder { const char *name; tsl__expr (*build)(tsl__exprs *x); } builders[] = {
     {"date-time", date_time}, {"time", full_time}, {"hostname", tsl__format_hostname},
     {"uri-reference", uri_reference}, {"iri-reference", iri_reference},
-    {"idn-hostname", idn_hostname}, {"idn-email", idn_email},
+    {"idn-hostname", tsl__format_idn_hostname}, {"idn-email", idn_email},
 };
 
 static bool same(const char *name, size_t length, const char *other) { return strlen(other) == length && !memcmp(name, other, length); }

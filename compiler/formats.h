@@ -28,10 +28,12 @@
  * for Unicode properties: keep the result. */
 tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known);
 
-/* formats_host.c. */
+/* formats_host.c: the rest of a host name at the beginning of a label, `total` octets having been read. `idn` NULL: ASCII only. */
 tsl__expr tsl__format_hostname(tsl__exprs *x);
+tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total);
 
-/* formats_idn.c: the labels of an idn-hostname that are not ASCII. TSL__NONE if x failed. */
-tsl__expr tsl__format_u_label(tsl__exprs *x);
+/* formats_idn.c: what follows the first byte of a dot after a label, `total` code points having been read; TSL__NONE if that byte begins no dot. */
+tsl__expr tsl__format_idn_hostname(tsl__exprs *x);
+tsl__expr tsl__format_idn_dot(tsl__exprs *x, void *idn, uint32_t total, uint8_t byte);
 
 #endif

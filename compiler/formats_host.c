@@ -1,12 +1,14 @@
 /* formats_host.c - host names: labels of limited length in a name of limited length.
  *
- * Problem   63 octets a label and 253 in all, no hyphen at either end of a label, "--" in third and fourth place only after "xn": as one expression this
- *           is an intersection of counted loops, whose derivatives are slow to make.
+ * Problem   Letters, digits and hyphens (RFC 1123 section 2.1), 63 octets a label and 253 in all (RFC 1035), no hyphen at either end of a label,
+ *           "--" in third and fourth place only after "xn" (RFC 5891 section 4.2.3.1): as one expression this is an intersection of counted loops, whose
+ *           derivatives are slow to make.
  * Idea      An automaton in C with two counters and a handful of positions inside a label. A state that can't end within the limits is not entered.
  * A-labels  After "xn--" comes Punycode (RFC 3492): ASCII characters and a hyphen, or neither; then deltas, each a run of digits (a-z are 0 to 25, 0-9 are
  *           26 to 35) that a digit below a threshold ends: the threshold is 1, 1, then 26 in the first delta, and at most 26 later. So the first
  *           delta is  a | [b-z0-9]a | [b-z0-9][b-z0-9][0-9]*[a-z],  and the last character is a letter. The deltas begin after the last
- *           hyphen: each hyphen begins them anew.
+ *           hyphen: each hyphen begins them anew. Whether all of it decodes to a valid U-label is not checked.
+ * Idn       In an internationalised name (ctx is then that of formats_idn.c) any of four dots ends a label, and a label of either kind may follow.
  * Tested by tests/test_formats.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,7 +18,7 @@
 #include "compiler/formats.h"
 
 #define LABEL_MAX 63u
-#define NAME_MAX_OCTETS 253u
+#define NAME_MAX 253u
 
 /* Where in a label. XN_: the characters so far are "x", "xn", "xn-". DELTA_: in Punycode. */
 enum {
@@ -93,7 +95,7 @@ static bool next_host(host s, uint8_t byte, host *out) {
     out->at = after_character(s, byte);
   }
   out->total++;
-  return ok && out->label + to_go(*out) <= LABEL_MAX && out->total + to_go(*out) <= NAME_MAX_OCTETS;
+  return ok && out->label + to_go(*out) <= LABEL_MAX && out->total + to_go(*out) <= NAME_MAX;
 }
 
 static bool host_nullable(void *ctx, uint32_t param) {
@@ -107,7 +109,7 @@ static uint32_t host_shortest(void *ctx, uint32_t param) {
 }
 
 static void host_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
-  static const char edges[] = "-./0:ABNOXY[abnoxy{";
+  static const char edges[] = "-./0:ABNOXY[abnoxy{\xE3\xE4\xEF\xF0";
   (void)ctx;
   (void)param;
   for (const char *at = edges; *at; at++) tsl__bytes_add(out, (uint8_t)*at);
@@ -123,9 +125,13 @@ static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byt
 static const tsl__native_ops host_ops = {host_nullable, host_boundaries, host_step, host_shortest, host_print};
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
-  host next;
-  (void)ctx;
-  return next_host(unpack(param), byte, &next) ? tsl__expr_native(x, &host_ops, NULL, pack(next)) : TSL__NONE;
+  host s = unpack(param), next;
+  if (ctx && (byte == '.' || byte >= 0x80)) return to_go(s) == 0 ? tsl__format_idn_dot(x, ctx, s.total, byte) : TSL__NONE;
+  return next_host(s, byte, &next) ? tsl__expr_native(x, &host_ops, ctx, pack(next)) : TSL__NONE;
 }
 
-tsl__expr tsl__format_hostname(tsl__exprs *x) { return tsl__expr_native(x, &host_ops, NULL, pack((host){0})); }
+tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total) {
+  return total < NAME_MAX ? tsl__expr_native(x, &host_ops, idn, pack((host){.total = total})) : TSL__NONE;
+}
+
+tsl__expr tsl__format_hostname(tsl__exprs *x) { return tsl__format_host_label(x, NULL, 0); }

@@ -1,4 +1,4 @@
-/* formats_idn.c - U-labels: the labels of internationalised host names (RFC 5890 to 5892).
+/* formats_idn.c - internationalised host names (RFC 5890 to 5892): U-labels, and A-labels and ASCII labels by formats_host.c.
  *
  * Problem   A U-label is a run of letters, digits and marks in which some code points need a neighbour of some kind: U+00B7 stands between two l, a Greek
  *           keraia before Greek, a joiner after a virama. As one expression these are a dozen intersections of large sets.
@@ -19,6 +19,7 @@
 #include "compiler/formats.h"
 
 #define U_LABEL_MAX 59u /* code points: an A-label has 63 octets, four of them "xn--", and each code point takes one at least */
+#define NAME_MAX 253u    /* code points of a name */
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* ---- classes -------------------------------------------------------------------------------------------------- */
@@ -132,11 +133,12 @@ enum { DOT_NONE, DOT_WAITS, DOT_FINE }; /* DOT_FINE: a letter that justifies it 
 
 typedef struct state {
   uint32_t count, after, need, digits, dot;
-  bool beyond; /* a code point beyond ASCII was seen */
+  bool beyond;    /* a code point beyond ASCII was seen */
+  uint32_t total; /* code points of the name so far, this label included */
 } state;
 
-static uint32_t pack(state s) { return s.count | s.after << 6 | s.need << 9 | s.digits << 11 | s.dot << 13 | (uint32_t)s.beyond << 15; }
-static state unpack(uint32_t p) { return (state){p & 63, p >> 6 & 7, p >> 9 & 3, p >> 11 & 3, p >> 13 & 3, (p >> 15 & 1) != 0}; }
+static uint32_t pack(state s) { return s.count | s.after << 6 | s.need << 9 | s.digits << 11 | s.dot << 13 | (uint32_t)s.beyond << 15 | s.total << 16; }
+static state unpack(uint32_t p) { return (state){p & 63, p >> 6 & 7, p >> 9 & 3, p >> 11 & 3, p >> 13 & 3, (p >> 15 & 1) != 0, p >> 16}; }
 
 /* The fewest code points to the end, and their bytes: what is needed next, then a letter for the dot; else one more where the end would be wrong. */
 static uint32_t to_go(state s, uint32_t *bytes) {
@@ -185,6 +187,7 @@ static uint32_t after_class(state s, unsigned class) {
 static state next_state(state s, unsigned class) {
   state t = s;
   t.count++;
+  t.total++;
   t.after = after_class(s, class);
   t.need = NEED_NOTHING;
   if (class == MIDDLE_DOT) t.need = NEED_L;
@@ -228,6 +231,9 @@ static void u_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
     tsl__boundaries(u->x, u->class_of[i], &edges);
     tsl__bytes_or(out, &edges);
   }
+  tsl__bytes_add_range(out, '.', '/');
+  tsl__bytes_add_range(out, 0xE3, 0xE4);
+  tsl__bytes_add_range(out, 0xEF, 0xF0);
 }
 
 static void u_print(void *ctx, uint32_t param, char *out, size_t n) {
@@ -238,24 +244,49 @@ static void u_print(void *ctx, uint32_t param, char *out, size_t n) {
 static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
 static const tsl__native_ops u_ops = {u_nullable, u_boundaries, u_step, u_shortest, u_print};
 
+/* Can a state be left before the limits? */
+static bool alive(state s) {
+  uint32_t bytes, n = to_go(s, &bytes);
+  return s.count + n <= U_LABEL_MAX && s.total + n <= NAME_MAX;
+}
+
 static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   u_label *u = ctx;
   state s = unpack(param);
-  tsl__expr parts[CLASSES];
+  tsl__expr parts[CLASSES + 1];
   size_t n = 0;
   for (unsigned i = 0; i < CLASSES; i++) {
     state t = next_state(s, i);
-    uint32_t bytes;
-    tsl__expr d = legal(s, i) && t.count + to_go(t, &bytes) <= U_LABEL_MAX ? tsl__derive_plain(x, u->class_of[i], byte) : TSL__NONE;
+    tsl__expr d = legal(s, i) && alive(t) ? tsl__derive_plain(x, u->class_of[i], byte) : TSL__NONE;
     if (d) parts[n++] = tsl__expr_seq(x, d, tsl__expr_native(x, &u_ops, u, pack(t)));
   }
+  if (u_nullable(ctx, param)) parts[n++] = tsl__format_idn_dot(x, ctx, s.total, byte);
   return tsl__expr_alt_n(x, parts, n);
 }
 
-tsl__expr tsl__format_u_label(tsl__exprs *x) {
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+/* A label of either kind and what may follow it. */
+static tsl__expr any_label(tsl__exprs *x, u_label *u, uint32_t total) {
+  state s = {.total = total};
+  tsl__expr label = tsl__format_host_label(x, u, total);
+  return alive(s) ? tsl__expr_alt(x, label, tsl__expr_native(x, &u_ops, u, pack(s))) : label;
+}
+
+tsl__expr tsl__format_idn_dot(tsl__exprs *x, void *idn, uint32_t total, uint8_t byte) {
+  tsl__expr rest;
+  switch (byte) { /* U+002E, U+3002, U+FF0E and U+FF61: RFC 3490 section 3.1 */
+    case '.': rest = TSL__EPS; break;
+    case 0xE3: rest = tsl__expr_literal(x, "\x80\x82", 2); break;
+    case 0xEF: rest = tsl__expr_alt(x, tsl__expr_literal(x, "\xBC\x8E", 2), tsl__expr_literal(x, "\xBD\xA1", 2)); break;
+    default: return TSL__NONE;
+  }
+  return total + 1 < NAME_MAX ? tsl__expr_seq(x, rest, any_label(x, idn, total + 1)) : TSL__NONE;
+}
+
+tsl__expr tsl__format_idn_hostname(tsl__exprs *x) {
   u_label *u = tsl__exprs_alloc(x, sizeof *u);
   if (!u) return TSL__NONE;
   u->x = x;
-  if (!sort_code_points(x, u->class_of)) return TSL__NONE;
-  return tsl__expr_native(x, &u_ops, u, pack((state){0}));
+  return sort_code_points(x, u->class_of) ? any_label(x, u, 0) : TSL__NONE;
 }

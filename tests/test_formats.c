@@ -6,6 +6,7 @@
 
 #include "compiler/deriv.h"
 #include "compiler/json.h"
+#include "compiler/regex.h"
 #include "tests/check.h"
 
 static tsl__exprs *new_exprs(void) {
@@ -121,6 +122,55 @@ static void test_calendar(void) {
   CHECK(valid(m, "2024-02-29", 10));
 }
 
+/* ---- host names ----------------------------------------------------------------------------------------------- */
+
+/* The rules of formats_host.c once more, as a pattern. */
+#define LDH_LABEL "(?!..--)[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?"
+#define FIRST_DELTA "(?:[aA]|[b-zB-Z0-9][aA]|[b-zB-Z0-9]{2}[0-9]*[a-zA-Z])"
+#define A_LABEL                                                                                                   \
+  "(?=[A-Za-z0-9\\-]{5,63}(?![A-Za-z0-9\\-]))[Xx][Nn]--(?!-|..--)(?:[A-Za-z0-9\\-]+-)?" FIRST_DELTA "(?:[A-Za-z0-9]*[A-Za-z])?"
+#define LABEL "(?:" LDH_LABEL "|" A_LABEL ")"
+
+static size_t random_label(uint64_t *seed, char *out) {
+  static const char *const begins[] = {"", "", "xn--", "XN--", "xn-", "ab--", "x", "a", "xn--a-", "xn--ab--"};
+  static const char letters[] = "aaabzx019n--";
+  const char *begin = begins[tsl_test_random(seed) % 10];
+  size_t n = strlen(begin), more = tsl_test_random(seed) % 8 ? tsl_test_random(seed) % 7 : 50 + tsl_test_random(seed) % 15;
+  memcpy(out, begin, n);
+  for (; more > 0; more--) out[n++] = more % 16 == 15 ? 'b' : letters[tsl_test_random(seed) % 12];
+  return n;
+}
+
+static void test_host_names(void) {
+  static const char pattern[] = "(?=.{1,253}$)" LABEL "(?:\\." LABEL ")*";
+  made *m = format("hostname", 8);
+  tsl__exprs *x = new_exprs();
+  tsl__expr e;
+  uint64_t seed = 3;
+  unsigned matched = 0;
+  char text[1024];
+  CHECK(tsl__regex_compile(x, pattern, sizeof pattern - 1, NULL, &e, NULL) == TSL_OK);
+  for (unsigned round = 0; round < 6000; round++) {
+    size_t n = 0;
+    for (unsigned labels = (unsigned)(tsl_test_random(&seed) % 6 ? tsl_test_random(&seed) % 3 : tsl_test_random(&seed) % 11);; labels--) {
+      n += random_label(&seed, text + n);
+      if (!labels) break;
+      text[n++] = '.';
+    }
+    bool want = tsl__expr_matches(x, e, text, n);
+    matched += want;
+    CHECKF(valid(m, text, n) == want, "%.*s", (int)n, text);
+    if (tsl__exprs_count(x) > 100000) { /* the pattern has many states */
+      tsl__exprs_free(x);
+      x = new_exprs();
+      CHECK(tsl__regex_compile(x, pattern, sizeof pattern - 1, NULL, &e, NULL) == TSL_OK);
+    }
+  }
+  CHECK(matched > 1000);
+  printf("  6000 names like the pattern says, %u of them valid\n", matched);
+  tsl__exprs_free(x);
+}
+
 /* ---- no dead ends --------------------------------------------------------------------------------------------- */
 
 /* Follow the shortest way to the end; each step must be one byte nearer. */
@@ -221,6 +271,7 @@ int main(void) {
   RUN(test_table, "tests/cases/regex_formats.txt");
   RUN(test_calendar, "dates against the rules of the calendar");
   RUN(test_leap_seconds, "leap seconds against arithmetic");
+  RUN(test_host_names, "random host names against a pattern");
   RUN(test_completions, "what has begun well can be completed");
   RUN(test_suite, "JSON Schema Test Suite");
   for (size_t i = 0; i < cached; i++) tsl__exprs_free(cache[i].x);
