@@ -117,6 +117,7 @@ static const uint8_t in_place[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_
 struct step {
   sid s;
   uint32_t keyword, child;
+  uint32_t height; /* of what has been seen below: subschemas of one value inside one another */
 };
 
 /* The next subschema of the same value, or UINT32_MAX. */
@@ -135,20 +136,29 @@ static sid next_in_place(const struct schema *s, struct step *at) {
 enum { WHITE, GREY, BLACK };
 
 /* Depth first with a stack of its own; a grey node that is met again is a cycle. */
-static void follow(struct schema *s, sid from, uint8_t *colour, struct step *stack) {
+static void follow(struct schema *s, sid from, uint8_t *colour, uint32_t *heights, struct step *stack) {
   size_t n = 0;
-  stack[n++] = (struct step){from, 0, 0};
+  stack[n++] = (struct step){.s = from};
   colour[from] = GREY;
   while (n) {
-    sid c = next_in_place(s, &stack[n - 1]);
+    struct step *top = &stack[n - 1];
+    sid c = next_in_place(s, top);
     if (c == UINT32_MAX) {
-      colour[stack[--n].s] = BLACK;
+      colour[top->s] = BLACK;
+      heights[top->s] = top->height + 1;
+      if (top->height > TSL__SCHEMA_DEPTH) {
+        tsl__schema_fail(s, TSL_ERR_LIMIT, tsl__node_of(s, top->s)->at, "more than %u references and combinations inside one another", TSL__SCHEMA_DEPTH);
+        return;
+      }
+      if (--n && heights[top->s] > top[-1].height) top[-1].height = heights[top->s];
+    } else if (colour[c] == BLACK) {
+      if (heights[c] > top->height) top->height = heights[c];
     } else if (colour[c] == GREY) {
       tsl__schema_fail(s, TSL_ERR_SCHEMA, tsl__node_of(s, c)->at, "the schema refers to itself without going through a property or an item");
       return;
-    } else if (colour[c] == WHITE) {
+    } else {
       colour[c] = GREY;
-      stack[n++] = (struct step){c, 0, 0};
+      stack[n++] = (struct step){.s = c};
     }
   }
 }
@@ -159,11 +169,13 @@ static bool acyclic(struct schema *s) {
   for (size_t i = 0; i < s->nodes.n; i++) all |= s->nodes.at[i]->mask;
   if (!(all & references)) return true;
   uint8_t *colour = tsl__alloc_zero(s->alloc, s->nodes.n);
+  uint32_t *heights = tsl__alloc(s->alloc, s->nodes.n * sizeof *heights);
   struct step *stack = tsl__alloc(s->alloc, s->nodes.n * sizeof *stack);
-  if (!colour || !stack) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (!colour || !heights || !stack) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   for (size_t i = 0; i < s->nodes.n && s->status == TSL_OK; i++)
-    if (colour[i] == WHITE) follow(s, (sid)i, colour, stack);
+    if (colour[i] == WHITE) follow(s, (sid)i, colour, heights, stack);
   tsl__free(s->alloc, stack, s->nodes.n * sizeof *stack);
+  tsl__free(s->alloc, heights, s->nodes.n * sizeof *heights);
   tsl__free(s->alloc, colour, s->nodes.n);
   return tsl__schema_ok(s);
 }

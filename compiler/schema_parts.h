@@ -21,7 +21,7 @@
 #define TSL__SCHEMA_ALTERNATIVES 4096u /* conjunctions of one goal */
 #define TSL__SCHEMA_CLAUSES 64u        /* open disjunctions of one object */
 #define TSL__SCHEMA_CELLS 4096u        /* groups of extra keys that patterns tell apart, of one object */
-#define TSL__SCHEMA_DEPTH 1000u        /* goals inside one another while the shortest value is looked for */
+#define TSL__SCHEMA_DEPTH 500u         /* subschemas of one value inside one another; values that must be inside one another */
 #define TSL__SCHEMA_CHAIN 2000u        /* items that contains must count one by one */
 #define TSL__SCHEMA_SEARCH 200000u     /* steps of one search for the cheapest way to satisfy clauses */
 #define TSL__SCHEMA_UNIQUE 256u        /* different values under uniqueItems */

@@ -459,6 +459,38 @@ static void test_out_of_memory(void) {
   CHECK(b.held == 0);
 }
 
+/* Chains of `n` definitions, each made by `format` from its number and the next one's. */
+static tsl_status compile_chain(const char *format, unsigned n, tsl_error *error) {
+  struct text t = {0};
+  char piece[200];
+  tsl_grammar *g;
+  put(&t, "{\"$ref\":\"#/$defs/0\",\"$defs\":{", strlen("{\"$ref\":\"#/$defs/0\",\"$defs\":{"));
+  for (unsigned i = 0; i < n; i++) put(&t, piece, (size_t)snprintf(piece, sizeof piece, format, i, i + 1));
+  put(&t, piece, (size_t)snprintf(piece, sizeof piece, "\"%u\":{\"type\":\"null\"}}}", n));
+  tsl_status status = tsl_grammar_json_schema(vocab, t.at, t.n, NULL, NULL, &g, error);
+  if (g) tsl_grammar_release(g);
+  free(t.at);
+  return status;
+}
+
+static void test_chains(void) {
+  static const char *const formats[] = {
+      "\"%u\":{\"$ref\":\"#/$defs/%u\"},",
+      "\"%u\":{\"allOf\":[{\"$ref\":\"#/$defs/%u\"}]},",
+      "\"%u\":{\"not\":{\"not\":{\"$ref\":\"#/$defs/%u\"}},\"title\":\"\"},",
+      "\"%u\":{\"anyOf\":[{\"$ref\":\"#/$defs/%u\"},false]},",
+      "\"%u\":{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/%u\"}},\"required\":[\"a\"]},",
+      "\"%u\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/%u\"},\"minItems\":1},",
+  };
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    tsl_error error = {0};
+    tsl_status status = compile_chain(formats[i], 120, &error);
+    CHECKF(status == TSL_OK, "%s 120 times: %s, %s", formats[i], tsl_status_name(status), error.message);
+    status = compile_chain(formats[i], 20000, &error);
+    CHECKF(status == TSL_OK || (status == TSL_ERR_LIMIT && error.message[0]), "%s 20000 times: %s, %s", formats[i], tsl_status_name(status), error.message);
+  }
+}
+
 static void test_report(void) {
   static const char schema[] = "{\"type\":\"object\",\"properties\":{\"a/b\":{\"type\":\"string\",\"format\":\"no-such-format\",\"title\":\"T\"}},\"divisibleBy\":2}";
   static const char *const wanted[] = {
@@ -484,6 +516,7 @@ static void test_report(void) {
 int main(void) {
   make_vocab();
   RUN(test_cases, "schemas: accepted, rejected, refused, shortest; no dead ends");
+  RUN(test_chains, "long chains: compiled or a limit, never a crash");
   RUN(test_report, "the report");
   RUN(test_out_of_memory, "every allocation may fail");
   RUN(test_suite, "the JSON Schema Test Suite, property order any");
