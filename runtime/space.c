@@ -98,6 +98,7 @@ void tsl__space_begin(tsl__space *s) {
   s->why = NULL;
   s->steps = 0;
   s->depth = 0;
+  s->union_depth = 0;
   s->cycle = UINT32_MAX;
   if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx);
 }

@@ -66,6 +66,7 @@ struct tsl__space {
   uint32_t max_stacks;
   const int *cancel;
   uint32_t depth;     /* of nested walks */
+  uint32_t union_depth; /* of unions of tails */
   uint32_t cycle;     /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
   tsl_status status;  /* sticky during one piece of work */
   const char *why;

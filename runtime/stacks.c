@@ -3,6 +3,7 @@
  */
 #include "runtime/stacks.h"
 
+#define UNION_DEPTH_MAX 4000u /* levels of tails united at once */
 #define STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
 
 /* ---- interning ------------------------------------------------------------------------------------------------ */
@@ -71,7 +72,7 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
 /* Add a frame; one that is over gives way to what follows it, one that is a fork to its branches. */
 static void land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r) return;
+  if (!r || !tsl__space_step(space, 1)) return;
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges; i++) {
       uint32_t c;
@@ -113,19 +114,44 @@ static tsl__stack collect(tsl__space *space, step *s) {
   return result;
 }
 
+static uint64_t move_hash(tsl__stack from, uint32_t by) { return tsl__mix((uint64_t)from << 32 | by); }
+
+static bool find_move(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to) {
+  tsl__index_iter it = tsl__index_first(&space->moves.index, move_hash(from, by));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__move *m = tsl__space_at(space, moves, i);
+    if (m->from == from && m->by == by) return *to = m->to, true;
+  }
+  return false;
+}
+
+static bool remember_move(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to) {
+  tsl__move *m = tsl__pool_add(&space->moves.pool, &space->alloc);
+  if (m) *m = (tsl__move){from, to, by};
+  if (m && tsl__index_add(&space->moves.index, &space->alloc, move_hash(from, by), tsl__space_count(space, moves) - 1)) return true;
+  out_of_memory(space);
+  return false;
+}
+
+/* Unions are remembered: without that, tails that share tails would be united again along every path to them. */
 static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
+  tsl__stack low = a < b ? a : b, high = a < b ? b : a, u = 0;
   if (a == b) return a;
+  if (find_move(space, low, TSL__MOVE_UNION | high, &u)) return u;
+  if (space->union_depth >= UNION_DEPTH_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be united"), 0;
   step s = {0};
+  space->union_depth++;
   for (int k = 0; k < 2; k++) {
-    const tsl__stack_rec *r = tsl__stack_at(space, k ? b : a);
-    for (uint32_t i = 0; i < r->n; i++) {
+    const tsl__stack_rec *r = tsl__stack_at(space, k ? high : low);
+    for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
       const tsl__cell *c = cell_at(space, r->cells[i]);
       land(space, &s, c->state, c->count, c->tail);
     }
   }
-  tsl__stack u = collect(space, &s);
+  u = collect(space, &s);
   step_free(space, &s);
-  return u;
+  space->union_depth--;
+  return u && remember_move(space, low, TSL__MOVE_UNION | high, u) ? u : 0;
 }
 
 /* ---- one byte ------------------------------------------------------------------------------------------------- */
@@ -287,16 +313,7 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   }
 }
 
-static uint64_t move_hash(tsl__stack from, tsl_token by) { return tsl__mix((uint64_t)from << 32 | by); }
-
-bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
-  tsl__index_iter it = tsl__index_first(&space->moves.index, move_hash(from, token));
-  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__move *m = tsl__space_at(space, moves, i);
-    if (m->from == from && m->by == token) return *to = m->to, true;
-  }
-  return false;
-}
+bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) { return find_move(space, from, token, to); }
 
 /* Land on all frames of a position again: to unite the ways of a token that can be spelled and named. */
 static void land_all(tsl__space *space, step *s, tsl__stack at) {
@@ -329,10 +346,7 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
   }
   step_free(space, &s);
   if (space->status != TSL_OK) return 0;
-  tsl__move *m = tsl__pool_add(&space->moves.pool, &space->alloc);
-  if (m) *m = (tsl__move){from, to, token};
-  if (!m || !tsl__index_add(&space->moves.index, &space->alloc, move_hash(from, token), tsl__space_count(space, moves) - 1)) return out_of_memory(space), 0;
-  return to;
+  return remember_move(space, from, token, to) ? to : 0;
 }
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */

@@ -34,11 +34,12 @@ typedef struct tsl__stack_rec {
   _Atomic(uint64_t) identity; /* XXH3-64 of the mask's words, once asked for (0: not yet) */
 } tsl__stack_rec;
 
-/* Where a token or byte leads from a position. */
+/* Where a token leads from a position, or what two positions are together. */
 typedef struct tsl__move {
   tsl__stack from, to; /* to 0: rejected */
-  uint32_t by;         /* token */
+  uint32_t by;         /* a token, or TSL__MOVE_UNION and the other position */
 } tsl__move;
+#define TSL__MOVE_UNION 0x80000000u
 
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at(s, stacks, i); }
 
