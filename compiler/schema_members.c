@@ -178,7 +178,9 @@ static void finish_way(struct member *m, uint64_t done) {
   st->shortest = UNKNOWN;
   st->done |= done;
   if (!take(st, m->key)) return;
-  uint32_t rest = cost(st);
+  uint32_t id = o->clause_count || !m->ask_only ? intern(s, st) : UINT32_MAX; /* with clauses the cost is a search, and worth remembering */
+  if (id == UINT32_MAX && !tsl__schema_ok(s)) return;
+  uint32_t rest = cost(id == UINT32_MAX ? st : s->states.at[id]);
   if (rest == TSL__INF) return;
   const struct gaps *g = tsl__schema_gaps(s, o->level);
   if (!g) return;
@@ -186,8 +188,6 @@ static void finish_way(struct member *m, uint64_t done) {
   bytes = tsl__add(tsl__add(bytes, rest), g->colon_cost);
   if (bytes < m->shortest) m->shortest = bytes;
   if (m->ask_only) return;
-  uint32_t id = intern(s, st);
-  if (id == UINT32_MAX) return;
   if (++m->ways > OPTIONS_MAX) {
     tsl__exprs_fail(s->x, TSL_ERR_LIMIT, "a member can fulfil open constraints in more than 1024 ways");
     return;
