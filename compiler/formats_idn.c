@@ -204,10 +204,19 @@ static state next_state(state s, unsigned class) {
 
 /* ---- the automaton -------------------------------------------------------------------------------------------- */
 
+/* The classes as they are stepped through: a walk over a vocabulary makes tens of thousands of steps. */
 typedef struct u_label {
-  tsl__exprs *x; /* where the classes live */
-  tsl__expr class_of[CLASSES];
+  tsl__expr after[CLASSES][256]; /* the derivative of each class by each first byte */
+  tsl__bytes edges[CLASSES];     /* the bytes where that may change */
 } u_label;
+
+static void tabulate(tsl__exprs *x, const tsl__expr class_of[CLASSES], u_label *u) {
+  for (unsigned i = 0; i < CLASSES; i++) {
+    tsl__boundaries(x, class_of[i], &u->edges[i]);
+    for (unsigned b = 0; b < 256; b++)
+      u->after[i][b] = b && !tsl__bytes_has(&u->edges[i], b) ? u->after[i][b - 1] : tsl__derive_plain(x, class_of[i], (uint8_t)b);
+  }
+}
 
 static bool u_nullable(void *ctx, uint32_t param) {
   state s = unpack(param);
@@ -225,12 +234,8 @@ static uint32_t u_shortest(void *ctx, uint32_t param) {
 
 static void u_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   const u_label *u = ctx;
-  tsl__bytes edges;
-  for (unsigned i = 0; i < CLASSES; i++) {
-    if (!legal(unpack(param), i)) continue;
-    tsl__boundaries(u->x, u->class_of[i], &edges);
-    tsl__bytes_or(out, &edges);
-  }
+  for (unsigned i = 0; i < CLASSES; i++)
+    if (legal(unpack(param), i)) tsl__bytes_or(out, &u->edges[i]);
   tsl__bytes_add_range(out, '.', '/');
   tsl__bytes_add_range(out, 0xE3, 0xE4);
   tsl__bytes_add_range(out, 0xEF, 0xF0);
@@ -256,9 +261,11 @@ static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) 
   tsl__expr parts[CLASSES + 1];
   size_t n = 0;
   for (unsigned i = 0; i < CLASSES; i++) {
-    state t = next_state(s, i);
-    tsl__expr d = legal(s, i) && alive(t) ? tsl__derive_plain(x, u->class_of[i], byte) : TSL__NONE;
-    if (d) parts[n++] = tsl__expr_seq(x, d, tsl__expr_native(x, &u_ops, u, pack(t)));
+    tsl__expr d = u->after[i][byte];
+    state t;
+    if (!d || !legal(s, i)) continue;
+    t = next_state(s, i);
+    if (alive(t)) parts[n++] = tsl__expr_seq(x, d, tsl__expr_native(x, &u_ops, u, pack(t)));
   }
   if (u_nullable(ctx, param)) parts[n++] = tsl__format_idn_dot(x, ctx, s.total, byte);
   return tsl__expr_alt_n(x, parts, n);
@@ -286,7 +293,8 @@ tsl__expr tsl__format_idn_dot(tsl__exprs *x, void *idn, uint32_t total, uint8_t 
 
 tsl__expr tsl__format_idn_hostname(tsl__exprs *x) {
   u_label *u = tsl__exprs_alloc(x, sizeof *u);
-  if (!u) return TSL__NONE;
-  u->x = x;
-  return sort_code_points(x, u->class_of) ? any_label(x, u, 0) : TSL__NONE;
+  tsl__expr class_of[CLASSES];
+  if (!u || !sort_code_points(x, class_of)) return TSL__NONE;
+  tabulate(x, class_of, u);
+  return any_label(x, u, 0);
 }
