@@ -54,7 +54,7 @@ tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocat
   x->alloc = *allocator;
   x->parent = parent;
   tsl__arena_init(&x->arena, &x->alloc);
-  x->max_steps = limits->max_steps ? limits->max_steps : 20000000u;
+  x->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
   x->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
   x->cancel = limits->cancel;
   if (parent) {

@@ -465,7 +465,7 @@ static enum verdict judge(struct object *o, const struct target *t) {
 
 /* A clause with one target left is no choice. */
 static bool settle(struct object *o, const struct target *t) {
-  struct known *k = &o->known[t->key];
+  struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL; /* the other kinds name no key */
   switch (t->kind) {
     case ATOM_ABSENT:
       k->forbidden = true;

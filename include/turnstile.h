@@ -195,7 +195,7 @@ typedef struct tsl_limits {
   uint64_t max_memory;       /* bytes of one grammar's tables, at compile and after [256 MiB] */
   uint32_t max_stacks;       /* parallel stacks of a matcher, for ambiguous grammars [4096] */
   uint32_t max_depth;        /* nesting of input text: brackets of JSON, groups of regex and GBNF [512] */
-  uint64_t max_steps;        /* derivative steps spent by one compile call or one mask call [20,000,000] */
+  uint64_t max_steps;        /* derivative steps spent by one compile call or one mask call [4,000,000] */
   const int *cancel;         /* polled: non-zero cancels (TSL_ERR_CANCELLED); NULL = never */
 } tsl_limits;
 
