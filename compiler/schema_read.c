@@ -295,7 +295,7 @@ static bool read_value(struct reader *r, struct keyword_value *k, enum shape sha
     case SHAPE_FORMAT: return read_format(r, k, asserts);
     case SHAPE_DEPENDENCIES: return read_dependencies(r, k);
     case SHAPE_REQUIRED:
-      if (r->draft == D3 && !is_list(k->value)) return *asserts = false, true; /* a boolean: read with the parent's properties */
+      if (r->draft == D3) return *asserts = false, true; /* a boolean: read with the parent's properties */
       return (is_list(k->value) && all_strings(k->value)) || bad(r, k->value, "a list of names");
     case SHAPE_ARRAY: return is_list(k->value) || bad(r, k->value, "a list of values");
     case SHAPE_COUNT: return tsl__json_count(k->value, &k->count) || bad(r, k->value, "a non-negative integer");
@@ -389,14 +389,16 @@ static bool read_node(struct schema *s, sid id) {
     bool asserts = true;
     struct keyword_value k = found[i];
     if (!read_value(&r, &k, shapes[i], &asserts)) return false;
-    if (r.draft == D3 && k.keyword == KW_REQUIRED) asserts = asserts && is_list(k.value);
     if (asserts) found[kept++] = k;
     else node->mask &= ~((uint64_t)1 << k.keyword);
-    if (r.draft == D3 && k.keyword == KW_PROPERTIES && draft3_required(&r, &k, &found[kept])) {
-      uint32_t at = kept++; /* keep the order: REQUIRED follows REF, which hides all in draft 3 */
-      node->mask |= (uint64_t)1 << found[at].keyword;
-      while (i + 1 < n && found[i + 1].keyword == KW_REQUIRED) i++;
-    }
+  }
+  struct keyword_value required;
+  const struct keyword_value *first = kept && found[0].keyword == KW_TYPE ? &found[1] : &found[0];
+  if (r.draft == D3 && tsl__has(node, KW_PROPERTIES) && draft3_required(&r, first, &required)) {
+    uint32_t at = kept++;
+    for (; at > 0 && found[at - 1].keyword > KW_REQUIRED; at--) found[at] = found[at - 1];
+    found[at] = required;
+    node->mask |= (uint64_t)1 << KW_REQUIRED;
   }
   node->values = tsl__arena_copy(&s->arena, found, kept * sizeof *found);
   if (!node->values) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
