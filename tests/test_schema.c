@@ -391,7 +391,7 @@ static void run_draft(const char *suite, const char *draft, uint32_t number_of_d
 
 static void test_suite(void) {
   static const struct { const char *name; uint32_t draft; } drafts[] = {
-      {"draft4", 4}, {"draft6", 6}, {"draft7", 7}, {"draft2019-09", 2019}, {"draft2020-12", 2020}};
+      {"draft3", 3}, {"draft4", 4}, {"draft6", 6}, {"draft7", 7}, {"draft2019-09", 2019}, {"draft2020-12", 2020}};
   const char *suite = getenv("TSL_SUITE");
   char path[900];
   size_t length;
