@@ -104,14 +104,6 @@ bool tsl__side_equal(const tsl__side *a, const tsl__side *b) {
   return lists_equal(a->excluded, b->excluded, a->excluded_count);
 }
 
-uint64_t tsl__side_hash(const tsl__side *s) {
-  uint64_t h = tsl__mix(s->spelling * 16 + s->zero * 8u + s->positive * 4u + s->has_low * 2u + s->has_high);
-  if (s->has_low) h = tsl__mix(h ^ tsl__decimal_hash(&s->low));
-  if (s->has_high) h = tsl__mix(h + tsl__decimal_hash(&s->high));
-  for (uint32_t k = 0; k < s->tracker_count; k++) h = tsl__mix(h ^ tsl__hash(s->trackers[k].unit->limb, s->trackers[k].unit->n * sizeof(uint32_t)));
-  return tsl__mix(h + s->excluded_count);
-}
-
 /* ---- reading a digit ------------------------------------------------------------------------------------------ */
 
 static uint32_t digit_at(const tsl__decimal *d, int64_t position) { return position < (int64_t)d->count ? (uint32_t)(d->digits[position] - '0') : 0; }

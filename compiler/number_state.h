@@ -69,7 +69,6 @@ typedef struct tsl__exponents {
 /* The side of `spec` (canonical, not empty) for a sign; memory from `arena`, decimals borrowed. Errors: NO_MEMORY. */
 tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_spec *spec, bool negative);
 bool tsl__side_equal(const tsl__side *a, const tsl__side *b);
-uint64_t tsl__side_hash(const tsl__side *side);
 
 /* A state lives in memory of this size, aligned as malloc's; its arrays lie behind it. The content is undefined until begin or as the caller fills it. */
 size_t tsl__number_state_size(const tsl__side *side);

@@ -383,7 +383,6 @@ uint32_t tsl__schema_draft(const tsl__json *root, uint32_t otherwise);
 
 /* ---- schema_read.c ---- */
 enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *drafts, enum shape *shape); /* KW_COUNT: none */
-const char *tsl__schema_keyword_name(enum keyword k);
 /* The node of a place; read later by tsl__schema_read. */
 sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_t scope);
 /* Read all nodes that are not read yet, and those that they lead to. */

@@ -22,15 +22,6 @@ enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *dra
   return KW_COUNT;
 }
 
-const char *tsl__schema_keyword_name(enum keyword k) {
-  static const char *const names[] = {
-#define TSL__KEYWORD(name, text, where, kind) text,
-#include "compiler/schema_keywords.def"
-#undef TSL__KEYWORD
-  };
-  return names[k];
-}
-
 /* ---- nodes -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t scoped_hash(const tsl__json *at, uint32_t scope) { return tsl__mix((uint64_t)(uintptr_t)at * 31 + scope); }

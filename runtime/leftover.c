@@ -44,23 +44,6 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
   return number;
 }
 
-tsl__leftover tsl__leftover_union(tsl__space *space, tsl__leftover a, tsl__leftover b) {
-  tsl__leftover flag = (a | b) & TSL__WHOLE;
-  a = tsl__leftover_set(a);
-  b = tsl__leftover_set(b);
-  if (a == b || b == 0) return a | flag;
-  if (a == 0) return b | flag;
-  const tsl__leftover_rec *p = tsl__leftover_at(space, a), *q = tsl__leftover_at(space, b);
-  size_t n = p->n + q->n;
-  uint32_t *nodes = tsl__alloc(&space->alloc, n * sizeof *nodes);
-  if (!nodes) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
-  memcpy(nodes, p->nodes, p->n * sizeof *nodes);
-  memcpy(nodes + p->n, q->nodes, q->n * sizeof *nodes);
-  tsl__leftover t = tsl__leftover_intern(space, nodes, n);
-  tsl__free(&space->alloc, nodes, n * sizeof *nodes);
-  return t | flag;
-}
-
 static uint64_t child_hash(tsl__leftover t, uint8_t byte) { return tsl__mix(((uint64_t)t << 8 | byte) + 1); }
 
 static const tsl__child *find_child(const tsl__space *space, tsl__leftover t, uint8_t byte, uint64_t hash) {

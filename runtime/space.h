@@ -59,7 +59,6 @@ struct tsl__space {
   void *hook_ctx;
   tsl__arena arena; /* small arrays of the tables' entries */
   tsl__table states, stand_ins, leftovers, children, bitsets, masks, classes, walks, stacks, cells, moves;
-  tsl__pool forks;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t walk_steps;       /* in all */
   uint64_t max_memory;

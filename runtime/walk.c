@@ -116,10 +116,6 @@ static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t
   return NULL;
 }
 
-const tsl__walk *tsl__walk_find(const tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
-  return find(space, state, context_of(space, state, count, over, last), over);
-}
-
 /* ---- gathering ------------------------------------------------------------------------------------------------ */
 
 static void leave_node(tsl__space *space, level *l, uint32_t node) {

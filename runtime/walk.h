@@ -38,8 +38,6 @@ typedef struct tsl__walk {
 
 /* Walk. `last`: nothing follows this frame, so what runs past its end need not be gathered. NULL on failure (sticky). Needs the lock. */
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last);
-/* The remembered answer, or NULL. Needs no lock. */
-const tsl__walk *tsl__walk_find(const tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last);
 
 /* Tables for lengths of tokens, made once in the vocabulary's layer. */
 tsl_status tsl__walk_prepare(tsl__space *base);

@@ -327,14 +327,6 @@ static bool is_idle(const tsl__step *step, const tsl__encode_work *w) {
   return step->kind == TSL__STEP_NFC && tsl__nfc_is_plain(w->pieces[0].bytes.at, w->pieces[0].bytes.n);
 }
 
-bool tsl__steps_any(const tsl__bpe_tokenizer *t, bool normaliser) {
-  const tsl__span *span = &t->tables.span[TSL__SPAN_STEPS];
-  const tsl__step *steps = span->at;
-  for (size_t i = 0; i < span->size / sizeof *steps; i++)
-    if ((steps[i].normaliser != 0) == normaliser) return true;
-  return false;
-}
-
 tsl_status tsl__steps_run(const tsl__bpe_tokenizer *t, tsl__encode_work *w, bool normaliser, bool at_start) {
   const tsl__span *span = &t->tables.span[TSL__SPAN_STEPS];
   const tsl__step *steps = span->at;

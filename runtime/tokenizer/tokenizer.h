@@ -172,7 +172,6 @@ tsl_status tsl__pattern_test(const tsl__pattern *p, tsl__encode_work *work, cons
 
 /* Run the steps that are (or are not) the normaliser's over work->pieces[0], which holds valid UTF-8; the result is there too. */
 tsl_status tsl__steps_run(const tsl__bpe_tokenizer *t, tsl__encode_work *work, bool normaliser, bool at_start);
-bool tsl__steps_any(const tsl__bpe_tokenizer *t, bool normaliser);
 void tsl__work_free(tsl__encode_work *work);
 
 /* ---- nfc.c ---------------------------------------------------------------------------------------------------- */
