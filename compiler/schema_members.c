@@ -1,8 +1,12 @@
 /* schema_members.c - following an object: states, and the expressions of what may come next.
  *
- *   object   { open ( } | first "key" colon VALUE after next )         one frame per object
- *   next     close } | comma "key" colon VALUE after next              unfolded in place, by state
+ *   object   { open ( } | first "key" MEMBER next )                    one frame per object
+ *   next     END | MORE key" MEMBER next                              unfolded in place, by state
+ *   MEMBER   colon VALUE                                               one frame per goal of a value
+ *   MORE     after comma "                                             one frame for all objects
+ *   END      after close }                                             one frame for all objects
  *
+ * What does not depend on the state has frames of its own: those are walked once, and a state adds next to nothing.
  * "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a continuation only for a key that is reached, or a call of an extra key's
  * frame. A state is the set of keys seen, the clauses fulfilled and the number of members as far as it matters; equal states are one, so the order in
  * which keys came is forgotten. With order `schema` the bits mean "passed": a key and all that stand before it.
@@ -126,8 +130,7 @@ static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
   struct object_state *st = s->states.at[id];
   const struct gaps *g = tsl__schema_gaps(s, st->object->level);
   if (!g) return TSL__NONE;
-  tsl__expr more = keys(s, id), end = complete(st) ? tsl__expr_seq(x, g->close, tsl__expr_literal(x, "}", 1)) : TSL__NONE;
-  return tsl__expr_alt(x, end, tsl__expr_seq(x, g->comma, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), more)));
+  return tsl__expr_alt(x, complete(st) ? g->end : TSL__NONE, tsl__expr_seq(x, g->more, keys(s, id)));
 }
 
 static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
@@ -192,8 +195,7 @@ static void finish_way(struct member *m, uint64_t done) {
     tsl__exprs_fail(s->x, TSL_ERR_LIMIT, "a member can fulfil open constraints in more than 1024 ways");
     return;
   }
-  tsl__expr next = tsl__expr_seq(s->x, g->after, next_rule(s, id));
-  m->all = tsl__expr_alt(s->x, m->all, tsl__expr_seq(s->x, tsl__schema_value(s, value), next));
+  m->all = tsl__expr_alt(s->x, m->all, tsl__expr_seq(s->x, tsl__schema_member(s, value, o->level), next_rule(s, id)));
 }
 
 static bool fits(const struct member *m, const struct target *t) {
@@ -255,9 +257,8 @@ static bool allows(void *ctx, uint32_t id, uint32_t key) {
 
 static tsl__expr after(tsl__exprs *x, void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
-  struct member m = look_at(s, s->states.at[id], key, UINT32_MAX, false);
-  const struct gaps *g = tsl__schema_gaps(s, m.from->object->level);
-  return g ? tsl__expr_seq(x, g->colon, m.all) : TSL__NONE;
+  (void)x;
+  return look_at(s, s->states.at[id], key, UINT32_MAX, false).all;
 }
 
 static const tsl__keys_ops keys_ops = {allows, after};
@@ -290,9 +291,7 @@ static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   const struct object *o = st->object;
   if (!order_allows(st, UINT32_MAX)) return TSL__NONE;
   struct member m = look_at(s, st, UINT32_MAX, cell, false);
-  const struct gaps *g = tsl__schema_gaps(s, o->level);
-  if (!g || m.all == TSL__NONE) return TSL__NONE;
-  return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, g->colon, m.all));
+  return m.all == TSL__NONE ? TSL__NONE : tsl__expr_seq(s->x, o->cells[cell].rest, m.all);
 }
 
 /* Everything that may follow the opening quote of a key. */

@@ -116,6 +116,7 @@ struct goal_entry {
   uint32_t n;
   uint32_t level;    /* depth in the output where that matters, else 0 */
   tsl__expr value;   /* memo: what matches it */
+  tsl__expr member;  /* memo: colon and value, as a frame */
   uint32_t shortest; /* bytes; TSL__INF: none (or not known yet: `final`) */
   uint32_t round;    /* of the fixed point in which `shortest` was last computed */
   bool opened, final, active;
@@ -279,6 +280,9 @@ struct array_state {
 
 /* ---- the compiler's state --------------------------------------------------------------------------------------- */
 
+/* Kinds of values that are common enough for their members to be made once per vocabulary. */
+#define TSL__SHARED_MEMBERS 6u
+
 /* Formats that are common enough to be made once per vocabulary. */
 #define TSL__SHARED_FORMATS 12u
 struct shared_format {
@@ -289,6 +293,10 @@ struct shared_format {
 /* Expressions that all schemas share; made by tsl__schema_warm or, with white space of its own or without a base layer, by each compile. */
 struct shared {
   tsl__expr space, value, object, array, string, string_rest, number;
+  tsl__expr more, end; /* as in struct gaps */
+  struct shared_member {
+    tsl__expr value, rule; /* colon VALUE, as a frame */
+  } members[TSL__SHARED_MEMBERS];
   tsl__expr number_text, integer_text; /* without a frame */
   struct shared_format formats[TSL__SHARED_FORMATS];
 };
@@ -301,6 +309,8 @@ struct gaps {
   tsl__expr close;   /* then, before the closing bracket */
   tsl__expr comma;   /* "," and what stands before the next member */
   tsl__expr colon;   /* ":" and what stands around it */
+  tsl__expr more;    /* after a member: up to the next key's opening quote, itself included; a frame */
+  tsl__expr end;     /* after a member: up to the closing brace, itself included; a frame */
   uint32_t first_cost, close_cost, comma_cost, colon_cost;
 };
 
@@ -480,6 +490,8 @@ static inline uint32_t tsl__add(uint32_t a, uint32_t b) { return a > TSL__INF - 
 tsl__expr tsl__schema_value(struct schema *s, goal g);
 /* A rule whose body is `body`. */
 tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body);
+/* What follows a key, up to the end of its value: a frame of its own, so that it does not matter which other keys were seen. `level`: of the object. */
+tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level);
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level);
 bool tsl__schema_share(struct schema *s);
 /* The text of a format, as tsl__format_expr. */

@@ -72,6 +72,8 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   g->first = g->close = TSL__EPS;
   g->comma = tsl__expr_seq(x, comma, space);
   g->colon = tsl__expr_seq(x, space, tsl__expr_seq(x, colon, space));
+  g->more = s->shared.more;
+  g->end = s->shared.end;
   if (s->options.whitespace != TSL_WS_PRETTY) return;
   g->open = g->after = TSL__EPS;
   g->first = line(s, level + 1, &g->first_cost);
@@ -80,6 +82,8 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   g->comma_cost = 1 + g->first_cost;
   g->colon = tsl__expr_literal(x, ": ", 2);
   g->colon_cost = 2;
+  g->more = tsl__schema_frame(s, tsl__expr_seq(x, g->comma, tsl__expr_literal(x, "\"", 1)));
+  g->end = tsl__schema_frame(s, tsl__expr_seq(x, g->close, tsl__expr_literal(x, "}", 1)));
 }
 
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
@@ -96,7 +100,7 @@ const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
  *
  * Only what has finitely many states, all of which the vocabulary's layer expands ahead: integers don't (1.500e3 counts its zeros). */
 
-enum { SHARED_SPACE, SHARED_VALUE, SHARED_OBJECT, SHARED_ARRAY, SHARED_STRING, SHARED_REST, SHARED_NUMBER };
+enum { SHARED_SPACE, SHARED_VALUE, SHARED_OBJECT, SHARED_ARRAY, SHARED_STRING, SHARED_REST, SHARED_NUMBER, SHARED_MORE, SHARED_END, SHARED_MEMBER };
 
 static tsl__expr space_body(tsl__exprs *x, uint32_t max) {
   tsl__bytes set = {{0}};
@@ -129,6 +133,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   const struct shared_context *context = ctx;
   const struct shared *c = &context->shared;
   tsl__expr quote = tsl__expr_literal(x, "\"", 1), colon = tsl__expr_literal(x, ":", 1);
+  tsl__expr more[] = {c->space, tsl__expr_literal(x, ",", 1), c->space, quote};
   tsl__expr member[] = {quote, c->string_rest, c->space, colon, c->space, c->value};
   tsl__expr value[] = {tsl__expr_literal(x, "null", 4), tsl__expr_literal(x, "true", 4), tsl__expr_literal(x, "false", 5),
                        c->number, c->string, c->array, c->object};
@@ -139,14 +144,20 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_ARRAY: return container(x, c, "[", "]", c->value);
     case SHARED_STRING: return tsl__expr_seq(x, quote, tsl__expr_json_string(x, tsl__expr_text(x)));
     case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));
-    default: return c->number_text;
+    case SHARED_NUMBER: return c->number_text;
+    case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
+    case SHARED_END: return tsl__expr_seq(x, c->space, tsl__expr_literal(x, "}", 1));
+    default: { /* a member */
+      tsl__expr parts[] = {c->space, colon, c->space, c->members[which - SHARED_MEMBER].value};
+      return sequence(x, parts, sizeof parts / sizeof *parts);
+    }
   }
 }
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number"};
+  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "more", "end", "member"};
   (void)ctx;
-  snprintf(out, n, "%s", names[which]);
+  snprintf(out, n, "%s", names[which < SHARED_MEMBER ? which : SHARED_MEMBER]);
 }
 
 static const tsl__rule_ops shared_ops = {unfold_shared, print_shared};
@@ -187,6 +198,14 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
   return tsl__expr_shortest(s->x, e->string);
 }
 
+static void make_members(tsl__exprs *x, struct shared_context *c) {
+  struct shared *h = &c->shared;
+  tsl__expr boolean = tsl__expr_alt(x, tsl__expr_literal(x, "false", 5), tsl__expr_literal(x, "true", 4));
+  const struct { tsl__expr value; uint32_t shortest; } kinds[TSL__SHARED_MEMBERS] = {{h->value, 1}, {h->string, 2}, {h->number, 1}, {boolean, 4}, {h->object, 2}, {h->array, 2}};
+  for (uint32_t i = 0; i < TSL__SHARED_MEMBERS; i++)
+    h->members[i] = (struct shared_member){kinds[i].value, tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER + i, 0, 1 + kinds[i].shortest)};
+}
+
 static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   struct shared_context *c = tsl__exprs_alloc(x, sizeof *c);
   if (!c) return NULL;
@@ -203,6 +222,9 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->string = tsl__expr_rule(x, &shared_ops, c, SHARED_STRING, 0, 2);
   h->string_rest = tsl__expr_rule(x, &shared_ops, c, SHARED_REST, 0, 1);
   h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
+  h->more = tsl__expr_rule(x, &shared_ops, c, SHARED_MORE, 0, 2);
+  h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
+  make_members(x, c);
   return tsl__exprs_status(x) == TSL_OK ? c : NULL;
 }
 
@@ -356,4 +378,23 @@ tsl__expr tsl__schema_value(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (e->value == TSL__NONE) e->value = make_value(s, g);
   return e->value;
+}
+
+static tsl__expr make_member(struct schema *s, goal g, uint32_t level) {
+  const struct gaps *gaps = tsl__schema_gaps(s, level);
+  tsl__expr value = tsl__schema_value(s, g);
+  if (!gaps || value == TSL__NONE) return TSL__NONE;
+  for (uint32_t i = 0; i < TSL__SHARED_MEMBERS && !s->levels; i++)
+    if (s->shared.members[i].value == value) return s->shared.members[i].rule;
+  return frame(s, tsl__expr_seq(s->x, gaps->colon, value), tsl__add(gaps->colon_cost, tsl__schema_shortest(s, g)));
+}
+
+tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level) {
+  struct goal_entry *e = tsl__goal_of(s, value);
+  if (e->member == TSL__NONE) {
+    tsl__expr member = make_member(s, value, level);
+    tsl__goal_of(s, value)->member = member;
+    return member;
+  }
+  return e->member;
 }
