@@ -148,10 +148,31 @@ static void write_out(const tsl__space *space, const tsl__mask_rec *r, uint32_t 
 
 void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) { write_out(space, tsl__mask_at(space, m), out); }
 
+#define MARKS 4096u   /* words: vocabularies of up to 262,144 tokens */
+#define MARKED_MIN 32u /* tokens from which marking is faster than comparing */
+
+/* Sort and drop doubles by marking tokens in a bitset, and its words in another: what sorting by comparison does in n log n. */
+static size_t sort_tokens(const tsl__space *space, tsl_token *at, size_t n) {
+  uint64_t marks[MARKS], touched[MARKS / 64] = {0};
+  size_t words = (space->vocab->size + 63u) / 64, out = 0;
+  if (n < MARKED_MIN || words > MARKS) return tsl__sort_unique(at, n);
+  memset(marks, 0, words * sizeof *marks);
+  for (size_t i = 0; i < n; i++) {
+    marks[at[i] >> 6] |= (uint64_t)1 << (at[i] & 63);
+    touched[at[i] >> 12] |= (uint64_t)1 << (at[i] >> 6 & 63);
+  }
+  for (size_t k = 0; k < (words + 63) / 64; k++)
+    for (uint64_t some = touched[k]; some; some &= some - 1) {
+      size_t word = k * 64 + (size_t)__builtin_ctzll(some);
+      for (uint64_t bits = marks[word]; bits; bits &= bits - 1) at[out++] = (tsl_token)(word * 64 + (size_t)__builtin_ctzll(bits));
+    }
+  return out;
+}
+
 /* Drop from `plus` what the bases have, and from `minus` what they don't. */
 static void normalise(tsl__space *space, tsl__gather *g) {
-  g->minus.n = tsl__sort_unique(g->minus.at, g->minus.n);
-  g->plus.n = tsl__sort_unique(g->plus.at, g->plus.n);
+  g->minus.n = sort_tokens(space, g->minus.at, g->minus.n);
+  g->plus.n = sort_tokens(space, g->plus.at, g->plus.n);
   g->bases.n = tsl__sort_unique(g->bases.at, g->bases.n);
   if (g->bases.n == 0) {
     g->minus.n = 0;
