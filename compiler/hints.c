@@ -6,6 +6,9 @@
  *             - otherwise explore: take the characters that may come next, follow them, and drop those that die somewhere, until what is reached is closed under
  *               what remains (a greatest fixed point; given up beyond STATES_MAX states).
  *           Only raw characters of a JSON string count (no quote, backslash or control character): escapes are exits.
+ * Likeness  A text that is far from every limit (of its length, of how often a group may be repeated) is followed as if there were none, so that one walk serves all
+ *           counts. Exact over tokens that are too short to reach a limit: an upper bound plays no part before it is met, neither in what may come next nor in
+ *           the shortest completion.
  * Difference  "Any text but the strings of a finite set" is the state of any text, less the set. Exact where each rest of the base language is infinite, which holds
  *           for anything that ends in `text`.
  * Tested by tests/test_oracle.c (masks with and without hints are equal)
@@ -257,6 +260,8 @@ static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
 #define NEED_STATES_MAX 512u
 #define NEED_UNKNOWN UINT32_MAX
 #define LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */
+#define RELAX_DEPTH 64u
+#define RELAX_ALTERNATIVES 64u
 
 static tsl__known_need *need_slot(const tsl__exprs *x, tsl__expr e) {
   uint32_t mask = x->need_slots - 1, i = (uint32_t)tsl__mix(e) & mask;
@@ -313,11 +318,75 @@ static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
   return x->status == TSL_OK ? need : NEED_UNKNOWN;
 }
 
-static void far_from_limit(tsl__exprs *x, tsl__expr rest, uint32_t limit, tsl__letters *out) {
-  uint32_t need = need_of(x, rest);
-  if (need == NEED_UNKNOWN || need >= limit) return;
-  out->like = tsl__expr_json_string(x, rest);
-  out->like_limit = limit - need;
+/* The fewest characters of a text; a lower bound. */
+static uint32_t characters_of(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  uint64_t total = 0;
+  if (depth > RELAX_DEPTH) return 0;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_BYTES: {
+    const tsl__bytes *set = tsl__set_at(x, n.a);
+    return !set->w[2];
+  }
+  case TSL__K_LIT: {
+    const uint8_t *at = tsl__literal_at(x, n.a);
+    for (uint32_t i = 0; i < n.b; i++) total += (at[i] & 0xC0) != 0x80;
+    break;
+  }
+  case TSL__K_SEQ: total = (uint64_t)characters_of(x, n.a, depth + 1) + characters_of(x, n.b, depth + 1); break;
+  case TSL__K_ALT:
+    total = TSL__INF;
+    for (uint32_t i = 0; i < n.b; i++) {
+      uint32_t one = characters_of(x, tsl__list_at(x, n.a)[i], depth + 1);
+      if (one < total) total = one;
+    }
+    break;
+  case TSL__K_REPEAT: total = (uint64_t)n.b * characters_of(x, n.a, depth + 1); break;
+  default: return 0;
+  }
+  return total > TSL__INF ? TSL__INF : (uint32_t)total;
+}
+
+/* e with the maxima of its groups' repetitions taken away, where it takes a long text to get there: *limit characters at least. */
+static tsl__expr relax(tsl__exprs *x, tsl__expr e, uint32_t *limit, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  if (depth > RELAX_DEPTH || n.loop || n.flags & TSL__CALLS) return e;
+  if (n.kind == TSL__K_SEQ) {
+    tsl__expr head = relax(x, n.a, limit, depth + 1), tail = relax(x, n.b, limit, depth + 1);
+    return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
+  }
+  if (n.kind == TSL__K_ALT) {
+    tsl__expr all[RELAX_ALTERNATIVES];
+    bool changed = false;
+    if (n.b > RELAX_ALTERNATIVES) return e;
+    for (uint32_t i = 0; i < n.b; i++) {
+      tsl__expr one = tsl__list_at(x, n.a)[i];
+      all[i] = relax(x, one, limit, depth + 1);
+      changed |= all[i] != one;
+    }
+    return changed ? tsl__expr_alt_n(x, all, n.b) : e;
+  }
+  if (n.kind != TSL__K_REPEAT || tsl__node_at(x, n.a).flags & TSL__CHAR) return e;
+  tsl__expr body = relax(x, n.a, limit, depth + 1);
+  uint64_t far = n.c == TSL__INF ? TSL__INF : (uint64_t)n.c * characters_of(x, n.a, 0);
+  uint32_t max = far >= LIKE_ENOUGH ? TSL__INF : n.c;
+  if (max != n.c && far < *limit) *limit = (uint32_t)far;
+  return body == n.a && max == n.c ? e : tsl__expr_repeat(x, body, n.b, max);
+}
+
+/* Texts that end before any limit is met are those of an expression without limits: that of the length, and those of repeated groups. */
+static void far_from_limit(tsl__exprs *x, tsl__expr rest, uint32_t length, bool json, tsl__letters *out) {
+  uint32_t limit = TSL__INF;
+  tsl__expr relaxed = relax(x, rest, &limit, 0);
+  if (length != TSL__INF) { /* first the length: what is left without it depends on the position no more */
+    uint32_t need = need_of(x, relaxed);
+    if (need == NEED_UNKNOWN || need >= length) return;
+    out->like = tsl__expr_json_string(x, rest);
+    out->like_limit = length - need;
+  } else if (relaxed != rest) {
+    out->like = json ? tsl__expr_json_string(x, relaxed) : relaxed;
+    out->like_limit = limit;
+  }
 }
 
 /* ---- all together --------------------------------------------------------------------------------------------- */
@@ -334,7 +403,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   if (json && difference(x, n.a, out)) return;
   uint32_t min = 0, limit = TSL__INF;
   tsl__expr inner = json ? without_length(x, n.a, &min, &limit) : e;
-  if (json && limit != TSL__INF && min == 0) far_from_limit(x, inner, limit, out);
+  if (!n.loop && !(n.flags & TSL__CALLS) && min == 0) far_from_limit(x, inner, limit, json, out);
   if (out->like && out->like_limit >= LIKE_ENOUGH) return; /* the walk will not need letters */
   tsl__node m = tsl__node_at(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ)) return;
