@@ -101,8 +101,7 @@ static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
 
 static tsl__expr derive_strings(tsl__exprs *x, const tsl__node *n, uint8_t byte) {
   uint32_t lo = n->b, hi = n->c;
-  uint32_t set = n->kind == TSL__K_KEYS ? tsl__keys_at(x, n->a)->set : n->a;
-  if (!tsl__strings_narrow(tsl__strings_at(x, set), &lo, &hi, n->d, byte)) return TSL__NONE;
+  if (!tsl__strings_narrow(tsl__strings_at(x, n->a), &lo, &hi, n->d, byte)) return TSL__NONE;
   return n->kind == TSL__K_KEYS ? tsl__keys_node(x, n->a, lo, hi, n->d + 1) : tsl__strset_node(x, n->a, lo, hi, n->d + 1);
 }
 
@@ -144,6 +143,8 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   case TSL__K_COUNTED: tsl__exprs_fail(x, TSL_ERR_UNSUPPORTED, "an active loop in a plain derivative"); return TSL__NONE;
   case TSL__K_NONE:
   case TSL__K_EPS:
+  case TSL__K_NAME:
+  case TSL__K_RESUME:
   case TSL__K_TOKEN:
   case TSL__KIND_COUNT: return TSL__NONE;
   }
@@ -305,7 +306,7 @@ static void boundaries_of_set(const tsl__bytes *set, tsl__bytes *out) {
 }
 
 static void boundaries_of_strings(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
-  const tsl__strings *s = tsl__strings_at(x, n->kind == TSL__K_KEYS ? tsl__keys_at(x, n->a)->set : n->a);
+  const tsl__strings *s = tsl__strings_at(x, n->a);
   for (uint32_t i = n->b; i < n->c;) {
     if (s->at[i].length == n->d) {
       i++;
@@ -367,6 +368,8 @@ static void boundaries(tsl__exprs *x, tsl__expr e, bool last, tsl__bytes *out) {
     }
     case TSL__K_NONE:
     case TSL__K_EPS:
+    case TSL__K_NAME:
+    case TSL__K_RESUME:
     case TSL__K_TOKEN:
     case TSL__KIND_COUNT: return;
     }

@@ -102,17 +102,31 @@ tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
  *   seq(literal("\""), json_string(e)). */
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
 
-/* What follows a key. Both are called while x may be changed. */
+/* Bytes that spell a text inside a JSON string, quotes not counted, as short as can be. */
+uint32_t tsl__json_spelled(const char *at, uint32_t length);
+
+/* What follows a key. All are called while x may be changed, when a text or a token gets there. */
 typedef struct tsl__keys_ops {
-  /* May string `index` of the set be used? */
+  /* May string `index` of the set be used? At least one may. */
   bool (*allows)(void *ctx, uint32_t param, uint32_t index);
+  /* The fewest bytes of what comes after the closing quote of that key, if it is allowed; saturating. */
+  uint32_t (*shortest)(void *ctx, uint32_t param, uint32_t index);
   /* What comes after the closing quote of that key; never TSL__NONE for an allowed one. */
   tsl__expr (*after)(tsl__exprs *x, void *ctx, uint32_t param, uint32_t index);
 } tsl__keys_ops;
 /* The rest of a JSON string (after its opening quote) that spells an allowed string of the set, its closing quote, and what follows that key: the
- * union over allowed keys of json_string(key) · after(key), never spelled out. NONE if no key is allowed. (ctx, param) name the continuation: equal
- * pairs must behave equally for ever. `shortest` is the fewest bytes it takes (saturating), quote and `after` included. */
+ * union over allowed keys of json_string(key) · after(key), never spelled out: a call of the frame in which the set's strings are spelled, which does not know what
+ * is allowed and is shared by all (ops, ctx, param), then RESUME, which does. Whoever runs the frame asks RESUME before it lets a prefix through. (ctx, param) name
+ * the continuation: equal pairs must behave equally for ever. `shortest` is the fewest bytes it takes (saturating), quote and `after` included. */
 tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, uint32_t shortest);
+/* RESUME (or an alternation of them), asked: may string `index` be used, and what follows it? */
+bool tsl__expr_resume_allows(tsl__exprs *x, tsl__expr resume, uint32_t index);
+uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t index);
+/* The fewest bytes in which e, of a frame of names, can end as string `index`; saturating. */
+uint32_t tsl__expr_name_shortest(tsl__exprs *x, tsl__expr e, uint32_t index);
+tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index);
+/* Is e a RESUME, or several? *names: strings in the set. */
+bool tsl__expr_is_resume(const tsl__exprs *x, tsl__expr e, uint32_t *names);
 
 /* ---- native automata ------------------------------------------------------------------------------------------ */
 

@@ -61,8 +61,15 @@ typedef struct tsl__keys {
   tsl__stringset set;
   const tsl__keys_ops *ops;
   void *ctx;
-  uint32_t param, shortest;
+  uint32_t param;
 } tsl__keys;
+
+/* The frame in which the strings of a set are spelled. */
+typedef struct tsl__names {
+  uint64_t hash; /* of the strings: equal sets share the frame */
+  tsl__stringset set;
+  tsl__expr frame;
+} tsl__names;
 
 typedef struct tsl__native {
   const tsl__native_ops *ops;
@@ -102,6 +109,7 @@ struct tsl__exprs {
   TSL__VEC(tsl__bytes) sets;
   TSL__VEC(tsl__rule) rules;
   TSL__VEC(tsl__keys) keys;
+  TSL__VEC(tsl__names) names;
   TSL__VEC(tsl__native) natives;
   TSL__VEC(tsl__strings) strings;
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
@@ -168,7 +176,9 @@ tsl__expr tsl__and_n(tsl__exprs *x, const tsl__expr *e, size_t n);
 
 /* strings.c: inner forms of string sets, keys and JSON strings. */
 tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset s, uint32_t lo, uint32_t hi, uint32_t depth);
-tsl__expr tsl__keys_node(tsl__exprs *x, uint32_t keys, uint32_t lo, uint32_t hi, uint32_t depth);
+tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth);
+/* KEYS (of whole characters so far) without those whose next character is not in [lo, hi]. */
+tsl__expr tsl__keys_between(tsl__exprs *x, const tsl__node *keys, uint32_t lo, uint32_t hi);
 /* Narrow [*lo, *hi) of strings that agree on the first `depth` bytes to those with `byte` next; false if there are none. */
 bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint32_t depth, uint8_t byte);
 /* The body of a rule, unfolded if need be. */

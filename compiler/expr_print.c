@@ -63,7 +63,7 @@ static void print_list(const tsl__exprs *x, const tsl__node *n, const char *betw
 }
 
 static void print_strings(const tsl__exprs *x, const tsl__node *n, writer *w) {
-  const tsl__strings *s = tsl__strings_at(x, n->kind == TSL__K_KEYS ? tsl__keys_at(x, n->a)->set : n->a);
+  const tsl__strings *s = tsl__strings_at(x, n->a);
   put(w, n->kind == TSL__K_KEYS ? "keys{" : "{");
   for (uint32_t i = n->b; i < n->c; i++) {
     if (i > n->b) put(w, ",");
@@ -129,6 +129,8 @@ static void print(const tsl__exprs *x, tsl__expr e, writer *w, unsigned depth) {
     return;
   case TSL__K_STRSET:
   case TSL__K_KEYS: print_strings(x, &n, w); return;
+  case TSL__K_NAME: put(w, "name#%u", n.a); return;
+  case TSL__K_RESUME: put(w, "then#%u", n.a); return;
   case TSL__K_JSTR:
   case TSL__K_JESC:
     put(w, n.kind == TSL__K_JSTR ? "j\"" : "j\\");

@@ -26,7 +26,6 @@ static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digit
   tsl__node n = tsl__node_at(x, e);
   tsl__node w = {.kind = (uint8_t)kind, .a = e, .b = digits, .c = value, .d = high, .loop = n.loop};
   w.flags = n.flags & (TSL__COUNTS | TSL__FINITE | TSL__SEARCHED);
-  if (n.kind == TSL__K_KEYS) w.flags |= TSL__CALLS;
   uint32_t inner = n.shortest; /* a lower bound: empty.c knows what characters cost */
   uint32_t extra = kind == TSL__K_JSTR ? 1 : kind == TSL__K_JESC ? 2 : 1 + 4 - digits;
   if (kind != TSL__K_JSTR && inner > 0) inner--; /* the escape spells one character */
@@ -177,6 +176,45 @@ static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, u
   if (hi > 0xDFFF) follow_range(x, e, lo > 0xE000 ? lo : 0xE000, hi, how, v);
 }
 
+/* The characters that units lo … hi stand for are [from, to]; false if there are none. `astral`: those of surrogates, else the others. */
+static bool characters_of_units(uint32_t lo, uint32_t hi, uint32_t high, bool astral, uint32_t *from, uint32_t *to) {
+  if (high) {
+    uint32_t base = 0x10000 + ((high - 0xD800) << 10);
+    if (lo < 0xDC00) lo = 0xDC00;
+    if (hi > 0xDFFF) hi = 0xDFFF;
+    *from = base + (lo - 0xDC00);
+    *to = base + (hi - 0xDC00);
+    return astral && lo <= hi;
+  }
+  if (!astral) {
+    *from = lo >= 0xD800 && lo <= 0xDFFF ? 0xE000 : lo;
+    *to = hi >= 0xD800 && hi <= 0xDFFF ? 0xD7FF : hi;
+    return *from <= *to;
+  }
+  if (lo < 0xD800) lo = 0xD800;
+  if (hi > 0xDBFF) hi = 0xDBFF;
+  *from = 0x10000 + ((lo - 0xD800) << 10);
+  *to = 0x10000 + ((hi - 0xD800) << 10) + 0x3FF;
+  return lo <= hi;
+}
+
+/* JHEX of e. Of keys, only those that the digits may still spell: whoever asks whether any of them is allowed must not be misled by others. */
+static void add_digits(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint32_t high, tsl__parts *out) {
+  tsl__node n = tsl__node_at(x, e);
+  uint32_t shift = 4 * (4 - k), lo = value << shift, hi = lo + (((uint32_t)1 << shift) - 1), from, to;
+  if (n.kind != TSL__K_KEYS) {
+    tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, e, k, value, high));
+    return;
+  }
+  if (k == 0 && !high) { /* any character */
+    tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, tsl__keys_between(x, &n, 0, 0x10FFFF), k, value, high));
+    return;
+  }
+  for (int astral = 0; astral < 2; astral++)
+    if (characters_of_units(lo, hi, high, astral, &from, &to))
+      tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, tsl__keys_between(x, &n, from, to), k, value, high));
+}
+
 /* The state after \u and k digits of value v, as parts. */
 static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint32_t high, tsl__step how, tsl__parts *out) {
   uint32_t shift = 4 * (4 - k), lo = value << shift, hi = lo + (((uint32_t)1 << shift) - 1);
@@ -184,7 +222,7 @@ static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint
   follow_units(x, e, lo, hi, high, how, &v);
   if (!v.any) return;
   if (!v.same) {
-    tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, e, k, value, high));
+    add_digits(x, e, k, value, high, out);
     return;
   }
   tsl__expr then = tsl__expr_json_string(x, v.to.e);
@@ -201,8 +239,9 @@ static void add_after_high(tsl__exprs *x, tsl__expr e, uint32_t high, tsl__step 
     tsl__parts_add(x, out, v.to.count, low_surrogate(x, tsl__expr_json_string(x, v.to.e)));
     return;
   }
-  tsl__expr digits = wrap(x, TSL__K_JHEX, e, 0, 0, high);
-  tsl__parts_add(x, out, TSL__COUNT_KEEP, tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), digits));
+  tsl__parts digits = {0};
+  add_digits(x, e, 0, 0, high, &digits);
+  if (digits.n) tsl__parts_add(x, out, TSL__COUNT_KEEP, tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), digits.at[0].e));
 }
 
 static void add_character(tsl__exprs *x, tsl__expr e, uint32_t cp, tsl__step how, tsl__parts *out) {
@@ -241,9 +280,9 @@ static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth)
     for (uint32_t i = 0; depth < 8 && i < n.b; i++)
       if (begins_a_character(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
     return false;
-  case TSL__K_KEYS: { /* one string is left, and it is allowed */
-    const tsl__string *s = &tsl__strings_at(x, tsl__keys_at(x, n.a)->set)->at[n.b];
-    return n.c - n.b == 1 && s->length > n.d && ((uint8_t)s->at[n.d] & 0xC0) != 0x80;
+  case TSL__K_KEYS: {
+    const tsl__string *s = &tsl__strings_at(x, n.a)->at[n.c - 1];
+    return s->length > n.d && ((uint8_t)s->at[n.d] & 0xC0) != 0x80;
   }
   default: return false;
   }
@@ -254,7 +293,10 @@ static void add_escape(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *ou
   verdict v = {begins_a_character(x, e, 0), false, {TSL__COUNT_CLEAR, TSL__NONE}};
   if (!v.any) follow_range(x, e, 0, 0xD7FF, how, &v);
   if (!v.any) follow_range(x, e, 0xE000, 0x10FFFFu, how, &v);
-  if (v.any) tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JESC, e, 0, 0, 0));
+  if (!v.any) return;
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind == TSL__K_KEYS) e = tsl__keys_between(x, &n, 0, 0x10FFFF);
+  tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JESC, e, 0, 0, 0));
 }
 
 static void step_escape(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
@@ -270,12 +312,8 @@ static void step_escape(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how,
 static void step_quote(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
   tsl__node n = tsl__node_at(x, e);
   if (!tsl__nullable_in(&n, how.phase)) return;
-  tsl__expr then = TSL__EPS;
-  if (n.kind == TSL__K_KEYS) {
-    const tsl__keys k = *tsl__keys_at(x, n.a);
-    if (k.ops && k.ops->after) then = k.ops->after(x, k.ctx, k.param, n.b);
-  }
-  tsl__parts_add(x, out, TSL__COUNT_CLEAR, then);
+  tsl__node name = {.kind = TSL__K_NAME, .a = n.b, .flags = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__SEARCHED};
+  tsl__parts_add(x, out, TSL__COUNT_CLEAR, n.kind == TSL__K_KEYS ? tsl__intern(x, name) : TSL__EPS);
 }
 
 void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {

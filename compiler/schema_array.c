@@ -543,7 +543,12 @@ static tsl__expr after_string(tsl__exprs *x, void *ctx, uint32_t id, uint32_t i)
   return next == UINT32_MAX || !g ? TSL__NONE : tsl__expr_seq(x, g->after, next_rule(s, next));
 }
 
-static const tsl__keys_ops string_ops = {string_allowed, after_string};
+static uint32_t cost_after_string(void *ctx, uint32_t id, uint32_t i) {
+  uint32_t next = use(ctx, id, i);
+  return next == UINT32_MAX ? TSL__INF : cost(ctx, next);
+}
+
+static const tsl__keys_ops string_ops = {string_allowed, cost_after_string, after_string};
 
 static tsl__expr unique_ways(struct schema *s, uint32_t id, const struct gaps *g) {
   struct array *a = s->array_states.at[id]->array;

@@ -261,7 +261,12 @@ static tsl__expr after(tsl__exprs *x, void *ctx, uint32_t id, uint32_t key) {
   return look_at(s, s->states.at[id], key, UINT32_MAX, false).all;
 }
 
-static const tsl__keys_ops keys_ops = {allows, after};
+static uint32_t cost_after(void *ctx, uint32_t id, uint32_t key) {
+  struct schema *s = ctx;
+  return look_at(s, s->states.at[id], key, UINT32_MAX, true).shortest;
+}
+
+static const tsl__keys_ops keys_ops = {allows, cost_after, after};
 
 /* The fewest bytes after the opening quote over all known keys that may come. `rest`: from here to the end if no more than the required come. */
 static uint32_t shortest_key(struct schema *s, const struct object_state *st) {

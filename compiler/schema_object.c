@@ -98,16 +98,6 @@ static void use_name(struct maker *m, const struct part *p, const char *key, uin
   }
 }
 
-/* Bytes of a JSON string that spells the key, quotes included. */
-static uint32_t spelled(tsl__string key) {
-  uint32_t n = 2;
-  for (uint32_t i = 0; i < key.length; i++) {
-    uint8_t c = (uint8_t)key.at[i];
-    n += c == '"' || c == '\\' || c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t' ? 2 : c < 0x20 ? 6 : 1;
-  }
-  return n;
-}
-
 static bool make_known(struct maker *m) {
   struct object *o = m->o;
   struct schema *s = m->s;
@@ -127,7 +117,8 @@ static bool make_known(struct maker *m) {
   if (!o->known || !o->placed || !m->masks) return false;
   for (uint32_t i = 0; i < o->n; i++) {
     o->known[i].place = UINT32_MAX;
-    o->known[i].length = spelled(tsl__stringset_at(s->x, o->set, i));
+    tsl__string key = tsl__stringset_at(s->x, o->set, i);
+    o->known[i].length = 2 + tsl__json_spelled(key.at, key.length);
   }
   visit_names(m, use_name);
   return true;

@@ -5,6 +5,7 @@
 
 #include "compiler/deriv.h"
 #include "compiler/hints.h"
+#include "runtime/names.h"
 
 #include <stdio.h>
 
@@ -29,6 +30,49 @@ static tsl__state find_state(const tsl__space *space, tsl__expr e) {
   return 0;
 }
 
+/* ---- names -------------------------------------------------------------------------------------------------------- */
+
+/* The names that e may become, if it is of a frame of names: those of its last part. */
+static bool names_of(tsl__exprs *x, tsl__expr e, tsl__keyed *out) {
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e);
+    switch ((tsl__kind)n.kind) {
+    case TSL__K_RULE:
+      if (n.loop || tsl__node_at(x, tsl__rule_body(x, n.a)).kind != TSL__K_JSTR) return false;
+      e = tsl__rule_body(x, n.a);
+      break;
+    case TSL__K_SEQ: e = n.b; break;
+    case TSL__K_JSTR:
+    case TSL__K_JESC:
+    case TSL__K_JHEX: e = n.a; break;
+    case TSL__K_ALT:
+      for (uint32_t i = 0; i < n.b; i++)
+        if (!names_of(x, tsl__list_at(x, n.a)[i], out)) return false;
+      return true;
+    case TSL__K_KEYS:
+    case TSL__K_NAME:
+      if (out->n == sizeof out->range / sizeof *out->range) return false;
+      out->range[out->n++] = n.kind == TSL__K_KEYS ? (tsl__name_range){n.b, n.c} : (tsl__name_range){n.a, n.a + 1};
+      return true;
+    default: return false;
+    }
+  }
+}
+
+/* Notes what a state has to do with names. */
+static bool note_names(compiler *c, tsl__expr e, tsl__state_rec *r) {
+  tsl__keyed keyed = {0};
+  uint32_t names;
+  if (tsl__expr_is_resume(c->x, e, &names)) return tsl__resume_make(c->space, r, names);
+  if (!names_of(c->x, e, &keyed)) return true;
+  r->flags |= TSL__STATE_KEYED;
+  r->keyed = tsl__arena_copy(&c->space->arena, &keyed, sizeof keyed);
+  if (!r->keyed) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
+  return r->keyed;
+}
+
+/* ---- adding ------------------------------------------------------------------------------------------------------- */
+
 static tsl__state add_state(compiler *c, tsl__expr e) {
   tsl__node n = tsl__node_at(c->x, e);
   tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
@@ -38,7 +82,10 @@ static tsl__state add_state(compiler *c, tsl__expr e) {
     tsl__state_rec *r = tsl__state_own(c->space, first + phase);
     r->handle = e;
     if (tsl__nullable_in(&n, (tsl__phase)phase)) r->flags |= TSL__STATE_NULLABLE;
-    if (!n.loop) break;
+    if (!n.loop) {
+      if (!note_names(c, e, r)) return 0;
+      break;
+    }
     r->flags |= (uint8_t)(TSL__STATE_LOOP | TSL__STATE_PHASE * phase);
     r->loop_min = loop.b;
     r->loop_max = loop.c;
@@ -182,6 +229,32 @@ static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
   return s >= TSL__INF ? TSL__INF : (uint32_t)s;
 }
 
+static bool allows(void *ctx, tsl__state resume, uint32_t name) {
+  compiler *c = ctx;
+  return tsl__expr_resume_allows(c->x, tsl__state_at(c->space, resume)->handle, name);
+}
+
+static tsl__target resume(void *ctx, tsl__state resume, uint32_t name) {
+  compiler *c = ctx;
+  tsl__part after = {TSL__COUNT_CLEAR, tsl__expr_resume_after(c->x, tsl__state_at(c->space, resume)->handle, name)};
+  tsl__target t = target_of(c, &after);
+  return failure(c) == TSL_OK ? t : 0;
+}
+
+static uint32_t shortest_named(void *ctx, tsl__state keyed, tsl__state resume) {
+  compiler *c = ctx;
+  const tsl__state_rec *r = tsl__state_at(c->space, keyed);
+  tsl__expr then = tsl__state_at(c->space, resume)->handle;
+  uint64_t best = TSL__INF;
+  for (uint32_t i = 0; i < r->keyed->n; i++)
+    for (uint32_t k = r->keyed->range[i].lo; k < r->keyed->range[i].hi; k++) {
+      if (!tsl__resume_allows(c->space, resume, k)) continue;
+      uint64_t bytes = (uint64_t)tsl__expr_name_shortest(c->x, r->handle, k) + tsl__expr_resume_shortest(c->x, then, k);
+      if (bytes < best) best = bytes;
+    }
+  return (uint32_t)best;
+}
+
 static void print(void *ctx, tsl__state state, char *out, size_t n) {
   compiler *c = ctx;
   tsl__expr_print(c->x, tsl__state_at(c->space, state)->handle, out, n);
@@ -201,7 +274,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-static const tsl__hook hook = {expand, hint_of, shortest, print, begin, why, memory, count, release};
+static const tsl__hook hook = {expand, hint_of, shortest, allows, resume, shortest_named, print, begin, why, memory, count, release};
 
 tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

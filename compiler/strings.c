@@ -5,6 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
+
 #include "compiler/expr_node.h"
 
 #include <stdlib.h>
@@ -87,29 +89,168 @@ tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint3
 
 tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s) { return tsl__strset_node(x, s, 0, tsl__stringset_size(x, s), 0); }
 
-static bool any_allowed(const tsl__keys *k, uint32_t lo, uint32_t hi) {
-  if (!k->ops || !k->ops->allows) return lo < hi;
-  for (uint32_t i = lo; i < hi; i++)
-    if (k->ops->allows(k->ctx, k->param, i)) return true;
-  return false;
-}
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
-tsl__expr tsl__keys_node(tsl__exprs *x, uint32_t keys, uint32_t lo, uint32_t hi, uint32_t depth) {
-  const tsl__keys *k = tsl__keys_at(x, keys);
-  const tsl__strings *s = tsl__strings_at(x, k->set);
-  if (!any_allowed(k, lo, hi)) return TSL__NONE;
-  tsl__node n = {.kind = TSL__K_KEYS, .a = keys, .b = lo, .c = hi, .d = depth, .flags = TSL__SEARCHED};
-  n.shortest = k->shortest > depth + 1 ? k->shortest - depth - 1 : 0; /* the quote is counted by JSTR */
-  if (s->at[lo].length == depth && any_allowed(k, lo, lo + 1)) n.flags |= TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
+tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth) {
+  const tsl__strings *s = tsl__strings_at(x, set);
+  if (lo >= hi) return TSL__NONE;
+  tsl__node n = {.kind = TSL__K_KEYS, .a = set, .b = lo, .c = hi, .d = depth, .flags = TSL__SEARCHED, .shortest = TSL__INF};
+  for (uint32_t i = lo; i < hi && n.shortest; i++)
+    if (s->at[i].length - depth < n.shortest) n.shortest = s->at[i].length - depth;
+  if (s->at[lo].length == depth) n.flags |= TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
   return tsl__intern(x, n);
 }
 
-tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, uint32_t shortest) {
-  tsl__keys keys = {set, ops, ctx, param, shortest};
-  if (!tsl__vec_push(&x->alloc, &x->keys, keys)) {
-    tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-    return TSL__NONE;
+/* The first string of [lo, hi) whose next character is at least `cp`; a string that ends here comes before all. */
+static uint32_t first_from(const tsl__strings *s, const tsl__node *n, uint32_t cp) {
+  uint32_t lo = n->b, hi = n->c;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2, next = 0;
+    bool ends = s->at[mid].length == n->d;
+    if (!ends) tsl__utf8_decode((const uint8_t *)s->at[mid].at + n->d, s->at[mid].length - n->d, &next);
+    if (ends || next < cp) lo = mid + 1;
+    else hi = mid;
   }
-  tsl__expr inner = tsl__keys_node(x, x->keys_base + (uint32_t)x->keys.n - 1, 0, tsl__stringset_size(x, set), 0);
-  return tsl__expr_json_string(x, inner);
+  return lo;
+}
+
+tsl__expr tsl__keys_between(tsl__exprs *x, const tsl__node *keys, uint32_t lo, uint32_t hi) {
+  const tsl__strings *s = tsl__strings_at(x, keys->a);
+  return tsl__keys_node(x, keys->a, first_from(s, keys, lo), first_from(s, keys, hi + 1), keys->d);
+}
+
+static tsl__expr unfold_names(tsl__exprs *x, void *ctx, uint32_t set) {
+  (void)ctx;
+  return tsl__expr_json_string(x, tsl__keys_node(x, set, 0, tsl__stringset_size(x, set), 0));
+}
+
+static void print_names(void *ctx, uint32_t set, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "names#%u", (unsigned)set);
+}
+
+static uint64_t hash_of_set(const tsl__strings *s) {
+  uint64_t h = s->n;
+  for (uint32_t i = 0; i < s->n; i++) h = tsl__mix(h ^ tsl__hash(s->at[i].at, s->at[i].length)) + s->at[i].length;
+  return h;
+}
+
+static bool equal_sets(const tsl__strings *a, const tsl__strings *b) {
+  if (a->n != b->n) return false;
+  for (uint32_t i = 0; i < a->n; i++)
+    if (a->at[i].length != b->at[i].length || memcmp(a->at[i].at, b->at[i].at, a->at[i].length)) return false;
+  return true;
+}
+
+/* The frame in which the strings of the set are spelled. */
+static tsl__expr names_frame(tsl__exprs *x, tsl__stringset set) {
+  static const tsl__rule_ops ops = {unfold_names, print_names};
+  const tsl__strings *s = tsl__strings_at(x, set);
+  uint64_t hash = hash_of_set(s);
+  for (size_t i = 0; i < x->names.n; i++)
+    if (x->names.at[i].hash == hash && equal_sets(s, tsl__strings_at(x, x->names.at[i].set))) return x->names.at[i].frame;
+  uint32_t shortest = TSL__INF;
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->at[i].length + 1 < shortest) shortest = s->at[i].length + 1;
+  tsl__names made = {hash, set, tsl__expr_rule(x, &ops, NULL, set, 0, shortest)};
+  if (!tsl__vec_push(&x->alloc, &x->names, made)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
+  return made.frame;
+}
+
+tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, uint32_t shortest) {
+  tsl__keys keys = {set, ops, ctx, param};
+  tsl__expr frame = names_frame(x, set);
+  if (frame == TSL__NONE) return TSL__NONE;
+  if (!tsl__vec_push(&x->alloc, &x->keys, keys)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
+  uint32_t spelled = tsl__node_at(x, frame).shortest;
+  tsl__node n = {.kind = TSL__K_RESUME, .a = x->keys_base + (uint32_t)x->keys.n - 1, .flags = TSL__CALLS | TSL__SEARCHED,
+                 .shortest = shortest == TSL__INF || shortest < spelled ? shortest : shortest - spelled};
+  return tsl__expr_seq(x, frame, tsl__intern(x, n));
+}
+
+bool tsl__expr_is_resume(const tsl__exprs *x, tsl__expr e, uint32_t *names) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind == TSL__K_ALT) return tsl__expr_is_resume(x, tsl__list_at(x, n.a)[0], names); /* nothing else follows a frame of names */
+  if (n.kind != TSL__K_RESUME) return false;
+  *names = tsl__stringset_size(x, tsl__keys_at(x, n.a)->set);
+  return true;
+}
+
+bool tsl__expr_resume_allows(tsl__exprs *x, tsl__expr resume, uint32_t index) {
+  tsl__node n = tsl__node_at(x, resume);
+  if (n.kind == TSL__K_ALT) {
+    for (uint32_t i = 0; i < n.b; i++)
+      if (tsl__expr_resume_allows(x, tsl__list_at(x, n.a)[i], index)) return true;
+    return false;
+  }
+  const tsl__keys k = *tsl__keys_at(x, n.a);
+  return k.ops->allows(k.ctx, k.param, index);
+}
+
+tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index) {
+  tsl__node n = tsl__node_at(x, resume);
+  tsl__expr all = TSL__NONE;
+  if (n.kind == TSL__K_ALT) {
+    for (uint32_t i = 0; i < n.b; i++) all = tsl__expr_alt(x, all, tsl__expr_resume_after(x, tsl__list_at(x, n.a)[i], index));
+    return all;
+  }
+  const tsl__keys k = *tsl__keys_at(x, n.a);
+  return k.ops->allows(k.ctx, k.param, index) ? k.ops->after(x, k.ctx, k.param, index) : TSL__NONE;
+}
+
+uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t index) {
+  tsl__node n = tsl__node_at(x, resume);
+  if (n.kind == TSL__K_ALT) {
+    uint32_t best = TSL__INF;
+    for (uint32_t i = 0; i < n.b; i++) {
+      uint32_t one = tsl__expr_resume_shortest(x, tsl__list_at(x, n.a)[i], index);
+      if (one < best) best = one;
+    }
+    return best;
+  }
+  const tsl__keys k = *tsl__keys_at(x, n.a);
+  return k.ops->allows(k.ctx, k.param, index) ? k.ops->shortest(k.ctx, k.param, index) : TSL__INF;
+}
+
+uint32_t tsl__json_spelled(const char *at, uint32_t length) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < length; i++) {
+    uint8_t c = (uint8_t)at[i];
+    n += c == '"' || c == '\\' || c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t' ? 2 : c < 0x20 ? 6 : 1;
+  }
+  return n;
+}
+
+/* The same where the first character is an escape, of which `digits` of the four hex digits were read (5: nothing but the backslash) and perhaps the first
+ * half, a high surrogate. */
+static uint32_t spelled_escape(const char *at, uint32_t length, uint32_t digits, bool second_half) {
+  uint32_t cp;
+  size_t first = tsl__utf8_decode((const uint8_t *)at, length, &cp);
+  uint32_t rest = tsl__json_spelled(at + first, length - (uint32_t)first), more = cp >= 0x10000 && !second_half ? 6 : 0;
+  if (digits < 5) return 4 - digits + more + rest;
+  return (cp && cp < 0x80 && strchr("\"\\/\b\f\n\r\t", (int)cp) ? 1 : 5 + more) + rest;
+}
+
+uint32_t tsl__expr_name_shortest(tsl__exprs *x, tsl__expr e, uint32_t index) {
+  uint32_t before = 0, best = TSL__INF;
+  tsl__node n = tsl__node_at(x, e);
+  for (; n.kind == TSL__K_SEQ || n.kind == TSL__K_RULE; n = tsl__node_at(x, e)) {
+    if (n.kind == TSL__K_SEQ) before += tsl__node_at(x, n.a).shortest;
+    e = n.kind == TSL__K_SEQ ? n.b : tsl__rule_body(x, n.a);
+  }
+  if (n.kind == TSL__K_ALT) {
+    for (uint32_t i = 0; i < n.b; i++) {
+      uint32_t one = tsl__expr_name_shortest(x, tsl__list_at(x, n.a)[i], index);
+      if (one < best) best = one;
+    }
+    return best == TSL__INF ? best : best + before;
+  }
+  if (n.kind == TSL__K_NAME) return n.a == index ? before : TSL__INF;
+  tsl__node keys = tsl__node_at(x, n.a);
+  if (index < keys.b || index >= keys.c) return TSL__INF;
+  const tsl__string s = tsl__strings_at(x, keys.a)->at[index];
+  const char *at = s.at + keys.d;
+  uint32_t length = s.length - keys.d;
+  if (n.kind == TSL__K_JSTR) return before + tsl__json_spelled(at, length) + 1;
+  return before + spelled_escape(at, length, n.kind == TSL__K_JESC ? 5 : n.b, n.kind == TSL__K_JHEX && n.d) + 1;
 }

@@ -302,9 +302,9 @@ TSL_API bool tsl_matcher_is_terminated(const tsl_matcher *matcher);
  * the text may end or may go on in more than one way. */
 TSL_API tsl_status tsl_matcher_forced_bytes(tsl_matcher *matcher, uint8_t *bytes, size_t capacity, size_t *length);
 
-/* The fewest bytes that complete the text; UINT64_MAX if the shortest completion is longer than 2^32 - 2 bytes. Inside the name of an object's
- * member it is a lower bound (as if the name that costs least came), and for texts of over some 4,000 bytes it may be; from the closing quote on it is exact
- * again. Cost: one look per frame of the stack, more where a pattern meets a length limit. */
+/* The fewest bytes that complete the text; UINT64_MAX if the shortest completion is longer than 2^32 - 2 bytes. Exact, but for a string under a pattern whose
+ * shortest completion exceeds some 4,000 bytes: there it may be a lower bound. Cost: one look per frame of the stack, inside a member's name one per name that it
+ * may become, more where a pattern meets a length limit. */
 TSL_API tsl_status tsl_matcher_shortest_completion(tsl_matcher *matcher, uint64_t *bytes);
 
 /* The bytes that may come next, as a set of 256 bits (bit b of word b / 32), and whether the text may end here: what an error message shows as

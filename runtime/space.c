@@ -4,6 +4,7 @@
 #include "runtime/space.h"
 
 #include "runtime/classes.h"
+#include "runtime/names.h"
 #include "runtime/stacks.h"
 #include "runtime/walk.h"
 
@@ -30,7 +31,9 @@ static size_t table_memory(const tsl__table *t) { return t->pool.memory + t->ind
   DO(walks, tsl__walk)                \
   DO(stacks, tsl__stack_rec)          \
   DO(cells, tsl__cell)                \
-  DO(moves, tsl__move)
+  DO(moves, tsl__move)                \
+  DO(named, tsl__named_walk)          \
+  DO(resumed, tsl__resumed)
 
 /* Number 0 means "none" in every table. */
 static bool reserve_zero(tsl__space *s) {

@@ -40,6 +40,11 @@ typedef struct tsl__hook {
   bool (*hint)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates at UINT32_MAX. */
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
+  /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on failure. */
+  bool (*allows)(void *ctx, tsl__state resume, uint32_t name);
+  uint32_t (*resume)(void *ctx, tsl__state resume, uint32_t name);
+  /* The fewest bytes from a KEYED state above a RESUME to the end of that one's frame; saturates at UINT32_MAX. */
+  uint32_t (*shortest_named)(void *ctx, tsl__state keyed, tsl__state resume);
   /* A state for listings; writes at most n bytes with NUL. */
   void (*print)(void *ctx, tsl__state state, char *out, size_t n);
   /* Called at the start of each piece of work: resets the step budget. */
@@ -58,7 +63,7 @@ struct tsl__space {
   const tsl__hook *hook;
   void *hook_ctx;
   tsl__arena arena; /* small arrays of the tables' entries */
-  tsl__table states, stand_ins, leftovers, children, bitsets, masks, classes, walks, stacks, cells, moves;
+  tsl__table states, stand_ins, leftovers, children, bitsets, masks, classes, walks, stacks, cells, moves, named, resumed;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t walk_steps;       /* in all */
   uint64_t max_memory;

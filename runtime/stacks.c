@@ -3,6 +3,8 @@
  */
 #include "runtime/stacks.h"
 
+#include "runtime/names.h"
+
 #define UNION_DEPTH_MAX 4000u /* levels of tails united at once */
 #define STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
 
@@ -69,6 +71,36 @@ static void step_free(tsl__space *space, step *s) {
 
 static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
 
+/* What lies below a frame of names: those RESUME cells that let one of its names through; 0 if none does. */
+static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__stack tail) {
+  const tsl__stack_rec *t = tsl__stack_at(space, tail);
+  if (t->n == 1) return tsl__resume_any(space, cell_at(space, t->cells[0])->state, names) ? tail : 0;
+  TSL__VEC(uint32_t) kept = {0};
+  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
+    if (tsl__resume_any(space, cell_at(space, t->cells[i])->state, names) && !tsl__vec_push(&space->alloc, &kept, t->cells[i])) out_of_memory(space);
+  tsl__stack below = kept.n == t->n ? tail : kept.n && space->status == TSL_OK ? stack_intern(space, kept.at, (uint32_t)kept.n) : 0;
+  tsl__vec_free(&space->alloc, &kept);
+  return below;
+}
+
+static void land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail);
+
+/* A frame is over: what follows it. `names`: if it spelled a name. */
+static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl__stack tail) {
+  const tsl__stack_rec *t = tsl__stack_at(space, tail);
+  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = cell_at(space, t->cells[i]);
+    tsl__state state = c->state;
+    uint32_t count = c->count;
+    if (names) {
+      tsl__target to = tsl__resume_to(space, state, names->range[0].lo);
+      if (!to) return;
+      state = tsl__target_resolve(space, to, 0, &count);
+    }
+    land(space, s, state, count, c->tail);
+  }
+}
+
 /* Add a frame; one that is over gives way to what follows it, one that is a fork to its branches. */
 static void land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
@@ -81,12 +113,10 @@ static void land(tsl__space *space, step *s, tsl__state state, uint32_t count, t
     }
     return;
   }
+  const tsl__keyed *names = r->flags & TSL__STATE_KEYED ? r->keyed : NULL;
+  if (names && !(tail = names_below(space, names, tail))) return;
   if ((r->flags & TSL__STATE_FINAL) && tail) {
-    const tsl__stack_rec *t = tsl__stack_at(space, tail);
-    for (uint32_t i = 0; i < t->n; i++) {
-      const tsl__cell *c = cell_at(space, t->cells[i]);
-      land(space, s, c->state, c->count, c->tail);
-    }
+    land_below(space, s, names, tail);
     return;
   }
   for (size_t i = 0; i < s->landed.n; i++) { /* equal frames share their tails; the bottom cannot be shared */
@@ -351,6 +381,27 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
 
+static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over, uint32_t depth);
+
+/* A frame in the middle of a name, over all that is left to spell: each RESUME below picks its names, and goes on after them. */
+static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, tsl__leftover over, uint32_t depth) {
+  const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
+  const tsl__named_walk *w = tsl__named_walk_over(space, c->state, over);
+  for (uint32_t i = 0; w && i < below->n && space->status == TSL_OK; i++) {
+    const tsl__cell *r = cell_at(space, below->cells[i]);
+    tsl__named_gather(space, g, w, r->state);
+    for (uint32_t k = 0; k < w->left_count && space->status == TSL_OK; k++) {
+      uint32_t count = 0;
+      if (!tsl__resume_allows(space, r->state, w->lefts[k].name)) continue;
+      tsl__target to = tsl__resume_to(space, r->state, w->lefts[k].name);
+      const tsl__walk *rest = to ? tsl__walk_over(space, tsl__target_resolve(space, to, 0, &count), count, w->lefts[k].left, r->tail == 0) : NULL;
+      if (!rest) continue;
+      tsl__gather_mask(space, g, rest->mask);
+      if (rest->left && r->tail) gather_chain(space, g, r->tail, rest->left, depth + 1);
+    }
+  }
+}
+
 /* The chain: the frame over what is left to spell, then what follows it over what that leaves. */
 static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over, uint32_t depth) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
@@ -360,6 +411,10 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
   }
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = cell_at(space, r->cells[i]);
+    if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
+      gather_named(space, g, c, over, depth);
+      continue;
+    }
     for (int part = 0; part < 2; part++) {
       tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
       const tsl__walk *w = t ? tsl__walk_over(space, c->state, c->count, t, c->tail == 0) : NULL;
@@ -386,10 +441,19 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
 
 /* ---- what may come next --------------------------------------------------------------------------------------- */
 
+static void next_of_name(tsl__space *space, const tsl__state_rec *r, tsl__stack tail, tsl__bytes *out) {
+  for (unsigned b = 0; b < 256; b++) {
+    if (!tsl__bytes_has(&r->live, b)) continue;
+    tsl__state to = tsl__target_state(tsl__state_step(r, (uint8_t)b));
+    if (names_below(space, tsl__state_at(space, to)->keyed, tail)) tsl__bytes_add(out, b);
+  }
+}
+
 static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl__bytes *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || !tsl__space_step(space, 1)) return;
-  tsl__bytes_or(out, &r->live);
+  if (r->flags & TSL__STATE_KEYED) next_of_name(space, r, tail, out);
+  else tsl__bytes_or(out, &r->live);
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
   if (++s->depth > STEP_DEPTH_MAX) {
@@ -428,6 +492,21 @@ typedef struct known_cost {
 } known_cost;
 typedef TSL__VEC(known_cost) known_costs;
 
+static uint32_t shortest_of(tsl__space *space, known_costs *known, tsl__stack at, uint32_t depth);
+
+/* In the middle of a name: with what each RESUME below makes of it. */
+static uint32_t shortest_name(tsl__space *space, known_costs *known, const tsl__cell *c, uint32_t depth) {
+  const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
+  uint32_t best = UINT32_MAX;
+  for (uint32_t i = 0; space->hook && i < below->n && space->status == TSL_OK; i++) {
+    const tsl__cell *r = cell_at(space, below->cells[i]);
+    uint32_t own = space->hook->shortest_named(space->hook_ctx, c->state, r->state);
+    uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, known, r->tail, depth + 1) : UINT32_MAX;
+    if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
+  }
+  return best;
+}
+
 static uint32_t shortest_of(tsl__space *space, known_costs *known, tsl__stack at, uint32_t depth) {
   if (at == 0) return 0;
   for (size_t i = 0; i < known->n; i++)
@@ -436,6 +515,11 @@ static uint32_t shortest_of(tsl__space *space, known_costs *known, tsl__stack at
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = cell_at(space, r->cells[i]);
+    if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
+      uint32_t named = shortest_name(space, known, c, depth);
+      if (named < best) best = named;
+      continue;
+    }
     uint32_t own = space->hook ? space->hook->shortest(space->hook_ctx, c->state, c->count) : 0;
     uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, known, c->tail, depth + 1) : UINT32_MAX;
     if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;

@@ -27,6 +27,8 @@ enum {
   TSL__STATE_LOOP = 2,     /* one of three states of a counted loop */
   TSL__STATE_FORK = 4,     /* stands for its edges */
   TSL__STATE_FINAL = 8,    /* nullable, and nothing else: the frame is over (known once expanded) */
+  TSL__STATE_KEYED = 16,   /* of a frame that spells a name: see names.h */
+  TSL__STATE_RESUME = 32,  /* waits for a name from the frame above; does nothing else */
   TSL__STATE_PHASE = 64    /* times 0, 1, 2: which of the three states of a loop */
 };
 
@@ -72,6 +74,10 @@ typedef struct tsl__state_rec {
   const tsl__edge *edge;
   const tsl__token_edge *token_edge;
   const tsl__hint *hint;        /* see tsl__state_hint */
+  union {
+    const struct tsl__keyed *keyed; /* KEYED: which names it may become */
+    struct tsl__resume *resume;     /* RESUME: which names it lets through */
+  };
   tsl__bytes live; /* bytes that lead somewhere */
   tsl__bytes self; /* bytes that lead back here with the register as it is; empty if nullable or with edges */
 } tsl__state_rec;

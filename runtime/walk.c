@@ -11,6 +11,7 @@
 #include "runtime/walk.h"
 
 #include "runtime/classes.h"
+#include "runtime/names.h"
 
 #define HINT_MIN 96u      /* tokens below a node from which letters are worth a class */
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
@@ -160,10 +161,34 @@ static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge
 static void walk_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
 static void walk_set(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set);
 
+/* A call of a frame that spells names: each name goes on in its own way. */
+static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__state resume, tsl__leftover over) {
+  for (int part = 0; part < 2; part++) {
+    tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
+    const tsl__named_walk *w = t ? tsl__named_walk_over(space, callee, t) : NULL;
+    if (!w) continue;
+    tsl__named_gather(space, &l->gather, w, resume);
+    for (uint32_t i = 0; i < w->left_count && space->status == TSL_OK; i++) {
+      uint32_t c = 0;
+      if (!tsl__resume_allows(space, resume, w->lefts[i].name)) continue;
+      tsl__target to = tsl__resume_to(space, resume, w->lefts[i].name);
+      const tsl__walk *rest = to ? tsl__walk_over(space, tsl__target_resolve(space, to, 0, &c), c, w->lefts[i].left, l->last) : NULL;
+      if (!rest) continue;
+      tsl__gather_mask(space, &l->gather, rest->mask);
+      leave_over(space, l, rest->left);
+    }
+  }
+}
+
 /* A call at a place: the called frame over what is left there, then this frame again over what that leaves. */
 static void call(tsl__space *space, level *l, const tsl__edge *e, uint32_t count, tsl__leftover over) {
   uint32_t c;
-  const tsl__walk *inner = tsl__walk_over(space, tsl__target_resolve(space, e->to, 0, &c), 0, over, false);
+  tsl__state callee = tsl__target_resolve(space, e->to, 0, &c);
+  if (tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) {
+    call_named(space, l, callee, tsl__target_resolve(space, e->push, count, &c), over);
+    return;
+  }
+  const tsl__walk *inner = tsl__walk_over(space, callee, 0, over, false);
   if (!inner) return;
   tsl__gather_mask(space, &l->gather, inner->mask);
   tsl__leftover left = inner->left;

@@ -3,6 +3,8 @@
  */
 #include "tests/oracle.h"
 
+#include "runtime/names.h"
+
 #include <stdlib.h>
 
 static void set_free(oracle_set *s) {
@@ -32,6 +34,24 @@ static bool set_add(oracle *o, oracle_set *s, const oracle_frame *at, uint32_t n
   return true;
 }
 
+/* Is a stack alive whose top frame spells a name? One of its names must be allowed by the frame below. */
+static bool name_allowed(oracle *o, const oracle_frame *at, uint32_t n) {
+  const tsl__state_rec *r = tsl__state_at(o->space, at[n - 1].state);
+  if (!(r->flags & TSL__STATE_KEYED)) return true;
+  for (uint32_t i = 0; i < r->keyed->n; i++)
+    for (uint32_t k = r->keyed->range[i].lo; k < r->keyed->range[i].hi; k++)
+      if (o->space->hook->allows(o->space->hook_ctx, at[n - 2].state, k)) return true;
+  return false;
+}
+
+/* The frame below a name that is spelled, going on. */
+static oracle_frame after_name(oracle *o, const oracle_frame *at, uint32_t n) {
+  oracle_frame f;
+  uint32_t name = tsl__state_at(o->space, at[n - 1].state)->keyed->range[0].lo;
+  f.state = tsl__target_resolve(o->space, o->space->hook->resume(o->space->hook_ctx, at[n - 2].state, name), 0, &f.count);
+  return f;
+}
+
 /* Everything that can be reached without reading: ended frames popped, calls pushed, forks split. The set grows while it is walked over. */
 static void close_set(oracle *o, oracle_set *s) {
   for (uint32_t i = 0; i < s->n && !o->overflow; i++) {
@@ -40,6 +60,11 @@ static void close_set(oracle *o, oracle_set *s) {
     oracle_frame top = k.at[k.n - 1];
     const tsl__state_rec *r = tsl__state_expanded(o->space, top.state);
     if (!r) return;
+    if (r->flags & TSL__STATE_NULLABLE && r->flags & TSL__STATE_KEYED) {
+      oracle_frame then = after_name(o, k.at, k.n);
+      set_add(o, s, k.at, k.n - 2, &then);
+      continue;
+    }
     if (r->flags & TSL__STATE_NULLABLE) set_add(o, s, k.at, k.n - 1, NULL);
     for (uint32_t e = 0; e < r->edges; e++) {
       oracle_frame back, callee;
@@ -76,7 +101,11 @@ static oracle_set step(oracle *o, const oracle_set *from, uint8_t byte) {
     if (!t) continue;
     oracle_frame f;
     f.state = tsl__target_resolve(o->space, t, k.at[k.n - 1].count, &f.count);
-    set_add(o, &to, k.at, k.n - 1, &f);
+    oracle_frame before = k.at[k.n - 1];
+    k.at[k.n - 1] = f; /* looked at in place */
+    bool alive = name_allowed(o, k.at, k.n);
+    k.at[k.n - 1] = before;
+    if (alive) set_add(o, &to, k.at, k.n - 1, &f);
   }
   close_set(o, &to);
   return to;

@@ -92,11 +92,25 @@ static bool odd_only(void *ctx, uint32_t param, uint32_t index) {
   (void)param;
   return index % 2 == 1;
 }
+static uint32_t one_digit(void *ctx, uint32_t param, uint32_t index) {
+  (void)ctx;
+  (void)param;
+  (void)index;
+  return 1;
+}
 static tsl__expr after_key(tsl__exprs *xs, void *ctx, uint32_t param, uint32_t index) {
   (void)ctx;
   (void)param;
   char digit = (char)('0' + index);
   return tsl__expr_literal(xs, &digit, 1);
+}
+
+/* Keys are a call of a frame of names, and then what follows the name: run both by hand. */
+static bool keys_match(tsl__expr keys, const char *text) {
+  tsl__node call = tsl__node_at(x, keys), n;
+  tsl__expr e = tsl__rule_body(x, tsl__node_at(x, call.a).a);
+  for (; (n = tsl__node_at(x, e)).kind != TSL__K_NAME && *text; text++) e = tsl__derive_plain(x, e, (uint8_t)*text);
+  return n.kind == TSL__K_NAME && tsl__expr_resume_allows(x, call.b, n.a) && matches(tsl__expr_resume_after(x, call.b, n.a), text);
 }
 
 static void string_sets(void) {
@@ -111,9 +125,9 @@ static void string_sets(void) {
   CHECK(!tsl__expr_count(x, tsl__expr_text(x), 100, &count));
   tsl__expr other = tsl__expr_text_not(x, e);
   CHECK(!matches(other, "name") && matches(other, "na") && matches(other, "names") && matches(other, ""));
-  static const tsl__keys_ops ops = {odd_only, after_key};
+  static const tsl__keys_ops ops = {odd_only, one_digit, after_key};
   tsl__expr keys = tsl__expr_keys(x, set, &ops, NULL, 0, 5);
-  CHECK(matches(keys, "nam\"1") && matches(keys, "n\\u0061m\"1") && matches(keys, "nick\"3") && !matches(keys, "name\"2") && !matches(keys, "age\"0"));
+  CHECK(keys_match(keys, "nam\"1") && keys_match(keys, "n\\u0061m\"1") && keys_match(keys, "nick\"3") && !keys_match(keys, "name\"2") && !keys_match(keys, "age\"0"));
 }
 
 static void emptiness(void) {

@@ -1,0 +1,174 @@
+/* names.c - see names.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/names.h"
+
+#include <stdlib.h>
+
+static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
+
+/* ---- RESUME ------------------------------------------------------------------------------------------------------- */
+
+bool tsl__resume_make(tsl__space *space, tsl__state_rec *r, uint32_t names) {
+  size_t words = (names + 63) / 64;
+  tsl__resume *made = tsl__arena_alloc(&space->arena, sizeof *made);
+  uint64_t *bits = tsl__arena_alloc(&space->arena, 2 * words * sizeof *bits);
+  if (!made || !bits) return out_of_memory(space), false;
+  memset(bits, 0, 2 * words * sizeof *bits);
+  *made = (tsl__resume){names, bits, bits + words};
+  r->resume = made;
+  r->flags |= TSL__STATE_RESUME;
+  return true;
+}
+
+bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name) {
+  const tsl__resume *r = tsl__state_at(space, resume)->resume;
+  uint64_t bit = (uint64_t)1 << (name & 63);
+  if (!(r->known[name >> 6] & bit) && space->hook) {
+    if (space->hook->allows(space->hook_ctx, resume, name)) r->allowed[name >> 6] |= bit;
+    r->known[name >> 6] |= bit;
+  }
+  return r->allowed[name >> 6] & bit;
+}
+
+static bool any_of_range(tsl__space *space, tsl__state resume, const tsl__name_range *names) {
+  for (uint32_t k = names->lo; k < names->hi; k++)
+    if (tsl__resume_allows(space, resume, k)) return true;
+  return false;
+}
+
+bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names) {
+  for (uint32_t i = 0; i < names->n; i++)
+    if (any_of_range(space, resume, &names->range[i])) return true;
+  return false;
+}
+
+tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name) {
+  uint64_t hash = tsl__mix(((uint64_t)resume << 32 | name) + 1);
+  tsl__index_iter it = tsl__index_first(&space->resumed.index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__resumed *r = tsl__space_at(space, resumed, i);
+    if (r->resume == resume && r->name == name) return r->to;
+  }
+  if (!space->hook) return tsl__space_fail(space, TSL_ERR_STATE, "a name that was not expanded ahead of time"), 0;
+  tsl__target to = space->hook->resume(space->hook_ctx, resume, name);
+  tsl__resumed *r = to ? tsl__pool_add(&space->resumed.pool, &space->alloc) : NULL;
+  if (r) *r = (tsl__resumed){resume, name, to};
+  if (r && tsl__index_add(&space->resumed.index, &space->alloc, hash, tsl__space_count(space, resumed) - 1)) return to;
+  if (to) out_of_memory(space);
+  else tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx));
+  return 0;
+}
+
+/* ---- walks -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t walk_hash(tsl__state state, tsl__leftover over) { return tsl__mix(((uint64_t)state << 32 | over) + 7); }
+
+typedef struct place {
+  uint32_t node;
+  tsl__state state;
+} place;
+
+typedef struct finished {
+  uint32_t name, node;
+} finished;
+
+typedef struct search {
+  TSL__VEC(place) stack;
+  TSL__VEC(tsl__named_token) tokens;
+  TSL__VEC(finished) done;
+} search;
+
+static void search_free(tsl__space *space, search *s) {
+  tsl__vec_free(&space->alloc, &s->stack);
+  tsl__vec_free(&space->alloc, &s->tokens);
+  tsl__vec_free(&space->alloc, &s->done);
+}
+
+/* A node reached in a (keyed) state: its tokens, and what is below. */
+static void reach(tsl__space *space, search *s, uint32_t c, tsl__state state) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[c];
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  bool fine = true;
+  for (uint32_t k = n->begin; fine && k < n->own_end; k++)
+    for (uint32_t i = 0; fine && i < r->keyed->n; i++) {
+      tsl__named_token t = {trie->order[k], r->keyed->range[i]};
+      fine = tsl__vec_push(&space->alloc, &s->tokens, t);
+    }
+  place below = {c, state};
+  finished done = {r->keyed->range[0].lo, c};
+  if (fine && n->children) fine = r->flags & TSL__STATE_NULLABLE ? tsl__vec_push(&space->alloc, &s->done, done) : tsl__vec_push(&space->alloc, &s->stack, below);
+  if (!fine) out_of_memory(space);
+}
+
+static void run(tsl__space *space, search *s) {
+  const tsl__trie *trie = &space->vocab->trie;
+  while (s->stack.n && space->status == TSL_OK) {
+    place at = s->stack.at[--s->stack.n];
+    const tsl__state_rec *r = tsl__state_expanded(space, at.state);
+    if (!r || !tsl__space_step(space, 1)) return;
+    for (int w = 0; w < 4; w++)
+      for (uint64_t bits = r->live.w[w]; bits; bits &= bits - 1) {
+        uint8_t byte = (uint8_t)(w * 64 + __builtin_ctzll(bits));
+        uint32_t c = tsl__trie_child(trie, at.node, byte);
+        if (c) reach(space, s, c, tsl__target_state(tsl__state_step(r, byte)));
+      }
+  }
+}
+
+static int by_name(const void *p, const void *q) {
+  const finished *a = p, *b = q;
+  return a->name != b->name ? (a->name < b->name ? -1 : 1) : a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* What is left, one leftover for each name. */
+static const tsl__named_left *lefts_of(tsl__space *space, search *s, uint32_t *count) {
+  TSL__VEC(uint32_t) nodes = {0};
+  tsl__named_left *lefts = tsl__arena_alloc(&space->arena, (s->done.n + 1) * sizeof *lefts);
+  *count = 0;
+  if (!lefts) out_of_memory(space);
+  if (s->done.n) qsort(s->done.at, s->done.n, sizeof *s->done.at, by_name);
+  for (size_t i = 0; i < s->done.n && space->status == TSL_OK; i++) {
+    if (!tsl__vec_push(&space->alloc, &nodes, s->done.at[i].node)) out_of_memory(space);
+    if (i + 1 < s->done.n && s->done.at[i + 1].name == s->done.at[i].name) continue;
+    lefts[(*count)++] = (tsl__named_left){s->done.at[i].name, tsl__leftover_intern(space, nodes.at, nodes.n)};
+    nodes.n = 0;
+  }
+  tsl__vec_free(&space->alloc, &nodes);
+  return lefts;
+}
+
+static const tsl__named_walk *remember(tsl__space *space, search *s, tsl__state state, tsl__leftover over) {
+  tsl__named_walk made = {.state = state, .over = over, .token_count = (uint32_t)s->tokens.n};
+  made.lefts = lefts_of(space, s, &made.left_count);
+  made.tokens = tsl__arena_copy(&space->arena, s->tokens.at, s->tokens.n * sizeof *s->tokens.at);
+  tsl__named_walk *w = made.tokens && space->status == TSL_OK ? tsl__pool_add(&space->named.pool, &space->alloc) : NULL;
+  if (w) *w = made;
+  if (w && tsl__index_add(&space->named.index, &space->alloc, walk_hash(state, over), tsl__space_count(space, named) - 1)) return w;
+  if (space->status == TSL_OK) out_of_memory(space);
+  return NULL;
+}
+
+const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over) {
+  tsl__index_iter it = tsl__index_first(&space->named.index, walk_hash(state, over));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__named_walk *w = tsl__space_at(space, named, i);
+    if (w->state == state && w->over == over) return w;
+  }
+  search s = {0};
+  const tsl__leftover_rec *set = over & TSL__WHOLE ? NULL : tsl__leftover_at(space, over);
+  for (uint32_t i = 0; i < (set ? set->n : 1) && space->status == TSL_OK; i++) {
+    place start = {set ? set->nodes[i] : 0, state};
+    if (!tsl__vec_push(&space->alloc, &s.stack, start)) out_of_memory(space);
+    run(space, &s);
+  }
+  const tsl__named_walk *w = space->status == TSL_OK ? remember(space, &s, state, over) : NULL;
+  search_free(space, &s);
+  return w;
+}
+
+void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {
+  for (uint32_t i = 0; i < w->token_count && space->status == TSL_OK; i++)
+    if (any_of_range(space, resume, &w->tokens[i].names)) tsl__gather_token(space, g, w->tokens[i].token);
+}

@@ -1,0 +1,78 @@
+/* names.h - frames that spell one name out of a set, and what follows, which depends on the name.
+ *
+ * Problem   An object whose members come in any order has a state for each set of members seen, and each would spell the names that are left in states of its own,
+ *           walked over the vocabulary each time.
+ * Idea      The names are spelled in a frame that knows the set, but not which of its names are allowed: its states and walks are those of the object, made once.
+ *           A state of such a frame is KEYED: it says which names it may still become. Below it lies a RESUME state, one for each set of members seen: it
+ *           says which names are allowed, and how to go on after each. Whoever lands on a keyed state asks the RESUME below whether any of its names is
+ *           allowed, and drops it if none is; the walk keeps the names beside the tokens and the leftovers, and whoever uses it picks.
+ * Example   {"a": A, "b": B}: after {"a":1,  the frame names{a,b} runs over RESUME{b}: its token `a"` is dropped, `b"` goes on with B.
+ * Cost      A new set of members costs one RESUME, and a look at each token on the paths of the names.
+ * Tested by tests/test_shipped.c, tests/test_oracle.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_NAMES_H
+#define TSL_RUNTIME_NAMES_H
+
+#include "runtime/leftover.h"
+#include "runtime/mask.h"
+#include "runtime/state.h"
+
+/* Which names a keyed state may become: sorted ranges of numbers. */
+typedef struct tsl__name_range {
+  uint32_t lo, hi; /* hi is not in it */
+} tsl__name_range;
+typedef struct tsl__keyed {
+  uint32_t n;
+  tsl__name_range range[2];
+} tsl__keyed;
+
+/* The names of a RESUME state as far as they were asked for, as bitsets. */
+typedef struct tsl__resume {
+  uint32_t names;
+  uint64_t *known, *allowed;
+} tsl__resume;
+
+/* A token below a place in a frame of names, or what is left after a name. */
+typedef struct tsl__named_token {
+  tsl_token token;
+  tsl__name_range names; /* it is allowed if one of these is */
+} tsl__named_token;
+typedef struct tsl__named_left {
+  uint32_t name;
+  tsl__leftover left;
+} tsl__named_left;
+
+/* The walk of a keyed state. */
+typedef struct tsl__named_walk {
+  tsl__state state;
+  tsl__leftover over;
+  uint32_t token_count, left_count;
+  const tsl__named_token *tokens;
+  const tsl__named_left *lefts; /* by name */
+} tsl__named_walk;
+
+/* Where a RESUME goes on after a name. */
+typedef struct tsl__resumed {
+  tsl__state resume;
+  uint32_t name;
+  tsl__target to;
+} tsl__resumed;
+
+/* All of these need the lock. */
+
+/* Make an (own) state RESUME. false on failure (sticky). */
+bool tsl__resume_make(tsl__space *space, tsl__state_rec *r, uint32_t names);
+/* May this name come? */
+bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name);
+/* May any of these? */
+bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names);
+/* Where to go on after an allowed name; 0 on failure (sticky). */
+tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
+/* The walk of a keyed state, remembered; NULL on failure (sticky). */
+const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over);
+/* Gather those of its tokens that a RESUME lets through. */
+void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume);
+
+#endif
