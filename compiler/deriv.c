@@ -305,7 +305,9 @@ static void boundaries_of_set(const tsl__bytes *set, tsl__bytes *out) {
   out->w[0] &= ~(uint64_t)1;
 }
 
-static void boundaries_of_strings(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
+bool tsl__first_bytes(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
+  if (n->kind == TSL__K_LIT) return tsl__bytes_add(out, *tsl__literal_at(x, n->a)), true;
+  if (n->kind != TSL__K_STRSET && n->kind != TSL__K_KEYS) return false;
   const tsl__strings *s = tsl__strings_at(x, n->a);
   for (uint32_t i = n->b; i < n->c;) {
     if (s->at[i].length == n->d) {
@@ -313,12 +315,23 @@ static void boundaries_of_strings(const tsl__exprs *x, const tsl__node *n, tsl__
       continue;
     }
     uint8_t byte = (uint8_t)s->at[i].at[n->d];
-    edge(out, byte);
-    edge(out, byte + 1u);
+    tsl__bytes_add(out, byte);
     uint32_t lo = i, hi = n->c;
     tsl__strings_narrow(s, &lo, &hi, n->d, byte);
     i = hi;
   }
+  return true;
+}
+
+static void boundaries_of_strings(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
+  tsl__bytes first = {{0}};
+  tsl__first_bytes(x, n, &first);
+  uint64_t carry = 0;
+  for (int i = 0; i < 4; i++) { /* each byte leads elsewhere */
+    out->w[i] |= first.w[i] | first.w[i] << 1 | carry;
+    carry = first.w[i] >> 63;
+  }
+  out->w[0] &= ~(uint64_t)1;
 }
 
 static void boundaries(tsl__exprs *x, tsl__expr e, bool last, tsl__bytes *out) {

@@ -54,6 +54,8 @@ void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out
 
 /* The bytes b where the derivative by b may differ from that by b - 1. */
 void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out);
+/* The bytes that texts of a LIT, STRSET or KEYS begin with; false for other kinds. */
+bool tsl__first_bytes(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out);
 /* Does e match ε in that phase? */
 static inline bool tsl__nullable_in(const tsl__node *n, tsl__phase phase) {
   return n->flags & (phase == TSL__PHASE_LOW ? TSL__NULLABLE_LOW : TSL__NULLABLE_HIGH);

@@ -14,6 +14,8 @@ typedef struct compiler {
   tsl__exprs *x;
 } compiler;
 
+static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK ? c->space->status : tsl__exprs_status(c->x); }
+
 /* ---- expressions to states ------------------------------------------------------------------------------------ */
 
 static uint64_t handle_hash(tsl__expr e) { return tsl__mix(((uint64_t)e << 1) + 1); }
@@ -38,7 +40,7 @@ static bool names_of(tsl__exprs *x, tsl__expr e, tsl__keyed *out) {
     tsl__node n = tsl__node_at(x, e);
     switch ((tsl__kind)n.kind) {
     case TSL__K_RULE:
-      if (n.loop || tsl__node_at(x, tsl__rule_body(x, n.a)).kind != TSL__K_JSTR) return false;
+      if (!(tsl__rule_at(x, n.a)->flags & TSL__RULE_NAMES)) return false;
       e = tsl__rule_body(x, n.a);
       break;
     case TSL__K_SEQ: e = n.b; break;
@@ -120,18 +122,59 @@ static tsl__target target_of_parts(compiler *c, const tsl__parts *parts) {
 
 /* ---- expanding ------------------------------------------------------------------------------------------------ */
 
+static tsl__target derive_target(compiler *c, tsl__expr e, tsl__phase phase, uint8_t byte) {
+  tsl__parts parts;
+  tsl__derive(c->x, e, byte, phase, &parts);
+  return target_of_parts(c, &parts);
+}
+
+static void add_all(tsl__bytes *set, const char *bytes) {
+  while (*bytes) tsl__bytes_add(set, (uint8_t)*bytes++);
+}
+
+/* The bytes that a state in the middle of a constrained string may read, by structure; few of them ever will be. False if it is no such state. */
+static bool maybe_live(tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
+  memset(out, 0, sizeof *out);
+  if (n->kind == TSL__K_JESC) return add_all(out, "\"\\/bfnrtu"), true;
+  if (n->kind == TSL__K_JHEX) return add_all(out, "0123456789ABCDEFabcdef"), true;
+  if (n->kind != TSL__K_JSTR) return false;
+  tsl__node inner = tsl__node_at(x, n->a);
+  if (inner.kind == TSL__K_AND) tsl__bytes_add_range(out, 0x20, 0xFF);
+  else if (!tsl__first_bytes(x, &inner, out)) return false;
+  out->w[0] &= ~(uint64_t)0xFFFFFFFF & ~((uint64_t)1 << '"');
+  if (tsl__nullable_in(&inner, TSL__PHASE_LOW)) tsl__bytes_add(out, '"');
+  tsl__bytes_add(out, '\\');
+  return true;
+}
+
+/* Leave the targets of such a state for LATER. A layer that is to be frozen has none. */
+static bool postpone(compiler *c, tsl__expr e, const tsl__bytes *edges, tsl__target targets[256]) {
+  tsl__node n = tsl__node_at(c->x, e);
+  tsl__bytes live;
+  tsl__target later = TSL__TARGET_LATER;
+  if (!c->space->parent || n.loop || !maybe_live(c->x, &n, &live)) return false;
+  for (unsigned b = 0; b < 256; b++) {
+    if (tsl__bytes_has(edges, b)) later ^= 1;
+    targets[b] = tsl__bytes_has(&live, b) ? later : 0;
+  }
+  return true;
+}
+
 static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__target targets[256]) {
   tsl__bytes edges;
   tsl__target t = 0;
   tsl__boundaries(c->x, e, &edges);
+  if (postpone(c, e, &edges, targets)) return;
   for (unsigned b = 0; b < 256; b++) {
-    if (b == 0 || tsl__bytes_has(&edges, b)) {
-      tsl__parts parts;
-      tsl__derive(c->x, e, (uint8_t)b, phase, &parts);
-      t = target_of_parts(c, &parts);
-    }
+    if (b == 0 || tsl__bytes_has(&edges, b)) t = derive_target(c, e, phase, (uint8_t)b);
     targets[b] = t;
   }
+}
+
+static tsl__target derive(void *ctx, const tsl__state_rec *r, uint8_t byte) {
+  compiler *c = ctx;
+  tsl__target t = derive_target(c, r->handle, TSL__PHASE_LOW, byte);
+  return failure(c) == TSL_OK ? t : TSL__TARGET_LATER;
 }
 
 typedef TSL__VEC(tsl__edge) edge_vec;
@@ -150,11 +193,6 @@ static void add_call(compiler *c, const tsl__call *call, edge_vec *edges, token_
     fine = fine && ids && tsl__vec_push(&c->space->alloc, tokens, e);
   }
   if (!fine) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
-}
-
-static tsl_status failure(compiler *c) {
-  if (c->space->status != TSL_OK) return c->space->status;
-  return tsl__exprs_status(c->x);
 }
 
 static bool hint_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
@@ -274,7 +312,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-static const tsl__hook hook = {expand, hint_of, shortest, allows, resume, shortest_named, print, begin, why, memory, count, release};
+static const tsl__hook hook = {expand, derive, hint_of, shortest, allows, resume, shortest_named, print, begin, why, memory, count, release};
 
 tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

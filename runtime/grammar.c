@@ -85,7 +85,7 @@ static void list_state(const lister *l, tsl__state i) {
            atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) ? "" : " (not visited)");
   l->sink(l->ctx, line);
   for (uint32_t k = 0; k < r->ranges; k++) {
-    if (!r->targets[k]) continue;
+    if (!r->targets[k] || tsl__target_is_later(r->targets[k])) continue;
     print_byte(lo, sizeof lo, k ? r->upper[k - 1] + 1u : 0);
     print_byte(hi, sizeof hi, r->upper[k]);
     snprintf(line, sizeof line, "  %s-%s -> %u%s", lo, hi, tsl__target_state(r->targets[k]), op[tsl__target_op(r->targets[k])]);

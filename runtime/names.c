@@ -112,7 +112,8 @@ static void run(tsl__space *space, search *s) {
       for (uint64_t bits = r->live.w[w]; bits; bits &= bits - 1) {
         uint8_t byte = (uint8_t)(w * 64 + __builtin_ctzll(bits));
         uint32_t c = tsl__trie_child(trie, at.node, byte);
-        if (c) reach(space, s, c, tsl__target_state(tsl__state_step(r, byte)));
+        tsl__target t = c ? tsl__state_step(space, r, byte) : 0;
+        if (t) reach(space, s, c, tsl__target_state(t));
       }
   }
 }

@@ -36,6 +36,8 @@ struct tsl__hint;
 typedef struct tsl__hook {
   /* Fill in transitions and calls of a state (see tsl__state_fill). Called under the lock, once per state. */
   tsl_status (*expand)(void *ctx, tsl__state state);
+  /* Where an expanded state goes by a byte whose target was left for later. */
+  uint32_t (*derive)(void *ctx, const struct tsl__state_rec *state, uint8_t byte);
   /* What helps the walk in this (expanded) state: fill *hint, or return false. */
   bool (*hint)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates at UINT32_MAX. */

@@ -226,9 +226,10 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || !tsl__space_step(space, 1)) return;
   if (tsl__bytes_has(&r->live, byte)) {
-    uint32_t c;
-    tsl__state to = tsl__target_resolve(space, tsl__state_step(r, byte), count, &c);
-    land(space, s, to, c, tail);
+    uint32_t c = 0;
+    tsl__target t = tsl__state_step(space, r, byte);
+    tsl__state to = t ? tsl__target_resolve(space, t, count, &c) : 0;
+    if (to) land(space, s, to, c, tail);
   }
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if (!ends && !r->edges) return;
@@ -441,19 +442,20 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
 
 /* ---- what may come next --------------------------------------------------------------------------------------- */
 
-static void next_of_name(tsl__space *space, const tsl__state_rec *r, tsl__stack tail, tsl__bytes *out) {
-  for (unsigned b = 0; b < 256; b++) {
-    if (!tsl__bytes_has(&r->live, b)) continue;
-    tsl__state to = tsl__target_state(tsl__state_step(r, (uint8_t)b));
-    if (names_below(space, tsl__state_at(space, to)->keyed, tail)) tsl__bytes_add(out, b);
+/* The bytes that the top frame can read: those that may be live are tried, and those of a name asked for below. */
+static void live_of(tsl__space *space, const tsl__state_rec *r, tsl__stack tail, tsl__bytes *out) {
+  for (unsigned b = 0; b < 256 && space->status == TSL_OK; b++) {
+    if (!tsl__bytes_has(&r->live, b) || tsl__bytes_has(out, b)) continue;
+    tsl__target t = tsl__state_step(space, r, (uint8_t)b);
+    if (!t) continue;
+    if (!(r->flags & TSL__STATE_KEYED) || names_below(space, tsl__state_at(space, tsl__target_state(t))->keyed, tail)) tsl__bytes_add(out, b);
   }
 }
 
 static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl__bytes *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || !tsl__space_step(space, 1)) return;
-  if (r->flags & TSL__STATE_KEYED) next_of_name(space, r, tail, out);
-  else tsl__bytes_or(out, &r->live);
+  live_of(space, r, tail, out);
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
   if (++s->depth > STEP_DEPTH_MAX) {

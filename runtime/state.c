@@ -26,7 +26,7 @@ static uint32_t ranges_of(tsl__state_rec *r, tsl__state state, const tsl__target
   for (unsigned b = 0; b < 256; b++) {
     if (targets[b]) tsl__bytes_add(&r->live, b), r->live_count++;
     uint32_t op = tsl__target_op(targets[b]);
-    if (targets[b] && tsl__target_state(targets[b]) == self && (op == TSL__OP_KEEP || (op == TSL__OP_CLEAR && !(r->flags & TSL__STATE_LOOP)))) tsl__bytes_add(&r->self, b);
+    if (targets[b] && !tsl__target_is_later(targets[b]) && tsl__target_state(targets[b]) == self && (op == TSL__OP_KEEP || (op == TSL__OP_CLEAR && !(r->flags & TSL__STATE_LOOP)))) tsl__bytes_add(&r->self, b);
     if (n && to[n - 1] == targets[b]) {
       upper[n - 1] = (uint8_t)b;
       continue;
@@ -49,11 +49,11 @@ tsl_status tsl__state_fill(tsl__space *space, tsl__state state, const tsl__targe
   char *block = tsl__arena_alloc(&space->arena, tokens_size + edges_size + targets_size + n + 1);
   if (!block) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
 #define TAKE(field, type, from, bytes) \
-  if (bytes) memcpy(block, from, bytes), r->field = (const type *)(const void *)block, block += (bytes)
-  TAKE(token_edge, tsl__token_edge, token_edges, tokens_size);
-  TAKE(edge, tsl__edge, edges, edges_size);
+  if (bytes) memcpy(block, from, bytes), r->field = (type *)(void *)block, block += (bytes)
+  TAKE(token_edge, const tsl__token_edge, token_edges, tokens_size);
+  TAKE(edge, const tsl__edge, edges, edges_size);
   TAKE(targets, tsl__target, to, targets_size);
-  TAKE(upper, uint8_t, upper, n);
+  TAKE(upper, const uint8_t, upper, n);
 #undef TAKE
   r->ranges = (uint16_t)n;
   r->edges = (uint16_t)edge_count;
@@ -124,6 +124,14 @@ const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state) {
   return NULL;
 }
 
+tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i, uint8_t byte) {
+  if (space->status != TSL_OK) return 0;
+  tsl__target t = space->hook->derive(space->hook_ctx, r, byte);
+  if (tsl__target_is_later(t)) return tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx)), 0;
+  r->targets[i] = t;
+  return t;
+}
+
 const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r) {
   if (r->hinted || !space->hook) return r->hint;
   tsl__hint hint;
@@ -139,11 +147,14 @@ const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r) {
 bool tsl__state_check(const tsl__space *space, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   for (uint32_t i = 1; i < r->ranges; i++)
-    if (r->upper[i - 1] >= r->upper[i] || r->targets[i - 1] == r->targets[i]) return false;
+    if (r->upper[i - 1] >= r->upper[i]) return false;
   if (r->ranges && r->upper[r->ranges - 1] != 255) return false;
   for (unsigned b = 0; b < 256; b++) {
-    tsl__target t = tsl__state_step(r, (uint8_t)b);
-    if ((t != 0) != tsl__bytes_has(&r->live, b) || tsl__target_state(t) >= tsl__space_count(space, states)) return false;
+    uint32_t i = 0;
+    while (i < r->ranges && r->upper[i] < b) i++;
+    tsl__target t = i < r->ranges ? r->targets[i] : 0;
+    if (t && !tsl__bytes_has(&r->live, b)) return false;
+    if (!tsl__target_is_later(t) && tsl__target_state(t) >= tsl__space_count(space, states)) return false;
   }
   return !(r->flags & TSL__STATE_LOOP) || r->loop_min <= r->loop_max;
 }

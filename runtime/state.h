@@ -6,6 +6,8 @@
  * Registers  A frame has one counter, for the loop that is active in it. A state with a loop exists three times, in a row: below the loop's minimum,
  *            between, at its maximum; a target names the first of the three and what happens to the counter.
  * Targets    32 bits: the state in the lower 30, tsl__count_op in the upper two.
+ * Later      Most states in the middle of a name or a constrained string are left by one byte or two. Their other targets are LATER: made when they are asked for. Until then
+ *            such a byte counts as live.
  * Fork       A target can be several states at once (a loop going on and beginning anew): a state of its own with FORK edges and nothing else.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,6 +23,9 @@ enum { TSL__OP_CLEAR = 0, TSL__OP_KEEP = 1, TSL__OP_NEXT = 2, TSL__OP_FIRST = 3 
 #define tsl__target_state(t) ((t) & 0x3FFFFFFFu)
 #define tsl__target_op(t) ((t) >> 30)
 #define TSL__COUNT_INF UINT32_MAX
+/* Not known yet: the first who reads such a byte has it made. Two numbers, so that neighbouring ranges stay apart. */
+#define TSL__TARGET_LATER 0xFFFFFFFEu
+#define tsl__target_is_later(t) ((t) >= TSL__TARGET_LATER)
 
 enum {
   TSL__STATE_NULLABLE = 1, /* the frame may end here */
@@ -70,7 +75,7 @@ typedef struct tsl__state_rec {
   uint32_t handle;              /* the compiler's number of it */
   uint32_t loop_min, loop_max;  /* of the active loop */
   const uint8_t *upper;         /* last byte of each range */
-  const tsl__target *targets;   /* of each range; 0 = dead */
+  tsl__target *targets;         /* of each range; 0 = dead; LATER ones change under the lock */
   const tsl__edge *edge;
   const tsl__token_edge *token_edge;
   const tsl__hint *hint;        /* see tsl__state_hint */
@@ -78,7 +83,7 @@ typedef struct tsl__state_rec {
     const struct tsl__keyed *keyed; /* KEYED: which names it may become */
     struct tsl__resume *resume;     /* RESUME: which names it lets through */
   };
-  tsl__bytes live; /* bytes that lead somewhere */
+  tsl__bytes live; /* bytes that lead somewhere, or may */
   tsl__bytes self; /* bytes that lead back here with the register as it is; empty if nullable or with edges */
 } tsl__state_rec;
 
@@ -104,7 +109,11 @@ tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n
 /* The state, expanded; NULL on failure (sticky). Needs the lock unless it is expanded already. */
 const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state);
 
-static inline tsl__target tsl__state_step(const tsl__state_rec *r, uint8_t byte) {
+/* Make a LATER target, of the range `i` that `byte` is in. 0 on failure, too (sticky). */
+tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i, uint8_t byte);
+
+/* Where an expanded state goes by a byte; 0: nowhere, or failure (sticky). Needs the lock. */
+static inline tsl__target tsl__state_step(tsl__space *space, const tsl__state_rec *r, uint8_t byte) {
   uint32_t lo = 0, hi = r->ranges;
   if (!tsl__bytes_has(&r->live, byte)) return 0;
   while (lo < hi) {
@@ -112,7 +121,8 @@ static inline tsl__target tsl__state_step(const tsl__state_rec *r, uint8_t byte)
     if (r->upper[mid] < byte) lo = mid + 1;
     else hi = mid;
   }
-  return r->targets[lo];
+  tsl__target t = r->targets[lo];
+  return TSL__LIKELY(!tsl__target_is_later(t)) ? t : tsl__state_derive(space, r, lo, byte);
 }
 
 /* Follow a target: the state for the new count. */

@@ -301,7 +301,9 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
   }
   if (letter && !beyond && (!child->children || !below_meets(trie, child, &e->hint->exits))) return;
   uint32_t count;
-  tsl__state to = tsl__target_resolve(space, tsl__state_step(r, child->byte), e->count, &count);
+  tsl__target t = tsl__state_step(space, r, child->byte);
+  if (!t) return;
+  tsl__state to = tsl__target_resolve(space, t, e->count, &count);
   if (letter) push_letter(space, l, (entry){c, to, count, e->depth + 1, e->hint});
   else enter_child(space, l, to, count, c, e->depth + 1);
 }
@@ -349,11 +351,12 @@ static void walk_set(tsl__space *space, level *l, tsl__state state, uint32_t cou
   for (int w = 0; w < 4; w++) {
     for (uint64_t bits = t->next.w[w] & r->live.w[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
       uint8_t b = (uint8_t)(w * 64 + __builtin_ctzll(bits));
-      const tsl__child *child = tsl__leftover_child(space, set, b);
-      if (!child) return;
+      tsl__target target = tsl__state_step(space, r, b);
+      const tsl__child *child = target ? tsl__leftover_child(space, set, b) : NULL;
+      if (!child) continue;
       tsl__gather_tokens(space, &l->gather, child->tokens, child->count);
       uint32_t c;
-      tsl__state to = tsl__target_resolve(space, tsl__state_step(r, b), count, &c);
+      tsl__state to = tsl__target_resolve(space, target, count, &c);
       if (child->to) walk_set(space, l, to, c, child->to);
     }
   }
@@ -374,7 +377,7 @@ static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t 
     if (!tsl__bytes_meet(&r->live, n->below == UINT16_MAX ? &r->live : &trie->sets[n->below])) continue;
     for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
       uint32_t count;
-      tsl__target t = tsl__state_step(r, trie->nodes[c].byte);
+      tsl__target t = tsl__state_step(space, r, trie->nodes[c].byte);
       if (!t) continue;
       tsl__state to = tsl__target_resolve(space, t, 0, &count);
       const tsl__state_rec *rt = tsl__state_expanded(space, to);
@@ -456,7 +459,7 @@ static taken take_token(tsl__space *space, tsl__state state, uint32_t count, tsl
     const tsl__state_rec *r = tsl__state_expanded(space, state);
     if (!r || (r->flags & TSL__STATE_FORK) || r->edges) return LEAVES_LATE;
     if (r->flags & TSL__STATE_NULLABLE) return characters > late ? LEAVES_LATE : LEAVES_EARLY;
-    tsl__target t = tsl__state_step(r, v->bytes[i]);
+    tsl__target t = tsl__state_step(space, r, v->bytes[i]);
     if (!t) return DIES;
     state = tsl__target_resolve(space, t, count, &count);
     characters += (v->bytes[i] & 0xC0) != 0x80;

@@ -97,7 +97,7 @@ static oracle_set step(oracle *o, const oracle_set *from, uint8_t byte) {
   for (uint32_t i = 0; i < from->n; i++) {
     oracle_stack k = from->at[i];
     if (k.n == 0) continue;
-    tsl__target t = tsl__state_step(tsl__state_expanded(o->space, k.at[k.n - 1].state), byte);
+    tsl__target t = tsl__state_step(o->space, tsl__state_expanded(o->space, k.at[k.n - 1].state), byte);
     if (!t) continue;
     oracle_frame f;
     f.state = tsl__target_resolve(o->space, t, k.at[k.n - 1].count, &f.count);
@@ -173,7 +173,7 @@ void oracle_mask(oracle *o, uint32_t *mask) {
   for (uint32_t i = 0; i < o->now.n; i++) {
     oracle_stack k = o->now.at[i];
     const tsl__state_rec *r = k.n ? tsl__state_expanded(o->space, k.at[k.n - 1].state) : NULL;
-    for (unsigned b = 0; r && b < 256; b++) live[b] |= tsl__state_step(r, (uint8_t)b) != 0;
+    for (unsigned b = 0; r && b < 256; b++) live[b] |= tsl__state_step(o->space, r, (uint8_t)b) != 0;
     names |= r && r->token_edges;
   }
   for (tsl_token t = 0; t < v->size; t++) {
