@@ -57,6 +57,8 @@ tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocat
   x->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
   x->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
   x->cancel = limits->cancel;
+  x->deadline_us = limits->deadline_us;
+  x->deadline = tsl__deadline(x->deadline_us);
   if (parent) {
     inherit(x, parent);
   } else {
@@ -120,6 +122,7 @@ bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx)) {
 }
 
 void tsl__exprs_begin(tsl__exprs *x) {
+  x->deadline = tsl__deadline(x->deadline_us);
   x->steps = 0;
   x->depth = 0;
   x->searching = false;
@@ -134,7 +137,8 @@ bool tsl__exprs_step(tsl__exprs *x) {
     return false;
   }
   if (TSL__UNLIKELY((x->steps & 255) == 0)) {
-    if (x->cancel && *(const volatile int *)x->cancel) tsl__exprs_fail(x, TSL_ERR_CANCELLED, "cancelled");
+    if (tsl__cancelled(x->cancel)) tsl__exprs_fail(x, TSL_ERR_CANCELLED, "cancelled");
+    if (tsl__expired(x->deadline)) tsl__exprs_fail(x, TSL_ERR_CANCELLED, "deadline_us: out of time");
     if (tsl__exprs_memory(x) > x->max_memory) tsl__exprs_fail(x, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
   }
   return x->status == TSL_OK;

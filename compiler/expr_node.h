@@ -125,6 +125,7 @@ struct tsl__exprs {
   uint64_t steps, max_steps; /* derivatives taken since the last tsl__exprs_begin */
   uint64_t max_memory;
   const int *cancel;
+  uint64_t deadline_us, deadline; /* as in tsl__space */
   uint32_t depth;   /* of unfolding in place */
   bool searching;   /* inside a search for emptiness: and/not are made without being searched themselves */
 };
@@ -168,7 +169,7 @@ static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t 
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
 /* Reset the step budget and forget a failure: at the start of each piece of work. What failed was not kept, so it can be tried again. */
 void tsl__exprs_begin(tsl__exprs *x);
-/* Count one step; false when the budget is spent or the caller cancelled (sticky). */
+/* Count one step; false when the budget or the time is spent or the caller cancelled (sticky). */
 bool tsl__exprs_step(tsl__exprs *x);
 
 /* The literal without its first byte: its content lies in the pool already. */

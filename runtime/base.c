@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
@@ -143,6 +144,12 @@ size_t tsl__sort_unique(uint32_t *at, size_t n) {
 }
 
 uint64_t tsl__hash(const void *data, size_t size) { return XXH3_64bits(data, size); }
+
+uint64_t tsl__now_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
 
 /* ---- status and errors ---------------------------------------------------------------------------------------- */
 

@@ -102,6 +102,20 @@ static inline uint64_t tsl__mix(uint64_t h) {
 }
 uint64_t tsl__hash(const void *data, size_t size); /* XXH3-64 */
 
+/* ---- time ------------------------------------------------------------------------------------------------------- */
+
+uint64_t tsl__now_us(void); /* of a clock that never goes back; its beginning means nothing */
+
+/* What ends a piece of work early: a flag of the caller, or the time. */
+static inline bool tsl__cancelled(const int *flag) { return flag && __atomic_load_n(flag, __ATOMIC_RELAXED) != 0; }
+static inline bool tsl__expired(uint64_t deadline) { return deadline && tsl__now_us() >= deadline; }
+/* The point in time `span` µs from now; 0 (never) for a span of 0. */
+static inline uint64_t tsl__deadline(uint64_t span) {
+  if (!span) return 0;
+  uint64_t now = tsl__now_us();
+  return span > UINT64_MAX - now ? UINT64_MAX : now + span;
+}
+
 /* ---- errors --------------------------------------------------------------------------------------------------- */
 
 /* Fill *error (may be NULL) and return `status`. Offset, line, column and pointer become 0 and "". */

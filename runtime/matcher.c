@@ -42,6 +42,8 @@ void tsl_matcher_free(tsl_matcher *m) {
   tsl__free(&a, m, sizeof *m);
 }
 
+tsl_grammar *tsl_matcher_grammar(const tsl_matcher *m) { return m->grammar; }
+
 void tsl_matcher_reset(tsl_matcher *m) {
   m->at = m->grammar->begin;
   m->terminated = false;

@@ -64,6 +64,8 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
   s->max_stacks = limits->max_stacks ? limits->max_stacks : 4096;
   s->cancel = limits->cancel;
+  s->deadline_us = limits->deadline_us;
+  s->deadline = tsl__deadline(s->deadline_us);
   s->cycle = UINT32_MAX;
   s->gather = tsl__alloc_zero(&s->alloc, sizeof *s->gather);
   if (!s->gather || !reserve_zero(s)) {
@@ -103,6 +105,7 @@ void tsl__space_begin(tsl__space *s) {
   s->depth = 0;
   s->union_depth = 0;
   s->cycle = UINT32_MAX;
+  s->deadline = tsl__deadline(s->deadline_us);
   if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx);
 }
 
@@ -120,7 +123,8 @@ bool tsl__space_step(tsl__space *s, uint32_t n) {
   s->walk_steps += n;
   if (TSL__LIKELY(before >> 10 == s->steps >> 10)) return s->status == TSL_OK;
   if (s->steps > s->max_steps) tsl__space_fail(s, TSL_ERR_LIMIT, "max_steps: too much work for one mask or token");
-  if (s->cancel && *(const volatile int *)s->cancel) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");
+  if (tsl__cancelled(s->cancel)) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");
+  if (tsl__expired(s->deadline)) tsl__space_fail(s, TSL_ERR_CANCELLED, "deadline_us: out of time");
   if (tsl__space_memory(s) > s->max_memory) tsl__space_fail(s, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
   return s->status == TSL_OK;
 }

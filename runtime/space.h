@@ -71,6 +71,7 @@ struct tsl__space {
   uint64_t max_memory;
   uint32_t max_stacks;
   const int *cancel;
+  uint64_t deadline_us, deadline; /* time for one piece of work; when this one must end (0: never) */
   uint32_t depth;     /* of nested walks */
   uint32_t union_depth; /* of unions of tails */
   uint32_t cycle;     /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
@@ -89,7 +90,7 @@ size_t tsl__space_memory(const tsl__space *space);
 void tsl__space_begin(tsl__space *space);
 /* Make a failure stick. `why` outlives the space. Returns `status`. */
 tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
-/* Count `n` steps; false when the budget is spent, memory is full or the caller cancelled (sticky). */
+/* Count `n` steps; false when the budget or the time is spent, memory is full or the caller cancelled (sticky). */
 bool tsl__space_step(tsl__space *space, uint32_t n);
 
 /* Element `i` of a table, from the layer that has it. `TABLE` is a member name. */
