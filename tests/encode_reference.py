@@ -7,7 +7,9 @@
 
 A text is a line with \\n, \\r, \\t, \\\\ and \\xHH (control characters) escaped. A line of ids is two counts and two FNV-1a hashes over the ids as
 little-endian 32-bit numbers: without added tokens, and with added tokens and BOS. VOCABULARY is a tokenizer.json (PyPI `tokenizers`; without added
-tokens means that the file's list of them is emptied) or a .tiktoken file (PyPI `tiktoken`, its ranks loaded from that file).
+tokens means that the file's list of them is emptied), a .tiktoken file (PyPI `tiktoken`, its ranks loaded from that file), a SentencePiece
+model (PyPI `sentencepiece`) or a tekken.json (`tiktoken` with its ranks and pattern). The last two never look for special tokens in text: with
+added tokens means that the text is cut at them, leftmost and longest first, and what lies between is encoded on its own.
 
 The texts are made from a fixed seed, of code points that Unicode 14 assigns, so that they are the same whatever versions are installed.
 
@@ -145,11 +147,51 @@ def tiktoken_encoding(path):
     return tiktoken.Encoding(name, pat_str=what["pat_str"], mergeable_ranks=ranks, special_tokens=what["special_tokens"])
 
 
+def cut_at(specials, encode, bos):
+    """Text to ids: `specials` found in it, what lies between encoded on its own."""
+    import re
+    pattern = re.compile("|".join(re.escape(s) for s in sorted(specials, key=len, reverse=True)))
+
+    def full(text):
+        ids, done = [bos], 0
+        for match in pattern.finditer(text):
+            ids += encode(text[done:match.start()]) + [specials[match.group()]]
+            done = match.end()
+        return ids + encode(text[done:])
+    return full
+
+
+def sentencepiece_encoders(path):
+    from sentencepiece import SentencePieceProcessor
+    model = SentencePieceProcessor(model_file=path)
+    specials = {model.id_to_piece(i): i for i in range(model.get_piece_size()) if model.is_control(i) or model.is_unknown(i)}
+    return model.encode, cut_at(specials, model.encode, model.bos_id())
+
+
+def tekken_encoders(path):
+    import tiktoken
+    with open(path, encoding="utf-8") as f:
+        file = json.load(f)
+    count = file["config"]["default_num_special_tokens"]
+    ranks = {base64.b64decode(t["token_bytes"]): t["rank"] for t in file["vocab"][:file["config"]["default_vocab_size"] - count]}
+    encoding = tiktoken.Encoding("tekken", pat_str=file["config"]["pattern"], mergeable_ranks=ranks, special_tokens={})
+    names = {0: "<unk>", 1: "<s>", 2: "</s>", 3: "[INST]", 4: "[/INST]", 11: "<pad>"}  # of those that the texts may hold
+    names.update((i, f"<SPECIAL_{i}>") for i in range(20, count))
+
+    def plain(text):
+        return [count + i for i in encoding.encode_ordinary(text)]
+    return plain, cut_at({name: i for i, name in names.items()}, plain, 1)
+
+
 def encoders(path):
     """Two functions from text to ids: without added tokens; with added tokens and BOS."""
     if path.endswith(".tiktoken"):
         e = tiktoken_encoding(path)
         return lambda t: e.encode(t, disallowed_special=()), lambda t: e.encode(t, allowed_special="all")
+    if ".model" in os.path.basename(path):
+        return sentencepiece_encoders(path)
+    if os.path.basename(path).startswith("tekken"):
+        return tekken_encoders(path)
     from tokenizers import Tokenizer
     with open(path, encoding="utf-8") as f:
         bare = json.load(f)

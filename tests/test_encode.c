@@ -4,7 +4,7 @@
  *     test_encode VOCABULARY NAME    that file against tests/cases/encode/NAME.txt
  *
  * tests/encode_configs.py wrote small tokenizer files and ids; tests/encode_reference.py wrote the 2,200 texts and what PyPI's
- * `tokenizers` and `tiktoken` make of each: number and hash of the ids, without added tokens, and with them and BOS. A second check is
+ * `tokenizers`, `tiktoken` and `sentencepiece` make of each: number and hash of the ids, without added tokens, and with them and BOS. A second check is
  * that the tokens' bytes put together give the text back (as far as the normaliser leaves it alone).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -79,7 +79,8 @@ static uint64_t fnv(const tsl_token *ids, size_t n) {
   return h;
 }
 
-/* What the vocabulary's normaliser makes of text, as far as these tests need it: NFC (Qwen), "▁" for " " (Gemma). */
+/* What the vocabulary's normaliser makes of text, as far as these tests need it: NFC (Qwen), "▁" for " " (Gemma), the same and a space in front
+ * (SentencePiece). */
 static size_t normalised(const char *name, const char *text, size_t n, char *out) {
   if (!strcmp(name, "qwen3")) {
     tsl__pieces p = {{0}, {0}};
@@ -89,9 +90,11 @@ static size_t normalised(const char *name, const char *text, size_t n, char *out
     tsl__vec_free(&tsl__malloc, &p.bytes);
     return n;
   }
+  bool pieces = !strncmp(name, "mistral", 7);
   size_t at = 0;
+  if (pieces && n) out[at++] = ' ';
   for (size_t i = 0; i < n; i++) {
-    bool mark = !strcmp(name, "gemma3") && n - i >= 3 && !memcmp(text + i, "\xE2\x96\x81", 3);
+    bool mark = (pieces || !strcmp(name, "gemma3")) && n - i >= 3 && !memcmp(text + i, "\xE2\x96\x81", 3);
     out[at++] = mark ? ' ' : text[i];
     if (mark) i += 2;
   }
@@ -194,8 +197,11 @@ static void test_configs(void) {
 
 static void test_fetched(void) {
   static const char *const files[][2] = {
-      {"llama3_1/tokenizer.json", "llama3_1"}, {"qwen3/tokenizer.json", "qwen3"},       {"gemma3/tokenizer.json", "gemma3"},
-      {"o200k_base.tiktoken", "o200k_base"},   {"cl100k_base.tiktoken", "cl100k_base"}, {"p50k_base.tiktoken", "p50k_base"},
+      {"llama3_1/tokenizer.json", "llama3_1"},      {"qwen3/tokenizer.json", "qwen3"},
+      {"gemma3/tokenizer.json", "gemma3"},          {"o200k_base.tiktoken", "o200k_base"},
+      {"cl100k_base.tiktoken", "cl100k_base"},      {"p50k_base.tiktoken", "p50k_base"},
+      {"mistral/tokenizer.model.v1", "mistral_v1"}, {"mistral/mistral_instruct_tokenizer_240323.model.v3", "mistral_v3"},
+      {"mistral/tekken_240911.json", "tekken"},
   };
   const char *folder = getenv("TSL_VOCABS");
   if (!folder) SKIP("TSL_VOCABS is not set: no fetched vocabularies");

@@ -428,7 +428,7 @@ static void test_bad_json(void) {
       /* `at`: what the text has at the offset (NULL: not checked) */
       {"", TSL_ERR_FORMAT, "neither", NULL},
       {"hello", TSL_ERR_FORMAT, "neither", NULL},
-      {"GGUF\3", TSL_ERR_UNSUPPORTED, "GGUF", "GGUF"},
+      {"GGUF\3", TSL_ERR_FORMAT, "GGUF", "GGUF"},
       {"{", TSL_ERR_SYNTAX, "not JSON", ""},
       {"{\"model\":{\"vocab\":{\"a\":0,", TSL_ERR_SYNTAX, "not JSON", ""},
       {"{} x", TSL_ERR_SYNTAX, "not JSON", NULL},

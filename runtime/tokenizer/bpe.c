@@ -92,6 +92,14 @@ bool tsl__lookup_build(tsl__tok_tables *t, const tsl_allocator *a, const uint8_t
   return true;
 }
 
+size_t tsl__lookup_count(const tsl__tok_tables *t) {
+  const tsl__span *span = &t->span[TSL__SPAN_LOOKUP];
+  const uint32_t *slots = span->at;
+  size_t found = 0;
+  for (size_t i = 0; i < span->size / sizeof *slots; i++) found += slots[i] != 0;
+  return found;
+}
+
 /* ---- symbols -------------------------------------------------------------------------------------------------- */
 
 /* The piece that is being merged. */
@@ -125,6 +133,17 @@ static bool add_unknown(merger *m, uint32_t start, uint32_t length) {
   if (m->facts->fuse_unknown && last && last->id == m->facts->unknown) last->length += length;
   else add_symbol(m, m->facts->unknown, start, length);
   return true;
+}
+
+/* Code points that are no token stay one symbol without an id: with a neighbour they may become a token. */
+static void add_scored(merger *m, uint32_t length) {
+  const tsl__span *span = &m->t->tables.span[TSL__SPAN_POINTS];
+  for (uint32_t at = 0, n; at < length; at += n) {
+    uint32_t cp;
+    n = tsl__utf8_decode(m->piece + at, length - at, &cp);
+    add_symbol(m, n ? tsl__point_find(span->at, (uint32_t)(span->size / sizeof(tsl__point)), cp) : TSL_NO_TOKEN, at, n ? n : 1);
+    if (!n) n = 1;
+  }
 }
 
 static bool add_points(merger *m, uint32_t length) {
@@ -167,6 +186,10 @@ static void offer(merger *m, uint32_t i) {
   if (!right) return;
   if (m->facts->units == TSL__UNITS_RANKS) {
     left->rank = left->result = tsl__lookup_bytes(&m->t->tables, m->vocab, m->piece + left->start, left->length + right->length);
+  } else if (m->facts->units == TSL__UNITS_SCORES) {
+    const uint32_t *ranks = m->t->tables.span[TSL__SPAN_RANKS].at;
+    left->result = tsl__lookup_bytes(&m->t->tables, m->vocab, m->piece + left->start, left->length + right->length);
+    if (left->result != TSL_NO_TOKEN) left->rank = ranks[left->result];
   } else {
     const tsl__merge *merge = tsl__merge_find(m->merges, m->merge_slots, left->id, right->id);
     if (merge) left->rank = merge->rank, left->result = merge->result;
@@ -195,6 +218,40 @@ static void merge_all(merger *m) {
   }
 }
 
+/* ---- results -------------------------------------------------------------------------------------------------- */
+
+/* A symbol without an id: its bytes' tokens, else the unknown token, once for neighbours where the model says so. */
+static bool put_unknown(const merger *m, const tsl__symbol *symbol, bool *after_unknown, tsl__id_sink *sink) {
+  const uint8_t *s = m->piece + symbol->start;
+  bool spelled = true;
+  for (uint32_t i = 0; i < symbol->length; i++) spelled = spelled && m->facts->bytes[s[i]] != TSL_NO_TOKEN;
+  for (uint32_t i = 0; spelled && i < symbol->length; i++) tsl__id_put(sink, m->facts->bytes[s[i]]);
+  if (!spelled && m->facts->unknown == TSL_NO_TOKEN) return false;
+  if (!spelled && !(m->facts->fuse_unknown && *after_unknown)) tsl__id_put(sink, m->facts->unknown);
+  *after_unknown = !spelled;
+  return true;
+}
+
+static bool put_all(const merger *m, tsl__id_sink *sink) {
+  const tsl__symbol *s = m->work->symbols.at;
+  bool after_unknown = false;
+  for (uint32_t i = 0; i != TSL__NO_SYMBOL; i = s[i].next) {
+    if (s[i].id == TSL_NO_TOKEN && !put_unknown(m, &s[i], &after_unknown, sink)) return false;
+    if (s[i].id == TSL_NO_TOKEN) continue;
+    tsl__id_put(sink, s[i].id);
+    after_unknown = false;
+  }
+  return true;
+}
+
+/* The symbols before the first merge; false if a byte is no token. */
+static bool add_symbols(merger *m, uint32_t length) {
+  if (m->facts->units == TSL__UNITS_POINTS) return add_points(m, length);
+  if (m->facts->units != TSL__UNITS_SCORES) return add_bytes(m, 0, length);
+  add_scored(m, length);
+  return true;
+}
+
 tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const uint8_t *piece, uint32_t length, tsl__encode_work *w,
                     tsl__id_sink *sink) {
   const tsl__span *merges = &t->tables.span[TSL__SPAN_MERGES];
@@ -207,10 +264,8 @@ tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const u
   w->symbols.n = w->heap.n = 0;
   if (!tsl__vec_reserve(w->alloc, &w->symbols, length) || !tsl__vec_reserve(w->alloc, &w->heap, 3 * (size_t)length))
     return TSL_ERR_NO_MEMORY;
-  bool spelled = m.facts->units == TSL__UNITS_POINTS ? add_points(&m, length) : add_bytes(&m, 0, length);
-  if (!spelled) return TSL_ERR_SYNTAX;
+  if (!add_symbols(&m, length)) return TSL_ERR_SYNTAX;
   if (!w->symbols.n) return TSL_OK;
   merge_all(&m);
-  for (uint32_t i = 0; i != TSL__NO_SYMBOL; i = w->symbols.at[i].next) tsl__id_put(sink, w->symbols.at[i].id);
-  return TSL_OK;
+  return put_all(&m, sink) ? TSL_OK : TSL_ERR_SYNTAX;
 }

@@ -20,6 +20,8 @@ static const char *const eog_names[] = {
     "<|call|>", /* gpt-oss: end of the answer, of a tool call */
     "<end_of_turn>",
     "<eos>", /* Gemma */
+    "<turn|>",
+    "<|tool_response>", /* Gemma 4: end of a turn; a tool answers next */
     "<|END_OF_TURN_TOKEN|>",
     "<EOS_TOKEN>",           /* Command R */
     "<｜end▁of▁sentence｜>", /* DeepSeek, with its full-width bars */
@@ -27,6 +29,9 @@ static const char *const eog_names[] = {
     "<|endofmessage|>",
     "<end_of_utterance>", /* SmolVLM and others */
     "[EOS]",
+    "[EOT]", /* Kimi K2 */
+    "<EOT>",
+    "_<EOT>", /* Code Llama: end of what was to be filled in */
 };
 
 bool tsl__is_eog_name(const char *text, size_t length) {

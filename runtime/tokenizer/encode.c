@@ -119,6 +119,7 @@ static tsl_status op_encode(const tsl__tokenizer *base, const tsl_vocab *vocab, 
   const tsl__bpe_tokenizer *t = (const tsl__bpe_tokenizer *)base;
   call c = {.t = t, .vocab = vocab, .special = flags & TSL_ENCODE_SPECIAL, .sink = {ids, capacity, 0}, .work.alloc = &t->alloc};
   tsl_status status = TSL_OK;
+  if (tsl__tok_facts_of(&t->tables)->units == TSL__UNITS_NONE && !(flags & TSL__ENCODE_ONE_ADDED)) return TSL_ERR_UNSUPPORTED;
   if (flags & TSL__ENCODE_ONE_ADDED) {
     const tsl__added *added = tsl__added_exact(t, (const uint8_t *)text, length);
     if (added) tsl__id_put(&c.sink, added->id);

@@ -10,7 +10,7 @@ static bool known(tsl_token id, uint32_t size) { return id < size || id == TSL_N
 
 static bool check_facts(const tsl__span *span, uint32_t size) {
   const tsl__tok_facts *f = span->at;
-  if (span->size != sizeof *f || f->units > TSL__UNITS_RANKS || !known(f->unknown, size)) return false;
+  if (span->size != sizeof *f || f->units > TSL__UNITS_NONE || !known(f->unknown, size)) return false;
   for (unsigned b = 0; b < 256; b++)
     if (!known(f->bytes[b], size)) return false;
   return true;
@@ -74,11 +74,20 @@ static bool check_bos(const tsl__span *span, uint32_t size) {
   return span->size % sizeof *ids == 0;
 }
 
+/* One rank for each token where there are ranks, and ranks where they are looked up. */
+static bool check_ranks(const tsl__span *span, const tsl__tok_facts *f, uint32_t size) {
+  const uint32_t *ranks = span->at;
+  for (uint32_t i = 0; span->size && i < size && span->size == (size_t)size * sizeof *ranks; i++)
+    if (ranks[i] == UINT32_MAX) return false;
+  return span->size == (f->units == TSL__UNITS_SCORES ? (size_t)size * sizeof *ranks : 0);
+}
+
 bool tsl__tok_tables_check(const tsl__tok_tables *t, uint32_t size) {
   const tsl__span *s = t->span;
   return check_facts(&s[TSL__SPAN_FACTS], size) && check_merges(&s[TSL__SPAN_MERGES], size) && check_lookup(&s[TSL__SPAN_LOOKUP], size) &&
          check_points(&s[TSL__SPAN_POINTS], size) && check_steps(&s[TSL__SPAN_STEPS], s[TSL__SPAN_POOL].size) &&
-         check_added(&s[TSL__SPAN_ADDED], size, s[TSL__SPAN_POOL].size) && check_bos(&s[TSL__SPAN_BOS], size);
+         check_added(&s[TSL__SPAN_ADDED], size, s[TSL__SPAN_POOL].size) && check_bos(&s[TSL__SPAN_BOS], size) &&
+         check_ranks(&s[TSL__SPAN_RANKS], s[TSL__SPAN_FACTS].at, size);
 }
 
 /* All tables but the pool are 32-bit numbers. */
@@ -86,6 +95,7 @@ void tsl__tok_tables_hash(const tsl__tok_tables *t, uint8_t hash[16]) {
   memset(hash, 0, 16);
   for (int i = 0; i < TSL__SPAN_COUNT; i++) {
     const uint32_t words = (uint32_t)(t->span[i].size / 4);
+    if (i == TSL__SPAN_RANKS && !words) continue; /* a vocabulary without ranks is named as before there were any */
     tsl__hash128_chain_u32(hash, &words, 1);
     if (i == TSL__SPAN_POOL) tsl__hash128_chain(hash, t->span[i].at, t->span[i].size);
     else tsl__hash128_chain_u32(hash, t->span[i].at, t->span[i].size / 4);

@@ -98,21 +98,29 @@ static int sextet(char c) {
   return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
+int tsl__base64_group(const char g[4], bool last, uint8_t out[3], int *wrong) {
+  int pad = last ? (g[3] == '=') + (g[3] == '=' && g[2] == '=') : 0;
+  uint32_t bits = 0;
+  for (*wrong = 0; *wrong < 4; ++*wrong) {
+    int value = *wrong >= 4 - pad ? 0 : sextet(g[*wrong]);
+    if (value < 0) return -1;
+    bits = bits << 6 | (uint32_t)value;
+  }
+  *wrong = -1;
+  if (bits & (pad == 2 ? 0xFFFFu : pad ? 0xFFu : 0u)) return -1;
+  for (int i = 0; i < 3 - pad; i++) out[i] = (uint8_t)(bits >> (16 - 8 * i));
+  return 3 - pad;
+}
+
 /* Decode text[at … end) to t->decoded: whole groups of four, padded. */
 static tsl_status read_base64(tiktoken *t, size_t at, size_t end) {
   if ((end - at) % 4 || at == end) return malformed(t, at, TSL_ERR_SYNTAX, "base64 comes in groups of four characters");
   if (!tsl__vec_reserve(t->a, &t->decoded, (end - at) / 4 * 3)) return no_memory(t);
   for (; at < end; at += 4) {
-    const char *g = t->text + at;
-    int pad = at + 4 == end ? (g[3] == '=') + (g[3] == '=' && g[2] == '=') : 0;
-    uint32_t bits = 0;
-    for (int i = 0; i < 4; i++) {
-      int value = i >= 4 - pad ? 0 : sextet(g[i]);
-      if (value < 0) return malformed(t, at + (size_t)i, TSL_ERR_SYNTAX, "not a character of base64");
-      bits = bits << 6 | (uint32_t)value;
-    }
-    if (bits & (pad == 2 ? 0xFFFFu : pad ? 0xFFu : 0u)) return malformed(t, at, TSL_ERR_SYNTAX, "base64 with bits left over");
-    for (int i = 0; i < 3 - pad; i++) t->decoded.at[t->decoded.n++] = (uint8_t)(bits >> (16 - 8 * i));
+    int wrong, n = tsl__base64_group(t->text + at, at + 4 == end, t->decoded.at + t->decoded.n, &wrong);
+    if (n < 0 && wrong >= 0) return malformed(t, at + (size_t)wrong, TSL_ERR_SYNTAX, "not a character of base64");
+    if (n < 0) return malformed(t, at, TSL_ERR_SYNTAX, "base64 with bits left over");
+    t->decoded.n += (size_t)n;
   }
   return t->decoded.n > UINT32_MAX / 2 ? malformed(t, at, TSL_ERR_LIMIT, "the tokens have more than 2^31 bytes") : TSL_OK;
 }
@@ -229,9 +237,7 @@ static tsl_status make_lookup(tiktoken *t) {
   bool ok = tsl__lookup_build(&t->b.tables, t->a, t->b.bytes.at, t->b.offsets.at, t->size, take);
   tsl__free(t->a, take, t->size);
   if (!ok) return no_memory(t);
-  const uint32_t *slots = t->b.tables.span[TSL__SPAN_LOOKUP].at;
-  size_t found = 0;
-  for (size_t i = 0; i < t->b.tables.span[TSL__SPAN_LOOKUP].size / sizeof *slots; i++) found += slots[i] != 0;
+  size_t found = tsl__lookup_count(&t->b.tables);
   return found == t->lines.n ? TSL_OK : tsl__fail(t->error, TSL_ERR_FORMAT, "%zu tokens are there twice", t->lines.n - found);
 }
 

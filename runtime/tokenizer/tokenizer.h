@@ -4,7 +4,8 @@
  *   added.c        cut out added tokens (TSL_ENCODE_SPECIAL)            "a<|x|>b"    -> "a", <|x|>, "b"
  *   steps.c        normalise and pre-tokenise: a list of small steps    "it's me"    -> "it", "'s", " me"
  *   bpe.c          merge the symbols of each piece                      " me"        -> 757
- * encode.c runs them. The same passes serve byte-level BPE (GPT-2, Llama 3, Qwen), SentencePiece-style BPE (Gemma) and tiktoken ranks.
+ * encode.c runs them. The same passes serve byte-level BPE (GPT-2, Llama 3, Qwen), SentencePiece-style BPE (Gemma), SentencePiece's
+ * own (Llama 2, Mistral) and tiktoken ranks.
  *
  * All tables are spans without pointers inside, so that the cache file (vocab_cache.c) can write them as they are and map them back.
  *
@@ -25,7 +26,9 @@
 typedef enum tsl__units {
   TSL__UNITS_BYTES = 0,  /* one byte each; merges from a table */
   TSL__UNITS_POINTS = 1, /* one code point each, else its bytes (<0xHH> tokens), else the unknown token; merges from a table */
-  TSL__UNITS_RANKS = 2   /* one byte each; two symbols merge if their bytes together are a token, whose id is the rank */
+  TSL__UNITS_RANKS = 2,  /* one byte each; two symbols merge if their bytes together are a token, whose id is the rank */
+  TSL__UNITS_SCORES = 3, /* one code point each; two symbols merge if their bytes together are a token, whose rank is in RANKS */
+  TSL__UNITS_NONE = 4    /* how this model encodes is not supported: UNSUPPORTED */
 } tsl__units;
 
 typedef struct tsl__tok_facts {
@@ -109,6 +112,7 @@ enum {
   TSL__SPAN_POOL,   /* text */
   TSL__SPAN_ADDED,  /* tsl__added */
   TSL__SPAN_BOS,    /* tsl_token */
+  TSL__SPAN_RANKS,  /* uint32_t by id, of units SCORES: tokens of one score share a rank, the best is 0 */
   TSL__SPAN_COUNT
 };
 
@@ -199,6 +203,7 @@ tsl_token tsl__lookup_bytes(const tsl__tok_tables *tables, const tsl_vocab *voca
 /* Fill the LOOKUP table over the tokens whose flag in `take` is set. Of tokens that spell the same the first stays. */
 bool tsl__lookup_build(tsl__tok_tables *tables, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
                        const uint8_t *take);
+size_t tsl__lookup_count(const tsl__tok_tables *tables); /* tokens in the LOOKUP table */
 /* Put a merge into a table of `slots`; a pair that is there already takes the new rank, as in HF. */
 void tsl__merge_put(tsl__merge *slots, uint32_t slot_count, tsl__merge merge);
 void tsl__merge_expect(const tsl__merge *slots, uint32_t slot_count, tsl_token left, tsl_token right); /* prefetch */
@@ -227,6 +232,17 @@ tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options
                         tsl_error *error);
 tsl_status tsl__load_tiktoken(const char *text, size_t length, const char *name, const tsl_vocab_options *options, const tsl_allocator *a,
                               tsl_vocab **out, tsl_error *error);
+/* Decode four characters of base64, padded only if they are the last. Returns the number of bytes, or -1 with *wrong the index of what is no
+ * character of base64, or -1 for bits left over. */
+int tsl__base64_group(const char group[4], bool last, uint8_t out[3], int *wrong);
+tsl_status tsl__load_gguf(const uint8_t *data, size_t size, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out,
+                          tsl_error *error);
+/* Where the metadata of a GGUF file ends, of which the first `size` bytes are there: all that a vocabulary is made of. False if more bytes are
+ * needed to tell. `size` where the file is malformed, which loading will say. */
+bool tsl__gguf_end(const uint8_t *data, size_t size, size_t *end);
+bool tsl__looks_like_sentencepiece(const uint8_t *data, size_t size);
+tsl_status tsl__load_sentencepiece(const uint8_t *data, size_t size, const tsl_vocab_options *options, const tsl_allocator *a,
+                                   tsl_vocab **out, tsl_error *error);
 /* Is this the text of a token that ends a generation in a well-known model? */
 bool tsl__is_eog_name(const char *text, size_t length);
 

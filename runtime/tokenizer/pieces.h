@@ -1,0 +1,45 @@
+/* pieces.h - vocabularies of scored pieces: SentencePiece's model of type BPE, from its own file or from GGUF.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_TOKENIZER_PIECES_H
+#define TSL_RUNTIME_TOKENIZER_PIECES_H
+
+#include "runtime/tokenizer/tokenizer.h"
+
+/* What a piece is for. SentencePiece and GGUF have the same numbers. */
+typedef enum tsl__piece_type {
+  TSL__PIECE_NORMAL = 1,
+  TSL__PIECE_UNKNOWN = 2,
+  TSL__PIECE_CONTROL = 3,
+  TSL__PIECE_USER = 4,   /* found in text before anything else */
+  TSL__PIECE_UNUSED = 5, /* spells nothing here: never allowed, never encoded to */
+  TSL__PIECE_BYTE = 6    /* "<0xHH>" */
+} tsl__piece_type;
+
+typedef struct tsl__piece {
+  const char *text;        /* as the file has it, with "▁" for a space */
+  uint32_t length, offset; /* bytes; place in the file */
+  float score;
+  uint32_t type; /* tsl__piece_type */
+} tsl__piece;
+
+typedef struct tsl__piece_model {
+  const tsl_allocator *alloc;
+  tsl_error *error;
+  TSL__VEC(tsl__piece) pieces; /* by id */
+  bool encodes;                /* merges by score; else the vocabulary has bytes only (TSL__UNITS_NONE) */
+  bool escaped;                /* "▁" stands for a space */
+  bool prefix;                 /* a space is put before each stretch of text */
+  tsl_token bos, unknown;      /* or TSL_NO_TOKEN */
+} tsl__piece_model;
+
+/* "<0x0A>" is 10; -1 if the text is not of that form. */
+int tsl__hex_byte(const char *text, uint32_t length);
+/* FORMAT (or another status) at a place in a file that has no lines. */
+tsl_status tsl__fail_binary(tsl_error *error, tsl_status status, size_t offset, const char *format, ...) TSL__PRINTF(4, 5);
+
+/* Fill a builder; tokens that end a generation may be in it already. */
+tsl_status tsl__pieces_build(const tsl__piece_model *m, tsl__vocab_builder *b);
+
+#endif
