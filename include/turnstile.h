@@ -6,7 +6,7 @@
  *
  *   1. status and errors      4. matcher (one sequence)     7. limits
  *   2. vocabulary             5. masks on logits            8. batches, background compiles, cache
- *   3. grammar                6. sampler
+ *   3. grammar                6. sampler                    9. decoding
  *
  * Conventions that hold everywhere
  *   Ownership  An object that a function hands out through `**out` belongs to the caller, who ends it with the
@@ -462,6 +462,46 @@ TSL_API tsl_status tsl_compile_wait(tsl_compile *compile, uint64_t timeout_us, t
 TSL_API void tsl_compile_free(tsl_compile *compile);
 
 #define TSL_MAX_WORKERS 1024u /* threads of a tsl_threads */
+
+/* ---- 9. Decoding ---------------------------------------------------------------------------------------------- */
+
+/* What only a decoder that knows the grammar can do: end every text within a budget of tokens, search with beams, check drafts of several tokens,
+ * draw from the model's own distribution given the grammar, score all outputs there are, and report the parts of a JSON text while it is written. */
+
+/* -- 9.1 Token budget: texts that end in time ------------------------------------------------------------------- */
+
+/* Knows the way to the end from every position that it was asked about, for all matchers of one grammar. Use: tsl_budget_start once; then at every step
+ * either draw under tsl_budget_mask, or (cheaper) draw under the matcher's own mask, ask tsl_budget_allows, and only if it says TSL_REJECTED draw again
+ * under tsl_budget_mask: the distribution of the draw is the same. As long as only such tokens are accepted, the text is complete
+ * when `left` reaches 0 or before. End-of-generation tokens are not counted: where the text is complete, they are allowed with nothing left, too. Holds a
+ * reference on the grammar; used by one thread at a time. Where the tables for a position are missing, takes the grammar's lock. */
+typedef struct tsl_budget tsl_budget;
+
+/* `allocator` NULL = the grammar's. */
+TSL_API tsl_status tsl_budget_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_budget **out);
+TSL_API void tsl_budget_free(tsl_budget *budget); /* NULL is allowed */
+
+/* Can the matcher's text be completed with at most `max_tokens` more tokens? If not: TSL_ERR_LIMIT, and `error` (may be NULL) says how many it takes, and whether
+ * that is certain. Below the number that the fastest way in bytes takes, all ways in tokens are searched, up to 50,000 positions. */
+TSL_API tsl_status tsl_budget_start(tsl_budget *budget, const tsl_matcher *matcher, uint64_t max_tokens, tsl_error *error);
+
+/* The tokens of a short completion: writes at most `capacity` ids (`tokens` may be NULL if that is 0) and sets *count to their number, 0 where the text
+ * may end. They spell a text of the fewest bytes (or nearly, where tsl_matcher_shortest_completion is a bound), with the fewest tokens for it. TSL_ERR_LIMIT if no completion
+ * was found: then the vocabulary cannot spell one, or it is too far away. Cost: 1 to 3 µs per byte that was on no way before. */
+TSL_API tsl_status tsl_budget_completion(tsl_budget *budget, const tsl_matcher *matcher, tsl_token *tokens, size_t capacity, size_t *count);
+
+/* May this token be taken, with `left` tokens (this one included) to go? TSL_OK, or TSL_REJECTED: the grammar does not allow it, or no completion that fits is
+ * known after it. The matcher does not move. Cost: below 1 µs at a position that was seen before. */
+TSL_API tsl_status tsl_budget_allows(tsl_budget *budget, const tsl_matcher *matcher, uint64_t left, tsl_token token);
+
+/* The tokens for which tsl_budget_allows says TSL_OK, as a mask. Cost: as tsl_matcher_mask where `left` is more than any token of this position needs, once that is
+ * known; else all allowed tokens are spelled: milliseconds where many are. */
+TSL_API tsl_status tsl_budget_mask(tsl_budget *budget, const tsl_matcher *matcher, uint64_t left, uint32_t *mask);
+
+/* Wind down: from `soft` tokens left on, add `bias` × (soft − left + 1) / soft to the logits of allowed tokens after which fewer tokens complete the text than now, and of
+ * end-of-generation tokens where they are allowed. Nothing is added inside free content (where more than 64 different bytes may follow), so that
+ * strings are not cut short for it. `logits` has the vocabulary's logits_width elements. */
+TSL_API tsl_status tsl_budget_wind_down(tsl_budget *budget, const tsl_matcher *matcher, uint64_t left, uint64_t soft, float bias, float *logits);
 
 #ifdef __cplusplus
 }

@@ -5,18 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/grammar.h"
-
-struct tsl_matcher {
-  tsl_allocator alloc;
-  tsl_grammar *grammar;
-  tsl__stack at;
-  bool terminated;      /* an end-of-generation token was accepted */
-  uint32_t *history;    /* ring of positions before each accepted token; bit 31 never set in a position */
-  uint32_t history_cap, history_n, history_next;
-  uint32_t *borrowed; /* the mask that tsl_matcher_mask_borrow hands out */
-  tsl__mask borrowed_mask; /* its number + 1; 0: none yet */
-};
+#include "runtime/matcher.h"
 
 /* ---- life ----------------------------------------------------------------------------------------------------- */
 
@@ -109,30 +98,21 @@ tsl_status tsl_matcher_rollback(tsl_matcher *m, size_t count) {
 
 /* ---- work under the lock -------------------------------------------------------------------------------------- */
 
-static tsl__space *lock(const tsl_matcher *m) {
-  pthread_mutex_lock(&m->grammar->lock);
-  tsl__space_begin(m->grammar->space);
-  return m->grammar->space;
-}
-static tsl_status unlock(const tsl_matcher *m) {
-  tsl_status status = m->grammar->space->status;
-  pthread_mutex_unlock(&m->grammar->lock);
-  return status;
+static tsl__space *lock(const tsl_matcher *m) { return tsl__grammar_lock(m->grammar); }
+static tsl_status unlock(const tsl_matcher *m) { return tsl__grammar_unlock(m->grammar); }
+
+tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to) {
+  if (tsl__stack_find_token(g->space, from, token, to)) return TSL_OK;
+  *to = tsl__stack_token(tsl__grammar_lock(g), from, token);
+  return tsl__grammar_unlock(g);
 }
 
-/* Where a token leads; *to = 0 if it is rejected. */
-static tsl_status lead(const tsl_matcher *m, tsl__stack from, tsl_token token, tsl__stack *to) {
-  if (tsl__stack_find_token(m->grammar->space, from, token, to)) return TSL_OK;
-  *to = tsl__stack_token(lock(m), from, token);
-  return unlock(m);
-}
-
-static tsl_status mask_of(const tsl_matcher *m, tsl__mask *mask) {
-  const tsl__stack_rec *r = tsl__stack_at(m->grammar->space, m->at);
+tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask) {
+  const tsl__stack_rec *r = tsl__stack_at(g->space, at);
   uint32_t known = atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->mask, memory_order_acquire);
   if (known) return *mask = known - 1, TSL_OK;
-  *mask = tsl__stack_mask(lock(m), m->at);
-  return unlock(m);
+  *mask = tsl__stack_mask(tsl__grammar_lock(g), at);
+  return tsl__grammar_unlock(g);
 }
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
@@ -140,7 +120,7 @@ static tsl_status mask_of(const tsl_matcher *m, tsl__mask *mask) {
 tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
   tsl__mask mask = 0;
   if (!m->terminated) {
-    tsl_status status = mask_of(m, &mask);
+    tsl_status status = tsl__grammar_mask(m->grammar, m->at, &mask);
     if (status != TSL_OK) return status;
   }
   tsl__mask_write(m->grammar->space, mask, out);
@@ -155,7 +135,7 @@ static uint64_t identity_of(const tsl_matcher *m, const uint32_t *words) {
 
 tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
   tsl__mask mask = 0;
-  tsl_status status = m->terminated ? TSL_OK : mask_of(m, &mask);
+  tsl_status status = m->terminated ? TSL_OK : tsl__grammar_mask(m->grammar, m->at, &mask);
   if (status != TSL_OK) return status;
   const tsl__space *space = m->grammar->space;
   const tsl__mask_rec *r = tsl__mask_at(space, mask);
@@ -191,7 +171,7 @@ tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
     return TSL_OK;
   }
   tsl__stack to;
-  tsl_status status = lead(m, m->at, token, &to);
+  tsl_status status = tsl__grammar_lead(m->grammar, m->at, token, &to);
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
   advance(m, to);
@@ -225,7 +205,7 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
       ended = true;
     } else {
       tsl__stack to;
-      tsl_status status = lead(m, at, tokens[i], &to);
+      tsl_status status = tsl__grammar_lead(m->grammar, at, tokens[i], &to);
       if (status != TSL_OK) return status;
       if (to == 0) break;
       at = to;

@@ -1,0 +1,227 @@
+/* budget.c - texts that end in time: masks of the tokens from which a completion that fits is known.
+ *
+ * Invariant  While `left` tokens may still come, a plan (plan.h) of at most `left` tokens is known for the position. Its first token leads to a position with a plan of
+ *            at most left - 1, so there is always a token to take; any other token is allowed only under the same condition.
+ * Cost       A mask spells every allowed token, unless the longest plan after any of them is known to fit (kept per position): then it is the plain mask.
+ *            A host need not pay for it: drawing under the plain mask, and again under this one if that token is refused, gives token t the probability
+ *            p(t) + p(refused) p(t) / p(not refused) = p(t) / p(not refused).
+ * Tested by  tests/test_budget.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/decode/plan.h"
+
+#define CONTENT_MIN 65 /* bytes that may follow: then a text is in free content */
+
+/* The most tokens that it takes after any allowed token, this one included. */
+typedef struct worst {
+  tsl__stack at;
+  uint32_t tokens;
+} worst;
+
+struct tsl_budget {
+  tsl__planner planner;
+  tsl__pool worsts;
+  tsl__index worst_index;
+};
+
+tsl_status tsl_budget_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_budget **out) {
+  if (!out) return TSL_ERR_ARGUMENT;
+  *out = NULL;
+  if (!grammar) return TSL_ERR_ARGUMENT;
+  if (!allocator) allocator = &grammar->alloc;
+  tsl_budget *b = tsl__alloc_zero(allocator, sizeof *b);
+  if (!b) return TSL_ERR_NO_MEMORY;
+  tsl__planner_init(&b->planner, grammar, allocator);
+  tsl__pool_init(&b->worsts, sizeof(worst));
+  *out = b;
+  return TSL_OK;
+}
+
+void tsl_budget_free(tsl_budget *b) {
+  if (!b) return;
+  tsl_allocator a = b->planner.alloc;
+  tsl__pool_free(&b->worsts, &a);
+  tsl__index_free(&b->worst_index, &a);
+  tsl__planner_free(&b->planner);
+  tsl__free(&a, b, sizeof *b);
+}
+
+static bool ours(const tsl_budget *b, const tsl_matcher *m) { return b && m && b->planner.grammar == m->grammar; }
+
+/* ---- the beginning -------------------------------------------------------------------------------------------- */
+
+static tsl_status too_small(tsl_error *error, const tsl__plan *plan, bool proven, uint64_t max_tokens) {
+  if (plan->tokens == TSL__PLAN_NONE)
+    return tsl__fail(error, TSL_ERR_LIMIT, proven ? "no text of at most %llu tokens of this vocabulary satisfies the grammar"
+                                                  : "no completion of at most %llu tokens was found, and the search for one was given up",
+                     (unsigned long long)max_tokens);
+  return tsl__fail(error, TSL_ERR_LIMIT, "max_tokens is %llu, but the shortest completion%s takes %u tokens", (unsigned long long)max_tokens,
+                   proven ? "" : " that was found", plan->tokens);
+}
+
+tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_tokens, tsl_error *error) {
+  if (!ours(b, m)) return tsl__fail(error, TSL_ERR_ARGUMENT, "the matcher is not one of the budget's grammar");
+  if (m->terminated) return TSL_OK;
+  bool proven;
+  tsl__space *space = tsl__grammar_lock(m->grammar);
+  const tsl__plan *plan = tsl__planner_within(&b->planner, m->at, max_tokens, &proven);
+  const char *why = space->why;
+  tsl_status status = tsl__grammar_unlock(m->grammar);
+  if (status != TSL_OK) return tsl__fail(error, status, "%s", why ? why : tsl_status_name(status));
+  return plan->tokens <= max_tokens ? TSL_OK : too_small(error, plan, proven, max_tokens);
+}
+
+tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token *tokens, size_t capacity, size_t *count) {
+  if (!ours(b, m) || !count || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
+  *count = 0;
+  if (m->terminated) return TSL_OK;
+  tsl__grammar_lock(m->grammar);
+  const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
+  uint32_t total = plan ? plan->tokens : 0;
+  for (size_t i = 0; plan && i < capacity && plan->tokens && plan->tokens != TSL__PLAN_NONE; i++) {
+    tokens[i] = plan->token;
+    plan = tsl__planner_plan(&b->planner, plan->after);
+  }
+  tsl_status status = tsl__grammar_unlock(m->grammar);
+  if (status != TSL_OK) return status;
+  if (total == TSL__PLAN_NONE) return TSL_ERR_LIMIT;
+  *count = total;
+  return TSL_OK;
+}
+
+/* ---- one token ------------------------------------------------------------------------------------------------ */
+
+tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl_token token) {
+  if (!ours(b, m)) return TSL_ERR_ARGUMENT;
+  const tsl_vocab *v = m->grammar->vocab;
+  if (token >= v->size) return token < v->logits_width ? TSL_REJECTED : TSL_ERR_ARGUMENT;
+  if (m->terminated) return TSL_REJECTED;
+  if (tsl_vocab_is_eog(v, token)) return tsl_matcher_is_complete(m) ? TSL_OK : TSL_REJECTED;
+  tsl__stack to = 0;
+  tsl_status status = left ? tsl__grammar_lead(m->grammar, m->at, token, &to) : TSL_OK;
+  if (status != TSL_OK || to == 0) return status != TSL_OK ? status : TSL_REJECTED;
+  tsl__grammar_lock(m->grammar);
+  bool fits = tsl__planner_fits(&b->planner, to, left - 1);
+  status = tsl__grammar_unlock(m->grammar);
+  return status != TSL_OK ? status : fits ? TSL_OK : TSL_REJECTED;
+}
+
+/* ---- masks ---------------------------------------------------------------------------------------------------- */
+
+typedef struct restriction {
+  tsl_budget *budget;
+  uint64_t left;
+  uint32_t *mask;
+  uint32_t worst; /* tokens, the one taken included */
+} restriction;
+
+static uint32_t plan_tokens(tsl_budget *b, tsl__stack at) {
+  const tsl__plan *plan = tsl__planner_plan(&b->planner, at);
+  return plan ? plan->tokens : TSL__PLAN_NONE;
+}
+
+static bool restrict_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
+  restriction *r = ctx;
+  bool fits = tsl__planner_fits(&r->budget->planner, to, r->left - 1);
+  if (!fits) {
+    r->worst = TSL__PLAN_NONE;
+    for (size_t i = 0; i < n; i++) r->mask[tokens[i] >> 5] &= ~(1u << (tokens[i] & 31));
+  } else {
+    uint32_t need = plan_tokens(r->budget, to) + 1;
+    if (need > r->worst) r->worst = need;
+  }
+  return true;
+}
+
+/* Tokens that are taken by their names: the position after them may be wider than that after their spelling. */
+static void restrict_named(restriction *r, const tsl__planner *p, tsl__stack at) {
+  tsl__space *space = p->grammar->space;
+  const tsl_vocab *v = space->vocab;
+  for (tsl_token t = 0; t < v->size && space->status == TSL_OK; t++) {
+    if (t % 1024 == 0) tsl__space_begin(space);
+    if (!tsl_mask_has(r->mask, t) || tsl_vocab_is_eog(v, t)) continue;
+    tsl__stack to = tsl__stack_token(space, at, t);
+    if (to) restrict_landing(r, to, &t, 1);
+  }
+}
+
+static const worst *worst_of(const tsl_budget *b, tsl__stack at) {
+  tsl__index_iter it = tsl__index_first(&b->worst_index, tsl__mix(at));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const worst *w = tsl__pool_at(&b->worsts, i);
+    if (w->at == at) return w;
+  }
+  return NULL;
+}
+
+static bool remember_worst(tsl_budget *b, tsl__stack at, uint32_t tokens) {
+  worst *w = tsl__pool_add(&b->worsts, &b->planner.alloc);
+  if (w) *w = (worst){at, tokens};
+  return w && tsl__index_add(&b->worst_index, &b->planner.alloc, tsl__mix(at), b->worsts.n - 1);
+}
+
+/* Take out what does not fit. */
+static tsl_status restrict_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint32_t *mask) {
+  const worst *known = worst_of(b, m->at);
+  if (known && known->tokens <= left) return TSL_OK;
+  restriction r = {b, left, mask, 0};
+  tsl__space *space = tsl__grammar_lock(m->grammar);
+  if (space->names_tokens) restrict_named(&r, &b->planner, m->at);
+  else tsl__planner_landings(&b->planner, m->at, restrict_landing, &r);
+  tsl_status status = tsl__grammar_unlock(m->grammar);
+  if (status == TSL_OK && !known && r.worst != TSL__PLAN_NONE && !remember_worst(b, m->at, r.worst)) status = TSL_ERR_NO_MEMORY;
+  return status;
+}
+
+tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint32_t *mask) {
+  if (!ours(b, m) || !mask) return TSL_ERR_ARGUMENT;
+  const tsl_vocab *v = m->grammar->vocab;
+  tsl__mask plain = 0;
+  if (!m->terminated && left) {
+    tsl_status status = tsl__grammar_mask(m->grammar, m->at, &plain);
+    if (status != TSL_OK) return status;
+  }
+  tsl__mask_write(m->grammar->space, plain, mask);
+  if (m->terminated) return TSL_OK;
+  if (left) return restrict_mask(b, m, left, mask);
+  for (uint32_t i = 0; i < v->eog_count && tsl_matcher_is_complete(m); i++) mask[v->eog[i] >> 5] |= 1u << (v->eog[i] & 31);
+  return TSL_OK;
+}
+
+/* ---- winding down --------------------------------------------------------------------------------------------- */
+
+typedef struct winding {
+  tsl_budget *budget;
+  uint32_t now; /* tokens to the end */
+  float bias;
+  float *logits;
+} winding;
+
+static bool wind_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
+  winding *w = ctx;
+  if (plan_tokens(w->budget, to) < w->now)
+    for (size_t i = 0; i < n; i++) w->logits[tokens[i]] += w->bias;
+  return true;
+}
+
+static unsigned bytes_count(const tsl__bytes *s) {
+  unsigned n = 0;
+  for (int i = 0; i < 4; i++) n += (unsigned)__builtin_popcountll(s->w[i]);
+  return n;
+}
+
+tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint64_t soft, float bias, float *logits) {
+  if (!ours(b, m) || !logits) return TSL_ERR_ARGUMENT;
+  if (m->terminated || left > soft || left == 0) return TSL_OK;
+  const tsl_vocab *v = m->grammar->vocab;
+  tsl__bytes next;
+  tsl__space *space = tsl__grammar_lock(m->grammar);
+  winding w = {b, 0, bias * ((float)(soft - left + 1) / (float)soft), logits};
+  if (tsl__stack_next(space, m->at, &next) && bytes_count(&next) < CONTENT_MIN) {
+    w.now = plan_tokens(b, m->at);
+    if (w.now) tsl__planner_landings(&b->planner, m->at, wind_landing, &w);
+    for (uint32_t i = 0; i < v->eog_count && tsl_matcher_is_complete(m); i++) logits[v->eog[i]] += w.bias;
+  }
+  return tsl__grammar_unlock(m->grammar);
+}

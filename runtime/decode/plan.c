@@ -1,0 +1,444 @@
+/* plan.c - see plan.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/decode/plan.h"
+
+/* ---- the table ------------------------------------------------------------------------------------------------ */
+
+void tsl__planner_init(tsl__planner *p, tsl_grammar *grammar, const tsl_allocator *a) {
+  *p = (tsl__planner){.alloc = *a, .grammar = grammar};
+  tsl__pool_init(&p->plans, sizeof(tsl__plan));
+  tsl_grammar_retain(grammar);
+}
+
+void tsl__planner_free(tsl__planner *p) {
+  tsl__pool_free(&p->plans, &p->alloc);
+  tsl__index_free(&p->index, &p->alloc);
+  tsl_grammar_release(p->grammar);
+}
+
+static tsl__space *space_of(const tsl__planner *p) { return p->grammar->space; }
+static bool fine(const tsl__planner *p) { return space_of(p)->status == TSL_OK; }
+static void out_of_memory(const tsl__planner *p) { tsl__space_fail(space_of(p), TSL_ERR_NO_MEMORY, "out of memory"); }
+
+static tsl__plan *find(const tsl__planner *p, tsl__stack at) {
+  tsl__index_iter it = tsl__index_first(&p->index, tsl__mix(at));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    tsl__plan *plan = tsl__pool_at(&p->plans, i);
+    if (plan->at == at) return plan;
+  }
+  return NULL;
+}
+
+/* The plan of a position, made if it was not there: then without any way. NULL on failure. */
+static tsl__plan *entry(tsl__planner *p, tsl__stack at) {
+  tsl__plan *plan = find(p, at);
+  if (plan) return plan;
+  uint32_t missing = tsl__stack_shortest(space_of(p), at);
+  plan = tsl__pool_add(&p->plans, &p->alloc);
+  if (plan) *plan = (tsl__plan){.at = at, .token = TSL_NO_TOKEN, .bytes = TSL__PLAN_NONE, .tokens = TSL__PLAN_NONE, .missing = missing};
+  if (plan && tsl__index_add(&p->index, &p->alloc, tsl__mix(at), p->plans.n - 1)) return plan;
+  out_of_memory(p);
+  return NULL;
+}
+
+/* The fewest bytes to the end, at least. */
+static uint32_t missing_at(tsl__planner *p, tsl__stack at) {
+  const tsl__plan *plan = entry(p, at);
+  return plan ? plan->missing : 0;
+}
+
+static bool is_end(const tsl__planner *p, tsl__stack at) { return tsl__stack_at(space_of(p), at)->complete; }
+
+/* ---- a search's open and closed positions --------------------------------------------------------------------- */
+
+typedef struct place {
+  tsl__stack at;
+  uint32_t parent; /* place before; its own number at the root */
+  uint32_t cost, hope; /* spent so far; at least needed from here */
+  uint32_t by;     /* byte or token that leads here */
+  bool closed;
+} place;
+
+typedef struct search {
+  tsl__planner *p;
+  TSL__VEC(place) places;
+  TSL__VEC(uint32_t) heap;
+  tsl__index index; /* places by position: one each */
+  uint64_t steps;
+} search;
+
+static void search_free(search *s) {
+  tsl__vec_free(&s->p->alloc, &s->places);
+  tsl__vec_free(&s->p->alloc, &s->heap);
+  tsl__index_free(&s->index, &s->p->alloc);
+}
+
+/* Cheapest first; of equals the one that has come furthest. */
+static bool before(const search *s, uint32_t a, uint32_t b) {
+  const place *x = &s->places.at[a], *y = &s->places.at[b];
+  uint64_t fx = (uint64_t)x->cost + x->hope, fy = (uint64_t)y->cost + y->hope;
+  return fx != fy ? fx < fy : x->cost > y->cost;
+}
+
+static void heap_up(search *s, size_t i) {
+  uint32_t n = s->heap.at[i];
+  for (; i && before(s, n, s->heap.at[(i - 1) / 2]); i = (i - 1) / 2) s->heap.at[i] = s->heap.at[(i - 1) / 2];
+  s->heap.at[i] = n;
+}
+
+static uint32_t heap_pop(search *s) {
+  uint32_t best = s->heap.at[0], last = s->heap.at[--s->heap.n];
+  size_t i = 0;
+  for (size_t child; (child = 2 * i + 1) < s->heap.n; i = child) {
+    if (child + 1 < s->heap.n && before(s, s->heap.at[child + 1], s->heap.at[child])) child++;
+    if (!before(s, s->heap.at[child], last)) break;
+    s->heap.at[i] = s->heap.at[child];
+  }
+  if (s->heap.n) s->heap.at[i] = last;
+  return best;
+}
+
+static place *place_of(search *s, tsl__stack at) {
+  tsl__index_iter it = tsl__index_first(&s->index, tsl__mix(at));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
+    if (s->places.at[i].at == at) return &s->places.at[i];
+  return NULL;
+}
+
+/* A way to a position; dropped if it is no better than the one that is known. Entries of the heap that are overtaken stay in it: the second time, their
+ * place is closed. */
+static void open_place(search *s, tsl__stack at, uint32_t parent, uint32_t cost, uint32_t hope, uint32_t by) {
+  place *known = place_of(s, at), fresh = {at, parent, cost, hope, by, false};
+  uint32_t number = known ? (uint32_t)(known - s->places.at) : (uint32_t)s->places.n;
+  if (known && (known->closed || known->cost <= cost)) return;
+  if (known) *known = fresh;
+  else if (!tsl__vec_push(&s->p->alloc, &s->places, fresh) || !tsl__index_add(&s->index, &s->p->alloc, tsl__mix(at), number)) {
+    out_of_memory(s->p);
+    return;
+  }
+  if (!tsl__vec_push(&s->p->alloc, &s->heap, number)) out_of_memory(s->p);
+  else heap_up(s, s->heap.n - 1);
+}
+
+/* The next position to look at, closed now; UINT32_MAX: none is left. */
+static uint32_t next_place(search *s) {
+  while (s->heap.n && fine(s->p)) {
+    uint32_t n = heap_pop(s);
+    if (s->places.at[n].closed) continue;
+    s->places.at[n].closed = true;
+    return n;
+  }
+  return UINT32_MAX;
+}
+
+/* ---- a way in bytes ------------------------------------------------------------------------------------------- */
+
+/* One byte of a way, from a position. */
+typedef struct hop {
+  tsl__stack at, next;
+  uint8_t byte;
+} hop;
+typedef TSL__VEC(hop) hops;
+
+/* What closes things is tried first, then digits: `1` before `0`, so that a year is not 0000. */
+static uint8_t byte_in_order(unsigned i) {
+  static const char first[] = "\"}],:1";
+  return i < sizeof first - 1 ? (uint8_t)first[i] : (uint8_t)(i - (sizeof first - 1) + '0');
+}
+#define BYTES_IN_ORDER (256u + 6u) /* the first ones come twice */
+
+/* A byte after which fewer are missing. */
+static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
+  tsl__space *space = space_of(p);
+  uint32_t missing = missing_at(p, at);
+  tsl__bytes next;
+  if (missing == 0 || !tsl__stack_next(space, at, &next)) return false;
+  for (unsigned i = 0; i < BYTES_IN_ORDER && space->status == TSL_OK; i++) {
+    uint8_t byte = byte_in_order(i);
+    tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
+    if (!to || missing_at(p, to) >= missing) continue;
+    *out = (hop){at, to, byte};
+    return true;
+  }
+  return false;
+}
+
+/* How far it is from a position, at least. */
+static uint32_t hope_in_bytes(search *s, tsl__stack at) {
+  const tsl__plan *plan = entry(s->p, at);
+  return !plan ? TSL__PLAN_NONE : plan->bytes != TSL__PLAN_NONE ? plan->bytes : plan->missing;
+}
+
+/* Append the bytes on the way to a place. */
+static bool trace(search *s, uint32_t n, hops *way) {
+  size_t first = way->n;
+  for (; s->places.at[n].parent != n; n = s->places.at[n].parent) {
+    const place *to = &s->places.at[n];
+    hop l = {s->places.at[to->parent].at, to->at, (uint8_t)to->by};
+    if (!tsl__vec_push(&s->p->alloc, way, l)) return out_of_memory(s->p), false;
+  }
+  for (size_t i = first, j = way->n; i + 1 < j; i++) {
+    hop l = way->at[i];
+    way->at[i] = way->at[--j];
+    way->at[j] = l;
+  }
+  return true;
+}
+
+/* A* from a position at which the descent is stuck, to an end or a position whose way is known. */
+static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
+  tsl__space *space = space_of(p);
+  search s = {.p = p};
+  bool found = false;
+  open_place(&s, from, 0, 0, hope_in_bytes(&s, from), 0);
+  for (uint32_t n; !found && s.steps < TSL__PLAN_POSITIONS && (n = next_place(&s)) != UINT32_MAX; s.steps++) {
+    tsl__stack at = s.places.at[n].at;
+    const tsl__plan *plan = find(p, at);
+    uint32_t cost = s.places.at[n].cost + 1;
+    tsl__bytes next;
+    if (is_end(p, at) || (plan && plan->bytes != TSL__PLAN_NONE)) {
+      found = trace(&s, n, way);
+      break;
+    }
+    if (s.steps % 64 == 0) tsl__space_begin(space); /* the step budget is for a piece of work of that size */
+    if (!tsl__stack_next(space, at, &next)) break;
+    for (unsigned i = 0; i < BYTES_IN_ORDER && fine(p); i++) {
+      uint8_t byte = byte_in_order(i);
+      tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
+      if (!to) continue;
+      uint32_t hope = hope_in_bytes(&s, to);
+      if (hope != UINT32_MAX) open_place(&s, to, n, cost, hope, byte);
+    }
+  }
+  search_free(&s);
+  return found;
+}
+
+/* The fewest tokens that spell the way from a plan on: those after it are known. */
+static void count_tokens(const tsl__planner *p, tsl__plan *plan) {
+  const tsl__trie *trie = &space_of(p)->vocab->trie;
+  uint32_t node = 0;
+  for (const tsl__plan *at = plan; at->next;) {
+    node = tsl__trie_child(trie, node, at->byte);
+    if (!node) return;
+    const tsl__trie_node *t = &trie->nodes[node];
+    at = find(p, at->next);
+    if (t->begin == t->own_end || at->tokens == TSL__PLAN_NONE || at->tokens + 1 >= plan->tokens) continue;
+    plan->tokens = at->tokens + 1;
+    plan->token = trie->order[t->begin];
+    plan->after = at->at;
+  }
+}
+
+/* Note the way, its end first. */
+static bool keep_way(tsl__planner *p, const hops *way) {
+  for (size_t i = way->n; i-- > 0;) {
+    const tsl__plan *then = find(p, way->at[i].next);
+    tsl__plan *plan = then ? entry(p, way->at[i].at) : NULL;
+    if (!plan) return false;
+    if (plan->bytes != TSL__PLAN_NONE) continue; /* the search came by here on another way */
+    plan->next = way->at[i].next;
+    plan->byte = way->at[i].byte;
+    plan->bytes = then->bytes < TSL__PLAN_NONE - 1 ? then->bytes + 1 : TSL__PLAN_NONE;
+    count_tokens(p, plan);
+  }
+  return true;
+}
+
+/* Is this position an end, or is its way known? An end's plan is made. */
+static bool arrived(tsl__planner *p, tsl__stack at) {
+  tsl__plan *plan = is_end(p, at) ? entry(p, at) : find(p, at);
+  if (!plan) return false;
+  if (is_end(p, at)) plan->bytes = plan->tokens = 0;
+  return plan->bytes != TSL__PLAN_NONE;
+}
+
+/* Find a way in bytes from a position, if there is one, and note it. */
+static void plan_bytes(tsl__planner *p, tsl__stack at) {
+  hops way = {0};
+  hop l = {at, at, 0};
+  bool found = true;
+  while (fine(p) && found && !arrived(p, l.next)) {
+    if (way.n % 1024 == 0) tsl__space_begin(space_of(p));
+    if (descend(p, l.next, &l)) {
+      if (!tsl__vec_push(&p->alloc, &way, l)) out_of_memory(p);
+      continue;
+    }
+    found = search_bytes(p, l.next, &way);
+    if (found) l = way.at[way.n - 1];
+  }
+  if (fine(p) && found) keep_way(p, &way);
+  tsl__vec_free(&p->alloc, &way);
+}
+
+/* ---- where tokens lead ---------------------------------------------------------------------------------------- */
+
+typedef struct spelled {
+  uint32_t node;
+  tsl__stack at; /* after the bytes up to the node */
+} spelled;
+
+/* Do all bytes below a node lead from a position back to it? */
+static bool stays(tsl__space *space, tsl__stack at, const tsl__trie_node *node) {
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  if (r->n != 1 || node->below == UINT16_MAX) return false;
+  const tsl__cell *c = tsl__space_at(space, cells, r->cells[0]);
+  const tsl__state_rec *state = tsl__state_expanded(space, c->state);
+  if (!state) return false;
+  const tsl__bytes *b = &space->vocab->trie.sets[node->below];
+  for (int i = 0; i < 4; i++)
+    if (b->w[i] & ~state->self.w[i]) return false;
+  return true;
+}
+
+bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx) {
+  tsl__space *space = space_of(p);
+  const tsl__trie *trie = &space->vocab->trie;
+  TSL__VEC(spelled) todo = {0};
+  spelled s = {0, at};
+  bool more = true;
+  if (!tsl__vec_push(&p->alloc, &todo, s)) out_of_memory(p);
+  for (uint32_t steps = 0; more && todo.n && fine(p); steps++) {
+    if (steps % 1024 == 0) tsl__space_begin(space);
+    s = todo.at[--todo.n];
+    const tsl__trie_node *node = &trie->nodes[s.node];
+    if (s.node && stays(space, s.at, node)) {
+      more = visit(ctx, s.at, trie->order + node->begin, node->end - node->begin);
+      continue;
+    }
+    if (s.node && node->begin < node->own_end) more = visit(ctx, s.at, trie->order + node->begin, node->own_end - node->begin);
+    tsl__bytes next;
+    if (!node->children || !more || !tsl__stack_next(space, s.at, &next)) continue;
+    for (uint32_t c = node->first_child; c < node->first_child + node->children && fine(p); c++) {
+      if (!tsl__bytes_has(&next, trie->nodes[c].byte)) continue;
+      spelled t = {c, tsl__stack_byte(space, s.at, trie->nodes[c].byte)};
+      if (t.at && !tsl__vec_push(&p->alloc, &todo, t)) out_of_memory(p);
+    }
+  }
+  tsl__vec_free(&p->alloc, &todo);
+  return fine(p);
+}
+
+/* Tokens that the grammar names, special or not: where each leads, its spelling included. */
+static bool named_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx) {
+  tsl__space *space = space_of(p);
+  const tsl_vocab *v = space->vocab;
+  if (!space->names_tokens) return true;
+  tsl__mask mask = tsl__stack_mask(space, at);
+  for (tsl_token t = 0; t < v->size && fine(p); t++) {
+    if (t % 1024 == 0) tsl__space_begin(space);
+    if (!tsl__mask_has(space, mask, t) || tsl_vocab_is_eog(v, t)) continue;
+    tsl__stack to = tsl__stack_token(space, at, t);
+    if (to && !visit(ctx, to, &t, 1)) break;
+  }
+  return fine(p);
+}
+
+/* ---- a way in tokens ------------------------------------------------------------------------------------------ */
+
+typedef struct token_search {
+  search s;
+  uint32_t from;  /* the place that is looked at */
+  uint64_t limit; /* ways of more tokens are of no interest */
+} token_search;
+
+/* A token spells at most so many bytes; one that is named may stand for none. */
+static uint32_t hope_in_tokens(tsl__planner *p, tsl__stack at) {
+  const tsl__space *space = space_of(p);
+  uint32_t longest = space->vocab->trie.nodes[0].height, missing = missing_at(p, at);
+  if (is_end(p, at) || space->names_tokens || longest == 0) return 0;
+  return missing / longest + (missing % longest != 0);
+}
+
+static bool open_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
+  token_search *t = ctx;
+  uint32_t cost = t->s.places.at[t->from].cost + 1, hope = hope_in_tokens(t->s.p, to);
+  if (n && (uint64_t)cost + hope <= t->limit) open_place(&t->s, to, t->from, cost, hope, tokens[0]);
+  return ++t->s.steps < TSL__PLAN_STEPS;
+}
+
+/* Note the way that ends at a place. */
+static void keep_tokens(search *s, uint32_t n) {
+  uint32_t total = s->places.at[n].cost;
+  tsl__plan *end = entry(s->p, s->places.at[n].at);
+  if (end) end->bytes = end->tokens = 0;
+  for (; fine(s->p) && s->places.at[n].parent != n; n = s->places.at[n].parent) {
+    const place *to = &s->places.at[n], *from = &s->places.at[to->parent];
+    tsl__plan *plan = entry(s->p, from->at);
+    if (!plan || plan->tokens <= total - from->cost) continue;
+    plan->tokens = total - from->cost;
+    plan->token = to->by;
+    plan->after = to->at;
+  }
+}
+
+/* The fewest tokens from a position to an end, if they are at most `limit`. True if the answer is certain: a way was found and noted, or there is none. */
+static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
+  token_search t = {.s = {.p = p}, .limit = limit};
+  bool certain = true;
+  open_place(&t.s, at, 0, 0, hope_in_tokens(p, at), TSL_NO_TOKEN);
+  for (uint32_t looked = 0; (t.from = next_place(&t.s)) != UINT32_MAX; looked++) {
+    tsl__stack here = t.s.places.at[t.from].at;
+    if (is_end(p, here)) {
+      keep_tokens(&t.s, t.from);
+      break;
+    }
+    certain = looked < TSL__PLAN_POSITIONS && t.s.steps < TSL__PLAN_STEPS;
+    if (!certain || !tsl__planner_landings(p, here, open_landing, &t) || !named_landings(p, here, open_landing, &t)) break;
+  }
+  search_free(&t.s);
+  return certain && fine(p);
+}
+
+/* ---- plans ---------------------------------------------------------------------------------------------------- */
+
+/* Where tokens can be taken by their names, a token may lead to more than its spelling does: such a position has at least the ways of the one in the plan. */
+static void follow_names(tsl__planner *p, tsl__stack at) {
+  if (!space_of(p)->names_tokens) return;
+  for (const tsl__plan *plan = find(p, at); fine(p) && plan && plan->tokens && plan->tokens != TSL__PLAN_NONE;) {
+    tsl__stack to = tsl__stack_token(space_of(p), at, plan->token);
+    const tsl__plan *then = find(p, plan->after);
+    if (!to || !then || to == then->at) return;
+    tsl__plan *wider = entry(p, to);
+    if (!wider || wider->tokens <= then->tokens) return;
+    wider->tokens = then->tokens;
+    wider->token = then->token;
+    wider->after = then->after;
+    at = to;
+    plan = wider;
+  }
+}
+
+const tsl__plan *tsl__planner_plan(tsl__planner *p, tsl__stack at) {
+  const tsl__plan *known = find(p, at);
+  if (known && (known->tokens != TSL__PLAN_NONE || known->searched)) return known;
+  if (!known || known->bytes == TSL__PLAN_NONE) plan_bytes(p, at);
+  tsl__plan *plan = fine(p) ? entry(p, at) : NULL;
+  if (plan && plan->tokens == TSL__PLAN_NONE) {
+    plan->searched = 1;
+    search_tokens(p, at, TSL__PLAN_NONE - 1);
+  }
+  if (fine(p)) follow_names(p, at);
+  return fine(p) ? plan : NULL;
+}
+
+bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens) {
+  const tsl__plan *plan = find(p, at);
+  if (plan && plan->tokens <= tokens) return true;
+  if (hope_in_tokens(p, at) > tokens) return false;
+  plan = tsl__planner_plan(p, at);
+  return plan && plan->tokens <= tokens;
+}
+
+const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t tokens, bool *proven) {
+  *proven = false;
+  const tsl__plan *known = tsl__planner_plan(p, at);
+  if (!known || known->tokens <= tokens) return known;
+  uint64_t limit = known->tokens == TSL__PLAN_NONE ? tokens : (uint64_t)known->tokens - 1;
+  bool certain = search_tokens(p, at, limit); /* notes a shorter way, if there is one */
+  if (!fine(p)) return NULL;
+  follow_names(p, at);
+  *proven = certain;
+  return find(p, at);
+}

@@ -1,0 +1,65 @@
+/* plan.h - how a text can be ended: in which bytes, and with how many tokens.
+ *
+ * Problem   A budget of tokens must never run out in the middle of a text. So for every position that a token may lead to, somebody must know a way to the
+ *           end that is no longer than what is left. The stacks know how many bytes are missing (a lower bound in places), not which.
+ * Idea      A plan per position: one byte, and the position after it, whose plan goes on. It is found by descent: take a byte after which fewer bytes are
+ *           missing. Where there is none (the number was a lower bound), an A* search from there. Chains of plans soon run into plans that are known, so
+ *           most cost one step. Along the chain, backwards, the fewest tokens that spell it: 1 + the fewest after each token that it begins with.
+ *           Positions are interned, so plans are kept by their number, and hold for every matcher of the grammar.
+ * Example   After `{"a": 4`: missing 1, `}` leaves 0 missing. Plan: `}`, one token. After `{"a": ` : `0`, `}`; the token `0}` would make it one.
+ * Tokens    A way in bytes needs tokens that spell it. Every byte-level vocabulary has them; where one has not, or the grammar names a token that
+ *           must come, the search goes over tokens instead: A* over the positions that tokens lead to. Its answer is exact.
+ * Bound     The tokens of a plan are an upper bound of the fewest: they spell a text of (nearly always) the fewest bytes, with the fewest tokens for that
+ *           text. tsl__planner_within asks the search over tokens too, where the bound is not good enough.
+ * Cost      Descent: 1 to 3 µs a position that has no plan yet. Searches end after TSL__PLAN_POSITIONS positions or TSL__PLAN_STEPS landings.
+ * Ref       Hart, Nilsson, Raphael 1968 "A formal basis for the heuristic determination of minimum cost paths".
+ * Tested by tests/test_budget.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_DECODE_PLAN_H
+#define TSL_RUNTIME_DECODE_PLAN_H
+
+#include "runtime/matcher.h"
+
+#define TSL__PLAN_POSITIONS 50000u  /* that one search looks at */
+#define TSL__PLAN_STEPS 200000u     /* positions that one search over tokens lands on, doubles counted */
+#define TSL__PLAN_NONE UINT32_MAX   /* tokens: no way is known */
+
+typedef struct tsl__plan {
+  tsl__stack at;
+  tsl__stack next;   /* after `byte`; 0: the text may end here, or there is no way in bytes */
+  tsl__stack after;  /* after `token` */
+  tsl_token token;   /* the first one */
+  uint32_t bytes;    /* of the way in bytes; TSL__PLAN_NONE: there is none */
+  uint32_t tokens;   /* to the end; TSL__PLAN_NONE: no way is known */
+  uint32_t missing;  /* tsl__stack_shortest */
+  uint8_t byte;
+  bool searched;     /* over tokens, for want of a way in bytes */
+} tsl__plan;
+
+typedef struct tsl__planner {
+  tsl_allocator alloc;
+  tsl_grammar *grammar; /* referenced */
+  tsl__pool plans;
+  tsl__index index;
+} tsl__planner;
+
+void tsl__planner_init(tsl__planner *p, tsl_grammar *grammar, const tsl_allocator *a);
+void tsl__planner_free(tsl__planner *p);
+
+/* All of these want the grammar's lock, and fail through the space's sticky status. */
+
+/* The plan of a position; NULL on failure. tokens is TSL__PLAN_NONE where no way was found. */
+const tsl__plan *tsl__planner_plan(tsl__planner *p, tsl__stack at);
+/* Is a way to the end in at most `tokens` known? */
+bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens);
+/* The same, having searched over tokens where the plan is too long. *proven: it is certain that no shorter way than the plan's exists. */
+const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t tokens, bool *proven);
+
+/* Where the tokens that text can spell lead from a position: called with the position, and a range of the trie's `order`. Stops when it returns
+ * false. */
+typedef bool (*tsl__landing)(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n);
+bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
+
+#endif

@@ -1,0 +1,38 @@
+/* matcher.h - the inside of a matcher, for what decodes on top of it (runtime/decode/).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_MATCHER_H
+#define TSL_RUNTIME_MATCHER_H
+
+#include "runtime/grammar.h"
+
+struct tsl_matcher {
+  tsl_allocator alloc;
+  tsl_grammar *grammar;
+  tsl__stack at;
+  bool terminated;      /* an end-of-generation token was accepted */
+  uint32_t *history;    /* ring of positions before each accepted token; bit 31 never set in a position */
+  uint32_t history_cap, history_n, history_next;
+  uint32_t *borrowed; /* the mask that tsl_matcher_mask_borrow hands out */
+  tsl__mask borrowed_mask; /* its number + 1; 0: none yet */
+};
+
+/* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if anything. */
+static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
+  pthread_mutex_lock(&g->lock);
+  tsl__space_begin(g->space);
+  return g->space;
+}
+static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
+  tsl_status status = g->space->status;
+  pthread_mutex_unlock(&g->lock);
+  return status;
+}
+
+/* Where a token that does not end the generation leads from a position; *to = 0 if it is rejected. Takes the lock where it must. */
+tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to);
+/* The mask of a position, as its number. Takes the lock where it must. */
+tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask);
+
+#endif

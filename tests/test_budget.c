@@ -1,0 +1,374 @@
+/* test_budget.c - texts end in time: 500 random schemas × random budgets from the minimum up, the fewest tokens against breadth-first search on small
+ * vocabularies (single bytes missing, tokens named), what is said below the minimum, winding down, allocations that fail.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/toy.h"
+
+static uint64_t seed = 11;
+static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
+
+/* ---- random schemas ------------------------------------------------------------------------------------------- */
+
+typedef struct text {
+  char at[1 << 16];
+  size_t n;
+} text;
+
+static void add(text *t, const char *s) {
+  size_t n = strlen(s);
+  if (t->n + n >= sizeof t->at) abort();
+  memcpy(t->at + t->n, s, n + 1);
+  t->n += n;
+}
+static void add_number(text *t, const char *before, unsigned n) {
+  char s[64];
+  snprintf(s, sizeof s, "%s%u", before, n);
+  add(t, s);
+}
+
+static void schema(text *t, unsigned depth);
+
+static void leaf(text *t) {
+  static const char *const fixed[] = {
+      "{\"type\":\"boolean\"}", "{\"type\":\"null\"}", "{\"type\":\"number\"}", "{\"type\":\"string\",\"format\":\"date\"}",
+      "{\"type\":\"string\",\"pattern\":\"^[a-z]{3}-[0-9]{2,4}$\"}", "{\"enum\":[\"alpha\",\"beta\",\"international\",12345,null,{\"k\":[1,2]}]}",
+      "{\"const\":\"a fixed text with several words in it\"}", "{\"type\":\"string\",\"format\":\"uuid\"}", "true",
+      "{\"type\":\"string\",\"pattern\":\"(foo|quux)+$\"}", "{\"type\":\"integer\",\"multipleOf\":7,\"minimum\":1000}"};
+  unsigned kind = below(14);
+  if (kind < 11) add(t, fixed[kind]);
+  else if (kind == 11) {
+    unsigned low = below(30);
+    add_number(t, "{\"type\":\"string\",\"minLength\":", low);
+    add_number(t, ",\"maxLength\":", low + below(40));
+    add(t, "}");
+  } else {
+    unsigned low = below(1000);
+    add_number(t, "{\"type\":\"integer\",\"minimum\":", low);
+    add_number(t, ",\"maximum\":", low + below(100000));
+    add(t, "}");
+  }
+}
+
+static void object(text *t, unsigned depth) {
+  static const char *const names[] = {"id", "name", "description", "x", "tags", "a longer name of a member", "\\u00e9t\\u00e9"};
+  unsigned count = 1 + below(5);
+  bool comma = false;
+  add(t, "{\"type\":\"object\",\"properties\":{");
+  for (unsigned i = 0; i < count; i++) {
+    add(t, i ? ",\"" : "\"");
+    add(t, names[i]);
+    add(t, "\":");
+    schema(t, depth - 1);
+  }
+  add(t, "},\"required\":[");
+  for (unsigned i = 0; i < count; i++) {
+    if (below(2)) continue;
+    add(t, comma ? ",\"" : "\"");
+    add(t, names[i]);
+    add(t, "\"");
+    comma = true;
+  }
+  add(t, "]");
+  static const char *const others[] = {",\"additionalProperties\":false}", "}", ",\"additionalProperties\":{\"type\":\"string\",\"minLength\":9}}",
+                                       ",\"minProperties\":3}", ",\"patternProperties\":{\"^p_[a-z]{4}\":{\"type\":\"integer\"}},\"minProperties\":2}"};
+  add(t, others[below(5)]);
+}
+
+static void schema(text *t, unsigned depth) {
+  unsigned kind = depth ? below(8) : 7;
+  if (kind < 3) object(t, depth);
+  else if (kind < 5) {
+    add(t, "{\"type\":\"array\",\"items\":");
+    schema(t, depth - 1);
+    unsigned low = below(4);
+    add_number(t, ",\"minItems\":", low);
+    add_number(t, ",\"maxItems\":", low + below(9));
+    add(t, "}");
+  } else if (kind == 5) {
+    add(t, "{\"anyOf\":[");
+    schema(t, depth - 1);
+    add(t, ",");
+    schema(t, depth - 1);
+    add(t, "]}");
+  } else if (kind == 6) {
+    add(t, "{\"$ref\":\"#/$defs/tree\"}");
+  } else leaf(t);
+}
+
+static void root_schema(text *t) {
+  t->n = 0;
+  add(t, "{\"$defs\":{\"tree\":{\"type\":\"object\",\"properties\":{\"label\":{\"type\":\"string\"},\"kids\":{\"type\":\"array\",\"items\":"
+         "{\"$ref\":\"#/$defs/tree\"}}},\"required\":[\"label\",\"kids\"],\"additionalProperties\":false}},\"allOf\":[");
+  schema(t, 3);
+  add(t, "]}");
+}
+
+/* ---- generation ----------------------------------------------------------------------------------------------- */
+
+/* A random allowed token; TSL_NO_TOKEN if there is none. Now and then the longest of some. */
+static tsl_token pick(const tsl_vocab *v, const uint32_t *mask) {
+  uint32_t count = (uint32_t)tsl_mask_count(mask, tsl_vocab_logits_width(v)), n, words = (uint32_t)tsl_vocab_mask_words(v);
+  if (!count) return TSL_NO_TOKEN;
+  n = below(count);
+  for (uint32_t w = 0; w < words; w++) {
+    uint32_t here = (uint32_t)__builtin_popcount(mask[w]);
+    if (n >= here) {
+      n -= here;
+      continue;
+    }
+    uint32_t bits = mask[w];
+    while (n--) bits &= bits - 1;
+    return w * 32 + (uint32_t)__builtin_ctz(bits);
+  }
+  return TSL_NO_TOKEN;
+}
+
+static char spelled[1 << 20];
+
+/* One text of at most `max` tokens, drawn under masks or by asking for each token. True if it is complete in the end. */
+static bool write_text(tsl_grammar *g, tsl_budget *b, tsl_matcher *m, uint64_t max, bool masks) {
+  tsl_vocab *v = tsl_grammar_vocab(g);
+  uint32_t *mask = malloc(tsl_vocab_mask_words(v) * sizeof *mask);
+  size_t length = 0, taken = 0;
+  bool fine = true;
+  tsl_matcher_reset(m);
+  while (fine && !tsl_matcher_is_terminated(m)) {
+    uint64_t left = max - taken;
+    fine = (masks ? tsl_budget_mask(b, m, left, mask) : tsl_matcher_mask(m, mask)) == TSL_OK;
+    tsl_token t = pick(v, mask);
+    if (!masks && t != TSL_NO_TOKEN && tsl_budget_allows(b, m, left, t) == TSL_REJECTED) {
+      fine = fine && tsl_budget_mask(b, m, left, mask) == TSL_OK && !tsl_mask_has(mask, t);
+      t = pick(v, mask);
+    }
+    if (t == TSL_NO_TOKEN) break;
+    fine = fine && tsl_budget_allows(b, m, left, t) == TSL_OK && tsl_matcher_accept(m, t) == TSL_OK;
+    if (tsl_vocab_is_eog(v, t)) break;
+    size_t n;
+    const uint8_t *bytes = tsl_vocab_bytes(v, t, &n);
+    memcpy(spelled + length, bytes, n);
+    length += n;
+    taken++;
+  }
+  free(mask);
+  return fine && tsl_matcher_is_complete(m) && taken <= max;
+}
+
+static uint64_t minimum(tsl_budget *b, tsl_matcher *m) {
+  size_t count = 0;
+  tsl_matcher_reset(m);
+  CHECK(tsl_budget_completion(b, m, NULL, 0, &count) == TSL_OK);
+  return count;
+}
+
+/* Below the minimum: a status and a number at the start. From the minimum up: always complete. */
+static void check_schema(tsl_vocab *v, const char *s, unsigned texts) {
+  tsl_grammar *g = toy_schema(v, s);
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL;
+  tsl_error e = {0};
+  if (!g) return;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+  uint64_t least = minimum(b, m);
+  while (least && tsl_budget_start(b, m, least - 1, &e) == TSL_OK) least--; /* the plan is an upper bound */
+  if (least) CHECKF(e.status == TSL_ERR_LIMIT && strstr(e.message, "tokens"), "%s", e.message);
+  CHECK(tsl_budget_start(b, m, least, &e) == TSL_OK);
+  for (unsigned i = 0; i < texts; i++) {
+    uint64_t max = least + (i ? below(i % 2 ? 12 : 80) : 0);
+    bool masks = i % 3 == 0;
+    CHECKF(write_text(g, b, m, max, masks), "%s\n  budget %llu (least %llu), %s", s, (unsigned long long)max, (unsigned long long)least, masks ? "masks" : "asked");
+  }
+  tsl_budget_free(b);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
+static void schemas(void) {
+  static text t;
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  for (unsigned i = 0; i < 500; i++) {
+    root_schema(&t);
+    check_schema(v, t.at, 6);
+  }
+  tsl_vocab_release(v);
+}
+
+/* ---- small vocabularies: the truth by trying everything ------------------------------------------------------- */
+
+/* Can the text end with at most `depth` more tokens? */
+static bool can_end(tsl_matcher *m, const tsl_vocab *v, uint32_t depth) {
+  uint32_t mask[8];
+  if (tsl_matcher_is_complete(m)) return true;
+  if (depth == 0 || tsl_matcher_mask(m, mask) != TSL_OK) return false;
+  for (tsl_token t = 0; t < tsl_vocab_size(v); t++) {
+    if (!tsl_mask_has(mask, t) || tsl_vocab_is_eog(v, t) || tsl_matcher_accept(m, t) != TSL_OK) continue;
+    bool ends = can_end(m, v, depth - 1);
+    tsl_matcher_rollback(m, 1);
+    if (ends) return true;
+  }
+  return false;
+}
+
+#define DEPTH 7u
+
+/* The budget's answers, from every prefix of random texts, are those of trying everything. */
+static void compare(tsl_vocab *v, tsl_grammar *g) {
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL;
+  tsl_error e = {0};
+  uint32_t mask[8];
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+  for (int round = 0; round < 20; round++) {
+    tsl_matcher_reset(m);
+    for (int step = 0; step < 8; step++) {
+      uint32_t least = 0;
+      while (least <= DEPTH && !can_end(m, v, least)) least++;
+      for (uint32_t max = 0; max <= DEPTH; max++) CHECKF((tsl_budget_start(b, m, max, &e) == TSL_OK) == (max >= least), "budget %u, least %u", max, least);
+      size_t count = 0;
+      tsl_token way[64];
+      tsl_status status = tsl_budget_completion(b, m, way, 64, &count);
+      if (least <= DEPTH) CHECKF(status == TSL_OK && count == least, "%zu tokens, least %u", count, least);
+      for (size_t i = 0; status == TSL_OK && i < count; i++) CHECK(tsl_matcher_accept(m, way[i]) == TSL_OK);
+      if (status == TSL_OK) CHECK(tsl_matcher_is_complete(m) && tsl_matcher_rollback(m, count) == TSL_OK);
+      if (tsl_matcher_mask(m, mask) != TSL_OK) break;
+      tsl_token t = pick(v, mask);
+      if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(v, t) || tsl_matcher_accept(m, t) != TSL_OK) break;
+    }
+  }
+  tsl_budget_free(b);
+  tsl_matcher_free(m);
+}
+
+static void small_vocabularies(void) {
+  static const char *const whole[] = {"a", "b", "c", "ab", "abc", "ca", "bb", "cc", "</s>"};
+  static const char *const gaps[] = {"ab", "bc", "ca", "a", "cab", "bcb", "</s>"}; /* no b and no c on their own */
+  static const char *const grammars[] = {
+      "root ::= \"abc\" | \"cabbc\"", "root ::= \"a\" (\"bc\" | \"c\")* \"a\"", "root ::= x x x\nx ::= \"ab\" | \"ca\" | \"b\"",
+      "root ::= \"a\" root \"c\" | \"b\"", "root ::= [abc]{5,9}", "root ::= (\"ab\"|\"c\"){3} \"ca\"", "root ::= \"abcab\" [a-c]* \"bcb\""};
+  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++)
+    for (int k = 0; k < 2; k++) {
+      tsl_vocab *v = k ? toy_vocab(gaps, 7, true) : toy_vocab(whole, 9, true);
+      tsl_grammar *g = toy_gbnf(v, grammars[i]);
+      compare(v, g);
+      tsl_grammar_release(g);
+      tsl_vocab_release(v);
+    }
+}
+
+/* Tokens that a grammar names: nothing in bytes stands for them. */
+static void named_tokens(void) {
+  static const char *const tokens[] = {"a", "b", "ab", "<x>", "<y>", "</s>"};
+  static const char *const grammars[] = {"root ::= \"a\" <[3]> \"b\" (<[4]> | \"abab\")", "root ::= (<[3]> | \"ab\")+ <[4]>", "root ::= !<[3]>* <[3]> \"ab\""};
+  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
+    tsl_vocab *v = toy_vocab(tokens, 6, true);
+    tsl_grammar *g = toy_gbnf(v, grammars[i]);
+    if (g) compare(v, g);
+    tsl_grammar_release(g);
+    tsl_vocab_release(v);
+  }
+}
+
+static void no_way_out(void) {
+  static const char *const tokens[] = {"a", "ab", "</s>"};
+  tsl_vocab *v = toy_vocab(tokens, 3, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= \"abc\"");
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL;
+  tsl_error e = {0};
+  size_t count = 1;
+  uint32_t mask[1];
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+  CHECK(tsl_budget_start(b, m, 100, &e) == TSL_ERR_LIMIT && e.status == TSL_ERR_LIMIT);
+  CHECKF(!strcmp(e.message, "no text of at most 100 tokens of this vocabulary satisfies the grammar"), "%s", e.message);
+  CHECK(tsl_budget_completion(b, m, NULL, 0, &count) == TSL_ERR_LIMIT && count == 0);
+  CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask[0] == 3);
+  CHECK(tsl_budget_mask(b, m, 100, mask) == TSL_OK && mask[0] == 0);
+  CHECK(tsl_budget_allows(b, m, 100, 1) == TSL_REJECTED && tsl_budget_allows(b, m, 100, 3) == TSL_ERR_ARGUMENT);
+  tsl_budget_free(b);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+/* ---- winding down --------------------------------------------------------------------------------------------- */
+
+static void winding_down(void) {
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  tsl_grammar *g = toy_schema(v, "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}");
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL;
+  size_t width = tsl_vocab_logits_width(v);
+  float *logits = calloc(width, sizeof *logits);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+  CHECK(tsl_matcher_accept_bytes(m, "[\"a", 3, NULL) == TSL_OK);
+  CHECK(tsl_budget_wind_down(b, m, 5, 10, 6, logits) == TSL_OK);
+  size_t changed = 0;
+  for (size_t i = 0; i < width; i++) changed += logits[i] != 0;
+  CHECK(changed == 0); /* inside a string */
+  CHECK(tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK);
+  CHECK(tsl_budget_wind_down(b, m, 11, 10, 6, logits) == TSL_OK);
+  for (size_t i = 0; i < width; i++) changed += logits[i] != 0;
+  CHECK(changed == 0); /* before the soft limit */
+  CHECK(tsl_budget_wind_down(b, m, 6, 10, 6, logits) == TSL_OK);
+  tsl_token close = TSL_NO_TOKEN, comma = TSL_NO_TOKEN;
+  for (tsl_token t = 0; t < tsl_vocab_size(v); t++) {
+    size_t n;
+    const uint8_t *bytes = tsl_vocab_bytes(v, t, &n);
+    if (n == 1 && bytes[0] == ']') close = t;
+    if (n == 1 && bytes[0] == ',') comma = t;
+  }
+  CHECK(close != TSL_NO_TOKEN && comma != TSL_NO_TOKEN && logits[close] == 3.0f && logits[comma] == 0);
+  CHECK(tsl_matcher_accept(m, close) == TSL_OK && tsl_budget_wind_down(b, m, 1, 10, 6, logits) == TSL_OK);
+  uint32_t count;
+  const tsl_token *eog = tsl_vocab_eog(v, &count);
+  for (uint32_t i = 0; i < count; i++) CHECK(logits[eog[i]] == 6.0f);
+  free(logits);
+  tsl_budget_free(b);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------------- */
+
+static void every_allocation_fails(void) {
+  static const char *const tokens[] = {"a", "b", "c", "ab", "abc", "ca", "bb", "cc", "</s>"};
+  tsl_vocab *v = toy_vocab(tokens, 9, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= \"a\" root \"c\" | \"b\" [abc]{3,20} \"a\"");
+  bool done = false;
+  for (long nth = 0; nth < 400 && !done; nth++) {
+    toy_failing f = {nth, 0};
+    tsl_allocator a = {&f, toy_reallocate};
+    tsl_matcher *m = NULL;
+    tsl_budget *b = NULL;
+    uint32_t mask[1];
+    size_t count;
+    tsl_status status = tsl_matcher_new(g, NULL, &m);
+    CHECK(status == TSL_OK);
+    status = tsl_budget_new(g, &a, &b);
+    if (status == TSL_OK) status = tsl_budget_start(b, m, 2, NULL);
+    if (status == TSL_OK || status == TSL_ERR_LIMIT) status = tsl_budget_mask(b, m, 9, mask);
+    if (status == TSL_OK) status = tsl_budget_mask(b, m, 3, mask);
+    if (status == TSL_OK) status = tsl_budget_completion(b, m, NULL, 0, &count);
+    CHECKF(status == TSL_OK || status == TSL_ERR_NO_MEMORY, "%s", tsl_status_name(status));
+    done = status == TSL_OK;
+    tsl_budget_free(b);
+    tsl_matcher_free(m);
+    CHECK(f.live == 0);
+  }
+  CHECK(done);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+int main(void) {
+  RUN(small_vocabularies, "the fewest tokens, bytes missing");
+  RUN(named_tokens, "tokens that a grammar names");
+  RUN(no_way_out, "a vocabulary that cannot spell it");
+  RUN(winding_down, "closing is preferred, not in strings");
+  RUN(every_allocation_fails, "every nth allocation fails");
+  RUN(schemas, "500 schemas, random budgets");
+  return tsl_test_end();
+}
