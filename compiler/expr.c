@@ -85,6 +85,7 @@ void tsl__exprs_free(tsl__exprs *x) {
   tsl__vec_free(&a, &x->rules);
   tsl__vec_free(&a, &x->keys);
   tsl__vec_free(&a, &x->names);
+  tsl__vec_free(&a, &x->wides);
   tsl__vec_free(&a, &x->natives);
   tsl__vec_free(&a, &x->strings);
   tsl__free(&a, x->slots, x->slot_count * sizeof *x->slots);
@@ -808,12 +809,43 @@ static tsl__expr mark(tsl__exprs *x, tsl__expr e, uint8_t flags) {
   return e;
 }
 
+/* Notes what e has beyond ASCII, if that is neither nothing nor everything. */
+static void note_wide(tsl__exprs *x, tsl__expr e, const tsl__charset *set) {
+  TSL__VEC(uint32_t) pairs = {0};
+  bool fine = true;
+  if (e == TSL__NONE || tsl__wide_class_of(x, e)) return;
+  for (size_t i = 0; i < set->ranges.n && fine; i++) {
+    static const uint32_t parts[][2] = {{0x80, 0xD7FF}, {0xE000, TSL__CP_MAX}};
+    for (int p = 0; p < 2 && fine; p++) {
+      uint32_t lo = set->ranges.at[i].lo > parts[p][0] ? set->ranges.at[i].lo : parts[p][0];
+      uint32_t hi = set->ranges.at[i].hi < parts[p][1] ? set->ranges.at[i].hi : parts[p][1];
+      if (lo <= hi) fine = tsl__vec_push(&x->alloc, &pairs, lo) && tsl__vec_push(&x->alloc, &pairs, hi);
+    }
+  }
+  bool all = pairs.n == 4 && pairs.at[0] == 0x80 && pairs.at[1] == 0xD7FF && pairs.at[2] == 0xE000 && pairs.at[3] == TSL__CP_MAX;
+  if (fine && pairs.n && !all) {
+    tsl__wide_class w = {e, tsl__arena_copy(&x->arena, pairs.at, pairs.n * sizeof *pairs.at), (uint32_t)pairs.n / 2};
+    fine = w.pairs && tsl__vec_push(&x->alloc, &x->wides, w);
+  }
+  tsl__vec_free(&x->alloc, &pairs);
+  if (!fine) no_memory(x);
+}
+
 tsl__expr tsl__expr_charset(tsl__exprs *x, const tsl__charset *set) {
   branches bs = {0};
   for (size_t i = 0; i < set->ranges.n; i++) add_code_points(x, &bs, set->ranges.at[i].lo, set->ranges.at[i].hi);
   tsl__expr e = alt_of_branches(x, &bs, 0);
   tsl__vec_free(&x->alloc, &bs);
-  return mark(x, e, TSL__CHAR | TSL__TEXTUAL);
+  e = mark(x, e, TSL__CHAR | TSL__TEXTUAL);
+  note_wide(x, e, set);
+  return e;
+}
+
+const tsl__wide_class *tsl__wide_class_of(const tsl__exprs *x, tsl__expr e) {
+  for (; x; x = x->parent)
+    for (size_t i = 0; i < x->wides.n; i++)
+      if (x->wides.at[i].e == e) return &x->wides.at[i];
+  return NULL;
 }
 
 tsl__expr tsl__expr_any_char(tsl__exprs *x) {

@@ -83,6 +83,13 @@ typedef struct tsl__strings {
   uint32_t n;
 } tsl__strings;
 
+/* A set of single characters that has some of those beyond ASCII, but not all: the expression, and those characters. */
+typedef struct tsl__wide_class {
+  tsl__expr e;
+  const uint32_t *pairs; /* lo, hi, lo, hi …, from 0x80 on; surrogates left out */
+  uint32_t count;        /* of ranges */
+} tsl__wide_class;
+
 /* The last answers of searches for a shortest text, by expression. */
 #define TSL__KNOWN_SHORTEST 64u
 typedef struct tsl__known_shortest {
@@ -112,6 +119,7 @@ struct tsl__exprs {
   TSL__VEC(tsl__rule) rules;
   TSL__VEC(tsl__keys) keys;
   TSL__VEC(tsl__names) names;
+  TSL__VEC(tsl__wide_class) wides;
   TSL__VEC(tsl__native) natives;
   TSL__VEC(tsl__strings) strings;
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
@@ -186,6 +194,8 @@ tsl__expr tsl__keys_between(tsl__exprs *x, const tsl__node *keys, uint32_t lo, u
 bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint32_t depth, uint8_t byte);
 /* The body of a rule, unfolded if need be. */
 tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t rule);
+/* The characters beyond ASCII of a set of single characters that has some of them, but not all; NULL for other expressions. Valid until the next such set is made. */
+const tsl__wide_class *tsl__wide_class_of(const tsl__exprs *x, tsl__expr e);
 /* empty.c: is an and/not node (interned, not yet searched) empty? Marks what it finds. */
 bool tsl__search_empty(tsl__exprs *x, tsl__expr e);
 

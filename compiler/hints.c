@@ -19,6 +19,7 @@
 
 #define STATES_MAX 48u
 #define ROUNDS_MAX 4u
+#define WIDE_TRIES 4u /* classes of characters beyond ASCII that are tried */
 
 static unsigned count_bytes(const tsl__bytes *s) {
   unsigned n = 0;
@@ -74,26 +75,116 @@ static void spread(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t 
   }
 }
 
-/* Where all multi-byte characters lead; dead if some are illegal. */
-static void spread_multibyte(tsl__exprs *x, tsl__expr e, reached *out) {
-  static const struct { uint8_t lo[4], hi[4]; unsigned n; } rows[] = {
-      {{0xC2, 0x80}, {0xDF, 0xBF}, 2},
-      {{0xE0, 0xA0, 0x80}, {0xE0, 0xBF, 0xBF}, 3},
-      {{0xE1, 0x80, 0x80}, {0xEC, 0xBF, 0xBF}, 3},
-      {{0xED, 0x80, 0x80}, {0xED, 0x9F, 0xBF}, 3},
-      {{0xEE, 0x80, 0x80}, {0xEF, 0xBF, 0xBF}, 3},
-      {{0xF0, 0x90, 0x80, 0x80}, {0xF0, 0xBF, 0xBF, 0xBF}, 4},
-      {{0xF1, 0x80, 0x80, 0x80}, {0xF3, 0xBF, 0xBF, 0xBF}, 4},
-      {{0xF4, 0x80, 0x80, 0x80}, {0xF4, 0x8F, 0xBF, 0xBF}, 4},
-  };
-  for (unsigned i = 0; i < sizeof rows / sizeof *rows && !out->dead && !out->full; i++) spread(x, e, rows[i].lo, rows[i].hi, 0, rows[i].n, out);
+/* Is any text of these bytes legal first? Follows all of them. */
+static bool any_row(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n) {
+  if (at == n) return true;
+  tsl__bytes edges;
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = lo[at]; b <= hi[at]; b++) {
+    if (b != lo[at] && !tsl__bytes_has(&edges, b)) continue;
+    tsl__expr d = tsl__derive_plain(x, e, (uint8_t)b);
+    if (d && any_row(x, d, lo, hi, at + 1, n)) return true;
+  }
+  return false;
+}
+
+/* The first code point of lo … hi (of the same length in UTF-8) at which its bytes stop being one row of byte ranges: hi + 1 if they are one. */
+static uint32_t row_end(uint32_t lo, uint32_t hi) {
+  unsigned length = lo < 0x800 ? 2 : lo < 0x10000 ? 3 : 4;
+  for (unsigned k = 1; k < length; k++) {
+    uint32_t low = ((uint32_t)1 << (6 * k)) - 1;
+    if (lo >> (6 * k) == hi >> (6 * k)) continue;
+    if (lo & low) hi = lo | low;
+    else if ((hi & low) != low) hi = (hi & ~low) - 1;
+  }
+  return hi + 1;
+}
+
+static void spread_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, reached *out) {
+  for (uint32_t next; lo <= hi && !out->dead && !out->full; lo = next) {
+    uint8_t a[4], b[4];
+    next = row_end(lo, hi);
+    unsigned n = tsl__utf8_encode(lo, a);
+    tsl__utf8_encode(next - 1, b);
+    spread(x, e, a, b, 0, n, out);
+  }
+}
+
+static bool any_in_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi) {
+  for (uint32_t next; lo <= hi; lo = next) {
+    uint8_t a[4], b[4];
+    next = row_end(lo, hi);
+    unsigned n = tsl__utf8_encode(lo, a);
+    tsl__utf8_encode(next - 1, b);
+    if (any_row(x, e, a, b, 0, n)) return true;
+  }
+  return false;
+}
+
+/* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal. */
+static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, reached *out) {
+  static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF}, last[] = {0x7FF, 0xFFFF, 0x10FFFF};
+  const uint32_t *pairs = wide ? wide->pairs : all;
+  for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) {
+    uint32_t lo = pairs[2 * i], hi = pairs[2 * i + 1];
+    for (unsigned k = 0; k < 3 && lo <= hi; k++) {
+      if (lo > last[k]) continue;
+      spread_range(x, e, lo, hi < last[k] ? hi : last[k], out);
+      lo = last[k] + 1;
+    }
+  }
+}
+
+/* Is any character of lo … hi legal first? */
+static bool meets_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi) {
+  static const uint32_t last[] = {0x7FF, 0xFFFF, 0x10FFFF};
+  for (unsigned k = 0; k < 3 && lo <= hi; k++) {
+    if (lo > last[k]) continue;
+    if (any_in_range(x, e, lo, hi < last[k] ? hi : last[k])) return true;
+    lo = last[k] + 1;
+  }
+  return false;
+}
+
+/* ---- sets of letters ------------------------------------------------------------------------------------------ */
+
+/* ASCII by bytes; beyond it, if bytes from 0x80 on are there, the characters of a class, or all. */
+typedef struct letter_set {
+  tsl__bytes bytes;
+  const tsl__wide_class *wide;
+} letter_set;
+
+static bool has_wide(const letter_set *s) { return s->bytes.w[3] != 0; }
+static void drop_wide(letter_set *s) {
+  s->bytes.w[2] = s->bytes.w[3] = 0;
+  s->wide = NULL;
+}
+static bool same_wide(const tsl__wide_class *a, const tsl__wide_class *b) {
+  return a == b || (a && b && a->count == b->count && !memcmp(a->pairs, b->pairs, 2 * a->count * sizeof *a->pairs));
+}
+
+static bool subset(const letter_set *a, const letter_set *b) {
+  if ((a->bytes.w[0] & ~b->bytes.w[0]) || (a->bytes.w[1] & ~b->bytes.w[1])) return false;
+  return !has_wide(a) || (has_wide(b) && (!b->wide || same_wide(a->wide, b->wide)));
+}
+
+/* Can e begin with one of these letters? */
+static bool begins_with(tsl__exprs *x, tsl__expr e, const letter_set *letters) {
+  tsl__bytes first;
+  live_bytes(x, e, &first);
+  if ((first.w[0] & letters->bytes.w[0]) || (first.w[1] & letters->bytes.w[1])) return true;
+  if (!has_wide(letters) || !(first.w[2] | first.w[3])) return false;
+  const tsl__wide_class *wide = letters->wide;
+  for (uint32_t i = 0; wide && i < wide->count; i++)
+    if (meets_range(x, e, wide->pairs[2 * i], wide->pairs[2 * i + 1])) return true;
+  return !wide;
 }
 
 /* ---- exploring ------------------------------------------------------------------------------------------------ */
 
 /* Follow the letters from every state reached; drop from `letters` what dies. Returns true if the set is closed now. */
-static bool close_under(tsl__exprs *x, tsl__expr e, tsl__bytes *letters, reached *r) {
-  tsl__bytes kept = *letters;
+static bool close_under(tsl__exprs *x, tsl__expr e, letter_set *letters, reached *r) {
+  letter_set kept = *letters;
   *r = (reached){.n = 1, .at = {e}};
   for (unsigned i = 0; i < r->n && !r->full; i++) {
     tsl__bytes edges;
@@ -101,28 +192,26 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__bytes *letters, reached
     tsl__boundaries(x, r->at[i], &edges);
     for (unsigned b = 0; b < 0x80; b++) {
       if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, r->at[i], (uint8_t)b);
-      if (!tsl__bytes_has(&kept, b)) continue;
+      if (!tsl__bytes_has(&kept.bytes, b)) continue;
       if (d) reach(r, d);
-      else kept.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
+      else kept.bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
     }
-    if (!tsl__bytes_has(&kept, 0x80)) continue;
+    if (!has_wide(&kept)) continue;
     reached wide = *r;
     wide.dead = false;
-    spread_multibyte(x, r->at[i], &wide);
-    if (wide.dead) kept.w[2] = kept.w[3] = 0;
+    spread_wide(x, r->at[i], kept.wide, &wide);
+    if (wide.dead) drop_wide(&kept);
     else *r = wide;
   }
-  bool closed = !r->full && tsl__bytes_equal(&kept, letters);
+  bool closed = !r->full && tsl__bytes_equal(&kept.bytes, &letters->bytes);
   *letters = kept;
   return closed;
 }
 
-/* `need`: the most that it takes to complete what is reached. */
-static bool explore(tsl__exprs *x, tsl__expr e, tsl__bytes *letters, bool *ends, uint32_t *need) {
+/* Look for a closed set within `letters`. `need`: the most that it takes to complete what is reached. */
+static bool explore(tsl__exprs *x, tsl__expr e, letter_set *letters, bool *ends, uint32_t *need) {
   reached r;
-  if (tsl__bytes_has(letters, 0xC2)) add_multibyte(letters);
-  else letters->w[2] = letters->w[3] = 0;
-  for (unsigned round = 0; round < ROUNDS_MAX && count_bytes(letters) >= TSL__LETTERS_MIN; round++) {
+  for (unsigned round = 0; round < ROUNDS_MAX && count_bytes(&letters->bytes) >= TSL__LETTERS_MIN; round++) {
     if (close_under(x, e, letters, &r)) {
       *ends = false;
       for (unsigned i = 0; i < r.n; i++) {
@@ -137,17 +226,47 @@ static bool explore(tsl__exprs *x, tsl__expr e, tsl__bytes *letters, bool *ends,
   return false;
 }
 
+/* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
+static bool explore_wide(tsl__exprs *x, tsl__expr e, letter_set *letters, bool *ends, uint32_t *need) {
+  letter_set start = *letters, none = *letters;
+  unsigned tried = 0;
+  bool found = false;
+  drop_wide(&none);
+  drop_wide(&start);
+  if (has_wide(letters)) {
+    add_multibyte(&start.bytes);
+    *letters = start;
+    uint32_t own = *need;
+    found = explore(x, e, letters, ends, &own);
+    if (found && has_wide(letters)) return *need = own, true;
+    for (const tsl__exprs *layer = x; layer; layer = layer->parent)
+      for (size_t i = 0; i < layer->wides.n && tried < WIDE_TRIES; i++, tried++) {
+        letter_set with = start;
+        with.wide = &layer->wides.at[i];
+        own = *need;
+        if (!explore(x, e, &with, ends, &own) || !has_wide(&with)) continue;
+        *letters = with;
+        return *need = own, true;
+      }
+  }
+  *letters = none;
+  return explore(x, e, letters, ends, need);
+}
+
 /* ---- by structure --------------------------------------------------------------------------------------------- */
 
-/* The letters of a class of single characters: its ASCII members, and the rest if it has all of them. */
-static void letters_of_class(tsl__exprs *x, tsl__expr class, tsl__bytes *out) {
-  live_bytes(x, class, out);
-  bool wide = tsl__bytes_has(out, 0xC2);
-  out->w[2] = out->w[3] = 0;
-  if (!wide) return;
+/* The letters of a class of single characters. */
+static void letters_of_class(tsl__exprs *x, tsl__expr class, letter_set *out) {
+  live_bytes(x, class, &out->bytes);
+  bool any = out->bytes.w[2] | out->bytes.w[3];
+  const tsl__wide_class *wide = tsl__wide_class_of(x, class);
+  drop_wide(out);
+  if (!any) return;
   reached all = {.n = 0};
-  spread_multibyte(x, class, &all);
-  if (!all.dead && !all.full) add_multibyte(out);
+  if (!wide) spread_wide(x, class, NULL, &all);
+  if (all.dead || all.full) return;
+  add_multibyte(&out->bytes);
+  out->wide = wide;
 }
 
 static void raw_only(tsl__bytes *s) {
@@ -160,53 +279,46 @@ static bool is_class_loop(const tsl__exprs *x, const tsl__node *n) {
 }
 
 /* Letters that never stop: an endless loop over a class at the head of e, or of one of its alternatives (the largest class counts). */
-static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__bytes *out, unsigned depth) {
+static bool endless_letters(tsl__exprs *x, tsl__expr e, letter_set *out, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind == TSL__K_SEQ) return endless_letters(x, n.a, out, depth);
   if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n)) return letters_of_class(x, n.a, out), true;
   if (n.kind != TSL__K_ALT || depth > 4) return false;
   bool found = false;
   for (uint32_t i = 0; i < n.b; i++) {
-    tsl__bytes letters;
-    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, depth + 1) || (found && count_bytes(&letters) <= count_bytes(out))) continue;
+    letter_set letters;
+    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, depth + 1) || (found && count_bytes(&letters.bytes) <= count_bytes(&out->bytes))) continue;
     *out = letters;
     found = true;
   }
   return found;
 }
 
-static bool subset(const tsl__bytes *a, const tsl__bytes *b) {
-  for (int i = 0; i < 4; i++)
-    if (a->w[i] & ~b->w[i]) return false;
-  return true;
-}
-
 /* A loop over one class of characters at the head of e, and what follows it: either that can't begin with a letter, or it goes on with any of them for ever. */
-static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, letter_set *letters) {
   tsl__node loop = tsl__node_at(x, e);
   tsl__expr then = TSL__EPS;
-  tsl__bytes follow;
+  letter_set follow;
   if (loop.kind == TSL__K_SEQ) {
     then = loop.b;
     loop = tsl__node_at(x, loop.a);
   }
   if (!is_class_loop(x, &loop)) return false;
-  letters_of_class(x, loop.a, &out->letters);
+  letters_of_class(x, loop.a, letters);
   out->ends = tsl__node_at(x, then).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH);
   out->counted = loop.c != TSL__INF;
   out->limit = loop.kind == TSL__K_REPEAT ? loop.c : TSL__INF;
   if (then == TSL__EPS) return true;
   tsl__node t = tsl__node_at(x, then);
   if ((t.flags & TSL__CALLS) || t.loop) return false;
-  if (endless_letters(x, then, &follow, 0) && subset(&out->letters, &follow)) {
+  if (endless_letters(x, then, &follow, 0) && subset(letters, &follow)) {
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
     return true;
   }
   if (t.flags & TSL__COUNTS) return false;
-  live_bytes(x, then, &follow);
-  return !tsl__bytes_meet(&follow, &out->letters);
+  return !begins_with(x, then, letters);
 }
 
 /* Texts of at most n characters: the limit matters only near it. Returns what is left of e without that conjunct. */
@@ -223,7 +335,9 @@ static tsl__expr without_length(tsl__exprs *x, tsl__expr e, uint32_t *min, uint3
     if (m.kind == TSL__K_REPEAT && m.a == x->any_char && *limit == TSL__INF) *min = m.b, *limit = m.c;
     else rest[count++] = c;
   }
-  return *limit == TSL__INF || count == 0 ? e : tsl__and_n(x, rest, count);
+  if (*limit == TSL__INF || count == 0) return e;
+  tsl__expr left = tsl__and_n(x, rest, count); /* which need not be texts any more: the length saw to that */
+  return tsl__node_at(x, left).flags & TSL__TEXTUAL ? left : tsl__expr_and(x, tsl__expr_text(x), left);
 }
 
 /* JSTR(rest & !finite), where every rest of `rest` is infinite because it ends in text. */
@@ -407,29 +521,30 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   if (out->like && out->like_limit >= LIKE_ENOUGH) return; /* the walk will not need letters */
   tsl__node m = tsl__node_at(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ)) return;
-  bool found = by_structure(x, inner, out);
+  letter_set letters = {0};
+  bool found = by_structure(x, inner, out, &letters);
   uint32_t need = 0;
   if (!found) {
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
-    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &out->letters, 0);
+    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &letters, 0);
   }
   if (found && limit != TSL__INF) need = tsl__expr_shortest(x, inner);
   if (!found && !m.loop && !(m.flags & TSL__CALLS)) {
-    live_bytes(x, inner, &out->letters);
-    if (json) raw_only(&out->letters);
-    found = explore(x, inner, &out->letters, &out->ends, &need);
+    letters = (letter_set){.wide = NULL};
+    live_bytes(x, inner, &letters.bytes);
+    if (json) raw_only(&letters.bytes);
+    found = explore_wide(x, inner, &letters, &out->ends, &need);
   }
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;
     if (out->counted || out->limit < min) found = false;
   }
-  if (json) raw_only(&out->letters), out->ends = false;
-  if (!found || count_bytes(&out->letters) < TSL__LETTERS_MIN) {
-    memset(&out->letters, 0, sizeof out->letters);
-    return;
-  }
+  if (json) raw_only(&letters.bytes), out->ends = false;
+  if (!found || count_bytes(&letters.bytes) < TSL__LETTERS_MIN) return;
+  out->letters = letters.bytes;
+  out->wide = has_wide(&letters) ? letters.wide : NULL;
   for (int i = 0; i < 4; i++) out->exits.w[i] = ~out->letters.w[i];
   if (!json) return;
   out->exits.w[0] &= ~(uint64_t)0xFFFFFFFF; /* control characters are never legal in a JSON string */

@@ -13,6 +13,7 @@
 
 typedef struct tsl__letters {
   tsl__bytes letters, exits; /* letters empty: nothing to say */
+  const tsl__wide_class *wide; /* letters beyond ASCII: those of this class; NULL: as the bytes say, all or none */
   bool counted, ends;
   uint32_t limit;
   tsl__expr base, except; /* of a difference; base NONE: none */

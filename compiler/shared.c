@@ -6,6 +6,7 @@
 #include "compiler/expr_node.h"
 #include "compiler/schema.h"
 #include "runtime/walk.h"
+#include "runtime/wide.h"
 
 #define WALK_STEPS 3000000u /* trie nodes visited for states in the middle of rules */
 #define LEFTOVERS_MAX 512u   /* walked and merged ahead; later ones when a grammar needs them */
@@ -93,6 +94,15 @@ static void warm_leftovers(tsl__space *space, tsl__exprs *x) {
   }
 }
 
+/* The marks of the two classes that are common in patterns: `.` and \S of ECMA-262. */
+static void mark_classes(tsl__space *space) {
+  static const uint32_t dot[] = {0x80, 0x2027, 0x202A, 0xD7FF, 0xE000, 0x10FFFF};
+  static const uint32_t not_space[] = {0x80,   0x9F,   0xA1,   0x167F, 0x1681, 0x1FFF, 0x200B, 0x2027, 0x202A,   0x202E, 0x2030,
+                                       0x205E, 0x2060, 0x2FFF, 0x3001, 0xD7FF, 0xE000, 0xFEFE, 0xFF00, 0x10FFFF};
+  tsl__wide_of(space, dot, 3);
+  tsl__wide_of(space, not_space, 10);
+}
+
 static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   tsl__space *space = NULL;
   tsl__exprs *x = NULL;
@@ -106,6 +116,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   }
   if (status == TSL_OK) status = tsl__walk_prepare(space);
   if (status == TSL_OK) {
+    mark_classes(space);
     walk_whole(space, x);
     if (space->status == TSL_OK) walk_states(space);
     if (space->status == TSL_OK) warm_leftovers(space, x);

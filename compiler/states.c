@@ -6,6 +6,7 @@
 #include "compiler/deriv.h"
 #include "compiler/hints.h"
 #include "runtime/names.h"
+#include "runtime/wide.h"
 
 #include <stdio.h>
 
@@ -203,7 +204,8 @@ static bool hint_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   if (live < TSL__LETTERS_MIN || (r->flags & TSL__STATE_FORK) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP) return false;
   tsl__letters_of(c->x, r->handle, &l);
   if (!l.base && !l.like && tsl__bytes_empty(&l.letters)) return false;
-  *hint = (tsl__hint){l.letters, l.exits, l.counted, l.limit, l.ends, state_of(c, l.base), state_of(c, l.except), state_of(c, l.like), l.like_limit};
+  uint32_t wide = l.wide ? tsl__wide_of(c->space, l.wide->pairs, l.wide->count) : 0;
+  *hint = (tsl__hint){l.letters, wide, l.exits, l.counted, l.limit, l.ends, state_of(c, l.base), state_of(c, l.except), state_of(c, l.like), l.like_limit};
   return failure(c) == TSL_OK;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "runtime/classes.h"
 
+#include "runtime/wide.h"
+
 #include <stdlib.h>
 
 /* ---- lengths -------------------------------------------------------------------------------------------------- */
@@ -78,14 +80,17 @@ static bool step_utf8(const place *at, const tsl__bytes *letters, uint8_t b, pla
   return true;
 }
 
-/* Are all bytes below this node ASCII letters of the class? */
-static bool all_below(const tsl__trie *trie, const tsl__trie_node *node, const tsl__bytes *letters) {
+/* Are all bytes below this node letters of the class? Where the class has all characters beyond ASCII, only ASCII is looked at. */
+static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *letters, const tsl__wide *wide) {
+  const tsl__trie_node *node = &trie->nodes[n];
   if (node->below == UINT16_MAX) return node->children == 0;
   const tsl__bytes *below = &trie->sets[node->below];
-  return !(below->w[0] & ~letters->w[0]) && !(below->w[1] & ~letters->w[1]) && !below->w[2] && !below->w[3];
+  if ((below->w[0] & ~letters->w[0]) || (below->w[1] & ~letters->w[1])) return false;
+  return (!below->w[2] && !below->w[3]) || (wide && !tsl__wide_bit(wide->dirty, n));
 }
 
-static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t root) {
+static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide_number, uint32_t root) {
+  const tsl__wide *wide = wide_number ? tsl__wide_at(space, wide_number) : NULL;
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(place) stack = {0};
   place start = {root, 0, 0x80, 0xBF};
@@ -97,8 +102,8 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
     for (uint32_t c = node->first_child; fine && c < node->first_child + node->children; c++) {
       const tsl__trie_node *child = &trie->nodes[c];
       place to;
-      if (!step_utf8(&at, letters, child->byte, &to)) continue;
-      bool sweep = to.missing == 0 && all_below(trie, child, letters);
+      if (!step_utf8(&at, letters, child->byte, &to) || (wide && child->byte >= 0x80 && tsl__wide_bit(wide->exit, c))) continue;
+      bool sweep = to.missing == 0 && all_below(trie, c, letters, wide);
       uint32_t end = sweep ? child->end : child->own_end;
       fine = tsl__gather_tokens(space, g, trie->order + child->begin, end - child->begin);
       to.node = c;
@@ -113,8 +118,8 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
 const tsl__lengths *tsl__lengths_of(const tsl__space *space) { return space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL; }
 
 /* The unlimited mask, less what is longer than `limit`. */
-static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t node, uint32_t limit) {
-  tsl__mask all = tsl__class_mask(space, letters, node, UINT32_MAX);
+static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
+  tsl__mask all = tsl__class_mask(space, letters, wide, node, UINT32_MAX);
   const tsl__lengths *l = tsl__lengths_of(space);
   if (space->status != TSL_OK || limit == 0) return space->status == TSL_OK;
   if (limit > TSL__SHORT_MAX) {
@@ -132,22 +137,22 @@ static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *
   return tsl__gather_base(space, g, number);
 }
 
-tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t node, uint32_t limit) {
-  uint64_t hash = tsl__mix(tsl__hash(letters, sizeof *letters) ^ ((uint64_t)node << 32 | limit));
+tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
+  uint64_t hash = tsl__mix(tsl__hash(letters, sizeof *letters) + wide) ^ tsl__mix((uint64_t)node << 32 | limit);
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->classes.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__class *c = tsl__space_at(space, classes, i);
-      if (c->node == node && c->limit == limit && tsl__bytes_equal(&c->letters, letters)) return c->mask;
+      if (c->node == node && c->limit == limit && c->wide == wide && tsl__bytes_equal(&c->letters, letters)) return c->mask;
     }
   }
   tsl__gather g = {0};
-  bool fine = limit == UINT32_MAX ? gather_class(space, &g, letters, node) : gather_limited(space, &g, letters, node, limit);
+  bool fine = limit == UINT32_MAX ? gather_class(space, &g, letters, wide, node) : gather_limited(space, &g, letters, wide, node, limit);
   tsl__mask mask = fine ? tsl__gather_done(space, &g) : 0;
   tsl__gather_free(space, &g);
   if (space->status != TSL_OK) return 0;
   tsl__class *c = tsl__pool_add(&space->classes.pool, &space->alloc);
-  if (c) *c = (tsl__class){*letters, node, limit, mask};
+  if (c) *c = (tsl__class){*letters, wide, node, limit, mask};
   if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash, tsl__space_count(space, classes) - 1)) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
   return mask;
 }

@@ -1,6 +1,6 @@
 /* classes.h - tokens made of certain letters only, as bitsets.
  *
- * A class is a set of bytes: some ASCII characters and, all or none, the bytes of multi-byte UTF-8. Its mask holds every token below a trie node that is a text of
+ * A class is a set of bytes: some ASCII characters and the bytes of multi-byte UTF-8, all of it, none, or those characters that a class of wide ones has (wide.h). Its mask holds every token below a trie node that is a text of
  * such letters, or the beginning of one (the last character may be cut off). With a limit, only tokens of at most that many characters: above
  * SHORT_MAX the few longer ones are a list to subtract, below there is a bitset per limit.
  *
@@ -23,12 +23,12 @@ typedef struct tsl__lengths {
 
 typedef struct tsl__class {
   tsl__bytes letters;
-  uint32_t node, limit; /* limit UINT32_MAX: none; up to SHORT_MAX only at the root */
+  uint32_t wide, node, limit; /* limit UINT32_MAX: none; up to SHORT_MAX only at the root */
   tsl__mask mask;
 } tsl__class;
 
 /* The mask of a class below a node; 0 on failure (sticky) or if it is empty. The limit is one of whole tokens: their characters above the node count too. */
-tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t node, uint32_t limit);
+tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit);
 /* The lengths of the vocabulary, from the layer that has them; NULL if none was prepared. */
 const tsl__lengths *tsl__lengths_of(const tsl__space *space);
 /* Make the lengths of a vocabulary's layer. */

@@ -7,6 +7,7 @@
 #include "runtime/names.h"
 #include "runtime/stacks.h"
 #include "runtime/walk.h"
+#include "runtime/wide.h"
 
 static void table_init(tsl__table *t, const tsl__table *below, uint32_t element) {
   tsl__pool_init(&t->pool, element);
@@ -33,7 +34,8 @@ static size_t table_memory(const tsl__table *t) { return t->pool.memory + t->ind
   DO(cells, tsl__cell)                \
   DO(moves, tsl__move)                \
   DO(named, tsl__named_walk)          \
-  DO(resumed, tsl__resumed)
+  DO(resumed, tsl__resumed)           \
+  DO(wides, tsl__wide)
 
 /* Number 0 means "none" in every table. */
 static bool reserve_zero(tsl__space *s) {

@@ -53,6 +53,7 @@ typedef struct tsl__token_edge {
 typedef struct tsl__hint {
   /* Letters: while only these bytes are read (those from 0x80 on in valid UTF-8), the frame neither dies nor ends nor calls. Empty: no hint. */
   tsl__bytes letters;
+  uint32_t wide; /* letters beyond ASCII: those of a class (wide.h); 0: as the bytes say, all or none */
   /* Bytes other than letters that may be legal somewhere among them. */
   tsl__bytes exits;
   bool counted; /* each letter is one iteration of the active loop (its maximum limits them) */

@@ -12,6 +12,7 @@
 
 #include "runtime/classes.h"
 #include "runtime/names.h"
+#include "runtime/wide.h"
 
 #define HINT_MIN 96u      /* tokens below a node from which letters are worth a class */
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
@@ -249,12 +250,13 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   if (n->end - n->own_end < HINT_MIN) return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
   if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
+  if (h->wide && node && tsl__wide_bit(tsl__wide_at(space, h->wide)->midway, node)) return NULL;
   uint32_t limit = UINT32_MAX;
   if (h->limit < space->vocab->trie.nodes[0].height) { /* longer tokens are left to the search; it knows depths in a walk of the whole vocabulary only */
     if (l->over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX) return NULL;
     limit = h->limit;
   }
-  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, node, limit));
+  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, node, limit));
   return h;
 }
 
@@ -295,11 +297,13 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
   bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), beyond = false;
+  const tsl__wide *wide = letter && e->hint->wide ? tsl__wide_at(space, e->hint->wide) : NULL;
+  if (wide && child->byte >= 0x80 && tsl__wide_bit(wide->exit, c)) letter = false;
   if (letter && !e->hint->counted) { /* tokens of more letters than the limit are not in the class's mask */
     letter = e->depth + 1 <= e->hint->limit;
     beyond = e->depth + 1u + child->height > e->hint->limit;
   }
-  if (letter && !beyond && (!child->children || !below_meets(trie, child, &e->hint->exits))) return;
+  if (letter && !beyond && (!child->children || (!below_meets(trie, child, &e->hint->exits) && !(wide && tsl__wide_bit(wide->dirty, c))))) return;
   uint32_t count;
   tsl__target t = tsl__state_step(space, r, child->byte);
   if (!t) return;
@@ -431,7 +435,7 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
   tsl__gather g = {0};
   if (find(space, state, context, TSL__WHOLE)) return;
   tsl__gather_mask(space, &g, from->exits);
-  tsl__gather_mask(space, &g, tsl__class_mask(space, &h->letters, 0, UINT32_MAX));
+  tsl__gather_mask(space, &g, tsl__class_mask(space, &h->letters, h->wide, 0, UINT32_MAX));
   tsl__mask mask = tsl__gather_done(space, &g);
   tsl__gather_free(space, &g);
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->alloc) : NULL;
@@ -500,7 +504,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
       leave_over(space, l, any->left);
       out->exits = any->exits;
       out->reach = any->reach;
-      tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, 0, room));
+      tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, 0, room));
       return true;
     }
   }
@@ -511,7 +515,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
   out->exits = tsl__gather_done(space, &l->gather);
   tsl__gather_clear(&l->gather);
   tsl__gather_mask(space, &l->gather, out->exits);
-  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, 0, room == ROOM_FREE ? UINT32_MAX : room));
+  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, 0, room == ROOM_FREE ? UINT32_MAX : room));
   out->reach = l->reach;
   if ((r->flags & TSL__STATE_LOOP) && room != ROOM_FREE && (context >> 16) == 0 && l->reach < room && space->status == TSL_OK) remember_free(space, l, h, state, out);
   return true;
