@@ -490,8 +490,27 @@ static void absorb_into_text(tsl__exprs *x, branches *bs) {
   bs->n = out;
 }
 
+/* JSTR(a)·t | JSTR(b)·t = JSTR(a | b)·t. Names stay apart: each set has a frame of its own. */
+static void merge_strings(tsl__exprs *x, branches *bs) {
+  size_t out = 0;
+  for (size_t i = 0; i < bs->n; i++) {
+    tsl__node n = tsl__node_at(x, bs->at[i].head);
+    size_t k = out;
+    if (n.kind == TSL__K_JSTR && !n.loop && tsl__node_at(x, n.a).kind != TSL__K_KEYS)
+      for (k = 0; k < out; k++) {
+        tsl__node m = tsl__node_at(x, bs->at[k].head);
+        if (m.kind != TSL__K_JSTR || m.loop || bs->at[k].tail != bs->at[i].tail || tsl__node_at(x, m.a).kind == TSL__K_KEYS) continue;
+        bs->at[k].head = tsl__expr_json_string(x, tsl__expr_alt(x, m.a, n.a));
+        break;
+      }
+    if (k == out) bs->at[out++] = bs->at[i];
+  }
+  bs->n = out;
+}
+
 static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
   if (x->status != TSL_OK) return TSL__NONE;
+  if (bs->n > 1) merge_strings(x, bs);
   if (bs->n > 1) absorb_into_text(x, bs);
   if (bs->n > 1) merge_byte_heads(x, bs);
   if (bs->n > 1) factor_heads(x, bs, depth);

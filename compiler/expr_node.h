@@ -2,7 +2,7 @@
  *
  * A node is 32 bytes and immutable; its number is its identity. Canonical form (what the constructors in expr.c guarantee):
  *   SEQ(a, b)     a is no SEQ, neither is EPS; a literal is never followed by a literal
- *   ALT(list)     sorted ids, at least two, no ALT, no NONE inside; no two with the same head (left-factored); single bytes merged
+ *   ALT(list)     sorted ids, at least two, no ALT, no NONE inside; no two with the same head (left-factored); single bytes merged; JSTRs merged
  *   AND(list)     sorted ids, at least two, no AND inside; known not to be empty
  *   LIT           at least one byte; a single byte is a LIT, never a BYTES
  *   BYTES         at least two bytes
