@@ -461,12 +461,22 @@ static uint32_t characters_of(const tsl__exprs *x, tsl__expr e, unsigned depth) 
   return total > TSL__INF ? TSL__INF : (uint32_t)total;
 }
 
-/* e with the maxima of its groups' repetitions taken away, where it takes a long text to get there: *limit characters at least. */
-static tsl__expr relax(tsl__exprs *x, tsl__expr e, uint32_t *limit, unsigned depth) {
+struct relaxing {
+  tsl__exprs *x;
+  bool begun;     /* the active loop has its minimum */
+  uint32_t limit; /* characters that are read before a maximum is met, at least */
+  uint32_t unit;  /* characters of an iteration of the active loop, at least; 0: it was left as it is */
+};
+
+/* e with the maxima of its groups' repetitions taken away, where it takes a long text to get there. */
+static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
+  tsl__exprs *x = r->x;
   tsl__node n = tsl__node_at(x, e);
-  if (depth > RELAX_DEPTH || n.loop || n.flags & TSL__CALLS) return e;
+  if (depth > RELAX_DEPTH || n.flags & TSL__CALLS) return e;
+  if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) && (r->unit = characters_of(x, n.a, 0)))
+    return tsl__expr_star(x, relax(r, n.a, depth + 1));
   if (n.kind == TSL__K_SEQ) {
-    tsl__expr head = relax(x, n.a, limit, depth + 1), tail = relax(x, n.b, limit, depth + 1);
+    tsl__expr head = relax(r, n.a, depth + 1), tail = relax(r, n.b, depth + 1);
     return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
   }
   if (n.kind == TSL__K_ALT) {
@@ -475,23 +485,24 @@ static tsl__expr relax(tsl__exprs *x, tsl__expr e, uint32_t *limit, unsigned dep
     if (n.b > RELAX_ALTERNATIVES) return e;
     for (uint32_t i = 0; i < n.b; i++) {
       tsl__expr one = tsl__list_at(x, n.a)[i];
-      all[i] = relax(x, one, limit, depth + 1);
+      all[i] = relax(r, one, depth + 1);
       changed |= all[i] != one;
     }
     return changed ? tsl__expr_alt_n(x, all, n.b) : e;
   }
   if (n.kind != TSL__K_REPEAT || tsl__node_at(x, n.a).flags & TSL__CHAR) return e;
-  tsl__expr body = relax(x, n.a, limit, depth + 1);
+  tsl__expr body = relax(r, n.a, depth + 1);
   uint64_t far = n.c == TSL__INF ? TSL__INF : (uint64_t)n.c * characters_of(x, n.a, 0);
   uint32_t max = far >= LIKE_ENOUGH ? TSL__INF : n.c;
-  if (max != n.c && far < *limit) *limit = (uint32_t)far;
+  if (max != n.c && far < r->limit) r->limit = (uint32_t)far;
   return body == n.a && max == n.c ? e : tsl__expr_repeat(x, body, n.b, max);
 }
 
 /* Texts that end before any limit is met are those of an expression without limits: that of the length, and those of repeated groups. */
-static void far_from_limit(tsl__exprs *x, tsl__expr rest, uint32_t length, bool json, tsl__letters *out) {
-  uint32_t limit = TSL__INF;
-  tsl__expr relaxed = relax(x, rest, &limit, 0);
+static void far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out) {
+  struct relaxing r = {x, begun, TSL__INF, 0};
+  tsl__expr relaxed = relax(&r, rest, 0);
+  if (tsl__node_at(x, relaxed).loop) return;
   if (length != TSL__INF) { /* first the length: what is left without it depends on the position no more */
     uint32_t need = need_of(x, relaxed);
     if (need == NEED_UNKNOWN || need >= length) return;
@@ -499,13 +510,14 @@ static void far_from_limit(tsl__exprs *x, tsl__expr rest, uint32_t length, bool 
     out->like_limit = length - need;
   } else if (relaxed != rest) {
     out->like = json ? tsl__expr_json_string(x, relaxed) : relaxed;
-    out->like_limit = limit;
+    out->like_limit = r.limit;
+    out->like_unit = r.unit;
   }
 }
 
 /* ---- all together --------------------------------------------------------------------------------------------- */
 
-void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out) {
   memset(out, 0, sizeof *out);
   out->limit = TSL__INF;
   tsl__node n = tsl__node_at(x, e);
@@ -517,8 +529,9 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   if (json && difference(x, n.a, out)) return;
   uint32_t min = 0, limit = TSL__INF;
   tsl__expr inner = json ? without_length(x, n.a, &min, &limit) : e;
-  if (!n.loop && !(n.flags & TSL__CALLS) && min == 0) far_from_limit(x, inner, limit, json, out);
-  if (out->like && out->like_limit >= LIKE_ENOUGH) return; /* the walk will not need letters */
+  bool begun = !n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, n.loop).b == 0;
+  if (!(n.flags & TSL__CALLS) && min == 0) far_from_limit(x, inner, begun, limit, json, out);
+  if (out->like && !out->like_unit && out->like_limit >= LIKE_ENOUGH) return; /* the walk will not need letters */
   tsl__node m = tsl__node_at(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ)) return;
   letter_set letters = {0};

@@ -19,9 +19,10 @@ typedef struct tsl__letters {
   tsl__expr base, except; /* of a difference; base NONE: none */
   tsl__expr like;         /* the same without its length limit; NONE: no such form */
   uint32_t like_limit;    /* over texts of at most so many characters the two are equal */
+  uint32_t like_unit;     /* if not 0: and of at most so many for each iteration that the active loop has left */
 } tsl__letters;
 
-/* Fill *out for the frame `e`. */
-void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
+/* Fill *out for the frame `e`, its active loop (if any) being in `phase`. */
+void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out);
 
 #endif

@@ -61,9 +61,10 @@ typedef struct tsl__hint {
   bool ends;    /* the frame may end among the letters: usable only where nothing follows it */
   /* This state's language is that of `base` without the (finite) one of `except`; 0: no such hint. */
   tsl__state base, except;
-  /* Over tries of at most `like_limit` bytes this state is as `like`, which has no length limit; 0: no such hint. */
+  /* Over tries of at most `like_limit` bytes this state is as `like`, which lacks its limits; 0: no such hint. */
   tsl__state like;
   uint32_t like_limit;
+  uint32_t like_unit; /* if not 0, `like_limit` is also at most this times the iterations that the active loop has left */
 } tsl__hint;
 
 typedef struct tsl__state_rec {

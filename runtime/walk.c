@@ -471,22 +471,32 @@ static taken take_token(tsl__space *space, tsl__state state, uint32_t count, tsl
   return LIVES;
 }
 
+/* Characters over which the state is as `like`. */
+static uint32_t like_limit(const tsl__space *space, tsl__state state, uint32_t count, const tsl__hint *h) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (!h->like_unit || r->loop_max == TSL__COUNT_INF) return h->like_limit;
+  uint64_t left = (uint64_t)(r->loop_max - count) * h->like_unit;
+  return left < h->like_limit ? (uint32_t)left : h->like_limit;
+}
+
 /* As `like`, less the tokens that are too long: those are tried one by one. False if that does not settle it. */
-static bool walk_like(tsl__space *space, level *l, tsl__state state, const tsl__hint *h, tsl__leftover over) {
+static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
   const tsl__lengths *lengths = tsl__lengths_of(space);
-  bool near = h->like_limit < height_of(space, over);
-  if (near && (over != TSL__WHOLE || h->like_limit < TSL__SHORT_MAX || !lengths)) return false;
-  for (uint32_t i = 0; near && i < lengths->longer_count && lengths->longer_length[i] > h->like_limit; i++) {
-    if (take_token(space, h->like, 0, lengths->longer[i], h->like_limit) == LEAVES_LATE) return false;
-    if (take_token(space, state, 0, lengths->longer[i], h->like_limit) == LEAVES_LATE) return false;
+  uint32_t limit = like_limit(space, state, count, h), longer = 0;
+  bool near = limit < height_of(space, over);
+  if (near && (over != TSL__WHOLE || limit < TSL__SHORT_MAX || !lengths)) return false;
+  while (near && longer < lengths->longer_count && lengths->longer_length[longer] > limit) longer++;
+  for (uint32_t i = 0; i < longer; i++) {
+    if (take_token(space, h->like, 0, lengths->longer[i], limit) == LEAVES_LATE) return false;
+    if (take_token(space, state, count, lengths->longer[i], limit) == LEAVES_LATE) return false;
   }
   const tsl__walk *found = tsl__walk_over(space, h->like, 0, over, l->last);
   if (!found) return true;
   tsl__gather_mask(space, &l->gather, found->mask);
   leave_over(space, l, found->left);
-  for (uint32_t i = 0; near && i < lengths->longer_count && lengths->longer_length[i] > h->like_limit; i++) {
+  for (uint32_t i = 0; i < longer; i++) {
     tsl_token t = lengths->longer[i];
-    if (tsl__mask_has(space, found->mask, t) && take_token(space, state, 0, t, h->like_limit) != LIVES) tsl__gather_remove(space, &l->gather, t);
+    if (tsl__mask_has(space, found->mask, t) && take_token(space, state, count, t, limit) != LIVES) tsl__gather_remove(space, &l->gather, t);
   }
   return true;
 }
@@ -527,7 +537,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return;
   const tsl__hint *h = tsl__state_hint(space, r);
-  if (h && h->like && walk_like(space, l, state, h, over)) return;
+  if (h && h->like && walk_like(space, l, state, count, h, over)) return;
   if (h && h->base) {
     walk_difference(space, l, h, over);
   } else if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {
