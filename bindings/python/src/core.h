@@ -1,0 +1,126 @@
+/* core.h - what the files of the Python extension share.
+ *
+ * The extension is written against the stable ABI of CPython 3.9, so that one binary serves every later version. A Python object holds one object of
+ * the library and nothing else that matters: Vocab, Grammar, Matcher, Sampler, each in a file of its own, and Cancel, the flag that ends a compile.
+ *
+ * Three things are newer in the stable ABI than in CPython itself, and declared here: the buffer protocol (in the limited headers from 3.11 on; the
+ * layout that 3.11 froze has been the same since 3.0), METH_FASTCALL (from 3.10 on; the convention is that of 3.7) and PyUnicode_AsUTF8AndSize.
+ *
+ * Threads: calls that compile, load or fill a batch let other Python threads run meanwhile. A matcher belongs to one thread at a time in the library; here
+ * it is marked as busy while a batch is filled, and a call from another thread raises StateError instead of racing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TURNSTILE_PYTHON_CORE_H
+#define TURNSTILE_PYTHON_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+
+#include "turnstile.h"
+
+#ifndef METH_FASTCALL
+#define METH_FASTCALL 0x0080
+#endif
+
+#ifndef PyBUF_SIMPLE
+typedef struct {
+  void *buf;
+  PyObject *obj;
+  Py_ssize_t len, itemsize;
+  int readonly, ndim;
+  char *format;
+  Py_ssize_t *shape, *strides, *suboffsets;
+  void *internal;
+} Py_buffer;
+#define PyBUF_SIMPLE 0
+#define PyBUF_WRITABLE 0x0001
+#define PyBUF_FORMAT 0x0004
+#define PyBUF_ND 0x0008
+#define PyBUF_STRIDES (0x0010 | PyBUF_ND)
+#define PyBUF_C_CONTIGUOUS (0x0020 | PyBUF_STRIDES)
+PyAPI_FUNC(int) PyObject_CheckBuffer(PyObject *object);
+PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *object, Py_buffer *view, int flags);
+PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
+#endif
+PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *length);
+
+typedef struct core_vocab {
+  PyObject_HEAD
+  tsl_vocab *vocab;
+} core_vocab;
+
+typedef struct core_grammar {
+  PyObject_HEAD
+  tsl_grammar *grammar;
+  PyObject *vocab;  /* a core_vocab */
+  PyObject *cancel; /* a core_cancel whose flag the grammar polls, or NULL */
+} core_grammar;
+
+typedef struct core_matcher {
+  PyObject_HEAD
+  tsl_matcher *matcher;
+  core_grammar *grammar;
+  uint32_t words; /* of a mask */
+  bool busy;      /* in a call that runs without the interpreter's lock */
+} core_matcher;
+
+typedef struct core_cancel {
+  PyObject_HEAD
+  int flag;
+} core_cancel;
+
+/* The types and exceptions of the module: one per process, made by its first import. The library keeps no globals; CPython's types are. */
+typedef struct core_types {
+  PyTypeObject *vocab, *grammar, *matcher, *sampler, *cancel;
+  PyObject *errors; /* turnstile.errors: a function that makes the exception of a status */
+} core_types;
+extern core_types core;
+
+/* errors.c: set a Python exception from a status; always returns NULL. `error` may be NULL, `what` names the call then. */
+PyObject *core_raise(tsl_status status, const tsl_error *error, const char *what);
+
+/* buffers.c: the memory of an object that has the buffer protocol or speaks DLPack (torch, jax, cupy), in place. */
+typedef struct core_span {
+  void *data;
+  Py_ssize_t bytes;   /* all of it */
+  int ndim;           /* 1 or 2; a buffer without shape is 1 */
+  Py_ssize_t rows;    /* 1 where ndim is 1 */
+  Py_ssize_t stride;  /* bytes from one row to the next */
+  Py_ssize_t columns; /* elements of a row */
+  Py_ssize_t itemsize;
+  char kind; /* 'i' signed, 'u' unsigned, 'f' float, 'b' bfloat16, '?' something else */
+  Py_buffer view;
+  PyObject *capsule; /* DLPack's, or NULL */
+  bool has_view;
+} core_span;
+/* Open `object`, for writing if `writable`; rows must be contiguous. 0, or -1 with an exception set. Close it with core_span_close. */
+int core_span_open(PyObject *object, bool writable, core_span *span);
+void core_span_close(core_span *span);
+/* Can the rows of a span be read as masks for `columns` logits? 0, or -1 with an exception set. */
+int core_check_mask(const core_span *span, Py_ssize_t columns);
+
+/* vocab.c, grammar.c, matcher.c, sampler.c: make the type and add it to the module; -1 with an exception set on failure. */
+int core_vocab_init(PyObject *module);
+int core_grammar_init(PyObject *module);
+int core_matcher_init(PyObject *module);
+int core_sampler_init(PyObject *module);
+
+/* matcher.c: the functions of the module that fill many rows. */
+PyObject *core_fill_batch(PyObject *module, PyObject *args, PyObject *kwargs);
+extern const char core_fill_batch_doc[];
+
+/* Make a heap type from a spec and add it to the module under its last name; NULL on failure. */
+PyTypeObject *core_add_type(PyObject *module, PyType_Spec *spec);
+
+/* Read a str or bytes object as bytes that live as long as it does; -1 with an exception set for anything else. */
+int core_text(PyObject *object, const char *what, const char **text, Py_ssize_t *length);
+
+/* An id, 0 to 2^32 - 2; -1 with an exception set otherwise. */
+int core_token(PyObject *object, tsl_token *token);
+
+/* Free an instance of a heap type, and its reference to the type. */
+void core_free_instance(PyObject *self);
+
+#endif

@@ -1,0 +1,135 @@
+/* module.c - turnstile._core: the types of the extension, masks on logits, and what its files share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core.h"
+
+#include <string.h>
+
+core_types core;
+
+/* ---- shared ------------------------------------------------------------------------------------------------------ */
+
+PyTypeObject *core_add_type(PyObject *module, PyType_Spec *type_spec) {
+  PyObject *type = PyType_FromSpec(type_spec);
+  if (!type) return NULL;
+  Py_INCREF(type); /* one for the module, one for `core` */
+  if (PyModule_AddObject(module, strrchr(type_spec->name, '.') + 1, type) == 0) return (PyTypeObject *)type;
+  Py_DECREF(type);
+  Py_DECREF(type);
+  return NULL;
+}
+
+void core_free_instance(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(self);
+  Py_DECREF(type);
+}
+
+int core_text(PyObject *object, const char *what, const char **text, Py_ssize_t *length) {
+  char *bytes;
+  if (PyBytes_Check(object)) {
+    if (PyBytes_AsStringAndSize(object, &bytes, length) < 0) return -1;
+    *text = bytes;
+    return 0;
+  }
+  if (!PyUnicode_Check(object)) return PyErr_Format(PyExc_TypeError, "%s must be str or bytes", what), -1;
+  *text = PyUnicode_AsUTF8AndSize(object, length);
+  return *text ? 0 : -1;
+}
+
+int core_token(PyObject *object, tsl_token *token) {
+  unsigned long value = PyLong_AsUnsignedLong(object);
+  if (value == (unsigned long)-1 && PyErr_Occurred()) {
+    if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+      PyErr_Clear();
+      PyErr_SetString(PyExc_ValueError, "a token is a number from 0 to 2**32 - 2");
+    }
+    return -1;
+  }
+  if (value >= TSL_NO_TOKEN) return PyErr_SetString(PyExc_ValueError, "a token is a number from 0 to 2**32 - 2"), -1;
+  *token = (tsl_token)value;
+  return 0;
+}
+
+/* ---- masks on logits --------------------------------------------------------------------------------------------- */
+
+static int dtype_of(const core_span *logits, tsl_dtype *dtype) {
+  if (logits->kind == 'f' && logits->itemsize == 4) return *dtype = TSL_F32, 0;
+  if (logits->kind == 'f' && logits->itemsize == 2) return *dtype = TSL_F16, 0;
+  if (logits->kind == 'b' && logits->itemsize == 2) return *dtype = TSL_BF16, 0;
+  PyErr_SetString(PyExc_TypeError, "logits are float32, float16 or bfloat16");
+  return -1;
+}
+
+static int apply_rows(const core_span *mask, const core_span *logits) {
+  tsl_dtype dtype;
+  if (dtype_of(logits, &dtype) < 0) return -1;
+  if (core_check_mask(mask, logits->columns) < 0) return -1;
+  if (mask->rows != logits->rows) return PyErr_Format(PyExc_ValueError, "%zd masks for %zd rows of logits", mask->rows, logits->rows), -1;
+  tsl_status status = TSL_OK;
+  Py_BEGIN_ALLOW_THREADS
+  for (Py_ssize_t i = 0; i < logits->rows && status == TSL_OK; i++)
+    status = tsl_mask_apply((const uint32_t *)(void *)((char *)mask->data + i * mask->stride), (char *)logits->data + i * logits->stride,
+                            (size_t)logits->columns, dtype);
+  Py_END_ALLOW_THREADS
+  return status == TSL_OK ? 0 : (core_raise(status, NULL, "apply_mask"), -1);
+}
+
+static PyObject *apply_mask(PyObject *module, PyObject *args) {
+  PyObject *mask, *logits;
+  core_span of_mask, of_logits;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "OO:apply_mask", &mask, &logits) || core_span_open(mask, false, &of_mask) < 0) return NULL;
+  int result = core_span_open(logits, true, &of_logits);
+  if (result == 0) {
+    result = apply_rows(&of_mask, &of_logits);
+    core_span_close(&of_logits);
+  }
+  core_span_close(&of_mask);
+  if (result < 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *count_mask(PyObject *module, PyObject *mask) {
+  core_span span;
+  (void)module;
+  if (core_span_open(mask, false, &span) < 0) return NULL;
+  size_t count = 0;
+  int result = core_check_mask(&span, 0);
+  for (Py_ssize_t i = 0; result == 0 && i < span.rows; i++)
+    count += tsl_mask_count((const uint32_t *)(void *)((char *)span.data + i * span.stride), (size_t)(span.columns * span.itemsize / 4) * 32);
+  core_span_close(&span);
+  if (result < 0) return NULL;
+  return PyLong_FromSize_t(count);
+}
+
+/* ---- the module -------------------------------------------------------------------------------------------------- */
+
+static PyMethodDef functions[] = {
+  {"fill_batch", (PyCFunction)(void (*)(void))core_fill_batch, METH_VARARGS | METH_KEYWORDS, core_fill_batch_doc},
+  {"apply_mask", apply_mask, METH_VARARGS,
+   "apply_mask(mask, logits, /)\n--\n\nSet the logits of tokens that are not in the mask to -inf, in place.\n\n`logits` is float32, float16 or bfloat16 in host memory, one\n"
+   "row or (rows, width); `mask` has as many rows, of at least ceil(width / 32) words each. Runs without the interpreter's lock."},
+  {"count_mask", count_mask, METH_O, "count_mask(mask, /)\n--\n\nHow many tokens a mask allows (all rows together)."},
+  {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef definition = {
+  PyModuleDef_HEAD_INIT, .m_name = "turnstile._core", .m_doc = "The C part of the package turnstile.", .m_size = -1, .m_methods = functions};
+
+static int fill_module(PyObject *module) {
+  PyObject *errors = PyImport_ImportModule("turnstile.errors");
+  core.errors = errors ? PyObject_GetAttrString(errors, "from_status") : NULL;
+  Py_XDECREF(errors);
+  if (!core.errors || PyModule_AddStringConstant(module, "version", tsl_version()) < 0) return -1;
+  return core_vocab_init(module) < 0 || core_grammar_init(module) < 0 || core_matcher_init(module) < 0 || core_sampler_init(module) < 0 ? -1 : 0;
+}
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void) {
+  PyObject *module = PyModule_Create(&definition);
+  if (module && fill_module(module) < 0) Py_CLEAR(module);
+  return module;
+}

@@ -1,0 +1,28 @@
+"""Turnstile: masks over a model's tokens, so that what it writes is valid.
+
+    import turnstile
+
+    vocab = turnstile.Vocab.from_file("tokenizer.json")
+    grammar = turnstile.Grammar.json_schema(vocab, {"type": "integer", "minimum": 18})
+    matcher = turnstile.Matcher(grammar)
+    mask = bytearray(4 * vocab.mask_words)      # or a NumPy array, or a torch tensor
+    matcher.mask(mask)                          # which tokens may come next
+    matcher.accept(token)                       # the one that was chosen
+
+A mask has one bit per token: token i is bit i % 32 of 32-bit word i // 32; set = allowed. A vocabulary and a grammar may be used by any number of
+threads at once, a matcher and a sampler by one at a time. For hosts: turnstile.hf, turnstile.vllm, turnstile.sglang; in place of other libraries'
+calls: turnstile.compat.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from turnstile._core import Cancel, Matcher, Sampler, apply_mask, count_mask, fill_batch
+from turnstile._core import version as __version__
+from turnstile.errors import (ArgumentError, CancelledError, FileError, FormatError, GrammarError, LimitError, LogitsError, StateError, TurnstileError,
+                              UnsupportedError)
+from turnstile.grammar import Grammar
+from turnstile.vocab import Vocab
+
+__all__ = [
+    "ArgumentError", "Cancel", "CancelledError", "FileError", "FormatError", "Grammar", "GrammarError", "LimitError", "LogitsError", "Matcher", "Sampler",
+    "StateError", "TurnstileError", "UnsupportedError", "Vocab", "apply_mask", "count_mask", "fill_batch",
+]

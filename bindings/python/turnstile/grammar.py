@@ -1,0 +1,108 @@
+"""Grammars: what a text may be, compiled against a vocabulary.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import re
+
+from turnstile import _core
+
+_ORDERS = {"schema": 0, "any": 1}
+_DRAFTS = {"auto": 0, "3": 3, "4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
+
+
+class Grammar(_core.Grammar):
+    """A compiled grammar bound to a vocabulary. Immutable to its users, shared by threads; compiling lets other Python threads run.
+
+    What every constructor takes (0: the default in brackets); reaching a limit raises LimitError:
+
+    max_memory   bytes of the grammar's tables, at compile and after [256 MiB]
+    max_stacks   parallel stacks of a matcher, for ambiguous grammars [4096]
+    max_depth    nesting of the grammar's text [512]
+    max_steps    work of one compile or one mask [4,000,000]
+    cancel       a Cancel, polled: CancelledError once it is set
+    """
+
+    @classmethod
+    def json_schema(cls, vocab, schema, *, order="schema", whitespace="any", indent=2, draft="auto", ignore_formats=False, nullable=False,
+                    max_nesting=0, resolver=None, base_uri=None, **limits):
+        """Compile a JSON Schema: JSON text as str or bytes, or the schema as dict or bool.
+
+        order           of the members of an object: "schema" (as listed in `properties`) or "any"
+        whitespace      "any" that JSON allows, "compact" (none), "pretty" (newlines and `indent` spaces), or an int: at most so many at each place
+        draft           "auto" (by $schema), "3", "4", "6", "7", "2019-09" or "2020-12"
+        ignore_formats  do not assert `format`
+        nullable        OpenAPI's `nullable: true` adds null
+        max_nesting     levels of arrays and objects in the output; 0 = unbounded
+        resolver        called with the URI of a document that the schema refers to; returns its text, or None if there is none
+        base_uri        of the schema, for relative references
+
+        Every keyword is enforced or the call raises, with `pointer` naming it: GrammarError (malformed, or nothing satisfies it), UnsupportedError.
+        """
+        if not isinstance(schema, (str, bytes)):
+            schema = json.dumps(schema, ensure_ascii=False, allow_nan=False)
+        style, most = _whitespace(whitespace)
+        return cls._json_schema(vocab, schema, _limits(**limits), _one_of(_ORDERS, order, "order"), style, most, indent, _one_of(_DRAFTS, str(draft), "draft"),
+                                ignore_formats, nullable, max_nesting, resolver, base_uri)
+
+    @classmethod
+    def pydantic(cls, vocab, model, **options):
+        """The grammar of the JSON form of a pydantic (2) model, dataclass or type; options as for json_schema."""
+        if hasattr(model, "model_json_schema"):
+            return cls.json_schema(vocab, model.model_json_schema(), **options)
+        from pydantic import TypeAdapter
+        return cls.json_schema(vocab, TypeAdapter(model).json_schema(), **options)
+
+    @classmethod
+    def regex(cls, vocab, pattern, *, case_insensitive=False, dot_all=False, search=False, **limits):
+        """Compile a regular expression (ECMA-262 and the PCRE syntax that does not clash with it) that the whole text must match; with `search`,
+        some part of it."""
+        return cls._regex(vocab, pattern, _limits(**limits), case_insensitive, dot_all, search)
+
+    @classmethod
+    def choice(cls, vocab, choices, **limits):
+        """One of several texts, as it stands."""
+        choices = list(choices)
+        if not choices:
+            raise ValueError("choices must not be empty")
+        return cls.regex(vocab, "|".join(_literal(choice) for choice in choices), **limits)
+
+    @classmethod
+    def gbnf(cls, vocab, text, *, root="root", **limits):
+        """Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed; `root` is its start rule."""
+        return cls._gbnf(vocab, text, _limits(**limits), root)
+
+    def report(self):
+        """What of a JSON Schema is enforced: a list of dicts with pointer, keyword, status ("enforced" or "no effect") and reason."""
+        return json.loads(self._report())
+
+    def matcher(self):
+        """A Matcher at the beginning of this grammar."""
+        return _core.Matcher(self)
+
+
+def _limits(max_memory=0, max_stacks=0, max_depth=0, max_steps=0, cancel=None):
+    return max_memory, max_stacks, max_depth, max_steps, cancel
+
+
+def _one_of(table, key, what):
+    if key not in table:
+        raise ValueError(f"{what} is one of {', '.join(map(repr, table))}, not {key!r}")
+    return table[key]
+
+
+def _whitespace(whitespace):
+    """The library's numbers for a style: (style, most)."""
+    if isinstance(whitespace, int) and not isinstance(whitespace, bool):
+        return 2, whitespace
+    return _one_of({"any": 0, "compact": 1, "pretty": 3}, whitespace, "whitespace (or an int)"), 0
+
+
+def _literal(text):
+    """A text as a pattern that matches it alone; control characters are written as escapes of both dialects."""
+    return re.sub(r"[\x00-\x1f\x7f]|[^\w\s]", _escape, text, flags=re.ASCII)
+
+
+def _escape(match):
+    char = match.group()
+    return f"\\x{ord(char):02x}" if ord(char) < 128 else char

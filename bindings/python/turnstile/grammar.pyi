@@ -1,0 +1,25 @@
+from typing import Any, Callable, Dict, Iterable, List, Optional, Union
+
+from turnstile import _core
+from turnstile.vocab import Vocab
+
+class Grammar(_core.Grammar):
+    vocab: Vocab
+    @classmethod
+    def json_schema(cls, vocab: Vocab, schema: Union[str, bytes, bool, Dict[str, Any]], *, order: str = "schema", whitespace: Union[str, int] = "any",
+                    indent: int = 2, draft: str = "auto", ignore_formats: bool = False, nullable: bool = False, max_nesting: int = 0,
+                    resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None, base_uri: Optional[str] = None, max_memory: int = 0,
+                    max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, cancel: Optional[_core.Cancel] = None) -> Grammar: ...
+    @classmethod
+    def pydantic(cls, vocab: Vocab, model: Any, **options: Any) -> Grammar: ...
+    @classmethod
+    def regex(cls, vocab: Vocab, pattern: Union[str, bytes], *, case_insensitive: bool = False, dot_all: bool = False, search: bool = False,
+              max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, cancel: Optional[_core.Cancel] = None) -> Grammar: ...
+    @classmethod
+    def choice(cls, vocab: Vocab, choices: Iterable[str], *, max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0,
+               cancel: Optional[_core.Cancel] = None) -> Grammar: ...
+    @classmethod
+    def gbnf(cls, vocab: Vocab, text: Union[str, bytes], *, root: Optional[str] = "root", max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0,
+             max_steps: int = 0, cancel: Optional[_core.Cancel] = None) -> Grammar: ...
+    def report(self) -> List[Dict[str, str]]: ...
+    def matcher(self) -> _core.Matcher: ...

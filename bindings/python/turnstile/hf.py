@@ -1,0 +1,105 @@
+"""Hugging Face transformers: a logits processor for `generate()`.
+
+    processor = turnstile.hf.LogitsProcessor(grammar)
+    model.generate(**inputs, logits_processor=[processor])
+
+Beam search reorders, copies and drops rows between two steps without telling anybody. A matcher per row would go wrong there; so rows are followed
+by what is written in them: the tokens after the prompt are the key under which the matcher of the step before is found. A row whose history
+lost a token to nobody's choice (a beam of probability zero, which beam search keeps where a grammar allows fewer tokens than there are beams)
+is dead: its scores are all -inf.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import torch
+import transformers
+
+from turnstile import _core, tensors
+from turnstile.errors import StateError
+from turnstile.vocab import Vocab
+
+__all__ = ["LogitsProcessor", "vocab_of"]
+
+
+def vocab_of(tokenizer, model):
+    """The vocabulary of a tokenizer, as wide as the model's logits, ended by the tokens that end the model's generations."""
+    config = model.config.get_text_config()
+    return Vocab.from_transformers(tokenizer, logits_width=config.vocab_size, eog=model.generation_config.eos_token_id)
+
+
+class LogitsProcessor(transformers.LogitsProcessor):
+    """Constrains one `generate()` call: greedy, sampling, beams, batches of unequal prompts (padded on the left, as generate() wants them).
+
+    grammars  a Grammar for all prompts, or a sequence with one Grammar or None (unconstrained) per prompt
+
+    Use one processor per call of generate(), or reset() in between. Scores are not changed in place.
+    """
+
+    def __init__(self, grammars):
+        self._grammars = [grammars] if isinstance(grammars, _core.Grammar) else list(grammars)
+        if not self._grammars:
+            raise ValueError("there is no grammar")
+        self.reset()
+
+    def reset(self):
+        """Forget the generation so far; the next call begins one."""
+        self._start = None
+        self._width = 0
+        self._matchers = {}
+
+    def __call__(self, input_ids, scores):
+        if self._start is None:
+            self._start = input_ids.shape[1]
+        elif input_ids.shape[1] != self._width + 1:
+            raise StateError("this is not the next step of the generation that the processor follows; use a new one, or reset()")
+        self._width = input_ids.shape[1]
+        rows = self._follow(input_ids[:, self._start:].cpu().numpy())
+        return self._mask(rows, scores)
+
+    def _prompt_of(self, row, rows):
+        """The prompt that a row belongs to; generate() keeps the rows of a prompt together."""
+        if len(self._grammars) == 1:
+            return 0
+        if rows % len(self._grammars):
+            raise ValueError(f"{len(self._grammars)} grammars for {rows} rows")
+        return row * len(self._grammars) // rows
+
+    def _follow(self, histories):
+        """A matcher per row, or None where anything goes, or False for a dead row."""
+        found, rows = {}, []
+        for row, history in enumerate(histories):
+            prompt = self._prompt_of(row, len(histories))
+            key = prompt, history.tobytes()
+            if key not in found:
+                found[key] = self._step(prompt, history)
+            rows.append(found[key])
+        self._matchers = found
+        return rows
+
+    def _step(self, prompt, history):
+        grammar = self._grammars[prompt]
+        if grammar is None:
+            return None
+        if len(history) == 0:
+            return _core.Matcher(grammar)
+        before = self._matchers.get((prompt, history[:-1].tobytes()), False)
+        if not before:
+            return False
+        if before.is_terminated:
+            return before  # generate() pads what has ended
+        after = before.fork()
+        return after if after.accept(int(history[-1])) else False
+
+    def _mask(self, rows, scores):
+        width = scores.shape[-1]
+        masks = tensors.allocate(len(rows), max([width] + [row.grammar.vocab.logits_width for row in rows if row]))
+        first = {}  # rows with the same text share a matcher: it is asked once
+        for i, row in enumerate(rows):
+            if row is False:
+                masks[i].zero_()
+            elif row is not None and not row.is_terminated:
+                first.setdefault(row, i)
+        _core.fill_batch(list(first), masks, list(first.values()))
+        for i, row in enumerate(rows):
+            if row in first and first[row] != i:
+                masks[i].copy_(masks[first[row]])
+        return tensors.apply_(scores.clone(memory_format=torch.contiguous_format), masks)

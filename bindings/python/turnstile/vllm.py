@@ -1,0 +1,293 @@
+"""vLLM: a structured-output backend, and a logits processor.
+
+The backend serves `SamplingParams(structured_outputs=...)` and the `response_format` and `structured_outputs` of the OpenAI-compatible server. vLLM has no
+plug-in point for backends, so it is put in place of the built-in ones, in one of two ways:
+
+    export TURNSTILE_VLLM=1             # every process of vLLM then does it, through the entry point vllm.general_plugins of this package
+    turnstile.vllm.register()           # before the first LLM or engine is made, in programs with VLLM_ENABLE_V1_MULTIPROCESSING=0
+
+A request that Turnstile can't compile is refused with the JSON pointer and the reason (HTTP 400), and never handed to another backend. "grammar" is GBNF,
+which vLLM calls EBNF; "structural_tag" is refused. Whitespace between tokens of JSON is bounded by MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace.
+
+The logits processor needs no registration at all: vLLM finds it by the entry point vllm.logits_processors. It is asked for per request,
+
+    SamplingParams(extra_args={"turnstile": {"json_schema": {...}}})
+
+with one of json_schema, regex, gbnf, choice, and beside it the options of turnstile.Grammar's constructor of that name. It works with what vLLM
+allows logits processors to do, which excludes speculative decoding.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import dataclasses
+import functools
+import json
+import os
+
+from vllm.v1.sample.logits_processor import LogitsProcessor as _LogitsProcessor
+from vllm.v1.sample.logits_processor import MoveDirectionality
+from vllm.v1.structured_output.backend_types import StructuredOutputBackend, StructuredOutputGrammar, StructuredOutputOptions
+
+from turnstile import _core, tensors
+from turnstile.cache import Cache
+from turnstile.errors import TurnstileError, UnsupportedError
+from turnstile.grammar import Grammar
+from turnstile.vocab import Vocab
+
+__all__ = ["Backend", "RequestGrammar", "LogitsProcessor", "register", "register_if_asked"]
+
+MAX_GRAMMARS = 256  # compiled grammars that a cache keeps
+MAX_VOCABS = 8      # vocabularies: one per set of stop tokens that requests name
+MAX_WHITESPACE = 32  # characters at each place between tokens of JSON: a model can't write blanks for ever, and texts stay as readable as they were
+
+
+# ---- the structured-output backend ---------------------------------------------------------------------------------------
+
+
+def compile_request(vocab, request_type, spec, compact=False):
+    """The grammar of a request of vLLM's; `compact` leaves out all whitespace between tokens of JSON."""
+    options = {"whitespace": "compact" if compact else MAX_WHITESPACE}
+    if request_type == StructuredOutputOptions.JSON:
+        return Grammar.json_schema(vocab, spec, **options)
+    if request_type == StructuredOutputOptions.JSON_OBJECT:
+        return Grammar.json_schema(vocab, {"type": "object"}, **options)
+    if request_type == StructuredOutputOptions.REGEX:
+        return Grammar.regex(vocab, spec)
+    if request_type == StructuredOutputOptions.CHOICE:
+        return Grammar.choice(vocab, json.loads(spec))
+    if request_type == StructuredOutputOptions.GRAMMAR:
+        return Grammar.gbnf(vocab, spec)
+    raise UnsupportedError(f"Turnstile does not support {request_type.name} requests of vLLM")
+
+
+@dataclasses.dataclass
+class Backend(StructuredOutputBackend):
+    """Compiles the grammars of an engine; vLLM calls compile_grammar from several threads."""
+
+    def __post_init__(self):
+        self._compact = bool(self.vllm_config and self.vllm_config.structured_outputs_config.disable_any_whitespace)
+        self._cache = Cache(MAX_GRAMMARS)
+        self._vocabs = Cache(MAX_VOCABS)
+
+    def _vocab(self, stop_token_ids):
+        """The vocabulary whose texts end with these tokens, which vLLM gives per request."""
+        key = tuple(sorted(stop_token_ids)) if stop_token_ids else ()
+        own = getattr(self.tokenizer, "eos_token_id", None)
+        eog = sorted({*key, own} - {None}) if key else ()
+        width = max(self.vocab_size, len(self.tokenizer))
+        return self._vocabs.get(key, lambda: Vocab.from_transformers(self.tokenizer, logits_width=width, eog=eog))
+
+    def compile_grammar(self, request_type, grammar_spec, stop_token_ids=None):
+        vocab = self._vocab(stop_token_ids)
+        grammar = self._cache.get((request_type, grammar_spec, vocab.eog_tokens),
+                                  lambda: compile_request(vocab, request_type, grammar_spec, self._compact))
+        return RequestGrammar(grammar)
+
+    def allocate_token_bitmask(self, max_num_seqs):
+        return tensors.allocate(max_num_seqs, max(self.vocab_size, len(self.tokenizer)), pin=True)
+
+    def destroy(self):
+        self._cache.clear()
+        self._vocabs.clear()
+
+
+class RequestGrammar(StructuredOutputGrammar):
+    """One request's place in its grammar.
+
+    Tokens after the end are ignored, as vLLM hands them over where a draft ran past it; rollback knows how many they were.
+    """
+
+    def __init__(self, grammar):
+        self._matcher = _core.Matcher(grammar)
+        self._ignored = 0
+
+    def accept_tokens(self, request_id, tokens):
+        for token in tokens:
+            if self._matcher.is_terminated:
+                self._ignored += 1
+            elif not self._matcher.accept(token):
+                return False
+        return True
+
+    def validate_tokens(self, tokens):
+        tokens = list(tokens)
+        padding = next((i for i, token in enumerate(tokens) if token < 0), len(tokens))
+        return tokens[: self._matcher.validate(tokens[:padding])] if not self._matcher.is_terminated else []
+
+    def rollback(self, num_tokens):
+        ignored = min(self._ignored, num_tokens)
+        self._matcher.rollback(num_tokens - ignored)
+        self._ignored -= ignored
+
+    def fill_bitmask(self, bitmask, batch_index):
+        row = bitmask[batch_index]
+        if self._matcher.is_terminated:
+            row.fill_(-1)
+        else:
+            _core.fill_batch((self._matcher,), row.unsqueeze(0))
+
+    def is_terminated(self):
+        return self._matcher.is_terminated
+
+    def reset(self):
+        self._matcher.reset()
+        self._ignored = 0
+
+
+def _validate(params, vocab):
+    """Refuse a request where it comes in, with a message, rather than in the engine."""
+    from vllm.exceptions import VLLMValidationError
+    from vllm.v1.structured_output.request import get_structured_output_key
+    try:
+        compile_request(vocab, *get_structured_output_key(params))
+    except (TurnstileError, ValueError, TypeError) as error:
+        raise VLLMValidationError(f"Turnstile refuses the grammar: {error}") from error
+
+
+def register():
+    """Put Turnstile in place of vLLM's own structured-output backends in this process. Doing so twice is doing so once."""
+    import vllm.sampling_params
+    import vllm.v1.structured_output as host
+
+    if getattr(host.StructuredOutputManager, "turnstile_registered", False):
+        return
+    grammar_init = host.StructuredOutputManager.grammar_init
+    validate = vllm.sampling_params.SamplingParams._validate_structured_outputs
+    small = Vocab.embedded()
+
+    @functools.wraps(grammar_init)
+    def grammar_init_with_turnstile(self, request):
+        if request.structured_output_request is not None and self.backend is None:
+            self.backend = Backend(self.vllm_config, tokenizer=self.tokenizer, vocab_size=self.vllm_config.model_config.get_vocab_size())
+        return grammar_init(self, request)
+
+    @functools.wraps(validate)
+    def validate_with_turnstile(self, model_config, structured_outputs_config, tokenizer):
+        params = self.structured_outputs
+        if params is None or structured_outputs_config is None:
+            return
+        _validate(params, small)
+        params._backend = structured_outputs_config.backend
+
+    host.StructuredOutputManager.grammar_init = grammar_init_with_turnstile
+    host.StructuredOutputManager.turnstile_registered = True
+    vllm.sampling_params.SamplingParams._validate_structured_outputs = validate_with_turnstile
+
+
+def register_if_asked():
+    """vLLM's entry point for plug-ins: registers if the environment says TURNSTILE_VLLM=1."""
+    if os.environ.get("TURNSTILE_VLLM", "0") not in ("", "0"):
+        register()
+
+
+# ---- the logits processor ------------------------------------------------------------------------------------------------
+
+_KINDS = {"json_schema": Grammar.json_schema, "regex": Grammar.regex, "gbnf": Grammar.gbnf, "choice": Grammar.choice}
+
+
+def _request_of(params):
+    """(kind, text, options) of what a request asks of the logits processor, or None."""
+    asked = (params.extra_args or {}).get("turnstile")
+    if asked is None:
+        return None
+    kinds = [kind for kind in _KINDS if kind in asked] if isinstance(asked, dict) else []
+    if len(kinds) != 1:
+        raise ValueError(f"extra_args['turnstile'] has one of {', '.join(_KINDS)}")
+    options = dict(asked)
+    return kinds[0], options.pop(kinds[0]), options
+
+
+def _key(request):
+    return json.dumps(request, sort_keys=True)
+
+
+class LogitsProcessor(_LogitsProcessor):
+    """Follows the rows of vLLM's persistent batch: requests are added, removed and moved, and a request's output tokens are a list that grows."""
+
+    @classmethod
+    def validate_params(cls, sampling_params):
+        request = _request_of(sampling_params)
+        if request:
+            kind, text, options = request
+            _KINDS[kind](_small_vocab(), text, **options)
+
+    def __init__(self, vllm_config, device, is_pin_memory):
+        from vllm.tokenizers import cached_tokenizer_from_config
+
+        config = vllm_config.model_config
+        self._tokenizer = None if config.skip_tokenizer_init else cached_tokenizer_from_config(model_config=config)
+        self._width = config.get_vocab_size()
+        self._generation = config.try_get_generation_config() or {}
+        self._pin = is_pin_memory
+        self._vocab = None
+        self._cache = Cache(MAX_GRAMMARS)
+        self._rows = {}  # batch index -> _Row
+        self._masks = None
+
+    def is_argmax_invariant(self):
+        return False
+
+    def _make_row(self, params, output):
+        request = _request_of(params)
+        if request is None:
+            return None
+        if self._vocab is None:
+            if self._tokenizer is None:
+                raise ValueError("Turnstile needs the tokenizer, which skip_tokenizer_init leaves out")
+            self._vocab = Vocab.from_transformers(self._tokenizer, logits_width=self._width, eog=self._generation.get("eos_token_id"))
+        kind, text, options = request
+        return _Row(self._cache.get(_key(request), lambda: _KINDS[kind](self._vocab, text, **options)), output)
+
+    def update_state(self, batch_update):
+        if batch_update:
+            for index in batch_update.removed:
+                self._rows.pop(index, None)
+            for index, params, _, output in batch_update.added:
+                self._put(index, self._make_row(params, output))
+            for a, b, direction in batch_update.moved:
+                row_a, row_b = self._rows.pop(a, None), self._rows.pop(b, None)
+                self._put(b, row_a)
+                if direction == MoveDirectionality.SWAP:
+                    self._put(a, row_b)
+        for row in self._rows.values():
+            row.follow()
+
+    def _put(self, index, row):
+        self._rows.pop(index, None)
+        if row is not None:
+            self._rows[index] = row
+
+    def apply(self, logits):
+        live = [(index, row) for index, row in self._rows.items() if not row.matcher.is_terminated]
+        if not live:
+            return logits
+        if self._masks is None or len(self._masks) < len(live):
+            self._masks = tensors.allocate(2 * len(live), self._width, pin=self._pin)
+        masks = self._masks[: len(live)]
+        _core.fill_batch([row.matcher for _, row in live], masks)
+        return tensors.apply_(logits, masks, [index for index, _ in live])
+
+
+class _Row:
+    """One request of the batch: its matcher, and how much of its output the matcher has seen."""
+
+    def __init__(self, grammar, output):
+        self.matcher = _core.Matcher(grammar)
+        self._output = output
+        self._seen = 0
+
+    def follow(self):
+        if len(self._output) < self._seen:  # the request was preempted and begins again
+            self.matcher.reset()
+            self._seen = 0
+        while self._seen < len(self._output) and not self.matcher.is_terminated:
+            token = self._output[self._seen]
+            if token < 0:  # not sampled yet, with asynchronous scheduling
+                break
+            if not self.matcher.accept(token):
+                raise ValueError(f"vLLM sampled token {token}, which the grammar does not allow")
+            self._seen += 1
+
+
+@functools.lru_cache(maxsize=1)
+def _small_vocab():
+    return Vocab.embedded()

@@ -1,0 +1,91 @@
+"""Vocabularies: the tokens of a model, and where they come from.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import array
+
+from turnstile import _core
+from turnstile.errors import UnsupportedError
+
+
+class Vocab(_core.Vocab):
+    """The tokens of a model: their bytes, which are special, which end a generation. Immutable, shared by threads.
+
+    What every constructor takes:
+
+    logits_width  columns of a row of logits where it is wider than the tokenizer's vocabulary (0: as wide); columns beyond are never allowed
+    eog           ids of the tokens that end a generation, in place of those that the file names
+    """
+
+    @classmethod
+    def from_file(cls, path, *, logits_width=0, eog=(), cache_dir=None, pattern=None):
+        """Load a vocabulary from a file; which formats there are, tsl_vocab_load_file in turnstile.h says.
+
+        `cache_dir` keeps a content-addressed cache file there, which loads in milliseconds. `pattern` is the pre-tokenisation pattern of a tiktoken
+        rank file that is not one of the well-known ones.
+        """
+        return cls._load_file(path, logits_width, tuple(eog), cache_dir, pattern)
+
+    @classmethod
+    def from_memory(cls, data, *, name=None, logits_width=0, eog=(), pattern=None):
+        """As from_file, from the bytes of the file; `name` stands in for its name."""
+        return cls._load_memory(data, name, logits_width, tuple(eog), pattern)
+
+    @classmethod
+    def from_tokens(cls, tokens, *, special=(), eog=(), logits_width=0):
+        """A vocabulary from a sequence of bytes, one per id. A token without bytes is never allowed; the ids in `special` only where named."""
+        flags = bytearray(len(tokens))
+        for token in special:
+            flags[token] = 1
+        offsets = array.array("I", [0])
+        for token in tokens:
+            offsets.append(offsets[-1] + len(token))
+        return cls._from_arrays(b"".join(tokens), offsets.tobytes(), bytes(flags), logits_width, tuple(eog))
+
+    @classmethod
+    def from_transformers(cls, tokenizer, *, logits_width=0, eog=()):
+        """The vocabulary of a tokenizer of Hugging Face transformers, fast ones (those over the package tokenizers).
+
+        `logits_width` should be the model's `config.vocab_size`, `eog` the `eos_token_id` of its generation config; without `eog` the tokenizer's own
+        end-of-sequence token counts, together with the well-known names of such tokens.
+        """
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            raise UnsupportedError(f"{type(tokenizer).__name__} has no backend_tokenizer; load its file with Vocab.from_file")
+        data = backend.to_str().encode()
+        vocab = cls.from_memory(data, logits_width=logits_width, eog=_ids(eog))
+        own = getattr(tokenizer, "eos_token_id", None)
+        if eog or own is None or vocab.is_eog(own):
+            return vocab
+        return cls.from_memory(data, logits_width=logits_width, eog=(*vocab.eog_tokens, own))
+
+    @classmethod
+    def from_tiktoken(cls, encoding, *, logits_width=0, eog=()):
+        """The vocabulary of a `tiktoken.Encoding`. Its special tokens keep their ids; <|endoftext|> and <|return|> end a generation unless `eog` says otherwise."""
+        ranks = {encoding.encode_single_token(token): token for token in encoding.token_byte_values()}
+        special = {encoding.encode_single_token(text): text for text in encoding.special_tokens_set}
+        if not eog:
+            eog = [id for id, text in special.items() if text in ("<|endoftext|>", "<|return|>", "<|call|>")]
+        tokens = [ranks.get(i) or special.get(i, "").encode() for i in range(encoding.n_vocab)]
+        return cls.from_tokens(tokens, special=special, eog=eog, logits_width=logits_width)
+
+    @classmethod
+    def from_gguf(cls, path, *, logits_width=0, eog=(), cache_dir=None):
+        """The vocabulary inside a GGUF file. The weights are not read."""
+        with open(path, "rb") as file:
+            if file.read(4) != b"GGUF":
+                raise UnsupportedError(f"{path} is not a GGUF file")
+        return cls.from_file(path, logits_width=logits_width, eog=eog, cache_dir=cache_dir)
+
+    def __len__(self):
+        return self.size
+
+    def __repr__(self):
+        return f"<turnstile.Vocab of {self.size} tokens, identity {self.identity.hex()[:12]}>"
+
+
+def _ids(eog):
+    """An id, a sequence of ids or None, as a tuple."""
+    if eog is None:
+        return ()
+    return (eog,) if isinstance(eog, int) else tuple(eog)
