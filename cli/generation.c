@@ -13,7 +13,7 @@
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
-generation_settings generation_defaults(void) { return (generation_settings){{0, 1.0f, 0, 1.0f, 0.0f}, 0, false, false}; }
+generation_settings generation_defaults(void) { return (generation_settings){.sampler = {.temperature = 1, .top_p = 1}}; }
 
 static bool set_seed(void *to, const char *value) { return cli_number(value, 0, UINT64_MAX, &((generation_settings *)to)->sampler.seed); }
 static bool set_max(void *to, const char *value) { return cli_number(value, 1, 100000000, &((generation_settings *)to)->max_tokens); }
@@ -66,7 +66,7 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   g->model = ngram_new(s->vocab);
   tsl_status status = g->model ? tsl_matcher_new(s->grammar, NULL, &g->matcher) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) status = tsl_sampler_new(&settings->sampler, NULL, &g->sampler);
-  if (status == TSL_OK) status = tsl_sampler_new(&(tsl_sampler_options){0}, NULL, &g->meter);
+  if (status == TSL_OK) status = tsl_sampler_new(&(tsl_sampler_options){.legal_mass = true}, NULL, &g->meter);
   if (status != TSL_OK) {
     cli_complain("cannot start a generation: %s", tsl_status_name(status));
     generation_close(g);

@@ -4,15 +4,16 @@
  * Idea      A handful of kernels, each written once in plain C (logits_portable.c: the specification) and once per
  *           instruction set, one file each. logits_dispatch.c asks the processor once and picks a table of them.
  * Same bits Every level gives bit-for-bit the same results, so that a seed draws the same tokens on every machine. Hence:
- *             - exp is ours (tsl__logits_weight below), made of additions and multiplications that IEEE 754 defines exactly, with
- *               no fused multiply-add; files that use it must not be compiled with contraction (gcc: -std=c11 or
- *               -ffp-contract=off; clang is told by a pragma);
- *             - sums run in TSL__LOGITS_LANES double accumulators, element i in lane i % 16, added up in one fixed order.
+ *             - exp is ours (tsl__logits_weight below), made of operations that IEEE 754 defines exactly: additions, multiplications, and
+ *               fused multiply-adds where they are written, nowhere else. Files that use it must not be compiled with contraction (gcc:
+ *               -std=c11 or -ffp-contract=off; clang is told by a pragma). Where the processor cannot fuse, tsl__fma does it in integers and doubles;
+ *             - sums run in TSL__LOGITS_LANES lanes, element i in lane i % 16: four elements of a lane (64 in a row) are added in float, pair by
+ *               pair, and that to the lane's double; lanes are added up in one fixed order.
  *           tests/test_logits.c runs every level on every input and compares bits.
- * Accuracy  A weight is within 3e-7 (relative) of exp of its argument, and the argument is rounded to float.
+ * Accuracy  A weight is within 3e-7 (relative) of exp of its argument, and the argument is rounded to float; a sum adds 2e-7 at most.
  * Layout    Token i is bit i % 32 of word i / 32. Bits at or after `n` (or `width`) are ignored by all of them but the ones on whole words.
- * Cost      128,256 floats with AVX-512 on an EPYC 9005 core: apply 6 µs at every density, peak 9, above 9, sum 45, sum_both 62; half floats: apply 3;
- *           a mask of as many tokens: count 0.6, or 0.15, copy 0.12. AVX2: apply 7, sum 86. Portable: ten times as much.
+ * Cost      128,256 floats with AVX-512 on an EPYC 9005 core: apply 3.5 µs at every density, peak 5, above 4, sum 16, sum_both 20, moments 20; half
+ *           floats: apply 3; a mask of as many tokens: count 0.5, list of a hundred 0.2, or 0.15, copy 0.12.
  * Ref       The range reduction of exp is that of Cody and Waite 1980; its polynomial is a Chebyshev fit of our own.
  * Tested by tests/test_logits.c
  *
@@ -27,6 +28,7 @@
 #include "runtime/base.h"
 
 #define TSL__LOGITS_LANES 16
+#define TSL__LOGITS_QUAD 64 /* elements of which each lane has four */
 
 /* ---- masks as words ------------------------------------------------------------------------------------------- */
 
@@ -36,18 +38,30 @@ void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words); /* to &
 
 /* ---- kernels -------------------------------------------------------------------------------------------------- */
 
-/* The largest logits of a row: of all tokens and of those in the mask; -inf where there are none. NaN is passed over, but one in the
- * mask is reported. */
+/* The largest logit in the mask, -inf if there is none. NaN is passed over, but reported. */
 typedef struct tsl__logits_peak {
-  float all, legal;
-  bool legal_nan;
+  float top;
+  bool nan;
 } tsl__logits_peak;
 
 typedef struct tsl__logits_mass {
   double all, legal;
 } tsl__logits_mass;
 
-/* The kernels of one instruction set. None allocates, fails, or needs aligned data. */
+/* Sums over weights: of the weights, and of weight * argument (what an entropy is made of). */
+typedef struct tsl__logits_moments {
+  double mass, moment;
+} tsl__logits_moments;
+
+/* Sums over distances to the anchor: of them, and of their squares. */
+typedef struct tsl__logits_spread {
+  double count, sum, square;
+} tsl__logits_spread;
+
+#define TSL__LOGITS_SLACK 16 /* elements past the end of its output that a kernel may overwrite, where it says so */
+
+/* The kernels of one instruction set. None allocates, fails, or needs aligned data. "In the mask" below means: and less than n. For the sums no element
+ * in the mask is +inf; NaN and -inf weigh nothing. `anchor` is finite, 0 <= scale <= FLT_MAX. */
 typedef struct tsl__logits_kernels {
   const char *name;
   /* Elements that are not in the mask become -inf (apply16: the bit pattern given). */
@@ -56,13 +70,25 @@ typedef struct tsl__logits_kernels {
   void (*or_words)(uint32_t *to, const uint32_t *from, size_t words);
   void (*andnot_words)(uint32_t *to, const uint32_t *from, size_t words);
   size_t (*count_words)(const uint32_t *mask, size_t words);
+  /* The places of the bits, in order, if there are at most `most`: returns how many. Else returns SIZE_MAX, and `places` is unspecified; it has room for
+   * most + 32. */
+  size_t (*list)(const uint32_t *mask, size_t words, size_t most, uint32_t *places);
   tsl__logits_peak (*peak)(const float *x, const uint32_t *mask, size_t n);
   /* bits = mask and x >= floor, ceil(n / 32) words with the padding 0. `floor` is not NaN. */
   void (*above)(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t *bits);
-  /* Sum of tsl__logits_weight over the finite elements in the mask; `anchor` is finite, 0 <= scale <= FLT_MAX. */
+  /* The elements in the mask with x >= floor, in order: their values, and `first` + their places. Returns how many; the outputs have room for
+   * n + TSL__LOGITS_SLACK. */
+  size_t (*gather)(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t first, float *values, uint32_t *places);
+  /* weights[i] = tsl__logits_weight of x[i]; room for n + TSL__LOGITS_SLACK. */
+  void (*weigh)(const float *x, size_t n, float anchor, float scale, float *weights);
+  /* Sum of tsl__logits_weight over the elements in the mask. */
   double (*sum)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
-  /* The same over all finite elements and over those in the mask at once. */
+  /* The same over all elements and over those in the mask at once. */
   tsl__logits_mass (*sum_both)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
+  /* Sums of w and of w * (x - anchor) * scale over the elements in the mask. */
+  tsl__logits_moments (*moments)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
+  /* How many elements in the mask are finite, and the sums of x - anchor and of its square over them. */
+  tsl__logits_spread (*spread)(const float *x, const uint32_t *mask, size_t n, float anchor);
 } tsl__logits_kernels;
 
 typedef enum tsl__logits_level {
@@ -111,27 +137,48 @@ extern const tsl__logits_kernels tsl__logits_neon;
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* exp((x - anchor) * scale) for finite x <= anchor; 0 below exp(TSL__EXP_FLOOR). */
-static inline float tsl__logits_weight(float x, float anchor, float scale) {
-  float d = x - anchor;
-  if (d < -FLT_MAX) d = -FLT_MAX; /* so that a scale of 0 gives 0, not NaN */
-  d *= scale;
+/* a * b + c, rounded once. */
+static inline float tsl__fma(float a, float b, float c) {
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
+  return __builtin_fmaf(a, b, c);
+#else
+  double product = (double)a * (double)b, sum = product + (double)c; /* the product is exact */
+  double back = sum - product, error = (product - (sum - back)) + ((double)c - back);
+  uint64_t bits;
+  memcpy(&bits, &sum, sizeof bits);
+  if (error != 0 && error - error == 0 && !(bits & 1))
+    bits += (error > 0) == (sum > 0) ? 1 : UINT64_MAX; /* to odd, so that no tie arises */
+  memcpy(&sum, &bits, sizeof sum);
+  return (float)sum;
+#endif
+}
+
+/* (x - anchor) * scale: the argument of exp. */
+static inline float tsl__logits_argument(float x, float anchor, float scale) { return (x - anchor) * scale; }
+
+/* exp of an argument d <= 0; 0 below TSL__EXP_FLOOR and for NaN. */
+static inline float tsl__logits_exp(float d) {
   if (!(d >= TSL__EXP_FLOOR)) return 0.0f;
-  float shifted = d * TSL__EXP_LOG2E + TSL__EXP_ROUND;
+  float shifted = tsl__fma(d, TSL__EXP_LOG2E, TSL__EXP_ROUND);
   float n = shifted - TSL__EXP_ROUND;
-  float r = d - n * TSL__EXP_LN2_HI;
-  r = r - n * TSL__EXP_LN2_LO;
-  float q = TSL__EXP_Q4 * r + TSL__EXP_Q3;
-  q = q * r + TSL__EXP_Q2;
-  q = q * r + TSL__EXP_Q1;
-  q = q * r + TSL__EXP_Q0;
-  float p = q * (r * r) + (r + 1.0f);
+  float r = tsl__fma(n, -TSL__EXP_LN2_HI, d);
+  r = tsl__fma(n, -TSL__EXP_LN2_LO, r);
+  float q = tsl__fma(TSL__EXP_Q4, r, TSL__EXP_Q3);
+  q = tsl__fma(q, r, TSL__EXP_Q2);
+  q = tsl__fma(q, r, TSL__EXP_Q1);
+  q = tsl__fma(q, r, TSL__EXP_Q0);
+  float p = tsl__fma(q, r * r, r + 1.0f);
   uint32_t bits, exponent;
   memcpy(&bits, &p, sizeof bits);
   memcpy(&exponent, &shifted, sizeof exponent);
   bits += exponent << 23; /* times 2^n: the magic number's own bits are shifted out */
   memcpy(&p, &bits, sizeof p);
   return p;
+}
+
+/* The weight of a logit x <= anchor: exp((x - anchor) * scale); 0 below exp(TSL__EXP_FLOOR), for -inf, for NaN, and for logits farther apart than FLT_MAX. */
+static inline float tsl__logits_weight(float x, float anchor, float scale) {
+  return tsl__logits_exp(tsl__logits_argument(x, anchor, scale));
 }
 
 /* Add up the lanes in the fixed order: 16 to 8, to 4, to 2, to 1. */
@@ -145,6 +192,14 @@ static inline double tsl__logits_fold(double lanes[TSL__LOGITS_LANES]) {
 static inline uint32_t tsl__logits_bits16(const uint32_t *mask, size_t i, size_t n) {
   uint32_t bits = (mask[i >> 5] >> (i & 31)) & 0xffffu;
   return n - i >= 16 ? bits : bits & ((1u << (n - i)) - 1);
+}
+
+/* The mask bits of elements i … i + 63 (i a multiple of 64), those at or after n left out. */
+static inline uint64_t tsl__logits_bits64(const uint32_t *mask, size_t i, size_t n) {
+  size_t left = n - i;
+  uint64_t bits = mask[i >> 5];
+  if (left > 32) bits |= (uint64_t)mask[(i >> 5) + 1] << 32;
+  return left >= 64 ? bits : bits & (((uint64_t)1 << left) - 1);
 }
 
 #endif

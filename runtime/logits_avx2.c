@@ -11,7 +11,7 @@
 #if TSL__LOGITS_X86
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx2,popcnt")))
+#define TARGET __attribute__((target("avx2,fma,popcnt")))
 
 /* Eight bits as eight lanes of ones or zeros. */
 TARGET static inline __m256i spread8(uint32_t bits) {
@@ -91,23 +91,21 @@ static float largest(const float *v) {
 
 TARGET static tsl__logits_peak peak(const float *x, const uint32_t *mask, size_t n) {
   const __m256 minus_inf = _mm256_set1_ps(-INFINITY);
-  __m256 all = minus_inf, legal = minus_inf, nan = _mm256_setzero_ps();
+  __m256 top[2] = {minus_inf, minus_inf}, nan = _mm256_setzero_ps();
   float buffer[16];
   for (size_t i = 0; i < n; i += 16) {
     const float *g = group_at(x, i, n, buffer);
     uint32_t m = tsl__logits_bits16(mask, i, n);
-    for (int j = 0; j < 16; j += 8) {
-      __m256 v = _mm256_loadu_ps(g + j), open = _mm256_castsi256_ps(spread8(m >> j));
-      all = _mm256_max_ps(v, all); /* the second operand where one is NaN */
-      __m256 w = _mm256_blendv_ps(minus_inf, v, open);
-      legal = _mm256_max_ps(w, legal);
-      nan = _mm256_or_ps(nan, _mm256_cmp_ps(w, w, _CMP_UNORD_Q));
+    if (!m) continue;
+    for (int half = 0; half < 2; half++) {
+      __m256 v = _mm256_blendv_ps(minus_inf, _mm256_loadu_ps(g + 8 * half), _mm256_castsi256_ps(spread8(m >> (8 * half))));
+      top[half] = _mm256_max_ps(v, top[half]); /* the second operand where one is NaN */
+      nan = _mm256_or_ps(nan, _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
     }
   }
-  float a[8], l[8];
-  _mm256_storeu_ps(a, all);
-  _mm256_storeu_ps(l, legal);
-  return (tsl__logits_peak){largest(a), largest(l), _mm256_movemask_ps(nan) != 0};
+  float t[8];
+  _mm256_storeu_ps(t, _mm256_max_ps(top[0], top[1]));
+  return (tsl__logits_peak){largest(t), _mm256_movemask_ps(nan) != 0};
 }
 
 TARGET static void above(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t *bits) {
@@ -124,33 +122,88 @@ TARGET static void above(const float *x, const uint32_t *mask, size_t n, float f
   }
 }
 
-/* tsl__logits_weight of 8 elements, 0 where v is not finite. */
-TARGET static inline __m256 weights(__m256 v, __m256 anchor, __m256 scale) {
-  const __m256 lowest = _mm256_set1_ps(-FLT_MAX), round = _mm256_set1_ps(TSL__EXP_ROUND);
-  __m256 keep = _mm256_and_ps(_mm256_cmp_ps(v, lowest, _CMP_GE_OQ), _mm256_cmp_ps(v, _mm256_set1_ps(FLT_MAX), _CMP_LE_OQ));
-  __m256 d = _mm256_mul_ps(_mm256_max_ps(_mm256_sub_ps(v, anchor), lowest), scale);
-  keep = _mm256_and_ps(keep, _mm256_cmp_ps(d, _mm256_set1_ps(TSL__EXP_FLOOR), _CMP_GE_OQ));
-  __m256 shifted = _mm256_add_ps(_mm256_mul_ps(d, _mm256_set1_ps(TSL__EXP_LOG2E)), round);
+TARGET static size_t list(const uint32_t *mask, size_t words, size_t most, uint32_t *places) {
+  size_t n = 0;
+  for (size_t w = 0; w < words; w += 16) {
+    if (w + 16 <= words) { /* sixteen empty words at once */
+      __m256i some = _mm256_or_si256(load_words(mask + w), load_words(mask + w + 8));
+      if (_mm256_testz_si256(some, some)) continue;
+    }
+    size_t end = w + 16 <= words ? w + 16 : words;
+    for (size_t at = w; at < end; at++) {
+      for (uint32_t left = mask[at]; left; left &= left - 1) places[n++] = (uint32_t)(at * 32) + (uint32_t)__builtin_ctz(left);
+      if (n > most) return SIZE_MAX;
+    }
+  }
+  return n;
+}
+
+TARGET static size_t gather(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t first, float *values, uint32_t *places) {
+  const __m256 bar = _mm256_set1_ps(floor);
+  float buffer[16];
+  size_t count = 0;
+  for (size_t i = 0; i < n; i += 16) {
+    uint32_t m = tsl__logits_bits16(mask, i, n);
+    if (!m) continue;
+    const float *g = group_at(x, i, n, buffer);
+    uint32_t low = (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(g), bar, _CMP_GE_OQ));
+    uint32_t high = (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(g + 8), bar, _CMP_GE_OQ));
+    for (m &= low | high << 8; m; m &= m - 1) {
+      uint32_t j = (uint32_t)__builtin_ctz(m);
+      values[count] = g[j];
+      places[count++] = first + (uint32_t)i + j;
+    }
+  }
+  return count;
+}
+
+/* tsl__logits_exp of 8 arguments. */
+TARGET static inline __m256 exps(__m256 d) {
+  const __m256 round = _mm256_set1_ps(TSL__EXP_ROUND);
+  __m256 keep = _mm256_cmp_ps(d, _mm256_set1_ps(TSL__EXP_FLOOR), _CMP_GE_OQ);
+  __m256 shifted = _mm256_fmadd_ps(d, _mm256_set1_ps(TSL__EXP_LOG2E), round);
   __m256 n = _mm256_sub_ps(shifted, round);
-  __m256 r = _mm256_sub_ps(d, _mm256_mul_ps(n, _mm256_set1_ps(TSL__EXP_LN2_HI)));
-  r = _mm256_sub_ps(r, _mm256_mul_ps(n, _mm256_set1_ps(TSL__EXP_LN2_LO)));
-  __m256 q = _mm256_add_ps(_mm256_mul_ps(_mm256_set1_ps(TSL__EXP_Q4), r), _mm256_set1_ps(TSL__EXP_Q3));
-  q = _mm256_add_ps(_mm256_mul_ps(q, r), _mm256_set1_ps(TSL__EXP_Q2));
-  q = _mm256_add_ps(_mm256_mul_ps(q, r), _mm256_set1_ps(TSL__EXP_Q1));
-  q = _mm256_add_ps(_mm256_mul_ps(q, r), _mm256_set1_ps(TSL__EXP_Q0));
-  __m256 p = _mm256_add_ps(_mm256_mul_ps(q, _mm256_mul_ps(r, r)), _mm256_add_ps(r, _mm256_set1_ps(1.0f)));
+  __m256 r = _mm256_fnmadd_ps(n, _mm256_set1_ps(TSL__EXP_LN2_HI), d);
+  r = _mm256_fnmadd_ps(n, _mm256_set1_ps(TSL__EXP_LN2_LO), r);
+  __m256 q = _mm256_fmadd_ps(_mm256_set1_ps(TSL__EXP_Q4), r, _mm256_set1_ps(TSL__EXP_Q3));
+  q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(TSL__EXP_Q2));
+  q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(TSL__EXP_Q1));
+  q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(TSL__EXP_Q0));
+  __m256 p = _mm256_fmadd_ps(q, _mm256_mul_ps(r, r), _mm256_add_ps(r, _mm256_set1_ps(1.0f)));
   __m256i bits = _mm256_add_epi32(_mm256_castps_si256(p), _mm256_slli_epi32(_mm256_castps_si256(shifted), 23));
   return _mm256_and_ps(_mm256_castsi256_ps(bits), keep);
 }
+
+TARGET static inline __m256 arguments(__m256 v, __m256 anchor, __m256 scale) { return _mm256_mul_ps(_mm256_sub_ps(v, anchor), scale); }
+
+TARGET static void weigh(const float *x, size_t n, float anchor, float scale, float *weights) {
+  const __m256 a = _mm256_set1_ps(anchor), s = _mm256_set1_ps(scale);
+  float buffer[16];
+  for (size_t i = 0; i < n; i += 16) {
+    const float *g = group_at(x, i, n, buffer);
+    _mm256_storeu_ps(weights + i, exps(arguments(_mm256_loadu_ps(g), a, s)));
+    _mm256_storeu_ps(weights + i + 8, exps(arguments(_mm256_loadu_ps(g + 8), a, s)));
+  }
+}
+
+#define EIGHTS 8 /* vectors in 64 elements */
 
 typedef struct lanes {
   __m256d quarter[4]; /* lanes 4 q … 4 q + 3 */
 } lanes;
 
-/* Add eight weights to lanes 8 half … 8 half + 7. */
-TARGET static inline void add_weights(lanes *to, int half, __m256 w) {
-  to->quarter[2 * half] = _mm256_add_pd(to->quarter[2 * half], _mm256_cvtps_pd(_mm256_castps256_ps128(w)));
-  to->quarter[2 * half + 1] = _mm256_add_pd(to->quarter[2 * half + 1], _mm256_cvtps_pd(_mm256_extractf128_ps(w, 1)));
+TARGET static inline lanes no_lanes(void) {
+  __m256d zero = _mm256_setzero_pd();
+  return (lanes){{zero, zero, zero, zero}};
+}
+
+/* Add 64 terms: each lane's four in float first. */
+TARGET static inline void add_quad(lanes *to, const __m256 t[EIGHTS]) {
+  for (int half = 0; half < 2; half++) {
+    __m256 sum = _mm256_add_ps(_mm256_add_ps(t[half], t[half + 2]), _mm256_add_ps(t[half + 4], t[half + 6]));
+    to->quarter[2 * half] = _mm256_add_pd(to->quarter[2 * half], _mm256_cvtps_pd(_mm256_castps256_ps128(sum)));
+    to->quarter[2 * half + 1] = _mm256_add_pd(to->quarter[2 * half + 1], _mm256_cvtps_pd(_mm256_extractf128_ps(sum, 1)));
+  }
 }
 
 TARGET static double fold(const lanes *from) {
@@ -159,23 +212,29 @@ TARGET static double fold(const lanes *from) {
   return tsl__logits_fold(lane);
 }
 
-TARGET static lanes no_lanes(void) {
-  __m256d zero = _mm256_setzero_pd();
-  return (lanes){{zero, zero, zero, zero}};
+/* The 64 elements at i; those past n are -inf, in a buffer. */
+TARGET static inline const float *quad_at(const float *x, size_t i, size_t n, float buffer[TSL__LOGITS_QUAD]) {
+  if (n - i >= TSL__LOGITS_QUAD) return x + i;
+  for (size_t j = 0; j < TSL__LOGITS_QUAD; j++) buffer[j] = i + j < n ? x[i + j] : -INFINITY;
+  return buffer;
+}
+
+/* Eight terms, 0 where the mask has none. */
+TARGET static inline __m256 masked(__m256 t, uint64_t m, int eighth) {
+  return _mm256_and_ps(t, _mm256_castsi256_ps(spread8((uint32_t)(m >> (8 * eighth)))));
 }
 
 TARGET static double sum(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
   const __m256 a = _mm256_set1_ps(anchor), s = _mm256_set1_ps(scale);
   lanes total = no_lanes();
-  float buffer[16];
-  for (size_t i = 0; i < n; i += 16) {
-    uint32_t m = tsl__logits_bits16(mask, i, n);
+  float buffer[TSL__LOGITS_QUAD];
+  for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
+    uint64_t m = tsl__logits_bits64(mask, i, n);
     if (!m) continue; /* adding zeros changes no lane */
-    const float *g = group_at(x, i, n, buffer);
-    for (int half = 0; half < 2; half++) {
-      __m256 w = weights(_mm256_loadu_ps(g + 8 * half), a, s);
-      add_weights(&total, half, _mm256_and_ps(w, _mm256_castsi256_ps(spread8(m >> (8 * half)))));
-    }
+    const float *g = quad_at(x, i, n, buffer);
+    __m256 w[EIGHTS];
+    for (int j = 0; j < EIGHTS; j++) w[j] = masked(exps(arguments(_mm256_loadu_ps(g + 8 * j), a, s)), m, j);
+    add_quad(&total, w);
   }
   return fold(&total);
 }
@@ -183,20 +242,66 @@ TARGET static double sum(const float *x, const uint32_t *mask, size_t n, float a
 TARGET static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
   const __m256 a = _mm256_set1_ps(anchor), s = _mm256_set1_ps(scale);
   lanes all = no_lanes(), legal = all;
-  float buffer[16];
-  for (size_t i = 0; i < n; i += 16) {
-    uint32_t m = tsl__logits_bits16(mask, i, n);
-    const float *g = group_at(x, i, n, buffer);
-    for (int half = 0; half < 2; half++) {
-      __m256 w = weights(_mm256_loadu_ps(g + 8 * half), a, s);
-      add_weights(&all, half, w);
-      if (m) add_weights(&legal, half, _mm256_and_ps(w, _mm256_castsi256_ps(spread8(m >> (8 * half)))));
-    }
+  float buffer[TSL__LOGITS_QUAD];
+  for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
+    uint64_t m = tsl__logits_bits64(mask, i, n);
+    const float *g = quad_at(x, i, n, buffer);
+    __m256 w[EIGHTS];
+    for (int j = 0; j < EIGHTS; j++) w[j] = exps(arguments(_mm256_loadu_ps(g + 8 * j), a, s));
+    add_quad(&all, w);
+    if (!m) continue;
+    for (int j = 0; j < EIGHTS; j++) w[j] = masked(w[j], m, j);
+    add_quad(&legal, w);
   }
   return (tsl__logits_mass){fold(&all), fold(&legal)};
 }
 
-const tsl__logits_kernels tsl__logits_avx2 = {"avx2", apply32, apply16, or_words, andnot_words, count_words, peak, above, sum, sum_both};
+TARGET static tsl__logits_moments moments(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
+  const __m256 a = _mm256_set1_ps(anchor), s = _mm256_set1_ps(scale), zero = _mm256_setzero_ps();
+  lanes mass = no_lanes(), moment = mass;
+  float buffer[TSL__LOGITS_QUAD];
+  for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
+    uint64_t m = tsl__logits_bits64(mask, i, n);
+    if (!m) continue;
+    const float *g = quad_at(x, i, n, buffer);
+    __m256 w[EIGHTS], t[EIGHTS];
+    for (int j = 0; j < EIGHTS; j++) {
+      __m256 d = arguments(_mm256_loadu_ps(g + 8 * j), a, s);
+      w[j] = masked(exps(d), m, j);
+      t[j] = _mm256_and_ps(_mm256_mul_ps(w[j], d), _mm256_cmp_ps(w[j], zero, _CMP_GT_OQ));
+    }
+    add_quad(&mass, w);
+    add_quad(&moment, t);
+  }
+  return (tsl__logits_moments){fold(&mass), fold(&moment)};
+}
+
+TARGET static tsl__logits_spread spread(const float *x, const uint32_t *mask, size_t n, float anchor) {
+  const __m256 a = _mm256_set1_ps(anchor), lowest = _mm256_set1_ps(-FLT_MAX), highest = _mm256_set1_ps(FLT_MAX);
+  lanes count = no_lanes(), total = count, square = count;
+  float buffer[TSL__LOGITS_QUAD];
+  for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
+    uint64_t m = tsl__logits_bits64(mask, i, n);
+    if (!m) continue;
+    const float *g = quad_at(x, i, n, buffer);
+    __m256 c[EIGHTS], d[EIGHTS], q[EIGHTS];
+    for (int j = 0; j < EIGHTS; j++) {
+      __m256 v = _mm256_loadu_ps(g + 8 * j);
+      __m256 finite = _mm256_and_ps(_mm256_cmp_ps(v, lowest, _CMP_GE_OQ), _mm256_cmp_ps(v, highest, _CMP_LE_OQ));
+      finite = masked(finite, m, j);
+      c[j] = _mm256_and_ps(_mm256_set1_ps(1.0f), finite);
+      d[j] = _mm256_and_ps(_mm256_sub_ps(v, a), finite);
+      q[j] = _mm256_mul_ps(d[j], d[j]);
+    }
+    add_quad(&count, c);
+    add_quad(&total, d);
+    add_quad(&square, q);
+  }
+  return (tsl__logits_spread){fold(&count), fold(&total), fold(&square)};
+}
+
+const tsl__logits_kernels tsl__logits_avx2 = {"avx2", apply32, apply16, or_words, andnot_words, count_words, list,  peak,
+                                              above,  gather,  weigh,   sum,      sum_both,     moments,     spread};
 #else
 typedef int tsl__logits_avx2_not_built; /* ISO C wants a declaration in every file */
 #endif

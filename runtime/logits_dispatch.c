@@ -18,9 +18,11 @@ static const tsl__logits_kernels *kernels_of(tsl__logits_level level) {
 #if TSL__LOGITS_X86
   __builtin_cpu_init();
   if (level == TSL__LOGITS_AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("popcnt"))
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("popcnt"))
     return &tsl__logits_avx512;
-  if (level == TSL__LOGITS_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt")) return &tsl__logits_avx2;
+  if (level == TSL__LOGITS_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt"))
+    return &tsl__logits_avx2;
 #endif
 #if TSL__LOGITS_ARM
   if (level == TSL__LOGITS_NEON) return &tsl__logits_neon; /* part of the architecture */

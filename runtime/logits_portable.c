@@ -45,12 +45,11 @@ static size_t count_words(const uint32_t *mask, size_t words) {
 }
 
 static tsl__logits_peak peak(const float *x, const uint32_t *mask, size_t n) {
-  tsl__logits_peak p = {-INFINITY, -INFINITY, false};
+  tsl__logits_peak p = {-INFINITY, false};
   for (size_t i = 0; i < n; i++) {
-    bool legal = has(mask, i);
-    if (x[i] > p.all) p.all = x[i];
-    if (legal && x[i] > p.legal) p.legal = x[i];
-    if (legal && isnan(x[i])) p.legal_nan = true;
+    if (!has(mask, i)) continue;
+    if (x[i] > p.top) p.top = x[i];
+    if (isnan(x[i])) p.nan = true;
   }
   return p;
 }
@@ -61,23 +60,85 @@ static void above(const float *x, const uint32_t *mask, size_t n, float floor, u
     if (has(mask, i) && x[i] >= floor) bits[i >> 5] |= 1u << (i & 31);
 }
 
-static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
-  double all[TSL__LOGITS_LANES] = {0}, legal[TSL__LOGITS_LANES] = {0};
-  for (size_t i = 0; i < n; i++) {
-    if (!isfinite(x[i])) continue;
-    double w = tsl__logits_weight(x[i], anchor, scale);
-    all[i % TSL__LOGITS_LANES] += w;
-    if (has(mask, i)) legal[i % TSL__LOGITS_LANES] += w;
+static size_t list(const uint32_t *mask, size_t words, size_t most, uint32_t *places) {
+  size_t n = 0;
+  for (size_t i = 0; i < words * 32; i++) {
+    if (!has(mask, i)) continue;
+    if (n == most) return SIZE_MAX;
+    places[n++] = (uint32_t)i;
   }
-  return (tsl__logits_mass){tsl__logits_fold(all), tsl__logits_fold(legal)};
+  return n;
 }
+
+static size_t gather(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t first, float *values, uint32_t *places) {
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++)
+    if (has(mask, i) && x[i] >= floor) {
+      values[count] = x[i];
+      places[count++] = first + (uint32_t)i;
+    }
+  return count;
+}
+
+static void weigh(const float *x, size_t n, float anchor, float scale, float *weights) {
+  for (size_t i = 0; i < n; i++) weights[i] = tsl__logits_weight(x[i], anchor, scale);
+}
+
+/* ---- sums in lanes -------------------------------------------------------------------------------------------- */
+
+typedef struct lanes {
+  double lane[TSL__LOGITS_LANES];
+} lanes;
+
+/* Add 64 terms: each lane's four in float first. */
+static void add_quad(lanes *to, const float terms[TSL__LOGITS_QUAD]) {
+  for (size_t l = 0; l < TSL__LOGITS_LANES; l++) {
+    float low = terms[l] + terms[l + 16], high = terms[l + 32] + terms[l + 48];
+    to->lane[l] += (double)(low + high);
+  }
+}
+
+/* What an element adds to a sum. */
+typedef float (*term_of)(float x, float anchor, float scale);
+
+/* Over the elements in the mask, or over all if it is NULL. */
+static double sum_terms(const float *x, const uint32_t *mask, size_t n, float anchor, float scale, term_of term) {
+  lanes total = {{0}};
+  for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
+    float terms[TSL__LOGITS_QUAD] = {0};
+    for (size_t j = i; j < n && j < i + TSL__LOGITS_QUAD; j++)
+      if (!mask || has(mask, j)) terms[j - i] = term(x[j], anchor, scale);
+    add_quad(&total, terms);
+  }
+  return tsl__logits_fold(total.lane);
+}
+
+static float moment_of(float x, float anchor, float scale) {
+  float d = tsl__logits_argument(x, anchor, scale), w = tsl__logits_exp(d);
+  return w > 0 ? w * d : 0.0f;
+}
+static bool is_finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
+static float one_of(float x, float anchor, float scale) { return (void)anchor, (void)scale, is_finite(x) ? 1.0f : 0.0f; }
+static float distance_of(float x, float anchor, float scale) { return (void)scale, is_finite(x) ? x - anchor : 0.0f; }
+static float square_of(float x, float anchor, float scale) { return (void)scale, is_finite(x) ? (x - anchor) * (x - anchor) : 0.0f; }
 
 static double sum(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
-  double lanes[TSL__LOGITS_LANES] = {0};
-  for (size_t i = 0; i < n; i++)
-    if (has(mask, i) && isfinite(x[i])) lanes[i % TSL__LOGITS_LANES] += tsl__logits_weight(x[i], anchor, scale);
-  return tsl__logits_fold(lanes);
+  return sum_terms(x, mask, n, anchor, scale, tsl__logits_weight);
 }
 
-const tsl__logits_kernels tsl__logits_portable = {"portable",  apply32, apply16, or_words, andnot_words,
-                                                  count_words, peak,    above,   sum,      sum_both};
+static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
+  return (tsl__logits_mass){sum_terms(x, NULL, n, anchor, scale, tsl__logits_weight),
+                            sum_terms(x, mask, n, anchor, scale, tsl__logits_weight)};
+}
+
+static tsl__logits_moments moments(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
+  return (tsl__logits_moments){sum_terms(x, mask, n, anchor, scale, tsl__logits_weight), sum_terms(x, mask, n, anchor, scale, moment_of)};
+}
+
+static tsl__logits_spread spread(const float *x, const uint32_t *mask, size_t n, float anchor) {
+  return (tsl__logits_spread){sum_terms(x, mask, n, anchor, 0, one_of), sum_terms(x, mask, n, anchor, 0, distance_of),
+                              sum_terms(x, mask, n, anchor, 0, square_of)};
+}
+
+const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, or_words, andnot_words, count_words, list,  peak,
+                                                  above,      gather,  weigh,   sum,      sum_both,     moments,     spread};

@@ -28,11 +28,13 @@ void tsl__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[
   out[3] = c3;
 }
 
-double tsl__rng_uniform(uint64_t seed, uint64_t index) {
-  const uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), 0, 0};
+double tsl__rng_uniform_of(uint64_t seed, uint64_t index, uint32_t stream) {
+  const uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), stream, 0};
   const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
   uint32_t out[4];
   tsl__philox(counter, key, out);
   uint64_t bits = ((uint64_t)out[0] << 32 | out[1]) >> 11;
   return (double)bits * 0x1p-53;
 }
+
+double tsl__rng_uniform(uint64_t seed, uint64_t index) { return tsl__rng_uniform_of(seed, index, 0); }

@@ -16,5 +16,7 @@
 void tsl__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 /* Draw number `index` of the stream of `seed`: uniform in [0, 1), a multiple of 2^-53. */
 double tsl__rng_uniform(uint64_t seed, uint64_t index);
+/* The same for further streams of one seed: a draw that needs a second number takes it from another stream. Stream 0 is tsl__rng_uniform. */
+double tsl__rng_uniform_of(uint64_t seed, uint64_t index, uint32_t stream);
 
 #endif

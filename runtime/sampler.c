@@ -1,4 +1,4 @@
-/* sampler.c - drawing a token. The essay is in sampler.h.
+/* sampler.c - making a sampler, and one step of it. The essay is in sampler.h.
  *
  * Tested by tests/test_sampler.c
  *
@@ -6,12 +6,134 @@
  */
 #include "runtime/sampler.h"
 
+#include "runtime/fmath.h"
 #include "runtime/rng.h"
+#include "runtime/step.h"
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static bool in(float x, float low, float high) { return x >= low && x <= high; } /* NaN is not */
+
+static bool stages_ok(const tsl_sampler_options *o) {
+  bool seen[TSL__STAGES + 1] = {false};
+  if (!o->stages) return o->stage_count == 0;
+  for (uint32_t i = 0; i < o->stage_count; i++) {
+    int stage = (int)o->stages[i];
+    if (stage < 1 || stage > TSL__STAGES || seen[stage]) return false;
+    seen[stage] = true;
+  }
+  return true;
+}
+
+static bool lists_ok(const tsl_sampler_options *o) {
+  if ((o->allowed_count && !o->allowed) || (o->banned_count && !o->banned) || (o->eog_count && !o->eog)) return false;
+  if ((o->bias_count && !o->bias) || (o->dry_breaker_count && !o->dry_breakers)) return false;
+  for (uint32_t i = 0; i < o->bias_count; i++)
+    if (!in(o->bias[i].bias, -FLT_MAX, FLT_MAX)) return false;
+  return true;
+}
+
+static bool options_ok(const tsl_sampler_options *o) {
+  return o->temperature >= 0 && in(o->top_p, 0, 1) && in(o->min_p, 0, 1) && in(o->dynamic_range, 0, FLT_MAX) &&
+         in(o->dynamic_exponent, 0, FLT_MAX) && in(o->top_n_sigma, 0, FLT_MAX) && in(o->typical_p, 0, 1) && in(o->epsilon, 0, 1) &&
+         in(o->eta, 0, 1) && in(o->xtc_probability, 0, 1) && in(o->xtc_threshold, 0, 1) && in(o->mirostat_tau, 0, FLT_MAX) &&
+         in(o->mirostat_eta, 0, FLT_MAX) && in(o->repetition_penalty, 0, FLT_MAX) && in(o->frequency_penalty, -FLT_MAX, FLT_MAX) &&
+         in(o->presence_penalty, -FLT_MAX, FLT_MAX) && in(o->dry_multiplier, 0, FLT_MAX) && in(o->dry_base, 0, FLT_MAX) && stages_ok(o) &&
+         lists_ok(o);
+}
+
+static void fill_defaults(tsl_sampler_options *o) {
+  if (o->repetition_penalty == 0) o->repetition_penalty = 1;
+  if (o->dry_base == 0) o->dry_base = 1.75f;
+  if (o->dry_allowed == 0) o->dry_allowed = 2;
+  if (o->mirostat_eta == 0) o->mirostat_eta = 0.1f;
+  if (o->dynamic_exponent == 0) o->dynamic_exponent = 1;
+}
+
+/* Do the options ask for this stage? After fill_defaults. */
+static bool is_active(const tsl_sampler_options *o, tsl_stage stage) {
+  switch (stage) {
+  case TSL_STAGE_BIAS: return o->bias_count > 0;
+  case TSL_STAGE_PENALTIES: return o->repetition_penalty != 1 || o->frequency_penalty != 0 || o->presence_penalty != 0;
+  case TSL_STAGE_DRY: return o->dry_multiplier > 0;
+  case TSL_STAGE_TEMPERATURE: return o->temperature != 1 || o->dynamic_range > 0;
+  case TSL_STAGE_TOP_N_SIGMA: return o->top_n_sigma > 0;
+  case TSL_STAGE_TOP_K: return o->top_k > 0;
+  case TSL_STAGE_TOP_P: return o->top_p > 0 && o->top_p < 1;
+  case TSL_STAGE_MIN_P: return o->min_p > 0;
+  case TSL_STAGE_TYPICAL_P: return o->typical_p > 0 && o->typical_p < 1;
+  case TSL_STAGE_EPSILON: return o->epsilon > 0;
+  case TSL_STAGE_ETA: return o->eta > 0;
+  case TSL_STAGE_XTC: return o->xtc_probability > 0;
+  case TSL_STAGE_MIROSTAT: return o->mirostat_tau > 0;
+  }
+  return false;
+}
+
+static bool listed(const tsl_sampler_options *o, tsl_stage stage) {
+  for (uint32_t i = 0; i < o->stage_count; i++)
+    if (o->stages[i] == stage) return true;
+  return false;
+}
+
+/* The stages that do something, in their order. False if one is asked for and not listed. */
+static bool choose_stages(tsl_sampler *s, const tsl_sampler_options *o) {
+  for (uint32_t i = 0; i < (o->stages ? o->stage_count : TSL__STAGES); i++) {
+    tsl_stage stage = o->stages ? o->stages[i] : (tsl_stage)(i + 1);
+    if (is_active(o, stage)) s->stages[s->stage_count++] = stage;
+  }
+  for (int i = 1; o->stages && i <= TSL__STAGES; i++) {
+    bool plain = i == TSL_STAGE_TEMPERATURE && o->temperature == 0 && o->dynamic_range == 0; /* zero: not set */
+    if (is_active(o, (tsl_stage)i) && !listed(o, (tsl_stage)i) && !plain) return false;
+  }
+  return true;
+}
 
 /* ---- making --------------------------------------------------------------------------------------------------- */
 
-static bool options_ok(const tsl_sampler_options *o) {
-  return o->temperature >= 0 && o->top_p >= 0 && o->top_p <= 1 && o->min_p >= 0 && o->min_p <= 1; /* NaN fails each */
+static bool copy_set(const tsl_allocator *a, const tsl_token *from, uint32_t count, tsl__words *to) {
+  if (!count) return true;
+  if (!tsl__vec_reserve(a, to, count)) return false;
+  memcpy(to->at, from, count * sizeof *from);
+  to->n = tsl__sort_unique(to->at, count);
+  return true;
+}
+
+/* By token; TSL_ERR_ARGUMENT for a token twice. */
+static tsl_status copy_bias(tsl_sampler *s, const tsl_sampler_options *o) {
+  if (!o->bias_count) return TSL_OK;
+  tsl__words order = {0};
+  bool ok = tsl__vec_reserve(&s->alloc, &order, o->bias_count) && tsl__vec_reserve(&s->alloc, &s->bias, o->bias_count);
+  for (uint32_t i = 0; ok && i < o->bias_count; i++) order.at[i] = o->bias[i].token;
+  size_t n = ok ? tsl__sort_unique(order.at, o->bias_count) : 0;
+  for (uint32_t i = 0; ok && n == o->bias_count && i < o->bias_count; i++) {
+    size_t place = 0, high = n;
+    while (place < high) {
+      size_t middle = (place + high) / 2;
+      if (order.at[middle] < o->bias[i].token) place = middle + 1;
+      else high = middle;
+    }
+    s->bias.at[place] = o->bias[i];
+  }
+  s->bias.n = n;
+  tsl__vec_free(&s->alloc, &order);
+  return !ok ? TSL_ERR_NO_MEMORY : n == o->bias_count ? TSL_OK : TSL_ERR_ARGUMENT;
+}
+
+static tsl_status set_up(tsl_sampler *s, const tsl_sampler_options *options) {
+  tsl_sampler_options *o = &s->options;
+  *o = *options;
+  fill_defaults(o);
+  if (!choose_stages(s, o)) return TSL_ERR_ARGUMENT;
+  o->stages = NULL;
+  s->history.window = o->penalty_window;
+  if (!copy_set(&s->alloc, o->allowed, o->allowed_count, &s->allowed) || !copy_set(&s->alloc, o->banned, o->banned_count, &s->banned) ||
+      !copy_set(&s->alloc, o->eog, o->eog_count, &s->eog) || !copy_set(&s->alloc, o->dry_breakers, o->dry_breaker_count, &s->breakers))
+    return TSL_ERR_NO_MEMORY;
+  o->allowed = o->banned = o->eog = o->dry_breakers = NULL;
+  tsl_status status = copy_bias(s, o);
+  o->bias = NULL;
+  return status;
 }
 
 tsl_status tsl_sampler_new(const tsl_sampler_options *options, const tsl_allocator *allocator, tsl_sampler **out) {
@@ -22,178 +144,228 @@ tsl_status tsl_sampler_new(const tsl_sampler_options *options, const tsl_allocat
   tsl_sampler *s = tsl__alloc_zero(a, sizeof *s);
   if (!s) return TSL_ERR_NO_MEMORY;
   s->alloc = *a;
-  s->options = *options;
-  *out = s;
-  return TSL_OK;
+  tsl__candidates_init(&s->candidates, a);
+  tsl_status status = set_up(s, options);
+  tsl_sampler_restart(s);
+  if (status == TSL_OK) *out = s;
+  else tsl_sampler_free(s);
+  return status;
 }
 
 void tsl_sampler_free(tsl_sampler *sampler) {
   if (!sampler) return;
   tsl_allocator a = sampler->alloc;
-  tsl__free(&a, sampler->blocks, sampler->block_cap * sizeof *sampler->blocks);
-  tsl__free(&a, sampler->scratch, sampler->scratch_cap * sizeof *sampler->scratch);
+  tsl__vec_free(&a, &sampler->allowed);
+  tsl__vec_free(&a, &sampler->banned);
+  tsl__vec_free(&a, &sampler->eog);
+  tsl__vec_free(&a, &sampler->breakers);
+  tsl__vec_free(&a, &sampler->bias);
+  tsl__vec_free(&a, &sampler->mask);
+  tsl__vec_free(&a, &sampler->tokens);
+  tsl__repeats_free(&sampler->repeats, &a);
+  tsl__history_free(&sampler->history, &a);
+  tsl__candidates_free(&sampler->candidates);
   tsl__free(&a, sampler, sizeof *sampler);
 }
 
-/* Room for a row of that many blocks. */
-static bool make_room(tsl_sampler *s, size_t blocks) {
-  size_t scratch = blocks > TSL__CUT_SORT ? blocks : TSL__CUT_SORT;
-  if (s->scratch_cap < scratch) {
-    void *p = tsl__resize(&s->alloc, s->scratch, s->scratch_cap * sizeof *s->scratch, scratch * sizeof *s->scratch);
-    if (!p) return false;
-    s->scratch = p;
-    s->scratch_cap = scratch;
+/* ---- the text so far ------------------------------------------------------------------------------------------ */
+
+tsl_status tsl_sampler_accept(tsl_sampler *sampler, tsl_token token) {
+  if (!sampler) return TSL_ERR_ARGUMENT;
+  return tsl__history_add(&sampler->history, &sampler->alloc, token) ? TSL_OK : TSL_ERR_NO_MEMORY;
+}
+
+tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, size_t count) {
+  if (!sampler || (count && !tokens)) return TSL_ERR_ARGUMENT;
+  tsl__history *h = &sampler->history;
+  if (h->tokens.n > h->prompt) return TSL_ERR_STATE;
+  for (size_t i = 0; i < count; i++)
+    if (!tsl__history_add(h, &sampler->alloc, tokens[i])) {
+      for (; i; i--) tsl__history_drop(h);
+      return TSL_ERR_NO_MEMORY;
+    }
+  h->prompt = h->tokens.n;
+  return TSL_OK;
+}
+
+tsl_status tsl_sampler_rollback(tsl_sampler *sampler, size_t count) {
+  if (!sampler) return TSL_ERR_ARGUMENT;
+  if (count > sampler->history.tokens.n - sampler->history.prompt) return TSL_ERR_STATE;
+  for (; count; count--) tsl__history_drop(&sampler->history);
+  return TSL_OK;
+}
+
+void tsl_sampler_restart(tsl_sampler *sampler) {
+  tsl__history_clear(&sampler->history);
+  sampler->surprise = 2 * (double)sampler->options.mirostat_tau;
+}
+
+/* ---- bans ----------------------------------------------------------------------------------------------------- */
+
+uint32_t *tsl__sampler_own_mask(tsl_sampler *s, const uint32_t *mask, size_t width) {
+  size_t words = (width + 31) / 32;
+  if (mask && mask == s->mask.at) return s->mask.at; /* it is a copy already */
+  if (s->mask.cap < words && !tsl__vec_reserve(&s->alloc, &s->mask, words)) return NULL;
+  if (mask) memcpy(s->mask.at, mask, words * sizeof *mask);
+  else memset(s->mask.at, 0xff, words * sizeof *mask);
+  if (width % 32) s->mask.at[words - 1] &= (1u << (width % 32)) - 1;
+  return s->mask.at;
+}
+
+static void clear(uint32_t *mask, tsl_token t) { mask[t >> 5] &= ~(1u << (t & 31)); }
+static void set(uint32_t *mask, tsl_token t) { mask[t >> 5] |= 1u << (t & 31); }
+
+/* Leave only the tokens of a sorted set. `there` has room for them. */
+static void keep_only(uint32_t *mask, size_t width, const tsl__words *tokens, tsl__words *there) {
+  there->n = 0;
+  for (size_t i = 0; i < tokens->n && tokens->at[i] < width; i++)
+    if (tsl_mask_has(mask, tokens->at[i])) there->at[there->n++] = tokens->at[i];
+  memset(mask, 0, (width + 31) / 32 * sizeof *mask);
+  for (size_t i = 0; i < there->n; i++) set(mask, there->at[i]);
+}
+
+/* Ban tokens unless nothing would be left. */
+static void ban_softly(uint32_t *mask, size_t width, tsl__words *tokens) {
+  size_t words = (width + 31) / 32, banned = 0;
+  for (size_t i = 0; i < tokens->n; i++) {
+    tsl_token t = tokens->at[i];
+    if (t >= width || !tsl_mask_has(mask, t)) continue;
+    clear(mask, t);
+    tokens->at[banned++] = t;
   }
-  if (s->block_cap < blocks) {
-    void *p = tsl__resize(&s->alloc, s->blocks, s->block_cap * sizeof *s->blocks, blocks * sizeof *s->blocks);
-    if (!p) return false;
-    s->blocks = p;
-    s->block_cap = blocks;
+  uint32_t none[32];
+  if (tsl__logits()->list(mask, words, 0, none) != 0) return;
+  for (size_t i = 0; i < banned; i++) set(mask, tokens->at[i]);
+}
+
+static bool any_of(const uint32_t *mask, size_t width, const tsl__words *tokens) {
+  for (size_t i = 0; i < tokens->n; i++)
+    if (tokens->at[i] < width && tsl_mask_has(mask, tokens->at[i])) return true;
+  return false;
+}
+
+static bool bans_now(const tsl_sampler *s) {
+  const tsl_sampler_options *o = &s->options;
+  size_t n = s->history.tokens.n - s->history.prompt;
+  return s->allowed.n || s->banned.n || o->no_repeat_ngram || n < o->min_tokens || (o->max_tokens && n >= o->max_tokens);
+}
+
+/* The mask of this step, bans included; *mask becomes the sampler's copy if there are any. False when out of memory. */
+static bool apply_bans(tsl_sampler *s, const uint32_t **mask, size_t width) {
+  const tsl_sampler_options *o = &s->options;
+  size_t n = s->history.tokens.n - s->history.prompt;
+  if (*mask && !bans_now(s)) return true;
+  uint32_t *own = tsl__sampler_own_mask(s, *mask, width);
+  s->tokens.n = 0;
+  if (!own || !tsl__vec_reserve(&s->alloc, &s->tokens, s->allowed.n + s->eog.n)) return false;
+  *mask = own;
+  if (s->allowed.n) keep_only(own, width, &s->allowed, &s->tokens);
+  for (size_t i = 0; i < s->banned.n && s->banned.at[i] < width; i++) clear(own, s->banned.at[i]);
+  if (o->max_tokens && n >= o->max_tokens && any_of(own, width, &s->eog)) keep_only(own, width, &s->eog, &s->tokens);
+  if (o->no_repeat_ngram) {
+    s->tokens.n = 0;
+    if (!tsl__history_ngrams(&s->history, &s->alloc, o->no_repeat_ngram, &s->tokens)) return false;
+    ban_softly(own, width, &s->tokens);
+  }
+  if (n < o->min_tokens) {
+    s->tokens.n = s->eog.n;
+    memcpy(s->tokens.at, s->eog.at, s->eog.n * sizeof *s->eog.at);
+    ban_softly(own, width, &s->tokens);
   }
   return true;
 }
 
-/* ---- passes --------------------------------------------------------------------------------------------------- */
+/* ---- tokens whose logits change ------------------------------------------------------------------------------- */
 
-/* Bits of the mask that belong to a block's tokens. */
-static uint32_t block_legal(const tsl__row *row, size_t b) {
-  size_t n = tsl__row_length(row, b);
-  if (!row->mask) return (uint32_t)n;
-  const uint32_t *mask = tsl__row_mask(row, b);
-  size_t count = row->kernels->count_words(mask, n / 32);
-  if (n % 32) {
-    uint32_t last = mask[n / 32] & ((1u << (n % 32)) - 1);
-    count += row->kernels->count_words(&last, 1);
+static bool has_stage(const tsl_sampler *s, tsl_stage stage) {
+  for (uint32_t i = 0; i < s->stage_count; i++)
+    if (s->stages[i] == stage) return true;
+  return false;
+}
+
+/* All tokens that some stage changes go to s->tokens, sorted. */
+static bool find_changed(tsl_sampler *s) {
+  tsl__words *t = &s->tokens;
+  t->n = 0;
+  if (has_stage(s, TSL_STAGE_BIAS)) {
+    if (!tsl__vec_reserve(&s->alloc, t, s->bias.n)) return false;
+    for (size_t i = 0; i < s->bias.n; i++) t->at[t->n++] = s->bias.at[i].token;
   }
-  return (uint32_t)count;
-}
-
-/* Pass 1: the blocks' maxima, and the row's. */
-static tsl__logits_peak find_peaks(const tsl__row *row, uint32_t *allowed) {
-  tsl__logits_peak top = {-INFINITY, -INFINITY, false};
-  *allowed = 0;
-  for (size_t b = 0; b < row->block_count; b++) {
-    tsl__logits_peak p = row->kernels->peak(row->logits + tsl__row_start(b), tsl__row_mask(row, b), tsl__row_length(row, b));
-    row->blocks[b] = (tsl__row_block){0, p.legal, block_legal(row, b)};
-    *allowed += row->blocks[b].legal;
-    if (p.all > top.all) top.all = p.all;
-    if (p.legal > top.legal) top.legal = p.legal;
-    top.legal_nan |= p.legal_nan;
+  if (has_stage(s, TSL_STAGE_PENALTIES)) {
+    if (!tsl__vec_reserve(&s->alloc, t, s->history.seen.n)) return false;
+    for (size_t i = 0; i < s->history.seen.n; i++) t->at[t->n++] = s->history.seen.at[i].token;
   }
-  return top;
-}
-
-/* Pass 2: softmax sums at temperature 1, each block's legal part kept in its mass. */
-static tsl__logits_mass sum_blocks(const tsl__row *row, float anchor) {
-  tsl__logits_mass total = {0, 0};
-  for (size_t b = 0; b < row->block_count; b++) {
-    const float *x = row->logits + tsl__row_start(b);
-    const uint32_t *mask = tsl__row_mask(row, b);
-    size_t n = tsl__row_length(row, b);
-    tsl__logits_mass m;
-    if (row->blocks[b].legal == 0) m = (tsl__logits_mass){row->kernels->sum(x, tsl__row_mask(&(tsl__row){0}, 0), n, anchor, 1), 0};
-    else m = row->kernels->sum_both(x, mask, n, anchor, 1);
-    row->blocks[b].mass = m.legal;
-    total.all += m.all;
-    total.legal += m.legal;
+  if (has_stage(s, TSL_STAGE_DRY)) {
+    const tsl_sampler_options *o = &s->options;
+    if (!tsl__history_repeats(&s->history, &s->alloc, o->dry_window, o->dry_allowed, s->breakers.at, s->breakers.n, &s->repeats) ||
+        !tsl__vec_reserve(&s->alloc, t, s->repeats.found.n))
+      return false;
+    for (size_t i = 0; i < s->repeats.found.n; i++) t->at[t->n++] = s->repeats.found.at[i].token;
   }
-  return total;
+  t->n = t->n ? tsl__sort_unique(t->at, t->n) : 0;
+  return true;
 }
 
-/* ---- drawing -------------------------------------------------------------------------------------------------- */
-
-/* Greedy: the lowest id among the largest legal logits. */
-static tsl_token first_peak(const tsl__row *row) {
-  size_t b = 0;
-  while (row->blocks[b].peak != row->anchor) b++;
-  uint32_t bits[TSL__ROW_WORDS];
-  tsl__row_kept(row, b, (tsl__cut){row->anchor, UINT32_MAX}, bits);
-  size_t w = 0;
-  while (!bits[w]) w++;
-  return (tsl_token)(tsl__row_start(b) + w * 32 + (size_t)__builtin_ctz(bits[w]));
-}
-
-/* The cut-offs one after the other; *kept is what they leave. `known` is the mass without any if the blocks have theirs already, else 0. */
-static tsl__cut cut_off(const tsl__row *row, const tsl_sampler_options *o, double known, tsl__measure *kept) {
-  tsl__cut cut = TSL__CUT_NONE;
-  if (o->top_k || known > 0) *kept = (tsl__measure){tsl__row_count(row, cut.logit), known};
-  if (o->top_k) cut = tsl__cut_top_k(row, cut, *kept, o->top_k);
-  if (o->top_k || !(known > 0)) *kept = tsl__row_measure(row, cut);
-  if (o->top_p > 0 && o->top_p < 1) {
-    cut = tsl__cut_top_p(row, cut, *kept, (double)o->top_p * kept->mass);
-    *kept = tsl__row_measure(row, cut);
+/* They leave the wide part for the list. */
+static bool move_changed(tsl_sampler *s) {
+  tsl__candidates *c = &s->candidates;
+  if (!c->wide || !s->tokens.n) return true;
+  uint32_t *mask = tsl__sampler_own_mask(s, c->mask, c->width);
+  if (!mask || !tsl__candidates_reserve(c, s->tokens.n)) return false;
+  for (size_t i = 0; i < s->tokens.n && s->tokens.at[i] < c->width; i++) {
+    tsl_token t = s->tokens.at[i];
+    if (!tsl_mask_has(mask, t)) continue;
+    clear(mask, t);
+    c->id[c->n] = t;
+    c->logit[c->n++] = c->logits[t];
   }
-  if (o->min_p > 0) {
-    cut = tsl__cut_min_p(row, cut, o->min_p);
-    *kept = tsl__row_measure(row, cut);
-  }
-  return cut;
+  c->mask = mask;
+  return true;
 }
 
-/* The first kept token of the block at which the running sum passes `target`; the last one that weighs anything if rounding lets none. */
-static tsl_token pick_in_block(const tsl__row *row, size_t b, tsl__cut cut, double target, double *weight) {
-  uint32_t bits[TSL__ROW_WORDS];
-  tsl__row_kept(row, b, cut, bits);
-  tsl_token token = 0;
-  double sum = 0;
-  for (size_t w = 0; w < TSL__ROW_WORDS; w++)
-    for (uint32_t left = bits[w]; left; left &= left - 1) {
-      size_t id = tsl__row_start(b) + w * 32 + (size_t)__builtin_ctz(left);
-      double x = tsl__logits_weight(row->logits[id], row->anchor, row->scale);
-      if (x == 0) continue;
-      token = (tsl_token)id;
-      *weight = x;
-      sum += x;
-      if (sum > target) return token;
-    }
-  return token;
+/* ---- a step --------------------------------------------------------------------------------------------------- */
+
+/* Bans, candidates, survey. */
+static tsl_status begin(tsl_sampler *s, const float *logits, size_t width, const uint32_t *mask, uint32_t *allowed) {
+  const uint32_t *left = mask;
+  if (!apply_bans(s, &left, width)) return TSL_ERR_NO_MEMORY;
+  if (!tsl__candidates_begin(&s->candidates, logits, left, width)) return TSL_ERR_NO_MEMORY;
+  if (!mask) *allowed = (uint32_t)width;
+  else *allowed = (uint32_t)(left == mask && !s->candidates.wide ? s->candidates.n : tsl_mask_count(mask, width));
+  if (!find_changed(s) || !move_changed(s)) return TSL_ERR_NO_MEMORY;
+  return tsl__candidates_survey(&s->candidates);
 }
 
-/* Where the running sum of the blocks' masses passes uniform * total. */
-static tsl_token pick(const tsl__row *row, tsl__cut cut, double target, double *weight) {
-  size_t last = 0;
-  double before = 0, sum = 0;
-  for (size_t b = 0; b < row->block_count; b++) {
-    if (row->blocks[b].mass == 0) continue;
-    last = b;
-    before = sum;
-    sum += row->blocks[b].mass;
-    if (sum > target) break;
-  }
-  return pick_in_block(row, last, cut, target - before, weight);
+static tsl_status run_stages(tsl_sampler *s) {
+  tsl_status status = TSL_OK;
+  for (uint32_t i = 0; status == TSL_OK && i < s->stage_count; i++) status = tsl__sampler_stage(s, s->stages[i]);
+  return status;
 }
 
-static void draw(const tsl_sampler *s, tsl__row *row, tsl__logits_peak top, tsl_draw *d) {
+static void draw(tsl_sampler *s, tsl_draw *d) {
+  tsl__candidates *c = &s->candidates;
+  double mass = tsl__candidates_mass(c), weight = 0;
+  d->token = tsl__candidates_pick(c, tsl__rng_uniform(s->options.seed, s->draws) * mass, &weight);
+  d->probability = weight / mass;
+  d->kept = (uint32_t)c->n;
+  if (c->wide) d->kept += (uint32_t)(c->mask == s->mask.at ? tsl_mask_count(c->mask, c->width) : d->allowed);
+}
+
+/* The error of the surprise moves its bound (Basu et al. 2021, algorithm 2). */
+static void learn(tsl_sampler *s, double probability) {
   const tsl_sampler_options *o = &s->options;
-  tsl__logits_mass softmax = {1, 0}; /* all of it on an illegal +inf */
-  if (top.all < INFINITY) softmax = sum_blocks(row, top.all);
-  d->legal_mass = softmax.legal / softmax.all; /* all >= 1: the largest weighs 1 */
-  row->anchor = top.legal;
-  if (o->temperature == 0) {
-    d->token = first_peak(row);
-    d->probability = 1;
-    d->kept = 1;
-    return;
-  }
-  float scale = 1.0f / o->temperature;
-  row->scale = scale <= FLT_MAX ? scale : FLT_MAX; /* a denormal temperature: 0 * inf would be NaN for the peak */
-  tsl__measure kept;
-  tsl__cut cut = cut_off(row, o, row->scale == 1 && top.legal == top.all ? softmax.legal : 0, &kept);
-  double weight = 0;
-  d->token = pick(row, cut, tsl__rng_uniform(o->seed, s->draws) * kept.mass, &weight);
-  d->probability = weight / kept.mass;
-  d->kept = (uint32_t)kept.count;
+  if (o->mirostat_tau > 0) s->surprise -= (double)o->mirostat_eta * (-tsl__log(probability) / TSL__LN2 - (double)o->mirostat_tau);
 }
 
 tsl_status tsl_sampler_draw(tsl_sampler *sampler, const float *logits, size_t width, const uint32_t *mask, tsl_draw *out) {
   if (!sampler || !logits || !out || !width || width > TSL_MAX_VOCAB) return TSL_ERR_ARGUMENT;
-  size_t blocks = (width + TSL__ROW_BLOCK - 1) / TSL__ROW_BLOCK;
-  if (!make_room(sampler, blocks)) return TSL_ERR_NO_MEMORY;
-  tsl__row row = {tsl__logits(), logits, mask, width, sampler->blocks, blocks, 0, 1, sampler->scratch};
-  tsl_draw d = {0};
-  tsl__logits_peak top = find_peaks(&row, &d.allowed);
-  if (top.legal_nan || top.legal == INFINITY || top.legal == -INFINITY) return TSL_ERR_LOGITS;
-  draw(sampler, &row, top, &d);
+  tsl_draw d = {.legal_mass = NAN};
+  tsl_status status = begin(sampler, logits, width, mask, &d.allowed);
+  if (status == TSL_OK) status = run_stages(sampler);
+  if (status != TSL_OK) return status;
+  draw(sampler, &d);
+  learn(sampler, d.probability);
+  if (sampler->options.legal_mass) d.legal_mass = tsl__legal_mass(logits, width, mask);
   sampler->draws++;
   *out = d;
   return TSL_OK;

@@ -1,17 +1,18 @@
 /* sampler.h - the inside of a sampler.
  *
- * Problem   Draw a token under a grammar's mask, say what the model thought of it, and neither copy nor change half a megabyte of logits.
- * Idea      Two or three passes over a row that fits the cache: (1) the largest logits, in all and under the mask, per block of 1,024; (2) the softmax
- *           sums at temperature 1, which give legal_mass; (3) the weights at the temperature of what the cut-offs keep (sampler_cut.h), per block.
- *           Passes 2 and 3 are one where the temperature is 1. The draw then picks a block by its weight and a token within it.
- * Order     mask, temperature, top-k, top-p (of what top-k left), min-p, renormalise, draw. The draw goes through the kept tokens by id, so it does not depend
- *           on the way in which a cut was found.
- * Illegal   logits (outside the mask) may be anything: NaN counts as no mass, +inf takes all mass (legal_mass 0).
- * Legal     -inf is never drawn or kept, but counts in `allowed`.
- * legal_mass below e^-87 reads as 0.
+ * Problem   Draw a token under a grammar's mask by whatever chain of stages the caller likes, and neither copy nor change half a megabyte of logits.
+ * Idea      One step goes
+ *             1. bans: allowed, banned, n-grams, min and max tokens. They are bits: the mask is copied (16 KB) only if one of them is used;
+ *             2. candidates (candidates.h): the row under that mask, or a list where few tokens are allowed. Tokens whose logit some stage will change
+ *                (bias, penalties, DRY) leave the mask for the list at once, with their logits;
+ *             3. the stages in the caller's order (sampler_stages.c); the first cut-off leaves a short list;
+ *             4. one draw.
+ * Temperature divides the scale of the candidates and changes no logit; so a penalty that comes after it is divided by the scale.
+ * Illegal   logits (outside the mask) may be anything. legal_mass counts a NaN there as no mass; a +inf takes all of it.
  * Accuracy  Probabilities are within 1e-5 (relative) of exact arithmetic on the float logits; typically 3e-7.
- * Cost      128,256 logits, AVX-512 on an EPYC 9005 core: 14 allowed 57 to 65 µs; all allowed: greedy 80, temperature 90 to 140, top-k 40 + top-p + min-p 125,
- *           top-p alone on a flat row 650; 45 to 60 of each for legal_mass.
+ * Same      tokens everywhere: weights and sums are the kernels' (logits.h), all else is doubles, in one order, with our own log and exp (fmath.h).
+ * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: 14 allowed 0.3; all allowed: temperature 25, top-k 40 or min-p 8, top-p 30, all of them
+ *           with a mask and penalties 10; legal_mass 21 more.
  * Tested by tests/test_sampler.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,16 +20,30 @@
 #ifndef TSL_RUNTIME_SAMPLER_H
 #define TSL_RUNTIME_SAMPLER_H
 
-#include "runtime/sampler_cut.h"
+#include "runtime/candidates.h"
+#include "runtime/sampler_history.h"
+
+#define TSL__STAGES 13 /* the number of tsl_stage values; they are 1 to this */
 
 struct tsl_sampler {
   tsl_allocator alloc;
-  tsl_sampler_options options; /* checked */
-  uint64_t draws;              /* successful ones so far: the counter of the generator */
-  tsl__row_block *blocks;      /* made by the first draw, grown with the width of a row */
-  size_t block_cap;
-  tsl__ranked *scratch;
-  size_t scratch_cap;
+  tsl_sampler_options options; /* checked; its pointers lead to the copies below, defaults are filled in */
+  tsl_stage stages[TSL__STAGES];
+  uint32_t stage_count;                      /* only stages that do something */
+  tsl__words allowed, banned, eog, breakers; /* sorted, without doubles */
+  TSL__VEC(tsl_token_bias) bias;             /* by token */
+  uint64_t draws;                            /* successful ones so far: the counter of the generator */
+  double surprise;                           /* mirostat's bound, in bits */
+  tsl__history history;
+  tsl__words mask;      /* of this step, if it differs from the caller's */
+  tsl__words tokens;    /* scratch: tokens to be banned, or whose logits change */
+  tsl__repeats repeats; /* DRY's, of this step */
+  tsl__candidates candidates;
 };
+
+/* Run one stage on the candidates. NO_MEMORY, or LOGITS where a stage leaves no finite logit. */
+tsl_status tsl__sampler_stage(tsl_sampler *s, tsl_stage stage);
+/* The mask of this step as a copy that may be changed; the caller's if there is none yet. NULL when out of memory. */
+uint32_t *tsl__sampler_own_mask(tsl_sampler *s, const uint32_t *mask, size_t width);
 
 #endif

@@ -1,0 +1,649 @@
+/* test_stages.c - every stage of the sampler against a direct implementation: sort everything, add up in long double, by the definitions.
+ *
+ * A row of 6 to 262,144 random logits, a random mask, a random history and random options; the reference says which tokens are left and with what
+ * probability, and each draw must agree. Where a decision of the reference falls within rounding (a sum within 2e-5 of its goal), one token more or less
+ * is right too: such rows are counted and must stay few.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+
+#include "runtime/fmath.h"
+#include "runtime/rng.h"
+#include "runtime/sampler.h"
+#include "tests/check.h"
+
+#define WIDEST 262144u
+#define HISTORY 120u
+#define NEAR 2e-5L
+
+static float logits[WIDEST];
+static uint32_t mask[WIDEST / 32];
+static tsl_token history[HISTORY];
+static size_t history_length;
+
+static double uniform(uint64_t *seed) { return (double)(tsl_test_random(seed) >> 11) * 0x1p-53; }
+static uint64_t below(uint64_t *seed, uint64_t n) { return tsl_test_random(seed) % n; }
+static bool open_at(size_t i) { return (mask[i >> 5] >> (i & 31)) & 1u; }
+
+/* ---- the reference -------------------------------------------------------------------------------------------- */
+
+typedef struct cand {
+  long double x, p;  /* logit; probability at the temperature so far */
+  long double aside; /* distance, for typical */
+  uint32_t id;
+} cand;
+
+static cand list[WIDEST];
+static size_t count;
+static long double heat; /* temperature so far */
+static bool doubt;
+
+static int by_rank(const void *a, const void *b) {
+  const cand *x = a, *y = b;
+  return x->x != y->x ? (x->x > y->x ? -1 : 1) : x->id < y->id ? -1 : 1;
+}
+static int by_distance(const void *a, const void *b) {
+  const cand *x = a, *y = b;
+  return x->aside != y->aside ? (x->aside < y->aside ? -1 : 1) : x->id < y->id ? -1 : 1;
+}
+
+static void doubt_near(long double a, long double b) { doubt |= fabsl(a - b) < NEAR * (fabsl(a) + fabsl(b)); }
+
+/* Sort by rank and fill in the probabilities. */
+static void softmax(void) {
+  long double sum = 0;
+  qsort(list, count, sizeof *list, by_rank);
+  for (size_t i = 0; i < count; i++) sum += list[i].p = expl((list[i].x - list[0].x) / heat);
+  for (size_t i = 0; i < count; i++) list[i].p /= sum;
+}
+
+static long double entropy(void) {
+  long double h = 0;
+  for (size_t i = 0; i < count; i++)
+    if (list[i].p > 0) h -= list[i].p * logl(list[i].p);
+  return h;
+}
+
+static size_t times_seen(uint32_t id, uint32_t window) {
+  size_t n = 0;
+  for (size_t i = window && window < history_length ? history_length - window : 0; i < history_length; i++) n += history[i] == id;
+  return n;
+}
+
+static void ref_bias(const tsl_sampler_options *o) {
+  for (size_t i = 0; i < count; i++)
+    for (uint32_t j = 0; j < o->bias_count; j++)
+      if (o->bias[j].token == list[i].id) list[i].x += (long double)o->bias[j].bias * heat;
+}
+
+static void ref_penalties(const tsl_sampler_options *o) {
+  for (size_t i = 0; i < count; i++) {
+    size_t n = times_seen(list[i].id, o->penalty_window);
+    if (!n) continue;
+    if (o->repetition_penalty > 0) list[i].x = list[i].x > 0 ? list[i].x / o->repetition_penalty : list[i].x * o->repetition_penalty;
+    list[i].x -= heat * ((long double)n * o->frequency_penalty + o->presence_penalty);
+  }
+}
+
+static bool breaks(const tsl_sampler_options *o, tsl_token t) {
+  for (uint32_t i = 0; i < o->dry_breaker_count; i++)
+    if (o->dry_breakers[i] == t) return true;
+  return false;
+}
+
+/* The longest repeated sequence that the token would prolong, by trying every place. */
+static size_t ref_repeat(const tsl_sampler_options *o, tsl_token token) {
+  size_t start = o->dry_window && o->dry_window < history_length ? history_length - o->dry_window : 0, best = 0;
+  for (size_t i = start; i + 1 < history_length; i++) { /* place i is followed by the token */
+    if (history[i + 1] != token || breaks(o, token)) continue;
+    size_t n = 0;
+    while (start + n <= i && history[i - n] == history[history_length - 1 - n] && !breaks(o, history[i - n])) n++;
+    if (n > best) best = n;
+  }
+  return best;
+}
+
+static void ref_dry(const tsl_sampler_options *o) {
+  size_t allowed = o->dry_allowed ? o->dry_allowed : 2;
+  for (size_t i = 0; i < count; i++) {
+    if (!times_seen(list[i].id, 0)) continue;
+    size_t n = ref_repeat(o, list[i].id);
+    if (n >= allowed) list[i].x -= heat * o->dry_multiplier * powl(o->dry_base > 0 ? o->dry_base : 1.75L, (long double)(n - allowed));
+  }
+}
+
+static void ref_temperature(const tsl_sampler_options *o) {
+  long double t = o->temperature;
+  if (o->dynamic_range > 0) {
+    softmax();
+    long double low = fmaxl(0, t - o->dynamic_range), high = t + o->dynamic_range, most = logl((long double)count);
+    long double share = count > 1 ? entropy() / most : 0;
+    t = low + (high - low) * (share > 0 ? powl(share, o->dynamic_exponent > 0 ? o->dynamic_exponent : 1) : 0);
+    doubt |= t < 1e-3L; /* so sharp that roundings of logits show */
+  }
+  if (t == 0) {
+    softmax();
+    count = 1;
+  } else {
+    heat *= t;
+  }
+}
+
+/* Keep the first of the sorted list that reach the mass. */
+static void keep_mass(long double goal) {
+  long double sum = 0;
+  size_t n = 0;
+  while (n < count && sum < goal) {
+    doubt_near(sum, goal);
+    sum += list[n++].p;
+  }
+  doubt_near(sum, goal);
+  count = n;
+}
+
+static void keep_from(long double bar) {
+  size_t n = 0;
+  softmax();
+  while (n < count && list[n].p >= bar) n++;
+  if (n < count) doubt_near(list[n].p, bar);
+  if (n) doubt_near(list[n - 1].p, bar);
+  count = n ? n : 1;
+}
+
+static void ref_typical(const tsl_sampler_options *o) {
+  softmax();
+  long double h = entropy();
+  for (size_t i = 0; i < count; i++) list[i].aside = fabsl(-logl(list[i].p) - h);
+  qsort(list, count, sizeof *list, by_distance);
+  size_t before = count;
+  keep_mass(o->typical_p);
+  /* The order of what is almost as far away is open, unless it is a tie of equal logits. */
+  if (count < before) doubt |= fabsl(list[count].aside - list[count - 1].aside) < 1e-4L && list[count].x != list[count - 1].x;
+}
+
+static void ref_top_n_sigma(const tsl_sampler_options *o) {
+  long double mean = 0, square = 0, top;
+  for (size_t i = 0; i < count; i++) mean += list[i].x / (long double)count;
+  for (size_t i = 0; i < count; i++) square += (list[i].x - mean) * (list[i].x - mean) / (long double)count;
+  softmax();
+  top = list[0].x;
+  long double floor = top - (long double)o->top_n_sigma * sqrtl(square);
+  size_t n = 0;
+  while (n < count && list[n].x >= floor) n++;
+  for (size_t i = n ? n - 1 : 0; i < count && i <= n; i++)
+    doubt |= fabsl(list[i].x - floor) < 1e-5L * (1 + fabsl(floor)) && sqrtl(square) > 1e-3L;
+  if (sqrtl(square) <= 1e-3L) doubt = true;
+  count = n ? n : 1;
+}
+
+static void ref_xtc(const tsl_sampler_options *o, uint64_t draw) {
+  softmax();
+  if (!(tsl__rng_uniform_of(o->seed, draw, 1) < (double)o->xtc_probability)) return;
+  size_t n = 0;
+  while (n < count && list[n].p >= o->xtc_threshold) n++;
+  if (n < count) doubt_near(list[n].p, o->xtc_threshold);
+  if (n) doubt_near(list[n - 1].p, o->xtc_threshold);
+  if (n < 2) return;
+  memmove(list, list + n - 1, (count - n + 1) * sizeof *list);
+  count -= n - 1;
+}
+
+static void ref_stage(const tsl_sampler_options *o, tsl_stage stage, uint64_t draw, double surprise) {
+  switch (stage) {
+  case TSL_STAGE_BIAS: ref_bias(o); break;
+  case TSL_STAGE_PENALTIES: ref_penalties(o); break;
+  case TSL_STAGE_DRY: ref_dry(o); break;
+  case TSL_STAGE_TEMPERATURE: ref_temperature(o); break;
+  case TSL_STAGE_TOP_N_SIGMA: ref_top_n_sigma(o); break;
+  case TSL_STAGE_TOP_K:
+    softmax();
+    if (o->top_k < count) count = o->top_k;
+    break;
+  case TSL_STAGE_TOP_P: softmax(), keep_mass(o->top_p); break;
+  case TSL_STAGE_MIN_P: softmax(), keep_from(o->min_p * list[0].p); break;
+  case TSL_STAGE_TYPICAL_P: ref_typical(o); break;
+  case TSL_STAGE_EPSILON: keep_from(o->epsilon); break;
+  case TSL_STAGE_ETA: softmax(), keep_from(fminl(o->eta, sqrtl(o->eta) * expl(-entropy()))); break;
+  case TSL_STAGE_XTC: ref_xtc(o, draw); break;
+  case TSL_STAGE_MIROSTAT: keep_from(exp2l(-(long double)surprise)); break;
+  }
+}
+
+/* ---- bans ----------------------------------------------------------------------------------------------------- */
+
+static bool in_list(const tsl_token *at, uint32_t n, tsl_token t) {
+  for (uint32_t i = 0; i < n; i++)
+    if (at[i] == t) return true;
+  return false;
+}
+
+static bool ref_ngram(uint32_t n, tsl_token t) {
+  for (size_t i = 0; n && i + n <= history_length; i++) {
+    bool same = history[i + n - 1] == t;
+    for (size_t j = 0; j + 1 < n; j++) same &= history[i + j] == history[history_length - n + 1 + j];
+    if (same) return true;
+  }
+  return false;
+}
+
+static void drop_if(bool (*banned)(const tsl_sampler_options *, tsl_token), const tsl_sampler_options *o, bool softly) {
+  size_t n = 0;
+  for (size_t i = 0; i < count; i++) n += !banned(o, list[i].id);
+  if (!n && softly) return;
+  n = 0;
+  for (size_t i = 0; i < count; i++)
+    if (!banned(o, list[i].id)) list[n++] = list[i];
+  count = n;
+}
+
+static bool not_allowed(const tsl_sampler_options *o, tsl_token t) { return o->allowed_count && !in_list(o->allowed, o->allowed_count, t); }
+static bool is_banned(const tsl_sampler_options *o, tsl_token t) { return in_list(o->banned, o->banned_count, t); }
+static bool ends(const tsl_sampler_options *o, tsl_token t) { return in_list(o->eog, o->eog_count, t); }
+static bool goes_on(const tsl_sampler_options *o, tsl_token t) { return !ends(o, t); }
+static bool repeats(const tsl_sampler_options *o, tsl_token t) { return ref_ngram(o->no_repeat_ngram, t); }
+
+static void reference(const tsl_sampler_options *o, size_t width, uint64_t draw, double surprise) {
+  count = 0;
+  heat = 1;
+  doubt = false;
+  for (size_t i = 0; i < width; i++)
+    if (open_at(i)) list[count++] = (cand){.x = (long double)logits[i], .id = (uint32_t)i};
+  drop_if(not_allowed, o, false);
+  drop_if(is_banned, o, false);
+  if (o->max_tokens && history_length >= o->max_tokens) drop_if(goes_on, o, true);
+  if (o->no_repeat_ngram) drop_if(repeats, o, true);
+  if (history_length < o->min_tokens) drop_if(ends, o, true);
+  size_t n = 0;
+  for (size_t i = 0; i < count; i++)
+    if (list[i].x > -INFINITY) list[n++] = list[i];
+  count = n;
+  for (uint32_t i = 0; i < o->stage_count && count; i++) ref_stage(o, o->stages[i], draw, surprise);
+  if (count) softmax();
+}
+
+/* ---- random rows and options ------------------------------------------------------------------------------------ */
+
+static void fill(uint64_t *seed, size_t width) {
+  static const unsigned densities[] = {20, 500, 2048, 4000, 4096};
+  unsigned density = densities[below(seed, 5)], shape = (unsigned)below(seed, 4);
+  memset(mask, 0, sizeof mask);
+  for (size_t i = 0; i < width; i++) {
+    double bell = -6;
+    for (int j = 0; j < 12; j++) bell += uniform(seed);
+    logits[i] = shape == 0   ? (float)below(seed, 6) * 0.75f
+                : shape == 1 ? (float)(below(seed, 300) ? bell - 12 : bell * 2)
+                : shape == 2 ? (below(seed, 9) ? (float)bell * 3 : -INFINITY)
+                             : (float)bell * 2.5f;
+    if (below(seed, 4096) < density) mask[i >> 5] |= 1u << (i & 31);
+  }
+  size_t sure = below(seed, width);
+  mask[sure >> 5] |= 1u << (sure & 31);
+  logits[sure] = 1.5f;
+  history_length = below(seed, HISTORY + 1);
+  size_t few = 2 + below(seed, width < 40 ? width : 40);
+  for (size_t i = 0; i < history_length; i++) history[i] = (tsl_token)(below(seed, few) % width * (width > 5000 ? 37 : 1) % width);
+}
+
+typedef struct lists {
+  tsl_token_bias bias[12];
+  tsl_token allowed[400], banned[20], eog[3], breakers[2];
+  tsl_stage stages[TSL__STAGES];
+} lists;
+
+/* Set the fields of one stage. */
+static void ask_for(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t width, tsl_stage stage) {
+  switch (stage) {
+  case TSL_STAGE_BIAS:
+    o->bias = l->bias;
+    o->bias_count = (uint32_t)(1 + below(seed, width < 12 ? width : 12));
+    for (uint32_t i = 0; i < o->bias_count; i++)
+      l->bias[i] = (tsl_token_bias){(tsl_token)(width - 1 - i * (width / 12 > 0 ? width / 12 : 1)), (float)(uniform(seed) * 8 - 3)};
+    break;
+  case TSL_STAGE_PENALTIES:
+    o->repetition_penalty = below(seed, 3) ? 1 + (float)uniform(seed) : 0;
+    o->frequency_penalty = (float)uniform(seed) * 0.5f;
+    o->presence_penalty = (float)uniform(seed) - 0.3f;
+    o->penalty_window = below(seed, 2) ? (uint32_t)(1 + below(seed, 64)) : 0;
+    break;
+  case TSL_STAGE_DRY:
+    o->dry_multiplier = 0.5f + (float)uniform(seed);
+    o->dry_base = below(seed, 2) ? 1.2f : 0;
+    o->dry_allowed = (uint32_t)below(seed, 4);
+    o->dry_window = below(seed, 2) ? (uint32_t)(1 + below(seed, 100)) : 0;
+    o->dry_breakers = l->breakers;
+    o->dry_breaker_count = (uint32_t)below(seed, 3);
+    for (int i = 0; i < 2; i++) l->breakers[i] = history[below(seed, HISTORY)];
+    break;
+  case TSL_STAGE_TEMPERATURE:
+    o->temperature = below(seed, 12) ? 0.3f + (float)uniform(seed) * 1.7f : 0;
+    if (below(seed, 3) == 0 && o->temperature > 0)
+      o->dynamic_range = 0.25f, o->dynamic_exponent = below(seed, 2) ? 0 : 0.5f + (float)uniform(seed);
+    break;
+  case TSL_STAGE_TOP_N_SIGMA: o->top_n_sigma = 0.3f + 3 * (float)uniform(seed); break;
+  case TSL_STAGE_TOP_K: o->top_k = (uint32_t)(1 + below(seed, below(seed, 2) ? 60 : width)); break;
+  case TSL_STAGE_TOP_P: o->top_p = 0.05f + 0.94f * (float)uniform(seed); break;
+  case TSL_STAGE_MIN_P: o->min_p = 0.3f * (float)uniform(seed) + 0.001f; break;
+  case TSL_STAGE_TYPICAL_P: o->typical_p = 0.05f + 0.9f * (float)uniform(seed); break;
+  case TSL_STAGE_EPSILON: o->epsilon = below(seed, 2) ? 0.02f * (float)uniform(seed) + 1e-5f : 0.9f; break;
+  case TSL_STAGE_ETA: o->eta = 0.1f * (float)uniform(seed) + 1e-5f; break;
+  case TSL_STAGE_XTC:
+    o->xtc_probability = below(seed, 2) ? 1 : 0.5f, o->xtc_threshold = below(seed, 2) ? 0.1f * (float)uniform(seed) : 0.002f;
+    break;
+  case TSL_STAGE_MIROSTAT: o->mirostat_tau = 1 + 6 * (float)uniform(seed), o->mirostat_eta = below(seed, 2) ? 0 : 0.3f; break;
+  }
+}
+
+static void ask_for_bans(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t width) {
+  uint64_t r = tsl_test_random(seed);
+  o->eog = l->eog;
+  o->eog_count = 3;
+  for (int i = 0; i < 3; i++) l->eog[i] = (tsl_token)below(seed, width);
+  if (r % 5 == 0) {
+    o->allowed = l->allowed;
+    o->allowed_count = (uint32_t)(1 + below(seed, 400));
+    for (uint32_t i = 0; i < o->allowed_count; i++) l->allowed[i] = (tsl_token)below(seed, width + width / 4); /* some past the end */
+  }
+  if (r / 5 % 4 == 0) {
+    o->banned = l->banned;
+    o->banned_count = (uint32_t)(1 + below(seed, 20));
+    for (uint32_t i = 0; i < o->banned_count; i++) l->banned[i] = (tsl_token)below(seed, width + 10);
+  }
+  if (r / 20 % 4 == 0) o->no_repeat_ngram = (uint32_t)(1 + below(seed, 4));
+  if (r / 80 % 4 == 0) o->min_tokens = (uint32_t)below(seed, HISTORY);
+  if (r / 320 % 4 == 0) o->max_tokens = (uint32_t)(1 + below(seed, HISTORY));
+}
+
+/* ---- the comparison ---------------------------------------------------------------------------------------------- */
+
+static unsigned long rows, doubtful, refused;
+
+static const cand *find(uint32_t id) {
+  for (size_t i = 0; i < count; i++)
+    if (list[i].id == id) return &list[i];
+  return NULL;
+}
+
+static void say(const tsl_sampler_options *o, size_t width) {
+  fprintf(stderr, "  width %zu T %g range %g k %u p %g m %g typ %g eps %g eta %g sigma %g xtc %g/%g tau %g, stages", width,
+          (double)o->temperature, (double)o->dynamic_range, o->top_k, (double)o->top_p, (double)o->min_p, (double)o->typical_p,
+          (double)o->epsilon, (double)o->eta, (double)o->top_n_sigma, (double)o->xtc_probability, (double)o->xtc_threshold,
+          (double)o->mirostat_tau);
+  for (uint32_t i = 0; i < o->stage_count; i++) fprintf(stderr, " %d", (int)o->stages[i]);
+  fputc('\n', stderr);
+}
+
+/* What changes nothing is not a cut-off; then `kept` may count -inf. */
+static bool cuts(const tsl_sampler_options *o) {
+  for (uint32_t i = 0; i < o->stage_count; i++)
+    if (o->stages[i] >= TSL_STAGE_TOP_N_SIGMA && o->stages[i] != TSL_STAGE_XTC && o->stages[i] != TSL_STAGE_TOP_K) return true;
+  return o->top_k && o->top_k < count;
+}
+
+static void check_draw(const tsl_sampler_options *o, size_t width, const tsl_draw *d) {
+  unsigned long before = tsl_test_failed;
+  const cand *c = find(d->token);
+  CHECKF(c != NULL, "token %u is not left", d->token);
+  if (c) {
+    double want = (double)c->p;
+    CHECKF(fabs(d->probability - want) <= 4e-5 * want + 1e-12, "probability %.9g, not %.9g", d->probability, want);
+  }
+  CHECKF(cuts(o) ? d->kept == count : d->kept >= count, "kept %u, not %zu", d->kept, count);
+  if (tsl_test_failed > before) say(o, width);
+}
+
+static void check_row(const tsl_sampler_options *o, size_t width, int draws) {
+  tsl_sampler *s;
+  CHECK(tsl_sampler_new(o, NULL, &s) == TSL_OK);
+  for (size_t i = 0; i < history_length; i++) CHECK(tsl_sampler_accept(s, history[i]) == TSL_OK);
+  double surprise = 2 * (double)o->mirostat_tau;
+  for (int i = 0; i < draws; i++) {
+    tsl_draw d;
+    reference(o, width, (uint64_t)i, surprise);
+    tsl_status status = tsl_sampler_draw(s, logits, width, mask, &d);
+    rows++;
+    doubtful += doubt;
+    CHECKF(status == (count ? TSL_OK : TSL_ERR_LOGITS), "%s with %zu left", tsl_status_name(status), count);
+    if (status != TSL_OK) {
+      refused++;
+      break;
+    }
+    if (!doubt) check_draw(o, width, &d);
+    surprise -= (o->mirostat_eta > 0 ? (double)o->mirostat_eta : (double)0.1f) * (-log2(d.probability) - (double)o->mirostat_tau);
+  }
+  tsl_sampler_free(s);
+}
+
+static void counted(const char *what) { /* most rows were really compared */
+  CHECKF(doubtful * 4 < rows, "%s: %lu of %lu draws within rounding", what, doubtful, rows);
+  printf("  %s: %lu draws, %lu of them within rounding, %lu refused\n", what, rows, doubtful, refused);
+  rows = doubtful = refused = 0;
+}
+
+static const size_t widths[] = {6, 31, 33, 300, 1025, 5000, 20000};
+#define WIDTHS (sizeof widths / sizeof *widths)
+
+/* One stage alone, after nothing or a temperature. */
+static void each_stage(void) {
+  uint64_t seed = 101;
+  for (int stage = 1; stage <= TSL__STAGES; stage++)
+    for (size_t w = 0; w < WIDTHS; w++)
+      for (int round = 0; round < (widths[w] > 2000 ? 6 : 25); round++) {
+        lists l;
+        tsl_sampler_options o = {.seed = tsl_test_random(&seed), .temperature = 1, .stages = l.stages, .stage_count = 1};
+        fill(&seed, widths[w]);
+        if (round % 2 && stage != TSL_STAGE_TEMPERATURE) {
+          o.temperature = 0.7f;
+          l.stages[0] = TSL_STAGE_TEMPERATURE;
+          o.stage_count = 2;
+        }
+        l.stages[o.stage_count - 1] = (tsl_stage)stage;
+        ask_for(&seed, &o, &l, widths[w], (tsl_stage)stage);
+        check_row(&o, widths[w], 4);
+      }
+  counted("one stage");
+}
+
+/* Some stages in any order, and bans. */
+static void random_chain(uint64_t *seed, size_t width, int draws) {
+  lists l;
+  tsl_sampler_options o = {.seed = tsl_test_random(seed), .temperature = 1, .stages = l.stages};
+  fill(seed, width);
+  for (int i = 1; i <= TSL__STAGES; i++) {
+    if (below(seed, 4)) continue;
+    uint32_t at = (uint32_t)below(seed, o.stage_count + 1);
+    memmove(l.stages + at + 1, l.stages + at, (o.stage_count - at) * sizeof *l.stages);
+    l.stages[at] = (tsl_stage)i;
+    o.stage_count++;
+    ask_for(seed, &o, &l, width, (tsl_stage)i);
+  }
+  ask_for_bans(seed, &o, &l, width);
+  check_row(&o, width, draws);
+}
+
+static void any_order(void) {
+  uint64_t seed = 102;
+  for (size_t w = 0; w < WIDTHS; w++)
+    for (int round = 0; round < (widths[w] > 2000 ? 60 : 400); round++) random_chain(&seed, widths[w], 3);
+  counted("chains");
+}
+
+static void wide_rows(void) {
+  uint64_t seed = 103;
+  for (int round = 0; round < 12; round++) random_chain(&seed, round % 3 ? 128256 : 262144, 1);
+  for (int stage = TSL_STAGE_TOP_N_SIGMA; stage <= TSL__STAGES; stage++) {
+    lists l = {.stages = {(tsl_stage)stage}};
+    tsl_sampler_options o = {.seed = 5, .temperature = 1, .stages = l.stages, .stage_count = 1};
+    fill(&seed, 128256);
+    ask_for(&seed, &o, &l, 128256, (tsl_stage)stage);
+    check_row(&o, 128256, 1);
+  }
+  counted("wide rows");
+}
+
+/* The conventional order is that of the values. */
+static void conventional_order(void) {
+  uint64_t seed = 104;
+  for (int round = 0; round < 50; round++) {
+    lists l;
+    tsl_sampler_options o = {.seed = 9, .temperature = 1};
+    fill(&seed, 3000);
+    for (int i = 1; i <= TSL__STAGES; i++) {
+      l.stages[i - 1] = (tsl_stage)i;
+      ask_for(&seed, &o, &l, 3000, (tsl_stage)i);
+    }
+    tsl_sampler_options listed = o;
+    listed.stages = l.stages;
+    listed.stage_count = TSL__STAGES;
+    tsl_sampler *a, *b;
+    tsl_draw x = {0}, y = {0};
+    CHECK(tsl_sampler_new(&o, NULL, &a) == TSL_OK && tsl_sampler_new(&listed, NULL, &b) == TSL_OK);
+    for (size_t i = 0; i < history_length; i++) CHECK(!tsl_sampler_accept(a, history[i]) && !tsl_sampler_accept(b, history[i]));
+    for (int i = 0; i < 3; i++) {
+      CHECK(tsl_sampler_draw(a, logits, 3000, mask, &x) == TSL_OK && tsl_sampler_draw(b, logits, 3000, mask, &y) == TSL_OK);
+      CHECK(x.token == y.token && x.probability == y.probability && x.kept == y.kept);
+    }
+    tsl_sampler_free(a);
+    tsl_sampler_free(b);
+  }
+}
+
+/* Every level gives the same chain the same draws, to the bit. */
+static void levels_agree(void) {
+  uint64_t seed = 105;
+  for (int round = 0; round < 150; round++) {
+    lists l;
+    tsl_sampler_options o = {.seed = tsl_test_random(&seed), .temperature = 1, .stages = l.stages};
+    size_t width = 1 + below(&seed, 9000);
+    fill(&seed, width);
+    for (int i = TSL__STAGES; i >= 1; i--)
+      if (below(&seed, 3) == 0) {
+        l.stages[o.stage_count++] = (tsl_stage)i;
+        ask_for(&seed, &o, &l, width, (tsl_stage)i);
+      }
+    tsl_draw want[4];
+    for (int level = 0; level < TSL__LOGITS_LEVELS; level++) {
+      if (!tsl__logits_force((tsl__logits_level)level)) continue;
+      tsl_sampler *s;
+      CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK);
+      for (size_t i = 0; i < history_length; i++) CHECK(tsl_sampler_accept(s, history[i]) == TSL_OK);
+      for (int i = 0; i < 4; i++) {
+        tsl_draw d;
+        CHECK(tsl_sampler_draw(s, logits, width, mask, &d) == TSL_OK);
+        if (level == TSL__LOGITS_PORTABLE) want[i] = d;
+        CHECK(d.token == want[i].token && d.probability == want[i].probability && d.kept == want[i].kept);
+      }
+      tsl_sampler_free(s);
+    }
+  }
+  tsl__logits_force(TSL__LOGITS_AUTO);
+}
+
+/* ---- the history ---------------------------------------------------------------------------------------------- */
+
+/* Rolling back is as if the tokens had never come; a prompt counts for penalties, not for the number of tokens. */
+static void rollback(void) {
+  uint64_t seed = 106;
+  for (int round = 0; round < 60; round++) {
+    lists l;
+    tsl_sampler_options o = {.seed = 3, .temperature = 1};
+    fill(&seed, 400);
+    ask_for(&seed, &o, &l, 400, TSL_STAGE_PENALTIES);
+    ask_for(&seed, &o, &l, 400, TSL_STAGE_DRY);
+    tsl_sampler *a, *b;
+    tsl_draw x = {0}, y = {0};
+    CHECK(tsl_sampler_new(&o, NULL, &a) == TSL_OK && tsl_sampler_new(&o, NULL, &b) == TSL_OK);
+    size_t back = history_length ? below(&seed, history_length + 1) : 0, prompt = below(&seed, history_length - back + 1);
+    CHECK(tsl_sampler_prompt(a, history, prompt) == TSL_OK && tsl_sampler_prompt(b, history, prompt) == TSL_OK);
+    for (size_t i = prompt; i < history_length; i++) CHECK(tsl_sampler_accept(a, history[i]) == TSL_OK);
+    for (size_t i = prompt; i < history_length - back; i++) CHECK(tsl_sampler_accept(b, history[i]) == TSL_OK);
+    CHECK(tsl_sampler_rollback(a, history_length - prompt + 1) == TSL_ERR_STATE);
+    CHECK(tsl_sampler_rollback(a, back) == TSL_OK);
+    if (history_length - back > prompt) CHECK(tsl_sampler_prompt(a, history, 1) == TSL_ERR_STATE);
+    CHECK(tsl_sampler_draw(a, logits, 400, mask, &x) == TSL_OK && tsl_sampler_draw(b, logits, 400, mask, &y) == TSL_OK);
+    CHECK(x.token == y.token && x.probability == y.probability);
+    tsl_sampler_restart(a);
+    tsl_sampler_restart(b);
+    CHECK(tsl_sampler_draw(a, logits, 400, mask, &x) == TSL_OK && tsl_sampler_draw(b, logits, 400, mask, &y) == TSL_OK);
+    CHECK(x.token == y.token && x.probability == y.probability);
+    tsl_sampler_free(a);
+    tsl_sampler_free(b);
+  }
+}
+
+/* Mirostat settles near its target surprise. */
+static void mirostat_settles(void) {
+  uint64_t seed = 107;
+  for (size_t i = 0; i < 5000; i++) logits[i] = (float)(-1.1 * log((double)i + 1)); /* Zipf */
+  for (int t = 2; t <= 6; t += 2) {
+    tsl_sampler *s;
+    CHECK(tsl_sampler_new(&(tsl_sampler_options){.seed = tsl_test_random(&seed), .temperature = 1, .mirostat_tau = (float)t}, NULL, &s) ==
+          TSL_OK);
+    double sum = 0;
+    for (int i = 0; i < 2000; i++) {
+      tsl_draw d;
+      CHECK(tsl_sampler_draw(s, logits, 5000, NULL, &d) == TSL_OK);
+      if (i >= 500) sum += -log2(d.probability) / 1500;
+    }
+    CHECKF(fabs(sum - t) < 0.15, "surprise %.3f, target %d", sum, t);
+    tsl_sampler_free(s);
+  }
+}
+
+/* ---- worked examples ------------------------------------------------------------------------------------------ */
+
+static const float cat[6] = {6.0f, 5.0f, 4.5f, 3.5f, 2.0f, 0.0f}; /* mat sofa floor bed moon banana */
+
+static void golden_penalty(void) {
+  tsl_sampler *s;
+  tsl_draw d;
+  double p[6] = {0};
+  tsl_sampler_options o = {.temperature = 1, .repetition_penalty = 1.25f};
+  CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK && tsl_sampler_accept(s, 0) == TSL_OK);
+  for (int i = 0; i < 20000; i++) {
+    CHECK(tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK);
+    p[d.token] = d.probability;
+  }
+  CHECKF(fabs(p[0] - 0.303) <= 0.001 && fabs(p[1] - 0.370) <= 0.001, "mat %.4f, sofa %.4f", p[0], p[1]);
+  tsl_sampler_free(s);
+  o.temperature = 0;
+  CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK && tsl_sampler_accept(s, 0) == TSL_OK);
+  CHECK(tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.token == 1);
+  tsl_sampler_free(s);
+  /* z - count * frequency - [count > 0] * presence: 6 - 2 * 0.4 - 0.5 = 4.7, behind sofa's 5 */
+  o = (tsl_sampler_options){.frequency_penalty = 0.4f, .presence_penalty = 0.5f};
+  CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK);
+  CHECK(tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.token == 0);
+  CHECK(tsl_sampler_accept(s, 0) == TSL_OK && tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.token == 0); /* 5.1 */
+  CHECK(tsl_sampler_accept(s, 0) == TSL_OK && tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.token == 1);
+  tsl_sampler_free(s);
+}
+
+/* ---- arithmetic ----------------------------------------------------------------------------------------------- */
+
+static void own_log_and_exp(void) {
+  double worst_log = 0, worst_exp = 0;
+  uint64_t seed = 108;
+  for (int i = 0; i < 200000; i++) {
+    double x = ldexp(1 + uniform(&seed), (int)below(&seed, 600) - 300), y = uniform(&seed) * 1200 - 600;
+    double l = fabs(tsl__log(x) - (double)logl(x)) / fmax(1, fabs((double)logl(x)));
+    double e = fabs(tsl__exp(y) / (double)expl(y) - 1);
+    if (l > worst_log) worst_log = l;
+    if (e > worst_exp) worst_exp = e;
+  }
+  CHECKF(worst_log < 4.5e-16 && worst_exp < 9e-16, "log %.3g, exp %.3g", worst_log, worst_exp);
+  CHECK(tsl__log(1) == 0 && tsl__exp(0) == 1 && tsl__log(0) == -INFINITY && tsl__exp(-1e9) == 0);
+}
+
+int main(void) {
+  RUN(golden_penalty, "worked examples: penalties");
+  RUN(own_log_and_exp, "own log and exp");
+  RUN(each_stage, "each stage against a direct implementation");
+  RUN(any_order, "random chains and bans against direct implementations");
+  RUN(wide_rows, "rows of 128,256 and 262,144");
+  RUN(conventional_order, "without a list of stages: the conventional order");
+  RUN(levels_agree, "every vector level draws the same");
+  RUN(rollback, "prompt, rollback, restart");
+  RUN(mirostat_settles, "mirostat's surprise");
+  return tsl_test_end();
+}
