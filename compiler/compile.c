@@ -35,6 +35,7 @@ static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x
     tsl__space_free(space);
     return status;
   }
+  space->guards = tsl__exprs_guards(x);
   return tsl__grammar_make(vocab, space, tsl__state_of(space, root), report, out, error);
 }
 

@@ -43,6 +43,7 @@ static void inherit(tsl__exprs *x, const tsl__exprs *p) {
   x->any_char = p->any_char;
   x->text = p->text;
   x->hex = p->hex;
+  x->mark = p->mark;
 }
 
 tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocator, const tsl_limits *limits, tsl__exprs **out) {
@@ -112,6 +113,13 @@ void *tsl__exprs_alloc(tsl__exprs *x, size_t size) {
   void *p = tsl__arena_alloc(&x->arena, size);
   if (!p) no_memory(x);
   return p;
+}
+
+uint8_t tsl__exprs_guards(const tsl__exprs *x) { return x->guards; }
+void tsl__exprs_guard(tsl__exprs *x, uint8_t guards, tsl__spell *spell, void *ctx) {
+  x->guards = guards;
+  x->spell = spell;
+  x->spell_ctx = ctx;
 }
 
 bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx)) {

@@ -166,6 +166,19 @@ typedef struct tsl__rule_ops {
  * TSL__INF; it must be right (at least a lower bound for TSL__RULE_INLINE). */
 tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uint32_t param, uint32_t flags, uint32_t shortest);
 
+/* ---- what must be new ----------------------------------------------------------------------------------------------- */
+
+/* ε that marks what follows: seq(CALL, seq(mark, rest)) goes on with `rest` only if the text that the call has spelled is new in the innermost open container
+ * of the JSON text (runtime/memory.h). The same for all. */
+tsl__expr tsl__expr_mark(tsl__exprs *x);
+/* What is left of e if what came before was not new: e without the alternatives that begin with a mark. *marked: has it any? */
+tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, bool *marked);
+/* The spellings of these JSON values, or names in quotes, white space around them left out; TSL__NONE on failure. */
+typedef tsl__expr tsl__spell(void *ctx, const tsl__string *texts, uint32_t n, bool names, uint32_t depth);
+/* The grammar has marks: TSL__GUARD_... `spell` must be there as long as x. */
+void tsl__exprs_guard(tsl__exprs *x, uint8_t guards, tsl__spell *spell, void *ctx);
+uint8_t tsl__exprs_guards(const tsl__exprs *x);
+
 /* ---- questions ------------------------------------------------------------------------------------------------ */
 
 bool tsl__expr_nullable(const tsl__exprs *x, tsl__expr e);

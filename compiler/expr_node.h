@@ -128,6 +128,10 @@ struct tsl__exprs {
   uint32_t need_slots, need_count;
   void *user;
   tsl__expr any_char, text, hex; /* made on first use */
+  tsl__expr mark;                /* see tsl__expr_mark; made with the layer's first one */
+  tsl__spell *spell;             /* see tsl__exprs_guard */
+  void *spell_ctx;
+  uint8_t guards;
   tsl_status status;
   const char *why;
   uint64_t steps, max_steps; /* derivatives taken since the last tsl__exprs_begin */

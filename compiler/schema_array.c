@@ -7,13 +7,15 @@
  * contains and the negation of items count: "between min and max of the items satisfy S". A state is the position and the counts, both clamped; an item
  * is an alternative of "satisfies S, counted" and, where a maximum makes it matter, "does not", else "not counted, whatever it is".
  *
- * uniqueItems is followed for items out of a finite list of scalars (enum, const, booleans): the state is the set of values used. Otherwise it is refused.
+ * uniqueItems over items out of a finite list of scalars (enum, const, booleans): the state is the set of values used. Otherwise items are marked, and the
+ * runtime compares them (schema_unique.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 
 #include "compiler/schema_parts.h"
+#include "runtime/memory.h"
 
 /* ---- from parts --------------------------------------------------------------------------------------------------- */
 
@@ -179,8 +181,10 @@ static void unique(struct array *a, const struct part *parts) {
   while (p->kind != PART_UNIQUE) p = p->next;
   const tsl__json *at = tsl__keyword(tsl__node_of(a->schema, p->s), KW_UNIQUE_ITEMS)->value;
   if (a->counter_count || a->prefix_count || !finite(a)) {
-    if (tsl__schema_ok(a->schema))
-      tsl__schema_fail(a->schema, TSL_ERR_UNSUPPORTED, at, "uniqueItems is supported for items out of a list of scalars (enum, const, boolean) only");
+    a->unique = false;
+    if (!tsl__schema_ok(a->schema)) return;
+    if (!tsl__array_guard(a, at)) a->min = 1, a->max = 0;
+    tsl__schema_guard(a->schema, TSL__GUARD_VALUES);
     return;
   }
   a->max = smaller(a->max, a->value_count);
@@ -197,7 +201,7 @@ struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part
   lengths(a, parts);
   if (!items(a, parts) || !counters(a, parts)) return NULL;
   if (a->unique) unique(a, parts);
-  a->any = !a->prefix_count && a->rest == GOAL_ANY && !a->min && a->max == TSL__INF && !a->counter_count && !a->unique;
+  a->any = !a->prefix_count && a->rest == GOAL_ANY && !a->min && a->max == TSL__INF && !a->counter_count && !a->unique && !a->guarded;
   return tsl__schema_ok(s) && a->min <= a->max ? a : NULL;
 }
 
@@ -230,7 +234,9 @@ static tsl__expr closing(struct schema *s, const struct gaps *g) { return tsl__e
 /* ITEM after, then what follows. */
 static tsl__expr item(struct array *a, const struct gaps *g, goal value, tsl__expr rest) {
   tsl__exprs *x = a->schema->x;
-  return tsl__expr_seq(x, tsl__schema_value(a->schema, value), tsl__expr_seq(x, g->after, rest));
+  tsl__expr one = tsl__schema_value(a->schema, value);
+  if (!a->guarded) return tsl__expr_seq(x, one, tsl__expr_seq(x, g->after, rest));
+  return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_mark(x), tsl__expr_seq(x, g->after, rest)));
 }
 
 /* What follows when `index` items, at least one, are there. */
@@ -394,14 +400,12 @@ static uint32_t value_bytes(const struct array *a, uint32_t i) {
   return 0;
 }
 
-static tsl__expr value_expr(struct array *a, uint32_t i) {
-  struct schema *s = a->schema;
-  if (i < a->string_count) {
-    tsl__string text = tsl__stringset_at(s->x, a->strings, i);
-    return tsl__expr_seq(s->x, tsl__expr_literal(s->x, "\"", 1),
-                         tsl__expr_json_string(s->x, tsl__expr_stringset(s->x, tsl__stringset_new(s->x, &text, 1, NULL))));
-  }
-  const tsl__json *v = a->values[i];
+tsl__expr tsl__schema_spell_strings(struct schema *s, const tsl__string *texts, uint32_t n) {
+  tsl__expr set = tsl__expr_stringset(s->x, tsl__stringset_new(s->x, texts, n, NULL));
+  return tsl__expr_seq(s->x, tsl__expr_literal(s->x, "\"", 1), tsl__expr_json_string(s->x, set));
+}
+
+tsl__expr tsl__schema_spell_scalar(struct schema *s, const tsl__json *v) {
   if (v->kind == TSL__JSON_NULL) return tsl__expr_literal(s->x, "null", 4);
   if (v->kind == TSL__JSON_FALSE) return tsl__expr_literal(s->x, "false", 5);
   if (v->kind == TSL__JSON_TRUE) return tsl__expr_literal(s->x, "true", 4);
@@ -410,6 +414,13 @@ static tsl__expr value_expr(struct array *a, uint32_t i) {
   spec.max = spec.min;
   if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
   return s->numbers ? tsl__numbers_expr(s->numbers, &spec) : TSL__NONE;
+}
+
+static tsl__expr value_expr(struct array *a, uint32_t i) {
+  struct schema *s = a->schema;
+  if (i >= a->string_count) return tsl__schema_spell_scalar(s, a->values[i]);
+  tsl__string text = tsl__stringset_at(s->x, a->strings, i);
+  return tsl__schema_spell_strings(s, &text, 1);
 }
 
 static uint32_t value_cost(struct array *a, uint32_t i) {

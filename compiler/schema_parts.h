@@ -264,7 +264,8 @@ struct array {
   const tsl__json **values; /* with uniqueItems: all different values that items may have, strings first */
   uint32_t string_count;
   tsl__stringset strings; /* the strings among them; values are in its order */
-  bool unique;
+  bool unique;  /* with the list */
+  bool guarded; /* unique otherwise: see schema_unique.c */
   bool any; /* no constraint at all */
 };
 
@@ -362,6 +363,7 @@ struct schema {
   struct table frame_table;
   TSL__VEC(struct gaps *) gaps; /* by level */
   struct strings no_strings; /* an answer after a failure */
+  uint8_t guards;            /* TSL__GUARD_... */
   tsl__numbers *numbers;
 
   /* Least fixed point of the shortest values. */
@@ -477,6 +479,15 @@ tsl__expr tsl__object_body(struct object *o);
 struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part *parts);
 tsl__expr tsl__array_body(struct array *a);
 uint32_t tsl__array_shortest(struct array *a);
+/* Every spelling of null, false, true or a number (NONE: it has too many digits), and of strings given by their texts. */
+tsl__expr tsl__schema_spell_scalar(struct schema *s, const tsl__json *v);
+tsl__expr tsl__schema_spell_strings(struct schema *s, const tsl__string *texts, uint32_t n);
+
+/* ---- schema_unique.c ---- */
+/* Leave it to the runtime that items are unique. False: nothing satisfies the array, or a failure. `at` is blamed. */
+bool tsl__array_guard(struct array *a, const tsl__json *at);
+/* The runtime has something to remember: TSL__GUARD_... */
+void tsl__schema_guard(struct schema *s, uint8_t guards);
 
 /* ---- schema_empty.c ---- */
 /* The fewest bytes of a value that satisfies the goal; TSL__INF: there is none. */

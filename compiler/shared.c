@@ -5,7 +5,7 @@
 
 #include "compiler/expr_node.h"
 #include "compiler/schema.h"
-#include "runtime/walk.h"
+#include "runtime/memory.h"
 #include "runtime/wide.h"
 
 #define WALK_STEPS 3000000u /* trie nodes visited for states in the middle of rules */
@@ -115,6 +115,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     status = tsl__schema_warm(x);
   }
   if (status == TSL_OK) status = tsl__walk_prepare(space);
+  if (status == TSL_OK) status = tsl__memory_prepare(space);
   if (status == TSL_OK) {
     mark_classes(space);
     walk_whole(space, x);

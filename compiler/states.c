@@ -5,6 +5,7 @@
 
 #include "compiler/deriv.h"
 #include "compiler/hints.h"
+#include "runtime/memory.h"
 #include "runtime/names.h"
 #include "runtime/wide.h"
 
@@ -76,6 +77,22 @@ static bool note_names(compiler *c, tsl__expr e, tsl__state_rec *r) {
 
 /* ---- adding ------------------------------------------------------------------------------------------------------- */
 
+static tsl__state state_of(compiler *c, tsl__expr e);
+
+/* Notes whether what comes back to these states must be new. */
+static void note_guard(compiler *c, tsl__expr e, tsl__state first, uint32_t copies) {
+  bool marked = false;
+  tsl__expr rest = tsl__expr_unmarked(c->x, e, &marked);
+  if (!marked) return;
+  tsl__state otherwise = state_of(c, rest);
+  bool loop = tsl__node_at(c->x, rest).loop != 0;
+  for (uint32_t i = 0; i < copies; i++) {
+    tsl__state_rec *r = tsl__state_own(c->space, first + i);
+    r->guarded = 1;
+    r->otherwise = otherwise ? otherwise + (loop ? i : 0) : 0;
+  }
+}
+
 static tsl__state add_state(compiler *c, tsl__expr e) {
   tsl__node n = tsl__node_at(c->x, e);
   tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
@@ -97,6 +114,7 @@ static tsl__state add_state(compiler *c, tsl__expr e) {
     tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
     return 0;
   }
+  note_guard(c, e, first, n.loop ? 3 : 1);
   return first;
 }
 
@@ -295,6 +313,22 @@ static uint32_t shortest_named(void *ctx, tsl__state keyed, tsl__state resume) {
   return (uint32_t)best;
 }
 
+static const char *why(void *ctx);
+
+static tsl__state spellings(void *ctx, const tsl__spelled *texts, uint32_t n, bool names, uint32_t depth) {
+  compiler *c = ctx;
+  tsl__string *strings = tsl__alloc(&c->space->alloc, n * sizeof *strings);
+  if (!strings) return tsl__exprs_fail(c->x, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  for (uint32_t i = 0; i < n; i++) strings[i] = (tsl__string){(const char *)texts[i].at, texts[i].n};
+  tsl__bytes space = {{0}};
+  for (const char *p = " \t\n\r"; *p; p++) tsl__bytes_add(&space, (uint8_t)*p);
+  tsl__expr all = c->x->spell(c->x->spell_ctx, strings, n, names, depth);
+  all = tsl__expr_seq(c->x, tsl__expr_star(c->x, tsl__expr_bytes(c->x, &space)), all);
+  tsl__free(&c->space->alloc, strings, n * sizeof *strings);
+  if (failure(c) != TSL_OK) return tsl__space_fail(c->space, failure(c), why(c)), 0;
+  return state_of(c, all);
+}
+
 static void print(void *ctx, tsl__state state, char *out, size_t n) {
   compiler *c = ctx;
   tsl__expr_print(c->x, tsl__state_at(c->space, state)->handle, out, n);
@@ -314,7 +348,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-static const tsl__hook hook = {expand, derive, hint_of, shortest, allows, resume, shortest_named, print, begin, why, memory, count, release};
+static const tsl__hook hook = {expand, derive, hint_of, shortest, allows, resume, shortest_named, spellings, print, begin, why, memory, count, release};
 
 tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

@@ -4,6 +4,7 @@
 #include "runtime/space.h"
 
 #include "runtime/classes.h"
+#include "runtime/memory.h"
 #include "runtime/names.h"
 #include "runtime/stacks.h"
 #include "runtime/walk.h"
@@ -35,7 +36,11 @@ static size_t table_memory(const tsl__table *t) { return t->pool.memory + t->ind
   DO(moves, tsl__move)                \
   DO(named, tsl__named_walk)          \
   DO(resumed, tsl__resumed)           \
-  DO(wides, tsl__wide)
+  DO(wides, tsl__wide)                \
+  DO(opens, tsl__open)                \
+  DO(used, tsl__used)                 \
+  DO(texts, tsl__text)                \
+  DO(memories, tsl__memory)
 
 /* Number 0 means "none" in every table. */
 static bool reserve_zero(tsl__space *s) {
@@ -83,6 +88,7 @@ void tsl__space_free(tsl__space *s) {
   tsl_allocator a = s->alloc;
   if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
   tsl__walk_scratch_free(s);
+  tsl__memory_free(s);
   if (s->gather) tsl__gather_free(s, s->gather);
   tsl__free(&a, s->gather, sizeof *s->gather);
 #define FREE(name, type) table_free(&s->name, &a);

@@ -3,6 +3,7 @@
  */
 #include "runtime/stacks.h"
 
+#include "runtime/memory.h"
 #include "runtime/names.h"
 
 #define UNION_DEPTH_MAX 4000u /* levels of tails united at once */
@@ -12,7 +13,7 @@
 
 static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
 
-static const tsl__cell *cell_at(const tsl__space *s, uint32_t i) { return tsl__space_at(s, cells, i); }
+#define cell_at tsl__cell_at
 
 static uint32_t cell_intern(tsl__space *space, tsl__cell c) {
   uint64_t hash = tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
@@ -39,7 +40,7 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__stack_rec *r = tsl__stack_at(space, i);
-    if (r->n == n && !memcmp(r->cells, cells, n * sizeof *cells)) return i;
+    if (r->n == n && !r->memory && !memcmp(r->cells, cells, n * sizeof *cells)) return i;
   }
   if (n > space->max_stacks) return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"), 0;
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
@@ -54,14 +55,7 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
 
 /* ---- landing -------------------------------------------------------------------------------------------------- */
 
-/* Where the frames of the next position are gathered, and the frames entered on the way, to see cycles. Inside a token positions stay lists of frames; only
- * the last one is interned. */
-typedef TSL__VEC(tsl__cell) cell_vec;
-typedef struct step {
-  cell_vec landed, from;
-  cell_vec entered;
-  uint32_t depth;
-} step;
+typedef tsl__stepping step;
 
 static void step_free(tsl__space *space, step *s) {
   tsl__vec_free(&space->alloc, &s->landed);
@@ -90,8 +84,9 @@ static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl_
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = cell_at(space, t->cells[i]);
-    tsl__state state = c->state;
+    tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_after);
     uint32_t count = c->count;
+    if (!state) continue;
     if (names) {
       tsl__target to = tsl__resume_to(space, state, names->range[0].lo);
       if (!to) return;
@@ -192,7 +187,8 @@ static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte)
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = cell_at(space, t->cells[i]);
-    step_cell(space, s, c->state, c->count, c->tail, byte);
+    tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_before);
+    if (state) step_cell(space, s, state, c->count, c->tail, byte);
   }
 }
 
@@ -246,6 +242,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
     if (!called) return;
     if (!(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !called->edges && !tsl__bytes_has(&called->live, byte)) continue;
     tsl__stack below = push(space, r->edge[i].push, count, tail);
+    if (below && s->watch) tsl__step_note_call(space, s, below);
     if (below) step_cell(space, s, callee, c, below, byte);
   }
 }
@@ -255,7 +252,7 @@ tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state) {
   land(space, &s, state, 0, 0);
   tsl__stack result = collect(space, &s);
   step_free(space, &s);
-  return result;
+  return result && space->guards ? tsl__memory_begin(space, result) : result;
 }
 
 /* The frames of a position as the list to step from. */
@@ -269,7 +266,7 @@ static bool load(tsl__space *space, step *s, tsl__stack at) {
 
 /* One byte on; false if it is rejected. */
 static bool step_byte(tsl__space *space, step *s, uint8_t byte) {
-  cell_vec from = s->landed;
+  tsl__cells from = s->landed;
   s->landed = s->from;
   s->from = from;
   s->landed.n = s->entered.n = 0;
@@ -282,6 +279,7 @@ static bool step_byte(tsl__space *space, step *s, uint8_t byte) {
 }
 
 tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
+  if (tsl__stack_at(space, from)->memory) return tsl__memory_bytes(space, from, &byte, 1, NULL);
   step s = {0};
   tsl__stack to = load(space, &s, from) && step_byte(space, &s, byte) ? collect(space, &s) : 0;
   step_free(space, &s);
@@ -289,6 +287,7 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
 }
 
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
+  if (tsl__stack_at(space, from)->memory) return tsl__memory_bytes(space, from, bytes, n, accepted);
   step s = {0};
   size_t i = 0;
   bool alive = load(space, &s, from);
@@ -359,6 +358,10 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
   tsl__stack to = 0;
   if (tsl__stack_find_token(space, from, token, &to)) return to;
   const tsl_vocab *v = space->vocab;
+  if (tsl__stack_at(space, from)->memory) {
+    to = tsl__memory_token(space, from, token);
+    return space->status == TSL_OK && remember_move(space, from, token, to) ? to : 0;
+  }
   step s = {0};
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
   bool alive = !v->special[token] && begin < end && load(space, &s, from);
@@ -430,11 +433,16 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, at);
   uint32_t known = atomic_load_explicit(&r->mask, memory_order_acquire);
   if (known) return known - 1;
-  tsl__gather *g = space->gather;
-  tsl__gather_clear(g);
-  gather_chain(space, g, at, TSL__WHOLE, 0);
-  if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
-  tsl__mask m = tsl__gather_done(space, g);
+  tsl__mask m;
+  if (r->memory) {
+    m = tsl__memory_mask(space, at);
+  } else {
+    tsl__gather *g = space->gather;
+    tsl__gather_clear(g);
+    gather_chain(space, g, at, TSL__WHOLE, 0);
+    if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
+    m = tsl__gather_done(space, g);
+  }
   if (space->status != TSL_OK) return 0;
   atomic_store_explicit(&r->mask, m + 1, memory_order_release);
   return m;
@@ -476,6 +484,7 @@ static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count
 }
 
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
+  if (tsl__stack_at(space, at)->memory) return tsl__memory_next(space, at, out);
   step s = {0};
   memset(out, 0, sizeof *out);
   const tsl__stack_rec *r = tsl__stack_at(space, at);
@@ -537,3 +546,13 @@ uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) {
   tsl__vec_free(&space->alloc, &known);
   return best;
 }
+
+/* ---- for memory.c --------------------------------------------------------------------------------------------------- */
+
+void tsl__step_free(tsl__space *space, step *s) { step_free(space, s); }
+bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) { return load(space, s, at); }
+bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) { return step_byte(space, s, byte); }
+void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) { land(space, s, state, count, tail); }
+tsl__stack tsl__step_collect(tsl__space *space, step *s) { return collect(space, s); }
+bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to) { return find_move(space, from, by, to); }
+bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to) { return remember_move(space, from, by, to); }

@@ -30,6 +30,7 @@ typedef struct tsl__stack_rec {
   const uint32_t *cells; /* sorted numbers */
   uint32_t n;
   bool complete;              /* the text may end here */
+  uint32_t plain, memory, text; /* of a position with a memory: the position without, and the memory (memory.h); else 0 */
   _Atomic(uint32_t) mask;     /* number of the mask + 1, once known */
   _Atomic(uint64_t) identity; /* XXH3-64 of the mask's words, once asked for (0: not yet) */
 } tsl__stack_rec;
@@ -40,6 +41,7 @@ typedef struct tsl__move {
   uint32_t by;         /* a token, or TSL__MOVE_UNION and the other position */
 } tsl__move;
 #define TSL__MOVE_UNION 0x80000000u
+#define TSL__MOVE_ALIVE 0x40000000u /* and a memory: can a text end from there? (memory.c) */
 
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at(s, stacks, i); }
 

@@ -97,6 +97,8 @@ static tsl__state stand_in(tsl__space *space, tsl__state state) {
   tsl__state_rec *c = tsl__state_own(space, copy);
   c->handle = r->handle;
   c->flags = r->flags;
+  c->guarded = r->guarded;
+  c->otherwise = r->otherwise;
   c->loop_min = r->loop_min;
   c->loop_max = r->loop_max;
   tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->alloc);

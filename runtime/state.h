@@ -71,11 +71,13 @@ typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;
   uint8_t hinted;  /* `hint` was asked for */
+  uint8_t guarded; /* a frame comes back here with a value or a name that must be new: see memory.h */
   uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
   uint16_t edges, token_edges;
   uint16_t live_count; /* bytes in `live` */
   uint32_t handle;              /* the compiler's number of it */
   uint32_t loop_min, loop_max;  /* of the active loop */
+  tsl__state otherwise;         /* guarded: where it comes back to with one that is not new */
   const uint8_t *upper;         /* last byte of each range */
   tsl__target *targets;         /* of each range; 0 = dead; LATER ones change under the lock */
   const tsl__edge *edge;
