@@ -24,7 +24,7 @@
 #define TSL__SCHEMA_DEPTH 500u         /* subschemas of one value inside one another; values that must be inside one another */
 #define TSL__SCHEMA_CHAIN 2000u        /* items that contains must count one by one */
 #define TSL__SCHEMA_SEARCH 200000u     /* steps of one search for the cheapest way to satisfy clauses */
-#define TSL__SCHEMA_UNIQUE 256u        /* different values under uniqueItems */
+#define TSL__SCHEMA_UNIQUE 1024u       /* different values under uniqueItems that are listed */
 
 /* ---- keywords --------------------------------------------------------------------------------------------------- */
 

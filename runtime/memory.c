@@ -297,8 +297,13 @@ static uint8_t captured(const tsl__space *space, const tsl__open *o) {
   return o->start != TSL__OPEN_NONE || (o->below && open_at(space, o->below)->captured);
 }
 
+static uint8_t remembers(const tsl__space *space, const tsl__open *o) {
+  return o->captured || o->used || (o->below && open_at(space, o->below)->remembers);
+}
+
 static void set_open(tsl__space *space, run *r, tsl__open *o) {
   o->captured = captured(space, o);
+  o->remembers = remembers(space, o);
   r->open = intern_open(space, o);
   if (o->captured) return;
   r->text = 0;
@@ -386,6 +391,7 @@ static void scan(tsl__space *space, run *r, uint8_t byte) {
     const tsl__open *o = r->open ? open_at(space, r->open) : NULL;
     tsl__open inner = {.below = r->open, .depth = o ? o->depth + 1 : 1, .start = TSL__OPEN_NONE, .object = byte == '{'};
     inner.captured = captured(space, &inner);
+    inner.remembers = remembers(space, &inner);
     r->open = intern_open(space, &inner);
   }
 }
@@ -422,6 +428,7 @@ typedef struct looking {
   TSL__VEC(tsl__stack) seen; /* one for each pair of plain position and memory */
   uint32_t *slots;           /* of seen, by pair: index + 1 */
   uint32_t slot_count;
+  uint32_t begun;            /* bytes of the text where the search began */
 } looking;
 
 static uint32_t *slot_of(const tsl__space *space, looking *l, const tsl__stack_rec *p) {
@@ -461,6 +468,63 @@ static void note_alive(tsl__space *space, tsl__stack at, uint32_t verdict) {
   if (!known_alive(space, at, &known)) tsl__move_add(space, p->plain, TSL__MOVE_ALIVE | p->memory, verdict);
 }
 
+/* The last bytes of the text, at most n. */
+static uint32_t last_bytes(const tsl__space *space, const run *r, uint8_t *out, uint32_t n) {
+  uint32_t have = 0;
+  for (size_t i = r->bytes.n; i-- > 0 && have < n;) out[n - ++have] = r->bytes.at[i];
+  for (uint32_t t = r->text; t && have < n;) {
+    const tsl__text *x = tsl__space_at(space, texts, t);
+    for (uint32_t i = x->n; i-- > 0 && have < n;) out[n - ++have] = x->at[i];
+    t = x->before;
+  }
+  memmove(out, out + n - have, have);
+  return have;
+}
+
+static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
+
+#define ZEROS_MAX 40u      /* in a row, where a number has no exponent */
+#define ZEROS_MAX_SHORT 6u /* where it may have one instead */
+
+/* Would the byte only spell a number at greater length that can be spelled without? There is no end to that: zeros at the end of a fraction, and at the
+ * beginning of an exponent; E is e, and e+1 is e1. */
+static bool pads(const tsl__space *space, const run *r, const tsl__bytes *next, uint8_t byte) {
+  uint8_t at[ZEROS_MAX + 4];
+  if (r->in_string || (!is_digit(byte) && byte != 'E' && byte != '+')) return false;
+  uint32_t n = last_bytes(space, r, at, sizeof at), zeros = 0;
+  if (!is_digit(byte)) return n && (at[n - 1] == 'e' || at[n - 1] == 'E' || (byte == 'E' && is_digit(at[n - 1])));
+  while (zeros < n && at[n - 1 - zeros] == '0') zeros++;
+  if (zeros == 1 && n > 1) {
+    uint8_t before = at[n - 2] == '+' || at[n - 2] == '-' ? n > 2 ? at[n - 3] : 0 : at[n - 2];
+    if (before == 'e' || before == 'E') return true;
+  }
+  return byte == '0' && zeros >= (tsl__bytes_has(next, 'e') ? ZEROS_MAX_SHORT : ZEROS_MAX);
+}
+
+/* Where in the bytes does an escape of the form \uXXXX stand that is not complete; n: nowhere. */
+static uint32_t open_escape(const uint8_t *at, uint32_t n) {
+  for (uint32_t k = 2; k <= 5 && k <= n; k++) {
+    if (at[n - k] != '\\' || at[n - k + 1] != 'u') continue;
+    uint32_t slashes = 0;
+    while (slashes < n - k && at[n - k - 1 - slashes] == '\\') slashes++;
+    return slashes % 2 ? n : n - k;
+  }
+  return n;
+}
+
+/* Would the byte escape what needs no escape, or spell a hexadecimal digit in capitals? An escape that was begun before the search may be anything. */
+static bool respells(const tsl__space *space, const run *r, uint32_t begun, uint8_t byte) {
+  uint8_t at[64];
+  if (!r->in_string) return false;
+  uint32_t n = last_bytes(space, r, at, sizeof at), first = run_total(space, r) - n;
+  if (r->escaped) return byte == '/' && first + n > begun;
+  uint32_t escape = open_escape(at, n), digit = n - escape - 2;
+  if (escape == n) return false;
+  if (byte >= 'A' && byte <= 'F') return true;
+  if (first + escape < begun) return false;
+  return digit < 2 ? byte != '0' : digit == 2 && byte != '0' && byte != '1';
+}
+
 /* All ways on by one byte from a position; true as soon as one of them is watched no more. */
 static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
   tsl__bytes next;
@@ -468,7 +532,7 @@ static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
   bool found = false;
   if (!tsl__stack_next(space, tsl__stack_at(space, at)->plain, &next)) return false;
   for (unsigned b = 0; b < 256 && !found && space->status == TSL_OK; b++) {
-    if (!tsl__bytes_has(&next, b) || !run_load(space, &r, at) || !run_byte(space, &r, (uint8_t)b)) continue;
+    if (!tsl__bytes_has(&next, b) || !run_load(space, &r, at) || pads(space, &r, &next, (uint8_t)b) || respells(space, &r, l->begun, (uint8_t)b) || !run_byte(space, &r, (uint8_t)b)) continue;
     uint32_t verdict = 0;
     tsl__stack to = r.denies.n ? run_position(space, &r) : 0;
     if (!r.denies.n || (to && known_alive(space, to, &verdict) && verdict == ALIVE)) found = space->status == TSL_OK;
@@ -483,6 +547,7 @@ static bool alive(tsl__space *space, tsl__stack at) {
   if (known_alive(space, at, &verdict)) return verdict == ALIVE;
   looking l = {0};
   bool found = false;
+  l.begun = ((const tsl__text *)tsl__space_at(space, texts, tsl__stack_at(space, at)->text))->total;
   look_later(space, &l, at);
   while (l.queue.n && !found && space->status == TSL_OK) found = look_around(space, &l, l.queue.at[--l.queue.n]);
   if (found) note_alive(space, at, ALIVE);
@@ -551,11 +616,17 @@ static bool leads(tsl__space *space, run *r, tsl__stack from, tsl_token token) {
   return to && alive(space, to);
 }
 
+static const uint32_t *crossing(const tsl__space *space, const tsl__memory *m) {
+  const tsl__crossing *c = space->parent->crossing;
+  const tsl__open *o = m->open ? open_at(space, m->open) : NULL;
+  bool array = o && !o->object && !m->in_string && (space->guards & TSL__GUARD_VALUES);
+  if (!array && !(o && o->remembers)) return c->whole;
+  return m->in_string ? c->quoted : c->comma;
+}
+
 /* Tokens of `plain` that may lead nowhere, into `out`. */
 static void candidates(tsl__space *space, const tsl__memory *m, tsl__mask plain, uint32_t *out, uint32_t *scratch, size_t words) {
-  const tsl__crossing *c = space->crossing ? space->crossing : space->parent ? space->parent->crossing : NULL;
-  if (c) memcpy(out, m->in_string ? c->quoted : c->comma, words * sizeof *out);
-  else memset(out, 0xFF, words * sizeof *out);
+  memcpy(out, crossing(space, m), words * sizeof *out);
   for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
     tsl__mask_write(space, tsl__stack_mask(space, m->denies[i].at), scratch);
     for (size_t w = 0; w < words; w++) out[w] |= scratch[w];
@@ -568,7 +639,7 @@ tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
   const tsl__memory *m = tsl__space_at(space, memories, p->memory);
   tsl__mask plain = tsl__stack_mask(space, p->plain);
-  if (space->status != TSL_OK || (!(space->guards & TSL__GUARD_VALUES) && !m->n)) return plain;
+  if (space->status != TSL_OK) return plain;
   size_t words = tsl_vocab_mask_words(space->vocab);
   uint32_t *maybe = tsl__alloc(&space->alloc, 2 * words * sizeof *maybe);
   TSL__VEC(tsl_token) gone = {0};
@@ -595,22 +666,33 @@ tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at) {
 
 /* ---- tokens that may pass from one item into the next ----------------------------------------------------------------- */
 
+/* Are these characters among the bytes, one after the other? */
+static bool in_order(const uint8_t *at, const uint8_t *end, const char *characters) {
+  for (; *characters; characters++) {
+    at = memchr(at, *characters, (size_t)(end - at));
+    if (!at++) return false;
+  }
+  return true;
+}
+
 tsl_status tsl__memory_prepare(tsl__space *base) {
   const tsl_vocab *v = base->vocab;
   tsl__crossing *c = tsl__alloc_zero(&base->alloc, sizeof *c);
   if (!c) return TSL_ERR_NO_MEMORY;
   c->words = tsl_vocab_mask_words(v);
-  c->comma = tsl__alloc_zero(&base->alloc, 2 * c->words * sizeof *c->comma);
+  c->comma = tsl__alloc_zero(&base->alloc, 3 * c->words * sizeof *c->comma);
   if (!c->comma) {
     tsl__free(&base->alloc, c, sizeof *c);
     return TSL_ERR_NO_MEMORY;
   }
   c->quoted = c->comma + c->words;
+  c->whole = c->quoted + c->words;
   for (tsl_token t = 0; t < v->size; t++) {
     const uint8_t *at = v->bytes + v->offsets[t], *end = v->bytes + v->offsets[t + 1];
     const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
     if (memchr(at, ',', (size_t)(end - at))) c->comma[t >> 5] |= (uint32_t)1 << (t & 31);
     if (quote && memchr(quote, ',', (size_t)(end - quote))) c->quoted[t >> 5] |= (uint32_t)1 << (t & 31);
+    if (in_order(at, end, "[,") || in_order(at, end, "\":,\"")) c->whole[t >> 5] |= (uint32_t)1 << (t & 31);
   }
   base->crossing = c;
   return TSL_OK;
@@ -619,7 +701,7 @@ tsl_status tsl__memory_prepare(tsl__space *base) {
 void tsl__memory_free(tsl__space *space) {
   tsl__crossing *c = space->crossing;
   if (!c) return;
-  tsl__free(&space->alloc, c->comma, 2 * c->words * sizeof *c->comma);
+  tsl__free(&space->alloc, c->comma, 3 * c->words * sizeof *c->comma);
   tsl__free(&space->alloc, c, sizeof *c);
   space->crossing = NULL;
 }

@@ -13,9 +13,10 @@
  *           frame comes back to at such a place is replaced by what it is `otherwise`, mostly nothing.
  * Dead ends A position whose denies are dead can be completed: what is begun is new, and the compiler saw to it that there are enough values. While one is
  *           alive, a search looks for one way on: over bytes, over pairs of plain position and memory, until all denies are dead. Mostly its first byte
- *           already differs. The language of the denies is finite up to white space and spelling, so it ends; what it found is remembered.
+ *           already differs. The language of the denies is finite up to spelling, and of the endless spellings of numbers (1.000, 1e00) it tries those
+ *           with few zeros in a row only, so it ends; what it found is remembered.
  * Masks     The mask is the plain one less the tokens that lead nowhere. Candidates are those that some deny takes too (its own mask tells) and those
- *           that pass the end of one item and enter the next: they must hold a comma, and in a string a quote before it: two bitsets that the vocabulary has. Each
+ *           that pass the end of one item and enter the next: they must hold a comma, and in a string a quote before it: bitsets that the vocabulary has. Each
  *           candidate is tried. Without a deny, and in a string, that is a few dozen tokens.
  * Example   After `["a", "` of unique strings the deny stands in `a"`: candidates `a`, `a"`, `a",` …: `a` can go on, the others are taken out.
  * Merging   Values used are kept in groups of 1, 2, 4 … so that n items make O(log n) denies and O(n log n) work.
@@ -60,6 +61,7 @@ typedef struct tsl__open {
   uint8_t object, value; /* value: the colon was read */
   uint8_t passed;        /* the name that ended passed a guard */
   uint8_t captured;      /* here or below something is watched */
+  uint8_t remembers;     /* here or below something is watched or was used */
 } tsl__open;
 #define TSL__OPEN_NONE UINT32_MAX
 
@@ -79,6 +81,7 @@ typedef struct tsl__memory {
 typedef struct tsl__crossing {
   uint32_t *comma;  /* outside strings: with a comma */
   uint32_t *quoted; /* in a string: with a quote and a comma after it */
+  uint32_t *whole;  /* where nothing is remembered: with an opening bracket and a comma after it, or with a comma between two names */
   size_t words;
 } tsl__crossing;
 
