@@ -522,6 +522,7 @@ static bool respells(const tsl__space *space, const run *r, uint32_t begun, uint
   if (escape == n) return false;
   if (byte >= 'A' && byte <= 'F') return true;
   if (first + escape < begun) return false;
+  if (escape >= 6 && at[escape - 6] == '\\' && at[escape - 5] == 'u' && (at[escape - 4] | 0x20) == 'd') return false; /* the second half of a pair */
   return digit < 2 ? byte != '0' : digit == 2 && byte != '0' && byte != '1';
 }
 

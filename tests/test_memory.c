@@ -1,0 +1,319 @@
+/* test_memory.c - what must not be repeated: against enumeration, token by token, and in every spelling.
+ *
+ *   enumerated  small languages: all their texts are listed by a naive recursion; after each prefix of each text exactly those bytes may come next that
+ *               some text goes on with, and the text may end exactly where one does
+ *   masks       random walks under masks: a bit is set exactly if a fork accepts the token; every walk ends; no two items are equal (tsl__json_equal)
+ *   spellings   random values, written twice in random spellings: never both; written beside different ones: always
+ *   moving      rollback, fork and reset come back to the same masks
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/json.h"
+#include "tests/check.h"
+#include "turnstile.h"
+
+static tsl_vocab *vocab;
+
+static tsl_grammar *compile(const char *schema, tsl_whitespace whitespace) {
+  tsl_schema_options options = {.whitespace = whitespace, .order = TSL_ORDER_ANY};
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_status status = tsl_grammar_json_schema(vocab, schema, strlen(schema), &options, NULL, &g, &error);
+  CHECKF(status == TSL_OK, "%s: %s", schema, error.message);
+  return g;
+}
+
+/* ---- enumerated --------------------------------------------------------------------------------------------------------- */
+
+#define TEXTS_MAX 4000
+#define TEXT_MAX 120
+
+struct listing {
+  char at[TEXTS_MAX][TEXT_MAX];
+  size_t n;
+};
+static struct listing listing;
+
+struct small {
+  const char *schema;
+  const char *items[12]; /* in the spelling that is enumerated; equal values have equal numbers */
+  int value[12];
+  int count, min, max;
+  const char *open, *close;
+};
+
+static const struct small smalls[] = {
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]?$\"}}", {"\"\"", "\"a\"", "\"b\""}, {0, 1, 2}, 3, 0, 3, "[", "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^(a|ab|ba)$\"}}",
+     {"\"a\"", "\"ab\"", "\"ba\""}, {0, 1, 2}, 3, 2, 3, "[", "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]{2}$\"}}",
+     {"\"aa\"", "\"ab\"", "\"ba\"", "\"bb\""}, {0, 1, 2, 3}, 4, 0, 3, "[", "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[{\"a\":\"x\",\"b\":\"y\"},{\"a\":\"x\"},[\"x\"],\"x\"]}}",
+     {"{\"a\":\"x\",\"b\":\"y\"}", "{\"b\":\"y\",\"a\":\"x\"}", "{\"a\":\"x\"}", "[\"x\"]", "\"x\""}, {0, 0, 1, 2, 3}, 5, 0, 4, "[", "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]$\"},\"uniqueItems\":true},"
+     "\"maxItems\":3}",
+     {"[]", "[\"a\"]", "[\"b\"]", "[\"a\",\"b\"]", "[\"b\",\"a\"]"}, {0, 1, 2, 3, 4}, 5, 2, 3, "[", "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"object\",\"properties\":{\"k\":{\"type\":\"string\",\"pattern\":\"^[ab]$\"}},"
+     "\"additionalProperties\":false}}",
+     {"{}", "{\"k\":\"a\"}", "{\"k\":\"b\"}"}, {0, 1, 2}, 3, 0, 3, "[", "]"},
+    {"{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"string\",\"pattern\":\"^[abc]$\"}}]}",
+     {"\"a\"", "\"b\"", "\"c\""}, {0, 1, 2}, 3, 0, 3, "[", "]"},
+    {"{\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]?$\"}}},\"required\":[\"l\"],"
+     "\"additionalProperties\":false}",
+     {"\"\"", "\"a\"", "\"b\""}, {0, 1, 2}, 3, 0, 3, "{\"l\":[", "]}"},
+};
+
+static void list_texts(const struct small *s, char *text, size_t n, unsigned used, int items) {
+  if (items >= s->min && listing.n < TEXTS_MAX) snprintf(listing.at[listing.n++], TEXT_MAX, "%.*s%s", (int)n, text, s->close);
+  if (items == s->max) return;
+  for (int i = 0; i < s->count; i++) {
+    if ((used >> s->value[i]) & 1u) continue;
+    int added = snprintf(text + n, TEXT_MAX - n, "%s%s", items ? "," : "", s->items[i]);
+    list_texts(s, text, n + (size_t)added, used | 1u << s->value[i], items + 1);
+  }
+}
+
+/* Bytes that spell the same in another way are not enumerated. */
+static bool enumerated(unsigned byte) { return byte > 0x20 && byte < 0x7F && byte != '\\' && !strchr(".eE+-0123456789", (int)byte); }
+
+static void check_prefix(tsl_grammar *g, const char *text, size_t n) {
+  bool wanted[256] = {false};
+  uint32_t next[8];
+  tsl_matcher *m;
+  for (size_t i = 0; i < listing.n; i++)
+    if (!strncmp(listing.at[i], text, n) && listing.at[i][n]) wanted[(uint8_t)listing.at[i][n]] = true;
+  if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+  tsl_status status = tsl_matcher_accept_bytes(m, text, n, NULL);
+  CHECKF(status == TSL_OK, "%.*s: %s", (int)n, text, tsl_status_name(status));
+  CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK);
+  for (unsigned b = 0; b < 256; b++)
+    if (enumerated(b)) CHECKF(wanted[b] == ((next[b / 32] >> b % 32) & 1u), "%.*s before '%c'", (int)n, text, (int)b);
+  tsl_matcher_free(m);
+}
+
+static void test_enumerated(void) {
+  for (size_t i = 0; i < sizeof smalls / sizeof *smalls; i++) {
+    tsl_grammar *g = compile(smalls[i].schema, TSL_WS_COMPACT);
+    char text[TEXT_MAX];
+    if (!g) continue;
+    listing.n = 0;
+    list_texts(&smalls[i], text, (size_t)snprintf(text, sizeof text, "%s", smalls[i].open), 0, 0);
+    CHECK(listing.n < TEXTS_MAX);
+    for (size_t k = 0; k < listing.n; k++)
+      for (size_t n = 0; n <= strlen(listing.at[k]); n++) check_prefix(g, listing.at[k], n);
+    tsl_grammar_release(g);
+  }
+}
+
+/* ---- masks -------------------------------------------------------------------------------------------------------------- */
+
+static const char *const walked[] = {
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"string\",\"maxLength\":2}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":30}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"string\",\"pattern\":\"^(a|b.?|[0-9]{2})$\"}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\",\"properties\":{\"id\":{\"enum\":[1,2,\"a\"]},\"x\":{\"type\":\"boolean\"}},"
+    "\"additionalProperties\":false}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"type\":[\"boolean\",\"null\"]}}}",
+    "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{\"enum\":[1,11]}}]}",
+};
+
+static bool unique_items(const tsl__json *v, tsl__arena *arena) {
+  for (uint32_t i = 0; v->kind == TSL__JSON_ARRAY && i < v->length; i++)
+    for (uint32_t j = 0; j < i; j++)
+      if (tsl__json_equal(arena, &v->items[i], &v->items[j])) return false;
+  return true;
+}
+
+/* Every bit of the mask against a fork, every `stride`-th token; then one of the allowed tokens, short ones rather, into *token. */
+static bool check_mask(tsl_matcher *m, uint64_t *seed, tsl_token *token, const char *schema) {
+  static uint32_t mask[8192 / 32];
+  static tsl_token allowed[8192];
+  uint32_t size = tsl_vocab_size(vocab);
+  size_t n = 0;
+  if (tsl_matcher_mask(m, mask) != TSL_OK) return false;
+  for (tsl_token t = 0; t < size; t++) {
+    bool bit = (mask[t / 32] >> t % 32) & 1u;
+    if (bit) allowed[n++] = t;
+    tsl_matcher *fork;
+    if (!bit && tsl_test_random(seed) % 4) continue; /* a quarter of those that are not allowed */
+    if (tsl_matcher_fork(m, &fork) != TSL_OK) return false;
+    bool accepted = tsl_matcher_accept(fork, t) == TSL_OK;
+    tsl_matcher_free(fork);
+    CHECKF(accepted == bit, "%s: token %u", schema, (unsigned)t);
+  }
+  if (n) *token = allowed[tsl_test_random(seed) % n];
+  return n > 0;
+}
+
+static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, bool also_anything) {
+  tsl_matcher *m;
+  char text[4096];
+  size_t n = 0;
+  tsl_token t;
+  if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+  for (int steps = 0; steps < 12 && !tsl_matcher_is_terminated(m); steps++) {
+    bool good = check_mask(m, seed, &t, schema);
+    CHECKF(good, "%s: nothing is allowed after %.*s", schema, (int)n, text);
+    if (!good || tsl_vocab_is_eog(vocab, t)) break;
+    size_t length;
+    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &length);
+    CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+    memcpy(text + n, bytes, length);
+    n += length;
+  }
+  for (int steps = 0; !tsl_matcher_is_complete(m) && steps < 600; steps++) { /* to the end, by structure where it is allowed */
+    uint32_t next[8];
+    CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK);
+    static const char order[] = "]}\"abe1234567890:{[tfnulrasdixyk,. ";
+    const char *c = order;
+    while (*c && !((next[(uint8_t)*c / 32] >> (uint8_t)*c % 32) & 1u)) c++;
+    uint8_t byte = (uint8_t)*c;
+    for (unsigned b = 0; !*c && b < 256; b++)
+      if ((next[b / 32] >> b % 32) & 1u) byte = (uint8_t)b;
+    tsl_status status = tsl_matcher_accept_bytes(m, &byte, 1, NULL);
+    CHECKF(status == TSL_OK, "%s: stuck after %.*s", schema, (int)n, text);
+    if (status != TSL_OK) break;
+    text[n++] = (char)byte;
+  }
+  tsl__arena arena;
+  tsl__json *v;
+  tsl__arena_init(&arena, &tsl__malloc);
+  CHECKF(tsl_matcher_is_complete(m), "%s: no end after %.*s", schema, (int)n, text);
+  if (tsl_matcher_is_complete(m) && tsl__json_parse(&arena, text, n, 100, &v, NULL) == TSL_OK)
+    CHECKF(unique_items(v, &arena) || (also_anything && v->length <= 2), "%s: %.*s", schema, (int)n, text);
+  tsl__arena_free(&arena);
+  tsl_matcher_free(m);
+}
+
+static void test_masks(void) {
+  uint64_t seed = 5;
+  for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) {
+    tsl_grammar *g = compile(walked[i], i % 2 ? TSL_WS_ANY : TSL_WS_COMPACT);
+    for (int k = 0; g && k < 12; k++) walk(g, walked[i], &seed, i == 5);
+    tsl_grammar_release(g);
+  }
+}
+
+/* ---- spellings ---------------------------------------------------------------------------------------------------------- */
+
+struct text {
+  char at[8192];
+  size_t n;
+};
+
+static void put(struct text *t, const char *s) { t->n += (size_t)snprintf(t->at + t->n, sizeof t->at - t->n, "%s", s); }
+
+static void put_space(struct text *t, uint64_t *seed) {
+  static const char *const spaces[] = {"", "", "", " ", "\n", "\t "};
+  put(t, spaces[tsl_test_random(seed) % 6]);
+}
+
+/* Value number `v` of `depth`, in a spelling that `how` draws; equal numbers are equal values. */
+static void put_value(struct text *t, unsigned v, int depth, uint64_t *how) {
+  static const char *const numbers[][4] = {{"0", "-0", "0.0", "0e5"}, {"1", "1.0", "10e-1", "0.1E+1"}, {"-12", "-12.0", "-1.2e1", "-120e-1"}, {"0.5", "5e-1", "0.50", "50e-2"}};
+  static const char *const strings[][3] = {{"\"\"", "\"\"", "\"\""}, {"\"a\"", "\"\\u0061\"", "\"a\""}, {"\"/\\n\"", "\"\\/\\u000a\"", "\"\\u002F\\u000A\""},
+                                           {"\"\\ud83d\\ude00\"", "\"\xf0\x9f\x98\x80\"", "\"\\uD83D\\uDE00\""}};
+  unsigned kind = depth > 0 ? v % 5 : v % 3;
+  v /= 5;
+  put_space(t, how);
+  if (kind == 0) put(t, numbers[v % 4][tsl_test_random(how) % 4]);
+  if (kind == 1) put(t, strings[v % 4][tsl_test_random(how) % 3]);
+  if (kind == 2) put(t, v % 3 == 0 ? "null" : v % 3 == 1 ? "true" : "false");
+  if (kind == 3) {
+    put(t, "[");
+    for (unsigned i = 0; i < v % 3; i++) {
+      if (i) put(t, ",");
+      put_value(t, v / (i + 2), depth - 1, how);
+    }
+    put(t, "]");
+  }
+  if (kind == 4) {
+    static const char *const keys[][2] = {{"\"k\"", "\"\\u006b\""}, {"\"b c\"", "\"b\\u0020c\""}};
+    bool swap = tsl_test_random(how) % 2;
+    unsigned n = v % 3;
+    put(t, "{");
+    for (unsigned i = 0; i < n; i++) {
+      unsigned k = n == 2 && swap ? 1 - i : i;
+      if (i) put(t, ",");
+      put_space(t, how);
+      put(t, keys[k][tsl_test_random(how) % 2]);
+      put_space(t, how);
+      put(t, ":");
+      put_value(t, v / (k + 2), depth - 1, how);
+    }
+    put(t, "}");
+  }
+  put_space(t, how);
+}
+
+static void test_spellings(void) {
+  tsl_grammar *g = compile("{\"uniqueItems\":true}", TSL_WS_ANY);
+  uint64_t seed = 9;
+  for (int i = 0; g && i < 1500; i++) {
+    struct text t = {.n = 0};
+    unsigned n = 2 + (unsigned)(tsl_test_random(&seed) % 4);
+    unsigned range = i % 2 ? 40 : 4000;
+    put(&t, "[");
+    for (unsigned k = 0; k < n; k++) {
+      if (k) put(&t, ",");
+      put_value(&t, (unsigned)(tsl_test_random(&seed) % range), 2, &seed);
+    }
+    put(&t, "]");
+    tsl__arena arena;
+    tsl__json *v;
+    tsl_matcher *m;
+    tsl__arena_init(&arena, &tsl__malloc);
+    if (tsl__json_parse(&arena, t.at, t.n, 100, &v, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK) {
+      bool wanted = unique_items(v, &arena), got = tsl_matcher_accept_bytes(m, t.at, t.n, NULL) == TSL_OK && tsl_matcher_is_complete(m);
+      CHECKF(wanted == got, "%s: %s", t.at, wanted ? "refused" : "accepted");
+      tsl_matcher_free(m);
+    } else {
+      CHECKF(false, "%s", t.at);
+    }
+    tsl__arena_free(&arena);
+  }
+  tsl_grammar_release(g);
+}
+
+/* ---- moving ------------------------------------------------------------------------------------------------------------- */
+
+static void test_moving(void) {
+  tsl_grammar *g = compile(walked[0], TSL_WS_ANY);
+  tsl_matcher *m = NULL, *fork = NULL;
+  static uint32_t masks[24][8192 / 32], mask[8192 / 32];
+  uint64_t ids[24], id, seed = 3;
+  const uint32_t *borrowed;
+  const char *text = "[\"a\",\"ab\",\"b\"";
+  size_t n = strlen(text), words = tsl_vocab_mask_words(vocab);
+  if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+  for (size_t i = 0; i < n; i++) {
+    CHECK(tsl_matcher_mask(m, masks[i]) == TSL_OK && tsl_matcher_mask_borrow(m, &borrowed, &ids[i]) == TSL_OK);
+    CHECK(!memcmp(borrowed, masks[i], words * sizeof *mask));
+    CHECK(tsl_matcher_accept_bytes(m, text + i, 1, NULL) == TSL_OK);
+  }
+  for (int round = 0; round < 200; round++) {
+    size_t back = tsl_test_random(&seed) % n + 1;
+    CHECK(tsl_matcher_fork(m, &fork) == TSL_OK);
+    CHECK(tsl_matcher_rollback(fork, back) == TSL_OK);
+    CHECK(tsl_matcher_mask(fork, mask) == TSL_OK && !memcmp(mask, masks[n - back], words * sizeof *mask));
+    CHECK(tsl_matcher_mask_borrow(fork, &borrowed, &id) == TSL_OK && id == ids[n - back]);
+    CHECK(tsl_matcher_accept_bytes(fork, text + n - back, back, NULL) == TSL_OK);
+    CHECK(tsl_matcher_accept_bytes(fork, ",\"a\"", 4, NULL) == TSL_REJECTED);
+    tsl_matcher_free(fork);
+  }
+  tsl_matcher_reset(m);
+  CHECK(tsl_matcher_mask(m, mask) == TSL_OK && !memcmp(mask, masks[0], words * sizeof *mask));
+  CHECK(tsl_matcher_accept_bytes(m, "[\"b\"", 4, NULL) == TSL_OK);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
+int main(void) {
+  if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
+  RUN(test_enumerated, "small languages: what may follow each prefix");
+  RUN(test_masks, "masks against forks, to the end");
+  RUN(test_spellings, "equal values in every spelling");
+  RUN(test_moving, "rollback, fork, reset, identities");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
