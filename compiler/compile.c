@@ -9,6 +9,7 @@
 #include "compiler/regex.h"
 #include "compiler/schema.h"
 #include "compiler/shared.h"
+#include "compiler/tools.h"
 #include "runtime/grammar.h"
 
 /* A layer over the vocabulary's. On failure nothing is left. */
@@ -76,4 +77,63 @@ tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length, c
   if (status != TSL_OK) return status;
   status = tsl__gbnf_compile(x, vocab, text, length, root_name, max_depth, &root, error);
   return close_layer(vocab, space, x, status, root, "[]", out, error);
+}
+
+/* The grammar of a tree of formats; takes over nothing. */
+static tsl_status compile_tags(tsl_vocab *vocab, tsl__tags *t, const tsl__tag *root, const tsl_schema_options *schema, const tsl_limits *limits, tsl_grammar **out,
+                               tsl_error *error) {
+  tsl__space *space;
+  tsl__exprs *x;
+  tsl__marks *marks = NULL;
+  tsl_status status = open_layer(vocab, limits, &space, &x, error);
+  if (status != TSL_OK) return status;
+  tsl__expr e = tsl__tags_lower(t, x, root, schema, limits, &marks);
+  tsl__exprs_set_user(x, marks);
+  return close_layer(vocab, space, x, t->status, e, "[]", out, error);
+}
+
+/* Parse the text that a tree is read from; false after a failure. */
+static bool parse_tags(tsl__tags *t, const char *json, size_t length, const tsl_limits *limits) {
+  tsl__json *root;
+  uint32_t depth = limits && limits->max_depth ? limits->max_depth : 512;
+  t->status = tsl__json_parse(&t->arena, json, length, depth, &root, t->error);
+  t->text = json;
+  t->length = length;
+  t->root = t->status == TSL_OK ? root : NULL;
+  return t->root != NULL;
+}
+
+tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits, tsl_grammar **out,
+                            tsl_error *error) {
+  tsl__tags t;
+  *out = NULL;
+  if (!vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
+  tsl__tags_init(&t, vocab, &vocab->alloc, error);
+  const tsl__tag *root = parse_tags(&t, json, length, limits) ? tsl__tags_read(&t, t.root) : NULL;
+  tsl_status status = root ? compile_tags(vocab, &t, root, schema, limits, out, error) : t.status;
+  tsl__tags_free(&t);
+  return status;
+}
+
+tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, const tsl_limits *limits, tsl_grammar **out,
+                             tsl_error *error) {
+  tsl__tags t;
+  *out = NULL;
+  if (!vocab || !options || !options->preset) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a preset are needed");
+  tsl__tags_init(&t, vocab, &vocab->alloc, error);
+  const tsl__tag *root = parse_tags(&t, request, length, limits) ? tsl__tools_read(&t, options) : NULL;
+  tsl_status status = root ? compile_tags(vocab, &t, root, options->schema, limits, out, error) : t.status;
+  tsl__tags_free(&t);
+  return status;
+}
+
+tsl_status tsl_tools_write(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, tsl_line_sink sink, void *ctx, tsl_error *error) {
+  tsl__tags t;
+  if (!vocab || !options || !options->preset) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a preset are needed");
+  tsl__tags_init(&t, vocab, &vocab->alloc, error);
+  const tsl__tag *root = parse_tags(&t, request, length, NULL) ? tsl__tools_read(&t, options) : NULL;
+  char *json = root ? tsl__tags_write(&t, root) : NULL;
+  if (json) sink(ctx, json);
+  tsl__tags_free(&t);
+  return t.status;
 }

@@ -301,6 +301,26 @@ tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, u
 
 /* ---- looking around ----------------------------------------------------------------------------------------------- */
 
+static bool copy_into(tsl__arena *arena, const tsl__json *from, tsl__json *to) {
+  *to = *from;
+  to->user = 0;
+  if (from->key && !(to->key = tsl__arena_copy(arena, from->key, from->key_length))) return false;
+  if (from->kind == TSL__JSON_STRING || from->kind == TSL__JSON_NUMBER) return (to->text = tsl__arena_copy(arena, from->text, from->length)) != NULL;
+  if (from->kind != TSL__JSON_ARRAY && from->kind != TSL__JSON_OBJECT) return true;
+  if (!(to->items = tsl__arena_alloc(arena, from->length * sizeof *to->items + 1))) return false;
+  for (uint32_t i = 0; i < from->length; i++)
+    if (!copy_into(arena, &from->items[i], &to->items[i])) return false;
+  return true;
+}
+
+tsl__json *tsl__json_copy(tsl__arena *arena, const tsl__json *node) {
+  tsl__json *root = tsl__arena_alloc(arena, sizeof *root);
+  if (!root || !copy_into(arena, node, root)) return NULL;
+  root->key = NULL;
+  root->key_length = 0;
+  return root;
+}
+
 tsl__json *tsl__json_get(const tsl__json *object, const char *key, size_t length) {
   if (object->kind != TSL__JSON_OBJECT) return NULL;
   for (uint32_t i = 0; i < object->length; i++) {

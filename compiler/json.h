@@ -35,6 +35,9 @@ typedef struct tsl__json {
  * inside one another. Errors: SYNTAX and LIMIT with offset, line and column; NO_MEMORY. */
 tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error);
 
+/* A copy of a tree, strings included, that owns nothing outside `arena`; `user` is 0 in it. NULL when out of memory. Recursion is as deep as the tree. */
+tsl__json *tsl__json_copy(tsl__arena *arena, const tsl__json *node);
+
 /* The member of an object (a node of another kind has none); NULL if there is none. Linear. */
 tsl__json *tsl__json_get(const tsl__json *object, const char *key, size_t length);
 static inline bool tsl__json_is(const tsl__json *string, const char *text, size_t length) {

@@ -239,7 +239,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
     tsl__schema_blame(s, root);
     return false;
   }
-  out->root = tsl__schema_value(s, g);
+  out->root = s->style ? tsl__schema_styled(s, g) : tsl__schema_value(s, g);
   out->report = tsl__schema_report(s);
   return tsl__schema_ok(s);
 }
@@ -260,6 +260,19 @@ static struct schema *make(tsl__exprs *x, const tsl_schema_options *options, con
   return tsl__exprs_own(x, s, destroy) ? s : NULL;
 }
 
+/* s->root is the tree. */
+static tsl_status compile(struct schema *s, const char *text, size_t length, struct tsl__schema_result *out, tsl_error *error) {
+  s->text = text;
+  s->length = length;
+  s->error = error;
+  bool done = run(s, out);
+  s->text = NULL; /* from here on failures are the matcher's */
+  s->error = NULL;
+  if (done) return TSL_OK;
+  if (s->status == TSL_OK) return tsl__fail(error, tsl__exprs_status(s->x) != TSL_OK ? tsl__exprs_status(s->x) : TSL_ERR_NO_MEMORY, "%s", tsl__exprs_why(s->x));
+  return s->status;
+}
+
 tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
                                struct tsl__schema_result *out, tsl_error *error) {
   tsl_error ignored;
@@ -269,14 +282,17 @@ tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, c
   struct schema *s = make(x, options, limits);
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &s->root, error);
-  if (status != TSL_OK) return status;
-  s->text = text;
-  s->length = length;
-  s->error = error;
-  bool done = run(s, out);
-  s->text = NULL; /* from here on failures are the matcher's */
-  s->error = NULL;
-  if (done) return TSL_OK;
-  if (s->status == TSL_OK) return tsl__fail(error, tsl__exprs_status(x) != TSL_OK ? tsl__exprs_status(x) : TSL_ERR_NO_MEMORY, "%s", tsl__exprs_why(x));
-  return s->status;
+  return status != TSL_OK ? status : compile(s, text, length, out, error);
+}
+
+tsl_status tsl__schema_compile_tree(tsl__exprs *x, const tsl__json *tree, const struct tsl__schema_style *style, const char *text, size_t length,
+                                    const tsl_schema_options *options, const tsl_limits *limits, struct tsl__schema_result *out, tsl_error *error) {
+  tsl_error ignored;
+  if (!error) error = &ignored;
+  out->root = TSL__NONE;
+  out->report = NULL;
+  struct schema *s = make(x, options, limits);
+  if (!s || !(s->root = tsl__json_copy(&s->arena, tree))) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  s->style = style;
+  return compile(s, text, length, out, error);
 }

@@ -16,6 +16,7 @@
  *   schema_array.c    conjunctions about arrays, and following one
  *   schema_empty.c    the fewest bytes of a goal; none = nothing satisfies it
  *   schema_value.c    goals -> rules
+ *   schema_style.c    the members of an object in the styles of tool calls, which are not JSON
  *   schema_blame.c    which keywords of an unsatisfiable schema clash
  *   schema_report.c   what is enforced, as JSON
  *
@@ -33,6 +34,7 @@
 #define TSL_COMPILER_SCHEMA_H
 
 #include "compiler/expr.h"
+#include "compiler/json.h"
 
 struct tsl__schema_result {
   tsl__expr root;
@@ -42,6 +44,14 @@ struct tsl__schema_result {
 /* Compile `text`. What is made belongs to x and lives as long as it does. `options` and `limits` may be NULL. Errors as for tsl_grammar_json_schema. */
 tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
                                struct tsl__schema_result *out, tsl_error *error);
+
+/* How an object and its members are written at the top of a schema, where that is not JSON: see schema_style.c. */
+struct tsl__schema_style;
+
+/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in errors; their pointers are relative to `tree`). The tree is copied.
+ * `style` (NULL: JSON) must outlive x; then the value is an object's members in that style, without braces. */
+tsl_status tsl__schema_compile_tree(tsl__exprs *x, const tsl__json *tree, const struct tsl__schema_style *style, const char *text, size_t length,
+                                    const tsl_schema_options *options, const tsl_limits *limits, struct tsl__schema_result *out, tsl_error *error);
 
 /* Make the expressions that all schemas share (any value, object, array, string, number, white space) in the base layer, before it is frozen. A
  * compile in a layer above finds and uses them. */

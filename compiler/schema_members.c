@@ -124,12 +124,14 @@ static uint32_t cost(struct object_state *st) {
 /* ---- the rule that goes on after a member ------------------------------------------------------------------------- */
 
 static tsl__expr keys(struct schema *s, uint32_t id);
+static tsl__expr styled_members(struct schema *s, uint32_t id);
 
 static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
   struct schema *s = ctx;
   struct object_state *st = s->states.at[id];
   const struct gaps *g = tsl__schema_gaps(s, st->object->level);
   if (!g) return TSL__NONE;
+  if (st->object->styled) return styled_members(s, id);
   return tsl__expr_alt(x, complete(st) ? g->end : TSL__NONE, tsl__expr_seq(x, g->more, keys(s, id)));
 }
 
@@ -142,7 +144,10 @@ static const tsl__rule_ops next_ops = {unfold_next, print_next};
 
 static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct object_state *st = s->states.at[id];
-  if (st->next == TSL__NONE) st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE, cost(st));
+  if (st->next == TSL__NONE) {
+    bool ends = st->object->styled && complete(st); /* then nothing has to follow */
+    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), ends ? 0 : cost(st));
+  }
   return st->next;
 }
 
@@ -195,7 +200,8 @@ static void finish_way(struct member *m, uint64_t done) {
     tsl__exprs_fail(s->x, TSL_ERR_LIMIT, "a member can fulfil open constraints in more than 1024 ways");
     return;
   }
-  m->all = tsl__expr_alt(s->x, m->all, tsl__expr_seq(s->x, tsl__schema_member(s, value, o->level), next_rule(s, id)));
+  tsl__expr one = o->styled ? tsl__schema_styled_member(s, o, m->key, m->cell, value) : tsl__schema_member(s, value, o->level);
+  m->all = tsl__expr_alt(s->x, m->all, tsl__expr_seq(s->x, one, next_rule(s, id)));
 }
 
 static bool fits(const struct member *m, const struct target *t) {
@@ -310,6 +316,18 @@ static tsl__expr keys(struct schema *s, uint32_t id) {
   return all;
 }
 
+/* The same in a style that is not JSON: members one after the other, and no bracket at the end. */
+static tsl__expr styled_members(struct schema *s, uint32_t id) {
+  struct object_state *st = s->states.at[id];
+  const struct object *o = st->object;
+  tsl__expr all = TSL__NONE;
+  for (uint32_t k = 0; k < o->n && tsl__schema_ok(s); k++)
+    if (allows(s, id, k)) all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], k, UINT32_MAX, false).all);
+  for (uint32_t c = 0; c < o->cell_count && order_allows(st, UINT32_MAX) && tsl__schema_ok(s); c++)
+    all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], UINT32_MAX, c, false).all);
+  return tsl__expr_alt(s->x, complete(st) ? TSL__EPS : TSL__NONE, all);
+}
+
 tsl__expr tsl__object_body(struct object *o) {
   struct schema *s = o->schema;
   struct object_state *st = tsl__schema_alloc(s, state_size(o));
@@ -320,6 +338,7 @@ tsl__expr tsl__object_body(struct object *o) {
   st->shortest = UNKNOWN;
   uint32_t id = intern(s, st);
   if (id == UINT32_MAX) return TSL__NONE;
+  if (o->styled) return styled_members(s, id);
   tsl__exprs *x = s->x;
   tsl__expr more = tsl__expr_seq(x, g->first, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), keys(s, id)));
   tsl__expr end = complete(st) ? tsl__expr_literal(x, "}", 1) : TSL__NONE;

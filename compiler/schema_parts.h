@@ -230,6 +230,7 @@ struct object {
   uint32_t clamp;       /* counts from here on are alike */
   bool simple;          /* no clauses and no counts: a key can be taken whenever its value can be */
   bool any;             /* no constraint at all */
+  bool styled;          /* its members are written in the schema's style */
 };
 
 struct object_state {
@@ -335,6 +336,7 @@ struct schema {
   tsl_schema_options options;
   uint32_t max_depth, max_nesting;
   bool levels; /* the depth in the output matters */
+  const struct tsl__schema_style *style; /* of the outermost object; NULL: JSON */
   struct shared shared;
 
   /* While compiling. */
@@ -509,6 +511,25 @@ bool tsl__schema_share(struct schema *s);
 tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length, bool *known);
 /* The fewest bytes of the strings of a goal, quotes included. */
 uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *e);
+
+/* ---- schema_style.c ---- */
+/* What tells a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding] close [gap]. All texts are NUL-terminated. */
+struct tsl__schema_style {
+  const char *name;
+  const char *open, *between, *inner; /* of a member whose value is a bare string: its text, without quotes and escapes */
+  const char *json_open, *json_between; /* and of one whose value is JSON; NULL: the same */
+  const char *close;
+  const char *gap, *padding; /* may stand there, once each; "" for none */
+  const char *key_stops;     /* characters that no extra key may have */
+  /* A value's frame, so that it can be found in a text. `key` NULL: the key stands before it in a frame of its own. */
+  tsl__expr (*mark_value)(void *ctx, tsl__expr body, const char *key, uint32_t key_length, bool bare);
+  tsl__expr (*mark_key)(void *ctx, tsl__expr body);
+  void *ctx;
+};
+/* All objects of a goal, members only. */
+tsl__expr tsl__schema_styled(struct schema *s, goal g);
+/* What follows a member's opening in its style: key (known key k, or a cell's), value, close. NONE: it cannot be written. */
+tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, uint32_t key, uint32_t cell, goal value);
 
 /* ---- schema_blame.c ---- */
 /* Fail with TSL_ERR_EMPTY, naming the keywords of an unsatisfiable node that clash. */

@@ -7,6 +7,7 @@
  *   1. status and errors      4. matcher (one sequence)     7. limits
  *   2. vocabulary             5. masks on logits            8. batches, background compiles, cache
  *   3. grammar                6. sampler                    9. decoding
+ *                                                          10. tags and tools
  *
  * Conventions that hold everywhere
  *   Ownership  An object that a function hands out through `**out` belongs to the caller, who ends it with the
@@ -637,6 +638,86 @@ TSL_API tsl_status tsl_budget_mask(tsl_budget *budget, const tsl_matcher *matche
  * end-of-generation tokens where they are allowed. Nothing is added inside free content (where more than 64 different bytes may follow), so that
  * strings are not cut short for it. `logits` has the vocabulary's logits_width elements. */
 TSL_API tsl_status tsl_budget_wind_down(tsl_budget *budget, const tsl_matcher *matcher, uint64_t left, uint64_t soft, float bias, float *logits);
+/* ---- 10. Tags and tools ------------------------------------------------------------------------------------------ */
+
+/* Compile a structural tag: JSON with the field names that XGrammar publishes. Either {"type": "structural_tag", "format": FORMAT}, or a bare FORMAT, or the legacy
+ * {"structures": [{"begin", "schema", "end"}], "triggers": [...]}. FORMAT has a "type": const_string, json_schema (with "style": json, qwen_xml, minimax_xml,
+ * deepseek_xml, deepseek_v4_1_xml, glm_xml, cohere_xml), regex, grammar, any_text, sequence, or, optional, plus, star, repeat, tag, triggered_tags,
+ * tags_with_separator, dispatch, token, exclude_token, any_tokens, token_triggered_tags, token_dispatch. docs/tools.md describes them.
+ * In free text every token stays allowed; the first trigger that the text spells, however it is split into tokens, begins a tag. Where constant text
+ * spells a special token, the token itself is allowed as well. `schema` holds the options of all JSON Schemas in it; it and `limits` may be NULL.
+ * Errors: SYNTAX, SCHEMA (a format is malformed), UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, with the JSON pointer. */
+TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
+                                    tsl_grammar **out, tsl_error *error);
+
+typedef enum tsl_thinking {
+  TSL_THINKING_AUTO = 0, /* the text may begin with a thinking block */
+  TSL_THINKING_ON = 1,   /* it must; where the model's prompt opens the block, the text begins inside */
+  TSL_THINKING_OFF = 2   /* it must not */
+} tsl_thinking;
+
+typedef struct tsl_tools_options {
+  const char *preset;      /* a name that tsl_tools_preset knows, or the text of a preset (JSON, begins with '{') */
+  const char *tool_choice; /* "auto", "required", "none" or a tool's name; NULL: what the request says, else auto */
+  int parallel;            /* several calls: 1 yes, -1 no, 0 what the request says, else yes */
+  tsl_thinking thinking;
+  const tsl_schema_options *schema; /* NULL: defaults */
+} tsl_tools_options;
+
+/* Compile what a model may answer to a request. `request` is the JSON body as it is sent over the wire: of OpenAI's chat completions or responses (tools,
+ * tool_choice, parallel_tool_calls, response_format or text.format), of Anthropic's messages (tools with input_schema, tool_choice), the answer to MCP's tools/list, or a
+ * bare array of tools. Members of a request that say nothing about tools are not looked at. Errors: as tsl_grammar_tags; ARGUMENT (no such preset or tool). */
+TSL_API tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, const tsl_limits *limits,
+                                     tsl_grammar **out, tsl_error *error);
+
+/* The same as a structural tag: hands `json` (NUL-terminated, valid during the call) to `sink`. */
+TSL_API tsl_status tsl_tools_write(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, tsl_line_sink sink, void *ctx,
+                                   tsl_error *error);
+
+/* The name and text (JSON, NUL-terminated, static) of preset `index`, from 0; false past the last. */
+TSL_API bool tsl_tools_preset(size_t index, const char **name, const char **json);
+
+/* Reads an answer back: text or tokens in, parts out, by the grammar's own states. For grammars of tsl_grammar_tags and tsl_grammar_tools. One thread at a time. */
+typedef struct tsl_parser tsl_parser;
+
+typedef enum tsl_part_kind {
+  TSL_PART_TEXT = 0,      /* a piece of free text, unaltered */
+  TSL_PART_REASONING = 1, /* a piece of thinking */
+  TSL_PART_CALL = 2,      /* a call begins; text is the tool's name */
+  TSL_PART_ID = 3,        /* a piece of its id, where the format has one (`call` may be one that has not begun yet) */
+  TSL_PART_ARGUMENTS = 4, /* a piece of its arguments: JSON, whatever the format */
+  TSL_PART_CALL_END = 5,
+  TSL_PART_TAG = 6,       /* any other tag begins; text is its begin */
+  TSL_PART_TAG_TEXT = 7,  /* a piece of its content */
+  TSL_PART_TAG_END = 8
+} tsl_part_kind;
+
+typedef struct tsl_part {
+  tsl_part_kind kind;
+  uint32_t call;    /* 0 for the first call */
+  const char *text; /* not NUL-terminated; valid until the next call on the parser but tsl_parser_next */
+  size_t length;
+} tsl_part;
+
+/* Errors: STATE (the grammar is of another kind), NO_MEMORY. Holds a reference on the grammar. */
+TSL_API tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_parser **out);
+TSL_API void tsl_parser_free(tsl_parser *parser); /* NULL is allowed */
+TSL_API void tsl_parser_reset(tsl_parser *parser);
+
+/* Read on. TSL_REJECTED and no change if the grammar does not allow it. Special tokens may be given as tokens or spelled. After an end-of-generation token,
+ * or tsl_parser_finish, everything is told and further text is TSL_ERR_STATE. Where a text can be read in several ways, parts end as early as they can.
+ * Cost: some 100 ns a byte. Memory: the text, what is told of it, and the stacks. */
+TSL_API tsl_status tsl_parser_text(tsl_parser *parser, const char *text, size_t length);
+TSL_API tsl_status tsl_parser_token(tsl_parser *parser, tsl_token token);
+/* The text is over. TSL_REJECTED if it is not complete; what is known so far stays available. */
+TSL_API tsl_status tsl_parser_finish(tsl_parser *parser);
+
+/* The next part that is certain; false if there is none yet. Text that may be the beginning of a tag is held back until it is known. */
+TSL_API bool tsl_parser_next(tsl_parser *parser, tsl_part *part);
+
+/* All parts so far, read or not, as {"content": "...", "reasoning": "...", "calls": [{"id", "name", "arguments"}], "tags": [{"begin", "content"}]}; a call that is not
+ * over has "incomplete": true and no whole "arguments". NULL when out of memory. Valid until the next call on the parser. */
+TSL_API const char *tsl_parser_json(tsl_parser *parser);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,404 @@
+/* cmd_tools.c - turnstile tools: what a model may answer to a request with tools.
+ *
+ * Without a text it prints the structural tag of the answer; with --parse it reads an answer back; with --compile it says how long compiling took; with --generate it
+ * writes answers by random draws.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+#include "json_out.h"
+
+#define NUDGES_MAX 64
+
+typedef struct settings {
+  const char *preset, *tools, *choice, *parse, *vocab, *tags;
+  int parallel;
+  tsl_thinking thinking;
+  bool list, compile, stream, null;
+  uint64_t generate, seed;
+  const char *nudge[NUDGES_MAX];
+  size_t nudge_count;
+} settings;
+
+static bool set_preset(void *to, const char *v) { return ((settings *)to)->preset = v, true; }
+static bool set_tools(void *to, const char *v) { return ((settings *)to)->tools = v, true; }
+static bool set_tags(void *to, const char *v) { return ((settings *)to)->tags = v, true; }
+static bool set_choice(void *to, const char *v) { return ((settings *)to)->choice = v, *v != 0; }
+static bool set_parse(void *to, const char *v) { return ((settings *)to)->parse = v, true; }
+static bool set_vocab(void *to, const char *v) { return ((settings *)to)->vocab = v, true; }
+static bool set_parallel(void *to, const char *v) { return (void)v, ((settings *)to)->parallel = 1, true; }
+static bool set_serial(void *to, const char *v) { return (void)v, ((settings *)to)->parallel = -1, true; }
+static bool set_list(void *to, const char *v) { return (void)v, ((settings *)to)->list = true; }
+static bool set_compile(void *to, const char *v) { return (void)v, ((settings *)to)->compile = true; }
+static bool set_stream(void *to, const char *v) { return (void)v, ((settings *)to)->stream = true; }
+static bool set_null(void *to, const char *v) { return (void)v, ((settings *)to)->null = true; }
+static bool set_nudge(void *to, const char *v) {
+  settings *o = to;
+  return o->nudge_count < NUDGES_MAX && *v ? o->nudge[o->nudge_count++] = v, true : false;
+}
+static bool set_generate(void *to, const char *v) { return cli_number(v, 1, 100000, &((settings *)to)->generate); }
+static bool set_seed(void *to, const char *v) { return cli_number(v, 0, UINT64_MAX, &((settings *)to)->seed); }
+
+static bool set_thinking(void *to, const char *v) {
+  static const char *const words[] = {"auto", "on", "off"};
+  for (int i = 0; i < 3; i++)
+    if (!strcmp(v, words[i])) return ((settings *)to)->thinking = (tsl_thinking)i, true;
+  return false;
+}
+
+static const cli_option table[] = {
+    {"--preset", "NAME|F", "how the model writes calls: a name of --list, or a file", set_preset},
+    {"--tools", "F", "a request (OpenAI chat completions or responses, Anthropic messages), an MCP tools/list result, or an array of tools", set_tools},
+    {"--tags", "F", "a structural tag instead of a preset and tools", set_tags},
+    {"--tool-choice", "C", "auto, required, none or a tool's name (default: what the request says)", set_choice},
+    {"--parallel", NULL, "several calls are allowed (default: what the request says, else yes)", set_parallel},
+    {"--no-parallel", NULL, "one call at most", set_serial},
+    {"--thinking", "T", "auto (default), on or off", set_thinking},
+    {"--vocab", "F", "tokenizer.json or tiktoken file (default: the embedded vocabulary)", set_vocab},
+    {"--parse", "F", "read an answer back: writes its text, thinking and calls as JSON", set_parse},
+    {"--stream", NULL, "with --parse: read byte by byte, and write each part as it becomes certain", set_stream},
+    {"--null", NULL, "with --parse: the file holds several answers, each ended by a NUL byte; one line of JSON for each, null where it does not match", set_null},
+    {"--generate", "N", "write N answers by random draws under the mask, as {\"text\", \"tokens\", \"parsed\"}, a line each", set_generate},
+    {"--seed", "S", "for --generate (default 0)", set_seed},
+    {"--nudge", "TEXT", "with --generate: write TEXT, or a beginning of it, now and then where it is allowed (at most 64 times)", set_nudge},
+    {"--compile", NULL, "compile, and say how long it and the first mask took", set_compile},
+    {"--list", NULL, "list the presets", set_list},
+};
+
+/* ---- compiling ---------------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+  const settings *o;
+  cli_text request, preset;
+  tsl_tools_options options;
+  tsl_vocab *vocab;
+  tsl_grammar *grammar;
+} job;
+
+static const char *request_name(const settings *o) { return o->tags ? o->tags : o->tools; }
+
+static bool known_preset(const char *name) {
+  const char *known, *json;
+  for (size_t i = 0; tsl_tools_preset(i, &known, &json); i++)
+    if (!strcmp(name, known)) return true;
+  return false;
+}
+
+static bool open_job(job *j, const settings *o) {
+  tsl_error error;
+  j->o = o;
+  j->options = (tsl_tools_options){.preset = o->preset, .tool_choice = o->choice, .parallel = o->parallel, .thinking = o->thinking};
+  if (!cli_read(request_name(o), &j->request)) return false;
+  if (o->preset && !known_preset(o->preset)) {
+    if (!cli_read(o->preset, &j->preset)) return false;
+    j->options.preset = j->preset.at;
+  }
+  tsl_status status = o->vocab ? tsl_vocab_load_file(o->vocab, NULL, NULL, &j->vocab, &error) : tsl_vocab_embedded(NULL, &j->vocab, &error);
+  if (status != TSL_OK) cli_complain_error(o->vocab ? o->vocab : "embedded vocabulary", &error);
+  return status == TSL_OK;
+}
+
+static bool compile(job *j) {
+  tsl_error error;
+  tsl_status status = j->o->tags ? tsl_grammar_tags(j->vocab, j->request.at, j->request.length, NULL, NULL, &j->grammar, &error)
+                                 : tsl_grammar_tools(j->vocab, j->request.at, j->request.length, &j->options, NULL, &j->grammar, &error);
+  if (status != TSL_OK) cli_complain_error(request_name(j->o), &error);
+  return status == TSL_OK;
+}
+
+static void close_job(job *j) {
+  tsl_grammar_release(j->grammar);
+  tsl_vocab_release(j->vocab);
+  cli_text_free(&j->request);
+  cli_text_free(&j->preset);
+}
+
+/* ---- printing ------------------------------------------------------------------------------------------------------- */
+
+static void print_line(void *ctx, const char *line) {
+  (void)ctx;
+  puts(line);
+}
+
+static int print_tags(job *j) {
+  tsl_error error;
+  if (j->o->tags) return cli_complain("tools: --tags is a structural tag already; say --compile, --parse or --generate");
+  if (tsl_tools_write(j->vocab, j->request.at, j->request.length, &j->options, print_line, NULL, &error) == TSL_OK) return CLI_OK;
+  return cli_complain_error(request_name(j->o), &error);
+}
+
+static int list_presets(void) {
+  const char *name, *json;
+  for (size_t i = 0; tsl_tools_preset(i, &name, &json); i++) puts(name);
+  return CLI_OK;
+}
+
+static int time_compile(job *j) {
+  tsl_matcher *m = NULL;
+  double best = 0, best_mask = 0;
+  uint32_t *mask = cli_allocate(tsl_vocab_mask_words(j->vocab), sizeof *mask);
+  int code = CLI_OK;
+  for (int i = 0; i < 6 && code == CLI_OK; i++) { /* the first one warms the vocabulary */
+    tsl_grammar_release(j->grammar);
+    j->grammar = NULL;
+    double start = cli_now();
+    code = compile(j) ? CLI_OK : CLI_BAD;
+    double compiled = cli_now();
+    if (code == CLI_OK && (tsl_matcher_new(j->grammar, NULL, &m) != TSL_OK || tsl_matcher_mask(m, mask) != TSL_OK)) code = cli_complain("tools: no mask");
+    double masked = cli_now();
+    if (i == 1 || (i > 1 && masked - start < best_mask)) best = compiled - start, best_mask = masked - start;
+    tsl_matcher_free(m);
+    m = NULL;
+  }
+  if (code == CLI_OK) printf("compiled in %.0f us, first mask after %.0f us\n", best, best_mask);
+  free(mask);
+  return code;
+}
+
+/* ---- parsing -------------------------------------------------------------------------------------------------------- */
+
+static void print_part(const tsl_part *part) {
+  static const char *const kinds[] = {"text", "reasoning", "call", "id", "arguments", "call_end", "tag", "tag_text", "tag_end"};
+  printf("{\"part\": \"%s\", \"call\": %u, \"text\": ", kinds[part->kind], part->call);
+  json_out_string(part->text, part->length);
+  puts("}");
+}
+
+static void print_parts(tsl_parser *p) {
+  tsl_part part;
+  while (tsl_parser_next(p, &part)) print_part(&part);
+}
+
+static int read_back(tsl_parser *p, const cli_text *text, bool stream) {
+  tsl_status status = TSL_OK;
+  size_t step = stream ? 1 : text->length, at = 0;
+  for (; at < text->length && status == TSL_OK; at += step) {
+    status = tsl_parser_text(p, text->at + at, step);
+    if (stream) print_parts(p);
+  }
+  if (status == TSL_REJECTED && !stream) { /* where? */
+    for (at = 0; at < text->length && tsl_parser_text(p, text->at + at, 1) == TSL_OK; at++) continue;
+    at += 1;
+  }
+  if (status == TSL_OK) status = tsl_parser_finish(p);
+  else if (status == TSL_REJECTED) fprintf(stderr, "turnstile: the answer does not match from byte %zu on\n", at - 1);
+  if (status == TSL_REJECTED && at >= text->length) fprintf(stderr, "turnstile: the answer is not complete\n");
+  if (stream) print_parts(p);
+  else puts(tsl_parser_json(p));
+  return status == TSL_OK ? CLI_OK : status == TSL_REJECTED ? CLI_NO : cli_complain("tools: %s", tsl_status_name(status));
+}
+
+static int read_all(tsl_parser *p, const cli_text *text) {
+  for (size_t from = 0, to; from < text->length; from = to + 1) {
+    for (to = from; to < text->length && text->at[to]; to++) continue;
+    tsl_parser_reset(p);
+    bool whole = tsl_parser_text(p, text->at + from, to - from) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
+    puts(whole ? tsl_parser_json(p) : "null");
+  }
+  return CLI_OK;
+}
+
+static int parse(job *j) {
+  cli_text text = {0};
+  tsl_parser *p = NULL;
+  if (!cli_read(j->o->parse, &text)) return CLI_BAD;
+  int code = tsl_parser_new(j->grammar, NULL, &p) == TSL_OK ? CLI_OK : cli_complain("tools: no parser");
+  if (code == CLI_OK) code = j->o->null ? read_all(p, &text) : read_back(p, &text, j->o->stream);
+  tsl_parser_free(p);
+  cli_text_free(&text);
+  return code;
+}
+
+/* ---- generating ----------------------------------------------------------------------------------------------------- */
+
+#define TOKENS_MAX 8000u /* of one answer: one that is brought to its end takes fewer */
+
+static uint64_t next_random(uint64_t *state) {
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/* A random allowed token; TSL_NO_TOKEN if there is none. Long tokens are drawn as often as short ones. */
+static tsl_token draw(const uint32_t *mask, size_t width, uint64_t *state) {
+  size_t n = tsl_mask_count(mask, width), pick = n ? next_random(state) % n : 0;
+  for (size_t w = 0; n && w * 32 < width; w++) {
+    size_t here = (size_t)__builtin_popcount(mask[w]);
+    if (pick >= here) {
+      pick -= here;
+      continue;
+    }
+    for (tsl_token t = (tsl_token)(w * 32);; t++)
+      if (tsl_mask_has(mask, t) && pick-- == 0) return t;
+  }
+  return TSL_NO_TOKEN;
+}
+
+typedef struct answer {
+  tsl_matcher *m;
+  tsl_parser *p;
+  cli_text text;
+  uint32_t *mask;
+  uint64_t tokens;
+} answer;
+
+static bool take(job *j, answer *a, tsl_token t) {
+  size_t n;
+  const uint8_t *bytes = tsl_vocab_bytes(j->vocab, t, &n);
+  if (tsl_matcher_accept(a->m, t) != TSL_OK) return cli_complain("tools: a token of the mask was rejected"), false;
+  if (tsl_parser_token(a->p, t) != TSL_OK) return cli_complain("tools: the parser rejects what the matcher accepts"), false;
+  if (!tsl_vocab_is_eog(j->vocab, t)) cli_text_add(&a->text, bytes, n);
+  a->tokens++;
+  return true;
+}
+
+/* The allowed token after which the least is missing. */
+static tsl_token towards_end(job *j, answer *a) {
+  uint64_t best = UINT64_MAX;
+  tsl_token found = TSL_NO_TOKEN;
+  size_t width = tsl_vocab_logits_width(j->vocab), looked = 0;
+  uint32_t ends;
+  const tsl_token *eog = tsl_vocab_eog(j->vocab, &ends);
+  for (uint32_t i = 0; i < ends; i++)
+    if (tsl_mask_has(a->mask, eog[i])) return eog[i];
+  for (tsl_token t = 0; t < width && looked < 3000; t++) {
+    uint64_t left;
+    if (!tsl_mask_has(a->mask, t)) continue;
+    looked++;
+    if (tsl_matcher_accept(a->m, t) != TSL_OK || tsl_matcher_shortest_completion(a->m, &left) != TSL_OK) return TSL_NO_TOKEN;
+    tsl_matcher_rollback(a->m, 1);
+    if (left < best) best = left, found = t;
+  }
+  return found;
+}
+
+/* An allowed token that the text begins with, one of the longest four at random; TSL_NO_TOKEN if there is none. */
+static tsl_token spell(job *j, const answer *a, const char *text, size_t length, uint64_t *state) {
+  tsl_token found[4] = {TSL_NO_TOKEN};
+  size_t lengths[4] = {0}, kinds = 0, size = tsl_vocab_size(j->vocab);
+  for (tsl_token t = 0; t < size; t++) {
+    size_t n, k = 0;
+    const uint8_t *bytes = tsl_vocab_bytes(j->vocab, t, &n);
+    if (!tsl_mask_has(a->mask, t) || !n || n > length || memcmp(bytes, text, n)) continue;
+    while (k < 3 && lengths[k] > n) k++;
+    if (n < lengths[k]) continue;
+    for (size_t i = 3; i > k; i--) found[i] = found[i - 1], lengths[i] = lengths[i - 1];
+    found[k] = t;
+    lengths[k] = n;
+  }
+  while (kinds < 4 && lengths[kinds]) kinds++;
+  return kinds ? found[next_random(state) % kinds] : TSL_NO_TOKEN;
+}
+
+typedef struct nudge {
+  const char *text; /* what is left of it; NULL: none is under way */
+  size_t length;
+} nudge;
+
+static tsl_token next_token(job *j, answer *a, nudge *n, uint64_t *state) {
+  if (!n->text && j->o->nudge_count && next_random(state) % 6 == 0) {
+    n->text = j->o->nudge[next_random(state) % j->o->nudge_count];
+    n->length = strlen(n->text);
+    if (next_random(state) % 3 == 0) n->length = next_random(state) % n->length + 1;
+  }
+  if (n->text) {
+    size_t length;
+    tsl_token t = spell(j, a, n->text, n->length, state);
+    tsl_vocab_bytes(j->vocab, t, &length);
+    if (t != TSL_NO_TOKEN && length < n->length) n->text += length, n->length -= length;
+    else n->text = NULL;
+    if (t != TSL_NO_TOKEN) return t;
+  }
+  return draw(a->mask, tsl_vocab_logits_width(j->vocab), state);
+}
+
+static int write_answer(job *j, answer *a, uint64_t *state) {
+  nudge n = {NULL, 0};
+  uint64_t room = 20 + next_random(state) % 80;
+  for (;;) {
+    if (tsl_matcher_mask(a->m, a->mask) != TSL_OK) return cli_complain("tools: no mask");
+    tsl_token t = a->tokens > room ? towards_end(j, a) : next_token(j, a, &n, state);
+    if (t == TSL_NO_TOKEN || a->tokens > TOKENS_MAX) return cli_complain("tools: dead end after %llu tokens: %.*s", (unsigned long long)a->tokens, (int)a->text.length, a->text.at);
+    if (!take(j, a, t)) return CLI_BAD;
+    if (tsl_matcher_is_terminated(a->m)) return CLI_OK;
+  }
+}
+
+/* The whole text at once, and byte by byte, must be read as the tokens were. */
+static bool read_alike(tsl_parser *p, const answer *a) {
+  const char *text = a->text.at ? a->text.at : "", *wanted = tsl_parser_json(a->p);
+  for (size_t step = a->text.length ? a->text.length : 1, i = 0; i < 2; i++, step = 1) {
+    tsl_status status = TSL_OK;
+    tsl_part part;
+    tsl_parser_reset(p);
+    for (size_t at = 0; at < a->text.length && status == TSL_OK; at += step) {
+      status = tsl_parser_text(p, text + at, step);
+      while (tsl_parser_next(p, &part)) continue;
+    }
+    if (status != TSL_OK || tsl_parser_finish(p) != TSL_OK || !wanted || strcmp(tsl_parser_json(p), wanted))
+      return cli_complain("tools: read %s the answer is not the same: %.*s", i ? "byte by byte" : "as a whole", (int)a->text.length, text), false;
+  }
+  return true;
+}
+
+static int generate(job *j) {
+  tsl_parser *again = NULL;
+  answer a = {.mask = cli_allocate(tsl_vocab_mask_words(j->vocab), sizeof(uint32_t))};
+  uint64_t state = j->o->seed;
+  int code = tsl_matcher_new(j->grammar, NULL, &a.m) == TSL_OK && tsl_parser_new(j->grammar, NULL, &a.p) == TSL_OK && tsl_parser_new(j->grammar, NULL, &again) == TSL_OK ? CLI_OK : cli_complain("tools: no matcher");
+  for (uint64_t i = 0; i < j->o->generate && code == CLI_OK; i++) {
+    tsl_matcher_reset(a.m);
+    tsl_parser_reset(a.p);
+    a.text.length = a.tokens = 0;
+    code = write_answer(j, &a, &state);
+    if (code == CLI_OK && !read_alike(again, &a)) code = CLI_BAD;
+    if (code != CLI_OK) break;
+    printf("{\"text\": ");
+    json_out_string(a.text.at ? a.text.at : "", a.text.length);
+    printf(", \"tokens\": %llu, \"parsed\": %s}\n", (unsigned long long)a.tokens, tsl_parser_json(a.p));
+  }
+  tsl_matcher_free(a.m);
+  tsl_parser_free(a.p);
+  tsl_parser_free(again);
+  cli_text_free(&a.text);
+  free(a.mask);
+  return code;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------------ */
+
+static int work(const settings *o) {
+  job j = {0};
+  int code = open_job(&j, o) ? CLI_OK : CLI_BAD;
+  if (code == CLI_OK && o->compile) code = time_compile(&j);
+  else if (code == CLI_OK && !o->parse && !o->generate) code = print_tags(&j);
+  else if (code == CLI_OK) code = !compile(&j) ? CLI_BAD : o->parse ? parse(&j) : generate(&j);
+  close_job(&j);
+  return code;
+}
+
+static int run(int argc, char **argv) {
+  settings o = {0};
+  cli_options sets[] = {{table, sizeof table / sizeof *table, &o}};
+  cli_arguments arguments;
+  if (!cli_parse(&cli_tools, argc, argv, sets, 1, &arguments)) return CLI_BAD;
+  int code = CLI_OK;
+  if (arguments.help) code = CLI_OK;
+  else if (arguments.rest_count) code = cli_complain("tools: %s is no option", arguments.rest[0]);
+  else if (o.list) code = list_presets();
+  else if (!o.tags && (!o.preset || !o.tools)) code = cli_complain("tools: give --preset and --tools, or --tags");
+  else code = work(&o);
+  cli_arguments_free(&arguments);
+  return code;
+}
+
+const cli_command cli_tools = {
+    "tools", "--preset NAME --tools F [options]", "what a model may answer to a request with tools: print, compile, write, read back",
+    "exit codes: 0 done; 1 with --parse, the answer does not match; 2 the call, the request, the preset or a file is bad.\n"
+    "  turnstile tools --preset qwen3 --tools request.json\n"
+    "  turnstile tools --preset qwen3 --tools request.json --parse answer.txt\n",
+    run};

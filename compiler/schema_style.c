@@ -1,0 +1,124 @@
+/* schema_style.c - the members of an object in the styles of tool calls, which are not JSON.
+ *
+ * Problem   Some models write arguments as <parameter=city>Paris</parameter>: keys and strings bare, everything else JSON. Which keys may come, in which order, how
+ *           often, and what their values must satisfy is still the schema's business, with all its logic.
+ * Idea      The object is followed as any other (schema_members.c: keys seen, clauses, counts); only what is written around keys and values differs. That is
+ *           a struct tsl__schema_style. Values inside of values are JSON.
+ * Strings   A bare string is its text, up to the first `close`, which it cannot hold: the styles have no escapes. One `padding` (a line break) on each side
+ *           is not part of it.
+ * Both      Where a value may be a string or something else (no `type`, or several), and the style does not say which: what is JSON of an allowed value that is no string
+ *           is that value, everything else is the string.
+ * Lengths   Costs are those of the JSON spelling, which is shorter: lower bounds.
+ * Tested by tests/test_tags.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/schema_parts.h"
+
+static tsl__expr literal(struct schema *s, const char *text) { return tsl__expr_literal(s->x, text, strlen(text)); }
+static tsl__expr seq3(struct schema *s, tsl__expr a, tsl__expr b, tsl__expr c) { return tsl__expr_seq(s->x, a, tsl__expr_seq(s->x, b, c)); }
+
+/* Any text with `part` in it. */
+static tsl__expr holding(struct schema *s, tsl__expr part) { return seq3(s, tsl__expr_text(s->x), part, tsl__expr_text(s->x)); }
+
+/* The bare strings of a goal. */
+static tsl__expr bare_text(struct schema *s, goal g) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  bool any = false;
+  tsl__expr text = tsl__schema_text(s, e->lits, e->n, &any), free = tsl__expr_text_not(s->x, holding(s, literal(s, s->style->close)));
+  return any ? free : tsl__expr_and(s->x, text, free);
+}
+
+/* The values of a goal that are no strings, as JSON. */
+static tsl__expr other_values(struct schema *s, goal g) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->string == TSL__NONE) return tsl__schema_value(s, g);
+  tsl__expr all = TSL__NONE;
+  if (e->scalars & T_NULL) all = tsl__expr_alt(s->x, all, literal(s, "null"));
+  if (e->scalars & T_FALSE) all = tsl__expr_alt(s->x, all, literal(s, "false"));
+  if (e->scalars & T_TRUE) all = tsl__expr_alt(s->x, all, literal(s, "true"));
+  if (e->number != TSL__NONE) all = tsl__expr_alt(s->x, all, e->number);
+  for (uint32_t i = 0; i < e->array_count && tsl__schema_ok(s); i++)
+    if (tsl__array_shortest(e->arrays[i]) != TSL__INF) all = tsl__expr_alt(s->x, all, e->arrays[i]->any ? s->shared.array : tsl__array_body(e->arrays[i]));
+  for (uint32_t i = 0; i < e->object_count && tsl__schema_ok(s); i++)
+    if (tsl__object_shortest(e->objects[i]) != TSL__INF) all = tsl__expr_alt(s->x, all, e->objects[i]->any ? s->shared.object : tsl__object_body(e->objects[i]));
+  return all;
+}
+
+/* The key as it stands in the text: a known one, or one of a cell without the characters that would end it. */
+static tsl__expr key_text(struct schema *s, const struct object *o, uint32_t key, uint32_t cell, tsl__string *known) {
+  const struct tsl__schema_style *style = s->style;
+  if (key != UINT32_MAX) {
+    *known = tsl__stringset_at(s->x, o->set, key);
+    for (uint32_t i = 0; i < known->length; i++)
+      if (strchr(style->key_stops, known->at[i])) return TSL__NONE; /* NUL included */
+    return tsl__expr_literal(s->x, known->at, known->length);
+  }
+  tsl__bytes stops = {{0}};
+  for (const char *c = style->key_stops; *c; c++) tsl__bytes_add(&stops, (uint8_t)*c);
+  tsl__expr stop = holding(s, tsl__expr_bytes(s->x, &stops)), text = tsl__expr_text_not(s->x, tsl__expr_alt(s->x, stop, TSL__EPS));
+  return style->mark_key(style->ctx, o->cells[cell].all ? text : tsl__expr_and(s->x, o->cells[cell].key, text));
+}
+
+static tsl__expr maybe(struct schema *s, const char *text) { return tsl__expr_opt(s->x, literal(s, text)); }
+
+/* From the end of `between` on. */
+static tsl__expr written(struct schema *s, tsl__expr body, tsl__string key, bool bare) {
+  const struct tsl__schema_style *style = s->style;
+  if (body == TSL__NONE) return body;
+  tsl__expr value = seq3(s, maybe(s, style->padding), style->mark_value(style->ctx, body, key.at, key.length, bare), maybe(s, style->padding));
+  tsl__expr inner = *style->inner ? tsl__expr_seq(s->x, maybe(s, style->gap), literal(s, style->inner)) : TSL__EPS;
+  return seq3(s, inner, value, tsl__expr_seq(s->x, literal(s, style->close), maybe(s, style->gap)));
+}
+
+tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, uint32_t key, uint32_t cell, goal value) {
+  const struct tsl__schema_style *style = s->style;
+  tsl__string known = {NULL, 0};
+  tsl__expr name = key_text(s, o, key, cell, &known), bare = TSL__NONE;
+  if (name == TSL__NONE || !tsl__schema_open(s, value)) return TSL__NONE;
+  if (tsl__goal_of(s, value)->string != TSL__NONE) bare = written(s, bare_text(s, value), known, true);
+  tsl__expr json = written(s, other_values(s, value), known, false);
+  tsl__expr open = literal(s, style->open), between = literal(s, style->between);
+  if (!style->json_open) return seq3(s, open, name, tsl__expr_seq(s->x, between, tsl__expr_alt(s->x, json, bare)));
+  tsl__expr as_json = seq3(s, literal(s, style->json_open), name, tsl__expr_seq(s->x, literal(s, style->json_between), json));
+  return tsl__expr_alt(s->x, seq3(s, open, name, tsl__expr_seq(s->x, between, bare)), as_json);
+}
+
+/* ---- the object ------------------------------------------------------------------------------------------------------ */
+
+struct collecting {
+  struct schema *s;
+  tsl__expr all;
+};
+
+static void object_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
+  (void)number;
+  struct collecting *c = ctx;
+  struct object *o = tsl__object_new(c->s, 0, parts); /* its own, not the goal's: that may stand inside itself, as JSON */
+  if (!o || tsl__object_shortest(o) == TSL__INF) return;
+  o->styled = true;
+  c->all = tsl__expr_alt(c->s->x, c->all, tsl__object_body(o));
+}
+
+/* Every required key, and every value, must have a spelling: otherwise the way would end in nothing. */
+static bool spellable(struct schema *s, goal g) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  for (uint32_t i = 0; i < e->object_count; i++) {
+    const struct object *o = e->objects[i];
+    for (uint32_t k = 0; k < o->n && tsl__schema_ok(s); k++) {
+      if (o->known[k].value == GOAL_NONE || tsl__schema_shortest(s, o->known[k].value) == TSL__INF) continue;
+      tsl__string key = tsl__stringset_at(s->x, o->set, k);
+      if (tsl__schema_styled_member(s, o, k, UINT32_MAX, o->known[k].value) != TSL__NONE || !tsl__schema_ok(s)) continue;
+      tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->root, "the property \"%.*s\" cannot be written in this style", (int)(key.length < 100 ? key.length : 100), key.at);
+    }
+  }
+  return tsl__schema_ok(s);
+}
+
+tsl__expr tsl__schema_styled(struct schema *s, goal g) {
+  struct collecting c = {s, TSL__NONE};
+  if (!tsl__schema_open(s, g) || !spellable(s, g)) return TSL__NONE;
+  tsl__schema_expand(s, g, T_OBJECT, object_leaf, &c);
+  if (c.all == TSL__NONE && tsl__schema_ok(s)) tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->root, "arguments in this style are objects, and the schema allows none");
+  return c.all;
+}

@@ -1,0 +1,167 @@
+/* tags.h - text with structure in it: what an assistant writes.
+ *
+ * Problem   A model writes prose, may think first, and at some moment calls tools. The prose is free; from the first byte of a call on everything is fixed.
+ * Idea      A tree of formats (constant, JSON Schema, regex, GBNF, any text, sequence, or, repeat, tag, triggered tags, ...), read from the structural-tag JSON that
+ *           XGrammar publishes, or built in C. Each format is an expression (expr.h); the matcher knows of nothing new.
+ *             free text          text & !(.* T .*)                     never holds a trigger T
+ *             up to a trigger    (.* T) & !(.* T .+)                   the first trigger ends it, however tokens split it: an incomplete one is still text
+ *             triggered tags     W = free | until(T) · rest of a tag's begin · content · end · W
+ *             begins of tags     a trie, so that 500 tools cost as many steps as one
+ *           Where constant text spells a special token of the vocabulary, the token itself is allowed too, as one step.
+ * Marks     What a caller wants back (free text, reasoning, a call, its name, its arguments) is a rule of its own, that is, a frame: tags_parse.c follows a
+ *           text through the same states and sees these frames begin and end. There is no second parser.
+ *
+ * Files     tags_read.c   JSON -> nodes
+ *           tags_text.c   constants, free text, tries of begins
+ *           tags_lower.c  nodes -> expressions; styles of arguments; marks
+ *           tags_parse.c  text -> events
+ *           tags.c        the public calls
+ * Limits    TSL__TAGS_DEPTH formats inside one another
+ * Tested by tests/test_tags.c, tests/test_tools.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_TAGS_H
+#define TSL_COMPILER_TAGS_H
+
+#include "compiler/expr.h"
+#include "compiler/json.h"
+#include "runtime/grammar.h"
+
+#define TSL__TAGS_DEPTH 200u
+
+typedef enum tsl__tag_kind {
+  TSL__TAG_CONST,    /* text */
+  TSL__TAG_SCHEMA,   /* schema, style */
+  TSL__TAG_REGEX,    /* text */
+  TSL__TAG_GBNF,     /* text */
+  TSL__TAG_ANY,      /* excludes, max_chars, max_tokens */
+  TSL__TAG_SEQUENCE, /* items */
+  TSL__TAG_OR,       /* items */
+  TSL__TAG_REPEAT,   /* items[0], min, max */
+  TSL__TAG_TAG,      /* begin, items[0], ends */
+  TSL__TAG_TRIGGERED,/* triggers, items (tags), excludes, at_least_one, once; with token_triggers: by tokens */
+  TSL__TAG_SEPARATED,/* items (tags), text = separator, at_least_one, once */
+  TSL__TAG_DISPATCH, /* triggers, items (one for each), excludes, once */
+  TSL__TAG_TOKENS    /* tokens, complement, min, max times */
+} tsl__tag_kind;
+
+/* What a frame is to a reader. What stands in no such frame is text. */
+typedef enum tsl__mark_kind {
+  TSL__MARK_NONE,
+  TSL__MARK_TEXT,      /* a tag around text: its content counts, begin and end do not */
+  TSL__MARK_REASONING, /* likewise around thinking */
+  TSL__MARK_CALL,      /* a tag around a call; `name` is the tool */
+  TSL__MARK_TAG,       /* any other tag; `name` is its begin */
+  TSL__MARK_MARKUP,    /* nothing that a reader wants, but for what other marks in it take */
+  TSL__MARK_ID,        /* the id of a call */
+  TSL__MARK_ARGUMENTS, /* JSON */
+  TSL__MARK_MEMBERS,   /* arguments in another style: made of keys and values */
+  TSL__MARK_KEY,       /* a key's bare text */
+  TSL__MARK_VALUE,     /* JSON; `name` is the key, NULL: the key before */
+  TSL__MARK_BARE       /* a string's text; `name` likewise */
+} tsl__mark_kind;
+
+typedef struct tsl__mark {
+  tsl__mark_kind kind;
+  const char *name; /* NULL if there is none */
+  uint32_t name_length;
+  uint32_t back;           /* bytes before the frame that belong to the mark: the begin of a tag */
+  const tsl__string *ends; /* of a tag: one of them ends the frame and is no content */
+  uint32_t end_count;
+  tsl__expr body, rule;
+} tsl__mark;
+
+typedef struct tsl__delimiter { /* a string or one token */
+  tsl__string text;
+  bool is_token;
+  tsl_token token;
+} tsl__delimiter;
+
+typedef struct tsl__tag tsl__tag;
+struct tsl__tag {
+  tsl__tag_kind kind;
+  tsl__mark_kind mark;
+  const char *name; /* of the mark: NULL, or the tool's name */
+  uint32_t name_length;
+  const tsl__json *at; /* where it stands, for errors; NULL: built in C */
+  tsl__string text;
+  tsl__delimiter begin, *ends; /* ends: at least one */
+  tsl__string *triggers, *excludes;
+  tsl_token *tokens; /* sorted */
+  tsl__tag **items;
+  uint32_t item_count, end_count, trigger_count, exclude_count, token_count;
+  uint32_t min, max, max_chars, max_tokens; /* TSL__INF: unbounded */
+  const tsl__json *schema;
+  bool detached;     /* the schema is no part of the text that the rest was read from */
+  const char *style; /* NULL: JSON */
+  bool at_least_one, once, complement, by_token, any_order;
+  uint32_t max_whitespace; /* characters in a row; TSL__INF: any */
+};
+
+/* A tree of formats under construction; all memory is its arena's. */
+typedef struct tsl__tags {
+  tsl__arena arena;
+  const tsl_vocab *vocab;
+  const char *text; /* that the JSON nodes point into; NULL: none */
+  size_t length;
+  const tsl__json *root; /* of that text */
+  tsl_error *error;
+  tsl_status status;
+} tsl__tags;
+
+/* What a compiled tree keeps: belongs to the expressions. */
+typedef struct tsl__marks {
+  const tsl_allocator *alloc;
+  tsl__exprs *x;
+  TSL__VEC(tsl__mark) at;
+  TSL__VEC(tsl__string) held; /* begins and ends of tags: text that may become one is held back by a streaming reader */
+  uint32_t *slots;            /* (kind, body, name) -> at; open addressing, index + 1 */
+  uint32_t slot_count;
+  tsl__expr nothing;          /* a rule for the empty text: keeps a mark before it from being a tail call */
+} tsl__marks;
+
+void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc, tsl_error *error);
+void tsl__tags_free(tsl__tags *t);
+/* Zeroed memory; NULL after a failure. */
+void *tsl__tags_alloc(tsl__tags *t, size_t size);
+/* Fail for good, the first failure stays; `at` may be NULL. Returns NULL. */
+void *tsl__tags_fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *format, ...) TSL__PRINTF(4, 5);
+
+/* ---- tags_read.c ---- */
+/* A structural tag, in the form {"type": "structural_tag", "format": ...}, the legacy one with "structures" and "triggers", or a bare format. NULL on failure. */
+tsl__tag *tsl__tags_read(tsl__tags *t, const tsl__json *json);
+tsl__tag *tsl__tags_node(tsl__tags *t, tsl__tag_kind kind, const tsl__json *at);
+
+/* ---- tags_text.c ---- */
+struct tsl__tags_lowering;
+/* Constant text, special tokens in it allowed as themselves. */
+tsl__expr tsl__tags_constant(struct tsl__tags_lowering *l, tsl__string text);
+/* Does it spell special tokens? */
+bool tsl__tags_names_tokens(struct tsl__tags_lowering *l, tsl__string text);
+/* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
+tsl__expr tsl__tags_free_text(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t max_chars);
+/* Such text up to and with `end`; the first to end of the first `stops` strings of `without`, which `end` is one of, is where it is cut. */
+tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__string end, const tsl__string *without, uint32_t n, uint32_t stops);
+/* texts[i] · then[i] for all i, as a trie, less the first `skip` bytes of each. `texts` and `then` are sorted by it. */
+tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__expr *then, uint32_t n, uint32_t skip);
+
+/* ---- tags_lower.c ---- */
+typedef struct tsl__tags_lowering {
+  tsl__tags *tags;
+  tsl__exprs *x;
+  tsl__marks *marks;
+  const tsl_schema_options *schema;
+  const tsl_limits *limits;
+  TSL__VEC(tsl_token) specials; /* special tokens with text */
+  TSL__VEC(struct tsl__lowered { const tsl__json *schema; const char *style; tsl__expr e; }) schemas; /* done so far */
+} tsl__tags_lowering;
+/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. */
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, const tsl_schema_options *schema, const tsl_limits *limits, tsl__marks **marks);
+/* A marked rule around `body`. */
+tsl__expr tsl__marks_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, const char *name, uint32_t name_length, uint32_t back, const tsl__string *ends,
+                          uint32_t end_count);
+/* The mark that a rule's expression bears, or NULL. */
+const tsl__mark *tsl__mark_of(const tsl__exprs *x, tsl__expr rule);
+
+#endif

@@ -1,0 +1,515 @@
+/* tags_lower.c - formats to expressions, and the marks in them. See tags.h.
+ *
+ * Stops     A format that can go on for ever (any text, triggered tags) stops at the ends of the tag that it is the last part of: these are handed down.
+ * Loops     "free text, a tag, free text, ..." is a rule in tail position: constant stack, one frame.
+ * Tails     A marked rule that ends a frame would be a tail call and leave no trace; then a rule for the empty text stands behind it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "compiler/expr_node.h"
+#include "compiler/gbnf.h"
+#include "compiler/regex.h"
+#include "compiler/schema_parts.h"
+#include "compiler/tags.h"
+
+/* ---- marks ---------------------------------------------------------------------------------------------------------- */
+
+static tsl__expr unfold_mark(tsl__exprs *x, void *ctx, uint32_t index) {
+  (void)x;
+  return ((tsl__marks *)ctx)->at.at[index].body;
+}
+
+static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
+  static const char *const names[] = {"", "text", "reasoning", "call", "tag", "markup", "id", "arguments", "members", "key", "value", "bare"};
+  const tsl__mark *m = &((tsl__marks *)ctx)->at.at[index];
+  snprintf(out, n, "<%s%s%.*s>", names[m->kind], m->name ? " " : "", (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
+}
+
+static const tsl__rule_ops mark_ops = {unfold_mark, print_mark};
+
+const tsl__mark *tsl__mark_of(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind != TSL__K_RULE) return NULL;
+  const tsl__rule *r = tsl__rule_at(x, n.a);
+  return r->ops == &mark_ops ? &((const tsl__marks *)r->ctx)->at.at[r->param] : NULL;
+}
+
+static uint64_t mark_hash(const tsl__mark *m) { return tsl__mix(((uint64_t)m->kind << 56) + ((uint64_t)m->back << 32) + m->body) ^ (m->name ? tsl__hash(m->name, m->name_length) : 0); }
+
+static bool mark_equal(const tsl__mark *a, const tsl__mark *b) {
+  if (a->kind != b->kind || a->body != b->body || a->back != b->back || a->name_length != b->name_length || !a->name != !b->name || a->end_count != b->end_count) return false;
+  if (a->name && memcmp(a->name, b->name, a->name_length)) return false;
+  for (uint32_t i = 0; i < a->end_count; i++)
+    if (a->ends[i].length != b->ends[i].length || memcmp(a->ends[i].at, b->ends[i].at, a->ends[i].length)) return false;
+  return true;
+}
+
+static bool grow_slots(tsl__marks *m) {
+  uint32_t count = m->slot_count ? m->slot_count * 2 : 64;
+  uint32_t *slots = tsl__alloc_zero(m->alloc, count * sizeof *slots);
+  if (!slots) return false;
+  for (size_t k = 0; k < m->at.n; k++) {
+    uint32_t i = (uint32_t)mark_hash(&m->at.at[k]) & (count - 1);
+    while (slots[i]) i = (i + 1) & (count - 1);
+    slots[i] = (uint32_t)k + 1;
+  }
+  tsl__free(m->alloc, m->slots, m->slot_count * sizeof *slots);
+  m->slots = slots;
+  m->slot_count = count;
+  return true;
+}
+
+static tsl__expr no_memory(tsl__exprs *x) {
+  tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  return TSL__NONE;
+}
+
+/* Copies that live as long as the expressions. */
+static bool keep_texts(tsl__marks *m, tsl__mark *mark) {
+  char *name = mark->name ? tsl__exprs_alloc(m->x, mark->name_length + 1) : NULL;
+  tsl__string *ends = mark->end_count ? tsl__exprs_alloc(m->x, mark->end_count * sizeof *ends) : NULL;
+  if ((mark->name && !name) || (mark->end_count && !ends)) return false;
+  if (name) mark->name = memcpy(name, mark->name, mark->name_length);
+  for (uint32_t i = 0; i < mark->end_count; i++) {
+    char *text = tsl__exprs_alloc(m->x, mark->ends[i].length + 1);
+    if (!text) return false;
+    ends[i] = (tsl__string){memcpy(text, mark->ends[i].at, mark->ends[i].length), mark->ends[i].length};
+  }
+  mark->ends = ends;
+  return true;
+}
+
+tsl__expr tsl__marks_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, const char *name, uint32_t name_length, uint32_t back, const tsl__string *ends,
+                          uint32_t end_count) {
+  tsl__mark mark = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
+  if (body == TSL__NONE) return TSL__NONE;
+  if (m->at.n * 2 >= m->slot_count && !grow_slots(m)) return no_memory(m->x);
+  uint32_t i = (uint32_t)mark_hash(&mark) & (m->slot_count - 1);
+  for (; m->slots[i]; i = (i + 1) & (m->slot_count - 1))
+    if (mark_equal(&m->at.at[m->slots[i] - 1], &mark)) return m->at.at[m->slots[i] - 1].rule;
+  uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0;
+  mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags, tsl__expr_shortest(m->x, body));
+  if (mark.rule == TSL__NONE || !keep_texts(m, &mark) || !tsl__vec_push(m->alloc, &m->at, mark)) return no_memory(m->x);
+  m->slots[i] = (uint32_t)m->at.n;
+  return mark.rule;
+}
+
+static void free_marks(void *ctx) {
+  tsl__marks *m = ctx;
+  const tsl_allocator *a = m->alloc;
+  tsl__vec_free(a, &m->at);
+  tsl__vec_free(a, &m->held);
+  tsl__free(a, m->slots, m->slot_count * sizeof *m->slots);
+  tsl__free(a, m, sizeof *m);
+}
+
+static tsl__marks *new_marks(tsl__exprs *x) {
+  const tsl_allocator *a = tsl__exprs_allocator(x);
+  tsl__marks *m = tsl__alloc_zero(a, sizeof *m);
+  if (!m) return NULL;
+  m->alloc = a;
+  m->x = x;
+  if (!tsl__exprs_own(x, m, free_marks)) return NULL;
+  m->nothing = tsl__marks_rule(m, TSL__MARK_NONE, TSL__EPS, NULL, 0, 0, NULL, 0);
+  return m;
+}
+
+/* ---- rules with a body that is made once ---------------------------------------------------------------------------- */
+
+typedef struct loop {
+  tsl__expr body;
+  const char *name;
+} loop;
+
+static tsl__expr unfold_loop(tsl__exprs *x, void *ctx, uint32_t param) {
+  (void)x;
+  (void)param;
+  return ((loop *)ctx)->body;
+}
+
+static void print_loop(void *ctx, uint32_t param, char *out, size_t n) {
+  (void)param;
+  snprintf(out, n, "%s", ((loop *)ctx)->name);
+}
+
+static const tsl__rule_ops loop_ops = {unfold_loop, print_loop};
+
+/* A rule that matches at least the empty text; its body is set by the caller. */
+static tsl__expr new_loop(tsl__tags_lowering *l, const char *name, loop **out) {
+  *out = tsl__exprs_alloc(l->x, sizeof **out);
+  if (!*out) return TSL__NONE;
+  **out = (loop){TSL__EPS, name};
+  return tsl__expr_rule(l->x, &loop_ops, *out, 0, TSL__RULE_NULLABLE, 0);
+}
+
+/* ---- contexts ---------------------------------------------------------------------------------------------------------- */
+
+/* What is handed down: where unbounded formats stop, and whether the format ends its frame. */
+typedef struct stops {
+  const tsl__string *text;
+  const tsl_token *tokens;
+  uint32_t text_count, token_count;
+  bool last;
+} stops;
+
+static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s);
+
+/* A mark around a part, kept from being a tail call. */
+static tsl__expr marked(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr e, stops s) {
+  tsl__expr rule = tsl__marks_rule(l->marks, n->mark, e, n->name, n->name_length, 0, NULL, 0);
+  return s.last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
+}
+
+static bool hold(tsl__tags_lowering *l, tsl__string text) {
+  char *copy = text.length ? tsl__exprs_alloc(l->x, text.length) : NULL;
+  if (!copy) return !text.length;
+  tsl__string kept = {memcpy(copy, text.at, text.length), text.length};
+  return tsl__vec_push(l->marks->alloc, &l->marks->held, kept) || (no_memory(l->x), false);
+}
+
+/* Triggers, the stops handed down, then what is excluded, as one list. */
+static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers, uint32_t trigger_count, stops s, const tsl__tag *n, uint32_t *count) {
+  uint32_t total = trigger_count + s.text_count + n->exclude_count, at = 0;
+  tsl__string *all = tsl__tags_alloc(l->tags, total * sizeof *all + 1);
+  *count = 0;
+  if (!all) return NULL;
+  for (uint32_t i = 0; i < trigger_count; i++) all[at++] = triggers[i];
+  for (uint32_t i = 0; i < s.text_count; i++) all[at++] = s.text[i];
+  for (uint32_t i = 0; i < n->exclude_count; i++) all[at++] = n->excludes[i];
+  *count = at;
+  return all;
+}
+
+/* ---- leaves ------------------------------------------------------------------------------------------------------------- */
+
+static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t key_length, bool bare) {
+  return tsl__marks_rule(ctx, bare ? TSL__MARK_BARE : TSL__MARK_VALUE, body, key, key_length, 0, NULL, 0);
+}
+
+static tsl__expr mark_key(void *ctx, tsl__expr body) { return tsl__marks_rule(ctx, TSL__MARK_KEY, body, NULL, 0, 0, NULL, 0); }
+
+static const struct tsl__schema_style styles[] = {
+    {.name = "qwen_xml", .open = "<parameter=", .between = ">", .inner = "", .close = "</parameter>", .gap = "\n", .padding = "\n", .key_stops = "<>\n"},
+    {.name = "minimax_xml", .open = "<parameter name=\"", .between = "\">", .inner = "", .close = "</parameter>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
+    {.name = "deepseek_xml", .open = "<｜DSML｜parameter name=\"", .between = "\" string=\"true\">", .inner = "", .json_open = "<｜DSML｜parameter name=\"",
+     .json_between = "\" string=\"false\">", .close = "</｜DSML｜parameter>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
+    {.name = "deepseek_v4_1_xml", .open = "<｜DSML｜ parameter name=\"", .between = "\" string=\"true\">", .inner = "", .json_open = "<｜DSML｜ parameter name=\"",
+     .json_between = "\" string=\"false\">", .close = "</｜DSML｜ parameter>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
+    {.name = "glm_xml", .open = "<arg_key>", .between = "</arg_key>", .inner = "<arg_value>", .close = "</arg_value>", .gap = "\n", .padding = "", .key_stops = "<>\n"},
+    {.name = "cohere_xml", .open = "<cofl:value name=\"", .between = "\" type=\"raw\">", .inner = "", .json_open = "<cofl:value name=\"", .json_between = "\" type=\"json\">",
+     .close = "</cofl:value>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
+};
+
+static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl__tag *n) {
+  for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
+    if (strcmp(styles[i].name, n->style)) continue;
+    struct tsl__schema_style *own = tsl__exprs_alloc(l->x, sizeof *own);
+    if (!own) return NULL;
+    *own = styles[i];
+    own->mark_value = mark_value;
+    own->mark_key = mark_key;
+    own->ctx = l->marks;
+    return own;
+  }
+  return tsl__tags_fail(l->tags, TSL_ERR_UNSUPPORTED, n->at, "the style \"%.60s\" is not supported", n->style);
+}
+
+/* The schema's error, at its place in the whole text. */
+static void schema_failed(tsl__tags_lowering *l, const tsl__tag *n, const tsl_error *error) {
+  char pointer[sizeof error->pointer] = "", whole[2 * sizeof error->pointer];
+  tsl__tags_fail(l->tags, error->status, NULL, "%s", error->message);
+  if (!l->tags->error) return;
+  l->tags->error->offset = error->offset;
+  l->tags->error->line = error->line;
+  l->tags->error->column = error->column;
+  if (l->tags->root && tsl__json_pointer(l->tags->root, n->schema, pointer, sizeof pointer) == SIZE_MAX) pointer[0] = 0;
+  snprintf(whole, sizeof whole, "%s%s", pointer, error->pointer);
+  tsl__error_pointer(l->tags->error, whole, strlen(whole));
+}
+
+static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n) {
+  tsl_schema_options options = {0};
+  struct tsl__schema_result result = {0};
+  tsl_error error;
+  if (l->schema) options = *l->schema;
+  if (n->any_order) options.order = TSL_ORDER_ANY;
+  if (n->max_whitespace != TSL__INF) {
+    options.whitespace = n->max_whitespace ? TSL_WS_BOUNDED : TSL_WS_COMPACT;
+    options.whitespace_max = n->max_whitespace;
+  }
+  const struct tsl__schema_style *style = n->style ? style_of(l, n) : NULL;
+  if (n->style && !style) return TSL__NONE;
+  const char *text = n->detached ? "" : l->tags->text;
+  tsl_status status = tsl__schema_compile_tree(l->x, n->schema, style, text, n->detached ? 0 : l->tags->length, &options, l->limits, &result, &error);
+  if (status != TSL_OK) schema_failed(l, n, &error);
+  return result.root;
+}
+
+static tsl__expr lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  tsl__expr e = TSL__NONE;
+  for (size_t i = 0; i < l->schemas.n && e == TSL__NONE; i++)
+    if (l->schemas.at[i].schema == n->schema && l->schemas.at[i].style == n->style) e = l->schemas.at[i].e;
+  if (e == TSL__NONE) {
+    e = compile_schema(l, n);
+    struct tsl__lowered done = {n->schema, n->style, e};
+    if (e == TSL__NONE || !tsl__vec_push(l->marks->alloc, &l->schemas, done)) return TSL__NONE;
+  }
+  tsl__tag as = *n;
+  if (n->mark == TSL__MARK_ARGUMENTS && n->style) as.mark = TSL__MARK_MEMBERS;
+  return as.mark ? marked(l, &as, e, s) : e;
+}
+
+static tsl__expr lower_regex(tsl__tags_lowering *l, const tsl__tag *n) {
+  tsl_error error;
+  tsl__expr e = TSL__NONE;
+  tsl_status status = tsl__regex_compile(l->x, n->text.at, n->text.length, NULL, &e, &error);
+  if (status != TSL_OK) tsl__tags_fail(l->tags, status, n->at, "in the pattern, at byte %zu: %s", error.offset, error.message);
+  return e;
+}
+
+static tsl__expr lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
+  tsl_error error;
+  tsl__expr e = TSL__NONE;
+  tsl_status status = tsl__gbnf_compile(l->x, l->tags->vocab, n->text.at, n->text.length, NULL, l->limits ? l->limits->max_depth : 0, &e, &error);
+  if (status != TSL_OK) tsl__tags_fail(l->tags, status, n->at, "in the grammar, line %u: %s", error.line, error.message);
+  return e;
+}
+
+static tsl__expr lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  uint32_t count;
+  if (n->max_tokens == 0) return TSL__EPS;
+  const tsl__string *list = without(l, NULL, 0, s, n, &count);
+  return list ? tsl__tags_free_text(l, list, count, n->max_chars) : TSL__NONE;
+}
+
+static tsl__expr token_set(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *more, uint32_t more_count) {
+  tsl_token *all = tsl__tags_alloc(l->tags, (n->token_count + more_count) * sizeof *all + 1);
+  if (!all) return TSL__NONE;
+  memcpy(all, n->tokens, n->token_count * sizeof *all);
+  memcpy(all + n->token_count, more, more_count * sizeof *all);
+  size_t count = tsl__sort_unique(all, n->token_count + more_count);
+  return tsl__expr_token(l->x, all, count, n->complement);
+}
+
+static tsl__expr lower_tokens(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  tsl__expr one = token_set(l, n, s.tokens, n->complement ? s.token_count : 0);
+  return tsl__expr_repeat(l->x, one, n->min, n->max);
+}
+
+/* ---- tags ------------------------------------------------------------------------------------------------------------------ */
+
+static tsl__expr delimiter(tsl__tags_lowering *l, const tsl__delimiter *d) {
+  return d->is_token ? tsl__expr_token(l->x, &d->token, 1, false) : tsl__tags_constant(l, d->text);
+}
+
+/* What free text up to one of the ends looks like: exact where ends overlap. */
+static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl__delimiter *ends, uint32_t end_count, stops inner) {
+  uint32_t count;
+  tsl__expr all = TSL__NONE;
+  const tsl__string *list = without(l, NULL, 0, inner, any, &count);
+  for (uint32_t i = 0; list && i < end_count; i++) {
+    if (ends[i].is_token) all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, lower_any(l, any, inner), delimiter(l, &ends[i])));
+    else all = tsl__expr_alt(l->x, all, tsl__tags_until(l, ends[i].text, list, count, inner.text_count));
+  }
+  return all;
+}
+
+/* A tag after its begin: content and end, in a frame that bears its mark. */
+static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last) {
+  tsl__string *texts = tsl__tags_alloc(l->tags, n->end_count * sizeof *texts);
+  tsl_token *tokens = tsl__tags_alloc(l->tags, n->end_count * sizeof *tokens);
+  stops inner = {.text = texts, .tokens = tokens};
+  if (!texts || !tokens || !hold(l, n->begin.text)) return TSL__NONE;
+  tsl__expr ends = TSL__NONE, all;
+  for (uint32_t i = 0; i < n->end_count; i++) {
+    if (n->ends[i].is_token) tokens[inner.token_count++] = n->ends[i].token;
+    else if (n->ends[i].text.length) texts[inner.text_count++] = n->ends[i].text;
+    else inner.last = true; /* an empty end: nothing has to follow the content */
+    if (!hold(l, n->ends[i].text)) return TSL__NONE;
+    ends = tsl__expr_alt(l->x, ends, delimiter(l, &n->ends[i]));
+  }
+  const tsl__tag *content = n->items[0];
+  bool free_text = content->kind == TSL__TAG_ANY && !content->mark && content->max_chars == TSL__INF && content->max_tokens == TSL__INF && !inner.last;
+  if (free_text) all = any_until(l, content, n->ends, n->end_count, inner);
+  else all = tsl__expr_seq(l->x, lower(l, content, inner), ends);
+  const tsl__string *name = n->name || n->mark != TSL__MARK_TAG ? &(tsl__string){n->name, n->name_length} : &n->begin.text;
+  tsl__expr rule = tsl__marks_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length, texts, inner.text_count);
+  return last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
+}
+
+static tsl__expr lower_tag(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  return tsl__expr_seq(l->x, delimiter(l, &n->begin), rest_of_tag(l, n, s.last));
+}
+
+/* The tags whose begins start with `trigger` (all of them: NULL), less that trigger, each followed by `then`. */
+static tsl__expr tags_after(tsl__tags_lowering *l, const tsl__tag *n, const tsl__string *trigger, tsl__expr then) {
+  tsl__string *begins = tsl__tags_alloc(l->tags, n->item_count * sizeof *begins);
+  tsl__expr *rests = tsl__tags_alloc(l->tags, n->item_count * sizeof *rests), by_token = TSL__NONE;
+  uint32_t count = 0;
+  if (!begins || !rests) return TSL__NONE;
+  for (uint32_t i = 0; i < n->item_count && l->tags->status == TSL_OK; i++) {
+    const tsl__tag *tag = n->items[i];
+    if (trigger && (tag->begin.text.length < trigger->length || memcmp(tag->begin.text.at, trigger->at, trigger->length))) continue;
+    tsl__expr rest = tsl__expr_seq(l->x, rest_of_tag(l, tag, false), then);
+    if (tag->begin.is_token) by_token = tsl__expr_alt(l->x, by_token, tsl__expr_seq(l->x, delimiter(l, &tag->begin), rest));
+    else begins[count] = tag->begin.text, rests[count++] = rest;
+  }
+  tsl__expr all = count ? tsl__tags_trie(l, begins, rests, count, trigger ? trigger->length : 0) : TSL__NONE;
+  return tsl__expr_alt(l->x, all, by_token);
+}
+
+/* Each tag has one trigger, and each trigger a tag. */
+static bool check_triggers(tsl__tags_lowering *l, const tsl__tag *n) {
+  for (uint32_t i = 0; i < n->trigger_count; i++) {
+    bool used = false;
+    for (uint32_t k = 0; k < n->item_count && !used; k++) {
+      const tsl__string begin = n->items[k]->begin.text, trigger = n->triggers[i];
+      used = begin.length >= trigger.length && !memcmp(begin.at, trigger.at, trigger.length);
+    }
+    if (!used) return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, n->at, "no tag begins with the trigger \"%.*s\"", (int)(n->triggers[i].length < 60 ? n->triggers[i].length : 60), n->triggers[i].at), false;
+  }
+  for (uint32_t k = 0; k < n->item_count; k++) {
+    uint32_t matching = 0;
+    const tsl__string begin = n->items[k]->begin.text;
+    if (n->items[k]->begin.is_token) return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, n->items[k]->at, "a tag of triggered_tags begins with a string"), false;
+    for (uint32_t i = 0; i < n->trigger_count; i++) matching += begin.length >= n->triggers[i].length && !memcmp(begin.at, n->triggers[i].at, n->triggers[i].length);
+    if (matching != 1)
+      return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, n->items[k]->at, "the begin \"%.*s\" must start with exactly one trigger, not %u", (int)(begin.length < 60 ? begin.length : 60), begin.at, matching), false;
+  }
+  return true;
+}
+
+/* `first` = the tags at once, without text before. */
+static tsl__expr with_first(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr loop_rule) {
+  return tags_after(l, n, NULL, n->once ? l->marks->nothing : loop_rule);
+}
+
+static tsl__expr lower_triggered(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  uint32_t count;
+  loop *body;
+  if (!check_triggers(l, n)) return TSL__NONE;
+  tsl__string *list = without(l, n->triggers, n->trigger_count, s, n, &count);
+  tsl__expr again = new_loop(l, "triggered-tags", &body), then = n->once ? l->marks->nothing : again;
+  if (!list || again == TSL__NONE) return TSL__NONE;
+  tsl__expr all = tsl__tags_free_text(l, list, count, TSL__INF);
+  for (uint32_t i = 0; i < n->trigger_count; i++) {
+    tsl__expr tags = tags_after(l, n, &n->triggers[i], then);
+    if (tags == TSL__NONE) return TSL__NONE;
+    all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, tsl__tags_until(l, n->triggers[i], list, count, n->trigger_count + s.text_count), tags));
+  }
+  body->body = all;
+  return n->at_least_one ? with_first(l, n, again) : again;
+}
+
+/* Any tokens but triggers and those excluded, then a trigger and what it asks for. */
+static tsl__expr lower_by_token(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  loop *body;
+  const tsl__tag *excluded = n->items[n->item_count];
+  tsl_token *stop = tsl__tags_alloc(l->tags, (n->token_count + s.token_count) * sizeof *stop + 1);
+  tsl__expr again = new_loop(l, "token-triggered", &body), then = n->once ? l->marks->nothing : again, tags = TSL__NONE;
+  if (!stop || again == TSL__NONE) return TSL__NONE;
+  memcpy(stop, n->tokens, n->token_count * sizeof *stop);
+  memcpy(stop + n->token_count, s.tokens, s.token_count * sizeof *stop);
+  tsl__expr free = tsl__expr_star(l->x, token_set(l, excluded, stop, n->token_count + s.token_count));
+  if (n->kind == TSL__TAG_TRIGGERED) tags = tags_after(l, n, NULL, then);
+  for (uint32_t i = 0; n->kind == TSL__TAG_DISPATCH && i < n->item_count; i++) {
+    stops inner = {.last = false};
+    tsl__expr rule = tsl__expr_seq(l->x, tsl__expr_token(l->x, &n->tokens[i], 1, false), tsl__expr_seq(l->x, lower(l, n->items[i], inner), then));
+    tags = tsl__expr_alt(l->x, tags, rule);
+  }
+  body->body = tsl__expr_alt(l->x, free, tsl__expr_seq(l->x, free, tags));
+  return n->kind == TSL__TAG_TRIGGERED && n->at_least_one ? with_first(l, n, again) : again;
+}
+
+static tsl__expr lower_dispatch(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  uint32_t count;
+  loop *body;
+  tsl__string *list = without(l, n->triggers, n->trigger_count, s, n, &count);
+  tsl__expr again = new_loop(l, "dispatch", &body), then = n->once ? l->marks->nothing : again;
+  if (!list || again == TSL__NONE) return TSL__NONE;
+  tsl__expr all = tsl__tags_free_text(l, list, count, TSL__INF);
+  for (uint32_t i = 0; i < n->item_count; i++) {
+    stops inner = {.last = false};
+    tsl__expr content = lower(l, n->items[i], inner);
+    if (content == TSL__NONE) return TSL__NONE;
+    tsl__expr until = tsl__tags_until(l, n->triggers[i], list, count, n->trigger_count + s.text_count);
+    all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, until, tsl__expr_seq(l->x, content, then)));
+  }
+  body->body = all;
+  return again;
+}
+
+/* tag (separator tag)*, none at all unless at_least_one. */
+static tsl__expr lower_separated(tsl__tags_lowering *l, const tsl__tag *n) {
+  loop *body;
+  tsl__expr more = new_loop(l, "more-tags", &body), separator = tsl__tags_constant(l, n->text);
+  if (more == TSL__NONE) return TSL__NONE;
+  tsl__expr tags = tags_after(l, n, NULL, n->once ? l->marks->nothing : more);
+  if (n->text.length) separator = tsl__marks_rule(l->marks, TSL__MARK_MARKUP, separator, NULL, 0, 0, NULL, 0);
+  if (!n->once) body->body = tsl__expr_opt(l->x, tsl__expr_seq(l->x, separator, tags));
+  return n->at_least_one ? tags : tsl__expr_opt(l->x, tags);
+}
+
+/* ---- composition ---------------------------------------------------------------------------------------------------------- */
+
+static tsl__expr lower_items(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  tsl__expr all = n->kind == TSL__TAG_OR ? TSL__NONE : TSL__EPS;
+  stops open = {.last = false};
+  for (uint32_t i = n->item_count; i-- > 0 && l->tags->status == TSL_OK;) {
+    bool last = n->kind == TSL__TAG_OR || i + 1 == n->item_count;
+    tsl__expr e = lower(l, n->items[i], last ? s : open);
+    all = n->kind == TSL__TAG_OR ? tsl__expr_alt(l->x, e, all) : tsl__expr_seq(l->x, e, all);
+  }
+  return all;
+}
+
+static tsl__expr lower_repeat(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  if (n->max != 1) s.last = true;
+  return tsl__expr_repeat(l->x, lower(l, n->items[0], s), n->min, n->max);
+}
+
+/* Depth: TSL__TAGS_DEPTH. */
+static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  tsl__expr e = TSL__NONE;
+  switch (n->kind) {
+    case TSL__TAG_CONST: e = tsl__tags_constant(l, n->text); break;
+    case TSL__TAG_SCHEMA: return lower_schema(l, n, s);
+    case TSL__TAG_REGEX: e = lower_regex(l, n); break;
+    case TSL__TAG_GBNF: e = lower_gbnf(l, n); break;
+    case TSL__TAG_ANY: e = lower_any(l, n, s); break;
+    case TSL__TAG_SEQUENCE:
+    case TSL__TAG_OR: e = lower_items(l, n, s); break;
+    case TSL__TAG_REPEAT: e = lower_repeat(l, n, s); break;
+    case TSL__TAG_TAG: return lower_tag(l, n, s);
+    case TSL__TAG_TRIGGERED: e = n->by_token ? lower_by_token(l, n, s) : lower_triggered(l, n, s); break;
+    case TSL__TAG_SEPARATED: e = lower_separated(l, n); break;
+    case TSL__TAG_DISPATCH: e = n->by_token ? lower_by_token(l, n, s) : lower_dispatch(l, n, s); break;
+    case TSL__TAG_TOKENS: e = lower_tokens(l, n, s); break;
+  }
+  if (e == TSL__EPS || e == TSL__NONE || !n->mark) return e;
+  return marked(l, n, e, s);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------------------- */
+
+static bool find_specials(tsl__tags_lowering *l, const tsl_allocator *a) {
+  const tsl_vocab *v = l->tags->vocab;
+  for (tsl_token i = 0; i < v->size; i++)
+    if (v->special[i] && v->offsets[i + 1] > v->offsets[i] && !tsl__vec_push(a, &l->specials, i)) return false;
+  return true;
+}
+
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, const tsl_schema_options *schema, const tsl_limits *limits, tsl__marks **marks) {
+  const tsl_allocator *a = tsl__exprs_allocator(x);
+  tsl__tags_lowering l = {.tags = t, .x = x, .marks = new_marks(x), .schema = schema, .limits = limits};
+  tsl__expr e = TSL__NONE;
+  *marks = l.marks;
+  if (!l.marks || !find_specials(&l, a)) tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  else e = lower(&l, root, (stops){.last = true});
+  tsl__vec_free(a, &l.specials);
+  tsl__vec_free(a, &l.schemas);
+  if (t->status == TSL_OK && tsl__exprs_status(x) != TSL_OK) tsl__tags_fail(t, tsl__exprs_status(x), NULL, "%s", tsl__exprs_why(x));
+  return t->status == TSL_OK ? e : TSL__NONE;
+}

@@ -1,0 +1,171 @@
+/* tags_text.c - constants, free text, and tries of begins. See tags.h.
+ *
+ * Exactness  Free text up to the first trigger T is free · T, which can be cut in one way only, unless T overlaps itself (aa in aaa) or another trigger (ab and bc in
+ *            abc). Then it is (free · T) & !(.* T .+): what ends first counts. Triggers that spell special tokens are left as free · T: their tokens are no text.
+ * The end     A constant that spells an end-of-generation token may be left out: the token itself comes then, after the text, and the host sees it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdlib.h>
+
+#include "compiler/tags.h"
+
+/* ---- special tokens in constant text ---------------------------------------------------------------------------- */
+
+static tsl__string token_text(const tsl_vocab *v, tsl_token token) {
+  size_t length = 0;
+  const uint8_t *bytes = tsl_vocab_bytes(v, token, &length);
+  return (tsl__string){(const char *)bytes, (uint32_t)length};
+}
+
+/* The longest special token that the text begins with, TSL_NO_TOKEN if there is none. */
+static tsl_token special_at(const tsl__tags_lowering *l, const char *at, size_t n, uint32_t *length) {
+  tsl_token best = TSL_NO_TOKEN;
+  *length = 0;
+  for (size_t i = 0; i < l->specials.n; i++) {
+    tsl__string s = token_text(l->tags->vocab, l->specials.at[i]);
+    if (s.length > n || s.length <= *length || s.at[0] != at[0] || memcmp(s.at, at, s.length)) continue;
+    *length = s.length;
+    best = l->specials.at[i];
+  }
+  return best;
+}
+
+bool tsl__tags_names_tokens(tsl__tags_lowering *l, tsl__string text) {
+  uint32_t length;
+  for (uint32_t i = 0; i < text.length; i++)
+    if (special_at(l, text.at + i, text.length - i, &length) != TSL_NO_TOKEN) return true;
+  return false;
+}
+
+/* The end of the piece that begins at `from`: one special token (*token), or literal text up to the next one. */
+static uint32_t piece_end(const tsl__tags_lowering *l, tsl__string text, uint32_t from, tsl_token *token) {
+  uint32_t length, to = from;
+  *token = special_at(l, text.at + from, text.length - from, &length);
+  if (*token != TSL_NO_TOKEN) return from + length;
+  while (++to < text.length && special_at(l, text.at + to, text.length - to, &length) == TSL_NO_TOKEN) continue;
+  return to;
+}
+
+tsl__expr tsl__tags_constant(tsl__tags_lowering *l, tsl__string text) {
+  tsl__expr all = TSL__EPS;
+  for (uint32_t from = 0, to; from < text.length; from = to) {
+    tsl_token token;
+    to = piece_end(l, text, from, &token);
+    tsl__expr piece = tsl__expr_literal(l->x, text.at + from, to - from);
+    if (token != TSL_NO_TOKEN) piece = tsl__expr_alt(l->x, piece, tsl_vocab_is_eog(l->tags->vocab, token) ? TSL__EPS : tsl__expr_token(l->x, &token, 1, false));
+    all = tsl__expr_seq(l->x, all, piece);
+  }
+  return all;
+}
+
+/* ---- free text ---------------------------------------------------------------------------------------------------- */
+
+static tsl__expr one_of(tsl__tags_lowering *l, const tsl__string *strings, uint32_t n) {
+  tsl__expr all = TSL__NONE;
+  for (uint32_t i = 0; i < n; i++) all = tsl__expr_alt(l->x, all, tsl__expr_literal(l->x, strings[i].at, strings[i].length));
+  return all;
+}
+
+tsl__expr tsl__tags_free_text(tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t max_chars) {
+  tsl__exprs *x = l->x;
+  tsl__expr text = tsl__expr_text(x), all = text;
+  if (n) all = tsl__expr_text_not(x, tsl__expr_seq(x, text, tsl__expr_seq(x, one_of(l, without, n), text)));
+  return max_chars == TSL__INF ? all : tsl__expr_and(x, all, tsl__expr_repeat(x, tsl__expr_any_char(x), 0, max_chars));
+}
+
+/* Does some proper beginning of the text also end it? */
+static bool overlaps(tsl__string text) {
+  for (uint32_t i = 1; i < text.length; i++)
+    if (!memcmp(text.at, text.at + i, text.length - i)) return true;
+  return false;
+}
+
+/* Can an occurrence of `stop` end earlier than `end` does, having begun before it or in it? */
+static bool comes_first(tsl__string stop, tsl__string end) {
+  bool same = stop.length == end.length && !memcmp(stop.at, end.at, end.length);
+  for (uint32_t i = 0; !same && i + stop.length <= end.length; i++)
+    if (!memcmp(end.at + i, stop.at, stop.length)) return true;
+  for (uint32_t k = 1; k < stop.length && k < end.length; k++)
+    if (!memcmp(stop.at + stop.length - k, end.at, k)) return true;
+  return false;
+}
+
+tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__string end, const tsl__string *without, uint32_t n, uint32_t stops) {
+  tsl__exprs *x = l->x;
+  tsl__expr all = tsl__expr_seq(x, tsl__tags_free_text(l, without, n, TSL__INF), tsl__tags_constant(l, end));
+  bool plain = !overlaps(end);
+  for (uint32_t i = 0; i < stops && plain; i++) plain = !comes_first(without[i], end);
+  if (plain || tsl__tags_names_tokens(l, end)) return all;
+  tsl__bytes every = {{~0ull, ~0ull, ~0ull, ~0ull}};
+  tsl__expr any = tsl__expr_bytes(x, &every), hit = tsl__expr_seq(x, tsl__expr_star(x, any), one_of(l, without, stops));
+  return tsl__expr_and(x, all, tsl__expr_not(x, tsl__expr_seq(x, hit, tsl__expr_repeat(x, any, 1, TSL__INF))));
+}
+
+/* ---- tries -------------------------------------------------------------------------------------------------------- */
+
+typedef struct branch {
+  tsl__string text;
+  tsl__expr then;
+} branch;
+
+static int by_text(const void *a, const void *b) {
+  const branch *p = a, *q = b;
+  uint32_t n = p->text.length < q->text.length ? p->text.length : q->text.length;
+  int c = n ? memcmp(p->text.at, q->text.at, n) : 0;
+  return c ? c : p->text.length < q->text.length ? -1 : p->text.length > q->text.length;
+}
+
+/* How many bytes from `skip` on all agree on, cut so that no special token is split. */
+static uint32_t common(const tsl__tags_lowering *l, const branch *at, uint32_t n, uint32_t skip) {
+  tsl__string a = at[0].text, b = at[n - 1].text;
+  uint32_t same = skip, whole = skip;
+  while (same < a.length && same < b.length && a.at[same] == b.at[same]) same++;
+  while (whole < same) {
+    tsl_token token, other;
+    uint32_t end = piece_end(l, a, whole, &token), end_b = piece_end(l, b, whole, &other);
+    if (token != other) break;
+    if (token == TSL_NO_TOKEN) {
+      if (end_b < end) end = end_b;
+      if (end > same) end = same;
+    }
+    if (end > same) break;
+    whole = end;
+  }
+  return whole - skip;
+}
+
+static tsl__expr leaf(tsl__tags_lowering *l, const branch *b, uint32_t skip) {
+  tsl__string rest = {b->text.at + skip, b->text.length - skip};
+  return tsl__expr_seq(l->x, tsl__tags_constant(l, rest), b->then);
+}
+
+/* Sorted branches that agree on the first `skip` bytes. Depth: each level takes at least a byte of the begins; long common parts are one level. */
+static tsl__expr trie(tsl__tags_lowering *l, const branch *at, uint32_t n, uint32_t skip) {
+  tsl__expr all = TSL__NONE;
+  if (n == 1) return leaf(l, at, skip);
+  uint32_t same = common(l, at, n, skip);
+  if (same) {
+    tsl__string head = {at->text.at + skip, same};
+    return tsl__expr_seq(l->x, tsl__tags_constant(l, head), trie(l, at, n, skip + same));
+  }
+  for (uint32_t from = 0, to; from < n; from = to) {
+    to = from + 1;
+    bool over = at[from].text.length == skip;
+    while (!over && to < n && at[to].text.at[skip] == at[from].text.at[skip]) to++;
+    if (to - from < n && !over) {
+      all = tsl__expr_alt(l->x, all, trie(l, at + from, to - from, skip));
+    } else {
+      for (uint32_t i = from; i < to; i++) all = tsl__expr_alt(l->x, all, leaf(l, &at[i], skip)); /* a token that some spell and some do not */
+    }
+  }
+  return all;
+}
+
+tsl__expr tsl__tags_trie(tsl__tags_lowering *l, tsl__string *texts, tsl__expr *then, uint32_t n, uint32_t skip) {
+  branch *at = tsl__tags_alloc(l->tags, n * sizeof *at + 1);
+  if (!at || !n) return TSL__NONE;
+  for (uint32_t i = 0; i < n; i++) at[i] = (branch){texts[i], then[i]};
+  qsort(at, n, sizeof *at, by_text);
+  return trie(l, at, n, skip);
+}

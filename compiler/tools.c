@@ -1,0 +1,328 @@
+/* tools.c - a preset and a request to a tree of formats. See tools.h.
+ *
+ *   text layout      [thinking] then: free text with calls (auto) | calls (required) | free text (no tools)
+ *   section          calls stand in it, one after the other; without one each call is found by the trigger
+ *   response format  the answer is that instead of free text; with tools: that, or calls
+ *   messages layout  a list of messages, of which calls are some (Harmony)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools.h"
+
+#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
+
+typedef struct build {
+  tsl__tags *tags;
+  const tsl__json *preset;
+  const tsl__request *request;
+  tsl_thinking thinking;
+  tsl__string *exclude;
+  uint32_t exclude_count;
+} build;
+
+/* ---- pieces ---------------------------------------------------------------------------------------------------------- */
+
+static tsl__string text_of(const tsl__json *o, const char *key) {
+  const tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
+  return v && v->kind == TSL__JSON_STRING ? (tsl__string){v->text, v->length} : (tsl__string){"", 0};
+}
+
+static const tsl__json *object_of(const tsl__json *o, const char *key) {
+  const tsl__json *v = tsl__json_get(o, key, strlen(key));
+  return v && v->kind == TSL__JSON_OBJECT ? v : NULL;
+}
+
+static tsl__tag *node(build *b, tsl__tag_kind kind, uint32_t items) {
+  tsl__tag *n = tsl__tags_node(b->tags, kind, NULL);
+  if (!n || !(n->items = tsl__tags_alloc(b->tags, (items + 1) * sizeof *n->items))) return NULL;
+  n->item_count = items;
+  return n;
+}
+
+static tsl__tag *of_two(build *b, tsl__tag_kind kind, tsl__tag *first, tsl__tag *second) {
+  tsl__tag *n = node(b, kind, 2);
+  if (!n || !first || !second) return NULL;
+  n->items[0] = first;
+  n->items[1] = second;
+  return n;
+}
+
+static tsl__tag *constant(build *b, tsl__string text) {
+  tsl__tag *n = node(b, TSL__TAG_CONST, 0);
+  if (!n) return NULL;
+  n->text = text;
+  n->mark = TSL__MARK_MARKUP;
+  return n;
+}
+
+static tsl__tag *optional(build *b, tsl__tag *content) {
+  tsl__tag *n = node(b, TSL__TAG_REPEAT, 1);
+  if (!n || !content) return NULL;
+  n->items[0] = content;
+  n->max = 1;
+  return n;
+}
+
+static tsl__tag *any_text(build *b) {
+  tsl__tag *n = node(b, TSL__TAG_ANY, 0);
+  if (!n) return NULL;
+  n->excludes = b->exclude;
+  n->exclude_count = b->exclude_count;
+  return n;
+}
+
+static tsl__tag *tag(build *b, tsl__mark_kind mark, tsl__string begin, tsl__tag *content, tsl__string end) {
+  tsl__tag *n = node(b, TSL__TAG_TAG, 1);
+  if (!n || !content || !(n->ends = tsl__tags_alloc(b->tags, sizeof *n->ends))) return NULL;
+  n->mark = mark;
+  n->begin.text = begin;
+  n->items[0] = content;
+  n->ends[0].text = end;
+  n->end_count = 1;
+  return n;
+}
+
+/* `pattern` with every {name} replaced. */
+static tsl__string named(build *b, tsl__string pattern, tsl__string name) {
+  char *out = tsl__tags_alloc(b->tags, pattern.length + (pattern.length / 6 + 1) * (size_t)name.length + 1);
+  uint32_t n = 0;
+  if (!out) return pattern;
+  for (uint32_t i = 0; i < pattern.length;) {
+    if (pattern.length - i >= 6 && !memcmp(pattern.at + i, "{name}", 6)) {
+      memcpy(out + n, name.at, name.length);
+      n += name.length;
+      i += 6;
+    } else {
+      out[n++] = pattern.at[i++];
+    }
+  }
+  return (tsl__string){out, n};
+}
+
+static bool has_name(tsl__string s) {
+  for (uint32_t i = 0; i + 6 <= s.length; i++)
+    if (!memcmp(s.at + i, "{name}", 6)) return true;
+  return false;
+}
+
+static bool read_list(build *b, const tsl__json *list, tsl__string **out, uint32_t *count) {
+  *count = list && list->kind == TSL__JSON_ARRAY ? list->length : 0;
+  if (!(*out = tsl__tags_alloc(b->tags, (*count + 1) * sizeof **out))) return false;
+  for (uint32_t i = 0; i < *count; i++) (*out)[i] = (tsl__string){list->items[i].text, list->items[i].length};
+  return true;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------ */
+
+static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
+  static const char any_object[] = "{\"type\":\"object\"}";
+  tsl__tag *n = node(b, TSL__TAG_SCHEMA, 0);
+  if (!n) return NULL;
+  n->mark = TSL__MARK_ARGUMENTS;
+  n->schema = tool->parameters;
+  if (!n->schema) {
+    tsl__json *schema;
+    if ((b->tags->status = tsl__json_parse(&b->tags->arena, any_object, sizeof any_object - 1, 8, &schema, b->tags->error)) != TSL_OK) return NULL;
+    n->schema = schema;
+    n->detached = true;
+  }
+  if (style.length == 4 && !memcmp(style.at, "json", 4)) return n;
+  char *copy = tsl__tags_alloc(b->tags, style.length + 1);
+  if (copy) n->style = memcpy(copy, style.at, style.length);
+  return copy ? n : NULL;
+}
+
+static tsl__tag *id_of(build *b, const tsl__json *form, tsl__string name) {
+  tsl__tag *n = node(b, TSL__TAG_REGEX, 0);
+  tsl__string prefix = named(b, text_of(form, "id_prefix"), name);
+  if (!n) return NULL;
+  n->text = text_of(form, "id");
+  n->mark = TSL__MARK_ID;
+  n->name = prefix.at;
+  n->name_length = prefix.length;
+  return n;
+}
+
+/* A call from where its name is known on. */
+static tsl__tag *one_call(build *b, const tsl__json *form, const tsl__tool *tool) {
+  tsl__string begin = text_of(form, "begin"), then = text_of(form, "then");
+  tsl__tag *content = arguments(b, tool, text_of(form, "style"));
+  bool id_first = text_of(form, "id").length && !has_name(begin);
+  if (text_of(form, "id").length && !id_first) content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), of_two(b, TSL__TAG_SEQUENCE, constant(b, then), content));
+  tsl__tag *n = tag(b, TSL__MARK_CALL, named(b, id_first ? then : begin, tool->name), content, text_of(form, "end"));
+  if (n) n->name = tool->name.at, n->name_length = tool->name.length;
+  return n;
+}
+
+/* A list of tags, one of which, or several with a separator. */
+static tsl__tag *list_of(build *b, tsl__tag **tags, uint32_t n, tsl__string separator, bool several) {
+  tsl__tag *list = node(b, TSL__TAG_SEPARATED, n);
+  if (!list) return NULL;
+  memcpy(list->items, tags, n * sizeof *tags);
+  list->text = separator;
+  list->at_least_one = true;
+  list->once = !several;
+  return list;
+}
+
+/* All ways to write all calls: for a form whose id comes before the name, one tag that holds the choice of names. */
+static tsl__tag **all_calls(build *b, uint32_t *count) {
+  const tsl__json *forms = GET(b->preset, "calls");
+  const tsl__request *r = b->request;
+  tsl__tag **all = tsl__tags_alloc(b->tags, (forms->length * r->count + 1) * sizeof *all);
+  *count = 0;
+  for (uint32_t f = 0; all && f < forms->length; f++) {
+    const tsl__json *form = &forms->items[f];
+    uint32_t from = *count;
+    for (uint32_t i = 0; i < r->count; i++)
+      if (!(all[(*count)++] = one_call(b, form, &r->tools[i]))) return NULL;
+    if (!text_of(form, "id").length || has_name(text_of(form, "begin"))) continue;
+    tsl__string none = {"", 0};
+    tsl__tag *names = list_of(b, all + from, r->count, none, false);
+    tsl__tag *whole = tag(b, TSL__MARK_MARKUP, text_of(form, "begin"), of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, none), names), none);
+    if (!names || !whole) return NULL;
+    all[from] = whole;
+    *count = from + 1;
+  }
+  return all;
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------------------- */
+
+/* Calls and nothing else. */
+static tsl__tag *only_calls(build *b) {
+  uint32_t count;
+  tsl__tag **calls = all_calls(b, &count);
+  const tsl__json *section = object_of(b->preset, "section");
+  bool several = b->request->parallel && !b->request->forced;
+  if (!calls) return NULL;
+  tsl__tag *list = list_of(b, calls, count, text_of(section ? section : b->preset, "separator"), several);
+  return section && list ? tag(b, TSL__MARK_MARKUP, text_of(section, "begin"), list, text_of(section, "end")) : list;
+}
+
+/* Free text, and calls in it. */
+static tsl__tag *text_with_calls(build *b) {
+  uint32_t count;
+  const tsl__json *section = object_of(b->preset, "section");
+  tsl__tag **calls, *one = NULL;
+  if (section) {
+    one = only_calls(b);
+    calls = &one;
+    count = 1;
+  } else {
+    calls = all_calls(b, &count);
+  }
+  tsl__tag *n = node(b, TSL__TAG_TRIGGERED, count);
+  if (!n || !calls || (section && !one) || !(n->triggers = tsl__tags_alloc(b->tags, sizeof *n->triggers))) return NULL;
+  memcpy(n->items, calls, count * sizeof *calls);
+  n->triggers[0] = section ? text_of(section, "begin") : text_of(b->preset, "trigger");
+  n->trigger_count = 1;
+  n->excludes = b->exclude;
+  n->exclude_count = b->exclude_count;
+  n->once = section || !b->request->parallel;
+  return n;
+}
+
+static tsl__tag *answer(build *b) {
+  tsl__tag *content = (tsl__tag *)(uintptr_t)b->request->content;
+  if (!b->request->count) return content ? content : any_text(b);
+  if (b->request->choice == TSL__CHOICE_REQUIRED) return only_calls(b);
+  return content ? of_two(b, TSL__TAG_OR, content, only_calls(b)) : text_with_calls(b);
+}
+
+static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
+  const tsl__json *form = object_of(b->preset, "thinking"), *prefilled = form ? GET(form, "prefilled") : NULL;
+  if (!form || b->thinking == TSL_THINKING_OFF) return rest;
+  bool inside = b->thinking == TSL_THINKING_ON && prefilled && prefilled->kind == TSL__JSON_TRUE;
+  tsl__string none = {"", 0}, after = text_of(form, "after");
+  tsl__tag *block = tag(b, TSL__MARK_REASONING, inside ? none : text_of(form, "begin"), any_text(b), text_of(form, "end"));
+  if (after.length && block) block = of_two(b, TSL__TAG_SEQUENCE, block, constant(b, after));
+  return of_two(b, TSL__TAG_SEQUENCE, b->thinking == TSL_THINKING_AUTO ? optional(b, block) : block, rest);
+}
+
+/* ---- messages --------------------------------------------------------------------------------------------------------- */
+
+static tsl__tag *message(build *b, const tsl__json *form) {
+  tsl__mark_kind mark = tsl__json_is(GET(form, "as"), "reasoning", 9) ? TSL__MARK_REASONING : TSL__MARK_TEXT;
+  const tsl__json *ends = GET(form, "end");
+  bool whole = mark == TSL__MARK_TEXT && b->request->content;
+  tsl__tag *n = tag(b, mark, text_of(form, "begin"), whole ? (tsl__tag *)(uintptr_t)b->request->content : any_text(b), (tsl__string){"", 0});
+  if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
+  for (uint32_t i = 0; i < ends->length; i++) n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
+  n->end_count = ends->length;
+  return n;
+}
+
+/* Messages, of which thinking and text may be left out, and calls may be demanded. */
+static tsl__tag *messages(build *b) {
+  const tsl__json *forms = GET(b->preset, "messages");
+  tsl__string separator = text_of(b->preset, "message_separator");
+  uint32_t count = 0, calls = 0;
+  bool required = b->request->choice == TSL__CHOICE_REQUIRED;
+  tsl__tag **before = tsl__tags_alloc(b->tags, (forms->length + 1) * sizeof *before), **call = b->request->count ? all_calls(b, &calls) : NULL;
+  if (!before || (b->request->count && !call)) return NULL;
+  for (uint32_t i = 0; i < forms->length; i++) {
+    bool reasoning = tsl__json_is(GET(&forms->items[i], "as"), "reasoning", 9);
+    if (reasoning ? b->thinking == TSL_THINKING_OFF : required) continue;
+    if (!(before[count++] = message(b, &forms->items[i]))) return NULL;
+  }
+  tsl__tag *said = count ? list_of(b, before, count, separator, true) : NULL, *end = calls ? list_of(b, call, calls, separator, b->request->parallel && !b->request->forced) : NULL;
+  if (!end) return said ? said : any_text(b);
+  if (!said) return end;
+  tsl__tag *both = of_two(b, TSL__TAG_SEQUENCE, optional(b, of_two(b, TSL__TAG_SEQUENCE, said, constant(b, separator))), end);
+  return required ? both : of_two(b, TSL__TAG_OR, both, said);
+}
+
+/* ---- presets ----------------------------------------------------------------------------------------------------------- */
+
+static const char *find_preset(const char *name) {
+  const char *known, *json;
+  if (name[0] == '{') return name;
+  for (size_t i = 0; tsl_tools_preset(i, &known, &json); i++)
+    if (!strcmp(known, name)) return json;
+  return NULL;
+}
+
+/* A preset may be a user's: everything that is used is checked here. */
+static bool check_preset(build *b) {
+  const tsl__json *p = b->preset, *calls = GET(p, "calls"), *messages_list = GET(p, "messages"), *section = object_of(p, "section");
+  bool fine = calls && calls->kind == TSL__JSON_ARRAY && calls->length > 0;
+  for (uint32_t i = 0; fine && i < calls->length; i++) {
+    const tsl__json *c = &calls->items[i];
+    fine = has_name(text_of(c, "begin")) || (text_of(c, "id").length && has_name(text_of(c, "then")));
+    fine = fine && text_of(c, "style").length;
+  }
+  fine = fine && (messages_list || section ? true : text_of(p, "trigger").length > 0) && (!section || text_of(section, "begin").length);
+  fine = fine && (!messages_list || (messages_list->kind == TSL__JSON_ARRAY && messages_list->length));
+  for (uint32_t i = 0; fine && messages_list && i < messages_list->length; i++) {
+    const tsl__json *end = GET(&messages_list->items[i], "end"), *as = GET(&messages_list->items[i], "as");
+    fine = end && end->kind == TSL__JSON_ARRAY && end->length && as && text_of(&messages_list->items[i], "begin").length;
+    for (uint32_t k = 0; fine && k < end->length; k++) fine = end->items[k].kind == TSL__JSON_STRING;
+  }
+  const tsl__json *exclude = GET(p, "exclude");
+  for (uint32_t i = 0; fine && exclude && i < exclude->length; i++) fine = exclude->kind == TSL__JSON_ARRAY && exclude->items[i].kind == TSL__JSON_STRING && exclude->items[i].length;
+  return fine || (tsl__tags_fail(b->tags, TSL_ERR_SCHEMA, NULL, "the preset is malformed: docs/tools.md says what it needs"), false);
+}
+
+const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
+  tsl__request request;
+  tsl__json *preset;
+  build b = {.tags = t, .request = &request, .thinking = options->thinking};
+  const char *text = find_preset(options->preset);
+  if (!text) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "there is no preset \"%.100s\"", options->preset);
+  t->status = tsl__json_parse(&t->arena, text, strlen(text), 64, &preset, t->error);
+  if (t->status != TSL_OK) return NULL;
+  b.preset = preset;
+  if (!check_preset(&b) || !tsl__tools_request(t, options, &request)) return NULL;
+  if (!read_list(&b, GET(preset, "exclude"), &b.exclude, &b.exclude_count)) return NULL;
+  tsl__tag *root = GET(preset, "messages") ? messages(&b) : with_thinking(&b, answer(&b));
+  return t->status == TSL_OK ? root : NULL;
+}
+
+bool tsl_tools_preset(size_t index, const char **name, const char **json) {
+  const char *text = tsl__tools_preset_text(index);
+  if (!text) return false;
+  *name = text;
+  *json = text + strlen(text) + 1; /* the name, NUL, the JSON */
+  return true;
+}

@@ -1,0 +1,47 @@
+/* tools.h - what a model may answer to a request with tools.
+ *
+ * Problem   Each family of models writes calls in its own way, and each API describes tools in its own way.
+ * Idea      A preset (schemas/tools/NAME.json) says how a family writes thinking, one call and several; tools_request.c finds tools, choice and response format in
+ *           a request's JSON; tools.c puts both together as a tree of formats (tags.h).
+ * Preset    {"name", "title", "sources": [URL, ...],
+ *            "thinking": {"begin", "end", "after", "prefilled"} or null   after: text between the end and the answer; prefilled: the prompt ends with `begin`
+ *            "exclude": [TEXT, ...]                                        never in free text
+ *            "trigger": TEXT                                               of a call (without a section)
+ *            "section": {"begin", "separator", "end"} or null              around all calls
+ *            "separator": TEXT                                             between calls where nothing else may stand (tool_choice: required)
+ *            "calls": [{"begin", "id", "id_prefix", "then", "style", "end"}]   ways to write one call, {name} being the tool's; id: a regex
+ *            "messages": [{"as", "begin", "end": [...]}], "message_separator"  the answer is a list of messages (Harmony): these, and calls}
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_TOOLS_H
+#define TSL_COMPILER_TOOLS_H
+
+#include "compiler/tags.h"
+
+typedef struct tsl__tool {
+  tsl__string name;
+  const tsl__json *parameters; /* NULL: any object */
+} tsl__tool;
+
+typedef enum tsl__choice { TSL__CHOICE_AUTO, TSL__CHOICE_REQUIRED, TSL__CHOICE_NONE } tsl__choice;
+
+typedef struct tsl__request {
+  tsl__tool *tools;
+  uint32_t count;
+  tsl__choice choice;
+  bool forced;             /* one call of the only tool left */
+  bool parallel;
+  const tsl__tag *content; /* what the text must be; NULL: free */
+} tsl__request;
+
+/* tools_request.c: what the request (t->root) and the options ask for. False on failure. */
+bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *out);
+/* tools.c: the tree of formats. NULL on failure. */
+const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options);
+/* tools_presets.c, generated: NULL past the last. */
+const char *tsl__tools_preset_text(size_t index);
+/* tags_write.c: a tree as structural-tag JSON, NUL-terminated, in t's arena. NULL on failure. */
+char *tsl__tags_write(tsl__tags *t, const tsl__tag *root);
+
+#endif

@@ -1,0 +1,169 @@
+/* tools_request.c - tools, tool choice and response format out of a request's JSON. See tools.h.
+ *
+ * Shapes    OpenAI chat completions   tools: [{"type": "function", "function": {"name", "parameters"}}], tool_choice: "auto" | "none" | "required" | {"type": "function",
+ *                                     "function": {"name"}} | {"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}, parallel_tool_calls, response_format
+ *           OpenAI responses          tools: [{"type": "function", "name", "parameters"}], tool_choice: {"type": "function", "name"} | {"type": "allowed_tools", "mode",
+ *                                     "tools"}, text: {"format": ...}
+ *           Anthropic messages        tools: [{"name", "input_schema"}], tool_choice: {"type": "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
+ *           MCP tools/list            {"tools": [{"name", "inputSchema"}]}, also as the "result" of a JSON-RPC response
+ *           an array                  of tools in any of these shapes
+ * Tools that the provider itself runs (a "type" other than function or custom, and no schema) are an error: nothing says what their arguments look like.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools.h"
+
+#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
+#define IS(j, word) ((j) && tsl__json_is((j), (word), sizeof(word) - 1))
+
+static bool fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *what) { return tsl__tags_fail(t, status, at, "%s", what), false; }
+
+/* ---- tools ---------------------------------------------------------------------------------------------------------- */
+
+static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
+  const tsl__json *inner = GET(o, "function"), *type = GET(o, "type"), *strict;
+  if (o->kind != TSL__JSON_OBJECT) return fail(t, TSL_ERR_SCHEMA, o, "a tool is an object");
+  if (!inner || inner->kind != TSL__JSON_OBJECT) inner = o;
+  const tsl__json *name = GET(inner, "name");
+  out->parameters = GET(inner, "parameters");
+  if (!out->parameters) out->parameters = GET(inner, "input_schema");
+  if (!out->parameters) out->parameters = GET(inner, "inputSchema");
+  if (out->parameters && out->parameters->kind == TSL__JSON_NULL) out->parameters = NULL;
+  if (type && !IS(type, "function") && !(IS(type, "custom") && GET(o, "input_schema")) && !out->parameters)
+    return fail(t, TSL_ERR_UNSUPPORTED, type, "only function tools are supported: this type's arguments have no schema here");
+  if (!name || name->kind != TSL__JSON_STRING || !name->length) return fail(t, TSL_ERR_SCHEMA, o, "a tool has a \"name\" that is not empty");
+  for (uint32_t i = 0; i < name->length; i++)
+    if ((uint8_t)name->text[i] < 0x21 || strchr("\"\\<>{}", name->text[i])) return fail(t, TSL_ERR_SCHEMA, name, "a tool's name has no spaces, quotes, backslashes, <, >, { or }");
+  strict = GET(inner, "strict"); /* false asks for no guarantee; the schema holds all the same */
+  if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE && strict->kind != TSL__JSON_NULL) return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
+  out->name = (tsl__string){name->text, name->length};
+  return true;
+}
+
+static bool same_name(tsl__string a, const char *name, size_t length) { return a.length == length && !memcmp(a.at, name, length); }
+
+static bool read_tools(tsl__tags *t, const tsl__json *list, tsl__request *r) {
+  if (!list || list->kind == TSL__JSON_NULL) return true;
+  if (list->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, list, "\"tools\" must be an array");
+  r->tools = tsl__tags_alloc(t, (list->length + 1) * sizeof *r->tools);
+  if (!r->tools) return false;
+  for (uint32_t i = 0; i < list->length; i++) {
+    if (!read_tool(t, &list->items[i], &r->tools[i])) return false;
+    for (uint32_t k = 0; k < i; k++)
+      if (same_name(r->tools[k].name, r->tools[i].name.at, r->tools[i].name.length)) return fail(t, TSL_ERR_SCHEMA, &list->items[i], "two tools have the same name");
+  }
+  r->count = list->length;
+  return true;
+}
+
+/* ---- the choice ------------------------------------------------------------------------------------------------------ */
+
+/* Keep the tools with these names. */
+static bool keep(tsl__tags *t, tsl__request *r, const tsl__json *at, const tsl__string *names, uint32_t n) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    bool found = false;
+    for (uint32_t k = 0; k < r->count && !found; k++) found = same_name(r->tools[k].name, names[i].at, names[i].length);
+    if (!found) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, at, "there is no tool \"%.*s\"", (int)(names[i].length < 100 ? names[i].length : 100), names[i].at), false;
+  }
+  for (uint32_t k = 0; k < r->count; k++)
+    for (uint32_t i = 0; i < n; i++)
+      if (same_name(r->tools[k].name, names[i].at, names[i].length)) {
+        r->tools[kept++] = r->tools[k];
+        break;
+      }
+  r->count = kept;
+  return true;
+}
+
+static bool force(tsl__tags *t, tsl__request *r, const tsl__json *at, tsl__string name) {
+  r->choice = TSL__CHOICE_REQUIRED;
+  r->forced = true;
+  return keep(t, r, at, &name, 1);
+}
+
+static bool choose_word(tsl__tags *t, tsl__request *r, const tsl__json *at, const char *word, size_t n) {
+  if (n == 4 && !memcmp(word, "auto", 4)) r->choice = TSL__CHOICE_AUTO;
+  else if (n == 4 && !memcmp(word, "none", 4)) r->choice = TSL__CHOICE_NONE;
+  else if ((n == 8 && !memcmp(word, "required", 8)) || (n == 3 && !memcmp(word, "any", 3))) r->choice = TSL__CHOICE_REQUIRED;
+  else return at ? fail(t, TSL_ERR_SCHEMA, at, "\"tool_choice\" is auto, none, required, any or an object that names a tool") : force(t, r, NULL, (tsl__string){word, (uint32_t)n});
+  return true;
+}
+
+/* A name, at the object or in its "function". */
+static bool name_of(tsl__tags *t, const tsl__json *o, tsl__string *out) {
+  const tsl__json *inner = GET(o, "function"), *name = GET(inner && inner->kind == TSL__JSON_OBJECT ? inner : o, "name");
+  if (!name || name->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, o, "a tool's \"name\" must stand here");
+  *out = (tsl__string){name->text, name->length};
+  return true;
+}
+
+static bool choose_allowed(tsl__tags *t, tsl__request *r, const tsl__json *choice) {
+  const tsl__json *inner = GET(choice, "allowed_tools"), *o = inner ? inner : choice, *mode = GET(o, "mode"), *list = GET(o, "tools");
+  if (!list || list->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, o, "\"tools\" must be an array");
+  tsl__string *names = tsl__tags_alloc(t, (list->length + 1) * sizeof *names);
+  for (uint32_t i = 0; names && i < list->length; i++)
+    if (!name_of(t, &list->items[i], &names[i])) return false;
+  if (!names || !keep(t, r, list, names, list->length)) return false;
+  return !mode || mode->kind != TSL__JSON_STRING ? fail(t, TSL_ERR_SCHEMA, o, "\"mode\" is auto or required") : choose_word(t, r, mode, mode->text, mode->length);
+}
+
+static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) {
+  tsl__string name;
+  if (!choice || choice->kind == TSL__JSON_NULL) return true;
+  if (choice->kind == TSL__JSON_STRING) return choose_word(t, r, choice, choice->text, choice->length);
+  const tsl__json *type = choice->kind == TSL__JSON_OBJECT ? GET(choice, "type") : NULL, *serial;
+  if (!type || type->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, choice, "\"tool_choice\" is a word or an object with a \"type\"");
+  serial = GET(choice, "disable_parallel_tool_use");
+  if (serial && serial->kind == TSL__JSON_TRUE) r->parallel = false;
+  if (IS(type, "allowed_tools")) return choose_allowed(t, r, choice);
+  if (IS(type, "function") || IS(type, "tool")) return name_of(t, choice, &name) && force(t, r, choice, name);
+  return choose_word(t, r, type, type->text, type->length);
+}
+
+/* ---- the response format --------------------------------------------------------------------------------------------- */
+
+static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) {
+  const tsl__json *type = format ? GET(format, "type") : NULL, *named = format ? GET(format, "json_schema") : NULL;
+  if (!format || format->kind == TSL__JSON_NULL || IS(type, "text")) return true;
+  if (IS(type, "structural_tag")) return (r->content = tsl__tags_read(t, format)) != NULL;
+  tsl__tag *n = tsl__tags_node(t, TSL__TAG_SCHEMA, format);
+  if (!n) return false;
+  if (IS(type, "json_object")) {
+    static const char any_object[] = "{\"type\":\"object\"}";
+    tsl__json *schema;
+    t->status = tsl__json_parse(&t->arena, any_object, sizeof any_object - 1, 8, &schema, t->error);
+    n->schema = schema;
+    n->detached = true;
+  } else if (IS(type, "json_schema")) {
+    n->schema = GET(named ? named : format, "schema");
+    if (!n->schema) return fail(t, TSL_ERR_SCHEMA, format, "the response format has no \"schema\"");
+  } else {
+    return fail(t, TSL_ERR_UNSUPPORTED, format, "a response format is text, json_object, json_schema or structural_tag");
+  }
+  r->content = n;
+  return t->status == TSL_OK;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------------- */
+
+bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *r) {
+  const tsl__json *o = t->root, *result = GET(o, "result"), *text = GET(o, "text"), *parallel = GET(o, "parallel_tool_calls");
+  *r = (tsl__request){.parallel = true};
+  if (o->kind != TSL__JSON_OBJECT && o->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, o, "a request is an object, or an array of tools");
+  if (result && result->kind == TSL__JSON_OBJECT && !GET(o, "tools")) o = result;
+  if (parallel && parallel->kind != TSL__JSON_NULL) {
+    if (parallel->kind != TSL__JSON_TRUE && parallel->kind != TSL__JSON_FALSE) return fail(t, TSL_ERR_SCHEMA, parallel, "\"parallel_tool_calls\" is true or false");
+    r->parallel = parallel->kind == TSL__JSON_TRUE;
+  }
+  if (!read_tools(t, o->kind == TSL__JSON_ARRAY ? o : GET(o, "tools"), r)) return false;
+  if (!options->tool_choice && !read_choice(t, GET(o, "tool_choice"), r)) return false;
+  if (options->tool_choice && !choose_word(t, r, NULL, options->tool_choice, strlen(options->tool_choice))) return false;
+  if (options->parallel) r->parallel = options->parallel > 0;
+  const tsl__json *format = GET(o, "response_format");
+  if (!format && text && text->kind == TSL__JSON_OBJECT) format = GET(text, "format");
+  if (!read_format(t, format, r)) return false;
+  if (r->choice == TSL__CHOICE_REQUIRED && !r->count) return fail(t, TSL_ERR_ARGUMENT, o, "a call is required, and there are no tools");
+  if (r->choice == TSL__CHOICE_NONE) r->count = 0;
+  return true;
+}

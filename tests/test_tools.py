@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Answers with tool calls, for every preset: random answers under the masks, read back by the grammar, must hold calls that are valid.
+
+  requests   a request file of each API (tests/cases/tools) compiles as it is, and the tool choice in it is obeyed
+  round      with two vocabularies: answers drawn under the masks, with triggers and beginnings of triggers nudged in, read back to calls whose arguments are
+             valid under PyPI jsonschema; read token by token while drawing, as one text, and byte by byte, they are the same
+             (the tool compares these three itself)
+  choice     auto, required, none and a name; one call or several; thinking on and off
+  free       texts without a trigger, near-triggers and any Unicode included, are accepted and come back unaltered
+
+TSL_TOOLS_ANSWERS sets how many answers each combination draws (default 2).
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
+VOCABS = pathlib.Path(os.environ.get("TSL_VOCABS", str(ROOT / "build" / "vocabs")))
+ANSWERS = int(os.environ.get("TSL_TOOLS_ANSWERS", "2"))
+CASES = ROOT / "tests" / "cases" / "tools"
+PRESETS = sorted((ROOT / "schemas" / "tools").glob("*.json"))
+
+passed = failed = skipped = 0
+
+
+def check(good, *what):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print("FAILED:", *what, file=sys.stderr)
+    return good
+
+
+def run(*arguments, expect=0):
+    done = subprocess.run([CLI, "tools", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=ROOT)
+    out = done.stdout.decode("utf-8", "replace")
+    check(done.returncode == expect, "status", done.returncode, *arguments, done.stderr.decode("utf-8", "replace")[-600:])
+    return out if done.returncode == expect else None
+
+
+def lines(text):
+    """Lines end with a newline, and with nothing else that Unicode calls a line break."""
+    return [json.loads(line) for line in (text or "").split("\n") if line]
+
+
+def vocabularies():
+    global skipped
+    found = [path for name in ("llama3_1", "qwen3") if (path := VOCABS / name / "tokenizer.json").exists()]
+    if len(found) < 2:
+        skipped += 2 - len(found)
+        print(f"  skipped: {2 - len(found)} of 2 real vocabularies are not there: ./dev fetch vocabs; going on with the embedded one")
+        found.append(None)
+    return found
+
+
+def schemas_of(request):
+    out = {}
+    for tool in request["tools"]:
+        inner = tool.get("function", tool)
+        out[inner["name"]] = inner.get("parameters") or inner.get("input_schema") or inner.get("inputSchema") or {"type": "object"}
+    return out
+
+
+def judge(parsed, schemas, *where):
+    for call in parsed["calls"]:
+        schema = schemas.get(call["name"])
+        if not check(schema is not None and "incomplete" not in call, "call", call, *where):
+            continue
+        validator = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
+        errors = [e.message for e in validator.iter_errors(call["arguments"])]
+        check(not errors, "arguments", call["arguments"], errors, *where)
+
+
+def nudges(preset, names):
+    out = []
+    for call in preset["calls"]:
+        for name in names:
+            begin = call["begin"].replace("{name}", name)
+            out += [begin, begin + "{"] if call["style"] == "json" else [begin]
+    if preset.get("section"):
+        out += [preset["section"]["begin"]] * len(out)
+    if preset.get("trigger"):
+        out.append(preset["trigger"])
+    if preset["thinking"]:
+        out += [preset["thinking"]["begin"], preset["thinking"]["end"] + preset["thinking"]["after"]]
+    for message in preset.get("messages", []):
+        out += [message["begin"], message["end"][0] + preset["message_separator"]]
+    return out[:60]
+
+
+CHOICES = (  # the vocabulary, and the options
+    (0, "--thinking", "auto"),
+    (1, "--thinking", "auto"),
+    (0, "--tool-choice", "required", "--no-parallel", "--thinking", "on"),
+    (1, "--tool-choice", "required", "--thinking", "off"),
+    (0, "--tool-choice", "get_weather", "--thinking", "off"),
+    (1, "--tool-choice", "none", "--thinking", "off"),
+)
+
+
+def round_trip():
+    request = CASES / "chat_completions.json"
+    schemas = schemas_of(json.loads(request.read_text(encoding="utf-8")))
+    files = vocabularies()
+    total = calls = several = 0
+    for path in PRESETS:
+        preset = json.loads(path.read_text(encoding="utf-8"))
+        name = preset["name"]
+        nudge = [a for text in nudges(preset, schemas) for a in ("--nudge", text)]
+        for case, (file, *arguments) in enumerate(CHOICES):
+            file = files[file % len(files)]
+            vocab = ["--vocab", file] if file else []
+            out = run("--preset", name, "--tools", request, *vocab, *arguments, *nudge, "--generate", ANSWERS, "--seed", case)
+            answers = lines(out)
+            check(len(answers) == ANSWERS, "answers", name, arguments, len(answers))
+            for answer in answers:
+                parsed, text = answer["parsed"], answer["text"]
+                total += 1
+                calls += len(parsed["calls"])
+                several += len(parsed["calls"]) > 1
+                judge(parsed, schemas, name, file, arguments, repr(text))
+                if "required" in arguments or "get_weather" in arguments:
+                    check(parsed["calls"], "a call is required", name, arguments, repr(text))
+                if "--no-parallel" in arguments or "get_weather" in arguments:
+                    check(len(parsed["calls"]) <= 1, "one call", name, arguments, repr(text))
+                if "get_weather" in arguments:
+                    check([c["name"] for c in parsed["calls"]] == ["get_weather"], "the tool asked for", name, repr(text))
+                if "none" in arguments:
+                    check(not parsed["calls"], "no call", name, repr(text))
+                    if not preset.get("messages"):
+                        check(parsed["content"] == text, "free text", name, repr(text), parsed)
+    print(f"  round: {len(PRESETS)} presets, {total} answers, {calls} calls, {several} answers with several")
+    check(calls > total // 3 and several > 0, "few calls", calls, several)
+
+
+def requests():
+    for path in sorted(CASES.glob("*.json")):
+        out = run("--preset", "qwen3", "--tools", path, "--compile")
+        check(out is not None and out.startswith("compiled in"), "compiles", path)
+        request = json.loads(path.read_text(encoding="utf-8"))
+        request = request.get("result", request)
+        schemas = schemas_of(request)
+        out = run("--preset", "qwen3", "--tools", path, "--thinking", "off", "--generate", 5, "--nudge", "<tool_call>")
+        for line in lines(out):
+            parsed = line["parsed"]
+            judge(parsed, schemas, path, line)
+            if request.get("tool_choice") in ("required", {"type": "any"}, {"type": "any", "disable_parallel_tool_use": True}):
+                check(parsed["calls"], "a call is required", path, line)
+    print(f"  requests: {len(list(CASES.glob('*.json')))} files")
+
+
+def free_text(folder):
+    request = CASES / "chat_completions.json"
+    maker = random.Random(7)
+    count = 0
+    for path in PRESETS:
+        preset = json.loads(path.read_text(encoding="utf-8"))
+        if preset.get("messages"):
+            continue
+        trigger = preset["section"]["begin"] if preset.get("section") else preset["trigger"]
+        forbidden = [trigger, *preset["exclude"]]
+        texts = []
+        while len(texts) < 60:
+            pieces = [trigger[: maker.randrange(len(trigger))], trigger[maker.randrange(1, len(trigger)) :], "".join(chr(maker.choice((65, 0xE4, 0x4E2D, 0x1F600, 10, 92, 34, 60)) + maker.randrange(9)) for _ in range(maker.randrange(8))), " "]
+            text = "".join(maker.choice(pieces) for _ in range(maker.randrange(1, 12)))
+            if not any(f in text for f in forbidden):
+                texts.append(text)
+        batch = folder / "free.bin"
+        batch.write_bytes(b"".join(t.encode("utf-8") + b"\0" for t in texts))
+        for thinking in ("off", "auto"):
+            out = run("--preset", preset["name"], "--tools", request, "--thinking", thinking, "--parse", batch, "--null") or "\n" * len(texts)
+            for text, line in zip(texts, out.split("\n")[:-1], strict=True):
+                parsed = json.loads(line or "null")
+                count += 1
+                check(parsed and parsed["content"] == text and not parsed["calls"], "unaltered", preset["name"], repr(text), line)
+    print(f"  free: {count} texts")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        requests()
+        free_text(folder)
+        round_trip()
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
