@@ -292,6 +292,9 @@ static tsl__rx *atom(tsl__rx_cursor *c, bool *fixed, bool *none) {
     case '^': c->at++; *fixed = true; return anchor(c, offset, false);
     case '$': c->at++; *fixed = true; return anchor(c, offset, true);
     case '*': case '+': case '?': return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
+    case '{': case '}': case ']':
+      if (c->brackets) return fail(c, TSL_ERR_SYNTAX, offset, "a lone bracket: ECMA-262 wants a backslash before it");
+      return character(c, offset);
     default: return character(c, offset);
   }
 }
@@ -384,7 +387,7 @@ static tsl__rx *parse_alternatives(tsl__rx_cursor *c) {
 
 tsl__rx *tsl__rx_parse(tsl__rx_tree *t, const tsl_allocator *scratch, const tsl__regex_flags *flags) {
   tsl__rx_cursor c = {.tree = t, .alloc = scratch, .text = (const uint8_t *)t->pattern, .length = t->length, .fold = flags->case_insensitive,
-                      .dot_all = flags->dot_all, .multiline = flags->multiline};
+                      .dot_all = flags->dot_all, .multiline = flags->multiline, .brackets = flags->brackets};
   tsl__rx *root = parse_alternatives(&c);
   if (root && tsl__rx_more(&c)) root = fail(&c, TSL_ERR_SYNTAX, c.at, "unmatched closing parenthesis");
   if (root && !resolve_backs(&c)) root = NULL;

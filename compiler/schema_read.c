@@ -167,7 +167,7 @@ static bool read_ref(struct reader *r, struct keyword_value *k) {
 }
 
 static bool regex(struct reader *r, const tsl__json *at, const char *text, size_t length, tsl__expr *out) {
-  tsl__regex_flags options = {.search = true};
+  tsl__regex_flags options = {.search = true, .brackets = true};
   tsl_error error;
   tsl_status status = tsl__regex_compile(r->s->x, text, length, &options, out, &error);
   if (status == TSL_OK) return true;
