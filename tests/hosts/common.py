@@ -1,0 +1,71 @@
+"""What the scripts host_*.py share: running programs, counting, an environment of pinned Python packages for each host.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import hashlib
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build"
+
+
+def say(text):
+    print(f"== {text}", file=sys.stderr, flush=True)
+
+
+def run(command, **more):
+    """Run a program that must succeed; its output is shown if it does not."""
+    done = subprocess.run([str(part) for part in command], cwd=more.pop("cwd", ROOT), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, **more)
+    if done.returncode:
+        print(done.stdout[-6000:], file=sys.stderr)
+        sys.exit(f"{command[0]} ended with status {done.returncode}")
+    return done.stdout
+
+
+def program(command, **more):
+    """Run a test program; its lines, failures included. What it says on standard error is passed on."""
+    done = subprocess.run([str(part) for part in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, **more)
+    if done.returncode not in (0, 1):
+        print(done.stdout[-2000:], file=sys.stderr)
+        sys.exit(f"{command[0]} {command[1]} ended with status {done.returncode}")
+    return done.stdout.splitlines()
+
+
+def add(counts, lines):
+    """Add a test program's closing line; print its remarks, which are indented."""
+    closing = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1] if lines else "")
+    if not closing:
+        sys.exit("a test program has no closing line")
+    for name, value in zip(("passed", "failed", "skipped"), closing.groups()):
+        counts[name] += int(value)
+    for line in lines[:-1]:
+        if line.startswith(" "):
+            print(line)
+
+
+def venv(name):
+    """Python of build/hosts/NAME, which has the packages of scripts/hosts-NAME.lock; pip checks their hashes."""
+    lock = ROOT / "scripts" / f"hosts-{name}.lock"
+    folder = BUILD / "hosts" / name
+    stamp = f"{hashlib.sha256(lock.read_bytes()).hexdigest()} {sys.version}"
+    mark = folder / ".stamp"
+    if not mark.is_file() or mark.read_text() != stamp:
+        say(f"installing Python packages into {folder.relative_to(ROOT)}")
+        shutil.rmtree(folder, ignore_errors=True)
+        run([sys.executable, "-m", "venv", folder])
+        run([folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:",
+             "--require-hashes", "-r", lock])
+        mark.write_text(stamp)
+    return folder / "bin" / "python"
+
+
+def end(counts, what):
+    """The host's line, and the closing line that ./dev test adds up."""
+    print(what)
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    sys.exit(1 if counts["failed"] or not (counts["passed"] or counts["skipped"]) else 0)

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""llama.cpp: Turnstile as a sampler (bindings/llama.cpp), against the llama.cpp that PyPI's llama-cpp-python carries.
+
+Builds its CPU library once into build/llama.cpp-lib (two minutes of one core, kept there), makes a tiny random model with a real vocabulary (Llama
+3), and runs tests/hosts/llama.c: vocabularies, the sampler's interface, chat completions under JSON Schemas, and the same grammars in
+llama.cpp's own engine. What was generated is judged by PyPI's jsonschema.
+
+    python tests/hosts/host_llama.py     (./dev test hosts runs it; needs ./dev fetch llama)
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import common
+
+SOURCE = common.BUILD / "llama.cpp"
+PYTHON = common.BUILD / "llama-cpp-python"
+LIBRARY = common.BUILD / "llama.cpp-lib"
+VOCABULARY = SOURCE / "models" / "ggml-vocab-llama-bpe.gguf"
+OPTIONS = ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", "-DGGML_OPENMP=OFF", "-DGGML_LLAMAFILE=OFF", "-DLLAMA_BUILD_COMMON=OFF",
+           "-DLLAMA_BUILD_TESTS=OFF", "-DLLAMA_BUILD_EXAMPLES=OFF", "-DLLAMA_BUILD_TOOLS=OFF", "-DLLAMA_BUILD_SERVER=OFF", "-DLLAMA_CURL=OFF"]
+
+SCHEMAS = {
+    "person": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"type": "integer", "minimum": 0, "maximum": 130},
+                                                "email": {"enum": ["a@example.org", "b@example.org", None]}},
+               "required": ["name", "age", "email"], "additionalProperties": False},
+    "list": {"type": "array", "items": {"type": "string", "maxLength": 6}, "minItems": 2, "maxItems": 4},
+    "choice": {"anyOf": [{"const": "yes"}, {"const": "no"}, {"type": "object", "properties": {"why": {"type": "string", "minLength": 1, "maxLength": 20}},
+                                                             "required": ["why"], "additionalProperties": False}]},
+    "numbers": {"type": "object", "properties": {"x": {"type": "array", "items": {"type": "integer", "minimum": -99, "maximum": 99}, "minItems": 3, "maxItems": 5},
+                                                 "ok": {"type": "boolean"}}, "required": ["x", "ok"], "additionalProperties": False},
+}
+
+
+def build_library():
+    if not (LIBRARY / "build.ninja").is_file():
+        common.run(["cmake", "-B", LIBRARY, "-S", SOURCE, "-G", "Ninja", *OPTIONS])
+    common.say("building llama.cpp (once; two minutes of one core)" if not (LIBRARY / "bin" / "libllama.so").exists() else "llama.cpp is built")
+    common.run(["nice", "-n", "10", "ninja", "-C", LIBRARY, "-j2", "llama"])
+    text = (SOURCE / "CMakeLists.txt").read_text()
+    return ".".join(re.search(rf"set\(LLAMA_VERSION_{part}\s+(\d+)\)", text)[1] for part in ("MAJOR", "MINOR", "PATCH")) if "LLAMA_VERSION_MAJOR" in text else "?"
+
+
+def build_program():
+    program = LIBRARY / "turnstile-host"
+    flags = subprocess.run(["pkg-config", "--libs", "yajl", "libpcre2-8", "libxxhash"], check=True, capture_output=True, text=True).stdout.split()
+    common.run(["gcc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", "-Iinclude", "-Ibindings/llama.cpp",
+                f"-I{SOURCE}/include", f"-I{SOURCE}/ggml/include", "tests/hosts/llama.c", "bindings/llama.cpp/turnstile-llama.c", "-o", program,
+                common.BUILD / "libturnstile.a", f"-L{LIBRARY}/bin", f"-Wl,-rpath,{LIBRARY}/bin", "-lllama", "-lggml", "-lggml-base", *flags, "-lm", "-lpthread"])
+    return program
+
+
+def to_gbnf(schema):
+    """What llama-cpp-python makes of a schema for llama.cpp's own grammar."""
+    spec = importlib.util.spec_from_file_location("llama_grammar", PYTHON / "llama_cpp" / "llama_grammar.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.json_schema_to_gbnf(json.dumps(schema))
+
+
+def write_cases(folder):
+    for name, schema in SCHEMAS.items():
+        pathlib.Path(folder, f"{name}.json").write_text(json.dumps(schema))
+        pathlib.Path(folder, f"{name}.gbnf").write_text(to_gbnf(schema))
+
+
+def judge(counts, lines):
+    """Validate texts, sum up times. {who: tokens}, {who: median and mean of each text}"""
+    tokens, times, invalid = {}, {}, {}
+    for line in lines:
+        what, name, *rest = line.split(" ")
+        if what == "text":
+            who, count, text = rest
+            try:
+                jsonschema.validate(json.loads(bytes.fromhex(text)), SCHEMAS[name])
+                counts["passed"] += 1
+            except (ValueError, jsonschema.ValidationError) as error:
+                # What llama.cpp's own grammar makes is counted, not judged.
+                counts["failed"] += who == "turnstile"
+                invalid[who] = invalid.get(who, 0) + 1
+                if who == "turnstile" or invalid[who] == 1:
+                    print(f"  {who}, {name}: {bytes.fromhex(text)[:200]!r}: {str(error).splitlines()[0]}")
+            tokens[who] = tokens.get(who, 0) + int(count)
+        elif what == "time":
+            times.setdefault(rest[0], []).append((int(rest[1]), int(rest[2])))
+        elif what == "masks":
+            print(f"  {name}: in {rest[0]} places the same GBNF allows the same tokens in both but for {rest[1]}; "
+                  f"{rest[2]} times llama.cpp allows bytes that are not UTF-8 or a control token for the text of its name, or refuses NUL")
+    return tokens, times, invalid
+
+
+def main():
+    if not VOCABULARY.is_file():
+        common.end({"passed": 0, "failed": 0, "skipped": 1}, f"{VOCABULARY} is not there: ./dev fetch llama")
+    python = common.venv("llama")
+    version = build_library()
+    program = build_program()
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    with tempfile.TemporaryDirectory(dir=common.BUILD) as folder:
+        model = pathlib.Path(folder, "tiny.gguf")
+        common.run([python, "tests/hosts/tiny_gguf.py", VOCABULARY, model])
+        write_cases(folder)
+        common.add(counts, common.program([program, "vocab", *sorted((SOURCE / "models").glob("ggml-vocab-*.gguf"))]))
+        common.add(counts, common.program([program, "interface", model]))
+        lines = common.program([program, "chat", model, folder])
+        common.add(counts, lines)
+    tokens, times, invalid = judge(counts, lines)
+    for who, rows in times.items():
+        median = sorted(m for m, _ in rows)[len(rows) // 2] / 1000
+        mean = sum(m for _, m in rows) / len(rows) / 1000
+        print(f"  {who}: {tokens[who]} tokens in {len(rows)} texts, {invalid.get(who, 0)} of them not valid against the schema, {median:.1f} µs a token (median of the texts' medians), {mean:.1f} µs on average")
+    common.end(counts, f"llama.cpp {version} (llama-cpp-python 0.3.36): vocabularies, sampler interface, chat completion with {len(SCHEMAS)} schemas, "
+                       f"{tokens.get('turnstile', 0)} tokens generated")
+
+
+if __name__ == "__main__":
+    os.chdir(common.ROOT)
+    main()

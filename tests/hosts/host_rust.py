@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Rust: the crates in bindings/rust, built and tested by cargo, which needs no other crates. Texts are judged by PyPI's jsonschema.
+
+    python tests/hosts/host_rust.py     (./dev test hosts runs it)
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import jsonschema
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import common
+
+CRATES = common.ROOT / "bindings" / "rust"
+LAYOUT = r"""
+#include <stddef.h>
+#include <stdio.h>
+#include "turnstile.h"
+int main(void) {
+  printf("error %zu %zu %zu desc %zu %zu %zu options %zu %zu limits %zu %zu %zu schema %zu %zu %zu %zu %zu regex %zu sampler %zu %zu draw %zu %zu",
+         sizeof(tsl_error), offsetof(tsl_error, pointer), offsetof(tsl_error, message), sizeof(tsl_vocab_desc),
+         offsetof(tsl_vocab_desc, special), offsetof(tsl_vocab_desc, eog_count), sizeof(tsl_vocab_options), offsetof(tsl_vocab_options, pattern),
+         sizeof(tsl_limits), offsetof(tsl_limits, cancel), offsetof(tsl_limits, deadline_us), sizeof(tsl_schema_options),
+         offsetof(tsl_schema_options, draft), offsetof(tsl_schema_options, nullable), offsetof(tsl_schema_options, max_nesting),
+         offsetof(tsl_schema_options, base_uri), sizeof(tsl_regex_options), sizeof(tsl_sampler_options), offsetof(tsl_sampler_options, min_p),
+         sizeof(tsl_draw), offsetof(tsl_draw, kept));
+  return 0;
+}
+"""
+
+
+def layout():
+    """What the C compiler makes of the structs."""
+    program = common.BUILD / "hosts" / "layout"
+    program.parent.mkdir(exist_ok=True)
+    subprocess.run(["cc", "-x", "c", "-", "-Iinclude", "-o", program], input=LAYOUT, text=True, check=True)
+    return subprocess.run([program], capture_output=True, text=True, check=True).stdout
+
+
+def main():
+    if not shutil.which("cargo"):
+        common.end({"passed": 0, "failed": 0, "skipped": 1}, "cargo is not there")
+    environment = {**os.environ, "TURNSTILE_LIB_DIR": str(common.BUILD), "LD_LIBRARY_PATH": str(common.BUILD), "TURNSTILE_LAYOUT": layout(),
+                   "CARGO_TARGET_DIR": str(common.BUILD / "hosts" / "rust"), "CARGO_BUILD_JOBS": "2"}
+    done = subprocess.run(["cargo", "test", "--offline", "--locked", "--quiet", "--", "--nocapture", "--test-threads=1"], cwd=CRATES, env=environment,
+                          stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    results = re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", done.stdout)
+    counts = {name: sum(int(row[i]) for row in results) for i, name in enumerate(("passed", "failed", "skipped"))}
+    counts["failed"] += done.returncode != 0 and not counts["failed"]
+    schema = json.loads(re.search(r'r#"(.*?)"#', (CRATES / "turnstile" / "tests" / "generate.rs").read_text(), re.S)[1])
+    tokens = 0
+    for count, text in re.findall(r"text (\d+) (\{.*\})", done.stdout):
+        jsonschema.validate(json.loads(text), schema)
+        tokens += int(count)
+        counts["passed"] += 1
+    if counts["failed"]:
+        print(done.stdout)
+    example = subprocess.run(["cargo", "run", "--offline", "--locked", "--quiet", "--example", "person"], cwd=CRATES, env=environment,
+                             stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    valid = example.returncode == 0 and set(json.loads(example.stdout)) == {"name", "age"}
+    counts["passed" if valid else "failed"] += 1
+    version = subprocess.run(["cargo", "--version"], capture_output=True, text=True).stdout.split()[1]
+    common.end(counts, f"Rust (cargo {version}): turnstile-sys and turnstile 0.1.0, {tokens} tokens generated, example person: {example.stdout.strip()}")
+
+
+if __name__ == "__main__":
+    os.chdir(common.ROOT)
+    main()
