@@ -910,6 +910,7 @@ tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t index) {
   tsl__rule rule = *tsl__rule_at(x, index);
   if (rule.body) return rule.body;
   tsl__expr body = rule.ops->unfold(x, rule.ctx, rule.param);
+  if (x->status != TSL_OK) return TSL__NONE; /* and what there is of a body is not remembered */
   if (body == TSL__NONE) {
     tsl__exprs_fail(x, TSL_ERR_UNSUPPORTED, "a rule without a body");
     return TSL__NONE;

@@ -34,8 +34,8 @@ static void locate(struct schema *s, const tsl__json *at) {
 void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format, ...) {
   char message[512];
   va_list args;
-  if (s->status != TSL_OK) return;
-  s->status = status;
+  if (!tsl__schema_ok(s)) return;
+  if (s->text) s->status = status; /* compiling; later a failure is that of one call of a matcher, and the expressions keep it until the next one */
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
@@ -269,8 +269,9 @@ static tsl_status compile(struct schema *s, const char *text, size_t length, str
   s->text = NULL; /* from here on failures are the matcher's */
   s->error = NULL;
   if (done) return TSL_OK;
-  if (s->status == TSL_OK) return tsl__fail(error, tsl__exprs_status(s->x) != TSL_OK ? tsl__exprs_status(s->x) : TSL_ERR_NO_MEMORY, "%s", tsl__exprs_why(s->x));
-  return s->status;
+  if (s->status != TSL_OK) return s->status;
+  if (tsl__exprs_status(s->x) != TSL_OK) return tsl__fail(error, tsl__exprs_status(s->x), "%s", tsl__exprs_why(s->x));
+  return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
 tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, const tsl_schema_options *options, const tsl_limits *limits,

@@ -462,7 +462,8 @@ static uint32_t cost(struct schema *s, uint32_t id) {
   }
   st = s->array_states.at[id];
   st->shortest = bytes;
-  if (!s->measuring) st->round = UINT32_MAX;
+  if (!tsl__schema_ok(s)) st->round = 0; /* not known */
+  else if (!s->measuring) st->round = UINT32_MAX;
   return bytes;
 }
 

@@ -117,7 +117,7 @@ static bool take(struct object_state *st, uint32_t k) {
 static uint32_t cost(struct object_state *st) {
   if (st->shortest != UNKNOWN) return st->shortest;
   uint32_t c = tsl__object_cost(st->object, st->bits, st->count, st->done, st->first);
-  if (!st->object->schema->measuring) st->shortest = c;
+  if (!st->object->schema->measuring && tsl__schema_ok(st->object->schema)) st->shortest = c;
   return c;
 }
 

@@ -45,6 +45,7 @@ static tsl__expr frame(struct schema *s, tsl__expr body, uint32_t shortest) {
   if (found != UINT32_MAX) return s->frames.at[found].rule;
   uint32_t flags = tsl__expr_nullable(s->x, body) ? TSL__RULE_NULLABLE : 0;
   struct frame f = {body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, shortest)};
+  if (f.rule == TSL__NONE) return TSL__NONE;
   if (!tsl__vec_push(s->alloc, &s->frames, f) || !tsl__table_add(s, &s->frame_table, tsl__mix(body), (uint32_t)s->frames.n - 1, frame_rehash))
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return f.rule;
@@ -92,6 +93,7 @@ const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
     struct gaps *g = tsl__schema_alloc(s, sizeof *g);
     if (!g || !tsl__vec_push(s->alloc, &s->gaps, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
     fill_gaps(s, (uint32_t)s->gaps.n - 1, g);
+    if (!tsl__schema_ok(s)) return s->gaps.n--, NULL;
   }
   return s->gaps.at[level];
 }
@@ -307,7 +309,9 @@ bool tsl__schema_open(struct schema *s, goal g) {
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
   if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g);
   s->at = before;
-  return tsl__schema_ok(s);
+  if (tsl__schema_ok(s)) return true;
+  *e = (struct goal_entry){.lits = e->lits, .n = e->n, .level = e->level, .shortest = TSL__INF, .active = e->active}; /* to be opened anew */
+  return false;
 }
 
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
@@ -376,7 +380,11 @@ static tsl__expr make_value(struct schema *s, goal g) {
 
 tsl__expr tsl__schema_value(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->value == TSL__NONE) e->value = make_value(s, g);
+  if (e->value == TSL__NONE) {
+    tsl__expr value = make_value(s, g);
+    if (!tsl__schema_ok(s)) return TSL__NONE;
+    e->value = value;
+  }
   return e->value;
 }
 
@@ -393,6 +401,7 @@ tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level) {
   struct goal_entry *e = tsl__goal_of(s, value);
   if (e->member == TSL__NONE) {
     tsl__expr member = make_member(s, value, level);
+    if (!tsl__schema_ok(s)) return TSL__NONE;
     tsl__goal_of(s, value)->member = member;
     return member;
   }

@@ -93,6 +93,13 @@ static void note_guard(compiler *c, tsl__expr e, tsl__state first, uint32_t copi
   }
 }
 
+/* A failure among the expressions is one of the piece of work. */
+static bool no_failure(compiler *c) {
+  tsl_status status = tsl__exprs_status(c->x);
+  if (status != TSL_OK) tsl__space_fail(c->space, status, tsl__exprs_why(c->x));
+  return c->space->status == TSL_OK;
+}
+
 static tsl__state add_state(compiler *c, tsl__expr e) {
   tsl__node n = tsl__node_at(c->x, e);
   tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
@@ -110,11 +117,12 @@ static tsl__state add_state(compiler *c, tsl__expr e) {
     r->loop_min = loop.b;
     r->loop_max = loop.c;
   }
+  note_guard(c, e, first, n.loop ? 3 : 1);
+  if (!no_failure(c)) return 0; /* and the state, half made, is not found again */
   if (!tsl__index_add(&c->space->states.index, &c->space->alloc, handle_hash(e), first)) {
     tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
     return 0;
   }
-  note_guard(c, e, first, n.loop ? 3 : 1);
   return first;
 }
 
@@ -193,7 +201,7 @@ static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__target
 static tsl__target derive(void *ctx, const tsl__state_rec *r, uint8_t byte) {
   compiler *c = ctx;
   tsl__target t = derive_target(c, r->handle, TSL__PHASE_LOW, byte);
-  return failure(c) == TSL_OK ? t : TSL__TARGET_LATER;
+  return no_failure(c) ? t : TSL__TARGET_LATER;
 }
 
 typedef TSL__VEC(tsl__edge) edge_vec;
@@ -289,14 +297,15 @@ static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
 
 static bool allows(void *ctx, tsl__state resume, uint32_t name) {
   compiler *c = ctx;
-  return tsl__expr_resume_allows(c->x, tsl__state_at(c->space, resume)->handle, name);
+  bool allowed = tsl__expr_resume_allows(c->x, tsl__state_at(c->space, resume)->handle, name);
+  return no_failure(c) && allowed;
 }
 
 static tsl__target resume(void *ctx, tsl__state resume, uint32_t name) {
   compiler *c = ctx;
   tsl__part after = {TSL__COUNT_CLEAR, tsl__expr_resume_after(c->x, tsl__state_at(c->space, resume)->handle, name)};
   tsl__target t = target_of(c, &after);
-  return failure(c) == TSL_OK ? t : 0;
+  return no_failure(c) ? t : 0;
 }
 
 static uint32_t shortest_named(void *ctx, tsl__state keyed, tsl__state resume) {

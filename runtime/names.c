@@ -26,6 +26,7 @@ bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name) {
   uint64_t bit = (uint64_t)1 << (name & 63);
   if (!(r->known[name >> 6] & bit) && space->hook) {
     if (space->hook->allows(space->hook_ctx, resume, name)) r->allowed[name >> 6] |= bit;
+    if (space->status != TSL_OK) return false; /* not known */
     r->known[name >> 6] |= bit;
   }
   return r->allowed[name >> 6] & bit;

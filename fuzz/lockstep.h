@@ -1,0 +1,33 @@
+/* lockstep.h - a matcher and the naive oracle driven through the same calls by a string of commands; whatever they do not agree on is a finding.
+ *
+ * Input     kind (1 byte), grammar text, NUL, commands. kind & 3: 0, 1 JSON Schema; 2 regex; 3 GBNF; the other bits are options (see compile_input).
+ * Commands  one byte each, its lower four bits name the command, the upper four are its number:
+ *             0 to 5  compare the masks, accept the allowed token that the next byte chooses
+ *             6       accept any token (next two bytes): taken exactly if the oracle takes it, else nothing changes
+ *             7       roll back `number` tokens; more than there are is refused
+ *             8       fork, and go on with the copy (at most MATCHERS)
+ *             9       go on with another of the copies
+ *             10      validate a draft of `number` tokens (next bytes); the matcher does not move
+ *             11      accept `number` bytes (next bytes) at once
+ *             12      the bytes that may come next, those that must, completeness and the shortest completion
+ *             13      borrow the mask: the same words, and equal masks have equal identities
+ *             14      begin anew
+ *             15      let another matcher of the grammar make the next mask first (the tables grow in between)
+ * Properties  besides agreement: an allowed token exists wherever the text is not complete (no dead end); calls that fail change nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_FUZZ_LOCKSTEP_H
+#define TSL_FUZZ_LOCKSTEP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "turnstile.h"
+
+/* Run one input over a vocabulary whose token i is the byte i for i < 256; stops quietly where a limit is reached. Returns the masks that were compared. */
+unsigned lockstep_run(tsl_vocab *vocab, const uint8_t *data, size_t size);
+/* End the process with a message if something does not hold. */
+void lockstep_require(int truth, const char *what);
+
+#endif
