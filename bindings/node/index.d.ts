@@ -1,0 +1,78 @@
+// Turnstile in WebAssembly. What each call means and costs is said at length in turnstile.h.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+/** Why a call failed: `status` is the name of a tsl_status, `pointer` the JSON pointer of the keyword to blame ("": none). */
+export class TurnstileError extends Error {
+  status: string;
+  pointer: string;
+  offset: number;
+  line: number;
+  column: number;
+}
+
+interface Freed {
+  /** Free now; without it, when collected. Using the object afterwards throws. */
+  free(): void;
+}
+
+export interface Vocab extends Freed {
+  readonly size: number;
+  readonly logitsWidth: number;
+  /** Words of a mask: token i is bit i % 32 of word i / 32. */
+  readonly maskWords: number;
+  readonly eog: number[];
+  isSpecial(token: number): boolean;
+  isEog(token: number): boolean;
+  /** What a token spells; null for an id that is no token's. */
+  bytes(token: number): Uint8Array | null;
+  findSpecial(text: string): number | null;
+  encode(text: string | Uint8Array, options?: {special?: boolean}): Uint32Array;
+}
+
+export interface Grammar extends Freed {
+  readonly vocab: Vocab;
+  /** What of a schema is enforced. */
+  readonly report: {pointer: string; keyword: string; status: string; reason: string}[];
+}
+
+export interface Matcher extends Freed {
+  fork(): Matcher;
+  reset(): void;
+  mask(): Uint32Array;
+  /** Set what is not allowed to -Infinity. `logits` has vocab.logitsWidth elements. */
+  applyMask(logits: Float32Array): void;
+  /** false, and no change, if the token is not allowed. */
+  accept(token: number): boolean;
+  acceptBytes(bytes: string | Uint8Array): boolean;
+  /** How many of the leading tokens could be accepted. */
+  validate(tokens: ArrayLike<number>): number;
+  rollback(count: number): void;
+  readonly history: number;
+  readonly isComplete: boolean;
+  readonly isTerminated: boolean;
+  /** The bytes that must come next whatever is chosen. */
+  forcedBytes(limit?: number): Uint8Array;
+}
+
+export interface SchemaOptions {
+  order?: 'schema' | 'any';
+  whitespace?: 'any' | 'compact' | 'bounded' | 'pretty';
+  /** Characters for 'bounded', spaces a level for 'pretty'. */
+  amount?: number;
+  ignoreFormats?: boolean;
+}
+
+export interface Turnstile {
+  readonly version: string;
+  embeddedVocab(): Vocab;
+  /** A tokenizer.json, *.gguf, tokenizer.model, tekken.json or *.tiktoken file's content. */
+  loadVocab(data: Uint8Array, name?: string): Vocab;
+  jsonSchema(vocab: Vocab, schema: string | object | boolean, options?: SchemaOptions): Grammar;
+  regex(vocab: Vocab, pattern: string): Grammar;
+  gbnf(vocab: Vocab, text: string): Grammar;
+  matcher(grammar: Grammar): Matcher;
+}
+
+/** Load turnstile.js and turnstile.wasm from `folder` (default: the package's dist). */
+export function load(options?: {folder?: string}): Promise<Turnstile>;

@@ -1,0 +1,253 @@
+/* Turnstile in JavaScript: handles on objects in WebAssembly's memory.
+ *
+ *     const turnstile = await require('turnstile').load();
+ *     const vocab = turnstile.loadVocab(fs.readFileSync('model.gguf'), 'model.gguf');
+ *     const grammar = turnstile.jsonSchema(vocab, {type: 'integer'});
+ *     const matcher = turnstile.matcher(grammar);
+ *     matcher.applyMask(logits);          // a Float32Array, the model's: what is not allowed becomes -Infinity
+ *     matcher.accept(token);
+ *
+ * Objects are freed by free(), or when they are collected. See index.d.ts for what each call takes and gives.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+'use strict';
+
+const REJECTED = 1, LIMIT = 8;
+const WHITESPACE = {any: 0, compact: 1, bounded: 2, pretty: 3};
+
+class TurnstileError extends Error {
+  constructor(status, message, pointer, offset, line, column) {
+    super(`${line ? `${line}:${column}: ` : ''}${message} (${status})${pointer ? ` at ${pointer}` : ''}`);
+    Object.assign(this, {name: 'TurnstileError', status, pointer, offset, line, column});
+  }
+}
+
+/* Something in WebAssembly's memory, with what it needs to live as long. */
+class Handle {
+  constructor(library, pointer, release) {
+    this.library = library;
+    this.pointer = pointer;
+    this.release = release;
+    library.registry.register(this, {release, pointer}, this);
+  }
+
+  get live() {
+    if (!this.pointer) throw new TurnstileError('TSL_ERR_STATE', `this ${this.constructor.name} was freed`, '', 0, 0, 0);
+    return this.pointer;
+  }
+
+  free() {
+    if (!this.pointer) return;
+    this.library.registry.unregister(this);
+    this.release(this.pointer);
+    this.pointer = 0;
+  }
+}
+
+class Vocab extends Handle {
+  get size() { return this.library.module._tsl_vocab_size(this.live); }
+  get logitsWidth() { return this.library.module._tsl_vocab_logits_width(this.live); }
+  get maskWords() { return this.library.module._tsl_vocab_mask_words(this.live); }
+  isSpecial(token) { return Boolean(this.library.module._tsl_vocab_is_special(this.live, token)); }
+  isEog(token) { return Boolean(this.library.module._tsl_vocab_is_eog(this.live, token)); }
+
+  get eog() {
+    const {module, result} = this.library, ids = module._tn_eog(result, this.live);
+    return [...new Uint32Array(module.HEAPU8.buffer, ids, module._tn_object(result))];
+  }
+
+  bytes(token) {
+    const {module, result} = this.library, at = module._tn_bytes(result, this.live, token);
+    return at ? module.HEAPU8.slice(at, at + module._tn_object(result)) : null;
+  }
+
+  findSpecial(text) {
+    const id = this.library.withBytes(text, (at, length) => this.library.module._tsl_vocab_find_special(this.live, at, length)) >>> 0;
+    return id === 0xFFFFFFFF ? null : id;
+  }
+
+  encode(text, {special = false} = {}) {
+    const {library} = this, {module, result} = library;
+    return library.withBytes(text, (at, length) => {
+      for (let capacity = length + 4;;) {
+        const ids = library.allocate(4 * capacity);
+        try {
+          const status = module._tn_encode(result, this.live, at, length, special ? 1 : 0, ids, capacity), count = module._tn_object(result) >>> 0;
+          if (status === LIMIT && count > capacity) {
+            capacity = count;
+            continue;
+          }
+          library.check(status);
+          return new Uint32Array(module.HEAPU8.slice(ids, ids + 4 * count).buffer);
+        } finally {
+          module._free(ids);
+        }
+      }
+    });
+  }
+}
+
+class Grammar extends Handle {
+  get report() { return JSON.parse(this.library.module.UTF8ToString(this.library.module._tsl_grammar_report(this.live))); }
+}
+
+class Matcher extends Handle {
+  constructor(library, pointer, release, vocab) {
+    super(library, pointer, release);
+    this.vocab = vocab;
+    this.words = vocab.maskWords;
+    this.width = vocab.logitsWidth;
+  }
+
+  fork() {
+    const {library} = this;
+    return new Matcher(library, library.make(library.module._tn_fork(library.result, this.live)), this.release, this.vocab);
+  }
+
+  reset() { this.library.module._tsl_matcher_reset(this.live); }
+
+  /* The mask, in WebAssembly's memory, passed to `use`. */
+  withMask(use) {
+    const {library} = this, at = library.allocate(4 * this.words);
+    try {
+      library.check(library.module._tsl_matcher_mask(this.live, at));
+      return use(at);
+    } finally {
+      library.module._free(at);
+    }
+  }
+
+  mask() { return this.withMask((at) => new Uint32Array(this.library.module.HEAPU8.slice(at, at + 4 * this.words).buffer)); }
+
+  applyMask(logits) {
+    if (!(logits instanceof Float32Array) || logits.length !== this.width)
+      throw new TurnstileError('TSL_ERR_ARGUMENT', `logits are a Float32Array of ${this.width} elements`, '', 0, 0, 0);
+    const {library} = this, {module} = library;
+    this.withMask((mask) => {
+      const at = library.allocate(4 * this.width);
+      try {
+        new Float32Array(module.HEAPU8.buffer, at, this.width).set(logits);
+        library.check(module._tsl_mask_apply(mask, at, this.width, 0));
+        logits.set(new Float32Array(module.HEAPU8.buffer, at, this.width));
+      } finally {
+        module._free(at);
+      }
+    });
+  }
+
+  accept(token) { return this.library.accepted(this.library.module._tsl_matcher_accept(this.live, token)); }
+
+  acceptBytes(bytes) {
+    return this.library.withBytes(bytes, (at, length) => this.library.accepted(this.library.module._tsl_matcher_accept_bytes(this.live, at, length, 0)));
+  }
+
+  validate(tokens) {
+    const {library} = this, ids = Uint32Array.from(tokens);
+    return library.withBytes(new Uint8Array(ids.buffer), (at) => library.make(library.module._tn_validate(library.result, this.live, at, ids.length)));
+  }
+
+  rollback(count) { this.library.check(this.library.module._tsl_matcher_rollback(this.live, count)); }
+  get history() { return this.library.module._tsl_matcher_history(this.live); }
+  get isComplete() { return Boolean(this.library.module._tsl_matcher_is_complete(this.live)); }
+  get isTerminated() { return Boolean(this.library.module._tsl_matcher_is_terminated(this.live)); }
+
+  forcedBytes(limit = 4096) {
+    const {library} = this, {module} = library, at = library.allocate(limit);
+    try {
+      const length = library.make(module._tn_forced_bytes(library.result, this.live, at, limit));
+      return module.HEAPU8.slice(at, at + length);
+    } finally {
+      module._free(at);
+    }
+  }
+}
+
+class Turnstile {
+  constructor(module) {
+    this.module = module;
+    this.registry = new FinalizationRegistry(({release, pointer}) => release(pointer));
+    this.result = module._tn_result_new();
+    if (!this.result) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory', '', 0, 0, 0);
+  }
+
+  get version() { return this.module.UTF8ToString(this.module._tsl_version()); }
+
+  embeddedVocab() { return this.vocabOf(this.module._tn_vocab_embedded(this.result)); }
+
+  loadVocab(data, name = '') {
+    return this.withBytes(data, (at, length) =>
+      this.withBytes(`${name}\0`, (text) => this.vocabOf(this.module._tn_vocab_load(this.result, at, length, text))));
+  }
+
+  jsonSchema(vocab, schema, {order = 'schema', whitespace = 'any', amount = 0, ignoreFormats = false} = {}) {
+    if (!(whitespace in WHITESPACE) || !['schema', 'any'].includes(order))
+      throw new TurnstileError('TSL_ERR_ARGUMENT', 'an unknown order or whitespace', '', 0, 0, 0);
+    return this.compile(schema, (at, length) => this.module._tn_json_schema(this.result, vocab.live, at, length, order === 'any' ? 1 : 0,
+      WHITESPACE[whitespace], amount, ignoreFormats ? 1 : 0), vocab);
+  }
+
+  regex(vocab, pattern) { return this.compile(String(pattern), (at, length) => this.module._tn_regex(this.result, vocab.live, at, length), vocab); }
+  gbnf(vocab, text) { return this.compile(String(text), (at, length) => this.module._tn_gbnf(this.result, vocab.live, at, length), vocab); }
+
+  matcher(grammar) {
+    return new Matcher(this, this.make(this.module._tn_matcher(this.result, grammar.live)), this.module._tsl_matcher_free, grammar.vocab);
+  }
+
+  /* ---- inside ---- */
+
+  vocabOf(status) { return new Vocab(this, this.make(status), this.module._tsl_vocab_release); }
+
+  compile(text, call, vocab) {
+    const source = typeof text === 'string' ? text : JSON.stringify(text);
+    const grammar = new Grammar(this, this.make(this.withBytes(source, call)), this.module._tsl_grammar_release);
+    grammar.vocab = vocab;
+    return grammar;
+  }
+
+  /* The object of the last call that made one. */
+  make(status) {
+    this.check(status, true);
+    return this.module._tn_object(this.result) >>> 0;
+  }
+
+  check(status, explained = false) {
+    if (!status) return;
+    const {module, result} = this, name = module.UTF8ToString(module._tsl_status_name(status));
+    const message = explained ? module.UTF8ToString(module._tn_message(result)) : '';
+    throw new TurnstileError(name, message || name, explained ? module.UTF8ToString(module._tn_pointer(result)) : '',
+      explained ? module._tn_offset(result) : 0, explained ? module._tn_line(result) : 0, explained ? module._tn_column(result) : 0);
+  }
+
+  accepted(status) {
+    if (status === REJECTED) return false;
+    this.check(status);
+    return true;
+  }
+
+  allocate(size) {
+    const at = this.module._malloc(size || 1);
+    if (!at) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory', '', 0, 0, 0);
+    return at;
+  }
+
+  /* Call with a copy of text (as UTF-8) or bytes in WebAssembly's memory. */
+  withBytes(data, use) {
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data, at = this.allocate(bytes.length);
+    try {
+      this.module.HEAPU8.set(bytes, at);
+      return use(at, bytes.length);
+    } finally {
+      this.module._free(at);
+    }
+  }
+}
+
+/* Load the WebAssembly module; `folder` holds turnstile.js and turnstile.wasm (default: dist). */
+async function load({folder = require('path').join(__dirname, 'dist')} = {}) {
+  const path = require('path'), create = require(path.resolve(folder, 'turnstile.js'));
+  const wasmBinary = require('fs').readFileSync(path.join(folder, 'turnstile.wasm'));
+  return new Turnstile(await create({wasmBinary}));
+}
+
+module.exports = {load, Turnstile, TurnstileError};

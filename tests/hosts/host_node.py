@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Node: the package bindings/node, built with Debian's Emscripten into build/hosts/node, tested by Node's own runner. Texts are judged by PyPI's
+jsonschema.
+
+    python tests/hosts/host_node.py     (./dev test hosts runs it; needs ./dev fetch wasm)
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import jsonschema
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import common
+
+DIST = common.BUILD / "hosts" / "node"
+GGUF = common.BUILD / "llama.cpp" / "models" / "ggml-vocab-llama-spm.gguf"
+
+
+def schema():
+    """The schema that node_test.js has."""
+    script = "const s = require('fs').readFileSync('tests/hosts/node_test.js', 'utf8'); console.log(JSON.stringify(eval('(' + /SCHEMA = ({[^;]*})/.exec(s)[1] + ')')))"
+    return json.loads(subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True).stdout)
+
+
+def main():
+    missing = [name for name in ("node", "emcc") if not shutil.which(name)]
+    if missing:
+        common.end({"passed": 0, "failed": 0, "skipped": 1}, f"{' and '.join(missing)} not there")
+    common.say("building the WebAssembly package")
+    common.run(["nice", "-n", "10", sys.executable, "bindings/node/build.py", DIST])
+    environment = {**os.environ, "TURNSTILE_DIST": str(DIST)}
+    if GGUF.is_file():
+        environment["TURNSTILE_GGUF"] = str(GGUF)
+    done = subprocess.run(["node", "--test", "--test-reporter=tap", "tests/hosts/node_test.js"], env=environment, stdout=subprocess.PIPE, text=True,
+                          stdin=subprocess.DEVNULL)
+    number = {name: int(re.search(rf"^# {name} (\d+)", done.stdout, re.M)[1]) for name in ("pass", "fail", "skipped")}
+    counts = {"passed": number["pass"], "failed": max(number["fail"], int(done.returncode != 0)), "skipped": number["skipped"]}
+    if counts["failed"]:
+        print(done.stdout)
+    tokens, wanted = 0, schema()
+    for count, text in re.findall(r"text (\d+) ([0-9a-f]+)", done.stdout):
+        jsonschema.Draft202012Validator(wanted, format_checker=jsonschema.FormatChecker()).validate(json.loads(bytes.fromhex(text)))
+        tokens += int(count)
+        counts["passed"] += 1
+    versions = [subprocess.run(command, capture_output=True, text=True).stdout for command in (["node", "--version"], ["emcc", "--version"])]
+    emcc = re.search(r"\d+\.\d+\.\d+", versions[1])[0]
+    size = (DIST / "turnstile.wasm").stat().st_size
+    common.end(counts, f"Node {versions[0].strip()[1:]} (Emscripten {emcc}): package turnstile 0.1.0, turnstile.wasm of {size >> 10} KiB, {tokens} tokens generated")
+
+
+if __name__ == "__main__":
+    os.chdir(common.ROOT)
+    main()

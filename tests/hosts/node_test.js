@@ -1,0 +1,98 @@
+/* The package bindings/node against the library. host_node.py runs it, and validates the texts that it prints.
+ *
+ *     node --test node_test.js      $TURNSTILE_DIST: the folder of turnstile.wasm; $TURNSTILE_GGUF: a vocabulary of llama.cpp, or unset
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+'use strict';
+const assert = require('assert'), fs = require('fs'), test = require('node:test');
+const {load, TurnstileError} = require('../../bindings/node');
+
+const SCHEMA = {type: 'object', properties: {name: {type: 'string', maxLength: 20}, tags: {type: 'array', items: {enum: ['a', 'b', 'é']}, minItems: 1, maxItems: 4},
+  when: {type: 'string', format: 'date'}}, required: ['name', 'tags', 'when'], additionalProperties: false};
+
+const loaded = load({folder: process.env.TURNSTILE_DIST});
+
+/* Even draws under the mask, to the end. */
+function generate(vocab, matcher, random) {
+  const parts = [];
+  let tokens = 0;
+  for (; !matcher.isTerminated; tokens++) {
+    const logits = new Float32Array(vocab.logitsWidth);
+    matcher.applyMask(logits);
+    const allowed = [...logits.keys()].filter((token) => logits[token] === 0), token = allowed[Math.floor(random() * allowed.length)];
+    assert(matcher.accept(token) && tokens < 1000);
+    if (!vocab.isEog(token)) parts.push(Buffer.from(vocab.bytes(token)));
+  }
+  return [Buffer.concat(parts).toString(), tokens];
+}
+
+function generator(seed) {
+  return () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 4294967296;
+}
+
+test('texts of a schema', async () => {
+  const turnstile = await loaded, vocab = turnstile.embeddedVocab(), grammar = turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'});
+  const random = generator(7);
+  for (let i = 0; i < 20; i++) {
+    const matcher = turnstile.matcher(grammar), [text, tokens] = generate(vocab, matcher, random);
+    console.log(`text ${tokens} ${Buffer.from(text).toString('hex')}`);
+    matcher.reset();
+    assert(matcher.acceptBytes(text) && matcher.isComplete);
+    matcher.free();
+  }
+  assert(Array.isArray(grammar.report));
+});
+
+test('moves of a matcher', async () => {
+  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
+  const matcher = turnstile.matcher(turnstile.regex(vocab, '(ab)+')), [a, b] = [97, 98], end = vocab.eog[0];
+  const allows = (m, token) => Boolean(m.mask()[token >> 5] >>> (token & 31) & 1);
+  assert(allows(matcher, a) && !allows(matcher, b) && !allows(matcher, end));
+  assert(!matcher.accept(b) && matcher.accept(a));
+  assert.deepStrictEqual([...matcher.forcedBytes()], [b]);
+  assert(matcher.accept(b) && matcher.isComplete && allows(matcher, end));
+  const fork = matcher.fork();
+  assert.strictEqual(fork.validate([a, b, end]), 3);
+  assert.strictEqual(fork.validate([a, a]), 1);
+  assert(fork.accept(a) && !fork.isComplete && matcher.isComplete);
+  fork.rollback(2);
+  assert.strictEqual(fork.history, 1);
+  assert(fork.accept(b) && matcher.accept(end) && matcher.isTerminated);
+  matcher.free();
+  matcher.free();
+  assert.throws(() => matcher.mask(), {status: 'TSL_ERR_STATE'});
+  assert.throws(() => fork.applyMask(new Float32Array(3)), {status: 'TSL_ERR_ARGUMENT'});
+});
+
+test('vocabulary and GBNF', async () => {
+  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
+  assert.strictEqual(vocab.size, 4096);
+  assert.strictEqual(vocab.maskWords, 128);
+  const ids = vocab.encode('Hello, wörld'), text = Buffer.concat([...ids].map((id) => Buffer.from(vocab.bytes(id)))).toString();
+  assert.strictEqual(text, 'Hello, wörld');
+  assert.strictEqual(vocab.encode('').length, 0);
+  assert.strictEqual(vocab.bytes(4096), null);
+  assert.strictEqual(vocab.findSpecial('no such token'), null);
+  const matcher = turnstile.matcher(turnstile.gbnf(vocab, 'root ::= "yes" | "no"'));
+  assert(matcher.acceptBytes('no') && matcher.isComplete && !matcher.acceptBytes('!'));
+});
+
+test('errors say where', async () => {
+  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
+  assert.throws(() => turnstile.jsonSchema(vocab, {properties: {a: {minimum: 'x'}}}),
+    (e) => e instanceof TurnstileError && e.status === 'TSL_ERR_SCHEMA' && e.pointer === '/properties/a/minimum');
+  assert.throws(() => turnstile.jsonSchema(vocab, '{\n  ]'), {status: 'TSL_ERR_SYNTAX', line: 2});
+  assert.throws(() => turnstile.loadVocab(Buffer.from('hello')), {status: 'TSL_ERR_FORMAT'});
+  assert.throws(() => turnstile.jsonSchema(vocab, true, {whitespace: 'none'}), {status: 'TSL_ERR_ARGUMENT'});
+});
+
+test('a GGUF vocabulary', {skip: !process.env.TURNSTILE_GGUF && 'TURNSTILE_GGUF is not set'}, async () => {
+  const turnstile = await loaded, vocab = turnstile.loadVocab(fs.readFileSync(process.env.TURNSTILE_GGUF), 'x.gguf');
+  const [texts, lines] = ['inp', 'out'].map((end) => fs.readFileSync(`${process.env.TURNSTILE_GGUF}.${end}`, 'utf8'));
+  texts.split('\n__ggml_vocab_test__\n').slice(0, -1).forEach((text, i) => {
+    assert.deepStrictEqual([...vocab.encode(text, {special: true})], lines.split('\n')[i].split(' ').filter(Boolean).map(Number));
+  });
+  const [text, tokens] = generate(vocab, turnstile.matcher(turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'})), generator(1));
+  console.log(`text ${tokens} ${Buffer.from(text).toString('hex')}`);
+});
