@@ -17,7 +17,7 @@ typedef struct settings {
   const char *preset, *tools, *choice, *parse, *vocab, *tags;
   int parallel;
   tsl_thinking thinking;
-  bool list, compile, stream, null;
+  bool list, compile, stream, null, masks;
   uint64_t generate, seed;
   const char *nudge[NUDGES_MAX];
   size_t nudge_count;
@@ -35,6 +35,7 @@ static bool set_list(void *to, const char *v) { return (void)v, ((settings *)to)
 static bool set_compile(void *to, const char *v) { return (void)v, ((settings *)to)->compile = true; }
 static bool set_stream(void *to, const char *v) { return (void)v, ((settings *)to)->stream = true; }
 static bool set_null(void *to, const char *v) { return (void)v, ((settings *)to)->null = true; }
+static bool set_masks(void *to, const char *v) { return (void)v, ((settings *)to)->masks = true; }
 static bool set_nudge(void *to, const char *v) {
   settings *o = to;
   return o->nudge_count < NUDGES_MAX && *v ? o->nudge[o->nudge_count++] = v, true : false;
@@ -64,6 +65,7 @@ static const cli_option table[] = {
     {"--generate", "N", "write N answers by random draws under the mask, as {\"text\", \"tokens\", \"parsed\"}, a line each", set_generate},
     {"--seed", "S", "for --generate (default 0)", set_seed},
     {"--nudge", "TEXT", "with --generate: write TEXT, or a beginning of it, now and then where it is allowed (at most 64 times)", set_nudge},
+    {"--masks", NULL, "with --generate: before each answer a line {\"token\", \"mask\"} per token; mask: its bytes in hexadecimal", set_masks},
     {"--compile", NULL, "compile, and say how long it and the first mask took", set_compile},
     {"--list", NULL, "list the presets", set_list},
 };
@@ -316,6 +318,14 @@ static tsl_token next_token(job *j, answer *a, nudge *n, uint64_t *state) {
   return draw(a->mask, tsl_vocab_logits_width(j->vocab), state);
 }
 
+static void print_mask(const job *j, const answer *a, tsl_token t) {
+  size_t words = tsl_vocab_mask_words(j->vocab);
+  printf("{\"token\": %u, \"mask\": \"", t);
+  for (size_t i = 0; i < words; i++)
+    for (int b = 0; b < 4; b++) printf("%02x", a->mask[i] >> (8 * b) & 0xFFu);
+  puts("\"}");
+}
+
 static int write_answer(job *j, answer *a, uint64_t *state) {
   nudge n = {NULL, 0};
   uint64_t room = 20 + next_random(state) % 80;
@@ -323,6 +333,7 @@ static int write_answer(job *j, answer *a, uint64_t *state) {
     if (tsl_matcher_mask(a->m, a->mask) != TSL_OK) return cli_complain("tools: no mask");
     tsl_token t = a->tokens > room ? towards_end(j, a) : next_token(j, a, &n, state);
     if (t == TSL_NO_TOKEN || a->tokens > TOKENS_MAX) return cli_complain("tools: dead end after %llu tokens: %.*s", (unsigned long long)a->tokens, (int)a->text.length, a->text.at);
+    if (j->o->masks) print_mask(j, a, t);
     if (!take(j, a, t)) return CLI_BAD;
     if (tsl_matcher_is_terminated(a->m)) return CLI_OK;
   }

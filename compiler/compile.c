@@ -11,6 +11,7 @@
 #include "compiler/shared.h"
 #include "compiler/tools.h"
 #include "runtime/grammar.h"
+#include "runtime/memory.h"
 
 /* A layer over the vocabulary's. On failure nothing is left. */
 static tsl_status open_layer(tsl_vocab *vocab, const tsl_limits *limits, tsl__space **space, tsl__exprs **x, tsl_error *error) {
@@ -89,6 +90,9 @@ static tsl_status compile_tags(tsl_vocab *vocab, tsl__tags *t, const tsl__tag *r
   if (status != TSL_OK) return status;
   tsl__expr e = tsl__tags_lower(t, x, root, schema, limits, &marks);
   tsl__exprs_set_user(x, marks);
+  /* What guards against repetitions reads the text as JSON from its first byte on, and an answer is not. */
+  if (tsl__exprs_guards(x) & TSL__GUARD_VALUES) tsl__tags_fail(t, TSL_ERR_UNSUPPORTED, NULL, "uniqueItems over values that are not listed is not supported in tags and tools");
+  tsl__exprs_guard(x, 0, NULL, NULL);
   return close_layer(vocab, space, x, t->status, e, "[]", out, error);
 }
 

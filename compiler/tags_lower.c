@@ -280,6 +280,10 @@ static tsl__expr lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
 static tsl__expr lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   uint32_t count;
   if (n->max_tokens == 0) return TSL__EPS;
+  if (n->max_tokens != TSL__INF) {
+    tsl__tags_fail(l->tags, TSL_ERR_UNSUPPORTED, n->at, "\"max_tokens\" of any_text is not supported; \"max_chars\" bounds the text by its characters");
+    return TSL__NONE;
+  }
   const tsl__string *list = without(l, NULL, 0, s, n, &count);
   return list ? tsl__tags_free_text(l, list, count, n->max_chars) : TSL__NONE;
 }
