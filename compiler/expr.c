@@ -115,9 +115,8 @@ void *tsl__exprs_alloc(tsl__exprs *x, size_t size) {
   return p;
 }
 
-uint8_t tsl__exprs_guards(const tsl__exprs *x) { return x->guards; }
-void tsl__exprs_guard(tsl__exprs *x, uint8_t guards, tsl__spell *spell, void *ctx) {
-  x->guards = guards;
+bool tsl__exprs_guards(const tsl__exprs *x) { return x->spell != NULL; }
+void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx) {
   x->spell = spell;
   x->spell_ctx = ctx;
 }

@@ -173,11 +173,11 @@ tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uin
 tsl__expr tsl__expr_mark(tsl__exprs *x);
 /* What is left of e if what came before was not new: e without the alternatives that begin with a mark. *marked: has it any? */
 tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, bool *marked);
-/* The spellings of these JSON values, or names in quotes, white space around them left out; TSL__NONE on failure. */
-typedef tsl__expr tsl__spell(void *ctx, const tsl__string *texts, uint32_t n, bool names, uint32_t depth);
-/* The grammar has marks: TSL__GUARD_... `spell` must be there as long as x. */
-void tsl__exprs_guard(tsl__exprs *x, uint8_t guards, tsl__spell *spell, void *ctx);
-uint8_t tsl__exprs_guards(const tsl__exprs *x);
+/* The spellings of these JSON values (white space around them left out); TSL__NONE on failure (sticky). */
+typedef tsl__expr tsl__spell(void *ctx, const tsl__string *texts, uint32_t n);
+/* The grammar has marks; `ctx` must be there as long as x. */
+void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx);
+bool tsl__exprs_guards(const tsl__exprs *x);
 
 /* ---- questions ------------------------------------------------------------------------------------------------ */
 

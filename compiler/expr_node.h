@@ -131,7 +131,6 @@ struct tsl__exprs {
   tsl__expr mark;                /* see tsl__expr_mark; made with the layer's first one */
   tsl__spell *spell;             /* see tsl__exprs_guard */
   void *spell_ctx;
-  uint8_t guards;
   tsl_status status;
   const char *why;
   uint64_t steps, max_steps; /* derivatives taken since the last tsl__exprs_begin */

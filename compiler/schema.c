@@ -260,6 +260,13 @@ static struct schema *make(tsl__exprs *x, const tsl_schema_options *options, con
   return tsl__exprs_own(x, s, destroy) ? s : NULL;
 }
 
+struct schema *tsl__schema_blank(tsl__exprs *x) {
+  const tsl_schema_options options = {.order = TSL_ORDER_ANY};
+  struct schema *s = make(x, &options, NULL);
+  struct resource modern = {.uri = "", .draft = D20};
+  return s && begin(s) && tsl__vec_push(s->alloc, &s->resources, modern) ? s : NULL;
+}
+
 /* s->root is the tree. */
 static tsl_status compile(struct schema *s, const char *text, size_t length, struct tsl__schema_result *out, tsl_error *error) {
   s->text = text;

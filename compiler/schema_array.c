@@ -15,7 +15,6 @@
 #include <stdio.h>
 
 #include "compiler/schema_parts.h"
-#include "runtime/memory.h"
 
 /* ---- from parts --------------------------------------------------------------------------------------------------- */
 
@@ -184,7 +183,7 @@ static void unique(struct array *a, const struct part *parts) {
     a->unique = false;
     if (!tsl__schema_ok(a->schema)) return;
     if (!tsl__array_guard(a, at)) a->min = 1, a->max = 0;
-    tsl__schema_guard(a->schema, TSL__GUARD_VALUES);
+    tsl__schema_guard(a->schema);
     return;
   }
   a->max = smaller(a->max, a->value_count);

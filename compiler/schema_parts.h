@@ -365,7 +365,6 @@ struct schema {
   struct table frame_table;
   TSL__VEC(struct gaps *) gaps; /* by level */
   struct strings no_strings; /* an answer after a failure */
-  uint8_t guards;            /* TSL__GUARD_... */
   tsl__numbers *numbers;
 
   /* Least fixed point of the shortest values. */
@@ -488,8 +487,10 @@ tsl__expr tsl__schema_spell_strings(struct schema *s, const tsl__string *texts, 
 /* ---- schema_unique.c ---- */
 /* Leave it to the runtime that items are unique. False: nothing satisfies the array, or a failure. `at` is blamed. */
 bool tsl__array_guard(struct array *a, const tsl__json *at);
-/* The runtime has something to remember: TSL__GUARD_... */
-void tsl__schema_guard(struct schema *s, uint8_t guards);
+/* The runtime has something to remember. */
+void tsl__schema_guard(struct schema *s);
+/* An empty schema to make values in, members in any order. NULL after a failure. (schema.c) */
+struct schema *tsl__schema_blank(tsl__exprs *x);
 
 /* ---- schema_empty.c ---- */
 /* The fewest bytes of a value that satisfies the goal; TSL__INF: there is none. */

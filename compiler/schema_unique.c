@@ -1,4 +1,4 @@
-/* schema_unique.c - uniqueItems for any items, and names of extra members: what the compiler has to know of it.
+/* schema_unique.c - uniqueItems for any items: what the compiler has to know of it.
  *
  * While a text is followed, the runtime compares (runtime/memory.h); items that must be unique are marked for it. What is decided here is that there are
  * enough values, so that the runtime need only look at the item that is under way:
@@ -158,29 +158,28 @@ bool tsl__array_guard(struct array *a, const tsl__json *at) {
 
 /* ---- spellings ------------------------------------------------------------------------------------------------------ */
 
-static tsl__expr spell_container(struct schema *s, tsl__json *v, uint32_t depth) {
+static tsl__expr spell_container(struct schema *s, tsl__json *v) {
   lit l = POS(tsl__schema_const(s, v));
-  goal g = tsl__schema_goal(s, &l, 1, depth);
+  goal g = tsl__schema_goal(s, &l, 1, 0);
   return tsl__schema_shortest(s, g) == TSL__INF ? TSL__NONE : tsl__schema_value(s, g);
 }
 
-static tsl__expr spell(void *ctx, const tsl__string *texts, uint32_t n, bool names, uint32_t depth) {
+static tsl__expr spell(void *ctx, const tsl__string *texts, uint32_t n) {
   struct schema *s = ctx;
   tsl__string *strings = tsl__schema_alloc(s, n * sizeof *strings);
   tsl__expr *all = tsl__schema_alloc(s, (n + 1) * sizeof *all);
   uint32_t string_count = 0, count = 0;
-  (void)names;
   if (!strings || !all) return TSL__NONE;
   for (uint32_t i = 0; i < n && tsl__schema_ok(s); i++) {
     tsl__json *v;
     tsl_error error;
-    tsl_status status = tsl__json_parse(&s->arena, texts[i].at, texts[i].length, UINT32_MAX, &v, &error);
+    tsl_status status = tsl__json_parse(&s->arena, texts[i].at, texts[i].length, s->max_depth, &v, &error);
     if (status != TSL_OK) return tsl__exprs_fail(s->x, status, "a value that must be unique cannot be read"), TSL__NONE;
     if (v->kind == TSL__JSON_STRING) {
       strings[string_count++] = (tsl__string){v->text, v->length};
       continue;
     }
-    tsl__expr e = v->kind >= TSL__JSON_ARRAY ? spell_container(s, v, depth) : tsl__schema_spell_scalar(s, v);
+    tsl__expr e = v->kind >= TSL__JSON_ARRAY ? spell_container(s, v) : tsl__schema_spell_scalar(s, v);
     if (e == TSL__NONE) return tsl__exprs_fail(s->x, TSL_ERR_LIMIT, "a value that must be unique has numbers with too many digits"), TSL__NONE;
     all[count++] = e;
   }
@@ -188,7 +187,10 @@ static tsl__expr spell(void *ctx, const tsl__string *texts, uint32_t n, bool nam
   return tsl__expr_alt_n(s->x, all, count);
 }
 
-void tsl__schema_guard(struct schema *s, uint8_t guards) {
-  s->guards |= guards;
-  tsl__exprs_guard(s->x, s->guards, spell, s);
+/* Values are spelled by a schema of their own: with any white space, at any depth, whatever the options of this one (and of others, in one grammar) are. */
+void tsl__schema_guard(struct schema *s) {
+  if (tsl__exprs_guards(s->x)) return;
+  struct schema *blank = tsl__schema_blank(s->x);
+  if (blank) tsl__exprs_guard(s->x, spell, blank);
+  else tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }

@@ -324,14 +324,14 @@ static uint32_t shortest_named(void *ctx, tsl__state keyed, tsl__state resume) {
 
 static const char *why(void *ctx);
 
-static tsl__state spellings(void *ctx, const tsl__spelled *texts, uint32_t n, bool names, uint32_t depth) {
+static tsl__state spellings(void *ctx, const tsl__spelled *texts, uint32_t n) {
   compiler *c = ctx;
   tsl__string *strings = tsl__alloc(&c->space->alloc, n * sizeof *strings);
   if (!strings) return tsl__exprs_fail(c->x, TSL_ERR_NO_MEMORY, "out of memory"), 0;
   for (uint32_t i = 0; i < n; i++) strings[i] = (tsl__string){(const char *)texts[i].at, texts[i].n};
   tsl__bytes space = {{0}};
   for (const char *p = " \t\n\r"; *p; p++) tsl__bytes_add(&space, (uint8_t)*p);
-  tsl__expr all = c->x->spell(c->x->spell_ctx, strings, n, names, depth);
+  tsl__expr all = c->x->spell(c->x->spell_ctx, strings, n);
   all = tsl__expr_seq(c->x, tsl__expr_star(c->x, tsl__expr_bytes(c->x, &space)), all);
   tsl__free(&c->space->alloc, strings, n * sizeof *strings);
   if (failure(c) != TSL_OK) return tsl__space_fail(c->space, failure(c), why(c)), 0;

@@ -104,8 +104,8 @@ static bool same_texts(const tsl__used *u, const tsl__spelled *texts, uint32_t n
 }
 
 /* The group of these texts before the group `next`; texts are copied. 0 on failure. */
-static uint32_t group(tsl__space *space, uint32_t next, const tsl__spelled *texts, uint32_t n, bool names, uint32_t depth) {
-  uint64_t hash = hash_used(next, texts, n) + depth * 2 + names;
+static uint32_t group(tsl__space *space, uint32_t next, const tsl__spelled *texts, uint32_t n) {
+  uint64_t hash = hash_used(next, texts, n);
   tsl__index_iter it = tsl__index_first(&space->used.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__used *u = tsl__space_at(space, used, i);
@@ -117,7 +117,7 @@ static uint32_t group(tsl__space *space, uint32_t next, const tsl__spelled *text
     if (!copy[i].at) copy = NULL;
   }
   if (!copy) return out_of_memory(space), 0;
-  tsl__used made = {next, n, copy, space->hook->spellings(space->hook_ctx, copy, n, names, depth)};
+  tsl__used made = {next, n, copy, space->hook->spellings(space->hook_ctx, copy, n)};
   if (!made.state) return 0;
   tsl__used *fresh = tsl__pool_add(&space->used.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, used) - 1;
@@ -127,7 +127,7 @@ static uint32_t group(tsl__space *space, uint32_t next, const tsl__spelled *text
 }
 
 /* One more: groups of equal size become one, as digits of a binary number carry. */
-static uint32_t use(tsl__space *space, uint32_t used, tsl__spelled text, bool names, uint32_t depth) {
+static uint32_t use(tsl__space *space, uint32_t used, tsl__spelled text) {
   TSL__VEC(tsl__spelled) all = {0};
   bool fine = tsl__vec_push(&space->alloc, &all, text);
   for (; fine && used; used = ((const tsl__used *)tsl__space_at(space, used, used))->next) {
@@ -138,7 +138,7 @@ static uint32_t use(tsl__space *space, uint32_t used, tsl__spelled text, bool na
     memcpy(all.at + all.n, u->texts, u->count * sizeof *u->texts);
     all.n += u->count;
   }
-  uint32_t made = fine ? group(space, used, all.at, (uint32_t)all.n, names, depth) : (out_of_memory(space), 0u);
+  uint32_t made = fine ? group(space, used, all.at, (uint32_t)all.n) : (out_of_memory(space), 0u);
   tsl__vec_free(&space->alloc, &all);
   return made;
 }
@@ -276,12 +276,12 @@ static uint8_t *spelled_since(tsl__space *space, const run *r, uint32_t start, u
   return out;
 }
 
-/* The current item or name has ended: it is used now. */
-static void remember(tsl__space *space, run *r, tsl__open *o, bool names) {
+/* The current item has ended: it is used now. */
+static void remember(tsl__space *space, run *r, tsl__open *o) {
   uint32_t n;
   uint8_t *text = spelled_since(space, r, o->start, &n);
   if (!text) return;
-  o->used = use(space, o->used, (tsl__spelled){text, n}, names, o->depth);
+  o->used = use(space, o->used, (tsl__spelled){text, n});
   tsl__free(&space->alloc, text, n + 1);
   o->start = TSL__OPEN_NONE;
 }
@@ -310,22 +310,24 @@ static void set_open(tsl__space *space, run *r, tsl__open *o) {
   r->bytes.n = 0;
 }
 
-static bool is_space(uint8_t b) { return b == ' ' || b == '\t' || b == '\n' || b == '\r'; }
-
-/* A value begins in the innermost container. */
-static void begin_value(tsl__space *space, run *r, bool called) {
-  if (!r->open) return;
-  tsl__open o = *open_at(space, r->open);
-  if (o.object ? !o.value && (space->guards & TSL__GUARD_NAMES) : called) {
-    if (o.start != TSL__OPEN_NONE) return;
-    o.start = run_total(space, r);
-    o.passed = 0;
-    set_open(space, r, &o);
+/* An item of a guarded array begins: where the innermost container waits for one, or in an array that nothing is known of yet. What came before that one need not
+ * be JSON (tags.h), and is not looked at. */
+static void begin_item(tsl__space *space, run *r) {
+  const tsl__open *known = r->open ? open_at(space, r->open) : NULL;
+  bool expected = known && known->array && known->start == TSL__OPEN_NONE && !r->in_string;
+  tsl__open o = {.depth = 1, .array = 1};
+  if (expected) {
+    o = *known;
+  } else {
+    r->denies.n = r->bytes.n = 0;
+    r->text = 0;
+    r->in_string = r->escaped = false;
   }
+  o.start = run_total(space, r);
+  set_open(space, r, &o);
 }
 
 static void close_container(tsl__space *space, run *r) {
-  if (!r->open) return;
   tsl__open o = *open_at(space, r->open);
   drop_denies(r, o.depth);
   r->open = o.below;
@@ -336,63 +338,35 @@ static void close_container(tsl__space *space, run *r) {
 }
 
 static void comma(tsl__space *space, run *r) {
-  if (!r->open) return;
   tsl__open o = *open_at(space, r->open);
+  if (!o.array) return;
   drop_denies(r, o.depth);
-  if (!o.object && o.start != TSL__OPEN_NONE) remember(space, r, &o, false);
-  o.value = 0;
-  o.start = TSL__OPEN_NONE;
+  if (o.start != TSL__OPEN_NONE) remember(space, r, &o);
   begin_deny(space, r, &o);
   set_open(space, r, &o);
 }
 
-static void colon(tsl__space *space, run *r) {
-  if (!r->open) return;
-  tsl__open o = *open_at(space, r->open);
-  if (!o.object || o.value) return;
-  drop_denies(r, o.depth);
-  if (o.passed && o.start != TSL__OPEN_NONE) remember(space, r, &o, true);
-  o.value = 1;
-  o.start = TSL__OPEN_NONE;
-  o.passed = 0;
-  set_open(space, r, &o);
-}
-
-static void in_string(tsl__space *space, run *r, uint8_t byte) {
-  if (r->escaped) {
-    r->escaped = false;
-  } else if (byte == '\\') {
-    r->escaped = true;
-  } else if (byte == '"') {
-    r->in_string = false;
-    if (!r->step.passed || !r->open) return;
-    tsl__open o = *open_at(space, r->open);
-    if (!o.object || o.value) return;
-    o.passed = 1;
-    set_open(space, r, &o);
-  }
+static void open_container(tsl__space *space, run *r, bool array) {
+  tsl__open inner = {.below = r->open, .depth = open_at(space, r->open)->depth + 1, .start = TSL__OPEN_NONE, .array = array};
+  set_open(space, r, &inner);
 }
 
 /* What the byte means to the structure of the text; it has been read. */
 static void scan(tsl__space *space, run *r, uint8_t byte) {
-  bool called = r->step.called;
+  if (r->step.called) begin_item(space, r);
+  if (!r->open) return;
   if (r->in_string) {
-    in_string(space, r, byte);
+    if (r->escaped) r->escaped = false;
+    else if (byte == '\\') r->escaped = true;
+    else if (byte == '"') r->in_string = false;
   } else if (byte == ',') {
     comma(space, r);
-  } else if (byte == ':') {
-    colon(space, r);
   } else if (byte == ']' || byte == '}') {
     close_container(space, r);
-  } else if (!is_space(byte)) {
-    begin_value(space, r, called);
-    if (byte == '"') r->in_string = true;
-    if (byte != '[' && byte != '{') return;
-    const tsl__open *o = r->open ? open_at(space, r->open) : NULL;
-    tsl__open inner = {.below = r->open, .depth = o ? o->depth + 1 : 1, .start = TSL__OPEN_NONE, .object = byte == '{'};
-    inner.captured = captured(space, &inner);
-    inner.remembers = remembers(space, &inner);
-    r->open = intern_open(space, &inner);
+  } else if (byte == '"') {
+    r->in_string = true;
+  } else if (byte == '[' || byte == '{') {
+    open_container(space, r, byte == '[');
   }
 }
 
@@ -403,7 +377,7 @@ static bool run_byte(tsl__space *space, run *r, uint8_t byte) {
   step_denies(space, r, byte);
   bool closes = !r->in_string && (byte == ']' || byte == '}');
   r->step.repeats_after = repeats(space, r, closes && depth ? depth - 1 : depth);
-  r->step.called = r->step.passed = false;
+  r->step.called = false;
   if (!tsl__step_byte(space, &r->step, byte)) return false;
   scan(space, r, byte);
   if (r->open && open_at(space, r->open)->captured && !tsl__vec_push(&space->alloc, &r->bytes, byte)) return out_of_memory(space);
@@ -620,7 +594,7 @@ static bool leads(tsl__space *space, run *r, tsl__stack from, tsl_token token) {
 static const uint32_t *crossing(const tsl__space *space, const tsl__memory *m) {
   const tsl__crossing *c = space->parent->crossing;
   const tsl__open *o = m->open ? open_at(space, m->open) : NULL;
-  bool array = o && !o->object && !m->in_string && (space->guards & TSL__GUARD_VALUES);
+  bool array = o && o->array && !m->in_string;
   if (!array && !(o && o->remembers)) return c->whole;
   return m->in_string ? c->quoted : c->comma;
 }
@@ -693,7 +667,7 @@ tsl_status tsl__memory_prepare(tsl__space *base) {
     const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
     if (memchr(at, ',', (size_t)(end - at))) c->comma[t >> 5] |= (uint32_t)1 << (t & 31);
     if (quote && memchr(quote, ',', (size_t)(end - quote))) c->quoted[t >> 5] |= (uint32_t)1 << (t & 31);
-    if (in_order(at, end, "[,") || in_order(at, end, "\":,\"")) c->whole[t >> 5] |= (uint32_t)1 << (t & 31);
+    if (in_order(at, end, "[,")) c->whole[t >> 5] |= (uint32_t)1 << (t & 31);
   }
   base->crossing = c;
   return TSL_OK;

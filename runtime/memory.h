@@ -1,11 +1,12 @@
-/* memory.h - what was spelled before and must not be spelled again: equal items under uniqueItems, equal names of members.
+/* memory.h - what was spelled before and must not be spelled again: equal items under uniqueItems.
  *
  * Problem   A grammar of stacks cannot compare. Whether `[1, 1.0` may end here depends on values that were spelled any number of bytes ago, in other
  *           spellings, and objects among them in another order of members.
- * Idea      The grammar says where to look: a state is `guarded` if a frame comes back to it with a value (or a name) that must be new. JSON itself says
+ * Idea      The grammar says where to look: a state is `guarded` if a frame comes back to it with a value that must be new. JSON itself says
  *           what was spelled: its structure does not depend on which alternatives of the schema are alive. So a position becomes two things: the
  *           plain position of stacks.h, which knows nothing of repetitions, and a memory, which is a function of the text alone:
- *             open      the containers that are open, innermost first; of each what must not come again, and where the current item begins
+ *             open      the containers that are open from the outermost array on whose items must be new, innermost first; of each what must not come
+ *                       again, and where the current item begins
  *             text      the bytes since the outermost item that is watched began
  *             denies    for each open container whose current item could still become a repetition: where it stands in the spellings of what was used
  *           A deny is a plain position itself, in a grammar that the compiler makes of the values used: all spellings of all of them. It dies as
@@ -32,9 +33,7 @@
 
 #include "runtime/stacks.h"
 
-enum { TSL__GUARD_VALUES = 1, TSL__GUARD_NAMES = 2 }; /* space->guards */
-
-typedef struct tsl__spelled { /* a value or a name (quotes included) as it was written, white space around it */
+typedef struct tsl__spelled { /* a value as it was written, white space around it */
   const uint8_t *at;
   uint32_t n;
 } tsl__spelled;
@@ -57,11 +56,11 @@ typedef struct tsl__used {
 typedef struct tsl__open {
   uint32_t below, depth; /* depth: open containers, this one included */
   uint32_t used;         /* 0: nothing */
-  uint32_t start;        /* of the current item or name, as an offset into the text; NONE: not watched */
-  uint8_t object, value; /* value: the colon was read */
-  uint8_t passed;        /* the name that ended passed a guard */
+  uint32_t start;        /* of the current item, as an offset into the text; NONE: not watched */
+  uint8_t array;
   uint8_t captured;      /* here or below something is watched */
   uint8_t remembers;     /* here or below something is watched or was used */
+  uint8_t zero;          /* so that all bytes are told */
 } tsl__open;
 #define TSL__OPEN_NONE UINT32_MAX
 
@@ -81,7 +80,7 @@ typedef struct tsl__memory {
 typedef struct tsl__crossing {
   uint32_t *comma;  /* outside strings: with a comma */
   uint32_t *quoted; /* in a string: with a quote and a comma after it */
-  uint32_t *whole;  /* where nothing is remembered: with an opening bracket and a comma after it, or with a comma between two names */
+  uint32_t *whole;  /* where nothing is remembered: with an opening bracket and a comma after it */
   size_t words;
 } tsl__crossing;
 
@@ -97,19 +96,16 @@ typedef struct tsl__stepping {
   uint32_t depth;
   bool watch;                         /* guarded states are looked at */
   bool repeats_before, repeats_after; /* is what ends before (after) this byte a repetition? */
-  bool called, passed;                /* something began that a guarded state waits for; a guarded state was passed */
+  bool called;                        /* an item began that a guarded state waits for */
 } tsl__stepping;
 
 static inline const tsl__cell *tsl__cell_at(const tsl__space *s, uint32_t i) { return tsl__space_at(s, cells, i); }
 
 /* A frame comes back to `state`: where it goes on; 0: nowhere. */
-static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping *s, tsl__state state, bool repeats) {
-  if (TSL__LIKELY(!s->watch)) return state;
+static inline tsl__state tsl__step_admit(const tsl__space *space, const tsl__stepping *s, tsl__state state, bool repeats) {
+  if (TSL__LIKELY(!s->watch || !repeats)) return state;
   const tsl__state_rec *r = tsl__state_at(space, state);
-  if (!r->guarded) return state;
-  if (repeats) return r->otherwise;
-  s->passed = true;
-  return state;
+  return r->guarded ? r->otherwise : state;
 }
 /* A frame was called above `below`. */
 static inline void tsl__step_note_call(const tsl__space *space, tsl__stepping *s, tsl__stack below) {

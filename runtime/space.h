@@ -48,8 +48,8 @@ typedef struct tsl__hook {
   uint32_t (*resume)(void *ctx, tsl__state resume, uint32_t name);
   /* The fewest bytes from a KEYED state above a RESUME to the end of that one's frame; saturates at UINT32_MAX. */
   uint32_t (*shortest_named)(void *ctx, tsl__state keyed, tsl__state resume);
-  /* The state that begins the spellings of these values (JSON texts) or names, with white space before them; 0 on failure. See memory.h. */
-  tsl__state (*spellings)(void *ctx, const struct tsl__spelled *texts, uint32_t n, bool names, uint32_t depth);
+  /* The state that begins the spellings of these values (JSON texts), with white space before them; 0 on failure (sticky). See memory.h. */
+  tsl__state (*spellings)(void *ctx, const struct tsl__spelled *texts, uint32_t n);
   /* A state for listings; writes at most n bytes with NUL. */
   void (*print)(void *ctx, tsl__state state, char *out, size_t n);
   /* Called at the start of each piece of work: resets the step budget. */
@@ -80,7 +80,7 @@ struct tsl__space {
   uint32_t cycle;     /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
   tsl_status status;  /* sticky during one piece of work */
   const char *why;
-  uint8_t guards;     /* TSL__GUARD_...: what must not be repeated (memory.h) */
+  bool guards;        /* some states are guarded: positions have a memory (memory.h) */
   struct tsl__crossing *crossing; /* see memory.h; NULL in a grammar's layer */
   tsl__state spelled_end;         /* see memory.c; 0 until it is made */
   bool names_tokens;  /* some state names tokens: then a token can be taken by its name */

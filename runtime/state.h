@@ -71,7 +71,7 @@ typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;
   uint8_t hinted;  /* `hint` was asked for */
-  uint8_t guarded; /* a frame comes back here with a value or a name that must be new: see memory.h */
+  uint8_t guarded; /* a frame comes back here with a value that must be new: see memory.h */
   uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
   uint16_t edges, token_edges;
   uint16_t live_count; /* bytes in `live` */
