@@ -308,11 +308,42 @@ static void test_moving(void) {
   tsl_grammar_release(g);
 }
 
+/* ---- among other text --------------------------------------------------------------------------------------------------- */
+
+static bool accepts(tsl_grammar *g, const char *text) {
+  tsl_matcher *m = NULL;
+  if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return false;
+  bool good = tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_is_complete(m);
+  tsl_matcher_free(m);
+  return good;
+}
+
+static void test_among_text(void) {
+  static const char tags[] =
+      "{\"type\":\"structural_tag\",\"format\":{\"type\":\"triggered_tags\",\"triggers\":[\"<t>\"],\"tags\":[{\"type\":\"tag\",\"begin\":\"<t>\",\"content\":{\"type\":\"json_schema\","
+      "\"json_schema\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\",\"uniqueItems\":true}}},\"end\":\"</t>\"}]}}";
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  CHECKF(tsl_grammar_tags(vocab, tags, strlen(tags), NULL, NULL, &g, &error) == TSL_OK, "%s", error.message);
+  if (!g) return;
+  CHECK(accepts(g, "say \"[{ x\\ <t>[[1,2],[2,1]]</t>, [1, 1 <t>[[1]]</t>\"<t>[[1]]</t>"));
+  CHECK(!accepts(g, "say \"[{ x\\ <t>[[1,2],[1.0,2]]</t>"));
+  CHECK(!accepts(g, "<t>[[1]]</t> \" <t>[[3,3]]</t>"));
+  CHECK(!accepts(g, "<t>[[1]]</t>]}\" <t>[[3],[3]]</t>"));
+  tsl_grammar_release(g);
+  g = compile("{\"type\":\"object\",\"properties\":{\"a\":{\"uniqueItems\":true,\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}", TSL_WS_PRETTY);
+  if (!g) return;
+  CHECK(accepts(g, "{\n\"a\": [\n{\n\"x\": 1\n},\n{\n\"x\": 2\n}\n]\n}"));
+  CHECK(!accepts(g, "{\n\"a\": [\n{\n\"x\": 1\n},\n{\n\"x\": 1\n}\n]\n}"));
+  tsl_grammar_release(g);
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(test_enumerated, "small languages: what may follow each prefix");
   RUN(test_masks, "masks against forks, to the end");
   RUN(test_spellings, "equal values in every spelling");
+  RUN(test_among_text, "inside other text, and printed prettily");
   RUN(test_moving, "rollback, fork, reset, identities");
   tsl_vocab_release(vocab);
   return tsl_test_end();
