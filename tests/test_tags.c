@@ -1,0 +1,327 @@
+/* test_tags.c - structural tags: what they accept, exact triggers, masks against the naive matcher, reading back, errors.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/check.h"
+#include "tests/oracle.h"
+
+static tsl_vocab *vocab;
+
+static tsl_grammar *compile(const char *json) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_status status = tsl_grammar_tags(vocab, json, strlen(json), NULL, NULL, &g, &error);
+  CHECKF(status == TSL_OK, "%s: %s %s", json, error.message, error.pointer);
+  return g;
+}
+
+static bool accepts(tsl_grammar *g, const char *text) {
+  tsl_matcher *m = NULL;
+  bool whole = tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_is_complete(m);
+  tsl_matcher_free(m);
+  return whole;
+}
+
+#define S "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"},\"s\":{\"type\":\"string\"}},\"required\":[\"a\"],\"additionalProperties\":false}"
+#define TAG(b, c, e) "{\"type\":\"tag\",\"begin\":\"" b "\",\"content\":" c ",\"end\":\"" e "\"}"
+#define CONST(t) "{\"type\":\"const_string\",\"value\":\"" t "\"}"
+#define SCHEMA "{\"type\":\"json_schema\",\"json_schema\":" S "}"
+#define STYLED(style) "{\"type\":\"json_schema\",\"style\":\"" style "\",\"json_schema\":" S "}"
+#define ANY "{\"type\":\"any_text\"}"
+#define TRIGGERED(more) "{\"type\":\"triggered_tags\",\"triggers\":[\"<f\"],\"tags\":[" TAG("<f=a>", SCHEMA, "</f>") "," TAG("<f=b>", CONST("x"), "</f>") "]" more "}"
+
+static const struct {
+  const char *json;
+  const char *yes[7], *no[9];
+} forms[] = {
+    {CONST("ab"), {"ab"}, {"", "a", "abc"}},
+    {SCHEMA, {"{\"a\":1}", "{\"a\": 2, \"s\": \"x\"}"}, {"{}", "{\"s\":\"x\"}"}},
+    {"{\"type\":\"regex\",\"pattern\":\"[0-9]+\"}", {"1", "123"}, {"", "a"}},
+    {"{\"type\":\"grammar\",\"grammar\":\"root ::= \\\"a\\\" root | \\\"b\\\"\"}", {"b", "aab"}, {"", "a"}},
+    {ANY, {"", "anything <f at all", "\xC3\xA4"}, {"\xFF", "\xC3"}},
+    {"{\"type\":\"any_text\",\"excludes\":[\"ab\",\"c\"],\"max_chars\":3}", {"", "aaa", "ba", "\xC3\xA4\xC3\xA4\xC3\xA4"}, {"ab", "c", "aaaa", "xab"}},
+    {"{\"type\":\"sequence\",\"elements\":[" CONST("a") "," CONST("b") "]}", {"ab"}, {"a", "b", "ba"}},
+    {"{\"type\":\"or\",\"elements\":[" CONST("a") "," CONST("ab") "]}", {"a", "ab"}, {"", "b"}},
+    {"{\"type\":\"optional\",\"content\":" CONST("a") "}", {"", "a"}, {"aa"}},
+    {"{\"type\":\"plus\",\"content\":" CONST("a") "}", {"a", "aaa"}, {""}},
+    {"{\"type\":\"star\",\"content\":" CONST("ab") "}", {"", "ab", "abab"}, {"aba"}},
+    {"{\"type\":\"repeat\",\"min\":2,\"max\":3,\"content\":" CONST("a") "}", {"aa", "aaa"}, {"a", "aaaa"}},
+    {"{\"type\":\"repeat\",\"min\":1,\"max\":-1,\"content\":" CONST("a") "}", {"a", "aaaaaa"}, {""}},
+    {TAG("<t>", ANY, "</t>"), {"<t></t>", "<t>x<t>y</t>", "<t></</t>"}, {"<t>", "<t></t>x", "<t></t></t>", "x<t></t>"}},
+    {TAG("<t>", ANY, "aa"), {"<t>aa", "<t>baa"}, {"<t>aaa", "<t>a"}},
+    {"{\"type\":\"tag\",\"begin\":\"[\",\"content\":" ANY ",\"end\":[\"]\",\"|\"]}", {"[]", "[a|"}, {"[a", "[]|"}},
+    {TRIGGERED(""), {"", "text", "<", "a<f=b>x</f>", "<f=a>{\"a\":1}</f> and <f=b>x</f> end", "<<f=b>x</f>"}, {"<f", "<f=c>", "<f=b>y</f>", "<f=b>x", "<f=a>{}</f>"}},
+    {TRIGGERED(",\"at_least_one\":true"), {"<f=b>x</f>", "<f=b>x</f>text"}, {"", "text<f=b>x</f>"}},
+    {TRIGGERED(",\"stop_after_first\":true"), {"", "t<f=b>x</f>"}, {"<f=b>x</f>t", "<f=b>x</f><f=b>x</f>"}},
+    {TRIGGERED(",\"excludes\":[\"no\"]"), {"n o", "<f=b>x</f>n"}, {"no", "<f=b>x</f>no"}},
+    {TAG("(", TRIGGERED(""), ")"), {"()", "(text<f=b>x</f>more)"}, {"(", "(a)b", "(a))"}},
+    {"{\"type\":\"tags_with_separator\",\"tags\":[" TAG("<", CONST("x"), ">") "," TAG("<y", CONST(""), ">") "],\"separator\":\", \"}", {"", "<x>", "<x>, <y>, <x>"}, {", ", "<x>,", "<x><x>", "<x>, "}},
+    {"{\"type\":\"tags_with_separator\",\"tags\":[" TAG("<", CONST("x"), ">") "],\"separator\":\"\",\"at_least_one\":true,\"stop_after_first\":true}", {"<x>"}, {"", "<x><x>"}},
+    {"{\"type\":\"dispatch\",\"rules\":[[\"<1>\"," CONST("one") "],[\"<2>\"," CONST("two") "]],\"excludes\":[\"!\"]}", {"", "a<1>one b<2>two", "<<1>one"}, {"<1>two", "<1>", "!"}},
+    {"{\"type\":\"dispatch\",\"rules\":[[\"<1>\"," CONST("one") "]],\"loop\":false}", {"", "a<1>one"}, {"<1>one "}},
+    {"{\"type\":\"structural_tag\",\"format\":" CONST("a") "}", {"a"}, {"b"}},
+    {"{\"type\":\"structural_tag\",\"triggers\":[\"<f\"],\"structures\":[{\"begin\":\"<f>\",\"schema\":" S ",\"end\":\"</f>\"}]}", {"", "t", "t<f>{\"a\":1}</f>u"}, {"<f", "<f>{}</f>"}},
+    {"{\"triggers\":[\"<f\"],\"structures\":[{\"begin\":\"<f>\",\"schema\":\"{\\\"type\\\":\\\"null\\\"}\",\"end\":\"\"}]}", {"<f>null", "<f>null<f>null"}, {"<f>"}},
+    {STYLED("qwen_xml"), {"<parameter=a>1</parameter>", "<parameter=a>\n1\n</parameter>\n<parameter=s>\nx \"y\" <z>\n</parameter>\n"}, {"", "<parameter=s>x</parameter>", "<parameter=a>x</parameter>", "<parameter=a>1</parameter><parameter=a>1</parameter>", "<parameter=b>1</parameter>"}},
+    {STYLED("minimax_xml"), {"<parameter name=\"a\">1</parameter>\n<parameter name=\"s\">x</parameter>"}, {"<parameter=a>1</parameter>"}},
+    {STYLED("deepseek_xml"), {"<｜DSML｜parameter name=\"a\" string=\"false\">1</｜DSML｜parameter><｜DSML｜parameter name=\"s\" string=\"true\">x</｜DSML｜parameter>"}, {"<｜DSML｜parameter name=\"a\" string=\"true\">1</｜DSML｜parameter>"}},
+    {STYLED("glm_xml"), {"<arg_key>a</arg_key><arg_value>1</arg_value>", "<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n<arg_key>s</arg_key>\n<arg_value></arg_value>\n"}, {"<arg_key>s</arg_key><arg_value>x</arg_value>"}},
+    {STYLED("cohere_xml"), {"<cofl:value name=\"a\" type=\"json\">1</cofl:value><cofl:value name=\"s\" type=\"raw\">1</cofl:value>"}, {"<cofl:value name=\"a\" type=\"raw\">1</cofl:value>"}},
+    {"{\"type\":\"qwen_xml_parameter\",\"json_schema\":{\"type\":\"object\",\"additionalProperties\":true}}", {"", "<parameter=any>thing</parameter>", "<parameter=x>[1, 2]</parameter>"}, {"<parameter=>x</parameter>", "<parameter=a<b>x</parameter>"}},
+};
+
+static void accepted(void) {
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    tsl_grammar *g = compile(forms[i].json);
+    if (!g) continue;
+    for (size_t k = 0; k < 7 && forms[i].yes[k]; k++) CHECKF(accepts(g, forms[i].yes[k]), "%s must accept \"%s\"", forms[i].json, forms[i].yes[k]);
+    for (size_t k = 0; k < 9 && forms[i].no[k]; k++) CHECKF(!accepts(g, forms[i].no[k]), "%s must not accept \"%s\"", forms[i].json, forms[i].no[k]);
+    tsl_grammar_release(g);
+  }
+}
+
+/* ---- triggers: all short texts ---------------------------------------------------------------------------------- */
+
+/* Free text, in which the first of the triggers to end must be followed by "!". */
+static bool naive(const char *text, const char *const *triggers, size_t n) {
+  size_t from = 0, length = strlen(text);
+  for (size_t end = 1; end <= length; end++)
+    for (size_t i = 0; i < n; i++) {
+      size_t t = strlen(triggers[i]);
+      if (end < from + t || memcmp(text + end - t, triggers[i], t)) continue;
+      if (text[end] != '!') return false;
+      from = ++end;
+      break;
+    }
+  return true;
+}
+
+static void triggers_are_exact(void) {
+  static const char *const sets[][2] = {{"ab", NULL}, {"aa", NULL}, {"aba", NULL}, {"ab", "bb"}, {"ab", "ba"}, {"aab", "b!a"}};
+  for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
+    size_t n = sets[s][1] ? 2 : 1;
+    char json[600], text[10];
+    snprintf(json, sizeof json, "{\"type\":\"triggered_tags\",\"triggers\":[\"%s\"%s%s%s],\"tags\":[{\"type\":\"tag\",\"begin\":\"%s\",\"content\":" CONST("") ",\"end\":\"!\"}%s%s%s]}", sets[s][0], n > 1 ? ",\"" : "",
+             n > 1 ? sets[s][1] : "", n > 1 ? "\"" : "", sets[s][0], n > 1 ? ",{\"type\":\"tag\",\"begin\":\"" : "", n > 1 ? sets[s][1] : "", n > 1 ? "\",\"content\":" CONST("") ",\"end\":\"!\"}" : "");
+    tsl_grammar *g = compile(json);
+    for (unsigned length = 0, all = 1; g && length <= 7; length++, all *= 3)
+      for (unsigned code = 0; code < all; code++) {
+        for (unsigned i = 0, c = code; i < length; i++, c /= 3) text[i] = "ab!"[c % 3];
+        text[length] = 0;
+        CHECKF(accepts(g, text) == naive(text, sets[s], n), "%s: %s", json, text);
+      }
+    tsl_grammar_release(g);
+  }
+}
+
+/* ---- masks ------------------------------------------------------------------------------------------------------- */
+
+/* Random answers; each mask is the naive one, and the parser takes what the matcher takes. */
+static void masks_are_right(void) {
+  uint64_t seed = 11;
+  uint32_t words = (uint32_t)tsl_vocab_mask_words(vocab);
+  uint32_t *mask = malloc(words * sizeof *mask), *plain = malloc(words * sizeof *plain);
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    tsl_grammar *g = compile(forms[i].json);
+    tsl_matcher *m = NULL;
+    tsl_parser *p = NULL;
+    oracle o;
+    if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK || tsl_parser_new(g, NULL, &p) != TSL_OK) continue;
+    oracle_begin(&o, g->space, g->start);
+    for (int step = 0; step < 14; step++) {
+      tsl_token t = 0;
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+      oracle_mask(&o, plain);
+      if (!o.overflow) CHECKF(!memcmp(mask, plain, words * sizeof *mask), "masks differ: %s, step %d", forms[i].json, step);
+      size_t n = tsl_mask_count(mask, words * 32), pick = n ? tsl_test_random(&seed) % n : 0;
+      while (n && (!tsl_mask_has(mask, t) || pick--)) t++;
+      if (!n || tsl_vocab_is_eog(vocab, t)) break;
+      CHECK(tsl_matcher_accept(m, t) == TSL_OK && tsl_parser_token(p, t) == TSL_OK && oracle_token(&o, t));
+    }
+    oracle_free(&o);
+    tsl_parser_free(p);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  free(mask);
+  free(plain);
+}
+
+/* ---- reading back ------------------------------------------------------------------------------------------------ */
+
+#define CALL(style, name, begin, end) "{\"type\":\"tag\",\"as\":\"call\",\"name\":\"" name "\",\"begin\":\"" begin "\",\"content\":{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"" style "\",\"json_schema\":" S "},\"end\":\"" end "\"}"
+
+static const struct {
+  const char *json, *text, *expected;
+} readings[] = {
+    {ANY, "a \"b\"\n", "{\"content\": \"a \\\"b\\\"\\n\", \"reasoning\": \"\", \"calls\": [], \"tags\": []}"},
+    {"{\"type\":\"triggered_tags\",\"triggers\":[\"<f\"],\"tags\":[" CALL("json", "f", "<f>", "</f>") "]}", "x<<f>{\"a\": 1}</f>y<f>{\"a\":2,\"s\":\"</f>\"}</f>",
+     "{\"content\": \"x<y\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}, {\"id\": \"call_1\", \"name\": \"f\", \"arguments\": {\"a\":2,\"s\":\"</f>\"}}], \"tags\": []}"},
+    {CALL("qwen_xml", "q", "<f>", "</f>"), "<f><parameter=a>\n1\n</parameter><parameter=s>\n\"x\"\n\ny\n</parameter></f>",
+     "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"q\", \"arguments\": {\"a\": 1, \"s\": \"\\\"x\\\"\\n\\ny\"}}], \"tags\": []}"},
+    {CALL("glm_xml", "g", "<f>", "</f>"), "<f><arg_key>a</arg_key>\n<arg_value>-3</arg_value></f>", "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"g\", \"arguments\": {\"a\": -3}}], \"tags\": []}"},
+    {"{\"type\":\"sequence\",\"elements\":[{\"type\":\"tag\",\"as\":\"reasoning\",\"begin\":\"<t>\",\"content\":" ANY ",\"end\":\"</t>\"}," ANY "]}", "<t>a</b</t>c</t>",
+     "{\"content\": \"c</t>\", \"reasoning\": \"a</b\", \"calls\": [], \"tags\": []}"},
+    {TRIGGERED(""), "x<f=b>x</f>", "{\"content\": \"x\", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": \"<f=b>\", \"content\": \"x\"}]}"},
+    {"{\"type\":\"sequence\",\"elements\":[{\"type\":\"const_string\",\"as\":\"markup\",\"value\":\"##\"}," ANY "]}", "##a", "{\"content\": \"a\", \"reasoning\": \"\", \"calls\": [], \"tags\": []}"},
+};
+
+static void read_back(void) {
+  for (size_t i = 0; i < sizeof readings / sizeof *readings; i++) {
+    tsl_grammar *g = compile(readings[i].json);
+    tsl_parser *p = NULL;
+    if (!g || tsl_parser_new(g, NULL, &p) != TSL_OK) continue;
+    size_t length = strlen(readings[i].text);
+    for (size_t step = 1; step <= length; step += length > 1 ? length - 1 : 1) {
+      tsl_part part;
+      tsl_parser_reset(p);
+      for (size_t at = 0; at < length; at += step) {
+        CHECK(tsl_parser_text(p, readings[i].text + at, at + step < length ? step : length - at) == TSL_OK);
+        while (tsl_parser_next(p, &part)) CHECK(part.kind <= TSL_PART_TAG_END);
+      }
+      CHECK(tsl_parser_finish(p) == TSL_OK && tsl_parser_text(p, "x", 1) == TSL_ERR_STATE);
+      CHECKF(!strcmp(tsl_parser_json(p), readings[i].expected), "%s: %s", readings[i].text, tsl_parser_json(p));
+    }
+    tsl_parser_free(p);
+    tsl_grammar_release(g);
+  }
+}
+
+static void rejections_change_nothing(void) {
+  tsl_grammar *g = compile(TRIGGERED(""));
+  tsl_parser *p = NULL;
+  if (!g || tsl_parser_new(g, NULL, &p) != TSL_OK) return;
+  CHECK(tsl_parser_text(p, "a<f=b>", 6) == TSL_OK && tsl_parser_text(p, "zz", 2) == TSL_REJECTED && tsl_parser_text(p, "xy", 2) == TSL_REJECTED);
+  CHECK(tsl_parser_finish(p) == TSL_REJECTED);
+  CHECK(tsl_parser_text(p, "x</f>b", 6) == TSL_OK && tsl_parser_finish(p) == TSL_OK);
+  CHECK(!strcmp(tsl_parser_json(p), "{\"content\": \"ab\", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": \"<f=b>\", \"content\": \"x\"}]}"));
+  tsl_parser_free(p);
+  tsl_grammar_release(g);
+  g = NULL;
+  CHECK(tsl_grammar_regex(vocab, "a", 1, NULL, NULL, &g, NULL) == TSL_OK && tsl_parser_new(g, NULL, &p) == TSL_ERR_STATE && !p);
+  tsl_grammar_release(g);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------- */
+
+typedef struct budget {
+  uint64_t left;
+  int64_t bytes;
+} budget;
+
+static void *limited(void *ctx, void *block, size_t old_size, size_t new_size) {
+  budget *b = ctx;
+  if (new_size && b->left == 0) return NULL;
+  if (new_size) b->left--;
+  b->bytes += (int64_t)new_size - (int64_t)old_size;
+  if (!new_size) return free(block), NULL;
+  return realloc(block, new_size);
+}
+
+static void memory_may_fail(void) {
+  tsl_grammar *g = compile(readings[1].json);
+  bool done = false;
+  for (uint64_t n = 0; g && !done && n < 5000; n++) {
+    budget b = {n, 0};
+    tsl_allocator a = {&b, limited};
+    tsl_parser *p = NULL;
+    tsl_status status = tsl_parser_new(g, &a, &p);
+    if (status == TSL_OK) status = tsl_parser_text(p, readings[1].text, strlen(readings[1].text));
+    if (status == TSL_OK) status = tsl_parser_finish(p);
+    const char *json = status == TSL_OK ? tsl_parser_json(p) : NULL;
+    done = json && !strcmp(json, readings[1].expected);
+    CHECK(done || status == TSL_ERR_NO_MEMORY || (status == TSL_OK && !json));
+    tsl_parser_free(p);
+    CHECK(b.bytes == 0);
+  }
+  CHECK(done);
+  tsl_grammar_release(g);
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *json;
+  tsl_status status;
+  const char *message, *pointer;
+} errors[] = {
+    {"{", TSL_ERR_SYNTAX, "", ""},
+    {"[]", TSL_ERR_SCHEMA, "a format is an object", ""},
+    {"{\"type\":\"structural_tag\"}", TSL_ERR_SCHEMA, "\"format\" is missing", ""},
+    {"{\"type\":\"structural_tag\",\"format\":{\"type\":\"nonsense\"}}", TSL_ERR_SCHEMA, "there is no format \"nonsense\"", "/format/type"},
+    {"{\"type\":\"const_string\"}", TSL_ERR_SCHEMA, "\"value\" is missing", ""},
+    {"{\"type\":\"any_text\",\"exclude\":[]}", TSL_ERR_SCHEMA, "no member \"exclude\"", "/exclude"},
+    {"{\"type\":\"any_text\",\"max_tokens\":4}", TSL_ERR_UNSUPPORTED, "max_tokens", ""},
+    {"{\"type\":\"any_text\",\"max_chars\":-1}", TSL_ERR_SCHEMA, "max_chars", "/max_chars"},
+    {"{\"type\":\"repeat\",\"min\":3,\"max\":2,\"content\":" ANY "}", TSL_ERR_SCHEMA, "greater", ""},
+    {"{\"type\":\"sequence\",\"elements\":[]}", TSL_ERR_SCHEMA, "not empty", "/elements"},
+    {"{\"type\":\"regex\",\"pattern\":\"(\"}", TSL_ERR_SYNTAX, "in the pattern", ""},
+    {"{\"type\":\"grammar\",\"grammar\":\"x ::= y\"}", TSL_ERR_SYNTAX, "in the grammar", ""},
+    {"{\"type\":\"sequence\",\"elements\":[{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"strin\"}}]}", TSL_ERR_SCHEMA, "", "/elements/0/json_schema/type"},
+    {"{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"string\"},\"style\":\"qwen_xml\"}", TSL_ERR_UNSUPPORTED, "objects", "/json_schema"},
+    {"{\"type\":\"json_schema\",\"json_schema\":{},\"style\":\"unknown\"}", TSL_ERR_UNSUPPORTED, "style", ""},
+    {"{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"object\",\"required\":[\"a>\"]},\"style\":\"qwen_xml\"}", TSL_ERR_UNSUPPORTED, "cannot be written", "/json_schema"},
+    {"{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"array\",\"uniqueItems\":true}}", TSL_ERR_UNSUPPORTED, "uniqueItems", ""},
+    {"{\"type\":\"triggered_tags\",\"triggers\":[\"<x\"],\"tags\":[" TAG("<f>", ANY, "e") "]}", TSL_ERR_SCHEMA, "no tag begins", ""},
+    {"{\"type\":\"triggered_tags\",\"triggers\":[\"<\",\"<f\"],\"tags\":[" TAG("<f>", ANY, "e") "]}", TSL_ERR_SCHEMA, "exactly one trigger", "/tags/0"},
+    {"{\"type\":\"token\",\"token\":99999999}", TSL_ERR_SCHEMA, "there is no token", "/token"},
+    {"{\"type\":\"token\",\"token\":\"no such token at all\"}", TSL_ERR_SCHEMA, "has no token", "/token"},
+    {"{\"type\":\"any_text\",\"as\":\"prose\"}", TSL_ERR_SCHEMA, "\"as\" is", "/as"},
+};
+
+static void errors_are_precise(void) {
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+    tsl_grammar *g = NULL;
+    tsl_error e = {0};
+    tsl_status status = tsl_grammar_tags(vocab, errors[i].json, strlen(errors[i].json), NULL, NULL, &g, &e);
+    CHECKF(status == errors[i].status && e.status == status && !g, "%s: %s %s", errors[i].json, tsl_status_name(status), e.message);
+    CHECKF(strstr(e.message, errors[i].message) != NULL, "%s: %s", errors[i].json, e.message);
+    CHECKF(!strcmp(e.pointer, errors[i].pointer), "%s: pointer %s", errors[i].json, e.pointer);
+    tsl_grammar_release(g);
+  }
+}
+
+/* ---- presets ------------------------------------------------------------------------------------------------------ */
+
+static void take_line(void *ctx, const char *line) { snprintf(ctx, 1 << 16, "%s", line); }
+
+/* What tsl_tools_write prints compiles, and to the same: it accepts what the request's grammar accepts. */
+static void presets_compile(void) {
+  static const char request[] = "[{\"name\":\"f\",\"input_schema\":" S "}]";
+  static const tsl_thinking modes[] = {TSL_THINKING_AUTO, TSL_THINKING_ON, TSL_THINKING_OFF};
+  char *written = malloc(1 << 16);
+  const char *name, *json;
+  size_t n = 0;
+  for (; tsl_tools_preset(n, &name, &json); n++)
+    for (size_t k = 0; k < 3; k++) {
+      tsl_tools_options o = {.preset = name, .thinking = modes[k], .tool_choice = k == 1 ? "required" : NULL};
+      tsl_grammar *g = NULL, *again = NULL;
+      tsl_error e = {0};
+      CHECKF(tsl_grammar_tools(vocab, request, sizeof request - 1, &o, NULL, &g, &e) == TSL_OK, "%s: %s", name, e.message);
+      CHECKF(tsl_tools_write(vocab, request, sizeof request - 1, &o, take_line, written, &e) == TSL_OK, "%s: %s", name, e.message);
+      CHECKF(tsl_grammar_tags(vocab, written, strlen(written), NULL, NULL, &again, &e) == TSL_OK, "%s: %s in %s", name, e.message, written);
+      uint64_t a = 0, b = 0;
+      tsl_matcher *m = NULL;
+      if (g && tsl_matcher_new(g, NULL, &m) == TSL_OK) tsl_matcher_shortest_completion(m, &a), tsl_matcher_free(m);
+      if (again && tsl_matcher_new(again, NULL, &m) == TSL_OK) tsl_matcher_shortest_completion(m, &b), tsl_matcher_free(m);
+      CHECKF(a == b, "%s: %llu and %llu bytes", name, (unsigned long long)a, (unsigned long long)b);
+      tsl_grammar_release(g);
+      tsl_grammar_release(again);
+    }
+  CHECK(n == 16);
+  free(written);
+}
+
+int main(void) {
+  if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
+  RUN(accepted, "every format, its texts and others");
+  RUN(triggers_are_exact, "all short texts against a naive search");
+  RUN(masks_are_right, "against the naive matcher");
+  RUN(read_back, "whole and byte by byte");
+  RUN(rejections_change_nothing, "and grammars of other kinds");
+  RUN(memory_may_fail, "every allocation of a parser");
+  RUN(errors_are_precise, "status, message, pointer");
+  RUN(presets_compile, "and print as tags that compile");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
