@@ -90,9 +90,6 @@ static tsl_status compile_tags(tsl_vocab *vocab, tsl__tags *t, const tsl__tag *r
   if (status != TSL_OK) return status;
   tsl__expr e = tsl__tags_lower(t, x, root, schema, limits, &marks);
   tsl__exprs_set_user(x, marks);
-  /* What guards against repetitions reads the text as JSON from its first byte on, and an answer is not. */
-  if (tsl__exprs_guards(x) & TSL__GUARD_VALUES) tsl__tags_fail(t, TSL_ERR_UNSUPPORTED, NULL, "uniqueItems over values that are not listed is not supported in tags and tools");
-  tsl__exprs_guard(x, 0, NULL, NULL);
   return close_layer(vocab, space, x, t->status, e, "[]", out, error);
 }
 
