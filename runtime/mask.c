@@ -23,7 +23,11 @@ uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number) {
   return bits;
 }
 
-void tsl__gather_clear(tsl__gather *g) { g->bases.n = g->minus.n = g->plus.n = 0; }
+void tsl__gather_clear(tsl__gather *g) {
+  g->bases.n = g->minus.n = g->plus.n = 0;
+  g->pieces = 0;
+  g->first = 0;
+}
 
 void tsl__gather_free(tsl__space *space, tsl__gather *g) {
   tsl__vec_free(&space->alloc, &g->bases);
@@ -32,10 +36,12 @@ void tsl__gather_free(tsl__space *space, tsl__gather *g) {
 }
 
 bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token) {
+  g->pieces++;
   return tsl__vec_push(&space->alloc, &g->plus, token) || out_of_memory(space);
 }
 
 bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) {
+  g->pieces += n != 0;
   if (!tsl__vec_reserve(&space->alloc, &g->plus, n)) return out_of_memory(space);
   if (n) memcpy(g->plus.at + g->plus.n, tokens, n * sizeof *tokens);
   g->plus.n += n;
@@ -51,6 +57,7 @@ static void keep_missing(tsl__gather *g, size_t from, const uint32_t *bits) {
 }
 
 bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
+  g->pieces++;
   for (size_t i = 0; i < g->bases.n; i++)
     if (g->bases.at[i] == bitset && g->minus.n == 0) return true;
   keep_missing(g, 0, tsl__bitset_at(space, bitset));
@@ -60,6 +67,7 @@ bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
 }
 
 bool tsl__gather_remove(tsl__space *space, tsl__gather *g, tsl_token token) {
+  g->pieces++;
   size_t out = 0;
   for (size_t i = 0; i < g->plus.n; i++)
     if (g->plus.at[i] != token) g->plus.at[out++] = g->plus.at[i];
@@ -116,15 +124,19 @@ static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
 }
 
 bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
-  if (m == 0) return true;
+  if (m == 0 || (g->first == m && g->pieces == 1)) return true;
   const tsl__mask_rec *r = tsl__mask_at(space, m);
+  uint32_t before = g->pieces;
+  if (before == 0) g->first = m;
   if (r->minus_count) {
     if (!gather_with_minus(space, g, m)) return false;
   } else {
     for (uint32_t i = 0; i < r->base_count; i++)
       if (!tsl__gather_base(space, g, r->bases[i])) return false;
   }
-  return tsl__gather_tokens(space, g, r->plus, r->plus_count);
+  bool fine = tsl__gather_tokens(space, g, r->plus, r->plus_count);
+  g->pieces = before + 1;
+  return fine;
 }
 
 static void set_bits(uint32_t *bits, const tsl_token *at, size_t n) {
@@ -233,6 +245,7 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
 
 tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
   if (space->status != TSL_OK) return 0;
+  if (g->first && g->pieces == 1) return g->first;
   if (g->bases.n == 0 && g->plus.n == 0) return 0;
   bool many = g->minus.n + g->plus.n > 4 * TSL__PATCH_MAX; /* not worth sorting */
   if (!many) normalise(space, g);

@@ -27,6 +27,8 @@ typedef struct tsl__mask_rec {
 typedef struct tsl__gather {
   TSL__VEC(uint32_t) bases;
   TSL__VEC(tsl_token) minus, plus;
+  uint32_t pieces; /* that were gathered */
+  tsl__mask first; /* the first piece, if it was a mask: alone it is the answer */
 } tsl__gather;
 
 static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) { return tsl__space_at(s, masks, m); }
