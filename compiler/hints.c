@@ -479,6 +479,10 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
     tsl__expr head = relax(r, n.a, depth + 1), tail = relax(r, n.b, depth + 1);
     return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
   }
+  if (n.kind == TSL__K_JSTR) {
+    tsl__expr text = relax(r, n.a, depth + 1);
+    return text == n.a ? e : tsl__expr_json_string(x, text);
+  }
   if (n.kind == TSL__K_ALT) {
     tsl__expr all[RELAX_ALTERNATIVES];
     bool changed = false;
