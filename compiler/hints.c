@@ -512,9 +512,11 @@ static void far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t l
     if (need == NEED_UNKNOWN || need >= length) return;
     out->like = tsl__expr_json_string(x, rest);
     out->like_limit = length - need;
+    out->like_dead = length;
   } else if (relaxed != rest) {
     out->like = json ? tsl__expr_json_string(x, relaxed) : relaxed;
     out->like_limit = r.limit;
+    out->like_dead = TSL__INF;
     out->like_unit = r.unit;
   }
 }

@@ -64,6 +64,7 @@ typedef struct tsl__hint {
   /* Over tries of at most `like_limit` bytes this state is as `like`, which lacks its limits; 0: no such hint. */
   tsl__state like;
   uint32_t like_limit;
+  uint32_t like_dead; /* tokens of more characters than this die here, unless they leave the frame before */
   uint32_t like_unit; /* if not 0, `like_limit` is also at most this times the iterations that the active loop has left */
 } tsl__hint;
 

@@ -487,8 +487,9 @@ static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t co
   if (near && (over != TSL__WHOLE || limit < TSL__SHORT_MAX || !lengths)) return false;
   while (near && longer < lengths->longer_count && lengths->longer_length[longer] > limit) longer++;
   for (uint32_t i = 0; i < longer; i++) {
-    if (take_token(space, h->like, 0, lengths->longer[i], limit) == LEAVES_LATE) return false;
-    if (take_token(space, state, count, lengths->longer[i], limit) == LEAVES_LATE) return false;
+    taken like = take_token(space, h->like, 0, lengths->longer[i], limit);
+    if (like == LIVES && lengths->longer_length[i] <= h->like_dead) like = take_token(space, state, count, lengths->longer[i], limit);
+    if (like == LEAVES_LATE) return false;
   }
   const tsl__walk *found = tsl__walk_over(space, h->like, 0, over, l->last);
   if (!found) return true;
@@ -496,7 +497,8 @@ static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t co
   leave_over(space, l, found->left);
   for (uint32_t i = 0; i < longer; i++) {
     tsl_token t = lengths->longer[i];
-    if (tsl__mask_has(space, found->mask, t) && take_token(space, state, count, t, limit) != LIVES) tsl__gather_remove(space, &l->gather, t);
+    if (!tsl__mask_has(space, found->mask, t)) continue;
+    if (lengths->longer_length[i] > h->like_dead || take_token(space, state, count, t, limit) != LIVES) tsl__gather_remove(space, &l->gather, t);
   }
   return true;
 }
