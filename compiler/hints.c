@@ -9,8 +9,8 @@
  * Likeness  A text that is far from every limit (of its length, of how often a group may be repeated) is followed as if there were none, so that one walk serves all
  *           counts. Exact over tokens that are too short to reach a limit: an upper bound plays no part before it is met, neither in what may come next nor in
  *           the shortest completion.
- * Difference  "Any text but the strings of a finite set" is the state of any text, less the set. Exact where each rest of the base language is infinite, which holds
- *           for anything that ends in `text`.
+ * Difference  "Any text but these" is the state of any text, less what these spell in full. Exact where every beginning of a text can go on to one that is none of
+ *           these: what is left of the base ends in `text`, and these are finitely many or never hold a character of Unicode's last plane.
  * Tested by tests/test_oracle.c (masks with and without hints are equal)
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,6 +19,7 @@
 
 #define STATES_MAX 48u
 #define ROUNDS_MAX 4u
+#define RELAX_DEPTH 64u /* of expressions that are looked into by structure */
 #define WIDE_TRIES 4u /* classes of characters beyond ASCII that are tried */
 
 static unsigned count_bytes(const tsl__bytes *s) {
@@ -353,14 +354,36 @@ static bool ends_in_text(const tsl__exprs *x, tsl__expr e) {
   return e == x->text;
 }
 
+/* Does no member of e hold the byte 0xF4, that is a character of the last plane? By structure; false if in doubt. */
+static bool spares_last_plane(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  if (depth > RELAX_DEPTH) return false;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_EPS: return true;
+  case TSL__K_BYTES: return !tsl__bytes_has(tsl__set_at(x, n.a), 0xF4);
+  case TSL__K_LIT: return !memchr(tsl__literal_at(x, n.a), 0xF4, n.b);
+  case TSL__K_SEQ:
+    for (; n.kind == TSL__K_SEQ; e = n.b, n = tsl__node_at(x, e))
+      if (!spares_last_plane(x, n.a, depth + 1)) return false;
+    return spares_last_plane(x, e, depth + 1);
+  case TSL__K_ALT:
+    for (uint32_t i = 0; i < n.b; i++)
+      if (!spares_last_plane(x, tsl__list_at(x, n.a)[i], depth + 1)) return false;
+    return true;
+  case TSL__K_REPEAT: return spares_last_plane(x, n.a, depth + 1);
+  default: return n.flags & TSL__FINITE;
+  }
+}
+
 static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
   tsl__node n = tsl__node_at(x, inner);
   tsl__expr except = TSL__NONE, rest = TSL__NONE;
-  if (n.kind != TSL__K_AND || n.b != 2) return false;
-  for (uint32_t i = 0; i < 2; i++) {
+  if (n.kind != TSL__K_AND) return false;
+  for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr c = tsl__list_at(x, n.a)[i];
     tsl__node m = tsl__node_at(x, c);
-    if (m.kind == TSL__K_NOT && (tsl__node_at(x, m.a).flags & TSL__FINITE)) except = m.a;
+    if (m.kind == TSL__K_NOT && (tsl__node_at(x, m.a).flags & TSL__FINITE || spares_last_plane(x, m.a, 0))) except = tsl__expr_alt(x, except, m.a);
+    else if (rest) return false;
     else rest = c;
   }
   if (!except || !rest || !ends_in_text(x, rest)) return false;
@@ -374,7 +397,6 @@ static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
 #define NEED_STATES_MAX 512u
 #define NEED_UNKNOWN UINT32_MAX
 #define LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */
-#define RELAX_DEPTH 64u
 #define RELAX_ALTERNATIVES 64u
 
 static tsl__known_need *need_slot(const tsl__exprs *x, tsl__expr e) {

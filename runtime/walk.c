@@ -368,7 +368,12 @@ static void walk_set(tsl__space *space, level *l, tsl__state state, uint32_t cou
 
 /* ---- special forms -------------------------------------------------------------------------------------------- */
 
-/* What `except` spells in full below a node is taken out: the token that ends there, and the leftover. */
+/* Is there a closing quote below a node? Only with that a string is spelled in full. */
+static bool quote_below(const tsl__trie *trie, const tsl__trie_node *n) {
+  return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], '"');
+}
+
+/* What `except`, a JSON string, spells in full below a node is taken out: the token that ends there, and the leftover. */
 static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t node, tsl__mask base, uint32_t *removed, size_t *removed_n, size_t room) {
   const tsl__trie *trie = &space->vocab->trie;
   size_t floor = l->stack.n;
@@ -378,9 +383,10 @@ static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t 
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     const tsl__trie_node *n = &trie->nodes[e.node];
     if (!r || !tsl__space_step(space, 1)) return;
-    if (!tsl__bytes_meet(&r->live, n->below == UINT16_MAX ? &r->live : &trie->sets[n->below])) continue;
+    if (!quote_below(trie, n)) continue;
     for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
       uint32_t count;
+      if (trie->nodes[c].byte != '"' && !quote_below(trie, &trie->nodes[c])) continue;
       tsl__target t = tsl__state_step(space, r, trie->nodes[c].byte);
       if (!t) continue;
       tsl__state to = tsl__target_resolve(space, t, 0, &count);
