@@ -227,6 +227,23 @@ static bool explore(tsl__exprs *x, tsl__expr e, letter_set *letters, bool *ends,
   return false;
 }
 
+/* The letters that lead back to e itself: closed, whatever else there is. */
+static bool self_letters(tsl__exprs *x, tsl__expr e, letter_set *letters, bool *ends, uint32_t *need) {
+  tsl__bytes edges;
+  tsl__expr d = TSL__NONE;
+  reached wide = {.n = 1, .at = {e}};
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = 0; b < 0x80; b++) {
+    if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, e, (uint8_t)b);
+    if (d != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
+  }
+  if (has_wide(letters)) spread_wide(x, e, letters->wide, &wide);
+  if (wide.dead || wide.full || wide.n > 1) drop_wide(letters);
+  *ends = tsl__expr_nullable(x, e);
+  *need = tsl__expr_shortest(x, e);
+  return count_bytes(&letters->bytes) >= TSL__LETTERS_MIN;
+}
+
 /* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
 static bool explore_wide(tsl__exprs *x, tsl__expr e, letter_set *letters, bool *ends, uint32_t *need) {
   letter_set start = *letters, none = *letters;
@@ -251,7 +268,10 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, letter_set *letters, bool *
       }
   }
   *letters = none;
-  return explore(x, e, letters, ends, need);
+  uint32_t own = *need;
+  if (explore(x, e, letters, ends, &own)) return *need = own, true;
+  *letters = start;
+  return self_letters(x, e, letters, ends, need);
 }
 
 /* ---- by structure --------------------------------------------------------------------------------------------- */
@@ -543,6 +563,29 @@ static void far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t l
   }
 }
 
+/* Texts but those that hold something long: far from that, all texts. A text shorter than every forbidden one is none of them; so is what completes it, if there is room
+ * for that. */
+static void far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+  tsl__node n = tsl__node_at(x, e);
+  tsl__expr rest[8];
+  uint32_t count = 0, limit = TSL__INF;
+  if (n.kind != TSL__K_AND || n.b > 8) return;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr c = tsl__list_at(x, n.a)[i];
+    tsl__node m = tsl__node_at(x, c);
+    uint32_t far = m.kind == TSL__K_NOT ? characters_of(x, m.a, 0) : 0;
+    if (far <= LIKE_ENOUGH) rest[count++] = c;
+    else if (far < limit) limit = far;
+  }
+  if (limit == TSL__INF || count == 0) return;
+  tsl__expr left = tsl__and_n(x, rest, count);
+  uint32_t need = tsl__node_at(x, left).flags & TSL__TEXTUAL ? need_of(x, left) : NEED_UNKNOWN;
+  if (need == NEED_UNKNOWN || need >= limit - LIKE_ENOUGH) return;
+  out->like = tsl__expr_json_string(x, left);
+  out->like_limit = limit - 1 - need;
+  out->like_dead = TSL__INF;
+}
+
 /* ---- all together --------------------------------------------------------------------------------------------- */
 
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out) {
@@ -559,6 +602,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
   tsl__expr inner = json ? without_length(x, n.a, &min, &limit) : e;
   bool begun = !n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, n.loop).b == 0;
   if (!(n.flags & TSL__CALLS) && min == 0) far_from_limit(x, inner, begun, limit, json, out);
+  if (json && !out->like && limit == TSL__INF && !n.loop) far_from_forbidden(x, inner, out);
   if (out->like && !out->like_unit && out->like_limit >= LIKE_ENOUGH) return; /* the walk will not need letters */
   tsl__node m = tsl__node_at(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ)) return;

@@ -459,15 +459,15 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
 }
 
 /* How a frame takes a token. */
-typedef enum taken { DIES, LIVES, LEAVES_EARLY, LEAVES_LATE } taken;
+typedef enum taken { DIES, LIVES, LEAVES_EARLY, LEAVES_LATE, UNCLEAR } taken;
 
-/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed: LEAVES_LATE, too, makes the caller walk in full. */
+/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed: UNCLEAR. */
 static taken take_token(tsl__space *space, tsl__state state, uint32_t count, tsl_token token, uint32_t late) {
   const tsl_vocab *v = space->vocab;
   uint32_t characters = 0;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
     const tsl__state_rec *r = tsl__state_expanded(space, state);
-    if (!r || (r->flags & TSL__STATE_FORK) || r->edges) return LEAVES_LATE;
+    if (!r || (r->flags & TSL__STATE_FORK) || r->edges) return UNCLEAR;
     if (r->flags & TSL__STATE_NULLABLE) return characters > late ? LEAVES_LATE : LEAVES_EARLY;
     tsl__target t = tsl__state_step(space, r, v->bytes[i]);
     if (!t) return DIES;
@@ -493,9 +493,9 @@ static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t co
   if (near && (over != TSL__WHOLE || limit < TSL__SHORT_MAX || !lengths)) return false;
   while (near && longer < lengths->longer_count && lengths->longer_length[longer] > limit) longer++;
   for (uint32_t i = 0; i < longer; i++) {
-    taken like = take_token(space, h->like, 0, lengths->longer[i], limit);
-    if (like == LIVES && lengths->longer_length[i] <= h->like_dead) like = take_token(space, state, count, lengths->longer[i], limit);
-    if (like == LEAVES_LATE) return false;
+    taken like = take_token(space, h->like, 0, lengths->longer[i], limit), own = like;
+    if (like == LEAVES_LATE || (like == LIVES && lengths->longer_length[i] <= h->like_dead)) own = take_token(space, state, count, lengths->longer[i], limit);
+    if (like == UNCLEAR || own == UNCLEAR || (like == LEAVES_LATE) != (own == LEAVES_LATE)) return false;
   }
   const tsl__walk *found = tsl__walk_over(space, h->like, 0, over, l->last);
   if (!found) return true;
