@@ -20,7 +20,10 @@ typedef struct arguments {
   size_t id_count;
   size_t limit, skip; /* schemas; limit 0 = all */
   size_t flush;       /* positions of a schema to measure with empty caches */
+  size_t verify;      /* a mask of every so many schemas is compared with the naive one; 0: none */
+  bool samples;       /* write every sample */
   unsigned timeout_s;
+  size_t max_memory; /* MiB of one grammar; 0: the library's default */
   tsl_schema_options options;
   bench_resolver resolver;
   bool help;
@@ -41,8 +44,11 @@ static const char usage[] =
     "  --skip N           leave out the first N schemas\n"
     "  --limit N          run at most N schemas\n"
     "  --timeout S        give a schema at most S seconds (60; 0 = no limit)\n"
+    "  --max-memory M     give a grammar's tables at most M MiB (256)\n"
     "  --flush N          empty the caches before about N calls of each schema, and report those apart\n"
+    "  --verify N         compare a mask of every Nth schema with trying each token byte by byte (64; 0 = never)\n"
     "  --out F            write one JSON line per schema\n"
+    "  --samples yes|no   with every sample of the first pass in it (no)\n"
     "The table goes to stderr; the last line on stdout is one JSON object.\n";
 
 static bool parse_count(const char *text, size_t *out) {
@@ -94,6 +100,11 @@ static bool parse_timeout(arguments *a, const char *value) {
   return true;
 }
 
+static bool parse_samples(arguments *a, const char *value) {
+  a->samples = !strcmp(value, "yes");
+  return a->samples || !strcmp(value, "no");
+}
+
 /* One option and its value; false if either is not understood. */
 static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--vocab")) return a->vocab = value, true;
@@ -107,13 +118,16 @@ static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--id")) return add_id(a, value);
   if (!strcmp(name, "--skip")) return parse_count(value, &a->skip);
   if (!strcmp(name, "--limit")) return parse_count(value, &a->limit);
+  if (!strcmp(name, "--max-memory")) return parse_count(value, &a->max_memory);
+  if (!strcmp(name, "--verify")) return parse_count(value, &a->verify);
+  if (!strcmp(name, "--samples")) return parse_samples(a, value);
   if (!strcmp(name, "--flush")) return parse_count(value, &a->flush);
   if (!strcmp(name, "--timeout")) return parse_timeout(a, value);
   return false;
 }
 
 static bool parse_arguments(arguments *a, int argc, char **argv) {
-  *a = (arguments){.timeout_s = 60, .options.order = TSL_ORDER_ANY};
+  *a = (arguments){.timeout_s = 60, .verify = 64, .options.order = TSL_ORDER_ANY};
   for (int i = 1; i < argc; i += 2) {
     if (!strcmp(argv[i], "--help")) return a->help = true;
     if (i + 1 >= argc || !parse_option(a, argv[i], argv[i + 1])) {
@@ -158,6 +172,7 @@ static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
     setup->options.resolver_ctx = (void *)&a->resolver;
   }
   setup->timeout_s = a->timeout_s;
+  setup->limits.max_memory = (uint64_t)a->max_memory << 20;
   setup->flushed_per_case = a->flush;
   setup->mask = calloc(tsl_vocab_mask_words(setup->vocab), sizeof *setup->mask);
   if (setup->mask && (!a->flush || bench_evictor_init(&setup->evictor))) {
@@ -182,7 +197,8 @@ static bool is_wanted(const arguments *a, const char *id) {
 }
 
 /* All cases of the file. `out` may be NULL. */
-static bool run_all(const arguments *a, const bench_setup *setup, bench_reader *reader, FILE *out, bench_totals *totals) {
+static bool run_all(const arguments *a, const bench_setup *setup, bench_reader *reader, FILE *out, bench_totals *totals,
+                    bench_verified *verified) {
   bench_case c;
   bool ok = true;
   size_t seen = 0;
@@ -190,7 +206,9 @@ static bool run_all(const arguments *a, const bench_setup *setup, bench_reader *
     if (seen++ >= a->skip && is_wanted(a, c.id)) {
       bench_verdict verdict;
       ok = bench_run_case(setup, &c, totals, &verdict);
-      if (out) bench_report_case(out, &c, &verdict);
+      if (out) bench_report_case(out, &c, &verdict, a->samples ? &totals->first : NULL);
+      if (ok && a->verify && verdict.outcome != BENCH_REFUSED && totals->schemas % a->verify == 1 % a->verify)
+        bench_verify_case(setup, &c, totals->schemas, verified);
     }
     bench_case_free(&c);
   }
@@ -203,7 +221,7 @@ static int measure(const arguments *a, const bench_setup *setup, bench_about *ab
   bench_reader reader;
   bench_totals totals = {0};
   double start = seconds_now();
-  bool ok = bench_reader_open(&reader, a->data) && run_all(a, setup, &reader, out, &totals);
+  bool ok = bench_reader_open(&reader, a->data) && run_all(a, setup, &reader, out, &totals, &about->verified);
   if (!bench_reader_close(&reader)) {
     fprintf(stderr, "maskbench: %s\n", reader.why);
     ok = false;
@@ -212,7 +230,7 @@ static int measure(const arguments *a, const bench_setup *setup, bench_about *ab
   about->vocab_memory_mb = (double)tsl_vocab_memory(setup->vocab) / (1 << 20);
   if (ok && !totals.schemas) fprintf(stderr, "maskbench: no schema was run\n");
   if (ok) bench_report_totals(stderr, stdout, &totals, about);
-  ok = ok && totals.schemas;
+  ok = ok && totals.schemas && !about->verified.wrong;
   bench_totals_free(&totals);
   return ok ? 0 : 1;
 }

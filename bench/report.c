@@ -38,7 +38,18 @@ static void put_line(yajl_gen gen, FILE *out) {
   yajl_gen_free(gen);
 }
 
-void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *v) {
+static void put_samples(yajl_gen gen, const char *key, const bench_samples *samples, size_t from, size_t n) {
+  char text[64];
+  put_string(gen, key);
+  yajl_gen_array_open(gen);
+  for (size_t i = 0; i < n; i++) {
+    int length = snprintf(text, sizeof text, "%.3f", (double)samples->at[from + i]);
+    yajl_gen_number(gen, text, (size_t)length);
+  }
+  yajl_gen_array_close(gen);
+}
+
+void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *v, const bench_pass *samples) {
   yajl_gen gen = yajl_gen_alloc(NULL);
   if (!gen) return;
   yajl_gen_map_open(gen);
@@ -60,6 +71,9 @@ void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *v) {
   put_real(gen, "mask_max_us", v->mask_max_us);
   put_real(gen, "commit_us", v->commit_us);
   put_real(gen, "memory_kb", v->memory_kb);
+  put_real(gen, "matcher_kb", v->matcher_kb);
+  if (samples) put_samples(gen, "mask_samples_us", &samples->mask, v->first_sample, v->measured);
+  if (samples) put_samples(gen, "commit_samples_us", &samples->commit, v->first_sample, v->measured);
   yajl_gen_map_close(gen);
   put_line(gen, out);
 }
@@ -105,6 +119,7 @@ static rows all_rows(bench_totals *totals) {
            (const char *const[]){"empty caches: mask", "empty caches: commit", "empty caches: both"});
   add_row(&all, "ttfm_us", "schema to first mask", &totals->ttfm);
   add_row(&all, "memory_per_schema_kb", "grammar memory, KiB", &totals->memory_kb);
+  add_row(&all, "memory_per_matcher_kb", "matcher memory, KiB", &totals->matcher_kb);
   return all;
 }
 
@@ -147,6 +162,8 @@ static void put_totals(FILE *out, const rows *all, const bench_totals *totals, c
   put_real(gen, "clock_overhead_ns", about->overhead_ns);
   put_real(gen, "clock_step_ns", about->step_ns);
   put_real(gen, "wall_s", about->wall_s);
+  put_count(gen, "verified_masks", about->verified.masks);
+  put_count(gen, "verified_wrong", about->verified.wrong);
   yajl_gen_map_close(gen);
   put_line(gen, out);
 }
@@ -173,6 +190,8 @@ static void print_table(FILE *out, const rows *all, const bench_totals *totals, 
   fprintf(out, "\n  clock overhead of %.1f ns subtracted from every span, the clock's step is %.1f ns; vocabulary loaded in %.0f ms,\n",
           about->overhead_ns, about->step_ns, about->vocab_load_ms);
   fprintf(out, "  %.1f MiB; peak resident memory %.1f MiB, of which %.1f MiB are the benchmark's own\n", about->vocab_memory_mb, peak, own);
+  fprintf(out, "  %zu masks compared with trying every token byte by byte (%zu tokens): %zu differ\n", about->verified.masks,
+          about->verified.tokens, about->verified.wrong);
 }
 
 void bench_report_totals(FILE *people, FILE *programs, bench_totals *totals, const bench_about *about) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "bench/run.h"
+#include "bench/verify.h"
 
 /* What is said beside the totals. */
 typedef struct bench_about {
@@ -16,10 +17,11 @@ typedef struct bench_about {
   double wall_s;
   size_t buffers; /* bytes that the benchmark holds beside the samples */
   uint32_t vocab_size;
+  bench_verified verified;
 } bench_about;
 
-/* One line about one schema. */
-void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *verdict);
+/* One line about one schema; with `samples`, which may be NULL, all of its first pass. */
+void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *verdict, const bench_pass *samples);
 /* The table to `people`, the object as one line to `programs`. Sorts the samples. */
 void bench_report_totals(FILE *people, FILE *programs, bench_totals *totals, const bench_about *about);
 

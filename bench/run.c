@@ -30,13 +30,14 @@ void bench_totals_free(bench_totals *totals) {
   pass_free(&totals->flushed);
   bench_samples_free(&totals->ttfm);
   bench_samples_free(&totals->memory_kb);
+  bench_samples_free(&totals->matcher_kb);
 }
 
 static size_t pass_memory(const bench_pass *pass) { return bench_samples_memory(&pass->mask) + bench_samples_memory(&pass->commit); }
 
 size_t bench_totals_memory(const bench_totals *totals) {
   return pass_memory(&totals->first) + pass_memory(&totals->second) + pass_memory(&totals->borrowed) + pass_memory(&totals->flushed) +
-         bench_samples_memory(&totals->ttfm) + bench_samples_memory(&totals->memory_kb);
+         bench_samples_memory(&totals->ttfm) + bench_samples_memory(&totals->memory_kb) + bench_samples_memory(&totals->matcher_kb);
 }
 
 /* ---- time limit ------------------------------------------------------------------------------------------------- */
@@ -73,7 +74,8 @@ typedef struct run {
   size_t total;    /* tokens of all tests */
   double first_us; /* the mask of the first position, measured with the compile; negative once used */
   double mask_sum, commit_sum;
-  size_t measured; /* positions in those sums */
+  size_t measured;      /* positions in those sums */
+  size_t matcher_bytes; /* that the matcher holds */
   uint64_t random;
   bool out_of_memory; /* the benchmark's own */
 } run;
@@ -146,6 +148,18 @@ static void free_texts(run *r) {
   free(r->texts);
 }
 
+/* An allocator that counts what is held. */
+static void *count_memory(void *ctx, void *block, size_t old_size, size_t new_size) {
+  if (new_size == 0) {
+    free(block);
+    *(size_t *)ctx -= old_size;
+    return NULL;
+  }
+  void *p = realloc(block, new_size);
+  if (p) *(size_t *)ctx += new_size - old_size;
+  return p;
+}
+
 /* From the schema's text to the first mask. */
 static bool compile(run *r, tsl_grammar **grammar, tsl_matcher **matcher) {
   const bench_setup *s = r->setup;
@@ -156,7 +170,7 @@ static bool compile(run *r, tsl_grammar **grammar, tsl_matcher **matcher) {
     r->verdict->outcome = timed_out ? BENCH_TIMEOUT : BENCH_REFUSED;
     return false;
   }
-  status = tsl_matcher_new(*grammar, NULL, matcher);
+  status = tsl_matcher_new(*grammar, &(tsl_allocator){&r->matcher_bytes, count_memory}, matcher);
   if (status != TSL_OK) {
     blame_status(r, status, 0, 0, "tsl_matcher_new");
     return false;
@@ -294,7 +308,10 @@ static void finish(run *r, const tsl_grammar *grammar) {
   r->verdict->memory_kb = (double)stats.memory / 1024;
   r->verdict->mask_us = r->mask_sum / (double)measured;
   r->verdict->commit_us = r->commit_sum / (double)measured;
+  r->verdict->matcher_kb = (double)r->matcher_bytes / 1024;
+  r->verdict->measured = r->measured;
   add(r, &r->totals->memory_kb, r->verdict->memory_kb);
+  add(r, &r->totals->matcher_kb, r->verdict->matcher_kb);
 }
 
 static void run_passes(run *r) {
@@ -318,7 +335,7 @@ bool bench_run_case(const bench_setup *setup, const bench_case *c, bench_totals 
   bench_setup with_cancel = *setup;
   with_cancel.limits.cancel = (const int *)&timed_out;
   run r = {.setup = &with_cancel, .c = c, .totals = totals, .verdict = verdict, .first_us = -1, .random = totals->schemas};
-  *verdict = (bench_verdict){.outcome = BENCH_PASS};
+  *verdict = (bench_verdict){.outcome = BENCH_PASS, .first_sample = totals->first.mask.n};
   if (!encode_tests(&r)) r.out_of_memory = true;
   else if (verdict->outcome == BENCH_PASS) run_passes(&r);
   free_texts(&r);

@@ -44,8 +44,9 @@ typedef struct bench_pass {
 
 typedef struct bench_totals {
   bench_pass first, second, borrowed, flushed;
-  bench_samples ttfm;      /* microseconds, one per compiled schema */
-  bench_samples memory_kb; /* of the grammar after all passes, one per compiled schema */
+  bench_samples ttfm;       /* microseconds, one per compiled schema */
+  bench_samples memory_kb;  /* of the grammar after all passes, one per compiled schema */
+  bench_samples matcher_kb; /* of a matcher after all passes, the same */
   size_t outcomes[BENCH_OUTCOME_COUNT];
   size_t schemas, tests, tokens, bytes; /* tokens: all of all instances */
   size_t respelled;                     /* instances whose tokens do not spell the text: nothing is wrong with the engine there */
@@ -68,7 +69,9 @@ typedef struct bench_verdict {
   size_t test, token;                              /* of the first thing that went wrong; token == that test's count: the end */
   size_t tokens;                                   /* fed in the first pass */
   double ttfm_us, mask_us, mask_max_us, commit_us; /* averages over this schema's first pass */
-  double memory_kb;
+  double memory_kb, matcher_kb;
+  size_t first_sample; /* of the first pass, in the totals; there are `measured` */
+  size_t measured;
 } bench_verdict;
 
 /* Run one case and add its samples to the totals; false when the benchmark itself is out of memory. */

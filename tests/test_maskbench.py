@@ -81,7 +81,7 @@ def test_labels():
 def run_own(folder, vocab, order):
     """Every schema of own.jsonl passes. In schema order, valid instances with members in another order are rejected, rightly."""
     out = pathlib.Path(folder, "own.out")
-    done = bench("--vocab", vocab, "--data", OWN, "--order", order, "--out", out)
+    done = bench("--vocab", vocab, "--data", OWN, "--order", order, "--verify", 8, "--samples", "yes", "--out", out)
     check(done.returncode == 0, f"{vocab}: status {done.returncode}: {done.stderr[-300:]}")
     if done.returncode:
         return
@@ -90,12 +90,15 @@ def run_own(folder, vocab, order):
     allowed = {"pass"} if order == "any" else {"pass", "validation_error"}
     for line in lines:
         check(line["outcome"] in allowed, f"{vocab}, order {order}: {line}")
+        mask, commit = line["mask_samples_us"], line["commit_samples_us"]
+        check(len(mask) == len(commit) == line["tokens"] and (not mask or abs(sum(mask) / len(mask) - line["mask_us"]) < 0.01), f"samples: {line['id']}")
     result = totals(done)
     check(sum(result.get(key, 0) for key in COUNTS[1:]) == result.get("schemas"), "the outcomes add up to the schemas")
     for key in TIMES:
         check(set(result.get(key, {})) >= {"avg", "p50", "p90", "p99", "p99.9", "max"}, f"{key} is reported")
         values = [result.get(key, {}).get(p, 0) for p in ("p50", "p90", "p99", "p99.9", "max")]
         check(values == sorted(values), f"{key}: percentiles rise: {values}")
+    check(result.get("verified_masks", 0) > 0 and result.get("verified_wrong") == 0, f"{vocab}: masks are compared with the naive ones: {result}")
     check(result.get("peak_rss_mb", 0) > 0 and result.get("tokens", 0) > 1000, "memory and tokens are reported")
 
 
