@@ -12,7 +12,7 @@ typedef struct core_sampler {
 static PyObject *sampler_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"seed", "temperature", "top_k", "top_p", "min_p", NULL};
   unsigned long long seed = 0;
-  tsl_sampler_options options = {.temperature = 1, .top_p = 1};
+  tsl_sampler_options options = {.temperature = 1, .top_p = 1, .legal_mass = true};
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|KfIff:Sampler", names, &seed, &options.temperature, &options.top_k, &options.top_p, &options.min_p))
     return NULL;
   options.seed = seed;
