@@ -20,11 +20,11 @@ static void print_head(void) {
 static void print_step(const generation *g, uint64_t number, const generation_step *step) {
   size_t length;
   const uint8_t *bytes = tsl_vocab_bytes(g->vocab, step->draw.token, &length);
-  bool changed = !step->closing && step->draw.legal_mass < 0.1;
+  bool changed = !step->closing && step->want.legal_mass < 0.1;
   printf("%5" PRIu64 "  %9" PRIu32 "  ", number, step->draw.allowed);
   fputs(cli_style_on(stdout, changed ? CLI_RED : CLI_GREEN), stdout);
   if (step->closing) printf("%8s", "closing");
-  else printf("%7.3f%%", step->draw.legal_mass * 100);
+  else printf("%7.3f%%", step->want.legal_mass * 100);
   printf("%s  %6.2f µs  ", cli_style_on(stdout, CLI_PLAIN), step->mask_us);
   cli_print_quoted(stdout, bytes, length, 60);
   putchar('\n');

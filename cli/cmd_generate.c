@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <string.h>
 
 #include "generation.h"
@@ -9,13 +10,19 @@
 typedef struct settings {
   uint64_t count;
   bool raw;
+  bool stats;
+  float below; /* steps with less legal mass are listed */
 } settings;
 
 static bool set_count(void *to, const char *value) { return cli_number(value, 1, UINT32_MAX, &((settings *)to)->count); }
 static bool set_raw(void *to, const char *value) { return (void)value, ((settings *)to)->raw = true; }
+static bool set_stats(void *to, const char *value) { return (void)value, ((settings *)to)->stats = true; }
+static bool set_below(void *to, const char *value) { return cli_real(value, 0, 1, &((settings *)to)->below); }
 
 static const cli_option table[] = {
     {"-n", "N", "how many texts (default 1)", set_count},
+    {"--stats", NULL, "say on stderr where the grammar fought the model: steps with little probability on allowed tokens", set_stats},
+    {"--stats-below", "P", "with --stats: list steps where less than P of it was allowed, 0 to 1 (default 0.01)", set_below},
     {"-0", NULL, "write the texts as they are, each followed by a NUL byte", set_raw},
 };
 
@@ -41,13 +48,82 @@ static int say_cut(const generation *g) {
   return CLI_NO;
 }
 
+/* ---- statistics ----------------------------------------------------------------------------------------------- */
+
+/* In percent, small ones with an exponent. */
+static void print_share(double p) { fprintf(stderr, p >= 0.0001 || p == 0 ? "%.2f %%" : "%.1e %%", p * 100); }
+
+static void print_token(const generation *g, tsl_token token) {
+  size_t length;
+  const uint8_t *bytes = tsl_vocab_bytes(g->vocab, token, &length);
+  if (tsl_vocab_is_eog(g->vocab, token)) fputs("the end", stderr);
+  else cli_print_quoted(stderr, bytes, length, 40);
+}
+
+#define TAIL 30 /* bytes of the text that stand for a place */
+
+/* Where, how little, what was wanted, what was written, what the grammar expected. */
+static void say_step(const generation *g, const generation_step *step, size_t offset) {
+  size_t tail = offset < TAIL ? offset : TAIL;
+  while (tail < offset && tail && ((uint8_t)g->text.at[offset - tail] & 0xc0) == 0x80) tail--; /* from a whole character on */
+  fprintf(stderr, "  byte %zu, after ", offset);
+  cli_print_quoted(stderr, g->text.at ? g->text.at + offset - tail : "", tail, TAIL);
+  fputs(": ", stderr);
+  print_share(step->want.legal_mass);
+  fputs(" allowed; wanted ", stderr);
+  for (uint32_t i = 0; i < step->want.top_count; i++) {
+    if (i) fputs(", ", stderr);
+    print_token(g, step->top[i].token);
+    fputs(" (", stderr);
+    print_share(exp(step->top[i].logprob));
+    fputc(')', stderr);
+  }
+  fputs("; wrote ", stderr);
+  print_token(g, step->draw.token);
+  bool any = false;
+  for (int i = 0; i < 8; i++) any |= step->expected[i] != 0;
+  fputs(any ? "; expected one of " : "; expected the end", stderr);
+  if (any) cli_print_set(stderr, step->expected);
+  fputc('\n', stderr);
+}
+
+static void say_sums(const tsl_step_sums *sums, uint64_t listed) {
+  if (!sums->steps) return;
+  fprintf(
+      stderr,
+      "  %llu tokens drawn, %llu listed; log-probability %.2f nats before the mask, %.2f after it; the grammar took %.2f, least allowed ",
+      (unsigned long long)sums->steps, (unsigned long long)listed, sums->logprob, sums->masked_logprob, -sums->log_legal_mass);
+  print_share(sums->least_legal_mass);
+  fprintf(stderr, "; entropy %.2f nats a token before, %.2f after\n", sums->entropy / (double)sums->steps,
+          sums->masked_entropy / (double)sums->steps);
+}
+
+/* One text. */
+static generation_result write_text(generation *g, const settings *o) {
+  tsl_step_sums sums = {0};
+  generation_step step;
+  generation_result result;
+  uint64_t listed = 0;
+  size_t before = 0;
+  generation_restart(g);
+  do {
+    result = generation_next(g, &step);
+    if (o->stats && step.want.allowed) { /* measured: a token was drawn, the end included */
+      tsl_step_add(&sums, &step.want);
+      if (step.want.legal_mass < (double)o->below) say_step(g, &step, before), listed++;
+    }
+    before = g->text.length;
+  } while (result == GENERATION_MORE);
+  if (o->stats) say_sums(&sums, listed);
+  return result;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
 static int generate(generation *g, const settings *o, bool json) {
   int code = CLI_OK;
   for (uint64_t i = 0; i < o->count; i++) {
-    generation_step step;
-    generation_result result;
-    generation_restart(g);
-    while ((result = generation_next(g, &step)) == GENERATION_MORE) continue;
+    generation_result result = write_text(g, o);
     if (result == GENERATION_BAD) return CLI_BAD;
     if (result == GENERATION_CUT) {
       code = say_cut(g);
@@ -62,7 +138,7 @@ static int generate(generation *g, const settings *o, bool json) {
 static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
-  settings o = {1, false};
+  settings o = {.count = 1, .below = 0.01f};
   cli_options sets[] = {
       source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT), generation_options(&how), {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
@@ -71,6 +147,7 @@ static int run(int argc, char **argv) {
              : arguments.rest_count ? cli_complain("generate: unexpected argument %s", arguments.rest[0])
                                     : source_open(&s);
   generation g;
+  how.score_all = o.stats;
   if (code == CLI_OK && !arguments.help) {
     code = generation_open(&g, &s, &how) ? CLI_OK : CLI_BAD;
     if (code == CLI_OK) {
@@ -88,6 +165,7 @@ const cli_command cli_generate = {
     "One text per line. Line breaks inside a text: a JSON text (--schema) gets a space instead, which means the same; any other text gets "
     "\\n\n"
     "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws compact).\n"
+    "--stats needs the model's opinion of all tokens, so it is slower, and the texts are others than without it.\n"
     "A text ends when the model ends it, or when just enough tokens are left for its shortest completion.\n"
     "exit codes: 0 all texts are complete; 1 a text was cut, because even the shortest one needs more than --max-tokens (it is shown on\n"
     "stderr, not written); 2 the call, the grammar or a file is bad.\n",

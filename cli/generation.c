@@ -66,7 +66,6 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   g->model = ngram_new(s->vocab);
   tsl_status status = g->model ? tsl_matcher_new(s->grammar, NULL, &g->matcher) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) status = tsl_sampler_new(&settings->sampler, NULL, &g->sampler);
-  if (status == TSL_OK) status = tsl_sampler_new(&(tsl_sampler_options){.legal_mass = true}, NULL, &g->meter);
   if (status != TSL_OK) {
     cli_complain("cannot start a generation: %s", tsl_status_name(status));
     generation_close(g);
@@ -79,7 +78,6 @@ bool generation_open(generation *g, const source *s, const generation_settings *
 
 void generation_close(generation *g) {
   tsl_sampler_free(g->sampler);
-  tsl_sampler_free(g->meter);
   tsl_matcher_free(g->matcher);
   ngram_free(g->model);
   free(g->mask);
@@ -206,16 +204,18 @@ static bool astray(generation *g, tsl_token token) {
 /* Draw and accept; MORE, or what to return. */
 static generation_result draw(generation *g, generation_step *step) {
   size_t width = tsl_vocab_logits_width(g->vocab);
-  tsl_draw whole = step->draw;
+  uint32_t allowed = step->draw.allowed;
+  tsl_status status = g->settings->score_all ? tsl_matcher_next_bytes(g->matcher, step->expected) : TSL_OK;
+  if (status != TSL_OK) return failed("what may come next", status);
   memcpy(g->plain, g->mask, tsl_vocab_mask_words(g->vocab) * sizeof *g->mask);
   if (g->json) plain_filter(&g->place, g->vocab, g->matcher, g->plain, g->scratch);
   ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->logits);
-  tsl_status status = draw_once(g, &step->draw);
+  status = draw_once(g, &step->draw);
   while (status == TSL_OK && g->json && astray(g, step->draw.token)) status = draw_once(g, &step->draw);
-  if (status == TSL_OK && g->settings->score_all) status = tsl_sampler_draw(g->meter, g->logits, width, g->mask, &whole);
+  if (status == TSL_OK && g->settings->score_all)
+    status = tsl_step_measure(g->logits, width, g->mask, step->draw.token, GENERATION_TOP, step->top, NULL, &step->want);
   if (status != TSL_OK) return failed("drawing a token", status);
-  step->draw.allowed = whole.allowed;
-  step->draw.legal_mass = whole.legal_mass;
+  step->draw.allowed = allowed;
   return GENERATION_MORE;
 }
 

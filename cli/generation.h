@@ -16,11 +16,12 @@
 #include "source.h"
 
 #define GENERATION_ROOM 256u
+#define GENERATION_TOP 3u /* tokens that the model wanted */
 
 typedef struct generation_settings {
   tsl_sampler_options sampler;
   uint64_t max_tokens; /* of a text; 0 = GENERATION_ROOM more than the shortest text has bytes */
-  bool score_all;      /* score the tokens that are not allowed too, for legal_mass */
+  bool score_all;      /* score the tokens that are not allowed too, for generation_step.want */
   bool any_spelling;   /* of JSON: see plain.h */
 } generation_settings;
 
@@ -34,7 +35,6 @@ typedef struct generation {
   tsl_vocab *vocab; /* borrowed */
   tsl_matcher *matcher;
   tsl_sampler *sampler;
-  tsl_sampler *meter; /* greedy: asked for the legal mass under the whole mask */
   ngram *model;
   ngram_state state;
   uint32_t *mask;  /* what the grammar allows */
@@ -53,9 +53,12 @@ typedef struct generation {
 } generation;
 
 typedef struct generation_step {
-  tsl_draw draw;  /* probability 1 and kept 1 for a token of the completion; allowed and legal_mass are the grammar's */
-  double mask_us; /* microseconds for the mask */
-  bool closing;   /* not drawn, but part of the shortest completion */
+  tsl_draw draw;                         /* probability 1 and kept 1 for a token of the completion; allowed is the grammar's */
+  tsl_step want;                         /* what the model wanted under the grammar's mask; with score_all, and where the token was drawn */
+  tsl_token_logprob top[GENERATION_TOP]; /* the want.top_count most likely tokens before the mask */
+  uint32_t expected[8];                  /* the bytes that could come next */
+  double mask_us;                        /* microseconds for the mask */
+  bool closing;                          /* not drawn, but part of the shortest completion */
 } generation_step;
 
 typedef enum generation_result {

@@ -249,6 +249,22 @@ def generate_options():
                           ("--max-tokens", "0"), ("--seed", "1x"), ("--ws", "wide"), ("--ws", "at-most:"), ("--max-nesting", "0")]:
         expect(2, ["generate", "--regex", "a", option, value], err=option)
     expect(2, ["generate", "--regex", "a", "x"], err="unexpected argument x")
+    expect(2, ["generate", "--regex", "a", "--stats-below", "2"], err="--stats-below")
+
+
+def generate_stats():
+    # The model would never write qqqq: the grammar fights it, and the place is said.
+    _, stderr = expect(0, ["generate", "--regex", "the qqqq", "--stats", "--temperature", "0"])
+    lines = stderr.decode().splitlines()
+    check(any(re.search(r'^  byte 4, after "the ": .* allowed; wanted ".*; wrote "q+"; expected one of \'q\'$', line) for line in lines),
+          "the step where the model is overruled is listed with its place")
+    check(re.search(r"^  \d+ tokens drawn, \d+ listed; log-probability -[\d.]+ nats before the mask, -[\d.]+ after it", lines[-1]), "the sums are told")
+    taken = re.search(r"nats before the mask, (-[\d.]+) after it; the grammar took ([\d.]+)", lines[-1])
+    before = float(re.search(r"log-probability (-[\d.]+)", lines[-1]).group(1))
+    check(taken and abs(before - (float(taken.group(1)) - float(taken.group(2)))) < 0.03, "log p before = log p after + log of the legal mass")
+    _, stderr = expect(0, ["generate", "--regex", "the qqqq", "--stats", "--stats-below", "0", "--temperature", "0"])
+    check(len(stderr.decode().splitlines()) == 1 and b" 0 listed" in stderr, "with the threshold at 0 no step is listed")
+    check(expect(0, ["generate", "--regex", "the qqqq"])[1] == b"", "without --stats nothing is said")
 
 
 def vocabularies():
@@ -363,7 +379,8 @@ def colours():
 
 PARTS = [(usage, "usage and --help"), (checks, "check: exit codes, offsets, what was expected"), (generate_schemas, "generate: schemas, judged by jsonschema"),
          (generate_regexes, "generate: regexes, judged by re"), (generate_grammars, "generate: example grammars"),
-         (generate_options, "generate: seeds, limits, bad values"), (vocabularies, "vocabularies from files"), (masks, "mask"),
+         (generate_options, "generate: seeds, limits, bad values"),
+         (generate_stats, "generate: where the grammar fights the model"), (vocabularies, "vocabularies from files"), (masks, "mask"),
          (explanations, "explain"), (extraction, "extract"), (demonstration, "demo"), (colours, "colour only on a terminal")]
 
 
