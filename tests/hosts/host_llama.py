@@ -3,7 +3,7 @@
 
 Builds its CPU library once into build/llama.cpp-lib (two minutes of one core, kept there), makes a tiny random model with a real vocabulary (Llama
 3), and runs tests/hosts/llama.c: vocabularies, the sampler's interface, chat completions under JSON Schemas, and the same grammars in
-llama.cpp's own engine. What was generated is judged by PyPI's jsonschema.
+llama.cpp's own engine; then chat completions through llama-cpp-python and turnstile.llama_cpp. What was generated is judged by PyPI's jsonschema.
 
     python tests/hosts/host_llama.py     (./dev test hosts runs it; needs ./dev fetch llama)
 
@@ -99,6 +99,23 @@ def judge(counts, lines):
     return tokens, times, invalid
 
 
+def chat_in_python(counts, python, model, folder):
+    """The same through llama-cpp-python, over the library that was built; the number of tokens."""
+    environment = {**os.environ, "LLAMA_CPP_LIB_PATH": str(LIBRARY / "bin"), "PYTHONPATH": f"{PYTHON}:{common.BUILD / 'bindings' / 'python'}"}
+    if not (common.BUILD / "bindings" / "python" / "turnstile" / "_core.abi3.so").is_file():
+        print("  skipped: llama-cpp-python: the Python package is not built")
+        counts["skipped"] += 1
+        return 0
+    tokens = 0
+    for name, schema in SCHEMAS.items():
+        for line in common.program([python, "tests/hosts/llama_python.py", model, pathlib.Path(folder, f"{name}.json")], env=environment):
+            answer = json.loads(line)
+            jsonschema.validate(json.loads(answer["text"]), schema)
+            counts["passed" if answer["finish"] == "stop" else "failed"] += 1
+            tokens += answer["tokens"]
+    return tokens
+
+
 def main():
     if not VOCABULARY.is_file():
         common.end({"passed": 0, "failed": 0, "skipped": 1}, f"{VOCABULARY} is not there: ./dev fetch llama")
@@ -114,13 +131,14 @@ def main():
         common.add(counts, common.program([program, "interface", model]))
         lines = common.program([program, "chat", model, folder])
         common.add(counts, lines)
+        in_python = chat_in_python(counts, python, model, folder)
     tokens, times, invalid = judge(counts, lines)
     for who, rows in times.items():
         median = sorted(m for m, _ in rows)[len(rows) // 2] / 1000
         mean = sum(m for _, m in rows) / len(rows) / 1000
         print(f"  {who}: {tokens[who]} tokens in {len(rows)} texts, {invalid.get(who, 0)} of them not valid against the schema, {median:.1f} µs a token (median of the texts' medians), {mean:.1f} µs on average")
     common.end(counts, f"llama.cpp {version} (llama-cpp-python 0.3.36): vocabularies, sampler interface, chat completion with {len(SCHEMAS)} schemas, "
-                       f"{tokens.get('turnstile', 0)} tokens generated")
+                       f"{tokens.get('turnstile', 0)} tokens generated; from llama-cpp-python {in_python}")
 
 
 if __name__ == "__main__":
