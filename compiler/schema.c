@@ -217,12 +217,19 @@ static bool load(struct schema *s) {
   return tsl__vec_push(s->alloc, &s->resources, modern);
 }
 
-/* uniqueItems is followed for some schemas of items only: say so now, not when the first array begins. */
+#define GOALS_AHEAD 2000u /* opened ahead to see that uniqueItems can be followed; what comes after them is found when it is reached */
+
+/* uniqueItems is not followed everywhere (under a negation, with too few values): say so now, not when the first array begins. Opening a goal makes those of its
+ * members and items. */
 static bool check_unique(struct schema *s) {
+  bool some = false;
   for (size_t i = 2; i < s->nodes.n && tsl__schema_ok(s); i++) {
     lit l = POS((sid)i);
-    if (tsl__has(s->nodes.at[i], KW_UNIQUE_ITEMS)) tsl__schema_open(s, tsl__schema_goal(s, &l, 1, 0));
+    if (!tsl__has(s->nodes.at[i], KW_UNIQUE_ITEMS)) continue;
+    some = true;
+    tsl__schema_open(s, tsl__schema_goal(s, &l, 1, 0));
   }
+  for (size_t g = 2; some && g < s->goals.n && g < GOALS_AHEAD && tsl__schema_ok(s); g++) tsl__schema_open(s, (goal)g);
   return tsl__schema_ok(s);
 }
 
@@ -230,9 +237,10 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   if (!begin(s) || !load(s)) return false;
   uint32_t resource = tsl__schema_resource_of(s, s->root, 0);
   sid root = tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
-  if (!tsl__schema_read(s) || !acyclic(s) || !check_unique(s)) return false;
+  if (!tsl__schema_read(s) || !acyclic(s)) return false;
   lit l = POS(root);
   goal g = tsl__schema_goal(s, &l, 1, 0);
+  if (!check_unique(s)) return false;
   uint32_t shortest = tsl__schema_shortest(s, g);
   if (!tsl__schema_ok(s)) return false;
   if (shortest == TSL__INF) {

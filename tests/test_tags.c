@@ -261,7 +261,7 @@ static const struct {
     {"{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"string\"},\"style\":\"qwen_xml\"}", TSL_ERR_UNSUPPORTED, "objects", "/json_schema"},
     {"{\"type\":\"json_schema\",\"json_schema\":{},\"style\":\"unknown\"}", TSL_ERR_UNSUPPORTED, "style", ""},
     {"{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"object\",\"required\":[\"a>\"]},\"style\":\"qwen_xml\"}", TSL_ERR_UNSUPPORTED, "cannot be written", "/json_schema"},
-    {"{\"type\":\"json_schema\",\"json_schema\":{\"not\":{\"uniqueItems\":true}}}", TSL_ERR_UNSUPPORTED, "uniqueItems", ""},
+    {"{\"type\":\"json_schema\",\"json_schema\":{\"not\":{\"uniqueItems\":true}}}", TSL_ERR_UNSUPPORTED, "uniqueItems", "/json_schema/not/uniqueItems"},
     {"{\"type\":\"triggered_tags\",\"triggers\":[\"<x\"],\"tags\":[" TAG("<f>", ANY, "e") "]}", TSL_ERR_SCHEMA, "no tag begins", ""},
     {"{\"type\":\"triggered_tags\",\"triggers\":[\"<\",\"<f\"],\"tags\":[" TAG("<f>", ANY, "e") "]}", TSL_ERR_SCHEMA, "exactly one trigger", "/tags/0"},
     {"{\"type\":\"token\",\"token\":99999999}", TSL_ERR_SCHEMA, "there is no token", "/token"},
