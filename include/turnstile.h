@@ -719,6 +719,45 @@ TSL_API bool tsl_parser_next(tsl_parser *parser, tsl_part *part);
  * over has "incomplete": true and no whole "arguments". NULL when out of memory. Valid until the next call on the parser. */
 TSL_API const char *tsl_parser_json(tsl_parser *parser);
 
+/* -- 9.2 Streaming: the parts of a JSON text while it is written ------------------------------------------------ */
+
+typedef enum tsl_value { TSL_OBJECT = 1, TSL_ARRAY = 2, TSL_STRING = 3, TSL_NUMBER = 4, TSL_TRUE = 5, TSL_FALSE = 6, TSL_NULL = 7 } tsl_value;
+
+typedef enum tsl_event_kind {
+  TSL_EVENT_BEGIN = 1, /* a value begins; what it is is known, nothing of it yet */
+  TSL_EVENT_TEXT = 2,  /* more of a string: whole characters, decoded, at least one; escapes and UTF-8 sequences are never split */
+  TSL_EVENT_END = 3    /* the value is whole; of a number: `text` is its spelling */
+} tsl_event_kind;
+
+/* Valid during the call of the sink. Nothing is NUL-terminated. */
+typedef struct tsl_event {
+  tsl_event_kind kind;
+  tsl_value value;
+  const char *pointer; /* JSON pointer (RFC 6901) of the value, "" for the whole text; names of members are decoded */
+  size_t pointer_length;
+  const char *text; /* UTF-8; half a surrogate pair on its own is given as U+FFFD */
+  size_t text_length;
+} tsl_event;
+typedef void (*tsl_event_sink)(void *ctx, const tsl_event *event);
+
+/* A reader of one JSON text that is given in pieces of any size: feed it the bytes of each accepted token (tsl_vocab_bytes; special tokens have no text). It needs no grammar,
+ * checks that the text is JSON by itself, and remembers names of open members, not values. One thread at a time. */
+typedef struct tsl_events tsl_events;
+
+/* `allocator` may be NULL (malloc). */
+TSL_API tsl_status tsl_events_new(tsl_event_sink sink, void *ctx, const tsl_allocator *allocator, tsl_events **out);
+TSL_API void tsl_events_free(tsl_events *events); /* NULL is allowed */
+/* Back to the beginning of a text. */
+TSL_API void tsl_events_reset(tsl_events *events);
+
+/* Read on. All events that these bytes allow have been given when it returns; a string's characters that came in one call come as one event. A number ends with the byte after
+ * it. On TSL_ERR_SYNTAX (with the offset in the whole text) or NO_MEMORY the events up to there have been given, and further calls return TSL_ERR_STATE until
+ * a reset. Cost: some ns a byte. */
+TSL_API tsl_status tsl_events_feed(tsl_events *events, const void *bytes, size_t length, tsl_error *error);
+
+/* The text is over: gives the end of a number that is the whole text. TSL_ERR_SYNTAX if a value is open, or there was none. */
+TSL_API tsl_status tsl_events_end(tsl_events *events, tsl_error *error);
+
 #ifdef __cplusplus
 }
 #endif
