@@ -758,6 +758,46 @@ TSL_API tsl_status tsl_events_feed(tsl_events *events, const void *bytes, size_t
 /* The text is over: gives the end of a number that is the whole text. TSL_ERR_SYNTAX if a value is open, or there was none. */
 TSL_API tsl_status tsl_events_end(tsl_events *events, tsl_error *error);
 
+/* -- 9.3 Speculative decoding: several drafted tokens checked at once -------------------------------------------- */
+
+#define TSL_NO_PARENT UINT32_MAX
+
+/* The masks of all positions of a chain or tree of drafts, in one call. tokens[i] is drafted after tokens[parents[i]], parents[i] < i, or at the matcher's own position where
+ * that is TSL_NO_PARENT; `parents` NULL: a chain, each after the one before. `masks` has count + 1 rows of tsl_vocab_mask_words: row 0 at the
+ * matcher's position, row i + 1 after tokens[i], all zero where tokens[i] is not allowed. allowed[i] (may be NULL) says whether it is. The matcher does not move. */
+TSL_API tsl_status tsl_matcher_mask_drafts(tsl_matcher *matcher, const tsl_token *tokens, const uint32_t *parents, size_t count, uint32_t *masks,
+                                           bool *allowed);
+
+/* Drafts and what both models say of them. Rows of logits have the vocabulary's logits_width elements. */
+typedef struct tsl_drafts {
+  const tsl_token *tokens;
+  const uint32_t *parents; /* as in tsl_matcher_mask_drafts; NULL: a chain. Siblings stand in the order in which they were drawn */
+  size_t count;
+  const float *logits;       /* the model's: count + 1 rows, at the matcher's position and after each draft */
+  const float *draft_logits; /* the drafter's, in the same order, where a draft was drawn from; NULL: drafts were not drawn at random but chosen (n-grams, forced
+                              * tokens, the k most likely) */
+  float temperature;         /* of the model's distribution; 0 = greedy, ties to the lowest id */
+  float draft_temperature;   /* of the drafter's */
+  bool draft_masked;         /* the drafter drew under the grammar's masks too; else it drew from its whole vocabulary */
+  bool distinct;             /* siblings were drawn without replacement; else independently */
+} tsl_drafts;
+
+/* Accept drafts, and draw one token after them, so that the tokens are distributed exactly as if each had been drawn from softmax(logits / temperature) under the
+ * grammar's mask. A draft t is accepted with probability min(1, p(t) / q(t)); if it is not, p becomes max(0, p - q), normalised, and the next sibling is tried; if none is left, the token is
+ * drawn from what p is then. On success the matcher has moved past the accepted drafts and the new token. `path` (room for drafts->count) gets the indices of the accepted ones, root first, *accepted their number; *next is the
+ * token after them: TSL_NO_TOKEN where an accepted draft ended the generation, or nothing may follow. `draws` counts the random numbers that were taken from the stream of `seed`: keep it, and start it at 0; it moves on
+ * success only. Errors: ARGUMENT (a parent does not stand before its child, a draft that the drafter gives probability 0), LOGITS, those of masks. Refs: Leviathan, Kalman, Matias 2023; Chen et al. 2023;
+ * Miao et al. 2024 (trees); Jeon et al. 2024 (without replacement). Cost: two exponentials a token of the vocabulary, per draft looked at. */
+TSL_API tsl_status tsl_speculate(tsl_matcher *matcher, const tsl_drafts *drafts, uint64_t seed, uint64_t *draws, uint32_t *path, size_t *accepted,
+                                 tsl_token *next);
+
+/* Drafts that the grammar itself makes: the bytes that must come (tsl_matcher_forced_bytes), in the canonical tokenisation of the text so far and these bytes. `tail` is the last `tail_count` tokens
+ * accepted (more is better: 16 or so). Canonical tokens may begin inside what is written already: then *retract says how many of the tail's last tokens they replace, at most `max_retract`; roll the matcher
+ * back by so many before the drafts are accepted (0: the drafts simply follow). Tokens at the end that might be others once the following text is known are left out.
+ * Writes at most `capacity` ids; *count is how many were written, 0 where there is nothing to draft. The matcher does not move. Check the drafts with tsl_speculate (draft_logits NULL), or accept them as they are. */
+TSL_API tsl_status tsl_matcher_draft_forced(tsl_matcher *matcher, const tsl_token *tail, size_t tail_count, size_t max_retract, tsl_token *tokens,
+                                            size_t capacity, size_t *count, size_t *retract);
+
 #ifdef __cplusplus
 }
 #endif

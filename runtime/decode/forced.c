@@ -1,0 +1,138 @@
+/* forced.c - drafts that the grammar itself makes: the bytes that must come, as the tokens that the model would have written.
+ *
+ * Problem   After `{"na` only `me":` can come. Spelled in tokens on their own these bytes may give a sequence that the model never saw: `na` and `me` where its tokenizer
+ *           has one token `name`. From such a prefix models go on badly.
+ * Idea      Encode the last tokens' text together with the forced bytes. From the last boundary of the tail's tokens that is a boundary of that encoding too, its tokens are the drafts;
+ *           the tail's tokens after that boundary are to be taken back. At the end, tokens that a longer one could replace once the next byte is known are left out: those that
+ *           reach into a suffix which is the beginning of a token that goes on with a byte that may come.
+ * Example   tail `{"`, `na`; forced `me":`. Canonical: `{"`, `name`, `":`. The boundary after `{"` is common: retract 1, drafts `name`; `":` is left out where `": ` is a token.
+ * Tested by tests/test_speculate.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/matcher.h"
+
+#define FORCED_MAX 4096u /* bytes looked ahead */
+
+typedef struct forced {
+  tsl_matcher *m;
+  TSL__VEC(uint8_t) text; /* of the tail and the forced bytes */
+  size_t tail_bytes;
+  TSL__VEC(tsl_token) ids; /* canonical */
+} forced;
+
+static size_t token_bytes(const tsl_vocab *v, tsl_token t) { return v->offsets[t + 1] - v->offsets[t]; }
+
+/* The text of the tail after its last special token; *first is where that begins. */
+static tsl_status read_tail(forced *f, const tsl_token *tail, size_t count, size_t *first) {
+  const tsl_vocab *v = f->m->grammar->vocab;
+  *first = count;
+  for (size_t i = 0; i < count; i++)
+    if (tail[i] >= v->size) return TSL_ERR_ARGUMENT;
+  while (*first && !tsl_vocab_is_special(v, tail[*first - 1])) (*first)--;
+  for (size_t i = *first; i < count; i++) {
+    size_t n = token_bytes(v, tail[i]);
+    if (!tsl__vec_reserve(&f->m->alloc, &f->text, n)) return TSL_ERR_NO_MEMORY;
+    if (n) memcpy(f->text.at + f->text.n, v->bytes + v->offsets[tail[i]], n);
+    f->text.n += n;
+  }
+  f->tail_bytes = f->text.n;
+  return TSL_OK;
+}
+
+static tsl_status read_forced(forced *f) {
+  size_t n;
+  if (!tsl__vec_reserve(&f->m->alloc, &f->text, FORCED_MAX)) return TSL_ERR_NO_MEMORY;
+  tsl_status status = tsl_matcher_forced_bytes(f->m, f->text.at + f->text.n, FORCED_MAX, &n);
+  f->text.n += status == TSL_OK ? n : 0;
+  return status;
+}
+
+/* Where in the text a token might begin that goes on beyond its end: the first such place, or the end. */
+static tsl_status open_suffix(const forced *f, size_t *begin) {
+  tsl_grammar *g = f->m->grammar;
+  const tsl__trie *trie = &g->vocab->trie;
+  size_t n = f->text.n, longest = trie->nodes[0].height, accepted;
+  tsl__bytes next = {{0}};
+  tsl__space *space = tsl__grammar_lock(g);
+  tsl__stack at = tsl__stack_bytes(space, f->m->at, f->text.at + f->tail_bytes, n - f->tail_bytes, &accepted);
+  if (at) tsl__stack_next(space, at, &next);
+  tsl_status status = tsl__grammar_unlock(g);
+  for (*begin = n > longest ? n - longest : 0; *begin < n; (*begin)++) {
+    uint32_t node = 0;
+    size_t i = *begin;
+    while (i < n && (node = tsl__trie_child(trie, node, f->text.at[i]))) i++;
+    if (i < n) continue;
+    const tsl__trie_node *t = &trie->nodes[node];
+    for (uint32_t c = t->first_child; c < t->first_child + t->children; c++)
+      if (tsl__bytes_has(&next, trie->nodes[c].byte)) return status;
+  }
+  return status;
+}
+
+static tsl_status encode(forced *f) {
+  size_t n = 0;
+  const tsl_vocab *v = f->m->grammar->vocab;
+  tsl_status status = tsl_vocab_encode(v, (const char *)f->text.at, f->text.n, 0, NULL, 0, &n);
+  if (status != TSL_OK && status != TSL_ERR_LIMIT) return status;
+  if (!tsl__vec_reserve(&f->m->alloc, &f->ids, n)) return TSL_ERR_NO_MEMORY;
+  status = tsl_vocab_encode(v, (const char *)f->text.at, f->text.n, 0, f->ids.at, n, &f->ids.n);
+  return status;
+}
+
+/* The ids from `from` up to `to` are those that follow the boundary after `kept` tokens of the tail and end where nothing is open. */
+typedef struct cut {
+  size_t kept, from, to;
+} cut;
+
+/* Find the last common boundary. A tokenizer that puts a space before the text has `shift` 1: its ids spell that much more. */
+static bool align(const forced *f, const tsl_token *tail, size_t count, size_t open, cut *out) {
+  const tsl_vocab *v = f->m->grammar->vocab;
+  size_t total = 0, shift, at = 0, id = 0, id_end = 0;
+  bool found = false;
+  for (size_t i = 0; i < f->ids.n; i++) total += token_bytes(v, f->ids.at[i]);
+  if (total < f->text.n || total > f->text.n + 1) return false;
+  shift = total - f->text.n;
+  for (size_t kept = 0; kept <= count; at += kept < count ? token_bytes(v, tail[kept]) : 0, kept++) {
+    while (id < f->ids.n && id_end < at + shift) id_end += token_bytes(v, f->ids.at[id++]);
+    if (id_end != at + shift) continue;
+    *out = (cut){kept, id, id};
+    found = true;
+  }
+  size_t end = 0;
+  for (size_t i = 0; i < out->from; i++) end += token_bytes(v, f->ids.at[i]);
+  while (found && out->to < f->ids.n && end + token_bytes(v, f->ids.at[out->to]) <= open + shift) end += token_bytes(v, f->ids.at[out->to++]);
+  return found && end > f->tail_bytes + shift; /* else nothing new is said */
+}
+
+static tsl_status draft(forced *f, const tsl_token *tail, size_t count, size_t *first, cut *out) {
+  size_t open = 0;
+  tsl_status status = read_tail(f, tail, count, first);
+  if (status == TSL_OK) status = read_forced(f);
+  if (status != TSL_OK || f->text.n == f->tail_bytes) return status;
+  status = open_suffix(f, &open);
+  if (status == TSL_OK && open > f->tail_bytes) status = encode(f);
+  if (status == TSL_ERR_SYNTAX) return TSL_OK; /* the tokenizer can't encode the text: there is nothing to draft */
+  if (status == TSL_OK && !align(f, tail + *first, count - *first, open, out)) *out = (cut){0};
+  return status;
+}
+
+tsl_status tsl_matcher_draft_forced(tsl_matcher *m, const tsl_token *tail, size_t tail_count, size_t max_retract, tsl_token *tokens, size_t capacity,
+                                    size_t *count, size_t *retract) {
+  if (!m || !count || !retract || (tail_count && !tail) || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
+  *count = *retract = 0;
+  if (m->terminated || capacity == 0) return TSL_OK;
+  forced f = {.m = m};
+  cut c = {0};
+  size_t first;
+  tsl_status status = draft(&f, tail, tail_count, &first, &c);
+  size_t back = tail_count - (status == TSL_OK ? first + c.kept : tail_count);
+  if (status == TSL_OK && c.to > c.from && back <= max_retract) {
+    *retract = back;
+    *count = c.to - c.from < capacity ? c.to - c.from : capacity;
+    memcpy(tokens, f.ids.at + c.from, *count * sizeof *tokens);
+  }
+  tsl__vec_free(&m->alloc, &f.text);
+  tsl__vec_free(&m->alloc, &f.ids);
+  return status;
+}
