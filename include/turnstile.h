@@ -798,6 +798,94 @@ TSL_API tsl_status tsl_speculate(tsl_matcher *matcher, const tsl_drafts *drafts,
 TSL_API tsl_status tsl_matcher_draft_forced(tsl_matcher *matcher, const tsl_token *tail, size_t tail_count, size_t max_retract, tsl_token *tokens,
                                             size_t capacity, size_t *count, size_t *retract);
 
+/* -- 9.4 The host's model ---------------------------------------------------------------------------------------- */
+
+/* The tokens of a text after the prompt. */
+typedef struct tsl_prefix {
+  const tsl_token *tokens; /* valid during the call */
+  size_t count;            /* 0: right after the prompt */
+} tsl_prefix;
+
+/* Called by the functions below for the logits after each of `n` prefixes: write n rows of tsl_vocab_logits_width floats. -inf is probability 0; NaN and +inf are refused (TSL_ERR_LOGITS).
+ * A status other than TSL_OK ends the call that asked and is returned by it. Prefixes of one call differ; those of later calls extend earlier ones, so that a host can keep its
+ * key-value cache by prefix. Where text ends: with an end-of-generation token; or, in a vocabulary without any, where nothing more is allowed. */
+typedef tsl_status (*tsl_model)(void *ctx, const tsl_prefix *prefixes, size_t n, float *logits);
+
+/* -- 9.5 Beam search --------------------------------------------------------------------------------------------- */
+
+typedef struct tsl_beam_options {
+  uint32_t width;       /* texts that are followed at once; 1 to 65,536 */
+  uint32_t n_best;      /* texts wanted; 0 = width */
+  uint32_t max_tokens;  /* of a text, end-of-generation tokens not counted; >= 1. All texts are complete within it: see tsl_budget */
+  float length_penalty; /* alpha >= 0: texts are ranked by log-probability / tokens^alpha (end-of-generation tokens counted); 0 = by log-probability */
+} tsl_beam_options;
+
+typedef struct tsl_beams tsl_beams;
+
+/* The most probable texts of the grammar, found by keeping `width` prefixes at each length. Probabilities are the model's own, over its whole vocabulary, not renormalised under the mask; so texts
+ * compare as the model would compare them. Texts that differ in their tokens only count once, the better one is kept. Ends when no open prefix can still become one of the n best. Errors:
+ * ARGUMENT, LIMIT (no text fits max_tokens; `error`, which may be NULL, says how many it takes), LOGITS, the model's, those of masks. Cost: one call of the model per length, with at most `width`
+ * prefixes; where a position is a number, copying a beam copies a number. */
+TSL_API tsl_status tsl_beam_search(tsl_grammar *grammar, tsl_model model, void *ctx, const tsl_beam_options *options, const tsl_allocator *allocator,
+                                   tsl_beams **out, tsl_error *error);
+TSL_API void tsl_beams_free(tsl_beams *beams); /* NULL is allowed */
+/* Texts found, the best first: at most n_best. */
+TSL_API size_t tsl_beams_count(const tsl_beams *beams);
+/* Of text i < count: its tokens, its bytes (special tokens have none), its log-probability, its rank. Borrowed; NULL and 0 for an i out of range. */
+TSL_API const tsl_token *tsl_beams_tokens(const tsl_beams *beams, size_t i, size_t *count);
+TSL_API const char *tsl_beams_text(const tsl_beams *beams, size_t i, size_t *length);
+TSL_API double tsl_beams_log_probability(const tsl_beams *beams, size_t i);
+TSL_API double tsl_beams_score(const tsl_beams *beams, size_t i);
+
+/* -- 9.6 The model's own distribution, given the grammar ---------------------------------------------------------- */
+
+typedef struct tsl_align_options {
+  uint64_t seed;
+  uint32_t max_tokens; /* of a text, end-of-generation tokens not counted; >= 1: the distribution is that of texts that end within it */
+} tsl_align_options;
+
+/* Masking step by step draws from another distribution than the model's texts that satisfy the grammar: a token is as likely as before the mask, though hardly any text may go on from it well. This
+ * sampler learns, over repeated samples of one prompt, how much of the model's probability after each prefix is in the grammar, and weighs tokens with it: samples converge to P(text | grammar).
+ * Ref: Park, Wang, Berg-Kirkpatrick, Polikarpova, D'Antoni 2024 "Grammar-Aligned Decoding" (ASAp). Holds a reference on the grammar; about 40 bytes for each prefix of a text drawn. One thread at a time. */
+typedef struct tsl_align tsl_align;
+
+TSL_API tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ctx, const tsl_align_options *options, const tsl_allocator *allocator,
+                                 tsl_align **out, tsl_error *error);
+TSL_API void tsl_align_free(tsl_align *align); /* NULL is allowed */
+/* Draw a text: `tokens` has room for max_tokens + 1, the end-of-generation token included. *log_probability (may be NULL) is the model's own. The model is called once a token, one prefix at a time. What was learned is kept
+ * on success only. Errors: LOGITS (nothing that is allowed has a probability), the model's, those of masks. */
+TSL_API tsl_status tsl_align_sample(tsl_align *align, tsl_token *tokens, size_t *count, double *log_probability);
+/* The probability that the next sample is this text, tokens and all. Calls the model. */
+TSL_API tsl_status tsl_align_probability(tsl_align *align, const tsl_token *tokens, size_t count, double *probability);
+/* An upper bound of the probability that the model, left alone, writes a text of the grammar; it falls towards it. 1 before the first sample. */
+TSL_API double tsl_align_mass(const tsl_align *align);
+
+/* -- 9.7 Probabilities of all outputs ----------------------------------------------------------------------------- */
+
+typedef struct tsl_score_options {
+  uint32_t max_outputs;   /* texts of the grammar; more are TSL_ERR_LIMIT [1000] */
+  uint32_t max_prefixes;  /* rows that the model is asked for [100,000] */
+  uint32_t batch;         /* prefixes in one call of the model, at most [32] */
+  bool all_tokenisations; /* sum over every way to spell a text in tokens; default: the canonical one, that of tsl_vocab_encode */
+  bool plain_json;        /* the texts are JSON: an escape is taken only where nothing else can stand, \uXXXX only where no short one can */
+  bool open_end;          /* leave out the probability of the end-of-generation tokens after a text */
+} tsl_score_options;
+
+typedef struct tsl_scores tsl_scores;
+
+/* The exact probabilities of all texts of a grammar that has finitely many (an enum, yes or no, a small object): a classifier's calibrated answer. The model is asked once for each prefix that
+ * texts share. With all tokenisations, prefixes are looked at in the order of their probability; if max_prefixes ends that, tsl_scores_missing says how much probability was not looked at. `options` and `error` may be NULL.
+ * Errors: LIMIT (too many texts, or one of over 65,536 bytes: compact white space and listed values help, numbers have endless spellings), UNSUPPORTED (the grammar names special tokens, or the
+ * canonical tokenisation does not spell the text), LIMIT too where max_prefixes is too small for the canonical tokenisations, LOGITS, the model's. */
+TSL_API tsl_status tsl_score_all(tsl_grammar *grammar, tsl_model model, void *ctx, const tsl_score_options *options, const tsl_allocator *allocator,
+                                 tsl_scores **out, tsl_error *error);
+TSL_API void tsl_scores_free(tsl_scores *scores); /* NULL is allowed */
+TSL_API size_t tsl_scores_count(const tsl_scores *scores); /* texts, in the order of their bytes */
+TSL_API const char *tsl_scores_text(const tsl_scores *scores, size_t i, size_t *length); /* borrowed; not NUL-terminated */
+TSL_API double tsl_scores_log_probability(const tsl_scores *scores, size_t i); /* the model's own; -inf where it gives none */
+TSL_API double tsl_scores_probability(const tsl_scores *scores, size_t i);     /* among these texts: they sum to 1 (0 if none has any) */
+TSL_API double tsl_scores_missing(const tsl_scores *scores);                   /* 0: everything was summed */
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,20 @@
+/* model.h - what decoding asks of the host's model: probabilities over its whole vocabulary, in doubles.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_DECODE_MODEL_H
+#define TSL_RUNTIME_DECODE_MODEL_H
+
+#include <math.h>
+
+#include "runtime/matcher.h"
+
+/* log Σ exp(logits): what to take off a logit to have its log-probability. LOGITS for NaN, +inf, or nothing finite. */
+tsl_status tsl__log_sum(const float *logits, size_t width, double *out);
+/* log(exp(a) + exp(b)); either may be -inf. */
+double tsl__log_add(double a, double b);
+
+/* A matcher in all but its history, to ask a budget with. */
+static inline tsl_matcher tsl__matcher_at(tsl_grammar *grammar, tsl__stack at) { return (tsl_matcher){.alloc = grammar->alloc, .grammar = grammar, .at = at}; }
+
+#endif
