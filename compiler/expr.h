@@ -142,6 +142,8 @@ typedef struct tsl__native_ops {
   uint32_t (*shortest)(void *ctx, uint32_t param);
   /* For listings: a name such as "number[1,10]"; writes at most n bytes with NUL. */
   void (*print)(void *ctx, uint32_t param, char *out, size_t n);
+  /* A param with fewer differences that behaves equally over texts of at most *limit characters (so that one walk serves many); NULL: none. */
+  uint32_t (*like)(void *ctx, uint32_t param, uint32_t *limit);
 } tsl__native_ops;
 tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx, uint32_t param);
 

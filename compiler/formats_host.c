@@ -19,6 +19,7 @@
 
 #define LABEL_MAX 63u
 #define NAME_MAX 253u
+#define LABEL_MATTERS 8u /* rules about single places in a label end before this */
 
 /* Where in a label. XN_: the characters so far are "x", "xn", "xn-". DELTA_: in Punycode. */
 enum {
@@ -122,7 +123,18 @@ static void host_print(void *ctx, uint32_t param, char *out, size_t n) {
 }
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
-static const tsl__native_ops host_ops = {host_nullable, host_boundaries, host_step, host_shortest, host_print};
+
+/* Far from both limits only the first octets of a label matter. Idn: names go on in another automaton, which counts on. */
+static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
+  host s = unpack(param);
+  uint32_t room = LABEL_MAX - s.label < NAME_MAX - s.total ? LABEL_MAX - s.label : NAME_MAX - s.total;
+  *limit = ctx || room < 2 ? 0 : room - 2;
+  if (s.label > LABEL_MATTERS) s.label = LABEL_MATTERS;
+  s.total = s.label;
+  return pack(s);
+}
+
+static const tsl__native_ops host_ops = {host_nullable, host_boundaries, host_step, host_shortest, host_print, host_like};
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   host s = unpack(param), next;

@@ -521,6 +521,13 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
     tsl__expr head = relax(r, n.a, depth + 1), tail = relax(r, n.b, depth + 1);
     return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
   }
+  if (n.kind == TSL__K_NATIVE) {
+    const tsl__native native = *tsl__native_at(x, n.a);
+    uint32_t far = 0, param = native.ops->like ? native.ops->like(native.ctx, n.b, &far) : n.b;
+    if (param == n.b || far < LIKE_ENOUGH) return e;
+    if (far < r->limit) r->limit = far;
+    return tsl__expr_native(x, native.ops, native.ctx, param);
+  }
   if (n.kind == TSL__K_JSTR) {
     tsl__expr text = relax(r, n.a, depth + 1);
     return text == n.a ? e : tsl__expr_json_string(x, text);

@@ -283,7 +283,7 @@ struct array_state {
 /* ---- the compiler's state --------------------------------------------------------------------------------------- */
 
 /* Kinds of values that are common enough for their members to be made once per vocabulary. */
-#define TSL__SHARED_MEMBERS 6u
+#define TSL__SHARED_MEMBERS 7u
 
 /* Formats that are common enough to be made once per vocabulary. */
 #define TSL__SHARED_FORMATS 12u
@@ -294,7 +294,7 @@ struct shared_format {
 
 /* Expressions that all schemas share; made by tsl__schema_warm or, with white space of its own or without a base layer, by each compile. */
 struct shared {
-  tsl__expr space, value, object, array, string, string_rest, number;
+  tsl__expr space, value, object, array, string, string_rest, number, integer;
   tsl__expr more, end; /* as in struct gaps */
   struct shared_member {
     tsl__expr value, rule; /* colon VALUE, as a frame */

@@ -100,9 +100,10 @@ const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
 
 /* ---- what all schemas share ---------------------------------------------------------------------------------------
  *
- * Only what has finitely many states, all of which the vocabulary's layer expands ahead: integers don't (1.500e3 counts its zeros). */
+ * What has finitely many states is expanded ahead in the vocabulary's layer; of integers (1.500e3 counts its zeros) those that a token leads to, others are made by
+ * each grammar that comes there. */
 
-enum { SHARED_SPACE, SHARED_VALUE, SHARED_OBJECT, SHARED_ARRAY, SHARED_STRING, SHARED_REST, SHARED_NUMBER, SHARED_MORE, SHARED_END, SHARED_MEMBER };
+enum { SHARED_SPACE, SHARED_VALUE, SHARED_OBJECT, SHARED_ARRAY, SHARED_STRING, SHARED_REST, SHARED_NUMBER, SHARED_INTEGER, SHARED_MORE, SHARED_END, SHARED_MEMBER };
 
 static tsl__expr space_body(tsl__exprs *x, uint32_t max) {
   tsl__bytes set = {{0}};
@@ -147,6 +148,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_STRING: return tsl__expr_seq(x, quote, tsl__expr_json_string(x, tsl__expr_text(x)));
     case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));
     case SHARED_NUMBER: return c->number_text;
+    case SHARED_INTEGER: return c->integer_text;
     case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
     case SHARED_END: return tsl__expr_seq(x, c->space, tsl__expr_literal(x, "}", 1));
     default: { /* a member */
@@ -157,7 +159,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
 }
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "more", "end", "member"};
+  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "more", "end", "member"};
   (void)ctx;
   snprintf(out, n, "%s", names[which < SHARED_MEMBER ? which : SHARED_MEMBER]);
 }
@@ -203,7 +205,7 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
 static void make_members(tsl__exprs *x, struct shared_context *c) {
   struct shared *h = &c->shared;
   tsl__expr boolean = tsl__expr_alt(x, tsl__expr_literal(x, "false", 5), tsl__expr_literal(x, "true", 4));
-  const struct { tsl__expr value; uint32_t shortest; } kinds[TSL__SHARED_MEMBERS] = {{h->value, 1}, {h->string, 2}, {h->number, 1}, {boolean, 4}, {h->object, 2}, {h->array, 2}};
+  const struct { tsl__expr value; uint32_t shortest; } kinds[TSL__SHARED_MEMBERS] = {{h->value, 1}, {h->string, 2}, {h->number, 1}, {h->integer, 1}, {boolean, 4}, {h->object, 2}, {h->array, 2}};
   for (uint32_t i = 0; i < TSL__SHARED_MEMBERS; i++)
     h->members[i] = (struct shared_member){kinds[i].value, tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER + i, 0, 1 + kinds[i].shortest)};
 }
@@ -224,6 +226,7 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->string = tsl__expr_rule(x, &shared_ops, c, SHARED_STRING, 0, 2);
   h->string_rest = tsl__expr_rule(x, &shared_ops, c, SHARED_REST, 0, 1);
   h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
+  h->integer = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGER, 0, 1);
   h->more = tsl__expr_rule(x, &shared_ops, c, SHARED_MORE, 0, 2);
   h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
   make_members(x, c);
@@ -316,7 +319,7 @@ bool tsl__schema_open(struct schema *s, goal g) {
 
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
   if (e == s->shared.number_text) return s->shared.number;
-  return e == s->shared.integer_text ? frame(s, e, 1) : tsl__schema_frame(s, e);
+  return e == s->shared.integer_text ? s->shared.integer : tsl__schema_frame(s, e);
 }
 
 /* Lists of strings stand in place; other strings are a frame. */
