@@ -109,7 +109,7 @@ def bench(vocab, cases, timeout):
         data, out = pathlib.Path(folder, "data.jsonl"), pathlib.Path(folder, "out.jsonl")
         data.write_text("".join(json.dumps(c) + "\n" for c in cases), encoding="utf-8")
         command = [str(ROOT / "build" / "turnstile-bench"), "maskbench", "--vocab", str(vocab), "--vocab-cache", str(VOCABS), "--data", str(data), "--out", str(out),
-                   "--timeout", str(timeout), "--samples", "yes", "--verify", "0", "--max-memory", "2048"]
+                   "--timeout", str(timeout), "--samples", "yes", "--verify", "0", "--max-memory", "1024"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr[-500:])

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """`./dev bench peers`: Turnstile beside other engines, in one run, on the same vocabulary and the same tokens.
 
-    ./dev bench peers [--limit N] [--timeout S] [--only NAME]... [--data F] [--out DIR] [--no-install]
+    ./dev bench peers [--limit N] [--timeout S] [--only NAME]... [--data F] [--out DIR] [--note TEXT] [--no-install]
 
 Every engine is a worker process of its own (worker.py says what it reads and writes), single-threaded and pinned to the same core. They take turns schema by schema, so
 that a noisy machine hits all alike; the order within a turn rotates. A worker that takes longer than the timeout for one schema is ended and started anew. Tokens
 come from the vocabulary's own reference tokeniser and are the same for all. Before the first schema every worker gets one that is not counted, so that what is made
 once per vocabulary is in nobody's figures.
 
---limit takes that many schemas, evenly out of the whole file. What is not installed is named as missing, with the reason. Writes DIR/peers.jsonl (a line per schema and
-engine, all samples) and the report: DIR/peers.md and three plots (docs/bench/ without --out).
+--limit takes that many schemas, evenly out of the whole file. What is not installed is named as missing, with the reason. Writes build/peers/peers.jsonl (a line per
+schema and engine, all samples) and the report: DIR/peers.md and three plots (docs/bench/ without --out).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -132,6 +132,7 @@ def main():
     parser.add_argument("--only", action="append", help="this engine; may be repeated")
     parser.add_argument("--data", type=pathlib.Path, default=shared if shared.is_file() else ROOT / "bench" / "own.jsonl")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "bench")
+    parser.add_argument("--note", default="", help="a sentence about this run, for the report")
     parser.add_argument("--no-install", action="store_true", help="use what is there, install nothing")
     options = parser.parse_args()
 
@@ -159,7 +160,7 @@ def main():
     for worker in workers:
         worker.end()
     about = {"date": datetime.date.today().isoformat(), "machine": machine(), "schemas": len(cases), "data": options.data.name, "limit": options.limit,
-             "timeout": options.timeout, "missing": missing, "versions": install.versions(), "verified": compared, "wall_s": round(time.monotonic() - started)}
+             "timeout": options.timeout, "missing": missing, "versions": install.versions(), "note": options.note, "verified": compared, "wall_s": round(time.monotonic() - started)}
     report.write(options.out, results, [w.name for w in workers], about)
     print((options.out / "peers.md").read_text(encoding="utf-8"))
 

@@ -158,8 +158,8 @@ def write(folder, results, engines, about):
              f"Made by `./dev bench peers` on {about['date']}: {about['machine']}; {versions}. {about['schemas']:,} schemas of {about['data']}"
              + (", a sample spread evenly over the file" if about["limit"] else "")
              + f"; Llama-3.1's vocabulary (128,256 tokens); every mask complete; one thread, all on the same core, in turns schema by schema; at most {about['timeout']} s "
-             f"a schema. Times in µs. The whole run took {about['wall_s']} s. Figures of Python workers hold the call through their binding (0.2 to 0.5 µs), as their users see it.",
-             "", f"Turnstile's masks, checked: {about['verified']}.", ""]
+             f"a schema. Times in µs. The whole run took {about['wall_s']} s. Figures of Python workers hold the call through their binding (0.2 to 0.5 µs), as their users see it. The other engines run in between and leave the caches cold, so that a figure is higher here than where one engine runs alone.",
+             *([about["note"]] if about["note"] else []), "", f"Turnstile's masks, checked: {about['verified']}.", ""]
     lines += [f"Missing in this run: {name} ({why})." for name, why in about["missing"].items()]
     lines += ["", "## Outcomes", "", "![outcomes](peers-outcomes.svg)", "", outcomes(data), "", "## Mask + commit", "", "![mask](peers-mask.svg)", "", table(data, "both"), "",
               "## Schema to first mask", "", "![first mask](peers-first.svg)", "", table(data, "first"), ""]
