@@ -645,7 +645,8 @@ tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at) {
 static bool in_order(const uint8_t *at, const uint8_t *end, const char *characters) {
   for (; *characters; characters++) {
     at = memchr(at, *characters, (size_t)(end - at));
-    if (!at++) return false;
+    if (!at) return false;
+    at++;
   }
   return true;
 }

@@ -1,0 +1,231 @@
+/* test_limits.c - shapes that hurt others: work and memory are linear in the text up to the limits, counted in steps and bytes, not in seconds.
+ *
+ * Each shape is compiled at sizes n and 2n, and the first masks are asked for. The measure is what the grammar's tables hold (expressions, states, visits of trie
+ * nodes, bytes), which is the same on every machine. Doubling a shape may at most double it (and a bit); shapes that are only numbers may not grow at all.
+ * Where a limit is reached instead, it must be a limit's error. docs/limits.md has the table.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+
+#include "runtime/base.h"
+#include "tests/check.h"
+
+static tsl_vocab *vocab;
+static char *text;
+static size_t length, room;
+
+static void begin(void) { length = 0; }
+static void add(const char *format, ...) {
+  va_list args;
+  if (room - length < 256) text = realloc(text, room = room * 2 + 1024);
+  va_start(args, format);
+  length += (size_t)vsnprintf(text + length, room - length, format, args);
+  va_end(args);
+}
+
+static const tsl_limits few_steps = {.max_steps = 200000, .max_memory = 64 << 20}; /* for patterns: some would spend all that there are */
+
+typedef enum kind { SCHEMA, REGEX, GBNF } kind;
+
+typedef struct cost {
+  tsl_status status;
+  tsl_grammar_stats stats;
+} cost;
+
+static cost measure(kind k) {
+  cost c = {0};
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error = {0};
+  if (k == SCHEMA) c.status = tsl_grammar_json_schema(vocab, text, length, NULL, NULL, &g, &error);
+  if (k == REGEX) c.status = tsl_grammar_regex(vocab, text, length, NULL, &few_steps, &g, &error);
+  if (k == GBNF) c.status = tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &g, &error);
+  if (c.status == TSL_OK) c.status = tsl_matcher_new(g, NULL, &m);
+  for (int i = 0; i < 8 && c.status == TSL_OK; i++) {
+    const uint32_t *mask;
+    c.status = tsl_matcher_mask_borrow(m, &mask, NULL);
+    tsl_token t = 0, n = tsl_vocab_size(vocab);
+    while (c.status == TSL_OK && t < n && !tsl_mask_has(mask, t)) t++;
+    if (c.status != TSL_OK || t == n || tsl_vocab_is_eog(vocab, t)) break;
+    c.status = tsl_matcher_accept(m, t);
+  }
+  if (g) tsl_grammar_get_stats(g, &c.stats);
+  if (c.status != TSL_OK && !g) CHECKF(error.message[0], "%s without a message", tsl_status_name(c.status));
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  return c;
+}
+
+/* ---- shapes: n is what is doubled ----------------------------------------------------------------------------- */
+
+static void max_items(unsigned n) { add("{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"maxItems\":%u}", n); }
+static void min_items(unsigned n) { add("{\"type\":\"array\",\"items\":{\"type\":\"null\"},\"minItems\":%u}", n); }
+static void max_length(unsigned n) { add("{\"type\":\"string\",\"maxLength\":%u}", n); }
+static void max_properties(unsigned n) { add("{\"type\":\"object\",\"maxProperties\":%u}", n); }
+static void big_maximum(unsigned n) { add("{\"type\":\"integer\",\"maximum\":%u}", n); }
+static void repeat(unsigned n) { add("a{1,%u}b", n); }
+static void nested_repeat(unsigned n) { add("((a{%u}){%u}){1000}", n, n); }
+static void gbnf_repeat(unsigned n) { add("root ::= \"a\"{1,%u} \"b\"", n); }
+
+static void big_enum(unsigned n) {
+  add("{\"enum\":[");
+  for (unsigned i = 0; i < n; i++) add("%s\"value %u\"", i ? "," : "", i * 2654435761u);
+  add("]}");
+}
+static void many_properties(unsigned n) {
+  add("{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{");
+  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{\"type\":\"integer\"}", i ? "," : "", i);
+  add("}}");
+}
+static void any_of_any_of(unsigned n) {
+  for (unsigned i = 0; i < n; i++) add("{\"anyOf\":[{\"const\":%u},", i);
+  add("{\"type\":\"null\"}");
+  for (unsigned i = 0; i < n; i++) add("]}");
+}
+static void chain_of_refs(unsigned n) {
+  add("{\"$defs\":{");
+  for (unsigned i = 0; i < n; i++) add("\"d%u\":{\"type\":\"object\",\"properties\":{\"x\":{\"$ref\":\"#/$defs/d%u\"}}},", i, i + 1);
+  add("\"d%u\":{\"type\":\"null\"}},\"$ref\":\"#/$defs/d0\"}", n);
+}
+static void required(unsigned n) {
+  add("{\"type\":\"object\",\"properties\":{");
+  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{\"type\":\"null\"}", i ? "," : "", i);
+  add("},\"required\":[");
+  for (unsigned i = 0; i < n; i++) add("%s\"p%u\"", i ? "," : "", i);
+  add("]}");
+}
+static void alternatives(unsigned n) {
+  for (unsigned i = 0; i < n; i++) add("%sw%uz", i ? "|" : "", i * 2654435761u);
+}
+static void many_rules(unsigned n) {
+  add("root ::= r0\n");
+  for (unsigned i = 0; i < n; i++) add("r%u ::= \"a\" r%u | \"b\"\n", i, i + 1);
+  add("r%u ::= \"c\"\n", n);
+}
+static void ambiguous(unsigned n) {
+  add("root ::= s\ns ::= s s | \"a\"");
+  for (unsigned i = 0; i < n; i++) add(" | \"b%u\"", i);
+}
+
+/* ---- checks --------------------------------------------------------------------------------------------------- */
+
+typedef struct shape {
+  const char *name;
+  kind kind;
+  void (*write)(unsigned n);
+  unsigned n;
+} shape;
+
+static const shape numbers[] = {{"maxItems", SCHEMA, max_items, 500000000},   {"minItems", SCHEMA, min_items, 500000000},
+                                {"maxLength", SCHEMA, max_length, 500000000}, {"maxProperties", SCHEMA, max_properties, 500000000},
+                                {"maximum", SCHEMA, big_maximum, 500000000},  {"{1,n}", REGEX, repeat, 500000000},
+                                {"GBNF {1,n}", GBNF, gbnf_repeat, 500000000}};
+
+static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
+                              {"properties", SCHEMA, many_properties, 2500},
+                              {"anyOf in anyOf", SCHEMA, any_of_any_of, 100},
+                              {"a chain of $ref", SCHEMA, chain_of_refs, 400},
+                              {"required", SCHEMA, required, 500},
+                              {"alternatives", REGEX, alternatives, 1000},
+                              {"rules", GBNF, many_rules, 1000},
+                              {"ambiguous", GBNF, ambiguous, 20}};
+
+static cost at(const shape *s, unsigned n) {
+  begin();
+  s->write(n);
+  return measure(s->kind);
+}
+
+static void show(const shape *s, unsigned n, const cost *c) {
+  printf("    %-16s %10u: %-14s %8u expressions %6u states %8" PRIu64 " steps %10" PRIu64 " bytes\n", s->name, n,
+         tsl_status_name(c->status), c->stats.exprs, c->stats.states, c->stats.walk_steps, c->stats.memory);
+}
+
+static bool grows(const char *name, const char *what, uint64_t one, uint64_t two, double most, uint64_t free) {
+  bool fine = (double)two <= (double)one * most + (double)free;
+  CHECKF(fine, "%s: %s grow from %" PRIu64 " to %" PRIu64, name, what, one, two);
+  return fine;
+}
+
+static void check(const shape *s, double most) {
+  cost one = at(s, s->n), two = at(s, 2 * s->n);
+  show(s, s->n, &one);
+  show(s, 2 * s->n, &two);
+  CHECKF(one.status == TSL_OK || one.status == TSL_ERR_LIMIT, "%s: %s", s->name, tsl_status_name(one.status));
+  CHECKF(two.status == one.status || two.status == TSL_ERR_LIMIT, "%s: %s", s->name, tsl_status_name(two.status));
+  if (one.status != TSL_OK || two.status != TSL_OK) return;
+  grows(s->name, "expressions", one.stats.exprs, two.stats.exprs, most, 64);
+  grows(s->name, "states", one.stats.states, two.stats.states, most, 64);
+  grows(s->name, "steps", one.stats.walk_steps, two.stats.walk_steps, most, 4096);
+  grows(s->name, "bytes", one.stats.memory, two.stats.memory, most * 1.2, 65536);
+}
+
+static void numbers_cost_nothing(void) {
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) check(&numbers[i], 1.0);
+}
+static void lists_are_linear(void) {
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) check(&lists[i], 2.2);
+}
+
+/* Shapes that have no small automaton: an answer or a limit's error, within the steps allowed. */
+static void exponential(void) {
+  static const char *const patterns[] = {"(?=.*a.{18}$)(?=.*b.{17}$)(?=.*c.{16}$).*",
+                                         "(.*a.{20}){3}",
+                                         "((a{1000}){1000}){1000}",
+                                         "(a?){1000}(a{1000})",
+                                         "(a*)*b",
+                                         "(a|a)*b",
+                                         "(x+x+)+y"};
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    begin();
+    add("%s", patterns[i]);
+    cost c = measure(REGEX);
+    CHECKF(c.status == TSL_OK || c.status == TSL_ERR_LIMIT, "%s: %s", patterns[i], tsl_status_name(c.status));
+    CHECKF(c.stats.memory < (uint64_t)80 << 20, "%s: %" PRIu64 " bytes", patterns[i], c.stats.memory);
+  }
+  begin();
+  nested_repeat(1000);
+  CHECK(measure(REGEX).status == TSL_OK);
+}
+
+/* Nesting beyond max_depth is refused, at any size, without recursion. */
+static void deep(void) {
+  static const unsigned levels[] = {513, 100000};
+  for (int i = 0; i < 2; i++) {
+    begin();
+    for (unsigned k = 0; k < levels[i]; k++) add("(");
+    CHECK(measure(REGEX).status != TSL_OK);
+    begin();
+    for (unsigned k = 0; k < levels[i]; k++) add("{\"not\":");
+    CHECK(measure(SCHEMA).status == TSL_ERR_LIMIT);
+    begin();
+    add("root ::= ");
+    for (unsigned k = 0; k < levels[i]; k++) add("(");
+    CHECK(measure(GBNF).status != TSL_OK);
+  }
+}
+
+/* A flag that is set ends any call; what was made before stays usable. */
+static void cancel(void) {
+  int stop = 1;
+  const tsl_limits limits = {.cancel = &stop};
+  static const char hard[] = "(?=.*a.{14}$)(?=.*b.{13}$)(?=.*c.{12}$).*";
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_status status = tsl_grammar_regex(vocab, hard, sizeof hard - 1, NULL, &limits, &g, &error);
+  CHECKF(status == TSL_ERR_CANCELLED && !g && error.status == status && error.message[0], "%s", tsl_status_name(status));
+  tsl_grammar_release(g);
+}
+
+int main(void) {
+  CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
+  RUN(numbers_cost_nothing, "a number in a schema or pattern costs the same whatever it is");
+  RUN(lists_are_linear, "twice as long costs at most twice as much");
+  RUN(exponential, "patterns without a small automaton: an answer, or a limit");
+  RUN(deep, "nesting beyond the limit is refused");
+  RUN(cancel, "a cancel flag reaches the work");
+  tsl_vocab_release(vocab);
+  free(text);
+  return tsl_test_end();
+}
