@@ -11,7 +11,7 @@
 
 A mask has one bit per token: token i is bit i % 32 of 32-bit word i // 32; set = allowed. A vocabulary and a grammar may be used by any number of
 threads at once, a matcher and a sampler by one at a time. For hosts: turnstile.hf, turnstile.vllm, turnstile.sglang; in place of other libraries'
-calls: turnstile.compat.
+calls: turnstile.compat_llguidance, turnstile.compat_xgrammar.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,0 +1,241 @@
+"""llguidance's calls over Turnstile: a host switches by its import.
+
+    import turnstile.compat_llguidance as llguidance
+
+    tokenizer = llguidance.LLTokenizer("tokenizer.json", n_vocab=128512, eos_token=128009)     # or llguidance.from_tokenizer(hf_tokenizer, ...)
+    matcher = llguidance.LLMatcher(tokenizer, llguidance.LLMatcher.grammar_from_json_schema(schema))
+
+There are LLTokenizer and LLMatcher, the helpers of llguidance.hf and llguidance.torch (from_tokenizer, allocate_token_bitmask, fill_next_token_bitmask,
+apply_token_bitmask_inplace), and grammars from JSON Schema and regular expressions. What there is not: Lark grammars, captures, LLInterpreter, slices. As with
+llguidance, a grammar that is refused gives a matcher in error, whose get_error() says why; what the matcher of such a host would then ask raises ValueError.
+
+Where it differs: masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes whitespace_flexible alone, and refuses the rest.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+
+from turnstile import _core
+from turnstile.errors import TurnstileError, UnsupportedError
+from turnstile.grammar import Grammar
+from turnstile.vocab import Vocab, _ids
+
+__all__ = ["LLMatcher", "LLTokenizer", "allocate_token_bitmask", "apply_token_bitmask_inplace", "fill_next_token_bitmask", "from_tokenizer"]
+
+
+class LLTokenizer:
+    """A vocabulary; from the text or the path of a tokenizer.json."""
+
+    def __init__(self, tokenizer, n_vocab=None, eos_token=None, slices=None):
+        if slices:
+            raise UnsupportedError("Turnstile has no slices, nor any need of them")
+        options = {"logits_width": n_vocab or 0, "eog": _ids(eos_token)}
+        text = str(tokenizer)
+        self.vocab = (Vocab.from_memory(text.encode(), **options) if text.lstrip().startswith("{") else Vocab.from_file(os.fspath(tokenizer), **options))
+
+    @classmethod
+    def _of(cls, vocab):
+        self = cls.__new__(cls)
+        self.vocab = vocab
+        return self
+
+    @property
+    def vocab_size(self):
+        return self.vocab.logits_width
+
+    @property
+    def eos_token(self):
+        return self.vocab.eog_tokens[0]
+
+    @property
+    def eos_tokens(self):
+        return list(self.vocab.eog_tokens)
+
+    def tokenize_str(self, text):
+        return self.vocab.encode(text)
+
+    def tokenize_bytes(self, data):
+        return self.vocab.encode(data)
+
+    def decode_bytes(self, tokens):
+        return b"".join(map(self.vocab.token_bytes, tokens))
+
+    def decode_str(self, tokens):
+        return self.decode_bytes(tokens).decode(errors="replace")
+
+    def is_special_token(self, token):
+        return self.vocab.is_special(token)
+
+
+def from_tokenizer(hf_tokenizer, n_vocab=None, eos_token=None, slices=None):
+    """llguidance.hf.from_tokenizer."""
+    if slices:
+        raise UnsupportedError("Turnstile has no slices, nor any need of them")
+    return LLTokenizer._of(Vocab.from_transformers(hf_tokenizer, logits_width=n_vocab or 0, eog=_ids(eos_token)))
+
+
+class LLMatcher:
+    """A matcher. After the end only the end-of-sequence tokens are in its mask, as with llguidance."""
+
+    def __init__(self, tokenizer, grammar, log_level=1):
+        self._tokenizer = tokenizer
+        self._error = ""
+        self._matcher = None
+        try:
+            self._matcher = _core.Matcher(_compile(tokenizer.vocab, grammar))
+        except (TurnstileError, ValueError) as error:
+            self._error = str(error)
+
+    @staticmethod
+    def grammar_from_json_schema(schema, defaults=None, overrides=None):
+        unknown = {**(defaults or {}), **(overrides or {})}
+        flexible = unknown.pop("whitespace_flexible", True)
+        if unknown:
+            raise UnsupportedError(f"Turnstile does not know these options of a JSON schema: {', '.join(unknown)}")
+        text = schema if isinstance(schema, str) else json.dumps(schema)
+        return json.dumps({"turnstile": "json_schema", "text": text, "whitespace": "any" if flexible else "compact"})
+
+    @staticmethod
+    def grammar_from_regex(regex):
+        return json.dumps({"turnstile": "regex", "text": regex})
+
+    @staticmethod
+    def grammar_from_lark(lark):
+        raise UnsupportedError("Turnstile does not read Lark grammars; GBNF is what it has in their place")
+
+    @staticmethod
+    def validate_grammar(grammar, tokenizer=None):
+        """"" if the grammar compiles, else why not."""
+        try:
+            _compile(tokenizer.vocab if tokenizer else Vocab.embedded(), grammar)
+        except (TurnstileError, ValueError) as error:
+            return str(error)
+        return ""
+
+    def _use(self):
+        if self._error:
+            raise ValueError(self._error)
+        return self._matcher
+
+    def is_error(self):
+        return bool(self._error)
+
+    def get_error(self):
+        return self._error
+
+    def deep_copy(self):
+        copy = LLMatcher.__new__(LLMatcher)
+        copy._tokenizer, copy._error = self._tokenizer, self._error
+        copy._matcher = self._matcher and self._matcher.fork()
+        return copy
+
+    def is_accepting(self):
+        return not self._error and self._matcher.is_complete
+
+    def is_stopped(self):
+        """After the end, in error, and where the text is complete and cannot go on."""
+        return bool(self._error) or self._matcher.is_terminated or (self._matcher.is_complete and not self._matcher.next_bytes())
+
+    def stop_reason(self):
+        if self._error:
+            return "InternalError"
+        if self._matcher.is_terminated:
+            return "EndOfSentence"
+        return "NoExtension" if self.is_stopped() else "NotStopped"
+
+    def consume_token(self, sampled_token):
+        """True; or False, and the matcher is in error, if the token is not allowed. After the end True, and nothing happens, for the tokens that end."""
+        matcher = self._use()
+        if matcher.is_terminated and self._tokenizer.vocab.is_eog(sampled_token):
+            return True
+        if matcher.accept(sampled_token):
+            return True
+        self._error = f"token {sampled_token} is not allowed"
+        return False
+
+    def consume_tokens(self, sampled_tokens):
+        return all(self.consume_token(token) for token in sampled_tokens)
+
+    def try_consume_tokens(self, tokens):
+        return self._use().accept_tokens(tokens)
+
+    def validate_tokens(self, tokens):
+        return self._use().validate(tokens)
+
+    def rollback(self, num_tokens):
+        try:
+            self._use().rollback(num_tokens)
+            return True
+        except TurnstileError as error:
+            self._error = str(error)
+            return False
+
+    def reset(self):
+        if self._matcher is None:
+            return False
+        self._matcher.reset()
+        self._error = ""
+        return True
+
+    def compute_ff_bytes(self):
+        return self._use().forced_bytes()
+
+    def compute_ff_tokens(self):
+        """The tokens of the forced bytes, but for the last, which what follows may change."""
+        forced = self._use().forced_bytes()
+        tokens = self._tokenizer.vocab.encode(forced)[:-1] if forced else []
+        return tokens[: self._matcher.validate(tokens)]
+
+    def compute_bitmask(self):
+        mask = bytearray(4 * self._tokenizer.vocab.mask_words)
+        _fill(self, mask, 0)
+        return bytes(mask)
+
+    def compute_logit_bias(self):
+        """A byte per token: 200 where it is allowed, 0 where not."""
+        bits = self.compute_bitmask()
+        return bytes(200 if bits[i // 8] >> (i % 8) & 1 else 0 for i in range(self._tokenizer.vocab_size))
+
+
+def _compile(vocab, grammar):
+    if not isinstance(grammar, str):
+        raise UnsupportedError("a grammar is what LLMatcher.grammar_from_json_schema or grammar_from_regex returns")
+    try:
+        asked = json.loads(grammar)
+    except ValueError:
+        asked = None
+    if not isinstance(asked, dict) or "turnstile" not in asked:
+        raise UnsupportedError("Turnstile does not read Lark grammars; use LLMatcher.grammar_from_json_schema or grammar_from_regex")
+    if asked["turnstile"] == "regex":
+        return Grammar.regex(vocab, asked["text"])
+    return Grammar.json_schema(vocab, asked["text"], whitespace=asked["whitespace"])
+
+
+def _fill(matcher, out, row):
+    inner = matcher._use()
+    if inner.is_terminated:  # only what ends the text
+        inner = inner.fork()
+        inner.rollback()
+        if inner.next_bytes():
+            inner = _ended(inner.grammar.vocab)
+    inner.mask(out, row)
+
+
+def _ended(vocab):
+    """A matcher that allows the end-of-generation tokens alone."""
+    return _core.Matcher(Grammar.regex(vocab, ""))
+
+
+def allocate_token_bitmask(batch_size, vocab_size):
+    from turnstile import tensors
+    return tensors.allocate(batch_size, vocab_size)
+
+
+def fill_next_token_bitmask(interp, bitmask, index=0):
+    _fill(interp, bitmask, index)
+
+
+def apply_token_bitmask_inplace(logits, mask):
+    from turnstile import tensors
+    tensors.apply_(logits if logits.dim() == 2 else logits.unsqueeze(0), mask if mask.dim() == 2 else mask.unsqueeze(0))

