@@ -1,34 +1,30 @@
-#!/usr/bin/env python3
-"""Set up the hosts that Turnstile is tried in, and try them: `./dev test hosts`.
+"""The hosts in Python: an environment with their packages and this tree, and one test after another in it. The scripts host_*.py call it.
 
-    scripts/hosts.py [NAME]...      all of tests/hosts/test_*.py, or those named
-
-build/hosts is a virtual environment with the packages of scripts/hosts.lock (785 MB to download, 2.4 GB unpacked; CPython 3.11, x86-64 Linux), which pip checks
-against their hashes and which are kept, and with this tree, built and installed as `pip install .` does.
+build/hosts/python is a virtual environment with the packages of scripts/hosts-python.lock (845 MB to download, 2.4 GB unpacked; CPython 3.11, x86-64 Linux), which pip
+checks against their hashes and which are kept, and with this tree, built and installed as `pip install .` does.
 
 PyPI's torch for Linux is linked against CUDA's libraries, several gigabytes that nothing here uses. In their place stand libraries of the same names, compiled here,
 whose functions all say "no device" (cudaErrorNoDevice). Torch then finds no GPU and computes on the processor, as on any machine without one.
 
-The last line is the sum of all checks. What could not be fetched is said in one line, and counts as a failure.
-
 SPDX-License-Identifier: Apache-2.0
 """
+import hashlib
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-from fetch import BUILD, FetchError, client, say, sha256, stamped  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import common  # noqa: E402
 
-LOCK = ROOT / "scripts" / "hosts.lock"
-HOSTS = BUILD / "hosts"
+LOCK = common.ROOT / "scripts" / "hosts-python.lock"
+HOSTS = common.BUILD / "hosts" / "python"
 PYTHON = HOSTS / "bin" / "python"
-LIMIT = 300  # seconds of one test
-CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
+LIMIT = 400  # seconds of one test
+TREE = ("include", "runtime", "compiler", "bindings/python", "meson.build", "meson_options.txt", "pyproject.toml", "README.md")  # what the package is built from
 
 
 # ---- libraries in place of CUDA's ----------------------------------------------------------------------------------------
@@ -82,43 +78,45 @@ def write_library(folder, name, wanted):
     script.unlink()
 
 
-def make_libraries():
-    folder = next(HOSTS.glob("lib/python3*/site-packages/torch/lib"))
+def make_libraries(folder):
     present = {path.name for path in folder.glob("*.so*")}
     wanted = {"libraries": set(), "versions": {}, "symbols": {}, "defined": set()}
     for name in sorted(present):
         read_library(folder / name, wanted)
-    for name in sorted(wanted["libraries"] - present):
-        if re.match(r"lib(cu|nv|nccl)", name):
-            write_library(folder, name, wanted)
+    missing = {name for name in wanted["libraries"] - present if re.match(r"lib(cu|nv|nccl)", name)}
+    for name in sorted(missing - {"libcuda.so.1"}) + ["libcuda.so.1"]:  # the last one is the sign that all are there
+        write_library(folder, name, wanted)
 
 
 # ---- setting up ----------------------------------------------------------------------------------------------------------
 
 
-def pip(*arguments):
-    return client("hosts", [str(PYTHON), "-m", "pip", "--quiet", "--disable-pip-version-check", *map(str, arguments)])
-
-
-def fetch_hosts():
-    stamp = f"{sha256(LOCK)} {sha256(__file__)} {sys.version}"
-    if stamped(HOSTS, stamp):
+def prepare():
+    """The environment with this tree in it; what was there and is still right is kept."""
+    if sys.version_info[:2] != (3, 11) or sys.platform != "linux" or platform.machine() != "x86_64":
+        sys.exit(f"{LOCK.name} is for CPython 3.11 on x86-64 Linux, this is {sys.version.split()[0]} on {sys.platform} {platform.machine()}")
+    common.venv("python")
+    folder = next(HOSTS.glob("lib/python3*/site-packages/torch/lib"))
+    if not (folder / "libcuda.so.1").exists():
+        make_libraries(folder)
+    stamp, mark = tree_hash(), HOSTS / ".tree"
+    if mark.is_file() and mark.read_text() == stamp:
         return
-    if sys.version_info[:2] != (3, 11) or sys.platform != "linux" or os.uname().machine != "x86_64":
-        raise FetchError(f"{LOCK.name} is for CPython 3.11 on x86-64 Linux, this is {sys.version.split()[0]} on {sys.platform} {os.uname().machine}")
-    say("fetching the hosts' packages into build/hosts (785 MB)")
-    client("hosts", [sys.executable, "-m", "venv", "--clear", str(HOSTS)])
-    pip("install", "--no-deps", "--no-cache-dir", "--only-binary", ":all:", "--require-hashes", "-r", LOCK)
-    make_libraries()
-    (HOSTS / ".stamp").write_text(stamp)
-
-
-def install_tree():
-    """`pip install .`, into the hosts' environment."""
-    say("installing this tree with pip")
     start = time.monotonic()
-    pip("install", "--no-deps", "--force-reinstall", ROOT)
-    say(f"built and installed in {time.monotonic() - start:.0f} s")
+    common.say("installing this tree with pip")
+    common.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall", common.ROOT])
+    common.say(f"built and installed in {time.monotonic() - start:.0f} s")
+    mark.write_text(stamp)
+
+
+def tree_hash():
+    """A hash of what the package is built from."""
+    names = common.run(["git", "ls-files", "-co", "--exclude-standard", "--", *TREE]).splitlines()
+    digest = hashlib.sha256()
+    for name in sorted(set(names)):
+        if (common.ROOT / name).is_file():
+            digest.update(name.encode() + b"\0" + (common.ROOT / name).read_bytes())
+    return digest.hexdigest()
 
 
 # ---- trying --------------------------------------------------------------------------------------------------------------
@@ -126,48 +124,20 @@ def install_tree():
 
 def environment():
     """The tests' environment: no network for models, no statistics sent, one thread."""
-    return {**os.environ, "TSL_VOCABS": str(BUILD / "vocabs"), "TSL_HOSTS": str(HOSTS), "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1",
+    return {**os.environ, "TSL_VOCABS": str(common.BUILD / "vocabs"), "TSL_HOSTS": str(HOSTS), "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1",
             "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONWARNINGS": "ignore"}
 
 
-def run_test(path):
-    """Run one test; its counts (passed, failed, skipped)."""
-    print(f"== {path.stem.removeprefix('test_')}", flush=True)
-    start = time.monotonic()
+def main(name):
+    """Run tests/hosts/python/test_NAME.py; what the host logs is shown only if the test fails."""
+    prepare()
+    script = common.ROOT / "tests" / "hosts" / "python" / f"test_{name}.py"
     try:
-        done = subprocess.run([str(PYTHON), str(path)], cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              errors="replace", timeout=LIMIT)
+        done = subprocess.run([str(PYTHON), str(script)], cwd=common.ROOT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, errors="replace", timeout=LIMIT)
     except subprocess.TimeoutExpired:
-        print(f"   FAIL: ran past its limit of {LIMIT} s")
-        return 0, 1, 0
-    counts = CLOSING.findall(done.stdout)
-    for line in done.stdout.rstrip().splitlines():
-        print("   " + line)
-    if done.returncode or not counts:
-        print("   " + "\n   ".join(done.stderr.rstrip().splitlines()[-25:]))
-        print(f"   FAIL: ended with status {done.returncode}")
-    print(f"   {time.monotonic() - start:.0f} s", flush=True)
-    passed, failed, skipped = (int(n or 0) for n in counts[-1]) if counts else (0, 0, 0)
-    return passed, failed + (1 if (done.returncode and not failed) or not counts else 0), skipped
-
-
-def main():
-    names = sys.argv[1:]
-    tests = [path for path in sorted((ROOT / "tests" / "hosts").glob("test_*.py")) if not names or path.stem.removeprefix("test_") in names]
-    if not tests:
-        print(f"hosts: there is no test {', '.join(names)}", file=sys.stderr)
-        return 2
-    try:
-        fetch_hosts()
-        install_tree()
-    except (FetchError, subprocess.CalledProcessError) as error:
-        print(f"hosts: {error}", file=sys.stderr)
-        print("0 passed, 1 failed")
-        return 1
-    sums = [sum(column) for column in zip(*map(run_test, tests))]
-    print(f"{sums[0]} passed, {sums[1]} failed, {sums[2]} skipped")
-    return 1 if sums[1] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        sys.exit(f"{name} ran past its limit of {LIMIT} s")
+    if done.returncode:
+        print("\n".join(done.stderr.rstrip().splitlines()[-30:]), file=sys.stderr)
+    print(done.stdout, end="")
+    sys.exit(done.returncode)

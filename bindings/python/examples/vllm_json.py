@@ -18,6 +18,7 @@ SCHEMA = {
 }
 
 if __name__ == "__main__":
-    llm = LLM(sys.argv[1], max_model_len=512, enforce_eager=True, block_size=32)
-    asked = SamplingParams(max_tokens=400, structured_outputs=StructuredOutputsParams(json=SCHEMA))
+    llm = LLM(sys.argv[1], max_model_len=512, enforce_eager=True, block_size=32,
+              structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True})  # the backend that Turnstile replaces
+    asked = SamplingParams(max_tokens=100, structured_outputs=StructuredOutputsParams(json=SCHEMA))
     print(llm.generate(["Tell me about a person, as JSON:"], asked, use_tqdm=False)[0].outputs[0].text)

@@ -106,6 +106,13 @@ class Backend(host.BaseGrammarBackend):
         self._vocab = Vocab.from_transformers(tokenizer, logits_width=max(vocab_size, len(tokenizer)), eog=sorted(eos_token_ids or ()))
         self._whitespace = "compact" if not any_whitespace else MAX_WHITESPACE if max_whitespace is None else max_whitespace
 
+    def allocate_vocab_mask(self, vocab_size, batch_size, device):
+        """A mask for requests that are not in a grammar yet, which SGLang's wrapper for reasoning asks the backend for."""
+        return tensors.allocate(batch_size, max(vocab_size, self._vocab.logits_width), pin=str(device) != "cpu")
+
+    move_vocab_mask = staticmethod(RequestGrammar.move_vocab_mask)
+    apply_vocab_mask = staticmethod(RequestGrammar.apply_vocab_mask)
+
     def _dispatch(self, kind, make):
         stats = host.GrammarStats(dispatch_type=kind)
         try:

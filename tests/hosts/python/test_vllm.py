@@ -28,6 +28,7 @@ def requests(P, S):
 def serve(what, speculative):
     from common import check, match, model_folder, raises, validate
     from vllm import LLM, SamplingParams
+    from vllm.exceptions import VLLMValidationError
     from vllm.sampling_params import StructuredOutputsParams
     options = {"speculative_config": {"method": "ngram", "num_speculative_tokens": 3, "prompt_lookup_max": 2, "prompt_lookup_min": 1}} if speculative else {}
     llm = LLM(str(model_folder()), dtype="float32", enforce_eager=True, max_model_len=256, max_num_seqs=4, block_size=32, seed=3,
@@ -48,10 +49,10 @@ def serve(what, speculative):
             match(text, expected, tokens, f"{what}: {kind}")
     for bad, part in ((P(structured_outputs=StructuredOutputsParams(json={"properties": {"a": {"type": "strin"}}})), "/properties/a/type"),
                       (P(structured_outputs=StructuredOutputsParams(regex="a(")), "parenthesis")):
-        raises(ValueError, lambda: llm.generate(["x"], [bad], use_tqdm=False), f"{what}: a grammar that is none", part)
+        raises(VLLMValidationError, lambda: llm.generate(["x"], [bad], use_tqdm=False), f"{what}: a grammar that is none", part)
     if not speculative:
-        raises(ValueError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"json_schema": {"type": 3}}})], use_tqdm=False), "a processor's schema", "/type")
-        raises(ValueError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"jason": 1}})], use_tqdm=False), "a kind that is none", "json_schema")
+        raises(VLLMValidationError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"json_schema": {"type": 3}}})], use_tqdm=False), "a processor's schema", "/type")
+        raises(VLLMValidationError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"jason": 1}})], use_tqdm=False), "a kind that is none", "json_schema")
     check(type(llm.llm_engine.engine_core.engine_core.structured_output_manager.backend).__module__ == "turnstile.vllm", f"{what}: it was Turnstile")
     llm.llm_engine.engine_core.shutdown()
     del llm

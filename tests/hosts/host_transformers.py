@@ -1,0 +1,12 @@
+#!/usr/bin/env python3
+"""Hugging Face transformers: tests/hosts/python/test_transformers.py, in the environment of the hosts in Python.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import python_hosts
+
+python_hosts.main("transformers")
