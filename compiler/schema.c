@@ -248,7 +248,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
     return false;
   }
   out->root = s->style ? tsl__schema_styled(s, g) : tsl__schema_value(s, g);
-  out->report = tsl__schema_report(s);
+  out->report = s->unreported ? "[]" : tsl__schema_report(s);
   return tsl__schema_ok(s);
 }
 
@@ -310,5 +310,6 @@ tsl_status tsl__schema_compile_tree(tsl__exprs *x, const tsl__json *tree, const 
   struct schema *s = make(x, options, limits);
   if (!s || !(s->root = tsl__json_copy(&s->arena, tree))) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   s->style = style;
+  s->unreported = true;
   return compile(s, text, length, out, error);
 }

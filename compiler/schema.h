@@ -48,7 +48,8 @@ tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, c
 /* How an object and its members are written at the top of a schema, where that is not JSON: see schema_style.c. */
 struct tsl__schema_style;
 
-/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in errors; their pointers are relative to `tree`). The tree is copied.
+/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in errors; their pointers are relative to `tree`). The tree is copied; there is no
+ * report.
  * `style` (NULL: JSON) must outlive x; then the value is an object's members in that style, without braces. */
 tsl_status tsl__schema_compile_tree(tsl__exprs *x, const tsl__json *tree, const struct tsl__schema_style *style, const char *text, size_t length,
                                     const tsl_schema_options *options, const tsl_limits *limits, struct tsl__schema_result *out, tsl_error *error);

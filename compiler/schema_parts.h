@@ -337,6 +337,7 @@ struct schema {
   uint32_t max_depth, max_nesting;
   bool levels; /* the depth in the output matters */
   const struct tsl__schema_style *style; /* of the outermost object; NULL: JSON */
+  bool unreported; /* nobody asks what is enforced */
   struct shared shared;
 
   /* While compiling. */

@@ -51,6 +51,7 @@ static const struct {
     {TAG("<t>", ANY, "aa"), {"<t>aa", "<t>baa"}, {"<t>aaa", "<t>a"}},
     {"{\"type\":\"tag\",\"begin\":\"[\",\"content\":" ANY ",\"end\":[\"]\",\"|\"]}", {"[]", "[a|"}, {"[a", "[]|"}},
     {TRIGGERED(""), {"", "text", "<", "a<f=b>x</f>", "<f=a>{\"a\":1}</f> and <f=b>x</f> end", "<<f=b>x</f>"}, {"<f", "<f=c>", "<f=b>y</f>", "<f=b>x", "<f=a>{}</f>"}},
+    {TAG("\\\"[", "{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"uniqueItems\":true}}", "#"), {"\"[[\"a\",\"b\"]#", "\"[[]#"}, {"\"[[\"a\",\"a\"]#"}},
     {TRIGGERED(",\"at_least_one\":true"), {"<f=b>x</f>", "<f=b>x</f>text"}, {"", "text<f=b>x</f>"}},
     {TRIGGERED(",\"stop_after_first\":true"), {"", "t<f=b>x</f>"}, {"<f=b>x</f>t", "<f=b>x</f><f=b>x</f>"}},
     {TRIGGERED(",\"excludes\":[\"no\"]"), {"n o", "<f=b>x</f>n"}, {"no", "<f=b>x</f>no"}},
