@@ -595,6 +595,15 @@ static void far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
 
 /* ---- all together --------------------------------------------------------------------------------------------- */
 
+/* Can a call come before the next byte? */
+static bool calls_at_head(tsl__exprs *x, tsl__expr e) {
+  tsl__calls calls = {0};
+  tsl__calls_of(x, e, TSL__PHASE_LOW, &calls);
+  bool any = calls.n > 0;
+  tsl__vec_free(&x->alloc, &calls);
+  return any;
+}
+
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out) {
   memset(out, 0, sizeof *out);
   out->limit = TSL__INF;
@@ -612,7 +621,8 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
   if (json && !out->like && limit == TSL__INF && !n.loop) far_from_forbidden(x, inner, out);
   if (out->like && !out->like_unit && out->like_limit >= LIKE_ENOUGH) return; /* the walk will not need letters */
   tsl__node m = tsl__node_at(x, inner);
-  if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ)) return;
+  bool calls_later = !json && (m.flags & TSL__CALLS) && !m.loop && !calls_at_head(x, inner);
+  if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ && !calls_later)) return;
   letter_set letters = {0};
   bool found = by_structure(x, inner, out, &letters);
   uint32_t need = 0;
@@ -628,6 +638,12 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
     live_bytes(x, inner, &letters.bytes);
     if (json) raw_only(&letters.bytes);
     found = explore_wide(x, inner, &letters, &out->ends, &need);
+  }
+  if (!found && calls_later) { /* free text before a call: what leads back here meets no call */
+    letters = (letter_set){.wide = NULL};
+    live_bytes(x, inner, &letters.bytes);
+    if (letters.bytes.w[2] | letters.bytes.w[3]) add_multibyte(&letters.bytes);
+    found = self_letters(x, inner, &letters, &out->ends, &need);
   }
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;
