@@ -154,6 +154,7 @@ typedef struct tsl__tags_lowering {
   const tsl_schema_options *schema;
   const tsl_limits *limits;
   TSL__VEC(tsl_token) specials; /* special tokens with text */
+  tsl__bytes special_first;     /* their first bytes */
   TSL__VEC(struct tsl__lowered { const tsl__json *schema; const char *style; tsl__expr e; }) schemas; /* done so far */
 } tsl__tags_lowering;
 /* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. */

@@ -500,8 +500,11 @@ static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
 
 static bool find_specials(tsl__tags_lowering *l, const tsl_allocator *a) {
   const tsl_vocab *v = l->tags->vocab;
-  for (tsl_token i = 0; i < v->size; i++)
-    if (v->special[i] && v->offsets[i + 1] > v->offsets[i] && !tsl__vec_push(a, &l->specials, i)) return false;
+  for (tsl_token i = 0; i < v->size; i++) {
+    if (!v->special[i] || v->offsets[i + 1] == v->offsets[i]) continue;
+    if (!tsl__vec_push(a, &l->specials, i)) return false;
+    tsl__bytes_add(&l->special_first, v->bytes[v->offsets[i]]);
+  }
   return true;
 }
 

@@ -22,6 +22,7 @@ static tsl__string token_text(const tsl_vocab *v, tsl_token token) {
 static tsl_token special_at(const tsl__tags_lowering *l, const char *at, size_t n, uint32_t *length) {
   tsl_token best = TSL_NO_TOKEN;
   *length = 0;
+  if (!tsl__bytes_has(&l->special_first, (uint8_t)at[0])) return TSL_NO_TOKEN;
   for (size_t i = 0; i < l->specials.n; i++) {
     tsl__string s = token_text(l->tags->vocab, l->specials.at[i]);
     if (s.length > n || s.length <= *length || s.at[0] != at[0] || memcmp(s.at, at, s.length)) continue;
