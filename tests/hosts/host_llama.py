@@ -51,13 +51,21 @@ def build_library():
     return ".".join(re.search(rf"set\(LLAMA_VERSION_{part}\s+(\d+)\)", text)[1] for part in ("MAJOR", "MINOR", "PATCH")) if "LLAMA_VERSION_MAJOR" in text else "?"
 
 
-def build_program():
-    program = LIBRARY / "turnstile-host"
+def build_program(name, source):
+    program = LIBRARY / name
     flags = subprocess.run(["pkg-config", "--libs", "yajl", "libpcre2-8", "libxxhash"], check=True, capture_output=True, text=True).stdout.split()
     common.run(["gcc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", "-Iinclude", "-Ibindings/llama.cpp",
-                f"-I{SOURCE}/include", f"-I{SOURCE}/ggml/include", "tests/hosts/llama.c", "bindings/llama.cpp/turnstile-llama.c", "-o", program,
+                f"-I{SOURCE}/include", f"-I{SOURCE}/ggml/include", source, "bindings/llama.cpp/turnstile-llama.c", "-o", program,
                 common.BUILD / "libturnstile.a", f"-L{LIBRARY}/bin", f"-Wl,-rpath,{LIBRARY}/bin", "-lllama", "-lggml", "-lggml-base", *flags, "-lm", "-lpthread"])
     return program
+
+
+def try_example(counts, model):
+    example = build_program("turnstile-example", "bindings/llama.cpp/example.c")
+    schema = SCHEMAS["numbers"]
+    done = subprocess.run([example, model, "Which numbers?", json.dumps(schema)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    jsonschema.validate(json.loads(done.stdout), schema)
+    counts["passed"] += 1
 
 
 def to_gbnf(schema):
@@ -121,7 +129,7 @@ def main():
         common.end({"passed": 0, "failed": 0, "skipped": 1}, f"{VOCABULARY} is not there: ./dev fetch llama")
     python = common.venv("llama")
     version = build_library()
-    program = build_program()
+    program = build_program("turnstile-host", "tests/hosts/llama.c")
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     with tempfile.TemporaryDirectory(dir=common.BUILD) as folder:
         model = pathlib.Path(folder, "tiny.gguf")
@@ -131,6 +139,7 @@ def main():
         common.add(counts, common.program([program, "interface", model]))
         lines = common.program([program, "chat", model, folder])
         common.add(counts, lines)
+        try_example(counts, model)
         in_python = chat_in_python(counts, python, model, folder)
     tokens, times, invalid = judge(counts, lines)
     for who, rows in times.items():

@@ -49,6 +49,9 @@ def main():
         jsonschema.Draft202012Validator(wanted, format_checker=jsonschema.FormatChecker()).validate(json.loads(bytes.fromhex(text)))
         tokens += int(count)
         counts["passed"] += 1
+    example = subprocess.run(["node", "bindings/node/example.js", DIST], stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    valid = example.returncode == 0 and set(json.loads(example.stdout)) == {"name", "age"}
+    counts["passed" if valid else "failed"] += 1
     versions = [subprocess.run(command, capture_output=True, text=True).stdout for command in (["node", "--version"], ["emcc", "--version"])]
     emcc = re.search(r"\d+\.\d+\.\d+", versions[1])[0]
     size = (DIST / "turnstile.wasm").stat().st_size
