@@ -31,7 +31,7 @@ static const char *const presets[] = {
     "glm4\0"
     "{\"name\":\"glm4\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":false},\"exclude\":[\"<think>\",\"</thin"
     "k>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\",\"end\":\"</tool_ca"
-    "ll>\"}]}",
+    "ll>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
     "gpt-oss\0"
     "{\"name\":\"gpt-oss\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\"<|channel|>commentary to=functions.{nam"
     "e} <|constrain|>json<|message|>\",\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\"<|channel|>commentary to=functions.{name}<|c"
