@@ -7,17 +7,20 @@
 
 #include "bench/batch.h"
 #include "bench/maskbench.h"
+#include "bench/sampler.h"
 #include "turnstile.h"
 
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "maskbench")) return bench_maskbench(argc - 1, argv + 1);
   if (argc > 1 && !strcmp(argv[1], "batch")) return bench_batch(argc - 1, argv + 1);
+  if (argc > 1 && !strcmp(argv[1], "sampler")) return bench_sampler(argc - 1, argv + 1);
   if (argc > 1 && !strcmp(argv[1], "--version")) {
     printf("turnstile-bench %s\n", tsl_version());
     return 0;
   }
   fprintf(stderr,
           "usage: turnstile-bench maskbench --vocab F --data F.jsonl[.xz] [option]...\n       turnstile-bench maskbench --help\n"
-          "       turnstile-bench batch --vocab F [--rounds N]\n");
+          "       turnstile-bench batch --vocab F [--rounds N]\n"
+          "       turnstile-bench sampler --vocab F --grammar F [--runs N] [--dump FOLDER]\n");
   return 2;
 }
