@@ -209,69 +209,67 @@ static bool close_under(tsl__exprs *x, tsl__expr e, letter_set *letters, reached
   return closed;
 }
 
-/* Look for a closed set within `letters`. `need`: the most that it takes to complete what is reached. */
-static bool explore(tsl__exprs *x, tsl__expr e, letter_set *letters, bool *ends, uint32_t *need) {
-  reached r;
-  for (unsigned round = 0; round < ROUNDS_MAX && count_bytes(&letters->bytes) >= TSL__LETTERS_MIN; round++) {
-    if (close_under(x, e, letters, &r)) {
-      *ends = false;
-      for (unsigned i = 0; i < r.n; i++) {
-        uint32_t shortest = tsl__expr_shortest(x, r.at[i]);
-        *ends |= tsl__expr_nullable(x, r.at[i]);
-        if (shortest > *need) *need = shortest;
-      }
-      return true;
-    }
-    if (r.full) return false;
+typedef enum explored { CLOSED, TOO_FEW, TOO_MANY_STATES } explored;
+
+/* What holds of all that is reached. `need` (may be NULL): the most that it takes to complete it. */
+static void sum_up(tsl__exprs *x, const reached *r, bool *ends, uint32_t *need) {
+  *ends = false;
+  for (unsigned i = 0; i < r->n; i++) {
+    *ends |= tsl__expr_nullable(x, r->at[i]);
+    uint32_t shortest = need ? tsl__expr_shortest(x, r->at[i]) : 0;
+    if (shortest && shortest > *need) *need = shortest;
   }
-  return false;
+}
+
+/* Look for a closed set within `letters`. */
+static explored explore(tsl__exprs *x, tsl__expr e, letter_set *letters, reached *r) {
+  for (unsigned round = 0; round < ROUNDS_MAX && count_bytes(&letters->bytes) >= TSL__LETTERS_MIN; round++) {
+    if (close_under(x, e, letters, r)) return CLOSED;
+    if (r->full) return TOO_MANY_STATES;
+  }
+  return TOO_FEW;
 }
 
 /* The letters that lead back to e itself: closed, whatever else there is. */
-static bool self_letters(tsl__exprs *x, tsl__expr e, letter_set *letters, bool *ends, uint32_t *need) {
+static bool self_letters(tsl__exprs *x, tsl__expr e, letter_set *letters, reached *r) {
   tsl__bytes edges;
   tsl__expr d = TSL__NONE;
-  reached wide = {.n = 1, .at = {e}};
+  *r = (reached){.n = 1, .at = {e}};
   tsl__boundaries(x, e, &edges);
   for (unsigned b = 0; b < 0x80; b++) {
     if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, e, (uint8_t)b);
     if (d != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
   }
-  if (has_wide(letters)) spread_wide(x, e, letters->wide, &wide);
-  if (wide.dead || wide.full || wide.n > 1) drop_wide(letters);
-  *ends = tsl__expr_nullable(x, e);
-  *need = tsl__expr_shortest(x, e);
+  if (has_wide(letters)) spread_wide(x, e, letters->wide, r);
+  if (r->dead || r->full || r->n > 1) drop_wide(letters);
+  r->n = 1;
   return count_bytes(&letters->bytes) >= TSL__LETTERS_MIN;
 }
 
 /* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
-static bool explore_wide(tsl__exprs *x, tsl__expr e, letter_set *letters, bool *ends, uint32_t *need) {
-  letter_set start = *letters, none = *letters;
-  unsigned tried = 0;
-  bool found = false;
+static bool explore_wide(tsl__exprs *x, tsl__expr e, letter_set *letters, reached *r) {
+  letter_set all = *letters, none = *letters;
   drop_wide(&none);
-  drop_wide(&start);
+  drop_wide(&all);
   if (has_wide(letters)) {
-    add_multibyte(&start.bytes);
-    *letters = start;
-    uint32_t own = *need;
-    found = explore(x, e, letters, ends, &own);
-    if (found && has_wide(letters)) return *need = own, true;
-    for (const tsl__exprs *layer = x; layer; layer = layer->parent)
+    unsigned tried = 0;
+    add_multibyte(&all.bytes);
+    letter_set with = all;
+    explored how = explore(x, e, &with, r);
+    if (how == CLOSED && has_wide(&with)) return *letters = with, true;
+    for (const tsl__exprs *layer = x; layer && how != TOO_MANY_STATES; layer = layer->parent)
       for (size_t i = 0; i < layer->wides.n && tried < WIDE_TRIES; i++, tried++) {
-        letter_set with = start;
+        with = all;
         with.wide = &layer->wides.at[i];
-        own = *need;
-        if (!explore(x, e, &with, ends, &own) || !has_wide(&with)) continue;
-        *letters = with;
-        return *need = own, true;
+        if (explore(x, e, &with, r) == CLOSED && has_wide(&with)) return *letters = with, true;
       }
+    *letters = all;
+    if (how == TOO_MANY_STATES && self_letters(x, e, letters, r)) return true;
   }
   *letters = none;
-  uint32_t own = *need;
-  if (explore(x, e, letters, ends, &own)) return *need = own, true;
-  *letters = start;
-  return self_letters(x, e, letters, ends, need);
+  if (explore(x, e, letters, r) == CLOSED) return true;
+  *letters = none;
+  return self_letters(x, e, letters, r);
 }
 
 /* ---- by structure --------------------------------------------------------------------------------------------- */
@@ -637,7 +635,9 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
     letters = (letter_set){.wide = NULL};
     live_bytes(x, inner, &letters.bytes);
     if (json) raw_only(&letters.bytes);
-    found = explore_wide(x, inner, &letters, &out->ends, &need);
+    reached r;
+    found = explore_wide(x, inner, &letters, &r);
+    if (found) sum_up(x, &r, &out->ends, limit != TSL__INF ? &need : NULL);
   }
   if (!found && calls_later) { /* free text before a call: what leads back here meets no call */
     letters = (letter_set){.wide = NULL};
