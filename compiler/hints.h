@@ -26,4 +26,15 @@ typedef struct tsl__letters {
 /* Fill *out for the frame `e`, its active loop (if any) being in `phase`. */
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out);
 
+/* ---- hints_like.c: hints's own ------------------------------------------------------------------------------------ */
+
+#define TSL__LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */
+
+/* e (under JSTR) without its length, if it has one: texts of *min to *limit characters (*limit TSL__INF: none found). */
+tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, uint32_t *min, uint32_t *limit);
+/* Fill in `like` of what is `rest` and at most `length` characters; `begun`: the active loop, if any, has its minimum; `json`: under JSTR. */
+void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out);
+/* Fill in `like` of e (under JSTR) if it forbids only texts that are long. */
+void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out);
+
 #endif

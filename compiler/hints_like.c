@@ -1,0 +1,211 @@
+/* hints_like.c - what a state is when its limits are far.
+ *
+ * Idea      A text that is far from every limit (of its length, of how often a group may be repeated) is followed as if there were none, so that one walk serves all
+ *           counts. Exact over tokens that are too short to reach a limit: an upper bound plays no part before it is met, neither in what may come next nor in
+ *           the shortest completion.
+ *           The length goes first: what is left without it does not depend on the position any more. Then groups, then automata that know their own limits.
+ *           Forbidden texts are a limit too: as long as none of them can be spelled, all texts go.
+ * Example   (\S+\s+){0,49}\S+ of at most 500 characters is walked as (\S+\s+){0,49}\S+, and that as (\S+\s+)*\S+, one walk for all words.
+ * Tested by tests/test_oracle.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/hints.h"
+
+#define DEPTH_MAX 64u /* of expressions that are looked into by structure */
+#define NEED_STATES_MAX 512u
+#define NEED_UNKNOWN UINT32_MAX
+#define ALTERNATIVES_MAX 64u
+
+static tsl__known_need *need_slot(const tsl__exprs *x, tsl__expr e) {
+  uint32_t mask = x->need_slots - 1, i = (uint32_t)tsl__mix(e) & mask;
+  while (x->needs[i].e && x->needs[i].e != e) i = (i + 1) & mask;
+  return &x->needs[i];
+}
+
+static bool need_grow(tsl__exprs *x) {
+  tsl__known_need *old = x->needs;
+  uint32_t old_slots = x->need_slots, slots = old_slots ? old_slots * 2 : 256;
+  tsl__known_need *fresh = tsl__alloc_zero(&x->alloc, slots * sizeof *fresh);
+  if (!fresh) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  x->needs = fresh;
+  x->need_slots = slots;
+  for (uint32_t i = 0; i < old_slots; i++)
+    if (old[i].e) *need_slot(x, old[i].e) = old[i];
+  tsl__free(&x->alloc, old, old_slots * sizeof *old);
+  return true;
+}
+
+static bool need_put(tsl__exprs *x, tsl__expr e, uint32_t need) {
+  if (x->need_count * 2 >= x->need_slots && !need_grow(x)) return false;
+  tsl__known_need *slot = need_slot(x, e);
+  if (!slot->e) x->need_count++;
+  *slot = (tsl__known_need){e, need};
+  return true;
+}
+
+/* Everything that e leads to, up to NEED_STATES_MAX expressions: the longest of their shortest texts in bytes, which bounds the characters. */
+static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
+  if (x->need_slots && need_slot(x, e)->e) return need_slot(x, e)->need;
+  tsl__expr reached_at[NEED_STATES_MAX];
+  uint32_t n = 0, need = 0;
+  reached_at[n++] = e;
+  if (!need_put(x, e, NEED_UNKNOWN)) return NEED_UNKNOWN;
+  for (uint32_t i = 0; i < n && need != NEED_UNKNOWN && tsl__exprs_step(x); i++) {
+    tsl__bytes edges;
+    uint32_t shortest = tsl__expr_shortest(x, reached_at[i]);
+    if (shortest > need) need = shortest;
+    tsl__boundaries(x, reached_at[i], &edges);
+    for (unsigned b = 0; b < 256 && need != NEED_UNKNOWN; b++) {
+      tsl__expr d = b == 0 || tsl__bytes_has(&edges, b) ? tsl__derive_plain(x, reached_at[i], (uint8_t)b) : TSL__NONE;
+      if (!d) continue;
+      tsl__known_need *slot = need_slot(x, d);
+      if (slot->e) {
+        if (slot->need != NEED_UNKNOWN && slot->need > need) need = slot->need;
+        continue;
+      }
+      if (n == NEED_STATES_MAX || !need_put(x, d, NEED_UNKNOWN)) need = NEED_UNKNOWN;
+      else reached_at[n++] = d;
+    }
+  }
+  for (uint32_t i = 0; i < n && x->status == TSL_OK; i++) need_put(x, reached_at[i], need);
+  return x->status == TSL_OK ? need : NEED_UNKNOWN;
+}
+
+/* The fewest characters of a text; a lower bound. */
+static uint32_t characters_of(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  uint64_t total = 0;
+  if (depth > DEPTH_MAX) return 0;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_BYTES: {
+    const tsl__bytes *set = tsl__set_at(x, n.a);
+    return !set->w[2];
+  }
+  case TSL__K_LIT: {
+    const uint8_t *at = tsl__literal_at(x, n.a);
+    for (uint32_t i = 0; i < n.b; i++) total += (at[i] & 0xC0) != 0x80;
+    break;
+  }
+  case TSL__K_SEQ: total = (uint64_t)characters_of(x, n.a, depth + 1) + characters_of(x, n.b, depth + 1); break;
+  case TSL__K_ALT:
+    total = TSL__INF;
+    for (uint32_t i = 0; i < n.b; i++) {
+      uint32_t one = characters_of(x, tsl__list_at(x, n.a)[i], depth + 1);
+      if (one < total) total = one;
+    }
+    break;
+  case TSL__K_REPEAT: total = (uint64_t)n.b * characters_of(x, n.a, depth + 1); break;
+  default: return 0;
+  }
+  return total > TSL__INF ? TSL__INF : (uint32_t)total;
+}
+
+struct relaxing {
+  tsl__exprs *x;
+  bool begun;     /* the active loop has its minimum */
+  uint32_t limit; /* characters that are read before a maximum is met, at least */
+  uint32_t unit;  /* characters of an iteration of the active loop, at least; 0: it was left as it is */
+};
+
+/* e with the maxima of its groups' repetitions taken away, where it takes a long text to get there. */
+static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
+  tsl__exprs *x = r->x;
+  tsl__node n = tsl__node_at(x, e);
+  if (depth > DEPTH_MAX || n.flags & TSL__CALLS) return e;
+  if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) && (r->unit = characters_of(x, n.a, 0)))
+    return tsl__expr_star(x, relax(r, n.a, depth + 1));
+  if (n.kind == TSL__K_SEQ) {
+    tsl__expr head = relax(r, n.a, depth + 1), tail = relax(r, n.b, depth + 1);
+    return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
+  }
+  if (n.kind == TSL__K_NATIVE) {
+    const tsl__native native = *tsl__native_at(x, n.a);
+    uint32_t far = 0, param = native.ops->like ? native.ops->like(native.ctx, n.b, &far) : n.b;
+    if (param == n.b || far < TSL__LIKE_ENOUGH) return e;
+    if (far < r->limit) r->limit = far;
+    return tsl__expr_native(x, native.ops, native.ctx, param);
+  }
+  if (n.kind == TSL__K_JSTR) {
+    tsl__expr text = relax(r, n.a, depth + 1);
+    return text == n.a ? e : tsl__expr_json_string(x, text);
+  }
+  if (n.kind == TSL__K_ALT) {
+    tsl__expr all[ALTERNATIVES_MAX];
+    bool changed = false;
+    if (n.b > ALTERNATIVES_MAX) return e;
+    for (uint32_t i = 0; i < n.b; i++) {
+      tsl__expr one = tsl__list_at(x, n.a)[i];
+      all[i] = relax(r, one, depth + 1);
+      changed |= all[i] != one;
+    }
+    return changed ? tsl__expr_alt_n(x, all, n.b) : e;
+  }
+  if (n.kind != TSL__K_REPEAT || tsl__node_at(x, n.a).flags & TSL__CHAR) return e;
+  tsl__expr body = relax(r, n.a, depth + 1);
+  uint64_t far = n.c == TSL__INF ? TSL__INF : (uint64_t)n.c * characters_of(x, n.a, 0);
+  uint32_t max = far >= TSL__LIKE_ENOUGH ? TSL__INF : n.c;
+  if (max != n.c && far < r->limit) r->limit = (uint32_t)far;
+  return body == n.a && max == n.c ? e : tsl__expr_repeat(x, body, n.b, max);
+}
+
+/* Texts that end before any limit is met are those of an expression without limits: that of the length, and those of repeated groups. */
+void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out) {
+  struct relaxing r = {x, begun, TSL__INF, 0};
+  tsl__expr relaxed = relax(&r, rest, 0);
+  if (tsl__node_at(x, relaxed).loop) return;
+  if (length != TSL__INF) { /* first the length: what is left without it depends on the position no more */
+    uint32_t need = need_of(x, relaxed);
+    if (need == NEED_UNKNOWN || need >= length) return;
+    out->like = tsl__expr_json_string(x, rest);
+    out->like_limit = length - need;
+    out->like_dead = length;
+  } else if (relaxed != rest) {
+    out->like = json ? tsl__expr_json_string(x, relaxed) : relaxed;
+    out->like_limit = r.limit;
+    out->like_dead = TSL__INF;
+    out->like_unit = r.unit;
+  }
+}
+
+/* Texts but those that hold something long: far from that, all texts. A text shorter than every forbidden one is none of them; so is what completes it, if there is room
+ * for that. */
+void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+  tsl__node n = tsl__node_at(x, e);
+  tsl__expr rest[8];
+  uint32_t count = 0, limit = TSL__INF;
+  if (n.kind != TSL__K_AND || n.b > 8) return;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr c = tsl__list_at(x, n.a)[i];
+    tsl__node m = tsl__node_at(x, c);
+    uint32_t far = m.kind == TSL__K_NOT ? characters_of(x, m.a, 0) : 0;
+    if (far <= TSL__LIKE_ENOUGH) rest[count++] = c;
+    else if (far < limit) limit = far;
+  }
+  if (limit == TSL__INF || count == 0) return;
+  tsl__expr left = tsl__and_n(x, rest, count);
+  uint32_t need = tsl__node_at(x, left).flags & TSL__TEXTUAL ? need_of(x, left) : NEED_UNKNOWN;
+  if (need == NEED_UNKNOWN || need >= limit - TSL__LIKE_ENOUGH) return;
+  out->like = tsl__expr_json_string(x, left);
+  out->like_limit = limit - 1 - need;
+  out->like_dead = TSL__INF;
+}
+
+/* Texts of at most n characters: the limit matters only near it. Returns what is left of e without that conjunct. */
+tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, uint32_t *min, uint32_t *limit) {
+  tsl__node n = tsl__node_at(x, e);
+  tsl__expr rest[8];
+  uint32_t count = 0;
+  *min = 0;
+  *limit = TSL__INF;
+  if (n.kind != TSL__K_AND || n.b > 8) return e;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr c = tsl__list_at(x, n.a)[i];
+    tsl__node m = tsl__node_at(x, c);
+    if (m.kind == TSL__K_REPEAT && m.a == x->any_char && *limit == TSL__INF) *min = m.b, *limit = m.c;
+    else rest[count++] = c;
+  }
+  if (*limit == TSL__INF || count == 0) return e;
+  tsl__expr left = tsl__and_n(x, rest, count); /* which need not be texts any more: the length saw to that */
+  return tsl__node_at(x, left).flags & TSL__TEXTUAL ? left : tsl__expr_and(x, tsl__expr_text(x), left);
+}
