@@ -9,18 +9,21 @@
 
 typedef struct settings {
   uint64_t count;
+  uint64_t beam; /* width; 0: texts are drawn */
   bool raw;
   bool stats;
   float below; /* steps with less legal mass are listed */
 } settings;
 
 static bool set_count(void *to, const char *value) { return cli_number(value, 1, UINT32_MAX, &((settings *)to)->count); }
+static bool set_beam(void *to, const char *value) { return cli_number(value, 1, 65536, &((settings *)to)->beam); }
 static bool set_raw(void *to, const char *value) { return (void)value, ((settings *)to)->raw = true; }
 static bool set_stats(void *to, const char *value) { return (void)value, ((settings *)to)->stats = true; }
 static bool set_below(void *to, const char *value) { return cli_real(value, 0, 1, &((settings *)to)->below); }
 
 static const cli_option table[] = {
     {"-n", "N", "how many texts (default 1)", set_count},
+    {"--beam", "B", "nothing is drawn: the -n most likely texts that following the B best beginnings at once finds, 1 to 65536", set_beam},
     {"--stats", NULL, "say on stderr where the grammar fought the model: steps with little probability on allowed tokens", set_stats},
     {"--stats-below", "P", "with --stats: list steps where less than P of it was allowed, 0 to 1 (default 0.01)", set_below},
     {"-0", NULL, "write the texts as they are, each followed by a NUL byte", set_raw},
@@ -135,6 +138,43 @@ static int generate(generation *g, const settings *o, bool json) {
   return code;
 }
 
+/* The n-gram model as beams ask for it. */
+static tsl_status ask_model(void *ctx, const tsl_prefix *prefixes, size_t n, float *logits) {
+  const generation *g = ctx;
+  for (size_t i = 0; i < n; i++) {
+    ngram_state state = ngram_start(g->model);
+    for (size_t k = 0; k < prefixes[i].count; k++) {
+      size_t length;
+      const uint8_t *bytes = tsl_vocab_bytes(g->vocab, prefixes[i].tokens[k], &length);
+      if (tsl_vocab_is_special(g->vocab, prefixes[i].tokens[k])) length = 0; /* special tokens are not text */
+      for (size_t b = 0; b < length; b++) ngram_read(g->model, &state, bytes[b]);
+    }
+    ngram_logits(g->model, &state, NULL, logits + i * tsl_vocab_logits_width(g->vocab));
+  }
+  return TSL_OK;
+}
+
+/* The most likely texts, the best first. */
+static int generate_beams(generation *g, const source *s, const settings *o) {
+  tsl_beams *beams;
+  tsl_error error;
+  tsl_beam_options how = {(uint32_t)o->beam, (uint32_t)o->count, (uint32_t)(g->max_tokens < UINT32_MAX ? g->max_tokens : UINT32_MAX), 0};
+  tsl_status status = tsl_beam_search(s->grammar, ask_model, g, &how, NULL, &beams, &error);
+  if (status != TSL_OK) cli_complain("beam search: %s", error.message);
+  if (status != TSL_OK) return status == TSL_ERR_LIMIT ? CLI_NO : CLI_BAD;
+  for (size_t i = 0; i < tsl_beams_count(beams); i++) {
+    cli_text text = {0};
+    size_t length;
+    const char *bytes = tsl_beams_text(beams, i, &length);
+    cli_text_add(&text, bytes, length);
+    if (o->raw) fwrite(bytes, 1, length + 1, stdout); /* the NUL after the text included */
+    else print_line(&text, s->kind == SOURCE_SCHEMA);
+    cli_text_free(&text);
+  }
+  tsl_beams_free(beams);
+  return CLI_OK;
+}
+
 static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
@@ -151,7 +191,7 @@ static int run(int argc, char **argv) {
   if (code == CLI_OK && !arguments.help) {
     code = generation_open(&g, &s, &how) ? CLI_OK : CLI_BAD;
     if (code == CLI_OK) {
-      code = generate(&g, &o, s.kind == SOURCE_SCHEMA);
+      code = o.beam ? generate_beams(&g, &s, &o) : generate(&g, &o, s.kind == SOURCE_SCHEMA);
       generation_close(&g);
     }
   }
@@ -166,6 +206,7 @@ const cli_command cli_generate = {
     "\\n\n"
     "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws compact).\n"
     "--stats needs the model's opinion of all tokens, so it is slower, and the texts are others than without it.\n"
+    "--beam finds the same texts whatever the seed; it weighs all spellings that the grammar allows.\n"
     "A text ends when the model ends it, or when just enough tokens are left for its shortest completion.\n"
     "exit codes: 0 all texts are complete; 1 a text was cut, because even the shortest one needs more than --max-tokens (it is shown on\n"
     "stderr, not written); 2 the call, the grammar or a file is bad.\n",

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "completion.h"
-
-#define ROOM 32u /* tokens that a completion may have grown by before it is planned anew */
-
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
 generation_settings generation_defaults(void) { return (generation_settings){.sampler = {.temperature = 1, .top_p = 1}}; }
@@ -65,6 +61,7 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   g->logits = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->logits);
   g->model = ngram_new(s->vocab);
   tsl_status status = g->model ? tsl_matcher_new(s->grammar, NULL, &g->matcher) : TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK) status = tsl_budget_new(s->grammar, NULL, &g->budget);
   if (status == TSL_OK) status = tsl_sampler_new(&settings->sampler, NULL, &g->sampler);
   if (status != TSL_OK) {
     cli_complain("cannot start a generation: %s", tsl_status_name(status));
@@ -78,6 +75,7 @@ bool generation_open(generation *g, const source *s, const generation_settings *
 
 void generation_close(generation *g) {
   tsl_sampler_free(g->sampler);
+  tsl_budget_free(g->budget);
   tsl_matcher_free(g->matcher);
   ngram_free(g->model);
   free(g->mask);
@@ -98,7 +96,6 @@ void generation_restart(generation *g) {
   free(g->closing);
   g->closing = NULL;
   g->closing_count = g->closing_next = 0;
-  g->planned = false;
 }
 
 static generation_result failed(const char *what, tsl_status status) {
@@ -108,53 +105,23 @@ static generation_result failed(const char *what, tsl_status status) {
 
 /* ---- closing in time ------------------------------------------------------------------------------------------ */
 
-/* The longest allowed token that spells the beginning of `text`, or TSL_NO_TOKEN. */
-static tsl_token longest_token(const generation *g, tsl_matcher *m, const char *text, size_t length, size_t *spelled) {
-  tsl_token best = TSL_NO_TOKEN;
-  *spelled = 0;
-  if (tsl_matcher_mask(m, g->mask) != TSL_OK) return best;
-  for (tsl_token t = 0; t < tsl_vocab_size(g->vocab); t++) {
-    if (!tsl_mask_has(g->mask, t) || tsl_vocab_is_special(g->vocab, t)) continue;
-    size_t n;
-    const uint8_t *bytes = tsl_vocab_bytes(g->vocab, t, &n);
-    if (n <= *spelled || n > length || memcmp(bytes, text, n)) continue;
-    best = t;
-    *spelled = n;
-  }
-  return best;
-}
-
-/* The tokens of a shortest completion go to g->closing. False if there is none, or the vocabulary can't spell it. */
+/* The tokens of a short completion go to g->closing. False if there is none. */
 static bool plan_closing(generation *g) {
-  cli_text rest = {0};
-  tsl_matcher *m = NULL;
-  bool ok = completion_find(g->matcher, &rest) && tsl_matcher_fork(g->matcher, &m) == TSL_OK;
+  size_t count;
   free(g->closing);
-  g->closing = cli_allocate(rest.length, sizeof *g->closing);
+  g->closing = NULL;
   g->closing_count = g->closing_next = 0;
-  for (size_t at = 0, spelled; ok && at < rest.length; at += spelled) {
-    tsl_token t = longest_token(g, m, rest.at + at, rest.length - at, &spelled);
-    ok = t != TSL_NO_TOKEN && tsl_matcher_accept(m, t) == TSL_OK;
-    if (ok) g->closing[g->closing_count++] = t;
-  }
-  tsl_matcher_free(m);
-  cli_text_free(&rest);
-  if (!ok) g->closing_count = 0;
-  return ok;
+  if (tsl_budget_completion(g->budget, g->matcher, NULL, 0, &count) != TSL_OK) return false;
+  g->closing = cli_allocate(count, sizeof *g->closing);
+  if (tsl_budget_completion(g->budget, g->matcher, g->closing, count, &count) != TSL_OK) return false;
+  g->closing_count = count;
+  return true;
 }
 
-/* Can the text be completed with that many more tokens? A token spells at least one byte, so while there is plenty of room nothing is planned; nor is it
- * while the last plan still has room for what has been added since. */
+/* Can the text be completed with that many more tokens? */
 static bool fits(generation *g, uint64_t left) {
-  uint64_t bytes = shortest(g->matcher), more = bytes > g->planned_bytes ? bytes - g->planned_bytes : 0;
-  if (bytes < left / 4 && left > 4 * ROOM) return true;
-  if (g->planned && g->planned_tokens + more + ROOM < left) return true;
-  bool ok = plan_closing(g) && g->closing_count <= left;
-  g->planned = ok;
-  g->planned_bytes = bytes;
-  g->planned_tokens = g->closing_count;
-  g->closing_count = 0;
-  return ok;
+  size_t count;
+  return tsl_budget_completion(g->budget, g->matcher, NULL, 0, &count) == TSL_OK && count <= left;
 }
 
 /* ---- steps ---------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* generation.h - writing a text under a grammar, token by token, with the n-gram model in the place of a language model.
  *
  * Every step: mask, logits, draw, accept. Texts end: before a token is kept, the rest must still fit into what is left of `max_tokens`; if it would
- * not, the token is taken back and a shortest completion is written instead (completion.h), spelled with the longest tokens that the mask
- * allows. Only a text whose shortest completion does not fit from the beginning is cut.
+ * not, the token is taken back and a short completion is written instead (tsl_budget_completion). Only a text whose shortest completion does
+ * not fit from the beginning is cut.
  * Tested by tests/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -34,6 +34,7 @@ typedef struct generation {
   const generation_settings *settings;
   tsl_vocab *vocab; /* borrowed */
   tsl_matcher *matcher;
+  tsl_budget *budget;
   tsl_sampler *sampler;
   ngram *model;
   ngram_state state;
@@ -48,8 +49,6 @@ typedef struct generation {
   uint64_t max_tokens;
   tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
   size_t closing_count, closing_next;
-  bool planned; /* a completion was found before: of planned_tokens, when planned_bytes were missing */
-  uint64_t planned_bytes, planned_tokens;
 } generation;
 
 typedef struct generation_step {

@@ -243,6 +243,9 @@ def generate_options():
     for tokens in range(8, 40, 4):
         stdout, _ = expect(0, ["generate", "--regex", "[a-z ]*(\\([a-z ]*\\))*", "--max-tokens", tokens, "--seed", tokens])
         expect(0, ["generate", "--schema", files("deep.json", {"type": "array", "items": {"$ref": "#"}, "maxItems": 3}), "--max-tokens", tokens])
+    stdout, _ = expect(0, ["generate", "--regex", "(the|thequ|zzzz)( name)?", "--beam", "8", "-n", "3"])
+    check(stdout.split(b"\n")[0] in (b"the", b"the name") and len(set(stdout.split(b"\n"))) == 4, "--beam finds likely texts, each once")
+    expect(1, ["generate", "--regex", "zqzqzq", "--beam", "2", "--max-tokens", "2"], err="max_tokens is 2, but the shortest completion takes")
     stdout, _ = expect(0, ["generate", "--schema", files("long.json", {"type": "string", "minLength": 1500, "maxLength": 1600})])
     check(1500 <= len(json.loads(stdout)) <= 1600, "without --max-tokens there is room for the shortest text")
     for option, value in [("--temperature", "-1"), ("--temperature", "x"), ("--top-p", "1.5"), ("--min-p", "-0.1"), ("--top-k", "-3"), ("-n", "0"),
