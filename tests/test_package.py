@@ -150,6 +150,20 @@ def test_grammars():
     check(grammar.stats()["states"] > 0 and len(grammar.dump()) > 0 and grammar.vocab is vocab, "stats, dump, vocab")
 
 
+def test_tools():
+    tag = {"structures": [{"begin": "<f>", "schema": SCHEMA, "end": "</f>"}], "triggers": ["<f"]}
+    g = T.Grammar.tags(vocab, tag, whitespace="compact")
+    check(g.matcher().accept_bytes('free <f>{"a":1}</f> text') and not g.matcher().accept_bytes('<f>{"a": 1}'), "a structural tag")
+    raises(T.GrammarError, lambda: T.Grammar.tags(vocab, {}), "a structural tag that is none")
+    check(len(T.tool_presets()) > 1 and all(text.startswith("{") for text in T.tool_presets().values()), "presets")
+    tools = [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}]
+    for name in T.tool_presets():
+        check(T.Grammar.tools(vocab, {"tools": tools}, preset=name, tool_choice="required", parallel=False, thinking="off").matcher().next_bytes(), f"tools, {name}")
+    raises(T.ArgumentError, lambda: T.Grammar.tools(vocab, tools, preset="nobody's"), "no such preset")
+    raises(T.ArgumentError, lambda: T.Grammar.tools(vocab, tools, preset=next(iter(T.tool_presets())), tool_choice="jump"), "no such tool")
+    raises(ValueError, lambda: T.Grammar.tools(vocab, tools, preset=next(iter(T.tool_presets())), thinking="hard"), "no such thinking")
+
+
 def test_cancel():
     flag = T.Cancel()
     flag.set()
@@ -301,7 +315,7 @@ def test_overhead():
     check(best < 500, f"mask + accept take {best:.0f} ns")
 
 
-for test in (test_arrays, test_moving, test_grammars, test_cancel, test_vocab, test_sampler, test_batch, test_threads, test_life, test_overhead):
+for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_batch, test_threads, test_life, test_overhead):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed" + (f", {skipped} skipped" if skipped else ""))
 sys.exit(not all(results))

@@ -168,6 +168,51 @@ static PyObject *grammar_gbnf(PyObject *type, PyObject *args) {
   return finish((PyTypeObject *)type, &j, status, &error, grammar);
 }
 
+/* (order, whitespace, whitespace_max, indent): how the JSON inside tags and tool calls is written. */
+static int read_style(PyObject *style, tsl_schema_options *options) {
+  int order, whitespace;
+  if (!PyArg_ParseTuple(style, "iiII", &order, &whitespace, &options->whitespace_max, &options->indent)) return -1;
+  options->order = (tsl_order)order;
+  options->whitespace = (tsl_whitespace)whitespace;
+  return 0;
+}
+
+static PyObject *grammar_tags(PyObject *type, PyObject *args) {
+  PyObject *vocab, *text, *limits, *style;
+  tsl_schema_options options = {0};
+  job j;
+  if (!PyArg_ParseTuple(args, "OOOO!", &vocab, &text, &limits, &PyTuple_Type, &style) || read_style(style, &options) < 0 ||
+      read_job(vocab, text, limits, &j) < 0)
+    return NULL;
+  tsl_grammar *grammar = NULL;
+  tsl_error error = {0};
+  tsl_status status;
+  Py_BEGIN_ALLOW_THREADS
+  status = tsl_grammar_tags(j.vocab->vocab, j.text, (size_t)j.length, &options, &j.limits, &grammar, &error);
+  Py_END_ALLOW_THREADS
+  return finish((PyTypeObject *)type, &j, status, &error, grammar);
+}
+
+static PyObject *grammar_tools(PyObject *type, PyObject *args) {
+  PyObject *vocab, *text, *limits, *style;
+  tsl_schema_options schema = {0};
+  tsl_tools_options options = {.schema = &schema};
+  int thinking;
+  job j;
+  if (!PyArg_ParseTuple(args, "OOOO!szii", &vocab, &text, &limits, &PyTuple_Type, &style, &options.preset, &options.tool_choice, &options.parallel,
+                        &thinking) ||
+      read_style(style, &schema) < 0 || read_job(vocab, text, limits, &j) < 0)
+    return NULL;
+  options.thinking = (tsl_thinking)thinking;
+  tsl_grammar *grammar = NULL;
+  tsl_error error = {0};
+  tsl_status status;
+  Py_BEGIN_ALLOW_THREADS
+  status = tsl_grammar_tools(j.vocab->vocab, j.text, (size_t)j.length, &options, &j.limits, &grammar, &error);
+  Py_END_ALLOW_THREADS
+  return finish((PyTypeObject *)type, &j, status, &error, grammar);
+}
+
 static void grammar_dealloc(PyObject *self) {
   core_grammar *g = (core_grammar *)self;
   tsl_grammar_release(g->grammar);
@@ -219,6 +264,8 @@ static PyMethodDef methods[] = {
   {"_json_schema", (PyCFunction)grammar_json_schema, METH_VARARGS | METH_CLASS, NULL},
   {"_regex", (PyCFunction)grammar_regex, METH_VARARGS | METH_CLASS, NULL},
   {"_gbnf", (PyCFunction)grammar_gbnf, METH_VARARGS | METH_CLASS, NULL},
+  {"_tags", (PyCFunction)grammar_tags, METH_VARARGS | METH_CLASS, NULL},
+  {"_tools", (PyCFunction)grammar_tools, METH_VARARGS | METH_CLASS, NULL},
   {"_report", grammar_report, METH_NOARGS, NULL},
   {"stats", grammar_stats, METH_NOARGS,
    "stats($self, /)\n--\n\nA dict: memory in bytes, and the number of exprs, states, walks, masks, stacks and walk_steps so far."},

@@ -107,12 +107,26 @@ static PyObject *count_mask(PyObject *module, PyObject *mask) {
 
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
+static PyObject *tool_presets(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  PyObject *dict = PyDict_New();
+  const char *name, *json;
+  for (size_t i = 0; dict && tsl_tools_preset(i, &name, &json); i++) {
+    PyObject *text = PyUnicode_FromString(json);
+    if (!text || PyDict_SetItemString(dict, name, text) < 0) Py_CLEAR(dict);
+    Py_XDECREF(text);
+  }
+  return dict;
+}
+
 static PyMethodDef functions[] = {
   {"fill_batch", (PyCFunction)(void (*)(void))core_fill_batch, METH_VARARGS | METH_KEYWORDS, core_fill_batch_doc},
   {"apply_mask", apply_mask, METH_VARARGS,
    "apply_mask(mask, logits, /)\n--\n\nSet the logits of tokens that are not in the mask to -inf, in place.\n\n`logits` is float32, float16 or bfloat16 in host memory, one\n"
    "row or (rows, width); `mask` has as many rows, of at least ceil(width / 32) words each. Runs without the interpreter's lock."},
   {"count_mask", count_mask, METH_O, "count_mask(mask, /)\n--\n\nHow many tokens a mask allows (all rows together)."},
+  {"tool_presets", tool_presets, METH_NOARGS,
+   "tool_presets()\n--\n\nThe presets of Grammar.tools: a dict from name to JSON text, which can be changed and given in a name's place."},
   {NULL, NULL, 0, NULL},
 };
 

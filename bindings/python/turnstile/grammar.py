@@ -39,10 +39,8 @@ class Grammar(_core.Grammar):
 
         Every keyword is enforced or the call raises, with `pointer` naming it: GrammarError (malformed, or nothing satisfies it), UnsupportedError.
         """
-        if not isinstance(schema, (str, bytes)):
-            schema = json.dumps(schema, ensure_ascii=False, allow_nan=False)
         style, most = _whitespace(whitespace)
-        return cls._json_schema(vocab, schema, _limits(**limits), _one_of(_ORDERS, order, "order"), style, most, indent, _one_of(_DRAFTS, str(draft), "draft"),
+        return cls._json_schema(vocab, _text(schema), _limits(**limits), _one_of(_ORDERS, order, "order"), style, most, indent, _one_of(_DRAFTS, str(draft), "draft"),
                                 ignore_formats, nullable, max_nesting, resolver, base_uri)
 
     @classmethod
@@ -72,6 +70,27 @@ class Grammar(_core.Grammar):
         """Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed; `root` is its start rule."""
         return cls._gbnf(vocab, text, _limits(**limits), root)
 
+    @classmethod
+    def tags(cls, vocab, structure, *, order="schema", whitespace="any", indent=2, **limits):
+        """Compile a structural tag (JSON text, or a dict): free text with JSON or other formats between tags; docs/tools.md describes the formats.
+        `order`, `whitespace` and `indent` hold for the JSON in it, as for json_schema."""
+        return cls._tags(vocab, _text(structure), _limits(**limits), _style(order, whitespace, indent))
+
+    @classmethod
+    def tools(cls, vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", order="schema", whitespace="any", indent=2, **limits):
+        """What a model may answer to a request with tools.
+
+        request      the body as it is sent (JSON text, or a dict or list): OpenAI's chat completions or responses, Anthropic's messages, MCP's tools/list, or
+                     a bare array of tools
+        preset       how the model writes calls: a name out of tool_presets(), or the JSON text of a preset
+        tool_choice  "auto", "required", "none" or a tool's name; None: what the request says, else auto
+        parallel     may there be several calls; None: what the request says, else yes
+        thinking     "auto": the text may begin with a thinking block; "on": it must; "off": it must not
+        """
+        several = 0 if parallel is None else 1 if parallel else -1
+        return cls._tools(vocab, _text(request), _limits(**limits), _style(order, whitespace, indent), preset, tool_choice, several,
+                          _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"))
+
     def report(self):
         """What of a JSON Schema is enforced: a list of dicts with pointer, keyword, status ("enforced" or "no effect") and reason."""
         return json.loads(self._report())
@@ -96,6 +115,15 @@ def _whitespace(whitespace):
     if isinstance(whitespace, int) and not isinstance(whitespace, bool):
         return 2, whitespace
     return _one_of({"any": 0, "compact": 1, "pretty": 3}, whitespace, "whitespace (or an int)"), 0
+
+
+def _style(order, whitespace, indent):
+    return _one_of(_ORDERS, order, "order"), *_whitespace(whitespace), indent
+
+
+def _text(value):
+    """JSON text as it stands, or that of a dict or list."""
+    return value if isinstance(value, (str, bytes)) else json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _literal(text):

@@ -4,7 +4,7 @@
     turnstile.sglang.register()     # before the server starts, in the process that starts it
     # then: --grammar-backend turnstile
 
-Requests with `json_schema`, `regex` and `ebnf` (GBNF) are served; `structural_tag` is refused. A grammar that can't be compiled becomes SGLang's
+Requests with `json_schema`, `regex`, `ebnf` (GBNF) and `structural_tag` are served. A grammar that can't be compiled becomes SGLang's
 InvalidGrammarObject, with the JSON pointer and the reason, which fails that request alone. Reasoning models: a backend that is registered has to
 see to the thinking part itself; that is done by SGLang's own wrapper, ReasonerGrammarBackend, as for the built-in backends.
 
@@ -131,7 +131,7 @@ class Backend(host.BaseGrammarBackend):
         return self._dispatch("ebnf", lambda: Grammar.gbnf(self._vocab, key_string))
 
     def dispatch_structural_tag(self, key_string):
-        return host.InvalidGrammarObject("Turnstile does not support structural tags of SGLang")
+        return self._dispatch("structural tag", lambda: Grammar.tags(self._vocab, key_string, whitespace=self._whitespace))
 
 
 def create(server_args, tokenizer, vocab_size, eos_token_ids=None):

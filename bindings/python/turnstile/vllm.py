@@ -7,7 +7,7 @@ plug-in point for backends, so it is put in place of the built-in ones, in one o
     turnstile.vllm.register()           # before the first LLM or engine is made, in programs with VLLM_ENABLE_V1_MULTIPROCESSING=0
 
 A request that Turnstile can't compile is refused with the JSON pointer and the reason (HTTP 400), and never handed to another backend. "grammar" is GBNF,
-which vLLM calls EBNF; "structural_tag" is refused. Whitespace between tokens of JSON is bounded by MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace.
+which vLLM calls EBNF. Whitespace between tokens of JSON is bounded by MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace.
 
 The logits processor needs no registration at all: vLLM finds it by the entry point vllm.logits_processors. It is asked for per request,
 
@@ -56,6 +56,8 @@ def compile_request(vocab, request_type, spec, compact=False):
         return Grammar.choice(vocab, json.loads(spec))
     if request_type == StructuredOutputOptions.GRAMMAR:
         return Grammar.gbnf(vocab, spec)
+    if request_type == StructuredOutputOptions.STRUCTURAL_TAG:
+        return Grammar.tags(vocab, spec, **options)
     raise UnsupportedError(f"Turnstile does not support {request_type.name} requests of vLLM")
 
 

@@ -110,9 +110,14 @@ validate(*generate([compiled(backend, ("json", json.dumps(SCHEMA)))], ["z"])[0][
 check(compiled(backend, keys[0]).grammar_stats.is_cache_hit, "statistics of a cached grammar")
 
 for key, part in ((("json", '{"properties": {"a": {"type": "strin"}}}'), "/properties/a/type"), (("json", "{"), "json"), (("regex", "a("), "parenthesis"),
-                  (("ebnf", "root ::= x"), "x"), (("structural_tag", "{}"), "structural tags")):
+                  (("ebnf", "root ::= x"), "x"), (("structural_tag", "{}"), "structural tag")):
     value = backend.get_cached_or_future_value(key, False)[0].result()
     check(isinstance(value, host.InvalidGrammarObject) and part in value.error_message, f"{key}: {value}")
+
+
+tag = compiled(backend, ("structural_tag", json.dumps({"structures": [{"begin": "<f>", "schema": PAIR, "end": "</f>"}], "triggers": ["<f"]})))
+tags = tokenizer.encode('so <f>["left",true]</f> on', add_special_tokens=False)
+check(tag._matcher.validate(tags) == len(tags) and tag._matcher.validate(tokenizer.encode('<f>["up"', add_special_tokens=False)) < 4, "structural tags")
 
 
 # Speculative decoding: a tree of drafts is walked with accept_token and rollback, and a rejected draft raises ValueError and changes nothing.

@@ -104,7 +104,10 @@ def contract():
     check(schema._matcher.grammar is other._matcher.grammar and schema._matcher is not other._matcher, "a grammar is compiled once, requests have their own place")
     backend.compile_grammar(StructuredOutputOptions.JSON_OBJECT, "").fill_bitmask(masks, 1)
     check(all(tokenizer.decode([t]).lstrip().startswith("{") or not tokenizer.decode([t]).strip() for t in allowed(1)), "json_object")
-    raises(turnstile.UnsupportedError, lambda: backend.compile_grammar(StructuredOutputOptions.STRUCTURAL_TAG, "{}"), "structural tags", "STRUCTURAL_TAG")
+    raises(turnstile.GrammarError, lambda: backend.compile_grammar(StructuredOutputOptions.STRUCTURAL_TAG, "{}"), "a structural tag that is none")
+    tag = backend.compile_grammar(StructuredOutputOptions.STRUCTURAL_TAG, '{"structures": [{"begin": "<f>", "schema": {"const": 1}, "end": "</f>"}], "triggers": ["<f"]}')
+    text = tokenizer.encode("so <f>1</f> on", add_special_tokens=False)
+    check(tag.validate_tokens(text) == text and len(tag.validate_tokens(tokenizer.encode("<f>2</f>", add_special_tokens=False))) < 4, "structural tags")
     backend.destroy()
 
 
