@@ -619,6 +619,59 @@ static void golden_penalty(void) {
   tsl_sampler_free(s);
 }
 
+/* ---- memory --------------------------------------------------------------------------------------------------- */
+
+typedef struct failing {
+  long left; /* allocations until the failing one */
+  long held;
+} failing;
+
+static void *failing_reallocate(void *ctx, void *block, size_t old_size, size_t new_size) {
+  failing *f = ctx;
+  if (!new_size) {
+    f->held -= (long)old_size;
+    free(block);
+    return NULL;
+  }
+  if (f->left-- == 0) return NULL;
+  void *p = realloc(block, new_size);
+  if (p) f->held += (long)new_size - (long)old_size;
+  return p;
+}
+
+/* One text with every stage and ban; true if an allocation failed. */
+static bool try_all(const tsl_sampler_options *o, failing *f, size_t width) {
+  tsl_allocator a = {f, failing_reallocate};
+  tsl_sampler *s;
+  tsl_status status = tsl_sampler_new(o, &a, &s);
+  if (status == TSL_OK) status = tsl_sampler_prompt(s, history, history_length / 2);
+  for (size_t i = history_length / 2; status == TSL_OK && i < history_length; i++) status = tsl_sampler_accept(s, history[i]);
+  tsl_draw d;
+  if (status == TSL_OK) status = tsl_sampler_draw(s, logits, width, mask, &d);
+  CHECKF(status == TSL_OK || status == TSL_ERR_NO_MEMORY, "%s", tsl_status_name(status));
+  tsl_sampler_free(s);
+  CHECK(f->held == 0);
+  return status != TSL_OK;
+}
+
+static void every_allocation_fails(void) {
+  uint64_t seed = 109;
+  for (int stage = 1; stage <= TSL__STAGES; stage++) {
+    lists l;
+    tsl_sampler_options o = {.seed = 1, .temperature = 1, .no_repeat_ngram = 2};
+    fill(&seed, 6000);
+    memset(mask, 0xff, sizeof mask);
+    for (int i = 1; i <= TSL_STAGE_DRY; i++) ask_for(&seed, &o, &l, 6000, (tsl_stage)i);
+    ask_for(&seed, &o, &l, 6000, (tsl_stage)stage);
+    long nth = 0;
+    for (bool failed = true; failed && nth < 200; nth++) {
+      failing f = {nth, 0};
+      failed = try_all(&o, &f, 6000);
+    }
+    CHECKF(nth > 8 && nth < 200, "stage %d: %ld allocations", stage, nth - 1);
+  }
+}
+
 /* ---- arithmetic ----------------------------------------------------------------------------------------------- */
 
 static void own_log_and_exp(void) {
@@ -644,6 +697,7 @@ int main(void) {
   RUN(conventional_order, "without a list of stages: the conventional order");
   RUN(levels_agree, "every vector level draws the same");
   RUN(rollback, "prompt, rollback, restart");
+  RUN(every_allocation_fails, "every nth allocation fails, in every stage");
   RUN(mirostat_settles, "mirostat's surprise");
   return tsl_test_end();
 }
