@@ -422,6 +422,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
   letter_set letters = {0};
   bool found = by_structure(x, inner, out, &letters);
   uint32_t need = 0;
+  reached r;
   if (!found) {
     out->counted = false;
     out->limit = TSL__INF;
@@ -433,7 +434,6 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
     letters = (letter_set){.wide = NULL};
     live_bytes(x, inner, &letters.bytes);
     if (json) raw_only(&letters.bytes);
-    reached r;
     found = explore_wide(x, inner, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, limit != TSL__INF ? &need : NULL);
   }
@@ -441,7 +441,8 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
     letters = (letter_set){.wide = NULL};
     live_bytes(x, inner, &letters.bytes);
     if (letters.bytes.w[2] | letters.bytes.w[3]) add_multibyte(&letters.bytes);
-    found = self_letters(x, inner, &letters, &out->ends, &need);
+    found = self_letters(x, inner, &letters, &r);
+    if (found) sum_up(x, &r, &out->ends, NULL);
   }
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;
