@@ -29,7 +29,7 @@ int main(void) {
          offsetof(tsl_vocab_desc, special), offsetof(tsl_vocab_desc, eog_count), sizeof(tsl_vocab_options), offsetof(tsl_vocab_options, pattern),
          sizeof(tsl_limits), offsetof(tsl_limits, cancel), offsetof(tsl_limits, deadline_us), sizeof(tsl_schema_options),
          offsetof(tsl_schema_options, draft), offsetof(tsl_schema_options, nullable), offsetof(tsl_schema_options, max_nesting),
-         offsetof(tsl_schema_options, base_uri), sizeof(tsl_regex_options), sizeof(tsl_sampler_options), offsetof(tsl_sampler_options, min_p),
+         offsetof(tsl_schema_options, base_uri), sizeof(tsl_regex_options), sizeof(tsl_sampler_options), offsetof(tsl_sampler_options, eog_count),
          sizeof(tsl_draw), offsetof(tsl_draw, kept));
   return 0;
 }

@@ -111,12 +111,53 @@ pub struct tsl_regex_options {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tsl_token_bias {
+    pub token: tsl_token,
+    pub bias: f32,
+}
+
+#[repr(C)]
 pub struct tsl_sampler_options {
     pub seed: u64,
     pub temperature: f32,
     pub top_k: u32,
     pub top_p: f32,
     pub min_p: f32,
+    pub legal_mass: bool,
+    pub stages: *const c_int,
+    pub stage_count: u32,
+    pub dynamic_range: f32,
+    pub dynamic_exponent: f32,
+    pub top_n_sigma: f32,
+    pub typical_p: f32,
+    pub epsilon: f32,
+    pub eta: f32,
+    pub xtc_probability: f32,
+    pub xtc_threshold: f32,
+    pub mirostat_tau: f32,
+    pub mirostat_eta: f32,
+    pub repetition_penalty: f32,
+    pub frequency_penalty: f32,
+    pub presence_penalty: f32,
+    pub penalty_window: u32,
+    pub dry_multiplier: f32,
+    pub dry_base: f32,
+    pub dry_allowed: u32,
+    pub dry_window: u32,
+    pub dry_breakers: *const tsl_token,
+    pub dry_breaker_count: u32,
+    pub bias: *const tsl_token_bias,
+    pub bias_count: u32,
+    pub allowed: *const tsl_token,
+    pub allowed_count: u32,
+    pub banned: *const tsl_token,
+    pub banned_count: u32,
+    pub no_repeat_ngram: u32,
+    pub min_tokens: u32,
+    pub max_tokens: u32,
+    pub eog: *const tsl_token,
+    pub eog_count: u32,
 }
 
 #[repr(C)]

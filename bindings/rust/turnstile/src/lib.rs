@@ -453,9 +453,9 @@ impl Drop for Sampler {
 
 impl Sampler {
     pub fn new(options: &SamplerOptions) -> Result<Self> {
-        let o = sys::tsl_sampler_options {
-            seed: options.seed, temperature: options.temperature, top_k: options.top_k, top_p: options.top_p, min_p: options.min_p,
-        };
+        // SAFETY: every field is a number, a flag or a pointer; zeros mean that it is not used.
+        let mut o: sys::tsl_sampler_options = unsafe { std::mem::zeroed() };
+        (o.seed, o.temperature, o.top_k, o.top_p, o.min_p) = (options.seed, options.temperature, options.top_k, options.top_p, options.min_p);
         make(|out, _| unsafe { sys::tsl_sampler_new(&o, null(), out) }).map(Sampler)
     }
 

@@ -130,7 +130,7 @@ fn layout() {
         size_of::<sys::tsl_schema_options>(), offset_of!(sys::tsl_schema_options, draft), offset_of!(sys::tsl_schema_options, nullable),
         offset_of!(sys::tsl_schema_options, max_nesting), offset_of!(sys::tsl_schema_options, base_uri),
         size_of::<sys::tsl_regex_options>(),
-        size_of::<sys::tsl_sampler_options>(), offset_of!(sys::tsl_sampler_options, min_p),
+        size_of::<sys::tsl_sampler_options>(), offset_of!(sys::tsl_sampler_options, eog_count),
         size_of::<sys::tsl_draw>(), offset_of!(sys::tsl_draw, kept),
     );
     let theirs = std::env::var("TURNSTILE_LAYOUT").expect("TURNSTILE_LAYOUT: run tests/hosts/host_rust.py");
