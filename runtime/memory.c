@@ -591,17 +591,46 @@ static bool leads(tsl__space *space, run *r, tsl__stack from, tsl_token token) {
   return to && alive(space, to);
 }
 
-static const uint32_t *crossing(const tsl__space *space, const tsl__memory *m) {
+#define AHEAD_MAX 4u /* frames that may be empty (white space) between an array's bracket and its first item */
+
+/* May an item begin here that must be new, in an array that nothing is known of yet? */
+static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uint32_t depth) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || depth == AHEAD_MAX) return false;
+  for (uint32_t i = 0; i < r->edges; i++) {
+    tsl__state then = tsl__target_state(r->edge[i].push);
+    if (then && (tsl__state_at(space, then)->guarded || item_ahead(space, then, 0, depth + 1))) return true;
+    if (!then && item_ahead(space, tsl__target_state(r->edge[i].to), tail, depth + 1)) return true;
+  }
+  const tsl__stack_rec *t = tail && (r->flags & TSL__STATE_NULLABLE) ? tsl__stack_at(space, tail) : NULL;
+  for (uint32_t i = 0; t && i < t->n; i++) {
+    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
+    if (item_ahead(space, c->state, c->tail, depth + 1)) return true;
+  }
+  return false;
+}
+
+static bool first_item_ahead(tsl__space *space, tsl__stack plain) {
+  const tsl__stack_rec *r = tsl__stack_at(space, plain);
+  for (uint32_t i = 0; i < r->n; i++) {
+    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    if (item_ahead(space, c->state, c->tail, 0)) return true;
+  }
+  return false;
+}
+
+static const uint32_t *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain) {
   const tsl__crossing *c = space->parent->crossing;
   const tsl__open *o = m->open ? open_at(space, m->open) : NULL;
   bool array = o && o->array && !m->in_string;
+  if (!o && first_item_ahead(space, plain)) return c->comma;
   if (!array && !(o && o->remembers)) return c->whole;
   return m->in_string ? c->quoted : c->comma;
 }
 
 /* Tokens of `plain` that may lead nowhere, into `out`. */
-static void candidates(tsl__space *space, const tsl__memory *m, tsl__mask plain, uint32_t *out, uint32_t *scratch, size_t words) {
-  memcpy(out, crossing(space, m), words * sizeof *out);
+static void candidates(tsl__space *space, const tsl__memory *m, tsl__stack at, tsl__mask plain, uint32_t *out, uint32_t *scratch, size_t words) {
+  memcpy(out, crossing(space, m, at), words * sizeof *out);
   for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
     tsl__mask_write(space, tsl__stack_mask(space, m->denies[i].at), scratch);
     for (size_t w = 0; w < words; w++) out[w] |= scratch[w];
@@ -620,7 +649,7 @@ tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at) {
   TSL__VEC(tsl_token) gone = {0};
   run r = {0};
   if (!maybe) return out_of_memory(space), 0;
-  candidates(space, m, plain, maybe, maybe + words, words);
+  candidates(space, m, p->plain, plain, maybe, maybe + words, words);
   for (size_t w = 0; w < words; w++)
     for (uint32_t bits = maybe[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
       tsl_token t = (tsl_token)(w * 32 + (unsigned)__builtin_ctz(bits));
