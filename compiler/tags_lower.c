@@ -291,8 +291,8 @@ static tsl__expr lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
 static tsl__expr token_set(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *more, uint32_t more_count) {
   tsl_token *all = tsl__tags_alloc(l->tags, (n->token_count + more_count) * sizeof *all + 1);
   if (!all) return TSL__NONE;
-  memcpy(all, n->tokens, n->token_count * sizeof *all);
-  memcpy(all + n->token_count, more, more_count * sizeof *all);
+  for (uint32_t i = 0; i < n->token_count; i++) all[i] = n->tokens[i];
+  for (uint32_t i = 0; i < more_count; i++) all[n->token_count + i] = more[i];
   size_t count = tsl__sort_unique(all, n->token_count + more_count);
   return tsl__expr_token(l->x, all, count, n->complement);
 }
@@ -414,8 +414,8 @@ static tsl__expr lower_by_token(tsl__tags_lowering *l, const tsl__tag *n, stops 
   tsl_token *stop = tsl__tags_alloc(l->tags, (n->token_count + s.token_count) * sizeof *stop + 1);
   tsl__expr again = new_loop(l, "token-triggered", &body), then = n->once ? l->marks->nothing : again, tags = TSL__NONE;
   if (!stop || again == TSL__NONE) return TSL__NONE;
-  memcpy(stop, n->tokens, n->token_count * sizeof *stop);
-  memcpy(stop + n->token_count, s.tokens, s.token_count * sizeof *stop);
+  for (uint32_t i = 0; i < n->token_count; i++) stop[i] = n->tokens[i];
+  for (uint32_t i = 0; i < s.token_count; i++) stop[n->token_count + i] = s.tokens[i];
   tsl__expr free = tsl__expr_star(l->x, token_set(l, excluded, stop, n->token_count + s.token_count));
   if (n->kind == TSL__TAG_TRIGGERED) tags = tags_after(l, n, NULL, then);
   for (uint32_t i = 0; n->kind == TSL__TAG_DISPATCH && i < n->item_count; i++) {

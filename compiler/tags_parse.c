@@ -240,6 +240,7 @@ static void begin(tsl_parser *p) {
 /* ---- telling: text --------------------------------------------------------------------------------------------------------- */
 
 static void put(tsl_parser *p, text_vec *to, const char *text, size_t n) {
+  if (!n) return;
   if (!tsl__vec_reserve(&p->alloc, to, n)) {
     failed(p, TSL_ERR_NO_MEMORY);
     return;
@@ -492,6 +493,7 @@ void tsl_parser_reset(tsl_parser *p) {
 /* Keep the threads, so that a rejection changes nothing. */
 static bool save(tsl_parser *p, size_t more) {
   p->saved.n = 0;
+  if (!p->now.n) return failed(p, TSL_ERR_STATE), false; /* a failure at the beginning left no way */
   if (!tsl__vec_reserve(&p->alloc, &p->saved, p->now.n) || !tsl__vec_reserve(&p->alloc, &p->text, more)) return failed(p, TSL_ERR_NO_MEMORY), false;
   memcpy(p->saved.at, p->now.at, p->now.n * sizeof *p->now.at);
   p->saved.n = p->now.n;
