@@ -112,8 +112,7 @@ static const char *const walked[] = {
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"string\",\"maxLength\":2}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":30}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"string\",\"pattern\":\"^(a|b.?|[0-9]{2})$\"}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\",\"properties\":{\"id\":{\"enum\":[1,2,\"a\"]},\"x\":{\"type\":\"boolean\"}},"
-    "\"additionalProperties\":false}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\",\"properties\":{\"id\":{\"enum\":[1,2,\"a\"]},\"x\":{\"type\":\"boolean\"}},\"additionalProperties\":false}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"type\":[\"boolean\",\"null\"]}}}",
     "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{\"enum\":[1,11]}}]}",
 };
