@@ -625,6 +625,7 @@ static const uint32_t *crossing(tsl__space *space, const tsl__memory *m, tsl__st
   bool array = o && o->array && !m->in_string;
   if (!o && first_item_ahead(space, plain)) return c->comma;
   if (!array && !(o && o->remembers)) return c->whole;
+  if (!o->array) return m->in_string ? c->closed_quoted : c->closed;
   return m->in_string ? c->quoted : c->comma;
 }
 
@@ -670,6 +671,8 @@ tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at) {
 
 /* ---- tokens that may pass from one item into the next ----------------------------------------------------------------- */
 
+#define CROSSINGS 5u /* bitsets of tsl__crossing */
+
 /* Are these characters among the bytes, one after the other? */
 static bool in_order(const uint8_t *at, const uint8_t *end, const char *characters) {
   for (; *characters; characters++) {
@@ -685,19 +688,24 @@ tsl_status tsl__memory_prepare(tsl__space *base) {
   tsl__crossing *c = tsl__alloc_zero(&base->alloc, sizeof *c);
   if (!c) return TSL_ERR_NO_MEMORY;
   c->words = tsl_vocab_mask_words(v);
-  c->comma = tsl__alloc_zero(&base->alloc, 3 * c->words * sizeof *c->comma);
+  c->comma = tsl__alloc_zero(&base->alloc, CROSSINGS * c->words * sizeof *c->comma);
   if (!c->comma) {
     tsl__free(&base->alloc, c, sizeof *c);
     return TSL_ERR_NO_MEMORY;
   }
   c->quoted = c->comma + c->words;
   c->whole = c->quoted + c->words;
+  c->closed = c->whole + c->words;
+  c->closed_quoted = c->closed + c->words;
   for (tsl_token t = 0; t < v->size; t++) {
     const uint8_t *at = v->bytes + v->offsets[t], *end = v->bytes + v->offsets[t + 1];
     const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
     if (memchr(at, ',', (size_t)(end - at))) c->comma[t >> 5] |= (uint32_t)1 << (t & 31);
     if (quote && memchr(quote, ',', (size_t)(end - quote))) c->quoted[t >> 5] |= (uint32_t)1 << (t & 31);
-    if (in_order(at, end, "[,")) c->whole[t >> 5] |= (uint32_t)1 << (t & 31);
+    bool whole = in_order(at, end, "[,");
+    if (whole) c->whole[t >> 5] |= (uint32_t)1 << (t & 31);
+    if (whole || in_order(at, end, "},")) c->closed[t >> 5] |= (uint32_t)1 << (t & 31);
+    if (whole || in_order(at, end, "\"},")) c->closed_quoted[t >> 5] |= (uint32_t)1 << (t & 31);
   }
   base->crossing = c;
   return TSL_OK;
@@ -706,7 +714,7 @@ tsl_status tsl__memory_prepare(tsl__space *base) {
 void tsl__memory_free(tsl__space *space) {
   tsl__crossing *c = space->crossing;
   if (!c) return;
-  tsl__free(&space->alloc, c->comma, 3 * c->words * sizeof *c->comma);
+  tsl__free(&space->alloc, c->comma, CROSSINGS * c->words * sizeof *c->comma);
   tsl__free(&space->alloc, c, sizeof *c);
   space->crossing = NULL;
 }

@@ -81,6 +81,7 @@ typedef struct tsl__crossing {
   uint32_t *comma;  /* outside strings: with a comma */
   uint32_t *quoted; /* in a string: with a quote and a comma after it */
   uint32_t *whole;  /* where nothing is remembered: with an opening bracket and a comma after it */
+  uint32_t *closed, *closed_quoted; /* the same two in an object: it must be closed before the comma, or an array begun */
   size_t words;
 } tsl__crossing;
 
