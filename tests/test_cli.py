@@ -165,7 +165,8 @@ def checks():
 def usage():
     for command in ["generate", "check", "mask", "explain", "extract", "tools", "demo"]:
         stdout, _ = expect(0, [command, "--help"], out=f"usage: turnstile {command}")
-        check(b"exit codes:" in stdout and b"--schema F" in stdout, f"{command} --help: exit codes and options")
+        option = b"--preset NAME" if command == "tools" else b"--schema F"
+        check(b"exit codes:" in stdout and option in stdout, f"{command} --help: exit codes and options")
     stdout, _ = expect(0, ["--help"], out="usage: turnstile COMMAND")
     check(all(name.encode() in stdout for name in ["generate", "check", "mask", "explain", "extract", "tools", "demo"]), "--help lists the commands")
     expect(2, [], err="usage:")
