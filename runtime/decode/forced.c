@@ -113,7 +113,7 @@ static tsl_status draft(forced *f, const tsl_token *tail, size_t count, size_t *
   status = open_suffix(f, &open);
   if (status == TSL_OK && open > f->tail_bytes) status = encode(f);
   if (status == TSL_ERR_SYNTAX) return TSL_OK; /* the tokenizer can't encode the text: there is nothing to draft */
-  if (status == TSL_OK && !align(f, tail + *first, count - *first, open, out)) *out = (cut){0};
+  if (status == TSL_OK && !align(f, count > *first ? tail + *first : NULL, count - *first, open, out)) *out = (cut){0};
   return status;
 }
 
