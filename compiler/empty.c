@@ -247,6 +247,7 @@ static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned
   case TSL__K_JSTR: return plus(1, shortest(x, n.a, true, depth + 1));
   case TSL__K_JESC: /* which characters an escape can be, only a search tells */
   case TSL__K_JHEX: return n.loop || (n.flags & TSL__CALLS) ? n.shortest : shortest_by_search(x, e, false);
+  case TSL__K_RESUME: return tsl__resume_fewest(x, &n);
   default: return n.shortest;
   }
 }

@@ -109,6 +109,8 @@ uint32_t tsl__json_spelled(const char *at, uint32_t length);
 typedef struct tsl__keys_ops {
   /* May string `index` of the set be used? At least one may. */
   bool (*allows)(void *ctx, uint32_t param, uint32_t index);
+  /* The fewest bytes over all allowed keys, quote and what comes after it included; saturating. */
+  uint32_t (*fewest)(void *ctx, uint32_t param);
   /* The fewest bytes of what comes after the closing quote of that key, if it is allowed; saturating. */
   uint32_t (*shortest)(void *ctx, uint32_t param, uint32_t index);
   /* What comes after the closing quote of that key; never TSL__NONE for an allowed one. */
@@ -117,8 +119,8 @@ typedef struct tsl__keys_ops {
 /* The rest of a JSON string (after its opening quote) that spells an allowed string of the set, its closing quote, and what follows that key: the
  * union over allowed keys of json_string(key) · after(key), never spelled out: a call of the frame in which the set's strings are spelled, which does not know what
  * is allowed and is shared by all (ops, ctx, param), then RESUME, which does. Whoever runs the frame asks RESUME before it lets a prefix through. (ctx, param) name
- * the continuation: equal pairs must behave equally for ever. `shortest` is the fewest bytes it takes (saturating), quote and `after` included. */
-tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, uint32_t shortest);
+ * the continuation: equal pairs must behave equally for ever. */
+tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param);
 /* RESUME (or an alternation of them), asked: may string `index` be used, and what follows it? */
 bool tsl__expr_resume_allows(tsl__exprs *x, tsl__expr resume, uint32_t index);
 uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t index);

@@ -63,7 +63,7 @@ typedef struct tsl__keys {
   tsl__stringset set;
   const tsl__keys_ops *ops;
   void *ctx;
-  uint32_t param;
+  uint32_t param, spelled; /* spelled: the fewest bytes of a name, quote included */
 } tsl__keys;
 
 /* The frame in which the strings of a set are spelled. */
@@ -193,6 +193,8 @@ tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset s, uint32_t lo, uint32_
 tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth);
 /* KEYS (of whole characters so far) without those whose next character is not in [lo, hi]. */
 tsl__expr tsl__keys_between(tsl__exprs *x, const tsl__node *keys, uint32_t lo, uint32_t hi);
+/* The fewest bytes of a RESUME: what its keys take, less the fewest of a name. */
+uint32_t tsl__resume_fewest(tsl__exprs *x, const tsl__node *n);
 /* Narrow [*lo, *hi) of strings that agree on the first `depth` bytes to those with `byte` next; false if there are none. */
 bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint32_t depth, uint8_t byte);
 /* The body of a rule, unfolded if need be. */

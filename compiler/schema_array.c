@@ -559,25 +559,32 @@ static uint32_t cost_after_string(void *ctx, uint32_t id, uint32_t i) {
   return next == UINT32_MAX ? TSL__INF : cost(ctx, next);
 }
 
-static const tsl__keys_ops string_ops = {string_allowed, cost_after_string, after_string};
+static uint32_t fewest_string(void *ctx, uint32_t id) {
+  struct schema *s = ctx;
+  struct array *a = s->array_states.at[id]->array;
+  uint32_t best = TSL__INF;
+  for (uint32_t i = 0; i < a->string_count; i++) {
+    uint32_t after = cost_after_string(ctx, id, i), bytes = after == TSL__INF ? after : tsl__add(value_cost(a, i) - 1, after);
+    if (bytes < best) best = bytes;
+  }
+  return best;
+}
+
+static const tsl__keys_ops string_ops = {string_allowed, fewest_string, cost_after_string, after_string};
 
 static tsl__expr unique_ways(struct schema *s, uint32_t id, const struct gaps *g) {
   struct array *a = s->array_states.at[id]->array;
-  uint32_t shortest = TSL__INF;
+  bool strings = false;
   tsl__expr all = TSL__NONE;
   for (uint32_t i = 0; i < a->value_count && tsl__schema_ok(s); i++) {
     uint32_t next = use(s, id, i);
     if (next == UINT32_MAX) continue;
-    if (i >= a->string_count) {
-      all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), tsl__expr_seq(s->x, g->after, next_rule(s, next))));
-    } else {
-      uint32_t bytes = tsl__add(value_cost(a, i) - 1, cost(s, next));
-      if (bytes < shortest) shortest = bytes;
-    }
+    if (i < a->string_count) strings = true;
+    else all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), tsl__expr_seq(s->x, g->after, next_rule(s, next))));
   }
-  if (shortest == TSL__INF) return all;
-  tsl__expr strings = tsl__expr_keys(s->x, a->strings, &string_ops, s, id, shortest);
-  return tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, tsl__expr_literal(s->x, "\"", 1), strings));
+  if (!strings) return all;
+  tsl__expr keys = tsl__expr_keys(s->x, a->strings, &string_ops, s, id);
+  return tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, tsl__expr_literal(s->x, "\"", 1), keys));
 }
 
 /* The items that may come next, each with what follows it. */

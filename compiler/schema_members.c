@@ -272,8 +272,6 @@ static uint32_t cost_after(void *ctx, uint32_t id, uint32_t key) {
   return look_at(s, s->states.at[id], key, UINT32_MAX, true).shortest;
 }
 
-static const tsl__keys_ops keys_ops = {allows, cost_after, after};
-
 /* The fewest bytes after the opening quote over all known keys that may come. `rest`: from here to the end if no more than the required come. */
 static uint32_t shortest_key(struct schema *s, const struct object_state *st) {
   const struct object *o = st->object;
@@ -297,6 +295,13 @@ static uint32_t shortest_key(struct schema *s, const struct object_state *st) {
   return best;
 }
 
+static uint32_t fewest(void *ctx, uint32_t id) {
+  struct schema *s = ctx;
+  return shortest_key(s, s->states.at[id]);
+}
+
+static const tsl__keys_ops keys_ops = {allows, fewest, cost_after, after};
+
 static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
@@ -310,8 +315,8 @@ static tsl__expr keys(struct schema *s, uint32_t id) {
   struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   tsl__expr all = TSL__NONE;
-  uint32_t shortest = o->n ? shortest_key(s, st) : TSL__INF;
-  if (shortest != TSL__INF) all = tsl__expr_keys(s->x, o->set, &keys_ops, s, id, shortest);
+  for (uint32_t k = 0; k < o->n && all == TSL__NONE && tsl__schema_ok(s); k++)
+    if (allows(s, id, k)) all = tsl__expr_keys(s->x, o->set, &keys_ops, s, id);
   for (uint32_t c = 0; c < o->cell_count && tsl__schema_ok(s); c++) all = tsl__expr_alt(s->x, all, extra(s, id, c));
   return all;
 }

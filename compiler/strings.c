@@ -157,15 +157,19 @@ static tsl__expr names_frame(tsl__exprs *x, tsl__stringset set) {
   return made.frame;
 }
 
-tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, uint32_t shortest) {
-  tsl__keys keys = {set, ops, ctx, param};
+tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param) {
   tsl__expr frame = names_frame(x, set);
+  tsl__keys keys = {set, ops, ctx, param, tsl__node_at(x, frame).shortest};
   if (frame == TSL__NONE) return TSL__NONE;
   if (!tsl__vec_push(&x->alloc, &x->keys, keys)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
-  uint32_t spelled = tsl__node_at(x, frame).shortest;
-  tsl__node n = {.kind = TSL__K_RESUME, .a = x->keys_base + (uint32_t)x->keys.n - 1, .flags = TSL__CALLS | TSL__SEARCHED,
-                 .shortest = shortest == TSL__INF || shortest < spelled ? shortest : shortest - spelled};
+  tsl__node n = {.kind = TSL__K_RESUME, .a = x->keys_base + (uint32_t)x->keys.n - 1, .flags = TSL__CALLS | TSL__SEARCHED}; /* the shortest when asked */
   return tsl__expr_seq(x, frame, tsl__intern(x, n));
+}
+
+uint32_t tsl__resume_fewest(tsl__exprs *x, const tsl__node *n) {
+  const tsl__keys k = *tsl__keys_at(x, n->a);
+  uint32_t bytes = k.ops->fewest(k.ctx, k.param);
+  return bytes == TSL__INF || bytes < k.spelled ? bytes : bytes - k.spelled;
 }
 
 bool tsl__expr_is_resume(const tsl__exprs *x, tsl__expr e, uint32_t *names) {
