@@ -13,7 +13,7 @@
 
 #include "runtime/space.h"
 
-#define TSL__PATCH_MAX 1000u
+#define TSL__PATCH_MAX 200u
 
 typedef uint32_t tsl__mask; /* number of a mask; 0 is the empty one */
 
