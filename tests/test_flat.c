@@ -1,0 +1,78 @@
+/* test_flat.c - nothing of a grammar stays when it is gone.
+ *
+ * All memory of the library goes through the host's hooks, so that it can be counted: grammars are compiled, followed by random draws and dropped, over and over, on
+ * one vocabulary. From the second round on the bytes and blocks that live between two grammars must be the same, to the byte.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/check.h"
+#include "turnstile.h"
+
+#define ROUNDS 40
+
+static int64_t bytes, blocks;
+
+static void *reallocate(void *ctx, void *block, size_t old_size, size_t new_size) {
+  (void)ctx;
+  void *fresh = NULL;
+  if (new_size && !(fresh = realloc(block, new_size))) return NULL;
+  if (!new_size) free(block);
+  bytes += (int64_t)new_size - (block ? (int64_t)old_size : 0);
+  blocks += (new_size != 0) - (block != NULL);
+  return fresh;
+}
+
+static const char *const schemas[] = {
+    "{}",
+    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\",\"minimum\":3},\"b\":{\"enum\":[\"x\",\"y\\u00e9\"]}},\"required\":[\"a\"]}",
+    "{\"type\":\"string\",\"pattern\":\"^(\\\\S+\\\\s+){0,9}\\\\S+$\",\"maxLength\":40}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"maxLength\":3},\"minItems\":2}",
+    "{\"anyOf\":[{\"$ref\":\"#/$defs/t\"},{\"type\":\"string\",\"format\":\"date-time\"}],\"$defs\":{\"t\":{\"type\":\"object\",\"properties\":{\"n\":{\"$ref\":\"#/$defs/t\"}}}}}",
+    "{\"type\":\"string\",\"minLength\":3,\"maxLength\":2}", /* refused */
+    "{\"type\":\"array\",\"contains\":{\"const\":1},\"maxItems\":4}",
+};
+
+/* Up to `steps` tokens at random, forks and rollbacks among them. */
+static void follow(tsl_grammar *g, uint32_t *mask, size_t words, uint64_t *seed, unsigned steps) {
+  tsl_matcher *m, *fork;
+  if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+  for (unsigned i = 0; i < steps && tsl_matcher_mask(m, mask) == TSL_OK; i++) {
+    size_t w = tsl_test_random(seed) % words, tried = 0;
+    while (tried < words && !mask[w]) w = (w + 1) % words, tried++;
+    if (tried == words || tsl_matcher_accept(m, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(mask[w]))) != TSL_OK) break;
+    if (i % 5 == 4) tsl_matcher_rollback(m, 1);
+    if (i % 7 == 6 && tsl_matcher_fork(m, &fork) == TSL_OK) tsl_matcher_free(fork);
+  }
+  tsl_matcher_free(m);
+}
+
+static void flat(void) {
+  const tsl_allocator hooks = {NULL, reallocate};
+  tsl_vocab *vocab = NULL;
+  tsl_error error;
+  uint64_t seed = 11;
+  int64_t bytes_then = 0, blocks_then = 0;
+  CHECK(tsl_vocab_embedded(&hooks, &vocab, &error) == TSL_OK);
+  if (!vocab) return;
+  size_t words = tsl_vocab_mask_words(vocab);
+  uint32_t *mask = malloc(words * sizeof *mask);
+  for (unsigned round = 0; mask && round < ROUNDS; round++) {
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+      tsl_schema_options options = {.order = round % 2 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA};
+      tsl_grammar *g = NULL;
+      if (tsl_grammar_json_schema(vocab, schemas[i], strlen(schemas[i]), &options, NULL, &g, &error) == TSL_OK) follow(g, mask, words, &seed, 24);
+      tsl_grammar_release(g);
+    }
+    if (round == 0) bytes_then = bytes, blocks_then = blocks;
+    CHECKF(bytes == bytes_then && blocks == blocks_then, "round %u: %" PRId64 " bytes in %" PRId64 " blocks, before %" PRId64 " in %" PRId64, round, bytes, blocks, bytes_then,
+           blocks_then);
+  }
+  free(mask);
+  tsl_vocab_release(vocab);
+  CHECKF(bytes == 0 && blocks == 0, "%" PRId64 " bytes in %" PRId64 " blocks are left", bytes, blocks);
+}
+
+int main(void) {
+  RUN(flat, "the same bytes and blocks live after every round; none at the end");
+  return tsl_test_end();
+}
