@@ -121,7 +121,6 @@ static void mark_empty(tsl__exprs *x, const graph *g) {
 
 /* All derivatives of visit `index`. In order of hope the bound of what is left counts, and a known one ends the search; else the cost so far counts too. */
 typedef enum order { BY_HOPE, BY_LENGTH, BY_SPELLING } order;
-static uint32_t spelling_cost(uint8_t b);
 
 /* A*: the estimate of the whole first; among equals the one that has come further, which is nearer to the end. */
 static uint64_t by_estimate(uint32_t left, uint32_t cost) {
@@ -143,7 +142,7 @@ static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
     if (!d) continue;
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
-    visit v = {d, index, from.cost + (by == BY_SPELLING ? spelling_cost((uint8_t)b) : 1)};
+    visit v = {d, index, from.cost + (by == BY_SPELLING ? tsl__spelling_cost((uint8_t)b) : 1)};
     uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : (uint64_t)n.shortest + 1) : by_estimate(n.shortest, v.cost);
     if (!graph_add(&x->alloc, g, v, key)) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
@@ -183,7 +182,6 @@ bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
 static uint32_t plus(uint64_t a, uint64_t b) { return a + b >= TSL__INF ? TSL__INF : (uint32_t)(a + b); }
 
 /* Bytes that it takes to spell a byte of decoded text in a JSON string. */
-static uint32_t spelling_cost(uint8_t b) { return b >= 0x20 && b != '"' && b != '\\' ? 1 : b && strchr("\"\\\b\f\n\r\t", b) ? 2 : 6; }
 
 /* Dijkstra over the derivatives; with `spelled`, a byte costs what it costs in a JSON string. */
 static uint32_t shortest_by_search(tsl__exprs *x, tsl__expr e, bool spelled) {
@@ -222,13 +220,13 @@ static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned
   switch ((tsl__kind)n.kind) {
   case TSL__K_LIT: {
     uint32_t cost = n.b;
-    for (uint32_t i = 0; spelled && i < n.b; i++) cost = plus(cost, spelling_cost(tsl__literal_at(x, n.a)[i]) - 1);
+    for (uint32_t i = 0; spelled && i < n.b; i++) cost = plus(cost, tsl__spelling_cost(tsl__literal_at(x, n.a)[i]) - 1);
     return cost;
   }
   case TSL__K_BYTES: {
     uint32_t best = 6;
     for (unsigned b = 0; b < 256; b++)
-      if (tsl__bytes_has(tsl__set_at(x, n.a), b) && spelling_cost((uint8_t)b) < best) best = spelling_cost((uint8_t)b);
+      if (tsl__bytes_has(tsl__set_at(x, n.a), b) && tsl__spelling_cost((uint8_t)b) < best) best = tsl__spelling_cost((uint8_t)b);
     return spelled ? best : 1;
   }
   case TSL__K_ALT: {

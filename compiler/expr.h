@@ -102,6 +102,8 @@ tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
  *   seq(literal("\""), json_string(e)). */
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
 
+/* Bytes that spell one byte of a text inside a JSON string, as short as can be. */
+uint32_t tsl__spelling_cost(uint8_t b);
 /* Bytes that spell a text inside a JSON string, quotes not counted, as short as can be. */
 uint32_t tsl__json_spelled(const char *at, uint32_t length);
 

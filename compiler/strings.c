@@ -216,12 +216,11 @@ uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t ind
   return k.ops->allows(k.ctx, k.param, index) ? k.ops->shortest(k.ctx, k.param, index) : TSL__INF;
 }
 
+uint32_t tsl__spelling_cost(uint8_t b) { return b >= 0x20 && b != '"' && b != '\\' ? 1 : b && strchr("\"\\\b\f\n\r\t", b) ? 2 : 6; }
+
 uint32_t tsl__json_spelled(const char *at, uint32_t length) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < length; i++) {
-    uint8_t c = (uint8_t)at[i];
-    n += c == '"' || c == '\\' || c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t' ? 2 : c < 0x20 ? 6 : 1;
-  }
+  for (uint32_t i = 0; i < length; i++) n += tsl__spelling_cost((uint8_t)at[i]);
   return n;
 }
 
