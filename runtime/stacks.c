@@ -395,10 +395,7 @@ static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, 
     const tsl__cell *r = cell_at(space, below->cells[i]);
     tsl__named_gather(space, g, w, r->state);
     for (uint32_t k = 0; k < w->left_count && space->status == TSL_OK; k++) {
-      uint32_t count = 0;
-      if (!tsl__resume_allows(space, r->state, w->lefts[k].name)) continue;
-      tsl__target to = tsl__resume_to(space, r->state, w->lefts[k].name);
-      const tsl__walk *rest = to ? tsl__walk_over(space, tsl__target_resolve(space, to, 0, &count), count, w->lefts[k].left, r->tail == 0) : NULL;
+      const tsl__walk *rest = tsl__walk_after_name(space, r->state, &w->lefts[k], r->tail == 0);
       if (!rest) continue;
       tsl__gather_mask(space, g, rest->mask);
       if (rest->left && r->tail) gather_chain(space, g, r->tail, rest->left, depth + 1);

@@ -170,10 +170,7 @@ static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__stat
     if (!w) continue;
     tsl__named_gather(space, &l->gather, w, resume);
     for (uint32_t i = 0; i < w->left_count && space->status == TSL_OK; i++) {
-      uint32_t c = 0;
-      if (!tsl__resume_allows(space, resume, w->lefts[i].name)) continue;
-      tsl__target to = tsl__resume_to(space, resume, w->lefts[i].name);
-      const tsl__walk *rest = to ? tsl__walk_over(space, tsl__target_resolve(space, to, 0, &c), c, w->lefts[i].left, l->last) : NULL;
+      const tsl__walk *rest = tsl__walk_after_name(space, resume, &w->lefts[i], l->last);
       if (!rest) continue;
       tsl__gather_mask(space, &l->gather, rest->mask);
       leave_over(space, l, rest->left);
@@ -591,6 +588,12 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   bool complete = space->cycle >= depth;
   if (space->cycle == depth) space->cycle = UINT32_MAX;
   return !complete || remember(space, w) ? w : NULL;
+}
+
+const tsl__walk *tsl__walk_after_name(tsl__space *space, tsl__state resume, const tsl__named_left *left, bool last) {
+  uint32_t count = 0;
+  tsl__target to = tsl__resume_allows(space, resume, left->name) ? tsl__resume_to(space, resume, left->name) : 0;
+  return to ? tsl__walk_over(space, tsl__target_resolve(space, to, 0, &count), count, left->left, last) : NULL;
 }
 
 tsl_status tsl__walk_prepare(tsl__space *base) { return tsl__lengths_make(base); }

@@ -39,6 +39,10 @@ typedef struct tsl__walk {
 /* Walk. `last`: nothing follows this frame, so what runs past its end need not be gathered. NULL on failure (sticky). Needs the lock. */
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last);
 
+/* What follows a name that a walk of names left over: the walk of where `resume` goes on, over what is left; NULL if the name is not allowed, or on failure (sticky). */
+struct tsl__named_left;
+const tsl__walk *tsl__walk_after_name(tsl__space *space, tsl__state resume, const struct tsl__named_left *left, bool last);
+
 /* Tables for lengths of tokens, made once in the vocabulary's layer. */
 tsl_status tsl__walk_prepare(tsl__space *base);
 void tsl__walk_scratch_free(tsl__space *space);
