@@ -87,9 +87,11 @@ static bool any_row(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t
   return false;
 }
 
-/* The first code point of lo … hi (of the same length in UTF-8) at which its bytes stop being one row of byte ranges: hi + 1 if they are one. */
+/* The first code point of lo … hi (from 0x80 on) at which its UTF-8 stops being one row of byte ranges: hi + 1 if it is one. */
 static uint32_t row_end(uint32_t lo, uint32_t hi) {
   unsigned length = lo < 0x800 ? 2 : lo < 0x10000 ? 3 : 4;
+  uint32_t last = length == 2 ? 0x7FF : length == 3 ? 0xFFFF : 0x10FFFF;
+  if (hi > last) hi = last;
   for (unsigned k = 1; k < length; k++) {
     uint32_t low = ((uint32_t)1 << (6 * k)) - 1;
     if (lo >> (6 * k) == hi >> (6 * k)) continue;
@@ -109,38 +111,21 @@ static void spread_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, r
   }
 }
 
-static bool any_in_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi) {
+/* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal. */
+static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, reached *out) {
+  static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
+  const uint32_t *pairs = wide ? wide->pairs : all;
+  for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) spread_range(x, e, pairs[2 * i], pairs[2 * i + 1], out);
+}
+
+/* Is any character of lo … hi legal first? */
+static bool meets_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi) {
   for (uint32_t next; lo <= hi; lo = next) {
     uint8_t a[4], b[4];
     next = row_end(lo, hi);
     unsigned n = tsl__utf8_encode(lo, a);
     tsl__utf8_encode(next - 1, b);
     if (any_row(x, e, a, b, 0, n)) return true;
-  }
-  return false;
-}
-
-/* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal. */
-static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, reached *out) {
-  static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF}, last[] = {0x7FF, 0xFFFF, 0x10FFFF};
-  const uint32_t *pairs = wide ? wide->pairs : all;
-  for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) {
-    uint32_t lo = pairs[2 * i], hi = pairs[2 * i + 1];
-    for (unsigned k = 0; k < 3 && lo <= hi; k++) {
-      if (lo > last[k]) continue;
-      spread_range(x, e, lo, hi < last[k] ? hi : last[k], out);
-      lo = last[k] + 1;
-    }
-  }
-}
-
-/* Is any character of lo … hi legal first? */
-static bool meets_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi) {
-  static const uint32_t last[] = {0x7FF, 0xFFFF, 0x10FFFF};
-  for (unsigned k = 0; k < 3 && lo <= hi; k++) {
-    if (lo > last[k]) continue;
-    if (any_in_range(x, e, lo, hi < last[k] ? hi : last[k])) return true;
-    lo = last[k] + 1;
   }
   return false;
 }
