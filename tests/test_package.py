@@ -6,8 +6,10 @@ NumPy, torch and the hosts come in tests/hosts/, with their packages.
 SPDX-License-Identifier: Apache-2.0
 """
 import array
+import ast
 import ctypes
 import gc
+import inspect
 import os
 import pathlib
 import pickle
@@ -242,6 +244,178 @@ def test_batch():
     T.fill_batch([], out)
 
 
+    raises(ValueError, lambda: T.fill_batch([a, b], out, [1, 1]), "a row twice")
+    raises(ValueError, lambda: T.fill_batch([None, a], out, [2, 2]), "a row twice, one of them None")
+    check(a.allowed() and b.allowed(), "and they are free again")
+    raises(TypeError, lambda: T.fill_batch([a], out, threads=3), "threads that are none")
+    full = T.Grammar.regex(vocab, "(a|b){1,400}[^c]{20,300}x", max_steps=5).matcher()
+    error = raises(T.LimitError, lambda: T.fill_batch([a, full, b], out, [0, 3, 1]), "a mask that fails")
+    check("row 3" in str(error), f"names its row: {error}")
+    check(allowed_of(out.tolist()[0]) == a.allowed() and allowed_of(out.tolist()[1]) == b.allowed(), "the others are written")
+
+
+def test_workers():
+    threads = T.Threads(2)
+    check(threads.workers == 2 and T.Threads().workers >= 1, "workers")
+    raises(T.ArgumentError, lambda: T.Threads(100000), "too many workers")
+    matchers = [T.Grammar.json_schema(vocab, {"type": "array", "items": SCHEMA, "maxItems": i + 1}).matcher() for i in range(40)]
+    alone, shared = (memoryview(bytearray(40 * 4 * vocab.mask_words)).cast("I", (40, vocab.mask_words)) for _ in "12")
+    for text in ("[", '{"a": 1', "2}"):
+        for matcher in matchers:
+            check(matcher.accept_bytes(text), text)
+        T.fill_batch(matchers, shared, threads=threads)
+        T.fill_batch([m.fork() for m in matchers], alone)
+        check(alone.tobytes() == shared.tobytes(), "workers write what one thread writes")
+
+
+def test_cache():
+    cache = T.Cache(max_bytes=1 << 26)
+    first = T.Grammar.json_schema(vocab, SCHEMA, cache=cache)
+    again = T.Grammar.json_schema(vocab, SCHEMA, cache=cache, deadline=10)
+    other = T.Grammar.json_schema(vocab, SCHEMA, whitespace="compact", cache=cache)
+    check(first.matcher().mask_id() == again.matcher().mask_id() and first.stats() == again.stats(), "an equal grammar is the same")
+    check(other.matcher().accept_bytes('{"a":1') and not other.matcher().accept_bytes('{ "a"'), "another option, another grammar")
+    check(T.Grammar.choice(vocab, ["a", "b"], cache=cache).matcher().accept_bytes("b"), "choices")
+    stats = cache.stats()
+    check((stats["hits"], stats["misses"], stats["entries"]) == (1, 3, 3) and 0 < stats["bytes"] < stats["max_bytes"] == 1 << 26, f"statistics {stats}")
+    cache.clear()
+    check(cache.stats()["entries"] == 0 and first.matcher().allowed(), "grammars outlive the cache's")
+    raises(T.GrammarError, lambda: T.Grammar.regex(vocab, "(", cache=cache), "failures are failures")
+    raises(TypeError, lambda: T.Grammar.regex(vocab, "a", cache={}), "a cache that is none")
+    raises(T.UnsupportedError, lambda: T.Grammar.tags(vocab, {}, cache=cache), "tags are not cached")
+    raises(T.ArgumentError, lambda: T.Cache(0), "a cache of nothing")
+    misses = cache.stats()["misses"]
+    threads = [threading.Thread(target=T.Grammar.regex, args=(vocab, "x{3,900}y"), kwargs={"cache": cache}) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check(cache.stats()["misses"] == misses + 1, "four threads, one compile")
+
+
+HARD = {"pattern": "^(?=.*a.{9}b)(?=.*c.{8}d).*$", "not": {"pattern": "e.{9}f"}}  # takes minutes to compile
+
+
+def test_background():
+    threads, cache = T.Threads(1), T.Cache(1 << 26)
+    for options in ({}, {"threads": threads}, {"cache": cache}, {"threads": threads, "cache": cache}):
+        compile = T.Grammar.start("json_schema", vocab, SCHEMA, whitespace="compact", **options)
+        result = compile.result()
+        check(type(result) is T.Grammar and compile.done and result.matcher().accept_bytes('{"a":1}'), f"in the background, {list(options)}")
+        check(compile.result().matcher().mask_id() == result.matcher().mask_id(), "asked twice")
+    check(cache.stats()["hits"] == 1, "through the cache")
+    check(T.Grammar.start("choice", vocab, ["yes", "no"]).result(10).matcher().accept_bytes("no"), "choice")
+    check(T.Grammar.start("gbnf", vocab, 'root ::= "x"').result().matcher().accept_bytes("x"), "gbnf")
+    raises(T.GrammarError, T.Grammar.start("json_schema", vocab, {"type": "strin"}).result, "its exception", pointer="/type")
+    hard = T.Grammar.start("json_schema", vocab, HARD)
+    raises(TimeoutError, lambda: hard.result(0.01), "not done yet")
+    check(not hard.done, "not done")
+    hard.cancel()
+    raises(T.CancelledError, lambda: hard.result(10), "cancelled")
+    del hard
+    dropped = T.Grammar.start("json_schema", vocab, HARD, threads=threads)
+    del dropped, threads
+    asked = []
+    compile = T.Grammar.start("json_schema", vocab, {"$ref": "http://host/x"}, resolver=lambda uri: asked.append((uri, threading.get_ident())) or "true")
+    check(compile.result().matcher().accept_bytes("[1]") and asked[0][0] == "http://host/x" and asked[0][1] != threading.get_ident(), "a resolver, on the other thread")
+    raises(ZeroDivisionError, T.Grammar.start("json_schema", vocab, {"$ref": "http://host/x"}, resolver=lambda uri: 1 // 0).result, "a resolver that raises")
+    began, go, own = threading.Event(), threading.Event(), []
+
+    def drop(uri):
+        began.set()
+        go.wait()
+        own.clear()  # the last reference on the compile that this is called by
+        return "true"
+    own.append(T.Grammar.start("json_schema", vocab, {"$ref": "http://host/x"}, resolver=drop))
+    began.wait()
+    go.set()
+    while own:
+        time.sleep(0.001)
+    check(True, "a resolver drops its own compile")
+    raises(ValueError, lambda: T.Grammar.start("tags", vocab, {}), "a kind that there is not")
+    raises(ValueError, lambda: T.Grammar.start("regex", vocab, "a", cancel=T.Cancel()), "cancel is for those in the foreground")
+    raises(TypeError, lambda: T.Grammar.start("regex", vocab, "a", threads=3), "threads that are none")
+    raises(TypeError, lambda: T.Grammar.start("regex", vocab, 3), "a pattern that is none")
+    raises(T.CancelledError, lambda: T.Grammar.json_schema(vocab, HARD, deadline=0.02), "a deadline")
+    for kind in (T.Compile, T.Grammar, T.Vocab):
+        raises(TypeError, kind, f"{kind.__name__} has no constructor of its own")
+
+
+def test_budget():
+    g = T.Grammar.json_schema(vocab, {"type": "array", "items": {"type": "string"}, "minItems": 1}, whitespace="compact")
+    budget, most = T.Budget(g), 30
+    mask, logits = bytearray(4 * vocab.mask_words), array.array("f", [0.0] * vocab.logits_width)
+    for seed in range(20):
+        matcher, sampler, text = g.matcher(), T.Sampler(seed), b""
+        budget.start(matcher, most)
+        for left in range(most, -1, -1):
+            budget.mask(matcher, left, mask)
+            token = sampler.draw(logits, mask)[0]
+            check(budget.allows(matcher, left, token), "what the mask has is allowed")
+            matcher.accept(token)
+            if matcher.is_terminated:
+                break
+        check(matcher.is_terminated, f"seed {seed}: complete within {most} tokens")
+    matcher = g.matcher()
+    error = raises(T.LimitError, lambda: budget.start(matcher, 1), "a budget that is too small", status="TSL_ERR_LIMIT")
+    check(any(c.isdigit() for c in str(error)), f"says how many it takes: {error}")
+    way = budget.completion(matcher)
+    check(matcher.accept_tokens(way) == len(way) and matcher.is_complete and budget.completion(matcher) == [], "a completion")
+    matcher = g.matcher()
+    matcher.accept_bytes('["a"')
+    close, comma = (vocab.encode(text)[0] for text in ("]", ","))
+    check(budget.allows(matcher, 1, close) and not budget.allows(matcher, 1, comma) and not budget.allows(matcher, 9, vocab.encode("x")[0]), "allows")
+    budget.wind_down(matcher, 2, 4, 6.0, logits)
+    check(abs(logits[close] - 4.5) < 1e-5 and logits[comma] == 0, "wind_down")
+    raises(ValueError, lambda: budget.wind_down(matcher, 2, 4, 6.0, array.array("f", [0.0])), "a row that is too short")
+    raises(ValueError, lambda: budget.allows(grammar.matcher(), 3, 4), "a matcher of another grammar")
+    raises(TypeError, lambda: budget.allows(3, 3, 4), "no matcher")
+    raises(TypeError, lambda: T.Budget(vocab), "a budget of no grammar")
+
+
+def members(module):
+    """What a stub declares: {class: {name: function or None}}, module-level functions and names under ""."""
+    tree = ast.parse(pathlib.Path(module).read_text())
+    found = {"": {}}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            found[node.name] = {item.name if isinstance(item, ast.FunctionDef) else item.target.id: item if isinstance(item, ast.FunctionDef) else None for item in node.body}
+        elif isinstance(node, ast.FunctionDef):
+            found[""][node.name] = node
+    return found
+
+
+def test_stubs():
+    """The type stubs have every public name with its parameters, and no other."""
+    folder = BUILD / "bindings" / "python" / "turnstile"
+    core, grammar_stub, vocab_stub = (members(folder / name) for name in ("_core.pyi", "grammar.pyi", "vocab.pyi"))
+    check(set(T.__all__) == {name for name in vars(T) if not name.startswith("_")} - {"errors", "grammar", "vocab"}, "__all__ has every public name")
+    for kind, stubs in ((T.Vocab, (core["Vocab"], vocab_stub["Vocab"])), (T.Grammar, (core["Grammar"], grammar_stub["Grammar"])), (T.Matcher, (core["Matcher"],)),
+                        (T.Budget, (core["Budget"],)), (T.Sampler, (core["Sampler"],)), (T.Cancel, (core["Cancel"],)), (T.Threads, (core["Threads"],)),
+                        (T.Cache, (core["Cache"],)), (T.Compile, (core["Compile"],))):
+        declared = {name: node for stub in stubs for name, node in stub.items()}
+        real = {name for name in dir(kind) if not name.startswith("_")}
+        check({name for name in declared if not name.startswith("__")} == real, f"{kind.__name__}: {real ^ {n for n in declared if not n.startswith('__')}}")
+        for name, node in declared.items():
+            if node is not None and not name.startswith("__"):
+                same_parameters(f"{kind.__name__}.{name}", getattr(kind, name), node, skip_self=not any(isinstance(d, ast.Name) and d.id == "classmethod" for d in node.decorator_list))
+    for name, node in core[""].items():
+        same_parameters(name, getattr(T, name), node)
+
+
+def same_parameters(what, function, node, skip_self=False):
+    limits = {"max_memory", "max_stacks", "max_depth", "max_steps", "deadline", "cancel", "cache"}  # **limits
+    declared = [a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
+    try:
+        real = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    except ValueError:
+        check(False, f"{what} has no signature: {function.__doc__}")
+        return
+    declared = [name for name in declared if name not in ("cls", "self") and name not in limits]
+    real = [name for name in real if name not in ("cls", "self") and name not in limits]
+    check(declared == real, f"{what}: the stub has {declared}, it takes {real}")
+
+
 def test_threads():
     """Masks of shared grammars from four threads at once are those of one thread; fill_batch lets other threads run."""
     wanted = {}
@@ -293,9 +467,9 @@ def test_life():
     rounds(2000)
     gc.collect()
     check(sys.getallocatedblocks() - before < 200, f"{sys.getallocatedblocks() - before} blocks more after 2,000 rounds")
-    for module in (T, T.Vocab, T.Grammar, T.Matcher, T.Sampler, T.Cancel, T.fill_batch, T.apply_mask, T.count_mask):
+    for module in (T, T.Vocab, T.Grammar, T.Matcher, T.Sampler, T.Cancel, T.Threads, T.Cache, T.Compile, T.Budget, T.fill_batch, T.apply_mask, T.count_mask):
         check(module.__doc__, f"{module} has a docstring")
-    for kind in (T.Vocab, T.Grammar, T.Matcher, T.Sampler, T.Cancel):
+    for kind in (T.Vocab, T.Grammar, T.Matcher, T.Sampler, T.Cancel, T.Threads, T.Cache, T.Compile, T.Budget):
         for name in dir(kind):
             check(name.startswith("_") or getattr(kind, name).__doc__, f"{kind.__name__}.{name} has a docstring")
 
@@ -315,7 +489,7 @@ def test_overhead():
     check(best < 500, f"mask + accept take {best:.0f} ns")
 
 
-for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_batch, test_threads, test_life, test_overhead):
+for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_batch, test_workers, test_cache, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed" + (f", {skipped} skipped" if skipped else ""))
 sys.exit(not all(results))

@@ -1,7 +1,7 @@
 /* core.h - what the files of the Python extension share.
  *
  * The extension is written against the stable ABI of CPython 3.9, so that one binary serves every later version. A Python object holds one object of
- * the library and nothing else that matters: Vocab, Grammar, Matcher, Sampler, each in a file of its own, and Cancel, the flag that ends a compile.
+ * the library and nothing else that matters: Vocab, Grammar, Matcher, Budget, Sampler, each in a file of its own; compile.c has Cancel, Threads, Cache and Compile.
  *
  * Three things are newer in the stable ABI than in CPython itself, and declared here: the buffer protocol (in the limited headers from 3.11 on; the
  * layout that 3.11 froze has been the same since 3.0), METH_FASTCALL (from 3.10 on; the convention is that of 3.7) and PyUnicode_AsUTF8AndSize.
@@ -71,9 +71,19 @@ typedef struct core_cancel {
   int flag;
 } core_cancel;
 
+typedef struct core_threads {
+  PyObject_HEAD
+  tsl_threads *threads;
+} core_threads;
+
+typedef struct core_cache {
+  PyObject_HEAD
+  tsl_cache *cache;
+} core_cache;
+
 /* The types and exceptions of the module: one per process, made by its first import. The library keeps no globals; CPython's types are. */
 typedef struct core_types {
-  PyTypeObject *vocab, *grammar, *matcher, *sampler, *cancel;
+  PyTypeObject *vocab, *grammar, *matcher, *budget, *sampler, *cancel, *threads, *cache, *compile;
   PyObject *errors; /* turnstile.errors: a function that makes the exception of a status */
 } core_types;
 extern core_types core;
@@ -101,13 +111,26 @@ void core_span_close(core_span *span);
 /* Can the rows of a span be read as masks for `columns` logits? 0, or -1 with an exception set. */
 int core_check_mask(const core_span *span, Py_ssize_t columns);
 
-/* vocab.c, grammar.c, matcher.c, sampler.c: make the type and add it to the module; -1 with an exception set on failure. */
+/* Make the types of a file and add them to the module; -1 with an exception set on failure. */
 int core_vocab_init(PyObject *module);
+int core_compile_init(PyObject *module);
+int core_budget_init(PyObject *module);
 int core_grammar_init(PyObject *module);
 int core_matcher_init(PyObject *module);
 int core_sampler_init(PyObject *module);
 
-/* matcher.c: the functions of the module that fill many rows. */
+/* compile.c: class methods of Grammar. _compile(kind, vocab, text, options, limits): compile; _start((the same), threads): a Compile. What is in the tuples
+ * stands there, and in turnstile/grammar.py, which makes them. */
+PyObject *core_compile(PyObject *type, PyObject *arguments);
+PyObject *core_start(PyObject *type, PyObject *args);
+
+/* matcher.c: what other files ask of a matcher. */
+/* Is nobody using it? false with an exception set otherwise. Every call on a matcher goes through here first. */
+bool core_matcher_is_free(PyObject *matcher);
+/* Row `row` of an array as a mask of `words` words, the rest of the row cleared; NULL with an exception set if it does not fit. */
+uint32_t *core_mask_row(const core_span *span, Py_ssize_t row, uint32_t words);
+/* An array of ids as a list; NULL with an exception set on failure. */
+PyObject *core_token_list(const tsl_token *ids, size_t count);
 PyObject *core_fill_batch(PyObject *module, PyObject *args, PyObject *kwargs);
 extern const char core_fill_batch_doc[];
 
@@ -119,6 +142,9 @@ int core_text(PyObject *object, const char *what, const char **text, Py_ssize_t 
 
 /* An id, 0 to 2^32 - 2; -1 with an exception set otherwise. */
 int core_token(PyObject *object, tsl_token *token);
+
+/* tp_new of types that are made by their class methods alone. */
+PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 
 /* Free an instance of a heap type, and its reference to the type. */
 void core_free_instance(PyObject *self);

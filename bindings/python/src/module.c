@@ -27,6 +27,12 @@ void core_free_instance(PyObject *self) {
   Py_DECREF(type);
 }
 
+PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  (void)type, (void)args, (void)kwargs;
+  PyErr_SetString(PyExc_TypeError, "this type is made by class methods, such as Vocab.from_file and Grammar.json_schema");
+  return NULL;
+}
+
 int core_text(PyObject *object, const char *what, const char **text, Py_ssize_t *length) {
   char *bytes;
   if (PyBytes_Check(object)) {
@@ -138,7 +144,10 @@ static int fill_module(PyObject *module) {
   core.errors = errors ? PyObject_GetAttrString(errors, "from_status") : NULL;
   Py_XDECREF(errors);
   if (!core.errors || PyModule_AddStringConstant(module, "version", tsl_version()) < 0) return -1;
-  return core_vocab_init(module) < 0 || core_grammar_init(module) < 0 || core_matcher_init(module) < 0 || core_sampler_init(module) < 0 ? -1 : 0;
+  int (*const inits[])(PyObject *) = {core_vocab_init, core_compile_init, core_grammar_init, core_matcher_init, core_budget_init, core_sampler_init};
+  for (size_t i = 0; i < sizeof inits / sizeof *inits; i++)
+    if (inits[i](module) < 0) return -1;
+  return 0;
 }
 
 PyMODINIT_FUNC PyInit__core(void);

@@ -6,7 +6,7 @@
 
 /* ---- making one -------------------------------------------------------------------------------------------------- */
 
-/* A sequence of ids as an array that the caller frees with PyMem_Free; an empty one is NULL with count 0. */
+/* A sequence of ids as an array that the caller frees with PyMem_Free; an empty one, and None, is NULL with count 0. */
 static int read_tokens(PyObject *sequence, tsl_token **tokens, uint32_t *count) {
   *tokens = NULL;
   *count = 0;
@@ -181,15 +181,6 @@ static PyObject *vocab_find_special(PyObject *self, PyObject *object) {
   Py_RETURN_NONE;
 }
 
-static PyObject *list_of(const tsl_token *ids, size_t count) {
-  PyObject *list = PyList_New((Py_ssize_t)count);
-  for (size_t i = 0; list && i < count; i++) {
-    PyObject *id = PyLong_FromUnsignedLong(ids[i]);
-    if (!id || PyList_SetItem(list, (Py_ssize_t)i, id) < 0) Py_CLEAR(list);
-  }
-  return list;
-}
-
 static PyObject *vocab_encode(PyObject *self, PyObject *args) {
   PyObject *object;
   int special = 0, bos = 0;
@@ -202,7 +193,7 @@ static PyObject *vocab_encode(PyObject *self, PyObject *args) {
     tsl_token *ids = PyMem_Malloc(capacity * sizeof *ids);
     if (!ids) return PyErr_NoMemory();
     tsl_status status = tsl_vocab_encode(of(self), text, (size_t)length, flags, ids, capacity, &count);
-    PyObject *list = status == TSL_OK ? list_of(ids, count) : NULL;
+    PyObject *list = status == TSL_OK ? core_token_list(ids, count) : NULL;
     PyMem_Free(ids);
     if (status != TSL_ERR_LIMIT || count <= capacity) return list || status == TSL_OK ? list : core_raise(status, NULL, "encoding a text");
     capacity = count;
@@ -238,6 +229,7 @@ static PyGetSetDef getset[] = {
 };
 
 static PyType_Slot slots[] = {
+  {Py_tp_new, (void *)core_no_new},
   {Py_tp_dealloc, (void *)vocab_dealloc},
   {Py_tp_methods, methods},
   {Py_tp_getset, getset},

@@ -15,7 +15,7 @@ calls: turnstile.compat_llguidance, turnstile.compat_xgrammar.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from turnstile._core import Cancel, Matcher, Sampler, apply_mask, count_mask, fill_batch, tool_presets
+from turnstile._core import Budget, Cache, Cancel, Compile, Matcher, Sampler, Threads, apply_mask, count_mask, fill_batch, tool_presets
 from turnstile._core import version as __version__
 from turnstile.errors import (ArgumentError, CancelledError, FileError, FormatError, GrammarError, LimitError, LogitsError, StateError, TurnstileError,
                               UnsupportedError)
@@ -23,6 +23,6 @@ from turnstile.grammar import Grammar
 from turnstile.vocab import Vocab
 
 __all__ = [
-    "ArgumentError", "Cancel", "CancelledError", "FileError", "FormatError", "Grammar", "GrammarError", "LimitError", "LogitsError", "Matcher", "Sampler",
-    "StateError", "TurnstileError", "UnsupportedError", "Vocab", "apply_mask", "count_mask", "fill_batch", "tool_presets",
+    "ArgumentError", "Budget", "Cache", "Cancel", "CancelledError", "Compile", "FileError", "FormatError", "Grammar", "GrammarError", "LimitError", "LogitsError",
+    "Matcher", "Sampler", "StateError", "Threads", "TurnstileError", "UnsupportedError", "Vocab", "apply_mask", "count_mask", "fill_batch", "tool_presets",
 ]

@@ -2,11 +2,14 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import functools
 import json
 import re
 
 from turnstile import _core
+from turnstile.errors import UnsupportedError
 
+_KINDS = {"json_schema": 0, "regex": 1, "gbnf": 2, "tags": 3, "tools": 4}
 _ORDERS = {"schema": 0, "any": 1}
 _DRAFTS = {"auto": 0, "3": 3, "4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
 
@@ -20,7 +23,12 @@ class Grammar(_core.Grammar):
     max_stacks   parallel stacks of a matcher, for ambiguous grammars [4096]
     max_depth    nesting of the grammar's text [512]
     max_steps    work of one compile or one mask [4,000,000]
+    deadline     seconds after which one compile, mask or token gives up with CancelledError [never]
     cancel       a Cancel, polled: CancelledError once it is set
+
+    and all but tags and tools
+
+    cache        a Cache: an equal grammar that it holds is given out in its place. Deadline and cancel then end with the compile
     """
 
     @classmethod
@@ -39,9 +47,8 @@ class Grammar(_core.Grammar):
 
         Every keyword is enforced or the call raises, with `pointer` naming it: GrammarError (malformed, or nothing satisfies it), UnsupportedError.
         """
-        style, most = _whitespace(whitespace)
-        return cls._json_schema(vocab, _text(schema), _limits(**limits), _one_of(_ORDERS, order, "order"), style, most, indent, _one_of(_DRAFTS, str(draft), "draft"),
-                                ignore_formats, nullable, max_nesting, resolver, base_uri)
+        options = (_style(order, whitespace, indent), _one_of(_DRAFTS, str(draft), "draft"), ignore_formats, nullable, max_nesting, resolver, base_uri)
+        return cls._make("json_schema", vocab, _text(schema), options, limits)
 
     @classmethod
     def pydantic(cls, vocab, model, **options):
@@ -55,7 +62,7 @@ class Grammar(_core.Grammar):
     def regex(cls, vocab, pattern, *, case_insensitive=False, dot_all=False, search=False, **limits):
         """Compile a regular expression (ECMA-262 and the PCRE syntax that does not clash with it) that the whole text must match; with `search`,
         some part of it."""
-        return cls._regex(vocab, pattern, _limits(**limits), case_insensitive, dot_all, search)
+        return cls._make("regex", vocab, pattern, (case_insensitive, dot_all, search), limits)
 
     @classmethod
     def choice(cls, vocab, choices, **limits):
@@ -68,13 +75,13 @@ class Grammar(_core.Grammar):
     @classmethod
     def gbnf(cls, vocab, text, *, root="root", **limits):
         """Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed; `root` is its start rule."""
-        return cls._gbnf(vocab, text, _limits(**limits), root)
+        return cls._make("gbnf", vocab, text, (root,), limits)
 
     @classmethod
     def tags(cls, vocab, structure, *, order="schema", whitespace="any", indent=2, **limits):
         """Compile a structural tag (JSON text, or a dict): free text with JSON or other formats between tags; docs/tools.md describes the formats.
         `order`, `whitespace` and `indent` hold for the JSON in it, as for json_schema."""
-        return cls._tags(vocab, _text(structure), _limits(**limits), _style(order, whitespace, indent))
+        return cls._make("tags", vocab, _text(structure), _style(order, whitespace, indent), limits)
 
     @classmethod
     def tools(cls, vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", order="schema", whitespace="any", indent=2, **limits):
@@ -88,8 +95,23 @@ class Grammar(_core.Grammar):
         thinking     "auto": the text may begin with a thinking block; "on": it must; "off": it must not
         """
         several = 0 if parallel is None else 1 if parallel else -1
-        return cls._tools(vocab, _text(request), _limits(**limits), _style(order, whitespace, indent), preset, tool_choice, several,
-                          _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"))
+        options = (_style(order, whitespace, indent), preset, tool_choice, several, _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"))
+        return cls._make("tools", vocab, _text(request), options, limits)
+
+    @classmethod
+    def start(cls, kind, vocab, text, *, threads=None, **options):
+        """Begin to compile in the background: a Compile, whose result() is the grammar. It needs no Python thread and does not wait for the interpreter's lock.
+
+        kind     "json_schema", "regex", "choice", "gbnf" or "pydantic": the constructor whose arguments follow
+        threads  a Threads, whose workers compile; None: a thread of its own
+        """
+        if kind not in ("json_schema", "regex", "choice", "gbnf", "pydantic"):
+            raise ValueError(f"kind is 'json_schema', 'regex', 'choice', 'gbnf' or 'pydantic', not {kind!r}")
+        return getattr(_Starting(cls, threads), kind)(vocab, text, **options)
+
+    @classmethod
+    def _make(cls, kind, vocab, text, options, limits):
+        return cls._compile(*_arguments(kind, vocab, text, options, **limits))
 
     def report(self):
         """What of a JSON Schema is enforced: a list of dicts with pointer, keyword, status ("enforced" or "no effect") and reason."""
@@ -100,8 +122,25 @@ class Grammar(_core.Grammar):
         return _core.Matcher(self)
 
 
-def _limits(max_memory=0, max_stacks=0, max_depth=0, max_steps=0, cancel=None):
-    return max_memory, max_stacks, max_depth, max_steps, cancel
+class _Starting:
+    """Has Grammar's constructors, and begins what they would make."""
+
+    def __init__(self, cls, threads):
+        self._cls, self._threads = cls, threads
+
+    def __getattr__(self, name):
+        return functools.partial(getattr(Grammar, name).__func__, self)
+
+    def _make(self, kind, vocab, text, options, limits):
+        return self._cls._start(_arguments(kind, vocab, text, options, **limits), self._threads)
+
+
+def _arguments(kind, vocab, text, options, max_memory=0, max_stacks=0, max_depth=0, max_steps=0, deadline=None, cancel=None, cache=None):
+    """What the extension takes."""
+    if cache is not None and kind in ("tags", "tools"):
+        raise UnsupportedError("grammars of tags and tools are not cached")
+    microseconds = 0 if deadline is None else max(1, int(deadline * 1e6))
+    return _KINDS[kind], vocab, text, options, (max_memory, max_stacks, max_depth, max_steps, microseconds, cancel, cache)
 
 
 def _one_of(table, key, what):

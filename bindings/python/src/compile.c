@@ -1,0 +1,446 @@
+/* compile.c - compiling: what Grammar's constructors call, and the types around it: Cancel (a flag that ends compiles), Threads (workers), Cache (compiled
+ * grammars by content) and Compile (one that runs in the background).
+ *
+ * A compile is a job: its arguments as the library takes them, and references on the Python objects that they point into. Kinds of grammars differ in a tuple of
+ * options alone. The library works without the interpreter's lock; it is taken again for a resolver of the user's, on whatever thread that is. What a resolver
+ * returned is kept alive until the compile ends, and an exception that it raised is the one that the compile raises.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core.h"
+
+#include <string.h>
+
+/* ---- Cancel ------------------------------------------------------------------------------------------------------ */
+
+static PyObject *cancel_set(PyObject *self, PyObject *unused) {
+  (void)unused;
+  *(volatile int *)&((core_cancel *)self)->flag = 1;
+  Py_RETURN_NONE;
+}
+
+static PyObject *cancel_clear(PyObject *self, PyObject *unused) {
+  (void)unused;
+  *(volatile int *)&((core_cancel *)self)->flag = 0;
+  Py_RETURN_NONE;
+}
+
+static PyObject *cancel_is_set(PyObject *self, void *unused) {
+  (void)unused;
+  return PyBool_FromLong(*(volatile int *)&((core_cancel *)self)->flag);
+}
+
+static PyMethodDef cancel_methods[] = {
+  {"set", cancel_set, METH_NOARGS, "set($self, /)\n--\n\nEnd compiles and masks that poll this flag with CancelledError. From any thread."},
+  {"clear", cancel_clear, METH_NOARGS, "clear($self, /)\n--\n\nLower the flag again."},
+  {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef cancel_getset[] = {{"is_set", cancel_is_set, NULL, "Is the flag up?", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot cancel_slots[] = {
+  {Py_tp_dealloc, (void *)core_free_instance},
+  {Py_tp_new, (void *)PyType_GenericNew},
+  {Py_tp_methods, cancel_methods},
+  {Py_tp_getset, cancel_getset},
+  {Py_tp_doc, (void *)"Cancel()\n--\n\nA flag that ends compiles from another thread: pass it as `cancel=`, call set()."},
+  {0, NULL},
+};
+static PyType_Spec cancel_spec = {
+  .name = "turnstile._core.Cancel", .basicsize = sizeof(core_cancel), .flags = Py_TPFLAGS_DEFAULT, .slots = cancel_slots};
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+static PyObject *threads_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"workers", NULL};
+  tsl_threads_options options = {0};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|I:Threads", names, &options.workers)) return NULL;
+  tsl_threads *threads = NULL;
+  tsl_status status = tsl_threads_new(&options, NULL, &threads);
+  if (status != TSL_OK) return core_raise(status, NULL, "starting worker threads");
+  core_threads *self = (core_threads *)PyType_GenericAlloc(type, 0);
+  if (self) self->threads = threads;
+  else tsl_threads_free(threads);
+  return (PyObject *)self;
+}
+
+static void threads_dealloc(PyObject *self) {
+  Py_BEGIN_ALLOW_THREADS /* a worker may be in a resolver written in Python */
+  tsl_threads_free(((core_threads *)self)->threads);
+  Py_END_ALLOW_THREADS
+  core_free_instance(self);
+}
+
+static PyObject *threads_workers(PyObject *self, void *unused) {
+  (void)unused;
+  return PyLong_FromUnsignedLong(tsl_threads_count(((core_threads *)self)->threads));
+}
+
+static PyGetSetDef threads_getset[] = {{"workers", threads_workers, NULL, "How many threads there are.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot threads_slots[] = {
+  {Py_tp_new, (void *)threads_new},
+  {Py_tp_dealloc, (void *)threads_dealloc},
+  {Py_tp_getset, threads_getset},
+  {Py_tp_doc, (void *)"Threads(workers=0)\n--\n\nWorker threads of the library's own, for fill_batch and for compiles in the background; they never need the interpreter's lock.\n\n"
+                      "`workers` 0 starts one less than the machine has processors, at least 1 (the thread that calls fill_batch works too)."},
+  {0, NULL},
+};
+static PyType_Spec threads_spec = {
+  .name = "turnstile._core.Threads", .basicsize = sizeof(core_threads), .flags = Py_TPFLAGS_DEFAULT, .slots = threads_slots};
+
+/* ---- Cache ------------------------------------------------------------------------------------------------------- */
+
+static PyObject *cache_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"max_bytes", NULL};
+  unsigned long long bytes;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "K:Cache", names, &bytes)) return NULL;
+  tsl_cache *cache = NULL;
+  tsl_status status = tsl_cache_new(bytes, NULL, &cache);
+  if (status != TSL_OK) return core_raise(status, NULL, "a cache, whose bound must not be 0");
+  core_cache *self = (core_cache *)PyType_GenericAlloc(type, 0);
+  if (self) self->cache = cache;
+  else tsl_cache_free(cache);
+  return (PyObject *)self;
+}
+
+static void cache_dealloc(PyObject *self) {
+  tsl_cache_free(((core_cache *)self)->cache);
+  core_free_instance(self);
+}
+
+static PyObject *cache_stats(PyObject *self, PyObject *unused) {
+  (void)unused;
+  tsl_cache_stats s;
+  tsl_cache_get_stats(((core_cache *)self)->cache, &s);
+  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "hits", (unsigned long long)s.hits, "waits", (unsigned long long)s.waits, "misses",
+                       (unsigned long long)s.misses, "bypasses", (unsigned long long)s.bypasses, "evictions", (unsigned long long)s.evictions, "bytes",
+                       (unsigned long long)s.bytes, "max_bytes", (unsigned long long)s.max_bytes, "entries", (unsigned long long)s.entries);
+}
+
+static PyObject *cache_clear(PyObject *self, PyObject *unused) {
+  (void)unused;
+  tsl_cache_clear(((core_cache *)self)->cache);
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef cache_methods[] = {
+  {"stats", cache_stats, METH_NOARGS,
+   "stats($self, /)\n--\n\nA dict: hits, waits (hits that waited for another thread's compile), misses, bypasses (a resolver is set: not kept), evictions, bytes, max_bytes, entries."},
+  {"clear", cache_clear, METH_NOARGS, "clear($self, /)\n--\n\nDrop everything that is held; the counters stay."},
+  {NULL, NULL, 0, NULL},
+};
+static PyType_Slot cache_slots[] = {
+  {Py_tp_new, (void *)cache_new},
+  {Py_tp_dealloc, (void *)cache_dealloc},
+  {Py_tp_methods, cache_methods},
+  {Py_tp_doc, (void *)"Cache(max_bytes)\n--\n\nCompiled grammars by content, for any number of threads: pass it as `cache=`. Equal text, options, limits and vocabulary are one grammar;\n"
+                      "threads that ask for one at once compile it once. The least recently used go when the grammars' memory is over the bound. Failures are not kept."},
+  {0, NULL},
+};
+static PyType_Spec cache_spec = {.name = "turnstile._core.Cache", .basicsize = sizeof(core_cache), .flags = Py_TPFLAGS_DEFAULT, .slots = cache_slots};
+
+/* ---- a job ------------------------------------------------------------------------------------------------------- */
+
+/* The numbers of turnstile/grammar.py. The first three are those of tsl_source_kind. */
+enum { KIND_JSON_SCHEMA = TSL_SOURCE_JSON_SCHEMA, KIND_REGEX = TSL_SOURCE_REGEX, KIND_GBNF = TSL_SOURCE_GBNF, KIND_TAGS, KIND_TOOLS };
+
+typedef struct job {
+  int kind;
+  core_vocab *vocab;   /* these three borrowed from `arguments` */
+  core_cancel *cancel; /* or NULL */
+  core_cache *cache;   /* or NULL */
+  tsl_source source;
+  tsl_schema_options schema; /* of JSON in tags and tools too */
+  tsl_regex_options regex;
+  tsl_tools_options tools;
+  tsl_limits limits;
+  PyObject *resolver;  /* borrowed; or NULL */
+  PyObject *kept;      /* a list of what it returned */
+  PyObject *raised[3]; /* what it raised: type, value, traceback; or NULL */
+  PyObject *owner;     /* the Compile that this job is part of, borrowed; or NULL */
+  PyObject *arguments; /* what the pointers above point into */
+} job;
+
+static void job_close(job *j) {
+  Py_CLEAR(j->kept);
+  Py_CLEAR(j->arguments);
+  for (int i = 0; i < 3; i++) Py_CLEAR(j->raised[i]);
+}
+
+/* A resolver written in Python: asked with the URI, answers str, bytes or None. */
+static bool answer(job *j, const char *uri, const char **text, size_t *length) {
+  if (j->raised[0]) return false;
+  PyObject *document = PyObject_CallFunction(j->resolver, "s", uri);
+  Py_ssize_t n = 0;
+  bool found = document && document != Py_None && core_text(document, "what a resolver returns", text, &n) == 0 && PyList_Append(j->kept, document) == 0;
+  *length = (size_t)n;
+  Py_XDECREF(document);
+  if (PyErr_Occurred()) PyErr_Fetch(&j->raised[0], &j->raised[1], &j->raised[2]);
+  return found;
+}
+
+static int drop(void *object) {
+  Py_DECREF((PyObject *)object);
+  return 0;
+}
+
+/* On the thread that compiles. Should the resolver drop its own Compile, that is freed later and by another thread, as freeing it waits for this one. */
+static bool resolve(void *ctx, const char *uri, const char **text, size_t *length) {
+  job *j = ctx;
+  PyGILState_STATE state = PyGILState_Ensure();
+  Py_XINCREF(j->owner);
+  bool found = answer(j, uri, text, length);
+  if (j->owner && Py_REFCNT(j->owner) > 1) Py_DECREF(j->owner);
+  else if (j->owner) Py_AddPendingCall(drop, j->owner); /* a full queue keeps it for ever, which is better than waiting for oneself */
+  PyGILState_Release(state);
+  return found;
+}
+
+/* (order, whitespace, whitespace_max, indent): how JSON is written. */
+static int read_style(PyObject *style, tsl_schema_options *schema) {
+  int order, whitespace;
+  if (!PyArg_ParseTuple(style, "iiII", &order, &whitespace, &schema->whitespace_max, &schema->indent)) return -1;
+  schema->order = (tsl_order)order;
+  schema->whitespace = (tsl_whitespace)whitespace;
+  return 0;
+}
+
+static int read_schema(PyObject *options, job *j) {
+  PyObject *style;
+  int draft, ignore_formats, nullable;
+  if (!PyArg_ParseTuple(options, "O!ippIOz", &PyTuple_Type, &style, &draft, &ignore_formats, &nullable, &j->schema.max_nesting, &j->resolver, &j->schema.base_uri) ||
+      read_style(style, &j->schema) < 0)
+    return -1;
+  j->schema.draft = (tsl_draft)draft;
+  j->schema.ignore_formats = ignore_formats;
+  j->schema.nullable = nullable;
+  if (j->resolver == Py_None) j->resolver = NULL;
+  if (!j->resolver) return 0;
+  j->schema.resolver = resolve;
+  j->schema.resolver_ctx = j;
+  j->kept = PyList_New(0);
+  return j->kept ? 0 : -1;
+}
+
+static int read_tools(PyObject *options, job *j) {
+  PyObject *style;
+  int thinking;
+  if (!PyArg_ParseTuple(options, "O!szii", &PyTuple_Type, &style, &j->tools.preset, &j->tools.tool_choice, &j->tools.parallel, &thinking)) return -1;
+  j->tools.thinking = (tsl_thinking)thinking;
+  j->tools.schema = &j->schema;
+  return read_style(style, &j->schema);
+}
+
+static int read_regex(PyObject *options, job *j) {
+  int insensitive, dot_all, search;
+  if (!PyArg_ParseTuple(options, "ppp", &insensitive, &dot_all, &search)) return -1;
+  j->regex = (tsl_regex_options){.case_insensitive = insensitive, .dot_all = dot_all, .search = search};
+  return 0;
+}
+
+static int read_options(PyObject *options, job *j) {
+  switch (j->kind) {
+    case KIND_JSON_SCHEMA: return read_schema(options, j);
+    case KIND_REGEX: return read_regex(options, j);
+    case KIND_GBNF: return PyArg_ParseTuple(options, "z", &j->source.root) ? 0 : -1;
+    case KIND_TAGS: return read_style(options, &j->schema);
+    default: return read_tools(options, j);
+  }
+}
+
+/* (max_memory, max_stacks, max_depth, max_steps, deadline in µs, Cancel or None, Cache or None) */
+static int read_limits(PyObject *limits, job *j) {
+  unsigned long long memory, steps, deadline;
+  unsigned int stacks, depth;
+  PyObject *cancel, *cache;
+  if (!PyArg_ParseTuple(limits, "KIIKKOO", &memory, &stacks, &depth, &steps, &deadline, &cancel, &cache)) return -1;
+  if (cancel != Py_None && !PyObject_TypeCheck(cancel, core.cancel)) return PyErr_SetString(PyExc_TypeError, "cancel must be a Cancel"), -1;
+  if (cache != Py_None && !PyObject_TypeCheck(cache, core.cache)) return PyErr_SetString(PyExc_TypeError, "cache must be a Cache"), -1;
+  j->cancel = cancel == Py_None ? NULL : (core_cancel *)cancel;
+  j->cache = cache == Py_None ? NULL : (core_cache *)cache;
+  j->limits = (tsl_limits){.max_memory = memory, .max_stacks = stacks, .max_depth = depth, .max_steps = steps, .deadline_us = deadline,
+                           .cancel = j->cancel ? &j->cancel->flag : NULL};
+  return 0;
+}
+
+/* Read (kind, vocab, text, options, limits). `j` must stay where it is; close it in any case. */
+static int job_open(PyObject *arguments, job *j) {
+  PyObject *vocab, *text, *options, *limits;
+  Py_ssize_t length;
+  memset(j, 0, sizeof *j);
+  if (!PyArg_ParseTuple(arguments, "iOOO!O!", &j->kind, &vocab, &text, &PyTuple_Type, &options, &PyTuple_Type, &limits)) return -1;
+  Py_INCREF(arguments);
+  j->arguments = arguments;
+  if (!PyObject_TypeCheck(vocab, core.vocab)) return PyErr_SetString(PyExc_TypeError, "the first argument must be a Vocab"), -1;
+  j->vocab = (core_vocab *)vocab;
+  if (core_text(text, "the grammar", &j->source.text, &length) < 0 || read_limits(limits, j) < 0 || read_options(options, j) < 0) return -1;
+  j->source.kind = (tsl_source_kind)j->kind;
+  j->source.length = (size_t)length;
+  j->source.schema = &j->schema;
+  j->source.regex = &j->regex;
+  j->source.limits = &j->limits;
+  return 0;
+}
+
+static tsl_status job_run(const job *j, tsl_grammar **out, tsl_error *error) {
+  const tsl_source *s = &j->source;
+  if (j->kind == KIND_TAGS) return tsl_grammar_tags(j->vocab->vocab, s->text, s->length, &j->schema, &j->limits, out, error);
+  if (j->kind == KIND_TOOLS) return tsl_grammar_tools(j->vocab->vocab, s->text, s->length, &j->tools, &j->limits, out, error);
+  if (j->cache) return tsl_cache_get(j->cache->cache, j->vocab->vocab, s, out, error);
+  return tsl_grammar_compile(j->vocab->vocab, s, out, error);
+}
+
+/* The Grammar of a job that has ended, or its exception. Takes `grammar` over. */
+static PyObject *job_result(job *j, PyTypeObject *type, tsl_status status, const tsl_error *error, tsl_grammar *grammar) {
+  if (j->raised[0]) {
+    tsl_grammar_release(grammar);
+    PyErr_Restore(j->raised[0], j->raised[1], j->raised[2]);
+    memset(j->raised, 0, sizeof j->raised);
+    return NULL;
+  }
+  if (status != TSL_OK) return core_raise(status, error, "compiling a grammar");
+  core_grammar *self = (core_grammar *)PyType_GenericAlloc(type, 0);
+  if (!self) {
+    tsl_grammar_release(grammar);
+    return NULL;
+  }
+  self->grammar = grammar;
+  Py_INCREF(j->vocab);
+  self->vocab = (PyObject *)j->vocab;
+  Py_XINCREF(j->cancel);
+  self->cancel = (PyObject *)j->cancel;
+  return (PyObject *)self;
+}
+
+PyObject *core_compile(PyObject *type, PyObject *arguments) {
+  job j;
+  PyObject *result = NULL;
+  if (job_open(arguments, &j) == 0) {
+    tsl_grammar *grammar = NULL;
+    tsl_error error = {0};
+    tsl_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = job_run(&j, &grammar, &error);
+    Py_END_ALLOW_THREADS
+    result = job_result(&j, (PyTypeObject *)type, status, &error, grammar);
+  }
+  job_close(&j);
+  return result;
+}
+
+/* ---- Compile ----------------------------------------------------------------------------------------------------- */
+
+typedef struct core_background {
+  PyObject_HEAD
+  job job;
+  tsl_compile *compile;
+  PyObject *threads; /* a core_threads, or NULL */
+  PyObject *type;    /* of the Grammar that it will be */
+} core_background;
+
+/* Begin the job of a Compile. */
+static int background_start(core_background *self) {
+  if (self->job.kind > KIND_GBNF) return PyErr_SetString(PyExc_ValueError, "tags and tools can't be compiled in the background"), -1;
+  if (self->job.cancel) return PyErr_SetString(PyExc_ValueError, "a compile in the background is ended by its own cancel()"), -1;
+  tsl_error error = {0};
+  tsl_status status = tsl_compile_start(self->threads ? ((core_threads *)self->threads)->threads : NULL, self->job.cache ? self->job.cache->cache : NULL,
+                                        self->job.vocab->vocab, &self->job.source, &self->compile, &error);
+  return status == TSL_OK ? 0 : (core_raise(status, &error, "starting a compile"), -1);
+}
+
+PyObject *core_start(PyObject *type, PyObject *args) {
+  PyObject *threads, *arguments;
+  if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &arguments, &threads)) return NULL;
+  if (threads != Py_None && !PyObject_TypeCheck(threads, core.threads)) return PyErr_SetString(PyExc_TypeError, "threads must be a Threads"), NULL;
+  core_background *self = (core_background *)PyType_GenericAlloc(core.compile, 0);
+  if (!self) return NULL;
+  if (threads != Py_None) {
+    Py_INCREF(threads);
+    self->threads = threads;
+  }
+  Py_INCREF(type);
+  self->type = type;
+  int failed = job_open(arguments, &self->job);
+  self->job.owner = (PyObject *)self;
+  if (!failed && background_start(self) == 0) return (PyObject *)self;
+  Py_DECREF(self);
+  return NULL;
+}
+
+static void background_dealloc(PyObject *object) {
+  core_background *self = (core_background *)object;
+  Py_BEGIN_ALLOW_THREADS /* the compile may be in a resolver written in Python */
+  tsl_compile_free(self->compile);
+  Py_END_ALLOW_THREADS
+  job_close(&self->job);
+  Py_XDECREF(self->threads);
+  Py_XDECREF(self->type);
+  core_free_instance(object);
+}
+
+static PyObject *background_cancel(PyObject *self, PyObject *unused) {
+  (void)unused;
+  tsl_compile_cancel(((core_background *)self)->compile);
+  Py_RETURN_NONE;
+}
+
+static PyObject *background_done(PyObject *self, void *unused) {
+  (void)unused;
+  return PyBool_FromLong(tsl_compile_is_done(((core_background *)self)->compile));
+}
+
+/* Wait `left` seconds in parts of a tenth, so that Ctrl-C is seen. */
+static tsl_status wait(core_background *self, double left, tsl_grammar **grammar, tsl_error *error) {
+  tsl_status status;
+  do {
+    double part = left < 0.1 ? left : 0.1;
+    Py_BEGIN_ALLOW_THREADS
+    status = tsl_compile_wait(self->compile, (uint64_t)(part * 1e6), grammar, error);
+    Py_END_ALLOW_THREADS
+    left -= part;
+  } while (status == TSL_ERR_STATE && left > 0 && PyErr_CheckSignals() == 0);
+  return status;
+}
+
+static PyObject *background_result(PyObject *object, PyObject *args) {
+  core_background *self = (core_background *)object;
+  PyObject *timeout = Py_None;
+  if (!PyArg_ParseTuple(args, "|O:result", &timeout)) return NULL;
+  double seconds = timeout == Py_None ? 1e12 : PyFloat_AsDouble(timeout);
+  if (PyErr_Occurred()) return NULL;
+  tsl_grammar *grammar = NULL;
+  tsl_error error = {0};
+  Py_INCREF(self); /* a handler of signals may drop it */
+  tsl_status status = wait(self, seconds > 0 ? seconds : 0, &grammar, &error);
+  PyObject *result = NULL;
+  if (!PyErr_Occurred()) {
+    if (status == TSL_ERR_STATE) PyErr_SetString(PyExc_TimeoutError, "the compile has not ended yet");
+    else result = job_result(&self->job, (PyTypeObject *)self->type, status, &error, grammar);
+  }
+  Py_DECREF(self);
+  return result;
+}
+
+static PyMethodDef background_methods[] = {
+  {"result", background_result, METH_VARARGS,
+   "result($self, timeout=None, /)\n--\n\nThe Grammar, or the exception of the compile; waits for it, at most `timeout` seconds (None: as long as it takes): TimeoutError then."},
+  {"cancel", background_cancel, METH_NOARGS, "cancel($self, /)\n--\n\nAsk the compile to end early, with CancelledError as its result. Never blocks."},
+  {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef background_getset[] = {{"done", background_done, NULL, "Has it ended, well or not?", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot background_slots[] = {
+  {Py_tp_new, (void *)core_no_new},
+  {Py_tp_dealloc, (void *)background_dealloc},
+  {Py_tp_methods, background_methods},
+  {Py_tp_getset, background_getset},
+  {Py_tp_doc, (void *)"A compile in the background, made by Grammar.start. Dropping it cancels what has not ended, and waits for that."},
+  {0, NULL},
+};
+static PyType_Spec background_spec = {
+  .name = "turnstile._core.Compile", .basicsize = sizeof(core_background), .flags = Py_TPFLAGS_DEFAULT, .slots = background_slots};
+
+int core_compile_init(PyObject *module) {
+  core.cancel = core_add_type(module, &cancel_spec);
+  core.threads = core_add_type(module, &threads_spec);
+  core.cache = core_add_type(module, &cache_spec);
+  core.compile = core_add_type(module, &background_spec);
+  return core.cancel && core.threads && core.cache && core.compile ? 0 : -1;
+}
