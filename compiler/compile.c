@@ -80,50 +80,117 @@ tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length, c
   return close_layer(vocab, space, x, status, root, "[]", out, error);
 }
 
-/* The grammar of a tree of formats; takes over nothing. */
-static tsl_status compile_tags(tsl_vocab *vocab, tsl__tags *t, const tsl__tag *root, const tsl_schema_options *schema, const tsl_limits *limits, tsl_grammar **out,
-                               tsl_error *error) {
+/* ---- tags ------------------------------------------------------------------------------------------------------------ */
+
+/* What a tree is compiled with. */
+typedef struct request {
+  tsl_vocab *vocab;
+  tsl_grammar *over; /* NULL: tables of its own */
+  const tsl_schema_options *schema;
+  const tsl_limits *limits;
+} tags_job;
+
+/* A grammar with tables of its own; `lend`: it takes over the tree's memory. */
+static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag *root, bool lend, tsl_grammar **out, tsl_error *error) {
   tsl__space *space;
   tsl__exprs *x;
-  tsl__marks *marks = NULL;
-  tsl_status status = open_layer(vocab, limits, &space, &x, error);
+  tsl__tagged *tagged = NULL;
+  tsl_status status = open_layer(r->vocab, r->limits, &space, &x, error);
   if (status != TSL_OK) return status;
-  tsl__expr e = tsl__tags_lower(t, x, root, schema, limits, &marks);
-  tsl__exprs_set_user(x, marks);
-  return close_layer(vocab, space, x, t->status, e, "[]", out, error);
+  tsl_allocator *hooks = lend ? tsl__exprs_alloc(x, sizeof *hooks) : NULL;
+  if (hooks) *hooks = tsl__arena_hooks(&t->arena);
+  t->lent = hooks;
+  tsl__expr e = tsl__tags_lower(t, x, root, NULL, r->schema, r->limits, &tagged);
+  if (t->status == TSL_OK && hooks) tsl__exprs_absorb(x, &t->arena, hooks);
+  status = close_layer(r->vocab, space, x, t->status, e, "[]", out, error);
+  if (status == TSL_OK) (*out)->front = tagged;
+  return status;
+}
+
+static bool same_options(const tsl_schema_options *a, const tsl_schema_options *b) {
+  bool same = a->order == b->order && a->whitespace == b->whitespace && a->whitespace_max == b->whitespace_max && a->indent == b->indent && a->draft == b->draft;
+  same = same && a->ignore_formats == b->ignore_formats && a->nullable == b->nullable && a->max_nesting == b->max_nesting;
+  return same && a->resolver == b->resolver && a->resolver_ctx == b->resolver_ctx && (a->base_uri == b->base_uri || (a->base_uri && b->base_uri && !strcmp(a->base_uri, b->base_uri)));
+}
+
+/* A grammar over the tables of an earlier one; false: it needs its own. */
+static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, tsl_grammar **out) {
+  static const tsl_schema_options defaults = {0};
+  tsl_grammar *over = r->over;
+  const tsl__tagged *before = over ? over->front : NULL;
+  if (!before || over->vocab != r->vocab || !same_options(r->schema ? r->schema : &defaults, &before->marks->schema)) return false;
+  tsl_error unused, *error = t->error;
+  tsl__tagged *tagged = NULL;
+  pthread_mutex_lock(over->lock);
+  tsl__space_begin(over->space);
+  tsl__exprs *x = before->marks->x;
+  if (tsl__space_memory(over->space) > over->space->max_memory / 2) { /* what is left is for those who use it already */
+    pthread_mutex_unlock(over->lock);
+    return false;
+  }
+  t->error = &unused;
+  tsl__expr e = tsl__tags_lower(t, x, root, before->marks, NULL, r->limits, &tagged);
+  bool fits = t->status == TSL_OK && e != TSL__NONE && tsl__exprs_status(x) == TSL_OK && tsl__exprs_guards(x) == over->space->guards;
+  tsl__state start = fits ? tsl__state_of(over->space, e) : 0;
+  if (start) tsl__grammar_make_over(over, start, "[]", out, NULL);
+  if (*out) (*out)->front = tagged;
+  pthread_mutex_unlock(over->lock);
+  t->error = error;
+  t->status = TSL_OK;
+  return *out != NULL;
+}
+
+static tsl_status compile_tags(const tags_job *r, tsl__tags *t, const tsl__tag *root, const tsl__json *schemas, tsl_grammar **out, tsl_error *error) {
+  if (compile_over(r, t, root, out)) return TSL_OK;
+  bool lend = schemas && schemas->kind >= TSL__JSON_ARRAY && (size_t)(schemas->end - schemas->offset) * 2 >= t->length;
+  return compile_alone(r, t, root, lend, out, error);
 }
 
 /* Parse the text that a tree is read from; false after a failure. */
 static bool parse_tags(tsl__tags *t, const char *json, size_t length, const tsl_limits *limits) {
   tsl__json *root;
   uint32_t depth = limits && limits->max_depth ? limits->max_depth : 512;
-  t->status = tsl__json_parse(&t->arena, json, length, depth, &root, t->error);
-  t->text = json;
+  t->text = length < UINT32_MAX ? tsl__arena_copy(&t->arena, json, length) : json;
+  if (!t->text) return tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
   t->length = length;
+  t->status = tsl__json_parse_in_place(&t->arena, t->text, length, depth, &root, t->error);
   t->root = t->status == TSL_OK ? root : NULL;
   return t->root != NULL;
 }
 
-tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits, tsl_grammar **out,
-                            tsl_error *error) {
+static tsl_status grammar_tags(const tags_job *r, const char *json, size_t length, tsl_grammar **out, tsl_error *error) {
   tsl__tags t;
   *out = NULL;
-  if (!vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
-  tsl__tags_init(&t, vocab, &vocab->alloc, error);
-  const tsl__tag *root = parse_tags(&t, json, length, limits) ? tsl__tags_read(&t, t.root) : NULL;
-  tsl_status status = root ? compile_tags(vocab, &t, root, schema, limits, out, error) : t.status;
+  if (!r->vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
+  tsl__tags_init(&t, r->vocab, &r->vocab->alloc, error);
+  const tsl__tag *root = parse_tags(&t, json, length, r->limits) ? tsl__tags_read(&t, t.root) : NULL;
+  tsl_status status = root ? compile_tags(r, &t, root, t.root, out, error) : t.status;
   tsl__tags_free(&t);
   return status;
 }
 
-tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, const tsl_limits *limits, tsl_grammar **out,
+tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits, tsl_grammar **out,
+                            tsl_error *error) {
+  const tags_job r = {.vocab = vocab, .schema = schema, .limits = limits};
+  return grammar_tags(&r, json, length, out, error);
+}
+
+tsl_status tsl_grammar_tags_over(tsl_grammar *over, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits, tsl_grammar **out,
+                                 tsl_error *error) {
+  const tags_job r = {.vocab = over ? over->vocab : NULL, .over = over, .schema = schema, .limits = limits};
+  return grammar_tags(&r, json, length, out, error);
+}
+
+tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *json, size_t length, const tsl_tools_options *options, const tsl_limits *limits, tsl_grammar **out,
                              tsl_error *error) {
   tsl__tags t;
   *out = NULL;
   if (!vocab || !options || !options->preset) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a preset are needed");
+  if (options->over && options->over->vocab != vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "`over` is a grammar of another vocabulary");
+  const tags_job r = {vocab, options->over, options->schema, limits};
   tsl__tags_init(&t, vocab, &vocab->alloc, error);
-  const tsl__tag *root = parse_tags(&t, request, length, limits) ? tsl__tools_read(&t, options) : NULL;
-  tsl_status status = root ? compile_tags(vocab, &t, root, options->schema, limits, out, error) : t.status;
+  const tsl__tag *root = parse_tags(&t, json, length, limits) ? tsl__tools_read(&t, options) : NULL;
+  tsl_status status = root ? compile_tags(&r, &t, root, t.root->kind == TSL__JSON_ARRAY ? t.root : tsl__json_get(t.root, "tools", 5), out, error) : t.status;
   tsl__tags_free(&t);
   return status;
 }

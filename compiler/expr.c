@@ -115,6 +115,11 @@ void *tsl__exprs_alloc(tsl__exprs *x, size_t size) {
   return p;
 }
 
+void tsl__exprs_absorb(tsl__exprs *x, tsl__arena *arena, tsl_allocator *hooks) {
+  tsl__arena_absorb(&x->arena, arena);
+  *hooks = tsl__arena_hooks(&x->arena);
+}
+
 bool tsl__exprs_guards(const tsl__exprs *x) { return x->spell != NULL; }
 void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx) {
   x->spell = spell;

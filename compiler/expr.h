@@ -56,6 +56,8 @@ void *tsl__exprs_user(const tsl__exprs *x);
 const tsl__exprs *tsl__exprs_parent(const tsl__exprs *x);
 /* Have `destroy(ctx)` called when x is freed; called at once if this fails. */
 bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx));
+/* All of `arena` belongs to x from now on; `hooks` takes from where it went. */
+void tsl__exprs_absorb(tsl__exprs *x, tsl__arena *arena, tsl_allocator *hooks);
 
 /* ---- regular expressions over bytes --------------------------------------------------------------------------- */
 

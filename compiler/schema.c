@@ -252,8 +252,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   return tsl__schema_ok(s);
 }
 
-static struct schema *make(tsl__exprs *x, const tsl_schema_options *options, const tsl_limits *limits) {
-  const tsl_allocator *a = tsl__exprs_allocator(x);
+static struct schema *make(tsl__exprs *x, const tsl_allocator *a, const tsl_schema_options *options, const tsl_limits *limits) {
   struct schema *s = tsl__alloc_zero(a, sizeof *s);
   if (!s) return NULL;
   s->x = x;
@@ -270,7 +269,7 @@ static struct schema *make(tsl__exprs *x, const tsl_schema_options *options, con
 
 struct schema *tsl__schema_blank(tsl__exprs *x) {
   const tsl_schema_options options = {.order = TSL_ORDER_ANY};
-  struct schema *s = make(x, &options, NULL);
+  struct schema *s = make(x, tsl__exprs_allocator(x), &options, NULL);
   struct resource modern = {.uri = "", .draft = D20};
   return s && begin(s) && tsl__vec_push(s->alloc, &s->resources, modern) ? s : NULL;
 }
@@ -295,20 +294,20 @@ tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, c
   if (!error) error = &ignored;
   out->root = TSL__NONE;
   out->report = NULL;
-  struct schema *s = make(x, options, limits);
+  struct schema *s = make(x, tsl__exprs_allocator(x), options, limits);
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &s->root, error);
   return status != TSL_OK ? status : compile(s, text, length, out, error);
 }
 
-tsl_status tsl__schema_compile_tree(tsl__exprs *x, const tsl__json *tree, const struct tsl__schema_style *style, const char *text, size_t length,
+tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_allocator *lent, const struct tsl__schema_style *style, const char *text, size_t length,
                                     const tsl_schema_options *options, const tsl_limits *limits, struct tsl__schema_result *out, tsl_error *error) {
   tsl_error ignored;
   if (!error) error = &ignored;
   out->root = TSL__NONE;
   out->report = NULL;
-  struct schema *s = make(x, options, limits);
-  if (!s || !(s->root = tsl__json_copy(&s->arena, tree))) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  struct schema *s = make(x, lent ? lent : tsl__exprs_allocator(x), options, limits);
+  if (!s || !(s->root = lent ? tree : tsl__json_copy(&s->arena, tree))) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   s->style = style;
   s->unreported = true;
   return compile(s, text, length, out, error);

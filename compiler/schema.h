@@ -48,10 +48,11 @@ tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, c
 /* How an object and its members are written at the top of a schema, where that is not JSON: see schema_style.c. */
 struct tsl__schema_style;
 
-/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in errors; their pointers are relative to `tree`). The tree is copied; there is no
- * report.
+/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in errors; their pointers are relative to `tree`). There is no report.
+ * `lent` (NULL: the tree is copied) is where memory is taken from, and says that the tree itself may be used: both must outlive x, and no other compile may have
+ * used the tree.
  * `style` (NULL: JSON) must outlive x; then the value is an object's members in that style, without braces. */
-tsl_status tsl__schema_compile_tree(tsl__exprs *x, const tsl__json *tree, const struct tsl__schema_style *style, const char *text, size_t length,
+tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_allocator *lent, const struct tsl__schema_style *style, const char *text, size_t length,
                                     const tsl_schema_options *options, const tsl_limits *limits, struct tsl__schema_result *out, tsl_error *error);
 
 /* Make the expressions that all schemas share (any value, object, array, string, number, white space) in the base layer, before it is frozen. A

@@ -29,6 +29,7 @@
 #include "runtime/grammar.h"
 
 #define TSL__TAGS_DEPTH 200u
+#define TSL__CONSTANTS 16u
 
 typedef enum tsl__tag_kind {
   TSL__TAG_CONST,    /* text */
@@ -92,8 +93,9 @@ struct tsl__tag {
   tsl__tag **items;
   uint32_t item_count, end_count, trigger_count, exclude_count, token_count;
   uint32_t min, max, max_chars, max_tokens; /* TSL__INF: unbounded */
-  const tsl__json *schema;
-  bool detached;     /* the schema is no part of the text that the rest was read from */
+  tsl__json *schema;
+  tsl__string source; /* its text, for what was compiled before; NULL: not known */
+  bool detached;      /* the schema is no part of the text that the rest was read from */
   const char *style; /* NULL: JSON */
   bool at_least_one, once, complement, by_token, any_order;
   uint32_t max_whitespace; /* characters in a row; TSL__INF: any */
@@ -103,23 +105,48 @@ struct tsl__tag {
 typedef struct tsl__tags {
   tsl__arena arena;
   const tsl_vocab *vocab;
-  const char *text; /* that the JSON nodes point into; NULL: none */
+  const char *text; /* that the JSON nodes point into, in the arena; NULL: none */
   size_t length;
   const tsl__json *root; /* of that text */
+  const tsl_allocator *lent; /* the arena will live as long as the grammar: schemas need not be copied; NULL: it will not */
   tsl_error *error;
   tsl_status status;
 } tsl__tags;
 
-/* What a compiled tree keeps: belongs to the expressions. */
+struct tsl__schema_style;
+
+/* A schema that was compiled: another one with the same text is the same. */
+typedef struct tsl__schema_part {
+  tsl__string source;
+  const struct tsl__schema_style *style; /* NULL: JSON */
+  uint32_t max_whitespace;
+  bool any_order;
+  tsl__expr e;
+} tsl__schema_part;
+
+#define TSL__STYLES_MAX 12u
+
+/* What compiled trees keep: belongs to the expressions, and is shared by all grammars over them. */
 typedef struct tsl__marks {
   const tsl_allocator *alloc;
   tsl__exprs *x;
   TSL__VEC(tsl__mark) at;
-  TSL__VEC(tsl__string) held; /* begins and ends of tags: text that may become one is held back by a streaming reader */
   uint32_t *slots;            /* (kind, body, name) -> at; open addressing, index + 1 */
   uint32_t slot_count;
   tsl__expr nothing;          /* a rule for the empty text: keeps a mark before it from being a tail call */
+  TSL__VEC(tsl__schema_part) parts;
+  tsl__index part_index; /* by source */
+  const struct tsl__schema_style *styles[TSL__STYLES_MAX]; /* those used so far, with this as their context */
+  tsl_schema_options schema; /* of all schemas in it */
 } tsl__marks;
+
+/* What a grammar of a tree knows besides: belongs to the expressions. */
+typedef struct tsl__tagged {
+  tsl__marks *marks;
+  tsl__string *held; /* begins and ends of tags: text that may become one is held back by a streaming reader */
+  uint32_t held_count, held_longest;
+  tsl__bytes held_first; /* their first bytes */
+} tsl__tagged;
 
 void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc, tsl_error *error);
 void tsl__tags_free(tsl__tags *t);
@@ -155,10 +182,13 @@ typedef struct tsl__tags_lowering {
   const tsl_limits *limits;
   TSL__VEC(tsl_token) specials; /* special tokens with text */
   tsl__bytes special_first;     /* their first bytes */
-  TSL__VEC(struct tsl__lowered { const tsl__json *schema; const char *style; tsl__expr e; }) schemas; /* done so far */
+  tsl__tagged *out;
+  TSL__VEC(tsl__string) held;
+  struct tsl__constant { tsl__string text; tsl__expr e; } constants[TSL__CONSTANTS]; /* the last ones */
+  uint32_t constant_count;
 } tsl__tags_lowering;
-/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. */
-tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, const tsl_schema_options *schema, const tsl_limits *limits, tsl__marks **marks);
+/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `marks`: those of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__marks *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out);
 /* A marked rule around `body`. */
 tsl__expr tsl__marks_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, const char *name, uint32_t name_length, uint32_t back, const tsl__string *ends,
                           uint32_t end_count);

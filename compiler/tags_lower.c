@@ -100,7 +100,8 @@ static void free_marks(void *ctx) {
   tsl__marks *m = ctx;
   const tsl_allocator *a = m->alloc;
   tsl__vec_free(a, &m->at);
-  tsl__vec_free(a, &m->held);
+  tsl__vec_free(a, &m->parts);
+  tsl__index_free(&m->part_index, a);
   tsl__free(a, m->slots, m->slot_count * sizeof *m->slots);
   tsl__free(a, m, sizeof *m);
 }
@@ -162,11 +163,29 @@ static tsl__expr marked(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr e, s
   return s.last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
 }
 
+static bool same_text(tsl__string a, tsl__string b) { return a.length == b.length && (!a.length || !memcmp(a.at, b.at, a.length)); }
+
+/* Many tags end alike: only the last few are looked at, which is enough to keep the list short. */
 static bool hold(tsl__tags_lowering *l, tsl__string text) {
-  char *copy = text.length ? tsl__exprs_alloc(l->x, text.length) : NULL;
-  if (!copy) return !text.length;
+  if (!text.length) return true;
+  for (size_t i = l->held.n, k = 0; i-- > 0 && k < 4; k++)
+    if (same_text(l->held.at[i], text)) return true;
+  char *copy = tsl__exprs_alloc(l->x, text.length);
+  if (!copy) return false;
   tsl__string kept = {memcpy(copy, text.at, text.length), text.length};
-  return tsl__vec_push(l->marks->alloc, &l->marks->held, kept) || (no_memory(l->x), false);
+  return tsl__vec_push(l->marks->alloc, &l->held, kept) || (no_memory(l->x), false);
+}
+
+static bool keep_held(tsl__tags_lowering *l) {
+  tsl__tagged *o = l->out;
+  o->held_count = (uint32_t)l->held.n;
+  if (o->held_count && !(o->held = tsl__exprs_alloc(l->x, l->held.n * sizeof *o->held))) return false;
+  for (uint32_t i = 0; i < o->held_count; i++) {
+    o->held[i] = l->held.at[i];
+    tsl__bytes_add(&o->held_first, (uint8_t)o->held[i].at[0]);
+    if (o->held[i].length > o->held_longest) o->held_longest = o->held[i].length;
+  }
+  return true;
 }
 
 /* Triggers, the stops handed down, then what is excluded, as one list. */
@@ -203,15 +222,16 @@ static const struct tsl__schema_style styles[] = {
 };
 
 static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl__tag *n) {
+  _Static_assert(sizeof styles / sizeof *styles <= TSL__STYLES_MAX, "room for every style");
   for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
     if (strcmp(styles[i].name, n->style)) continue;
-    struct tsl__schema_style *own = tsl__exprs_alloc(l->x, sizeof *own);
-    if (!own) return NULL;
+    struct tsl__schema_style *own = l->marks->styles[i] ? NULL : tsl__exprs_alloc(l->x, sizeof *own);
+    if (!own) return l->marks->styles[i];
     *own = styles[i];
     own->mark_value = mark_value;
     own->mark_key = mark_key;
     own->ctx = l->marks;
-    return own;
+    return l->marks->styles[i] = own;
   }
   return tsl__tags_fail(l->tags, TSL_ERR_UNSUPPORTED, n->at, "the style \"%.60s\" is not supported", n->style);
 }
@@ -229,32 +249,61 @@ static void schema_failed(tsl__tags_lowering *l, const tsl__tag *n, const tsl_er
   tsl__error_pointer(l->tags->error, whole, strlen(whole));
 }
 
-static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n) {
-  tsl_schema_options options = {0};
+static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n, const struct tsl__schema_style *style) {
+  tsl_schema_options options = l->marks->schema;
   struct tsl__schema_result result = {0};
   tsl_error error;
-  if (l->schema) options = *l->schema;
   if (n->any_order) options.order = TSL_ORDER_ANY;
   if (n->max_whitespace != TSL__INF) {
     options.whitespace = n->max_whitespace ? TSL_WS_BOUNDED : TSL_WS_COMPACT;
     options.whitespace_max = n->max_whitespace;
   }
-  const struct tsl__schema_style *style = n->style ? style_of(l, n) : NULL;
-  if (n->style && !style) return TSL__NONE;
+  const tsl_allocator *lent = l->tags->lent;
+  tsl__json *tree = lent && n->schema->user ? tsl__json_copy(&l->tags->arena, n->schema) : n->schema; /* another compile has used it */
+  if (!tree) return no_memory(l->x);
   const char *text = n->detached ? "" : l->tags->text;
-  tsl_status status = tsl__schema_compile_tree(l->x, n->schema, style, text, n->detached ? 0 : l->tags->length, &options, l->limits, &result, &error);
+  tsl_status status = tsl__schema_compile_tree(l->x, tree, lent, style, text, n->detached ? 0 : l->tags->length, &options, l->limits, &result, &error);
   if (status != TSL_OK) schema_failed(l, n, &error);
   return result.root;
 }
 
+/* The text that a schema was read from: what it is known by. */
+static tsl__string source_of(const tsl__tags_lowering *l, const tsl__tag *n) {
+  const tsl__json *j = n->schema;
+  if (n->source.at || n->detached || !l->tags->text || (j->kind != TSL__JSON_OBJECT && j->kind != TSL__JSON_ARRAY)) return n->source;
+  return (tsl__string){l->tags->text + j->offset, j->end - j->offset};
+}
+
+static tsl__expr find_part(const tsl__tags_lowering *l, const tsl__tag *n, const struct tsl__schema_style *style, tsl__string source, uint64_t hash) {
+  tsl__index_iter it = tsl__index_first(&l->marks->part_index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__schema_part *p = &l->marks->parts.at[i];
+    if (p->style == style && p->any_order == n->any_order && p->max_whitespace == n->max_whitespace && same_text(p->source, source)) return p->e;
+  }
+  return TSL__NONE;
+}
+
+static bool keep_part(tsl__tags_lowering *l, tsl__schema_part part, uint64_t hash) {
+  tsl__marks *m = l->marks;
+  if (!l->tags->lent) { /* the text will go */
+    char *copy = tsl__exprs_alloc(l->x, part.source.length);
+    if (!copy) return false;
+    part.source.at = memcpy(copy, part.source.at, part.source.length);
+  }
+  if (tsl__vec_push(m->alloc, &m->parts, part) && tsl__index_add(&m->part_index, m->alloc, hash, (uint32_t)m->parts.n - 1)) return true;
+  return no_memory(l->x), false;
+}
+
 static tsl__expr lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
-  tsl__expr e = TSL__NONE;
-  for (size_t i = 0; i < l->schemas.n && e == TSL__NONE; i++)
-    if (l->schemas.at[i].schema == n->schema && l->schemas.at[i].style == n->style) e = l->schemas.at[i].e;
+  const struct tsl__schema_style *style = n->style ? style_of(l, n) : NULL;
+  if (n->style && !style) return TSL__NONE;
+  tsl__string source = source_of(l, n);
+  uint64_t hash = source.at ? tsl__hash(source.at, source.length) : 0;
+  tsl__expr e = source.at ? find_part(l, n, style, source, hash) : TSL__NONE;
   if (e == TSL__NONE) {
-    e = compile_schema(l, n);
-    struct tsl__lowered done = {n->schema, n->style, e};
-    if (e == TSL__NONE || !tsl__vec_push(l->marks->alloc, &l->schemas, done)) return TSL__NONE;
+    e = compile_schema(l, n, style);
+    tsl__schema_part part = {source, style, n->max_whitespace, n->any_order, e};
+    if (e == TSL__NONE || (source.at && !keep_part(l, part, hash))) return TSL__NONE;
   }
   tsl__tag as = *n;
   if (n->mark == TSL__MARK_ARGUMENTS && n->style) as.mark = TSL__MARK_MEMBERS;
@@ -508,15 +557,18 @@ static bool find_specials(tsl__tags_lowering *l, const tsl_allocator *a) {
   return true;
 }
 
-tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, const tsl_schema_options *schema, const tsl_limits *limits, tsl__marks **marks) {
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__marks *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
-  tsl__tags_lowering l = {.tags = t, .x = x, .marks = new_marks(x), .schema = schema, .limits = limits};
+  tsl__tags_lowering l = {.tags = t, .x = x, .marks = marks ? marks : new_marks(x), .limits = limits, .out = tsl__exprs_alloc(x, sizeof **out)};
   tsl__expr e = TSL__NONE;
-  *marks = l.marks;
-  if (!l.marks || !find_specials(&l, a)) tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  *out = l.out;
+  if (l.marks && !marks && schema) l.marks->schema = *schema;
+  if (l.out) *l.out = (tsl__tagged){.marks = l.marks};
+  if (!l.marks || !l.out || !find_specials(&l, a)) tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   else e = lower(&l, root, (stops){.last = true});
+  if (t->status == TSL_OK) keep_held(&l);
   tsl__vec_free(a, &l.specials);
-  tsl__vec_free(a, &l.schemas);
+  tsl__vec_free(a, &l.held);
   if (t->status == TSL_OK && tsl__exprs_status(x) != TSL_OK) tsl__tags_fail(t, tsl__exprs_status(x), NULL, "%s", tsl__exprs_why(x));
   return t->status == TSL_OK ? e : TSL__NONE;
 }

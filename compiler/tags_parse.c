@@ -51,6 +51,7 @@ typedef struct part { /* its text lies in parser.parts_text */
 struct tsl_parser {
   tsl_allocator alloc;
   tsl_grammar *grammar;
+  const tsl__tagged *tagged;
   const tsl__marks *marks;
   TSL__VEC(frame) frames;
   tsl__index index;
@@ -395,12 +396,12 @@ static size_t first_open(const tsl_parser *p, uint32_t last) {
 
 /* Not into what may be the beginning of a tag's begin or end. */
 static size_t not_held(const tsl_parser *p, size_t to) {
-  for (size_t i = 0; i < p->marks->held.n; i++) {
-    const tsl__string s = p->marks->held.at[i];
-    size_t from = to > s.length ? to - s.length : 0;
-    if (from < p->told_to) from = p->told_to;
-    for (size_t k = from; k < to; k++)
-      if (p->text.at[k] == s.at[0] && !memcmp(p->text.at + k, s.at, to - k < s.length ? to - k : s.length)) to = k;
+  const tsl__tagged *t = p->tagged;
+  size_t from = to > t->held_longest ? to - t->held_longest : 0;
+  for (size_t k = from > p->told_to ? from : p->told_to; k < to; k++) {
+    if (!tsl__bytes_has(&t->held_first, (uint8_t)p->text.at[k])) continue;
+    for (uint32_t i = 0; i < t->held_count; i++)
+      if (to - k <= t->held[i].length && !memcmp(p->text.at + k, t->held[i].at, to - k)) return k;
   }
   return to;
 }
@@ -429,14 +430,15 @@ static void tell_all(tsl_parser *p) {
 tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_parser **out) {
   *out = NULL;
   if (!grammar) return TSL_ERR_ARGUMENT;
-  const tsl__marks *marks = tsl__exprs_user(tsl__states_exprs(grammar->space));
-  if (!marks) return TSL_ERR_STATE;
+  const tsl__tagged *tagged = grammar->front;
+  if (!tagged) return TSL_ERR_STATE;
   if (!allocator) allocator = &grammar->alloc;
   tsl_parser *p = tsl__alloc_zero(allocator, sizeof *p);
   if (!p) return TSL_ERR_NO_MEMORY;
   p->alloc = *allocator;
   p->grammar = grammar;
-  p->marks = marks;
+  p->tagged = tagged;
+  p->marks = tagged->marks;
   tsl_grammar_retain(grammar);
   tsl_parser_reset(p);
   if (p->status != TSL_OK) {
@@ -469,13 +471,13 @@ void tsl_parser_free(tsl_parser *p) {
 }
 
 static void lock(tsl_parser *p) {
-  pthread_mutex_lock(&p->grammar->lock);
+  pthread_mutex_lock(p->grammar->lock);
   tsl__space_begin(p->grammar->space);
 }
 
 static tsl_status unlock(tsl_parser *p) {
   tsl_status status = p->grammar->space->status;
-  pthread_mutex_unlock(&p->grammar->lock);
+  pthread_mutex_unlock(p->grammar->lock);
   if (p->status == TSL_OK) p->status = status;
   return p->status;
 }

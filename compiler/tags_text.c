@@ -48,7 +48,7 @@ static uint32_t piece_end(const tsl__tags_lowering *l, tsl__string text, uint32_
   return to;
 }
 
-tsl__expr tsl__tags_constant(tsl__tags_lowering *l, tsl__string text) {
+static tsl__expr constant(tsl__tags_lowering *l, tsl__string text) {
   tsl__expr all = TSL__EPS;
   for (uint32_t from = 0, to; from < text.length; from = to) {
     tsl_token token;
@@ -58,6 +58,16 @@ tsl__expr tsl__tags_constant(tsl__tags_lowering *l, tsl__string text) {
     all = tsl__expr_seq(l->x, all, piece);
   }
   return all;
+}
+
+/* Many tags end alike: the last few constants are remembered. Their texts live as long as the tree. */
+tsl__expr tsl__tags_constant(tsl__tags_lowering *l, tsl__string text) {
+  if (!text.length) return TSL__EPS;
+  for (uint32_t i = 0; i < TSL__CONSTANTS && i < l->constant_count; i++)
+    if (l->constants[i].text.length == text.length && !memcmp(l->constants[i].text.at, text.at, text.length)) return l->constants[i].e;
+  tsl__expr e = constant(l, text);
+  l->constants[l->constant_count++ % TSL__CONSTANTS] = (struct tsl__constant){text, e};
+  return e;
 }
 
 /* ---- free text ---------------------------------------------------------------------------------------------------- */

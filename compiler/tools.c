@@ -124,6 +124,7 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
     tsl__json *schema;
     if ((b->tags->status = tsl__json_parse(&b->tags->arena, any_object, sizeof any_object - 1, 8, &schema, b->tags->error)) != TSL_OK) return NULL;
     n->schema = schema;
+    n->source = (tsl__string){any_object, sizeof any_object - 1};
     n->detached = true;
   }
   if (style.length == 4 && !memcmp(style.at, "json", 4)) return n;

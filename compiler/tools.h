@@ -21,7 +21,7 @@
 
 typedef struct tsl__tool {
   tsl__string name;
-  const tsl__json *parameters; /* NULL: any object */
+  tsl__json *parameters; /* NULL: any object */
 } tsl__tool;
 
 typedef enum tsl__choice { TSL__CHOICE_AUTO, TSL__CHOICE_REQUIRED, TSL__CHOICE_NONE } tsl__choice;

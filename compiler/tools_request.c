@@ -134,6 +134,7 @@ static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) 
     tsl__json *schema;
     t->status = tsl__json_parse(&t->arena, any_object, sizeof any_object - 1, 8, &schema, t->error);
     n->schema = schema;
+    n->source = (tsl__string){any_object, sizeof any_object - 1};
     n->detached = true;
   } else if (IS(type, "json_schema")) {
     n->schema = GET(named ? named : format, "schema");

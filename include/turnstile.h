@@ -650,6 +650,13 @@ TSL_API tsl_status tsl_budget_wind_down(tsl_budget *budget, const tsl_matcher *m
 TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
                                     tsl_grammar **out, tsl_error *error);
 
+/* The same, over the tables of an earlier grammar of tags or tools: schemas with the same text, and everything that was found out about them (states, walks,
+ * masks), are taken over, so that another set of tools costs what is new in it. Both grammars, and all others over the same tables, stay whole and may be used and
+ * released in any order; the tables grow, under one lock, until the last of them is gone. Where nothing can be shared (other schema options; the tables hold half of
+ * max_memory; uniqueItems in the new schemas only) the grammar has tables of its own. Limits of time, steps and memory are those of the grammar that made the tables. */
+TSL_API tsl_status tsl_grammar_tags_over(tsl_grammar *over, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
+                                         tsl_grammar **out, tsl_error *error);
+
 typedef enum tsl_thinking {
   TSL_THINKING_AUTO = 0, /* the text may begin with a thinking block */
   TSL_THINKING_ON = 1,   /* it must; where the model's prompt opens the block, the text begins inside */
@@ -662,6 +669,7 @@ typedef struct tsl_tools_options {
   int parallel;            /* several calls: 1 yes, -1 no, 0 what the request says, else yes */
   tsl_thinking thinking;
   const tsl_schema_options *schema; /* NULL: defaults */
+  tsl_grammar *over;                /* NULL, or a grammar of this or of tsl_grammar_tags: see tsl_grammar_tags_over */
 } tsl_tools_options;
 
 /* Compile what a model may answer to a request. `request` is the JSON body as it is sent over the wire: of OpenAI's chat completions or responses (tools,

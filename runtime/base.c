@@ -86,6 +86,32 @@ void tsl__arena_free(tsl__arena *arena) {
   tsl__arena_init(arena, arena->alloc);
 }
 
+void tsl__arena_absorb(tsl__arena *arena, tsl__arena *from) {
+  struct tsl__arena_block **end = &arena->head;
+  while (*end) end = &(*end)->next;
+  *end = from->head;
+  if (end == &arena->head) arena->used = from->used, arena->size = from->size;
+  arena->total += from->total;
+  tsl__arena_init(from, from->alloc);
+}
+
+static void *arena_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
+  tsl__arena *arena = ctx;
+  size_t held = (old_size + 7) & ~(size_t)7, wanted = (new_size + 7) & ~(size_t)7;
+  bool last = block && arena->head && (char *)block + held == (char *)(arena->head + 1) + arena->used;
+  if (!new_size) {
+    if (last) arena->used -= held;
+    return NULL;
+  }
+  if (wanted <= held) return block;
+  if (last && wanted - held <= arena->size - arena->used) return arena->used += wanted - held, block;
+  void *p = tsl__arena_alloc(arena, new_size);
+  if (p && block) memcpy(p, block, old_size);
+  return p;
+}
+
+tsl_allocator tsl__arena_hooks(tsl__arena *arena) { return (tsl_allocator){arena, arena_hook}; }
+
 /* ---- byte sets, hashing --------------------------------------------------------------------------------------- */
 
 void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi) {

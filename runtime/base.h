@@ -67,6 +67,10 @@ void tsl__arena_init(tsl__arena *arena, const tsl_allocator *a);
 void *tsl__arena_alloc(tsl__arena *arena, size_t size); /* 8-byte aligned, not zeroed; NULL when out of memory */
 void *tsl__arena_copy(tsl__arena *arena, const void *data, size_t size);
 void tsl__arena_free(tsl__arena *arena);
+/* All that `from` holds is `arena`'s from now on; `from` is empty. Both take from the same allocator. */
+void tsl__arena_absorb(tsl__arena *arena, tsl__arena *from);
+/* Memory hooks that take from an arena and give nothing back until it is freed: for what has many small parts. Blocks are 8-byte aligned. */
+tsl_allocator tsl__arena_hooks(tsl__arena *arena);
 
 /* ---- sets of bytes -------------------------------------------------------------------------------------------- */
 

@@ -5,42 +5,66 @@
 
 #include <stdio.h>
 
-tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error) {
-  *out = NULL;
+static tsl_status failed(const tsl__space *space, tsl_error *error) {
+  return tsl__fail(error, space->status != TSL_OK ? space->status : TSL_ERR_NO_MEMORY, "%s", space->why ? space->why : "out of memory");
+}
+
+tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error) {
+  tsl__space *space = base->space;
   tsl__stack begin = start ? tsl__stack_begin(space, start) : 0;
   size_t report_size = strlen(report) + 1;
-  tsl_grammar *g = begin ? tsl__alloc_zero(&space->alloc, sizeof *g) : NULL;
-  char *copy = g ? tsl__alloc(&space->alloc, report_size) : NULL;
+  tsl_grammar *g = begin ? tsl__alloc_zero(&base->alloc, sizeof *g) : NULL;
+  char *copy = g ? tsl__alloc(&base->alloc, report_size) : NULL;
+  *out = NULL;
   if (!copy) {
-    tsl_status status = space->status != TSL_OK ? space->status : TSL_ERR_NO_MEMORY;
-    tsl__fail(error, status, "%s", space->why ? space->why : "out of memory");
-    if (g) tsl__free(&space->alloc, g, sizeof *g);
-    tsl__space_free(space);
-    return status;
+    if (g) tsl__free(&base->alloc, g, sizeof *g);
+    return failed(space, error);
   }
-  memcpy(copy, report, report_size);
-  g->alloc = space->alloc;
+  *g = *base;
   atomic_init(&g->references, 1);
-  g->vocab = vocab;
-  g->space = space;
   g->start = start;
   g->begin = begin;
-  g->report = copy;
+  g->report = memcpy(copy, report, report_size);
   g->report_size = report_size;
-  pthread_mutex_init(&g->lock, NULL);
-  tsl_vocab_retain(vocab);
+  g->front = NULL;
+  atomic_fetch_add_explicit(&g->tables->references, 1, memory_order_relaxed);
+  tsl_vocab_retain(g->vocab);
   *out = g;
   return TSL_OK;
 }
 
+tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error) {
+  tsl_grammar base = {.alloc = space->alloc, .vocab = vocab, .space = space};
+  base.tables = tsl__alloc_zero(&space->alloc, sizeof *base.tables);
+  *out = NULL;
+  if (base.tables) {
+    base.lock = &base.tables->lock;
+    base.tables->space = space;
+  }
+  tsl_status status = base.tables ? tsl__grammar_make_over(&base, start, report, out, error) : failed(space, error);
+  if (status == TSL_OK) {
+    pthread_mutex_init(base.lock, NULL);
+    return TSL_OK;
+  }
+  if (base.tables) tsl__free(&space->alloc, base.tables, sizeof *base.tables);
+  tsl__space_free(space);
+  return status;
+}
+
 void tsl_grammar_retain(tsl_grammar *g) { atomic_fetch_add_explicit(&g->references, 1, memory_order_relaxed); }
+
+static void release_tables(tsl__tables *t, const tsl_allocator *a) {
+  if (atomic_fetch_sub_explicit(&t->references, 1, memory_order_acq_rel) != 1) return;
+  pthread_mutex_destroy(&t->lock);
+  tsl__space_free(t->space);
+  tsl__free(a, t, sizeof *t);
+}
 
 void tsl_grammar_release(tsl_grammar *g) {
   if (!g || atomic_fetch_sub_explicit(&g->references, 1, memory_order_acq_rel) != 1) return;
   tsl_vocab *vocab = g->vocab;
   tsl_allocator a = g->alloc;
-  pthread_mutex_destroy(&g->lock);
-  tsl__space_free(g->space);
+  release_tables(g->tables, &a);
   tsl__free(&a, g->report, g->report_size);
   tsl__free(&a, g, sizeof *g);
   tsl_vocab_release(vocab);
@@ -50,7 +74,7 @@ tsl_vocab *tsl_grammar_vocab(const tsl_grammar *g) { return g->vocab; }
 const char *tsl_grammar_report(const tsl_grammar *g) { return g->report; }
 
 void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
-  pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&g->lock;
+  pthread_mutex_t *lock = g->lock;
   pthread_mutex_lock(lock);
   const tsl__space *s = g->space;
   *stats = (tsl_grammar_stats){.memory = tsl__space_memory(s) + sizeof *g + g->report_size,
@@ -103,7 +127,7 @@ static void list_state(const lister *l, tsl__state i) {
 }
 
 void tsl_grammar_dump(const tsl_grammar *g, tsl_line_sink sink, void *ctx) {
-  pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&g->lock;
+  pthread_mutex_t *lock = g->lock;
   lister l = {g->space, sink, ctx};
   pthread_mutex_lock(lock);
   for (tsl__state i = g->space->states.first ? g->space->states.first : 1; i < tsl__space_count(g->space, states); i++) list_state(&l, i);

@@ -11,19 +11,30 @@
 
 #include "runtime/stacks.h"
 
+/* Tables, and the lock behind which they grow. Several grammars may be over the same ones. */
+typedef struct tsl__tables {
+  atomic_uint references;
+  tsl__space *space; /* owned; its hook owns the expressions */
+  pthread_mutex_t lock;
+} tsl__tables;
+
 struct tsl_grammar {
   tsl_allocator alloc;
   atomic_uint references;
   tsl_vocab *vocab;
-  tsl__space *space; /* owned; its hook owns the expressions */
+  tsl__tables *tables;
+  tsl__space *space; /* that of the tables */
   tsl__state start;
   tsl__stack begin; /* the position before the first byte */
   char *report;
   size_t report_size;
-  pthread_mutex_t lock;
+  pthread_mutex_t *lock; /* that of the tables */
+  const void *front;     /* of the front end, which belongs to the expressions; NULL: nothing */
 };
 
 /* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is copied. */
 tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error);
+/* Another grammar over the tables of `base`, whose lock the caller holds. */
+tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error);
 
 #endif

@@ -20,13 +20,13 @@ struct tsl_matcher {
 
 /* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if anything. */
 static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
-  pthread_mutex_lock(&g->lock);
+  pthread_mutex_lock(g->lock);
   tsl__space_begin(g->space);
   return g->space;
 }
 static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
   tsl_status status = g->space->status;
-  pthread_mutex_unlock(&g->lock);
+  pthread_mutex_unlock(g->lock);
   return status;
 }
 

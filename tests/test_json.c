@@ -65,7 +65,7 @@ static void test_errors(void) {
     tsl_status status = tsl__json_parse(&arena, bad[i].text, strlen(bad[i].text), 5, &v, &error);
     CHECKF(status == bad[i].status && !v && error.status == status && error.message[0], "%s: %s", bad[i].text, tsl_status_name(status));
     size_t off = error.offset > bad[i].offset ? error.offset - bad[i].offset : bad[i].offset - error.offset;
-    CHECKF(off <= 1, "%s: offset %zu", bad[i].text, error.offset); /* yajl points at the byte or behind it */
+    CHECKF(off <= 1, "%s: offset %zu", bad[i].text, error.offset); /* at the byte, or beside it */
     CHECKF(error.line == 1 && error.column == error.offset + 1, "%s: line %u, column %u", bad[i].text, error.line, error.column);
   }
 }

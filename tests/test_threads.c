@@ -201,10 +201,10 @@ static void no_lock(void) {
   for (size_t i = 0; i < n; i++) CHECK(tsl_matcher_mask(m, masks) == TSL_OK && tsl_matcher_accept(m, tokens[i]) == TSL_OK);
   CHECK(tsl_threads_new(&(tsl_threads_options){.workers = 2}, NULL, &threads) == TSL_OK);
   tsl_matcher_reset(m);
-  pthread_mutex_lock(&g->lock);
+  pthread_mutex_lock(g->lock);
   CHECK(tsl_batch_mask(threads, rows, ROWS, masks, words, NULL) == TSL_OK);
   for (size_t i = 0; i < n; i++) CHECK(tsl_matcher_mask(m, masks) == TSL_OK && tsl_matcher_accept(m, tokens[i]) == TSL_OK);
-  pthread_mutex_unlock(&g->lock);
+  pthread_mutex_unlock(g->lock);
   CHECK(tsl_matcher_is_complete(m) && tsl_test_random(&seed));
   tsl_threads_free(threads);
   free_rows(rows);

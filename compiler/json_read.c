@@ -1,0 +1,356 @@
+/* json_read.c - JSON text to a tree. See json.h.
+ *
+ * Idea      One pass with an explicit stack. Values that are finished but whose container is still open lie on `stack`; `open` holds where the children of each open
+ *           container begin. At the end of a container its children move to the arena as one block.
+ * Strings   are looked at eight bytes at a time: what is ASCII, no quote, no backslash and no control character needs no second look. A string without escapes is not
+ *           copied.
+ * Strict    RFC 8259 to the letter: no comments, no byte order mark, no leading zeros, no control characters in strings; UTF-8 without overlong forms and surrogates.
+ *           An escape that is half of a surrogate pair is an error too: it is no text.
+ * Cost      About 1 ns a byte.
+ * Tested by tests/test_json.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/json.h"
+
+typedef struct reader {
+  tsl__arena *arena;
+  const tsl_allocator *alloc;
+  const char *text, *at, *end;
+  TSL__VEC(tsl__json) stack;
+  TSL__VEC(uint32_t) open; /* index into stack of the container's own node */
+  uint32_t max_depth;
+  const char *key;
+  uint32_t key_length;
+  tsl_status status;
+  const char *message;
+  const char *where; /* of the failure */
+} reader;
+
+static bool fail(reader *r, tsl_status status, const char *where, const char *message) {
+  r->status = status;
+  r->where = where;
+  r->message = message;
+  return false;
+}
+
+static bool wrong(reader *r, const char *where, const char *message) { return fail(r, TSL_ERR_SYNTAX, where, message); }
+static bool no_memory(reader *r) { return fail(r, TSL_ERR_NO_MEMORY, r->text, "out of memory"); }
+
+/* ---- nodes -------------------------------------------------------------------------------------------------------- */
+
+static tsl__json *push(reader *r, unsigned kind, const char *from) {
+  tsl__json node = {.key = r->key, .key_length = r->key_length, .offset = (uint32_t)(from - r->text), .kind = kind & 15u};
+  r->key = NULL;
+  r->key_length = 0;
+  if (tsl__vec_push(r->alloc, &r->stack, node)) return &r->stack.at[r->stack.n - 1];
+  return no_memory(r), NULL;
+}
+
+static bool same_key(const tsl__json *a, const tsl__json *b) { return a->key_length == b->key_length && !memcmp(a->key, b->key, a->key_length); }
+
+/* Move `from` onto `onto`, which stays where it is; true if it was a double. */
+static bool merge(tsl__json *onto, const tsl__json *from) {
+  if (!same_key(onto, from)) return false;
+  *onto = *from;
+  return true;
+}
+
+static uint32_t unique_few(tsl__json *m, uint32_t n) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t j = 0;
+    while (j < kept && !merge(&m[j], &m[i])) j++;
+    if (j == kept && kept++ != i) m[j] = m[i];
+  }
+  return kept;
+}
+
+/* The same with a hash table of indices + 1. Returns UINT32_MAX when out of memory. */
+static uint32_t unique_many(const tsl_allocator *a, tsl__json *m, uint32_t n) {
+  size_t slots = 64;
+  while (slots < (size_t)n * 2) slots *= 2;
+  uint32_t *table = tsl__alloc_zero(a, slots * sizeof *table), kept = 0;
+  if (!table) return UINT32_MAX;
+  for (uint32_t i = 0; i < n; i++) {
+    size_t slot = (size_t)tsl__hash(m[i].key, m[i].key_length) & (slots - 1);
+    while (table[slot] && !merge(&m[table[slot] - 1], &m[i])) slot = (slot + 1) & (slots - 1);
+    if (table[slot]) continue;
+    m[kept++] = m[i];
+    table[slot] = kept;
+  }
+  tsl__free(a, table, slots * sizeof *table);
+  return kept;
+}
+
+static bool begin(reader *r, unsigned kind) {
+  if (r->open.n >= r->max_depth) return fail(r, TSL_ERR_LIMIT, r->at, "nested deeper than max_depth");
+  uint32_t self = (uint32_t)r->stack.n;
+  if (!push(r, kind, r->at++)) return false;
+  return tsl__vec_push(r->alloc, &r->open, self) || no_memory(r);
+}
+
+static bool end(reader *r) {
+  uint32_t self = r->open.at[--r->open.n], n = (uint32_t)r->stack.n - self - 1;
+  tsl__json *node = &r->stack.at[self], *children = node + 1;
+  r->at++;
+  if (node->kind == TSL__JSON_OBJECT && n > 1) n = n <= 12 ? unique_few(children, n) : unique_many(r->alloc, children, n);
+  if (n == UINT32_MAX) return no_memory(r);
+  node->length = n;
+  node->items = NULL;
+  node->end = (uint32_t)(r->at - r->text);
+  r->stack.n = self + 1;
+  if (!n) return true;
+  node->items = tsl__arena_copy(r->arena, children, n * sizeof *children);
+  return node->items != NULL || no_memory(r);
+}
+
+/* ---- strings ------------------------------------------------------------------------------------------------------ */
+
+#define ONES 0x0101010101010101ull
+#define HIGHS 0x8080808080808080ull
+
+/* Past bytes that are plain text: in eights, then one by one. In an eight the lowest mark is exact: a borrow comes from a byte that bears a mark itself. */
+static const char *skip_plain(const char *p, const char *stop) {
+  for (; stop - p >= 8; p += 8) {
+    uint64_t w;
+    memcpy(&w, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    w = __builtin_bswap64(w);
+#endif
+    uint64_t special = (((w ^ (ONES * '"')) - ONES) | ((w ^ (ONES * '\\')) - ONES) | (w - ONES * 0x20) | w) & HIGHS;
+    if (special) return p + __builtin_ctzll(special) / 8;
+  }
+  while (p < stop && (uint8_t)*p >= 0x20 && (uint8_t)*p < 0x80 && *p != '"' && *p != '\\') p++;
+  return p;
+}
+
+/* Bytes of the UTF-8 sequence at p, 0 if it is none. */
+static size_t sequence(const char *p, const char *stop) {
+  uint8_t c = (uint8_t)*p, low = 0x80, high = 0xBF;
+  size_t n = c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
+  if (!n || (size_t)(stop - p) < n) return 0;
+  if (c == 0xE0) low = 0xA0;
+  if (c == 0xED) high = 0x9F;
+  if (c == 0xF0) low = 0x90;
+  if (c == 0xF4) high = 0x8F;
+  if ((uint8_t)p[1] < low || (uint8_t)p[1] > high) return 0;
+  for (size_t i = 2; i < n; i++)
+    if (((uint8_t)p[i] & 0xC0) != 0x80) return 0;
+  return n;
+}
+
+static bool hex4(const char *p, const char *stop, unsigned *out) {
+  *out = 0;
+  if (stop - p < 4) return false;
+  for (int i = 0; i < 4; i++) {
+    unsigned char c = (unsigned char)p[i];
+    unsigned digit = c <= '9' ? c - 48u : (c | 32u) - 97u + 10;
+    if (digit > 15 || (c > '9' && c < 'A')) return false;
+    *out = *out * 16 + digit;
+  }
+  return true;
+}
+
+static char *put_utf8(char *out, unsigned c) {
+  if (c < 0x80) return *out++ = (char)c, out;
+  if (c < 0x800) return *out++ = (char)(0xC0 | c >> 6), *out++ = (char)(0x80 | (c & 63)), out;
+  if (c >= 0x10000) *out++ = (char)(0xF0 | c >> 18), *out++ = (char)(0x80 | (c >> 12 & 63));
+  else *out++ = (char)(0xE0 | c >> 12);
+  *out++ = (char)(0x80 | (c >> 6 & 63));
+  return *out++ = (char)(0x80 | (c & 63)), out;
+}
+
+/* The escape at p; where it ends, or NULL after a failure. What it stands for is written to *out, which moves on; never longer than the escape. */
+static const char *escape(reader *r, const char *p, char **out) {
+  static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+  const char *letter = p + 1 < r->end && p[1] ? strchr(letters, p[1]) : NULL;
+  unsigned unit, low;
+  if (letter) return *(*out)++ = bytes[letter - letters], p + 2;
+  if (p + 1 >= r->end || p[1] != 'u' || !hex4(p + 2, r->end, &unit)) return wrong(r, p + 1, "no such escape"), NULL;
+  if (unit < 0xD800 || unit > 0xDFFF) return *out = put_utf8(*out, unit), p + 6;
+  if (unit > 0xDBFF || r->end - p < 8 || p[6] != '\\' || p[7] != 'u' || !hex4(p + 8, r->end, &low) || low < 0xDC00 || low > 0xDFFF)
+    return wrong(r, p, "a lone surrogate is not a character"), NULL;
+  *out = put_utf8(*out, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
+  return p + 12;
+}
+
+/* From the first escape at p on; `from` is the string's first byte. */
+static const char *decoded(reader *r, const char *from, const char *p, const char **text, uint32_t *length) {
+  const char *quote = p;
+  while (quote < r->end && *quote != '"') quote += *quote == '\\' && quote + 1 < r->end ? 2 : 1;
+  char *copy = tsl__arena_alloc(r->arena, (size_t)(quote - from) + 1), *out = copy;
+  if (!copy) return no_memory(r), NULL;
+  memcpy(out, from, (size_t)(p - from));
+  out += p - from;
+  while (p < r->end && *p != '"') {
+    const char *stop = skip_plain(p, r->end);
+    memcpy(out, p, (size_t)(stop - p));
+    out += stop - p;
+    p = stop;
+    if (p >= r->end || *p == '"') break;
+    if (*p == '\\') {
+      if (!(p = escape(r, p, &out))) return NULL;
+      continue;
+    }
+    size_t n = (uint8_t)*p < 0x20 ? 0 : sequence(p, r->end);
+    if (!n) return wrong(r, p, (uint8_t)*p < 0x20 ? "a control character in a string must be escaped" : "no UTF-8"), NULL;
+    while (n--) *out++ = *p++;
+  }
+  *text = copy;
+  *length = (uint32_t)(out - copy);
+  return p;
+}
+
+/* The string whose opening quote is at r->at. */
+static bool string(reader *r, const char **text, uint32_t *length) {
+  const char *from = r->at + 1, *p = from;
+  for (;;) {
+    p = skip_plain(p, r->end);
+    if (p >= r->end || *p == '"') break;
+    if (*p == '\\') {
+      if (!(p = decoded(r, from, p, text, length))) return false;
+      if (p >= r->end) break;
+      r->at = p + 1;
+      return true;
+    }
+    size_t n = (uint8_t)*p < 0x20 ? 0 : sequence(p, r->end);
+    if (!n) return wrong(r, p, (uint8_t)*p < 0x20 ? "a control character in a string must be escaped" : "no UTF-8");
+    p += n;
+  }
+  if (p >= r->end) return wrong(r, r->end, "a string has no end");
+  *text = from;
+  *length = (uint32_t)(p - from);
+  r->at = p + 1;
+  return true;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------- */
+
+static bool is_digit(const reader *r, const char *p) { return p < r->end && *p >= '0' && *p <= '9'; }
+
+static const char *digits(const reader *r, const char *p) {
+  while (is_digit(r, p)) p++;
+  return p;
+}
+
+static bool number(reader *r) {
+  const char *from = r->at, *p = from + (*from == '-');
+  if (!is_digit(r, p)) return wrong(r, p, *from == '-' ? "a digit must follow the minus sign" : "a value must stand here");
+  p = *p == '0' ? p + 1 : digits(r, p);
+  if (is_digit(r, p)) return wrong(r, p, "a number has no leading zeros");
+  if (p < r->end && *p == '.') {
+    if (!is_digit(r, ++p)) return wrong(r, p, "a digit must follow the point");
+    p = digits(r, p);
+  }
+  if (p < r->end && (*p == 'e' || *p == 'E')) {
+    p++;
+    if (p < r->end && (*p == '+' || *p == '-')) p++;
+    if (!is_digit(r, p)) return wrong(r, p, "an exponent has digits");
+    p = digits(r, p);
+  }
+  tsl__json *node = push(r, TSL__JSON_NUMBER, from);
+  if (!node) return false;
+  node->text = from;
+  node->length = (uint32_t)(p - from);
+  r->at = p;
+  return true;
+}
+
+static bool word(reader *r, const char *what, unsigned kind) {
+  const char *from = r->at;
+  for (; *what; what++, r->at++)
+    if (r->at >= r->end || *r->at != *what) return wrong(r, r->at, "a value must stand here");
+  return push(r, kind, from) != NULL;
+}
+
+static bool text_value(reader *r) {
+  const char *from = r->at, *text;
+  uint32_t length;
+  tsl__json *node = string(r, &text, &length) ? push(r, TSL__JSON_STRING, from) : NULL;
+  if (!node) return false;
+  node->text = text;
+  node->length = length;
+  return true;
+}
+
+static bool space(reader *r, const char *missing) {
+  while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r')) r->at++;
+  return !missing || r->at < r->end || wrong(r, r->end, missing);
+}
+
+/* A key and its colon. */
+static bool key(reader *r) {
+  if (!space(r, "an object has no end")) return false;
+  if (*r->at != '"') return wrong(r, r->at, "the key of a member must stand here");
+  if (!string(r, &r->key, &r->key_length) || !space(r, "an object has no end")) return false;
+  return *r->at == ':' ? r->at++, true : wrong(r, r->at, "a colon must follow the key");
+}
+
+/* A scalar, or the beginning of a container (*opened). */
+static bool value(reader *r, bool *opened) {
+  if (!space(r, "a value must stand here")) return false;
+  *opened = false;
+  switch (*r->at) {
+    case '{': *opened = true; return begin(r, TSL__JSON_OBJECT);
+    case '[': *opened = true; return begin(r, TSL__JSON_ARRAY);
+    case '"': return text_value(r);
+    case 't': return word(r, "true", TSL__JSON_TRUE);
+    case 'f': return word(r, "false", TSL__JSON_FALSE);
+    case 'n': return word(r, "null", TSL__JSON_NULL);
+    default: return number(r);
+  }
+}
+
+static unsigned innermost(const reader *r) { return r->stack.at[r->open.at[r->open.n - 1]].kind; }
+
+/* After a value: end the containers that end here. *more: a comma asks for another value. */
+static bool after(reader *r, bool *more) {
+  *more = false;
+  while (r->open.n && !*more) {
+    bool object = innermost(r) == TSL__JSON_OBJECT;
+    if (!space(r, object ? "an object has no end" : "an array has no end")) return false;
+    if (*r->at == ',') *more = true, r->at++;
+    else if (*r->at != (object ? '}' : ']')) return wrong(r, r->at, object ? "a comma or } must stand here" : "a comma or ] must stand here");
+    else if (!end(r)) return false;
+  }
+  return true;
+}
+
+static bool run(reader *r) {
+  for (bool opened = false, more = true; more;) {
+    if (opened) { /* an empty container has no value */
+      bool object = innermost(r) == TSL__JSON_OBJECT;
+      if (!space(r, object ? "an object has no end" : "an array has no end")) return false;
+      if (*r->at == (object ? '}' : ']')) {
+        if (!end(r) || !after(r, &more)) return false;
+        opened = false;
+        continue;
+      }
+    }
+    if (r->open.n && innermost(r) == TSL__JSON_OBJECT && !key(r)) return false;
+    if (!value(r, &opened)) return false;
+    if (!opened && !after(r, &more)) return false;
+  }
+  space(r, NULL);
+  return r->at == r->end || wrong(r, r->at, "nothing may follow the value");
+}
+
+tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error) {
+  const char *copy = length < UINT32_MAX ? tsl__arena_copy(arena, text, length) : text;
+  *out = NULL;
+  return copy ? tsl__json_parse_in_place(arena, copy, length, max_depth, out, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+}
+
+tsl_status tsl__json_parse_in_place(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error) {
+  *out = NULL;
+  if (length >= UINT32_MAX) return tsl__fail(error, TSL_ERR_LIMIT, "a JSON text may have at most 4294967294 bytes");
+  reader r = {.arena = arena, .alloc = arena->alloc, .text = text, .at = text, .end = text + length, .max_depth = max_depth};
+  bool done = run(&r);
+  if (done && !(*out = tsl__arena_copy(arena, r.stack.at, sizeof **out))) done = no_memory(&r);
+  tsl__vec_free(r.alloc, &r.stack);
+  tsl__vec_free(r.alloc, &r.open);
+  if (done) return TSL_OK;
+  if (r.status == TSL_ERR_NO_MEMORY) return tsl__fail(error, r.status, "%s", r.message);
+  return tsl__fail_at(error, r.status, r.text, length, (size_t)(r.where - r.text), r.status == TSL_ERR_SYNTAX ? "not JSON: %s" : "%s", r.message);
+}
