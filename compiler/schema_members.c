@@ -343,7 +343,7 @@ tsl__expr tsl__object_body(struct object *o) {
   st->shortest = UNKNOWN;
   uint32_t id = intern(s, st);
   if (id == UINT32_MAX) return TSL__NONE;
-  if (o->styled) return styled_members(s, id);
+  if (o->styled) return next_rule(s, id);
   tsl__exprs *x = s->x;
   tsl__expr more = tsl__expr_seq(x, g->first, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), keys(s, id)));
   tsl__expr end = complete(st) ? tsl__expr_literal(x, "}", 1) : TSL__NONE;

@@ -45,14 +45,18 @@ static tsl__expr other_values(struct schema *s, goal g) {
   return all;
 }
 
+static bool key_stops(const struct tsl__schema_style *style, tsl__string key) {
+  for (uint32_t i = 0; i < key.length; i++)
+    if (strchr(style->key_stops, key.at[i])) return true; /* NUL included */
+  return false;
+}
+
 /* The key as it stands in the text: a known one, or one of a cell without the characters that would end it. */
 static tsl__expr key_text(struct schema *s, const struct object *o, uint32_t key, uint32_t cell, tsl__string *known) {
   const struct tsl__schema_style *style = s->style;
   if (key != UINT32_MAX) {
     *known = tsl__stringset_at(s->x, o->set, key);
-    for (uint32_t i = 0; i < known->length; i++)
-      if (strchr(style->key_stops, known->at[i])) return TSL__NONE; /* NUL included */
-    return tsl__expr_literal(s->x, known->at, known->length);
+    return key_stops(style, *known) ? TSL__NONE : tsl__expr_literal(s->x, known->at, known->length);
   }
   tsl__bytes stops = {{0}};
   for (const char *c = style->key_stops; *c; c++) tsl__bytes_add(&stops, (uint8_t)*c);
@@ -100,14 +104,17 @@ static void object_leaf(void *ctx, const struct part *parts, const tsl__number_s
   c->all = tsl__expr_alt(c->s->x, c->all, tsl__object_body(o));
 }
 
-/* Every required key, and every value, must have a spelling: otherwise the way would end in nothing. */
+/* Every required key, and every value, must have a spelling: otherwise the way would end in nothing. A value that is shorter than `close` cannot hold it. */
 static bool spellable(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   for (uint32_t i = 0; i < e->object_count; i++) {
     const struct object *o = e->objects[i];
     for (uint32_t k = 0; k < o->n && tsl__schema_ok(s); k++) {
-      if (o->known[k].value == GOAL_NONE || tsl__schema_shortest(s, o->known[k].value) == TSL__INF) continue;
+      uint32_t shortest = o->known[k].value == GOAL_NONE ? TSL__INF : tsl__schema_shortest(s, o->known[k].value);
+      if (shortest == TSL__INF) continue;
       tsl__string key = tsl__stringset_at(s->x, o->set, k);
+      bool plain = shortest < strlen(s->style->close) + 2 || (tsl__schema_open(s, o->known[k].value) && tsl__goal_of(s, o->known[k].value)->string == TSL__NONE);
+      if (plain && !key_stops(s->style, key)) continue; /* 2: the quotes of a string; what is no string is JSON */
       if (tsl__schema_styled_member(s, o, k, UINT32_MAX, o->known[k].value) != TSL__NONE || !tsl__schema_ok(s)) continue;
       tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->root, "the property \"%.*s\" cannot be written in this style", (int)(key.length < 100 ? key.length : 100), key.at);
     }
