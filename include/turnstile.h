@@ -260,6 +260,36 @@ typedef void (*tsl_line_sink)(void *ctx, const char *line);
 /* List the states that exist so far (all that were visited), with their expressions and transitions: for people and tests. */
 TSL_API void tsl_grammar_dump(const tsl_grammar *grammar, tsl_line_sink sink, void *ctx);
 
+typedef enum tsl_edge_kind {
+  TSL_EDGE_BYTES = 0, /* reading one of `bytes` leads to state `to` */
+  TSL_EDGE_CALL = 1,  /* a frame of its own begins in `to`; when it is over, this one goes on in `then` */
+  TSL_EDGE_OR = 2,    /* the state stands for `to`, and for the others of its kind */
+  TSL_EDGE_TOKENS = 3 /* one of `tokens` tokens (or, if `complement`, any but these) leads to `to` */
+} tsl_edge_kind;
+
+typedef struct tsl_edge {
+  tsl_edge_kind kind;
+  uint32_t to, then;
+  uint32_t bytes[8]; /* bit b of word b / 32 */
+  uint32_t tokens;
+  bool complement;
+} tsl_edge;
+
+/* A state of the automaton that builds itself. What pointers lead to is valid during the call of the sink. */
+typedef struct tsl_state {
+  uint32_t number;
+  bool nullable;          /* its frame may end here */
+  bool visited;           /* its edges are known; else there are none yet */
+  const char *expression; /* what is left to match in its frame; at most 1,023 bytes, "" for a state that stands for others */
+  const tsl_edge *edges;  /* bytes with the same target are one edge */
+  size_t edge_count;
+} tsl_state;
+typedef void (*tsl_state_sink)(void *ctx, const tsl_state *state);
+
+/* The same as data, for pictures. Edges may lead to states of smaller numbers than the first one's, which all grammars of a vocabulary share and which are not listed. The grammar is locked
+ * meanwhile: the sink must not use it. Errors: NO_MEMORY. */
+TSL_API tsl_status tsl_grammar_states(const tsl_grammar *grammar, tsl_state_sink sink, void *ctx);
+
 typedef struct tsl_grammar_stats {
   uint64_t memory;        /* bytes held by this grammar, its vocabulary's shared tables not counted */
   uint32_t exprs, states, walks, masks, stacks; /* entries of the tables */
@@ -321,6 +351,28 @@ TSL_API tsl_status tsl_matcher_shortest_completion(tsl_matcher *matcher, uint64_
 /* The bytes that may come next, as a set of 256 bits (bit b of word b / 32), and whether the text may end here: what an error message shows as
  * "expected". */
 TSL_API tsl_status tsl_matcher_next_bytes(tsl_matcher *matcher, uint32_t set[8]);
+
+/* One frame of a matcher's position: the state that it is in, what is left of it, and which frames may follow when it is over. Unless the grammar is ambiguous there,
+ * the frames are a stack, each with one below it. What pointers lead to is valid during the call of the sink. */
+typedef struct tsl_frame {
+  uint32_t number;       /* in the listing, from 0: first the frames that read the next byte, then what is below them */
+  uint32_t depth;        /* 0 for the first ones; else one more than that of the nearest frame above */
+  const uint32_t *below; /* numbers of the frames that may follow; none: the text is over with this one */
+  uint32_t below_count;
+  uint32_t state, count; /* as in tsl_grammar_states; iterations of the counted loop that is active, 0 where none is */
+  bool nullable;         /* the frame may end here */
+  const char *expression; /* what is left to match in it; at most 1,023 bytes */
+  const char *rule;       /* what it was begun for, as "<expr>"; at most 255 bytes. "" where it has no name. Rules that stand last in another, or are regular, have no frame of their
+                           * own and are not told */
+} tsl_frame;
+typedef void (*tsl_frame_sink)(void *ctx, const tsl_frame *frame);
+
+#define TSL_MAX_FRAMES 1024u /* that tsl_matcher_frames lists */
+
+/* List the frames of the position, from the top down, at most `max` of them (0: TSL_MAX_FRAMES): for people and tests. *total is the number of frames there are, or TSL_MAX_FRAMES where
+ * there are more. The grammar is locked meanwhile: the sink must not use it or the matcher. Errors: NO_MEMORY, ARGUMENT (max over TSL_MAX_FRAMES). Cost: one look at every state of the grammar,
+ * and up to 1,000 more for each frame. */
+TSL_API tsl_status tsl_matcher_frames(const tsl_matcher *matcher, uint32_t max, tsl_frame_sink sink, void *ctx, uint32_t *total);
 
 /* ---- 5. Masks on logits --------------------------------------------------------------------------------------- */
 
