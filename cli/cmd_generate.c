@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "generation.h"
+#include "trace.h"
 
 typedef struct settings {
   uint64_t count;
@@ -13,12 +13,14 @@ typedef struct settings {
   bool raw;
   bool stats;
   float below; /* steps with less legal mass are listed */
+  const char *trace; /* file to write a page to that shows the text's steps, or NULL */
 } settings;
 
 static bool set_count(void *to, const char *value) { return cli_number(value, 1, UINT32_MAX, &((settings *)to)->count); }
 static bool set_beam(void *to, const char *value) { return cli_number(value, 1, 65536, &((settings *)to)->beam); }
 static bool set_raw(void *to, const char *value) { return (void)value, ((settings *)to)->raw = true; }
 static bool set_stats(void *to, const char *value) { return (void)value, ((settings *)to)->stats = true; }
+static bool set_trace(void *to, const char *value) { return ((settings *)to)->trace = value, *value != 0; }
 static bool set_below(void *to, const char *value) { return cli_real(value, 0, 1, &((settings *)to)->below); }
 
 static const cli_option table[] = {
@@ -26,6 +28,7 @@ static const cli_option table[] = {
     {"--beam", "B", "nothing is drawn: the -n most likely texts that following the B best beginnings at once finds, 1 to 65536", set_beam},
     {"--stats", NULL, "say on stderr where the grammar fought the model: steps with little probability on allowed tokens", set_stats},
     {"--stats-below", "P", "with --stats: list steps where less than P of it was allowed, 0 to 1 (default 0.01)", set_below},
+    {"--trace", "F", "write a page to F that shows every step of the text (of one: -n 1); see turnstile trace", set_trace},
     {"-0", NULL, "write the texts as they are, each followed by a NUL byte", set_raw},
 };
 
@@ -123,10 +126,11 @@ static generation_result write_text(generation *g, const settings *o) {
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
 
-static int generate(generation *g, const settings *o, bool json) {
+static int generate(generation *g, const settings *o, trace *record, bool json) {
   int code = CLI_OK;
   for (uint64_t i = 0; i < o->count; i++) {
-    generation_result result = write_text(g, o);
+    generation_result result = record ? trace_text(record, g) : write_text(g, o);
+    if (record && result != GENERATION_BAD && !trace_write(record, o->trace, true)) return CLI_BAD;
     if (result == GENERATION_BAD) return CLI_BAD;
     if (result == GENERATION_CUT) {
       code = say_cut(g);
@@ -175,6 +179,20 @@ static int generate_beams(generation *g, const source *s, const settings *o) {
   return CLI_OK;
 }
 
+static int generate_all(const source *s, generation_settings *how, const settings *o) {
+  generation g;
+  trace record;
+  how->score_all = o->stats;
+  if (o->trace && !trace_open(&record, s, how)) return CLI_BAD;
+  int code = CLI_BAD;
+  if (generation_open(&g, s, how)) {
+    code = o->beam ? generate_beams(&g, s, o) : generate(&g, o, o->trace ? &record : NULL, s->kind == SOURCE_SCHEMA);
+    generation_close(&g);
+  }
+  if (o->trace) trace_close(&record);
+  return code;
+}
+
 static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
@@ -183,18 +201,12 @@ static int run(int argc, char **argv) {
       source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT), generation_options(&how), {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
   if (!cli_parse(&cli_generate, argc, argv, sets, 3, &arguments)) return CLI_BAD;
+  bool alone = o.trace && (o.count != 1 || o.beam || o.stats);
   int code = arguments.help         ? CLI_OK
              : arguments.rest_count ? cli_complain("generate: unexpected argument %s", arguments.rest[0])
+             : alone                ? cli_complain("generate: --trace shows one text that is drawn: without -n, --beam and --stats")
                                     : source_open(&s);
-  generation g;
-  how.score_all = o.stats;
-  if (code == CLI_OK && !arguments.help) {
-    code = generation_open(&g, &s, &how) ? CLI_OK : CLI_BAD;
-    if (code == CLI_OK) {
-      code = o.beam ? generate_beams(&g, &s, &o) : generate(&g, &o, s.kind == SOURCE_SCHEMA);
-      generation_close(&g);
-    }
-  }
+  if (code == CLI_OK && !arguments.help) code = generate_all(&s, &how, &o);
   source_close(&s);
   cli_arguments_free(&arguments);
   return code;

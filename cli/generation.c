@@ -196,6 +196,7 @@ generation_result generation_next(generation *g, generation_step *step) {
   step->mask_us = cli_now() - start;
   if (status != TSL_OK) return failed("computing a mask", status);
   step->draw.allowed = (uint32_t)tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab));
+  if (g->settings->watch) g->settings->watch(g->settings->watch_ctx, g);
   if (closing) return take_closing(g, step);
   if (mask_is_empty(g)) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : failed("nothing is allowed", TSL_ERR_STATE);
   uint64_t left = g->max_tokens - g->tokens;

@@ -18,11 +18,15 @@
 #define GENERATION_ROOM 256u
 #define GENERATION_TOP 3u /* tokens that the model wanted */
 
+typedef struct generation generation;
+
 typedef struct generation_settings {
   tsl_sampler_options sampler;
-  uint64_t max_tokens; /* of a text; 0 = GENERATION_ROOM more than the shortest text has bytes */
-  bool score_all;      /* score the tokens that are not allowed too, for generation_step.want */
-  bool any_spelling;   /* of JSON: see plain.h */
+  uint64_t max_tokens;                     /* of a text; 0 = GENERATION_ROOM more than the shortest text has bytes */
+  bool score_all;                          /* score the tokens that are not allowed too, for generation_step.want */
+  bool any_spelling;                       /* of JSON: see plain.h */
+  void (*watch)(void *ctx, generation *g); /* NULL, or called at every step with g->mask, before a token is drawn */
+  void *watch_ctx;
 } generation_settings;
 
 /* Temperature 1, all tokens. */
@@ -30,7 +34,7 @@ generation_settings generation_defaults(void);
 /* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p, --any-spelling. */
 cli_options generation_options(generation_settings *settings);
 
-typedef struct generation {
+struct generation {
   const generation_settings *settings;
   tsl_vocab *vocab; /* borrowed */
   tsl_matcher *matcher;
@@ -49,7 +53,7 @@ typedef struct generation {
   uint64_t max_tokens;
   tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
   size_t closing_count, closing_next;
-} generation;
+};
 
 typedef struct generation_step {
   tsl_draw draw;                         /* probability 1 and kept 1 for a token of the completion; allowed is the grammar's */

@@ -1,20 +1,20 @@
-/* json_out.c - writing JSON to stdout. See json_out.h.
+/* json_out.c - writing JSON. See json_out.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "json_out.h"
 
-#include <stdio.h>
-
-void json_out_string(const char *bytes, size_t length) {
-  putchar('"');
+void json_out_string_to(FILE *to, const char *bytes, size_t length) {
+  putc('"', to);
   for (size_t i = 0; i < length; i++) {
     unsigned char c = (unsigned char)bytes[i];
-    if (c == '"' || c == '\\') printf("\\%c", c);
-    else if (c == '\n') fputs("\\n", stdout);
-    else if (c == '\t') fputs("\\t", stdout);
-    else if (c < 0x20) printf("\\u%04x", c);
-    else putchar(c);
+    if (c == '"' || c == '\\') fprintf(to, "\\%c", c);
+    else if (c == '\n') fputs("\\n", to);
+    else if (c == '\t') fputs("\\t", to);
+    else if (c < 0x20) fprintf(to, "\\u%04x", c);
+    else putc(c, to);
   }
-  putchar('"');
+  putc('"', to);
 }
+
+void json_out_string(const char *bytes, size_t length) { json_out_string_to(stdout, bytes, length); }

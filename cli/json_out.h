@@ -1,4 +1,4 @@
-/* json_out.h - writing JSON to stdout.
+/* json_out.h - writing JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,8 +6,11 @@
 #define TSL_CLI_JSON_OUT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* The bytes (UTF-8) as a JSON string with its quotes: ", \ and control characters are escaped. */
+void json_out_string_to(FILE *to, const char *bytes, size_t length);
+/* The same to stdout. */
 void json_out_string(const char *bytes, size_t length);
 
 #endif

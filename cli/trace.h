@@ -1,0 +1,41 @@
+/* trace.h - a record of one generation, step by step, and the page that shows it.
+ *
+ * What is recorded of a step: the position before it (JSON pointer, frames, bytes that may come next, bytes that must), how many tokens were allowed and how much of
+ * the model's probability they had, the most likely tokens before and after the mask with their logits, and what was taken. docs/inspector.md describes the JSON. The page is page/trace.html
+ * with style and script in it, one file that needs nothing else; the record stands in it as JSON.
+ * Tested by tests/test_trace.py, tests/page/trace_test.js
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_CLI_TRACE_H
+#define TSL_CLI_TRACE_H
+
+#include "generation.h"
+#include "place.h"
+
+#define TRACE_TOP 16u    /* tokens recorded of a step: the most likely before the mask, and as many of those that may be drawn */
+#define TRACE_FRAMES 24u /* frames recorded of a step, the uppermost */
+
+typedef struct trace {
+  FILE *to; /* of `json` */
+  char *json;
+  size_t length;
+  place place;
+  const source *source;
+  uint64_t steps;
+  char *position; /* JSON members that describe the position of the step at hand */
+  size_t position_length;
+  FILE *position_to;
+} trace;
+
+/* Begin a record; sets what `how` must have so that trace_text can see every step. False after a complaint. `trace` must not move while it is open. */
+bool trace_open(trace *t, const source *s, generation_settings *how);
+/* Generate one text and record it. */
+generation_result trace_text(trace *t, generation *g);
+/* Write the record as JSON, or as a page. False after a complaint. "-" is stdout. */
+bool trace_write(trace *t, const char *path, bool page);
+void trace_close(trace *t);
+/* The page around a record that was written as JSON before. False after a complaint. */
+bool trace_render(const char *json, size_t length, const char *path);
+
+#endif
