@@ -296,15 +296,6 @@ static void edge(tsl__bytes *out, unsigned b) {
   if (b > 0 && b < 256) tsl__bytes_add(out, b);
 }
 
-static void boundaries_of_set(const tsl__bytes *set, tsl__bytes *out) {
-  uint64_t carry = 0;
-  for (int i = 0; i < 4; i++) {
-    out->w[i] |= set->w[i] ^ (set->w[i] << 1 | carry);
-    carry = set->w[i] >> 63;
-  }
-  out->w[0] &= ~(uint64_t)1;
-}
-
 bool tsl__first_bytes(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
   if (n->kind == TSL__K_LIT) return tsl__bytes_add(out, *tsl__literal_at(x, n->a)), true;
   if (n->kind != TSL__K_STRSET && n->kind != TSL__K_KEYS) return false;
@@ -338,7 +329,7 @@ static void boundaries(tsl__exprs *x, tsl__expr e, bool last, tsl__bytes *out) {
   for (;;) {
     tsl__node n = tsl__node_at(x, e);
     switch ((tsl__kind)n.kind) {
-    case TSL__K_BYTES: boundaries_of_set(tsl__set_at(x, n.a), out); return;
+    case TSL__K_BYTES: tsl__bytes_edges(tsl__set_at(x, n.a), out); return;
     case TSL__K_LIT: {
       unsigned b = *tsl__literal_at(x, n.a);
       edge(out, b);

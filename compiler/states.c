@@ -174,28 +174,38 @@ static bool maybe_live(tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
   return true;
 }
 
+/* The ranges between edges, as yet without targets. */
+static void cut(const tsl__bytes *edges, tsl__ranges *out) {
+  out->n = 0;
+  for (unsigned w = 0; w < 4; w++)
+    for (uint64_t bits = edges->w[w]; bits; bits &= bits - 1) {
+      unsigned b = w * 64 + (unsigned)__builtin_ctzll(bits);
+      if (b) out->upper[out->n++] = (uint8_t)(b - 1);
+    }
+  out->upper[out->n++] = 255;
+}
+
 /* Leave the targets of such a state for LATER. A layer that is to be frozen has none. */
-static bool postpone(compiler *c, tsl__expr e, const tsl__bytes *edges, tsl__target targets[256]) {
+static bool postpone(compiler *c, tsl__expr e, const tsl__bytes *edges, tsl__ranges *out) {
   tsl__node n = tsl__node_at(c->x, e);
-  tsl__bytes live;
+  tsl__bytes live, all = *edges;
   tsl__target later = TSL__TARGET_LATER;
   if (!c->space->parent || n.loop || !maybe_live(c->x, &n, &live)) return false;
-  for (unsigned b = 0; b < 256; b++) {
+  tsl__bytes_edges(&live, &all);
+  cut(&all, out);
+  for (uint32_t i = 0, b = 0; i < out->n; b = out->upper[i++] + 1u) {
     if (tsl__bytes_has(edges, b)) later ^= 1;
-    targets[b] = tsl__bytes_has(&live, b) ? later : 0;
+    out->to[i] = tsl__bytes_has(&live, b) ? later : 0;
   }
   return true;
 }
 
-static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__target targets[256]) {
+static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__ranges *out) {
   tsl__bytes edges;
-  tsl__target t = 0;
   tsl__boundaries(c->x, e, &edges);
-  if (postpone(c, e, &edges, targets)) return;
-  for (unsigned b = 0; b < 256; b++) {
-    if (b == 0 || tsl__bytes_has(&edges, b)) t = derive_target(c, e, phase, (uint8_t)b);
-    targets[b] = t;
-  }
+  if (postpone(c, e, &edges, out)) return;
+  cut(&edges, out);
+  for (uint32_t i = 0, b = 0; i < out->n; b = out->upper[i++] + 1u) out->to[i] = derive_target(c, e, phase, (uint8_t)b);
 }
 
 static tsl__target derive(void *ctx, const tsl__state_rec *r, uint8_t byte) {
@@ -241,15 +251,15 @@ static tsl_status expand(void *ctx, tsl__state state) {
   tsl__expr e = r->handle;
   tsl__phase phase = (tsl__phase)(r->flags / TSL__STATE_PHASE);
   if (!(r->flags & TSL__STATE_LOOP)) phase = TSL__PHASE_LOW;
-  tsl__target targets[256];
+  tsl__ranges ranges;
   tsl__calls calls = {0};
   edge_vec edges = {0};
   token_vec tokens = {0};
-  fill_targets(c, e, phase, targets);
+  fill_targets(c, e, phase, &ranges);
   tsl__calls_of(c->x, e, phase, &calls);
   for (size_t i = 0; i < calls.n && failure(c) == TSL_OK; i++) add_call(c, &calls.at[i], &edges, &tokens);
   tsl_status status = failure(c);
-  if (status == TSL_OK) status = tsl__state_fill(c->space, state, targets, edges.at, (uint32_t)edges.n, tokens.at, (uint32_t)tokens.n);
+  if (status == TSL_OK) status = tsl__state_fill(c->space, state, &ranges, edges.at, (uint32_t)edges.n, tokens.at, (uint32_t)tokens.n);
   tsl__vec_free(&c->x->alloc, &calls);
   tsl__vec_free(&c->space->alloc, &edges);
   tsl__vec_free(&c->space->alloc, &tokens);

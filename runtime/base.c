@@ -114,8 +114,19 @@ tsl_allocator tsl__arena_hooks(tsl__arena *arena) { return (tsl_allocator){arena
 
 /* ---- byte sets, hashing --------------------------------------------------------------------------------------- */
 
+void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out) {
+  uint64_t carry = s->w[0] & 1; /* nothing comes before byte 0 */
+  for (int i = 0; i < 4; i++) {
+    out->w[i] |= s->w[i] ^ (s->w[i] << 1 | carry);
+    carry = s->w[i] >> 63;
+  }
+}
+
 void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi) {
-  for (unsigned b = lo; b <= hi; b++) tsl__bytes_add(s, b);
+  for (unsigned w = lo >> 6; w <= hi >> 6; w++) {
+    unsigned from = w == lo >> 6 ? lo & 63 : 0, to = w == hi >> 6 ? hi & 63 : 63;
+    s->w[w] |= ~(uint64_t)0 << from & ~(uint64_t)0 >> (63 - to);
+  }
 }
 
 static int by_number(const void *p, const void *q) {

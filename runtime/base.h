@@ -88,6 +88,8 @@ static inline bool tsl__bytes_meet(const tsl__bytes *a, const tsl__bytes *b) {
 static inline void tsl__bytes_or(tsl__bytes *a, const tsl__bytes *b) {
   for (int i = 0; i < 4; i++) a->w[i] |= b->w[i];
 }
+/* Add to `out` each byte that is in the set while its predecessor is not, or the other way round. */
+void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out);
 void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi); /* both ends included */
 
 /* ---- sorting -------------------------------------------------------------------------------------------------- */

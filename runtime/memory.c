@@ -150,9 +150,10 @@ static tsl__state end_state(tsl__space *space) {
   if (space->spelled_end) return space->spelled_end;
   tsl__state end = tsl__state_new(space, 2);
   if (!end) return 0;
-  tsl__target targets[256];
-  for (unsigned b = 0; b < 256; b++) targets[b] = tsl__target_make(end + 1, TSL__OP_CLEAR);
-  if (tsl__state_fill(space, end, targets, NULL, 0, NULL, 0) != TSL_OK || tsl__state_fill(space, end + 1, targets, NULL, 0, NULL, 0) != TSL_OK) return 0;
+  for (tsl__state s = end; s <= end + 1; s++) {
+    tsl__ranges all = {1, {255}, {tsl__target_make(end + 1, TSL__OP_CLEAR)}};
+    if (tsl__state_fill(space, s, &all, NULL, 0, NULL, 0) != TSL_OK) return 0;
+  }
   return space->spelled_end = end;
 }
 

@@ -19,41 +19,39 @@ tsl__state tsl__state_new(tsl__space *space, uint32_t copies) {
   return first;
 }
 
-/* Merge equal neighbours into ranges; notes live and self-looping bytes. */
-static uint32_t ranges_of(tsl__state_rec *r, tsl__state state, const tsl__target targets[256], uint8_t upper[256], tsl__target to[256]) {
+/* Notes live and self-looping bytes, and merges equal neighbours. Returns the ranges that are left. */
+static uint32_t note_ranges(tsl__state_rec *r, tsl__state state, tsl__ranges *t) {
   uint32_t n = 0;
+  unsigned from = 0;
   tsl__state self = state - (r->flags & TSL__STATE_LOOP ? (uint32_t)(r->flags / TSL__STATE_PHASE) : 0);
-  for (unsigned b = 0; b < 256; b++) {
-    if (targets[b]) tsl__bytes_add(&r->live, b), r->live_count++;
-    uint32_t op = tsl__target_op(targets[b]);
-    if (targets[b] && !tsl__target_is_later(targets[b]) && tsl__target_state(targets[b]) == self && (op == TSL__OP_KEEP || (op == TSL__OP_CLEAR && !(r->flags & TSL__STATE_LOOP)))) tsl__bytes_add(&r->self, b);
-    if (n && to[n - 1] == targets[b]) {
-      upper[n - 1] = (uint8_t)b;
-      continue;
-    }
-    upper[n] = (uint8_t)b;
-    to[n++] = targets[b];
+  for (uint32_t i = 0; i < t->n; i++) {
+    tsl__target to = t->to[i];
+    uint32_t op = tsl__target_op(to);
+    if (to) tsl__bytes_add_range(&r->live, from, t->upper[i]), r->live_count += (uint16_t)(t->upper[i] + 1u - from);
+    if (to && !tsl__target_is_later(to) && tsl__target_state(to) == self && (op == TSL__OP_KEEP || (op == TSL__OP_CLEAR && !(r->flags & TSL__STATE_LOOP))))
+      tsl__bytes_add_range(&r->self, from, t->upper[i]);
+    from = t->upper[i] + 1u;
+    if (!n || t->to[n - 1] != to) t->to[n++] = to;
+    t->upper[n - 1] = (uint8_t)(from - 1);
   }
   return n;
 }
 
-tsl_status tsl__state_fill(tsl__space *space, tsl__state state, const tsl__target targets[256], const tsl__edge *edges, uint32_t edge_count,
-                           const tsl__token_edge *token_edges, uint32_t token_edge_count) {
+tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ranges, const tsl__edge *edges, uint32_t edge_count, const tsl__token_edge *token_edges,
+                           uint32_t token_edge_count) {
   tsl__state_rec *r = tsl__state_own(space, state);
-  uint8_t upper[256];
-  tsl__target to[256];
-  uint32_t n = ranges_of(r, state, targets, upper, to);
+  uint32_t n = note_ranges(r, state, ranges);
   if (tsl__bytes_empty(&r->live)) n = 0;
   if (edge_count > UINT16_MAX || token_edge_count > UINT16_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "too many calls at one place");
-  size_t targets_size = n * sizeof *to, edges_size = edge_count * sizeof *edges, tokens_size = token_edge_count * sizeof *token_edges;
+  size_t targets_size = n * sizeof *ranges->to, edges_size = edge_count * sizeof *edges, tokens_size = token_edge_count * sizeof *token_edges;
   char *block = tsl__arena_alloc(&space->arena, tokens_size + edges_size + targets_size + n + 1);
   if (!block) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
 #define TAKE(field, type, from, bytes) \
   if (bytes) memcpy(block, from, bytes), r->field = (type *)(void *)block, block += (bytes)
   TAKE(token_edge, const tsl__token_edge, token_edges, tokens_size);
   TAKE(edge, const tsl__edge, edges, edges_size);
-  TAKE(targets, tsl__target, to, targets_size);
-  TAKE(upper, const uint8_t, upper, n);
+  TAKE(targets, tsl__target, ranges->to, targets_size);
+  TAKE(upper, const uint8_t, ranges->upper, n);
 #undef TAKE
   r->ranges = (uint16_t)n;
   r->edges = (uint16_t)edge_count;
@@ -74,11 +72,11 @@ tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n
       if ((r->flags & TSL__STATE_FORK) && r->edges == n && !memcmp(r->edge, edges, n * sizeof *edges)) return i;
     }
   }
-  static const tsl__target none[256] = {0};
+  tsl__ranges none = {0};
   tsl__state s = tsl__state_new(space, 1);
   if (!s) return 0;
   tsl__state_own(space, s)->flags = TSL__STATE_FORK;
-  if (tsl__state_fill(space, s, none, edges, n, NULL, 0) != TSL_OK) return 0;
+  if (tsl__state_fill(space, s, &none, edges, n, NULL, 0) != TSL_OK) return 0;
   if (!tsl__index_add(&space->states.index, &space->alloc, hash, s)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
   return s;
 }

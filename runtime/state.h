@@ -103,9 +103,16 @@ static inline const tsl__state_rec *tsl__state_at(const tsl__space *s, tsl__stat
 tsl__state tsl__state_new(tsl__space *space, uint32_t copies);
 static inline tsl__state_rec *tsl__state_own(tsl__space *s, tsl__state i) { return tsl__pool_at(&s->states.pool, i - s->states.first); }
 
-/* Give a state its transitions (copied). `targets[b]` for every byte. */
-tsl_status tsl__state_fill(tsl__space *space, tsl__state state, const tsl__target targets[256], const tsl__edge *edges, uint32_t edge_count,
-                           const tsl__token_edge *token_edges, uint32_t token_edge_count);
+/* Transitions by ranges of bytes: in order, from byte 0 to 255; none at all: no byte leads anywhere. */
+typedef struct tsl__ranges {
+  uint32_t n;
+  uint8_t upper[256]; /* last byte of each */
+  tsl__target to[256];
+} tsl__ranges;
+
+/* Give a state its transitions (copied; `ranges` is used up). */
+tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ranges, const tsl__edge *edges, uint32_t edge_count, const tsl__token_edge *token_edges,
+                           uint32_t token_edge_count);
 /* The hint of an expanded state, made when it is first asked for; NULL: there is none. Needs the lock. */
 const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r);
 /* A fork: interned by its edges. */
