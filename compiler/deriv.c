@@ -117,7 +117,7 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   tsl__node n = tsl__node_at(x, e);
   switch ((tsl__kind)n.kind) {
   case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
-  case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n) : TSL__NONE;
+  case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
   case TSL__K_SEQ: return derive_seq(x, n, byte, last);
   case TSL__K_ALT: return derive_alt(x, n, byte, last);
   case TSL__K_REPEAT: {

@@ -278,9 +278,9 @@ tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length) {
   return e;
 }
 
-tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit) {
-  if (lit->b == 1) return TSL__EPS;
-  tsl__node n = {.kind = TSL__K_LIT, .a = lit->a + 1, .b = lit->b - 1, .shortest = lit->b - 1, .flags = TSL__FINITE | TSL__SEARCHED};
+tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip) {
+  if (lit->b == skip) return TSL__EPS;
+  tsl__node n = {.kind = TSL__K_LIT, .a = lit->a + skip, .b = lit->b - skip, .shortest = lit->b - skip, .flags = TSL__FINITE | TSL__SEARCHED};
   uint32_t cp;
   const uint8_t *at = tsl__literal_at(x, n.a);
   if (valid_utf8(at, n.b)) n.flags |= TSL__TEXTUAL;

@@ -88,7 +88,6 @@ tsl__expr tsl__expr_text_not(tsl__exprs *x, tsl__expr a);
 
 /* A sorted, immutable array of distinct strings (property names, enum values), bytes of UTF-8. Its index is the position in sorted order
  * (memcmp, shorter first). */
-typedef struct tsl__string { const char *at; uint32_t length; } tsl__string;
 typedef uint32_t tsl__stringset;
 /* Copies, sorts and removes doubles. `order` (may be NULL) receives for each input its index in the set. */
 tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order);

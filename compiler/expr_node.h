@@ -184,7 +184,7 @@ void tsl__exprs_begin(tsl__exprs *x);
 bool tsl__exprs_step(tsl__exprs *x);
 
 /* The literal without its first byte: its content lies in the pool already. */
-tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit);
+tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip);
 /* The meet of n expressions without calls. */
 tsl__expr tsl__and_n(tsl__exprs *x, const tsl__expr *e, size_t n);
 

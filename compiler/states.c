@@ -5,6 +5,7 @@
 
 #include "compiler/deriv.h"
 #include "compiler/hints.h"
+#include "runtime/fixed.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
 #include "runtime/wide.h"
@@ -75,9 +76,47 @@ static bool note_names(compiler *c, tsl__expr e, tsl__state_rec *r) {
   return r->keyed;
 }
 
-/* ---- adding ------------------------------------------------------------------------------------------------------- */
+/* ---- fixed texts --------------------------------------------------------------------------------------------------- */
+
+/* The node of fixed texts that e spells as the rest of a JSON string; false if it is something else. */
+static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind == TSL__K_RULE && (tsl__rule_at(x, n.a)->flags & TSL__RULE_NAMES)) n = tsl__node_at(x, tsl__rule_body(x, n.a));
+  if (n.kind != TSL__K_JSTR) return false;
+  *texts = tsl__node_at(x, n.a);
+  return texts->kind == TSL__K_KEYS || texts->kind == TSL__K_STRSET || texts->kind == TSL__K_LIT;
+}
+
+static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
+  tsl__arena *arena = &c->space->arena;
+  tsl__node n;
+  if (!fixed_texts(c->x, e, &n)) return true;
+  tsl__fixed made = {NULL, 0, 1, 0};
+  if (n.kind == TSL__K_LIT) { /* the table of literals moves as it grows */
+    tsl__string only = {tsl__arena_copy(arena, tsl__literal_at(c->x, n.a), n.b), n.b};
+    made.texts = only.at ? tsl__arena_copy(arena, &only, sizeof only) : NULL;
+  } else {
+    made = (tsl__fixed){tsl__strings_at(c->x, n.a)->at, n.b, n.c, n.d};
+  }
+  r->fixed = made.texts ? tsl__arena_copy(arena, &made, sizeof made) : NULL;
+  if (!r->fixed) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
+  return r->fixed;
+}
 
 static tsl__state state_of(compiler *c, tsl__expr e);
+
+static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth) {
+  compiler *c = ctx;
+  tsl__node n;
+  if (!fixed_texts(c->x, from->handle, &n)) return 0;
+  tsl__expr rest;
+  if (n.kind == TSL__K_LIT) rest = tsl__literal_tail(c->x, &n, depth);
+  else rest = n.kind == TSL__K_KEYS ? tsl__keys_node(c->x, n.a, lo, hi, depth) : tsl__strset_node(c->x, n.a, lo, hi, depth);
+  tsl__state s = state_of(c, tsl__expr_json_string(c->x, rest));
+  return failure(c) == TSL_OK ? s : 0;
+}
+
+/* ---- adding ------------------------------------------------------------------------------------------------------- */
 
 /* Notes whether what comes back to these states must be new. */
 static void note_guard(compiler *c, tsl__expr e, tsl__state first, uint32_t copies) {
@@ -110,7 +149,7 @@ static tsl__state add_state(compiler *c, tsl__expr e) {
     r->handle = e;
     if (tsl__nullable_in(&n, (tsl__phase)phase)) r->flags |= TSL__STATE_NULLABLE;
     if (!n.loop) {
-      if (!note_names(c, e, r)) return 0;
+      if (!note_names(c, e, r) || !note_fixed(c, e, r)) return 0;
       break;
     }
     r->flags |= (uint8_t)(TSL__STATE_LOOP | TSL__STATE_PHASE * phase);
@@ -367,7 +406,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-static const tsl__hook hook = {expand, derive, hint_of, shortest, allows, resume, shortest_named, spellings, print, begin, why, memory, count, release};
+static const tsl__hook hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, shortest_named, spellings, print, begin, why, memory, count, release};
 
 tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

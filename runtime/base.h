@@ -72,6 +72,12 @@ void tsl__arena_absorb(tsl__arena *arena, tsl__arena *from);
 /* Memory hooks that take from an arena and give nothing back until it is freed: for what has many small parts. Blocks are 8-byte aligned. */
 tsl_allocator tsl__arena_hooks(tsl__arena *arena);
 
+/* Some bytes of somebody's; no NUL at the end. */
+typedef struct tsl__string {
+  const char *at;
+  uint32_t length;
+} tsl__string;
+
 /* ---- sets of bytes -------------------------------------------------------------------------------------------- */
 
 typedef struct tsl__bytes {

@@ -3,6 +3,8 @@
  */
 #include "runtime/names.h"
 
+#include "runtime/fixed.h"
+
 #include <stdlib.h>
 
 static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
@@ -103,6 +105,7 @@ static void reach(tsl__space *space, search *s, uint32_t c, tsl__state state) {
   if (!fine) out_of_memory(space);
 }
 
+/* By the states: where texts are not fixed ones, or spelled in an unusual way. */
 static void run(tsl__space *space, search *s) {
   const tsl__trie *trie = &space->vocab->trie;
   while (s->stack.n && space->status == TSL_OK) {
@@ -117,6 +120,30 @@ static void run(tsl__space *space, search *s) {
         if (t) reach(space, s, c, tsl__target_state(t));
       }
   }
+}
+
+/* By the table of names. */
+static void run_fixed(tsl__space *space, search *s, tsl__state state, uint32_t node) {
+  const tsl__trie *trie = &space->vocab->trie;
+  tsl__fixed_walk w = {0};
+  bool fine = tsl__fixed_over(space, tsl__state_at(space, state), node, &w);
+  for (size_t i = 0; fine && i < w.reached.n; i++) {
+    const tsl__trie_node *n = &trie->nodes[w.reached.at[i].node];
+    for (uint32_t k = n->begin; fine && k < n->own_end; k++) {
+      tsl__named_token t = {trie->order[k], {w.reached.at[i].lo, w.reached.at[i].hi}};
+      fine = tsl__vec_push(&space->alloc, &s->tokens, t);
+    }
+  }
+  for (size_t i = 0; fine && i < w.ends.n; i++) {
+    finished done = {w.ends.at[i].text, w.ends.at[i].node};
+    fine = tsl__vec_push(&space->alloc, &s->done, done);
+  }
+  for (size_t i = 0; fine && i < w.rests.n; i++) {
+    place rest = {w.rests.at[i].node, w.rests.at[i].state};
+    fine = tsl__vec_push(&space->alloc, &s->stack, rest);
+  }
+  tsl__fixed_walk_free(space, &w);
+  if (!fine && space->status == TSL_OK) out_of_memory(space);
 }
 
 static int by_name(const void *p, const void *q) {
@@ -162,7 +189,8 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
   const tsl__leftover_rec *set = over & TSL__WHOLE ? NULL : tsl__leftover_at(space, over);
   for (uint32_t i = 0; i < (set ? set->n : 1) && space->status == TSL_OK; i++) {
     place start = {set ? set->nodes[i] : 0, state};
-    if (!tsl__vec_push(&space->alloc, &s.stack, start)) out_of_memory(space);
+    if (tsl__state_at(space, state)->fixed) run_fixed(space, &s, start.state, start.node);
+    else if (!tsl__vec_push(&space->alloc, &s.stack, start)) out_of_memory(space);
     run(space, &s);
   }
   const tsl__named_walk *w = space->status == TSL_OK ? remember(space, &s, state, over) : NULL;

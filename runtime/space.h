@@ -39,6 +39,8 @@ typedef struct tsl__hook {
   tsl_status (*expand)(void *ctx, tsl__state state);
   /* Where an expanded state goes by a byte whose target was left for later. */
   uint32_t (*derive)(void *ctx, const struct tsl__state_rec *state, uint8_t byte);
+  /* Where a state that spells fixed texts goes on when it may become [lo, hi) of them and `depth` bytes have been read; 0 on failure. */
+  tsl__state (*fixed)(void *ctx, const struct tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth);
   /* What helps the walk in this (expanded) state: fill *hint, or return false. */
   bool (*hint)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates at UINT32_MAX. */

@@ -3,6 +3,7 @@
  */
 #include "runtime/stacks.h"
 
+#include "runtime/fixed.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
 
@@ -278,6 +279,36 @@ static bool step_byte(tsl__space *space, step *s, uint8_t byte) {
   return s->landed.n > 0 && space->status == TSL_OK;
 }
 
+/* Along fixed texts, if a single frame spells some: as many bytes at once as stay among them. Returns how many; 0 where each must be tried. */
+static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
+  if (s->landed.n != 1) return 0;
+  tsl__cell c = s->landed.at[0];
+  size_t read = 0;
+  if (!tsl__state_at(space, c.state)->fixed) return 0;
+  tsl__state to = tsl__fixed_read(space, c.state, bytes, n, &read);
+  if (!to || !read) return 0;
+  s->landed.n = 0;
+  land(space, s, to, c.count, c.tail);
+  if (s->landed.n) return read;
+  s->landed.at[s->landed.n++] = c; /* no text that goes on so is wanted: but which byte is the first that is not? */
+  return 0;
+}
+
+/* Several bytes on; false if one is rejected. */
+static bool step_bytes(tsl__space *space, step *s, const uint8_t *bytes, size_t n, size_t *accepted) {
+  size_t in_piece = 0; /* the step budget is for a piece of work of 4,096 bytes */
+  for (*accepted = 0; *accepted < n;) {
+    size_t read = step_fixed(space, s, bytes + *accepted, n - *accepted);
+    if (!read && (space->status != TSL_OK || !step_byte(space, s, bytes[*accepted]))) return false;
+    *accepted += read ? read : 1;
+    in_piece += read ? read : 1;
+    if (in_piece < 4096) continue;
+    tsl__space_begin(space);
+    in_piece = 0;
+  }
+  return space->status == TSL_OK;
+}
+
 tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
   if (tsl__stack_at(space, from)->memory) return tsl__memory_bytes(space, from, &byte, 1, NULL);
   step s = {0};
@@ -289,14 +320,8 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
   if (tsl__stack_at(space, from)->memory) return tsl__memory_bytes(space, from, bytes, n, accepted);
   step s = {0};
-  size_t i = 0;
-  bool alive = load(space, &s, from);
-  for (; alive && i < n; i++) {
-    if (i % 4096 == 4095) tsl__space_begin(space); /* the step budget is for a piece of work of that size */
-    if (!(alive = step_byte(space, &s, bytes[i]))) break;
-  }
-  *accepted = i;
-  tsl__stack to = alive ? collect(space, &s) : 0;
+  *accepted = 0;
+  tsl__stack to = load(space, &s, from) && step_bytes(space, &s, bytes, n, accepted) ? collect(space, &s) : 0;
   step_free(space, &s);
   return to;
 }
@@ -364,9 +389,8 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
   }
   step s = {0};
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
-  bool alive = !v->special[token] && begin < end && load(space, &s, from);
-  for (uint32_t i = begin; alive && i < end; i++) alive = step_byte(space, &s, v->bytes[i]);
-  if (alive) to = collect(space, &s);
+  size_t accepted;
+  if (!v->special[token] && begin < end && load(space, &s, from) && step_bytes(space, &s, v->bytes + begin, end - begin, &accepted)) to = collect(space, &s);
   if (space->names_tokens && begin < end && !tsl_vocab_is_eog(v, token)) {
     s.landed.n = s.entered.n = 0;
     s.depth = 0;

@@ -84,6 +84,7 @@ typedef struct tsl__state_rec {
   const tsl__edge *edge;
   const tsl__token_edge *token_edge;
   const tsl__hint *hint;        /* see tsl__state_hint */
+  const struct tsl__fixed *fixed; /* fixed texts are being spelled: see fixed.h; NULL: no such state */
   union {
     const struct tsl__keyed *keyed; /* KEYED: which names it may become */
     struct tsl__resume *resume;     /* RESUME: which names it lets through */

@@ -11,6 +11,7 @@
 #include "runtime/walk.h"
 
 #include "runtime/classes.h"
+#include "runtime/fixed.h"
 #include "runtime/names.h"
 #include "runtime/wide.h"
 
@@ -28,6 +29,7 @@ typedef struct level {
   tsl__gather gather;
   TSL__VEC(uint32_t) left;
   TSL__VEC(entry) stack;
+  tsl__fixed_walk fixed;
   bool whole, last;
   uint32_t reach;
   tsl__state state; /* key of the walk in progress */
@@ -72,6 +74,7 @@ void tsl__walk_scratch_free(tsl__space *space) {
     tsl__gather_free(space, &l->gather);
     tsl__vec_free(&space->alloc, &l->left);
     tsl__vec_free(&space->alloc, &l->stack);
+    tsl__fixed_walk_free(space, &l->fixed);
     tsl__free(&space->alloc, l, sizeof *l);
   }
   tsl__vec_free(&space->alloc, &space->scratch->levels);
@@ -363,6 +366,22 @@ static void walk_set(tsl__space *space, level *l, tsl__state state, uint32_t cou
   }
 }
 
+/* Fixed texts: along their table. The frame is over after each. */
+static void walk_fixed(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
+  const tsl__trie *trie = &space->vocab->trie;
+  tsl__fixed_walk *w = &l->fixed;
+  w->reached.n = w->ends.n = w->rests.n = w->stack.n = 0;
+  if (!tsl__fixed_over(space, r, node, w)) return;
+  for (size_t i = 0; i < w->reached.n; i++) {
+    const tsl__trie_node *n = &trie->nodes[w->reached.at[i].node];
+    tsl__gather_tokens(space, &l->gather, trie->order + n->begin, n->own_end - n->begin);
+  }
+  for (size_t i = 0; i < w->ends.n; i++) leave_node(space, l, w->ends.at[i].node);
+  size_t floor = l->stack.n;
+  for (size_t i = 0; i < w->rests.n; i++) push(space, l, (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, NULL});
+  search(space, l, floor);
+}
+
 /* ---- special forms -------------------------------------------------------------------------------------------- */
 
 /* Is there a closing quote below a node? Only with that a string is spelled in full. */
@@ -539,7 +558,14 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
 /* ---- walking -------------------------------------------------------------------------------------------------- */
 
 static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, tsl__walk *out) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (r->fixed) {
+    const tsl__leftover_rec *t = tsl__leftover_set(over) ? tsl__leftover_at(space, tsl__leftover_set(over)) : NULL;
+    if (over & TSL__WHOLE) walk_fixed(space, l, r, 0);
+    for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) walk_fixed(space, l, r, t->nodes[i]);
+    return;
+  }
+  r = tsl__state_expanded(space, state);
   if (!r) return;
   const tsl__hint *h = tsl__state_hint(space, r);
   if (h && h->like && walk_like(space, l, state, count, h, over)) return;

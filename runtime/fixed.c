@@ -1,0 +1,172 @@
+/* fixed.c - see fixed.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/fixed.h"
+
+#include <string.h>
+
+#define RAW 0u    /* between characters, or within a raw one */
+#define ESCAPE 1u /* after a backslash */
+#define DIGITS 2u /* after \u; plus the number of digits read */
+
+struct tsl__fixed_place {
+  uint32_t node, lo, hi, depth;
+  uint16_t how, value; /* of the digits read */
+};
+
+static bool out_of_memory(tsl__space *space) { return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false; }
+
+void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w) {
+  tsl__vec_free(&space->alloc, &w->reached);
+  tsl__vec_free(&space->alloc, &w->ends);
+  tsl__vec_free(&space->alloc, &w->rests);
+  tsl__vec_free(&space->alloc, &w->stack);
+}
+
+static uint8_t next_byte(const tsl__string *s, uint32_t depth) { return (uint8_t)s->at[depth]; }
+
+/* The first text of [lo, hi) whose next byte is at least `byte`; none of them ends here. */
+static uint32_t first_from(const tsl__string *texts, uint32_t lo, uint32_t hi, uint32_t depth, unsigned byte) {
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (next_byte(&texts[mid], depth) < byte) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+/* The texts of [lo, hi) that have the same next byte as the first: where they end. */
+static uint32_t end_of_run(const tsl__string *texts, uint32_t lo, uint32_t hi, uint32_t depth) {
+  uint8_t byte = next_byte(&texts[lo], depth);
+  if (hi - lo == 1 || next_byte(&texts[hi - 1], depth) == byte) return hi;
+  return first_from(texts, lo + 1, hi, depth, byte + 1u);
+}
+
+static bool is_raw(uint8_t byte) { return byte >= 0x20 && byte != '"' && byte != '\\'; }
+
+/* Reach a node within texts, and have what is below it looked at later. */
+static bool reach(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_place p) {
+  tsl__fixed_node reached = {p.node, p.lo, p.hi};
+  if (!tsl__vec_push(&space->alloc, &out->reached, reached)) return out_of_memory(space);
+  return !space->vocab->trie.nodes[p.node].children || tsl__vec_push(&space->alloc, &out->stack, p) || out_of_memory(space);
+}
+
+static bool reach_end(tsl__space *space, tsl__fixed_walk *out, uint32_t node, uint32_t text) {
+  tsl__fixed_node reached = {node, text, text + 1};
+  tsl__fixed_end end = {node, text};
+  if (!tsl__vec_push(&space->alloc, &out->reached, reached)) return out_of_memory(space);
+  return !space->vocab->trie.nodes[node].children || tsl__vec_push(&space->alloc, &out->ends, end) || out_of_memory(space);
+}
+
+/* Some next character lies beyond ASCII: the state after the backslash goes on from here. */
+static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, const tsl__fixed_place *p) {
+  tsl__state raw = space->hook->fixed(space->hook_ctx, from, p->lo, p->hi, p->depth);
+  const tsl__state_rec *r = raw ? tsl__state_expanded(space, raw) : NULL;
+  tsl__target t = r ? tsl__state_step(space, r, '\\') : 0;
+  tsl__fixed_rest rest = {p->node, tsl__target_state(t)};
+  if (space->status != TSL_OK) return false;
+  return !t || tsl__vec_push(&space->alloc, &out->rests, rest) || out_of_memory(space);
+}
+
+/* A backslash, at the beginning of a character. */
+static bool backslash(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
+  const tsl__string *texts = from->fixed->texts;
+  if ((next_byte(&texts[p.lo], p.depth) & 0xC0) == 0x80) return true;
+  p.node = tsl__trie_child(&space->vocab->trie, p.node, '\\');
+  if (!p.node) return true;
+  p.how = ESCAPE;
+  if (next_byte(&texts[p.hi - 1], p.depth) < 0x80) return reach(space, out, p);
+  tsl__fixed_node reached = {p.node, p.lo, p.hi};
+  if (!tsl__vec_push(&space->alloc, &out->reached, reached)) return out_of_memory(space);
+  return !space->vocab->trie.nodes[p.node].children || leave_to_states(space, from, out, &p);
+}
+
+static bool may_be_below(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) { return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], byte); }
+
+static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[p.node];
+  const tsl__string *texts = from->fixed->texts;
+  uint32_t c;
+  if (texts[p.lo].length == p.depth) {
+    if (may_be_below(trie, n, '"') && (c = tsl__trie_child(trie, p.node, '"')) && !reach_end(space, out, c, p.lo)) return false;
+    if (++p.lo == p.hi) return true;
+  }
+  if (may_be_below(trie, n, '\\') && !backslash(space, from, out, p)) return false;
+  for (uint32_t lo = p.lo, hi; lo < p.hi; lo = hi) {
+    uint8_t byte = next_byte(&texts[lo], p.depth);
+    hi = end_of_run(texts, lo, p.hi, p.depth);
+    if (is_raw(byte) && (c = tsl__trie_child(trie, p.node, byte)) && !reach(space, out, (tsl__fixed_place){c, lo, hi, p.depth + 1, RAW, 0})) return false;
+  }
+  return true;
+}
+
+/* Those of p's texts whose next byte is in [first, last], at a child of p's node. */
+static bool reach_some(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p, unsigned first, unsigned last) {
+  p.lo = first_from(from->fixed->texts, p.lo, p.hi, p.depth, first);
+  p.hi = first_from(from->fixed->texts, p.lo, p.hi, p.depth, last + 1);
+  if (p.lo == p.hi) return true;
+  p.depth += p.how == RAW;
+  return reach(space, out, p);
+}
+
+static bool visit_escape(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
+  static const char letter[] = "\"\\/bfnrtu", value[] = "\"\\/\b\f\n\r\t";
+  for (unsigned i = 0; letter[i]; i++) {
+    tsl__fixed_place to = p;
+    to.node = tsl__trie_child(&space->vocab->trie, p.node, (uint8_t)letter[i]);
+    to.how = letter[i] == 'u' ? DIGITS : RAW;
+    bool fine = !to.node || (to.how == RAW ? reach_some(space, from, out, to, (uint8_t)value[i], (uint8_t)value[i]) : reach(space, out, to));
+    if (!fine) return false;
+  }
+  return true;
+}
+
+static int digit_of(uint8_t b) {
+  return b >= '0' && b <= '9' ? b - '0' : b >= 'a' && b <= 'f' ? b - 'a' + 10 : b >= 'A' && b <= 'F' ? b - 'A' + 10 : -1;
+}
+
+static bool visit_digits(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
+  const tsl__trie_node *n = &space->vocab->trie.nodes[p.node];
+  unsigned shift = 4 * (4 - (p.how - DIGITS) - 1);
+  for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
+    int digit = digit_of(space->vocab->trie.nodes[c].byte);
+    unsigned value = (unsigned)p.value << 4 | (unsigned)digit;
+    if (digit < 0 || value << shift > 0x7F) continue;
+    tsl__fixed_place to = {c, p.lo, p.hi, p.depth, (uint16_t)(shift ? p.how + 1u : RAW), (uint16_t)(shift ? value : 0)};
+    if (!reach_some(space, from, out, to, value << shift, (value << shift) + (1u << shift) - 1)) return false;
+  }
+  return true;
+}
+
+bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out) {
+  const tsl__fixed *f = from->fixed;
+  size_t floor = out->stack.n;
+  tsl__fixed_place start = {node, f->lo, f->hi, f->depth, RAW, 0};
+  if (!visit_raw(space, from, out, start)) return false;
+  while (out->stack.n > floor) {
+    tsl__fixed_place p = out->stack.at[--out->stack.n];
+    if (!tsl__space_step(space, 1)) return false;
+    bool fine = p.how == RAW ? visit_raw(space, from, out, p) : p.how == ESCAPE ? visit_escape(space, from, out, p) : visit_digits(space, from, out, p);
+    if (!fine) return false;
+  }
+  return true;
+}
+
+tsl__state tsl__fixed_read(tsl__space *space, tsl__state from, const uint8_t *bytes, size_t n, size_t *read) {
+  const tsl__state_rec *r = tsl__state_at(space, from);
+  const tsl__fixed *f = r->fixed;
+  uint32_t lo = f->lo, hi = f->hi, depth = f->depth;
+  *read = 0;
+  for (; *read < n && is_raw(bytes[*read]); ++*read, depth++) {
+    uint32_t first = lo + (f->texts[lo].length == depth); /* a text that ends here comes first */
+    first = first_from(f->texts, first, hi, depth, bytes[*read]);
+    if (first == hi || next_byte(&f->texts[first], depth) != bytes[*read]) break;
+    hi = end_of_run(f->texts, first, hi, depth);
+    lo = first;
+  }
+  if (*read == 0) return from;
+  tsl__state to = space->hook->fixed(space->hook_ctx, r, lo, hi, depth);
+  if (!to) tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx));
+  return to;
+}

@@ -1,0 +1,54 @@
+/* fixed.h - fixed texts spelled as the rest of a JSON string: names of members, values of an enum.
+ *
+ * Problem   A set of texts has a state for each of their characters, and four more for the beginnings of \u escapes. A walk looks at most of them, a generation uses few.
+ * Idea      Such a state says which texts it may still become: a range of a sorted table, all of which agree in the bytes read so far. Trie and table are walked
+ *           side by side, without states; a token is read along the table, and only where it ends a state is made.
+ * Example   {"name", "none"} after `n`: the trie's nodes a, am, ame and o, on, one are reached; `e"` ends the first text at the node below ame.
+ * Escapes   Those of ASCII characters are followed here. Where a character beyond ASCII might be spelled as an escape, the states take over.
+ * Tested by tests/test_oracle.c, tests/test_expr.c, tests/test_shipped.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_FIXED_H
+#define TSL_RUNTIME_FIXED_H
+
+#include "runtime/state.h"
+
+/* What a state between two characters of such texts may become. */
+typedef struct tsl__fixed {
+  const tsl__string *texts; /* sorted, without doubles; UTF-8 */
+  uint32_t lo, hi, depth;   /* texts [lo, hi), which agree in the first `depth` bytes; these have been read */
+} tsl__fixed;
+
+/* A node of the trie that is reached within texts [lo, hi): its tokens are legal if one of these may come. */
+typedef struct tsl__fixed_node {
+  uint32_t node, lo, hi;
+} tsl__fixed_node;
+/* A node where a text and its closing quote are spelled in full. */
+typedef struct tsl__fixed_end {
+  uint32_t node, text;
+} tsl__fixed_end;
+/* A node from which the states must go on. */
+typedef struct tsl__fixed_rest {
+  uint32_t node;
+  tsl__state state;
+} tsl__fixed_rest;
+
+typedef struct tsl__fixed_place tsl__fixed_place;
+/* A walk's result, and its stack. Zeroed before the first use; kept for reuse. */
+typedef struct tsl__fixed_walk {
+  TSL__VEC(tsl__fixed_node) reached; /* those of `ends` too */
+  TSL__VEC(tsl__fixed_end) ends;
+  TSL__VEC(tsl__fixed_rest) rests;
+  TSL__VEC(tsl__fixed_place) stack;
+} tsl__fixed_walk;
+
+/* Walk from a state that has a `fixed`, at a node. Adds to *out. false on failure (sticky). Needs the lock. */
+bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);
+void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w);
+
+/* Read raw characters of a state's texts: as many of the n bytes as lead to another such state, which is returned (`from` itself if none does); *read: how many.
+ * 0 on failure (sticky). Needs the lock. */
+tsl__state tsl__fixed_read(tsl__space *space, tsl__state from, const uint8_t *bytes, size_t n, size_t *read);
+
+#endif
