@@ -78,25 +78,46 @@ static bool note_names(compiler *c, tsl__expr e, tsl__state_rec *r) {
 
 /* ---- fixed texts --------------------------------------------------------------------------------------------------- */
 
-/* The node of fixed texts that e spells as the rest of a JSON string; false if it is something else. */
-static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts) {
+static bool is_texts(const tsl__node *n) { return n->kind == TSL__K_KEYS || n->kind == TSL__K_STRSET || n->kind == TSL__K_LIT; }
+
+/* Any text but those of *texts? */
+static bool other_texts(const tsl__exprs *x, const tsl__node *n, tsl__node *texts) {
+  if (n->kind != TSL__K_AND || n->b != 2) return false;
+  for (int i = 0; i < 2; i++) {
+    tsl__expr both[2] = {tsl__list_at(x, n->a)[i], tsl__list_at(x, n->a)[1 - i]};
+    tsl__node m = tsl__node_at(x, both[1]);
+    if (both[0] != x->text || m.kind != TSL__K_NOT) continue;
+    *texts = tsl__node_at(x, m.a);
+    return is_texts(texts);
+  }
+  return false;
+}
+
+/* The node of fixed texts that e spells as the rest of a JSON string, or of those that it does not; false if it is something else. */
+static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *others) {
   tsl__node n = tsl__node_at(x, e);
-  if (n.kind == TSL__K_RULE && (tsl__rule_at(x, n.a)->flags & TSL__RULE_NAMES)) n = tsl__node_at(x, tsl__rule_body(x, n.a));
+  if (n.kind == TSL__K_RULE) {
+    const tsl__rule *rule = tsl__rule_at(x, n.a);
+    if (!rule->body && !(rule->flags & TSL__RULE_NAMES)) return false;
+    n = tsl__node_at(x, tsl__rule_body(x, n.a));
+  }
   if (n.kind != TSL__K_JSTR) return false;
   *texts = tsl__node_at(x, n.a);
-  return texts->kind == TSL__K_KEYS || texts->kind == TSL__K_STRSET || texts->kind == TSL__K_LIT;
+  *others = !is_texts(texts);
+  return !*others || other_texts(x, &(tsl__node){.kind = texts->kind, .a = texts->a, .b = texts->b}, texts);
 }
 
 static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
   tsl__arena *arena = &c->space->arena;
   tsl__node n;
-  if (!fixed_texts(c->x, e, &n)) return true;
-  tsl__fixed made = {NULL, 0, 1, 0};
+  bool others;
+  if (!fixed_texts(c->x, e, &n, &others)) return true;
+  tsl__fixed made = {NULL, 0, 1, 0, others};
   if (n.kind == TSL__K_LIT) { /* the table of literals moves as it grows */
     tsl__string only = {tsl__arena_copy(arena, tsl__literal_at(c->x, n.a), n.b), n.b};
     made.texts = only.at ? tsl__arena_copy(arena, &only, sizeof only) : NULL;
   } else {
-    made = (tsl__fixed){tsl__strings_at(c->x, n.a)->at, n.b, n.c, n.d};
+    made = (tsl__fixed){tsl__strings_at(c->x, n.a)->at, n.b, n.c, n.d, others};
   }
   r->fixed = made.texts ? tsl__arena_copy(arena, &made, sizeof made) : NULL;
   if (!r->fixed) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
@@ -108,10 +129,12 @@ static tsl__state state_of(compiler *c, tsl__expr e);
 static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth) {
   compiler *c = ctx;
   tsl__node n;
-  if (!fixed_texts(c->x, from->handle, &n)) return 0;
-  tsl__expr rest;
-  if (n.kind == TSL__K_LIT) rest = tsl__literal_tail(c->x, &n, depth);
-  else rest = n.kind == TSL__K_KEYS ? tsl__keys_node(c->x, n.a, lo, hi, depth) : tsl__strset_node(c->x, n.a, lo, hi, depth);
+  bool others;
+  tsl__expr rest = TSL__NONE;
+  if (!fixed_texts(c->x, from->handle, &n, &others)) return 0;
+  if (n.kind == TSL__K_LIT && lo < hi) rest = tsl__literal_tail(c->x, &n, depth);
+  else if (lo < hi) rest = n.kind == TSL__K_KEYS ? tsl__keys_node(c->x, n.a, lo, hi, depth) : tsl__strset_node(c->x, n.a, lo, hi, depth);
+  if (others) rest = tsl__expr_and(c->x, c->x->text, tsl__expr_not(c->x, rest));
   tsl__state s = state_of(c, tsl__expr_json_string(c->x, rest));
   return failure(c) == TSL_OK ? s : 0;
 }
@@ -227,6 +250,8 @@ static void cut(const tsl__bytes *edges, tsl__ranges *out) {
 /* Leave the targets of such a state for LATER. A layer that is to be frozen has none. */
 static bool postpone(compiler *c, tsl__expr e, const tsl__bytes *edges, tsl__ranges *out) {
   tsl__node n = tsl__node_at(c->x, e);
+  if (n.kind == TSL__K_RULE && tsl__rule_at(c->x, n.a)->body) /* a called frame begins as its rule */
+    n = tsl__node_at(c->x, tsl__rule_at(c->x, n.a)->body);
   tsl__bytes live, all = *edges;
   tsl__target later = TSL__TARGET_LATER;
   if (!c->space->parent || n.loop || !maybe_live(c->x, &n, &live)) return false;

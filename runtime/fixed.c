@@ -153,20 +153,24 @@ bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t nod
   return true;
 }
 
-tsl__state tsl__fixed_read(tsl__space *space, tsl__state from, const uint8_t *bytes, size_t n, size_t *read) {
+size_t tsl__fixed_raw(const uint8_t *bytes, size_t n) {
+  size_t raw = 0;
+  while (raw < n && bytes[raw] < 0x80 && is_raw(bytes[raw])) raw++;
+  return raw;
+}
+
+tsl__state tsl__fixed_read(tsl__space *space, tsl__state from, const uint8_t *bytes, size_t n) {
   const tsl__state_rec *r = tsl__state_at(space, from);
   const tsl__fixed *f = r->fixed;
-  uint32_t lo = f->lo, hi = f->hi, depth = f->depth;
-  *read = 0;
-  for (; *read < n && is_raw(bytes[*read]); ++*read, depth++) {
-    uint32_t first = lo + (f->texts[lo].length == depth); /* a text that ends here comes first */
-    first = first_from(f->texts, first, hi, depth, bytes[*read]);
-    if (first == hi || next_byte(&f->texts[first], depth) != bytes[*read]) break;
-    hi = end_of_run(f->texts, first, hi, depth);
-    lo = first;
+  uint32_t lo = f->lo, hi = f->hi;
+  for (size_t i = 0; i < n && lo < hi; i++) {
+    uint32_t depth = f->depth + (uint32_t)i;
+    lo += f->texts[lo].length == depth; /* a text that ends here comes first */
+    lo = first_from(f->texts, lo, hi, depth, bytes[i]);
+    hi = lo < hi && next_byte(&f->texts[lo], depth) == bytes[i] ? end_of_run(f->texts, lo, hi, depth) : lo;
   }
-  if (*read == 0) return from;
-  tsl__state to = space->hook->fixed(space->hook_ctx, r, lo, hi, depth);
+  if (lo == hi && !f->others) return 0;
+  tsl__state to = space->hook->fixed(space->hook_ctx, r, lo, hi, f->depth + (uint32_t)n);
   if (!to) tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx));
   return to;
 }

@@ -4,6 +4,7 @@
  * Idea      Such a state says which texts it may still become: a range of a sorted table, all of which agree in the bytes read so far. Trie and table are walked
  *           side by side, without states; a token is read along the table, and only where it ends a state is made.
  * Example   {"name", "none"} after `n`: the trie's nodes a, am, ame and o, on, one are reached; `e"` ends the first text at the node below ame.
+ * Others    The same for any text but these (names of further members): there the table says what is excluded.
  * Escapes   Those of ASCII characters are followed here. Where a character beyond ASCII might be spelled as an escape, the states take over.
  * Tested by tests/test_oracle.c, tests/test_expr.c, tests/test_shipped.c
  *
@@ -14,10 +15,11 @@
 
 #include "runtime/state.h"
 
-/* What a state between two characters of such texts may become. */
+/* What a state between two characters of such texts may become, or may not. */
 typedef struct tsl__fixed {
   const tsl__string *texts; /* sorted, without doubles; UTF-8 */
   uint32_t lo, hi, depth;   /* texts [lo, hi), which agree in the first `depth` bytes; these have been read */
+  bool others;              /* any text but these */
 } tsl__fixed;
 
 /* A node of the trie that is reached within texts [lo, hi): its tokens are legal if one of these may come. */
@@ -43,12 +45,16 @@ typedef struct tsl__fixed_walk {
   TSL__VEC(tsl__fixed_place) stack;
 } tsl__fixed_walk;
 
-/* Walk from a state that has a `fixed`, at a node. Adds to *out. false on failure (sticky). Needs the lock. */
+/* Does a state spell fixed texts, no others? */
+static inline bool tsl__is_fixed(const tsl__state_rec *r) { return r->fixed && !r->fixed->others; }
+
+/* Walk from such a state, at a node. Adds to *out. false on failure (sticky). Needs the lock. */
 bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);
 void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w);
 
-/* Read raw characters of a state's texts: as many of the n bytes as lead to another such state, which is returned (`from` itself if none does); *read: how many.
- * 0 on failure (sticky). Needs the lock. */
-tsl__state tsl__fixed_read(tsl__space *space, tsl__state from, const uint8_t *bytes, size_t n, size_t *read);
+/* How many of n bytes are raw ASCII characters of a string. */
+size_t tsl__fixed_raw(const uint8_t *bytes, size_t n);
+/* Where a state that has a `fixed` goes by n raw ASCII characters: 0 if nowhere, or on failure (sticky). Needs the lock. */
+tsl__state tsl__fixed_read(tsl__space *space, tsl__state from, const uint8_t *bytes, size_t n);
 
 #endif

@@ -189,7 +189,7 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
   const tsl__leftover_rec *set = over & TSL__WHOLE ? NULL : tsl__leftover_at(space, over);
   for (uint32_t i = 0; i < (set ? set->n : 1) && space->status == TSL_OK; i++) {
     place start = {set ? set->nodes[i] : 0, state};
-    if (tsl__state_at(space, state)->fixed) run_fixed(space, &s, start.state, start.node);
+    if (tsl__is_fixed(tsl__state_at(space, state))) run_fixed(space, &s, start.state, start.node);
     else if (!tsl__vec_push(&space->alloc, &s.stack, start)) out_of_memory(space);
     run(space, &s);
   }

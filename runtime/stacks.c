@@ -279,18 +279,24 @@ static bool step_byte(tsl__space *space, step *s, uint8_t byte) {
   return s->landed.n > 0 && space->status == TSL_OK;
 }
 
-/* Along fixed texts, if a single frame spells some: as many bytes at once as stay among them. Returns how many; 0 where each must be tried. */
+/* Along fixed texts, if all frames spell such: as many raw characters at once as there are. Returns how many; 0 where each byte must be tried. */
 static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
-  if (s->landed.n != 1) return 0;
-  tsl__cell c = s->landed.at[0];
-  size_t read = 0;
-  if (!tsl__state_at(space, c.state)->fixed) return 0;
-  tsl__state to = tsl__fixed_read(space, c.state, bytes, n, &read);
-  if (!to || !read) return 0;
+  tsl__cell before[4];
+  size_t frames = s->landed.n, raw;
+  if (frames > 4) return 0;
+  for (size_t i = 0; i < frames; i++) {
+    before[i] = s->landed.at[i];
+    if (!tsl__state_at(space, before[i].state)->fixed) return 0;
+  }
+  if ((raw = tsl__fixed_raw(bytes, n)) < 2) return 0;
   s->landed.n = 0;
-  land(space, s, to, c.count, c.tail);
-  if (s->landed.n) return read;
-  s->landed.at[s->landed.n++] = c; /* no text that goes on so is wanted: but which byte is the first that is not? */
+  for (size_t i = 0; i < frames && space->status == TSL_OK; i++) {
+    tsl__state to = tsl__fixed_read(space, before[i].state, bytes, raw);
+    if (to) land(space, s, to, before[i].count, before[i].tail);
+  }
+  if (s->landed.n) return raw;
+  memcpy(s->landed.at, before, frames * sizeof *before); /* nothing goes on so: but which byte is the first that does not? */
+  s->landed.n = frames;
   return 0;
 }
 

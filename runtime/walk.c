@@ -559,7 +559,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
 
 static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, tsl__walk *out) {
   const tsl__state_rec *r = tsl__state_at(space, state);
-  if (r->fixed) {
+  if (tsl__is_fixed(r)) {
     const tsl__leftover_rec *t = tsl__leftover_set(over) ? tsl__leftover_at(space, tsl__leftover_set(over)) : NULL;
     if (over & TSL__WHOLE) walk_fixed(space, l, r, 0);
     for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) walk_fixed(space, l, r, t->nodes[i]);
