@@ -317,7 +317,7 @@ static void limits(void) {
       }
     }
   tsl_vocab_release(v);
-  CHECK(reached > 100 && kept > 100);
+  CHECK(reached > 50 && kept > 50);
   printf("  limits of %lu generations were reached, of %lu not\n", reached, kept);
 }
 
