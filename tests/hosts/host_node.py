@@ -32,7 +32,7 @@ def schema():
 def main():
     missing = [name for name in ("node", "emcc") if not shutil.which(name)]
     if missing:
-        common.end({"passed": 0, "failed": 0, "skipped": 1}, f"{' and '.join(missing)} not there")
+        common.missing(f"{' and '.join(missing)} not there")
     common.say("building the WebAssembly package")
     common.run(["nice", "-n", "10", sys.executable, "bindings/node/build.py", DIST])
     environment = {**os.environ, "TURNSTILE_DIST": str(DIST)}

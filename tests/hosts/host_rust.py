@@ -46,7 +46,7 @@ def layout():
 
 def main():
     if not shutil.which("cargo"):
-        common.end({"passed": 0, "failed": 0, "skipped": 1}, "cargo is not there")
+        common.missing("cargo is not there")
     environment = {**os.environ, "TURNSTILE_LIB_DIR": str(common.BUILD), "LD_LIBRARY_PATH": str(common.BUILD), "TURNSTILE_LAYOUT": layout(),
                    "CARGO_TARGET_DIR": str(common.BUILD / "hosts" / "rust"), "CARGO_BUILD_JOBS": "2"}
     done = subprocess.run(["cargo", "test", "--offline", "--locked", "--quiet", "--", "--nocapture", "--test-threads=1"], cwd=CRATES, env=environment,

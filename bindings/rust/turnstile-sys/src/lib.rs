@@ -1,10 +1,9 @@
 //! Declarations of `turnstile.h`, as far as the crate `turnstile` uses them. What each function does, owns and costs is said there.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-#![no_std]
 #![allow(non_camel_case_types)]
 
-use core::ffi::{c_char, c_int, c_void};
+use std::os::raw::{c_char, c_int, c_void};
 
 pub type tsl_status = c_int;
 pub const TSL_OK: tsl_status = 0;

@@ -21,7 +21,8 @@
 //! from thread to thread. What each call means and costs is said at length in `turnstile.h`.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use std::ffi::{c_char, CStr, CString};
+use std::ffi::{CStr, CString};
+use std::os::raw::c_char;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::{null, null_mut, NonNull};
@@ -423,7 +424,7 @@ impl Matcher {
 
 /// Set the logits of tokens that are not in the mask to -inf.
 pub fn apply_mask(mask: &[u32], logits: &mut [f32]) -> Result<()> {
-    if mask.len() != logits.len().div_ceil(32) {
+    if mask.len() != (logits.len() + 31) / 32 {
         return Err(argument("a mask has a word for each 32 logits"));
     }
     check(unsafe { sys::tsl_mask_apply(mask.as_ptr(), logits.as_mut_ptr().cast(), logits.len(), 0) })
@@ -460,7 +461,7 @@ impl Sampler {
     }
 
     pub fn draw(&mut self, logits: &[f32], mask: &[u32]) -> Result<Token> {
-        if mask.len() != logits.len().div_ceil(32) {
+        if mask.len() != (logits.len() + 31) / 32 {
             return Err(argument("a mask has a word for each 32 logits"));
         }
         let mut draw = sys::tsl_draw { token: 0, probability: 0.0, legal_mass: 0.0, allowed: 0, kept: 0 };

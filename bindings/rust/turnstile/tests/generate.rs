@@ -1,7 +1,7 @@
 //! The wrapper against the library. tests/hosts/host_rust.py runs it, and validates the texts that it prints.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use std::mem::{offset_of, size_of};
+use std::mem::size_of;
 use turnstile::{apply_mask, Grammar, Matcher, Sampler, SamplerOptions, SchemaOptions, Vocab, Whitespace};
 use turnstile_sys as sys;
 
@@ -116,6 +116,16 @@ fn errors_say_where() {
     assert_eq!(Vocab::from_file("a\0b").err().unwrap().status, "TSL_ERR_ARGUMENT");
     assert_eq!(Vocab::from_bytes(b"GGUF", "x").err().unwrap().status, "TSL_ERR_FORMAT");
     assert_eq!(Vocab::from_tokens(&["a"], &[1], &[]).err().unwrap().status, "TSL_ERR_ARGUMENT");
+}
+
+/// std::mem::offset_of, which is newer than the oldest Rust that the crates build with.
+macro_rules! offset_of {
+    ($kind:ty, $field:ident) => {{
+        let value = std::mem::MaybeUninit::<$kind>::uninit();
+        let start = value.as_ptr();
+        // SAFETY: no value is read.
+        unsafe { std::ptr::addr_of!((*start).$field) as usize - start as usize }
+    }};
 }
 
 /// The structs have the layout that the C compiler gives them: $TURNSTILE_LAYOUT, which the C program in host_rust.py prints.
