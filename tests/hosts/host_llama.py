@@ -3,7 +3,8 @@
 
 Builds its CPU library once into build/llama.cpp-lib (two minutes of one core, kept there), makes a tiny random model with a real vocabulary (Llama
 3), and runs tests/hosts/llama.c: vocabularies, the sampler's interface, chat completions under JSON Schemas, and the same grammars in
-llama.cpp's own engine; then chat completions through llama-cpp-python and turnstile.llama_cpp. What was generated is judged by PyPI's jsonschema.
+llama.cpp's own engine; then chat completions through llama-cpp-python and turnstile.llama_cpp, and llama.cpp's own integration of llguidance, as it is, over
+bindings/compat/llguidance. What was generated is judged by PyPI's jsonschema.
 
     python tests/hosts/host_llama.py     (./dev test hosts runs it; needs ./dev fetch llama)
 
@@ -66,6 +67,35 @@ def try_example(counts, model):
     done = subprocess.run([example, model, "Which numbers?", json.dumps(schema)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     jsonschema.validate(json.loads(done.stdout), schema)
     counts["passed"] += 1
+
+
+# Without places for white space, of which a random model writes a lot.
+LLGUIDANCE = {"enum": ("json", {"enum": ["yes", "no", 12]}), "string": ("json_schema", {"type": "string", "minLength": 3, "maxLength": 12}),
+              "number": ("json", {"type": "integer", "minimum": -500, "maximum": 1000}), "regex": ("regex", "(ab|cd){2,4}-[0-9]{3}")}
+
+
+def try_llguidance(counts, model):
+    """llama.cpp's common/llguidance.cpp, compiled as it is, with the stand-in's header and calls; the number of tokens."""
+    folder = pathlib.Path("bindings/compat/llguidance")
+    shim, program = LIBRARY / "turnstile-llguidance.o", LIBRARY / "turnstile-llama-llguidance"
+    flags = subprocess.run(["pkg-config", "--libs", "yajl", "libpcre2-8", "libxxhash"], check=True, capture_output=True, text=True).stdout.split()
+    common.run(["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Iinclude", f"-I{folder}", "-c", folder / "llguidance.c", "-o", shim])
+    common.run(["g++", "-std=c++17", "-O1", "-w", "-DLLAMA_USE_LLGUIDANCE", f"-I{folder}", f"-I{SOURCE}/common", f"-I{SOURCE}/include", f"-I{SOURCE}/ggml/include",
+                f"-I{SOURCE}/vendor", "tests/hosts/llama_llguidance.cpp", SOURCE / "common" / "llguidance.cpp", shim, "-o", program, common.BUILD / "libturnstile.a",
+                f"-L{LIBRARY}/bin", f"-Wl,-rpath,{LIBRARY}/bin", f"-Wl,-rpath-link,{LIBRARY}/bin", "-lllama", "-lggml", "-lggml-base", *flags, "-lm", "-lpthread"])
+    tokens = 0
+    for name, (kind, grammar) in LLGUIDANCE.items():
+        for seed in range(3):
+            done = subprocess.run([program, model, kind, grammar if kind == "regex" else json.dumps(grammar), str(seed)], stdout=subprocess.PIPE, text=True, check=True)
+            count, digits = done.stdout.split()
+            text = bytes.fromhex(digits).decode()
+            if kind == "regex":
+                counts["passed" if re.fullmatch(grammar, text) else "failed"] += 1
+            else:
+                jsonschema.validate(json.loads(text), grammar)
+                counts["passed"] += 1
+            tokens += int(count)
+    return tokens
 
 
 def to_gbnf(schema):
@@ -141,13 +171,14 @@ def main():
         common.add(counts, lines)
         try_example(counts, model)
         in_python = chat_in_python(counts, python, model, folder)
+        in_llguidance = try_llguidance(counts, model)
     tokens, times, invalid = judge(counts, lines)
     for who, rows in times.items():
         median = sorted(m for m, _ in rows)[len(rows) // 2] / 1000
         mean = sum(m for _, m in rows) / len(rows) / 1000
         print(f"  {who}: {tokens[who]} tokens in {len(rows)} texts, {invalid.get(who, 0)} of them not valid against the schema, {median:.1f} µs a token (median of the texts' medians), {mean:.1f} µs on average")
     common.end(counts, f"llama.cpp {version} (llama-cpp-python 0.3.36): vocabularies, sampler interface, chat completion with {len(SCHEMAS)} schemas, "
-                       f"{tokens.get('turnstile', 0)} tokens generated; from llama-cpp-python {in_python}")
+                       f"{tokens.get('turnstile', 0)} tokens generated; from llama-cpp-python {in_python}; through llama.cpp's integration of llguidance {in_llguidance}")
 
 
 if __name__ == "__main__":

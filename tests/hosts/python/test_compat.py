@@ -1,16 +1,23 @@
-"""The stand-ins for llguidance and XGrammar: one small program per library, over its public calls, runs on the real package and on the stand-in.
+"""The stand-ins for llguidance and XGrammar: small programs over their public calls run on the real package and on the stand-in: in Python one for each library;
+in C, for llguidance, tests/hosts/llguidance.c; in C++, for XGrammar, tests/hosts/xgrammar.cpp.
 
 Their masks are compared where all three agree on what is allowed; texts are generated under each mask.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import ctypes
+import os
+import pathlib
+import subprocess
+import tempfile
+
 import llguidance
 import llguidance.hf
 import llguidance.torch
 import torch
 import transformers
 import xgrammar
-from common import WIDTH, check, finish, match, model_folder
+from common import ROOT, VOCABS, WIDTH, check, finish, match, model_folder
 
 import turnstile.compat_llguidance
 import turnstile.compat_xgrammar
@@ -98,6 +105,39 @@ def compare(what, theirs, ours):
 compare("llguidance", llguidance_program(llguidance, llguidance.torch, llguidance.hf.from_tokenizer),
         llguidance_program(turnstile.compat_llguidance, turnstile.compat_llguidance, turnstile.compat_llguidance.from_tokenizer))
 compare("xgrammar", xgrammar_program(xgrammar), xgrammar_program(turnstile.compat_xgrammar))
+
+
+def compile_c(*arguments):
+    done = subprocess.run(list(map(str, arguments)), cwd=ROOT, capture_output=True, text=True)
+    check(done.returncode == 0, f"{arguments[0]}: {done.stderr[-2000:]}")
+
+
+LLGUIDANCE = ROOT / "bindings" / "compat" / "llguidance"
+STRICT = ("-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Iinclude")
+LINK = (ROOT / "build" / "libturnstile.a", "-lyajl", "-lpcre2-8", "-lxxhash", "-lm", "-lpthread")
+
+
+def llguidance_in_c(folder):
+    """tests/hosts/llguidance.c over the stand-in, a program; and over llguidance, whose Python package exports its C calls: a library in this process."""
+    program, library, answer = folder / "llguidance", folder / "llguidance.so", folder / "llguidance.out"
+    vocabulary = VOCABS / "llama3_1" / "tokenizer.json"
+    flags = ("gcc", "-std=c11", *STRICT, f"-I{LLGUIDANCE}", "tests/hosts/llguidance.c")
+    compile_c(*flags, LLGUIDANCE / "llguidance.c", "-o", program, *LINK)
+    compile_c(*flags, "-shared", "-fPIC", "-DAS_LIBRARY", "-o", library)
+    ours = subprocess.run([program, vocabulary], capture_output=True, text=True)
+    ctypes.CDLL(llguidance._lib.__file__, ctypes.RTLD_GLOBAL)
+    status = ctypes.CDLL(str(library)).run(os.fsencode(vocabulary), os.fsencode(answer))
+    theirs = answer.read_text().splitlines()
+    check(ours.returncode == status == 0 and len(theirs) > 50, f"the program in C: {ours.returncode} {status}")
+    for mine, other in zip(ours.stdout.splitlines(), theirs):
+        check(mine == other, f"llguidance in C: {mine!r}, llguidance itself: {other!r}")
+    check(len(ours.stdout.splitlines()) == len(theirs), "llguidance in C: as many lines")
+    text = next(line.split(" ", 2)[2] for line in theirs if line.startswith("text "))
+    match(text, PATTERN, len([line for line in theirs if line.startswith("token ")]), "llguidance in C")
+
+
+with tempfile.TemporaryDirectory() as name:
+    llguidance_in_c(pathlib.Path(name))
 import importlib.metadata  # noqa: E402
 
 print(f"xgrammar {importlib.metadata.version('xgrammar')}: the same program")
