@@ -86,16 +86,27 @@ static tsl__expr derive_alt(tsl__exprs *x, tsl__node n, uint8_t byte, bool last)
   return result;
 }
 
+/* In a long search the same conjuncts are met in many combinations. What is found there is not kept for others: inside a search meets are not searched. */
+static tsl__expr derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
+  uint64_t key = (uint64_t)e << 8 | byte;
+  if (!x->searching || !x->known_steps) return derive_plain(x, e, byte, false);
+  tsl__known_step *known = &x->known_steps[tsl__mix(key) % TSL__KNOWN_STEPS];
+  if (known->key == key) return known->d;
+  tsl__expr d = derive_plain(x, e, byte, false);
+  if (x->status == TSL_OK) *known = (tsl__known_step){key, d};
+  return d;
+}
+
 static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
   tsl__expr few[16];
   if (n.b > 16) { /* rare: fold pairwise */
-    tsl__expr result = derive_plain(x, tsl__list_at(x, n.a)[0], byte, false);
+    tsl__expr result = derive_conjunct(x, tsl__list_at(x, n.a)[0], byte);
     for (uint32_t i = 1; i < n.b && result; i++)
-      result = tsl__expr_and(x, result, derive_plain(x, tsl__list_at(x, n.a)[i], byte, false));
+      result = tsl__expr_and(x, result, derive_conjunct(x, tsl__list_at(x, n.a)[i], byte));
     return result;
   }
   for (uint32_t i = 0; i < n.b; i++)
-    if (!(few[i] = derive_plain(x, tsl__list_at(x, n.a)[i], byte, false))) return TSL__NONE;
+    if (!(few[i] = derive_conjunct(x, tsl__list_at(x, n.a)[i], byte))) return TSL__NONE;
   return tsl__and_n(x, few, n.b);
 }
 
@@ -115,6 +126,7 @@ static tsl__expr derive_rule(tsl__exprs *x, const tsl__node *n, uint8_t byte, bo
 
 static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool last) {
   tsl__node n = tsl__node_at(x, e);
+  tsl__worked(x, 1);
   switch ((tsl__kind)n.kind) {
   case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
   case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
@@ -328,6 +340,7 @@ static void boundaries_of_strings(const tsl__exprs *x, const tsl__node *n, tsl__
 static void boundaries(tsl__exprs *x, tsl__expr e, bool last, tsl__bytes *out) {
   for (;;) {
     tsl__node n = tsl__node_at(x, e);
+    tsl__worked(x, 1);
     switch ((tsl__kind)n.kind) {
     case TSL__K_BYTES: tsl__bytes_edges(tsl__set_at(x, n.a), out); return;
     case TSL__K_LIT: {

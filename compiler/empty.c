@@ -12,6 +12,7 @@
 #include "compiler/deriv.h"
 
 #define SHORTEST_DEPTH_MAX 200u
+#define LONG_SEARCH 64u /* expressions after which derivatives are worth remembering */
 
 /* ---- a small set of expressions with a place for each --------------------------------------------------------- */
 
@@ -128,6 +129,24 @@ static uint64_t by_estimate(uint32_t left, uint32_t cost) {
   return (whole > UINT32_MAX ? UINT32_MAX : whole) << 32 | (UINT32_MAX - cost);
 }
 
+/* How far from a text, to order the search by: the conjuncts that are left, then the bytes that each of them needs. A conjunct that is fulfilled is gone, so that
+ * the search takes them on one after the other; by the bytes alone it would hold on to what it has of each and never finish one. */
+#define CONJUNCT ((uint64_t)1 << 40)
+#define HOPE_DEPTH_MAX 4u
+#define HOPE_PARTS_MAX 64u
+
+static uint64_t hope(const tsl__exprs *x, const tsl__node *n, unsigned depth) {
+  if (depth == HOPE_DEPTH_MAX || n->b > HOPE_PARTS_MAX || (n->kind != TSL__K_AND && n->kind != TSL__K_ALT)) return n->shortest;
+  uint64_t sum = 0, least = UINT64_MAX;
+  for (uint32_t i = 0; i < n->b; i++) {
+    tsl__node part = tsl__node_at(x, tsl__list_at(x, n->a)[i]);
+    uint64_t h = hope(x, &part, depth + 1);
+    sum += h + CONJUNCT;
+    if (h < least) least = h;
+  }
+  return n->kind == TSL__K_AND ? sum : least;
+}
+
 static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
   visit from = g->visits.at[index];
   tsl__bytes edges;
@@ -143,7 +162,7 @@ static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
     visit v = {d, index, from.cost + (by == BY_SPELLING ? tsl__spelling_cost((uint8_t)b) : 1)};
-    uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : (uint64_t)n.shortest + 1) : by_estimate(n.shortest, v.cost);
+    uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : hope(x, &n, 0) + 1) : by_estimate(n.shortest, v.cost);
     if (!graph_add(&x->alloc, g, v, key)) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       return false;
@@ -168,6 +187,7 @@ bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
       found = true;
       mark_path(x, &g, index);
     } else {
+      if (g.visits.n > LONG_SEARCH && !x->known_steps) x->known_steps = tsl__alloc_zero(&x->alloc, TSL__KNOWN_STEPS * sizeof *x->known_steps); /* or none */
       expand(x, &g, index, BY_HOPE);
     }
   }

@@ -91,12 +91,14 @@ void tsl__exprs_free(tsl__exprs *x) {
   tsl__vec_free(&a, &x->strings);
   tsl__free(&a, x->slots, x->slot_count * sizeof *x->slots);
   tsl__free(&a, x->needs, x->need_slots * sizeof *x->needs);
+  tsl__free(&a, x->known_steps, TSL__KNOWN_STEPS * sizeof *x->known_steps);
   tsl__arena_free(&x->arena);
   tsl__free(&a, x, sizeof *x);
 }
 
 size_t tsl__exprs_memory(const tsl__exprs *x) {
-  return sizeof *x + x->arena.total + x->slot_count * sizeof *x->slots + x->need_slots * sizeof *x->needs + x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at +
+  return sizeof *x + x->arena.total + x->slot_count * sizeof *x->slots + x->need_slots * sizeof *x->needs +
+         (x->known_steps ? TSL__KNOWN_STEPS * sizeof *x->known_steps : 0) + x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at +
          x->pool.cap + x->sets.cap * sizeof *x->sets.at + x->rules.cap * sizeof *x->rules.at + x->keys.cap * sizeof *x->keys.at +
          x->natives.cap * sizeof *x->natives.at + x->strings.cap * sizeof *x->strings.at + x->owned.cap * sizeof *x->owned.at;
 }
@@ -136,25 +138,34 @@ bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx)) {
 
 void tsl__exprs_begin(tsl__exprs *x) {
   x->deadline = tsl__deadline(x->deadline_us);
-  x->steps = 0;
+  x->steps = x->work = 0;
   x->depth = 0;
   x->searching = false;
   x->status = TSL_OK;
   x->why = NULL;
 }
 
-bool tsl__exprs_step(tsl__exprs *x) {
+static bool spend(tsl__exprs *x, uint64_t steps) {
+  uint64_t before = x->steps;
   if (TSL__UNLIKELY(x->status != TSL_OK)) return false;
-  if (TSL__UNLIKELY(++x->steps > x->max_steps)) {
+  if (TSL__UNLIKELY((x->steps += steps) > x->max_steps)) {
     tsl__exprs_fail(x, TSL_ERR_LIMIT, "max_steps: the grammar takes too many derivative steps here");
     return false;
   }
-  if (TSL__UNLIKELY((x->steps & 255) == 0)) {
+  if (TSL__UNLIKELY((before ^ x->steps) >> 8)) {
     if (tsl__cancelled(x->cancel)) tsl__exprs_fail(x, TSL_ERR_CANCELLED, "cancelled");
     if (tsl__expired(x->deadline)) tsl__exprs_fail(x, TSL_ERR_CANCELLED, "deadline_us: out of time");
     if (tsl__exprs_memory(x) > x->max_memory) tsl__exprs_fail(x, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
   }
   return x->status == TSL_OK;
+}
+
+bool tsl__exprs_step(tsl__exprs *x) { return spend(x, 1); }
+
+void tsl__exprs_work(tsl__exprs *x, uint64_t things) {
+  uint64_t work = x->work + things;
+  x->work = work % TSL__WORK;
+  if (work >= TSL__WORK) spend(x, work / TSL__WORK);
 }
 
 static uint64_t node_hash(const tsl__exprs *x, const tsl__node *n) {
@@ -208,6 +219,7 @@ static bool grow_slots(tsl__exprs *x) {
 
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
   if (TSL__UNLIKELY(x->status != TSL_OK)) return TSL__NONE;
+  tsl__worked(x, node.kind == TSL__K_ALT || node.kind == TSL__K_AND ? 1 + node.b : 1);
   node.hash = (uint32_t)node_hash(x, &node);
   for (const tsl__exprs *layer = x; layer; layer = layer->parent) {
     tsl__expr e = find(layer, x, &node);
@@ -522,6 +534,7 @@ static void merge_strings(tsl__exprs *x, branches *bs) {
 
 static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
   if (x->status != TSL_OK) return TSL__NONE;
+  tsl__worked(x, bs->n);
   if (bs->n > 1) merge_strings(x, bs);
   if (bs->n > 1) absorb_into_text(x, bs);
   if (bs->n > 1) merge_byte_heads(x, bs);
@@ -640,10 +653,11 @@ static bool meet_of_repeats(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *
 }
 
 /* Bounds of the length in code points of members, by structure; false where they are not to be had. */
-static bool length_bounds(const tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *min, uint32_t *max) {
+static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *min, uint32_t *max) {
   uint32_t lo = 0, hi = 0;
   for (;;) {
     tsl__node n = tsl__node_at(x, e), h = n;
+    tsl__worked(x, 1);
     if (n.kind == TSL__K_SEQ) h = tsl__node_at(x, n.a);
     uint32_t a = 0, b = 0;
     if (h.flags & TSL__CHAR) {
@@ -728,6 +742,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
     changed = false;
     for (size_t i = 0; i < n && !changed; i++) {
       if (at[i] == TSL__NONE) return TSL__NONE;
+      tsl__worked(x, n - i);
       if (n > 1 && is_universal(x, at[i])) at[i] = at[--n], changed = true;
       for (size_t j = i + 1; j < n && !changed; j++) {
         tsl__expr meet = TSL__NONE;

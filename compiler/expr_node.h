@@ -104,6 +104,13 @@ typedef struct tsl__known_need {
   uint32_t need;
 } tsl__known_need;
 
+/* Derivatives that a search has taken of the conjuncts of a meet, by expression and byte. */
+#define TSL__KNOWN_STEPS 8192u
+typedef struct tsl__known_step {
+  uint64_t key; /* expression and byte; 0: free */
+  tsl__expr d;
+} tsl__known_step;
+
 struct tsl__exprs {
   const tsl__exprs *parent;
   tsl_allocator alloc;
@@ -126,6 +133,7 @@ struct tsl__exprs {
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
   tsl__known_need *needs; /* open addressing, see hints.c */
   uint32_t need_slots, need_count;
+  tsl__known_step *known_steps; /* TSL__KNOWN_STEPS of them, made by the first long search (empty.c) */
   void *user;
   tsl__expr any_char, text, hex; /* made on first use */
   tsl__expr mark;                /* see tsl__expr_mark; made with the layer's first one */
@@ -133,7 +141,8 @@ struct tsl__exprs {
   void *spell_ctx;
   tsl_status status;
   const char *why;
-  uint64_t steps, max_steps; /* derivatives taken since the last tsl__exprs_begin */
+  uint64_t steps, max_steps; /* derivatives taken, and other work, since the last tsl__exprs_begin */
+  uint64_t work;             /* nodes touched that are not a step yet */
   uint64_t max_memory;
   const int *cancel;
   uint64_t deadline_us, deadline; /* as in tsl__space */
@@ -182,6 +191,11 @@ tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
 void tsl__exprs_begin(tsl__exprs *x);
 /* Count one step; false when the budget or the time is spent or the caller cancelled (sticky). */
 bool tsl__exprs_step(tsl__exprs *x);
+/* Count work by the nodes that it touches: TSL__WORK of them are a step, so that steps bound time whatever the size of expressions. */
+#define TSL__WORK 64u
+static inline void tsl__worked(tsl__exprs *x, uint64_t nodes) {
+  if (TSL__UNLIKELY((x->work += nodes) >= TSL__WORK)) tsl__exprs_work(x, 0);
+}
 
 /* The literal without its first byte: its content lies in the pool already. */
 tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip);

@@ -9,6 +9,7 @@
 #include "compiler/schema_parts.h"
 
 #define DEPTH_DEFAULT 512u
+#define WORK_OF_CELL 4u /* in nodes of expressions */
 #define PRETTY_NESTING 64u /* levels of pretty-printed output where max_nesting does not say */
 
 /* ---- failing, memory, tables -------------------------------------------------------------------------------------- */
@@ -51,6 +52,7 @@ void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, 
 }
 
 void *tsl__schema_alloc(struct schema *s, size_t size) {
+  tsl__exprs_work(s->x, WORK_OF_CELL); /* what the front end does, it keeps notes of */
   void *p = tsl__arena_alloc(&s->arena, size);
   if (p) memset(p, 0, size);
   else tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
