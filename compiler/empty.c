@@ -1,8 +1,9 @@
 /* empty.c - is there any text at all? And: the shortest, how many, does this one match?
  *
  * Problem   a & b can be empty though neither a nor b is; then a byte that leads there would be a dead end.
- * Idea      Search the graph of derivatives for an expression that matches ε. Best first by the lower bound of the shortest text: where a text exists it is
- *           usually found after as many steps as the text has bytes. Only an empty language is searched to the end; its graph is finite.
+ * Idea      Search the graph of derivatives for an expression that matches ε. Best first by hope(): where a text exists it is usually found after
+ *           as many steps as the text has bytes. Only an empty language is searched to the end; its graph is finite.
+ * Example   Of 13 searches ".*ab1.*", ".*b12.*" … in exactly 60 characters, 200 expressions are looked at, not 100,000.
  * Memory    What was found is noted in the nodes: SEARCHED on the way to a text, EMPTY on all of a graph without one.
  * Cost      Steps count against max_steps of the grammar.
  * Tested by tests/test_expr.c
@@ -266,6 +267,7 @@ static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned
   case TSL__K_JESC: /* which characters an escape can be, only a search tells */
   case TSL__K_JHEX: return n.loop || (n.flags & TSL__CALLS) ? n.shortest : shortest_by_search(x, e, false);
   case TSL__K_RESUME: return tsl__resume_fewest(x, &n);
+  case TSL__K_NATIVE: return tsl__native_at(x, n.a)->ops->shortest(tsl__native_at(x, n.a)->ctx, n.b);
   default: return n.shortest;
   }
 }

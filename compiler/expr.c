@@ -97,12 +97,13 @@ void tsl__exprs_free(tsl__exprs *x) {
 }
 
 size_t tsl__exprs_memory(const tsl__exprs *x) {
-  return sizeof *x + x->arena.total + x->slot_count * sizeof *x->slots + x->need_slots * sizeof *x->needs +
+  return sizeof *x + x->held + x->arena.total + x->slot_count * sizeof *x->slots + x->need_slots * sizeof *x->needs +
          (x->known_steps ? TSL__KNOWN_STEPS * sizeof *x->known_steps : 0) + x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at +
          x->pool.cap + x->sets.cap * sizeof *x->sets.at + x->rules.cap * sizeof *x->rules.at + x->keys.cap * sizeof *x->keys.at +
          x->natives.cap * sizeof *x->natives.at + x->strings.cap * sizeof *x->strings.at + x->owned.cap * sizeof *x->owned.at;
 }
 
+void tsl__exprs_hold(tsl__exprs *x, size_t bytes) { x->held = bytes; }
 uint32_t tsl__exprs_count(const tsl__exprs *x) { return x->base + (uint32_t)x->nodes.n; }
 tsl_status tsl__exprs_status(const tsl__exprs *x) { return x->status; }
 const char *tsl__exprs_why(const tsl__exprs *x) { return x->why ? x->why : ""; }
@@ -955,8 +956,9 @@ tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx,
     if (!tsl__vec_push(&x->alloc, &x->natives, native)) return no_memory(x);
     index = x->native_base + (uint32_t)x->natives.n - 1;
   }
-  tsl__node n = {.kind = TSL__K_NATIVE, .a = index, .b = param, .shortest = ops->shortest(ctx, param)};
-  n.flags = TSL__SEARCHED | (ops->nullable(ctx, param) ? TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH : 0);
+  bool nullable = ops->nullable(ctx, param);
+  tsl__node n = {.kind = TSL__K_NATIVE, .a = index, .b = param, .shortest = !nullable};
+  n.flags = TSL__SEARCHED | (nullable ? TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH : 0);
   return tsl__intern(x, n);
 }
 

@@ -49,6 +49,8 @@ void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what);
 const char *tsl__exprs_why(const tsl__exprs *x);
 /* Count work of a front end, by things touched; steps and time are looked at now and then (sticky failure). */
 void tsl__exprs_work(tsl__exprs *x, uint64_t things);
+/* The front end holds so many bytes beside x: they count against max_memory. */
+void tsl__exprs_hold(tsl__exprs *x, size_t bytes);
 const tsl_allocator *tsl__exprs_allocator(const tsl__exprs *x);
 /* Memory that lives as long as x (contexts of rules, keys). NULL when out of memory (sticky). */
 void *tsl__exprs_alloc(tsl__exprs *x, size_t size);

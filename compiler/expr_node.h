@@ -40,7 +40,7 @@ typedef struct tsl__node {
   uint8_t kind, flags;
   uint16_t marks;
   uint32_t a, b, c, d; /* by kind, see expr_kind.def */
-  uint32_t shortest;   /* fewest bytes of a member; a lower bound for and/not */
+  uint32_t shortest;   /* fewest bytes of a member; a lower bound for and, not and native automata */
   uint32_t loop;       /* the active COUNTED node inside, or 0 */
   uint32_t hash;
 } tsl__node;
@@ -144,6 +144,7 @@ struct tsl__exprs {
   uint64_t steps, max_steps; /* derivatives taken, and other work, since the last tsl__exprs_begin */
   uint64_t work;             /* nodes touched that are not a step yet */
   uint64_t max_memory;
+  size_t held; /* by the front end, see tsl__exprs_hold */
   const int *cancel;
   uint64_t deadline_us, deadline; /* as in tsl__space */
   uint32_t depth;   /* of unfolding in place */

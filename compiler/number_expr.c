@@ -18,17 +18,20 @@
 #include "compiler/number_integer.h"
 #include "compiler/number_parts.h"
 
+#define WORK_OF_SEARCH 50u /* for the shortest completion, in nodes of expressions by word of the state */
+
 /* One state: how a tsl__number_state is written down. */
 typedef struct record {
   const int64_t *words;
-  uint32_t count, side, shortest;
-  bool nullable;
+  uint32_t count, side, shortest; /* shortest: fewest bytes to finish; a lower bound until it has been asked for */
+  bool nullable, measured;
 } record;
 
 struct tsl__numbers {
   tsl__exprs *x;
   tsl__arena arena; /* sides */
   TSL__VEC(tsl__side *) sides;
+  TSL__VEC(uint64_t) side_hashes;
   TSL__VEC(record) records;
   TSL__VEC(int64_t) words; /* the record being looked up */
   uint32_t *slots;         /* open addressing: index + 1 of a record, 0 = free */
@@ -42,6 +45,7 @@ static void destroy(void *ctx) {
   const tsl_allocator a = *tsl__exprs_allocator(t->x);
   tsl__arena_free(&t->arena);
   tsl__vec_free(&a, &t->sides);
+  tsl__vec_free(&a, &t->side_hashes);
   tsl__vec_free(&a, &t->records);
   tsl__vec_free(&a, &t->words);
   tsl__free(&a, t->slots, t->slot_count * sizeof *t->slots);
@@ -132,8 +136,7 @@ static uint32_t intern(tsl__numbers *t, uint32_t side, const tsl__number_state *
   int64_t *words = tsl__exprs_alloc(t->x, size);
   if (!words) return UINT32_MAX;
   memcpy(words, t->words.at, size);
-  record made = {words, (uint32_t)t->words.n, side, 0, tsl__number_state_nullable(t->sides.at[side], st)};
-  made.shortest = tsl__number_state_shortest(t->sides.at[side], st, at_least, tsl__number_state_place(t->sides.at[side], t->scratch));
+  record made = {words, (uint32_t)t->words.n, side, at_least, tsl__number_state_nullable(t->sides.at[side], st), false};
   if (!tsl__vec_push(tsl__exprs_allocator(t->x), &t->records, made)) return UINT32_MAX;
   t->slots[h & (t->slot_count - 1)] = (uint32_t)t->records.n;
   return (uint32_t)t->records.n - 1;
@@ -171,7 +174,20 @@ static tsl__expr state_expr(tsl__exprs *x, tsl__numbers *t, uint32_t side, const
 }
 
 static bool nullable(void *ctx, uint32_t param) { return ((tsl__numbers *)ctx)->records.at[param].nullable; }
-static uint32_t shortest(void *ctx, uint32_t param) { return ((tsl__numbers *)ctx)->records.at[param].shortest; }
+
+/* Found out when it is asked for: for long multiples that takes longer than all the rest. */
+static uint32_t shortest(void *ctx, uint32_t param) {
+  tsl__numbers *t = ctx;
+  record r = t->records.at[param];
+  if (!r.measured) {
+    const tsl__side *side = t->sides.at[r.side];
+    tsl__exprs_work(t->x, WORK_OF_SEARCH * r.count);
+    r.shortest = tsl__number_state_shortest(side, read_back(t, &r), r.shortest, tsl__number_state_place(side, t->scratch));
+    r.measured = true;
+    t->records.at[param] = r;
+  }
+  return r.shortest;
+}
 
 static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   tsl__numbers *t = ctx;
@@ -198,6 +214,7 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   record r = t->records.at[param];
   const tsl__side *side = t->sides.at[r.side];
   tsl__number_state *st = read_back(t, &r);
+  tsl__exprs_work(x, r.count); /* as long as its units are */
   if (byte == 'e' || byte == 'E') return step_exponent(x, side, st);
   if (!tsl__number_state_push(side, st, byte)) return TSL__NONE;
   return state_expr(x, t, r.side, st, r.shortest ? r.shortest - 1 : 0);
@@ -231,14 +248,25 @@ static bool make_work(tsl__numbers *t, size_t size) {
   return true;
 }
 
+static uint64_t side_hash(const tsl__side *s) {
+  uint64_t h = tsl__mix((uint64_t)s->tracker_count << 32 | s->excluded_count);
+  for (uint32_t k = 0; k < s->tracker_count; k++) h = tsl__mix(h ^ tsl__hash(s->trackers[k].unit->limb, s->trackers[k].unit->n * sizeof *s->trackers[k].unit->limb));
+  if (s->has_low) h = tsl__mix(h ^ (uint64_t)s->low_exclusive ^ tsl__hash(s->low.digits, s->low.count));
+  if (s->has_high) h = tsl__mix(h ^ (uint64_t)s->high_exclusive << 1 ^ tsl__hash(s->high.digits, s->high.count));
+  return h;
+}
+
 /* The index of the side of a sign; UINT32_MAX when out of memory. */
 static uint32_t intern_side(tsl__numbers *t, const tsl__number_spec *spec, bool negative) {
   tsl__side side;
   if (tsl__side_make(&side, &t->arena, spec, negative) || !make_work(t, tsl__number_state_size(&side))) return UINT32_MAX;
+  uint64_t hash = side_hash(&side);
+  tsl__exprs_work(t->x, 16 + t->sides.n / 16);
   for (uint32_t i = 0; i < t->sides.n; i++)
-    if (tsl__side_equal(t->sides.at[i], &side)) return i;
+    if (t->side_hashes.at[i] == hash && tsl__side_equal(t->sides.at[i], &side)) return i;
   tsl__side *kept = tsl__arena_copy(&t->arena, &side, sizeof side);
-  return kept && tsl__vec_push(tsl__exprs_allocator(t->x), &t->sides, kept) ? (uint32_t)t->sides.n - 1 : UINT32_MAX;
+  if (!kept || !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->sides, 1) || !tsl__vec_push(tsl__exprs_allocator(t->x), &t->side_hashes, hash)) return UINT32_MAX;
+  return tsl__vec_push(tsl__exprs_allocator(t->x), &t->sides, kept) ? (uint32_t)t->sides.n - 1 : UINT32_MAX;
 }
 
 static tsl__expr side_expr(tsl__numbers *t, uint32_t side) {

@@ -52,6 +52,7 @@ void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, 
 }
 
 void *tsl__schema_alloc(struct schema *s, size_t size) {
+  tsl__exprs_hold(s->x, s->arena.total);
   tsl__exprs_work(s->x, WORK_OF_CELL); /* what the front end does, it keeps notes of */
   void *p = tsl__arena_alloc(&s->arena, size);
   if (p) memset(p, 0, size);
@@ -276,6 +277,19 @@ struct schema *tsl__schema_blank(tsl__exprs *x) {
   return s && begin(s) && tsl__vec_push(s->alloc, &s->resources, modern) ? s : NULL;
 }
 
+/* The expressions of a subschema ran into a limit, or out of time: it is to blame. */
+static tsl_status blame_expressions(struct schema *s, const char *text, size_t length, tsl_error *error) {
+  tsl_status status = tsl__exprs_status(s->x);
+  const tsl__json *at = s->blamed;
+  if (status == TSL_ERR_NO_MEMORY) return tsl__fail(error, status, "%s", tsl__exprs_why(s->x));
+  if (!at || tsl__json_pointer(s->root, at, NULL, 0) == SIZE_MAX) at = s->root;
+  tsl__fail_at(error, status, text, length, at->offset, "%s", tsl__exprs_why(s->x));
+  s->error = error;
+  locate(s, s->blamed ? s->blamed : s->root);
+  s->error = NULL;
+  return status;
+}
+
 /* s->root is the tree. */
 static tsl_status compile(struct schema *s, const char *text, size_t length, struct tsl__schema_result *out, tsl_error *error) {
   s->text = text;
@@ -286,7 +300,7 @@ static tsl_status compile(struct schema *s, const char *text, size_t length, str
   s->error = NULL;
   if (done) return TSL_OK;
   if (s->status != TSL_OK) return s->status;
-  if (tsl__exprs_status(s->x) != TSL_OK) return tsl__fail(error, tsl__exprs_status(s->x), "%s", tsl__exprs_why(s->x));
+  if (tsl__exprs_status(s->x) != TSL_OK) return blame_expressions(s, text, length, error);
   return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 

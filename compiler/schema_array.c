@@ -284,6 +284,7 @@ static bool state_same(const void *ctx, uint32_t i) {
 }
 
 static uint32_t intern(struct schema *s, const struct array_state *st) {
+  tsl__exprs_work(s->x, 8 + st->words);
   uint64_t hash = state_hash(st);
   struct state_key key = {s, st};
   uint32_t found = tsl__table_find(&s->array_state_table, hash, state_same, &key);

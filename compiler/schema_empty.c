@@ -169,6 +169,7 @@ static bool cheap(const struct plan *p, const struct target *t) {
 /* Branch and bound; recursion is bounded by TSL__SCHEMA_CLAUSES. */
 static void search(struct plan *p, uint32_t clause) {
   if (p->best <= p->floor || !tsl__schema_ok(p->s)) return;
+  tsl__exprs_work(p->s->x, 8 + p->o->n);
   if (++p->steps > TSL__SCHEMA_SEARCH) {
     tsl__schema_fail(p->s, TSL_ERR_LIMIT, NULL, "the constraints on one object are too entangled: %u steps of search", TSL__SCHEMA_SEARCH);
     return;
@@ -245,7 +246,11 @@ static uint32_t measure(struct schema *s, goal g) {
   e->active = true;
   e->round = s->round;
   s->measuring++;
+  const tsl__json *before = s->at;
+  if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
   uint32_t bytes = compute(s, g);
+  if (!tsl__schema_ok(s) && !s->blamed) s->blamed = s->at;
+  s->at = before;
   s->measuring--;
   e->active = false;
   if (bytes < e->shortest) {

@@ -86,6 +86,7 @@ static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t 
 goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
   lit few[64], *out = n <= 64 ? few : tsl__schema_alloc(s, n * sizeof *out);
   uint32_t kept = 0;
+  tsl__exprs_work(s->x, 4 + n);
   for (uint32_t i = 0; out && i < n; i++) {
     lit l = tsl__schema_simplify(s, lits[i]);
     if (l == POS(SID_FALSE)) return GOAL_NONE;

@@ -347,6 +347,7 @@ struct schema {
   tsl_status status;
   tsl_error *error;
   const tsl__json *at; /* the subschema being looked at: blamed where nothing better is known */
+  const tsl__json *blamed; /* that of the first failure of an expression */
 
   TSL__VEC(struct resource) resources;
   TSL__VEC(struct anchor) anchors;

@@ -311,6 +311,7 @@ bool tsl__schema_open(struct schema *s, goal g) {
   }
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
   if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g);
+  if (!tsl__schema_ok(s) && !s->blamed) s->blamed = s->at;
   s->at = before;
   if (tsl__schema_ok(s)) return true;
   *e = (struct goal_entry){.lits = e->lits, .n = e->n, .level = e->level, .shortest = TSL__INF, .active = e->active}; /* to be opened anew */

@@ -204,7 +204,7 @@ typedef struct tsl_limits {
   uint64_t max_memory;       /* bytes of one grammar's tables, at compile and after [256 MiB] */
   uint32_t max_stacks;       /* parallel stacks of a matcher, for ambiguous grammars [4096] */
   uint32_t max_depth;        /* nesting of input text: brackets of JSON, groups of regex and GBNF [512] */
-  uint64_t max_steps;        /* derivative steps spent by one compile call or one mask call [4,000,000] */
+  uint64_t max_steps;        /* of work, about a microsecond each, spent by one compile call or one mask call [4,000,000] */
   const int *cancel;         /* polled: non-zero cancels (TSL_ERR_CANCELLED); NULL = never */
   uint64_t deadline_us;      /* µs after its start at which one compile, mask or token gives up (TSL_ERR_CANCELLED); polled where `cancel` is; 0 = never */
 } tsl_limits;

@@ -206,6 +206,95 @@ static void deep(void) {
   }
 }
 
+/* Many searches in one text of a given length: they are taken on one after the other, not in all combinations. */
+static void tangled(void) {
+  static const char *const words[] = {"ab1", "b12", "bc1", "c12", "ca1", "a12", "[a|b]", "[b|c]", "[c|a]", "1.*2", "ac", "a2", "a1", "[aA][12].*[zZ]"};
+  const tsl_limits limits = {.max_steps = 2000000}; /* half of the default */
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  begin();
+  add("{\"type\":\"string\",\"allOf\":[{\"pattern\":\"^\\\\w{60}$\"}");
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) add(",{\"not\":{\"not\":{\"pattern\":\"%s\"}}}", words[i]);
+  add("]}");
+  CHECKF(tsl_grammar_json_schema(vocab, text, length, NULL, &limits, &g, &error) == TSL_OK, "%s", error.message);
+  tsl_grammar_release(g);
+}
+
+/* Schemas that take longer than anyone waits: a limit, within the steps given, and the place that is to blame. */
+static void blamed(void) {
+  static const struct {
+    const char *schema, *pointer;
+  } cases[] = {
+      {"{\"properties\":{\"a\":{\"allOf\":[{\"contains\":{\"multipleOf\":2},\"minContains\":30,\"maxContains\":50},{\"contains\":{\"multipleOf\":3},\"minContains\":30,\"maxContains\":50},"
+       "{\"contains\":{\"multipleOf\":5},\"minContains\":30,\"maxContains\":50}]}},\"required\":[\"a\"]}",
+       "/properties/a"},
+      {"{\"items\":{\"allOf\":[{\"pattern\":\"a.*b.*c.*d.*e.*f.*g.*h\"},{\"pattern\":\"h.*g.*f.*e.*d.*c.*b.*a\"},{\"pattern\":\"b.*d.*f.*h.*a.*c.*e.*g\"},{\"maxLength\":16}]},"
+       "\"type\":\"array\",\"minItems\":1}",
+       "/items"},
+      {"{\"items\":{\"allOf\":[{\"anyOf\":[{\"minimum\":1},{\"multipleOf\":2},{\"maximum\":-9}]},{\"anyOf\":[{\"minimum\":2},{\"multipleOf\":3},{\"maximum\":-8}]},{\"anyOf\":[{\"minimum\":3},"
+       "{\"multipleOf\":7},{\"maximum\":-7}]},{\"anyOf\":[{\"minimum\":4},{\"multipleOf\":11},{\"maximum\":-6}]},{\"anyOf\":[{\"minimum\":5},{\"multipleOf\":13},{\"maximum\":-5}]}]},"
+       "\"type\":\"array\",\"minItems\":1}",
+       "/items"},
+  };
+  const tsl_limits limits = {.max_steps = 500};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    tsl_status status = tsl_grammar_json_schema(vocab, cases[i].schema, strlen(cases[i].schema), NULL, &limits, &g, &error);
+    CHECKF(status == TSL_ERR_LIMIT && !strncmp(error.message, "max_steps", 9), "%s: %s, %s", cases[i].schema, tsl_status_name(status), error.message);
+    CHECKF(!strcmp(error.pointer, cases[i].pointer) && error.line == 1, "%s: blames \"%s\"", cases[i].schema, error.pointer);
+    tsl_grammar_release(g);
+  }
+}
+
+/* An allocator that sets a flag after so many calls, and counts those that come later. */
+typedef struct fuse {
+  long left, later;
+  int burnt;
+} fuse;
+
+static void *burn(void *ctx, void *block, size_t old_size, size_t new_size) {
+  fuse *f = ctx;
+  (void)old_size;
+  if (new_size && f->left-- <= 0) f->burnt = 1;
+  if (new_size && f->burnt) f->later++;
+  if (new_size) return realloc(block, new_size);
+  free(block);
+  return NULL;
+}
+
+/* The flag is seen wherever a compile is when it is set: not many allocations come after it. */
+static void cancel_anywhere(void) {
+  fuse f = {.left = 1L << 40};
+  const tsl_allocator a = {&f, burn};
+  const tsl_limits limits = {.max_steps = UINT64_MAX, .max_memory = UINT64_MAX, .cancel = &f.burnt};
+  tsl_vocab *own = NULL;
+  unsigned ended = 0;
+  CHECK(tsl_vocab_embedded(&a, &own, NULL) == TSL_OK);
+  for (int hard = 0; hard < 5; hard++)
+    for (long after = 1000; after <= 64000; after *= 4) {
+      tsl_grammar *g = NULL;
+      tsl_error error = {0};
+      begin();
+      add("{\"allOf\":[{}");
+      if (hard == 0) for (int i = 5; i < 25; i++) add(",{\"not\":{\"pattern\":\"a.{%d}b.*c.{%d}d\"}}", i, i + 3);
+      if (hard == 1) for (int i = 0; i < 9; i++) add(",{\"anyOf\":[{\"properties\":{\"a\":{\"minimum\":%d}}},{\"required\":[\"b%d\"],\"minProperties\":%d}]}", i, i, i);
+      if (hard == 2) for (int i = 2; i < 9; i++) add(",{\"contains\":{\"multipleOf\":%d},\"minContains\":9,\"maxContains\":50}", i);
+      if (hard == 3) for (int i = 2; i < 12; i++) add(",{\"anyOf\":[{\"multipleOf\":%d},{\"minimum\":%d}]}", i, i * i);
+      if (hard == 4) for (int i = 0; i < 12; i++) add(",{\"patternProperties\":{\"a.{%d}b\":{\"minimum\":%d}}}", i, i);
+      add("]}");
+      f = (fuse){.left = after};
+      tsl_status status = tsl_grammar_json_schema(own, text, length, NULL, &limits, &g, &error);
+      CHECKF(status == TSL_OK || status == TSL_ERR_CANCELLED || status == TSL_ERR_LIMIT, "shape %d: %s, %s", hard, tsl_status_name(status), error.message);
+      CHECKF(f.later < 30000, "shape %d: cancelled after %ld allocations, and %ld more came", hard, after, f.later);
+      ended += status == TSL_ERR_CANCELLED;
+      f = (fuse){.left = 1L << 40};
+      tsl_grammar_release(g);
+    }
+  CHECKF(ended >= 10, "only %u compiles were cancelled", ended);
+  tsl_vocab_release(own);
+}
+
 /* A flag that is set ends any call; what was made before stays usable. */
 static void cancel(void) {
   int stop = 1;
@@ -224,7 +313,10 @@ int main(void) {
   RUN(lists_are_linear, "twice as long costs at most twice as much");
   RUN(exponential, "patterns without a small automaton: an answer, or a limit");
   RUN(deep, "nesting beyond the limit is refused");
+  RUN(tangled, "many searches in one text of a given length");
+  RUN(blamed, "a limit names the subschema that is to blame");
   RUN(cancel, "a cancel flag reaches the work");
+  RUN(cancel_anywhere, "wherever the work is when it is set");
   tsl_vocab_release(vocab);
   free(text);
   return tsl_test_end();
