@@ -382,18 +382,10 @@ static tsl__target resume(void *ctx, tsl__state resume, uint32_t name) {
   return no_failure(c) ? t : 0;
 }
 
-static uint32_t shortest_named(void *ctx, tsl__state keyed, tsl__state resume) {
+static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
   compiler *c = ctx;
-  const tsl__state_rec *r = tsl__state_at(c->space, keyed);
-  tsl__expr then = tsl__state_at(c->space, resume)->handle;
-  uint64_t best = TSL__INF;
-  for (uint32_t i = 0; i < r->keyed->n; i++)
-    for (uint32_t k = r->keyed->range[i].lo; k < r->keyed->range[i].hi; k++) {
-      if (!tsl__resume_allows(c->space, resume, k)) continue;
-      uint64_t bytes = (uint64_t)tsl__expr_name_shortest(c->x, r->handle, k) + tsl__expr_resume_shortest(c->x, then, k);
-      if (bytes < best) best = bytes;
-    }
-  return (uint32_t)best;
+  const tsl__state_rec *r = tsl__state_at(c->space, state);
+  return r->flags & TSL__STATE_RESUME ? tsl__expr_resume_shortest(c->x, r->handle, name) : tsl__expr_name_shortest(c->x, r->handle, name);
 }
 
 static const char *why(void *ctx);
@@ -431,7 +423,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-static const tsl__hook hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, shortest_named, spellings, print, begin, why, memory, count, release};
+static const tsl__hook hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, name_shortest, spellings, NULL, print, begin, why, memory, count, release};
 
 tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);
@@ -443,4 +435,4 @@ tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
 }
 
 tsl__state tsl__state_of(tsl__space *space, tsl__expr e) { return state_of(space->hook_ctx, e); }
-tsl__exprs *tsl__states_exprs(const tsl__space *space) { return ((compiler *)space->hook_ctx)->x; }
+tsl__exprs *tsl__states_exprs(const tsl__space *space) { return space->hook == &hook ? ((compiler *)space->hook_ctx)->x : NULL; }

@@ -15,6 +15,7 @@
 tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x);
 /* The state of an expression as the start of a frame; 0 on failure (sticky). */
 tsl__state tsl__state_of(tsl__space *space, tsl__expr e);
+/* NULL: the space was loaded, there are none. */
 tsl__exprs *tsl__states_exprs(const tsl__space *space);
 
 #endif

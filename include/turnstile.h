@@ -8,6 +8,7 @@
  *   2. vocabulary             5. masks on logits            8. batches, background compiles, cache
  *   3. grammar                6. sampler                    9. decoding
  *                                                          10. tags and tools
+ *                                                          11. artifacts
  *
  * Conventions that hold everywhere
  *   Ownership  An object that a function hands out through `**out` belongs to the caller, who ends it with the
@@ -945,6 +946,63 @@ TSL_API const char *tsl_scores_text(const tsl_scores *scores, size_t i, size_t *
 TSL_API double tsl_scores_log_probability(const tsl_scores *scores, size_t i); /* the model's own; -inf where it gives none */
 TSL_API double tsl_scores_probability(const tsl_scores *scores, size_t i);     /* among these texts: they sum to 1 (0 if none has any) */
 TSL_API double tsl_scores_missing(const tsl_scores *scores);                   /* 0: everything was summed */
+
+/* ---- 11. Artifacts: grammars compiled ahead of time ---------------------------------------------------------------- */
+
+/* A grammar as a file that is mapped back, shared by processes, and followed by a library without a compiler (-Dcompiler=false). An artifact is complete if it lists every state of the
+ * grammar, with walks done ahead. That is impossible where states are too many (members of an object in any order have one for each set of them) or are not to be listed
+ * (uniqueItems): then it holds the source alone, and loading it compiles that. It is bound to the tokens of a vocabulary, not to how text is encoded. docs/artifacts.md */
+typedef struct tsl_artifact tsl_artifact;
+
+typedef struct tsl_artifact_options {
+  uint32_t max_states;      /* states that are listed at most [100,000]; 32 names after a set of members count as one */
+  uint64_t max_walk_steps;  /* trie nodes visited for walks done ahead, about [50,000,000]: a second or so. 1 = none */
+  const tsl_source *source; /* what the grammar was compiled from, to be kept in the artifact; NULL: nothing is kept. No resolver (ARGUMENT): its answers are not part of a source */
+} tsl_artifact_options;
+
+/* List a grammar's states and walk ahead. Takes the grammar's lock, and expands its states, so that its memory grows: best done with a grammar compiled for it. A loaded grammar can be made into an artifact
+ * again. `options` and `allocator` may be NULL. Errors: LIMIT or UNSUPPORTED where the artifact cannot be complete and options->source is NULL (`error` says why); NO_MEMORY, ARGUMENT.
+ * Cost: some µs a state, and the walks. Equal grammars and options give equal bytes. */
+TSL_API tsl_status tsl_artifact_make(tsl_grammar *grammar, const tsl_artifact_options *options, const tsl_allocator *allocator, tsl_artifact **out, tsl_error *error);
+TSL_API void tsl_artifact_free(tsl_artifact *artifact); /* NULL is allowed */
+/* The bytes of the file; borrowed, aligned to 8 bytes. */
+TSL_API const void *tsl_artifact_data(const tsl_artifact *artifact, size_t *size);
+/* Write the file: under another name in the same folder, brought to the disk, then renamed, so that readers see all of it or what was there before. Errors: IO. */
+TSL_API tsl_status tsl_artifact_write(const tsl_artifact *artifact, const char *path, tsl_error *error);
+
+typedef struct tsl_artifact_info {
+  uint32_t version;     /* of the format */
+  bool complete;        /* states are listed: loading needs no compiler */
+  bool has_source;
+  bool memo;            /* walks done ahead can be used by this library; else they are done anew */
+  uint32_t states, walks, masks, bitsets;
+  uint64_t size;        /* bytes */
+  uint8_t tokens[16];   /* names the tokens of its vocabulary */
+} tsl_artifact_info;
+
+/* Verify a file as a whole, all checksums included, and say what is in it. `data` is aligned to 8 bytes. Errors: FORMAT, ARGUMENT. */
+TSL_API tsl_status tsl_artifact_inspect(const void *data, size_t size, tsl_artifact_info *info, tsl_error *error);
+
+/* Map an artifact. Header and vocabulary are verified now, all else in blocks of 16 KiB before the first use: a mask or token that needs a damaged block returns TSL_ERR_FORMAT. The file must not be
+ * written to while it is mapped (tsl_artifact_write replaces it, which is fine). The grammar is used like any other; tsl_parser_new refuses it. `limits` (may be NULL) bounds its tables. Errors: IO; FORMAT (not an
+ * artifact, damaged, another version, a big-endian machine, another vocabulary); UNSUPPORTED (it is not complete, and this library has no compiler); those of compiling where it is not complete; NO_MEMORY.
+ * Cost: some 20 µs, whatever the size of the file, for a complete one; the first one of a vocabulary hashes that: 0.1 ms. */
+TSL_API tsl_status tsl_grammar_load(tsl_vocab *vocab, const char *path, const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
+/* The same from memory, which is copied. */
+TSL_API tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t size, const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
+
+typedef struct tsl_store_result {
+  bool compiled; /* by this call; else the file was there, or another process made it meanwhile */
+  bool complete; /* as in tsl_artifact_info */
+  bool kept;     /* a file is there now: false where the folder cannot be written to */
+} tsl_store_result;
+
+/* The grammar of `source` from a folder that any number of processes share: its artifact is loaded if it is there, else compiled, written and loaded. Of several processes that want the same one, one compiles
+ * and the others wait for it (at most source->limits->deadline_us), as long as it lives: a process that is killed leaves nothing behind that others would wait for or read. Files are named by content
+ * (source, options, limits, tokens of the vocabulary, version of the format); damaged ones are replaced. The folder is made if only its last part is missing; nothing is ever removed from it. A folder that cannot be used is no
+ * error: the grammar is compiled. `options` (its source is not looked at) and `result` may be NULL. Errors: those of tsl_grammar_compile. */
+TSL_API tsl_status tsl_store_get(tsl_vocab *vocab, const char *folder, const tsl_source *source, const tsl_artifact_options *options, tsl_grammar **out,
+                                 tsl_store_result *result, tsl_error *error);
 
 #ifdef __cplusplus
 }

@@ -115,7 +115,26 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
   return fine;
 }
 
-const tsl__lengths *tsl__lengths_of(const tsl__space *space) { return space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL; }
+/* A grammar that was loaded has no layer below: its vocabulary keeps the lengths for all of them. */
+static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
+  tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
+  tsl__space *made = atomic_load_explicit(&v->lengths, memory_order_acquire);
+  if (made) return made->lengths;
+  pthread_mutex_lock(&v->lock);
+  made = atomic_load_explicit(&v->lengths, memory_order_acquire);
+  tsl_status status = made ? TSL_OK : tsl__space_new(NULL, v, &v->alloc, NULL, &made);
+  if (status == TSL_OK && !made->lengths) status = tsl__lengths_make(made);
+  if (status == TSL_OK) atomic_store_explicit(&v->lengths, made, memory_order_release);
+  else tsl__space_free(made), made = NULL;
+  pthread_mutex_unlock(&v->lock);
+  if (!made) tsl__space_fail(space, status, "out of memory");
+  return made ? made->lengths : NULL;
+}
+
+const tsl__lengths *tsl__lengths_of(tsl__space *space) {
+  if (space->lengths) return space->lengths;
+  return space->parent ? space->parent->lengths : lengths_of_vocab(space);
+}
 
 /* The unlimited mask, less what is longer than `limit`. */
 static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {

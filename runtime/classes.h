@@ -29,8 +29,8 @@ typedef struct tsl__class {
 
 /* The mask of a class below a node; 0 on failure (sticky) or if it is empty. The limit is one of whole tokens: their characters above the node count too. */
 tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit);
-/* The lengths of the vocabulary, from the layer that has them; NULL if none was prepared. */
-const tsl__lengths *tsl__lengths_of(const tsl__space *space);
+/* The lengths of the vocabulary, from the layer that has them; NULL on failure (sticky). */
+const tsl__lengths *tsl__lengths_of(tsl__space *space);
 /* Make the lengths of a vocabulary's layer. */
 tsl_status tsl__lengths_make(tsl__space *base);
 

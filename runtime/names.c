@@ -63,6 +63,18 @@ tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name) 
   return 0;
 }
 
+uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state resume) {
+  const tsl__keyed *names = tsl__state_at(space, keyed)->keyed;
+  uint64_t best = UINT32_MAX;
+  for (uint32_t i = 0; i < names->n; i++)
+    for (uint32_t k = names->range[i].lo; k < names->range[i].hi; k++) {
+      if (!tsl__resume_allows(space, resume, k)) continue;
+      uint64_t bytes = (uint64_t)space->hook->name_shortest(space->hook_ctx, keyed, k) + space->hook->name_shortest(space->hook_ctx, resume, k);
+      if (bytes < best) best = bytes;
+    }
+  return (uint32_t)best;
+}
+
 /* ---- walks -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t walk_hash(tsl__state state, tsl__leftover over) { return tsl__mix(((uint64_t)state << 32 | over) + 7); }

@@ -72,6 +72,8 @@ bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *nam
 tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over);
+/* The fewest bytes from a keyed state above a RESUME to the end of that one's frame; saturates at UINT32_MAX. */
+uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state resume);
 /* Gather those of its tokens that a RESUME lets through. */
 void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume);
 

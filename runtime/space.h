@@ -32,6 +32,7 @@ typedef struct tsl__table {
 struct tsl__state_rec;
 struct tsl__hint;
 struct tsl__spelled;
+struct tsl__walk;
 
 /* How states grow: filled in by the compiler, absent where a program only loads artifacts. */
 typedef struct tsl__hook {
@@ -48,10 +49,12 @@ typedef struct tsl__hook {
   /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on failure. */
   bool (*allows)(void *ctx, tsl__state resume, uint32_t name);
   uint32_t (*resume)(void *ctx, tsl__state resume, uint32_t name);
-  /* The fewest bytes from a KEYED state above a RESUME to the end of that one's frame; saturates at UINT32_MAX. */
-  uint32_t (*shortest_named)(void *ctx, tsl__state keyed, tsl__state resume);
+  /* The fewest bytes that spell a name to its end from a KEYED state, or that come after it from a RESUME that lets it through; saturates at UINT32_MAX. */
+  uint32_t (*name_shortest)(void *ctx, tsl__state state, uint32_t name);
   /* The state that begins the spellings of these values (JSON texts), with white space before them; 0 on failure (sticky). See memory.h. */
   tsl__state (*spellings)(void *ctx, const struct tsl__spelled *texts, uint32_t n);
+  /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure, sticky). NULL: no walk was. */
+  bool (*walk)(void *ctx, tsl__state state, uint32_t context, uint32_t over, struct tsl__walk *out);
   /* A state for listings; writes at most n bytes with NUL. */
   void (*print)(void *ctx, tsl__state state, char *out, size_t n);
   /* Called at the start of each piece of work: resets the step budget. */

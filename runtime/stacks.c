@@ -538,7 +538,7 @@ static uint32_t shortest_name(tsl__space *space, known_costs *known, const tsl__
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; space->hook && i < below->n && space->status == TSL_OK; i++) {
     const tsl__cell *r = cell_at(space, below->cells[i]);
-    uint32_t own = space->hook->shortest_named(space->hook_ctx, c->state, r->state);
+    uint32_t own = tsl__named_shortest(space, c->state, r->state);
     uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, known, r->tail, depth + 1) : UINT32_MAX;
     if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
   }

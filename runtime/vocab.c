@@ -21,6 +21,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "runtime/space.h"
 #include "runtime/vocab_build.h"
 
 /* tsl_vocab, and what only this file needs. */
@@ -64,13 +65,27 @@ void tsl__hash128_chain_u32(uint8_t hash[16], const uint32_t *numbers, size_t co
   tsl__hash128(both, sizeof both, hash);
 }
 
-static void name_vocab(tsl_vocab *v, const uint8_t *tokenizer_hash) {
+static void name_tokens(const tsl_vocab *v, uint8_t name[16]) {
   const uint32_t sizes[2] = {v->size, v->logits_width};
-  memset(v->identity, 0, 16);
-  tsl__hash128_chain_u32(v->identity, sizes, 2);
-  tsl__hash128_chain_u32(v->identity, v->offsets, (size_t)v->size + 1);
-  tsl__hash128_chain(v->identity, v->bytes, v->offsets[v->size]);
-  tsl__hash128_chain(v->identity, v->special, v->size);
+  memset(name, 0, 16);
+  tsl__hash128_chain_u32(name, sizes, 2);
+  tsl__hash128_chain_u32(name, v->offsets, (size_t)v->size + 1);
+  tsl__hash128_chain(name, v->bytes, v->offsets[v->size]);
+  tsl__hash128_chain(name, v->special, v->size);
+}
+
+void tsl__vocab_tokens_identity(tsl_vocab *v, uint8_t out[16]) {
+  if (!atomic_load_explicit(&v->tokens_named, memory_order_acquire)) {
+    pthread_mutex_lock(&v->lock);
+    name_tokens(v, v->tokens);
+    atomic_store_explicit(&v->tokens_named, true, memory_order_release);
+    pthread_mutex_unlock(&v->lock);
+  }
+  memcpy(out, v->tokens, 16);
+}
+
+static void name_vocab(tsl_vocab *v, const uint8_t *tokenizer_hash) {
+  name_tokens(v, v->identity);
   if (tokenizer_hash) tsl__hash128_chain(v->identity, tokenizer_hash, 16);
 }
 
@@ -146,6 +161,7 @@ static vocab *new_shell(const tsl_allocator *a) {
   v->base.alloc = *a;
   atomic_init(&v->base.references, 1);
   atomic_init(&v->base.shared, NULL);
+  atomic_init(&v->base.lengths, NULL);
   if (!pthread_mutex_init(&v->base.lock, NULL)) return v;
   tsl__free(a, v, sizeof *v);
   return NULL;
@@ -225,6 +241,7 @@ void tsl_vocab_release(tsl_vocab *v) {
   if (!v || atomic_fetch_sub_explicit(&v->references, 1, memory_order_acq_rel) > 1) return;
   tsl__shared *shared = atomic_load_explicit(&v->shared, memory_order_acquire);
   if (shared) shared->free(shared);
+  tsl__space_free(atomic_load_explicit(&v->lengths, memory_order_acquire));
   if (v->tokenizer) v->tokenizer->ops->free(v->tokenizer);
   if (v->mapping) {
     munmap(v->mapping, v->mapping_size);
@@ -262,8 +279,9 @@ static size_t trie_memory(const tsl__trie *t) {
 
 size_t tsl_vocab_memory(const tsl_vocab *v) {
   const tsl__shared *shared = atomic_load_explicit(&((tsl_vocab *)v)->shared, memory_order_acquire);
+  const tsl__space *lengths = atomic_load_explicit(&((tsl_vocab *)v)->lengths, memory_order_acquire);
   return sizeof(vocab) + v->mapping_size + (v->mapping ? 0 : trie_memory(&v->trie)) + trie_memory(&((const vocab *)v)->special_trie) +
-         (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
+         (lengths ? tsl__space_memory(lengths) : 0) + (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
 }
 
 /* The longest token of `trie` that `text` begins with, or TSL_NO_TOKEN; *length is what it spells. Of several that spell the same: the

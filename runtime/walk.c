@@ -121,6 +121,21 @@ static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t
   return NULL;
 }
 
+static bool remember(tsl__space *space, const tsl__walk *w) {
+  return tsl__index_add(&space->walks.index, &space->alloc, walk_hash(w->state, w->context, w->over), tsl__space_count(space, walks) - 1) || out_of_memory(space);
+}
+
+/* The same, and where the tables don't have it: one that was done ahead. NULL on failure too (sticky). */
+static const tsl__walk *fetch(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
+  tsl__walk made;
+  const tsl__walk *known = find(space, state, context, over);
+  if (known || !space->hook || !space->hook->walk || !space->hook->walk(space->hook_ctx, state, context, over, &made)) return known;
+  tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->alloc);
+  if (!w) return out_of_memory(space), NULL;
+  *w = made;
+  return remember(space, w) ? w : NULL;
+}
+
 /* ---- gathering ------------------------------------------------------------------------------------------------ */
 
 static void leave_node(tsl__space *space, level *l, uint32_t node) {
@@ -447,10 +462,6 @@ static bool walk_difference(tsl__space *space, level *l, const tsl__hint *h, tsl
   return space->status == TSL_OK;
 }
 
-static bool remember(tsl__space *space, const tsl__walk *w) {
-  return tsl__index_add(&space->walks.index, &space->alloc, walk_hash(w->state, w->context, w->over), tsl__space_count(space, walks) - 1) || out_of_memory(space);
-}
-
 /* The limit was out of reach of every path: the same answer holds for any higher one, and for none. */
 static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__state state, const tsl__walk *from) {
   uint32_t context = ROOM_FREE << 1 | l->last;
@@ -503,10 +514,10 @@ static uint32_t like_limit(const tsl__space *space, tsl__state state, uint32_t c
 
 /* As `like`, less the tokens that are too long: those are tried one by one. False if that does not settle it. */
 static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
-  const tsl__lengths *lengths = tsl__lengths_of(space);
+  const tsl__lengths *lengths = NULL;
   uint32_t limit = like_limit(space, state, count, h), longer = 0;
   bool near = limit < height_of(space, over);
-  if (near && (over != TSL__WHOLE || limit < TSL__SHORT_MAX || !lengths)) return false;
+  if (near && (over != TSL__WHOLE || limit < TSL__SHORT_MAX || !(lengths = tsl__lengths_of(space)))) return false;
   while (near && longer < lengths->longer_count && lengths->longer_length[longer] > limit) longer++;
   for (uint32_t i = 0; i < longer; i++) {
     taken like = take_token(space, h->like, 0, lengths->longer[i], limit), own = like;
@@ -532,7 +543,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
   uint32_t room = room_of(context);
   if (!(r->flags & TSL__STATE_LOOP)) room = h->limit <= height_of(space, TSL__WHOLE) ? h->limit : ROOM_FREE;
   if ((r->flags & TSL__STATE_LOOP) && room != ROOM_FREE && (context >> 16) == 0 && r->loop_max != TSL__COUNT_INF) {
-    const tsl__walk *any = find(space, state, ROOM_FREE << 1 | l->last, TSL__WHOLE);
+    const tsl__walk *any = fetch(space, state, ROOM_FREE << 1 | l->last, TSL__WHOLE);
     if (any && any->reach <= room) {
       tsl__gather_mask(space, &l->gather, any->exits);
       leave_over(space, l, any->left);
@@ -593,8 +604,8 @@ static bool in_progress(tsl__space *space, tsl__state state, uint32_t context, t
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
   if (space->status != TSL_OK) return NULL;
   uint32_t context = context_of(space, state, count, over, last);
-  const tsl__walk *known = find(space, state, context, over);
-  if (known) return known;
+  const tsl__walk *known = fetch(space, state, context, over);
+  if (known || space->status != TSL_OK) return known;
   if (in_progress(space, state, context, over)) return NULL;
   uint32_t depth = space->depth;
   level *l = level_open(space);
