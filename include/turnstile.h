@@ -480,10 +480,15 @@ TSL_API tsl_status tsl_sampler_accept(tsl_sampler *sampler, tsl_token token);
 /* The same for tokens that were there before, such as a prompt's: they do not count for min_tokens and max_tokens. Only while nothing was accepted
  * (else TSL_ERR_STATE). On an error nothing changed. */
 TSL_API tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, size_t count);
-/* Forget the last `count` accepted tokens (TSL_ERR_STATE and no change if there are fewer). The generator and mirostat's state stay. */
+/* Forget the last `count` accepted tokens (TSL_ERR_STATE and no change if there are fewer). Mirostat's bound goes back to what it was before they were drawn; the
+ * generator goes on, so that drawing again may give others. */
 TSL_API tsl_status tsl_sampler_rollback(tsl_sampler *sampler, size_t count);
 /* Begin another text: no tokens accepted, mirostat as at first; the generator goes on. */
 TSL_API void tsl_sampler_restart(tsl_sampler *sampler);
+
+/* A second sampler with the same options, text so far and mirostat state, for another branch of the text (tsl_matcher_fork). It draws with the numbers of `seed`, from
+ * the first one on. Memory as much as the text takes; errors: NO_MEMORY. */
+TSL_API tsl_status tsl_sampler_fork(const tsl_sampler *sampler, uint64_t seed, tsl_sampler **out);
 
 typedef struct tsl_draw {
   tsl_token token;

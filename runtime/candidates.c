@@ -12,16 +12,19 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#define SORTED_AT_MOST 32 /* entries that are sorted; more are put in buckets first */
-#define BUCKETS 64
 #define SAMPLE 16 /* blocks from which a floor is guessed */
+
+/* What the wide part knows of a block: its mass, peak, base and lift. */
+#define BLOCK_BYTES (sizeof(double) + 3 * sizeof(float))
 
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
 void tsl__candidates_init(tsl__candidates *c, const tsl_allocator *alloc) { *c = (tsl__candidates){.alloc = *alloc}; }
 
 void tsl__candidates_free(tsl__candidates *c) {
-  tsl__free(&c->alloc, c->blocks, c->block_cap * sizeof *c->blocks);
+  tsl__free(&c->alloc, c->mass, c->block_cap * BLOCK_BYTES);
+  tsl__free(&c->alloc, c->own, c->own_cap * sizeof *c->own);
+  tsl__free(&c->alloc, c->distance, c->distance_cap * sizeof *c->distance);
   tsl__free(&c->alloc, c->logit, c->cap * sizeof *c->logit);
   tsl__free(&c->alloc, c->weight, c->cap * sizeof *c->weight);
   tsl__free(&c->alloc, c->id, c->cap * sizeof *c->id);
@@ -66,13 +69,33 @@ bool tsl__candidates_scratch(tsl__candidates *c, size_t n) {
   return true;
 }
 
+/* One piece of memory: masses, peaks, bases, lifts; the kernel that writes lifts may go past the end. */
 static bool reserve_blocks(tsl__candidates *c, size_t blocks) {
-  if (blocks <= c->block_cap) return true;
-  void *p = tsl__resize(&c->alloc, c->blocks, c->block_cap * sizeof *c->blocks, blocks * sizeof *c->blocks);
+  size_t cap = blocks + TSL__LOGITS_SLACK;
+  if (cap <= c->block_cap) return true;
+  double *p = tsl__resize(&c->alloc, c->mass, c->block_cap * BLOCK_BYTES, cap * BLOCK_BYTES);
   if (!p) return false;
-  c->blocks = p;
-  c->block_cap = blocks;
+  c->mass = p;
+  c->peak = (float *)(p + cap);
+  c->base = c->peak + cap;
+  c->lift = c->base + cap;
+  c->block_cap = cap;
   return true;
+}
+
+uint32_t *tsl__candidates_own_mask(tsl__candidates *c, const uint32_t *mask, size_t width) {
+  size_t words = (width + 31) / 32;
+  if (mask && mask == c->own) return c->own;
+  if (c->own_cap < words) {
+    uint32_t *p = tsl__resize(&c->alloc, c->own, c->own_cap * sizeof *p, words * sizeof *p);
+    if (!p) return NULL;
+    c->own = p;
+    c->own_cap = words;
+  }
+  if (mask) memcpy(c->own, mask, words * sizeof *mask);
+  else memset(c->own, 0xff, words * sizeof *c->own);
+  if (width % 32) c->own[words - 1] &= (1u << (width % 32)) - 1;
+  return c->own;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------------------------ */
@@ -94,6 +117,7 @@ bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32
   c->width = width;
   c->n = c->gathered = 0;
   c->scale = 1;
+  c->mass_scale = NAN;
   c->block_count = (width + TSL__BLOCK - 1) / TSL__BLOCK;
   if (!tsl__candidates_reserve(c, TSL__SPARSE + 32) || !reserve_blocks(c, c->block_count)) return false;
   c->wide = !list_tokens(c);
@@ -126,17 +150,32 @@ static float survey_entries(tsl__candidates *c) {
   return top;
 }
 
-/* The wide part's blocks; NaN as the top if there is one. */
-static float survey_blocks(tsl__candidates *c) {
+/* The largest logit of each block; returns the largest of all, NaN if there is one. */
+static float find_peaks(tsl__candidates *c) {
   float top = -INFINITY;
   bool nan = false;
   for (size_t b = 0; b < c->block_count; b++) {
     tsl__logits_peak p = c->kernels->peak(block_logits(c, b), block_mask(c, b), block_length(c, b));
-    c->blocks[b] = (tsl__block){0, p.top};
+    c->peak[b] = p.top;
     if (p.top > top) top = p.top;
     nan |= p.nan;
   }
   return nan ? NAN : top;
+}
+
+/* The same, and the masses; the base of a block is the largest logit before it, if that will do. */
+static float find_peaks_and_masses(tsl__candidates *c, float scale) {
+  float top = NAN;
+  bool nan = false;
+  for (size_t b = 0; b < c->block_count; b++) {
+    tsl__logits_survey s = c->kernels->survey(block_logits(c, b), block_mask(c, b), block_length(c, b), top, scale);
+    c->peak[b] = s.top;
+    c->base[b] = s.anchor;
+    c->mass[b] = s.mass;
+    if (!(top >= s.top) && s.top > -INFINITY) top = s.top;
+    nan |= s.nan;
+  }
+  return nan ? NAN : isnan(top) ? -INFINITY : top;
 }
 
 tsl_status tsl__candidates_anchor(tsl__candidates *c) {
@@ -147,8 +186,9 @@ tsl_status tsl__candidates_anchor(tsl__candidates *c) {
   return TSL_OK;
 }
 
-tsl_status tsl__candidates_survey(tsl__candidates *c) {
-  if (c->wide) c->wide_top = survey_blocks(c);
+tsl_status tsl__candidates_survey(tsl__candidates *c, float scale) {
+  if (c->wide) c->wide_top = isnan(scale) ? find_peaks(c) : find_peaks_and_masses(c, scale);
+  c->mass_scale = scale;
   return tsl__candidates_anchor(c);
 }
 
@@ -161,13 +201,20 @@ double tsl__candidates_list_mass(tsl__candidates *c) {
   return mass;
 }
 
+static void sum_blocks(tsl__candidates *c) {
+  for (size_t b = 0; b < c->block_count; b++) {
+    c->base[b] = c->peak[b];
+    c->mass[b] = c->peak[b] >= -FLT_MAX ? c->kernels->sum(block_logits(c, b), block_mask(c, b), block_length(c, b), c->peak[b], c->scale) : 0;
+  }
+  c->mass_scale = c->scale;
+}
+
 double tsl__candidates_mass(tsl__candidates *c) {
   double mass = 0;
-  for (size_t b = 0; c->wide && b < c->block_count; b++) {
-    tsl__block *at = &c->blocks[b];
-    bool none = tsl__logits_argument(at->peak, c->anchor, c->scale) < TSL__EXP_FLOOR;
-    at->mass = none ? 0 : c->kernels->sum(block_logits(c, b), block_mask(c, b), block_length(c, b), c->anchor, c->scale);
-    mass += at->mass;
+  if (c->wide) {
+    if (c->mass_scale != c->scale) sum_blocks(c);
+    c->kernels->weigh(c->base, c->block_count, c->anchor, c->scale, c->lift);
+    for (size_t b = 0; b < c->block_count; b++) mass += c->mass[b] * (double)c->lift[b];
   }
   return mass + tsl__candidates_list_mass(c);
 }
@@ -198,21 +245,22 @@ tsl__logits_spread tsl__candidates_spread(const tsl__candidates *c) {
 
 /* ---- from wide to narrow -------------------------------------------------------------------------------------- */
 
-bool tsl__candidates_gather(tsl__candidates *c, float floor) {
+bool tsl__candidates_gather(tsl__candidates *c, float floor, size_t most, bool *all) {
   size_t before = c->n;
+  *all = true;
   if (!c->wide) return true;
-  if (!tsl__candidates_scratch(c, before)) return false; /* for the merge */
-  for (size_t b = 0; b < c->block_count; b++) {
-    if (!(c->blocks[b].peak >= floor)) continue;
-    if (!tsl__candidates_reserve(c, c->n + TSL__BLOCK)) {
-      c->n = before;
-      return false;
-    }
-    c->n += c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), floor, (uint32_t)block_start(b), c->logit + c->n,
-                               c->id + c->n);
+  bool room = tsl__candidates_scratch(c, before); /* for the merge */
+  for (size_t b = 0; room && *all && b < c->block_count; b++) {
+    if (!(c->peak[b] >= floor)) continue;
+    room = tsl__candidates_reserve(c, c->n + TSL__BLOCK);
+    if (room)
+      c->n += c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), floor, (uint32_t)block_start(b), c->logit + c->n,
+                                 c->id + c->n);
+    *all = c->n - before <= most;
   }
+  if (!room || !*all) c->n = before;
   c->gathered = c->n - before;
-  return true;
+  return room;
 }
 
 void tsl__candidates_ungather(tsl__candidates *c) {
@@ -244,27 +292,54 @@ void tsl__candidates_close(tsl__candidates *c) {
   c->wide = false;
 }
 
-bool tsl__candidates_narrow(tsl__candidates *c, float floor) {
-  if (!c->wide) return true;
-  if (!tsl__candidates_gather(c, floor)) return false;
+tsl_status tsl__candidates_narrow(tsl__candidates *c, float floor) {
+  bool all;
+  if (!c->wide) return TSL_OK;
+  if (!tsl__candidates_gather(c, floor, TSL__NARROW, &all)) return TSL_ERR_NO_MEMORY;
+  if (!all) return tsl__candidates_cut(c, c->logits, floor, TSL_NO_TOKEN);
   tsl__candidates_close(c);
-  return true;
+  return TSL_OK;
+}
+
+/* The mask of a block after a cut. */
+static void cut_block(const tsl__candidates *c, size_t b, const float *by, float value, tsl_token last, uint32_t *out) {
+  size_t start = block_start(b), n = block_length(c, b);
+  uint32_t ties[TSL__BLOCK_WORDS];
+  if (start + n - 1 <= last) {
+    c->kernels->above(by + start, block_mask(c, b), n, value, out);
+    return;
+  }
+  c->kernels->above(by + start, block_mask(c, b), n, value, ties);
+  c->kernels->above(by + start, block_mask(c, b), n, tsl__next_up(value), out);
+  for (size_t i = 0; start + i <= last; i++) out[i / 32] |= ties[i / 32] & 1u << (i % 32);
+}
+
+tsl_status tsl__candidates_cut(tsl__candidates *c, const float *by, float value, tsl_token last) {
+  uint32_t *own = tsl__candidates_own_mask(c, c->mask, c->width);
+  if (!own) return TSL_ERR_NO_MEMORY;
+  for (size_t b = 0; b < c->block_count; b++) {
+    uint32_t bits[TSL__BLOCK_WORDS] = {0};
+    if (by != c->logits || c->peak[b] >= value) cut_block(c, b, by, value, last, bits);
+    memcpy(own + b * TSL__BLOCK_WORDS, bits, (block_length(c, b) + 31) / 32 * sizeof *bits);
+  }
+  c->mask = own;
+  return tsl__candidates_survey(c, c->scale);
 }
 
 /* The k-th largest of the blocks' peaks: at least k tokens reach it. */
 static float floor_by_peaks(tsl__candidates *c, size_t k) {
   size_t n = 0;
   for (size_t b = 0; b < c->block_count; b++)
-    if (c->blocks[b].peak > -INFINITY) c->scratch[n++] = (tsl__ranked){tsl__rank_key(c->blocks[b].peak, (tsl_token)b), 0};
+    if (c->peak[b] > -INFINITY) c->scratch[n++] = (tsl__ranked){tsl__rank_key(c->peak[b], (tsl_token)b), 0};
   if (k > n) return -FLT_MAX;
-  uint64_t key = tsl__rank_select(c->scratch, n, (tsl__goal){false, k, 0});
-  return c->blocks[UINT32_MAX - (uint32_t)key].peak;
+  uint64_t key = tsl__rank_select(c->scratch, n, (tsl__goal){.count = k});
+  return c->peak[UINT32_MAX - (uint32_t)key];
 }
 
 static uint64_t count_above(const tsl__candidates *c, float floor) {
   uint64_t count = 0;
   for (size_t b = 0; b < c->block_count; b++) {
-    if (!(c->blocks[b].peak >= floor)) continue;
+    if (!(c->peak[b] >= floor)) continue;
     uint32_t bits[TSL__BLOCK_WORDS];
     size_t n = block_length(c, b);
     c->kernels->above(block_logits(c, b), block_mask(c, b), n, floor, bits);
@@ -283,7 +358,7 @@ static bool floor_by_sample(tsl__candidates *c, size_t k, float *floor) {
   if (!tsl__candidates_scratch(c, taken + 1)) return false;
   for (size_t deep = k / step + k / step / 8 + 8; deep < taken; deep *= 2) {
     for (size_t i = 0; i < taken; i++) c->scratch[i] = (tsl__ranked){tsl__rank_key(c->logit[before + i], (tsl_token)i), 0};
-    uint64_t key = tsl__rank_select(c->scratch, taken, (tsl__goal){false, deep, 0});
+    uint64_t key = tsl__rank_select(c->scratch, taken, (tsl__goal){.count = deep});
     *floor = c->logit[before + (UINT32_MAX - (uint32_t)key)];
     if (count_above(c, *floor) >= k) return true;
   }
@@ -298,10 +373,11 @@ bool tsl__candidates_floor(tsl__candidates *c, size_t k, float *floor) {
 }
 
 float tsl__candidates_level(const tsl__candidates *c, double log_weight) {
-  double x = (double)c->anchor + (log_weight - 1e-4) / (double)c->scale; /* the slack is larger than the error of a weight */
-  if (!(x > -(double)FLT_MAX)) return -FLT_MAX;                          /* scale 0 */
-  x -= 1e-6 * fabs(x);
-  return x < (double)c->anchor ? (float)x : c->anchor;
+  double x = log_weight == 0 ? (double)c->anchor : (double)c->anchor + log_weight / (double)c->scale;
+  if (!(x > -(double)FLT_MAX)) return -FLT_MAX; /* scale 0 */
+  if (x >= (double)c->anchor) return c->anchor;
+  float level = (float)x;
+  return (double)level < x ? tsl__next_up(level) : level;
 }
 
 void tsl__candidates_filter(tsl__candidates *c, tsl__entry_test keep, const void *ctx) {
@@ -315,93 +391,7 @@ void tsl__candidates_filter(tsl__candidates *c, tsl__entry_test keep, const void
     kept++;
   }
   c->n = kept;
-  c->anchor = top;
-}
-
-/* ---- ranking -------------------------------------------------------------------------------------------------- */
-
-uint64_t tsl__rank_key(float logit, tsl_token id) {
-  float x = logit == 0 ? 0.0f : logit;
-  uint32_t u;
-  memcpy(&u, &x, sizeof u);
-  u = u >> 31 ? ~u : u | 0x80000000u; /* floats in their order as integers */
-  return (uint64_t)u << 32 | (UINT32_MAX - id);
-}
-
-typedef struct measure {
-  uint64_t count;
-  double mass;
-} measure;
-
-static bool reached(const tsl__goal *g, measure m) { return g->by_mass ? m.mass >= g->mass : m.count >= g->count; }
-
-static void add(measure *m, const tsl__ranked *r) {
-  m->count++;
-  m->mass += r->weight;
-}
-
-/* Shell sort, the largest key first: no recursion, no memory. */
-static void sort(tsl__ranked *at, size_t n) {
-  static const size_t gaps[] = {23, 10, 4, 1}; /* Ciura 2001 */
-  for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
-    for (size_t i = gaps[g]; i < n; i++) {
-      tsl__ranked x = at[i];
-      size_t j = i;
-      for (; j >= gaps[g] && x.key > at[j - gaps[g]].key; j -= gaps[g]) at[j] = at[j - gaps[g]];
-      at[j] = x;
-    }
-}
-
-/* Keys of [low, low + 2^(shift + 8)) in buckets; the first bucket holds the largest. */
-typedef struct bucketing {
-  uint64_t high;
-  unsigned shift;
-} bucketing;
-
-static bucketing bucketing_of(const tsl__ranked *at, size_t n) {
-  uint64_t low = UINT64_MAX, high = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (at[i].key < low) low = at[i].key;
-    if (at[i].key > high) high = at[i].key;
-  }
-  bucketing b = {high, 0};
-  while ((high - low) >> b.shift >= BUCKETS) b.shift++;
-  return b;
-}
-static size_t bucket_of(const bucketing *b, uint64_t key) { return (size_t)((b->high - key) >> b->shift); }
-
-/* Reduce `at` to the bucket in which the goal is reached (the last one, if none reaches it); *above gets what comes before it. Returns how many
- * are left. */
-static size_t enter_bucket(tsl__ranked *at, size_t n, const tsl__goal *g, measure *above) {
-  bucketing by = bucketing_of(at, n);
-  measure in[BUCKETS];
-  memset(in, 0, sizeof in);
-  for (size_t i = 0; i < n; i++) add(&in[bucket_of(&by, at[i].key)], &at[i]);
-  size_t last = 0, left = 0;
-  measure before = *above, after = *above;
-  for (size_t b = 0; b < BUCKETS; b++) {
-    if (!in[b].count) continue;
-    last = b;
-    before = after;
-    after.count += in[b].count;
-    after.mass += in[b].mass;
-    if (reached(g, after)) break;
-  }
-  *above = before;
-  for (size_t i = 0; i < n; i++)
-    if (bucket_of(&by, at[i].key) == last) at[left++] = at[i];
-  return left;
-}
-
-uint64_t tsl__rank_select(tsl__ranked *at, size_t n, tsl__goal goal) {
-  measure above = {0, 0};
-  while (n > SORTED_AT_MOST) n = enter_bucket(at, n, &goal, &above);
-  sort(at, n);
-  for (size_t i = 0; i < n; i++) {
-    add(&above, &at[i]);
-    if (reached(&goal, above)) return at[i].key;
-  }
-  return at[n - 1].key; /* a sum in another order fell short by a rounding */
+  c->anchor = c->wide && c->wide_top > top ? c->wide_top : top;
 }
 
 /* ---- drawing -------------------------------------------------------------------------------------------------- */
@@ -410,12 +400,13 @@ uint64_t tsl__rank_select(tsl__ranked *at, size_t n, tsl__goal goal) {
 static tsl_token pick_in_block(const tsl__candidates *c, size_t b, double target, double sum, double *weight) {
   float x[TSL__BLOCK + TSL__LOGITS_SLACK], w[TSL__BLOCK + TSL__LOGITS_SLACK];
   uint32_t id[TSL__BLOCK + TSL__LOGITS_SLACK];
+  double lift = (double)c->lift[b];
   size_t n = c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), -FLT_MAX, (uint32_t)block_start(b), x, id), i = 0;
-  c->kernels->weigh(x, n, c->anchor, c->scale, w);
-  while (i < n && (sum += (double)w[i]) <= target) i++;
+  c->kernels->weigh(x, n, c->base[b], c->scale, w);
+  while (i < n && (sum += lift * (double)w[i]) <= target) i++;
   if (i == n) /* rounding lets none pass: the last one that weighs anything */
     while (i-- && w[i] == 0) continue;
-  *weight = (double)w[i];
+  *weight = lift * (double)w[i];
   return id[i];
 }
 
@@ -423,10 +414,11 @@ static tsl_token pick_in_block(const tsl__candidates *c, size_t b, double target
 static size_t find_block(const tsl__candidates *c, double target, double *before, double *sum) {
   size_t last = SIZE_MAX;
   for (size_t b = 0; b < c->block_count; b++) {
-    if (c->blocks[b].mass == 0) continue;
+    double mass = c->mass[b] * (double)c->lift[b];
+    if (mass == 0) continue;
     last = b;
     *before = *sum;
-    *sum += c->blocks[b].mass;
+    *sum += mass;
     if (*sum > target) break;
   }
   return last;

@@ -4,16 +4,22 @@
  *           away by the first stage.
  * Idea      The set has two parts, and a token is in one of them at most:
  *             wide    the host's row of logits under a mask, neither copied nor changed. It is known by blocks of 512: the largest logit of each, and
- *                     on demand its weight.
+ *                     on demand its weight. Where a sum over all will be wanted, both come from one look at the row (the kernel `survey`).
  *             narrow  a list (logit, id), by id: tokens whose logit was changed (penalties, bias), and after the first cut-off all that are left.
- *           Every cut-off ends the wide part: it finds a floor that what it keeps can't lie below, the tokens at or above it move to the list, and
+ *           A cut-off mostly ends the wide part: it finds a floor that what it keeps can't lie below, the tokens at or above it move to the list, and
  *           blocks whose peak is lower are never looked at again. What remains is arithmetic on a list of, mostly, less than a hundred.
  *           A mask of few tokens makes a list at once.
+ * Flat rows Where more than TSL__NARROW tokens are left, the wide part stays, under a mask of the candidates' own. The place where the first tokens of
+ *           the ranking reach a mass (or count) is found by guessing from a thousand tokens between which logits it lies, summing up all that lie above
+ *           each guess in one pass (the kernel `ladder`), and sorting out exactly the few that lie between two guesses.
  * Scale     Temperature changes no logit: it divides `scale`. A token weighs exp((logit - anchor) * scale), the anchor being the largest logit.
+ *           Weights of a block are summed up against a base of its own, and lifted by the base's weight: so the row is summed up while its largest logit is
+ *           still being looked for.
  * Rank      larger logit first, then lower id. A rank is a 64-bit key, so that a cut-off is one comparison (tsl__rank_key).
  * Draws     go by id (first the wide part, then the list), so they do not depend on the way in which a cut-off was found.
- * Cost      128,256 logits, AVX-512 on an EPYC 9005 core: survey 6 µs, mass 18, gathering the 50 first 1.5.
- * Tested by tests/test_sampler.c, against sorting everything.
+ * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: survey 4.5, with masses 15; gathering the 50 first 1.5; top-p or typical that keep tens of
+ *           thousands 80 to 240.
+ * Tested by tests/test_stages.c, against sorting everything; tests/test_keep.c, where thousands are kept
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,11 +31,7 @@
 #define TSL__BLOCK 512u                    /* tokens of a block, a multiple of 64 */
 #define TSL__BLOCK_WORDS (TSL__BLOCK / 32) /* words of its mask */
 #define TSL__SPARSE 1024u                  /* a mask of at most that many tokens makes a list */
-
-typedef struct tsl__block {
-  double mass; /* weights at the scale of the last tsl__candidates_mass */
-  float peak;  /* largest logit in the mask, -inf if there is none */
-} tsl__block;
+#define TSL__NARROW 4096u                  /* a cut-off that leaves more than so many stays wide */
 
 /* One thing to be ranked. */
 typedef struct tsl__ranked {
@@ -41,7 +43,7 @@ typedef struct tsl__ranked {
 typedef struct tsl__goal {
   bool by_mass;
   uint64_t count;
-  double mass;
+  double mass, whole; /* `whole`: of all candidates */
 } tsl__goal;
 
 typedef struct tsl__candidates {
@@ -52,8 +54,16 @@ typedef struct tsl__candidates {
   const float *logits;
   const uint32_t *mask; /* ceil(width / 32) words */
   size_t width;
-  tsl__block *blocks;
   size_t block_count, block_cap;
+  double *mass;     /* of each block: sum of its weights against its base, at mass_scale */
+  float *peak;      /* of each block: largest logit in the mask, -inf if there is none */
+  float *base;      /* of each block: an anchor of its own, near the peak or above it; not finite where there is no mass */
+  float *lift;      /* of each block: weight of its base, since the last tsl__candidates_mass */
+  float mass_scale; /* NaN: the masses are not known */
+  uint32_t *own;    /* a mask that may be changed; `mask` leads to it once it is used */
+  size_t own_cap;
+  float *distance; /* of each token from the middle, negative, while tsl__candidates_keep goes by it */
+  size_t distance_cap;
   /* the narrow part: n entries by id; arrays of cap elements */
   float *logit, *weight; /* weight: at the scale of the last mass */
   tsl_token *id;
@@ -74,9 +84,12 @@ bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32
 /* Room for that many entries in all. */
 bool tsl__candidates_reserve(tsl__candidates *c, size_t entries);
 
-/* Survey the row (again, if a bit of the mask was cleared) and find the anchor. TSL_ERR_LOGITS: a NaN, +inf, or nothing finite is left. Entries that are
- * -inf go. */
-tsl_status tsl__candidates_survey(tsl__candidates *c);
+/* A copy of a mask of the row (`mask` NULL: all ones; the copy itself: as it is) that may be changed. NULL when out of memory. */
+uint32_t *tsl__candidates_own_mask(tsl__candidates *c, const uint32_t *mask, size_t width);
+
+/* Survey the row (again, if a bit of the mask was cleared) and find the anchor; `scale` is the one at which a sum will be wanted next, NaN if none. TSL_ERR_LOGITS:
+ * a NaN, +inf, or nothing finite is left. Entries that are -inf go. */
+tsl_status tsl__candidates_survey(tsl__candidates *c, float scale);
 /* Find the anchor again after entries were changed. The same errors. */
 tsl_status tsl__candidates_anchor(tsl__candidates *c);
 
@@ -84,27 +97,35 @@ tsl_status tsl__candidates_anchor(tsl__candidates *c);
 double tsl__candidates_mass(tsl__candidates *c);
 /* Of the entries alone, those gathered and not merged yet included. */
 double tsl__candidates_list_mass(tsl__candidates *c);
-/* Sums of w and w * argument. */
+/* Sums of w and w * argument (in bits). */
 tsl__logits_moments tsl__candidates_moments(const tsl__candidates *c);
 tsl__logits_spread tsl__candidates_spread(const tsl__candidates *c);
 
-/* Append the wide part's tokens with a logit of at least `floor` to the entries, not merged; nothing else changes. For a second try,
- * tsl__candidates_ungather first. False when out of memory. */
-bool tsl__candidates_gather(tsl__candidates *c, float floor);
+/* Append the wide part's tokens with a logit of at least `floor` to the entries, not merged; nothing else changes. If there are more than `most`, none
+ * is, and *all is false. For a second try, tsl__candidates_ungather first. False when out of memory. */
+bool tsl__candidates_gather(tsl__candidates *c, float floor, size_t most, bool *all);
 void tsl__candidates_ungather(tsl__candidates *c);
 /* The wide part ends; what was gathered is merged into the list. */
 void tsl__candidates_close(tsl__candidates *c);
-/* gather, close: everything of the wide part below the floor is gone. Entries of the list stay, whatever their logit. */
-bool tsl__candidates_narrow(tsl__candidates *c, float floor);
+/* Everything below the floor, which at least one token reaches, is gone. The errors of a survey. */
+tsl_status tsl__candidates_narrow(tsl__candidates *c, float floor);
+/* Keep of the wide part the tokens that `by` (the logits, or a row like them) gives more than `value`, or just that and an id of at most `last`. The errors of a
+ * survey. */
+tsl_status tsl__candidates_cut(tsl__candidates *c, const float *by, float value, tsl_token last);
 /* A floor that at least the `k` first tokens of the wide part reach, if it has as many; -FLT_MAX if none better is known. False when out of memory. */
 bool tsl__candidates_floor(tsl__candidates *c, size_t k, float *floor);
 
-/* The logit whose weight is exp(log_weight), a little lower; within the finite numbers. */
+/* The logit whose weight is exp(log_weight), rounded upwards; within the finite numbers. */
 float tsl__candidates_level(const tsl__candidates *c, double log_weight);
 
-/* Keep the entries for which keep[i] holds: `keep` returns true for entry i. For lists alone. */
+/* Keep the entries for which keep[i] holds: `keep` returns true for entry i. The list alone. */
 typedef bool (*tsl__entry_test)(const tsl__candidates *c, size_t i, const void *ctx);
 void tsl__candidates_filter(tsl__candidates *c, tsl__entry_test keep, const void *ctx);
+
+/* What a ranking goes by. */
+typedef enum tsl__ranking { TSL__BY_LOGIT, TSL__BY_DISTANCE } tsl__ranking;
+/* Keep the first ones in the ranking, by logit or from the middle (an argument, in bits) outwards, until the goal is reached. The errors of a survey. */
+tsl_status tsl__candidates_keep(tsl__candidates *c, tsl__ranking by, float middle, tsl__goal goal);
 
 /* The place of a logit and id in the ranking. Both zeros are one. */
 uint64_t tsl__rank_key(float logit, tsl_token id);
@@ -112,6 +133,16 @@ uint64_t tsl__rank_key(float logit, tsl_token id);
 bool tsl__candidates_scratch(tsl__candidates *c, size_t n);
 /* The key of the place where the goal is reached, the smallest key if nowhere; n >= 1. Reorders `at`. */
 uint64_t tsl__rank_select(tsl__ranked *at, size_t n, tsl__goal goal);
+
+/* The smallest float above a finite one. */
+static inline float tsl__next_up(float x) {
+  uint32_t u;
+  if (x == 0) return 0x1p-149f;
+  memcpy(&u, &x, sizeof u);
+  u = x > 0 ? u + 1 : u - 1;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
 
 /* The token at which the running sum of weights passes `target`, the last one that weighs anything if rounding lets none; after
  * tsl__candidates_mass at the same scale. */

@@ -1,20 +1,23 @@
 /* logits.h - masks on logits: what is done once per step over the whole vocabulary.
  *
  * Problem   A row of logits is half a megabyte, and a step touches it: to forbid tokens, or to sample without forbidding.
- * Idea      A handful of kernels, each written once in plain C (logits_portable.c: the specification) and once per
- *           instruction set, one file each. logits_dispatch.c asks the processor once and picks a table of them.
+ * Idea      A handful of kernels, written in plain C (logits_portable.c: the specification) and once more over sixteen floats at a time
+ *           (logits_lanes.h), to which each instruction set, in a file of its own, gives the operations. logits_dispatch.c asks the processor once and
+ *           picks a table of them.
  * Same bits Every level gives bit-for-bit the same results, so that a seed draws the same tokens on every machine. Hence:
  *             - exp is ours (tsl__logits_weight below), made of operations that IEEE 754 defines exactly: additions, multiplications, and
  *               fused multiply-adds where they are written, nowhere else. Files that use it must not be compiled with contraction (gcc:
  *               -std=c11 or -ffp-contract=off; clang is told by a pragma). Where the processor cannot fuse, tsl__fma does it in integers and doubles;
+ *             - every operation of floats is stored before it is used, and constants are exact: some platforms (s390x) carry out floats as doubles
+ *               within an expression;
  *             - sums run in TSL__LOGITS_LANES lanes, element i in lane i % 16: four elements of a lane (64 in a row) are added in float, pair by
  *               pair, and that to the lane's double; lanes are added up in one fixed order.
  *           tests/test_logits.c runs every level on every input and compares bits.
- * Accuracy  A weight is within 3e-7 (relative) of exp of its argument, and the argument is rounded to float; a sum adds 2e-7 at most.
+ * Accuracy  A weight is within 4e-7 (relative) of 2 to the power of its argument, and the argument is rounded to float; a sum adds 2e-7 at most.
  * Layout    Token i is bit i % 32 of word i / 32. Bits at or after `n` (or `width`) are ignored by all of them but the ones on whole words.
- * Cost      128,256 floats with AVX-512 on an EPYC 9005 core: apply 3.5 µs at every density, peak 5, above 4, sum 16, sum_both 20, moments 20; half
- *           floats: apply 3; a mask of as many tokens: count 0.5, list of a hundred 0.2, or 0.15, copy 0.12.
- * Ref       The range reduction of exp is that of Cody and Waite 1980; its polynomial is a Chebyshev fit of our own.
+ * Cost      128,256 floats with AVX-512 on an EPYC 9005 core, in µs: apply 3.7 at every density, peak 3.4, above 6, sum 12, survey 15, sum_both 15, moments 18,
+ *           spread 10, ladder 26, distances 5; half floats: apply 2; a mask of as many tokens: count 0.5, list of a hundred 0.2, or 0.15, copy 0.12.
+ * Ref       2^x as 2^n * 2^r with |r| <= 1/2: Cody and Waite 1980; the polynomial is a minimax fit of our own.
  * Tested by tests/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -44,11 +47,18 @@ typedef struct tsl__logits_peak {
   bool nan;
 } tsl__logits_peak;
 
+/* The same, and the sum of the weights against an anchor. */
+typedef struct tsl__logits_survey {
+  double mass;
+  float anchor, top;
+  bool nan;
+} tsl__logits_survey;
+
 typedef struct tsl__logits_mass {
   double all, legal;
 } tsl__logits_mass;
 
-/* Sums over weights: of the weights, and of weight * argument (what an entropy is made of). */
+/* Sums over weights: of the weights, and of weight * argument (what an entropy in bits is made of). */
 typedef struct tsl__logits_moments {
   double mass, moment;
 } tsl__logits_moments;
@@ -58,6 +68,7 @@ typedef struct tsl__logits_spread {
   double count, sum, square;
 } tsl__logits_spread;
 
+#define TSL__LOGITS_RUNGS 4  /* of a ladder */
 #define TSL__LOGITS_SLACK 16 /* elements past the end of its output that a kernel may overwrite, where it says so */
 
 /* The kernels of one instruction set. None allocates, fails, or needs aligned data. "In the mask" below means: and less than n. For the sums no element
@@ -83,12 +94,20 @@ typedef struct tsl__logits_kernels {
   void (*weigh)(const float *x, size_t n, float anchor, float scale, float *weights);
   /* Sum of tsl__logits_weight over the elements in the mask. */
   double (*sum)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
-  /* The same over all elements and over those in the mask at once. */
+  /* peak and sum in one look. The anchor is `near`, a guess (NaN: none), unless the top is not near it (tsl__logits_is_near): then it is the top, which costs
+   * a second look. The mass is 0 where the top is not finite. */
+  tsl__logits_survey (*survey)(const float *x, const uint32_t *mask, size_t n, float near, float scale);
+  /* The sum over all elements and over those in the mask at once. */
   tsl__logits_mass (*sum_both)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
-  /* Sums of w and of w * (x - anchor) * scale over the elements in the mask. */
+  /* Sums of w and of w * tsl__logits_argument over the elements in the mask. */
   tsl__logits_moments (*moments)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
   /* How many elements in the mask are finite, and the sums of x - anchor and of its square over them. */
   tsl__logits_spread (*spread)(const float *x, const uint32_t *mask, size_t n, float anchor);
+  /* For each rung the sum of weights over the elements in the mask with by[i] >= floors[rung]. No floor is NaN. */
+  void (*ladder)(const float *x, const float *by, const uint32_t *mask, size_t n, float anchor, float scale,
+                 const float floors[TSL__LOGITS_RUNGS], double sums[TSL__LOGITS_RUNGS]);
+  /* out[i] = -|argument of x[i] - middle|, room for n + TSL__LOGITS_SLACK. `middle` is finite. */
+  void (*distances)(const float *x, size_t n, float anchor, float scale, float middle, float *out);
 } tsl__logits_kernels;
 
 typedef enum tsl__logits_level {
@@ -122,16 +141,14 @@ extern const tsl__logits_kernels tsl__logits_neon;
 
 /* ---- the specification of a weight ---------------------------------------------------------------------------- */
 
-#define TSL__EXP_FLOOR (-87.0f) /* below, a weight is 0: exp(-87) is the last one well inside the normal numbers */
-#define TSL__EXP_LOG2E 1.44269504f
-#define TSL__EXP_ROUND 12582912.0f        /* 1.5 * 2^23: adding it leaves the nearest integer in the low bits */
-#define TSL__EXP_LN2_HI 0.693359375f      /* nine bits, so that n * LN2_HI is exact */
-#define TSL__EXP_LN2_LO (-2.12194440e-4f) /* ln 2 - LN2_HI */
-#define TSL__EXP_Q4 0.001392626785673201f /* (exp(r) - 1 - r) / r^2 on |r| <= 0.347, error 6.6e-8 */
-#define TSL__EXP_Q3 0.00836324691772461f
-#define TSL__EXP_Q2 0.04166655242443085f
-#define TSL__EXP_Q1 0.16666576266288757f
-#define TSL__EXP_Q0 0.5f
+#define TSL__EXP_FLOOR (-126.0f) /* in bits; below, a weight is 0: 2^-126 is the smallest of the normal numbers */
+#define TSL__EXP_LOG2E 0x1.715476p+0f
+#define TSL__EXP_ROUND 12582912.0f /* 1.5 * 2^23: adding it leaves the nearest integer in the low bits */
+#define TSL__EXP_C1 0x1.62e42ap-1f   /* (2^r - 1) / r on |r| <= 1/2, error of 2^r 1.1e-7: 0.69315, 0.24022, 0.055507, 0.0096715, 0.0013265 */
+#define TSL__EXP_C2 0x1.ebf9bcp-3f
+#define TSL__EXP_C3 0x1.c6b752p-5f
+#define TSL__EXP_C4 0x1.3cea88p-7f
+#define TSL__EXP_C5 0x1.5bba12p-10f
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
@@ -153,21 +170,29 @@ static inline float tsl__fma(float a, float b, float c) {
 #endif
 }
 
-/* (x - anchor) * scale: the argument of exp. */
-static inline float tsl__logits_argument(float x, float anchor, float scale) { return (x - anchor) * scale; }
+/* What a scale is per bit, 0 to FLT_MAX. */
+static inline float tsl__logits_rate(float scale) {
+  float rate = scale * TSL__EXP_LOG2E;
+  return rate <= FLT_MAX ? rate : FLT_MAX;
+}
 
-/* exp of an argument d <= 0; 0 below TSL__EXP_FLOOR and for NaN. */
-static inline float tsl__logits_exp(float d) {
+/* The weight's logarithm in bits: (x - anchor) * rate. */
+static inline float tsl__logits_argument(float x, float anchor, float scale) {
+  float d = x - anchor, argument = d * tsl__logits_rate(scale);
+  return argument;
+}
+
+/* 2^d for an argument d <= 0; 0 below TSL__EXP_FLOOR and for NaN. */
+static inline float tsl__logits_exp2(float d) {
   if (!(d >= TSL__EXP_FLOOR)) return 0.0f;
-  float shifted = tsl__fma(d, TSL__EXP_LOG2E, TSL__EXP_ROUND);
+  float shifted = d + TSL__EXP_ROUND;
   float n = shifted - TSL__EXP_ROUND;
-  float r = tsl__fma(n, -TSL__EXP_LN2_HI, d);
-  r = tsl__fma(n, -TSL__EXP_LN2_LO, r);
-  float q = tsl__fma(TSL__EXP_Q4, r, TSL__EXP_Q3);
-  q = tsl__fma(q, r, TSL__EXP_Q2);
-  q = tsl__fma(q, r, TSL__EXP_Q1);
-  q = tsl__fma(q, r, TSL__EXP_Q0);
-  float p = tsl__fma(q, r * r, r + 1.0f);
+  float r = d - n; /* exact */
+  float p = tsl__fma(TSL__EXP_C5, r, TSL__EXP_C4);
+  p = tsl__fma(p, r, TSL__EXP_C3);
+  p = tsl__fma(p, r, TSL__EXP_C2);
+  p = tsl__fma(p, r, TSL__EXP_C1);
+  p = tsl__fma(p, r, 1.0f);
   uint32_t bits, exponent;
   memcpy(&bits, &p, sizeof bits);
   memcpy(&exponent, &shifted, sizeof exponent);
@@ -176,10 +201,13 @@ static inline float tsl__logits_exp(float d) {
   return p;
 }
 
-/* The weight of a logit x <= anchor: exp((x - anchor) * scale); 0 below exp(TSL__EXP_FLOOR), for -inf, for NaN, and for logits farther apart than FLT_MAX. */
+/* The weight of a logit x <= anchor: exp((x - anchor) * scale); 0 below 2^TSL__EXP_FLOOR, for -inf, for NaN, and for logits farther apart than FLT_MAX. */
 static inline float tsl__logits_weight(float x, float anchor, float scale) {
-  return tsl__logits_exp(tsl__logits_argument(x, anchor, scale));
+  return tsl__logits_exp2(tsl__logits_argument(x, anchor, scale));
 }
+
+/* May a weight with this anchor be that of a logit x, which may lie above it a little? A large argument is rounded more. */
+static inline bool tsl__logits_is_near(float x, float anchor, float scale) { return tsl__logits_argument(x, anchor, scale) <= 8.0f; }
 
 /* Add up the lanes in the fixed order: 16 to 8, to 4, to 2, to 1. */
 static inline double tsl__logits_fold(double lanes[TSL__LOGITS_LANES]) {

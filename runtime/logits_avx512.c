@@ -1,7 +1,6 @@
 /* logits_avx512.c - the kernels of logits.h with AVX-512 (F, BW, DQ, VL): 16 floats, one mask register, a step.
  *
- * A half word of the mask is a mask register as it stands, so nothing is expanded. Elements past the end are never read: the loads of the
- * last group are masked.
+ * A half word of the mask is a mask register as it stands, so nothing is expanded. The loops over logits are those of logits_lanes.h.
  * Tested by tests/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -82,185 +81,65 @@ TARGET static size_t list(const uint32_t *mask, size_t words, size_t most, uint3
   return n;
 }
 
-/* What peak has seen: four accumulators, so that no comparison waits for the one before. */
-typedef struct peaks {
-  __m512 top[4];
-  uint32_t nan;
-} peaks;
+/* ---- sixteen floats: one register, and a mask register ---------------------------------------------------------- */
 
-TARGET static inline void peak_group(peaks *p, int j, __m512 v, __mmask16 m) {
-  p->top[j] = _mm512_mask_max_ps(p->top[j], m, v, p->top[j]); /* the second operand where one is NaN */
-  p->nan |= _mm512_mask_cmp_ps_mask(m, v, v, _CMP_UNORD_Q);
-}
-
-TARGET static tsl__logits_peak peak(const float *x, const uint32_t *mask, size_t n) {
-  const __m512 low = _mm512_set1_ps(-INFINITY);
-  peaks p = {{low, low, low, low}, 0};
-  size_t i = 0;
-  for (; i + 64 <= n; i += 64) {
-    uint32_t m0 = mask[i >> 5], m1 = mask[(i >> 5) + 1];
-    peak_group(&p, 0, _mm512_loadu_ps(x + i), (__mmask16)m0);
-    peak_group(&p, 1, _mm512_loadu_ps(x + i + 16), (__mmask16)(m0 >> 16));
-    peak_group(&p, 2, _mm512_loadu_ps(x + i + 32), (__mmask16)m1);
-    peak_group(&p, 3, _mm512_loadu_ps(x + i + 48), (__mmask16)(m1 >> 16));
-  }
-  for (; i < n; i += 16) peak_group(&p, 0, _mm512_mask_loadu_ps(low, lanes_at(i, n), x + i), (__mmask16)tsl__logits_bits16(mask, i, n));
-  return (tsl__logits_peak){_mm512_reduce_max_ps(_mm512_max_ps(_mm512_max_ps(p.top[0], p.top[1]), _mm512_max_ps(p.top[2], p.top[3]))),
-                            p.nan != 0};
-}
-
-TARGET static void above(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t *bits) {
-  const __m512 bar = _mm512_set1_ps(floor);
-  for (size_t i = 0; i < n; i += 32) {
-    uint32_t out = 0;
-    for (size_t j = i; j < i + 32 && j < n; j += 16) {
-      __mmask16 m = (__mmask16)tsl__logits_bits16(mask, j, n);
-      __m512 v = _mm512_maskz_loadu_ps(m, x + j);
-      out |= (uint32_t)_mm512_mask_cmp_ps_mask(m, v, bar, _CMP_GE_OQ) << (j - i);
-    }
-    bits[i >> 5] = out;
-  }
-}
-
-/* Values are compressed in a register and stored whole: storing under a mask is slow on some processors. */
-TARGET static size_t gather(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t first, float *values, uint32_t *places) {
-  const __m512 bar = _mm512_set1_ps(floor);
-  const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  size_t count = 0;
-  for (size_t i = 0; i < n; i += 16) {
-    __mmask16 m = (__mmask16)tsl__logits_bits16(mask, i, n);
-    __m512 v = _mm512_maskz_loadu_ps(m, x + i);
-    m = _mm512_mask_cmp_ps_mask(m, v, bar, _CMP_GE_OQ);
-    if (!m) continue;
-    __m512i at = _mm512_add_epi32(steps, _mm512_set1_epi32((int)(first + (uint32_t)i)));
-    _mm512_storeu_ps(values + count, _mm512_maskz_compress_ps(m, v));
-    _mm512_storeu_si512(places + count, _mm512_maskz_compress_epi32(m, at));
-    count += (size_t)__builtin_popcount(m);
-  }
-  return count;
-}
-
-/* tsl__logits_exp of 16 arguments. */
-TARGET static inline __m512 exps(__m512 d) {
-  const __m512 round = _mm512_set1_ps(TSL__EXP_ROUND);
-  __mmask16 keep = _mm512_cmp_ps_mask(d, _mm512_set1_ps(TSL__EXP_FLOOR), _CMP_GE_OQ);
-  __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(d, _mm512_set1_ps(TSL__EXP_LOG2E), round), round);
-  __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(TSL__EXP_LN2_HI), d);
-  r = _mm512_fnmadd_ps(n, _mm512_set1_ps(TSL__EXP_LN2_LO), r);
-  __m512 q = _mm512_fmadd_ps(_mm512_set1_ps(TSL__EXP_Q4), r, _mm512_set1_ps(TSL__EXP_Q3));
-  q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(TSL__EXP_Q2));
-  q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(TSL__EXP_Q1));
-  q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(TSL__EXP_Q0));
-  __m512 p = _mm512_fmadd_ps(q, _mm512_mul_ps(r, r), _mm512_add_ps(r, _mm512_set1_ps(1.0f)));
-  return _mm512_maskz_scalef_ps(keep, p, n); /* times 2^n */
-}
-
-TARGET static inline __m512 arguments(__m512 v, __m512 anchor, __m512 scale) { return _mm512_mul_ps(_mm512_sub_ps(v, anchor), scale); }
-
-TARGET static void weigh(const float *x, size_t n, float anchor, float scale, float *weights) {
-  const __m512 a = _mm512_set1_ps(anchor), s = _mm512_set1_ps(scale);
-  for (size_t i = 0; i < n; i += 16) _mm512_storeu_ps(weights + i, exps(arguments(_mm512_maskz_loadu_ps(lanes_at(i, n), x + i), a, s)));
-}
-
-typedef struct lanes {
+typedef __m512 v16;
+typedef __mmask16 m16;
+typedef struct d16 {
   __m512d low, high; /* lanes 0 … 7 and 8 … 15 */
-} lanes;
+} d16;
 
-TARGET static inline lanes no_lanes(void) { return (lanes){_mm512_setzero_pd(), _mm512_setzero_pd()}; }
+TARGET static inline v16 v_set(float x) { return _mm512_set1_ps(x); }
+TARGET static inline v16 v_load(const float *p) { return _mm512_loadu_ps(p); }
+TARGET static inline void v_store(float *p, v16 v) { _mm512_storeu_ps(p, v); }
+TARGET static inline v16 v_add(v16 a, v16 b) { return _mm512_add_ps(a, b); }
+TARGET static inline v16 v_sub(v16 a, v16 b) { return _mm512_sub_ps(a, b); }
+TARGET static inline v16 v_mul(v16 a, v16 b) { return _mm512_mul_ps(a, b); }
+TARGET static inline v16 v_fma(v16 a, v16 b, v16 c) { return _mm512_fmadd_ps(a, b, c); }
+TARGET static inline v16 v_minus_abs(v16 a) { return _mm512_or_ps(a, _mm512_set1_ps(-0.0f)); }
+TARGET static inline v16 v_larger(v16 v, v16 old) { return _mm512_max_ps(v, old); } /* the second operand where one is NaN */
+TARGET static inline float v_top(v16 v) { return _mm512_reduce_max_ps(v); }
 
-/* Add 64 terms: each lane's four in float first. */
-TARGET static inline void add_quad(lanes *to, const __m512 t[4]) {
-  __m512 sum = _mm512_add_ps(_mm512_add_ps(t[0], t[1]), _mm512_add_ps(t[2], t[3]));
-  to->low = _mm512_add_pd(to->low, _mm512_cvtps_pd(_mm512_castps512_ps256(sum)));
-  to->high = _mm512_add_pd(to->high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(sum, 1)));
+static inline m16 m_of(uint32_t bits) { return (m16)bits; }
+static inline uint32_t m_bits(m16 m) { return m; }
+static inline m16 m_or(m16 a, m16 b) { return a | b; }
+TARGET static inline m16 m_ge(m16 within, v16 a, v16 b) { return _mm512_mask_cmp_ps_mask(within, a, b, _CMP_GE_OQ); }
+TARGET static inline m16 m_nan(v16 a, v16 b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
+
+TARGET static inline v16 v_keep(m16 m, v16 v) { return _mm512_maskz_mov_ps(m, v); }
+TARGET static inline v16 v_or_low(m16 m, v16 v) { return _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), m, v); }
+TARGET static inline v16 v_power(m16 keep, v16 p, v16 shifted) {
+  __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(shifted), 23);
+  return _mm512_castsi512_ps(_mm512_maskz_add_epi32(keep, _mm512_castps_si512(p), exponent));
 }
 
-/* tsl__logits_fold: 16 to 8, to 4, to 2, to 1. */
-TARGET static inline double fold(const lanes *from) {
+TARGET static inline d16 d_zero(void) { return (d16){_mm512_setzero_pd(), _mm512_setzero_pd()}; }
+TARGET static inline void d_add(d16 *to, v16 v) {
+  to->low = _mm512_add_pd(to->low, _mm512_cvtps_pd(_mm512_castps512_ps256(v)));
+  to->high = _mm512_add_pd(to->high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1)));
+}
+
+/* 16 to 8, to 4, to 2, to 1. */
+TARGET static inline double d_fold(const d16 *from) {
   __m512d eight = _mm512_add_pd(from->low, from->high);
   __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
   __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
   return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-/* The elements of group j of the 64 at x, -inf (which weighs nothing) where m has no bit: those are not read. */
-TARGET static inline __m512 load_group(const float *x, int j, uint64_t m) {
-  return _mm512_mask_loadu_ps(_mm512_set1_ps(-INFINITY), (__mmask16)(m >> (16 * j)), x + 16 * j);
+/* Values are compressed in a register and stored whole: storing under a mask is slow on some processors. */
+TARGET static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint32_t first, float *values, uint32_t *places) {
+  (void)from;
+  const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m512i at = _mm512_add_epi32(steps, _mm512_set1_epi32((int)first));
+  _mm512_storeu_ps(values, _mm512_maskz_compress_ps((m16)m, v));
+  _mm512_storeu_si512(places, _mm512_maskz_compress_epi32((m16)m, at));
+  return (size_t)__builtin_popcount(m);
 }
 
-/* The bits of the elements i … i + 63 that exist. */
-static inline uint64_t existing(size_t i, size_t n) { return n - i >= 64 ? UINT64_MAX : ((uint64_t)1 << (n - i)) - 1; }
+#include "runtime/logits_lanes.h"
 
-TARGET static double sum(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
-  const __m512 a = _mm512_set1_ps(anchor), s = _mm512_set1_ps(scale);
-  lanes total = no_lanes();
-  for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
-    uint64_t m = tsl__logits_bits64(mask, i, n);
-    if (!m) continue; /* adding zeros changes no lane */
-    __m512 w[4];
-    for (int j = 0; j < 4; j++) w[j] = exps(arguments(load_group(x + i, j, m), a, s));
-    add_quad(&total, w);
-  }
-  return fold(&total);
-}
-
-TARGET static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
-  const __m512 a = _mm512_set1_ps(anchor), s = _mm512_set1_ps(scale);
-  lanes all = no_lanes(), legal = all;
-  for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
-    uint64_t m = tsl__logits_bits64(mask, i, n), exist = existing(i, n);
-    __m512 w[4];
-    for (int j = 0; j < 4; j++) w[j] = exps(arguments(load_group(x + i, j, exist), a, s));
-    add_quad(&all, w);
-    if (!m) continue;
-    for (int j = 0; j < 4; j++) w[j] = _mm512_maskz_mov_ps((__mmask16)(m >> (16 * j)), w[j]);
-    add_quad(&legal, w);
-  }
-  return (tsl__logits_mass){fold(&all), fold(&legal)};
-}
-
-TARGET static tsl__logits_moments moments(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
-  const __m512 a = _mm512_set1_ps(anchor), s = _mm512_set1_ps(scale), zero = _mm512_setzero_ps();
-  lanes mass = no_lanes(), moment = mass;
-  for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
-    uint64_t m = tsl__logits_bits64(mask, i, n);
-    if (!m) continue;
-    __m512 w[4], t[4];
-    for (int j = 0; j < 4; j++) {
-      __m512 d = arguments(load_group(x + i, j, m), a, s);
-      w[j] = exps(d);
-      t[j] = _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(w[j], zero, _CMP_GT_OQ), w[j], d);
-    }
-    add_quad(&mass, w);
-    add_quad(&moment, t);
-  }
-  return (tsl__logits_moments){fold(&mass), fold(&moment)};
-}
-
-TARGET static tsl__logits_spread spread(const float *x, const uint32_t *mask, size_t n, float anchor) {
-  const __m512 a = _mm512_set1_ps(anchor), lowest = _mm512_set1_ps(-FLT_MAX), highest = _mm512_set1_ps(FLT_MAX);
-  lanes count = no_lanes(), total = count, square = count;
-  for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
-    uint64_t m = tsl__logits_bits64(mask, i, n);
-    if (!m) continue;
-    __m512 c[4], d[4], q[4];
-    for (int j = 0; j < 4; j++) {
-      __m512 v = load_group(x + i, j, m);
-      __mmask16 finite = _mm512_cmp_ps_mask(v, lowest, _CMP_GE_OQ);
-      finite = _mm512_mask_cmp_ps_mask(finite, v, highest, _CMP_LE_OQ);
-      c[j] = _mm512_maskz_mov_ps(finite, _mm512_set1_ps(1.0f));
-      d[j] = _mm512_maskz_sub_ps(finite, v, a);
-      q[j] = _mm512_mul_ps(d[j], d[j]);
-    }
-    add_quad(&count, c);
-    add_quad(&total, d);
-    add_quad(&square, q);
-  }
-  return (tsl__logits_spread){fold(&count), fold(&total), fold(&square)};
-}
-
-const tsl__logits_kernels tsl__logits_avx512 = {"avx512", apply32, apply16, or_words, andnot_words, count_words, list,  peak,
-                                                above,    gather,  weigh,   sum,      sum_both,     moments,     spread};
+const tsl__logits_kernels tsl__logits_avx512 = TSL__LOGITS_TABLE("avx512");
 #else
 typedef int tsl__logits_avx512_not_built; /* ISO C wants a declaration in every file */
 #endif

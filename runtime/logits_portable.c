@@ -93,8 +93,8 @@ typedef struct lanes {
 /* Add 64 terms: each lane's four in float first. */
 static void add_quad(lanes *to, const float terms[TSL__LOGITS_QUAD]) {
   for (size_t l = 0; l < TSL__LOGITS_LANES; l++) {
-    float low = terms[l] + terms[l + 16], high = terms[l + 32] + terms[l + 48];
-    to->lane[l] += (double)(low + high);
+    float low = terms[l] + terms[l + 16], high = terms[l + 32] + terms[l + 48], term = low + high;
+    to->lane[l] += (double)term;
   }
 }
 
@@ -114,16 +114,26 @@ static double sum_terms(const float *x, const uint32_t *mask, size_t n, float an
 }
 
 static float moment_of(float x, float anchor, float scale) {
-  float d = tsl__logits_argument(x, anchor, scale), w = tsl__logits_exp(d);
+  float d = tsl__logits_argument(x, anchor, scale), w = tsl__logits_exp2(d);
   return w > 0 ? w * d : 0.0f;
 }
 static bool is_finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
 static float one_of(float x, float anchor, float scale) { return (void)anchor, (void)scale, is_finite(x) ? 1.0f : 0.0f; }
 static float distance_of(float x, float anchor, float scale) { return (void)scale, is_finite(x) ? x - anchor : 0.0f; }
-static float square_of(float x, float anchor, float scale) { return (void)scale, is_finite(x) ? (x - anchor) * (x - anchor) : 0.0f; }
+static float square_of(float x, float anchor, float scale) {
+  float d = distance_of(x, anchor, scale);
+  return d * d;
+}
 
 static double sum(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
   return sum_terms(x, mask, n, anchor, scale, tsl__logits_weight);
+}
+
+static tsl__logits_survey survey(const float *x, const uint32_t *mask, size_t n, float near, float scale) {
+  tsl__logits_peak p = peak(x, mask, n);
+  if (!tsl__logits_is_near(p.top, near, scale)) near = p.top;
+  bool finite = near >= -FLT_MAX && near <= FLT_MAX;
+  return (tsl__logits_survey){finite ? sum(x, mask, n, near, scale) : 0, near, p.top, p.nan};
 }
 
 static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
@@ -140,5 +150,26 @@ static tsl__logits_spread spread(const float *x, const uint32_t *mask, size_t n,
                               sum_terms(x, mask, n, anchor, 0, square_of)};
 }
 
-const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, or_words, andnot_words, count_words, list,  peak,
-                                                  above,      gather,  weigh,   sum,      sum_both,     moments,     spread};
+static void ladder(const float *x, const float *by, const uint32_t *mask, size_t n, float anchor, float scale,
+                   const float floors[TSL__LOGITS_RUNGS], double sums[TSL__LOGITS_RUNGS]) {
+  for (size_t r = 0; r < TSL__LOGITS_RUNGS; r++) {
+    lanes total = {{0}};
+    for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
+      float terms[TSL__LOGITS_QUAD] = {0};
+      for (size_t j = i; j < n && j < i + TSL__LOGITS_QUAD; j++)
+        if (has(mask, j) && by[j] >= floors[r]) terms[j - i] = tsl__logits_weight(x[j], anchor, scale);
+      add_quad(&total, terms);
+    }
+    sums[r] = tsl__logits_fold(total.lane);
+  }
+}
+
+static void distances(const float *x, size_t n, float anchor, float scale, float middle, float *out) {
+  for (size_t i = 0; i < n; i++) {
+    float d = tsl__logits_argument(x[i], anchor, scale) - middle;
+    out[i] = -fabsf(d);
+  }
+}
+
+const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, or_words, andnot_words, count_words, list,   peak,     above,
+                                                  gather,     weigh,   sum,     survey,   sum_both,     moments,     spread, ladder,   distances};

@@ -160,7 +160,7 @@ void tsl_sampler_free(tsl_sampler *sampler) {
   tsl__vec_free(&a, &sampler->eog);
   tsl__vec_free(&a, &sampler->breakers);
   tsl__vec_free(&a, &sampler->bias);
-  tsl__vec_free(&a, &sampler->mask);
+  tsl__vec_free(&a, &sampler->surprises);
   tsl__vec_free(&a, &sampler->tokens);
   tsl__repeats_free(&sampler->repeats, &a);
   tsl__history_free(&sampler->history, &a);
@@ -170,9 +170,23 @@ void tsl_sampler_free(tsl_sampler *sampler) {
 
 /* ---- the text so far ------------------------------------------------------------------------------------------ */
 
+/* The history and mirostat's bounds move together. False, and no change, when out of memory. */
+static bool add(tsl_sampler *s, tsl_token token) {
+  if (s->options.mirostat_tau > 0 && !tsl__vec_reserve(&s->alloc, &s->surprises, 1)) return false;
+  if (!tsl__history_add(&s->history, &s->alloc, token)) return false;
+  if (s->options.mirostat_tau > 0) s->surprises.at[s->surprises.n++] = s->undrawn;
+  s->undrawn = s->surprise;
+  return true;
+}
+
+static void drop(tsl_sampler *s) {
+  tsl__history_drop(&s->history);
+  if (s->surprises.n) s->undrawn = s->surprise = s->surprises.at[--s->surprises.n];
+}
+
 tsl_status tsl_sampler_accept(tsl_sampler *sampler, tsl_token token) {
   if (!sampler) return TSL_ERR_ARGUMENT;
-  return tsl__history_add(&sampler->history, &sampler->alloc, token) ? TSL_OK : TSL_ERR_NO_MEMORY;
+  return add(sampler, token) ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
 tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, size_t count) {
@@ -180,8 +194,8 @@ tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, siz
   tsl__history *h = &sampler->history;
   if (h->tokens.n > h->prompt) return TSL_ERR_STATE;
   for (size_t i = 0; i < count; i++)
-    if (!tsl__history_add(h, &sampler->alloc, tokens[i])) {
-      for (; i; i--) tsl__history_drop(h);
+    if (!add(sampler, tokens[i])) {
+      for (; i; i--) drop(sampler);
       return TSL_ERR_NO_MEMORY;
     }
   h->prompt = h->tokens.n;
@@ -191,26 +205,55 @@ tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, siz
 tsl_status tsl_sampler_rollback(tsl_sampler *sampler, size_t count) {
   if (!sampler) return TSL_ERR_ARGUMENT;
   if (count > sampler->history.tokens.n - sampler->history.prompt) return TSL_ERR_STATE;
-  for (; count; count--) tsl__history_drop(&sampler->history);
+  for (; count; count--) drop(sampler);
   return TSL_OK;
 }
 
 void tsl_sampler_restart(tsl_sampler *sampler) {
   tsl__history_clear(&sampler->history);
-  sampler->surprise = 2 * (double)sampler->options.mirostat_tau;
+  sampler->surprises.n = 0;
+  sampler->undrawn = sampler->surprise = 2 * (double)sampler->options.mirostat_tau;
+}
+
+/* ---- forks ---------------------------------------------------------------------------------------------------- */
+
+static bool copy_bytes(void *to, const void *from, size_t bytes) {
+  if (bytes) memcpy(to, from, bytes);
+  return true;
+}
+
+/* Into an empty vector; false when out of memory. */
+#define COPY(a, from, to) \
+  (tsl__vec_reserve((a), (to), (from)->n) && copy_bytes((to)->at, (from)->at, ((to)->n = (from)->n) * sizeof *(from)->at))
+
+/* What options and text made of the sampler; scratch memory is left out. */
+static bool copy_state(const tsl_sampler *from, tsl_sampler *to) {
+  const tsl_allocator *a = &to->alloc;
+  to->surprise = from->surprise;
+  to->undrawn = from->undrawn;
+  return COPY(a, &from->allowed, &to->allowed) && COPY(a, &from->banned, &to->banned) && COPY(a, &from->eog, &to->eog) &&
+         COPY(a, &from->breakers, &to->breakers) && COPY(a, &from->bias, &to->bias) && COPY(a, &from->surprises, &to->surprises) &&
+         tsl__history_copy(&from->history, a, &to->history);
+}
+
+tsl_status tsl_sampler_fork(const tsl_sampler *sampler, uint64_t seed, tsl_sampler **out) {
+  if (!out) return TSL_ERR_ARGUMENT;
+  *out = NULL;
+  if (!sampler) return TSL_ERR_ARGUMENT;
+  tsl_sampler *s = tsl__alloc_zero(&sampler->alloc, sizeof *s);
+  if (!s) return TSL_ERR_NO_MEMORY;
+  s->alloc = sampler->alloc;
+  s->options = sampler->options;
+  s->options.seed = seed;
+  memcpy(s->stages, sampler->stages, sizeof s->stages);
+  s->stage_count = sampler->stage_count;
+  tsl__candidates_init(&s->candidates, &s->alloc);
+  if (copy_state(sampler, s)) *out = s;
+  else tsl_sampler_free(s);
+  return *out ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
 /* ---- bans ----------------------------------------------------------------------------------------------------- */
-
-uint32_t *tsl__sampler_own_mask(tsl_sampler *s, const uint32_t *mask, size_t width) {
-  size_t words = (width + 31) / 32;
-  if (mask && mask == s->mask.at) return s->mask.at; /* it is a copy already */
-  if (s->mask.cap < words && !tsl__vec_reserve(&s->alloc, &s->mask, words)) return NULL;
-  if (mask) memcpy(s->mask.at, mask, words * sizeof *mask);
-  else memset(s->mask.at, 0xff, words * sizeof *mask);
-  if (width % 32) s->mask.at[words - 1] &= (1u << (width % 32)) - 1;
-  return s->mask.at;
-}
 
 static void clear(uint32_t *mask, tsl_token t) { mask[t >> 5] &= ~(1u << (t & 31)); }
 static void set(uint32_t *mask, tsl_token t) { mask[t >> 5] |= 1u << (t & 31); }
@@ -255,7 +298,7 @@ static bool apply_bans(tsl_sampler *s, const uint32_t **mask, size_t width) {
   const tsl_sampler_options *o = &s->options;
   size_t n = s->history.tokens.n - s->history.prompt;
   if (*mask && !bans_now(s)) return true;
-  uint32_t *own = tsl__sampler_own_mask(s, *mask, width);
+  uint32_t *own = tsl__candidates_own_mask(&s->candidates, *mask, width);
   s->tokens.n = 0;
   if (!own || !tsl__vec_reserve(&s->alloc, &s->tokens, s->allowed.n + s->eog.n)) return false;
   *mask = own;
@@ -310,7 +353,7 @@ static bool find_changed(tsl_sampler *s) {
 static bool move_changed(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   if (!c->wide || !s->tokens.n) return true;
-  uint32_t *mask = tsl__sampler_own_mask(s, c->mask, c->width);
+  uint32_t *mask = tsl__candidates_own_mask(c, c->mask, c->width);
   if (!mask || !tsl__candidates_reserve(c, s->tokens.n)) return false;
   for (size_t i = 0; i < s->tokens.n && s->tokens.at[i] < c->width; i++) {
     tsl_token t = s->tokens.at[i];
@@ -325,6 +368,36 @@ static bool move_changed(tsl_sampler *s) {
 
 /* ---- a step --------------------------------------------------------------------------------------------------- */
 
+/* The scale at which the first sum over all candidates will be wanted, so that the survey can make it; NaN if a cut-off comes first that wants none, or
+ * the entropy is asked for, which is another sum. */
+static float first_sum(const tsl_sampler *s, size_t width) {
+  const tsl_sampler_options *o = &s->options;
+  float scale = 1;
+  for (uint32_t i = 0; i < s->stage_count; i++) {
+    switch (s->stages[i]) {
+    case TSL_STAGE_BIAS:
+    case TSL_STAGE_PENALTIES:
+    case TSL_STAGE_DRY: break;
+    case TSL_STAGE_TEMPERATURE:
+      if (o->temperature == 0 || o->dynamic_range > 0) return NAN;
+      scale = tsl__cooler(scale, (double)o->temperature);
+      break;
+    case TSL_STAGE_TOP_K:
+      if (o->top_k < width) return NAN;
+      break;
+    case TSL_STAGE_TOP_P:
+    case TSL_STAGE_EPSILON:
+    case TSL_STAGE_XTC:
+    case TSL_STAGE_MIROSTAT: return scale;
+    case TSL_STAGE_TOP_N_SIGMA:
+    case TSL_STAGE_MIN_P:
+    case TSL_STAGE_TYPICAL_P:
+    case TSL_STAGE_ETA: return NAN;
+    }
+  }
+  return scale;
+}
+
 /* Bans, candidates, survey. */
 static tsl_status begin(tsl_sampler *s, const float *logits, size_t width, const uint32_t *mask, uint32_t *allowed) {
   const uint32_t *left = mask;
@@ -333,7 +406,7 @@ static tsl_status begin(tsl_sampler *s, const float *logits, size_t width, const
   if (!mask) *allowed = (uint32_t)width;
   else *allowed = (uint32_t)(left == mask && !s->candidates.wide ? s->candidates.n : tsl_mask_count(mask, width));
   if (!find_changed(s) || !move_changed(s)) return TSL_ERR_NO_MEMORY;
-  return tsl__candidates_survey(&s->candidates);
+  return tsl__candidates_survey(&s->candidates, first_sum(s, width));
 }
 
 static tsl_status run_stages(tsl_sampler *s) {
@@ -348,7 +421,7 @@ static void draw(tsl_sampler *s, tsl_draw *d) {
   d->token = tsl__candidates_pick(c, tsl__rng_uniform(s->options.seed, s->draws) * mass, &weight);
   d->probability = weight / mass;
   d->kept = (uint32_t)c->n;
-  if (c->wide) d->kept += (uint32_t)(c->mask == s->mask.at ? tsl_mask_count(c->mask, c->width) : d->allowed);
+  if (c->wide) d->kept += (uint32_t)(c->mask == c->own ? tsl_mask_count(c->mask, c->width) : d->allowed);
 }
 
 /* The error of the surprise moves its bound (Basu et al. 2021, algorithm 2). */

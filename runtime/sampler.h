@@ -11,8 +11,8 @@
  * Illegal   logits (outside the mask) may be anything. legal_mass counts a NaN there as no mass; a +inf takes all of it.
  * Accuracy  Probabilities are within 1e-5 (relative) of exact arithmetic on the float logits; typically 3e-7.
  * Same      tokens everywhere: weights and sums are the kernels' (logits.h), all else is doubles, in one order, with our own log and exp (fmath.h).
- * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: 14 allowed 0.3; all allowed: temperature 25, top-k 40 or min-p 8, top-p 30, all of them
- *           with a mask and penalties 10; legal_mass 21 more.
+ * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: 14 allowed 0.3; all allowed: temperature 17, top-k 40 or min-p 7, top-p 30, all of them
+ *           with a mask and penalties 10; legal_mass 20 more.
  * Tested by tests/test_sampler.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -34,8 +34,9 @@ struct tsl_sampler {
   TSL__VEC(tsl_token_bias) bias;             /* by token */
   uint64_t draws;                            /* successful ones so far: the counter of the generator */
   double surprise;                           /* mirostat's bound, in bits */
+  TSL__VEC(double) surprises;                /* with mirostat: what it was before each token accepted, of the prompt too, was drawn */
+  double undrawn;                            /* what it was before anything was drawn for the token to come */
   tsl__history history;
-  tsl__words mask;      /* of this step, if it differs from the caller's */
   tsl__words tokens;    /* scratch: tokens to be banned, or whose logits change */
   tsl__repeats repeats; /* DRY's, of this step */
   tsl__candidates candidates;
@@ -43,7 +44,10 @@ struct tsl_sampler {
 
 /* Run one stage on the candidates. NO_MEMORY, or LOGITS where a stage leaves no finite logit. */
 tsl_status tsl__sampler_stage(tsl_sampler *s, tsl_stage stage);
-/* The mask of this step as a copy that may be changed; the caller's if there is none yet. NULL when out of memory. */
-uint32_t *tsl__sampler_own_mask(tsl_sampler *s, const uint32_t *mask, size_t width);
+/* A scale divided by a temperature > 0; finite, as 0 * inf would be NaN for the peak. */
+static inline float tsl__cooler(float scale, double temperature) {
+  double cooler = (double)scale / temperature;
+  return cooler < (double)FLT_MAX ? (float)cooler : FLT_MAX;
+}
 
 #endif

@@ -61,6 +61,18 @@ void tsl__history_drop(tsl__history *h) {
 
 void tsl__history_clear(tsl__history *h) { h->tokens.n = h->seen.n = h->prompt = 0; }
 
+bool tsl__history_copy(const tsl__history *h, const tsl_allocator *a, tsl__history *to) {
+  /* As much room as there: a token that comes back into the window must find it. */
+  if (!tsl__vec_reserve(a, &to->tokens, h->tokens.n) || !tsl__vec_reserve(a, &to->seen, h->seen.cap)) return false;
+  if (h->tokens.n) memcpy(to->tokens.at, h->tokens.at, h->tokens.n * sizeof *h->tokens.at);
+  if (h->seen.n) memcpy(to->seen.at, h->seen.at, h->seen.n * sizeof *h->seen.at);
+  to->tokens.n = h->tokens.n;
+  to->seen.n = h->seen.n;
+  to->prompt = h->prompt;
+  to->window = h->window;
+  return true;
+}
+
 bool tsl__sorted_has(const uint32_t *at, size_t n, uint32_t x) {
   size_t low = 0, high = n;
   while (low < high) {

@@ -35,6 +35,8 @@ bool tsl__history_add(tsl__history *h, const tsl_allocator *a, tsl_token token);
 /* Take the last one away; there is one. */
 void tsl__history_drop(tsl__history *h);
 void tsl__history_clear(tsl__history *h);
+/* Into an empty one; false when out of memory (what is there is to be freed). */
+bool tsl__history_copy(const tsl__history *h, const tsl_allocator *a, tsl__history *to);
 
 /* The tokens that would complete a sequence of n tokens that occurred before, with doubles; false when out of memory. */
 bool tsl__history_ngrams(const tsl__history *h, const tsl_allocator *a, size_t n, tsl__words *tokens);

@@ -81,35 +81,24 @@ static tsl_status prolong_less(tsl_sampler *s) {
 
 /* ---- keeping -------------------------------------------------------------------------------------------------- */
 
-static bool at_least_key(const tsl__candidates *c, size_t i, const void *ctx) {
-  return tsl__rank_key(c->logit[i], c->id[i]) >= *(const uint64_t *)ctx;
-}
-static bool at_least_weight(const tsl__candidates *c, size_t i, const void *ctx) { return (double)c->weight[i] >= *(const double *)ctx; }
 static bool at_least_logit(const tsl__candidates *c, size_t i, const void *ctx) { return c->logit[i] >= *(const float *)ctx; }
 
-/* Of a list, keep the first ones in the ranking until the goal is reached. By mass: the weights are there. */
-static tsl_status keep_first(tsl__candidates *c, tsl__goal goal) {
-  if (!goal.by_mass && goal.count >= c->n) return TSL_OK;
-  if (!tsl__candidates_scratch(c, c->n)) return TSL_ERR_NO_MEMORY;
-  for (size_t i = 0; i < c->n; i++)
-    c->scratch[i] = (tsl__ranked){tsl__rank_key(c->logit[i], c->id[i]), goal.by_mass ? (double)c->weight[i] : 0};
-  uint64_t key = tsl__rank_select(c->scratch, c->n, goal);
-  tsl__candidates_filter(c, at_least_key, &key);
-  return TSL_OK;
+/* Keep the logits of at least `floor`; the largest one is. */
+static tsl_status keep_from(tsl__candidates *c, float floor) {
+  tsl_status status = tsl__candidates_narrow(c, floor);
+  if (status == TSL_OK) tsl__candidates_filter(c, at_least_logit, &floor);
+  return status;
 }
 
+/* The first one in the ranking. */
 static tsl_status keep_likeliest(tsl__candidates *c) {
-  if (!tsl__candidates_narrow(c, c->anchor)) return TSL_ERR_NO_MEMORY;
-  return keep_first(c, (tsl__goal){false, 1, 0});
+  tsl_status status = keep_from(c, c->anchor);
+  return status == TSL_OK ? tsl__candidates_keep(c, TSL__BY_LOGIT, 0, (tsl__goal){.count = 1}) : status;
 }
 
 /* Keep what weighs at least `bar`; the likeliest in any case. */
 static tsl_status keep_heavy(tsl__candidates *c, double bar) {
-  if (!(bar <= 1)) return keep_likeliest(c);
-  if (!tsl__candidates_narrow(c, tsl__candidates_level(c, tsl__log(bar)))) return TSL_ERR_NO_MEMORY;
-  tsl__candidates_list_mass(c);
-  tsl__candidates_filter(c, at_least_weight, &bar);
-  return TSL_OK;
+  return bar <= 1 ? keep_from(c, tsl__candidates_level(c, tsl__log(bar))) : keep_likeliest(c);
 }
 
 /* ---- temperature ---------------------------------------------------------------------------------------------- */
@@ -118,7 +107,7 @@ static tsl_status keep_heavy(tsl__candidates *c, double bar) {
 static double dynamic_temperature(const tsl_sampler *s) {
   const tsl_sampler_options *o = &s->options;
   tsl__logits_moments m = tsl__candidates_moments(&s->candidates);
-  double most = tsl__log(tsl__candidates_spread(&s->candidates).count), entropy = tsl__log(m.mass) - m.moment / m.mass;
+  double most = tsl__log(tsl__candidates_spread(&s->candidates).count), entropy = tsl__log(m.mass) - TSL__LN2 * m.moment / m.mass;
   double low = (double)o->temperature - (double)o->dynamic_range, high = (double)o->temperature + (double)o->dynamic_range;
   if (low < 0) low = 0;
   double share = most > 0 && entropy > 0 ? entropy / most : 0;
@@ -130,8 +119,7 @@ static tsl_status heat(tsl_sampler *s) {
   const tsl_sampler_options *o = &s->options;
   double t = o->dynamic_range > 0 ? dynamic_temperature(s) : (double)o->temperature;
   if (t == 0) return keep_likeliest(&s->candidates);
-  double scale = (double)s->candidates.scale / t;
-  s->candidates.scale = scale < (double)FLT_MAX ? (float)scale : FLT_MAX; /* a tiny temperature: 0 * inf would be NaN for the peak */
+  s->candidates.scale = tsl__cooler(s->candidates.scale, t);
   return TSL_OK;
 }
 
@@ -141,11 +129,13 @@ static tsl_status top_k(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   size_t k = s->options.top_k;
   if (k >= c->width) return TSL_OK;
-  if (c->wide) {
+  if (c->wide && k <= TSL__NARROW / 2) {
     float floor;
-    if (!tsl__candidates_floor(c, k, &floor) || !tsl__candidates_narrow(c, floor)) return TSL_ERR_NO_MEMORY;
+    if (!tsl__candidates_floor(c, k, &floor)) return TSL_ERR_NO_MEMORY;
+    tsl_status status = tsl__candidates_narrow(c, floor);
+    if (status != TSL_OK) return status;
   }
-  return keep_first(c, (tsl__goal){false, k, 0});
+  return tsl__candidates_keep(c, TSL__BY_LOGIT, 0, (tsl__goal){.count = k});
 }
 
 /* How far below the likeliest (in the exponent) to look for a set of large enough mass: mostly the first will do. */
@@ -154,14 +144,14 @@ static const double depths[] = {4, 8, 12, 16, 24, 1e30};
 
 static tsl_status top_p(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
-  double goal = (double)s->options.top_p * tsl__candidates_mass(c);
-  for (size_t i = 0; c->wide && i < DEPTHS; i++) {
+  double whole = tsl__candidates_mass(c), goal = (double)s->options.top_p * whole;
+  bool all = true;
+  for (size_t i = 0; c->wide && all && i < DEPTHS; i++) {
     tsl__candidates_ungather(c);
-    if (!tsl__candidates_gather(c, tsl__candidates_level(c, -depths[i]))) return TSL_ERR_NO_MEMORY;
-    if (tsl__candidates_list_mass(c) >= goal || i + 1 == DEPTHS) tsl__candidates_close(c);
+    if (!tsl__candidates_gather(c, tsl__candidates_level(c, -depths[i]), TSL__NARROW, &all)) return TSL_ERR_NO_MEMORY;
+    if (all && (tsl__candidates_list_mass(c) >= goal || i + 1 == DEPTHS)) tsl__candidates_close(c);
   }
-  tsl__candidates_list_mass(c);
-  return keep_first(c, (tsl__goal){true, 0, goal});
+  return tsl__candidates_keep(c, TSL__BY_LOGIT, 0, (tsl__goal){.by_mass = true, .mass = goal, .whole = whole});
 }
 
 static tsl_status min_p(tsl_sampler *s) { return keep_heavy(&s->candidates, (double)s->options.min_p); }
@@ -171,10 +161,7 @@ static tsl_status top_n_sigma(tsl_sampler *s) {
   tsl__logits_spread d = tsl__candidates_spread(c);
   double mean = d.sum / d.count, variance = d.square / d.count - mean * mean;
   double low = (double)c->anchor - (double)s->options.top_n_sigma * (variance > 0 ? sqrt(variance) : 0);
-  float floor = low > -(double)FLT_MAX ? (float)low : -FLT_MAX;
-  if (!tsl__candidates_narrow(c, floor)) return TSL_ERR_NO_MEMORY;
-  tsl__candidates_filter(c, at_least_logit, &floor);
-  return TSL_OK;
+  return keep_from(c, low > -(double)FLT_MAX ? (float)low : -FLT_MAX);
 }
 
 static tsl_status epsilon(tsl_sampler *s) {
@@ -183,57 +170,35 @@ static tsl_status epsilon(tsl_sampler *s) {
 
 static tsl_status eta(tsl_sampler *s) {
   tsl__logits_moments m = tsl__candidates_moments(&s->candidates);
-  double most = (double)s->options.eta, by_entropy = sqrt(most) * tsl__exp(m.moment / m.mass) / m.mass; /* exp(-entropy) */
+  double most = (double)s->options.eta, by_entropy = sqrt(most) * tsl__exp(TSL__LN2 * m.moment / m.mass) / m.mass; /* exp(-entropy) */
   return keep_heavy(&s->candidates, (most < by_entropy ? most : by_entropy) * m.mass);
 }
 
 /* ---- typical -------------------------------------------------------------------------------------------------- */
 
-/* -log p - entropy = middle - argument, `middle` being the mean argument. */
-typedef struct typical {
-  double middle;
-  uint64_t key; /* where the cut falls */
-} typical;
-
-static float distance_of(const tsl__candidates *c, size_t i, double middle) {
-  return (float)fabs(middle - (double)tsl__logits_argument(c->logit[i], c->anchor, c->scale));
-}
-
-static uint64_t typical_key(const tsl__candidates *c, size_t i, double middle) {
-  return tsl__rank_key(-distance_of(c, i, middle), c->id[i]); /* the nearest first, then the lowest id */
-}
-
-static bool is_typical(const tsl__candidates *c, size_t i, const void *ctx) {
-  const typical *t = ctx;
-  return typical_key(c, i, t->middle) >= t->key;
-}
-
-/* Mass of the entries that are at most so far from the middle. */
-static double mass_within(tsl__candidates *c, double middle, double reach) {
+/* Mass of the entries whose argument is at most so far from the middle; all in bits. */
+static double mass_within(tsl__candidates *c, float middle, double reach) {
   double mass = 0;
   tsl__candidates_list_mass(c);
   for (size_t i = 0; i < c->n; i++)
-    if ((double)distance_of(c, i, middle) <= reach) mass += (double)c->weight[i];
+    if (fabs((double)tsl__logits_argument(c->logit[i], c->anchor, c->scale) - (double)middle) <= reach) mass += (double)c->weight[i];
   return mass;
 }
 
+/* -log p - entropy = middle - argument, `middle` being the mean argument. */
 static tsl_status typical_p(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   tsl__logits_moments m = tsl__candidates_moments(c);
   double goal = (double)s->options.typical_p * m.mass;
-  typical t = {m.moment / m.mass, 0};
-  for (size_t i = 0; c->wide && i < DEPTHS; i++) {
-    double reach = depths[i] / 4;
+  float middle = (float)(m.moment / m.mass);
+  bool all = true;
+  for (size_t i = 0; c->wide && all && i < DEPTHS; i++) {
+    double reach = depths[i] / 3;
     tsl__candidates_ungather(c);
-    if (!tsl__candidates_gather(c, tsl__candidates_level(c, t.middle - reach))) return TSL_ERR_NO_MEMORY;
-    if (i + 1 == DEPTHS || mass_within(c, t.middle, reach) >= goal) tsl__candidates_close(c);
+    if (!tsl__candidates_gather(c, tsl__candidates_level(c, ((double)middle - reach) * TSL__LN2), TSL__NARROW, &all)) return TSL_ERR_NO_MEMORY;
+    if (all && (i + 1 == DEPTHS || mass_within(c, middle, reach) >= goal)) tsl__candidates_close(c);
   }
-  tsl__candidates_list_mass(c);
-  if (!tsl__candidates_scratch(c, c->n)) return TSL_ERR_NO_MEMORY;
-  for (size_t i = 0; i < c->n; i++) c->scratch[i] = (tsl__ranked){typical_key(c, i, t.middle), (double)c->weight[i]};
-  t.key = tsl__rank_select(c->scratch, c->n, (tsl__goal){true, 0, goal});
-  tsl__candidates_filter(c, is_typical, &t);
-  return tsl__candidates_anchor(c);
+  return tsl__candidates_keep(c, TSL__BY_DISTANCE, middle, (tsl__goal){.by_mass = true, .mass = goal, .whole = m.mass});
 }
 
 /* ---- exclude top choices -------------------------------------------------------------------------------------- */
@@ -262,9 +227,8 @@ static bool not_excluded(const tsl__candidates *c, size_t i, const void *ctx) {
 }
 
 /* The likely ones among the gathered leave the mask, but for the last. */
-static tsl_status exclude_from_mask(tsl_sampler *s, const likely *l) {
-  tsl__candidates *c = &s->candidates;
-  uint32_t *mask = tsl__sampler_own_mask(s, c->mask, c->width);
+static tsl_status exclude_from_mask(tsl__candidates *c, const likely *l) {
+  uint32_t *mask = tsl__candidates_own_mask(c, c->mask, c->width);
   if (!mask) return TSL_ERR_NO_MEMORY;
   for (size_t i = c->n - c->gathered; i < c->n; i++)
     if (!not_excluded(c, i, l)) mask[c->id[i] >> 5] &= ~(1u << (c->id[i] & 31));
@@ -277,15 +241,16 @@ static tsl_status exclude_top(tsl_sampler *s) {
   if (!(tsl__rng_uniform_of(s->options.seed, s->draws, XTC_STREAM) < (double)s->options.xtc_probability)) return TSL_OK;
   double bar = (double)s->options.xtc_threshold * tsl__candidates_mass(c);
   if (bar > 1) return TSL_OK; /* not even the likeliest */
-  if (c->wide && !tsl__candidates_gather(c, tsl__candidates_level(c, bar > 0 ? tsl__log(bar) : -1e30))) return TSL_ERR_NO_MEMORY;
+  bool all; /* they are: as many as it takes */
+  if (!tsl__candidates_gather(c, tsl__candidates_level(c, bar > 0 ? tsl__log(bar) - 1e-4 : -1e30), SIZE_MAX, &all)) return TSL_ERR_NO_MEMORY;
   tsl__candidates_list_mass(c);
   likely l = find_likely(c, bar);
   tsl_status status = TSL_OK;
-  if (l.count >= 2 && c->wide) status = exclude_from_mask(s, &l);
+  if (l.count >= 2 && c->wide) status = exclude_from_mask(c, &l);
   tsl__candidates_ungather(c);
   if (status != TSL_OK || l.count < 2) return status;
   tsl__candidates_filter(c, not_excluded, &l);
-  return tsl__candidates_survey(c);
+  return tsl__candidates_survey(c, c->scale);
 }
 
 /* ---- mirostat ------------------------------------------------------------------------------------------------- */

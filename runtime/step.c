@@ -102,7 +102,7 @@ static uint32_t find_top(const float *logits, size_t width, const uint32_t *mask
 
 /* log of the sum of exp(logit), and the entropy. */
 static double log_sum(tsl__logits_moments m, float anchor, double *entropy) {
-  *entropy = tsl__log(m.mass) - m.moment / m.mass;
+  *entropy = tsl__log(m.mass) - TSL__LN2 * m.moment / m.mass;
   return (double)anchor + tsl__log(m.mass);
 }
 

@@ -70,4 +70,7 @@ static inline uint64_t tsl_test_random(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
+/* 0 <= x < 1 */
+static inline double tsl_test_uniform(uint64_t *state) { return (double)(tsl_test_random(state) >> 11) * 0x1p-53; }
+
 #endif

@@ -12,6 +12,7 @@
 #include "runtime/rng.h"
 #include "runtime/sampler.h"
 #include "tests/check.h"
+#include "tests/failing.h"
 
 #define WIDEST 262144u
 #define HISTORY 120u
@@ -22,7 +23,6 @@ static uint32_t mask[WIDEST / 32];
 static tsl_token history[HISTORY];
 static size_t history_length;
 
-static double uniform(uint64_t *seed) { return (double)(tsl_test_random(seed) >> 11) * 0x1p-53; }
 static uint64_t below(uint64_t *seed, uint64_t n) { return tsl_test_random(seed) % n; }
 static bool open_at(size_t i) { return (mask[i >> 5] >> (i & 31)) & 1u; }
 
@@ -270,7 +270,7 @@ static void fill(uint64_t *seed, size_t width) {
   memset(mask, 0, sizeof mask);
   for (size_t i = 0; i < width; i++) {
     double bell = -6;
-    for (int j = 0; j < 12; j++) bell += uniform(seed);
+    for (int j = 0; j < 12; j++) bell += tsl_test_uniform(seed);
     logits[i] = shape == 0   ? (float)below(seed, 6) * 0.75f
                 : shape == 1 ? (float)(below(seed, 300) ? bell - 12 : bell * 2)
                 : shape == 2 ? (below(seed, 9) ? (float)bell * 3 : -INFINITY)
@@ -298,16 +298,16 @@ static void ask_for(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t wid
     o->bias = l->bias;
     o->bias_count = (uint32_t)(1 + below(seed, width < 12 ? width : 12));
     for (uint32_t i = 0; i < o->bias_count; i++)
-      l->bias[i] = (tsl_token_bias){(tsl_token)(width - 1 - i * (width / 12 > 0 ? width / 12 : 1)), (float)(uniform(seed) * 8 - 3)};
+      l->bias[i] = (tsl_token_bias){(tsl_token)(width - 1 - i * (width / 12 > 0 ? width / 12 : 1)), (float)(tsl_test_uniform(seed) * 8 - 3)};
     break;
   case TSL_STAGE_PENALTIES:
-    o->repetition_penalty = below(seed, 3) ? 1 + (float)uniform(seed) : 0;
-    o->frequency_penalty = (float)uniform(seed) * 0.5f;
-    o->presence_penalty = (float)uniform(seed) - 0.3f;
+    o->repetition_penalty = below(seed, 3) ? 1 + (float)tsl_test_uniform(seed) : 0;
+    o->frequency_penalty = (float)tsl_test_uniform(seed) * 0.5f;
+    o->presence_penalty = (float)tsl_test_uniform(seed) - 0.3f;
     o->penalty_window = below(seed, 2) ? (uint32_t)(1 + below(seed, 64)) : 0;
     break;
   case TSL_STAGE_DRY:
-    o->dry_multiplier = 0.5f + (float)uniform(seed);
+    o->dry_multiplier = 0.5f + (float)tsl_test_uniform(seed);
     o->dry_base = below(seed, 2) ? 1.2f : 0;
     o->dry_allowed = (uint32_t)below(seed, 4);
     o->dry_window = below(seed, 2) ? (uint32_t)(1 + below(seed, 100)) : 0;
@@ -316,21 +316,21 @@ static void ask_for(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t wid
     for (int i = 0; i < 2; i++) l->breakers[i] = history[below(seed, HISTORY)];
     break;
   case TSL_STAGE_TEMPERATURE:
-    o->temperature = below(seed, 12) ? 0.3f + (float)uniform(seed) * 1.7f : 0;
+    o->temperature = below(seed, 12) ? 0.3f + (float)tsl_test_uniform(seed) * 1.7f : 0;
     if (below(seed, 3) == 0 && o->temperature > 0)
-      o->dynamic_range = 0.25f, o->dynamic_exponent = below(seed, 2) ? 0 : 0.5f + (float)uniform(seed);
+      o->dynamic_range = 0.25f, o->dynamic_exponent = below(seed, 2) ? 0 : 0.5f + (float)tsl_test_uniform(seed);
     break;
-  case TSL_STAGE_TOP_N_SIGMA: o->top_n_sigma = 0.3f + 3 * (float)uniform(seed); break;
+  case TSL_STAGE_TOP_N_SIGMA: o->top_n_sigma = 0.3f + 3 * (float)tsl_test_uniform(seed); break;
   case TSL_STAGE_TOP_K: o->top_k = (uint32_t)(1 + below(seed, below(seed, 2) ? 60 : width)); break;
-  case TSL_STAGE_TOP_P: o->top_p = 0.05f + 0.94f * (float)uniform(seed); break;
-  case TSL_STAGE_MIN_P: o->min_p = 0.3f * (float)uniform(seed) + 0.001f; break;
-  case TSL_STAGE_TYPICAL_P: o->typical_p = 0.05f + 0.9f * (float)uniform(seed); break;
-  case TSL_STAGE_EPSILON: o->epsilon = below(seed, 2) ? 0.02f * (float)uniform(seed) + 1e-5f : 0.9f; break;
-  case TSL_STAGE_ETA: o->eta = 0.1f * (float)uniform(seed) + 1e-5f; break;
+  case TSL_STAGE_TOP_P: o->top_p = 0.05f + 0.94f * (float)tsl_test_uniform(seed); break;
+  case TSL_STAGE_MIN_P: o->min_p = 0.3f * (float)tsl_test_uniform(seed) + 0.001f; break;
+  case TSL_STAGE_TYPICAL_P: o->typical_p = 0.05f + 0.9f * (float)tsl_test_uniform(seed); break;
+  case TSL_STAGE_EPSILON: o->epsilon = below(seed, 2) ? 0.02f * (float)tsl_test_uniform(seed) + 1e-5f : 0.9f; break;
+  case TSL_STAGE_ETA: o->eta = 0.1f * (float)tsl_test_uniform(seed) + 1e-5f; break;
   case TSL_STAGE_XTC:
-    o->xtc_probability = below(seed, 2) ? 1 : 0.5f, o->xtc_threshold = below(seed, 2) ? 0.1f * (float)uniform(seed) : 0.002f;
+    o->xtc_probability = below(seed, 2) ? 1 : 0.5f, o->xtc_threshold = below(seed, 2) ? 0.1f * (float)tsl_test_uniform(seed) : 0.002f;
     break;
-  case TSL_STAGE_MIROSTAT: o->mirostat_tau = 1 + 6 * (float)uniform(seed), o->mirostat_eta = below(seed, 2) ? 0 : 0.3f; break;
+  case TSL_STAGE_MIROSTAT: o->mirostat_tau = 1 + 6 * (float)tsl_test_uniform(seed), o->mirostat_eta = below(seed, 2) ? 0 : 0.3f; break;
   }
 }
 
@@ -571,6 +571,81 @@ static void rollback(void) {
   }
 }
 
+static tsl_draw draw_of(tsl_sampler *s, size_t width) {
+  tsl_draw d = {0};
+  CHECK(tsl_sampler_draw(s, logits, width, mask, &d) == TSL_OK);
+  return d;
+}
+
+/* Mirostat's bound goes back with the text, to the bit, also past draws that were not accepted; a failed draw leaves it. */
+static void mirostat_rollback(void) {
+  uint64_t seed = 110;
+  for (int round = 0; round < 40; round++) {
+    tsl_sampler *s;
+    double bounds[40];
+    fill(&seed, 500);
+    CHECK(tsl_sampler_new(&(tsl_sampler_options){.seed = (uint64_t)round, .temperature = 1, .mirostat_tau = 3, .mirostat_eta = 0.3f}, NULL, &s) ==
+          TSL_OK);
+    for (int i = 0; i < 3; i++) CHECK(tsl_sampler_prompt(s, &(tsl_token){7}, 1) == TSL_OK);
+    size_t n = 1 + below(&seed, 39);
+    for (size_t i = 0; i < n; i++) {
+      bounds[i] = s->surprise;
+      tsl_draw d = draw_of(s, 500);
+      if (below(&seed, 3) == 0) d = draw_of(s, 500); /* the first one was refused by somebody */
+      CHECK(s->surprise != bounds[i]);
+      CHECK(tsl_sampler_accept(s, d.token) == TSL_OK);
+    }
+    double last = s->surprise;
+    draw_of(s, 500);
+    CHECK(tsl_sampler_rollback(s, 0) == TSL_OK && tsl_sampler_rollback(s, n + 1) == TSL_ERR_STATE && s->surprise != last);
+    size_t back = 1 + below(&seed, n);
+    CHECK(tsl_sampler_rollback(s, back) == TSL_OK && s->surprise == bounds[n - back]);
+    uint32_t none[16] = {0};
+    tsl_draw d;
+    CHECK(tsl_sampler_draw(s, logits, 500, none, &d) == TSL_ERR_LOGITS && s->surprise == bounds[n - back]);
+    draw_of(s, 500);
+    CHECK(tsl_sampler_accept(s, 1) == TSL_OK && tsl_sampler_rollback(s, 1) == TSL_OK && s->surprise == bounds[n - back]);
+    tsl_sampler_restart(s);
+    CHECK(s->surprise == 6);
+    tsl_sampler_free(s);
+  }
+}
+
+/* A fork goes on as its parent would with the other seed, and each without the other; both roll back through what they share. */
+static void forks(void) {
+  uint64_t seed = 111;
+  for (int round = 0; round < 60; round++) {
+    lists l;
+    tsl_sampler_options o = {.seed = 3, .temperature = 0.9f, .no_repeat_ngram = 3};
+    fill(&seed, 400);
+    for (int i = 1; i <= TSL__STAGES; i++)
+      if (below(&seed, 2)) ask_for(&seed, &o, &l, 400, (tsl_stage)i);
+    ask_for_bans(&seed, &o, &l, 400);
+    tsl_sampler *a, *b, *fork;
+    CHECK(tsl_sampler_new(&o, NULL, &a) == TSL_OK);
+    o.seed = 99;
+    CHECK(tsl_sampler_new(&o, NULL, &b) == TSL_OK);
+    size_t prompt = below(&seed, history_length + 1);
+    CHECK(tsl_sampler_prompt(a, history, prompt) == TSL_OK && tsl_sampler_prompt(b, history, prompt) == TSL_OK);
+    for (size_t i = prompt; i < history_length; i++) CHECK(!tsl_sampler_accept(a, history[i]) && !tsl_sampler_accept(b, history[i]));
+    CHECK(tsl_sampler_fork(a, 99, &fork) == TSL_OK);
+    for (int i = 0; i < 30; i++) CHECK(tsl_sampler_accept(a, (tsl_token)below(&seed, 400)) == TSL_OK); /* b and the fork don't see it */
+    size_t back = below(&seed, history_length - prompt + 4); /* of those accepted here and before the fork */
+    for (int i = 0; i < 6; i++) {
+      tsl_draw x = {0}, y = {0};
+      if (i == 3) CHECK(tsl_sampler_rollback(b, back) == TSL_OK && tsl_sampler_rollback(fork, back) == TSL_OK);
+      tsl_status p = tsl_sampler_draw(b, logits, 400, mask, &x), q = tsl_sampler_draw(fork, logits, 400, mask, &y);
+      CHECK(p == q && x.token == y.token && x.probability == y.probability && x.kept == y.kept);
+      CHECK(!tsl_sampler_accept(b, x.token) && !tsl_sampler_accept(fork, x.token));
+    }
+    tsl_sampler_free(a);
+    tsl_sampler_free(b);
+    tsl_sampler_free(fork);
+  }
+  tsl_sampler *fork = NULL;
+  CHECK(tsl_sampler_fork(NULL, 1, &fork) == TSL_ERR_ARGUMENT && tsl_sampler_fork(NULL, 1, NULL) == TSL_ERR_ARGUMENT);
+}
+
 /* Mirostat settles near its target surprise. */
 static void mirostat_settles(void) {
   uint64_t seed = 107;
@@ -621,33 +696,18 @@ static void golden_penalty(void) {
 
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
-typedef struct failing {
-  long left; /* allocations until the failing one */
-  long held;
-} failing;
-
-static void *failing_reallocate(void *ctx, void *block, size_t old_size, size_t new_size) {
-  failing *f = ctx;
-  if (!new_size) {
-    f->held -= (long)old_size;
-    free(block);
-    return NULL;
-  }
-  if (f->left-- == 0) return NULL;
-  void *p = realloc(block, new_size);
-  if (p) f->held += (long)new_size - (long)old_size;
-  return p;
-}
-
 /* One text with every stage and ban; true if an allocation failed. */
 static bool try_all(const tsl_sampler_options *o, failing *f, size_t width) {
-  tsl_allocator a = {f, failing_reallocate};
+  tsl_allocator a = failing_allocator(f);
   tsl_sampler *s;
   tsl_status status = tsl_sampler_new(o, &a, &s);
   if (status == TSL_OK) status = tsl_sampler_prompt(s, history, history_length / 2);
   for (size_t i = history_length / 2; status == TSL_OK && i < history_length; i++) status = tsl_sampler_accept(s, history[i]);
   tsl_draw d;
-  if (status == TSL_OK) status = tsl_sampler_draw(s, logits, width, mask, &d);
+  tsl_sampler *fork = NULL;
+  if (status == TSL_OK) status = tsl_sampler_fork(s, 1, &fork);
+  if (status == TSL_OK) status = tsl_sampler_draw(fork, logits, width, mask, &d);
+  tsl_sampler_free(fork);
   CHECKF(status == TSL_OK || status == TSL_ERR_NO_MEMORY, "%s", tsl_status_name(status));
   tsl_sampler_free(s);
   CHECK(f->held == 0);
@@ -678,7 +738,7 @@ static void own_log_and_exp(void) {
   double worst_log = 0, worst_exp = 0;
   uint64_t seed = 108;
   for (int i = 0; i < 200000; i++) {
-    double x = ldexp(1 + uniform(&seed), (int)below(&seed, 600) - 300), y = uniform(&seed) * 1200 - 600;
+    double x = ldexp(1 + tsl_test_uniform(&seed), (int)below(&seed, 600) - 300), y = tsl_test_uniform(&seed) * 1200 - 600;
     double l = fabs(tsl__log(x) - (double)logl(x)) / fmax(1, fabs((double)logl(x)));
     double e = fabs(tsl__exp(y) / (double)expl(y) - 1);
     if (l > worst_log) worst_log = l;
@@ -697,6 +757,8 @@ int main(void) {
   RUN(conventional_order, "without a list of stages: the conventional order");
   RUN(levels_agree, "every vector level draws the same");
   RUN(rollback, "prompt, rollback, restart");
+  RUN(mirostat_rollback, "mirostat goes back with the text");
+  RUN(forks, "forks");
   RUN(every_allocation_fails, "every nth allocation fails, in every stage");
   RUN(mirostat_settles, "mirostat's surprise");
   return tsl_test_end();

@@ -12,14 +12,13 @@
 static float logits[WIDEST];
 static uint32_t mask[WIDEST / 32];
 
-static double uniform(uint64_t *seed) { return (double)(tsl_test_random(seed) >> 11) * 0x1p-53; }
 static bool open_at(size_t i) { return (mask[i >> 5] >> (i & 31)) & 1u; }
 
 static void fill(uint64_t *seed, size_t width, unsigned density) {
   memset(mask, 0, sizeof mask);
   for (size_t i = 0; i < width; i++) {
     double bell = -6;
-    for (int j = 0; j < 12; j++) bell += uniform(seed);
+    for (int j = 0; j < 12; j++) bell += tsl_test_uniform(seed);
     logits[i] = tsl_test_random(seed) % 10 ? (float)bell * 3 : -INFINITY;
     if (tsl_test_random(seed) % 16 < density) mask[i >> 5] |= 1u << (i & 31);
   }
