@@ -5,12 +5,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "json_out.h"
+#include "place.h"
 #include "trace.h"
 
 typedef struct settings {
   uint64_t count;
   uint64_t beam; /* width; 0: texts are drawn */
   bool raw;
+  bool events;
   bool stats;
   float below; /* steps with less legal mass are listed */
   const char *trace; /* file to write a page to that shows the text's steps, or NULL */
@@ -19,6 +22,7 @@ typedef struct settings {
 static bool set_count(void *to, const char *value) { return cli_number(value, 1, UINT32_MAX, &((settings *)to)->count); }
 static bool set_beam(void *to, const char *value) { return cli_number(value, 1, 65536, &((settings *)to)->beam); }
 static bool set_raw(void *to, const char *value) { return (void)value, ((settings *)to)->raw = true; }
+static bool set_events(void *to, const char *value) { return (void)value, ((settings *)to)->events = true; }
 static bool set_stats(void *to, const char *value) { return (void)value, ((settings *)to)->stats = true; }
 static bool set_trace(void *to, const char *value) { return ((settings *)to)->trace = value, *value != 0; }
 static bool set_below(void *to, const char *value) { return cli_real(value, 0, 1, &((settings *)to)->below); }
@@ -29,6 +33,7 @@ static const cli_option table[] = {
     {"--stats", NULL, "say on stderr where the grammar fought the model: steps with little probability on allowed tokens", set_stats},
     {"--stats-below", "P", "with --stats: list steps where less than P of it was allowed, 0 to 1 (default 0.01)", set_below},
     {"--trace", "F", "write a page to F that shows every step of the text (of one: -n 1); see turnstile trace", set_trace},
+    {"--events", NULL, "instead of each text its parts while it is written, a JSON line each: a value begins, more of a string, a value is whole", set_events},
     {"-0", NULL, "write the texts as they are, each followed by a NUL byte", set_raw},
 };
 
@@ -68,12 +73,18 @@ static void print_token(const generation *g, tsl_token token) {
 
 #define TAIL 30 /* bytes of the text that stand for a place */
 
-/* Where, how little, what was wanted, what was written, what the grammar expected. */
-static void say_step(const generation *g, const generation_step *step, size_t offset) {
+/* Where, how little, what was wanted, what was written, what the grammar expected. `where` is NULL where the text is no JSON. */
+static void say_step(const generation *g, const generation_step *step, size_t offset, const place *where) {
   size_t tail = offset < TAIL ? offset : TAIL;
   while (tail < offset && tail && ((uint8_t)g->text.at[offset - tail] & 0xc0) == 0x80) tail--; /* from a whole character on */
   fprintf(stderr, "  byte %zu, after ", offset);
   cli_print_quoted(stderr, g->text.at ? g->text.at + offset - tail : "", tail, TAIL);
+  size_t length;
+  const char *pointer = where ? place_pointer(where, &length) : NULL;
+  if (pointer) {
+    fputs(", at ", stderr);
+    cli_print_quoted(stderr, pointer, length, 200);
+  }
   fputs(": ", stderr);
   print_share(step->want.legal_mass);
   fputs(" allowed; wanted ", stderr);
@@ -104,41 +115,87 @@ static void say_sums(const tsl_step_sums *sums, uint64_t listed) {
           sums->masked_entropy / (double)sums->steps);
 }
 
+/* ---- events --------------------------------------------------------------------------------------------------- */
+
+/* {"event": "text", "pointer": "/name", "text": "Al"}: one line. */
+static void print_event(void *ctx, const tsl_event *e) {
+  static const char *const kinds[] = {"", "begin", "text", "end"};
+  static const char *const values[] = {"", "object", "array", "string", "number", "true", "false", "null"};
+  (void)ctx;
+  printf("{\"event\": \"%s\", \"value\": \"%s\", \"pointer\": ", kinds[e->kind], values[e->value]);
+  json_out_string(e->pointer, e->pointer_length);
+  if (e->text_length) {
+    fputs(", \"text\": ", stdout);
+    json_out_string(e->text, e->text_length);
+  }
+  puts("}");
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+/* What follows a text while it is written; each may be NULL. */
+typedef struct followers {
+  place *where;
+  tsl_events *events;
+} followers;
+
 /* One text. */
-static generation_result write_text(generation *g, const settings *o) {
+static generation_result write_text(generation *g, const settings *o, const followers *f) {
   tsl_step_sums sums = {0};
   generation_step step;
   generation_result result;
   uint64_t listed = 0;
   size_t before = 0;
+  tsl_error error = {.status = TSL_OK};
   generation_restart(g);
+  if (f->where) place_restart(f->where);
+  if (f->events) tsl_events_reset(f->events);
   do {
     result = generation_next(g, &step);
     if (o->stats && step.want.allowed) { /* measured: a token was drawn, the end included */
       tsl_step_add(&sums, &step.want);
-      if (step.want.legal_mass < (double)o->below) say_step(g, &step, before), listed++;
+      if (step.want.legal_mass < (double)o->below) say_step(g, &step, before, f->where), listed++;
     }
+    size_t added = g->text.length - before;
+    if (f->where && added) place_read(f->where, g->text.at + before, added);
+    if (f->events && added && error.status == TSL_OK) tsl_events_feed(f->events, g->text.at + before, added, &error);
+    if (f->events && added) fflush(stdout);
     before = g->text.length;
   } while (result == GENERATION_MORE);
+  if (f->events && result == GENERATION_DONE && error.status == TSL_OK) tsl_events_end(f->events, &error);
+  if (error.status != TSL_OK) {
+    cli_complain("--events: %s", error.message);
+    return GENERATION_BAD;
+  }
   if (o->stats) say_sums(&sums, listed);
   return result;
 }
 
-/* ---- texts ---------------------------------------------------------------------------------------------------- */
-
-static int generate(generation *g, const settings *o, trace *record, bool json) {
+static int generate_texts(generation *g, const settings *o, trace *record, const followers *f, bool json) {
   int code = CLI_OK;
   for (uint64_t i = 0; i < o->count; i++) {
-    generation_result result = record ? trace_text(record, g) : write_text(g, o);
+    generation_result result = record ? trace_text(record, g) : write_text(g, o, f);
     if (record && result != GENERATION_BAD && !trace_write(record, o->trace, true)) return CLI_BAD;
     if (result == GENERATION_BAD) return CLI_BAD;
-    if (result == GENERATION_CUT) {
-      code = say_cut(g);
-      continue;
-    }
+    if (result == GENERATION_CUT) code = say_cut(g);
+    if (result == GENERATION_CUT || f->events) continue;
     if (o->raw) fwrite(g->text.length ? g->text.at : "", 1, g->text.length + 1, stdout); /* the NUL after the text included */
     else print_line(&g->text, json);
   }
+  return code;
+}
+
+static int generate(generation *g, const settings *o, trace *record, bool json) {
+  place where = {0};
+  followers f = {NULL, NULL};
+  bool ok = !o->events || tsl_events_new(print_event, NULL, NULL, &f.events) == TSL_OK;
+  if (ok && o->stats && json) {
+    ok = place_open(&where);
+    f.where = &where;
+  }
+  int code = ok ? generate_texts(g, o, record, &f, json) : cli_complain("out of memory");
+  tsl_events_free(f.events);
+  if (f.where) place_close(&where);
   return code;
 }
 
@@ -201,12 +258,14 @@ static int run(int argc, char **argv) {
       source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT), generation_options(&how), {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
   if (!cli_parse(&cli_generate, argc, argv, sets, 3, &arguments)) return CLI_BAD;
-  bool alone = o.trace && (o.count != 1 || o.beam || o.stats);
+  bool alone = o.trace && (o.count != 1 || o.beam || o.stats || o.events), bare = o.events && (o.beam || o.raw);
   int code = arguments.help         ? CLI_OK
              : arguments.rest_count ? cli_complain("generate: unexpected argument %s", arguments.rest[0])
-             : alone                ? cli_complain("generate: --trace shows one text that is drawn: without -n, --beam and --stats")
+             : alone                ? cli_complain("generate: --trace shows one text that is drawn: without -n, --beam, --stats and --events")
+             : bare                 ? cli_complain("generate: --events does not go with --beam and -0")
                                     : source_open(&s);
-  if (code == CLI_OK && !arguments.help) code = generate_all(&s, &how, &o);
+  if (code == CLI_OK && !arguments.help && o.events && s.kind != SOURCE_SCHEMA) code = cli_complain("generate: --events goes with --schema");
+  else if (code == CLI_OK && !arguments.help) code = generate_all(&s, &how, &o);
   source_close(&s);
   cli_arguments_free(&arguments);
   return code;
@@ -218,6 +277,7 @@ const cli_command cli_generate = {
     "\\n\n"
     "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws compact).\n"
     "--stats needs the model's opinion of all tokens, so it is slower, and the texts are others than without it.\n"
+    "--events writes {\"event\": \"begin\", \"text\" or \"end\", \"value\": \"string\", ..., \"pointer\": JSON pointer, \"text\": ...}, at once.\n"
     "--beam finds the same texts whatever the seed; it weighs all spellings that the grammar allows.\n"
     "A text ends when the model ends it, or when just enough tokens are left for its shortest completion.\n"
     "exit codes: 0 all texts are complete; 1 a text was cut, because even the shortest one needs more than --max-tokens (it is shown on\n"

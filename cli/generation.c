@@ -9,7 +9,9 @@
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
-generation_settings generation_defaults(void) { return (generation_settings){.sampler = {.temperature = 1, .top_p = 1}}; }
+generation_settings generation_defaults(void) {
+  return (generation_settings){.sampler = {.temperature = 1, .top_p = 1}, .wind_bias = 8};
+}
 
 static bool set_seed(void *to, const char *value) { return cli_number(value, 0, UINT64_MAX, &((generation_settings *)to)->sampler.seed); }
 static bool set_max(void *to, const char *value) { return cli_number(value, 1, 100000000, &((generation_settings *)to)->max_tokens); }
@@ -27,6 +29,11 @@ static bool set_top_k(void *to, const char *value) {
 
 static bool set_spelling(void *to, const char *value) { return (void)value, ((generation_settings *)to)->any_spelling = true; }
 
+static bool set_wind_down(void *to, const char *value) {
+  return cli_number(value, 0, 100000000, &((generation_settings *)to)->wind_down);
+}
+static bool set_wind_bias(void *to, const char *value) { return cli_real(value, 0, 1000, &((generation_settings *)to)->wind_bias); }
+
 static const cli_option table[] = {
     {"--seed", "N", "of the random numbers: equal seeds give equal texts (default 0)", set_seed},
     {"--max-tokens", "N", "of a text, 1 to 100000000; it is closed in time (default: 256 more than the shortest text has bytes)", set_max},
@@ -34,6 +41,8 @@ static const cli_option table[] = {
     {"--top-k", "K", "draw from the K most likely; 0 = all (default)", set_top_k},
     {"--top-p", "P", "draw from the most likely that make up P, 0 to 1 (default 1: all)", set_top_p},
     {"--min-p", "P", "draw from those at least P times as likely as the first, 0 to 1 (default 0: all)", set_min_p},
+    {"--wind-down", "N", "from N tokens left on tokens that close what is open get likelier, outside of strings; 0 = never (default)", set_wind_down},
+    {"--wind-bias", "B", "with --wind-down: by up to B, added to the logits, 0 to 1000 (default 8)", set_wind_bias},
     {"--any-spelling", NULL, "schema: exponents, \\uXXXX and long numbers too (default: only where nothing else is allowed)", set_spelling},
 };
 
@@ -59,6 +68,7 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   g->scratch = cli_allocate(words, sizeof *g->scratch);
   g->json = s->kind == SOURCE_SCHEMA && !settings->any_spelling;
   g->logits = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->logits);
+  g->biased = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->biased);
   g->model = ngram_new(s->vocab);
   tsl_status status = g->model ? tsl_matcher_new(s->grammar, NULL, &g->matcher) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) status = tsl_budget_new(s->grammar, NULL, &g->budget);
@@ -82,6 +92,7 @@ void generation_close(generation *g) {
   free(g->plain);
   free(g->scratch);
   free(g->logits);
+  free(g->biased);
   free(g->closing);
   cli_text_free(&g->text);
   *g = (generation){0};
@@ -150,9 +161,17 @@ static generation_result take_closing(generation *g, generation_step *step) {
 
 static bool mask_is_empty(const generation *g) { return tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab)) == 0; }
 
+/* The logits to draw from: near the end, if that is wanted, with closing made likelier. */
+static tsl_status wind_down(generation *g) {
+  uint64_t left = g->max_tokens - g->tokens;
+  memcpy(g->biased, g->logits, tsl_vocab_logits_width(g->vocab) * sizeof *g->biased);
+  if (left > g->settings->wind_down) return TSL_OK;
+  return tsl_budget_wind_down(g->budget, g->matcher, left, g->settings->wind_down, g->settings->wind_bias, g->biased);
+}
+
 /* Draw from g->plain and accept. */
 static tsl_status draw_once(generation *g, tsl_draw *d) {
-  tsl_status status = tsl_sampler_draw(g->sampler, g->logits, tsl_vocab_logits_width(g->vocab), g->plain, d);
+  tsl_status status = tsl_sampler_draw(g->sampler, g->biased, tsl_vocab_logits_width(g->vocab), g->plain, d);
   return status == TSL_OK ? tsl_matcher_accept(g->matcher, d->token) : status;
 }
 
@@ -177,7 +196,8 @@ static generation_result draw(generation *g, generation_step *step) {
   memcpy(g->plain, g->mask, tsl_vocab_mask_words(g->vocab) * sizeof *g->mask);
   if (g->json) plain_filter(&g->place, g->vocab, g->matcher, g->plain, g->scratch);
   ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->logits);
-  status = draw_once(g, &step->draw);
+  status = wind_down(g);
+  if (status == TSL_OK) status = draw_once(g, &step->draw);
   while (status == TSL_OK && g->json && astray(g, step->draw.token)) status = draw_once(g, &step->draw);
   if (status == TSL_OK && g->settings->score_all)
     status = tsl_step_measure(g->logits, width, g->mask, step->draw.token, GENERATION_TOP, step->top, NULL, &step->want);

@@ -27,11 +27,13 @@ typedef struct generation_settings {
   bool any_spelling;                       /* of JSON: see plain.h */
   void (*watch)(void *ctx, generation *g); /* NULL, or called at every step with g->mask, before a token is drawn */
   void *watch_ctx;
+  uint64_t wind_down;                      /* from so many tokens left on closing is made likelier; 0 = never */
+  float wind_bias;                         /* by up to so much, added to logits */
 } generation_settings;
 
 /* Temperature 1, all tokens. */
 generation_settings generation_defaults(void);
-/* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p, --any-spelling. */
+/* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p, --any-spelling, --wind-down, --wind-bias. */
 cli_options generation_options(generation_settings *settings);
 
 struct generation {
@@ -47,7 +49,8 @@ struct generation {
   uint32_t *scratch;
   bool json; /* the texts are JSON, to be spelled plainly */
   plain_state place;
-  float *logits;
+  float *logits; /* the model's */
+  float *biased; /* the same, closing made likelier */
   cli_text text;   /* so far */
   uint64_t tokens; /* so far */
   uint64_t max_tokens;

@@ -256,7 +256,54 @@ def generate_options():
     expect(2, ["generate", "--regex", "a", "--stats-below", "2"], err="--stats-below")
 
 
+def generate_events():
+    """The events of a text are its parts, in the order of writing: put together again they are the text that the same call writes without --events."""
+    for seed in range(6):
+        call = ["generate", "--schema", EXAMPLES / "person.json", "--seed", seed]
+        text, events = json.loads(expect(0, call)[0]), [json.loads(line) for line in expect(0, [*call, "--events"])[0].splitlines()]
+        strings, leaves, open_values = {}, {}, []
+        for event in events:
+            if event["event"] == "begin":
+                open_values.append((event["pointer"], event["value"]))
+            elif event["event"] == "text":
+                check(open_values[-1] == (event["pointer"], "string") and event["text"], "text belongs to the string that is open")
+                strings[event["pointer"]] = strings.get(event["pointer"], "") + event["text"]
+            else:
+                check(open_values.pop() == (event["pointer"], event["value"]), "the value that ends is the last one begun")
+                if event["value"] == "string":
+                    leaves[event["pointer"]] = strings.get(event["pointer"], "")
+                elif event["value"] not in ("object", "array"):
+                    leaves[event["pointer"]] = json.loads(event["text"] if event["value"] == "number" else event["value"])
+        check(not open_values, "every value ends")
+
+        def flat(value, pointer=""):
+            if isinstance(value, dict):
+                return {k: v for name, item in value.items() for k, v in flat(item, f"{pointer}/{name}").items()}
+            if isinstance(value, list):
+                return {k: v for i, item in enumerate(value) for k, v in flat(item, f"{pointer}/{i}").items()}
+            return {pointer: value}
+        check(flat(text) == leaves, "the events say what the text says")
+    for bad in (["--regex", "a", "--events"], ["--schema", EXAMPLES / "person.json", "--events", "--beam", "2"],
+                ["--schema", EXAMPLES / "person.json", "--events", "-0"]):
+        expect(2, ["generate", *bad], err="--events")
+
+
+def generate_wind_down():
+    """From --wind-down tokens left on closing gets likelier: lists end earlier, and never in the middle of a string."""
+    schema = files("list.json", {"type": "array", "items": {"type": "integer"}})
+    call = ["generate", "--schema", schema, "-n", "30", "--max-tokens", "200", "--temperature", "4", "--wind-bias", "200"]
+    lengths = {wind: len(expect(0, [*call, "--wind-down", wind])[0]) for wind in ("0", "200")}
+    check(lengths["200"] < 0.5 * lengths["0"], f"winding down shortens lists: {lengths}")
+    check(expect(0, [*call, "--wind-down", "200", "--wind-bias", "0"])[0] == expect(0, call)[0], "a bias of 0 changes nothing")
+    print(f"       bytes of 30 lists: {lengths['0']} without, {lengths['200']} with --wind-down 200")
+    expect(2, ["generate", "--regex", "a", "--wind-down", "-1"], err="--wind-down")
+    expect(2, ["generate", "--regex", "a", "--wind-bias", "x"], err="--wind-bias")
+
+
 def generate_stats():
+    schema = files("odd.json", {"type": "object", "properties": {"a": {"type": "array", "items": {"const": "qqqq"}, "minItems": 2}}, "required": ["a"]})
+    _, stderr = expect(0, ["generate", "--schema", schema, "--stats", "--temperature", "0"])
+    check(re.search(r'^  byte \d+, after ".*", at "/a/1": .* allowed', stderr.decode(), re.M), "in a JSON text the step's value is named by its pointer")
     # The model would never write qqqq: the grammar fights it, and the place is said.
     _, stderr = expect(0, ["generate", "--regex", "the qqqq", "--stats", "--temperature", "0"])
     lines = stderr.decode().splitlines()
@@ -384,7 +431,8 @@ def colours():
 PARTS = [(usage, "usage and --help"), (checks, "check: exit codes, offsets, what was expected"), (generate_schemas, "generate: schemas, judged by jsonschema"),
          (generate_regexes, "generate: regexes, judged by re"), (generate_grammars, "generate: example grammars"),
          (generate_options, "generate: seeds, limits, bad values"),
-         (generate_stats, "generate: where the grammar fights the model"), (vocabularies, "vocabularies from files"), (masks, "mask"),
+         (generate_stats, "generate: where the grammar fights the model"), (generate_events, "generate: events"),
+         (generate_wind_down, "generate: winding down"), (vocabularies, "vocabularies from files"), (masks, "mask"),
          (explanations, "explain"), (extraction, "extract"), (demonstration, "demo"), (colours, "colour only on a terminal")]
 
 
