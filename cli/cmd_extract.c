@@ -51,6 +51,7 @@ static int run(int argc, char **argv) {
   int code = CLI_OK;
   if (!arguments.help) {
     if (arguments.rest_count != 1) code = cli_complain("extract: one text is needed, a file or -, not %zu", arguments.rest_count);
+    else if (s.kind == SOURCE_ARTIFACT) code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
     else if (s.kind == SOURCE_GBNF) code = cli_complain("extract: a GBNF grammar has no captures; give --regex or --schema");
     else if (s.kind == SOURCE_REGEX && o.count) code = cli_complain("extract: --pointer goes with --schema");
     else code = source_open(&s);

@@ -80,7 +80,7 @@ typedef struct cli_command {
   int (*run)(int argc, char **argv);  /* argv[0] is the first argument after the name */
 } cli_command;
 
-extern const cli_command cli_check, cli_demo, cli_explain, cli_extract, cli_generate, cli_mask, cli_tools, cli_trace;
+extern const cli_command cli_check, cli_compile, cli_demo, cli_explain, cli_extract, cli_generate, cli_mask, cli_tools, cli_trace;
 
 /* What came of the arguments. */
 typedef struct cli_arguments {

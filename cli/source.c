@@ -24,6 +24,7 @@ static bool set_kind(source *s, source_kind kind, const char *from) {
 static bool set_schema(void *to, const char *value) { return set_kind(to, SOURCE_SCHEMA, value); }
 static bool set_regex(void *to, const char *value) { return set_kind(to, SOURCE_REGEX, value); }
 static bool set_grammar(void *to, const char *value) { return set_kind(to, SOURCE_GBNF, value); }
+static bool set_artifact(void *to, const char *value) { return set_kind(to, SOURCE_ARTIFACT, value); }
 static bool set_root(void *to, const char *value) { return ((source *)to)->root = value, *value != 0; }
 static bool set_vocab(void *to, const char *value) { return ((source *)to)->vocab_path = value, *value != 0; }
 static bool set_base(void *to, const char *value) { return ((source *)to)->schema.base_uri = value, *value != 0; }
@@ -102,6 +103,7 @@ static const cli_option table[] = {
     {"--schema", "F", "a JSON Schema file; one of --schema, --regex and --grammar must be given, once", set_schema},
     {"--regex", "R", "a regular expression, matching the whole text; one of --schema, --regex and --grammar", set_regex},
     {"--grammar", "F", "a GBNF file; one of --schema, --regex and --grammar", set_grammar},
+    {"--artifact", "F", "what turnstile compile wrote for the same vocabulary; instead of these three", set_artifact},
     {"--vocab", "F", "tokens of a model: tokenizer.json or a tiktoken file (default: the embedded vocabulary)", set_vocab},
     {"--order", "any|schema", "schema: order of object members, any or schema", set_order},
     {"--ws", "W", "schema: white space: any, compact, at-most:N or pretty[:INDENT]", set_whitespace},
@@ -197,6 +199,7 @@ static tsl_status open_vocab(source *s, tsl_error *error) {
 
 static tsl_status compile(source *s, tsl_error *error) {
   if (s->kind == SOURCE_REGEX) return tsl_grammar_regex(s->vocab, s->text.at, s->text.length, &s->regex, NULL, &s->grammar, error);
+  if (s->kind == SOURCE_ARTIFACT) return tsl_grammar_load(s->vocab, s->from, NULL, &s->grammar, error);
   if (s->kind == SOURCE_GBNF) return tsl_grammar_gbnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar, error);
   if (s->resolve_count) {
     s->schema.resolver = resolve;
@@ -207,15 +210,22 @@ static tsl_status compile(source *s, tsl_error *error) {
 
 int source_open(source *s) {
   tsl_error error = {0};
-  if (s->kind == SOURCE_NONE) return cli_complain("one of --schema, --regex and --grammar is needed; see --help");
+  if (s->kind == SOURCE_NONE) return cli_complain("one of --schema, --regex, --grammar and --artifact is needed; see --help");
   if (s->kind == SOURCE_REGEX) cli_text_add(&s->text, s->from, strlen(s->from));
-  else if (!cli_read(s->from, &s->text)) return CLI_BAD;
+  else if (s->kind != SOURCE_ARTIFACT && !cli_read(s->from, &s->text)) return CLI_BAD;
   if (open_vocab(s, &error) != TSL_OK) return cli_complain_error(s->vocab_path ? s->vocab_path : "embedded vocabulary", &error);
   double start = cli_now();
   tsl_status status = compile(s, &error);
   s->compile_us = cli_now() - start;
   free_documents(s);
   return status == TSL_OK ? CLI_OK : cli_complain_error(source_name(s), &error);
+}
+
+bool source_kept(const source *s, tsl_source *out) {
+  static const tsl_source_kind kinds[] = {[SOURCE_SCHEMA] = TSL_SOURCE_JSON_SCHEMA, [SOURCE_REGEX] = TSL_SOURCE_REGEX, [SOURCE_GBNF] = TSL_SOURCE_GBNF};
+  if (s->kind == SOURCE_ARTIFACT || s->kind == SOURCE_NONE) return false;
+  *out = (tsl_source){.kind = kinds[s->kind], .text = s->text.at, .length = s->text.length, .schema = &s->schema, .regex = &s->regex, .root = s->root};
+  return true;
 }
 
 position_ends source_ends(const source *s) {

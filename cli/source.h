@@ -1,6 +1,6 @@
 /* source.h - the grammar that a command works with: where it comes from and how it is compiled.
  *
- * All commands take the same options for it: one of --schema, --regex, --grammar, and what goes with them. --resolve URL=DIR answers references of
+ * All commands take the same options for it: one of --schema, --regex, --grammar, --artifact, and what goes with them. --resolve URL=DIR answers references of
  * a schema to other documents: a URI that starts with URL is read from the file DIR plus the rest of the URI.
  * Tested by tests/test_cli.py
  *
@@ -14,7 +14,7 @@
 
 #define SOURCE_MAX_RESOLVES 64 /* --resolve options of one call */
 
-typedef enum source_kind { SOURCE_NONE, SOURCE_SCHEMA, SOURCE_REGEX, SOURCE_GBNF } source_kind;
+typedef enum source_kind { SOURCE_NONE, SOURCE_SCHEMA, SOURCE_REGEX, SOURCE_GBNF, SOURCE_ARTIFACT } source_kind;
 
 typedef struct source_document source_document; /* a file that a reference led to */
 
@@ -41,6 +41,8 @@ cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace
 const char *source_name(const source *s);
 /* Read and compile. Returns CLI_OK, or CLI_BAD after saying why. */
 int source_open(source *s);
+/* What was compiled, to be kept in an artifact; points into `s`. False: it was an artifact. */
+bool source_kept(const source *s, tsl_source *out);
 /* How finished texts of this grammar may end: for position_follow. */
 position_ends source_ends(const source *s);
 void source_close(source *s);

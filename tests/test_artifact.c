@@ -121,7 +121,7 @@ static void one_file(tsl_vocab *v, const char *name, tsl_order order, uint64_t w
   tsl_source source = source_of(name, text, n, &schema);
   tsl_status status = tsl_grammar_compile(v, &source, &g, &error);
   CHECKF(status == TSL_OK || status == TSL_ERR_UNSUPPORTED, "%s: %s", name, error.message);
-  tsl_artifact_options options = {.max_states = 20000, .max_walk_steps = walk_steps, .source = &source};
+  tsl_artifact_options options = {.max_states = 5000, .max_walk_steps = walk_steps, .source = &source};
   tsl_grammar *loaded = g ? reload(v, g, &options, &info, name) : NULL;
   if (loaded) {
     follow(g, loaded, texts, steps, name);
@@ -139,15 +139,262 @@ static void shipped(void) {
   tsl_vocab *v = NULL;
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
   for (size_t i = 0; i < name_count; i++)
-    for (int k = 0; k < 4; k++) one_file(v, names[i], k & 1 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA, k & 2 ? 1 : 0, 3, 40);
+    for (int k = 0; k < 4; k++) one_file(v, names[i], k & 1 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA, k & 2 ? 1 : 3000000, 2, 40);
   printf("    %lu artifacts of %zu are complete, %lu states, %lu masks compared\n", complete_count, 4 * name_count, states_listed, masks_compared);
   tsl_vocab_release(v);
+}
+
+/* ---- files that are not sound ------------------------------------------------------------------------------------- */
+
+static const char tree[] = "{\"$defs\": {\"t\": {\"type\": \"object\", \"properties\": {\"name\": {\"type\": \"string\", \"maxLength\": 12}, \"kind\": {\"enum\": [\"leaf\", "
+                           "\"node\"]}, \"sub\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/t\"}}}, \"required\": [\"name\"], \"additionalProperties\": false}}, \"$ref\": "
+                           "\"#/$defs/t\"}";
+
+static tsl_vocab *small_vocab(const char *last) {
+  const char *tokens[] = {"{\"", "name", "\":", " \"", "\"", "leaf", "node", "kind", "sub", "[", "]", "}", "{", ",", "\",\"", "\\", "u00", "\xC3", "\xA9", "a", "bc", last};
+  uint8_t bytes[1024], special[400] = {0};
+  uint32_t offsets[401], n = 0, count = 0;
+  for (; count < 256; count++) offsets[count] = n, bytes[n++] = (uint8_t)count;
+  for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+    offsets[count++] = n;
+    memcpy(bytes + n, tokens[i], strlen(tokens[i]));
+    n += (uint32_t)strlen(tokens[i]);
+  }
+  offsets[count] = n;
+  special[count - 1] = 1;
+  const tsl_token eog = count - 1;
+  const tsl_vocab_desc d = {bytes, offsets, count, count + 40, special, &eog, 1};
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_new(&d, NULL, &v, NULL) == TSL_OK);
+  return v;
+}
+
+static tsl_artifact *artifact_of(tsl_vocab *v, const char *schema, uint64_t walk_steps) {
+  tsl_grammar *g = NULL;
+  tsl_artifact *a = NULL;
+  tsl_error error = {0};
+  tsl_artifact_options options = {.max_walk_steps = walk_steps};
+  CHECKF(tsl_grammar_json_schema(v, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s", error.message);
+  CHECKF(tsl_artifact_make(g, &options, NULL, &a, &error) == TSL_OK, "%s", error.message);
+  tsl_grammar_release(g);
+  return a;
+}
+
+/* Load and follow some texts; whatever fails fails with FORMAT. Returns whether anything failed. */
+static bool try_bytes(tsl_vocab *v, const uint8_t *data, size_t size, unsigned texts) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_status status = tsl_grammar_load_memory(v, data, size, NULL, &g, &error);
+  uint32_t mask[16];
+  if (status != TSL_OK) {
+    CHECKF(status == TSL_ERR_FORMAT && error.status == status && error.message[0] && !g, "%s: %s", tsl_status_name(status), error.message);
+    return true;
+  }
+  for (unsigned i = 0; i < texts && status == TSL_OK; i++) {
+    tsl_matcher *m;
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    for (int k = 0; k < 30 && (status = tsl_matcher_mask(m, mask)) == TSL_OK; k++) {
+      uint64_t left;
+      tsl_token t = pick(mask, v);
+      if (t == TSL_NO_TOKEN || (status = tsl_matcher_shortest_completion(m, &left)) != TSL_OK || (status = tsl_matcher_accept(m, t)) != TSL_OK || tsl_vocab_is_eog(v, t)) break;
+    }
+    CHECKF(status == TSL_OK || status == TSL_ERR_FORMAT, "%s", tsl_status_name(status));
+    tsl_matcher_free(m);
+  }
+  tsl_grammar_release(g);
+  return status != TSL_OK;
+}
+
+static void damaged(void) {
+  tsl_vocab *v = small_vocab("<end>");
+  tsl_artifact *a = artifact_of(v, tree, 0);
+  size_t size;
+  const uint8_t *good = tsl_artifact_data(a, &size);
+  uint8_t *bad = malloc(size);
+  tsl_artifact_info info;
+  unsigned noticed = 0, told = 0;
+  CHECK(!try_bytes(v, good, size, 4));
+  for (size_t i = 0; i < size; i++) { /* each byte turned over: inspecting tells, unless it is padding between header and first block */
+    memcpy(bad, good, size);
+    bad[i] ^= (uint8_t)(1u << i % 8);
+    if (i % 8 == 0) noticed += try_bytes(v, bad, size, 1);
+    told += tsl_artifact_inspect(bad, size, &info, NULL) == TSL_ERR_FORMAT;
+  }
+  const tsl__a_header *h = (const void *)good;
+  size_t gap = (size_t)(h->begin - sizeof *h - h->blocks * 8);
+  CHECKF(told == size - gap, "%u of %zu, gap %zu", told, size, gap);
+  CHECKF(noticed > size / 32, "%u of %zu", noticed, size);
+  for (size_t n = 0; n < size; n++) CHECK(try_bytes(v, good, n, 1)); /* cut off at each length */
+  tsl_artifact *b = artifact_of(v, "{\"type\": \"array\", \"items\": {\"enum\": [\"x\", null]}}", 0);
+  size_t other_size;
+  const uint8_t *other = tsl_artifact_data(b, &other_size);
+  for (size_t i = 64; i < size && i < other_size; i += 61) { /* the head of one, the tail of the other */
+    memcpy(bad, good, size);
+    memcpy(bad + i, other + i, (other_size < size ? other_size : size) - i);
+    CHECK(tsl_artifact_inspect(bad, size, &info, NULL) == TSL_ERR_FORMAT);
+    try_bytes(v, bad, size, 1);
+  }
+  free(bad);
+  tsl_artifact_free(a);
+  tsl_artifact_free(b);
+  tsl_vocab_release(v);
+}
+
+/* A header with one number changed, its checksum made good again. */
+static tsl_status with_number(tsl_vocab *v, const tsl_artifact *a, size_t offset, uint32_t value, tsl_error *error) {
+  size_t size;
+  const uint8_t *good = tsl_artifact_data(a, &size);
+  uint8_t *copy = malloc(size);
+  tsl_grammar *g;
+  memcpy(copy, good, size);
+  memcpy(copy + offset, &value, sizeof value);
+  ((tsl__a_header *)(void *)copy)->checksum = tsl__a_header_sum((const void *)copy, copy + sizeof(tsl__a_header));
+  tsl_status status = tsl_grammar_load_memory(v, copy, size, NULL, &g, error);
+  free(copy);
+  tsl_grammar_release(g);
+  return status;
+}
+
+static void others(void) {
+  tsl_vocab *v = small_vocab("<end>"), *w = small_vocab("<END>");
+  tsl_artifact *a = artifact_of(v, tree, 0), *b = artifact_of(v, tree, 0);
+  tsl_error error = {0};
+  tsl_grammar *g;
+  size_t size, again;
+  const void *data = tsl_artifact_data(a, &size), *same = tsl_artifact_data(b, &again);
+  CHECK(size == again && !memcmp(data, same, size)); /* equal inputs give equal bytes */
+  CHECK(tsl_grammar_load_memory(w, data, size, NULL, &g, &error) == TSL_ERR_FORMAT && strstr(error.message, "vocabulary"));
+  CHECK(with_number(v, a, offsetof(tsl__a_header, version), TSL__ARTIFACT_VERSION + 1, &error) == TSL_ERR_FORMAT && strstr(error.message, "version"));
+  CHECK(with_number(v, a, offsetof(tsl__a_header, mark), 0x04030201, &error) == TSL_ERR_FORMAT && strstr(error.message, "order of bytes"));
+  CHECK(with_number(v, a, offsetof(tsl__a_header, memo), TSL__ARTIFACT_MEMO + 1, &error) == TSL_OK); /* the memo is passed over */
+  CHECK(with_number(v, a, offsetof(tsl__a_header, start), 1u << 30, &error) == TSL_ERR_FORMAT);
+  CHECK(tsl_grammar_load(v, "/nowhere/at all", NULL, &g, &error) == TSL_ERR_IO && strstr(error.message, "no such file"));
+  CHECK(tsl_grammar_load(v, "tests", NULL, &g, &error) == TSL_ERR_IO);
+  CHECK(tsl_grammar_load(v, "README.md", NULL, &g, &error) == TSL_ERR_FORMAT);
+  tsl_artifact_free(a);
+  tsl_artifact_free(b);
+  tsl_vocab_release(v);
+  tsl_vocab_release(w);
+}
+
+/* What cannot be listed says so; with its source it is kept as that. */
+static void not_listed(void) {
+  static const char unique[] = "{\"type\": \"array\", \"items\": {\"type\": \"string\"}, \"uniqueItems\": true}";
+  tsl_vocab *v = small_vocab("<end>");
+  tsl_grammar *g = NULL, *loaded = NULL;
+  tsl_artifact *a = NULL;
+  tsl_error error = {0};
+  tsl_source source = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = unique, .length = sizeof unique - 1};
+  tsl_artifact_options options = {.source = &source};
+  tsl_artifact_info info;
+  size_t size;
+  CHECK(tsl_grammar_compile(v, &source, &g, NULL) == TSL_OK);
+  CHECK(tsl_artifact_make(g, NULL, NULL, &a, &error) == TSL_ERR_UNSUPPORTED && strstr(error.message, "uniqueItems") && !a);
+  CHECK(tsl_artifact_make(g, &options, NULL, &a, &error) == TSL_OK);
+  const void *data = a ? tsl_artifact_data(a, &size) : NULL;
+  CHECK(data && tsl_artifact_inspect(data, size, &info, NULL) == TSL_OK && !info.complete && info.has_source);
+  CHECK(data && tsl_grammar_load_memory(v, data, size, NULL, &loaded, &error) == TSL_OK);
+  if (loaded) follow(g, loaded, 3, 40, "unique");
+  tsl_grammar_release(loaded);
+  tsl_grammar_release(g);
+  tsl_artifact_free(a);
+  a = NULL;
+  CHECK(tsl_grammar_json_schema(v, tree, sizeof tree - 1, NULL, NULL, &g, NULL) == TSL_OK);
+  CHECK(tsl_artifact_make(g, &(tsl_artifact_options){.max_states = 5}, NULL, &a, &error) == TSL_ERR_LIMIT && strstr(error.message, "max_states") && !a);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+/* A loaded grammar is made into an artifact again, with what it walked since; a parser refuses it. */
+static void again(void) {
+  tsl_vocab *v = small_vocab("<end>");
+  tsl_artifact *bare = artifact_of(v, tree, 1), *warm = NULL;
+  tsl_grammar *g = NULL, *loaded = NULL, *reloaded = NULL;
+  tsl_artifact_info before, after;
+  tsl_parser *parser;
+  size_t size;
+  const void *data = tsl_artifact_data(bare, &size);
+  CHECK(tsl_grammar_json_schema(v, tree, sizeof tree - 1, NULL, NULL, &g, NULL) == TSL_OK);
+  CHECK(tsl_grammar_load_memory(v, data, size, NULL, &loaded, NULL) == TSL_OK && tsl_artifact_inspect(data, size, &before, NULL) == TSL_OK);
+  CHECK(tsl_parser_new(loaded, NULL, &parser) == TSL_ERR_STATE);
+  CHECK(tsl_artifact_make(loaded, NULL, NULL, &warm, NULL) == TSL_OK);
+  data = tsl_artifact_data(warm, &size);
+  CHECK(tsl_artifact_inspect(data, size, &after, NULL) == TSL_OK && after.states == before.states && after.walks > before.walks);
+  CHECK(tsl_grammar_load_memory(v, data, size, NULL, &reloaded, NULL) == TSL_OK);
+  follow(g, reloaded, 6, 60, "again");
+  tsl_grammar_release(g);
+  tsl_grammar_release(loaded);
+  tsl_grammar_release(reloaded);
+  tsl_artifact_free(bare);
+  tsl_artifact_free(warm);
+  tsl_vocab_release(v);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------- */
+
+typedef struct budget {
+  uint64_t left; /* allocations until one fails */
+  int64_t held;  /* bytes */
+} budget;
+
+static void *limited(void *ctx, void *block, size_t old_size, size_t new_size) {
+  budget *b = ctx;
+  if (new_size && b->left == 0) return NULL;
+  if (new_size && b->left != UINT64_MAX) b->left--;
+  b->held += (int64_t)new_size - (int64_t)old_size;
+  if (new_size) return realloc(block, new_size);
+  free(block);
+  return NULL;
+}
+
+/* Every allocation of loading, walking and making fails in turn. */
+static void every_allocation_fails(void) {
+  tsl_vocab *plain = small_vocab("<end>");
+  tsl_artifact *a = artifact_of(plain, "{\"type\": \"array\", \"items\": {\"enum\": [\"leaf\", null]}}", 0);
+  size_t size;
+  const void *data = tsl_artifact_data(a, &size);
+  uint32_t n = 0;
+  for (bool done = false; !done && n < 100000; n++) {
+    budget b = {UINT64_MAX, 0};
+    const tsl_allocator alloc = {&b, limited};
+    const tsl_vocab_desc d = {plain->bytes, plain->offsets, plain->size, plain->logits_width, plain->special, plain->eog, plain->eog_count};
+    tsl_vocab *v;
+    tsl_grammar *g = NULL;
+    tsl_artifact *made = NULL;
+    tsl_matcher *m = NULL;
+    uint32_t mask[16];
+    CHECK(tsl_vocab_new(&d, &alloc, &v, NULL) == TSL_OK);
+    b.left = n;
+    tsl_status status = tsl_grammar_load_memory(v, data, size, NULL, &g, NULL);
+    if (status == TSL_OK) status = tsl_matcher_new(g, NULL, &m);
+    if (status == TSL_OK) status = tsl_matcher_mask(m, mask);
+    if (status == TSL_OK) status = tsl_artifact_make(g, NULL, &alloc, &made, NULL);
+    done = status == TSL_OK;
+    CHECK(done || status == TSL_ERR_NO_MEMORY);
+    b.left = UINT64_MAX;
+    if (m) { /* usable afterwards */
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+      tsl_matcher_free(m);
+    }
+    tsl_artifact_free(made);
+    tsl_grammar_release(g);
+    tsl_vocab_release(v);
+    CHECK(b.held == 0);
+  }
+  CHECK(n > 20 && n < 100000);
+  tsl_artifact_free(a);
+  tsl_vocab_release(plain);
 }
 
 int main(void) {
   find_files("schemas/examples");
   find_files("schemas/metaschema");
   RUN(shipped, "loaded masks are compiled masks");
+  RUN(damaged, "bytes turned over, cut off, spliced");
+  RUN(others, "another vocabulary, version, machine");
+  RUN(not_listed, "what cannot be listed");
+  RUN(again, "a loaded grammar is saved again");
+  RUN(every_allocation_fails, "every nth allocation fails");
   for (size_t i = 0; i < name_count; i++) free(names[i]);
   return tsl_test_end();
 }

@@ -162,13 +162,34 @@ def checks():
     expect(0, ["check", "--regex", "-a", "--", files("dash.txt", "-a")])
 
 
+def artifacts():
+    schema = '{"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}'
+    out = files("out.tslgrammar", "")
+    stdout, _ = expect(0, ["compile", "--schema", "-", "-o", out], text=schema, out="complete")
+    check(re.search(rb"states [1-9]\d*  walks [1-9]\d*", stdout), f"states and walks are counted: {stdout!r}")
+    expect(0, ["compile", "--inspect", out], out="source kept")
+    expect(0, ["check", "--artifact", out, files("good.json", '["a","b"]')])
+    expect(1, ["check", "--artifact", out, files("bad.json", '["a","c"]')], err="byte offset 6")
+    by_artifact = expect(0, ["mask", "--artifact", out, "--prefix", '["a",'])[0]
+    check(by_artifact == expect(0, ["mask", "--schema", "-", "--prefix", '["a",', "--order", "schema", "--ws", "any"], text=schema)[0], "equal masks")
+    many = '{"type": "object", "patternProperties": {"^(a|b|c)+$": true}, "maxProperties": 9, "additionalProperties": false}'
+    expect(0, ["compile", "--schema", "-", "-o", out, "--max-states", "20"], text=many, out="the source alone")
+    expect(0, ["check", "--artifact", out, files("good.json", '{"abc": 1}')])
+    expect(2, ["compile", "--schema", "-", "-o", out, "--max-states", "20", "--must-be-complete"], text=many, err="max_states")
+    expect(2, ["compile", "--schema", "-", "-o", "/nowhere/x"], text=schema, err="cannot be written")
+    expect(2, ["compile", "--schema", "-"], text=schema, err="-o F is needed")
+    expect(2, ["compile", "--inspect", files("no.artifact", "rubbish" * 100)], err="no artifact")
+    expect(2, ["mask", "--artifact", files("no.artifact", "rubbish" * 100)], err="no artifact")
+    expect(2, ["extract", "--artifact", out, files("good.json", "[]")], err="no captures")
+
+
 def usage():
-    for command in ["generate", "check", "mask", "explain", "extract", "tools", "demo"]:
+    for command in ["generate", "check", "mask", "explain", "extract", "tools", "compile", "demo"]:
         stdout, _ = expect(0, [command, "--help"], out=f"usage: turnstile {command}")
         option = b"--preset NAME" if command == "tools" else b"--schema F"
         check(b"exit codes:" in stdout and option in stdout, f"{command} --help: exit codes and options")
     stdout, _ = expect(0, ["--help"], out="usage: turnstile COMMAND")
-    check(all(name.encode() in stdout for name in ["generate", "check", "mask", "explain", "extract", "tools", "demo"]), "--help lists the commands")
+    check(all(name.encode() in stdout for name in ["generate", "check", "mask", "explain", "extract", "tools", "compile", "demo"]), "--help lists the commands")
     expect(2, [], err="usage:")
     expect(2, ["fly"], err="no command fly")
     stdout, _ = expect(0, ["--version"])
@@ -433,7 +454,7 @@ PARTS = [(usage, "usage and --help"), (checks, "check: exit codes, offsets, what
          (generate_options, "generate: seeds, limits, bad values"),
          (generate_stats, "generate: where the grammar fights the model"), (generate_events, "generate: events"),
          (generate_wind_down, "generate: winding down"), (vocabularies, "vocabularies from files"), (masks, "mask"),
-         (explanations, "explain"), (extraction, "extract"), (demonstration, "demo"), (colours, "colour only on a terminal")]
+         (explanations, "explain"), (extraction, "extract"), (artifacts, "compile, and --artifact"), (demonstration, "demo"), (colours, "colour only on a terminal")]
 
 
 def main():

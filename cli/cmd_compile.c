@@ -1,0 +1,99 @@
+/* cmd_compile.c - turnstile compile: a grammar as a file that is mapped back, or what is in such a file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "source.h"
+
+typedef struct settings {
+  const char *output, *inspect;
+  tsl_artifact_options options;
+  bool must_be_complete;
+} settings;
+
+static bool set_output(void *to, const char *value) { return ((settings *)to)->output = value, *value != 0; }
+static bool set_inspect(void *to, const char *value) { return ((settings *)to)->inspect = value, *value != 0; }
+static bool set_complete(void *to, const char *value) { return (void)value, ((settings *)to)->must_be_complete = true; }
+
+static bool set_states(void *to, const char *value) {
+  uint64_t n;
+  if (!cli_number(value, 1, UINT32_MAX, &n)) return false;
+  ((settings *)to)->options.max_states = (uint32_t)n;
+  return true;
+}
+
+static bool set_steps(void *to, const char *value) { return cli_number(value, 1, UINT64_MAX, &((settings *)to)->options.max_walk_steps); }
+
+static const cli_option table[] = {
+    {"-o", "F", "the file to write", set_output},
+    {"--max-states", "N", "states that are listed at most (default: 100000)", set_states},
+    {"--max-walk-steps", "N", "trie nodes visited for walks done ahead, about (default: 50000000); 1: none", set_steps},
+    {"--must-be-complete", NULL, "fail where not all states can be listed, instead of keeping the source", set_complete},
+    {"--inspect", "F", "verify a file, and say what is in it", set_inspect},
+};
+
+static int show(const char *name, const void *data, size_t size) {
+  tsl_artifact_info info;
+  tsl_error error = {0};
+  if (tsl_artifact_inspect(data, size, &info, &error) != TSL_OK) return cli_complain_error(name, &error);
+  printf("%s: %s, %" PRIu64 " bytes, format %" PRIu32 "\n", name, info.complete ? "complete" : "the source alone", info.size, info.version);
+  printf("  states %" PRIu32 "  walks %" PRIu32 "%s  masks %" PRIu32 "  bitsets %" PRIu32 "\n", info.states, info.walks, info.memo ? "" : " (of another version: not used)", info.masks,
+         info.bitsets);
+  printf("  source %s  tokens ", info.has_source ? "kept" : "not kept");
+  for (size_t i = 0; i < sizeof info.tokens; i++) printf("%02x", info.tokens[i]);
+  printf("\n");
+  return CLI_OK;
+}
+
+static int inspect(const char *path) {
+  cli_text text = {0};
+  if (!cli_read(path, &text)) return CLI_BAD;
+  int code = show(path, text.at, text.length);
+  cli_text_free(&text);
+  return code;
+}
+
+static int compile(source *s, const settings *set) {
+  tsl_source kept;
+  tsl_artifact_options options = set->options;
+  tsl_artifact *artifact = NULL;
+  tsl_error error = {0};
+  size_t size;
+  if (!set->must_be_complete && !s->resolve_count && source_kept(s, &kept)) options.source = &kept;
+  double start = cli_now();
+  if (tsl_artifact_make(s->grammar, &options, NULL, &artifact, &error) != TSL_OK) return cli_complain_error(source_name(s), &error);
+  double took = cli_now() - start;
+  const void *data = tsl_artifact_data(artifact, &size);
+  int code = tsl_artifact_write(artifact, set->output, &error) == TSL_OK ? show(set->output, data, size) : cli_complain_error(set->output, &error);
+  if (code == CLI_OK) printf("  compiled in %.0f µs, listed and walked in %.0f µs\n", s->compile_us, took);
+  tsl_artifact_free(artifact);
+  return code;
+}
+
+static int run(int argc, char **argv) {
+  source s = {0};
+  settings set = {0};
+  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_ANY), {table, sizeof table / sizeof *table, &set}};
+  cli_arguments arguments;
+  if (!cli_parse(&cli_compile, argc, argv, sets, 2, &arguments)) return CLI_BAD;
+  int code = CLI_OK;
+  if (!arguments.help) {
+    if (arguments.rest_count) code = cli_complain("compile: %s is no option", arguments.rest[0]);
+    else if (set.inspect) code = set.output || s.kind != SOURCE_NONE ? cli_complain("compile: --inspect stands alone") : inspect(set.inspect);
+    else if (!set.output) code = cli_complain("compile: -o F is needed");
+    else if ((code = source_open(&s)) == CLI_OK) code = compile(&s, &set);
+  }
+  source_close(&s);
+  cli_arguments_free(&arguments);
+  return code;
+}
+
+const cli_command cli_compile = {
+    "compile", "(--schema F | --regex R | --grammar F) [options] -o F | --inspect F", "a grammar as a file that is mapped back",
+    "Lists all states of the grammar and walks them over the vocabulary, so that --artifact F (and tsl_grammar_load) need no compiler. Where a grammar has too many\n"
+    "states, or some that cannot be listed, the file holds its source instead: loading compiles that. The file fits the vocabulary that it was made with.\n"
+    "Members of objects come in the order of the schema (--order schema) and white space is free (--ws any), unless said otherwise.\n"
+    "exit codes: 0 done; 2 the call, the grammar or a file is bad.\n",
+    run};

@@ -1,0 +1,272 @@
+/* test_store.c - a folder of artifacts that processes share: one compile, equal masks, and nobody waits for the dead.
+ *
+ * Processes are forked from this one. Each asks the same folder for the same grammar and prints what became of it and a hash of its masks along a fixed text through a pipe. Writers are killed at
+ * every byte of a write (the size of a file is limited in the child), and while they hold the lock.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/artifact.h"
+#include "tests/check.h"
+
+#define WORKERS_MAX 8
+
+static const char schema[] = "{\"type\": \"object\", \"properties\": {\"name\": {\"type\": \"string\"}, \"kind\": {\"enum\": [\"leaf\", \"node\"]}, \"flags\": {\"type\": \"array\", \"items\": "
+                             "{\"type\": \"boolean\"}}}, \"required\": [\"name\"], \"additionalProperties\": false}";
+static const char text[] = "{\"name\": \"it's\\u00e9\", \"kind\":\"leaf\",\n\"flags\": [true, false]}";
+static char folder[64];
+static tsl_vocab *vocab;
+
+typedef struct report {
+  uint64_t masks; /* hash of all of them */
+  int status;
+  tsl_store_result result;
+} report;
+
+static const tsl_limits limits = {.deadline_us = 60000000};
+static const tsl_source source = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = schema, .length = sizeof schema - 1, .limits = &limits};
+
+static uint64_t hash_masks(tsl_grammar *g) {
+  tsl_matcher *m;
+  uint32_t mask[256];
+  uint64_t hash = 0;
+  if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return 0;
+  for (const char *c = text; *c; c++) {
+    if (tsl_matcher_mask(m, mask) != TSL_OK || tsl_matcher_accept_bytes(m, c, 1, NULL) != TSL_OK) return 0;
+    hash = tsl__mix(hash ^ tsl__hash(mask, tsl_vocab_mask_words(vocab) * 4));
+  }
+  tsl_matcher_free(m);
+  return hash;
+}
+
+static report work(void) {
+  report r = {0};
+  tsl_grammar *g = NULL;
+  r.status = (int)tsl_store_get(vocab, folder, &source, NULL, &g, &r.result, NULL);
+  if (g) r.masks = hash_masks(g);
+  tsl_grammar_release(g);
+  return r;
+}
+
+/* ---- processes ---------------------------------------------------------------------------------------------------- */
+
+static void be_worker(int gate, int out) {
+  char c;
+  while (read(gate, &c, 1) > 0) continue; /* all start when the gate is closed on the other side */
+  report r = work();
+  _exit(write(out, &r, sizeof r) == (ssize_t)sizeof r ? 0 : 1);
+}
+
+/* Run n workers at once; returns how many reports came. */
+static unsigned run_workers(unsigned n, report reports[WORKERS_MAX]) {
+  int gate[2], out[2];
+  unsigned got = 0;
+  CHECK(!pipe(gate) && !pipe(out));
+  fflush(stdout);
+  for (unsigned i = 0; i < n; i++) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      close(gate[1]);
+      close(out[0]);
+      be_worker(gate[0], out[1]);
+    }
+  }
+  close(gate[0]);
+  close(gate[1]);
+  close(out[1]);
+  while (got < n && read(out[0], &reports[got], sizeof *reports) == (ssize_t)sizeof *reports) got++;
+  close(out[0]);
+  while (wait(NULL) > 0) continue;
+  return got;
+}
+
+static void empty_folder(void) {
+  DIR *d = opendir(folder);
+  struct dirent *e;
+  char path[512];
+  while (d && (e = readdir(d))) {
+    if (e->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    unlink(path);
+  }
+  if (d) closedir(d);
+}
+
+/* Files in the folder whose names end so. */
+static unsigned files(const char *end, char *path, size_t size) {
+  DIR *d = opendir(folder);
+  struct dirent *e;
+  unsigned n = 0;
+  while (d && (e = readdir(d))) {
+    size_t length = strlen(e->d_name), k = strlen(end);
+    if (length < k || strcmp(e->d_name + length - k, end)) continue;
+    if (path) snprintf(path, size, "%s/%s", folder, e->d_name);
+    n++;
+  }
+  if (d) closedir(d);
+  return n;
+}
+
+static uint64_t expected; /* masks of the compiled grammar */
+
+static void check_reports(const report *r, unsigned n, unsigned compiles) {
+  unsigned compiled = 0;
+  for (unsigned i = 0; i < n; i++) {
+    CHECKF(r[i].status == TSL_OK && r[i].result.complete && r[i].result.kept, "worker %u: %s", i, tsl_status_name((tsl_status)r[i].status));
+    CHECKF(r[i].masks == expected, "worker %u has other masks", i);
+    compiled += r[i].result.compiled;
+  }
+  CHECKF(compiled == compiles, "%u of %u compiled", compiled, n);
+}
+
+/* ---- tests -------------------------------------------------------------------------------------------------------- */
+
+static void one_compile(void) {
+  report r[WORKERS_MAX];
+  for (unsigned n = 2; n <= WORKERS_MAX; n++) {
+    empty_folder();
+    CHECK(run_workers(n, r) == n);
+    check_reports(r, n, 1);
+    CHECK(files(".tslgrammar", NULL, 0) == 1 && files(".draft", NULL, 0) == 0);
+    CHECK(run_workers(n, r) == n);
+    check_reports(r, n, 0);
+  }
+}
+
+/* A writer dies at byte k of the file; the next one compiles, and nobody sees half a file. */
+static void killed_at_any_byte(void) {
+  char path[512];
+  struct stat info;
+  report r;
+  CHECK(files(".tslgrammar", path, sizeof path) == 1 && !stat(path, &info));
+  size_t step = (size_t)info.st_size / 40 + 1;
+  for (size_t k = 0; k < (size_t)info.st_size; k += k < 70 ? 1 : step) {
+    empty_folder();
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+      const struct rlimit size = {k, k};
+      signal(SIGXFSZ, SIG_DFL); /* write of byte k ends the process */
+      setrlimit(RLIMIT_FSIZE, &size);
+      setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+      work();
+      _exit(0);
+    }
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECKF(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ, "byte %zu: the writer lived", k);
+    CHECK(files(".tslgrammar", NULL, 0) == 0);
+    CHECK(files(".draft", path, sizeof path) == 1 && !stat(path, &info) && (size_t)info.st_size <= k);
+    r = work();
+    check_reports(&r, 1, 1);
+    CHECK(files(".draft", NULL, 0) == 0 && files(".tslgrammar", path, sizeof path) == 1 && !stat(path, &info));
+  }
+}
+
+/* Somebody holds the lock: whoever waits gets on when the holder dies, or when its own time is over. */
+static void killed_while_others_wait(void) {
+  char path[512], draft[520];
+  report r[WORKERS_MAX];
+  CHECK(files(".tslgrammar", path, sizeof path) == 1);
+  snprintf(draft, sizeof draft, "%.*s.draft", (int)(strlen(path) - strlen(".tslgrammar")), path);
+  empty_folder();
+  int ready[2];
+  CHECK(!pipe(ready));
+  fflush(stdout);
+  pid_t holder = fork();
+  if (holder == 0) {
+    int file = open(draft, O_RDWR | O_CREAT, 0666);
+    char c = file >= 0 && !flock(file, LOCK_EX) && write(file, "half a file", 11) == 11;
+    if (write(ready[1], &c, 1) == 1)
+      for (;;) pause();
+    _exit(1);
+  }
+  char c = 0;
+  CHECK(read(ready[0], &c, 1) == 1 && c == 1);
+  tsl_limits hurry = {.deadline_us = 20000};
+  tsl_source in_a_hurry = source;
+  in_a_hurry.limits = &hurry;
+  tsl_grammar *g = NULL;
+  tsl_error error;
+  /* other limits but `deadline_us` would be another name */
+  CHECK(tsl_store_get(vocab, folder, &in_a_hurry, NULL, &g, NULL, &error) == TSL_ERR_CANCELLED && strstr(error.message, "deadline_us") && !g);
+  fflush(stdout);
+  pid_t killer = fork();
+  if (killer == 0) {
+    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    _exit(0);
+  }
+  CHECK(run_workers(4, r) == 4);
+  check_reports(r, 4, 1);
+  waitpid(killer, NULL, 0);
+  waitpid(holder, NULL, 0);
+  close(ready[0]);
+  close(ready[1]);
+}
+
+static void damaged_files_are_replaced(void) {
+  char path[512];
+  report r;
+  CHECK(files(".tslgrammar", path, sizeof path) == 1);
+  int file = open(path, O_WRONLY | O_TRUNC);
+  CHECK(file >= 0 && write(file, "TSLGRAM\nrubbish", 15) == 15 && !close(file));
+  r = work();
+  check_reports(&r, 1, 1);
+  r = work();
+  check_reports(&r, 1, 0);
+}
+
+static void no_folder(void) {
+  char kept[64];
+  memcpy(kept, folder, sizeof kept);
+  snprintf(folder, sizeof folder, "/nowhere/at/all");
+  report r = work();
+  CHECK(r.status == TSL_OK && r.result.compiled && !r.result.kept && r.masks == expected);
+  memcpy(folder, kept, sizeof kept);
+  tsl_source bad = source;
+  bad.text = "{\"type\": 7}";
+  bad.length = 11;
+  tsl_grammar *g;
+  tsl_error error;
+  CHECK(tsl_store_get(vocab, folder, &bad, NULL, &g, NULL, &error) == TSL_ERR_SCHEMA && error.message[0]);
+  CHECK(files(".draft", NULL, 0) == 0);
+}
+
+static void arguments(void) {
+  tsl_grammar *g;
+  CHECK(tsl_store_get(NULL, folder, &source, NULL, &g, NULL, NULL) == TSL_ERR_ARGUMENT);
+  CHECK(tsl_store_get(vocab, NULL, &source, NULL, &g, NULL, NULL) == TSL_ERR_ARGUMENT);
+  CHECK(tsl_store_get(vocab, folder, NULL, NULL, &g, NULL, NULL) == TSL_ERR_ARGUMENT);
+}
+
+int main(void) {
+  tsl_grammar *g = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
+  CHECK(tsl_grammar_json_schema(vocab, schema, sizeof schema - 1, NULL, NULL, &g, NULL) == TSL_OK);
+  expected = g ? hash_masks(g) : 0;
+  CHECK(expected != 0);
+  tsl_grammar_release(g);
+  snprintf(folder, sizeof folder, "%s/turnstile-store-XXXXXX", "/tmp");
+  CHECK(mkdtemp(folder) != NULL);
+  RUN(one_compile, "2 to 8 processes, one compile");
+  RUN(killed_at_any_byte, "killed at any byte of a write");
+  RUN(killed_while_others_wait, "killed while others wait");
+  RUN(damaged_files_are_replaced, "damaged files are replaced");
+  RUN(no_folder, "no folder, no grammar");
+  RUN(arguments, "arguments");
+  empty_folder();
+  CHECK(!rmdir(folder));
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
