@@ -172,10 +172,9 @@ class LLMatcher:
             return False
 
     def reset(self):
-        if self._matcher is None:
+        if self._error:
             return False
         self._matcher.reset()
-        self._error = ""
         return True
 
     def compute_ff_bytes(self):

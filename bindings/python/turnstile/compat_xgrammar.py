@@ -6,8 +6,8 @@
     compiled = xgrammar.GrammarCompiler(info).compile_json_schema(schema)
     matcher = xgrammar.GrammarMatcher(compiled)
 
-There are TokenizerInfo, GrammarCompiler, CompiledGrammar, GrammarMatcher and the functions on bitmasks. What there is not: structural tags, Lark grammars, captures,
-temperatures, serialisation. EBNF is GBNF, as with XGrammar.
+There are TokenizerInfo, VocabType, GrammarCompiler, CompiledGrammar, GrammarMatcher, BatchGrammarMatcher and the functions on bitmasks. What there is not: Grammar
+objects, Lark grammars, captures, temperatures, draft trees, serialisation. EBNF is GBNF, as with XGrammar. What XGrammar raises as RuntimeError is one here too.
 
 Where it differs: masks are Turnstile's, that is exact. `strict_mode` closes objects and arrays that list their members (unevaluatedProperties and
 unevaluatedItems false) where the schema says nothing of others, but for the parts of an allOf, which only their whole can close. Of indent and
@@ -15,27 +15,66 @@ separators, those that Turnstile writes are taken (any_whitespace; compact; inde
 
 SPDX-License-Identifier: Apache-2.0
 """
+import enum
 import json
+import re
 
 from turnstile import _core, tensors
-from turnstile.errors import UnsupportedError
+from turnstile.errors import GrammarError, LimitError, StateError
 from turnstile.grammar import Grammar
 from turnstile.vocab import Vocab, _ids
 
-__all__ = ["CompiledGrammar", "GrammarCompiler", "GrammarMatcher", "TokenizerInfo", "allocate_token_bitmask", "apply_token_bitmask_inplace", "get_bitmask_shape",
+__all__ = ["BatchGrammarMatcher", "CompiledGrammar", "GrammarCompiler", "GrammarMatcher", "TokenizerInfo", "VocabType", "allocate_token_bitmask", "apply_token_bitmask_inplace", "get_bitmask_shape",
            "reset_token_bitmask"]
 
 
-class TokenizerInfo:
-    """A vocabulary; here from the decoded bytes of every token."""
+class RefusedError(GrammarError, RuntimeError):
+    """A grammar that is refused: a RuntimeError, as with XGrammar."""
 
-    def __init__(self, encoded_vocab, *, vocab_size=None, stop_token_ids=None):
-        tokens = [token if isinstance(token, bytes) else token.encode() for token in encoded_vocab]
-        self.vocab = Vocab.from_tokens(tokens, logits_width=vocab_size or 0, eog=_ids(stop_token_ids))
+
+class VocabType(enum.Enum):
+    RAW = 0
+    BYTE_FALLBACK = 1
+    BYTE_LEVEL = 2
+
+
+def _alphabet():
+    """The characters of byte-level vocabularies: printable ones stand for themselves, the other bytes for those from U+0100 on, in order."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in plain]
+    return {**{chr(byte): byte for byte in plain}, **{chr(256 + i): byte for i, byte in enumerate(others)}}
+
+
+_BYTES = _alphabet()
+
+
+def _decode(token, kind):
+    """The bytes of a token as a vocabulary of that kind writes it."""
+    if isinstance(token, bytes):
+        if kind == VocabType.RAW:
+            return token
+        token = token.decode()
+    if kind == VocabType.BYTE_FALLBACK:
+        byte = re.fullmatch("<0x([0-9A-Fa-f]{2})>", token)
+        return bytes([int(byte[1], 16)]) if byte else token.replace("\u2581", " ").encode()
+    if kind == VocabType.BYTE_LEVEL and all(c in _BYTES for c in token):
+        return bytes(_BYTES[c] for c in token)
+    return token.encode()
+
+
+class TokenizerInfo:
+    """A vocabulary; here from its tokens as they are written in it, `vocab_type` saying how. Without `stop_token_ids`, those with well-known names end a generation."""
+
+    def __init__(self, encoded_vocab, vocab_type=VocabType.RAW, *, vocab_size=None, stop_token_ids=None, add_prefix_space=False):
+        self.vocab_type, self.add_prefix_space = vocab_type, add_prefix_space
+        tokens = [_decode(token, vocab_type) for token in encoded_vocab]
+        stops = _ids(stop_token_ids) if stop_token_ids is not None else [i for i, token in enumerate(tokens) if token in _STOPS]
+        self.vocab = Vocab.from_tokens(tokens, logits_width=vocab_size or 0, eog=stops)
 
     @classmethod
     def from_huggingface(cls, tokenizer, *, vocab_size=None, stop_token_ids=None):
         self = cls.__new__(cls)
+        self.vocab_type, self.add_prefix_space = VocabType.RAW, False  # Turnstile reads the tokenizer itself
         self.vocab = Vocab.from_transformers(tokenizer, logits_width=vocab_size or 0, eog=_ids(stop_token_ids))
         return self
 
@@ -49,7 +88,10 @@ class TokenizerInfo:
 
     @property
     def special_token_ids(self):
-        return [token for token in range(self.vocab.size) if self.vocab.is_special(token)]
+        """Tokens without bytes, those beyond the tokenizer's among them, and special ones that end nothing."""
+        vocab = self.vocab
+        return [token for token in range(vocab.logits_width)
+                if token >= vocab.size or not vocab.token_bytes(token) or (vocab.is_special(token) and not vocab.is_eog(token))]
 
     @property
     def decoded_vocab(self):
@@ -72,27 +114,34 @@ class GrammarCompiler:
     def __init__(self, tokenizer_info, *, max_threads=8, cache_enabled=True, cache_limit_bytes=-1):
         self._info = tokenizer_info
 
-    def _wrap(self, grammar):
-        return CompiledGrammar(grammar, self._info)
+    def _compile(self, make, *arguments, **options):
+        try:
+            return CompiledGrammar(make(self._info.vocab, *arguments, **options), self._info)
+        except (GrammarError, LimitError) as error:
+            raise RefusedError(*error.__reduce__()[1]) from error
 
     def compile_json_schema(self, schema, *, any_whitespace=True, indent=None, separators=None, strict_mode=True, max_whitespace_cnt=None, any_order=False):
         if hasattr(schema, "model_json_schema"):
             schema = schema.model_json_schema()
         schema = json.loads(schema) if isinstance(schema, str) else schema
         style = _style(any_whitespace, indent, separators, max_whitespace_cnt)
-        return self._wrap(Grammar.json_schema(self._info.vocab, _closed(schema) if strict_mode else schema, order="any" if any_order else "schema", **style))
+        return self._compile(Grammar.json_schema, _closed(schema) if strict_mode else schema, order="any" if any_order else "schema", **style)
 
     def compile_builtin_json_grammar(self):
-        return self._wrap(Grammar.json_schema(self._info.vocab, True))
+        return self._compile(Grammar.json_schema, True)
 
     def compile_regex(self, regex):
-        return self._wrap(Grammar.regex(self._info.vocab, regex))
+        return self._compile(Grammar.regex, regex)
 
     def compile_grammar(self, grammar, *, root_rule_name="root"):
-        return self._wrap(Grammar.gbnf(self._info.vocab, grammar, root=root_rule_name))
+        return self._compile(Grammar.gbnf, grammar, root=root_rule_name)
 
-    def compile_structural_tag(self, *args, **kwargs):
-        raise UnsupportedError("Turnstile has no structural tags here")
+    def compile_structural_tag(self, structural_tag, triggers=None):
+        """A structural tag as JSON text or dict; or, as of old, a list of items with begin, schema and end, and a list of triggers."""
+        if triggers is not None:
+            items = [item if isinstance(item, dict) else {"begin": item.begin, "schema": item.schema_, "end": item.end} for item in structural_tag]
+            structural_tag = {"structures": items, "triggers": list(triggers)}
+        return self._compile(Grammar.tags, structural_tag)
 
     def clear_cache(self):
         pass
@@ -105,9 +154,10 @@ def _style(any_whitespace, indent, separators, most):
         return {"whitespace": "compact"}
     if indent is not None and (separators is None or tuple(separators) == (",", ": ")):
         return {"whitespace": "pretty", "indent": indent}
-    raise UnsupportedError(f"Turnstile does not write JSON with indent={indent} and separators={separators}")
+    raise RefusedError(f"Turnstile does not write JSON with indent={indent} and separators={separators}")
 
 
+_STOPS = {b"</s>", b"<eos>", b"<|endoftext|>", b"<|eot_id|>", b"<|end_of_text|>", b"<|im_end|>", b"<end_of_turn>", b"<|return|>"}
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _LISTS = ("anyOf", "oneOf", "prefixItems")
 _ONES = ("items", "additionalProperties", "then", "else", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties")
@@ -140,33 +190,38 @@ def _closed(schema, close=True):
 class GrammarMatcher:
     def __init__(self, compiled_grammar, *, override_stop_tokens=None, terminate_without_stop_token=False, max_rollback_tokens=-1):
         if override_stop_tokens:
-            raise UnsupportedError("stop tokens belong to the vocabulary: give them to TokenizerInfo")
+            raise RefusedError("stop tokens belong to the vocabulary: give them to TokenizerInfo")
         self._compiled = compiled_grammar
         self._matcher = _core.Matcher(compiled_grammar.turnstile_grammar)
         self._at_once = terminate_without_stop_token
 
     def accept_token(self, token_id, *, debug_print=False):
-        return self._matcher.accept(token_id)
+        return 0 <= token_id < self._compiled.tokenizer_info.vocab_size and self._matcher.accept(token_id)
 
     def accept_string(self, input_str, *, debug_print=False):
         return self._matcher.accept_bytes(input_str)
 
+    def _going(self):
+        if self._matcher.is_terminated:
+            raise StateError("the matcher has terminated: a stop token was accepted")
+        return self._matcher
+
     def fill_next_token_bitmask(self, bitmask, index=0, *, debug_print=False):
-        """Always True: the mask has to be applied."""
-        self._matcher.mask(bitmask, index)
+        """Always True: the mask has to be applied. RuntimeError after the end."""
+        self._going().mask(bitmask, index)
         return True
 
     def find_jump_forward_string(self):
-        return self._matcher.forced_bytes().decode(errors="ignore")
+        return self._going().forced_bytes().decode(errors="ignore")
 
     def rollback(self, num_tokens=1):
-        self._matcher.rollback(num_tokens)
+        self._matcher.rollback(max(num_tokens, 0))
 
     def is_completed(self):
-        return self._matcher.is_complete
+        return self._matcher.is_complete or self._matcher.is_terminated
 
     def is_terminated(self):
-        return self._matcher.is_terminated or (self._at_once and self._matcher.is_complete and not self._matcher.next_bytes())
+        return self.is_completed() if self._at_once else self._matcher.is_terminated
 
     def reset(self):
         self._matcher.reset()
@@ -183,6 +238,30 @@ class GrammarMatcher:
     @property
     def stop_token_ids(self):
         return self._compiled.tokenizer_info.stop_token_ids
+
+
+class BatchGrammarMatcher:
+    """Fills the bitmasks of many matchers in one call, with `max_threads` threads ("auto": as many as there are processors)."""
+
+    def __init__(self, max_threads="auto"):
+        workers = 0 if max_threads == "auto" else max_threads - 1
+        self._threads = _core.Threads(workers) if workers or max_threads == "auto" else None
+
+    def batch_fill_next_token_bitmask(self, matchers, bitmask, indices=None, debug_print=False):
+        _core.fill_batch([matcher._going() for matcher in matchers], bitmask, indices, self._threads)
+
+    @staticmethod
+    def batch_accept_token(matchers, tokens, debug_print=False):
+        return [matcher.accept_token(token) for matcher, token in zip(matchers, tokens)]
+
+    @staticmethod
+    def batch_accept_string(matchers, strings, debug_print=False):
+        return [matcher.accept_string(string) for matcher, string in zip(matchers, strings)]
+
+    @staticmethod
+    def batch_rollback(matchers, num_tokens=1):
+        for matcher, count in zip(matchers, [num_tokens] * len(matchers) if isinstance(num_tokens, int) else num_tokens):
+            matcher.rollback(count)
 
 
 def get_bitmask_shape(batch_size, vocab_size):

@@ -136,8 +136,119 @@ def llguidance_in_c(folder):
     match(text, PATTERN, len([line for line in theirs if line.startswith("token ")]), "llguidance in C")
 
 
+def xgrammar_lines(module):
+    """What tests/hosts/xgrammar.cpp prints, of a module in Python."""
+    lines, matcher_of = [], module.GrammarMatcher
+    tokens = [bytes([i]) for i in range(256)] + [text.encode() for text in ("</s>", "ab", "cd", "abc", '{"', '":', "true", "false", "null", '", "', "}}", "[[", "12", "123", "  ",
+                                                                            "\n  ", "ly", "only")]
+    tokens += [f"<extra{i}>".encode() for i in range(len(tokens), 288)]
+    info = module.TokenizerInfo(tokens, stop_token_ids=[256])
+    compiler = module.GrammarCompiler(info)
+    say = lines.append
+    say(f"vocabulary {info.vocab_size}, stop {info.stop_token_ids[0]}")
+
+    def state(what, m):
+        say(f"{what}: completed {m.is_completed():d}, terminated {m.is_terminated():d}")
+
+    def throws(call):
+        try:
+            call()
+        except RuntimeError as error:
+            return int(str(error) != "")
+        return 0
+
+    def words(row):
+        say("".join(f"{word & 0xffffffff:08x}" for word in row.tolist()))
+
+    def takes(compiled, text):
+        m = matcher_of(compiled)
+        return int(m.accept_string(text) and m.is_completed())
+
+    m, mask, out, seed = matcher_of(compiler.compile_regex("(ab|cd){2,4}-[0-9]{3}")), module.allocate_token_bitmask(1, 288), [], 3
+    while not m.is_terminated() and len(out) < 40:
+        m.fill_next_token_bitmask(mask)
+        words(mask[0])
+        allowed = [i for i in range(288) if mask[0, i // 32] >> (i % 32) & 1]
+        seed = (seed * 1664525 + 1013904223) % 2 ** 32
+        out.append(allowed[(seed >> 8) % len(allowed)])
+        say(f"token {out[-1]} {m.accept_token(out[-1]):d}")
+    state("generated", m)
+    say(f"after the end: {m.accept_token(97):d} {throws(lambda: m.fill_next_token_bitmask(mask))} {throws(m.find_jump_forward_string)}")
+    m.rollback(2)
+    state("rolled back", m)
+    say(f"again {m.accept_token(out[-2]):d}, too far {throws(lambda: m.rollback(100))}")
+    m.reset()
+    for text in ("abcd", "x", "-1"):
+        say(f"string {text} {m.accept_string(text):d}")
+    fork = m.fork()
+    say(f"fork {fork.accept_string('23'):d} {m.is_completed():d}")
+    state("fork", fork)
+    say(f"tokens that are none {m.accept_token(1000):d} {m.accept_token(-1):d}")
+    m = matcher_of(compiler.compile_regex("ab*"), terminate_without_stop_token=True)
+    say(f"without a stop token {m.accept_token(97):d} {m.is_terminated():d} {m.accept_token(98):d}")
+    jumps = [matcher_of(compiler.compile_grammar(text, root_rule_name=root)).find_jump_forward_string()
+             for text, root in (('root ::= "only " [0-9]', "root"), ('top ::= "caf\u00e9" | "cafe"', "top"))]
+    say("jump-forward " + ", ".join(jumps))
+
+    schema = '{"type": "object", "properties": {"a": {"type": "integer"}, "in": {"properties": {"b": true}, "type": "object"}}, "required": ["a"]}'
+    odd = ('{"type": "object", "properties": {"enum": {"enum": [{"type": "object"}, "q\\"uote"]}, "t": {"type": "array", "prefixItems": [{"type": "null"}]}}, '
+           '"required": ["enum"]}')
+    strict, loose, other = compiler.compile_json_schema(schema), compiler.compile_json_schema(schema, strict_mode=False), compiler.compile_json_schema(odd)
+    for text in ('{"a": 1}', '{"a": 1, "c": 2}', '{"a": 1, "in": {"b": 0}}', '{"a": 1, "in": {"b": 0, "d": 0}}'):
+        say(f"{text}: strict {takes(strict, text)}, loose {takes(loose, text)}")
+    for text in ('{"enum": {"type":"object"}}', '{"enum": "q\\"uote", "t": [null]}', '{"enum": "q\\"uote", "t": [null, 1]}', '{"enum": "q\\"uote", "u": 1}'):
+        say(f"{text}: {takes(other, text)}")
+    compact = compiler.compile_json_schema(schema, any_whitespace=False, separators=(",", ":"))
+    pretty = compiler.compile_json_schema(schema, any_whitespace=False, indent=2)
+    say("style " + " ".join(str(takes(*pair)) for pair in ((compact, '{"a":1}'), (compact, '{"a": 1}'), (pretty, '{\n  "a": 1\n}'), (pretty, '{"a": 1}'))))
+    json_grammar = compiler.compile_builtin_json_grammar()
+    say(f"json {takes(json_grammar, JSON)} {takes(json_grammar, '{,}')}")
+    say("refused " + " ".join(str(throws(call)) for call in (lambda: compiler.compile_regex("a("), lambda: compiler.compile_grammar("root ::= x"),
+                                                             lambda: compiler.compile_json_schema('{"type": 3}'))))
+
+    mask, filler = module.allocate_token_bitmask(4, 288), module.BatchGrammarMatcher(2)
+    letters, digits = compiler.compile_regex("[a-c]+"), compiler.compile_regex("[0-9]{2}")
+    matchers = [matcher_of(letters), matcher_of(digits), matcher_of(letters)]
+    for done in (module.BatchGrammarMatcher.batch_accept_token(matchers, [97, 55, 120]), module.BatchGrammarMatcher.batch_accept_string(matchers, ["b", "7", "cc"])):
+        say("batch " + " ".join(str(int(x)) for x in done))
+    filler.batch_fill_next_token_bitmask(matchers, mask, [3, 0, 1])
+    for row in range(4):
+        words(mask[row])
+    module.BatchGrammarMatcher.batch_rollback(matchers, [1, 2, 1])
+    filler.batch_fill_next_token_bitmask(matchers, mask)
+    for row in range(3):
+        words(mask[row])
+    logits = torch.ones(2, 288)
+    module.apply_token_bitmask_inplace(logits, mask[:2], indices=[1])
+    say(f"logits left {int((logits[0] == 1).sum())} {int((logits[1] == 1).sum())}")
+    kind = module.VocabType
+    for shown in (module.TokenizerInfo(["<0x0A>", "\u2581a", "<0xE2>", "b", "</s>"], kind.BYTE_FALLBACK),
+                  module.TokenizerInfo(["\u0120a", "\u010a", "\u00e9", "<|endoftext|>", "\u0122"], kind.BYTE_LEVEL),
+                  module.TokenizerInfo(["a", "b", "", "c"], kind.RAW, vocab_size=40, stop_token_ids=[3])):
+        say("".join(token.hex() + " " for token in shown.decoded_vocab) + f"size {shown.vocab_size}, stop" + "".join(f" {i}" for i in shown.stop_token_ids)
+            + ", special" + "".join(f" {i}" for i in shown.special_token_ids))
+    return lines
+
+
+JSON = '{"x": [1, null]}'
+
+
+def xgrammar_in_cpp(folder):
+    """tests/hosts/xgrammar.cpp over the stand-in in C++, the same over the stand-in in Python, and over XGrammar."""
+    program = folder / "xgrammar"
+    compile_c("g++", "-std=c++17", *STRICT, "-Ibindings/compat/xgrammar", "tests/hosts/xgrammar.cpp", "-o", program, *LINK)
+    done = subprocess.run([program], capture_output=True, text=True)
+    theirs = xgrammar_lines(xgrammar)
+    check(done.returncode == 0 and len(theirs) > 40, "the program in C++")
+    for what, ours in (("C++", done.stdout.splitlines()), ("Python", xgrammar_lines(turnstile.compat_xgrammar))):
+        check(len(ours) == len(theirs), f"XGrammar in {what}: as many lines")
+        for mine, other in zip(ours, theirs):
+            check(mine == other, f"XGrammar in {what}: {mine!r}, XGrammar itself: {other!r}")
+
+
 with tempfile.TemporaryDirectory() as name:
     llguidance_in_c(pathlib.Path(name))
+    xgrammar_in_cpp(pathlib.Path(name))
 import importlib.metadata  # noqa: E402
 
 print(f"xgrammar {importlib.metadata.version('xgrammar')}: the same program")
