@@ -112,6 +112,19 @@ class Backend(host.BaseGrammarBackend):
 
     move_vocab_mask = staticmethod(RequestGrammar.move_vocab_mask)
     apply_vocab_mask = staticmethod(RequestGrammar.apply_vocab_mask)
+    is_support_token_filter = True
+
+    @staticmethod
+    def set_token_filter(vocab_mask, token_ids, batch_idx, is_allowed=True, reset_vocab_mask=True):
+        """Allow or refuse tokens in one row of a mask, with `reset_vocab_mask` as its only ones: what strict thinking asks for before a grammar begins."""
+        row, words = vocab_mask[batch_idx], {}
+        if reset_vocab_mask:
+            row.fill_(0 if is_allowed else -1)
+        for token in token_ids:
+            words[token // 32] = words.get(token // 32, 0) | 1 << token % 32
+        for word, bits in words.items():
+            signed = bits - (1 << 32) if bits >> 31 else bits
+            row[word] = row[word] | signed if is_allowed else row[word] & ~signed
 
     def _dispatch(self, kind, make):
         stats = host.GrammarStats(dispatch_type=kind)

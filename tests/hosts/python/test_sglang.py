@@ -6,6 +6,7 @@ What SGLang imports and these tests do not use is absent: triton (stubbed, as SG
 SPDX-License-Identifier: Apache-2.0
 """
 import importlib.machinery
+import runpy
 import sys
 import types
 
@@ -42,7 +43,7 @@ import torch  # noqa: E402  (before the stubs, which it would take for the real 
 sys.meta_path.append(Absent())
 
 import transformers  # noqa: E402
-from common import PAIR, SCHEMA, WIDTH, check, finish, match, model_folder, raises, validate  # noqa: E402
+from common import PAIR, ROOT, SCHEMA, WIDTH, check, finish, match, model_folder, raises, validate  # noqa: E402
 from sglang.srt.constrained import base_grammar_backend as host  # noqa: E402
 
 import turnstile.sglang  # noqa: E402
@@ -181,4 +182,79 @@ try:
     check(bool(mask[0, a // 32] >> (a % 32) & 1) and not bool(mask[0, c // 32] >> (c % 32) & 1), "after the thinking the grammar begins")
 except Exception as error:  # told with its kind: it is SGLang's code as much as ours
     check(False, f"reasoning: {type(error).__name__} {error}")
-finish("sglang", "registration, cached and refused grammars, a batch of json, regex and ebnf through its mask buffer, draft trees with rollback, jump-forward, reasoning")
+
+# Strict thinking: tokens are refused while the model thinks, through the backend's token filter.
+strict = make(reasoning_parser="deepseek-r1", enable_strict_thinking=True)
+strict.think_excluded_token_ids = [a, b]
+mask = torch.full((2, WIDTH // 32), 7, dtype=torch.int32)
+strict.grammar_backend.set_token_filter(mask, [a, b, 31, WIDTH - 1], 1, is_allowed=False)
+refused = [t for t in range(WIDTH) if not mask[1, t // 32] >> (t % 32) & 1]
+check(refused == sorted([a, b, 31, WIDTH - 1]) and bool((mask[0] == 7).all()), "a token filter that refuses")
+strict.grammar_backend.set_token_filter(mask, [c, 31], 1, reset_vocab_mask=True)
+check([t for t in range(WIDTH) if mask[1, t // 32] >> (t % 32) & 1] == sorted([c, 31]), "a token filter that allows")
+strict.grammar_backend.set_token_filter(mask, [a], 1, reset_vocab_mask=False)
+check([t for t in range(WIDTH) if mask[1, t // 32] >> (t % 32) & 1] == sorted([a, c, 31]), "and adds to what was allowed")
+check(strict.grammar_backend.is_support_token_filter and strict.enable_strict_thinking, "strict thinking is supported")
+strict.enable_token_filter, strict._token_filter_fn = True, strict.grammar_backend.set_token_filter
+bare = strict.init_strict_reasoning_grammar(True)
+mask = bare.allocate_vocab_mask(WIDTH, 1, "cpu")
+bare.fill_vocab_mask(mask, 0)
+check(not mask[0, a // 32] >> (a % 32) & 1 and bool(mask[0, c // 32] >> (c % 32) & 1), "while it thinks, what is excluded is refused and nothing else")
+
+# SGLang's own GrammarManager, which the scheduler hands its requests to: compiled in the background, cached, refused with a message, timed out by nobody.
+from sglang.srt.constrained import grammar_manager  # noqa: E402
+
+settings(skip_tokenizer_init=False)
+grammar_manager.get_serving = host.get_serving
+grammar_manager.get_parallel = lambda: types.SimpleNamespace(pp_rank=0, pp_size=1)
+group = types.SimpleNamespace(world_size=1, first_rank=0, is_first_rank=True)
+config = types.SimpleNamespace(vocab_size=WIDTH, hf_eos_token_id={128001, 128009}, think_end_ids=None)
+manager = grammar_manager.GrammarManager(types.SimpleNamespace(server_args=None, tokenizer=tokenizer, model_config=config, dp_tp_cpu_group=None, dp_tp_group=group, pp_group=None))
+
+
+class Request:
+    """What of SGLang's Req the manager looks at."""
+
+    def __init__(self, rid, **asked):
+        kinds = dict.fromkeys(("json_schema", "regex", "ebnf", "structural_tag", "custom_params"))
+        self.rid, self.grammar, self.grammar_key, self.grammar_wait_ct = rid, None, None, 0
+        self.sampling_params = types.SimpleNamespace(**{**kinds, "ebnf_full_assistant": False, **asked})
+        self.origin_input_ids, self.require_reasoning, self.aborted = [1], False, None
+
+    def finished(self):
+        return self.aborted is not None
+
+    def set_finish_with_abort(self, message):
+        self.aborted = message
+
+
+def through_manager(*requests):
+    for request in requests:
+        manager.process_req_with_grammar(request)
+    ready = []
+    for _ in range(200):
+        if not manager.has_waiting_grammars():
+            break
+        ready += manager.get_ready_grammar_requests()
+    check(not manager.has_waiting_grammars(), "the manager's queue is empty again")
+    return ready
+
+
+asked = [Request("1", json_schema=json.dumps(SCHEMA)), Request("2", regex="[a-z]{3}-[0-9]{2}"), Request("3", ebnf='root ::= "a" [0-9] root | "b"'), Request("4", regex="a(")]
+check({request.rid for request in through_manager(*asked)} == {"1", "2", "3", "4"}, "all requests come out of the queue")
+check(asked[3].aborted and "parenthesis" in asked[3].aborted and not any(request.aborted for request in asked[:3]), f"the one that is refused says why: {asked[3].aborted}")
+again, refused = Request("5", json_schema=json.dumps(SCHEMA)), Request("6", regex="a(")
+check(through_manager(again, refused) == [] and again.grammar.grammar_stats.is_cache_hit and "parenthesis" in refused.aborted, "the second time they come from the cache")
+for text, tokens in generate([asked[0].grammar, again.grammar], ["p", "q"]):
+    validate(text, SCHEMA, tokens, "through the grammar manager")
+
+# The example, as it is: SGLang's server is what it starts, and that alone is replaced, by one that takes its options and makes its grammar backend.
+started = []
+sys.modules["sglang.srt.entrypoints.http_server"] = types.SimpleNamespace(launch_server=started.append)
+host.GRAMMAR_BACKEND_REGISTRY.clear()
+sys.argv = ["sglang_server.py", "--model-path", str(model_folder()), "--grammar-backend", "turnstile", "--device", "cpu"]
+runpy.run_path(str(ROOT / "bindings" / "python" / "examples" / "sglang_server.py"), run_name="__main__")
+check(len(started) == 1 and started[0].grammar_backend == "turnstile", "the example starts a server with this backend")
+check(isinstance(make(), turnstile.sglang.Backend), "and has registered it")
+finish("sglang", "registration, cached and refused grammars, a batch of json, regex and ebnf through its mask buffer, draft trees with rollback, jump-forward, reasoning, strict "
+       "thinking, its grammar manager, the example's options")
