@@ -83,7 +83,7 @@ typedef struct core_cache {
 
 /* The types and exceptions of the module: one per process, made by its first import. The library keeps no globals; CPython's types are. */
 typedef struct core_types {
-  PyTypeObject *vocab, *grammar, *matcher, *budget, *sampler, *cancel, *threads, *cache, *compile;
+  PyTypeObject *vocab, *grammar, *matcher, *budget, *sampler, *cancel, *threads, *cache, *compile, *align, *events;
   PyObject *errors; /* turnstile.errors: a function that makes the exception of a status */
 } core_types;
 extern core_types core;
@@ -118,6 +118,8 @@ int core_budget_init(PyObject *module);
 int core_grammar_init(PyObject *module);
 int core_matcher_init(PyObject *module);
 int core_sampler_init(PyObject *module);
+int core_decode_init(PyObject *module);
+int core_events_init(PyObject *module);
 
 /* compile.c: class methods of Grammar. _compile(kind, vocab, text, options, limits): compile; _start((the same), threads): a Compile. What is in the tuples
  * stands there, and in turnstile/grammar.py, which makes them. */
@@ -131,8 +133,22 @@ bool core_matcher_is_free(PyObject *matcher);
 uint32_t *core_mask_row(const core_span *span, Py_ssize_t row, uint32_t words);
 /* An array of ids as a list; NULL with an exception set on failure. */
 PyObject *core_token_list(const tsl_token *ids, size_t count);
+/* A sequence of ids as an array to be freed with PyMem_Free; NULL with an exception set on failure. */
+tsl_token *core_read_ids(PyObject *sequence, Py_ssize_t *count);
 PyObject *core_fill_batch(PyObject *module, PyObject *args, PyObject *kwargs);
 extern const char core_fill_batch_doc[];
+
+/* sampler.c, decode.c: functions of the module, and what they say of themselves. */
+PyObject *core_measure_step(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *core_classifier_free(PyObject *module, PyObject *args);
+PyObject *core_contrastive(PyObject *module, PyObject *args);
+PyObject *core_beam_search(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *core_score_all(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *core_mask_drafts(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *core_speculate(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *core_draft_forced(PyObject *module, PyObject *args, PyObject *kwargs);
+extern const char core_measure_step_doc[], core_classifier_free_doc[], core_contrastive_doc[], core_beam_search_doc[], core_score_all_doc[],
+    core_mask_drafts_doc[], core_speculate_doc[], core_draft_forced_doc[];
 
 /* Make a heap type from a spec and add it to the module under its last name; NULL on failure. */
 PyTypeObject *core_add_type(PyObject *module, PyType_Spec *spec);

@@ -164,8 +164,7 @@ static PyObject *matcher_accept_bytes(PyObject *self, PyObject *object) {
   return verdict(tsl_matcher_accept_bytes(of(self), bytes, (size_t)length, NULL), "accept_bytes");
 }
 
-/* A list or tuple of ids as an array to be freed with PyMem_Free. */
-static tsl_token *read_ids(PyObject *sequence, Py_ssize_t *count) {
+tsl_token *core_read_ids(PyObject *sequence, Py_ssize_t *count) {
   *count = PySequence_Size(sequence);
   tsl_token *ids = *count < 0 ? NULL : PyMem_Malloc(((size_t)*count + 1) * sizeof *ids);
   if (!ids) return *count < 0 ? NULL : (tsl_token *)PyErr_NoMemory();
@@ -182,7 +181,7 @@ static tsl_token *read_ids(PyObject *sequence, Py_ssize_t *count) {
 
 static PyObject *matcher_accept_tokens(PyObject *self, PyObject *sequence) {
   Py_ssize_t count, done = 0;
-  tsl_token *ids = is_free(self) ? read_ids(sequence, &count) : NULL;
+  tsl_token *ids = is_free(self) ? core_read_ids(sequence, &count) : NULL;
   if (!ids) return NULL;
   tsl_status status = TSL_OK;
   while (done < count && (status = tsl_matcher_accept(of(self), ids[done])) == TSL_OK) done++;
@@ -194,7 +193,7 @@ static PyObject *matcher_accept_tokens(PyObject *self, PyObject *sequence) {
 static PyObject *matcher_validate(PyObject *self, PyObject *sequence) {
   Py_ssize_t count;
   size_t valid = 0;
-  tsl_token *ids = is_free(self) ? read_ids(sequence, &count) : NULL;
+  tsl_token *ids = is_free(self) ? core_read_ids(sequence, &count) : NULL;
   if (!ids) return NULL;
   tsl_status status = tsl_matcher_validate(of(self), ids, (size_t)count, &valid);
   PyMem_Free(ids);

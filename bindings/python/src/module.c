@@ -125,7 +125,17 @@ static PyObject *tool_presets(PyObject *module, PyObject *unused) {
   return dict;
 }
 
+#define WITH_KEYWORDS(f) (PyCFunction)(void (*)(void))(f), METH_VARARGS | METH_KEYWORDS
+
 static PyMethodDef functions[] = {
+  {"measure_step", WITH_KEYWORDS(core_measure_step), core_measure_step_doc},
+  {"guide_classifier_free", core_classifier_free, METH_VARARGS, core_classifier_free_doc},
+  {"guide_contrastive", core_contrastive, METH_VARARGS, core_contrastive_doc},
+  {"beam_search", WITH_KEYWORDS(core_beam_search), core_beam_search_doc},
+  {"score_all", WITH_KEYWORDS(core_score_all), core_score_all_doc},
+  {"mask_drafts", WITH_KEYWORDS(core_mask_drafts), core_mask_drafts_doc},
+  {"speculate", WITH_KEYWORDS(core_speculate), core_speculate_doc},
+  {"draft_forced", WITH_KEYWORDS(core_draft_forced), core_draft_forced_doc},
   {"fill_batch", (PyCFunction)(void (*)(void))core_fill_batch, METH_VARARGS | METH_KEYWORDS, core_fill_batch_doc},
   {"apply_mask", apply_mask, METH_VARARGS,
    "apply_mask(mask, logits, /)\n--\n\nSet the logits of tokens that are not in the mask to -inf, in place.\n\n`logits` is float32, float16 or bfloat16 in host memory, one\n"
@@ -144,7 +154,8 @@ static int fill_module(PyObject *module) {
   core.errors = errors ? PyObject_GetAttrString(errors, "from_status") : NULL;
   Py_XDECREF(errors);
   if (!core.errors || PyModule_AddStringConstant(module, "version", tsl_version()) < 0) return -1;
-  int (*const inits[])(PyObject *) = {core_vocab_init, core_compile_init, core_grammar_init, core_matcher_init, core_budget_init, core_sampler_init};
+  int (*const inits[])(PyObject *) = {core_vocab_init, core_compile_init, core_grammar_init, core_matcher_init, core_budget_init, core_sampler_init,
+                                        core_decode_init, core_events_init};
   for (size_t i = 0; i < sizeof inits / sizeof *inits; i++)
     if (inits[i](module) < 0) return -1;
   return 0;
