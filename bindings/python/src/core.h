@@ -3,8 +3,8 @@
  * The extension is written against the stable ABI of CPython 3.9, so that one binary serves every later version. A Python object holds one object of
  * the library and nothing else that matters: Vocab, Grammar, Matcher, Budget, Sampler, each in a file of its own; compile.c has Cancel, Threads, Cache and Compile.
  *
- * Three things are newer in the stable ABI than in CPython itself, and declared here: the buffer protocol (in the limited headers from 3.11 on; the
- * layout that 3.11 froze has been the same since 3.0), METH_FASTCALL (from 3.10 on; the convention is that of 3.7) and PyUnicode_AsUTF8AndSize.
+ * Four things are newer in the stable ABI than in CPython itself, and declared here: the buffer protocol (in the limited headers from 3.11 on; the
+ * layout that 3.11 froze has been the same since 3.0), METH_FASTCALL (from 3.10 on; the convention is that of 3.7), PyUnicode_AsUTF8AndSize and PyMem_Calloc.
  *
  * Threads: calls that compile, load or fill a batch let other Python threads run meanwhile. A matcher belongs to one thread at a time in the library; here
  * it is marked as busy while a batch is filled, and a call from another thread raises StateError instead of racing.
@@ -45,6 +45,7 @@ PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *object, Py_buffer *view, int flags)
 PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
 #endif
 PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *length);
+PyAPI_FUNC(void *) PyMem_Calloc(size_t count, size_t size);
 
 typedef struct core_vocab {
   PyObject_HEAD

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here, and tests/test_package.py on that wheel, installed by pip into an empty
+environment of every CPython that is here (one for each version; Debian 12 has 3.11 alone, pyenv's are found too).
+
+    python tests/hosts/host_wheel.py     (./dev test hosts runs it)
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import common
+
+PROBE = "import sys, ensurepip, sysconfig; print(sys.implementation.name, '-' + sys.abiflags, *sys.version_info[:3])"
+PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+
+
+def interpreters():
+    """{(3, minor): python} of the CPythons here with the stable ABI that the package is built for."""
+    found = {}
+    names = [shutil.which(f"python3.{minor}") for minor in range(9, 30)] + sorted(map(str, pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python"))) + [sys.executable]
+    for name in filter(None, names):
+        done = subprocess.run([name, "-c", PROBE], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        words = done.stdout.split()
+        if done.returncode or words[0] != "cpython" or "t" in words[1]:  # free-threaded builds have no stable ABI
+            continue
+        version = tuple(map(int, words[2:]))
+        if version[:2] >= (3, 9):
+            found.setdefault(version[:2], (name, ".".join(map(str, version))))
+    return dict(sorted(found.items()))
+
+
+def environment(python, folder):
+    common.run([python, "-m", "venv", folder])
+    return folder / "bin" / "python"
+
+
+def try_wheel(counts, python, wheel, folder):
+    """The package's own test, with the installed wheel in the place of the build folder's."""
+    inside = environment(python, folder)
+    common.run([inside, *PIP, "install", "--no-deps", "--no-index", wheel])
+    where = common.run([inside, "-c", "import turnstile; print(turnstile.__path__[0])"], cwd=folder).strip()
+    package = folder / "build" / "bindings" / "python" / "turnstile"
+    package.parent.mkdir(parents=True)
+    package.symlink_to(where)
+    lines = common.program([inside, "tests/test_package.py"],
+                           env={**os.environ, "TSL_BUILD": str(folder / "build"), "TSL_VOCABS": str(common.BUILD / "vocabs")})
+    closing = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", lines[-1] if lines else "")
+    if not closing:
+        sys.exit("tests/test_package.py has no closing line")
+    for name, value in zip(("passed", "failed", "skipped"), closing.groups()):
+        counts[name] += int(value or 0)
+    print(*(line for line in lines[:-1] if "failed" in line or "skipped" in line), sep="\n", end="")
+
+
+def main():
+    found = interpreters()
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    if not found:
+        common.missing("there is no CPython 3.9 or later with venv")
+    with tempfile.TemporaryDirectory(dir=common.BUILD) as name:
+        folder = pathlib.Path(name)
+        oldest = environment(next(iter(found.values()))[0], folder / "builder")
+        common.say(f"building the wheel with CPython {next(iter(found.values()))[1]}")
+        common.run([oldest, *PIP, "wheel", "--no-deps", "-w", folder / "wheels", common.ROOT])
+        wheel = next((folder / "wheels").glob("*.whl"))
+        for version, (python, _) in found.items():
+            try_wheel(counts, python, wheel, folder / "{}.{}".format(*version))
+    versions = ", ".join(text for _, text in found.values())
+    common.end(counts, f"CPython {versions}: {wheel.name}, built once, installed in each; the package's own tests")
+
+
+if __name__ == "__main__":
+    os.chdir(common.ROOT)
+    main()
