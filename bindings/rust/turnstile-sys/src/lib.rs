@@ -35,7 +35,7 @@ macro_rules! opaque {
         }
     )* };
 }
-opaque!(tsl_vocab tsl_grammar tsl_matcher tsl_sampler);
+opaque!(tsl_vocab tsl_grammar tsl_matcher tsl_sampler tsl_budget tsl_events tsl_beams tsl_align tsl_scores);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -168,6 +168,83 @@ pub struct tsl_draw {
     pub kept: u32,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct tsl_token_logprob {
+    pub token: tsl_token,
+    pub logprob: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct tsl_step {
+    pub legal_mass: f64,
+    pub logprob: f64,
+    pub masked_logprob: f64,
+    pub entropy: f64,
+    pub masked_entropy: f64,
+    pub allowed: u32,
+    pub top_count: u32,
+    pub masked_top_count: u32,
+}
+
+#[repr(C)]
+pub struct tsl_event {
+    pub kind: c_int,
+    pub value: c_int,
+    pub pointer: *const c_char,
+    pub pointer_length: usize,
+    pub text: *const c_char,
+    pub text_length: usize,
+}
+pub type tsl_event_sink = Option<unsafe extern "C" fn(ctx: *mut c_void, event: *const tsl_event)>;
+
+pub const TSL_NO_PARENT: u32 = u32::MAX;
+
+#[repr(C)]
+pub struct tsl_drafts {
+    pub tokens: *const tsl_token,
+    pub parents: *const u32,
+    pub count: usize,
+    pub logits: *const f32,
+    pub draft_logits: *const f32,
+    pub temperature: f32,
+    pub draft_temperature: f32,
+    pub draft_masked: bool,
+    pub distinct: bool,
+}
+
+#[repr(C)]
+pub struct tsl_prefix {
+    pub tokens: *const tsl_token,
+    pub count: usize,
+}
+pub type tsl_model = Option<unsafe extern "C" fn(ctx: *mut c_void, prefixes: *const tsl_prefix, n: usize, logits: *mut f32) -> tsl_status>;
+
+#[repr(C)]
+pub struct tsl_beam_options {
+    pub width: u32,
+    pub n_best: u32,
+    pub max_tokens: u32,
+    pub length_penalty: f32,
+}
+
+#[repr(C)]
+pub struct tsl_align_options {
+    pub seed: u64,
+    pub max_tokens: u32,
+}
+
+#[repr(C)]
+pub struct tsl_score_options {
+    pub max_outputs: u32,
+    pub max_prefixes: u32,
+    pub batch: u32,
+    pub all_tokenisations: bool,
+    pub plain_json: bool,
+    pub open_end: bool,
+}
+
 extern "C" {
     pub fn tsl_status_name(status: tsl_status) -> *const c_char;
 
@@ -220,4 +297,61 @@ extern "C" {
     pub fn tsl_sampler_new(options: *const tsl_sampler_options, allocator: *const tsl_allocator, out: *mut *mut tsl_sampler) -> tsl_status;
     pub fn tsl_sampler_free(sampler: *mut tsl_sampler);
     pub fn tsl_sampler_draw(sampler: *mut tsl_sampler, logits: *const f32, width: usize, mask: *const u32, out: *mut tsl_draw) -> tsl_status;
+    pub fn tsl_sampler_accept(sampler: *mut tsl_sampler, token: tsl_token) -> tsl_status;
+    pub fn tsl_sampler_prompt(sampler: *mut tsl_sampler, tokens: *const tsl_token, count: usize) -> tsl_status;
+    pub fn tsl_sampler_rollback(sampler: *mut tsl_sampler, count: usize) -> tsl_status;
+    pub fn tsl_sampler_restart(sampler: *mut tsl_sampler);
+    pub fn tsl_sampler_fork(sampler: *const tsl_sampler, seed: u64, out: *mut *mut tsl_sampler) -> tsl_status;
+    pub fn tsl_step_measure(logits: *const f32, width: usize, mask: *const u32, token: tsl_token, top_n: u32, top: *mut tsl_token_logprob,
+        masked_top: *mut tsl_token_logprob, out: *mut tsl_step) -> tsl_status;
+    pub fn tsl_guide_classifier_free(with: *const f32, without: *const f32, width: usize, scale: f32, out: *mut f32) -> tsl_status;
+    pub fn tsl_guide_contrastive(strong: *const f32, weak: *const f32, width: usize, mask: *const u32, alpha: f32, beta: f32, out: *mut f32)
+        -> tsl_status;
+
+    pub fn tsl_budget_new(grammar: *mut tsl_grammar, allocator: *const tsl_allocator, out: *mut *mut tsl_budget) -> tsl_status;
+    pub fn tsl_budget_free(budget: *mut tsl_budget);
+    pub fn tsl_budget_start(budget: *mut tsl_budget, matcher: *const tsl_matcher, max_tokens: u64, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_budget_completion(budget: *mut tsl_budget, matcher: *const tsl_matcher, tokens: *mut tsl_token, capacity: usize, count: *mut usize)
+        -> tsl_status;
+    pub fn tsl_budget_allows(budget: *mut tsl_budget, matcher: *const tsl_matcher, left: u64, token: tsl_token) -> tsl_status;
+    pub fn tsl_budget_mask(budget: *mut tsl_budget, matcher: *const tsl_matcher, left: u64, mask: *mut u32) -> tsl_status;
+    pub fn tsl_budget_wind_down(budget: *mut tsl_budget, matcher: *const tsl_matcher, left: u64, soft: u64, bias: f32, logits: *mut f32) -> tsl_status;
+
+    pub fn tsl_events_new(sink: tsl_event_sink, ctx: *mut c_void, allocator: *const tsl_allocator, out: *mut *mut tsl_events) -> tsl_status;
+    pub fn tsl_events_free(events: *mut tsl_events);
+    pub fn tsl_events_reset(events: *mut tsl_events);
+    pub fn tsl_events_feed(events: *mut tsl_events, bytes: *const c_void, length: usize, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_events_end(events: *mut tsl_events, error: *mut tsl_error) -> tsl_status;
+
+    pub fn tsl_matcher_mask_drafts(matcher: *mut tsl_matcher, tokens: *const tsl_token, parents: *const u32, count: usize, masks: *mut u32,
+        allowed: *mut bool) -> tsl_status;
+    pub fn tsl_speculate(matcher: *mut tsl_matcher, drafts: *const tsl_drafts, seed: u64, draws: *mut u64, path: *mut u32, accepted: *mut usize,
+        next: *mut tsl_token) -> tsl_status;
+    pub fn tsl_matcher_draft_forced(matcher: *mut tsl_matcher, tail: *const tsl_token, tail_count: usize, max_retract: usize, tokens: *mut tsl_token,
+        capacity: usize, count: *mut usize, retract: *mut usize) -> tsl_status;
+
+    pub fn tsl_beam_search(grammar: *mut tsl_grammar, model: tsl_model, ctx: *mut c_void, options: *const tsl_beam_options,
+        allocator: *const tsl_allocator, out: *mut *mut tsl_beams, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_beams_free(beams: *mut tsl_beams);
+    pub fn tsl_beams_count(beams: *const tsl_beams) -> usize;
+    pub fn tsl_beams_tokens(beams: *const tsl_beams, i: usize, count: *mut usize) -> *const tsl_token;
+    pub fn tsl_beams_text(beams: *const tsl_beams, i: usize, length: *mut usize) -> *const c_char;
+    pub fn tsl_beams_log_probability(beams: *const tsl_beams, i: usize) -> f64;
+    pub fn tsl_beams_score(beams: *const tsl_beams, i: usize) -> f64;
+
+    pub fn tsl_align_new(grammar: *mut tsl_grammar, model: tsl_model, ctx: *mut c_void, options: *const tsl_align_options,
+        allocator: *const tsl_allocator, out: *mut *mut tsl_align, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_align_free(align: *mut tsl_align);
+    pub fn tsl_align_sample(align: *mut tsl_align, tokens: *mut tsl_token, count: *mut usize, log_probability: *mut f64) -> tsl_status;
+    pub fn tsl_align_probability(align: *mut tsl_align, tokens: *const tsl_token, count: usize, probability: *mut f64) -> tsl_status;
+    pub fn tsl_align_mass(align: *const tsl_align) -> f64;
+
+    pub fn tsl_score_all(grammar: *mut tsl_grammar, model: tsl_model, ctx: *mut c_void, options: *const tsl_score_options,
+        allocator: *const tsl_allocator, out: *mut *mut tsl_scores, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_scores_free(scores: *mut tsl_scores);
+    pub fn tsl_scores_count(scores: *const tsl_scores) -> usize;
+    pub fn tsl_scores_text(scores: *const tsl_scores, i: usize, length: *mut usize) -> *const c_char;
+    pub fn tsl_scores_log_probability(scores: *const tsl_scores, i: usize) -> f64;
+    pub fn tsl_scores_probability(scores: *const tsl_scores, i: usize) -> f64;
+    pub fn tsl_scores_missing(scores: *const tsl_scores) -> f64;
 }

@@ -19,7 +19,7 @@ fn main() -> turnstile::Result<()> {
     while !matcher.is_terminated() {
         let logits = vec![0f32; vocab.logits_width()]; // the model's
         matcher.mask(&mut mask)?;
-        let token = sampler.draw(&logits, &mask)?;
+        let token = sampler.draw(&logits, &mask)?.token;
         matcher.accept(token)?;
         if !vocab.is_eog(token) {
             text.extend_from_slice(vocab.bytes(token).unwrap_or_default());

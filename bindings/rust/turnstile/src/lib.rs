@@ -30,6 +30,13 @@ use std::{fmt, slice};
 
 use turnstile_sys as sys;
 
+mod decode;
+mod sample;
+pub use decode::{
+    beam_search, score_all, Align, Beam, BeamOptions, Budget, Drafts, Event, EventKind, Events, Score, ScoreOptions, Scores, Speculated, Value,
+};
+pub use sample::{guide_classifier_free, guide_contrastive, measure_step, Draw, Sampler, SamplerOptions, Stage, Step};
+
 pub type Token = sys::tsl_token;
 
 // ---- errors ---------------------------------------------------------------------------------------------------------
@@ -87,23 +94,28 @@ fn check(status: sys::tsl_status) -> Result<()> {
     if status == sys::TSL_OK { Ok(()) } else { Err(plain(status)) }
 }
 
+/// Call a function that fills an error.
+fn told(call: impl FnOnce(*mut sys::tsl_error) -> sys::tsl_status) -> Result<()> {
+    let mut error = sys::tsl_error { status: 0, offset: 0, line: 0, column: 0, pointer: [0; 256], message: [0; 512] };
+    let status = call(&mut error);
+    if status == sys::TSL_OK || error.status == sys::TSL_OK {
+        return check(status);
+    }
+    Err(Error {
+        status: status_name(status),
+        message: text_of(&error.message),
+        pointer: text_of(&error.pointer),
+        offset: error.offset,
+        line: error.line,
+        column: error.column,
+    })
+}
+
 /// Call a function that makes an object or fills an error.
 fn make<T>(call: impl FnOnce(*mut *mut T, *mut sys::tsl_error) -> sys::tsl_status) -> Result<NonNull<T>> {
     let mut out = null_mut();
-    let mut error = sys::tsl_error { status: 0, offset: 0, line: 0, column: 0, pointer: [0; 256], message: [0; 512] };
-    let status = call(&mut out, &mut error);
-    match NonNull::new(out) {
-        Some(object) if status == sys::TSL_OK => Ok(object),
-        _ if error.status == sys::TSL_OK => Err(plain(status)),
-        _ => Err(Error {
-            status: status_name(status),
-            message: text_of(&error.message),
-            pointer: text_of(&error.pointer),
-            offset: error.offset,
-            line: error.line,
-            column: error.column,
-        }),
-    }
+    told(|error| call(&mut out, error))?;
+    Ok(NonNull::new(out).expect("a successful call hands out an object"))
 }
 
 fn c_string(bytes: &[u8]) -> Result<CString> {
@@ -332,6 +344,7 @@ impl Grammar {
 pub struct Matcher {
     raw: NonNull<sys::tsl_matcher>,
     words: usize,
+    width: usize,
 }
 
 // SAFETY: a matcher has no ties to a thread; it is used by one at a time, since what changes it takes &mut.
@@ -347,13 +360,13 @@ impl Matcher {
     /// At the beginning of the grammar.
     pub fn new(grammar: &Grammar) -> Result<Self> {
         let raw = make(|out, _| unsafe { sys::tsl_matcher_new(grammar.0.as_ptr(), null(), out) })?;
-        Ok(Matcher { raw, words: grammar.vocab().mask_words() })
+        Ok(Matcher { raw, words: grammar.vocab().mask_words(), width: grammar.vocab().logits_width() })
     }
 
     /// An independent copy with the same text behind it.
     pub fn fork(&self) -> Result<Self> {
         let raw = make(|out, _| unsafe { sys::tsl_matcher_fork(self.raw.as_ptr(), out) })?;
-        Ok(Matcher { raw, words: self.words })
+        Ok(Matcher { raw, words: self.words, width: self.width })
     }
 
     /// Back to the beginning.
@@ -428,44 +441,4 @@ pub fn apply_mask(mask: &[u32], logits: &mut [f32]) -> Result<()> {
         return Err(argument("a mask has a word for each 32 logits"));
     }
     check(unsafe { sys::tsl_mask_apply(mask.as_ptr(), logits.as_mut_ptr().cast(), logits.len(), 0) })
-}
-
-/// How to draw: mask, temperature, top-k, top-p, min-p, in that order. Zeros switch a cut-off off; temperature 0 is greedy.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SamplerOptions {
-    pub seed: u64,
-    pub temperature: f32,
-    pub top_k: u32,
-    pub top_p: f32,
-    pub min_p: f32,
-}
-
-/// Draws tokens from logits under a mask; equal seeds and inputs give equal tokens everywhere.
-pub struct Sampler(NonNull<sys::tsl_sampler>);
-
-// SAFETY: as Matcher.
-unsafe impl Send for Sampler {}
-
-impl Drop for Sampler {
-    fn drop(&mut self) {
-        unsafe { sys::tsl_sampler_free(self.0.as_ptr()) }
-    }
-}
-
-impl Sampler {
-    pub fn new(options: &SamplerOptions) -> Result<Self> {
-        // SAFETY: every field is a number, a flag or a pointer; zeros mean that it is not used.
-        let mut o: sys::tsl_sampler_options = unsafe { std::mem::zeroed() };
-        (o.seed, o.temperature, o.top_k, o.top_p, o.min_p) = (options.seed, options.temperature, options.top_k, options.top_p, options.min_p);
-        make(|out, _| unsafe { sys::tsl_sampler_new(&o, null(), out) }).map(Sampler)
-    }
-
-    pub fn draw(&mut self, logits: &[f32], mask: &[u32]) -> Result<Token> {
-        if mask.len() != (logits.len() + 31) / 32 {
-            return Err(argument("a mask has a word for each 32 logits"));
-        }
-        let mut draw = sys::tsl_draw { token: 0, probability: 0.0, legal_mass: 0.0, allowed: 0, kept: 0 };
-        check(unsafe { sys::tsl_sampler_draw(self.0.as_ptr(), logits.as_ptr(), logits.len(), mask.as_ptr(), &mut draw) })?;
-        Ok(draw.token)
-    }
 }

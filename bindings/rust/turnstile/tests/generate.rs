@@ -23,7 +23,7 @@ fn generate(grammar: &Grammar, seed: u64) -> (String, usize) {
     let (mut text, mut tokens) = (Vec::new(), 0);
     while !matcher.is_terminated() {
         matcher.mask(&mut mask).unwrap();
-        let token = sampler.draw(&logits, &mask).unwrap();
+        let token = sampler.draw(&logits, &mask).unwrap().token;
         assert!(matcher.accept(token).unwrap());
         if !vocab.is_eog(token) {
             text.extend_from_slice(vocab.bytes(token).unwrap());
@@ -132,7 +132,8 @@ macro_rules! offset_of {
 #[test]
 fn layout() {
     let ours = format!(
-        "error {} {} {} desc {} {} {} options {} {} limits {} {} {} schema {} {} {} {} {} regex {} sampler {} {} draw {} {}",
+        "error {} {} {} desc {} {} {} options {} {} limits {} {} {} schema {} {} {} {} {} regex {} sampler {} {} draw {} {} step {} {} \
+        event {} {} drafts {} {} beam {} align {} score {} {}",
         size_of::<sys::tsl_error>(), offset_of!(sys::tsl_error, pointer), offset_of!(sys::tsl_error, message),
         size_of::<sys::tsl_vocab_desc>(), offset_of!(sys::tsl_vocab_desc, special), offset_of!(sys::tsl_vocab_desc, eog_count),
         size_of::<sys::tsl_vocab_options>(), offset_of!(sys::tsl_vocab_options, pattern),
@@ -141,7 +142,10 @@ fn layout() {
         offset_of!(sys::tsl_schema_options, max_nesting), offset_of!(sys::tsl_schema_options, base_uri),
         size_of::<sys::tsl_regex_options>(),
         size_of::<sys::tsl_sampler_options>(), offset_of!(sys::tsl_sampler_options, eog_count),
-        size_of::<sys::tsl_draw>(), offset_of!(sys::tsl_draw, kept),
+        size_of::<sys::tsl_draw>(), offset_of!(sys::tsl_draw, kept), size_of::<sys::tsl_step>(), offset_of!(sys::tsl_step, allowed),
+        size_of::<sys::tsl_event>(), offset_of!(sys::tsl_event, text_length), size_of::<sys::tsl_drafts>(), offset_of!(sys::tsl_drafts, distinct),
+        size_of::<sys::tsl_beam_options>(), size_of::<sys::tsl_align_options>(), size_of::<sys::tsl_score_options>(),
+        offset_of!(sys::tsl_score_options, open_end),
     );
     let theirs = std::env::var("TURNSTILE_LAYOUT").expect("TURNSTILE_LAYOUT: run tests/hosts/host_rust.py");
     assert_eq!(ours, theirs);
