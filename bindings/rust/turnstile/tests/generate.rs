@@ -109,8 +109,8 @@ fn errors_say_where() {
     let error = Grammar::json_schema(&vocab, r#"{"properties": {"a": {"minimum": "x"}}}"#, &compact()).err().unwrap();
     assert_eq!((error.status, error.pointer.as_str()), ("TSL_ERR_SCHEMA", "/properties/a/minimum"));
     let error = Grammar::json_schema(&vocab, "{\n  ]", &compact()).err().unwrap();
-    assert_eq!((error.status, error.line, error.column), ("TSL_ERR_SYNTAX", 2, 4));
-    assert!(error.to_string().starts_with("2:4: ") && error.to_string().ends_with("(TSL_ERR_SYNTAX)"));
+    assert_eq!((error.status, error.line, error.column), ("TSL_ERR_SYNTAX", 2, 3));
+    assert!(error.to_string().starts_with("2:3: ") && error.to_string().ends_with("(TSL_ERR_SYNTAX)"));
     assert_eq!(Grammar::regex(&vocab, "(").err().unwrap().status, "TSL_ERR_SYNTAX");
     assert_eq!(Vocab::from_file("/nowhere").err().unwrap().status, "TSL_ERR_IO");
     assert_eq!(Vocab::from_file("a\0b").err().unwrap().status, "TSL_ERR_ARGUMENT");
