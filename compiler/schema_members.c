@@ -252,12 +252,17 @@ static bool order_allows(const struct object_state *st, uint32_t key) {
   return true;
 }
 
+/* Does taking the key, whose value is possible, leave all that was possible before? */
+static bool is_free(const struct object *o, uint32_t key) {
+  return o->simple || (!o->capped && o->schema->options.order == TSL_ORDER_ANY && (!o->tied || !tsl__bit(o->tied, key)));
+}
+
 static bool allows(void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
   struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   if (tsl__bit(st->bits, key) || o->known[key].value == GOAL_NONE) return false;
-  if (o->simple) return order_allows(st, key) && tsl__schema_shortest(s, o->known[key].value) != TSL__INF;
+  if (is_free(o, key)) return order_allows(st, key) && tsl__schema_shortest(s, o->known[key].value) != TSL__INF;
   return look_at(s, st, key, UINT32_MAX, true).possible;
 }
 

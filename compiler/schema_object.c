@@ -527,7 +527,26 @@ static void sizes(struct maker *m) {
   }
 }
 
-static void finish(struct object *o) {
+/* Notes the keys that clauses ask about. */
+static void tie(struct object *o, uint64_t *tied) {
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    for (uint32_t j = 0; j < o->clauses[i].n; j++) {
+      const struct target *t = &o->clauses[i].targets[j];
+      if (t->kind == ATOM_ABSENT || t->kind == ATOM_KEY) tsl__bit_set(tied, t->key);
+      if (t->kind == ATOM_PATTERN)
+        for (uint32_t w = 0; w < o->words; w++) tied[w] |= t->keys[w];
+      if (t->kind == ATOM_MAX) o->capped = true;
+    }
+}
+
+static bool finish(struct object *o) {
+  o->capped = o->max != TSL__INF;
+  if (o->clause_count) {
+    uint64_t *tied = tsl__schema_alloc(o->schema, (o->words + 1) * sizeof *tied);
+    if (!tied) return false;
+    tie(o, tied);
+    o->tied = tied;
+  }
   o->clamp = o->max == TSL__INF ? o->min : o->max + 1 > o->min ? o->max + 1 : o->min;
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n; j++) {
@@ -537,6 +556,7 @@ static void finish(struct object *o) {
     }
   o->simple = !o->clause_count && !o->min && o->max == TSL__INF;
   o->any = o->simple && !o->n && o->cell_count == 1 && o->cells[0].all && o->cells[0].value == GOAL_ANY;
+  return true;
 }
 
 static bool required_possible(const struct object *o) {
@@ -554,8 +574,7 @@ static bool make(struct maker *m, const struct part *parts) {
     tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "more than %u disjunctions about one object", TSL__SCHEMA_CLAUSES);
     return false;
   }
-  finish(m->o);
-  return required_possible(m->o);
+  return finish(m->o) && required_possible(m->o);
 }
 
 struct object *tsl__object_new(struct schema *s, uint32_t level, const struct part *parts) {

@@ -229,6 +229,8 @@ struct object {
   uint32_t min, max;    /* members */
   uint32_t clamp;       /* counts from here on are alike */
   bool simple;          /* no clauses and no counts: a key can be taken whenever its value can be */
+  bool capped;          /* members may become too many */
+  const uint64_t *tied; /* keys that a clause asks about; NULL: none does */
   bool any;             /* no constraint at all */
   bool styled;          /* its members are written in the schema's style */
 };
