@@ -55,7 +55,7 @@ static bool reach_end(tsl__space *space, tsl__fixed_walk *out, uint32_t node, ui
   tsl__fixed_node reached = {node, text, text + 1};
   tsl__fixed_end end = {node, text};
   if (!tsl__vec_push(&space->alloc, &out->reached, reached)) return out_of_memory(space);
-  return !space->vocab->trie.nodes[node].children || tsl__vec_push(&space->alloc, &out->ends, end) || out_of_memory(space);
+  return tsl__vec_push(&space->alloc, &out->ends, end) || out_of_memory(space);
 }
 
 /* Some next character lies beyond ASCII: the state after the backslash goes on from here. */

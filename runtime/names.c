@@ -148,7 +148,7 @@ static void run_fixed(tsl__space *space, search *s, tsl__state state, uint32_t n
   }
   for (size_t i = 0; fine && i < w.ends.n; i++) {
     finished done = {w.ends.at[i].text, w.ends.at[i].node};
-    fine = tsl__vec_push(&space->alloc, &s->done, done);
+    fine = !trie->nodes[done.node].children || tsl__vec_push(&space->alloc, &s->done, done);
   }
   for (size_t i = 0; fine && i < w.rests.n; i++) {
     place rest = {w.rests.at[i].node, w.rests.at[i].state};

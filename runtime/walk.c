@@ -404,8 +404,26 @@ static bool quote_below(const tsl__trie *trie, const tsl__trie_node *n) {
   return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], '"');
 }
 
-/* What `except`, a JSON string, spells in full below a node is taken out: the token that ends there, and the leftover. */
-static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t node, tsl__mask base, uint32_t *removed, size_t *removed_n, size_t room) {
+#define REMOVED_MAX 4096u
+
+/* What is taken out of a walk: the nodes where an excluded string ends. */
+typedef struct removal {
+  tsl__mask base;
+  uint32_t *nodes;
+  size_t n;
+} removal;
+
+/* An excluded string is spelled in full at a node: the tokens that end there go, and so does the leftover. */
+static void except_here(tsl__space *space, level *l, uint32_t node, removal *out) {
+  const tsl__trie *trie = &space->vocab->trie;
+  for (uint32_t k = trie->nodes[node].begin; k < trie->nodes[node].own_end; k++)
+    if (tsl__mask_has(space, out->base, trie->order[k])) tsl__gather_remove(space, &l->gather, trie->order[k]);
+  if (out->n < REMOVED_MAX) out->nodes[out->n++] = node;
+  else tsl__space_fail(space, TSL_ERR_LIMIT, "too many excluded strings end within tokens");
+}
+
+/* What `state`, of an excluded JSON string, spells in full below a node, is taken out. */
+static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t node, removal *out) {
   const tsl__trie *trie = &space->vocab->trie;
   size_t floor = l->stack.n;
   push(space, l, (entry){node, state, 0, 0, NULL});
@@ -423,42 +441,47 @@ static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t 
       tsl__state to = tsl__target_resolve(space, t, 0, &count);
       const tsl__state_rec *rt = tsl__state_expanded(space, to);
       if (!rt) return;
-      if (rt->flags & TSL__STATE_NULLABLE) {
-        for (uint32_t k = trie->nodes[c].begin; k < trie->nodes[c].own_end; k++)
-          if (tsl__mask_has(space, base, trie->order[k])) tsl__gather_remove(space, &l->gather, trie->order[k]);
-        if (*removed_n < room) removed[(*removed_n)++] = c;
-        else tsl__space_fail(space, TSL_ERR_LIMIT, "too many excluded strings end within tokens");
-      }
+      if (rt->flags & TSL__STATE_NULLABLE) except_here(space, l, c, out);
       if (trie->nodes[c].children) push(space, l, (entry){c, to, 0, 0, NULL});
     }
   }
 }
 
-#define REMOVED_MAX 4096u
+/* The same, along their table if the excluded strings are fixed texts. */
+static void except_below(tsl__space *space, level *l, tsl__state except, uint32_t node, removal *out) {
+  const tsl__state_rec *r = tsl__state_at(space, except);
+  tsl__fixed_walk *w = &l->fixed;
+  if (!tsl__is_fixed(r)) {
+    except_node(space, l, except, node, out);
+    return;
+  }
+  w->reached.n = w->ends.n = w->rests.n = w->stack.n = 0;
+  if (!tsl__fixed_over(space, r, node, w)) return;
+  for (size_t i = 0; i < w->ends.n && space->status == TSL_OK; i++) except_here(space, l, w->ends.at[i].node, out);
+  for (size_t i = 0; i < w->rests.n && space->status == TSL_OK; i++) except_node(space, l, w->rests.at[i].state, w->rests.at[i].node, out);
+}
 
 static bool walk_difference(tsl__space *space, level *l, const tsl__hint *h, tsl__leftover over) {
   const tsl__walk *found = tsl__walk_over(space, h->base, 0, over, l->last);
   if (!found) return false;
   tsl__walk base = *found;
-  uint32_t *removed = tsl__alloc(&space->alloc, REMOVED_MAX * sizeof *removed);
-  size_t n = 0;
-  if (!removed) return out_of_memory(space);
+  uint32_t nodes[REMOVED_MAX];
+  removal removed = {base.mask, nodes, 0};
   tsl__gather_mask(space, &l->gather, base.mask);
   if (over & TSL__WHOLE) {
-    except_node(space, l, h->except, 0, base.mask, removed, &n, REMOVED_MAX);
+    except_below(space, l, h->except, 0, &removed);
   } else {
     const tsl__leftover_rec *t = tsl__leftover_at(space, over);
-    for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) except_node(space, l, h->except, t->nodes[i], base.mask, removed, &n, REMOVED_MAX);
+    for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) except_below(space, l, h->except, t->nodes[i], &removed);
   }
   leave_over(space, l, base.left);
   size_t out = 0;
   for (size_t i = 0; i < l->left.n; i++) {
     bool gone = false;
-    for (size_t k = 0; k < n && !gone; k++) gone = removed[k] == l->left.at[i];
+    for (size_t k = 0; k < removed.n && !gone; k++) gone = nodes[k] == l->left.at[i];
     if (!gone) l->left.at[out++] = l->left.at[i];
   }
   l->left.n = out;
-  tsl__free(&space->alloc, removed, REMOVED_MAX * sizeof *removed);
   return space->status == TSL_OK;
 }
 
