@@ -400,7 +400,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
   bool begun = !n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, n.loop).b == 0;
   if (!(n.flags & TSL__CALLS) && min == 0) tsl__far_from_limit(x, inner, begun, limit, json, out);
   if (json && !out->like && limit == TSL__INF && !n.loop) tsl__far_from_forbidden(x, inner, out);
-  if (out->like && !out->like_unit && out->like_limit >= TSL__LIKE_ENOUGH) return; /* the walk will not need letters */
+  if (out->like && !out->like_far && !out->like_unit && out->like_limit >= TSL__LIKE_ENOUGH) return; /* the walk will not need letters */
   tsl__node m = tsl__node_at(x, inner);
   bool calls_later = !json && (m.flags & TSL__CALLS) && !m.loop && !calls_at_head(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ && !calls_later)) return;

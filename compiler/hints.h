@@ -20,6 +20,7 @@ typedef struct tsl__letters {
   tsl__expr like;         /* the same without its length limit; NONE: no such form */
   uint32_t like_limit;    /* over texts of at most so many characters the two are equal */
   uint32_t like_dead;     /* no text has more characters than this */
+  bool like_far;          /* and where they might have more, `like` is of no use */
   uint32_t like_unit;     /* if not 0: and of at most so many for each iteration that the active loop has left */
 } tsl__letters;
 

@@ -149,9 +149,23 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   return body == n.a && max == n.c ? e : tsl__expr_repeat(x, body, n.b, max);
 }
 
+/* Characters of one kind, up to so many: what counts is their class, which knows its own limits, but far from them all maxima are one. */
+static void far_from_most(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *out) {
+  tsl__node n = tsl__node_at(x, e);
+  bool counted = n.kind == TSL__K_COUNTED;
+  if ((!counted && n.kind != TSL__K_REPEAT) || n.c == TSL__INF || n.c < TSL__LIKE_ENOUGH || !(tsl__node_at(x, n.a).flags & TSL__CHAR) || (counted && !begun)) return;
+  out->like = tsl__expr_json_string(x, counted ? tsl__expr_star(x, n.a) : tsl__expr_repeat(x, n.a, n.b, TSL__INF));
+  out->like_limit = counted ? TSL__INF : n.c;
+  out->like_unit = counted;
+  out->like_dead = TSL__INF;
+  out->like_far = true;
+}
+
 /* Texts that end before any limit is met are those of an expression without limits: that of the length, and those of repeated groups. */
 void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out) {
   struct relaxing r = {x, begun, TSL__INF, 0};
+  if (json && length == TSL__INF) far_from_most(x, rest, begun, out);
+  if (out->like) return;
   tsl__expr relaxed = relax(&r, rest, 0);
   if (tsl__node_at(x, relaxed).loop) return;
   if (length != TSL__INF) { /* first the length: what is left without it depends on the position no more */

@@ -65,6 +65,7 @@ typedef struct tsl__hint {
   tsl__state like;
   uint32_t like_limit;
   uint32_t like_dead; /* tokens of more characters than this die here, unless they leave the frame before */
+  bool like_far;      /* of use only where no token reaches the limit: near it, letters do better */
   uint32_t like_unit; /* if not 0, `like_limit` is also at most this times the iterations that the active loop has left */
 } tsl__hint;
 

@@ -101,6 +101,8 @@ static uint32_t context_of(const tsl__space *space, tsl__state state, uint32_t c
   return need << 16 | room << 1 | last;
 }
 #define ROOM_FREE 0x7FFFu
+#define SPLIT (1u << 31)      /* a walk remembered for its parts, beside one that was not done in parts */
+#define UNSPLIT UINT32_MAX    /* such a walk's `reach` */
 static uint32_t room_of(uint32_t context) { return context >> 1 & 0x7FFF; }
 
 static uint64_t walk_hash(tsl__state state, uint32_t context, tsl__leftover over) {
@@ -275,6 +277,23 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   return h;
 }
 
+/* Characters over which the state is as `like`. */
+static uint32_t like_limit(const tsl__space *space, tsl__state state, uint32_t count, const tsl__hint *h) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (!h->like_unit || r->loop_max == TSL__COUNT_INF) return h->like_limit;
+  uint64_t left = (uint64_t)(r->loop_max - count) * h->like_unit;
+  return left < h->like_limit ? (uint32_t)left : h->like_limit;
+}
+
+/* The state below a node: without its limits, if nothing there reaches them. */
+static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state_rec *r, const tsl__trie_node *n, tsl__state *state, uint32_t *count) {
+  const tsl__hint *h = n->end - n->own_end < HINT_MIN ? NULL : tsl__state_hint(space, r);
+  if (!h || !h->like || like_limit(space, *state, *count, h) < n->height) return r;
+  *state = h->like;
+  *count = 0;
+  return tsl__state_expanded(space, *state);
+}
+
 static void push(tsl__space *space, level *l, entry e) {
   if (e.depth > l->reach) l->reach = e.depth;
   if (!tsl__vec_push(&space->alloc, &l->stack, e)) out_of_memory(space);
@@ -302,7 +321,7 @@ static void enter_child(tsl__space *space, level *l, tsl__state state, uint32_t 
   if (depth > l->reach) l->reach = depth;
   if (!n->children) return;
   const tsl__state_rec *r = arrive(space, l, state, count, child, 0, depth);
-  if (!r || !below_meets(trie, n, &r->live)) return;
+  if (!r || !below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
   if (below_within(trie, n, &r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
   else push(space, l, (entry){child, state, count, depth, use_letters(space, l, r, child)});
 }
@@ -485,11 +504,18 @@ static bool walk_difference(tsl__space *space, level *l, const tsl__hint *h, tsl
   return space->status == TSL_OK;
 }
 
+/* The walk of a state over the whole vocabulary, far from its limit, with its parts; NULL: not done yet. */
+static const tsl__walk *find_free(tsl__space *space, tsl__state state, bool last) {
+  const tsl__walk *w = fetch(space, state, ROOM_FREE << 1 | last, TSL__WHOLE);
+  return w && w->reach != UNSPLIT ? w : fetch(space, state, SPLIT | ROOM_FREE << 1 | last, TSL__WHOLE);
+}
+
 /* The limit was out of reach of every path: the same answer holds for any higher one, and for none. */
 static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__state state, const tsl__walk *from) {
   uint32_t context = ROOM_FREE << 1 | l->last;
   tsl__gather g = {0};
-  if (find(space, state, context, TSL__WHOLE)) return;
+  if (find_free(space, state, l->last)) return;
+  if (find(space, state, context, TSL__WHOLE)) context |= SPLIT;
   tsl__gather_mask(space, &g, from->exits);
   tsl__gather_mask(space, &g, tsl__class_mask(space, &h->letters, h->wide, 0, UINT32_MAX));
   tsl__mask mask = tsl__gather_done(space, &g);
@@ -527,20 +553,12 @@ static taken take_token(tsl__space *space, tsl__state state, uint32_t count, tsl
   return LIVES;
 }
 
-/* Characters over which the state is as `like`. */
-static uint32_t like_limit(const tsl__space *space, tsl__state state, uint32_t count, const tsl__hint *h) {
-  const tsl__state_rec *r = tsl__state_at(space, state);
-  if (!h->like_unit || r->loop_max == TSL__COUNT_INF) return h->like_limit;
-  uint64_t left = (uint64_t)(r->loop_max - count) * h->like_unit;
-  return left < h->like_limit ? (uint32_t)left : h->like_limit;
-}
-
 /* As `like`, less the tokens that are too long: those are tried one by one. False if that does not settle it. */
 static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
   const tsl__lengths *lengths = NULL;
   uint32_t limit = like_limit(space, state, count, h), longer = 0;
   bool near = limit < height_of(space, over);
-  if (near && (over != TSL__WHOLE || limit < TSL__SHORT_MAX || !(lengths = tsl__lengths_of(space)))) return false;
+  if (near && (h->like_far || over != TSL__WHOLE || limit < TSL__SHORT_MAX || !(lengths = tsl__lengths_of(space)))) return false;
   while (near && longer < lengths->longer_count && lengths->longer_length[longer] > limit) longer++;
   for (uint32_t i = 0; i < longer; i++) {
     taken like = take_token(space, h->like, 0, lengths->longer[i], limit), own = like;
@@ -566,7 +584,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
   uint32_t room = room_of(context);
   if (!(r->flags & TSL__STATE_LOOP)) room = h->limit <= height_of(space, TSL__WHOLE) ? h->limit : ROOM_FREE;
   if ((r->flags & TSL__STATE_LOOP) && room != ROOM_FREE && (context >> 16) == 0 && r->loop_max != TSL__COUNT_INF) {
-    const tsl__walk *any = fetch(space, state, ROOM_FREE << 1 | l->last, TSL__WHOLE);
+    const tsl__walk *any = find_free(space, state, l->last);
     if (any && any->reach <= room) {
       tsl__gather_mask(space, &l->gather, any->exits);
       leave_over(space, l, any->left);
@@ -602,7 +620,10 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   r = tsl__state_expanded(space, state);
   if (!r) return;
   const tsl__hint *h = tsl__state_hint(space, r);
-  if (h && h->like && walk_like(space, l, state, count, h, over)) return;
+  if (h && h->like && walk_like(space, l, state, count, h, over)) {
+    out->reach = UNSPLIT;
+    return;
+  }
   if (h && h->base) {
     walk_difference(space, l, h, over);
   } else if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {
