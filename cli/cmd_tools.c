@@ -18,7 +18,7 @@ typedef struct settings {
   int parallel;
   tsl_thinking thinking;
   bool list, compile, stream, null, masks;
-  uint64_t generate, seed;
+  uint64_t generate, seed, max_thinking;
   const char *nudge[NUDGES_MAX];
   size_t nudge_count;
 } settings;
@@ -41,6 +41,7 @@ static bool set_nudge(void *to, const char *v) {
   return o->nudge_count < NUDGES_MAX && *v ? o->nudge[o->nudge_count++] = v, true : false;
 }
 static bool set_generate(void *to, const char *v) { return cli_number(v, 1, 100000, &((settings *)to)->generate); }
+static bool set_max_thinking(void *to, const char *v) { return cli_number(v, 1, INT32_MAX, &((settings *)to)->max_thinking); }
 static bool set_seed(void *to, const char *v) { return cli_number(v, 0, UINT64_MAX, &((settings *)to)->seed); }
 
 static bool set_thinking(void *to, const char *v) {
@@ -58,6 +59,7 @@ static const cli_option table[] = {
     {"--parallel", NULL, "several calls are allowed (default: what the request says, else yes)", set_parallel},
     {"--no-parallel", NULL, "one call at most", set_serial},
     {"--thinking", "T", "auto (default), on or off", set_thinking},
+    {"--max-thinking", "N", "at most N tokens of thinking in a block", set_max_thinking},
     {"--vocab", "F", "tokenizer.json or tiktoken file (default: the embedded vocabulary)", set_vocab},
     {"--parse", "F", "read an answer back: writes its text, thinking and calls as JSON", set_parse},
     {"--stream", NULL, "with --parse: read byte by byte, and write each part as it becomes certain", set_stream},
@@ -92,7 +94,8 @@ static bool known_preset(const char *name) {
 static bool open_job(job *j, const settings *o) {
   tsl_error error;
   j->o = o;
-  j->options = (tsl_tools_options){.preset = o->preset, .tool_choice = o->choice, .parallel = o->parallel, .thinking = o->thinking};
+  j->options = (tsl_tools_options){.preset = o->preset, .tool_choice = o->choice, .parallel = o->parallel, .thinking = o->thinking,
+                                 .max_thinking_tokens = (uint32_t)o->max_thinking};
   if (!cli_read(request_name(o), &j->request)) return false;
   if (o->preset && !known_preset(o->preset)) {
     if (!cli_read(o->preset, &j->preset)) return false;

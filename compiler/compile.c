@@ -12,6 +12,7 @@
 #include "compiler/tools.h"
 #include "runtime/grammar.h"
 #include "runtime/memory.h"
+#include "runtime/zones.h"
 
 /* A layer over the vocabulary's. On failure nothing is left. */
 static tsl_status open_layer(tsl_vocab *vocab, const tsl_limits *limits, tsl__space **space, tsl__exprs **x, tsl_error *error) {
@@ -90,6 +91,24 @@ typedef struct request {
   const tsl_limits *limits;
 } tags_job;
 
+/* What the front end knows of a grammar that was made; needs the lock if others use its tables. */
+static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
+  tsl__space *space = g->space;
+  uint32_t n = tagged->counted_count;
+  tsl__zone *zones = n ? tsl__arena_alloc(&space->arena, n * sizeof *zones) : NULL;
+  g->front = tagged;
+  if (n && !zones) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  for (uint32_t i = 0; i < n; i++) {
+    zones[i] = (tsl__zone){.max_tokens = tagged->counted[i].max_tokens};
+    zones[i].first = tsl__state_of(space, tagged->counted[i].rule);
+    zones[i].over = tsl__state_of(space, tagged->marks->nothing);
+    if (!zones[i].first || !zones[i].over || !tsl__state_expanded(space, zones[i].over) || !tsl__zone_explore(space, &zones[i])) return false;
+  }
+  g->zones = zones;
+  g->zone_count = n;
+  return true;
+}
+
 /* A grammar with tables of its own; `lend`: it takes over the tree's memory. */
 static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag *root, bool lend, tsl_grammar **out, tsl_error *error) {
   tsl__space *space;
@@ -103,7 +122,10 @@ static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag 
   tsl__expr e = tsl__tags_lower(t, x, root, NULL, r->schema, r->limits, &tagged);
   if (t->status == TSL_OK && hooks) tsl__exprs_absorb(x, &t->arena, hooks);
   status = close_layer(r->vocab, space, x, t->status, e, "[]", out, error);
-  if (status == TSL_OK) (*out)->front = tagged;
+  if (status != TSL_OK || finish_tags(*out, tagged)) return status;
+  status = tsl__fail(error, space->status, "%s", space->why ? space->why : "out of memory");
+  tsl_grammar_release(*out);
+  *out = NULL;
   return status;
 }
 
@@ -133,8 +155,12 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
   bool fits = t->status == TSL_OK && e != TSL__NONE && tsl__exprs_status(x) == TSL_OK && tsl__exprs_guards(x) == over->space->guards;
   tsl__state start = fits ? tsl__state_of(over->space, e) : 0;
   if (start) tsl__grammar_make_over(over, start, "[]", out, NULL);
-  if (*out) (*out)->front = tagged;
+  bool done = *out && finish_tags(*out, tagged);
   pthread_mutex_unlock(over->lock);
+  if (!done) {
+    tsl_grammar_release(*out);
+    *out = NULL;
+  }
   t->error = error;
   t->status = TSL_OK;
   return *out != NULL;

@@ -136,9 +136,15 @@ typedef struct tsl__marks {
   tsl__expr nothing;          /* a rule for the empty text: keeps a mark before it from being a tail call */
   TSL__VEC(tsl__schema_part) parts;
   tsl__index part_index; /* by source */
+  TSL__VEC(tsl__expr) zones; /* what makes the states of a tree's zones (zones.h) their own, in the order of the zones */
   const struct tsl__schema_style *styles[TSL__STYLES_MAX]; /* those used so far, with this as their context */
   tsl_schema_options schema; /* of all schemas in it */
 } tsl__marks;
+
+typedef struct tsl__counted {
+  tsl__expr rule; /* its frame */
+  uint32_t max_tokens;
+} tsl__counted;
 
 /* What a grammar of a tree knows besides: belongs to the expressions. */
 typedef struct tsl__tagged {
@@ -146,6 +152,8 @@ typedef struct tsl__tagged {
   tsl__string *held; /* begins and ends of tags: text that may become one is held back by a streaming reader */
   uint32_t held_count, held_longest;
   tsl__bytes held_first; /* their first bytes */
+  tsl__counted *counted; /* texts whose tokens are counted */
+  uint32_t counted_count;
 } tsl__tagged;
 
 void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc, tsl_error *error);
@@ -186,6 +194,7 @@ typedef struct tsl__tags_lowering {
   TSL__VEC(tsl__string) held;
   struct tsl__constant { tsl__string text; tsl__expr e; } constants[TSL__CONSTANTS]; /* the last ones */
   uint32_t constant_count;
+  TSL__VEC(tsl__counted) counted;
 } tsl__tags_lowering;
 /* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `marks`: those of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
 tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__marks *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out);

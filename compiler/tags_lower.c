@@ -101,6 +101,7 @@ static void free_marks(void *ctx) {
   const tsl_allocator *a = m->alloc;
   tsl__vec_free(a, &m->at);
   tsl__vec_free(a, &m->parts);
+  tsl__vec_free(a, &m->zones);
   tsl__index_free(&m->part_index, a);
   tsl__free(a, m->slots, m->slot_count * sizeof *m->slots);
   tsl__free(a, m, sizeof *m);
@@ -186,6 +187,15 @@ static bool keep_held(tsl__tags_lowering *l) {
     if (o->held[i].length > o->held_longest) o->held_longest = o->held[i].length;
   }
   return true;
+}
+
+static bool keep_counted(tsl__tags_lowering *l) {
+  tsl__tagged *o = l->out;
+  o->counted_count = (uint32_t)l->counted.n;
+  if (!o->counted_count) return true;
+  o->counted = tsl__exprs_alloc(l->x, l->counted.n * sizeof *o->counted);
+  if (o->counted) memcpy(o->counted, l->counted.at, l->counted.n * sizeof *o->counted);
+  return o->counted != NULL;
 }
 
 /* Triggers, the stops handed down, then what is excluded, as one list. */
@@ -326,15 +336,27 @@ static tsl__expr lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
   return e;
 }
 
+/* A text whose tokens are counted (zones.h): a frame, and something empty at its end that no other text has. */
+static tsl__expr counted(tsl__tags_lowering *l, tsl__expr text, uint32_t max_tokens) {
+  tsl__marks *m = l->marks;
+  size_t k = l->counted.n;
+  char name[32];
+  snprintf(name, sizeof name, "counted#%zu", k);
+  if (k == m->zones.n) {
+    tsl__expr own = tsl__marks_rule(m, TSL__MARK_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
+    if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own)) return no_memory(l->x);
+  }
+  tsl__counted c = {tsl__marks_rule(m, TSL__MARK_NONE, tsl__expr_seq(l->x, text, m->zones.at[k]), NULL, 0, 0, NULL, 0), max_tokens};
+  return tsl__vec_push(m->alloc, &l->counted, c) ? c.rule : no_memory(l->x);
+}
+
 static tsl__expr lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   uint32_t count;
   if (n->max_tokens == 0) return TSL__EPS;
-  if (n->max_tokens != TSL__INF) {
-    tsl__tags_fail(l->tags, TSL_ERR_UNSUPPORTED, n->at, "\"max_tokens\" of any_text is not supported; \"max_chars\" bounds the text by its characters");
-    return TSL__NONE;
-  }
   const tsl__string *list = without(l, NULL, 0, s, n, &count);
-  return list ? tsl__tags_free_text(l, list, count, n->max_chars) : TSL__NONE;
+  if (!list) return TSL__NONE;
+  tsl__expr text = tsl__tags_free_text(l, list, count, n->max_chars);
+  return n->max_tokens == TSL__INF ? text : counted(l, text, n->max_tokens);
 }
 
 static tsl__expr token_set(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *more, uint32_t more_count) {
@@ -566,7 +588,8 @@ tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl
   if (l.out) *l.out = (tsl__tagged){.marks = l.marks};
   if (!l.marks || !l.out || !find_specials(&l, a)) tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   else e = lower(&l, root, (stops){.last = true});
-  if (t->status == TSL_OK) keep_held(&l);
+  if (t->status == TSL_OK && keep_held(&l)) keep_counted(&l);
+  tsl__vec_free(a, &l.counted);
   tsl__vec_free(a, &l.specials);
   tsl__vec_free(a, &l.held);
   if (t->status == TSL_OK && tsl__exprs_status(x) != TSL_OK) tsl__tags_fail(t, tsl__exprs_status(x), NULL, "%s", tsl__exprs_why(x));

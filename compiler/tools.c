@@ -16,6 +16,7 @@ typedef struct build {
   const tsl__json *preset;
   const tsl__request *request;
   tsl_thinking thinking;
+  uint32_t max_thinking; /* tokens; TSL__INF: any number */
   tsl__string *exclude;
   uint32_t exclude_count;
 } build;
@@ -68,6 +69,12 @@ static tsl__tag *any_text(build *b) {
   if (!n) return NULL;
   n->excludes = b->exclude;
   n->exclude_count = b->exclude_count;
+  return n;
+}
+
+static tsl__tag *thoughts(build *b) {
+  tsl__tag *n = any_text(b);
+  if (n) n->max_tokens = b->max_thinking;
   return n;
 }
 
@@ -236,7 +243,7 @@ static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
   if (!form || b->thinking == TSL_THINKING_OFF) return rest;
   bool inside = b->thinking == TSL_THINKING_ON && prefilled && prefilled->kind == TSL__JSON_TRUE;
   tsl__string none = {"", 0}, after = text_of(form, "after");
-  tsl__tag *block = tag(b, TSL__MARK_REASONING, inside ? none : text_of(form, "begin"), any_text(b), text_of(form, "end"));
+  tsl__tag *block = tag(b, TSL__MARK_REASONING, inside ? none : text_of(form, "begin"), thoughts(b), text_of(form, "end"));
   if (after.length && block) block = of_two(b, TSL__TAG_SEQUENCE, block, constant(b, after));
   return of_two(b, TSL__TAG_SEQUENCE, b->thinking == TSL_THINKING_AUTO ? optional(b, block) : block, rest);
 }
@@ -247,7 +254,7 @@ static tsl__tag *message(build *b, const tsl__json *form) {
   tsl__mark_kind mark = tsl__json_is(GET(form, "as"), "reasoning", 9) ? TSL__MARK_REASONING : TSL__MARK_TEXT;
   const tsl__json *ends = GET(form, "end");
   bool whole = mark == TSL__MARK_TEXT && b->request->content;
-  tsl__tag *n = tag(b, mark, text_of(form, "begin"), whole ? (tsl__tag *)(uintptr_t)b->request->content : any_text(b), (tsl__string){"", 0});
+  tsl__tag *n = tag(b, mark, text_of(form, "begin"), whole ? (tsl__tag *)(uintptr_t)b->request->content : mark == TSL__MARK_REASONING ? thoughts(b) : any_text(b), (tsl__string){"", 0});
   if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
   for (uint32_t i = 0; i < ends->length; i++) n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
   n->end_count = ends->length;
@@ -308,7 +315,7 @@ static bool check_preset(build *b) {
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
   tsl__request request;
   tsl__json *preset;
-  build b = {.tags = t, .request = &request, .thinking = options->thinking};
+  build b = {.tags = t, .request = &request, .thinking = options->thinking, .max_thinking = options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF};
   const char *text = find_preset(options->preset);
   if (!text) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "there is no preset \"%.100s\"", options->preset);
   t->status = tsl__json_parse(&t->arena, text, strlen(text), 64, &preset, t->error);

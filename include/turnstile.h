@@ -703,7 +703,10 @@ TSL_API tsl_status tsl_budget_wind_down(tsl_budget *budget, const tsl_matcher *m
  * deepseek_xml, deepseek_v4_1_xml, glm_xml, cohere_xml), regex, grammar, any_text, sequence, or, optional, plus, star, repeat, tag, triggered_tags,
  * tags_with_separator, dispatch, token, exclude_token, any_tokens, token_triggered_tags, token_dispatch. docs/tools.md describes them.
  * In free text every token stays allowed; the first trigger that the text spells, however it is split into tokens, begins a tag. Where constant text
- * spells a special token, the token itself is allowed as well. `schema` holds the options of all JSON Schemas in it; it and `limits` may be NULL.
+ * spells a special token, the token itself is allowed as well. With "max_tokens" an any_text ends in time: matchers count the tokens that they accept in it (those that
+ * reach over its begin or end excepted; tsl_matcher_accept_bytes counts as one), and after the last one only what follows the text is allowed; a character that this
+ * token leaves unfinished may be finished first. What counts goes with rollback, fork and drafts; tsl_beam_search, tsl_align_new and tsl_score_all refuse such
+ * grammars. `schema` holds the options of all JSON Schemas in it; it and `limits` may be NULL.
  * Errors: SYNTAX, SCHEMA (a format is malformed), UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, with the JSON pointer. */
 TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
                                     tsl_grammar **out, tsl_error *error);
@@ -726,6 +729,7 @@ typedef struct tsl_tools_options {
   const char *tool_choice; /* "auto", "required", "none" or a tool's name; NULL: what the request says, else auto */
   int parallel;            /* several calls: 1 yes, -1 no, 0 what the request says, else yes */
   tsl_thinking thinking;
+  uint32_t max_thinking_tokens; /* of a block of thinking, its begin and end not counted; 0 = any number. See max_tokens at tsl_grammar_tags */
   const tsl_schema_options *schema; /* NULL: defaults */
   tsl_grammar *over;                /* NULL, or a grammar of this or of tsl_grammar_tags: see tsl_grammar_tags_over */
 } tsl_tools_options;

@@ -30,6 +30,8 @@ struct tsl_grammar {
   size_t report_size;
   pthread_mutex_t *lock; /* that of the tables */
   const void *front;     /* of the front end, which belongs to the expressions; NULL: nothing */
+  const struct tsl__zone *zones; /* stretches whose tokens are counted (zones.h); belong to the expressions */
+  uint32_t zone_count;
 };
 
 /* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is copied. */

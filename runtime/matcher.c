@@ -26,6 +26,7 @@ void tsl_matcher_free(tsl_matcher *m) {
   if (!m) return;
   tsl_allocator a = m->alloc;
   tsl__free(&a, m->history, m->history_cap * sizeof *m->history);
+  tsl__free(&a, m->counted_history, m->counted_history ? m->history_cap * sizeof *m->history : 0);
   tsl__free(&a, m->borrowed, m->borrowed ? mask_bytes(m) : 0);
   tsl_grammar_release(m->grammar);
   tsl__free(&a, m, sizeof *m);
@@ -35,8 +36,14 @@ tsl_grammar *tsl_matcher_grammar(const tsl_matcher *m) { return m->grammar; }
 
 void tsl_matcher_reset(tsl_matcher *m) {
   m->at = m->grammar->begin;
+  m->counted = 0;
   m->terminated = false;
   m->history_n = m->history_next = 0;
+}
+
+static uint32_t *copied(const tsl_allocator *a, const uint32_t *ring, uint32_t cap) {
+  uint32_t *copy = tsl__alloc(a, cap * sizeof *copy);
+  return copy ? memcpy(copy, ring, cap * sizeof *copy) : NULL;
 }
 
 tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
@@ -44,44 +51,60 @@ tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
   if (status != TSL_OK) return status;
   tsl_matcher *f = *out;
   f->at = m->at;
+  f->counted = m->counted;
   f->terminated = m->terminated;
-  if (m->history_cap) {
-    f->history = tsl__alloc(&f->alloc, m->history_cap * sizeof *f->history);
-    if (!f->history) {
-      tsl_matcher_free(f);
-      *out = NULL;
-      return TSL_ERR_NO_MEMORY;
-    }
-    memcpy(f->history, m->history, m->history_cap * sizeof *f->history);
-    f->history_cap = m->history_cap;
-    f->history_n = m->history_n;
-    f->history_next = m->history_next;
+  if (!m->history_cap) return TSL_OK;
+  f->history = copied(&f->alloc, m->history, m->history_cap);
+  f->history_cap = f->history ? m->history_cap : 0;
+  if (m->counted_history && f->history) f->counted_history = copied(&f->alloc, m->counted_history, m->history_cap);
+  if (!f->history || (m->counted_history && !f->counted_history)) {
+    tsl_matcher_free(f);
+    *out = NULL;
+    return TSL_ERR_NO_MEMORY;
   }
+  f->history_n = m->history_n;
+  f->history_next = m->history_next;
   return TSL_OK;
 }
 
 /* ---- history -------------------------------------------------------------------------------------------------- */
 
-/* Room for one more position; growing rewrites the ring from its oldest entry. */
+/* A wider ring, rewritten from the oldest entry. */
+static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t cap) {
+  uint32_t *wider = tsl__alloc(&m->alloc, cap * sizeof *wider);
+  for (uint32_t i = 0; wider && i < m->history_n; i++) wider[i] = ring[(m->history_next + m->history_cap - m->history_n + i) % m->history_cap];
+  return wider;
+}
+
+/* Room for one more position. */
 static bool history_room(tsl_matcher *m) {
   if (m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK) return true;
   uint32_t cap = m->history_cap ? m->history_cap * 2 : 16;
-  uint32_t *ring = tsl__alloc(&m->alloc, cap * sizeof *ring);
-  if (!ring) return false;
-  for (uint32_t i = 0; i < m->history_n; i++) ring[i] = m->history[(m->history_next + m->history_cap - m->history_n + i) % m->history_cap];
+  bool counts = m->grammar->zone_count != 0;
+  uint32_t *ring = widened(m, m->history, cap), *counted = counts ? widened(m, m->counted_history, cap) : NULL;
+  if (!ring || (counts && !counted)) {
+    tsl__free(&m->alloc, ring, ring ? cap * sizeof *ring : 0);
+    tsl__free(&m->alloc, counted, counted ? cap * sizeof *ring : 0);
+    return false;
+  }
   tsl__free(&m->alloc, m->history, m->history_cap * sizeof *ring);
+  tsl__free(&m->alloc, m->counted_history, m->counted_history ? m->history_cap * sizeof *ring : 0);
   m->history = ring;
+  m->counted_history = counted;
   m->history_cap = cap;
   m->history_next = m->history_n;
   return true;
 }
 
 /* Move on; history_room was asked. */
-static void advance(tsl_matcher *m, tsl__stack to) {
-  m->history[m->history_next % m->history_cap] = m->at;
-  m->history_next = (m->history_next + 1) % m->history_cap;
+static void advance(tsl_matcher *m, tsl__stack to, uint32_t counted) {
+  uint32_t next = m->history_next % m->history_cap;
+  m->history[next] = m->at;
+  if (m->counted_history) m->counted_history[next] = m->counted;
+  m->history_next = (next + 1) % m->history_cap;
   if (m->history_n < m->history_cap) m->history_n++;
   m->at = to;
+  m->counted = counted;
 }
 
 size_t tsl_matcher_history(const tsl_matcher *m) { return m->history_n; }
@@ -92,6 +115,7 @@ tsl_status tsl_matcher_rollback(tsl_matcher *m, size_t count) {
   m->history_next = (m->history_next + m->history_cap - (uint32_t)count) % m->history_cap;
   m->history_n -= (uint32_t)count;
   m->at = m->history[m->history_next];
+  m->counted = m->counted_history ? m->counted_history[m->history_next] : 0;
   m->terminated = false;
   return TSL_OK;
 }
@@ -105,6 +129,14 @@ tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, t
   if (tsl__stack_find_token(g->space, from, token, to)) return TSL_OK;
   *to = tsl__stack_token(tsl__grammar_lock(g), from, token);
   return tsl__grammar_unlock(g);
+}
+
+tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to, uint32_t *counted) {
+  *to = 0;
+  if (tsl__zone_finishing(g, from, *counted) && !tsl__zone_finishes(g, token)) return TSL_OK;
+  tsl_status status = tsl__grammar_lead(g, from, token, to);
+  size_t n;
+  return status == TSL_OK && *to ? tsl__zone_step(g, from, *tsl_vocab_bytes(g->vocab, token, &n), to, counted) : status;
 }
 
 tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask) {
@@ -124,6 +156,7 @@ tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
     if (status != TSL_OK) return status;
   }
   tsl__mask_write(m->grammar->space, mask, out);
+  if (!m->terminated && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, out);
   return TSL_OK;
 }
 
@@ -133,7 +166,18 @@ static uint64_t identity_of(const tsl_matcher *m, const uint32_t *words) {
   return h ? h : 1;
 }
 
+/* A mask that is this matcher's alone. */
+static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
+  if (!m->borrowed && !(m->borrowed = tsl__alloc(&m->alloc, mask_bytes(m)))) return TSL_ERR_NO_MEMORY;
+  m->borrowed_mask = 0;
+  *out = m->borrowed;
+  tsl_status status = tsl_matcher_mask(m, m->borrowed);
+  if (id) *id = identity_of(m, m->borrowed);
+  return status;
+}
+
 tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
+  if (!m->terminated && tsl__zone_finishing(m->grammar, m->at, m->counted)) return borrow_own(m, out, id);
   tsl__mask mask = 0;
   tsl_status status = m->terminated ? TSL_OK : tsl__grammar_mask(m->grammar, m->at, &mask);
   if (status != TSL_OK) return status;
@@ -166,15 +210,16 @@ tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   if (!history_room(m)) return TSL_ERR_NO_MEMORY;
   if (tsl_vocab_is_eog(v, token)) {
     if (!tsl_matcher_is_complete(m)) return TSL_REJECTED;
-    advance(m, m->at);
+    advance(m, m->at, m->counted);
     m->terminated = true;
     return TSL_OK;
   }
   tsl__stack to;
-  tsl_status status = tsl__grammar_lead(m->grammar, m->at, token, &to);
+  uint32_t counted = m->counted;
+  tsl_status status = tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted);
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
-  advance(m, to);
+  advance(m, to, counted);
   return TSL_OK;
 }
 
@@ -189,13 +234,16 @@ tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t le
   if (accepted) *accepted = n;
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
-  advance(m, to);
-  return TSL_OK;
+  uint32_t counted = m->counted;
+  status = tsl__zone_step(m->grammar, m->at, *(const uint8_t *)bytes, &to, &counted);
+  if (status == TSL_OK) advance(m, to, counted);
+  return status;
 }
 
 tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t count, size_t *valid) {
   const tsl_vocab *v = m->grammar->vocab;
   tsl__stack at = m->at;
+  uint32_t counted = m->counted;
   bool ended = m->terminated;
   *valid = 0;
   for (size_t i = 0; i < count && !ended; i++) {
@@ -205,7 +253,7 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
       ended = true;
     } else {
       tsl__stack to;
-      tsl_status status = tsl__grammar_lead(m->grammar, at, tokens[i], &to);
+      tsl_status status = tsl__grammar_lead_counted(m->grammar, at, tokens[i], &to, &counted);
       if (status != TSL_OK) return status;
       if (to == 0) break;
       at = to;

@@ -5,7 +5,7 @@
 #ifndef TSL_RUNTIME_MATCHER_H
 #define TSL_RUNTIME_MATCHER_H
 
-#include "runtime/grammar.h"
+#include "runtime/zones.h"
 
 struct tsl_matcher {
   tsl_allocator alloc;
@@ -14,6 +14,8 @@ struct tsl_matcher {
   bool terminated;      /* an end-of-generation token was accepted */
   uint32_t *history;    /* ring of positions before each accepted token; bit 31 never set in a position */
   uint32_t history_cap, history_n, history_next;
+  uint32_t counted;          /* tokens in the zone that the text is in (zones.h) */
+  uint32_t *counted_history; /* ring like `history`; NULL where the grammar has no zones */
   uint32_t *borrowed; /* the mask that tsl_matcher_mask_borrow hands out */
   tsl__mask borrowed_mask; /* its number + 1; 0: none yet */
 };
@@ -32,6 +34,8 @@ static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
 
 /* Where a token that does not end the generation leads from a position; *to = 0 if it is rejected. Takes the lock where it must. */
 tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to);
+/* The same where tokens are counted: with *counted of them behind it in its zone (zones.h). */
+tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to, uint32_t *counted);
 /* The mask of a position, as its number. Takes the lock where it must. */
 tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask);
 

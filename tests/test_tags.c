@@ -148,6 +148,122 @@ static void masks_are_right(void) {
   free(plain);
 }
 
+/* ---- counted tokens ---------------------------------------------------------------------------------------------- */
+
+#define COUNTED(n, end) "{\"type\":\"sequence\",\"elements\":[" TAG("<t>", "{\"type\":\"any_text\",\"max_tokens\":" n "}", end) "," ANY "]}"
+
+/* The tokens accepted from the first one that begins inside to the last one that ends inside. */
+typedef struct span {
+  size_t from, to; /* bytes of the text: after begin, before end */
+  uint32_t inside;
+} span;
+
+static span span_of(const char *text, size_t length, const size_t *ends, size_t tokens) {
+  span s = {3, 0, 0};
+  for (s.to = 3; s.to + 4 <= length && memcmp(text + s.to, "</t>", 4); s.to++) continue;
+  if (s.to + 4 > length) s.to = length;
+  for (size_t i = 0; i < tokens; i++) s.inside += (i ? ends[i - 1] : 0) >= s.from && ends[i] <= s.to;
+  return s;
+}
+
+/* Random texts: never more tokens inside than allowed, but for those that finish a character; at the limit exactly the end is left. */
+static void tokens_are_counted(void) {
+  static const char *const limits[] = {COUNTED("1", "</t>"), COUNTED("2", "</t>"), COUNTED("7", "</t>")};
+  static const uint32_t max[] = {1, 2, 7};
+  uint64_t seed = 5;
+  uint32_t words = (uint32_t)tsl_vocab_mask_words(vocab), *mask = malloc(words * sizeof *mask), full = 0, finished = 0;
+  for (int round = 0; round < 900; round++) {
+    tsl_grammar *g = compile(limits[round % 3]);
+    tsl_matcher *m = NULL, *fork = NULL;
+    char text[4000];
+    size_t ends[200], n = 0, length = 0;
+    if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) continue;
+    while (n < 60 && length < 3000) {
+      tsl_token t = 0;
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+      size_t allowed = tsl_mask_count(mask, words * 32), pick = allowed ? tsl_test_random(&seed) % allowed : 0, size;
+      CHECKF(allowed > 0, "a dead end after %.*s", (int)length, text);
+      if (!allowed) break;
+      while (!tsl_mask_has(mask, t) || pick--) t++;
+      if (tsl_vocab_is_eog(vocab, t)) break;
+      CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+      if (tsl_test_random(&seed) % 4 == 0) { /* there and back, and in a copy */
+        CHECK(tsl_matcher_rollback(m, 1) == TSL_OK && tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_fork(m, &fork) == TSL_OK);
+        tsl_matcher_free(m);
+        m = fork;
+      }
+      const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &size);
+      memcpy(text + length, bytes, size);
+      ends[n++] = length += size;
+    }
+    span s = span_of(text, length, ends, n);
+    uint32_t over = s.inside > max[round % 3] ? s.inside - max[round % 3] : 0;
+    for (size_t i = n, left = over; left && i-- > 0;)
+      if (ends[i] <= s.to && (i ? ends[i - 1] : 0) >= s.from) {
+        left--;
+        for (size_t k = ends[i - 1]; k < ends[i]; k++) CHECKF(((uint8_t)text[k] & 0xC0) == 0x80, "over the limit: %.*s", (int)length, text);
+      }
+    CHECKF(over <= 3, "%u tokens over: %.*s", over, (int)length, text);
+    full += s.inside >= max[round % 3] && s.to < length;
+    finished += over > 0;
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  CHECKF(full > 300 && finished > 0, "%u ended at the limit, %u finished a character", full, finished);
+  free(mask);
+}
+
+/* The same tokens, in every way in which tokens are taken. */
+static void counts_agree(void) {
+  tsl_grammar *g = compile(COUNTED("3", "</t>"));
+  tsl_matcher *m = NULL;
+  tsl_parser *p = NULL;
+  tsl_token ids[32];
+  size_t n = 0, valid = 0, words = tsl_vocab_mask_words(vocab);
+  static const char text[] = "<t>abc</t>x";
+  for (size_t i = 0; text[i]; i++)
+    for (tsl_token t = 0; t < tsl_vocab_size(vocab); t++) {
+      size_t size;
+      const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &size);
+      if (size == 1 && bytes[0] == (uint8_t)text[i] && !tsl_vocab_is_special(vocab, t)) ids[n++] = t, t = tsl_vocab_size(vocab);
+    }
+  if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK || tsl_parser_new(g, NULL, &p) != TSL_OK) return;
+  uint32_t *masks = malloc((n + 1) * words * sizeof *masks), *mask = malloc(words * sizeof *mask);
+  CHECK(n == sizeof text - 1 && tsl_matcher_validate(m, ids, n, &valid) == TSL_OK && valid == n);
+  CHECK(tsl_matcher_mask_drafts(m, ids, NULL, n, masks, NULL) == TSL_OK);
+  for (size_t i = 0; i <= n; i++) {
+    CHECKF(tsl_matcher_mask(m, mask) == TSL_OK && !memcmp(mask, masks + i * words, words * sizeof *mask), "row %zu", i);
+    if (i == 6) CHECK(!tsl_mask_has(mask, ids[5]) && tsl_mask_has(mask, ids[6])); /* three letters: the end is left */
+    if (i < n) CHECK(tsl_matcher_accept(m, ids[i]) == TSL_OK && tsl_parser_token(p, ids[i]) == TSL_OK);
+  }
+  CHECK(tsl_matcher_rollback(m, n - 6) == TSL_OK && tsl_matcher_accept(m, ids[4]) == TSL_REJECTED && tsl_matcher_accept(m, ids[6]) == TSL_OK);
+  tsl_matcher_reset(m);
+  CHECK(tsl_matcher_accept_bytes(m, "<t>a long text that is one token", 32, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "abc", 3, NULL) == TSL_OK);
+  CHECK(tsl_matcher_accept_bytes(m, "def", 3, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "ghi", 3, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "x", 1, NULL) == TSL_REJECTED);
+  CHECK(tsl_parser_finish(p) == TSL_OK && strstr(tsl_parser_json(p), "\"content\": \"abc\"") && strstr(tsl_parser_json(p), "\"x\""));
+  free(masks);
+  free(mask);
+  tsl_parser_free(p);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
+/* Where positions have a memory (uniqueItems), and where the text is all there is. */
+static void counts_elsewhere(void) {
+  tsl_grammar *g = compile("{\"type\":\"sequence\",\"elements\":[{\"type\":\"any_text\",\"max_tokens\":2},{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"array\",\"uniqueItems\":true}}]}");
+  tsl_matcher *m = NULL;
+  if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+  CHECK(tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "[", 1, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "x", 1, NULL) == TSL_REJECTED);
+  CHECK(tsl_matcher_accept_bytes(m, "1,1]", 4, NULL) == TSL_REJECTED && tsl_matcher_accept_bytes(m, "1,2]", 4, NULL) == TSL_OK && tsl_matcher_is_complete(m));
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  g = compile("{\"type\":\"any_text\",\"max_tokens\":1}");
+  if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+  CHECK(tsl_matcher_is_complete(m) && tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_OK && tsl_matcher_is_complete(m) && tsl_matcher_accept_bytes(m, "b", 1, NULL) == TSL_REJECTED);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 /* ---- reading back ------------------------------------------------------------------------------------------------ */
 
 #define CALL(style, name, begin, end) "{\"type\":\"tag\",\"as\":\"call\",\"name\":\"" name "\",\"begin\":\"" begin "\",\"content\":{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"" style "\",\"json_schema\":" S "},\"end\":\"" end "\"}"
@@ -252,7 +368,6 @@ static const struct {
     {"{\"type\":\"structural_tag\",\"format\":{\"type\":\"nonsense\"}}", TSL_ERR_SCHEMA, "there is no format \"nonsense\"", "/format/type"},
     {"{\"type\":\"const_string\"}", TSL_ERR_SCHEMA, "\"value\" is missing", ""},
     {"{\"type\":\"any_text\",\"exclude\":[]}", TSL_ERR_SCHEMA, "no member \"exclude\"", "/exclude"},
-    {"{\"type\":\"any_text\",\"max_tokens\":4}", TSL_ERR_UNSUPPORTED, "max_tokens", ""},
     {"{\"type\":\"any_text\",\"max_chars\":-1}", TSL_ERR_SCHEMA, "max_chars", "/max_chars"},
     {"{\"type\":\"repeat\",\"min\":3,\"max\":2,\"content\":" ANY "}", TSL_ERR_SCHEMA, "greater", ""},
     {"{\"type\":\"sequence\",\"elements\":[]}", TSL_ERR_SCHEMA, "not empty", "/elements"},
@@ -318,6 +433,9 @@ int main(void) {
   RUN(accepted, "every format, its texts and others");
   RUN(triggers_are_exact, "all short texts against a naive search");
   RUN(masks_are_right, "against the naive matcher");
+  RUN(tokens_are_counted, "max_tokens of any_text");
+  RUN(counts_elsewhere, "uniqueItems, and nothing after the text");
+  RUN(counts_agree, "drafts, validation, rollback");
   RUN(read_back, "whole and byte by byte");
   RUN(rejections_change_nothing, "and grammars of other kinds");
   RUN(memory_may_fail, "every allocation of a parser");

@@ -28,12 +28,13 @@ static uint32_t parent_of(const uint32_t *parents, size_t i) { return parents ? 
 typedef struct stand {
   tsl__stack at;
   bool allowed, ended;
+  uint32_t counted;
 } stand;
 
 /* What a draft makes of its parent's position. */
 static tsl_status draft_stand(const tsl_matcher *m, stand from, tsl_token token, stand *to) {
   const tsl_vocab *v = m->grammar->vocab;
-  *to = (stand){from.at, false, false};
+  *to = (stand){from.at, false, false, from.counted};
   if (token >= v->size) return token < v->logits_width ? TSL_OK : TSL_ERR_ARGUMENT;
   if (!from.allowed || from.ended) return TSL_OK;
   if (tsl_vocab_is_eog(v, token)) {
@@ -41,8 +42,9 @@ static tsl_status draft_stand(const tsl_matcher *m, stand from, tsl_token token,
     return TSL_OK;
   }
   tsl__stack at;
-  tsl_status status = tsl__grammar_lead(m->grammar, from.at, token, &at);
-  if (status == TSL_OK && at) *to = (stand){at, true, false};
+  uint32_t counted = from.counted;
+  tsl_status status = tsl__grammar_lead_counted(m->grammar, from.at, token, &at, &counted);
+  if (status == TSL_OK && at) *to = (stand){at, true, false, counted};
   return status;
 }
 
@@ -53,6 +55,7 @@ static tsl_status write_mask(const tsl_matcher *m, stand s, uint32_t *out) {
     if (status != TSL_OK) return status;
   }
   tsl__mask_write(m->grammar->space, mask, out);
+  if (s.allowed && !s.ended && tsl__zone_finishing(m->grammar, s.at, s.counted)) tsl__zone_finishers(m->grammar, out);
   return TSL_OK;
 }
 
@@ -61,7 +64,7 @@ tsl_status tsl_matcher_mask_drafts(tsl_matcher *m, const tsl_token *tokens, cons
   size_t words = tsl_vocab_mask_words(m->grammar->vocab);
   stand *stands = tsl__alloc(&m->alloc, (count + 1) * sizeof *stands);
   if (!stands) return TSL_ERR_NO_MEMORY;
-  stands[0] = (stand){m->at, true, m->terminated};
+  stands[0] = (stand){m->at, true, m->terminated, m->counted};
   tsl_status status = write_mask(m, stands[0], masks);
   for (size_t i = 0; i < count && status == TSL_OK; i++) {
     uint32_t parent = parent_of(parents, i);
