@@ -335,6 +335,7 @@ static tsl__expr styled_members(struct schema *s, uint32_t id) {
     if (allows(s, id, k)) all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], k, UINT32_MAX, false).all);
   for (uint32_t c = 0; c < o->cell_count && order_allows(st, UINT32_MAX) && tsl__schema_ok(s); c++)
     all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], UINT32_MAX, c, false).all);
+  if (!st->first && s->style->separator) all = tsl__expr_seq(s->x, s->style->text(s->style->ctx, s->style->separator), all);
   return tsl__expr_alt(s->x, complete(st) ? TSL__EPS : TSL__NONE, all);
 }
 

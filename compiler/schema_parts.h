@@ -519,16 +519,23 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
 
 /* ---- schema_style.c ---- */
 /* What tells a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding] close [gap]. All texts are NUL-terminated. */
+enum tsl__spelling { TSL__AS_JSON, TSL__AS_BARE, TSL__AS_TRUE, TSL__AS_FALSE, TSL__AS_NULL }; /* the last three: another word for this value */
+
 struct tsl__schema_style {
   const char *name;
   const char *open, *between, *inner; /* of a member whose value is a bare string: its text, without quotes and escapes */
   const char *json_open, *json_between; /* and of one whose value is JSON; NULL: the same */
   const char *close;
   const char *gap, *padding; /* may stand there, once each; "" for none */
-  const char *key_stops;     /* characters that no extra key may have */
+  const char *key_stops;     /* characters that no key may have */
+  const char *separator;     /* between members; NULL for none */
+  bool typed;                /* `json_between` is followed by the name of the value's type, and that by `typed_between` */
+  const char *typed_between;
+  bool python;               /* strings are JSON's too; True, False and None for JSON's words */
   /* A value's frame, so that it can be found in a text. `key` NULL: the key stands before it in a frame of its own. */
-  tsl__expr (*mark_value)(void *ctx, tsl__expr body, const char *key, uint32_t key_length, bool bare);
+  tsl__expr (*mark_value)(void *ctx, tsl__expr body, const char *key, uint32_t key_length, enum tsl__spelling spelling);
   tsl__expr (*mark_key)(void *ctx, tsl__expr body);
+  tsl__expr (*text)(void *ctx, const char *text); /* one of the texts above: special tokens in it may be written as such */
   void *ctx;
 };
 /* All objects of a goal, members only. */

@@ -8,6 +8,8 @@
  *           is not part of it.
  * Both      Where a value may be a string or something else (no `type`, or several), and the style does not say which: what is JSON of an allowed value that is no string
  *           is that value, everything else is the string.
+ * Types     One style names the type of each value; another one is Python's, whose strings are written as JSON's are and whose words for true, false and null differ
+ *           (at the top: inside of arrays and objects all is JSON).
  * Lengths   Costs are those of the JSON spelling, which is shorter: lower bounds.
  * Tested by tests/test_tags.c
  *
@@ -16,6 +18,7 @@
 #include "compiler/schema_parts.h"
 
 static tsl__expr literal(struct schema *s, const char *text) { return tsl__expr_literal(s->x, text, strlen(text)); }
+static tsl__expr styled(struct schema *s, const char *text) { return s->style->text(s->style->ctx, text); }
 static tsl__expr seq3(struct schema *s, tsl__expr a, tsl__expr b, tsl__expr c) { return tsl__expr_seq(s->x, a, tsl__expr_seq(s->x, b, c)); }
 
 /* Any text with `part` in it. */
@@ -29,20 +32,23 @@ static tsl__expr bare_text(struct schema *s, goal g) {
   return any ? free : tsl__expr_and(s->x, text, free);
 }
 
-/* The values of a goal that are no strings, as JSON. */
-static tsl__expr other_values(struct schema *s, goal g) {
+/* The values of a goal that are of these types, none of them strings, as JSON. */
+static tsl__expr values_of(struct schema *s, goal g, uint8_t types) {
   const struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->string == TSL__NONE) return tsl__schema_value(s, g);
   tsl__expr all = TSL__NONE;
-  if (e->scalars & T_NULL) all = tsl__expr_alt(s->x, all, literal(s, "null"));
-  if (e->scalars & T_FALSE) all = tsl__expr_alt(s->x, all, literal(s, "false"));
-  if (e->scalars & T_TRUE) all = tsl__expr_alt(s->x, all, literal(s, "true"));
-  if (e->number != TSL__NONE) all = tsl__expr_alt(s->x, all, e->number);
-  for (uint32_t i = 0; i < e->array_count && tsl__schema_ok(s); i++)
+  if (e->scalars & types & T_NULL) all = tsl__expr_alt(s->x, all, literal(s, "null"));
+  if (e->scalars & types & T_FALSE) all = tsl__expr_alt(s->x, all, literal(s, "false"));
+  if (e->scalars & types & T_TRUE) all = tsl__expr_alt(s->x, all, literal(s, "true"));
+  if ((types & T_NUMBER) && e->number != TSL__NONE) all = tsl__expr_alt(s->x, all, e->number);
+  for (uint32_t i = 0; (types & T_ARRAY) && i < e->array_count && tsl__schema_ok(s); i++)
     if (tsl__array_shortest(e->arrays[i]) != TSL__INF) all = tsl__expr_alt(s->x, all, e->arrays[i]->any ? s->shared.array : tsl__array_body(e->arrays[i]));
-  for (uint32_t i = 0; i < e->object_count && tsl__schema_ok(s); i++)
+  for (uint32_t i = 0; (types & T_OBJECT) && i < e->object_count && tsl__schema_ok(s); i++)
     if (tsl__object_shortest(e->objects[i]) != TSL__INF) all = tsl__expr_alt(s->x, all, e->objects[i]->any ? s->shared.object : tsl__object_body(e->objects[i]));
   return all;
+}
+
+static tsl__expr other_values(struct schema *s, goal g) {
+  return tsl__goal_of(s, g)->string == TSL__NONE ? tsl__schema_value(s, g) : values_of(s, g, T_ALL);
 }
 
 static bool key_stops(const struct tsl__schema_style *style, tsl__string key) {
@@ -67,24 +73,45 @@ static tsl__expr key_text(struct schema *s, const struct object *o, uint32_t key
 static tsl__expr maybe(struct schema *s, const char *text) { return tsl__expr_opt(s->x, literal(s, text)); }
 
 /* From the end of `between` on. */
-static tsl__expr written(struct schema *s, tsl__expr body, tsl__string key, bool bare) {
+static tsl__expr written(struct schema *s, tsl__expr body, tsl__string key, enum tsl__spelling spelling) {
   const struct tsl__schema_style *style = s->style;
   if (body == TSL__NONE) return body;
-  tsl__expr value = seq3(s, maybe(s, style->padding), style->mark_value(style->ctx, body, key.at, key.length, bare), maybe(s, style->padding));
-  tsl__expr inner = *style->inner ? tsl__expr_seq(s->x, maybe(s, style->gap), literal(s, style->inner)) : TSL__EPS;
-  return seq3(s, inner, value, tsl__expr_seq(s->x, literal(s, style->close), maybe(s, style->gap)));
+  tsl__expr value = seq3(s, maybe(s, style->padding), style->mark_value(style->ctx, body, key.at, key.length, spelling), maybe(s, style->padding));
+  tsl__expr inner = *style->inner ? tsl__expr_seq(s->x, maybe(s, style->gap), styled(s, style->inner)) : TSL__EPS;
+  return seq3(s, inner, value, tsl__expr_seq(s->x, styled(s, style->close), maybe(s, style->gap)));
+}
+
+/* The values that are no strings, each after the name of its type. */
+static tsl__expr typed_values(struct schema *s, goal g, tsl__string key) {
+  static const struct { const char *name; uint8_t types; } names[] = {{"null", T_NULL}, {"boolean", T_FALSE | T_TRUE}, {"number", T_NUMBER}, {"array", T_ARRAY}, {"object", T_OBJECT}};
+  tsl__expr all = TSL__NONE;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    tsl__expr values = written(s, values_of(s, g, names[i].types), key, TSL__AS_JSON);
+    all = tsl__expr_alt(s->x, all, seq3(s, literal(s, names[i].name), styled(s, s->style->typed_between), values));
+  }
+  return all;
+}
+
+static tsl__expr python_values(struct schema *s, goal g, tsl__string key) {
+  static const struct { const char *word; uint8_t type; enum tsl__spelling spelling; } words[] = {{"None", T_NULL, TSL__AS_NULL}, {"False", T_FALSE, TSL__AS_FALSE}, {"True", T_TRUE, TSL__AS_TRUE}};
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  tsl__expr all = written(s, tsl__expr_alt(s->x, values_of(s, g, T_NUMBER | T_ARRAY | T_OBJECT), e->any_string ? s->shared.string : e->string), key, TSL__AS_JSON);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (e->scalars & words[i].type) all = tsl__expr_alt(s->x, all, written(s, literal(s, words[i].word), key, words[i].spelling));
+  return all;
 }
 
 tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, uint32_t key, uint32_t cell, goal value) {
   const struct tsl__schema_style *style = s->style;
   tsl__string known = {NULL, 0};
-  tsl__expr name = key_text(s, o, key, cell, &known), bare = TSL__NONE;
+  tsl__expr name = key_text(s, o, key, cell, &known), bare = TSL__NONE, json;
   if (name == TSL__NONE || !tsl__schema_open(s, value)) return TSL__NONE;
-  if (tsl__goal_of(s, value)->string != TSL__NONE) bare = written(s, bare_text(s, value), known, true);
-  tsl__expr json = written(s, other_values(s, value), known, false);
-  tsl__expr open = literal(s, style->open), between = literal(s, style->between);
+  tsl__expr open = styled(s, style->open), between = styled(s, style->between);
+  if (style->python) return seq3(s, open, name, tsl__expr_seq(s->x, between, python_values(s, value, known)));
+  if (tsl__goal_of(s, value)->string != TSL__NONE) bare = written(s, bare_text(s, value), known, TSL__AS_BARE);
+  json = style->typed ? typed_values(s, value, known) : written(s, other_values(s, value), known, TSL__AS_JSON);
   if (!style->json_open) return seq3(s, open, name, tsl__expr_seq(s->x, between, tsl__expr_alt(s->x, json, bare)));
-  tsl__expr as_json = seq3(s, literal(s, style->json_open), name, tsl__expr_seq(s->x, literal(s, style->json_between), json));
+  tsl__expr as_json = seq3(s, styled(s, style->json_open), name, tsl__expr_seq(s->x, styled(s, style->json_between), json));
   return tsl__expr_alt(s->x, seq3(s, open, name, tsl__expr_seq(s->x, between, bare)), as_json);
 }
 
@@ -113,7 +140,7 @@ static bool spellable(struct schema *s, goal g) {
       uint32_t shortest = o->known[k].value == GOAL_NONE ? TSL__INF : tsl__schema_shortest(s, o->known[k].value);
       if (shortest == TSL__INF) continue;
       tsl__string key = tsl__stringset_at(s->x, o->set, k);
-      bool plain = shortest < strlen(s->style->close) + 2 || (tsl__schema_open(s, o->known[k].value) && tsl__goal_of(s, o->known[k].value)->string == TSL__NONE);
+      bool plain = s->style->python || shortest < strlen(s->style->close) + 2 || (tsl__schema_open(s, o->known[k].value) && tsl__goal_of(s, o->known[k].value)->string == TSL__NONE);
       if (plain && !key_stops(s->style, key)) continue; /* 2: the quotes of a string; what is no string is JSON */
       if (tsl__schema_styled_member(s, o, k, UINT32_MAX, o->known[k].value) != TSL__NONE || !tsl__schema_ok(s)) continue;
       tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->root, "the property \"%.*s\" cannot be written in this style", (int)(key.length < 100 ? key.length : 100), key.at);

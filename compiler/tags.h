@@ -60,7 +60,10 @@ typedef enum tsl__mark_kind {
   TSL__MARK_MEMBERS,   /* arguments in another style: made of keys and values */
   TSL__MARK_KEY,       /* a key's bare text */
   TSL__MARK_VALUE,     /* JSON; `name` is the key, NULL: the key before */
-  TSL__MARK_BARE       /* a string's text; `name` likewise */
+  TSL__MARK_BARE,      /* a string's text; `name` likewise */
+  TSL__MARK_TRUE,      /* another word for this value; `name` likewise */
+  TSL__MARK_FALSE,
+  TSL__MARK_NULL
 } tsl__mark_kind;
 
 typedef struct tsl__mark {
@@ -137,6 +140,9 @@ typedef struct tsl__marks {
   TSL__VEC(tsl__schema_part) parts;
   tsl__index part_index; /* by source */
   TSL__VEC(tsl__expr) zones; /* what makes the states of a tree's zones (zones.h) their own, in the order of the zones */
+  const tsl_vocab *vocab;
+  TSL__VEC(tsl_token) specials; /* special tokens with text */
+  tsl__bytes special_first;     /* their first bytes */
   const struct tsl__schema_style *styles[TSL__STYLES_MAX]; /* those used so far, with this as their context */
   tsl_schema_options schema; /* of all schemas in it */
 } tsl__marks;
@@ -172,6 +178,7 @@ tsl__tag *tsl__tags_node(tsl__tags *t, tsl__tag_kind kind, const tsl__json *at);
 struct tsl__tags_lowering;
 /* Constant text, special tokens in it allowed as themselves. */
 tsl__expr tsl__tags_constant(struct tsl__tags_lowering *l, tsl__string text);
+tsl__expr tsl__marks_constant(const struct tsl__marks *m, tsl__string text);
 /* Does it spell special tokens? */
 bool tsl__tags_names_tokens(struct tsl__tags_lowering *l, tsl__string text);
 /* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
@@ -188,8 +195,6 @@ typedef struct tsl__tags_lowering {
   tsl__marks *marks;
   const tsl_schema_options *schema;
   const tsl_limits *limits;
-  TSL__VEC(tsl_token) specials; /* special tokens with text */
-  tsl__bytes special_first;     /* their first bytes */
   tsl__tagged *out;
   TSL__VEC(tsl__string) held;
   struct tsl__constant { tsl__string text; tsl__expr e; } constants[TSL__CONSTANTS]; /* the last ones */

@@ -22,7 +22,7 @@ static tsl__expr unfold_mark(tsl__exprs *x, void *ctx, uint32_t index) {
 }
 
 static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
-  static const char *const names[] = {"", "text", "reasoning", "call", "tag", "markup", "id", "arguments", "members", "key", "value", "bare"};
+  static const char *const names[] = {"", "text", "reasoning", "call", "tag", "markup", "id", "arguments", "members", "key", "value", "bare", "true", "false", "null"};
   const tsl__mark *m = &((tsl__marks *)ctx)->at.at[index];
   snprintf(out, n, "<%s%s%.*s>", names[m->kind], m->name ? " " : "", (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
 }
@@ -102,18 +102,30 @@ static void free_marks(void *ctx) {
   tsl__vec_free(a, &m->at);
   tsl__vec_free(a, &m->parts);
   tsl__vec_free(a, &m->zones);
+  tsl__vec_free(a, &m->specials);
   tsl__index_free(&m->part_index, a);
   tsl__free(a, m->slots, m->slot_count * sizeof *m->slots);
   tsl__free(a, m, sizeof *m);
 }
 
-static tsl__marks *new_marks(tsl__exprs *x) {
+static bool find_specials(tsl__marks *m) {
+  const tsl_vocab *v = m->vocab;
+  for (tsl_token i = 0; i < v->size; i++) {
+    if (!v->special[i] || v->offsets[i + 1] == v->offsets[i]) continue;
+    if (!tsl__vec_push(m->alloc, &m->specials, i)) return false;
+    tsl__bytes_add(&m->special_first, v->bytes[v->offsets[i]]);
+  }
+  return true;
+}
+
+static tsl__marks *new_marks(tsl__exprs *x, const tsl_vocab *vocab) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
   tsl__marks *m = tsl__alloc_zero(a, sizeof *m);
   if (!m) return NULL;
   m->alloc = a;
   m->x = x;
-  if (!tsl__exprs_own(x, m, free_marks)) return NULL;
+  m->vocab = vocab;
+  if (!tsl__exprs_own(x, m, free_marks) || !find_specials(m)) return NULL;
   m->nothing = tsl__marks_rule(m, TSL__MARK_NONE, TSL__EPS, NULL, 0, 0, NULL, 0);
   return m;
 }
@@ -213,9 +225,13 @@ static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers, 
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------------- */
 
-static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t key_length, bool bare) {
-  return tsl__marks_rule(ctx, bare ? TSL__MARK_BARE : TSL__MARK_VALUE, body, key, key_length, 0, NULL, 0);
+static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t key_length, enum tsl__spelling spelling) {
+  static const tsl__mark_kind kinds[] = {[TSL__AS_JSON] = TSL__MARK_VALUE, [TSL__AS_BARE] = TSL__MARK_BARE, [TSL__AS_TRUE] = TSL__MARK_TRUE,
+                                         [TSL__AS_FALSE] = TSL__MARK_FALSE, [TSL__AS_NULL] = TSL__MARK_NULL};
+  return tsl__marks_rule(ctx, kinds[spelling], body, key, key_length, 0, NULL, 0);
 }
+
+static tsl__expr style_text(void *ctx, const char *text) { return tsl__marks_constant(ctx, (tsl__string){text, (uint32_t)strlen(text)}); }
 
 static tsl__expr mark_key(void *ctx, tsl__expr body) { return tsl__marks_rule(ctx, TSL__MARK_KEY, body, NULL, 0, 0, NULL, 0); }
 
@@ -229,6 +245,10 @@ static const struct tsl__schema_style styles[] = {
     {.name = "glm_xml", .open = "<arg_key>", .between = "</arg_key>", .inner = "<arg_value>", .close = "</arg_value>", .gap = "\n", .padding = "", .key_stops = "<>\n"},
     {.name = "cohere_xml", .open = "<cofl:value name=\"", .between = "\" type=\"raw\">", .inner = "", .json_open = "<cofl:value name=\"", .json_between = "\" type=\"json\">",
      .close = "</cofl:value>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
+    {.name = "kimi_k3_xml", .open = "<|open|>argument key=\"", .between = "\" type=\"string\"<|sep|>", .inner = "", .json_open = "<|open|>argument key=\"",
+     .json_between = "\" type=\"", .typed = true, .typed_between = "\"<|sep|>", .close = "<|close|>argument<|sep|>", .gap = "", .padding = "", .key_stops = "<>\"&\n"},
+    {.name = "pythonic", .open = "", .between = "=", .inner = "", .close = "", .gap = "", .padding = "", .separator = ", ", .python = true,
+     .key_stops = "\t\n\r !\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"},
 };
 
 static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl__tag *n) {
@@ -240,6 +260,7 @@ static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl
     *own = styles[i];
     own->mark_value = mark_value;
     own->mark_key = mark_key;
+    own->text = style_text;
     own->ctx = l->marks;
     return l->marks->styles[i] = own;
   }
@@ -569,28 +590,17 @@ static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------------------- */
 
-static bool find_specials(tsl__tags_lowering *l, const tsl_allocator *a) {
-  const tsl_vocab *v = l->tags->vocab;
-  for (tsl_token i = 0; i < v->size; i++) {
-    if (!v->special[i] || v->offsets[i + 1] == v->offsets[i]) continue;
-    if (!tsl__vec_push(a, &l->specials, i)) return false;
-    tsl__bytes_add(&l->special_first, v->bytes[v->offsets[i]]);
-  }
-  return true;
-}
-
 tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__marks *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
-  tsl__tags_lowering l = {.tags = t, .x = x, .marks = marks ? marks : new_marks(x), .limits = limits, .out = tsl__exprs_alloc(x, sizeof **out)};
+  tsl__tags_lowering l = {.tags = t, .x = x, .marks = marks ? marks : new_marks(x, t->vocab), .limits = limits, .out = tsl__exprs_alloc(x, sizeof **out)};
   tsl__expr e = TSL__NONE;
   *out = l.out;
   if (l.marks && !marks && schema) l.marks->schema = *schema;
   if (l.out) *l.out = (tsl__tagged){.marks = l.marks};
-  if (!l.marks || !l.out || !find_specials(&l, a)) tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (!l.marks || !l.out) tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   else e = lower(&l, root, (stops){.last = true});
   if (t->status == TSL_OK && keep_held(&l)) keep_counted(&l);
   tsl__vec_free(a, &l.counted);
-  tsl__vec_free(a, &l.specials);
   tsl__vec_free(a, &l.held);
   if (t->status == TSL_OK && tsl__exprs_status(x) != TSL_OK) tsl__tags_fail(t, tsl__exprs_status(x), NULL, "%s", tsl__exprs_why(x));
   return t->status == TSL_OK ? e : TSL__NONE;

@@ -317,6 +317,7 @@ static void tell_key(tsl_parser *p, const tsl__mark *m) {
 }
 
 static void tell_begin(tsl_parser *p, const note *n) {
+  static const char *const words[] = {"true", "false", "null"};
   const tsl__mark *m = mark_at(p, n->mark);
   tell_text(p, n->at - (m->back < n->at - p->told_to ? m->back : n->at - p->told_to));
   p->told_to = n->at;
@@ -326,7 +327,8 @@ static void tell_begin(tsl_parser *p, const note *n) {
   if (m->kind == TSL__MARK_TAG) tell(p, TSL_PART_TAG, m->name, m->name_length, false);
   if (m->kind == TSL__MARK_MEMBERS) p->members = 0, tell(p, TSL_PART_ARGUMENTS, "{", 1, false);
   if (m->kind == TSL__MARK_KEY) p->key.n = 0;
-  if (m->kind == TSL__MARK_VALUE || m->kind == TSL__MARK_BARE) tell_key(p, m);
+  if (m->kind >= TSL__MARK_VALUE) tell_key(p, m);
+  if (m->kind >= TSL__MARK_TRUE) tell(p, TSL_PART_ARGUMENTS, words[m->kind - TSL__MARK_TRUE], strlen(words[m->kind - TSL__MARK_TRUE]), false);
 }
 
 static void tell_end(tsl_parser *p, const note *n) {

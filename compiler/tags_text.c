@@ -19,15 +19,15 @@ static tsl__string token_text(const tsl_vocab *v, tsl_token token) {
 }
 
 /* The longest special token that the text begins with, TSL_NO_TOKEN if there is none. */
-static tsl_token special_at(const tsl__tags_lowering *l, const char *at, size_t n, uint32_t *length) {
+static tsl_token special_at(const tsl__marks *m, const char *at, size_t n, uint32_t *length) {
   tsl_token best = TSL_NO_TOKEN;
   *length = 0;
-  if (!tsl__bytes_has(&l->special_first, (uint8_t)at[0])) return TSL_NO_TOKEN;
-  for (size_t i = 0; i < l->specials.n; i++) {
-    tsl__string s = token_text(l->tags->vocab, l->specials.at[i]);
+  if (!tsl__bytes_has(&m->special_first, (uint8_t)at[0])) return TSL_NO_TOKEN;
+  for (size_t i = 0; i < m->specials.n; i++) {
+    tsl__string s = token_text(m->vocab, m->specials.at[i]);
     if (s.length > n || s.length <= *length || s.at[0] != at[0] || memcmp(s.at, at, s.length)) continue;
     *length = s.length;
-    best = l->specials.at[i];
+    best = m->specials.at[i];
   }
   return best;
 }
@@ -35,27 +35,27 @@ static tsl_token special_at(const tsl__tags_lowering *l, const char *at, size_t 
 bool tsl__tags_names_tokens(tsl__tags_lowering *l, tsl__string text) {
   uint32_t length;
   for (uint32_t i = 0; i < text.length; i++)
-    if (special_at(l, text.at + i, text.length - i, &length) != TSL_NO_TOKEN) return true;
+    if (special_at(l->marks, text.at + i, text.length - i, &length) != TSL_NO_TOKEN) return true;
   return false;
 }
 
 /* The end of the piece that begins at `from`: one special token (*token), or literal text up to the next one. */
-static uint32_t piece_end(const tsl__tags_lowering *l, tsl__string text, uint32_t from, tsl_token *token) {
+static uint32_t piece_end(const tsl__marks *m, tsl__string text, uint32_t from, tsl_token *token) {
   uint32_t length, to = from;
-  *token = special_at(l, text.at + from, text.length - from, &length);
+  *token = special_at(m, text.at + from, text.length - from, &length);
   if (*token != TSL_NO_TOKEN) return from + length;
-  while (++to < text.length && special_at(l, text.at + to, text.length - to, &length) == TSL_NO_TOKEN) continue;
+  while (++to < text.length && special_at(m, text.at + to, text.length - to, &length) == TSL_NO_TOKEN) continue;
   return to;
 }
 
-static tsl__expr constant(tsl__tags_lowering *l, tsl__string text) {
+tsl__expr tsl__marks_constant(const tsl__marks *m, tsl__string text) {
   tsl__expr all = TSL__EPS;
   for (uint32_t from = 0, to; from < text.length; from = to) {
     tsl_token token;
-    to = piece_end(l, text, from, &token);
-    tsl__expr piece = tsl__expr_literal(l->x, text.at + from, to - from);
-    if (token != TSL_NO_TOKEN) piece = tsl__expr_alt(l->x, piece, tsl_vocab_is_eog(l->tags->vocab, token) ? TSL__EPS : tsl__expr_token(l->x, &token, 1, false));
-    all = tsl__expr_seq(l->x, all, piece);
+    to = piece_end(m, text, from, &token);
+    tsl__expr piece = tsl__expr_literal(m->x, text.at + from, to - from);
+    if (token != TSL_NO_TOKEN) piece = tsl__expr_alt(m->x, piece, tsl_vocab_is_eog(m->vocab, token) ? TSL__EPS : tsl__expr_token(m->x, &token, 1, false));
+    all = tsl__expr_seq(m->x, all, piece);
   }
   return all;
 }
@@ -65,7 +65,7 @@ tsl__expr tsl__tags_constant(tsl__tags_lowering *l, tsl__string text) {
   if (!text.length) return TSL__EPS;
   for (uint32_t i = 0; i < TSL__CONSTANTS && i < l->constant_count; i++)
     if (l->constants[i].text.length == text.length && !memcmp(l->constants[i].text.at, text.at, text.length)) return l->constants[i].e;
-  tsl__expr e = constant(l, text);
+  tsl__expr e = tsl__marks_constant(l->marks, text);
   l->constants[l->constant_count++ % TSL__CONSTANTS] = (struct tsl__constant){text, e};
   return e;
 }
@@ -134,7 +134,7 @@ static uint32_t common(const tsl__tags_lowering *l, const branch *at, uint32_t n
   while (same < a.length && same < b.length && a.at[same] == b.at[same]) same++;
   while (whole < same) {
     tsl_token token, other;
-    uint32_t end = piece_end(l, a, whole, &token), end_b = piece_end(l, b, whole, &other);
+    uint32_t end = piece_end(l->marks, a, whole, &token), end_b = piece_end(l->marks, b, whole, &other);
     if (token != other) break;
     if (token == TSL_NO_TOKEN) {
       if (end_b < end) end = end_b;

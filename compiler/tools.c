@@ -231,19 +231,53 @@ static tsl__tag *text_with_calls(build *b) {
   return n;
 }
 
-static tsl__tag *answer(build *b) {
+/* Text between the marks that the model puts around it, or without them. */
+static tsl__tag *said(build *b, tsl__tag *(*content)(build *b), tsl__tag *bare) {
+  const tsl__json *form = object_of(b->preset, "text");
+  return form ? of_two(b, TSL__TAG_OR, tag(b, TSL__MARK_TEXT, text_of(form, "begin"), content(b), text_of(form, "end")), bare) : bare;
+}
+
+static tsl__tag *asked_for(build *b) {
   tsl__tag *content = (tsl__tag *)(uintptr_t)b->request->content;
-  if (!b->request->count) return content ? content : any_text(b);
-  if (b->request->choice == TSL__CHOICE_REQUIRED) return only_calls(b);
-  return content ? of_two(b, TSL__TAG_OR, content, only_calls(b)) : text_with_calls(b);
+  return content ? content : any_text(b);
+}
+
+/* Calls where nothing stands before them. */
+static tsl__tag *calls_alone(build *b) {
+  const tsl__json *section = object_of(b->preset, "section");
+  tsl__string before = section ? text_of(section, "before") : (tsl__string){"", 0};
+  tsl__tag *calls = only_calls(b);
+  return before.length ? of_two(b, TSL__TAG_SEQUENCE, constant(b, before), calls) : calls;
+}
+
+static tsl__tag *answer(build *b) {
+  bool content = b->request->content != NULL;
+  if (b->request->count && b->request->choice == TSL__CHOICE_REQUIRED) return calls_alone(b);
+  if (b->request->count && !content) return said(b, any_text, text_with_calls(b));
+  tsl__tag *text = said(b, asked_for, asked_for(b));
+  return b->request->count ? of_two(b, TSL__TAG_OR, text, calls_alone(b)) : text;
+}
+
+/* A block of thinking, in each way in which it may begin. */
+static tsl__tag *thinking_block(build *b, const tsl__json *form, bool inside) {
+  const tsl__json *begin = GET(form, "begin");
+  bool several = begin && begin->kind == TSL__JSON_ARRAY && !inside;
+  tsl__tag *all = several ? node(b, TSL__TAG_OR, begin->length) : NULL;
+  tsl__string none = {"", 0};
+  if (!several) return tag(b, TSL__MARK_REASONING, inside ? none : text_of(form, "begin"), thoughts(b), text_of(form, "end"));
+  for (uint32_t i = 0; all && i < begin->length; i++) {
+    const tsl__string text = {begin->items[i].text, begin->items[i].length};
+    if (!(all->items[i] = tag(b, TSL__MARK_REASONING, text, thoughts(b), text_of(form, "end")))) return NULL;
+  }
+  return all;
 }
 
 static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
   const tsl__json *form = object_of(b->preset, "thinking"), *prefilled = form ? GET(form, "prefilled") : NULL;
   if (!form || b->thinking == TSL_THINKING_OFF) return rest;
   bool inside = b->thinking == TSL_THINKING_ON && prefilled && prefilled->kind == TSL__JSON_TRUE;
-  tsl__string none = {"", 0}, after = text_of(form, "after");
-  tsl__tag *block = tag(b, TSL__MARK_REASONING, inside ? none : text_of(form, "begin"), thoughts(b), text_of(form, "end"));
+  tsl__string after = text_of(form, "after");
+  tsl__tag *block = thinking_block(b, form, inside);
   if (after.length && block) block = of_two(b, TSL__TAG_SEQUENCE, block, constant(b, after));
   return of_two(b, TSL__TAG_SEQUENCE, b->thinking == TSL_THINKING_AUTO ? optional(b, block) : block, rest);
 }
@@ -307,6 +341,10 @@ static bool check_preset(build *b) {
     fine = end && end->kind == TSL__JSON_ARRAY && end->length && as && text_of(&messages_list->items[i], "begin").length;
     for (uint32_t k = 0; fine && k < end->length; k++) fine = end->items[k].kind == TSL__JSON_STRING;
   }
+  const tsl__json *thinking = object_of(p, "thinking"), *begin = thinking ? GET(thinking, "begin") : NULL, *text = object_of(p, "text");
+  for (uint32_t i = 0; fine && begin && begin->kind == TSL__JSON_ARRAY && i < begin->length; i++) fine = begin->items[i].kind == TSL__JSON_STRING && begin->items[i].length;
+  fine = fine && (!begin || begin->kind == TSL__JSON_STRING || (begin->kind == TSL__JSON_ARRAY && begin->length)) && (!thinking || text_of(thinking, "end").length);
+  fine = fine && (!text || (text_of(text, "begin").length && text_of(text, "end").length));
   const tsl__json *exclude = GET(p, "exclude");
   for (uint32_t i = 0; fine && exclude && i < exclude->length; i++) fine = exclude->kind == TSL__JSON_ARRAY && exclude->items[i].kind == TSL__JSON_STRING && exclude->items[i].length;
   return fine || (tsl__tags_fail(b->tags, TSL_ERR_SCHEMA, NULL, "the preset is malformed: docs/tools.md says what it needs"), false);

@@ -4,10 +4,12 @@
  * Idea      A preset (schemas/tools/NAME.json) says how a family writes thinking, one call and several; tools_request.c finds tools, choice and response format in
  *           a request's JSON; tools.c puts both together as a tree of formats (tags.h).
  * Preset    {"name", "title", "sources": [URL, ...],
- *            "thinking": {"begin", "end", "after", "prefilled"} or null   after: text between the end and the answer; prefilled: the prompt ends with `begin`
+ *            "thinking": {"begin", "end", "after", "prefilled"} or null   begin: one text or several; after: text between the end and the answer; prefilled: the prompt
+ *                                                                          ends with `begin`
+ *            "text": {"begin", "end"}                                      may stand around the text
  *            "exclude": [TEXT, ...]                                        never in free text
  *            "trigger": TEXT                                               of a call (without a section)
- *            "section": {"begin", "separator", "end"} or null              around all calls
+ *            "section": {"before", "begin", "separator", "end"} or null    around all calls; before: in front of it where no text is
  *            "separator": TEXT                                             between calls where nothing else may stand (tool_choice: required)
  *            "calls": [{"begin", "id", "id_prefix", "then", "style", "end"}]   ways to write one call, {name} being the tool's; id: a regex
  *            "messages": [{"as", "begin", "end": [...]}], "message_separator"  the answer is a list of messages (Harmony): these, and calls}

@@ -7,9 +7,10 @@
 static const char *const presets[] = {
     "command\0"
     "{\"name\":\"command\",\"thinking\":{\"begin\":\"<|START_THINKING|>\",\"end\":\"<|END_THINKING|>\",\"after\":\"\",\"prefilled\":false},\"exclu"
-    "de\":[\"<|START_THINKING|>\",\"<|END_THINKING|>\"],\"section\":{\"begin\":\"<|START_ACTION|>[\\n    \",\"separator\":\",\\n    \",\"end\":\""
-    "\\n]<|END_ACTION|>\"},\"calls\":[{\"begin\":\"{\\\"tool_call_id\\\": \\\"\",\"id\":\"[0-9]+\",\"id_prefix\":\"\",\"then\":\"\\\", \\\"tool_name\\\": \\\""
-    "{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "de\":[\"<|START_THINKING|>\",\"<|END_THINKING|>\",\"<|START_RESPONSE|>\",\"<|END_RESPONSE|>\"],\"text\":{\"begin\":\"<|START_RESPONSE|"
+    ">\",\"end\":\"<|END_RESPONSE|>\"},\"section\":{\"begin\":\"<|START_ACTION|>[\\n    \",\"separator\":\",\\n    \",\"end\":\"\\n]<|END_ACTION|>"
+    "\"},\"calls\":[{\"begin\":\"{\\\"tool_call_id\\\": \\\"\",\"id\":\"[0-9]+\",\"id_prefix\":\"\",\"then\":\"\\\", \\\"tool_name\\\": \\\"{name}\\\", \\\"param"
+    "eters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "deepseek-v3.1\0"
     "{\"name\":\"deepseek-v3.1\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\""
     ",\"</think>\"],\"section\":{\"begin\":\"<\\uff5ctool\\u2581calls\\u2581begin\\uff5c>\",\"separator\":\"\",\"end\":\"<\\uff5ctool\\u2581calls\\"
@@ -17,21 +18,26 @@ static const char *const presets[] = {
     "json\",\"end\":\"<\\uff5ctool\\u2581call\\u2581end\\uff5c>\"}]}",
     "deepseek-v3.2\0"
     "{\"name\":\"deepseek-v3.2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\""
-    ",\"</think>\"],\"section\":{\"begin\":\"<\\uff5cDSML\\uff5cfunction_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</\\uff5cDSML\\uff5cfunctio"
-    "n_calls>\"},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deepseek_xml\",\"end\":\"</\\uff5cDSML\\uff"
-    "5cinvoke>\"}]}",
+    ",\"</think>\"],\"section\":{\"before\":\"\\n\\n\",\"begin\":\"<\\uff5cDSML\\uff5cfunction_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</\\uff5cD"
+    "SML\\uff5cfunction_calls>\"},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deepseek_xml\",\"end\":\""
+    "</\\uff5cDSML\\uff5cinvoke>\"}]}",
     "deepseek-v3\0"
     "{\"name\":\"deepseek-v3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":true},\"exclude\":[\"<think"
     ">\",\"</think>\"],\"section\":{\"begin\":\"<\\uff5ctool\\u2581calls\\u2581begin\\uff5c>\",\"separator\":\"\\n\",\"end\":\"<\\uff5ctool\\u2581ca"
     "lls\\u2581end\\uff5c>\"},\"calls\":[{\"begin\":\"<\\uff5ctool\\u2581call\\u2581begin\\uff5c>function<\\uff5ctool\\u2581sep\\uff5c>{name"
     "}\\n```json\\n\",\"style\":\"json\",\"end\":\"\\n```<\\uff5ctool\\u2581call\\u2581end\\uff5c>\"}]}",
+    "deepseek-v4\0"
+    "{\"name\":\"deepseek-v4\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\",\""
+    "</think>\"],\"section\":{\"before\":\"\\n\\n\",\"begin\":\"<\\uff5cDSML\\uff5ctool_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</\\uff5cDSML\\uf"
+    "f5ctool_calls>\"},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deepseek_xml\",\"end\":\"</\\uff5cDS"
+    "ML\\uff5cinvoke>\"}]}",
     "gemma3\0"
     "{\"name\":\"gemma3\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
     "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "glm4\0"
-    "{\"name\":\"glm4\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":false},\"exclude\":[\"<think>\",\"</thin"
-    "k>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\",\"end\":\"</tool_ca"
-    "ll>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
+    "{\"name\":\"glm4\",\"thinking\":{\"begin\":[\"<think>\",\"\\n<think>\"],\"end\":\"</think>\",\"after\":\"\",\"prefilled\":false},\"exclude\":[\"<t"
+    "hink>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\",\"e"
+    "nd\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
     "gpt-oss\0"
     "{\"name\":\"gpt-oss\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\"<|channel|>commentary to=functions.{nam"
     "e} <|constrain|>json<|message|>\",\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\"<|channel|>commentary to=functions.{name}<|c"
@@ -48,20 +54,26 @@ static const char *const presets[] = {
     "llama3\0"
     "{\"name\":\"llama3\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"; \",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
     "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "llama4-pythonic\0"
+    "{\"name\":\"llama4-pythonic\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"<|python_start|>[\",\"separator\":\", \",\"end\":\"]<"
+    "|python_end|>\"},\"calls\":[{\"begin\":\"{name}(\",\"style\":\"pythonic\",\"end\":\")\"}]}",
     "llama4\0"
     "{\"name\":\"llama4\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"; \",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
     "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "minimax\0"
     "{\"name\":\"minimax\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":true},\"exclude\":[\"<think>\",\""
-    "</think>\"],\"section\":{\"begin\":\"<minimax:tool_call>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</minimax:tool_call>\"},\"calls\":[{\"begin\""
-    ":\"<invoke name=\\\"{name}\\\">\\n\",\"style\":\"minimax_xml\",\"end\":\"</invoke>\"}]}",
+    "</think>\"],\"section\":{\"before\":\"\\n\",\"begin\":\"<minimax:tool_call>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</minimax:tool_call>\"},\"ca"
+    "lls\":[{\"begin\":\"<invoke name=\\\"{name}\\\">\\n\",\"style\":\"minimax_xml\",\"end\":\"</invoke>\"}]}",
     "mistral-v11\0"
     "{\"name\":\"mistral-v11\",\"thinking\":{\"begin\":\"[THINK]\",\"end\":\"[/THINK]\",\"after\":\"\",\"prefilled\":false},\"exclude\":[\"[THINK]\","
     "\"[/THINK]\"],\"trigger\":\"[TOOL_CALLS]\",\"separator\":\"\",\"calls\":[{\"begin\":\"[TOOL_CALLS]{name}[ARGS]\",\"style\":\"json\",\"end\":\"\""
-    "}]}",
+    "},{\"begin\":\"[TOOL_CALLS]{name}[CALL_ID]\",\"id\":\"[A-Za-z0-9]{9}\",\"id_prefix\":\"\",\"then\":\"[ARGS]\",\"style\":\"json\",\"end\":\"\"}]}",
     "mistral\0"
     "{\"name\":\"mistral\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"[TOOL_CALLS][\",\"separator\":\", \",\"end\":\"]\"},\"calls\":[{"
     "\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "phi4-functools\0"
+    "{\"name\":\"phi4-functools\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"functools[\",\"separator\":\", \",\"end\":\"]\"},\"calls"
+    "\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "phi4\0"
     "{\"name\":\"phi4\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"<|tool_call|>[\",\"separator\":\", \",\"end\":\"]<|/tool_call|>\""
     "},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",

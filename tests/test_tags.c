@@ -68,6 +68,9 @@ static const struct {
     {STYLED("deepseek_xml"), {"<｜DSML｜parameter name=\"a\" string=\"false\">1</｜DSML｜parameter><｜DSML｜parameter name=\"s\" string=\"true\">x</｜DSML｜parameter>"}, {"<｜DSML｜parameter name=\"a\" string=\"true\">1</｜DSML｜parameter>"}},
     {STYLED("glm_xml"), {"<arg_key>a</arg_key><arg_value>1</arg_value>", "<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n<arg_key>s</arg_key>\n<arg_value></arg_value>\n"}, {"<arg_key>s</arg_key><arg_value>x</arg_value>"}},
     {STYLED("cohere_xml"), {"<cofl:value name=\"a\" type=\"json\">1</cofl:value><cofl:value name=\"s\" type=\"raw\">1</cofl:value>"}, {"<cofl:value name=\"a\" type=\"raw\">1</cofl:value>"}},
+    {STYLED("kimi_k3_xml"), {"<|open|>argument key=\"a\" type=\"number\"<|sep|>1<|close|>argument<|sep|>", "<|open|>argument key=\"a\" type=\"number\"<|sep|>1<|close|>argument<|sep|><|open|>argument key=\"s\" type=\"string\"<|sep|><b<|close|>argument<|sep|>"}, {"<|open|>argument key=\"a\" type=\"string\"<|sep|>1<|close|>argument<|sep|>", "<|open|>argument key=\"a\" type=\"integer\"<|sep|>1<|close|>argument<|sep|>"}},
+    {STYLED("pythonic"), {"a=1", "a=1, s=\"x, \\\"y)\""}, {"", "a=1,s=\"x\"", "a=1, ", "a=True", "s=\"x\""}},
+    {"{\"type\":\"json_schema\",\"style\":\"pythonic\",\"json_schema\":{\"type\":\"object\",\"properties\":{\"b\":{\"type\":[\"boolean\",\"null\"]},\"l\":{\"type\":\"array\",\"items\":{\"type\":\"boolean\"}}},\"additionalProperties\":false}}", {"", "b=True", "b=None, l=[true]", "l=[]"}, {"b=true", "b=null", "b=1", "l=[True]"}},
     {"{\"type\":\"qwen_xml_parameter\",\"json_schema\":{\"type\":\"object\",\"additionalProperties\":true}}", {"", "<parameter=any>thing</parameter>", "<parameter=x>[1, 2]</parameter>"}, {"<parameter=>x</parameter>", "<parameter=a<b>x</parameter>"}},
 };
 
@@ -277,6 +280,10 @@ static const struct {
     {CALL("qwen_xml", "q", "<f>", "</f>"), "<f><parameter=a>\n1\n</parameter><parameter=s>\n\"x\"\n\ny\n</parameter></f>",
      "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"q\", \"arguments\": {\"a\": 1, \"s\": \"\\\"x\\\"\\n\\ny\"}}], \"tags\": []}"},
     {CALL("glm_xml", "g", "<f>", "</f>"), "<f><arg_key>a</arg_key>\n<arg_value>-3</arg_value></f>", "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"g\", \"arguments\": {\"a\": -3}}], \"tags\": []}"},
+    {CALL("kimi_k3_xml", "k", "<f>", "</f>"), "<f><|open|>argument key=\"a\" type=\"number\"<|sep|>-3<|close|>argument<|sep|><|open|>argument key=\"s\" type=\"string\"<|sep|>\"<|close|>argument<|sep|></f>",
+     "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"k\", \"arguments\": {\"a\": -3, \"s\": \"\\\"\"}}], \"tags\": []}"},
+    {"{\"type\":\"tag\",\"as\":\"call\",\"name\":\"p\",\"begin\":\"[p(\",\"content\":{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"pythonic\",\"json_schema\":{\"type\":\"object\"}},\"end\":\")]\"}",
+     "[p(a=True, b=None, c=\"x)]\", d=[false, 1], e=False)]", "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"p\", \"arguments\": {\"a\": true, \"b\": null, \"c\": \"x)]\", \"d\": [false, 1], \"e\": false}}], \"tags\": []}"},
     {"{\"type\":\"sequence\",\"elements\":[{\"type\":\"tag\",\"as\":\"reasoning\",\"begin\":\"<t>\",\"content\":" ANY ",\"end\":\"</t>\"}," ANY "]}", "<t>a</b</t>c</t>",
      "{\"content\": \"c</t>\", \"reasoning\": \"a</b\", \"calls\": [], \"tags\": []}"},
     {TRIGGERED(""), "x<f=b>x</f>", "{\"content\": \"x\", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": \"<f=b>\", \"content\": \"x\"}]}"},
@@ -424,7 +431,7 @@ static void presets_compile(void) {
       tsl_grammar_release(g);
       tsl_grammar_release(again);
     }
-  CHECK(n == 16);
+  CHECK(n == 19);
   free(written);
 }
 

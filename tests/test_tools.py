@@ -90,15 +90,21 @@ def nudges(preset, names):
             out += [begin, begin + "{"] if call["style"] == "json" else [begin]
     if preset.get("section"):
         out += [preset["section"]["begin"]] * len(out)
+        out += [preset["section"]["separator"] or preset["section"]["end"]] * 4
     if preset.get("trigger"):
         out.append(preset["trigger"])
     if preset["thinking"]:
-        out += [preset["thinking"]["begin"], preset["thinking"]["end"] + preset["thinking"]["after"]]
+        begins = preset["thinking"]["begin"]
+        out += begins if isinstance(begins, list) else [begins]
+        out.append(preset["thinking"]["end"] + preset["thinking"]["after"])
+    if preset.get("text"):
+        out += list(preset["text"].values())
     for message in preset.get("messages", []):
         out += [message["begin"], message["end"][0] + preset["message_separator"]]
     return out[:60]
 
 
+LONGEST = {}  # the longest token of each vocabulary
 CHOICES = (  # the vocabulary, and the options
     (0, "--thinking", "auto"),
     (1, "--thinking", "auto"),
@@ -106,6 +112,7 @@ CHOICES = (  # the vocabulary, and the options
     (1, "--tool-choice", "required", "--thinking", "off"),
     (0, "--tool-choice", "get_weather", "--thinking", "off"),
     (1, "--tool-choice", "none", "--thinking", "off"),
+    (1, "--tool-choice", "required", "--parallel", "--thinking", "on", "--max-thinking", "3"),
 )
 
 
@@ -113,6 +120,7 @@ def round_trip():
     request = CASES / "chat_completions.json"
     schemas = schemas_of(json.loads(request.read_text(encoding="utf-8")))
     files = vocabularies()
+    LONGEST.update({f: 1024 if f is None else max(map(len, json.loads(f.read_text(encoding="utf-8"))["model"]["vocab"])) for f in files})
     total = calls = several = 0
     for path in PRESETS:
         preset = json.loads(path.read_text(encoding="utf-8"))
@@ -136,8 +144,12 @@ def round_trip():
                     check(len(parsed["calls"]) <= 1, "one call", name, arguments, repr(text))
                 if "get_weather" in arguments:
                     check([c["name"] for c in parsed["calls"]] == ["get_weather"], "the tool asked for", name, repr(text))
+                if "--max-thinking" in arguments and not preset.get("messages"):  # exactly how many: tests/test_tags.c
+                    check(len(parsed["reasoning"].encode()) <= 6 * LONGEST[file], "short thinking", name, repr(text))
                 if "none" in arguments:
                     check(not parsed["calls"], "no call", name, repr(text))
+                    if preset.get("text") and text.startswith(preset["text"]["begin"]):
+                        text = text.removeprefix(preset["text"]["begin"]).removesuffix(preset["text"]["end"])
                     if not preset.get("messages"):
                         check(parsed["content"] == text, "free text", name, repr(text), parsed)
     print(f"  round: {len(PRESETS)} presets, {total} answers, {calls} calls, {several} answers with several")
