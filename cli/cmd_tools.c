@@ -329,16 +329,40 @@ static void print_mask(const job *j, const answer *a, tsl_token t) {
   puts("\"}");
 }
 
+static bool call_ended(answer *a) {
+  tsl_part part;
+  bool ended = false;
+  while (tsl_parser_next(a->p, &part)) ended |= part.kind == TSL_PART_CALL_END;
+  return ended;
+}
+
+/* A token that goes on, if there is one. */
+static tsl_token go_on(job *j, answer *a, uint64_t *state) {
+  uint32_t ends;
+  const tsl_token *eog = tsl_vocab_eog(j->vocab, &ends);
+  for (uint32_t i = 0; i < ends; i++) a->mask[eog[i] / 32] &= ~(1u << eog[i] % 32);
+  return draw(a->mask, tsl_vocab_logits_width(j->vocab), state);
+}
+
+/* Random tokens, then the shortest way to the end; after a call often another one. */
 static int write_answer(job *j, answer *a, uint64_t *state) {
   nudge n = {NULL, 0};
-  uint64_t room = 20 + next_random(state) % 80;
-  for (;;) {
+  uint64_t room = 20 + next_random(state) % 80, more = next_random(state) % 4;
+  for (bool after_call = false;;) {
     if (tsl_matcher_mask(a->m, a->mask) != TSL_OK) return cli_complain("tools: no mask");
-    tsl_token t = a->tokens > room ? towards_end(j, a) : next_token(j, a, &n, state);
+    tsl_token t = TSL_NO_TOKEN;
+    if (after_call && more) {
+      more--;
+      room = a->tokens + 5 + next_random(state) % 30;
+      t = go_on(j, a, state);
+      tsl_matcher_mask(a->m, a->mask);
+    }
+    if (t == TSL_NO_TOKEN) t = a->tokens > room ? towards_end(j, a) : next_token(j, a, &n, state);
     if (t == TSL_NO_TOKEN || a->tokens > TOKENS_MAX) return cli_complain("tools: dead end after %llu tokens: %.*s", (unsigned long long)a->tokens, (int)a->text.length, a->text.at);
     if (j->o->masks) print_mask(j, a, t);
     if (!take(j, a, t)) return CLI_BAD;
     if (tsl_matcher_is_terminated(a->m)) return CLI_OK;
+    after_call = call_ended(a);
   }
 }
 

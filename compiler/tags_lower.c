@@ -270,12 +270,17 @@ static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl
 /* The schema's error, at its place in the whole text. */
 static void schema_failed(tsl__tags_lowering *l, const tsl__tag *n, const tsl_error *error) {
   char pointer[sizeof error->pointer] = "", whole[2 * sizeof error->pointer];
+  const tsl__json *root = l->tags->root;
+  if (root && n->detached && n->at) { /* the schema is made up: what it was made of is to blame */
+    tsl__tags_fail(l->tags, error->status, n->at, "%s", error->message);
+    return;
+  }
   tsl__tags_fail(l->tags, error->status, NULL, "%s", error->message);
   if (!l->tags->error) return;
   l->tags->error->offset = error->offset;
   l->tags->error->line = error->line;
   l->tags->error->column = error->column;
-  if (l->tags->root && tsl__json_pointer(l->tags->root, n->schema, pointer, sizeof pointer) == SIZE_MAX) pointer[0] = 0;
+  if (root && tsl__json_pointer(root, n->schema, pointer, sizeof pointer) == SIZE_MAX) pointer[0] = 0;
   snprintf(whole, sizeof whole, "%s%s", pointer, error->pointer);
   tsl__error_pointer(l->tags->error, whole, strlen(whole));
 }

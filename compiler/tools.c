@@ -127,6 +127,9 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   if (!n) return NULL;
   n->mark = TSL__MARK_ARGUMENTS;
   n->schema = tool->parameters;
+  n->source = tool->source;
+  n->detached = tool->source.at != NULL;
+  n->at = tool->at;
   if (!n->schema) {
     tsl__json *schema;
     if ((b->tags->status = tsl__json_parse(&b->tags->arena, any_object, sizeof any_object - 1, 8, &schema, b->tags->error)) != TSL_OK) return NULL;
@@ -360,6 +363,8 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
   if (t->status != TSL_OK) return NULL;
   b.preset = preset;
   if (!check_preset(&b) || !tsl__tools_request(t, options, &request)) return NULL;
+  if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
+  if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;
   if (!read_list(&b, GET(preset, "exclude"), &b.exclude, &b.exclude_count)) return NULL;
   tsl__tag *root = GET(preset, "messages") ? messages(&b) : with_thinking(&b, answer(&b));
   return t->status == TSL_OK ? root : NULL;

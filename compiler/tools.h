@@ -24,6 +24,8 @@
 typedef struct tsl__tool {
   tsl__string name;
   tsl__json *parameters; /* NULL: any object */
+  tsl__string source;    /* the text of made-up parameters; NULL: they are part of the request */
+  const tsl__json *at;   /* what is to blame for made-up parameters */
 } tsl__tool;
 
 typedef enum tsl__choice { TSL__CHOICE_AUTO, TSL__CHOICE_REQUIRED, TSL__CHOICE_NONE } tsl__choice;
@@ -35,6 +37,8 @@ typedef struct tsl__request {
   bool forced;             /* one call of the only tool left */
   bool parallel;
   const tsl__tag *content; /* what the text must be; NULL: free */
+  uint32_t max_thinking;   /* tokens; 0: not said */
+  bool no_thinking;
 } tsl__request;
 
 /* tools_request.c: what the request (t->root) and the options ask for. False on failure. */

@@ -7,10 +7,14 @@
  *           Anthropic messages        tools: [{"name", "input_schema"}], tool_choice: {"type": "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
  *           MCP tools/list            {"tools": [{"name", "inputSchema"}]}, also as the "result" of a JSON-RPC response
  *           an array                  of tools in any of these shapes
+ * Custom tools (OpenAI: "type": "custom") take one text; it is written as the only argument, "input", a string, with the tool's regular expression as its pattern. Lark
+ * grammars are an error. Structured outputs are found in response_format, text.format, output_format and output_config.format.
  * Tools that the provider itself runs (a "type" other than function or custom, and no schema) are an error: nothing says what their arguments look like.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
+
 #include "compiler/tools.h"
 
 #define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
@@ -20,40 +24,98 @@ static bool fail(tsl__tags *t, tsl_status status, const tsl__json *at, const cha
 
 /* ---- tools ---------------------------------------------------------------------------------------------------------- */
 
-static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
-  const tsl__json *inner = GET(o, "function"), *type = GET(o, "type"), *strict;
-  if (o->kind != TSL__JSON_OBJECT) return fail(t, TSL_ERR_SCHEMA, o, "a tool is an object");
-  if (!inner || inner->kind != TSL__JSON_OBJECT) inner = o;
-  const tsl__json *name = GET(inner, "name");
-  out->parameters = GET(inner, "parameters");
-  if (!out->parameters) out->parameters = GET(inner, "input_schema");
-  if (!out->parameters) out->parameters = GET(inner, "inputSchema");
-  if (out->parameters && out->parameters->kind == TSL__JSON_NULL) out->parameters = NULL;
-  if (type && !IS(type, "function") && !(IS(type, "custom") && GET(o, "input_schema")) && !out->parameters)
-    return fail(t, TSL_ERR_UNSUPPORTED, type, "only function tools are supported: this type's arguments have no schema here");
-  if (!name || name->kind != TSL__JSON_STRING || !name->length) return fail(t, TSL_ERR_SCHEMA, o, "a tool has a \"name\" that is not empty");
+/* {"type": "object", ...} for a text that matches `pattern` (NULL: any text). */
+static bool custom_schema(tsl__tags *t, const tsl__json *pattern, tsl__tool *out) {
+  static const char begin[] = "{\"type\":\"object\",\"properties\":{\"input\":{\"type\":\"string\"", end[] = "}},\"required\":[\"input\"],\"additionalProperties\":false}";
+  static const char hex[] = "0123456789abcdef";
+  size_t n = sizeof begin - 1;
+  char *text = tsl__tags_alloc(t, sizeof begin + sizeof end + 40 + (pattern ? (size_t)pattern->length * 6 : 0));
+  if (!text) return false;
+  memcpy(text, begin, n);
+  if (pattern) {
+    n += (size_t)snprintf(text + n, 24, ",\"pattern\":\"^(?:");
+    for (uint32_t i = 0; i < pattern->length; i++) {
+      uint8_t b = (uint8_t)pattern->text[i];
+      if (b == '"' || b == '\\') text[n++] = '\\', text[n++] = (char)b;
+      else if (b < 0x20) memcpy(text + n, "\\u00", 4), text[n + 4] = hex[b >> 4], text[n + 5] = hex[b & 15], n += 6;
+      else text[n++] = (char)b;
+    }
+    n += (size_t)snprintf(text + n, 8, ")$\"");
+  }
+  memcpy(text + n, end, sizeof end);
+  n += sizeof end - 1;
+  tsl__json *schema;
+  t->status = tsl__json_parse(&t->arena, text, n, 64, &schema, t->error);
+  out->parameters = schema;
+  out->source = (tsl__string){text, (uint32_t)n};
+  return t->status == TSL_OK;
+}
+
+/* A tool that takes a text: {"format": {"type": "text"}}, or "grammar" with "syntax" and "definition", in chat completions one level deeper. */
+static bool read_custom(tsl__tags *t, const tsl__json *inner, tsl__tool *out) {
+  const tsl__json *format = GET(inner, "format"), *type = format ? GET(format, "type") : NULL, *grammar = format ? GET(format, "grammar") : NULL;
+  if (!format || format->kind == TSL__JSON_NULL || IS(type, "text")) return custom_schema(t, NULL, out);
+  if (!IS(type, "grammar")) return fail(t, TSL_ERR_UNSUPPORTED, format, "the format of a custom tool is text or grammar");
+  if (!grammar || grammar->kind != TSL__JSON_OBJECT) grammar = format;
+  const tsl__json *syntax = GET(grammar, "syntax"), *definition = GET(grammar, "definition");
+  if (!IS(syntax, "regex")) return fail(t, TSL_ERR_UNSUPPORTED, syntax ? syntax : grammar, "the grammar of a custom tool must be a regex: Lark grammars are not supported");
+  if (!definition || definition->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, grammar, "the grammar's \"definition\" must stand here");
+  out->at = definition;
+  return custom_schema(t, definition, out);
+}
+
+static bool check_name(tsl__tags *t, const tsl__json *tool, const tsl__json *name) {
+  if (!name || name->kind != TSL__JSON_STRING || !name->length) return fail(t, TSL_ERR_SCHEMA, tool, "a tool has a \"name\" that is not empty");
   for (uint32_t i = 0; i < name->length; i++)
     if ((uint8_t)name->text[i] < 0x21 || strchr("\"\\<>{}", name->text[i])) return fail(t, TSL_ERR_SCHEMA, name, "a tool's name has no spaces, quotes, backslashes, <, >, { or }");
-  strict = GET(inner, "strict"); /* false asks for no guarantee; the schema holds all the same */
-  if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE && strict->kind != TSL__JSON_NULL) return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
-  out->name = (tsl__string){name->text, name->length};
   return true;
 }
 
+static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
+  const tsl__json *inner = GET(o, "function"), *type = GET(o, "type"), *strict;
+  if (o->kind != TSL__JSON_OBJECT) return fail(t, TSL_ERR_SCHEMA, o, "a tool is an object");
+  if (!inner || inner->kind != TSL__JSON_OBJECT) inner = GET(o, "custom");
+  if (!inner || inner->kind != TSL__JSON_OBJECT) inner = o;
+  const tsl__json *name = GET(inner, "name");
+  *out = (tsl__tool){.parameters = GET(inner, "parameters"), .at = o};
+  if (!out->parameters) out->parameters = GET(inner, "input_schema");
+  if (!out->parameters) out->parameters = GET(inner, "inputSchema");
+  if (out->parameters && out->parameters->kind == TSL__JSON_NULL) out->parameters = NULL;
+  if (type && !IS(type, "function") && !IS(type, "custom") && !out->parameters)
+    return fail(t, TSL_ERR_UNSUPPORTED, type, "only function tools are supported: this type's arguments have no schema here");
+  if (!check_name(t, o, name)) return false;
+  strict = GET(inner, "strict"); /* false asks for no guarantee; the schema holds all the same */
+  if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE && strict->kind != TSL__JSON_NULL) return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
+  out->name = (tsl__string){name->text, name->length};
+  return !IS(type, "custom") || out->parameters || read_custom(t, inner, out);
+}
+
 static bool same_name(tsl__string a, const char *name, size_t length) { return a.length == length && !memcmp(a.at, name, length); }
+
+/* By a table of indices + 1. */
+static bool names_differ(tsl__tags *t, const tsl__json *list, const tsl__request *r) {
+  uint32_t slots = 16;
+  while (slots < r->count * 2) slots *= 2;
+  uint32_t *table = tsl__tags_alloc(t, slots * sizeof *table);
+  for (uint32_t i = 0; table && i < r->count; i++) {
+    const tsl__string name = r->tools[i].name;
+    uint32_t slot = (uint32_t)tsl__hash(name.at, name.length) & (slots - 1);
+    for (; table[slot]; slot = (slot + 1) & (slots - 1))
+      if (same_name(r->tools[table[slot] - 1].name, name.at, name.length)) return fail(t, TSL_ERR_SCHEMA, &list->items[i], "two tools have the same name");
+    table[slot] = i + 1;
+  }
+  return table != NULL;
+}
 
 static bool read_tools(tsl__tags *t, const tsl__json *list, tsl__request *r) {
   if (!list || list->kind == TSL__JSON_NULL) return true;
   if (list->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, list, "\"tools\" must be an array");
   r->tools = tsl__tags_alloc(t, (list->length + 1) * sizeof *r->tools);
   if (!r->tools) return false;
-  for (uint32_t i = 0; i < list->length; i++) {
+  for (uint32_t i = 0; i < list->length; i++)
     if (!read_tool(t, &list->items[i], &r->tools[i])) return false;
-    for (uint32_t k = 0; k < i; k++)
-      if (same_name(r->tools[k].name, r->tools[i].name.at, r->tools[i].name.length)) return fail(t, TSL_ERR_SCHEMA, &list->items[i], "two tools have the same name");
-  }
   r->count = list->length;
-  return true;
+  return names_differ(t, list, r);
 }
 
 /* ---- the choice ------------------------------------------------------------------------------------------------------ */
@@ -92,7 +154,7 @@ static bool choose_word(tsl__tags *t, tsl__request *r, const tsl__json *at, cons
 
 /* A name, at the object or in its "function". */
 static bool name_of(tsl__tags *t, const tsl__json *o, tsl__string *out) {
-  const tsl__json *inner = GET(o, "function"), *name = GET(inner && inner->kind == TSL__JSON_OBJECT ? inner : o, "name");
+  const tsl__json *inner = GET(o, "function") ? GET(o, "function") : GET(o, "custom"), *name = GET(inner && inner->kind == TSL__JSON_OBJECT ? inner : o, "name");
   if (!name || name->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, o, "a tool's \"name\" must stand here");
   *out = (tsl__string){name->text, name->length};
   return true;
@@ -117,7 +179,7 @@ static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) 
   serial = GET(choice, "disable_parallel_tool_use");
   if (serial && serial->kind == TSL__JSON_TRUE) r->parallel = false;
   if (IS(type, "allowed_tools")) return choose_allowed(t, r, choice);
-  if (IS(type, "function") || IS(type, "tool")) return name_of(t, choice, &name) && force(t, r, choice, name);
+  if (IS(type, "function") || IS(type, "tool") || IS(type, "custom")) return name_of(t, choice, &name) && force(t, r, choice, name);
   return choose_word(t, r, type, type->text, type->length);
 }
 
@@ -146,6 +208,16 @@ static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) 
   return t->status == TSL_OK;
 }
 
+/* ---- thinking ------------------------------------------------------------------------------------------------------------ */
+
+/* {"type": "enabled", "budget_tokens": N} or {"type": "disabled"}, as Anthropic's requests say it. */
+static bool read_thinking(tsl__tags *t, const tsl__json *thinking, tsl__request *r) {
+  const tsl__json *type = thinking ? GET(thinking, "type") : NULL, *budget = thinking ? GET(thinking, "budget_tokens") : NULL;
+  r->no_thinking = IS(type, "disabled");
+  if (!budget || r->no_thinking) return true;
+  return tsl__json_count(budget, &r->max_thinking) || fail(t, TSL_ERR_SCHEMA, budget, "\"budget_tokens\" is a number of tokens");
+}
+
 /* ---- the whole ---------------------------------------------------------------------------------------------------------- */
 
 bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *r) {
@@ -163,7 +235,9 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
   if (options->parallel) r->parallel = options->parallel > 0;
   const tsl__json *format = GET(o, "response_format");
   if (!format && text && text->kind == TSL__JSON_OBJECT) format = GET(text, "format");
-  if (!read_format(t, format, r)) return false;
+  if (!format) format = GET(o, "output_format");
+  if (!format && GET(o, "output_config")) format = GET(GET(o, "output_config"), "format");
+  if (!read_format(t, format, r) || !read_thinking(t, GET(o, "thinking"), r)) return false;
   if (r->choice == TSL__CHOICE_REQUIRED && !r->count) return fail(t, TSL_ERR_ARGUMENT, o, "a call is required, and there are no tools");
   if (r->choice == TSL__CHOICE_NONE) r->count = 0;
   return true;

@@ -729,7 +729,8 @@ typedef struct tsl_tools_options {
   const char *tool_choice; /* "auto", "required", "none" or a tool's name; NULL: what the request says, else auto */
   int parallel;            /* several calls: 1 yes, -1 no, 0 what the request says, else yes */
   tsl_thinking thinking;
-  uint32_t max_thinking_tokens; /* of a block of thinking, its begin and end not counted; 0 = any number. See max_tokens at tsl_grammar_tags */
+  uint32_t max_thinking_tokens; /* of a block of thinking, its begin and end not counted; 0 = what the request says (thinking.budget_tokens), else any number. See
+                                 * max_tokens at tsl_grammar_tags */
   const tsl_schema_options *schema; /* NULL: defaults */
   tsl_grammar *over;                /* NULL, or a grammar of this or of tsl_grammar_tags: see tsl_grammar_tags_over */
 } tsl_tools_options;
