@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/compile.h"
 #include "compiler/gbnf.h"
 #include "compiler/regex.h"
 #include "compiler/schema.h"
@@ -170,6 +171,12 @@ static tsl_status compile_tags(const tags_job *r, tsl__tags *t, const tsl__tag *
   if (compile_over(r, t, root, out)) return TSL_OK;
   bool lend = schemas && schemas->kind >= TSL__JSON_ARRAY && (size_t)(schemas->end - schemas->offset) * 2 >= t->length;
   return compile_alone(r, t, root, lend, out, error);
+}
+
+tsl_status tsl__tags_compile(tsl__tags *t, tsl_vocab *vocab, const tsl__tag *root, tsl_grammar *over, const tsl_schema_options *schema, const tsl_limits *limits,
+                             tsl_grammar **out, tsl_error *error) {
+  const tags_job r = {vocab, over, schema, limits};
+  return compile_tags(&r, t, root, NULL, out, error);
 }
 
 /* Parse the text that a tree is read from; false after a failure. */

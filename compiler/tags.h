@@ -12,6 +12,7 @@
  *           text through the same states and sees these frames begin and end. There is no second parser.
  *
  * Files     tags_read.c   JSON -> nodes
+ *           tags_build.c  nodes from C
  *           tags_text.c   constants, free text, tries of begins
  *           tags_lower.c  nodes -> expressions; styles of arguments; marks
  *           tags_parse.c  text -> events

@@ -718,6 +718,55 @@ TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t l
 TSL_API tsl_status tsl_grammar_tags_over(tsl_grammar *over, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
                                          tsl_grammar **out, tsl_error *error);
 
+/* The same trees built in C. A format is a node that belongs to its tree, and may stand in several places of it; all texts are copied. A builder that fails returns NULL;
+ * the first failure is remembered, NULL parts make NULL formats, and tsl_tags_compile reports it: only there an error need be looked at. Texts are UTF-8;
+ * those without a length are NUL-terminated. One thread at a time. Cost: some 100 ns a format. */
+typedef struct tsl_tags tsl_tags;
+typedef struct tsl_format tsl_format;
+
+#define TSL_UNBOUNDED UINT32_MAX
+#define TSL_TAGS_AT_LEAST_ONE 1u /* the text begins with a tag */
+#define TSL_TAGS_ONCE 2u         /* nothing follows the first tag */
+
+/* What a part is to a reader (tsl_parser). */
+typedef enum tsl_as { TSL_AS_TEXT = 0, TSL_AS_REASONING = 1, TSL_AS_CALL = 2, TSL_AS_ID = 3, TSL_AS_ARGUMENTS = 4, TSL_AS_MARKUP = 5 } tsl_as;
+
+/* Holds a reference on the vocabulary. Errors: ARGUMENT, NO_MEMORY. */
+TSL_API tsl_status tsl_tags_new(tsl_vocab *vocab, const tsl_allocator *allocator, tsl_tags **out);
+TSL_API void tsl_tags_free(tsl_tags *tags); /* NULL is allowed; its formats go with it, grammars stay */
+
+/* Exactly this text. */
+TSL_API tsl_format *tsl_tags_text(tsl_tags *tags, const char *text, size_t length);
+/* JSON that is valid; `style` as in the JSON form ("qwen_xml", ...), NULL = JSON. */
+TSL_API tsl_format *tsl_tags_json_schema(tsl_tags *tags, const char *schema, size_t length, const char *style);
+TSL_API tsl_format *tsl_tags_regex(tsl_tags *tags, const char *pattern, size_t length);
+TSL_API tsl_format *tsl_tags_gbnf(tsl_tags *tags, const char *grammar, size_t length);
+/* Any text without the `count` excluded ones. Limits of 0 are none. Where it is the last part of a tag it ends at the tag's ends. */
+TSL_API tsl_format *tsl_tags_any(tsl_tags *tags, const char *const *excludes, size_t count, uint32_t max_chars, uint32_t max_tokens);
+TSL_API tsl_format *tsl_tags_sequence(tsl_tags *tags, tsl_format *const *formats, size_t count);
+TSL_API tsl_format *tsl_tags_or(tsl_tags *tags, tsl_format *const *formats, size_t count);
+/* min to max times; max may be TSL_UNBOUNDED. */
+TSL_API tsl_format *tsl_tags_repeat(tsl_tags *tags, tsl_format *format, uint32_t min, uint32_t max);
+/* begin, content, one of the ends. Begin and ends may be "". */
+TSL_API tsl_format *tsl_tags_tag(tsl_tags *tags, const char *begin, tsl_format *content, const char *const *ends, size_t end_count);
+/* Free text; the first trigger in it begins one of the tags whose begin starts with it. Each tag's begin starts with exactly one trigger. */
+TSL_API tsl_format *tsl_tags_triggered(tsl_tags *tags, const char *const *triggers, size_t trigger_count, tsl_format *const *formats, size_t count, uint32_t flags);
+/* Tags with a separator between them; none at all unless TSL_TAGS_AT_LEAST_ONE. */
+TSL_API tsl_format *tsl_tags_separated(tsl_tags *tags, tsl_format *const *formats, size_t count, const char *separator, uint32_t flags);
+/* Free text; formats[i] must follow triggers[i]. */
+TSL_API tsl_format *tsl_tags_dispatch(tsl_tags *tags, const char *const *triggers, tsl_format *const *formats, size_t count, uint32_t flags);
+/* min to max of these tokens; `others`: of all tokens but these and the end-of-generation ones. */
+TSL_API tsl_format *tsl_tags_tokens(tsl_tags *tags, const tsl_token *tokens, size_t count, bool others, uint32_t min, uint32_t max);
+/* Says what a format is to a reader; `name`: the tool of a TSL_AS_CALL, what stands before an id of a TSL_AS_ID, or NULL. Returns the format. */
+TSL_API tsl_format *tsl_tags_as(tsl_tags *tags, tsl_format *format, tsl_as as, const char *name);
+
+/* The grammar of a format, as tsl_grammar_tags makes it; `over` as in tsl_grammar_tags_over, NULL = tables of its own. The tree may be compiled again, and grow. Pointers
+ * in errors are relative to a schema. */
+TSL_API tsl_status tsl_tags_compile(tsl_tags *tags, tsl_format *root, tsl_grammar *over, const tsl_schema_options *schema, const tsl_limits *limits,
+                                    tsl_grammar **out, tsl_error *error);
+/* The format as a structural tag in JSON (NUL-terminated, valid during the call). */
+TSL_API tsl_status tsl_tags_write(tsl_tags *tags, tsl_format *root, tsl_line_sink sink, void *ctx, tsl_error *error);
+
 typedef enum tsl_thinking {
   TSL_THINKING_AUTO = 0, /* the text may begin with a thinking block */
   TSL_THINKING_ON = 1,   /* it must; where the model's prompt opens the block, the text begins inside */

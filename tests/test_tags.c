@@ -404,9 +404,98 @@ static void errors_are_precise(void) {
   }
 }
 
-/* ---- presets ------------------------------------------------------------------------------------------------------ */
+/* ---- built in C --------------------------------------------------------------------------------------------------- */
 
 static void take_line(void *ctx, const char *line) { snprintf(ctx, 1 << 16, "%s", line); }
+
+/* A tree with every format in it. */
+static tsl_format *build_all(tsl_tags *t) {
+  static const char *const end[] = {"</f>"}, *const call_end[] = {"</f>", "|"}, *const trigger[] = {"<f"}, *const dispatch[] = {"<1>", "<2>"}, *const no[] = {"#"};
+  const tsl_token token = 1;
+  tsl_format *arguments = tsl_tags_as(t, tsl_tags_json_schema(t, S, sizeof S - 1, NULL), TSL_AS_ARGUMENTS, NULL);
+  tsl_format *xml = tsl_tags_as(t, tsl_tags_json_schema(t, S, sizeof S - 1, "qwen_xml"), TSL_AS_ARGUMENTS, NULL);
+  tsl_format *tags[] = {tsl_tags_as(t, tsl_tags_tag(t, "<f=a>", arguments, call_end, 2), TSL_AS_CALL, "a"), tsl_tags_as(t, tsl_tags_tag(t, "<f=b>", xml, end, 1), TSL_AS_CALL, "b")};
+  tsl_format *rules[] = {tsl_tags_text(t, "one", 3), tsl_tags_regex(t, "[0-9]+", 6)};
+  tsl_format *choice[] = {tsl_tags_separated(t, tags, 2, ", ", TSL_TAGS_AT_LEAST_ONE), tsl_tags_dispatch(t, dispatch, rules, 2, 0), tsl_tags_gbnf(t, "root ::= \"g\"", 12),
+                          tsl_tags_tokens(t, &token, 1, true, 1, 1)};
+  tsl_format *parts[] = {tsl_tags_repeat(t, tsl_tags_as(t, tsl_tags_tag(t, "<t>", tsl_tags_any(t, no, 1, 50, 7), end, 1), TSL_AS_REASONING, NULL), 0, 1),
+                         tsl_tags_repeat(t, tsl_tags_or(t, choice, 4), 1, TSL_UNBOUNDED), tsl_tags_as(t, tsl_tags_text(t, "##", 2), TSL_AS_MARKUP, NULL),
+                         tsl_tags_triggered(t, trigger, 1, tags, 2, TSL_TAGS_ONCE)};
+  return tsl_tags_sequence(t, parts, 4);
+}
+
+static void built_in_c(void) {
+  static const char *const yes[] = {"<t>x</f>g##", "<f=a>{\"a\":1}|, <f=b><parameter=a>1</parameter></f>##text", "a<1>one##<f=a>{\"a\":1}</f>", "g##"}, *const no[] = {"", "g", "<t>x</f>"};
+  char *written = malloc(1 << 16), *again = malloc(1 << 16);
+  tsl_tags *t = NULL;
+  tsl_grammar *g = NULL, *h = NULL;
+  tsl_error e = {0};
+  if (tsl_tags_new(vocab, NULL, &t) != TSL_OK) return;
+  tsl_format *root = build_all(t);
+  CHECKF(root && tsl_tags_compile(t, root, NULL, NULL, NULL, &g, &e) == TSL_OK, "%s", e.message);
+  CHECK(tsl_tags_write(t, root, take_line, written, &e) == TSL_OK);
+  CHECKF(tsl_grammar_tags(vocab, written, strlen(written), NULL, NULL, &h, &e) == TSL_OK, "%s: %s", e.message, written);
+  for (size_t i = 0; i < 4; i++) CHECKF(g && h && accepts(g, yes[i]) && accepts(h, yes[i]), "%s", yes[i]);
+  for (size_t i = 0; i < 3; i++) CHECKF(g && h && !accepts(g, no[i]) && !accepts(h, no[i]), "%s", no[i]);
+  tsl_grammar_release(h);
+  h = NULL;
+  CHECK(tsl_tags_compile(t, root, g, NULL, NULL, &h, &e) == TSL_OK && tsl_tags_write(t, root, take_line, again, &e) == TSL_OK && !strcmp(written, again));
+  tsl_grammar_release(g);
+  tsl_tags_free(t);
+  CHECK(h && accepts(h, yes[1])); /* what they share stays */
+  tsl_grammar_release(h);
+  free(written);
+  free(again);
+}
+
+/* The first failure is told at the end, and nothing else happens. */
+static void builders_fail(void) {
+  tsl_grammar *g = NULL;
+  for (int i = 0; i < 9; i++) {
+    const char *const empty[] = {""};
+    const tsl_token far = 1u << 30;
+    tsl_tags *t = NULL;
+    tsl_error e = {0};
+    if (tsl_tags_new(vocab, NULL, &t) != TSL_OK) return;
+    tsl_format *x = tsl_tags_text(t, "x", 1), *bad = NULL;
+    switch (i) {
+      case 0: bad = tsl_tags_sequence(t, &x, 0); break;
+      case 1: bad = tsl_tags_repeat(t, x, 2, 1); break;
+      case 2: bad = tsl_tags_tag(t, "<", x, NULL, 0); break;
+      case 3: bad = tsl_tags_triggered(t, empty, 1, &x, 1, 0); break;
+      case 4: bad = tsl_tags_separated(t, &x, 1, ",", 0); break;
+      case 5: bad = tsl_tags_tokens(t, &far, 1, false, 1, 1); break;
+      case 6: bad = tsl_tags_as(t, NULL, TSL_AS_CALL, "f"); break;
+      case 7: bad = tsl_tags_json_schema(t, "{", 1, NULL); break;
+      default: bad = tsl_tags_regex(t, NULL, 3); break;
+    }
+    CHECK(!bad && !tsl_tags_text(t, "y", 1));
+    tsl_status status = tsl_tags_compile(t, x, NULL, NULL, NULL, &g, &e);
+    CHECKF(status == (i == 7 ? TSL_ERR_SYNTAX : TSL_ERR_ARGUMENT) && e.status == status && e.message[0] && !g, "%d: %s", i, e.message);
+    tsl_tags_free(t);
+  }
+  CHECK(tsl_tags_new(NULL, NULL, &(tsl_tags *){0}) == TSL_ERR_ARGUMENT);
+}
+
+static void builders_out_of_memory(void) {
+  bool done = false;
+  for (uint64_t n = 0; !done && n < 20000; n = n < 300 ? n + 1 : n + 37) {
+    budget b = {n, 0};
+    tsl_allocator a = {&b, limited};
+    tsl_tags *t = NULL;
+    tsl_grammar *g = NULL;
+    tsl_status status = tsl_tags_new(vocab, &a, &t);
+    if (status == TSL_OK) status = tsl_tags_compile(t, build_all(t), NULL, NULL, NULL, &g, NULL);
+    done = status == TSL_OK;
+    CHECKF(done ? g != NULL : !g && (status == TSL_ERR_NO_MEMORY || status == TSL_ERR_ARGUMENT), "%s after %llu", tsl_status_name(status), (unsigned long long)n);
+    tsl_grammar_release(g);
+    tsl_tags_free(t);
+    CHECK(b.bytes == 0);
+  }
+  CHECK(done);
+}
+
+/* ---- presets ------------------------------------------------------------------------------------------------------ */
 
 /* What tsl_tools_write prints compiles, and to the same: it accepts what the request's grammar accepts. */
 static void presets_compile(void) {
@@ -447,6 +536,9 @@ int main(void) {
   RUN(rejections_change_nothing, "and grammars of other kinds");
   RUN(memory_may_fail, "every allocation of a parser");
   RUN(errors_are_precise, "status, message, pointer");
+  RUN(built_in_c, "every format, compiled and written");
+  RUN(builders_fail, "and say so at the end");
+  RUN(builders_out_of_memory, "every allocation of a tree");
   RUN(presets_compile, "and print as tags that compile");
   tsl_vocab_release(vocab);
   return tsl_test_end();

@@ -54,7 +54,7 @@ def run(*arguments, expect=0):
 def number(text):
     """A JSON number by its value, which a float may not hold: 48e670 is an integer."""
     exponent = re.split("[eE]", text)[1:] or ["0"]
-    if len(exponent[0].lstrip("+-")) > 3:
+    if len(exponent[0].lstrip("+-0")) > 3:
         return 0.5 if exponent[0].startswith("-") else (-1 if text.startswith("-") else 1) * 10**999
     value = decimal.Decimal(text)
     return int(value) if value == value.to_integral_value() else float(value)
