@@ -5,8 +5,8 @@
  *           match of `(?:…)+` is one range. The text is made one plane (65,536 code points) at a time in a buffer that is used again.
  *           Case folding is the same question: the code points that `(?i)[set]` matches.
  * Example   \p{Lu}: the first match is A-Z, the next one is U+00C0-U+00D6, … 646 ranges.
- * Cost      About 5 ms for a property or for folding a set that is not ASCII (all 17 planes, with PCRE2's just-in-time compiler; ten times as much
- *           where that is missing). Sets of ASCII are folded by hand in nanoseconds: only k (U+212A KELVIN SIGN) and s (U+017F LONG S) have partners
+ * Cost      About 5 ms for a property (all 17 planes, with PCRE2's just-in-time compiler; ten times as much where that is missing), a tenth of it for
+ *           folding a set that is not ASCII (two planes). asked.c asks each question once. Sets of ASCII are folded by hand in nanoseconds: only k (U+212A KELVIN SIGN) and s (U+017F LONG S) have partners
  *           outside. Everything else here is linear in the number of ranges, but for the sort.
  * Tested by tests/test_charset.c
  *
@@ -194,12 +194,15 @@ static tsl_status ask_plane(asking *q, tsl__charset *out, uint32_t plane) {
   return TSL_OK;
 }
 
-/* Add every code point that the pattern, one of the form `x+`, matches. `out` is unchanged on failure. */
-static tsl_status ask(const tsl_allocator *a, tsl__charset *out, const char *pattern, size_t length) {
+#define ALL_PLANES (TSL__CP_MAX / PLANE)
+#define CASED_PLANES 1u /* case lies in the planes 0 and 1; later ones have ideographs and marks */
+
+/* Add every code point of planes 0 to `last` that the pattern, one of the form `x+`, matches. `out` is unchanged on failure. */
+static tsl_status ask(const tsl_allocator *a, tsl__charset *out, const char *pattern, size_t length, uint32_t last) {
   asking q;
   size_t before = out->ranges.n;
   tsl_status status = asking_begin(&q, a, pattern, length);
-  for (uint32_t plane = 0; status == TSL_OK && plane <= TSL__CP_MAX / PLANE; plane++) status = ask_plane(&q, out, plane);
+  for (uint32_t plane = 0; status == TSL_OK && plane <= last; plane++) status = ask_plane(&q, out, plane);
   asking_end(&q);
   if (status != TSL_OK) out->ranges.n = before;
   return status;
@@ -207,7 +210,7 @@ static tsl_status ask(const tsl_allocator *a, tsl__charset *out, const char *pat
 
 /* ---- case ----------------------------------------------------------------------------------------------------- */
 
-static bool is_ascii(const tsl__charset *s) {
+bool tsl__charset_is_ascii(const tsl__charset *s) {
   for (size_t i = 0; i < s->ranges.n; i++)
     if (s->ranges.at[i].hi >= 0x80) return false;
   return true;
@@ -245,13 +248,13 @@ static tsl_status fold_wide(const tsl_allocator *a, tsl__charset *s) {
     if (r.lo <= r.hi) n += (size_t)snprintf(pattern + n, room - n, "\\x{%x}-\\x{%x}", (unsigned)r.lo, (unsigned)r.hi);
   }
   n += (size_t)snprintf(pattern + n, room - n, "]+");
-  tsl_status status = n > 7 ? ask(a, s, pattern, n) : TSL_OK; /* 7: nothing but surrogates */
+  tsl_status status = n > 7 ? ask(a, s, pattern, n, CASED_PLANES) : TSL_OK; /* 7: nothing but surrogates */
   tsl__free(a, pattern, room);
   return status;
 }
 
 bool tsl__charset_fold(const tsl_allocator *a, tsl__charset *s) {
-  bool ok = is_ascii(s) ? fold_ascii(a, s) : fold_wide(a, s) == TSL_OK;
+  bool ok = tsl__charset_is_ascii(s) ? fold_ascii(a, s) : fold_wide(a, s) == TSL_OK;
   if (ok) tsl__charset_normalise(s);
   return ok;
 }
@@ -301,7 +304,7 @@ tsl_status tsl__charset_add_property(const tsl_allocator *a, tsl__charset *s, co
   if (!is_name(name, length)) return TSL_ERR_SYNTAX;
   if (same(name, length, "Any")) return tsl__charset_add(a, s, 0, TSL__CP_MAX) ? TSL_OK : TSL_ERR_NO_MEMORY;
   if (same(name, length, "ASCII")) return tsl__charset_add(a, s, 0, 0x7F) ? TSL_OK : TSL_ERR_NO_MEMORY;
-  if (same(name, length, "Assigned")) return ask(a, s, "\\P{Cn}+", 7);
+  if (same(name, length, "Assigned")) return ask(a, s, "\\P{Cn}+", 7, ALL_PLANES);
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
     size_t n = strlen(prefixes[i].name);
     if (length <= n || memcmp(name, prefixes[i].name, n) != 0) continue;
@@ -313,5 +316,5 @@ tsl_status tsl__charset_add_property(const tsl_allocator *a, tsl__charset *s, co
   alias = *prefix ? NULL : category_alias(name, length);
   int n = alias ? snprintf(pattern, sizeof pattern, "\\p{%s}+", alias)
                 : snprintf(pattern, sizeof pattern, "\\p{%s%.*s}+", prefix, (int)length, name);
-  return ask(a, s, pattern, (size_t)n);
+  return ask(a, s, pattern, (size_t)n, ALL_PLANES);
 }

@@ -28,6 +28,8 @@ bool tsl__charset_fold(const tsl_allocator *a, tsl__charset *s);
 /* Add the code points with a Unicode property, by the name that PCRE2 or ECMA-262 gives it ("L", "Lu", "Script=Greek", "Greek", "Alphabetic"): TSL_ERR_SYNTAX if
  * nobody knows it. */
 tsl_status tsl__charset_add_property(const tsl_allocator *a, tsl__charset *s, const char *name, size_t length);
+/* No code point beyond ASCII. */
+bool tsl__charset_is_ascii(const tsl__charset *s);
 bool tsl__charset_has(const tsl__charset *s, uint32_t cp);
 void tsl__charset_free(const tsl_allocator *a, tsl__charset *s);
 

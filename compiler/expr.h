@@ -51,6 +51,7 @@ const char *tsl__exprs_why(const tsl__exprs *x);
 void tsl__exprs_work(tsl__exprs *x, uint64_t things);
 /* The front end holds so many bytes beside x: they count against max_memory. */
 void tsl__exprs_hold(tsl__exprs *x, size_t bytes);
+size_t tsl__exprs_held(const tsl__exprs *x);
 const tsl_allocator *tsl__exprs_allocator(const tsl__exprs *x);
 /* Memory that lives as long as x (contexts of rules, keys). NULL when out of memory (sticky). */
 void *tsl__exprs_alloc(tsl__exprs *x, size_t size);

@@ -135,6 +135,7 @@ struct tsl__exprs {
   uint32_t need_slots, need_count;
   tsl__known_step *known_steps; /* TSL__KNOWN_STEPS of them, made by the first long search (empty.c) */
   void *user;
+  struct tsl__asked *asked; /* see asked.c */
   tsl__expr any_char, text, hex; /* made on first use */
   tsl__expr mark;                /* see tsl__expr_mark; made with the layer's first one */
   tsl__spell *spell;             /* see tsl__exprs_guard */

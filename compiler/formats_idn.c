@@ -14,7 +14,7 @@
  */
 #include <stdio.h>
 
-#include "compiler/charset.h"
+#include "compiler/asked.h"
 #include "compiler/deriv.h"
 #include "compiler/formats.h"
 
@@ -56,7 +56,8 @@ static const struct fixed { uint32_t class, lo, hi; } fixed[] = {
 };
 
 typedef struct sorting {
-  const tsl_allocator *a;
+  tsl__exprs *x;
+  const tsl_allocator *a; /* x's */
   tsl__charset left; /* allowed code points that are in no class yet */
   tsl__charset set;  /* the class being made */
   tsl__expr class_of[CLASSES];
@@ -64,7 +65,7 @@ typedef struct sorting {
 } sorting;
 
 static void add_properties(sorting *s, tsl__charset *to, const char *const *names, size_t n) {
-  for (size_t i = 0; s->ok && i < n; i++) s->ok = tsl__charset_add_property(s->a, to, names[i], strlen(names[i])) == TSL_OK;
+  for (size_t i = 0; s->ok && i < n; i++) s->ok = tsl__ask_property(s->x, to, names[i], strlen(names[i])) == TSL_OK;
 }
 
 static void add_ranges(sorting *s, tsl__charset *to, const tsl__range *at, size_t n) {
@@ -95,7 +96,7 @@ static void script_class(tsl__exprs *x, sorting *s, unsigned which, const char *
 
 /* Fill the classes; false (x failed) when out of memory. */
 static bool sort_code_points(tsl__exprs *x, tsl__expr class_of[CLASSES]) {
-  sorting s = {.a = tsl__exprs_allocator(x), .ok = true};
+  sorting s = {.x = x, .a = tsl__exprs_allocator(x), .ok = true};
   static const tsl__range ascii = {0, 0x7F}, all = {0, TSL__CP_MAX};
   add_properties(&s, &s.left, letters_digits, COUNT(letters_digits));
   add_ranges(&s, &s.left, more, COUNT(more));

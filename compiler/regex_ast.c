@@ -9,6 +9,8 @@
  */
 #include "compiler/regex_ast.h"
 
+#define NODE_WORK 4u
+
 tsl__rx *tsl__rx_fail(tsl__rx_tree *t, tsl_status status, size_t offset, const char *message) {
   if (t->status == TSL_OK) {
     t->status = status;
@@ -24,9 +26,13 @@ static void *take(tsl__rx_tree *t, size_t size) {
   return p;
 }
 
-static tsl__rx *make(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset) {
+/* `parts`: children or ranges that come with it. */
+static tsl__rx *make(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, size_t parts) {
   tsl__rx *node;
   if (t->nodes >= TSL__REGEX_MAX_NODES) return tsl__rx_fail(t, TSL_ERR_LIMIT, offset, "the regular expression is too large (more than 262144 nodes)");
+  tsl__exprs_hold(t->x, t->held + t->arena->total);
+  tsl__exprs_work(t->x, NODE_WORK + parts);
+  if (tsl__exprs_status(t->x) != TSL_OK) return tsl__rx_fail(t, tsl__exprs_status(t->x), offset, tsl__exprs_why(t->x));
   node = take(t, sizeof *node);
   if (!node) return NULL;
   t->nodes++;
@@ -44,7 +50,7 @@ static uint32_t multiply(uint32_t a, uint32_t times) {
 }
 
 tsl__rx *tsl__rx_set(tsl__rx_tree *t, uint32_t offset, const tsl__range *ranges, size_t n) {
-  tsl__rx *node = make(t, TSL__RX_SET, offset);
+  tsl__rx *node = make(t, TSL__RX_SET, offset, n);
   tsl__range *copy = node ? take(t, (n ? n : 1) * sizeof *copy) : NULL;
   if (!copy) return NULL;
   if (n) memcpy(copy, ranges, n * sizeof *copy);
@@ -58,7 +64,7 @@ tsl__rx *tsl__rx_set(tsl__rx_tree *t, uint32_t offset, const tsl__range *ranges,
 
 /* A node with n children, copied. */
 static tsl__rx *parent(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, tsl__rx *const *child, size_t n) {
-  tsl__rx *node = make(t, kind, offset);
+  tsl__rx *node = make(t, kind, offset, n);
   if (!node) return NULL;
   node->u.child = take(t, (n ? n : 1) * sizeof *child);
   if (!node->u.child) return NULL;

@@ -39,6 +39,8 @@ struct tsl__rx {
 
 /* Parsing and lowering share an arena, the pattern for error positions, and limits. */
 typedef struct tsl__rx_tree {
+  tsl__exprs *x; /* counts the work, and remembers what was asked of PCRE2 */
+  size_t held; /* bytes that its front end held before */
   tsl__arena *arena;
   const char *pattern;
   size_t length;

@@ -5,6 +5,7 @@
 #ifndef TSL_COMPILER_REGEX_CURSOR_H
 #define TSL_COMPILER_REGEX_CURSOR_H
 
+#include "compiler/asked.h"
 #include "compiler/regex_ast.h"
 
 typedef struct tsl__rx_name {
@@ -12,12 +13,6 @@ typedef struct tsl__rx_name {
   uint32_t number;     /* of the group */
   tsl__rx *use;        /* the reference, NULL for the group itself */
 } tsl__rx_name;
-
-/* A property that was asked for: asking PCRE2 again would take milliseconds. */
-typedef struct tsl__rx_property {
-  uint32_t at, length; /* of its name in the pattern */
-  tsl__charset set;
-} tsl__rx_property;
 
 typedef struct tsl__rx_cursor {
   tsl__rx_tree *tree;
@@ -35,7 +30,6 @@ typedef struct tsl__rx_cursor {
   TSL__VEC(tsl__rx *) stack;     /* children of the lists around this place */
   TSL__VEC(tsl__rx_name) names;  /* named groups */
   TSL__VEC(tsl__rx_name) uses;   /* references by name */
-  TSL__VEC(tsl__rx_property) properties;
 } tsl__rx_cursor;
 
 static inline bool tsl__rx_more(const tsl__rx_cursor *c) { return c->at < c->length; }

@@ -90,7 +90,7 @@ static bool add_letter_class(tsl__rx_cursor *c, uint8_t letter, bool *known) {
 
 /* Fold `loose`, join it with `set`, negate. */
 static bool finish(tsl__rx_cursor *c, bool negated) {
-  if (c->fold && c->loose.ranges.n && !tsl__charset_fold(c->alloc, &c->loose)) return no_memory(c);
+  if (c->fold && c->loose.ranges.n && !tsl__ask_fold(c->tree->x, &c->loose)) return no_memory(c);
   if (!tsl__charset_add_set(c->alloc, &c->set, &c->loose)) return no_memory(c);
   tsl__charset_normalise(&c->set);
   return !negated || tsl__charset_negate(c->alloc, &c->set) || no_memory(c);
@@ -98,27 +98,16 @@ static bool finish(tsl__rx_cursor *c, bool negated) {
 
 /* ---- \p{…} ---------------------------------------------------------------------------------------------------- */
 
-/* The set of a property, asked once for each name in the pattern; NULL on failure. */
-static const tsl__charset *property(tsl__rx_cursor *c, size_t name, size_t length, size_t start) {
-  tsl__rx_property p = {(uint32_t)name, (uint32_t)length, {{0}}};
-  tsl_status status;
-  for (size_t i = 0; i < c->properties.n; i++) {
-    const tsl__rx_property *known = &c->properties.at[i];
-    if (known->length == length && !memcmp(c->text + known->at, c->text + name, length)) return &known->set;
-  }
-  status = tsl__charset_add_property(c->alloc, &p.set, (const char *)c->text + name, length);
-  if (status == TSL_OK && !tsl__vec_push(c->alloc, &c->properties, p)) status = TSL_ERR_NO_MEMORY;
-  if (status == TSL_OK) return &c->properties.at[c->properties.n - 1].set;
-  tsl__charset_free(c->alloc, &p.set);
-  if (status == TSL_ERR_SYNTAX) tsl__rx_error(c, status, start, "unknown Unicode property");
-  else no_memory(c);
-  return NULL;
+/* Add the set of a property. */
+static bool add_property(tsl__rx_cursor *c, tsl__charset *set, size_t name, size_t length, size_t start) {
+  tsl_status status = tsl__ask_property(c->tree->x, set, (const char *)c->text + name, length);
+  if (status == TSL_ERR_SYNTAX) return tsl__rx_error(c, status, start, "unknown Unicode property");
+  return status == TSL_OK || no_memory(c);
 }
 
 /* After \p or \P: {name}, {^name} or one letter. */
 static bool read_property(tsl__rx_cursor *c, bool negated, size_t start) {
   size_t name, length;
-  const tsl__charset *known;
   tsl__charset set = {0};
   bool ok;
   if (tsl__rx_take(c, '{')) {
@@ -131,11 +120,10 @@ static bool read_property(tsl__rx_cursor *c, bool negated, size_t start) {
     length = tsl__rx_more(c) ? 1 : 0;
     c->at += length;
   }
-  known = property(c, name, length, start);
-  if (!known) return false;
-  ok = tsl__charset_add_set(c->alloc, &set, known) && (!negated || tsl__charset_negate(c->alloc, &set)) && tsl__charset_add_set(c->alloc, &c->loose, &set);
+  ok = add_property(c, &set, name, length, start);
+  if (ok) ok = ((!negated || tsl__charset_negate(c->alloc, &set)) && tsl__charset_add_set(c->alloc, &c->loose, &set)) || no_memory(c);
   tsl__charset_free(c->alloc, &set);
-  return ok || no_memory(c);
+  return ok;
 }
 
 /* ---- escapes that are one character --------------------------------------------------------------------------- */

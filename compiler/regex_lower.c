@@ -492,7 +492,7 @@ static tsl__expr lower_whole(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root, bool
 tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length, const tsl__regex_flags *flags, tsl__expr *out, tsl_error *error) {
   static const tsl__regex_flags none = {0};
   tsl__arena arena;
-  tsl__rx_tree tree = {.arena = &arena, .pattern = pattern, .length = length, .error = error};
+  tsl__rx_tree tree = {.x = x, .held = tsl__exprs_held(x), .arena = &arena, .pattern = pattern, .length = length, .error = error};
   tsl__rx *root = NULL;
   *out = TSL__NONE;
   if (!flags) flags = &none;
@@ -503,6 +503,7 @@ tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length,
     root = tsl__rx_expand(&tree, tsl__rx_parse(&tree, tsl__exprs_allocator(x), flags));
   if (root) *out = lower_whole(&tree, x, root, flags->search);
   tsl__arena_free(&arena);
+  tsl__exprs_hold(x, tree.held);
   if (tsl__exprs_status(x) != TSL_OK) { /* what the tree says after that is only a consequence */
     tree.status = tsl__exprs_status(x);
     tsl__fail_at(error, tree.status, pattern, length, 0, "%s", tsl__exprs_why(x));

@@ -271,7 +271,7 @@ static tsl__rx *character(tsl__rx_cursor *c, size_t offset) {
     return tsl__rx_set(c->tree, (uint32_t)offset, &one, 1);
   }
   c->set.ranges.n = 0;
-  if (!tsl__charset_add(c->alloc, &c->set, cp, cp) || !tsl__charset_fold(c->alloc, &c->set))
+  if (!tsl__charset_add(c->alloc, &c->set, cp, cp) || !tsl__ask_fold(c->tree->x, &c->set))
     return fail(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
   return set_node(c, offset);
 }
@@ -396,7 +396,5 @@ tsl__rx *tsl__rx_parse(tsl__rx_tree *t, const tsl_allocator *scratch, const tsl_
   tsl__vec_free(scratch, &c.stack);
   tsl__vec_free(scratch, &c.names);
   tsl__vec_free(scratch, &c.uses);
-  for (size_t i = 0; i < c.properties.n; i++) tsl__charset_free(scratch, &c.properties.at[i].set);
-  tsl__vec_free(scratch, &c.properties);
   return root;
 }

@@ -73,25 +73,62 @@ static void lengths(struct array *a, const struct part *parts) {
   }
 }
 
-static goal item_goal(struct array *a, const struct part *parts, lit *lits, uint32_t index) {
-  uint32_t n = 0;
+/* What is asked of items: of one alone (`at`, those of item i from begin[i] to begin[i + 1]), or of several (`runs`). */
+struct asked_items {
+  uint32_t *begin;
+  lit *at;
+  const struct part **runs;
+  uint32_t run_count;
+};
+
+static bool of_one(const struct array *a, const struct part *p) { return p->max == p->min + 1 && p->min < a->prefix_count; }
+
+static bool sort_items(struct array *a, const struct part *parts, struct asked_items *asked) {
+  uint32_t n = 1;
+  for (const struct part *p = parts; p; p = p->next) n++;
+  asked->begin = tsl__schema_alloc(a->schema, ((size_t)a->prefix_count + 2) * sizeof *asked->begin);
+  asked->at = tsl__schema_alloc(a->schema, n * sizeof *asked->at);
+  asked->runs = tsl__schema_alloc(a->schema, n * sizeof *asked->runs);
+  if (!asked->begin || !asked->at || !asked->runs) return false;
+  uint32_t *end = asked->begin + 1; /* of item i: where the next one goes, and after that where its own end */
+  for (const struct part *p = parts; p; p = p->next) {
+    if (p->kind != PART_ITEMS) continue;
+    if (of_one(a, p)) end[p->min]++;
+    else asked->runs[asked->run_count++] = p;
+  }
+  for (uint32_t i = 0, sum = 0; i < a->prefix_count; i++) {
+    uint32_t count = end[i];
+    end[i] = sum;
+    sum += count;
+  }
   for (const struct part *p = parts; p; p = p->next)
-    if (p->kind == PART_ITEMS && p->min <= index && index < p->max) lits[n++] = p->l;
+    if (p->kind == PART_ITEMS && of_one(a, p)) asked->at[end[p->min]++] = p->l;
+  return true;
+}
+
+static goal item_goal(struct array *a, const struct asked_items *asked, lit *lits, uint32_t index) {
+  uint32_t n = 0;
+  if (!tsl__schema_work(a->schema, 8 + asked->run_count)) return GOAL_NONE;
+  for (uint32_t i = index < a->prefix_count ? asked->begin[index] : 0, end = index < a->prefix_count ? asked->begin[index + 1] : 0; i < end; i++)
+    lits[n++] = asked->at[i];
+  for (uint32_t i = 0; i < asked->run_count; i++)
+    if (asked->runs[i]->min <= index && index < asked->runs[i]->max) lits[n++] = asked->runs[i]->l;
   return tsl__schema_goal(a->schema, lits, n, a->level + 1);
 }
 
 static bool items(struct array *a, const struct part *parts) {
+  struct asked_items asked = {0};
   uint32_t n = 0;
   for (const struct part *p = parts; p; p = p->next) n++;
   lit *lits = tsl__schema_alloc(a->schema, (n + 1) * sizeof *lits);
   a->prefix = tsl__schema_alloc(a->schema, (a->prefix_count + 1) * sizeof *a->prefix);
-  if (!lits || !a->prefix) return false;
-  for (uint32_t i = 0; i < a->prefix_count; i++) a->prefix[i] = item_goal(a, parts, lits, i);
-  a->rest = item_goal(a, parts, lits, TSL__INF - 1);
+  if (!lits || !a->prefix || !sort_items(a, parts, &asked)) return false;
+  for (uint32_t i = 0; i < a->prefix_count; i++) a->prefix[i] = item_goal(a, &asked, lits, i);
+  a->rest = item_goal(a, &asked, lits, TSL__INF - 1);
   for (uint32_t i = 0; i < a->prefix_count; i++)
     if (a->prefix[i] == GOAL_NONE) a->max = smaller(a->max, i);
   if (a->rest == GOAL_NONE) a->max = smaller(a->max, a->prefix_count);
-  return true;
+  return tsl__schema_ok(a->schema);
 }
 
 /* false: a counter can't be met. */
@@ -327,7 +364,7 @@ struct choosing { /* the ways in which the next item can count */
 
 static void choose(struct choosing *c, uint32_t i) {
   const struct array *a = c->a;
-  if (!tsl__schema_ok(a->schema)) return;
+  if (!tsl__schema_work(a->schema, 16)) return;
   if (i == a->counter_count) {
     goal value = tsl__schema_goal_and(a->schema, goal_at(a, c->from->index), c->lits, c->lit_count);
     if (value == GOAL_NONE) return;

@@ -285,12 +285,17 @@ static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct
   return e->type != T_NUMBER || (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec));
 }
 
+static bool combines(const struct node *n) {
+  return n->mask & ((uint64_t)1 << KW_REF | (uint64_t)1 << KW_ALL_OF | (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF | (uint64_t)1 << KW_EXTENDS);
+}
+
 /* Add what node s says. False: no value of the type satisfies it. */
 static bool take_node(struct expansion *e, struct branch *b, sid s, const struct tracker *tracker) {
   const struct node *n = tsl__node_of(e->s, s);
   if (s == SID_FALSE || !(n->possible & e->type)) return false;
   if (!n->mask) return true;
   const struct keyword_value *rest = unevaluated(e, n);
+  if (!tracker && !rest && combines(n) && tsl__schema_held(e->s, b->taken, s)) return true; /* else allOf of what is the same would double */
   if (!rest) return take_rest(e, b, s, tracker);
   const struct tracker *own = new_tracker(e, tracker, false);
   struct part *p = own ? add(e, b, PART_REST) : NULL;
@@ -491,7 +496,7 @@ static void negate_one_of(struct ways *w, const struct keyword_value *v) {
   for (uint32_t i = 0; none && i < v->count; i++) want(w->e, none, NEG(v->children[i]), NULL);
   for (uint32_t i = 0; i < v->count; i++)
     for (uint32_t j = i + 1; j < v->count; j++)
-      if (!tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
+      if (tsl__schema_work(w->e->s, 16) && !tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
 }
 
 /* All else holds, and something that nothing evaluates fails. */
@@ -630,7 +635,7 @@ static void expand_one_of(struct expansion *e, const struct branch *b, const str
     uint32_t n = 0;
     lits[n++] = POS(v->children[i]);
     for (uint32_t j = 0; j < v->count; j++)
-      if (j != i && !tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j])) lits[n++] = NEG(v->children[j]);
+      if (tsl__schema_work(e->s, 16) && j != i && !tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j])) lits[n++] = NEG(v->children[j]);
     expand_with(e, b, lits, n, tracker);
   }
 }
@@ -719,7 +724,7 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
 /* Recursion is as deep as the choices of one goal are many. */
 static void expand(struct expansion *e, struct branch b) {
   if (++e->depth > TSL__SCHEMA_DEPTH) tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place", TSL__SCHEMA_DEPTH);
-  while (b.pending && tsl__schema_ok(e->s)) {
+  while (tsl__schema_work(e->s, 8) && b.pending) {
     const struct tracker *tracker = b.pending->tracker;
     lit l = tsl__schema_simplify(e->s, b.pending->l);
     b.pending = b.pending->next;

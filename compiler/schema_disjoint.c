@@ -58,7 +58,7 @@ static bool lists_disjoint(struct schema *s, sid a, sid b) {
   if (!x || !y) return false;
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t j = 0; j < m; j++)
-      if (x[i].kind >= TSL__JSON_ARRAY || tsl__json_equal(&s->arena, &x[i], &y[j])) return false;
+      if (x[i].kind >= TSL__JSON_ARRAY || !tsl__schema_work(s, 4) || tsl__json_equal(&s->arena, &x[i], &y[j])) return false;
   return true;
 }
 
@@ -180,8 +180,8 @@ static bool list_within(struct schema *s, sid a, sid b) {
   const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t j = 0;
-    while (j < m && !tsl__json_equal(&s->arena, &x[i], &y[j])) j++;
-    if (j == m) return false;
+    while (j < m && tsl__schema_work(s, 4) && !tsl__json_equal(&s->arena, &x[i], &y[j])) j++;
+    if (j == m || !tsl__schema_ok(s)) return false;
   }
   return true;
 }

@@ -352,11 +352,10 @@ static void ask_named(struct maker *m) {
     if (p->kind != PART_NAMES) continue;
     const struct strings *list = tsl__schema_string_list(m->s, p->l);
     uint32_t splitter = list ? UINT32_MAX : splitter_index(m, name_text(m, p->l));
-    for (uint32_t k = 0; k < m->o->n; k++) {
-      bool fits = !list && (m->masks[k] >> splitter) & 1u;
-      for (uint32_t j = 0; list && j < list->count && !fits; j++) fits = index_of(m, list->set[j].at, list->set[j].length) == k;
-      if (!fits) m->o->known[k].forbidden = true;
-    }
+    bool *listed = list ? tsl__schema_alloc(m->s, (m->o->n + 1) * sizeof *listed) : NULL;
+    for (uint32_t j = 0; listed && j < list->count; j++) listed[index_of(m, list->set[j].at, list->set[j].length)] = true;
+    for (uint32_t k = 0; k < m->o->n; k++)
+      if (list ? !listed || !listed[k] : !((m->masks[k] >> splitter) & 1u)) m->o->known[k].forbidden = true;
   }
 }
 

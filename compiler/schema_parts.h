@@ -84,6 +84,8 @@ struct node {
   uint8_t possible;              /* T_...: values of other types are surely invalid */
   bool integer;                  /* numbers must be integers */
   bool digits;                   /* and spelled without fraction or exponent: drafts 3 and 4 */
+  bool has_scalars;              /* `scalars` is known */
+  uint8_t scalars;               /* memo of schema_scalar.c: T_NULL | T_FALSE | T_TRUE */
   struct strings *strings, *not_strings; /* memo of schema_scalar.c */
 };
 
@@ -380,6 +382,11 @@ struct schema {
 /* Fail for good: the first failure stays. `at` (may be NULL) is the place to blame. */
 void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format, ...) TSL__PRINTF(4, 5);
 static inline bool tsl__schema_ok(const struct schema *s) { return s->status == TSL_OK && tsl__exprs_status(s->x) == TSL_OK; }
+/* Count work, by things looked at; false when steps, memory or time are spent. */
+static inline bool tsl__schema_work(struct schema *s, uint64_t things) {
+  tsl__exprs_work(s->x, things);
+  return tsl__schema_ok(s);
+}
 /* Arena memory, zeroed; NULL after a failure. */
 void *tsl__schema_alloc(struct schema *s, size_t size);
 

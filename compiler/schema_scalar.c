@@ -42,7 +42,7 @@ static uint8_t if_bits(struct schema *s, const struct node *n) {
 
 static const uint8_t conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS};
 
-static uint8_t bits_of(struct schema *s, sid id) {
+static uint8_t compute_bits(struct schema *s, sid id) {
   const struct node *n = tsl__node_of(s, id);
   uint8_t bits = n->possible & SCALARS;
   if (id == SID_FALSE) return 0;
@@ -56,6 +56,15 @@ static uint8_t bits_of(struct schema *s, sid id) {
   if (bits && tsl__has(n, KW_IF)) bits &= if_bits(s, n);
   if (tsl__has(n, KW_NULLABLE)) bits |= T_NULL;
   return bits;
+}
+
+/* Found once for each node: a node may be reached in exponentially many ways. */
+static uint8_t bits_of(struct schema *s, sid id) {
+  struct node *n = s->nodes.at[id];
+  if (n->has_scalars) return n->scalars;
+  n->scalars = compute_bits(s, id);
+  n->has_scalars = true;
+  return n->scalars;
 }
 
 uint8_t tsl__schema_scalars(struct schema *s, lit l) {
@@ -111,7 +120,7 @@ static struct strings filter(struct schema *s, const struct strings *a, const st
     as_text = from_text(text_of(s, b));
     b = &as_text;
   }
-  for (uint32_t i = 0; set && i < a->count; i++)
+  for (uint32_t i = 0; set && i < a->count && tsl__schema_work(s, 4); i++)
     if (member(s, b, a->set[i]) == keep) set[out.count++] = a->set[i];
   out.set = set;
   return out;
@@ -180,7 +189,7 @@ static struct strings one_of_strings(struct schema *s, const struct keyword_valu
   for (uint32_t i = 0; i < v->count; i++) {
     struct strings one = *strings_of(s, POS(v->children[i]));
     for (uint32_t j = 0; j < v->count && !none(&one); j++)
-      if (j != i && !none(strings_of(s, POS(v->children[j])))) one = narrowed(s, &one, NEG(v->children[j]));
+      if (tsl__schema_work(s, 4) && j != i && !none(strings_of(s, POS(v->children[j])))) one = narrowed(s, &one, NEG(v->children[j]));
     out = either(s, &out, &one);
   }
   return out;
