@@ -191,16 +191,18 @@ static bool mentions(const tsl__gbnf *g, uint32_t node, uint32_t rule) {
 
 /* The two sides of A = X·A | B, where A is at the right edge only. */
 typedef struct linear {
-  tsl__expr step, step_plus, base, base_plus;
+  TSL__VEC(tsl__expr) step, step_plus, base, base_plus; /* alternatives */
 } linear;
 
 static bool add_linear(tsl__gbnf *g, uint32_t prefix, uint32_t node, bool recurs, linear *out) {
   uint32_t both = recurs ? prefix : tsl__gbnf_pair(g, prefix, node);
   if (g->no_memory || !plain(g, both)) return false;
   tsl__expr e = tsl__gbnf_lower(g, both), plus = tsl__gbnf_lower_plus(g, both);
-  if (recurs) out->step = tsl__expr_alt(g->x, out->step, e), out->step_plus = tsl__expr_alt(g->x, out->step_plus, plus);
-  else out->base = tsl__expr_alt(g->x, out->base, e), out->base_plus = tsl__expr_alt(g->x, out->base_plus, plus);
-  return true;
+  const tsl_allocator *a = tsl__exprs_allocator(g->x);
+  bool kept = recurs ? tsl__vec_push(a, &out->step, e) && tsl__vec_push(a, &out->step_plus, plus)
+                     : tsl__vec_push(a, &out->base, e) && tsl__vec_push(a, &out->base_plus, plus);
+  if (!kept) g->no_memory = true;
+  return kept;
 }
 
 /* Split prefix·node; false if the rule stands elsewhere too, or something is not plain. Depth: the node's height. */
@@ -222,10 +224,17 @@ static bool split_linear(tsl__gbnf *g, uint32_t prefix, uint32_t node, uint32_t 
 
 static void place_linear(tsl__gbnf *g, uint32_t rule) {
   tsl__grule *r = &g->rules.at[rule];
-  linear l = {TSL__NONE, TSL__NONE, TSL__NONE, TSL__NONE};
-  if (!split_linear(g, 0, r->body, rule, &l)) return;
-  r->whole = tsl__expr_seq(g->x, tsl__expr_star(g->x, l.step), l.base);
-  r->plus = tsl__expr_alt(g->x, tsl__expr_seq(g->x, l.step_plus, r->whole), l.base_plus);
+  const tsl_allocator *a = tsl__exprs_allocator(g->x);
+  linear l = {0};
+  if (split_linear(g, 0, r->body, rule, &l)) {
+    tsl__expr steps = tsl__expr_star(g->x, tsl__expr_alt_n(g->x, l.step.at, l.step.n)), plus = tsl__expr_alt_n(g->x, l.step_plus.at, l.step_plus.n);
+    r->whole = tsl__expr_seq(g->x, steps, tsl__expr_alt_n(g->x, l.base.at, l.base.n));
+    r->plus = tsl__expr_alt(g->x, tsl__expr_seq(g->x, plus, r->whole), tsl__expr_alt_n(g->x, l.base_plus.at, l.base_plus.n));
+  }
+  tsl__vec_free(a, &l.step);
+  tsl__vec_free(a, &l.step_plus);
+  tsl__vec_free(a, &l.base);
+  tsl__vec_free(a, &l.base_plus);
 }
 
 /* Left recursion of one rule over plain parts: B (X)* is plain. */

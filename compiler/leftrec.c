@@ -194,11 +194,16 @@ tsl_status tsl__gbnf_left_recursion(tsl__gbnf *g, tsl_error *error) {
 
 /* The union of the terms of member `l` with this head, less the empty text where `plus`. */
 static tsl__expr join(tsl__gbnf *g, const tsl__gcycle *c, uint32_t l, uint32_t head, bool plus) {
-  tsl__expr all = TSL__NONE;
+  const tsl_allocator *a = tsl__exprs_allocator(g->x);
+  TSL__VEC(tsl__expr) parts = {0};
   for (size_t i = 0; i < c->terms[l].n; i++) {
     tsl__gterm t = c->terms[l].at[i];
-    if (t.head == head) all = tsl__expr_alt(g->x, all, plus ? tsl__gbnf_lower_plus(g, t.rest) : tsl__gbnf_lower(g, t.rest));
+    if (t.head != head) continue;
+    tsl__expr e = plus ? tsl__gbnf_lower_plus(g, t.rest) : tsl__gbnf_lower(g, t.rest);
+    if (!tsl__vec_push(a, &parts, e)) tsl__exprs_fail(g->x, TSL_ERR_NO_MEMORY, "out of memory");
   }
+  tsl__expr all = tsl__expr_alt_n(g->x, parts.at, parts.n); /* at once: pairwise it would be quadratic */
+  tsl__vec_free(a, &parts);
   return all;
 }
 

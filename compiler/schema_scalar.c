@@ -152,6 +152,26 @@ static struct strings either(struct schema *s, const struct strings *a, const st
   return out;
 }
 
+/* What satisfies a lit; memoised for both signs. */
+static struct strings *strings_of(struct schema *s, lit l);
+
+/* What one of these allows; texts are joined at once, pairwise it would be quadratic. */
+static struct strings any_of_strings(struct schema *s, const struct keyword_value *v) {
+  struct strings lists = no_string, last = no_string;
+  tsl__expr *texts = tsl__schema_alloc(s, (v->count + 1) * sizeof *texts);
+  uint32_t n = 0;
+  for (uint32_t i = 0; texts && i < v->count; i++) {
+    const struct strings *one = strings_of(s, POS(v->children[i]));
+    if (all_texts(one)) return *one;
+    if (one->is_set) lists = either(s, &lists, one);
+    else texts[n++] = text_of(s, one), last = *one;
+  }
+  if (!n) return lists;
+  if (n == 1) return either(s, &lists, &last);
+  if (!none(&lists)) texts[n++] = text_of(s, &lists);
+  return from_text(tsl__expr_alt_n(s->x, texts, n));
+}
+
 static struct strings inverse(struct schema *s, const struct strings *a) {
   if (all_texts(a)) return no_string;
   if (none(a)) return any_string;
@@ -164,9 +184,6 @@ static struct strings inverse(struct schema *s, const struct strings *a) {
   }
   return from_text(tsl__expr_text_not(s->x, text_of(s, a)));
 }
-
-/* What satisfies a lit; memoised for both signs. */
-static struct strings *strings_of(struct schema *s, lit l);
 
 static struct strings narrowed(struct schema *s, const struct strings *a, lit l) {
   if (l & 1 && a->is_set) return filter(s, a, strings_of(s, l ^ 1), false);
@@ -226,12 +243,7 @@ static struct strings positive(struct schema *s, const struct node *n) {
     for (uint32_t i = 0; v && i < v->count; i++) a = narrowed(s, &a, POS(v->children[i]));
   }
   if (tsl__has(n, KW_NOT)) a = narrowed(s, &a, NEG(tsl__keyword(n, KW_NOT)->children[0]));
-  if (tsl__has(n, KW_ANY_OF)) {
-    struct strings any = no_string;
-    const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
-    for (uint32_t i = 0; i < v->count; i++) any = either(s, &any, strings_of(s, POS(v->children[i])));
-    narrow(s, &a, any);
-  }
+  if (tsl__has(n, KW_ANY_OF)) narrow(s, &a, any_of_strings(s, tsl__keyword(n, KW_ANY_OF)));
   if (tsl__has(n, KW_ONE_OF)) narrow(s, &a, one_of_strings(s, tsl__keyword(n, KW_ONE_OF)));
   if (tsl__has(n, KW_IF)) narrow(s, &a, if_strings(s, n, 0));
   return a;

@@ -346,15 +346,20 @@ static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__
 static tsl__expr unfold_value(tsl__exprs *x, void *ctx, uint32_t g) {
   struct schema *s = ctx;
   const struct goal_entry *e = tsl__goal_of(s, g);
-  tsl__expr simple[SIMPLE_PARTS], all = tsl__expr_alt_n(x, simple, simple_parts(s, e, simple));
+  size_t most = SIMPLE_PARTS + (size_t)e->array_count + e->object_count;
+  tsl__expr *parts = tsl__alloc(s->alloc, most * sizeof *parts);
+  if (!parts) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__NONE;
+  uint32_t n = simple_parts(s, e, parts);
   for (uint32_t i = 0; i < e->array_count && tsl__schema_ok(s); i++) {
     struct array *a = e->arrays[i];
-    if (tsl__array_shortest(a) != TSL__INF) all = tsl__expr_alt(x, all, a->any && !s->levels ? s->shared.array : tsl__array_body(a));
+    if (tsl__array_shortest(a) != TSL__INF) parts[n++] = a->any && !s->levels ? s->shared.array : tsl__array_body(a);
   }
   for (uint32_t i = 0; i < e->object_count && tsl__schema_ok(s); i++) {
     struct object *o = e->objects[i];
-    if (tsl__object_shortest(o) != TSL__INF) all = tsl__expr_alt(x, all, o->any && !s->levels ? s->shared.object : tsl__object_body(o));
+    if (tsl__object_shortest(o) != TSL__INF) parts[n++] = o->any && !s->levels ? s->shared.object : tsl__object_body(o);
   }
+  tsl__expr all = tsl__expr_alt_n(x, parts, n); /* at once: pairwise it would be quadratic */
+  tsl__free(s->alloc, parts, most * sizeof *parts);
   return all;
 }
 

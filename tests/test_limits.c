@@ -1,14 +1,18 @@
 /* test_limits.c - shapes that hurt others: work and memory are linear in the text up to the limits, counted in steps and bytes, not in seconds.
  *
  * Each shape is compiled at sizes n and 2n, and the first masks are asked for. The measure is what the grammar's tables hold (expressions, states, visits of trie
- * nodes, bytes), which is the same on every machine. Doubling a shape may at most double it (and a bit); shapes that are only numbers may not grow at all.
+ * nodes, bytes) and the steps that compiling took, which are the same on every machine. Doubling a shape may at most double it (and a bit); shapes that are only numbers may not grow at all.
  * Where a limit is reached instead, it must be a limit's error. docs/limits.md has the table.
+ * Deadlines are the one thing that is timed: in processor time, which other work on the machine does not lengthen, with room for sanitizers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdarg.h>
+#include <time.h>
 
-#include "runtime/base.h"
+#include "compiler/expr_node.h"
+#include "compiler/states.h"
+#include "runtime/grammar.h"
 #include "tests/check.h"
 
 static tsl_vocab *vocab;
@@ -31,16 +35,19 @@ typedef enum kind { SCHEMA, REGEX, GBNF } kind;
 typedef struct cost {
   tsl_status status;
   tsl_grammar_stats stats;
+  uint64_t compile_steps;
 } cost;
 
-static cost measure(kind k) {
+/* Compile the text and ask for masks; `limits` NULL: the usual ones. */
+static cost measure_with(kind k, const tsl_limits *limits) {
   cost c = {0};
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
   tsl_error error = {0};
-  if (k == SCHEMA) c.status = tsl_grammar_json_schema(vocab, text, length, NULL, NULL, &g, &error);
-  if (k == REGEX) c.status = tsl_grammar_regex(vocab, text, length, NULL, &few_steps, &g, &error);
-  if (k == GBNF) c.status = tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &g, &error);
+  if (k == SCHEMA) c.status = tsl_grammar_json_schema(vocab, text, length, NULL, limits, &g, &error);
+  if (k == REGEX) c.status = tsl_grammar_regex(vocab, text, length, NULL, limits, &g, &error);
+  if (k == GBNF) c.status = tsl_grammar_gbnf(vocab, text, length, NULL, limits, &g, &error);
+  if (g) c.compile_steps = tsl__states_exprs(g->space)->steps;
   if (c.status == TSL_OK) c.status = tsl_matcher_new(g, NULL, &m);
   for (int i = 0; i < 8 && c.status == TSL_OK; i++) {
     const uint32_t *mask;
@@ -56,6 +63,8 @@ static cost measure(kind k) {
   tsl_grammar_release(g);
   return c;
 }
+
+static cost measure(kind k) { return measure_with(k, k == REGEX ? &few_steps : NULL); }
 
 /* ---- shapes: n is what is doubled ----------------------------------------------------------------------------- */
 
@@ -108,6 +117,113 @@ static void ambiguous(unsigned n) {
   for (unsigned i = 0; i < n; i++) add(" | \"b%u\"", i);
 }
 
+static void names_listed(unsigned n) {
+  add("{\"type\":\"object\",\"propertyNames\":{\"enum\":[");
+  for (unsigned i = 0; i < n; i++) add("%s\"p%u\"", i ? "," : "", i);
+  add("]}}");
+}
+static void prefix_items(unsigned n) {
+  add("{\"type\":\"array\",\"prefixItems\":[");
+  for (unsigned i = 0; i < n; i++) add("%s{\"type\":\"integer\"}", i ? "," : "");
+  add("]}");
+}
+static void numbers_listed(unsigned n) {
+  add("{\"enum\":[");
+  for (unsigned i = 0; i < n; i++) add("%s%u", i ? "," : "", i * 2654435761u);
+  add("]}");
+}
+static void objects_to_choose(unsigned n) {
+  add("{\"anyOf\":[");
+  for (unsigned i = 0; i < n; i++) add("%s{\"properties\":{\"a%u\":{\"const\":%u}},\"required\":[\"a%u\"]}", i ? "," : "", i, i, i);
+  add("],\"type\":\"object\"}");
+}
+static void strings_to_choose(unsigned n) {
+  add("{\"anyOf\":[");
+  for (unsigned i = 0; i < n; i++) add("%s{\"type\":\"string\",\"pattern\":\"^a%u.*b$\"}", i ? "," : "", i);
+  add("]}");
+}
+static void all_of(unsigned n) {
+  add("{\"allOf\":[");
+  for (unsigned i = 0; i < n; i++) add("%s{\"properties\":{\"a%u\":{\"type\":\"integer\"}}}", i ? "," : "", i);
+  add("]}");
+}
+static void property_patterns(unsigned n) {
+  add("{\"type\":\"object\",\"properties\":{");
+  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{\"type\":\"string\",\"pattern\":\"^\\\\p{Lu}%u\"}", i ? "," : "", i, i);
+  add("}}");
+}
+static void same_property(unsigned n) {
+  for (unsigned i = 0; i < n; i++) add("\\p{L}");
+}
+static void formats(unsigned n) {
+  add("{\"type\":\"object\",\"properties\":{");
+  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{\"type\":\"string\",\"format\":\"idn-email\"}", i ? "," : "", i);
+  add("}}");
+}
+/* d0 leads to the last one in 2^n ways. */
+static void doubled(unsigned n, const char *how, const char *aside, const char *last) {
+  add("{\"$defs\":{");
+  for (unsigned i = 0; i < n; i++)
+    add("\"d%u\":{\"%s\":[{\"$ref\":\"#/$defs/d%u\"},{\"$ref\":\"#/$defs/d%u\"%s}]},", i, how, i + 1, i + 1, aside);
+  add("\"d%u\":%s},\"$ref\":\"#/$defs/d0\"}", n, last);
+}
+static void all_of_doubled(unsigned n) { doubled(n, "allOf", ",\"minimum\":1", "{\"type\":\"integer\"}"); }
+
+/* Shapes for which a limit or an answer will do; n is how long. */
+static void any_of_doubled(unsigned n) { doubled(n, "anyOf", "", "{\"type\":\"object\"}"); }
+static void any_of_scalars_doubled(unsigned n) { doubled(n, "anyOf", ",\"minLength\":0", "{\"type\":\"null\"}"); }
+static void one_of_doubled(unsigned n) { doubled(n, "oneOf", ",\"maxProperties\":9", "{\"type\":\"object\",\"required\":[\"a\"]}"); }
+static void many_patterns(unsigned n) {
+  add("{\"allOf\":[");
+  for (unsigned i = 0; i < n; i++) add("%s{\"type\":\"string\",\"pattern\":\"a%u\"}", i ? "," : "", i);
+  add("]}");
+}
+static void keys_by_patterns(unsigned n) {
+  add("{\"type\":\"object\",\"patternProperties\":{");
+  for (unsigned i = 0; i < n; i++) add("%s\"a%u\":{\"type\":\"integer\"}", i ? "," : "", i);
+  add("}}");
+}
+static void conditions(unsigned n) {
+  add("{\"allOf\":[");
+  for (unsigned i = 0; i < n; i++)
+    add("%s{\"if\":{\"properties\":{\"a%u\":{\"const\":1}},\"required\":[\"a%u\"]},\"then\":{\"required\":[\"b%u\"]}}", i ? "," : "", i, i, i);
+  add("]}");
+}
+static void counted_items(unsigned n) { add("{\"type\":\"array\",\"contains\":{\"const\":1},\"minContains\":%u,\"maxContains\":%u}", n, n); }
+static void unique_items(unsigned n) { add("{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":%u,\"maxItems\":%u}", n, n); }
+static void unique_listed(unsigned n) {
+  add("{\"type\":\"array\",\"uniqueItems\":true,\"items\":");
+  big_enum(n);
+  add("}");
+}
+static void spelled_properties(unsigned n) { /* PCRE2 takes each of these for \p{L} */
+  for (unsigned i = 0; i < n; i++) {
+    add("\\p{L");
+    for (unsigned k = i; k; k /= 3) add("%c", " _-"[k % 3]);
+    add("}");
+  }
+}
+static void folded(unsigned n) {
+  add("(?i)");
+  for (unsigned i = 0; i < n; i++) add("[%c%c-%c%c]", 0xC3, 0xA0 + (int)(i % 30), 0xD0 + (int)(i / 30 / 48 % 4), 0x90 + (int)(i / 30 % 48));
+}
+static void optional_sets(unsigned n) {
+  for (unsigned i = 0; i < n; i++) add("[a-%c]?", 'b' + (int)(i % 24));
+}
+static void optional_words(unsigned n) {
+  for (unsigned i = 0; i < n; i++) add("(a%u|b%u)?", i, i);
+}
+static void rules_doubled(unsigned n) {
+  add("root ::= r0\n");
+  for (unsigned i = 0; i < n; i++) add("r%u ::= r%u r%u\n", i, i + 1, i + 1);
+  add("r%u ::= \"a\" | \"\"\n", n);
+}
+static void chain_of_choices(unsigned n) {
+  add("root ::= r0\n");
+  for (unsigned i = 0; i < n; i++) add("r%u ::= r%u | \"x%u\"\n", i, i + 1, i);
+  add("r%u ::= \"z\"\n", n);
+}
+
 /* ---- checks --------------------------------------------------------------------------------------------------- */
 
 typedef struct shape {
@@ -120,7 +236,7 @@ typedef struct shape {
 static const shape numbers[] = {{"maxItems", SCHEMA, max_items, 500000000},   {"minItems", SCHEMA, min_items, 500000000},
                                 {"maxLength", SCHEMA, max_length, 500000000}, {"maxProperties", SCHEMA, max_properties, 500000000},
                                 {"maximum", SCHEMA, big_maximum, 500000000},  {"{1,n}", REGEX, repeat, 500000000},
-                                {"GBNF {1,n}", GBNF, gbnf_repeat, 500000000}};
+                                {"GBNF {1,n}", GBNF, gbnf_repeat, 500000}};
 
 static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
                               {"properties", SCHEMA, many_properties, 2500},
@@ -129,7 +245,35 @@ static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
                               {"required", SCHEMA, required, 500},
                               {"alternatives", REGEX, alternatives, 1000},
                               {"rules", GBNF, many_rules, 1000},
-                              {"ambiguous", GBNF, ambiguous, 20}};
+                              {"ambiguous", GBNF, ambiguous, 200},
+                              {"propertyNames", SCHEMA, names_listed, 2500},
+                              {"prefixItems", SCHEMA, prefix_items, 5000},
+                              {"enum of numbers", SCHEMA, numbers_listed, 1000},
+                              {"anyOf of objects", SCHEMA, objects_to_choose, 125},
+                              {"anyOf of patterns", SCHEMA, strings_to_choose, 500},
+                              {"allOf", SCHEMA, all_of, 500},
+                              {"\\p in patterns", SCHEMA, property_patterns, 100},
+                              {"\\p", REGEX, same_property, 1000},
+                              {"idn-email", SCHEMA, formats, 20},
+                              {"allOf, doubling", SCHEMA, all_of_doubled, 100}};
+
+static const shape steep[] = {{"anyOf, doubling", SCHEMA, any_of_doubled, 60},
+                             {"scalars, doubling", SCHEMA, any_of_scalars_doubled, 60},
+                             {"oneOf, doubling", SCHEMA, one_of_doubled, 40},
+                             {"patterns of one string", SCHEMA, many_patterns, 20},
+                             {"patterns of keys", SCHEMA, keys_by_patterns, 16},
+                             {"if and then", SCHEMA, conditions, 30},
+                             {"contains", SCHEMA, counted_items, 1900},
+                             {"uniqueItems", SCHEMA, unique_items, 100000},
+                             {"uniqueItems of a list", SCHEMA, unique_listed, 100000},
+                             {"enum", SCHEMA, big_enum, 100000},
+                             {"enum of numbers", SCHEMA, numbers_listed, 100000},
+                             {"\\p spelled", REGEX, spelled_properties, 5000},
+                             {"(?i) sets", REGEX, folded, 5000},
+                             {"optional sets", REGEX, optional_sets, 500},
+                             {"optional words", REGEX, optional_words, 400},
+                             {"rules, doubling", GBNF, rules_doubled, 60},
+                             {"a chain of choices", GBNF, chain_of_choices, 2000}};
 
 static cost at(const shape *s, unsigned n) {
   begin();
@@ -138,8 +282,8 @@ static cost at(const shape *s, unsigned n) {
 }
 
 static void show(const shape *s, unsigned n, const cost *c) {
-  printf("    %-16s %10u: %-14s %8u expressions %6u states %8" PRIu64 " steps %10" PRIu64 " bytes\n", s->name, n,
-         tsl_status_name(c->status), c->stats.exprs, c->stats.states, c->stats.walk_steps, c->stats.memory);
+  printf("    %-22s %10u: %-14s %8" PRIu64 " to compile %8u expressions %6u states %8" PRIu64 " visits %10" PRIu64 " bytes\n", s->name, n,
+         tsl_status_name(c->status), c->compile_steps, c->stats.exprs, c->stats.states, c->stats.walk_steps, c->stats.memory);
 }
 
 static bool grows(const char *name, const char *what, uint64_t one, uint64_t two, double most, uint64_t free) {
@@ -155,9 +299,10 @@ static void check(const shape *s, double most) {
   CHECKF(one.status == TSL_OK || one.status == TSL_ERR_LIMIT, "%s: %s", s->name, tsl_status_name(one.status));
   CHECKF(two.status == one.status || two.status == TSL_ERR_LIMIT, "%s: %s", s->name, tsl_status_name(two.status));
   if (one.status != TSL_OK || two.status != TSL_OK) return;
+  grows(s->name, "steps to compile", one.compile_steps, two.compile_steps, most, 4096);
   grows(s->name, "expressions", one.stats.exprs, two.stats.exprs, most, 64);
   grows(s->name, "states", one.stats.states, two.stats.states, most, 64);
-  grows(s->name, "steps", one.stats.walk_steps, two.stats.walk_steps, most, 4096);
+  grows(s->name, "visits", one.stats.walk_steps, two.stats.walk_steps, most, 4096);
   grows(s->name, "bytes", one.stats.memory, two.stats.memory, most * 1.2, 65536);
 }
 
@@ -187,6 +332,59 @@ static void exponential(void) {
   begin();
   nested_repeat(1000);
   CHECK(measure(REGEX).status == TSL_OK);
+}
+
+/* What cannot be linear ends in an answer or a limit's error, within the steps and the memory allowed. */
+static void steep_shapes(void) {
+  static const tsl_limits limits = {.max_steps = 200000, .max_memory = 64 << 20};
+  for (size_t i = 0; i < sizeof steep / sizeof *steep; i++) {
+    begin();
+    steep[i].write(steep[i].n);
+    cost c = measure_with(steep[i].kind, &limits);
+    show(&steep[i], steep[i].n, &c);
+    CHECKF(c.status == TSL_OK || c.status == TSL_ERR_LIMIT || c.status == TSL_ERR_EMPTY, "%s: %s", steep[i].name, tsl_status_name(c.status));
+    CHECKF(c.stats.memory < (uint64_t)80 << 20, "%s: %" PRIu64 " bytes", steep[i].name, c.stats.memory);
+  }
+}
+
+static double processor_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+#define DEADLINE_CALLS 17 /* of one measurement: each has a deadline of its own */
+#define DEADLINE_US 1000u
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if __has_feature(address_sanitizer)
+#define OVERTIME 3.0 /* seconds of processor time for all calls: reading the text, and what lies between two looks at the clock */
+#else
+#define OVERTIME 0.5
+#endif
+
+/* A deadline and a flag end the work on every shape. */
+static void deadlines(void) {
+  int stop = 1;
+  const tsl_limits limits[] = {{.deadline_us = DEADLINE_US}, {.cancel = &stop}};
+  const struct { const shape *at; size_t n; } all[] = {{numbers, sizeof numbers / sizeof *numbers}, {lists, sizeof lists / sizeof *lists}, {steep, sizeof steep / sizeof *steep}};
+  double worst = 0;
+  const char *slowest = "";
+  for (size_t k = 0; k < 3; k++)
+    for (size_t i = 0; i < all[k].n; i++)
+      for (int l = 0; l < 2; l++) {
+        const shape *s = &all[k].at[i];
+        begin();
+        s->write(s->n);
+        double from = processor_seconds();
+        cost c = measure_with(s->kind, &limits[l]);
+        double taken = processor_seconds() - from;
+        if (taken > worst) worst = taken, slowest = s->name;
+        CHECKF(taken < OVERTIME + DEADLINE_CALLS * DEADLINE_US * 1e-6, "%s: %.2f s after a %s", s->name, taken, l ? "flag" : "deadline");
+        CHECKF(c.status == TSL_OK || c.status == TSL_ERR_CANCELLED || c.status == TSL_ERR_LIMIT, "%s: %s", s->name, tsl_status_name(c.status));
+      }
+  printf("    the longest took %.0f ms: %s\n", worst * 1e3, slowest);
 }
 
 /* Nesting beyond max_depth is refused, at any size, without recursion. */
@@ -312,6 +510,8 @@ int main(void) {
   RUN(numbers_cost_nothing, "a number in a schema or pattern costs the same whatever it is");
   RUN(lists_are_linear, "twice as long costs at most twice as much");
   RUN(exponential, "patterns without a small automaton: an answer, or a limit");
+  RUN(steep_shapes, "shapes that cannot be linear: an answer, or a limit");
+  RUN(deadlines, "a deadline and a flag reach every loop");
   RUN(deep, "nesting beyond the limit is refused");
   RUN(tangled, "many searches in one text of a given length");
   RUN(blamed, "a limit names the subschema that is to blame");
