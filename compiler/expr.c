@@ -536,7 +536,7 @@ static void merge_strings(tsl__exprs *x, branches *bs) {
 
 static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
   if (x->status != TSL_OK) return TSL__NONE;
-  tsl__worked(x, bs->n);
+  tsl__worked(x, 8 * bs->n); /* each may become a node */
   if (bs->n > 1) merge_strings(x, bs);
   if (bs->n > 1) absorb_into_text(x, bs);
   if (bs->n > 1) merge_byte_heads(x, bs);
