@@ -103,13 +103,28 @@ int main(int argc, char **argv) {
     llama_grammar_apply_impl(*grammar, &a);
     llama_sampler_apply(bare, &a);
   });
-  // Draw, then check one token; where it is rejected, the whole grammar and a second draw. Rejections are forced, so that the rate is exact.
-  double check = median(runs, [&] {
-    llama_token_data one = {0, 1.0f, 0.0f};
+  auto check_one = [&](llama_token token) {
+    llama_token_data one = {token, 1.0f, 0.0f};
     llama_token_data_array a = {&one, 1, -1, false};
     llama_grammar_apply_impl(*grammar, &a);
-  });
-  printf("{\"temperature\": %.2f, \"cut_off\": %.2f, \"cut_off_penalties\": %.2f, \"grammar_first\": %.2f, \"check_one\": %.3f}\n", temperature, without,
-         penalised, first, check);
+  };
+  double check = median(runs, [&] { check_one(0); });
+  // Draw, then check one token; where it is rejected, the whole grammar and a second draw. Rejections are forced, evenly spread, so that the rate is exact.
+  auto draw_first = [&](int percent, int steps) {
+    auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < steps; i++) {
+      auto a = fill();
+      llama_sampler_apply(bare, &a);
+      check_one(a.data[a.selected].id);
+      if ((i + 1) * percent / 100 == i * percent / 100) continue;
+      a = fill();
+      llama_grammar_apply_impl(*grammar, &a);
+      llama_sampler_apply(bare, &a);
+    }
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / steps;
+  };
+  double none = draw_first(0, runs), tenth = draw_first(10, 100), half = draw_first(50, 40);
+  printf("{\"temperature\": %.2f, \"cut_off\": %.2f, \"cut_off_penalties\": %.2f, \"grammar_first\": %.2f, \"check_one\": %.3f, "
+         "\"draw_first_0\": %.2f, \"draw_first_10\": %.2f, \"draw_first_50\": %.2f}\n", temperature, without, penalised, first, check, none, tenth, half);
   return 0;
 }

@@ -132,6 +132,77 @@ static bool measure_check(bench *b) {
   return ok;
 }
 
+/* Is step i one of those that are rejected? Evenly spread. */
+static bool is_rejected(size_t i, unsigned percent) { return (i + 1) * percent / 100 > i * percent / 100; }
+
+/* llama.cpp's common way: draw without the grammar, check the one token, and only where it is rejected apply the grammar to all and draw again. Rejections are forced,
+ * so that the rate is exact. Median of means over 100 steps. */
+static bool measure_draw_first(bench *b, const tsl_sampler_options *o, unsigned percent) {
+  tsl_sampler *s;
+  bench_samples means = {0};
+  tsl_draw d;
+  size_t valid;
+  bool ok = tsl_sampler_new(o, NULL, &s) == TSL_OK;
+  for (size_t round = 0; ok && round < b->runs / 50; round++) {
+    uint64_t start = bench_clock_now(&b->clock);
+    for (size_t i = 0; ok && i < 100; i++) {
+      ok = tsl_sampler_draw(s, b->logits, b->width, NULL, &d) == TSL_OK && tsl_matcher_validate(b->matcher, &d.token, 1, &valid) == TSL_OK;
+      if (ok && is_rejected(i, percent))
+        ok = tsl_matcher_mask(b->matcher, b->mask) == TSL_OK && tsl_sampler_draw(s, b->logits, b->width, b->mask, &d) == TSL_OK;
+    }
+    ok = ok && bench_samples_add(&means, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) / 1000 / 100);
+  }
+  if (ok) printf(", \"draw_first_%u\": %.3f", percent, bench_summarize(&means).p50);
+  bench_samples_free(&means);
+  tsl_sampler_free(s);
+  return ok;
+}
+
+/* Apply a mask to the logits themselves: of `allowed` tokens, evenly spread. */
+static bool measure_apply(bench *b, const char *name, size_t allowed, tsl_dtype type) {
+  bench_samples samples = {0};
+  float *logits = malloc(b->width * sizeof *logits);
+  uint32_t *mask = calloc(b->words, sizeof *mask);
+  bool ok = logits && mask;
+  if (ok) memcpy(logits, b->logits, b->width * sizeof *logits);
+  for (size_t i = 0; ok && i < allowed; i++) {
+    size_t t = i * b->width / allowed;
+    mask[t >> 5] |= 1u << (t & 31);
+  }
+  for (size_t i = 0; ok && i < b->runs; i++) {
+    uint64_t start = bench_clock_now(&b->clock);
+    ok = tsl_mask_apply(mask, logits, b->width, type) == TSL_OK;
+    ok = ok && bench_samples_add(&samples, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) / 1000);
+  }
+  if (ok) printf(", \"%s\": %.3f", name, bench_summarize(&samples).p50);
+  bench_samples_free(&samples);
+  free(logits);
+  free(mask);
+  return ok;
+}
+
+static bool measure_applies(bench *b) {
+  size_t w = b->width;
+  return measure_apply(b, "apply_none", 0, TSL_F32) && measure_apply(b, "apply_ten", 10, TSL_F32) && measure_apply(b, "apply_half", w / 2, TSL_F32) &&
+         measure_apply(b, "apply_most", w - 100, TSL_F32) && measure_apply(b, "apply_all", w, TSL_F32) &&
+         measure_apply(b, "apply_half_f16", w / 2, TSL_F16) && measure_apply(b, "apply_half_bf16", w / 2, TSL_BF16);
+}
+
+/* A row on which tens of thousands of tokens make up the mass: all between 0 and 1. */
+static bool measure_flat(bench *b) {
+  const tsl_sampler_options top_p = {.temperature = 1, .top_p = 0.95f}, typical = {.temperature = 1, .typical_p = 0.95f},
+                            top_k = {.temperature = 1, .top_k = (uint32_t)b->width / 2};
+  float *sharp = b->logits;
+  uint64_t seed = 2;
+  if (!(b->logits = calloc(b->width, sizeof *b->logits))) return b->logits = sharp, false;
+  for (size_t i = 0; i < b->width; i++) b->logits[i] = (float)((double)(next(&seed) >> 11) * 0x1p-53);
+  bool ok = measure(b, "flat_top_p", &top_p, NULL, false) && measure(b, "flat_typical", &typical, NULL, false) &&
+            measure(b, "flat_top_k", &top_k, NULL, false);
+  free(b->logits);
+  b->logits = sharp;
+  return ok;
+}
+
 static bool measure_all(bench *b) {
   static const tsl_stage order[] = {TSL_STAGE_PENALTIES, TSL_STAGE_TOP_K, TSL_STAGE_TOP_P, TSL_STAGE_MIN_P, TSL_STAGE_TEMPERATURE};
   const tsl_sampler_options temperature = {.temperature = 0.8f};
@@ -142,7 +213,8 @@ static bool measure_all(bench *b) {
   return measure(b, "temperature", &temperature, NULL, false) && measure(b, "temperature_grammar", &temperature, b->mask, true) &&
          measure(b, "cut_off", &bare, NULL, false) && measure(b, "cut_off_penalties", &cut, NULL, false) &&
          measure(b, "cut_off_grammar", &bare, b->mask, true) && measure(b, "cut_off_penalties_grammar", &cut, b->mask, true) &&
-         measure(b, "hundred_allowed", &temperature, b->few, false) && measure_check(b);
+         measure(b, "hundred_allowed", &temperature, b->few, false) && measure_check(b) && measure_draw_first(b, &bare, 0) &&
+         measure_draw_first(b, &bare, 10) && measure_draw_first(b, &bare, 50) && measure_applies(b) && measure_flat(b);
 }
 
 int bench_sampler(int argc, char **argv) {

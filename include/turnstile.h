@@ -463,9 +463,9 @@ typedef struct tsl_sampler_options {
   uint32_t allowed_count;
   const tsl_token *banned;
   uint32_t banned_count;
-  uint32_t no_repeat_ngram; /* no sequence of that many tokens comes twice, unless nothing else is allowed; 0 = off */
+  uint32_t no_repeat_ngram; /* no sequence of that many tokens comes twice, unless nothing else is allowed (with a logit above -inf); 0 = off */
   uint32_t min_tokens;      /* no end-of-generation token before so many are accepted, unless nothing else is allowed; 0 = off */
-  uint32_t max_tokens;      /* from so many on only an end-of-generation token, if one is allowed; 0 = off. A matcher's budget does more */
+  uint32_t max_tokens;      /* from so many on only an end-of-generation token, if one is allowed (with a logit above -inf); 0 = off. A matcher's budget does more */
   const tsl_token *eog;     /* for min_tokens and max_tokens: tsl_vocab_eog. Copied */
   uint32_t eog_count;
 } tsl_sampler_options;

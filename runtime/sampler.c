@@ -267,23 +267,35 @@ static void keep_only(uint32_t *mask, size_t width, const tsl__words *tokens, ts
   for (size_t i = 0; i < there->n; i++) set(mask, there->at[i]);
 }
 
+/* A token that could be drawn: -inf says that it can't; what else is wrong with a logit is found later. */
+static bool can_be_drawn(const float *logits, size_t width, const uint32_t *mask, tsl_token t) {
+  return t < width && tsl_mask_has(mask, t) && logits[t] != -INFINITY;
+}
+
+/* Mostly the first one that is looked at. */
+static bool any_left(const float *logits, size_t width, const uint32_t *mask) {
+  for (size_t w = 0; w < (width + 31) / 32; w++)
+    for (uint32_t left = mask[w]; left; left &= left - 1)
+      if (can_be_drawn(logits, width, mask, (tsl_token)(w * 32) + (tsl_token)__builtin_ctz(left))) return true;
+  return false;
+}
+
 /* Ban tokens unless nothing would be left. */
-static void ban_softly(uint32_t *mask, size_t width, tsl__words *tokens) {
-  size_t words = (width + 31) / 32, banned = 0;
+static void ban_softly(const float *logits, size_t width, uint32_t *mask, tsl__words *tokens) {
+  size_t banned = 0;
   for (size_t i = 0; i < tokens->n; i++) {
     tsl_token t = tokens->at[i];
     if (t >= width || !tsl_mask_has(mask, t)) continue;
     clear(mask, t);
     tokens->at[banned++] = t;
   }
-  uint32_t none[32];
-  if (tsl__logits()->list(mask, words, 0, none) != 0) return;
+  if (any_left(logits, width, mask)) return;
   for (size_t i = 0; i < banned; i++) set(mask, tokens->at[i]);
 }
 
-static bool any_of(const uint32_t *mask, size_t width, const tsl__words *tokens) {
+static bool any_of(const float *logits, size_t width, const uint32_t *mask, const tsl__words *tokens) {
   for (size_t i = 0; i < tokens->n; i++)
-    if (tokens->at[i] < width && tsl_mask_has(mask, tokens->at[i])) return true;
+    if (can_be_drawn(logits, width, mask, tokens->at[i])) return true;
   return false;
 }
 
@@ -294,7 +306,7 @@ static bool bans_now(const tsl_sampler *s) {
 }
 
 /* The mask of this step, bans included; *mask becomes the sampler's copy if there are any. False when out of memory. */
-static bool apply_bans(tsl_sampler *s, const uint32_t **mask, size_t width) {
+static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mask, size_t width) {
   const tsl_sampler_options *o = &s->options;
   size_t n = s->history.tokens.n - s->history.prompt;
   if (*mask && !bans_now(s)) return true;
@@ -304,16 +316,16 @@ static bool apply_bans(tsl_sampler *s, const uint32_t **mask, size_t width) {
   *mask = own;
   if (s->allowed.n) keep_only(own, width, &s->allowed, &s->tokens);
   for (size_t i = 0; i < s->banned.n && s->banned.at[i] < width; i++) clear(own, s->banned.at[i]);
-  if (o->max_tokens && n >= o->max_tokens && any_of(own, width, &s->eog)) keep_only(own, width, &s->eog, &s->tokens);
+  if (o->max_tokens && n >= o->max_tokens && any_of(logits, width, own, &s->eog)) keep_only(own, width, &s->eog, &s->tokens);
   if (o->no_repeat_ngram) {
     s->tokens.n = 0;
     if (!tsl__history_ngrams(&s->history, &s->alloc, o->no_repeat_ngram, &s->tokens)) return false;
-    ban_softly(own, width, &s->tokens);
+    ban_softly(logits, width, own, &s->tokens);
   }
   if (n < o->min_tokens) {
     s->tokens.n = s->eog.n;
     memcpy(s->tokens.at, s->eog.at, s->eog.n * sizeof *s->eog.at);
-    ban_softly(own, width, &s->tokens);
+    ban_softly(logits, width, own, &s->tokens);
   }
   return true;
 }
@@ -401,7 +413,7 @@ static float first_sum(const tsl_sampler *s, size_t width) {
 /* Bans, candidates, survey. */
 static tsl_status begin(tsl_sampler *s, const float *logits, size_t width, const uint32_t *mask, uint32_t *allowed) {
   const uint32_t *left = mask;
-  if (!apply_bans(s, &left, width)) return TSL_ERR_NO_MEMORY;
+  if (!apply_bans(s, logits, &left, width)) return TSL_ERR_NO_MEMORY;
   if (!tsl__candidates_begin(&s->candidates, logits, left, width)) return TSL_ERR_NO_MEMORY;
   if (!mask) *allowed = (uint32_t)width;
   else *allowed = (uint32_t)(left == mask && !s->candidates.wide ? s->candidates.n : tsl_mask_count(mask, width));

@@ -229,7 +229,7 @@ static bool ref_ngram(uint32_t n, tsl_token t) {
 
 static void drop_if(bool (*banned)(const tsl_sampler_options *, tsl_token), const tsl_sampler_options *o, bool softly) {
   size_t n = 0;
-  for (size_t i = 0; i < count; i++) n += !banned(o, list[i].id);
+  for (size_t i = 0; i < count; i++) n += !banned(o, list[i].id) && list[i].x > -INFINITY;
   if (!n && softly) return;
   n = 0;
   for (size_t i = 0; i < count; i++)
@@ -665,6 +665,107 @@ static void mirostat_settles(void) {
   }
 }
 
+/* ---- extremes --------------------------------------------------------------------------------------------------- */
+
+static float extreme_logit(uint64_t *seed, unsigned kind) {
+  static const float ends[] = {FLT_MAX, -FLT_MAX, 0, -0.0f, 1e-45f, -1e-45f, 1, -1, 88, -88, 3e38f, -INFINITY};
+  switch (kind) {
+  case 0: return ends[below(seed, sizeof ends / sizeof *ends)];
+  case 1: return 5;
+  case 2: return below(seed, 50) ? -INFINITY : (float)tsl_test_uniform(seed);
+  case 3: return (float)below(seed, 3) * 1e-45f;
+  case 4: return below(seed, 2) ? FLT_MAX : -FLT_MAX;
+  default: return (float)tsl_test_uniform(seed) * 20;
+  }
+}
+
+/* Bits past the width are garbage; what is forbidden is NaN or infinite. */
+static void extreme_row(uint64_t *seed, size_t width) {
+  unsigned kind = (unsigned)below(seed, 6), density = (unsigned)below(seed, 17);
+  memset(mask, 0xff, sizeof mask);
+  for (size_t i = 0; i < width; i++) {
+    logits[i] = extreme_logit(seed, kind);
+    if (below(seed, 16) < density) continue;
+    mask[i >> 5] &= ~(1u << (i & 31));
+    if (below(seed, 4) == 0) logits[i] = below(seed, 2) ? NAN : INFINITY;
+  }
+  size_t sure = below(seed, width);
+  mask[sure >> 5] |= 1u << (sure & 31);
+  logits[sure] = kind == 4 ? FLT_MAX : 0.5f;
+  history_length = below(seed, HISTORY + 1);
+  for (size_t i = 0; i < history_length; i++) history[i] = (tsl_token)(below(seed, 20) ? below(seed, width) : UINT32_MAX - 1); /* no column of the row */
+}
+
+/* One of the ends of what a stage takes. */
+static float an_end(uint64_t *seed, float most) {
+  const float ends[] = {1e-45f, FLT_MIN, 1e-7f, 0.99999994f, 1, most};
+  float x = ends[below(seed, 6)];
+  return x < most ? x : most;
+}
+
+static void extreme_options(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t width) {
+  *o = (tsl_sampler_options){.seed = tsl_test_random(seed), .temperature = below(seed, 3) ? an_end(seed, FLT_MAX) : 1, .legal_mass = true};
+  if (below(seed, 12) == 0) o->temperature = below(seed, 2) ? 0 : INFINITY;
+  if (below(seed, 4) == 0) o->top_k = below(seed, 2) ? UINT32_MAX : 1 + (uint32_t)below(seed, width);
+  if (below(seed, 4) == 0) o->top_p = an_end(seed, 1);
+  if (below(seed, 4) == 0) o->min_p = an_end(seed, 1);
+  if (below(seed, 4) == 0) o->typical_p = an_end(seed, 1);
+  if (below(seed, 4) == 0) o->epsilon = an_end(seed, 1);
+  if (below(seed, 4) == 0) o->eta = an_end(seed, 1);
+  if (below(seed, 4) == 0) o->top_n_sigma = an_end(seed, FLT_MAX);
+  if (below(seed, 4) == 0) o->xtc_probability = 1, o->xtc_threshold = below(seed, 2) ? 0 : an_end(seed, 1);
+  if (below(seed, 4) == 0) o->mirostat_tau = an_end(seed, FLT_MAX), o->mirostat_eta = an_end(seed, FLT_MAX);
+  if (below(seed, 6) == 0) o->dynamic_range = an_end(seed, FLT_MAX), o->dynamic_exponent = an_end(seed, FLT_MAX);
+  if (below(seed, 4) == 0) o->repetition_penalty = an_end(seed, FLT_MAX), o->penalty_window = (uint32_t)below(seed, 80);
+  if (below(seed, 4) == 0) o->frequency_penalty = an_end(seed, FLT_MAX) * (below(seed, 2) ? 1.0f : -1.0f);
+  if (below(seed, 4) == 0) o->presence_penalty = an_end(seed, FLT_MAX) * (below(seed, 2) ? 1.0f : -1.0f);
+  if (below(seed, 4) == 0) o->dry_multiplier = an_end(seed, FLT_MAX), o->dry_base = an_end(seed, FLT_MAX), o->dry_allowed = (uint32_t)below(seed, 3);
+  if (below(seed, 4) == 0) {
+    l->bias[0] = (tsl_token_bias){(tsl_token)below(seed, width), below(seed, 2) ? FLT_MAX : -FLT_MAX};
+    l->bias[1] = (tsl_token_bias){UINT32_MAX - 1, 1};
+    o->bias = l->bias, o->bias_count = 2;
+  }
+  if (below(seed, 4) == 0) o->no_repeat_ngram = 1 + (uint32_t)below(seed, 3);
+}
+
+/* Whatever finite options and rows: a token that the mask has and whose logit is finite, with a probability; the same on every level; and twice. */
+static void extremes(void) {
+  static const size_t extreme_widths[] = {1, 2, 31, 33, 100, 1025, 6001};
+  uint64_t seed = 112;
+  unsigned long drawn = 0;
+  for (int round = 0; round < 2500; round++) {
+    size_t width = extreme_widths[below(&seed, 7)];
+    lists l;
+    tsl_sampler_options o;
+    extreme_row(&seed, width);
+    extreme_options(&seed, &o, &l, width);
+    tsl_draw want[3] = {{0}}, d;
+    for (int level = 0; level < TSL__LOGITS_LEVELS; level++) {
+      if (!tsl__logits_force((tsl__logits_level)level)) continue;
+      tsl_sampler *s;
+      CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK);
+      for (size_t i = 0; i < history_length; i++) CHECK(tsl_sampler_accept(s, history[i]) == TSL_OK);
+      for (int i = 0; i < 3; i++) {
+        tsl_status status = tsl_sampler_draw(s, logits, width, mask, &d);
+        CHECKF(status == TSL_OK, "round %d, width %zu: %s", round, width, tsl_status_name(status));
+        if (status != TSL_OK) break;
+        bool fine = d.token < width && open_at(d.token) && logits[d.token] >= -FLT_MAX && logits[d.token] <= FLT_MAX && d.probability > 0 &&
+                    d.probability <= 1.0000001 && d.kept >= 1 && d.kept <= d.allowed && d.legal_mass >= 0 && d.legal_mass <= 1;
+        CHECKF(fine, "round %d, width %zu: token %u, probability %g, kept %u of %u, legal mass %g", round, width, d.token, d.probability, d.kept,
+               d.allowed, d.legal_mass);
+        if (level == TSL__LOGITS_PORTABLE) want[i] = d;
+        CHECKF(d.token == want[i].token && d.probability == want[i].probability && d.kept == want[i].kept, "round %d, width %zu", round, width);
+        CHECK(tsl_sampler_accept(s, d.token) == TSL_OK);
+        if (i == 1) CHECK(tsl_sampler_rollback(s, 1) == TSL_OK);
+        drawn++;
+      }
+      tsl_sampler_free(s);
+    }
+  }
+  tsl__logits_force(TSL__LOGITS_AUTO);
+  printf("  %lu draws\n", drawn);
+}
+
 /* ---- worked examples ------------------------------------------------------------------------------------------ */
 
 static const float cat[6] = {6.0f, 5.0f, 4.5f, 3.5f, 2.0f, 0.0f}; /* mat sofa floor bed moon banana */
@@ -756,6 +857,7 @@ int main(void) {
   RUN(wide_rows, "rows of 128,256 and 262,144");
   RUN(conventional_order, "without a list of stages: the conventional order");
   RUN(levels_agree, "every vector level draws the same");
+  RUN(extremes, "options, logits and masks at their ends");
   RUN(rollback, "prompt, rollback, restart");
   RUN(mirostat_rollback, "mirostat goes back with the text");
   RUN(forks, "forks");
