@@ -4,7 +4,7 @@
  *   time, date-time  hh:mm:60±hh:mm is right if it is 23:59 in UTC: 2,881 combinations of hours, minutes and offset. As an expression they would have to be
  *                    spelled out; as an automaton its state is what has been read of hours and minutes, and once they are known
  *                    the offset is a literal: 01:29:60 must go on with +01:30 or -22:30.
- *   hostname, idn-hostname  automata too: formats_host.c, formats_idn.c.
+ *   hostname, idn-hostname, regex  automata too: formats_host.c, formats_idn.c, formats_regex.c.
  *
  * Tested by tests/test_formats.c
  *
@@ -144,6 +144,7 @@ static const struct builder { const char *name; tsl__expr (*build)(tsl__exprs *x
     {"date-time", date_time}, {"time", full_time}, {"hostname", tsl__format_hostname},
     {"uri-reference", uri_reference}, {"iri-reference", iri_reference},
     {"idn-hostname", tsl__format_idn_hostname}, {"idn-email", idn_email},
+    {"regex", tsl__format_regex},
 };
 
 static bool same(const char *name, size_t length, const char *other) { return strlen(other) == length && !memcmp(name, other, length); }

@@ -11,8 +11,7 @@
  *                  rule (RFC 5893), normalisation, that the A-label has at most 63 octets (a U-label has at most 59 code points), joining types
  *                  (U+200C is allowed after a virama and between letters of Arabic, Syriac, N'Ko and Mongolian).
  *   idn-email      RFC 6531: any code point beyond ASCII in the local part; the domain as idn-hostname or an address literal.
- * Not enforced, hence not known here: regex. Regular expressions nest, so they are no regular language, and a part of one, such as "at most three levels",
- * would refuse valid texts.
+ *   regex          ECMA-262 (2024) with the flag u, names of groups, references, ranges, counts and properties included; its limits are in formats_regex.c.
  *
  * Tested by tests/test_formats.c, and against the JSON Schema Test Suite where it is there.
  *
@@ -31,6 +30,9 @@ tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool 
 /* formats_host.c: the rest of a host name at the beginning of a label, `total` octets having been read. `idn` NULL: ASCII only. */
 tsl__expr tsl__format_hostname(tsl__exprs *x);
 tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total);
+
+/* formats_regex.c: a whole pattern. */
+tsl__expr tsl__format_regex(tsl__exprs *x);
 
 /* formats_idn.c: what follows the first byte of a dot after a label, `total` code points having been read; TSL__NONE if that byte begins no dot. */
 tsl__expr tsl__format_idn_hostname(tsl__exprs *x);

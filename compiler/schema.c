@@ -127,7 +127,9 @@ struct step {
 static sid next_in_place(const struct schema *s, struct step *at) {
   const struct node *n = tsl__node_of(s, at->s);
   for (; at->keyword < sizeof in_place; at->keyword++, at->child = 0) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, in_place[at->keyword]);
+    uint8_t keyword = in_place[at->keyword];
+    const struct keyword_value *v = tsl__keyword_or_null(n, keyword);
+    if ((keyword == KW_THEN || keyword == KW_ELSE) && !tsl__has(n, KW_IF)) continue; /* says nothing */
     while (v && at->child < v->count) {
       sid c = v->children[at->child++];
       if (c != UINT32_MAX) return c;

@@ -13,6 +13,7 @@ the two that uniqueItems has (under a negation, and with few values); both are c
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
+import collections
 import concurrent.futures
 import copy
 import decimal
@@ -28,6 +29,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 import test_schema_fuzz as fuzz  # noqa: E402
+from wide_schemas import WideMaker  # noqa: E402
 
 CHUNK = 250  # schemas of one run of the benchmark driver
 REFUSED = re.compile("uniqueItems (under a negation|where )")
@@ -74,51 +76,85 @@ def mutate(random, value):
     return random.choice(fuzz.SCALARS)
 
 
-def chunk_of_pairs(seed):
-    """One run: (pairs, valid, left out, empty, refused, refused late, what failed)."""
-    from jsonschema import Draft202012Validator
+class Judge:
+    """What other validators say of a schema's instances: True, False, or None where they differ or give up."""
 
-    try:
+    def __init__(self, draft, text):
+        import jsonschema
         import jsonschema_rs
-    except ImportError:
-        jsonschema_rs = None
-    maker, lines, valid, left_out = fuzz.Maker(seed), [], {}, 0
-    for i in range(CHUNK):
-        schema = maker.document()
-        validator = Draft202012Validator(schema)
-        other = jsonschema_rs.Draft202012Validator(schema) if jsonschema_rs else None
-        instances = maker.instances()
-        instances += [mutate(maker.random, v) for v in instances]
-        tests = []
-        for v in instances:
-            good = validator.is_valid(v)
-            if other and other.is_valid(v) != good:
-                left_out += 1
-                continue
-            tests.append({"valid": good, "text": json.dumps(v)})
-        valid[f"s{i}"] = sum(t["valid"] for t in tests)
-        lines.append({"id": f"s{i}", "schema": json.dumps(schema), "tests": tests})
+        name = "Draft" + draft.replace("-", "") + "Validator"
+        own = getattr(jsonschema, name)
+        self.read = (lambda t: fractions.Fraction(exact(t))) if draft == "4" else exact  # 1.0 is no integer there
+        self.one = own(json.loads(text, parse_float=self.read), format_checker=own.FORMAT_CHECKER)
+        self.other = getattr(jsonschema_rs, name)(json.loads(text), validate_formats=True)
+
+    def says(self, text):
+        try:
+            good = self.one.is_valid(json.loads(text, parse_float=self.read))
+            return good if self.other.is_valid(json.loads(text)) == good else None
+        except (Unjudged, RecursionError, ArithmeticError, ValueError):
+            return None
+
+
+def narrow_case(maker):
+    """A schema of draft 2020-12, its text, and texts of instances."""
+    schema = maker.document()
+    instances = maker.instances()
+    return "2020-12", json.dumps(schema), [json.dumps(v) for v in instances + [mutate(maker.random, v) for v in instances]]
+
+
+def wide_case(maker):
+    schema = maker.document()
+    instances = maker.instances()
+    return maker.draft, json.dumps(schema), [maker.text(v) for v in instances + [mutate(maker.random, v) for v in instances]]
+
+
+def chunk_of_pairs(seed):
+    """One run: (counts, what failed)."""
+    wide = seed % 2 == 1
+    maker, lines, counts, failed, valid = (WideMaker if wide else fuzz.Maker)(seed), [], collections.Counter(), [], {}
+    while len(lines) < CHUNK:
+        draft, schema, texts = (wide_case if wide else narrow_case)(maker)
+        counts["schemas"] += 1
+        try:
+            judge = Judge(draft, schema)
+            verdicts = [(t, judge.says(t)) for t in texts]
+        except Exception as error:  # a reference in a circle, a regular expression that one of them does not know
+            counts["unjudged: " + type(error).__name__] += 1
+            continue
+        tests = [{"valid": good, "text": t} for t, good in verdicts if good is not None]
+        counts["left out"] += len(verdicts) - len(tests)
+        valid[f"s{len(lines)}"] = sum(t["valid"] for t in tests)
+        lines.append({"id": f"s{len(lines)}", "schema": schema, "tests": tests})
+    counts["valid"] = sum(valid.values())
     with tempfile.TemporaryDirectory() as folder:
         data, out = pathlib.Path(folder, "in.jsonl"), pathlib.Path(folder, "out.jsonl")
         data.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         command = [fuzz.BENCH, "maskbench", "--vocab", "embedded", "--data", str(data), "--order", "any", "--out", str(out)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         results = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    pairs = empty = refused = late = 0
-    failed = []
     for line, result in zip(lines, results, strict=True):
-        if result["outcome"] == "pass":
-            pairs += len(line["tests"])
-        elif result["outcome"] == "refused" and "no value satisfies" in result["message"] and not valid[line["id"]]:
-            pairs += len(line["tests"])
-            empty += 1
-        elif result["outcome"] == "refused" and REFUSED.search(result["message"]):
-            refused += 1
+        outcome, message = result["outcome"], result.get("message", "")
+        if outcome == "pass":
+            counts["pairs"] += len(line["tests"])
+        elif outcome == "refused" and "no value satisfies" in message and not valid[line["id"]]:
+            counts["pairs"] += len(line["tests"])
+            counts["refused as empty"] += 1
+        elif outcome == "refused" and REFUSED.search(message):
+            counts["refused for uniqueItems"] += 1
+        elif outcome == "refused" and result["status"] == "TSL_ERR_UNSUPPORTED" and "regular expression" in message:
+            counts["refused for a regular expression"] += 1
         elif result.get("status") == "TSL_ERR_UNSUPPORTED":  # uniqueItems under a negation that is met late: an error, not an answer
-            late += 1
+            counts["refused while a text was followed"] += 1
+        elif result.get("status") == "TSL_ERR_LIMIT":
+            counts["limit: " + message.split(":")[0]] += 1
+        elif result.get("status") == "TSL_ERR_SCHEMA" and "refers to itself" in message and "$recursiveRef" in line["schema"]:
+            counts["refused for a circle"] += 1
         else:
-            failed.append(f"seed {seed}: {json.dumps(result)}\n    {line['schema']}")
-    return pairs, sum(valid.values()), left_out, empty, refused, late, failed
+            what = {k: result[k] for k in ("outcome", "status", "pointer", "message") if k in result}
+            text = line["tests"][result["test"]]["text"] if "test" in result else ""
+            failed.append(f"seed {seed}: {json.dumps(what)} {text}\n    {line['schema']}")
+    return counts, failed
 
 
 def texts_of(seed, count):
@@ -156,18 +192,18 @@ def texts_of(seed, count):
 
 
 def run_pairs(pool, wanted, seed):
-    pairs = valid = left_out = empty = refused = late = schemas = 0
-    failed = []
-    while pairs < wanted:
+    counts, failed = collections.Counter(), []
+    while counts["pairs"] < wanted:
         batch = range(seed, seed + 16)
         seed += 16
-        for p, v, o, e, r, n, f in pool.map(chunk_of_pairs, batch):
-            pairs, valid, left_out, empty, refused, schemas = pairs + p, valid + v, left_out + o, empty + e, refused + r, schemas + CHUNK
-            late += n
+        for c, f in pool.map(chunk_of_pairs, batch):
+            counts += c
             failed += f
-        print(f"  {pairs} pairs so far, {len(failed)} disagreements", flush=True)
-    print(f"  {schemas} schemas, {pairs} pairs of schema and instance, {valid} valid: {len(failed)} schemas with a disagreement; "
-          f"{left_out} pairs left out on which the other validators disagree; {empty} schemas rightly refused as empty, {refused} refused for uniqueItems, {late} more while a text was followed")
+        print(f"  {counts['pairs']} pairs so far, {len(failed)} disagreements", flush=True)
+    print(f"  {counts['schemas']} schemas, {counts['pairs']} pairs of schema and instance, {counts['valid']} valid: {len(failed)} schemas with a disagreement")
+    for what, n in sorted(counts.items()):
+        if what not in ("schemas", "pairs", "valid"):
+            print(f"    {n} {'schemas ' if what != 'left out' else 'pairs on which the other validators differ '}{what}")
     return failed
 
 
@@ -190,9 +226,10 @@ def main():
     arguments.add_argument("--schemas", type=int, default=1000)
     arguments.add_argument("--texts", type=int, default=100)
     arguments.add_argument("--seed", type=int, default=1000)
+    arguments.add_argument("--jobs", type=int, default=2)
     asked = arguments.parse_args()
     os.nice(10)
-    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+    with concurrent.futures.ProcessPoolExecutor(asked.jobs) as pool:
         failed = run_texts(pool, asked.schemas, asked.texts, asked.seed) + run_pairs(pool, asked.pairs, asked.seed)
     for what in failed:
         print(f"  failed: {what}")

@@ -197,6 +197,7 @@ static void test_completions(void) {
       {"idn-hostname", "\xCD\xB5"}, {"idn-hostname", "llllllllllllllllllllllllllllllllllllllllllllllllllllllllll\xC2\xB7"},
       {"hostname", "xn--4gbwdl.a-b"}, {"email", "\"a b\"@[IPv6:1::"}, {"uri", "http://[1:2::3]:8/%4"}, {"uri-template", "{+a,b*}{x:1"},
       {"duration", "P1Y2M3DT4H"}, {"ipv6", "1:2:3:4:5:6:7"}, {"iri-reference", "\xC3\xA9:"}, {"uuid", "0123456"}, {"relative-json-pointer", "10/~"},
+      {"regex", "(?<ab>[^\\d-]|\\u{1F600}{2,3}?\\3(?:(?=[!-\\x7a\xC3\xA9"}, {"regex", "a{12,9"}, {"regex", "[\xF0\x9F\x98\x80-\\u{0001F64"}, {"regex", "(?<a>)(?<a"}, {"regex", "[\\u{1F600}-\\"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     made *m = format(rows[i].format, strlen(rows[i].format));
