@@ -119,7 +119,9 @@ def chunk_of_pairs(seed):
         try:
             judge = Judge(draft, schema)
             verdicts = [(t, judge.says(t)) for t in texts]
-        except Exception as error:  # a reference in a circle, a regular expression that one of them does not know
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a reference in a circle, a regular expression that one of them does not know, a panic of jsonschema-rs
             counts["unjudged: " + type(error).__name__] += 1
             continue
         tests = [{"valid": good, "text": t} for t, good in verdicts if good is not None]
