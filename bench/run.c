@@ -308,7 +308,7 @@ static void finish(run *r, const tsl_grammar *grammar) {
   r->verdict->memory_kb = (double)stats.memory / 1024;
   r->verdict->mask_us = r->mask_sum / (double)measured;
   r->verdict->commit_us = r->commit_sum / (double)measured;
-  r->verdict->matcher_kb = (double)r->matcher_bytes / 1024;
+  if (!r->verdict->matcher_kb) r->verdict->matcher_kb = (double)r->matcher_bytes / 1024;
   r->verdict->measured = r->measured;
   add(r, &r->totals->memory_kb, r->verdict->memory_kb);
   add(r, &r->totals->matcher_kb, r->verdict->matcher_kb);
@@ -322,6 +322,7 @@ static void run_passes(run *r) {
     first_pass(r, matcher);
     if (r->verdict->outcome < BENCH_LIMIT) {
       warm_pass(r, matcher, false, &r->totals->second);
+      r->verdict->matcher_kb = (double)r->matcher_bytes / 1024; /* borrowing makes it keep a mask of its own */
       warm_pass(r, matcher, true, &r->totals->borrowed);
     }
     finish(r, grammar);

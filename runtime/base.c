@@ -52,20 +52,36 @@ void tsl__arena_init(tsl__arena *arena, const tsl_allocator *a) {
   arena->alloc = a;
 }
 
+#define BLOCK_LEAST 1024u           /* bytes of a block, its head included */
+#define BLOCK_MOST ((size_t)1 << 18)
+
+/* A block for at least `size` bytes; NULL when out of memory. */
+static struct tsl__arena_block *new_block(tsl__arena *arena, size_t size) {
+  struct tsl__arena_block *b = tsl__alloc(arena->alloc, size + sizeof *b);
+  if (!b) return NULL;
+  b->size = size + sizeof *b;
+  arena->total += b->size;
+  return b;
+}
+
+/* Blocks grow with what there is, a quarter of it each: little is held that is not used. */
 void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
   size = (size + 7) & ~(size_t)7;
   if (size > arena->size - arena->used) {
-    size_t block = arena->total ? arena->total : 1024 - sizeof(struct tsl__arena_block); /* doubling, up to 256 KB */
-    if (block > ((size_t)1 << 18)) block = (size_t)1 << 18;
-    if (block < size) block = size;
-    struct tsl__arena_block *b = tsl__alloc(arena->alloc, block + sizeof *b);
+    size_t block = arena->total / 4;
+    if (block < BLOCK_LEAST) block = BLOCK_LEAST;
+    if (block > BLOCK_MOST) block = BLOCK_MOST;
+    bool alone = arena->head && size >= block / 2; /* a block of its own, behind the one in use */
+    struct tsl__arena_block *b = new_block(arena, alone || size > block - sizeof *b ? size : block - sizeof *b);
     if (!b) return NULL;
-    b->next = arena->head;
-    b->size = block + sizeof *b;
+    b->next = alone ? arena->head->next : arena->head;
+    if (alone) {
+      arena->head->next = b;
+      return b + 1;
+    }
     arena->head = b;
     arena->used = 0;
-    arena->size = block;
-    arena->total += b->size;
+    arena->size = b->size - sizeof *b;
   }
   void *p = (char *)(arena->head + 1) + arena->used;
   arena->used += size;
