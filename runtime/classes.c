@@ -3,57 +3,14 @@
  */
 #include "runtime/classes.h"
 
+#include "runtime/logits.h"
 #include "runtime/wide.h"
 
 #include <stdlib.h>
 
-/* ---- lengths -------------------------------------------------------------------------------------------------- */
+#define LARGE_CLASS 20u /* ASCII letters */
 
-static uint32_t characters(const tsl_vocab *v, tsl_token t) {
-  uint32_t n = 0;
-  for (uint32_t i = v->offsets[t]; i < v->offsets[t + 1]; i++) n += (v->bytes[i] & 0xC0) != 0x80;
-  return n;
-}
-
-typedef struct counted_token {
-  tsl_token token;
-  uint16_t length;
-} counted_token;
-
-static int longest_first(const void *p, const void *q) {
-  const counted_token *a = p, *b = q;
-  return a->length != b->length ? (a->length > b->length ? -1 : 1) : a->token < b->token ? -1 : a->token > b->token;
-}
-
-tsl_status tsl__lengths_make(tsl__space *base) {
-  const tsl_vocab *v = base->vocab;
-  TSL__VEC(counted_token) longer = {0};
-  tsl__lengths *l = tsl__arena_alloc(&base->arena, sizeof *l);
-  uint32_t *bits[TSL__SHORT_MAX], number;
-  if (!l) return tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
-  for (uint32_t k = 0; k < TSL__SHORT_MAX; k++)
-    if (!(l->at_most[k] = bits[k] = tsl__bitset_new(base, &number))) return base->status;
-  for (uint32_t i = 0; i < v->trie.order_count; i++) {
-    tsl_token t = v->trie.order[i];
-    uint32_t n = characters(v, t);
-    counted_token c = {t, (uint16_t)n};
-    if (n > TSL__SHORT_MAX && !tsl__vec_push(&base->alloc, &longer, c)) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
-    for (uint32_t k = n ? n - 1 : 0; k < TSL__SHORT_MAX; k++) bits[k][t >> 5] |= (uint32_t)1 << (t & 31);
-  }
-  if (longer.n) qsort(longer.at, longer.n, sizeof *longer.at, longest_first);
-  tsl_token *tokens = tsl__arena_alloc(&base->arena, longer.n * sizeof *tokens + 4);
-  uint16_t *lengths = tsl__arena_alloc(&base->arena, longer.n * sizeof *lengths + 4);
-  for (size_t i = 0; tokens && lengths && i < longer.n; i++) tokens[i] = longer.at[i].token, lengths[i] = longer.at[i].length;
-  l->longer = tokens;
-  l->longer_length = lengths;
-  l->longer_count = (uint32_t)longer.n;
-  tsl__vec_free(&base->alloc, &longer);
-  if (!tokens || !lengths) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
-  base->lengths = l;
-  return base->status;
-}
-
-/* ---- classes -------------------------------------------------------------------------------------------------- */
+/* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
 
 /* Where in a multi-byte character a walk is: bytes still to come, and the range of the next one. */
 typedef struct place {
@@ -80,6 +37,83 @@ static bool step_utf8(const place *at, const tsl__bytes *letters, uint8_t b, pla
   return true;
 }
 
+/* ---- lengths -------------------------------------------------------------------------------------------------- */
+
+static uint32_t characters(const tsl_vocab *v, tsl_token t) {
+  uint32_t n = 0;
+  for (uint32_t i = v->offsets[t]; i < v->offsets[t + 1]; i++) n += (v->bytes[i] & 0xC0) != 0x80;
+  return n;
+}
+
+typedef struct counted_token {
+  tsl_token token;
+  uint16_t length;
+} counted_token;
+
+static int longest_first(const void *p, const void *q) {
+  const counted_token *a = p, *b = q;
+  return a->length != b->length ? (a->length > b->length ? -1 : 1) : a->token < b->token ? -1 : a->token > b->token;
+}
+
+static void set_bit(uint32_t *bits, tsl_token t) { bits[t >> 5] |= (uint32_t)1 << (t & 31); }
+
+/* By character. */
+static void look_into(const tsl_vocab *v, tsl_token t, uint32_t *text, uint32_t *having[129]) {
+  static const tsl__bytes all = {{~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0}};
+  place at = {0, 0, 0x80, 0xBF};
+  bool fine = true;
+  for (uint32_t i = v->offsets[t]; i < v->offsets[t + 1]; i++) {
+    place to = at;
+    fine = fine && step_utf8(&at, &all, v->bytes[i], &to);
+    at = to;
+    set_bit(having[v->bytes[i] < 0x80 ? v->bytes[i] : 128], t);
+  }
+  if (fine) set_bit(text, t);
+}
+
+/* The tables by character, filled in; false on failure (sticky). */
+static bool make_having(tsl__space *base, tsl__lengths *l) {
+  uint32_t *having[129], *text, number;
+  if (!(l->text = text = tsl__bitset_new(base, &number))) return false;
+  for (unsigned c = 0; c < 129; c++)
+    if (!(having[c] = tsl__bitset_new(base, &number))) return false;
+  for (uint32_t i = 0; i < base->vocab->trie.order_count; i++) look_into(base->vocab, base->vocab->trie.order[i], text, having);
+  for (unsigned c = 0; c < 128; c++) l->having[c] = having[c];
+  l->beyond = having[128];
+  return true;
+}
+
+tsl_status tsl__lengths_make(tsl__space *base) {
+  const tsl_vocab *v = base->vocab;
+  TSL__VEC(counted_token) longer = {0};
+  tsl__lengths *l = tsl__arena_alloc(&base->arena, sizeof *l);
+  uint32_t *bits[TSL__SHORT_MAX], number;
+  if (!l) return tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
+  for (uint32_t k = 0; k < TSL__SHORT_MAX; k++)
+    if (!(l->at_most[k] = bits[k] = tsl__bitset_new(base, &number))) return base->status;
+  for (uint32_t i = 0; i < v->trie.order_count; i++) {
+    tsl_token t = v->trie.order[i];
+    uint32_t n = characters(v, t);
+    counted_token c = {t, (uint16_t)n};
+    if (n > TSL__SHORT_MAX && !tsl__vec_push(&base->alloc, &longer, c)) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
+    for (uint32_t k = n ? n - 1 : 0; k < TSL__SHORT_MAX; k++) bits[k][t >> 5] |= (uint32_t)1 << (t & 31);
+  }
+  if (longer.n) qsort(longer.at, longer.n, sizeof *longer.at, longest_first);
+  tsl_token *tokens = tsl__arena_alloc(&base->arena, longer.n * sizeof *tokens + 4);
+  uint16_t *lengths = tsl__arena_alloc(&base->arena, longer.n * sizeof *lengths + 4);
+  for (size_t i = 0; tokens && lengths && i < longer.n; i++) tokens[i] = longer.at[i].token, lengths[i] = longer.at[i].length;
+  l->longer = tokens;
+  l->longer_length = lengths;
+  l->longer_count = (uint32_t)longer.n;
+  tsl__vec_free(&base->alloc, &longer);
+  if (!tokens || !lengths) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
+  else make_having(base, l);
+  base->lengths = l;
+  return base->status;
+}
+
+/* ---- classes -------------------------------------------------------------------------------------------------- */
+
 /* Are all bytes below this node letters of the class? Where the class has all characters beyond ASCII, only ASCII is looked at. */
 static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *letters, const tsl__wide *wide) {
   const tsl__trie_node *node = &trie->nodes[n];
@@ -87,6 +121,24 @@ static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *lette
   const tsl__bytes *below = &trie->sets[node->below];
   if ((below->w[0] & ~letters->w[0]) || (below->w[1] & ~letters->w[1])) return false;
   return (!below->w[2] && !below->w[3]) || (wide && !tsl__wide_bit(wide->dirty, n));
+}
+
+/* The same from the root, for large classes: all text, less the tokens that hold anything else. */
+static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l, const tsl__bytes *letters, const tsl__wide *wide) {
+  const tsl__trie *trie = &space->vocab->trie;
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  uint32_t number, *bits = tsl__bitset_new(space, &number);
+  if (!bits || !tsl__space_step(space, (uint32_t)words)) return false;
+  memcpy(bits, l->text, words * sizeof *bits);
+  for (unsigned c = 0; c < 128; c++)
+    if (!tsl__bytes_has(letters, c)) tsl__mask_andnot(bits, l->having[c], words);
+  if (!(letters->w[2] | letters->w[3])) tsl__mask_andnot(bits, l->beyond, words);
+  for (uint32_t w = 0; wide && w <= trie->node_count / 64; w++)
+    for (uint64_t exits = wide->exit[w]; exits; exits &= exits - 1) {
+      const tsl__trie_node *n = &trie->nodes[w * 64 + (uint32_t)__builtin_ctzll(exits)];
+      for (uint32_t k = n->begin; k < n->end; k++) bits[trie->order[k] >> 5] &= ~((uint32_t)1 << (trie->order[k] & 31));
+    }
+  return tsl__gather_base(space, g, number);
 }
 
 static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide_number, uint32_t root) {
@@ -131,6 +183,13 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   return made ? made->lengths : NULL;
 }
 
+static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide, uint32_t node) {
+  const tsl__lengths *l = space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL;
+  unsigned ascii = (unsigned)(__builtin_popcountll(letters->w[0]) + __builtin_popcountll(letters->w[1]));
+  if (l && node == 0 && ascii >= LARGE_CLASS) return gather_all(space, g, l, letters, wide ? tsl__wide_at(space, wide) : NULL);
+  return gather_class(space, g, letters, wide, node);
+}
+
 const tsl__lengths *tsl__lengths_of(tsl__space *space) {
   if (space->lengths) return space->lengths;
   return space->parent ? space->parent->lengths : lengths_of_vocab(space);
@@ -166,7 +225,7 @@ tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t
     }
   }
   tsl__gather g = {0};
-  bool fine = limit == UINT32_MAX ? gather_class(space, &g, letters, wide, node) : gather_limited(space, &g, letters, wide, node, limit);
+  bool fine = limit == UINT32_MAX ? gather_unlimited(space, &g, letters, wide, node) : gather_limited(space, &g, letters, wide, node, limit);
   tsl__mask mask = fine ? tsl__gather_done(space, &g) : 0;
   tsl__gather_free(space, &g);
   if (space->status != TSL_OK) return 0;

@@ -13,12 +13,14 @@
 
 #define TSL__SHORT_MAX 16u
 
-/* By number of characters (bytes that are not UTF-8 continuation bytes) of each token. */
+/* What tokens are made of: by number of characters (bytes that are not UTF-8 continuation bytes), and by character. */
 typedef struct tsl__lengths {
   const uint32_t *at_most[TSL__SHORT_MAX]; /* bitset numbers' words: tokens of at most k + 1 characters */
   const tsl_token *longer;                 /* of more than SHORT_MAX characters, longest first */
   const uint16_t *longer_length;
   uint32_t longer_count;
+  const uint32_t *text;                    /* bitset's words: tokens that are UTF-8, but that the last character may be cut off */
+  const uint32_t *having[128], *beyond;    /* tokens that hold this ASCII character, or a byte from 0x80 on */
 } tsl__lengths;
 
 typedef struct tsl__class {

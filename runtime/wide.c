@@ -47,36 +47,44 @@ static bool fits(const tsl__wide *w, ending e) {
 
 static void set_bit(uint64_t *bits, uint32_t node) { bits[node >> 6] |= (uint64_t)1 << (node & 63); }
 
-/* Children have higher numbers than their parents. */
-static void mark(const tsl__trie *trie, const tsl__wide *w, ending *endings, uint64_t *exit, uint64_t *dirty, uint64_t *midway) {
+/* A node and those above it are dirty. */
+static void soil(const uint32_t *parents, uint64_t *dirty, uint32_t node) {
+  while (!tsl__wide_bit(dirty, node)) {
+    set_bit(dirty, node);
+    node = parents[node]; /* the root is its own */
+  }
+}
+
+/* Children have higher numbers than their parents. `endings` and `parents` are zero. */
+static void mark(const tsl__trie *trie, const tsl__wide *w, ending *endings, uint32_t *parents, uint64_t *exit, uint64_t *dirty, uint64_t *midway) {
   for (uint32_t n = 0; n < trie->node_count; n++)
     for (uint32_t c = trie->nodes[n].first_child, end = c + trie->nodes[n].children; c < end; c++) {
       uint8_t byte = trie->nodes[c].byte;
+      parents[c] = n;
+      if (byte < 0x80 && !endings[n].missing) continue;
       endings[c] = step(endings[n], byte);
       if (endings[c].missing) set_bit(midway, c);
-      if ((byte >= 0x80 || endings[c].missing) && !fits(w, endings[c])) set_bit(exit, c);
+      if (fits(w, endings[c])) continue;
+      set_bit(exit, c);
+      soil(parents, dirty, n);
     }
-  for (uint32_t n = trie->node_count; n-- > 0;)
-    for (uint32_t c = trie->nodes[n].first_child, end = c + trie->nodes[n].children; c < end; c++)
-      if (tsl__wide_bit(exit, c) || tsl__wide_bit(dirty, c)) {
-        set_bit(dirty, n);
-        break;
-      }
 }
 
 static uint32_t make(tsl__space *space, tsl__wide w) {
   const tsl__trie *trie = &space->vocab->trie;
-  size_t words = trie->node_count / 64 + 1, size = trie->node_count * sizeof(ending);
+  size_t words = trie->node_count / 64 + 1, size = trie->node_count * sizeof(ending), parents_size = trie->node_count * sizeof(uint32_t);
   uint64_t *bits = tsl__arena_alloc(&space->arena, 3 * words * sizeof *bits);
   ending *endings = tsl__alloc_zero(&space->alloc, size);
+  uint32_t *parents = tsl__alloc_zero(&space->alloc, parents_size);
   const uint32_t *pairs = tsl__arena_copy(&space->arena, w.pairs, 2 * w.count * sizeof *pairs);
-  tsl__wide *made = bits && endings && pairs ? tsl__pool_add(&space->wides.pool, &space->alloc) : NULL;
+  tsl__wide *made = bits && endings && parents && pairs ? tsl__pool_add(&space->wides.pool, &space->alloc) : NULL;
   if (made) {
     memset(bits, 0, 3 * words * sizeof *bits);
-    mark(trie, &w, endings, bits, bits + words, bits + 2 * words);
+    mark(trie, &w, endings, parents, bits, bits + words, bits + 2 * words);
     *made = (tsl__wide){w.hash, pairs, w.count, bits, bits + words, bits + 2 * words};
   }
   tsl__free(&space->alloc, endings, size);
+  tsl__free(&space->alloc, parents, parents_size);
   uint32_t number = tsl__space_count(space, wides) - 1;
   if (made && tsl__index_add(&space->wides.index, &space->alloc, w.hash, number)) return number;
   return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
