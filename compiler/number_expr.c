@@ -15,7 +15,9 @@
  */
 #include <stdio.h>
 
+#include "compiler/expr_node.h"
 #include "compiler/number_integer.h"
+#include "compiler/number_outline.h"
 #include "compiler/number_parts.h"
 
 #define WORK_OF_SEARCH 50u /* for the shortest completion, in nodes of expressions by word of the state */
@@ -25,12 +27,23 @@ typedef struct record {
   const int64_t *words;
   uint32_t count, side, shortest; /* shortest: fewest bytes to finish; a lower bound until it has been asked for */
   bool nullable, measured;
+  uint8_t byte;    /* by which it was first reached from `before`; of no meaning at the beginning */
+  uint32_t before; /* UINT32_MAX: the beginning */
 } record;
+
+/* Which spec and sign a side is of. */
+typedef struct origin {
+  tsl__number_spec spec;
+  bool negative;
+} origin;
 
 struct tsl__numbers {
   tsl__exprs *x;
   tsl__arena arena; /* sides */
   TSL__VEC(tsl__side *) sides;
+  TSL__VEC(origin) origins; /* of the sides */
+  uint32_t before;          /* of the record that is made next */
+  uint8_t byte;
   TSL__VEC(uint64_t) side_hashes;
   TSL__VEC(record) records;
   TSL__VEC(int64_t) words; /* the record being looked up */
@@ -45,6 +58,7 @@ static void destroy(void *ctx) {
   const tsl_allocator a = *tsl__exprs_allocator(t->x);
   tsl__arena_free(&t->arena);
   tsl__vec_free(&a, &t->sides);
+  tsl__vec_free(&a, &t->origins);
   tsl__vec_free(&a, &t->side_hashes);
   tsl__vec_free(&a, &t->records);
   tsl__vec_free(&a, &t->words);
@@ -136,7 +150,7 @@ static uint32_t intern(tsl__numbers *t, uint32_t side, const tsl__number_state *
   int64_t *words = tsl__exprs_alloc(t->x, size);
   if (!words) return UINT32_MAX;
   memcpy(words, t->words.at, size);
-  record made = {words, (uint32_t)t->words.n, side, at_least, tsl__number_state_nullable(t->sides.at[side], st), false};
+  record made = {words, (uint32_t)t->words.n, side, at_least, tsl__number_state_nullable(t->sides.at[side], st), false, t->byte, t->before};
   if (!tsl__vec_push(tsl__exprs_allocator(t->x), &t->records, made)) return UINT32_MAX;
   t->slots[h & (t->slot_count - 1)] = (uint32_t)t->records.n;
   return (uint32_t)t->records.n - 1;
@@ -217,6 +231,8 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   tsl__exprs_work(x, r.count); /* as long as its units are */
   if (byte == 'e' || byte == 'E') return step_exponent(x, side, st);
   if (!tsl__number_state_push(side, st, byte)) return TSL__NONE;
+  t->before = param;
+  t->byte = byte;
   return state_expr(x, t, r.side, st, r.shortest ? r.shortest - 1 : 0);
 }
 
@@ -265,7 +281,9 @@ static uint32_t intern_side(tsl__numbers *t, const tsl__number_spec *spec, bool 
   for (uint32_t i = 0; i < t->sides.n; i++)
     if (t->side_hashes.at[i] == hash && tsl__side_equal(t->sides.at[i], &side)) return i;
   tsl__side *kept = tsl__arena_copy(&t->arena, &side, sizeof side);
-  if (!kept || !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->sides, 1) || !tsl__vec_push(tsl__exprs_allocator(t->x), &t->side_hashes, hash)) return UINT32_MAX;
+  origin from = {*spec, negative};
+  if (!kept || !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->sides, 1) || !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->origins, 1) || !tsl__vec_push(tsl__exprs_allocator(t->x), &t->side_hashes, hash)) return UINT32_MAX;
+  t->origins.at[t->origins.n++] = from;
   return tsl__vec_push(tsl__exprs_allocator(t->x), &t->sides, kept) ? (uint32_t)t->sides.n - 1 : UINT32_MAX;
 }
 
@@ -273,6 +291,7 @@ static tsl__expr side_expr(tsl__numbers *t, uint32_t side) {
   if (!t->sides.at[side]->zero && !t->sides.at[side]->positive) return TSL__NONE;
   tsl__number_state *st = tsl__number_state_place(t->sides.at[side], t->work);
   tsl__number_state_begin(t->sides.at[side], st);
+  t->before = UINT32_MAX;
   return state_expr(t->x, t, side, st, 0);
 }
 
@@ -309,4 +328,33 @@ tsl__expr tsl__number_expr(tsl__exprs *x, const tsl__number_spec *spec) {
   if (free != TSL__NONE) return free;
   tsl__numbers *t = tsl__numbers_new(x);
   return t ? tsl__numbers_expr(t, spec) : TSL__NONE;
+}
+
+/* ---- for outlines (outline.c) ---------------------------------------------------------------------------------- */
+
+bool tsl__number_place(const tsl__native *native, uint32_t param, tsl__number_at *out) {
+  const tsl__numbers *t = native->ctx;
+  if (native->ops != &ops) return false;
+  const origin *from = &t->origins.at[t->records.at[param].side];
+  *out = (tsl__number_at){.spec = from->spec, .negative = from->negative};
+  uint32_t n = 0, i = param;
+  for (; t->records.at[i].before != UINT32_MAX; i = t->records.at[i].before)
+    if (++n > TSL__NUMBER_PREFIX) return false;
+  out->length = n;
+  for (i = param; n; i = t->records.at[i].before) out->prefix[--n] = t->records.at[i].byte;
+  return true;
+}
+
+tsl__expr tsl__number_from(tsl__numbers *t, const tsl__number_at *at) {
+  tsl__number_spec s;
+  tsl_status status = tsl__number_intersect(&t->arena, &at->spec, &at->spec, &s);
+  if (status) return tsl__exprs_fail(t->x, status, "numbers: a constraint that is out of bounds"), TSL__NONE;
+  uint32_t side = s.empty ? UINT32_MAX : intern_side(t, &s, at->negative);
+  tsl__expr e = side == UINT32_MAX ? TSL__NONE : side_expr(t, side);
+  for (uint32_t i = 0; i < at->length && e != TSL__NONE; i++) {
+    tsl__node n = tsl__node_at(t->x, e);
+    const tsl__native *native = n.kind == TSL__K_NATIVE ? tsl__native_at(t->x, n.a) : NULL;
+    e = native && native->ops == &ops ? step(t->x, t, n.b, at->prefix[i]) : TSL__NONE;
+  }
+  return e;
 }

@@ -18,6 +18,7 @@
 
 #include <stdio.h>
 
+#include "compiler/number_outline.h"
 #include "compiler/number_parts.h"
 
 #define FRACTION_BIT 0x80000000u
@@ -106,3 +107,6 @@ tsl__expr tsl__integer_begin(tsl__exprs *x) {
   tsl__expr zero = tsl__expr_seq(x, tsl__expr_literal(x, "0", 1), tsl__integer_zero(x, -1));
   return tsl__expr_alt(x, zero, tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__integer_whole(x, 0)));
 }
+
+bool tsl__integer_is(const tsl__native *native) { return native->ops == &ops; }
+tsl__expr tsl__integer_from(tsl__exprs *x, uint32_t param) { return tsl__expr_native(x, &ops, NULL, param); }

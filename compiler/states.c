@@ -5,6 +5,7 @@
 
 #include "compiler/deriv.h"
 #include "compiler/hints.h"
+#include "compiler/outline.h"
 #include "runtime/fixed.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
@@ -404,6 +405,11 @@ static tsl__state spellings(void *ctx, const tsl__spelled *texts, uint32_t n) {
   return state_of(c, all);
 }
 
+static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word)) {
+  compiler *c = ctx;
+  return tsl__outline_write(c->x, tsl__state_at(c->space, state)->handle, to, put);
+}
+
 static void print(void *ctx, tsl__state state, char *out, size_t n) {
   compiler *c = ctx;
   tsl__expr_print(c->x, tsl__state_at(c->space, state)->handle, out, n);
@@ -423,16 +429,22 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-static const tsl__hook hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, name_shortest, spellings, NULL, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, name_shortest, spellings, NULL, outline, print, begin, why, memory, count, release};
+
+void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
+  compiler *c = tsl__alloc(&space->alloc, sizeof *c);
+  if (c) *c = (compiler){space, x};
+  return c;
+}
 
 tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
-  compiler *c = tsl__alloc(&space->alloc, sizeof *c);
+  compiler *c = tsl__states_open(space, x);
   if (!c) return TSL_ERR_NO_MEMORY;
-  *c = (compiler){space, x};
-  space->hook = &hook;
+  space->hook = &tsl__states_hook;
   space->hook_ctx = c;
   return TSL_OK;
 }
 
+tsl__state tsl__states_of(void *states, tsl__expr e) { return state_of(states, e); }
 tsl__state tsl__state_of(tsl__space *space, tsl__expr e) { return state_of(space->hook_ctx, e); }
-tsl__exprs *tsl__states_exprs(const tsl__space *space) { return space->hook == &hook ? ((compiler *)space->hook_ctx)->x : NULL; }
+tsl__exprs *tsl__states_exprs(const tsl__space *space) { return space->hook == &tsl__states_hook ? ((compiler *)space->hook_ctx)->x : NULL; }

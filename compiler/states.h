@@ -15,6 +15,10 @@
 tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x);
 /* The state of an expression as the start of a frame; 0 on failure (sticky). */
 tsl__state tsl__state_of(tsl__space *space, tsl__expr e);
+/* The same hook, beside one that the space has already: what is behind a state is told by its handle (runtime/artifact_read.c). NULL when out of memory. Ended by the hook's `free`. */
+void *tsl__states_open(tsl__space *space, tsl__exprs *x);
+tsl__state tsl__states_of(void *states, tsl__expr e);
+extern const tsl__hook tsl__states_hook; /* declared for runtime/ in runtime/artifact.h */
 /* NULL: the space was loaded, there are none. */
 tsl__exprs *tsl__states_exprs(const tsl__space *space);
 

@@ -172,10 +172,31 @@ static void put_edges(lister *l, const tsl__state_rec *r) {
   }
 }
 
+/* ---- outlines ----------------------------------------------------------------------------------------------------- */
+
+static bool put_word(void *to, uint32_t word) {
+  put(to, word);
+  return fine(to);
+}
+
+/* A state that cannot be listed: its description, if it has one. */
+static bool put_outline(lister *l, tsl__state s) {
+  const tsl__hook *hook = l->space->hook;
+  tsl__words *v = &l->draft->section[TSL__A_BODY];
+  if ((tsl__state_at(l->space, s)->flags & (TSL__STATE_FORK | TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME)) || !hook->outline(l->space->hook_ctx, s, NULL, NULL)) return false;
+  put(l, TSL__HEAD_OUTLINE);
+  put(l, 0);
+  size_t begin = v->n;
+  hook->outline(l->space->hook_ctx, s, l, put_word);
+  if (fine(l)) v->at[begin - 1] = (uint32_t)(v->n - begin);
+  return true;
+}
+
 /* ---- a state ------------------------------------------------------------------------------------------------------ */
 
 static void put_state(lister *l, tsl__state s) {
   tsl__space_begin(l->space);
+  if (put_outline(l, s)) return;
   const tsl__state_rec *named = tsl__state_at(l->space, s), *r = tsl__state_expanded(l->space, s);
   if (!r) return;
   const tsl__hint *hint = r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME) ? NULL : tsl__state_hint(l->space, r);

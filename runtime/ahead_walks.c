@@ -73,7 +73,7 @@ typedef struct closure {
 static void reach(closure *c, tsl__target t) {
   tsl__state s = tsl__target_state(t);
   uint32_t copies = tsl__state_at(c->w->space, s)->flags & TSL__STATE_LOOP ? 3 : 1;
-  if (!s) return;
+  if (!s || !tsl__a_number(tsl__reader_of(c->w->space), s)) return;
   while (c->seen.n <= s / 32)
     if (!tsl__vec_push(c->w->a, &c->seen, 0)) {
       out_of_memory(c->w);
@@ -107,6 +107,7 @@ static void close_frame(warmer *w, uint32_t number) {
     tsl__space_begin(w->space);
     const tsl__state_rec *r = tsl__state_expanded(w->space, s);
     if (!r) break;
+    if (!(r->handle & TSL__A_LISTED)) continue; /* what it leads to has no end */
     for (uint32_t k = 0; k < r->ranges; k++)
       if (r->targets[k]) reach(&c, r->targets[k]);
     for (uint32_t k = 0; k < r->token_edges; k++) reach(&c, r->token_edge[k].to);
@@ -211,6 +212,7 @@ tsl_status tsl__ahead_walk(tsl_grammar *g, uint64_t max_steps) {
 
 typedef struct memo {
   const tsl__space *space;
+  const tsl__reader *reader;
   tsl__a_draft *draft;
   tsl__words mask, bitset, left; /* by the space's number: the file's, 0 = none yet */
   tsl__words rows;               /* whole bitsets: their numbers in the space */
@@ -329,7 +331,9 @@ static uint32_t left_of(memo *m, tsl__leftover left) {
 }
 
 static void put_walk(memo *m, const tsl__walk *w) {
-  uint32_t row[7] = {tsl__state_at(m->space, w->state)->handle, w->context, left_of(m, w->over), left_of(m, w->left), mask_of(m, w->mask), mask_of(m, w->exits), w->reach};
+  uint32_t number = tsl__a_number(m->reader, w->state); /* none: grown beyond what the file describes */
+  if (!number) return;
+  uint32_t row[7] = {number, w->context, left_of(m, w->over), left_of(m, w->left), mask_of(m, w->mask), mask_of(m, w->exits), w->reach};
   put_all(m, TSL__A_WALKS, row, 7);
 }
 
@@ -370,7 +374,7 @@ static void put_walks(memo *m) {
 }
 
 tsl_status tsl__ahead_memo(const tsl_grammar *g, tsl__a_draft *draft) {
-  memo m = {.space = g->space, .draft = draft};
+  memo m = {.space = g->space, .reader = tsl__reader_of(g->space), .draft = draft};
   static const uint32_t none[7] = {0};
   put_all(&m, TSL__A_BITSETS, none, 3); /* number 0 means none */
   put_all(&m, TSL__A_MASKS, none, 4);

@@ -12,6 +12,8 @@
  *           that the vocabulary is the one that the file was made for; a block is verified before the first byte of it is used, and every number is checked
  *           against its bounds where it is read. So loading takes the same time whatever the size, and no file, forged checksums included, can
  *           make the program read outside of it. A block that is not sound makes the mask or token that needs it fail with TSL_ERR_FORMAT.
+ * Outlines  What has been read of a number is no finite matter; such states are not listed but described, and grown again by the files of the compiler that know numbers (compiler/outline.c),
+ *           which are in every library.
  * Closed    Only a complete artifact has states. A grammar with more states than the caller's bound (an object with many members in any order has one for
  *           each set of members), or one that compares items with each other (uniqueItems), has too many or none that could be listed: its artifact has
  *           the source text, and loading compiles that, which only a library with the compiler can do.
@@ -91,9 +93,13 @@ enum {
   TSL__HEAD_PHASE = 6,       /* shift; 2 bits */
   TSL__HEAD_HINT = 1 << 8,
   TSL__HEAD_KEYED = 9,       /* shift; 2 bits: ranges of names */
+  TSL__HEAD_OUTLINE = 1 << 11, /* the second word is the length of a description, which follows; there is nothing else */
   TSL__HEAD_RANGES = 16      /* shift: of bytes */
 };
 #define TSL__HINT_WORDS (10u + 16u)
+
+/* In a loaded grammar: the handle of a state that is listed, less this, is its number in the file; that of a state grown from a description is an expression. */
+#define TSL__A_LISTED 0x80000000u
 
 /* Hash of a leftover's nodes, and of a walk's key, in the file's own numbers. */
 static inline uint64_t tsl__a_hash_walk(uint32_t state, uint32_t context, uint32_t over) {
@@ -151,6 +157,9 @@ typedef struct tsl__reader {
   const uint64_t *sums; /* of the blocks */
   uint64_t *verified;   /* a bit per block */
   uint32_t *state_of;   /* file's number -> the space's; 0: not made yet */
+  tsl__words file_of;   /* of states that were grown from a description: the space's number -> the file's; 0: it has none */
+  void *outlines, *grown; /* compiler/outline.c, and what its states' hook is called with; NULL: nothing was grown yet */
+  tsl_limits limits;
   uint32_t *mask_of, *bitset_of, *leftover_of; /* the same; masks: number + 1 */
   tsl__words left_id;   /* the space's leftover -> the file's + 1 (1: it has none); 0: not looked up */
   size_t maps;          /* bytes of state_of and the three after it */
@@ -161,6 +170,8 @@ extern const tsl__hook tsl__artifact_hook;
 
 /* `n` words of a section from word `at`, verified; NULL when they are not in it, or not sound (sticky). */
 const uint32_t *tsl__a_words(tsl__reader *r, unsigned section, uint64_t at, uint64_t n);
+/* The file's number of a state; 0: it has none. */
+uint32_t tsl__a_number(const tsl__reader *r, tsl__state state);
 /* The space's number of a state of the file, made if it is new; 0 on failure (sticky), and for 0. */
 tsl__state tsl__a_state(tsl__reader *r, uint32_t number);
 /* A failure of the file; returns false. */
@@ -176,6 +187,13 @@ tsl_status tsl__a_check(const void *data, size_t size, const tsl__a_header **h, 
 tsl_status tsl__a_open(tsl_vocab *vocab, tsl__artifact_file file, const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
 tsl_status tsl__a_map(const char *path, tsl__artifact_file *out, tsl_error *error);
 void tsl__a_close(tsl__artifact_file *file, const tsl_allocator *a);
+
+/* Expressions of a loaded grammar's own, from which outlines are grown (compiler/outline.c). `grown` is what tsl__states_hook is called with. */
+tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void **outlines);
+void *tsl__outline_states(void *outlines);
+tsl__state tsl__outline_state(tsl__space *space, void *outlines, const uint32_t *words, uint32_t n); /* 0 on failure (sticky) */
+void tsl__outline_close(tsl__space *space, void *outlines);
+extern const tsl__hook tsl__states_hook;
 
 /* Compile an artifact's source. The compiler has it (store.c); a library without says UNSUPPORTED (artifact_alone.c). */
 tsl_status tsl__artifact_compile(tsl_vocab *vocab, const uint8_t *source, size_t size, const tsl_limits *limits, tsl_grammar **out, tsl_error *error);

@@ -132,6 +132,7 @@ static tsl_status open_space(tsl_vocab *vocab, tsl__artifact_file file, const ts
   tsl_status status = r ? tsl__space_new(NULL, vocab, &vocab->alloc, limits, space) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
     *r = (tsl__reader){.space = *space, .h = h, .sums = (const uint64_t *)(const void *)(h + 1), .walks = h->memo == TSL__ARTIFACT_MEMO};
+    if (limits) r->limits = *limits;
     if (make_maps(r)) {
       r->file = file;
       (*space)->hook = &tsl__artifact_hook;

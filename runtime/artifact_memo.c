@@ -167,8 +167,8 @@ bool tsl__a_find_walk(void *ctx, tsl__state state, uint32_t context, uint32_t ov
   tsl__reader *r = ctx;
   uint64_t slots = r->h->section[TSL__A_WALK_SLOTS].size / 4;
   if (!r->walks || !slots || r->space->status != TSL_OK) return false;
-  uint32_t number = tsl__state_at(r->space, state)->handle, left = tsl__leftover_set(over) ? left_id(r, tsl__leftover_set(over)) : 0;
-  if (tsl__leftover_set(over) && !left) return false;
+  uint32_t number = tsl__a_number(r, state), left = number && tsl__leftover_set(over) ? left_id(r, tsl__leftover_set(over)) : 0;
+  if (!number || (tsl__leftover_set(over) && !left)) return false;
   left |= over & TSL__WHOLE;
   for (uint64_t at = tsl__a_hash_walk(number, context, left), tries = 0; tries < slots; at++, tries++) {
     const uint32_t *slot = tsl__a_words(r, TSL__A_WALK_SLOTS, at & (slots - 1), 1);

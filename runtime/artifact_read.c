@@ -63,6 +63,8 @@ typedef struct body {
   uint32_t flags, keyed, ranges, edges, token_edges, shortest;
   const uint32_t *loop, *names, *costs, *resume, *hint; /* NULL: has none */
   uint32_t name_count, allowed;
+  const uint32_t *outline; /* NULL: it is listed; else its words, and nothing else is set */
+  uint32_t outline_words;
 } body;
 
 static bool read_names(body *b) {
@@ -92,6 +94,12 @@ static bool read_body(tsl__reader *r, uint32_t number, body *out) {
   b.at.at = *place;
   const uint32_t *w = take(&b.at, 3);
   if (!w) return false;
+  if (w[0] & TSL__HEAD_OUTLINE) {
+    b.at.at--;
+    b.outline_words = w[1];
+    *out = b;
+    return w[0] == TSL__HEAD_OUTLINE ? (out->outline = take(&b.at, w[1])) != NULL : tsl__a_bad(r, "the artifact is damaged: a state of no kind");
+  }
   b.flags = w[0] & 0xFF;
   b.keyed = w[0] >> TSL__HEAD_KEYED & 3;
   b.ranges = w[0] >> TSL__HEAD_RANGES;
@@ -115,7 +123,7 @@ static bool fill_fork(tsl__reader *r, tsl__state s, body *b);
 static bool init_state(tsl__reader *r, tsl__state s, uint32_t number, const body *b) {
   tsl__state_rec *rec = tsl__state_own(r->space, s);
   rec->flags = (uint8_t)b->flags;
-  rec->handle = number;
+  rec->handle = number | TSL__A_LISTED;
   if (b->loop) {
     rec->loop_min = b->loop[0];
     rec->loop_max = b->loop[1];
@@ -146,11 +154,38 @@ static tsl__state make_loop(tsl__reader *r, uint32_t number, uint32_t phase) {
   return first ? first + phase : 0;
 }
 
+/* ---- outlines ----------------------------------------------------------------------------------------------------- */
+
+static bool is_listed(const tsl__state_rec *r) { return r->handle & TSL__A_LISTED; }
+
+/* What a listed state is in the file. */
+static bool read_state(tsl__reader *r, tsl__state state, body *out) { return read_body(r, tsl__state_at(r->space, state)->handle & ~TSL__A_LISTED, out); }
+
+uint32_t tsl__a_number(const tsl__reader *r, tsl__state state) {
+  const tsl__state_rec *rec = tsl__state_at(r->space, state);
+  return is_listed(rec) ? rec->handle & ~TSL__A_LISTED : state < r->file_of.n ? r->file_of.at[state] : 0;
+}
+
+static tsl__state grow(tsl__reader *r, uint32_t number, const body *b) {
+  if (!r->outlines) {
+    tsl_status status = tsl__outline_open(r->space, &r->limits, &r->outlines);
+    if (status != TSL_OK) return tsl__space_fail(r->space, status, "out of memory"), 0;
+    r->grown = tsl__outline_states(r->outlines);
+  }
+  tsl__state s = tsl__outline_state(r->space, r->outlines, b->outline, b->outline_words);
+  if (!s) return tsl__a_bad(r, "the artifact is damaged: an outline"), 0;
+  while (r->file_of.n <= s)
+    if (!tsl__vec_push(&r->space->alloc, &r->file_of, 0)) return tsl__space_fail(r->space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  if (!r->file_of.at[s]) r->file_of.at[s] = number; /* two may grow to the same */
+  return r->state_of[number] = s;
+}
+
 tsl__state tsl__a_state(tsl__reader *r, uint32_t number) {
   body b;
   if (number == 0 || r->space->status != TSL_OK) return 0;
   if (number < r->h->states && r->state_of[number]) return r->state_of[number];
   if (!read_body(r, number, &b)) return 0;
+  if (b.outline) return grow(r, number, &b);
   if (b.loop) return make_loop(r, number, b.flags / TSL__STATE_PHASE);
   tsl__state s = tsl__state_new(r->space, 1);
   if (!s || !init_state(r, s, number, &b)) return 0;
@@ -184,7 +219,7 @@ static bool fill_fork(tsl__reader *r, tsl__state s, body *b) {
   for (uint32_t i = 0; i < b->edges; i++) {
     body branch;
     if (!read_body(r, tsl__target_state(w[2 * i + 1]), &branch)) return false;
-    if (w[2 * i] || (branch.flags & TSL__STATE_FORK)) return tsl__a_bad(r, "the artifact is damaged: a fork");
+    if (w[2 * i] || (!branch.outline && (branch.flags & TSL__STATE_FORK))) return tsl__a_bad(r, "the artifact is damaged: a fork");
     tsl__target to = target_of(r, w[2 * i + 1], false, 0);
     if (!to) return false;
     edges[i] = (tsl__edge){0, to};
@@ -266,7 +301,8 @@ static tsl_status expand(void *ctx, tsl__state state) {
   const tsl__state_rec *own = tsl__state_at(r->space, state);
   tsl__ranges targets;
   body b;
-  if (!read_body(r, own->handle, &b)) return r->space->status;
+  if (!is_listed(own)) return tsl__states_hook.expand(r->grown, state);
+  if (!read_state(r, state, &b)) return r->space->status;
   if (((own->flags & TSL__STATE_KEYED) && (b.edges || b.token_edges)) || ((own->flags & TSL__STATE_RESUME) && (b.edges || b.token_edges || b.ranges)))
     return tsl__a_bad(r, "the artifact is damaged: a frame of names that calls"), r->space->status;
   size_t edges_size = b.edges * sizeof(tsl__edge), tokens_size = b.token_edges * sizeof(tsl__token_edge);
@@ -281,16 +317,12 @@ static tsl_status expand(void *ctx, tsl__state state) {
 }
 
 static tsl__state fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth) {
-  (void)from;
-  (void)lo;
-  (void)hi;
-  (void)depth;
+  if (!is_listed(from)) return tsl__states_hook.fixed(reader(ctx)->grown, from, lo, hi, depth);
   return tsl__a_bad(reader(ctx), "the artifact is damaged: no state of it has fixed texts"), 0;
 }
 
 static uint32_t derive(void *ctx, const tsl__state_rec *state, uint8_t byte) {
-  (void)state;
-  (void)byte;
+  if (!is_listed(state)) return tsl__states_hook.derive(reader(ctx)->grown, state, byte);
   return tsl__a_bad(reader(ctx), "the artifact is damaged: a target that is not there"), TSL__TARGET_LATER;
 }
 
@@ -322,7 +354,8 @@ static bool read_wide(tsl__reader *r, uint32_t at, uint32_t n, uint32_t *out) {
 static bool hint_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
   tsl__reader *r = reader(ctx);
   body b;
-  if (!read_body(r, state->handle, &b) || !b.hint) return false;
+  if (!is_listed(state)) return tsl__states_hook.hint(r->grown, state, hint);
+  if (!read_body(r, state->handle & ~TSL__A_LISTED, &b) || !b.hint) return false;
   const uint32_t *w = b.hint;
   tsl__hint h = {.limit = w[3], .like_limit = w[4], .like_dead = w[5], .like_unit = w[6], .counted = w[7] & 1, .ends = w[7] >> 1 & 1};
   read_set(w + 10, &h.letters);
@@ -337,8 +370,10 @@ static bool hint_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
 static uint32_t saturate(uint64_t n) { return n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n; }
 
 static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
+  tsl__reader *r = reader(ctx);
   body b;
-  if (!read_body(reader(ctx), tsl__state_at(reader(ctx)->space, state)->handle, &b)) return UINT32_MAX;
+  if (!is_listed(tsl__state_at(r->space, state))) return tsl__states_hook.shortest(r->grown, state, count);
+  if (!read_state(r, state, &b)) return UINT32_MAX;
   if (!b.loop || count >= b.loop[0]) return b.shortest;
   uint64_t sum = b.shortest + (uint64_t)(b.loop[0] - count) * b.loop[2];
   return saturate(sum < b.loop[3] ? sum : b.loop[3]);
@@ -357,13 +392,13 @@ static const uint32_t *find_name(const body *b, uint32_t name) {
 
 static bool allows(void *ctx, tsl__state resume, uint32_t name) {
   body b;
-  return read_body(reader(ctx), tsl__state_at(reader(ctx)->space, resume)->handle, &b) && b.resume && find_name(&b, name);
+  return read_state(reader(ctx), resume, &b) && b.resume && find_name(&b, name);
 }
 
 static uint32_t resume(void *ctx, tsl__state at, uint32_t name) {
   body b;
   tsl__reader *r = reader(ctx);
-  if (!read_body(r, tsl__state_at(r->space, at)->handle, &b)) return 0;
+  if (!read_state(r, at, &b)) return 0;
   const uint32_t *e = b.resume ? find_name(&b, name) : NULL;
   return e ? target_of(r, e[1], false, 0) : (tsl__a_bad(r, "the artifact is damaged: a name that is not allowed"), 0u);
 }
@@ -371,7 +406,7 @@ static uint32_t resume(void *ctx, tsl__state at, uint32_t name) {
 static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
   body b;
   tsl__reader *r = reader(ctx);
-  if (!read_body(r, tsl__state_at(r->space, state)->handle, &b)) return UINT32_MAX;
+  if (!read_state(r, state, &b)) return UINT32_MAX;
   if (b.resume) {
     const uint32_t *e = find_name(&b, name);
     return e ? e[2] : UINT32_MAX;
@@ -391,16 +426,29 @@ static tsl__state spellings(void *ctx, const struct tsl__spelled *texts, uint32_
   return tsl__a_bad(reader(ctx), "the artifact is damaged: nothing in it compares items"), 0;
 }
 
-static void print(void *ctx, tsl__state state, char *out, size_t n) {
-  snprintf(out, n, "#%u", (unsigned)tsl__state_at(reader(ctx)->space, state)->handle);
+static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word)) {
+  tsl__reader *r = reader(ctx);
+  return !is_listed(tsl__state_at(r->space, state)) && tsl__states_hook.outline(r->grown, state, to, put);
 }
 
-static void begin(void *ctx) { (void)ctx; }
-static const char *why(void *ctx) { return reader(ctx)->space->why ? reader(ctx)->space->why : "the artifact is damaged"; }
+static void print(void *ctx, tsl__state state, char *out, size_t n) {
+  tsl__reader *r = reader(ctx);
+  if (is_listed(tsl__state_at(r->space, state))) snprintf(out, n, "#%u", (unsigned)tsl__a_number(r, state));
+  else tsl__states_hook.print(r->grown, state, out, n);
+}
+
+static void begin(void *ctx) {
+  if (reader(ctx)->grown) tsl__states_hook.begin(reader(ctx)->grown);
+}
+
+static const char *why(void *ctx) {
+  tsl__reader *r = reader(ctx);
+  return r->space->why ? r->space->why : r->grown ? tsl__states_hook.why(r->grown) : "the artifact is damaged";
+}
 
 static size_t memory(void *ctx) {
   const tsl__reader *r = ctx;
-  return sizeof *r + r->maps + r->left_id.cap * sizeof *r->left_id.at + (r->file.mapped ? 0 : r->file.size);
+  return sizeof *r + r->maps + (r->left_id.cap + r->file_of.cap) * sizeof(uint32_t) + (r->file.mapped ? 0 : r->file.size) + (r->grown ? tsl__states_hook.memory(r->grown) : 0);
 }
 
 static uint32_t count(void *ctx) { return reader(ctx)->h->states; }
@@ -408,12 +456,14 @@ static uint32_t count(void *ctx) { return reader(ctx)->h->states; }
 static void release(void *ctx) {
   tsl__reader *r = ctx;
   tsl_allocator a = r->space->alloc;
+  if (r->outlines) tsl__outline_close(r->space, r->outlines);
   tsl__vec_free(&a, &r->left_id);
+  tsl__vec_free(&a, &r->file_of);
   tsl__free(&a, r->verified, r->maps);
   tsl__a_close(&r->file, &a);
   tsl__free(&a, r, sizeof *r);
 }
 
-const tsl__hook tsl__artifact_hook = {expand, derive, fixed, hint_of, shortest, allows, resume, name_shortest, spellings, tsl__a_find_walk, print, begin, why, memory, count, release};
+const tsl__hook tsl__artifact_hook = {expand, derive, fixed, hint_of, shortest, allows, resume, name_shortest, spellings, tsl__a_find_walk, outline, print, begin, why, memory, count, release};
 
 tsl__reader *tsl__reader_of(const tsl__space *space) { return space->hook == &tsl__artifact_hook ? space->hook_ctx : NULL; }

@@ -55,6 +55,8 @@ typedef struct tsl__hook {
   tsl__state (*spellings)(void *ctx, const struct tsl__spelled *texts, uint32_t n);
   /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure, sticky). NULL: no walk was. */
   bool (*walk)(void *ctx, tsl__state state, uint32_t context, uint32_t over, struct tsl__walk *out);
+  /* Hand over, word by word, a description from which a state and all that follows can be grown again (`put` NULL: only ask); false: it has none, its transitions must be listed. */
+  bool (*outline)(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word));
   /* A state for listings; writes at most n bytes with NUL. */
   void (*print)(void *ctx, tsl__state state, char *out, size_t n);
   /* Called at the start of each piece of work: resets the step budget. */
