@@ -26,6 +26,7 @@
 #include "runtime/vocab_build.h"
 
 #define PATH_BYTES 4096u
+#define MAX_STATES 20000u /* unless the caller says otherwise: whoever asks for a grammar waits while it is listed */
 #define WAIT_NS 500000 /* between two looks at a lock that somebody has */
 
 /* ---- a source as bytes -------------------------------------------------------------------------------------------- */
@@ -181,6 +182,7 @@ static void keep(store *s, int file, tsl_grammar *compiled) {
   tsl_artifact *artifact;
   size_t size;
   options.source = s->source;
+  if (!options.max_states) options.max_states = MAX_STATES;
   if (tsl_artifact_make(compiled, &options, &s->vocab->alloc, &artifact, NULL) != TSL_OK) return;
   const void *data = tsl_artifact_data(artifact, &size);
   s->result.complete = ((const tsl__a_header *)data)->flags & TSL__A_COMPLETE;

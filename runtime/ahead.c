@@ -4,8 +4,8 @@
  * names, and the states that hints speak of. Numbers are given in the order of discovery; the three states of a loop stay in a row. What is asked of a state goes
  * through the space's own functions and its hook, so it does not matter whether the compiler stands behind it or another artifact.
  *
- * The fewest bytes to the end of a frame depend on the register where a loop is active: least(below + need × unit, at most), need being the iterations still
- * to come: one number from each of three counts, and a look at a fourth to see that it is so.
+ * The fewest bytes to the end of a frame depend on the register where a loop is active: with need > 0 iterations still to come they are least(one + (need - 1) × unit, most),
+ * found by asking for some counts, and a look at others to see that it is so.
  *
  * Cost     1 to 5 µs a state.
  * Tested by tests/test_artifact.c
@@ -75,21 +75,23 @@ static uint32_t shortest(lister *l, tsl__state s, uint32_t count) { return l->sp
 
 static uint32_t saturate(uint64_t n) { return n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n; }
 
-/* See the file's top. */
-static void put_loop(lister *l, tsl__state s, const tsl__state_rec *r, uint32_t least) {
-  uint32_t unit = 0, most = least;
+/* See the file's top. `none`: with no iteration to come. */
+static void put_loop(lister *l, tsl__state s, const tsl__state_rec *r, uint32_t none) {
+  uint32_t one = none, unit = 0, most = none;
   if (r->flags / TSL__STATE_PHASE == 0 && r->loop_min) {
-    uint32_t one = shortest(l, s, r->loop_min - 1);
-    unit = one >= least ? one - least : 0;
+    one = shortest(l, s, r->loop_min - 1);
     most = shortest(l, s, 0);
+    uint32_t two = r->loop_min > 1 ? shortest(l, s, r->loop_min - 2) : one;
+    unit = two >= one ? two - one : 0;
     for (uint32_t need = 1; need <= r->loop_min; need += 1 + r->loop_min / 5) {
-      uint64_t sum = (uint64_t)least + (uint64_t)unit * need;
+      uint64_t sum = (uint64_t)one + (uint64_t)unit * (need - 1);
       if (shortest(l, s, r->loop_min - need) == saturate(sum < most ? sum : most)) continue;
       fail(l, TSL_ERR_UNSUPPORTED, "the shortest ways out of a loop cannot be listed");
     }
   }
   put(l, r->loop_min);
   put(l, r->loop_max);
+  put(l, one);
   put(l, unit);
   put(l, most);
 }

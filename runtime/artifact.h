@@ -83,7 +83,7 @@ extern const char tsl__a_magic[8];
 enum { TSL__BITS_DENSE = 0, TSL__BITS_SPARSE = 1, TSL__BITS_COMPLEMENT = 2, TSL__BITS_DELTA = 3 };
 
 /* A state in BODY, in words: `head`, `what`, the fewest bytes to the end of the frame; then, each where `head` says so:
- *   LOOP       minimum, maximum, bytes an iteration adds to the fewest, what the fewest never exceeds
+ *   LOOP       minimum, maximum; fewest bytes with one iteration to come, what each more adds, what they never exceed
  *   KEYED      for each range: lo, hi; then for each name of each range the fewest bytes that spell it
  *   RESUME     names, allowed ones; then for each: name, target, fewest bytes after it
  *   HINT       base, except, like; limit, like_limit, like_dead, like_unit; counted | ends << 1; ranges of code points: offset in RANGES, how many; two sets of bytes

@@ -109,7 +109,7 @@ static bool read_body(tsl__reader *r, uint32_t number, body *out) {
   bool hint = w[0] & TSL__HEAD_HINT, loop = b.flags & TSL__STATE_LOOP, names = b.flags & TSL__STATE_KEYED, resume = b.flags & TSL__STATE_RESUME;
   bool odd = b.ranges > 256 || (b.flags & TSL__STATE_FINAL) || (resume && b.flags != TSL__STATE_RESUME) || names != (b.keyed > 0) || b.keyed > 2 || (loop + names + resume + !!(b.flags & TSL__STATE_FORK)) > 1;
   if (odd || b.flags / TSL__STATE_PHASE > (loop ? 2 : 0)) return tsl__a_bad(r, "the artifact is damaged: a state of no kind");
-  if (loop && (!(b.loop = take(&b.at, 4)) || b.loop[0] > b.loop[1])) return tsl__a_bad(r, "the artifact is damaged: a loop");
+  if (loop && (!(b.loop = take(&b.at, 5)) || b.loop[0] > b.loop[1])) return tsl__a_bad(r, "the artifact is damaged: a loop");
   if ((names && !read_names(&b)) || (resume && !read_resume(&b))) return false;
   if (hint && !(b.hint = take(&b.at, TSL__HINT_WORDS))) return false;
   *out = b;
@@ -375,8 +375,8 @@ static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
   if (!is_listed(tsl__state_at(r->space, state))) return tsl__states_hook.shortest(r->grown, state, count);
   if (!read_state(r, state, &b)) return UINT32_MAX;
   if (!b.loop || count >= b.loop[0]) return b.shortest;
-  uint64_t sum = b.shortest + (uint64_t)(b.loop[0] - count) * b.loop[2];
-  return saturate(sum < b.loop[3] ? sum : b.loop[3]);
+  uint64_t sum = b.loop[2] + (uint64_t)(b.loop[0] - count - 1) * b.loop[3];
+  return saturate(sum < b.loop[4] ? sum : b.loop[4]);
 }
 
 /* The entry of an allowed name: name, target, fewest bytes; NULL: it is not allowed. */

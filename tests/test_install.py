@@ -3,7 +3,7 @@
 
   install  `meson install` lays down the header, both libraries, the pkg-config file and the command line tool; a program compiles against
            them through pkg-config alone, shared and static, and runs
-  runtime  -Dcompiler=false builds a library that links neither yajl nor PCRE2
+  runtime  -Dcompiler=false builds a library that links neither yajl nor PCRE2, and follows what the full one has written
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -81,9 +81,37 @@ def test_runtime(folder):
     needed = run("readelf", "-d", build / "libturnstile.so").stdout
     check("NEEDED" in needed and "yajl" not in needed and "pcre" not in needed, f"the runtime needs neither yajl nor PCRE2: {needed}")
     names = run("nm", "-D", "--defined-only", build / "libturnstile.so").stdout
-    for name in ("tsl_vocab_new", "tsl_matcher_mask", "tsl_mask_apply", "tsl_sampler_draw"):
+    for name in ("tsl_vocab_new", "tsl_matcher_mask", "tsl_grammar_load", "tsl_artifact_make", "tsl_mask_apply", "tsl_sampler_draw"):
         check(f" {name}\n" in names, f"the runtime has {name}")
     check("tsl_grammar_json_schema" not in names, "the runtime has no front end")
+    follow_artifacts(folder, build)
+
+
+def follow_artifacts(folder, runtime):
+    """The same program over both libraries: the full one writes artifacts, and both print the same for each byte of a text."""
+    source = ROOT / "tests" / "artifact_program.c"
+    programs = {}
+    for name, library, libraries, flags in (("full", BUILD, ["yajl", "libpcre2-8"], ["-DWITH_COMPILER"]), ("alone", runtime, [], [])):
+        found = run("pkg-config", "--libs", *libraries, "libxxhash").stdout.split()
+        programs[name] = folder / f"artifact-{name}"
+        done = run(compiler(), "-std=c11", *flags, "-I", ROOT / "include", source, "-o", programs[name], library / "libturnstile.a", *found, "-lm", "-lpthread")
+        check(done.returncode == 0, f"artifact_program.c builds, {name}: {done.stderr}")
+    cases = [('{"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}, "count": {"type": "integer", "minimum": 1, "maximum": 5000}}, '
+              '"required": ["count"], "additionalProperties": false}', '{"name": "le\\u0061f", "count": 1200e-1}'),
+             ('{"type": "array", "items": {"type": ["number", "boolean"], "multipleOf": 0.5, "exclusiveMinimum": -10}}', "[-9.50, true, 1e3,0.25e1 ]"),
+             ('{"type": "integer"}', "-120.0e-1")]
+    for i, (schema, text) in enumerate(cases):
+        path = folder / f"case{i}.tslgrammar"
+        done = run(programs["full"], "write", schema, path)
+        check(done.returncode == 0, f"the full library writes {schema}: {done.stderr}")
+        full, alone = (run(programs[name], "follow", path, text) for name in ("full", "alone"))
+        check(alone.returncode == 0 and alone.stdout == full.stdout and len(full.stdout.splitlines()) == len(text) + 1,
+              f"both follow {schema} alike: {full.stderr!r} {alone.stderr!r} {full.stdout == alone.stdout}")
+    path = folder / "source.tslgrammar"
+    run(programs["full"], "write", '{"type": "array", "items": {"type": "string"}, "uniqueItems": true}', path)
+    check(run(programs["full"], "follow", path, '["a"]').returncode == 0, "the full library compiles a source")
+    done = run(programs["alone"], "follow", path, "[")
+    check(done.returncode == 1 and "TSL_ERR_UNSUPPORTED" in done.stderr and "no compiler" in done.stderr, f"the runtime alone refuses it: {done.stderr}")
 
 
 def main():
