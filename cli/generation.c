@@ -69,7 +69,7 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   g->json = s->kind == SOURCE_SCHEMA && !settings->any_spelling;
   g->logits = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->logits);
   g->biased = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->biased);
-  g->model = ngram_new(s->vocab);
+  g->model = settings->model ? settings->model : ngram_new(s->vocab);
   tsl_status status = g->model ? tsl_matcher_new(s->grammar, NULL, &g->matcher) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) status = tsl_budget_new(s->grammar, NULL, &g->budget);
   if (status == TSL_OK) status = tsl_sampler_new(&settings->sampler, NULL, &g->sampler);
@@ -87,7 +87,7 @@ void generation_close(generation *g) {
   tsl_sampler_free(g->sampler);
   tsl_budget_free(g->budget);
   tsl_matcher_free(g->matcher);
-  ngram_free(g->model);
+  if (g->settings && !g->settings->model) ngram_free(g->model);
   free(g->mask);
   free(g->plain);
   free(g->scratch);
@@ -100,6 +100,7 @@ void generation_close(generation *g) {
 
 void generation_restart(generation *g) {
   tsl_matcher_reset(g->matcher);
+  tsl_sampler_restart(g->sampler);
   g->state = ngram_start(g->model);
   g->place = (plain_state){0};
   cli_text_free(&g->text);
@@ -145,6 +146,7 @@ static generation_result take(generation *g, tsl_token token) {
   plain_read(&g->place, bytes, n);
   cli_text_add(&g->text, bytes, n);
   g->tokens++;
+  if (tsl_sampler_accept(g->sampler, token) != TSL_OK) return failed("telling the sampler", TSL_ERR_NO_MEMORY);
   return GENERATION_MORE;
 }
 
@@ -187,17 +189,29 @@ static bool astray(generation *g, tsl_token token) {
   return true;
 }
 
+/* What may be drawn here, and the model's logits, for g->mask. */
+static void score(generation *g) {
+  memcpy(g->plain, g->mask, tsl_vocab_mask_words(g->vocab) * sizeof *g->mask);
+  if (g->json) plain_filter(&g->place, g->vocab, g->matcher, g->plain, g->scratch);
+  ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->logits);
+}
+
 /* Draw and accept; MORE, or what to return. */
 static generation_result draw(generation *g, generation_step *step) {
   size_t width = tsl_vocab_logits_width(g->vocab);
   uint32_t allowed = step->draw.allowed;
   tsl_status status = g->settings->score_all ? tsl_matcher_next_bytes(g->matcher, step->expected) : TSL_OK;
   if (status != TSL_OK) return failed("what may come next", status);
+<<<<<<< HEAD
   memcpy(g->plain, g->mask, tsl_vocab_mask_words(g->vocab) * sizeof *g->mask);
   if (g->json) plain_filter(&g->place, g->vocab, g->matcher, g->plain, g->scratch);
   ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->logits);
   status = wind_down(g);
   if (status == TSL_OK) status = draw_once(g, &step->draw);
+=======
+  score(g);
+  status = draw_once(g, &step->draw);
+>>>>>>> ba57f6f (The playground: the tool's own engine in WebAssembly, one page without a network; both pages tried in Chromium)
   while (status == TSL_OK && g->json && astray(g, step->draw.token)) status = draw_once(g, &step->draw);
   if (status == TSL_OK && g->settings->score_all)
     status = tsl_step_measure(g->logits, width, g->mask, step->draw.token, GENERATION_TOP, step->top, NULL, &step->want);
@@ -206,14 +220,32 @@ static generation_result draw(generation *g, generation_step *step) {
   return GENERATION_MORE;
 }
 
+/* The mask of this position, in g->mask. */
+static tsl_status find_mask(generation *g, double *mask_us) {
+  double start = cli_now();
+  tsl_status status = tsl_matcher_mask(g->matcher, g->mask);
+  *mask_us = cli_now() - start;
+  return status;
+}
+
+tsl_status generation_look(generation *g, bool scored, double *mask_us) {
+  tsl_status status = find_mask(g, mask_us);
+  if (status == TSL_OK && scored) score(g);
+  return status;
+}
+
+tsl_status generation_write(generation *g, tsl_token token) {
+  tsl_status status = tsl_matcher_accept(g->matcher, token);
+  if (status == TSL_OK && !tsl_matcher_is_terminated(g->matcher)) take(g, token);
+  return status;
+}
+
 generation_result generation_next(generation *g, generation_step *step) {
   *step = (generation_step){0};
   bool closing = g->closing_count > 0;
   if (closing && g->closing_next == g->closing_count) return GENERATION_DONE;
   if (g->tokens >= g->max_tokens) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : GENERATION_CUT;
-  double start = cli_now();
-  tsl_status status = tsl_matcher_mask(g->matcher, g->mask);
-  step->mask_us = cli_now() - start;
+  tsl_status status = find_mask(g, &step->mask_us);
   if (status != TSL_OK) return failed("computing a mask", status);
   step->draw.allowed = (uint32_t)tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab));
   if (g->settings->watch) g->settings->watch(g->settings->watch_ctx, g);

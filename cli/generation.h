@@ -25,6 +25,7 @@ typedef struct generation_settings {
   uint64_t max_tokens;                     /* of a text; 0 = GENERATION_ROOM more than the shortest text has bytes */
   bool score_all;                          /* score the tokens that are not allowed too, for generation_step.want */
   bool any_spelling;                       /* of JSON: see plain.h */
+  ngram *model;        /* borrowed, for the source's vocabulary; NULL: made anew */
   void (*watch)(void *ctx, generation *g); /* NULL, or called at every step with g->mask, before a token is drawn */
   void *watch_ctx;
   uint64_t wind_down;                      /* from so many tokens left on closing is made likelier; 0 = never */
@@ -79,6 +80,10 @@ bool generation_open(generation *g, const source *s, const generation_settings *
 void generation_close(generation *g);
 /* Begin the next text; the sampler goes on with its stream. */
 void generation_restart(generation *g);
+/* The mask of this position (timed, in microseconds) in g->mask; with `scored`, what may be drawn and the logits, too, in g->plain and g->logits. Nothing is drawn. */
+tsl_status generation_look(generation *g, bool scored, double *mask_us);
+/* Write a token that somebody else chose; TSL_REJECTED and no change if the grammar does not allow it. */
+tsl_status generation_write(generation *g, tsl_token token);
 /* *step is filled where the result is MORE (and for an end-of-generation token). */
 generation_result generation_next(generation *g, generation_step *step);
 

@@ -18,3 +18,16 @@ void json_out_string_to(FILE *to, const char *bytes, size_t length) {
 }
 
 void json_out_string(const char *bytes, size_t length) { json_out_string_to(stdout, bytes, length); }
+
+void json_out_set(FILE *to, const uint32_t set[8]) {
+  const char *comma = "";
+  putc('[', to);
+  for (unsigned b = 0; b < 256; b++) {
+    unsigned first = b;
+    while (b < 256 && (set[b >> 5] >> (b & 31) & 1)) b++;
+    if (b == first) continue;
+    fprintf(to, "%s[%u,%u]", comma, first, b - 1);
+    comma = ",";
+  }
+  putc(']', to);
+}

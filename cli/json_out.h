@@ -6,11 +6,14 @@
 #define TSL_CLI_JSON_OUT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* The bytes (UTF-8) as a JSON string with its quotes: ", \ and control characters are escaped. */
 void json_out_string_to(FILE *to, const char *bytes, size_t length);
 /* The same to stdout. */
 void json_out_string(const char *bytes, size_t length);
+/* A set of bytes as its ranges: [[first, last], …]. */
+void json_out_set(FILE *to, const uint32_t set[8]);
 
 #endif

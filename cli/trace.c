@@ -45,20 +45,6 @@ static void put_token(FILE *to, const tsl_vocab *v, tsl_token token) {
   if (tsl_vocab_is_eog(v, token)) fputs(",\"end\":true", to);
 }
 
-/* [[first, last], …] */
-static void put_set(FILE *to, const uint32_t set[8]) {
-  const char *comma = "";
-  putc('[', to);
-  for (unsigned b = 0; b < 256; b++) {
-    unsigned first = b;
-    while (b < 256 && (set[b >> 5] >> (b & 31) & 1)) b++;
-    if (b == first) continue;
-    fprintf(to, "%s[%u,%u]", comma, first, b - 1);
-    comma = ",";
-  }
-  putc(']', to);
-}
-
 /* ---- the position before a step --------------------------------------------------------------------------------- */
 
 typedef struct frame_writer {
@@ -97,7 +83,7 @@ static void put_position(void *ctx, generation *g) {
   fprintf(to, "],\"frames_total\":%" PRIu32, total);
   if (tsl_matcher_next_bytes(g->matcher, next) == TSL_OK) {
     fputs(",\"next\":", to);
-    put_set(to, next);
+    json_out_set(to, next);
   }
   if (tsl_matcher_forced_bytes(g->matcher, forced, sizeof forced, &n) == TSL_OK && n) {
     fputs(",\"forced\":{", to);
@@ -136,7 +122,7 @@ static tsl_status find_candidates(const generation *g, tsl_token drawn, candidat
   if (status != TSL_OK) return status;
   for (uint32_t i = 0; i < measured->top_count; i++) add_candidate(c, top[i].token);
   for (uint32_t i = 0; i < measured->masked_top_count; i++) add_candidate(c, plain[i].token);
-  add_candidate(c, drawn);
+  if (drawn != TSL_NO_TOKEN) add_candidate(c, drawn);
   for (uint32_t i = 1; i < c->n; i++) /* few: by insertion */
     for (uint32_t k = i; k && g->logits[c->at[k]] > g->logits[c->at[k - 1]]; k--) {
       tsl_token swap = c->at[k];
@@ -146,19 +132,21 @@ static tsl_status find_candidates(const generation *g, tsl_token drawn, candidat
   return TSL_OK;
 }
 
-static bool put_candidates(FILE *to, const generation *g, const generation_step *step) {
+/* `want`: measured under the grammar's mask, for `drawn` (TSL_NO_TOKEN: nothing was). */
+static bool put_candidates(FILE *to, const generation *g, tsl_token drawn, const tsl_step *want) {
   candidates c = {.n = 0};
   tsl_step plain;
-  tsl_status status = find_candidates(g, step->draw.token, &c, &plain);
+  tsl_token_logprob best;
+  tsl_status status = find_candidates(g, drawn, &c, &plain);
+  if (status == TSL_OK) status = tsl_step_measure(g->logits, tsl_vocab_logits_width(g->vocab), NULL, TSL_NO_TOKEN, 1, &best, NULL, &plain);
   if (status != TSL_OK) return cli_complain("measuring a step: %s", tsl_status_name(status)), false;
-  put_number(to, "probability", step->draw.probability);
-  put_number(to, "legal_mass", step->want.legal_mass);
-  put_number(to, "logprob", step->want.logprob);
-  put_number(to, "masked_logprob", step->want.masked_logprob);
-  put_number(to, "entropy", step->want.entropy);
-  put_number(to, "masked_entropy", step->want.masked_entropy);
-  put_number(to, "log_sum", (double)g->logits[step->draw.token] - step->want.logprob);
-  fprintf(to, ",\"drawable\":%" PRIu32 ",\"candidates\":[", plain.allowed);
+  put_number(to, "legal_mass", want->legal_mass);
+  put_number(to, "entropy", want->entropy);
+  put_number(to, "masked_entropy", want->masked_entropy);
+  put_number(to, "log_sum", (double)g->logits[best.token] - best.logprob);
+  if (drawn != TSL_NO_TOKEN) put_number(to, "logprob", want->logprob);
+  if (drawn != TSL_NO_TOKEN) put_number(to, "masked_logprob", want->masked_logprob);
+  fprintf(to, ",\"drawable\":%zu,\"candidates\":[", tsl_mask_count(g->plain, tsl_vocab_logits_width(g->vocab)));
   for (uint32_t i = 0; i < c.n; i++) {
     if (i) putc(',', to);
     put_candidate(to, g, c.at[i]);
@@ -196,7 +184,9 @@ void trace_close(trace *t) {
   *t = (trace){0};
 }
 
-static const char *kind_name(source_kind kind) { return kind == SOURCE_SCHEMA ? "schema" : kind == SOURCE_REGEX ? "regex" : "gbnf"; }
+static const char *kind_name(source_kind kind) {
+  return kind == SOURCE_SCHEMA ? "schema" : kind == SOURCE_REGEX ? "regex" : kind == SOURCE_GBNF ? "gbnf" : "artifact";
+}
 
 static void put_head(const trace *t, const generation *g) {
   const source *s = t->source;
@@ -217,13 +207,20 @@ static void put_head(const trace *t, const generation *g) {
           (double)o->top_p, (double)o->min_p, o->top_k);
 }
 
-static bool put_step(trace *t, const generation *g, const generation_step *step, size_t offset) {
-  fprintf(t->to, "%s\n{\"at\":%zu,\"token\":{", t->steps++ ? "," : "", offset);
-  put_token(t->to, g->vocab, step->draw.token);
-  fprintf(t->to, "},\"allowed\":%" PRIu32 ",\"mask_us\":%.2f%s", step->draw.allowed, step->mask_us,
-          step->closing ? ",\"closing\":true" : "");
+/* What every step has. */
+static void put_common(trace *t, size_t offset, uint64_t allowed, double mask_us) {
+  fprintf(t->to, "\"at\":%zu,\"allowed\":%" PRIu64 ",\"mask_us\":%.2f", offset, allowed, mask_us);
   fwrite(t->position, 1, (size_t)ftell(t->position_to), t->to);
-  bool ok = step->closing || put_candidates(t->to, g, step);
+}
+
+static bool put_step(trace *t, const generation *g, const generation_step *step, size_t offset) {
+  putc('{', t->to);
+  put_common(t, offset, step->draw.allowed, step->mask_us);
+  fputs(",\"token\":{", t->to);
+  put_token(t->to, g->vocab, step->draw.token);
+  fputs(step->closing ? "},\"closing\":true" : "}", t->to);
+  if (!step->closing) put_number(t->to, "probability", step->draw.probability);
+  bool ok = step->closing || put_candidates(t->to, g, step->draw.token, &step->want);
   putc('}', t->to);
   return ok;
 }
@@ -233,21 +230,75 @@ static bool took(const generation *g, generation_result result) {
   return result == GENERATION_MORE || (result == GENERATION_DONE && tsl_matcher_is_terminated(g->matcher));
 }
 
-generation_result trace_text(trace *t, generation *g) {
-  generation_result result;
+/* Generate a token and record the step, if one was taken. */
+static generation_result next_step(trace *t, generation *g) {
+  generation_step step;
+  size_t before = g->text.length;
+  generation_result result = generation_next(g, &step);
+  if (!took(g, result)) return result;
+  fputs(t->steps++ ? ",\n" : "\n", t->to);
+  if (!put_step(t, g, &step, before)) return GENERATION_BAD;
+  if (g->text.length > before) place_read(&t->place, g->text.at + before, g->text.length - before);
+  return result;
+}
+
+void trace_restart(trace *t, generation *g) {
   generation_restart(g);
   place_restart(&t->place);
+}
+
+generation_result trace_text(trace *t, generation *g) {
+  generation_result result;
+  trace_restart(t, g);
   put_head(t, g);
-  do {
-    generation_step step;
-    size_t before = g->text.length;
-    result = generation_next(g, &step);
-    if (took(g, result) && !put_step(t, g, &step, before)) return GENERATION_BAD;
-    if (g->text.length > before) place_read(&t->place, g->text.at + before, g->text.length - before);
-  } while (result == GENERATION_MORE);
+  do result = next_step(t, g);
+  while (result == GENERATION_MORE);
   fprintf(t->to, "],\"result\":\"%s\"}\n", result == GENERATION_DONE ? "complete" : "cut");
   if (fflush(t->to)) return cli_complain("out of memory"), GENERATION_BAD;
   return result;
+}
+
+/* ---- one step at a time ----------------------------------------------------------------------------------------- */
+
+static void begin_alone(trace *t) {
+  rewind(t->to);
+  t->steps = 0;
+}
+
+static const char *end_alone(trace *t) {
+  putc(0, t->to);
+  return fflush(t->to) ? NULL : t->json;
+}
+
+const char *trace_next(trace *t, generation *g, generation_result *result) {
+  begin_alone(t);
+  *result = next_step(t, g);
+  return t->steps ? end_alone(t) : NULL;
+}
+
+const char *trace_here(trace *t, generation *g, bool measured, tsl_status *status) {
+  double mask_us;
+  tsl_step want;
+  tsl_token_logprob none;
+  size_t width = tsl_vocab_logits_width(g->vocab);
+  begin_alone(t);
+  *status = generation_look(g, measured, &mask_us);
+  if (*status != TSL_OK) return NULL;
+  uint64_t allowed = tsl_mask_count(g->mask, width);
+  put_position(t, g);
+  putc('{', t->to);
+  put_common(t, g->text.length, allowed, mask_us);
+  if (measured && allowed) *status = tsl_step_measure(g->logits, width, g->mask, TSL_NO_TOKEN, 1, &none, NULL, &want);
+  if (*status != TSL_OK || (measured && allowed && !put_candidates(t->to, g, TSL_NO_TOKEN, &want))) return NULL;
+  putc('}', t->to);
+  return end_alone(t);
+}
+
+tsl_status trace_write_token(trace *t, generation *g, tsl_token token) {
+  size_t before = g->text.length;
+  tsl_status status = generation_write(g, token);
+  if (status == TSL_OK && g->text.length > before) place_read(&t->place, g->text.at + before, g->text.length - before);
+  return status;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */

@@ -32,6 +32,17 @@ typedef struct trace {
 bool trace_open(trace *t, const source *s, generation_settings *how);
 /* Generate one text and record it. */
 generation_result trace_text(trace *t, generation *g);
+/* Begin the text anew. */
+void trace_restart(trace *t, generation *g);
+
+/* For the playground, which shows a text while it is written: single steps as JSON, valid until the next call. */
+/* Generate the next token. NULL where none was taken. */
+const char *trace_next(trace *t, generation *g, generation_result *result);
+/* The position that was reached, without a token; `measured`: with candidates, which costs a row of logits. NULL on failure. */
+const char *trace_here(trace *t, generation *g, bool measured, tsl_status *status);
+/* Write a token that a person chose. */
+tsl_status trace_write_token(trace *t, generation *g, tsl_token token);
+
 /* Write the record as JSON, or as a page. False after a complaint. "-" is stdout. */
 bool trace_write(trace *t, const char *path, bool page);
 void trace_close(trace *t);

@@ -258,6 +258,11 @@ TSL_API const char *tsl_grammar_report(const tsl_grammar *grammar);
 /* Called once per line of a listing; `line` has no newline and is valid during the call. */
 typedef void (*tsl_line_sink)(void *ctx, const char *line);
 
+/* The rules of a GBNF grammar as JSON, for pictures: {"rules": [{"name", "line", "body": NODE}]}, where NODE has a "kind": literal, class or token (with "text", in GBNF notation), any, empty,
+ * rule ("name"), sequence or choice ("items"), repeat ("item", "min", "max": null = no bound). Hands it (NUL-terminated, valid during the call) to `sink`. The grammar need not be complete: errors are
+ * those of its notation, as of tsl_grammar_gbnf. Cost: linear in the text. */
+TSL_API tsl_status tsl_gbnf_write(tsl_vocab *vocab, const char *text, size_t length, tsl_line_sink sink, void *ctx, tsl_error *error);
+
 /* List the states that exist so far (all that were visited), with their expressions and transitions: for people and tests. */
 TSL_API void tsl_grammar_dump(const tsl_grammar *grammar, tsl_line_sink sink, void *ctx);
 

@@ -26,6 +26,7 @@
   document.getElementById('open').addEventListener('change', async (event) => {
     const [file] = event.target.files;
     if (file) show(await file.text());
+    event.target.value = ''; /* so that the same file can be opened again */
   });
   Inspector.theme(document.getElementById('theme'));
   inspector.listen(document);

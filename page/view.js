@@ -44,7 +44,7 @@ const Inspector = (() => {
 
   const describe = (record) => {
     const s = record.sampling || {};
-    return [`${record.grammar.kind === 'schema' ? 'JSON Schema' : record.grammar.kind === 'regex' ? 'regular expression' : 'GBNF grammar'}${record.grammar.name ? ` ${record.grammar.name}` : ''}`,
+    return [`${record.grammar.kind === 'schema' ? 'JSON Schema' : record.grammar.kind === 'regex' ? 'regular expression' : record.grammar.kind === 'gbnf' ? 'GBNF grammar' : 'compiled grammar'}${record.grammar.name ? ` ${record.grammar.name}` : ''}`,
       `vocabulary ${record.vocabulary.name}, ${count(record.vocabulary.size)} tokens`, record.model && `model: ${record.model}`,
       s.temperature !== undefined && `drawn at temperature ${s.temperature}${s.top_k ? `, top-k ${s.top_k}` : ''}${s.top_p && s.top_p < 1 ? `, top-p ${s.top_p}` : ''}${s.min_p ? `, min-p ${s.min_p}` : ''}`,
       record.result === 'cut' && 'cut: the text is not complete'].filter(Boolean).join(' · ');
@@ -135,6 +135,7 @@ const Inspector = (() => {
 
   class View {
     constructor(root, {take = null} = {}) {
+      this.root = root;
       this.take = take;
       this.record = null;
       this.index = 0;
@@ -169,15 +170,11 @@ const Inspector = (() => {
             make('details', {}, make('summary', {}, 'The grammar'), this.source))));
     }
 
-    show(record, index = 0) {
+    /* Show a record; `keep`: the sliders stay where they are. */
+    show(record, index = 0, keep = false) {
       this.record = record;
-      this.sliders.start(record.sampling);
+      if (!keep) this.sliders.start(record.sampling);
       this.source.textContent = record.grammar.source || '';
-      this.refresh(index);
-    }
-
-    /* The record has changed: show it from a step on. */
-    refresh(index) {
       this.writeText();
       this.range.max = Math.max(1, this.record.steps.length);
       this.go(index);
@@ -258,6 +255,7 @@ const Inspector = (() => {
       }
       [...this.strip.children].forEach((cell, i) => cell.classList.toggle('here', i === this.index));
       if (!s) return;
+      this.root.dataset.mask = s.mask_us;
       this.writeHeadline(s);
       this.writeCandidates(s);
       this.writeFacts(s);
@@ -304,7 +302,7 @@ const Inspector = (() => {
       const facts = [['Allowed', `${count(s.allowed)} tokens${s.drawable !== undefined && s.drawable !== s.allowed ? `, ${count(s.drawable)} of them plain` : ''}`]];
       if (Number.isFinite(s.legal_mass)) facts.push(['Legal mass', make('span', {class: 'mass', style: `--share:${s.legal_mass};--heat:${heat(s.legal_mass)}`}, percent(s.legal_mass))]);
       if (Number.isFinite(s.entropy)) facts.push(['Entropy', `${s.entropy.toFixed(2)} nats before the mask${Number.isFinite(s.masked_entropy) ? `, ${s.masked_entropy.toFixed(2)} after` : ''}`]);
-      if (s.mask_us !== undefined) facts.push(['Mask took', s.mask_us < 1000 ? `${s.mask_us.toFixed(1)} µs` : `${(s.mask_us / 1000).toFixed(2)} ms`]);
+      if (s.mask_us !== undefined) facts.push(['Mask took', s.mask_us === 0 ? 'less than the page’s clock can tell (0.1 ms)' : s.mask_us < 1000 ? `${s.mask_us.toFixed(1)} µs` : `${(s.mask_us / 1000).toFixed(2)} ms`]);
       if (s.pointer !== undefined) facts.push(['JSON pointer', make('code', {}, s.pointer === '' ? '"" (the whole text)' : s.pointer)]);
       const path = View.rulePath(s.frames || []);
       if (path) facts.push(['Rules', make('code', {}, path)]);

