@@ -202,16 +202,9 @@ static generation_result draw(generation *g, generation_step *step) {
   uint32_t allowed = step->draw.allowed;
   tsl_status status = g->settings->score_all ? tsl_matcher_next_bytes(g->matcher, step->expected) : TSL_OK;
   if (status != TSL_OK) return failed("what may come next", status);
-<<<<<<< HEAD
-  memcpy(g->plain, g->mask, tsl_vocab_mask_words(g->vocab) * sizeof *g->mask);
-  if (g->json) plain_filter(&g->place, g->vocab, g->matcher, g->plain, g->scratch);
-  ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->logits);
+  score(g);
   status = wind_down(g);
   if (status == TSL_OK) status = draw_once(g, &step->draw);
-=======
-  score(g);
-  status = draw_once(g, &step->draw);
->>>>>>> ba57f6f (The playground: the tool's own engine in WebAssembly, one page without a network; both pages tried in Chromium)
   while (status == TSL_OK && g->json && astray(g, step->draw.token)) status = draw_once(g, &step->draw);
   if (status == TSL_OK && g->settings->score_all)
     status = tsl_step_measure(g->logits, width, g->mask, step->draw.token, GENERATION_TOP, step->top, NULL, &step->want);

@@ -106,10 +106,12 @@ static void add_candidate(candidates *c, tsl_token token) {
   c->at[c->n++] = token;
 }
 
-static void put_candidate(FILE *to, const generation *g, tsl_token token) {
+/* `biased`: g->biased is of this step. */
+static void put_candidate(FILE *to, const generation *g, tsl_token token, bool biased) {
   fputs("{", to);
   put_token(to, g->vocab, token);
   put_number(to, "logit", (double)g->logits[token]);
+  if (biased && g->biased[token] > g->logits[token]) put_number(to, "bias", (double)g->biased[token] - (double)g->logits[token]);
   fprintf(to, ",\"allowed\":%s", tsl_mask_has(g->mask, token) ? "true" : "false");
   if (tsl_mask_has(g->mask, token) && !tsl_mask_has(g->plain, token)) fputs(",\"odd\":true", to);
   putc('}', to);
@@ -149,7 +151,7 @@ static bool put_candidates(FILE *to, const generation *g, tsl_token drawn, const
   fprintf(to, ",\"drawable\":%zu,\"candidates\":[", tsl_mask_count(g->plain, tsl_vocab_logits_width(g->vocab)));
   for (uint32_t i = 0; i < c.n; i++) {
     if (i) putc(',', to);
-    put_candidate(to, g, c.at[i]);
+    put_candidate(to, g, c.at[i], drawn != TSL_NO_TOKEN);
   }
   putc(']', to);
   return true;

@@ -29,9 +29,12 @@ const Numbers = (() => {
     return order.sort((a, b) => p[b] - p[a] || candidates[a].id - candidates[b].id);
   }
 
-  /* The repetition penalty: logits of tokens that came before, divided if positive, multiplied else. */
+  /* Logits with what the generation added to them; of tokens that came before, with the repetition penalty: divided if positive, multiplied else. */
   function penalised(candidates, seen, penalty) {
-    return candidates.map((c) => (seen.has(c.id) ? (c.logit > 0 ? c.logit / penalty : c.logit * penalty) : c.logit));
+    return candidates.map((c) => {
+      const z = c.logit + (c.bias || 0);
+      return seen.has(c.id) ? (z > 0 ? z / penalty : z * penalty) : z;
+    });
   }
 
   const drawable = (c) => c.allowed && !c.odd;

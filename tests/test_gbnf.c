@@ -152,6 +152,28 @@ static parsed parse(const char *text, size_t length) {
   return p;
 }
 
+/* ---- rules as JSON -------------------------------------------------------------------------------------------- */
+
+static void copy_line(void *ctx, const char *line) { snprintf(ctx, 1024, "%s", line); }
+
+static void written(void) {
+  static const char *const rows[][2] = {
+    {"root ::= \"a\\\"\" x | [^b]? .\nx ::= <[7]>{2,}",
+     "{\"rules\":[{\"name\":\"root\",\"line\":1,\"body\":{\"kind\":\"choice\",\"items\":[{\"kind\":\"sequence\",\"items\":[{\"kind\":\"literal\",\"text\":\"\\\"a\\\\\\\"\\\"\"},"
+     "{\"kind\":\"rule\",\"name\":\"x\"}]},{\"kind\":\"sequence\",\"items\":[{\"kind\":\"repeat\",\"item\":{\"kind\":\"class\",\"text\":\"[^b]\"},\"min\":0,\"max\":1},{\"kind\":\"any\"}]}]}},"
+     "{\"name\":\"x\",\"line\":2,\"body\":{\"kind\":\"repeat\",\"item\":{\"kind\":\"token\",\"text\":\"<[7]>\"},\"min\":2,\"max\":null}}]}"},
+    {"root ::= \"\"", "{\"rules\":[{\"name\":\"root\",\"line\":1,\"body\":{\"kind\":\"empty\"}}]}"},
+    {"root ::= [a-c\\n]", "{\"rules\":[{\"name\":\"root\",\"line\":1,\"body\":{\"kind\":\"class\",\"text\":\"[\\\\na-c]\"}}]}"}};
+  char text[1024];
+  tsl_error error = {0};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    CHECKF(tsl_gbnf_write(vocab, rows[i][0], strlen(rows[i][0]), copy_line, text, &error) == TSL_OK, "%s: %s", rows[i][0], error.message);
+    CHECKF(!strcmp(text, rows[i][1]), "%s: %s", rows[i][0], text);
+  }
+  CHECK(tsl_gbnf_write(vocab, "root ::= (", 10, copy_line, text, &error) == TSL_ERR_SYNTAX && error.line == 1);
+  CHECK(tsl_gbnf_write(vocab, NULL, 0, copy_line, text, &error) == TSL_ERR_ARGUMENT);
+}
+
 static void printed_bodies(void) {
   static const char *const rows[][2] = {
     {"root ::= \"a\" \"b\"", "\"a\" \"b\""},
@@ -568,6 +590,7 @@ int main(void) {
   vocab = make_vocab();
   RUN(accept_table, "grammars and texts");
   RUN(reject_table, "errors with line, column and message");
+  RUN(written, "rules as JSON");
   RUN(printed_bodies, "parsed rules print");
   RUN(printed_equations, "left-recursive rules as equations");
   RUN(placed, "small regular rules stand in place");

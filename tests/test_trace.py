@@ -58,6 +58,7 @@ RUNS = [
     ["--schema", EXAMPLES / "settings.json", "--seed", 2, "--top-k", 3, "--min-p", 0.05, "--any-spelling"],
     ["--grammar", EXAMPLES / "arithmetic.gbnf", "--seed", 3],
     ["--grammar", EXAMPLES / "japanese.gbnf", "--seed", 5],
+    ["--schema", EXAMPLES / "invoice.json", "--seed", 6, "--max-tokens", 90, "--wind-down", 60, "--wind-bias", 3],
     ["--regex", "(yes|no), [a-z]{3,9}[.]", "--seed", 2, "--temperature", 0],
 ]
 
@@ -115,6 +116,7 @@ def test_record():
             check(set(pointers) == {None}, f"{name}: places {set(pointers)} in a text that is not of a schema")
     check(any(step.get("closing") for step in records[2]["steps"]), "a text that must be closed says so")
     check(any(f["rule"] == "<product>" for s in records[4]["steps"] for f in s["frames"]), "rules are told")
+    check(any("bias" in c for s in records[6]["steps"] for c in s.get("candidates", [])), "what was added to logits is told")
     check(any("hex" in s["token"] for s in records[5]["steps"]), "bytes that are no UTF-8 are told in hexadecimal")
     return records
 
