@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures.h"
-#include "trace.h"
+#include "cli/pictures.h"
+#include "cli/trace.h"
 
 #define EXPORT EMSCRIPTEN_KEEPALIVE
 

@@ -23,6 +23,7 @@ MAY_SEE = {
     "cli": ["include", "cli"],
     "bench": ["include", "bench"],
     "bindings": ["include", "bindings"],
+    "page": ["include", "cli", "page"],
     "examples": ["include", "examples"],
     "tests": ["include", "runtime", "compiler", "bench", "tests"],
     "fuzz": ["include", "runtime", "compiler", "tests", "fuzz"],
