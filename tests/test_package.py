@@ -436,6 +436,35 @@ def test_cache():
     check(cache.stats()["misses"] == misses + 1, "four threads, one compile")
 
 
+def test_adapters_cache():
+    from turnstile.cache import Cache
+    made = []
+    cache = Cache(3, max_bytes=100, size=len)
+
+    def get(key, size):
+        return cache.get(key, lambda: made.append(key) or bytearray(size))
+    for key in "abc":
+        get(key, 10)
+    get("a", 10)
+    get("d", 10)
+    check(made == ["a", "b", "c", "d"] and get("a", 0) is get("a", 0) and made[-1] == "d", "three are kept, the last ones used")
+    get("b", 10)
+    check(made[-1] == "b", "the one that was used least is gone")
+    get("a", 10).extend(bytes(90))  # it grows to 100 while it is held
+    get("a", 0)
+    get("d", 10), get("b", 10)
+    check(made[-2:] == ["d", "b"], "what is over the bytes is gone")
+    large = get("e", 1000)
+    check(len(large) == 1000 and get("e", 0) is large, "one that is too large is kept while it is the last")
+    raises(ZeroDivisionError, lambda: cache.get("z", lambda: 1 // 0), "what is raised is raised")
+    get("f", 1)
+    get("e", 5)
+    check(made[-1] == "e", "and goes for the next one")
+    cache.clear()
+    get("f", 1)
+    check(made[-1] == "f", "cleared")
+
+
 HARD = {"pattern": "^(?=.*a.{9}b)(?=.*c.{8}d).*$", "not": {"pattern": "e.{9}f"}}  # takes minutes to compile
 
 
@@ -532,7 +561,8 @@ def test_stubs():
     """The type stubs have every public name with its parameters, and no other."""
     folder = BUILD / "bindings" / "python" / "turnstile"
     core, grammar_stub, vocab_stub = (members(folder / name) for name in ("_core.pyi", "grammar.pyi", "vocab.pyi"))
-    check(set(T.__all__) == {name for name in vars(T) if not name.startswith("_")} - {"errors", "grammar", "vocab"}, "__all__ has every public name")
+    public = {name for name, value in vars(T).items() if not name.startswith("_") and not isinstance(value, type(T))}
+    check(set(T.__all__) == public, f"__all__ has every public name: {public ^ set(T.__all__)}")
     for kind, stubs in ((T.Vocab, (core["Vocab"], vocab_stub["Vocab"])), (T.Grammar, (core["Grammar"], grammar_stub["Grammar"])), (T.Matcher, (core["Matcher"],)),
                         (T.Budget, (core["Budget"],)), (T.Sampler, (core["Sampler"],)), (T.Align, (core["Align"],)), (T.Events, (core["Events"],)), (T.Cancel, (core["Cancel"],)), (T.Threads, (core["Threads"],)),
                         (T.Cache, (core["Cache"],)), (T.Compile, (core["Compile"],))):
@@ -633,7 +663,7 @@ def test_overhead():
     check(best < 500, f"mask + accept take {best:.0f} ns")
 
 
-for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_workers, test_cache, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
+for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_workers, test_cache, test_adapters_cache, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed" + (f", {skipped} skipped" if skipped else ""))
 sys.exit(not all(results))

@@ -4,6 +4,7 @@
   example   the C example has at most 20 lines, compiles without a warning against the shared library, and prints what it says
   commands  every `./dev X` and `build/turnstile X` that is named exists
   links     every file and folder that is linked to or named in the table of folders exists
+  hosts     docs/hosts.md links to an example for each host, of at most 40 lines, which a test of the hosts runs
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -70,8 +71,23 @@ def test_links():
         check((ROOT / target).is_dir(), f"{target} exists")
 
 
+def test_hosts():
+    text = (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "hosts").rglob("*.py"))
+    rows = [line for line in text.split("\n") if line.startswith("| ")][1:]
+    check(len(rows) >= 11, f"there are {len(rows)} hosts")
+    for row in rows:
+        host, _, example, _ = (cell.strip() for cell in row.strip("| ").split(" | "))
+        path = ROOT / "docs" / re.search(r"\]\(([^)]+)\)", example)[1]
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        check(0 < len(lines) <= 40, f"{host}: {example} has {len(lines)} lines")
+        check(path.name in tests or (path.suffix == ".rs" and f'"{path.stem}"' in tests), f"{host}: no test runs {path.name}")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        check((ROOT / "docs" / target).exists(), f"docs/hosts.md: {target} exists")
+
+
 def main():
-    for name, test in [("example", test_example), ("commands", test_commands), ("links", test_links)]:
+    for name, test in [("example", test_example), ("commands", test_commands), ("links", test_links), ("hosts", test_hosts)]:
         before = len(results)
         test()
         made = results[before:]

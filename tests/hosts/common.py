@@ -20,7 +20,7 @@ def say(text):
 def run(command, **more):
     """Run a program that must succeed; its output is shown if it does not."""
     done = subprocess.run([str(part) for part in command], cwd=more.pop("cwd", ROOT), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, **more)
+                          stderr=more.pop("stderr", subprocess.STDOUT), text=True, **more)
     if done.returncode:
         print(done.stdout[-6000:], file=sys.stderr)
         sys.exit(f"{command[0]} ended with status {done.returncode}")

@@ -151,6 +151,9 @@ def chat_in_python(counts, python, model, folder):
             jsonschema.validate(json.loads(answer["text"]), schema)
             counts["passed" if answer["finish"] == "stop" else "failed"] += 1
             tokens += answer["tokens"]
+    example = common.run([python, "bindings/python/examples/llama_cpp_json.py", model], env=environment, stderr=subprocess.DEVNULL)
+    person = json.loads(example)
+    counts["passed" if set(person) == {"name", "age"} and len(person["name"]) <= 4 and person["age"] in ("18", "19") else "failed"] += 1
     return tokens
 
 

@@ -27,15 +27,15 @@ static void say(char *out, size_t size, const char *text) {
   if (out && size) snprintf(out, size, "%s", text);
 }
 
-/* The end-of-sequence tokens, each once; NULL when out of memory. Ids beyond the vocabulary stand for "none". */
+/* The end-of-sequence tokens, each once; NULL when out of memory. UINT32_MAX, and ids beyond the vocabulary, stand for "none". */
 static tsl_token *ends_of(const LlgTokenizerInitV2 *init, uint32_t *count) {
   tsl_token *ends = malloc((1 + (size_t)init->tok_eos_extra_count) * sizeof *ends);
   *count = 0;
   for (uint32_t i = 0; ends && i <= init->tok_eos_extra_count; i++) {
     tsl_token end = i ? init->tok_eos_extra[i - 1] : init->tok_eos;
-    bool known = init->vocab_size && end >= init->vocab_size;
-    for (uint32_t k = 0; k < *count; k++) known |= ends[k] == end;
-    if (!known) ends[(*count)++] = end;
+    bool skip = end == TSL_NO_TOKEN || (init->vocab_size && end >= init->vocab_size);
+    for (uint32_t k = 0; k < *count; k++) skip |= ends[k] == end;
+    if (!skip) ends[(*count)++] = end;
   }
   return ends;
 }

@@ -57,7 +57,7 @@ typedef size_t (*LlgTokenizeFn)(const void *user_data, const uint8_t *bytes, siz
  * tokenize_fn texts are encoded as tokenizer.json says, or by the greedy longest token. */
 typedef struct LlgTokenizerInit {
   uint32_t vocab_size; /* columns of a mask where it is more than the tokens of tokenizer.json */
-  LlgToken tok_eos;
+  LlgToken tok_eos;    /* UINT32_MAX: what tokenizer.json says */
   const uint32_t *token_lens;
   const uint8_t *token_bytes;
   const char *tokenizer_json;

@@ -29,13 +29,17 @@ def vocab_of(tokenizer, model):
 class LogitsProcessor(transformers.LogitsProcessor):
     """Constrains one `generate()` call: greedy, sampling, beams, batches of unequal prompts (padded on the left, as generate() wants them).
 
-    grammars  a Grammar for all prompts, or a sequence with one Grammar or None (unconstrained) per prompt
+    grammars    a Grammar for all prompts, or a sequence with one Grammar or None (unconstrained) per prompt
+    max_tokens  every text is complete within so many tokens (give generate() the same max_new_tokens): what could not be ended in time is not allowed.
+                LimitError at the first step if no text is that short. None: texts may be cut off by max_new_tokens
 
     Use one processor per call of generate(), or reset() in between. Scores are not changed in place.
     """
 
-    def __init__(self, grammars):
+    def __init__(self, grammars, max_tokens=None):
         self._grammars = [grammars] if isinstance(grammars, _core.Grammar) else list(grammars)
+        self._max_tokens = max_tokens
+        self._budgets = {} if max_tokens is None else {grammar: _core.Budget(grammar) for grammar in self._grammars if grammar is not None}
         if not self._grammars:
             raise ValueError("there is no grammar")
         self.reset()
@@ -80,7 +84,10 @@ class LogitsProcessor(transformers.LogitsProcessor):
         if grammar is None:
             return None
         if len(history) == 0:
-            return _core.Matcher(grammar)
+            matcher = _core.Matcher(grammar)
+            if self._budgets:
+                self._budgets[grammar].start(matcher, self._max_tokens)
+            return matcher
         before = self._matchers.get((prompt, history[:-1].tobytes()), False)
         if not before:
             return False
@@ -98,7 +105,12 @@ class LogitsProcessor(transformers.LogitsProcessor):
                 masks[i].zero_()
             elif row is not None and not row.is_terminated:
                 first.setdefault(row, i)
-        _core.fill_batch(list(first), masks, list(first.values()))
+        if self._budgets:
+            left = self._max_tokens - (self._width - self._start)
+            for row, i in first.items():
+                self._budgets[row.grammar].mask(row, left, masks, i)
+        else:
+            _core.fill_batch(list(first), masks, list(first.values()))
         for i, row in enumerate(rows):
             if row in first and first[row] != i:
                 masks[i].copy_(masks[first[row]])

@@ -13,8 +13,8 @@ The logits processor needs no registration at all: vLLM finds it by the entry po
 
     SamplingParams(extra_args={"turnstile": {"json_schema": {...}}})
 
-with one of json_schema, regex, gbnf, choice, and beside it the options of turnstile.Grammar's constructor of that name. It works with what vLLM
-allows logits processors to do, which excludes speculative decoding.
+with one of json_schema, regex, gbnf, choice, and beside it the options of turnstile.Grammar's constructor of that name, and "in_time": true for texts that are
+complete within the request's max_tokens (where no text is that short, it is cut off as ever). It works with what vLLM allows logits processors to do, which excludes speculative decoding.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -29,15 +29,20 @@ from vllm.v1.structured_output.backend_types import StructuredOutputBackend, Str
 
 from turnstile import _core, tensors
 from turnstile.cache import Cache
-from turnstile.errors import TurnstileError, UnsupportedError
+from turnstile.errors import LimitError, TurnstileError, UnsupportedError
 from turnstile.grammar import Grammar
 from turnstile.vocab import Vocab
 
 __all__ = ["Backend", "RequestGrammar", "LogitsProcessor", "register", "register_if_asked"]
 
-MAX_GRAMMARS = 256  # compiled grammars that a cache keeps
+MAX_GRAMMARS = 256  # compiled grammars that a cache keeps,
+MAX_BYTES = 1 << 30  # and their memory together
 MAX_VOCABS = 8      # vocabularies: one per set of stop tokens that requests name
 MAX_WHITESPACE = 32  # characters at each place between tokens of JSON: a model can't write blanks for ever, and texts stay as readable as they were
+
+
+def _memory(grammar):
+    return grammar.stats()["memory"]
 
 
 # ---- the structured-output backend ---------------------------------------------------------------------------------------
@@ -67,7 +72,7 @@ class Backend(StructuredOutputBackend):
 
     def __post_init__(self):
         self._compact = bool(self.vllm_config and self.vllm_config.structured_outputs_config.disable_any_whitespace)
-        self._cache = Cache(MAX_GRAMMARS)
+        self._cache = Cache(MAX_GRAMMARS, MAX_BYTES, _memory)
         self._vocabs = Cache(MAX_VOCABS)
 
     def _vocab(self, stop_token_ids):
@@ -187,7 +192,7 @@ _KINDS = {"json_schema": Grammar.json_schema, "regex": Grammar.regex, "gbnf": Gr
 
 
 def _request_of(params):
-    """(kind, text, options) of what a request asks of the logits processor, or None."""
+    """(kind, text, options), and the tokens within which the text must be complete or None, of what a request asks of the logits processor; or None."""
     asked = (params.extra_args or {}).get("turnstile")
     if asked is None:
         return None
@@ -195,7 +200,10 @@ def _request_of(params):
     if len(kinds) != 1:
         raise ValueError(f"extra_args['turnstile'] has one of {', '.join(_KINDS)}")
     options = dict(asked)
-    return kinds[0], options.pop(kinds[0]), options
+    in_time = options.pop("in_time", False)
+    if in_time and params.max_tokens is None:
+        raise ValueError("in_time needs the request's max_tokens")
+    return (kinds[0], options.pop(kinds[0]), options), params.max_tokens if in_time else None
 
 
 def _key(request):
@@ -207,9 +215,9 @@ class LogitsProcessor(_LogitsProcessor):
 
     @classmethod
     def validate_params(cls, sampling_params):
-        request = _request_of(sampling_params)
-        if request:
-            kind, text, options = request
+        asked = _request_of(sampling_params)
+        if asked:
+            kind, text, options = asked[0]
             _KINDS[kind](_small_vocab(), text, **options)
 
     def __init__(self, vllm_config, device, is_pin_memory):
@@ -221,7 +229,7 @@ class LogitsProcessor(_LogitsProcessor):
         self._generation = config.try_get_generation_config() or {}
         self._pin = is_pin_memory
         self._vocab = None
-        self._cache = Cache(MAX_GRAMMARS)
+        self._cache = Cache(MAX_GRAMMARS, MAX_BYTES, _memory)
         self._rows = {}  # batch index -> _Row
         self._masks = None
 
@@ -229,15 +237,16 @@ class LogitsProcessor(_LogitsProcessor):
         return False
 
     def _make_row(self, params, output):
-        request = _request_of(params)
-        if request is None:
+        asked = _request_of(params)
+        if asked is None:
             return None
         if self._vocab is None:
             if self._tokenizer is None:
                 raise ValueError("Turnstile needs the tokenizer, which skip_tokenizer_init leaves out")
             self._vocab = Vocab.from_transformers(self._tokenizer, logits_width=self._width, eog=self._generation.get("eos_token_id"))
+        request, most = asked
         kind, text, options = request
-        return _Row(self._cache.get(_key(request), lambda: _KINDS[kind](self._vocab, text, **options)), output)
+        return _Row(self._cache.get(_key(request), lambda: _KINDS[kind](self._vocab, text, **options)), output, most)
 
     def update_state(self, batch_update):
         if batch_update:
@@ -266,16 +275,34 @@ class LogitsProcessor(_LogitsProcessor):
             self._masks = tensors.allocate(2 * len(live), self._width, pin=self._pin)
         masks = self._masks[: len(live)]
         _core.fill_batch([row.matcher for _, row in live], masks)
+        for i, (_, row) in enumerate(live):
+            row.keep_in_time(masks, i)
         return tensors.apply_(logits, masks, [index for index, _ in live])
 
 
 class _Row:
     """One request of the batch: its matcher, and how much of its output the matcher has seen."""
 
-    def __init__(self, grammar, output):
+    def __init__(self, grammar, output, most):
         self.matcher = _core.Matcher(grammar)
         self._output = output
         self._seen = 0
+        self._most = most
+        self._budget = None if most is None else _core.Budget(grammar)
+        if self._budget and not self._fits():
+            self._budget = None  # no text is that short: it will be cut off, as it would be without a budget
+
+    def _fits(self):
+        try:
+            self._budget.start(self.matcher, self._most)
+            return True
+        except LimitError:
+            return False
+
+    def keep_in_time(self, masks, i):
+        """Take out of a mask what could not be ended with the tokens that are left."""
+        if self._budget:
+            self._budget.mask(self.matcher, self._most - self._seen, masks, i)
 
     def follow(self):
         if len(self._output) < self._seen:  # the request was preempted and begins again

@@ -6,6 +6,7 @@ Their masks are compared where all three agree on what is allowed; texts are gen
 SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
+import json
 import os
 import pathlib
 import subprocess
@@ -17,7 +18,7 @@ import llguidance.torch
 import torch
 import transformers
 import xgrammar
-from common import ROOT, VOCABS, WIDTH, check, finish, match, model_folder
+from common import ROOT, VOCABS, WIDTH, check, finish, match, model_folder, run_example, validate
 
 import turnstile.compat_llguidance
 import turnstile.compat_xgrammar
@@ -134,6 +135,10 @@ def llguidance_in_c(folder):
     check(len(ours.stdout.splitlines()) == len(theirs), "llguidance in C: as many lines")
     text = next(line.split(" ", 2)[2] for line in theirs if line.startswith("text "))
     match(text, PATTERN, len([line for line in theirs if line.startswith("token ")]), "llguidance in C")
+    example = folder / "example"
+    compile_c("gcc", "-std=c11", *STRICT, f"-I{LLGUIDANCE}", LLGUIDANCE / "example.c", LLGUIDANCE / "llguidance.c", "-o", example, *LINK)
+    schema = {"enum": ["a", "bc", {"x": 1}]}
+    validate(lines_of(example, vocabulary, json.dumps(schema)), schema, 0, "the example in C")
 
 
 def xgrammar_lines(module):
@@ -233,6 +238,12 @@ def xgrammar_lines(module):
 JSON = '{"x": [1, null]}'
 
 
+def lines_of(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    check(done.returncode == 0, f"{command[0]}: {done.stderr}")
+    return done.stdout
+
+
 def xgrammar_in_cpp(folder):
     """tests/hosts/xgrammar.cpp over the stand-in in C++, the same over the stand-in in Python, and over XGrammar."""
     program = folder / "xgrammar"
@@ -244,11 +255,18 @@ def xgrammar_in_cpp(folder):
         check(len(ours) == len(theirs), f"XGrammar in {what}: as many lines")
         for mine, other in zip(ours, theirs):
             check(mine == other, f"XGrammar in {what}: {mine!r}, XGrammar itself: {other!r}")
+    compile_c("g++", "-std=c++17", *STRICT, "-Ibindings/compat/xgrammar", "bindings/compat/xgrammar/example.cpp", "-o", folder / "example", *LINK)
+    schema = {"properties": {"a": {"enum": ["x", "y"]}, "b": {"type": "boolean"}}, "required": ["a", "b"], "type": "object", "additionalProperties": False}
+    validate(lines_of(folder / "example", json.dumps(schema)), schema, 0, "the example in C++")
 
 
 with tempfile.TemporaryDirectory() as name:
     llguidance_in_c(pathlib.Path(name))
     xgrammar_in_cpp(pathlib.Path(name))
+NAMES = {"enum": [{"name": "Ada", "age": 36}, {"name": "Alan", "age": 41}]}
+validate(run_example("llguidance_json.py", VOCABS / "llama3_1" / "tokenizer.json"), NAMES, 0, "the example for llguidance")
+PERSON = {"type": "object", "properties": {"name": {"enum": ["Ada", "Alan"]}, "age": {"enum": ["18", "19"]}}, "required": ["name", "age"], "additionalProperties": False}
+validate(run_example("xgrammar_json.py", model_folder()), PERSON, 0, "the example for XGrammar")
 import importlib.metadata  # noqa: E402
 
 print(f"xgrammar {importlib.metadata.version('xgrammar')}: the same program")

@@ -48,6 +48,14 @@ generate(ONE, processor(), [SCHEMA], "beams and sampling", num_beams=3, do_sampl
 pair = turnstile.Grammar.json_schema(vocab, PAIR, whitespace="compact")
 generate(TWO, turnstile.hf.LogitsProcessor([pair, grammar]), [PAIR, SCHEMA], "a grammar per prompt", do_sample=True)
 generate(TWO, turnstile.hf.LogitsProcessor([None, pair]), [None, PAIR], "one prompt unconstrained", do_sample=True)
+# Texts that end in time: strings without a bound, which would be cut off.
+LONG = {"type": "object", "properties": {"text": {"type": "string"}, "list": {"type": "array", "items": {"type": "string"}, "minItems": 1}}, "required": ["text", "list"],
+        "additionalProperties": False}
+long = turnstile.Grammar.json_schema(vocab, LONG, whitespace="compact")
+for seed in range(3):
+    generate(TWO, turnstile.hf.LogitsProcessor(long, max_tokens=64), [LONG] * 2, f"in time, {seed}", do_sample=True)
+generate(ONE, turnstile.hf.LogitsProcessor(long, max_tokens=64), [LONG], "in time, beams", num_beams=3)
+raises(turnstile.LimitError, lambda: generate(ONE, turnstile.hf.LogitsProcessor(long, max_tokens=3), [LONG], "too little time"), "no text is that short", "3")
 used = processor()
 generate(ONE, used, [SCHEMA], "first use", do_sample=False)
 raises(turnstile.StateError, lambda: generate(TWO[1:], used, [SCHEMA], "second use"), "a processor that was used before", "reset()")
@@ -98,4 +106,4 @@ small = turnstile.Vocab.from_tiktoken(encoding)
 check(small.size == 259 and small.eog_tokens == (258,) and small.token_bytes(256) == b"ab" and small.token_bytes(257) == b"", "a tiktoken encoding")
 output = run_example("transformers_json.py", folder)
 validate(output, SCHEMA, 0, "the example")
-finish("transformers", "greedy, sampling, beams with and without sampling, batches of unequal prompts, a grammar per prompt; NumPy and torch masks, pydantic, tiktoken")
+finish("transformers", "greedy, sampling, beams with and without sampling, batches of unequal prompts, a grammar per prompt, texts that end in time; NumPy and torch masks, pydantic, tiktoken")

@@ -9,6 +9,9 @@ import os
 os.environ.update(VLLM_ENABLE_V1_MULTIPROCESSING="0", VLLM_CPU_KVCACHE_SPACE="1", VLLM_LOGGING_LEVEL="ERROR")
 
 
+LONG = {"type": "array", "items": {"type": "string"}, "minItems": 1}  # no bound: cut off at max_tokens, unless it is ended in time
+
+
 def requests(P, S):
     """(what, sampling parameters, schema or pattern) of each request."""
     from common import PAIR, SCHEMA
@@ -21,6 +24,7 @@ def requests(P, S):
         ("nothing asked", P(), ".*"),
         ("logits processor, json", P(extra_args={"turnstile": {"json_schema": SCHEMA, "whitespace": "compact"}}), SCHEMA),
         ("logits processor, regex", P(extra_args={"turnstile": {"regex": "(ab){2,3}"}}), "(ab){2,3}"),
+        ("logits processor, in time", P(extra_args={"turnstile": {"json_schema": LONG, "whitespace": "compact", "in_time": True}}), LONG),
         ("logits processor, choice", P(extra_args={"turnstile": {"choice": ["x", "yy"]}}), "x|yy"),
     ]
 
@@ -53,6 +57,8 @@ def serve(what, speculative):
     if not speculative:
         raises(VLLMValidationError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"json_schema": {"type": 3}}})], use_tqdm=False), "a processor's schema", "/type")
         raises(VLLMValidationError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"jason": 1}})], use_tqdm=False), "a kind that is none", "json_schema")
+        endless = SamplingParams(max_tokens=None, extra_args={"turnstile": {"regex": "a*", "in_time": True}})
+        raises(VLLMValidationError, lambda: llm.generate(["x"], [endless], use_tqdm=False), "in time, without a time", "max_tokens")
     check(type(llm.llm_engine.engine_core.engine_core.structured_output_manager.backend).__module__ == "turnstile.vllm", f"{what}: it was Turnstile")
     llm.llm_engine.engine_core.shutdown()
     del llm
@@ -122,5 +128,5 @@ if __name__ == "__main__":
     contract()
     del os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"]
     validate(run_example("vllm_json.py", model_folder()).strip().splitlines()[-1], SCHEMA, 0, "the example, with the engine in a process of its own")
-    finish("vllm-cpu", "the engine in process, with n-gram speculation, and in a process of its own; json, regex, choice, grammar; logits processor by entry point; "
+    finish("vllm-cpu", "the engine in process, with n-gram speculation, and in a process of its own; json, regex, choice, grammar; logits processor by entry point, texts that end in time; "
            "the backend's contract step by step")
