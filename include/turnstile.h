@@ -506,8 +506,8 @@ typedef struct tsl_draw {
 
 /* Draw one token. `logits` has `width` float32 and is neither changed nor copied; `mask` may be NULL (all allowed). The generator advances by one draw on
  * success only. Errors: LOGITS (a candidate's logit is NaN or +inf, or none is finite: nothing allowed, all of it banned), ARGUMENT,
- * NO_MEMORY. Equal seeds, options and inputs give equal tokens on every platform. Cost for 128k logits: 25 µs over the whole vocabulary, 10 µs with a
- * cut-off, 1 µs where at most 100 tokens are allowed. */
+ * NO_MEMORY. Equal seeds, options and inputs give equal tokens on every platform. Cost for 128k logits with AVX-512: 17 µs over the whole vocabulary, 8 µs
+ * with a cut-off, 0.5 µs where at most 100 tokens are allowed, 80 to 240 µs where a cut-off leaves tens of thousands. */
 TSL_API tsl_status tsl_sampler_draw(tsl_sampler *sampler, const float *logits, size_t width, const uint32_t *mask, tsl_draw *out);
 
 /* ---- 6a. What the model wanted --------------------------------------------------------------------------------- */

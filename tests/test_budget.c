@@ -161,6 +161,8 @@ static uint64_t minimum(tsl_budget *b, tsl_matcher *m) {
   return count;
 }
 
+static unsigned long texts_written, tokens_written, tokens_allowed, refusals;
+
 /* Below the minimum: a status and a number at the start. From the minimum up: always complete. */
 static void check_schema(tsl_vocab *v, const char *s, unsigned texts) {
   tsl_grammar *g = toy_schema(v, s);
@@ -171,12 +173,16 @@ static void check_schema(tsl_vocab *v, const char *s, unsigned texts) {
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
   uint64_t least = minimum(b, m);
   while (least && tsl_budget_start(b, m, least - 1, &e) == TSL_OK) least--; /* the plan is an upper bound */
+  refusals += least > 0;
   if (least) CHECKF(e.status == TSL_ERR_LIMIT && strstr(e.message, "tokens"), "%s", e.message);
   CHECK(tsl_budget_start(b, m, least, &e) == TSL_OK);
   for (unsigned i = 0; i < texts; i++) {
     uint64_t max = least + (i ? below(i % 2 ? 12 : 80) : 0);
     bool masks = i % 3 == 0;
     CHECKF(write_text(g, b, m, max, masks), "%s\n  budget %llu (least %llu), %s", s, (unsigned long long)max, (unsigned long long)least, masks ? "masks" : "asked");
+    texts_written++;
+    tokens_written += tsl_matcher_history(m);
+    tokens_allowed += max;
   }
   tsl_budget_free(b);
   tsl_matcher_free(m);
@@ -191,6 +197,8 @@ static void schemas(void) {
     root_schema(&t);
     check_schema(v, t.at, 6);
   }
+  printf("       %lu texts of at most %lu tokens in all: %lu were written; %lu budgets below the minimum refused\n", texts_written, tokens_allowed,
+         tokens_written, refusals);
   tsl_vocab_release(v);
 }
 
