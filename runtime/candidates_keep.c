@@ -322,7 +322,8 @@ static tsl_status find_cut(search *s) {
   bool tie = tsl__next_up(s->low) == s->high;
   size_t first = tie ? block_of_tie(s) : 0, n = collect(s, first, tie ? first + 1 : c->block_count);
   if (n == NO_ROOM) return TSL_ERR_NO_MEMORY;
-  s->k.key = n ? tsl__rank_select(c->scratch, n, (tsl__goal){.by_mass = true, .mass = s->goal - s->above}) : 0;
+  /* Nothing there: all together fell short of the goal by a rounding, and all stays. */
+  s->k.key = n ? tsl__rank_select(c->scratch, n, (tsl__goal){.by_mass = true, .mass = s->goal - s->above}) : tsl__rank_key(-FLT_MAX, TSL_NO_TOKEN);
   return TSL_OK;
 }
 

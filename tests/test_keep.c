@@ -153,6 +153,10 @@ static void check_shape(uint64_t *seed, size_t width, shape kind) {
   check_row(width, &(tsl_sampler_options){.seed = 2, .temperature = 1, .typical_p = p});
   check_row(width, &(tsl_sampler_options){.seed = 3, .temperature = 1, .top_k = 1 + (uint32_t)(tsl_test_random(seed) % width)});
   check_row(width, &(tsl_sampler_options){.seed = 4, .temperature = 0});
+  if (width == 128256) return;
+  check_row(width, &(tsl_sampler_options){.seed = 5, .temperature = 1, .top_p = 0.99999994f});
+  check_row(width, &(tsl_sampler_options){.seed = 6, .temperature = 1, .typical_p = 0.99999994f});
+  check_row(width, &(tsl_sampler_options){.seed = 7, .temperature = 1, .top_p = 1e-6f});
 }
 
 static void prefixes(void) {
