@@ -11,10 +11,12 @@ import ctypes
 import gc
 import inspect
 import math
+import multiprocessing
 import os
 import pathlib
 import pickle
 import sys
+import tempfile
 import threading
 import time
 import zlib
@@ -474,6 +476,53 @@ def test_adapters_cache():
     check(made[-1] == "f", "cleared")
 
 
+def walk_along(g, text):
+    """What a matcher says at each byte of a text."""
+    matcher, seen = g.matcher(), []
+    for byte in text:
+        seen.append((matcher.mask_id(), matcher.allowed()))
+        check(matcher.accept_bytes(bytes([byte])), f"{text!r} is followed")
+    return seen
+
+
+def store_worker(folder, text, out):
+    g = T.Grammar.json_schema(vocab, SCHEMA, cache=folder)
+    out.send(walk_along(g, text))
+
+
+def test_artifacts():
+    text = b'{"a": 10, "b": ["x"'
+    compiled = T.Grammar.json_schema(vocab, SCHEMA)
+    expected = walk_along(compiled, text[:9])
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "a.tslgrammar"
+        check(compiled.save(path) is None and path.stat().st_size > 1000, "an artifact is written")
+        loaded = T.Grammar.load(vocab, path)
+        check(isinstance(loaded, T.Grammar) and loaded.vocab is vocab and loaded.report() == compiled.report(), "and loaded")
+        check(walk_along(loaded, text[:9]) == expected, "equal masks")
+        raises(T.FormatError, lambda: T.Grammar.load(T.Vocab.from_tokens([b"a", b"b"]), path), "another vocabulary")
+        raises(T.FileError, lambda: T.Grammar.load(vocab, str(path) + "x"), "a file that is not there")
+        path.write_bytes(b"rubbish" * 200)
+        raises(T.FormatError, lambda: T.Grammar.load(vocab, path), "a file that is none")
+        raises(T.UnsupportedError, lambda: T.Grammar.json_schema(vocab, {"type": "array", "items": {"type": "string"}, "uniqueItems": True}).save(path), "what cannot be listed")
+        raises(T.LimitError, lambda: compiled.save(path, max_states=3), "too many states")
+        raises(T.FileError, lambda: compiled.save(folder + "/no/where"), "a folder that is not there")
+        shared = folder + "/shared"
+        workers = []
+        for _ in range(3):  # processes that share a folder: tests/test_store.c counts their compiles
+            here, there = multiprocessing.Pipe(duplex=False)
+            worker = multiprocessing.get_context("fork").Process(target=store_worker, args=(shared, text[:9], there))
+            worker.start()
+            workers.append((worker, here))
+        check(all(here.recv() == expected for _, here in workers), "processes that share a folder have equal masks")
+        for worker, _ in workers:
+            worker.join()
+        names = [p.name for p in pathlib.Path(shared).iterdir()]
+        check(len(names) == 1 and names[0].endswith(".tslgrammar"), f"one file is there: {names}")
+        check(walk_along(T.Grammar.json_schema(vocab, SCHEMA, cache=shared), text[:9]) == expected, "and is used again")
+        raises(ValueError, lambda: T.Grammar.start("json_schema", vocab, SCHEMA, cache=shared), "a folder in the background")
+
+
 HARD = {"pattern": "^(?=.*a.{9}b)(?=.*c.{8}d).*$", "not": {"pattern": "e.{9}f"}}  # takes minutes to compile
 
 
@@ -672,7 +721,7 @@ def test_overhead():
     check(best < 500, f"mask + accept take {best:.0f} ns")
 
 
-for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_workers, test_cache, test_adapters_cache, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
+for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_workers, test_cache, test_adapters_cache, test_artifacts, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed" + (f", {skipped} skipped" if skipped else ""))
 sys.exit(not all(results))

@@ -147,6 +147,7 @@ typedef struct job {
   core_vocab *vocab;   /* these three borrowed from `arguments` */
   core_cancel *cancel; /* or NULL */
   core_cache *cache;   /* or NULL */
+  const char *folder;  /* of artifacts; or NULL */
   tsl_source source;
   tsl_schema_options schema; /* of JSON in tags and tools too */
   tsl_regex_options regex;
@@ -246,16 +247,18 @@ static int read_options(PyObject *options, job *j) {
   }
 }
 
-/* (max_memory, max_stacks, max_depth, max_steps, deadline in µs, Cancel or None, Cache or None) */
+/* (max_memory, max_stacks, max_depth, max_steps, deadline in µs, Cancel or None, Cache, path of a folder or None) */
 static int read_limits(PyObject *limits, job *j) {
   unsigned long long memory, steps, deadline;
   unsigned int stacks, depth;
   PyObject *cancel, *cache;
   if (!PyArg_ParseTuple(limits, "KIIKKOO", &memory, &stacks, &depth, &steps, &deadline, &cancel, &cache)) return -1;
   if (cancel != Py_None && !PyObject_TypeCheck(cancel, core.cancel)) return PyErr_SetString(PyExc_TypeError, "cancel must be a Cancel"), -1;
-  if (cache != Py_None && !PyObject_TypeCheck(cache, core.cache)) return PyErr_SetString(PyExc_TypeError, "cache must be a Cache"), -1;
+  bool folder = PyUnicode_Check(cache);
+  if (folder && !(j->folder = PyUnicode_AsUTF8AndSize(cache, NULL))) return -1;
+  if (cache != Py_None && !folder && !PyObject_TypeCheck(cache, core.cache)) return PyErr_SetString(PyExc_TypeError, "cache must be a Cache or a path"), -1;
   j->cancel = cancel == Py_None ? NULL : (core_cancel *)cancel;
-  j->cache = cache == Py_None ? NULL : (core_cache *)cache;
+  j->cache = cache == Py_None || folder ? NULL : (core_cache *)cache;
   j->limits = (tsl_limits){.max_memory = memory, .max_stacks = stacks, .max_depth = depth, .max_steps = steps, .deadline_us = deadline,
                            .cancel = j->cancel ? &j->cancel->flag : NULL};
   return 0;
@@ -284,8 +287,29 @@ static tsl_status job_run(const job *j, tsl_grammar **out, tsl_error *error) {
   const tsl_source *s = &j->source;
   if (j->kind == KIND_TAGS) return tsl_grammar_tags(j->vocab->vocab, s->text, s->length, &j->schema, &j->limits, out, error);
   if (j->kind == KIND_TOOLS) return tsl_grammar_tools(j->vocab->vocab, s->text, s->length, &j->tools, &j->limits, out, error);
+  if (j->folder) return tsl_store_get(j->vocab->vocab, j->folder, s, NULL, out, NULL, error);
   if (j->cache) return tsl_cache_get(j->cache->cache, j->vocab->vocab, s, out, error);
   return tsl_grammar_compile(j->vocab->vocab, s, out, error);
+}
+
+PyObject *core_load(PyObject *type, PyObject *args) {
+  PyObject *vocab, *path;
+  tsl_grammar *grammar = NULL;
+  tsl_error error = {0};
+  tsl_status status;
+  if (!PyArg_ParseTuple(args, "O!O&:load", core.vocab, &vocab, PyUnicode_FSConverter, &path)) return NULL;
+  const char *name = PyBytes_AsString(path);
+  Py_BEGIN_ALLOW_THREADS
+  status = tsl_grammar_load(((core_vocab *)vocab)->vocab, name, NULL, &grammar, &error);
+  Py_END_ALLOW_THREADS
+  Py_DECREF(path);
+  if (status != TSL_OK) return core_raise(status, &error, "loading a grammar");
+  core_grammar *self = (core_grammar *)PyType_GenericAlloc((PyTypeObject *)type, 0);
+  if (!self) return tsl_grammar_release(grammar), NULL;
+  self->grammar = grammar;
+  Py_INCREF(vocab);
+  self->vocab = vocab;
+  return (PyObject *)self;
 }
 
 /* The Grammar of a job that has ended, or its exception. Takes `grammar` over. */
@@ -339,6 +363,7 @@ typedef struct core_background {
 /* Begin the job of a Compile. */
 static int background_start(core_background *self) {
   if (self->job.kind > KIND_GBNF) return PyErr_SetString(PyExc_ValueError, "tags and tools can't be compiled in the background"), -1;
+  if (self->job.folder) return PyErr_SetString(PyExc_ValueError, "a compile in the background uses a Cache, not a folder"), -1;
   if (self->job.cancel) return PyErr_SetString(PyExc_ValueError, "a compile in the background is ended by its own cancel()"), -1;
   tsl_error error = {0};
   tsl_status status = tsl_compile_start(self->threads ? ((core_threads *)self->threads)->threads : NULL, self->job.cache ? self->job.cache->cache : NULL,

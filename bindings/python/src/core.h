@@ -125,6 +125,7 @@ int core_events_init(PyObject *module);
 /* compile.c: class methods of Grammar. _compile(kind, vocab, text, options, limits): compile; _start((the same), threads): a Compile. What is in the tuples
  * stands there, and in turnstile/grammar.py, which makes them. */
 PyObject *core_compile(PyObject *type, PyObject *arguments);
+PyObject *core_load(PyObject *type, PyObject *args);
 PyObject *core_start(PyObject *type, PyObject *args);
 
 /* matcher.c: what other files ask of a matcher. */

@@ -53,7 +53,31 @@ static PyObject *grammar_dump(PyObject *self, PyObject *unused) {
   return lines;
 }
 
+static PyObject *grammar_save(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"path", "max_states", "max_walk_steps", NULL};
+  PyObject *path;
+  unsigned long long steps = 0;
+  tsl_artifact_options options = {0};
+  tsl_artifact *artifact = NULL;
+  tsl_error error = {0};
+  tsl_status status;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|IK:save", names, PyUnicode_FSConverter, &path, &options.max_states, &steps)) return NULL;
+  options.max_walk_steps = steps;
+  const char *name = PyBytes_AsString(path);
+  Py_BEGIN_ALLOW_THREADS
+  status = tsl_artifact_make(of(self), &options, NULL, &artifact, &error);
+  if (status == TSL_OK) status = tsl_artifact_write(artifact, name, &error);
+  tsl_artifact_free(artifact);
+  Py_END_ALLOW_THREADS
+  Py_DECREF(path);
+  if (status != TSL_OK) return core_raise(status, &error, "saving a grammar");
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+  {"_load", (PyCFunction)core_load, METH_VARARGS | METH_CLASS, NULL},
+  {"save", (PyCFunction)(void (*)(void))grammar_save, METH_VARARGS | METH_KEYWORDS,
+   "save($self, /, path, max_states=0, max_walk_steps=0)\n--\n\nWrite the grammar as an artifact, for Grammar.load. LimitError or UnsupportedError where its states cannot be listed (docs/artifacts.md)."},
   {"_compile", (PyCFunction)core_compile, METH_VARARGS | METH_CLASS, NULL},
   {"_start", (PyCFunction)core_start, METH_VARARGS | METH_CLASS, NULL},
   {"_report", grammar_report, METH_NOARGS, NULL},

@@ -1,3 +1,4 @@
+import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 version: str
@@ -21,6 +22,7 @@ class Grammar:
     vocab: Any
     def stats(self) -> Dict[str, int]: ...
     def dump(self) -> List[str]: ...
+    def save(self, path: Union[str, bytes, "os.PathLike[str]"], max_states: int = 0, max_walk_steps: int = 0) -> None: ...
 
 class Cancel:
     is_set: bool

@@ -28,7 +28,8 @@ class Grammar(_core.Grammar):
 
     and all but tags and tools
 
-    cache        a Cache: an equal grammar that it holds is given out in its place. Deadline and cancel then end with the compile
+    cache        a Cache: an equal grammar that it holds is given out in its place; or the path of a folder of artifacts that processes share: one of them
+                 compiles, the others map what it has written (docs/scale-out.md). Deadline and cancel then end with the compile
     """
 
     @classmethod
@@ -108,6 +109,11 @@ class Grammar(_core.Grammar):
         if kind not in ("json_schema", "regex", "choice", "gbnf", "pydantic"):
             raise ValueError(f"kind is 'json_schema', 'regex', 'choice', 'gbnf' or 'pydantic', not {kind!r}")
         return getattr(_Starting(cls, threads), kind)(vocab, text, **options)
+
+    @classmethod
+    def load(cls, vocab, path):
+        """Map a grammar that save() or `turnstile compile` has written, for the same vocabulary. FormatError: it is not sound, or made for another vocabulary."""
+        return cls._load(vocab, path)
 
     @classmethod
     def _make(cls, kind, vocab, text, options, limits):
