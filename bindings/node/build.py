@@ -26,7 +26,7 @@ FLAGS = ["-O2", "-DNDEBUG"]
 LINK = ["-O2", "-sMODULARIZE=1", "-sEXPORT_NAME=createTurnstile", "-sALLOW_MEMORY_GROWTH=1", "-sABORTING_MALLOC=0", "-sENVIRONMENT=web,worker,node",
         "-sTOTAL_STACK=1048576", "-sFILESYSTEM=0", "-sEXPORTED_RUNTIME_METHODS=UTF8ToString", "-sINITIAL_MEMORY=33554432"]
 EXPORTS = ("malloc free tsl_vocab_release tsl_vocab_size tsl_vocab_logits_width tsl_vocab_mask_words tsl_vocab_is_special tsl_vocab_is_eog "
-           "tsl_vocab_find_special tsl_grammar_release tsl_grammar_report tsl_matcher_free tsl_matcher_reset tsl_matcher_mask tsl_matcher_accept "
+           "tsl_vocab_find_special tn_grammar_load tn_artifact tn_artifact_data tn_artifact_size tsl_artifact_free tsl_grammar_release tsl_grammar_report tsl_matcher_free tsl_matcher_reset tsl_matcher_mask tsl_matcher_accept "
            "tsl_matcher_accept_bytes tsl_matcher_rollback tsl_matcher_history tsl_matcher_is_complete tsl_matcher_is_terminated tsl_mask_apply "
            "tsl_status_name tsl_version").split()
 

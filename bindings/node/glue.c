@@ -64,6 +64,28 @@ EXPORT tsl_status tn_gbnf(result *r, tsl_vocab *vocab, const char *text, size_t 
   return made(r, tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &g, &r->error), g);
 }
 
+/* Write the artifact of a grammar; the bytes are then at tn_artifact_data(r). */
+EXPORT tsl_status tn_artifact(result *r, tsl_grammar *grammar) {
+  tsl_artifact *a = NULL;
+  return made(r, tsl_artifact_make(grammar, NULL, NULL, &a, &r->error), a);
+}
+
+EXPORT const void *tn_artifact_data(const tsl_artifact *artifact) {
+  size_t size;
+  return tsl_artifact_data(artifact, &size);
+}
+
+EXPORT size_t tn_artifact_size(const tsl_artifact *artifact) {
+  size_t size;
+  tsl_artifact_data(artifact, &size);
+  return size;
+}
+
+EXPORT tsl_status tn_grammar_load(result *r, tsl_vocab *vocab, const void *data, size_t size) {
+  tsl_grammar *g = NULL;
+  return made(r, tsl_grammar_load_memory(vocab, data, size, NULL, &g, &r->error), g);
+}
+
 EXPORT tsl_status tn_matcher(result *r, tsl_grammar *grammar) {
   tsl_matcher *m = NULL;
   return made(r, tsl_matcher_new(grammar, NULL, &m), m);

@@ -71,6 +71,10 @@ export interface Turnstile {
   jsonSchema(vocab: Vocab, schema: string | object | boolean, options?: SchemaOptions): Grammar;
   regex(vocab: Vocab, pattern: string): Grammar;
   gbnf(vocab: Vocab, text: string): Grammar;
+  /** The content of a file that `turnstile compile` or saveGrammar wrote for the same vocabulary. */
+  loadGrammar(vocab: Vocab, data: Uint8Array): Grammar;
+  /** A grammar as the content of such a file. */
+  saveGrammar(grammar: Grammar): Uint8Array;
   matcher(grammar: Grammar): Matcher;
 }
 

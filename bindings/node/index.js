@@ -190,6 +190,22 @@ class Turnstile {
   regex(vocab, pattern) { return this.compile(String(pattern), (at, length) => this.module._tn_regex(this.result, vocab.live, at, length), vocab); }
   gbnf(vocab, text) { return this.compile(String(text), (at, length) => this.module._tn_gbnf(this.result, vocab.live, at, length), vocab); }
 
+  loadGrammar(vocab, data) {
+    const grammar = new Grammar(this, this.make(this.withBytes(data, (at, length) => this.module._tn_grammar_load(this.result, vocab.live, at, length))),
+      this.module._tsl_grammar_release);
+    grammar.vocab = vocab;
+    return grammar;
+  }
+
+  saveGrammar(grammar) {
+    const {module} = this, artifact = this.make(module._tn_artifact(this.result, grammar.live)), at = module._tn_artifact_data(artifact) >>> 0;
+    try {
+      return module.HEAPU8.slice(at, at + (module._tn_artifact_size(artifact) >>> 0));
+    } finally {
+      module._tsl_artifact_free(artifact);
+    }
+  }
+
   matcher(grammar) {
     return new Matcher(this, this.make(this.module._tn_matcher(this.result, grammar.live)), this.module._tsl_matcher_free, grammar.vocab);
   }

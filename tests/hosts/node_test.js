@@ -78,6 +78,18 @@ test('vocabulary and GBNF', async () => {
   assert(matcher.acceptBytes('no') && matcher.isComplete && !matcher.acceptBytes('!'));
 });
 
+test('artifacts', async () => {
+  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
+  const compiled = turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'}), data = turnstile.saveGrammar(compiled);
+  assert.strictEqual(new TextDecoder().decode(data.slice(0, 7)), 'TSLGRAM');
+  const one = turnstile.matcher(compiled), other = turnstile.matcher(turnstile.loadGrammar(vocab, data));
+  for (const character of '{"') {
+    assert.deepStrictEqual(other.mask(), one.mask());
+    assert(one.acceptBytes(character) && other.acceptBytes(character));
+  }
+  assert.throws(() => turnstile.loadGrammar(vocab, data.slice(0, data.length - 1)), {status: 'TSL_ERR_FORMAT'});
+});
+
 test('errors say where', async () => {
   const turnstile = await loaded, vocab = turnstile.embeddedVocab();
   assert.throws(() => turnstile.jsonSchema(vocab, {properties: {a: {minimum: 'x'}}}),

@@ -189,6 +189,18 @@ pub struct tsl_step {
 }
 
 #[repr(C)]
+pub struct tsl_artifact {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+pub struct tsl_artifact_options {
+    pub max_states: u32,
+    pub max_walk_steps: u64,
+    pub source: *const c_void,
+}
+
+#[repr(C)]
 pub struct tsl_event {
     pub kind: c_int,
     pub value: c_int,
@@ -273,6 +285,11 @@ extern "C" {
         limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
     pub fn tsl_grammar_gbnf(vocab: *mut tsl_vocab, text: *const c_char, length: usize, root: *const c_char, limits: *const tsl_limits,
         out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_grammar_load(vocab: *mut tsl_vocab, path: *const c_char, limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_artifact_make(grammar: *mut tsl_grammar, options: *const tsl_artifact_options, allocator: *const tsl_allocator, out: *mut *mut tsl_artifact,
+        error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_artifact_write(artifact: *const tsl_artifact, path: *const c_char, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_artifact_free(artifact: *mut tsl_artifact);
     pub fn tsl_grammar_retain(grammar: *mut tsl_grammar);
     pub fn tsl_grammar_release(grammar: *mut tsl_grammar);
     pub fn tsl_grammar_vocab(grammar: *const tsl_grammar) -> *mut tsl_vocab;

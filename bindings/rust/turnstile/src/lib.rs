@@ -326,6 +326,21 @@ impl Grammar {
         make(|out, error| unsafe { sys::tsl_grammar_gbnf(vocab.0.as_ptr(), text.as_ptr().cast(), text.len(), null(), null(), out, error) }).map(Grammar)
     }
 
+    /// Map a grammar that `save` or `turnstile compile` has written, for the same vocabulary.
+    pub fn load(vocab: &Vocab, path: &str) -> Result<Self> {
+        let path = c_string(path.as_bytes())?;
+        make(|out, error| unsafe { sys::tsl_grammar_load(vocab.0.as_ptr(), path.as_ptr(), null(), out, error) }).map(Grammar)
+    }
+
+    /// Write the grammar as an artifact, for `load`. Fails where its states cannot be listed.
+    pub fn save(&self, path: &str) -> Result<()> {
+        let path = c_string(path.as_bytes())?;
+        let artifact = make(|out, error| unsafe { sys::tsl_artifact_make(self.0.as_ptr(), null(), null(), out, error) })?;
+        let written = told(|error| unsafe { sys::tsl_artifact_write(artifact.as_ptr(), path.as_ptr(), error) });
+        unsafe { sys::tsl_artifact_free(artifact.as_ptr()) };
+        written
+    }
+
     pub fn vocab(&self) -> Vocab {
         let vocab = unsafe { sys::tsl_grammar_vocab(self.0.as_ptr()) };
         unsafe { sys::tsl_vocab_retain(vocab) };

@@ -89,6 +89,23 @@ fn moves_of_a_matcher() {
 }
 
 #[test]
+fn artifacts() {
+    let vocab = Vocab::embedded().unwrap();
+    let compiled = Grammar::json_schema(&vocab, SCHEMA, &compact()).unwrap();
+    let path = std::env::temp_dir().join(format!("turnstile-{}.tslgrammar", std::process::id()));
+    let name = path.to_str().unwrap();
+    compiled.save(name).unwrap();
+    let loaded = Grammar::load(&vocab, name).unwrap();
+    for seed in 0..5 {
+        assert_eq!(generate(&compiled, seed), generate(&loaded, seed));
+    }
+    let other = Vocab::from_tokens(&["a", "b"], &[1], &[1]).unwrap();
+    assert_eq!(Grammar::load(&other, name).err().unwrap().status, "TSL_ERR_FORMAT");
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(Grammar::load(&vocab, name).err().unwrap().status, "TSL_ERR_IO");
+}
+
+#[test]
 fn gbnf_and_encoding() {
     let vocab = Vocab::embedded().unwrap();
     let grammar = Grammar::gbnf(&vocab, "root ::= \"yes\" | \"no\"").unwrap();
@@ -133,7 +150,7 @@ macro_rules! offset_of {
 fn layout() {
     let ours = format!(
         "error {} {} {} desc {} {} {} options {} {} limits {} {} {} schema {} {} {} {} {} regex {} sampler {} {} draw {} {} step {} {} \
-        event {} {} drafts {} {} beam {} align {} score {} {}",
+        event {} {} drafts {} {} beam {} align {} score {} {} artifact {} {}",
         size_of::<sys::tsl_error>(), offset_of!(sys::tsl_error, pointer), offset_of!(sys::tsl_error, message),
         size_of::<sys::tsl_vocab_desc>(), offset_of!(sys::tsl_vocab_desc, special), offset_of!(sys::tsl_vocab_desc, eog_count),
         size_of::<sys::tsl_vocab_options>(), offset_of!(sys::tsl_vocab_options, pattern),
@@ -145,7 +162,7 @@ fn layout() {
         size_of::<sys::tsl_draw>(), offset_of!(sys::tsl_draw, kept), size_of::<sys::tsl_step>(), offset_of!(sys::tsl_step, allowed),
         size_of::<sys::tsl_event>(), offset_of!(sys::tsl_event, text_length), size_of::<sys::tsl_drafts>(), offset_of!(sys::tsl_drafts, distinct),
         size_of::<sys::tsl_beam_options>(), size_of::<sys::tsl_align_options>(), size_of::<sys::tsl_score_options>(),
-        offset_of!(sys::tsl_score_options, open_end),
+        offset_of!(sys::tsl_score_options, open_end), size_of::<sys::tsl_artifact_options>(), offset_of!(sys::tsl_artifact_options, source),
     );
     let theirs = std::env::var("TURNSTILE_LAYOUT").expect("TURNSTILE_LAYOUT: run tests/hosts/host_rust.py");
     assert_eq!(ours, theirs);
