@@ -39,6 +39,9 @@ tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, u
 /* The same for a text that lives as long as the tree: it is not copied. */
 tsl_status tsl__json_parse_in_place(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error);
 
+/* Bytes of the UTF-8 sequence at p, which has bytes up to `stop`: 2 to 4; 0 if it is none, or a single byte. */
+size_t tsl__json_sequence(const char *p, const char *stop);
+
 /* A copy of a tree, strings included, that owns nothing outside `arena`; `user` is 0 in it. NULL when out of memory. Recursion is as deep as the tree. */
 tsl__json *tsl__json_copy(tsl__arena *arena, const tsl__json *node);
 

@@ -125,8 +125,7 @@ static const char *skip_plain(const char *p, const char *stop) {
   return p;
 }
 
-/* Bytes of the UTF-8 sequence at p, 0 if it is none. */
-static size_t sequence(const char *p, const char *stop) {
+size_t tsl__json_sequence(const char *p, const char *stop) {
   uint8_t c = (uint8_t)*p, low = 0x80, high = 0xBF;
   size_t n = c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
   if (!n || (size_t)(stop - p) < n) return 0;
@@ -193,7 +192,7 @@ static const char *decoded(reader *r, const char *from, const char *p, const cha
       if (!(p = escape(r, p, &out))) return NULL;
       continue;
     }
-    size_t n = (uint8_t)*p < 0x20 ? 0 : sequence(p, r->end);
+    size_t n = (uint8_t)*p < 0x20 ? 0 : tsl__json_sequence(p, r->end);
     if (!n) return wrong(r, p, (uint8_t)*p < 0x20 ? "a control character in a string must be escaped" : "no UTF-8"), NULL;
     while (n--) *out++ = *p++;
   }
@@ -214,7 +213,7 @@ static bool string(reader *r, const char **text, uint32_t *length) {
       r->at = p + 1;
       return true;
     }
-    size_t n = (uint8_t)*p < 0x20 ? 0 : sequence(p, r->end);
+    size_t n = (uint8_t)*p < 0x20 ? 0 : tsl__json_sequence(p, r->end);
     if (!n) return wrong(r, p, (uint8_t)*p < 0x20 ? "a control character in a string must be escaped" : "no UTF-8");
     p += n;
   }

@@ -250,12 +250,15 @@ static void put(tsl_parser *p, text_vec *to, const char *text, size_t n) {
   to->n += n;
 }
 
-/* JSON string contents. */
+/* JSON string contents; bytes that are no UTF-8 (tokens may be anything) as U+FFFD. */
 static void put_escaped(tsl_parser *p, text_vec *to, const char *text, size_t n) {
   for (size_t i = 0; i < n; i++) {
     char buffer[8];
     uint8_t c = (uint8_t)text[i];
-    if (c == '"' || c == '\\') put(p, to, (char[]){'\\', (char)c}, 2);
+    size_t length = c < 0x80 ? 0 : tsl__json_sequence(text + i, text + n);
+    if (length) put(p, to, text + i, length), i += length - 1;
+    else if (c >= 0x80) put(p, to, "\xEF\xBF\xBD", 3);
+    else if (c == '"' || c == '\\') put(p, to, (char[]){'\\', (char)c}, 2);
     else if (c == '\n') put(p, to, "\\n", 2);
     else if (c < 0x20) put(p, to, buffer, (size_t)snprintf(buffer, sizeof buffer, "\\u%04x", c));
     else put(p, to, (const char *)&c, 1);

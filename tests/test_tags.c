@@ -404,6 +404,183 @@ static void errors_are_precise(void) {
   }
 }
 
+/* ---- requests ------------------------------------------------------------------------------------------------------ */
+
+#define TOOL(name, schema) "{\"type\":\"function\",\"function\":{\"name\":\"" name "\",\"parameters\":" schema "}}"
+
+static const struct {
+  const char *request, *choice;
+  tsl_status status;
+  const char *message, *pointer;
+} refusals[] = {
+    {"{\"tools\":[]}", "required", TSL_ERR_ARGUMENT, "there are no tools", ""},
+    {"{\"tools\":[" TOOL("f", S) "]}", "g", TSL_ERR_ARGUMENT, "no tool \"g\"", ""},
+    {"{\"tools\":[" TOOL("f", S) "," TOOL("g", S) "," TOOL("f", S) "]}", NULL, TSL_ERR_SCHEMA, "same name", "/tools/2"},
+    {"{\"tools\":[" TOOL("", S) "]}", NULL, TSL_ERR_SCHEMA, "not empty", "/tools/0"},
+    {"{\"tools\":[" TOOL("a\\\"b", S) "]}", NULL, TSL_ERR_SCHEMA, "quotes", "/tools/0/function/name"},
+    {"{\"tools\":[" TOOL("a\\nb", S) "]}", NULL, TSL_ERR_SCHEMA, "spaces", "/tools/0/function/name"},
+    {"{\"tools\":[" TOOL("f", S) "," TOOL("g", "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"strin\"}}}") "]}", NULL, TSL_ERR_SCHEMA, "", "/tools/1/function/parameters/properties/x/type"},
+    {"{\"tools\":[" TOOL("f", "{\"$ref\":\"#/nowhere\"}") "]}", NULL, TSL_ERR_SCHEMA, "", "/tools/0/function/parameters/$ref"},
+    {"{\"tools\":[" TOOL("f", "{\"type\":\"object\",\"properties\":{\"x\":false},\"required\":[\"x\"]}") "]}", NULL, TSL_ERR_EMPTY, "", "/tools/0/function/parameters/type"},
+    {"{\"tools\":[{\"type\":\"web_search\"}]}", NULL, TSL_ERR_UNSUPPORTED, "function tools", "/tools/0/type"},
+    {"{\"tools\":[{\"type\":\"custom\",\"name\":\"l\",\"format\":{\"type\":\"grammar\",\"syntax\":\"lark\",\"definition\":\"start: \\\"a\\\"\"}}]}", NULL, TSL_ERR_UNSUPPORTED, "Lark", "/tools/0/format/syntax"},
+    {"{\"tools\":[{\"type\":\"custom\",\"name\":\"r\",\"format\":{\"type\":\"grammar\",\"syntax\":\"regex\",\"definition\":\"(\"}}]}", NULL, TSL_ERR_SYNTAX, "no closing parenthesis", "/tools/0/format/definition"},
+    {"{\"tools\":[" TOOL("f", S) "],\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"g\"}}}", NULL, TSL_ERR_ARGUMENT, "no tool", "/tool_choice"},
+    {"{\"tools\":[" TOOL("f", S) "],\"tool_choice\":\"always\"}", NULL, TSL_ERR_SCHEMA, "is auto", "/tool_choice"},
+    {"{\"tools\":[" TOOL("f", S) "],\"parallel_tool_calls\":\"no\"}", NULL, TSL_ERR_SCHEMA, "parallel_tool_calls", "/parallel_tool_calls"},
+    {"{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"x\"}}}", NULL, TSL_ERR_SCHEMA, "no \"schema\"", "/response_format"},
+    {"{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"x\",\"schema\":{\"type\":7}}}}", NULL, TSL_ERR_SCHEMA, "", "/response_format/json_schema/schema/type"},
+    {"{\"response_format\":{\"type\":\"yaml\"}}", NULL, TSL_ERR_UNSUPPORTED, "response format", "/response_format"},
+    {"{\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":-1}}", NULL, TSL_ERR_SCHEMA, "budget_tokens", "/thinking/budget_tokens"},
+    {"3", NULL, TSL_ERR_SCHEMA, "a request is an object", ""},
+};
+
+static void requests_are_refused(void) {
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+    tsl_tools_options o = {.preset = "qwen3", .tool_choice = refusals[i].choice};
+    tsl_grammar *g = NULL;
+    tsl_error e = {0};
+    tsl_status status = tsl_grammar_tools(vocab, refusals[i].request, strlen(refusals[i].request), &o, NULL, &g, &e);
+    CHECKF(status == refusals[i].status && e.status == status && !g, "%s: %s %s", refusals[i].request, tsl_status_name(status), e.message);
+    CHECKF(strstr(e.message, refusals[i].message) != NULL, "%s: %s", refusals[i].request, e.message);
+    CHECKF(!strcmp(e.pointer, refusals[i].pointer), "%s: pointer %s", refusals[i].request, e.pointer);
+    tsl_grammar_release(g);
+  }
+}
+
+/* Answers that are on the edge: what they are read as; NULL: not allowed. */
+static const struct {
+  const char *preset, *request, *answer, *expected;
+} answers[] = {
+    {"qwen3", "{\"tools\":[]}", "any <tool_call> text", "\"content\": \"any <tool_call> text\""},
+    {"qwen3", "[" TOOL("f", S) "]", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\":1,\"s\":\"</tool_call><tool_call>\"}}\n</tool_call>", "\"arguments\": {\"a\":1,\"s\":\"</tool_call><tool_call>\"}}]"},
+    {"qwen3", "[" TOOL("f", S) "]", "a <tool_call", "\"content\": \"a <tool_call\""},
+    {"qwen3", "[" TOOL("f", S) "]", "a <tool_call>", NULL},
+    {"qwen3", "[" TOOL("f", S) "," TOOL("ff", S) "]", "<tool_call>\n{\"name\": \"ff\", \"arguments\": {\"a\":1}}\n</tool_call>", "\"name\": \"ff\""},
+    {"qwen3", "[" TOOL("w\303\244r", S) "]", "<tool_call>\n{\"name\": \"w\303\244r\", \"arguments\": {\"a\":1}}\n</tool_call>", "\"name\": \"w\303\244r\""},
+    {"qwen3", "{\"thinking\":{\"type\":\"disabled\"}}", "<think>a</think>\n\nb", NULL},
+    {"glm4", "[" TOOL("f", S) "]", "\n<think>hm</think>\n<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>", "\"reasoning\": \"hm\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}]"},
+    {"command", "[" TOOL("f", S) "]", "<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>hello<|END_RESPONSE|>", "\"content\": \"hello\", \"reasoning\": \"hm\""},
+    {"command", "[" TOOL("f", S) "]", "hello", "\"content\": \"hello\""},
+    {"mistral-v11", "[" TOOL("f", S) "]", "x[TOOL_CALLS]f[CALL_ID]abcDEF123[ARGS]{\"a\": 1}", "\"id\": \"abcDEF123\", \"name\": \"f\", \"arguments\": {\"a\": 1}"},
+    {"mistral-v11", "[" TOOL("f", S) "]", "[TOOL_CALLS]f[ARGS]{\"a\": 1}[TOOL_CALLS]f[ARGS]{\"a\": 2}", "\"id\": \"call_1\", \"name\": \"f\", \"arguments\": {\"a\": 2}"},
+    {"llama4-pythonic", "[" TOOL("f", S) "]", "x<|python_start|>[f(a=1), f(a=2, s=\")]\")]<|python_end|>", "\"arguments\": {\"a\": 2, \"s\": \")]\"}"},
+    {"phi4-functools", "[" TOOL("f", S) "]", "functools[{\"name\": \"f\", \"arguments\": {\"a\": 1}}]", "\"arguments\": {\"a\": 1}"},
+    {"kimi-k2", "[" TOOL("f", S) "]", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{\"a\": 1}<|tool_call_end|><|tool_calls_section_end|>", "\"id\": \"functions.f:0\""},
+    {"gpt-oss", "[" TOOL("f", S) "]", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>", "\"reasoning\": \"hm\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\""},
+};
+
+static void edges_are_read(void) {
+  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+    tsl_tools_options o = {.preset = answers[i].preset};
+    tsl_grammar *g = NULL;
+    tsl_parser *p = NULL;
+    tsl_error e = {0};
+    CHECKF(tsl_grammar_tools(vocab, answers[i].request, strlen(answers[i].request), &o, NULL, &g, &e) == TSL_OK, "%s: %s %s", answers[i].request, e.message, e.pointer);
+    if (!g || tsl_parser_new(g, NULL, &p) != TSL_OK) continue;
+    bool read = tsl_parser_text(p, answers[i].answer, strlen(answers[i].answer)) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
+    CHECKF(read == (answers[i].expected != NULL), "%s: %s", answers[i].preset, answers[i].answer);
+    if (read && answers[i].expected) CHECKF(strstr(tsl_parser_json(p), answers[i].expected), "%s: %s", answers[i].preset, tsl_parser_json(p));
+    tsl_parser_free(p);
+    tsl_grammar_release(g);
+  }
+}
+
+/* One token that ends the thinking and begins a call; one that begins the call's arguments too. */
+static void tokens_reach_over(void) {
+  static const char *const more[] = {"k</think>\n\n<tool_", "call>\n{\"name\": \"f\", \"arguments\": {\"a\":", "1}}\n</tool_call>x"};
+  uint8_t bytes[400];
+  uint32_t offsets[260], mask[9], n = 0;
+  for (uint32_t i = 0; i < 259; i++) {
+    size_t length = i < 256 ? 1 : strlen(more[i - 256]);
+    offsets[i] = n;
+    if (i < 256) bytes[n] = (uint8_t)i;
+    else memcpy(bytes + n, more[i - 256], length);
+    n += (uint32_t)length;
+  }
+  offsets[259] = n;
+  const tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = 259};
+  const tsl_tools_options o = {.preset = "qwen3", .thinking = TSL_THINKING_ON};
+  const tsl_token tokens[] = {'<', 't', 'h', 'i', 'n', 'k', '>', 'o', 256, 257, 258};
+  static const char request[] = "[" TOOL("f", S) "]";
+  tsl_vocab *v = NULL;
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_parser *p = NULL;
+  CHECK(tsl_vocab_new(&desc, NULL, &v, NULL) == TSL_OK && tsl_grammar_tools(v, request, sizeof request - 1, &o, NULL, &g, NULL) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_parser_new(g, NULL, &p) == TSL_OK);
+  for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+    CHECKF(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, tokens[i]), "token %zu", i);
+    CHECK(tsl_matcher_accept(m, tokens[i]) == TSL_OK && tsl_parser_token(p, tokens[i]) == TSL_OK);
+  }
+  CHECK(tsl_matcher_is_complete(m) && tsl_parser_finish(p) == TSL_OK);
+  CHECKF(!strcmp(tsl_parser_json(p), "{\"content\": \"x\", \"reasoning\": \"ok\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\":1}}], \"tags\": []}"), "%s", tsl_parser_json(p));
+  tsl_parser_free(p);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+/* Ten thousand tools: names are a trie, errors point at the last one. */
+static void many_tools(void) {
+  enum { N = 10000 };
+  char *request = malloc(N * 160 + 10);
+  size_t n = 0;
+  request[n++] = '[';
+  for (int i = 0; i < N; i++) n += (size_t)sprintf(request + n, "%s{\"name\":\"tool_%d\",\"input_schema\":{\"type\":\"object\",\"properties\":{\"p%d\":{\"type\":\"integer\"}},\"required\":[\"p%d\"]}}", i ? "," : "", i, i % 100, i % 100);
+  request[n++] = ']';
+  tsl_tools_options o = {.preset = "qwen3", .tool_choice = "required"};
+  tsl_grammar *g = NULL;
+  tsl_parser *p = NULL;
+  tsl_error e = {0};
+  CHECKF(tsl_grammar_tools(vocab, request, n, &o, NULL, &g, &e) == TSL_OK, "%s", e.message);
+  static const char answer[] = "<tool_call>\n{\"name\": \"tool_9876\", \"arguments\": {\"p76\": 1}}\n</tool_call>";
+  if (g && tsl_parser_new(g, NULL, &p) == TSL_OK) CHECK(tsl_parser_text(p, answer, sizeof answer - 1) == TSL_OK && tsl_parser_finish(p) == TSL_OK && strstr(tsl_parser_json(p), "\"tool_9876\""));
+  tsl_parser_free(p);
+  memcpy(request + n - 12, "\"p99\",9] ", 10);
+  tsl_grammar *h = NULL;
+  CHECK(tsl_grammar_tools(vocab, request, n, &o, NULL, &h, &e) != TSL_OK && e.offset > n - 40);
+  tsl_grammar_release(h);
+  tsl_grammar_release(g);
+  free(request);
+}
+
+/* Another set of tools over the same tables: the same masks as alone, whoever goes first; and what cannot be shared is not. */
+static void tables_are_shared(void) {
+  static const char a[] = "[" TOOL("f", S) "," TOOL("g", "{\"type\":\"object\"}") "]", b[] = "[" TOOL("h", "{\"type\":\"object\",\"maxProperties\":1}") "," TOOL("f", S) "]";
+  static const char bad[] = "[" TOOL("f", "{\"type\":3}") "]", unique[] = "[" TOOL("u", "{\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\",\"uniqueItems\":true}}}") "]";
+  static const char text[] = "hi <tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 12, \"s\": \"x\"}}\n</tool_call>";
+  tsl_tools_options o = {.preset = "qwen3"};
+  tsl_grammar *first = NULL, *over = NULL, *alone = NULL, *other = NULL;
+  tsl_error e = {0};
+  size_t words = tsl_vocab_mask_words(vocab);
+  uint32_t *x = malloc(words * sizeof *x), *y = malloc(words * sizeof *y);
+  CHECK(tsl_grammar_tools(vocab, a, sizeof a - 1, &o, NULL, &first, &e) == TSL_OK && tsl_grammar_tools(vocab, b, sizeof b - 1, &o, NULL, &alone, &e) == TSL_OK);
+  o.over = first;
+  CHECK(tsl_grammar_tools(vocab, b, sizeof b - 1, &o, NULL, &over, &e) == TSL_OK && over->space == first->space);
+  CHECK(tsl_grammar_tools(vocab, bad, sizeof bad - 1, &o, NULL, &other, &e) == TSL_ERR_SCHEMA && !other && !strcmp(e.pointer, "/0/function/parameters/type"));
+  CHECK(tsl_grammar_tools(vocab, unique, sizeof unique - 1, &o, NULL, &other, &e) == TSL_OK && other->space != first->space);
+  tsl_grammar_release(other);
+  tsl_grammar_release(first);
+  tsl_matcher *m = NULL, *k = NULL;
+  if (!over || !alone || tsl_matcher_new(over, NULL, &m) != TSL_OK || tsl_matcher_new(alone, NULL, &k) != TSL_OK) return;
+  for (size_t i = 0; i <= sizeof text - 1; i++) {
+    CHECKF(tsl_matcher_mask(m, x) == TSL_OK && tsl_matcher_mask(k, y) == TSL_OK && !memcmp(x, y, words * sizeof *x), "byte %zu", i);
+    if (i < sizeof text - 1) CHECK(tsl_matcher_accept_bytes(m, text + i, 1, NULL) == TSL_OK && tsl_matcher_accept_bytes(k, text + i, 1, NULL) == TSL_OK);
+  }
+  tsl_matcher_free(m);
+  tsl_matcher_free(k);
+  const tsl_schema_options options = {.whitespace = TSL_WS_COMPACT};
+  o.over = over;
+  o.schema = &options;
+  CHECK(tsl_grammar_tools(vocab, b, sizeof b - 1, &o, NULL, &other, &e) == TSL_OK && other->space != over->space);
+  tsl_grammar_release(other);
+  tsl_grammar_release(over);
+  tsl_grammar_release(alone);
+  free(x);
+  free(y);
+}
+
 /* ---- built in C --------------------------------------------------------------------------------------------------- */
 
 static void take_line(void *ctx, const char *line) { snprintf(ctx, 1 << 16, "%s", line); }
@@ -536,6 +713,11 @@ int main(void) {
   RUN(rejections_change_nothing, "and grammars of other kinds");
   RUN(memory_may_fail, "every allocation of a parser");
   RUN(errors_are_precise, "status, message, pointer");
+  RUN(requests_are_refused, "status, message, pointer into the request");
+  RUN(edges_are_read, "near-triggers, odd names, each family's own marks");
+  RUN(tokens_reach_over, "from thinking into a call");
+  RUN(many_tools, "ten thousand");
+  RUN(tables_are_shared, "one set of tools over another's tables");
   RUN(built_in_c, "every format, compiled and written");
   RUN(builders_fail, "and say so at the end");
   RUN(builders_out_of_memory, "every allocation of a tree");
