@@ -62,6 +62,9 @@ CASES = {
     "deepseek_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "deepseek_xml"},
     "glm_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "glm_xml"},
     "cohere_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "cohere_xml"},
+    "deepseek_v4_1_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "deepseek_v4_1_xml"},
+    "kimi_k3_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "kimi_k3_xml"},
+    "any_text max_tokens": {"type": "sequence", "elements": [tag("<r>", {"type": "any_text", "max_tokens": 4}, "</r>"), {"type": "const_string", "value": "."}]},
 }
 NUDGES = ["<function=", "<function=f>{\"city\":\"", "<functi", "</think>", "</r>", "aab!", "aa", "<x>", "<y>", "</function>", "<parameter=city>", "</a>", "<end>", "</s", "\n"]
 

@@ -5,6 +5,7 @@
 
 #include "compiler/expr_node.h"
 #include "compiler/schema.h"
+#include "runtime/classes.h"
 #include "runtime/memory.h"
 #include "runtime/wide.h"
 
@@ -103,6 +104,18 @@ static void mark_classes(tsl__space *space) {
   tsl__wide_of(space, not_space, 10);
 }
 
+/* Text in which a tag may begin (tags.h): every character but '<', from the beginning of a token, and after its first character. */
+static void mark_text(tsl__space *space) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *root = &trie->nodes[0];
+  tsl__bytes letters = {{0}};
+  tsl__bytes_add_range(&letters, 0, 0xF4);
+  letters.w['<' / 64] &= ~((uint64_t)1 << '<' % 64);
+  tsl__class_mask(space, &letters, 0, 0, UINT32_MAX);
+  for (uint32_t c = root->first_child; c < root->first_child + root->children && space->status == TSL_OK; c++)
+    if (trie->nodes[c].byte < 0x80 && trie->nodes[c].children) tsl__class_mask(space, &letters, 0, c, UINT32_MAX);
+}
+
 static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   tsl__space *space = NULL;
   tsl__exprs *x = NULL;
@@ -118,6 +131,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   if (status == TSL_OK) status = tsl__memory_prepare(space);
   if (status == TSL_OK) {
     mark_classes(space);
+    mark_text(space);
     walk_whole(space, x);
     if (space->status == TSL_OK) walk_states(space);
     if (space->status == TSL_OK) warm_leftovers(space, x);

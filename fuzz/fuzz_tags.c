@@ -76,8 +76,8 @@ static void walk(tsl_grammar *g, uint64_t seed, bool as_text) {
   uint32_t mask[16];
   char text[STEPS * 16];
   size_t n = 0;
-  tsl_matcher *m;
-  tsl_parser *p;
+  tsl_matcher *m = NULL;
+  tsl_parser *p = NULL;
   const tsl_vocab *v = vocabulary();
   require(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_parser_new(g, NULL, &p) == TSL_OK, "no matcher, or no parser");
   for (int step = 0; step < STEPS; step++) {
@@ -112,7 +112,7 @@ static void walk(tsl_grammar *g, uint64_t seed, bool as_text) {
 
 static void same_masks(tsl_grammar *g, tsl_grammar *h) {
   uint32_t a[16], b[16];
-  tsl_matcher *x, *y;
+  tsl_matcher *x = NULL, *y = NULL;
   require(tsl_matcher_new(g, NULL, &x) == TSL_OK && tsl_matcher_new(h, NULL, &y) == TSL_OK, "no matcher");
   tsl_status s = tsl_matcher_mask(x, a), t = tsl_matcher_mask(y, b);
   if (!limited(s) && !limited(t)) require(!memcmp(a, b, ((size_t)tsl_vocab_logits_width(vocabulary()) + 31) / 32 * 4), "another mask over shared tables");
