@@ -5,21 +5,33 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "pictures.h"
 #include "position.h"
 #include "source.h"
+#include "survey.h"
 
 typedef struct settings {
   const char *text; /* file to follow, or NULL */
-  bool states, json;
+  uint64_t sample;  /* texts to draw */
+  bool states, json, masks, dot, rules;
 } settings;
 
 static bool set_text(void *to, const char *value) { return ((settings *)to)->text = value, *value != 0; }
 static bool set_states(void *to, const char *value) { return (void)value, ((settings *)to)->states = true; }
 static bool set_json(void *to, const char *value) { return (void)value, ((settings *)to)->json = true; }
 
+static bool set_masks(void *to, const char *value) { return (void)value, ((settings *)to)->masks = true; }
+static bool set_dot(void *to, const char *value) { return (void)value, ((settings *)to)->dot = true; }
+static bool set_rules(void *to, const char *value) { return (void)value, ((settings *)to)->rules = true; }
+static bool set_sample(void *to, const char *value) { return cli_number(value, 1, 1000000, &((settings *)to)->sample); }
+
 static const cli_option table[] = {
     {"--states", NULL, "list the states that exist so far: those that were visited", set_states},
     {"--text", "F", "follow a text first (a file, or -), so that there are states to list", set_text},
+    {"--sample", "N", "draw N texts first, so that there are states to list, 1 to 1000000", set_sample},
+    {"--masks", NULL, "how many tokens were allowed along these texts: a histogram, and by state", set_masks},
+    {"--dot", NULL, "write only the states, as a digraph for Graphviz", set_dot},
+    {"--rules", NULL, "grammar: write only the rules, as JSON for those who draw them", set_rules},
     {"--json", NULL, "write only the report, as JSON", set_json},
 };
 
@@ -57,13 +69,50 @@ static void print_stats(const tsl_grammar *grammar) {
          t.memory, t.exprs, t.states, t.walks, t.walk_steps, t.masks, t.stacks);
 }
 
-static int follow(const source *s, tsl_matcher *matcher, const char *path) {
+static int follow(const source *s, tsl_matcher *matcher, const char *path, survey *v) {
   cli_text text = {0};
   if (!cli_read(path, &text)) return CLI_BAD;
   size_t start, length = text.length;
   int code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &start, &length, source_ends(s));
+  if (v && code != CLI_BAD && !survey_text(v, s, text.at + start, length)) code = CLI_BAD;
   cli_text_free(&text);
   return code;
+}
+
+static void print_rules_line(void *ctx, const char *json) {
+  (void)ctx;
+  printf("%s\n", json);
+}
+
+static int print_rules(const source *s) {
+  tsl_error error;
+  if (s->kind != SOURCE_GBNF) return cli_complain("explain: --rules takes a GBNF grammar");
+  tsl_status status = tsl_gbnf_write(s->vocab, s->text.at, s->text.length, print_rules_line, NULL, &error);
+  return status == TSL_OK ? CLI_OK : cli_complain_error(source_name(s), &error);
+}
+
+/* What is asked of the states that texts came through. */
+static int print_states(const source *s, const settings *o, const survey *v) {
+  if (o->dot) return pictures_dot(stdout, s->grammar, v->states, v->count) ? CLI_OK : cli_complain("explain: out of memory");
+  if (o->masks) {
+    heading("masks");
+    if (!survey_print(v, s->grammar)) return CLI_BAD;
+  }
+  if (o->states) {
+    heading("states");
+    tsl_grammar_dump(s->grammar, print_line, NULL);
+  }
+  return CLI_OK;
+}
+
+static void print_summary(const source *s, tsl_matcher *matcher, const char *shortest) {
+  uint64_t least = 0;
+  heading("what is enforced");
+  print_report(tsl_grammar_report(s->grammar));
+  heading("size");
+  printf("  compiled in %.1f µs\n", s->compile_us);
+  print_stats(s->grammar);
+  if (tsl_matcher_shortest_completion(matcher, &least) == TSL_OK) printf("  the shortest %s takes %" PRIu64 " bytes\n", shortest, least);
 }
 
 static int explain(const source *s, const settings *o) {
@@ -71,29 +120,23 @@ static int explain(const source *s, const settings *o) {
     printf("%s\n", tsl_grammar_report(s->grammar));
     return CLI_OK;
   }
+  if (o->rules) return print_rules(s);
+  survey v = {0};
   tsl_matcher *matcher = NULL;
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
   if (status != TSL_OK) return cli_complain("explain: %s", tsl_status_name(status));
-  int code = o->text ? follow(s, matcher, o->text) : CLI_OK;
-  uint64_t least = 0;
-  heading("what is enforced");
-  print_report(tsl_grammar_report(s->grammar));
-  heading("size");
-  printf("  compiled in %.1f µs\n", s->compile_us);
-  print_stats(s->grammar);
-  status = tsl_matcher_shortest_completion(matcher, &least);
-  if (status == TSL_OK) printf("  the shortest %s takes %" PRIu64 " bytes\n", o->text ? "completion of the text" : "text", least);
-  if (o->states) {
-    heading("states");
-    tsl_grammar_dump(s->grammar, print_line, NULL);
-  }
+  int code = o->text ? follow(s, matcher, o->text, o->masks || o->dot ? &v : NULL) : CLI_OK;
+  if (code == CLI_OK && o->sample && !survey_sample(&v, s, o->sample)) code = CLI_BAD;
+  if (!o->dot) print_summary(s, matcher, o->text ? "completion of the text" : "text");
+  if (code != CLI_BAD && print_states(s, o, &v) != CLI_OK) code = CLI_BAD;
+  survey_free(&v);
   tsl_matcher_free(matcher);
   return code;
 }
 
 static int run(int argc, char **argv) {
   source s = {0};
-  settings o = {NULL, false, false};
+  settings o = {0};
   cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_ANY), {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
   if (!cli_parse(&cli_explain, argc, argv, sets, 2, &arguments)) return CLI_BAD;
