@@ -27,7 +27,7 @@ void tsl_matcher_free(tsl_matcher *m) {
   tsl_allocator a = m->alloc;
   tsl__free(&a, m->history, m->history_cap * sizeof *m->history);
   tsl__free(&a, m->counted_history, m->counted_history ? m->history_cap * sizeof *m->history : 0);
-  tsl__free(&a, m->borrowed, m->borrowed ? mask_bytes(m) : 0);
+  tsl__borrowed_free(m->grammar->space, &m->borrowed, &a);
   tsl_grammar_release(m->grammar);
   tsl__free(&a, m, sizeof *m);
 }
@@ -168,11 +168,11 @@ static uint64_t identity_of(const tsl_matcher *m, const uint32_t *words) {
 
 /* A mask that is this matcher's alone. */
 static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
-  if (!m->borrowed && !(m->borrowed = tsl__alloc(&m->alloc, mask_bytes(m)))) return TSL_ERR_NO_MEMORY;
-  m->borrowed_mask = 0;
-  *out = m->borrowed;
-  tsl_status status = tsl_matcher_mask(m, m->borrowed);
-  if (id) *id = identity_of(m, m->borrowed);
+  uint32_t *words = tsl__borrow_words(m->grammar->space, &m->borrowed, &m->alloc);
+  if (!words) return TSL_ERR_NO_MEMORY;
+  *out = words;
+  tsl_status status = tsl_matcher_mask(m, words);
+  if (id) *id = identity_of(m, words);
   return status;
 }
 
@@ -181,19 +181,12 @@ tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_
   tsl__mask mask = 0;
   tsl_status status = m->terminated ? TSL_OK : tsl__grammar_mask(m->grammar, m->at, &mask);
   if (status != TSL_OK) return status;
-  const tsl__space *space = m->grammar->space;
-  const tsl__mask_rec *r = tsl__mask_at(space, mask);
-  if (r->base_count == 1 && r->minus_count == 0 && r->plus_count == 0) {
-    *out = tsl__bitset_at(space, r->bases[0]); /* shared, immutable: no copy */
-  } else {
-    if (!m->borrowed && !(m->borrowed = tsl__alloc(&m->alloc, mask_bytes(m)))) return TSL_ERR_NO_MEMORY;
-    if (m->borrowed_mask != mask + 1) tsl__mask_write(space, mask, m->borrowed);
-    m->borrowed_mask = mask + 1;
-    *out = m->borrowed;
-  }
+  const uint32_t *words = tsl__borrow(m->grammar->space, &m->borrowed, &m->alloc, mask);
+  if (!words) return TSL_ERR_NO_MEMORY;
+  *out = words;
   if (!id) return TSL_OK;
   if (m->terminated) return *id = identity_of(m, *out), TSL_OK;
-  tsl__stack_rec *at = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, m->at);
+  tsl__stack_rec *at = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(m->grammar->space, m->at);
   *id = atomic_load_explicit(&at->identity, memory_order_relaxed);
   if (*id) return TSL_OK;
   *id = identity_of(m, *out);

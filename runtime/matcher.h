@@ -5,6 +5,7 @@
 #ifndef TSL_RUNTIME_MATCHER_H
 #define TSL_RUNTIME_MATCHER_H
 
+#include "runtime/borrow.h"
 #include "runtime/zones.h"
 
 struct tsl_matcher {
@@ -16,8 +17,7 @@ struct tsl_matcher {
   uint32_t history_cap, history_n, history_next;
   uint32_t counted;          /* tokens in the zone that the text is in (zones.h) */
   uint32_t *counted_history; /* ring like `history`; NULL where the grammar has no zones */
-  uint32_t *borrowed; /* the mask that tsl_matcher_mask_borrow hands out */
-  tsl__mask borrowed_mask; /* its number + 1; 0: none yet */
+  tsl__borrowed borrowed; /* what tsl_matcher_mask_borrow hands out */
 };
 
 /* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if anything. */

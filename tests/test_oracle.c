@@ -166,6 +166,8 @@ static bool one_step(tsl_matcher *m, oracle *o, const tsl_vocab *v, uint32_t *mi
   }
   CHECK(same);
   masks_compared++;
+  const uint32_t *lent;
+  CHECK(tsl_matcher_mask_borrow(m, &lent, NULL) == TSL_OK && !memcmp(mine, lent, tsl_vocab_mask_words(v) * sizeof *mine));
   CHECK(tsl_matcher_is_complete(m) == oracle_complete(o));
   for (int k = 0; k < 4; k++) {
     tsl_token t = below(v->size);

@@ -1,0 +1,71 @@
+/* borrow.c - see borrow.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/borrow.h"
+
+#define PATCHES_MAX 2048u /* of two masks together: beyond, copying is faster */
+
+static size_t bytes_of(const tsl__space *space) { return tsl_vocab_mask_words(space->vocab) * sizeof(uint32_t); }
+
+void tsl__borrowed_free(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a) {
+  for (uint32_t i = 0; i < TSL__BORROWED; i++) tsl__free(a, b->bits[i], b->bits[i] ? bytes_of(space) : 0);
+  memset(b, 0, sizeof *b);
+}
+
+static bool has_bit(const uint32_t *bits, tsl_token t) { return bits[t >> 5] >> (t & 31) & 1; }
+static void set_bit(uint32_t *bits, tsl_token t) { bits[t >> 5] |= (uint32_t)1 << (t & 31); }
+static void clear_bit(uint32_t *bits, tsl_token t) { bits[t >> 5] &= ~((uint32_t)1 << (t & 31)); }
+
+static bool based(const tsl__space *space, const tsl__mask_rec *r, tsl_token t) {
+  for (uint32_t i = 0; i < r->base_count; i++)
+    if (has_bit(tsl__bitset_at(space, r->bases[i]), t)) return true;
+  return false;
+}
+
+static uint32_t patches(const tsl__mask_rec *r) { return r->minus_count + r->plus_count; }
+
+static bool same_bases(const tsl__mask_rec *a, const tsl__mask_rec *b) {
+  return a->base_count == b->base_count && (!a->base_count || !memcmp(a->bases, b->bases, a->base_count * sizeof *a->bases));
+}
+
+/* The words hold one mask and shall hold another of the same bitsets. */
+static void rewrite(const tsl__space *space, const tsl__mask_rec *from, const tsl__mask_rec *to, uint32_t *bits) {
+  for (uint32_t i = 0; i < from->minus_count; i++) set_bit(bits, from->minus[i]);
+  for (uint32_t i = 0; i < from->plus_count; i++)
+    if (!based(space, from, from->plus[i])) clear_bit(bits, from->plus[i]);
+  for (uint32_t i = 0; i < to->minus_count; i++) clear_bit(bits, to->minus[i]);
+  for (uint32_t i = 0; i < to->plus_count; i++) set_bit(bits, to->plus[i]);
+}
+
+/* A place to write to: one not used yet, else the oldest. TSL__BORROWED when out of memory. */
+static uint32_t give_up_one(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a) {
+  uint32_t i = b->oldest;
+  if (!b->bits[i] && !(b->bits[i] = tsl__alloc(a, bytes_of(space)))) return TSL__BORROWED;
+  b->oldest = (i + 1) % TSL__BORROWED;
+  b->mask[i] = 0;
+  return i;
+}
+
+uint32_t *tsl__borrow_words(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a) {
+  uint32_t i = give_up_one(space, b, a);
+  return i < TSL__BORROWED ? b->bits[i] : NULL;
+}
+
+const uint32_t *tsl__borrow(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a, tsl__mask mask) {
+  const tsl__mask_rec *to = tsl__mask_at(space, mask);
+  if (to->base_count == 1 && patches(to) == 0) return tsl__bitset_at(space, to->bases[0]); /* shared, never changed */
+  for (uint32_t i = 0; i < TSL__BORROWED; i++)
+    if (b->mask[i] == mask + 1) return b->bits[i];
+  for (uint32_t i = 0; i < TSL__BORROWED; i++) {
+    const tsl__mask_rec *from = b->mask[i] ? tsl__mask_at(space, b->mask[i] - 1) : NULL;
+    if (!from || !same_bases(from, to) || patches(from) + patches(to) > PATCHES_MAX) continue;
+    rewrite(space, from, to, b->bits[i]);
+    b->mask[i] = mask + 1;
+    return b->bits[i];
+  }
+  uint32_t i = give_up_one(space, b, a);
+  if (i == TSL__BORROWED) return NULL;
+  tsl__mask_write(space, mask, b->bits[i]);
+  b->mask[i] = mask + 1;
+  return b->bits[i];
+}
