@@ -9,6 +9,7 @@
  *   3. grammar                6. sampler                    9. decoding
  *                                                          10. tags and tools
  *                                                          11. artifacts
+ *                                                          12. masks on a device
  *
  * Conventions that hold everywhere
  *   Ownership  An object that a function hands out through `**out` belongs to the caller, who ends it with the
@@ -1067,6 +1068,32 @@ typedef struct tsl_store_result {
  * error: the grammar is compiled. `options` (its source is not looked at; max_states is 20,000 unless given) and `result` may be NULL. Errors: those of tsl_grammar_compile. */
 TSL_API tsl_status tsl_store_get(tsl_vocab *vocab, const char *folder, const tsl_source *source, const tsl_artifact_options *options, tsl_grammar **out,
                                  tsl_store_result *result, tsl_error *error);
+
+/* ---- 12. Masks on a device ----------------------------------------------------------------------------------------- */
+
+/* Which mask is in which row of a table that the host mirrors on its device: a step then sends a row's number for each sequence instead of a mask. Masks of any grammars of one vocabulary. One thread at a time. */
+typedef struct tsl_mask_table tsl_mask_table;
+
+typedef struct tsl_mask_table_stats {
+  uint64_t hits;      /* masks that were in a row already */
+  uint64_t copies;    /* masks that the host had to copy: distinct ones, and those that had been given up */
+  uint64_t evictions; /* rows that were given another mask */
+  uint32_t rows;      /* that hold a mask */
+} tsl_mask_table_stats;
+
+#define TSL_MAX_MASK_ROWS 1048576u
+
+/* `rows` of tsl_vocab_mask_words each, of which the table keeps a copy: at least as many as a batch has sequences, 1 to TSL_MAX_MASK_ROWS. `allocator` may be NULL. Errors: NO_MEMORY, ARGUMENT. */
+TSL_API tsl_status tsl_mask_table_new(tsl_vocab *vocab, uint32_t rows, const tsl_allocator *allocator, tsl_mask_table **out);
+TSL_API void tsl_mask_table_free(tsl_mask_table *table); /* NULL is allowed */
+
+/* The row of the matcher's mask. If *fresh is not NULL, the row's content is new: copy those words (valid until the row is given up) to row *row on the device before it is used. Rows handed out since the last
+ * tsl_mask_table_step keep their masks; others may be given up, the least recently used first. Errors: LIMIT (more different masks in one step than rows), ARGUMENT (a grammar of another width), those of
+ * masks. Cost: 0.3 µs beside that of the mask. */
+TSL_API tsl_status tsl_mask_table_row(tsl_mask_table *table, tsl_matcher *matcher, uint32_t *row, const uint32_t **fresh);
+/* What was handed out has been applied: another step begins. */
+TSL_API void tsl_mask_table_step(tsl_mask_table *table);
+TSL_API void tsl_mask_table_get_stats(const tsl_mask_table *table, tsl_mask_table_stats *stats);
 
 #ifdef __cplusplus
 }
