@@ -38,7 +38,7 @@ validation: {omitted_files: warn, absolute_links: warn, unrecognized_links: warn
 nav:
 """
 NAV = [("Turnstile", "index.md"), ("Guide", "guide.md"), ("Concepts", "concepts.md"), ("Inspector and playground", "inspector.md"),
-       ("What it does", ["schema.md", "tools.md", "sampling.md", "decoding.md", "vocabularies.md"]), ("Hosts", ["hosts.md", "python.md", "llama.cpp.md"]), ("Reference", "reference.md"),
+       ("What it does", ["schema.md", "tools.md", "sampling.md", "decoding.md", "vocabularies.md"]), ("Hosts", ["hosts.md", "python.md", "llama.cpp.md", "artifacts.md", "scale-out.md"]), ("Reference", "reference.md"),
        ("Limits and security", ["limits.md", "security.md"]), ("Benchmarks", ["bench.md", "bench/peers.md", "bench/scaling.md"]), ("Testing", "testing.md"), ("How to extend", "extend.md"),
        ("Railroads", "railroads.md")]
 
