@@ -96,6 +96,6 @@ def run_example(name, *arguments):
     path = ROOT / "bindings" / "python" / "examples" / name
     lines = path.read_text().splitlines()
     check(len(lines) <= 40, f"{name} has {len(lines)} lines")
-    done = subprocess.run([sys.executable, str(path), *map(str, arguments)], capture_output=True, text=True, timeout=200)
+    done = subprocess.run([sys.executable, str(path), *map(str, arguments)], capture_output=True, text=True, timeout=600)
     check(done.returncode == 0, f"{name} ends with {done.returncode}: {done.stderr[-600:]}")
     return done.stdout
