@@ -23,13 +23,22 @@ static int check(const source *s, const char *path) {
   return code;
 }
 
+static bool set_profile(void *to, const char *value) { return *(const char **)to = value, *value != 0; }
+
+static const cli_option table[] = {
+    {"--profile", "openai-strict", "check the schema, not a text: which of a provider's documented limits does it break?", set_profile},
+};
+
 static int run(int argc, char **argv) {
   source s = {0};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_ANY, TSL_WS_ANY)};
+  const char *profile = NULL;
+  cli_options sets[] = {source_options(&s, TSL_ORDER_ANY, TSL_WS_ANY), {table, 1, &profile}};
   cli_arguments arguments;
-  if (!cli_parse(&cli_check, argc, argv, sets, 1, &arguments)) return CLI_BAD;
+  if (!cli_parse(&cli_check, argc, argv, sets, 2, &arguments)) return CLI_BAD;
   int code = CLI_OK;
-  if (!arguments.help) {
+  if (!arguments.help && profile) {
+    code = arguments.rest_count ? cli_complain("check: --profile takes no text") : source_profile(&s, profile);
+  } else if (!arguments.help) {
     if (arguments.rest_count != 1) code = cli_complain("check: one text is needed, a file or -, not %zu", arguments.rest_count);
     else if (s.kind >= SOURCE_SCHEMA && s.kind != SOURCE_REGEX && !strcmp(s.from, "-") && !strcmp(arguments.rest[0], "-"))
       code = cli_complain("check: only one of the two can be stdin");
@@ -45,7 +54,7 @@ const cli_command cli_check = {
     "check", "(--schema F | --regex R | --grammar F) [options] FILE|-", "does this text match the grammar? if not, where and why",
     "Members of objects may come in any order (--order any) and white space is free (--ws any), unless said otherwise. Before and after\n"
     "the text, white space (--schema with --ws any) or one line break at the end (else) is left out if it does not match.\n"
-    "exit codes: 0 the text matches; 1 it does not: the byte offset and what was expected there go to stderr; 2 the call, the grammar or "
+    "exit codes: 0 the text matches (with --profile: no limit is broken); 1 it does not: the byte offset and what was expected there go to stderr; 2 the call, the grammar or "
     "a\n"
     "file is bad.\n",
     run};

@@ -12,11 +12,13 @@
 
 typedef struct settings {
   const char *text; /* file to follow, or NULL */
+  const char *profile; /* whose limits to look at instead, or NULL */
   uint64_t sample;  /* texts to draw */
   bool states, json, masks, dot, rules;
 } settings;
 
 static bool set_text(void *to, const char *value) { return ((settings *)to)->text = value, *value != 0; }
+static bool set_profile(void *to, const char *value) { return ((settings *)to)->profile = value, *value != 0; }
 static bool set_states(void *to, const char *value) { return (void)value, ((settings *)to)->states = true; }
 static bool set_json(void *to, const char *value) { return (void)value, ((settings *)to)->json = true; }
 
@@ -32,7 +34,8 @@ static const cli_option table[] = {
     {"--masks", NULL, "how many tokens were allowed along these texts: a histogram, and by state", set_masks},
     {"--dot", NULL, "write only the states, as a digraph for Graphviz", set_dot},
     {"--rules", NULL, "grammar: write only the rules, as JSON for those who draw them", set_rules},
-    {"--json", NULL, "write only the report, as JSON", set_json},
+    {"--profile", "openai-strict", "say only which of a provider's documented limits the schema breaks, one finding a line", set_profile},
+    {"--json", NULL, "write only the report (or the findings, one object a line) as JSON; errors too", set_json},
 };
 
 static void print_line(void *ctx, const char *line) {
@@ -142,8 +145,8 @@ static int run(int argc, char **argv) {
   if (!cli_parse(&cli_explain, argc, argv, sets, 2, &arguments)) return CLI_BAD;
   int code = CLI_OK;
   if (!arguments.help) {
-    code = arguments.rest_count ? cli_complain("explain: unexpected argument %s", arguments.rest[0]) : source_open(&s);
-    if (code == CLI_OK) code = explain(&s, &o);
+    code = arguments.rest_count ? cli_complain("explain: unexpected argument %s", arguments.rest[0]) : o.profile ? source_profile(&s, o.profile) : source_open(&s);
+    if (code == CLI_OK && !o.profile) code = explain(&s, &o);
   }
   source_close(&s);
   cli_arguments_free(&arguments);
@@ -153,4 +156,4 @@ static int run(int argc, char **argv) {
 const cli_command cli_explain = {
     "explain", "(--schema F | --regex R | --grammar F) [--text F] [--states] [options]",
     "say what a grammar enforces, its size, and its states",
-    "exit codes: 0 explained; 1 the text of --text does not match; 2 the call, the grammar or a file is bad.\n", run};
+    "exit codes: 0 explained; 1 the text of --text does not match, or --profile found a limit broken; 2 the call, the grammar or a file is bad.\n", run};

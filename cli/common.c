@@ -4,6 +4,8 @@
  */
 #include "common.h"
 
+#include "json_out.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -62,9 +64,33 @@ const char *cli_style_on(FILE *to, cli_style style) {
   return (no_color && *no_color) || !isatty(fileno(to)) ? "" : codes[style];
 }
 
+/* --json was given; there is one command line in a process. */
+static bool messages_as_json;
+
+/* Print a formatted message as a JSON string. */
+static void print_json_message(const char *format, va_list arguments) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *to = open_memstream(&text, &length);
+  if (to) {
+    vfprintf(to, format, arguments);
+    fclose(to);
+  }
+  json_out_string_to(stderr, text ? text : "out of memory", text ? length : strlen("out of memory"));
+  free(text);
+}
+
 int cli_complain(const char *format, ...) {
   va_list arguments;
   fflush(stdout);
+  if (messages_as_json) {
+    fputs("{\"error\":{\"message\":", stderr);
+    va_start(arguments, format);
+    print_json_message(format, arguments);
+    va_end(arguments);
+    fputs("}}\n", stderr);
+    return CLI_BAD;
+  }
   fprintf(stderr, "%sturnstile:%s ", cli_style_on(stderr, CLI_RED), cli_style_on(stderr, CLI_PLAIN));
   va_start(arguments, format);
   vfprintf(stderr, format, arguments);
@@ -73,7 +99,54 @@ int cli_complain(const char *format, ...) {
   return CLI_BAD;
 }
 
+static bool one_of(const char *at, size_t length, const char *list) {
+  for (const char *p = list; *p; p += strspn(p, " ")) {
+    size_t n = strcspn(p, " ");
+    if (n == length && !memcmp(p, at, n)) return true;
+    p += n;
+  }
+  return false;
+}
+
+/* The keyword that a pointer into a schema ends with, "" if it ends with a subschema: /properties/type is one, /properties/a/type the keyword type. */
+static const char *keyword_of(const char *pointer, size_t *length) {
+  const char *keyword = strchr(pointer, '#') ? strchr(pointer, '#') + 1 : pointer;
+  *length = 0;
+  while (*keyword == '/') {
+    keyword++;
+    *length = strcspn(keyword, "/");
+    const char *next = keyword + *length;
+    bool named = one_of(keyword, *length, "properties patternProperties $defs definitions dependentSchemas dependencies");
+    bool listed = one_of(keyword, *length, "allOf anyOf oneOf prefixItems items") && next[0] == '/' && next[1] >= '0' && next[1] <= '9';
+    if (!*next) return keyword;
+    if (named || listed) next += 1 + strcspn(next + 1, "/");
+    else if (!one_of(keyword, *length, "not if then else items contains additionalProperties additionalItems unevaluatedProperties unevaluatedItems propertyNames")) return keyword;
+    keyword = next;
+    *length = 0;
+  }
+  return keyword;
+}
+
+int cli_complain_at(const char *name, const tsl_error *error) {
+  size_t length;
+  const char *keyword = keyword_of(error->pointer, &length);
+  fflush(stdout);
+  fprintf(stderr, "{\"error\":{\"status\":\"%s\",\"file\":", tsl_status_name(error->status));
+  json_out_string_to(stderr, name, strlen(name));
+  fprintf(stderr, ",\"line\":%u,\"column\":%u,\"offset\":%zu,\"pointer\":", (unsigned)error->line, (unsigned)error->column, error->offset);
+  json_out_string_to(stderr, error->pointer, strlen(error->pointer));
+  fputs(",\"keyword\":", stderr);
+  json_out_string_to(stderr, keyword, length);
+  fputs(",\"message\":", stderr);
+  json_out_string_to(stderr, error->message, strlen(error->message));
+  fputs("}}\n", stderr);
+  return CLI_BAD;
+}
+
+bool cli_json(void) { return messages_as_json; }
+
 int cli_complain_error(const char *name, const tsl_error *error) {
+  if (messages_as_json) return cli_complain_at(name, error);
   char place[64] = "", pointer[300] = "";
   if (error->line) snprintf(place, sizeof place, ":%u:%u (byte %zu)", error->line, error->column, error->offset);
   if (error->pointer[0]) snprintf(pointer, sizeof pointer, " at %s", error->pointer);
@@ -146,18 +219,6 @@ double cli_now(void) {
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
-static void print_help(const cli_command *command, const cli_options *sets, size_t set_count) {
-  printf("usage: turnstile %s %s\n\n%s\n\noptions:\n", command->name, command->usage, command->summary);
-  for (size_t s = 0; s < set_count; s++)
-    for (size_t i = 0; i < sets[s].count; i++) {
-      const cli_option *o = &sets[s].table[i];
-      char left[64];
-      snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-      printf("  %-22s %s\n", left, o->help);
-    }
-  printf("  %-22s %s\n\n%s", "--help", "this text", command->details);
-}
-
 /* The option that `name` (up to `length`) spells, and whose settings it changes. */
 static const cli_option *find_option(const cli_options *sets, size_t set_count, const char *name, size_t length, void **settings) {
   for (size_t s = 0; s < set_count; s++)
@@ -170,12 +231,28 @@ static const cli_option *find_option(const cli_options *sets, size_t set_count, 
   return NULL;
 }
 
+static void print_help(const cli_command *command, const cli_options *sets, size_t set_count) {
+  printf("usage: turnstile %s %s\n\n%s\n\noptions:\n", command->name, command->usage, command->summary);
+  for (size_t s = 0; s < set_count; s++)
+    for (size_t i = 0; i < sets[s].count; i++) {
+      const cli_option *o = &sets[s].table[i];
+      char left[64];
+      snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+      printf("  %-22s %s\n", left, o->help);
+    }
+  void *settings;
+  bool own = find_option(sets, set_count, "--json", strlen("--json"), &settings) != NULL;
+  if (!own) printf("  %-22s %s\n", "--json", "errors as JSON, one object a line: status, file, line, column, offset, pointer, keyword, message");
+  printf("  %-22s %s\n\n%s", "--help", "this text", command->details);
+}
+
 /* Apply argv[*i] as an option; moves *i over its value. */
 static bool apply_option(const cli_command *command, int argc, char **argv, int *i, const cli_options *sets, size_t set_count) {
   const char *argument = argv[*i], *equals = !strncmp(argument, "--", 2) ? strchr(argument, '=') : NULL, *value = NULL;
   void *settings = NULL;
   size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
   const cli_option *o = find_option(sets, set_count, argument, length, &settings);
+  if (!o && !strcmp(argument, "--json")) return true; /* seen before */
   if (!o) {
     cli_complain("%s: no option %.*s; see turnstile %s --help", command->name, (int)length, argument, command->name);
     return false;
@@ -197,6 +274,8 @@ static bool apply_option(const cli_command *command, int argc, char **argv, int 
 bool cli_parse(const cli_command *command, int argc, char **argv, const cli_options *sets, size_t set_count, cli_arguments *out) {
   bool options = true;
   *out = (cli_arguments){cli_allocate((size_t)argc + 1, sizeof *out->rest), 0, false};
+  for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
+    if (!strcmp(argv[i], "--json")) messages_as_json = true;
   for (int i = 0; i < argc; i++) {
     if (!options || argv[i][0] != '-' || !argv[i][1]) {
       out->rest[out->rest_count++] = argv[i];

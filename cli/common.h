@@ -48,6 +48,10 @@ const char *cli_style_on(FILE *to, cli_style style);
 int cli_complain(const char *format, ...) CLI_PRINTF(1, 2);
 /* The same for a failed compile or load: name of what was read, line, column, pointer, reason. */
 int cli_complain_error(const char *name, const tsl_error *error);
+/* Are messages wanted as JSON (--json, which every command takes)? cli_complain… see to it themselves. */
+bool cli_json(void);
+/* An error as a JSON object, in any case. */
+int cli_complain_at(const char *name, const tsl_error *error);
 
 /* Print bytes in quotes: printable UTF-8 as it is, the rest as \n, \t, \\, \" and \xNN. At most `limit` bytes, then "…". */
 void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit);

@@ -6,15 +6,15 @@
 
 #define SHOWN 24 /* bytes of the text that a message shows */
 
-static void print_expected(tsl_matcher *matcher) {
+static void print_expected(FILE *to, tsl_matcher *matcher) {
   uint32_t set[8];
   bool complete = tsl_matcher_is_complete(matcher), any = false;
   if (tsl_matcher_next_bytes(matcher, set) != TSL_OK) return;
   for (int i = 0; i < 8; i++) any |= set[i] != 0;
-  fputs(complete ? "the end of the text" : any ? "" : "a special token", stderr);
+  fputs(complete ? "the end of the text" : any ? "" : "a special token", to);
   if (!any) return;
-  fputs(complete ? " or one of " : "one of ", stderr);
-  cli_print_set(stderr, set);
+  fputs(complete ? " or one of " : "one of ", to);
+  cli_print_set(to, set);
 }
 
 /* Line and column (1-based, bytes) of an offset. */
@@ -26,17 +26,32 @@ static void line_of(const char *text, size_t offset, size_t *line, size_t *colum
   }
 }
 
+static void print_found(FILE *to, tsl_matcher *matcher, const char *text, size_t length, size_t offset) {
+  fputs("expected ", to);
+  print_expected(to, matcher);
+  fputs(", found ", to);
+  if (offset < length) cli_print_quoted(to, text + offset, length - offset, SHOWN);
+  else fputs("the end of the text", to);
+}
+
 /* `matcher` has read `offset` bytes and can't read the next one, or must not end here. */
 static int say_where(tsl_matcher *matcher, const char *name, const char *text, size_t length, size_t offset) {
   size_t line, column;
   line_of(text, offset, &line, &column);
+  if (cli_json()) {
+    tsl_error error = {.status = TSL_REJECTED, .offset = offset, .line = (uint32_t)line, .column = (uint32_t)column};
+    FILE *to = fmemopen(error.message, sizeof error.message, "w");
+    if (to) {
+      print_found(to, matcher, text, length, offset);
+      fclose(to);
+    }
+    error.message[sizeof error.message - 1] = 0;
+    cli_complain_at(name, &error);
+    return CLI_NO;
+  }
   fflush(stdout);
-  fprintf(stderr, "%s%s:%zu:%zu:%s byte offset %zu: expected ", cli_style_on(stderr, CLI_RED), name, line, column,
-          cli_style_on(stderr, CLI_PLAIN), offset);
-  print_expected(matcher);
-  fputs(", found ", stderr);
-  if (offset < length) cli_print_quoted(stderr, text + offset, length - offset, SHOWN);
-  else fputs("the end of the text", stderr);
+  fprintf(stderr, "%s%s:%zu:%zu:%s byte offset %zu: ", cli_style_on(stderr, CLI_RED), name, line, column, cli_style_on(stderr, CLI_PLAIN), offset);
+  print_found(stderr, matcher, text, length, offset);
   fputc('\n', stderr);
   return CLI_NO;
 }

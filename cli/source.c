@@ -4,6 +4,8 @@
  */
 #include "source.h"
 
+#include "json_out.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,6 +228,31 @@ bool source_kept(const source *s, tsl_source *out) {
   if (s->kind == SOURCE_ARTIFACT || s->kind == SOURCE_NONE) return false;
   *out = (tsl_source){.kind = kinds[s->kind], .text = s->text.at, .length = s->text.length, .schema = &s->schema, .regex = &s->regex, .root = s->root};
   return true;
+}
+
+static void print_finding(void *ctx, const tsl_profile_finding *f) {
+  bool *broken = ctx;
+  *broken |= f->breaks;
+  if (cli_json()) {
+    printf("{\"pointer\":");
+    json_out_string(f->pointer, strlen(f->pointer));
+    printf(",\"keyword\":");
+    json_out_string(f->keyword, strlen(f->keyword));
+    printf(",\"status\":\"%s\",\"reason\":", f->breaks ? "breaks" : "not documented");
+    json_out_string(f->message, strlen(f->message));
+    puts("}");
+  } else {
+    printf("%s %s: %s\n", f->breaks ? "breaks        " : "not documented", *f->pointer ? f->pointer : "the schema", f->message);
+  }
+}
+
+int source_profile(source *s, const char *profile) {
+  tsl_error error = {0};
+  bool broken = false;
+  if (s->kind != SOURCE_SCHEMA) return cli_complain("--profile needs --schema");
+  if (!cli_read(s->from, &s->text)) return CLI_BAD;
+  if (tsl_schema_profile(profile, s->text.at, s->text.length, NULL, print_finding, &broken, &error) != TSL_OK) return cli_complain_error(source_name(s), &error);
+  return broken ? CLI_NO : CLI_OK;
 }
 
 position_ends source_ends(const source *s) {

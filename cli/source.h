@@ -41,6 +41,8 @@ cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace
 const char *source_name(const source *s);
 /* Read and compile. Returns CLI_OK, or CLI_BAD after saying why. */
 int source_open(source *s);
+/* Say which limits of a provider the schema breaks: CLI_OK if none, CLI_NO if some, CLI_BAD. */
+int source_profile(source *s, const char *profile);
 /* What was compiled, to be kept in an artifact; points into `s`. False: it was an artifact. */
 bool source_kept(const source *s, tsl_source *out);
 /* How finished texts of this grammar may end: for position_follow. */

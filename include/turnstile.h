@@ -256,6 +256,19 @@ TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */
  * empty array. Borrowed, NUL-terminated, lives as long as the grammar. */
 TSL_API const char *tsl_grammar_report(const tsl_grammar *grammar);
 
+/* One thing in a schema that a provider's documented limits do not have. `pointer` and `keyword` say where ("" for the whole schema or a subschema). */
+typedef struct tsl_profile_finding {
+  const char *pointer, *keyword, *message; /* valid during the call of the sink */
+  bool breaks;                             /* a documented limit is broken; false: the documentation names no such keyword */
+} tsl_profile_finding;
+typedef void (*tsl_profile_sink)(void *ctx, const tsl_profile_finding *finding);
+
+/* Which documented limits of a provider does this schema break? `profile` is "openai-strict": OpenAI's Structured Outputs with strict: true, for models that are not
+ * fine-tuned, as documented in 2026 (docs/schema.md lists the limits). The schema is only read, not compiled. `sink` is called for each finding, in the order of the
+ * text, those of the whole schema last. Errors: ARGUMENT (no such profile), SYNTAX, LIMIT (over 512 levels), NO_MEMORY. Linear. */
+TSL_API tsl_status tsl_schema_profile(const char *profile, const char *schema, size_t length, const tsl_allocator *allocator, tsl_profile_sink sink, void *ctx,
+                                      tsl_error *error);
+
 /* Called once per line of a listing; `line` has no newline and is valid during the call. */
 typedef void (*tsl_line_sink)(void *ctx, const char *line);
 

@@ -387,6 +387,33 @@ def explanations():
     expect(1, ["explain", "--regex", "a", "--text", "-"], text="b", err="byte offset 0")
 
 
+def json_errors():
+    """Every command says as JSON where and why it failed."""
+    bad = files("bad.json", '{"properties": {"type": {"items": [{"pattern": "("}]}},\n "$schema": "http://json-schema.org/draft-07/schema#"}')
+    for command in [["explain"], ["generate"], ["mask"], ["check", bad], ["extract", bad], ["compile", "-o", str(bad) + ".out"]]:
+        _, stderr = expect(2, [*command, "--schema", bad, "--json"])
+        error = json.loads(stderr)["error"] if stderr.startswith(b"{") else {}
+        check(error.get("status") == "TSL_ERR_SYNTAX" and error.get("pointer") == "/properties/type/items/0/pattern" and error.get("keyword") == "pattern" and
+              error.get("line") == 1 and error.get("column") == 48 and error.get("file") == str(bad) and "parenthesis" in error.get("message", ""), f"{command}: {stderr!r}")
+    _, stderr = expect(1, ["check", "--schema", PAIR, "--json", "-"], text='{"a":1,\n"b":2}')
+    error = json.loads(stderr)["error"]
+    check((error["status"], error["line"], error["column"], error["offset"]) == ("TSL_REJECTED", 2, 5, 12), f"a mismatch: {error}")
+    _, stderr = expect(2, ["generate", "--no-such", "--json"])
+    check("no option --no-such" in json.loads(stderr)["error"]["message"], "a bad call")
+
+
+def profiles():
+    good = files("strict.json", {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False})
+    stdout, _ = expect(0, ["explain", "--schema", good, "--profile", "openai-strict"])
+    check(stdout == b"", "nothing to say")
+    for command in ["explain", "check"]:
+        stdout, _ = expect(1, [command, "--schema", PAIR, "--profile", "openai-strict", "--json"])
+        rows = [json.loads(line) for line in stdout.splitlines()]
+        check({row["pointer"] for row in rows if row["status"] == "breaks"} >= {"/properties/b"}, f"findings: {rows}")
+    expect(2, ["explain", "--schema", good, "--profile", "none"], err="openai-strict")
+    expect(2, ["check", "--regex", "a", "--profile", "openai-strict"], err="--profile needs --schema")
+
+
 def extraction():
     def extracted(arguments, text):
         stdout, _ = expect(0, ["extract", *arguments, "-"], text=text)
@@ -454,7 +481,7 @@ PARTS = [(usage, "usage and --help"), (checks, "check: exit codes, offsets, what
          (generate_options, "generate: seeds, limits, bad values"),
          (generate_stats, "generate: where the grammar fights the model"), (generate_events, "generate: events"),
          (generate_wind_down, "generate: winding down"), (vocabularies, "vocabularies from files"), (masks, "mask"),
-         (explanations, "explain"), (extraction, "extract"), (artifacts, "compile, and --artifact"), (demonstration, "demo"), (colours, "colour only on a terminal")]
+         (explanations, "explain"), (json_errors, "--json: errors"), (profiles, "--profile"), (extraction, "extract"), (artifacts, "compile, and --artifact"), (demonstration, "demo"), (colours, "colour only on a terminal")]
 
 
 def main():
