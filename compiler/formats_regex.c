@@ -468,7 +468,7 @@ static bool nullable(void *ctx, uint32_t param) {
 static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   const table *t = ctx;
   const rx *s = &t->states.at[param];
-  static const char edges[] = "$%()*,-./09:;<=>?@AZ[\\]^_`az{|}\x80\xC2\xE0\xE1\xED\xEE\xF0\xF1\xF4\xF5";
+  static const char edges[] = "$%()*,-./09:;<=>?@AZ[\\]^_`az{|}~\x80\xC2\xE0\xE1\xED\xEE\xF0\xF1\xF4\xF5";
   bool each = s->at >= AT_ESCAPE || s->at == AT_NUMBER;
   for (const char *c = edges; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
   for (unsigned b = 1; each && b < 256; b++) tsl__bytes_add(out, b);
