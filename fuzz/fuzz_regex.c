@@ -4,6 +4,8 @@
  * Input     one byte of flags (1 search, 2 case-insensitive, 4 dot matches all, 8 multi-line), the pattern up to a zero byte, the text.
  * Compared  when both compile the pattern and it keeps to what ECMA-262 and PCRE2 share (see `comparable`), on valid UTF-8 without
  *           the code points on which they differ by design (line terminators but \n, spaces beyond ASCII, U+017F and U+212A).
+ * Walks     Texts that are also made by following the expression, byte by byte out of what the pattern itself is made of: each that it takes on the way PCRE2 must
+ *           take, and each with one byte changed must have the same verdict from both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "compiler/deriv.h"
 #include "compiler/regex.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -73,6 +76,56 @@ static int verdict(const char *pattern, size_t length, const tsl__regex_flags *f
   return result >= 0 ? 1 : result == PCRE2_ERROR_NOMATCH ? 0 : -1;
 }
 
+typedef struct task {
+  tsl__exprs *x;
+  tsl__expr e;
+  const char *pattern;
+  size_t length;
+  const tsl__regex_flags *flags;
+  unsigned bits;
+} task;
+
+/* Both on one text; false when a limit is reached. */
+static bool compare(const task *t, const uint8_t *text, size_t n) {
+  if (!plain_text(text, n)) return true;
+  bool got = tsl__expr_matches(t->x, t->e, text, n);
+  if (tsl__exprs_status(t->x) != TSL_OK) return false;
+  int want = verdict(t->pattern, t->length, t->flags, text, n);
+  if (want >= 0 && got != (want == 1)) {
+    fprintf(stderr, "/%.*s/ flags %u on \"%.*s\": %d, PCRE2 says %d\n", (int)t->length, t->pattern, t->bits, (int)n, (const char *)text, got, want);
+    abort();
+  }
+  return true;
+}
+
+#define WALKS 3
+#define WALK_MAX 24
+#define TRIES 12
+
+static void walk(const task *t, uint64_t seed) {
+  static const char usual[] = "aA0_z9 \n-Zkb\xC3\xA9";
+  uint8_t text[WALK_MAX];
+  size_t n = 0;
+  tsl__expr e = t->e;
+  while (n < WALK_MAX) {
+    tsl__expr next = TSL__NONE;
+    for (int i = 0; i < TRIES && next == TSL__NONE; i++) {
+      seed = seed * 6364136223846793005u + 1442695040888963407u;
+      size_t k = (size_t)(seed >> 33) % (t->length + sizeof usual - 1);
+      text[n] = (uint8_t)(k < t->length ? t->pattern[k] : usual[k - t->length]);
+      next = tsl__derive_plain(t->x, e, text[n]);
+      if (tsl__exprs_status(t->x) != TSL_OK) return;
+    }
+    if (next == TSL__NONE) break;
+    e = next;
+    n++;
+    if (tsl__expr_nullable(t->x, e) && !compare(t, text, n)) return;
+  }
+  if (!n) return;
+  text[(seed >> 40) % n] = (uint8_t)usual[(seed >> 20) % (sizeof usual - 1)];
+  compare(t, text, n);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsl_limits limits = {.max_memory = 64u << 20, .max_steps = 20000};
   tsl__exprs *x;
@@ -88,12 +141,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsl_status status = tsl__regex_compile(x, pattern, length, &flags, &e, &error);
   if (status != TSL_OK && (e != TSL__NONE || error.status != status || !error.message[0] || error.offset > length)) abort();
   if (status == TSL_OK && plain_text(text, n) && comparable(pattern, length, flags.case_insensitive)) {
-    bool got = tsl__expr_matches(x, e, text, n);
-    int want = tsl__exprs_status(x) == TSL_OK ? verdict(pattern, length, &flags, text, n) : -1;
-    if (want >= 0 && got != (want == 1)) {
-      fprintf(stderr, "/%.*s/ flags %u on \"%.*s\": %d, PCRE2 says %d\n", (int)length, pattern, data[0], (int)n, (const char *)text, got, want);
-      abort();
-    }
+    const task t = {x, e, pattern, length, &flags, data[0]};
+    if (compare(&t, text, n))
+      for (uint64_t i = 0; i < WALKS; i++) walk(&t, size * 31 + i);
   }
   tsl__exprs_free(x);
   return 0;

@@ -256,6 +256,28 @@ static void check_borrow(run *r) {
   lockstep_require((id == again) == !memcmp(r->naive, words, size), "the identity of a mask");
 }
 
+/* One batch call for all copies, with rows longer than a mask and one row without a matcher. */
+static void check_batch(run *r) {
+  size_t words = tsl_vocab_mask_words(r->vocab), stride = words + 3;
+  tsl_matcher *matchers[MATCHERS + 1] = {0};
+  tsl_status statuses[MATCHERS + 1];
+  uint32_t *rows = malloc((MATCHERS + 1) * stride * sizeof *rows);
+  lockstep_require(rows != NULL, "no memory");
+  memset(rows, 0xA5, (MATCHERS + 1) * stride * sizeof *rows);
+  for (unsigned i = 0; i < r->sides; i++) matchers[i + (i > 0)] = r->side[i].matcher; /* row 1 is nobody's */
+  tsl_status status = tsl_batch_mask(NULL, matchers, r->sides + 1u, rows, stride, statuses);
+  if (!limited(r, status)) {
+    for (unsigned i = 0; i < r->sides && !r->stop; i++) {
+      const uint32_t *row = rows + (i + (i > 0)) * stride;
+      if (limited(r, tsl_matcher_mask(r->side[i].matcher, r->mine))) break;
+      lockstep_require(!memcmp(row, r->mine, words * sizeof *row), "a mask of a batch differs");
+      lockstep_require(!row[words] && !row[words + 2], "a row of a batch is not padded with zeros");
+    }
+    for (size_t i = 0; i < stride; i++) lockstep_require(rows[stride + i] == 0xA5A5A5A5u, "a row of nobody is written");
+  }
+  free(rows);
+}
+
 static void begin_anew(run *r) {
   side *s = &r->side[r->now];
   tsl_matcher_reset(s->matcher);
@@ -281,6 +303,7 @@ static void command(run *r) {
   uint8_t c = next_byte(r);
   unsigned number = c >> 4;
   switch (c & 15) {
+  case 5: check_batch(r); break;
   case 6: accept_any(r); break;
   case 7: roll_back(r, number); break;
   case 8: fork_side(r); break;
