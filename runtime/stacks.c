@@ -523,56 +523,44 @@ bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   return space->status == TSL_OK;
 }
 
-/* Depth-first over the shared tails, each set once. */
-typedef struct known_cost {
-  tsl__stack at;
-  uint32_t cost;
-} known_cost;
-typedef TSL__VEC(known_cost) known_costs;
-
-static uint32_t shortest_of(tsl__space *space, known_costs *known, tsl__stack at, uint32_t depth);
+/* Depth-first over the shared tails; each set remembers its answer. */
+static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth);
 
 /* In the middle of a name: with what each RESUME below makes of it. */
-static uint32_t shortest_name(tsl__space *space, known_costs *known, const tsl__cell *c, uint32_t depth) {
+static uint32_t shortest_name(tsl__space *space, const tsl__cell *c, uint32_t depth) {
   const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; space->hook && i < below->n && space->status == TSL_OK; i++) {
     const tsl__cell *r = cell_at(space, below->cells[i]);
     uint32_t own = tsl__named_shortest(space, c->state, r->state);
-    uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, known, r->tail, depth + 1) : UINT32_MAX;
+    uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, r->tail, depth + 1) : UINT32_MAX;
     if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
   }
   return best;
 }
 
-static uint32_t shortest_of(tsl__space *space, known_costs *known, tsl__stack at, uint32_t depth) {
+static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth) {
   if (at == 0) return 0;
-  for (size_t i = 0; i < known->n; i++)
-    if (known->at[i].at == at) return known->at[i].cost;
-  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, at);
+  uint32_t known = atomic_load_explicit(&r->fewest, memory_order_relaxed);
+  if (known) return known - 1;
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = cell_at(space, r->cells[i]);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
-      uint32_t named = shortest_name(space, known, c, depth);
+      uint32_t named = shortest_name(space, c, depth);
       if (named < best) best = named;
       continue;
     }
     uint32_t own = space->hook ? space->hook->shortest(space->hook_ctx, c->state, c->count) : 0;
-    uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, known, c->tail, depth + 1) : UINT32_MAX;
+    uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, c->tail, depth + 1) : UINT32_MAX;
     if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
   }
-  known_cost k = {at, best};
-  if (r->n > 1 && !tsl__vec_push(&space->alloc, known, k)) out_of_memory(space);
+  if (best != UINT32_MAX && space->status == TSL_OK) atomic_store_explicit(&r->fewest, best + 1, memory_order_relaxed);
   return best;
 }
 
-uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) {
-  known_costs known = {0};
-  uint32_t best = shortest_of(space, &known, at, 0);
-  tsl__vec_free(&space->alloc, &known);
-  return best;
-}
+uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) { return shortest_of(space, at, 0); }
 
 /* ---- for memory.c --------------------------------------------------------------------------------------------------- */
 

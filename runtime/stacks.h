@@ -32,6 +32,7 @@ typedef struct tsl__stack_rec {
   bool complete;              /* the text may end here */
   uint32_t plain, memory, text; /* of a position with a memory: the position without, and the memory (memory.h); else 0 */
   _Atomic(uint32_t) mask;     /* number of the mask + 1, once known */
+  _Atomic(uint32_t) fewest;   /* bytes of the shortest completion + 1, once asked for (0: not yet) */
   _Atomic(uint64_t) identity; /* XXH3-64 of the mask's words, once asked for (0: not yet) */
 } tsl__stack_rec;
 
