@@ -477,14 +477,26 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
 
 /* ---- what may come next --------------------------------------------------------------------------------------- */
 
+static bool all_known(const tsl__state_rec *r) {
+  for (uint32_t i = 0; i < r->ranges; i++)
+    if (tsl__target_is_later(r->targets[i])) return false;
+  return true;
+}
+
 /* The bytes that the top frame can read: those that may be live are tried, and those of a name asked for below. */
 static void live_of(tsl__space *space, const tsl__state_rec *r, tsl__stack tail, tsl__bytes *out) {
-  for (unsigned b = 0; b < 256 && space->status == TSL_OK; b++) {
-    if (!tsl__bytes_has(&r->live, b) || tsl__bytes_has(out, b)) continue;
-    tsl__target t = tsl__state_step(space, r, (uint8_t)b);
-    if (!t) continue;
-    if (!(r->flags & TSL__STATE_KEYED) || names_below(space, tsl__state_at(space, tsl__target_state(t))->keyed, tail)) tsl__bytes_add(out, b);
+  bool names = r->flags & TSL__STATE_KEYED;
+  if (!names && all_known(r)) {
+    tsl__bytes_or(out, &r->live);
+    return;
   }
+  for (unsigned w = 0; w < 4; w++)
+    for (uint64_t bits = r->live.w[w] & ~out->w[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
+      unsigned b = w * 64 + (unsigned)__builtin_ctzll(bits);
+      tsl__target t = tsl__state_step(space, r, (uint8_t)b);
+      if (!t) continue;
+      if (!names || names_below(space, tsl__state_at(space, tsl__target_state(t))->keyed, tail)) tsl__bytes_add(out, b);
+    }
 }
 
 static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl__bytes *out) {
