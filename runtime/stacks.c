@@ -477,26 +477,17 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
 
 /* ---- what may come next --------------------------------------------------------------------------------------- */
 
-static bool all_known(const tsl__state_rec *r) {
-  for (uint32_t i = 0; i < r->ranges; i++)
-    if (tsl__target_is_later(r->targets[i])) return false;
-  return true;
-}
-
-/* The bytes that the top frame can read: those that may be live are tried, and those of a name asked for below. */
+/* The bytes that the top frame can read: of ranges that wait each byte is tried, and so is each byte of a name, asked for below. */
 static void live_of(tsl__space *space, const tsl__state_rec *r, tsl__stack tail, tsl__bytes *out) {
   bool names = r->flags & TSL__STATE_KEYED;
-  if (!names && all_known(r)) {
-    tsl__bytes_or(out, &r->live);
-    return;
-  }
-  for (unsigned w = 0; w < 4; w++)
-    for (uint64_t bits = r->live.w[w] & ~out->w[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
-      unsigned b = w * 64 + (unsigned)__builtin_ctzll(bits);
-      tsl__target t = tsl__state_step(space, r, (uint8_t)b);
-      if (!t) continue;
-      if (!names || names_below(space, tsl__state_at(space, tsl__target_state(t))->keyed, tail)) tsl__bytes_add(out, b);
+  for (unsigned i = 0, b = 0; i < r->ranges && space->status == TSL_OK; b = r->upper[i++] + 1u) {
+    if (!names && r->targets[i] && !tsl__target_is_later(r->targets[i])) tsl__bytes_add_range(out, b, r->upper[i]);
+    if (!r->targets[i] || (!names && !tsl__target_is_later(r->targets[i]))) continue;
+    for (unsigned byte = b; byte <= r->upper[i] && space->status == TSL_OK; byte++) {
+      tsl__target t = tsl__bytes_has(out, byte) ? 0 : tsl__state_step(space, r, (uint8_t)byte);
+      if (t && (!names || names_below(space, tsl__state_at(space, tsl__target_state(t))->keyed, tail))) tsl__bytes_add(out, byte);
     }
+  }
 }
 
 static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl__bytes *out) {
