@@ -39,7 +39,7 @@ static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x
     tsl__space_free(space);
     return status;
   }
-  space->guards = tsl__exprs_guards(x);
+  space->watches = tsl__exprs_watches(x);
   return tsl__grammar_make(vocab, space, tsl__state_of(space, root), report, out, error);
 }
 
@@ -153,7 +153,7 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
   }
   t->error = &unused;
   tsl__expr e = tsl__tags_lower(t, x, root, before->marks, NULL, r->limits, &tagged);
-  bool fits = t->status == TSL_OK && e != TSL__NONE && tsl__exprs_status(x) == TSL_OK && tsl__exprs_guards(x) == over->space->guards;
+  bool fits = t->status == TSL_OK && e != TSL__NONE && tsl__exprs_status(x) == TSL_OK && tsl__exprs_watches(x) == over->space->watches;
   tsl__state start = fits ? tsl__state_of(over->space, e) : 0;
   if (start) tsl__grammar_make_over(over, start, "[]", out, NULL);
   bool done = *out && finish_tags(*out, tagged);

@@ -317,6 +317,10 @@ bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count
       else stack.at[stack.n - 1].total += known - 1;
       continue;
     }
+    if (stack.at[stack.n - 1].total > limit) { /* every state can be reached: so many there are */
+      last_total = (uint64_t)limit + 1;
+      break;
+    }
     counting c = {d, 0, tsl__expr_nullable(x, d) ? 1 : 0};
     if (!tsl__vec_push(&x->alloc, &stack, c) || !graph_add(&x->alloc, &done, (visit){d, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   }
@@ -324,4 +328,34 @@ bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count
   graph_free(&x->alloc, &done);
   if (finite) *count = (uint32_t)last_total;
   return finite && x->status == TSL_OK;
+}
+
+typedef struct listing {
+  tsl__expr e;
+  uint32_t next; /* byte to go on with */
+} listing;
+
+bool tsl__expr_members(tsl__exprs *x, tsl__expr e, void (*member)(void *ctx, const uint8_t *at, uint32_t n), void *ctx) {
+  TSL__VEC(listing) stack = {0};
+  TSL__VEC(uint8_t) text = {0};
+  listing first = {e, 0};
+  bool fine = e == TSL__NONE || tsl__vec_push(&x->alloc, &stack, first);
+  if (e && tsl__expr_nullable(x, e)) member(ctx, text.at, 0);
+  while (fine && stack.n && x->status == TSL_OK) {
+    listing *top = &stack.at[stack.n - 1];
+    if (top->next == 256) {
+      stack.n--;
+      text.n -= text.n > 0;
+      continue;
+    }
+    uint8_t byte = (uint8_t)top->next++;
+    listing below = {tsl__exprs_step(x) ? tsl__derive_plain(x, top->e, byte) : TSL__NONE, 0};
+    if (!below.e) continue;
+    fine = tsl__vec_push(&x->alloc, &text, byte) && tsl__vec_push(&x->alloc, &stack, below);
+    if (fine && tsl__expr_nullable(x, below.e)) member(ctx, text.at, (uint32_t)text.n);
+  }
+  if (!fine) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  tsl__vec_free(&x->alloc, &stack);
+  tsl__vec_free(&x->alloc, &text);
+  return x->status == TSL_OK;
 }

@@ -10,6 +10,7 @@
  */
 #include "compiler/charset.h"
 #include "compiler/expr_node.h"
+#include "runtime/state.h"
 
 #include <stdlib.h>
 
@@ -43,7 +44,7 @@ static void inherit(tsl__exprs *x, const tsl__exprs *p) {
   x->any_char = p->any_char;
   x->text = p->text;
   x->hex = p->hex;
-  x->mark = p->mark;
+  memcpy(x->marks, p->marks, sizeof x->marks);
 }
 
 tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocator, const tsl_limits *limits, tsl__exprs **out) {
@@ -128,7 +129,10 @@ bool tsl__exprs_guards(const tsl__exprs *x) { return x->spell != NULL; }
 void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx) {
   x->spell = spell;
   x->spell_ctx = ctx;
+  x->watches |= TSL__NEW_ITEM;
 }
+void tsl__exprs_guard_names(tsl__exprs *x) { x->watches |= TSL__NEW_NAME; }
+uint8_t tsl__exprs_watches(const tsl__exprs *x) { return x->watches; }
 
 bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx)) {
   struct tsl__owned owned = {ctx, destroy};

@@ -181,15 +181,19 @@ tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uin
 /* ---- what must be new ----------------------------------------------------------------------------------------------- */
 
 /* ε that marks what follows: seq(CALL, seq(mark, rest)) goes on with `rest` only if the text that the call has spelled is new in the innermost open container
- * of the JSON text (runtime/memory.h). The same for all. */
-tsl__expr tsl__expr_mark(tsl__exprs *x);
-/* What is left of e if what came before was not new: e without the alternatives that begin with a mark. *marked: has it any? */
-tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, bool *marked);
+ * of the JSON text (runtime/memory.h). `kind` is TSL__NEW_ITEM or TSL__NEW_NAME (runtime/state.h). One mark for each kind. */
+tsl__expr tsl__expr_mark(tsl__exprs *x, uint8_t kind);
+/* What is left of e if what came before was not new: e without the alternatives that begin with a mark. *kinds: the kinds of those are added. */
+tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t *kinds);
 /* The spellings of these JSON values (white space around them left out); TSL__NONE on failure (sticky). */
 typedef tsl__expr tsl__spell(void *ctx, const tsl__string *texts, uint32_t n);
-/* The grammar has marks; `ctx` must be there as long as x. */
+/* The grammar has marks for items; `ctx` must be there as long as x. */
 void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx);
 bool tsl__exprs_guards(const tsl__exprs *x);
+/* The marks for names mean something in this grammar. */
+void tsl__exprs_guard_names(tsl__exprs *x);
+/* The kinds that do. */
+uint8_t tsl__exprs_watches(const tsl__exprs *x);
 
 /* ---- questions ------------------------------------------------------------------------------------------------ */
 
@@ -198,8 +202,10 @@ bool tsl__expr_nullable(const tsl__exprs *x, tsl__expr e);
 bool tsl__expr_has_calls(const tsl__exprs *x, tsl__expr e);
 /* The fewest bytes of a member (saturating); for and/not found by search on the first call. */
 uint32_t tsl__expr_shortest(tsl__exprs *x, tsl__expr e);
-/* Are there finitely many texts? If so and there are at most `limit`, *count tells how many (else limit + 1); exact for sets up to limit. Call-free e only. */
+/* Are there finitely many texts, or more than `limit`? Then *count tells how many (more: limit + 1). Call-free e only. */
 bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count);
+/* Calls `member` for each text, in order; there must be finitely many. false on failure (sticky). Call-free e only. */
+bool tsl__expr_members(tsl__exprs *x, tsl__expr e, void (*member)(void *ctx, const uint8_t *at, uint32_t n), void *ctx);
 /* Does call-free e match these bytes? */
 bool tsl__expr_matches(tsl__exprs *x, tsl__expr e, const void *bytes, size_t length);
 /* The expression in a regex-like notation; writes at most n bytes with NUL, returns the length it would need. */

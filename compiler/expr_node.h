@@ -99,6 +99,8 @@ typedef struct tsl__known_shortest {
 } tsl__known_shortest;
 
 /* An upper bound of the characters that complete any text begun in an expression: the same for all that it leads to. */
+#define TSL__MARKS 2u /* kinds of marks */
+
 typedef struct tsl__known_need {
   tsl__expr e; /* NONE: free */
   uint32_t need;
@@ -137,7 +139,8 @@ struct tsl__exprs {
   void *user;
   struct tsl__asked *asked; /* see asked.c */
   tsl__expr any_char, text, hex; /* made on first use */
-  tsl__expr mark;                /* see tsl__expr_mark; made with the layer's first one */
+  tsl__expr marks[TSL__MARKS];   /* see tsl__expr_mark; by kind - 1, made with the layer's first one */
+  uint8_t watches;               /* kinds of marks that mean something */
   tsl__spell *spell;             /* see tsl__exprs_guard */
   void *spell_ctx;
   tsl_status status;

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr_node.h"
+#include "runtime/state.h"
 
 #include <stdio.h>
 
@@ -19,31 +20,36 @@ static tsl__expr unfold(tsl__exprs *x, void *ctx, uint32_t param) {
   return TSL__EPS;
 }
 
-static void print(void *ctx, uint32_t param, char *out, size_t n) {
+static void print(void *ctx, uint32_t kind, char *out, size_t n) {
   (void)ctx;
-  (void)param;
-  snprintf(out, n, "new");
+  snprintf(out, n, kind == TSL__NEW_ITEM ? "new" : "new-name");
 }
 
 static const tsl__rule_ops ops = {unfold, print};
 
-tsl__expr tsl__expr_mark(tsl__exprs *x) {
-  if (x->mark == TSL__NONE) x->mark = tsl__expr_rule(x, &ops, NULL, 0, TSL__RULE_NULLABLE | TSL__RULE_INLINE, 0);
-  return x->mark;
+tsl__expr tsl__expr_mark(tsl__exprs *x, uint8_t kind) {
+  tsl__expr *mark = &x->marks[kind - 1];
+  if (*mark == TSL__NONE) *mark = tsl__expr_rule(x, &ops, NULL, kind, TSL__RULE_NULLABLE | TSL__RULE_INLINE, 0);
+  return *mark;
 }
 
-tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, bool *marked) {
+static uint8_t kind_of(const tsl__exprs *x, tsl__expr mark) {
+  for (uint8_t kind = 1; kind <= TSL__MARKS; kind++)
+    if (mark != TSL__NONE && mark == x->marks[kind - 1]) return kind;
+  return 0;
+}
+
+tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t *kinds) {
   tsl__node n = tsl__node_at(x, e);
-  if (x->mark == TSL__NONE) return e;
-  if (e == x->mark || (n.kind == TSL__K_SEQ && n.a == x->mark)) return *marked = true, TSL__NONE;
+  uint8_t kind = kind_of(x, n.kind == TSL__K_SEQ ? n.a : e), some = 0;
+  if (kind) return *kinds |= kind, TSL__NONE;
   if (n.kind != TSL__K_ALT) return e;
   tsl__expr rest = TSL__NONE;
-  bool some = false;
   for (uint32_t i = 0; i < n.b; i++) tsl__expr_unmarked(x, tsl__list_at(x, n.a)[i], &some);
   if (!some) return e;
-  *marked = true;
+  *kinds |= some;
   for (uint32_t i = 0; i < n.b; i++) { /* an alternative is no alternation itself: one level of recursion */
-    bool ignored = false;
+    uint8_t ignored = 0;
     rest = tsl__expr_alt(x, rest, tsl__expr_unmarked(x, tsl__list_at(x, n.a)[i], &ignored));
   }
   return rest;

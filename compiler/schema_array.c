@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "compiler/schema_parts.h"
+#include "runtime/state.h"
 
 /* ---- from parts --------------------------------------------------------------------------------------------------- */
 
@@ -272,7 +273,7 @@ static tsl__expr item(struct array *a, const struct gaps *g, goal value, tsl__ex
   tsl__exprs *x = a->schema->x;
   tsl__expr one = tsl__schema_value(a->schema, value);
   if (!a->guarded) return tsl__expr_seq(x, one, tsl__expr_seq(x, g->after, rest));
-  return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_mark(x), tsl__expr_seq(x, g->after, rest)));
+  return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_ITEM), tsl__expr_seq(x, g->after, rest)));
 }
 
 /* What follows when `index` items, at least one, are there. */

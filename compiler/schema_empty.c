@@ -41,30 +41,43 @@ static uint32_t member_cost(struct plan *p, uint32_t length, goal value, const s
   return tsl__add(length + g->colon_cost + g->comma_cost, tsl__schema_shortest(p->s, value));
 }
 
+/* Members that need not come, `left` of the same cost. */
+struct offer {
+  uint32_t cost, left;
+};
+
 static int by_cost(const void *a, const void *b) {
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  uint32_t x = ((const struct offer *)a)->cost, y = ((const struct offer *)b)->cost;
   return x < y ? -1 : x > y;
 }
 
-/* The cheapest `n` members that need not come: extra ones as often as wanted, known ones once. */
+/* How many members of the cell may still be added? */
+static uint32_t left(const struct plan *p, uint32_t cell) {
+  uint32_t n = tsl__cell_left(p->o, &p->o->cells[cell], p->bits);
+  for (uint32_t i = 0; i < p->added_count && n != TSL__INF && n; i++) n -= p->added[i].cell == cell;
+  return n;
+}
+
+/* The cheapest `n` members that need not come: extra ones as often as there are names, known ones once. */
 static uint32_t fill(struct plan *p, uint32_t n, const struct gaps *g) {
   const struct object *o = p->o;
-  uint32_t extra = TSL__INF, count = 0, total = 0;
-  uint32_t *costs = tsl__alloc(p->s->alloc, (o->n + 1) * sizeof *costs);
-  if (!costs) return tsl__schema_fail(p->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
-  for (uint32_t c = 0; c < o->cell_count; c++) {
-    uint32_t one = member_cost(p, o->cells[c].length, o->cells[c].value, g);
-    if (one < extra) extra = one;
-  }
+  uint32_t count = 0;
+  uint64_t total = 0;
+  size_t size = (o->n + o->cell_count + 1) * sizeof(struct offer);
+  struct offer *offers = tsl__alloc(p->s->alloc, size);
+  if (!offers) return tsl__schema_fail(p->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
+  for (uint32_t c = 0; c < o->cell_count; c++) offers[count++] = (struct offer){member_cost(p, o->cells[c].length, o->cells[c].value, g), left(p, c)};
   for (uint32_t k = 0; k < o->n; k++)
-    if (!tsl__bit(p->bits, k) && !p->must[k] && o->known[k].value != GOAL_NONE) costs[count++] = member_cost(p, o->known[k].length, o->known[k].value, g);
-  qsort(costs, count, sizeof *costs, by_cost);
-  uint32_t used = 0;
-  while (used < n && used < count && costs[used] <= extra) total = tsl__add(total, costs[used++]);
-  uint64_t rest = (uint64_t)(n - used) * extra + total;
-  if (used < n) total = extra == TSL__INF || rest >= TSL__INF ? TSL__INF : (uint32_t)rest;
-  tsl__free(p->s->alloc, costs, (o->n + 1) * sizeof *costs);
-  return total;
+    if (!tsl__bit(p->bits, k) && !p->must[k] && o->known[k].value != GOAL_NONE)
+      offers[count++] = (struct offer){member_cost(p, o->known[k].length, o->known[k].value, g), 1};
+  qsort(offers, count, sizeof *offers, by_cost);
+  for (uint32_t i = 0; i < count && n && total < TSL__INF; i++) {
+    uint32_t used = offers[i].left < n ? offers[i].left : n;
+    total = offers[i].cost == TSL__INF ? TSL__INF : total + (uint64_t)used * offers[i].cost;
+    n -= used;
+  }
+  tsl__free(p->s->alloc, offers, size);
+  return n || total >= TSL__INF ? TSL__INF : (uint32_t)total;
 }
 
 /* The cost of what has been decided: all members that must come, with their commas, enough others, and the end. */
@@ -113,7 +126,7 @@ static void with_cell(struct plan *p, uint32_t clause, uint32_t c, lit l) {
     if (p->added[i].value != GOAL_NONE && tsl__schema_shortest(p->s, p->added[i].value) != TSL__INF) search(p, clause + 1);
     p->added[i].value = value;
   }
-  goal value = tsl__schema_goal_and(p->s, p->o->cells[c].value, &l, 1);
+  goal value = left(p, c) ? tsl__schema_goal_and(p->s, p->o->cells[c].value, &l, 1) : GOAL_NONE;
   if (value == GOAL_NONE || tsl__schema_shortest(p->s, value) == TSL__INF) return;
   p->added[p->added_count++] = (struct added){c, value};
   search(p, clause + 1);
@@ -210,10 +223,11 @@ uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t
 
 uint32_t tsl__object_shortest(const struct object *o) {
   uint64_t room[16] = {0};
-  uint64_t *bits = o->words <= 16 ? room : tsl__alloc_zero(o->schema->alloc, o->words * sizeof *bits);
+  uint32_t words = o->words + o->counted;
+  uint64_t *bits = words <= 16 ? room : tsl__alloc_zero(o->schema->alloc, words * sizeof *bits);
   if (!bits) return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
   uint32_t bytes = tsl__add(1, tsl__object_cost(o, bits, 0, 0, true));
-  if (bits != room) tsl__free(o->schema->alloc, bits, o->words * sizeof *bits);
+  if (bits != room) tsl__free(o->schema->alloc, bits, words * sizeof *bits);
   return bytes;
 }
 

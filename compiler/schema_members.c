@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "compiler/schema_parts.h"
+#include "runtime/state.h"
 
 #define OPTIONS_MAX 1024u /* ways in which one member can fulfil open clauses */
 
@@ -26,7 +27,7 @@
 static uint64_t state_hash(const struct object_state *st) {
   uint64_t h = tsl__mix((uint64_t)(uintptr_t)st->object + st->count * 2 + st->first);
   h = tsl__mix(h ^ st->done);
-  for (uint32_t i = 0; i < st->object->words; i++) h = tsl__mix(h * 31 + st->bits[i]);
+  for (uint32_t i = 0; i < st->object->words + st->object->counted; i++) h = tsl__mix(h * 31 + st->bits[i]);
   return h;
 }
 
@@ -41,10 +42,10 @@ static bool state_same(const void *ctx, uint32_t i) {
   const struct state_key *k = ctx;
   const struct object_state *a = k->s->states.at[i], *b = k->st;
   return a->object == b->object && a->done == b->done && a->count == b->count && a->first == b->first &&
-         !memcmp(a->bits, b->bits, a->object->words * sizeof *a->bits);
+         !memcmp(a->bits, b->bits, (a->object->words + a->object->counted) * sizeof *a->bits);
 }
 
-static size_t state_size(const struct object *o) { return sizeof(struct object_state) + o->words * sizeof(uint64_t); }
+static size_t state_size(const struct object *o) { return sizeof(struct object_state) + (o->words + o->counted) * sizeof(uint64_t); }
 
 static uint32_t intern(struct schema *s, const struct object_state *st) {
   uint64_t hash = state_hash(st);
@@ -105,10 +106,11 @@ static bool pass_before(struct object_state *st, uint32_t place) {
   return true;
 }
 
-/* The state after a member: known key k, or an extra one (UINT32_MAX). False if the order forbids it. */
-static bool take(struct object_state *st, uint32_t k) {
+/* The state after a member: known key k or, if that is UINT32_MAX, an extra one of a cell. False if the order forbids it. */
+static bool take(struct object_state *st, uint32_t k, uint32_t cell) {
   if (!pass_before(st, k == UINT32_MAX ? UINT32_MAX : st->object->known[k].place)) return false;
   if (k != UINT32_MAX) tsl__bit_set(st->bits, k);
+  else if (st->object->cells[cell].count != TSL__INF) st->bits[st->object->words + st->object->cells[cell].slot]++;
   if (st->count < st->object->clamp) st->count++;
   st->first = false;
   return true;
@@ -185,7 +187,7 @@ static void finish_way(struct member *m, uint64_t done) {
   st->next = TSL__NONE;
   st->shortest = UNKNOWN;
   st->done |= done;
-  if (!take(st, m->key)) return;
+  if (!take(st, m->key, m->cell)) return;
   uint32_t id = o->clause_count || !m->ask_only ? intern(s, st) : UINT32_MAX; /* with clauses the cost is a search, and worth remembering */
   if (id == UINT32_MAX && !tsl__schema_ok(s)) return;
   uint32_t rest = cost(id == UINT32_MAX ? st : s->states.at[id]);
@@ -237,7 +239,8 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
 
 static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell, bool ask_only) {
   struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .shortest = TSL__INF};
-  if (key == UINT32_MAX || !tsl__bit(from->bits, key)) ways(&m, 0, 0);
+  bool there = key == UINT32_MAX ? tsl__cell_left(from->object, &from->object->cells[cell], from->bits) > 0 : !tsl__bit(from->bits, key);
+  if (there) ways(&m, 0, 0);
   return m;
 }
 
@@ -312,7 +315,8 @@ static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   const struct object *o = st->object;
   if (!order_allows(st, UINT32_MAX)) return TSL__NONE;
   struct member m = look_at(s, st, UINT32_MAX, cell, false);
-  return m.all == TSL__NONE ? TSL__NONE : tsl__expr_seq(s->x, o->cells[cell].rest, m.all);
+  if (m.all == TSL__NONE) return TSL__NONE;
+  return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), m.all));
 }
 
 /* Everything that may follow the opening quote of a key. */

@@ -4,6 +4,9 @@
  * all parts ask of it, together. All other keys are extra. The patterns in sight split them into cells, so that all keys of a cell have the same goal;
  * empty cells and cells whose value nothing satisfies are dropped, cells with equal goals are joined.
  *
+ * Names     No two members have the same name, so a cell of finitely many keys can be used up: the keys of a small one become known keys, those of a larger one are
+ *           counted. And where more than one extra member may be needed, the empty name is a known key: it is shorter than all others, but comes once.
+ *
  * Example   {"patternProperties": {"^x": A, "y$": B}, "additionalProperties": false} has three cells: ^x and y$ with goal A ∧ B, ^x only with A, y$
  *           only with B; the fourth is dropped.
  * Limits    64 different patterns, TSL__SCHEMA_CELLS cells, TSL__SCHEMA_CLAUSES clauses of one object.
@@ -32,6 +35,8 @@ struct maker {
   uint32_t splitter_count;
   uint64_t *masks; /* by known key: splitters that match it */
   TSL__VEC(struct cell) cells;
+  TSL__VEC(tsl__string) listed; /* keys of finite cells */
+  size_t listed_before;         /* of these were known when the maker began */
 };
 
 static void out_of_memory(struct maker *m) { tsl__schema_fail(m->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"); }
@@ -79,6 +84,8 @@ static void visit_names(struct maker *m, void (*visit)(struct maker *m, const st
     for (const struct atom *a = p->atoms; a; a = a->next)
       visit_atom(m, p, a, visit);
   }
+  static const struct part none = {.kind = PART_SIZE};
+  for (size_t i = 0; i < m->listed_before; i++) visit(m, &none, m->listed.at[i].at, m->listed.at[i].length);
 }
 
 static void collect_name(struct maker *m, const struct part *p, const char *key, uint32_t length) {
@@ -311,6 +318,21 @@ static bool make_cells(struct maker *m) {
   return tsl__schema_ok(s);
 }
 
+static void list_name(void *ctx, const uint8_t *at, uint32_t n) {
+  struct maker *m = ctx;
+  tsl__string key = {tsl__arena_copy(&m->s->arena, at, n), n};
+  if (!key.at || !tsl__vec_push(m->s->alloc, &m->listed, key)) out_of_memory(m);
+}
+
+/* Can the keys of the cell be used up? */
+static void count_names(struct maker *m, struct cell *c) {
+  struct schema *s = m->s;
+  c->count = TSL__INF;
+  if (c->all || s->options.repeated_names || !tsl__expr_count(s->x, c->key, TSL__SCHEMA_NAMES, &c->count) || c->count > TSL__SCHEMA_NAMES) c->count = TSL__INF;
+  else if (c->count <= TSL__SCHEMA_LISTED) tsl__expr_members(s->x, c->key, list_name, m);
+  else c->slot = m->o->counted++;
+}
+
 /* Cells that no clause tells apart are joined if their goals are equal. */
 static bool finish_cells(struct maker *m, uint64_t told_apart) {
   struct schema *s = m->s;
@@ -329,6 +351,7 @@ static bool finish_cells(struct maker *m, uint64_t told_apart) {
     c->all = c->key == tsl__expr_text(s->x);
     c->rest = c->all ? s->shared.string_rest : tsl__schema_frame(s, tsl__expr_json_string(s->x, c->key));
     c->length = c->all ? 2 : tsl__add(1, tsl__expr_shortest(s->x, c->rest));
+    count_names(m, c);
   }
   return tsl__schema_ok(s);
 }
@@ -516,6 +539,18 @@ static bool make_clauses(struct maker *m) {
 
 /* ---- together ----------------------------------------------------------------------------------------------------- */
 
+/* May more than one extra member be needed? */
+static bool needs_extra(const struct maker *m) {
+  uint32_t needed = 0;
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct part *p = m->parts[i];
+    if (p->kind == PART_SIZE) needed += p->min;
+    for (const struct atom *a = p->kind == PART_CLAUSE ? p->atoms : NULL; a; a = a->next)
+      if (a->kind >= ATOM_PATTERN) needed += a->kind == ATOM_MIN ? a->count : 1;
+  }
+  return needed > 1;
+}
+
 static void sizes(struct maker *m) {
   m->o->max = TSL__INF;
   for (uint32_t i = 0; i < m->part_count; i++) {
@@ -564,11 +599,13 @@ static bool required_possible(const struct object *o) {
   return o->min <= o->max;
 }
 
-static bool make(struct maker *m, const struct part *parts) {
-  if (!flatten(m, parts) || !make_known(m)) return false;
+static bool make(struct maker *m) {
+  if (!make_known(m)) return false;
   sizes(m);
   collect_splitters(m);
-  if (!tsl__schema_ok(m->s) || !make_cells(m) || !finish_cells(m, told_apart(m)) || !make_values(m) || !make_clauses(m)) return false;
+  if (!tsl__schema_ok(m->s) || !make_cells(m) || !finish_cells(m, told_apart(m))) return false;
+  if (m->listed.n > m->listed_before) return false; /* made anew with them */
+  if (!make_values(m) || !make_clauses(m)) return false;
   if (m->o->clause_count > TSL__SCHEMA_CLAUSES) {
     tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "more than %u disjunctions about one object", TSL__SCHEMA_CLAUSES);
     return false;
@@ -576,14 +613,29 @@ static bool make(struct maker *m, const struct part *parts) {
   return finish(m->o) && required_possible(m->o);
 }
 
+/* Once more from the beginning, with the keys that were listed. */
+static bool start(struct maker *m, uint32_t level) {
+  m->names.n = m->asked.n = m->cells.n = 0;
+  m->cursor = m->splitter_count = 0;
+  m->listed_before = m->listed.n;
+  m->o = tsl__schema_alloc(m->s, sizeof *m->o);
+  if (!m->o) return false;
+  m->o->schema = m->s;
+  m->o->level = level;
+  return true;
+}
+
 struct object *tsl__object_new(struct schema *s, uint32_t level, const struct part *parts) {
-  struct maker m = {.s = s, .o = tsl__schema_alloc(s, sizeof *m.o)};
-  if (!m.o) return NULL;
-  m.o->schema = s;
-  m.o->level = level;
-  bool made = make(&m, parts);
+  struct maker m = {.s = s};
+  bool made = false;
+  if (flatten(&m, parts)) {
+    if (!s->options.repeated_names && needs_extra(&m)) list_name(&m, NULL, 0);
+    do made = start(&m, level) && make(&m);
+    while (!made && m.listed.n > m.listed_before && tsl__schema_ok(s));
+  }
   tsl__vec_free(s->alloc, &m.names);
   tsl__vec_free(s->alloc, &m.asked);
   tsl__vec_free(s->alloc, &m.cells);
+  tsl__vec_free(s->alloc, &m.listed);
   return made ? m.o : NULL;
 }

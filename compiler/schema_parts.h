@@ -21,6 +21,8 @@
 #define TSL__SCHEMA_ALTERNATIVES 4096u /* conjunctions of one goal */
 #define TSL__SCHEMA_CLAUSES 64u        /* open disjunctions of one object */
 #define TSL__SCHEMA_CELLS 4096u        /* groups of extra keys that patterns tell apart, of one object */
+#define TSL__SCHEMA_LISTED 256u        /* names of a finite group of extra keys that become known keys */
+#define TSL__SCHEMA_NAMES (1u << 20)   /* names of a finite group that are counted; no object can have more (runtime/taken.h) */
 #define TSL__SCHEMA_DEPTH 500u         /* subschemas of one value inside one another; values that must be inside one another */
 #define TSL__SCHEMA_CHAIN 2000u        /* items that contains must count one by one */
 #define TSL__SCHEMA_SEARCH 200000u     /* steps of one search for the cheapest way to satisfy clauses */
@@ -202,6 +204,8 @@ struct cell { /* extra keys that the same constraints apply to */
   uint64_t mask;   /* splitters that hold them */
   goal value;
   uint32_t length; /* bytes of the shortest such key, quotes included */
+  uint32_t count;  /* of such keys; TSL__INF: more than can be used up */
+  uint32_t slot;   /* with a count: index among the counted cells */
   bool all;        /* every text */
 };
 
@@ -224,6 +228,7 @@ struct object {
   uint32_t level;
   tsl__stringset set; /* the known keys */
   uint32_t n, words, cell_count, clause_count, placed_count;
+  uint32_t counted;     /* cells with a count */
   struct known *known;  /* n, in the order of the set */
   uint32_t *placed;     /* known keys by place */
   struct cell *cells;
@@ -244,10 +249,16 @@ struct object_state {
   uint32_t shortest; /* bytes to the end of the object; UNKNOWN: not asked yet */
   tsl__expr next;    /* memo: the rule that goes on after a member */
   bool first;        /* no member yet */
-  uint64_t bits[];   /* keys seen or, with order `schema`, passed */
+  uint64_t bits[];   /* words: keys seen or, with order `schema`, passed; then of each counted cell: how many of its keys were used */
 };
 
 #define UNKNOWN (TSL__INF - 1)
+
+/* How many keys of the cell are left? Those of a small one are known keys. */
+static inline uint32_t tsl__cell_left(const struct object *o, const struct cell *c, const uint64_t *bits) {
+  if (c->count <= TSL__SCHEMA_LISTED) return 0;
+  return c->count == TSL__INF ? TSL__INF : c->count - (uint32_t)bits[o->words + c->slot];
+}
 
 static inline bool tsl__bit(const uint64_t *bits, uint32_t i) { return (bits[i >> 6] >> (i & 63)) & 1u; }
 static inline void tsl__bit_set(uint64_t *bits, uint32_t i) { bits[i >> 6] |= (uint64_t)1 << (i & 63); }

@@ -10,6 +10,7 @@
 
 #include "compiler/formats.h"
 #include "compiler/schema_parts.h"
+#include "runtime/state.h"
 
 /* ---- frames ------------------------------------------------------------------------------------------------------- */
 
@@ -137,13 +138,13 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   const struct shared *c = &context->shared;
   tsl__expr quote = tsl__expr_literal(x, "\"", 1), colon = tsl__expr_literal(x, ":", 1);
   tsl__expr more[] = {c->space, tsl__expr_literal(x, ",", 1), c->space, quote};
-  tsl__expr member[] = {quote, c->string_rest, c->space, colon, c->space, c->value};
+  tsl__expr member[] = {quote, c->string_rest, tsl__expr_mark(x, TSL__NEW_NAME), c->space, colon, c->space, c->value};
   tsl__expr value[] = {tsl__expr_literal(x, "null", 4), tsl__expr_literal(x, "true", 4), tsl__expr_literal(x, "false", 5),
                        c->number, c->string, c->array, c->object};
   switch (which) {
     case SHARED_SPACE: return space_body(x, context->space_max);
     case SHARED_VALUE: return tsl__expr_alt_n(x, value, sizeof value / sizeof *value);
-    case SHARED_OBJECT: return container(x, c, "{", "}", sequence(x, member, 6));
+    case SHARED_OBJECT: return container(x, c, "{", "}", sequence(x, member, sizeof member / sizeof *member));
     case SHARED_ARRAY: return container(x, c, "[", "]", c->value);
     case SHARED_STRING: return tsl__expr_seq(x, quote, tsl__expr_json_string(x, tsl__expr_text(x)));
     case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));

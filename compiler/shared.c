@@ -128,7 +128,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     status = tsl__schema_warm(x);
   }
   if (status == TSL_OK) status = tsl__walk_prepare(space);
-  if (status == TSL_OK) status = tsl__memory_prepare(space);
+  if (status == TSL_OK && !(space->crossing = tsl__crossing_make(vocab, &space->alloc))) status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
     mark_classes(space);
     mark_text(space);

@@ -144,14 +144,14 @@ static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo
 
 /* Notes whether what comes back to these states must be new. */
 static void note_guard(compiler *c, tsl__expr e, tsl__state first, uint32_t copies) {
-  bool marked = false;
-  tsl__expr rest = tsl__expr_unmarked(c->x, e, &marked);
-  if (!marked) return;
+  uint8_t kinds = 0;
+  tsl__expr rest = tsl__expr_unmarked(c->x, e, &kinds);
+  if (!kinds) return;
   tsl__state otherwise = state_of(c, rest);
   bool loop = tsl__node_at(c->x, rest).loop != 0;
   for (uint32_t i = 0; i < copies; i++) {
     tsl__state_rec *r = tsl__state_own(c->space, first + i);
-    r->guarded = 1;
+    r->guarded = kinds;
     r->otherwise = otherwise ? otherwise + (loop ? i : 0) : 0;
   }
 }

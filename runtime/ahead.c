@@ -58,7 +58,7 @@ static uint32_t number_of(lister *l, tsl__state s) {
   if (s == 0) return 0;
   if (s < l->number.n && l->number.at[s]) return l->number.at[s];
   const tsl__state_rec *r = tsl__state_at(l->space, s);
-  if (r->guarded) return fail(l, TSL_ERR_UNSUPPORTED, "items that must differ from each other (uniqueItems) cannot be listed as states"), 0;
+  if (r->guarded & TSL__NEW_ITEM) return fail(l, TSL_ERR_UNSUPPORTED, "items that must differ from each other (uniqueItems) cannot be listed as states"), 0;
   tsl__state first = r->flags & TSL__STATE_LOOP ? s - r->flags / TSL__STATE_PHASE : s;
   uint32_t copies = r->flags & TSL__STATE_LOOP ? 3 : 1;
   if (!spend(l, copies)) return 0;
@@ -120,6 +120,13 @@ static void put_resume(lister *l, tsl__state s, uint32_t names) {
     put(l, target_of(l, to));
     put(l, name_cost(l, s, k));
   }
+}
+
+/* The state in the place of one that waits for a new name, where the name is not. */
+static void put_otherwise(lister *l, tsl__state s) {
+  if (s && (tsl__state_at(l->space, s)->flags & ~(uint32_t)(TSL__STATE_NULLABLE | TSL__STATE_FINAL)))
+    fail(l, TSL_ERR_UNSUPPORTED, "a choice between names that must be new and others cannot be listed as states");
+  put(l, number_of(l, s));
 }
 
 static void put_set(lister *l, const tsl__bytes *set) {
@@ -185,7 +192,8 @@ static bool put_word(void *to, uint32_t word) {
 static bool put_outline(lister *l, tsl__state s) {
   const tsl__hook *hook = l->space->hook;
   tsl__words *v = &l->draft->section[TSL__A_BODY];
-  if ((tsl__state_at(l->space, s)->flags & (TSL__STATE_FORK | TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME)) || !hook->outline(l->space->hook_ctx, s, NULL, NULL)) return false;
+  const tsl__state_rec *r = tsl__state_at(l->space, s);
+  if (r->guarded || (r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME)) || !hook->outline(l->space->hook_ctx, s, NULL, NULL)) return false;
   put(l, TSL__HEAD_OUTLINE);
   put(l, 0);
   size_t begin = v->n;
@@ -206,13 +214,14 @@ static void put_state(lister *l, tsl__state s) {
   bool loop = named->flags & TSL__STATE_LOOP, fork = named->flags & TSL__STATE_FORK;
   uint32_t least = fork || !fine(l) ? 0 : shortest(l, s, loop ? named->loop_min : 0);
   uint32_t flags = named->flags & TSL__HEAD_FLAGS & ~(uint32_t)TSL__STATE_FINAL;
-  put(l, flags | (uint32_t)(named->flags / TSL__STATE_PHASE) << TSL__HEAD_PHASE | (hint ? TSL__HEAD_HINT : 0) | (keyed ? keyed->n << TSL__HEAD_KEYED : 0) |
+  put(l, flags | (uint32_t)(named->flags / TSL__STATE_PHASE) << TSL__HEAD_PHASE | (hint ? TSL__HEAD_HINT : 0) | (keyed ? keyed->n << TSL__HEAD_KEYED : 0) | (named->guarded ? TSL__HEAD_NAMED : 0) |
              (uint32_t)r->ranges << TSL__HEAD_RANGES);
   put(l, (uint32_t)r->edges | (uint32_t)r->token_edges << 16);
   put(l, least);
   if (loop) put_loop(l, s, named, least);
   if (keyed) put_keyed(l, s, keyed);
   if (named->flags & TSL__STATE_RESUME) put_resume(l, s, named->resume->names);
+  if (named->guarded) put_otherwise(l, named->otherwise);
   if (hint) put_hint(l, hint);
   put_targets(l, r);
   put_edges(l, r);
@@ -221,7 +230,7 @@ static void put_state(lister *l, tsl__state s) {
 tsl_status tsl__ahead_states(tsl__space *space, tsl__state start, uint32_t max_states, tsl__a_draft *draft, const char **why) {
   lister l = {.space = space, .draft = draft, .max = max_states};
   tsl__space_begin(space);
-  if (space->guards) fail(&l, TSL_ERR_UNSUPPORTED, "items that must differ from each other (uniqueItems) cannot be listed as states");
+  if (space->watches & TSL__NEW_ITEM) fail(&l, TSL_ERR_UNSUPPORTED, "items that must differ from each other (uniqueItems) cannot be listed as states");
   if (fine(&l) && append(&l, 0)) {
     l.number.at[0] = 0;
     put_in(&l, TSL__A_STATES, 0);

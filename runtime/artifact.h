@@ -44,7 +44,7 @@
 
 #include "runtime/grammar.h"
 
-#define TSL__ARTIFACT_VERSION 1u
+#define TSL__ARTIFACT_VERSION 2u
 #define TSL__ARTIFACT_MEMO 1u
 #define TSL__ARTIFACT_MARK 0x01020304u
 #define TSL__ARTIFACT_BLOCK 16384u
@@ -60,7 +60,7 @@ typedef struct tsl__a_section {
   uint64_t offset, size; /* bytes, from the file's begin */
 } tsl__a_section;
 
-enum { TSL__A_COMPLETE = 1 };
+enum { TSL__A_COMPLETE = 1, TSL__A_NAMES = 2 /* additional names must be new (memory.h) */ };
 
 typedef struct tsl__a_header {
   char magic[8];
@@ -86,6 +86,7 @@ enum { TSL__BITS_DENSE = 0, TSL__BITS_SPARSE = 1, TSL__BITS_COMPLEMENT = 2, TSL_
  *   LOOP       minimum, maximum; fewest bytes with one iteration to come, what each more adds, what they never exceed
  *   KEYED      for each range: lo, hi; then for each name of each range the fewest bytes that spell it
  *   RESUME     names, allowed ones; then for each: name, target, fewest bytes after it
+ *   NAMED      the state instead where the name before it is not new; 0: none (TSL__NEW_NAME, state.h)
  *   HINT       base, except, like; limit, like_limit, like_dead, like_unit; counted | ends << 1; ranges of code points: offset in RANGES, how many; two sets of bytes
  *   then targets, upper bytes (4 in a word), edges (push, to), token edges (offset in RANGES, count, complement, to). */
 enum {
@@ -94,6 +95,7 @@ enum {
   TSL__HEAD_HINT = 1 << 8,
   TSL__HEAD_KEYED = 9,       /* shift; 2 bits: ranges of names */
   TSL__HEAD_OUTLINE = 1 << 11, /* the second word is the length of a description, which follows; there is nothing else */
+  TSL__HEAD_NAMED = 1 << 12,
   TSL__HEAD_RANGES = 16      /* shift: of bytes */
 };
 #define TSL__HINT_WORDS (10u + 16u)

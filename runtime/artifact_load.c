@@ -136,6 +136,7 @@ static tsl_status open_space(tsl_vocab *vocab, tsl__artifact_file file, const ts
     if (make_maps(r)) {
       r->file = file;
       (*space)->hook = &tsl__artifact_hook;
+      (*space)->watches = h->flags & TSL__A_NAMES ? TSL__NEW_NAME : 0;
       (*space)->hook_ctx = r;
       return TSL_OK;
     }

@@ -61,7 +61,7 @@ static const uint32_t *take(cursor *c, uint64_t n) {
 typedef struct body {
   cursor at;
   uint32_t flags, keyed, ranges, edges, token_edges, shortest;
-  const uint32_t *loop, *names, *costs, *resume, *hint; /* NULL: has none */
+  const uint32_t *loop, *names, *costs, *resume, *named, *hint; /* NULL: has none */
   uint32_t name_count, allowed;
   const uint32_t *outline; /* NULL: it is listed; else its words, and nothing else is set */
   uint32_t outline_words;
@@ -111,6 +111,7 @@ static bool read_body(tsl__reader *r, uint32_t number, body *out) {
   if (odd || b.flags / TSL__STATE_PHASE > (loop ? 2 : 0)) return tsl__a_bad(r, "the artifact is damaged: a state of no kind");
   if (loop && (!(b.loop = take(&b.at, 5)) || b.loop[0] > b.loop[1])) return tsl__a_bad(r, "the artifact is damaged: a loop");
   if ((names && !read_names(&b)) || (resume && !read_resume(&b))) return false;
+  if ((w[0] & TSL__HEAD_NAMED) && !(b.named = take(&b.at, 1))) return false;
   if (hint && !(b.hint = take(&b.at, TSL__HINT_WORDS))) return false;
   *out = b;
   return true;
@@ -119,6 +120,14 @@ static bool read_body(tsl__reader *r, uint32_t number, body *out) {
 /* ---- states ------------------------------------------------------------------------------------------------------- */
 
 static bool fill_fork(tsl__reader *r, tsl__state s, body *b);
+
+/* The state in the place of one that waits for a new name: itself it waits for none. */
+static bool otherwise(tsl__reader *r, uint32_t number, tsl__state *out) {
+  body b;
+  if (number && (!read_body(r, number, &b) || b.named || (b.flags & ~(uint32_t)TSL__STATE_NULLABLE))) return tsl__a_bad(r, "the artifact is damaged: a repeated name");
+  *out = tsl__a_state(r, number);
+  return r->space->status == TSL_OK;
+}
 
 static bool init_state(tsl__reader *r, tsl__state s, uint32_t number, const body *b) {
   tsl__state_rec *rec = tsl__state_own(r->space, s);
@@ -133,6 +142,10 @@ static bool init_state(tsl__reader *r, tsl__state s, uint32_t number, const body
     for (uint32_t i = 0; i < b->keyed; i++) k.range[i] = (tsl__name_range){b->names[2 * i], b->names[2 * i + 1]};
     rec->keyed = tsl__arena_copy(&r->space->arena, &k, sizeof k);
     if (!rec->keyed) return tsl__space_fail(r->space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  }
+  if (b->named) {
+    if (!otherwise(r, *b->named, &rec->otherwise)) return false;
+    rec->guarded = TSL__NEW_NAME;
   }
   return !b->resume || tsl__resume_make(r->space, rec, b->name_count);
 }

@@ -39,6 +39,7 @@ static size_t table_memory(const tsl__table *t) { return t->pool.memory + t->ind
   DO(wides, tsl__wide)                \
   DO(opens, tsl__open)                \
   DO(used, tsl__used)                 \
+  DO(taken, tsl__taken)               \
   DO(texts, tsl__text)                \
   DO(memories, tsl__memory)
 
@@ -88,7 +89,7 @@ void tsl__space_free(tsl__space *s) {
   tsl_allocator a = s->alloc;
   if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
   tsl__walk_scratch_free(s);
-  tsl__memory_free(s);
+  tsl__crossing_free(s->crossing, &s->alloc);
   if (s->gather) tsl__gather_free(s, s->gather);
   tsl__free(&a, s->gather, sizeof *s->gather);
 #define FREE(name, type) table_free(&s->name, &a);

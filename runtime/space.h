@@ -75,7 +75,7 @@ struct tsl__space {
   const tsl__hook *hook;
   void *hook_ctx;
   tsl__arena arena; /* small arrays of the tables' entries */
-  tsl__table states, stand_ins, leftovers, children, bitsets, masks, classes, walks, stacks, cells, moves, named, resumed, wides, opens, used, texts, memories;
+  tsl__table states, stand_ins, leftovers, children, bitsets, masks, classes, walks, stacks, cells, moves, named, resumed, wides, opens, used, taken, texts, memories;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t walk_steps;       /* in all */
   uint64_t max_memory;
@@ -87,7 +87,7 @@ struct tsl__space {
   uint32_t cycle;     /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
   tsl_status status;  /* sticky during one piece of work */
   const char *why;
-  bool guards;        /* some states are guarded: positions have a memory (memory.h) */
+  uint8_t watches;    /* TSL__NEW_... (state.h): what some states are guarded for; then positions may have a memory (memory.h) */
   struct tsl__crossing *crossing; /* see memory.h; NULL in a grammar's layer */
   tsl__state spelled_end;         /* see memory.c; 0 until it is made */
   bool names_tokens;  /* some state names tokens: then a token can be taken by its name */

@@ -14,13 +14,11 @@
 
 static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
 
-#define cell_at tsl__cell_at
-
 static uint32_t cell_intern(tsl__space *space, tsl__cell c) {
   uint64_t hash = tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
   tsl__index_iter it = tsl__index_first(&space->cells.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__cell *d = cell_at(space, i);
+    const tsl__cell *d = tsl__cell_at(space, i);
     if (d->state == c.state && d->count == c.count && d->tail == c.tail) return i;
   }
   tsl__cell *fresh = tsl__pool_add(&space->cells.pool, &space->alloc);
@@ -49,7 +47,7 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
   if (r) r->cells = tsl__arena_copy(&space->arena, cells, n * sizeof *cells);
   if (!r || !r->cells) return out_of_memory(space), 0;
   r->n = n;
-  for (uint32_t i = 0; i < n; i++) r->complete |= cell_complete(space, cell_at(space, cells[i]));
+  for (uint32_t i = 0; i < n; i++) r->complete |= cell_complete(space, tsl__cell_at(space, cells[i]));
   if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
   return number;
 }
@@ -58,7 +56,7 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
 
 typedef tsl__stepping step;
 
-static void step_free(tsl__space *space, step *s) {
+void tsl__step_free(tsl__space *space, step *s) {
   tsl__vec_free(&space->alloc, &s->landed);
   tsl__vec_free(&space->alloc, &s->from);
   tsl__vec_free(&space->alloc, &s->entered);
@@ -69,22 +67,20 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
 /* What lies below a frame of names: those RESUME cells that let one of its names through; 0 if none does. */
 static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
-  if (t->n == 1) return tsl__resume_any(space, cell_at(space, t->cells[0])->state, names) ? tail : 0;
+  if (t->n == 1) return tsl__resume_any(space, tsl__cell_at(space, t->cells[0])->state, names) ? tail : 0;
   TSL__VEC(uint32_t) kept = {0};
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
-    if (tsl__resume_any(space, cell_at(space, t->cells[i])->state, names) && !tsl__vec_push(&space->alloc, &kept, t->cells[i])) out_of_memory(space);
+    if (tsl__resume_any(space, tsl__cell_at(space, t->cells[i])->state, names) && !tsl__vec_push(&space->alloc, &kept, t->cells[i])) out_of_memory(space);
   tsl__stack below = kept.n == t->n ? tail : kept.n && space->status == TSL_OK ? stack_intern(space, kept.at, (uint32_t)kept.n) : 0;
   tsl__vec_free(&space->alloc, &kept);
   return below;
 }
 
-static void land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail);
-
 /* A frame is over: what follows it. `names`: if it spelled a name. */
 static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = cell_at(space, t->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
     tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_after);
     uint32_t count = c->count;
     if (!state) continue;
@@ -93,19 +89,18 @@ static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl_
       if (!to) return;
       state = tsl__target_resolve(space, to, 0, &count);
     }
-    land(space, s, state, count, c->tail);
+    tsl__step_land(space, s, state, count, c->tail);
   }
 }
 
-/* Add a frame; one that is over gives way to what follows it, one that is a fork to its branches. */
-static void land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
+void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || !tsl__space_step(space, 1)) return;
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges; i++) {
       uint32_t c;
       tsl__state to = tsl__target_resolve(space, r->edge[i].to, count, &c);
-      land(space, s, to, c, tail);
+      tsl__step_land(space, s, to, c, tail);
     }
     return;
   }
@@ -126,8 +121,7 @@ static void land(tsl__space *space, step *s, tsl__state state, uint32_t count, t
   else if (!tsl__vec_push(&space->alloc, &s->landed, cell)) out_of_memory(space);
 }
 
-/* The set of landed frames. */
-static tsl__stack collect(tsl__space *space, step *s) {
+tsl__stack tsl__step_collect(tsl__space *space, step *s) {
   uint32_t few[16];
   if (s->landed.n == 0 || space->status != TSL_OK) return 0;
   uint32_t *cells = s->landed.n <= 16 ? few : tsl__alloc(&space->alloc, s->landed.n * sizeof *cells);
@@ -142,7 +136,7 @@ static tsl__stack collect(tsl__space *space, step *s) {
 
 static uint64_t move_hash(tsl__stack from, uint32_t by) { return tsl__mix((uint64_t)from << 32 | by); }
 
-static bool find_move(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to) {
+bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to) {
   tsl__index_iter it = tsl__index_first(&space->moves.index, move_hash(from, by));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__move *m = tsl__space_at(space, moves, i);
@@ -151,7 +145,7 @@ static bool find_move(const tsl__space *space, tsl__stack from, uint32_t by, tsl
   return false;
 }
 
-static bool remember_move(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to) {
+bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to) {
   tsl__move *m = tsl__pool_add(&space->moves.pool, &space->alloc);
   if (m) *m = (tsl__move){from, to, by};
   if (m && tsl__index_add(&space->moves.index, &space->alloc, move_hash(from, by), tsl__space_count(space, moves) - 1)) return true;
@@ -163,21 +157,21 @@ static bool remember_move(tsl__space *space, tsl__stack from, uint32_t by, tsl__
 static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   tsl__stack low = a < b ? a : b, high = a < b ? b : a, u = 0;
   if (a == b) return a;
-  if (find_move(space, low, TSL__MOVE_UNION | high, &u)) return u;
+  if (tsl__move_find(space, low, TSL__MOVE_UNION | high, &u)) return u;
   if (space->union_depth >= UNION_DEPTH_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be united"), 0;
   step s = {0};
   space->union_depth++;
   for (int k = 0; k < 2; k++) {
     const tsl__stack_rec *r = tsl__stack_at(space, k ? high : low);
     for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-      const tsl__cell *c = cell_at(space, r->cells[i]);
-      land(space, &s, c->state, c->count, c->tail);
+      const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+      tsl__step_land(space, &s, c->state, c->count, c->tail);
     }
   }
-  u = collect(space, &s);
-  step_free(space, &s);
+  u = tsl__step_collect(space, &s);
+  tsl__step_free(space, &s);
   space->union_depth--;
-  return u && remember_move(space, low, TSL__MOVE_UNION | high, u) ? u : 0;
+  return u && tsl__move_add(space, low, TSL__MOVE_UNION | high, u) ? u : 0;
 }
 
 /* ---- one byte ------------------------------------------------------------------------------------------------- */
@@ -187,7 +181,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
 static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = cell_at(space, t->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
     tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_before);
     if (state) step_cell(space, s, state, c->count, c->tail, byte);
   }
@@ -213,10 +207,16 @@ static tsl__stack push(tsl__space *space, tsl__target back, uint32_t count, tsl_
     uint32_t cell = cell_intern(space, (tsl__cell){state, c, tail});
     return cell ? stack_intern(space, &cell, 1) : 0;
   }
-  land(space, &s, state, c, tail);
-  tsl__stack result = collect(space, &s);
-  step_free(space, &s);
+  tsl__step_land(space, &s, state, c, tail);
+  tsl__stack result = tsl__step_collect(space, &s);
+  tsl__step_free(space, &s);
   return result;
+}
+
+/* A frame was called above `below`. */
+static void note_call(const tsl__space *space, step *s, tsl__stack below) {
+  const tsl__stack_rec *r = tsl__stack_at(space, below);
+  for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__cell_at(space, r->cells[i])->state)->guarded;
 }
 
 static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, uint8_t byte) {
@@ -226,7 +226,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
     uint32_t c = 0;
     tsl__target t = tsl__state_step(space, r, byte);
     tsl__state to = t ? tsl__target_resolve(space, t, count, &c) : 0;
-    if (to) land(space, s, to, c, tail);
+    if (to) tsl__step_land(space, s, to, c, tail);
   }
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if (!ends && !r->edges) return;
@@ -243,30 +243,28 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
     if (!called) return;
     if (!(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !called->edges && !tsl__bytes_has(&called->live, byte)) continue;
     tsl__stack below = push(space, r->edge[i].push, count, tail);
-    if (below && s->watch) tsl__step_note_call(space, s, below);
+    if (below && s->watch) note_call(space, s, below);
     if (below) step_cell(space, s, callee, c, below, byte);
   }
 }
 
 tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state) {
   step s = {0};
-  land(space, &s, state, 0, 0);
-  tsl__stack result = collect(space, &s);
-  step_free(space, &s);
-  return result && space->guards ? tsl__memory_begin(space, result) : result;
+  tsl__step_land(space, &s, state, 0, 0);
+  tsl__stack result = tsl__step_collect(space, &s);
+  tsl__step_free(space, &s);
+  return result;
 }
 
-/* The frames of a position as the list to step from. */
-static bool load(tsl__space *space, step *s, tsl__stack at) {
+bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   s->landed.n = 0;
   if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return out_of_memory(space), false;
-  for (uint32_t i = 0; i < r->n; i++) s->landed.at[s->landed.n++] = *cell_at(space, r->cells[i]);
+  for (uint32_t i = 0; i < r->n; i++) s->landed.at[s->landed.n++] = *tsl__cell_at(space, r->cells[i]);
   return true;
 }
 
-/* One byte on; false if it is rejected. */
-static bool step_byte(tsl__space *space, step *s, uint8_t byte) {
+bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
   tsl__cells from = s->landed;
   s->landed = s->from;
   s->from = from;
@@ -292,7 +290,7 @@ static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_
   s->landed.n = 0;
   for (size_t i = 0; i < frames && space->status == TSL_OK; i++) {
     tsl__state to = tsl__fixed_read(space, before[i].state, bytes, raw);
-    if (to) land(space, s, to, before[i].count, before[i].tail);
+    if (to) tsl__step_land(space, s, to, before[i].count, before[i].tail);
   }
   if (s->landed.n) return raw;
   memcpy(s->landed.at, before, frames * sizeof *before); /* nothing goes on so: but which byte is the first that does not? */
@@ -305,7 +303,7 @@ static bool step_bytes(tsl__space *space, step *s, const uint8_t *bytes, size_t 
   size_t in_piece = 0; /* the step budget is for a piece of work of 4,096 bytes */
   for (*accepted = 0; *accepted < n;) {
     size_t read = step_fixed(space, s, bytes + *accepted, n - *accepted);
-    if (!read && (space->status != TSL_OK || !step_byte(space, s, bytes[*accepted]))) return false;
+    if (!read && (space->status != TSL_OK || !tsl__step_byte(space, s, bytes[*accepted]))) return false;
     *accepted += read ? read : 1;
     in_piece += read ? read : 1;
     if (in_piece < 4096) continue;
@@ -316,19 +314,18 @@ static bool step_bytes(tsl__space *space, step *s, const uint8_t *bytes, size_t 
 }
 
 tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
-  if (tsl__stack_at(space, from)->memory) return tsl__memory_bytes(space, from, &byte, 1, NULL);
-  step s = {0};
-  tsl__stack to = load(space, &s, from) && step_byte(space, &s, byte) ? collect(space, &s) : 0;
-  step_free(space, &s);
-  return to;
+  size_t accepted;
+  return tsl__stack_bytes(space, from, &byte, 1, &accepted);
 }
 
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
   if (tsl__stack_at(space, from)->memory) return tsl__memory_bytes(space, from, bytes, n, accepted);
-  step s = {0};
+  step s = {.watch = space->watches};
   *accepted = 0;
-  tsl__stack to = load(space, &s, from) && step_bytes(space, &s, bytes, n, accepted) ? collect(space, &s) : 0;
-  step_free(space, &s);
+  tsl__stack to = tsl__step_load(space, &s, from) && step_bytes(space, &s, bytes, n, accepted) ? tsl__step_collect(space, &s) : 0;
+  bool called = s.called & space->watches;
+  tsl__step_free(space, &s);
+  if (called) return tsl__memory_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
   return to;
 }
 
@@ -353,7 +350,7 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
     uint32_t c;
     if (!edge_takes(&r->token_edge[i], token)) continue;
     tsl__state to = tsl__target_resolve(space, r->token_edge[i].to, count, &c);
-    land(space, s, to, c, tail);
+    tsl__step_land(space, s, to, c, tail);
   }
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
@@ -363,7 +360,7 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   }
   const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = cell_at(space, t->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
     name_cell(space, s, c->state, c->count, c->tail, token);
   }
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
@@ -374,43 +371,60 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   }
 }
 
-bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) { return find_move(space, from, token, to); }
+bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+  if (tsl__move_find(space, from, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
+  const tsl__stack_rec *r = tsl__stack_at(space, from);
+  return TSL__UNLIKELY(r->memory) && tsl__memory_find(space, r, token, to);
+}
 
 /* Land on all frames of a position again: to unite the ways of a token that can be spelled and named. */
 static void land_all(tsl__space *space, step *s, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = cell_at(space, r->cells[i]);
-    land(space, s, c->state, c->count, c->tail);
+    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    tsl__step_land(space, s, c->state, c->count, c->tail);
   }
+}
+
+/* The position after a token that is spelled; 0 if it is rejected. *keep: the move is worth remembering. */
+static tsl__stack spelled(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
+  const tsl_vocab *v = space->vocab;
+  step s = {.watch = space->watches};
+  uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
+  size_t accepted;
+  if (v->special[token] || begin == end) return 0;
+  if (tsl__stack_at(space, from)->memory) return tsl__memory_token(space, from, token, keep);
+  bool alive = tsl__step_load(space, &s, from) && step_bytes(space, &s, v->bytes + begin, end - begin, &accepted), called = s.called & space->watches;
+  tsl__stack to = alive && !called ? tsl__step_collect(space, &s) : 0;
+  tsl__step_free(space, &s);
+  return called ? tsl__memory_token(space, from, token, keep) : to;
+}
+
+/* The position after a token that leads to `to` as it is spelled, and may be named too. */
+static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, tsl__stack to) {
+  step s = {0};
+  const tsl__stack_rec *r = tsl__stack_at(space, from);
+  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    name_cell(space, &s, c->state, c->count, c->tail, token);
+  }
+  tsl__stack called = to & TSL__MOVE_CALLED;
+  to &= ~TSL__MOVE_CALLED;
+  if (to && s.landed.n) land_all(space, &s, to);
+  tsl__stack all = s.landed.n ? tsl__step_collect(space, &s) : to;
+  tsl__step_free(space, &s);
+  return all && to && all != to ? tsl__memory_of(space, all, to) | called : all | called;
 }
 
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token) {
   tsl__stack to = 0;
+  bool keep = true;
   if (tsl__stack_find_token(space, from, token, &to)) return to;
+  to = spelled(space, from, token, &keep);
   const tsl_vocab *v = space->vocab;
-  if (tsl__stack_at(space, from)->memory) {
-    to = tsl__memory_token(space, from, token);
-    return space->status == TSL_OK && remember_move(space, from, token, to) ? to : 0;
-  }
-  step s = {0};
-  uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
-  size_t accepted;
-  if (!v->special[token] && begin < end && load(space, &s, from) && step_bytes(space, &s, v->bytes + begin, end - begin, &accepted)) to = collect(space, &s);
-  if (space->names_tokens && begin < end && !tsl_vocab_is_eog(v, token)) {
-    s.landed.n = s.entered.n = 0;
-    s.depth = 0;
-    const tsl__stack_rec *r = tsl__stack_at(space, from);
-    for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-      const tsl__cell *c = cell_at(space, r->cells[i]);
-      name_cell(space, &s, c->state, c->count, c->tail, token);
-    }
-    if (to && s.landed.n) land_all(space, &s, to);
-    if (s.landed.n) to = collect(space, &s);
-  }
-  step_free(space, &s);
-  if (space->status != TSL_OK) return 0;
-  return remember_move(space, from, token, to) ? to : 0;
+  if (space->names_tokens && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token)) to = or_named(space, from, token, to);
+  if (space->status != TSL_OK || (keep && !tsl__move_add(space, from, token, to))) return 0;
+  return to & ~TSL__MOVE_CALLED;
 }
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
@@ -422,7 +436,7 @@ static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, 
   const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
   const tsl__named_walk *w = tsl__named_walk_over(space, c->state, over);
   for (uint32_t i = 0; w && i < below->n && space->status == TSL_OK; i++) {
-    const tsl__cell *r = cell_at(space, below->cells[i]);
+    const tsl__cell *r = tsl__cell_at(space, below->cells[i]);
     tsl__named_gather(space, g, w, r->state);
     for (uint32_t k = 0; k < w->left_count && space->status == TSL_OK; k++) {
       const tsl__walk *rest = tsl__walk_after_name(space, r->state, &w->lefts[k], r->tail == 0);
@@ -441,7 +455,7 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
     return;
   }
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
       gather_named(space, g, c, over, depth);
       continue;
@@ -462,7 +476,7 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   if (known) return known - 1;
   tsl__mask m;
   if (r->memory) {
-    m = tsl__memory_mask(space, at);
+    m = tsl__stack_mask(space, r->plain);
   } else {
     tsl__gather *g = space->gather;
     tsl__gather_clear(g);
@@ -470,6 +484,7 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
     if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
     m = tsl__gather_done(space, g);
   }
+  if (space->watches && space->status == TSL_OK) m = tsl__memory_mask(space, at, m);
   if (space->status != TSL_OK) return 0;
   atomic_store_explicit(&r->mask, m + 1, memory_order_release);
   return m;
@@ -502,7 +517,7 @@ static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count
   }
   const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = cell_at(space, t->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
     next_of(space, s, c->state, c->count, c->tail, out);
   }
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
@@ -519,10 +534,10 @@ bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   memset(out, 0, sizeof *out);
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
     next_of(space, &s, c->state, c->count, c->tail, out);
   }
-  step_free(space, &s);
+  tsl__step_free(space, &s);
   return space->status == TSL_OK;
 }
 
@@ -534,7 +549,7 @@ static uint32_t shortest_name(tsl__space *space, const tsl__cell *c, uint32_t de
   const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; space->hook && i < below->n && space->status == TSL_OK; i++) {
-    const tsl__cell *r = cell_at(space, below->cells[i]);
+    const tsl__cell *r = tsl__cell_at(space, below->cells[i]);
     uint32_t own = tsl__named_shortest(space, c->state, r->state);
     uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, r->tail, depth + 1) : UINT32_MAX;
     if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
@@ -549,7 +564,7 @@ static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth) {
   if (known) return known - 1;
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
       uint32_t named = shortest_name(space, c, depth);
       if (named < best) best = named;
@@ -564,13 +579,3 @@ static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth) {
 }
 
 uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) { return shortest_of(space, at, 0); }
-
-/* ---- for memory.c --------------------------------------------------------------------------------------------------- */
-
-void tsl__step_free(tsl__space *space, step *s) { step_free(space, s); }
-bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) { return load(space, s, at); }
-bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) { return step_byte(space, s, byte); }
-void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) { land(space, s, state, count, tail); }
-tsl__stack tsl__step_collect(tsl__space *space, step *s) { return collect(space, s); }
-bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to) { return find_move(space, from, by, to); }
-bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to) { return remember_move(space, from, by, to); }

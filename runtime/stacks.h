@@ -38,11 +38,13 @@ typedef struct tsl__stack_rec {
 
 /* Where a token leads from a position, or what two positions are together. */
 typedef struct tsl__move {
-  tsl__stack from, to; /* to 0: rejected */
+  tsl__stack from, to; /* to 0: rejected; see TSL__MOVE_CALLED */
   uint32_t by;         /* a token, or TSL__MOVE_UNION and the other position */
 } tsl__move;
 #define TSL__MOVE_UNION 0x80000000u
 #define TSL__MOVE_ALIVE 0x40000000u /* and a memory: can a text end from there? (memory.c) */
+
+#define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began on the way that must be new (memory.c) */
 
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at(s, stacks, i); }
 
@@ -65,5 +67,41 @@ uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at);
 
 /* Without the lock: what is remembered. */
 bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
+
+/* ---- stepping -------------------------------------------------------------------------------------------------------- */
+
+typedef TSL__VEC(tsl__cell) tsl__cells;
+
+/* Where the frames of the next position are gathered, and the frames entered on the way, to see cycles. Inside a token positions stay lists of frames; only
+ * the last one is interned. */
+typedef struct tsl__stepping {
+  tsl__cells landed, from;
+  tsl__cells entered;
+  uint32_t depth;
+  bool watch;                            /* guarded states are looked at */
+  uint8_t repeats_before, repeats_after; /* TSL__NEW_...: is what ends before (after) this byte a repetition? */
+  uint8_t called;                        /* TSL__NEW_...: what began that a guarded state waits for */
+} tsl__stepping;
+
+static inline const tsl__cell *tsl__cell_at(const tsl__space *s, uint32_t i) { return tsl__space_at(s, cells, i); }
+
+/* A frame comes back to `state`: where it goes on; 0: nowhere. */
+static inline tsl__state tsl__step_admit(const tsl__space *space, const tsl__stepping *s, tsl__state state, uint8_t repeats) {
+  if (TSL__LIKELY(!s->watch || !repeats)) return state;
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  return r->guarded & repeats ? r->otherwise : state;
+}
+
+void tsl__step_free(tsl__space *space, tsl__stepping *s);
+/* The frames of a position as the list to step from. */
+bool tsl__step_load(tsl__space *space, tsl__stepping *s, tsl__stack at);
+/* One byte on; false if it is rejected. */
+bool tsl__step_byte(tsl__space *space, tsl__stepping *s, uint8_t byte);
+/* Add a frame; one that is over gives way to what follows it, one that is a fork to its branches. */
+void tsl__step_land(tsl__space *space, tsl__stepping *s, tsl__state state, uint32_t count, tsl__stack tail);
+/* The set of landed frames. */
+tsl__stack tsl__step_collect(tsl__space *space, tsl__stepping *s);
+bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to);
+bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to);
 
 #endif

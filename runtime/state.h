@@ -37,6 +37,12 @@ enum {
   TSL__STATE_PHASE = 64    /* times 0, 1, 2: which of the three states of a loop */
 };
 
+/* What must be new where a frame comes back to a guarded state. */
+enum {
+  TSL__NEW_ITEM = 1, /* the value: it is none of the earlier items of its array */
+  TSL__NEW_NAME = 2  /* the rest of a string: it is no name that the object has */
+};
+
 typedef struct tsl__edge {
   tsl__target push; /* where the frame goes on after the call; 0: no call, `to` goes on in this frame (fork) */
   tsl__target to;   /* the first state of the called frame, or of the fork */
@@ -73,7 +79,7 @@ typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;
   uint8_t hinted;  /* `hint` was asked for */
-  uint8_t guarded; /* a frame comes back here with a value that must be new: see memory.h */
+  uint8_t guarded; /* TSL__NEW_...: a frame comes back here with something that must be new: see memory.h */
   uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
   uint16_t edges, token_edges;
   uint16_t live_count; /* bytes in `live` */

@@ -21,6 +21,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "runtime/memory.h"
 #include "runtime/space.h"
 #include "runtime/vocab_build.h"
 
@@ -162,6 +163,7 @@ static vocab *new_shell(const tsl_allocator *a) {
   atomic_init(&v->base.references, 1);
   atomic_init(&v->base.shared, NULL);
   atomic_init(&v->base.lengths, NULL);
+  atomic_init(&v->base.crossing, NULL);
   if (!pthread_mutex_init(&v->base.lock, NULL)) return v;
   tsl__free(a, v, sizeof *v);
   return NULL;
@@ -242,6 +244,7 @@ void tsl_vocab_release(tsl_vocab *v) {
   tsl__shared *shared = atomic_load_explicit(&v->shared, memory_order_acquire);
   if (shared) shared->free(shared);
   tsl__space_free(atomic_load_explicit(&v->lengths, memory_order_acquire));
+  tsl__crossing_free(atomic_load_explicit(&v->crossing, memory_order_acquire), &v->alloc);
   if (v->tokenizer) v->tokenizer->ops->free(v->tokenizer);
   if (v->mapping) {
     munmap(v->mapping, v->mapping_size);
@@ -279,9 +282,10 @@ static size_t trie_memory(const tsl__trie *t) {
 
 size_t tsl_vocab_memory(const tsl_vocab *v) {
   const tsl__shared *shared = atomic_load_explicit(&((tsl_vocab *)v)->shared, memory_order_acquire);
+  const struct tsl__crossing *crossing = atomic_load_explicit(&((tsl_vocab *)v)->crossing, memory_order_acquire);
   const tsl__space *lengths = atomic_load_explicit(&((tsl_vocab *)v)->lengths, memory_order_acquire);
   return sizeof(vocab) + v->mapping_size + (v->mapping ? 0 : trie_memory(&v->trie)) + trie_memory(&((const vocab *)v)->special_trie) +
-         (lengths ? tsl__space_memory(lengths) : 0) + (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
+         (lengths ? tsl__space_memory(lengths) : 0) + tsl__crossing_memory(crossing) + (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
 }
 
 /* The longest token of `trie` that `text` begins with, or TSL_NO_TOKEN; *length is what it spells. Of several that spell the same: the

@@ -44,10 +44,11 @@ struct tsl_vocab {
   tsl__trie trie;
   tsl__tokenizer *tokenizer; /* NULL: made from arrays */
   uint8_t identity[16];
-  pthread_mutex_t lock;         /* guards the making of what is made once: the next three, `shared` */
+  pthread_mutex_t lock;         /* guards the making of what is made once: the next four, `shared` */
   atomic_bool tokens_named;      /* `tokens` is known */
   uint8_t tokens[16];            /* as `identity`, of what changes a mask alone */
   _Atomic(struct tsl__space *) lengths; /* lengths of tokens, for grammars that were loaded (classes.h) */
+  _Atomic(struct tsl__crossing *) crossing; /* tokens that may pass from one item or member into the next, for the same (memory.h) */
   _Atomic(tsl__shared *) shared; /* NULL until the first grammar */
   void *mapping;                 /* cache file behind the arrays, or NULL */
   size_t mapping_size;

@@ -107,7 +107,7 @@ static tsl__stack leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
   }
   tsl__stack to = tsl__step_collect(space, &s);
   tsl__step_free(space, &s);
-  return plain != at && to ? tsl__memory_begin(space, to) : to; /* free text holds no open array: nothing is remembered */
+  return to; /* free text holds no open array or object: nothing is remembered */
 }
 
 /* Does the zone begin with the token, or later in it? A frame is entered when its first byte is read. */

@@ -3,6 +3,7 @@
  *   enumerated  small languages: all their texts are listed by a naive recursion; after each prefix of each text exactly those bytes may come next that
  *               some text goes on with, and the text may end exactly where one does
  *   masks       random walks under masks: a bit is set exactly if a fork accepts the token; every walk ends; no two items are equal (tsl__json_equal)
+ *   names       each once in an object, whatever its spelling; finite sets of them run out
  *   spellings   random values, written twice in random spellings: never both; written beside different ones: always
  *   moving      rollback, fork and reset come back to the same masks
  *
@@ -114,6 +115,11 @@ static const char *const walked[] = {
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"string\",\"pattern\":\"^(a|b.?|[0-9]{2})$\"}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\",\"properties\":{\"id\":{\"enum\":[1,2,\"a\"]},\"x\":{\"type\":\"boolean\"}},\"additionalProperties\":false}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"type\":[\"boolean\",\"null\"]}}}",
+    "{\"type\":\"object\"}",
+    "{\"type\":\"object\",\"minProperties\":3,\"additionalProperties\":{\"type\":\"null\"}}",
+    "{\"type\":\"object\",\"minProperties\":2,\"patternProperties\":{\"^(a|ab?c*)$\":{\"const\":0}},\"additionalProperties\":false}",
+    "{\"type\":\"object\",\"properties\":{\"ab\":{\"const\":1}},\"additionalProperties\":{\"type\":\"boolean\"},\"minProperties\":2}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":{\"const\":0},\"propertyNames\":{\"maxLength\":2}}}",
     "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{\"enum\":[1,11]}}]}",
 };
 
@@ -121,6 +127,15 @@ static bool unique_items(const tsl__json *v, tsl__arena *arena) {
   for (uint32_t i = 0; v->kind == TSL__JSON_ARRAY && i < v->length; i++)
     for (uint32_t j = 0; j < i; j++)
       if (tsl__json_equal(arena, &v->items[i], &v->items[j])) return false;
+  return true;
+}
+
+static bool unique_names(const tsl__json *v) {
+  for (uint32_t i = 0; v->kind == TSL__JSON_OBJECT && i < v->length; i++)
+    for (uint32_t j = 0; j < i; j++)
+      if (v->items[i].key_length == v->items[j].key_length && !memcmp(v->items[i].key, v->items[j].key, v->items[i].key_length)) return false;
+  for (uint32_t i = 0; v->kind >= TSL__JSON_ARRAY && i < v->length; i++)
+    if (!unique_names(&v->items[i])) return false;
   return true;
 }
 
@@ -147,6 +162,7 @@ static bool check_mask(tsl_matcher *m, uint64_t *seed, tsl_token *token, const c
 
 static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, bool also_anything) {
   tsl_matcher *m;
+  bool names = strstr(schema, "object") && !strstr(schema, "\"id\"");
   char text[4096];
   size_t n = 0;
   tsl_token t;
@@ -161,15 +177,23 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, bool also_a
     memcpy(text + n, bytes, length);
     n += length;
   }
-  for (int steps = 0; !tsl_matcher_is_complete(m) && steps < 600; steps++) { /* to the end, by structure where it is allowed */
+  for (int steps = 0; !tsl_matcher_is_complete(m) && steps < 600; steps++) { /* to the end, as fast as can be told */
     uint32_t next[8];
     CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK);
     static const char order[] = "]}\"abe1234567890:{[tfnulrasdixyk,. ";
+    uint64_t best = UINT64_MAX;
     const char *c = order;
     while (*c && !((next[(uint8_t)*c / 32] >> (uint8_t)*c % 32) & 1u)) c++;
     uint8_t byte = (uint8_t)*c;
-    for (unsigned b = 0; !*c && b < 256; b++)
-      if ((next[b / 32] >> b % 32) & 1u) byte = (uint8_t)b;
+    for (unsigned b = 0; b < 256 && (names || !byte); b++) { /* brackets may be names, and digits go on for ever */
+      tsl_matcher *fork = NULL;
+      uint64_t missing = UINT64_MAX;
+      uint8_t one = (uint8_t)b;
+      if (!((next[b / 32] >> b % 32) & 1u) || tsl_matcher_fork(m, &fork) != TSL_OK) continue;
+      CHECK(tsl_matcher_accept_bytes(fork, &one, 1, NULL) == TSL_OK && tsl_matcher_shortest_completion(fork, &missing) == TSL_OK);
+      tsl_matcher_free(fork);
+      if (missing < best) best = missing, byte = one;
+    }
     tsl_status status = tsl_matcher_accept_bytes(m, &byte, 1, NULL);
     CHECKF(status == TSL_OK, "%s: stuck after %.*s", schema, (int)n, text);
     if (status != TSL_OK) break;
@@ -179,7 +203,9 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, bool also_a
   tsl__json *v;
   tsl__arena_init(&arena, &tsl__malloc);
   CHECKF(tsl_matcher_is_complete(m), "%s: no end after %.*s", schema, (int)n, text);
-  if (tsl_matcher_is_complete(m) && tsl__json_parse(&arena, text, n, 100, &v, NULL) == TSL_OK)
+  bool parsed = tsl_matcher_is_complete(m) && tsl__json_parse(&arena, text, n, 100, &v, NULL) == TSL_OK;
+  if (parsed) CHECKF(unique_names(v), "%s: %.*s", schema, (int)n, text);
+  if (parsed)
     CHECKF(unique_items(v, &arena) || (also_anything && v->length <= 2), "%s: %.*s", schema, (int)n, text);
   tsl__arena_free(&arena);
   tsl_matcher_free(m);
@@ -338,10 +364,70 @@ static void test_among_text(void) {
   tsl_grammar_release(g);
 }
 
+/* ---- names -------------------------------------------------------------------------------------------------------------- */
+
+static void test_names(void) {
+  static const struct {
+    const char *schema, *text;
+    bool good;
+  } cases[] = {
+      {"{}", "{\"a\":1,\"a\":2}", false},
+      {"{}", "{\"a\":1,\"\\u0061\":2}", false},
+      {"{}", "{\"\\ud83d\\ude00\":1,\"\xF0\x9F\x98\x80\":2}", false},
+      {"{}", "{\"\\n\":1,\"\\u000A\":2}", false},
+      {"{}", "{\"\":1,\"\":2}", false},
+      {"{}", "{\"a\":{\"a\":[{\"a\":1},{\"a\":2}]},\"b\":\"{,\\\"a\\\":\",\"aa\":1}", true},
+      {"{}", "{\"a\":{\"b\":1,\"c\":{},\"b\":1}}", false},
+      {"{}", "[{\"a\":[1,2,{}]},{\"b\":1,\"a\":1,\"b\":1}]", false},
+      {"{\"properties\":{\"k\":true}}", "{\"a\":1,\"k\":{\"a\":1},\"a\":1}", false},
+      {"{\"properties\":{\"k\":true}}", "{\"a\":1,\"k\":{\"k\":1},\"b\":1}", true},
+      {"{\"anyOf\":[{\"properties\":{\"a\":{\"const\":1}},\"required\":[\"z\"]},{\"properties\":{\"b\":{\"const\":1}}}]}", "{\"a\":1,\"b\":1,\"a\":1}", false},
+      {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}", "{\"a\":1,\"b\":1,\"ab\":1,\"c\":\"\"}", true},
+      {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}", "{\"a\":1,\"b\":1,\"a\":1,\"c\":\"\"}", false},
+      {"{\"propertyNames\":{\"pattern\":\"^[ab]$\"}}", "{\"a\":1,\"b\":{\"a\":2}}", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = compile(cases[i].schema, TSL_WS_ANY);
+    if (g) CHECKF(accepts(g, cases[i].text) == cases[i].good, "%s: %s", cases[i].schema, cases[i].text);
+    tsl_grammar_release(g);
+  }
+  tsl_schema_options twice = {.repeated_names = true};
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  CHECK(tsl_grammar_json_schema(vocab, "{}", 2, &twice, NULL, &g, &error) == TSL_OK && accepts(g, "{\"a\":1,\"a\":2}"));
+  tsl_grammar_release(g);
+}
+
+/* Names that come to an end: as many as there are, and an error where more are needed. */
+static void test_few_names(void) {
+  static const char few[] = "{\"type\":\"object\",\"minProperties\":%u,\"propertyNames\":{\"pattern\":\"^[a-c]%s$\"},\"additionalProperties\":{\"const\":0}}";
+  for (unsigned k = 0; k < 2; k++)
+    for (unsigned n = k ? 728 : 2; n < (k ? 731u : 5u); n++) {
+      char schema[200];
+      tsl_grammar *g = NULL;
+      tsl_error error = {0};
+      snprintf(schema, sizeof schema, few, n, k ? "{6}" : ""); /* 3 names, or 729 */
+      tsl_status status = tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
+      CHECKF(status == (n <= (k ? 729u : 3u) ? TSL_OK : TSL_ERR_EMPTY), "%s: %s", schema, tsl_status_name(status));
+      tsl_grammar_release(g);
+    }
+  tsl_grammar *g = compile("{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"}}", TSL_WS_COMPACT);
+  if (!g) return;
+  CHECK(accepts(g, "{\"a\":1,\"b\":2}") && !accepts(g, "{\"a\":1,\"b\":2,"));
+  tsl_matcher *m = NULL;
+  uint32_t next[8];
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "{\"b\":1,\"a\":2", 12, NULL) == TSL_OK);
+  if (m) CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK && !((next[','/ 32] >> ',' % 32) & 1u) && ((next['}' / 32] >> '}' % 32) & 1u));
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(test_enumerated, "small languages: what may follow each prefix");
   RUN(test_masks, "masks against forks, to the end");
+  RUN(test_names, "names of additional members, decoded");
+  RUN(test_few_names, "names that are used up");
   RUN(test_spellings, "equal values in every spelling");
   RUN(test_among_text, "inside other text, and printed prettily");
   RUN(test_moving, "rollback, fork, reset, identities");

@@ -76,18 +76,29 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
   if (!ours(b, m) || !count || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
   *count = 0;
   if (m->terminated) return TSL_OK;
-  tsl__grammar_lock(m->grammar);
+  tsl__space *space = tsl__grammar_lock(m->grammar);
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
   uint32_t total = plan ? plan->tokens : 0;
+  tsl__stack at = m->at;
   for (size_t i = 0; plan && i < capacity && plan->tokens && plan->tokens != TSL__PLAN_NONE; i++) {
     tokens[i] = plan->token;
-    plan = tsl__planner_plan(&b->planner, plan->after);
+    at = tsl__stack_token(space, at, plan->token);
+    plan = at ? tsl__planner_plan(&b->planner, at) : NULL;
   }
   tsl_status status = tsl__grammar_unlock(m->grammar);
   if (status != TSL_OK) return status;
   if (total == TSL__PLAN_NONE) return TSL_ERR_LIMIT;
   *count = total;
   return TSL_OK;
+}
+
+/* Landings forget names (plan.h), and a plan may then repeat one: where names are remembered, the position's own plan is followed too, having searched over tokens with
+ * `hard`. The token that it begins with, if it fits. */
+static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard) {
+  bool proven;
+  if (!tsl__stack_at(m->grammar->space, m->at)->memory) return TSL_NO_TOKEN;
+  const tsl__plan *plan = hard ? tsl__planner_within(&b->planner, m->at, left, &proven) : tsl__planner_plan(&b->planner, m->at);
+  return plan && plan->tokens <= left && plan->tokens ? plan->token : TSL_NO_TOKEN;
 }
 
 /* ---- one token ------------------------------------------------------------------------------------------------ */
@@ -102,7 +113,8 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
   tsl_status status = left ? tsl__grammar_lead(m->grammar, m->at, token, &to) : TSL_OK;
   if (status != TSL_OK || to == 0) return status != TSL_OK ? status : TSL_REJECTED;
   tsl__grammar_lock(m->grammar);
-  bool fits = tsl__planner_fits(&b->planner, to, left - 1);
+  to = tsl__planner_landing(&b->planner, m->at, token);
+  bool fits = (to && tsl__planner_fits(&b->planner, to, left - 1)) || own_way(b, m, left, false) == token;
   status = tsl__grammar_unlock(m->grammar);
   return status != TSL_OK ? status : fits ? TSL_OK : TSL_REJECTED;
 }
@@ -169,6 +181,8 @@ static tsl_status restrict_mask(tsl_budget *b, const tsl_matcher *m, uint64_t le
   tsl__space *space = tsl__grammar_lock(m->grammar);
   if (space->names_tokens) restrict_named(&r, &b->planner, m->at);
   else tsl__planner_landings(&b->planner, m->at, restrict_landing, &r);
+  tsl_token own = own_way(b, m, left, tsl_mask_count(mask, space->vocab->logits_width) == 0);
+  if (own != TSL_NO_TOKEN) mask[own >> 5] |= 1u << (own & 31);
   tsl_status status = tsl__grammar_unlock(m->grammar);
   if (status == TSL_OK && !known && r.worst != TSL__PLAN_NONE && !remember_worst(b, m->at, r.worst)) status = TSL_ERR_NO_MEMORY;
   return status;

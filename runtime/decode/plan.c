@@ -3,6 +3,8 @@
  */
 #include "runtime/decode/plan.h"
 
+#include "runtime/memory.h"
+
 /* ---- the table ------------------------------------------------------------------------------------------------ */
 
 void tsl__planner_init(tsl__planner *p, tsl_grammar *grammar, const tsl_allocator *a) {
@@ -148,20 +150,28 @@ static uint8_t byte_in_order(unsigned i) {
 }
 #define BYTES_IN_ORDER (256u + 6u) /* the first ones come twice */
 
+/* May what is spelled become a name that the object has? Then there are better ways. */
+static bool rivalled(const tsl__planner *p, tsl__stack at) {
+  const tsl__space *space = space_of(p);
+  return ((const tsl__memory *)tsl__space_at(space, memories, tsl__stack_at(space, at)->memory))->name && tsl__memory_blank(space_of(p), at) == at;
+}
+
 /* A byte after which fewer are missing. */
 static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
   tsl__space *space = space_of(p);
   uint32_t missing = missing_at(p, at);
+  bool found = false;
   tsl__bytes next;
   if (missing == 0 || !tsl__stack_next(space, at, &next)) return false;
   for (unsigned i = 0; i < BYTES_IN_ORDER && space->status == TSL_OK; i++) {
     uint8_t byte = byte_in_order(i);
     tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
     if (!to || missing_at(p, to) >= missing) continue;
-    *out = (hop){at, to, byte};
-    return true;
+    if (!found || !rivalled(p, to)) *out = (hop){at, to, byte};
+    found = true;
+    if (!rivalled(p, to)) return true;
   }
-  return false;
+  return found;
 }
 
 /* How far it is from a position, at least. */
@@ -207,6 +217,7 @@ static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
       uint8_t byte = byte_in_order(i);
       tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
       if (!to) continue;
+      to = tsl__memory_blank(space, to); /* else each name were a way of its own */
       uint32_t hope = hope_in_bytes(&s, to);
       if (hope != UINT32_MAX) open_place(&s, to, n, cost, hope, byte);
     }
@@ -282,7 +293,8 @@ typedef struct spelled {
 /* Do all bytes below a node lead from a position back to it? */
 static bool stays(tsl__space *space, tsl__stack at, const tsl__trie_node *node) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
-  if (r->n != 1 || node->below == UINT16_MAX) return false;
+  const tsl__memory *m = tsl__space_at(space, memories, r->memory);
+  if (r->n != 1 || node->below == UINT16_MAX || m->n || m->name) return false;
   const tsl__cell *c = tsl__space_at(space, cells, r->cells[0]);
   const tsl__state_rec *state = tsl__state_expanded(space, c->state);
   if (!state) return false;
@@ -296,7 +308,7 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
   tsl__space *space = space_of(p);
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(spelled) todo = {0};
-  spelled s = {0, at};
+  spelled s = {0, tsl__memory_blank(space, at)};
   bool more = true;
   if (!tsl__vec_push(&p->alloc, &todo, s)) out_of_memory(p);
   for (uint32_t steps = 0; more && todo.n && fine(p); steps++) {
@@ -312,12 +324,24 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
     if (!node->children || !more || !tsl__stack_next(space, s.at, &next)) continue;
     for (uint32_t c = node->first_child; c < node->first_child + node->children && fine(p); c++) {
       if (!tsl__bytes_has(&next, trie->nodes[c].byte)) continue;
-      spelled t = {c, tsl__stack_byte(space, s.at, trie->nodes[c].byte)};
+      spelled t = {c, tsl__memory_blank(space, tsl__stack_byte(space, s.at, trie->nodes[c].byte))};
       if (t.at && !tsl__vec_push(&p->alloc, &todo, t)) out_of_memory(p);
     }
   }
   tsl__vec_free(&p->alloc, &todo);
   return fine(p);
+}
+
+tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token) {
+  tsl__space *space = space_of(p);
+  const tsl_vocab *v = space->vocab;
+  if (space->names_tokens) return tsl__stack_token(space, at, token);
+  at = tsl__memory_blank(space, at);
+  for (uint32_t i = v->offsets[token]; at && i < v->offsets[token + 1]; i++) {
+    at = tsl__stack_byte(space, at, v->bytes[i]);
+    if (at) at = tsl__memory_blank(space, at);
+  }
+  return at;
 }
 
 /* Tokens that the grammar names, special or not: where each leads, its spelling included. */

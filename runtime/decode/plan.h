@@ -58,8 +58,11 @@ bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens);
 const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t tokens, bool *proven);
 
 /* Where the tokens that text can spell lead from a position: called with the position, and a range of the trie's `order`. Stops when it returns
- * false. */
+ * false. Names that are nobody's beginning are forgotten (tsl__memory_blank): else each name were a position of its own. */
 typedef bool (*tsl__landing)(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n);
 bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
+
+/* Where one of them leads, as tsl__planner_landings tells it. */
+tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token);
 
 #endif

@@ -1,0 +1,436 @@
+/* memory_mask.c - the mask of a position with a memory: the plain one less the tokens that lead nowhere.
+ *
+ * Items     Candidates are the tokens that some deny takes too (its own mask tells) and those that pass the end of one item and enter the next: they must hold a comma, and in
+ *           a string a quote before it: bitsets that the vocabulary has. Each candidate is tried. Without a deny, and in a string, that is a few dozen tokens.
+ * Names     In the middle of a name the vocabulary's trie and the names used are gone down together: a token that ends in between may lead nowhere only where names
+ *           are constrained; where a name that was used is closed, the whole subtree goes. After a comma the same begins at the few nodes of the trie that are white space and a
+ *           quote. Tokens that hold a comma and a whole string after it are tried; most vocabularies have none.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/memory_run.h"
+
+#include <stdlib.h>
+
+static bool out_of_memory(tsl__space *space) {
+  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return false;
+}
+
+typedef TSL__VEC(tsl_token) tokens;
+
+/* Does the token lead somewhere? */
+static bool leads(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
+  if (!tsl__run_token(space, r, from, token)) return false;
+  return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
+}
+
+#define AHEAD_MAX 4u /* frames that may be empty (white space) between an array's bracket and its first item */
+
+/* May an item begin here that must be new, in an array that nothing is known of yet? */
+static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uint32_t depth) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || depth == AHEAD_MAX) return false;
+  for (uint32_t i = 0; i < r->edges; i++) {
+    tsl__state then = tsl__target_state(r->edge[i].push);
+    if (then && (tsl__state_at(space, then)->guarded || item_ahead(space, then, 0, depth + 1))) return true;
+    if (!then && item_ahead(space, tsl__target_state(r->edge[i].to), tail, depth + 1)) return true;
+  }
+  const tsl__stack_rec *t = tail && (r->flags & TSL__STATE_NULLABLE) ? tsl__stack_at(space, tail) : NULL;
+  for (uint32_t i = 0; t && i < t->n; i++) {
+    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
+    if (item_ahead(space, c->state, c->tail, depth + 1)) return true;
+  }
+  return false;
+}
+
+static bool first_item_ahead(tsl__space *space, tsl__stack plain) {
+  const tsl__stack_rec *r = tsl__stack_at(space, plain);
+  for (uint32_t i = 0; i < r->n; i++) {
+    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    if (item_ahead(space, c->state, c->tail, 0)) return true;
+  }
+  return false;
+}
+
+static const uint32_t *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain) {
+  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
+  bool array = o && o->array && !m->in_string;
+  if (!o && first_item_ahead(space, plain)) return c->comma;
+  if (!array && !(o && o->remembers)) return c->whole;
+  if (!o->array) return m->in_string ? c->closed_quoted : c->closed;
+  return m->in_string ? c->quoted : c->comma;
+}
+
+/* ---- items -------------------------------------------------------------------------------------------------------- */
+
+/* Tokens of `plain` that may lead nowhere, into `out`. */
+static void candidates(tsl__space *space, const tsl__memory *m, tsl__stack at, tsl__mask plain, uint32_t *out, uint32_t *scratch, size_t words) {
+  memcpy(out, crossing(space, m, at), words * sizeof *out);
+  for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
+    tsl__mask_write(space, tsl__stack_mask(space, m->denies[i].at), scratch);
+    for (size_t w = 0; w < words; w++) out[w] |= scratch[w];
+  }
+  tsl__mask_write(space, plain, scratch);
+  for (size_t w = 0; w < words; w++) out[w] &= scratch[w];
+}
+
+static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tokens *gone) {
+  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  uint32_t *maybe = tsl__alloc(&space->alloc, 2 * words * sizeof *maybe);
+  if (!maybe) {
+    out_of_memory(space);
+    return;
+  }
+  candidates(space, tsl__memory_at(space, p->memory), p->memory ? p->plain : at, plain, maybe, maybe + words, words);
+  for (size_t w = 0; w < words; w++)
+    for (uint32_t bits = maybe[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
+      tsl_token t = (tsl_token)(w * 32 + (unsigned)__builtin_ctz(bits));
+      if (!tsl_vocab_is_eog(space->vocab, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
+    }
+  tsl__free(&space->alloc, maybe, 2 * words * sizeof *maybe);
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------------- */
+
+/* The frame that spells a name, alone: its state and register. Other frames beside it spell names that the schema knows. */
+typedef struct speller {
+  tsl__state state; /* 0: there are several, or none */
+  uint32_t count;
+} speller;
+
+/* A node of the trie, reached by `depth` bytes, and what was decoded of the name before its own byte, by a speller. */
+typedef struct spot {
+  uint32_t node, depth, decoded;
+  speller speller;
+  uint8_t open[12], open_count;
+} spot;
+
+typedef struct descent {
+  tsl__run *run;
+  tsl__stack at;
+  tsl__mask plain;
+  tokens *gone;
+  uint32_t taken;
+  tsl__spelling s;
+  speller speller;
+  TSL__VEC(spot) spots;
+} descent;
+
+/* States of the vocabulary's layer spell any text. */
+static bool spells_any(const tsl__space *space, speller s) { return s.state && s.state < space->states.first; }
+
+/* From where the run is: in a name, or where one begins. */
+static speller speller_of(tsl__space *space, const tsl__run *r) {
+  speller found = {0, 0};
+  uint32_t n = 0;
+  for (size_t i = 0; i < r->step.landed.n; i++) {
+    const tsl__cell *c = &r->step.landed.at[i];
+    const tsl__state_rec *s = tsl__state_expanded(space, c->state);
+    if (s && tsl__cell_names(space, c)) found = (speller){c->state, c->count}, n++;
+    for (uint32_t k = 0; s && k < s->edges; k++) {
+      if (!s->edge[k].push || !(tsl__state_at(space, tsl__target_state(s->edge[k].push))->guarded & TSL__NEW_NAME)) continue;
+      found.state = tsl__target_resolve(space, s->edge[k].to, 0, &found.count);
+      n++;
+    }
+    if (spells_any(space, found)) return found;
+  }
+  return n == 1 ? found : (speller){0, 0};
+}
+
+/* One byte on; false: this name can't be spelled. */
+static bool spell(tsl__space *space, speller *s, uint8_t byte) {
+  if (!s->state || spells_any(space, *s)) return true;
+  const tsl__state_rec *r = tsl__state_expanded(space, s->state);
+  tsl__target t = r ? tsl__state_step(space, r, byte) : 0;
+  if (!t) return false;
+  s->state = tsl__target_resolve(space, t, s->count, &s->count);
+  if (tsl__state_at(space, s->state)->flags & TSL__STATE_FORK) s->state = 0;
+  return true;
+}
+
+/* Is there a name that no object can have used up? */
+static bool endless(const tsl__space *space, speller s) {
+  return spells_any(space, s) || (s.state && !tsl__bytes_empty(&tsl__state_at(space, s.state)->self));
+}
+
+/* Try the tokens order[begin … end). */
+static void try_tokens(tsl__space *space, descent *d, uint32_t begin, uint32_t end) {
+  for (uint32_t i = begin; i < end && space->status == TSL_OK; i++) {
+    tsl_token t = space->vocab->trie.order[i];
+    if (tsl__mask_has(space, d->plain, t) && !leads(space, d->run, d->at, t) && !tsl__vec_push(&space->alloc, d->gone, t)) out_of_memory(space);
+  }
+}
+
+/* Here a name that was used is closed: mostly no frame lets that pass, and no token goes on. */
+static void try_subtree(tsl__space *space, descent *d, const spot *at) {
+  const tsl_vocab *v = space->vocab;
+  const tsl__trie_node *node = &v->trie.nodes[at->node];
+  const uint8_t *bytes = v->bytes + v->offsets[v->trie.order[node->begin]];
+  bool passes = tsl__run_load(space, d->run, d->at);
+  for (uint32_t i = 0; passes && i < at->depth; i++) passes = tsl__run_byte(space, d->run, bytes[i]);
+  if (passes) {
+    try_tokens(space, d, node->begin, node->end);
+    return;
+  }
+  for (uint32_t i = node->begin; i < node->end && space->status == TSL_OK; i++)
+    if (tsl__mask_has(space, d->plain, v->trie.order[i]) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) out_of_memory(space);
+}
+
+static bool worth(const tsl__space *space, const descent *d, uint32_t child) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[child];
+  return !spells_any(space, d->speller) || n->byte == '"' || n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], '"');
+}
+
+static void push_spot(tsl__space *space, descent *d, uint32_t child, uint32_t depth) {
+  spot s = {.node = child, .depth = depth, .decoded = (uint32_t)d->s.decoded.n, .speller = d->speller, .open_count = d->s.open_count};
+  if (!child || !worth(space, d, child)) return;
+  memcpy(s.open, d->s.open, sizeof s.open);
+  if (!tsl__vec_push(&space->alloc, &d->spots, s)) out_of_memory(space);
+}
+
+/* The children of a node that go on towards a name that was used. */
+static void push_children(tsl__space *space, descent *d, uint32_t node, uint32_t depth) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[node];
+  tsl__bytes next;
+  for (uint32_t i = 0; d->s.open_count && i < n->children; i++) push_spot(space, d, n->first_child + i, depth + 1);
+  if (d->s.open_count) return;
+  tsl__taken_next(space, d->taken, &d->s, &next);
+  tsl__bytes_add(&next, '\\');
+  for (int w = 0; w < 4; w++)
+    for (uint64_t bits = next.w[w]; bits; bits &= bits - 1)
+      push_spot(space, d, tsl__trie_child(trie, node, (uint8_t)(w * 64 + __builtin_ctzll(bits))), depth + 1);
+}
+
+static void look_at_spot(tsl__space *space, descent *d, const spot *at) {
+  const tsl__trie_node *n = &space->vocab->trie.nodes[at->node];
+  d->s.decoded.n = at->decoded;
+  d->s.open_count = at->open_count;
+  memcpy(d->s.open, at->open, sizeof at->open);
+  d->speller = at->speller;
+  if (n->byte == '"' && !at->open_count) {
+    if (tsl__taken_has(space, d->taken, d->s.decoded.at, at->decoded)) try_subtree(space, d, at);
+    return;
+  }
+  if (n->byte < 0x20 || !spell(space, &d->speller, n->byte)) return;
+  if (!tsl__spelling_byte(space, &d->s, n->byte) || !tsl__taken_rivals(space, d->taken, &d->s)) return;
+  if (!endless(space, d->speller)) try_tokens(space, d, n->begin, n->own_end);
+  push_children(space, d, at->node, at->depth);
+}
+
+static void descend(tsl__space *space, descent *d, uint32_t node, uint32_t depth) {
+  push_children(space, d, node, depth);
+  while (d->spots.n && space->status == TSL_OK) {
+    spot at = d->spots.at[--d->spots.n];
+    look_at_spot(space, d, &at);
+  }
+}
+
+/* In the middle of a name. */
+static void narrow_name(tsl__space *space, descent *d) {
+  tsl__run *r = d->run;
+  if (!tsl__run_load(space, r, d->at)) return;
+  const tsl__spelling *s = tsl__run_spelling(space, r);
+  if (!s || !tsl__taken_rivals(space, d->taken, s)) return;
+  for (size_t i = 0; i < s->decoded.n && space->status == TSL_OK; i++)
+    if (!tsl__vec_push(&space->alloc, &d->s.decoded, s->decoded.at[i])) out_of_memory(space);
+  d->s.open_count = s->open_count;
+  memcpy(d->s.open, s->open, sizeof s->open);
+  d->speller = speller_of(space, r);
+  descend(space, d, 0, 0);
+}
+
+/* Before a name: white space, its opening quote and more in one token. Whichever white space it is, the same names may follow. */
+static void narrow_before(tsl__space *space, descent *d) {
+  const tsl_vocab *v = space->vocab;
+  const tsl__crossing *c = tsl__crossing_known(space);
+  speller begin = {0, 0};
+  bool known = false;
+  for (uint32_t i = 0; i < c->names_count && space->status == TSL_OK; i++) {
+    const tsl__trie_node *n = &v->trie.nodes[c->names[i].node];
+    const uint8_t *bytes = v->bytes + v->offsets[v->trie.order[n->begin]];
+    bool passes = known || tsl__run_load(space, d->run, d->at);
+    for (uint32_t k = 0; !known && passes && k < c->names[i].depth; k++) passes = tsl__run_byte(space, d->run, bytes[k]);
+    if (!passes) continue;
+    if (!known) begin = speller_of(space, d->run);
+    known = true;
+    d->speller = begin;
+    d->s.decoded.n = 0;
+    d->s.open_count = 0;
+    descend(space, d, c->names[i].node, c->names[i].depth);
+  }
+}
+
+static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tokens *gone) {
+  const tsl__memory *m = tsl__memory_at(space, tsl__stack_at(space, at)->memory);
+  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
+  descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .taken = o && !o->array ? o->used : 0};
+  for (uint32_t i = 0; i < c->named_count && space->status == TSL_OK; i++) {
+    tsl_token t = c->named[i];
+    if (tsl__mask_has(space, plain, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
+  }
+  if (d.taken && m->name) narrow_name(space, &d);
+  else if (d.taken && o->expects && !m->in_string) narrow_before(space, &d);
+  tsl__vec_free(&space->alloc, &d.s.decoded);
+  tsl__vec_free(&space->alloc, &d.spots);
+}
+
+/* ---- together ----------------------------------------------------------------------------------------------------- */
+
+static int by_token(const void *a, const void *b) {
+  tsl_token x = *(const tsl_token *)a, y = *(const tsl_token *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The plain mask without the tokens that are gone. */
+static tsl__mask without(tsl__space *space, tsl__mask plain, tokens *gone) {
+  tsl__gather *g = space->gather;
+  size_t kept = 0;
+  qsort(gone->at, gone->n, sizeof *gone->at, by_token);
+  tsl__gather_clear(g);
+  tsl__gather_mask(space, g, plain);
+  for (size_t i = 0; i < g->plus.n; i++)
+    if (!bsearch(&g->plus.at[i], gone->at, gone->n, sizeof *gone->at, by_token)) g->plus.at[kept++] = g->plus.at[i];
+  g->plus.n = kept;
+  for (size_t i = 0; i < gone->n; i++) tsl__gather_remove(space, g, gone->at[i]);
+  return tsl__gather_done(space, g);
+}
+
+tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
+  tokens gone = {0};
+  tsl__run r = {0};
+  if (!tsl__crossing_of(space)) return 0;
+  if (space->watches & TSL__NEW_ITEM) narrow_items(space, &r, at, plain, &gone);
+  if (space->watches & TSL__NEW_NAME) narrow_names(space, &r, at, plain, &gone);
+  tsl__mask made = gone.n && space->status == TSL_OK ? without(space, plain, &gone) : plain;
+  tsl__vec_free(&space->alloc, &gone);
+  tsl__run_free(space, &r);
+  return made;
+}
+
+/* ---- tokens that may pass from one item into the next ----------------------------------------------------------------- */
+
+#define CROSSINGS 7u /* bitsets of tsl__crossing */
+
+/* Are these characters among the bytes, one after the other? */
+static bool in_order(const uint8_t *at, const uint8_t *end, const char *characters) {
+  for (; *characters; characters++) {
+    at = memchr(at, *characters, (size_t)(end - at));
+    if (!at) return false;
+    at++;
+  }
+  return true;
+}
+
+static const uint8_t *past_space(const uint8_t *at, const uint8_t *end) {
+  while (at < end && memchr(" \t\n\r", *at, 4)) at++;
+  return at;
+}
+
+/* After the quote that closes a string; NULL: there is none. */
+static const uint8_t *past_string(const uint8_t *at, const uint8_t *end) {
+  for (; at < end && *at != '"'; at++) at += *at == '\\';
+  return at < end ? at + 1 : NULL;
+}
+
+/* Does a comma come, and a whole string after it that may be a name? */
+static bool holds_name(const uint8_t *at, const uint8_t *end) {
+  while ((at = memchr(at, ',', (size_t)(end - at)))) {
+    const uint8_t *quote = past_space(++at, end);
+    const uint8_t *after = quote < end && *quote == '"' ? past_string(quote + 1, end) : NULL;
+    if (after && ((after = past_space(after, end)) == end || *after == ':')) return true;
+  }
+  return false;
+}
+
+static bool any_of(const uint8_t *at, const uint8_t *end, const char *characters) {
+  for (; at < end; at++)
+    if (memchr(characters, *at, strlen(characters))) return true;
+  return false;
+}
+
+static void put(uint32_t *set, tsl_token t, bool bit) { set[t >> 5] |= (uint32_t)bit << (t & 31); }
+
+static void classify(tsl__crossing *c, tsl_token t, const uint8_t *at, const uint8_t *end) {
+  const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
+  bool whole = in_order(at, end, "[,");
+  put(c->comma, t, memchr(at, ',', (size_t)(end - at)) != NULL);
+  put(c->quoted, t, quote && memchr(quote, ',', (size_t)(end - quote)));
+  put(c->whole, t, whole);
+  put(c->closed, t, whole || in_order(at, end, "},"));
+  put(c->closed_quoted, t, whole || in_order(at, end, "\"},"));
+  put(c->dull, t, !any_of(at, end, "[]{},:\""));
+  put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
+}
+
+/* The nodes of the trie after white space and a quote. */
+static bool find_names(const tsl_vocab *v, const tsl_allocator *a, tsl__crossing *c) {
+  const tsl__trie *trie = &v->trie;
+  TSL__VEC(struct tsl__name_start) at = {0}, found = {0};
+  bool fine = tsl__vec_push(a, &at, ((struct tsl__name_start){0, 0}));
+  while (fine && at.n) {
+    struct tsl__name_start s = at.at[--at.n];
+    for (const char *b = " \t\n\r\""; fine && *b; b++) {
+      struct tsl__name_start child = {tsl__trie_child(trie, s.node, (uint8_t)*b), s.depth + 1};
+      if (child.node && trie->nodes[child.node].children) fine = *b == '"' ? tsl__vec_push(a, &found, child) : tsl__vec_push(a, &at, child);
+    }
+  }
+  tsl__vec_free(a, &at);
+  c->names = found.at;
+  c->names_count = (uint32_t)found.n;
+  c->names_capacity = (uint32_t)found.cap;
+  return fine;
+}
+
+static bool find_named(const tsl_vocab *v, const tsl_allocator *a, tsl__crossing *c) {
+  tokens found = {0};
+  bool fine = true;
+  for (tsl_token t = 0; fine && t < v->size; t++)
+    if (holds_name(v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1])) fine = tsl__vec_push(a, &found, t);
+  c->named = found.at;
+  c->named_count = (uint32_t)found.n;
+  c->named_capacity = (uint32_t)found.cap;
+  return fine;
+}
+
+tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
+  tsl__crossing *c = tsl__alloc_zero(a, sizeof *c);
+  if (!c) return NULL;
+  c->words = tsl_vocab_mask_words(v);
+  c->comma = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->comma);
+  if (!c->comma || !find_names(v, a, c) || !find_named(v, a, c)) return tsl__crossing_free(c, a), NULL;
+  uint32_t **sets[CROSSINGS] = {&c->comma, &c->quoted, &c->whole, &c->closed, &c->closed_quoted, &c->dull, &c->dull_quoted};
+  for (uint32_t i = 1; i < CROSSINGS; i++) *sets[i] = c->comma + i * c->words;
+  for (tsl_token t = 0; t < v->size; t++) classify(c, t, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1]);
+  return c;
+}
+
+void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
+  if (!c) return;
+  tsl__free(a, c->comma, c->comma ? CROSSINGS * c->words * sizeof *c->comma : 0);
+  tsl__free(a, c->named, c->named_capacity * sizeof *c->named);
+  tsl__free(a, c->names, c->names_capacity * sizeof *c->names);
+  tsl__free(a, c, sizeof *c);
+}
+
+size_t tsl__crossing_memory(const tsl__crossing *c) {
+  return c ? sizeof *c + CROSSINGS * c->words * sizeof *c->comma + c->named_capacity * sizeof *c->named + c->names_capacity * sizeof *c->names : 0;
+}
+
+/* A grammar that was loaded has no layer below: its vocabulary keeps it for all of them. */
+const tsl__crossing *tsl__crossing_of(tsl__space *space) {
+  const tsl__crossing *known = tsl__crossing_known(space);
+  if (known) return known;
+  tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
+  pthread_mutex_lock(&v->lock);
+  tsl__crossing *made = atomic_load_explicit(&v->crossing, memory_order_acquire);
+  if (!made && (made = tsl__crossing_make(v, &v->alloc))) atomic_store_explicit(&v->crossing, made, memory_order_release);
+  pthread_mutex_unlock(&v->lock);
+  if (!made) out_of_memory(space);
+  return made;
+}

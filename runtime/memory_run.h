@@ -1,0 +1,47 @@
+/* memory_run.h - a text followed byte by byte from a position with a memory: what memory.c, memory_search.c and memory_mask.c share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_MEMORY_RUN_H
+#define TSL_RUNTIME_MEMORY_RUN_H
+
+#include "runtime/memory.h"
+
+typedef struct tsl__run {
+  tsl__stepping step;
+  uint32_t open, text;
+  bool in_string, escaped, naming; /* naming: a name is under way that matters */
+  uint8_t called;                  /* TSL__NEW_...: what began since it was loaded */
+  TSL__VEC(tsl__deny) denies;
+  TSL__VEC(uint8_t) bytes; /* read since `text`, as far as anything is watched */
+  uint32_t name_text;      /* the name under way: this and `name_bytes` */
+  TSL__VEC(uint8_t) name_bytes;
+  tsl__spelling spelling;  /* of that, when it was asked for */
+} tsl__run;
+
+static inline const tsl__open *tsl__open_at(const tsl__space *space, uint32_t i) { return tsl__space_at(space, opens, i); }
+static inline const tsl__memory *tsl__memory_at(const tsl__space *space, uint32_t i) { return tsl__space_at(space, memories, i); }
+
+/* A run starts zeroed, is loaded any number of times and freed once. */
+void tsl__run_free(tsl__space *space, tsl__run *r);
+bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at);
+/* One byte; false: it is rejected. */
+bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte);
+/* A token's bytes from a position; false if it is rejected (or on failure). */
+bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token);
+/* The position that the run has come to; 0 on failure. */
+tsl__stack tsl__run_position(tsl__space *space, tsl__run *r);
+/* Bytes of the text that is captured. */
+uint32_t tsl__run_total(const tsl__space *space, const tsl__run *r);
+/* Names that the object of the name under way has; 0: none, or no name is under way. */
+uint32_t tsl__run_taken(const tsl__space *space, const tsl__run *r);
+/* The name under way, decoded as far as it goes; NULL on failure. */
+const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r);
+/* Is the cell's frame one that spells a name that must be new? */
+bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
+/* Can what is under way still become a repetition in such a way that a search must tell whether there is a way on? */
+bool tsl__run_watched(tsl__space *space, tsl__run *r);
+/* Can a text end from where the run is? (memory_search.c) */
+bool tsl__run_alive(tsl__space *space, tsl__run *r);
+
+#endif

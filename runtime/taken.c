@@ -1,0 +1,183 @@
+/* taken.c - see taken.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/taken.h"
+
+#include <stdlib.h>
+
+static const tsl__taken *group_at(const tsl__space *space, uint32_t i) { return tsl__space_at(space, taken, i); }
+
+/* ---- sets --------------------------------------------------------------------------------------------------------- */
+
+static int order(const uint8_t *a, const uint8_t *b, size_t n) { return n ? memcmp(a, b, n) : 0; }
+
+static int compare(const tsl__spelled *a, const tsl__spelled *b) {
+  int c = order(a->at, b->at, a->n < b->n ? a->n : b->n);
+  return c ? c : a->n < b->n ? -1 : a->n > b->n;
+}
+
+/* The first name from `lo` on that is not below the text, or, with `past`, that does not begin with it either. */
+static uint32_t bound(const tsl__taken *g, const uint8_t *text, uint32_t n, bool past) {
+  uint32_t lo = 0, hi = g->count;
+  while (lo < hi) {
+    uint32_t mid = (lo + hi) / 2, common = g->names[mid].n < n ? g->names[mid].n : n;
+    int c = order(g->names[mid].at, text, common);
+    if (c == 0 && common < n) c = -1;
+    if (c < 0 || (past && c == 0)) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+bool tsl__taken_has(const tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n) {
+  for (; taken; taken = group_at(space, taken)->next) {
+    const tsl__taken *g = group_at(space, taken);
+    uint32_t i = bound(g, name, n, false);
+    if (i < g->count && g->names[i].n == n && !order(g->names[i].at, name, n)) return true;
+  }
+  return false;
+}
+
+static bool same(const tsl__taken *g, uint32_t next, const tsl__spelled *names, uint32_t n) {
+  if (g->next != next || g->count != n) return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (compare(&g->names[i], &names[i])) return false;
+  return true;
+}
+
+/* The group of these sorted names before the group `next`; those that are no group's yet are copied. 0 on failure. */
+static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, uint32_t n) {
+  uint64_t hash = tsl__mix(next + 0x74616B65u);
+  for (uint32_t i = 0; i < n; i++) hash = tsl__mix(hash ^ tsl__hash(names[i].at, names[i].n));
+  tsl__index_iter it = tsl__index_first(&space->taken.index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
+    if (same(group_at(space, i), next, names, n)) return i;
+  uint32_t total = n + (next ? group_at(space, next)->total : 0);
+  if (total > TSL__TAKEN_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "more than 1,048,576 additional members in one object"), 0;
+  tsl__spelled *copy = tsl__arena_copy(&space->arena, names, n * sizeof *names);
+  tsl__taken *fresh = copy ? tsl__pool_add(&space->taken.pool, &space->alloc) : NULL;
+  uint32_t number = tsl__space_count(space, taken) - 1;
+  if (fresh) *fresh = (tsl__taken){next, n, total, copy};
+  if (fresh && tsl__index_add(&space->taken.index, &space->alloc, hash, number)) return number;
+  return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+}
+
+static int by_bytes(const void *a, const void *b) { return compare(a, b); }
+
+uint32_t tsl__taken_add(tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n) {
+  TSL__VEC(tsl__spelled) all = {0};
+  tsl__spelled own = {tsl__arena_copy(&space->arena, name, n), n};
+  bool fine = own.at && tsl__vec_push(&space->alloc, &all, own);
+  for (; fine && taken && group_at(space, taken)->count <= all.n; taken = group_at(space, taken)->next) {
+    const tsl__taken *g = group_at(space, taken);
+    fine = tsl__vec_reserve(&space->alloc, &all, g->count);
+    if (!fine) break;
+    memcpy(all.at + all.n, g->names, g->count * sizeof *g->names);
+    all.n += g->count;
+  }
+  if (!fine) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  else qsort(all.at, all.n, sizeof *all.at, by_bytes);
+  uint32_t made = fine ? intern(space, taken, all.at, (uint32_t)all.n) : 0;
+  tsl__vec_free(&space->alloc, &all);
+  return made;
+}
+
+/* ---- spellings ---------------------------------------------------------------------------------------------------- */
+
+static unsigned hex(uint8_t b) { return b <= '9' ? b - '0' : (b | 0x20) - 'a' + 10; }
+
+static unsigned hex4(const uint8_t *at) { return hex(at[0]) << 12 | hex(at[1]) << 8 | hex(at[2]) << 4 | hex(at[3]); }
+
+static uint32_t encode(uint32_t c, uint8_t out[4]) {
+  if (c < 0x80) return out[0] = (uint8_t)c, 1;
+  uint32_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (uint32_t i = n; i-- > 1; c >>= 6) out[i] = (uint8_t)(0x80 | (c & 0x3F));
+  out[0] = (uint8_t)((0xF00u >> n & 0xFF) | c);
+  return n;
+}
+
+static bool decoded(tsl__space *space, tsl__spelling *s, uint32_t c) {
+  uint8_t utf8[4];
+  uint32_t n = encode(c, utf8);
+  s->open_count = 0;
+  if (!tsl__vec_reserve(&space->alloc, &s->decoded, n)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  memcpy(s->decoded.at + s->decoded.n, utf8, n);
+  s->decoded.n += n;
+  return true;
+}
+
+static uint32_t short_escape(uint8_t b) {
+  switch (b) {
+  case 'b': return '\b';
+  case 'f': return '\f';
+  case 'n': return '\n';
+  case 'r': return '\r';
+  case 't': return '\t';
+  default: return b;
+  }
+}
+
+bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte) {
+  if (s->open_count == 0 && byte != '\\') {
+    if (!tsl__vec_push(&space->alloc, &s->decoded, byte)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+    return true;
+  }
+  s->open[s->open_count++] = byte;
+  if (s->open_count == 2 && byte != 'u') return decoded(space, s, short_escape(byte));
+  if (s->open_count == 6) {
+    unsigned unit = hex4(s->open + 2);
+    return (unit & 0xFC00) == 0xD800 || decoded(space, s, unit); /* the first half of a pair waits for the second */
+  }
+  if (s->open_count == 12) return decoded(space, s, 0x10000 + ((hex4(s->open + 2) & 0x3FF) << 10 | (hex4(s->open + 8) & 0x3FF)));
+  return true;
+}
+
+/* The character that begins at `at`, which is valid UTF-8. */
+static uint32_t character(const uint8_t *at) {
+  if (at[0] < 0x80) return at[0];
+  unsigned n = at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+  uint32_t c = at[0] & (0x7Fu >> n);
+  for (unsigned i = 1; i < n; i++) c = c << 6 | (at[i] & 0x3F);
+  return c;
+}
+
+static void put_unit(uint8_t out[6], unsigned unit) {
+  static const char digits[] = "0123456789abcdef";
+  out[0] = '\\';
+  out[1] = 'u';
+  for (int i = 0; i < 4; i++) out[2 + i] = (uint8_t)digits[unit >> (12 - 4 * i) & 15];
+}
+
+/* May the escape that is open become the first character of what is left of a name? */
+static bool opens(const tsl__spelling *s, const tsl__spelled *name) {
+  uint8_t spelled[12];
+  if (name->n == s->decoded.n) return false;
+  uint32_t c = character(name->at + s->decoded.n);
+  if (c >= 0x10000) put_unit(spelled, 0xD800 | (c - 0x10000) >> 10), put_unit(spelled + 6, 0xDC00 | ((c - 0x10000) & 0x3FF));
+  else put_unit(spelled, c);
+  if (s->open_count > (c >= 0x10000 ? 12 : 6)) return false;
+  for (uint32_t i = 0; i < s->open_count; i++)
+    if (s->open[i] != spelled[i] && (i % 6 < 2 || (s->open[i] | 0x20) != spelled[i])) return false;
+  return true;
+}
+
+bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spelling *s) {
+  for (; taken; taken = group_at(space, taken)->next) {
+    const tsl__taken *g = group_at(space, taken);
+    for (uint32_t i = bound(g, s->decoded.at, (uint32_t)s->decoded.n, false); i < g->count; i++) {
+      if (g->names[i].n < s->decoded.n || order(g->names[i].at, s->decoded.at, s->decoded.n) != 0) break;
+      if (!s->open_count || opens(s, &g->names[i])) return true;
+    }
+  }
+  return false;
+}
+
+void tsl__taken_next(const tsl__space *space, uint32_t taken, const tsl__spelling *s, tsl__bytes *out) {
+  uint32_t n = (uint32_t)s->decoded.n;
+  memset(out, 0, sizeof *out);
+  for (; taken; taken = group_at(space, taken)->next) {
+    const tsl__taken *g = group_at(space, taken);
+    uint32_t end = bound(g, s->decoded.at, n, true);
+    for (uint32_t i = bound(g, s->decoded.at, n, false); i < end; i++) tsl__bytes_add(out, g->names[i].n == n ? '"' : g->names[i].at[n]);
+  }
+}

@@ -1,0 +1,49 @@
+/* taken.h - the names that members of an object have taken, and what is spelled of the next one.
+ *
+ * Names are compared decoded: "\u0061" is the name a. A set of names is a chain of sorted groups whose sizes are powers of two, as the digits of a binary number: n
+ * names take O(n log n) memory in all, and those that begin with a prefix are found in O(log² n). A spelling is what was decoded so far, and an escape that is
+ * not complete; a name is a rival of it if the spelling may still become that name.
+ *
+ * Example   after {"ab":1,"b":2,"\u006 the decoded part is empty and \u006 is open: ab and b are rivals (\u0061, \u0062).
+ * Limits    TSL__TAKEN_MAX names in one object: TSL_ERR_LIMIT.
+ * Tested by tests/test_memory.c, tests/test_oracle.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_TAKEN_H
+#define TSL_RUNTIME_TAKEN_H
+
+#include "runtime/space.h"
+
+#define TSL__TAKEN_MAX (1u << 20)
+
+typedef struct tsl__spelled { /* bytes: a name decoded, or a value as it was written, white space around it */
+  const uint8_t *at;
+  uint32_t n;
+} tsl__spelled;
+
+/* A group of names, and the larger groups. */
+typedef struct tsl__taken {
+  uint32_t next, count, total; /* total: with those of the larger groups */
+  const tsl__spelled *names;   /* sorted by bytes */
+} tsl__taken;
+
+/* A name as far as it is spelled. */
+typedef struct tsl__spelling {
+  TSL__VEC(uint8_t) decoded; /* UTF-8; the last character may lack bytes */
+  uint8_t open[12];          /* an escape that is not complete, from its backslash on */
+  uint8_t open_count;
+} tsl__spelling;
+
+/* The number of a set with one more name, which is copied; 0 on failure (sticky). Needs the lock. */
+uint32_t tsl__taken_add(tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n);
+bool tsl__taken_has(const tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n);
+
+/* One more byte of the string, its closing quote excepted. false when out of memory (sticky). */
+bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte);
+/* Is there a name that the spelling may become? */
+bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spelling *s);
+/* Of an unescaped spelling: the bytes that go on towards its rivals, '"' where one of them is complete; the backslash not. */
+void tsl__taken_next(const tsl__space *space, uint32_t taken, const tsl__spelling *s, tsl__bytes *out);
+
+#endif
