@@ -122,7 +122,10 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   layer *l = tsl__alloc_zero(&vocab->alloc, sizeof *l);
   tsl_status status = l ? tsl__space_new(NULL, vocab, &vocab->alloc, NULL, &space) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) status = tsl__exprs_new(NULL, &vocab->alloc, NULL, &x);
-  if (status == TSL_OK && (status = tsl__states_attach(space, x)) != TSL_OK) tsl__exprs_free(x);
+  if (status == TSL_OK && (status = tsl__states_attach(space, x)) != TSL_OK) {
+    tsl__exprs_free(x);
+    x = NULL;
+  }
   if (status == TSL_OK) {
     tsl__expr_text(x);
     status = tsl__schema_warm(x);

@@ -219,7 +219,7 @@ typedef struct tsl_schema_options {
   tsl_draft draft;
   bool ignore_formats;     /* default: known formats are asserted */
   bool nullable;           /* OpenAPI's `nullable: true` adds null */
-  bool repeated_names;     /* members that the schema does not name may come twice; default: each name once in an object */
+  bool unique_names;       /* members that the schema does not name: each name once in an object (docs/schema.md says what it costs) */
   uint32_t max_nesting;    /* levels of arrays and objects in the output; 0 = unbounded */
   tsl_resolver resolver;   /* NULL: only the metaschemas can be referred to */
   void *resolver_ctx;
