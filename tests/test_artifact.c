@@ -58,7 +58,7 @@ static tsl_token pick(const uint32_t *mask, const tsl_vocab *v) {
 static bool step(tsl_matcher *a, tsl_matcher *b, const tsl_vocab *v, uint32_t *one, uint32_t *other, const char *name) {
   uint64_t left_a = 0, left_b = 1;
   uint8_t forced_a[64], forced_b[64];
-  size_t n_a, n_b;
+  size_t n_a = 0, n_b = 0;
   tsl_status status = tsl_matcher_mask(b, other);
   CHECKF(status == TSL_OK, "%s: %s", name, tsl_matcher_grammar(b)->space->why);
   if (tsl_matcher_mask(a, one) != TSL_OK || status != TSL_OK) return false;
