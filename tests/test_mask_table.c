@@ -71,7 +71,7 @@ static void too_few_rows(void) {
   CHECK(tsl_mask_table_new(v, TSL_MAX_MASK_ROWS + 1, NULL, &t) == TSL_ERR_ARGUMENT && !t);
   CHECK(tsl_mask_table_new(v, 1, NULL, &t) == TSL_OK);
   tsl_grammar *g = compile(v, "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}");
-  tsl_matcher *one, *other;
+  tsl_matcher *one = NULL, *other = NULL;
   uint32_t row;
   const uint32_t *fresh;
   CHECK(tsl_matcher_new(g, NULL, &one) == TSL_OK && tsl_matcher_fork(one, &other) == TSL_OK && tsl_matcher_accept_bytes(other, "[", 1, NULL) == TSL_OK);
