@@ -141,7 +141,7 @@ CHECKS = [
     (2, ["--grammar", BAD_GRAMMAR], "x", "nowhere"),
     (2, ["--grammar", SUM, "--root", "other"], "1", "other"),
     # calls
-    (2, [], "x", "one of --schema, --regex and --grammar"),
+    (2, [], "x", "one of --schema, --regex, --grammar and --artifact"),
     (2, ["--regex", "a", "--regex", "b"], "a", "--regex"),
     (2, ["--regex", "a", "--order", "up"], "a", "--order"),
     (2, ["--regex", "a", "--nonsense"], "a", "no option --nonsense"),
