@@ -3,6 +3,8 @@
  */
 #include "fuzz/lockstep.h"
 
+#include "fuzz/repeats.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,6 +15,8 @@
 #define TEXT_MAX 64u  /* tokens or pieces of bytes of one text */
 #define MASKS_MAX 48u /* masks compared for one input */
 #define BYTES_MAX 16u
+#define SEARCH_DEPTH 6u
+#define EXPLAINED_MAX 40u /* denied tokens of one input for which a way on is searched */
 #define STACKS_MAX 64u /* stacks of the oracle: beyond them it has no verdict in reasonable time */
 
 /* What was accepted: one token, or bytes. */
@@ -33,7 +37,7 @@ typedef struct run {
   tsl_vocab *vocab;
   tsl_grammar *grammar;
   side side[MATCHERS];
-  unsigned sides, now, masks;
+  unsigned sides, now, masks, explained;
   oracle oracle; /* stands where side[now] stands */
   uint32_t *mine, *naive;
   const uint8_t *at, *end; /* commands left */
@@ -93,6 +97,74 @@ static void oracle_follow(run *r) {
   }
 }
 
+/* ---- what must not be repeated ------------------------------------------------------------------------------------ */
+
+/* Does the grammar compare items or names? The oracle knows the plain grammar alone: then it allows more, and what it allows more is to be explained. */
+static bool compares(const run *r) { return r->grammar->space->watches != 0; }
+
+/* The text of side[now] and `more` after it; the caller frees. */
+static char *text_with(const run *r, const uint8_t *more, size_t more_n, size_t *n) {
+  const side *s = &r->side[r->now];
+  char *text = malloc(TEXT_MAX * 64u + more_n + SEARCH_DEPTH);
+  lockstep_require(text != NULL, "no memory");
+  *n = 0;
+  for (uint32_t i = 0; i <= s->n; i++) {
+    size_t length = i == s->n ? more_n : s->text[i].n;
+    const uint8_t *bytes = i == s->n ? more : s->text[i].bytes;
+    if (i < s->n && s->text[i].token != TSL_NO_TOKEN) bytes = tsl_vocab_bytes(r->vocab, s->text[i].token, &length);
+    if (length) memcpy(text + *n, bytes, length);
+    *n += length;
+  }
+  return text;
+}
+
+/* Can the text be completed so that nothing is repeated? A few bytes, tried one by one by the oracle: a yes is sure, a no is not. */
+static bool completable(run *r, char *text, size_t n, unsigned depth, unsigned *tries) {
+  static const char tried[] = "\"]},:0a1b[{ t2x";
+  oracle o;
+  tsl__space_begin(r->grammar->space);
+  oracle_begin(&o, r->grammar->space, r->grammar->start);
+  bool fine = oracle_bytes(&o, (const uint8_t *)text, n) && !o.overflow && !fuzz_repeats(text, n), complete = fine && oracle_complete(&o);
+  oracle_free(&o);
+  if (!fine || complete || !depth) return complete;
+  for (size_t i = 0; i < sizeof tried - 1 && *tries && !complete; i++, (*tries)--) {
+    text[n] = tried[i];
+    complete = completable(r, text, n + 1, depth - 1, tries);
+  }
+  return complete;
+}
+
+/* The oracle allows these bytes and the engine does not: they repeat something, or at least no way on is found. */
+static void explain(run *r, const uint8_t *bytes, size_t size) {
+  size_t n;
+  unsigned tries = 60;
+  lockstep_require(compares(r), "the engine allows less than the oracle");
+  char *text = text_with(r, bytes, size, &n);
+  bool wrong = !fuzz_repeats(text, n) && r->explained++ < EXPLAINED_MAX && completable(r, text, n, SEARCH_DEPTH, &tries);
+  if (wrong) fprintf(stderr, "  '%.*s'\n", (int)n, text);
+  free(text);
+  lockstep_require(!wrong, "what is denied can be completed and repeats nothing");
+}
+
+static void explain_token(run *r, tsl_token t) {
+  size_t n = 0;
+  const uint8_t *bytes = tsl_vocab_is_eog(r->vocab, t) ? NULL : tsl_vocab_bytes(r->vocab, t, &n);
+  explain(r, bytes, n);
+}
+
+/* The engine's mask, which is the oracle's, or lacks what repeats something. */
+static void explain_mask(run *r) {
+  for (tsl_token t = 0; t < r->vocab->logits_width; t++) {
+    bool mine = tsl_mask_has(r->mine, t), naive = tsl_mask_has(r->naive, t);
+    if (mine == naive) continue;
+    if (mine || !compares(r)) report(r);
+    lockstep_require(!mine, "the engine allows what the oracle does not");
+    explain_token(r, t);
+  }
+}
+
+/* ---- comparing ---------------------------------------------------------------------------------------------------- */
+
 static void naive_mask(run *r) {
   if (r->side[r->now].ended) memset(r->naive, 0, tsl_vocab_mask_words(r->vocab) * sizeof *r->naive);
   else oracle_mask(&r->oracle, r->naive);
@@ -106,9 +178,8 @@ static bool compare(run *r) {
   naive_mask(r);
   if (oracle_lost(r)) return false;
   r->masks++;
-  if (memcmp(r->mine, r->naive, size)) report(r);
-  lockstep_require(!memcmp(r->mine, r->naive, size), "the masks differ");
-  return true;
+  if (memcmp(r->mine, r->naive, size)) explain_mask(r);
+  return !oracle_lost(r);
 }
 
 static bool taken(const run *r, tsl_token t) { return t < r->vocab->size && tsl_mask_has(r->naive, t); }
@@ -129,7 +200,7 @@ static void accept_allowed(run *r) {
   if (!compare(r)) return;
   uint32_t count = (uint32_t)tsl_mask_count(r->mine, r->vocab->logits_width), k = next_byte(r);
   side *s = &r->side[r->now];
-  lockstep_require(count || s->ended || oracle_complete(&r->oracle), "a dead end");
+  lockstep_require(count || s->ended || (!compares(r) && oracle_complete(&r->oracle)), "a dead end");
   if (!count || s->n == TEXT_MAX) return;
   k = k * count / 256;
   tsl_token t = 0;
@@ -149,7 +220,8 @@ static void accept_any(run *r) {
   if (oracle_lost(r) || s->n == TEXT_MAX) return;
   tsl_status status = tsl_matcher_accept(s->matcher, t);
   if (limited(r, status)) return;
-  lockstep_require((status == TSL_OK) == taken(r, t), "accept and the oracle's mask differ");
+  lockstep_require(status != TSL_OK || taken(r, t), "the engine accepts what the oracle does not");
+  if (status != TSL_OK && taken(r, t)) explain_token(r, t);
   if (status == TSL_OK) follow(r, (piece){.token = t});
 }
 
@@ -171,6 +243,19 @@ static void fork_side(run *r) {
   r->now = r->sides++;
 }
 
+/* The tokens of a draft up to the one that was not taken. */
+static void explain_draft(run *r, const tsl_token *draft, size_t valid) {
+  uint8_t bytes[16 * 64];
+  size_t n = 0, length;
+  for (size_t i = 0; i <= valid; i++) {
+    if (tsl_vocab_is_eog(r->vocab, draft[i])) break;
+    const uint8_t *token = tsl_vocab_bytes(r->vocab, draft[i], &length);
+    memcpy(bytes + n, token, length);
+    n += length;
+  }
+  explain(r, bytes, n);
+}
+
 static void validate(run *r, unsigned count) {
   side *s = &r->side[r->now];
   tsl_token draft[16];
@@ -189,8 +274,9 @@ static void validate(run *r, unsigned count) {
     }
   }
   if (oracle_lost(r)) return;
-  lockstep_require(valid == want, "a draft's length");
+  lockstep_require(valid <= want, "a draft is longer than the oracle's");
   oracle_follow(r);
+  if (valid < want && !r->stop) explain_draft(r, draft, valid);
 }
 
 static void accept_bytes(run *r, unsigned count) {
@@ -204,7 +290,8 @@ static void accept_bytes(run *r, unsigned count) {
   tsl__space_begin(r->grammar->space);
   while (!s->ended && want < count && oracle_bytes(&r->oracle, p.bytes + want, 1)) want++;
   if (oracle_lost(r)) return;
-  lockstep_require(accepted == want && (status == TSL_OK) == (want == count), "bytes accepted");
+  lockstep_require(accepted <= want && (status == TSL_OK) == (accepted == count), "bytes accepted");
+  if (accepted < want) explain(r, p.bytes, accepted + 1);
   if (status == TSL_OK) s->text[s->n++] = p;
   oracle_follow(r);
 }
@@ -220,8 +307,8 @@ static void check_forced(run *r) {
     alone[bytes[i] / 32] = (uint32_t)1 << bytes[i] % 32;
     naive_mask(r);
     if (oracle_lost(r)) return;
-    lockstep_require(!oracle_complete(&r->oracle), "a byte is forced where the text may end");
-    lockstep_require(!memcmp(alone, r->naive, sizeof alone) || r->grammar->space->names_tokens, "a byte is forced where another may come");
+    lockstep_require(!oracle_complete(&r->oracle) || compares(r), "a byte is forced where the text may end");
+    lockstep_require(!memcmp(alone, r->naive, sizeof alone) || r->grammar->space->names_tokens || compares(r), "a byte is forced where another may come");
     lockstep_require(oracle_bytes(&r->oracle, bytes + i, 1) || oracle_lost(r), "a forced byte is rejected");
   }
   if (n) oracle_follow(r);
@@ -235,9 +322,13 @@ static void check_questions(run *r) {
   tsl__space_begin(r->grammar->space);
   naive_mask(r);
   if (oracle_lost(r)) return;
-  lockstep_require(!memcmp(next, r->naive, sizeof next) || r->grammar->space->names_tokens, "the next bytes differ");
+  for (unsigned b = 0; b < 256 && !r->grammar->space->names_tokens; b++) {
+    lockstep_require(!tsl_mask_has(next, b) || taken(r, b), "a byte may come next that the oracle rejects");
+    if (tsl_mask_has(next, b) != taken(r, b)) explain_token(r, b);
+  }
   lockstep_require(tsl_matcher_is_terminated(s->matcher) == s->ended, "terminated");
-  lockstep_require(s->ended || tsl_matcher_is_complete(s->matcher) == oracle_complete(&r->oracle), "complete");
+  lockstep_require(s->ended || !tsl_matcher_is_complete(s->matcher) || oracle_complete(&r->oracle), "complete");
+  if (!s->ended && oracle_complete(&r->oracle) && !tsl_matcher_is_complete(s->matcher)) explain(r, NULL, 0);
   lockstep_require(s->ended || (shortest == 0) == oracle_complete(&r->oracle),
                    "complete, and the shortest completion is not empty (or the reverse)");
   if (!s->ended) check_forced(r);
@@ -338,7 +429,8 @@ static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *te
                                         .whitespace_max = 2,
                                         .indent = 2,
                                         .max_nesting = kind & 32 ? 3 : 0,
-                                        .nullable = (kind & 64) != 0};
+                                        .nullable = (kind & 64) != 0,
+                                        .unique_names = (kind & 128) != 0};
     status = tsl_grammar_json_schema(vocab, text, length, &options, &limits, &g, &error);
   }
   lockstep_require((g != NULL) == (status == TSL_OK) && error.status == status && (!status || error.message[0]),
