@@ -37,6 +37,7 @@ typedef struct tsl__exprs tsl__exprs;
 
 /* A set of code points: sorted, disjoint, non-adjacent ranges. See charset.h. */
 struct tsl__charset;
+struct tsl__meaning;
 
 /* `parent` (may be NULL) must be frozen and outlive x. `max_steps` and `max_memory` of `limits` bound it (NULL = defaults). */
 tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocator, const tsl_limits *limits, tsl__exprs **out);
@@ -169,6 +170,8 @@ typedef struct tsl__rule_ops {
   tsl__expr (*unfold)(tsl__exprs *x, void *ctx, uint32_t param);
   /* For listings: writes at most n bytes with NUL. */
   void (*print)(void *ctx, uint32_t param, char *out, size_t n);
+  /* What it stands for (meaning.h); NULL, or false: nothing that can be said without its grammar. */
+  bool (*meaning)(struct tsl__meaning *m, void *ctx, uint32_t param, tsl__digest *out);
 } tsl__rule_ops;
 
 #define TSL__RULE_NULLABLE 1u /* the body matches the empty text; must be right */

@@ -106,6 +106,13 @@ typedef struct tsl__known_need {
   uint32_t need;
 } tsl__known_need;
 
+/* The last digests of what expressions stand for; all zero: it cannot be said. */
+#define TSL__KNOWN_MEANINGS 128u
+typedef struct tsl__known_meaning {
+  tsl__expr e; /* NONE: free */
+  tsl__digest digest;
+} tsl__known_meaning;
+
 /* Derivatives that a search has taken of the conjuncts of a meet, by expression and byte. */
 #define TSL__KNOWN_STEPS 8192u
 typedef struct tsl__known_step {
@@ -136,6 +143,7 @@ struct tsl__exprs {
   tsl__known_need *needs; /* open addressing, see hints.c */
   uint32_t need_slots, need_count;
   tsl__known_step *known_steps; /* TSL__KNOWN_STEPS of them, made by the first long search (empty.c) */
+  tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
   void *user;
   struct tsl__asked *asked; /* see asked.c */
   tsl__expr any_char, text, hex; /* made on first use */

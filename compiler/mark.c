@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr_node.h"
+#include "compiler/meaning.h"
 #include "runtime/state.h"
 
 #include <stdio.h>
@@ -25,7 +26,12 @@ static void print(void *ctx, uint32_t kind, char *out, size_t n) {
   snprintf(out, n, kind == TSL__NEW_ITEM ? "new" : "new-name");
 }
 
-static const tsl__rule_ops ops = {unfold, print};
+static bool meaning(tsl__meaning *m, void *ctx, uint32_t kind, tsl__digest *out) {
+  (void)ctx;
+  return tsl__meaning_data(m, TSL__MEANS_MARK + kind, "", 0, out);
+}
+
+static const tsl__rule_ops ops = {unfold, print, meaning};
 
 tsl__expr tsl__expr_mark(tsl__exprs *x, uint8_t kind) {
   tsl__expr *mark = &x->marks[kind - 1];

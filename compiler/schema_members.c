@@ -142,7 +142,7 @@ static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
   snprintf(out, n, "members#%u(%u)", (unsigned)id, (unsigned)s->states.at[id]->count);
 }
 
-static const tsl__rule_ops next_ops = {unfold_next, print_next};
+static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL};
 
 static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct object_state *st = s->states.at[id];

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "compiler/formats.h"
+#include "compiler/meaning.h"
 #include "compiler/schema_parts.h"
 #include "runtime/state.h"
 
@@ -25,7 +26,12 @@ static void print_frame(void *ctx, uint32_t body, char *out, size_t n) {
   snprintf(out, n, "frame#%u", (unsigned)body);
 }
 
-static const tsl__rule_ops frame_ops = {unfold_frame, print_frame};
+static bool frame_meaning(tsl__meaning *m, void *ctx, uint32_t body, tsl__digest *out) {
+  (void)ctx;
+  return tsl__meaning_within(m, body, out);
+}
+
+static const tsl__rule_ops frame_ops = {unfold_frame, print_frame, frame_meaning};
 
 static uint64_t frame_rehash(const struct schema *s, uint32_t i) { return tsl__mix(s->frames.at[i].body); }
 
@@ -165,7 +171,7 @@ static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
   snprintf(out, n, "%s", names[which < SHARED_MEMBER ? which : SHARED_MEMBER]);
 }
 
-static const tsl__rule_ops shared_ops = {unfold_shared, print_shared};
+static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL};
 
 static const char *const shared_formats[] = {"date-time", "date", "time", "email", "uri", "uri-reference", "uuid", "ipv4", "ipv6", "hostname", "duration",
                                             "json-pointer"};
@@ -369,7 +375,7 @@ static void print_value(void *ctx, uint32_t g, char *out, size_t n) {
   snprintf(out, n, "value#%u", (unsigned)g);
 }
 
-static const tsl__rule_ops value_ops = {unfold_value, print_value};
+static const tsl__rule_ops value_ops = {unfold_value, print_value, NULL};
 
 static tsl__expr make_value(struct schema *s, goal g) {
   uint32_t shortest = tsl__schema_shortest(s, g);

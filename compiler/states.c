@@ -5,6 +5,7 @@
 
 #include "compiler/deriv.h"
 #include "compiler/hints.h"
+#include "compiler/meaning.h"
 #include "compiler/outline.h"
 #include "runtime/fixed.h"
 #include "runtime/memory.h"
@@ -410,6 +411,14 @@ static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to,
   return tsl__outline_write(c->x, tsl__state_at(c->space, state)->handle, to, put);
 }
 
+static bool meaning(void *ctx, tsl__state state, const uint8_t *secret, tsl__digest *out) {
+  compiler *c = ctx;
+  const tsl__state_rec *r = tsl__state_at(c->space, state);
+  if (r->flags & (TSL__STATE_FORK | TSL__STATE_KEYED | TSL__STATE_RESUME) || !tsl__meaning_of(c->x, secret, r->handle, out)) return false;
+  if (r->flags & TSL__STATE_LOOP) out->lo += r->flags / TSL__STATE_PHASE + 1u;
+  return true;
+}
+
 static void print(void *ctx, tsl__state state, char *out, size_t n) {
   compiler *c = ctx;
   tsl__expr_print(c->x, tsl__state_at(c->space, state)->handle, out, n);
@@ -429,7 +438,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, name_shortest, spellings, NULL, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

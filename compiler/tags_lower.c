@@ -27,7 +27,7 @@ static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
   snprintf(out, n, "<%s%s%.*s>", names[m->kind], m->name ? " " : "", (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
 }
 
-static const tsl__rule_ops mark_ops = {unfold_mark, print_mark};
+static const tsl__rule_ops mark_ops = {unfold_mark, print_mark, NULL};
 
 const tsl__mark *tsl__mark_of(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
@@ -148,7 +148,7 @@ static void print_loop(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "%s", ((loop *)ctx)->name);
 }
 
-static const tsl__rule_ops loop_ops = {unfold_loop, print_loop};
+static const tsl__rule_ops loop_ops = {unfold_loop, print_loop, NULL};
 
 /* A rule that matches at least the empty text; its body is set by the caller. */
 static tsl__expr new_loop(tsl__tags_lowering *l, const char *name, loop **out) {

@@ -1,11 +1,15 @@
 /* base.c - see base.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* getentropy */
+#endif
 #include "runtime/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
@@ -197,6 +201,13 @@ size_t tsl__sort_unique(uint32_t *at, size_t n) {
 }
 
 uint64_t tsl__hash(const void *data, size_t size) { return XXH3_64bits(data, size); }
+
+tsl__digest tsl__digest_of(const uint8_t secret[TSL__SECRET], const void *data, size_t size) {
+  XXH128_hash_t h = XXH3_128bits_withSecret(data, size, secret, TSL__SECRET);
+  return (tsl__digest){h.low64, h.high64};
+}
+
+bool tsl__secret_draw(uint8_t secret[TSL__SECRET]) { return getentropy(secret, TSL__SECRET) == 0; }
 
 uint64_t tsl__now_us(void) {
   struct timespec t;

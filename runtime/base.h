@@ -114,6 +114,15 @@ static inline uint64_t tsl__mix(uint64_t h) {
 }
 uint64_t tsl__hash(const void *data, size_t size); /* XXH3-64 */
 
+/* XXH3-128 under a secret: equal digests mean equal data, whoever chose it, as long as the secret stays one. */
+#define TSL__SECRET 192
+typedef struct tsl__digest {
+  uint64_t lo, hi;
+} tsl__digest;
+tsl__digest tsl__digest_of(const uint8_t secret[TSL__SECRET], const void *data, size_t size);
+/* Draw one from the system's source of random bytes; false if it has none. */
+bool tsl__secret_draw(uint8_t secret[TSL__SECRET]);
+
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
 uint64_t tsl__now_us(void); /* of a clock that never goes back; its beginning means nothing */

@@ -4,6 +4,7 @@
 #include "runtime/space.h"
 
 #include "runtime/classes.h"
+#include "runtime/common.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
 #include "runtime/stacks.h"
@@ -90,6 +91,7 @@ void tsl__space_free(tsl__space *s) {
   if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
   tsl__walk_scratch_free(s);
   tsl__crossing_free(s->crossing, &s->alloc);
+  tsl__adopted_free(s);
   if (s->gather) tsl__gather_free(s, s->gather);
   tsl__free(&a, s->gather, sizeof *s->gather);
 #define FREE(name, type) table_free(&s->name, &a);

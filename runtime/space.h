@@ -33,6 +33,7 @@ struct tsl__state_rec;
 struct tsl__hint;
 struct tsl__spelled;
 struct tsl__walk;
+struct tsl__adopted;
 
 /* How states grow: filled in by the compiler, absent where a program only loads artifacts. */
 typedef struct tsl__hook {
@@ -55,6 +56,8 @@ typedef struct tsl__hook {
   tsl__state (*spellings)(void *ctx, const struct tsl__spelled *texts, uint32_t n);
   /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure, sticky). NULL: no walk was. */
   bool (*walk)(void *ctx, tsl__state state, uint32_t context, uint32_t over, struct tsl__walk *out);
+  /* A digest of what the state stands for, the same in every grammar of the vocabulary; false: it cannot be said without its grammar. NULL: of none. */
+  bool (*meaning)(void *ctx, tsl__state state, const uint8_t *secret, tsl__digest *out);
   /* Hand over, word by word, a description from which a state and all that follows can be grown again (`put` NULL: only ask); false: it has none, its transitions must be listed. */
   bool (*outline)(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word));
   /* A state for listings; writes at most n bytes with NUL. */
@@ -93,6 +96,7 @@ struct tsl__space {
   bool names_tokens;  /* some state names tokens: then a token can be taken by its name */
   struct tsl__gather *gather; /* for masks of positions */
   struct tsl__scratch *scratch; /* reusable buffers of the walk */
+  TSL__VEC(struct tsl__adopted) adopted; /* bitsets of common.h */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
 };
 

@@ -21,6 +21,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "runtime/common.h"
 #include "runtime/memory.h"
 #include "runtime/space.h"
 #include "runtime/vocab_build.h"
@@ -164,7 +165,9 @@ static vocab *new_shell(const tsl_allocator *a) {
   atomic_init(&v->base.shared, NULL);
   atomic_init(&v->base.lengths, NULL);
   atomic_init(&v->base.crossing, NULL);
-  if (!pthread_mutex_init(&v->base.lock, NULL)) return v;
+  v->base.common = tsl__common_new(&v->base, TSL__COMMON_BYTES);
+  if (v->base.common && !pthread_mutex_init(&v->base.lock, NULL)) return v;
+  tsl__common_free(v->base.common);
   tsl__free(a, v, sizeof *v);
   return NULL;
 }
@@ -172,6 +175,7 @@ static vocab *new_shell(const tsl_allocator *a) {
 static void free_shell(vocab *v) {
   tsl_allocator a = v->base.alloc;
   tsl__trie_free(&v->special_trie, &a);
+  tsl__common_free(v->base.common);
   pthread_mutex_destroy(&v->base.lock);
   tsl__free(&a, v, sizeof *v);
 }
@@ -276,6 +280,8 @@ const uint8_t *tsl_vocab_bytes(const tsl_vocab *v, tsl_token token, size_t *leng
 
 void tsl_vocab_identity(const tsl_vocab *v, uint8_t identity[16]) { memcpy(identity, v->identity, 16); }
 
+void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) { tsl__common_limit(v->common, max_bytes); }
+
 static size_t trie_memory(const tsl__trie *t) {
   return t->node_count * sizeof *t->nodes + t->order_count * sizeof *t->order + t->set_count * sizeof *t->sets;
 }
@@ -285,7 +291,7 @@ size_t tsl_vocab_memory(const tsl_vocab *v) {
   const struct tsl__crossing *crossing = atomic_load_explicit(&((tsl_vocab *)v)->crossing, memory_order_acquire);
   const tsl__space *lengths = atomic_load_explicit(&((tsl_vocab *)v)->lengths, memory_order_acquire);
   return sizeof(vocab) + v->mapping_size + (v->mapping ? 0 : trie_memory(&v->trie)) + trie_memory(&((const vocab *)v)->special_trie) +
-         (lengths ? tsl__space_memory(lengths) : 0) + tsl__crossing_memory(crossing) + (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
+         (lengths ? tsl__space_memory(lengths) : 0) + tsl__common_memory(v->common) + tsl__crossing_memory(crossing) + (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
 }
 
 /* The longest token of `trie` that `text` begins with, or TSL_NO_TOKEN; *length is what it spells. Of several that spell the same: the

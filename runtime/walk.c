@@ -11,11 +11,14 @@
 #include "runtime/walk.h"
 
 #include "runtime/classes.h"
+#include "runtime/common.h"
 #include "runtime/fixed.h"
 #include "runtime/names.h"
 #include "runtime/wide.h"
 
 #define HINT_MIN 96u      /* tokens below a node from which letters are worth a class */
+#define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
+#define COST_STATE 8u     /* steps that making a state is worth */
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 
 typedef struct entry {
@@ -27,7 +30,7 @@ typedef struct entry {
 
 typedef struct level {
   tsl__gather gather;
-  TSL__VEC(uint32_t) left;
+  tsl__words left;
   TSL__VEC(entry) stack;
   tsl__fixed_walk fixed;
   bool whole, last;
@@ -659,7 +662,11 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   l->over = over;
   l->last = last;
   tsl__walk made = {.state = state, .context = context, .over = over};
-  walk_any(space, l, state, count, context, over, &made);
+  tsl__digest key;
+  uint64_t work = space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states);
+  bool common = tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
+  if (given) made.reach = UNSPLIT;
+  else walk_any(space, l, state, count, context, over, &made);
   made.left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);
   made.mask = tsl__gather_done(space, &l->gather);
   space->depth = depth;
@@ -668,6 +675,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   *w = made;
   bool complete = space->cycle >= depth;
   if (space->cycle == depth) space->cycle = UINT32_MAX;
+  if (complete && common && !given && space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states) - work >= COMMON_MIN) tsl__common_put(space, &key, w);
   return !complete || remember(space, w) ? w : NULL;
 }
 

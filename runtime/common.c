@@ -1,0 +1,287 @@
+/* common.c - see common.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/common.h"
+
+#include <pthread.h>
+
+#define WORDS_MAX 16384u /* of one entry: longer ones stay with their grammar */
+#define SLOTS_MIN 256u
+
+typedef struct tsl__common_bits {
+  atomic_uint references;
+  uint32_t words[];
+} bits;
+
+typedef struct kept {
+  uint64_t hash; /* of the words */
+  bits *bits;
+} kept;
+
+typedef struct entry {
+  tsl__digest key;
+  uint32_t bases, shared, minus, plus, left; /* how many: bitsets of the vocabulary's layer by number, shared ones, tokens, tokens, nodes */
+  bool whole;
+  bits *at[]; /* the shared ones, then words: the other four */
+} entry;
+
+typedef struct generation {
+  tsl__arena arena;
+  entry **slots; /* open addressing, a power of two; NULL: free */
+  uint32_t slot_count, n;
+  TSL__VEC(kept) bitsets;
+  size_t bytes;
+} generation;
+
+struct tsl__common {
+  const tsl_vocab *vocab;
+  pthread_mutex_t lock;
+  uint8_t secret[TSL__SECRET];
+  size_t limit;
+  generation young, old;
+};
+
+static uint32_t *words_of(const entry *e) { return (uint32_t *)(uintptr_t)(e->at + e->shared); }
+static size_t size_of(const entry *e) { return sizeof *e + e->shared * sizeof *e->at + ((size_t)e->bases + e->minus + e->plus + e->left) * 4; }
+static size_t bits_size(const tsl_vocab *v) { return sizeof(bits) + tsl_vocab_mask_words(v) * 4; }
+
+/* ---- generations ---------------------------------------------------------------------------------------------- */
+
+static void release(const tsl_vocab *v, bits *b) {
+  if (atomic_fetch_sub_explicit(&b->references, 1, memory_order_acq_rel) == 1) tsl__free(&v->alloc, b, bits_size(v));
+}
+
+static void generation_free(const tsl_vocab *v, generation *g) {
+  for (size_t i = 0; i < g->bitsets.n; i++) release(v, g->bitsets.at[i].bits);
+  tsl__vec_free(&v->alloc, &g->bitsets);
+  tsl__free(&v->alloc, g->slots, g->slot_count * sizeof *g->slots);
+  tsl__arena_free(&g->arena);
+  *g = (generation){0};
+  tsl__arena_init(&g->arena, &v->alloc);
+}
+
+static size_t generation_memory(const generation *g) { return g->arena.total + g->slot_count * sizeof *g->slots + g->bitsets.cap * sizeof *g->bitsets.at + g->bytes; }
+
+static entry *probe(const generation *g, const tsl__digest *key) {
+  for (uint64_t i = key->lo; g->slot_count; i++) {
+    entry *e = g->slots[i & (g->slot_count - 1)];
+    if (!e || (e->key.lo == key->lo && e->key.hi == key->hi)) return e;
+  }
+  return NULL;
+}
+
+static void place(generation *g, entry *e) {
+  uint64_t i = e->key.lo;
+  while (g->slots[i & (g->slot_count - 1)]) i++;
+  g->slots[i & (g->slot_count - 1)] = e;
+}
+
+static bool grow(const tsl_vocab *v, generation *g) {
+  if ((g->n + 1) * 4 <= g->slot_count * 3) return true;
+  uint32_t count = g->slot_count ? g->slot_count * 2 : SLOTS_MIN;
+  entry **fresh = tsl__alloc_zero(&v->alloc, count * sizeof *fresh), **former = g->slots;
+  if (!fresh) return false;
+  uint32_t before = g->slot_count;
+  g->slots = fresh;
+  g->slot_count = count;
+  for (uint32_t i = 0; i < before; i++)
+    if (former[i]) place(g, former[i]);
+  tsl__free(&v->alloc, former, before * sizeof *former);
+  return true;
+}
+
+static bool keep(const tsl_vocab *v, generation *g, kept k) {
+  if (!tsl__vec_push(&v->alloc, &g->bitsets, k)) return false;
+  atomic_fetch_add_explicit(&k.bits->references, 1, memory_order_relaxed);
+  g->bytes += bits_size(v);
+  return true;
+}
+
+/* The bitset of that content that the generation keeps; NULL when out of memory. */
+static bits *keep_bits(const tsl_vocab *v, generation *g, const uint32_t *words) {
+  size_t bytes = tsl_vocab_mask_words(v) * 4;
+  uint64_t hash = tsl__hash(words, bytes);
+  for (size_t i = g->bitsets.n; i-- > 0;)
+    if (g->bitsets.at[i].hash == hash && !memcmp(g->bitsets.at[i].bits->words, words, bytes)) return g->bitsets.at[i].bits;
+  bits *b = tsl__alloc(&v->alloc, bits_size(v));
+  if (!b) return NULL;
+  atomic_init(&b->references, 0);
+  memcpy(b->words, words, bytes);
+  if (keep(v, g, (kept){hash, b})) return b;
+  tsl__free(&v->alloc, b, bits_size(v));
+  return NULL;
+}
+
+/* Keep one that the older generation has. */
+static bool carry_bits(const tsl_vocab *v, generation *g, const generation *from, bits *b) {
+  for (size_t i = g->bitsets.n; i-- > 0;)
+    if (g->bitsets.at[i].bits == b) return true;
+  for (size_t i = 0; i < from->bitsets.n; i++)
+    if (from->bitsets.at[i].bits == b) return keep(v, g, from->bitsets.at[i]);
+  return false;
+}
+
+static void make_room(tsl__common *c) {
+  if (generation_memory(&c->young) <= c->limit / 2) return;
+  generation_free(c->vocab, &c->old);
+  c->old = c->young;
+  c->young = (generation){0};
+  tsl__arena_init(&c->young.arena, &c->vocab->alloc);
+}
+
+static entry *find(tsl__common *c, const tsl__digest *key) {
+  entry *e = probe(&c->young, key);
+  if (e || !(e = probe(&c->old, key))) return e;
+  bool fine = grow(c->vocab, &c->young);
+  for (uint32_t i = 0; i < e->shared && fine; i++) fine = carry_bits(c->vocab, &c->young, &c->old, e->at[i]);
+  entry *carried = fine ? tsl__arena_copy(&c->young.arena, e, size_of(e)) : NULL;
+  if (!carried) return e;
+  c->young.n++;
+  place(&c->young, carried);
+  return carried;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------ */
+
+tsl__common *tsl__common_new(const tsl_vocab *vocab, size_t limit) {
+  tsl__common *c = tsl__alloc_zero(&vocab->alloc, sizeof *c);
+  if (!c) return NULL;
+  c->vocab = vocab;
+  c->limit = tsl__secret_draw(c->secret) ? limit : 0;
+  if (pthread_mutex_init(&c->lock, NULL)) return tsl__free(&vocab->alloc, c, sizeof *c), NULL;
+  tsl__arena_init(&c->young.arena, &vocab->alloc);
+  tsl__arena_init(&c->old.arena, &vocab->alloc);
+  return c;
+}
+
+void tsl__common_free(tsl__common *c) {
+  if (!c) return;
+  tsl_allocator a = c->vocab->alloc;
+  generation_free(c->vocab, &c->young);
+  generation_free(c->vocab, &c->old);
+  pthread_mutex_destroy(&c->lock);
+  tsl__free(&a, c, sizeof *c);
+}
+
+size_t tsl__common_memory(tsl__common *c) {
+  if (!c) return 0;
+  pthread_mutex_lock(&c->lock);
+  size_t n = sizeof *c + generation_memory(&c->young) + generation_memory(&c->old);
+  pthread_mutex_unlock(&c->lock);
+  return n;
+}
+
+void tsl__common_limit(tsl__common *c, size_t limit) {
+  pthread_mutex_lock(&c->lock);
+  c->limit = limit;
+  generation_free(c->vocab, &c->old);
+  if (generation_memory(&c->young) > limit / 2) generation_free(c->vocab, &c->young);
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- keys ----------------------------------------------------------------------------------------------------- */
+
+static tsl__common *common_of(const tsl__space *space) { return space->parent ? space->vocab->common : NULL; }
+
+bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over, tsl__digest *key) {
+  tsl__common *c = common_of(space);
+  tsl__leftover set = tsl__leftover_set(over);
+  struct {
+    tsl__digest state, over;
+    uint32_t context, flags;
+  } of = {.context = context, .flags = (over & TSL__WHOLE) | space->watches};
+  if (!c || !c->limit || !space->hook->meaning || !space->hook->meaning(space->hook_ctx, state, c->secret, &of.state)) return false;
+  if (set < space->leftovers.first) {
+    of.over.lo = set;
+  } else {
+    const tsl__leftover_rec *r = tsl__leftover_at(space, set);
+    of.over = tsl__digest_of(c->secret, r->nodes, r->n * sizeof *r->nodes);
+  }
+  *key = tsl__digest_of(c->secret, &of, sizeof of);
+  return true;
+}
+
+/* ---- giving and taking ---------------------------------------------------------------------------------------- */
+
+/* The number of a shared bitset in the space; 0 on failure (sticky). */
+static uint32_t adopt(tsl__space *space, bits *b) {
+  for (size_t i = space->adopted.n; i-- > 0;)
+    if (space->adopted.at[i].bits == b) return space->adopted.at[i].number;
+  const uint32_t **slot = tsl__vec_reserve(&space->alloc, &space->adopted, 1) ? tsl__pool_add(&space->bitsets.pool, &space->alloc) : NULL;
+  if (!slot) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  *slot = b->words;
+  atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
+  space->adopted.at[space->adopted.n++] = (tsl__adopted){b, tsl__space_count(space, bitsets) - 1};
+  return tsl__space_count(space, bitsets) - 1;
+}
+
+void tsl__adopted_free(tsl__space *space) {
+  for (size_t i = 0; i < space->adopted.n; i++) release(space->vocab, space->adopted.at[i].bits);
+  tsl__vec_free(&space->alloc, &space->adopted);
+}
+
+static bool take(tsl__space *space, const entry *e, tsl__gather *gather, tsl__words *left) {
+  const uint32_t *words = words_of(e);
+  bool fine = true;
+  for (uint32_t i = 0; i < e->bases && fine; i++) fine = tsl__gather_base(space, gather, words[i]);
+  words += e->bases;
+  for (uint32_t i = 0; i < e->shared && fine; i++) {
+    uint32_t number = adopt(space, e->at[i]);
+    fine = number && tsl__gather_base(space, gather, number);
+  }
+  for (uint32_t i = 0; i < e->minus && fine; i++) fine = tsl__gather_remove(space, gather, words[i]);
+  words += e->minus;
+  fine = fine && tsl__gather_tokens(space, gather, words, e->plus);
+  words += e->plus;
+  if (!fine || !tsl__vec_reserve(&space->alloc, left, e->left)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  if (e->left) memcpy(left->at, words, e->left * 4);
+  left->n = e->left;
+  return true;
+}
+
+bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *gather, tsl__words *left, bool *whole) {
+  tsl__common *c = common_of(space);
+  pthread_mutex_lock(&c->lock);
+  const entry *e = find(c, key);
+  if (e) {
+    *whole = e->whole;
+    take(space, e, gather, left);
+  }
+  pthread_mutex_unlock(&c->lock);
+  return e;
+}
+
+static bool fill(tsl__space *space, generation *g, entry *e, const tsl__walk *walk) {
+  const tsl__mask_rec *m = tsl__mask_at(space, walk->mask);
+  uint32_t *words = words_of(e), shared = 0;
+  for (uint32_t i = 0; i < m->base_count; i++) {
+    if (m->bases[i] < space->bitsets.first) *words++ = m->bases[i];
+    else if (!(e->at[shared++] = keep_bits(space->vocab, g, tsl__bitset_at(space, m->bases[i])))) return false;
+  }
+  if (e->minus) memcpy(words, m->minus, e->minus * 4);
+  words += e->minus;
+  if (e->plus) memcpy(words, m->plus, e->plus * 4);
+  words += e->plus;
+  if (e->left) memcpy(words, tsl__leftover_at(space, walk->left)->nodes, e->left * 4);
+  return true;
+}
+
+void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk *walk) {
+  tsl__common *c = common_of(space);
+  const tsl__mask_rec *m = tsl__mask_at(space, walk->mask);
+  entry head = {.key = *key, .minus = m->minus_count, .plus = m->plus_count, .whole = walk->left & TSL__WHOLE};
+  head.left = tsl__leftover_set(walk->left) ? tsl__leftover_at(space, walk->left)->n : 0;
+  for (uint32_t i = 0; i < m->base_count; i++) *(m->bases[i] < space->bitsets.first ? &head.bases : &head.shared) += 1;
+  if ((uint64_t)head.minus + head.plus + head.left > WORDS_MAX) return;
+  pthread_mutex_lock(&c->lock);
+  make_room(c);
+  if (c->limit && !probe(&c->young, key) && grow(c->vocab, &c->young)) {
+    entry *e = tsl__arena_alloc(&c->young.arena, size_of(&head));
+    if (e) *e = head;
+    if (e && fill(space, &c->young, e, walk)) {
+      c->young.n++;
+      place(&c->young, e);
+    }
+  }
+  pthread_mutex_unlock(&c->lock);
+}

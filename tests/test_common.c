@@ -1,0 +1,251 @@
+/* test_common.c - what grammars of a vocabulary learn from one another (runtime/common.h): masks are those of a grammar that learned nothing.
+ *
+ *   same       random schemas, made of few parts so that they share many: two vocabularies, one without a walk cache, give the same masks
+ *   close      schemas that differ in one bound, letter or order of parts don't take each other's walks
+ *   saves      the second grammar with the same costly part visits fewer nodes
+ *   bound      a cache far too small: never more than it may hold, and the same masks
+ *   threads    grammars made and followed by several threads at once (under TSan too)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pthread.h>
+
+#include "tests/check.h"
+#include "turnstile.h"
+
+#define STEPS 24
+
+static tsl_vocab *with, *without;
+static size_t words;
+
+/* ---- schemas of parts --------------------------------------------------------------------------------------------- */
+
+typedef struct text {
+  char at[1 << 14];
+  size_t n;
+} text;
+
+static void add(text *t, const char *part) {
+  size_t n = strlen(part);
+  if (t->n + n >= sizeof t->at) return;
+  memcpy(t->at + t->n, part, n + 1);
+  t->n += n;
+}
+
+static const char *pick(uint64_t *seed, const char *const *parts, size_t n) { return parts[tsl_test_random(seed) % n]; }
+#define PICK(seed, parts) pick(seed, parts, sizeof parts / sizeof *parts)
+
+static void add_scalar(text *t, uint64_t *seed) {
+  static const char *const scalars[] = {
+      "{\"type\":\"string\"}", "{\"type\":\"integer\"}", "{\"type\":\"number\",\"minimum\":-2.5}", "{\"type\":\"integer\",\"maximum\":99}", "true",
+      "{\"enum\":[\"red\",\"green\",\"blue\"]}", "{\"enum\":[\"blue\",\"red\",\"green\"]}", "{\"enum\":[\"red\",\"green\"]}", "{\"enum\":[1,null,\"x\",true]}",
+      "{\"format\":\"date-time\"}", "{\"type\":\"string\",\"format\":\"date\"}", "{\"type\":\"string\",\"format\":\"ipv4\"}", "{\"type\":\"string\",\"format\":\"uuid\"}",
+      "{\"type\":\"string\",\"format\":\"hostname\"}", "{\"type\":\"string\",\"format\":\"email\"}",
+      "{\"type\":\"string\",\"minLength\":1}", "{\"type\":\"string\",\"maxLength\":40}", "{\"type\":\"string\",\"maxLength\":5}", "{\"type\":\"string\",\"minLength\":2,\"maxLength\":9}"};
+  static const char *const patterns[] = {"^[a-z]+$", "^[a-z]{2,}$", "^[a-z]{2,12}$", "^[a-z]{2,13}$", "[0-9]", "^(ab|cd)*$", "^(cd|ab)*$", "^(ab|ce)*$", "^\\\\d{4}-\\\\d{2}$", "^a?b*c+$", "^\\\\S+( \\\\S+)*$", "^[^x]*$"};
+  if (tsl_test_random(seed) % 2) {
+    add(t, PICK(seed, scalars));
+    return;
+  }
+  add(t, "{\"type\":\"string\",\"pattern\":\"");
+  add(t, PICK(seed, patterns));
+  add(t, tsl_test_random(seed) % 3 ? "\"}" : "\",\"maxLength\":17}");
+}
+
+static void add_value(text *t, uint64_t *seed, unsigned depth) {
+  static const char *const names[] = {"id", "name", "kind", "tags", "when", "na\\u006de2"};
+  uint64_t kind = depth ? tsl_test_random(seed) % 6 : 0;
+  if (kind == 1) {
+    add(t, "{\"type\":\"array\",\"items\":");
+    add_value(t, seed, depth - 1);
+    add(t, tsl_test_random(seed) % 2 ? "}" : ",\"minItems\":1,\"maxItems\":3}");
+  } else if (kind == 2) {
+    add(t, "{\"anyOf\":[");
+    add_value(t, seed, depth - 1);
+    add(t, ",");
+    add_value(t, seed, depth - 1);
+    add(t, "]}");
+  } else if (kind >= 3) {
+    add(t, "{\"type\":\"object\",\"properties\":{");
+    uint64_t used = tsl_test_random(seed);
+    bool some = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+      if (!(used >> i & 1)) continue;
+      if (some) add(t, ",");
+      some = true;
+      add(t, "\"");
+      add(t, names[i]);
+      add(t, "\":");
+      add_value(t, seed, depth - 1);
+    }
+    static const char *const ends[] = {"}}", "},\"additionalProperties\":false}", "},\"additionalProperties\":{\"type\":\"integer\"}}", "},\"required\":[\"id\"]}", "},\"required\":[\"name\",\"kind\"],\"additionalProperties\":false}",
+                                       "},\"minProperties\":1}", "},\"maxProperties\":2}", "},\"patternProperties\":{\"^x-\":{\"type\":\"string\"}},\"additionalProperties\":false}"};
+    add(t, PICK(seed, ends));
+  } else {
+    add_scalar(t, seed);
+  }
+}
+
+static void any_schema(text *t, uint64_t seed) {
+  t->n = 0;
+  add_value(t, &seed, 3);
+}
+
+/* ---- following two grammars ------------------------------------------------------------------------------------------ */
+
+static tsl_grammar *compile(tsl_vocab *v, const char *schema) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_status status = tsl_grammar_json_schema(v, schema, strlen(schema), NULL, NULL, &g, &error);
+  CHECKF(status == TSL_OK || status == TSL_ERR_EMPTY, "%s: %s", schema, error.message);
+  return g;
+}
+
+/* The nth allowed token, or one of a few bytes' worth where the text would never end. */
+static tsl_token draw(const uint32_t *mask, uint64_t *seed) {
+  size_t n = tsl_mask_count(mask, words * 32);
+  size_t k = n ? tsl_test_random(seed) % n : 0;
+  for (tsl_token t = 0; n; t++)
+    if (tsl_mask_has(mask, t) && k-- == 0) return t;
+  return TSL_NO_TOKEN;
+}
+
+/* Masks of both along random texts; false if some differ. */
+static bool follow(tsl_grammar *a, tsl_grammar *b, uint64_t seed) {
+  tsl_matcher *ma = NULL, *mb = NULL;
+  uint32_t *mask = malloc(2 * words * sizeof *mask), *other = mask + words;
+  bool same = mask && tsl_matcher_new(a, NULL, &ma) == TSL_OK && tsl_matcher_new(b, NULL, &mb) == TSL_OK;
+  for (int step = 0; same && step < STEPS; step++) {
+    same = tsl_matcher_mask(ma, mask) == TSL_OK && tsl_matcher_mask(mb, other) == TSL_OK && !memcmp(mask, other, words * sizeof *mask);
+    tsl_token t = same ? draw(mask, &seed) : TSL_NO_TOKEN;
+    if (t == TSL_NO_TOKEN) break;
+    same = tsl_matcher_accept(ma, t) == TSL_OK && tsl_matcher_accept(mb, t) == TSL_OK;
+    if (tsl_matcher_is_terminated(ma)) break;
+  }
+  tsl_matcher_free(ma);
+  tsl_matcher_free(mb);
+  free(mask);
+  return same;
+}
+
+/* The same schema with and without a walk cache. */
+static bool agree(const char *schema, uint64_t seed) {
+  tsl_grammar *a = compile(with, schema), *b = compile(without, schema);
+  bool same = !a == !b;
+  for (int i = 0; a && b && same && i < 3; i++) same = follow(a, b, seed + (uint64_t)i);
+  tsl_grammar_release(a);
+  tsl_grammar_release(b);
+  return same;
+}
+
+static void same(void) {
+  static text t;
+  for (uint64_t i = 0; i < 600; i++) {
+    any_schema(&t, i * 7919 + 1);
+    CHECKF(agree(t.at, i), "%s", t.at);
+  }
+}
+
+static void close(void) {
+  static const char *const schemas[] = {
+      "{\"type\":\"string\",\"pattern\":\"^[a-f0-9]{8}-x$\"}", "{\"type\":\"string\",\"pattern\":\"^[a-f0-9]{9}-x$\"}", "{\"type\":\"string\",\"pattern\":\"^[a-g0-9]{8}-x$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^[a-f0-9]{8}-y$\"}", "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{8}|-)x$\"}", "{\"type\":\"string\",\"pattern\":\"^(a|b)(c|d)$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^(c|d)(a|b)$\"}", "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{2,90}z)$\"}", "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{60,90}z)$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{2,3}z)$\"}", "{\"type\":\"string\",\"minLength\":30,\"maxLength\":33}", "{\"type\":\"string\",\"minLength\":3,\"maxLength\":33}",
+      "{\"enum\":[\"abc\",\"abd\",\"xyz\"]}", "{\"enum\":[\"abc\",\"abd\",\"xyw\"]}", "{\"enum\":[\"abc\",\"ab\",\"xyz\"]}", "{\"type\":\"number\",\"maximum\":17}",
+      "{\"type\":\"number\",\"maximum\":18}", "{\"type\":\"number\",\"exclusiveMaximum\":17}", "{\"type\":\"integer\",\"maximum\":17}", "{\"type\":\"integer\",\"maximum\":17,\"multipleOf\":3}"};
+  for (int round = 0; round < 3; round++)
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
+      for (uint64_t seed = 0; seed < 8; seed++) CHECKF(agree(schemas[i], seed * 31 + (uint64_t)round), "%s", schemas[i]);
+}
+
+/* ---- what it is for ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t steps_of(tsl_vocab *v, const char *schema) {
+  tsl_grammar *g = compile(v, schema);
+  tsl_grammar_stats stats = {0};
+  if (!g) return 0;
+  for (uint64_t seed = 0; seed < 5; seed++) CHECK(follow(g, g, seed));
+  tsl_grammar_get_stats(g, &stats);
+  tsl_grammar_release(g);
+  return stats.walk_steps;
+}
+
+static void saves(void) {
+  static const char first[] = "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^(?:[a-z]+[0-9]?,)*[A-Z]{3}(?:k|m)?$\"},\"minItems\":1}";
+  static const char second[] = "{\"type\":\"object\",\"properties\":{\"one\":{\"type\":\"string\",\"pattern\":\"^(?:[a-z]+[0-9]?,)*[A-Z]{3}(?:k|m)?$\"}},\"required\":[\"one\"],\"additionalProperties\":false}";
+  tsl_vocab_set_walk_cache(with, 0);
+  tsl_vocab_set_walk_cache(with, (size_t)16 << 20);
+  size_t empty = tsl_vocab_memory(with);
+  uint64_t once = steps_of(with, first), twice = steps_of(with, first), inside = steps_of(with, second), alone = steps_of(without, second);
+  printf("  steps: %" PRIu64 ", again %" PRIu64 "; in another schema %" PRIu64 ", without the cache %" PRIu64 "\n", once, twice, inside, alone);
+  CHECK(twice * 4 < once * 3);
+  CHECK(inside * 10 < alone * 9);
+  CHECK(tsl_vocab_memory(with) > empty);
+  tsl_vocab_set_walk_cache(with, 0);
+  CHECK(tsl_vocab_memory(with) <= empty);
+  CHECK(steps_of(with, first) == once && steps_of(with, first) == once); /* off: nothing is learned */
+  tsl_vocab_set_walk_cache(with, (size_t)16 << 20);
+}
+
+#define SMALL ((size_t)64 << 10)
+#define SLACK ((size_t)48 << 10) /* a block of each generation, a table that grows, the last bitset */
+
+static void bound(void) {
+  static text t;
+  tsl_vocab_set_walk_cache(with, 0);
+  size_t empty = tsl_vocab_memory(with), most = 0;
+  tsl_vocab_set_walk_cache(with, SMALL);
+  for (uint64_t i = 0; i < 400; i++) {
+    any_schema(&t, i % 250 * 104729 + 5);
+    CHECKF(agree(t.at, i), "%s", t.at);
+    size_t now = tsl_vocab_memory(with) - empty;
+    if (now > most) most = now;
+  }
+  printf("  at most %zu bytes kept, of %zu\n", most, SMALL);
+  CHECK(most > SMALL / 4 && most <= SMALL + SLACK);
+  tsl_vocab_set_walk_cache(with, (size_t)16 << 20);
+}
+
+static void *thread(void *ctx) {
+  uint64_t seed = *(uint64_t *)ctx;
+  bool *fine = malloc(sizeof *fine);
+  text *t = malloc(sizeof *t);
+  if (!fine || !t) return free(t), fine;
+  *fine = true;
+  for (uint64_t i = 0; i < 40 && *fine; i++) {
+    any_schema(t, (i + seed * 13) % 60 * 7919 + 1);
+    tsl_grammar *a = NULL, *b = NULL;
+    *fine = tsl_grammar_json_schema(with, t->at, t->n, NULL, NULL, &a, NULL) == tsl_grammar_json_schema(without, t->at, t->n, NULL, NULL, &b, NULL) && (!a || follow(a, b, seed));
+    tsl_grammar_release(a);
+    tsl_grammar_release(b);
+    if (i % 16 == seed) tsl_vocab_set_walk_cache(with, i % 32 ? (size_t)1 << 20 : (size_t)200 << 10);
+  }
+  free(t);
+  return fine;
+}
+
+static void threads(void) {
+  pthread_t thread_id[4];
+  uint64_t seeds[4] = {0, 1, 2, 3};
+  for (int i = 0; i < 4; i++) CHECK(pthread_create(&thread_id[i], NULL, thread, &seeds[i]) == 0);
+  for (int i = 0; i < 4; i++) {
+    void *fine = NULL;
+    CHECK(pthread_join(thread_id[i], &fine) == 0 && fine && *(bool *)fine);
+    free(fine);
+  }
+}
+
+int main(void) {
+  if (tsl_vocab_embedded(NULL, &with, NULL) != TSL_OK || tsl_vocab_embedded(NULL, &without, NULL) != TSL_OK) return 1;
+  tsl_vocab_set_walk_cache(without, 0);
+  words = tsl_vocab_mask_words(with);
+  RUN(same, "random schemas with shared parts, with and without a walk cache");
+  RUN(close, "schemas that differ in little");
+  RUN(saves, "what a second grammar is spared");
+  RUN(bound, "a cache that is too small");
+  RUN(threads, "several threads");
+  tsl_vocab_release(with);
+  tsl_vocab_release(without);
+  return tsl_test_end();
+}
