@@ -181,7 +181,13 @@ static size_t sort_tokens(const tsl__space *space, tsl_token *at, size_t n) {
   return out;
 }
 
-/* Drop from `plus` what the bases have, and from `minus` what they don't. */
+static bool based(const tsl__space *space, const tsl__gather *g, tsl_token t) {
+  for (size_t k = 0; k < g->bases.n; k++)
+    if (has_bit(tsl__bitset_at(space, g->bases.at[k]), t)) return true;
+  return false;
+}
+
+/* Drop from `plus` what the bases have, and from `minus` what they don't: who rewrites one mask into another (borrow.c) relies on that. */
 static void normalise(tsl__space *space, tsl__gather *g) {
   g->minus.n = sort_tokens(space, g->minus.at, g->minus.n);
   g->plus.n = sort_tokens(space, g->plus.at, g->plus.n);
@@ -193,15 +199,13 @@ static void normalise(tsl__space *space, tsl__gather *g) {
   size_t out = 0;
   for (size_t i = 0; i < g->plus.n; i++) {
     tsl_token t = g->plus.at[i];
-    bool based = false;
-    for (size_t k = 0; k < g->bases.n && !based; k++) based = has_bit(tsl__bitset_at(space, g->bases.at[k]), t);
-    if (based && !in_list(g->minus.at, g->minus.n, t)) continue;
+    if (based(space, g, t) && !in_list(g->minus.at, g->minus.n, t)) continue;
     g->plus.at[out++] = t;
   }
   g->plus.n = out;
   out = 0;
   for (size_t i = 0; i < g->minus.n; i++)
-    if (!in_list(g->plus.at, g->plus.n, g->minus.at[i])) g->minus.at[out++] = g->minus.at[i];
+    if (!in_list(g->plus.at, g->plus.n, g->minus.at[i]) && based(space, g, g->minus.at[i])) g->minus.at[out++] = g->minus.at[i];
   g->minus.n = out;
   /* what is in both lists is simply allowed: it left `minus`, and may stay in `plus` though a base has it */
 }

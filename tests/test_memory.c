@@ -422,6 +422,27 @@ static void test_few_names(void) {
   tsl_grammar_release(g);
 }
 
+/* A lent mask is written over the one before where few tokens differ: of positions with and without a memory, in turns. */
+static void test_lent(void) {
+  static const char *const texts[] = {"[{\"b\": 10}, {}, \"x\", \"x\"]", "\"\"", "[\"a\", \"b\", \"ab\", 1, 10, 1.0]", "\"a\""};
+  tsl_grammar *g = compile("{\"pattern\":\".\",\"uniqueItems\":true}", TSL_WS_ANY);
+  static uint32_t mask[8192 / 32];
+  const uint32_t *lent;
+  tsl_matcher *m = NULL;
+  if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+  for (size_t round = 0; round < 3; round++)
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+      tsl_matcher_reset(m);
+      for (size_t k = 0; k <= strlen(texts[i]); k++) {
+        CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_matcher_mask_borrow(m, &lent, NULL) == TSL_OK);
+        CHECKF(!memcmp(mask, lent, tsl_vocab_mask_words(vocab) * sizeof *mask), "after %zu bytes of %s, round %zu", k, texts[i], round);
+        if (k == strlen(texts[i]) || tsl_matcher_accept_bytes(m, texts[i] + k, 1, NULL) != TSL_OK) break;
+      }
+    }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(test_enumerated, "small languages: what may follow each prefix");
@@ -431,6 +452,7 @@ int main(void) {
   RUN(test_spellings, "equal values in every spelling");
   RUN(test_among_text, "inside other text, and printed prettily");
   RUN(test_moving, "rollback, fork, reset, identities");
+  RUN(test_lent, "lent masks are the masks");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
