@@ -38,6 +38,7 @@ static const char usage[] =
     "  --data F           one JSON object a line: {\"id\", \"schema\", \"tests\": [{\"valid\", \"text\", \"tokens\"}]}\n"
     "  --order any|schema order of members (any)\n"
     "  --draft D          3, 4, 6, 7, 2019-09, 2020-12 or auto (auto)\n"
+    "  --names once|any   may a name that the schema does not know come again in an object (any)\n"
     "  --formats assert|ignore   (assert)\n"
     "  --resolve URL=DIR  serve references below URL from DIR; may be repeated\n"
     "  --id ID            run this schema only; may be repeated\n"
@@ -87,6 +88,11 @@ static bool parse_formats(arguments *a, const char *value) {
   return a->options.ignore_formats || !strcmp(value, "assert");
 }
 
+static bool parse_names(arguments *a, const char *value) {
+  a->options.unique_names = !strcmp(value, "once");
+  return a->options.unique_names || !strcmp(value, "any");
+}
+
 static bool add_id(arguments *a, const char *value) {
   if (a->id_count == MAX_IDS) return false;
   a->ids[a->id_count++] = value;
@@ -114,6 +120,7 @@ static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--order")) return parse_order(a, value);
   if (!strcmp(name, "--draft")) return parse_draft(a, value);
   if (!strcmp(name, "--formats")) return parse_formats(a, value);
+  if (!strcmp(name, "--names")) return parse_names(a, value);
   if (!strcmp(name, "--resolve")) return bench_resolver_add(&a->resolver, value);
   if (!strcmp(name, "--id")) return add_id(a, value);
   if (!strcmp(name, "--skip")) return parse_count(value, &a->skip);

@@ -282,47 +282,116 @@ bool tsl__expr_matches(tsl__exprs *x, tsl__expr e, const void *bytes, size_t len
 
 /* ---- counting ------------------------------------------------------------------------------------------------- */
 
+#define AT_LEAST_DEPTH 64u
+#define ENDLESS UINT64_MAX
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* base to the n-th power, at most ENDLESS - 1. */
+static uint64_t power(uint64_t base, uint32_t n) {
+  uint64_t all = 1;
+  for (uint32_t i = 0; i < n && base > 1 && all < ENDLESS - 1; i++) all = all < (ENDLESS - 1) / base ? all * base : ENDLESS - 1;
+  return all;
+}
+
+static uint64_t at_least(const tsl__exprs *x, tsl__expr e, uint32_t depth);
+
+/* Of texts, but those of some finite sets. */
+static uint64_t at_least_both(const tsl__exprs *x, const tsl__node *n, uint32_t depth) {
+  uint64_t all = ENDLESS, without = 0;
+  uint32_t others = 0;
+  for (uint32_t i = 0; i < n->b; i++) {
+    tsl__expr c = tsl__list_at(x, n->a)[i];
+    tsl__node m = tsl__node_at(x, c), not = m.kind == TSL__K_NOT ? tsl__node_at(x, m.a) : m;
+    if (c == x->text) continue;
+    if (m.kind == TSL__K_NOT && not.flags & TSL__FINITE) without = larger(without, not.kind == TSL__K_STRSET ? not.c - not.b : not.kind == TSL__K_LIT ? 1 : ENDLESS - 1);
+    else if (others++ || !(m.flags & TSL__TEXTUAL)) return 0;
+    else all = at_least(x, c, depth + 1);
+  }
+  return all == ENDLESS || without == 0 ? all : all / n->b > without ? all - n->b * without : 0;
+}
+
+/* So many members there are at least, as far as the expression itself tells. */
+static uint64_t at_least(const tsl__exprs *x, tsl__expr e, uint32_t depth) {
+  tsl__node n = tsl__node_at(x, e);
+  uint64_t all = 0;
+  if (e == x->text) return ENDLESS;
+  if (depth == AT_LEAST_DEPTH || e == TSL__NONE) return 0;
+  switch (n.kind) {
+  case TSL__K_BYTES:
+    for (int w = 0; w < 4; w++) all += (unsigned)__builtin_popcountll(tsl__set_at(x, n.a)->w[w]);
+    return all;
+  case TSL__K_REPEAT:
+    if (n.c == TSL__INF) return ENDLESS;
+    all = at_least(x, n.a, depth + 1);
+    return tsl__node_at(x, n.a).flags & TSL__CHAR && all < ENDLESS ? power(all, n.c) : all;
+  case TSL__K_SEQ: return larger(at_least(x, n.a, depth + 1), at_least(x, n.b, depth + 1));
+  case TSL__K_ALT:
+    for (uint32_t i = 0; i < n.b; i++) all = larger(all, at_least(x, tsl__list_at(x, n.a)[i], depth + 1));
+    return all;
+  case TSL__K_AND: return at_least_both(x, &n, depth);
+  case TSL__K_STRSET: return n.c - n.b;
+  default: return 1;
+  }
+}
+
 typedef struct counting {
   tsl__expr e;
-  uint32_t next;  /* byte to go on with, 256 when done */
+  tsl__bytes edges; /* bytes at which the derivative may change */
+  uint32_t next, width; /* byte to go on with, 256 when done; bytes of the last derivative */
   uint64_t total; /* members found so far */
 } counting;
+
+static bool count_later(tsl__exprs *x, counting *c, tsl__expr e) {
+  *c = (counting){.e = e, .total = tsl__expr_nullable(x, e) ? 1 : 0};
+  tsl__boundaries(x, e, &c->edges);
+  return x->status == TSL_OK;
+}
+
+/* The next derivative, and how many bytes lead there. */
+static tsl__expr count_next(tsl__exprs *x, counting *c) {
+  unsigned begin = c->next, end = begin + 1;
+  while (end < 256 && !tsl__bytes_has(&c->edges, end)) end++;
+  c->next = end;
+  c->width = end - begin;
+  return tsl__exprs_step(x) ? tsl__derive_plain(x, c->e, (uint8_t)begin) : TSL__NONE;
+}
 
 /* Depth-first over the derivatives with an explicit stack: a state met again on the way to itself means infinitely many. Finished counts are kept in a table by
  * expression. The depth is at most `limit` + the longest common prefix, since every state is alive. */
 bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count) {
   TSL__VEC(counting) stack = {0};
   graph done = {0}; /* cost = count + 1 when finished, 0 while open */
+  counting c;
   bool finite = true;
+  uint64_t last_total = 0, least = at_least(x, e, 0);
   *count = 0;
   if (e == TSL__NONE) return true;
-  counting first = {e, 0, tsl__expr_nullable(x, e) ? 1 : 0};
-  uint64_t last_total = 0;
-  if (!tsl__vec_push(&x->alloc, &stack, first) || !graph_add(&x->alloc, &done, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  if (least > limit) return *count = least == ENDLESS ? 0 : limit + 1, least != ENDLESS;
+  if (!count_later(x, &c, e) || !tsl__vec_push(&x->alloc, &stack, c) || !graph_add(&x->alloc, &done, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   while (stack.n && finite && x->status == TSL_OK) {
     counting *top = &stack.at[stack.n - 1];
     if (top->next == 256) {
       last_total = top->total > limit ? (uint64_t)limit + 1 : top->total;
       done.visits.at[*graph_slot(&done, top->e) - 1].cost = (uint32_t)last_total + 1;
-      if (--stack.n) stack.at[stack.n - 1].total += last_total;
+      if (--stack.n) stack.at[stack.n - 1].total += last_total * stack.at[stack.n - 1].width;
       continue;
     }
-    tsl__expr d = tsl__exprs_step(x) ? tsl__derive_plain(x, top->e, (uint8_t)top->next++) : TSL__NONE;
+    tsl__expr d = count_next(x, top);
     if (!d) continue;
     if (done.visits.n * 2 >= done.slot_count && !graph_grow(&x->alloc, &done)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
     uint32_t seen = x->status == TSL_OK ? *graph_slot(&done, d) : 0;
     if (seen) {
       uint32_t known = done.visits.at[seen - 1].cost;
       if (known == 0) finite = false; /* on the way to itself */
-      else stack.at[stack.n - 1].total += known - 1;
+      else top->total += (uint64_t)(known - 1) * top->width;
       continue;
     }
-    if (stack.at[stack.n - 1].total > limit) { /* every state can be reached: so many there are */
+    if (top->total > limit) { /* every state can be reached: so many there are */
       last_total = (uint64_t)limit + 1;
       break;
     }
-    counting c = {d, 0, tsl__expr_nullable(x, d) ? 1 : 0};
-    if (!tsl__vec_push(&x->alloc, &stack, c) || !graph_add(&x->alloc, &done, (visit){d, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+    if (!count_later(x, &c, d) || !tsl__vec_push(&x->alloc, &stack, c) || !graph_add(&x->alloc, &done, (visit){d, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   }
   tsl__vec_free(&x->alloc, &stack);
   graph_free(&x->alloc, &done);

@@ -3,6 +3,8 @@
  */
 #include "runtime/memory_run.h"
 
+#include "runtime/fixed.h"
+
 static bool out_of_memory(tsl__space *space) {
   tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
   return false;
@@ -218,7 +220,60 @@ void tsl__run_free(tsl__space *space, tsl__run *r) {
   tsl__vec_free(&space->alloc, &r->denies);
   tsl__vec_free(&space->alloc, &r->bytes);
   tsl__vec_free(&space->alloc, &r->name_bytes);
+  tsl__vec_free(&space->alloc, &r->raw);
   tsl__vec_free(&space->alloc, &r->spelling.decoded);
+}
+
+/* ---- names that frames tell ----------------------------------------------------------------------------------------- */
+
+/* What is spelled of a name that the schema may know: the frame that spells such names has it in its table, between two characters. */
+static const tsl__fixed *spells_known(const tsl__space *space, const tsl__cell *c) {
+  const tsl__state_rec *r = tsl__state_at(space, c->state);
+  return (r->flags & TSL__STATE_KEYED) && r->fixed && !r->fixed->others && r->fixed->lo < r->fixed->hi ? r->fixed : NULL;
+}
+
+bool tsl__cell_names(const tsl__space *space, const tsl__cell *c) {
+  const tsl__stack_rec *t = c->tail ? tsl__stack_at(space, c->tail) : NULL;
+  for (uint32_t k = 0; t && k < t->n; k++)
+    if (tsl__state_at(space, tsl__cell_at(space, t->cells[k])->state)->guarded & TSL__NEW_NAME) return true;
+  return false;
+}
+
+static const tsl__fixed *implied(const tsl__space *space, tsl__stack plain) {
+  const tsl__stack_rec *p = tsl__stack_at(space, plain);
+  const tsl__fixed *f = NULL;
+  for (uint32_t i = 0; i < p->n && !f; i++) f = spells_known(space, tsl__cell_at(space, p->cells[i]));
+  return f;
+}
+
+/* Does some frame spell an additional name? */
+static bool names(const tsl__space *space, tsl__stack plain) {
+  const tsl__stack_rec *p = tsl__stack_at(space, plain);
+  for (uint32_t i = 0; i < p->n; i++)
+    if (tsl__cell_names(space, tsl__cell_at(space, p->cells[i]))) return true;
+  return false;
+}
+
+bool tsl__memory_begins(const tsl__space *space, const tsl__stepping *s) {
+  bool named = false;
+  if (s->called & space->watches & TSL__NEW_ITEM) return true;
+  if (!(space->watches & TSL__NEW_NAME)) return false;
+  if (s->came & TSL__NEW_NAME) return true;
+  for (size_t i = 0; i < s->landed.n; i++) {
+    if (spells_known(space, &s->landed.at[i])) return false;
+    named = named || tsl__cell_names(space, &s->landed.at[i]);
+  }
+  return named;
+}
+
+/* What is spelled of a name, as the frames tell it. */
+static bool load_implied(tsl__space *space, tsl__run *r, tsl__stack plain) {
+  const tsl__fixed *f = implied(space, plain);
+  for (uint32_t i = 0; f && i < f->depth; i++) {
+    uint8_t byte = (uint8_t)f->texts[f->lo].at[i];
+    if (!tsl__vec_push(&space->alloc, &r->name_bytes, byte) || (byte == '\\' && !tsl__vec_push(&space->alloc, &r->name_bytes, byte))) return out_of_memory(space);
+  }
+  return true;
 }
 
 /* Everything but the frames. */
@@ -229,9 +284,9 @@ static bool load_memory(tsl__space *space, tsl__run *r, const tsl__stack_rec *p)
   r->in_string = m->in_string;
   r->escaped = m->escaped;
   r->naming = m->name != 0;
-  r->name_text = m->name ? m->name - 1 : 0;
-  r->called = 0;
+  r->name_text = m->name && m->name != TSL__NAME_IMPLIED ? m->name - 1 : 0;
   r->denies.n = r->bytes.n = r->name_bytes.n = 0;
+  if (m->name == TSL__NAME_IMPLIED && !load_implied(space, r, p->plain)) return false;
   if (!tsl__vec_reserve(&space->alloc, &r->denies, m->n)) return out_of_memory(space);
   if (m->n) memcpy(r->denies.at, m->denies, m->n * sizeof *m->denies);
   r->denies.n = m->n;
@@ -241,7 +296,11 @@ static bool load_memory(tsl__space *space, tsl__run *r, const tsl__stack_rec *p)
 bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
   r->step.watch = true;
-  return load_memory(space, r, p) && tsl__step_load(space, &r->step, p->memory ? p->plain : at);
+  if (!load_memory(space, r, p) || !tsl__step_load(space, &r->step, p->memory ? p->plain : at)) return false;
+  if (p->memory || !(space->watches & TSL__NEW_NAME) || !implied(space, at) || !names(space, at)) return true;
+  r->open = intern_open(space, &(tsl__open){.depth = 1, .start = TSL__OPEN_NONE});
+  r->in_string = r->naming = true;
+  return load_implied(space, r, at);
 }
 
 /* Is what ends in the container at that depth a repetition? */
@@ -268,31 +327,28 @@ uint32_t tsl__run_total(const tsl__space *space, const tsl__run *r) {
   return ((const tsl__text *)tsl__space_at(space, texts, r->text))->total + (uint32_t)r->bytes.n;
 }
 
-/* The bytes of a text that ends in `own`, from `start` on, copied into memory of its own; NULL on failure. */
-static uint8_t *spelled_since(tsl__space *space, uint32_t text, const uint8_t *own, size_t own_count, uint32_t start, uint32_t *n) {
-  *n = ((const tsl__text *)tsl__space_at(space, texts, text))->total + (uint32_t)own_count - start;
-  uint8_t *out = tsl__alloc(&space->alloc, *n + 1);
-  if (!out) return out_of_memory(space), NULL;
-  uint32_t end = *n, part = (uint32_t)own_count < *n ? (uint32_t)own_count : *n;
-  if (part) memcpy(out + end - part, own + own_count - part, part);
+/* The bytes of a text that ends in `own`, from `start` on, into r->raw. false on failure. */
+static bool spell_since(tsl__space *space, tsl__run *r, uint32_t text, const uint8_t *own, size_t own_count, uint32_t start) {
+  uint32_t n = ((const tsl__text *)tsl__space_at(space, texts, text))->total + (uint32_t)own_count - start;
+  r->raw.n = 0;
+  if (!tsl__vec_reserve(&space->alloc, &r->raw, n + 1)) return out_of_memory(space);
+  uint32_t end = r->raw.n = n, part = (uint32_t)own_count < n ? (uint32_t)own_count : n;
+  if (part) memcpy(r->raw.at + end - part, own + own_count - part, part);
   end -= part;
   for (uint32_t t = text; end && t;) {
     const tsl__text *x = tsl__space_at(space, texts, t);
     part = x->n < end ? x->n : end;
-    memcpy(out + end - part, x->at + x->n - part, part);
+    memcpy(r->raw.at + end - part, x->at + x->n - part, part);
     end -= part;
     t = x->before;
   }
-  return out;
+  return true;
 }
 
 /* The current item has ended: it is used now. */
 static void remember(tsl__space *space, tsl__run *r, tsl__open *o) {
-  uint32_t n;
-  uint8_t *text = spelled_since(space, r->text, r->bytes.at, r->bytes.n, o->start, &n);
-  if (!text) return;
-  o->used = use(space, o->used, (tsl__spelled){text, n});
-  tsl__free(&space->alloc, text, n + 1);
+  if (!spell_since(space, r, r->text, r->bytes.at, r->bytes.n, o->start)) return;
+  o->used = use(space, o->used, (tsl__spelled){r->raw.at, (uint32_t)r->raw.n});
   o->start = TSL__OPEN_NONE;
 }
 
@@ -303,13 +359,10 @@ static bool name_empty(const tsl__run *r) { return !r->name_text && !r->name_byt
 uint32_t tsl__run_taken(const tsl__space *space, const tsl__run *r) { return r->naming && r->open ? tsl__open_at(space, r->open)->used : 0; }
 
 const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r) {
-  uint32_t n;
-  uint8_t *raw = spelled_since(space, r->name_text, r->name_bytes.at, r->name_bytes.n, 0, &n);
+  bool fine = spell_since(space, r, r->name_text, r->name_bytes.at, r->name_bytes.n, 0);
   r->spelling.decoded.n = 0;
   r->spelling.open_count = 0;
-  for (uint32_t i = 0; raw && i < n; i++)
-    if (!tsl__spelling_byte(space, &r->spelling, raw[i])) break;
-  tsl__free(&space->alloc, raw, raw ? n + 1 : 0);
+  if (fine) tsl__spelling_bytes(space, &r->spelling, r->raw.at, r->raw.n);
   return space->status == TSL_OK ? &r->spelling : NULL;
 }
 
@@ -320,18 +373,55 @@ static bool name_repeats(tsl__space *space, tsl__run *r) {
   return s && tsl__taken_has(space, taken, s->decoded.at, (uint32_t)s->decoded.n);
 }
 
-bool tsl__cell_names(const tsl__space *space, const tsl__cell *c) {
-  const tsl__stack_rec *t = c->tail ? tsl__stack_at(space, c->tail) : NULL;
-  for (uint32_t k = 0; t && k < t->n; k++)
-    if (tsl__state_at(space, tsl__cell_at(space, t->cells[k])->state)->guarded & TSL__NEW_NAME) return true;
-  return false;
+#define MANY 32u /* iterations of a counted loop with two ways or more: more texts than there can be names */
+
+/* Do two bytes or more begin another iteration of the state's counted loop, of which many are left? */
+static bool counts_far(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
+  unsigned ways = 0;
+  if (!(r->flags & TSL__STATE_LOOP) || r->loop_max - count < MANY) return false;
+  for (unsigned i = 0, byte = 0; i < r->ranges; byte = r->upper[i++] + 1u) {
+    tsl__target t = r->targets[i];
+    bool next = t && !tsl__target_is_later(t) && tsl__target_op(t) == TSL__OP_NEXT && tsl__state_at(space, tsl__target_state(t))->handle == r->handle;
+    ways += next ? r->upper[i] + 1u - byte : 0;
+  }
+  return ways > 1;
 }
 
-/* Does some frame of a new name read bytes of which any number may follow? Then there are new names. */
-static bool loops(const tsl__space *space, const tsl__run *r) {
+static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
+  return (r->fixed && r->fixed->others) || !tsl__bytes_empty(&r->self) || counts_far(space, r, count);
+}
+
+#define STEPS 64u /* bytes that all have in common */
+#define LOOKS 4u  /* ways on from each state */
+
+/* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else the first at all. */
+static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r, uint32_t *count) {
+  const tsl__state_rec *first = NULL;
+  uint32_t looks = 0, from = *count, c;
+  bool escaped = true;
+  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = r->upper[i++] + 1u) {
+    tsl__target t = r->targets[i] ? tsl__state_step(space, r, (uint8_t)byte) : 0;
+    const tsl__state_rec *to = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
+    if (!to || to->flags & TSL__STATE_FORK) continue;
+    bool done = loops(space, to, c);
+    if (done || !first || (escaped && byte != '\\')) first = to, *count = c, escaped = byte == '\\';
+    if (done) break;
+    looks++;
+  }
+  return first;
+}
+
+bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++) r = look_on(space, r, &count);
+  return r && loops(space, r, count);
+}
+
+/* Does some frame spell a new name for which there are any number of texts? */
+static bool endless(tsl__space *space, const tsl__run *r) {
   for (size_t i = 0; i < r->step.landed.n; i++) {
     const tsl__cell *c = &r->step.landed.at[i];
-    if (!tsl__bytes_empty(&tsl__state_at(space, c->state)->self) && tsl__cell_names(space, c)) return true;
+    if (tsl__cell_names(space, c) && tsl__state_endless(space, c->state, c->count)) return true;
   }
   return false;
 }
@@ -339,7 +429,7 @@ static bool loops(const tsl__space *space, const tsl__run *r) {
 bool tsl__run_watched(tsl__space *space, tsl__run *r) {
   if (r->denies.n) return true;
   uint32_t taken = tsl__run_taken(space, r);
-  if (!taken || name_empty(r) || loops(space, r)) return false; /* where a name begins there are enough: the compiler saw to it */
+  if (!taken || name_empty(r) || endless(space, r)) return false; /* where a name begins there are enough: the compiler saw to it */
   const tsl__spelling *s = tsl__run_spelling(space, r);
   return s && tsl__taken_rivals(space, taken, s);
 }
@@ -403,9 +493,10 @@ static void begin_name(tsl__space *space, tsl__run *r) {
   r->name_bytes.n = 0;
 }
 
+/* A name has ended. One that the schema knows comes once as it is. */
 static void end_name(tsl__space *space, tsl__run *r) {
   tsl__open o = *tsl__open_at(space, r->open);
-  const tsl__spelling *s = tsl__run_spelling(space, r);
+  const tsl__spelling *s = r->step.came & TSL__NEW_NAME ? tsl__run_spelling(space, r) : NULL;
   r->naming = false;
   if (!s || (o.used && tsl__taken_has(space, o.used, s->decoded.at, (uint32_t)s->decoded.n))) return;
   o.used = tsl__taken_add(space, o.used, s->decoded.at, (uint32_t)s->decoded.n);
@@ -481,13 +572,12 @@ static void look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
   bool closes = !r->in_string && (byte == ']' || byte == '}');
   r->step.repeats_after = repeats(space, r, closes && depth ? depth - 1 : depth) ? TSL__NEW_ITEM : 0;
   if (byte == '"' && r->naming && !r->escaped && name_repeats(space, r)) r->step.repeats_after |= TSL__NEW_NAME;
-  r->step.called = 0;
+  r->step.called = r->step.came = 0;
 }
 
 /* The byte has been read by the frames, if they were asked. */
 static bool note(tsl__space *space, tsl__run *r, uint8_t byte) {
   r->step.called &= space->watches;
-  r->called |= r->step.called;
   scan(space, r, byte);
   if (r->open && tsl__open_at(space, r->open)->captured && !tsl__vec_push(&space->alloc, &r->bytes, byte)) return out_of_memory(space);
   return space->status == TSL_OK;
@@ -498,10 +588,24 @@ bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte) {
   return tsl__step_byte(space, &r->step, byte) && note(space, r, byte);
 }
 
+/* The name under way, as tsl__memory has it. */
+static uint32_t intern_name(tsl__space *space, const tsl__run *r, tsl__stack plain) {
+  if (!r->naming) return 0;
+  if (name_empty(r) || implied(space, plain)) return TSL__NAME_IMPLIED;
+  return names(space, plain) ? intern_text(space, r->name_text, r->name_bytes.at, (uint32_t)r->name_bytes.n) + 1 : 0;
+}
+
+/* Is there nothing to remember but an object that has no additional names, nor is about to? */
+static bool nothing(const tsl__space *space, const tsl__run *r, uint32_t name) {
+  const tsl__open *o = r->open ? tsl__open_at(space, r->open) : NULL;
+  return !r->denies.n && (!o || (!o->below && !o->array && !o->used && (!name || name == TSL__NAME_IMPLIED)));
+}
+
 /* The position of these frames with what the run remembers; 0 on failure. */
 static tsl__stack position(tsl__space *space, tsl__run *r, tsl__stack plain) {
   if (!plain || (!r->open && !r->denies.n)) return plain;
-  uint32_t name = r->naming ? intern_text(space, r->name_text, r->name_bytes.at, (uint32_t)r->name_bytes.n) + 1 : 0;
+  uint32_t name = intern_name(space, r, plain);
+  if (nothing(space, r, name)) return plain;
   tsl__memory m = {r->open, name, r->in_string, r->escaped, (uint32_t)r->denies.n, r->denies.at};
   uint32_t memory = space->status == TSL_OK ? intern_memory(space, &m) : 0;
   uint32_t text = memory ? intern_text(space, r->text, r->bytes.at, (uint32_t)r->bytes.n) : 0;
@@ -519,7 +623,6 @@ tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at) {
   const tsl__spelling *s = taken ? tsl__run_spelling(space, &r) : NULL;
   if (loaded && !(s && tsl__taken_rivals(space, taken, s))) {
     r.naming = false;
-    if (!taken && !tsl__open_at(space, r.open)->below) r.open = 0;
     at = position(space, &r, p->plain);
   }
   tsl__run_free(space, &r);
@@ -554,25 +657,30 @@ bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
 
 static bool has(const uint32_t *set, tsl_token t) { return set[t >> 5] >> (t & 31) & 1u; }
 
-/* Does a token that begins nothing new mean nothing to the memory? */
+/* Has the token nothing in it that means anything to the memory, unless it begins or ends something new? */
 static bool dull(const tsl__space *space, const tsl__stack_rec *p, tsl_token token) {
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
-  if (!c || m->n || m->name || m->escaped || p->text || tsl__open_at(space, m->open)->captured) return false;
+  if (!c || m->n || m->escaped || p->text || (m->open && tsl__open_at(space, m->open)->captured)) return false;
   return has(m->in_string ? c->dull_quoted : c->dull, token);
 }
+
+/* Does the name, if there is one, stay implied from one plain position to the next? */
+static bool stays_implied(const tsl__space *space, const tsl__memory *m, tsl__stack to) { return !m->name || (m->name == TSL__NAME_IMPLIED && implied(space, to)); }
 
 bool tsl__memory_find(const tsl__space *space, const tsl__stack_rec *from, tsl_token token, tsl__stack *to) {
   tsl__stack plain;
   if (!dull(space, from, token) || !tsl__move_find(space, from->plain, token, &plain) || plain & TSL__MOVE_CALLED) return false;
+  if (plain && !stays_implied(space, tsl__memory_at(space, from->memory), plain)) return false;
   *to = plain ? find_position(space, plain, from->memory, 0) : 0;
   return *to || !plain;
 }
 
-/* The plain position moves as it does without memory; what of it is remembered, the bytes tell. false: it begins something new or repeats something. */
+/* The plain position moves as it does without memory; what of it is remembered, the bytes tell. false: an item begins that must be new, or something is repeated. */
 static bool follow(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   if (!load_memory(space, r, p)) return false;
+  r->step.came = 0;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
     look_ahead(space, r, v->bytes[i]);
     if (r->step.repeats_before || r->step.repeats_after || !note(space, r, v->bytes[i])) return false;
@@ -580,18 +688,59 @@ static bool follow(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_
   return !r->denies.n;
 }
 
+/* A name goes on. */
+static bool lengthen(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  uint32_t n = v->offsets[token + 1] - v->offsets[token];
+  if (!load_memory(space, r, p)) return false;
+  if (!tsl__vec_reserve(&space->alloc, &r->name_bytes, n)) return out_of_memory(space);
+  memcpy(r->name_bytes.at + r->name_bytes.n, v->bytes + v->offsets[token], n);
+  r->name_bytes.n += n;
+  return true;
+}
+
+/* Do the frames leave any number of names, or is the name under way nobody's beginning? */
+static bool unrivalled(tsl__space *space, tsl__run *r, tsl__stack plain) {
+  uint32_t taken = tsl__run_taken(space, r);
+  const tsl__spelling *s = taken && !name_empty(r) ? tsl__run_spelling(space, r) : NULL;
+  if (!s || !tsl__taken_rivals(space, taken, s)) return true;
+  return tsl__step_load(space, &r->step, plain) && endless(space, r);
+}
+
+/* The plain position after a token that is spelled, without a quote in it: nothing is repeated. 0: rejected. */
+static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  tsl__stack to;
+  if (v->special[token]) return 0;
+  if (tsl__move_find(space, p->plain, token, &to)) return to ? to & ~TSL__MOVE_CALLED : 0;
+  if (!tsl__step_load(space, &r->step, p->plain)) return 0;
+  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
+    if (!tsl__step_byte(space, &r->step, v->bytes[i])) return 0;
+  return tsl__step_collect(space, &r->step);
+}
+
+/* From a position in the middle of a name. */
+static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token, tsl__stack *to) {
+  tsl__stack plain = plain_after(space, r, p, token);
+  if (!plain) return true;
+  if (tsl__stack_at(space, plain)->memory) plain = tsl__stack_at(space, plain)->plain;
+  if (!lengthen(space, r, p, token) || !unrivalled(space, r, plain)) return false;
+  return *to = position(space, r, plain), true;
+}
+
 /* From a position with a memory; *to = 0: rejected. false: frames must be stepped to know. */
 static bool token_beside(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token, tsl__stack *to, bool *keep) {
+  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  bool is_dull = dull(space, p, token);
   tsl__stack plain = 0;
   *to = 0;
+  if (is_dull && m->name) return token_in_name(space, r, p, token, to);
+  if (m->name && m->name != TSL__NAME_IMPLIED) return false;
   if (!tsl__stack_token(space, p->plain, token) || !tsl__move_find(space, p->plain, token, &plain)) return true;
   if (plain & TSL__MOVE_CALLED || tsl__stack_at(space, plain)->memory) return false;
-  *keep = !dull(space, p, token);
-  if (!*keep) return *to = intern_position(space, plain, p->memory, 0), true;
-  if (!follow(space, r, p, token)) return false;
-  uint32_t taken = tsl__run_taken(space, r);
-  const tsl__spelling *s = taken ? tsl__run_spelling(space, r) : NULL;
-  if (s && tsl__taken_rivals(space, taken, s)) return false;
+  *keep = !is_dull;
+  if (is_dull) return *to = intern_position(space, plain, p->memory, 0), true;
+  if (!follow(space, r, p, token) || !unrivalled(space, r, plain)) return false;
   return *to = position(space, r, plain), true;
 }
 
@@ -603,7 +752,7 @@ tsl__stack tsl__memory_token(tsl__space *space, tsl__stack from, tsl_token token
   if (!p->memory || !token_beside(space, &r, p, token, &to, keep)) {
     bool fine = tsl__run_token(space, &r, from, token) && (!tsl__run_watched(space, &r) || tsl__run_alive(space, &r));
     to = fine ? tsl__run_position(space, &r) : 0;
-    if (to && !p->memory && r.called) to |= TSL__MOVE_CALLED;
+    if (to && !p->memory) to |= TSL__MOVE_CALLED;
   }
   tsl__run_free(space, &r);
   return space->status == TSL_OK ? to : 0;

@@ -67,11 +67,13 @@ typedef struct tsl__deny {
 
 typedef struct tsl__memory {
   uint32_t open;
-  uint32_t name; /* the name under way without its opening quote: number of a text + 1; 0: none, or one that does not matter */
+  uint32_t name; /* the name under way without its opening quote: number of a text + 1; 0: none, or one that does not matter; IMPLIED */
   uint8_t in_string, escaped;
   uint32_t n;
   const tsl__deny *denies; /* outermost first */
 } tsl__memory;
+
+#define TSL__NAME_IMPLIED UINT32_MAX /* the frame that spells the names that the schema knows tells it */
 
 /* What the vocabulary has for all: tokens that may pass from one item into the next. Bitsets of its mask width. */
 typedef struct tsl__crossing {
@@ -91,6 +93,8 @@ typedef struct tsl__crossing {
 
 /* ---- positions with a memory; all need the lock, and fail as those of stacks.h do ---------------------------------------- */
 
+/* After some bytes from a plain position: must something be remembered that the frames don't tell? */
+bool tsl__memory_begins(const tsl__space *space, const tsl__stepping *s);
 /* `accepted` may be NULL. */
 tsl__stack tsl__memory_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted);
 /* The position after a token that is spelled, 0 if it is rejected; with TSL__MOVE_CALLED of a plain one. *keep: the move is worth remembering. */

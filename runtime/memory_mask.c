@@ -10,6 +10,8 @@
  */
 #include "runtime/memory_run.h"
 
+#include "runtime/fixed.h"
+
 #include <stdlib.h>
 
 static bool out_of_memory(tsl__space *space) {
@@ -95,7 +97,7 @@ static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mas
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
-/* The frame that spells a name, alone: its state and register. Other frames beside it spell names that the schema knows. */
+/* The frame that spells a name, alone or with any text: its state and register. */
 typedef struct speller {
   tsl__state state; /* 0: there are several, or none */
   uint32_t count;
@@ -119,8 +121,19 @@ typedef struct descent {
   TSL__VEC(spot) spots;
 } descent;
 
-/* States of the vocabulary's layer spell any text. */
-static bool spells_any(const tsl__space *space, speller s) { return s.state && s.state < space->states.first; }
+/* Does every raw ASCII character lead from the state to itself? Then texts of such characters can go on in any way. */
+static bool spells_any(const tsl__space *space, speller s) {
+  static const tsl__bytes raw = {{0xFFFFFFFB00000000u, 0x7FFFFFFFEFFFFFFFu, 0, 0}};
+  if (!s.state) return false;
+  const tsl__bytes *self = &tsl__state_at(space, s.state)->self;
+  return (self->w[0] & raw.w[0]) == raw.w[0] && (self->w[1] & raw.w[1]) == raw.w[1];
+}
+
+/* Does it spell all texts, or all but some? */
+static bool spells_most(const tsl__space *space, speller s) {
+  const tsl__fixed *f = s.state ? tsl__state_at(space, s.state)->fixed : NULL;
+  return (f && f->others) || spells_any(space, s);
+}
 
 /* From where the run is: in a name, or where one begins. */
 static speller speller_of(tsl__space *space, const tsl__run *r) {
@@ -135,25 +148,20 @@ static speller speller_of(tsl__space *space, const tsl__run *r) {
       found.state = tsl__target_resolve(space, s->edge[k].to, 0, &found.count);
       n++;
     }
-    if (spells_any(space, found)) return found;
+    if (spells_most(space, found)) return found;
   }
   return n == 1 ? found : (speller){0, 0};
 }
 
 /* One byte on; false: this name can't be spelled. */
 static bool spell(tsl__space *space, speller *s, uint8_t byte) {
-  if (!s->state || spells_any(space, *s)) return true;
+  if (!s->state || (byte < 0x7F && byte != '\\' && spells_any(space, *s))) return true;
   const tsl__state_rec *r = tsl__state_expanded(space, s->state);
   tsl__target t = r ? tsl__state_step(space, r, byte) : 0;
   if (!t) return false;
   s->state = tsl__target_resolve(space, t, s->count, &s->count);
   if (tsl__state_at(space, s->state)->flags & TSL__STATE_FORK) s->state = 0;
   return true;
-}
-
-/* Is there a name that no object can have used up? */
-static bool endless(const tsl__space *space, speller s) {
-  return spells_any(space, s) || (s.state && !tsl__bytes_empty(&tsl__state_at(space, s.state)->self));
 }
 
 /* Try the tokens order[begin … end). */
@@ -182,7 +190,9 @@ static void try_subtree(tsl__space *space, descent *d, const spot *at) {
 static bool worth(const tsl__space *space, const descent *d, uint32_t child) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[child];
-  return !spells_any(space, d->speller) || n->byte == '"' || n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], '"');
+  if (n->byte == '"' || n->byte == '\\' || n->byte >= 0x80 || n->below == UINT16_MAX || !spells_any(space, d->speller)) return true;
+  const tsl__bytes *below = &trie->sets[n->below];
+  return tsl__bytes_has(below, '"') || tsl__bytes_has(below, '\\') || below->w[2] || below->w[3];
 }
 
 static void push_spot(tsl__space *space, descent *d, uint32_t child, uint32_t depth) {
@@ -218,7 +228,7 @@ static void look_at_spot(tsl__space *space, descent *d, const spot *at) {
   }
   if (n->byte < 0x20 || !spell(space, &d->speller, n->byte)) return;
   if (!tsl__spelling_byte(space, &d->s, n->byte) || !tsl__taken_rivals(space, d->taken, &d->s)) return;
-  if (!endless(space, d->speller)) try_tokens(space, d, n->begin, n->own_end);
+  if (!d->speller.state || !tsl__state_endless(space, d->speller.state, d->speller.count)) try_tokens(space, d, n->begin, n->own_end);
   push_children(space, d, at->node, at->depth);
 }
 
@@ -236,8 +246,12 @@ static void narrow_name(tsl__space *space, descent *d) {
   if (!tsl__run_load(space, r, d->at)) return;
   const tsl__spelling *s = tsl__run_spelling(space, r);
   if (!s || !tsl__taken_rivals(space, d->taken, s)) return;
-  for (size_t i = 0; i < s->decoded.n && space->status == TSL_OK; i++)
-    if (!tsl__vec_push(&space->alloc, &d->s.decoded, s->decoded.at[i])) out_of_memory(space);
+  if (!tsl__vec_reserve(&space->alloc, &d->s.decoded, s->decoded.n + 1)) {
+    out_of_memory(space);
+    return;
+  }
+  if (s->decoded.n) memcpy(d->s.decoded.at, s->decoded.at, s->decoded.n);
+  d->s.decoded.n = s->decoded.n;
   d->s.open_count = s->open_count;
   memcpy(d->s.open, s->open, sizeof s->open);
   d->speller = speller_of(space, r);
@@ -301,10 +315,17 @@ static tsl__mask without(tsl__space *space, tsl__mask plain, tokens *gone) {
   return tsl__gather_done(space, g);
 }
 
+/* May no token repeat a name from there? */
+static bool harmless(tsl__space *space, const tsl__memory *m) {
+  const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
+  return !tsl__crossing_known(space)->named_count && !(o && !o->array && o->used && (m->name || (o->expects && !m->in_string)));
+}
+
 tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
   tokens gone = {0};
   tsl__run r = {0};
   if (!tsl__crossing_of(space)) return 0;
+  if (space->watches == TSL__NEW_NAME && harmless(space, tsl__memory_at(space, tsl__stack_at(space, at)->memory))) return plain;
   if (space->watches & TSL__NEW_ITEM) narrow_items(space, &r, at, plain, &gone);
   if (space->watches & TSL__NEW_NAME) narrow_names(space, &r, at, plain, &gone);
   tsl__mask made = gone.n && space->status == TSL_OK ? without(space, plain, &gone) : plain;

@@ -11,12 +11,12 @@ typedef struct tsl__run {
   tsl__stepping step;
   uint32_t open, text;
   bool in_string, escaped, naming; /* naming: a name is under way that matters */
-  uint8_t called;                  /* TSL__NEW_...: what began since it was loaded */
   TSL__VEC(tsl__deny) denies;
   TSL__VEC(uint8_t) bytes; /* read since `text`, as far as anything is watched */
   uint32_t name_text;      /* the name under way: this and `name_bytes` */
   TSL__VEC(uint8_t) name_bytes;
   tsl__spelling spelling;  /* of that, when it was asked for */
+  TSL__VEC(uint8_t) raw;   /* a text put together */
 } tsl__run;
 
 static inline const tsl__open *tsl__open_at(const tsl__space *space, uint32_t i) { return tsl__space_at(space, opens, i); }
@@ -39,6 +39,8 @@ uint32_t tsl__run_taken(const tsl__space *space, const tsl__run *r);
 const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r);
 /* Is the cell's frame one that spells a name that must be new? */
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
+/* Are there surely more texts than anything can have used up, of what a frame in this state spells? */
+bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count);
 /* Can what is under way still become a repetition in such a way that a search must tell whether there is a way on? */
 bool tsl__run_watched(tsl__space *space, tsl__run *r);
 /* Can a text end from where the run is? (memory_search.c) */

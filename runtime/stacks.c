@@ -323,7 +323,7 @@ tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *b
   step s = {.watch = space->watches};
   *accepted = 0;
   tsl__stack to = tsl__step_load(space, &s, from) && step_bytes(space, &s, bytes, n, accepted) ? tsl__step_collect(space, &s) : 0;
-  bool called = s.called & space->watches;
+  bool called = tsl__memory_begins(space, &s);
   tsl__step_free(space, &s);
   if (called) return tsl__memory_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
   return to;
@@ -394,7 +394,7 @@ static tsl__stack spelled(tsl__space *space, tsl__stack from, tsl_token token, b
   size_t accepted;
   if (v->special[token] || begin == end) return 0;
   if (tsl__stack_at(space, from)->memory) return tsl__memory_token(space, from, token, keep);
-  bool alive = tsl__step_load(space, &s, from) && step_bytes(space, &s, v->bytes + begin, end - begin, &accepted), called = s.called & space->watches;
+  bool alive = tsl__step_load(space, &s, from) && step_bytes(space, &s, v->bytes + begin, end - begin, &accepted), called = alive && tsl__memory_begins(space, &s);
   tsl__stack to = alive && !called ? tsl__step_collect(space, &s) : 0;
   tsl__step_free(space, &s);
   return called ? tsl__memory_token(space, from, token, keep) : to;

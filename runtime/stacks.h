@@ -44,7 +44,7 @@ typedef struct tsl__move {
 #define TSL__MOVE_UNION 0x80000000u
 #define TSL__MOVE_ALIVE 0x40000000u /* and a memory: can a text end from there? (memory.c) */
 
-#define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began on the way that must be new (memory.c) */
+#define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (memory.c) */
 
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at(s, stacks, i); }
 
@@ -80,15 +80,16 @@ typedef struct tsl__stepping {
   uint32_t depth;
   bool watch;                            /* guarded states are looked at */
   uint8_t repeats_before, repeats_after; /* TSL__NEW_...: is what ends before (after) this byte a repetition? */
-  uint8_t called;                        /* TSL__NEW_...: what began that a guarded state waits for */
+  uint8_t called, came;                  /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
 } tsl__stepping;
 
 static inline const tsl__cell *tsl__cell_at(const tsl__space *s, uint32_t i) { return tsl__space_at(s, cells, i); }
 
 /* A frame comes back to `state`: where it goes on; 0: nowhere. */
-static inline tsl__state tsl__step_admit(const tsl__space *space, const tsl__stepping *s, tsl__state state, uint8_t repeats) {
-  if (TSL__LIKELY(!s->watch || !repeats)) return state;
+static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping *s, tsl__state state, uint8_t repeats) {
+  if (TSL__LIKELY(!s->watch)) return state;
   const tsl__state_rec *r = tsl__state_at(space, state);
+  s->came |= r->guarded;
   return r->guarded & repeats ? r->otherwise : state;
 }
 

@@ -132,6 +132,19 @@ bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte) {
   return true;
 }
 
+bool tsl__spelling_bytes(tsl__space *space, tsl__spelling *s, const uint8_t *bytes, size_t n) {
+  for (size_t i = 0; i < n;) {
+    const uint8_t *escape = s->open_count ? bytes + i : memchr(bytes + i, '\\', n - i);
+    size_t raw = escape ? (size_t)(escape - bytes) - i : n - i;
+    if (!tsl__vec_reserve(&space->alloc, &s->decoded, raw)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+    if (raw) memcpy(s->decoded.at + s->decoded.n, bytes + i, raw);
+    s->decoded.n += raw;
+    i += raw;
+    if (i < n && !tsl__spelling_byte(space, s, bytes[i++])) return false;
+  }
+  return true;
+}
+
 /* The character that begins at `at`, which is valid UTF-8. */
 static uint32_t character(const uint8_t *at) {
   if (at[0] < 0x80) return at[0];

@@ -41,6 +41,8 @@ bool tsl__taken_has(const tsl__space *space, uint32_t taken, const uint8_t *name
 
 /* One more byte of the string, its closing quote excepted. false when out of memory (sticky). */
 bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte);
+/* The same for several. */
+bool tsl__spelling_bytes(tsl__space *space, tsl__spelling *s, const uint8_t *bytes, size_t n);
 /* Is there a name that the spelling may become? */
 bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spelling *s);
 /* Of an unescaped spelling: the bytes that go on towards its rivals, '"' where one of them is complete; the backslash not. */
