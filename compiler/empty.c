@@ -202,8 +202,6 @@ bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
 
 static uint32_t plus(uint64_t a, uint64_t b) { return a + b >= TSL__INF ? TSL__INF : (uint32_t)(a + b); }
 
-/* Bytes that it takes to spell a byte of decoded text in a JSON string. */
-
 /* Dijkstra over the derivatives; with `spelled`, a byte costs what it costs in a JSON string. */
 static uint32_t shortest_by_search(tsl__exprs *x, tsl__expr e, bool spelled) {
   tsl__known_shortest *known = &x->known_shortest[(e * 2 + spelled) % TSL__KNOWN_SHORTEST];
@@ -220,6 +218,21 @@ static uint32_t shortest_by_search(tsl__exprs *x, tsl__expr e, bool spelled) {
   if (x->status != TSL_OK) return tsl__node_at(x, e).shortest;
   *known = (tsl__known_shortest){e, result, spelled};
   return result;
+}
+
+#define STRINGS_MAX 64u /* of a list that is measured one by one */
+
+/* Of the strings in a short list, where a byte costs what it costs in a JSON string; a long one is searched. */
+static uint32_t shortest_of_strings(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
+  uint32_t best = TSL__INF;
+  if (n->c - n->b > STRINGS_MAX) return shortest_by_search(x, e, true);
+  for (uint32_t i = n->b; i < n->c; i++) {
+    tsl__string s = tsl__stringset_at(x, n->a, i);
+    uint32_t cost = 0;
+    for (uint32_t k = n->d; k < s.length && cost < best; k++) cost = plus(cost, tsl__spelling_cost((uint8_t)s.at[k]));
+    if (cost < best) best = cost;
+  }
+  return best;
 }
 
 static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned depth);
@@ -245,14 +258,17 @@ static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned
     return cost;
   }
   case TSL__K_BYTES: {
-    uint32_t best = 6;
-    for (unsigned b = 0; b < 256; b++)
-      if (tsl__bytes_has(tsl__set_at(x, n.a), b) && tsl__spelling_cost((uint8_t)b) < best) best = tsl__spelling_cost((uint8_t)b);
-    return spelled ? best : 1;
+    uint32_t best = spelled ? 6 : 1;
+    const tsl__bytes *set = tsl__set_at(x, n.a);
+    for (unsigned b = 0; b < 256 && best > 1; b++) {
+      if (!(b & 63) && !set->w[b >> 6]) b += 63;
+      else if (tsl__bytes_has(set, b) && tsl__spelling_cost((uint8_t)b) < best) best = tsl__spelling_cost((uint8_t)b);
+    }
+    return best;
   }
   case TSL__K_ALT: {
     uint32_t best = TSL__INF;
-    for (uint32_t i = 0; i < n.b; i++) {
+    for (uint32_t i = 0; i < n.b && best > n.shortest; i++) { /* the stored bound is no larger than any */
       uint32_t c = shortest(x, tsl__list_at(x, n.a)[i], spelled, depth + 1);
       if (c < best) best = c;
     }
@@ -261,8 +277,8 @@ static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned
   case TSL__K_REPEAT: return n.b == 0 ? 0 : plus((uint64_t)n.b * shortest(x, n.a, spelled, depth + 1), 0);
   case TSL__K_SEQ: return shortest(x, e, spelled, depth + 1);
   case TSL__K_AND:
-  case TSL__K_NOT:
-  case TSL__K_STRSET: return spelled || n.kind != TSL__K_STRSET ? shortest_by_search(x, e, spelled) : n.shortest;
+  case TSL__K_NOT: return shortest_by_search(x, e, spelled);
+  case TSL__K_STRSET: return spelled ? shortest_of_strings(x, e, &n) : n.shortest;
   case TSL__K_JSTR: return plus(1, shortest(x, n.a, true, depth + 1));
   case TSL__K_JESC: /* which characters an escape can be, only a search tells */
   case TSL__K_JHEX: return n.loop || (n.flags & TSL__CALLS) ? n.shortest : shortest_by_search(x, e, false);

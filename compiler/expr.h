@@ -109,6 +109,9 @@ tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
  *   seq(literal("\""), json_string(e)). */
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
 
+/* Can some text hold the byte? false is certain; true may be wrong. At most some thousand parts are looked at. */
+bool tsl__expr_may_hold(const tsl__exprs *x, tsl__expr e, uint8_t byte);
+
 /* Bytes that spell one byte of a text inside a JSON string, as short as can be. */
 uint32_t tsl__spelling_cost(uint8_t b);
 /* Bytes that spell a text inside a JSON string, quotes not counted, as short as can be. */
@@ -155,6 +158,8 @@ typedef struct tsl__native_ops {
   void (*print)(void *ctx, uint32_t param, char *out, size_t n);
   /* A param with fewer differences that behaves equally over texts of at most *limit characters (so that one walk serves many); NULL: none. */
   uint32_t (*like)(void *ctx, uint32_t param, uint32_t *limit);
+  /* The ASCII characters that its texts can have, and what it goes on with; NULL: any. */
+  const char *ascii;
 } tsl__native_ops;
 tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx, uint32_t param);
 

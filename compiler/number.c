@@ -282,6 +282,12 @@ static void settle(builder *b, tsl__number_spec *out) {
 
 tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a, const tsl__number_spec *b, tsl__number_spec *out) {
   builder build = {.arena = arena};
+  bool integer, integer_b;
+  if (tsl__number_plain(a, &integer) && tsl__number_plain(b, &integer_b)) { /* most numbers of most schemas */
+    integer = integer || integer_b;
+    *out = (tsl__number_spec){.integer = integer, .multiples = integer ? &tsl__decimal_one : NULL, .multiple_count = integer};
+    return TSL_OK;
+  }
   gather(&build, a);
   if (b != a) gather(&build, b);
   if (!build.status) canonicalise(&build);
@@ -292,6 +298,12 @@ tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a, c
 /* ---- questions ------------------------------------------------------------------------------------------------ */
 
 bool tsl__number_empty(const tsl__number_spec *spec) { return spec->empty; }
+
+bool tsl__number_plain(const tsl__number_spec *s, bool *integer) {
+  *integer = s->integer || s->multiple_count;
+  if (s->empty || s->not_integer || s->has_min || s->has_max || s->spelling || s->non_multiple_count || s->excluded_count) return false;
+  return !s->multiple_count || (s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one));
+}
 
 static bool lists_equal(const tsl__decimal *a, uint32_t an, const tsl__decimal *b, uint32_t bn) {
   if (an != bn) return false;

@@ -51,6 +51,8 @@ tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a, c
 /* Questions about canonical specs. */
 /* Is there no text at all? Exact. */
 bool tsl__number_empty(const tsl__number_spec *spec);
+/* All numbers, or all integers (*integer)? Of any spec, canonical or not. */
+bool tsl__number_plain(const tsl__number_spec *spec, bool *integer);
 bool tsl__number_equal(const tsl__number_spec *a, const tsl__number_spec *b);
 uint64_t tsl__number_hash(const tsl__number_spec *spec);
 /* How many values (not spellings) there are, at most limit + 1. */

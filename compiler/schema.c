@@ -172,7 +172,8 @@ static bool acyclic(struct schema *s) {
   const uint64_t references = (uint64_t)1 << KW_REF | (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF;
   uint64_t all = 0;
   for (size_t i = 0; i < s->nodes.n; i++) all |= s->nodes.at[i]->mask;
-  if (!(all & references)) return true;
+  s->refers = all & references;
+  if (!s->refers) return true;
   uint8_t *colour = tsl__alloc_zero(s->alloc, s->nodes.n);
   uint32_t *heights = tsl__alloc(s->alloc, s->nodes.n * sizeof *heights);
   struct step *stack = tsl__alloc(s->alloc, s->nodes.n * sizeof *stack);

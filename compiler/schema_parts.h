@@ -352,6 +352,7 @@ struct schema {
   uint32_t max_depth, max_nesting;
   bool levels; /* the depth in the output matters */
   const struct tsl__schema_style *style; /* of the outermost object; NULL: JSON */
+  bool refers;     /* has references: a value may stand inside itself */
   bool unreported; /* nobody asks what is enforced */
   struct shared shared;
 
@@ -485,6 +486,10 @@ const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *
 uint8_t tsl__schema_scalars(struct schema *s, lit l); /* of T_NULL, T_FALSE, T_TRUE */
 /* The texts that strings satisfying all these may have; TSL__NONE if there are none. */
 tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *any);
+/* The same without the texts that hold `part`. */
+tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n, const char *part);
+/* Is there such a text, or are there no texts at all? */
+bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, const char *part);
 /* If only finitely many are listed: the list (any order). NULL otherwise. */
 const struct strings *tsl__schema_string_list(struct schema *s, lit l);
 tsl__expr tsl__schema_numbers(struct schema *s, goal g);
@@ -546,6 +551,7 @@ struct tsl__schema_style {
   const char *close;
   const char *gap, *padding; /* may stand there, once each; "" for none */
   const char *key_stops;     /* characters that no key may have */
+  tsl__bytes stops;          /* the same, and NUL */
   const char *separator;     /* between members; NULL for none */
   bool typed;                /* `json_between` is followed by the name of the value's type, and that by `typed_between` */
   const char *typed_between;
@@ -554,6 +560,7 @@ struct tsl__schema_style {
   tsl__expr (*mark_value)(void *ctx, tsl__expr body, const char *key, uint32_t key_length, enum tsl__spelling spelling);
   tsl__expr (*mark_key)(void *ctx, tsl__expr body);
   tsl__expr (*text)(void *ctx, const char *text); /* one of the texts above: special tokens in it may be written as such */
+  tsl__expr (*without)(void *ctx, tsl__expr text, const char *close); /* the texts of `text` in which `close` does not occur */
   void *ctx;
 };
 /* All objects of a goal, members only. */

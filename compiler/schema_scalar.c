@@ -296,18 +296,48 @@ const struct strings *tsl__schema_string_list(struct schema *s, lit l) {
   return a && a->is_set ? a : NULL;
 }
 
+static struct strings all_of_strings(struct schema *s, const lit *lits, uint32_t n) {
+  struct strings a = n == 1 ? *strings_of(s, lits[0]) : any_string;
+  for (uint32_t i = 0; i < n && n > 1 && !none(&a); i++) a = narrowed(s, &a, lits[i]);
+  return a;
+}
+
 tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *any) {
-  struct strings a = any_string;
   if (n == 1) { /* one expression for one lit: names are compared by it */
     struct strings *one = strings_of(s, lits[0]);
     *any = all_texts(one);
     if (one->is_set && one->text == TSL__NONE) one->text = text_of(s, one);
     return one->is_set ? one->text : text_of(s, one);
   }
-  for (uint32_t i = 0; i < n && !none(&a); i++)
-    a = narrowed(s, &a, lits[i]);
+  struct strings a = all_of_strings(s, lits, n);
   *any = all_texts(&a);
   return text_of(s, &a);
+}
+
+static bool holds_part(tsl__string text, const char *part, size_t length) {
+  for (uint32_t i = 0; i + length <= text.length; i++)
+    if (!memcmp(text.at + i, part, length)) return true;
+  return false;
+}
+
+bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, const char *part) {
+  struct strings a = all_of_strings(s, lits, n);
+  if (none(&a) || (!a.is_set && a.any_text)) return true; /* a character will do, as often as it takes */
+  for (uint32_t i = 0; a.is_set && i < a.count; i++)
+    if (!holds_part(a.set[i], part, strlen(part))) return true;
+  return !a.is_set && s->style->without(s->style->ctx, text_of(s, &a), part) != TSL__NONE; /* a meet without texts is none */
+}
+
+tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n, const char *part) {
+  struct strings a = all_of_strings(s, lits, n), kept = {.is_set = true};
+  size_t length = strlen(part);
+  if (!a.is_set) return s->style->without(s->style->ctx, text_of(s, &a), part);
+  tsl__string *set = tsl__schema_alloc(s, (a.count + 1) * sizeof *set);
+  if (!set) return TSL__NONE;
+  for (uint32_t i = 0; i < a.count; i++)
+    if (!holds_part(a.set[i], part, length)) set[kept.count++] = a.set[i];
+  kept.set = set;
+  return text_of(s, &kept);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------ */
@@ -361,18 +391,15 @@ struct number_union {
   TSL__VEC(tsl__expr) exprs;
 };
 
-static bool plain_spec(const tsl__number_spec *n) {
-  return !n->empty && !n->not_integer && !n->has_min && !n->has_max && !n->spelling && !n->multiple_count && !n->non_multiple_count && !n->excluded_count;
-}
-
 static void number_leaf(void *ctx, const struct part *parts, const tsl__number_spec *spec) {
   struct number_union *u = ctx;
   struct schema *s = u->s;
   tsl__expr e;
+  bool integer = false;
   (void)parts;
   if (spec && tsl__number_empty(spec)) return;
-  if (!spec || plain_spec(spec)) {
-    e = spec && spec->integer ? s->shared.integer_text : s->shared.number_text;
+  if (!spec || tsl__number_plain(spec, &integer)) {
+    e = integer ? s->shared.integer_text : s->shared.number_text;
   } else {
     if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
     if (!s->numbers) return;

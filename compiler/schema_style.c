@@ -27,9 +27,7 @@ static tsl__expr holding(struct schema *s, tsl__expr part) { return seq3(s, tsl_
 /* The bare strings of a goal. */
 static tsl__expr bare_text(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
-  bool any = false;
-  tsl__expr text = tsl__schema_text(s, e->lits, e->n, &any), free = tsl__expr_text_not(s->x, holding(s, literal(s, s->style->close)));
-  return any ? free : tsl__expr_and(s->x, text, free);
+  return tsl__schema_text_without(s, e->lits, e->n, s->style->close);
 }
 
 /* The values of a goal that are of these types, none of them strings, as JSON. */
@@ -53,7 +51,7 @@ static tsl__expr other_values(struct schema *s, goal g) {
 
 static bool key_stops(const struct tsl__schema_style *style, tsl__string key) {
   for (uint32_t i = 0; i < key.length; i++)
-    if (strchr(style->key_stops, key.at[i])) return true; /* NUL included */
+    if (tsl__bytes_has(&style->stops, (uint8_t)key.at[i])) return true;
   return false;
 }
 
@@ -122,27 +120,35 @@ struct collecting {
   tsl__expr all;
 };
 
-static void object_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
-  (void)number;
-  struct collecting *c = ctx;
-  struct object *o = tsl__object_new(c->s, 0, parts); /* its own, not the goal's: that may stand inside itself, as JSON */
+static void add_object(struct collecting *c, struct object *o) {
   if (!o || tsl__object_shortest(o) == TSL__INF) return;
   o->styled = true;
   c->all = tsl__expr_alt(c->s->x, c->all, tsl__object_body(o));
 }
 
-/* Every required key, and every value, must have a spelling: otherwise the way would end in nothing. A value that is shorter than `close` cannot hold it. */
+static void object_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
+  (void)number;
+  struct collecting *c = ctx;
+  add_object(c, tsl__object_new(c->s, 0, parts));
+}
+
+/* Has the value a spelling, if there is such a value? What is no string is JSON. */
+static bool plainly_spelled(struct schema *s, goal g) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  return s->style->python || tsl__schema_text_avoids(s, e->lits, e->n, s->style->close);
+}
+
+/* Every key, and every value, must have a spelling: otherwise the way would end in nothing. For most this is seen without opening their goals. */
 static bool spellable(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   for (uint32_t i = 0; i < e->object_count; i++) {
     const struct object *o = e->objects[i];
     for (uint32_t k = 0; k < o->n && tsl__schema_ok(s); k++) {
-      uint32_t shortest = o->known[k].value == GOAL_NONE ? TSL__INF : tsl__schema_shortest(s, o->known[k].value);
-      if (shortest == TSL__INF) continue;
+      goal value = o->known[k].value;
       tsl__string key = tsl__stringset_at(s->x, o->set, k);
-      bool plain = s->style->python || shortest < strlen(s->style->close) + 2 || (tsl__schema_open(s, o->known[k].value) && tsl__goal_of(s, o->known[k].value)->string == TSL__NONE);
-      if (plain && !key_stops(s->style, key)) continue; /* 2: the quotes of a string; what is no string is JSON */
-      if (tsl__schema_styled_member(s, o, k, UINT32_MAX, o->known[k].value) != TSL__NONE || !tsl__schema_ok(s)) continue;
+      if (value == GOAL_NONE || (!key_stops(s->style, key) && plainly_spelled(s, value))) continue;
+      if (tsl__schema_shortest(s, value) == TSL__INF) continue; /* there is no such value */
+      if (tsl__schema_styled_member(s, o, k, UINT32_MAX, value) != TSL__NONE || !tsl__schema_ok(s)) continue;
       tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->root, "the property \"%.*s\" cannot be written in this style", (int)(key.length < 100 ? key.length : 100), key.at);
     }
   }
@@ -152,7 +158,12 @@ static bool spellable(struct schema *s, goal g) {
 tsl__expr tsl__schema_styled(struct schema *s, goal g) {
   struct collecting c = {s, TSL__NONE};
   if (!tsl__schema_open(s, g) || !spellable(s, g)) return TSL__NONE;
-  tsl__schema_expand(s, g, T_OBJECT, object_leaf, &c);
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  if (s->refers) { /* not the goal's own: that may stand inside itself, as JSON */
+    tsl__schema_expand(s, g, T_OBJECT, object_leaf, &c);
+  } else {
+    for (uint32_t i = 0; i < e->object_count; i++) add_object(&c, e->objects[i]);
+  }
   if (c.all == TSL__NONE && tsl__schema_ok(s)) tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->root, "arguments in this style are objects, and the schema allows none");
   return c.all;
 }

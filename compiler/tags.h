@@ -26,6 +26,7 @@
 #define TSL_COMPILER_TAGS_H
 
 #include "compiler/expr.h"
+#include "compiler/expr_node.h"
 #include "compiler/json.h"
 #include "runtime/grammar.h"
 
@@ -128,6 +129,18 @@ typedef struct tsl__schema_part {
   tsl__expr e;
 } tsl__schema_part;
 
+/* The texts of a bare string: those of `text` without `close`. */
+typedef struct tsl__bare {
+  tsl__expr text;
+  const char *close; /* a style's own */
+  tsl__expr e;
+} tsl__bare;
+
+typedef struct tsl__style_text {
+  const char *text; /* a style's own */
+  tsl__expr e;
+} tsl__style_text;
+
 #define TSL__STYLES_MAX 12u
 
 /* What compiled trees keep: belongs to the expressions, and is shared by all grammars over them. */
@@ -136,13 +149,18 @@ typedef struct tsl__marks {
   tsl__exprs *x;
   TSL__VEC(tsl__mark) at;
   uint32_t *slots;            /* (kind, body, name) -> at; open addressing, index + 1 */
+  uint32_t *bodies;           /* body -> at, of the first mark with it: how short it can be is found once; likewise, as many slots */
   uint32_t slot_count;
   tsl__expr nothing;          /* a rule for the empty text: keeps a mark before it from being a tail call */
   TSL__VEC(tsl__schema_part) parts;
   tsl__index part_index; /* by source */
+  TSL__VEC(tsl__style_text) style_texts; /* a handful for each style in use */
+  TSL__VEC(tsl__bare) bares;
+  tsl__index bare_index; /* by text */
   TSL__VEC(tsl__expr) zones; /* what makes the states of a tree's zones (zones.h) their own, in the order of the zones */
   const tsl_vocab *vocab;
-  TSL__VEC(tsl_token) specials; /* special tokens with text */
+  tsl__strings special_texts;   /* of special tokens with text, sorted */
+  tsl_token *specials;          /* they themselves, in the same order */
   tsl__bytes special_first;     /* their first bytes */
   const struct tsl__schema_style *styles[TSL__STYLES_MAX]; /* those used so far, with this as their context */
   tsl_schema_options schema; /* of all schemas in it */
@@ -180,6 +198,8 @@ struct tsl__tags_lowering;
 /* Constant text, special tokens in it allowed as themselves. */
 tsl__expr tsl__tags_constant(struct tsl__tags_lowering *l, tsl__string text);
 tsl__expr tsl__marks_constant(const struct tsl__marks *m, tsl__string text);
+/* The texts of `text` in which `close` does not occur. `close` is one of a style: it stays where it is. */
+tsl__expr tsl__marks_without(struct tsl__marks *m, tsl__expr text, const char *close);
 /* Does it spell special tokens? */
 bool tsl__tags_names_tokens(struct tsl__tags_lowering *l, tsl__string text);
 /* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "compiler/expr_node.h"
 #include "compiler/gbnf.h"
@@ -46,18 +47,32 @@ static bool mark_equal(const tsl__mark *a, const tsl__mark *b) {
   return true;
 }
 
+/* The slot of a body: of the first mark that has it, or empty. */
+static uint32_t *body_slot(const tsl__marks *m, tsl__expr body) {
+  uint32_t i = (uint32_t)tsl__mix(body) & (m->slot_count - 1);
+  while (m->bodies[i] && m->at.at[m->bodies[i] - 1].body != body) i = (i + 1) & (m->slot_count - 1);
+  return &m->bodies[i];
+}
+
 static bool grow_slots(tsl__marks *m) {
   uint32_t count = m->slot_count ? m->slot_count * 2 : 64;
-  uint32_t *slots = tsl__alloc_zero(m->alloc, count * sizeof *slots);
-  if (!slots) return false;
-  for (size_t k = 0; k < m->at.n; k++) {
-    uint32_t i = (uint32_t)mark_hash(&m->at.at[k]) & (count - 1);
-    while (slots[i]) i = (i + 1) & (count - 1);
-    slots[i] = (uint32_t)k + 1;
+  uint32_t *slots = tsl__alloc_zero(m->alloc, count * sizeof *slots), *bodies = tsl__alloc_zero(m->alloc, count * sizeof *bodies);
+  if (!slots || !bodies) {
+    tsl__free(m->alloc, slots, count * sizeof *slots);
+    tsl__free(m->alloc, bodies, count * sizeof *bodies);
+    return false;
   }
   tsl__free(m->alloc, m->slots, m->slot_count * sizeof *slots);
+  tsl__free(m->alloc, m->bodies, m->slot_count * sizeof *bodies);
   m->slots = slots;
+  m->bodies = bodies;
   m->slot_count = count;
+  for (size_t k = 0; k < m->at.n; k++) {
+    uint32_t i = (uint32_t)mark_hash(&m->at.at[k]) & (count - 1), *body = body_slot(m, m->at.at[k].body);
+    while (slots[i]) i = (i + 1) & (count - 1);
+    slots[i] = (uint32_t)k + 1;
+    if (!*body) *body = (uint32_t)k + 1;
+  }
   return true;
 }
 
@@ -89,10 +104,12 @@ tsl__expr tsl__marks_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, co
   uint32_t i = (uint32_t)mark_hash(&mark) & (m->slot_count - 1);
   for (; m->slots[i]; i = (i + 1) & (m->slot_count - 1))
     if (mark_equal(&m->at.at[m->slots[i] - 1], &mark)) return m->at.at[m->slots[i] - 1].rule;
-  uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0;
-  mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags, tsl__expr_shortest(m->x, body));
+  uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0, *known = body_slot(m, body);
+  uint32_t shortest = *known ? tsl__node_at(m->x, m->at.at[*known - 1].rule).shortest : tsl__expr_shortest(m->x, body); /* a search, for some */
+  mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags, shortest);
   if (mark.rule == TSL__NONE || !keep_texts(m, &mark) || !tsl__vec_push(m->alloc, &m->at, mark)) return no_memory(m->x);
   m->slots[i] = (uint32_t)m->at.n;
+  if (!*known) *known = (uint32_t)m->at.n;
   return mark.rule;
 }
 
@@ -102,20 +119,47 @@ static void free_marks(void *ctx) {
   tsl__vec_free(a, &m->at);
   tsl__vec_free(a, &m->parts);
   tsl__vec_free(a, &m->zones);
-  tsl__vec_free(a, &m->specials);
   tsl__index_free(&m->part_index, a);
+  tsl__vec_free(a, &m->style_texts);
+  tsl__vec_free(a, &m->bares);
+  tsl__index_free(&m->bare_index, a);
   tsl__free(a, m->slots, m->slot_count * sizeof *m->slots);
+  tsl__free(a, m->bodies, m->slot_count * sizeof *m->bodies);
   tsl__free(a, m, sizeof *m);
+}
+
+typedef struct special {
+  tsl__string text;
+  tsl_token token;
+} special;
+
+static int by_text(const void *a, const void *b) {
+  const special *p = a, *q = b;
+  uint32_t n = p->text.length < q->text.length ? p->text.length : q->text.length;
+  int c = memcmp(p->text.at, q->text.at, n);
+  return c ? c : p->text.length != q->text.length ? (p->text.length < q->text.length ? -1 : 1) : (p->token > q->token) - (p->token < q->token);
 }
 
 static bool find_specials(tsl__marks *m) {
   const tsl_vocab *v = m->vocab;
-  for (tsl_token i = 0; i < v->size; i++) {
-    if (!v->special[i] || v->offsets[i + 1] == v->offsets[i]) continue;
-    if (!tsl__vec_push(m->alloc, &m->specials, i)) return false;
-    tsl__bytes_add(&m->special_first, v->bytes[v->offsets[i]]);
+  TSL__VEC(special) all = {0};
+  bool fine = true;
+  for (tsl_token i = 0; i < v->size && fine; i++) {
+    special one = {{(const char *)v->bytes + v->offsets[i], (uint32_t)(v->offsets[i + 1] - v->offsets[i])}, i};
+    if (v->special[i] && one.text.length) fine = tsl__vec_push(m->alloc, &all, one);
   }
-  return true;
+  tsl__string *texts = fine && all.n ? tsl__exprs_alloc(m->x, all.n * sizeof *texts) : NULL;
+  m->specials = texts ? tsl__exprs_alloc(m->x, all.n * sizeof *m->specials) : NULL;
+  fine = fine && (!all.n || m->specials);
+  if (fine && all.n) qsort(all.at, all.n, sizeof *all.at, by_text);
+  for (size_t i = 0; i < all.n && fine; i++) {
+    texts[i] = all.at[i].text;
+    m->specials[i] = all.at[i].token;
+    tsl__bytes_add(&m->special_first, (uint8_t)texts[i].at[0]);
+  }
+  m->special_texts = (tsl__strings){texts, fine ? (uint32_t)all.n : 0};
+  tsl__vec_free(m->alloc, &all);
+  return fine;
 }
 
 static tsl__marks *new_marks(tsl__exprs *x, const tsl_vocab *vocab) {
@@ -231,7 +275,15 @@ static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t
   return tsl__marks_rule(ctx, kinds[spelling], body, key, key_length, 0, NULL, 0);
 }
 
-static tsl__expr style_text(void *ctx, const char *text) { return tsl__marks_constant(ctx, (tsl__string){text, (uint32_t)strlen(text)}); }
+static tsl__expr style_text(void *ctx, const char *text) {
+  tsl__marks *m = ctx;
+  for (size_t i = 0; i < m->style_texts.n; i++)
+    if (m->style_texts.at[i].text == text) return m->style_texts.at[i].e;
+  tsl__style_text made = {text, tsl__marks_constant(m, (tsl__string){text, (uint32_t)strlen(text)})};
+  return made.e == TSL__NONE || tsl__vec_push(m->alloc, &m->style_texts, made) ? made.e : no_memory(m->x);
+}
+
+static tsl__expr text_without(void *ctx, tsl__expr text, const char *close) { return tsl__marks_without(ctx, text, close); }
 
 static tsl__expr mark_key(void *ctx, tsl__expr body) { return tsl__marks_rule(ctx, TSL__MARK_KEY, body, NULL, 0, 0, NULL, 0); }
 
@@ -258,9 +310,14 @@ static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl
     struct tsl__schema_style *own = l->marks->styles[i] ? NULL : tsl__exprs_alloc(l->x, sizeof *own);
     if (!own) return l->marks->styles[i];
     *own = styles[i];
+    for (const char *c = own->key_stops;; c++) {
+      tsl__bytes_add(&own->stops, (uint8_t)*c);
+      if (!*c) break;
+    }
     own->mark_value = mark_value;
     own->mark_key = mark_key;
     own->text = style_text;
+    own->without = text_without;
     own->ctx = l->marks;
     return l->marks->styles[i] = own;
   }

@@ -12,22 +12,16 @@
 
 /* ---- special tokens in constant text ---------------------------------------------------------------------------- */
 
-static tsl__string token_text(const tsl_vocab *v, tsl_token token) {
-  size_t length = 0;
-  const uint8_t *bytes = tsl_vocab_bytes(v, token, &length);
-  return (tsl__string){(const char *)bytes, (uint32_t)length};
-}
-
 /* The longest special token that the text begins with, TSL_NO_TOKEN if there is none. */
 static tsl_token special_at(const tsl__marks *m, const char *at, size_t n, uint32_t *length) {
   tsl_token best = TSL_NO_TOKEN;
+  uint32_t lo = 0, hi = m->special_texts.n;
   *length = 0;
   if (!tsl__bytes_has(&m->special_first, (uint8_t)at[0])) return TSL_NO_TOKEN;
-  for (size_t i = 0; i < m->specials.n; i++) {
-    tsl__string s = token_text(m->vocab, m->specials.at[i]);
-    if (s.length > n || s.length <= *length || s.at[0] != at[0] || memcmp(s.at, at, s.length)) continue;
-    *length = s.length;
-    best = m->specials.at[i];
+  for (uint32_t i = 0; i < n && tsl__strings_narrow(&m->special_texts, &lo, &hi, i, (uint8_t)at[i]); i++) {
+    if (m->special_texts.at[lo].length != i + 1) continue;
+    *length = i + 1;
+    best = m->specials[lo];
   }
   return best;
 }
@@ -68,6 +62,25 @@ tsl__expr tsl__tags_constant(tsl__tags_lowering *l, tsl__string text) {
   tsl__expr e = tsl__marks_constant(l->marks, text);
   l->constants[l->constant_count++ % TSL__CONSTANTS] = (struct tsl__constant){text, e};
   return e;
+}
+
+/* ---- bare strings ------------------------------------------------------------------------------------------------- */
+
+static tsl__expr without(tsl__exprs *x, tsl__expr text, const char *close) {
+  if (!*close || !tsl__expr_may_hold(x, text, (uint8_t)close[0])) return text;
+  tsl__expr any = tsl__expr_text(x), holding = tsl__expr_seq(x, any, tsl__expr_seq(x, tsl__expr_literal(x, close, strlen(close)), any)), rest = tsl__expr_text_not(x, holding);
+  return text == any ? rest : tsl__expr_and(x, text, rest);
+}
+
+tsl__expr tsl__marks_without(tsl__marks *m, tsl__expr text, const char *close) {
+  uint64_t hash = tsl__mix(text);
+  tsl__index_iter it = tsl__index_first(&m->bare_index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
+    if (m->bares.at[i].text == text && m->bares.at[i].close == close) return m->bares.at[i].e;
+  tsl__bare b = {text, close, without(m->x, text, close)};
+  if (b.e == TSL__NONE || (tsl__vec_push(m->alloc, &m->bares, b) && tsl__index_add(&m->bare_index, m->alloc, hash, (uint32_t)m->bares.n - 1))) return b.e;
+  tsl__exprs_fail(m->x, TSL_ERR_NO_MEMORY, "out of memory");
+  return TSL__NONE;
 }
 
 /* ---- free text ---------------------------------------------------------------------------------------------------- */

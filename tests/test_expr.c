@@ -147,6 +147,33 @@ static void emptiness(void) {
   CHECK(tsl__expr_and(x, seq(lit("a"), two), two) == TSL__NONE);
 }
 
+static bool may_hold(tsl__expr e, char byte) { return tsl__expr_may_hold(x, e, (uint8_t)byte); }
+
+/* What holds a byte must be said to; what does not should not. */
+static void alphabets(void) {
+  tsl__expr az = tsl__expr_star(x, tsl__expr_range(x, 'a', 'z')), text = tsl__expr_text(x);
+  CHECK(may_hold(lit("a<b"), '<') && !may_hold(lit("a<b"), 'c') && !may_hold(TSL__NONE, '<') && !may_hold(TSL__EPS, '<'));
+  CHECK(may_hold(az, 'q') && !may_hold(az, '<') && may_hold(seq(az, lit("<")), '<') && !may_hold(seq(az, lit("-")), '<'));
+  CHECK(may_hold(alt(lit("xy"), lit("-<")), '<') && !may_hold(alt(lit("xy"), lit("--")), '<'));
+  CHECK(may_hold(text, '<') && !may_hold(tsl__expr_and(x, seq(az, az), seq(text, lit("q"))), '<'));
+  CHECK(may_hold(tsl__expr_text_not(x, seq(lit("<"), text)), '<'));
+  tsl__string s[] = {{"one", 3}, {"t<o", 3}, {"six", 3}};
+  tsl__expr set = tsl__expr_stringset(x, tsl__stringset_new(x, s, 3, NULL));
+  CHECK(may_hold(set, '<') && !may_hold(set, 'z') && !may_hold(tsl__derive_plain(x, set, 's'), '<') && !may_hold(tsl__derive_plain(x, set, 's'), 's'));
+}
+
+/* Short lists of strings are measured one by one, long ones searched: both know what a JSON string costs. */
+static void spelled(void) {
+  static char room[100][4];
+  tsl__string s[] = {{"\n\n", 2}, {"ab", 2}, {"\x01", 1}, {"abcd", 4}}, many[100];
+  tsl__expr few = tsl__expr_json_string(x, tsl__expr_stringset(x, tsl__stringset_new(x, s, 4, NULL)));
+  CHECK(tsl__expr_shortest(x, few) == 3);
+  CHECK(tsl__expr_shortest(x, tsl__expr_json_string(x, tsl__expr_stringset(x, tsl__stringset_new(x, s + 2, 2, NULL)))) == 5);
+  for (int i = 0; i < 100; i++) many[i] = (tsl__string){room[i], (uint32_t)snprintf(room[i], sizeof room[i], "\x02%02d", i)};
+  CHECK(tsl__expr_shortest(x, tsl__expr_json_string(x, tsl__expr_stringset(x, tsl__stringset_new(x, many, 100, NULL)))) == 9);
+  CHECK(tsl__expr_shortest(x, tsl__expr_json_string(x, tsl__expr_stringset(x, tsl__stringset_new(x, many, 50, NULL)))) == 9);
+}
+
 int main(void) {
   if (tsl__exprs_new(NULL, NULL, NULL, &x) != TSL_OK) return 1;
   RUN(canonical, "equal languages by construction are one node");
@@ -154,6 +181,8 @@ int main(void) {
   RUN(registers, "large loops are a register, not states");
   RUN(json_strings, "every spelling of a JSON string, no dead ends");
   RUN(string_sets, "sets of strings and keys");
+  RUN(alphabets, "which bytes a text may have");
+  RUN(spelled, "shortest spellings of lists of strings");
   RUN(emptiness, "empty intersections are found, shortest texts are right");
   CHECKF(tsl__exprs_status(x) == TSL_OK, "%s", tsl__exprs_why(x));
   tsl__exprs_free(x);

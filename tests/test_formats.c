@@ -269,7 +269,38 @@ static void test_suite(void) {
   else printf("  %u tests of the JSON Schema Test Suite\n", tests);
 }
 
+/* A byte that a format cannot hold, by tsl__expr_may_hold, is nowhere legal: on random walks through its texts. */
+static void test_alphabets(void) {
+  static const char *const names[] = {"date", "date-time", "time", "hostname", "idn-hostname", "email", "uuid", "ipv4", "ipv6", "duration"};
+  uint64_t seed = 1;
+  unsigned never = 0;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    made *m = format(names[i], strlen(names[i]));
+    CHECK(m->known);
+    for (unsigned walk = 0; walk < 40; walk++) {
+      tsl__expr e = m->e;
+      for (unsigned step = 0; step < 40 && e; step++) {
+        tsl__expr next = TSL__NONE;
+        unsigned legal = 0;
+        tsl__exprs_begin(m->x);
+        for (unsigned b = 0; b < 256; b++) {
+          tsl__expr d = tsl__derive_plain(m->x, e, (uint8_t)b);
+          if (!tsl__expr_may_hold(m->x, e, (uint8_t)b)) {
+            never++;
+            CHECKF(d == TSL__NONE, "%s: byte %u", names[i], b);
+          }
+          seed = seed * 6364136223846793005u + 1442695040888963407u;
+          if (d && (seed >> 33) % ++legal == 0) next = d;
+        }
+        e = next;
+      }
+    }
+  }
+  CHECK(never > 100000);
+}
+
 int main(void) {
+  RUN(test_alphabets, "bytes that no text has");
   RUN(test_table, "tests/cases/regex_formats.txt");
   RUN(test_calendar, "dates against the rules of the calendar");
   RUN(test_leap_seconds, "leap seconds against arithmetic");
