@@ -160,6 +160,7 @@ typedef struct tsl__native_ops {
   uint32_t (*like)(void *ctx, uint32_t param, uint32_t *limit);
   /* The ASCII characters that its texts can have, and what it goes on with; NULL: any. */
   const char *ascii;
+  bool plain; /* `param`, and whether there is a ctx, say all: the same in every grammar */
 } tsl__native_ops;
 tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx, uint32_t param);
 

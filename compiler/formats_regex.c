@@ -479,7 +479,7 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "regex[%u,%u,%u] #%u", (unsigned)s->at, (unsigned)s->depth, (unsigned)s->groups, (unsigned)param);
 }
 
-static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, NULL};
+static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, NULL, false};
 
 tsl__expr tsl__format_regex(tsl__exprs *x) {
   table *t = tsl__alloc_zero(tsl__exprs_allocator(x), sizeof *t);

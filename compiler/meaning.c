@@ -101,6 +101,12 @@ static bool put_word(void *to, uint32_t word) {
 }
 
 static bool automaton(tsl__meaning *m, const tsl__node *n, tsl__expr e, tsl__digest *out) {
+  const tsl__native *native = tsl__native_at(m->x, n->a);
+  struct {
+    uint32_t kind, param;
+    uint64_t ops, context;
+  } of = {n->kind, n->b, (uintptr_t)native->ops, native->ctx != NULL};
+  if (native->ops->plain) return digest(m, &of, sizeof of, out);
   words w;
   w.n = 0;
   return spend(m, 16) && tsl__outline_write(m->x, e, &w, put_word) && bytes(m, n, w.at, w.n * sizeof *w.at, out);

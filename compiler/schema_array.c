@@ -250,8 +250,8 @@ static goal goal_at(const struct array *a, uint32_t index) { return index < a->p
 /* The length at which an item is needed that nothing satisfies, or the maximum. */
 static uint32_t reach(const struct array *a) {
   for (uint32_t i = 0; i < a->prefix_count && i < a->max; i++)
-    if (tsl__schema_shortest(a->schema, a->prefix[i]) == TSL__INF) return i;
-  if (a->max > a->prefix_count && tsl__schema_shortest(a->schema, a->rest) == TSL__INF) return a->prefix_count;
+    if (!tsl__schema_possible(a->schema, a->prefix[i])) return i;
+  if (a->max > a->prefix_count && !tsl__schema_possible(a->schema, a->rest)) return a->prefix_count;
   return a->max;
 }
 

@@ -290,3 +290,33 @@ uint32_t tsl__schema_shortest(struct schema *s, goal g) {
   for (size_t i = 0; i < s->measured.n; i++) tsl__goal_of(s, s->measured.at[i])->final = true;
   return e->shortest;
 }
+
+/* Keywords that leave the shortest value of each type alone: what they ask of members, items and characters, the empty object, array and string have none of. */
+#define HARMLESS(k) ((uint64_t)1 << KW_##k)
+static const uint64_t harmless = HARMLESS(TYPE) | HARMLESS(PROPERTIES) | HARMLESS(ITEMS) | HARMLESS(ADDITIONAL_PROPERTIES) | HARMLESS(MAX_LENGTH) | HARMLESS(MAX_ITEMS) | HARMLESS(UNIQUE_ITEMS) |
+                                 HARMLESS(PREFIX_ITEMS) | HARMLESS(ADDITIONAL_ITEMS) | HARMLESS(MAX_PROPERTIES) | HARMLESS(PATTERN_PROPERTIES) | HARMLESS(PROPERTY_NAMES) | HARMLESS(DEPENDENCIES) |
+                                 HARMLESS(DEPENDENT_REQUIRED) | HARMLESS(DEPENDENT_SCHEMAS);
+
+/* Does a look at its keywords tell that it can be satisfied? */
+static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
+  if (e->n != 1 || e->lits[0] & 1) return e->n == 0;
+  const struct node *n = tsl__node_of(s, e->lits[0] >> 1);
+  uint8_t types = n->possible & n->types;
+  if (s->max_nesting && e->level >= s->max_nesting) types &= (uint8_t)~(T_ARRAY | T_OBJECT);
+  if (tsl__has(n, KW_PROPERTIES) && s->resources.at[n->resource].draft == D3) return false; /* a member's schema says that it is required */
+  uint64_t others = n->mask & ~harmless;
+  if (others == HARMLESS(ENUM)) {
+    const tsl__json *list = tsl__keyword(n, KW_ENUM)->value;
+    return types & T_STRING && !tsl__has(n, KW_MAX_LENGTH) && list->length && list->items[0].kind == TSL__JSON_STRING;
+  }
+  return types && !others;
+}
+
+bool tsl__schema_possible(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->final || g == GOAL_NONE) return e->final && e->shortest != TSL__INF;
+  if (plainly_possible(s, e)) return true;
+  if (!tsl__schema_open(s, g)) return false;
+  e = tsl__goal_of(s, g);
+  return e->scalars || e->string != TSL__NONE || e->number != TSL__NONE || tsl__schema_shortest(s, g) != TSL__INF;
+}

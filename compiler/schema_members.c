@@ -265,7 +265,7 @@ static bool allows(void *ctx, uint32_t id, uint32_t key) {
   struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   if (tsl__bit(st->bits, key) || o->known[key].value == GOAL_NONE) return false;
-  if (is_free(o, key)) return order_allows(st, key) && tsl__schema_shortest(s, o->known[key].value) != TSL__INF;
+  if (is_free(o, key)) return order_allows(st, key) && tsl__schema_possible(s, o->known[key].value);
   return look_at(s, st, key, UINT32_MAX, true).possible;
 }
 

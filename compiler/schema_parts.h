@@ -522,6 +522,8 @@ struct schema *tsl__schema_blank(tsl__exprs *x);
 /* ---- schema_empty.c ---- */
 /* The fewest bytes of a value that satisfies the goal; TSL__INF: there is none. */
 uint32_t tsl__schema_shortest(struct schema *s, goal g);
+/* Is there a value that satisfies the goal? As asking for the fewest bytes, but most goals need not be opened for it. */
+bool tsl__schema_possible(struct schema *s, goal g);
 /* The fewest bytes from a state to the end of the object; TSL__INF: it cannot end. */
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
 uint32_t tsl__object_shortest(const struct object *o);
