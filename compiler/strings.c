@@ -87,7 +87,8 @@ tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint3
   return tsl__intern(x, n);
 }
 
-tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s) { return tsl__strset_node(x, s, 0, tsl__stringset_size(x, s), 0); }
+/* After a failure there may be no set at all. */
+tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s) { return x->status == TSL_OK ? tsl__strset_node(x, s, 0, tsl__stringset_size(x, s), 0) : TSL__NONE; }
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 

@@ -33,6 +33,16 @@ static bool has_any(const char *pattern, size_t length, const char *const *what,
 }
 #define HAS_ANY(list) has_any(pattern, length, list, sizeof(list) / sizeof *(list))
 
+/* \400 to \777: one character in PCRE2; in ECMA-262 \40 to \77, and a digit. */
+static bool has_wide_octal(const char *pattern, size_t length) {
+  for (size_t i = 0; i + 3 < length; i++) {
+    if (pattern[i] != '\\') continue;
+    i++;
+    if (pattern[i] >= '4' && pattern[i] <= '7' && pattern[i + 1] >= '0' && pattern[i + 1] <= '7' && pattern[i + 2] >= '0' && pattern[i + 2] <= '7') return true;
+  }
+  return false;
+}
+
 /* Does the pattern mean the same in both? */
 static bool comparable(const char *pattern, size_t length, bool fold) {
   /* other meanings in PCRE2: vertical space, empty classes, named characters, word boundaries as classes, code units */
@@ -40,7 +50,7 @@ static bool comparable(const char *pattern, size_t length, bool fold) {
   static const char *const property[] = {"\\p", "\\P"}, *const inline_flag[] = {"(?"};
   /* captures that a later iteration does not set stay in PCRE2 and are reset in ECMA-262 */
   static const char *const back[] = {"\\1", "\\2", "\\3", "\\4", "\\5", "\\6", "\\7", "\\8", "\\9", "\\k", "(?P="}, *const loop[] = {")?", ")*", ")+", "){"};
-  if (HAS_ANY(clash)) return false;
+  if (HAS_ANY(clash) || has_wide_octal(pattern, length)) return false;
   if (HAS_ANY(property) && (fold || HAS_ANY(inline_flag))) return false;
   return !(HAS_ANY(back) && HAS_ANY(loop));
 }

@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 """Would the tests notice? Change one operator at a time in the code that makes masks and accepts tokens, and see whether a fast part of the tests fails.
 
-    scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...]
+    scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...] [--only FILE:LINE]
 
-Each mutant is one change of one operator in one line (MUTATIONS below), drawn without repetition. It is built in a copy of the tree (build-mutate/) and run
-against TESTS, fastest first, until one fails, crashes, or takes ten times as long as it should: killed. A mutant that does not compile, or gives the same
-object file, does not count. What survives is printed, one a line: a change that no test sees, or that makes no difference (a bound that is never reached, a
-hint that only makes things faster). docs/testing.md says which.
+Each mutant is one change of one operator in one line (MUTATIONS below), drawn without repetition. The library is built in a copy of the tree (build-mutate/) by
+clang with ASan and UBSan, so that an index one past the end is seen, as a shared library that shows all its names; the tests are linked to it once. A mutant costs
+the compilation of one file and the linking of the library, then TESTS, fastest first, until one fails, crashes, or takes ten times as long as it should: killed.
+
+Left out: what does not compile; what gives the same code when compiled with optimisation; and the lines of EQUIVALENT, of which is said why no change there
+can be seen in what is allowed, only in what it costs. What survives is printed, one a line; docs/testing.md says of each why.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import hashlib
+import json
 import os
 import pathlib
 import random
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -25,17 +29,47 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk", "mask", "stacks", "matcher", "leftover", "names", "memory"]
-# meson target, arguments: the fastest first
+FILES = ["walk", "mask", "stacks", "matcher", "leftover", "names", "memory", "memory_mask", "memory_search", "taken"]
+# Test program, its arguments: the fastest first.
 TESTS = [
-    ("fuzz/replay_mask", ["corpus/mask", "fuzz/corpus/mask"]),
     ("fuzz/replay_walk", ["corpus/walk", "fuzz/corpus/walk"]),
+    ("fuzz/replay_mask", ["corpus/mask", "fuzz/corpus/mask"]),
+    ("fuzz/replay_tags", ["corpus/tags", "fuzz/corpus/tags"]),
+    ("fuzz/replay_artifact", ["corpus/artifact", "fuzz/corpus/artifact"]),
+    ("tests/test_listing", []),
+    ("tests/test_mask_table", []),
+    ("tests/test_step", []),
+    ("tests/test_race", []),
+    ("tests/test_threads", []),
     ("tests/test_oracle", []),
+    ("tests/test_flat", []),
     ("tests/test_memory", []),
+    ("tests/test_tags", []),
     ("tests/test_shipped", []),
     ("tests/test_faults", []),
 ]
-MEMORY = 3 << 30
+# File, a pattern of lines, and why no change of an operator there changes what is allowed.
+HASH = "a hash says where an entry is looked for and put, by one and the same expression; what is found there is compared in full"
+WAYS = "chooses between two ways to the same result"
+EQUIVALENT = [
+    ("walk", r"(?<=return )tsl__mix\(.*", HASH),
+    ("walk", r"n->end - n->own_end < HINT_MIN", WAYS + ": a class's mask, or the search that made it"),
+    ("walk", r"r->live_count \* 8u < n->children", WAYS + ": each live byte looked up, or each child"),
+    ("walk", r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN", WAYS + ": node by node, or merged"),
+    ("walk", r"state >= space->states\.first \|\| tsl__leftover_set\(over\) >= space->leftovers\.first", "whether the layer below is looked at, which knows no such walk; "
+     "a walk that is not found is done again, with the same result"),
+    ("stacks", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
+    ("names", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
+    ("memory", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
+    ("leftover", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
+    ("leftover", r"layer != space && t >= space->leftovers\.first", "whether the layer below is looked at, which knows no such set"),
+    ("taken", r"(?<=hash = ).*", HASH),
+    ("mask", r"(?<=return )tsl__hash\(g->bases.*", HASH),
+    ("mask", r"n < MARKED_MIN", WAYS + ": sorted by comparing, or by marking"),
+    ("mask", r"g->minus\.n \+ g->plus\.n > (4 \* )?TSL__PATCH_MAX", WAYS + ": a mask as lists, or as a bitset"),
+    ("memory_search", r"\(uint32_t\)tsl__mix\(.*(?= & mask)", HASH),
+    ("memory_search", r"looks > 1", "whether an answer is remembered that is found again as fast"),
+]
 # What is searched for, what it becomes.
 MUTATIONS = [
     (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" < ", " > "), (r" == ", " != "), (r" != ", " == "),
@@ -58,20 +92,38 @@ def code_lines(text):
             yield number, line
 
 
+def equivalent(file, line, at):
+    """Why a change at that place of the line makes no difference, if EQUIVALENT says so."""
+    for name, pattern, why in EQUIVALENT:
+        for match in re.finditer(pattern, line) if file == f"runtime/{name}.c" else []:
+            if match.start() <= at < match.end():
+                return why
+    return None
+
+
 def mutants(file):
+    """File, number of the line, the line changed, and why that is left out (or None)."""
     text = (ROOT / file).read_text(encoding="utf-8")
     for number, line in code_lines(text):
         code = line.split("/*")[0]
         for find, put in MUTATIONS:
             for match in re.finditer(find, code):
                 if code[: match.start()].count('"') % 2 == 0:
-                    yield file, number, line[: match.start()] + put + line[match.end():]
+                    yield file, number, line[: match.start()] + put + line[match.end():], equivalent(file, line, match.start())
+
+
+def limit_memory():
+    """No mutant may fill the machine. Address space is no measure under ASan, so its own limit is set too (ENVIRONMENT)."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:hard_rss_limit_mb=2000", "LC_ALL": "C"}
 
 
 def run(command, limit, cwd):
     """True if the command ends well within its time."""
     process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+                               env=ENVIRONMENT, preexec_fn=limit_memory)
     try:
         return process.wait(limit) == 0
     except subprocess.TimeoutExpired:
@@ -80,51 +132,102 @@ def run(command, limit, cwd):
         return False
 
 
-def prepare():
-    """A copy of the tree, built, and how long each test takes there."""
-    for name in subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n"):
-        if name and (ROOT / name).is_file():
-            copy = WORK / "tree" / name
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            if not copy.exists() or copy.read_bytes() != (ROOT / name).read_bytes():
-                shutil.copyfile(ROOT / name, copy)
-    if not (WORK / "build" / "build.ninja").exists():
-        subprocess.run(["meson", "setup", "../build", "--buildtype=plain", "-Doptimization=1", "-Dcli=false", "-Dbench=false"], cwd=WORK / "tree", check=True,
-                       stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-C", "build", "--quiet", *[t for t, _ in TESTS]], cwd=WORK, check=True, stdout=subprocess.DEVNULL)
-    seconds = {}
-    for test, arguments in TESTS:
+class Bench:
+    """One copy of the tree, built: here mutants are made and judged."""
+
+    def __init__(self, folder):
+        self.tree, self.build = folder / "tree", folder / "build"
+        self.copy()
+        if not (self.build / "build.ninja").exists():
+            environment = {**os.environ, "CC": "clang", "CFLAGS": "-fvisibility=default"}
+            subprocess.run(["meson", "setup", "../build", "--buildtype=debug", "-Doptimization=1", "-Db_sanitize=address,undefined", "-Db_lundef=false",
+                            "-Dcli=false", "-Dbench=false"], cwd=self.tree, check=True, stdout=subprocess.DEVNULL, env=environment)
+        # What a mutant of an earlier run left behind has the time of its making.
+        subprocess.run(["ninja", "-C", self.build, "--quiet", *[t for t, _ in TESTS]], check=True, stdout=subprocess.DEVNULL)
+        self.library = next(self.build.glob("libturnstile.so.*.p")).name.removesuffix(".p")
+        subprocess.run(["ninja", "-C", self.build, "--quiet", self.library], check=True, stdout=subprocess.DEVNULL)
+        self.link = self.command(self.library)
+        for test, _ in TESTS:
+            self.link_test(test)
+        commands = json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8"))
+        self.compile = {os.path.relpath(self.build / c["file"], self.tree): c["command"] for c in commands if c["output"].startswith("libturnstile")}
+        self.seconds = {test: self.time(test, arguments) for test, arguments in TESTS}
+
+    def copy(self):
+        for name in subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n"):
+            if name and (ROOT / name).is_file():
+                copy = self.tree / name
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                if not copy.exists() or copy.read_bytes() != (ROOT / name).read_bytes():
+                    shutil.copyfile(ROOT / name, copy)
+
+    def command(self, target):
+        return subprocess.run(["ninja", "-C", self.build, "-t", "commands", target], check=True, capture_output=True, text=True).stdout.strip().split("\n")[-1]
+
+    def link_test(self, test):
+        """The test once more, linked to the shared library."""
+        words = shlex.split(self.command(test))
+        words[words.index("-o") + 1] += "_shared"
+        words[words.index("libturnstile.a")] = self.library
+        subprocess.run([*words, f"-Wl,-rpath,{self.build}"], cwd=self.build, check=True)
+
+    def program(self, test, arguments):
+        return [str(self.build / f"{test}_shared"), *arguments]
+
+    def time(self, test, arguments):
         start = time.monotonic()
-        if not run([str(WORK / "build" / test), *arguments], 300, WORK / "tree"):
+        if not run(self.program(test, arguments), 600, self.tree):
             sys.exit(f"{test} fails on the tree as it is")
-        seconds[test] = time.monotonic() - start
-    return seconds
+        return time.monotonic() - start
+
+    def optimised(self, file):
+        """The code of a file as a release has it, as a hash."""
+        words = [w for w in shlex.split(self.compile[file]) if not w.startswith(("-fsanitize", "-g", "-O", "-M")) and not w.endswith((".o.d"))]
+        target = words.index("-o")
+        del words[target:target + 2]
+        words = [w for w in words if not w.endswith(".o")]
+        made = subprocess.run([*words, "-O2", "-DNDEBUG", "-o", "mutant.o"], cwd=self.build, stderr=subprocess.DEVNULL)
+        return hashlib.sha256((self.build / "mutant.o").read_bytes()).hexdigest() if made.returncode == 0 else None
+
+    def judge(self, file, number, line):
+        """killed-by-whom, survived, same or broken."""
+        path = self.tree / file
+        text = path.read_text(encoding="utf-8")
+        words = shlex.split(self.compile[file])
+        made = self.build / words[words.index("-o") + 1]
+        kept = made.read_bytes()
+        lines = text.split("\n")
+        lines[number] = line
+        path.write_text("\n".join(lines), encoding="utf-8")
+        try:
+            if subprocess.run(words, cwd=self.build, stderr=subprocess.DEVNULL).returncode:
+                return "broken"
+            subprocess.run(shlex.split(self.link), cwd=self.build, check=True)
+            for test, arguments in TESTS:
+                if not run(self.program(test, arguments), 10 + 10 * self.seconds[test], self.tree):
+                    return test
+            changed = self.optimised(file)
+            path.write_text(text, encoding="utf-8")
+            return "same" if changed == self.optimised(file) else "survived"
+        finally:
+            path.write_text(text, encoding="utf-8")
+            made.write_bytes(kept)
 
 
-def library_hash():
-    """The object code of the file under test and all others."""
-    sums = [hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted((WORK / "build").glob("libturnstile*.p/*runtime_*.o"))]
-    return hashlib.sha256("".join(sums).encode()).hexdigest()
+def chosen(options):
+    """The mutants to be tried, in the order of the seed; what is left out as equivalent is counted."""
+    every = [m for f in options.files for m in mutants(f"runtime/{f}.c")]
+    left = [(f, n, line) for f, n, line, why in every if not why]
+    if options.only:
+        left = [m for m in left if f"{m[0]}:{m[1] + 1}" in options.only]
+    random.Random(options.seed).shuffle(left)
+    return left, len(every)
 
 
-def judge(file, number, line, seconds, original):
-    """killed-by-whom, survived, same or broken."""
-    path = WORK / "tree" / file
-    text = path.read_text(encoding="utf-8")
-    lines = text.split("\n")
-    lines[number] = line
-    path.write_text("\n".join(lines), encoding="utf-8")
-    try:
-        if not run(["ninja", "-C", "build", "--quiet", *[t for t, _ in TESTS]], 300, WORK):
-            return "broken"
-        if library_hash() == original:
-            return "same"
-        for test, arguments in TESTS:
-            if not run([str(WORK / "build" / test), *arguments], 5 + 10 * seconds[test], WORK / "tree"):
-                return test
-        return "survived"
-    finally:
-        path.write_text(text, encoding="utf-8")
+def print_table(by_file):
+    print(f"  {'file':24} {'tried':>6} {'killed':>7}")
+    for file, (tried, killed) in sorted(by_file.items()):
+        print(f"  {file:24} {tried:6} {killed:7}")
 
 
 def main():
@@ -133,29 +236,30 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many")
     parser.add_argument("--files", nargs="*", default=FILES)
+    parser.add_argument("--only", nargs="*", help="only these lines, as runtime/walk.c:99")
     options = parser.parse_args()
-    every = [m for f in options.files for m in mutants(f"runtime/{f}.c")]
-    random.Random(options.seed).shuffle(every)
-    seconds = prepare()
-    original, end = library_hash(), time.monotonic() + 60 * options.minutes
-    killers, survivors, judged, void = {}, [], 0, 0
-    for file, number, line in every:
-        if judged == options.count or time.monotonic() > end:
+    left, possible = chosen(options)
+    bench, end = Bench(WORK), time.monotonic() + 60 * options.minutes
+    killers, by_file, void = {}, {}, 0
+    for file, number, line in left:
+        if sum(t for t, _ in by_file.values()) == options.count or time.monotonic() > end:
             break
-        verdict = judge(file, number, line, seconds, original)
+        verdict = bench.judge(file, number, line)
         if verdict in ("broken", "same"):
             void += 1
             continue
-        judged += 1
+        tried, killed = by_file.get(file, (0, 0))
+        by_file[file] = (tried + 1, killed + (verdict != "survived"))
         if verdict == "survived":
-            survivors.append((file, number, line))
             print(f"  survived  {file}:{number + 1}: {line.strip()}", flush=True)
         else:
             killers[verdict] = killers.get(verdict, 0) + 1
     for test, n in sorted(killers.items(), key=lambda k: -k[1]):
         print(f"  {n:4} killed by {test}")
-    print(f"{judged - len(survivors)} of {judged} mutants killed ({100 * (judged - len(survivors)) / max(judged, 1):.1f} %), seed {options.seed}, "
-          f"{len(every)} possible, {void} that change nothing or do not compile left out")
+    print_table(by_file)
+    judged, killed = sum(t for t, _ in by_file.values()), sum(k for _, k in by_file.values())
+    print(f"{killed} of {judged} mutants killed ({100 * killed / max(judged, 1):.1f} %), seed {options.seed}; of {possible} possible ones {possible - len(left)} are equivalent "
+          f"by EQUIVALENT, and {void} of those drawn do not compile or give the same code")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the tests of one or more build folders and add up what they say.
 
-    tests/run.py BUILD [--build BUILD]... [--jobs N] [NAME...]
+    tests/run.py BUILD [--build BUILD]... [--jobs N] [--patience N] [NAME...]
 
 The list of tests is meson's own (tests/meson.build, fuzz/meson.build): command, environment, time limit. Every test prints what it
 checked and ends with the line "N passed, N failed, N skipped"; a test that ends without that line, with a status other than 0, on a
@@ -34,20 +34,20 @@ def tests_of(build, names):
     return sorted(tests, key=lambda t: t["name"])
 
 
-def run_one(build, test):
+def run_one(build, test, patience):
     """Run one test; what it was, its output, its counts, and the seconds that it took."""
-    start = time.monotonic()
+    start, limit = time.monotonic(), test["timeout"] * patience
     command = test["cmd"]
     output, status, why = "", 0, None
     try:
         process = subprocess.Popen(command, cwd=test["workdir"], env={**os.environ, **test["env"]}, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
         try:
-            output, _ = process.communicate(timeout=test["timeout"])
+            output, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
-            why = f"ran past its limit of {test['timeout']} s"
+            why = f"ran past its limit of {limit} s"
         status = process.returncode
     except OSError as error:
         why = f"could not be started: {error}"
@@ -83,6 +83,7 @@ def main():
     parser.add_argument("build", help="a build folder")
     parser.add_argument("--build", dest="more", action="append", default=[], help="another build folder; its tests are run too")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
+    parser.add_argument("--patience", type=int, default=1, help="each test may take so many times its limit: on machines that are slow or busy")
     parser.add_argument("names", nargs="*", metavar="NAME", help="tests or suites; none: all")
     options = parser.parse_args()
 
@@ -97,7 +98,7 @@ def main():
 
     results = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for future in concurrent.futures.as_completed([pool.submit(run_one, *item) for item in work]):
+        for future in concurrent.futures.as_completed([pool.submit(run_one, *item, options.patience) for item in work]):
             results.append(future.result())
             show(results[-1])
 

@@ -1,21 +1,28 @@
 /* soak.c - one process for a long time: schemas compiled and dropped, matchers by the thousand, tokens by the million; memory must stay flat.
  *
- * Usage     soak SECONDS. Schemas differ each time (names, numbers, patterns are drawn anew). A pool of MATCHERS matchers over one shared grammar walks on
- *           meanwhile; each starts anew when its text is complete. Every tenth of the time prints what was done and the resident memory.
- * Fails     if the resident memory of the last line is more than a tenth and 16 MiB above that of the third, or a call fails.
+ * Usage     soak SECONDS                 as long as that
+ *           soak SCHEMAS TOKENS          until so many schemas and so many tokens are done
+ *           Schemas differ each time (names, numbers, patterns are drawn anew). A pool of MATCHERS matchers over one shared grammar walks on
+ *           meanwhile; each starts anew when its text is complete. LINES lines print what was done and the resident memory. Every thousandth schema, and one of
+ *           the shared matchers, is walked beside the oracle: all masks must be equal.
+ * Fails     if the resident memory of the last line is more than a tenth and 16 MiB above that of the third part, a mask differs, or a call fails.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/grammar.h"
 #include "tests/check.h"
+#include "tests/oracle.h"
 #include "turnstile.h"
 
 #define MATCHERS 10000
-#define LINES 10
+#define LINES 30
+#define COMPARE_EVERY 1000u
 
 static uint64_t seed = 1;
+static unsigned long masks; /* compared with the oracle's */
 static unsigned below(unsigned n) { return (unsigned)(tsl_test_random(&seed) % n); }
 
 static double seconds(void) {
@@ -52,7 +59,31 @@ static bool step(tsl_matcher *m, uint32_t width) {
   return tsl_matcher_accept(m, t) == TSL_OK;
 }
 
-static bool compile_and_drop(tsl_vocab *v) {
+/* A new text of the grammar beside the oracle; false if a mask differs. */
+static bool compare(tsl_vocab *v, tsl_grammar *g) {
+  static uint32_t naive[1 << 13];
+  const uint32_t *mask;
+  tsl_matcher *m;
+  oracle o;
+  bool same = tsl_vocab_mask_words(v) <= sizeof naive / sizeof *naive && tsl_matcher_new(g, NULL, &m) == TSL_OK;
+  if (!same) return false;
+  tsl__space_begin(g->space);
+  oracle_begin(&o, g->space, g->start);
+  for (int i = 0; same && i < 12 && !tsl_matcher_is_terminated(m); i++, masks++) {
+    same = tsl_matcher_mask_borrow(m, &mask, NULL) == TSL_OK;
+    tsl__space_begin(g->space);
+    oracle_mask(&o, naive);
+    same = same && !o.overflow && !memcmp(mask, naive, tsl_vocab_mask_words(v) * sizeof *naive);
+    tsl_token t = below(tsl_vocab_size(v));
+    while (same && !tsl_mask_has(mask, t)) t = t + 1 == tsl_vocab_size(v) ? 0 : t + 1;
+    same = same && tsl_matcher_accept(m, t) == TSL_OK && (tsl_vocab_is_eog(v, t) || oracle_token(&o, t));
+  }
+  oracle_free(&o);
+  tsl_matcher_free(m);
+  return same;
+}
+
+static bool compile_and_drop(tsl_vocab *v, bool compared) {
   char text[600];
   tsl_grammar *g;
   tsl_matcher *m;
@@ -60,6 +91,7 @@ static bool compile_and_drop(tsl_vocab *v) {
   if (tsl_grammar_json_schema(v, text, (size_t)n, NULL, NULL, &g, NULL) != TSL_OK) return false;
   bool fine = tsl_matcher_new(g, NULL, &m) == TSL_OK;
   for (int i = 0; fine && i < 8; i++) fine = step(m, tsl_vocab_size(v));
+  if (fine && compared) fine = compare(v, g);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   return fine;
@@ -72,22 +104,25 @@ int main(int argc, char **argv) {
       "\"minimum\":0,\"maximum\":999}},"
       "\"required\":[\"a\",\"b\",\"c\"],\"additionalProperties\":false}";
   const tsl_schema_options compact = {.whitespace = TSL_WS_COMPACT};
-  double length = argc > 1 ? atof(argv[1]) : 10, start = seconds();
+  double length = argc == 2 ? atof(argv[1]) : 10, start = seconds();
   unsigned long schemas = 0, tokens = 0, first = 0, last = 0;
+  unsigned long wanted = argc > 2 ? strtoul(argv[1], NULL, 10) : 0, wanted_tokens = argc > 2 ? strtoul(argv[2], NULL, 10) : 0, each = wanted ? wanted_tokens / wanted : 200;
   tsl_vocab *v = NULL;
   tsl_grammar *g = NULL;
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
   CHECK(tsl_grammar_json_schema(v, shared, sizeof shared - 1, &compact, NULL, &g, NULL) == TSL_OK);
   for (unsigned i = 0; i < MATCHERS; i++) CHECK(tsl_matcher_new(g, NULL, &matcher[i]) == TSL_OK);
-  for (int line = 1; line <= LINES && !tsl_test_failed; line++) {
-    while (seconds() - start < length * line / LINES && !tsl_test_failed) {
-      CHECK(compile_and_drop(v));
+  for (unsigned long line = 1; line <= LINES && !tsl_test_failed; line++) {
+    while (!tsl_test_failed && (wanted ? schemas < wanted * line / LINES : seconds() - start < length * (double)line / LINES)) {
+      bool compared = schemas % COMPARE_EVERY == 0;
+      CHECK(compile_and_drop(v, compared));
+      if (compared) CHECK(compare(v, g));
       schemas++;
-      for (int k = 0; k < 200 && !tsl_test_failed; k++, tokens++) CHECK(step(matcher[below(MATCHERS)], tsl_vocab_size(v)));
+      for (unsigned long k = 0; k < each && !tsl_test_failed; k++, tokens++) CHECK(step(matcher[below(MATCHERS)], tsl_vocab_size(v)));
     }
     last = resident();
-    if (line == 3) first = last;
-    printf("  %8.1f s %10lu schemas %12lu tokens %8lu KiB\n", seconds() - start, schemas, tokens, last);
+    if (line == LINES / 3) first = last;
+    printf("  %8.1f s %10lu schemas %12lu tokens %8lu masks compared %8lu KiB\n", seconds() - start, schemas, tokens, masks, last);
     fflush(stdout);
   }
   CHECKF(last <= first + first / 10 + 16384, "memory grew from %lu to %lu KiB", first, last);

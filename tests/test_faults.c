@@ -85,6 +85,7 @@ static const grammar_case cases[] = {
     {SCHEMA,
      "{\"type\":\"array\",\"prefixItems\":[{\"type\":\"boolean\"}],\"contains\":{\"type\":\"string\",\"maxLength\":3},\"minContains\":1,"
      "\"items\":{\"anyOf\":[{\"type\":\"string\"},{\"minimum\":0}]}}"},
+    {SCHEMA, "{\"enum\":[\"red\",\"green\",\"blue\",\"\",\"greenish\",\"x\"]}"}, /* a set of strings is the first thing that is made */
     {REGEX, "(?=.*[0-9])(?!.*ab)[a-z0-9]{4,12}(?:x|y)?"},
     {REGEX, "(?i)stra\\u00dfe|\\p{Nd}+[^\\x00-\\x40]{2,9}"},
     {GBNF, "root ::= e\ne ::= e \"+\" t | t\nt ::= t \"*\" f | f\nf ::= \"(\" e \")\" | [0-9]{1,3} | \"\"\n"},

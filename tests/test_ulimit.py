@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Less and less address space (ulimit -v): the tool either does its work, with the same output, or says that memory ran out and ends with status 2. No signal.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
+STEPS = 12  # limits tried for each command
+passed = failed = 0
+
+
+def check(condition, what):
+    global passed, failed
+    passed += bool(condition)
+    failed += not condition
+    if not condition:
+        print("  FAIL " + what)
+
+
+def run(arguments, kib):
+    """(status, output, errors) under so many KiB of address space; None: as many as it likes."""
+    limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (kib * 1024, kib * 1024))) if kib else None
+    done = subprocess.run([CLI, *arguments], stdin=subprocess.DEVNULL, capture_output=True, cwd=ROOT, preexec_fn=limit, timeout=60)
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+
+
+def least(arguments, enough):
+    """The least KiB, to one part in 16, with which a command does its work."""
+    low, high = 0, enough
+    while high - low > high // 16:
+        middle = (low + high) // 2
+        if run(arguments, middle)[0] == 0:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def degrade(name, arguments, floor):
+    """From the address space in which the tool starts up to what the command needs."""
+    status, output, errors = run(arguments, None)
+    check(status == 0, f"{name}: status {status}: {errors}")
+    need, refused = least(arguments, 4 << 20), 0
+    for i in range(STEPS + 1):
+        kib = floor + (need - floor) * i // STEPS
+        got = run(arguments, kib)
+        if got[0] == 0:
+            check(got[1] == output, f"{name} in {kib} KiB: another output")
+            continue
+        refused += 1
+        check(got[0] == 2 and "memory" in got[2].lower(), f"{name} in {kib} KiB: status {got[0]}: {got[2]!r}")
+    check(need <= floor or refused > 0, f"{name}: needs {need} KiB, starts in {floor}, and was never refused")
+    print(f"  {name}: starts in {floor} KiB, works in {need}, {refused} of {STEPS + 1} sizes refused")
+
+
+def main():
+    floor = least(["--help"], 1 << 20)
+    with tempfile.TemporaryDirectory() as folder:
+        many = pathlib.Path(folder) / "many.json"
+        many.write_text(json.dumps({"enum": [f"value {i * 7919}" for i in range(20000)]}), encoding="utf-8")
+        wide = pathlib.Path(folder) / "wide.json"
+        wide.write_text(json.dumps({"type": "object", "properties": {f"p{i}": {"type": ["string", "integer"], "maxLength": i + 1} for i in range(3000)}}), encoding="utf-8")
+        anything = pathlib.Path(folder) / "anything.json"
+        anything.write_text("{}", encoding="utf-8")
+        deep = pathlib.Path(folder) / "text.json"
+        deep.write_text("[" * 3000 + "]" * 3000, encoding="utf-8")
+        for name, arguments in {
+            "mask of a list": ["mask", "--schema", str(many), "--prefix", '"value 1'],
+            "mask of an object": ["mask", "--schema", str(wide), "--prefix", "{"],
+            "check of a deep text": ["check", "--schema", str(anything), str(deep)],
+            "explain": ["explain", "--schema", str(wide)],
+        }.items():
+            degrade(name, arguments, floor)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
