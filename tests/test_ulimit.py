@@ -76,7 +76,7 @@ def main():
             "mask of a list": ["mask", "--schema", str(many), "--prefix", '"value 1'],
             "mask of an object": ["mask", "--schema", str(wide), "--prefix", "{"],
             "check of a deep text": ["check", "--schema", str(anything), str(deep)],
-            "explain": ["explain", "--schema", str(wide)],
+            "mask of a GBNF grammar": ["mask", "--grammar", str(ROOT / "schemas" / "examples" / "c.gbnf"), "--prefix", "int f"],
         }.items():
             degrade(name, arguments, floor)
     print(f"{passed} passed, {failed} failed, 0 skipped")
