@@ -1,33 +1,40 @@
 #!/usr/bin/env python3
-"""What the manual shows is true: every code block and command of README.md, SECURITY.md, docs/ and bindings/*/README.md is run, or named as not run.
+"""What the manual shows is true: every code block and command of README.md, SECURITY.md, docs/ and bindings/*/README.md is run.
 
-  sh      run line by line in the root of the tree, build/turnstile being the tool under test. `./dev …` is not run from inside a test: its subcommand must exist
-  c       with a main: compiled and run. Without: a fragment, compiled as the body of a function; what it needs is declared in a comment before the block, <!-- c: … -->
-  python  run after what a comment before the block sets up, <!-- python: … -->
-  indented commands (four spaces) are run as sh; where they name a file that the reader is to put in, STAND_INS has one
-  not run <!-- not run: why --> before the block: printed and counted as skipped, as are blocks that ./dev test hosts runs, <!-- hosts: NAME -->
+  sh        run line by line in the root of the tree, build/turnstile being the tool under test. `./dev …` is not run from inside a test: its subcommand must exist (.ci/run runs demo, test,
+            test hosts, test page and docs)
+  c         with a main: compiled and run. Without: a fragment, compiled as the body of a function; what it needs is declared in a comment before the block, <!-- c: … -->
+  python    run after what a comment before the block sets up, and before what it checks: <!-- python: SET UP // CHECK -->
+  hosts     <!-- hosts: NAME --> before the block: it needs what ./dev test hosts NAME builds or fetches, and is run there, for real (tests/hosts/host_NAME.py). Here its syntax is checked
+  indented  commands (four spaces) are run as sh; where they name a file that the reader is to put in, STAND_INS has one. `meson install` goes to a scratch folder (DESTDIR). Packages that
+            `apt-get install` names must be those that ./dev installs
+
+Names of folders that a block would leave behind (STAND_INS) are those of a scratch folder here.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import ast
 import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import doc_blocks
+
+ROOT = doc_blocks.ROOT
 BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
 FILES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "bindings").glob("*/README.md"))]
-BLOCK = re.compile(r"(?:^<!-- (?P<how>[^>]*?) ?-->\n)?^```(?P<language>[a-z]+)\n(?P<text>.*?)^```$", re.M | re.S)
-INDENTED = re.compile(r"(?<=\n\n)(?: {4}(?:build/turnstile|\./dev|meson|sudo|python3) .*\n)+", re.M)
 
 passed = failed = skipped = 0
 folder = tempfile.TemporaryDirectory()
 VOCAB = pathlib.Path(os.environ.get("TSL_VOCABS", ROOT / "build" / "vocabs")) / "llama3_1" / "tokenizer.json"
 STAND_INS = {"F.json": "schemas/examples/invoice.json", "R.json": "tests/cases/tools/chat_completions.json", "tokenizer.json": str(VOCAB), "text.json": f"{folder.name}/text.json",
              "F.tslgrammar": f"{folder.name}/F.tslgrammar"}
+FOLDERS = {"/dev/shm/turnstile": f"{folder.name}/shm"}
 
 
 def check(condition, what):
@@ -50,6 +57,7 @@ def run(command, **more):
 
 
 SUBCOMMANDS = set(re.findall(r"^\./dev ([a-z]+)", run(["./dev", "help"]).stdout, re.M))
+HOSTS = {path.stem.removeprefix("host_"): path for path in (ROOT / "tests" / "hosts").glob("host_*.py")}
 
 
 def run_shell(where, text):
@@ -80,57 +88,84 @@ def run_c(where, text, how):
 
 
 def run_python(where, text, how):
-    script = how.removeprefix("python:").strip() + "\n" + text
+    before, _, after = how.removeprefix("python:").partition("//")
+    script = f"{before.strip()}\n{text}\n{after.strip()}\n"
+    if "llama3_1" in script and not VOCAB.is_file():
+        return skip(where, f"{VOCAB} is not there; ./dev fetch vocabs")
     done = run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(BUILD / "bindings" / "python")})
     check(done.returncode == 0, f"{where}: {done.stderr[-1500:]}")
 
 
-def run_block(where, language, text, how):
-    if how.startswith("not run:"):
-        return skip(where, how.removeprefix("not run:").strip())
+def check_host_block(where, path, language, text, host):
+    """A host of that name runs this very block; here: can it be parsed?"""
+    check(host in HOSTS and f'of_host("{path}", "{host}", "{language}")' in HOSTS[host].read_text(encoding="utf-8"), f"{where}: tests/hosts/host_{host}.py runs the block")
+    if language == "python":
+        try:
+            ast.parse(text)
+            check(True, where)
+        except SyntaxError as error:
+            check(False, f"{where}: {error}")
+    elif language == "sh":
+        check(run(["bash", "-n", "-c", text]).returncode == 0, f"{where}: a shell can read it")
+    elif language == "js" and shutil.which("node"):
+        script = pathlib.Path(folder.name, "block.mjs")
+        script.write_text(text, encoding="utf-8")
+        check(run(["node", "--check", str(script)]).returncode == 0, f"{where}: Node can read it")
+
+
+def run_block(where, path, language, text, how):
+    for name, scratch in FOLDERS.items():
+        text, how = text.replace(name, scratch), how.replace(name, scratch)
     if how.startswith("hosts:"):
-        return skip(where, f"run by ./dev test hosts {how.removeprefix('hosts:').strip()}")
+        return check_host_block(where, path, language, text, how.removeprefix("hosts:").strip())
     if language == "sh":
         return run_shell(where, text)
     if language == "c":
         return run_c(where, text, how)
     if language == "python":
         return run_python(where, text, how)
-    return check(False, f"{where}: no way to try a block in {language!r}, and no word why")
+    return check(False, f"{where}: no way to try a block in {language!r}")
 
 
-def run_indented(where, text):
-    for line in text.strip("\n").split("\n"):
-        command = line.strip().split(" #")[0].strip()
-        words = [STAND_INS.get(word, word) for word in shlex.split(command)]
-        if words[0] == "build/turnstile":
-            if "tokenizer.json" in command and not VOCAB.is_file():
-                skip(where, f"`{command}`: {VOCAB} is not there; ./dev fetch vocabs")
-                continue
-            done = run([str(BUILD / "turnstile"), *words[1:]])
-            check(done.returncode == 0, f"{where}: {command}: exit code {done.returncode}: {done.stderr[-300:]}")
-        elif words[0] == "./dev":
-            check(words[1] in SUBCOMMANDS, f"{where}: ./dev {words[1]} exists")
-        else:
-            skip(where, f"`{command[:60]}` changes the machine or builds anew; tests/test_install.py and ./dev do it")
+def packages():
+    """Debian packages that ./dev installs where they are missing."""
+    return set(re.findall(r'^  "(?:program|header|module|include|python|file) \S+ (\S+)"$', (ROOT / "dev").read_text(encoding="utf-8"), re.M))
+
+
+def run_command(where, command):
+    words = [STAND_INS.get(word, word) for word in shlex.split(command)]
+    if words[0] == "build/turnstile":
+        if "tokenizer.json" in command and not VOCAB.is_file():
+            return skip(where, f"`{command}`: {VOCAB} is not there; ./dev fetch vocabs")
+        done = run([str(BUILD / "turnstile"), *words[1:]])
+        return check(done.returncode == 0, f"{where}: {command}: exit code {done.returncode}: {done.stderr[-300:]}")
+    if words[0] == "./dev":
+        return check(words[1] in SUBCOMMANDS, f"{where}: ./dev {words[1]} exists")
+    if words[0] == "meson":  # the build folder is set up and built; what is installed goes to the scratch folder
+        done = run(["bash", "-euo", "pipefail", "-c", command], env={**os.environ, "DESTDIR": f"{folder.name}/stage"})
+        check(done.returncode == 0, f"{where}: {command}: exit code {done.returncode}: {(done.stdout + done.stderr)[-400:]}")
+        return check(list(pathlib.Path(folder.name, "stage").rglob("turnstile.h")), f"{where}: {command} installs turnstile.h")
+    if words[:3] == ["sudo", "apt-get", "install"]:
+        return check(set(words[3:]) <= packages(), f"{where}: ./dev knows the packages {', '.join(set(words[3:]) - packages())}")
+    return check(f'commands(common.ROOT / "{where}")' in HOSTS["wheel"].read_text(encoding="utf-8"), f"{where}: tests/hosts/host_wheel.py runs `{command}`")
 
 
 def main():
     text = run([str(BUILD / "turnstile"), "generate", "--schema", "schemas/examples/invoice.json"])
     pathlib.Path(folder.name, "text.json").write_text(text.stdout)
-    blocks = 0
+    count = 0
     for path in FILES:
         content, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
-        for match in BLOCK.finditer(content):
-            run_block(f"{name}:{content.count(chr(10), 0, match.start('language')) + 1}", match["language"], match["text"], match["how"] or "")
-            blocks += 1
-        check(len(re.findall(r"^```", content, re.M)) == 2 * len(BLOCK.findall(content)), f"{name}: every block has a language")
-        outside = BLOCK.sub("", content)
-        for match in INDENTED.finditer(outside):
-            run_indented(str(name), match[0])
-        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", outside):
+        found = doc_blocks.blocks(path)
+        for line, language, text, how in found:
+            run_block(f"{name}:{line}", name, language, text, how)
+            count += 1
+        check(len(re.findall(r"^```", content, re.M)) == 2 * len(found), f"{name}: every block has a language")
+        for command in doc_blocks.commands(path):
+            run_command(str(name), command)
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", doc_blocks.BLOCK.sub("", content)):
             check((path.parent / target).exists(), f"{name}: {target} exists")
-    print(f"  {len(FILES)} files, {blocks} blocks")
+    print(f"  {len(FILES)} files, {count} blocks")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

@@ -23,6 +23,7 @@ import jsonschema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import common
+import doc_blocks
 
 SOURCE = common.BUILD / "llama.cpp"
 PYTHON = common.BUILD / "llama-cpp-python"
@@ -67,6 +68,50 @@ def try_example(counts, model):
     done = subprocess.run([example, model, "Which numbers?", json.dumps(schema)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     jsonschema.validate(json.loads(done.stdout), schema)
     counts["passed"] += 1
+
+
+BLOCK = """#include <stdio.h>
+#include <string.h>
+#include <turnstile-llama.h>
+
+int main(int argc, char **argv) {{
+  struct llama_model *model = argc == 3 ? llama_model_load_from_file(argv[1], llama_model_default_params()) : NULL;
+  struct llama_context *context = model ? llama_init_from_model(model, llama_context_default_params()) : NULL;
+  const char *schema = argv[2];
+  uint32_t seed = 1;
+  tsl_error error;
+  llama_token first = 0;
+  if (!context || llama_tokenize(llama_model_get_vocab(model), "a", 1, &first, 1, false, false) != 1 || llama_decode(context, llama_batch_get_one(&first, 1))) return 2;
+{block}
+  char piece[64];
+  fwrite(piece, 1, (size_t)llama_token_to_piece(llama_model_get_vocab(model), token, piece, sizeof piece, 0, false), stdout);
+  tsl_grammar_release(grammar);
+  tsl_vocab_release(vocab);
+  llama_free(context);
+  llama_model_free(model);
+  return 0;
+}}
+"""
+
+
+def run_manual(counts, folder, python, environment):
+    """The blocks of docs/llama.cpp.md, in C and in Python: one token under {"enum": [7]}, and a chat completion."""
+    source = pathlib.Path(folder, "manual.c")
+    source.write_text(BLOCK.format(block=doc_blocks.of_host("docs/llama.cpp.md", "llama", "c")))
+    done = subprocess.run([build_program("turnstile-manual", source), pathlib.Path(folder, "tiny.gguf"), '{"enum": [7]}'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    counts["passed" if done.returncode == 0 and done.stdout.strip() == "7" else "failed"] += 1
+    script = f"""import json, llama_cpp, turnstile.llama_cpp
+schema, messages = {{"enum": ["yes", "no"]}}, [{{"role": "user", "content": "Well?"}}]
+load = llama_cpp.Llama
+llama_cpp.Llama = lambda path: load(path, n_ctx=512, verbose=False)
+{doc_blocks.of_host("docs/llama.cpp.md", "llama", "python").replace("llama.create_chat_completion(", "answer = llama.create_chat_completion(")}
+print(answer["choices"][0]["message"]["content"])
+"""
+    pathlib.Path(folder, "model.gguf").symlink_to(pathlib.Path(folder, "tiny.gguf").resolve())
+    done = subprocess.run([python, "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    counts["passed" if done.returncode == 0 and json.loads(done.stdout) in ("yes", "no") else "failed"] += 1
+    if done.returncode:
+        print(f"  FAILED: docs/llama.cpp.md: {done.stderr[-1500:]}")
 
 
 # Without places for white space, of which a random model writes a lot.
@@ -153,6 +198,7 @@ def chat_in_python(counts, python, model, folder):
             tokens += answer["tokens"]
     example = common.run([python, "bindings/python/examples/llama_cpp_json.py", model], env=environment, stderr=subprocess.DEVNULL)
     person = json.loads(example)
+    run_manual(counts, folder, python, environment)
     counts["passed" if set(person) == {"name", "age"} and len(person["name"]) <= 4 and person["age"] in ("18", "19") else "failed"] += 1
     return tokens
 

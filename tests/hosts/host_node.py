@@ -13,11 +13,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import common
+import doc_blocks
 
 DIST = common.BUILD / "hosts" / "node"
 GGUF = common.BUILD / "llama.cpp" / "models" / "ggml-vocab-llama-spm.gguf"
@@ -29,12 +31,39 @@ def schema():
     return json.loads(subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True).stdout)
 
 
+def run_readme():
+    """The README's generation, with the package where npm would put it and a model that draws at random; what it writes must be an integer in "n"."""
+    script = doc_blocks.of_host("bindings/node/README.md", "node", "js")
+    with tempfile.TemporaryDirectory() as name:
+        package = pathlib.Path(name, "node_modules", "turnstile")
+        shutil.copytree(common.ROOT / "bindings" / "node", package, ignore=shutil.ignore_patterns("dist"))
+        (package / "dist").symlink_to(DIST)
+        shutil.copyfile(common.BUILD / "vocabs" / "llama3_1" / "tokenizer.json", pathlib.Path(name, "tokenizer.json"))
+        pathlib.Path(name, "readme.js").write_text(f"""const fs = require('fs');
+const argmax = (row) => row.reduce((best, logit, i) => (logit > row[best] ? i : best), 0);
+let width = 0;
+const model = {{next: async () => Float32Array.from({{length: width}}, Math.random)}};
+(async () => {{
+  const text = [], accept = [];
+{script.replace("const matcher =", "width = vocab.logitsWidth;" + chr(10) + "const matcher =").replace("matcher.accept(argmax(logits));", "accept.push(argmax(logits)); matcher.accept(accept[accept.length - 1]);")}
+  console.log(Buffer.concat(accept.filter((t) => !vocab.isEog(t)).map((t) => Buffer.from(vocab.bytes(t)))).toString());
+}})();
+""")
+        done = subprocess.run(["node", "readme.js"], cwd=name, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        return isinstance(json.loads(done.stdout)["n"], (int, float))
+    except (ValueError, KeyError, TypeError):
+        print(f"  FAILED: bindings/node/README.md: {done.stdout[-300:]!r} {done.stderr[-1500:]}")
+        return False
+
+
 def main():
     missing = [name for name in ("node", "emcc") if not shutil.which(name)]
     if missing:
         common.missing(f"{' and '.join(missing)} not there")
-    common.say("building the WebAssembly package")
-    common.run(["nice", "-n", "10", sys.executable, "bindings/node/build.py", DIST])
+    common.say("building the WebAssembly package, as bindings/node/README.md says")
+    command = doc_blocks.without_comment(doc_blocks.of_host("bindings/node/README.md", "node", "sh")).replace("bindings/node/dist", str(DIST))
+    common.run(["nice", "-n", "10", "bash", "-euo", "pipefail", "-c", command])
     environment = {**os.environ, "TURNSTILE_DIST": str(DIST)}
     if GGUF.is_file():
         environment["TURNSTILE_GGUF"] = str(GGUF)
@@ -52,6 +81,7 @@ def main():
     example = subprocess.run(["node", "bindings/node/example.js", DIST], stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
     valid = example.returncode == 0 and set(json.loads(example.stdout)) == {"name", "age"}
     counts["passed" if valid else "failed"] += 1
+    counts["passed" if run_readme() else "failed"] += 1
     versions = [subprocess.run(command, capture_output=True, text=True).stdout for command in (["node", "--version"], ["emcc", "--version"])]
     emcc = re.search(r"\d+\.\d+\.\d+", versions[1])[0]
     size = (DIST / "turnstile.wasm").stat().st_size

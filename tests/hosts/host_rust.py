@@ -17,6 +17,7 @@ import jsonschema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import common
+import doc_blocks
 
 CRATES = common.ROOT / "bindings" / "rust"
 LAYOUT = r"""
@@ -65,8 +66,9 @@ def main():
         counts["passed"] += 1
     if counts["failed"]:
         print(done.stdout)
-    example = subprocess.run(["cargo", "run", "--offline", "--locked", "--quiet", "--example", "person"], cwd=CRATES, env=environment,
-                             stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    command = doc_blocks.of_host("bindings/rust/README.md", "rust", "sh")
+    example = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=common.ROOT, env={**environment, "CARGO_NET_OFFLINE": "true"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, stdin=subprocess.DEVNULL)
     valid = example.returncode == 0 and set(json.loads(example.stdout)) == {"name", "age"}
     counts["passed" if valid else "failed"] += 1
     version = subprocess.run(["cargo", "--version"], capture_output=True, text=True).stdout.split()[1]

@@ -16,6 +16,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import common
+import doc_blocks
 
 PROBE = "import sys, ensurepip, sysconfig; print(sys.implementation.name, '-' + sys.abiflags, *sys.version_info[:3])"
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
@@ -59,6 +60,15 @@ def try_wheel(counts, python, wheel, folder):
     print(*(line for line in lines[:-1] if "failed" in line or "skipped" in line), sep="\n", end="")
 
 
+def try_manual(counts, folder):
+    """The commands of docs/python.md, word for word but for where the environment is made; then the module is there."""
+    for command in doc_blocks.commands(common.ROOT / "docs/python.md"):
+        if command.startswith("python3 "):
+            common.run(["bash", "-euo", "pipefail", "-c", re.sub(r"\benv\b", str(folder), command)], env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
+    done = subprocess.run([folder / "bin" / "python", "-c", "import turnstile; print(turnstile.Vocab.embedded().size)"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    counts["passed" if done.stdout == "4096\n" else "failed"] += 1
+
+
 def main():
     found = interpreters()
     counts = {"passed": 0, "failed": 0, "skipped": 0}
@@ -69,6 +79,7 @@ def main():
         oldest = environment(next(iter(found.values()))[0], folder / "builder")
         common.say(f"building the wheel with CPython {next(iter(found.values()))[1]}")
         common.run([oldest, *PIP, "wheel", "--no-deps", "-w", folder / "wheels", common.ROOT])
+        try_manual(counts, folder / "manual")
         wheel = next((folder / "wheels").glob("*.whl"))
         for version, (python, _) in found.items():
             try_wheel(counts, python, wheel, folder / "{}.{}".format(*version))
