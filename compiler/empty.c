@@ -136,7 +136,14 @@ static uint64_t by_estimate(uint32_t left, uint32_t cost) {
 #define HOPE_DEPTH_MAX 4u
 #define HOPE_PARTS_MAX 64u
 
+/* A native automaton knows how far it is from its end, which is more than its node says. */
+static uint32_t native_shortest(const tsl__exprs *x, const tsl__node *n) {
+  const tsl__native *native = tsl__native_at(x, n->a);
+  return native->ops->shortest(native->ctx, n->b);
+}
+
 static uint64_t hope(const tsl__exprs *x, const tsl__node *n, unsigned depth) {
+  if (n->kind == TSL__K_NATIVE) return native_shortest(x, n);
   if (depth == HOPE_DEPTH_MAX || n->b > HOPE_PARTS_MAX || (n->kind != TSL__K_AND && n->kind != TSL__K_ALT)) return n->shortest;
   uint64_t sum = 0, least = UINT64_MAX;
   for (uint32_t i = 0; i < n->b; i++) {
@@ -146,6 +153,17 @@ static uint64_t hope(const tsl__exprs *x, const tsl__node *n, unsigned depth) {
     if (h < least) least = h;
   }
   return n->kind == TSL__K_AND ? sum : least;
+}
+
+/* At least so many bytes are left. */
+static uint32_t bound(const tsl__exprs *x, const tsl__node *n) {
+  uint32_t most = n->kind == TSL__K_NATIVE ? native_shortest(x, n) : n->shortest;
+  for (uint32_t i = 0; n->kind == TSL__K_AND && i < n->b && i < HOPE_PARTS_MAX; i++) {
+    tsl__node part = tsl__node_at(x, tsl__list_at(x, n->a)[i]);
+    uint32_t left = part.kind == TSL__K_NATIVE ? native_shortest(x, &part) : 0;
+    if (left > most) most = left;
+  }
+  return most;
 }
 
 static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
@@ -163,7 +181,7 @@ static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
     visit v = {d, index, from.cost + (by == BY_SPELLING ? tsl__spelling_cost((uint8_t)b) : 1)};
-    uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : hope(x, &n, 0) + 1) : by_estimate(n.shortest, v.cost);
+    uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : hope(x, &n, 0) + 1) : by_estimate(bound(x, &n), v.cost);
     if (!graph_add(&x->alloc, g, v, key)) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       return false;
@@ -283,7 +301,7 @@ static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned
   case TSL__K_JESC: /* which characters an escape can be, only a search tells */
   case TSL__K_JHEX: return n.loop || (n.flags & TSL__CALLS) ? n.shortest : shortest_by_search(x, e, false);
   case TSL__K_RESUME: return tsl__resume_fewest(x, &n);
-  case TSL__K_NATIVE: return tsl__native_at(x, n.a)->ops->shortest(tsl__native_at(x, n.a)->ctx, n.b);
+  case TSL__K_NATIVE: return native_shortest(x, &n);
   default: return n.shortest;
   }
 }
