@@ -7,6 +7,7 @@
 
 #include "pictures.h"
 #include "position.h"
+#include "rules.h"
 #include "source.h"
 #include "survey.h"
 
@@ -32,7 +33,7 @@ static const cli_option table[] = {
     {"--text", "F", "follow a text first (a file, or -), so that there are states to list", set_text},
     {"--sample", "N", "draw N texts first, so that there are states to list, 1 to 1000000", set_sample},
     {"--masks", NULL, "how many tokens were allowed along these texts: a histogram, and by state", set_masks},
-    {"--dot", NULL, "write only the states, as a digraph for Graphviz", set_dot},
+    {"--dot", NULL, "write only the states, as a digraph for Graphviz; with --rules: the rules, and which calls which", set_dot},
     {"--rules", NULL, "grammar: write only the rules, as JSON for those who draw them", set_rules},
     {"--profile", "openai-strict", "say only which of a provider's documented limits the schema breaks, one finding a line", set_profile},
     {"--json", NULL, "write only the report (or the findings, one object a line) as JSON; errors too", set_json},
@@ -87,11 +88,15 @@ static void print_rules_line(void *ctx, const char *json) {
   printf("%s\n", json);
 }
 
-static int print_rules(const source *s) {
+static void print_rules_dot(void *ctx, const char *json) { *(bool *)ctx = rules_dot(stdout, json); }
+
+static int print_rules(const source *s, bool dot) {
   tsl_error error;
+  bool drawn = true;
   if (s->kind != SOURCE_GBNF) return cli_complain("explain: --rules takes a GBNF grammar");
-  tsl_status status = tsl_gbnf_write(s->vocab, s->text.at, s->text.length, print_rules_line, NULL, &error);
-  return status == TSL_OK ? CLI_OK : cli_complain_error(source_name(s), &error);
+  tsl_status status = tsl_gbnf_write(s->vocab, s->text.at, s->text.length, dot ? print_rules_dot : print_rules_line, &drawn, &error);
+  if (status != TSL_OK) return cli_complain_error(source_name(s), &error);
+  return drawn ? CLI_OK : cli_complain("explain: out of memory");
 }
 
 /* What is asked of the states that texts came through. */
@@ -123,7 +128,7 @@ static int explain(const source *s, const settings *o) {
     printf("%s\n", tsl_grammar_report(s->grammar));
     return CLI_OK;
   }
-  if (o->rules) return print_rules(s);
+  if (o->rules) return print_rules(s, o->dot);
   survey v = {0};
   tsl_matcher *matcher = NULL;
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the tests of one or more build folders and add up what they say.
 
-    tests/run.py BUILD [--build BUILD]... [--jobs N] [--patience N] [NAME...]
+    tests/run.py BUILD [--build BUILD]... [--jobs N] [--patience N] [--without NAME]... [NAME...]
 
 The list of tests is meson's own (tests/meson.build, fuzz/meson.build): command, environment, time limit. Every test prints what it
 checked and ends with the line "N passed, N failed, N skipped"; a test that ends without that line, with a status other than 0, on a
@@ -84,12 +84,13 @@ def main():
     parser.add_argument("--build", dest="more", action="append", default=[], help="another build folder; its tests are run too")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument("--patience", type=int, default=1, help="each test may take so many times its limit: on machines that are slow or busy")
+    parser.add_argument("--without", action="append", default=[], metavar="NAME", help="leave this test out")
     parser.add_argument("names", nargs="*", metavar="NAME", help="tests or suites; none: all")
     options = parser.parse_args()
 
     work = []
     for build in [options.build] + options.more:
-        work += [(build, test) for test in tests_of(build, options.names)]
+        work += [(build, test) for test in tests_of(build, options.names) if test["name"] not in options.without]
     work.sort(key=lambda item: -item[1]["priority"])  # what takes longest starts first
     if not work:
         print(f"no test is called {', '.join(options.names)}")

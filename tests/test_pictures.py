@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -87,8 +88,43 @@ def test_rules():
         check(svg.get("role") == "img" and float(svg.get("width")) > 40 and "NaN" not in picture and "undefined" not in picture, picture[:200])
 
 
+def called(node):
+    """Names of the rules in a body, one for each place."""
+    names = [node["name"]] if node["kind"] == "rule" else []
+    for inner in [*node.get("items", []), *([node["item"]] if "item" in node else [])]:
+        names += called(inner)
+    return names
+
+
+def recursive(calls, name):
+    """Can the rule contain itself?"""
+    seen, open_ = set(), list(calls[name])
+    while open_:
+        one = open_.pop()
+        if one not in seen:
+            seen.add(one)
+            open_ += calls[one]
+    return name in seen
+
+
+def test_rules_dot():
+    with tempfile.TemporaryDirectory() as folder:
+        own = pathlib.Path(folder, "own.gbnf")
+        own.write_text('root ::= "a" (("b" root)? "c"){2,} x | x x\nx-y ::= "q"\nx ::= "z" x-y\n')
+        for path in [own, *sorted(EXAMPLES.glob("*.gbnf"))]:
+            calls = {r["name"]: called(r["body"]) for r in json.loads(explain("--grammar", path, "--rules")[0])["rules"]}
+            dot, _ = explain("--grammar", path, "--rules", "--dot")
+            nodes = {name: rest for name, rest in re.findall(r'^  "([\w-]+)" \[label="[\w-]+\\nline \d+"(.*)\];$', dot, re.M)}
+            edges = {(a, b): int(n or 1) for a, b, n in re.findall(r'^  "([\w-]+)" -> "([\w-]+)"(?: \[label="(\d+) times"\])?;$', dot, re.M)}
+            check(dot.startswith("digraph rules {") and set(nodes) == set(calls), f"{path.name}: {sorted(nodes)}")
+            check(edges == {(a, b): calls[a].count(b) for a in calls for b in calls[a]}, f"{path.name}: {edges}")
+            check(all(("penwidth" in nodes[name]) == recursive(calls, name) for name in calls), f"{path.name}: rules that can contain themselves are bold")
+            check([name for name in nodes if "peripheries" in nodes[name]] == ["root"], f"{path.name}: root has a double frame")
+            check(not shutil.which("dot") or subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, text=True).stderr == "", f"{path.name}: Graphviz draws it")
+
+
 def main():
-    for name, test in (("dot", test_dot), ("masks", test_masks), ("rules", test_rules)):
+    for name, test in (("dot", test_dot), ("rules_dot", test_rules_dot), ("masks", test_masks), ("rules", test_rules)):
         before = passed + failed
         test()
         print(f"  {name} ({passed + failed - before} checks)")

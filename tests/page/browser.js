@@ -53,8 +53,8 @@ async function fits(page, name) {
   check(scroll <= width, `${name}: ${scroll} px wide in a window of ${width}`);
 }
 
-/* A sandbox needs rights that root in a container does not have. */
-const launch = () => chromium.launch({executablePath: process.env.TURNSTILE_CHROMIUM || '/usr/bin/chromium', args: process.getuid() === 0 ? ['--no-sandbox'] : []});
+/* A sandbox needs rights that root in a container does not have, and /dev/shm may be small there. */
+const launch = () => chromium.launch({executablePath: process.env.TURNSTILE_CHROMIUM || '/usr/bin/chromium', args: ['--disable-dev-shm-usage', ...(process.getuid() === 0 ? ['--no-sandbox'] : [])]});
 
 function end() {
   console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
