@@ -1,7 +1,7 @@
 /* expr_print.c - expressions in a regex-like notation, for listings and tests.
  *
  * Notation  literals as themselves, [..] byte sets, (a|b), a*, a{m,n}, a{m,n}@ for an active loop, (a&b), !(a), <name> for rules and native automata,
- *           j"e" for the rest of a JSON string, j\e and j\u k e inside an escape, {a,b,..} for string sets. ε and ∅ stand for themselves.
+ *           j"e" for the rest of a JSON string, j\e and j\u k e inside an escape, {a,b,..} for string sets, <char> for any character. ε and ∅ stand for themselves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -88,8 +88,19 @@ static void print_name(const tsl__exprs *x, const tsl__node *n, writer *w) {
   put(w, "<%s>", name[0] ? name : "rule");
 }
 
+/* Any character of UTF-8: known by its expression. */
+static bool is_any_char(const tsl__exprs *x, tsl__expr e) {
+  for (; x; x = x->parent)
+    if (x->any_char == e && e != TSL__NONE) return true;
+  return false;
+}
+
 static void print(const tsl__exprs *x, tsl__expr e, writer *w, unsigned depth) {
   if (w->n > w->size) return;
+  if (is_any_char(x, e)) {
+    put(w, "<char>");
+    return;
+  }
   if (depth > 200) {
     put(w, "...");
     return;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Put a page into one file: every <link rel="stylesheet" href="F"> and <script src="F"> becomes what the file F beside the page holds.
+"""Put a page into one file: every <link rel="stylesheet" href="F"> and <script src="F"> becomes what the file F beside the page holds, and <!-- F: NAME="TEXT" … --> that file with each
+{NAME} replaced.
 
     page/bundle.py PAGE OUT            the page as one HTML file
     page/bundle.py --c OUT PAGE        as C, cut in two at @TRACE@, where the record goes (cli/trace_page.h)
@@ -31,7 +32,14 @@ def bundle(page, extra=()):
             sys.exit(f"{match[1]} would end its script element")
         return f"<script>\n{text}\n</script>"
 
+    def part(match):
+        text = content(match[1]) + "\n"
+        for name, value in re.findall(r'(\w+)="([^"]*)"', match[2]):
+            text = text.replace("{" + name + "}", value)
+        return text
+
     text = page.read_text(encoding="utf-8")
+    text = re.sub(r'<!-- ([\w.]+\.html): (.*) -->\n', part, text)
     text = re.sub(r'<link rel="stylesheet" href="([^"]+)">', lambda match: f"<style>\n{content(match[1])}\n</style>", text)
     return re.sub(r'<script src="([^"]+)"></script>', script, text)
 

@@ -179,6 +179,7 @@
     $('verdict').textContent = `${line ? `Line ${line}${error.column ? `, column ${error.column}` : ''}: ` : ''}${error.message}${error.pointer ? ` (at ${error.pointer})` : ''}`;
     $('editor').setAttribute('aria-invalid', 'true');
     $('to-error').hidden = !line;
+    $('stale').hidden = !grammar;
     $('to-error').dataset.line = line;
     $('to-error').dataset.column = error.column || 1;
     gutter(line);
@@ -216,7 +217,7 @@
     const masked = performance.now();
     replay(tokens);
     $('editor').removeAttribute('aria-invalid');
-    $('to-error').hidden = true;
+    $('to-error').hidden = $('stale').hidden = true;
     $('verdict').className = 'verdict';
     $('verdict').textContent = `Compiled in ${(compiled - start).toFixed(1)} ms, first mask after ${(masked - start).toFixed(1)} ms.`;
     Object.assign($('verdict').dataset, {compile: compiled - start, first: masked - start});

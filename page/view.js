@@ -280,6 +280,7 @@ const Inspector = (() => {
       this.caption.textContent = !captured ? 'No logits were recorded at this step.'
         : `Probabilities are renormalised over the ${captured} captured tokens (the ${this.record.captured || captured} most likely before the mask, as many of those that may be drawn), `
           + `except “of all tokens”: that is the model’s own, at temperature 1.${left ? '' : ' Nothing is left to draw from.'}`;
+      this.stages.hidden = !captured;
       this.stages.replaceChildren(...stages.map((stage) => make('li', {'data-stage': stage.name, class: stage.kept ? '' : 'empty'}, make('b', {}, stage.name),
         ` keeps ${stage.kept}, mass ${percent(stage.mass)}${stage.bar === null ? '' : `, bar ${percent(stage.bar)}`}`)));
       const low = Math.min(...rows.map((r) => r.logit)), high = Math.max(...rows.map((r) => r.logit));
@@ -293,7 +294,7 @@ const Inspector = (() => {
       const state = row.out ? OUT[row.out] : `kept${row.sum === null ? '' : `, sum ${percent(row.sum)}`}`;
       return make('tr', {class: [row.out ? 'out' : 'in', `by-${row.out || 'none'}`, drawn && 'drawn'].filter(Boolean).join(' '), 'data-id': c.id},
         make('th', {scope: 'row', class: 'name'}, token, drawn ? make('span', {class: 'badge'}, 'drawn') : null),
-        bar(logitShare, row.logit.toFixed(2), 'logit'), bar(all || 0, percent(all), 'all'), bar(row.before, percent(row.before), 'before'), make('td', {class: 'state'}, state), bar(row.p, percent(row.p), 'final'));
+        bar(logitShare, row.logit.toFixed(2).replace(/^-0\.00$/, '0.00'), 'logit'), bar(all || 0, percent(all), 'all'), bar(row.before, percent(row.before), 'before'), make('td', {class: 'state'}, state), bar(row.p, percent(row.p), 'final'));
     }
 
     /* ---- the position ---- */

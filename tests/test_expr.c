@@ -30,6 +30,7 @@ static void canonical(void) {
   CHECK(tsl__expr_and(x, star, tsl__expr_not(x, star)) == TSL__NONE);
   tsl__expr word = tsl__expr_star(x, tsl__expr_range(x, 'a', 'z'));
   CHECK(prints(alt(seq(word, lit("1")), seq(word, lit("2"))), "([a-z])*[12]"));
+  CHECK(prints(tsl__expr_repeat(x, tsl__expr_any_char(x), 2, 60), "(<char>){2,60}") && prints(tsl__expr_text(x), "(<char>)*"));
   CHECK(tsl__expr_and(x, tsl__expr_text(x), word) == word);
   CHECK(tsl__expr_and(x, word, tsl__expr_repeat(x, tsl__expr_any_char(x), 2, 5)) == tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'z'), 2, 5));
   CHECK(tsl__expr_and(x, lit("abc"), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 3)) == lit("abc"));
