@@ -214,7 +214,7 @@ static bool run_all(const arguments *a, const bench_setup *setup, bench_reader *
       bench_verdict verdict;
       ok = bench_run_case(setup, &c, totals, &verdict);
       if (out) bench_report_case(out, &c, &verdict, a->samples ? &totals->first : NULL);
-      if (ok && a->verify && verdict.outcome != BENCH_REFUSED && totals->schemas % a->verify == 1 % a->verify)
+      if (ok && a->verify && verdict.outcome != BENCH_REFUSED && !verdict.unsatisfiable && totals->schemas % a->verify == 1 % a->verify)
         bench_verify_case(setup, &c, totals->schemas, verified);
     }
     bench_case_free(&c);

@@ -64,6 +64,7 @@ void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *v, c
     put_count(gen, "test", v->test);
     put_count(gen, "token", v->token);
   }
+  if (v->order_only) put_text(gen, "why", "order of members");
   put_count(gen, "tests", c->test_count);
   put_count(gen, "tokens", v->tokens);
   put_real(gen, "ttfm_us", v->ttfm_us);
@@ -149,6 +150,8 @@ static void put_totals(FILE *out, const rows *all, const bench_totals *totals, c
   yajl_gen_map_open(gen);
   put_count(gen, "schemas", totals->schemas);
   for (size_t i = 0; i < BENCH_OUTCOME_COUNT; i++) put_count(gen, keys[i], totals->outcomes[i]);
+  put_count(gen, "unsatisfiable", totals->unsatisfiable);
+  put_count(gen, "order_errors", totals->order_errors);
   put_count(gen, "tests", totals->tests);
   put_count(gen, "tokens", totals->tokens);
   put_count(gen, "text_bytes", totals->bytes);
@@ -180,6 +183,10 @@ static void print_table(FILE *out, const rows *all, const bench_totals *totals, 
     if (totals->outcomes[i] || i <= BENCH_INVALIDATION_ERROR)
       fprintf(out, "  %-20s %7zu  %5.1f %%  %s\n", bench_outcome_name((bench_outcome)i), totals->outcomes[i],
               100.0 * (double)totals->outcomes[i] / (double)(totals->schemas ? totals->schemas : 1), meanings[i]);
+  if (totals->unsatisfiable)
+    fprintf(out, "  (%zu unsatisfiable: no value satisfies the schema, as its compile says, so every text is rejected; it passes if no instance is valid)\n", totals->unsatisfiable);
+  if (totals->outcomes[BENCH_VALIDATION_ERROR] && totals->order_errors)
+    fprintf(out, "  (%zu of the validation errors are of the order of members alone: in any order all instances of these schemas are judged rightly)\n", totals->order_errors);
   if (totals->respelled) fprintf(out, "  (%zu instances are spelled differently by the tokenizer)\n", totals->respelled);
   fprintf(out, "\n  %-22s %10s %10s %10s %10s %10s %10s %10s\n", "microseconds", "avg", "p50", "p90", "p99", "p99.9", "max", "samples");
   for (size_t i = 0; i < all->n; i++) {

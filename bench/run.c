@@ -160,12 +160,24 @@ static void *count_memory(void *ctx, void *block, size_t old_size, size_t new_si
   return p;
 }
 
+/* Nothing satisfies the schema: what is valid nevertheless is a validation error. */
+static void reject_all(run *r) {
+  r->verdict->unsatisfiable = true;
+  r->totals->unsatisfiable++;
+  for (size_t t = 0; t < r->c->test_count; t++)
+    if (r->c->tests[t].valid) blame(r, BENCH_VALIDATION_ERROR, t, 0);
+}
+
 /* From the schema's text to the first mask. */
 static bool compile(run *r, tsl_grammar **grammar, tsl_matcher **matcher) {
   const bench_setup *s = r->setup;
   uint64_t start = bench_clock_now(&s->clock);
   tsl_status status =
       tsl_grammar_json_schema(s->vocab, r->c->schema, r->c->schema_length, &s->options, &s->limits, grammar, &r->verdict->error);
+  if (status == TSL_ERR_EMPTY) {
+    reject_all(r);
+    return false;
+  }
   if (status != TSL_OK) {
     r->verdict->outcome = timed_out ? BENCH_TIMEOUT : BENCH_REFUSED;
     return false;
@@ -301,6 +313,35 @@ static void warm_pass(run *r, tsl_matcher *m, bool borrow, bench_pass *pass) {
   }
 }
 
+/* ---- was it the order? ------------------------------------------------------------------------------------------- */
+
+static bool takes(const run *r, tsl_matcher *m, size_t test) {
+  tsl_matcher_reset(m);
+  for (size_t i = 0; i < r->texts[test].count; i++)
+    if (tsl_matcher_accept(m, r->texts[test].tokens[i]) != TSL_OK) return false;
+  return tsl_matcher_is_complete(m);
+}
+
+/* Does the same schema judge all instances rightly with members in any order? */
+static bool right_in_any_order(const run *r) {
+  tsl_schema_options options = r->setup->options;
+  tsl_grammar *grammar = NULL;
+  tsl_matcher *m = NULL;
+  options.order = TSL_ORDER_ANY;
+  bool right = tsl_grammar_json_schema(r->setup->vocab, r->c->schema, r->c->schema_length, &options, &r->setup->limits, &grammar, NULL) == TSL_OK &&
+               tsl_matcher_new(grammar, NULL, &m) == TSL_OK;
+  for (size_t t = 0; right && t < r->c->test_count; t++) right = takes(r, m, t) == r->c->tests[t].valid;
+  tsl_matcher_free(m);
+  tsl_grammar_release(grammar);
+  return right;
+}
+
+static void look_into_order(run *r) {
+  if (r->setup->options.order != TSL_ORDER_SCHEMA || r->verdict->outcome != BENCH_VALIDATION_ERROR) return;
+  r->verdict->order_only = right_in_any_order(r);
+  r->totals->order_errors += r->verdict->order_only;
+}
+
 static void finish(run *r, const tsl_grammar *grammar) {
   tsl_grammar_stats stats;
   size_t measured = r->measured ? r->measured : 1;
@@ -339,6 +380,7 @@ bool bench_run_case(const bench_setup *setup, const bench_case *c, bench_totals 
   *verdict = (bench_verdict){.outcome = BENCH_PASS, .first_sample = totals->first.mask.n};
   if (!encode_tests(&r)) r.out_of_memory = true;
   else if (verdict->outcome == BENCH_PASS) run_passes(&r);
+  if (!r.out_of_memory) look_into_order(&r);
   free_texts(&r);
   totals->schemas++;
   totals->tests += c->test_count;

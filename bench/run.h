@@ -5,6 +5,10 @@
  *           into the caller's buffer (timed), the token is looked up in it, the token is accepted (timed). After the last token the end
  *           must be allowed. A token that the mask has must be accepted, one that it lacks must be rejected, and after the last token the mask must
  *           have the end-of-generation tokens exactly if the text is complete: anything else is the outcome "inconsistent".
+ * Empty     A schema of which the compile says that no value satisfies it (TSL_ERR_EMPTY) has been understood: it counts as one that rejects every text, which passes if no
+ *           instance is valid, and is a validation error if one is. There are no masks, and so no times. The totals say how many there were.
+ * Order     With members in schema order, a validation error is looked into: all instances are followed again by a grammar of the same schema with members in any order. If
+ *           each is judged as it should be there, it is the order alone that made the error; the totals say of how many that is true.
  * Passes    first: as described. second: the same texts with the matcher reset, every position seen before. borrowed: the same with
  *           tsl_matcher_mask_borrow. flushed: positions of the first pass, drawn at random, before whose calls the caches were emptied; they count
  *           here and not in `first`.
@@ -49,6 +53,8 @@ typedef struct bench_totals {
   bench_samples matcher_kb; /* of a matcher after all passes, the same */
   size_t outcomes[BENCH_OUTCOME_COUNT];
   size_t schemas, tests, tokens, bytes; /* tokens: all of all instances */
+  size_t unsatisfiable;                 /* schemas that the compile says nothing satisfies: a grammar that rejects everything */
+  size_t order_errors;                  /* validation errors of the order of members alone */
   size_t respelled;                     /* instances whose tokens do not spell the text: nothing is wrong with the engine there */
 } bench_totals;
 
@@ -66,6 +72,8 @@ typedef struct bench_setup {
 typedef struct bench_verdict {
   bench_outcome outcome;
   tsl_error error;                                 /* where the outcome comes from a failed call */
+  bool unsatisfiable;                              /* see Empty */
+  bool order_only;                                 /* see Order */
   size_t test, token;                              /* of the first thing that went wrong; token == that test's count: the end */
   size_t tokens;                                   /* fed in the first pass */
   double ttfm_us, mask_us, mask_max_us, commit_us; /* averages over this schema's first pass */

@@ -118,12 +118,12 @@ def main():
     except ImportError:
         print("  skipped: PyPI jsonschema is not installed (./dev test installs it)\n0 passed, 0 failed, 1 skipped")
         return 0
-    maker, lines, valid = Maker(SEED), [], {}
+    maker, lines, valid = Maker(SEED), [], 0
     for i in range(SCHEMAS):
         schema = maker.document()
         validator = Draft202012Validator(schema)
         tests = [{"valid": validator.is_valid(v), "text": json.dumps(v)} for v in maker.instances()]
-        valid[f"s{i}"] = sum(t["valid"] for t in tests)
+        valid += sum(t["valid"] for t in tests)
         lines.append({"id": f"s{i}", "schema": json.dumps(schema), "tests": tests})
     with tempfile.TemporaryDirectory() as folder:
         data, out = pathlib.Path(folder, "in.jsonl"), pathlib.Path(folder, "out.jsonl")
@@ -134,9 +134,7 @@ def main():
     passed = failed = empty = refused = 0
     for line, result in zip(lines, results, strict=True):
         good = result["outcome"] == "pass"
-        if not good and result["outcome"] == "refused" and "no value satisfies" in json.dumps(result):
-            good = valid[line["id"]] == 0
-            empty += good
+        empty += good and result.get("status") == "TSL_ERR_EMPTY"  # a pass if no instance is valid
         if not good and result["outcome"] == "refused" and re.search("uniqueItems (under a negation|where )", result["message"]):
             good = True
             refused += 1
@@ -145,7 +143,7 @@ def main():
         if not good:
             print(f"  failed: {json.dumps(result)[:300]}\n    {line['schema']}")
     pairs = sum(len(line["tests"]) for line in lines)
-    print(f"  {SCHEMAS} schemas (seed {SEED}), {pairs} pairs of schema and instance, {sum(valid.values())} valid; {empty} schemas rightly refused as empty, "
+    print(f"  {SCHEMAS} schemas (seed {SEED}), {pairs} pairs of schema and instance, {valid} valid; {empty} schemas rightly refused as empty, "
           f"{refused} for uniqueItems")
     if refused > SCHEMAS // 10:
         print(f"  failed: {refused} schemas refused for uniqueItems")
