@@ -168,10 +168,10 @@ static size_t sort_tokens(const tsl__space *space, tsl_token *at, size_t n) {
   uint64_t marks[MARKS], touched[MARKS / 64] = {0};
   size_t words = (space->vocab->size + 63u) / 64, out = 0;
   if (n < MARKED_MIN || words > MARKS) return tsl__sort_unique(at, n);
-  memset(marks, 0, words * sizeof *marks);
-  for (size_t i = 0; i < n; i++) {
-    marks[at[i] >> 6] |= (uint64_t)1 << (at[i] & 63);
-    touched[at[i] >> 12] |= (uint64_t)1 << (at[i] >> 6 & 63);
+  for (size_t i = 0; i < n; i++) { /* a word of marks means nothing before it is touched */
+    uint64_t *mark = &marks[at[i] >> 6], *touch = &touched[at[i] >> 12], bit = (uint64_t)1 << (at[i] >> 6 & 63);
+    *mark = (*touch & bit ? *mark : 0) | (uint64_t)1 << (at[i] & 63);
+    *touch |= bit;
   }
   for (size_t k = 0; k < (words + 63) / 64; k++)
     for (uint64_t some = touched[k]; some; some &= some - 1) {
@@ -187,23 +187,24 @@ static bool based(const tsl__space *space, const tsl__gather *g, tsl_token t) {
   return false;
 }
 
-/* Drop from `plus` what the bases have, and from `minus` what they don't: who rewrites one mask into another (borrow.c) relies on that. */
-static void normalise(tsl__space *space, tsl__gather *g) {
-  g->minus.n = sort_tokens(space, g->minus.at, g->minus.n);
-  g->plus.n = sort_tokens(space, g->plus.at, g->plus.n);
+/* Drop from `plus` what the bases have, before it is sorted: most goes. Who rewrites one mask into another (borrow.c) relies on that, and on the same for `minus`. */
+static void drop_based(const tsl__space *space, tsl__gather *g) {
   g->bases.n = tsl__sort_unique(g->bases.at, g->bases.n);
-  if (g->bases.n == 0) {
-    g->minus.n = 0;
-    return;
+  g->minus.n = g->bases.n ? sort_tokens(space, g->minus.at, g->minus.n) : 0;
+  for (size_t k = 0, out = 0; k < g->bases.n; k++, g->plus.n = out, out = 0) {
+    const uint32_t *bits = tsl__bitset_at(space, g->bases.at[k]);
+    for (size_t i = 0; i < g->plus.n; i++) {
+      tsl_token t = g->plus.at[i];
+      g->plus.at[out] = t;
+      out += !has_bit(bits, t) || (g->minus.n && in_list(g->minus.at, g->minus.n, t));
+    }
   }
+}
+
+/* Sort what is left, and drop from `minus` what is allowed, or in no base. */
+static void normalise(tsl__space *space, tsl__gather *g) {
   size_t out = 0;
-  for (size_t i = 0; i < g->plus.n; i++) {
-    tsl_token t = g->plus.at[i];
-    if (based(space, g, t) && !in_list(g->minus.at, g->minus.n, t)) continue;
-    g->plus.at[out++] = t;
-  }
-  g->plus.n = out;
-  out = 0;
+  g->plus.n = sort_tokens(space, g->plus.at, g->plus.n);
   for (size_t i = 0; i < g->minus.n; i++)
     if (!in_list(g->plus.at, g->plus.n, g->minus.at[i]) && based(space, g, g->minus.at[i])) g->minus.at[out++] = g->minus.at[i];
   g->minus.n = out;
@@ -252,7 +253,10 @@ tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
   if (g->first && g->pieces == 1) return g->first;
   if (g->bases.n == 0 && g->plus.n == 0) return 0;
   bool many = g->minus.n + g->plus.n > 4 * TSL__PATCH_MAX; /* not worth sorting */
-  if (!many) normalise(space, g);
+  if (!many) {
+    drop_based(space, g);
+    normalise(space, g);
+  }
   if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX) && !make_bitset(space, g)) return 0;
   return intern(space, g);
 }
