@@ -426,8 +426,27 @@ static bool endless(tsl__space *space, const tsl__run *r) {
   return false;
 }
 
+/* A number without an exponent under way that may have any number of digits more, of which some are not zero. */
+static bool counts_on(const tsl__space *space, const tsl__run *r) {
+  for (size_t i = r->bytes.n; i-- > 0 && memchr("0123456789.-", r->bytes.at[i], 12);)
+    if (i == 0 || memchr(" \t\n\r,[:", r->bytes.at[i - 1], 7)) {
+      for (size_t k = 0; k < r->step.landed.n; k++) {
+        const tsl__bytes *self = &tsl__state_at(space, r->step.landed.at[k].state)->self;
+        if (tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return i > 0 || !r->text; /* else it began before */
+      }
+    }
+  return false;
+}
+
+/* Is a string under way that can become any number of texts? Then its item can be new. */
+static bool strings_on(tsl__space *space, const tsl__run *r) {
+  for (size_t i = 0; r->in_string && i < r->step.landed.n; i++)
+    if (tsl__state_endless(space, r->step.landed.at[i].state, r->step.landed.at[i].count)) return true;
+  return false;
+}
+
 bool tsl__run_watched(tsl__space *space, tsl__run *r) {
-  if (r->denies.n) return true;
+  if (r->denies.n && !strings_on(space, r) && !counts_on(space, r)) return true;
   uint32_t taken = tsl__run_taken(space, r);
   if (!taken || name_empty(r) || endless(space, r)) return false; /* where a name begins there are enough: the compiler saw to it */
   const tsl__spelling *s = tsl__run_spelling(space, r);

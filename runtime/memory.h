@@ -79,9 +79,10 @@ typedef struct tsl__memory {
 typedef struct tsl__crossing {
   uint32_t *comma;  /* outside strings: with a comma */
   uint32_t *quoted; /* in a string: with a quote and a comma after it */
-  uint32_t *whole;  /* where nothing is remembered: with an opening bracket and a comma after it */
-  uint32_t *closed, *closed_quoted; /* the same two in an object: it must be closed before the comma, or an array begun */
+  uint32_t *whole;  /* where nothing is remembered: with an opening bracket, a whole item and a comma */
+  uint32_t *closed, *closed_quoted; /* the first two in an object: it must be closed before the comma, or an array begun */
   uint32_t *dull, *dull_quoted; /* without any of JSON's brackets, commas, colons and quotes; in a string: without quotes and backslashes */
+  uint32_t *space;  /* white space alone */
   size_t words;
   tsl_token *named; /* tokens with a comma and a whole string after it, which may be a name */
   uint32_t named_count, named_capacity;

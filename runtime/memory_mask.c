@@ -67,30 +67,84 @@ static const uint32_t *crossing(tsl__space *space, const tsl__memory *m, tsl__st
 
 /* ---- items -------------------------------------------------------------------------------------------------------- */
 
+/* Has nothing been read that white space would end? */
+static bool between(const tsl__space *space, tsl__stack at) {
+  const tsl__text *t = tsl__space_at(space, texts, tsl__stack_at(space, at)->text);
+  return !t->n || memchr("[{,: \t\n\r", t->at[t->n - 1], 8);
+}
+
 /* Tokens of `plain` that may lead nowhere, into `out`. */
-static void candidates(tsl__space *space, const tsl__memory *m, tsl__stack at, tsl__mask plain, uint32_t *out, uint32_t *scratch, size_t words) {
-  memcpy(out, crossing(space, m, at), words * sizeof *out);
+static void candidates(tsl__space *space, tsl__stack at, tsl__mask plain, uint32_t *out, uint32_t *scratch, size_t words) {
+  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  const tsl__crossing *c = tsl__crossing_known(space);
+  bool skip = m->n && !m->in_string && between(space, at);
+  memcpy(out, crossing(space, m, p->memory ? p->plain : at), words * sizeof *out);
   for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
     tsl__mask_write(space, tsl__stack_mask(space, m->denies[i].at), scratch);
     for (size_t w = 0; w < words; w++) out[w] |= scratch[w];
   }
   tsl__mask_write(space, plain, scratch);
-  for (size_t w = 0; w < words; w++) out[w] &= scratch[w];
+  for (size_t w = 0; w < words; w++) out[w] &= scratch[w] & ~(skip ? c->space[w] : 0);
+}
+
+/* What a token does to the structure of the text, its content left out: 0 where more of what comes next is in it, or too much. */
+static uint64_t outline(const uint8_t *at, const uint8_t *end, bool in_string) {
+  uint64_t made = 0;
+  for (; at < end; at++) {
+    bool structural = *at == '"' || (!in_string && memchr("[]{},:", *at, 6));
+    if (in_string && *at == '\\') return 0;
+    if (!structural && made && (in_string || !memchr(" \t\n\r", *at, 4))) return 0;
+    if (!structural) continue;
+    if (made >> 56) return 0;
+    made = made << 8 | *at;
+    in_string ^= *at == '"';
+  }
+  return made;
+}
+
+/* Where the run is, nothing is under way yet but perhaps an opening quote. Are there any number of values that may come? */
+static bool plenty(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
+  if (r->in_string) return !tsl__run_watched(space, r);
+  for (const char *b = "\"1"; *b && space->status == TSL_OK; b++)
+    if (tsl__run_token(space, r, from, token) && tsl__run_byte(space, r, (uint8_t)*b) && !tsl__run_watched(space, r)) return true;
+  return false;
+}
+
+#define OUTLINES_MAX 16u
+
+typedef struct trials {
+  tsl__run *run;
+  tsl__stack at;
+  bool known, in_string; /* known: outlines tell, since what is under way repeats nothing */
+  uint32_t n;
+  uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
+} trials;
+
+static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  uint64_t made = t->known ? outline(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], t->in_string) : 0;
+  for (uint32_t i = 0; made && i < t->n; i++)
+    if (t->fine[i] == made) return true;
+  bool good = leads(space, t->run, t->at, token);
+  if (good && made && t->n < OUTLINES_MAX && (made & 0xFF) != ':' && plenty(space, t->run, t->at, token)) t->fine[t->n++] = made;
+  return good;
 }
 
 static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tokens *gone) {
-  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__memory *m = tsl__memory_at(space, tsl__stack_at(space, at)->memory);
+  trials t = {.run = r, .at = at, .known = !m->n && tsl__stack_at(space, at)->memory, .in_string = m->in_string};
   size_t words = tsl_vocab_mask_words(space->vocab);
   uint32_t *maybe = tsl__alloc(&space->alloc, 2 * words * sizeof *maybe);
   if (!maybe) {
     out_of_memory(space);
     return;
   }
-  candidates(space, tsl__memory_at(space, p->memory), p->memory ? p->plain : at, plain, maybe, maybe + words, words);
+  candidates(space, at, plain, maybe, maybe + words, words);
   for (size_t w = 0; w < words; w++)
     for (uint32_t bits = maybe[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
-      tsl_token t = (tsl_token)(w * 32 + (unsigned)__builtin_ctz(bits));
-      if (!tsl_vocab_is_eog(space->vocab, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
+      tsl_token token = (tsl_token)(w * 32 + (unsigned)__builtin_ctz(bits));
+      if (!tsl_vocab_is_eog(space->vocab, token) && !leads_somewhere(space, &t, token) && !tsl__vec_push(&space->alloc, gone, token)) out_of_memory(space);
     }
   tsl__free(&space->alloc, maybe, 2 * words * sizeof *maybe);
 }
@@ -336,17 +390,7 @@ tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
 
 /* ---- tokens that may pass from one item into the next ----------------------------------------------------------------- */
 
-#define CROSSINGS 7u /* bitsets of tsl__crossing */
-
-/* Are these characters among the bytes, one after the other? */
-static bool in_order(const uint8_t *at, const uint8_t *end, const char *characters) {
-  for (; *characters; characters++) {
-    at = memchr(at, *characters, (size_t)(end - at));
-    if (!at) return false;
-    at++;
-  }
-  return true;
-}
+#define CROSSINGS 8u /* bitsets of tsl__crossing */
 
 static const uint8_t *past_space(const uint8_t *at, const uint8_t *end) {
   while (at < end && memchr(" \t\n\r", *at, 4)) at++;
@@ -357,6 +401,41 @@ static const uint8_t *past_space(const uint8_t *at, const uint8_t *end) {
 static const uint8_t *past_string(const uint8_t *at, const uint8_t *end) {
   for (; at < end && *at != '"'; at++) at += *at == '\\';
   return at < end ? at + 1 : NULL;
+}
+
+/* After a value that is whole, white space before it; NULL: there is none. */
+static const uint8_t *past_value(const uint8_t *at, const uint8_t *end) {
+  const uint8_t *begin = past_space(at, end);
+  unsigned depth = 0;
+  for (at = begin; at; ) {
+    if (at == end) return depth == 0 && at > begin ? at : NULL;
+    if (!depth && at > begin && memchr("]},: \t\n\r", *at, 8)) return at;
+    if (*at == '"') {
+      at = past_string(at + 1, end);
+      continue;
+    }
+    depth += *at == '[' || *at == '{';
+    if (*at == ']' || *at == '}') {
+      if (depth-- == 0) return NULL;
+    }
+    at++;
+  }
+  return NULL;
+}
+
+/* Does an array begin, with a whole item and a comma? */
+static bool holds_item(const uint8_t *at, const uint8_t *end) {
+  while (at < end && (at = memchr(at, '[', (size_t)(end - at)))) {
+    const uint8_t *after = past_value(++at, end);
+    if (after && (after = past_space(after, end)) < end && *after == ',') return true;
+  }
+  return false;
+}
+
+/* Are there these two bytes, one after the other? */
+static bool in_order(const uint8_t *at, const uint8_t *end, uint8_t first, uint8_t second) {
+  const uint8_t *found = memchr(at, first, (size_t)(end - at));
+  return found && memchr(found, second, (size_t)(end - found));
 }
 
 /* Does a comma come, and a whole string after it that may be a name? */
@@ -379,14 +458,15 @@ static void put(uint32_t *set, tsl_token t, bool bit) { set[t >> 5] |= (uint32_t
 
 static void classify(tsl__crossing *c, tsl_token t, const uint8_t *at, const uint8_t *end) {
   const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
-  bool whole = in_order(at, end, "[,");
+  bool whole = holds_item(at, end);
   put(c->comma, t, memchr(at, ',', (size_t)(end - at)) != NULL);
-  put(c->quoted, t, quote && memchr(quote, ',', (size_t)(end - quote)));
+  put(c->quoted, t, in_order(at, end, '"', ','));
   put(c->whole, t, whole);
-  put(c->closed, t, whole || in_order(at, end, "},"));
-  put(c->closed_quoted, t, whole || in_order(at, end, "\"},"));
+  put(c->closed, t, whole || in_order(at, end, '}', ','));
+  put(c->closed_quoted, t, whole || (quote && in_order(quote, end, '}', ',')));
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
+  put(c->space, t, past_space(at, end) == end);
 }
 
 /* The nodes of the trie after white space and a quote. */
@@ -425,7 +505,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
   c->words = tsl_vocab_mask_words(v);
   c->comma = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->comma);
   if (!c->comma || !find_names(v, a, c) || !find_named(v, a, c)) return tsl__crossing_free(c, a), NULL;
-  uint32_t **sets[CROSSINGS] = {&c->comma, &c->quoted, &c->whole, &c->closed, &c->closed_quoted, &c->dull, &c->dull_quoted};
+  uint32_t **sets[CROSSINGS] = {&c->comma, &c->quoted, &c->whole, &c->closed, &c->closed_quoted, &c->dull, &c->dull_quoted, &c->space};
   for (uint32_t i = 1; i < CROSSINGS; i++) *sets[i] = c->comma + i * c->words;
   for (tsl_token t = 0; t < v->size; t++) classify(c, t, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1]);
   return c;

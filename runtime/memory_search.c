@@ -129,23 +129,53 @@ static bool respells(const tsl__space *space, const tsl__run *r, uint32_t begun,
   return digit < 2 ? byte != '0' : digit == 2 && byte != '0' && byte != '1';
 }
 
-/* All ways on by one byte from a position; true as soon as one of them is watched no more. */
+/* Bytes that the frames may read, others they do not. */
+static void may_read(tsl__space *space, tsl__stack at, tsl__bytes *out) {
+  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  for (uint32_t i = 0; i < p->n; i++) {
+    const tsl__state_rec *r = tsl__state_expanded(space, tsl__cell_at(space, p->cells[i])->state);
+    bool more = !r || r->edges || r->flags & TSL__STATE_NULLABLE;
+    for (int w = 0; w < 4; w++) out->w[w] |= more ? UINT64_MAX : r->live.w[w];
+  }
+}
+
+typedef struct around {
+  looking *l;
+  tsl__stack at;
+  tsl__bytes next;
+  tsl__run run;
+} around;
+
+/* The way on by a byte; true if it is watched no more. */
+static bool look_at_byte(tsl__space *space, around *a, uint8_t byte) {
+  tsl__run *r = &a->run;
+  uint32_t verdict = 0;
+  if (!tsl__run_load(space, r, a->at) || pads(space, r, &a->next, byte) || respells(space, r, a->l->begun, byte) || !tsl__run_byte(space, r, byte)) return false;
+  bool watched = tsl__run_watched(space, r);
+  tsl__stack to = watched ? tsl__run_position(space, r) : 0;
+  if (!watched || (to && known_alive(space, to, &verdict) && verdict == ALIVE)) return space->status == TSL_OK;
+  if (to && verdict != DEAD) look_later(space, a->l, to);
+  return false;
+}
+
+#define LOW 0x1FFFFFFFFu /* bytes up to the space */
+
+/* All ways on by one byte from a position; true as soon as one of them is watched no more. First those that no repetition takes; white space, which changes nothing, last. */
 static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
-  bool in_string = tsl__memory_at(space, p->memory)->in_string, found = false;
-  tsl__bytes next = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}}; /* in a string, those that are not are found soon */
-  tsl__run r = {0};
-  if (!in_string && !tsl__stack_next(space, p->memory ? p->plain : at, &next)) return false;
-  for (unsigned b = in_string ? 0x20 : 0; b < 256 && !found && space->status == TSL_OK; b++) {
-    if (!tsl__bytes_has(&next, b) || !tsl__run_load(space, &r, at) || pads(space, &r, &next, (uint8_t)b) || respells(space, &r, l->begun, (uint8_t)b)) continue;
-    if (!tsl__run_byte(space, &r, (uint8_t)b)) continue;
-    uint32_t verdict = 0;
-    bool watched = tsl__run_watched(space, &r);
-    tsl__stack to = watched ? tsl__run_position(space, &r) : 0;
-    if (!watched || (to && known_alive(space, to, &verdict) && verdict == ALIVE)) found = space->status == TSL_OK;
-    else if (to && verdict != DEAD) look_later(space, l, to);
+  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  around a = {.l = l, .at = at};
+  tsl__bytes repeated = {{0}};
+  bool found = false;
+  if (m->in_string) may_read(space, p->plain, &a.next);
+  else if (!tsl__stack_next(space, p->memory ? p->plain : at, &a.next)) return false;
+  for (uint32_t i = 0; i < m->n; i++) may_read(space, m->denies[i].at, &repeated);
+  for (unsigned part = 0; part < 10 && !found && space->status == TSL_OK; part++) {
+    unsigned w = part % 5 % 4; /* the first word in two halves */
+    uint64_t bits = a.next.w[w] & (part < 5 ? ~repeated.w[w] : repeated.w[w]) & (part % 5 == 0 ? ~LOW : part % 5 == 4 ? LOW : UINT64_MAX);
+    for (; bits && !found && space->status == TSL_OK; bits &= bits - 1) found = look_at_byte(space, &a, (uint8_t)(w * 64 + (unsigned)__builtin_ctzll(bits)));
   }
-  tsl__run_free(space, &r);
+  tsl__run_free(space, &a.run);
   return found;
 }
 
