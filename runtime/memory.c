@@ -191,15 +191,10 @@ static void drop_past(const tsl__space *space, tsl__cells *cells) {
 }
 
 /* One byte on; 0: it differs from all that was used. */
-static tsl__stack deny_byte(tsl__space *space, tsl__stack at, uint8_t byte) {
-  tsl__stepping s = {0};
-  tsl__stack to = 0;
-  if (tsl__step_load(space, &s, at) && tsl__step_byte(space, &s, byte)) {
-    drop_past(space, &s.landed);
-    to = s.landed.n ? tsl__step_collect(space, &s) : 0;
-  }
-  tsl__step_free(space, &s);
-  return to;
+static tsl__stack deny_byte(tsl__space *space, tsl__stepping *s, tsl__stack at, uint8_t byte) {
+  if (!tsl__step_load(space, s, at) || !tsl__step_byte(space, s, byte)) return 0;
+  drop_past(space, &s->landed);
+  return s->landed.n ? tsl__step_collect(space, s) : 0;
 }
 
 /* Is something that was used spelled to its end here? */
@@ -215,13 +210,32 @@ static bool deny_ends(const tsl__space *space, tsl__stack at) {
 
 /* ---- a run over bytes --------------------------------------------------------------------------------------------- */
 
-void tsl__run_free(tsl__space *space, tsl__run *r) {
-  tsl__step_free(space, &r->step);
-  tsl__vec_free(&space->alloc, &r->denies);
-  tsl__vec_free(&space->alloc, &r->bytes);
-  tsl__vec_free(&space->alloc, &r->name_bytes);
-  tsl__vec_free(&space->alloc, &r->raw);
-  tsl__vec_free(&space->alloc, &r->spelling.decoded);
+tsl__run *tsl__run_take(tsl__space *space) {
+  tsl__run *r = space->runs;
+  if (r) return space->runs = r->next, r;
+  r = tsl__alloc_zero(&space->alloc, sizeof *r);
+  if (!r) out_of_memory(space);
+  return r;
+}
+
+void tsl__run_give(tsl__space *space, tsl__run *r) {
+  if (!r) return;
+  r->next = space->runs;
+  space->runs = r;
+}
+
+void tsl__memory_free(tsl__space *space) {
+  for (tsl__run *r; (r = space->runs);) {
+    space->runs = r->next;
+    tsl__step_free(space, &r->step);
+    tsl__step_free(space, &r->deny);
+    tsl__vec_free(&space->alloc, &r->denies);
+    tsl__vec_free(&space->alloc, &r->bytes);
+    tsl__vec_free(&space->alloc, &r->name_bytes);
+    tsl__vec_free(&space->alloc, &r->raw);
+    tsl__vec_free(&space->alloc, &r->spelling.decoded);
+    tsl__free(&space->alloc, r, sizeof *r);
+  }
 }
 
 /* ---- names that frames tell ----------------------------------------------------------------------------------------- */
@@ -313,7 +327,7 @@ static bool repeats(const tsl__space *space, const tsl__run *r, uint32_t depth) 
 static void step_denies(tsl__space *space, tsl__run *r, uint8_t byte) {
   size_t kept = 0;
   for (size_t i = 0; i < r->denies.n; i++) {
-    tsl__stack to = deny_byte(space, r->denies.at[i].at, byte);
+    tsl__stack to = deny_byte(space, &r->deny, r->denies.at[i].at, byte);
     if (to) r->denies.at[kept++] = (tsl__deny){r->denies.at[i].depth, to};
   }
   r->denies.n = kept;
@@ -635,33 +649,33 @@ tsl__stack tsl__run_position(tsl__space *space, tsl__run *r) { return position(s
 
 tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
-  tsl__run r = {0};
   if (!at || !p->memory || !tsl__memory_at(space, p->memory)->name) return at;
-  bool loaded = load_memory(space, &r, p);
-  uint32_t taken = loaded ? tsl__run_taken(space, &r) : 0;
-  const tsl__spelling *s = taken ? tsl__run_spelling(space, &r) : NULL;
+  tsl__run *r = tsl__run_take(space);
+  bool loaded = r && load_memory(space, r, p);
+  uint32_t taken = loaded ? tsl__run_taken(space, r) : 0;
+  const tsl__spelling *s = taken ? tsl__run_spelling(space, r) : NULL;
   if (loaded && !(s && tsl__taken_rivals(space, taken, s))) {
-    r.naming = false;
-    at = position(space, &r, p->plain);
+    r->naming = false;
+    at = position(space, r, p->plain);
   }
-  tsl__run_free(space, &r);
+  tsl__run_give(space, r);
   return at;
 }
 
 /* ---- moving ------------------------------------------------------------------------------------------------------- */
 
 tsl__stack tsl__memory_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
-  tsl__run r = {0};
+  tsl__run *r = tsl__run_take(space);
   size_t i = 0;
-  bool fine = tsl__run_load(space, &r, from);
+  bool fine = r && tsl__run_load(space, r, from);
   for (; fine && i < n; i++) {
     if (i % 4096 == 4095) tsl__space_begin(space); /* the step budget is for a piece of work of that size */
-    if (!(fine = tsl__run_byte(space, &r, bytes[i]))) break;
-    if (tsl__run_watched(space, &r) && !(fine = tsl__run_alive(space, &r))) break;
+    if (!(fine = tsl__run_byte(space, r, bytes[i]))) break;
+    if (tsl__run_watched(space, r) && !(fine = tsl__run_alive(space, r))) break;
   }
   if (accepted) *accepted = i;
-  tsl__stack to = fine && space->status == TSL_OK ? tsl__run_position(space, &r) : 0;
-  tsl__run_free(space, &r);
+  tsl__stack to = fine && space->status == TSL_OK ? tsl__run_position(space, r) : 0;
+  tsl__run_give(space, r);
   return to;
 }
 
@@ -733,6 +747,7 @@ static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__stack_r
   if (v->special[token]) return 0;
   if (tsl__move_find(space, p->plain, token, &to)) return to ? to & ~TSL__MOVE_CALLED : 0;
   if (!tsl__step_load(space, &r->step, p->plain)) return 0;
+  r->step.repeats_before = r->step.repeats_after = 0;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
     if (!tsl__step_byte(space, &r->step, v->bytes[i])) return 0;
   return tsl__step_collect(space, &r->step);
@@ -764,16 +779,17 @@ static bool token_beside(tsl__space *space, tsl__run *r, const tsl__stack_rec *p
 }
 
 tsl__stack tsl__memory_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
-  tsl__run r = {0};
+  tsl__run *r = tsl__run_take(space);
   const tsl__stack_rec *p = tsl__stack_at(space, from);
   tsl__stack to = 0;
   *keep = true;
-  if (!p->memory || !token_beside(space, &r, p, token, &to, keep)) {
-    bool fine = tsl__run_token(space, &r, from, token) && (!tsl__run_watched(space, &r) || tsl__run_alive(space, &r));
-    to = fine ? tsl__run_position(space, &r) : 0;
+  if (!r) return 0;
+  if (!p->memory || !token_beside(space, r, p, token, &to, keep)) {
+    bool fine = tsl__run_token(space, r, from, token) && (!tsl__run_watched(space, r) || tsl__run_alive(space, r));
+    to = fine ? tsl__run_position(space, r) : 0;
     if (to && !p->memory) to |= TSL__MOVE_CALLED;
   }
-  tsl__run_free(space, &r);
+  tsl__run_give(space, r);
   return space->status == TSL_OK ? to : 0;
 }
 
@@ -784,11 +800,12 @@ bool tsl__memory_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   if (!tsl__stack_next(space, p->plain, &next)) return false;
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   if (!m->n && !m->name && !tsl__open_at(space, m->open)->remembers) return *out = next, true;
-  tsl__run r = {0};
+  tsl__run *r = tsl__run_take(space);
+  if (!r) return false;
   for (unsigned b = 0; b < 256 && space->status == TSL_OK; b++) {
-    if (!tsl__bytes_has(&next, b) || !tsl__run_load(space, &r, at) || !tsl__run_byte(space, &r, (uint8_t)b)) continue;
-    if (!tsl__run_watched(space, &r) || tsl__run_alive(space, &r)) tsl__bytes_add(out, b);
+    if (!tsl__bytes_has(&next, b) || !tsl__run_load(space, r, at) || !tsl__run_byte(space, r, (uint8_t)b)) continue;
+    if (!tsl__run_watched(space, r) || tsl__run_alive(space, r)) tsl__bytes_add(out, b);
   }
-  tsl__run_free(space, &r);
+  tsl__run_give(space, r);
   return space->status == TSL_OK;
 }

@@ -75,17 +75,18 @@ typedef struct tsl__memory {
 
 #define TSL__NAME_IMPLIED UINT32_MAX /* the frame that spells the names that the schema knows tells it */
 
+typedef TSL__VEC(tsl_token) tsl__tokens;
+
 /* What the vocabulary has for all: tokens that may pass from one item into the next. Bitsets of its mask width. */
 typedef struct tsl__crossing {
   uint32_t *comma;  /* outside strings: with a comma */
   uint32_t *quoted; /* in a string: with a quote and a comma after it */
-  uint32_t *whole;  /* where nothing is remembered: with an opening bracket, a whole item and a comma */
-  uint32_t *closed, *closed_quoted; /* the first two in an object: it must be closed before the comma, or an array begun */
   uint32_t *dull, *dull_quoted; /* without any of JSON's brackets, commas, colons and quotes; in a string: without quotes and backslashes */
   uint32_t *space;  /* white space alone */
   size_t words;
-  tsl_token *named; /* tokens with a comma and a whole string after it, which may be a name */
-  uint32_t named_count, named_capacity;
+  tsl__tokens whole; /* where nothing is remembered: with an opening bracket, a whole item and a comma */
+  tsl__tokens closed, closed_quoted; /* `comma` and `quoted` in an object: it must be closed before the comma, or an array begun */
+  tsl__tokens named; /* with a comma and a whole string after it, which may be a name */
   struct tsl__name_start {
     uint32_t node, depth;
   } *names; /* nodes of the trie after white space and a quote that have children; `depth` bytes lead there */
@@ -108,6 +109,9 @@ tsl__stack tsl__memory_of(tsl__space *space, tsl__stack plain, tsl__stack at);
 
 /* A position from which a text can go on in the same ways, and which many share: a name under way that is nobody's beginning is forgotten. What comes after may then repeat it. */
 tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at);
+
+/* Free what was kept for reuse. */
+void tsl__memory_free(tsl__space *space);
 
 /* Without the lock: where a token leads that means nothing to the memory; false: not known. */
 bool tsl__memory_find(const tsl__space *space, const tsl__stack_rec *from, tsl_token token, tsl__stack *to);

@@ -19,8 +19,6 @@ static bool out_of_memory(tsl__space *space) {
   return false;
 }
 
-typedef TSL__VEC(tsl_token) tokens;
-
 /* Does the token lead somewhere? */
 static bool leads(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
   if (!tsl__run_token(space, r, from, token)) return false;
@@ -55,13 +53,14 @@ static bool first_item_ahead(tsl__space *space, tsl__stack plain) {
   return false;
 }
 
-static const uint32_t *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain) {
+/* Tokens that may pass from one item into the next, as a bitset or as a list. */
+static const uint32_t *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain, const tsl__tokens **list) {
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   bool array = o && o->array && !m->in_string;
   if (!o && first_item_ahead(space, plain)) return c->comma;
-  if (!array && !(o && o->remembers)) return c->whole;
-  if (!o->array) return m->in_string ? c->closed_quoted : c->closed;
+  if (!array && !(o && o->remembers)) return *list = &c->whole, NULL;
+  if (!o->array) return *list = m->in_string ? &c->closed_quoted : &c->closed, NULL;
   return m->in_string ? c->quoted : c->comma;
 }
 
@@ -73,13 +72,13 @@ static bool between(const tsl__space *space, tsl__stack at) {
   return !t->n || memchr("[{,: \t\n\r", t->at[t->n - 1], 8);
 }
 
-/* Tokens of `plain` that may lead nowhere, into `out`. */
-static void candidates(tsl__space *space, tsl__stack at, tsl__mask plain, uint32_t *out, uint32_t *scratch, size_t words) {
-  const tsl__stack_rec *p = tsl__stack_at(space, at);
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
+/* Tokens of `plain` that are among the crossing ones or that a deny takes, into `out`. */
+static void candidates(tsl__space *space, tsl__stack at, tsl__mask plain, const uint32_t *crossing, uint32_t *out, uint32_t *scratch, size_t words) {
+  const tsl__memory *m = tsl__memory_at(space, tsl__stack_at(space, at)->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   bool skip = m->n && !m->in_string && between(space, at);
-  memcpy(out, crossing(space, m, p->memory ? p->plain : at), words * sizeof *out);
+  if (crossing) memcpy(out, crossing, words * sizeof *out);
+  else memset(out, 0, words * sizeof *out);
   for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
     tsl__mask_write(space, tsl__stack_mask(space, m->denies[i].at), scratch);
     for (size_t w = 0; w < words; w++) out[w] |= scratch[w];
@@ -131,22 +130,32 @@ static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
   return good;
 }
 
-static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tokens *gone) {
-  const tsl__memory *m = tsl__memory_at(space, tsl__stack_at(space, at)->memory);
-  trials t = {.run = r, .at = at, .known = !m->n && tsl__stack_at(space, at)->memory, .in_string = m->in_string};
+static void try_item(tsl__space *space, trials *t, tsl_token token, tsl__tokens *gone) {
+  if (!tsl_vocab_is_eog(space->vocab, token) && !leads_somewhere(space, t, token) && !tsl__vec_push(&space->alloc, gone, token)) out_of_memory(space);
+}
+
+static void try_set(tsl__space *space, trials *t, tsl__mask plain, const uint32_t *crossing, tsl__tokens *gone) {
   size_t words = tsl_vocab_mask_words(space->vocab);
   uint32_t *maybe = tsl__alloc(&space->alloc, 2 * words * sizeof *maybe);
   if (!maybe) {
     out_of_memory(space);
     return;
   }
-  candidates(space, at, plain, maybe, maybe + words, words);
+  candidates(space, t->at, plain, crossing, maybe, maybe + words, words);
   for (size_t w = 0; w < words; w++)
-    for (uint32_t bits = maybe[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
-      tsl_token token = (tsl_token)(w * 32 + (unsigned)__builtin_ctz(bits));
-      if (!tsl_vocab_is_eog(space->vocab, token) && !leads_somewhere(space, &t, token) && !tsl__vec_push(&space->alloc, gone, token)) out_of_memory(space);
-    }
+    for (uint32_t bits = maybe[w]; bits && space->status == TSL_OK; bits &= bits - 1) try_item(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(bits)), gone);
   tsl__free(&space->alloc, maybe, 2 * words * sizeof *maybe);
+}
+
+static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
+  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  trials t = {.run = r, .at = at, .known = !m->n && p->memory, .in_string = m->in_string};
+  const tsl__tokens *list = NULL;
+  const uint32_t *set = crossing(space, m, p->memory ? p->plain : at, &list);
+  if (set || m->n) try_set(space, &t, plain, set, gone);
+  for (size_t i = 0; list && i < list->n && space->status == TSL_OK; i++)
+    if (tsl__mask_has(space, plain, list->at[i])) try_item(space, &t, list->at[i], gone);
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
@@ -157,21 +166,21 @@ typedef struct speller {
   uint32_t count;
 } speller;
 
-/* A node of the trie, reached by `depth` bytes, and what was decoded of the name before its own byte, by a speller. */
+/* A node of the trie, reached by `depth` bytes, and the names of a group that may be spelled there: [lo, hi), which have the first `known` bytes in common. */
 typedef struct spot {
-  uint32_t node, depth, decoded;
+  uint32_t node, depth, lo, hi, known;
   speller speller;
-  uint8_t open[12], open_count;
+  uint8_t open[12], open_count; /* an escape that is open */
 } spot;
 
 typedef struct descent {
   tsl__run *run;
   tsl__stack at;
   tsl__mask plain;
-  tokens *gone;
+  tsl__tokens *gone;
   uint32_t taken;
-  tsl__spelling s;
-  speller speller;
+  const tsl__taken *group;
+  TSL__VEC(uint8_t) prefix; /* decoded, of the name under way */
   TSL__VEC(spot) spots;
 } descent;
 
@@ -241,75 +250,86 @@ static void try_subtree(tsl__space *space, descent *d, const spot *at) {
     if (tsl__mask_has(space, d->plain, v->trie.order[i]) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) out_of_memory(space);
 }
 
-static bool worth(const tsl__space *space, const descent *d, uint32_t child) {
+/* Can there be anything to take out at the node or below? */
+static bool worth(const tsl__space *space, const spot *s) {
   const tsl__trie *trie = &space->vocab->trie;
-  const tsl__trie_node *n = &trie->nodes[child];
-  if (n->byte == '"' || n->byte == '\\' || n->byte >= 0x80 || n->below == UINT16_MAX || !spells_any(space, d->speller)) return true;
+  const tsl__trie_node *n = &trie->nodes[s->node];
+  if (n->below == UINT16_MAX || s->open_count || !spells_any(space, s->speller)) return true;
   const tsl__bytes *below = &trie->sets[n->below];
   return tsl__bytes_has(below, '"') || tsl__bytes_has(below, '\\') || below->w[2] || below->w[3];
 }
 
-static void push_spot(tsl__space *space, descent *d, uint32_t child, uint32_t depth) {
-  spot s = {.node = child, .depth = depth, .decoded = (uint32_t)d->s.decoded.n, .speller = d->speller, .open_count = d->s.open_count};
-  if (!child || !worth(space, d, child)) return;
-  memcpy(s.open, d->s.open, sizeof s.open);
-  if (!tsl__vec_push(&space->alloc, &d->spots, s)) out_of_memory(space);
+/* By a byte to the child: its names are those of `to`. */
+static void push_spot(tsl__space *space, descent *d, spot to, uint8_t byte) {
+  to.depth++;
+  if (to.lo == to.hi || !(to.node = tsl__trie_child(&space->vocab->trie, to.node, byte)) || !spell(space, &to.speller, byte) || !worth(space, &to)) return;
+  if (!tsl__vec_push(&space->alloc, &d->spots, to)) out_of_memory(space);
 }
 
-/* The children of a node that go on towards a name that was used. */
-static void push_children(tsl__space *space, descent *d, uint32_t node, uint32_t depth) {
-  const tsl__trie *trie = &space->vocab->trie;
-  const tsl__trie_node *n = &trie->nodes[node];
-  tsl__bytes next;
-  for (uint32_t i = 0; d->s.open_count && i < n->children; i++) push_spot(space, d, n->first_child + i, depth + 1);
-  if (d->s.open_count) return;
-  tsl__taken_next(space, d->taken, &d->s, &next);
-  tsl__bytes_add(&next, '\\');
-  for (int w = 0; w < 4; w++)
-    for (uint64_t bits = next.w[w]; bits; bits &= bits - 1)
-      push_spot(space, d, tsl__trie_child(trie, node, (uint8_t)(w * 64 + __builtin_ctzll(bits))), depth + 1);
+/* An escape goes on, or begins. */
+static void push_escaped(tsl__space *space, descent *d, spot to, uint8_t byte) {
+  uint8_t utf8[4];
+  uint32_t n = tsl__escape_byte(to.open, &to.open_count, byte, utf8);
+  for (uint32_t i = 0; i < n && to.lo < to.hi; i++) tsl__taken_narrow(d->group, to.known++, utf8[i], &to.lo, &to.hi);
+  while (to.open_count && to.lo < to.hi && !tsl__escape_opens(to.open, to.open_count, &d->group->names[to.lo], to.known)) to.lo++;
+  push_spot(space, d, to, byte);
 }
 
-static void look_at_spot(tsl__space *space, descent *d, const spot *at) {
-  const tsl__trie_node *n = &space->vocab->trie.nodes[at->node];
-  d->s.decoded.n = at->decoded;
-  d->s.open_count = at->open_count;
-  memcpy(d->s.open, at->open, sizeof at->open);
-  d->speller = at->speller;
-  if (n->byte == '"' && !at->open_count) {
-    if (tsl__taken_has(space, d->taken, d->s.decoded.at, at->decoded)) try_subtree(space, d, at);
-    return;
+static void look_on_raw(tsl__space *space, descent *d, spot at) {
+  const tsl__spelled *names = d->group->names;
+  if (names[at.lo].n == at.known) {
+    spot closed = at;
+    closed.node = tsl__trie_child(&space->vocab->trie, at.node, '"');
+    closed.depth++;
+    if (closed.node) try_subtree(space, d, &closed);
+    if (++at.lo == at.hi) return;
   }
-  if (n->byte < 0x20 || !spell(space, &d->speller, n->byte)) return;
-  if (!tsl__spelling_byte(space, &d->s, n->byte) || !tsl__taken_rivals(space, d->taken, &d->s)) return;
-  if (!d->speller.state || !tsl__state_endless(space, d->speller.state, d->speller.count)) try_tokens(space, d, n->begin, n->own_end);
-  push_children(space, d, at->node, at->depth);
+  push_escaped(space, d, at, '\\');
+  while (at.lo < at.hi && space->status == TSL_OK) {
+    uint8_t byte = names[at.lo].at[at.known];
+    spot to = at;
+    tsl__taken_narrow(d->group, at.known, byte, &to.lo, &to.hi);
+    at.lo = to.hi;
+    to.known++;
+    if (byte >= 0x20 && byte != '"' && byte != '\\') push_spot(space, d, to, byte);
+  }
 }
 
-static void descend(tsl__space *space, descent *d, uint32_t node, uint32_t depth) {
-  push_children(space, d, node, depth);
-  while (d->spots.n && space->status == TSL_OK) {
-    spot at = d->spots.at[--d->spots.n];
-    look_at_spot(space, d, &at);
+static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
+  const tsl__trie_node *n = &space->vocab->trie.nodes[at.node];
+  bool ends = !first && n->begin < n->own_end;
+  if (ends && (!at.speller.state || !tsl__state_endless(space, at.speller.state, at.speller.count))) try_tokens(space, d, n->begin, n->own_end);
+  if (!at.open_count) look_on_raw(space, d, at);
+  static const char second[] = "\"\\/bfnrtu", digits[] = "0123456789abcdefABCDEF";
+  const char *next = at.open_count == 1 ? second : at.open_count == 6 ? "\\" : at.open_count == 7 ? "u" : digits;
+  for (; at.open_count && n->children && *next; next++) push_escaped(space, d, at, (uint8_t)*next);
+}
+
+/* From a node, with the prefix spelled. */
+static void descend(tsl__space *space, descent *d, spot at) {
+  at.known = (uint32_t)d->prefix.n;
+  for (uint32_t i = d->taken; i && space->status == TSL_OK; i = d->group->next) {
+    d->group = tsl__space_at(space, taken, i);
+    tsl__taken_range(d->group, d->prefix.at, at.known, &at.lo, &at.hi);
+    if (at.lo == at.hi) continue;
+    look_at_spot(space, d, at, true);
+    while (d->spots.n && space->status == TSL_OK) look_at_spot(space, d, d->spots.at[--d->spots.n], false);
   }
 }
 
 /* In the middle of a name. */
 static void narrow_name(tsl__space *space, descent *d) {
-  tsl__run *r = d->run;
-  if (!tsl__run_load(space, r, d->at)) return;
-  const tsl__spelling *s = tsl__run_spelling(space, r);
+  const tsl__spelling *s = tsl__run_load(space, d->run, d->at) ? tsl__run_spelling(space, d->run) : NULL;
   if (!s || !tsl__taken_rivals(space, d->taken, s)) return;
-  if (!tsl__vec_reserve(&space->alloc, &d->s.decoded, s->decoded.n + 1)) {
+  if (!tsl__vec_reserve(&space->alloc, &d->prefix, s->decoded.n + 1)) {
     out_of_memory(space);
     return;
   }
-  if (s->decoded.n) memcpy(d->s.decoded.at, s->decoded.at, s->decoded.n);
-  d->s.decoded.n = s->decoded.n;
-  d->s.open_count = s->open_count;
-  memcpy(d->s.open, s->open, sizeof s->open);
-  d->speller = speller_of(space, r);
-  descend(space, d, 0, 0);
+  if (s->decoded.n) memcpy(d->prefix.at, s->decoded.at, s->decoded.n);
+  d->prefix.n = s->decoded.n;
+  spot begin = {.speller = speller_of(space, d->run), .open_count = s->open_count};
+  memcpy(begin.open, s->open, sizeof begin.open);
+  descend(space, d, begin);
 }
 
 /* Before a name: white space, its opening quote and more in one token. Whichever white space it is, the same names may follow. */
@@ -326,25 +346,22 @@ static void narrow_before(tsl__space *space, descent *d) {
     if (!passes) continue;
     if (!known) begin = speller_of(space, d->run);
     known = true;
-    d->speller = begin;
-    d->s.decoded.n = 0;
-    d->s.open_count = 0;
-    descend(space, d, c->names[i].node, c->names[i].depth);
+    descend(space, d, (spot){.node = c->names[i].node, .depth = c->names[i].depth, .speller = begin});
   }
 }
 
-static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tokens *gone) {
+static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
   const tsl__memory *m = tsl__memory_at(space, tsl__stack_at(space, at)->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .taken = o && !o->array ? o->used : 0};
-  for (uint32_t i = 0; i < c->named_count && space->status == TSL_OK; i++) {
-    tsl_token t = c->named[i];
+  for (size_t i = 0; i < c->named.n && space->status == TSL_OK; i++) {
+    tsl_token t = c->named.at[i];
     if (tsl__mask_has(space, plain, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
   }
   if (d.taken && m->name) narrow_name(space, &d);
   else if (d.taken && o->expects && !m->in_string) narrow_before(space, &d);
-  tsl__vec_free(&space->alloc, &d.s.decoded);
+  tsl__vec_free(&space->alloc, &d.prefix);
   tsl__vec_free(&space->alloc, &d.spots);
 }
 
@@ -356,7 +373,7 @@ static int by_token(const void *a, const void *b) {
 }
 
 /* The plain mask without the tokens that are gone. */
-static tsl__mask without(tsl__space *space, tsl__mask plain, tokens *gone) {
+static tsl__mask without(tsl__space *space, tsl__mask plain, tsl__tokens *gone) {
   tsl__gather *g = space->gather;
   size_t kept = 0;
   qsort(gone->at, gone->n, sizeof *gone->at, by_token);
@@ -372,25 +389,26 @@ static tsl__mask without(tsl__space *space, tsl__mask plain, tokens *gone) {
 /* May no token repeat a name from there? */
 static bool harmless(tsl__space *space, const tsl__memory *m) {
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
-  return !tsl__crossing_known(space)->named_count && !(o && !o->array && o->used && (m->name || (o->expects && !m->in_string)));
+  return !tsl__crossing_known(space)->named.n && !(o && !o->array && o->used && (m->name || (o->expects && !m->in_string)));
 }
 
 tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
-  tokens gone = {0};
-  tsl__run r = {0};
+  tsl__tokens gone = {0};
   if (!tsl__crossing_of(space)) return 0;
   if (space->watches == TSL__NEW_NAME && harmless(space, tsl__memory_at(space, tsl__stack_at(space, at)->memory))) return plain;
-  if (space->watches & TSL__NEW_ITEM) narrow_items(space, &r, at, plain, &gone);
-  if (space->watches & TSL__NEW_NAME) narrow_names(space, &r, at, plain, &gone);
+  tsl__run *r = tsl__run_take(space);
+  if (!r) return 0;
+  if (space->watches & TSL__NEW_ITEM) narrow_items(space, r, at, plain, &gone);
+  if (space->watches & TSL__NEW_NAME) narrow_names(space, r, at, plain, &gone);
   tsl__mask made = gone.n && space->status == TSL_OK ? without(space, plain, &gone) : plain;
   tsl__vec_free(&space->alloc, &gone);
-  tsl__run_free(space, &r);
+  tsl__run_give(space, r);
   return made;
 }
 
 /* ---- tokens that may pass from one item into the next ----------------------------------------------------------------- */
 
-#define CROSSINGS 8u /* bitsets of tsl__crossing */
+#define CROSSINGS 5u /* bitsets of tsl__crossing */
 
 static const uint8_t *past_space(const uint8_t *at, const uint8_t *end) {
   while (at < end && memchr(" \t\n\r", *at, 4)) at++;
@@ -456,17 +474,19 @@ static bool any_of(const uint8_t *at, const uint8_t *end, const char *characters
 
 static void put(uint32_t *set, tsl_token t, bool bit) { set[t >> 5] |= (uint32_t)bit << (t & 31); }
 
-static void classify(tsl__crossing *c, tsl_token t, const uint8_t *at, const uint8_t *end) {
+static bool add_to(tsl__tokens *list, const tsl_allocator *a, tsl_token t, bool holds) { return !holds || tsl__vec_push(a, list, t); }
+
+/* false: out of memory. */
+static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, const uint8_t *at, const uint8_t *end) {
   const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
   bool whole = holds_item(at, end);
   put(c->comma, t, memchr(at, ',', (size_t)(end - at)) != NULL);
-  put(c->quoted, t, in_order(at, end, '"', ','));
-  put(c->whole, t, whole);
-  put(c->closed, t, whole || in_order(at, end, '}', ','));
-  put(c->closed_quoted, t, whole || (quote && in_order(quote, end, '}', ',')));
+  put(c->quoted, t, quote && memchr(quote, ',', (size_t)(end - quote)));
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
   put(c->space, t, past_space(at, end) == end);
+  return add_to(&c->whole, a, t, whole) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
+         add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end));
 }
 
 /* The nodes of the trie after white space and a quote. */
@@ -488,39 +508,32 @@ static bool find_names(const tsl_vocab *v, const tsl_allocator *a, tsl__crossing
   return fine;
 }
 
-static bool find_named(const tsl_vocab *v, const tsl_allocator *a, tsl__crossing *c) {
-  tokens found = {0};
-  bool fine = true;
-  for (tsl_token t = 0; fine && t < v->size; t++)
-    if (holds_name(v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1])) fine = tsl__vec_push(a, &found, t);
-  c->named = found.at;
-  c->named_count = (uint32_t)found.n;
-  c->named_capacity = (uint32_t)found.cap;
-  return fine;
-}
-
 tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
   tsl__crossing *c = tsl__alloc_zero(a, sizeof *c);
   if (!c) return NULL;
   c->words = tsl_vocab_mask_words(v);
   c->comma = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->comma);
-  if (!c->comma || !find_names(v, a, c) || !find_named(v, a, c)) return tsl__crossing_free(c, a), NULL;
-  uint32_t **sets[CROSSINGS] = {&c->comma, &c->quoted, &c->whole, &c->closed, &c->closed_quoted, &c->dull, &c->dull_quoted, &c->space};
-  for (uint32_t i = 1; i < CROSSINGS; i++) *sets[i] = c->comma + i * c->words;
-  for (tsl_token t = 0; t < v->size; t++) classify(c, t, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1]);
+  bool fine = c->comma && find_names(v, a, c);
+  uint32_t **sets[CROSSINGS] = {&c->comma, &c->quoted, &c->dull, &c->dull_quoted, &c->space};
+  for (uint32_t i = 1; fine && i < CROSSINGS; i++) *sets[i] = c->comma + i * c->words;
+  for (tsl_token t = 0; fine && t < v->size; t++) fine = classify(c, a, t, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1]);
+  if (!fine) tsl__crossing_free(c, a), c = NULL;
   return c;
 }
 
 void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
   if (!c) return;
+  tsl__tokens *lists[] = {&c->whole, &c->closed, &c->closed_quoted, &c->named};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) tsl__vec_free(a, lists[i]);
   tsl__free(a, c->comma, c->comma ? CROSSINGS * c->words * sizeof *c->comma : 0);
-  tsl__free(a, c->named, c->named_capacity * sizeof *c->named);
   tsl__free(a, c->names, c->names_capacity * sizeof *c->names);
   tsl__free(a, c, sizeof *c);
 }
 
 size_t tsl__crossing_memory(const tsl__crossing *c) {
-  return c ? sizeof *c + CROSSINGS * c->words * sizeof *c->comma + c->named_capacity * sizeof *c->named + c->names_capacity * sizeof *c->names : 0;
+  if (!c) return 0;
+  size_t listed = c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->named.cap;
+  return sizeof *c + CROSSINGS * c->words * sizeof *c->comma + listed * sizeof(tsl_token) + c->names_capacity * sizeof *c->names;
 }
 
 /* A grammar that was loaded has no layer below: its vocabulary keeps it for all of them. */

@@ -17,13 +17,16 @@ typedef struct tsl__run {
   TSL__VEC(uint8_t) name_bytes;
   tsl__spelling spelling;  /* of that, when it was asked for */
   TSL__VEC(uint8_t) raw;   /* a text put together */
+  tsl__stepping deny;      /* for stepping them */
+  struct tsl__run *next;   /* of those that are free */
 } tsl__run;
 
 static inline const tsl__open *tsl__open_at(const tsl__space *space, uint32_t i) { return tsl__space_at(space, opens, i); }
 static inline const tsl__memory *tsl__memory_at(const tsl__space *space, uint32_t i) { return tsl__space_at(space, memories, i); }
 
-/* A run starts zeroed, is loaded any number of times and freed once. */
-void tsl__run_free(tsl__space *space, tsl__run *r);
+/* A run is loaded any number of times, and given back for the next; NULL on failure. NULL may be given back. */
+tsl__run *tsl__run_take(tsl__space *space);
+void tsl__run_give(tsl__space *space, tsl__run *r);
 bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at);
 /* One byte; false: it is rejected. */
 bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte);

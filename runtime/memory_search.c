@@ -143,12 +143,12 @@ typedef struct around {
   looking *l;
   tsl__stack at;
   tsl__bytes next;
-  tsl__run run;
+  tsl__run *run;
 } around;
 
 /* The way on by a byte; true if it is watched no more. */
 static bool look_at_byte(tsl__space *space, around *a, uint8_t byte) {
-  tsl__run *r = &a->run;
+  tsl__run *r = a->run;
   uint32_t verdict = 0;
   if (!tsl__run_load(space, r, a->at) || pads(space, r, &a->next, byte) || respells(space, r, a->l->begun, byte) || !tsl__run_byte(space, r, byte)) return false;
   bool watched = tsl__run_watched(space, r);
@@ -170,12 +170,13 @@ static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
   if (m->in_string) may_read(space, p->plain, &a.next);
   else if (!tsl__stack_next(space, p->memory ? p->plain : at, &a.next)) return false;
   for (uint32_t i = 0; i < m->n; i++) may_read(space, m->denies[i].at, &repeated);
-  for (unsigned part = 0; part < 10 && !found && space->status == TSL_OK; part++) {
+  a.run = tsl__run_take(space);
+  for (unsigned part = 0; a.run && part < 10 && !found && space->status == TSL_OK; part++) {
     unsigned w = part % 5 % 4; /* the first word in two halves */
     uint64_t bits = a.next.w[w] & (part < 5 ? ~repeated.w[w] : repeated.w[w]) & (part % 5 == 0 ? ~LOW : part % 5 == 4 ? LOW : UINT64_MAX);
     for (; bits && !found && space->status == TSL_OK; bits &= bits - 1) found = look_at_byte(space, &a, (uint8_t)(w * 64 + (unsigned)__builtin_ctzll(bits)));
   }
-  tsl__run_free(space, &a.run);
+  tsl__run_give(space, a.run);
   return found;
 }
 

@@ -91,6 +91,7 @@ void tsl__space_free(tsl__space *s) {
   if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
   tsl__walk_scratch_free(s);
   tsl__crossing_free(s->crossing, &s->alloc);
+  tsl__memory_free(s);
   tsl__adopted_free(s);
   if (s->gather) tsl__gather_free(s, s->gather);
   tsl__free(&a, s->gather, sizeof *s->gather);

@@ -93,6 +93,7 @@ struct tsl__space {
   uint8_t watches;    /* TSL__NEW_... (state.h): what some states are guarded for; then positions may have a memory (memory.h) */
   struct tsl__crossing *crossing; /* see memory.h; NULL in a grammar's layer */
   tsl__state spelled_end;         /* see memory.c; 0 until it is made */
+  struct tsl__run *runs;          /* kept for reuse (memory_run.h) */
   bool names_tokens;  /* some state names tokens: then a token can be taken by its name */
   struct tsl__gather *gather; /* for masks of positions */
   struct tsl__scratch *scratch; /* reusable buffers of the walk */

@@ -96,16 +96,6 @@ static uint32_t encode(uint32_t c, uint8_t out[4]) {
   return n;
 }
 
-static bool decoded(tsl__space *space, tsl__spelling *s, uint32_t c) {
-  uint8_t utf8[4];
-  uint32_t n = encode(c, utf8);
-  s->open_count = 0;
-  if (!tsl__vec_reserve(&space->alloc, &s->decoded, n)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
-  memcpy(s->decoded.at + s->decoded.n, utf8, n);
-  s->decoded.n += n;
-  return true;
-}
-
 static uint32_t short_escape(uint8_t b) {
   switch (b) {
   case 'b': return '\b';
@@ -117,18 +107,22 @@ static uint32_t short_escape(uint8_t b) {
   }
 }
 
+uint32_t tsl__escape_byte(uint8_t open[12], uint8_t *count, uint8_t byte, uint8_t utf8[4]) {
+  uint32_t c;
+  open[(*count)++] = byte;
+  if (*count == 2 && byte != 'u') c = short_escape(byte);
+  else if (*count == 6 && (hex4(open + 2) & 0xFC00) != 0xD800) c = hex4(open + 2); /* the first half of a pair waits for the second */
+  else if (*count == 12) c = 0x10000 + ((hex4(open + 2) & 0x3FF) << 10 | (hex4(open + 8) & 0x3FF));
+  else return 0;
+  *count = 0;
+  return encode(c, utf8);
+}
+
 bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte) {
-  if (s->open_count == 0 && byte != '\\') {
-    if (!tsl__vec_push(&space->alloc, &s->decoded, byte)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
-    return true;
-  }
-  s->open[s->open_count++] = byte;
-  if (s->open_count == 2 && byte != 'u') return decoded(space, s, short_escape(byte));
-  if (s->open_count == 6) {
-    unsigned unit = hex4(s->open + 2);
-    return (unit & 0xFC00) == 0xD800 || decoded(space, s, unit); /* the first half of a pair waits for the second */
-  }
-  if (s->open_count == 12) return decoded(space, s, 0x10000 + ((hex4(s->open + 2) & 0x3FF) << 10 | (hex4(s->open + 8) & 0x3FF)));
+  uint8_t utf8[4] = {byte};
+  uint32_t n = s->open_count == 0 && byte != '\\' ? 1 : tsl__escape_byte(s->open, &s->open_count, byte, utf8);
+  for (uint32_t i = 0; i < n; i++)
+    if (!tsl__vec_push(&space->alloc, &s->decoded, utf8[i])) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
   return true;
 }
 
@@ -161,16 +155,16 @@ static void put_unit(uint8_t out[6], unsigned unit) {
   for (int i = 0; i < 4; i++) out[2 + i] = (uint8_t)digits[unit >> (12 - 4 * i) & 15];
 }
 
-/* May the escape that is open become the first character of what is left of a name? */
-static bool opens(const tsl__spelling *s, const tsl__spelled *name) {
+bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name, uint32_t known) {
   uint8_t spelled[12];
-  if (name->n == s->decoded.n) return false;
-  uint32_t c = character(name->at + s->decoded.n);
+  if (name->n == known) return false;
+  uint32_t c = character(name->at + known);
+  if (count == 2 && open[1] != 'u') return short_escape(open[1]) == c;
   if (c >= 0x10000) put_unit(spelled, 0xD800 | (c - 0x10000) >> 10), put_unit(spelled + 6, 0xDC00 | ((c - 0x10000) & 0x3FF));
   else put_unit(spelled, c);
-  if (s->open_count > (c >= 0x10000 ? 12 : 6)) return false;
-  for (uint32_t i = 0; i < s->open_count; i++)
-    if (s->open[i] != spelled[i] && (i % 6 < 2 || (s->open[i] | 0x20) != spelled[i])) return false;
+  if (count > (c >= 0x10000 ? 12 : 6)) return false;
+  for (uint32_t i = 0; i < count; i++)
+    if (open[i] != spelled[i] && (i % 6 < 2 || (open[i] | 0x20) != spelled[i])) return false;
   return true;
 }
 
@@ -179,18 +173,28 @@ bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spell
     const tsl__taken *g = group_at(space, taken);
     for (uint32_t i = bound(g, s->decoded.at, (uint32_t)s->decoded.n, false); i < g->count; i++) {
       if (g->names[i].n < s->decoded.n || order(g->names[i].at, s->decoded.at, s->decoded.n) != 0) break;
-      if (!s->open_count || opens(s, &g->names[i])) return true;
+      if (!s->open_count || tsl__escape_opens(s->open, s->open_count, &g->names[i], (uint32_t)s->decoded.n)) return true;
     }
   }
   return false;
 }
 
-void tsl__taken_next(const tsl__space *space, uint32_t taken, const tsl__spelling *s, tsl__bytes *out) {
-  uint32_t n = (uint32_t)s->decoded.n;
-  memset(out, 0, sizeof *out);
-  for (; taken; taken = group_at(space, taken)->next) {
-    const tsl__taken *g = group_at(space, taken);
-    uint32_t end = bound(g, s->decoded.at, n, true);
-    for (uint32_t i = bound(g, s->decoded.at, n, false); i < end; i++) tsl__bytes_add(out, g->names[i].n == n ? '"' : g->names[i].at[n]);
+void tsl__taken_range(const tsl__taken *group, const uint8_t *text, uint32_t n, uint32_t *lo, uint32_t *hi) {
+  *lo = bound(group, text, n, false);
+  *hi = bound(group, text, n, true);
+}
+
+/* The first of names [lo, hi) whose byte at `known` is not below; one that ends there is below all. */
+static uint32_t first_from(const tsl__taken *g, uint32_t lo, uint32_t hi, uint32_t known, unsigned byte) {
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (g->names[mid].n == known || g->names[mid].at[known] < byte) lo = mid + 1;
+    else hi = mid;
   }
+  return lo;
+}
+
+void tsl__taken_narrow(const tsl__taken *group, uint32_t known, uint8_t byte, uint32_t *lo, uint32_t *hi) {
+  *lo = first_from(group, *lo, *hi, known, byte);
+  *hi = first_from(group, *lo, *hi, known, byte + 1u);
 }

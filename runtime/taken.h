@@ -45,7 +45,13 @@ bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte);
 bool tsl__spelling_bytes(tsl__space *space, tsl__spelling *s, const uint8_t *bytes, size_t n);
 /* Is there a name that the spelling may become? */
 bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spelling *s);
-/* Of an unescaped spelling: the bytes that go on towards its rivals, '"' where one of them is complete; the backslash not. */
-void tsl__taken_next(const tsl__space *space, uint32_t taken, const tsl__spelling *s, tsl__bytes *out);
+/* The names of one group that begin with a text: [*lo, *hi). */
+void tsl__taken_range(const tsl__taken *group, const uint8_t *text, uint32_t n, uint32_t *lo, uint32_t *hi);
+/* Of names [lo, hi), which have the first `known` bytes in common: those that go on with the byte. */
+void tsl__taken_narrow(const tsl__taken *group, uint32_t known, uint8_t byte, uint32_t *lo, uint32_t *hi);
+/* May an escape that is open become the character of a name that begins at byte `known`? */
+bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name, uint32_t known);
+/* One more byte of an escape: the bytes of the character that it completes, 0 if none. */
+uint32_t tsl__escape_byte(uint8_t open[12], uint8_t *count, uint8_t byte, uint8_t utf8[4]);
 
 #endif
