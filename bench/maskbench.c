@@ -38,7 +38,7 @@ static const char usage[] =
     "  --data F           one JSON object a line: {\"id\", \"schema\", \"tests\": [{\"valid\", \"text\", \"tokens\"}]}\n"
     "  --order any|schema order of members (any)\n"
     "  --draft D          3, 4, 6, 7, 2019-09, 2020-12 or auto (auto)\n"
-    "  --names once|any   may a name that the schema does not know come again in an object (any)\n"
+    "  --names once|any   may a name that the schema does not know come again in an object (once)\n"
     "  --formats assert|ignore   (assert)\n"
     "  --resolve URL=DIR  serve references below URL from DIR; may be repeated\n"
     "  --id ID            run this schema only; may be repeated\n"
@@ -89,8 +89,8 @@ static bool parse_formats(arguments *a, const char *value) {
 }
 
 static bool parse_names(arguments *a, const char *value) {
-  a->options.unique_names = !strcmp(value, "once");
-  return a->options.unique_names || !strcmp(value, "any");
+  a->options.repeated_names = !strcmp(value, "any");
+  return a->options.repeated_names || !strcmp(value, "once");
 }
 
 static bool add_id(arguments *a, const char *value) {

@@ -30,7 +30,7 @@ static bool set_artifact(void *to, const char *value) { return set_kind(to, SOUR
 static bool set_root(void *to, const char *value) { return ((source *)to)->root = value, *value != 0; }
 static bool set_vocab(void *to, const char *value) { return ((source *)to)->vocab_path = value, *value != 0; }
 static bool set_base(void *to, const char *value) { return ((source *)to)->schema.base_uri = value, *value != 0; }
-static bool set_unique_names(void *to, const char *value) { return (void)value, ((source *)to)->schema.unique_names = true; }
+static bool set_repeated_names(void *to, const char *value) { return (void)value, ((source *)to)->schema.repeated_names = true; }
 static bool set_nullable(void *to, const char *value) { return (void)value, ((source *)to)->schema.nullable = true; }
 static bool set_ignore_case(void *to, const char *value) { return (void)value, ((source *)to)->regex.case_insensitive = true; }
 static bool set_dot_all(void *to, const char *value) { return (void)value, ((source *)to)->regex.dot_all = true; }
@@ -114,7 +114,7 @@ static const cli_option table[] = {
     {"--formats", "assert|ignore", "schema: what to do about `format`: assert (default) or ignore", set_formats},
     {"--resolve", "URL=DIR", "schema: read documents whose URI starts with URL from DIR (at most 64 times)", set_resolve},
     {"--base", "URI", "schema: the schema's own URI, for relative references", set_base},
-    {"--unique-names", NULL, "schema: a member that the schema does not name comes once, too", set_unique_names},
+    {"--repeated-names", NULL, "schema: a member that the schema does not name may come again in an object", set_repeated_names},
     {"--nullable", NULL, "schema: OpenAPI's nullable adds null", set_nullable},
     {"--max-nesting", "N", "schema: levels of arrays and objects, 1 or more (default: unbounded)", set_nesting},
     {"--search", NULL, "regex: match anywhere in the text", set_search},

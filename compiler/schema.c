@@ -253,7 +253,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
     tsl__schema_blame(s, root);
     return false;
   }
-  if (s->options.unique_names) tsl__exprs_guard_names(s->x);
+  if (!s->options.repeated_names) tsl__exprs_guard_names(s->x);
   out->root = s->style ? tsl__schema_styled(s, g) : tsl__schema_value(s, g);
   out->report = s->unreported ? "[]" : tsl__schema_report(s);
   return tsl__schema_ok(s);

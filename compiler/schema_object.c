@@ -328,7 +328,7 @@ static void list_name(void *ctx, const uint8_t *at, uint32_t n) {
 static void count_names(struct maker *m, struct cell *c) {
   struct schema *s = m->s;
   c->count = TSL__INF;
-  if (c->all || !s->options.unique_names || !tsl__expr_count(s->x, c->key, TSL__SCHEMA_NAMES, &c->count) || c->count > TSL__SCHEMA_NAMES) c->count = TSL__INF;
+  if (c->all || s->options.repeated_names || !tsl__expr_count(s->x, c->key, TSL__SCHEMA_NAMES, &c->count) || c->count > TSL__SCHEMA_NAMES) c->count = TSL__INF;
   else if (c->count <= TSL__SCHEMA_LISTED) tsl__expr_members(s->x, c->key, list_name, m);
   else c->slot = m->o->counted++;
 }
@@ -629,7 +629,7 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
   struct maker m = {.s = s};
   bool made = false;
   if (flatten(&m, parts)) {
-    if (s->options.unique_names && needs_extra(&m)) list_name(&m, NULL, 0);
+    if (!s->options.repeated_names && needs_extra(&m)) list_name(&m, NULL, 0);
     do made = start(&m, level) && make(&m);
     while (!made && m.listed.n > m.listed_before && tsl__schema_ok(s));
   }

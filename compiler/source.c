@@ -70,7 +70,7 @@ static void put_schema_options(writer *w, const tsl_schema_options *o) {
   put_number(w, (uint64_t)o->draft);
   put_number(w, o->ignore_formats);
   put_number(w, o->nullable);
-  put_number(w, o->unique_names);
+  put_number(w, o->repeated_names);
   put_number(w, o->max_nesting);
   put_string(w, o->base_uri);
 }

@@ -430,7 +430,7 @@ static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *te
                                         .indent = 2,
                                         .max_nesting = kind & 32 ? 3 : 0,
                                         .nullable = (kind & 64) != 0,
-                                        .unique_names = (kind & 128) != 0};
+                                        .repeated_names = (kind & 128) == 0};
     status = tsl_grammar_json_schema(vocab, text, length, &options, &limits, &g, &error);
   }
   lockstep_require((g != NULL) == (status == TSL_OK) && error.status == status && (!status || error.message[0]),

@@ -223,7 +223,7 @@ typedef struct tsl_schema_options {
   tsl_draft draft;
   bool ignore_formats;     /* default: known formats are asserted */
   bool nullable;           /* OpenAPI's `nullable: true` adds null */
-  bool unique_names;       /* members that the schema does not name: each name once in an object (docs/schema.md says what it costs) */
+  bool repeated_names;     /* members that the schema does not name may come again in an object; default: each name comes once, compared decoded */
   uint32_t max_nesting;    /* levels of arrays and objects in the output; 0 = unbounded */
   tsl_resolver resolver;   /* NULL: only the metaschemas can be referred to */
   void *resolver_ctx;

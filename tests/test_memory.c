@@ -16,7 +16,7 @@
 static tsl_vocab *vocab;
 
 static tsl_grammar *compile(const char *schema, tsl_whitespace whitespace) {
-  tsl_schema_options options = {.whitespace = whitespace, .order = TSL_ORDER_ANY, .unique_names = true};
+  tsl_schema_options options = {.whitespace = whitespace, .order = TSL_ORDER_ANY};
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_status status = tsl_grammar_json_schema(vocab, schema, strlen(schema), &options, NULL, &g, &error);
@@ -393,7 +393,10 @@ static void test_names(void) {
   }
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  CHECK(tsl_grammar_json_schema(vocab, "{}", 2, NULL, NULL, &g, &error) == TSL_OK && accepts(g, "{\"a\":1,\"a\":2}"));
+  const tsl_schema_options repeated = {.repeated_names = true};
+  CHECK(tsl_grammar_json_schema(vocab, "{}", 2, &repeated, NULL, &g, &error) == TSL_OK && accepts(g, "{\"a\":1,\"a\":2}"));
+  tsl_grammar_release(g);
+  CHECK(tsl_grammar_json_schema(vocab, "{}", 2, NULL, NULL, &g, &error) == TSL_OK && !accepts(g, "{\"a\":1,\"a\":2}"));
   tsl_grammar_release(g);
 }
 
@@ -406,8 +409,7 @@ static void test_few_names(void) {
       tsl_grammar *g = NULL;
       tsl_error error = {0};
       snprintf(schema, sizeof schema, few, n, k ? "{6}" : ""); /* 3 names, or 729 */
-      const tsl_schema_options once = {.unique_names = true};
-      tsl_status status = tsl_grammar_json_schema(vocab, schema, strlen(schema), &once, NULL, &g, &error);
+      tsl_status status = tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
       CHECKF(status == (n <= (k ? 729u : 3u) ? TSL_OK : TSL_ERR_EMPTY), "%s: %s", schema, tsl_status_name(status));
       tsl_grammar_release(g);
     }

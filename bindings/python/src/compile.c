@@ -206,13 +206,15 @@ static int read_style(PyObject *style, tsl_schema_options *schema) {
 
 static int read_schema(PyObject *options, job *j) {
   PyObject *style;
-  int draft, ignore_formats, nullable;
-  if (!PyArg_ParseTuple(options, "O!ippIOz", &PyTuple_Type, &style, &draft, &ignore_formats, &nullable, &j->schema.max_nesting, &j->resolver, &j->schema.base_uri) ||
+  int draft, ignore_formats, nullable, repeated_names;
+  if (!PyArg_ParseTuple(options, "O!ipppIOz", &PyTuple_Type, &style, &draft, &ignore_formats, &nullable, &repeated_names, &j->schema.max_nesting, &j->resolver,
+                        &j->schema.base_uri) ||
       read_style(style, &j->schema) < 0)
     return -1;
   j->schema.draft = (tsl_draft)draft;
   j->schema.ignore_formats = ignore_formats;
   j->schema.nullable = nullable;
+  j->schema.repeated_names = repeated_names;
   if (j->resolver == Py_None) j->resolver = NULL;
   if (!j->resolver) return 0;
   j->schema.resolver = resolve;

@@ -96,7 +96,7 @@ pub struct tsl_schema_options {
     pub draft: c_int,
     pub ignore_formats: bool,
     pub nullable: bool,
-    pub unique_names: bool,
+    pub repeated_names: bool,
     pub max_nesting: u32,
     pub resolver: tsl_resolver,
     pub resolver_ctx: *mut c_void,

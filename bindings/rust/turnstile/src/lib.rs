@@ -308,7 +308,7 @@ impl Grammar {
         };
         let raw = sys::tsl_schema_options {
             order: options.any_order.into(), whitespace, whitespace_max, indent, draft: 0, ignore_formats: options.ignore_formats, nullable: false,
-            unique_names: false, max_nesting: options.max_nesting, resolver: None, resolver_ctx: null_mut(), base_uri: null(),
+            repeated_names: false, max_nesting: options.max_nesting, resolver: None, resolver_ctx: null_mut(), base_uri: null(),
         };
         make(|out, error| unsafe {
             sys::tsl_grammar_json_schema(vocab.0.as_ptr(), schema.as_ptr().cast(), schema.len(), &raw, null(), out, error)
