@@ -223,7 +223,7 @@ static bool run_case(setup *s, const bench_case *c) {
 
 static const char usage[] =
     "usage: turnstile-bench texts --data F.jsonl [--vocab F] [--texts N] [--tokens N] [--seed N] [--order any|schema]\n"
-    "       [--unique-names yes|no]\n";
+    "       [--names once|any]\n";
 
 static bool parse_option(setup *s, const char *name, const char *value) {
   char *end;
@@ -234,7 +234,7 @@ static bool parse_option(setup *s, const char *name, const char *value) {
   if (!strcmp(name, "--texts")) return s->texts = n, number;
   if (!strcmp(name, "--tokens")) return s->tokens = n, number;
   if (!strcmp(name, "--seed")) return s->state = (n + 1) * 0x9e3779b97f4a7c15u, number;
-  if (!strcmp(name, "--unique-names")) return s->options.unique_names = !strcmp(value, "yes"), !strcmp(value, "yes") || !strcmp(value, "no");
+  if (!strcmp(name, "--names")) return s->options.repeated_names = !strcmp(value, "any"), !strcmp(value, "any") || !strcmp(value, "once");
   if (strcmp(name, "--order")) return false;
   s->options.order = strcmp(value, "any") ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY;
   return !strcmp(value, "any") || !strcmp(value, "schema");

@@ -2,7 +2,7 @@
 """Long runs against other validators: `./dev test differential [--pairs N] [--schemas N] [--texts N] [--seed N]`.
 
   texts  N (1,000) random schemas that something satisfies, N (100) texts each, drawn under masks in any spelling by `turnstile-bench texts` (bench/texts.h): every
-         text comes to its end, with no mask empty and no limit reached, and is valid for the two other validators. No name comes twice in an object (unique_names), as the
+         text comes to its end, with no mask empty and no limit reached, and is valid for the two other validators. No name comes twice in an object (the default), as the
          validators see the last one only. Texts that they cannot judge do not count: more schemas are taken until N times N are judged.
   pairs  random schemas (drafts 4 to 2020-12, all keywords, nested) × random and mutated instances in any spelling, at least N pairs (1,000,000): each instance, token by
          token with masks, is accepted exactly if PyPI jsonschema and jsonschema-rs say that it is valid. Pairs on which these two differ are left out of that count, and told
@@ -216,7 +216,7 @@ def chunk_of_texts(seed, texts):
     counts, failed = collections.Counter(), []
     cases = make_cases((WideMaker if seed % 2 else fuzz.Maker)(seed), seed % 2, CHUNK_OF_TEXTS, counts)
     lines = [{"id": str(i), "schema": schema, "tests": []} for i, (_, schema, _, _) in enumerate(cases)]
-    for (_, schema, _, judge), result in zip(cases, run_bench("texts", lines, "--texts", str(texts), "--seed", str(seed), "--unique-names", "yes"), strict=True):
+    for (_, schema, _, judge), result in zip(cases, run_bench("texts", lines, "--texts", str(texts), "--seed", str(seed)), strict=True):
         if "texts" not in result:
             why = refusal(result, schema)
             counts[why or "refused"] += 1
