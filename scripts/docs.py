@@ -39,7 +39,7 @@ nav:
 """
 NAV = [("Turnstile", "index.md"), ("Guide", "guide.md"), ("Concepts", "concepts.md"), ("Inspector and playground", "inspector.md"),
        ("What it does", ["schema.md", "tools.md", "sampling.md", "decoding.md", "vocabularies.md"]), ("Hosts", ["hosts.md", "python.md", "llama.cpp.md", "artifacts.md", "scale-out.md"]), ("Reference", "reference.md"),
-       ("Limits and security", ["limits.md", "security.md"]), ("Benchmarks", ["bench.md", "bench/peers.md", "bench/scaling.md"]), ("Testing", "testing.md"), ("How to extend", "extend.md"),
+       ("Limits and security", ["limits.md", "security.md"]), ("Benchmarks", ["bench.md", "bench/peers.md", "bench/scaling.md", "bench/tools.md"]), ("Testing", "testing.md"), ("How to extend", "extend.md"),
        ("Railroads", "railroads.md")]
 
 
@@ -104,6 +104,19 @@ def railroads():
     return "\n".join(out)
 
 
+def plots():
+    """The plots of docs/bench as they are there, each run with the day that its report says."""
+    out = ["", "## Plots", "", "As the last runs in `docs/bench` left them; figures of other days and versions are in the reports' history."]
+    for name, title in (("peers", "Beside other engines"), ("scaling", "Scaling")):
+        report = (ROOT / "docs" / "bench" / f"{name}.md").read_text(encoding="utf-8")
+        day = re.search(r"^Made by `[^`]*` on (\d{4}-\d\d-\d\d)", report, re.M)
+        if not day:
+            sys.exit(f"docs/bench/{name}.md does not say when it was made")
+        out += ["", f"### {title}, {day[1]}", "", f"[The report](bench/{name}.md) says how it was measured."]
+        out += [part for alt, file in re.findall(r"!\[([^\]]*)\]\(([^)]+\.svg)\)", report) for part in ("", f"![{alt}](bench/{file})")]
+    return "\n".join(out) + "\n"
+
+
 def index(readme):
     """The README up to its figures; the badges of a front page are the sections of the manual."""
     return readme.split("\n## What it does not do yet")[0] + "\n\nBegin with the [guide](guide.md), or [see it](inspector.md).\n\n## What it does not do yet" + \
@@ -138,6 +151,7 @@ def pages():
         found[to] = relink(path.read_text(encoding="utf-8"), {"source": path, "to": to})
     for name, to, change in (("README.md", "index.md", index), ("SECURITY.md", "security.md", str)):
         found[to] = relink(change((ROOT / name).read_text(encoding="utf-8")), {"source": ROOT / name, "to": to})
+    found["bench.md"] += plots()
     found["reference.md"] = reference((ROOT / "include" / "turnstile.h").read_text(encoding="utf-8"))
     found["railroads.md"] = railroads()
     return found

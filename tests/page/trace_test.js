@@ -26,7 +26,11 @@ function goldenRecord() {
   return {at, record: {format: 'turnstile-trace', version: 1, grammar: {kind: 'regex', name: 'goldens'}, vocabulary: {name: 'none', size: 10}, captured: 16, sampling: {}, steps}};
 }
 
-const open = (page, name, content) => page.setInputFiles('#open', {name, mimeType: 'application/json', buffer: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content))});
+/* Open a record; done when the page has read it, and has forgotten the file's name. */
+async function open(page, name, content) {
+  await page.setInputFiles('#open', {name, mimeType: 'application/json', buffer: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content))});
+  await page.waitForFunction(() => document.getElementById('open').files.length === 0);
+}
 const number = (text) => (text.trim() === '–' ? NaN : parseFloat(text) / 100);
 const headline = (page) => page.textContent('.headline');
 const place = (page) => page.textContent('#step-number');
