@@ -10,6 +10,7 @@ import ast
 import ctypes
 import gc
 import inspect
+import json
 import math
 import multiprocessing
 import os
@@ -168,6 +169,38 @@ def test_tools():
     raises(T.ArgumentError, lambda: T.Grammar.tools(vocab, tools, preset="nobody's"), "no such preset")
     raises(T.ArgumentError, lambda: T.Grammar.tools(vocab, tools, preset=next(iter(T.tool_presets())), tool_choice="jump"), "no such tool")
     raises(ValueError, lambda: T.Grammar.tools(vocab, tools, preset=next(iter(T.tool_presets())), thinking="hard"), "no such thinking")
+    raises(TypeError, lambda: T.Grammar.tools(vocab, tools, preset="qwen3", over=1), "over must be a grammar")
+    raises(ValueError, lambda: T.Grammar.tags(vocab, tag, over=T.Grammar.tags(T.Vocab.from_tokens([b"a", b"b"]), tag)), "of another vocabulary")
+    test_parser(tools)
+
+
+CALL = '<tool_call>\n{"name": "look", "arguments": {"a":1}}\n</tool_call>'
+
+
+def test_parser(tools):
+    first = T.Grammar.tools(vocab, tools, preset="qwen3")
+    second = T.Grammar.tools(vocab, [*tools, {"name": "jump", "input_schema": {"type": "object"}}], preset="qwen3", over=first, max_thinking_tokens=2)
+    check(second.stats()["exprs"] >= first.stats()["exprs"] and second.matcher().accept_bytes(CALL), "a grammar over another one")
+    third = T.Grammar.tags(vocab, T.write_tools(vocab, tools, preset="qwen3"), over=second)
+    check(third.matcher().accept_bytes(CALL), "what write_tools writes can be compiled")
+    raises(T.ArgumentError, lambda: T.write_tools(vocab, tools, preset="nobody's"), "no such preset")
+    matcher = second.matcher()
+    check(matcher.accept_bytes("<think>") and all(matcher.accept(vocab.encode(" a")[0]) for _ in range(2)), "two tokens of thinking")
+    check(not matcher.accept(vocab.encode(" a")[0]), "and no third one")
+    parser = T.Parser(second)
+    parts = []
+    for byte in ("Well. " + CALL).encode():
+        check(parser.text(bytes([byte])), "the parser reads on")
+        parts += parser.parts()
+    check(not parser.text("<") or not parser.text("tool_call>x"), "what the grammar does not allow")
+    parser.reset()
+    check(parser.text("Well. " + CALL) and parser.finish(), "the whole at once")
+    joined = {kind: "".join(text for one, _, text in parts if one == kind) for kind, _, _ in parts}
+    check(joined["text"] == "Well. " and joined["call"] == "look" and json.loads(joined["arguments"]) == {"a": 1} and "call_end" in joined, f"parts: {parts}")
+    whole = json.loads(parser.json())
+    check(whole["content"] == "Well. " and whole["calls"][0]["name"] == "look" and whole["calls"][0]["arguments"] == {"a": 1}, f"json: {whole}")
+    raises(T.StateError, lambda: parser.text("more"), "text after the end")
+    raises(T.StateError, lambda: T.Parser(T.Grammar.regex(vocab, "a")), "a grammar of another kind")
 
 
 def test_cancel():
@@ -622,7 +655,7 @@ def test_stubs():
     public = {name for name, value in vars(T).items() if not name.startswith("_") and not isinstance(value, type(T))}
     check(set(T.__all__) == public, f"__all__ has every public name: {public ^ set(T.__all__)}")
     for kind, stubs in ((T.Vocab, (core["Vocab"], vocab_stub["Vocab"])), (T.Grammar, (core["Grammar"], grammar_stub["Grammar"])), (T.Matcher, (core["Matcher"],)),
-                        (T.Budget, (core["Budget"],)), (T.Sampler, (core["Sampler"],)), (T.Align, (core["Align"],)), (T.Events, (core["Events"],)), (T.Cancel, (core["Cancel"],)), (T.Threads, (core["Threads"],)),
+                        (T.Budget, (core["Budget"],)), (T.Sampler, (core["Sampler"],)), (T.Align, (core["Align"],)), (T.Events, (core["Events"],)), (T.Parser, (core["Parser"],)), (T.Cancel, (core["Cancel"],)), (T.Threads, (core["Threads"],)),
                         (T.Cache, (core["Cache"],)), (T.Compile, (core["Compile"],))):
         declared = {name: node for stub in stubs for name, node in stub.items()}
         real = {name for name in dir(kind) if not name.startswith("_")}

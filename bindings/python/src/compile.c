@@ -223,10 +223,28 @@ static int read_schema(PyObject *options, job *j) {
   return j->kept ? 0 : -1;
 }
 
+/* A Grammar of the same vocabulary, or None. */
+static int read_over(PyObject *over, job *j) {
+  if (over == Py_None) return 0;
+  if (!PyObject_TypeCheck(over, core.grammar)) return PyErr_SetString(PyExc_TypeError, "over must be a Grammar"), -1;
+  if (((core_grammar *)over)->vocab != (PyObject *)j->vocab) return PyErr_SetString(PyExc_ValueError, "over must be a Grammar of the same Vocab"), -1;
+  j->tools.over = ((core_grammar *)over)->grammar;
+  return 0;
+}
+
+static int read_tags(PyObject *options, job *j) {
+  PyObject *style, *over;
+  if (!PyArg_ParseTuple(options, "O!O", &PyTuple_Type, &style, &over) || read_over(over, j) < 0) return -1;
+  return read_style(style, &j->schema);
+}
+
 static int read_tools(PyObject *options, job *j) {
-  PyObject *style;
+  PyObject *style, *over;
   int thinking;
-  if (!PyArg_ParseTuple(options, "O!szii", &PyTuple_Type, &style, &j->tools.preset, &j->tools.tool_choice, &j->tools.parallel, &thinking)) return -1;
+  if (!PyArg_ParseTuple(options, "O!sziiIO", &PyTuple_Type, &style, &j->tools.preset, &j->tools.tool_choice, &j->tools.parallel, &thinking,
+                        &j->tools.max_thinking_tokens, &over) ||
+      read_over(over, j) < 0)
+    return -1;
   j->tools.thinking = (tsl_thinking)thinking;
   j->tools.schema = &j->schema;
   return read_style(style, &j->schema);
@@ -244,7 +262,7 @@ static int read_options(PyObject *options, job *j) {
     case KIND_JSON_SCHEMA: return read_schema(options, j);
     case KIND_REGEX: return read_regex(options, j);
     case KIND_GBNF: return PyArg_ParseTuple(options, "z", &j->source.root) ? 0 : -1;
-    case KIND_TAGS: return read_style(options, &j->schema);
+    case KIND_TAGS: return read_tags(options, j);
     default: return read_tools(options, j);
   }
 }
@@ -287,11 +305,27 @@ static int job_open(PyObject *arguments, job *j) {
 
 static tsl_status job_run(const job *j, tsl_grammar **out, tsl_error *error) {
   const tsl_source *s = &j->source;
+  if (j->kind == KIND_TAGS && j->tools.over) return tsl_grammar_tags_over(j->tools.over, s->text, s->length, &j->schema, &j->limits, out, error);
   if (j->kind == KIND_TAGS) return tsl_grammar_tags(j->vocab->vocab, s->text, s->length, &j->schema, &j->limits, out, error);
   if (j->kind == KIND_TOOLS) return tsl_grammar_tools(j->vocab->vocab, s->text, s->length, &j->tools, &j->limits, out, error);
   if (j->folder) return tsl_store_get(j->vocab->vocab, j->folder, s, NULL, out, NULL, error);
   if (j->cache) return tsl_cache_get(j->cache->cache, j->vocab->vocab, s, out, error);
   return tsl_grammar_compile(j->vocab->vocab, s, out, error);
+}
+
+static void keep_text(void *ctx, const char *line) { *(PyObject **)ctx = PyUnicode_FromString(line); }
+
+PyObject *core_write_tools(PyObject *module, PyObject *arguments) {
+  job j;
+  PyObject *text = NULL;
+  tsl_error error = {0};
+  (void)module;
+  if (job_open(arguments, &j) == 0 && j.kind == KIND_TOOLS) {
+    tsl_status status = tsl_tools_write(j.vocab->vocab, j.source.text, j.source.length, &j.tools, keep_text, &text, &error);
+    if (status != TSL_OK) core_raise(status, &error, "writing a structural tag");
+  }
+  job_close(&j);
+  return text;
 }
 
 PyObject *core_load(PyObject *type, PyObject *args) {

@@ -84,7 +84,7 @@ typedef struct core_cache {
 
 /* The types and exceptions of the module: one per process, made by its first import. The library keeps no globals; CPython's types are. */
 typedef struct core_types {
-  PyTypeObject *vocab, *grammar, *matcher, *budget, *sampler, *cancel, *threads, *cache, *compile, *align, *events;
+  PyTypeObject *vocab, *grammar, *matcher, *budget, *sampler, *cancel, *threads, *cache, *compile, *align, *events, *parser;
   PyObject *errors; /* turnstile.errors: a function that makes the exception of a status */
 } core_types;
 extern core_types core;
@@ -121,10 +121,12 @@ int core_matcher_init(PyObject *module);
 int core_sampler_init(PyObject *module);
 int core_decode_init(PyObject *module);
 int core_events_init(PyObject *module);
+int core_parser_init(PyObject *module);
 
 /* compile.c: class methods of Grammar. _compile(kind, vocab, text, options, limits): compile; _start((the same), threads): a Compile. What is in the tuples
  * stands there, and in turnstile/grammar.py, which makes them. */
 PyObject *core_compile(PyObject *type, PyObject *arguments);
+PyObject *core_write_tools(PyObject *module, PyObject *arguments);
 PyObject *core_load(PyObject *type, PyObject *args);
 PyObject *core_start(PyObject *type, PyObject *args);
 

@@ -141,6 +141,7 @@ static PyMethodDef functions[] = {
    "apply_mask(mask, logits, /)\n--\n\nSet the logits of tokens that are not in the mask to -inf, in place.\n\n`logits` is float32, float16 or bfloat16 in host memory, one\n"
    "row or (rows, width); `mask` has as many rows, of at least ceil(width / 32) words each. Runs without the interpreter's lock."},
   {"count_mask", count_mask, METH_O, "count_mask(mask, /)\n--\n\nHow many tokens a mask allows (all rows together)."},
+  {"_write_tools", core_write_tools, METH_VARARGS, NULL},
   {"tool_presets", tool_presets, METH_NOARGS,
    "tool_presets()\n--\n\nThe presets of Grammar.tools: a dict from name to JSON text, which can be changed and given in a name's place."},
   {NULL, NULL, 0, NULL},
@@ -155,7 +156,7 @@ static int fill_module(PyObject *module) {
   Py_XDECREF(errors);
   if (!core.errors || PyModule_AddStringConstant(module, "version", tsl_version()) < 0) return -1;
   int (*const inits[])(PyObject *) = {core_vocab_init, core_compile_init, core_grammar_init, core_matcher_init, core_budget_init, core_sampler_init,
-                                        core_decode_init, core_events_init};
+                                        core_decode_init, core_events_init, core_parser_init};
   for (size_t i = 0; i < sizeof inits / sizeof *inits; i++)
     if (inits[i](module) < 0) return -1;
   return 0;

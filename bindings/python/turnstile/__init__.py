@@ -15,17 +15,17 @@ calls: turnstile.compat_llguidance, turnstile.compat_xgrammar.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from turnstile._core import (Align, Budget, Cache, Cancel, Compile, Events, Matcher, Sampler, Threads, apply_mask, beam_search, count_mask, draft_forced,
+from turnstile._core import (Align, Budget, Cache, Cancel, Compile, Events, Matcher, Parser, Sampler, Threads, apply_mask, beam_search, count_mask, draft_forced,
                              fill_batch, guide_classifier_free, guide_contrastive, mask_drafts, measure_step, score_all, speculate, tool_presets)
 from turnstile._core import version as __version__
 from turnstile.errors import (ArgumentError, CancelledError, FileError, FormatError, GrammarError, LimitError, LogitsError, StateError, TurnstileError,
                               UnsupportedError)
-from turnstile.grammar import Grammar
+from turnstile.grammar import Grammar, write_tools
 from turnstile.vocab import Vocab
 
 __all__ = [
     "Align", "ArgumentError", "Budget", "Cache", "Cancel", "CancelledError", "Compile", "Events", "FileError", "FormatError", "Grammar",
-    "GrammarError", "LimitError", "LogitsError", "Matcher", "Sampler", "StateError", "Threads", "TurnstileError", "UnsupportedError", "Vocab",
+    "GrammarError", "LimitError", "LogitsError", "Matcher", "Parser", "Sampler", "StateError", "Threads", "TurnstileError", "UnsupportedError", "Vocab",
     "apply_mask", "beam_search", "count_mask", "draft_forced", "fill_batch", "guide_classifier_free", "guide_contrastive", "mask_drafts",
-    "measure_step", "score_all", "speculate", "tool_presets",
+    "measure_step", "score_all", "speculate", "tool_presets", "write_tools",
 ]

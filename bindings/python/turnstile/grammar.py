@@ -81,13 +81,18 @@ class Grammar(_core.Grammar):
         return cls._make("gbnf", vocab, text, (root,), limits)
 
     @classmethod
-    def tags(cls, vocab, structure, *, order="schema", whitespace="any", indent=2, **limits):
+    def tags(cls, vocab, structure, *, over=None, order="schema", whitespace="any", indent=2, **limits):
         """Compile a structural tag (JSON text, or a dict): free text with JSON or other formats between tags; docs/tools.md describes the formats.
-        `order`, `whitespace` and `indent` hold for the JSON in it, as for json_schema."""
-        return cls._make("tags", vocab, _text(structure), _style(order, whitespace, indent), limits)
+        `order`, `whitespace` and `indent` hold for the JSON in it, as for json_schema.
+
+        over  an earlier Grammar of tags or tools of this vocabulary: what was found out about schemas with the same text is taken over, so that another set costs
+              what is new in it. The grammars share memory and one lock, and may be dropped in any order
+        """
+        return cls._make("tags", vocab, _text(structure), (_style(order, whitespace, indent), over), limits)
 
     @classmethod
-    def tools(cls, vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", order="schema", whitespace="any", indent=2, **limits):
+    def tools(cls, vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", max_thinking_tokens=0, over=None, order="schema", whitespace="any", indent=2,
+              **limits):
         """What a model may answer to a request with tools.
 
         request      the body as it is sent (JSON text, or a dict or list): OpenAI's chat completions or responses, Anthropic's messages, MCP's tools/list, or
@@ -96,10 +101,10 @@ class Grammar(_core.Grammar):
         tool_choice  "auto", "required", "none" or a tool's name; None: what the request says, else auto
         parallel     may there be several calls; None: what the request says, else yes
         thinking     "auto": the text may begin with a thinking block; "on": it must; "off": it must not
+        max_thinking_tokens  of a thinking block; 0: what the request says (thinking.budget_tokens), else any number
+        over         as in tags()
         """
-        several = 0 if parallel is None else 1 if parallel else -1
-        options = (_style(order, whitespace, indent), preset, tool_choice, several, _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"))
-        return cls._make("tools", vocab, _text(request), options, limits)
+        return cls._make("tools", vocab, _text(request), _tools(preset, tool_choice, parallel, thinking, max_thinking_tokens, over, order, whitespace, indent), limits)
 
     @classmethod
     def start(cls, kind, vocab, text, *, threads=None, **options):
@@ -149,6 +154,17 @@ def _arguments(kind, vocab, text, options, max_memory=0, max_stacks=0, max_depth
         raise UnsupportedError("grammars of tags and tools are not cached")
     microseconds = 0 if deadline is None else max(1, int(deadline * 1e6))
     return _KINDS[kind], vocab, text, options, (max_memory, max_stacks, max_depth, max_steps, microseconds, cancel, cache)
+
+
+def _tools(preset, tool_choice, parallel, thinking, max_thinking_tokens, over, order, whitespace, indent):
+    several = 0 if parallel is None else 1 if parallel else -1
+    return _style(order, whitespace, indent), preset, tool_choice, several, _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"), max_thinking_tokens, over
+
+
+def write_tools(vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", max_thinking_tokens=0):
+    """The structural tag, as JSON text, that Grammar.tools compiles: the same arguments."""
+    options = _tools(preset, tool_choice, parallel, thinking, max_thinking_tokens, None, "schema", "any", 2)
+    return _core._write_tools(*_arguments("tools", vocab, _text(request), options))
 
 
 def _one_of(table, key, what):
