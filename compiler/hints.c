@@ -280,24 +280,32 @@ static bool is_class_loop(const tsl__exprs *x, const tsl__node *n) {
   return (n->kind == TSL__K_REPEAT || n->kind == TSL__K_COUNTED) && (tsl__node_at(x, n->a).flags & TSL__CHAR);
 }
 
-/* Letters that never stop: an endless loop over a class at the head of e, or of one of its alternatives (the largest class counts). */
-static bool endless_letters(tsl__exprs *x, tsl__expr e, letter_set *out, unsigned depth) {
+/* Letters that never stop: an endless loop over a class at the head of e, or of one of its alternatives (the largest class counts). *need: what completes that, whatever else
+ * could have. */
+static bool endless_letters(tsl__exprs *x, tsl__expr e, letter_set *out, uint32_t *need, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
-  if (n.kind == TSL__K_SEQ) return endless_letters(x, n.a, out, depth);
-  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n)) return letters_of_class(x, n.a, out), true;
+  if (n.kind == TSL__K_SEQ) {
+    if (!endless_letters(x, n.a, out, need, depth)) return false;
+    uint32_t rest = tsl__expr_shortest(x, n.b);
+    *need = *need > TSL__INF - rest ? TSL__INF : *need + rest;
+    return true;
+  }
+  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n)) return letters_of_class(x, n.a, out), *need = tsl__expr_shortest(x, e), true;
   if (n.kind != TSL__K_ALT || depth > 4) return false;
   bool found = false;
   for (uint32_t i = 0; i < n.b; i++) {
     letter_set letters;
-    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, depth + 1) || (found && count_bytes(&letters.bytes) <= count_bytes(&out->bytes))) continue;
+    uint32_t own;
+    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, &own, depth + 1) || (found && count_bytes(&letters.bytes) <= count_bytes(&out->bytes))) continue;
     *out = letters;
+    *need = own;
     found = true;
   }
   return found;
 }
 
 /* A loop over one class of characters at the head of e, and what follows it: either that can't begin with a letter, or it goes on with any of them for ever. */
-static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, letter_set *letters) {
+static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, letter_set *letters, uint32_t *need) {
   tsl__node loop = tsl__node_at(x, e);
   tsl__expr then = TSL__EPS;
   letter_set follow;
@@ -313,7 +321,7 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, letter_s
   if (then == TSL__EPS) return true;
   tsl__node t = tsl__node_at(x, then);
   if ((t.flags & TSL__CALLS) || t.loop) return false;
-  if (endless_letters(x, then, &follow, 0) && subset(letters, &follow)) {
+  if (endless_letters(x, then, &follow, need, 0) && subset(letters, &follow)) {
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
@@ -405,17 +413,21 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
   bool calls_later = !json && (m.flags & TSL__CALLS) && !m.loop && !calls_at_head(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ && !calls_later)) return;
   letter_set letters = {0};
-  bool found = by_structure(x, inner, out, &letters);
   uint32_t need = 0;
+  bool found = by_structure(x, inner, out, &letters, &need);
   reached r;
   if (!found) {
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
-    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &letters, 0);
+    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &letters, &need, 0);
   }
-  if (found && limit != TSL__INF) need = tsl__expr_shortest(x, inner);
+  if (found && limit != TSL__INF) {
+    uint32_t now = tsl__expr_shortest(x, inner);
+    if (now > need) need = now;
+  }
   if (!found && !m.loop && !(m.flags & TSL__CALLS)) {
+    need = 0;
     letters = (letter_set){.wide = NULL};
     live_bytes(x, inner, &letters.bytes);
     if (json) raw_only(&letters.bytes);

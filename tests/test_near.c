@@ -1,0 +1,124 @@
+/* test_near.c - masks near the limits of a text's length, where tokens are longer than what is left.
+ *
+ * A vocabulary of long tokens (up to 90 characters: words, runs, quotes, escapes, two-byte characters), schemas with a pattern and a length; along random texts
+ * each mask must allow just the tokens that can be accepted one by one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/check.h"
+#include "turnstile.h"
+
+#define TOKENS 1500u
+#define LONGEST 90u
+#define STEPS 40
+
+static tsl_vocab *vocab;
+static size_t words;
+
+/* Single bytes first, then tokens of one kind or a mixture. */
+static void make_vocab(uint64_t *seed) {
+  static uint8_t bytes[TOKENS * 2 * LONGEST];
+  static uint32_t offsets[TOKENS + 1];
+  static uint8_t special[TOKENS];
+  static const char *const pieces[] = {"a", "b", "1", " ", "-", "\xC3\xA9", "\\n", "\\u0061", "\"", ", "};
+  uint32_t n = 0;
+  for (uint32_t t = 0; t < TOKENS; t++) {
+    offsets[t] = n;
+    if (t < 256) {
+      bytes[n++] = (uint8_t)t;
+      continue;
+    }
+    if (t == 256) { /* ends a generation */
+      special[t] = 1;
+      memcpy(bytes + n, "<end>", 5);
+      n += 5;
+      continue;
+    }
+    uint64_t kind = tsl_test_random(seed) % 6;
+    uint32_t length = 1 + (uint32_t)(tsl_test_random(seed) % LONGEST), begin = n;
+    while (n - begin < length) {
+      uint64_t r = tsl_test_random(seed) % 100;
+      const char *piece = kind < 2 ? pieces[kind ? 3 : 0] : kind < 5 ? pieces[r < 80 ? r % 4 : r < 97 ? 4 + r % 2 : 6 + r % 4] : pieces[r < 90 ? r % 2 : 3];
+      memcpy(bytes + n, piece, strlen(piece));
+      n += (uint32_t)strlen(piece);
+    }
+  }
+  offsets[TOKENS] = n;
+  const tsl_token end = 256;
+  tsl_vocab_desc desc = {bytes, offsets, TOKENS, 0, special, &end, 1};
+  tsl_error error = {0};
+  CHECKF(tsl_vocab_new(&desc, NULL, &vocab, &error) == TSL_OK, "%s", error.message);
+  if (vocab) words = tsl_vocab_mask_words(vocab);
+}
+
+/* Does the mask allow what a copy accepts? */
+static bool is_right(const tsl_matcher *m, const uint32_t *mask, const char *schema, const char *text, int step) {
+  for (tsl_token t = 0; t < TOKENS; t++) {
+    tsl_matcher *copy = NULL;
+    if (tsl_matcher_fork(m, &copy) != TSL_OK) return false;
+    tsl_status status = tsl_matcher_accept(copy, t);
+    tsl_matcher_free(copy);
+    bool allowed = tsl_mask_has(mask, t);
+    if (allowed == (status == TSL_OK)) continue;
+    size_t n;
+    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
+    printf("  %s, step %d, after %s: token %u, \"%.*s\", is %s and %s\n", schema, step, text, (unsigned)t, (int)n, (const char *)bytes, allowed ? "allowed" : "denied", tsl_status_name(status));
+    return false;
+  }
+  return true;
+}
+
+static void follow(const char *schema, uint64_t seed) {
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error = {0};
+  uint32_t *mask = malloc(words * sizeof *mask);
+  char text[STEPS * 4 * LONGEST + 1] = "";
+  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+  CHECK(mask && g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (int step = 0; m && mask && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+    bool right = is_right(m, mask, schema, text, step);
+    CHECK(right);
+    size_t n = tsl_mask_count(mask, words * 32), k = n ? tsl_test_random(&seed) % n : 0;
+    if (!right || n == 0) break;
+    tsl_token t = 0, quote = '"';
+    for (;; t++)
+      if (tsl_mask_has(mask, t) && k-- == 0) break;
+    if (step < 6 && t == quote && step && tsl_mask_has(mask, 'a')) t = 'a'; /* stay in the string */
+    CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
+    strncat(text, (const char *)bytes, n);
+  }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  free(mask);
+}
+
+static void near_the_length(void) {
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,5}\\\\S+$", "^(\\\\S+\\\\s+){0,49}\\\\S+$", "^[a-z ]*$", "^a.*b$", "^(?:[ab]+ )*1{3}$", "^.{3,}\\\\u00e9$", "^[^1]*1[^1]*$", "a1", "^(?:ab|\\\\S \\\\S)*$"};
+  char schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned most = 18; most <= 130; most += 28) {
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}", patterns[i], most);
+      for (uint64_t seed = 0; seed < 2; seed++) follow(schema, seed * 77 + most);
+    }
+}
+
+static void length_alone(void) {
+  static const char *const schemas[] = {"{\"type\":\"string\",\"maxLength\":50}", "{\"type\":\"string\",\"minLength\":40,\"maxLength\":60}", "{\"type\":\"string\",\"pattern\":\"^[ab]{20,70}$\"}",
+                                        "{\"type\":\"string\",\"maxLength\":64,\"not\":{\"pattern\":\"1{4}\"}}", "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":30},\"maxItems\":4}",
+                                        "{\"type\":\"object\",\"patternProperties\":{\"^a{1,40}$\":true},\"additionalProperties\":false}"};
+  for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
+    for (uint64_t seed = 0; seed < 4; seed++) follow(schemas[i], seed + 5);
+}
+
+int main(void) {
+  uint64_t seed = 2024;
+  make_vocab(&seed);
+  if (!vocab) return tsl_test_end();
+  RUN(near_the_length, "a pattern and a length");
+  RUN(length_alone, "lengths without a pattern");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
