@@ -20,7 +20,7 @@ def text(x, y, content, anchor="start", size=12):
 def draw(rows):
     """The picture of rows (schemas, tokens, held KiB, resident KiB)."""
     top = 1.25 * max(r[3] for r in rows)
-    body = [text(LEFT, 22, f"{rows[-1][0]:,} schemas compiled and dropped, {rows[-1][1]:,} tokens, 10,000 matchers, one process", size=13)]
+    body = [text(LEFT, 22, f"{rows[-1][0]:,} schemas compiled and dropped, {rows[-1][1]:,} tokens in 10,000 matchers", size=13)]
     for i in range(5):
         y = TOP + HEIGHT * (1 - i / 4)
         body += [f'<line x1="{LEFT}" y1="{y}" x2="{LEFT + WIDTH}" y2="{y}" stroke="#eee"/>', text(LEFT - 6, y + 4, f"{top * i / 4 / 1024:.1f}", "end", 10)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the tests of one or more build folders and add up what they say.
 
-    tests/run.py BUILD [--build BUILD]... [--jobs N] [--patience N] [--without NAME]... [NAME...]
+    tests/run.py BUILD [NAME...] [--build BUILD]... [--jobs N] [--patience N] [--without NAME]...
 
 The list of tests is meson's own (tests/meson.build, fuzz/meson.build): command, environment, time limit. Every test prints what it
 checked and ends with the line "N passed, N failed, N skipped"; a test that ends without that line, with a status other than 0, on a

@@ -177,7 +177,7 @@ static const tsl__tokenizer_ops ops = {op_encode, op_free, op_memory};
 /* PCRE2 reads text unchecked, so nothing that gets into it may spoil its UTF-8. */
 static bool is_text(const tsl__bpe_tokenizer *t, uint32_t at, uint32_t length) {
   const uint8_t *pool = t->tables.span[TSL__SPAN_POOL].at;
-  return valid_length(pool + at, length) == length;
+  return !length || valid_length(pool + at, length) == length; /* without texts there is no pool */
 }
 
 static bool all_text(const tsl__bpe_tokenizer *t) {
