@@ -10,6 +10,7 @@
 #include <yajl/yajl_gen.h>
 
 #include "bench/cases.h"
+#include "bench/resolve.h"
 #include "turnstile.h"
 
 enum { CLOSING_MAX = 1 << 16 }; /* tokens of a completion */
@@ -22,6 +23,8 @@ typedef struct setup {
   size_t tokens;  /* the most that are drawn of a text before it is closed */
   uint64_t state; /* of the random numbers */
   tsl_schema_options options;
+  bench_resolver resolver;
+  bool report; /* say what is enforced, too */
   tsl_vocab *vocab;
   uint8_t *kinds; /* of tokens: enum kind; KIND_COUNT: no bytes */
   uint32_t *mask;
@@ -183,13 +186,27 @@ static bool write_texts(setup *s, tsl_grammar *grammar, yajl_gen gen, yajl_gen w
   return ok;
 }
 
+/* A member whose value is JSON already, on one line. */
+static void put_verbatim(yajl_gen gen, const char *name, const char *json) {
+  put_name(gen, name);
+  yajl_gen_number(gen, json, strlen(json));
+}
+
 /* "why": pairs of what was written and what went wrong, flat. */
 static void put_whys(yajl_gen gen, yajl_gen whys) {
   const unsigned char *at;
   size_t n;
-  put_name(gen, "why");
   yajl_gen_array_close(whys);
-  if (yajl_gen_get_buf(whys, &at, &n) == yajl_gen_status_ok) yajl_gen_number(gen, (const char *)at, n); /* verbatim */
+  if (yajl_gen_get_buf(whys, &at, &n) == yajl_gen_status_ok) put_verbatim(gen, "why", (const char *)at);
+}
+
+/* The report has its entries on lines of their own, this file has one line. */
+static bool put_report(yajl_gen gen, const char *report) {
+  char *line = strdup(report);
+  for (char *c = line; c && (c = strchr(c, '\n')) != NULL;) *c = ' ';
+  if (line) put_verbatim(gen, "report", line);
+  free(line);
+  return line != NULL;
 }
 
 static bool run_case(setup *s, const bench_case *c) {
@@ -205,6 +222,7 @@ static bool run_case(setup *s, const bench_case *c) {
     if (tsl_grammar_json_schema(s->vocab, c->schema, c->schema_length, &s->options, NULL, &grammar, &error) == TSL_OK) {
       ok = write_texts(s, grammar, gen, whys);
       put_whys(gen, whys);
+      if (s->report) ok = put_report(gen, tsl_grammar_report(grammar)) && ok;
     }
     tsl_grammar_release(grammar);
     put_name(gen, "status");
@@ -223,7 +241,13 @@ static bool run_case(setup *s, const bench_case *c) {
 
 static const char usage[] =
     "usage: turnstile-bench texts --data F.jsonl [--vocab F] [--texts N] [--tokens N] [--seed N] [--order any|schema]\n"
-    "       [--names once|any]\n";
+    "       [--names once|any] [--draft 0|3|4|6|7|2019|2020] [--formats assert|ignore] [--resolve URL=DIR]... [--report yes|no]\n";
+
+/* yes, or no. */
+static bool parse_yes(const char *value, const char *yes, const char *no, bool *to) {
+  *to = !strcmp(value, yes);
+  return *to || !strcmp(value, no);
+}
 
 static bool parse_option(setup *s, const char *name, const char *value) {
   char *end;
@@ -234,10 +258,15 @@ static bool parse_option(setup *s, const char *name, const char *value) {
   if (!strcmp(name, "--texts")) return s->texts = n, number;
   if (!strcmp(name, "--tokens")) return s->tokens = n, number;
   if (!strcmp(name, "--seed")) return s->state = (n + 1) * 0x9e3779b97f4a7c15u, number;
-  if (!strcmp(name, "--names")) return s->options.repeated_names = !strcmp(value, "any"), !strcmp(value, "any") || !strcmp(value, "once");
-  if (strcmp(name, "--order")) return false;
-  s->options.order = strcmp(value, "any") ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY;
-  return !strcmp(value, "any") || !strcmp(value, "schema");
+  if (!strcmp(name, "--draft")) return s->options.draft = (tsl_draft)n, number;
+  if (!strcmp(name, "--resolve")) return bench_resolver_add(&s->resolver, value);
+  if (!strcmp(name, "--report")) return parse_yes(value, "yes", "no", &s->report);
+  if (!strcmp(name, "--names")) return parse_yes(value, "any", "once", &s->options.repeated_names);
+  if (!strcmp(name, "--formats")) return parse_yes(value, "ignore", "assert", &s->options.ignore_formats);
+  bool any;
+  if (strcmp(name, "--order") || !parse_yes(value, "any", "schema", &any)) return false;
+  s->options.order = any ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA;
+  return true;
 }
 
 static bool load(setup *s) {
@@ -269,7 +298,12 @@ int bench_texts(int argc, char **argv) {
   bool understood = true;
   for (int i = 1; understood && i < argc; i += 2) understood = i + 1 < argc && parse_option(&s, argv[i], argv[i + 1]);
   if (!understood || !s.data) return fputs(usage, stderr), 2;
+  if (s.resolver.root_count) {
+    s.options.resolver = bench_resolve;
+    s.options.resolver_ctx = &s.resolver;
+  }
   bool ok = load(&s) && run_all(&s);
+  bench_resolver_free(&s.resolver);
   free(s.kinds);
   free(s.mask);
   free(s.closing);

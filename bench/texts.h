@@ -11,7 +11,7 @@
 #define TSL_BENCH_TEXTS_H
 
 /* argv[0] is "texts". On stdout for each schema of the file one JSON object in a line: {"id", "status", "message", "texts": [...], "ended": how many ended without the
- * completion, "why": [...]}, "why" having one entry for each text that did not reach its end. Returns the exit status. */
+ * completion, "why": [...]}, "why" having the text and the reason for each one that did not reach its end; with --report yes "report" too, what is enforced (tsl_grammar_report). Returns the exit status. */
 int bench_texts(int argc, char **argv);
 
 #endif

@@ -242,7 +242,7 @@ static bool check_unique(struct schema *s) {
 static bool run(struct schema *s, struct tsl__schema_result *out) {
   if (!begin(s) || !load(s)) return false;
   uint32_t resource = tsl__schema_resource_of(s, s->root, 0);
-  sid root = tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
+  sid root = s->root_node = tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
   if (!tsl__schema_read(s) || !acyclic(s)) return false;
   lit l = POS(root);
   goal g = tsl__schema_goal(s, &l, 1, 0);

@@ -353,6 +353,7 @@ struct schema {
   bool levels; /* the depth in the output matters */
   const struct tsl__schema_style *style; /* of the outermost object; NULL: JSON */
   bool refers;     /* has references: a value may stand inside itself */
+  sid root_node;
   bool unreported; /* nobody asks what is enforced */
   struct shared shared;
 

@@ -1,8 +1,11 @@
 /* schema_report.c - what is enforced, as JSON.
  *
- * One entry per keyword of every subschema that was read: {"pointer": …, "keyword": …, "status": "enforced" | "no effect", "reason": …}. Keywords that never
- * assert (titles, descriptions, unknown words) are not listed; keywords that assert in another draft, and formats that are not known, are.
- * Subschemas in other documents are listed with their URI before the '#'.
+ * One entry per keyword of every subschema that something in effect leads to: {"pointer": …, "keyword": …, "status": "enforced" | "no effect", "reason": …}. Keywords that
+ * never assert (titles, descriptions, unknown words) are not listed; keywords that assert in another draft, those that need another one beside them, and formats that
+ * are not known, are. Subschemas in other documents are listed with their URI before the '#'.
+ *
+ * What is in effect is found by following subschemas and references from the root; then the documents are gone through in the order of their texts, as a reference can
+ * lead anywhere in them. Tested by tests/test_schema.c and tests/test_report.py, which walks schemas in its own way and compares.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +14,13 @@
 struct report {
   struct schema *s;
   TSL__VEC(char) out, pointer;
+  TSL__VEC(sid) reached; /* nodes in effect, in the order found */
+  uint8_t *marks;        /* of nodes: REACHED, LISTED */
+  bool unevaluated;      /* some node has unevaluatedItems or unevaluatedProperties */
   bool failed;
 };
+
+enum { REACHED = 1, LISTED = 2 };
 
 static void put(struct report *r, const char *text, size_t n) {
   if (r->failed || !tsl__vec_reserve(r->s->alloc, &r->out, n)) {
@@ -90,47 +98,84 @@ static void entry(struct report *r, const tsl__json *keyword, const char *reason
   r->pointer.n = n;
 }
 
-static const char *reason(const struct schema *s, const struct node *n, enum keyword k, uint32_t drafts) {
-  uint32_t draft = s->resources.at[n->resource].draft;
-  if (tsl__has(n, k)) return NULL;
-  if (draft & (D3 | D4 | D6 | D7) && tsl__has(n, KW_REF)) return "hidden by $ref in this draft";
-  if (!(drafts & draft)) return "no keyword of this draft";
-  if (s->resources.at[n->resource].no_validation && k != KW_FORMAT) return "not in the vocabularies of this metaschema";
-  if (k == KW_FORMAT) return s->options.ignore_formats ? "formats are ignored, as asked" : "unknown format";
-  if (k == KW_NULLABLE) return "an OpenAPI keyword, not asked for";
-  return "allows everything";
-}
-
-static void subschemas(struct report *r, const tsl__json *v, enum shape shape);
-
-/* Recursion is as deep as the text, which max_depth bounds. */
-static void visit(struct report *r, const tsl__json *at) {
-  if (at->kind != TSL__JSON_OBJECT || r->failed || !at->user) return;
-  const struct node *n = tsl__node_of(r->s, at->user);
-  size_t length = r->pointer.n;
-  for (uint32_t i = 0; i < at->length; i++) {
-    const tsl__json *m = &at->items[i];
-    uint32_t drafts;
-    enum shape shape;
-    enum keyword k = tsl__schema_keyword(m->key, m->key_length, &drafts, &shape);
-    bool map = k == KW_COUNT && ((m->key_length == 5 && !memcmp(m->key, "$defs", 5)) || (m->key_length == 11 && !memcmp(m->key, "definitions", 11)));
-    if (k != KW_COUNT) entry(r, m, reason(r->s, n, k, drafts));
-    if (!map && (k == KW_COUNT || !tsl__has(n, k))) continue;
-    push(r, m->key, m->key_length);
-    subschemas(r, m, map ? SHAPE_MAP : shape);
-    r->pointer.n = length;
+/* Keywords that ask for nothing unless another one stands beside them; NULL: this one does ask for something. */
+static const char *idle(const struct report *r, const struct node *n, enum keyword k) {
+  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
+  switch (k) {
+    case KW_IF: return tsl__has(n, KW_THEN) || tsl__has(n, KW_ELSE) || r->unevaluated ? NULL : "neither then nor else beside it";
+    case KW_THEN:
+    case KW_ELSE: return tsl__has(n, KW_IF) ? NULL : "no if beside it";
+    case KW_MIN_CONTAINS:
+    case KW_MAX_CONTAINS: return tsl__has(n, KW_CONTAINS) ? NULL : "no contains beside it";
+    case KW_ADDITIONAL_ITEMS: return items && items->value->kind == TSL__JSON_ARRAY ? NULL : "no list of items beside it";
+    default: return NULL;
   }
 }
 
-static void subschemas(struct report *r, const tsl__json *v, enum shape shape) {
-  bool many = shape == SHAPE_MAP || shape == SHAPE_LIST || shape == SHAPE_PATTERNS || shape == SHAPE_DEPENDENCIES;
-  if (shape == SHAPE_ITEMS || shape == SHAPE_EXTENDS) many = v->kind == TSL__JSON_ARRAY;
-  if (shape == SHAPE_SCHEMA || ((shape == SHAPE_ITEMS || shape == SHAPE_EXTENDS) && !many)) visit(r, v);
+/* Why a keyword has no effect; NULL: it is enforced. */
+static const char *reason(const struct report *r, const struct node *n, const tsl__json *keyword, enum keyword k, uint32_t drafts) {
+  const struct schema *s = r->s;
+  uint32_t draft = s->resources.at[n->resource].draft;
+  if (draft & (D3 | D4 | D6 | D7) && tsl__has(n, KW_REF) && k != KW_REF) return "hidden by $ref in this draft";
+  if (!(drafts & draft)) return "no keyword of this draft";
+  if (draft == D3 && k == KW_REQUIRED) return keyword->kind == TSL__JSON_TRUE ? NULL : "false asks for nothing"; /* enforced with the properties around it */
+  if (tsl__has(n, k)) return idle(r, n, k);
+  if (s->resources.at[n->resource].no_validation && k != KW_FORMAT) return "not in the vocabularies of this metaschema";
+  if (k == KW_FORMAT) return s->options.ignore_formats ? "formats are ignored, as asked" : "unknown format";
+  if (k == KW_NULLABLE && !s->options.nullable) return "an OpenAPI keyword, not asked for";
+  if (k == KW_EXCLUSIVE_MINIMUM && keyword->kind == TSL__JSON_TRUE) return "no minimum beside it";
+  if (k == KW_EXCLUSIVE_MAXIMUM && keyword->kind == TSL__JSON_TRUE) return "no maximum beside it";
+  return "false asks for nothing";
+}
+
+/* ---- what is in effect -------------------------------------------------------------------------------------------- */
+
+static void reach(struct report *r, sid id) {
+  if (id <= SID_FALSE || id == UINT32_MAX || id >= r->s->nodes.n || r->marks[id] & REACHED) return;
+  struct node *n = r->s->nodes.at[id];
+  if (!n->at->user) n->at->user = id & ((1u << 28) - 1); /* reached in dynamic scopes only: one of its nodes stands for all */
+  r->marks[id] |= REACHED;
+  r->marks[n->at->user] |= LISTED;
+  if (!tsl__vec_push(r->s->alloc, &r->reached, id)) r->failed = true;
+}
+
+static void reach_all(struct report *r) {
+  const struct schema *s = r->s;
+  uint64_t unevaluated = (uint64_t)1 << KW_UNEVALUATED_ITEMS | (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
+  for (size_t i = 2; i < s->nodes.n; i++) r->unevaluated |= (s->nodes.at[i]->mask & unevaluated) != 0;
+  reach(r, s->root_node);
+  for (size_t i = 0; i < r->reached.n && !r->failed; i++) {
+    const struct node *n = tsl__node_of(s, r->reached.at[i]);
+    for (enum keyword k = 0; k < KW_COUNT; k++) {
+      const struct keyword_value *v = tsl__keyword_or_null(n, k);
+      if (!v || !v->children || idle(r, n, k)) continue;
+      for (uint32_t c = 0; c < v->count; c++) reach(r, v->children[c]);
+    }
+  }
+}
+
+/* ---- going through the documents ---------------------------------------------------------------------------------- */
+
+static void entries(struct report *r, const tsl__json *at) {
+  const struct node *n = tsl__node_of(r->s, at->user);
+  for (uint32_t i = 0; i < at->length; i++) {
+    uint32_t drafts;
+    enum shape shape;
+    enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
+    if (k != KW_COUNT) entry(r, &at->items[i], reason(r, n, &at->items[i], k, drafts));
+  }
+}
+
+/* Recursion is as deep as the text, which max_depth bounds. */
+static void visit(struct report *r, const tsl__json *at) {
   size_t length = r->pointer.n;
-  for (uint32_t i = 0; many && v->kind >= TSL__JSON_ARRAY && i < v->length; i++) {
-    if (v->kind == TSL__JSON_OBJECT) push(r, v->items[i].key, v->items[i].key_length);
+  if (at->kind == TSL__JSON_OBJECT && at->user && r->marks[at->user] & LISTED) entries(r, at);
+  for (uint32_t i = 0; i < at->length && !r->failed; i++) {
+    const tsl__json *v = &at->items[i];
+    if (v->kind < TSL__JSON_ARRAY) continue;
+    if (at->kind == TSL__JSON_OBJECT) push(r, v->key, v->key_length);
     else push_index(r, i);
-    visit(r, &v->items[i]);
+    visit(r, v);
     r->pointer.n = length;
   }
 }
@@ -146,16 +191,21 @@ static void visit_resource(struct report *r, const struct resource *resource) {
 }
 
 const char *tsl__schema_report(struct schema *s) {
-  struct report r = {.s = s};
+  struct report r = {.s = s, .marks = tsl__alloc_zero(s->alloc, s->nodes.n)};
+  size_t marks = s->nodes.n;
+  r.failed = !r.marks;
+  if (r.marks) reach_all(&r);
   PUT(&r, "[");
-  visit(&r, s->root);
-  for (size_t i = 0; i < s->resources.n; i++)
+  if (!r.failed) visit(&r, s->root);
+  for (size_t i = 0; i < s->resources.n && !r.failed; i++)
     if (s->resources.at[i].document && s->resources.at[i].root != s->root) visit_resource(&r, &s->resources.at[i]);
   PUT(&r, "]");
   put(&r, "", 1);
   char *report = r.failed ? NULL : tsl__arena_copy(&s->arena, r.out.at, r.out.n);
   tsl__vec_free(s->alloc, &r.out);
   tsl__vec_free(s->alloc, &r.pointer);
+  tsl__vec_free(s->alloc, &r.reached);
+  tsl__free(s->alloc, r.marks, marks);
   if (!report) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return report;
 }
