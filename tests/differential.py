@@ -326,6 +326,7 @@ def main():
     arguments.add_argument("--left-out", metavar="FILE", help="add the pairs that are left out to this file, one JSON object a line")
     asked = arguments.parse_args()
     os.nice(10)
+    os.environ["RUST_BACKTRACE"] = "0"  # of panics of jsonschema-rs and rpds, which are caught
     warnings.simplefilter("ignore")  # Python's re, of patterns that it reads as is meant
     with concurrent.futures.ProcessPoolExecutor(asked.jobs) as pool:
         failed = run_texts(pool, asked.schemas, asked.texts, asked.seed) + run_pairs(pool, asked.pairs, asked.seed, asked.left_out)
