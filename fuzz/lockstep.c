@@ -314,6 +314,23 @@ static void check_forced(run *r) {
   if (n) oracle_follow(r);
 }
 
+/* The shortest completion is one byte longer than the shortest after the best next byte. What must not be repeated makes it a lower bound only. */
+static void check_shortest(run *r, const uint32_t next[8], uint64_t shortest) {
+  uint64_t best = UINT64_MAX;
+  for (unsigned b = 0; b < 256 && shortest && !r->stop; b++) {
+    tsl_matcher *fork;
+    uint8_t byte = (uint8_t)b;
+    uint64_t rest;
+    if (!tsl_mask_has(next, b)) continue;
+    lockstep_require(tsl_matcher_fork(r->side[r->now].matcher, &fork) == TSL_OK, "a fork fails");
+    if (!limited(r, tsl_matcher_accept_bytes(fork, &byte, 1, NULL)) && !limited(r, tsl_matcher_shortest_completion(fork, &rest)) && rest < best) best = rest;
+    tsl_matcher_free(fork);
+  }
+  if (!shortest || r->stop) return;
+  if (best + 1 != shortest) fprintf(stderr, "  shortest %llu, after a byte %llu\n", (unsigned long long)shortest, (unsigned long long)best);
+  lockstep_require(best + 1 == shortest, "the shortest completion is not that of the next byte and one more");
+}
+
 static void check_questions(run *r) {
   side *s = &r->side[r->now];
   uint32_t next[8];
@@ -331,7 +348,9 @@ static void check_questions(run *r) {
   if (!s->ended && oracle_complete(&r->oracle) && !tsl_matcher_is_complete(s->matcher)) explain(r, NULL, 0);
   lockstep_require(s->ended || (shortest == 0) == oracle_complete(&r->oracle),
                    "complete, and the shortest completion is not empty (or the reverse)");
-  if (!s->ended) check_forced(r);
+  if (s->ended) return;
+  if (!compares(r) && !r->grammar->space->names_tokens) check_shortest(r, next, shortest);
+  if (!r->stop) check_forced(r);
 }
 
 static void check_borrow(run *r) {
