@@ -424,6 +424,47 @@ static void test_few_names(void) {
   tsl_grammar_release(g);
 }
 
+/* Names that begin with one another: all of up to four of these bytes, in any order. After each set of them exactly the others may be closed, and the mask after each beginning is
+ * what a fork takes. */
+static void test_names_in_names(void) {
+  enum { NAMES = 30, LONGEST = 4 };
+  char names[NAMES][LONGEST + 1];
+  unsigned n = 0;
+  for (unsigned length = 1; length <= LONGEST; length++)
+    for (unsigned bits = 0; bits < 1u << length; bits++, n++)
+      for (unsigned i = 0; i <= length; i++) names[n][i] = i == length ? 0 : (bits >> i & 1u) ? 'b' : 'a';
+  uint64_t seed = 11;
+  tsl_grammar *g = compile("{\"type\":\"object\",\"additionalProperties\":{\"const\":1}}", TSL_WS_COMPACT);
+  for (unsigned round = 0; g && round < 60; round++) {
+    char text[NAMES * (LONGEST + 6) + 8] = "{";
+    bool used[NAMES] = {false};
+    tsl_matcher *m = NULL;
+    tsl_token t;
+    for (unsigned k = 1 + round % 20; k > 0; k--) {
+      unsigned i = (unsigned)(tsl_test_random(&seed) % NAMES);
+      if (used[i]) continue;
+      used[i] = true;
+      snprintf(text + strlen(text), LONGEST + 7, "\"%s\":1,", names[i]);
+    }
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    CHECKF(tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK, "%s", text);
+    for (unsigned i = 0; i < NAMES; i++) {
+      char more[LONGEST + 3];
+      tsl_matcher *fork = NULL;
+      int length = snprintf(more, sizeof more, "\"%s\"", names[i]);
+      CHECK(tsl_matcher_fork(m, &fork) == TSL_OK);
+      CHECKF((tsl_matcher_accept_bytes(fork, more, (size_t)length, NULL) == TSL_OK) == !used[i], "%s before %s", text, more);
+      tsl_matcher_free(fork);
+    }
+    const char *beginning = names[tsl_test_random(&seed) % NAMES];
+    CHECK(check_mask(m, &seed, &t, text));
+    CHECK(tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, beginning, strlen(beginning), NULL) == TSL_OK);
+    if (round % 4 == 0) CHECK(check_mask(m, &seed, &t, text));
+    tsl_matcher_free(m);
+  }
+  tsl_grammar_release(g);
+}
+
 /* A lent mask is written over the one before where few tokens differ: of positions with and without a memory, in turns. */
 static void test_lent(void) {
   static const char *const texts[] = {"[{\"b\": 10}, {}, \"x\", \"x\"]", "\"\"", "[\"a\", \"b\", \"ab\", 1, 10, 1.0]", "\"a\""};
@@ -450,6 +491,7 @@ int main(void) {
   RUN(test_enumerated, "small languages: what may follow each prefix");
   RUN(test_masks, "masks against forks, to the end");
   RUN(test_names, "names of additional members, decoded");
+  RUN(test_names_in_names, "names that begin with one another");
   RUN(test_few_names, "names that are used up");
   RUN(test_spellings, "equal values in every spelling");
   RUN(test_among_text, "inside other text, and printed prettily");
