@@ -964,7 +964,7 @@ tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx,
   }
   bool nullable = ops->nullable(ctx, param);
   tsl__node n = {.kind = TSL__K_NATIVE, .a = index, .b = param, .shortest = !nullable};
-  n.flags = TSL__SEARCHED | (nullable ? TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH : 0);
+  n.flags = TSL__SEARCHED | (ops->plain ? TSL__TEXTUAL : 0) | (nullable ? TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH : 0);
   return tsl__intern(x, n);
 }
 

@@ -160,7 +160,7 @@ typedef struct tsl__native_ops {
   uint32_t (*like)(void *ctx, uint32_t param, uint32_t *limit);
   /* The ASCII characters that its texts can have, and what it goes on with; NULL: any. */
   const char *ascii;
-  bool plain; /* `param`, and whether there is a ctx, say all: the same in every grammar */
+  bool plain; /* `param`, and whether there is a ctx, say all: the same in every grammar; and its texts are UTF-8 */
 } tsl__native_ops;
 tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx, uint32_t param);
 
@@ -211,6 +211,8 @@ bool tsl__expr_nullable(const tsl__exprs *x, tsl__expr e);
 bool tsl__expr_has_calls(const tsl__exprs *x, tsl__expr e);
 /* The fewest bytes of a member (saturating); for and/not found by search on the first call. */
 uint32_t tsl__expr_shortest(tsl__exprs *x, tsl__expr e);
+/* Bounds of how many characters its texts have, by structure: at least *least, at most *most (TSL__INF: any number). e is of UTF-8. */
+void tsl__expr_characters(const tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
 /* Are there finitely many texts, or more than `limit`? Then *count tells how many (more: limit + 1). Call-free e only. */
 bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count);
 /* Calls `member` for each text, in order; there must be finitely many. false on failure (sticky). Call-free e only. */

@@ -73,32 +73,10 @@ static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
 }
 
 /* The fewest characters of a text; a lower bound. */
-static uint32_t characters_of(const tsl__exprs *x, tsl__expr e, unsigned depth) {
-  tsl__node n = tsl__node_at(x, e);
-  uint64_t total = 0;
-  if (depth > DEPTH_MAX) return 0;
-  switch ((tsl__kind)n.kind) {
-  case TSL__K_BYTES: {
-    const tsl__bytes *set = tsl__set_at(x, n.a);
-    return !set->w[2];
-  }
-  case TSL__K_LIT: {
-    const uint8_t *at = tsl__literal_at(x, n.a);
-    for (uint32_t i = 0; i < n.b; i++) total += (at[i] & 0xC0) != 0x80;
-    break;
-  }
-  case TSL__K_SEQ: total = (uint64_t)characters_of(x, n.a, depth + 1) + characters_of(x, n.b, depth + 1); break;
-  case TSL__K_ALT:
-    total = TSL__INF;
-    for (uint32_t i = 0; i < n.b; i++) {
-      uint32_t one = characters_of(x, tsl__list_at(x, n.a)[i], depth + 1);
-      if (one < total) total = one;
-    }
-    break;
-  case TSL__K_REPEAT: total = (uint64_t)n.b * characters_of(x, n.a, depth + 1); break;
-  default: return 0;
-  }
-  return total > TSL__INF ? TSL__INF : (uint32_t)total;
+static uint32_t fewest(const tsl__exprs *x, tsl__expr e) {
+  uint32_t least, most;
+  tsl__expr_characters(x, e, &least, &most);
+  return least;
 }
 
 struct relaxing {
@@ -113,7 +91,7 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   tsl__exprs *x = r->x;
   tsl__node n = tsl__node_at(x, e);
   if (depth > DEPTH_MAX || n.flags & TSL__CALLS) return e;
-  if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) && (r->unit = characters_of(x, n.a, 0)))
+  if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) && (r->unit = fewest(x, n.a)))
     return tsl__expr_star(x, relax(r, n.a, depth + 1));
   if (n.kind == TSL__K_SEQ) {
     tsl__expr head = relax(r, n.a, depth + 1), tail = relax(r, n.b, depth + 1);
@@ -143,7 +121,7 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   }
   if (n.kind != TSL__K_REPEAT || tsl__node_at(x, n.a).flags & TSL__CHAR) return e;
   tsl__expr body = relax(r, n.a, depth + 1);
-  uint64_t far = n.c == TSL__INF ? TSL__INF : (uint64_t)n.c * characters_of(x, n.a, 0);
+  uint64_t far = n.c == TSL__INF ? TSL__INF : (uint64_t)n.c * fewest(x, n.a);
   uint32_t max = far >= TSL__LIKE_ENOUGH ? TSL__INF : n.c;
   if (max != n.c && far < r->limit) r->limit = (uint32_t)far;
   return body == n.a && max == n.c ? e : tsl__expr_repeat(x, body, n.b, max);
@@ -192,7 +170,7 @@ void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr c = tsl__list_at(x, n.a)[i];
     tsl__node m = tsl__node_at(x, c);
-    uint32_t far = m.kind == TSL__K_NOT ? characters_of(x, m.a, 0) : 0;
+    uint32_t far = m.kind == TSL__K_NOT ? fewest(x, m.a) : 0;
     if (far <= TSL__LIKE_ENOUGH) rest[count++] = c;
     else if (far < limit) limit = far;
   }

@@ -37,6 +37,24 @@ static void canonical(void) {
   CHECK(tsl__expr_and(x, lit("abc"), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 2)) == TSL__NONE);
 }
 
+static bool has_characters(tsl__expr e, uint32_t least, uint32_t most) {
+  uint32_t lo, hi;
+  tsl__expr_characters(x, e, &lo, &hi);
+  if (lo != least || hi != most) fprintf(stderr, "  %u to %u characters, wanted %u to %u\n", (unsigned)lo, (unsigned)hi, (unsigned)least, (unsigned)most);
+  return lo == least && hi == most;
+}
+
+static void characters(void) {
+  tsl__expr any = tsl__expr_any_char(x), digit = tsl__expr_range(x, '0', '9');
+  CHECK(has_characters(TSL__EPS, 0, 0) && has_characters(lit("abc"), 3, 3) && has_characters(lit("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 4, 4));
+  CHECK(has_characters(any, 1, 1) && has_characters(digit, 1, 1) && has_characters(tsl__expr_repeat(x, any, 2, 60), 2, 60));
+  CHECK(has_characters(seq(tsl__expr_repeat(x, digit, 4, 4), seq(lit("-"), tsl__expr_star(x, any))), 5, TSL__INF));
+  CHECK(has_characters(alt(lit("abcd"), seq(any, any)), 2, 4) && has_characters(tsl__expr_opt(x, lit("abc")), 0, 3));
+  CHECK(has_characters(tsl__expr_repeat(x, alt(lit("ab"), lit("cde")), 0, 5), 0, 15) && has_characters(tsl__expr_repeat(x, lit("ab"), 1000000, 4000000000u), 2000000, TSL__INF));
+  tsl__expr both = tsl__expr_and(x, seq(tsl__expr_star(x, any), lit("a")), seq(lit("b"), tsl__expr_star(x, any)));
+  CHECK(has_characters(both, 0, TSL__INF)); /* in doubt, nothing is claimed */
+}
+
 static void derivatives(void) {
   tsl__expr e = seq(lit("a"), tsl__expr_star(x, alt(lit("b"), lit("c"))));
   CHECK(matches(e, "a") && matches(e, "abcb") && !matches(e, "") && !matches(e, "ba"));
@@ -182,6 +200,7 @@ int main(void) {
   RUN(registers, "large loops are a register, not states");
   RUN(json_strings, "every spelling of a JSON string, no dead ends");
   RUN(string_sets, "sets of strings and keys");
+  RUN(characters, "how many characters texts have");
   RUN(alphabets, "which bytes a text may have");
   RUN(spelled, "shortest spellings of lists of strings");
   RUN(emptiness, "empty intersections are found, shortest texts are right");
