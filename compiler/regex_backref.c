@@ -2,11 +2,12 @@
  *
  * Problem   "What group 1 captured" is no regular language, unless the group matches finitely many texts.
  * Idea      Then the smallest sequence that holds the group and all references to it is the alternation, over those texts v, of that sequence
- *           with the group and each reference replaced by v. A group that is optional, as in (["'])?x\1, adds the case that it is absent, where
- *           a reference matches the empty text (ECMA-262).
- * Example   (a|b)x\1 becomes axa|bxb.
- * Limits    At most VALUES_MAX texts. The group must stand before its references, must take part in every match of that sequence (or be optional), and
- *           must not be inside a look-around that its references are outside of (no backtracking goes into one). All else is refused.
+ *           with the group and each reference replaced by v. A group that need not take part, as in (["'])?x\1 and (?:(a)|b)\1, adds the case that it is
+ *           absent, where a reference matches the empty text (ECMA-262); so does one that is met before its group, in a look-behind one after it, as
+ *           captures are undefined again at the beginning of each iteration of a loop.
+ * Example   (a|b)x\1 becomes axa|bxb; (?:(a)|b)\1 becomes aa|b.
+ * Limits    At most VALUES_MAX texts. The group must not be inside a loop or a look-around that its references are outside of (no backtracking goes into the latter). Where
+ *           references stand both in an alternative that holds the group and after it, they are refused too.
  * Cost      One copy of the sequence for each text; nodes count against TSL__REGEX_MAX_NODES.
  * Tested by tests/test_regex.c
  *
@@ -17,7 +18,7 @@
 
 #define VALUES_MAX 256u
 
-static const char *const too_hard = "this back-reference is not supported: its group must stand before it, take part in every match and match at most 256 texts";
+static const char *const too_hard = "this back-reference is not supported: its group must stand in no loop and no look-around that it is outside of, and match at most 256 texts";
 
 /* A text as code points. */
 typedef struct value {
@@ -119,6 +120,13 @@ static uint32_t uses(const tsl__rx *node, uint32_t number) {
   return n;
 }
 
+/* How many of them are references. */
+static uint32_t backs(const tsl__rx *node, uint32_t number) {
+  uint32_t n = node->kind == TSL__RX_BACK && node->min == number;
+  for (uint32_t i = 0; node->kind != TSL__RX_SET && i < node->n; i++) n += backs(node->u.child[i], number);
+  return n;
+}
+
 static bool has_group(const tsl__rx *node, uint32_t number) {
   if (node->kind == TSL__RX_GROUP && node->min == number) return true;
   for (uint32_t i = 0; node->kind != TSL__RX_SET && i < node->n; i++)
@@ -140,53 +148,79 @@ static tsl__rx *literal(tsl__rx_tree *t, uint32_t offset, const value *v, bool f
   return tsl__rx_list(t, TSL__RX_SEQ, offset, part, v->n);
 }
 
+static tsl__rx *replace(tsl__rx_tree *t, tsl__rx *node, uint32_t number, const value *v);
+
+/* An option that holds the group: taken where the group is present; else left out, or taken without the group. */
+static tsl__rx *replace_option(tsl__rx_tree *t, tsl__rx *node, uint32_t number, const value *v) {
+  tsl__rx *taken = replace(t, node->u.child[0], number, v), **branch;
+  if (v || !taken || !(branch = tsl__arena_alloc(t->arena, 2 * sizeof *branch))) return taken;
+  branch[0] = taken;
+  branch[1] = tsl__rx_list(t, TSL__RX_SEQ, node->offset, NULL, 0);
+  return branch[1] ? tsl__rx_list(t, TSL__RX_ALT, node->offset, branch, 2) : NULL;
+}
+
 /* A copy with group and references replaced by *v; NULL stands for "absent". What has neither is shared. */
 static tsl__rx *replace(tsl__rx_tree *t, tsl__rx *node, uint32_t number, const value *v) {
   static const value empty = {NULL, 0};
   tsl__rx **child;
   if (node->kind == TSL__RX_SET || !uses(node, number)) return node;
-  if (node->kind == TSL__RX_GROUP && node->min == number) return literal(t, node->offset, v, false);
+  if (node->kind == TSL__RX_GROUP && node->min == number) return v ? literal(t, node->offset, v, false) : tsl__rx_set(t, node->offset, NULL, 0);
   if (node->kind == TSL__RX_BACK && node->min == number) return literal(t, node->offset, v ? v : &empty, node->max != 0);
-  if (node->kind == TSL__RX_REPEAT && has_group(node, number)) /* the optional group */
-    return v ? replace(t, node->u.child[0], number, v) : tsl__rx_list(t, TSL__RX_SEQ, node->offset, NULL, 0);
+  if (node->kind == TSL__RX_REPEAT && has_group(node, number)) return replace_option(t, node, number, v);
+  bool only = node->kind == TSL__RX_ALT && v && has_group(node, number); /* present: an alternative with the group was taken */
+  uint32_t n = 0;
   child = tsl__arena_alloc(t->arena, node->n * sizeof *child);
   if (!child) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
   for (uint32_t i = 0; i < node->n; i++)
-    if (!(child[i] = replace(t, node->u.child[i], number, v))) return NULL;
+    if (!only || has_group(node->u.child[i], number))
+      if (!(child[n++] = replace(t, node->u.child[i], number, v))) return NULL;
   switch (node->kind) {
     case TSL__RX_REPEAT: return tsl__rx_repeat(t, node->offset, child[0], node->min, node->max);
     case TSL__RX_LOOK: return tsl__rx_look(t, node->offset, node->ahead, node->negative, child[0]);
     case TSL__RX_GROUP: return tsl__rx_group(t, node->offset, node->min, child[0]);
-    default: return tsl__rx_list(t, (tsl__rx_kind)node->kind, node->offset, child, node->n);
+    default: return tsl__rx_list(t, (tsl__rx_kind)node->kind, node->offset, child, n);
   }
 }
 
 /* ---- one group ------------------------------------------------------------------------------------------------ */
 
-/* Walk from `node`, which holds the group, to it. NULL unless each step is into a sequence, a group or an option. */
-static tsl__rx *mandatory_group(tsl__rx *node, uint32_t number, bool *optional) {
-  while (node->kind != TSL__RX_GROUP || node->min != number) {
-    uint32_t i = 0;
-    if (node->kind == TSL__RX_REPEAT && node->min == 0 && node->max == 1) *optional = true;
-    else if (node->kind != TSL__RX_SEQ && node->kind != TSL__RX_GROUP) return NULL;
-    while (!has_group(node->u.child[i], number)) i++;
-    node = node->u.child[i];
+/* Is the way from `node` to the group through sequences, groups, options and alternatives only? An earlier expansion may have left copies of the group in
+ * alternatives: all of them are looked at, and are alike. */
+static bool find_group(tsl__rx *node, uint32_t number, tsl__rx **group, bool *optional) {
+  uint32_t held = 0;
+  if (node->kind == TSL__RX_GROUP && node->min == number) return *group = node, true;
+  bool option = node->kind == TSL__RX_REPEAT && node->min == 0 && node->max == 1;
+  if (node->kind != TSL__RX_SEQ && node->kind != TSL__RX_GROUP && node->kind != TSL__RX_ALT && !option) return false;
+  *optional |= option || node->kind == TSL__RX_ALT;
+  for (uint32_t i = 0; i < node->n; i++) {
+    if (!has_group(node->u.child[i], number)) continue;
+    if ((held++ && node->kind != TSL__RX_ALT) || !find_group(node->u.child[i], number, group, optional)) return false;
   }
-  return node;
+  return true;
 }
 
-/* The sequence with a group and all its references, as an alternation without them. */
-static tsl__rx *expand_sequence(tsl__rx_tree *t, tsl__rx *seq, const tsl__rx *back) {
+/* A copy of the sequence in which references that are met before the group, which is in child `at`, match the empty text. */
+static tsl__rx *without_early(tsl__rx_tree *t, tsl__rx *seq, uint32_t number, uint32_t at, bool backwards) {
+  tsl__rx **child = tsl__arena_alloc(t->arena, (seq->n + 1) * sizeof *child);
+  if (!child) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  for (uint32_t i = 0; i < seq->n; i++) {
+    bool early = backwards ? i > at : i < at;
+    child[i] = early ? replace(t, seq->u.child[i], number, NULL) : seq->u.child[i];
+    if (!child[i]) return NULL;
+  }
+  return tsl__rx_list(t, TSL__RX_SEQ, seq->offset, child, seq->n);
+}
+
+/* The sequence with a group and all its references, as an alternation without them. In a look-behind it is matched from its end. */
+static tsl__rx *expand_sequence(tsl__rx_tree *t, tsl__rx *seq, const tsl__rx *back, bool backwards) {
   uint32_t number = back->min, at = 0, n = 0;
   bool optional = false;
   values v;
-  tsl__rx *group, **branch;
-  while (!has_group(seq->u.child[at], number)) {
-    if (uses(seq->u.child[at], number)) return refuse(t, back); /* a reference before its group */
-    at++;
-  }
-  group = mandatory_group(seq->u.child[at], number, &optional);
-  if (!group || !group->plain || uses(seq->u.child[at], number) > 1) return refuse(t, back);
+  tsl__rx *group = NULL, **branch;
+  while (!has_group(seq->u.child[at], number)) at++;
+  seq = without_early(t, seq, number, at, backwards);
+  if (!seq || !backs(seq, number)) return seq;
+  if (!find_group(seq->u.child[at], number, &group, &optional) || !group->plain || backs(seq->u.child[at], number)) return refuse(t, back);
   if (!values_new(t, &v)) return NULL;
   if (!enumerate(t, group->u.child[0], &v)) return refuse(t, back);
   branch = tsl__arena_alloc(t->arena, (v.n + 1) * sizeof *branch);
@@ -198,13 +232,29 @@ static tsl__rx *expand_sequence(tsl__rx_tree *t, tsl__rx *seq, const tsl__rx *ba
   return tsl__rx_list(t, TSL__RX_ALT, seq->offset, branch, n);
 }
 
-/* Go down to the smallest node with all `n` uses; rebuild the way. */
-static tsl__rx *expand_group(tsl__rx_tree *t, tsl__rx *node, const tsl__rx *back, uint32_t n) {
+static tsl__rx *expand_group(tsl__rx_tree *t, tsl__rx *node, const tsl__rx *back, uint32_t n, bool backwards);
+
+/* Alternatives know nothing of each other's groups: each is expanded by itself. */
+static tsl__rx *expand_alternatives(tsl__rx_tree *t, tsl__rx *node, const tsl__rx *back, bool backwards) {
+  uint32_t number = back->min;
+  tsl__rx **child = tsl__arena_alloc(t->arena, node->n * sizeof *child);
+  if (!child) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  for (uint32_t i = 0; i < node->n; i++) {
+    tsl__rx *c = node->u.child[i];
+    bool held = has_group(c, number);
+    child[i] = !backs(c, number) ? c : held ? expand_group(t, c, back, uses(c, number), backwards) : replace(t, c, number, NULL);
+    if (!child[i]) return NULL;
+  }
+  return tsl__rx_list(t, TSL__RX_ALT, node->offset, child, node->n);
+}
+
+/* Go down to the smallest node with all `n` uses; rebuild the way. `backwards`: in a look-behind. */
+static tsl__rx *expand_group(tsl__rx_tree *t, tsl__rx *node, const tsl__rx *back, uint32_t n, bool backwards) {
   for (uint32_t i = 0; i < node->n; i++) {
     tsl__rx *child, **copy;
     if (uses(node->u.child[i], back->min) != n) continue;
     if (node->kind == TSL__RX_GROUP && node->min == back->min) return refuse(t, back);
-    child = expand_group(t, node->u.child[i], back, n);
+    child = expand_group(t, node->u.child[i], back, n, node->kind == TSL__RX_LOOK ? !node->ahead : backwards);
     copy = child ? tsl__arena_alloc(t->arena, node->n * sizeof *copy) : NULL;
     if (!child) return NULL;
     if (!copy) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
@@ -217,7 +267,8 @@ static tsl__rx *expand_group(tsl__rx_tree *t, tsl__rx *node, const tsl__rx *back
       default: return tsl__rx_list(t, (tsl__rx_kind)node->kind, node->offset, copy, node->n);
     }
   }
-  return node->kind == TSL__RX_SEQ ? expand_sequence(t, node, back) : refuse(t, back);
+  if (node->kind == TSL__RX_ALT) return expand_alternatives(t, node, back, backwards);
+  return node->kind == TSL__RX_SEQ ? expand_sequence(t, node, back, backwards) : refuse(t, back);
 }
 
 /* The first reference whose group holds no other reference. */
@@ -250,7 +301,7 @@ tsl__rx *tsl__rx_expand(tsl__rx_tree *t, tsl__rx *root) {
     const tsl__rx *any = NULL, *back = next_back(root, root, &any);
     if (!any) return root;
     if (!back) return refuse(t, any);
-    root = expand_group(t, root, back, uses(root, back->min));
+    root = expand_group(t, root, back, uses(root, back->min), false);
   }
   return root;
 }
