@@ -199,8 +199,8 @@ typedef tsl__expr tsl__spell(void *ctx, const tsl__string *texts, uint32_t n);
 /* The grammar has marks for items; `ctx` must be there as long as x. */
 void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx);
 bool tsl__exprs_guards(const tsl__exprs *x);
-/* The marks for names mean something in this grammar. */
-void tsl__exprs_guard_names(tsl__exprs *x);
+/* The marks for names mean something in this grammar. `few`: it constrains them. */
+void tsl__exprs_guard_names(tsl__exprs *x, bool few);
 /* The kinds that do. */
 uint8_t tsl__exprs_watches(const tsl__exprs *x);
 

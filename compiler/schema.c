@@ -239,6 +239,13 @@ static bool check_unique(struct schema *s) {
   return tsl__schema_ok(s);
 }
 
+/* Is there a keyword that tells names that the schema does not list apart? */
+static bool constrains_names(const struct schema *s) {
+  for (size_t i = 2; i < s->nodes.n; i++)
+    if (tsl__has(s->nodes.at[i], KW_PROPERTY_NAMES) || tsl__has(s->nodes.at[i], KW_PATTERN_PROPERTIES)) return true;
+  return false;
+}
+
 static bool run(struct schema *s, struct tsl__schema_result *out) {
   if (!begin(s) || !load(s)) return false;
   uint32_t resource = tsl__schema_resource_of(s, s->root, 0);
@@ -253,7 +260,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
     tsl__schema_blame(s, root);
     return false;
   }
-  if (!s->options.repeated_names) tsl__exprs_guard_names(s->x);
+  if (!s->options.repeated_names) tsl__exprs_guard_names(s->x, constrains_names(s));
   out->root = s->style ? tsl__schema_styled(s, g) : tsl__schema_value(s, g);
   out->report = s->unreported ? "[]" : tsl__schema_report(s);
   return tsl__schema_ok(s);

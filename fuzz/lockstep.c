@@ -3,7 +3,7 @@
  */
 #include "fuzz/lockstep.h"
 
-#include "fuzz/repeats.h"
+#include "tests/repeats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +102,8 @@ static void oracle_follow(run *r) {
 /* Does the grammar compare items or names? The oracle knows the plain grammar alone: then it allows more, and what it allows more is to be explained. */
 static bool compares(const run *r) { return r->grammar->space->watches != 0; }
 
+static bool repeats(const char *text, size_t n) { return text_repeats_item(text, n) || text_repeats_name(text, n); }
+
 /* The text of side[now] and `more` after it; the caller frees. */
 static char *text_with(const run *r, const uint8_t *more, size_t more_n, size_t *n) {
   const side *s = &r->side[r->now];
@@ -124,7 +126,7 @@ static bool completable(run *r, char *text, size_t n, unsigned depth, unsigned *
   oracle o;
   tsl__space_begin(r->grammar->space);
   oracle_begin(&o, r->grammar->space, r->grammar->start);
-  bool fine = oracle_bytes(&o, (const uint8_t *)text, n) && !o.overflow && !fuzz_repeats(text, n), complete = fine && oracle_complete(&o);
+  bool fine = oracle_bytes(&o, (const uint8_t *)text, n) && !o.overflow && !repeats(text, n), complete = fine && oracle_complete(&o);
   oracle_free(&o);
   if (!fine || complete || !depth) return complete;
   for (size_t i = 0; i < sizeof tried - 1 && *tries && !complete; i++, (*tries)--) {
@@ -140,7 +142,7 @@ static void explain(run *r, const uint8_t *bytes, size_t size) {
   unsigned tries = 60;
   lockstep_require(compares(r), "the engine allows less than the oracle");
   char *text = text_with(r, bytes, size, &n);
-  bool wrong = !fuzz_repeats(text, n) && r->explained++ < EXPLAINED_MAX && completable(r, text, n, SEARCH_DEPTH, &tries);
+  bool wrong = !repeats(text, n) && r->explained++ < EXPLAINED_MAX && completable(r, text, n, SEARCH_DEPTH, &tries);
   if (wrong) fprintf(stderr, "  '%.*s'\n", (int)n, text);
   free(text);
   lockstep_require(!wrong, "what is denied can be completed and repeats nothing");

@@ -136,7 +136,7 @@ static tsl_status open_space(tsl_vocab *vocab, tsl__artifact_file file, const ts
     if (make_maps(r)) {
       r->file = file;
       (*space)->hook = &tsl__artifact_hook;
-      (*space)->watches = h->flags & TSL__A_NAMES ? TSL__NEW_NAME : 0;
+      (*space)->watches = (uint8_t)((h->flags & TSL__A_NAMES ? TSL__NEW_NAME : 0) | (h->flags & TSL__A_FEW_NAMES ? TSL__FEW_NAMES : 0));
       (*space)->hook_ctx = r;
       return TSL_OK;
     }

@@ -587,7 +587,6 @@ static void scan_string(tsl__space *space, tsl__run *r, uint8_t byte) {
 /* What the byte means to the structure of the text; it has been read. */
 static void scan(tsl__space *space, tsl__run *r, uint8_t byte) {
   if (r->step.called & TSL__NEW_ITEM) begin_item(space, r);
-  if (r->naming && name_empty(r)) r->naming = false; /* unless it is an additional one: */
   if (r->step.called & TSL__NEW_NAME) begin_name(space, r);
   if (!r->open) return;
   if (r->in_string) scan_string(space, r, byte);

@@ -86,7 +86,8 @@ typedef struct tsl__crossing {
   size_t words;
   tsl__tokens whole; /* where nothing is remembered: with an opening bracket, a whole item and a comma */
   tsl__tokens closed, closed_quoted; /* `comma` and `quoted` in an object: it must be closed before the comma, or an array begun */
-  tsl__tokens named; /* with a comma and a whole string after it, which may be a name */
+  tsl__tokens named; /* with a comma and a whole string after it, which may be a name; or a member and the beginning of another one's name */
+  tsl__tokens begun; /* with a comma and the beginning of a name */
   struct tsl__name_start {
     uint32_t node, depth;
   } *names; /* nodes of the trie after white space and a quote that have children; `depth` bytes lead there */

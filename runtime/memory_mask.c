@@ -355,8 +355,9 @@ static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mas
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .taken = o && !o->array ? o->used : 0};
-  for (size_t i = 0; i < c->named.n && space->status == TSL_OK; i++) {
-    tsl_token t = c->named.at[i];
+  const tsl__tokens *crossing = space->watches & TSL__FEW_NAMES && m->open ? &c->begun : &c->named;
+  for (size_t i = 0; i < crossing->n && space->status == TSL_OK; i++) {
+    tsl_token t = crossing->at[i];
     if (tsl__mask_has(space, plain, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
   }
   if (d.taken && m->name) narrow_name(space, &d);
@@ -389,13 +390,14 @@ static tsl__mask without(tsl__space *space, tsl__mask plain, tsl__tokens *gone) 
 /* May no token repeat a name from there? */
 static bool harmless(tsl__space *space, const tsl__memory *m) {
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
+  if (m->open && space->watches & TSL__FEW_NAMES) return false;
   return !tsl__crossing_known(space)->named.n && !(o && !o->array && o->used && (m->name || (o->expects && !m->in_string)));
 }
 
 tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
   tsl__tokens gone = {0};
   if (!tsl__crossing_of(space)) return 0;
-  if (space->watches == TSL__NEW_NAME && harmless(space, tsl__memory_at(space, tsl__stack_at(space, at)->memory))) return plain;
+  if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__memory_at(space, tsl__stack_at(space, at)->memory))) return plain;
   tsl__run *r = tsl__run_take(space);
   if (!r) return 0;
   if (space->watches & TSL__NEW_ITEM) narrow_items(space, r, at, plain, &gone);
@@ -456,8 +458,19 @@ static bool in_order(const uint8_t *at, const uint8_t *end, uint8_t first, uint8
   return found && memchr(found, second, (size_t)(end - found));
 }
 
+/* Does a comma come, and the beginning of a string after it, its first byte included? */
+static bool begins_name(const uint8_t *at, const uint8_t *end) {
+  while (at && (at = memchr(at, ',', (size_t)(end - at)))) {
+    const uint8_t *quote = past_space(++at, end);
+    if (quote + 1 < end && *quote == '"') return true;
+  }
+  return false;
+}
+
 /* Does a comma come, and a whole string after it that may be a name? */
 static bool holds_name(const uint8_t *at, const uint8_t *end) {
+  const uint8_t *colon = memchr(at, ':', (size_t)(end - at));
+  if (colon && begins_name(colon, end)) return true;
   while ((at = memchr(at, ',', (size_t)(end - at)))) {
     const uint8_t *quote = past_space(++at, end);
     const uint8_t *after = quote < end && *quote == '"' ? past_string(quote + 1, end) : NULL;
@@ -486,7 +499,7 @@ static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, cons
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
   put(c->space, t, past_space(at, end) == end);
   return add_to(&c->whole, a, t, whole) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
-         add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end));
+         add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) && add_to(&c->begun, a, t, begins_name(at, end));
 }
 
 /* The nodes of the trie after white space and a quote. */
@@ -523,7 +536,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
 
 void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
   if (!c) return;
-  tsl__tokens *lists[] = {&c->whole, &c->closed, &c->closed_quoted, &c->named};
+  tsl__tokens *lists[] = {&c->whole, &c->closed, &c->closed_quoted, &c->named, &c->begun};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) tsl__vec_free(a, lists[i]);
   tsl__free(a, c->comma, c->comma ? CROSSINGS * c->words * sizeof *c->comma : 0);
   tsl__free(a, c->names, c->names_capacity * sizeof *c->names);
@@ -532,7 +545,7 @@ void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
 
 size_t tsl__crossing_memory(const tsl__crossing *c) {
   if (!c) return 0;
-  size_t listed = c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->named.cap;
+  size_t listed = c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->named.cap + c->begun.cap;
   return sizeof *c + CROSSINGS * c->words * sizeof *c->comma + listed * sizeof(tsl_token) + c->names_capacity * sizeof *c->names;
 }
 

@@ -89,7 +89,7 @@ static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
 #define ZEROS_MAX 40u      /* in a row, where a number has no exponent */
 #define ZEROS_MAX_SHORT 6u /* where it may have one instead */
 
-/* Would the byte only spell a number at greater length that can be spelled without? There is no end to that: zeros at the end of a fraction, and at the
+/* Would the byte only spell a number at greater length that can be spelled without? There is no end to that: zeros at the end of a fraction, and more than one at the
  * beginning of an exponent; E is e, and e+1 is e1. */
 static bool pads(const tsl__space *space, const tsl__run *r, const tsl__bytes *next, uint8_t byte) {
   uint8_t at[ZEROS_MAX + 4];
@@ -99,7 +99,7 @@ static bool pads(const tsl__space *space, const tsl__run *r, const tsl__bytes *n
   while (zeros < n && at[n - 1 - zeros] == '0') zeros++;
   if (zeros == 1 && n > 1) {
     uint8_t before = at[n - 2] == '+' || at[n - 2] == '-' ? n > 2 ? at[n - 3] : 0 : at[n - 2];
-    if (before == 'e' || before == 'E') return true;
+    if (before == 'e' || before == 'E') return byte == '0';
   }
   return byte == '0' && zeros >= (tsl__bytes_has(next, 'e') ? ZEROS_MAX_SHORT : ZEROS_MAX);
 }

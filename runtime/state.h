@@ -40,7 +40,8 @@ enum {
 /* What must be new where a frame comes back to a guarded state. */
 enum {
   TSL__NEW_ITEM = 1, /* the value: it is none of the earlier items of its array */
-  TSL__NEW_NAME = 2  /* the rest of a string: it is no name that the object has */
+  TSL__NEW_NAME = 2, /* the rest of a string: it is no name that the object has */
+  TSL__FEW_NAMES = 4 /* of a grammar: such names may be constrained, so that those with some beginning are used up */
 };
 
 typedef struct tsl__edge {

@@ -11,6 +11,7 @@
  */
 #include "compiler/json.h"
 #include "tests/check.h"
+#include "tests/repeats.h"
 #include "turnstile.h"
 
 static tsl_vocab *vocab;
@@ -130,15 +131,6 @@ static bool unique_items(const tsl__json *v, tsl__arena *arena) {
   return true;
 }
 
-static bool unique_names(const tsl__json *v) {
-  for (uint32_t i = 0; v->kind == TSL__JSON_OBJECT && i < v->length; i++)
-    for (uint32_t j = 0; j < i; j++)
-      if (v->items[i].key_length == v->items[j].key_length && !memcmp(v->items[i].key, v->items[j].key, v->items[i].key_length)) return false;
-  for (uint32_t i = 0; v->kind >= TSL__JSON_ARRAY && i < v->length; i++)
-    if (!unique_names(&v->items[i])) return false;
-  return true;
-}
-
 /* Every bit of the mask against a fork, every `stride`-th token; then one of the allowed tokens, short ones rather, into *token. */
 static bool check_mask(tsl_matcher *m, uint64_t *seed, tsl_token *token, const char *schema) {
   static uint32_t mask[8192 / 32];
@@ -204,7 +196,7 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, bool also_a
   tsl__arena_init(&arena, &tsl__malloc);
   CHECKF(tsl_matcher_is_complete(m), "%s: no end after %.*s", schema, (int)n, text);
   bool parsed = tsl_matcher_is_complete(m) && tsl__json_parse(&arena, text, n, 100, &v, NULL) == TSL_OK;
-  if (parsed) CHECKF(unique_names(v), "%s: %.*s", schema, (int)n, text);
+  if (parsed) CHECKF(!text_repeats_name(text, n), "%s: %.*s", schema, (int)n, text);
   if (parsed)
     CHECKF(unique_items(v, &arena) || (also_anything && v->length <= 2), "%s: %.*s", schema, (int)n, text);
   tsl__arena_free(&arena);

@@ -4,13 +4,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TSL_FUZZ_REPEATS_H
-#define TSL_FUZZ_REPEATS_H
+#ifndef TSL_TESTS_REPEATS_H
+#define TSL_TESTS_REPEATS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Also true where there is no telling: more than 100 open containers, no JSON, no memory. */
-bool fuzz_repeats(const char *text, size_t n);
+/* Also true where there is no telling: more than 100 open containers, 512 names, no JSON, no memory. */
+bool text_repeats_item(const char *text, size_t n);
+/* Names are compared decoded. */
+bool text_repeats_name(const char *text, size_t n);
 
 #endif
