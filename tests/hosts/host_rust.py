@@ -26,7 +26,7 @@ LAYOUT = r"""
 #include "turnstile.h"
 int main(void) {
   printf("error %zu %zu %zu desc %zu %zu %zu options %zu %zu limits %zu %zu %zu schema %zu %zu %zu %zu %zu regex %zu sampler %zu %zu draw %zu %zu step %zu %zu event %zu %zu "
-         "drafts %zu %zu beam %zu align %zu score %zu %zu artifact %zu %zu",
+         "drafts %zu %zu beam %zu align %zu score %zu %zu artifact %zu %zu tools %zu %zu part %zu %zu",
          sizeof(tsl_error), offsetof(tsl_error, pointer), offsetof(tsl_error, message), sizeof(tsl_vocab_desc),
          offsetof(tsl_vocab_desc, special), offsetof(tsl_vocab_desc, eog_count), sizeof(tsl_vocab_options), offsetof(tsl_vocab_options, pattern),
          sizeof(tsl_limits), offsetof(tsl_limits, cancel), offsetof(tsl_limits, deadline_us), sizeof(tsl_schema_options),
@@ -34,7 +34,8 @@ int main(void) {
          offsetof(tsl_schema_options, base_uri), sizeof(tsl_regex_options), sizeof(tsl_sampler_options), offsetof(tsl_sampler_options, eog_count),
          sizeof(tsl_draw), offsetof(tsl_draw, kept), sizeof(tsl_step), offsetof(tsl_step, allowed), sizeof(tsl_event),
          offsetof(tsl_event, text_length), sizeof(tsl_drafts), offsetof(tsl_drafts, distinct), sizeof(tsl_beam_options), sizeof(tsl_align_options),
-         sizeof(tsl_score_options), offsetof(tsl_score_options, open_end), sizeof(tsl_artifact_options), offsetof(tsl_artifact_options, source));
+         sizeof(tsl_score_options), offsetof(tsl_score_options, open_end), sizeof(tsl_artifact_options), offsetof(tsl_artifact_options, source),
+         sizeof(tsl_tools_options), offsetof(tsl_tools_options, over), sizeof(tsl_part), offsetof(tsl_part, length));
   return 0;
 }
 """

@@ -258,6 +258,32 @@ pub struct tsl_score_options {
     pub open_end: bool,
 }
 
+#[repr(C)]
+pub struct tsl_parser {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+pub struct tsl_tools_options {
+    pub preset: *const c_char,
+    pub tool_choice: *const c_char,
+    pub parallel: c_int,
+    pub thinking: c_int,
+    pub max_thinking_tokens: u32,
+    pub schema: *const tsl_schema_options,
+    pub over: *mut tsl_grammar,
+}
+
+#[repr(C)]
+pub struct tsl_part {
+    pub kind: c_int,
+    pub call: u32,
+    pub text: *const c_char,
+    pub length: usize,
+}
+
+pub type tsl_line_sink = unsafe extern "C" fn(ctx: *mut c_void, line: *const c_char);
+
 extern "C" {
     pub fn tsl_status_name(status: tsl_status) -> *const c_char;
 
@@ -286,6 +312,23 @@ extern "C" {
         limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
     pub fn tsl_grammar_gbnf(vocab: *mut tsl_vocab, text: *const c_char, length: usize, root: *const c_char, limits: *const tsl_limits,
         out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_grammar_tags(vocab: *mut tsl_vocab, json: *const c_char, length: usize, schema: *const tsl_schema_options, limits: *const tsl_limits,
+        out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_grammar_tags_over(over: *mut tsl_grammar, json: *const c_char, length: usize, schema: *const tsl_schema_options, limits: *const tsl_limits,
+        out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_grammar_tools(vocab: *mut tsl_vocab, request: *const c_char, length: usize, options: *const tsl_tools_options, limits: *const tsl_limits,
+        out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_tools_write(vocab: *mut tsl_vocab, request: *const c_char, length: usize, options: *const tsl_tools_options, sink: tsl_line_sink, ctx: *mut c_void,
+        error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_tools_preset(index: usize, name: *mut *const c_char, json: *mut *const c_char) -> bool;
+    pub fn tsl_parser_new(grammar: *mut tsl_grammar, allocator: *const tsl_allocator, out: *mut *mut tsl_parser) -> tsl_status;
+    pub fn tsl_parser_free(parser: *mut tsl_parser);
+    pub fn tsl_parser_reset(parser: *mut tsl_parser);
+    pub fn tsl_parser_text(parser: *mut tsl_parser, text: *const c_char, length: usize) -> tsl_status;
+    pub fn tsl_parser_token(parser: *mut tsl_parser, token: tsl_token) -> tsl_status;
+    pub fn tsl_parser_finish(parser: *mut tsl_parser) -> tsl_status;
+    pub fn tsl_parser_next(parser: *mut tsl_parser, part: *mut tsl_part) -> bool;
+    pub fn tsl_parser_json(parser: *mut tsl_parser) -> *const c_char;
     pub fn tsl_grammar_load(vocab: *mut tsl_vocab, path: *const c_char, limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
     pub fn tsl_artifact_make(grammar: *mut tsl_grammar, options: *const tsl_artifact_options, allocator: *const tsl_allocator, out: *mut *mut tsl_artifact,
         error: *mut tsl_error) -> tsl_status;

@@ -32,10 +32,12 @@ use turnstile_sys as sys;
 
 mod decode;
 mod sample;
+mod tools;
 pub use decode::{
     beam_search, score_all, Align, Beam, BeamOptions, Budget, Drafts, Event, EventKind, Events, Score, ScoreOptions, Scores, Speculated, Value,
 };
 pub use sample::{guide_classifier_free, guide_contrastive, measure_step, Draw, Sampler, SamplerOptions, Stage, Step};
+pub use tools::{tool_presets, write_tools, Part, PartKind, Parser, Thinking, ToolsOptions};
 
 pub type Token = sys::tsl_token;
 
@@ -277,6 +279,21 @@ pub struct SchemaOptions {
     pub max_nesting: u32,
 }
 
+impl SchemaOptions {
+    fn raw(&self) -> sys::tsl_schema_options {
+        let (whitespace, whitespace_max, indent) = match self.whitespace {
+            Whitespace::Any => (0, 0, 0),
+            Whitespace::Compact => (1, 0, 0),
+            Whitespace::Bounded(n) => (2, n, 0),
+            Whitespace::Pretty(n) => (3, 0, n),
+        };
+        sys::tsl_schema_options {
+            order: self.any_order.into(), whitespace, whitespace_max, indent, draft: 0, ignore_formats: self.ignore_formats, nullable: false,
+            repeated_names: false, max_nesting: self.max_nesting, resolver: None, resolver_ctx: null_mut(), base_uri: null(),
+        }
+    }
+}
+
 /// A compiled grammar, bound to a vocabulary.
 pub struct Grammar(NonNull<sys::tsl_grammar>);
 
@@ -300,16 +317,7 @@ impl Drop for Grammar {
 impl Grammar {
     /// The JSON texts that are valid against a schema.
     pub fn json_schema(vocab: &Vocab, schema: &str, options: &SchemaOptions) -> Result<Self> {
-        let (whitespace, whitespace_max, indent) = match options.whitespace {
-            Whitespace::Any => (0, 0, 0),
-            Whitespace::Compact => (1, 0, 0),
-            Whitespace::Bounded(n) => (2, n, 0),
-            Whitespace::Pretty(n) => (3, 0, n),
-        };
-        let raw = sys::tsl_schema_options {
-            order: options.any_order.into(), whitespace, whitespace_max, indent, draft: 0, ignore_formats: options.ignore_formats, nullable: false,
-            repeated_names: false, max_nesting: options.max_nesting, resolver: None, resolver_ctx: null_mut(), base_uri: null(),
-        };
+        let raw = options.raw();
         make(|out, error| unsafe {
             sys::tsl_grammar_json_schema(vocab.0.as_ptr(), schema.as_ptr().cast(), schema.len(), &raw, null(), out, error)
         }).map(Grammar)

@@ -150,7 +150,7 @@ macro_rules! offset_of {
 fn layout() {
     let ours = format!(
         "error {} {} {} desc {} {} {} options {} {} limits {} {} {} schema {} {} {} {} {} regex {} sampler {} {} draw {} {} step {} {} \
-        event {} {} drafts {} {} beam {} align {} score {} {} artifact {} {}",
+        event {} {} drafts {} {} beam {} align {} score {} {} artifact {} {} tools {} {} part {} {}",
         size_of::<sys::tsl_error>(), offset_of!(sys::tsl_error, pointer), offset_of!(sys::tsl_error, message),
         size_of::<sys::tsl_vocab_desc>(), offset_of!(sys::tsl_vocab_desc, special), offset_of!(sys::tsl_vocab_desc, eog_count),
         size_of::<sys::tsl_vocab_options>(), offset_of!(sys::tsl_vocab_options, pattern),
@@ -163,6 +163,7 @@ fn layout() {
         size_of::<sys::tsl_event>(), offset_of!(sys::tsl_event, text_length), size_of::<sys::tsl_drafts>(), offset_of!(sys::tsl_drafts, distinct),
         size_of::<sys::tsl_beam_options>(), size_of::<sys::tsl_align_options>(), size_of::<sys::tsl_score_options>(),
         offset_of!(sys::tsl_score_options, open_end), size_of::<sys::tsl_artifact_options>(), offset_of!(sys::tsl_artifact_options, source),
+        size_of::<sys::tsl_tools_options>(), offset_of!(sys::tsl_tools_options, over), size_of::<sys::tsl_part>(), offset_of!(sys::tsl_part, length),
     );
     let theirs = std::env::var("TURNSTILE_LAYOUT").expect("TURNSTILE_LAYOUT: run tests/hosts/host_rust.py");
     assert_eq!(ours, theirs);
