@@ -416,6 +416,34 @@ static void test_few_names(void) {
   tsl_grammar_release(g);
 }
 
+/* Of two names that there are one is used: an escape must not begin to spell it again, whatever its length in UTF-8. */
+static void test_escaped_names(void) {
+  static const struct {
+    const char *first, *second, *escape; /* what both begin with, escaped */
+    char used, left;                     /* the digit that goes on to the first, to the second */
+  } pairs[] = {{"a", "b", "\\u006", '1', '2'},
+               {"\xC3\xA9", "\xC3\xA8", "\\u00e", '9', '8'},
+               {"\xE4\xB8\x80", "\xE4\xBA\x8C", "\\u4e", '0', '8'},
+               {"\xEF\xBF\xBC", "\xEF\xBF\xBD", "\\ufff", 'c', 'd'},
+               {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x81", "\\ud83d\\ude0", '0', '1'},
+               {"\xF4\x8F\xBF\xBC", "\xF4\x8F\xBF\xBD", "\\udbff\\udff", 'c', 'd'}};
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    for (int swapped = 0; swapped < 2; swapped++) {
+      char schema[200], text[100];
+      uint32_t next[8] = {0};
+      tsl_matcher *m = NULL;
+      char used = swapped ? pairs[i].left : pairs[i].used, left = swapped ? pairs[i].used : pairs[i].left;
+      snprintf(schema, sizeof schema, "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[%s%s]$\"}}", pairs[i].first, pairs[i].second);
+      snprintf(text, sizeof text, "{\"%s\":1,\"%s", swapped ? pairs[i].second : pairs[i].first, pairs[i].escape);
+      tsl_grammar *g = compile(schema, TSL_WS_COMPACT);
+      if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+      CHECKF(tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_next_bytes(m, next) == TSL_OK, "%s", text);
+      CHECKF(tsl_mask_has(next, (uint8_t)left) && !tsl_mask_has(next, (uint8_t)used), "%s: %c and not %c", text, left, used);
+      tsl_matcher_free(m);
+      tsl_grammar_release(g);
+    }
+}
+
 /* Names that begin with one another: all of up to four of these bytes, in any order. After each set of them exactly the others may be closed, and the mask after each beginning is
  * what a fork takes. */
 static void test_names_in_names(void) {
@@ -483,6 +511,7 @@ int main(void) {
   RUN(test_enumerated, "small languages: what may follow each prefix");
   RUN(test_masks, "masks against forks, to the end");
   RUN(test_names, "names of additional members, decoded");
+  RUN(test_escaped_names, "an escape does not begin to spell a name that is used");
   RUN(test_names_in_names, "names that begin with one another");
   RUN(test_few_names, "names that are used up");
   RUN(test_spellings, "equal values in every spelling");
