@@ -416,16 +416,22 @@ static void test_few_names(void) {
   tsl_grammar_release(g);
 }
 
-/* Of two names that there are one is used: an escape must not begin to spell it again, whatever its length in UTF-8. */
+/* Of two names that there are one is used: an escape must not begin to spell it again, whatever its length in UTF-8, where nothing else can come of it. */
 static void test_escaped_names(void) {
   static const struct {
     const char *first, *second, *escape; /* what both begin with, escaped */
     char used, left;                     /* the digit that goes on to the first, to the second */
   } pairs[] = {{"a", "b", "\\u006", '1', '2'},
                {"\xC3\xA9", "\xC3\xA8", "\\u00e", '9', '8'},
+               {"\xC3\xA9", "x", "\\u00", 'e', '7'},
+               {"\xD0\x96", "x", "\\u0", '4', '0'},
                {"\xE4\xB8\x80", "\xE4\xBA\x8C", "\\u4e", '0', '8'},
+               {"\xE4\xB8\x80", "x", "\\u", '4', '0'},
                {"\xEF\xBF\xBC", "\xEF\xBF\xBD", "\\ufff", 'c', 'd'},
+               {"\xEF\xBF\xBC", "x", "\\u", 'f', '0'},
                {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x81", "\\ud83d\\ude0", '0', '1'},
+               {"\xF0\x9F\x98\x80", "x", "\\u", 'd', '0'},
+               {"\xF4\x8F\xBF\xBC", "\xF0\x9F\x98\x81", "\\ud", 'b', '8'},
                {"\xF4\x8F\xBF\xBC", "\xF4\x8F\xBF\xBD", "\\udbff\\udff", 'c', 'd'}};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
     for (int swapped = 0; swapped < 2; swapped++) {
