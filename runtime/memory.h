@@ -7,7 +7,8 @@
  *           plain position of stacks.h, which knows nothing of repetitions, and a memory, which is a function of the text alone:
  *             open      the containers that are open from the outermost one of which something is remembered, innermost first: the values or names used, and
  *                       where the current item begins
- *             name      the name under way, as it is spelled, in an object of which that matters
+ *             name      the name under way, as it is spelled, in an object of which that matters; while it may still become one that the schema knows, the frame that
+ *                       spells those tells it (names.h), and nothing is remembered. A name that the schema knows comes once as it is, and is not kept
  *             text      the bytes since the outermost item that is watched began
  *             denies    for each open container whose current item could still become a repetition: where it stands in the spellings of what was used
  *           Where there is nothing to remember a position is the plain one.
@@ -18,7 +19,8 @@
  *           are enough values and names. Otherwise a search looks for one way on (memory_search.c).
  * Masks     The mask is the plain one less the tokens that lead nowhere (memory_mask.c).
  * Moves     While an object's names are all there is to remember, tokens move the plain position as they do without memory, and the bytes of those that hold JSON's
- *           punctuation are looked at; only where a name is repeated, or something begins that must be new, frames are stepped byte by byte.
+ *           punctuation are looked at; only where something begins that must be new, an additional name ends, or one is under way that can become a repetition and nothing else, frames are
+ *           stepped byte by byte.
  * Example   After `["a", "` of unique strings the deny stands in `a"`: candidates `a`, `a"`, `a",` …: `a` can go on, the others are taken out.
  * Merging   Values used are kept in groups of 1, 2, 4 … so that n items make O(log n) denies and O(n log n) work.
  * Cost      A grammar that guards nothing pays one test. Where nothing is remembered, positions are as many as before. Names used make positions of their own, shared by all
