@@ -19,7 +19,8 @@
 
 #define LABEL_MAX 63u
 #define NAME_MAX 253u
-#define LABEL_MATTERS 8u /* rules about single places in a label end before this */
+#define PLACES_MATTER 4u /* rules about single places in a label end before this */
+#define LABEL_MATTERS 8u /* and those of an A-label before this */
 
 /* Where in a label. XN_: the characters so far are "x", "xn", "xn-". DELTA_: in Punycode. */
 enum {
@@ -39,10 +40,21 @@ enum {
 typedef struct host {
   uint32_t total, label; /* octets so far */
   uint32_t at;
+  bool free; /* without limits: octets are counted as far as their places matter */
 } host;
 
-static uint32_t pack(host s) { return s.total | s.label << 8 | s.at << 14; }
-static host unpack(uint32_t p) { return (host){p & 255, p >> 8 & 63, p >> 14 & 15}; }
+static uint32_t pack(host s) { return s.total | s.label << 8 | s.at << 14 | (uint32_t)s.free << 18; }
+static host unpack(uint32_t p) { return (host){p & 255, p >> 8 & 63, p >> 14 & 15, p >> 18 & 1}; }
+
+/* Octets of the label that tell its state from those of longer ones. */
+static uint32_t that_matter(uint32_t at) { return at == AFTER_LETTER || at == AFTER_HYPHEN ? PLACES_MATTER : LABEL_MATTERS; }
+
+static host set_free(host s) {
+  s.free = true;
+  if (s.label > that_matter(s.at)) s.label = that_matter(s.at);
+  s.total = s.label;
+  return s;
+}
 
 /* The fewest octets until the label may end. */
 static uint32_t to_go(host s) {
@@ -83,7 +95,7 @@ static uint32_t after_character(host s, uint8_t byte) {
 static bool next_host(host s, uint8_t byte, host *out) {
   bool ok = true;
   *out = s;
-  if (s.label == LABEL_MAX && byte != '.') return false;
+  if (s.label == LABEL_MAX && byte != '.') return false; /* never if it is free */
   out->label++;
   if (byte == '-') {
     out->at = after_hyphen(s, &ok);
@@ -96,6 +108,7 @@ static bool next_host(host s, uint8_t byte, host *out) {
     out->at = after_character(s, byte);
   }
   out->total++;
+  if (s.free) return *out = set_free(*out), ok;
   return ok && out->label + to_go(*out) <= LABEL_MAX && out->total + to_go(*out) <= NAME_MAX;
 }
 
@@ -119,19 +132,17 @@ static void host_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
 static void host_print(void *ctx, uint32_t param, char *out, size_t n) {
   host s = unpack(param);
   (void)ctx;
-  snprintf(out, n, "host[%u,%u,%u]", (unsigned)s.total, (unsigned)s.label, (unsigned)s.at);
+  snprintf(out, n, "host[%u,%u,%u%s]", (unsigned)s.total, (unsigned)s.label, (unsigned)s.at, s.free ? ",free" : "");
 }
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
 
-/* Far from both limits only the first octets of a label matter. Idn: names go on in another automaton, which counts on. */
+/* Far from both limits there might be none. Idn: names go on in another automaton, which counts on. */
 static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
   host s = unpack(param);
   uint32_t room = LABEL_MAX - s.label < NAME_MAX - s.total ? LABEL_MAX - s.label : NAME_MAX - s.total;
   *limit = ctx || room < 2 ? 0 : room - 2;
-  if (s.label > LABEL_MATTERS) s.label = LABEL_MATTERS;
-  s.total = s.label;
-  return pack(s);
+  return ctx ? param : pack(set_free(s));
 }
 
 static const tsl__native_ops host_ops = {host_nullable, host_boundaries, host_step, host_shortest, host_print, host_like,
