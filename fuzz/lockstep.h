@@ -14,7 +14,7 @@
  *             13      borrow the mask: the same words, and equal masks have equal identities
  *             14      begin anew
  *             15      let another matcher of the grammar make the next mask first (the tables grow in between)
- * Repeats   The oracle does not know that items or names must be unique. Where they must, the engine may allow less; each thing less repeats something (fuzz/repeats.h), or no
+ * Repeats   The oracle does not know that items or names must be unique. Where they must, the engine may allow less; each thing less repeats something (tests/repeats.h), or no
  *           way on is found that does not.
  * Properties  besides agreement: an allowed token exists wherever the text is not complete (no dead end); calls that fail change nothing.
  *
