@@ -280,6 +280,9 @@ bool tsl__memory_begins(const tsl__space *space, const tsl__stepping *s) {
   return named;
 }
 
+/* Is a name under way that the frames tell, and that may become an additional one? */
+static bool infers_name(const tsl__space *space, tsl__stack plain) { return (space->watches & TSL__NEW_NAME) && implied(space, plain) && names(space, plain); }
+
 /* What is spelled of a name, as the frames tell it. */
 static bool load_implied(tsl__space *space, tsl__run *r, tsl__stack plain) {
   const tsl__fixed *f = implied(space, plain);
@@ -300,7 +303,8 @@ static bool load_memory(tsl__space *space, tsl__run *r, const tsl__stack_rec *p)
   r->naming = m->name != 0;
   r->name_text = m->name && m->name != TSL__NAME_IMPLIED ? m->name - 1 : 0;
   r->denies.n = r->bytes.n = r->name_bytes.n = 0;
-  if (m->name == TSL__NAME_IMPLIED && !load_implied(space, r, p->plain)) return false;
+  if (p->memory && !m->name && m->in_string) r->naming = infers_name(space, p->plain); /* the object's first: no comma told of it */
+  if (r->naming && r->name_text == 0 && !load_implied(space, r, p->plain)) return false;
   if (!tsl__vec_reserve(&space->alloc, &r->denies, m->n)) return out_of_memory(space);
   if (m->n) memcpy(r->denies.at, m->denies, m->n * sizeof *m->denies);
   r->denies.n = m->n;
@@ -311,7 +315,7 @@ bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
   r->step.watch = true;
   if (!load_memory(space, r, p) || !tsl__step_load(space, &r->step, p->memory ? p->plain : at)) return false;
-  if (p->memory || !(space->watches & TSL__NEW_NAME) || !implied(space, at) || !names(space, at)) return true;
+  if (p->memory || !infers_name(space, at)) return true;
   r->open = intern_open(space, &(tsl__open){.depth = 1, .start = TSL__OPEN_NONE});
   r->in_string = r->naming = true;
   return load_implied(space, r, at);

@@ -12,7 +12,7 @@
 #include "tests/repeats.h"
 #include "tests/toy.h"
 
-#define SCHEMAS 400
+#define SCHEMAS 1500
 #define STEPS 12
 #define TEXT_MAX 2048
 #define DEPTH_MAX 70   /* bytes of a way on */
