@@ -32,6 +32,13 @@ static void locate(struct schema *s, const tsl__json *at) {
   }
 }
 
+/* After the compile there is no tsl_error with a pointer: the message says where. */
+static void add_place(const struct schema *s, const tsl__json *at, char *message, size_t room) {
+  char pointer[256];
+  size_t n = strlen(message);
+  if (tsl__json_pointer(s->root, at, pointer, sizeof pointer) < sizeof pointer) snprintf(message + n, room - n, ": %s", pointer);
+}
+
 void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format, ...) {
   char message[512];
   va_list args;
@@ -46,6 +53,8 @@ void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, 
     if (here) tsl__fail_at(s->error, status, s->text, s->length, at->offset, "%s", message);
     else tsl__fail(s->error, status, "%s", message);
     if (at && s->error) locate(s, at);
+  } else if (s->root && at) {
+    add_place(s, at, message, sizeof message);
   }
   const char *kept = tsl__arena_copy(&s->arena, message, strlen(message) + 1);
   tsl__exprs_fail(s->x, status, kept ? kept : "out of memory");

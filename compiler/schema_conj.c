@@ -196,13 +196,13 @@ static void array_parts(struct expansion *e, struct branch *b, sid s, const stru
   contains_part(e, b, POS(tsl__keyword(n, KW_CONTAINS)->children[0]), 0, min, max);
 }
 
-/* False: no number is left. */
-static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec *spec) {
+/* False: no number is left. `at` asks for it. */
+static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec *spec, const tsl__json *at) {
   const tsl__number_spec *so_far = b->number ? b->number : spec;
   tsl__number_spec both;
   tsl_status status = tsl__number_intersect(&e->s->arena, so_far, spec, &both);
   if (status == TSL_OK && !(b->number = tsl__arena_copy(&e->s->arena, &both, sizeof both))) status = TSL_ERR_NO_MEMORY;
-  if (status != TSL_OK) tsl__schema_fail(e->s, status, NULL, "number constraints that are too complex together");
+  if (status != TSL_OK) tsl__schema_fail(e->s, status, at, "number constraints that are too complex together");
   return status == TSL_OK && !both.empty;
 }
 
@@ -282,7 +282,7 @@ static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct
   if (e->type == T_ARRAY) array_parts(e, b, s, n);
   if (!take(e, b, s)) return false;
   tsl__number_spec spec;
-  return e->type != T_NUMBER || (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec));
+  return e->type != T_NUMBER || (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec, n->at));
 }
 
 static bool combines(const struct node *n) {
@@ -441,24 +441,24 @@ static void negate_array(struct ways *w, const struct node *n) {
   if (max != TSL__INF && (b = way(w)) != NULL) contains_part(w->e, b, l, 0, max + 1, TSL__INF);
 }
 
-static void spec_way(struct ways *w, const tsl__number_spec *spec) {
+static void spec_way(struct ways *w, const tsl__number_spec *spec, const tsl__json *at) {
   struct branch *b = way(w);
-  if (b && !narrow(w->e, b, spec)) w->more.n--;
+  if (b && !narrow(w->e, b, spec, at)) w->more.n--;
 }
 
 static void negate_number(struct ways *w, const struct node *n) {
   tsl__number_spec own;
   if (!tsl__schema_number_spec(w->e->s, n, &own)) return;
-  if (own.has_min) spec_way(w, &(tsl__number_spec){.has_max = true, .max = own.min, .max_exclusive = !own.min_exclusive});
-  if (own.has_max) spec_way(w, &(tsl__number_spec){.has_min = true, .min = own.max, .min_exclusive = !own.max_exclusive});
-  if (own.spelling & TSL__SPELL_DIGITS) spec_way(w, &(tsl__number_spec){.spelling = TSL__SPELL_MARKED});
-  else if (own.integer) spec_way(w, &(tsl__number_spec){.not_integer = true});
+  if (own.has_min) spec_way(w, &(tsl__number_spec){.has_max = true, .max = own.min, .max_exclusive = !own.min_exclusive}, n->at);
+  if (own.has_max) spec_way(w, &(tsl__number_spec){.has_min = true, .min = own.max, .min_exclusive = !own.max_exclusive}, n->at);
+  if (own.spelling & TSL__SPELL_DIGITS) spec_way(w, &(tsl__number_spec){.spelling = TSL__SPELL_MARKED}, n->at);
+  else if (own.integer) spec_way(w, &(tsl__number_spec){.not_integer = true}, n->at);
   for (uint32_t i = 0; i < own.multiple_count; i++)
-    spec_way(w, &(tsl__number_spec){.non_multiples = &own.multiples[i], .non_multiple_count = 1});
+    spec_way(w, &(tsl__number_spec){.non_multiples = &own.multiples[i], .non_multiple_count = 1}, n->at);
 }
 
 /* Not in enum (or const): for containers, not equal to each of the listed ones; numbers likewise. */
-static void negate_list(struct ways *w, const tsl__json *values, uint32_t n) {
+static void negate_list(struct ways *w, const tsl__json *values, uint32_t n, const tsl__json *at) {
   struct schema *s = w->e->s;
   struct branch *b = way(w);
   tsl__decimal *excluded = w->e->type == T_NUMBER ? tsl__schema_alloc(s, (n + 1) * sizeof *excluded) : NULL;
@@ -477,7 +477,7 @@ static void negate_list(struct ways *w, const tsl__json *values, uint32_t n) {
     }
   }
   if (!b || !excluded) return;
-  if (!narrow(w->e, b, &(tsl__number_spec){.excluded = excluded, .excluded_count = count})) w->more.n--;
+  if (!narrow(w->e, b, &(tsl__number_spec){.excluded = excluded, .excluded_count = count}, at)) w->more.n--;
 }
 
 static void negate_node(struct ways *w, sid s);
@@ -537,8 +537,8 @@ static void negate_node(struct ways *w, sid s) {
     for (uint32_t i = 0; v && i < v->count; i++) negate_lit(w, POS(v->children[i]));
   }
   if (tsl__has(n, KW_NOT)) negate_lit(w, NEG(tsl__keyword(n, KW_NOT)->children[0]));
-  if (tsl__has(n, KW_CONST)) negate_list(w, tsl__keyword(n, KW_CONST)->value, 1);
-  if (tsl__has(n, KW_ENUM)) negate_list(w, tsl__keyword(n, KW_ENUM)->value->items, tsl__keyword(n, KW_ENUM)->value->length);
+  if (tsl__has(n, KW_CONST)) negate_list(w, tsl__keyword(n, KW_CONST)->value, 1, tsl__keyword(n, KW_CONST)->value);
+  if (tsl__has(n, KW_ENUM)) negate_list(w, tsl__keyword(n, KW_ENUM)->value->items, tsl__keyword(n, KW_ENUM)->value->length, tsl__keyword(n, KW_ENUM)->value);
   if (tsl__has(n, KW_ANY_OF)) {
     const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
     lit *all = tsl__schema_alloc(w->e->s, (v->count + 1) * sizeof *all);
@@ -655,7 +655,7 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
       return;
     }
     spec.max = spec.min;
-    if (!narrow(e, &next, &spec)) continue;
+    if (!narrow(e, &next, &spec, v)) continue;
     expand(e, next);
   }
 }

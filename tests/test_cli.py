@@ -395,6 +395,20 @@ def json_errors():
         error = json.loads(stderr)["error"] if stderr.startswith(b"{") else {}
         check(error.get("status") == "TSL_ERR_SYNTAX" and error.get("pointer") == "/properties/type/items/0/pattern" and error.get("keyword") == "pattern" and
               error.get("line") == 1 and error.get("column") == 48 and error.get("file") == str(bad) and "parenthesis" in error.get("message", ""), f"{command}: {stderr!r}")
+    kinds = [('{"properties": {"a": {"pattern": "(.)\\\\1"}}}', "TSL_ERR_UNSUPPORTED", "/properties/a/pattern", "pattern", "back-reference"),
+             ('{"properties": {"a": {"$ref": "#/nowhere"}}}', "TSL_ERR_SCHEMA", "/properties/a/$ref", "$ref", "nowhere"),
+             ('{"properties": {"a": {"minLength": "x"}}}', "TSL_ERR_SCHEMA", "/properties/a/minLength", "minLength", "non-negative integer"),
+             ('{"type": "object", "required": ["a"], "properties": {"a": {"type": "string", "enum": [1]}}}', "TSL_ERR_EMPTY", None, None, "no value satisfies"),
+             ('{"type": "object"', "TSL_ERR_SYNTAX", "", "", "")]
+    for text, status, pointer, keyword, message in kinds:
+        _, stderr = expect(2, ["generate", "--json", "--schema", files("kind.json", text)])
+        error = json.loads(stderr)["error"]
+        check(error["status"] == status and message in error["message"] and (pointer is None or (error["pointer"], error["keyword"]) == (pointer, keyword)), f"{text}: {error}")
+    primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59]
+    entangled = {"properties": {"x": {"type": "integer", "allOf": [{"not": {"multipleOf": p}} for p in primes]}}, "required": ["x"]}
+    _, stderr = expect(2, ["generate", "--json", "--schema", files("limit.json", json.dumps(entangled))])
+    error = json.loads(stderr)["error"]
+    check(error["status"] == "TSL_ERR_LIMIT" and "/properties/x" in error["pointer"] + error["message"], f"a limit names the subschema: {error}")
     _, stderr = expect(1, ["check", "--schema", PAIR, "--json", "-"], text='{"a":1,\n"b":2}')
     error = json.loads(stderr)["error"]
     check((error["status"], error["line"], error["column"], error["offset"]) == ("TSL_REJECTED", 2, 5, 12), f"a mismatch: {error}")
