@@ -191,7 +191,7 @@ def run_bench(command, lines, *arguments):
         if command == "maskbench":
             subprocess.run([*call, "--out", str(out)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-        return [json.loads(line) for line in subprocess.run(call, check=True, stdout=subprocess.PIPE).stdout.decode().split("\n")[:-1]]
+        return [json.loads(line) for line in subprocess.run(call, check=True, stdout=subprocess.PIPE).stdout.decode(errors="replace").split("\n")[:-1]]  # a text that did not end may stop within a character
 
 
 def refusal(result, schema):

@@ -172,6 +172,13 @@ static PyObject *vocab_bytes(PyObject *self, PyObject *token) {
   return PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)length);
 }
 
+static PyObject *vocab_set_walk_cache(PyObject *self, PyObject *bytes) {
+  size_t most = PyLong_AsSize_t(bytes);
+  if (most == (size_t)-1 && PyErr_Occurred()) return NULL;
+  tsl_vocab_set_walk_cache(of(self), most);
+  Py_RETURN_NONE;
+}
+
 static PyObject *vocab_find_special(PyObject *self, PyObject *object) {
   const char *text;
   Py_ssize_t length;
@@ -212,6 +219,9 @@ static PyMethodDef methods[] = {
   {"token_bytes", vocab_bytes, METH_O, "token_bytes($self, token, /)\n--\n\nThe bytes that a token spells. IndexError for an id out of range."},
   {"find_special", vocab_find_special, METH_O,
    "find_special($self, text, /)\n--\n\nThe id of the special or added token of exactly that text, or None."},
+  {"set_walk_cache", vocab_set_walk_cache, METH_O,
+   "set_walk_cache($self, max_bytes, /)\n--\n\nBound what grammars of the vocabulary learn from one another (16 MiB unless set; 0: nothing, and what there is goes).\n"
+   "Masks are the same with and without."},
   {"encode", vocab_encode, METH_VARARGS,
    "encode($self, text, special=False, bos=False, /)\n--\n\nThe ids of a text, as the tokenizer would give them. With `special`, special tokens that are written\n"
    "out become those tokens; with `bos`, the beginning-of-sequence token comes first where the tokenizer asks for one. O(n log n)."},

@@ -302,6 +302,7 @@ extern "C" {
     pub fn tsl_vocab_is_eog(vocab: *const tsl_vocab, token: tsl_token) -> bool;
     pub fn tsl_vocab_eog(vocab: *const tsl_vocab, count: *mut u32) -> *const tsl_token;
     pub fn tsl_vocab_bytes(vocab: *const tsl_vocab, token: tsl_token, length: *mut usize) -> *const u8;
+    pub fn tsl_vocab_set_walk_cache(vocab: *mut tsl_vocab, max_bytes: usize);
     pub fn tsl_vocab_find_special(vocab: *const tsl_vocab, text: *const c_char, length: usize) -> tsl_token;
     pub fn tsl_vocab_encode(vocab: *const tsl_vocab, text: *const c_char, length: usize, flags: u32, ids: *mut tsl_token, capacity: usize,
         count: *mut usize) -> tsl_status;
