@@ -27,6 +27,18 @@ SCHEMA = {
     "required": ["city", "days"],
     "additionalProperties": False,
 }
+NESTED = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "days": {"type": "integer"},
+        "place": {"type": "object", "properties": {"street": {"type": "string"}, "ok": {"type": ["boolean", "null"]}}, "required": ["ok"], "additionalProperties": False},
+        "units": {"type": "array", "items": {"enum": ["celsius", "fahrenheit"]}, "maxItems": 2},
+        "stops": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": False}},
+    },
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
 CONTENT = {"type": "json_schema", "json_schema": SCHEMA, "max_whitespace_cnt": 2}
 
 
@@ -59,6 +71,7 @@ CASES = {
     "dispatch": {"type": "dispatch", "rules": [["<x>", {"type": "const_string", "value": "1</x>"}], ["<y>", CONTENT]]},
     "qwen_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "qwen_xml"},
     "minimax_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "minimax_xml"},
+    "minimax_m3_xml": {"type": "json_schema", "json_schema": NESTED, "style": "minimax_m3_xml"},
     "deepseek_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "deepseek_xml"},
     "glm_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "glm_xml"},
     "cohere_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "cohere_xml"},
@@ -66,7 +79,7 @@ CASES = {
     "kimi_k3_xml": {"type": "json_schema", "json_schema": SCHEMA, "style": "kimi_k3_xml"},
     "any_text max_tokens": {"type": "sequence", "elements": [tag("<r>", {"type": "any_text", "max_tokens": 4}, "</r>"), {"type": "const_string", "value": "."}]},
 }
-NUDGES = ["<function=", "<function=f>{\"city\":\"", "<functi", "</think>", "</r>", "aab!", "aa", "<x>", "<y>", "</function>", "<parameter=city>", "</a>", "<end>", "</s", "\n"]
+NUDGES = ["<function=", "<function=f>{\"city\":\"", "<functi", "</think>", "</r>", "aab!", "aa", "<x>", "<y>", "</function>", "<parameter=city>", "]<]minimax[>[<", "]<]minimax[>[</", "</a>", "<end>", "</s", "\n"]
 
 
 def load_xgrammar():

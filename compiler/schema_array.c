@@ -260,18 +260,19 @@ static uint32_t plain_shortest(const struct array *a) {
   if (!g) return TSL__INF;
   if (!a->min) return 2;
   if (reach(a) < a->min) return TSL__INF;
-  uint64_t bytes = 2 + (uint64_t)g->first_cost + g->close_cost + (uint64_t)(a->min - 1) * g->comma_cost;
+  uint64_t bytes = 2 + (uint64_t)g->first_cost + g->close_cost + (uint64_t)(a->min - 1) * g->comma_cost + (uint64_t)a->min * g->item_cost;
   for (uint32_t i = 0; i < a->min && i < a->prefix_count; i++) bytes += tsl__schema_shortest(a->schema, a->prefix[i]);
   if (a->min > a->prefix_count) bytes += (uint64_t)(a->min - a->prefix_count) * tsl__schema_shortest(a->schema, a->rest);
   return bytes >= UNKNOWN ? UNKNOWN - 1 : (uint32_t)bytes;
 }
 
-static tsl__expr closing(struct schema *s, const struct gaps *g) { return tsl__expr_seq(s->x, g->close, tsl__expr_literal(s->x, "]", 1)); }
+static tsl__expr bracket(struct schema *s, const char *text) { return tsl__schema_nests(s) ? TSL__EPS : tsl__expr_literal(s->x, text, 1); }
+static tsl__expr closing(struct schema *s, const struct gaps *g) { return tsl__expr_seq(s->x, g->close, bracket(s, "]")); }
 
 /* ITEM after, then what follows. */
 static tsl__expr item(struct array *a, const struct gaps *g, goal value, tsl__expr rest) {
   tsl__exprs *x = a->schema->x;
-  tsl__expr one = tsl__schema_value(a->schema, value);
+  tsl__expr one = tsl__schema_nests(a->schema) ? tsl__schema_styled_item(a->schema, value) : tsl__schema_value(a->schema, value);
   if (!a->guarded) return tsl__expr_seq(x, one, tsl__expr_seq(x, g->after, rest));
   return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_ITEM), tsl__expr_seq(x, g->after, rest)));
 }
@@ -295,7 +296,7 @@ static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t inde
 static tsl__expr plain_body(struct array *a, const struct gaps *g) {
   tsl__exprs *x = a->schema->x;
   uint32_t max = reach(a);
-  tsl__expr inner = a->min ? TSL__NONE : tsl__expr_literal(x, "]", 1);
+  tsl__expr inner = a->min ? TSL__NONE : bracket(a->schema, "]");
   if (max) inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, item(a, g, goal_at(a, 0), plain_tail(a, g, 1, max))));
   return inner;
 }
@@ -426,7 +427,7 @@ static void cost_way(struct choosing *c, goal value, uint32_t next) {
   bool counted = memcmp(to->data, c->from->data, c->from->words * sizeof *to->data) != 0;
   if (!counted && c->from->index >= settled_at(c->a)) return;
   uint32_t bytes = tsl__schema_shortest(s, value);
-  if (bytes < best->bytes) bytes = tsl__add(bytes, tsl__add(cost(s, next), best->g->comma_cost));
+  if (bytes < best->bytes) bytes = tsl__add(bytes, tsl__add(cost(s, next), best->g->comma_cost + best->g->item_cost));
   if (bytes < best->bytes) best->bytes = bytes;
 }
 
@@ -553,7 +554,10 @@ static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL};
 
 static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
-  if (st->next == TSL__NONE) st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE, cost(s, id));
+  if (st->next == TSL__NONE) {
+    bool nests = tsl__schema_nests(s), ends = nests && complete(st); /* then nothing has to follow */
+    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), ends ? 0 : cost(s, id) - nests); /* no bracket */
+  }
   return st->next;
 }
 
@@ -647,8 +651,8 @@ tsl__expr tsl__array_body(struct array *a) {
   } else {
     uint32_t id = first_state(a);
     if (id == UINT32_MAX) return TSL__NONE;
-    inner = complete(s->array_states.at[id]) ? tsl__expr_literal(x, "]", 1) : TSL__NONE;
+    inner = complete(s->array_states.at[id]) ? bracket(s, "]") : TSL__NONE;
     inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, ways(s, id)));
   }
-  return tsl__expr_seq(x, tsl__expr_literal(x, "[", 1), tsl__expr_seq(x, g->open, inner));
+  return tsl__expr_seq(x, bracket(s, "["), tsl__expr_seq(x, g->open, inner));
 }

@@ -148,7 +148,9 @@ static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct object_state *st = s->states.at[id];
   if (st->next == TSL__NONE) {
     bool ends = st->object->styled && complete(st); /* then nothing has to follow */
-    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), ends ? 0 : cost(st));
+    uint32_t bytes = cost(st);
+    if (tsl__schema_nests(s) && bytes != TSL__INF) bytes--; /* no brace */
+    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), ends ? 0 : bytes);
   }
   return st->next;
 }

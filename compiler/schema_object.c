@@ -125,7 +125,7 @@ static bool make_known(struct maker *m) {
   for (uint32_t i = 0; i < o->n; i++) {
     o->known[i].place = UINT32_MAX;
     tsl__string key = tsl__stringset_at(s->x, o->set, i);
-    o->known[i].length = 2 + tsl__json_spelled(key.at, key.length);
+    o->known[i].length = 2 + (tsl__schema_nests(m->s) ? 2 * key.length : tsl__json_spelled(key.at, key.length));
   }
   visit_names(m, use_name);
   return true;
@@ -605,6 +605,11 @@ static bool make(struct maker *m) {
   collect_splitters(m);
   if (!tsl__schema_ok(m->s) || !make_cells(m) || !finish_cells(m, told_apart(m))) return false;
   if (m->listed.n > m->listed_before) return false; /* made anew with them */
+  if (tsl__schema_nests(m->s)) {
+    m->o->styled = true;
+    m->o->unnamed = m->o->cell_count > 0;
+    m->o->cell_count = 0;
+  }
   if (!make_values(m) || !make_clauses(m)) return false;
   if (m->o->clause_count > TSL__SCHEMA_CLAUSES) {
     tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "more than %u disjunctions about one object", TSL__SCHEMA_CLAUSES);
@@ -629,7 +634,7 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
   struct maker m = {.s = s};
   bool made = false;
   if (flatten(&m, parts)) {
-    if (!s->options.repeated_names && needs_extra(&m)) list_name(&m, NULL, 0);
+    if (!s->options.repeated_names && !tsl__schema_nests(s) && needs_extra(&m)) list_name(&m, NULL, 0);
     do made = start(&m, level) && make(&m);
     while (!made && m.listed.n > m.listed_before && tsl__schema_ok(s));
   }

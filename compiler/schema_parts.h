@@ -124,6 +124,7 @@ struct goal_entry {
   uint32_t shortest; /* bytes; TSL__INF: none (or not known yet: `final`) */
   uint32_t round;    /* of the fixed point in which `shortest` was last computed */
   bool opened, final, active;
+  bool spelled;      /* it is known that the style can write it */
   uint8_t scalars; /* T_NULL | T_FALSE | T_TRUE: allowed */
   tsl__expr string, number; /* NONE: none; a string without its frame */
   bool any_string;
@@ -240,6 +241,7 @@ struct object {
   const uint64_t *tied; /* keys that a clause asks about; NULL: none does */
   bool any;             /* no constraint at all */
   bool styled;          /* its members are written in the schema's style */
+  bool unnamed;         /* it could have keys that the schema does not name, and the style cannot write them */
 };
 
 struct object_state {
@@ -329,6 +331,7 @@ struct gaps {
   tsl__expr more;    /* after a member: up to the next key's opening quote, itself included; a frame */
   tsl__expr end;     /* after a member: up to the closing brace, itself included; a frame */
   uint32_t first_cost, close_cost, comma_cost, colon_cost;
+  uint32_t item_cost; /* of each item besides */
 };
 
 struct table { /* open addressing: index + 1, 0 = free */
@@ -545,7 +548,7 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
 
 /* ---- schema_style.c ---- */
 /* What tells a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding] close [gap]. All texts are NUL-terminated. */
-enum tsl__spelling { TSL__AS_JSON, TSL__AS_BARE, TSL__AS_TRUE, TSL__AS_FALSE, TSL__AS_NULL }; /* the last three: another word for this value */
+enum tsl__spelling { TSL__AS_JSON, TSL__AS_BARE, TSL__AS_OBJECT, TSL__AS_ARRAY, TSL__AS_TRUE, TSL__AS_FALSE, TSL__AS_NULL }; /* the last three: another word for this value */
 
 struct tsl__schema_style {
   const char *name;
@@ -558,6 +561,7 @@ struct tsl__schema_style {
   const char *separator;     /* between members; NULL for none */
   bool typed;                /* `json_between` is followed by the name of the value's type, and that by `typed_between` */
   const char *typed_between;
+  bool nested;               /* an element of its own for each member and item, at every depth; `close` is followed by / key `between` */
   bool python;               /* strings are JSON's too; True, False and None for JSON's words */
   /* A value's frame, so that it can be found in a text. `key` NULL: the key stands before it in a frame of its own. */
   tsl__expr (*mark_value)(void *ctx, tsl__expr body, const char *key, uint32_t key_length, enum tsl__spelling spelling);
@@ -568,6 +572,11 @@ struct tsl__schema_style {
 };
 /* All objects of a goal, members only. */
 tsl__expr tsl__schema_styled(struct schema *s, goal g);
+/* Is every object and array written in the style? */
+static inline bool tsl__schema_nests(const struct schema *s) { return s->style && s->style->nested; }
+/* Then: the bytes of an element, but for its content and twice its key; an item of an array. */
+uint32_t tsl__schema_element_cost(const struct schema *s);
+tsl__expr tsl__schema_styled_item(struct schema *s, goal value);
 /* What follows a member's opening in its style: key (known key k, or a cell's), value, close. NONE: it cannot be written. */
 tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, uint32_t key, uint32_t cell, goal value);
 

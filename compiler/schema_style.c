@@ -10,11 +10,18 @@
  *           is that value, everything else is the string.
  * Types     One style names the type of each value; another one is Python's, whose strings are written as JSON's are and whose words for true, false and null differ
  *           (at the top: inside of arrays and objects all is JSON).
- * Lengths   Costs are those of the JSON spelling, which is shorter: lower bounds.
+ * Nested    One style has an element for every member and item, at every depth. A value is then a rule that is unfolded where it is reached; objects and arrays follow
+ *           their states as in JSON, without brackets and commas. The closing tag repeats the key, so a key must be one that the schema names: others are never written.
+ *           An empty element is the empty string where that is allowed, else the empty array, else the empty object. Every value that can be reached is looked
+ *           at when the schema is compiled: whether keys can be written, and whether there is anything to write.
+ * Lengths   Costs are those of the JSON spelling, which is shorter: lower bounds. Nested, they are exact: an item could be added for ever otherwise, by a caller who
+ *           goes where an answer seems to be near its end.
  * Tested by tests/test_tags.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
+
 #include "compiler/schema_parts.h"
 
 static tsl__expr literal(struct schema *s, const char *text) { return tsl__expr_literal(s->x, text, strlen(text)); }
@@ -49,7 +56,15 @@ static tsl__expr other_values(struct schema *s, goal g) {
   return tsl__goal_of(s, g)->string == TSL__NONE ? tsl__schema_value(s, g) : values_of(s, g, T_ALL);
 }
 
+/* Is there nothing but white space? */
+static bool blank(tsl__string key) {
+  uint32_t i = 0;
+  while (i < key.length && strchr(" \t\n\r\f\v", key.at[i])) i++;
+  return i == key.length;
+}
+
 static bool key_stops(const struct tsl__schema_style *style, tsl__string key) {
+  if (style->nested && (blank(key) || key.at[0] == '/')) return true;
   for (uint32_t i = 0; i < key.length; i++)
     if (tsl__bytes_has(&style->stops, (uint8_t)key.at[i])) return true;
   return false;
@@ -99,11 +114,76 @@ static tsl__expr python_values(struct schema *s, goal g, tsl__string key) {
   return all;
 }
 
+/* ---- elements ---------------------------------------------------------------------------------------------------------- */
+
+static tsl__expr arrays_of(struct schema *s, const struct goal_entry *e) {
+  tsl__expr all = TSL__NONE;
+  for (uint32_t i = 0; i < e->array_count && tsl__schema_ok(s); i++)
+    if (tsl__array_shortest(e->arrays[i]) != TSL__INF) all = tsl__expr_alt(s->x, all, tsl__array_body(e->arrays[i]));
+  return all;
+}
+
+static bool nameless(const struct object *o) { return o->unnamed && !o->n; }
+
+/* Objects of which nothing but {} can be written count only where there is nothing else. */
+static tsl__expr objects_of(struct schema *s, const struct goal_entry *e, bool others) {
+  tsl__expr all = TSL__NONE;
+  for (uint32_t i = 0; i < e->object_count && tsl__schema_ok(s); i++)
+    if (!(others && nameless(e->objects[i])) && tsl__object_shortest(e->objects[i]) != TSL__INF) all = tsl__expr_alt(s->x, all, tsl__object_body(e->objects[i]));
+  return all;
+}
+
+/* A value, and the marker of its element's closing tag: so the frame of an empty one is entered. */
+static tsl__expr spelled(struct schema *s, tsl__expr body, enum tsl__spelling spelling) {
+  if (body == TSL__NONE) return body;
+  return tsl__expr_seq(s->x, s->style->mark_value(s->style->ctx, body, NULL, 0, spelling), styled(s, s->style->close));
+}
+
+static tsl__expr unfold_nested(tsl__exprs *x, void *ctx, uint32_t g) {
+  struct schema *s = ctx;
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  tsl__expr all = spelled(s, values_of(s, g, T_NULL | T_FALSE | T_TRUE | T_NUMBER), TSL__AS_JSON);
+  if (e->string != TSL__NONE) all = tsl__expr_alt(x, all, spelled(s, bare_text(s, g), TSL__AS_BARE));
+  all = tsl__expr_alt(x, all, spelled(s, arrays_of(s, e), TSL__AS_ARRAY));
+  return tsl__expr_alt(x, all, spelled(s, objects_of(s, e, all != TSL__NONE), TSL__AS_OBJECT));
+}
+
+static void print_nested(void *ctx, uint32_t g, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "nested#%u", (unsigned)g);
+}
+
+static const tsl__rule_ops nested_ops = {unfold_nested, print_nested, NULL};
+
+/* The content of an element, and that marker. */
+static tsl__expr nested_value(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  uint32_t bytes = tsl__schema_shortest(s, g);
+  if (bytes == TSL__INF || !tsl__schema_open(s, g)) return TSL__NONE;
+  if (e->value == TSL__NONE) e->value = tsl__expr_rule(s->x, &nested_ops, s, g, TSL__RULE_INLINE, tsl__add(bytes - 2, (uint32_t)strlen(s->style->close)));
+  return e->value;
+}
+
+uint32_t tsl__schema_element_cost(const struct schema *s) {
+  return (uint32_t)(strlen(s->style->open) + strlen(s->style->close) + 2 * strlen(s->style->between) + strlen("</"));
+}
+
+static tsl__expr element(struct schema *s, tsl__expr name, tsl__expr opening_name, goal g) {
+  const struct tsl__schema_style *style = s->style;
+  tsl__expr between = styled(s, style->between), end = seq3(s, literal(s, "</"), name, tsl__expr_seq(s->x, between, maybe(s, style->gap)));
+  return seq3(s, styled(s, style->open), opening_name, seq3(s, between, nested_value(s, g), end));
+}
+
+tsl__expr tsl__schema_styled_item(struct schema *s, goal value) { return element(s, literal(s, "item"), literal(s, "item"), value); }
+
+/* ---- members --------------------------------------------------------------------------------------------------------- */
+
 tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, uint32_t key, uint32_t cell, goal value) {
   const struct tsl__schema_style *style = s->style;
   tsl__string known = {NULL, 0};
   tsl__expr name = key_text(s, o, key, cell, &known), bare = TSL__NONE, json;
   if (name == TSL__NONE || !tsl__schema_open(s, value)) return TSL__NONE;
+  if (style->nested) return element(s, name, style->mark_key(style->ctx, name), value);
   tsl__expr open = styled(s, style->open), between = styled(s, style->between);
   if (style->python) return seq3(s, open, name, tsl__expr_seq(s->x, between, python_values(s, value, known)));
   if (tsl__goal_of(s, value)->string != TSL__NONE) bare = written(s, bare_text(s, value), known, TSL__AS_BARE);
@@ -132,6 +212,15 @@ static void object_leaf(void *ctx, const struct part *parts, const tsl__number_s
   add_object(c, tsl__object_new(c->s, 0, parts));
 }
 
+typedef TSL__VEC(goal) goals;
+
+static void look_ahead(struct schema *s, goal g, goals *ahead) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (g == GOAL_NONE || e->spelled || !tsl__schema_possible(s, g)) return;
+  e->spelled = true;
+  if (!tsl__vec_push(s->alloc, ahead, g)) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
+
 /* Has the value a spelling, if there is such a value? What is no string is JSON. */
 static bool plainly_spelled(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
@@ -146,7 +235,7 @@ static bool spellable(struct schema *s, goal g) {
     for (uint32_t k = 0; k < o->n && tsl__schema_ok(s); k++) {
       goal value = o->known[k].value;
       tsl__string key = tsl__stringset_at(s->x, o->set, k);
-      if (value == GOAL_NONE || (!key_stops(s->style, key) && plainly_spelled(s, value))) continue;
+      if (value == GOAL_NONE || (!key_stops(s->style, key) && (s->style->nested || plainly_spelled(s, value)))) continue;
       if (tsl__schema_shortest(s, value) == TSL__INF) continue; /* there is no such value */
       if (tsl__schema_styled_member(s, o, k, UINT32_MAX, value) != TSL__NONE || !tsl__schema_ok(s)) continue;
       tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->root, "the property \"%.*s\" cannot be written in this style", (int)(key.length < 100 ? key.length : 100), key.at);
@@ -155,11 +244,45 @@ static bool spellable(struct schema *s, goal g) {
   return tsl__schema_ok(s);
 }
 
+static const tsl__json *place_of(const struct schema *s, const struct goal_entry *e) {
+  const tsl__json *at = e->n ? tsl__node_of(s, e->lits[0] >> 1)->at : NULL;
+  return at ? at : s->root;
+}
+
+/* What a value of an element must have to be written, and what is in it. The root may be an object without keys. */
+static void check_nested(struct schema *s, goal g, bool root, goals *ahead) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  bool others = root || e->scalars || e->number != TSL__NONE || (e->string != TSL__NONE && plainly_spelled(s, g));
+  for (uint32_t i = 0; i < e->array_count; i++) {
+    struct array *a = e->arrays[i];
+    if (tsl__array_shortest(a) == TSL__INF) continue;
+    others = true;
+    if (a->unique || a->guarded) tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, place_of(s, e), "uniqueItems in the style %s", s->style->name);
+    for (uint32_t k = 0; k < a->prefix_count; k++) look_ahead(s, a->prefix[k], ahead);
+    if (a->max > a->prefix_count) look_ahead(s, a->rest, ahead);
+  }
+  for (uint32_t i = 0; i < e->object_count; i++) {
+    others |= !nameless(e->objects[i]);
+    for (uint32_t k = 0; k < e->objects[i]->n; k++) look_ahead(s, e->objects[i]->known[k].value, ahead);
+  }
+  if (!others && tsl__schema_ok(s))
+    tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, place_of(s, e), "no value can be written here in the style %s, where the keys of objects must be named", s->style->name);
+}
+
+static bool nested_spellable(struct schema *s, goal root) {
+  goals ahead = {0};
+  look_ahead(s, root, &ahead);
+  for (size_t i = 0; i < ahead.n && tsl__schema_ok(s); i++)
+    if (tsl__schema_open(s, ahead.at[i]) && spellable(s, ahead.at[i])) check_nested(s, ahead.at[i], ahead.at[i] == root, &ahead);
+  tsl__vec_free(s->alloc, &ahead);
+  return tsl__schema_ok(s);
+}
+
 tsl__expr tsl__schema_styled(struct schema *s, goal g) {
   struct collecting c = {s, TSL__NONE};
-  if (!tsl__schema_open(s, g) || !spellable(s, g)) return TSL__NONE;
+  if (!tsl__schema_open(s, g) || !(s->style->nested ? nested_spellable(s, g) : spellable(s, g))) return TSL__NONE;
   const struct goal_entry *e = tsl__goal_of(s, g);
-  if (s->refers) { /* not the goal's own: that may stand inside itself, as JSON */
+  if (s->refers && !s->style->nested) { /* not the goal's own: that may stand inside itself, as JSON */
     tsl__schema_expand(s, g, T_OBJECT, object_leaf, &c);
   } else {
     for (uint32_t i = 0; i < e->object_count; i++) add_object(&c, e->objects[i]);

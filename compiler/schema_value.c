@@ -76,8 +76,14 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   tsl__exprs *x = s->x;
   tsl__expr space = s->shared.space, comma = tsl__expr_literal(x, ",", 1), colon = tsl__expr_literal(x, ":", 1);
   g->colon_cost = g->comma_cost = 1;
+  g->open = g->first = g->after = g->close = g->comma = g->colon = g->more = g->end = TSL__EPS;
+  if (tsl__schema_nests(s)) { /* elements stand one after the other; values are taken to cost two bytes more than they do, as keys, for the brackets and quotes */
+    g->colon_cost = 0;
+    g->comma_cost = g->first_cost = tsl__schema_element_cost(s) - 4;
+    g->item_cost = 2 + 2 * (uint32_t)strlen("item");
+    return;
+  }
   g->open = g->after = space;
-  g->first = g->close = TSL__EPS;
   g->comma = tsl__expr_seq(x, comma, space);
   g->colon = tsl__expr_seq(x, space, tsl__expr_seq(x, colon, space));
   g->more = s->shared.more;
@@ -204,6 +210,10 @@ tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length
 
 uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return 2;
+  if (tsl__schema_nests(s)) {
+    tsl__expr text = tsl__schema_text_without(s, e->lits, e->n, s->style->close);
+    return text == TSL__NONE ? TSL__INF : tsl__add(2, tsl__expr_shortest(s->x, text));
+  }
   for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++)
     if (s->shared.formats[i].value == e->string) return s->shared.formats[i].shortest;
   return tsl__expr_shortest(s->x, e->string);

@@ -63,6 +63,8 @@ typedef enum tsl__mark_kind {
   TSL__MARK_KEY,       /* a key's bare text */
   TSL__MARK_VALUE,     /* JSON; `name` is the key, NULL: the key before */
   TSL__MARK_BARE,      /* a string's text; `name` likewise */
+  TSL__MARK_ARRAY,     /* made of values; `name` likewise */
+  TSL__MARK_OBJECT,    /* made of keys and values; `name` likewise. Of VALUE to OBJECT, the first that a text can be read as counts */
   TSL__MARK_TRUE,      /* another word for this value; `name` likewise */
   TSL__MARK_FALSE,
   TSL__MARK_NULL

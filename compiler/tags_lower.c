@@ -23,7 +23,7 @@ static tsl__expr unfold_mark(tsl__exprs *x, void *ctx, uint32_t index) {
 }
 
 static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
-  static const char *const names[] = {"", "text", "reasoning", "call", "tag", "markup", "id", "arguments", "members", "key", "value", "bare", "true", "false", "null"};
+  static const char *const names[] = {"", "text", "reasoning", "call", "tag", "markup", "id", "arguments", "members", "key", "value", "bare", "array", "object", "true", "false", "null"};
   const tsl__mark *m = &((tsl__marks *)ctx)->at.at[index];
   snprintf(out, n, "<%s%s%.*s>", names[m->kind], m->name ? " " : "", (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
 }
@@ -270,8 +270,8 @@ static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers, 
 /* ---- leaves ------------------------------------------------------------------------------------------------------------- */
 
 static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t key_length, enum tsl__spelling spelling) {
-  static const tsl__mark_kind kinds[] = {[TSL__AS_JSON] = TSL__MARK_VALUE, [TSL__AS_BARE] = TSL__MARK_BARE, [TSL__AS_TRUE] = TSL__MARK_TRUE,
-                                         [TSL__AS_FALSE] = TSL__MARK_FALSE, [TSL__AS_NULL] = TSL__MARK_NULL};
+  static const tsl__mark_kind kinds[] = {[TSL__AS_JSON] = TSL__MARK_VALUE, [TSL__AS_BARE] = TSL__MARK_BARE, [TSL__AS_OBJECT] = TSL__MARK_OBJECT, [TSL__AS_ARRAY] = TSL__MARK_ARRAY,
+                                         [TSL__AS_TRUE] = TSL__MARK_TRUE, [TSL__AS_FALSE] = TSL__MARK_FALSE, [TSL__AS_NULL] = TSL__MARK_NULL};
   return tsl__marks_rule(ctx, kinds[spelling], body, key, key_length, 0, NULL, 0);
 }
 
@@ -290,6 +290,7 @@ static tsl__expr mark_key(void *ctx, tsl__expr body) { return tsl__marks_rule(ct
 static const struct tsl__schema_style styles[] = {
     {.name = "qwen_xml", .open = "<parameter=", .between = ">", .inner = "", .close = "</parameter>", .gap = "\n", .padding = "\n", .key_stops = "<>\n"},
     {.name = "minimax_xml", .open = "<parameter name=\"", .between = "\">", .inner = "", .close = "</parameter>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
+    {.name = "minimax_m3_xml", .open = "]<]minimax[>[<", .between = ">", .inner = "", .close = "]<]minimax[>[", .gap = "\n", .padding = "", .nested = true, .key_stops = ">"},
     {.name = "deepseek_xml", .open = "<｜DSML｜parameter name=\"", .between = "\" string=\"true\">", .inner = "", .json_open = "<｜DSML｜parameter name=\"",
      .json_between = "\" string=\"false\">", .close = "</｜DSML｜parameter>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
     {.name = "deepseek_v4_1_xml", .open = "<｜DSML｜ parameter name=\"", .between = "\" string=\"true\">", .inner = "", .json_open = "<｜DSML｜ parameter name=\"",

@@ -2,7 +2,7 @@
  *
  * Idea       A thread is one way to read the text so far: its stack of frames, and a list of notes "frame with mark M begins / ends at byte n". Stacks and notes are lists
  *            with shared tails, stacks are interned. A byte moves every thread through the states that the matcher uses; equal stacks are one thread.
- * Ambiguity  Threads are ordered, and of equal stacks the first stays. At each byte a thread first ends its frame, then goes on in it, then calls: so a part ends
+ * Ambiguity  Threads are ordered, and of equal stacks the first stays, but for values: what is JSON is no bare string. At each byte a thread first ends its frame, then goes on in it, then calls: so a part ends
  *            as early as it can, and begins as late as it can. At the end the first complete thread counts.
  * Streaming  What all threads agree on is final: the notes up to their last common one, and the text before the first other one. Text that may be the
  *            beginning of a tag's begin or end is held back until that is known, and so is half a character.
@@ -57,7 +57,7 @@ struct tsl_parser {
   tsl__index index;
   TSL__VEC(note) notes;
   threads now, next, saved;
-  TSL__VEC(uint32_t) entered; /* frames stepped from, for this byte */
+  threads entered; /* stepped from, for this byte */
   uint32_t depth;
   text_vec text;
   /* What was said so far. */
@@ -105,6 +105,25 @@ static uint32_t mark_of_state(const tsl_parser *p, tsl__state state) {
   return m && m->kind != TSL__MARK_NONE ? (uint32_t)(m - p->marks->at.at) + 1 : 0;
 }
 
+static uint32_t depth_of(const tsl_parser *p, uint32_t n) { return n ? p->notes.at[n - 1].depth : 0; }
+
+/* The last note that both lists have. */
+static uint32_t common(const tsl_parser *p, uint32_t a, uint32_t b) {
+  while (a != b) {
+    if (depth_of(p, a) >= depth_of(p, b)) a = p->notes.at[a - 1].before;
+    else b = p->notes.at[b - 1].before;
+  }
+  return a;
+}
+
+/* Of two ways to the same stack: does `a` begin with a kind of value that goes before that of `b`? */
+static bool goes_before(const tsl_parser *p, uint32_t a, uint32_t b) {
+  uint32_t before = common(p, a, b), kinds[2] = {0, 0}, at[2] = {a, b};
+  for (int i = 0; i < 2; i++)
+    for (; at[i] != before; at[i] = p->notes.at[at[i] - 1].before) kinds[i] = p->notes.at[at[i] - 1].begin ? mark_at(p, p->notes.at[at[i] - 1].mark)->kind : 0;
+  return kinds[0] >= TSL__MARK_VALUE && kinds[0] < kinds[1] && kinds[1] <= TSL__MARK_OBJECT;
+}
+
 /* ---- one step ------------------------------------------------------------------------------------------------------------ */
 
 static void land(tsl_parser *p, tsl__state state, uint32_t count, const frame *from, uint32_t notes);
@@ -141,16 +160,23 @@ static void land(tsl_parser *p, tsl__state state, uint32_t count, const frame *f
     return;
   }
   thread t = {frame_of(p, (frame){state, count, from->parent, from->mark}), notes};
-  for (size_t i = 0; i < p->next.n; i++)
-    if (p->next.at[i].frame == t.frame) return;
+  for (size_t i = 0; i < p->next.n; i++) {
+    if (p->next.at[i].frame != t.frame) continue;
+    if (goes_before(p, t.notes, p->next.at[i].notes)) p->next.at[i].notes = t.notes;
+    return;
+  }
   if (p->next.n >= THREADS_MAX) failed(p, TSL_ERR_LIMIT);
   else if (!tsl__vec_push(&p->alloc, &p->next, t)) failed(p, TSL_ERR_NO_MEMORY);
 }
 
-static bool entered(tsl_parser *p, uint32_t f) {
-  for (size_t i = 0; i < p->entered.n; i++)
-    if (p->entered.at[i] == f) return true;
-  if (!tsl__vec_push(&p->alloc, &p->entered, f)) failed(p, TSL_ERR_NO_MEMORY);
+static bool entered(tsl_parser *p, thread t) {
+  for (size_t i = 0; i < p->entered.n; i++) {
+    if (p->entered.at[i].frame != t.frame) continue;
+    if (!goes_before(p, t.notes, p->entered.at[i].notes)) return true;
+    p->entered.at[i].notes = t.notes;
+    return false;
+  }
+  if (!tsl__vec_push(&p->alloc, &p->entered, t)) failed(p, TSL_ERR_NO_MEMORY);
   return false;
 }
 
@@ -164,7 +190,7 @@ static bool takes(const tsl__token_edge *e, tsl_token token) {
 static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_token token) {
   const frame f = p->frames.at[at];
   const tsl__state_rec *r = tsl__state_expanded(space_of(p), f.state);
-  if (!r || p->status != TSL_OK || entered(p, at)) return;
+  if (!r || p->status != TSL_OK || entered(p, (thread){at, notes})) return;
   if (++p->depth > DEPTH_MAX) {
     failed(p, TSL_ERR_LIMIT);
     return;
@@ -312,9 +338,12 @@ static void tell_text(tsl_parser *p, size_t to) {
 
 /* ---- telling: notes ---------------------------------------------------------------------------------------------------------- */
 
+/* What stands before a value: a comma, and its key if it is no item. The value's mark is open already. */
 static void tell_key(tsl_parser *p, const tsl__mark *m) {
-  const char *before = p->members++ ? ", \"" : "\"";
-  tell(p, TSL_PART_ARGUMENTS, before, strlen(before), false);
+  bool item = p->open.n > 1 && mark_at(p, p->open.at[p->open.n - 2])->kind == TSL__MARK_ARRAY;
+  if (p->members++) tell(p, TSL_PART_ARGUMENTS, ", ", 2, false);
+  tell(p, TSL_PART_ARGUMENTS, "\"", item ? m->kind == TSL__MARK_BARE : 1, false);
+  if (item) return;
   tell(p, TSL_PART_ARGUMENTS, m->name ? m->name : p->key.at, m->name ? m->name_length : p->key.n, true);
   tell(p, TSL_PART_ARGUMENTS, "\": \"", m->kind == TSL__MARK_BARE ? 4 : 3, false);
 }
@@ -331,6 +360,7 @@ static void tell_begin(tsl_parser *p, const note *n) {
   if (m->kind == TSL__MARK_MEMBERS) p->members = 0, tell(p, TSL_PART_ARGUMENTS, "{", 1, false);
   if (m->kind == TSL__MARK_KEY) p->key.n = 0;
   if (m->kind >= TSL__MARK_VALUE) tell_key(p, m);
+  if (m->kind == TSL__MARK_OBJECT || m->kind == TSL__MARK_ARRAY) p->members = 0, tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__MARK_OBJECT ? "{" : "[", 1, false);
   if (m->kind >= TSL__MARK_TRUE) tell(p, TSL_PART_ARGUMENTS, words[m->kind - TSL__MARK_TRUE], strlen(words[m->kind - TSL__MARK_TRUE]), false);
 }
 
@@ -348,6 +378,7 @@ static void tell_end(tsl_parser *p, const note *n) {
   if (m->kind == TSL__MARK_TAG) tell(p, TSL_PART_TAG_END, "", 0, false);
   if (m->kind == TSL__MARK_MEMBERS) tell(p, TSL_PART_ARGUMENTS, "}", 1, false);
   if (m->kind == TSL__MARK_BARE) tell(p, TSL_PART_ARGUMENTS, "\"", 1, false);
+  if (m->kind == TSL__MARK_OBJECT || m->kind == TSL__MARK_ARRAY) p->members = 1, tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__MARK_OBJECT ? "}" : "]", 1, false);
 }
 
 /* Notes after `told` up to `last`, in their order. */
@@ -370,17 +401,6 @@ static void tell_notes(tsl_parser *p, uint32_t last) {
 }
 
 /* ---- telling: how far -------------------------------------------------------------------------------------------------------- */
-
-static uint32_t depth_of(const tsl_parser *p, uint32_t n) { return n ? p->notes.at[n - 1].depth : 0; }
-
-/* The last note that both lists have. */
-static uint32_t common(const tsl_parser *p, uint32_t a, uint32_t b) {
-  while (a != b) {
-    if (depth_of(p, a) >= depth_of(p, b)) a = p->notes.at[a - 1].before;
-    else b = p->notes.at[b - 1].before;
-  }
-  return a;
-}
 
 /* Where the first note after `last` begins to count, of all threads. */
 static size_t first_open(const tsl_parser *p, uint32_t last) {

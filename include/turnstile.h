@@ -724,7 +724,7 @@ TSL_API tsl_status tsl_budget_wind_down(tsl_budget *budget, const tsl_matcher *m
 
 /* Compile a structural tag: JSON with the field names that XGrammar publishes. Either {"type": "structural_tag", "format": FORMAT}, or a bare FORMAT, or the legacy
  * {"structures": [{"begin", "schema", "end"}], "triggers": [...]}. FORMAT has a "type": const_string, json_schema (with "style": json, qwen_xml, minimax_xml,
- * deepseek_xml, deepseek_v4_1_xml, glm_xml, cohere_xml), regex, grammar, any_text, sequence, or, optional, plus, star, repeat, tag, triggered_tags,
+ * minimax_m3_xml, deepseek_xml, deepseek_v4_1_xml, glm_xml, cohere_xml), regex, grammar, any_text, sequence, or, optional, plus, star, repeat, tag, triggered_tags,
  * tags_with_separator, dispatch, token, exclude_token, any_tokens, token_triggered_tags, token_dispatch. docs/tools.md describes them.
  * In free text every token stays allowed; the first trigger that the text spells, however it is split into tokens, begins a tag. Where constant text
  * spells a special token, the token itself is allowed as well. With "max_tokens" an any_text ends in time: matchers count the tokens that they accept in it (those that

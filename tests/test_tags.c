@@ -27,6 +27,12 @@ static bool accepts(tsl_grammar *g, const char *text) {
 #define CONST(t) "{\"type\":\"const_string\",\"value\":\"" t "\"}"
 #define SCHEMA "{\"type\":\"json_schema\",\"json_schema\":" S "}"
 #define STYLED(style) "{\"type\":\"json_schema\",\"style\":\"" style "\",\"json_schema\":" S "}"
+#define NESTED(schema) "{\"type\":\"json_schema\",\"style\":\"minimax_m3_xml\",\"json_schema\":" schema "}"
+#define CLOSED(properties, required) "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "],\"additionalProperties\":false}"
+#define TREE "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"},\"k\":{\"type\":\"array\",\"items\":{\"$ref\":\"#\"},\"maxItems\":2}},\"required\":[\"n\"]}"
+#define LOOSE CLOSED("\"a\":{},\"b\":{\"type\":[\"array\",\"object\"],\"properties\":{\"c\":{}}},\"n\":{\"type\":[\"integer\",\"string\"]},\"q\":{\"type\":\"string\"}", "")
+#define NS "]<]minimax[>["
+#define EL(name, content) NS "<" name ">" content NS "</" name ">"
 #define ANY "{\"type\":\"any_text\"}"
 #define TRIGGERED(more) "{\"type\":\"triggered_tags\",\"triggers\":[\"<f\"],\"tags\":[" TAG("<f=a>", SCHEMA, "</f>") "," TAG("<f=b>", CONST("x"), "</f>") "]" more "}"
 
@@ -65,6 +71,10 @@ static const struct {
     {"{\"triggers\":[\"<f\"],\"structures\":[{\"begin\":\"<f>\",\"schema\":\"{\\\"type\\\":\\\"null\\\"}\",\"end\":\"\"}]}", {"<f>null", "<f>null<f>null"}, {"<f>"}},
     {STYLED("qwen_xml"), {"<parameter=a>1</parameter>", "<parameter=a>\n1\n</parameter>\n<parameter=s>\nx \"y\" <z>\n</parameter>\n"}, {"", "<parameter=s>x</parameter>", "<parameter=a>x</parameter>", "<parameter=a>1</parameter><parameter=a>1</parameter>", "<parameter=b>1</parameter>"}},
     {STYLED("minimax_xml"), {"<parameter name=\"a\">1</parameter>\n<parameter name=\"s\">x</parameter>"}, {"<parameter=a>1</parameter>"}},
+    {STYLED("minimax_m3_xml"), {EL("a", "1"), EL("a", "1") "\n" EL("s", "x <b> ]<] \n") "\n"}, {"", EL("s", "") EL("a", "1"), EL("a", "x"), EL("a", "1") " " EL("s", "x"), EL("a", "1") EL("a", "1"), NS "<a>1" NS "</s>", EL("a", "1") EL("s", NS), EL("a", "1") EL("b", "x"), "\n" EL("a", "1")}},
+    {NESTED(TREE), {EL("n", "1"), EL("n", "1") EL("k", ""), EL("n", "1") EL("k", EL("item", EL("n", "2") EL("k", EL("item", EL("n", "3")))) "\n" EL("item", EL("n", "4")))}, {EL("k", ""), EL("n", "1") EL("k", "[]"), EL("n", "1") EL("k", EL("item", "")), EL("n", "1") EL("k", EL("item", EL("n", "1")) EL("item", EL("n", "1")) EL("item", EL("n", "1"))), EL("n", "1") EL("x", "1"), EL("n", "1") EL("k", EL("n", "1")), EL("n", "1") EL("k", EL("item", EL("n", "1"))) "]"}},
+    {NESTED(LOOSE), {"", EL("a", EL("item", EL("item", "null")) EL("item", "")), EL("b", EL("c", "x")), EL("b", EL("item", "x")), EL("a", "{\"x\":1}"), EL("b", "")}, {EL("a", EL("x", "1")), EL("b", "x"), EL("b", EL("x", "1")), EL("b", EL("item", "x") EL("c", "x"))}},
+    {NESTED(CLOSED("\"e\":{\"enum\":[\"\",[],[1,\"x\"],{\"k\":[true]},\"it\"]},\"l\":{\"type\":\"array\",\"items\":{\"type\":\"boolean\"},\"contains\":{\"const\":true}}", "")), {EL("e", ""), EL("e", EL("item", "1") EL("item", "x")), EL("e", EL("k", EL("item", "true"))), EL("e", "it"), EL("l", EL("item", "false") EL("item", "true"))}, {EL("e", "1"), EL("e", EL("item", "1")), EL("e", EL("k", "true")), EL("l", ""), EL("l", EL("item", "false"))}},
     {STYLED("deepseek_xml"), {"<｜DSML｜parameter name=\"a\" string=\"false\">1</｜DSML｜parameter><｜DSML｜parameter name=\"s\" string=\"true\">x</｜DSML｜parameter>"}, {"<｜DSML｜parameter name=\"a\" string=\"true\">1</｜DSML｜parameter>"}},
     {STYLED("glm_xml"), {"<arg_key>a</arg_key><arg_value>1</arg_value>", "<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n<arg_key>s</arg_key>\n<arg_value></arg_value>\n"}, {"<arg_key>s</arg_key><arg_value>x</arg_value>"}},
     {STYLED("cohere_xml"), {"<cofl:value name=\"a\" type=\"json\">1</cofl:value><cofl:value name=\"s\" type=\"raw\">1</cofl:value>"}, {"<cofl:value name=\"a\" type=\"raw\">1</cofl:value>"}},
@@ -271,6 +281,8 @@ static void counts_elsewhere(void) {
 
 #define CALL(style, name, begin, end) "{\"type\":\"tag\",\"as\":\"call\",\"name\":\"" name "\",\"begin\":\"" begin "\",\"content\":{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"" style "\",\"json_schema\":" S "},\"end\":\"" end "\"}"
 
+#define NESTED_CALL(schema) "{\"type\":\"tag\",\"as\":\"call\",\"name\":\"m\",\"begin\":\"<f>\",\"content\":{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"minimax_m3_xml\",\"json_schema\":" schema "},\"end\":\"</f>\"}"
+
 static const struct {
   const char *json, *text, *expected;
 } readings[] = {
@@ -279,6 +291,16 @@ static const struct {
      "{\"content\": \"x<y\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}, {\"id\": \"call_1\", \"name\": \"f\", \"arguments\": {\"a\":2,\"s\":\"</f>\"}}], \"tags\": []}"},
     {CALL("qwen_xml", "q", "<f>", "</f>"), "<f><parameter=a>\n1\n</parameter><parameter=s>\n\"x\"\n\ny\n</parameter></f>",
      "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"q\", \"arguments\": {\"a\": 1, \"s\": \"\\\"x\\\"\\n\\ny\"}}], \"tags\": []}"},
+    {TAG("<", "{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"minimax_m3_xml\",\"json_schema\":" TREE "}", "/") , "<" EL("n", "1") EL("k", EL("item", EL("n", "2")) "\n" EL("item", EL("n", "3") EL("k", ""))) "/",
+     "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": \"<\", \"content\": \"\"}]}"},
+    {NESTED_CALL(TREE), "<f>" EL("n", "1") EL("k", EL("item", EL("n", "2")) "\n" EL("item", EL("n", "3") "\n" EL("k", ""))) "</f>",
+     "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"m\", \"arguments\": {\"n\": 1, \"k\": [{\"n\": 2}, {\"n\": 3, \"k\": []}]}}], \"tags\": []}"},
+    {NESTED_CALL(LOOSE), "<f>" EL("a", EL("item", "") EL("item", "12") EL("item", EL("item", "null") EL("item", "nul"))) EL("b", "") EL("n", "12") EL("q", "\"]<]\n<item>") "</f>",
+     "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"m\", \"arguments\": {\"a\": [\"\", 12, [null, \"nul\"]], \"b\": [], \"n\": 12, \"q\": \"\\\"]<]\\n<item>\"}}], \"tags\": []}"},
+    {NESTED_CALL("{\"type\":\"object\"}"), "<f></f>", "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"m\", \"arguments\": {}}], \"tags\": []}"},
+    {"{\"type\":\"tag\",\"as\":\"call\",\"name\":\"v\",\"begin\":\"<f>\",\"content\":{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"minimax_xml\",\"json_schema\":{\"type\":\"object\"}},\"end\":\"</f>\"}",
+     "<f><parameter name=\"a\">12</parameter><parameter name=\"b\">12.</parameter><parameter name=\"c\">[null]</parameter></f>",
+     "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"v\", \"arguments\": {\"a\": 12, \"b\": \"12.\", \"c\": [null]}}], \"tags\": []}"},
     {CALL("glm_xml", "g", "<f>", "</f>"), "<f><arg_key>a</arg_key>\n<arg_value>-3</arg_value></f>", "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"g\", \"arguments\": {\"a\": -3}}], \"tags\": []}"},
     {CALL("kimi_k3_xml", "k", "<f>", "</f>"), "<f><|open|>argument key=\"a\" type=\"number\"<|sep|>-3<|close|>argument<|sep|><|open|>argument key=\"s\" type=\"string\"<|sep|>\"<|close|>argument<|sep|></f>",
      "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"k\", \"arguments\": {\"a\": -3, \"s\": \"\\\"\"}}], \"tags\": []}"},
@@ -307,6 +329,27 @@ static void read_back(void) {
       CHECKF(!strcmp(tsl_parser_json(p), readings[i].expected), "%s: %s", readings[i].text, tsl_parser_json(p));
     }
     tsl_parser_free(p);
+    tsl_grammar_release(g);
+  }
+}
+
+/* Of elements inside elements the fewest bytes are known: otherwise an answer that is to end soon might go on with empty items for ever. */
+static void nested_lengths(void) {
+  static const struct { const char *json, *text; size_t read; } cases[] = {
+    {NESTED(TREE), EL("n", "1"), 0},
+    {NESTED(TREE), EL("n", "1") EL("k", EL("item", EL("n", "1"))), sizeof EL("n", "1") NS "<k>" NS "<i" - 1},
+    {NESTED(CLOSED("\"l\":{\"type\":\"array\",\"items\":{\"enum\":[\"\",[1,\"x\"]]},\"contains\":{\"type\":\"array\"}}", "\"l\"")), EL("l", EL("item", EL("item", "1") EL("item", "x"))), 0},
+    {NESTED(CLOSED("\"\\\"l\":{\"type\":\"array\",\"items\":{\"const\":{\"a\":\"\\\"\\n\",\"b\":false}},\"minItems\":2}", "\"\\\"l\"")), EL("\"l", EL("item", EL("a", "\"\n") EL("b", "false")) EL("item", EL("a", "\"\n") EL("b", "false"))), 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = compile(cases[i].json);
+    tsl_matcher *m = NULL;
+    uint64_t bytes = 0;
+    if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) continue;
+    CHECK(accepts(g, cases[i].text) && tsl_matcher_accept_bytes(m, cases[i].text, cases[i].read, NULL) == TSL_OK);
+    CHECK(tsl_matcher_shortest_completion(m, &bytes) == TSL_OK);
+    CHECKF(bytes == strlen(cases[i].text) - cases[i].read, "%s: %llu bytes", cases[i].json, (unsigned long long)bytes);
+    tsl_matcher_free(m);
     tsl_grammar_release(g);
   }
 }
@@ -384,6 +427,13 @@ static const struct {
     {"{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"string\"},\"style\":\"qwen_xml\"}", TSL_ERR_UNSUPPORTED, "objects", "/json_schema"},
     {"{\"type\":\"json_schema\",\"json_schema\":{},\"style\":\"unknown\"}", TSL_ERR_UNSUPPORTED, "style", ""},
     {"{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"object\",\"required\":[\"a>\"]},\"style\":\"qwen_xml\"}", TSL_ERR_UNSUPPORTED, "cannot be written", "/json_schema"},
+    {NESTED(CLOSED("\"a\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}", "")), TSL_ERR_UNSUPPORTED, "no value can be written here in the style minimax_m3_xml", "/json_schema/properties/a/items"},
+    {NESTED(CLOSED("\"a\":{\"type\":\"array\",\"uniqueItems\":true}", "")), TSL_ERR_UNSUPPORTED, "uniqueItems in the style", "/json_schema/properties/a"},
+    {NESTED(CLOSED("\"a\":{\"const\":\"]<]minimax[>[\"}", "\"a\"")), TSL_ERR_EMPTY, "no value", "/json_schema/properties/a/const"},
+    {NESTED(CLOSED("\"a\":{\"type\":\"object\",\"properties\":{\"/b\":{\"type\":\"null\"}}}", "")), TSL_ERR_UNSUPPORTED, "\"/b\" cannot be written", "/json_schema"},
+    {NESTED(CLOSED("\" \":{\"type\":\"null\"}", "")), TSL_ERR_UNSUPPORTED, "\" \" cannot be written", "/json_schema"},
+    {NESTED(CLOSED("\"a>\":{\"type\":\"null\"}", "")), TSL_ERR_UNSUPPORTED, "\"a>\" cannot be written", "/json_schema"},
+    {NESTED("{\"type\":\"array\"}"), TSL_ERR_UNSUPPORTED, "objects", "/json_schema"},
     {"{\"type\":\"json_schema\",\"json_schema\":{\"not\":{\"uniqueItems\":true}}}", TSL_ERR_UNSUPPORTED, "uniqueItems", "/json_schema/not/uniqueItems"},
     {"{\"type\":\"triggered_tags\",\"triggers\":[\"<x\"],\"tags\":[" TAG("<f>", ANY, "e") "]}", TSL_ERR_SCHEMA, "no tag begins", ""},
     {"{\"type\":\"triggered_tags\",\"triggers\":[\"<\",\"<f\"],\"tags\":[" TAG("<f>", ANY, "e") "]}", TSL_ERR_SCHEMA, "exactly one trigger", "/tags/0"},
@@ -710,6 +760,7 @@ int main(void) {
   RUN(counts_elsewhere, "uniqueItems, and nothing after the text");
   RUN(counts_agree, "drafts, validation, rollback");
   RUN(read_back, "whole and byte by byte");
+  RUN(nested_lengths, "elements inside elements");
   RUN(rejections_change_nothing, "and grammars of other kinds");
   RUN(memory_may_fail, "every allocation of a parser");
   RUN(errors_are_precise, "status, message, pointer");

@@ -6,6 +6,8 @@
              valid under PyPI jsonschema; read token by token while drawing, as one text, and byte by byte, they are the same
              (the tool compares these three itself)
   choice     auto, required, none and a name; one call or several; thinking on and off
+  nested     random schemas in the style minimax_m3_xml: what is drawn under the masks comes back as arguments that are valid, and these, written down
+             again by a few lines of Python, are the text
   free       texts without a trigger, near-triggers and any Unicode included, are accepted and come back unaltered
 
 TSL_TOOLS_ANSWERS sets how many answers each combination draws (default 2).
@@ -244,12 +246,70 @@ def free_text(folder):
     print(f"  free: {count} texts")
 
 
+MARKER = "]<]minimax[>["
+LEAVES = (
+    {"type": "string"},
+    {"type": "string", "pattern": "^[a-z]+$"},
+    {"type": "integer", "minimum": -9, "maximum": 99},
+    {"type": "boolean"},
+    {"type": "null"},
+    {"enum": ["a", "1", 1, "", [], [1, "x"], {"k": ["v"]}, None]},
+    {"type": ["string", "integer", "null"]},
+    {},
+    {"$ref": "#"},
+)
+
+
+def nested_schema(draw, depth):
+    kind = draw.randrange(4) if depth else 0
+    if kind < 2:
+        return draw.choice(LEAVES)
+    if kind == 2:
+        return {"type": "array", "items": nested_schema(draw, depth - 1)} | draw.choice(({}, {"minItems": 1}, {"maxItems": 2}, {"contains": {"type": "array"}}))
+    names = draw.sample(("a", "b", "x y", "q\"", "ключ", "item"), draw.randint(1, 3))
+    return {"type": "object", "properties": {n: nested_schema(draw, depth - 1) for n in names}, "required": [n for n in names if draw.random() < 0.4]}
+
+
+def elements(value):
+    if isinstance(value, dict):
+        return "".join(f"{MARKER}<{k}>{elements(v)}{MARKER}</{k}>" for k, v in value.items())
+    if isinstance(value, list):
+        return "".join(f"{MARKER}<item>{elements(v)}{MARKER}</item>" for v in value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def nested(folder):
+    draw, answers, inside, empty = random.Random(4), 0, 0, 0
+    nudge = [a for text in (MARKER + "<", MARKER + "</", MARKER, "item>", MARKER + "<item>", ">", "\n") for a in ("--nudge", text)]
+    for case in range(40):
+        schema = {"type": "object", "properties": {"x": nested_schema(draw, 3), "y": nested_schema(draw, 2)}, "required": ["x"]}
+        content = {"type": "json_schema", "as": "arguments", "style": "minimax_m3_xml", "json_schema": schema, "any_order": case % 2 == 0}
+        file = folder / "nested.json"
+        file.write_text(json.dumps({"type": "tag", "as": "call", "name": "f", "begin": "<f>", "content": content, "end": "</f>"}), encoding="utf-8")
+        done = subprocess.run([CLI, "tools", "--tags", file, *nudge, "--generate", "5", "--seed", str(case)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if done.returncode and b"TSL_ERR_EMPTY" in done.stderr:  # x has itself in it, or an array that nothing satisfies
+            empty += 1
+            continue
+        check(done.returncode == 0, "status", done.returncode, schema, done.stderr.decode("utf-8", "replace")[-600:])
+        for line in done.stdout.decode("utf-8", "replace").split("\n")[:-1]:
+            answer = json.loads(line)
+            judge({"calls": lines(line)[0]["parsed"]["calls"]}, {"f": schema}, repr(answer["text"]))
+            spelled = json.loads(line, parse_int=str, parse_float=str)["parsed"]["calls"][0]["arguments"]  # as they stand in the text
+            text = re.sub(r"(\]<\]minimax\[>\[</[^>]*>)\n", r"\1", answer["text"])
+            check(text == f"<f>{elements(spelled)}</f>", "elements", repr(answer["text"]), spelled)
+            answers += 1
+            inside += any(isinstance(v, (dict, list)) and v for v in spelled.values())
+    print(f"  nested: {answers} answers, {inside} with elements inside elements; {empty} schemas that nothing satisfies")
+    check(answers > 100 and inside > 30, "few elements", answers, inside, empty)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         requests()
         free_text(folder)
         round_trip()
+        nested(folder)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 
