@@ -20,7 +20,7 @@ bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, tsl__expr e, tsl__dig
 /* The same within another, for rules that are made of expressions. */
 bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out);
 /* Digest of data that names what is meant, for rules. `kind` keeps them apart. */
-enum { TSL__MEANS_MARK = 0 /* and its kind */, TSL__MEANS_GOAL = 16 };
+enum { TSL__MEANS_MARK = 0 }; /* plus the kind of the mark */
 bool tsl__meaning_data(tsl__meaning *m, uint32_t kind, const void *data, size_t size, tsl__digest *out);
 
 #endif
