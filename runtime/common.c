@@ -37,6 +37,7 @@ struct tsl__common {
   const tsl_vocab *vocab;
   pthread_mutex_t lock;
   uint8_t secret[TSL__SECRET];
+  bool drawn; /* the secret is there: without it nothing is kept */
   size_t limit;
   generation young, old;
 };
@@ -147,7 +148,8 @@ tsl__common *tsl__common_new(const tsl_vocab *vocab, size_t limit) {
   tsl__common *c = tsl__alloc_zero(&vocab->alloc, sizeof *c);
   if (!c) return NULL;
   c->vocab = vocab;
-  c->limit = tsl__secret_draw(c->secret) ? limit : 0;
+  c->drawn = tsl__secret_draw(c->secret);
+  c->limit = c->drawn ? limit : 0;
   if (pthread_mutex_init(&c->lock, NULL)) return tsl__free(&vocab->alloc, c, sizeof *c), NULL;
   tsl__arena_init(&c->young.arena, &vocab->alloc);
   tsl__arena_init(&c->old.arena, &vocab->alloc);
@@ -173,7 +175,7 @@ size_t tsl__common_memory(tsl__common *c) {
 
 void tsl__common_limit(tsl__common *c, size_t limit) {
   pthread_mutex_lock(&c->lock);
-  c->limit = limit;
+  c->limit = c->drawn ? limit : 0;
   generation_free(c->vocab, &c->old);
   if (generation_memory(&c->young) > limit / 2) generation_free(c->vocab, &c->young);
   pthread_mutex_unlock(&c->lock);
