@@ -83,10 +83,10 @@ static bool none(const struct strings *a) { return a->is_set && !a->count; }
 static tsl__expr text_of(struct schema *s, const struct strings *a) {
   if (a->is_set) return a->count ? tsl__expr_stringset(s->x, tsl__stringset_new(s->x, a->set, a->count, NULL)) : TSL__NONE;
   if (a->any_text) return !a->min && a->max == TSL__INF ? tsl__expr_text(s->x) : tsl__expr_repeat(s->x, tsl__expr_any_char(s->x), a->min, a->max);
+  if (!a->min && a->max == TSL__INF) return a->text;
   uint32_t least, most;
   tsl__expr_characters(s->x, a->text, &least, &most);
   uint32_t min = a->min <= least ? 0 : a->min, max = a->max >= most ? TSL__INF : a->max; /* what holds anyway need not be counted */
-  if (!a->min && a->max == TSL__INF) return a->text;
   return tsl__expr_and(s->x, a->text, tsl__expr_repeat(s->x, tsl__expr_any_char(s->x), min, max));
 }
 

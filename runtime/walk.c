@@ -683,6 +683,9 @@ static bool in_progress(tsl__space *space, tsl__state state, uint32_t context, t
   return false;
 }
 
+/* What was done so far, in steps. */
+static uint64_t work_of(const tsl__space *space) { return space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states); }
+
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
   if (space->status != TSL_OK) return NULL;
   uint32_t context = context_of(space, state, count, over, last);
@@ -698,7 +701,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   l->last = last;
   tsl__walk made = {.state = state, .context = context, .over = over};
   tsl__digest key;
-  uint64_t work = space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states);
+  uint64_t work = work_of(space);
   bool common = tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
   if (given) made.reach = UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
@@ -710,7 +713,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   *w = made;
   bool complete = space->cycle >= depth;
   if (space->cycle == depth) space->cycle = UINT32_MAX;
-  if (complete && common && !given && space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states) - work >= COMMON_MIN) tsl__common_put(space, &key, w);
+  if (complete && common && !given && work_of(space) - work >= COMMON_MIN) tsl__common_put(space, &key, w);
   return !complete || remember(space, w) ? w : NULL;
 }
 
