@@ -7,7 +7,7 @@ The list of tests is meson's own (tests/meson.build, fuzz/meson.build): command,
 checked and ends with the line "N passed, N failed, N skipped"; a test that ends without that line, with a status other than 0, on a
 signal, or past its limit counts as one failure more. A NAME runs the tests of that name, or of that suite (unit, python).
 
-The last line is the sum over all tests, in the same form; the reason of every skip is said again above it.
+The last line is the sum over all tests, in the same form; the reason of every skip and what failed are said again above it.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,6 +23,8 @@ import time
 
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 SKIP = re.compile(r"^\s*skipped: (.*)$", re.M)
+FAILED = re.compile(r"^.*(?:\bfailed: |\bFAIL\b|WARNING: ThreadSanitizer|ERROR: \w+Sanitizer|runtime error: ).*$", re.M)
+MANY = 20  # lines of one test that are said again
 
 
 def tests_of(build, names):
@@ -110,6 +112,8 @@ def main():
             print(f"   skipped in {r['build']}: {r['name']}: {reason}")
         if r["failed"]:
             print(f"   FAILED {r['build']}: {r['name']}: {r['why'] or str(r['failed']) + ' checks'}")
+            for line in FAILED.findall(r["output"])[:MANY]:
+                print(f"   FAILED     {line.strip()}")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 
