@@ -91,7 +91,7 @@ tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work, 
 const tsl__added *tsl__added_exact(const tsl__bpe_tokenizer *t, const uint8_t *text, size_t length) {
   const tsl__span *span = &t->tables.span[TSL__SPAN_ADDED];
   const tsl__added *added = span->at;
-  const uint8_t *pool = t->tables.span[TSL__SPAN_POOL].at;
+  const uint8_t *pool = tsl__tok_pool(&t->tables);
   for (size_t i = 0; i < span->size / sizeof *added; i++)
     if (added[i].text_length == length && !memcmp(pool + added[i].text, text, length)) return &added[i];
   return NULL;

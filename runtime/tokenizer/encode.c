@@ -176,8 +176,8 @@ static const tsl__tokenizer_ops ops = {op_encode, op_free, op_memory};
 
 /* PCRE2 reads text unchecked, so nothing that gets into it may spoil its UTF-8. */
 static bool is_text(const tsl__bpe_tokenizer *t, uint32_t at, uint32_t length) {
-  const uint8_t *pool = t->tables.span[TSL__SPAN_POOL].at;
-  return !length || valid_length(pool + at, length) == length; /* without texts there is no pool */
+  const uint8_t *pool = tsl__tok_pool(&t->tables);
+  return valid_length(pool + at, length) == length;
 }
 
 static bool all_text(const tsl__bpe_tokenizer *t) {
@@ -192,7 +192,7 @@ static bool all_text(const tsl__bpe_tokenizer *t) {
 
 static tsl_status make_patterns(tsl__bpe_tokenizer *t, tsl_error *error) {
   const tsl__step *steps = t->tables.span[TSL__SPAN_STEPS].at;
-  const char *pool = t->tables.span[TSL__SPAN_POOL].at;
+  const char *pool = (const char *)tsl__tok_pool(&t->tables);
   size_t n = count_steps(&t->tables);
   t->patterns = tsl__alloc_zero(&t->alloc, (n + 1) * sizeof *t->patterns);
   if (!t->patterns) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
@@ -208,7 +208,7 @@ static tsl_status make_patterns(tsl__bpe_tokenizer *t, tsl_error *error) {
 static tsl_status gather_added(const tsl__bpe_tokenizer *t, tsl__encode_work *w) {
   const tsl__span *span = &t->tables.span[TSL__SPAN_ADDED];
   const tsl__added *added = span->at;
-  const uint8_t *pool = t->tables.span[TSL__SPAN_POOL].at;
+  const uint8_t *pool = tsl__tok_pool(&t->tables);
   if (!tsl__vec_push(w->alloc, &w->marks, 0)) return TSL_ERR_NO_MEMORY;
   for (size_t i = 0; i < span->size / sizeof *added; i++) {
     tsl_status status = set_piece(w, pool + added[i].text, added[i].text_length);

@@ -200,7 +200,7 @@ static uint32_t next_point(const uint8_t *s, uint32_t length, uint32_t at) {
 /* Put begin and end of every match of a piece into w->marks. */
 static tsl_status find_matches(const tsl__bpe_tokenizer *t, const tsl__step *step, size_t step_index, tsl__encode_work *w, const uint8_t *s,
                                uint32_t length) {
-  const uint8_t *pool = t->tables.span[TSL__SPAN_POOL].at;
+  const uint8_t *pool = tsl__tok_pool(&t->tables);
   uint32_t from = 0, last = UINT32_MAX, begin, end;
   w->marks.n = 0;
   while (from <= length) {
@@ -305,7 +305,7 @@ static bool prepend(tsl__encode_work *w, const uint8_t *pool, const tsl__step *s
 }
 
 static tsl_status run_rewrite(const tsl__bpe_tokenizer *t, const tsl__step *step, tsl__encode_work *w, bool at_start) {
-  const uint8_t *pool = t->tables.span[TSL__SPAN_POOL].at;
+  const uint8_t *pool = tsl__tok_pool(&t->tables);
   const tsl__pieces *in = &w->pieces[0];
   for (size_t i = 0; i < in->ends.n; i++) {
     uint32_t begin = i ? in->ends.at[i - 1] : 0, length = in->ends.at[i] - begin;

@@ -121,6 +121,8 @@ typedef struct tsl__tok_tables {
 } tsl__tok_tables;
 
 static inline const tsl__tok_facts *tsl__tok_facts_of(const tsl__tok_tables *t) { return t->span[TSL__SPAN_FACTS].at; }
+/* The texts that steps and added tokens point into; never NULL, though a tokenizer without texts has an empty span. */
+static inline const uint8_t *tsl__tok_pool(const tsl__tok_tables *t) { return t->span[TSL__SPAN_POOL].at ? t->span[TSL__SPAN_POOL].at : (const uint8_t *)""; }
 
 /* A compiled pattern (steps.c). */
 typedef struct tsl__pattern tsl__pattern;
