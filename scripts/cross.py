@@ -26,8 +26,8 @@ MACHINES = {
     "i386": ("gcc", ["-m32"], "x86", "little", "i386-linux-gnu", []),
 }
 # What is quick enough under emulation.
-TESTS = ["json", "expr", "charset", "number", "regex", "gbnf", "schema", "oracle", "memory", "tags", "trie", "listing", "mask_table", "artifact", "store", "vocab", "encode", "step",
-         "fuzz_mask", "fuzz_walk", "fuzz_schema", "fuzz_gbnf", "fuzz_regex", "fuzz_tags", "fuzz_artifact", "fuzz_vocab"]
+TESTS = ["json", "expr", "charset", "number", "regex", "gbnf", "schema", "validator", "oracle", "memory", "tags", "trie", "listing", "mask_table", "artifact", "store", "vocab", "encode", "step",
+         "fuzz_mask", "fuzz_walk", "fuzz_judge", "fuzz_schema", "fuzz_gbnf", "fuzz_regex", "fuzz_tags", "fuzz_artifact", "fuzz_vocab"]
 PATIENCE = 20  # times the ordinary limit of a test
 
 
