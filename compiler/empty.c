@@ -266,6 +266,16 @@ static uint32_t shortest(tsl__exprs *x, tsl__expr e, bool spelled, unsigned dept
   }
 }
 
+static uint32_t rule_shortest(tsl__exprs *x, uint32_t index) {
+  const tsl__rule *rule = tsl__rule_at(x, index);
+  if (!rule->ops->shortest || rule->flags & TSL__RULE_MEASURED) return rule->shortest;
+  uint32_t bytes = rule->ops->shortest(x, rule->ctx, rule->param); /* may make rules, which move them */
+  if (x->status != TSL_OK || index < x->rule_base) return bytes;
+  tsl__rule_at(x, index)->shortest = bytes;
+  tsl__rule_at(x, index)->flags |= TSL__RULE_MEASURED;
+  return bytes;
+}
+
 static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   if (depth > SHORTEST_DEPTH_MAX) return n.shortest;
@@ -301,6 +311,7 @@ static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned
   case TSL__K_JESC: /* which characters an escape can be, only a search tells */
   case TSL__K_JHEX: return n.loop || (n.flags & TSL__CALLS) ? n.shortest : shortest_by_search(x, e, false);
   case TSL__K_RESUME: return tsl__resume_fewest(x, &n);
+  case TSL__K_RULE: return rule_shortest(x, n.a);
   case TSL__K_NATIVE: return native_shortest(x, &n);
   default: return n.shortest;
   }

@@ -27,6 +27,8 @@ void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what) {
   x->why = what;
 }
 
+void tsl__exprs_explain(tsl__exprs *x, const char *why) { x->why = why; }
+
 static tsl__expr no_memory(tsl__exprs *x) {
   tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   return TSL__NONE;

@@ -48,6 +48,8 @@ tsl_status tsl__exprs_status(const tsl__exprs *x);
 /* Make the failure stick (front ends use it for limits of their own). `what` is a string that outlives x. */
 void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what);
 const char *tsl__exprs_why(const tsl__exprs *x);
+/* Say more about the failure. */
+void tsl__exprs_explain(tsl__exprs *x, const char *why);
 /* Count work of a front end, by things touched; steps and time are looked at now and then (sticky failure). */
 void tsl__exprs_work(tsl__exprs *x, uint64_t things);
 /* The front end holds so many bytes beside x: they count against max_memory. */
@@ -178,13 +180,15 @@ typedef struct tsl__rule_ops {
   void (*print)(void *ctx, uint32_t param, char *out, size_t n);
   /* What it stands for (meaning.h); NULL, or false: nothing that can be said without its grammar. */
   bool (*meaning)(struct tsl__meaning *m, void *ctx, uint32_t param, tsl__digest *out);
+  /* The fewest bytes of a member, saturating at TSL__INF; asked once, when somebody wants to know. NULL: what was given to tsl__expr_rule. */
+  uint32_t (*shortest)(tsl__exprs *x, void *ctx, uint32_t param);
 } tsl__rule_ops;
 
 #define TSL__RULE_NULLABLE 1u /* the body matches the empty text; must be right */
 #define TSL__RULE_INLINE 2u   /* never a frame of its own: the body is put in place (small bodies, no memo wanted) */
 
 /* A new expression for a new rule; the caller interns (ctx, param) itself and asks once. `shortest` is the fewest bytes of a member, saturating at
- * TSL__INF; it must be right (at least a lower bound for TSL__RULE_INLINE). */
+ * TSL__INF; it must be right (at least a lower bound for TSL__RULE_INLINE, and where `ops` has a `shortest` of its own). */
 tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uint32_t param, uint32_t flags, uint32_t shortest);
 
 /* ---- what must be new ----------------------------------------------------------------------------------------------- */

@@ -50,6 +50,7 @@ typedef struct tsl__node {
 /* Chains of rules unfolded in place before a byte is read; more means that a front end left left recursion in. */
 #define TSL__UNFOLD_MAX 4096u
 
+#define TSL__RULE_MEASURED 8u /* ops->shortest was asked */
 #define TSL__RULE_NAMES 4u /* a frame that spells a name; set by tsl__expr_keys alone */
 
 typedef struct tsl__rule {

@@ -117,7 +117,7 @@ static bool rule(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
   struct {
     uint32_t kind, flags;
     tsl__digest body;
-  } of = {.kind = n->kind, .flags = r->flags};
+  } of = {.kind = n->kind, .flags = r->flags & ~TSL__RULE_MEASURED};
   return r->ops->meaning && r->ops->meaning(m, r->ctx, r->param, &of.body) && digest(m, &of, sizeof of, out);
 }
 

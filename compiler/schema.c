@@ -58,6 +58,21 @@ void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, 
   }
   const char *kept = tsl__arena_copy(&s->arena, message, strlen(message) + 1);
   tsl__exprs_fail(s->x, status, kept ? kept : "out of memory");
+  s->noted = tsl__exprs_why(s->x);
+}
+
+void tsl__schema_note(struct schema *s) {
+  char message[512];
+  if (tsl__schema_ok(s)) return;
+  if (s->text) { /* compiling: the error will have the pointer */
+    if (!s->blamed) s->blamed = s->at;
+    return;
+  }
+  if (!s->root || !s->at || tsl__exprs_why(s->x) == s->noted || tsl__exprs_status(s->x) != TSL_ERR_LIMIT) return;
+  snprintf(message, sizeof message, "%s", tsl__exprs_why(s->x));
+  add_place(s, s->at, message, sizeof message);
+  const char *kept = tsl__arena_copy(&s->arena, message, strlen(message) + 1);
+  if (kept) tsl__exprs_explain(s->x, s->noted = kept);
 }
 
 void *tsl__schema_alloc(struct schema *s, size_t size) {
@@ -263,9 +278,9 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   lit l = POS(root);
   goal g = tsl__schema_goal(s, &l, 1, 0);
   if (!check_unique(s)) return false;
-  uint32_t shortest = tsl__schema_shortest(s, g);
+  bool possible = tsl__schema_nests(s) ? tsl__schema_shortest(s, g) != TSL__INF : tsl__schema_possible(s, g);
   if (!tsl__schema_ok(s)) return false;
-  if (shortest == TSL__INF) {
+  if (!possible) {
     tsl__schema_blame(s, root);
     return false;
   }

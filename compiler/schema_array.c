@@ -532,6 +532,8 @@ uint32_t tsl__array_shortest(struct array *a) {
   return bytes == TSL__INF ? bytes : tsl__add(bytes, 1) - g->comma_cost + g->first_cost;
 }
 
+bool tsl__array_possible(struct array *a) { return plain(a) ? reach(a) >= a->min : tsl__array_shortest(a) != TSL__INF; }
+
 /* ---- expressions of states ----------------------------------------------------------------------------------------- */
 
 static tsl__expr ways(struct schema *s, uint32_t id);
@@ -550,7 +552,7 @@ static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
   snprintf(out, n, "items#%u(%u)", (unsigned)id, (unsigned)s->array_states.at[id]->index);
 }
 
-static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL};
+static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, NULL};
 
 static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];

@@ -264,7 +264,7 @@ static uint32_t measure(struct schema *s, goal g) {
   const tsl__json *before = s->at;
   if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
   uint32_t bytes = compute(s, g);
-  if (!tsl__schema_ok(s) && !s->blamed) s->blamed = s->at;
+  tsl__schema_note(s);
   s->at = before;
   s->measuring--;
   e->active = false;
@@ -292,32 +292,50 @@ uint32_t tsl__schema_shortest(struct schema *s, goal g) {
   return e->shortest;
 }
 
-/* Keywords that leave the shortest value of each type alone: what they ask of members, items and characters, the empty object, array and string have none of. */
-#define HARMLESS(k) ((uint64_t)1 << KW_##k)
-static const uint64_t harmless = HARMLESS(TYPE) | HARMLESS(PROPERTIES) | HARMLESS(ITEMS) | HARMLESS(ADDITIONAL_PROPERTIES) | HARMLESS(MAX_LENGTH) | HARMLESS(MAX_ITEMS) | HARMLESS(UNIQUE_ITEMS) |
-                                 HARMLESS(PREFIX_ITEMS) | HARMLESS(ADDITIONAL_ITEMS) | HARMLESS(MAX_PROPERTIES) | HARMLESS(PATTERN_PROPERTIES) | HARMLESS(PROPERTY_NAMES) | HARMLESS(DEPENDENCIES) |
-                                 HARMLESS(DEPENDENT_REQUIRED) | HARMLESS(DEPENDENT_SCHEMAS);
+#define ASKING_MAX 200u /* objects inside one another, of required members */
 
 /* Does a look at its keywords tell that it can be satisfied? */
 static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
   if (e->n != 1 || e->lits[0] & 1) return e->n == 0;
-  const struct node *n = tsl__node_of(s, e->lits[0] >> 1);
-  uint8_t types = n->possible & n->types;
+  uint8_t types = tsl__schema_plain(s, e->lits[0] >> 1);
   if (s->max_nesting && e->level >= s->max_nesting) types &= (uint8_t)~(T_ARRAY | T_OBJECT);
-  if (tsl__has(n, KW_PROPERTIES) && s->resources.at[n->resource].draft == D3) return false; /* a member's schema says that it is required */
-  uint64_t others = n->mask & ~harmless;
-  if (others == HARMLESS(ENUM)) {
-    const tsl__json *list = tsl__keyword(n, KW_ENUM)->value;
-    return types & T_STRING && !tsl__has(n, KW_MAX_LENGTH) && list->length && list->items[0].kind == TSL__JSON_STRING;
-  }
-  return types && !others;
+  return types != 0;
+}
+
+/* Can all that is required come? Where more is asked than that: false, and the fewest bytes tell. */
+static bool has_what_it_needs(struct schema *s, const struct object *o) {
+  if (!o->simple) return false;
+  for (uint32_t k = 0; k < o->n; k++)
+    if (o->known[k].required && !tsl__schema_possible(s, o->known[k].value)) return false;
+  return true;
+}
+
+/* The shortest value is not needed if one of the objects plainly is possible. Objects that require themselves are left to the fixed point. */
+static bool some_object(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  bool found = false;
+  if (e->asked || s->asking == ASKING_MAX) return false;
+  e->asked = true;
+  s->asking++;
+  for (uint32_t i = 0; i < e->object_count && !found && tsl__schema_ok(s); i++) found = has_what_it_needs(s, tsl__goal_of(s, g)->objects[i]);
+  tsl__goal_of(s, g)->asked = false;
+  s->asking--;
+  return found;
+}
+
+static bool some_value(struct schema *s, goal g) {
+  if (plainly_possible(s, tsl__goal_of(s, g))) return true;
+  if (!tsl__schema_open(s, g)) return false;
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->scalars || e->string != TSL__NONE || e->number != TSL__NONE) return true;
+  return (!s->measuring && some_object(s, g)) || tsl__schema_shortest(s, g) != TSL__INF;
 }
 
 bool tsl__schema_possible(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (e->final || g == GOAL_NONE) return e->final && e->shortest != TSL__INF;
-  if (plainly_possible(s, e)) return true;
-  if (!tsl__schema_open(s, g)) return false;
-  e = tsl__goal_of(s, g);
-  return e->scalars || e->string != TSL__NONE || e->number != TSL__NONE || tsl__schema_shortest(s, g) != TSL__INF;
+  if (!e->possible) e->possible = some_value(s, g) && tsl__schema_ok(s);
+  return e->possible;
 }
+
+bool tsl__object_possible(struct schema *s, const struct object *o) { return has_what_it_needs(s, o) || tsl__object_shortest(o) != TSL__INF; }

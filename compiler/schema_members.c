@@ -142,15 +142,21 @@ static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
   snprintf(out, n, "members#%u(%u)", (unsigned)id, (unsigned)s->states.at[id]->count);
 }
 
-static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL};
+static uint32_t next_shortest(tsl__exprs *x, void *ctx, uint32_t id) {
+  struct object_state *st = ((struct schema *)ctx)->states.at[id];
+  (void)x;
+  if (st->object->styled && complete(st)) return 0;
+  uint32_t bytes = cost(st);
+  return bytes != TSL__INF && tsl__schema_nests(ctx) ? bytes - 1 : bytes; /* no brace */
+}
+
+static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, next_shortest};
 
 static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct object_state *st = s->states.at[id];
   if (st->next == TSL__NONE) {
     bool ends = st->object->styled && complete(st); /* then nothing has to follow */
-    uint32_t bytes = cost(st);
-    if (tsl__schema_nests(s) && bytes != TSL__INF) bytes--; /* no brace */
-    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), ends ? 0 : bytes);
+    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), !ends);
   }
   return st->next;
 }
@@ -162,6 +168,7 @@ struct member {
   const struct object_state *from;
   uint32_t key, cell; /* one of them is UINT32_MAX */
   bool ask_only;      /* stop at the first way */
+  bool measure;       /* `shortest` is wanted */
   bool possible;
   tsl__expr all;      /* the ways so far */
   uint32_t ways, shortest;
@@ -183,7 +190,7 @@ static void finish_way(struct member *m, uint64_t done) {
   size_t size = state_size(o);
   struct object_state *st = size <= sizeof room ? (void *)room : tsl__schema_alloc(s, size);
   goal value = value_of(m);
-  uint32_t bytes = tsl__schema_shortest(s, value);
+  uint32_t bytes = m->measure ? tsl__schema_shortest(s, value) : tsl__schema_possible(s, value) ? 0 : TSL__INF;
   if (!st || bytes == TSL__INF) return;
   memcpy(st, m->from, size);
   st->next = TSL__NONE;
@@ -192,7 +199,7 @@ static void finish_way(struct member *m, uint64_t done) {
   if (!take(st, m->key, m->cell)) return;
   uint32_t id = o->clause_count || !m->ask_only ? intern(s, st) : UINT32_MAX; /* with clauses the cost is a search, and worth remembering */
   if (id == UINT32_MAX && !tsl__schema_ok(s)) return;
-  uint32_t rest = cost(id == UINT32_MAX ? st : s->states.at[id]);
+  uint32_t rest = o->simple && !m->measure ? 0 : cost(id == UINT32_MAX ? st : s->states.at[id]); /* what a simple one needs is possible, or nobody would have entered it */
   if (rest == TSL__INF) return;
   const struct gaps *g = tsl__schema_gaps(s, o->level);
   if (!g) return;
@@ -217,7 +224,7 @@ static bool fits(const struct member *m, const struct target *t) {
 /* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by TSL__SCHEMA_CLAUSES. */
 static void ways(struct member *m, uint32_t i, uint64_t done) {
   const struct object *o = m->from->object;
-  if ((m->ask_only && m->possible && m->shortest == 0) || !tsl__schema_ok(m->s)) return;
+  if ((m->ask_only && m->possible && (!m->measure || m->shortest == 0)) || !tsl__schema_ok(m->s)) return;
   while (i < o->clause_count && (m->from->done >> i) & 1u) i++;
   if (i >= o->clause_count) {
     finish_way(m, done);
@@ -239,8 +246,8 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
   ways(m, i + 1, done);
 }
 
-static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell, bool ask_only) {
-  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .shortest = TSL__INF};
+static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell, bool ask_only, bool measure) {
+  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .measure = measure || tsl__schema_nests(s), .shortest = TSL__INF};
   bool there = key == UINT32_MAX ? tsl__cell_left(from->object, &from->object->cells[cell], from->bits) > 0 : !tsl__bit(from->bits, key);
   if (there) ways(&m, 0, 0);
   return m;
@@ -268,18 +275,18 @@ static bool allows(void *ctx, uint32_t id, uint32_t key) {
   const struct object *o = st->object;
   if (tsl__bit(st->bits, key) || o->known[key].value == GOAL_NONE) return false;
   if (is_free(o, key)) return order_allows(st, key) && tsl__schema_possible(s, o->known[key].value);
-  return look_at(s, st, key, UINT32_MAX, true).possible;
+  return look_at(s, st, key, UINT32_MAX, true, false).possible;
 }
 
 static tsl__expr after(tsl__exprs *x, void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
   (void)x;
-  return look_at(s, s->states.at[id], key, UINT32_MAX, false).all;
+  return look_at(s, s->states.at[id], key, UINT32_MAX, false, false).all;
 }
 
 static uint32_t cost_after(void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
-  return look_at(s, s->states.at[id], key, UINT32_MAX, true).shortest;
+  return look_at(s, s->states.at[id], key, UINT32_MAX, true, true).shortest;
 }
 
 /* The fewest bytes after the opening quote over all known keys that may come. `rest`: from here to the end if no more than the required come. */
@@ -291,7 +298,7 @@ static uint32_t shortest_key(struct schema *s, const struct object_state *st) {
     uint32_t bytes;
     if (tsl__bit(st->bits, k) || o->known[k].value == GOAL_NONE) continue;
     if (!o->simple) {
-      struct member m = look_at(s, st, k, UINT32_MAX, true);
+      struct member m = look_at(s, st, k, UINT32_MAX, true, true);
       bytes = tsl__add(m.shortest, o->known[k].length - 1);
     } else if (!order_allows(st, k)) {
       continue;
@@ -316,7 +323,7 @@ static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   if (!order_allows(st, UINT32_MAX)) return TSL__NONE;
-  struct member m = look_at(s, st, UINT32_MAX, cell, false);
+  struct member m = look_at(s, st, UINT32_MAX, cell, false, false);
   if (m.all == TSL__NONE) return TSL__NONE;
   return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), m.all));
 }
@@ -338,9 +345,9 @@ static tsl__expr styled_members(struct schema *s, uint32_t id) {
   const struct object *o = st->object;
   tsl__expr all = TSL__NONE;
   for (uint32_t k = 0; k < o->n && tsl__schema_ok(s); k++)
-    if (allows(s, id, k)) all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], k, UINT32_MAX, false).all);
+    if (allows(s, id, k)) all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], k, UINT32_MAX, false, false).all);
   for (uint32_t c = 0; c < o->cell_count && order_allows(st, UINT32_MAX) && tsl__schema_ok(s); c++)
-    all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], UINT32_MAX, c, false).all);
+    all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], UINT32_MAX, c, false, false).all);
   if (!st->first && s->style->separator) all = tsl__expr_seq(s->x, s->style->text(s->style->ctx, s->style->separator), all);
   return tsl__expr_alt(s->x, complete(st) ? TSL__EPS : TSL__NONE, all);
 }

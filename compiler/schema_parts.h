@@ -87,6 +87,9 @@ struct node {
   bool integer;                  /* numbers must be integers */
   bool digits;                   /* and spelled without fraction or exponent: drafts 3 and 4 */
   bool has_scalars;              /* `scalars` is known */
+  bool looked_at;                /* `plain` and `plain_bytes` are known */
+  uint8_t plain;                 /* memo of schema_plain.c: T_... */
+  uint32_t plain_bytes;
   uint8_t scalars;               /* memo of schema_scalar.c: T_NULL | T_FALSE | T_TRUE */
   struct strings *strings, *not_strings; /* memo of schema_scalar.c */
 };
@@ -125,6 +128,8 @@ struct goal_entry {
   uint32_t round;    /* of the fixed point in which `shortest` was last computed */
   bool opened, final, active;
   bool spelled;      /* it is known that the style can write it */
+  bool asked;        /* whether it is possible is being asked further out */
+  bool possible;     /* it is known that it is */
   uint8_t scalars; /* T_NULL | T_FALSE | T_TRUE: allowed */
   tsl__expr string, number; /* NONE: none; a string without its frame */
   bool any_string;
@@ -368,6 +373,7 @@ struct schema {
   tsl_error *error;
   const tsl__json *at; /* the subschema being looked at: blamed where nothing better is known */
   const tsl__json *blamed; /* that of the first failure of an expression */
+  const char *noted;       /* after the compile: the message that tells the place of the last one */
 
   TSL__VEC(struct resource) resources;
   TSL__VEC(struct anchor) anchors;
@@ -391,12 +397,15 @@ struct schema {
 
   /* Least fixed point of the shortest values. */
   uint32_t round, measuring;
+  uint32_t asking; /* goals whose `asked` is set */
   bool changed, tentative;
   TSL__VEC(goal) measured;
 };
 
 /* Fail for good: the first failure stays. `at` (may be NULL) is the place to blame. */
 void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format, ...) TSL__PRINTF(4, 5);
+/* Something may have failed below s->at: then that is to blame, unless it is known already what is. */
+void tsl__schema_note(struct schema *s);
 static inline bool tsl__schema_ok(const struct schema *s) { return s->status == TSL_OK && tsl__exprs_status(s->x) == TSL_OK; }
 /* Count work, by things looked at; false when steps, memory or time are spent. */
 static inline bool tsl__schema_work(struct schema *s, uint64_t things) {
@@ -511,6 +520,7 @@ tsl__expr tsl__object_body(struct object *o);
 struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part *parts);
 tsl__expr tsl__array_body(struct array *a);
 uint32_t tsl__array_shortest(struct array *a);
+bool tsl__array_possible(struct array *a);
 /* Every spelling of null, false, true or a number (NONE: it has too many digits), and of strings given by their texts. */
 tsl__expr tsl__schema_spell_scalar(struct schema *s, const tsl__json *v);
 tsl__expr tsl__schema_spell_strings(struct schema *s, const tsl__string *texts, uint32_t n);
@@ -523,11 +533,19 @@ void tsl__schema_guard(struct schema *s);
 /* An empty schema to make values in, members in any order. NULL after a failure. (schema.c) */
 struct schema *tsl__schema_blank(tsl__exprs *x);
 
+/* ---- schema_plain.c ---- */
+/* Types (T_...) of which there certainly is a value, as the keywords tell. */
+uint8_t tsl__schema_plain(struct schema *s, sid id);
+/* Is it about objects alone, and about nothing but their members, some of which it names? */
+bool tsl__schema_plain_object(const struct schema *s, sid id);
+
 /* ---- schema_empty.c ---- */
 /* The fewest bytes of a value that satisfies the goal; TSL__INF: there is none. */
 uint32_t tsl__schema_shortest(struct schema *s, goal g);
 /* Is there a value that satisfies the goal? As asking for the fewest bytes, but most goals need not be opened for it. */
 bool tsl__schema_possible(struct schema *s, goal g);
+/* The same of an alternative. */
+bool tsl__object_possible(struct schema *s, const struct object *o);
 /* The fewest bytes from a state to the end of the object; TSL__INF: it cannot end. */
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
 uint32_t tsl__object_shortest(const struct object *o);

@@ -153,7 +153,7 @@ static void print_nested(void *ctx, uint32_t g, char *out, size_t n) {
   snprintf(out, n, "nested#%u", (unsigned)g);
 }
 
-static const tsl__rule_ops nested_ops = {unfold_nested, print_nested, NULL};
+static const tsl__rule_ops nested_ops = {unfold_nested, print_nested, NULL, NULL};
 
 /* The content of an element, and that marker. */
 static tsl__expr nested_value(struct schema *s, goal g) {

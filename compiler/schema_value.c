@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "compiler/expr_node.h"
 #include "compiler/formats.h"
 #include "compiler/meaning.h"
 #include "compiler/schema_parts.h"
@@ -31,7 +32,14 @@ static bool frame_meaning(tsl__meaning *m, void *ctx, uint32_t body, tsl__digest
   return tsl__meaning_within(m, body, out);
 }
 
-static const tsl__rule_ops frame_ops = {unfold_frame, print_frame, frame_meaning};
+static uint32_t frame_shortest(tsl__exprs *x, void *ctx, uint32_t body) {
+  const struct schema *s = ctx;
+  for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++)
+    if (s->shared.formats[i].value == body) return s->shared.formats[i].shortest;
+  return tsl__expr_shortest(x, body);
+}
+
+static const tsl__rule_ops frame_ops = {unfold_frame, print_frame, frame_meaning, frame_shortest};
 
 static uint64_t frame_rehash(const struct schema *s, uint32_t i) { return tsl__mix(s->frames.at[i].body); }
 
@@ -45,20 +53,18 @@ static bool frame_same(const void *ctx, uint32_t i) {
   return k->s->frames.at[i].body == k->body;
 }
 
-static tsl__expr frame(struct schema *s, tsl__expr body, uint32_t shortest) {
+tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
   if (body == TSL__NONE) return body;
   struct frame_key key = {s, body};
   uint32_t found = tsl__table_find(&s->frame_table, tsl__mix(body), frame_same, &key);
   if (found != UINT32_MAX) return s->frames.at[found].rule;
   uint32_t flags = tsl__expr_nullable(s->x, body) ? TSL__RULE_NULLABLE : 0;
-  struct frame f = {body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, shortest)};
+  struct frame f = {body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, tsl__node_at(s->x, body).shortest)};
   if (f.rule == TSL__NONE) return TSL__NONE;
   if (!tsl__vec_push(s->alloc, &s->frames, f) || !tsl__table_add(s, &s->frame_table, tsl__mix(body), (uint32_t)s->frames.n - 1, frame_rehash))
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return f.rule;
 }
-
-tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) { return frame(s, body, tsl__expr_shortest(s->x, body)); }
 
 /* ---- white space -------------------------------------------------------------------------------------------------- */
 
@@ -177,7 +183,7 @@ static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
   snprintf(out, n, "%s", names[which < SHARED_MEMBER ? which : SHARED_MEMBER]);
 }
 
-static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL};
+static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL};
 
 static const char *const shared_formats[] = {"date-time", "date", "time", "email", "uri", "uri-reference", "uuid", "ipv4", "ipv6", "hostname", "duration",
                                             "json-pointer"};
@@ -328,7 +334,7 @@ bool tsl__schema_open(struct schema *s, goal g) {
   }
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
   if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g);
-  if (!tsl__schema_ok(s) && !s->blamed) s->blamed = s->at;
+  tsl__schema_note(s);
   s->at = before;
   if (tsl__schema_ok(s)) return true;
   *e = (struct goal_entry){.lits = e->lits, .n = e->n, .level = e->level, .shortest = TSL__INF, .active = e->active}; /* to be opened anew */
@@ -345,7 +351,7 @@ static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return s->shared.string;
   for (uint32_t i = 0; i < e->n; i++)
     if (tsl__schema_string_list(s, e->lits[i])) return e->string;
-  return frame(s, e->string, tsl__schema_string_shortest(s, e));
+  return tsl__schema_frame(s, e->string);
 }
 
 #define SIMPLE_PARTS 5
@@ -362,6 +368,7 @@ static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__
 
 static tsl__expr unfold_value(tsl__exprs *x, void *ctx, uint32_t g) {
   struct schema *s = ctx;
+  if (!tsl__schema_open(s, g)) return TSL__NONE;
   const struct goal_entry *e = tsl__goal_of(s, g);
   size_t most = SIMPLE_PARTS + (size_t)e->array_count + e->object_count;
   tsl__expr *parts = tsl__alloc(s->alloc, most * sizeof *parts);
@@ -369,11 +376,11 @@ static tsl__expr unfold_value(tsl__exprs *x, void *ctx, uint32_t g) {
   uint32_t n = simple_parts(s, e, parts);
   for (uint32_t i = 0; i < e->array_count && tsl__schema_ok(s); i++) {
     struct array *a = e->arrays[i];
-    if (tsl__array_shortest(a) != TSL__INF) parts[n++] = a->any && !s->levels ? s->shared.array : tsl__array_body(a);
+    if (tsl__array_possible(a)) parts[n++] = a->any && !s->levels ? s->shared.array : tsl__array_body(a);
   }
   for (uint32_t i = 0; i < e->object_count && tsl__schema_ok(s); i++) {
     struct object *o = e->objects[i];
-    if (tsl__object_shortest(o) != TSL__INF) parts[n++] = o->any && !s->levels ? s->shared.object : tsl__object_body(o);
+    if (tsl__object_possible(s, o)) parts[n++] = o->any && !s->levels ? s->shared.object : tsl__object_body(o);
   }
   tsl__expr all = tsl__expr_alt_n(x, parts, n); /* at once: pairwise it would be quadratic */
   tsl__free(s->alloc, parts, most * sizeof *parts);
@@ -385,19 +392,25 @@ static void print_value(void *ctx, uint32_t g, char *out, size_t n) {
   snprintf(out, n, "value#%u", (unsigned)g);
 }
 
-static const tsl__rule_ops value_ops = {unfold_value, print_value, NULL};
+static uint32_t value_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
+  (void)x;
+  return tsl__schema_shortest(ctx, g);
+}
+
+static const tsl__rule_ops value_ops = {unfold_value, print_value, NULL, value_shortest};
 
 static tsl__expr make_value(struct schema *s, goal g) {
-  uint32_t shortest = tsl__schema_shortest(s, g);
-  if (shortest == TSL__INF || !tsl__schema_open(s, g)) return TSL__NONE;
   const struct goal_entry *e = tsl__goal_of(s, g);
+  if (!tsl__schema_possible(s, g)) return TSL__NONE;
+  if (!e->opened && e->n == 1 && !(e->lits[0] & 1) && tsl__schema_plain_object(s, e->lits[0] >> 1)) return tsl__expr_rule(s->x, &value_ops, s, g, 0, 1); /* opened when it is entered */
+  if (!tsl__schema_open(s, g)) return TSL__NONE;
   if (!s->levels && g == GOAL_ANY) return s->shared.value;
   uint32_t containers = e->array_count + e->object_count;
   if (!s->levels && containers == 1) { /* the shared rules, in place */
     if (e->object_count && e->objects[0]->any && !e->scalars && !e->number && !e->string) return s->shared.object;
     if (e->array_count && e->arrays[0]->any && !e->scalars && !e->number && !e->string) return s->shared.array;
   }
-  if (containers) return tsl__expr_rule(s->x, &value_ops, s, g, 0, shortest);
+  if (containers) return tsl__expr_rule(s->x, &value_ops, s, g, 0, 1);
   tsl__expr simple[SIMPLE_PARTS];
   uint32_t n = simple_parts(s, e, simple);
   tsl__expr all = tsl__expr_alt_n(s->x, simple, n);
@@ -407,8 +420,13 @@ static tsl__expr make_value(struct schema *s, goal g) {
 tsl__expr tsl__schema_value(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (e->value == TSL__NONE) {
+    const tsl__json *before = s->at;
+    if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
     tsl__expr value = make_value(s, g);
+    tsl__schema_note(s);
+    s->at = before;
     if (!tsl__schema_ok(s)) return TSL__NONE;
+    e = tsl__goal_of(s, g);
     e->value = value;
   }
   return e->value;
@@ -420,7 +438,7 @@ static tsl__expr make_member(struct schema *s, goal g, uint32_t level) {
   if (!gaps || value == TSL__NONE) return TSL__NONE;
   for (uint32_t i = 0; i < TSL__SHARED_MEMBERS && !s->levels; i++)
     if (s->shared.members[i].value == value) return s->shared.members[i].rule;
-  return frame(s, tsl__expr_seq(s->x, gaps->colon, value), tsl__add(gaps->colon_cost, tsl__schema_shortest(s, g)));
+  return tsl__schema_frame(s, tsl__expr_seq(s->x, gaps->colon, value));
 }
 
 tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level) {

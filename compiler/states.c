@@ -368,7 +368,7 @@ static uint64_t shortest_with(compiler *c, tsl__expr e, uint32_t count) {
 static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
   compiler *c = ctx;
   uint64_t s = shortest_with(c, tsl__state_at(c->space, state)->handle, count);
-  return s >= TSL__INF ? TSL__INF : (uint32_t)s;
+  return !no_failure(c) || s >= TSL__INF ? TSL__INF : (uint32_t)s;
 }
 
 static bool allows(void *ctx, tsl__state resume, uint32_t name) {
@@ -387,7 +387,8 @@ static tsl__target resume(void *ctx, tsl__state resume, uint32_t name) {
 static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
-  return r->flags & TSL__STATE_RESUME ? tsl__expr_resume_shortest(c->x, r->handle, name) : tsl__expr_name_shortest(c->x, r->handle, name);
+  uint32_t bytes = r->flags & TSL__STATE_RESUME ? tsl__expr_resume_shortest(c->x, r->handle, name) : tsl__expr_name_shortest(c->x, r->handle, name);
+  return no_failure(c) ? bytes : TSL__INF;
 }
 
 static const char *why(void *ctx);

@@ -28,7 +28,9 @@ static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
   snprintf(out, n, "<%s%s%.*s>", names[m->kind], m->name ? " " : "", (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
 }
 
-static const tsl__rule_ops mark_ops = {unfold_mark, print_mark, NULL};
+static uint32_t mark_shortest(tsl__exprs *x, void *ctx, uint32_t index) { return tsl__expr_shortest(x, ((tsl__marks *)ctx)->at.at[index].body); }
+
+static const tsl__rule_ops mark_ops = {unfold_mark, print_mark, NULL, mark_shortest};
 
 const tsl__mark *tsl__mark_of(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
@@ -105,8 +107,7 @@ tsl__expr tsl__marks_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, co
   for (; m->slots[i]; i = (i + 1) & (m->slot_count - 1))
     if (mark_equal(&m->at.at[m->slots[i] - 1], &mark)) return m->at.at[m->slots[i] - 1].rule;
   uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0, *known = body_slot(m, body);
-  uint32_t shortest = *known ? tsl__node_at(m->x, m->at.at[*known - 1].rule).shortest : tsl__expr_shortest(m->x, body); /* a search, for some */
-  mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags, shortest);
+  mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags, tsl__node_at(m->x, body).shortest);
   if (mark.rule == TSL__NONE || !keep_texts(m, &mark) || !tsl__vec_push(m->alloc, &m->at, mark)) return no_memory(m->x);
   m->slots[i] = (uint32_t)m->at.n;
   if (!*known) *known = (uint32_t)m->at.n;
@@ -192,7 +193,7 @@ static void print_loop(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "%s", ((loop *)ctx)->name);
 }
 
-static const tsl__rule_ops loop_ops = {unfold_loop, print_loop, NULL};
+static const tsl__rule_ops loop_ops = {unfold_loop, print_loop, NULL, NULL};
 
 /* A rule that matches at least the empty text; its body is set by the caller. */
 static tsl__expr new_loop(tsl__tags_lowering *l, const char *name, loop **out) {

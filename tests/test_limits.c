@@ -424,8 +424,12 @@ static void blamed(void) {
     const char *schema, *pointer;
   } cases[] = {
       {"{\"properties\":{\"a\":{\"allOf\":[{\"contains\":{\"multipleOf\":2},\"minContains\":30,\"maxContains\":50},{\"contains\":{\"multipleOf\":3},\"minContains\":30,\"maxContains\":50},"
-       "{\"contains\":{\"multipleOf\":5},\"minContains\":30,\"maxContains\":50}]}},\"required\":[\"a\"]}",
+       "{\"contains\":{\"multipleOf\":5},\"minContains\":30,\"maxContains\":50}],\"type\":\"array\"}},\"required\":[\"a\"],\"type\":\"object\"}",
        "/properties/a"},
+      /* may be null: whether it may be an object is asked when the first byte is, and then the message has the place */
+      {"{\"properties\":{\"a\":{\"allOf\":[{\"contains\":{\"multipleOf\":2},\"minContains\":30,\"maxContains\":50},{\"contains\":{\"multipleOf\":3},\"minContains\":30,\"maxContains\":50},"
+       "{\"contains\":{\"multipleOf\":5},\"minContains\":30,\"maxContains\":50}],\"type\":\"array\"}},\"required\":[\"a\"]}",
+       ": /properties/a"},
       {"{\"items\":{\"allOf\":[{\"pattern\":\"a.*b.*c.*d.*e.*f.*g.*h\"},{\"pattern\":\"h.*g.*f.*e.*d.*c.*b.*a\"},{\"pattern\":\"b.*d.*f.*h.*a.*c.*e.*g\"},{\"maxLength\":16}]},"
        "\"type\":\"array\",\"minItems\":1}",
        "/items"},
@@ -440,7 +444,8 @@ static void blamed(void) {
     tsl_error error = {0};
     tsl_status status = tsl_grammar_json_schema(vocab, cases[i].schema, strlen(cases[i].schema), NULL, &limits, &g, &error);
     CHECKF(status == TSL_ERR_LIMIT && !strncmp(error.message, "max_steps", 9), "%s: %s, %s", cases[i].schema, tsl_status_name(status), error.message);
-    CHECKF(!strcmp(error.pointer, cases[i].pointer) && error.line == 1, "%s: blames \"%s\"", cases[i].schema, error.pointer);
+    if (cases[i].pointer[0] == ':') CHECKF(strstr(error.message, cases[i].pointer), "%s: %s", cases[i].schema, error.message);
+    else CHECKF(!strcmp(error.pointer, cases[i].pointer) && error.line == 1, "%s: blames \"%s\"", cases[i].schema, error.pointer);
     tsl_grammar_release(g);
   }
 }

@@ -1,0 +1,211 @@
+/* schema_plain.c - what a look at the keywords of a subschema tells, before anything is made of it.
+ *
+ * Problem   A request may bring hundreds of schemas, of which a generation uses one or two. A compile must still say of each whether anything satisfies it; to find the
+ *           alternatives of its goal, make its objects and measure the shortest value would take most of the compile.
+ * Idea      Most subschemas are plain: they constrain each type by a keyword or two. Then the tree itself tells of which types there certainly is a value: a string whose
+ *           lengths leave room, an object whose required members have values in turn, and so on. What is not plain is left to schema_empty.c, which decides exactly.
+ * Example   {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}, "b": {"not": {}}}, "required": ["a"]} has an object: 3 is a value of "a", and "b" may
+ *           stay away.
+ * Right     A type is claimed only where there is a value; one that is not claimed may have values all the same. So answers can be kept, and a subschema that is asked
+ *           about while it is being looked at (it requires itself, or refers to itself) claims nothing.
+ * Cost      A look at each keyword of each subschema that something needs, once.
+ * Tested by tests/test_schema.c, and by every test that finds a schema satisfiable or not
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/expr_node.h"
+#include "compiler/schema_parts.h"
+
+#define DEPTH_MAX 64u         /* subschemas inside one another; deeper ones are not plain */
+#define SEARCH_MAX 4096u      /* properties looked at for names that are not required in their order */
+#define DIGITS_MAX 15u        /* of bounds that are compared here */
+#define BYTES_MAX (1u << 24)  /* of a value that is claimed, about */
+
+#define OF(k) ((uint64_t)1 << KW_##k)
+static const uint64_t about_strings = OF(MIN_LENGTH) | OF(MAX_LENGTH) | OF(PATTERN) | OF(FORMAT);
+static const uint64_t about_numbers = OF(MINIMUM) | OF(MAXIMUM) | OF(EXCLUSIVE_MINIMUM) | OF(EXCLUSIVE_MAXIMUM) | OF(MULTIPLE_OF) | OF(DIVISIBLE_BY);
+static const uint64_t about_arrays = OF(ITEMS) | OF(PREFIX_ITEMS) | OF(ADDITIONAL_ITEMS) | OF(MIN_ITEMS) | OF(MAX_ITEMS) | OF(UNIQUE_ITEMS);
+static const uint64_t about_objects = OF(PROPERTIES) | OF(ADDITIONAL_PROPERTIES) | OF(PATTERN_PROPERTIES) | OF(PROPERTY_NAMES) | OF(REQUIRED) | OF(MIN_PROPERTIES) |
+                                      OF(MAX_PROPERTIES) | OF(DEPENDENCIES) | OF(DEPENDENT_REQUIRED) | OF(DEPENDENT_SCHEMAS);
+static const uint64_t plain_members = OF(TYPE) | OF(PROPERTIES) | OF(REQUIRED) | OF(ADDITIONAL_PROPERTIES);
+
+/* A look at one subschema. */
+struct look {
+  struct schema *s;
+  const struct node *n;
+  uint32_t depth;
+  uint64_t bytes; /* no type that is claimed needs more, about */
+};
+
+static uint8_t claim(struct schema *s, sid id, uint32_t depth, uint64_t *bytes);
+
+static uint32_t count_of(const struct node *n, enum keyword k, uint32_t otherwise) {
+  const struct keyword_value *v = tsl__keyword_or_null(n, k);
+  return v ? v->count : otherwise;
+}
+
+static void needs(struct look *l, uint64_t bytes) {
+  if (bytes > l->bytes) l->bytes = bytes;
+}
+
+/* ---- scalars ------------------------------------------------------------------------------------------------------ */
+
+/* Values that are listed, and asked nothing else but their type. */
+static uint8_t listed(struct look *l) {
+  const struct node *n = l->n;
+  uint8_t types = 0, unclear = n->integer ? T_NUMBER : 0;
+  if (n->mask & ~(OF(TYPE) | OF(ENUM)) && n->mask & ~(OF(TYPE) | OF(CONST))) return 0;
+  if (l->s->max_nesting) unclear |= T_ARRAY | T_OBJECT;
+  if (tsl__schema_nests(l->s)) unclear |= T_STRING | T_ARRAY | T_OBJECT;
+  const tsl__json *list = tsl__has(n, KW_ENUM) ? tsl__keyword(n, KW_ENUM)->value : NULL, *one = list ? list->items : tsl__keyword(n, KW_CONST)->value;
+  for (uint32_t i = 0; i < (list ? list->length : 1); i++) {
+    types |= tsl__json_type(&one[i]);
+    needs(l, one[i].kind >= TSL__JSON_ARRAY ? one[i].end - one[i].offset : one[i].length);
+  }
+  return types & n->types & (uint8_t)~unclear;
+}
+
+static bool some_string(struct look *l) {
+  const struct node *n = l->n;
+  const struct keyword_value *text = tsl__has(n, KW_PATTERN) ? tsl__keyword(n, KW_PATTERN) : tsl__keyword_or_null(n, KW_FORMAT);
+  needs(l, count_of(n, KW_MIN_LENGTH, 0));
+  if (!text) return count_of(n, KW_MIN_LENGTH, 0) <= count_of(n, KW_MAX_LENGTH, TSL__INF);
+  if ((n->mask & about_strings) & ((n->mask & about_strings) - 1) || tsl__schema_nests(l->s) || text->exprs[0] == TSL__NONE) return false; /* more than one keyword */
+  tsl__node e = tsl__node_at(l->s->x, text->exprs[0]);
+  needs(l, e.shortest);
+  return e.flags & TSL__SEARCHED;
+}
+
+/* An integer that is spelled with few digits. */
+static bool small_integer(const tsl__json *v, int64_t *out) {
+  bool negative = v->length && v->text[0] == '-';
+  *out = 0;
+  if (v->length > DIGITS_MAX + negative) return false;
+  for (uint32_t i = negative; i < v->length; i++) {
+    if (v->text[i] < '0' || v->text[i] > '9') return false;
+    *out = *out * 10 + (v->text[i] - '0');
+  }
+  if (negative) *out = -*out;
+  return true;
+}
+
+static bool some_number(const struct node *n) {
+  uint64_t asked = n->mask & about_numbers;
+  int64_t least = 0, most = 0;
+  if (asked == OF(MULTIPLE_OF) || asked == OF(DIVISIBLE_BY)) return true; /* 0 */
+  if (asked & ~(OF(MINIMUM) | OF(MAXIMUM))) return false;
+  if (tsl__has(n, KW_MINIMUM) && !small_integer(tsl__keyword(n, KW_MINIMUM)->value, &least)) return false;
+  if (tsl__has(n, KW_MAXIMUM) && !small_integer(tsl__keyword(n, KW_MAXIMUM)->value, &most)) return false;
+  return asked != (OF(MINIMUM) | OF(MAXIMUM)) || least <= most;
+}
+
+/* ---- arrays and objects ------------------------------------------------------------------------------------------- */
+
+static bool some_array(struct look *l) {
+  const struct node *n = l->n;
+  uint32_t min = count_of(n, KW_MIN_ITEMS, 0);
+  uint64_t bytes = 8;
+  if (!min) return true; /* [] */
+  if (l->s->max_nesting || tsl__schema_nests(l->s) || min > count_of(n, KW_MAX_ITEMS, TSL__INF)) return false;
+  if (n->mask & (OF(UNIQUE_ITEMS) | OF(PREFIX_ITEMS) | OF(ADDITIONAL_ITEMS))) return false;
+  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
+  if (items && (items->value->kind == TSL__JSON_ARRAY || !claim(l->s, items->children[0], l->depth, &bytes))) return false;
+  needs(l, min * bytes);
+  return true;
+}
+
+/* The index of a property, looked for from *from on: names are mostly required in the order of the properties. */
+static uint32_t find_property(const struct keyword_value *properties, const tsl__json *name, uint32_t *from, uint32_t *looked) {
+  for (uint32_t i = 0, at = *from; i < properties->count && *looked < SEARCH_MAX; i++, at++, (*looked)++) {
+    if (at >= properties->count) at = 0;
+    const tsl__json *p = &properties->value->items[at];
+    if (p->key_length == name->length && !memcmp(p->key, name->text, name->length)) return *from = at + 1, at;
+  }
+  return UINT32_MAX;
+}
+
+static bool has_members(struct look *l, const tsl__json *names) {
+  const struct keyword_value *properties = tsl__keyword_or_null(l->n, KW_PROPERTIES), *others = tsl__keyword_or_null(l->n, KW_ADDITIONAL_PROPERTIES);
+  uint32_t from = 0, looked = 0;
+  uint64_t total = 8;
+  if (l->n->mask & about_objects & ~plain_members || l->s->max_nesting || tsl__schema_nests(l->s)) return false;
+  for (uint32_t i = 0; i < names->length; i++) {
+    uint32_t at = properties ? find_property(properties, &names->items[i], &from, &looked) : UINT32_MAX;
+    uint64_t bytes = 8;
+    if (looked == SEARCH_MAX) return false;
+    if (at != UINT32_MAX ? !claim(l->s, properties->children[at], l->depth, &bytes) : others && !claim(l->s, others->children[0], l->depth, &bytes)) return false;
+    total += bytes + names->items[i].length;
+  }
+  needs(l, total);
+  return true;
+}
+
+static bool some_object(struct look *l) {
+  const struct keyword_value *required = tsl__keyword_or_null(l->n, KW_REQUIRED);
+  if (count_of(l->n, KW_MIN_PROPERTIES, 0)) return false;
+  return !required || !required->value->length || has_members(l, required->value); /* {} */
+}
+
+/* ---- all together ------------------------------------------------------------------------------------------------- */
+
+static uint8_t of_keywords(struct look *l) {
+  const struct node *n = l->n;
+  uint8_t types = n->types & n->possible;
+  if (types & T_STRING && n->mask & about_strings && !some_string(l)) types &= (uint8_t)~T_STRING;
+  if (types & T_NUMBER && n->mask & about_numbers && !some_number(n)) types &= (uint8_t)~T_NUMBER;
+  if (types & T_ARRAY && n->mask & about_arrays && !some_array(l)) types &= (uint8_t)~T_ARRAY;
+  if (types & T_OBJECT && n->mask & about_objects && !some_object(l)) types &= (uint8_t)~T_OBJECT;
+  return types;
+}
+
+/* What one of the branches has; of oneOf only where no two are about the same type. */
+static uint8_t of_branches(struct look *l, enum keyword k) {
+  const struct keyword_value *v = tsl__keyword(l->n, k);
+  uint8_t types = 0, seen = 0;
+  if (k == KW_ALL_OF && v->count != 1) return 0;
+  for (uint32_t i = 0; i < v->count; i++) {
+    uint8_t about = tsl__node_of(l->s, v->children[i])->possible;
+    uint64_t bytes = 0;
+    if (k == KW_ONE_OF && seen & about) return 0;
+    seen |= about;
+    types |= claim(l->s, v->children[i], l->depth, &bytes);
+    needs(l, bytes);
+  }
+  return types & l->n->types;
+}
+
+static uint8_t look_at(struct look *l) {
+  static const uint8_t branching[] = {KW_REF, KW_ANY_OF, KW_ONE_OF, KW_ALL_OF};
+  const struct node *n = l->n;
+  if (n->mask & (OF(ENUM) | OF(CONST))) return listed(l);
+  for (size_t i = 0; i < sizeof branching; i++)
+    if ((n->mask & ~OF(TYPE)) == (uint64_t)1 << branching[i]) return of_branches(l, branching[i]);
+  if (n->mask & ~(OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects)) return 0;
+  if (tsl__has(n, KW_PROPERTIES) && l->s->resources.at[n->resource].draft == D3) return 0; /* a member's schema says that it is required */
+  return of_keywords(l);
+}
+
+/* Recursion: DEPTH_MAX. *bytes: what the types need that are claimed. */
+static uint8_t claim(struct schema *s, sid id, uint32_t depth, uint64_t *bytes) {
+  struct node *n = s->nodes.at[id];
+  if (id == SID_FALSE || depth == DEPTH_MAX) return 0;
+  if (!n->looked_at) {
+    struct look l = {.s = s, .n = n, .depth = depth + 1, .bytes = 16};
+    n->looked_at = true; /* claims nothing for now */
+    uint8_t types = look_at(&l);
+    tsl__exprs_work(s->x, 1);
+    if (l.bytes <= BYTES_MAX) n->plain = types, n->plain_bytes = (uint32_t)l.bytes;
+  }
+  *bytes = n->plain_bytes;
+  return n->plain;
+}
+
+uint8_t tsl__schema_plain(struct schema *s, sid id) {
+  uint64_t bytes;
+  return claim(s, id, 0, &bytes);
+}
+
+bool tsl__schema_plain_object(const struct schema *s, sid id) {
+  const struct node *n = tsl__node_of(s, id);
+  return n->types == T_OBJECT && tsl__has(n, KW_PROPERTIES) && !(n->mask & ~plain_members) && tsl__keyword(n, KW_PROPERTIES)->count && s->resources.at[n->resource].draft != D3;
+}
