@@ -338,4 +338,6 @@ bool tsl__schema_possible(struct schema *s, goal g) {
   return e->possible;
 }
 
-bool tsl__object_possible(struct schema *s, const struct object *o) { return has_what_it_needs(s, o) || tsl__object_shortest(o) != TSL__INF; }
+bool tsl__object_possible(struct schema *s, const struct object *o) {
+  return (!tsl__schema_nests(s) && has_what_it_needs(s, o)) || tsl__object_shortest(o) != TSL__INF;
+}

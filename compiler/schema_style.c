@@ -201,7 +201,7 @@ struct collecting {
 };
 
 static void add_object(struct collecting *c, struct object *o) {
-  if (!o || tsl__object_shortest(o) == TSL__INF) return;
+  if (!o || !tsl__object_possible(o->schema, o)) return;
   o->styled = true;
   c->all = tsl__expr_alt(c->s->x, c->all, tsl__object_body(o));
 }
@@ -278,15 +278,54 @@ static bool nested_spellable(struct schema *s, goal root) {
   return tsl__schema_ok(s);
 }
 
-tsl__expr tsl__schema_styled(struct schema *s, goal g) {
+static tsl__expr all_objects(struct schema *s, goal g) {
   struct collecting c = {s, TSL__NONE};
-  if (!tsl__schema_open(s, g) || !(s->style->nested ? nested_spellable(s, g) : spellable(s, g))) return TSL__NONE;
   const struct goal_entry *e = tsl__goal_of(s, g);
   if (s->refers && !s->style->nested) { /* not the goal's own: that may stand inside itself, as JSON */
     tsl__schema_expand(s, g, T_OBJECT, object_leaf, &c);
   } else {
     for (uint32_t i = 0; i < e->object_count; i++) add_object(&c, e->objects[i]);
   }
-  if (c.all == TSL__NONE && tsl__schema_ok(s)) tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->root, "arguments in this style are objects, and the schema allows none");
   return c.all;
+}
+
+/* Of most objects the schema itself tells that all has a spelling; they are opened when they are entered. */
+static bool plainly_spellable(struct schema *s, goal g) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->opened || s->style->nested || e->n != 1 || e->lits[0] & 1 || !tsl__schema_plain_object(s, e->lits[0] >> 1)) return false;
+  const struct keyword_value *properties = tsl__keyword(tsl__node_of(s, e->lits[0] >> 1), KW_PROPERTIES);
+  for (uint32_t i = 0; i < properties->count && tsl__schema_ok(s); i++) {
+    lit l = POS(properties->children[i]);
+    if (key_stops(s->style, (tsl__string){properties->value->items[i].key, properties->value->items[i].key_length})) return false;
+    if (!s->style->python && !tsl__schema_text_avoids(s, &l, 1, s->style->close)) return false;
+  }
+  return tsl__schema_ok(s);
+}
+
+static tsl__expr unfold_styled(tsl__exprs *x, void *ctx, uint32_t g) {
+  (void)x;
+  return tsl__schema_open(ctx, g) ? all_objects(ctx, g) : TSL__NONE;
+}
+
+static void print_styled(void *ctx, uint32_t g, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "styled#%u", (unsigned)g);
+}
+
+static uint32_t styled_shortest(tsl__exprs *x, void *ctx, uint32_t g) { return tsl__expr_shortest(x, unfold_styled(x, ctx, g)); }
+
+static const tsl__rule_ops styled_ops = {unfold_styled, print_styled, NULL, styled_shortest};
+
+static tsl__expr opened_later(struct schema *s, goal g) {
+  const struct keyword_value *required = tsl__keyword_or_null(tsl__node_of(s, tsl__goal_of(s, g)->lits[0] >> 1), KW_REQUIRED);
+  bool empty = !required || !required->value->length;
+  return tsl__expr_rule(s->x, &styled_ops, s, g, TSL__RULE_INLINE | (empty ? TSL__RULE_NULLABLE : 0), !empty);
+}
+
+tsl__expr tsl__schema_styled(struct schema *s, goal g) {
+  if (plainly_spellable(s, g)) return opened_later(s, g);
+  if (!tsl__schema_ok(s) || !tsl__schema_open(s, g) || !(s->style->nested ? nested_spellable(s, g) : spellable(s, g))) return TSL__NONE;
+  tsl__expr all = all_objects(s, g);
+  if (all == TSL__NONE && tsl__schema_ok(s)) tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->root, "arguments in this style are objects, and the schema allows none");
+  return all;
 }
