@@ -221,6 +221,20 @@ static bool make_bitset(tsl__space *space, tsl__gather *g) {
   return tsl__vec_push(&space->alloc, &g->bases, number) || out_of_memory(space);
 }
 
+bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
+  size_t words = tsl_vocab_mask_words(space->vocab), n = 0;
+  for (size_t w = 0; w < words; w++) n += (size_t)__builtin_popcount(marks[w]);
+  if (n > TSL__PATCH_MAX) {
+    if (!make_bitset(space, g)) return false;
+    tsl__mask_or(*(uint32_t **)tsl__pool_at(&space->bitsets.pool, g->bases.at[0] - space->bitsets.first), marks, words);
+    return true;
+  }
+  for (size_t w = 0; w < words && n; w++)
+    for (uint32_t bits = marks[w]; bits; bits &= bits - 1)
+      if (!tsl__gather_token(space, g, (tsl_token)(w * 32 + (size_t)__builtin_ctz(bits)))) return false;
+  return true;
+}
+
 static uint64_t hash_of(const tsl__gather *g) {
   return tsl__hash(g->bases.at, g->bases.n * 4) ^ tsl__mix(tsl__hash(g->minus.at, g->minus.n * 4)) ^ tsl__mix(tsl__hash(g->plus.at, g->plus.n * 4) + 1);
 }

@@ -41,6 +41,8 @@ bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset);
 /* Take a token out again. */
 bool tsl__gather_remove(tsl__space *space, tsl__gather *g, tsl_token token);
 bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m);
+/* All tokens that are marked in a bitset of the caller's. */
+bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks);
 /* The mask gathered so far, interned by content of its lists. 0 on failure too (sticky). */
 tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g);
 

@@ -13,6 +13,7 @@
 #include "runtime/classes.h"
 #include "runtime/common.h"
 #include "runtime/fixed.h"
+#include "runtime/linear.h"
 #include "runtime/names.h"
 #include "runtime/wide.h"
 
@@ -33,6 +34,8 @@ typedef struct level {
   tsl__words left;
   TSL__VEC(entry) stack;
   tsl__fixed_walk fixed;
+  tsl__linear_asides aside;
+  uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
   uint32_t reach;
   tsl__state state; /* key of the walk in progress */
@@ -64,7 +67,7 @@ static level *level_open(tsl__space *space) {
   }
   level *l = space->scratch->levels.at[space->depth++];
   tsl__gather_clear(&l->gather);
-  l->left.n = l->stack.n = 0;
+  l->left.n = l->stack.n = l->aside.n = 0;
   l->whole = false;
   l->reach = 0;
   return l;
@@ -78,6 +81,7 @@ void tsl__walk_scratch_free(tsl__space *space) {
     tsl__vec_free(&space->alloc, &l->left);
     tsl__vec_free(&space->alloc, &l->stack);
     tsl__fixed_walk_free(space, &l->fixed);
+    tsl__vec_free(&space->alloc, &l->aside);
     tsl__free(&space->alloc, l, sizeof *l);
   }
   tsl__vec_free(&space->alloc, &space->scratch->levels);
@@ -271,6 +275,8 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   const tsl__hint *h = tsl__state_hint(space, r);
   if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
   if (h->wide && node && tsl__wide_bit(tsl__wide_at(space, h->wide)->midway, node)) return NULL;
+  const tsl__linear *linear = tsl__linear_of(space, r, node);
+  if (linear && tsl__linear_beats(space, linear, r, h, node)) return NULL;
   uint32_t limit = UINT32_MAX;
   if (h->limit < space->vocab->trie.nodes[0].height) { /* longer tokens are left to the search; it knows depths in a walk of the whole vocabulary only */
     if (l->over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX) return NULL;
@@ -349,6 +355,28 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
   else enter_child(space, l, to, count, c, e->depth + 1);
 }
 
+static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + 1) * sizeof(uint32_t); }
+
+/* All that is below along the table; what that sets aside is entered as ever. */
+static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
+  tsl__linear_from from = {e->state, e->count, e->node, (uint16_t)e->depth, l->last};
+  uint32_t deepest = e->depth + space->vocab->trie.nodes[e->node].height;
+  if (deepest > l->reach) l->reach = deepest;
+  if (!l->marks && !(l->marks = tsl__alloc_zero(&space->alloc, marks_size(space)))) {
+    out_of_memory(space);
+    return;
+  }
+  size_t floor = l->aside.n; /* entering may come back here */
+  tsl__linear_read(space, t, &from, l->marks, &l->aside);
+  for (size_t i = floor; i < l->aside.n && space->status == TSL_OK; i++) {
+    tsl__linear_aside a = l->aside.at[i];
+    uint32_t count;
+    tsl__state to = tsl__target_resolve(space, a.to, a.count, &count);
+    enter_child(space, l, to, count, a.node, a.depth);
+  }
+  l->aside.n = floor;
+}
+
 static void search(tsl__space *space, level *l, size_t floor) {
   const tsl__trie *trie = &space->vocab->trie;
   while (l->stack.n > floor && space->status == TSL_OK) {
@@ -356,6 +384,11 @@ static void search(tsl__space *space, level *l, size_t floor) {
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     const tsl__trie_node *n = &trie->nodes[e.node];
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
+    const tsl__linear *t = e.hint ? NULL : tsl__linear_of(space, r, e.node);
+    if (t) {
+      search_linear(space, l, t, &e);
+      continue;
+    }
     if (r->live_count * 8u < n->children) { /* few bytes are live: look each of them up */
       for (int w = 0; w < 4; w++)
         for (uint64_t bits = r->live.w[w]; bits; bits &= bits - 1) {
@@ -367,6 +400,14 @@ static void search(tsl__space *space, level *l, size_t floor) {
     for (uint32_t c = n->first_child, end = c + n->children; c < end; c++)
       if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c);
   }
+}
+
+/* What was gathered so far, as a mask; the level is ready for more. */
+static tsl__mask gathered(tsl__space *space, level *l) {
+  if (l->marks && space->status == TSL_OK) tsl__gather_marks(space, &l->gather, l->marks);
+  tsl__free(&space->alloc, l->marks, marks_size(space));
+  l->marks = NULL;
+  return tsl__gather_done(space, &l->gather);
 }
 
 /* From a node, nothing of it read yet. */
@@ -636,7 +677,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
   push(space, l, (entry){0, state, count, 0, h});
   search(space, l, floor);
   /* What was gathered so far is the part without letters only; keep it apart, then add the class. */
-  out->exits = tsl__gather_done(space, &l->gather);
+  out->exits = gathered(space, l);
   tsl__gather_clear(&l->gather);
   tsl__gather_mask(space, &l->gather, out->exits);
   tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, 0, room == ROOM_FREE ? UINT32_MAX : room));
@@ -706,7 +747,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   if (given) made.reach = UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
   made.left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);
-  made.mask = tsl__gather_done(space, &l->gather);
+  made.mask = gathered(space, l);
   space->depth = depth;
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->alloc) : NULL;
   if (!w) return space->status == TSL_OK ? (out_of_memory(space), NULL) : NULL;
@@ -723,4 +764,4 @@ const tsl__walk *tsl__walk_after_name(tsl__space *space, tsl__state resume, cons
   return to ? tsl__walk_over(space, tsl__target_resolve(space, to, 0, &count), count, left->left, last) : NULL;
 }
 
-tsl_status tsl__walk_prepare(tsl__space *base) { return tsl__lengths_make(base); }
+tsl_status tsl__walk_prepare(tsl__space *base) { return tsl__lengths_make(base) == TSL_OK ? tsl__linear_make(base) : base->status; }

@@ -1,0 +1,256 @@
+/* linear.c - see linear.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/linear.h"
+
+#include "runtime/trie.h"
+
+#define LARGE 32u      /* tokens below a node */
+#define HINTED 4096u   /* the same, from which letters may be worth a class */
+#define ENTERED 8      /* nodes that can be read in the time that the search takes for one */
+#define STEP_NODES 4096u
+#define ROWS 256u
+#define SLOTS 512u
+
+/* Numbers of rows that are none. */
+enum { DEAD, UNKNOWN, ASIDE, FIRST };
+
+typedef struct table {
+  uint8_t to[ROWS][256];
+  const tsl__state_rec *record[ROWS];
+  tsl__state state[ROWS];
+  uint32_t count[ROWS];
+  uint16_t slots[SLOTS]; /* by state and register; 0: empty */
+  uint32_t n;
+} table;
+
+/* A reading under way. */
+typedef struct reading {
+  tsl__space *space;
+  const tsl__linear *table;
+  table *rows;
+  uint8_t *row_of; /* by depth */
+  uint32_t *marks;
+  tsl__linear_asides *aside;
+  int deeper; /* depth less that in the trie */
+  bool last;
+} reading;
+
+static bool out_of_memory(tsl__space *space) {
+  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return false;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------------------------- */
+
+typedef struct place {
+  uint32_t node;
+  uint16_t depth;
+} place;
+
+/* A node in the table, with its tokens; what follows it is put in when its tree has been. */
+static void put(tsl__linear *l, const tsl__trie *trie, place p) {
+  const tsl__trie_node *n = &trie->nodes[p.node];
+  tsl__linear_node made = {0, l->tokens, p.node, (uint16_t)(p.depth ? p.depth - 1 : 0), n->byte, n->end - n->own_end >= LARGE};
+  for (uint32_t k = n->begin; k < n->own_end; k++) {
+    made.token = trie->order[k];
+    if (k + 1 == n->own_end) break;
+    l->nodes[l->n] = (tsl__linear_node){l->n + 1, made.token, UINT32_MAX, made.above, made.byte, 0};
+    l->n++;
+  }
+  l->at[p.node] = l->n;
+  l->nodes[l->n++] = made;
+}
+
+/* `next` of each: where the next node is that is no deeper. From the last to the first, as `next` of a later one is known. */
+static void put_next(tsl__linear *l) {
+  for (uint32_t i = l->n; i-- > 0;) {
+    uint32_t next = i + 1;
+    if (l->nodes[i].next) continue;
+    while (i > 0 && next < l->n && l->nodes[next].above > l->nodes[i].above) next = l->nodes[next].next;
+    l->nodes[i].next = i == 0 ? l->n : next;
+  }
+}
+
+/* How many nodes have a byte below: by the sets that they share. */
+static bool count_above(tsl__space *base, tsl__linear *l) {
+  const tsl__trie *trie = &base->vocab->trie;
+  size_t size = (trie->set_count + 1u) * sizeof(uint32_t);
+  uint32_t *nodes = tsl__alloc_zero(&base->alloc, size);
+  if (!nodes) return out_of_memory(base);
+  for (uint32_t i = 0; i < trie->node_count; i++) nodes[trie->nodes[i].below == UINT16_MAX ? trie->set_count : trie->nodes[i].below]++;
+  for (unsigned b = 0; b < 256; b++) l->above[b] = 0;
+  for (uint32_t k = 0; k < trie->set_count; k++)
+    for (unsigned b = 0; b < 256; b++) l->above[b] += tsl__bytes_has(&trie->sets[k], b) ? nodes[k] : 0;
+  tsl__free(&base->alloc, nodes, size);
+  return true;
+}
+
+tsl_status tsl__linear_make(tsl__space *base) {
+  const tsl__trie *trie = &base->vocab->trie;
+  TSL__VEC(place) stack = {0};
+  tsl__linear *l = tsl__arena_alloc(&base->arena, sizeof *l);
+  size_t most = (size_t)trie->node_count + trie->order_count;
+  tsl__linear_node *nodes = l ? tsl__arena_alloc(&base->arena, most * sizeof *nodes) : NULL;
+  uint32_t *at = nodes ? tsl__arena_alloc(&base->arena, trie->node_count * sizeof *at) : NULL;
+  if (!at || !tsl__vec_push(&base->alloc, &stack, ((place){0, 0}))) return out_of_memory(base), base->status;
+  *l = (tsl__linear){.nodes = nodes, .at = at, .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32, .least = TSL__LINEAR_TOKENS};
+  while (stack.n) {
+    place p = stack.at[--stack.n];
+    const tsl__trie_node *n = &trie->nodes[p.node];
+    put(l, trie, p);
+    for (uint32_t c = n->first_child + n->children; c-- > n->first_child;)
+      if (!tsl__vec_push(&base->alloc, &stack, ((place){c, (uint16_t)(p.depth + 1)}))) {
+        tsl__vec_free(&base->alloc, &stack);
+        return out_of_memory(base), base->status;
+      }
+  }
+  tsl__vec_free(&base->alloc, &stack);
+  put_next(l);
+  if (count_above(base, l)) base->linear = l;
+  return base->status;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
+
+static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, uint32_t count) {
+  uint32_t number = rows->n++;
+  rows->state[number] = state;
+  rows->count[number] = count;
+  rows->record[number] = r;
+  for (unsigned b = 0; b < 256; b++) rows->to[number][b] = tsl__bytes_has(&r->live, b) ? UNKNOWN : DEAD;
+  return (uint8_t)number;
+}
+
+/* Does it nothing but read? */
+static bool is_plain(const tsl__state_rec *r) {
+  return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_KEYED | TSL__STATE_RESUME)) && !r->edges && !r->token_edges && !r->fixed;
+}
+
+/* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
+static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_t count) {
+  uint32_t slot = (uint32_t)tsl__mix((uint64_t)state << 32 | count) % SLOTS;
+  for (; rows->slots[slot]; slot = (slot + 1) % SLOTS)
+    if (rows->state[rows->slots[slot]] == state && rows->count[rows->slots[slot]] == count) return (uint8_t)rows->slots[slot];
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || rows->n == ROWS || !is_plain(r)) return ASIDE;
+  uint8_t number = add_row(rows, r, state, count);
+  rows->slots[slot] = number;
+  return number;
+}
+
+/* Where a byte leads that was not met yet; its neighbours of the same range go there, too. */
+static uint8_t find_out(tsl__space *space, table *rows, uint8_t from, uint8_t byte) {
+  const tsl__state_rec *r = rows->record[from];
+  tsl__target t = tsl__state_step(space, r, byte);
+  uint32_t count, i = 0;
+  uint8_t to = DEAD;
+  if (t) {
+    tsl__state state = tsl__target_resolve(space, t, rows->count[from], &count);
+    to = row_for(space, rows, state, count);
+  }
+  while (r->upper[i] < byte) i++;
+  for (unsigned b = i ? r->upper[i - 1] + 1u : 0; b <= r->upper[i]; b++)
+    if (rows->to[from][b] == UNKNOWN) rows->to[from][b] = to;
+  return to;
+}
+
+static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, uint8_t number, uint32_t node, bool last) {
+  const tsl__state_rec *r = rows->record[number];
+  const tsl__hint *h = tsl__state_hint(space, r);
+  return h && (h->like || (!tsl__bytes_empty(&h->letters) && !h->counted && (last || !h->ends) && !tsl__linear_beats(space, t, r, h, node)));
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------ */
+
+/* How a large node is taken that a row leads to. */
+typedef enum large { GO_IN, PASS_OVER, SET_ASIDE } large;
+
+static void mark(const reading *at, tsl_token t) { at->marks[t >> 5] |= (uint32_t)1 << (t & 31); }
+
+static large take_large(const reading *at, uint8_t number, uint32_t node) {
+  const tsl__trie *trie = &at->space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[node];
+  const tsl__state_rec *r = at->rows->record[number];
+  if (n->end - n->own_end >= HINTED && letters_help(at->space, at->table, at->rows, number, node, at->last)) return SET_ASIDE;
+  if (n->below == UINT16_MAX) return GO_IN;
+  const tsl__bytes *below = &trie->sets[n->below];
+  if (!tsl__bytes_meet(below, &r->live)) return PASS_OVER;
+  if ((below->w[0] & ~r->self.w[0]) | (below->w[1] & ~r->self.w[1]) | (below->w[2] & ~r->self.w[2]) | (below->w[3] & ~r->self.w[3])) return GO_IN;
+  for (uint32_t k = n->own_end; k < n->end; k++) mark(at, trie->order[k]);
+  return PASS_OVER;
+}
+
+static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n) {
+  tsl__target t = n->node == UINT32_MAX ? 0 : tsl__state_step(at->space, at->rows->record[from], n->byte);
+  tsl__linear_aside aside = {t, at->rows->count[from], n->node, (uint16_t)(n->above + 1 + at->deeper)};
+  return t == 0 || tsl__vec_push(&at->space->alloc, at->aside, aside) || out_of_memory(at->space);
+}
+
+/* A node whose byte is met for the first time, or leads to what is set aside: the row to go on with, or one of the other numbers, where all is done. */
+static uint8_t take_other(const reading *at, uint8_t from, uint8_t to, const tsl__linear_node *n, bool leaf) {
+  if (to == UNKNOWN && !leaf) to = find_out(at->space, at->rows, from, n->byte);
+  if (to == UNKNOWN && tsl__state_step(at->space, at->rows->record[from], n->byte)) mark(at, n->token); /* nothing below: where it leads does not matter */
+  if (to == ASIDE) set_aside(at, from, n);
+  return to;
+}
+
+static bool read_on(const reading *at, uint32_t i, uint32_t end) {
+  for (uint32_t seen = 0; i < end; seen++) {
+    const tsl__linear_node *n = &at->table->nodes[i];
+    uint8_t from = at->row_of[n->above], to = at->rows->to[from][n->byte];
+    if (TSL__UNLIKELY(seen == STEP_NODES)) {
+      if (!tsl__space_step(at->space, seen / 4)) return false;
+      seen = 0;
+    }
+    if (TSL__UNLIKELY(to == UNKNOWN || to == ASIDE)) {
+      to = take_other(at, from, to, n, n->next == i + 1);
+      if (at->space->status != TSL_OK) return false;
+    }
+    if (to < FIRST) {
+      i = n->next;
+      continue;
+    }
+    large how = TSL__UNLIKELY(n->large) ? take_large(at, to, n->node) : GO_IN;
+    if (TSL__UNLIKELY(how == SET_ASIDE)) set_aside(at, from, n);
+    else mark(at, n->token);
+    if (TSL__UNLIKELY(at->space->status != TSL_OK)) return false;
+    at->row_of[n->above + 1] = to;
+    i = how == GO_IN ? i + 1 : n->next;
+  }
+  return true;
+}
+
+const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec *r, uint32_t node) {
+  const tsl__linear *t = space->linear ? space->linear : space->parent ? space->parent->linear : NULL;
+  const tsl__trie_node *n = &space->vocab->trie.nodes[node];
+  return t && n->end - n->own_end >= t->least && r->live_count >= TSL__LINEAR_BYTES ? t : NULL;
+}
+
+bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl__state_rec *r, const tsl__hint *h, uint32_t node) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[node];
+  uint64_t entered = 0, tokens = n->end - n->own_end;
+  for (int w = 0; w < 4; w++)
+    for (uint64_t bits = h->exits.w[w] & r->live.w[w]; bits; bits &= bits - 1) entered += t->above[w * 64 + __builtin_ctzll(bits)];
+  return entered * ENTERED > t->n && tokens >= t->least; /* of the part below this node as of the whole */
+}
+
+bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside) {
+  size_t depths = (size_t)space->vocab->trie.nodes[0].height + 1;
+  uint32_t i = t->at[from->node], depth = from->node ? t->nodes[i].above + 1u : 0;
+  reading at = {space, t, tsl__alloc(&space->alloc, sizeof *at.rows), tsl__alloc(&space->alloc, depths), marks, aside, (int)from->depth - (int)depth, from->last};
+  const tsl__state_rec *r = tsl__state_expanded(space, from->state);
+  bool fine = r && at.rows && at.row_of;
+  if (fine) {
+    memset(at.rows->slots, 0, sizeof at.rows->slots);
+    at.rows->n = FIRST;
+    at.row_of[depth] = add_row(at.rows, r, from->state, from->count); /* whatever else this state may do was done where it was arrived at */
+    fine = read_on(&at, i + 1, t->nodes[i].next);
+  } else if (r) {
+    out_of_memory(space);
+  }
+  tsl__free(&space->alloc, at.rows, sizeof *at.rows);
+  tsl__free(&space->alloc, at.row_of, depths);
+  return fine;
+}

@@ -1,0 +1,65 @@
+/* linear.h - many nodes of the trie at once, along a table.
+ *
+ * Problem   A string that must not hold some text, or holds 32 hexadecimal digits somewhere, lives on nearly any byte and is in another state after each: the search of walk.c enters 90,000 nodes,
+ *           each at the price of a state's record, a search among its ranges and a list of tokens.
+ * Idea      The nodes in the order of their spelling, 16 bytes each: a node, all that is below it, the next one. A row of 256 numbers for each state that is met: where a byte leads, as a number of
+ *           a row. One load of each a node, and a jump over what is below where nothing lives. Rows are filled in as bytes are met, so no state is derived that the search would not have derived.
+ * Aside     States that do more than read (may end, call, fork), nodes below which letters are worth a class, and states beyond the 253rd are set aside: the search takes them.
+ * Cost      About 4 ns a node (30 by the search). 16 bytes a node and 4 more to find it, once per vocabulary.
+ * Tested by tests/test_linear.c, tests/test_oracle.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_LINEAR_H
+#define TSL_RUNTIME_LINEAR_H
+
+#include "runtime/mask.h"
+#include "runtime/state.h"
+
+#define TSL__LINEAR_TOKENS 1024u /* below a node from which its tree is read along the table */
+#define TSL__LINEAR_BYTES 48u    /* live bytes: a state that lives on few enters few nodes */
+
+typedef struct tsl__linear_node {
+  uint32_t next;    /* the first that is not below */
+  tsl_token token;  /* that ends here; `tokens` of the table: none. A second one has a node of its own before this one, with nothing below */
+  uint32_t node;    /* of the trie; UINT32_MAX: the same as the next one */
+  uint16_t above;   /* bytes before this one */
+  uint8_t byte;
+  uint8_t large;    /* enough below to look at its bytes as a set */
+} tsl__linear_node;
+
+typedef struct tsl__linear {
+  tsl__linear_node *nodes;
+  uint32_t *at;      /* of a node of the trie: where it is */
+  uint32_t n, tokens;
+  uint32_t least;    /* TSL__LINEAR_TOKENS; tests have less */
+  uint32_t above[256]; /* of a byte: nodes that have it below */
+} tsl__linear;
+
+/* What the search must take from here on. */
+typedef struct tsl__linear_aside {
+  tsl__target to;
+  uint32_t count, node; /* register before the byte of the node */
+  uint16_t depth;       /* bytes read, that one included */
+} tsl__linear_aside;
+
+typedef TSL__VEC(tsl__linear_aside) tsl__linear_asides;
+
+/* From where to read: a node, nothing below it read yet. */
+typedef struct tsl__linear_from {
+  tsl__state state;
+  uint32_t count, node;
+  uint16_t depth; /* bytes read so far */
+  bool last;      /* nothing follows this frame */
+} tsl__linear_from;
+
+/* Make the table of a vocabulary's layer. */
+tsl_status tsl__linear_make(tsl__space *base);
+/* The table, if the tree below a node is worth reading along it from this state; else NULL. */
+const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec *r, uint32_t node);
+/* Is reading along the table faster than a class of letters, whose search enters all nodes with one of its exits below? Reckoned by those exits that the state itself lives on. */
+bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl__state_rec *r, const tsl__hint *h, uint32_t node);
+/* Read what is below. Tokens that live are marked in `marks` (mask words of the vocabulary, and one more); what the search must take is added to `aside`. False on failure (sticky). Needs the lock. */
+bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside);
+
+#endif

@@ -1,0 +1,130 @@
+/* test_linear.c - trees of the trie read along a table: the table itself, and masks with it, without it, and token by token.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/check.h"
+
+#include "runtime/grammar.h"
+#include "runtime/linear.h"
+#include "runtime/vocab.h"
+
+#define STEPS 24
+
+static tsl_vocab *vocab;
+static size_t words;
+
+static tsl_grammar *compile(const char *schema) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+  return g;
+}
+
+static tsl__linear *table_of(const tsl_grammar *g) { return (tsl__linear *)(uintptr_t)g->space->parent->linear; }
+
+/* Each node of the trie once, in the order of spelling, with its tokens and what is below. */
+static void the_table(void) {
+  tsl_grammar *g = compile("true");
+  const tsl__linear *l = table_of(g);
+  const tsl__trie *trie = &vocab->trie;
+  CHECK(l && l->nodes[0].node == 0 && l->nodes[0].next == l->n && l->least == TSL__LINEAR_TOKENS);
+  uint32_t met = 0, spelled = 0;
+  for (uint32_t i = 0; i < l->n; i++) {
+    const tsl__linear_node *n = &l->nodes[i];
+    if (n->token != l->tokens) CHECK(trie->order[spelled++] == n->token);
+    if (n->node == UINT32_MAX) {
+      CHECK(n->next == i + 1 && !n->large && l->nodes[i + 1].byte == n->byte && l->nodes[i + 1].above == n->above);
+      continue;
+    }
+    const tsl__trie_node *t = &trie->nodes[n->node];
+    met++;
+    CHECK(l->at[n->node] == i && t->byte == n->byte && spelled == t->own_end);
+    CHECK(n->next > i && n->next <= l->n && (n->next == l->n || l->nodes[n->next].above <= n->above));
+    CHECK((n->next == i + 1) == (t->children == 0));
+    for (uint32_t c = t->first_child; c < t->first_child + t->children; c++) CHECK(l->at[c] > i && l->at[c] < n->next && (!n->node || l->nodes[l->at[c]].above == n->above + 1));
+  }
+  CHECK(met == trie->node_count && spelled == trie->order_count);
+  uint32_t above = 0;
+  for (uint32_t i = 0; i < trie->node_count; i++) above += trie->nodes[i].below != UINT16_MAX && tsl__bytes_has(&trie->sets[trie->nodes[i].below], 'q');
+  CHECK(l->above['q'] == above && above > 0);
+  tsl_grammar_release(g);
+}
+
+/* Walk through random texts of both grammars at once; every `each` steps each token is tried. */
+static void follow(const char *schema, tsl_grammar *with, tsl_grammar *without, uint64_t seed, int each) {
+  tsl_matcher *m = NULL, *other = NULL;
+  uint32_t *mask = malloc(words * 4), *plain = malloc(words * 4);
+  tsl__linear *l = table_of(with);
+  CHECK(mask && plain && tsl_matcher_new(with, NULL, &m) == TSL_OK && tsl_matcher_new(without, NULL, &other) == TSL_OK);
+  for (int step = 0; m && other && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
+    l->least = 1;
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+    l->least = UINT32_MAX;
+    CHECK(tsl_matcher_mask(other, plain) == TSL_OK);
+    bool equal = !memcmp(mask, plain, words * 4);
+    CHECKF(equal, "%s, seed %d, step %d", schema, (int)seed, step);
+    size_t n = tsl_mask_count(mask, words * 32), k = n ? tsl_test_random(&seed) % n : 0;
+    if (!equal || n == 0) break;
+    for (tsl_token t = 0; step % each == 0 && t < vocab->size; t++) {
+      tsl_matcher *copy = NULL;
+      CHECK(tsl_matcher_fork(m, &copy) == TSL_OK);
+      bool taken = tsl_matcher_accept(copy, t) == TSL_OK;
+      CHECKF(taken == tsl_mask_has(mask, t), "%s, step %d, token %u", schema, step, (unsigned)t);
+      tsl_matcher_free(copy);
+    }
+    tsl_token t = 0;
+    while (!tsl_mask_has(mask, t) || k-- != 0) t++;
+    CHECK(tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_accept(other, t) == TSL_OK);
+  }
+  l->least = TSL__LINEAR_TOKENS;
+  tsl_matcher_free(m);
+  tsl_matcher_free(other);
+  free(mask);
+  free(plain);
+}
+
+static void with_and_without(void) {
+  static const char *const schemas[] = {
+      "{\"type\":\"string\",\"not\":{\"pattern\":\"the\"}}",
+      "{\"type\":\"string\",\"pattern\":\"[0-9a-f]{3}\"}",
+      "{\"type\":\"string\",\"pattern\":\"[0-9a-f]{3}\",\"maxLength\":12}",
+      "{\"type\":\"string\",\"allOf\":[{\"pattern\":\"e.*s\"},{\"not\":{\"pattern\":\"in|on\"}}]}",
+      "{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).{4,30}$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^\\\\p{L}+( \\\\p{L}+)*$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^([a-z]+ ){2,5}[a-z]+$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^([^,]{1,9},){3}\"}",
+      "{\"type\":\"string\",\"format\":\"uri\"}",
+      "{\"type\":\"string\",\"format\":\"idn-email\"}",
+      "{\"type\":\"object\",\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"^(?!.*er)\":{\"pattern\":\"e\"}},\"minProperties\":2}",
+      "{\"type\":\"array\",\"items\":{\"not\":{\"pattern\":\"a\"}},\"uniqueItems\":true,\"minItems\":3}",
+      "true",
+  };
+  tsl_vocab_set_walk_cache(vocab, 0); /* no walk of one is the other's */
+  for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+    tsl_grammar *with = compile(schemas[i]), *without = compile(schemas[i]);
+    for (uint64_t seed = 0; seed < 12; seed++) follow(schemas[i], with, without, seed * 31 + i, seed ? STEPS : 5);
+    tsl_grammar_release(with);
+    tsl_grammar_release(without);
+  }
+}
+
+/* More states than there are rows: those beyond are searched. */
+static void many_states(void) {
+  const char *schema = "{\"type\":\"string\",\"minLength\":3,\"maxLength\":9,\"pattern\":\"(?:[a-m][n-z]|[n-z][a-m]|[aeiou]{2}).*[st][a-f0-9].*(?:q|[aeiou].{3}[aeiou])\",\"not\":{\"pattern\":\"(?:th|he|in|er|an|re|nd|at|on|nt).?[a-e]\"}}";
+  tsl_grammar *with = compile(schema), *without = compile(schema);
+  for (uint64_t seed = 0; seed < 12; seed++) follow(schema, with, without, seed * 17 + 1, seed ? STEPS : 8);
+  CHECKF(tsl__space_count(with->space, states) > 400, "%u states", tsl__space_count(with->space, states));
+  tsl_grammar_release(with);
+  tsl_grammar_release(without);
+}
+
+int main(void) {
+  CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
+  if (!vocab) return tsl_test_end();
+  words = tsl_vocab_mask_words(vocab);
+  RUN(the_table, "nodes in the order of spelling");
+  RUN(with_and_without, "masks with the table, without it, token by token");
+  RUN(many_states, "more states than rows");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
