@@ -40,11 +40,19 @@ static bool no_memory(reader *r) { return fail(r, TSL_ERR_NO_MEMORY, r->text, "o
 /* ---- nodes -------------------------------------------------------------------------------------------------------- */
 
 static tsl__json *push(reader *r, unsigned kind, const char *from) {
-  tsl__json node = {.key = r->key, .key_length = r->key_length, .offset = (uint32_t)(from - r->text), .kind = kind & 15u};
+  if (!tsl__vec_reserve(r->alloc, &r->stack, 1)) return no_memory(r), NULL;
+  tsl__json *node = &r->stack.at[r->stack.n++];
+  node->key = r->key;
+  node->text = NULL;
+  node->key_length = r->key_length;
+  node->length = 0;
+  node->offset = (uint32_t)(from - r->text);
+  node->end = 0;
+  node->kind = kind & 15u;
+  node->user = 0;
   r->key = NULL;
   r->key_length = 0;
-  if (tsl__vec_push(r->alloc, &r->stack, node)) return &r->stack.at[r->stack.n - 1];
-  return no_memory(r), NULL;
+  return node;
 }
 
 static bool same_key(const tsl__json *a, const tsl__json *b) { return a->key_length == b->key_length && !memcmp(a->key, b->key, a->key_length); }

@@ -378,10 +378,10 @@ static bool read_node(struct schema *s, sid id) {
   uint32_t n = collect(&r, found, shapes), kept = 0;
   for (uint32_t i = 0; i < n; i++) {
     bool asserts = true;
-    struct keyword_value k = found[i];
-    if (!read_value(&r, &k, shapes[i], &asserts)) return false;
-    if (asserts) found[kept++] = k;
-    else node->mask &= ~((uint64_t)1 << k.keyword);
+    struct keyword_value *k = &found[i]; /* in place: to copy what was just written is slow */
+    if (!read_value(&r, k, shapes[i], &asserts)) return false;
+    if (!asserts) node->mask &= ~((uint64_t)1 << k->keyword);
+    else if (kept++ != i) found[kept - 1] = *k;
   }
   struct keyword_value required;
   const struct keyword_value *first = kept && found[0].keyword == KW_TYPE ? &found[1] : &found[0];
