@@ -26,6 +26,14 @@ static range of_literal(const uint8_t *at, uint32_t n) {
 /* One byte out of a set: counted with the first byte of its character. */
 static range of_byte(const tsl__bytes *set) { return (range){!set->w[2], (set->w[0] | set->w[1] | set->w[3]) != 0}; }
 
+uint32_t tsl__native_characters(const tsl__exprs *x, const tsl__node *n) {
+  const tsl__native *native = tsl__native_at(x, n->a);
+  bool texts;
+  if (native->ops->characters) return native->ops->characters(native->ctx, n->b, &texts);
+  uint32_t bytes = native->ops->shortest(native->ctx, n->b);
+  return bytes / 4 + (bytes % 4 != 0); /* a character has at most four of them */
+}
+
 static range characters(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   range sum = {0, 0}, one;
@@ -51,9 +59,7 @@ static range characters(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   case TSL__K_REPEAT:
     one = characters(x, n.a, depth + 1);
     return (range){times(one.least, n.b), times(one.most, n.c)};
-  case TSL__K_NATIVE: /* its bytes: a character has at most four of them */
-    sum.least = tsl__native_at(x, n.a)->ops->shortest(tsl__native_at(x, n.a)->ctx, n.b);
-    return (range){sum.least / 4 + (sum.least % 4 != 0), TSL__INF};
+  case TSL__K_NATIVE: return (range){tsl__native_characters(x, &n), TSL__INF};
   default: return (range){0, TSL__INF};
   }
 }

@@ -661,7 +661,7 @@ static bool meet_of_repeats(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *
   return *out = tsl__expr_repeat(x, body, lo, hi), true;
 }
 
-/* Bounds of the length in code points of members, by structure; false where they are not to be had. */
+/* Bounds of the length in code points of those members that are texts, or the end of one, by structure; false where they are not to be had. */
 static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *min, uint32_t *max) {
   uint32_t lo = 0, hi = 0;
   for (;;) {
@@ -672,7 +672,11 @@ static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *
     if (h.flags & TSL__CHAR) {
       a = b = 1;
     } else if (h.kind == TSL__K_EPS) {
-    } else if (h.kind == TSL__K_LIT && (h.flags & TSL__TEXTUAL)) {
+    } else if (h.kind == TSL__K_BYTES) { /* of a character: counted with the first of them */
+      const tsl__bytes *set = tsl__set_at(x, h.a);
+      if (set->w[2] && (set->w[0] | set->w[1] | set->w[3])) return false;
+      a = b = !set->w[2];
+    } else if (h.kind == TSL__K_LIT) {
       const uint8_t *t = tsl__literal_at(x, h.a);
       for (uint32_t i = 0; i < h.b; i++) a += (t[i] & 0xC0) != 0x80;
       b = a;
@@ -688,6 +692,9 @@ static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *
         if (p < a) a = p;
         if (q > b) b = q;
       }
+    } else if (h.kind == TSL__K_NATIVE) {
+      a = tsl__native_characters(x, &h);
+      b = TSL__INF;
     } else {
       return false;
     }
@@ -719,6 +726,19 @@ static bool drop_implied_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
     }
   }
   return true;
+}
+
+/* Is a native automaton farther from its end than another conjunct lets a text go on? It would take a long search to see that. */
+static bool too_long(tsl__exprs *x, const tsl__expr *at, size_t n) {
+  uint32_t lo, hi, most = TSL__INF, least = 0;
+  for (size_t i = 0; i < n; i++) {
+    tsl__node m = tsl__node_at(x, at[i]);
+    if (m.kind == TSL__K_SEQ) m = tsl__node_at(x, m.b);
+    if (m.kind == TSL__K_NATIVE && length_bounds(x, at[i], 0, &lo, &hi) && lo > least) least = lo;
+  }
+  for (size_t i = 0; least && i < n; i++)
+    if (length_bounds(x, at[i], 0, &lo, &hi) && hi < most) most = hi;
+  return least > most;
 }
 
 /* Is there r & !r, or !text & r where r's members are texts? */
@@ -776,7 +796,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
       }
     }
   }
-  if (!drop_implied_lengths(x, at, &n)) return TSL__NONE;
+  if (!drop_implied_lengths(x, at, &n) || too_long(x, at, n)) return TSL__NONE;
   qsort(at, n, sizeof *at, by_id);
   size_t out = 0;
   for (size_t i = 0; i < n; i++)
@@ -964,9 +984,10 @@ tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx,
     if (!tsl__vec_push(&x->alloc, &x->natives, native)) return no_memory(x);
     index = x->native_base + (uint32_t)x->natives.n - 1;
   }
-  bool nullable = ops->nullable(ctx, param);
+  bool nullable = ops->nullable(ctx, param), texts = ops->plain;
+  if (ops->characters) ops->characters(ctx, param, &texts);
   tsl__node n = {.kind = TSL__K_NATIVE, .a = index, .b = param, .shortest = !nullable};
-  n.flags = TSL__SEARCHED | (ops->plain ? TSL__TEXTUAL : 0) | (nullable ? TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH : 0);
+  n.flags = TSL__SEARCHED | (texts ? TSL__TEXTUAL : 0) | (nullable ? TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH : 0);
   return tsl__intern(x, n);
 }
 

@@ -163,6 +163,11 @@ typedef struct tsl__native_ops {
   /* The ASCII characters that its texts can have, and what it goes on with; NULL: any. */
   const char *ascii;
   bool plain; /* `param`, and whether there is a ctx, say all: the same in every grammar; and its texts are UTF-8 */
+  /* Characters on which it goes on, whichever of them come and however many: it neither dies nor ends. ASCII, and bytes from 0x80 on where all others do, too. *need:
+   * the most bytes that completing it then takes. False: it is to be explored. NULL: always. */
+  bool (*letters)(void *ctx, uint32_t param, tsl__bytes *out, uint32_t *need);
+  /* The fewest characters of a member, and are all of them UTF-8 (they are not in the middle of a character)? NULL: known by `shortest` and `plain` alone. */
+  uint32_t (*characters)(void *ctx, uint32_t param, bool *texts);
 } tsl__native_ops;
 tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx, uint32_t param);
 

@@ -188,11 +188,14 @@ static bool after_term(rx *s, uint8_t b) {
   return begin_term(s, b);
 }
 
+static bool begins_name(uint8_t b) { return is_letter(b) || among(b, "$_"); }
+static bool in_name(uint8_t b) { return begins_name(b) || is_digit(b); }
+
 static bool opened(rx *s, uint8_t b) {
   if (s->at == AT_OPEN && b == ':') return push(s, false);
   if (b == '=' || b == '!') return push(s, true);
   if (s->at == AT_OPEN) return b == '<' ? (go(s, AT_OPEN_LESS), true) : false;
-  if ((!is_letter(b) && !among(b, "$_")) || s->name_count == NAMES_MAX) return false;
+  if (!begins_name(b) || s->name_count == NAMES_MAX) return false;
   go(s, AT_GROUP_NAME);
   s->value = hash_on(0, b);
   return true;
@@ -200,7 +203,7 @@ static bool opened(rx *s, uint8_t b) {
 
 static bool named(rx *s, uint8_t b) {
   if (b == '>' && is_new(s)) return note_name(s), push_capture(s);
-  if (!is_letter(b) && !among(b, "$_") && !is_digit(b)) return false;
+  if (!in_name(b)) return false;
   s->value = hash_on((uint16_t)s->value, b);
   return true;
 }
@@ -213,6 +216,7 @@ static bool counted(rx *s, uint8_t b) {
     if (s->at == AT_COMMA && low == COUNT_MAX) return false; /* too large to be compared */
     s->at = s->at == AT_BRACE || s->at == AT_COUNT ? AT_COUNT : AT_COUNT_2;
     s->value = count_digit(count, b);
+    if (s->at == AT_COUNT_2 && s->value >= low) s->low = s->value = 0; /* large enough, whatever follows */
     return true;
   }
   if (b == ',' && s->at == AT_COUNT) {
@@ -239,6 +243,14 @@ static bool reachable(const rx *s, uint32_t value, unsigned more) {
   return !s->ranged || (most > 0x110000 ? 0x110000 : most) > s->low;
 }
 
+/* The same for the next byte of a character. One that is large enough whatever follows is any such one. */
+static bool reach_utf8(rx *s) {
+  unsigned more = 6u * s->left;
+  if (!reachable(s, s->value, more)) return false;
+  if (s->ranged && (uint64_t)s->value << more >= s->low) s->low = s->value = 0;
+  return true;
+}
+
 static bool begin_utf8(rx *s, uint8_t b) {
   if (b < 0xC2 || b > 0xF4) return false;
   s->at = AT_UTF8;
@@ -246,14 +258,14 @@ static bool begin_utf8(rx *s, uint8_t b) {
   s->value = b & (0x3Fu >> s->left);
   s->least = b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80;
   s->most = b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF;
-  return reachable(s, s->value, 6u * s->left);
+  return reach_utf8(s);
 }
 
 static bool more_utf8(rx *s, uint8_t b) {
   if (b < s->least || b > s->most) return false;
   s->value = s->value << 6 | (b & 0x3F);
   s->least = 0x80, s->most = 0xBF;
-  if (--s->left) return reachable(s, s->value, 6u * s->left);
+  if (--s->left) return reach_utf8(s);
   return class_atom(s, s->value);
 }
 
@@ -273,6 +285,7 @@ static bool in_class(rx *s, uint8_t b) {
   }
   s->ranged = s->at == AT_RANGE;
   if (s->ranged && s->low == SET) return false; /* only the bracket */
+  if (!s->ranged) s->low = 0; /* what came before is no end of a range: forgotten, so that the ways to the next atom meet */
   s->digits = 0;
   if (b == '\\') return s->at = AT_CLASS_ESCAPE, true;
   return b < 0x80 ? class_atom(s, b) : begin_utf8(s, b);
@@ -460,6 +473,13 @@ static uint32_t shortest(void *ctx, uint32_t param) {
   }
 }
 
+/* What ends a pattern is ASCII, but for the rest of a character. */
+static uint32_t characters(void *ctx, uint32_t param, bool *texts) {
+  const rx *s = &((const table *)ctx)->states.at[param];
+  *texts = s->at != AT_UTF8;
+  return shortest(ctx, param) - (s->at == AT_UTF8 ? s->left : 0);
+}
+
 static bool nullable(void *ctx, uint32_t param) {
   const table *t = ctx;
   return t->states.at[param].at <= AT_ZERO && !shortest(ctx, param);
@@ -479,7 +499,20 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "regex[%u,%u,%u] #%u", (unsigned)s->at, (unsigned)s->depth, (unsigned)s->groups, (unsigned)param);
 }
 
-static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, NULL, false};
+/* A class goes on with any character but a few, a name with any of its own: without this each of them would be looked into, for every group that may be open. */
+static bool letters(void *ctx, uint32_t param, tsl__bytes *out, uint32_t *need) {
+  const rx *s = &((const table *)ctx)->states.at[param];
+  bool class = s->at == AT_CLASS_BEGIN || s->at == AT_CLASS || (s->at == AT_RANGE && s->low <= 0x80);
+  if (!class && s->at != AT_GROUP_NAME) return false;
+  memset(out, 0, sizeof *out);
+  for (unsigned b = 0; b < 0x80; b++)
+    if (class ? !among((uint8_t)b, "]\\-") && b >= (s->at == AT_RANGE ? s->low : 0) && !(s->digits && is_digit((uint8_t)b)) : in_name((uint8_t)b)) tsl__bytes_add(out, b);
+  if (class) tsl__bytes_add_range(out, 0x80, 0xFF);
+  *need = shortest(ctx, param) + !class; /* a name may come to be one that is there */
+  return true;
+}
+
+static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, NULL, false, letters, characters};
 
 tsl__expr tsl__format_regex(tsl__exprs *x) {
   table *t = tsl__alloc_zero(tsl__exprs_allocator(x), sizeof *t);

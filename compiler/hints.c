@@ -1,8 +1,9 @@
 /* hints.c - which letters a state lives on, and differences.
  *
  * Problem   The walk is fast where it knows that a whole class of tokens stays inside a frame. The runtime sees states only; the structure that tells is here.
- * Letters   A set C of characters such that the expression survives every text over C. Three ways to find one:
+ * Letters   A set C of characters such that the expression survives every text over C. Ways to find one:
  *             - a loop over one class of characters, counted or not: its class, if what follows cannot begin with a letter;
+ *             - an automaton may say itself which (the classes of a pattern, in formats_regex.c);
  *             - otherwise explore: take the characters that may come next, follow them, and drop those that die somewhere, until what is reached is closed under
  *               what remains (a greatest fixed point; given up beyond STATES_MAX states).
  *           Only raw characters of a JSON string count (no quote, backslash or control character): escapes are exits.
@@ -331,6 +332,12 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, letter_s
   return !begins_with(x, then, letters);
 }
 
+/* An automaton that says itself what it goes on with. */
+static bool native_letters(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out, uint32_t *need) {
+  const tsl__native *native = tsl__native_at(x, n->a);
+  return native->ops->letters && native->ops->letters(native->ctx, n->b, out, need);
+}
+
 /* JSTR(rest & !finite), where every rest of `rest` is infinite because it ends in text. */
 static bool ends_in_text(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
@@ -426,6 +433,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
     uint32_t now = tsl__expr_shortest(x, inner);
     if (now > need) need = now;
   }
+  if (!found && m.kind == TSL__K_NATIVE && (found = native_letters(x, &m, &letters.bytes, &need))) out->ends = false;
   if (!found && !m.loop && !(m.flags & TSL__CALLS)) {
     need = 0;
     letters = (letter_set){.wide = NULL};

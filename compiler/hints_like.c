@@ -15,6 +15,7 @@
 #define DEPTH_MAX 64u /* of expressions that are looked into by structure */
 #define NEED_STATES_MAX 512u
 #define NEED_UNKNOWN UINT32_MAX
+#define NEED_OPEN (UINT32_MAX - 1) /* of the exploration under way */
 #define ALTERNATIVES_MAX 64u
 
 static tsl__known_need *need_slot(const tsl__exprs *x, tsl__expr e) {
@@ -50,7 +51,7 @@ static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
   tsl__expr reached_at[NEED_STATES_MAX];
   uint32_t n = 0, need = 0;
   reached_at[n++] = e;
-  if (!need_put(x, e, NEED_UNKNOWN)) return NEED_UNKNOWN;
+  if (!need_put(x, e, NEED_OPEN)) return NEED_UNKNOWN;
   for (uint32_t i = 0; i < n && need != NEED_UNKNOWN && tsl__exprs_step(x); i++) {
     tsl__bytes edges;
     uint32_t shortest = tsl__expr_shortest(x, reached_at[i]);
@@ -61,15 +62,16 @@ static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
       if (!d) continue;
       tsl__known_need *slot = need_slot(x, d);
       if (slot->e) {
-        if (slot->need != NEED_UNKNOWN && slot->need > need) need = slot->need;
+        if (slot->need != NEED_OPEN && slot->need > need) need = slot->need; /* what is not known of one is not known of those that lead to it */
         continue;
       }
-      if (n == NEED_STATES_MAX || !need_put(x, d, NEED_UNKNOWN)) need = NEED_UNKNOWN;
+      if (n == NEED_STATES_MAX || !need_put(x, d, NEED_OPEN)) need = NEED_UNKNOWN;
       else reached_at[n++] = d;
     }
   }
-  for (uint32_t i = 0; i < n && x->status == TSL_OK; i++) need_put(x, reached_at[i], need);
-  return x->status == TSL_OK ? need : NEED_UNKNOWN;
+  if (x->status != TSL_OK) need = NEED_UNKNOWN;
+  for (uint32_t i = 0; i < n; i++) need_slot(x, reached_at[i])->need = need;
+  return need;
 }
 
 /* The fewest characters of a text; a lower bound. */

@@ -87,7 +87,7 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
   else snprintf(out, n, s.zero ? "integer 0.+%d" : "integer .+%d ready %d", (int)s.digits, (int)s.ready);
 }
 
-static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, "+-.0123456789Ee", true};
+static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, "+-.0123456789Ee", true, NULL, NULL};
 
 tsl__expr tsl__integer_whole(tsl__exprs *x, int64_t zeros) {
   return zeros > (int64_t)WHOLE_MAX ? TSL__NONE : tsl__expr_native(x, &ops, NULL, (uint32_t)zeros);
