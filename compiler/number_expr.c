@@ -349,8 +349,9 @@ tsl__expr tsl__number_from(tsl__numbers *t, const tsl__number_at *at) {
   tsl__number_spec s;
   tsl_status status = tsl__number_intersect(&t->arena, &at->spec, &at->spec, &s);
   if (status) return tsl__exprs_fail(t->x, status, "numbers: a constraint that is out of bounds"), TSL__NONE;
-  uint32_t side = s.empty ? UINT32_MAX : intern_side(t, &s, at->negative);
-  tsl__expr e = side == UINT32_MAX ? TSL__NONE : side_expr(t, side);
+  if (s.empty) return TSL__NONE;
+  uint32_t side = intern_side(t, &s, at->negative);
+  tsl__expr e = side == UINT32_MAX ? no_memory(t->x) : side_expr(t, side);
   for (uint32_t i = 0; i < at->length && e != TSL__NONE; i++) {
     tsl__node n = tsl__node_at(t->x, e);
     const tsl__native *native = n.kind == TSL__K_NATIVE ? tsl__native_at(t->x, n.a) : NULL;

@@ -159,15 +159,23 @@ static const char *take_bytes(reader *r, uint32_t max, uint32_t *n) {
   return bytes;
 }
 
+/* No list was made: it is too long, or memory ran out. */
+static void give_up(reader *r) {
+  if (r->fine) tsl__exprs_fail(r->o->x, TSL_ERR_NO_MEMORY, "out of memory");
+  r->fine = false;
+}
+
 static const tsl__decimal *take_decimals(reader *r, uint32_t max, uint32_t *n) {
   *n = take(r);
   if (*n > max) r->fine = false;
   tsl__decimal *list = r->fine ? tsl__arena_alloc(&r->o->scratch, (*n + 1) * sizeof *list) : NULL;
-  if (!list) return r->fine = false, NULL;
+  if (!list) return give_up(r), NULL;
   for (uint32_t i = 0; i < *n && r->fine; i++) {
     uint32_t length;
     const char *text = take_bytes(r, TEXT_MAX, &length);
-    r->fine = r->fine && tsl__decimal_parse(&r->o->scratch, text, length, &list[i]) == TSL_OK;
+    tsl_status status = r->fine ? tsl__decimal_parse(&r->o->scratch, text, length, &list[i]) : TSL_OK;
+    if (status == TSL_ERR_NO_MEMORY) tsl__exprs_fail(r->o->x, status, "out of memory");
+    r->fine = r->fine && status == TSL_OK;
   }
   return list;
 }
@@ -208,7 +216,7 @@ static tsl__expr take_alt(reader *r, uint32_t depth) {
   uint32_t n = take(r);
   if (n > WORDS_MAX) r->fine = false;
   tsl__expr *parts = r->fine ? tsl__arena_alloc(&r->o->scratch, (n + 1) * sizeof *parts) : NULL;
-  if (!parts) return r->fine = false, TSL__NONE;
+  if (!parts) return give_up(r), TSL__NONE;
   for (uint32_t i = 0; i < n && r->fine; i++) parts[i] = take_expr(r, depth);
   if (r->fine) all = tsl__expr_alt_n(r->o->x, parts, n);
   return all;

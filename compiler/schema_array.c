@@ -449,7 +449,7 @@ tsl__expr tsl__schema_spell_scalar(struct schema *s, const tsl__json *v) {
   if (v->kind == TSL__JSON_FALSE) return tsl__expr_literal(s->x, "false", 5);
   if (v->kind == TSL__JSON_TRUE) return tsl__expr_literal(s->x, "true", 4);
   tsl__number_spec spec = {.has_min = true, .has_max = true};
-  if (tsl__decimal_parse(&s->arena, v->text, v->length, &spec.min) != TSL_OK) return TSL__NONE;
+  if (!tsl__schema_decimal(s, v, &spec.min)) return TSL__NONE;
   spec.max = spec.min;
   if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
   return s->numbers ? tsl__numbers_expr(s->numbers, &spec) : TSL__NONE;
@@ -581,7 +581,7 @@ static uint32_t use(struct schema *s, uint32_t id, uint32_t i) {
   if (tsl__bit(st->data, i) || st->index >= st->array->max) return UINT32_MAX;
   size_t size = sizeof *st + st->words * sizeof *st->data;
   struct array_state *to = tsl__arena_copy(&s->arena, st, size);
-  if (!to) return UINT32_MAX;
+  if (!to) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
   to->next = TSL__NONE;
   to->round = 0;
   to->index++;

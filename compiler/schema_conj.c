@@ -470,10 +470,8 @@ static void negate_list(struct ways *w, const tsl__json *values, uint32_t n, con
       sid id = tsl__schema_const(s, value);
       b = &w->more.at[w->more.n - 1];
       want(w->e, b, NEG(id), NULL);
-    } else if (excluded && tsl__decimal_parse(&s->arena, values[i].text, values[i].length, &excluded[count]) == TSL_OK) {
+    } else if (excluded && tsl__schema_decimal(s, &values[i], &excluded[count])) {
       count++;
-    } else {
-      tsl__schema_fail(s, TSL_ERR_LIMIT, &values[i], "a number with too many digits");
     }
   }
   if (!b || !excluded) return;
@@ -650,10 +648,7 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
     }
     tsl__number_spec spec = {.has_min = true, .has_max = true};
     struct branch next = *b;
-    if (tsl__decimal_parse(&e->s->arena, v->text, v->length, &spec.min) != TSL_OK) {
-      tsl__schema_fail(e->s, TSL_ERR_LIMIT, v, "a number with too many digits");
-      return;
-    }
+    if (!tsl__schema_decimal(e->s, v, &spec.min)) return;
     spec.max = spec.min;
     if (!narrow(e, &next, &spec, v)) continue;
     expand(e, next);

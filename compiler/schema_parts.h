@@ -507,6 +507,8 @@ bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, cons
 const struct strings *tsl__schema_string_list(struct schema *s, lit l);
 tsl__expr tsl__schema_numbers(struct schema *s, goal g);
 /* The number constraints of a node's own keywords but enum and const. */
+/* A number of the schema; false on failure (sticky). */
+bool tsl__schema_decimal(struct schema *s, const tsl__json *v, tsl__decimal *out);
 bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number_spec *out);
 
 /* ---- schema_object.c ---- */

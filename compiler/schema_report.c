@@ -182,7 +182,9 @@ static void visit(struct report *r, const tsl__json *at) {
 
 static void visit_resource(struct report *r, const struct resource *resource) {
   r->pointer.n = 0;
-  if (resource->uri[0] && tsl__vec_reserve(r->s->alloc, &r->pointer, strlen(resource->uri) + 1)) {
+  if (resource->uri[0]) {
+    r->failed = !tsl__vec_reserve(r->s->alloc, &r->pointer, strlen(resource->uri) + 1);
+    if (r->failed) return;
     memcpy(r->pointer.at, resource->uri, strlen(resource->uri));
     r->pointer.n = strlen(resource->uri);
     r->pointer.at[r->pointer.n++] = '#';

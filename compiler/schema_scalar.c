@@ -345,7 +345,7 @@ tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------ */
 
-static bool decimal(struct schema *s, const tsl__json *v, tsl__decimal *out) {
+bool tsl__schema_decimal(struct schema *s, const tsl__json *v, tsl__decimal *out) {
   tsl_status status = tsl__decimal_parse(&s->arena, v->text, v->length, out);
   if (status != TSL_OK) tsl__schema_fail(s, status == TSL_ERR_NO_MEMORY ? status : TSL_ERR_LIMIT, v, "a number with too many digits");
   return status == TSL_OK;
@@ -356,7 +356,7 @@ static bool bound(struct schema *s, const struct node *n, enum keyword inclusive
                   tsl__decimal *out) {
   const struct keyword_value *in = tsl__keyword_or_null(n, inclusive), *ex = tsl__keyword_or_null(n, exclusive);
   if (in) {
-    if (!decimal(s, in->value, out)) return false;
+    if (!tsl__schema_decimal(s, in->value, out)) return false;
     *has = true;
   }
   if (!ex) return true;
@@ -365,7 +365,7 @@ static bool bound(struct schema *s, const struct node *n, enum keyword inclusive
     return true;
   }
   tsl__decimal other;
-  if (!decimal(s, ex->value, &other)) return false;
+  if (!tsl__schema_decimal(s, ex->value, &other)) return false;
   if (*has && tsl__decimal_compare(&other, out) * order < 0) return true;
   *out = other;
   *has = *open = true;
@@ -382,7 +382,7 @@ bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number
     const struct keyword_value *v = tsl__keyword_or_null(n, i ? KW_DIVISIBLE_BY : KW_MULTIPLE_OF);
     tsl__decimal *multiple = v ? tsl__schema_alloc(s, sizeof *multiple) : NULL;
     if (!v) continue;
-    if (!multiple || !decimal(s, v->value, multiple)) return false;
+    if (!multiple || !tsl__schema_decimal(s, v->value, multiple)) return false;
     out->multiples = multiple;
     out->multiple_count = 1;
   }

@@ -396,7 +396,7 @@ static const char *why(void *ctx);
 static tsl__state spellings(void *ctx, const tsl__spelled *texts, uint32_t n) {
   compiler *c = ctx;
   tsl__string *strings = tsl__alloc(&c->space->alloc, n * sizeof *strings);
-  if (!strings) return tsl__exprs_fail(c->x, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  if (!strings) return tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
   for (uint32_t i = 0; i < n; i++) strings[i] = (tsl__string){(const char *)texts[i].at, texts[i].n};
   tsl__bytes space = {{0}};
   for (const char *p = " \t\n\r"; *p; p++) tsl__bytes_add(&space, (uint8_t)*p);

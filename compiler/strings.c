@@ -154,6 +154,7 @@ static tsl__expr names_frame(tsl__exprs *x, tsl__stringset set) {
   for (uint32_t i = 0; i < s->n; i++)
     if (s->at[i].length + 1 < shortest) shortest = s->at[i].length + 1;
   tsl__names made = {hash, set, tsl__expr_rule(x, &ops, NULL, set, TSL__RULE_NAMES, shortest)};
+  if (made.frame == TSL__NONE) return TSL__NONE;
   if (!tsl__vec_push(&x->alloc, &x->names, made)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
   return made.frame;
 }

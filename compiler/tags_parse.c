@@ -612,8 +612,7 @@ static bool may_end(const tsl_parser *p, uint32_t at) {
 }
 
 tsl_status tsl_parser_finish(tsl_parser *p) {
-  if (p->finished) return TSL_OK;
-  if (p->status != TSL_OK) return p->status;
+  if (p->finished || p->status != TSL_OK) return p->status;
   size_t i = 0;
   while (i < p->now.n && !may_end(p, p->now.at[i].frame)) i++;
   if (i == p->now.n) return TSL_REJECTED;
@@ -622,7 +621,7 @@ tsl_status tsl_parser_finish(tsl_parser *p) {
     if (p->frames.at[f - 1].mark) notes = note_add(p, notes, p->frames.at[f - 1].mark, false);
   tell_notes(p, notes);
   tell_text(p, p->text.n);
-  p->finished = true;
+  p->finished = p->status == TSL_OK;
   return p->status;
 }
 
@@ -693,6 +692,7 @@ static void put_tags(tsl_parser *p) {
 }
 
 const char *tsl_parser_json(tsl_parser *p) {
+  if (p->status != TSL_OK) return NULL;
   p->json.n = 0;
   put_string(p, "{\"content\": ");
   put_parts(p, TSL_PART_TEXT);
@@ -703,5 +703,7 @@ const char *tsl_parser_json(tsl_parser *p) {
   put_string(p, "], \"tags\": [");
   put_tags(p);
   put(p, &p->json, "]}", 3); /* its NUL too */
-  return p->status == TSL_OK ? p->json.at : NULL;
+  bool fine = p->status == TSL_OK;
+  p->status = TSL_OK; /* nothing was read */
+  return fine ? p->json.at : NULL;
 }

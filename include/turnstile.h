@@ -850,6 +850,7 @@ TSL_API void tsl_parser_reset(tsl_parser *parser);
 
 /* Read on. TSL_REJECTED and no change if the grammar does not allow it. Special tokens may be given as tokens or spelled. After an end-of-generation token,
  * or tsl_parser_finish, everything is told and further text is TSL_ERR_STATE. Where a text can be read in several ways, parts end as early as they can.
+ * After NO_MEMORY reset the parser and read everything anew.
  * Cost: some 100 ns a byte. Memory: the text, what is told of it, and the stacks. */
 TSL_API tsl_status tsl_parser_text(tsl_parser *parser, const char *text, size_t length);
 TSL_API tsl_status tsl_parser_token(tsl_parser *parser, tsl_token token);

@@ -78,7 +78,7 @@ const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_
   if (fine) {
     tsl__child made = {.set = t, .byte = byte, .to = tsl__leftover_intern(space, nodes.at, nodes.n), .count = (uint32_t)tokens.n};
     if (tokens.n) made.tokens = tsl__arena_copy(&space->arena, tokens.at, tokens.n * sizeof *tokens.at);
-    child = tokens.n && !made.tokens ? NULL : tsl__pool_add(&space->children.pool, &space->alloc);
+    child = space->status != TSL_OK || (tokens.n && !made.tokens) ? NULL : tsl__pool_add(&space->children.pool, &space->alloc);
     if (child) *child = made;
     if (child && !tsl__index_add(&space->children.index, &space->alloc, hash, tsl__space_count(space, children) - 1)) child = NULL;
   }

@@ -8,58 +8,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <limits.h>
-#include <stddef.h>
-
 #include "runtime/base.h"
-#include "tests/check.h"
-
-/* ---- hooks that fail and count -------------------------------------------------------------------------------- */
-
-typedef struct faulty {
-  tsl_allocator hook;
-  unsigned long made, fail_at; /* allocations so far; number of the one that fails, ULONG_MAX: none */
-  bool from_then_on, failed;
-  size_t blocks;
-  bool wrong_size;
-} faulty;
-
-typedef union head {
-  size_t size;
-  max_align_t align;
-} head;
-
-static void *faulty_reallocate(void *ctx, void *block, size_t old_size, size_t new_size) {
-  faulty *f = ctx;
-  head *h = block ? (head *)block - 1 : NULL;
-  if (h ? h->size != old_size : old_size != 0) f->wrong_size = true;
-  if (new_size == 0) {
-    if (h) f->blocks--;
-    free(h);
-    return NULL;
-  }
-  unsigned long n = f->made++;
-  if (n == f->fail_at || (f->from_then_on && n > f->fail_at)) return f->failed = true, NULL;
-  head *p = realloc(h, sizeof *p + new_size);
-  if (!p) return NULL;
-  if (!h) f->blocks++;
-  p->size = new_size;
-  return p + 1;
-}
-
-static void faulty_begin(faulty *f) { *f = (faulty){.hook = {f, faulty_reallocate}, .fail_at = ULONG_MAX}; }
-
-/* From now on, the nth allocation fails. */
-static void faulty_arm(faulty *f, unsigned long n, bool from_then_on) {
-  f->made = 0;
-  f->fail_at = n;
-  f->from_then_on = from_then_on;
-  f->failed = false;
-}
-static void faulty_disarm(faulty *f) {
-  f->fail_at = ULONG_MAX;
-  f->from_then_on = false;
-}
+#include "tests/faulty.h"
 
 /* ---- what is done --------------------------------------------------------------------------------------------- */
 
@@ -123,19 +73,6 @@ static tsl_status compile_within(tsl_vocab *v, const grammar_case *c, const tsl_
 static tsl_status compile(tsl_vocab *v, const grammar_case *c, tsl_grammar **out, tsl_error *error) {
   return compile_within(v, c, NULL, out, error);
 }
-
-/* A failure must be NO_MEMORY, and only while hooks fail. The call is made again until it does something else (with memory: at once). */
-#define WITH_MEMORY(f, status, call)                                                                                 \
-  do {                                                                                                               \
-    (f)->failed = false;                                                                                             \
-    status = (call);                                                                                                 \
-    if (status == TSL_ERR_NO_MEMORY) {                                                                               \
-      CHECK((f)->failed);                                                                                            \
-      faulty_disarm(f);                                                                                              \
-      status = (call);                                                                                               \
-      if (status != TSL_OK && status != TSL_REJECTED) fprintf(stderr, "asked again: %s\n", tsl_status_name(status)); \
-    }                                                                                                                \
-  } while (0)
 
 #define MASK_WORDS 16 /* more than the vocabulary needs */
 #define STEPS 14
