@@ -268,7 +268,7 @@ static uint32_t measure(struct schema *s, goal g) {
   s->at = before;
   s->measuring--;
   e->active = false;
-  if (bytes < e->shortest) {
+  if (bytes < e->shortest && tsl__schema_ok(s)) {
     e->shortest = bytes;
     s->changed = true;
   }

@@ -464,6 +464,7 @@ sid tsl__schema_const(struct schema *s, tsl__json *value) {
   }
   if (!ok) return SID_FALSE;
   sid id = tsl__schema_node(s, schema, s->modern, 0);
+  if (!tsl__schema_read(s)) return SID_FALSE; /* half read, it must not be found again */
   value->user = id & ((1u << 28) - 1);
-  return tsl__schema_read(s) ? id : SID_FALSE;
+  return id;
 }

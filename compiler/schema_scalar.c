@@ -290,8 +290,8 @@ static struct strings *strings_of(struct schema *s, lit l) {
   if (*memo) return *memo;
   struct strings a = compute_strings(s, l);
   struct strings *kept = tsl__arena_copy(&s->arena, &a, sizeof a);
-  if (!kept) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), &s->no_strings;
-  return *memo = kept;
+  if (!kept) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  return tsl__schema_ok(s) ? *memo = kept : &s->no_strings;
 }
 
 const struct strings *tsl__schema_string_list(struct schema *s, lit l) {

@@ -354,7 +354,7 @@ static void check_scenario(const scenario *c) {
   CHECK(fresh_count < FRESH_MAX);
   cases++;
   for (uint32_t i = 0; i < fresh_count; i++) {
-    faulty_arm(&f, fresh[i], false);
+    faulty_arm(&f, fresh[i], i % 2 == 1); /* once, or from then on */
     run(&f, v, c);
     refusals++;
     CHECKF(!differs.what && sight_count == want, "after request %lu of %.*s was refused %s is %s", fresh[i], (int)c->length, c->text, differs.what ? differs.what : "less", tsl_status_name(answer));
