@@ -155,8 +155,22 @@ static uint64_t hope(const tsl__exprs *x, const tsl__node *n, unsigned depth) {
   return n->kind == TSL__K_AND ? sum : least;
 }
 
+#define CHARACTER_BYTES 4u /* that an escape can stand for */
+
+static uint32_t bound(const tsl__exprs *x, const tsl__node *n);
+
+/* In a JSON string: no byte is spelled by less than one; what an escape has begun may stand for a whole character. */
+static uint32_t bound_of_string(const tsl__exprs *x, const tsl__node *n) {
+  tsl__node inner = tsl__node_at(x, n->a);
+  uint32_t left = bound(x, &inner);
+  if (n->kind == TSL__K_JSTR) left += left < TSL__INF;
+  else left = left > CHARACTER_BYTES ? left - CHARACTER_BYTES + 2 : 0; /* and a byte of the escape, and the quote */
+  return left > n->shortest ? left : n->shortest;
+}
+
 /* At least so many bytes are left. */
 static uint32_t bound(const tsl__exprs *x, const tsl__node *n) {
+  if (n->kind == TSL__K_JSTR || n->kind == TSL__K_JESC || n->kind == TSL__K_JHEX) return bound_of_string(x, n);
   uint32_t most = n->kind == TSL__K_NATIVE ? native_shortest(x, n) : n->shortest;
   for (uint32_t i = 0; n->kind == TSL__K_AND && i < n->b && i < HOPE_PARTS_MAX; i++) {
     tsl__node part = tsl__node_at(x, tsl__list_at(x, n->a)[i]);

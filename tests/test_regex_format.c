@@ -2,7 +2,8 @@
  *
  *   masks   a vocabulary of long tokens out of the pieces of patterns (classes, ranges, groups, names, counts, escapes, characters of all lengths); along random
  *           texts each mask must allow just the tokens that can be accepted one by one
- *   memory  many texts of one grammar, with many groups and classes: what a class may go on with must not be looked into for each group that may be open
+ *   memory  many texts of one grammar, with many groups and classes, each brought to its end: what a class may go on with must not be looked into for each group that
+ *           may be open, nor what else might end a pattern within an escape
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -117,6 +118,16 @@ static tsl_token draw(const uint32_t *mask, size_t words, uint64_t *seed) {
   return nth(mask, tsl_test_random(seed) % tsl_mask_count(mask, words * 32));
 }
 
+/* Take the shortest completion. */
+static void complete(tsl_matcher *m, tsl_budget *budget) {
+  static tsl_token way[4096];
+  size_t n = 0;
+  tsl_status status = tsl_budget_completion(budget, m, way, sizeof way / sizeof *way, &n);
+  CHECKF(status == TSL_OK, "%s", tsl_status_name(status));
+  for (size_t i = 0; i < n; i++) CHECK(tsl_matcher_accept(m, way[i]) == TSL_OK);
+  CHECK(tsl_matcher_is_complete(m));
+}
+
 static void memory(void) {
   static const char schema[] = "{\"type\":\"string\",\"format\":\"regex\"}";
   tsl_vocab *vocab = NULL;
@@ -128,19 +139,23 @@ static void memory(void) {
   CHECKF(tsl_grammar_json_schema(vocab, schema, sizeof schema - 1, NULL, NULL, &g, &error) == TSL_OK, "%s", error.message);
   size_t words = tsl_vocab_mask_words(vocab);
   uint32_t *mask = malloc(words * sizeof *mask);
-  for (int i = 0; mask && g && i < MANY_TEXTS; i++) {
+  tsl_budget *budget = NULL;
+  CHECK(tsl_budget_new(g, NULL, &budget) == TSL_OK);
+  for (int i = 0; mask && budget && i < MANY_TEXTS; i++) {
     tsl_matcher *m = NULL;
     CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '"') == TSL_OK);
-    for (int step = 0; m && step < MANY_STEPS && !tsl_matcher_is_terminated(m); step++) {
+    for (int step = 0; m && step < MANY_STEPS - i % 40 && !tsl_matcher_is_terminated(m); step++) {
       CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
       CHECK(tsl_matcher_accept(m, draw(mask, words, &seed)) == TSL_OK);
     }
+    complete(m, budget);
     tsl_matcher_free(m);
   }
   tsl_grammar_stats stats = {0};
   if (g) tsl_grammar_get_stats(g, &stats);
   CHECKF(stats.memory < MANY_BYTES, "%llu bytes", (unsigned long long)stats.memory);
   free(mask);
+  tsl_budget_free(budget);
   tsl_grammar_release(g);
   tsl_vocab_release(vocab);
 }
