@@ -120,6 +120,7 @@ static rows all_rows(bench_totals *totals) {
            (const char *const[]){"empty caches: mask", "empty caches: commit", "empty caches: both"});
   add_row(&all, "ttfm_us", "schema to first mask", &totals->ttfm);
   add_row(&all, "memory_per_schema_kb", "grammar memory, KiB", &totals->memory_kb);
+  add_row(&all, "memory_of_lent_masks_kb", "  masks lent, KiB more", &totals->lent_kb);
   add_row(&all, "memory_per_matcher_kb", "matcher memory, KiB", &totals->matcher_kb);
   return all;
 }

@@ -30,6 +30,7 @@ void bench_totals_free(bench_totals *totals) {
   pass_free(&totals->flushed);
   bench_samples_free(&totals->ttfm);
   bench_samples_free(&totals->memory_kb);
+  bench_samples_free(&totals->lent_kb);
   bench_samples_free(&totals->matcher_kb);
 }
 
@@ -37,7 +38,7 @@ static size_t pass_memory(const bench_pass *pass) { return bench_samples_memory(
 
 size_t bench_totals_memory(const bench_totals *totals) {
   return pass_memory(&totals->first) + pass_memory(&totals->second) + pass_memory(&totals->borrowed) + pass_memory(&totals->flushed) +
-         bench_samples_memory(&totals->ttfm) + bench_samples_memory(&totals->memory_kb) + bench_samples_memory(&totals->matcher_kb);
+         bench_samples_memory(&totals->ttfm) + bench_samples_memory(&totals->memory_kb) + bench_samples_memory(&totals->lent_kb) + bench_samples_memory(&totals->matcher_kb);
 }
 
 /* ---- time limit ------------------------------------------------------------------------------------------------- */
@@ -287,7 +288,7 @@ static void first_pass(run *r, tsl_matcher *m) {
   }
 }
 
-/* A pass over positions that were all seen before. Ends an instance where the first pass did. */
+/* A pass over positions that were all seen before. Ends an instance where the first pass did. `pass` NULL: it is not measured. */
 static void warm_pass(run *r, tsl_matcher *m, bool borrow, bench_pass *pass) {
   const bench_setup *s = r->setup;
   for (size_t t = 0; t < r->c->test_count; t++) {
@@ -305,8 +306,10 @@ static void warm_pass(run *r, tsl_matcher *m, bool borrow, bench_pass *pass) {
       }
       bool allowed = token < tsl_vocab_size(s->vocab) && tsl_mask_has(mask, token);
       status = timed_accept(r, m, token, false, &commit_us);
-      add(r, &pass->mask, bench_clock_span(&s->clock, from, to) / 1e3);
-      add(r, &pass->commit, commit_us);
+      if (pass) {
+        add(r, &pass->mask, bench_clock_span(&s->clock, from, to) / 1e3);
+        add(r, &pass->commit, commit_us);
+      }
       if ((status == TSL_OK) != allowed) blame(r, BENCH_INCONSISTENT, t, i);
       if (status != TSL_OK) break;
     }
@@ -342,17 +345,26 @@ static void look_into_order(run *r) {
   r->totals->order_errors += r->verdict->order_only;
 }
 
-static void finish(run *r, const tsl_grammar *grammar) {
+static double memory_of(const tsl_grammar *grammar) {
   tsl_grammar_stats stats;
-  size_t measured = r->measured ? r->measured : 1;
   tsl_grammar_get_stats(grammar, &stats);
-  r->verdict->memory_kb = (double)stats.memory / 1024;
+  return (double)stats.memory / 1024;
+}
+
+static void note_memory(run *r, const tsl_grammar *grammar) {
+  r->verdict->memory_kb = memory_of(grammar);
+  r->verdict->matcher_kb = (double)r->matcher_bytes / 1024;
+}
+
+static void finish(run *r, const tsl_grammar *grammar) {
+  size_t measured = r->measured ? r->measured : 1;
+  if (!r->verdict->memory_kb) note_memory(r, grammar);
   r->verdict->mask_us = r->mask_sum / (double)measured;
   r->verdict->commit_us = r->commit_sum / (double)measured;
-  if (!r->verdict->matcher_kb) r->verdict->matcher_kb = (double)r->matcher_bytes / 1024;
   r->verdict->measured = r->measured;
   add(r, &r->totals->memory_kb, r->verdict->memory_kb);
   add(r, &r->totals->matcher_kb, r->verdict->matcher_kb);
+  add(r, &r->totals->lent_kb, memory_of(grammar) - r->verdict->memory_kb);
 }
 
 static void run_passes(run *r) {
@@ -363,7 +375,8 @@ static void run_passes(run *r) {
     first_pass(r, matcher);
     if (r->verdict->outcome < BENCH_LIMIT) {
       warm_pass(r, matcher, false, &r->totals->second);
-      r->verdict->matcher_kb = (double)r->matcher_bytes / 1024; /* borrowing makes it keep a mask of its own */
+      note_memory(r, grammar); /* borrowing makes matcher and grammar keep masks written out */
+      warm_pass(r, matcher, true, NULL);
       warm_pass(r, matcher, true, &r->totals->borrowed);
     }
     finish(r, grammar);

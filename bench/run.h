@@ -49,7 +49,8 @@ typedef struct bench_pass {
 typedef struct bench_totals {
   bench_pass first, second, borrowed, flushed;
   bench_samples ttfm;       /* microseconds, one per compiled schema */
-  bench_samples memory_kb;  /* of the grammar after all passes, one per compiled schema */
+  bench_samples memory_kb;  /* of the grammar after all passes but those that borrow, one per compiled schema */
+  bench_samples lent_kb;    /* what borrowing adds to that */
   bench_samples matcher_kb; /* of a matcher after all passes, the same */
   size_t outcomes[BENCH_OUTCOME_COUNT];
   size_t schemas, tests, tokens, bytes; /* tokens: all of all instances */

@@ -340,7 +340,8 @@ TSL_API tsl_status tsl_matcher_fork(const tsl_matcher *matcher, tsl_matcher **ou
  * then unspecified, matcher unchanged and usable). Cost: 0.1 µs when the position was seen before, microseconds else. */
 TSL_API tsl_status tsl_matcher_mask(tsl_matcher *matcher, uint32_t *mask);
 
-/* The same, as a pointer that is valid until the next call on this matcher. Equal masks of one grammar have equal *id (stable while the
+/* The same, as a pointer that is valid until the next call on this matcher: nothing is copied where the mask was lent before. Up to four masks are kept written out with a
+ * matcher that lends, and up to 64 with its grammar, whose memory they count to. Equal masks of one grammar have equal *id (stable while the
  * grammar lives; id may be NULL). */
 TSL_API tsl_status tsl_matcher_mask_borrow(tsl_matcher *matcher, const uint32_t **mask, uint64_t *id);
 

@@ -37,6 +37,38 @@ static void rewrite(const tsl__space *space, const tsl__mask_rec *from, const ts
   for (uint32_t i = 0; i < to->plus_count; i++) set_bit(bits, to->plus[i]);
 }
 
+size_t tsl__rows_memory(const tsl__space *space) { return atomic_load_explicit(&((tsl__space *)(uintptr_t)space)->rows, memory_order_relaxed) * bytes_of(space); }
+
+void tsl__rows_free(tsl__space *space) {
+  for (uint32_t i = 0; i < space->masks.pool.n && atomic_load_explicit(&space->rows, memory_order_relaxed); i++) {
+    tsl__mask_rec *r = tsl__pool_at(&space->masks.pool, i);
+    tsl__free(&space->alloc, atomic_load_explicit(&r->row, memory_order_relaxed), bytes_of(space));
+  }
+}
+
+/* A row for a mask, if there is still room for one; NULL: there is none, or no memory. */
+static const uint32_t *make_row(tsl__space *space, tsl__mask_rec *r, tsl__mask mask) {
+  uint32_t *none = NULL, *row = NULL;
+  bool room = atomic_fetch_add_explicit(&space->rows, 1, memory_order_relaxed) < TSL__ROWS && tsl__space_memory(space) <= space->max_memory;
+  if (room && (row = tsl__alloc(&space->alloc, bytes_of(space)))) {
+    tsl__mask_write(space, mask, row);
+    if (atomic_compare_exchange_strong_explicit(&r->row, &none, row, memory_order_acq_rel, memory_order_acquire)) return row;
+    tsl__free(&space->alloc, row, bytes_of(space)); /* another thread was faster */
+  }
+  atomic_fetch_sub_explicit(&space->rows, 1, memory_order_relaxed);
+  return none;
+}
+
+/* The row of a mask, made the second time that it is asked for; NULL: it has none. */
+static const uint32_t *row_of(const tsl__space *layer, tsl__mask mask) {
+  tsl__space *space = (tsl__space *)(uintptr_t)layer;
+  if (mask < space->masks.first) return NULL; /* of the vocabulary's layer, which is never changed */
+  tsl__mask_rec *r = tsl__pool_at(&space->masks.pool, mask - space->masks.first);
+  const uint32_t *row = atomic_load_explicit(&r->row, memory_order_acquire);
+  if (row || atomic_load_explicit(&space->rows, memory_order_relaxed) >= TSL__ROWS) return row;
+  return atomic_fetch_add_explicit(&r->lent, 1, memory_order_relaxed) ? make_row(space, r, mask) : NULL;
+}
+
 /* A place to write to: one not used yet, else the oldest. TSL__BORROWED when out of memory. */
 static uint32_t give_up_one(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a) {
   uint32_t i = b->oldest;
@@ -56,6 +88,8 @@ const uint32_t *tsl__borrow(const tsl__space *space, tsl__borrowed *b, const tsl
   if (to->base_count == 1 && patches(to) == 0) return tsl__bitset_at(space, to->bases[0]); /* shared, never changed */
   for (uint32_t i = 0; i < TSL__BORROWED; i++)
     if (b->mask[i] == mask + 1) return b->bits[i];
+  const uint32_t *row = row_of(space, mask);
+  if (row) return row;
   for (uint32_t i = 0; i < TSL__BORROWED; i++) {
     const tsl__mask_rec *from = b->mask[i] ? tsl__mask_at(space, b->mask[i] - 1) : NULL;
     if (!from || !same_bases(from, to) || patches(from) + patches(to) > PATCHES_MAX) continue;

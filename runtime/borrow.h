@@ -2,9 +2,11 @@
  *
  * Idea      A mask is bitsets and a few patches, and the next one at the same kind of place is the same bitsets with other patches. A matcher that lends its masks keeps
  *           a few of them written out; a new mask takes the one with its bitsets, undoes its patches and makes its own.
- * Cost      A nanosecond or two for each patch; a copy of the bitset (0.2 µs for 128,256 tokens) where no such mask is kept.
- * Memory    Up to TSL__BORROWED masks of the vocabulary's width for each matcher that lends.
- * Tested by tests/test_oracle.c, tests/test_memory.c
+ *           A mask that is lent again is written out for good, with the grammar, for all matchers: a row. There are so many rows and no more; later masks are rewritten as said.
+ * Threads   A row is made by whoever asks and published by a compare and exchange; no lock. Rows are freed with the grammar.
+ * Cost      A row: a load. Else a nanosecond or two for each patch; a copy of the bitset (0.2 µs for 128,256 tokens) where no such mask is kept.
+ * Memory    Up to TSL__BORROWED masks of the vocabulary's width for each matcher that lends, and TSL__ROWS for its grammar, which count as its memory.
+ * Tested by tests/test_oracle.c, tests/test_memory.c, tests/test_borrow.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +16,7 @@
 #include "runtime/mask.h"
 
 #define TSL__BORROWED 4u
+#define TSL__ROWS 64u
 
 typedef struct tsl__borrowed {
   uint32_t *bits[TSL__BORROWED]; /* NULL: not needed yet */
@@ -25,6 +28,9 @@ typedef struct tsl__borrowed {
 const uint32_t *tsl__borrow(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a, tsl__mask mask);
 /* Words to be filled by the caller, under the same conditions. */
 uint32_t *tsl__borrow_words(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a);
+/* What the rows of a grammar's layer hold, in bytes; and to free them. */
+size_t tsl__rows_memory(const tsl__space *space);
+void tsl__rows_free(tsl__space *space);
 void tsl__borrowed_free(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a);
 
 #endif

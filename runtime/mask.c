@@ -215,7 +215,7 @@ static bool make_bitset(tsl__space *space, tsl__gather *g) {
   uint32_t number;
   uint32_t *bits = tsl__bitset_new(space, &number);
   if (!bits) return false;
-  tsl__mask_rec r = {g->bases.at, g->minus.at, g->plus.at, (uint32_t)g->bases.n, (uint32_t)g->minus.n, (uint32_t)g->plus.n};
+  const tsl__mask_rec r = {g->bases.at, g->minus.at, g->plus.at, (uint32_t)g->bases.n, (uint32_t)g->minus.n, (uint32_t)g->plus.n, 0, NULL};
   write_out(space, &r, bits);
   tsl__gather_clear(g);
   return tsl__vec_push(&space->alloc, &g->bases, number) || out_of_memory(space);
@@ -254,7 +254,14 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
   tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->alloc);
   uint32_t *lists = r ? tsl__arena_alloc(&space->arena, (g->bases.n + g->minus.n + g->plus.n) * 4 + 4) : NULL;
   if (!lists) return out_of_memory(space), 0;
-  *r = (tsl__mask_rec){lists, lists + g->bases.n, lists + g->bases.n + g->minus.n, (uint32_t)g->bases.n, (uint32_t)g->minus.n, (uint32_t)g->plus.n};
+  r->bases = lists;
+  r->minus = lists + g->bases.n;
+  r->plus = r->minus + g->minus.n;
+  r->base_count = (uint32_t)g->bases.n;
+  r->minus_count = (uint32_t)g->minus.n;
+  r->plus_count = (uint32_t)g->plus.n;
+  atomic_init(&r->lent, 0);
+  atomic_init(&r->row, NULL);
   if (g->bases.n) memcpy(lists, g->bases.at, g->bases.n * 4);
   if (g->minus.n) memcpy(lists + g->bases.n, g->minus.at, g->minus.n * 4);
   if (g->plus.n) memcpy(lists + g->bases.n + g->minus.n, g->plus.at, g->plus.n * 4);

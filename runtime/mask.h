@@ -21,6 +21,8 @@ typedef struct tsl__mask_rec {
   const uint32_t *bases; /* numbers of bitsets, sorted */
   const tsl_token *minus, *plus; /* sorted; minus: in a base, not allowed; plus: in no base */
   uint32_t base_count, minus_count, plus_count;
+  atomic_uint lent;           /* times it was written out to be lent, as far as that counts (borrow.h) */
+  _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
 } tsl__mask_rec;
 
 /* A mask being gathered. Lists may hold doubles until it is made. */

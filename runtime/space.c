@@ -3,6 +3,7 @@
  */
 #include "runtime/space.h"
 
+#include "runtime/borrow.h"
 #include "runtime/classes.h"
 #include "runtime/common.h"
 #include "runtime/memory.h"
@@ -93,6 +94,7 @@ void tsl__space_free(tsl__space *s) {
   tsl__crossing_free(s->crossing, &s->alloc);
   tsl__memory_free(s);
   tsl__adopted_free(s);
+  tsl__rows_free(s);
   if (s->gather) tsl__gather_free(s, s->gather);
   tsl__free(&a, s->gather, sizeof *s->gather);
 #define FREE(name, type) table_free(&s->name, &a);
@@ -107,6 +109,7 @@ size_t tsl__space_memory(const tsl__space *s) {
 #define ADD(name, type) n += table_memory(&s->name);
   EACH_TABLE(ADD)
 #undef ADD
+  n += tsl__rows_memory(s);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }
 

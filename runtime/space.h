@@ -100,6 +100,7 @@ struct tsl__space {
   TSL__VEC(struct tsl__adopted) adopted; /* bitsets of common.h */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
+  atomic_uint rows;             /* masks that are written out for good (borrow.h) */
 };
 
 tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a, const tsl_limits *limits, tsl__space **out);
