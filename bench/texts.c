@@ -202,7 +202,7 @@ static void put_whys(yajl_gen gen, yajl_gen whys) {
 
 /* The report has its entries on lines of their own, this file has one line. */
 static bool put_report(yajl_gen gen, const char *report) {
-  char *line = strdup(report);
+  char *line = report ? strdup(report) : NULL;
   for (char *c = line; c && (c = strchr(c, '\n')) != NULL;) *c = ' ';
   if (line) put_verbatim(gen, "report", line);
   free(line);

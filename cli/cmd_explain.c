@@ -115,8 +115,9 @@ static int print_states(const source *s, const settings *o, const survey *v) {
 
 static void print_summary(const source *s, tsl_matcher *matcher, const char *shortest) {
   uint64_t least = 0;
+  const char *report = tsl_grammar_report(s->grammar);
   heading("what is enforced");
-  print_report(tsl_grammar_report(s->grammar));
+  print_report(report ? report : "[]"); /* NULL: there is no memory for it */
   heading("size");
   printf("  compiled in %.1f µs\n", s->compile_us);
   print_stats(s->grammar);
@@ -125,7 +126,9 @@ static void print_summary(const source *s, tsl_matcher *matcher, const char *sho
 
 static int explain(const source *s, const settings *o) {
   if (o->json) {
-    printf("%s\n", tsl_grammar_report(s->grammar));
+    const char *report = tsl_grammar_report(s->grammar);
+    if (!report) return cli_complain("out of memory");
+    printf("%s\n", report);
     return CLI_OK;
   }
   if (o->rules) return print_rules(s, o->dot);

@@ -52,7 +52,11 @@ tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t 
   tsl_status status = open_layer(vocab, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__schema_compile(x, schema, length, options, limits, &result, error);
-  return close_layer(vocab, space, x, status, result.root, result.report ? result.report : "[]", out, error);
+  status = close_layer(vocab, space, x, status, result.root, NULL, out, error);
+  if (status != TSL_OK) return status;
+  (*out)->describe = tsl__schema_report;
+  (*out)->described = result.schema;
+  return TSL_OK;
 }
 
 tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t length, const tsl_regex_options *options, const tsl_limits *limits,

@@ -286,7 +286,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   }
   if (!s->options.repeated_names) tsl__exprs_guard_names(s->x, constrains_names(s));
   out->root = s->style ? tsl__schema_styled(s, g) : tsl__schema_value(s, g);
-  out->report = s->unreported ? "[]" : tsl__schema_report(s);
+  out->schema = s;
   return tsl__schema_ok(s);
 }
 
@@ -344,7 +344,7 @@ tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, c
   tsl_error ignored;
   if (!error) error = &ignored;
   out->root = TSL__NONE;
-  out->report = NULL;
+  out->schema = NULL;
   struct schema *s = make(x, tsl__exprs_allocator(x), options, limits);
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &s->root, error);
@@ -356,10 +356,9 @@ tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_al
   tsl_error ignored;
   if (!error) error = &ignored;
   out->root = TSL__NONE;
-  out->report = NULL;
+  out->schema = NULL;
   struct schema *s = make(x, lent ? lent : tsl__exprs_allocator(x), options, limits);
   if (!s || !(s->root = lent ? tree : tsl__json_copy(&s->arena, tree))) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   s->style = style;
-  s->unreported = true;
   return compile(s, text, length, out, error);
 }

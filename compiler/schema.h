@@ -38,17 +38,20 @@
 
 struct tsl__schema_result {
   tsl__expr root;
-  const char *report; /* NUL-terminated JSON array, lives with x */
+  struct schema *schema; /* for tsl__schema_report; lives with x */
 };
 
 /* Compile `text`. What is made belongs to x and lives as long as it does. `options` and `limits` may be NULL. Errors as for tsl_grammar_json_schema. */
 tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
                                struct tsl__schema_result *out, tsl_error *error);
 
+/* What is enforced: a NUL-terminated JSON array that lives with x, for whoever uses x at the moment. NULL when out of memory. */
+const char *tsl__schema_report(void *schema);
+
 /* How an object and its members are written at the top of a schema, where that is not JSON: see schema_style.c. */
 struct tsl__schema_style;
 
-/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in errors; their pointers are relative to `tree`). There is no report.
+/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in errors; their pointers are relative to `tree`).
  * `lent` (NULL: the tree is copied) is where memory is taken from, and says that the tree itself may be used: both must outlive x, and no other compile may have
  * used the tree.
  * `style` (NULL: JSON) must outlive x; then the value is an object's members in that style, without braces. */

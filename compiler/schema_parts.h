@@ -362,7 +362,6 @@ struct schema {
   const struct tsl__schema_style *style; /* of the outermost object; NULL: JSON */
   bool refers;     /* has references: a value may stand inside itself */
   sid root_node;
-  bool unreported; /* nobody asks what is enforced */
   struct shared shared;
 
   /* While compiling. */
@@ -604,7 +603,5 @@ tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, ui
 /* Fail with TSL_ERR_EMPTY, naming the keywords of an unsatisfiable node that clash. */
 void tsl__schema_blame(struct schema *s, sid id);
 
-/* ---- schema_report.c ---- */
-const char *tsl__schema_report(struct schema *s);
 
 #endif

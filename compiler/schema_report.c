@@ -5,10 +5,11 @@
  * are not known, are. Subschemas in other documents are listed with their URI before the '#'.
  *
  * What is in effect is found by following subschemas and references from the root; then the documents are gone through in the order of their texts, as a reference can
- * lead anywhere in them. Tested by tests/test_schema.c and tests/test_report.py, which walks schemas in its own way and compares.
+ * lead anywhere in them. That is done when somebody asks. Tested by tests/test_schema.c and tests/test_report.py, which walks schemas in its own way and compares.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/schema.h"
 #include "compiler/schema_parts.h"
 
 struct report {
@@ -192,7 +193,8 @@ static void visit_resource(struct report *r, const struct resource *resource) {
   visit(r, resource->root);
 }
 
-const char *tsl__schema_report(struct schema *s) {
+const char *tsl__schema_report(void *schema) {
+  struct schema *s = schema;
   struct report r = {.s = s, .marks = tsl__alloc_zero(s->alloc, s->nodes.n)};
   size_t marks = s->nodes.n;
   r.failed = !r.marks;
@@ -204,10 +206,10 @@ const char *tsl__schema_report(struct schema *s) {
   PUT(&r, "]");
   put(&r, "", 1);
   char *report = r.failed ? NULL : tsl__arena_copy(&s->arena, r.out.at, r.out.n);
+  tsl__exprs_hold(s->x, s->arena.total);
   tsl__vec_free(s->alloc, &r.out);
   tsl__vec_free(s->alloc, &r.pointer);
   tsl__vec_free(s->alloc, &r.reached);
   tsl__free(s->alloc, r.marks, marks);
-  if (!report) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return report;
 }

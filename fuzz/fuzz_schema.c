@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require((g != NULL) == (status == TSL_OK) && error.status == status && (!status || error.message[0]), "an error that is not filled");
   if (!g) return 0;
   const char *report = tsl_grammar_report(g);
-  require(is_json(report, strlen(report)), "a report that is no JSON");
+  require(report && is_json(report, strlen(report)), "a report that is no JSON");
   walk(g, data[0]);
   walk(g, size);
   tsl_grammar_release(g);

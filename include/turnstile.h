@@ -258,7 +258,8 @@ TSL_API void tsl_grammar_release(tsl_grammar *grammar); /* NULL is allowed */
 TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */
 
 /* What is enforced, as a JSON array of {"pointer", "keyword", "status": "enforced" | "no effect", "reason"}; for regex and GBNF an
- * empty array. Borrowed, NUL-terminated, lives as long as the grammar. */
+ * empty array. Borrowed, NUL-terminated, lives as long as the grammar. Made when it is first asked for, about as fast as the schema is read; NULL when out of
+ * memory. */
 TSL_API const char *tsl_grammar_report(const tsl_grammar *grammar);
 
 /* One thing in a schema that a provider's documented limits do not have. `pointer` and `keyword` say where ("" for the whole schema or a subschema). */

@@ -129,7 +129,8 @@ static tsl_status list(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_dra
   pthread_mutex_unlock(g->lock);
   if (status != TSL_OK) return tsl__fail(error, status, "%s", why ? why : "out of memory");
   d->header.flags = TSL__A_COMPLETE | (g->space->watches & TSL__NEW_NAME ? TSL__A_NAMES : 0) | (g->space->watches & TSL__FEW_NAMES ? TSL__A_FEW_NAMES : 0);
-  return tsl__a_put_text(d, TSL__A_REPORT, g->report, g->report_size) == TSL_OK ? TSL_OK : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  const char *report = tsl_grammar_report(g);
+  return report && tsl__a_put_text(d, TSL__A_REPORT, report, strlen(report) + 1) == TSL_OK ? TSL_OK : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
 static void clear(tsl__a_draft *d) {

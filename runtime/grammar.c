@@ -12,11 +12,11 @@ static tsl_status failed(const tsl__space *space, tsl_error *error) {
 tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error) {
   tsl__space *space = base->space;
   tsl__stack begin = start ? tsl__stack_begin(space, start) : 0;
-  size_t report_size = strlen(report) + 1;
+  size_t report_size = report ? strlen(report) + 1 : 0;
   tsl_grammar *g = begin ? tsl__alloc_zero(&base->alloc, sizeof *g) : NULL;
-  char *copy = g ? tsl__alloc(&base->alloc, report_size) : NULL;
+  char *copy = g && report ? tsl__alloc(&base->alloc, report_size) : NULL;
   *out = NULL;
-  if (!copy) {
+  if (!g || (report && !copy)) {
     if (g) tsl__free(&base->alloc, g, sizeof *g);
     return failed(space, error);
   }
@@ -24,8 +24,9 @@ tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const cha
   atomic_init(&g->references, 1);
   g->start = start;
   g->begin = begin;
-  g->report = memcpy(copy, report, report_size);
+  atomic_init(&g->report, report ? memcpy(copy, report, report_size) : NULL);
   g->report_size = report_size;
+  g->describe = NULL;
   g->front = NULL;
   g->zones = NULL;
   g->zone_count = 0;
@@ -66,14 +67,24 @@ void tsl_grammar_release(tsl_grammar *g) {
   if (!g || atomic_fetch_sub_explicit(&g->references, 1, memory_order_acq_rel) != 1) return;
   tsl_vocab *vocab = g->vocab;
   tsl_allocator a = g->alloc;
+  if (g->report_size) tsl__free(&a, (char *)(uintptr_t)atomic_load(&g->report), g->report_size);
   release_tables(g->tables, &a);
-  tsl__free(&a, g->report, g->report_size);
   tsl__free(&a, g, sizeof *g);
   tsl_vocab_release(vocab);
 }
 
 tsl_vocab *tsl_grammar_vocab(const tsl_grammar *g) { return g->vocab; }
-const char *tsl_grammar_report(const tsl_grammar *g) { return g->report; }
+
+const char *tsl_grammar_report(const tsl_grammar *g) {
+  tsl_grammar *own = (tsl_grammar *)(uintptr_t)g;
+  const char *report = atomic_load_explicit(&own->report, memory_order_acquire);
+  if (report || !g->describe) return report;
+  pthread_mutex_lock(g->lock);
+  if (!(report = atomic_load_explicit(&own->report, memory_order_relaxed)) && (report = g->describe(g->described)) != NULL)
+    atomic_store_explicit(&own->report, report, memory_order_release);
+  pthread_mutex_unlock(g->lock);
+  return report;
+}
 
 void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
   pthread_mutex_t *lock = g->lock;

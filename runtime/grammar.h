@@ -26,15 +26,17 @@ struct tsl_grammar {
   tsl__space *space; /* that of the tables */
   tsl__state start;
   tsl__stack begin; /* the position before the first byte */
-  char *report;
-  size_t report_size;
+  _Atomic(const char *) report; /* NULL: not asked for yet */
+  size_t report_size;           /* bytes of it that are the grammar's own */
+  const char *(*describe)(void *described); /* makes the report, under the lock; NULL when out of memory. It belongs to the expressions */
+  void *described;
   pthread_mutex_t *lock; /* that of the tables */
   const void *front;     /* of the front end, which belongs to the expressions; NULL: nothing */
   const struct tsl__zone *zones; /* stretches whose tokens are counted (zones.h); belong to the expressions */
   uint32_t zone_count;
 };
 
-/* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is copied. */
+/* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is copied; NULL: the caller sets `describe`. */
 tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error);
 /* Another grammar over the tables of `base`, whose lock the caller holds. */
 tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error);

@@ -480,6 +480,13 @@ static void test_out_of_memory(void) {
     CHECKF(status == TSL_ERR_NO_MEMORY && !g && error.status == status, "allocation %ld: %s, %s", n, tsl_status_name(status), error.message);
     CHECKF(b.held == held, "allocation %ld: %ld blocks leaked", n, b.held - held);
   }
+  const char *report = NULL;
+  for (long n = 0; !report; n++) { /* made when it is asked for */
+    b.left = n;
+    report = tsl_grammar_report(g);
+    CHECK(report || n < 100);
+  }
+  CHECK(report[0] == '[' && strstr(report, "maxContains") && tsl_grammar_report(g) == report);
   tsl_grammar_release(g);
   CHECKF(failures > 10, "%ld allocations failed", failures);
   b.left = 1000000;

@@ -89,7 +89,11 @@ class Vocab extends Handle {
 }
 
 class Grammar extends Handle {
-  get report() { return JSON.parse(this.library.module.UTF8ToString(this.library.module._tsl_grammar_report(this.live))); }
+  get report() {
+    const {module} = this.library, report = module._tsl_grammar_report(this.live);
+    if (!report) throw new RangeError('out of memory');
+    return JSON.parse(module.UTF8ToString(report));
+  }
 }
 
 class Matcher extends Handle {

@@ -27,7 +27,8 @@ static PyObject *grammar_vocab(PyObject *self, void *unused) {
 
 static PyObject *grammar_report(PyObject *self, PyObject *unused) {
   (void)unused;
-  return PyUnicode_FromString(tsl_grammar_report(of(self)));
+  const char *report = tsl_grammar_report(of(self));
+  return report ? PyUnicode_FromString(report) : PyErr_NoMemory();
 }
 
 static PyObject *grammar_stats(PyObject *self, PyObject *unused) {

@@ -362,7 +362,9 @@ impl Grammar {
 
     /// What of a schema is enforced, as JSON.
     pub fn report(&self) -> String {
-        unsafe { CStr::from_ptr(sys::tsl_grammar_report(self.0.as_ptr())) }.to_string_lossy().into_owned()
+        let report = unsafe { sys::tsl_grammar_report(self.0.as_ptr()) };
+        assert!(!report.is_null(), "out of memory");
+        unsafe { CStr::from_ptr(report) }.to_string_lossy().into_owned()
     }
 }
 
