@@ -317,7 +317,8 @@ static void run(faulty *f, tsl_vocab *v, const scenario *c) {
   NOTE(error.pointer, strlen(error.pointer));
   NOTE(error.message, strlen(error.message));
   if (g) {
-    const char *report = tsl_grammar_report(g);
+    const char *report = NULL;
+    ASK(f, status, (report = tsl_grammar_report(g)) != NULL ? TSL_OK : TSL_ERR_NO_MEMORY);
     NOTE(report, strlen(report));
     generate(f, g, parsed, 5);
     if (c->save) save_and_load(f, v, g);
