@@ -27,7 +27,7 @@ MACHINES = {
 }
 # What is quick enough under emulation.
 TESTS = ["json", "expr", "charset", "number", "regex", "gbnf", "schema", "validator", "oracle", "memory", "tags", "trie", "listing", "mask_table", "artifact", "store", "vocab", "encode", "step",
-         "fuzz_mask", "fuzz_walk", "fuzz_judge", "fuzz_schema", "fuzz_gbnf", "fuzz_regex", "fuzz_tags", "fuzz_artifact", "fuzz_vocab"]
+         "fuzz_mask", "fuzz_walk", "fuzz_judge", "fuzz_schema", "fuzz_gbnf", "fuzz_regex", "fuzz_tags", "fuzz_artifact", *(f"fuzz_vocab_{n}" for n in ("cache", "gguf", "hf", "sentencepiece", "tekken", "tiktoken"))]
 PATIENCE = 20  # times the ordinary limit of a test
 
 
@@ -82,8 +82,11 @@ def main():
     machine, wanted = sys.argv[1], sys.argv[2:] or TESTS
     folder = ROOT / "build-cross" / machine
     build, emulator, libraries = configure(machine, folder, fetch(machine, folder))
+    subprocess.run(["ninja", "-C", build, "--quiet", "build.ninja"], check=True)  # tests that were added since it was set up
     listing = json.loads(subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True).stdout)
     tests = {t["name"]: t for t in listing if t["name"] in wanted}
+    if missing := set(wanted) - set(tests):
+        sys.exit(f"no such test: {' '.join(sorted(missing))}")
     programs = [next(w for w in t["cmd"] if str(build) in w) for t in tests.values()]
     subprocess.run(["ninja", "-C", build, "--quiet", *[os.path.relpath(p, build) for p in programs]], check=True)
     sums = [0, 0, 0]

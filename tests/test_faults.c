@@ -106,7 +106,7 @@ static uint64_t generate(faulty *f, tsl_grammar *g, uint64_t seed) {
     CHECK(status == TSL_OK);
     WITH_MEMORY(f, status, tsl_matcher_shortest_completion(m, &shortest));
     CHECK(status == TSL_OK);
-    seen = tsl__mix(seen ^ shortest ^ n << 32 ^ valid << 48);
+    seen = tsl__mix(seen ^ shortest ^ (uint64_t)n << 32 ^ (uint64_t)valid << 48);
     WITH_MEMORY(f, status, tsl_matcher_accept(m, t));
     CHECK(status == TSL_OK);
   }

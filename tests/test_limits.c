@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <limits.h>
 #include <stdarg.h>
 #include <time.h>
 
@@ -468,7 +469,7 @@ static void *burn(void *ctx, void *block, size_t old_size, size_t new_size) {
 
 /* The flag is seen wherever a compile is when it is set: not many allocations come after it. */
 static void cancel_anywhere(void) {
-  fuse f = {.left = 1L << 40};
+  fuse f = {.left = LONG_MAX};
   const tsl_allocator a = {&f, burn};
   const tsl_limits limits = {.max_steps = UINT64_MAX, .max_memory = UINT64_MAX, .cancel = &f.burnt};
   tsl_vocab *own = NULL;
@@ -491,7 +492,7 @@ static void cancel_anywhere(void) {
       CHECKF(status == TSL_OK || status == TSL_ERR_CANCELLED || status == TSL_ERR_LIMIT, "shape %d: %s, %s", hard, tsl_status_name(status), error.message);
       CHECKF(f.later < 30000, "shape %d: cancelled after %ld allocations, and %ld more came", hard, after, f.later);
       ended += status == TSL_ERR_CANCELLED;
-      f = (fuse){.left = 1L << 40};
+      f = (fuse){.left = LONG_MAX};
       tsl_grammar_release(g);
     }
   CHECKF(ended >= 10, "only %u compiles were cancelled", ended);

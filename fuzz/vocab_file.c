@@ -1,21 +1,17 @@
-/* fuzz_vocab.c - any bytes as a tokenizer file, and any bytes as text to encode with it.
- *
- * Input       the file; then, if there is a NUL byte, after the last one the text.
- * Properties  loading ends with a documented status and a filled error inside the file; what loads has a sound trie and the same identity
- *             when loaded again; encoding ends, measures what it writes, and gives ids of the vocabulary.
- *
+/* vocab_file.c - see vocab_file.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "fuzz/vocab_file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/vocab.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void require(bool truth, const char *what) {
   if (truth) return;
-  fprintf(stderr, "fuzz_vocab: %s\n", what);
+  fprintf(stderr, "vocab_file: %s\n", what);
   abort();
 }
 
@@ -32,19 +28,14 @@ static void encode(const tsl_vocab *v, const char *text, size_t length, uint32_t
   free(ids);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+void vocab_file_try(const void *file, size_t file_length, const char *text, size_t text_length) {
   static const tsl_vocab_options options = {.pattern = "\\s+|\\w+|[^\\s\\w]"};
-  const char *file = (const char *)data, *text = file;
-  size_t length = size;
-  while (length && file[length - 1]) length--;
-  text = file + length;
-  size_t text_length = length ? size - length : 0, file_length = length ? length - 1 : size;
   tsl_vocab *v, *again;
   tsl_error error = {0};
   tsl_status status = tsl_vocab_load_memory(file, file_length, NULL, &options, NULL, &v, &error);
   require(status == error.status, "an error without its status");
   require(status == TSL_OK || (!v && error.message[0] && error.offset <= file_length), "an error without its place");
-  if (status) return 0;
+  if (status) return;
   require(tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special), "the trie is not sound");
   require(tsl_vocab_load_memory(file, file_length, NULL, &options, NULL, &again, NULL) == TSL_OK, "it loads only once");
   require(!memcmp(v->identity, again->identity, 16), "another identity");
@@ -52,5 +43,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   encode(v, text, text_length, 0);
   encode(v, text, text_length, TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS);
   tsl_vocab_release(v);
-  return 0;
+}
+
+size_t vocab_file_length(const uint8_t *data, size_t size) {
+  size_t n = size;
+  while (n && data[n - 1]) n--;
+  return n ? n - 1 : size;
+}
+
+void vocab_file_try_input(const uint8_t *data, size_t size) {
+  size_t n = vocab_file_length(data, size), text = n < size ? n + 1 : size;
+  vocab_file_try(data, n, (const char *)data + text, size - text);
+}
+
+bool vocab_file_is_object(const uint8_t *data, size_t size) {
+  size_t at = 0;
+  while (at < size && strchr(" \t\r\n", data[at]) && data[at]) at++;
+  return at < size && data[at] == '{';
 }

@@ -1,0 +1,148 @@
+/* fuzz_vocab_cache.c - whatever a cache file of a vocabulary says, it is refused or leads nowhere outside of itself.
+ *
+ * Input       which of SOURCES entries (1 byte), then changes of it, six bytes each: what (1; bit 7: in the header), where (3, little end first), with what (2).
+ *               what % 5:  0  exclusive-or a byte     1  set a 32-bit word to a small number      2  add to a 32-bit word     3  cut the file off     4  copy 16 bytes to elsewhere in it
+ * Checksum    is made good afterwards, unless bit 6 of the first byte is set: the bounds of every number are tried, not XXH3.
+ * Properties  tsl__vocab_cache_read gives a vocabulary or says IO or FORMAT; what it gives can be listed and encodes any text. Memory and bounds: the sanitizers'.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "runtime/tokenizer/tokenizer.h"
+#include "runtime/vocab_cache.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define SOURCES 4u
+#define HEADER (8 + 6 * 4 + 8 + 16 + 16 + (7 + TSL__SPAN_COUNT) * 16 + 16) /* of the file; its last 16 bytes are the checksum */
+
+static const char *const sources[SOURCES] = {
+    "IQ== 0\nYQ== 1\nYg== 2\nYWI= 3\nIA== 4\nIGE= 5\n",
+    "{\"added_tokens\":[{\"id\":0,\"content\":\"<s>\",\"special\":true},{\"id\":6,\"content\":\"<w>\",\"single_word\":true,\"lstrip\":true,\"normalized\":true}],\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},"
+    "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\\u2581\"}]},\"pre_tokenizer\":null,\"model\":{\"type\":\"BPE\",\"unk_token\":\"<s>\",\"vocab\":{\"<s>\":0,\"a\":1,\"b\":2,\"\\u2581\":3,\"ab\":4,\"\\u2581ab\":5},"
+    "\"merges\":[\"a b\",\"\\u2581 ab\"]}}",
+    "{\"config\":{\"pattern\":\"[ab]+|.\",\"default_vocab_size\":5,\"default_num_special_tokens\":2},\"vocab\":[{\"rank\":0,\"token_bytes\":\"YQ==\"},{\"rank\":1,\"token_bytes\":\"Yg==\"},{\"rank\":2,\"token_bytes\":\"YWI=\"}],"
+    "\"special_tokens\":[{\"rank\":0,\"token_str\":\"<s>\"},{\"rank\":1,\"token_str\":\"</s>\"}]}",
+    "\x0a\x0e\x0a\x05<unk>\x15\x00\x00\x00\x00\x18\x02\x0a\x0c\x0a\x03<s>\x15\x00\x00\x00\x00\x18\x03\x0a\x0a\x0a\x01" "a\x15\x00\x00\x80\xbf\x18\x01\x0a\x0a\x0a\x01" "b\x15\x00\x00\x00\xc0\x18\x01\x0a\x0b\x0a\x02" "ab\x15\x00\x00\x40\xc0\x18\x01\x12\x02\x18\x02\x1a\x06\x18\x01\x20\x00\x28\x01"};
+static const size_t source_length[SOURCES] = {0, 0, 0, 79}; /* 0: a text */
+static const uint8_t key[16];
+
+static char folder[64], path[192];
+static uint8_t *entries[SOURCES];
+static size_t lengths[SOURCES];
+
+static void require(bool truth, const char *what) {
+  if (truth) return;
+  fprintf(stderr, "fuzz_vocab_cache: %s\n", what);
+  abort();
+}
+
+/* Nothing lies there between two inputs: a fuzzer ends without a last word. */
+static void clean_up(void) {
+  remove(path);
+  rmdir(folder);
+}
+
+static uint8_t *read_whole(size_t *size) {
+  FILE *f = fopen(path, "rb");
+  uint8_t *bytes = malloc(1 << 16);
+  require(f && bytes, "an entry cannot be read");
+  *size = fread(bytes, 1, 1 << 16, f);
+  fclose(f);
+  return bytes;
+}
+
+static void make_entries(void) {
+  static const tsl_vocab_options options = {.pattern = "\\s+|\\w+"};
+  const char *place = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm"; /* memory, if there is such a place: a file is written for each input */
+  snprintf(folder, sizeof folder, "%s/fuzz-cache-XXXXXX", place);
+  require(mkdtemp(folder) != NULL, "no folder");
+  snprintf(path, sizeof path, "%s/%032d.tslvocab", folder, 0);
+  for (unsigned i = 0; i < SOURCES; i++) {
+    tsl_vocab *v;
+    tsl_error error = {0};
+    tsl_status status = tsl_vocab_load_memory(sources[i], source_length[i] ? source_length[i] : strlen(sources[i]), NULL, &options, NULL, &v, &error);
+    if (status) fprintf(stderr, "%u: %s\n", i, error.message);
+    require(status == TSL_OK && tsl__vocab_cache_write(v, folder, key) == TSL_OK, "no entry");
+    tsl_vocab_release(v);
+    entries[i] = read_whole(&lengths[i]);
+  }
+  clean_up();
+}
+
+/* One change; returns the new size. */
+static size_t change(uint8_t *file, size_t size, const uint8_t *c) {
+  size_t begin = c[0] & 0x80 || size <= HEADER + 32 ? 0 : HEADER, end = begin ? size : size < HEADER ? size : HEADER;
+  uint32_t value = c[4] | (uint32_t)c[5] << 8, word;
+  if (end - begin < 32) return size;
+  size_t at = begin + (c[1] | (size_t)c[2] << 8 | (size_t)c[3] << 16) % (end - begin - 16), aligned = at & ~(size_t)3;
+  memcpy(&word, file + aligned, 4);
+  switch ((c[0] & 0x7F) % 5) {
+  case 0: file[at] ^= c[4]; break;
+  case 1: word = value; memcpy(file + aligned, &word, 4); break;
+  case 2: word += (uint32_t)(int32_t)(int16_t)value; memcpy(file + aligned, &word, 4); break;
+  case 3: return at;
+  default: memmove(file + aligned, file + value * 4u % (size - 16), 16); break;
+  }
+  return size;
+}
+
+static void seal(uint8_t *file, size_t size) {
+  XXH128_canonical_t sum;
+  uint64_t whole = size;
+  if (size < HEADER) return;
+  memcpy(file + 32, &whole, 8); /* its own size, after the magic and six words */
+  memset(file + HEADER - 16, 0, 16);
+  XXH128_canonicalFromHash(&sum, XXH3_128bits(file, size));
+  memcpy(file + HEADER - 16, sum.digest, 16);
+}
+
+/* Use everything that an index in the file could lead astray. */
+static void use(const tsl_vocab *v) {
+  static const char text[] = "ab <s>ab \xC3\xA9 <w> ab \xFF aab  \n";
+  tsl_token ids[64];
+  size_t n;
+  size_t sum = 0;
+  tsl_vocab_encode(v, text, sizeof text - 1, TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS, ids, 64, &n);
+  for (tsl_token i = 0; i < v->size; i++) {
+    const uint8_t *bytes = tsl_vocab_bytes(v, i, &n);
+    for (size_t k = 0; k < n; k++) sum += bytes[k];
+  }
+  for (uint32_t i = 0; i < v->trie.node_count; i++) {
+    for (unsigned b = 0; b < 256; b++) sum += tsl__trie_child(&v->trie, i, (uint8_t)b);
+    for (uint32_t k = v->trie.nodes[i].begin; k < v->trie.nodes[i].end; k++) sum += v->trie.order[k];
+    if (v->trie.nodes[i].below != UINT16_MAX) sum += v->trie.sets[v->trie.nodes[i].below].w[0] & 1;
+  }
+  require(sum > 0, "no byte, node or token"); /* and so the reads are made */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (!entries[0]) make_entries();
+  if (size < 1) return 0;
+  unsigned which = (data[0] & 0x3F) % SOURCES;
+  size_t n = lengths[which];
+  uint8_t *file = malloc(n);
+  require(file != NULL, "no memory");
+  memcpy(file, entries[which], n);
+  for (size_t i = 1; i + 6 <= size && i < 1 + 6 * 16; i += 6) n = change(file, n, data + i);
+  if (!(data[0] & 0x40)) seal(file, n);
+  mkdir(folder, 0700);
+  FILE *f = fopen(path, "wb");
+  require(f && fwrite(file, 1, n, f) == n && !fclose(f), "an entry cannot be written");
+  free(file);
+  tsl_vocab *v;
+  tsl_status status = tsl__vocab_cache_read(folder, key, &tsl__malloc, &v);
+  clean_up();
+  require(status == TSL_OK || status == TSL_ERR_FORMAT || status == TSL_ERR_IO || status == TSL_ERR_SYNTAX || status == TSL_ERR_UNSUPPORTED, "an undocumented status");
+  require((status == TSL_OK) == (v != NULL), "a vocabulary without a status");
+  require(status == TSL_OK || size > 1, "an entry as it was written is refused");
+  if (v) use(v);
+  tsl_vocab_release(v);
+  return 0;
+}
