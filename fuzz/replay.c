@@ -1,11 +1,12 @@
 /* replay.c - runs a fuzz target over its corpus as an ordinary test.
  *
- * Usage     replay_<name> LABEL FOLDER: each regular file of FOLDER is one input; the empty input is always run too. A finding ends the process on a
- *           signal, so that reaching the end is the result.
+ * Usage     replay_<name> LABEL FOLDER: each regular file of FOLDER is one input, or FOLDER is a file and the only one; the empty input is always run too. A finding
+ *           ends the process on a signal, so that reaching the end is the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,13 @@ static int replay_file(const char *path) {
   return ok;
 }
 
+/* How many inputs were run; those that cannot be read are added to *failed. */
+static unsigned long replay(const char *path, unsigned long *failed) {
+  int ok = replay_file(path);
+  if (!ok) fprintf(stderr, "%s: cannot be read\n", path), ++*failed;
+  return (unsigned long)ok;
+}
+
 int main(int argc, char **argv) {
   static const uint8_t nothing[1];
   unsigned long passed = 0, failed = 0, skipped = 0;
@@ -34,7 +42,9 @@ int main(int argc, char **argv) {
   LLVMFuzzerTestOneInput(nothing, 0);
   passed++;
   DIR *folder = opendir(argv[2]);
-  if (!folder) {
+  if (!folder && errno == ENOTDIR) {
+    passed += replay(argv[2], &failed);
+  } else if (!folder) {
     printf("  skipped: %s has no corpus folder\n", argv[1]);
     skipped++;
   }
@@ -42,10 +52,8 @@ int main(int argc, char **argv) {
     char path[4096];
     if (entry->d_name[0] == '.') continue;
     int n = snprintf(path, sizeof path, "%s/%s", argv[2], entry->d_name);
-    int ok = n > 0 && (size_t)n < sizeof path && replay_file(path);
-    if (!ok) fprintf(stderr, "%s: cannot be read\n", path);
-    passed += (unsigned long)ok;
-    failed += (unsigned long)!ok;
+    if (n > 0 && (size_t)n < sizeof path) passed += replay(path, &failed);
+    else failed++;
   }
   if (folder) closedir(folder);
   printf("  %s %lu inputs of %s went through\n", failed ? "FAIL" : "ok  ", passed, argv[1]);
