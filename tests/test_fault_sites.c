@@ -109,7 +109,7 @@ static void *hook(void *ctx, void *block, size_t old_size, size_t new_size) {
 
 /* ---- cases --------------------------------------------------------------------------------------------------------- */
 
-typedef enum kind { SCHEMA, REGEX, GBNF, TAGS, TOOLS } kind;
+typedef enum kind { SCHEMA, REGEX, GBNF, TAGS, TOOLS, VOCABULARY } kind;
 
 typedef struct scenario {
   kind kind;
@@ -118,7 +118,7 @@ typedef struct scenario {
   tsl_schema_options schema;
   tsl_regex_options regex;
   tsl_tools_options tools;
-  bool save, cache, cold; /* make an artifact and load it; keep walks for other grammars; with a vocabulary of its own */
+  bool save, cache, cold, more; /* make an artifact and load it; keep walks for other grammars; with a vocabulary of its own; ask all that can be asked */
 } scenario;
 
 static const char *const words[] = {"{\"", "\":", "\",\"", "null", "true", "ab", "abc", " \"a", "12", "0.5", "]]", "},", "\"a\":", "xy", "<f", "=a>", "</", "</f>", "<think>", "<end>"};
@@ -282,12 +282,107 @@ static void generate(faulty *f, tsl_grammar *g, bool parsed, uint64_t seed) {
   tsl_matcher_free(m);
 }
 
-static void save_and_load(faulty *f, tsl_vocab *v, tsl_grammar *g) {
+/* ---- what else is asked ------------------------------------------------------------------------------------------- */
+
+static struct text told;
+
+static void tell(void *ctx, const char *line) {
+  (void)ctx;
+  text_add(&told, line);
+  text_add(&told, "\n");
+}
+static void tell_finding(void *ctx, const tsl_profile_finding *finding) { tell(ctx, finding->message); }
+static void tell_state(void *ctx, const tsl_state *state) { tell(ctx, state->expression); }
+static void tell_frame(void *ctx, const tsl_frame *frame) { tell(ctx, frame->expression); }
+
+/* What the grammar's text is written as, or what a profile says of it. */
+static tsl_status write_text(faulty *f, tsl_vocab *v, const scenario *c) {
+  text_free(&told);
+  switch (c->kind) {
+  case SCHEMA: return tsl_schema_profile("openai-strict", c->text, c->length, &f->hook, tell_finding, NULL, NULL);
+  case GBNF: return tsl_gbnf_write(v, c->text, c->length, tell, NULL, NULL);
+  case TOOLS: return tsl_tools_write(v, c->text, c->length, &c->tools, tell, NULL, NULL);
+  default: return TSL_OK;
+  }
+}
+
+static tsl_status list_states(const tsl_grammar *g) {
+  text_free(&told);
+  return tsl_grammar_states(g, tell_state, NULL);
+}
+
+static tsl_status list_frames(const tsl_matcher *m) {
+  uint32_t total;
+  text_free(&told);
+  return tsl_matcher_frames(m, 0, tell_frame, NULL, &total);
+}
+
+#define NOTE_TOLD()                       \
+  do {                                    \
+    if (told.at) NOTE(told.at, told.n);   \
+  } while (0)
+
+static void listings(faulty *f, tsl_vocab *v, const scenario *c, tsl_grammar *g, tsl_matcher *m) {
+  tsl_status status;
+  ASK(f, status, write_text(f, v, c));
+  NOTE_TOLD();
+  ASK(f, status, list_states(g));
+  ASK(f, status, list_frames(m));
+  NOTE_TOLD();
+  text_free(&told);
+}
+
+/* A text that ends in time, as the budget has it. */
+static void in_time(faulty *f, tsl_grammar *g, tsl_matcher *m) {
+  tsl_budget *b = NULL;
+  tsl_status status;
+  tsl_error error = {0};
+  ASK(f, status, tsl_budget_new(g, &f->hook, &b));
+  for (uint64_t left = 20; status == TSL_OK && left > 0; left--) {
+    uint32_t mask[MASK_WORDS];
+    if (left == 20) ASK(f, status, tsl_budget_start(b, m, left, &error));
+    if (status != TSL_OK) break;
+    ASK(f, status, tsl_budget_mask(b, m, left, mask));
+    size_t count = status == TSL_OK ? tsl_mask_count(mask, SIZE) : 0;
+    if (!count) break;
+    NOTE(mask, sizeof mask);
+    ASK(f, status, tsl_matcher_accept(m, nth_allowed(mask, count / 2)));
+  }
+  tsl_budget_free(b);
+}
+
+/* The same grammar twice from a cache. */
+static void cached(faulty *f, tsl_vocab *v, const scenario *c) {
+  static const tsl_source_kind kinds[] = {TSL_SOURCE_JSON_SCHEMA, TSL_SOURCE_REGEX, TSL_SOURCE_GBNF};
+  const tsl_source source = {.kind = kinds[c->kind], .text = c->text, .length = c->length, .schema = &c->schema, .regex = &c->regex};
+  tsl_cache *cache = NULL;
+  tsl_grammar *g[2] = {NULL, NULL};
+  tsl_status status;
+  ASK(f, status, tsl_cache_new((uint64_t)1 << 24, &f->hook, &cache));
+  for (int i = 0; i < 2; i++) ASK(f, status, tsl_cache_get(cache, v, &source, &g[i], NULL));
+  NOTE_NUMBER(g[0] == g[1]);
+  for (int i = 0; i < 2; i++) tsl_grammar_release(g[i]);
+  tsl_cache_free(cache);
+}
+
+static void ask_more(faulty *f, tsl_vocab *v, const scenario *c, tsl_grammar *g) {
+  tsl_matcher *m = NULL;
+  tsl_status status;
+  ASK(f, status, tsl_matcher_new(g, &f->hook, &m));
+  if (m) listings(f, v, c, g, m);
+  if (m) in_time(f, g, m);
+  tsl_matcher_free(m);
+  if (c->kind <= GBNF) cached(f, v, c);
+}
+
+static void save_and_load(faulty *f, tsl_vocab *v, const scenario *c, tsl_grammar *g) {
+  const tsl_source source = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = c->text, .length = c->length, .schema = &c->schema};
+  const tsl_artifact_options options = {.source = c->kind == SCHEMA ? &source : NULL};
   tsl_artifact *a = NULL;
   tsl_grammar *loaded = NULL;
   tsl_status status;
   size_t size;
-  ASK(f, status, tsl_artifact_make(g, NULL, &f->hook, &a, NULL));
+  ASK(f, status, tsl_artifact_make(g, &options, &f->hook, &a, NULL));
   if (status == TSL_OK) {
     const void *data = tsl_artifact_data(a, &size);
     ASK(f, status, tsl_grammar_load_memory(v, data, size, NULL, &loaded, NULL));
@@ -298,16 +393,29 @@ static void save_and_load(faulty *f, tsl_vocab *v, tsl_grammar *g) {
   tsl_artifact_free(a);
 }
 
-/* All of one case, with a NULL vocabulary from its making on. */
-static void run(faulty *f, tsl_vocab *v, const scenario *c) {
+/* As the corpus has it: the file, a NUL, a text. */
+static void load_and_encode(faulty *f, const scenario *c) {
+  static const tsl_vocab_options options = {.pattern = "\\s+|\\w+|[^\\s\\w]"};
+  size_t length = strnlen(c->text, c->length), count = 0;
+  const char *end = c->text + c->length;
+  while (end > c->text && end[-1]) end--;
+  if (end > c->text) length = (size_t)(end - c->text) - 1;
+  else end = "some text";
+  tsl_vocab *v = NULL;
+  tsl_status status;
+  tsl_token ids[64] = {0};
+  ASK(f, status, tsl_vocab_load_memory(c->text, length, NULL, &options, &f->hook, &v, NULL));
+  if (!v) return;
+  ASK(f, status, tsl_vocab_encode(v, end, strlen(end), TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS, ids, 64, &count));
+  NOTE(ids, sizeof ids);
+  tsl_vocab_release(v);
+}
+
+static void compile_and_follow(faulty *f, tsl_vocab *v, const scenario *c) {
   tsl_grammar *g = NULL, *other = NULL;
   tsl_error error = {0};
   tsl_status status;
   bool parsed = c->kind == TAGS || c->kind == TOOLS;
-  sight_count = 0;
-  differs = (sight){0};
-  base = (uintptr_t)__builtin_frame_address(0);
-  watched = f;
   if (v) tsl_vocab_retain(v);
   else ASK(f, status, make_vocab(&f->hook, &v, &error));
   tsl_vocab_set_walk_cache(v, 0);
@@ -321,7 +429,8 @@ static void run(faulty *f, tsl_vocab *v, const scenario *c) {
     ASK(f, status, (report = tsl_grammar_report(g)) != NULL ? TSL_OK : TSL_ERR_NO_MEMORY);
     NOTE(report, strlen(report));
     generate(f, g, parsed, 5);
-    if (c->save) save_and_load(f, v, g);
+    if (c->more) ask_more(f, v, c, g);
+    if (c->save) save_and_load(f, v, c, g);
   }
   if (g && parsed) {
     ASK(f, status, compile(v, c, g, &other, &error));
@@ -331,6 +440,16 @@ static void run(faulty *f, tsl_vocab *v, const scenario *c) {
   tsl_grammar_release(g);
   tsl_vocab_set_walk_cache(v, 0);
   tsl_vocab_release(v);
+}
+
+/* All of one case, with a NULL vocabulary from its making on. */
+static void run(faulty *f, tsl_vocab *v, const scenario *c) {
+  sight_count = 0;
+  differs = (sight){0};
+  base = (uintptr_t)__builtin_frame_address(0);
+  watched = f;
+  if (c->kind == VOCABULARY) load_and_encode(f, c);
+  else compile_and_follow(f, v, c);
   watched = NULL;
 }
 
@@ -390,6 +509,14 @@ static void each_file(const char *folder, void (*check)(const char *data, size_t
   }
 }
 
+/* What is done besides differs from case to case. */
+static void vary(scenario *c) {
+  c->save = cases % 4 == 0;
+  c->cache = cases % 4 == 1;
+  c->more = cases % 4 == 2;
+  c->cold = cases % 32 == 0;
+}
+
 /* Lines of JSON: tests/test_schema.c. */
 static void schema_lines(const char *data, size_t n) {
   for (const char *line = data, *end; line < data + n; line = end + 1) {
@@ -406,33 +533,41 @@ static void schema_lines(const char *data, size_t n) {
     for (const char *p = line + head; p < end && !length; p++)
       if ((*p == ',' || *p == '}') && tsl__json_parse(&arena, line + head, (size_t)(p - line) - head, 1000, &v, NULL) == TSL_OK) length = (size_t)(p - line) - head;
     tsl__arena_free(&arena);
-    scenario c = {.kind = SCHEMA, .text = line + head, .length = length, .schema = {.order = TSL_ORDER_ANY}, .save = cases % 4 == 0, .cache = cases % 4 == 1, .cold = cases % 32 == 0};
+    scenario c = {.kind = SCHEMA, .text = line + head, .length = length, .schema = {.order = TSL_ORDER_ANY}};
+    vary(&c);
     if (cases % 5 == 4) c.schema.whitespace = TSL_WS_PRETTY, c.schema.indent = 2;
     if (length) check_scenario(&c);
   }
 }
 
 static void schema_file(const char *data, size_t n) {
-  scenario c = {.kind = SCHEMA, .text = data + 1, .length = n - 1, .schema = {.order = data[0] & 1 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA}, .save = cases % 4 == 0, .cache = cases % 4 == 1, .cold = cases % 32 == 0};
+  scenario c = {.kind = SCHEMA, .text = data + 1, .length = n - 1, .schema = {.order = data[0] & 1 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA}};
+  vary(&c);
   if (n) check_scenario(&c);
 }
 
 static void regex_file(const char *data, size_t n) {
-  scenario c = {.kind = REGEX, .text = data + 1, .length = strlen(data + 1), .save = true};
+  scenario c = {.kind = REGEX, .text = data + 1, .length = strlen(data + 1), .save = true, .more = true};
   if (n) check_scenario(&c);
 }
 
 static void gbnf_file(const char *data, size_t n) {
-  scenario c = {.kind = GBNF, .text = data, .length = n, .save = true};
+  scenario c = {.kind = GBNF, .text = data, .length = n, .save = true, .more = true};
   check_scenario(&c);
 }
 
 static void tags_file(const char *data, size_t n) {
   const char *name, *text;
   if (n < 2) return;
-  scenario c = {.kind = data[0] & 1 ? TOOLS : TAGS, .text = data + 2, .length = n - 2};
+  scenario c = {.kind = data[0] & 1 ? TOOLS : TAGS, .text = data + 2, .length = n - 2, .more = cases % 2 == 0};
   c.tools.preset = tsl_tools_preset((uint8_t)data[0] >> 1 & 31, &name, &text) ? name : "qwen3";
   c.tools.thinking = (tsl_thinking)(((uint8_t)data[0] >> 6) % 3);
+  check_scenario(&c);
+}
+
+/* A tokenizer's file, and a text that it encodes. */
+static void vocab_file(const char *data, size_t n) {
+  const scenario c = {.kind = VOCABULARY, .text = data, .length = n};
   check_scenario(&c);
 }
 
@@ -443,6 +578,7 @@ static void schemas(void) {
 static void patterns(void) { each_file("fuzz/corpus/regex", regex_file); }
 static void grammars(void) { each_file("fuzz/corpus/gbnf", gbnf_file); }
 static void tags(void) { each_file("fuzz/corpus/tags", tags_file); }
+static void vocabularies(void) { each_file("fuzz/corpus/vocab", vocab_file); }
 
 int main(void) {
   faulty_begin(&f);
@@ -452,6 +588,7 @@ int main(void) {
   RUN(patterns, "patterns");
   RUN(grammars, "GBNF");
   RUN(tags, "structural tags and tools");
+  RUN(vocabularies, "tokenizers' files");
   tsl_vocab_release(warm);
   CHECK(f.blocks == 0 && !f.wrong_size && refusals > 1000);
   printf("  %lu places in %lu cases, less %lu that ask for memory more than %u times\n", refusals, cases, slow, REQUESTS_MAX);

@@ -37,6 +37,7 @@ static tsl__plan *entry(tsl__planner *p, tsl__stack at) {
   tsl__plan *plan = find(p, at);
   if (plan) return plan;
   uint32_t missing = tsl__stack_shortest(space_of(p), at);
+  if (!fine(p)) return NULL;
   plan = tsl__pool_add(&p->plans, &p->alloc);
   if (plan) *plan = (tsl__plan){.at = at, .token = TSL_NO_TOKEN, .bytes = TSL__PLAN_NONE, .tokens = TSL__PLAN_NONE, .missing = missing};
   if (plan && tsl__index_add(&p->index, &p->alloc, tsl__mix(at), p->plans.n - 1)) return plan;
