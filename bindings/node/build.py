@@ -28,7 +28,7 @@ LINK = ["-O2", "-sMODULARIZE=1", "-sEXPORT_NAME=createTurnstile", "-sALLOW_MEMOR
 EXPORTS = ("malloc free tsl_vocab_release tsl_vocab_size tsl_vocab_logits_width tsl_vocab_mask_words tsl_vocab_is_special tsl_vocab_is_eog "
            "tsl_vocab_find_special tn_grammar_load tn_artifact tn_artifact_data tn_artifact_size tsl_artifact_free tsl_grammar_release tsl_grammar_report tsl_matcher_free tsl_matcher_reset tsl_matcher_mask tsl_matcher_accept "
            "tsl_matcher_accept_bytes tsl_matcher_rollback tsl_matcher_history tsl_matcher_is_complete tsl_matcher_is_terminated tsl_mask_apply "
-           "tsl_status_name tsl_version").split()
+           "tsl_parser_free tsl_parser_reset tsl_parser_text tsl_parser_token tsl_parser_finish tsl_parser_json tsl_status_name tsl_version").split()
 
 
 # Debian keeps Emscripten's JavaScript libraries where Debian's own Node finds them; others are told.

@@ -12,10 +12,11 @@
 
 #define EXPORT EMSCRIPTEN_KEEPALIVE
 
-/* A status with its error, and the object that was made. One of it is reused for all calls. */
+/* A status with its error, the object that was made, and the last part of an answer. One of it is reused for all calls. */
 typedef struct result {
   tsl_error error;
   void *object;
+  tsl_part part;
 } result;
 
 EXPORT result *tn_result_new(void) { return calloc(1, sizeof(result)); }
@@ -63,6 +64,37 @@ EXPORT tsl_status tn_gbnf(result *r, tsl_vocab *vocab, const char *text, size_t 
   tsl_grammar *g = NULL;
   return made(r, tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &g, &r->error), g);
 }
+
+EXPORT tsl_status tn_tags(result *r, tsl_vocab *vocab, const char *text, size_t length, tsl_grammar *over) {
+  tsl_grammar *g = NULL;
+  tsl_status status = over ? tsl_grammar_tags_over(over, text, length, NULL, NULL, &g, &r->error) : tsl_grammar_tags(vocab, text, length, NULL, NULL, &g, &r->error);
+  return made(r, status, g);
+}
+
+/* `choice` "": what the request says. */
+EXPORT tsl_status tn_tools(result *r, tsl_vocab *vocab, const char *text, size_t length, const char *preset, const char *choice, int parallel, int thinking,
+                           uint32_t max_thinking_tokens, tsl_grammar *over) {
+  tsl_tools_options options = {.preset = preset, .tool_choice = *choice ? choice : NULL, .parallel = parallel, .thinking = (tsl_thinking)thinking,
+                               .max_thinking_tokens = max_thinking_tokens, .over = over};
+  tsl_grammar *g = NULL;
+  return made(r, tsl_grammar_tools(vocab, text, length, &options, NULL, &g, &r->error), g);
+}
+
+EXPORT const char *tn_preset(size_t index) {
+  const char *name, *json;
+  return tsl_tools_preset(index, &name, &json) ? name : NULL;
+}
+
+EXPORT tsl_status tn_parser(result *r, tsl_grammar *grammar) {
+  tsl_parser *p = NULL;
+  return made(r, tsl_parser_new(grammar, NULL, &p), p);
+}
+
+/* The kind of the next part, -1: there is none. The rest of it stays in the result until the next one is asked for. */
+EXPORT int tn_part(result *r, tsl_parser *parser) { return tsl_parser_next(parser, &r->part) ? (int)r->part.kind : -1; }
+EXPORT uint32_t tn_part_call(const result *r) { return r->part.call; }
+EXPORT const char *tn_part_text(const result *r) { return r->part.text; }
+EXPORT size_t tn_part_length(const result *r) { return r->part.length; }
 
 /* Write the artifact of a grammar; the bytes are then at tn_artifact_data(r). */
 EXPORT tsl_status tn_artifact(result *r, tsl_grammar *grammar) {

@@ -55,6 +55,41 @@ export interface Matcher extends Freed {
   forcedBytes(limit?: number): Uint8Array;
 }
 
+export interface Part {
+  kind: 'text' | 'reasoning' | 'call' | 'id' | 'arguments' | 'call_end' | 'tag' | 'tag_text' | 'tag_end';
+  /** 0 for the first call. */
+  call: number;
+  /** Of 'call': the tool's name; of 'arguments': a piece of JSON, whatever the format. */
+  text: string;
+}
+
+/** An answer read back by the states of its own grammar, of tags() or tools(). */
+export interface Parser extends Freed {
+  /** false, and no change, if the grammar does not allow it. */
+  text(text: string | Uint8Array): boolean;
+  token(token: number): boolean;
+  /** The text is over; false if it is not complete. */
+  finish(): boolean;
+  reset(): void;
+  /** What became certain since the last time. */
+  parts(): Part[];
+  /** All parts so far. */
+  readonly answer: {content: string; reasoning: string; calls: {id: string; name: string; arguments?: unknown; incomplete?: true}[]; tags: {begin: string; content: string}[]};
+}
+
+export interface ToolsOptions {
+  /** How the model writes calls: a name of toolPresets, or the JSON text of a preset. */
+  preset: string;
+  /** 'auto', 'required', 'none' or a tool's name; default: what the request says. */
+  toolChoice?: string;
+  parallel?: boolean | null;
+  thinking?: 'auto' | 'on' | 'off';
+  /** Of a thinking block; 0: what the request says, else any number. */
+  maxThinkingTokens?: number;
+  /** An earlier grammar of tags or tools of this vocabulary: what was found out about equal schemas is taken over. */
+  over?: Grammar | null;
+}
+
 export interface SchemaOptions {
   order?: 'schema' | 'any';
   whitespace?: 'any' | 'compact' | 'bounded' | 'pretty';
@@ -71,6 +106,12 @@ export interface Turnstile {
   jsonSchema(vocab: Vocab, schema: string | object | boolean, options?: SchemaOptions): Grammar;
   regex(vocab: Vocab, pattern: string): Grammar;
   gbnf(vocab: Vocab, text: string): Grammar;
+  /** A structural tag: free text with JSON or other formats between tags. */
+  tags(vocab: Vocab, tag: string | object, options?: {over?: Grammar | null}): Grammar;
+  /** What a model may answer to a request: its body (OpenAI, Anthropic), MCP's tools/list, or an array of tools. */
+  tools(vocab: Vocab, request: string | object, options: ToolsOptions): Grammar;
+  readonly toolPresets: string[];
+  parser(grammar: Grammar): Parser;
   /** The content of a file that `turnstile compile` or saveGrammar wrote for the same vocabulary. */
   loadGrammar(vocab: Vocab, data: Uint8Array): Grammar;
   /** A grammar as the content of such a file. */

@@ -14,6 +14,8 @@
 'use strict';
 
 const REJECTED = 1, LIMIT = 8;
+const THINKING = {auto: 0, on: 1, off: 2};
+const PARTS = ['text', 'reasoning', 'call', 'id', 'arguments', 'call_end', 'tag', 'tag_text', 'tag_end'];
 const WHITESPACE = {any: 0, compact: 1, bounded: 2, pretty: 3};
 
 class TurnstileError extends Error {
@@ -167,6 +169,34 @@ class Matcher extends Handle {
   }
 }
 
+/* An answer read back by the states of its own grammar. */
+class Parser extends Handle {
+  constructor(library, pointer, release, grammar) {
+    super(library, pointer, release);
+    this.grammar = grammar;
+  }
+
+  text(text) { return this.library.withBytes(text, (at, length) => this.library.accepted(this.library.module._tsl_parser_text(this.live, at, length))); }
+  token(token) { return this.library.accepted(this.library.module._tsl_parser_token(this.live, token)); }
+  finish() { return this.library.accepted(this.library.module._tsl_parser_finish(this.live)); }
+  reset() { this.library.module._tsl_parser_reset(this.live); }
+
+  parts() {
+    const {module, result} = this.library, found = [];
+    for (let kind; (kind = module._tn_part(result, this.live)) >= 0;) {
+      const at = module._tn_part_text(result) >>> 0, length = module._tn_part_length(result) >>> 0;
+      found.push({kind: PARTS[kind], call: module._tn_part_call(result) >>> 0, text: new TextDecoder().decode(module.HEAPU8.slice(at, at + length))});
+    }
+    return found;
+  }
+
+  get answer() {
+    const {module} = this.library, json = module._tsl_parser_json(this.live);
+    if (!json) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory', '', 0, 0, 0);
+    return JSON.parse(module.UTF8ToString(json));
+  }
+}
+
 class Turnstile {
   constructor(module) {
     this.module = module;
@@ -193,6 +223,24 @@ class Turnstile {
 
   regex(vocab, pattern) { return this.compile(String(pattern), (at, length) => this.module._tn_regex(this.result, vocab.live, at, length), vocab); }
   gbnf(vocab, text) { return this.compile(String(text), (at, length) => this.module._tn_gbnf(this.result, vocab.live, at, length), vocab); }
+
+  tags(vocab, tag, {over = null} = {}) {
+    return this.compile(tag, (at, length) => this.module._tn_tags(this.result, vocab.live, at, length, over ? over.live : 0), vocab);
+  }
+
+  tools(vocab, request, {preset, toolChoice = '', parallel = null, thinking = 'auto', maxThinkingTokens = 0, over = null} = {}) {
+    if (!(thinking in THINKING) || typeof preset !== 'string') throw new TurnstileError('TSL_ERR_ARGUMENT', 'a preset is needed, and thinking is auto, on or off', '', 0, 0, 0);
+    return this.withBytes(`${preset}\0`, (name) => this.withBytes(`${toolChoice}\0`, (choice) => this.compile(request, (at, length) => this.module._tn_tools(this.result, vocab.live, at, length,
+      name, choice, parallel === null ? 0 : parallel ? 1 : -1, THINKING[thinking], maxThinkingTokens, over ? over.live : 0), vocab)));
+  }
+
+  get toolPresets() {
+    const names = [];
+    for (let at; (at = this.module._tn_preset(names.length));) names.push(this.module.UTF8ToString(at));
+    return names;
+  }
+
+  parser(grammar) { return new Parser(this, this.make(this.module._tn_parser(this.result, grammar.live)), this.module._tsl_parser_free, grammar); }
 
   loadGrammar(vocab, data) {
     const grammar = new Grammar(this, this.make(this.withBytes(data, (at, length) => this.module._tn_grammar_load(this.result, vocab.live, at, length))),

@@ -108,3 +108,29 @@ test('a GGUF vocabulary', {skip: !process.env.TURNSTILE_GGUF && 'TURNSTILE_GGUF 
   const [text, tokens] = generate(vocab, turnstile.matcher(turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'})), generator(1));
   console.log(`text ${tokens} ${Buffer.from(text).toString('hex')}`);
 });
+
+test('tools, and an answer read back', async () => {
+  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
+  const tools = [{type: 'function', function: {name: 'look', parameters: {type: 'object', properties: {a: {type: 'integer'}}, required: ['a'], additionalProperties: false}}}];
+  const call = '<tool_call>\n{"name": "look", "arguments": {"a": 1}}\n</tool_call>', free = turnstile.tools(vocab, {tools}, {preset: 'qwen3'});
+  const accepts = (grammar, text) => turnstile.matcher(grammar).acceptBytes(text);
+  assert(turnstile.toolPresets.includes('qwen3') && accepts(free, 'Well. ') && accepts(free, call));
+  const forced = turnstile.tools(vocab, tools, {preset: 'qwen3', toolChoice: 'look', thinking: 'off', over: free});
+  assert(!accepts(forced, 'Well. ') && accepts(forced, call) && !accepts(forced, '<think>'));
+  const short = turnstile.matcher(turnstile.tools(vocab, tools, {preset: 'qwen3', maxThinkingTokens: 1})), [word] = vocab.encode(' a');
+  assert(short.acceptBytes('<think>') && short.accept(word) && !short.accept(word));
+  assert.throws(() => turnstile.tools(vocab, tools, {preset: "nobody's"}), {status: 'TSL_ERR_ARGUMENT'});
+  const parser = turnstile.parser(free), parts = [];
+  for (const byte of Buffer.from(`Wéll. ${call}`)) {
+    assert(parser.text(Uint8Array.of(byte)));
+    parts.push(...parser.parts());
+  }
+  const joined = (kind) => parts.filter((p) => p.kind === kind).map((p) => p.text).join('');
+  assert.deepStrictEqual([joined('text'), joined('call'), joined('arguments')], ['Wéll. ', 'look', '{"a": 1}']);
+  assert(parser.finish() && parser.answer.calls[0].arguments.a === 1 && parser.answer.content === 'Wéll. ');
+  parser.reset();
+  assert(parser.text('<tool_call>\n') && !parser.text('x') && !parser.finish());
+  const tag = turnstile.tags(vocab, {structures: [{begin: '<f>', schema: {type: 'integer'}, end: '</f>'}], triggers: ['<f']}, {over: free});
+  assert(accepts(tag, 'a <f>12</f> b') && !accepts(tag, '<f>x'));
+  assert.throws(() => turnstile.parser(turnstile.regex(vocab, 'a')), TurnstileError);
+});
