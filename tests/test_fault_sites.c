@@ -578,7 +578,14 @@ static void schemas(void) {
 static void patterns(void) { each_file("fuzz/corpus/regex", regex_file); }
 static void grammars(void) { each_file("fuzz/corpus/gbnf", gbnf_file); }
 static void tags(void) { each_file("fuzz/corpus/tags", tags_file); }
-static void vocabularies(void) { each_file("fuzz/corpus/vocab", vocab_file); }
+static void vocabularies(void) {
+  static const char *const formats[] = {"hf", "tiktoken", "tekken", "sentencepiece", "gguf"};
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    char folder[64];
+    snprintf(folder, sizeof folder, "fuzz/corpus/vocab_%s", formats[i]);
+    each_file(folder, vocab_file);
+  }
+}
 
 int main(void) {
   faulty_begin(&f);
