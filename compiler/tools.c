@@ -281,7 +281,9 @@ static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
   bool inside = b->thinking == TSL_THINKING_ON && prefilled && prefilled->kind == TSL__JSON_TRUE;
   tsl__string after = text_of(form, "after");
   tsl__tag *block = thinking_block(b, form, inside);
+  tsl__string skip = text_of(form, "skip");
   if (after.length && block) block = of_two(b, TSL__TAG_SEQUENCE, block, constant(b, after));
+  if (skip.length && b->thinking == TSL_THINKING_AUTO) block = of_two(b, TSL__TAG_OR, block, constant(b, skip));
   return of_two(b, TSL__TAG_SEQUENCE, b->thinking == TSL_THINKING_AUTO ? optional(b, block) : block, rest);
 }
 

@@ -60,6 +60,11 @@ static const char *const presets[] = {
     "llama4\0"
     "{\"name\":\"llama4\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"; \",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
     "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "minimax-m3\0"
+    "{\"name\":\"minimax-m3\",\"thinking\":{\"begin\":\"<mm:think>\",\"end\":\"</mm:think>\",\"after\":\"\",\"prefilled\":true,\"skip\":\"</mm:think"
+    ">\"},\"exclude\":[\"<mm:think>\",\"</mm:think>\"],\"section\":{\"begin\":\"]<]minimax[>[<tool_call>\\n\",\"separator\":\"\\n\",\"end\":\"\\n]<]"
+    "minimax[>[</tool_call>\"},\"calls\":[{\"begin\":\"]<]minimax[>[<invoke name=\\\"{name}\\\">\",\"style\":\"minimax_m3_xml\",\"end\":\"]<]mi"
+    "nimax[>[</invoke>\"}]}",
     "minimax\0"
     "{\"name\":\"minimax\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":true},\"exclude\":[\"<think>\",\""
     "</think>\"],\"section\":{\"before\":\"\\n\",\"begin\":\"<minimax:tool_call>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</minimax:tool_call>\"},\"ca"

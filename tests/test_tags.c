@@ -516,6 +516,11 @@ static const struct {
     {"mistral-v11", "[" TOOL("f", S) "]", "[TOOL_CALLS]f[ARGS]{\"a\": 1}[TOOL_CALLS]f[ARGS]{\"a\": 2}", "\"id\": \"call_1\", \"name\": \"f\", \"arguments\": {\"a\": 2}"},
     {"llama4-pythonic", "[" TOOL("f", S) "]", "x<|python_start|>[f(a=1), f(a=2, s=\")]\")]<|python_end|>", "\"arguments\": {\"a\": 2, \"s\": \")]\"}"},
     {"phi4-functools", "[" TOOL("f", S) "]", "functools[{\"name\": \"f\", \"arguments\": {\"a\": 1}}]", "\"arguments\": {\"a\": 1}"},
+    {"minimax-m3", "[" TOOL("f", S) "]", "<mm:think>hm</mm:think>Well.\n" NS "<tool_call>\n" NS "<invoke name=\"f\">" EL("a", "1") NS "</invoke>\n" NS "<invoke name=\"f\">" EL("a", "2") NS "</invoke>\n" NS "</tool_call>",
+     "\"content\": \"Well.\\n\", \"reasoning\": \"hm\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}, {\"id\": \"call_1\", \"name\": \"f\", \"arguments\": {\"a\": 2}}]"},
+    {"minimax-m3", "[" TOOL("f", S) "]", "</mm:think>" NS "<tool_call>\n" NS "<invoke name=\"f\">" EL("a", "1") NS "</invoke>\n" NS "</tool_call>", "\"content\": \"\", \"reasoning\": \"\", \"calls\": [{"},
+    {"minimax-m3", "[" TOOL("f", S) "]", "Well.</mm:think>", NULL},
+    {"minimax-m3", "[" TOOL("f", S) "]", NS "<tool_call>\n" NS "<invoke name=\"f\"><a>1</a>" NS "</invoke>\n" NS "</tool_call>", NULL},
     {"kimi-k2", "[" TOOL("f", S) "]", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{\"a\": 1}<|tool_call_end|><|tool_calls_section_end|>", "\"id\": \"functions.f:0\""},
     {"gpt-oss", "[" TOOL("f", S) "]", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>", "\"reasoning\": \"hm\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\""},
 };
@@ -747,7 +752,7 @@ static void presets_compile(void) {
       tsl_grammar_release(g);
       tsl_grammar_release(again);
     }
-  CHECK(n == 19);
+  CHECK(n == 20);
   free(written);
 }
 
