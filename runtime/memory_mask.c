@@ -1,7 +1,7 @@
 /* memory_mask.c - the mask of a position with a memory: the plain one less the tokens that lead nowhere.
  *
  * Items     Candidates are the tokens that some deny takes too (its own mask tells) and those that pass the end of one item and enter the next: they must hold a comma, and in
- *           a string a quote before it: the vocabulary has them as bitsets and lists. Each candidate is tried, but where nothing under way can be a repetition one of each outline (`",`
+ *           a string a quote before it: the vocabulary has them as bitsets and lists. Each candidate is tried, but where nothing under way can be a repetition, or not once the candidate's first byte is read, one of each outline (`",`
  *           with any text before it) is: if any number of values may come after it, so they may after the others.
  * Names     In the middle of a name the vocabulary's trie and the names used are gone down together: a token that ends in between may lead nowhere only where names
  *           are constrained; where a name that was used is closed, the whole subtree goes. After a comma the same begins at the few nodes of the trie that are white space and a
@@ -35,7 +35,7 @@ static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uin
   if (!r || depth == AHEAD_MAX) return false;
   for (uint32_t i = 0; i < r->edges; i++) {
     tsl__state then = tsl__target_state(r->edge[i].push);
-    if (then && (tsl__state_at(space, then)->guarded || item_ahead(space, then, 0, depth + 1))) return true;
+    if (then && ((tsl__state_at(space, then)->guarded & TSL__NEW_ITEM) || item_ahead(space, then, 0, depth + 1))) return true;
     if (!then && item_ahead(space, tsl__target_state(r->edge[i].to), tail, depth + 1)) return true;
   }
   const tsl__stack_rec *t = tail && (r->flags & TSL__STATE_NULLABLE) ? tsl__stack_at(space, tail) : NULL;
@@ -118,13 +118,20 @@ typedef struct trials {
   tsl__run *run;
   tsl__stack at;
   bool known, in_string; /* known: outlines tell, since what is under way repeats nothing */
+  uint8_t parts[256];    /* by the first byte of a token: 1: with it, what is under way has parted from all that it might have repeated; 2: it has not; 0: not looked at yet */
   uint32_t n;
   uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
 } trials;
 
+/* Do outlines tell of tokens that begin with this byte? */
+static bool is_known(tsl__space *space, trials *t, uint8_t byte) {
+  if (!t->known && !t->parts[byte]) t->parts[byte] = tsl__run_load(space, t->run, t->at) && tsl__run_byte(space, t->run, byte) && !t->run->denies.n ? 1 : 2;
+  return t->known || t->parts[byte] == 1;
+}
+
 static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  uint64_t made = t->known ? outline(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], t->in_string) : 0;
+  uint64_t made = is_known(space, t, v->bytes[v->offsets[token]]) ? outline(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], t->in_string) : 0;
   for (uint32_t i = 0; made && i < t->n; i++)
     if (t->fine[i] == made) return true;
   bool good = leads(space, t->run, t->at, token);
@@ -153,6 +160,7 @@ static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mas
   const tsl__stack_rec *p = tsl__stack_at(space, at);
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   trials t = {.run = r, .at = at, .known = !m->n && p->memory, .in_string = m->in_string};
+  if (!p->memory) memset(t.parts, 2, sizeof t.parts);
   const tsl__tokens *list = NULL;
   const uint32_t *set = crossing(space, m, p->memory ? p->plain : at, &list);
   if (set || m->n) try_set(space, &t, plain, set, gone);
