@@ -4,7 +4,7 @@
  * Idea      A mask is (B₁ ∪ B₂ ∪ … − minus) ∪ plus: numbers of shared bitsets and two short sorted lists. Writing one out is a copy, a few ors, and a
  *           few single bits. Beyond PATCH_MAX tokens in the lists it becomes a bitset of its own.
  * Cost      0.06 µs to copy, 0.1 to or (128k tokens), about 1 ns a patch.
- * Tested by tests/test_walk.c
+ * Tested by tests/test_mask.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

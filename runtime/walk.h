@@ -13,7 +13,7 @@
  *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell.
  * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens `"` and `":`, leftover empty.
  * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a structural state about 1 µs.
- * Tested by tests/test_walk.c, tests/test_oracle.c
+ * Tested by tests/test_oracle.c, the corpora of fuzz_walk and fuzz_mask
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,0 +1,171 @@
+/* test_mask.c - masks as shared bitsets and a few tokens more or less: random unions, removals and marks against plain sets of tokens.
+ *
+ * Also checked: the lists are sorted, `minus` names what a base has and the mask does not, and no mask has more patches than it may; a grammar's rows and lent masks are tests/test_borrow.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/grammar.h"
+#include "runtime/mask.h"
+#include "tests/check.h"
+
+#define SIZE 1000u /* tokens: beyond what sorts by comparing, and no multiple of 32 */
+#define WORDS ((SIZE + 31) / 32)
+#define MADE 400u
+
+static tsl_vocab *vocab;
+static tsl_grammar *grammar;
+static tsl__space *space;
+static uint64_t seed = 3;
+static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
+
+static void set_up(void) {
+  uint8_t bytes[SIZE * 2];
+  uint32_t offsets[SIZE + 1];
+  for (uint32_t i = 0; i <= SIZE; i++) {
+    offsets[i] = 2 * i;
+    if (i < SIZE) bytes[2 * i] = (uint8_t)(i >> 5), bytes[2 * i + 1] = (uint8_t)i;
+  }
+  const tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = SIZE};
+  CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK && tsl_grammar_regex(vocab, "a", 1, NULL, NULL, &grammar, NULL) == TSL_OK);
+  space = grammar->space;
+}
+
+/* ---- sets ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct set {
+  bool has[SIZE];
+} set;
+
+static set bitset_set[MADE], mask_set[MADE];
+static uint32_t bitset[MADE], bitsets;
+static tsl__mask mask[MADE];
+static uint32_t masks;
+
+static void join(set *a, const set *b) {
+  for (uint32_t t = 0; t < SIZE; t++) a->has[t] = a->has[t] || b->has[t];
+}
+
+static void new_bitset(void) {
+  uint32_t *bits = tsl__bitset_new(space, &bitset[bitsets]);
+  CHECK(bits != NULL);
+  set *s = &bitset_set[bitsets++];
+  uint32_t share = 1 + below(6);
+  for (uint32_t t = 0; bits && t < SIZE; t++)
+    if ((s->has[t] = below(share + 1) == 0)) bits[t / 32] |= (uint32_t)1 << t % 32;
+}
+
+/* ---- one mask gathered ---------------------------------------------------------------------------------------------- */
+
+/* Few tokens, in a narrow place or anywhere, so that some are met twice. */
+static uint32_t some_tokens(tsl_token *out, uint32_t most) {
+  uint32_t n = below(most), from = below(SIZE - 60), width = below(2) ? 60 : SIZE - from;
+  for (uint32_t i = 0; i < n; i++) out[i] = from + below(width);
+  return n;
+}
+
+static void piece(tsl__gather *g, set *s) {
+  tsl_token tokens[300];
+  uint32_t marks[WORDS] = {0}, n = some_tokens(tokens, below(6) ? 12 : 300), which;
+  switch (below(6)) {
+  case 0:
+    which = below(bitsets);
+    CHECK(tsl__gather_base(space, g, bitset[which]));
+    join(s, &bitset_set[which]);
+    break;
+  case 1:
+    for (uint32_t i = 0; i < n && i < 20; i++) {
+      CHECK(tsl__gather_remove(space, g, tokens[i]));
+      s->has[tokens[i]] = false;
+    }
+    break;
+  case 2:
+    for (uint32_t i = 0; i < n; i++) marks[tokens[i] / 32] |= (uint32_t)1 << tokens[i] % 32, s->has[tokens[i]] = true;
+    CHECK(tsl__gather_marks(space, g, marks));
+    break;
+  case 3:
+    CHECK(tsl__gather_tokens(space, g, tokens, n));
+    for (uint32_t i = 0; i < n; i++) s->has[tokens[i]] = true;
+    break;
+  default:
+    if (!masks) return;
+    which = masks - 1 - below(masks < 12 ? masks : 12);
+    CHECK(tsl__gather_mask(space, g, mask[which]));
+    join(s, &mask_set[which]);
+  }
+}
+
+static bool ascending(const uint32_t *at, uint32_t n) {
+  for (uint32_t i = 1; i < n; i++)
+    if (at[i - 1] >= at[i]) return false;
+  return true;
+}
+
+static bool in_a_base(const tsl__mask_rec *r, tsl_token t) {
+  for (uint32_t i = 0; i < r->base_count; i++)
+    if (tsl__bitset_at(space, r->bases[i])[t / 32] >> t % 32 & 1) return true;
+  return false;
+}
+
+static void check_mask(tsl__mask m, const set *s) {
+  const tsl__mask_rec *r = tsl__mask_at(space, m);
+  uint32_t words[WORDS];
+  tsl__mask_write(space, m, words);
+  unsigned wrong = 0, odd = 0;
+  for (tsl_token t = 0; t < SIZE; t++) wrong += tsl__mask_has(space, m, t) != s->has[t], wrong += (words[t / 32] >> t % 32 & 1) != s->has[t];
+  CHECKF(!wrong, "%u answers of mask %u are wrong", wrong, m);
+  CHECK(words[WORDS - 1] >> SIZE % 32 == 0);
+  CHECK(ascending(r->bases, r->base_count) && ascending(r->minus, r->minus_count) && ascending(r->plus, r->plus_count));
+  CHECK(r->minus_count + r->plus_count <= TSL__PATCH_MAX);
+  for (uint32_t i = 0; i < r->minus_count; i++) odd += s->has[r->minus[i]] || !in_a_base(r, r->minus[i]);
+  CHECKF(!odd, "%u tokens of minus are allowed, or in no base", odd);
+}
+
+static void random_masks(void) {
+  unsigned with_minus = 0, with_bases = 0;
+  for (int i = 0; i < 12; i++) new_bitset();
+  while (masks < MADE) {
+    tsl__gather g = {0};
+    set s = {{false}};
+    uint32_t pieces = 1 + below(5);
+    for (uint32_t i = 0; i < pieces; i++) piece(&g, &s);
+    tsl__mask m = tsl__gather_done(space, &g);
+    tsl__gather_free(space, &g);
+    check_mask(m, &s);
+    with_minus += tsl__mask_at(space, m)->minus_count > 0;
+    with_bases += tsl__mask_at(space, m)->base_count > 1;
+    mask[masks] = m;
+    mask_set[masks++] = s;
+  }
+  CHECK(space->status == TSL_OK && with_minus > 20 && with_bases > 20);
+}
+
+/* The same pieces give the same number, and what was gathered alone is the answer itself. */
+static void shared(void) {
+  for (uint32_t i = 0; i < masks; i++) {
+    tsl__gather g = {0};
+    CHECK(tsl__gather_mask(space, &g, mask[i]) && tsl__gather_mask(space, &g, mask[i]) && tsl__gather_done(space, &g) == mask[i]);
+    tsl__gather_free(space, &g);
+  }
+  uint32_t before = tsl__space_count(space, masks);
+  for (uint32_t i = 0; i + 1 < masks; i++) {
+    tsl__mask both[2];
+    for (int k = 0; k < 2; k++) {
+      tsl__gather g = {0};
+      CHECK(tsl__gather_mask(space, &g, mask[i]) && tsl__gather_mask(space, &g, mask[i + 1]));
+      both[k] = tsl__gather_done(space, &g);
+      tsl__gather_free(space, &g);
+    }
+    const tsl__mask_rec *r = tsl__mask_at(space, both[0]);
+    CHECK(both[0] == both[1] || (r->base_count == 1 && !r->minus_count && !r->plus_count)); /* too many patches: a bitset of its own, each time */
+  }
+  CHECK(tsl__space_count(space, masks) < before + masks);
+}
+
+int main(void) {
+  set_up();
+  RUN(random_masks, "gathered from pieces: the tokens that sets have");
+  RUN(shared, "equal pieces, equal numbers");
+  tsl_grammar_release(grammar);
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
