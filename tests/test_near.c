@@ -17,7 +17,7 @@ static size_t words;
 
 /* Single bytes first, then tokens of one kind or a mixture. */
 static void make_vocab(uint64_t *seed) {
-  static uint8_t bytes[TOKENS * 2 * LONGEST];
+  static uint8_t bytes[TOKENS * 2 * (LONGEST + 8)];
   static uint32_t offsets[TOKENS + 1];
   static uint8_t special[TOKENS];
   static const char *const pieces[] = {"a", "b", "1", " ", "-", "\xC3\xA9", "\\n", "\\u0061", "\"", ", "};
@@ -34,7 +34,7 @@ static void make_vocab(uint64_t *seed) {
       n += 5;
       continue;
     }
-    uint64_t kind = tsl_test_random(seed) % 6;
+    uint64_t kind = tsl_test_random(seed) % 6, end = tsl_test_random(seed) % 15;
     uint32_t length = 1 + (uint32_t)(tsl_test_random(seed) % LONGEST), begin = n;
     while (n - begin < length) {
       uint64_t r = tsl_test_random(seed) % 100;
@@ -42,6 +42,10 @@ static void make_vocab(uint64_t *seed) {
       memcpy(bytes + n, piece, strlen(piece));
       n += (uint32_t)strlen(piece);
     }
+    static const char *const ends[] = {"\"]", "\",\"", "\", \"ab\"]", "\"}"}; /* out of the string */
+    if (end >= sizeof ends / sizeof *ends) continue;
+    memcpy(bytes + n, ends[end], strlen(ends[end]));
+    n += (uint32_t)strlen(ends[end]);
   }
   offsets[TOKENS] = n;
   const tsl_token end = 256;
@@ -73,7 +77,7 @@ static void follow(const char *schema, uint64_t seed) {
   tsl_matcher *m = NULL;
   tsl_error error = {0};
   uint32_t *mask = malloc(words * sizeof *mask);
-  char text[STEPS * 4 * LONGEST + 1] = "";
+  char text[STEPS * 4 * (LONGEST + 8) + 1] = "";
   CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
   CHECK(mask && g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
   for (int step = 0; m && mask && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
@@ -105,6 +109,17 @@ static void near_the_length(void) {
     }
 }
 
+/* As items: a token may leave the string too late for its length, and go on. */
+static void near_the_length_of_an_item(void) {
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,9}\\\\S+$", "^[a-z ]*$", "^a.*b$", "^[^1]*1[^1]*$", "a1"};
+  char schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned most = 17; most <= 80; most += 21) {
+      snprintf(schema, sizeof schema, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}}", patterns[i], most);
+      for (uint64_t seed = 0; seed < 2; seed++) follow(schema, seed * 31 + most);
+    }
+}
+
 static void length_alone(void) {
   static const char *const schemas[] = {"{\"type\":\"string\",\"maxLength\":50}", "{\"type\":\"string\",\"minLength\":40,\"maxLength\":60}", "{\"type\":\"string\",\"pattern\":\"^[ab]{20,70}$\"}",
                                         "{\"type\":\"string\",\"maxLength\":64,\"not\":{\"pattern\":\"1{4}\"}}", "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":30},\"maxItems\":4}",
@@ -118,6 +133,7 @@ int main(void) {
   make_vocab(&seed);
   if (!vocab) return tsl_test_end();
   RUN(near_the_length, "a pattern and a length");
+  RUN(near_the_length_of_an_item, "the same in an array");
   RUN(length_alone, "lengths without a pattern");
   tsl_vocab_release(vocab);
   return tsl_test_end();
