@@ -15,7 +15,7 @@ static json_document document;
 
 static void json(void) {
   static const char *const good[] = {"null", " [ ] ", "{\"a\":1,\"a\":2}", "-0.0e+0", "\"\\ud83d\\ude00\xF0\x9F\x98\x80\"", "[1,[2,{}]]", "1E5"};
-  static const char *const bad[] = {"", "nul", "01", "1.", ".5", "-", "1e", "[1,]", "[,1]", "{\"a\"}", "{a:1}", "\"\n\"", "\"\\x\"", "\"\\u12g4\"", "\"", "1 1", "\"\xC0\x80\"", "\"\xED\xA0\x80\"", "\"\xF5\x80\x80\x80\"", "[}", "\xEF\xBB\xBF" "1", "+1"};
+  static const char *const bad[] = {"", "nul", "01", "1.", ".5", "-", "1e", "[1,]", "[,1]", "{\"a\"}", "{a:1}", "\"\n\"", "\"\\x\"", "\"\\u12g4\"", "\"", "1 1", "\"\xC0\x80\"", "\"\xED\xA0\x80\"", "\"\xF5\x80\x80\x80\"", "[}", "\xEF\xBB\xBF\x31", "+1"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) CHECKF(json_document_read(&document, good[i], strlen(good[i])), "%s", good[i]);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECKF(!json_document_read(&document, bad[i], strlen(bad[i])), "%s", bad[i]);
   CHECK(json_document_read(&document, "\"\\ud83d\\ude00\\u00e9\\n\"", 22) && document.value[0].text_n == 7 && !memcmp(document.value[0].text, "\xF0\x9F\x98\x80\xC3\xA9\n", 7));
