@@ -9,6 +9,7 @@
 
 #include "runtime/artifact.h"
 #include "tests/check.h"
+#include "tests/text.h"
 
 #define NAMES_MAX 128
 
@@ -35,14 +36,6 @@ static void find_files(const char *folder) {
   }
   if (d) closedir(d);
   qsort(names, name_count, sizeof *names, by_name);
-}
-
-static char *read_file(const char *name, size_t *length) {
-  FILE *f = fopen(name, "rb");
-  char *text = malloc(1 << 20);
-  *length = f ? fread(text, 1, 1 << 20, f) : 0;
-  if (f) fclose(f);
-  return text;
 }
 
 /* ---- following two grammars side by side -------------------------------------------------------------------------- */
@@ -113,7 +106,7 @@ static tsl_grammar *reload(tsl_vocab *v, tsl_grammar *g, const tsl_artifact_opti
 
 static void one_file(tsl_vocab *v, const char *name, tsl_order order, uint64_t walk_steps, uint32_t texts, uint32_t steps) {
   size_t n;
-  char *text = read_file(name, &n);
+  char *text = text_of_file(name, &n);
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_artifact_info info = {0};

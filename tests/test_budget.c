@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "tests/text.h"
 #include "tests/toy.h"
 
 static uint64_t seed = 11;
@@ -10,98 +11,87 @@ static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n
 
 /* ---- random schemas ------------------------------------------------------------------------------------------- */
 
-typedef struct text {
-  char at[1 << 16];
-  size_t n;
-} text;
+static void schema(struct text *t, unsigned depth);
 
-static void add(text *t, const char *s) {
-  size_t n = strlen(s);
-  if (t->n + n >= sizeof t->at) abort();
-  memcpy(t->at + t->n, s, n + 1);
-  t->n += n;
-}
-static void add_number(text *t, const char *before, unsigned n) {
-  char s[64];
-  snprintf(s, sizeof s, "%s%u", before, n);
-  add(t, s);
-}
-
-static void schema(text *t, unsigned depth);
-
-static void leaf(text *t) {
+static void leaf(struct text *t) {
   static const char *const fixed[] = {
       "{\"type\":\"boolean\"}", "{\"type\":\"null\"}", "{\"type\":\"number\"}", "{\"type\":\"string\",\"format\":\"date\"}",
       "{\"type\":\"string\",\"pattern\":\"^[a-z]{3}-[0-9]{2,4}$\"}", "{\"enum\":[\"alpha\",\"beta\",\"international\",12345,null,{\"k\":[1,2]}]}",
       "{\"const\":\"a fixed text with several words in it\"}", "{\"type\":\"string\",\"format\":\"uuid\"}", "true",
       "{\"type\":\"string\",\"pattern\":\"(foo|quux)+$\"}", "{\"type\":\"integer\",\"multipleOf\":7,\"minimum\":1000}"};
   unsigned kind = below(14);
-  if (kind < 11) add(t, fixed[kind]);
+  if (kind < 11) text_add(t, fixed[kind]);
   else if (kind == 11) {
     unsigned low = below(30);
-    add_number(t, "{\"type\":\"string\",\"minLength\":", low);
-    add_number(t, ",\"maxLength\":", low + below(40));
-    add(t, "}");
+    text_add(t, "{\"type\":\"string\",\"minLength\":");
+    text_add_number(t, low);
+    text_add(t, ",\"maxLength\":");
+    text_add_number(t, low + below(40));
+    text_add(t, "}");
   } else {
     unsigned low = below(1000);
-    add_number(t, "{\"type\":\"integer\",\"minimum\":", low);
-    add_number(t, ",\"maximum\":", low + below(100000));
-    add(t, "}");
+    text_add(t, "{\"type\":\"integer\",\"minimum\":");
+    text_add_number(t, low);
+    text_add(t, ",\"maximum\":");
+    text_add_number(t, low + below(100000));
+    text_add(t, "}");
   }
 }
 
-static void object(text *t, unsigned depth) {
+static void object(struct text *t, unsigned depth) {
   static const char *const names[] = {"id", "name", "description", "x", "tags", "a longer name of a member", "\\u00e9t\\u00e9"};
   unsigned count = 1 + below(5);
   bool comma = false;
-  add(t, "{\"type\":\"object\",\"properties\":{");
+  text_add(t, "{\"type\":\"object\",\"properties\":{");
   for (unsigned i = 0; i < count; i++) {
-    add(t, i ? ",\"" : "\"");
-    add(t, names[i]);
-    add(t, "\":");
+    text_add(t, i ? ",\"" : "\"");
+    text_add(t, names[i]);
+    text_add(t, "\":");
     schema(t, depth - 1);
   }
-  add(t, "},\"required\":[");
+  text_add(t, "},\"required\":[");
   for (unsigned i = 0; i < count; i++) {
     if (below(2)) continue;
-    add(t, comma ? ",\"" : "\"");
-    add(t, names[i]);
-    add(t, "\"");
+    text_add(t, comma ? ",\"" : "\"");
+    text_add(t, names[i]);
+    text_add(t, "\"");
     comma = true;
   }
-  add(t, "]");
+  text_add(t, "]");
   static const char *const others[] = {",\"additionalProperties\":false}", "}", ",\"additionalProperties\":{\"type\":\"string\",\"minLength\":9}}",
                                        ",\"minProperties\":3}", ",\"patternProperties\":{\"^p_[a-z]{4}\":{\"type\":\"integer\"}},\"minProperties\":2}"};
-  add(t, others[below(5)]);
+  text_add(t, others[below(5)]);
 }
 
-static void schema(text *t, unsigned depth) {
+static void schema(struct text *t, unsigned depth) {
   unsigned kind = depth ? below(8) : 7;
   if (kind < 3) object(t, depth);
   else if (kind < 5) {
-    add(t, "{\"type\":\"array\",\"items\":");
+    text_add(t, "{\"type\":\"array\",\"items\":");
     schema(t, depth - 1);
     unsigned low = below(4);
-    add_number(t, ",\"minItems\":", low);
-    add_number(t, ",\"maxItems\":", low + below(9));
-    add(t, "}");
+    text_add(t, ",\"minItems\":");
+    text_add_number(t, low);
+    text_add(t, ",\"maxItems\":");
+    text_add_number(t, low + below(9));
+    text_add(t, "}");
   } else if (kind == 5) {
-    add(t, "{\"anyOf\":[");
+    text_add(t, "{\"anyOf\":[");
     schema(t, depth - 1);
-    add(t, ",");
+    text_add(t, ",");
     schema(t, depth - 1);
-    add(t, "]}");
+    text_add(t, "]}");
   } else if (kind == 6) {
-    add(t, "{\"$ref\":\"#/$defs/tree\"}");
+    text_add(t, "{\"$ref\":\"#/$defs/tree\"}");
   } else leaf(t);
 }
 
-static void root_schema(text *t) {
+static void root_schema(struct text *t) {
   t->n = 0;
-  add(t, "{\"$defs\":{\"tree\":{\"type\":\"object\",\"properties\":{\"label\":{\"type\":\"string\"},\"kids\":{\"type\":\"array\",\"items\":"
+  text_add(t, "{\"$defs\":{\"tree\":{\"type\":\"object\",\"properties\":{\"label\":{\"type\":\"string\"},\"kids\":{\"type\":\"array\",\"items\":"
          "{\"$ref\":\"#/$defs/tree\"}}},\"required\":[\"label\",\"kids\"],\"additionalProperties\":false}},\"allOf\":[");
   schema(t, 3);
-  add(t, "]}");
+  text_add(t, "]}");
 }
 
 /* ---- generation ----------------------------------------------------------------------------------------------- */
@@ -190,7 +180,7 @@ static void check_schema(tsl_vocab *v, const char *s, unsigned texts) {
 }
 
 static void schemas(void) {
-  static text t;
+  static struct text t;
   tsl_vocab *v = NULL;
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
   for (unsigned i = 0; i < 500; i++) {

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "tests/check.h"
+#include "tests/text.h"
 #include "turnstile.h"
 
 #define STEPS 24
@@ -20,22 +21,10 @@ static size_t words;
 
 /* ---- schemas of parts --------------------------------------------------------------------------------------------- */
 
-typedef struct text {
-  char at[1 << 14];
-  size_t n;
-} text;
-
-static void add(text *t, const char *part) {
-  size_t n = strlen(part);
-  if (t->n + n >= sizeof t->at) return;
-  memcpy(t->at + t->n, part, n + 1);
-  t->n += n;
-}
-
 static const char *pick(uint64_t *seed, const char *const *parts, size_t n) { return parts[tsl_test_random(seed) % n]; }
 #define PICK(seed, parts) pick(seed, parts, sizeof parts / sizeof *parts)
 
-static void add_scalar(text *t, uint64_t *seed) {
+static void add_scalar(struct text *t, uint64_t *seed) {
   static const char *const scalars[] = {
       "{\"type\":\"string\"}", "{\"type\":\"integer\"}", "{\"type\":\"number\",\"minimum\":-2.5}", "{\"type\":\"integer\",\"maximum\":99}", "true",
       "{\"enum\":[\"red\",\"green\",\"blue\"]}", "{\"enum\":[\"blue\",\"red\",\"green\"]}", "{\"enum\":[\"red\",\"green\"]}", "{\"enum\":[1,null,\"x\",true]}",
@@ -44,49 +33,49 @@ static void add_scalar(text *t, uint64_t *seed) {
       "{\"type\":\"string\",\"minLength\":1}", "{\"type\":\"string\",\"maxLength\":40}", "{\"type\":\"string\",\"maxLength\":5}", "{\"type\":\"string\",\"minLength\":2,\"maxLength\":9}"};
   static const char *const patterns[] = {"^[a-z]+$", "^[a-z]{2,}$", "^[a-z]{2,12}$", "^[a-z]{2,13}$", "[0-9]", "^(ab|cd)*$", "^(cd|ab)*$", "^(ab|ce)*$", "^\\\\d{4}-\\\\d{2}$", "^a?b*c+$", "^\\\\S+( \\\\S+)*$", "^[^x]*$"};
   if (tsl_test_random(seed) % 2) {
-    add(t, PICK(seed, scalars));
+    text_add(t, PICK(seed, scalars));
     return;
   }
-  add(t, "{\"type\":\"string\",\"pattern\":\"");
-  add(t, PICK(seed, patterns));
-  add(t, tsl_test_random(seed) % 3 ? "\"}" : "\",\"maxLength\":17}");
+  text_add(t, "{\"type\":\"string\",\"pattern\":\"");
+  text_add(t, PICK(seed, patterns));
+  text_add(t, tsl_test_random(seed) % 3 ? "\"}" : "\",\"maxLength\":17}");
 }
 
-static void add_value(text *t, uint64_t *seed, unsigned depth) {
+static void add_value(struct text *t, uint64_t *seed, unsigned depth) {
   static const char *const names[] = {"id", "name", "kind", "tags", "when", "na\\u006de2"};
   uint64_t kind = depth ? tsl_test_random(seed) % 6 : 0;
   if (kind == 1) {
-    add(t, "{\"type\":\"array\",\"items\":");
+    text_add(t, "{\"type\":\"array\",\"items\":");
     add_value(t, seed, depth - 1);
-    add(t, tsl_test_random(seed) % 2 ? "}" : ",\"minItems\":1,\"maxItems\":3}");
+    text_add(t, tsl_test_random(seed) % 2 ? "}" : ",\"minItems\":1,\"maxItems\":3}");
   } else if (kind == 2) {
-    add(t, "{\"anyOf\":[");
+    text_add(t, "{\"anyOf\":[");
     add_value(t, seed, depth - 1);
-    add(t, ",");
+    text_add(t, ",");
     add_value(t, seed, depth - 1);
-    add(t, "]}");
+    text_add(t, "]}");
   } else if (kind >= 3) {
-    add(t, "{\"type\":\"object\",\"properties\":{");
+    text_add(t, "{\"type\":\"object\",\"properties\":{");
     uint64_t used = tsl_test_random(seed);
     bool some = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
       if (!(used >> i & 1)) continue;
-      if (some) add(t, ",");
+      if (some) text_add(t, ",");
       some = true;
-      add(t, "\"");
-      add(t, names[i]);
-      add(t, "\":");
+      text_add(t, "\"");
+      text_add(t, names[i]);
+      text_add(t, "\":");
       add_value(t, seed, depth - 1);
     }
     static const char *const ends[] = {"}}", "},\"additionalProperties\":false}", "},\"additionalProperties\":{\"type\":\"integer\"}}", "},\"required\":[\"id\"]}", "},\"required\":[\"name\",\"kind\"],\"additionalProperties\":false}",
                                        "},\"minProperties\":1}", "},\"maxProperties\":2}", "},\"patternProperties\":{\"^x-\":{\"type\":\"string\"}},\"additionalProperties\":false}"};
-    add(t, PICK(seed, ends));
+    text_add(t, PICK(seed, ends));
   } else {
     add_scalar(t, seed);
   }
 }
 
-static void any_schema(text *t, uint64_t seed) {
+static void any_schema(struct text *t, uint64_t seed) {
   t->n = 0;
   add_value(t, &seed, 3);
 }
@@ -139,7 +128,7 @@ static bool agree(const char *schema, uint64_t seed) {
 }
 
 static void same(void) {
-  static text t;
+  static struct text t;
   for (uint64_t i = 0; i < 600; i++) {
     any_schema(&t, i * 7919 + 1);
     CHECKF(agree(t.at, i), "%s", t.at);
@@ -192,7 +181,7 @@ static void saves(void) {
 #define SLACK ((size_t)48 << 10) /* a block of each generation, a table that grows, the last bitset */
 
 static void bound(void) {
-  static text t;
+  static struct text t;
   tsl_vocab_set_walk_cache(with, 0);
   size_t empty = tsl_vocab_memory(with), most = 0;
   tsl_vocab_set_walk_cache(with, SMALL);
@@ -210,18 +199,18 @@ static void bound(void) {
 static void *thread(void *ctx) {
   uint64_t seed = *(uint64_t *)ctx;
   bool *fine = malloc(sizeof *fine);
-  text *t = malloc(sizeof *t);
-  if (!fine || !t) return free(t), fine;
+  struct text t = {0};
+  if (!fine) return NULL;
   *fine = true;
   for (uint64_t i = 0; i < 40 && *fine; i++) {
-    any_schema(t, (i + seed * 13) % 60 * 7919 + 1);
+    any_schema(&t, (i + seed * 13) % 60 * 7919 + 1);
     tsl_grammar *a = NULL, *b = NULL;
-    *fine = tsl_grammar_json_schema(with, t->at, t->n, NULL, NULL, &a, NULL) == tsl_grammar_json_schema(without, t->at, t->n, NULL, NULL, &b, NULL) && (!a || follow(a, b, seed));
+    *fine = tsl_grammar_json_schema(with, t.at, t.n, NULL, NULL, &a, NULL) == tsl_grammar_json_schema(without, t.at, t.n, NULL, NULL, &b, NULL) && (!a || follow(a, b, seed));
     tsl_grammar_release(a);
     tsl_grammar_release(b);
     if (i % 16 == seed) tsl_vocab_set_walk_cache(with, i % 32 ? (size_t)1 << 20 : (size_t)200 << 10);
   }
-  free(t);
+  text_free(&t);
   return fine;
 }
 

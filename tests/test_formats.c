@@ -8,6 +8,7 @@
 #include "compiler/json.h"
 #include "compiler/regex.h"
 #include "tests/check.h"
+#include "tests/text.h"
 
 static tsl__exprs *new_exprs(void) {
   tsl__exprs *x = NULL;
@@ -211,26 +212,12 @@ static void test_completions(void) {
 
 /* ---- the JSON Schema Test Suite ------------------------------------------------------------------------------- */
 
-static char *read_file(const char *path, size_t *length) {
-  FILE *f = fopen(path, "rb");
-  char *text = NULL;
-  if (!f) return NULL;
-  fseek(f, 0, SEEK_END);
-  long size = ftell(f);
-  rewind(f);
-  text = malloc((size_t)size + 1);
-  if (text && fread(text, 1, (size_t)size, f) != (size_t)size) free(text), text = NULL;
-  fclose(f);
-  *length = (size_t)size;
-  return text;
-}
-
 static const tsl__json *get(const tsl__json *object, const char *key) { return tsl__json_get(object, key, strlen(key)); }
 
 /* One file: groups of a schema and its tests. Returns how many tests were made. */
 static unsigned run_suite_file(const char *path) {
   size_t length;
-  char *text = read_file(path, &length);
+  char *text = text_of_file(path, &length);
   unsigned tests = 0;
   tsl__arena arena;
   tsl__json *root = NULL;

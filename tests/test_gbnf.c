@@ -7,6 +7,7 @@
  */
 #include "compiler/gbnf_ast.h"
 #include "tests/check.h"
+#include "tests/text.h"
 
 static uint64_t seed = 97;
 static uint32_t rnd(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
@@ -49,11 +50,8 @@ static tsl_matcher *start(const char *text, size_t length) {
 /* ---- tables --------------------------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path, size_t *size) {
-  FILE *file = fopen(path, "rb");
-  char *text = calloc(1, 1 << 20);
-  *size = file && text ? fread(text, 1, (1 << 20) - 1, file) : 0;
-  CHECKF(*size > 0, "%s cannot be read", path);
-  if (file) fclose(file);
+  char *text = text_of_file(path, size);
+  CHECKF(text && *size > 0, "%s cannot be read", path);
   return text;
 }
 

@@ -13,6 +13,7 @@
 #include "compiler/json.h"
 #include "compiler/regex.h"
 #include "tests/check.h"
+#include "tests/text.h"
 
 #define PAIRS_WANTED 60000u
 
@@ -336,20 +337,6 @@ static void test_dead_ends(void) {
 
 /* ---- the JSON Schema Test Suite ------------------------------------------------------------------------------- */
 
-static char *read_file(const char *path, size_t *length) {
-  FILE *f = fopen(path, "rb");
-  char *text = NULL;
-  if (!f) return NULL;
-  fseek(f, 0, SEEK_END);
-  long size = ftell(f);
-  rewind(f);
-  text = malloc((size_t)size + 1);
-  if (text && fread(text, 1, (size_t)size, f) != (size_t)size) free(text), text = NULL;
-  fclose(f);
-  *length = (size_t)size;
-  return text;
-}
-
 static const tsl__json *get(const tsl__json *object, const char *key) { return object ? tsl__json_get(object, key, strlen(key)) : NULL; }
 
 /* The tests of one group whose schema is a pattern. */
@@ -385,7 +372,7 @@ static void test_suite(void) {
     tsl__arena arena;
     tsl__json *root = NULL;
     snprintf(path, sizeof path, "%s/tests/draft2020-12/%s.json", folder, files[i]);
-    char *text = read_file(path, &length);
+    char *text = text_of_file(path, &length);
     if (!text) continue;
     tsl__arena_init(&arena, &tsl__malloc);
     CHECKF(tsl__json_parse(&arena, text, length, 100, &root, NULL) == TSL_OK, "%s", path);

@@ -12,6 +12,7 @@
 
 #include "compiler/json.h"
 #include "tests/check.h"
+#include "tests/text.h"
 #include "turnstile.h"
 
 static tsl_vocab *vocab, *embedded;
@@ -33,60 +34,35 @@ static void make_vocab(void) {
   }
 }
 
-static char *read_file(const char *path, size_t *length) {
-  FILE *f = fopen(path, "rb");
-  if (!f) return NULL;
-  fseek(f, 0, SEEK_END);
-  long size = ftell(f);
-  char *text = malloc((size_t)size + 1);
-  rewind(f);
-  *length = text ? fread(text, 1, (size_t)size, f) : 0;
-  if (text) text[*length] = 0;
-  fclose(f);
-  return text;
-}
-
 /* ---- texts of trees ------------------------------------------------------------------------------------------------ */
 
-struct text {
-  char *at;
-  size_t n, cap;
-};
-
-static void put(struct text *t, const char *bytes, size_t n) {
-  while (t->n + n + 1 > t->cap) t->at = realloc(t->at, t->cap = t->cap ? t->cap * 2 : 256);
-  memcpy(t->at + t->n, bytes, n);
-  t->n += n;
-  t->at[t->n] = 0;
-}
-
 static void put_string(struct text *t, const char *s, size_t n) {
-  put(t, "\"", 1);
+  text_put(t, "\"", 1);
   for (size_t i = 0; i < n; i++) {
     char unit[8];
-    if ((uint8_t)s[i] < 0x20 || s[i] == '"' || s[i] == '\\') put(t, unit, (size_t)snprintf(unit, sizeof unit, "\\u%04x", (uint8_t)s[i]));
-    else put(t, &s[i], 1);
+    if ((uint8_t)s[i] < 0x20 || s[i] == '"' || s[i] == '\\') text_put(t, unit, (size_t)snprintf(unit, sizeof unit, "\\u%04x", (uint8_t)s[i]));
+    else text_put(t, &s[i], 1);
   }
-  put(t, "\"", 1);
+  text_put(t, "\"", 1);
 }
 
 static void put_json(struct text *t, const tsl__json *v) {
   static const char *const literals[] = {"null", "false", "true"};
   bool object = v->kind == TSL__JSON_OBJECT;
-  if (v->kind < TSL__JSON_NUMBER) put(t, literals[v->kind], strlen(literals[v->kind]));
-  if (v->kind == TSL__JSON_NUMBER) put(t, v->text, v->length);
+  if (v->kind < TSL__JSON_NUMBER) text_put(t, literals[v->kind], strlen(literals[v->kind]));
+  if (v->kind == TSL__JSON_NUMBER) text_put(t, v->text, v->length);
   if (v->kind == TSL__JSON_STRING) put_string(t, v->text, v->length);
   if (v->kind < TSL__JSON_ARRAY) return;
-  put(t, object ? "{" : "[", 1);
+  text_put(t, object ? "{" : "[", 1);
   for (uint32_t i = 0; i < v->length; i++) {
-    if (i) put(t, ",", 1);
+    if (i) text_put(t, ",", 1);
     if (object) {
       put_string(t, v->items[i].key, v->items[i].key_length);
-      put(t, ":", 1);
+      text_put(t, ":", 1);
     }
     put_json(t, &v->items[i]);
   }
-  put(t, object ? "}" : "]", 1);
+  text_put(t, object ? "}" : "]", 1);
 }
 
 /* ---- one grammar ---------------------------------------------------------------------------------------------------- */
@@ -115,7 +91,7 @@ static bool finish(tsl_matcher *m, uint64_t left, struct text *out) {
     if (!((next[b / 32] >> (b % 32)) & 1u) || tsl_matcher_fork(m, &fork) != TSL_OK) continue;
     bool found = tsl_matcher_accept_bytes(fork, &byte, 1, NULL) == TSL_OK && tsl_matcher_shortest_completion(fork, &after) == TSL_OK && after < left;
     out->n = n;
-    put(out, (const char *)&byte, 1);
+    text_put(out, (const char *)&byte, 1);
     found = found && finish(fork, left - 1, out);
     tsl_matcher_free(fork);
     if (found) return true;
@@ -142,7 +118,7 @@ static bool write_text(tsl_grammar *g, uint64_t *seed, size_t wild, struct text 
     uint8_t byte = n ? bytes[tsl_test_random(seed) % n] : 0;
     if (n && tsl_test_random(seed) % 3 == 0 && memchr(bytes, '"', n)) byte = '"'; /* most bytes are the inside of strings */
     good = good && n && tsl_matcher_accept_bytes(m, &byte, 1, NULL) == TSL_OK;
-    put(out, (const char *)&byte, 1);
+    text_put(out, (const char *)&byte, 1);
   }
   good = good && tsl_matcher_shortest_completion(m, &here) == TSL_OK && here != UINT64_MAX;
   bool done = good && (tsl_matcher_is_complete(m) || finish(m, here, out));
@@ -208,7 +184,7 @@ static void check_texts(tsl_grammar *g, const tsl__json *list, int expected, con
 static void check_case(const tsl__json *c) {
   struct text schema = {0};
   const tsl__json *text = get(c, "text"), *wanted = get(c, "error"), *pointer = get(c, "pointer");
-  if (text) put(&schema, text->text, text->length);
+  if (text) text_put(&schema, text->text, text->length);
   else put_json(&schema, get(c, "schema"));
   tsl_schema_options o = options_of(c);
   tsl_grammar *g;
@@ -240,7 +216,7 @@ static void run_cases(const char *name) {
   char path[512];
   size_t length;
   snprintf(path, sizeof path, "tests/cases/schema/%s", name);
-  char *text = read_file(path, &length);
+  char *text = text_of_file(path, &length);
   CHECKF(text != NULL, "%s", path);
   for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n")) {
     tsl__arena arena;
@@ -301,7 +277,7 @@ static bool find_remote(void *ctx, const char *uri, const char **text, size_t *l
   const char *host = "http://localhost:1234/";
   if (strncmp(uri, host, strlen(host)) != 0 || r->count == 64) return false;
   snprintf(path, sizeof path, "%s/%s", r->folder, uri + strlen(host));
-  char *t = read_file(path, length);
+  char *t = text_of_file(path, length);
   if (!t) return false;
   r->texts[r->count++] = t;
   *text = t;
@@ -386,7 +362,7 @@ static void run_file(const char *folder, const char *draft, uint32_t number_of_d
   tsl__arena arena;
   tsl__json *groups;
   snprintf(path, sizeof path, "%s/%s", folder, file);
-  char *text = read_file(path, &length);
+  char *text = text_of_file(path, &length);
   tsl__arena_init(&arena, &tsl__malloc);
   bool good = text && tsl__json_parse(&arena, text, length, 1000, &groups, NULL) == TSL_OK;
   CHECKF(good, "%s", path);
@@ -417,7 +393,7 @@ static void test_suite(void) {
   char path[900];
   size_t length;
   snprintf(path, sizeof path, "%s/README.md", suite ? suite : ".");
-  char *readme = suite ? read_file(path, &length) : NULL;
+  char *readme = suite ? text_of_file(path, &length) : NULL;
   if (!readme) {
     SKIP("the JSON Schema Test Suite is not there (TSL_SUITE; ./dev test fetches it)");
     return;
@@ -499,9 +475,9 @@ static tsl_status compile_chain(const char *format, unsigned n, tsl_error *error
   struct text t = {0};
   char piece[200];
   tsl_grammar *g;
-  put(&t, "{\"$ref\":\"#/$defs/0\",\"$defs\":{", strlen("{\"$ref\":\"#/$defs/0\",\"$defs\":{"));
-  for (unsigned i = 0; i < n; i++) put(&t, piece, (size_t)snprintf(piece, sizeof piece, format, i, i + 1));
-  put(&t, piece, (size_t)snprintf(piece, sizeof piece, "\"%u\":{\"type\":\"null\"}}}", n));
+  text_put(&t, "{\"$ref\":\"#/$defs/0\",\"$defs\":{", strlen("{\"$ref\":\"#/$defs/0\",\"$defs\":{"));
+  for (unsigned i = 0; i < n; i++) text_put(&t, piece, (size_t)snprintf(piece, sizeof piece, format, i, i + 1));
+  text_put(&t, piece, (size_t)snprintf(piece, sizeof piece, "\"%u\":{\"type\":\"null\"}}}", n));
   tsl_status status = tsl_grammar_json_schema(vocab, t.at, t.n, NULL, NULL, &g, error);
   if (g) tsl_grammar_release(g);
   free(t.at);

@@ -10,6 +10,7 @@
 
 #include "tests/check.h"
 #include "tests/oracle.h"
+#include "tests/text.h"
 
 #define NAMES_MAX 128
 
@@ -38,17 +39,9 @@ static void find_files(const char *folder) {
   qsort(names, name_count, sizeof *names, by_name);
 }
 
-static char *read_file(const char *name, size_t *length) {
-  FILE *f = fopen(name, "rb");
-  char *text = malloc(1 << 20);
-  *length = f ? fread(text, 1, 1 << 20, f) : 0;
-  if (f) fclose(f);
-  return text;
-}
-
 static tsl_grammar *compile(tsl_vocab *v, const char *name, tsl_order order) {
   size_t n;
-  char *text = read_file(name, &n);
+  char *text = text_of_file(name, &n);
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_schema_options options = {.order = order};
