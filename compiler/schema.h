@@ -22,7 +22,7 @@
  *
  * Property order `schema`: the keys of `properties` in the order of the text (of all parts of a conjunction, one after the other), all other keys after
  * them in any order.
- * Not yet   uniqueItems over other than listed scalars is refused; that extra keys (such that no keyword names) are distinct is not enforced.
+ * Not yet   uniqueItems under a negation is refused, and where so few different values may be left for items that are needed that only a search would tell (schema_unique.c).
  *
  * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later, when rules unfold, can only run into limits.
  *

@@ -8,7 +8,7 @@
  * is an alternative of "satisfies S, counted" and, where a maximum makes it matter, "does not", else "not counted, whatever it is".
  *
  * uniqueItems over items out of a finite list of scalars (enum, const, booleans): the state is the set of values used. Otherwise items are marked, and the
- * runtime compares them (schema_unique.c).
+ * runtime compares them (schema_unique.c); where some of them have few values, the state knows which of those were used, and only the others are marked.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -244,7 +244,7 @@ struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part
 
 /* ---- plain arrays ------------------------------------------------------------------------------------------------- */
 
-static bool plain(const struct array *a) { return !a->counter_count && !a->unique; }
+static bool plain(const struct array *a) { return !a->counter_count && !a->unique && !a->listed_count; }
 static goal goal_at(const struct array *a, uint32_t index) { return index < a->prefix_count ? a->prefix[index] : a->rest; }
 
 /* The length at which an item is needed that nothing satisfies, or the maximum. */
@@ -269,11 +269,11 @@ static uint32_t plain_shortest(const struct array *a) {
 static tsl__expr bracket(struct schema *s, const char *text) { return tsl__schema_nests(s) ? TSL__EPS : tsl__expr_literal(s->x, text, 1); }
 static tsl__expr closing(struct schema *s, const struct gaps *g) { return tsl__expr_seq(s->x, g->close, bracket(s, "]")); }
 
-/* ITEM after, then what follows. */
-static tsl__expr item(struct array *a, const struct gaps *g, goal value, tsl__expr rest) {
+/* ITEM after, then what follows. `compared`: if items are guarded, the runtime looks at this one, too. */
+static tsl__expr item(struct array *a, const struct gaps *g, goal value, bool compared, tsl__expr rest) {
   tsl__exprs *x = a->schema->x;
   tsl__expr one = tsl__schema_nests(a->schema) ? tsl__schema_styled_item(a->schema, value) : tsl__schema_value(a->schema, value);
-  if (!a->guarded) return tsl__expr_seq(x, one, tsl__expr_seq(x, g->after, rest));
+  if (!a->guarded || !compared) return tsl__expr_seq(x, one, tsl__expr_seq(x, g->after, rest));
   return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_ITEM), tsl__expr_seq(x, g->after, rest)));
 }
 
@@ -283,11 +283,11 @@ static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t inde
   uint32_t from = larger(a->prefix_count, index); /* the loop of alike items begins here */
   tsl__expr tail = closing(a->schema, g);
   if (max > from) {
-    tsl__expr one = tsl__expr_seq(x, g->comma, item(a, g, a->rest, TSL__EPS));
+    tsl__expr one = tsl__expr_seq(x, g->comma, item(a, g, a->rest, true, TSL__EPS));
     tail = tsl__expr_seq(x, tsl__expr_repeat(x, one, a->min > from ? a->min - from : 0, max == TSL__INF ? TSL__INF : max - from), tail);
   }
   for (uint32_t i = smaller(from, max); i-- > index;) { /* items i of the prefix, from the last */
-    tail = tsl__expr_seq(x, g->comma, item(a, g, a->prefix[i], tail));
+    tail = tsl__expr_seq(x, g->comma, item(a, g, a->prefix[i], true, tail));
     if (i >= a->min) tail = tsl__expr_alt(x, tail, closing(a->schema, g));
   }
   return tail;
@@ -297,7 +297,7 @@ static tsl__expr plain_body(struct array *a, const struct gaps *g) {
   tsl__exprs *x = a->schema->x;
   uint32_t max = reach(a);
   tsl__expr inner = a->min ? TSL__NONE : bracket(a->schema, "]");
-  if (max) inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, item(a, g, goal_at(a, 0), plain_tail(a, g, 1, max))));
+  if (max) inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, item(a, g, goal_at(a, 0), true, plain_tail(a, g, 1, max))));
   return inner;
 }
 
@@ -360,18 +360,44 @@ struct choosing { /* the ways in which the next item can count */
   struct array_state *to;
   lit *lits;
   uint32_t lit_count;
+  bool listed; /* it is one of the listed values */
   void (*way)(struct choosing *c, goal value, uint32_t next);
   void *ctx;
 };
+
+static void choose_goal(struct choosing *c) {
+  const struct array *a = c->a;
+  goal value = tsl__schema_goal_and(a->schema, goal_at(a, c->from->index), c->lits, c->lit_count);
+  if (value == GOAL_NONE) return;
+  uint32_t next = intern(a->schema, c->to);
+  if (next != UINT32_MAX) c->way(c, value, next);
+}
+
+/* One of the listed values that are left, or none of those listed. */
+static void choose_value(struct choosing *c) {
+  const struct array *a = c->a;
+  uint64_t *used = c->to->data + a->counter_count;
+  c->listed = true;
+  for (uint32_t i = 0; i < a->listed_count && tsl__schema_ok(a->schema); i++) {
+    if (tsl__bit(used, i)) continue;
+    uint64_t before = used[i >> 6];
+    tsl__bit_set(used, i);
+    c->lits[c->lit_count++] = a->listed[i];
+    choose_goal(c);
+    c->lit_count--;
+    used[i >> 6] = before;
+  }
+  c->listed = false;
+  for (uint32_t i = 0; i < a->listed_count; i++) c->lits[c->lit_count++] = a->listed[i] ^ 1;
+  choose_goal(c);
+  c->lit_count -= a->listed_count;
+}
 
 static void choose(struct choosing *c, uint32_t i) {
   const struct array *a = c->a;
   if (!tsl__schema_work(a->schema, 16)) return;
   if (i == a->counter_count) {
-    goal value = tsl__schema_goal_and(a->schema, goal_at(a, c->from->index), c->lits, c->lit_count);
-    if (value == GOAL_NONE) return;
-    uint32_t next = intern(a->schema, c->to);
-    if (next != UINT32_MAX) c->way(c, value, next);
+    choose_value(c);
     return;
   }
   const struct counter *k = &a->counters[i];
@@ -397,7 +423,7 @@ static void each_way(struct array *a, const struct array_state *from, void (*way
   struct schema *s = a->schema;
   struct choosing c = {.a = a, .from = from, .way = way, .ctx = ctx};
   if (from->index >= a->max) return;
-  size_t size = sizeof *c.to + from->words * sizeof *from->data, all = size + a->counter_count * sizeof *c.lits;
+  size_t size = sizeof *c.to + from->words * sizeof *from->data, all = size + ((size_t)a->counter_count + a->listed_count) * sizeof *c.lits;
   c.to = tsl__alloc(s->alloc, all);
   if (!c.to) {
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
@@ -508,8 +534,8 @@ static uint32_t cost(struct schema *s, uint32_t id) {
 
 static uint32_t first_state(struct array *a) {
   struct schema *s = a->schema;
-  uint32_t words = a->unique ? a->value_count / 64 + 1 : a->counter_count;
-  uint64_t needed = a->min;
+  uint32_t words = a->unique ? a->value_count / 64 + 1 : a->counter_count + (a->listed_count + 63) / 64;
+  uint64_t needed = (uint64_t)a->min + a->listed_count;
   for (uint32_t i = 0; i < a->counter_count; i++) needed += (uint64_t)a->counters[i].min + a->counters[i].from;
   if (a->counter_count && needed > TSL__SCHEMA_CHAIN) {
     tsl__schema_fail(s, TSL_ERR_LIMIT, NULL, "contains together with more than %u items that are needed", TSL__SCHEMA_CHAIN);
@@ -572,7 +598,7 @@ static void build_way(struct choosing *c, goal value, uint32_t next) {
   struct schema *s = c->a->schema;
   struct building *b = c->ctx;
   if (tsl__schema_shortest(s, value) == TSL__INF || cost(s, next) == TSL__INF) return;
-  b->all = tsl__expr_alt(s->x, b->all, item(c->a, b->g, value, next_rule(s, next)));
+  b->all = tsl__expr_alt(s->x, b->all, item(c->a, b->g, value, !c->listed, next_rule(s, next)));
 }
 
 /* The state after value i; UINT32_MAX if it is used up or leads nowhere. */

@@ -26,6 +26,7 @@
 #define TSL__SCHEMA_DEPTH 500u         /* subschemas of one value inside one another; values that must be inside one another */
 #define TSL__SCHEMA_CHAIN 2000u        /* items that contains must count one by one */
 #define TSL__SCHEMA_SEARCH 200000u     /* steps of one search for the cheapest way to satisfy clauses */
+#define TSL__SCHEMA_USED 64u          /* values under uniqueItems whose use is followed where there are few */
 #define TSL__SCHEMA_UNIQUE 1024u       /* different values under uniqueItems that are listed */
 
 /* ---- keywords --------------------------------------------------------------------------------------------------- */
@@ -289,6 +290,8 @@ struct array {
   tsl__stringset strings; /* the strings among them; values are in its order */
   bool unique;  /* with the list */
   bool guarded; /* unique otherwise: see schema_unique.c */
+  const lit *listed; /* guarded: values { "const": … } whose use the state knows, as else there might be none left for an item that is needed */
+  uint32_t listed_count;
   bool any; /* no constraint at all */
 };
 
@@ -299,7 +302,7 @@ struct array_state {
   uint32_t round;    /* in which that was found; UINT32_MAX: for good */
   tsl__expr next;
   uint32_t words;
-  uint64_t data[];   /* one count per counter, or bits: values used */
+  uint64_t data[];   /* one count per counter, then bits: values used (listed ones, or all of them) */
 };
 
 /* ---- the compiler's state --------------------------------------------------------------------------------------- */
@@ -448,6 +451,8 @@ static inline const struct keyword_value *tsl__keyword_or_null(const struct node
 void tsl__node_limit_types(struct node *node);
 /* A schema for exactly this array or object. */
 sid tsl__schema_const(struct schema *s, tsl__json *value);
+/* The same for any value. */
+sid tsl__schema_equal_to(struct schema *s, tsl__json *value);
 static inline uint8_t tsl__json_type(const tsl__json *v) {
   static const uint8_t types[] = {T_NULL, T_FALSE, T_TRUE, T_NUMBER, T_STRING, T_ARRAY, T_OBJECT};
   return types[v->kind];

@@ -468,3 +468,12 @@ sid tsl__schema_const(struct schema *s, tsl__json *value) {
   value->user = id & ((1u << 28) - 1);
   return id;
 }
+
+sid tsl__schema_equal_to(struct schema *s, tsl__json *value) {
+  if (value->kind >= TSL__JSON_ARRAY) return tsl__schema_const(s, value);
+  tsl__json *schema = tsl__schema_alloc(s, sizeof *schema), one = {.items = value, .length = 1}, list = {.offset = value->offset};
+  if (!schema || !const_children(s, &list, &one)) return SID_FALSE;
+  *schema = list.items[0];
+  sid id = tsl__schema_node(s, schema, s->modern, 0);
+  return tsl__schema_read(s) ? id : SID_FALSE;
+}

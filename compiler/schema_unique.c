@@ -1,12 +1,11 @@
 /* schema_unique.c - uniqueItems for any items: what the compiler has to know of it.
  *
  * While a text is followed, the runtime compares (runtime/memory.h); items that must be unique are marked for it. What is decided here is that there are
- * enough values, so that the runtime need only look at the item that is under way:
- *   - item i of those that are needed must have more values than there are items before it that can be equal to it;
- *   - of the rest there must be as many values as items are needed;
- *   - with contains, every kind of item that is asked for must have as many values as items are needed.
- * Then whatever came before, some value is left for the next item. Items out of a short list of scalars don't come here: their states know what is
- * left (schema_array.c). Where there are too few values, or their number is not known, the schema is refused, unless it is clear that nothing satisfies it.
+ * enough values, so that the runtime need only look at the item that is under way: every kind of item (of a position, or of the rest, with what contains asks for or
+ * without) must have as many values as items are needed. Then whatever came before, some value is left for the next item.
+ * Kinds with fewer are made to have none: their values, out of const, enum and type, are listed, the states of the array know which of them were used
+ * (schema_array.c), and what is left for the runtime are the others. Whether the array can be completed at all is then found by trying.
+ * Items out of a short list of scalars alone don't come here. Where a kind has few values that are not listed, or their number is not known, the schema is refused.
  *
  * And the other way round: the spellings of values that were used, made of their texts as the schema { "const": value } would be.
  *
@@ -98,62 +97,172 @@ static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t 
 
 /* ---- are there enough? ---------------------------------------------------------------------------------------------- */
 
-/* Items before i that can be equal to item i. */
-static uint32_t rivals(struct array *a, uint32_t i) {
-  const struct goal_entry *e = tsl__goal_of(a->schema, a->prefix[i]);
-  uint32_t n = 0;
-  for (uint32_t j = 0; j < i; j++)
-    n += tsl__schema_shortest(a->schema, tsl__schema_goal_and(a->schema, a->prefix[j], e->lits, e->n)) != TSL__INF;
-  return n;
-}
+#define SIGNS_MAX 6u   /* kinds of items that contains asks for, of which all combinations are looked at */
+#define LISTS_DEPTH 8u /* schemas inside one another in which constants are looked for */
 
-static bool enough_first(struct array *a, uint32_t *item, uint32_t *need) {
-  bool exact;
-  for (uint32_t i = 1; i < a->prefix_count && i < a->min; i++) {
-    *item = i;
-    if (count_values(a->schema, a->prefix[i], i + 1, 0, &exact) > i) continue;
-    *need = rivals(a, i) + 1;
-    if (count_values(a->schema, a->prefix[i], *need, 0, &exact) < *need) return false;
+/* Calls look(ctx, goal) for every kind of item: of a position, or of the rest, that satisfies some of what contains asks for and nothing else of that. False: look did. */
+static bool each_kind(struct array *a, bool (*look)(void *ctx, goal kind), void *ctx) {
+  lit lits[SIGNS_MAX];
+  for (uint32_t i = 0; i <= a->prefix_count; i++) {
+    goal base = i < a->prefix_count ? a->prefix[i] : a->rest;
+    if (i >= a->max) return true;
+    for (uint32_t signs = 0; signs >> a->counter_count == 0; signs++) {
+      for (uint32_t k = 0; k < a->counter_count; k++) lits[k] = a->counters[k].l ^ (signs >> k & 1u);
+      if (!look(ctx, tsl__schema_goal_and(a->schema, base, lits, a->counter_count)) || !tsl__schema_ok(a->schema)) return false;
+    }
   }
   return true;
 }
 
-static void refuse(struct array *a, const tsl__json *at, uint32_t item, uint32_t need) {
-  if (item != UINT32_MAX)
-    tsl__schema_fail(a->schema, TSL_ERR_UNSUPPORTED, at, "uniqueItems where item %u may have fewer than %u values", (unsigned)item, (unsigned)need);
-  else
-    tsl__schema_fail(a->schema, TSL_ERR_UNSUPPORTED, at, "uniqueItems where items may have fewer than %u values", (unsigned)need);
+struct listing {
+  struct array *a;
+  uint32_t need; /* so many values are enough */
+  lit lits[TSL__SCHEMA_USED];
+  const tsl__json *values[TSL__SCHEMA_USED];
+  uint32_t count;
+  bool full;
+};
+
+/* The value is listed, if the kind has it. */
+static void list_value(struct listing *l, goal kind, tsl__json *value) {
+  struct schema *s = l->a->schema;
+  for (uint32_t i = 0; i < l->count; i++)
+    if (tsl__json_equal(&s->arena, l->values[i], value)) return;
+  lit is = POS(tsl__schema_equal_to(s, value));
+  if (l->full || !tsl__schema_possible(s, tsl__schema_goal_and(s, kind, &is, 1))) return;
+  if (l->count == TSL__SCHEMA_USED) {
+    l->full = true;
+    return;
+  }
+  l->values[l->count] = value;
+  l->lits[l->count++] = is;
+}
+
+/* The constants that a schema mentions about the value itself. */
+static void list_constants(struct listing *l, goal kind, sid id, unsigned depth) {
+  static const uint8_t in_place[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_ANY_OF, KW_ONE_OF, KW_THEN, KW_ELSE, KW_EXTENDS};
+  const struct node *n = tsl__node_of(l->a->schema, id);
+  if (depth == LISTS_DEPTH || !tsl__schema_work(l->a->schema, 8)) return;
+  if (tsl__has(n, KW_CONST)) list_value(l, kind, tsl__keyword(n, KW_CONST)->value);
+  if (tsl__has(n, KW_ENUM))
+    for (uint32_t i = 0; i < tsl__keyword(n, KW_ENUM)->value->length && !l->full; i++) list_value(l, kind, &tsl__keyword(n, KW_ENUM)->value->items[i]);
+  for (size_t k = 0; k < sizeof in_place; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, in_place[k]);
+    for (uint32_t i = 0; v && i < v->count; i++) list_constants(l, kind, v->children[i], depth + 1);
+  }
+}
+
+/* But for the listed values, the kind has none, or enough. */
+static bool has_enough(void *ctx, goal kind) {
+  struct listing *l = ctx;
+  struct schema *s = l->a->schema;
+  lit others[TSL__SCHEMA_USED];
+  bool exact;
+  if (kind == GOAL_NONE || count_values(s, kind, l->need + l->count, 0, &exact) >= l->need + l->count) return true;
+  for (uint32_t i = 0; i < l->count; i++) others[i] = l->lits[i] ^ 1;
+  goal rest = tsl__schema_goal_and(s, kind, others, l->count);
+  return rest == GOAL_NONE || count_values(s, rest, l->need, 0, &exact) >= l->need || !tsl__schema_possible(s, rest);
+}
+
+/* List the values of a kind that has few. */
+static bool list_kind(void *ctx, goal kind) {
+  static const tsl__json words[] = {{.kind = TSL__JSON_NULL}, {.kind = TSL__JSON_FALSE}, {.kind = TSL__JSON_TRUE}};
+  struct listing *l = ctx;
+  struct schema *s = l->a->schema;
+  if (has_enough(l, kind)) return true;
+  for (uint32_t i = 0; i < tsl__goal_of(s, kind)->n; i++)
+    if (!(tsl__goal_of(s, kind)->lits[i] & 1)) list_constants(l, kind, tsl__goal_of(s, kind)->lits[i] >> 1, 0);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    tsl__json *word = tsl__arena_copy(&s->arena, &words[i], sizeof words[i]);
+    if (word) list_value(l, kind, word);
+  }
+  return !l->full;
+}
+
+/* Items before i that can be equal to item i. */
+static uint32_t rivals(struct array *a, uint32_t i) {
+  const struct goal_entry *e = tsl__goal_of(a->schema, a->prefix[i]);
+  uint32_t n = 0;
+  for (uint32_t j = 0; j < i; j++) n += tsl__schema_possible(a->schema, tsl__schema_goal_and(a->schema, a->prefix[j], e->lits, e->n));
+  return n;
+}
+
+static bool enough_first(struct array *a) {
+  bool exact;
+  for (uint32_t i = 1; i < a->prefix_count && i < a->min; i++) {
+    if (count_values(a->schema, a->prefix[i], i + 1, 0, &exact) > i) continue;
+    uint32_t need = rivals(a, i) + 1;
+    if (count_values(a->schema, a->prefix[i], need, 0, &exact) < need) return false;
+  }
+  return true;
+}
+
+/* Are there enough values of what contains asks for, and of what it forbids? Of several only trying would tell. */
+static bool enough_counted(struct array *a) {
+  bool exact;
+  const struct counter *k = a->counters;
+  uint64_t need = (uint64_t)a->min + a->prefix_count + k->from + k->min + 1;
+  lit l[2] = {k->l, k->l ^ 1};
+  for (int sign = 0; sign < 2; sign++) {
+    if (sign ? k->max == TSL__INF : !k->min) continue;
+    if (sign == 0 && k->min == 1 && !a->prefix_count && k->max == TSL__INF && a->min <= 1) continue; /* it may be the first */
+    if (count_values(a->schema, tsl__schema_goal_and(a->schema, a->rest, &l[sign], 1), (uint32_t)need, 0, &exact) < need) return false;
+  }
+  return true;
+}
+
+/* *none: nothing satisfies the array. */
+static bool enough(struct array *a, bool *none) {
+  bool exact;
+  *none = false;
+  if (a->counter_count > 1 || !enough_first(a)) return false;
+  if (a->min > a->prefix_count && a->max > a->prefix_count) {
+    uint32_t n = count_values(a->schema, a->rest, a->min, 0, &exact);
+    *none = n < a->min && exact && !a->prefix_count;
+    if (n < a->min) return false;
+  }
+  return !a->counter_count || enough_counted(a);
+}
+
+/* List the values of kinds that have fewer than `need`, so that of each kind but for those there are none, or enough. False: it cannot be done, or on failure. */
+static bool list_values(struct array *a, uint32_t need) {
+  struct listing l = {.a = a, .need = need};
+  uint32_t before;
+  if (a->counter_count > SIGNS_MAX) return false;
+  do { /* what is listed for one kind may leave few of another */
+    before = l.count;
+    if (!each_kind(a, list_kind, &l)) return false;
+  } while (l.count > before);
+  if (!each_kind(a, has_enough, &l)) return false;
+  a->listed = tsl__arena_copy(&a->schema->arena, l.lits, sizeof l.lits);
+  if (!a->listed) return tsl__schema_fail(a->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+  a->listed_count = l.count;
+  return true;
+}
+
+/* Are there so few values that the shortest completion repeats some, if it is not known which were used? Then a short way to the end is long searched for. */
+static bool scarce(struct array *a) {
+  bool exact;
+  return a->min > 1 && a->max > a->prefix_count && !a->counter_count && count_values(a->schema, a->rest, 2 * a->min, 0, &exact) < 2 * a->min;
 }
 
 bool tsl__array_guard(struct array *a, const tsl__json *at) {
   struct schema *s = a->schema;
-  uint32_t item = UINT32_MAX, need = a->min;
-  uint64_t counted = a->min + (uint64_t)a->prefix_count;
-  bool exact;
+  uint64_t need = a->min; /* items that may be needed */
+  bool none;
   a->guarded = true;
+  for (uint32_t i = 0; i < a->counter_count; i++) need += (uint64_t)a->counters[i].from + a->counters[i].min;
   if (a->min > TSL__SCHEMA_CHAIN) {
     tsl__schema_fail(s, TSL_ERR_LIMIT, at, "uniqueItems together with more than %u items that are needed", TSL__SCHEMA_CHAIN);
     return false;
   }
-  if (!enough_first(a, &item, &need)) return refuse(a, at, item, need), false;
-  if (a->min > a->prefix_count && a->max > a->prefix_count) {
-    uint32_t n = count_values(s, a->rest, a->min, 0, &exact);
-    if (n < a->min && exact && !a->prefix_count) return false;
-    if (n < a->min) return refuse(a, at, UINT32_MAX, a->min), false;
+  if (need > TSL__SCHEMA_CHAIN) return true; /* refused for its length later */
+  if (enough(a, &none)) {
+    if (scarce(a)) list_values(a, 2 * a->min);
+  } else if (!none && !list_values(a, (uint32_t)need)) {
+    tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, at, "uniqueItems where items may have fewer than %u values that are not listed", (unsigned)need);
   }
-  for (uint32_t i = 0; i < a->counter_count; i++) counted += (uint64_t)a->counters[i].from + a->counters[i].min;
-  if (a->counter_count && counted > TSL__SCHEMA_CHAIN) return true; /* refused for its length later */
-  for (uint32_t i = 0; i < a->counter_count; i++) { /* every combination of what contains asks and forbids, one at a time */
-    const struct counter *k = &a->counters[i];
-    lit l[2] = {k->l, k->l ^ 1};
-    for (int sign = 0; sign < 2; sign++) {
-      if (sign ? k->max == TSL__INF : !k->min) continue;
-      if (sign == 0 && k->min == 1 && a->counter_count == 1 && !a->prefix_count && k->max == TSL__INF && a->min <= 1) continue; /* it may be the first */
-      goal g = tsl__schema_goal_and(s, a->rest, &l[sign], 1);
-      if (count_values(s, g, (uint32_t)counted + 1, 0, &exact) <= counted || a->counter_count > 1) return refuse(a, at, UINT32_MAX, (uint32_t)counted + 1), false;
-    }
-  }
-  return tsl__schema_ok(s);
+  return !none && tsl__schema_ok(s);
 }
 
 /* ---- spellings ------------------------------------------------------------------------------------------------------ */

@@ -127,6 +127,7 @@ static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
 }
 
 static tsl__state state_of(compiler *c, tsl__expr e);
+static bool no_failure(compiler *c);
 
 static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth) {
   compiler *c = ctx;
@@ -138,7 +139,7 @@ static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo
   else if (lo < hi) rest = n.kind == TSL__K_KEYS ? tsl__keys_node(c->x, n.a, lo, hi, depth) : tsl__strset_node(c->x, n.a, lo, hi, depth);
   if (others) rest = tsl__expr_and(c->x, c->x->text, tsl__expr_not(c->x, rest));
   tsl__state s = state_of(c, tsl__expr_json_string(c->x, rest));
-  return failure(c) == TSL_OK ? s : 0;
+  return no_failure(c) ? s : 0;
 }
 
 /* ---- adding ------------------------------------------------------------------------------------------------------- */
