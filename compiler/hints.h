@@ -22,6 +22,8 @@ typedef struct tsl__letters {
   uint32_t like_dead;     /* no text has more characters than this */
   bool like_far;          /* and where they might have more, `like` is of no use */
   uint32_t like_unit;     /* if not 0: and of at most so many for each iteration that the active loop has left */
+  tsl__expr low;          /* a part of e's texts, those of few repetitions: whatever it takes, e takes; 0: not known */
+  uint32_t low_left;      /* where the active loop has at least so many iterations left */
 } tsl__letters;
 
 /* Fill *out for the frame `e`, its active loop (if any) being in `phase`. */

@@ -5,6 +5,7 @@
  *           the shortest completion.
  *           The length goes first: what is left without it does not depend on the position any more. Then groups, then automata that know their own limits.
  *           Forbidden texts are a limit too: as long as none of them can be spelled, all texts go.
+ *           Near a group's limit, a state whose groups may be repeated a few times tells of most tokens that they are allowed: what few repetitions take, more of them do.
  * Example   (\S+\s+){0,49}\S+ of at most 500 characters is walked as (\S+\s+){0,49}\S+, and that as (\S+\s+)*\S+, one walk for all words.
  * Tested by tests/test_oracle.c
  *
@@ -86,15 +87,19 @@ struct relaxing {
   bool begun;     /* the active loop has its minimum */
   uint32_t limit; /* characters that are read before a maximum is met, at least */
   uint32_t unit;  /* characters of an iteration of the active loop, at least; 0: it was left as it is */
+  uint32_t few;   /* not 0: maxima are lowered to this instead */
+  bool failed;    /* there is no such lower one */
 };
 
-/* e with the maxima of its groups' repetitions taken away, where it takes a long text to get there. */
+#define FEW 8u
+
+/* e with the maxima of its groups' repetitions taken away, where it takes a long text to get there; or with these maxima lowered. */
 static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   tsl__exprs *x = r->x;
   tsl__node n = tsl__node_at(x, e);
   if (depth > DEPTH_MAX || n.flags & TSL__CALLS) return e;
   if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) && (r->unit = fewest(x, n.a)))
-    return tsl__expr_star(x, relax(r, n.a, depth + 1));
+    return tsl__expr_repeat(x, relax(r, n.a, depth + 1), 0, r->few ? r->few : TSL__INF);
   if (n.kind == TSL__K_SEQ) {
     tsl__expr head = relax(r, n.a, depth + 1), tail = relax(r, n.b, depth + 1);
     return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
@@ -104,6 +109,7 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
     uint32_t far = 0, param = native.ops->like ? native.ops->like(native.ctx, n.b, &far) : n.b;
     if (param == n.b || far < TSL__LIKE_ENOUGH) return e;
     if (far < r->limit) r->limit = far;
+    r->failed |= r->few != 0;
     return tsl__expr_native(x, native.ops, native.ctx, param);
   }
   if (n.kind == TSL__K_JSTR) {
@@ -124,9 +130,18 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   if (n.kind != TSL__K_REPEAT || tsl__node_at(x, n.a).flags & TSL__CHAR) return e;
   tsl__expr body = relax(r, n.a, depth + 1);
   uint64_t far = n.c == TSL__INF ? TSL__INF : (uint64_t)n.c * fewest(x, n.a);
-  uint32_t max = far >= TSL__LIKE_ENOUGH ? TSL__INF : n.c;
+  uint32_t few = n.b < r->few ? r->few : n.b, max = far < TSL__LIKE_ENOUGH ? n.c : !r->few ? TSL__INF : few < n.c ? few : n.c;
   if (max != n.c && far < r->limit) r->limit = (uint32_t)far;
   return body == n.a && max == n.c ? e : tsl__expr_repeat(x, body, n.b, max);
+}
+
+/* The same texts with few repetitions only: near the limits it tells of most tokens that they are allowed, and it is one for all counts. */
+static void find_low(tsl__exprs *x, tsl__expr rest, bool begun, tsl__letters *out) {
+  struct relaxing r = {x, begun, TSL__INF, 0, FEW, false};
+  tsl__expr low = relax(&r, rest, 0);
+  if (r.failed || low == rest || tsl__node_at(x, low).loop) return;
+  out->low = tsl__expr_json_string(x, low);
+  out->low_left = r.unit ? FEW : 0;
 }
 
 /* Characters of one kind, up to so many: what counts is their class, which knows its own limits, but far from them all maxima are one. */
@@ -143,7 +158,7 @@ static void far_from_most(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *
 
 /* Texts that end before any limit is met are those of an expression without limits: that of the length, and those of repeated groups. */
 void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out) {
-  struct relaxing r = {x, begun, TSL__INF, 0};
+  struct relaxing r = {x, begun, TSL__INF, 0, 0, false};
   if (json && length == TSL__INF) far_from_most(x, rest, begun, out);
   if (out->like) return;
   tsl__expr relaxed = relax(&r, rest, 0);
@@ -159,6 +174,7 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
     out->like_limit = r.limit;
     out->like_dead = TSL__INF;
     out->like_unit = r.unit;
+    if (json) find_low(x, rest, begun, out);
   }
 }
 

@@ -74,6 +74,9 @@ typedef struct tsl__hint {
   uint32_t like_dead; /* tokens of more characters than this die here, unless they leave the frame before */
   bool like_far;      /* of use only where no token reaches the limit: near it, letters do better */
   uint32_t like_unit; /* if not 0, `like_limit` is also at most this times the iterations that the active loop has left */
+  /* A part of this state's texts, where the active loop has `low_left` iterations left: what it takes, this one takes; 0: no such hint. Of JSON strings only. */
+  tsl__state low;
+  uint32_t low_left;
 } tsl__hint;
 
 typedef struct tsl__state_rec {

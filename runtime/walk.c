@@ -628,7 +628,15 @@ static bool is_dead(const tsl__lengths *lengths, const tsl__hint *h, uint32_t i)
   return lengths->longer_length[i] > h->like_dead && !(lengths->having['\\'][t >> 5] >> (t & 31) & 1);
 }
 
-/* As `like`, less the tokens that are too long: those are tried one by one. False if that does not settle it. */
+/* The mask of the tokens that the state surely takes, none of which goes on beyond the string; 0: nothing is known. */
+static tsl__mask surely(tsl__space *space, const level *l, tsl__state state, uint32_t count, const tsl__hint *h) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (!h->low || (h->low_left && r->loop_max != TSL__COUNT_INF && r->loop_max - count < h->low_left)) return 0;
+  const tsl__walk *low = tsl__walk_over(space, h->low, 0, TSL__WHOLE, l->last);
+  return low ? low->mask : 0;
+}
+
+/* As `like`, less the tokens that are too long: those are tried one by one, but such as a part of the state's texts takes. False if that does not settle it. */
 static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
   const tsl__lengths *lengths = NULL;
   uint32_t limit = like_limit(space, state, count, h), longer = 0;
@@ -636,8 +644,10 @@ static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t co
   place own = {state, count}, after;
   if (near && (h->like_far || over != TSL__WHOLE || limit < TSL__SHORT_MAX || !(lengths = tsl__lengths_of(space)))) return false;
   while (near && longer < lengths->longer_count && lengths->longer_length[longer] > limit) longer++;
+  tsl__mask low = longer ? surely(space, l, state, count, h) : 0;
   for (uint32_t i = 0; i < longer; i++) {
     uint32_t length = lengths->longer_length[i];
+    if (low && tsl__mask_has(space, low, lengths->longer[i])) continue;
     taken like = take_token(space, h->like, 0, lengths->longer[i], limit, &after), mine = like;
     if (like == LEAVES_LATE || (like == LIVES && !is_dead(lengths, h, i))) mine = take_near(space, own, h, lengths->longer[i], length, limit, like, &after);
     if (like == UNCLEAR || mine == UNCLEAR || (like == LEAVES_LATE) != (mine == LEAVES_LATE)) return false;
@@ -649,7 +659,7 @@ static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t co
   for (uint32_t i = 0; i < longer; i++) {
     tsl_token t = lengths->longer[i];
     uint32_t length = lengths->longer_length[i];
-    if (!tsl__mask_has(space, found->mask, t)) continue;
+    if (!tsl__mask_has(space, found->mask, t) || (low && tsl__mask_has(space, low, t))) continue;
     taken like = is_dead(lengths, h, i) ? DIES : take_token(space, h->like, 0, t, limit, &after);
     if (like == DIES || take_near(space, own, h, t, length, limit, like, &after) != LIVES) tsl__gather_remove(space, &l->gather, t);
   }

@@ -128,6 +128,18 @@ static void length_alone(void) {
     for (uint64_t seed = 0; seed < 4; seed++) follow(schemas[i], seed + 5);
 }
 
+/* Near the limit of a group, where most long tokens are known from a few repetitions. */
+static void near_the_count(void) {
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,%u}\\\\S+$", "^$|^(?:\\\\S+\\\\s+){2,%u}\\\\S+$", "^(?:[^ ]{1,40} ){0,%u}1?$", "^(?:(?:a|b+1)-?){0,%u}$", "^(?:([ab]+ ){0,12}1){0,%u}$"};
+  char pattern[100], schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned most = 9; most <= 60; most += 17) {
+      snprintf(pattern, sizeof pattern, patterns[i], most);
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\"}", pattern);
+      for (uint64_t seed = 0; seed < 2; seed++) follow(schema, seed * 91 + most);
+    }
+}
+
 int main(void) {
   uint64_t seed = 2024;
   make_vocab(&seed);
@@ -135,6 +147,7 @@ int main(void) {
   RUN(near_the_length, "a pattern and a length");
   RUN(near_the_length_of_an_item, "the same in an array");
   RUN(length_alone, "lengths without a pattern");
+  RUN(near_the_count, "groups that may be repeated so often");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
