@@ -4,8 +4,9 @@
     scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...] [--only FILE:LINE]
 
 Each mutant is one change of one operator in one line (MUTATIONS below), drawn without repetition. The library is built in a copy of the tree (build-mutate/) by
-clang with ASan and UBSan, so that an index one past the end is seen, as a shared library that shows all its names; the tests are linked to it once. A mutant costs
-the compilation of one file and the linking of the library, then TESTS, fastest first, until one fails, crashes, or takes five times as long as it should: killed.
+clang, as a shared library that shows all its names; the tests are linked to it once. A mutant costs the compilation of one file and the linking of the library, then
+TESTS, fastest first, until one fails, crashes, or takes five times as long as it should: killed. What survives goes through some of them once more in a second copy,
+built with ASan and UBSan, so that an index one past the end is seen.
 
 Left out: what does not compile; what gives the same code when compiled with optimisation; and the lines of EQUIVALENT, of which is said why no change there
 can be seen in what is allowed, only in what it costs. What survives is printed, one a line; docs/testing.md says of each why.
@@ -29,19 +30,36 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk", "mask", "stacks", "matcher", "leftover", "names", "memory", "memory_mask", "memory_search", "taken"]
-# Test program, its arguments, the files whose mutants it is run on (None: all): the fastest first.
-MEMORY = {"memory", "memory_mask", "memory_search", "taken"}
+FILES = ["walk", "mask", "stacks", "matcher", "leftover", "classes", "wide", "fixed", "names", "borrow", "memory", "memory_mask", "memory_search", "taken", "logits",
+         "logits_portable", "logits_avx2"]
+# Test program, its arguments, the files whose mutants it is run on (None: all but the kernels'): the fastest first.
+KERNELS = {"logits", "logits_portable", "logits_avx2"}
+MEMORY = {"memory", "memory_mask", "memory_search", "taken", "borrow"}
 TESTS = [
-    ("fuzz/replay_walk", ["corpus/walk", "fuzz/corpus/walk"], None),
-    ("fuzz/replay_mask", ["corpus/mask", "fuzz/corpus/mask"], None),
-    ("fuzz/replay_tags", ["corpus/tags", "fuzz/corpus/tags"], None),
-    ("fuzz/replay_artifact", ["corpus/artifact", "fuzz/corpus/artifact"], None),
-    ("tests/test_listing", [], None),
+    ("tests/test_logits", [], KERNELS),
+    ("tests/test_mask", [], {"mask"}),
+    ("tests/test_leftover", [], {"leftover"}),
+    ("tests/test_taken", [], {"taken"}),
     ("tests/test_mask_table", [], None),
+    ("tests/test_listing", [], None),
+    ("fuzz/replay_artifact", ["corpus/artifact", "fuzz/corpus/artifact"], None),
+    ("fuzz/replay_tags", ["corpus/tags", "fuzz/corpus/tags"], None),
+    ("tests/test_flat", [], None),
     ("tests/test_oracle", [], None),
+    ("fuzz/replay_walk", ["corpus/walk", "fuzz/corpus/walk"], None),
+    ("tests/test_trie", [], {"mask", "leftover"}),
+    ("tests/test_tags", [], {"walk", "stacks", "matcher", "names", "fixed"}),
+    ("tests/test_common", [], {"walk", "leftover"}),
     ("tests/test_memory", [], MEMORY),
+    ("tests/test_repeats", [], MEMORY),
+    ("fuzz/replay_mask", ["corpus/mask", "fuzz/corpus/mask"], None),
+    ("tests/test_near", [], {"walk", "classes", "wide"}),
+    ("tests/test_borrow", [], {"borrow"}),
+    ("tests/test_schema", [], {"stacks", "matcher", "names", "fixed", "memory", "memory_mask", "memory_search", "taken"}),
+    ("tests/test_faults", [], None),
 ]
+ASKS = re.compile("out_of_memory|alloc|reserve|push|copy") # test_faults, the slowest, is for lines that ask for memory
+SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_memory"} # those that are run in the second copy
 # File, a pattern of lines, and why no change of an operator there changes what is allowed.
 HASH = "a hash says where an entry is looked for and put, by one and the same expression; what is found there is compared in full"
 WAYS = "chooses between two ways to the same result"
@@ -49,6 +67,10 @@ EQUIVALENT = [
     ("walk", r"(?<=return )tsl__mix\(.*", HASH),
     ("walk", r"n->end - n->own_end < HINT_MIN", WAYS + ": a class's mask, or the search that made it"),
     ("walk", r"r->live_count \* 8u < n->children", WAYS + ": each live byte looked up, or each child"),
+    ("walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
+    ("memory", r"(?<=\|\| )!(?=note\(space, r, v->bytes\[i\]\)\) return false)", WAYS + ": frames are stepped where it is false"),
+    ("memory", r"(?<=plain) & (?=TSL__MOVE_CALLED \|\| tsl__stack_at)", WAYS + ": frames are stepped where it is false"),
+    ("logits_avx2", r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)", "where they are equal both ends are the same"),
     ("walk", r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN", WAYS + ": node by node, or merged"),
     ("walk", r"state >= space->states\.first \|\| tsl__leftover_set\(over\) >= space->leftovers\.first", "whether the layer below is looked at, which knows no such walk; "
      "a walk that is not found is done again, with the same result"),
@@ -109,11 +131,13 @@ def mutants(file):
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:hard_rss_limit_mb=2000", "LC_ALL": "C"}
 
 
-def run(command, limit, cwd):
-    """True if the command ends well within so many seconds of processor time, and not much later by the clock. Memory is limited by ENVIRONMENT."""
+def run(command, limit, cwd, sanitized):
+    """True if the command ends well within so many seconds of processor time, and not much later by the clock. Where it is sanitized memory is limited by ENVIRONMENT."""
     def limits():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        if not sanitized:
+            resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 
     process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                                env=ENVIRONMENT, preexec_fn=limits)
@@ -128,23 +152,25 @@ def run(command, limit, cwd):
 class Bench:
     """One copy of the tree, built: here mutants are made and judged."""
 
-    def __init__(self, folder):
-        self.tree, self.build = folder / "tree", folder / "build"
+    def __init__(self, folder, sanitized):
+        self.tree, self.build, self.sanitized = folder / "tree", folder / "build", sanitized
+        self.codes = {}
+        self.tests = [t for t in TESTS if not sanitized or t[0] in SANITIZED]
         self.copy()
         if not (self.build / "build.ninja").exists():
             environment = {**os.environ, "CC": "clang", "CFLAGS": "-fvisibility=default"}
-            subprocess.run(["meson", "setup", "../build", "--buildtype=debug", "-Doptimization=1", "-Db_sanitize=address,undefined", "-Db_lundef=false",
-                            "-Dcli=false", "-Dbench=false"], cwd=self.tree, check=True, stdout=subprocess.DEVNULL, env=environment)
+            subprocess.run(["meson", "setup", "../build", "--buildtype=debug", "-Doptimization=1", "-Dcli=false", "-Dbench=false",
+                            *(["-Db_sanitize=address,undefined", "-Db_lundef=false"] if sanitized else [])], cwd=self.tree, check=True, stdout=subprocess.DEVNULL, env=environment)
         # What a mutant of an earlier run left behind has the time of its making.
-        subprocess.run(["ninja", "-C", self.build, "--quiet", *[t for t, *_ in TESTS]], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["ninja", "-C", self.build, "--quiet", *[t for t, *_ in self.tests]], check=True, stdout=subprocess.DEVNULL)
         self.library = next(self.build.glob("libturnstile.so.*.p")).name.removesuffix(".p")
         subprocess.run(["ninja", "-C", self.build, "--quiet", self.library], check=True, stdout=subprocess.DEVNULL)
         self.link = self.command(self.library)
-        for test, *_ in TESTS:
+        for test, *_ in self.tests:
             self.link_test(test)
         commands = json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8"))
-        self.compile = {os.path.relpath(self.build / c["file"], self.tree): c["command"] for c in commands if c["output"].startswith("libturnstile")}
-        self.seconds = {test: self.time(test, arguments) for test, arguments, _ in TESTS}
+        self.compile = {os.path.relpath(self.build / c["file"], self.tree): c["command"] for c in commands if c["output"].startswith(("libturnstile", "libkernel"))}
+        self.seconds = {test: self.time(test, arguments) for test, arguments, _ in self.tests}
 
     def copy(self):
         for name in subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n"):
@@ -170,7 +196,7 @@ class Bench:
     def time(self, test, arguments):
         """Seconds of processor time that a test takes."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if not run(self.program(test, arguments), 600, self.tree):
+        if not run(self.program(test, arguments), 600, self.tree, self.sanitized):
             sys.exit(f"{test} fails on the tree as it is")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -184,8 +210,15 @@ class Bench:
         made = subprocess.run([*words, "-O2", "-DNDEBUG", "-o", "mutant.o"], cwd=self.build, stderr=subprocess.DEVNULL)
         return hashlib.sha256((self.build / "mutant.o").read_bytes()).hexdigest() if made.returncode == 0 else None
 
+    def code_of(self, file, text):
+        """The same of the file as it is."""
+        if file not in self.codes:
+            (self.tree / file).write_text(text, encoding="utf-8")
+            self.codes[file] = self.optimised(file)
+        return self.codes[file]
+
     def judge(self, file, number, line):
-        """killed-by-whom, survived, same or broken."""
+        """killed-by-whom, survived, same or broken. Only the copy that is not sanitized asks for the last two."""
         path = self.tree / file
         text = path.read_text(encoding="utf-8")
         words = shlex.split(self.compile[file])
@@ -198,12 +231,15 @@ class Bench:
             if subprocess.run(words, cwd=self.build, stderr=subprocess.DEVNULL).returncode:
                 return "broken"
             subprocess.run(shlex.split(self.link), cwd=self.build, check=True)
-            for test, arguments, files in TESTS:
-                if (not files or pathlib.Path(file).stem in files) and not run(self.program(test, arguments), 2 + int(5 * self.seconds[test]), self.tree):
-                    return test
-            changed = self.optimised(file)
-            path.write_text(text, encoding="utf-8")
-            return "same" if changed == self.optimised(file) else "survived"
+            stem = pathlib.Path(file).stem
+            for test, arguments, files in self.tests:
+                wanted = stem in files if files else stem not in KERNELS
+                wanted = wanted and (test != "tests/test_faults" or ASKS.search(line))
+                if wanted and not run(self.program(test, arguments), 2 + int(5 * self.seconds[test]), self.tree, self.sanitized):
+                    return test + (", sanitized" if self.sanitized else "")
+            if self.sanitized or self.optimised(file) != self.code_of(file, text):
+                return "survived"
+            return "same"
         finally:
             path.write_text(text, encoding="utf-8")
             made.write_bytes(kept)
@@ -232,15 +268,20 @@ def main():
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many")
     parser.add_argument("--files", nargs="*", default=FILES)
     parser.add_argument("--only", nargs="*", help="only these lines, as runtime/walk.c:99")
+    parser.add_argument("--quick", action="store_true", help="without the sanitized copy: what survives may be found there")
     parser.add_argument("--verbose", action="store_true", help="the verdict of each mutant, and when")
     options = parser.parse_args()
     left, possible = chosen(options)
-    bench, end = Bench(WORK), time.monotonic() + 60 * options.minutes
+    bench, sanitized = Bench(WORK / "plain", False), None
+    end = time.monotonic() + 60 * options.minutes
     killers, by_file, void = {}, {}, 0
     for file, number, line in left:
         if sum(t for t, _ in by_file.values()) == options.count or time.monotonic() > end:
             break
         verdict = bench.judge(file, number, line)
+        if verdict == "survived" and not options.quick:
+            sanitized = sanitized or Bench(WORK / "sanitized", True)
+            verdict = sanitized.judge(file, number, line)
         if verdict in ("broken", "same"):
             void += 1
             continue
