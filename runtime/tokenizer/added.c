@@ -4,7 +4,7 @@
  * is not is passed over with all its text, as HF does. White space that a token takes along never reaches back into text that is dealt
  * with.
  *
- * Tested by tests/test_encode.c, tests/test_vocab.c
+ * Tested by tests/test_encode.c, tests/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

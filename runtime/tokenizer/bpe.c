@@ -10,7 +10,7 @@
  * Tables    Merges and tokens are found by open addressing with linear probing at a load of two thirds. A slot index is a 32-bit hash
  *           times the number of slots, shifted down, so that tables need not be powers of two.
  *
- * Tested by tests/test_encode.c, tests/test_vocab.c
+ * Tested by tests/test_encode.c, tests/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

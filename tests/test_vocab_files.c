@@ -1,0 +1,460 @@
+/* test_vocab_files.c - vocabularies from small tokenizer files written here, and from files that lie: tokenizer.json, tiktoken; every allocation fails.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/vocab.h"
+
+/* ---- tokenizer.json ------------------------------------------------------------------------------------------- */
+
+static void test_byte_level(void) {
+  tsl_vocab *v = load(byte_file, NULL, NULL);
+  if (!v) return;
+  CHECK(tsl_vocab_size(v) == 26 && token_is(v, 5, " ab") && token_is(v, 8, "\xC3\xA9") && token_is(v, 9, "") && token_is(v, 13, "\n") &&
+        token_is(v, 21, "</s>"));
+  CHECK(token_is(v, 10, "\"") && token_is(v, 15, "\xFF"));
+  CHECK(tsl_vocab_is_special(v, 20) && tsl_vocab_is_eog(v, 21) && !tsl_vocab_is_special(v, 22));
+  CHECK(tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special));
+  CHECK(tsl_vocab_find_special(v, "<s>", 3) == 20 && tsl_vocab_find_special(v, "<w>", 3) == 22 &&
+        tsl_vocab_find_special(v, "ab", 2) == TSL_NO_TOKEN);
+  ENCODES(v, "ab ab\xC3\xA9", 0, 3, 5, 8);
+  ENCODES(v, "ab", TSL_ENCODE_BOS, 20, 3);
+  ENCODES(v, "a<s>b", TSL_ENCODE_SPECIAL, 0, 20, 1);
+  ENCODES(v, "<s>>", TSL_ENCODE_SPECIAL, 25); /* the longest of those that begin here */
+  tsl_vocab_release(v);
+}
+
+static void test_added(void) {
+  tsl_vocab *v = load(byte_file, NULL, NULL);
+  if (!v) return;
+  tsl_token ids[8];
+  size_t n;
+  ENCODES(v, " <w> a", TSL_ENCODE_SPECIAL, 2, 22, 4);
+  ENCODES(v, "<w>", TSL_ENCODE_SPECIAL, 22);
+  CHECK(tsl_vocab_encode(v, "a<w>", 4, TSL_ENCODE_SPECIAL, ids, 8, &n) == TSL_ERR_SYNTAX); /* a word before it; and "w" is no token */
+  CHECK(tsl_vocab_encode(v, "<w>\xC3\xA9", 5, TSL_ENCODE_SPECIAL, ids, 8, &n) == TSL_ERR_SYNTAX); /* a word after it */
+  ENCODES(v, "a \xC2\xA0\xE3\x80\x80<l> a", TSL_ENCODE_SPECIAL, 0, 23, 4); /* takes the white space before it along */
+  ENCODES(v, "a <r> \n a", TSL_ENCODE_SPECIAL, 0, 2, 24, 0);
+  ENCODES(v, "<r> <l>", TSL_ENCODE_SPECIAL, 24, 23); /* each byte of white space once */
+  ENCODES(v, "<s></s>", TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS, 20, 20, 21);
+  tsl_vocab_release(v);
+}
+
+/* Invalid bytes stand alone; what is left and right of them is encoded as if the other side were not there. */
+static void test_invalid_utf8(void) {
+  tsl_vocab *v = load(byte_file, NULL, NULL);
+  if (!v) return;
+  tsl_token ids[8];
+  size_t n;
+  ENCODES(v,
+          "ab\xFF"
+          "ab",
+          0, 3, 15, 3);
+  ENCODES(v, "\xFF\xFF", TSL_ENCODE_BOS, 20, 15, 15);
+  ENCODES(v, "\xC3", 0, 6); /* cut off: the byte itself has a token */
+  ENCODES(v,
+          "\xC3"
+          "a\xC3\xA9",
+          0, 6, 0, 8);
+  CHECK(tsl_vocab_encode(v, "\xFE", 1, 0, ids, 8, &n) == TSL_ERR_SYNTAX);
+  tsl_vocab_release(v);
+}
+
+static void test_prefix_space(void) {
+  static const char file[] =
+      "{\"pre_tokenizer\":" BYTE_LEVEL("true") ",\"decoder\":" BYTE_LEVEL("true") "," ADDED_TOKENS "," BYTE_MODEL "}";
+  tsl_vocab *v = load(file, NULL, NULL);
+  if (!v) return;
+  ENCODES(v, "ab", 0, 5);
+  ENCODES(v, " ab", 0, 5);
+  ENCODES(v, "ab<s>ab", TSL_ENCODE_SPECIAL, 5, 20, 5);
+  tsl_vocab_release(v);
+}
+
+/* SentencePiece style: "▁" is a space, bytes fall back, unknown characters are fused. */
+#define POINT_MODEL(fallback, fuse)                                                                       \
+  "\"model\":{\"type\":\"BPE\",\"unk_token\":\"<unk>\",\"byte_fallback\":" fallback ",\"fuse_unk\":" fuse \
+  ",\"vocab\":{\"<unk>\":0,\"<0xC3>\":1,"                                                                 \
+  "\"<0xA9>\":2,\"<0x0A>\":3,\"\xE2\x96\x81\":4,\"a\":5,\"b\":6,\"ab\":7,\"\xE2\x96\x81"                  \
+  "ab\":8,\"\\n\":9,\"<0xFF>\":10},\"merges\":[[\"a\",\"b\"],[\"\xE2\x96\x81\",\"ab\"]]}"
+#define SPACES "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xE2\x96\x81\"}"
+#define POINT_DECODER                                                                                                                \
+  "\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{\"String\":\"\xE2\x96\x81\"},\"content\":\" " \
+  "\"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"}]}"
+
+static void test_code_points(void) {
+  tsl_vocab *v = load("{\"normalizer\":" SPACES "," POINT_DECODER "," POINT_MODEL("true", "true") "}", NULL, NULL);
+  if (!v) return;
+  CHECK(token_is(v, 8, " ab") && token_is(v, 3, "\n") && token_is(v, 9, "\n") && token_is(v, 1, "\xC3") && !tsl_vocab_is_special(v, 0));
+  ENCODES(v, "ab ab", 0, 7, 8);
+  ENCODES(v,
+          "\xE2\x96\x81"
+          "ab",
+          0, 8);
+  ENCODES(v, "\n\xC3\xA9", 0, 9, 1, 2);
+  ENCODES(v,
+          "a\xC3\xA8\xC3\xA8"
+          "b",
+          0, 5, 0, 6); /* no token for byte A8: unknown, once */
+  ENCODES(v, "a\xFF", 0, 5, 10);
+  tsl_vocab_release(v);
+  v = load("{\"normalizer\":" SPACES "," POINT_DECODER "," POINT_MODEL("false", "false") "}", NULL, NULL);
+  if (!v) return;
+  ENCODES(v,
+          "a\xC3\xA8\xC3\xA8"
+          "b",
+          0, 5, 0, 0, 6);
+  tsl_vocab_release(v);
+}
+
+static void test_metaspace(void) {
+  static const char *const schemes[] = {"\"prepend_scheme\":\"always\"", "\"prepend_scheme\":\"first\"", "\"prepend_scheme\":\"never\"",
+                                        "\"add_prefix_space\":false"};
+  for (unsigned i = 0; i < 4; i++) {
+    char file[2048];
+    snprintf(file, sizeof file,
+             "{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\xE2\x96\x81\",%s},\"decoder\":{\"type\":\"Metaspace\","
+             "\"replacement\":\"\xE2\x96\x81\"},"
+             "\"added_tokens\":[" ADDED(20, "<s>", "true", "false", "false", "false", "false") "]," POINT_MODEL("true", "true") "}",
+             schemes[i]);
+    tsl_vocab *v = load(file, NULL, NULL);
+    if (!v) return;
+    CHECK(token_is(v, 8, " ab"));
+    if (i == 0) ENCODES(v, "ab<s>ab", TSL_ENCODE_SPECIAL, 8, 20, 8);
+    if (i == 1) ENCODES(v, "ab<s>ab", TSL_ENCODE_SPECIAL, 8, 20, 7);
+    if (i >= 2) ENCODES(v, "ab<s>ab ab", TSL_ENCODE_SPECIAL, 7, 20, 7, 8);
+    tsl_vocab_release(v);
+  }
+}
+
+/* The behaviours of Split, on "a-b--c" by "-", told by merges that cross no border. */
+static void test_splits(void) {
+  static const struct {
+    const char *behaviour, *invert;
+    tsl_token ids[8];
+    size_t n;
+  } cases[] = {
+      /* a 0, - 1, b 2, c 3, a- 4, -b 5, b- 6, -- 7, -c 8, b-- 9, --c 10 */
+      {"Isolated", "false", {0, 1, 2, 1, 1, 3}, 6},     {"Removed", "false", {0, 2, 3}, 3},
+      {"MergedWithPrevious", "false", {4, 6, 1, 3}, 4}, {"MergedWithNext", "false", {0, 5, 1, 8}, 4},
+      {"Contiguous", "false", {0, 1, 2, 7, 3}, 5},      {"Removed", "true", {1, 1, 1}, 3},
+      {"Contiguous", "true", {0, 1, 2, 7, 3}, 5},
+  };
+  static const char *const patterns[] = {"\"String\":\"-\"", "\"Regex\":\"-\""};
+  for (unsigned p = 0; p < 2; p++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      char file[2048];
+      snprintf(file, sizeof file,
+               "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{%s},\"behavior\":\"%s\",\"invert\":%s},\"model\":{\"vocab\":{\"a\":0,"
+               "\"-\":1,\"b\":2,\"c\":3,\"a-\":4,\"-b\":5,"
+               "\"b-\":6,\"--\":7,\"-c\":8,\"b--\":9,\"--c\":10},\"merges\":[\"- -\",\"a -\",\"b -\",\"- b\",\"- c\",\"b --\",\"-- c\"]}}",
+               patterns[p], cases[i].behaviour, cases[i].invert);
+      tsl_vocab *v = load(file, NULL, NULL);
+      if (!v) return;
+      CHECKF(encodes(v, "a-b--c", 6, 0, cases[i].ids, cases[i].n), "%s, invert %s, pattern %u", cases[i].behaviour, cases[i].invert, p);
+      tsl_vocab_release(v);
+    }
+  }
+}
+
+/* An added token that is looked for in normalised text; NFC. */
+static void test_normalised_added(void) {
+  tsl_vocab *v = load("{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"}," SPACES "]}," POINT_DECODER
+                      ",\"added_tokens\":[" ADDED(20, "x y", "false", "false", "false", "false", "true") "," ADDED(
+                          21, "e\xCC\x81", "false", "false", "false", "false", "true") "]," POINT_MODEL("true", "true") "}",
+                      NULL, NULL);
+  if (!v) return;
+  ENCODES(v, "ax yb", TSL_ENCODE_SPECIAL, 5, 20, 6);
+  ENCODES(v, "ax\xE2\x96\x81yb", TSL_ENCODE_SPECIAL, 5, 20, 6);
+  ENCODES(v, "a\xC3\xA9 ab", TSL_ENCODE_SPECIAL, 5, 21, 8);
+  ENCODES(v, "ae\xCC\x81", 0, 5, 1, 2);
+  tsl_vocab_release(v);
+}
+
+static void test_options(void) {
+  static const tsl_token eog[] = {3, 0}, outside[] = {26};
+  tsl_vocab_options o = {.logits_width = 100, .eog = eog, .eog_count = 2};
+  tsl_vocab *v = load(byte_file, NULL, &o);
+  if (!v) return;
+  CHECK(tsl_vocab_logits_width(v) == 100 && tsl_vocab_is_eog(v, 3) && tsl_vocab_is_special(v, 0) && !tsl_vocab_is_eog(v, 21) &&
+        tsl_vocab_is_special(v, 21));
+  tsl_vocab_release(v);
+  o.eog = outside;
+  CHECK(tsl_vocab_load_memory(byte_file, strlen(byte_file), NULL, &o, NULL, &v, NULL) == TSL_ERR_ARGUMENT && !v);
+  o.eog = NULL;
+  CHECK(tsl_vocab_load_memory(byte_file, strlen(byte_file), NULL, &o, NULL, &v, NULL) == TSL_ERR_ARGUMENT && !v);
+}
+
+/* ---- files that lie ------------------------------------------------------------------------------------------- */
+
+#define MODEL(vocab, merges) "{\"model\":{\"type\":\"BPE\",\"vocab\":" vocab ",\"merges\":" merges "}}"
+
+static void test_bad_json(void) {
+  static char deep[400];
+  static const struct {
+    const char *text;
+    tsl_status status;
+    const char *words, *at;
+  } cases[] = {
+      /* `at`: what the text has at the offset (NULL: not checked) */
+      {"", TSL_ERR_FORMAT, "neither", NULL},
+      {"hello", TSL_ERR_FORMAT, "neither", NULL},
+      {"GGUF\3", TSL_ERR_FORMAT, "GGUF", "GGUF"},
+      {"{", TSL_ERR_SYNTAX, "not JSON", ""},
+      {"{\"model\":{\"vocab\":{\"a\":0,", TSL_ERR_SYNTAX, "not JSON", ""},
+      {"{} x", TSL_ERR_SYNTAX, "not JSON", NULL},
+      {"{\"a\":\"\xFF\"}", TSL_ERR_SYNTAX, "not JSON", NULL},
+      {"{}", TSL_ERR_FORMAT, "no \"model\"", "{}"},
+      {"{\"model\":[]}", TSL_ERR_FORMAT, "no \"model\"", NULL},
+      {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1.5]]}}", TSL_ERR_UNSUPPORTED, "BPE", "\"Unigram"},
+      {"{\"model\":{\"type\":\"BPE\"}}", TSL_ERR_FORMAT, "no tokens", NULL},
+      {MODEL("{}", "[]"), TSL_ERR_FORMAT, "no tokens", NULL},
+      {MODEL("{\"a\":-1}", "[]"), TSL_ERR_FORMAT, "whole number", "}"},
+      {MODEL("{\"a\":1.5}", "[]"), TSL_ERR_FORMAT, "whole number", "}"},
+      {MODEL("{\"a\":4294967295}", "[]"), TSL_ERR_FORMAT, "whole number", "}"},
+      {MODEL("{\"a\":99999999999999999999}", "[]"), TSL_ERR_FORMAT, "whole number", "}"},
+      {MODEL("{\"a\":4194304}", "[]"), TSL_ERR_LIMIT, "TSL_MAX_VOCAB", NULL},
+      {MODEL("{\"a\":\"0\"}", "[]"), TSL_ERR_FORMAT, "is not a number", "}"},
+      {MODEL("{\"a\":{}}", "[]"), TSL_ERR_FORMAT, "is not a number", NULL},
+      {MODEL("{\"a\":[]}", "[]"), TSL_ERR_FORMAT, "is not a number", NULL},
+      {MODEL("{\"a\":null}", "[]"), TSL_ERR_FORMAT, "is not a number", NULL},
+      {MODEL("{\"a\":true}", "[]"), TSL_ERR_FORMAT, "is not a number", NULL},
+      {MODEL("{\"a\":0,\"b\":0}", "[]"), TSL_ERR_FORMAT, "same id; the second is \"b\"", "\"b\":0"},
+      {MODEL("{\"a\":0,\"a\":1}", "[]"), TSL_ERR_FORMAT, "token twice: \"a\"", "\"a\":1"},
+      {MODEL("{\"a\":0}", "[\"a b\"]"), TSL_ERR_FORMAT, "no token: \"b\"", "\"a b"},
+      {MODEL("{\"a\":0}", "[\"a a\"]"), TSL_ERR_FORMAT, "no token: \"aa\"", "\"a a"},
+      {MODEL("{\"a\":0}", "[\"aa\"]"), TSL_ERR_FORMAT, "one space", "\"aa"},
+      {MODEL("{\"a\":0}", "[\"a a a\"]"), TSL_ERR_FORMAT, "one space", NULL},
+      {MODEL("{\"a\":0}", "[\"\"]"), TSL_ERR_FORMAT, "one space", NULL},
+      {MODEL("{\"a\":0}", "[[\"a\"]]"), TSL_ERR_FORMAT, "merges is neither", NULL},
+      {MODEL("{\"a\":0}", "[[\"a\",\"a\",\"a\"]]"), TSL_ERR_FORMAT, "merges is neither", NULL},
+      {MODEL("{\"a\":0}", "[[[\"a\",\"a\"]]]"), TSL_ERR_FORMAT, "merges is neither", NULL},
+      {MODEL("{\"a\":0}", "[3]"), TSL_ERR_FORMAT, "merges is neither", NULL},
+      {MODEL("{\"a\":0}", "[{}]"), TSL_ERR_FORMAT, "merges is neither", NULL},
+      {MODEL("{\"a\":0}", "[null]"), TSL_ERR_FORMAT, "merges is neither", NULL},
+      {"{\"model\":{\"vocab\":{\"a\":0},\"vocab\":{\"a\":1}}}", TSL_ERR_FORMAT, "token twice", NULL},
+      {"{\"model\":{\"vocab\":{\"a\":0},\"unk_token\":\"b\"}}", TSL_ERR_FORMAT, "unk_token", "\"b\"}"},
+      {"{\"model\":{\"vocab\":{\"a\":0},\"unk_token\":3}}", TSL_ERR_FORMAT, "unk_token", "3}"},
+      {"{\"model\":{\"vocab\":{\"a\":0},\"dropout\":0.1}}", TSL_ERR_UNSUPPORTED, "dropout", "0.1"},
+      {"{\"model\":{\"vocab\":{\"a\":0},\"end_of_word_suffix\":\"</w>\"}}", TSL_ERR_UNSUPPORTED, "end_of_word_suffix", NULL},
+      {"{\"model\":{\"vocab\":{\"a\":0},\"ignore_merges\":true}}", TSL_ERR_UNSUPPORTED, "ignore_merges", NULL},
+      {"{\"added_tokens\":{},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "not an array", "{},"},
+      {"{\"added_tokens\":[3],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "added token", "3]"},
+      {"{\"added_tokens\":[{\"id\":1}],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "added token", NULL},
+      {"{\"added_tokens\":[{\"id\":\"1\",\"content\":\"x\"}],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "added token", NULL},
+      {"{\"added_tokens\":[{\"id\":1,\"content\":\"\"}],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "added token", NULL},
+      {"{\"added_tokens\":[{\"id\":0,\"content\":\"x\"}],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "same id", "\"x\""},
+      {"{\"added_tokens\":[{\"id\":1,\"content\":\"a\"}],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "token twice", "\"a\"}]"},
+      {"{\"added_tokens\":[{\"id\":9,\"content\":\"x\"},{\"id\":8,\"content\":\"x\"}],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT,
+       "token twice", NULL},
+      {"{\"added_tokens\":[{\"id\":4194304,\"content\":\"x\"}],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_LIMIT, "TSL_MAX_VOCAB", NULL},
+      {"{\"added_tokens\":[{\"id\":1,\"content\":\"\xED\xA0\x80\"}],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "UTF-8", NULL},
+      {"{\"normalizer\":{\"type\":\"BertNormalizer\"},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_UNSUPPORTED, "\"BertNormalizer\"",
+       "\"Bert"},
+      {"{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"x\"},\"content\":\"y\"},\"model\":{\"vocab\":{\"a\":0}}}",
+       TSL_ERR_UNSUPPORTED, "regular expression", NULL},
+      {"{\"normalizer\":{\"type\":\"Replace\"},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "Replace", NULL},
+      {"{\"normalizer\":{\"type\":\"Prepend\"},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "Prepend", NULL},
+      {"{\"normalizer\":{\"type\":\"Sequence\"},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "Sequence", NULL},
+      {"{\"normalizer\":[],\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "\"type\"", NULL},
+      {"{\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_UNSUPPORTED, "\"BertPreTokenizer\"",
+       NULL},
+      {"{\"pre_tokenizer\":{\"type\":\"Split\"},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "Split", NULL},
+      {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"},\"behavior\":\"Any\"},\"model\":{\"vocab\":{\"a\":0}}}",
+       TSL_ERR_FORMAT, "behavior", NULL},
+      {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(x\"},\"behavior\":\"Isolated\"},\"model\":{\"vocab\":{\"a\":0}}}",
+       TSL_ERR_SYNTAX, "pattern \"(x\"", NULL},
+      {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\C\"},\"behavior\":\"Isolated\"},\"model\":{\"vocab\":{\"a\":0}}"
+       "}",
+       TSL_ERR_SYNTAX, "pattern", NULL},
+      {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"[a[b]]\"},\"behavior\":\"Isolated\"},\"model\":{\"vocab\":{\"a\":0}"
+       "}}",
+       TSL_ERR_UNSUPPORTED, "set within a set", NULL},
+      {"{\"pre_tokenizer\":" BYTE_LEVEL("false") ",\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_UNSUPPORTED, "agree on ByteLevel", NULL},
+      {"{\"decoder\":" BYTE_LEVEL("false") ",\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_UNSUPPORTED, "agree on ByteLevel", NULL},
+      {"{\"decoder\":{\"type\":\"WordPiece\"},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_UNSUPPORTED, "decoder", "\"WordPiece"},
+      {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"x\"}}],\"special_tokens\":{}},"
+       "\"model\":{\"vocab\":{\"a\":0}}}",
+       TSL_ERR_FORMAT, "without ids", NULL},
+      {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"x\"}}],\"special_tokens\":{\"x\":{"
+       "\"ids\":[7]}}},\"model\":{\"vocab\":{\"a\":0}}}",
+       TSL_ERR_FORMAT, "is no token", "7]"},
+      {deep, TSL_ERR_FORMAT, "64 levels", NULL},
+  };
+  memset(deep, '[', sizeof deep - 1);
+  memcpy(deep, "{\"x\":", 5);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_vocab *v;
+    tsl_error error = {0};
+    const char *text = cases[i].text;
+    tsl_status status = tsl_vocab_load_memory(text, strlen(text), "tokenizer.json", NULL, NULL, &v, &error);
+    CHECKF(status == cases[i].status && error.status == status && strstr(error.message, cases[i].words) && !v, "%s: %s: %s", text,
+           tsl_status_name(status), error.message);
+    bool inside = error.offset <= strlen(text);
+    CHECKF(inside && (!cases[i].at ||
+                      (*cases[i].at ? !strncmp(text + error.offset, cases[i].at, strlen(cases[i].at)) : error.offset == strlen(text))),
+           "%s: offset %zu", text, error.offset);
+    tsl_vocab_release(v);
+  }
+}
+
+/* Every prefix of a good file fails, and no one-byte change crashes. */
+static void test_damaged_json(void) {
+  size_t n = strlen(byte_file), failed = 0, loaded = 0;
+  char *copy = malloc(n + 1);
+  for (size_t cut = 0; cut < n; cut++) {
+    tsl_vocab *v;
+    tsl_error error;
+    failed += tsl_vocab_load_memory(byte_file, cut, NULL, NULL, NULL, &v, &error) != TSL_OK && !v && error.offset <= cut;
+  }
+  CHECKF(failed == n, "%zu of %zu prefixes failed", failed, n);
+  uint64_t seed = 11;
+  for (size_t i = 0; i < 4 * n; i++) {
+    tsl_vocab *v;
+    memcpy(copy, byte_file, n + 1);
+    copy[i % n] = (char)(i < n ? copy[i % n] ^ 1 : (int)tsl_test_random(&seed));
+    if (tsl_vocab_load_memory(copy, n, NULL, NULL, NULL, &v, NULL) == TSL_OK) {
+      tsl_token ids[64];
+      size_t count;
+      loaded++;
+      tsl_vocab_encode(v, "ab <s>ab \xC3\xA9<w> <l>x<r> ", 22, TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS, ids, 64, &count);
+      if (!tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special)) CHECKF(false, "change %zu: the trie is broken", i);
+    }
+    tsl_vocab_release(v);
+  }
+  CHECKF(loaded > n / 4, "%zu of %zu changed files could still be loaded", loaded, 4 * n);
+  free(copy);
+}
+
+/* ---- tiktoken ------------------------------------------------------------------------------------------------- */
+
+static void test_tiktoken(void) {
+  tsl_vocab_options o = {.pattern = " ?\\p{L}+|\\s+"};
+  tsl_vocab *v = load(ranks, "x.tiktoken", &o);
+  if (!v) return;
+  CHECK(tsl_vocab_size(v) == 6 && token_is(v, 3, "ab") && token_is(v, 4, "") && token_is(v, 5, " ab"));
+  ENCODES(v, "ab ab", 0, 3, 5);
+  ENCODES(v, "aab", 0, 0, 3);
+  ENCODES(v, "a1b", 0, 0, 1); /* what the pattern does not match is left out */
+  tsl_vocab_release(v);
+  v = load(ranks, "some/folder/r50k_base.tiktoken", NULL);
+  if (!v) return;
+  CHECK(tsl_vocab_size(v) == 50257 && tsl_vocab_is_eog(v, 50256) && tsl_vocab_find_special(v, "<|endoftext|>", 13) == 50256);
+  ENCODES(v, "ab<|endoftext|> ab", TSL_ENCODE_SPECIAL, 3, 50256, 5);
+  tsl_vocab_release(v);
+  v = load(ranks, "o200k_harmony.tiktoken", NULL);
+  if (!v) return;
+  CHECK(tsl_vocab_size(v) == 201088 && tsl_vocab_find_special(v, "<|reserved_201087|>", 19) == 201087 &&
+        tsl_vocab_find_special(v, "<|call|>", 8) == 200012 && tsl_vocab_is_eog(v, 200012));
+  CHECK(tsl_vocab_is_eog(v, 200002) && tsl_vocab_is_special(v, 200007) && !tsl_vocab_is_eog(v, 200007)); /* <|return|>, <|end|> */
+  tsl_vocab_release(v);
+}
+
+static void test_bad_tiktoken(void) {
+  static const struct {
+    const char *text, *name;
+    tsl_status status;
+    const char *words;
+    size_t offset;
+  } cases[] = {
+      {"YQ== 0\n", "unknown", TSL_ERR_ARGUMENT, "pattern", 0},
+      {"YQ== 0\nYg==1\n", "r50k_base", TSL_ERR_SYNTAX, "a space and a rank", 7},
+      {"YQ== 0\nY!== 1\n", "r50k_base", TSL_ERR_SYNTAX, "base64", 8},
+      {"YQ== 0\nYR== 1\n", "r50k_base", TSL_ERR_SYNTAX, "bits left over", 7},
+      {"YQ== 0\nYQ= 1\n", "r50k_base", TSL_ERR_SYNTAX, "groups of four", 7},
+      {"YQ== 0\n==== 1\n", "r50k_base", TSL_ERR_SYNTAX, "base64", 7},
+      {"YQ== 0\nY=== 1\n", "r50k_base", TSL_ERR_SYNTAX, "base64", 8},
+      {"YQ== 0\nYQ==Yg== 1\n", "r50k_base", TSL_ERR_SYNTAX, "base64", 9},
+      {"YQ== 0\n 1\n", "r50k_base", TSL_ERR_SYNTAX, "groups of four", 7},
+      {"YQ== 0\nYg== \n", "r50k_base", TSL_ERR_SYNTAX, "digits", 12},
+      {"YQ== 0\nYg== -1\n", "r50k_base", TSL_ERR_SYNTAX, "decimal", 12},
+      {"YQ== 0\nYg== 1x\n", "r50k_base", TSL_ERR_SYNTAX, "decimal", 13},
+      {"YQ== 0\nYg== 4294967296\n", "r50k_base", TSL_ERR_SYNTAX, "digits", 12},
+      {"YQ== 0\nYg== 4194304\n", "r50k_base", TSL_ERR_LIMIT, "TSL_MAX_VOCAB", 19},
+      {"YQ== 0\nYg== 0\n", "r50k_base", TSL_ERR_FORMAT, "the rank 0", 0},
+      {"YQ== 0\nYQ== 1\n", "r50k_base", TSL_ERR_FORMAT, "1 tokens are there twice", 0},
+      {"YQ== 50256\n", "r50k_base", TSL_ERR_FORMAT, "<|endoftext|>", 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_vocab *v;
+    tsl_error error = {0};
+    tsl_status status = tsl_vocab_load_memory(cases[i].text, strlen(cases[i].text), cases[i].name, NULL, NULL, &v, &error);
+    CHECKF(status == cases[i].status && strstr(error.message, cases[i].words) && error.offset == cases[i].offset && !v, "%s: %s at %zu: %s",
+           cases[i].text, tsl_status_name(status), error.offset, error.message);
+    tsl_vocab_release(v);
+  }
+  tsl_vocab_options o = {.pattern = "(a"};
+  tsl_vocab *v;
+  CHECK(tsl_vocab_load_memory(ranks, strlen(ranks), NULL, &o, NULL, &v, NULL) == TSL_ERR_SYNTAX && !v);
+}
+
+/* ---- out of memory -------------------------------------------------------------------------------------------- */
+
+static const struct { const char *text, *name; } no_memory_files[] = {{byte_file, NULL}, {ranks, "cl100k_base"}, {NULL, NULL}};
+
+static tsl_status load_one(size_t i, const tsl_allocator *a, tsl_vocab **v) {
+  if (!no_memory_files[i].text) return tsl_vocab_embedded(a, v, NULL);
+  return tsl_vocab_load_memory(no_memory_files[i].text, strlen(no_memory_files[i].text), no_memory_files[i].name, NULL, a, v, NULL);
+}
+
+static void test_load_no_memory(void) {
+  for (size_t i = 0; i < sizeof no_memory_files / sizeof *no_memory_files; i++) {
+    unsigned failures = 0;
+    for (size_t n = 0; n < 100000; n++) {
+      failing f = {n, 0};
+      tsl_allocator a = {&f, failing_hook};
+      tsl_vocab *v;
+      tsl_status status = load_one(i, &a, &v);
+      bool used_up = f.countdown == SIZE_MAX || f.countdown > n; /* some request has failed */
+      tsl_vocab_release(v);
+      CHECKF(f.held == 0, "file %zu, allocation %zu: %zu bytes held", i, n, f.held);
+      if (!status && !used_up) break;
+      CHECKF(status == TSL_ERR_NO_MEMORY || !status, "file %zu, allocation %zu: %s", i, n,
+             tsl_status_name(status)); /* PCRE2 goes on without its JIT */
+      failures += status != TSL_OK;
+    }
+    CHECKF(failures > 30, "file %zu: %u failures", i, failures);
+  }
+}
+
+static void test_encode_no_memory(void) {
+  failing f = {SIZE_MAX / 2, 0};
+  tsl_allocator a = {&f, failing_hook};
+  tsl_vocab *v;
+  tsl_token ids[64];
+  unsigned failures = 0;
+  size_t count;
+  static const char text[] = "a b<s>ab <w> <l>ab \xC3\xA9 ab\xFF";
+  CHECK(load_one(0, &a, &v) == TSL_OK);
+  for (size_t n = 0;; n++) {
+    size_t held = f.held;
+    f.countdown = n;
+    tsl_status status = tsl_vocab_encode(v, text, sizeof text - 1, TSL_ENCODE_SPECIAL, ids, 64, &count);
+    f.countdown = SIZE_MAX / 2;
+    CHECK(f.held == held);
+    if (!status) break;
+    CHECKF(status == TSL_ERR_NO_MEMORY, "allocation %zu: %s", n, tsl_status_name(status));
+    failures++;
+  }
+  CHECK(failures >= 5);
+  tsl_vocab_release(v);
+  CHECK(f.held == 0);
+}
+
+int main(void) {
+  RUN(test_byte_level, "tokenizer.json, byte level");
+  RUN(test_added, "added tokens: words, stripping");
+  RUN(test_invalid_utf8, "invalid UTF-8 goes byte by byte");
+  RUN(test_prefix_space, "add_prefix_space");
+  RUN(test_code_points, "tokenizer.json, code points");
+  RUN(test_metaspace, "Metaspace and where it prepends");
+  RUN(test_splits, "Split: the five behaviours");
+  RUN(test_normalised_added, "added tokens in normalised text, NFC");
+  RUN(test_options, "options");
+  RUN(test_bad_json, "tokenizer files that lie");
+  RUN(test_damaged_json, "cut off, changed");
+  RUN(test_tiktoken, "tiktoken rank files");
+  RUN(test_bad_tiktoken, "rank files that lie");
+  RUN(test_load_no_memory, "each allocation of a load fails once");
+  RUN(test_encode_no_memory, "each allocation of an encode fails once");
+  return tsl_test_end();
+}
