@@ -14,6 +14,7 @@
  *   schema_object.c   conjunctions about objects: keys, cells of extra keys, clauses
  *   schema_members.c  following an object: states and expressions
  *   schema_array.c    conjunctions about arrays, and following one
+ *   schema_plain.c    what the keywords tell before a goal is opened
  *   schema_empty.c    the fewest bytes of a goal; none = nothing satisfies it
  *   schema_value.c    goals -> rules
  *   schema_style.c    the members of an object in the styles of tool calls, which are not JSON

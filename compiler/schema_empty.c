@@ -9,6 +9,8 @@
  *           solution of "has a value", and the shortest one of "how long".
  * Clauses   An object's open disjunctions are satisfied by choosing one target each; the search is depth first, ends as soon as a choice costs no more
  *           than the required members do anyway, and is bounded by TSL__SCHEMA_SEARCH steps (an error, not a guess).
+ * When      Whether there is a value is asked of every schema by its compile, how long it is hardly ever: rules are measured when somebody asks (tsl__rule_ops.shortest). What
+ *           the keywords tell is believed (schema_plain.c), an object without clauses is possible if what it requires is, and only what is left is measured.
  * White space counts nothing where it may be left out.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -2,6 +2,7 @@
  *
  * A value is an alternation over its types. Small things stand in place: null, true, false, strings out of a list. A string with constraints, a
  * number, and anything with arrays or objects is a rule, that is a frame of its own, so that its states are shared by all places that ask the same.
+ * Goals are opened when that is needed, those of most objects when a generation enters them.
  * All alternatives of a goal that are arrays or objects are unfolded in one frame, where they share prefixes and run in lockstep.
  *
  * SPDX-License-Identifier: Apache-2.0
