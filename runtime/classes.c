@@ -107,7 +107,7 @@ tsl_status tsl__lengths_make(tsl__space *base) {
   l->longer_count = (uint32_t)longer.n;
   tsl__vec_free(&base->alloc, &longer);
   if (!tokens || !lengths) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
-  else make_having(base, l);
+  else if (make_having(base, l)) l->endings = tsl__endings_make(base);
   base->lengths = l;
   return base->status;
 }

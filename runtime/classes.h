@@ -21,6 +21,7 @@ typedef struct tsl__lengths {
   uint32_t longer_count;
   const uint32_t *text;                    /* bitset's words: tokens that are UTF-8, but that the last character may be cut off */
   const uint32_t *having[128], *beyond;    /* tokens that hold this ASCII character, or a byte from 0x80 on */
+  const struct tsl__endings *endings;      /* how the nodes' paths end (wide.h) */
 } tsl__lengths;
 
 typedef struct tsl__class {

@@ -3,6 +3,8 @@
  */
 #include "runtime/wide.h"
 
+#include "runtime/classes.h"
+
 #define INVALID 0xFFu
 
 /* Where a node's path ends: the bits of its last character so far. */
@@ -10,16 +12,6 @@ typedef struct ending {
   uint32_t bits;
   uint8_t missing, length; /* bytes still to come, and of the whole character; missing INVALID: no UTF-8 */
 } ending;
-
-static bool meets(const tsl__wide *w, uint32_t lo, uint32_t hi) {
-  uint32_t a = 0, b = w->count;
-  while (a < b) { /* the first range that ends at lo or later */
-    uint32_t mid = (a + b) / 2;
-    if (w->pairs[2 * mid + 1] < lo) a = mid + 1;
-    else b = mid;
-  }
-  return a < w->count && w->pairs[2 * a] <= hi;
-}
 
 static ending step(ending from, uint8_t byte) {
   ending to = {0};
@@ -36,55 +28,112 @@ static ending step(ending from, uint8_t byte) {
   return to;
 }
 
-/* Can the last character be one of the class? */
-static bool fits(const tsl__wide *w, ending e) {
+/* What the last character may be; false: the path is no UTF-8. */
+static bool range_of(ending e, tsl__ending *out) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   if (e.missing == INVALID) return false;
-  uint32_t lo = e.bits << (6 * e.missing), hi = lo | (((uint32_t)1 << (6 * e.missing)) - 1);
-  if (lo < least[e.length]) lo = least[e.length];
-  return lo <= hi && meets(w, lo, hi);
+  out->lo = e.bits << (6 * e.missing);
+  out->hi = out->lo | (((uint32_t)1 << (6 * e.missing)) - 1);
+  if (out->lo < least[e.length]) out->lo = least[e.length];
+  return out->lo <= out->hi;
 }
 
 static void set_bit(uint64_t *bits, uint32_t node) { bits[node >> 6] |= (uint64_t)1 << (node & 63); }
 
-/* A node and those above it are dirty. */
-static void soil(const uint32_t *parents, uint64_t *dirty, uint32_t node) {
-  while (!tsl__wide_bit(dirty, node)) {
-    set_bit(dirty, node);
-    node = parents[node]; /* the root is its own */
+/* ---- the vocabulary's --------------------------------------------------------------------------------------------- */
+
+/* How each path ends. Children have higher numbers than their parents. Both are zero; what ends in ASCII stays so. */
+static uint32_t find_endings(const tsl__trie *trie, ending *endings, uint32_t *parents) {
+  uint32_t n = 0;
+  for (uint32_t node = 0; node < trie->node_count; node++)
+    for (uint32_t c = trie->nodes[node].first_child, end = c + trie->nodes[node].children; c < end; c++) {
+      parents[c] = node;
+      if (trie->nodes[c].byte < 0x80 && !endings[node].missing) continue;
+      endings[c] = step(endings[node], trie->nodes[c].byte);
+      n++;
+    }
+  return n;
+}
+
+/* Those beyond ASCII into their buckets, by counting; `n` of them at most. */
+static void sort_endings(const tsl__trie *trie, const ending *endings, tsl__endings *out) {
+  for (int pass = 0; pass < 2; pass++) {
+    for (uint32_t c = 0; c < trie->node_count; c++) {
+      tsl__ending e = {c, 0, 0};
+      if (!endings[c].length && !endings[c].missing) continue;
+      if (pass && endings[c].missing) set_bit(out->midway, c);
+      if (!range_of(endings[c], &e)) {
+        if (pass) out->always[out->always_count++] = c;
+      } else if (pass) {
+        out->at[out->first[(e.lo >> 6) + 1]++] = e;
+      } else {
+        out->first[(e.lo >> 6) + 2]++;
+      }
+    }
+    for (uint32_t k = 2; !pass && k <= TSL__ENDING_BUCKETS; k++) out->first[k] += out->first[k - 1];
   }
 }
 
-/* Children have higher numbers than their parents. `endings` and `parents` are zero. */
-static void mark(const tsl__trie *trie, const tsl__wide *w, ending *endings, uint32_t *parents, uint64_t *exit, uint64_t *dirty, uint64_t *midway) {
-  for (uint32_t n = 0; n < trie->node_count; n++)
-    for (uint32_t c = trie->nodes[n].first_child, end = c + trie->nodes[n].children; c < end; c++) {
-      uint8_t byte = trie->nodes[c].byte;
-      parents[c] = n;
-      if (byte < 0x80 && !endings[n].missing) continue;
-      endings[c] = step(endings[n], byte);
-      if (endings[c].missing) set_bit(midway, c);
-      if (fits(w, endings[c])) continue;
-      set_bit(exit, c);
-      soil(parents, dirty, n);
-    }
+const tsl__endings *tsl__endings_make(tsl__space *base) {
+  const tsl__trie *trie = &base->vocab->trie;
+  size_t words = trie->node_count / 64 + 1, size = trie->node_count * sizeof(ending), first_size = (TSL__ENDING_BUCKETS + 2) * sizeof(uint32_t);
+  ending *endings = tsl__alloc_zero(&base->alloc, size);
+  tsl__endings *e = tsl__arena_alloc(&base->arena, sizeof *e);
+  uint32_t *parents = tsl__arena_alloc(&base->arena, trie->node_count * sizeof *parents), n = 0;
+  if (endings && e && parents) {
+    memset(parents, 0, trie->node_count * sizeof *parents);
+    n = find_endings(trie, endings, parents);
+    *e = (tsl__endings){.at = tsl__arena_alloc(&base->arena, (n + 1) * sizeof *e->at), .first = tsl__arena_alloc(&base->arena, first_size),
+                        .always = tsl__arena_alloc(&base->arena, (n + 1) * sizeof *e->always), .parents = parents, .midway = tsl__arena_alloc(&base->arena, words * sizeof *e->midway)};
+  }
+  bool fine = endings && e && parents && e->at && e->first && e->always && e->midway;
+  if (fine) {
+    memset(e->first, 0, first_size);
+    memset(e->midway, 0, words * sizeof *e->midway);
+    sort_endings(trie, endings, e);
+  }
+  tsl__free(&base->alloc, endings, size);
+  return fine ? e : (tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory"), NULL);
+}
+
+/* ---- a class ------------------------------------------------------------------------------------------------------ */
+
+typedef struct marks {
+  const tsl__endings *of;
+  uint64_t *exit, *dirty;
+} marks;
+
+/* A node is an exit, and those above it are dirty. */
+static void mark_exit(const marks *m, uint32_t node) {
+  set_bit(m->exit, node);
+  for (node = m->of->parents[node]; !tsl__wide_bit(m->dirty, node); node = m->of->parents[node]) set_bit(m->dirty, node);
+}
+
+/* Paths whose last character is one of those from lo to hi, none of which is in the class. */
+static void mark_gap(const marks *m, uint32_t lo, uint32_t hi) {
+  const tsl__endings *e = m->of;
+  for (uint32_t i = e->first[lo >> 6], end = e->first[(hi >> 6) + 1]; i < end; i++)
+    if (e->at[i].lo >= lo && e->at[i].hi <= hi) mark_exit(m, e->at[i].node);
 }
 
 static uint32_t make(tsl__space *space, tsl__wide w) {
-  const tsl__trie *trie = &space->vocab->trie;
-  size_t words = trie->node_count / 64 + 1, size = trie->node_count * sizeof(ending), parents_size = trie->node_count * sizeof(uint32_t);
-  uint64_t *bits = tsl__arena_alloc(&space->arena, 3 * words * sizeof *bits);
-  ending *endings = tsl__alloc_zero(&space->alloc, size);
-  uint32_t *parents = tsl__alloc_zero(&space->alloc, parents_size);
-  const uint32_t *pairs = tsl__arena_copy(&space->arena, w.pairs, 2 * w.count * sizeof *pairs);
-  tsl__wide *made = bits && endings && parents && pairs ? tsl__pool_add(&space->wides.pool, &space->alloc) : NULL;
+  size_t words = space->vocab->trie.node_count / 64 + 1;
+  const tsl__lengths *lengths = tsl__lengths_of(space);
+  uint64_t *bits = lengths ? tsl__arena_alloc(&space->arena, 2 * words * sizeof *bits) : NULL;
+  const uint32_t *pairs = bits ? tsl__arena_copy(&space->arena, w.pairs, 2 * w.count * sizeof *pairs) : NULL;
+  tsl__wide *made = pairs ? tsl__pool_add(&space->wides.pool, &space->alloc) : NULL;
   if (made) {
-    memset(bits, 0, 3 * words * sizeof *bits);
-    mark(trie, &w, endings, parents, bits, bits + words, bits + 2 * words);
-    *made = (tsl__wide){w.hash, pairs, w.count, bits, bits + words, bits + 2 * words};
+    marks m = {lengths->endings, bits, bits + words};
+    uint32_t from = 0x80;
+    memset(bits, 0, 2 * words * sizeof *bits);
+    for (uint32_t i = 0; i < m.of->always_count; i++) mark_exit(&m, m.of->always[i]);
+    for (uint32_t i = 0; i < w.count; i++) {
+      if (pairs[2 * i] > from) mark_gap(&m, from, pairs[2 * i] - 1);
+      from = pairs[2 * i + 1] + 1;
+    }
+    mark_gap(&m, from, TSL__ENDING_BUCKETS * 64 - 1);
+    *made = (tsl__wide){w.hash, pairs, w.count, m.exit, m.dirty, m.of->midway};
   }
-  tsl__free(&space->alloc, endings, size);
-  tsl__free(&space->alloc, parents, parents_size);
   uint32_t number = tsl__space_count(space, wides) - 1;
   if (made && tsl__index_add(&space->wides.index, &space->alloc, w.hash, number)) return number;
   return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
