@@ -361,10 +361,37 @@ static void every_allocation_fails(void) {
   tsl_vocab_release(v);
 }
 
+/* Items that must differ: a lower bound of what is missing does not know of it, and there are very many texts that are as near to the end as the shortest. */
+static void items_that_differ(void) {
+  static const char *const schemas_of_items[] = {
+      "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\"},\"minItems\":6}",
+      "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\"},\"minItems\":6}",
+      "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"object\",\"required\":[\"id\"],\"properties\":{\"id\":{\"type\":\"integer\"}}},\"minItems\":4}",
+      "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[false,\"a\",2,{\"x\":1}]},\"minItems\":4}"};
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  for (size_t i = 0; v && i < sizeof schemas_of_items / sizeof *schemas_of_items; i++) {
+    tsl_grammar *g = toy_schema(v, schemas_of_items[i]);
+    tsl_matcher *m = NULL;
+    tsl_budget *b = NULL;
+    tsl_token way[200];
+    size_t n = 0;
+    CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+    CHECKF(tsl_budget_completion(b, m, way, sizeof way / sizeof *way, &n) == TSL_OK && n > 0, "%s", schemas_of_items[i]);
+    for (size_t k = 0; k < n; k++) CHECK(tsl_matcher_accept(m, way[k]) == TSL_OK);
+    CHECKF(tsl_matcher_is_complete(m), "%s after %zu tokens", schemas_of_items[i], n);
+    tsl_budget_free(b);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+}
+
 int main(void) {
   RUN(small_vocabularies, "the fewest tokens, bytes missing");
   RUN(named_tokens, "tokens that a grammar names");
   RUN(no_way_out, "a vocabulary that cannot spell it");
+  RUN(items_that_differ, "items that must differ");
   RUN(winding_down, "closing is preferred, not in strings");
   RUN(every_allocation_fails, "every nth allocation fails");
   RUN(schemas, "500 schemas, random budgets");

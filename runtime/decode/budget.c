@@ -72,23 +72,28 @@ tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_to
   return plan->tokens <= max_tokens ? TSL_OK : too_small(error, plan, proven, max_tokens);
 }
 
+#define COMPLETION_MAX (1u << 20) /* tokens that are followed */
+
 tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token *tokens, size_t capacity, size_t *count) {
   if (!ours(b, m) || !count || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
   *count = 0;
   if (m->terminated) return TSL_OK;
   tsl__space *space = tsl__grammar_lock(m->grammar);
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
-  uint32_t total = plan ? plan->tokens : 0;
   tsl__stack at = m->at;
-  for (size_t i = 0; plan && i < capacity && plan->tokens && plan->tokens != TSL__PLAN_NONE; i++) {
-    tokens[i] = plan->token;
+  size_t n = 0; /* where something is remembered, the way may turn out longer than the plan had it, and is followed to its end */
+  while (plan && plan->tokens && plan->tokens != TSL__PLAN_NONE && n < COMPLETION_MAX && (n < capacity || tsl__stack_at(space, at)->memory)) {
+    if (n < capacity) tokens[n] = plan->token;
+    n++;
     at = tsl__stack_token(space, at, plan->token);
     plan = at ? tsl__planner_plan(&b->planner, at) : NULL;
   }
+  bool none = plan && (plan->tokens == TSL__PLAN_NONE || n == COMPLETION_MAX);
+  uint64_t total = plan ? n + (uint64_t)plan->tokens : 0;
   tsl_status status = tsl__grammar_unlock(m->grammar);
   if (status != TSL_OK) return status;
-  if (total == TSL__PLAN_NONE) return TSL_ERR_LIMIT;
-  *count = total;
+  if (none) return TSL_ERR_LIMIT;
+  *count = (size_t)total;
   return TSL_OK;
 }
 

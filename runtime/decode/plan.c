@@ -69,6 +69,7 @@ typedef struct search {
   TSL__VEC(uint32_t) heap;
   tsl__index index; /* places by position: one each */
   uint64_t steps;
+  uint32_t weight; /* of what is needed yet, against what was spent: above 1 a way is found sooner, and may be longer */
 } search;
 
 static void search_free(search *s) {
@@ -80,7 +81,7 @@ static void search_free(search *s) {
 /* Cheapest first; of equals the one that has come furthest. */
 static bool before(const search *s, uint32_t a, uint32_t b) {
   const place *x = &s->places.at[a], *y = &s->places.at[b];
-  uint64_t fx = (uint64_t)x->cost + x->hope, fy = (uint64_t)y->cost + y->hope;
+  uint64_t fx = x->cost + (uint64_t)x->hope * s->weight, fy = y->cost + (uint64_t)y->hope * s->weight;
   return fx != fy ? fx < fy : x->cost > y->cost;
 }
 
@@ -197,13 +198,23 @@ static bool trace(search *s, uint32_t n, hops *way) {
   return true;
 }
 
-/* A* from a position at which the descent is stuck, to an end or a position whose way is known. */
-static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
+#define NEAR_POSITIONS 4000u
+#define FAR_WEIGHT 4096u
+
+/* White space that nothing asks for leads nowhere, in many ways. */
+static void drop_spaces(tsl__bytes *next) {
+  tsl__bytes others = *next;
+  for (const char *c = " \t\n\r"; *c; c++) others.w[0] &= ~((uint64_t)1 << *c);
+  if (!tsl__bytes_empty(&others)) *next = others;
+}
+
+/* A* from a position at which the descent is stuck, to an end or a position whose way is known. *most: places that it may look at, and then may yet. */
+static bool search_weighted(tsl__planner *p, tsl__stack from, uint32_t weight, uint64_t *most, hops *way) {
   tsl__space *space = space_of(p);
-  search s = {.p = p};
+  search s = {.p = p, .weight = weight};
   bool found = false;
   open_place(&s, from, 0, 0, hope_in_bytes(&s, from), 0);
-  for (uint32_t n; !found && s.steps < TSL__PLAN_POSITIONS && (n = next_place(&s)) != UINT32_MAX; s.steps++) {
+  for (uint32_t n; !found && s.steps < *most && (n = next_place(&s)) != UINT32_MAX; s.steps++) {
     tsl__stack at = s.places.at[n].at;
     const tsl__plan *plan = find(p, at);
     uint32_t cost = s.places.at[n].cost + 1;
@@ -214,6 +225,7 @@ static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
     }
     if (s.steps % 64 == 0) tsl__space_begin(space); /* the step budget is for a piece of work of that size */
     if (!tsl__stack_next(space, at, &next)) break;
+    if (weight > 1) drop_spaces(&next);
     for (unsigned i = 0; i < BYTES_IN_ORDER && fine(p); i++) {
       uint8_t byte = byte_in_order(i);
       tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
@@ -223,8 +235,15 @@ static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
       if (hope != UINT32_MAX) open_place(&s, to, n, cost, hope, byte);
     }
   }
+  *most -= s.steps;
   search_free(&s);
   return found;
+}
+
+/* The shortest way if it is soon found, else one that goes ahead: where items must differ the bound knows nothing of it, and among ways of equal hope there are too many. */
+static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
+  uint64_t near = NEAR_POSITIONS, far = TSL__PLAN_POSITIONS - NEAR_POSITIONS;
+  return search_weighted(p, from, 1, &near, way) || (!near && fine(p) && search_weighted(p, from, FAR_WEIGHT, &far, way));
 }
 
 /* The fewest tokens that spell the way from a plan on: those after it are known. */
@@ -400,7 +419,7 @@ static void keep_tokens(search *s, uint32_t n) {
 
 /* The fewest tokens from a position to an end, if they are at most `limit`. True if the answer is certain: a way was found and noted, or there is none. */
 static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
-  token_search t = {.s = {.p = p}, .limit = limit};
+  token_search t = {.s = {.p = p, .weight = 1}, .limit = limit};
   bool certain = true;
   open_place(&t.s, at, 0, 0, hope_in_tokens(p, at), TSL_NO_TOKEN);
   for (uint32_t looked = 0; (t.from = next_place(&t.s)) != UINT32_MAX; looked++) {

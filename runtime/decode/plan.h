@@ -11,7 +11,8 @@
  *           must come, the search goes over tokens instead: A* over the positions that tokens lead to. Its answer is exact.
  * Bound     The tokens of a plan are an upper bound of the fewest: they spell a text of (nearly always) the fewest bytes, with the fewest tokens for that
  *           text. tsl__planner_within asks the search over tokens too, where the bound is not good enough.
- * Cost      Descent: 1 to 3 µs a position that has no plan yet. Searches end after TSL__PLAN_POSITIONS positions or TSL__PLAN_STEPS landings.
+ * Cost      Descent: 1 to 3 µs a position that has no plan yet. A search in bytes that is long takes any way that goes ahead instead of the shortest (items that must
+ *           differ: the bound does not know of it). Searches end after TSL__PLAN_POSITIONS positions or TSL__PLAN_STEPS landings.
  * Ref       Hart, Nilsson, Raphael 1968 "A formal basis for the heuristic determination of minimum cost paths".
  * Tested by tests/test_budget.c
  *
