@@ -17,12 +17,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILT = ["libturnstile.so", "libturnstile.a", "turnstile"]
 
 
-def build(folder):
+def copy(folder):
     for name in subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n"):
         if name and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
             shutil.copymode(ROOT / name, folder / name)
+
+
+def build(folder):
     environment = {**os.environ, "CCACHE_DISABLE": "1"}
     subprocess.run(["meson", "setup", "out", "--buildtype=release", "-Dtests=false", "-Dbench=false"], cwd=folder, check=True, env=environment,
                    stdout=subprocess.DEVNULL)
@@ -32,8 +35,10 @@ def build(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        one = build(pathlib.Path(scratch) / "one")
-        two = build(pathlib.Path(scratch) / "another" / "folder")
+        folders = [pathlib.Path(scratch) / "one", pathlib.Path(scratch) / "another" / "folder"]
+        for folder in folders:  # both before the first build: the tree may be worked on meanwhile
+            copy(folder)
+        one, two = [build(folder) for folder in folders]
     for name in BUILT:
         print(f"  {'ok  ' if one[name] == two[name] else 'FAIL'} {name}: {len(one[name])} bytes, {'the same' if one[name] == two[name] else 'not the same'} twice")
     return 0 if one == two else 1
