@@ -278,7 +278,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   lit l = POS(root);
   goal g = tsl__schema_goal(s, &l, 1, 0);
   if (!check_unique(s)) return false;
-  bool possible = tsl__schema_nests(s) ? tsl__schema_shortest(s, g) != TSL__INF : tsl__schema_possible(s, g);
+  bool possible = tsl__schema_possible(s, g);
   if (!tsl__schema_ok(s)) return false;
   if (!possible) {
     tsl__schema_blame(s, root);

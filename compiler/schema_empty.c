@@ -327,6 +327,7 @@ static bool some_object(struct schema *s, goal g) {
 
 static bool some_value(struct schema *s, goal g) {
   if (plainly_possible(s, tsl__goal_of(s, g))) return true;
+  if (tsl__schema_nests(s)) return tsl__schema_shortest(s, g) != TSL__INF; /* which strings have a spelling, only that tells */
   if (!tsl__schema_open(s, g)) return false;
   const struct goal_entry *e = tsl__goal_of(s, g);
   if (e->scalars || e->string != TSL__NONE || e->number != TSL__NONE) return true;

@@ -89,6 +89,7 @@ struct node {
   bool digits;                   /* and spelled without fraction or exponent: drafts 3 and 4 */
   bool has_scalars;              /* `scalars` is known */
   bool looked_at;                /* `plain` and `plain_bytes` are known */
+  bool nests;                    /* memo of schema_style.c: all in it plainly has a spelling, or that is being asked */
   uint8_t plain;                 /* memo of schema_plain.c: T_... */
   uint32_t plain_bytes;
   uint8_t scalars;               /* memo of schema_scalar.c: T_NULL | T_FALSE | T_TRUE */
@@ -600,6 +601,8 @@ tsl__expr tsl__schema_styled(struct schema *s, goal g);
 static inline bool tsl__schema_nests(const struct schema *s) { return s->style && s->style->nested; }
 /* Then: the bytes of an element, but for its content and twice its key; an item of an array. */
 uint32_t tsl__schema_element_cost(const struct schema *s);
+/* Can the key be written in the schema's style? */
+bool tsl__schema_writes_key(const struct schema *s, tsl__string key);
 tsl__expr tsl__schema_styled_item(struct schema *s, goal value);
 /* What follows a member's opening in its style: key (known key k, or a cell's), value, close. NONE: it cannot be written. */
 tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, uint32_t key, uint32_t cell, goal value);

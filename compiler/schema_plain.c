@@ -33,6 +33,7 @@ static const uint64_t plain_members = OF(TYPE) | OF(PROPERTIES) | OF(REQUIRED) |
 struct look {
   struct schema *s;
   const struct node *n;
+  sid id;
   uint32_t depth;
   uint64_t bytes; /* no type that is claimed needs more, about */
 };
@@ -42,6 +43,12 @@ static uint8_t claim(struct schema *s, sid id, uint32_t depth, uint64_t *bytes);
 static uint32_t count_of(const struct node *n, enum keyword k, uint32_t otherwise) {
   const struct keyword_value *v = tsl__keyword_or_null(n, k);
   return v ? v->count : otherwise;
+}
+
+/* Can the style write one of the strings? */
+static bool writes_string(struct look *l) {
+  lit own = POS(l->id);
+  return !tsl__schema_nests(l->s) || tsl__schema_text_avoids(l->s, &own, 1, l->s->style->close);
 }
 
 static void needs(struct look *l, uint64_t bytes) {
@@ -56,12 +63,13 @@ static uint8_t listed(struct look *l) {
   uint8_t types = 0, unclear = n->integer ? T_NUMBER : 0;
   if (n->mask & ~(OF(TYPE) | OF(ENUM)) && n->mask & ~(OF(TYPE) | OF(CONST))) return 0;
   if (l->s->max_nesting) unclear |= T_ARRAY | T_OBJECT;
-  if (tsl__schema_nests(l->s)) unclear |= T_STRING | T_ARRAY | T_OBJECT;
+  if (tsl__schema_nests(l->s)) unclear |= T_ARRAY | T_OBJECT;
   const tsl__json *list = tsl__has(n, KW_ENUM) ? tsl__keyword(n, KW_ENUM)->value : NULL, *one = list ? list->items : tsl__keyword(n, KW_CONST)->value;
   for (uint32_t i = 0; i < (list ? list->length : 1); i++) {
     types |= tsl__json_type(&one[i]);
     needs(l, one[i].kind >= TSL__JSON_ARRAY ? one[i].end - one[i].offset : one[i].length);
   }
+  if (types & T_STRING && !writes_string(l)) unclear |= T_STRING;
   return types & n->types & (uint8_t)~unclear;
 }
 
@@ -70,10 +78,10 @@ static bool some_string(struct look *l) {
   const struct keyword_value *text = tsl__has(n, KW_PATTERN) ? tsl__keyword(n, KW_PATTERN) : tsl__keyword_or_null(n, KW_FORMAT);
   needs(l, count_of(n, KW_MIN_LENGTH, 0));
   if (!text) return count_of(n, KW_MIN_LENGTH, 0) <= count_of(n, KW_MAX_LENGTH, TSL__INF);
-  if ((n->mask & about_strings) & ((n->mask & about_strings) - 1) || tsl__schema_nests(l->s) || text->exprs[0] == TSL__NONE) return false; /* more than one keyword */
+  if ((n->mask & about_strings) & ((n->mask & about_strings) - 1) || text->exprs[0] == TSL__NONE) return false; /* more than one keyword */
   tsl__node e = tsl__node_at(l->s->x, text->exprs[0]);
   needs(l, e.shortest);
-  return e.flags & TSL__SEARCHED;
+  return e.flags & TSL__SEARCHED && writes_string(l);
 }
 
 /* An integer that is spelled with few digits. */
@@ -106,7 +114,7 @@ static bool some_array(struct look *l) {
   uint32_t min = count_of(n, KW_MIN_ITEMS, 0);
   uint64_t bytes = 8;
   if (!min) return true; /* [] */
-  if (l->s->max_nesting || tsl__schema_nests(l->s) || min > count_of(n, KW_MAX_ITEMS, TSL__INF)) return false;
+  if (l->s->max_nesting || min > count_of(n, KW_MAX_ITEMS, TSL__INF)) return false;
   if (n->mask & (OF(UNIQUE_ITEMS) | OF(PREFIX_ITEMS) | OF(ADDITIONAL_ITEMS))) return false;
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
   if (items && (items->value->kind == TSL__JSON_ARRAY || !claim(l->s, items->children[0], l->depth, &bytes))) return false;
@@ -128,11 +136,12 @@ static bool has_members(struct look *l, const tsl__json *names) {
   const struct keyword_value *properties = tsl__keyword_or_null(l->n, KW_PROPERTIES), *others = tsl__keyword_or_null(l->n, KW_ADDITIONAL_PROPERTIES);
   uint32_t from = 0, looked = 0;
   uint64_t total = 8;
-  if (l->n->mask & about_objects & ~plain_members || l->s->max_nesting || tsl__schema_nests(l->s)) return false;
+  if (l->n->mask & about_objects & ~plain_members || l->s->max_nesting) return false;
   for (uint32_t i = 0; i < names->length; i++) {
     uint32_t at = properties ? find_property(properties, &names->items[i], &from, &looked) : UINT32_MAX;
     uint64_t bytes = 8;
     if (looked == SEARCH_MAX) return false;
+    if (tsl__schema_nests(l->s) && (at == UINT32_MAX || !tsl__schema_writes_key(l->s, (tsl__string){names->items[i].text, names->items[i].length}))) return false;
     if (at != UINT32_MAX ? !claim(l->s, properties->children[at], l->depth, &bytes) : others && !claim(l->s, others->children[0], l->depth, &bytes)) return false;
     total += bytes + names->items[i].length;
   }
@@ -190,7 +199,7 @@ static uint8_t claim(struct schema *s, sid id, uint32_t depth, uint64_t *bytes) 
   struct node *n = s->nodes.at[id];
   if (id == SID_FALSE || depth == DEPTH_MAX) return 0;
   if (!n->looked_at) {
-    struct look l = {.s = s, .n = n, .depth = depth + 1, .bytes = 16};
+    struct look l = {.s = s, .n = n, .id = id, .depth = depth + 1, .bytes = 16};
     n->looked_at = true; /* claims nothing for now */
     uint8_t types = look_at(&l);
     tsl__exprs_work(s->x, 1);

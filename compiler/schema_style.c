@@ -24,6 +24,8 @@
 
 #include "compiler/schema_parts.h"
 
+#define NESTS_MAX 64u /* subschemas inside one another; deeper ones are opened to see whether all has a spelling */
+
 static tsl__expr literal(struct schema *s, const char *text) { return tsl__expr_literal(s->x, text, strlen(text)); }
 static tsl__expr styled(struct schema *s, const char *text) { return s->style->text(s->style->ctx, text); }
 static tsl__expr seq3(struct schema *s, tsl__expr a, tsl__expr b, tsl__expr c) { return tsl__expr_seq(s->x, a, tsl__expr_seq(s->x, b, c)); }
@@ -69,6 +71,8 @@ static bool key_stops(const struct tsl__schema_style *style, tsl__string key) {
     if (tsl__bytes_has(&style->stops, (uint8_t)key.at[i])) return true;
   return false;
 }
+
+bool tsl__schema_writes_key(const struct schema *s, tsl__string key) { return !key_stops(s->style, key); }
 
 /* The key as it stands in the text: a known one, or one of a cell without the characters that would end it. */
 static tsl__expr key_text(struct schema *s, const struct object *o, uint32_t key, uint32_t cell, tsl__string *known) {
@@ -289,17 +293,58 @@ static tsl__expr all_objects(struct schema *s, goal g) {
   return c.all;
 }
 
+static bool nests_plainly(struct schema *s, sid id, uint32_t depth);
+
+static bool all_nest(struct schema *s, const struct keyword_value *v, uint32_t depth) {
+  for (uint32_t i = 0; v && i < v->count; i++)
+    if (!nests_plainly(s, v->children[i], depth)) return false;
+  return true;
+}
+
+static bool keys_are_written(const struct schema *s, const struct keyword_value *properties) {
+  for (uint32_t i = 0; i < properties->count; i++)
+    if (key_stops(s->style, (tsl__string){properties->value->items[i].key, properties->value->items[i].key_length})) return false;
+  return true;
+}
+
+#define OF(k) ((uint64_t)1 << KW_##k)
+
+/* What the node's own keywords ask, by type: a value of each type that it may have must have a spelling. */
+static bool types_nest(struct schema *s, sid id, const struct node *n, uint32_t depth) {
+  static const uint64_t known = OF(TYPE) | OF(PROPERTIES) | OF(REQUIRED) | OF(ADDITIONAL_PROPERTIES) | OF(ITEMS) | OF(MIN_ITEMS) | OF(MAX_ITEMS) | OF(ENUM) | OF(CONST) | OF(FORMAT) |
+                                OF(PATTERN) | OF(MIN_LENGTH) | OF(MAX_LENGTH) | OF(MINIMUM) | OF(MAXIMUM) | OF(EXCLUSIVE_MINIMUM) | OF(EXCLUSIVE_MAXIMUM) | OF(MULTIPLE_OF);
+  const struct keyword_value *properties = tsl__keyword_or_null(n, KW_PROPERTIES), *items = tsl__keyword_or_null(n, KW_ITEMS);
+  uint8_t types = n->types & n->possible;
+  lit l = POS(id);
+  if (n->mask & ~known || (types & (T_ARRAY | T_OBJECT) && n->mask & (OF(ENUM) | OF(CONST)))) return false;
+  if (types & T_STRING && !tsl__schema_text_avoids(s, &l, 1, s->style->close)) return false;
+  if (types & T_OBJECT && (!properties || !properties->count || !keys_are_written(s, properties) || !all_nest(s, properties, depth))) return false;
+  return !(types & T_ARRAY) || (items && items->value->kind != TSL__JSON_ARRAY && all_nest(s, items, depth));
+}
+
+/* Has every value in it, however deep, plainly a spelling? Recursion: NESTS_MAX. A subschema that is asked about already is looked at further out;
+ * one answer of false is the answer for all, so nothing is asked again after it. */
+static bool nests_plainly(struct schema *s, sid id, uint32_t depth) {
+  struct node *n = s->nodes.at[id];
+  if (n->nests) return true;
+  if (depth == NESTS_MAX || !tsl__schema_plain(s, id) || s->resources.at[n->resource].draft == D3 || !tsl__schema_ok(s)) return false;
+  n->nests = true;
+  uint64_t rest = n->mask & ~OF(TYPE);
+  const struct keyword_value *branches = rest == OF(REF) ? tsl__keyword(n, KW_REF) : rest == OF(ANY_OF) ? tsl__keyword(n, KW_ANY_OF) : NULL;
+  return branches ? all_nest(s, branches, depth + 1) : types_nest(s, id, n, depth + 1);
+}
+
 /* Of most objects the schema itself tells that all has a spelling; they are opened when they are entered. */
 static bool plainly_spellable(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->opened || s->style->nested || e->n != 1 || e->lits[0] & 1 || !tsl__schema_plain_object(s, e->lits[0] >> 1)) return false;
+  if (e->opened || e->n != 1 || e->lits[0] & 1 || !tsl__schema_plain_object(s, e->lits[0] >> 1)) return false;
+  if (s->style->nested) return nests_plainly(s, e->lits[0] >> 1, 0);
   const struct keyword_value *properties = tsl__keyword(tsl__node_of(s, e->lits[0] >> 1), KW_PROPERTIES);
-  for (uint32_t i = 0; i < properties->count && tsl__schema_ok(s); i++) {
+  for (uint32_t i = 0; i < properties->count && !s->style->python && tsl__schema_ok(s); i++) {
     lit l = POS(properties->children[i]);
-    if (key_stops(s->style, (tsl__string){properties->value->items[i].key, properties->value->items[i].key_length})) return false;
-    if (!s->style->python && !tsl__schema_text_avoids(s, &l, 1, s->style->close)) return false;
+    if (!tsl__schema_text_avoids(s, &l, 1, s->style->close)) return false;
   }
-  return tsl__schema_ok(s);
+  return keys_are_written(s, properties) && tsl__schema_ok(s);
 }
 
 static tsl__expr unfold_styled(tsl__exprs *x, void *ctx, uint32_t g) {
