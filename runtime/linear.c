@@ -164,11 +164,11 @@ static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, u
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
 
 /* How a large node is taken that a row leads to. */
-typedef enum large { GO_IN, PASS_OVER, SET_ASIDE } large;
+typedef enum passage { GO_IN, PASS_OVER, SET_ASIDE } passage;
 
 static void mark(const reading *at, tsl_token t) { at->marks[t >> 5] |= (uint32_t)1 << (t & 31); }
 
-static large take_large(const reading *at, uint8_t number, uint32_t node) {
+static passage take_large(const reading *at, uint8_t number, uint32_t node) {
   const tsl__trie *trie = &at->space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
   const tsl__state_rec *r = at->rows->record[number];
@@ -211,7 +211,7 @@ static bool read_on(const reading *at, uint32_t i, uint32_t end) {
       i = n->next;
       continue;
     }
-    large how = TSL__UNLIKELY(n->large) ? take_large(at, to, n->node) : GO_IN;
+    passage how = TSL__UNLIKELY(n->large) ? take_large(at, to, n->node) : GO_IN;
     if (TSL__UNLIKELY(how == SET_ASIDE)) set_aside(at, from, n);
     else mark(at, n->token);
     if (TSL__UNLIKELY(at->space->status != TSL_OK)) return false;
