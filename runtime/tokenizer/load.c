@@ -5,7 +5,7 @@
  *
  * Of a GGUF file the metadata alone is read, however large the tensors behind it are.
  *
- * Tested by tests/test_vocab.c, tests/test_gguf.c
+ * Tested by tests/test_vocab_files.c, tests/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
