@@ -501,11 +501,11 @@ static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t 
       if (trie->nodes[c].byte != '"' && !quote_below(trie, &trie->nodes[c])) continue;
       tsl__target t = tsl__state_step(space, r, trie->nodes[c].byte);
       if (!t) continue;
-      tsl__state to = tsl__target_resolve(space, t, 0, &count);
+      tsl__state to = tsl__target_resolve(space, t, e.count, &count);
       const tsl__state_rec *rt = tsl__state_expanded(space, to);
       if (!rt) return;
       if (rt->flags & TSL__STATE_NULLABLE) except_here(space, l, c, out);
-      if (trie->nodes[c].children) push(space, l, (entry){c, to, 0, 0, NULL});
+      if (trie->nodes[c].children) push(space, l, (entry){c, to, count, 0, NULL});
     }
   }
 }

@@ -121,6 +121,8 @@ static const char *const walked[] = {
     "{\"type\":\"object\",\"minProperties\":2,\"patternProperties\":{\"^(a|ab?c*)$\":{\"const\":0}},\"additionalProperties\":false}",
     "{\"type\":\"object\",\"properties\":{\"ab\":{\"const\":1}},\"additionalProperties\":{\"type\":\"boolean\"},\"minProperties\":2}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":{\"const\":0},\"propertyNames\":{\"maxLength\":2}}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":\"string\",\"pattern\":\"^[\\\\n\\\\t]{1,9}$\"}}", /* nothing is written without an escape */
+    "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[\\\\n\\\\u001f]{1,2}$\"},\"minProperties\":2}",
     "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{\"enum\":[1,11]}}]}",
 };
 

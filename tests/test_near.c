@@ -128,6 +128,16 @@ static void length_alone(void) {
     for (uint64_t seed = 0; seed < 4; seed++) follow(schemas[i], seed + 5);
 }
 
+/* All strings but those of a pattern: what spells one of these in full is taken out. */
+static void all_but_a_pattern(void) {
+  static const char *const patterns[] = {"^[ab][ab1]?$", "^(?:a{1,30}|[b1]{2})$", "^[ab]{1,40}$", "^a[^1]*b$"};
+  char schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    snprintf(schema, sizeof schema, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"%s\"}}}", patterns[i]);
+    for (uint64_t seed = 0; seed < 6; seed++) follow(schema, seed + 40);
+  }
+}
+
 /* Near the limit of a group, where most long tokens are known from a few repetitions. */
 static void near_the_count(void) {
   static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,%u}\\\\S+$", "^$|^(?:\\\\S+\\\\s+){2,%u}\\\\S+$", "^(?:[^ ]{1,40} ){0,%u}1?$", "^(?:(?:a|b+1)-?){0,%u}$", "^(?:([ab]+ ){0,12}1){0,%u}$"};
@@ -147,6 +157,7 @@ int main(void) {
   RUN(near_the_length, "a pattern and a length");
   RUN(near_the_length_of_an_item, "the same in an array");
   RUN(length_alone, "lengths without a pattern");
+  RUN(all_but_a_pattern, "all strings but those of a pattern");
   RUN(near_the_count, "groups that may be repeated so often");
   tsl_vocab_release(vocab);
   return tsl_test_end();

@@ -257,6 +257,28 @@ static void test_cases(void) {
   }
 }
 
+/* Where only one text is left, what is missing of it is the shortest completion, inside names too. */
+static void test_shortest_inside(void) {
+  static const char one[] = "{\"alpha\":{\"beta\":{\"gamma\":[{\"d\":null}]}}}";
+  struct text schema = {0};
+  tsl_schema_options o = {.whitespace = TSL_WS_COMPACT};
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  text_add(&schema, "{\"const\":");
+  text_add(&schema, one);
+  text_add(&schema, "}");
+  CHECK(tsl_grammar_json_schema(vocab, schema.at, schema.n, &o, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (size_t i = 0; m && i <= strlen(one); i++) {
+    uint64_t bytes = 0;
+    CHECK(tsl_matcher_shortest_completion(m, &bytes) == TSL_OK);
+    CHECKF(bytes == strlen(one) - i, "after %.*s: %" PRIu64, (int)i, one, bytes);
+    if (i < strlen(one)) CHECK(tsl_matcher_accept_bytes(m, &one[i], 1, NULL) == TSL_OK);
+  }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  text_free(&schema);
+}
+
 /* ---- the JSON Schema Test Suite --------------------------------------------------------------------------------------- */
 
 static const struct exception {
@@ -527,6 +549,7 @@ static void test_report(void) {
 int main(void) {
   make_vocab();
   RUN(test_cases, "schemas: accepted, rejected, refused, shortest; no dead ends");
+  RUN(test_shortest_inside, "the shortest completion, byte by byte");
   RUN(test_chains, "long chains: compiled or a limit, never a crash");
   RUN(test_report, "the report");
   RUN(test_out_of_memory, "every allocation may fail");
