@@ -28,7 +28,8 @@ typedef struct tsl__json {
   uint32_t length;         /* bytes of `text`, or number of children */
   uint32_t offset;         /* of the value's first byte in the text parsed */
   uint32_t end;            /* array, object: of the byte after its last one */
-  uint32_t kind : 4;       /* TSL__JSON_… */
+  uint32_t kind : 3;       /* TSL__JSON_… */
+  uint32_t dollars : 1;    /* array, object: a key in it, at any depth, begins with "$" or is "id"; so that those who look for such need not look everywhere */
   uint32_t user : 28;      /* for the owner of the tree; 0 after parsing */
 } tsl__json;
 

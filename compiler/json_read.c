@@ -22,6 +22,7 @@ typedef struct reader {
   uint32_t max_depth;
   const char *key;
   uint32_t key_length;
+  uint32_t dollars; /* keys so far that begin with "$" or are "id" */
   tsl_status status;
   const char *message;
   const char *where; /* of the failure */
@@ -48,7 +49,8 @@ static tsl__json *push(reader *r, unsigned kind, const char *from) {
   node->length = 0;
   node->offset = (uint32_t)(from - r->text);
   node->end = 0;
-  node->kind = kind & 15u;
+  node->kind = kind & 7u;
+  node->dollars = 0;
   node->user = 0;
   r->key = NULL;
   r->key_length = 0;
@@ -94,7 +96,9 @@ static uint32_t unique_many(const tsl_allocator *a, tsl__json *m, uint32_t n) {
 static bool begin(reader *r, unsigned kind) {
   if (r->open.n >= r->max_depth) return fail(r, TSL_ERR_LIMIT, r->at, "nested deeper than max_depth");
   uint32_t self = (uint32_t)r->stack.n;
-  if (!push(r, kind, r->at++)) return false;
+  tsl__json *node = push(r, kind, r->at++);
+  if (!node) return false;
+  node->length = r->dollars; /* until its end */
   return tsl__vec_push(r->alloc, &r->open, self) || no_memory(r);
 }
 
@@ -104,6 +108,7 @@ static bool end(reader *r) {
   r->at++;
   if (node->kind == TSL__JSON_OBJECT && n > 1) n = n <= 12 ? unique_few(children, n) : unique_many(r->alloc, children, n);
   if (n == UINT32_MAX) return no_memory(r);
+  node->dollars = node->length != r->dollars;
   node->length = n;
   node->items = NULL;
   node->end = (uint32_t)(r->at - r->text);
@@ -291,6 +296,7 @@ static bool key(reader *r) {
   if (!space(r, "an object has no end")) return false;
   if (*r->at != '"') return wrong(r, r->at, "the key of a member must stand here");
   if (!string(r, &r->key, &r->key_length) || !space(r, "an object has no end")) return false;
+  r->dollars += r->key_length && (r->key[0] == '$' || (r->key_length == 2 && r->key[0] == 'i' && r->key[1] == 'd'));
   return *r->at == ':' ? r->at++, true : wrong(r, r->at, "a colon must follow the key");
 }
 

@@ -210,6 +210,7 @@ static bool is_identifier(const tsl__json *m) {
 }
 
 static bool has_identifier(const tsl__json *at) {
+  if (!at->dollars) return false;
   for (uint32_t i = 0; i < at->length; i++) {
     const tsl__json *m = &at->items[i];
     if (at->kind == TSL__JSON_OBJECT && is_identifier(m)) return true;

@@ -407,7 +407,7 @@ bool tsl__schema_read(struct schema *s) {
 
 static tsl__json *new_member(tsl__json *object, const char *key, unsigned kind) {
   tsl__json *m = &object->items[object->length++];
-  *m = (tsl__json){.key = key, .key_length = (uint32_t)strlen(key), .kind = kind & 15u, .offset = object->offset};
+  *m = (tsl__json){.key = key, .key_length = (uint32_t)strlen(key), .kind = kind & 7u, .offset = object->offset};
   return m;
 }
 
