@@ -46,10 +46,18 @@ void tsl__rows_free(tsl__space *space) {
   }
 }
 
+/* Is there memory for the row that `rows` counts already? Where the lock is somebody else's, the tables may be growing: then there is none for now. */
+static bool has_room(tsl__space *space, pthread_mutex_t *lock) {
+  if (pthread_mutex_trylock(lock)) return false;
+  bool room = tsl__space_memory(space) <= space->max_memory;
+  pthread_mutex_unlock(lock);
+  return room;
+}
+
 /* A row for a mask, if there is still room for one; NULL: there is none, or no memory. */
-static const uint32_t *make_row(tsl__space *space, tsl__mask_rec *r, tsl__mask mask) {
+static const uint32_t *make_row(tsl__space *space, pthread_mutex_t *lock, tsl__mask_rec *r, tsl__mask mask) {
   uint32_t *none = NULL, *row = NULL;
-  bool room = atomic_fetch_add_explicit(&space->rows, 1, memory_order_relaxed) < TSL__ROWS && tsl__space_memory(space) <= space->max_memory;
+  bool room = atomic_fetch_add_explicit(&space->rows, 1, memory_order_relaxed) < TSL__ROWS && has_room(space, lock);
   if (room && (row = tsl__alloc(&space->alloc, bytes_of(space)))) {
     tsl__mask_write(space, mask, row);
     if (atomic_compare_exchange_strong_explicit(&r->row, &none, row, memory_order_acq_rel, memory_order_acquire)) return row;
@@ -60,13 +68,13 @@ static const uint32_t *make_row(tsl__space *space, tsl__mask_rec *r, tsl__mask m
 }
 
 /* The row of a mask, made the second time that it is asked for; NULL: it has none. */
-static const uint32_t *row_of(const tsl__space *layer, tsl__mask mask) {
+static const uint32_t *row_of(const tsl__space *layer, pthread_mutex_t *lock, tsl__mask mask) {
   tsl__space *space = (tsl__space *)(uintptr_t)layer;
   if (mask < space->masks.first) return NULL; /* of the vocabulary's layer, which is never changed */
   tsl__mask_rec *r = tsl__pool_at(&space->masks.pool, mask - space->masks.first);
   const uint32_t *row = atomic_load_explicit(&r->row, memory_order_acquire);
   if (row || atomic_load_explicit(&space->rows, memory_order_relaxed) >= TSL__ROWS) return row;
-  return atomic_fetch_add_explicit(&r->lent, 1, memory_order_relaxed) ? make_row(space, r, mask) : NULL;
+  return atomic_fetch_add_explicit(&r->lent, 1, memory_order_relaxed) ? make_row(space, lock, r, mask) : NULL;
 }
 
 /* A place to write to: one not used yet, else the oldest. TSL__BORROWED when out of memory. */
@@ -83,12 +91,12 @@ uint32_t *tsl__borrow_words(const tsl__space *space, tsl__borrowed *b, const tsl
   return i < TSL__BORROWED ? b->bits[i] : NULL;
 }
 
-const uint32_t *tsl__borrow(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a, tsl__mask mask) {
+const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b, const tsl_allocator *a, tsl__mask mask) {
   const tsl__mask_rec *to = tsl__mask_at(space, mask);
   if (to->base_count == 1 && patches(to) == 0) return tsl__bitset_at(space, to->bases[0]); /* shared, never changed */
   for (uint32_t i = 0; i < TSL__BORROWED; i++)
     if (b->mask[i] == mask + 1) return b->bits[i];
-  const uint32_t *row = row_of(space, mask);
+  const uint32_t *row = row_of(space, lock, mask);
   if (row) return row;
   for (uint32_t i = 0; i < TSL__BORROWED; i++) {
     const tsl__mask_rec *from = b->mask[i] ? tsl__mask_at(space, b->mask[i] - 1) : NULL;

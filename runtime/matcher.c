@@ -181,7 +181,7 @@ tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_
   tsl__mask mask = 0;
   tsl_status status = m->terminated ? TSL_OK : tsl__grammar_mask(m->grammar, m->at, &mask);
   if (status != TSL_OK) return status;
-  const uint32_t *words = tsl__borrow(m->grammar->space, &m->borrowed, &m->alloc, mask);
+  const uint32_t *words = tsl__borrow(m->grammar->space, m->grammar->lock, &m->borrowed, &m->alloc, mask);
   if (!words) return TSL_ERR_NO_MEMORY;
   *out = words;
   if (!id) return TSL_OK;
