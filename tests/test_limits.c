@@ -511,6 +511,23 @@ static void cancel(void) {
   tsl_grammar_release(g);
 }
 
+/* A matcher keeps so many positions, the last ones. */
+static void test_full_history(void) {
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  CHECK(tsl_grammar_regex(vocab, "a{5000}b", 8, NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (int i = 0; m && i < 5000; i++) {
+    CHECK(tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_OK);
+    CHECK(tsl_matcher_history(m) == (i < (int)TSL_MAX_ROLLBACK ? (size_t)i + 1 : TSL_MAX_ROLLBACK));
+  }
+  CHECK(tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_REJECTED && tsl_matcher_rollback(m, TSL_MAX_ROLLBACK + 1) == TSL_ERR_STATE);
+  CHECK(tsl_matcher_rollback(m, TSL_MAX_ROLLBACK) == TSL_OK && tsl_matcher_history(m) == 0);
+  uint64_t bytes = 0;
+  CHECK(tsl_matcher_shortest_completion(m, &bytes) == TSL_OK && bytes == TSL_MAX_ROLLBACK + 1);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 int main(void) {
   CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
   RUN(numbers_cost_nothing, "a number in a schema or pattern costs the same whatever it is");
@@ -523,6 +540,7 @@ int main(void) {
   RUN(blamed, "a limit names the subschema that is to blame");
   RUN(cancel, "a cancel flag reaches the work");
   RUN(cancel_anywhere, "wherever the work is when it is set");
+  RUN(test_full_history, "a history that is full keeps the last positions");
   tsl_vocab_release(vocab);
   free(text);
   return tsl_test_end();

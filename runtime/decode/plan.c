@@ -290,7 +290,7 @@ static void plan_bytes(tsl__planner *p, tsl__stack at) {
   hops way = {0};
   hop l = {at, at, 0};
   bool found = true;
-  while (fine(p) && found && !arrived(p, l.next)) {
+  while (found && !arrived(p, l.next) && fine(p)) { /* who asks whether it is an end may have found no memory to note that */
     if (way.n % 1024 == 0) tsl__space_begin(space_of(p));
     if (descend(p, l.next, &l)) {
       if (!tsl__vec_push(&p->alloc, &way, l)) out_of_memory(p);
