@@ -3,6 +3,7 @@
  */
 #include "runtime/classes.h"
 
+#include "runtime/linear.h"
 #include "runtime/logits.h"
 #include "runtime/wide.h"
 
@@ -183,11 +184,39 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   return made ? made->lengths : NULL;
 }
 
+/* Is the path to the node made of ASCII letters only? Then a token below is a text of letters just if what is left of it is. */
+static bool is_among(const tsl__space *space, const tsl__linear *t, const tsl__bytes *letters, uint32_t node) {
+  const tsl_vocab *v = space->vocab;
+  const uint8_t *path = v->bytes + v->offsets[v->trie.order[v->trie.nodes[node].begin]];
+  for (uint32_t i = 0; i <= t->nodes[t->at[node]].above; i++)
+    if (path[i] >= 0x80 || !tsl__bytes_has(letters, path[i])) return false;
+  return true;
+}
+
+/* Those of a bitset that lie below a node. */
+static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from, uint32_t node) {
+  const tsl__trie_node *n = &space->vocab->trie.nodes[node];
+  const tsl_token *order = space->vocab->trie.order;
+  uint32_t number, *bits = n->end - n->own_end > TSL__PATCH_MAX ? tsl__bitset_new(space, &number) : NULL;
+  if (space->status != TSL_OK || !tsl__space_step(space, (n->end - n->own_end) / 8)) return false;
+  for (uint32_t k = n->own_end; k < n->end; k++) {
+    if (!(from[order[k] >> 5] >> (order[k] & 31) & 1)) continue;
+    if (bits) set_bit(bits, order[k]);
+    else if (!tsl__gather_token(space, g, order[k])) return false;
+  }
+  return !bits || tsl__gather_base(space, g, number);
+}
+
 static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide, uint32_t node) {
   const tsl__lengths *l = space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL;
+  const tsl__linear *t = tsl__linear_table(space);
   unsigned ascii = (unsigned)(__builtin_popcountll(letters->w[0]) + __builtin_popcountll(letters->w[1]));
-  if (l && node == 0 && ascii >= LARGE_CLASS) return gather_all(space, g, l, letters, wide ? tsl__wide_at(space, wide) : NULL);
-  return gather_class(space, g, letters, wide, node);
+  if (!l || ascii < LARGE_CLASS) return gather_class(space, g, letters, wide, node);
+  if (node == 0) return gather_all(space, g, l, letters, wide ? tsl__wide_at(space, wide) : NULL);
+  if (!t || !is_among(space, t, letters, node)) return gather_class(space, g, letters, wide, node);
+  const tsl__mask_rec *all = tsl__mask_at(space, tsl__class_mask(space, letters, wide, 0, UINT32_MAX));
+  if (all->base_count != 1 || all->plus_count || all->minus_count) return gather_class(space, g, letters, wide, node);
+  return gather_below(space, g, tsl__bitset_at(space, all->bases[0]), node);
 }
 
 const tsl__lengths *tsl__lengths_of(tsl__space *space) {

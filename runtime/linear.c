@@ -222,7 +222,7 @@ static bool read_on(const reading *at, uint32_t i, uint32_t end) {
 }
 
 const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec *r, uint32_t node) {
-  const tsl__linear *t = space->linear ? space->linear : space->parent ? space->parent->linear : NULL;
+  const tsl__linear *t = tsl__linear_table(space);
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   return t && n->end - n->own_end >= t->least && r->live_count >= TSL__LINEAR_BYTES ? t : NULL;
 }

@@ -55,6 +55,8 @@ typedef struct tsl__linear_from {
 
 /* Make the table of a vocabulary's layer. */
 tsl_status tsl__linear_make(tsl__space *base);
+/* The table; NULL in a grammar that was loaded. */
+static inline const tsl__linear *tsl__linear_table(const tsl__space *space) { return space->linear ? space->linear : space->parent ? space->parent->linear : NULL; }
 /* The table, if the tree below a node is worth reading along it from this state; else NULL. */
 const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec *r, uint32_t node);
 /* Is reading along the table faster than a class of letters, whose search enters all nodes with one of its exits below? Reckoned by those exits that the state itself lives on. */
