@@ -135,7 +135,7 @@ static const char *draw_some(setup *s, tsl_matcher *m, text *t, size_t most, boo
 static const char *close_text(setup *s, tsl_budget *budget, tsl_matcher *m, text *t) {
   size_t count;
   tsl_status status = tsl_budget_completion(budget, m, s->closing, CLOSING_MAX, &count);
-  if (status != TSL_OK) return "no completion was found";
+  if (status != TSL_OK) return status == TSL_ERR_LIMIT ? "no completion was found" : tsl_status_name(status);
   for (size_t i = 0; i < count; i++) {
     const char *why = look(s, m);
     if (why) return why;
