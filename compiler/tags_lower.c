@@ -405,11 +405,15 @@ static tsl__expr lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s)
   return as.mark ? marked(l, &as, e, s) : e;
 }
 
+/* Many tags have the same pattern: the last one is remembered. */
 static tsl__expr lower_regex(tsl__tags_lowering *l, const tsl__tag *n) {
   tsl_error error;
   tsl__expr e = TSL__NONE;
+  const struct tsl__constant *last = &l->pattern;
+  if (last->e != TSL__NONE && last->text.length == n->text.length && !memcmp(last->text.at, n->text.at, n->text.length)) return last->e;
   tsl_status status = tsl__regex_compile(l->x, n->text.at, n->text.length, NULL, &e, &error);
   if (status != TSL_OK) tsl__tags_fail(l->tags, status, n->at, "in the pattern, at byte %zu: %s", error.offset, error.message);
+  else l->pattern = (struct tsl__constant){n->text, e};
   return e;
 }
 
