@@ -146,7 +146,12 @@ class Judge:
             return None, f"{why}; {', '.join(answers)} {'accepts' if said == {True} else 'rejects'}"
         if len(said) == 1:
             return said.pop(), ""
-        return None, self.difference(text, answers["jsonschema"]) if answers else why
+        if not answers:
+            return None, why
+        try:
+            return None, attempt("a validator", lambda: self.difference(text, answers["jsonschema"]))
+        except Unjudged as reason:  # it judged the instance, but cannot list what is wrong with it
+            return None, str(reason)
 
     def difference(self, text, good):
         """The class of an instance on which they differ: draft, who rejects it, and where."""
