@@ -61,3 +61,10 @@ bool vocab_file_is_object(const uint8_t *data, size_t size) {
   while (at < size && strchr(" \t\r\n", data[at]) && data[at]) at++;
   return at < size && data[at] == '{';
 }
+
+bool vocab_file_is_tekken(const uint8_t *data, size_t size) {
+  static const char key[] = "\"token_bytes\"";
+  for (size_t i = 0; i + sizeof key - 1 <= size; i++)
+    if (!memcmp(data + i, key, sizeof key - 1)) return true;
+  return false;
+}

@@ -23,5 +23,7 @@ void vocab_file_try_input(const uint8_t *data, size_t size);
 size_t vocab_file_length(const uint8_t *data, size_t size);
 /* Does it begin as a JSON object does? */
 bool vocab_file_is_object(const uint8_t *data, size_t size);
+/* tekken.json is an object as well, whose tokens have "token_bytes". */
+bool vocab_file_is_tekken(const uint8_t *data, size_t size);
 
 #endif

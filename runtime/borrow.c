@@ -12,13 +12,9 @@ void tsl__borrowed_free(const tsl__space *space, tsl__borrowed *b, const tsl_all
   memset(b, 0, sizeof *b);
 }
 
-static bool has_bit(const uint32_t *bits, tsl_token t) { return bits[t >> 5] >> (t & 31) & 1; }
-static void set_bit(uint32_t *bits, tsl_token t) { bits[t >> 5] |= (uint32_t)1 << (t & 31); }
-static void clear_bit(uint32_t *bits, tsl_token t) { bits[t >> 5] &= ~((uint32_t)1 << (t & 31)); }
-
 static bool based(const tsl__space *space, const tsl__mask_rec *r, tsl_token t) {
   for (uint32_t i = 0; i < r->base_count; i++)
-    if (has_bit(tsl__bitset_at(space, r->bases[i]), t)) return true;
+    if (tsl__mask_bit(tsl__bitset_at(space, r->bases[i]), t)) return true;
   return false;
 }
 
@@ -30,11 +26,11 @@ static bool same_bases(const tsl__mask_rec *a, const tsl__mask_rec *b) {
 
 /* The words hold one mask and shall hold another of the same bitsets. */
 static void rewrite(const tsl__space *space, const tsl__mask_rec *from, const tsl__mask_rec *to, uint32_t *bits) {
-  for (uint32_t i = 0; i < from->minus_count; i++) set_bit(bits, from->minus[i]);
+  for (uint32_t i = 0; i < from->minus_count; i++) tsl__mask_bit_set(bits, from->minus[i]);
   for (uint32_t i = 0; i < from->plus_count; i++)
-    if (!based(space, from, from->plus[i])) clear_bit(bits, from->plus[i]);
-  for (uint32_t i = 0; i < to->minus_count; i++) clear_bit(bits, to->minus[i]);
-  for (uint32_t i = 0; i < to->plus_count; i++) set_bit(bits, to->plus[i]);
+    if (!based(space, from, from->plus[i])) tsl__mask_bit_clear(bits, from->plus[i]);
+  for (uint32_t i = 0; i < to->minus_count; i++) tsl__mask_bit_clear(bits, to->minus[i]);
+  for (uint32_t i = 0; i < to->plus_count; i++) tsl__mask_bit_set(bits, to->plus[i]);
 }
 
 size_t tsl__rows_memory(const tsl__space *space) { return atomic_load_explicit(&((tsl__space *)(uintptr_t)space)->rows, memory_order_relaxed) * bytes_of(space); }

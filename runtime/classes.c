@@ -56,8 +56,6 @@ static int longest_first(const void *p, const void *q) {
   return a->length != b->length ? (a->length > b->length ? -1 : 1) : a->token < b->token ? -1 : a->token > b->token;
 }
 
-static void set_bit(uint32_t *bits, tsl_token t) { bits[t >> 5] |= (uint32_t)1 << (t & 31); }
-
 /* By character. */
 static void look_into(const tsl_vocab *v, tsl_token t, uint32_t *text, uint32_t *having[129]) {
   static const tsl__bytes all = {{~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0}};
@@ -67,9 +65,9 @@ static void look_into(const tsl_vocab *v, tsl_token t, uint32_t *text, uint32_t 
     place to = at;
     fine = fine && step_utf8(&at, &all, v->bytes[i], &to);
     at = to;
-    set_bit(having[v->bytes[i] < 0x80 ? v->bytes[i] : 128], t);
+    tsl__mask_bit_set(having[v->bytes[i] < 0x80 ? v->bytes[i] : 128], t);
   }
-  if (fine) set_bit(text, t);
+  if (fine) tsl__mask_bit_set(text, t);
 }
 
 /* The tables by character, filled in; false on failure (sticky). */
@@ -97,7 +95,7 @@ tsl_status tsl__lengths_make(tsl__space *base) {
     uint32_t n = characters(v, t);
     counted_token c = {t, (uint16_t)n};
     if (n > TSL__SHORT_MAX && !tsl__vec_push(&base->alloc, &longer, c)) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
-    for (uint32_t k = n ? n - 1 : 0; k < TSL__SHORT_MAX; k++) bits[k][t >> 5] |= (uint32_t)1 << (t & 31);
+    for (uint32_t k = n ? n - 1 : 0; k < TSL__SHORT_MAX; k++) tsl__mask_bit_set(bits[k], t);
   }
   if (longer.n) qsort(longer.at, longer.n, sizeof *longer.at, longest_first);
   tsl_token *tokens = tsl__arena_alloc(&base->arena, longer.n * sizeof *tokens + 4);
@@ -137,7 +135,7 @@ static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
   for (uint32_t w = 0; wide && w <= trie->node_count / 64; w++)
     for (uint64_t exits = wide->exit[w]; exits; exits &= exits - 1) {
       const tsl__trie_node *n = &trie->nodes[w * 64 + (uint32_t)__builtin_ctzll(exits)];
-      for (uint32_t k = n->begin; k < n->end; k++) bits[trie->order[k] >> 5] &= ~((uint32_t)1 << (trie->order[k] & 31));
+      for (uint32_t k = n->begin; k < n->end; k++) tsl__mask_bit_clear(bits, trie->order[k]);
     }
   return tsl__gather_base(space, g, number);
 }
@@ -200,8 +198,8 @@ static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from
   uint32_t number, *bits = n->end - n->own_end > TSL__PATCH_MAX ? tsl__bitset_new(space, &number) : NULL;
   if (space->status != TSL_OK || !tsl__space_step(space, (n->end - n->own_end) / 8)) return false;
   for (uint32_t k = n->own_end; k < n->end; k++) {
-    if (!(from[order[k] >> 5] >> (order[k] & 31) & 1)) continue;
-    if (bits) set_bit(bits, order[k]);
+    if (!tsl__mask_bit(from, order[k])) continue;
+    if (bits) tsl__mask_bit_set(bits, order[k]);
     else if (!tsl__gather_token(space, g, order[k])) return false;
   }
   return !bits || tsl__gather_base(space, g, number);

@@ -166,17 +166,15 @@ static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, u
 /* How a large node is taken that a row leads to. */
 typedef enum passage { GO_IN, PASS_OVER, SET_ASIDE } passage;
 
-static void mark(const reading *at, tsl_token t) { at->marks[t >> 5] |= (uint32_t)1 << (t & 31); }
+static void mark(const reading *at, tsl_token t) { tsl__mask_bit_set(at->marks, t); }
 
 static passage take_large(const reading *at, uint8_t number, uint32_t node) {
   const tsl__trie *trie = &at->space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
   const tsl__state_rec *r = at->rows->record[number];
   if (n->end - n->own_end >= HINTED && letters_help(at->space, at->table, at->rows, number, node, at->last)) return SET_ASIDE;
-  if (n->below == UINT16_MAX) return GO_IN;
-  const tsl__bytes *below = &trie->sets[n->below];
-  if (!tsl__bytes_meet(below, &r->live)) return PASS_OVER;
-  if ((below->w[0] & ~r->self.w[0]) | (below->w[1] & ~r->self.w[1]) | (below->w[2] & ~r->self.w[2]) | (below->w[3] & ~r->self.w[3])) return GO_IN;
+  if (!tsl__trie_below_meets(trie, n, &r->live)) return PASS_OVER;
+  if (!tsl__trie_below_within(trie, n, &r->self)) return GO_IN;
   for (uint32_t k = n->own_end; k < n->end; k++) mark(at, trie->order[k]);
   return PASS_OVER;
 }

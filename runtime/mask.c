@@ -10,8 +10,6 @@ static bool out_of_memory(tsl__space *space) {
   return false;
 }
 
-static bool has_bit(const uint32_t *bits, tsl_token t) { return bits[t >> 5] >> (t & 31) & 1; }
-
 uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number) {
   size_t words = tsl_vocab_mask_words(space->vocab);
   uint32_t **slot = tsl__pool_add(&space->bitsets.pool, &space->alloc);
@@ -52,7 +50,7 @@ bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *toke
 static void keep_missing(tsl__gather *g, size_t from, const uint32_t *bits) {
   size_t out = from;
   for (size_t i = from; i < g->minus.n; i++)
-    if (!has_bit(bits, g->minus.at[i])) g->minus.at[out++] = g->minus.at[i];
+    if (!tsl__mask_bit(bits, g->minus.at[i])) g->minus.at[out++] = g->minus.at[i];
   g->minus.n = out;
 }
 
@@ -90,7 +88,7 @@ bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token t) {
   const tsl__mask_rec *r = tsl__mask_at(space, m);
   if (in_list(r->plus, r->plus_count, t)) return true;
   for (uint32_t i = 0; i < r->base_count; i++)
-    if (has_bit(tsl__bitset_at(space, r->bases[i]), t)) return !in_list(r->minus, r->minus_count, t);
+    if (tsl__mask_bit(tsl__bitset_at(space, r->bases[i]), t)) return !in_list(r->minus, r->minus_count, t);
   return false;
 }
 
@@ -102,14 +100,14 @@ static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
   for (uint32_t i = 0; i < r->minus_count; i++) { /* y: dropped where this side has the token */
     tsl_token t = r->minus[i];
     bool here = false;
-    for (size_t k = 0; k < g->bases.n && !here; k++) here = has_bit(tsl__bitset_at(space, g->bases.at[k]), t);
+    for (size_t k = 0; k < g->bases.n && !here; k++) here = tsl__mask_bit(tsl__bitset_at(space, g->bases.at[k]), t);
     for (size_t k = 0; k < own && here; k++) here = g->minus.at[k] != t;
     if (!here) g->minus.at[g->minus.n++] = t;
   }
   for (size_t k = 0; k < own; k++) { /* x: dropped where the other side has the token */
     tsl_token t = g->minus.at[k];
     bool there = false;
-    for (uint32_t i = 0; i < r->base_count && !there; i++) there = has_bit(tsl__bitset_at(space, r->bases[i]), t);
+    for (uint32_t i = 0; i < r->base_count && !there; i++) there = tsl__mask_bit(tsl__bitset_at(space, r->bases[i]), t);
     if (there && !in_list(r->minus, r->minus_count, t)) continue;
     g->minus.at[out++] = t;
   }
@@ -140,10 +138,10 @@ bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
 }
 
 static void set_bits(uint32_t *bits, const tsl_token *at, size_t n) {
-  for (size_t i = 0; i < n; i++) bits[at[i] >> 5] |= (uint32_t)1 << (at[i] & 31);
+  for (size_t i = 0; i < n; i++) tsl__mask_bit_set(bits, at[i]);
 }
 static void clear_bits(uint32_t *bits, const tsl_token *at, size_t n) {
-  for (size_t i = 0; i < n; i++) bits[at[i] >> 5] &= ~((uint32_t)1 << (at[i] & 31));
+  for (size_t i = 0; i < n; i++) tsl__mask_bit_clear(bits, at[i]);
 }
 
 static void write_out(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
@@ -183,7 +181,7 @@ static size_t sort_tokens(const tsl__space *space, tsl_token *at, size_t n) {
 
 static bool based(const tsl__space *space, const tsl__gather *g, tsl_token t) {
   for (size_t k = 0; k < g->bases.n; k++)
-    if (has_bit(tsl__bitset_at(space, g->bases.at[k]), t)) return true;
+    if (tsl__mask_bit(tsl__bitset_at(space, g->bases.at[k]), t)) return true;
   return false;
 }
 
@@ -196,7 +194,7 @@ static void drop_based(const tsl__space *space, tsl__gather *g) {
     for (size_t i = 0; i < g->plus.n; i++) {
       tsl_token t = g->plus.at[i];
       g->plus.at[out] = t;
-      out += !has_bit(bits, t) || (g->minus.n && in_list(g->minus.at, g->minus.n, t));
+      out += !tsl__mask_bit(bits, t) || (g->minus.n && in_list(g->minus.at, g->minus.n, t));
     }
   }
 }

@@ -25,6 +25,11 @@ typedef struct tsl__mask_rec {
   _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
 } tsl__mask_rec;
 
+/* The bit of a token. */
+static inline bool tsl__mask_bit(const uint32_t *bits, tsl_token t) { return bits[t >> 5] >> (t & 31) & 1; }
+static inline void tsl__mask_bit_set(uint32_t *bits, tsl_token t) { bits[t >> 5] |= (uint32_t)1 << (t & 31); }
+static inline void tsl__mask_bit_clear(uint32_t *bits, tsl_token t) { bits[t >> 5] &= ~((uint32_t)1 << (t & 31)); }
+
 /* A mask being gathered. Lists may hold doubles until it is made. */
 typedef struct tsl__gather {
   TSL__VEC(uint32_t) bases;

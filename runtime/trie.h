@@ -41,6 +41,17 @@ void tsl__trie_free(tsl__trie *trie, const tsl_allocator *a);
 /* Every invariant above, against the tokens; false if one is broken. For tests and for files. */
 bool tsl__trie_check(const tsl__trie *trie, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *skip);
 
+/* Does a byte of the set occur below the node? True where that is not known. */
+static inline bool tsl__trie_below_meets(const tsl__trie *trie, const tsl__trie_node *node, const tsl__bytes *set) {
+  return node->below == UINT16_MAX || tsl__bytes_meet(&trie->sets[node->below], set);
+}
+/* Do only bytes of the set? False where that is not known. */
+static inline bool tsl__trie_below_within(const tsl__trie *trie, const tsl__trie_node *node, const tsl__bytes *set) {
+  if (node->below == UINT16_MAX) return false;
+  const tsl__bytes *b = &trie->sets[node->below];
+  return !((b->w[0] & ~set->w[0]) | (b->w[1] & ~set->w[1]) | (b->w[2] & ~set->w[2]) | (b->w[3] & ~set->w[3]));
+}
+
 /* The child of `node` by `byte`, or 0 (the root is nobody's child). */
 static inline uint32_t tsl__trie_child(const tsl__trie *trie, uint32_t node, uint8_t byte) {
   const tsl__trie_node *n = &trie->nodes[node];

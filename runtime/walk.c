@@ -258,15 +258,6 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
   return space->status == TSL_OK ? r : NULL;
 }
 
-static bool below_meets(const tsl__trie *trie, const tsl__trie_node *node, const tsl__bytes *set) {
-  return node->below == UINT16_MAX || tsl__bytes_meet(&trie->sets[node->below], set);
-}
-static bool below_within(const tsl__trie *trie, const tsl__trie_node *node, const tsl__bytes *set) {
-  if (node->below == UINT16_MAX) return false;
-  const tsl__bytes *b = &trie->sets[node->below];
-  return !((b->w[0] & ~set->w[0]) | (b->w[1] & ~set->w[1]) | (b->w[2] & ~set->w[2]) | (b->w[3] & ~set->w[3]));
-}
-
 /* Can the state's letters be used below this node? Then the class's tokens are gathered. A counted class only from the root of a walk, where
  * the caller takes care of the limit. */
 static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
@@ -330,8 +321,8 @@ static void enter_child(tsl__space *space, level *l, tsl__state state, uint32_t 
   if (depth > l->reach) l->reach = depth;
   if (!n->children) return;
   const tsl__state_rec *r = arrive(space, l, state, count, child, 0, depth);
-  if (!r || !below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
-  if (below_within(trie, n, &r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
+  if (!r || !tsl__trie_below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
+  if (tsl__trie_below_within(trie, n, &r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
   else push(space, l, (entry){child, state, count, depth, use_letters(space, l, r, child)});
 }
 
@@ -346,7 +337,7 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
     letter = e->depth + 1 <= e->hint->limit;
     beyond = e->depth + 1u + child->height > e->hint->limit;
   }
-  if (letter && !beyond && (!child->children || (!below_meets(trie, child, &e->hint->exits) && !(wide && tsl__wide_bit(wide->dirty, c))))) return;
+  if (letter && !beyond && (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) && !(wide && tsl__wide_bit(wide->dirty, c))))) return;
   uint32_t count;
   tsl__target t = tsl__state_step(space, r, child->byte);
   if (!t) return;
@@ -413,7 +404,7 @@ static tsl__mask gathered(tsl__space *space, level *l) {
 /* From a node, nothing of it read yet. */
 static void walk_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
   const tsl__state_rec *r = arrive(space, l, state, count, node, node == 0 ? TSL__WHOLE : 0, depth);
-  if (!r || !below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
+  if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
   size_t floor = l->stack.n;
   push(space, l, (entry){node, state, count, depth, use_letters(space, l, r, node)});
   search(space, l, floor);
