@@ -131,7 +131,7 @@ static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
   memcpy(bits, l->text, words * sizeof *bits);
   for (unsigned c = 0; c < 128; c++)
     if (!tsl__bytes_has(letters, c)) tsl__mask_andnot(bits, l->having[c], words);
-  if (!(letters->w[2] | letters->w[3])) tsl__mask_andnot(bits, l->beyond, words);
+  if (!letters->w[3]) tsl__mask_andnot(bits, l->beyond, words);
   for (uint32_t w = 0; wide && w <= trie->node_count / 64; w++)
     for (uint64_t exits = wide->exit[w]; exits; exits &= exits - 1) {
       const tsl__trie_node *n = &trie->nodes[w * 64 + (uint32_t)__builtin_ctzll(exits)];
@@ -173,10 +173,13 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   if (made) return made->lengths;
   pthread_mutex_lock(&v->lock);
   made = atomic_load_explicit(&v->lengths, memory_order_acquire);
-  tsl_status status = made ? TSL_OK : tsl__space_new(NULL, v, &v->alloc, NULL, &made);
-  if (status == TSL_OK && !made->lengths) status = tsl__lengths_make(made);
-  if (status == TSL_OK) atomic_store_explicit(&v->lengths, made, memory_order_release);
-  else tsl__space_free(made), made = NULL;
+  tsl_status status = TSL_OK;
+  if (!made) {
+    status = tsl__space_new(NULL, v, &v->alloc, NULL, &made);
+    if (status == TSL_OK) status = tsl__lengths_make(made);
+    if (status == TSL_OK) atomic_store_explicit(&v->lengths, made, memory_order_release);
+    else tsl__space_free(made), made = NULL;
+  }
   pthread_mutex_unlock(&v->lock);
   if (!made) tsl__space_fail(space, status, "out of memory");
   return made ? made->lengths : NULL;

@@ -170,10 +170,11 @@ static uint64_t identity_of(const tsl_matcher *m, const uint32_t *words) {
 static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
   uint32_t *words = tsl__borrow_words(m->grammar->space, &m->borrowed, &m->alloc);
   if (!words) return TSL_ERR_NO_MEMORY;
-  *out = words;
   tsl_status status = tsl_matcher_mask(m, words);
+  if (status != TSL_OK) return status;
+  *out = words;
   if (id) *id = identity_of(m, words);
-  return status;
+  return TSL_OK;
 }
 
 tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {

@@ -120,7 +120,7 @@ static bool respells(const tsl__space *space, const tsl__run *r, uint32_t begun,
   uint8_t at[64];
   if (!r->in_string) return false;
   uint32_t n = last_bytes(space, r, at, sizeof at), first = total(space, r) - n;
-  if (r->escaped) return byte == '/' && first + n > begun;
+  if (r->escaped) return byte == '/'; /* \u002f is always a way on, too */
   uint32_t escape = open_escape(at, n), digit = n - escape - 2;
   if (escape == n) return false;
   if (byte >= 'A' && byte <= 'F') return true;

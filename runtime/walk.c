@@ -253,7 +253,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
   }
   if (r->edges && !t && (node == 0 || space->vocab->trie.nodes[node].children)) t = over_node(space, node);
   for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) call(space, l, &r->edge[i], count, t);
-  if (node == 0 && (t == 0 || (t & TSL__WHOLE)))
+  if (node == 0)
     for (uint32_t i = 0; i < r->token_edges; i++) gather_token_edge(space, l, &r->token_edge[i]);
   return space->status == TSL_OK ? r : NULL;
 }

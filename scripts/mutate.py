@@ -5,8 +5,8 @@
 
 Each mutant is one change of one operator in one line (MUTATIONS below), drawn without repetition. The library is built in a copy of the tree (build-mutate/) by
 clang, as a shared library that shows all its names; the tests are linked to it once. A mutant costs the compilation of one file and the linking of the library, then
-TESTS, fastest first, until one fails, crashes, or takes five times as long as it should: killed. What survives goes through some of them once more in a second copy,
-built with ASan and UBSan, so that an index one past the end is seen.
+TESTS, until one fails, crashes, or takes five times as long as it should: killed. Those that are fast and have killed mutants of the file come first. What survives goes
+through some of them once more in a second copy, built with ASan and UBSan, so that an index one past the end is seen.
 
 Left out: what does not compile; what gives the same code when compiled with optimisation; and the lines of EQUIVALENT, of which is said why no change there
 can be seen in what is allowed, only in what it costs. What survives is printed, one a line; docs/testing.md says of each why.
@@ -30,11 +30,12 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk", "mask", "stacks", "matcher", "leftover", "classes", "wide", "fixed", "names", "borrow", "memory", "memory_mask", "memory_search", "taken", "logits",
-         "logits_portable", "logits_avx2"]
-# Test program, its arguments, the files whose mutants it is run on (None: all but the kernels'): the fastest first.
+FILES = ["walk", "linear", "mask", "stacks", "state", "matcher", "zones", "batch", "listing", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
+         "memory", "memory_mask", "memory_search", "taken", "logits", "logits_portable", "logits_avx2"]
+# Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
 KERNELS = {"logits", "logits_portable", "logits_avx2"}
 MEMORY = {"memory", "memory_mask", "memory_search", "taken", "borrow"}
+WALKS = {"walk", "linear", "classes", "wide", "leftover", "fixed", "common", "mask", "state"}
 TESTS = [
     ("tests/test_logits", [], KERNELS),
     ("tests/test_mask", [], {"mask"}),
@@ -42,23 +43,32 @@ TESTS = [
     ("tests/test_taken", [], {"taken"}),
     ("tests/test_mask_table", [], None),
     ("tests/test_listing", [], None),
+    ("tests/test_borrow", [], None),
     ("fuzz/replay_artifact", ["corpus/artifact", "fuzz/corpus/artifact"], None),
+    ("fuzz/replay_api", ["corpus/api", "fuzz/corpus/api"], None),
+    ("fuzz/replay_judge", ["corpus/judge", "fuzz/corpus/judge"], None),
     ("fuzz/replay_tags", ["corpus/tags", "fuzz/corpus/tags"], None),
+    ("fuzz/replay_walk", ["corpus/walk", "fuzz/corpus/walk"], None),
+    ("fuzz/replay_mask", ["corpus/mask", "fuzz/corpus/mask"], None),
     ("tests/test_flat", [], None),
     ("tests/test_oracle", [], None),
-    ("fuzz/replay_walk", ["corpus/walk", "fuzz/corpus/walk"], None),
     ("tests/test_trie", [], {"mask", "leftover"}),
-    ("tests/test_tags", [], {"walk", "stacks", "matcher", "names", "fixed"}),
-    ("tests/test_common", [], {"walk", "leftover"}),
+    ("tests/test_tags", [], {"walk", "stacks", "matcher", "names", "fixed", "zones", "state"}),
+    ("tests/test_common", [], {"walk", "leftover", "common"}),
+    ("tests/test_linear", [], WALKS),
+    ("tests/test_near", [], WALKS),
+    ("tests/test_threads", [], {"batch", "borrow", "matcher"}),
     ("tests/test_memory", [], MEMORY),
     ("tests/test_repeats", [], MEMORY),
-    ("fuzz/replay_mask", ["corpus/mask", "fuzz/corpus/mask"], None),
-    ("tests/test_near", [], {"walk", "classes", "wide"}),
-    ("tests/test_borrow", [], {"borrow"}),
-    ("tests/test_schema", [], {"stacks", "matcher", "names", "fixed", "memory", "memory_mask", "memory_search", "taken"}),
+    ("tests/test_limits", [], {"stacks", "matcher", "state"} | MEMORY),
+    ("tests/test_schema", [], {"stacks", "matcher", "names", "fixed", "state"} | MEMORY),
+    ("tests/test_budget", [], {"stacks", "names", "memory_search"}),
     ("tests/test_faults", [], None),
+    ("tests/test_fault_sites", [], None),
 ]
-ASKS = re.compile("out_of_memory|alloc|reserve|push|copy") # test_faults, the slowest, is for lines that ask for memory
+ASKS = re.compile("out_of_memory|alloc|reserve|push|copy|status") # the slowest are for lines that ask for memory
+FAULTS = {"tests/test_faults", "tests/test_fault_sites"}
+WRAPPED = {"tests/test_fault_sites"} # wraps functions of the library, and is linked to its objects for each mutant
 SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_memory"} # those that are run in the second copy
 # File, a pattern of lines, and why no change of an operator there changes what is allowed.
 HASH = "a hash says where an entry is looked for and put, by one and the same expression; what is found there is compared in full"
@@ -154,11 +164,11 @@ class Bench:
 
     def __init__(self, folder, sanitized):
         self.tree, self.build, self.sanitized = folder / "tree", folder / "build", sanitized
-        self.codes = {}
+        self.codes, self.kills = {}, {}
         self.tests = [t for t in TESTS if not sanitized or t[0] in SANITIZED]
         self.copy()
         if not (self.build / "build.ninja").exists():
-            environment = {**os.environ, "CC": "clang", "CFLAGS": "-fvisibility=default"}
+            environment = {**os.environ, "CC": "clang", "CFLAGS": "-fvisibility=default -DTSL__INDEX_COMPARED=0"}
             subprocess.run(["meson", "setup", "../build", "--buildtype=debug", "-Doptimization=1", "-Dcli=false", "-Dbench=false",
                             *(["-Db_sanitize=address,undefined", "-Db_lundef=false"] if sanitized else [])], cwd=self.tree, check=True, stdout=subprocess.DEVNULL, env=environment)
         # What a mutant of an earlier run left behind has the time of its making.
@@ -184,10 +194,12 @@ class Bench:
         return subprocess.run(["ninja", "-C", self.build, "-t", "commands", target], check=True, capture_output=True, text=True).stdout.strip().split("\n")[-1]
 
     def link_test(self, test):
-        """The test once more, linked to the shared library."""
+        """The test once more, linked to the shared library, or to what that is linked of."""
         words = shlex.split(self.command(test))
         words[words.index("-o") + 1] += "_shared"
-        words[words.index("libturnstile.a")] = self.library
+        parts = [w for w in shlex.split(self.link) if w.startswith("lib") and w.endswith((".o", ".a"))] if test in WRAPPED else [self.library]
+        at = words.index("libturnstile.a")
+        words[at:at + 1] = parts
         subprocess.run([*words, f"-Wl,-rpath,{self.build}"], cwd=self.build, check=True)
 
     def program(self, test, arguments):
@@ -217,6 +229,12 @@ class Bench:
             self.codes[file] = self.optimised(file)
         return self.codes[file]
 
+    def wanted(self, stem, line):
+        """The tests for a mutant, those that will probably kill it soonest first."""
+        chosen = [(test, arguments) for test, arguments, files in self.tests
+                  if (stem in files if files else stem not in KERNELS) and (test not in FAULTS or ASKS.search(line))]
+        return sorted(chosen, key=lambda t: (self.seconds[t[0]] + 0.02) / (1 + self.kills.get((stem, t[0]), 0)))
+
     def judge(self, file, number, line):
         """killed-by-whom, survived, same or broken. Only the copy that is not sanitized asks for the last two."""
         path = self.tree / file
@@ -232,10 +250,11 @@ class Bench:
                 return "broken"
             subprocess.run(shlex.split(self.link), cwd=self.build, check=True)
             stem = pathlib.Path(file).stem
-            for test, arguments, files in self.tests:
-                wanted = stem in files if files else stem not in KERNELS
-                wanted = wanted and (test != "tests/test_faults" or ASKS.search(line))
-                if wanted and not run(self.program(test, arguments), 2 + int(5 * self.seconds[test]), self.tree, self.sanitized):
+            for test, arguments in self.wanted(stem, line):
+                if test in WRAPPED:
+                    self.link_test(test)
+                if not run(self.program(test, arguments), 2 + int(5 * self.seconds[test]), self.tree, self.sanitized):
+                    self.kills[stem, test] = self.kills.get((stem, test), 0) + 1
                     return test + (", sanitized" if self.sanitized else "")
             if self.sanitized or self.optimised(file) != self.code_of(file, text):
                 return "survived"

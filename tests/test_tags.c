@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/check.h"
+#include "tests/failing.h"
 #include "tests/oracle.h"
 
 static tsl_vocab *vocab;
@@ -273,6 +274,24 @@ static void counts_elsewhere(void) {
   g = compile("{\"type\":\"any_text\",\"max_tokens\":1}");
   if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
   CHECK(tsl_matcher_is_complete(m) && tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_OK && tsl_matcher_is_complete(m) && tsl_matcher_accept_bytes(m, "b", 1, NULL) == TSL_REJECTED);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
+/* A mask of a copy that is narrowed for a character to be finished: where it cannot be made, nothing is lent. */
+static void lending_fails(void) {
+  const uint32_t *words = NULL;
+  uint64_t id = 7;
+  tsl_grammar *g = compile(COUNTED("1", "</t>"));
+  tsl_matcher *m = NULL;
+  failing none = {0};
+  if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+  CHECK(tsl_matcher_accept_bytes(m, "<t>", 3, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "\xC3", 1, NULL) == TSL_OK);
+  const tsl_allocator alloc = g->space->alloc;
+  g->space->alloc = failing_allocator(&none);
+  CHECK(tsl_matcher_mask_borrow(m, &words, &id) == TSL_ERR_NO_MEMORY && !words && id == 7);
+  g->space->alloc = alloc;
+  CHECK(tsl_matcher_mask_borrow(m, &words, &id) == TSL_OK && words && id != 7 && tsl_mask_has(words, 0x80) && !tsl_mask_has(words, 'a') && !tsl_mask_has(words, 0xC3));
   tsl_matcher_free(m);
   tsl_grammar_release(g);
 }
@@ -762,6 +781,7 @@ int main(void) {
   RUN(triggers_are_exact, "all short texts against a naive search");
   RUN(masks_are_right, "against the naive matcher");
   RUN(tokens_are_counted, "max_tokens of any_text");
+  RUN(lending_fails, "a mask that cannot be made is not lent");
   RUN(counts_elsewhere, "uniqueItems, and nothing after the text");
   RUN(counts_agree, "drafts, validation, rollback");
   RUN(read_back, "whole and byte by byte");

@@ -1,0 +1,169 @@
+/* test_heavy.c - the engine beside the oracle over a trie with much below its nodes.
+ *
+ * Problem   The fuzz targets' vocabularies have some 250 short words: hardly a node has a hundred tokens below, and what the walk does there (letters, classes, tables, counters
+ *           near their ends) is seen at the root alone.
+ * Idea      Vocabularies of 1,000 tokens each of few pieces, so that many begin with one another: JSON's punctuation; letters, with runs of up to 70 characters; characters
+ *           beyond ASCII, whole, cut off and broken; escapes in all spellings. Over them go the inputs of fuzz/corpus/mask, and the schemas, patterns and grammars of tests/cases
+ *           with random commands (fuzz/lockstep.h says what is compared).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+
+#include "fuzz/lockstep.h"
+#include "tests/check.h"
+#include "tests/text.h"
+
+#define VOCABS 4u
+#define TOKENS 1000u
+#define LONGEST 80u
+#define COMMANDS 26u
+#define INPUT_MAX 20000u
+
+static tsl_vocab *vocabs[VOCABS];
+static uint64_t seed = 31;
+static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
+
+static const char *const json[] = {"\"", "\"", "\",", "\":", ",", "{\"", "}", "]", "[", " ", "\n", "a", "b", "a", "b", "c", "1", "0", ".5", "-", "e", "true", "null", "\\", "x"};
+static const char *const letters[] = {"a", "a", "b", "b", "c", "e", "x", " ", "1", "-", "\""};
+static const char *const wide[] = {"a", "b", " ", "\xC3\xA9", "\xC3\x9F", "\xE4\xB8\x96", "\xE4\xB8\x80", "\xF0\x9F\x98\x80", "\xC3", "\xE4\xB8", "\xF0\x9F", "\x80", "\xBF", "\xC0\x80", "\xE0\x80\x80",
+                                   "\xE2\x80\xA8", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5", "\xFF", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEF\xBF\xBF", "\xF4\x8F\xBF\xBF", "\""};
+static const char *const escapes[] = {"\\n", "\\\"", "\\\\", "\\/", "\\b", "\\u00", "\\u0061", "\\u0062", "\\u006a", "\\u006F", "\\u0041", "\\u003", "9", "\\u00e9", "\\uD83D", "\\ude00", "\\u2028", "a", "b", "c", "\"", "\","};
+
+/* Of one kind of pieces, `from` of which a token has but few. */
+static uint32_t spell(uint8_t *out, unsigned kind) {
+  static const struct {
+    const char *const *at;
+    uint32_t n;
+  } pieces[VOCABS] = {{json, sizeof json / sizeof *json}, {letters, sizeof letters / sizeof *letters}, {wide, sizeof wide / sizeof *wide}, {escapes, sizeof escapes / sizeof *escapes}};
+  uint32_t n = 0, most = below(30) ? 2 + below(7) : 17 + below(53), few = 2 + below(pieces[kind].n - 1);
+  for (uint32_t i = 0; i < most && n < LONGEST - 8; i++) {
+    const char *piece = pieces[kind].at[below(few)];
+    memcpy(out + n, piece, strlen(piece));
+    n += (uint32_t)strlen(piece);
+  }
+  return n;
+}
+
+static tsl_vocab *make_vocab(unsigned kind) {
+  static uint8_t bytes[TOKENS * LONGEST], special[TOKENS];
+  static uint32_t offsets[TOKENS + 1];
+  static const tsl_token end = 256;
+  const tsl_vocab_desc desc = {bytes, offsets, TOKENS, TOKENS + 7, special, &end, 1};
+  tsl_vocab *v = NULL;
+  uint32_t n = 0;
+  for (uint32_t t = 0; t < TOKENS; t++) {
+    offsets[t] = n;
+    special[t] = t == 256 || t == 300;
+    if (t < 256) bytes[n++] = (uint8_t)t;
+    else n += spell(bytes + n, below(4) ? kind : below(VOCABS));
+  }
+  offsets[TOKENS] = n;
+  CHECK(tsl_vocab_new(&desc, NULL, &v, NULL) == TSL_OK);
+  return v;
+}
+
+/* ---- what goes over them -------------------------------------------------------------------------------------------- */
+
+/* A finding ends the process; where a limit is reached, an input ends early. */
+static void run(unsigned which, const uint8_t *data, size_t size) {
+  uint8_t *exact = malloc(size); /* so that a sanitizer sees reads past it */
+  if (!exact) abort();
+  memcpy(exact, data, size);
+  tsl_test_passed += lockstep_run(vocabs[which], exact, size);
+  free(exact);
+}
+
+static void corpus(void) {
+  DIR *d = opendir("fuzz/corpus/mask");
+  CHECK(d != NULL);
+  for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+    char path[512];
+    size_t n;
+    snprintf(path, sizeof path, "fuzz/corpus/mask/%s", e->d_name);
+    char *data = e->d_name[0] == '.' ? NULL : text_of_file(path, &n);
+    if (data && n > 2) run((uint8_t)data[0] % VOCABS, (uint8_t *)data + 1, n - 1);
+    free(data);
+  }
+  if (d) closedir(d);
+}
+
+/* A grammar and random commands: mostly tokens that are allowed, now and then any other. */
+static void follow(uint8_t kind, const char *text, size_t n) {
+  static uint8_t input[INPUT_MAX];
+  if (n + 2 + 3 * COMMANDS > INPUT_MAX || memchr(text, 0, n)) return;
+  input[0] = kind;
+  memcpy(input + 1, text, n);
+  for (unsigned round = 0; round < 2; round++) {
+    size_t size = n + 1;
+    input[size++] = 0;
+    for (unsigned i = 0; i < COMMANDS; i++) {
+      input[size++] = (uint8_t)(below(3) ? 0 : below(256));
+      input[size++] = (uint8_t)below(256);
+    }
+    run(below(VOCABS), input, size);
+  }
+}
+
+/* The end of the JSON value at `at`, which is followed by something. */
+static const char *value_end(const char *at) {
+  int depth = 0;
+  do {
+    if (*at == '"')
+      for (at++; *at != '"'; at++) at += *at == '\\';
+    depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+    at++;
+  } while (depth || (*at != ',' && *at != '}'));
+  return at;
+}
+
+static void schemas(void) {
+  static const char *const files[] = {"arrays", "basic", "logic", "objects", "plain", "references", "unevaluated"};
+  static const char begin[] = "{\"schema\": ";
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    char path[100];
+    size_t n;
+    snprintf(path, sizeof path, "tests/cases/schema/%s.jsonl", files[i]);
+    char *text = text_of_file(path, &n);
+    CHECKF(text != NULL, "%s", path);
+    for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n"))
+      if (!strncmp(line, begin, strlen(begin))) follow((uint8_t)(below(64) << 2 | below(2)), line + strlen(begin), (size_t)(value_end(line + strlen(begin)) - line) - strlen(begin));
+    free(text);
+  }
+}
+
+static void patterns(void) {
+  size_t n;
+  char *text = text_of_file("tests/cases/regex.txt", &n);
+  CHECK(text != NULL);
+  for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n")) {
+    const char *space = line[0] == 'p' ? strchr(line, ' ') : NULL;
+    if (space) follow((uint8_t)(2 | below(8) << 2), space + 1, strlen(space + 1));
+  }
+  free(text);
+}
+
+static void grammars(void) {
+  size_t n;
+  char *text = text_of_file("tests/cases/gbnf/accept.txt", &n);
+  CHECK(text != NULL);
+  for (char *at = text ? strstr(text, "\n== ") : NULL; at; at = strstr(at, "\n== ")) {
+    const char *begin = strchr(at + 1, '\n'), *end = begin;
+    while (end && end[1] && end[1] != '+' && end[1] != '-') end = strchr(end + 1, '\n');
+    if (end) follow(3, begin + 1, (size_t)(end - begin));
+    at++;
+  }
+  free(text);
+}
+
+int main(void) {
+  for (unsigned i = 0; i < VOCABS; i++)
+    if (!(vocabs[i] = make_vocab(i))) return tsl_test_end();
+  RUN(corpus, "the corpus of fuzz_mask");
+  RUN(schemas, "schemas of tests/cases");
+  RUN(patterns, "patterns of tests/cases");
+  RUN(grammars, "grammars of tests/cases");
+  for (unsigned i = 0; i < VOCABS; i++) tsl_vocab_release(vocabs[i]);
+  return tsl_test_end();
+}
