@@ -456,15 +456,14 @@ static bool counts_on(const tsl__space *space, const tsl__run *r) {
   return false;
 }
 
-/* Is a string under way that can become any number of texts? Then its item can be new. */
-static bool strings_on(tsl__space *space, const tsl__run *r) {
+bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
   for (size_t i = 0; r->in_string && i < r->step.landed.n; i++)
     if (tsl__state_endless(space, r->step.landed.at[i].state, r->step.landed.at[i].count)) return true;
   return false;
 }
 
 bool tsl__run_watched(tsl__space *space, tsl__run *r) {
-  if (r->denies.n && !strings_on(space, r) && !counts_on(space, r)) return true;
+  if (r->denies.n && !tsl__run_strings_on(space, r) && !counts_on(space, r)) return true;
   uint32_t taken = tsl__run_taken(space, r);
   if (!taken || name_empty(r) || endless(space, r)) return false; /* where a name begins there are enough: the compiler saw to it */
   const tsl__spelling *s = tsl__run_spelling(space, r);

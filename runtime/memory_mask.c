@@ -89,6 +89,9 @@ static void candidates(tsl__space *space, tsl__stack at, tsl__mask plain, const 
   for (size_t w = 0; w < words; w++) out[w] &= scratch[w] & ~(skip ? c->space[w] : 0);
 }
 
+/* May the byte be in a number or a literal? */
+static bool is_bare(uint8_t b) { return (b >= '0' && b <= '9') || ((b | 0x20) >= 'a' && (b | 0x20) <= 'z') || b == '-' || b == '+' || b == '.'; }
+
 /* What a token does to the structure of the text, its content left out: 0 where more of what comes next is in it, or too much. */
 static uint64_t outline(const uint8_t *at, const uint8_t *end, bool in_string) {
   uint64_t made = 0;
@@ -105,7 +108,7 @@ static uint64_t outline(const uint8_t *at, const uint8_t *end, bool in_string) {
 }
 
 /* Where the run is, nothing is under way yet but perhaps an opening quote. Are there any number of values that may come? */
-static bool plenty(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
+static bool others_come(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
   if (r->in_string) return !tsl__run_watched(space, r);
   for (const char *b = "\"1"; *b && space->status == TSL_OK; b++)
     if (tsl__run_token(space, r, from, token) && tsl__run_byte(space, r, (uint8_t)*b) && !tsl__run_watched(space, r)) return true;
@@ -113,11 +116,22 @@ static bool plenty(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token to
 }
 
 #define OUTLINES_MAX 16u
+#define TRIED_MAX 32u
+
+/* A token without its white space, and whether it led somewhere. */
+typedef struct tried {
+  uint64_t hash;
+  bool good;
+} tried;
 
 typedef struct trials {
   tsl__run *run;
   tsl__stack at;
   bool known, in_string; /* known: outlines tell, since what is under way repeats nothing */
+  bool begun, escaped;   /* white space would end what is under way; a backslash was read last */
+  bool plenty;           /* all that was tried led to where any number of values may come */
+  tried tried[TRIED_MAX];
+  uint32_t tried_count;
   uint8_t parts[256];    /* by the first byte of a token: 1: with it, what is under way has parted from all that it might have repeated; 2: it has not; 0: not looked at yet */
   uint32_t n;
   uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
@@ -129,19 +143,63 @@ static bool is_known(tsl__space *space, trials *t, uint8_t byte) {
   return t->known || t->parts[byte] == 1;
 }
 
+/* A number for the token's bytes without the white space between values, which means nothing: but for one where it ends a number or a literal. 0: a long token. */
+static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t *end) {
+  uint8_t kept[32], n = 0;
+  bool in_string = t->in_string, escaped = t->escaped, bare = t->begun;
+  for (; at < end; at++) {
+    bool space = !in_string && memchr(" \t\n\r", *at, 4);
+    if (space && !bare) continue;
+    if (n == sizeof kept) return 0;
+    kept[n++] = space ? ' ' : *at;
+    bare = !in_string && is_bare(*at);
+    if (*at == '"' && !escaped) in_string = !in_string;
+    escaped = in_string && *at == '\\' && !escaped;
+  }
+  return tsl__hash(kept, n) | 1;
+}
+
+/* As `leads`; asked once of tokens that differ in white space alone. */
+static bool leads_as_others(tsl__space *space, trials *t, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  bool alike = tsl__stack_at(space, t->at)->memory; /* else it is not known whether white space is that, or part of a string */
+  uint64_t hash = !alike ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
+  for (uint32_t i = 0; hash && i < t->tried_count; i++)
+    if (t->tried[i].hash == hash) return t->tried[i].good;
+  bool good = leads(space, t->run, t->at, token);
+  if (hash && t->tried_count < TRIED_MAX) t->tried[t->tried_count++] = (tried){hash, good};
+  return good;
+}
+
+/* Where the run is after a token: does that it leads somewhere not depend on the text read before? It goes on in a string of which there are any number, or within the item, which
+ * was known to repeat nothing, or in an item of which there are any number. */
+static bool settled(tsl__space *space, const trials *t) {
+  const tsl__memory *m = tsl__memory_at(space, tsl__stack_at(space, t->at)->memory);
+  return tsl__run_strings_on(space, t->run) || (t->run->open == m->open && !t->run->denies.n) || tsl__run_plenty(space, t->run);
+}
+
 static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   uint64_t made = is_known(space, t, v->bytes[v->offsets[token]]) ? outline(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], t->in_string) : 0;
   for (uint32_t i = 0; made && i < t->n; i++)
     if (t->fine[i] == made) return true;
-  bool good = leads(space, t->run, t->at, token);
-  if (good && made && t->n < OUTLINES_MAX && (made & 0xFF) != ':' && plenty(space, t->run, t->at, token)) t->fine[t->n++] = made;
+  if (!made || t->n == OUTLINES_MAX || (made & 0xFF) == ':') {
+    bool good = leads_as_others(space, t, token);
+    t->plenty = t->plenty && good && settled(space, t);
+    return good;
+  }
+  bool good = leads(space, t->run, t->at, token), plenty = good && tsl__run_plenty(space, t->run);
+  t->plenty = t->plenty && plenty;
+  if (plenty || (good && others_come(space, t->run, t->at, token))) t->fine[t->n++] = made;
   return good;
 }
 
 static void try_item(tsl__space *space, trials *t, tsl_token token, tsl__tokens *gone) {
   if (!tsl_vocab_is_eog(space->vocab, token) && !leads_somewhere(space, t, token) && !tsl__vec_push(&space->alloc, gone, token)) out_of_memory(space);
 }
+
+/* Does a token that begins within a string end there too? */
+static bool stays(const tsl__space *space, tsl_token token) { return tsl__crossing_known(space)->dull_quoted[token >> 5] >> (token & 31) & 1; }
 
 static void try_set(tsl__space *space, trials *t, tsl__mask plain, const uint32_t *crossing, tsl__tokens *gone) {
   size_t words = tsl_vocab_mask_words(space->vocab);
@@ -159,13 +217,16 @@ static void try_set(tsl__space *space, trials *t, tsl__mask plain, const uint32_
 static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
   const tsl__memory *m = tsl__memory_at(space, p->memory);
-  trials t = {.run = r, .at = at, .known = !m->n && p->memory, .in_string = m->in_string};
+  tsl__stack known;
+  if (p->memory && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | p->memory, &known)) return;
+  trials t = {.run = r, .at = at, .known = !m->n && p->memory, .in_string = m->in_string, .begun = !between(space, at), .escaped = m->escaped, .plenty = !m->n && p->memory};
   if (!p->memory) memset(t.parts, 2, sizeof t.parts);
   const tsl__tokens *list = NULL;
   const uint32_t *set = crossing(space, m, p->memory ? p->plain : at, &list);
   if (set || m->n) try_set(space, &t, plain, set, gone);
   for (size_t i = 0; list && i < list->n && space->status == TSL_OK; i++)
-    if (tsl__mask_has(space, plain, list->at[i])) try_item(space, &t, list->at[i], gone);
+    if (tsl__mask_has(space, plain, list->at[i]) && !(m->in_string && stays(space, list->at[i]))) try_item(space, &t, list->at[i], gone);
+  if (t.plenty && !gone->n && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_PLENTY | p->memory, 1); /* whichever text was read */
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
@@ -437,6 +498,7 @@ static const uint8_t *past_string(const uint8_t *at, const uint8_t *end) {
 static const uint8_t *past_value(const uint8_t *at, const uint8_t *end) {
   const uint8_t *begin = past_space(at, end);
   unsigned depth = 0;
+  if (begin < end && (!is_bare(*begin) || *begin == '.' || *begin == '+') && !memchr("\"[{", *begin, 3)) return NULL;
   for (at = begin; at; ) {
     if (at == end) return depth == 0 && at > begin ? at : NULL;
     if (!depth && at > begin && memchr("]},: \t\n\r", *at, 8)) return at;
@@ -447,6 +509,8 @@ static const uint8_t *past_value(const uint8_t *at, const uint8_t *end) {
     depth += *at == '[' || *at == '{';
     if (*at == ']' || *at == '}') {
       if (depth-- == 0) return NULL;
+    } else if (!memchr("[{,: \t\n\r", *at, 8) && !is_bare(*at)) {
+      return NULL;
     }
     at++;
   }

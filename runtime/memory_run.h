@@ -44,8 +44,12 @@ const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r);
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
 /* Are there surely more texts than anything can have used up, of what a frame in this state spells? */
 bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count);
+/* Is a string under way that can become any number of texts? Then its item can be new. */
+bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
 /* Can what is under way still become a repetition in such a way that a search must tell whether there is a way on? */
 bool tsl__run_watched(tsl__space *space, tsl__run *r);
+/* Can the innermost item under way that must be new surely become any number of values? (memory_plenty.c) */
+bool tsl__run_plenty(tsl__space *space, tsl__run *r);
 /* Can a text end from where the run is? (memory_search.c) */
 bool tsl__run_alive(tsl__space *space, tsl__run *r);
 

@@ -15,18 +15,24 @@ static bool out_of_memory(tsl__space *space) {
 
 enum { ALIVE = 1, DEAD = 2 };
 
+typedef struct seen {
+  tsl__stack at;
+  uint32_t from; /* which of the seen led to it */
+} seen;
+
 typedef struct looking {
-  TSL__VEC(tsl__stack) queue;
-  TSL__VEC(tsl__stack) seen; /* one for each pair of plain position and memory */
-  uint32_t *slots;           /* of seen, by pair: index + 1 */
+  TSL__VEC(uint32_t) queue; /* of seen */
+  TSL__VEC(seen) seen;      /* one for each pair of plain position and memory */
+  uint32_t *slots;          /* of seen, by pair: index + 1 */
   uint32_t slot_count;
-  uint32_t begun;            /* bytes of the text where the search began */
+  uint32_t begun;           /* bytes of the text where the search began */
+  uint32_t now;             /* which of the seen is looked around */
 } looking;
 
 static uint32_t *slot_of(const tsl__space *space, looking *l, const tsl__stack_rec *p) {
   uint32_t mask = l->slot_count - 1, i = (uint32_t)tsl__mix((uint64_t)p->plain << 32 | p->memory) & mask;
   for (; l->slots[i]; i = (i + 1) & mask) {
-    const tsl__stack_rec *q = tsl__stack_at(space, l->seen.at[l->slots[i] - 1]);
+    const tsl__stack_rec *q = tsl__stack_at(space, l->seen.at[l->slots[i] - 1].at);
     if (q->plain == p->plain && q->memory == p->memory) break;
   }
   return &l->slots[i];
@@ -40,11 +46,12 @@ static bool look_later(tsl__space *space, looking *l, tsl__stack at) {
     tsl__free(&space->alloc, l->slots, old * sizeof *slots);
     l->slots = slots;
     l->slot_count = count;
-    for (uint32_t i = 0; i < l->seen.n; i++) *slot_of(space, l, tsl__stack_at(space, l->seen.at[i])) = i + 1;
+    for (uint32_t i = 0; i < l->seen.n; i++) *slot_of(space, l, tsl__stack_at(space, l->seen.at[i].at)) = i + 1;
   }
   uint32_t *slot = slot_of(space, l, tsl__stack_at(space, at));
   if (*slot) return true;
-  if (!tsl__vec_push(&space->alloc, &l->seen, at) || !tsl__vec_push(&space->alloc, &l->queue, at)) return out_of_memory(space);
+  seen fresh = {at, l->now};
+  if (!tsl__vec_push(&space->alloc, &l->queue, (uint32_t)l->seen.n) || !tsl__vec_push(&space->alloc, &l->seen, fresh)) return out_of_memory(space);
   *slot = (uint32_t)l->seen.n;
   return true;
 }
@@ -185,9 +192,15 @@ static bool search(tsl__space *space, tsl__stack at, uint32_t begun) {
   bool found = false;
   uint32_t looks = 0;
   look_later(space, &l, at);
-  for (; l.queue.n && !found && space->status == TSL_OK; looks++) found = look_around(space, &l, l.queue.at[--l.queue.n]);
-  if (found && looks > 1) note_alive(space, at, ALIVE); /* else it is found again as fast */
-  for (size_t i = 0; !found && i < l.seen.n && space->status == TSL_OK; i++) note_alive(space, l.seen.at[i], DEAD);
+  for (; l.queue.n && !found && space->status == TSL_OK; looks++) {
+    l.now = l.queue.at[--l.queue.n];
+    found = look_around(space, &l, l.seen.at[l.now].at);
+  }
+  for (uint32_t i = l.now; found && looks > 1; i = l.seen.at[i].from) { /* the way there; after one look it is found again as fast */
+    note_alive(space, l.seen.at[i].at, ALIVE);
+    if (i == 0) break;
+  }
+  for (size_t i = 0; !found && i < l.seen.n && space->status == TSL_OK; i++) note_alive(space, l.seen.at[i].at, DEAD);
   tsl__vec_free(&space->alloc, &l.queue);
   tsl__vec_free(&space->alloc, &l.seen);
   tsl__free(&space->alloc, l.slots, l.slot_count * sizeof *l.slots);
@@ -196,6 +209,7 @@ static bool search(tsl__space *space, tsl__stack at, uint32_t begun) {
 
 bool tsl__run_alive(tsl__space *space, tsl__run *r) {
   uint32_t verdict, begun = total(space, r);
+  if (r->denies.n && tsl__run_plenty(space, r)) return true;
   tsl__stack at = tsl__run_position(space, r);
   if (!at) return false;
   return known_alive(space, at, &verdict) ? verdict == ALIVE : search(space, at, begun);

@@ -42,7 +42,9 @@ typedef struct tsl__move {
   uint32_t by;         /* a token, or TSL__MOVE_UNION and the other position */
 } tsl__move;
 #define TSL__MOVE_UNION 0x80000000u
-#define TSL__MOVE_ALIVE 0x40000000u /* and a memory: can a text end from there? (memory.c) */
+#define TSL__MOVE_ALIVE 0x40000000u  /* and a memory: can a text end from there? (memory.c) */
+#define TSL__MOVE_ENDLESS 0x60000000u /* and a number of containers: may the item still become any number of values? (memory_plenty.c) */
+#define TSL__MOVE_PLENTY 0x20000000u /* and a memory: no token is denied there, whichever text was read (memory_mask.c) */
 
 #define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (memory.c) */
 

@@ -1,0 +1,127 @@
+/* memory_plenty.c - can the item that is under way still become any number of values?
+ *
+ * Then it can become one that was not there before, whatever was read; no search for a text that differs (memory_search.c) is needed, and what is found holds for the frames
+ * alone: it is remembered for the plain position. So is what does not hold, or would take too long to find out: that is no answer, and the search has to tell.
+ *
+ * Looked for is a string with any number of texts, or a number that may have any number of digits, that the frames may come to before the item is over: depth first over plain positions,
+ * a byte at a time, the way into members and their values first. A name that must be new may be one that was used: the way never leads through one, unless there are any number of them.
+ *
+ * Tested by tests/test_memory.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/memory_run.h"
+
+#define LOOKS_MAX 48u /* positions looked around */
+#define SEEN_MAX 400u
+
+enum { PLENTY = 1, NOT_KNOWN = 2 };
+
+typedef struct place {
+  tsl__stack at;
+  uint16_t from;  /* which place led here */
+  uint16_t level; /* containers of the item that are open */
+  bool in_string, digits;
+} place;
+
+typedef struct looking {
+  place seen[SEEN_MAX];
+  uint16_t queue[SEEN_MAX];
+  uint32_t n, queued;
+  tsl__stepping step;
+} looking;
+
+static bool known(const tsl__space *space, const place *p, uint32_t *verdict) { return tsl__move_find(space, p->at, TSL__MOVE_ENDLESS | p->level, verdict); }
+
+static void note(tsl__space *space, const place *p, uint32_t verdict) {
+  uint32_t before;
+  if (!known(space, p, &before)) tsl__move_add(space, p->at, TSL__MOVE_ENDLESS | p->level, verdict);
+}
+
+/* Is there a value under way already of which there are any number? *names: or a name that must be new. */
+static bool is_endless(tsl__space *space, const place *p, bool *names) {
+  const tsl__stack_rec *s = tsl__stack_at(space, p->at);
+  *names = false;
+  for (uint32_t i = 0; i < s->n; i++) {
+    const tsl__cell *c = tsl__cell_at(space, s->cells[i]);
+    const tsl__bytes *self = &tsl__state_at(space, c->state)->self;
+    if (p->in_string && tsl__state_endless(space, c->state, c->count)) return true;
+    if (p->digits && tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return true;
+    *names = *names || (p->in_string && tsl__cell_names(space, c));
+  }
+  return false;
+}
+
+/* The bytes to go on by, those that open something last, as what is pushed last is looked at first. */
+static const char in_strings[] = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA~}|{`_^][@?>=<;:/.-,+*)('&%$#! 9876543210\"", outside[] = "nft-21}],:[{\"";
+
+static void follow(tsl__space *space, looking *l, uint32_t from, char byte) {
+  place p = l->seen[from];
+  p.from = (uint16_t)from;
+  if (!p.in_string) {
+    p.digits = byte == '1' || byte == '2';
+    if (!p.level && (byte == ',' || byte == ']' || byte == '}')) return;
+    p.level = (uint16_t)(p.level + (byte == '[' || byte == '{') - (byte == ']' || byte == '}'));
+  }
+  p.in_string ^= byte == '"';
+  if (l->n == SEEN_MAX || !tsl__step_load(space, &l->step, p.at) || !tsl__step_byte(space, &l->step, (uint8_t)byte)) return;
+  p.at = tsl__step_collect(space, &l->step);
+  for (uint32_t i = 0; i < l->n; i++)
+    if (l->seen[i].at == p.at && l->seen[i].level == p.level) return;
+  l->queue[l->queued++] = (uint16_t)l->n;
+  l->seen[l->n++] = p;
+}
+
+static void look_around(tsl__space *space, looking *l, uint32_t at) {
+  tsl__bytes next;
+  const place *p = &l->seen[at];
+  const tsl__stack_rec *s = tsl__stack_at(space, p->at);
+  bool all = false;
+  memset(&next, 0, sizeof next);
+  for (uint32_t i = 0; i < s->n; i++) {
+    const tsl__state_rec *r = tsl__state_expanded(space, tsl__cell_at(space, s->cells[i])->state);
+    if (!r) return;
+    all = all || r->edges || (r->flags & TSL__STATE_NULLABLE);
+    for (int w = 0; w < 4; w++) next.w[w] |= r->live.w[w];
+  }
+  for (const char *b = p->in_string ? in_strings : outside; *b && space->status == TSL_OK; b++)
+    if (all || tsl__bytes_has(&next, (uint8_t)*b)) follow(space, l, at, *b);
+}
+
+static uint32_t search(tsl__space *space, looking *l) {
+  uint32_t verdict = NOT_KNOWN, looks = 0;
+  l->queue[l->queued++] = (uint16_t)l->n++;
+  while (l->queued && space->status == TSL_OK) {
+    uint32_t now = l->queue[--l->queued], before = 0;
+    bool names;
+    bool found = is_endless(space, &l->seen[now], &names) || (known(space, &l->seen[now], &before) && before == PLENTY);
+    for (uint32_t i = now; found; i = l->seen[i].from) {
+      note(space, &l->seen[i], PLENTY);
+      if (i == 0) return PLENTY;
+    }
+    if (looks++ == LOOKS_MAX) break;
+    if (!names && before != NOT_KNOWN) look_around(space, l, now);
+  }
+  for (uint32_t i = 0, all = l->queued == 0 && l->n < SEEN_MAX ? l->n : 1; i < all && space->status == TSL_OK; i++) note(space, &l->seen[i], verdict);
+  return verdict;
+}
+
+bool tsl__run_plenty(tsl__space *space, tsl__run *r) {
+  const tsl__open *o = r->open ? tsl__open_at(space, r->open) : NULL;
+  uint32_t array = 0, verdict = NOT_KNOWN;
+  for (size_t i = 0; i < r->denies.n; i++)
+    if (r->denies.at[i].depth > array) array = r->denies.at[i].depth;
+  if (!o || r->escaped || o->depth < array || o->depth - array > UINT16_MAX) return false;
+  place begin = {.level = (uint16_t)(array ? o->depth - array : 0), .in_string = r->in_string};
+  if (!(begin.at = tsl__step_collect(space, &r->step))) return false;
+  if (known(space, &begin, &verdict)) return verdict == PLENTY;
+  looking *l = tsl__alloc(&space->alloc, sizeof *l);
+  if (!l) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  l->n = l->queued = 0;
+  l->step = (tsl__stepping){0};
+  l->seen[0] = begin;
+  verdict = search(space, l);
+  tsl__step_free(space, &l->step);
+  tsl__free(&space->alloc, l, sizeof *l);
+  return verdict == PLENTY && space->status == TSL_OK;
+}
