@@ -47,6 +47,7 @@ typedef struct reached {
   tsl__expr at[STATES_MAX];
   unsigned n;
   bool full, dead;
+  tsl__bytes live; /* bytes that some of them read next */
 } reached;
 
 static void reach(reached *r, tsl__expr e) {
@@ -153,10 +154,11 @@ static bool subset(const letter_set *a, const letter_set *b) {
   return !has_wide(a) || (has_wide(b) && (!b->wide || same_wide(a->wide, b->wide)));
 }
 
-/* Can e begin with one of these letters? */
-static bool begins_with(tsl__exprs *x, tsl__expr e, const letter_set *letters) {
+/* Can e begin with one of these letters? The bytes that it can begin with are added to `all`. */
+static bool begins_with(tsl__exprs *x, tsl__expr e, const letter_set *letters, tsl__bytes *all) {
   tsl__bytes first;
   live_bytes(x, e, &first);
+  for (int i = 0; i < 4; i++) all->w[i] |= first.w[i];
   if ((first.w[0] & letters->bytes.w[0]) || (first.w[1] & letters->bytes.w[1])) return true;
   if (!has_wide(letters) || !(first.w[2] | first.w[3])) return false;
   const tsl__wide_class *wide = letters->wide;
@@ -166,6 +168,14 @@ static bool begins_with(tsl__exprs *x, tsl__expr e, const letter_set *letters) {
 }
 
 /* ---- exploring ------------------------------------------------------------------------------------------------ */
+
+/* The bytes beyond ASCII that lead anywhere; `alive`: does 0x7F? */
+static void live_beyond_ascii(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, bool alive, tsl__bytes *out) {
+  for (unsigned b = 0x80; b < 0x100; b++) {
+    if (tsl__bytes_has(edges, b)) alive = tsl__derive_plain(x, e, (uint8_t)b) != TSL__NONE;
+    if (alive) tsl__bytes_add(out, b);
+  }
+}
 
 /* Follow the letters from every state reached; drop from `letters` what dies. Returns true if the set is closed now. */
 static bool close_under(tsl__exprs *x, tsl__expr e, letter_set *letters, reached *r) {
@@ -177,11 +187,15 @@ static bool close_under(tsl__exprs *x, tsl__expr e, letter_set *letters, reached
     tsl__boundaries(x, r->at[i], &edges);
     for (unsigned b = 0; b < 0x80; b++) {
       if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, r->at[i], (uint8_t)b);
+      if (d) tsl__bytes_add(&r->live, b);
       if (!tsl__bytes_has(&kept.bytes, b)) continue;
       if (d) reach(r, d);
       else kept.bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
     }
-    if (!has_wide(&kept)) continue;
+    if (!has_wide(&kept)) {
+      live_beyond_ascii(x, r->at[i], &edges, d != TSL__NONE, &r->live);
+      continue;
+    }
     reached wide = *r;
     wide.dead = false;
     spread_wide(x, r->at[i], kept.wide, &wide);
@@ -222,8 +236,10 @@ static bool self_letters(tsl__exprs *x, tsl__expr e, letter_set *letters, reache
   tsl__boundaries(x, e, &edges);
   for (unsigned b = 0; b < 0x80; b++) {
     if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, e, (uint8_t)b);
+    if (d) tsl__bytes_add(&r->live, b);
     if (d != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
   }
+  live_beyond_ascii(x, e, &edges, d != TSL__NONE, &r->live);
   if (has_wide(letters)) spread_wide(x, e, letters->wide, r);
   if (r->dead || r->full || r->n > 1) drop_wide(letters);
   r->n = 1;
@@ -258,9 +274,10 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, letter_set *letters, reache
 
 /* ---- by structure --------------------------------------------------------------------------------------------- */
 
-/* The letters of a class of single characters. */
-static void letters_of_class(tsl__exprs *x, tsl__expr class, letter_set *out) {
-  live_bytes(x, class, &out->bytes);
+/* The letters of a class of single characters. *live: the bytes that it can begin with. */
+static void letters_of_class(tsl__exprs *x, tsl__expr class, letter_set *out, tsl__bytes *live) {
+  live_bytes(x, class, live);
+  out->bytes = *live;
   bool any = out->bytes.w[2] | out->bytes.w[3];
   const tsl__wide_class *wide = tsl__wide_class_of(x, class);
   drop_wide(out);
@@ -291,7 +308,7 @@ static bool endless_letters(tsl__exprs *x, tsl__expr e, letter_set *out, uint32_
     *need = *need > TSL__INF - rest ? TSL__INF : *need + rest;
     return true;
   }
-  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n)) return letters_of_class(x, n.a, out), *need = tsl__expr_shortest(x, e), true;
+  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n)) return letters_of_class(x, n.a, out, &(tsl__bytes){{0}}), *need = tsl__expr_shortest(x, e), true;
   if (n.kind != TSL__K_ALT || depth > 4) return false;
   bool found = false;
   for (uint32_t i = 0; i < n.b; i++) {
@@ -305,8 +322,10 @@ static bool endless_letters(tsl__exprs *x, tsl__expr e, letter_set *out, uint32_
   return found;
 }
 
-/* A loop over one class of characters at the head of e, and what follows it: either that can't begin with a letter, or it goes on with any of them for ever. */
-static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, letter_set *letters, uint32_t *need) {
+static const tsl__bytes any_byte = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+
+/* A loop over one class of characters at the head of e, and what follows it: either that can't begin with a letter, or it goes on with any of them for ever. *live: bytes that may come after letters. */
+static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, letter_set *letters, uint32_t *need, tsl__bytes *live) {
   tsl__node loop = tsl__node_at(x, e);
   tsl__expr then = TSL__EPS;
   letter_set follow;
@@ -315,7 +334,7 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, letter_s
     loop = tsl__node_at(x, loop.a);
   }
   if (!is_class_loop(x, &loop)) return false;
-  letters_of_class(x, loop.a, letters);
+  letters_of_class(x, loop.a, letters, live);
   out->ends = tsl__node_at(x, then).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH);
   out->counted = loop.c != TSL__INF;
   out->limit = loop.kind == TSL__K_REPEAT ? loop.c : TSL__INF;
@@ -326,10 +345,11 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, letter_s
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
+    *live = any_byte;
     return true;
   }
   if (t.flags & TSL__COUNTS) return false;
-  return !begins_with(x, then, letters);
+  return !begins_with(x, then, letters, live);
 }
 
 /* An automaton that says itself what it goes on with. */
@@ -421,9 +441,11 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ && !calls_later)) return;
   letter_set letters = {0};
   uint32_t need = 0;
-  bool found = by_structure(x, inner, out, &letters, &need);
+  tsl__bytes live;
+  bool found = by_structure(x, inner, out, &letters, &need, &live);
   reached r;
   if (!found) {
+    live = any_byte;
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
@@ -440,14 +462,14 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
     live_bytes(x, inner, &letters.bytes);
     if (json) raw_only(&letters.bytes);
     found = explore_wide(x, inner, &letters, &r);
-    if (found) sum_up(x, &r, &out->ends, limit != TSL__INF ? &need : NULL);
+    if (found) sum_up(x, &r, &out->ends, limit != TSL__INF ? &need : NULL), live = r.live;
   }
   if (!found && calls_later) { /* free text before a call: what leads back here meets no call */
     letters = (letter_set){.wide = NULL};
     live_bytes(x, inner, &letters.bytes);
     if (letters.bytes.w[2] | letters.bytes.w[3]) add_multibyte(&letters.bytes);
     found = self_letters(x, inner, &letters, &r);
-    if (found) sum_up(x, &r, &out->ends, NULL);
+    if (found) sum_up(x, &r, &out->ends, NULL), live = r.live;
   }
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;
@@ -457,7 +479,8 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
   if (!found || count_bytes(&letters.bytes) < TSL__LETTERS_MIN) return;
   out->letters = letters.bytes;
   out->wide = has_wide(&letters) ? letters.wide : NULL;
-  for (int i = 0; i < 4; i++) out->exits.w[i] = ~out->letters.w[i];
+  if (json) tsl__bytes_add(&live, '"'), tsl__bytes_add(&live, '\\');
+  for (int i = 0; i < 4; i++) out->exits.w[i] = live.w[i] & ~out->letters.w[i];
   if (!json) return;
   out->exits.w[0] &= ~(uint64_t)0xFFFFFFFF; /* control characters are never legal in a JSON string */
 }
