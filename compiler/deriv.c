@@ -4,6 +4,9 @@
  */
 #include "compiler/deriv.h"
 
+#define CLASS_MIN 4u /* parts of a class whose derivatives are remembered */
+#define LARGE 700u   /* expressions from which on they are */
+
 void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__expr e) {
   if (e == TSL__NONE) return;
   uint32_t loop = tsl__node_at(x, e).loop;
@@ -97,6 +100,17 @@ static tsl__expr derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   return d;
 }
 
+/* One character of a class beyond ASCII is spelled in some ten ways, and met again at every state of a pattern that holds the class. */
+static tsl__expr derive_class(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte) {
+  uint64_t key = (uint64_t)e << 8 | byte;
+  tsl__known_step *known = x->class_steps ? &x->class_steps[tsl__mix(key) % TSL__CLASS_STEPS] : NULL;
+  if (known && known->key == key) return known->d;
+  tsl__expr d = derive_alt(x, n, byte, false);
+  if (!known && x->nodes.n >= LARGE) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *known); /* or none */
+  if (known && x->status == TSL_OK) *known = (tsl__known_step){key, d};
+  return d;
+}
+
 static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
   tsl__expr few[16];
   if (n.b > 16) { /* rare: fold pairwise */
@@ -131,7 +145,7 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
   case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
   case TSL__K_SEQ: return derive_seq(x, n, byte, last);
-  case TSL__K_ALT: return derive_alt(x, n, byte, last);
+  case TSL__K_ALT: return n.b >= CLASS_MIN && (n.flags & TSL__CHAR) ? derive_class(x, e, n, byte) : derive_alt(x, n, byte, last);
   case TSL__K_REPEAT: {
     tsl__expr d = derive_plain(x, n.a, byte, false);
     return d ? tsl__expr_seq(x, d, one_less(x, &n)) : TSL__NONE;

@@ -116,6 +116,7 @@ typedef struct tsl__known_meaning {
 
 /* Derivatives that a search has taken of the conjuncts of a meet, by expression and byte. */
 #define TSL__KNOWN_STEPS 8192u
+#define TSL__CLASS_STEPS 256u
 typedef struct tsl__known_step {
   uint64_t key; /* expression and byte; 0: free */
   tsl__expr d;
@@ -143,6 +144,7 @@ struct tsl__exprs {
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
   tsl__known_need *needs; /* open addressing, see hints.c */
   uint32_t need_slots, need_count;
+  tsl__known_step *class_steps; /* TSL__CLASS_STEPS of them, of classes of characters (deriv.c), made by the first exploration (hints.c) or when there are many expressions */
   tsl__known_step *known_steps; /* TSL__KNOWN_STEPS of them, made by the first long search (empty.c) */
   tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
   void *user;

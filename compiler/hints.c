@@ -18,8 +18,10 @@
 
 #define STATES_MAX 48u
 #define ROUNDS_MAX 4u
+#define STEPS_MAX 256u /* of work for one hint: what costs more than a walk without it */
 #define DEPTH_MAX 64u /* of expressions that are looked into by structure */
 #define WIDE_TRIES 4u /* classes of characters beyond ASCII that are tried */
+#define WIDE_MIN 2048u /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
 
 static unsigned count_bytes(const tsl__bytes *s) {
   unsigned n = 0;
@@ -177,13 +179,15 @@ static void live_beyond_ascii(tsl__exprs *x, tsl__expr e, const tsl__bytes *edge
   }
 }
 
-/* Follow the letters from every state reached; drop from `letters` what dies. Returns true if the set is closed now. */
-static bool close_under(tsl__exprs *x, tsl__expr e, letter_set *letters, reached *r) {
+/* Follow the letters from every state reached; drop from `letters` what dies. Returns true if the set is closed now; r->full: there is too much to follow, or step `last` is
+ * behind. */
+static bool close_under(tsl__exprs *x, tsl__expr e, letter_set *letters, uint64_t last, reached *r) {
   letter_set kept = *letters;
   *r = (reached){.n = 1, .at = {e}};
   for (unsigned i = 0; i < r->n && !r->full; i++) {
     tsl__bytes edges;
     tsl__expr d = TSL__NONE;
+    r->full = x->steps > last;
     tsl__boundaries(x, r->at[i], &edges);
     for (unsigned b = 0; b < 0x80; b++) {
       if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, r->at[i], (uint8_t)b);
@@ -220,9 +224,9 @@ static void sum_up(tsl__exprs *x, const reached *r, bool *ends, uint32_t *need) 
 }
 
 /* Look for a closed set within `letters`. */
-static explored explore(tsl__exprs *x, tsl__expr e, letter_set *letters, reached *r) {
+static explored explore(tsl__exprs *x, tsl__expr e, letter_set *letters, uint64_t last, reached *r) {
   for (unsigned round = 0; round < ROUNDS_MAX && count_bytes(&letters->bytes) >= TSL__LETTERS_MIN; round++) {
-    if (close_under(x, e, letters, r)) return CLOSED;
+    if (close_under(x, e, letters, last, r)) return CLOSED;
     if (r->full) return TOO_MANY_STATES;
   }
   return TOO_FEW;
@@ -246,28 +250,39 @@ static bool self_letters(tsl__exprs *x, tsl__expr e, letter_set *letters, reache
   return count_bytes(&letters->bytes) >= TSL__LETTERS_MIN;
 }
 
+/* How many characters beyond ASCII it has. */
+static uint64_t characters(const tsl__wide_class *c) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < c->count; i++) n += c->pairs[2 * i + 1] - c->pairs[2 * i] + 1u;
+  return n;
+}
+
 /* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
 static bool explore_wide(tsl__exprs *x, tsl__expr e, letter_set *letters, reached *r) {
   letter_set all = *letters, none = *letters;
+  uint64_t last = x->steps + STEPS_MAX;
+  if (!x->class_steps) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *x->class_steps); /* or none */
   drop_wide(&none);
   drop_wide(&all);
   if (has_wide(letters)) {
     unsigned tried = 0;
     add_multibyte(&all.bytes);
     letter_set with = all;
-    explored how = explore(x, e, &with, r);
+    explored how = explore(x, e, &with, last, r);
     if (how == CLOSED && has_wide(&with)) return *letters = with, true;
     for (const tsl__exprs *layer = x; layer && how != TOO_MANY_STATES; layer = layer->parent)
-      for (size_t i = 0; i < layer->wides.n && tried < WIDE_TRIES; i++, tried++) {
+      for (size_t i = 0; i < layer->wides.n && tried < WIDE_TRIES; i++) {
+        if (characters(&layer->wides.at[i]) < WIDE_MIN) continue;
+        tried++;
         with = all;
         with.wide = &layer->wides.at[i];
-        if (explore(x, e, &with, r) == CLOSED && has_wide(&with)) return *letters = with, true;
+        if (explore(x, e, &with, last, r) == CLOSED && has_wide(&with)) return *letters = with, true;
       }
     *letters = all;
     if (how == TOO_MANY_STATES && self_letters(x, e, letters, r)) return true;
   }
   *letters = none;
-  if (explore(x, e, letters, r) == CLOSED) return true;
+  if (explore(x, e, letters, last, r) == CLOSED) return true;
   *letters = none;
   return self_letters(x, e, letters, r);
 }
@@ -281,7 +296,7 @@ static void letters_of_class(tsl__exprs *x, tsl__expr class, letter_set *out, ts
   bool any = out->bytes.w[2] | out->bytes.w[3];
   const tsl__wide_class *wide = tsl__wide_class_of(x, class);
   drop_wide(out);
-  if (!any) return;
+  if (!any || (wide && characters(wide) < WIDE_MIN)) return;
   reached all = {.n = 0};
   if (!wide) spread_wide(x, class, NULL, &all);
   if (all.dead || all.full) return;
