@@ -114,6 +114,17 @@ typedef struct tsl__known_meaning {
   tsl__digest digest;
 } tsl__known_meaning;
 
+/* A set of letters (hints.c) under which these expressions are closed; no letters: that was too much to find out. */
+#define TSL__EXPLORED 8u
+#define TSL__EXPLORED_MAX 48u /* expressions */
+typedef struct tsl__explored {
+  tsl__expr at[TSL__EXPLORED_MAX];
+  uint32_t n;
+  bool json;
+  tsl__expr wide; /* letters beyond ASCII: those of this class; NONE: as the bytes say */
+  tsl__bytes letters, live;
+} tsl__explored;
+
 /* Derivatives that a search has taken of the conjuncts of a meet, by expression and byte. */
 #define TSL__KNOWN_STEPS 8192u
 #define TSL__CLASS_STEPS 256u
@@ -144,6 +155,8 @@ struct tsl__exprs {
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
   tsl__known_need *needs; /* open addressing, see hints.c */
   uint32_t need_slots, need_count;
+  tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of hints.c */
+  unsigned explored_next;
   tsl__known_step *class_steps; /* TSL__CLASS_STEPS of them, of classes of characters (deriv.c), made by the first exploration (hints.c) or when there are many expressions */
   tsl__known_step *known_steps; /* TSL__KNOWN_STEPS of them, made by the first long search (empty.c) */
   tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */

@@ -16,9 +16,9 @@
  */
 #include "compiler/hints.h"
 
-#define STATES_MAX 48u
+#define STATES_MAX TSL__EXPLORED_MAX
 #define ROUNDS_MAX 4u
-#define STEPS_MAX 256u /* of work for one hint: what costs more than a walk without it */
+#define STEPS_MAX 1024u /* of work for one hint: what costs as much as a walk without it */
 #define DEPTH_MAX 64u /* of expressions that are looked into by structure */
 #define WIDE_TRIES 4u /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
@@ -257,10 +257,33 @@ static uint64_t characters(const tsl__wide_class *c) {
   return n;
 }
 
+/* What was found from one expression holds for all that were reached from it, and most of these are asked for next. `letters` NULL: it was given up. */
+static void keep(tsl__exprs *x, const reached *r, bool json, const letter_set *letters) {
+  if (!x->explored && !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) return; /* it is found again */
+  tsl__explored *k = &x->explored[x->explored_next++ % TSL__EXPLORED];
+  *k = (tsl__explored){.n = r->n, .json = json, .live = r->live};
+  memcpy(k->at, r->at, r->n * sizeof *r->at);
+  if (letters) k->letters = letters->bytes, k->wide = letters->wide ? letters->wide->e : TSL__NONE;
+}
+
+static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool json) {
+  for (unsigned i = 0; x->explored && i < TSL__EXPLORED; i++)
+    for (unsigned j = 0; j < x->explored[i].n; j++)
+      if (x->explored[i].at[j] == e && x->explored[i].json == json) return &x->explored[i];
+  return NULL;
+}
+
+/* The letters that lead back to e, where nothing better is found. */
+static bool give_up(tsl__exprs *x, tsl__expr e, bool json, letter_set *letters, reached *r) {
+  keep(x, r, json, NULL);
+  return self_letters(x, e, letters, r);
+}
+
 /* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
-static bool explore_wide(tsl__exprs *x, tsl__expr e, letter_set *letters, reached *r) {
+static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, letter_set *letters, reached *r) {
   letter_set all = *letters, none = *letters;
   uint64_t last = x->steps + STEPS_MAX;
+  explored how;
   if (!x->class_steps) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *x->class_steps); /* or none */
   drop_wide(&none);
   drop_wide(&all);
@@ -268,23 +291,35 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, letter_set *letters, reache
     unsigned tried = 0;
     add_multibyte(&all.bytes);
     letter_set with = all;
-    explored how = explore(x, e, &with, last, r);
-    if (how == CLOSED && has_wide(&with)) return *letters = with, true;
+    how = explore(x, e, &with, last, r);
+    if (how == CLOSED && has_wide(&with)) return keep(x, r, json, &with), *letters = with, true;
     for (const tsl__exprs *layer = x; layer && how != TOO_MANY_STATES; layer = layer->parent)
       for (size_t i = 0; i < layer->wides.n && tried < WIDE_TRIES; i++) {
         if (characters(&layer->wides.at[i]) < WIDE_MIN) continue;
         tried++;
         with = all;
         with.wide = &layer->wides.at[i];
-        if (explore(x, e, &with, last, r) == CLOSED && has_wide(&with)) return *letters = with, true;
+        if (explore(x, e, &with, last, r) == CLOSED && has_wide(&with)) return keep(x, r, json, &with), *letters = with, true;
       }
     *letters = all;
-    if (how == TOO_MANY_STATES && self_letters(x, e, letters, r)) return true;
+    if (how == TOO_MANY_STATES && give_up(x, e, json, letters, r)) return true;
   }
   *letters = none;
-  if (explore(x, e, letters, last, r) == CLOSED) return true;
+  how = explore(x, e, letters, last, r);
+  if (how == CLOSED) return keep(x, r, json, letters), true;
   *letters = none;
-  return self_letters(x, e, letters, r);
+  return how == TOO_MANY_STATES ? give_up(x, e, json, letters, r) : self_letters(x, e, letters, r);
+}
+
+/* The same, unless it is known already. */
+static bool explore_once(tsl__exprs *x, tsl__expr e, bool json, letter_set *letters, reached *r) {
+  const tsl__explored *k = find_kept(x, e, json);
+  if (!k) return explore_wide(x, e, json, letters, r);
+  if (tsl__bytes_empty(&k->letters)) return self_letters(x, e, letters, r);
+  *letters = (letter_set){k->letters, k->wide ? tsl__wide_class_of(x, k->wide) : NULL};
+  *r = (reached){.n = k->n, .live = k->live};
+  memcpy(r->at, k->at, k->n * sizeof *k->at);
+  return true;
 }
 
 /* ---- by structure --------------------------------------------------------------------------------------------- */
@@ -476,7 +511,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
     letters = (letter_set){.wide = NULL};
     live_bytes(x, inner, &letters.bytes);
     if (json) raw_only(&letters.bytes);
-    found = explore_wide(x, inner, &letters, &r);
+    found = explore_once(x, inner, json, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, limit != TSL__INF ? &need : NULL), live = r.live;
   }
   if (!found && calls_later) { /* free text before a call: what leads back here meets no call */
