@@ -506,7 +506,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
     if (now > need) need = now;
   }
   if (!found && m.kind == TSL__K_NATIVE && (found = native_letters(x, &m, &letters.bytes, &need))) out->ends = false;
-  if (!found && !m.loop && !(m.flags & TSL__CALLS)) {
+  if (!found && !m.loop && !(m.flags & (TSL__CALLS | TSL__FINITE))) { /* what is finite goes on with no letters for ever */
     need = 0;
     letters = (letter_set){.wide = NULL};
     live_bytes(x, inner, &letters.bytes);
