@@ -122,9 +122,9 @@ static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, u
   return (uint8_t)number;
 }
 
-/* Does it nothing but read? */
+/* Does it nothing but read? Frames of names (names.h) do not come here. */
 static bool is_plain(const tsl__state_rec *r) {
-  return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_KEYED | TSL__STATE_RESUME)) && !r->edges && !r->token_edges && !r->fixed;
+  return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges && !r->fixed;
 }
 
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */

@@ -232,7 +232,7 @@ static tsl__leftover over_node(tsl__space *space, uint32_t node) {
   return node == 0 ? TSL__WHOLE : tsl__leftover_intern(space, &node, 1);
 }
 
-/* What a state does at a place before it reads a byte there. `t` is the place as a leftover, or 0 to make it from `node`. Returns the state to read on with,
+/* What a state does at a place before it reads a byte there. `t` is the place if it is a set of nodes, or 0: it is `node`. Returns the state to read on with,
  * or NULL if it was a fork (all done) or on failure. */
 static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, tsl__leftover t, uint32_t depth) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
@@ -242,7 +242,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
     for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
       uint32_t c;
       tsl__state s = tsl__target_resolve(space, r->edge[i].to, count, &c);
-      if (t && !(t & TSL__WHOLE)) walk_set(space, l, s, c, t);
+      if (t) walk_set(space, l, s, c, t);
       else walk_node(space, l, s, c, node, depth);
     }
     return NULL;
@@ -403,7 +403,7 @@ static tsl__mask gathered(tsl__space *space, level *l) {
 
 /* From a node, nothing of it read yet. */
 static void walk_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
-  const tsl__state_rec *r = arrive(space, l, state, count, node, node == 0 ? TSL__WHOLE : 0, depth);
+  const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
   if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
   size_t floor = l->stack.n;
   push(space, l, (entry){node, state, count, depth, use_letters(space, l, r, node)});

@@ -30,7 +30,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk", "linear", "mask", "stacks", "state", "matcher", "zones", "batch", "listing", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
+FILES = ["walk", "linear", "mask", "stacks", "state", "matcher", "zones", "batch", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
          "memory", "memory_mask", "memory_plenty", "memory_search", "taken", "logits", "logits_portable", "logits_avx2"]
 # Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
 KERNELS = {"logits", "logits_portable", "logits_avx2"}
@@ -42,7 +42,9 @@ TESTS = [
     ("tests/test_leftover", [], {"leftover"}),
     ("tests/test_taken", [], {"taken"}),
     ("tests/test_mask_table", [], None),
-    ("tests/test_listing", [], None),
+    ("tests/test_listing", [], {"stacks", "state", "names"}),
+    ("tests/test_matcher", [], None),
+    ("tests/test_fixed", [], None),
     ("tests/test_borrow", [], None),
     ("fuzz/replay_artifact", ["corpus/artifact", "fuzz/corpus/artifact"], None),
     ("fuzz/replay_api", ["corpus/api", "fuzz/corpus/api"], None),
@@ -57,6 +59,7 @@ TESTS = [
     ("tests/test_common", [], {"walk", "leftover", "common"}),
     ("tests/test_linear", [], WALKS),
     ("tests/test_near", [], WALKS),
+    ("tests/test_heavy", [], None),
     ("tests/test_threads", [], {"batch", "borrow", "matcher"}),
     ("tests/test_memory", [], MEMORY),
     ("tests/test_repeats", [], MEMORY),
@@ -66,13 +69,14 @@ TESTS = [
     ("tests/test_faults", [], None),
     ("tests/test_fault_sites", [], None),
 ]
-ASKS = re.compile("out_of_memory|alloc|reserve|push|copy|status") # the slowest are for lines that ask for memory
+ASKS = re.compile("out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number") # the slowest are for lines that ask for memory
 FAULTS = {"tests/test_faults", "tests/test_fault_sites"}
 WRAPPED = {"tests/test_fault_sites"} # wraps functions of the library, and is linked to its objects for each mutant
 SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_memory"} # those that are run in the second copy
-# File, a pattern of lines, and why no change of an operator there changes what is allowed.
+# File, a pattern of lines, why no change of an operator there changes what is allowed, and, where that holds of some changes alone, what those put there.
 HASH = "a hash says where an entry is looked for and put, by one and the same expression; what is found there is compared in full"
 WAYS = "chooses between two ways to the same result"
+SPELLS = "the search leaves out fewer spellings of the same value, and finds the same"
 EQUIVALENT = [
     ("walk", r"(?<=return )tsl__mix\(.*", HASH),
     ("walk", r"n->end - n->own_end < HINT_MIN", WAYS + ": a class's mask, or the search that made it"),
@@ -95,6 +99,20 @@ EQUIVALENT = [
     ("mask", r"g->minus\.n \+ g->plus\.n > (4 \* )?TSL__PATCH_MAX", WAYS + ": a mask as lists, or as a bitset"),
     ("memory_search", r"\(uint32_t\)tsl__mix\(.*(?= & mask)", HASH),
     ("memory_search", r"looks > 1", "whether an answer is remembered that is found again as fast"),
+    ("memory_search", r"(?<=if \()!(?=known_alive\(space, at, &known\)\))", "whether an answer is remembered that would be found again"),
+    ("memory_search", r"(?<== 'e') \|\| (?=at\[n - 1\] == 'E')|(?<== 'E') \|\| (?=\(byte == 'E')", SPELLS, {" && "}),
+    ("memory_search", r" \+ 1(?=\] != 'u')", SPELLS, {""}),
+    ("memory_search", r" & (?=\(part)", "bytes are tried besides that cannot come next, and are not taken", {" | "}),
+    ("fixed", r"(?<=p\.depth\)) < (?=0x80\) return reach)", "the texts are between two characters, and none begins with the byte 0x80", {" <= "}),
+    ("walk", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\) return NULL)", WAYS + ": letters, or the search"),
+    ("walk", r"(?<=\(h->ends) && (?=!l->last\)\) return NULL)", WAYS + ": letters, or the search"),
+    ("walk", r"(?<=\|\| )!(?=\(lengths = tsl__lengths_of)", WAYS + ": as `like`, or in full"),
+    ("linear", r"(?<=&& )!(?=r->token_edges)", WAYS + ": in a row, or aside; tokens that are named come from the root alone"),
+    ("classes", r"(?<=\(uint32_t\)words\)\) )return false", "the failure is sticky, and the caller asks for it"),
+    ("mask", r"(?<=words) > (?=MARKS\))", WAYS + ": sorted by comparing, or by marking"),
+    ("taken", r"(?<=s->decoded\.n\) != 0\) )break", "the names are sorted: none after one that does not begin with the text does"),
+    ("wide", r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)", "more nodes are exits: the walk enters what the class would have told", {" > "}),
+    ("logits_avx2", r"(?<=i \+ 16) <= (?=width)|(?<=i \+ 32) <= (?=width)|(?<=i \+ 8) <= (?=words)", WAYS + ": a last piece at once, or element by element"),
 ]
 # What is searched for, what it becomes.
 MUTATIONS = [
@@ -118,11 +136,11 @@ def code_lines(text):
             yield number, line
 
 
-def equivalent(file, line, at):
+def equivalent(file, line, at, put):
     """Why a change at that place of the line makes no difference, if EQUIVALENT says so."""
-    for name, pattern, why in EQUIVALENT:
+    for name, pattern, why, *only in EQUIVALENT:
         for match in re.finditer(pattern, line) if file == f"runtime/{name}.c" else []:
-            if match.start() <= at < match.end():
+            if match.start() <= at < match.end() and (not only or put in only[0]):
                 return why
     return None
 
@@ -135,7 +153,7 @@ def mutants(file):
         for find, put in MUTATIONS:
             for match in re.finditer(find, code):
                 if code[: match.start()].count('"') % 2 == 0:
-                    yield file, number, line[: match.start()] + put + line[match.end():], equivalent(file, line, match.start())
+                    yield file, number, line[: match.start()] + put + line[match.end():], equivalent(file, line, match.start(), put)
 
 
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:hard_rss_limit_mb=2000", "LC_ALL": "C"}

@@ -577,7 +577,18 @@ static void schemas(void) {
 }
 static void patterns(void) { each_file("fuzz/corpus/regex", regex_file); }
 static void grammars(void) { each_file("fuzz/corpus/gbnf", gbnf_file); }
-static void tags(void) { each_file("fuzz/corpus/tags", tags_file); }
+
+/* Text of which the tokens are counted. */
+static void counted(void) {
+  static const char text[] = "{\"type\":\"sequence\",\"elements\":[{\"type\":\"tag\",\"begin\":\"<f\",\"content\":{\"type\":\"any_text\",\"max_tokens\":2},\"end\":\"</f>\"},{\"type\":\"any_text\",\"max_tokens\":3}]}";
+  scenario c = {.kind = TAGS, .text = text, .length = sizeof text - 1, .more = true, .cold = true};
+  check_scenario(&c);
+}
+
+static void tags(void) {
+  counted();
+  each_file("fuzz/corpus/tags", tags_file);
+}
 static void vocabularies(void) {
   static const char *const formats[] = {"hf", "tiktoken", "tekken", "sentencepiece", "gguf"};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {

@@ -157,6 +157,33 @@ static void grammars(void) {
   free(text);
 }
 
+/* Where nearly any byte may come, and then a call, a fork, a repetition or an end: what is read along the table, and what is not. */
+static void wide_beginnings(void) {
+  static const struct {
+    uint8_t kind;
+    const char *text;
+  } cases[] = {{3, "root ::= ([^x] call)*\ncall ::= \"a\" | \"(\" call \")\" | \"b\" call"},
+               {3, "root ::= [^b] [^c] (call | [^a]{2,9})* \"\\n\"?\ncall ::= \"a\" | \" \" call"},
+               {3, "root ::= line+\nline ::= [^\\n,]{0,20} (\",\" line)? \"\\n\""},
+               {3, "root ::= ([^<] | \"<\" [^/])* \"</\" name \">\"\nname ::= [a-z]+ | \"\" \"1\""},
+               {3, "root ::= [^\\x00-\\x1f] root? | \"\\n\" [a-c]* \"-\" root"},
+               {2, "(?:[^x]{3}x|[^a]{2,17}a|.b)*"},
+               {2, "(?:[^,]{1,16},){2}[a-c]*"},
+               {2, "[a-cx]{0,16}(?:-[\\x00-\\x{ff}]{1,20})?"},
+               {2, "(?:[ab\\x{80}-\\x{ff}]*1|[\\p{L} ]{2,30}-)*"},
+               {2, "[ab\\x{e0}-\\x{2028}]{1,16}"},
+               {2, "[^\\x{80}\\x{800}\\x{4e00}-\\x{ffff}]*"},
+               {0, "{\"type\":\"string\",\"pattern\":\"^[abc\\\\u00e0-\\\\u00ff]{1,18}$\"}"},
+               {0, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":16},\"maxItems\":20}"},
+               {0, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-c ]*$\",\"maxLength\":17}}"},
+               {0, "{\"type\":\"array\",\"items\":{\"anyOf\":[{\"type\":\"string\",\"pattern\":\"^a.{3,20}$\"},{\"type\":\"string\",\"pattern\":\"b$\"}]}}"},
+               {1, "{\"type\":\"object\",\"properties\":{\"a\":{\"maxLength\":4},\"ab\":{},\"\\u00e9\":true},\"additionalProperties\":{\"type\":\"string\",\"maxLength\":20}}"},
+               {1, "{\"patternProperties\":{\"^a\":{\"type\":\"integer\"},\"b$\":{\"type\":\"string\"}},\"type\":\"object\"}"},
+               {1, "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"minProperties\":2},\"uniqueItems\":true,\"minItems\":2}"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (unsigned round = 0; round < 10; round++) follow((uint8_t)(cases[i].kind | (cases[i].kind == 2 ? 4 : 8) * (round % 4)), cases[i].text, strlen(cases[i].text));
+}
+
 int main(void) {
   for (unsigned i = 0; i < VOCABS; i++)
     if (!(vocabs[i] = make_vocab(i))) return tsl_test_end();
@@ -164,6 +191,7 @@ int main(void) {
   RUN(schemas, "schemas of tests/cases");
   RUN(patterns, "patterns of tests/cases");
   RUN(grammars, "grammars of tests/cases");
+  RUN(wide_beginnings, "nearly any byte, and something else after it");
   for (unsigned i = 0; i < VOCABS; i++) tsl_vocab_release(vocabs[i]);
   return tsl_test_end();
 }

@@ -123,6 +123,11 @@ static const char *const walked[] = {
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":{\"const\":0},\"propertyNames\":{\"maxLength\":2}}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":\"string\",\"pattern\":\"^[\\\\n\\\\t]{1,9}$\"}}", /* nothing is written without an escape */
     "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[\\\\n\\\\u001f]{1,2}$\"},\"minProperties\":2}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"maxItems\":4,\"items\":{\"type\":\"string\",\"pattern\":\"^[\\\\u001e\\\\u001f]{1,2}$\"}}", /* nor without a digit that is not 0 */
+    "{\"$ref\":\"#/$defs/l\",\"$defs\":{\"l\":{\"anyOf\":[{\"$ref\":\"#/$defs/m\"},{\"type\":\"array\",\"minItems\":3,\"items\":{\"enum\":[\"a\",\"ab\",\"b\"]},\"uniqueItems\":true}]},"
+    "\"m\":{\"type\":\"array\",\"uniqueItems\":true,\"prefixItems\":[{\"const\":\"a\"}],\"items\":{\"$ref\":\"#/$defs/n\"},\"maxItems\":3},\"n\":{\"type\":[\"boolean\",\"string\"],\"maxLength\":2}}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1}},\"required\":[\"a\"],\"additionalProperties\":false},"
+    "{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\",\"maxLength\":3}},\"required\":[\"b\"],\"additionalProperties\":false}]}}",
     "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{\"enum\":[1,11]}}]}",
 };
 
@@ -208,9 +213,10 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, bool also_a
 static void test_masks(void) {
   uint64_t seed = 5;
   for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) {
-    tsl_grammar *g = compile(walked[i], i % 2 == 0 ? TSL_WS_ANY : TSL_WS_COMPACT);
-    for (int k = 0; g && k < 12; k++) walk(g, walked[i], &seed, i + 1 == sizeof walked / sizeof *walked);
-    tsl_grammar_release(g);
+    tsl_grammar *wide = compile(walked[i], TSL_WS_ANY), *compact = compile(walked[i], TSL_WS_COMPACT);
+    for (int k = 0; wide && compact && k < 12; k++) walk(k % 2 ? wide : compact, walked[i], &seed, i + 1 == sizeof walked / sizeof *walked);
+    tsl_grammar_release(wide);
+    tsl_grammar_release(compact);
   }
 }
 
@@ -493,6 +499,35 @@ static void test_names_in_names(void) {
   tsl_grammar_release(g);
 }
 
+/* Texts with repetitions in them: at once as many bytes are taken as one by one. */
+static void test_at_once(void) {
+  static const char *const pieces[] = {"[", "]", "{", "}", ",", ",", "1", "2", "10", "\"a\"", "\"b\"", "\"ab\"", "\"a\":", "\"b\":", "\"\\u0061\"", " ", "true", "false", "{}", "null", "0"};
+  uint64_t seed = 21;
+  for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) {
+    tsl_grammar *g = compile(walked[i], TSL_WS_ANY);
+    for (int round = 0; g && round < 60; round++) {
+      tsl_matcher *m = NULL, *slow = NULL;
+      char text[400] = "";
+      size_t taken = 0, n = 0;
+      CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_new(g, NULL, &slow) == TSL_OK);
+      while (strlen(text) < 60 && tsl_test_random(&seed) % 30) { /* what may come, mostly */
+        size_t end = strlen(text);
+        strcat(text, pieces[tsl_test_random(&seed) % (sizeof pieces / sizeof *pieces)]);
+        tsl_matcher *fork = NULL;
+        CHECK(tsl_matcher_new(g, NULL, &fork) == TSL_OK);
+        if (tsl_matcher_accept_bytes(fork, text, strlen(text), NULL) != TSL_OK && tsl_test_random(&seed) % 12) text[end] = 0;
+        tsl_matcher_free(fork);
+      }
+      bool whole = tsl_matcher_accept_bytes(m, text, strlen(text), &taken) == TSL_OK;
+      while (text[n] && tsl_matcher_accept_bytes(slow, text + n, 1, NULL) == TSL_OK) n++;
+      CHECKF(taken == n && whole == !text[n] && (!whole || tsl_matcher_is_complete(m) == tsl_matcher_is_complete(slow)), "%s: %zu and %zu bytes of %s", walked[i], taken, n, text);
+      tsl_matcher_free(m);
+      tsl_matcher_free(slow);
+    }
+    tsl_grammar_release(g);
+  }
+}
+
 /* A lent mask is written over the one before where few tokens differ: of positions with and without a memory, in turns. */
 static void test_lent(void) {
   static const char *const texts[] = {"[{\"b\": 10}, {}, \"x\", \"x\"]", "\"\"", "[\"a\", \"b\", \"ab\", 1, 10, 1.0]", "\"a\""};
@@ -518,6 +553,7 @@ int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(test_enumerated, "small languages: what may follow each prefix");
   RUN(test_masks, "masks against forks, to the end");
+  RUN(test_at_once, "bytes at once, and one by one");
   RUN(test_names, "names of additional members, decoded");
   RUN(test_escaped_names, "an escape does not begin to spell a name that is used");
   RUN(test_names_in_names, "names that begin with one another");

@@ -153,6 +153,9 @@ static void sets_of_names(void) {
       names[n++] = one;
     }
     check_groups(taken, n);
+    uint32_t again = 0; /* what is there already is found: the same set is the same number */
+    for (uint32_t i = 0; i < n; i++) again = tsl__taken_add(space, again, names[i].at, names[i].n);
+    CHECK(again == taken);
   }
 }
 

@@ -1,0 +1,186 @@
+/* test_matcher.c - the calls of a matcher at their edges: histories that wrap around, drafts that end, ends of texts, names of tokens, limits of depth.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/grammar.h"
+#include "runtime/state.h"
+#include "tests/check.h"
+#include "tests/text.h"
+#include "tests/toy.h"
+
+static const char *const texts[] = {"a", "b", "ab", "ba", "aba", "(", ")", "((", "))", "\n", "<end>"};
+#define TOKENS ((uint32_t)(sizeof texts / sizeof *texts))
+#define END (TOKENS - 1)
+
+/* Positions gone through by random tokens, taken back by any number: the masks are those of the way there. The ring of positions wraps many times. */
+static void histories(void) {
+  enum { STEPS = 3 * TSL_MAX_ROLLBACK };
+  static uint32_t masks[STEPS + 1];
+  uint64_t seed = 3;
+  tsl_vocab *v = toy_vocab(texts, TOKENS, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= (\"a\" [ab] \"b\"+ | \"b\" \"a\"? \"\\n\")*");
+  tsl_matcher *m = NULL, *fork = NULL;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_history(m) == 0 && tsl_matcher_rollback(m, 1) == TSL_ERR_STATE);
+  size_t n = 0, kept = 0, backs = 0;
+  for (size_t work = 0; n < STEPS && work < 3 * STEPS; work++) {
+    uint32_t mask = 0, count;
+    CHECK(tsl_matcher_mask(m, &mask) == TSL_OK && mask);
+    masks[n] = mask;
+    if (tsl_test_random(&seed) % 50 == 0) {
+      size_t back = tsl_test_random(&seed) % 40;
+      CHECK(tsl_matcher_rollback(m, kept + 1) == TSL_ERR_STATE);
+      if (back > kept) back = kept;
+      CHECK(tsl_matcher_rollback(m, back) == TSL_OK && tsl_matcher_mask(m, &mask) == TSL_OK);
+      n -= back;
+      kept -= back;
+      backs++;
+      CHECKF(mask == masks[n], "back to %zu", n);
+    }
+    if (tsl_test_random(&seed) % 300 == 0) {
+      CHECK(tsl_matcher_fork(m, &fork) == TSL_OK);
+      tsl_matcher_free(m);
+      m = fork;
+    }
+    count = (uint32_t)tsl_mask_count(&mask, END) ? (uint32_t)(tsl_test_random(&seed) % tsl_mask_count(&mask, END)) : 0;
+    tsl_token t = 0;
+    while (!tsl_mask_has(&mask, t) || count--) t++;
+    CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+    n++;
+    kept += kept < TSL_MAX_ROLLBACK;
+    CHECK(tsl_matcher_history(m) == kept);
+  }
+  CHECK(kept == TSL_MAX_ROLLBACK && backs > 10);
+  uint32_t mask;
+  CHECK(tsl_matcher_rollback(m, kept + 1) == TSL_ERR_STATE && tsl_matcher_rollback(m, kept) == TSL_OK && tsl_matcher_mask(m, &mask) == TSL_OK && mask == masks[n - kept]);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+/* A draft ends at the first token that is not taken, and nothing comes after an end of generation. */
+static void drafts(void) {
+  static const struct {
+    tsl_token draft[5];
+    size_t n, valid;
+  } cases[] = {{{0, 1, 0}, 3, 3}, {{END, 0, 1}, 3, 1}, {{0, END, 1}, 3, 1}, {{0, 1, END, END}, 4, 3}, {{2, END}, 2, 2}, {{5, 0}, 2, 0}, {{0, TOKENS, 1}, 3, 1}, {{0, 1, TOKENS + 50}, 3, 2}, {{2}, 0, 0}};
+  tsl_vocab *v = toy_vocab(texts, TOKENS, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= (\"a\" \"b\")* (\"a\" \"b\" \"a\")?");
+  tsl_matcher *m = NULL;
+  uint32_t before = 0, after = 0;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_mask(m, &before) == TSL_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    size_t valid = 99;
+    CHECK(tsl_matcher_validate(m, cases[i].draft, cases[i].n, &valid) == TSL_OK);
+    CHECKF(valid == cases[i].valid, "draft %zu: %zu", i, valid);
+  }
+  CHECK(tsl_matcher_mask(m, &after) == TSL_OK && before == after && tsl_matcher_history(m) == 0);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+/* Before the end, at it, and when it was taken. */
+static void ends(void) {
+  tsl_vocab *v = toy_vocab(texts, TOKENS, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= \"ab\" (\"a\" \"ba\")?");
+  tsl_matcher *m = NULL;
+  uint8_t bytes[8];
+  uint32_t mask, next[8];
+  const uint32_t *lent = NULL;
+  size_t n, accepted = 9;
+  uint64_t least = 0, id = 0;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && !tsl_matcher_is_complete(m));
+  CHECK(tsl_matcher_accept(m, END) == TSL_REJECTED && tsl_matcher_accept(m, TOKENS) == TSL_ERR_ARGUMENT && tsl_matcher_history(m) == 0);
+  CHECK(tsl_matcher_forced_bytes(m, bytes, 1, &n) == TSL_OK && n == 1 && bytes[0] == 'a');
+  CHECK(tsl_matcher_forced_bytes(m, bytes, 8, &n) == TSL_OK && n == 2 && !memcmp(bytes, "ab", 2)); /* there the text may end */
+  CHECK(tsl_matcher_shortest_completion(m, &least) == TSL_OK && least == 2);
+  CHECK(tsl_matcher_accept_bytes(m, "", 0, &accepted) == TSL_OK && accepted == 0 && tsl_matcher_history(m) == 0);
+  CHECK(tsl_matcher_accept_bytes(m, "abb", 3, &accepted) == TSL_REJECTED && accepted == 2 && tsl_matcher_history(m) == 0);
+  CHECK(tsl_matcher_accept_bytes(m, "ab", 2, NULL) == TSL_OK && tsl_matcher_is_complete(m) && !tsl_matcher_is_terminated(m));
+  CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK && next['a' / 32] == (uint32_t)1 << 'a' % 32 && tsl_mask_count(next, 256) == 1);
+  CHECK(tsl_matcher_shortest_completion(m, &least) == TSL_OK && least == 0 && tsl_matcher_forced_bytes(m, bytes, 8, &n) == TSL_OK && n == 0);
+  CHECK(tsl_matcher_mask(m, &mask) == TSL_OK && mask == ((uint32_t)1 << END | 1u | 1u << 2 | 1u << 4));
+  CHECK(tsl_matcher_accept(m, 0) == TSL_OK && tsl_matcher_forced_bytes(m, bytes, 8, &n) == TSL_OK && n == 2 && tsl_matcher_rollback(m, 1) == TSL_OK);
+  CHECK(tsl_matcher_accept(m, END) == TSL_OK && tsl_matcher_is_terminated(m) && tsl_matcher_is_complete(m) && tsl_matcher_history(m) == 2);
+  CHECK(tsl_matcher_accept(m, END) == TSL_REJECTED && tsl_matcher_accept(m, 0) == TSL_REJECTED && tsl_matcher_accept_bytes(m, "a", 1, &accepted) == TSL_REJECTED && accepted == 0);
+  CHECK(tsl_matcher_validate(m, &(tsl_token){0}, 1, &n) == TSL_OK && n == 0);
+  CHECK(tsl_matcher_mask(m, &mask) == TSL_OK && mask == 0 && tsl_matcher_mask_borrow(m, &lent, &id) == TSL_OK && *lent == 0 && id);
+  CHECK(tsl_matcher_forced_bytes(m, bytes, 8, &n) == TSL_OK && n == 0 && tsl_matcher_next_bytes(m, next) == TSL_OK && tsl_mask_count(next, 256) == 0);
+  CHECK(tsl_matcher_rollback(m, 1) == TSL_OK && !tsl_matcher_is_terminated(m) && tsl_matcher_accept(m, 4) == TSL_OK);
+  tsl_matcher_reset(m);
+  CHECK(tsl_matcher_history(m) == 0 && !tsl_matcher_is_complete(m) && tsl_matcher_accept(m, 2) == TSL_OK);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+/* How many frames may end within one token: a token of so many brackets, each of which ends two frames, in a text that has more of them open. */
+static bool closes(uint32_t brackets) {
+  struct text token = {0}, open = {0};
+  for (uint32_t i = 0; i < brackets; i++) text_add(&token, ")");
+  for (uint32_t i = 0; i < 5000; i++) text_add(&open, "(");
+  const char *const words[] = {"(", ")", token.at, "<end>"};
+  tsl_vocab *v = toy_vocab(words, 4, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= \"(\" middle \")\" end\nmiddle ::= root? end\nend ::= \"\\n\"?");
+  tsl_matcher *m = NULL;
+  uint32_t mask = 0;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, open.at, open.n, NULL) == TSL_OK);
+  tsl_status status = tsl_matcher_mask(m, &mask);
+  CHECK(status == TSL_OK ? mask == 7 : status == TSL_ERR_LIMIT);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+  text_free(&token);
+  text_free(&open);
+  return status == TSL_OK;
+}
+
+static void frames_in_a_token(void) {
+  uint32_t lo = 100, hi = TSL_MAX_TOKEN_BYTES;
+  CHECK(closes(lo) && !closes(hi));
+  while (hi - lo > 1) {
+    uint32_t mid = (lo + hi) / 2;
+    if (closes(mid)) lo = mid;
+    else hi = mid;
+  }
+  CHECKF(lo == 1001, "%u brackets", lo); /* 2,000 frames below one that ends */
+}
+
+/* A state's transitions as they are put in: neighbours that lead to the same place are one, what is live and what leads back is noted, too much is refused. */
+static void states(void) {
+  static tsl__edge edges[UINT16_MAX + 1u];
+  static tsl__token_edge tokens[UINT16_MAX + 1u];
+  tsl_vocab *v = toy_vocab(texts, TOKENS, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= \"a\"");
+  tsl__space *space = g->space;
+  tsl__state s = tsl__state_new(space, 1), other = tsl__state_new(space, 1);
+  tsl__ranges r = {5, {'a', 'b', 'c', 'm', 255}, {0, 0, 0, 0, 0}}, none = {0};
+  r.to[1] = r.to[2] = tsl__target_make(other, TSL__OP_CLEAR);
+  r.to[3] = tsl__target_make(s, TSL__OP_CLEAR);
+  CHECK(tsl__state_fill(space, s, &r, NULL, 0, NULL, 0) == TSL_OK && tsl__state_check(space, s));
+  const tsl__state_rec *at = tsl__state_at(space, s);
+  CHECK(at->ranges == 4 && at->upper[1] == 'c' && at->live_count == 12 && !(at->flags & TSL__STATE_FINAL));
+  for (unsigned b = 0; b < 256; b++) {
+    CHECK(tsl__bytes_has(&at->live, b) == (b > 'a' && b <= 'm') && tsl__bytes_has(&at->self, b) == (b > 'c' && b <= 'm'));
+    CHECK(tsl__state_step(space, at, (uint8_t)b) == (b > 'c' && b <= 'm' ? s : b > 'a' && b <= 'c' ? other : 0));
+  }
+  tsl__state_own(space, other)->flags |= TSL__STATE_NULLABLE;
+  CHECK(tsl__state_fill(space, other, &none, NULL, 0, NULL, 0) == TSL_OK && tsl__state_at(space, other)->flags & TSL__STATE_FINAL && tsl__state_at(space, other)->ranges == 0);
+  for (unsigned i = 0; i <= UINT16_MAX; i++) edges[i].to = s;
+  tsl__state full = tsl__state_fork(space, edges, UINT16_MAX);
+  CHECK(full && tsl__state_at(space, full)->edges == UINT16_MAX && tsl__state_fork(space, edges, UINT16_MAX) == full && tsl__state_fork(space, edges, 2) != full);
+  CHECK(tsl__state_fork(space, edges, UINT16_MAX + 1u) == 0 && space->status == TSL_ERR_LIMIT);
+  tsl__space_begin(space);
+  CHECK(tsl__state_fill(space, tsl__state_new(space, 1), &none, NULL, 0, tokens, UINT16_MAX + 1u) == TSL_ERR_LIMIT);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+int main(void) {
+  RUN(histories, "positions taken back, in a ring that wraps");
+  RUN(drafts, "drafts end where they must");
+  RUN(ends, "at the end of a text and after it");
+  RUN(frames_in_a_token, "frames that end within one token");
+  RUN(states, "transitions of a state");
+  return tsl_test_end();
+}
