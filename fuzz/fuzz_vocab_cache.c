@@ -12,15 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
-#include "runtime/tokenizer/tokenizer.h"
-#include "runtime/vocab_cache.h"
+#include "fuzz/cache_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SOURCES 4u
-#define HEADER (8 + 6 * 4 + 8 + 16 + 16 + (7 + TSL__SPAN_COUNT) * 16 + 16) /* of the file; its last 16 bytes are the checksum */
 
 static const char *const sources[SOURCES] = {
     "IQ== 0\nYQ== 1\nYg== 2\nYWI= 3\nIA== 4\nIGE= 5\n",
@@ -78,7 +75,7 @@ static void make_entries(void) {
 
 /* One change; returns the new size. */
 static size_t change(uint8_t *file, size_t size, const uint8_t *c) {
-  size_t begin = c[0] & 0x80 || size <= HEADER + 32 ? 0 : HEADER, end = begin ? size : size < HEADER ? size : HEADER;
+  size_t begin = c[0] & 0x80 || size <= CACHE_FILE_HEADER + 32 ? 0 : CACHE_FILE_HEADER, end = begin ? size : size < CACHE_FILE_HEADER ? size : CACHE_FILE_HEADER;
   uint32_t value = c[4] | (uint32_t)c[5] << 8, word;
   if (end - begin < 32) return size;
   size_t at = begin + (c[1] | (size_t)c[2] << 8 | (size_t)c[3] << 16) % (end - begin - 16), aligned = at & ~(size_t)3;
@@ -93,35 +90,6 @@ static size_t change(uint8_t *file, size_t size, const uint8_t *c) {
   return size;
 }
 
-static void seal(uint8_t *file, size_t size) {
-  XXH128_canonical_t sum;
-  uint64_t whole = size;
-  if (size < HEADER) return;
-  memcpy(file + 32, &whole, 8); /* its own size, after the magic and six words */
-  memset(file + HEADER - 16, 0, 16);
-  XXH128_canonicalFromHash(&sum, XXH3_128bits(file, size));
-  memcpy(file + HEADER - 16, sum.digest, 16);
-}
-
-/* Use everything that an index in the file could lead astray. */
-static void use(const tsl_vocab *v) {
-  static const char text[] = "ab <s>ab \xC3\xA9 <w> ab \xFF aab  \n";
-  tsl_token ids[64];
-  size_t n;
-  size_t sum = 0;
-  tsl_vocab_encode(v, text, sizeof text - 1, TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS, ids, 64, &n);
-  for (tsl_token i = 0; i < v->size; i++) {
-    const uint8_t *bytes = tsl_vocab_bytes(v, i, &n);
-    for (size_t k = 0; k < n; k++) sum += bytes[k];
-  }
-  for (uint32_t i = 0; i < v->trie.node_count; i++) {
-    for (unsigned b = 0; b < 256; b++) sum += tsl__trie_child(&v->trie, i, (uint8_t)b);
-    for (uint32_t k = v->trie.nodes[i].begin; k < v->trie.nodes[i].end; k++) sum += v->trie.order[k];
-    if (v->trie.nodes[i].below != UINT16_MAX) sum += v->trie.sets[v->trie.nodes[i].below].w[0] & 1;
-  }
-  require(sum > 0, "no byte, node or token"); /* and so the reads are made */
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!entries[0]) make_entries();
   if (size < 1) return 0;
@@ -131,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require(file != NULL, "no memory");
   memcpy(file, entries[which], n);
   for (size_t i = 1; i + 6 <= size && i < 1 + 6 * 16; i += 6) n = change(file, n, data + i);
-  if (!(data[0] & 0x40)) seal(file, n);
+  if (!(data[0] & 0x40)) cache_file_seal(file, n);
   mkdir(folder, 0700);
   FILE *f = fopen(path, "wb");
   require(f && fwrite(file, 1, n, f) == n && !fclose(f), "an entry cannot be written");
@@ -142,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require(status == TSL_OK || status == TSL_ERR_FORMAT || status == TSL_ERR_IO || status == TSL_ERR_SYNTAX || status == TSL_ERR_UNSUPPORTED, "an undocumented status");
   require((status == TSL_OK) == (v != NULL), "a vocabulary without a status");
   require(status == TSL_OK || size > 1, "an entry as it was written is refused");
-  if (v) use(v);
+  require(!v || cache_file_use(v) > 0, "no byte, node or token");
   tsl_vocab_release(v);
   return 0;
 }

@@ -1,4 +1,4 @@
-/* faulty.h - memory hooks that count, let a request fail when they are told to, and check what is given back.
+/* faulty.h - memory hooks that count, let a request fail when they are told to, and check what is given back; and a vocabulary to try them on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,6 +49,24 @@ static inline void *faulty_move(faulty *f, void *block, size_t old_size, size_t 
 
 static inline void *faulty_reallocate(void *ctx, void *block, size_t old_size, size_t new_size) {
   return new_size && faulty_refuses(ctx) ? NULL : faulty_move(ctx, block, old_size, new_size);
+}
+
+/* A vocabulary of every byte and some words (of up to 8 bytes), the last `special` of them special, the very last one ending a generation. */
+static inline tsl_status faulty_vocab(const char *const *words, uint32_t count, uint32_t special_count, uint32_t padding, const tsl_allocator *a, tsl_vocab **out, tsl_error *error) {
+  uint8_t bytes[512 * 8], special[512] = {0};
+  uint32_t offsets[513], size = 256 + count, n = 0;
+  for (uint32_t i = 0; i < size; i++) {
+    const char byte[2] = {(char)i, 0}, *text = i < 256 ? byte : words[i - 256];
+    size_t length = i < 256 ? 1 : strlen(text);
+    offsets[i] = n;
+    special[i] = i + special_count >= size;
+    memcpy(bytes + n, text, length);
+    n += (uint32_t)length;
+  }
+  offsets[size] = n;
+  const tsl_token eog = size - 1;
+  const tsl_vocab_desc desc = {bytes, offsets, size, size + padding, special, &eog, 1};
+  return tsl_vocab_new(&desc, a, out, error);
 }
 
 static inline void faulty_begin(faulty *f) { *f = (faulty){.hook = {f, faulty_reallocate}, .fail_at = ULONG_MAX}; }

@@ -14,6 +14,7 @@
 #include "runtime/vocab_build.h"
 
 #include "tests/check.h"
+#include "tests/failing.h"
 
 /* ---- writing files -------------------------------------------------------------------------------------------- */
 
@@ -424,28 +425,15 @@ static void test_damaged(void) {
 
 /* ---- memory and the cache ------------------------------------------------------------------------------------- */
 
-typedef struct failing {
-  size_t countdown, held;
-} failing;
-
-static void *failing_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
-  failing *f = ctx;
-  if (new_size && f->countdown-- == 0) return NULL;
-  f->held += new_size - old_size;
-  if (new_size) return realloc(block, new_size);
-  free(block);
-  return NULL;
-}
-
 static void starve(const void *data, size_t size) {
-  for (size_t n = 0;; n++) {
+  for (long n = 0;; n++) {
     failing memory = {n, 0};
-    tsl_allocator a = {&memory, failing_hook};
+    tsl_allocator a = failing_allocator(&memory);
     tsl_vocab *v = NULL;
     tsl_status status = tsl_vocab_load_memory(data, size, NULL, NULL, &a, &v, NULL);
-    CHECKF(status == TSL_OK || status == TSL_ERR_NO_MEMORY, "allocation %zu: %s", n, tsl_status_name(status));
+    CHECKF(status == TSL_OK || status == TSL_ERR_NO_MEMORY, "allocation %ld: %s", n, tsl_status_name(status));
     tsl_vocab_release(v);
-    CHECKF(!memory.held, "allocation %zu: %zu bytes are left", n, memory.held);
+    CHECKF(!memory.held, "allocation %ld: %ld bytes are left", n, memory.held);
     if (!status || n > 10000) break;
   }
 }

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/check.h"
+#include "tests/taken.h"
 #include "turnstile.h"
 
 #define TOKENS 1500u
@@ -55,23 +56,6 @@ static void make_vocab(uint64_t *seed) {
   if (vocab) words = tsl_vocab_mask_words(vocab);
 }
 
-/* Does the mask allow what a copy accepts? */
-static bool is_right(const tsl_matcher *m, const uint32_t *mask, const char *schema, const char *text, int step) {
-  for (tsl_token t = 0; t < TOKENS; t++) {
-    tsl_matcher *copy = NULL;
-    if (tsl_matcher_fork(m, &copy) != TSL_OK) return false;
-    tsl_status status = tsl_matcher_accept(copy, t);
-    tsl_matcher_free(copy);
-    bool allowed = tsl_mask_has(mask, t);
-    if (allowed == (status == TSL_OK)) continue;
-    size_t n;
-    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
-    printf("  %s, step %d, after %s: token %u, \"%.*s\", is %s and %s\n", schema, step, text, (unsigned)t, (int)n, (const char *)bytes, allowed ? "allowed" : "denied", tsl_status_name(status));
-    return false;
-  }
-  return true;
-}
-
 static void follow(const char *schema, uint64_t seed) {
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
@@ -82,7 +66,7 @@ static void follow(const char *schema, uint64_t seed) {
   CHECK(mask && g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
   for (int step = 0; m && mask && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
-    bool right = is_right(m, mask, schema, text, step);
+    bool right = mask_is_right(m, mask, schema, text);
     CHECK(right);
     size_t n = tsl_mask_count(mask, words * 32), k = n ? tsl_test_random(&seed) % n : 0;
     if (!right || n == 0) break;

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/check.h"
+#include "tests/taken.h"
 #include "turnstile.h"
 
 #define TOKENS 1400u
@@ -54,23 +55,6 @@ static tsl_token nth(const uint32_t *mask, uint64_t n) {
     if (tsl_mask_has(mask, t) && n-- == 0) return t;
 }
 
-/* Does the mask allow what a copy accepts? */
-static bool is_right(const tsl_vocab *vocab, const tsl_matcher *m, const uint32_t *mask, const char *schema, const char *text) {
-  for (tsl_token t = 0; t < TOKENS; t++) {
-    tsl_matcher *copy = NULL;
-    if (tsl_matcher_fork(m, &copy) != TSL_OK) return false;
-    tsl_status status = tsl_matcher_accept(copy, t);
-    tsl_matcher_free(copy);
-    bool allowed = tsl_mask_has(mask, t);
-    if (allowed == (status == TSL_OK)) continue;
-    size_t n;
-    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
-    printf("  %s after %s: token %u, \"%.*s\", is %s and %s\n", schema, text, (unsigned)t, (int)n, (const char *)bytes, allowed ? "allowed" : "denied", tsl_status_name(status));
-    return false;
-  }
-  return true;
-}
-
 static void follow(tsl_vocab *vocab, tsl_grammar *g, const char *schema, uint64_t seed) {
   tsl_matcher *m = NULL;
   size_t words = tsl_vocab_mask_words(vocab);
@@ -81,7 +65,7 @@ static void follow(tsl_vocab *vocab, tsl_grammar *g, const char *schema, uint64_
     tsl_status status = tsl_matcher_mask(m, mask);
     CHECKF(status == TSL_OK, "%s after %s: %s", schema, text, tsl_status_name(status));
     if (status != TSL_OK) break;
-    bool right = is_right(vocab, m, mask, schema, text);
+    bool right = mask_is_right(m, mask, schema, text);
     CHECK(right);
     size_t n = tsl_mask_count(mask, words * 32);
     CHECK(n > 0);

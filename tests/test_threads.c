@@ -16,6 +16,7 @@
 #include "runtime/grammar.h"
 #include "runtime/threads.h"
 #include "tests/check.h"
+#include "tests/failing.h"
 
 #define ROWS 37u
 #define CROWD 6u
@@ -569,21 +570,9 @@ static void background(void) {
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-typedef struct failing {
-  long left; /* allocations until one fails; negative: none does */
-  size_t held;
-} failing;
-
-static void *failing_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
-  failing *f = ctx;
-  if (new_size > old_size && f->left >= 0 && f->left-- == 0) return NULL;
-  f->held += new_size - old_size;
-  return tsl__malloc.reallocate(NULL, block, old_size, new_size);
-}
-
 static void memory(void) {
   failing f = {-1, 0};
-  tsl_allocator a = {&f, failing_hook};
+  tsl_allocator a = failing_allocator(&f);
   bool whole = false;
   int tries = 0;
   for (long n = 0; !whole && n < 100; n++, tries++) {
@@ -604,7 +593,7 @@ static void memory(void) {
     whole = whole && f.left >= 0;
     tsl_cache_free(cache);
     tsl_threads_free(threads);
-    CHECKF(f.held == 0, "%zu bytes are left after allocation %ld failed", f.held, n);
+    CHECKF(f.held == 0, "%ld bytes are left after allocation %ld failed", f.held, n);
   }
   CHECKF(tries > 5, "%d allocations", tries);
 }

@@ -9,6 +9,7 @@
 #include "runtime/trie.h"
 
 #include "tests/check.h"
+#include "tests/failing.h"
 
 typedef struct tokens {
   uint8_t *bytes, *skip;
@@ -228,27 +229,13 @@ static void test_check_notices(void) {
   tokens_free(&t);
 }
 
-/* An allocator that fails at the nth request and counts what is held. */
-typedef struct failing {
-  size_t countdown, held;
-} failing;
-
-static void *failing_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
-  failing *f = ctx;
-  if (new_size && f->countdown-- == 0) return NULL;
-  f->held += new_size - old_size;
-  if (new_size) return realloc(block, new_size);
-  free(block);
-  return NULL;
-}
-
 static void test_no_memory(void) {
   uint64_t seed = 5;
   tokens t = random_tokens(&seed, 2000, 8, 200, 1);
   unsigned failures = 0;
-  for (size_t n = 0;; n++) {
+  for (long n = 0;; n++) {
     failing f = {n, 0};
-    tsl_allocator a = {&f, failing_hook};
+    tsl_allocator a = failing_allocator(&f);
     tsl__trie trie;
     tsl_status status = tsl__trie_build(&trie, &a, t.bytes, t.offsets, t.size, t.skip);
     if (!status) {
@@ -258,7 +245,7 @@ static void test_no_memory(void) {
       break;
     }
     failures++;
-    CHECKF(status == TSL_ERR_NO_MEMORY && f.held == 0 && !trie.nodes, "allocation %zu: %zu bytes held", n, f.held);
+    CHECKF(status == TSL_ERR_NO_MEMORY && f.held == 0 && !trie.nodes, "allocation %ld: %ld bytes held", n, f.held);
   }
   CHECK(failures >= 6);
   tokens_free(&t);

@@ -137,14 +137,14 @@ static void test_identity(void) {
 
 static void test_arrays_no_memory(void) {
   unsigned failures = 0;
-  for (size_t n = 0;; n++) {
+  for (long n = 0;; n++) {
     failing f = {n, 0};
-    tsl_allocator a = {&f, failing_hook};
+    tsl_allocator a = failing_allocator(&f);
     tsl_vocab *v;
     tsl_error error;
     tsl_status status = tsl_vocab_new(&array_desc, &a, &v, &error);
     tsl_vocab_release(v);
-    CHECKF(f.held == 0, "allocation %zu: %zu bytes held", n, f.held);
+    CHECKF(f.held == 0, "allocation %ld: %ld bytes held", n, f.held);
     if (!status) break;
     CHECK(status == TSL_ERR_NO_MEMORY && error.status == status && !v);
     failures++;

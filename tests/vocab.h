@@ -1,4 +1,4 @@
-/* vocab.h - what the tests of vocabularies share: small tokenizer files, loading and encoding, an allocator that fails.
+/* vocab.h - what the tests of vocabularies share: small tokenizer files, loading and encoding.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,20 +7,7 @@
 
 #include "runtime/tokenizer/tokenizer.h"
 #include "tests/check.h"
-
-/* An allocator that fails at the nth request and counts what is held. */
-typedef struct failing {
-  size_t countdown, held;
-} failing;
-
-static inline void *failing_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
-  failing *f = ctx;
-  if (new_size && f->countdown-- == 0) return NULL;
-  f->held += new_size - old_size;
-  if (new_size) return realloc(block, new_size);
-  free(block);
-  return NULL;
-}
+#include "tests/failing.h"
 
 static inline bool encodes(const tsl_vocab *v, const char *text, size_t length, uint32_t flags, const tsl_token *expected, size_t n) {
   tsl_token ids[64];
