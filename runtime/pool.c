@@ -45,6 +45,11 @@ static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index
   }
   ix->memory += table_bytes(slots);
   atomic_store_explicit(&ix->table, t, memory_order_release);
+  if (old && !ix->read_unlocked) {
+    t->older = old->older;
+    ix->memory -= table_bytes(old->mask + 1);
+    tsl__free(a, old, table_bytes(old->mask + 1));
+  }
   return t;
 }
 

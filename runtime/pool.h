@@ -6,7 +6,7 @@
  *   pool   chunks of 32, 32, 64, 128, … elements: element i is found with one count of leading zeros.
  *   index  open addressing over 64-bit slots: upper half the upper half of the hash (it gives the
  *          home slot too), lower half the element's number + 1. To grow, a new table is filled and published;
- *          the old one is kept for late readers until the index is freed (all old ones together are smaller than the new one).
+ *          the old one is kept for late readers until the index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,6 +49,7 @@ typedef struct tsl__index_table {
 typedef struct tsl__index {
   _Atomic(tsl__index_table *) table;
   uint32_t n;
+  bool read_unlocked; /* readers hold no lock: tables that were outgrown stay until the end */
   size_t memory;
 } tsl__index;
 

@@ -69,6 +69,7 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
 #define INIT(name, type) table_init(&s->name, parent ? &parent->name : NULL, sizeof(type));
   EACH_TABLE(INIT)
 #undef INIT
+  s->moves.index.read_unlocked = s->stacks.index.read_unlocked = true; /* tsl__stack_find_token */
   s->names_tokens = parent && parent->names_tokens;
   s->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
   s->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
