@@ -9,8 +9,6 @@
 
 #include "compiler/deriv.h"
 
-#define TSL__LETTERS_MIN 16u /* fewer are not worth a class */
-
 typedef struct tsl__letters {
   tsl__bytes letters, exits; /* letters empty: nothing to say */
   const tsl__wide_class *wide; /* letters beyond ASCII: those of this class; NULL: as the bytes say, all or none */

@@ -5,6 +5,7 @@
 
 #include "compiler/deriv.h"
 #include "compiler/hints.h"
+#include "compiler/letters.h"
 #include "compiler/meaning.h"
 #include "compiler/outline.h"
 #include "runtime/fixed.h"

@@ -1,0 +1,293 @@
+/* letters.c - see letters.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/letters.h"
+
+#define ROUNDS_MAX 4u
+#define STEPS_MAX 1024u /* of work for one exploration: what costs as much as a walk without letters */
+#define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
+#define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
+
+/* The bytes that lead anywhere. */
+void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
+  tsl__bytes edges;
+  bool alive = false;
+  memset(out, 0, sizeof *out);
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = 0; b < 256; b++) {
+    if (b == 0 || tsl__bytes_has(&edges, b)) alive = tsl__derive_plain(x, e, (uint8_t)b) != TSL__NONE;
+    if (alive) tsl__bytes_add(out, b);
+  }
+}
+
+/* ---- all characters beyond ASCII ------------------------------------------------------------------------------ */
+
+static void reach(tsl__reached *r, tsl__expr e) {
+  if (e == TSL__NONE) {
+    r->dead = true;
+    return;
+  }
+  for (unsigned i = 0; i < r->n; i++)
+    if (r->at[i] == e) return;
+  if (r->n == TSL__EXPLORED_MAX) r->full = true;
+  else r->at[r->n++] = e;
+}
+
+static void spread(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__reached *out) {
+  if (at == n || out->full || out->dead) {
+    reach(out, e);
+    return;
+  }
+  tsl__bytes edges;
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = lo[at]; b <= hi[at] && !out->full && !out->dead; b++) {
+    if (b != lo[at] && !tsl__bytes_has(&edges, b)) continue;
+    tsl__expr d = tsl__derive_plain(x, e, (uint8_t)b);
+    if (d) spread(x, d, lo, hi, at + 1, n, out);
+    else out->dead = true;
+  }
+}
+
+/* Is any text of these bytes legal first? Follows all of them. */
+static bool any_row(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n) {
+  if (at == n) return true;
+  tsl__bytes edges;
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = lo[at]; b <= hi[at]; b++) {
+    if (b != lo[at] && !tsl__bytes_has(&edges, b)) continue;
+    tsl__expr d = tsl__derive_plain(x, e, (uint8_t)b);
+    if (d && any_row(x, d, lo, hi, at + 1, n)) return true;
+  }
+  return false;
+}
+
+/* The first code point of lo … hi (from 0x80 on) at which its UTF-8 stops being one row of byte ranges: hi + 1 if it is one. */
+static uint32_t row_end(uint32_t lo, uint32_t hi) {
+  unsigned length = lo < 0x800 ? 2 : lo < 0x10000 ? 3 : 4;
+  uint32_t last = length == 2 ? 0x7FF : length == 3 ? 0xFFFF : 0x10FFFF;
+  if (hi > last) hi = last;
+  for (unsigned k = 1; k < length; k++) {
+    uint32_t low = ((uint32_t)1 << (6 * k)) - 1;
+    if (lo >> (6 * k) == hi >> (6 * k)) continue;
+    if (lo & low) hi = lo | low;
+    else if ((hi & low) != low) hi = (hi & ~low) - 1;
+  }
+  return hi + 1;
+}
+
+static void spread_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, tsl__reached *out) {
+  for (uint32_t next; lo <= hi && !out->dead && !out->full; lo = next) {
+    uint8_t a[4], b[4];
+    next = row_end(lo, hi);
+    unsigned n = tsl__utf8_encode(lo, a);
+    tsl__utf8_encode(next - 1, b);
+    spread(x, e, a, b, 0, n, out);
+  }
+}
+
+/* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal. */
+static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__reached *out) {
+  static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
+  const uint32_t *pairs = wide ? wide->pairs : all;
+  for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) spread_range(x, e, pairs[2 * i], pairs[2 * i + 1], out);
+}
+
+/* Is any character of lo … hi legal first? */
+static bool meets_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi) {
+  for (uint32_t next; lo <= hi; lo = next) {
+    uint8_t a[4], b[4];
+    next = row_end(lo, hi);
+    unsigned n = tsl__utf8_encode(lo, a);
+    tsl__utf8_encode(next - 1, b);
+    if (any_row(x, e, a, b, 0, n)) return true;
+  }
+  return false;
+}
+
+/* ---- sets of letters ------------------------------------------------------------------------------------------ */
+
+static void drop_wide(tsl__letter_set *s) {
+  s->bytes.w[2] = s->bytes.w[3] = 0;
+  s->wide = NULL;
+}
+static bool same_wide(const tsl__wide_class *a, const tsl__wide_class *b) {
+  return a == b || (a && b && a->count == b->count && !memcmp(a->pairs, b->pairs, 2 * a->count * sizeof *a->pairs));
+}
+
+bool tsl__letters_within(const tsl__letter_set *a, const tsl__letter_set *b) {
+  if ((a->bytes.w[0] & ~b->bytes.w[0]) || (a->bytes.w[1] & ~b->bytes.w[1])) return false;
+  return !tsl__letters_wide(a) || (tsl__letters_wide(b) && (!b->wide || same_wide(a->wide, b->wide)));
+}
+
+/* Can e begin with one of these letters? The bytes that it can begin with are added to `all`. */
+bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__bytes *all) {
+  tsl__bytes first;
+  tsl__live_bytes(x, e, &first);
+  for (int i = 0; i < 4; i++) all->w[i] |= first.w[i];
+  if ((first.w[0] & letters->bytes.w[0]) || (first.w[1] & letters->bytes.w[1])) return true;
+  if (!tsl__letters_wide(letters) || !(first.w[2] | first.w[3])) return false;
+  const tsl__wide_class *wide = letters->wide;
+  for (uint32_t i = 0; wide && i < wide->count; i++)
+    if (meets_range(x, e, wide->pairs[2 * i], wide->pairs[2 * i + 1])) return true;
+  return !wide;
+}
+
+/* ---- exploring ------------------------------------------------------------------------------------------------ */
+
+/* The bytes beyond ASCII that lead anywhere; `alive`: does 0x7F? */
+static void live_beyond_ascii(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, bool alive, tsl__bytes *out) {
+  for (unsigned b = 0x80; b < 0x100; b++) {
+    if (tsl__bytes_has(edges, b)) alive = tsl__derive_plain(x, e, (uint8_t)b) != TSL__NONE;
+    if (alive) tsl__bytes_add(out, b);
+  }
+}
+
+/* Follow the letters from every state tsl__reached; drop from `letters` what dies. Returns true if the set is closed now; r->full: there is too much to follow, or step `last` is
+ * behind. */
+static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
+  tsl__letter_set kept = *letters;
+  *r = (tsl__reached){.n = 1, .at = {e}};
+  for (unsigned i = 0; i < r->n && !r->full; i++) {
+    tsl__bytes edges;
+    tsl__expr d = TSL__NONE;
+    r->full = x->steps > last;
+    tsl__boundaries(x, r->at[i], &edges);
+    for (unsigned b = 0; b < 0x80; b++) {
+      if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, r->at[i], (uint8_t)b);
+      if (d) tsl__bytes_add(&r->live, b);
+      if (!tsl__bytes_has(&kept.bytes, b)) continue;
+      if (d) reach(r, d);
+      else kept.bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
+    }
+    if (!tsl__letters_wide(&kept)) {
+      live_beyond_ascii(x, r->at[i], &edges, d != TSL__NONE, &r->live);
+      continue;
+    }
+    tsl__reached wide = *r;
+    wide.dead = false;
+    spread_wide(x, r->at[i], kept.wide, &wide);
+    if (wide.dead) drop_wide(&kept);
+    else *r = wide;
+  }
+  bool closed = !r->full && tsl__bytes_equal(&kept.bytes, &letters->bytes);
+  *letters = kept;
+  return closed;
+}
+
+typedef enum explored { CLOSED, TOO_FEW, TOO_MANY_STATES } explored;
+
+/* Look for a closed set within `letters`. */
+static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
+  for (unsigned round = 0; round < ROUNDS_MAX && tsl__count_bytes(&letters->bytes) >= TSL__LETTERS_MIN; round++) {
+    if (close_under(x, e, letters, last, r)) return CLOSED;
+    if (r->full) return TOO_MANY_STATES;
+  }
+  return TOO_FEW;
+}
+
+/* The letters that lead back to e itself: closed, whatever else there is. */
+bool tsl__letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
+  tsl__bytes edges;
+  tsl__expr d = TSL__NONE;
+  *r = (tsl__reached){.n = 1, .at = {e}};
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = 0; b < 0x80; b++) {
+    if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, e, (uint8_t)b);
+    if (d) tsl__bytes_add(&r->live, b);
+    if (d != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
+  }
+  live_beyond_ascii(x, e, &edges, d != TSL__NONE, &r->live);
+  if (tsl__letters_wide(letters)) spread_wide(x, e, letters->wide, r);
+  if (r->dead || r->full || r->n > 1) drop_wide(letters);
+  r->n = 1;
+  return tsl__count_bytes(&letters->bytes) >= TSL__LETTERS_MIN;
+}
+
+/* How many characters beyond ASCII it has. */
+static uint64_t characters(const tsl__wide_class *c) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < c->count; i++) n += c->pairs[2 * i + 1] - c->pairs[2 * i] + 1u;
+  return n;
+}
+
+/* What was found from one expression holds for all that were tsl__reached from it, and most of these are asked for next. `letters` NULL: it was given up. */
+static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
+  if (!x->explored && !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) return; /* it is found again */
+  tsl__explored *k = &x->explored[x->explored_next++ % TSL__EXPLORED];
+  *k = (tsl__explored){.n = r->n, .json = json, .live = r->live};
+  memcpy(k->at, r->at, r->n * sizeof *r->at);
+  if (letters) k->letters = letters->bytes, k->wide = letters->wide ? letters->wide->e : TSL__NONE;
+}
+
+static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool json) {
+  for (unsigned i = 0; x->explored && i < TSL__EXPLORED; i++)
+    for (unsigned j = 0; j < x->explored[i].n; j++)
+      if (x->explored[i].at[j] == e && x->explored[i].json == json) return &x->explored[i];
+  return NULL;
+}
+
+/* The letters that lead back to e, where nothing better is found. */
+static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
+  keep(x, r, json, NULL);
+  return tsl__letters_self(x, e, letters, r);
+}
+
+/* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
+static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
+  tsl__letter_set all = *letters, none = *letters;
+  uint64_t last = x->steps + STEPS_MAX;
+  explored how;
+  if (!x->class_steps) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *x->class_steps); /* or none */
+  drop_wide(&none);
+  drop_wide(&all);
+  if (tsl__letters_wide(letters)) {
+    unsigned tried = 0;
+    tsl__add_multibyte(&all.bytes);
+    tsl__letter_set with = all;
+    how = explore(x, e, &with, last, r);
+    if (how == CLOSED && tsl__letters_wide(&with)) return keep(x, r, json, &with), *letters = with, true;
+    for (const tsl__exprs *layer = x; layer && how != TOO_MANY_STATES; layer = layer->parent)
+      for (size_t i = 0; i < layer->wides.n && tried < WIDE_TRIES; i++) {
+        if (characters(&layer->wides.at[i]) < WIDE_MIN) continue;
+        tried++;
+        with = all;
+        with.wide = &layer->wides.at[i];
+        if (explore(x, e, &with, last, r) == CLOSED && tsl__letters_wide(&with)) return keep(x, r, json, &with), *letters = with, true;
+      }
+    *letters = all;
+    if (how == TOO_MANY_STATES && give_up(x, e, json, letters, r)) return true;
+  }
+  *letters = none;
+  how = explore(x, e, letters, last, r);
+  if (how == CLOSED) return keep(x, r, json, letters), true;
+  *letters = none;
+  return how == TOO_MANY_STATES ? give_up(x, e, json, letters, r) : tsl__letters_self(x, e, letters, r);
+}
+
+/* The same, unless it is known already. */
+bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
+  const tsl__explored *k = find_kept(x, e, json);
+  if (!k) return explore_wide(x, e, json, letters, r);
+  if (tsl__bytes_empty(&k->letters)) return tsl__letters_self(x, e, letters, r);
+  *letters = (tsl__letter_set){k->letters, k->wide ? tsl__wide_class_of(x, k->wide) : NULL};
+  *r = (tsl__reached){.n = k->n, .live = k->live};
+  memcpy(r->at, k->at, k->n * sizeof *k->at);
+  return true;
+}
+
+/* ---- a class --------------------------------------------------------------------------------------------------- */
+
+/* The letters of a class of single characters. *live: the bytes that it can begin with. */
+void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out, tsl__bytes *live) {
+  tsl__live_bytes(x, class, live);
+  out->bytes = *live;
+  bool any = out->bytes.w[2] | out->bytes.w[3];
+  const tsl__wide_class *wide = tsl__wide_class_of(x, class);
+  drop_wide(out);
+  if (!any || (wide && characters(wide) < WIDE_MIN)) return;
+  tsl__reached all = {.n = 0};
+  if (!wide) spread_wide(x, class, NULL, &all);
+  if (all.dead || all.full) return;
+  tsl__add_multibyte(&out->bytes);
+  out->wide = wide;
+}
