@@ -4,8 +4,7 @@
  * Letters   A set C of characters such that the expression survives every text over C. Ways to find one:
  *             - a loop over one class of characters, counted or not: its class, if what follows cannot begin with a letter;
  *             - an automaton may say itself which (the classes of a pattern, in formats_regex.c);
- *             - otherwise explore: take the characters that may come next, follow them, and drop those that die somewhere, until what is tsl__reached is closed under
- *               what remains (a greatest fixed point; given up beyond STATES_MAX states).
+ *             - otherwise they are explored (letters.h).
  *           Only raw characters of a JSON string count (no quote, backslash or control character): escapes are exits.
  * Likeness  hints_like.c: what a state is when its limits are far.
  * Difference  "Any text but these" is the state of any text, less what these spell in full. Exact where every beginning of a text can go on to one that is none of
@@ -144,7 +143,7 @@ static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
 
 /* ---- all together --------------------------------------------------------------------------------------------- */
 
-/* What holds of all that is tsl__reached. `need` (may be NULL): the most that it takes to complete it. */
+/* What holds of all that is reached. `need` (may be NULL): the most that it takes to complete it. */
 static void sum_up(tsl__exprs *x, const tsl__reached *r, bool *ends, uint32_t *need) {
   *ends = false;
   for (unsigned i = 0; i < r->n; i++) {

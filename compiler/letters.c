@@ -142,7 +142,7 @@ static void live_beyond_ascii(tsl__exprs *x, tsl__expr e, const tsl__bytes *edge
   }
 }
 
-/* Follow the letters from every state tsl__reached; drop from `letters` what dies. Returns true if the set is closed now; r->full: there is too much to follow, or step `last` is
+/* Follow the letters from every state reached; drop from `letters` what dies. Returns true if the set is closed now; r->full: there is too much to follow, or step `last` is
  * behind. */
 static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
   tsl__letter_set kept = *letters;
@@ -210,7 +210,7 @@ static uint64_t characters(const tsl__wide_class *c) {
   return n;
 }
 
-/* What was found from one expression holds for all that were tsl__reached from it, and most of these are asked for next. `letters` NULL: it was given up. */
+/* What was found from one expression holds for all that were reached from it, and most of these are asked for next. `letters` NULL: it was given up. */
 static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
   if (!x->explored && !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) return; /* it is found again */
   tsl__explored *k = &x->explored[x->explored_next++ % TSL__EXPLORED];
