@@ -66,16 +66,15 @@ TESTS = [
     ("tests/test_limits", [], {"stacks", "matcher", "state"} | MEMORY),
     ("tests/test_schema", [], {"stacks", "matcher", "names", "fixed", "state"} | MEMORY),
     ("tests/test_budget", [], {"stacks", "names", "memory_search"}),
-    ("tests/test_faults", [], None),
     ("tests/test_fault_sites", [], None),
 ]
-ASKS = re.compile("out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number") # the slowest are for lines that ask for memory
-FAULTS = {"tests/test_faults", "tests/test_fault_sites"}
+ASKS = re.compile("out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number|lengths") # test_fault_sites, the slowest, is for lines that ask for memory
 WRAPPED = {"tests/test_fault_sites"} # wraps functions of the library, and is linked to its objects for each mutant
 SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_memory"} # those that are run in the second copy
 # File, a pattern of lines, why no change of an operator there changes what is allowed, and, where that holds of some changes alone, what those put there.
 HASH = "a hash says where an entry is looked for and put, by one and the same expression; what is found there is compared in full"
 WAYS = "chooses between two ways to the same result"
+STICKY = "the failure is sticky, and who calls asks for it"
 SPELLS = "the search leaves out fewer spellings of the same value, and finds the same"
 EQUIVALENT = [
     ("walk", r"(?<=return )tsl__mix\(.*", HASH),
@@ -106,9 +105,15 @@ EQUIVALENT = [
     ("fixed", r"(?<=p\.depth\)) < (?=0x80\) return reach)", "the texts are between two characters, and none begins with the byte 0x80", {" <= "}),
     ("walk", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\) return NULL)", WAYS + ": letters, or the search"),
     ("walk", r"(?<=\(h->ends) && (?=!l->last\)\) return NULL)", WAYS + ": letters, or the search"),
-    ("walk", r"(?<=\|\| )!(?=\(lengths = tsl__lengths_of)", WAYS + ": as `like`, or in full"),
     ("linear", r"(?<=&& )!(?=r->token_edges)", WAYS + ": in a row, or aside; tokens that are named come from the root alone"),
-    ("classes", r"(?<=\(uint32_t\)words\)\) )return false", "the failure is sticky, and the caller asks for it"),
+    ("classes", r"(?<=\(uint32_t\)words\)\) )return false", STICKY),
+    ("classes", r"(?<=tsl__bitset_new\(base, &number\)\)\) )return false", STICKY),
+    ("linear", r"entered \* ENTERED > t->n && tokens >= t->least", WAYS + ": letters, or the table"),
+    ("linear", r"(?<=n->own_end) >= (?=t->least)|(?<=t->least) && (?=r->live_count)|(?<=r->live_count) >= (?=TSL__LINEAR_BYTES)", WAYS + ": the table, or the search"),
+    ("walk", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),
+    ("batch", r"(?<=end = \(block \+ 1\) \* BLOCK) < (?=b->count)", "where they are equal both ends are the same", {" <= "}),
+    ("borrow", r"(?<=\(i) \+ (?=1\) % TSL__BORROWED)", "around the four the other way, which is the oldest as well", {" - "}),
+    ("memory_mask", r"(?<=passes && i) < (?=at->depth)", WAYS + ": a subtree at once, or token by token", {" > "}),
     ("mask", r"(?<=words) > (?=MARKS\))", WAYS + ": sorted by comparing, or by marking"),
     ("taken", r"(?<=s->decoded\.n\) != 0\) )break", "the names are sorted: none after one that does not begin with the text does"),
     ("wide", r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)", "more nodes are exits: the walk enters what the class would have told", {" > "}),
@@ -250,7 +255,7 @@ class Bench:
     def wanted(self, stem, line):
         """The tests for a mutant, those that will probably kill it soonest first."""
         chosen = [(test, arguments) for test, arguments, files in self.tests
-                  if (stem in files if files else stem not in KERNELS) and (test not in FAULTS or ASKS.search(line))]
+                  if (stem in files if files else stem not in KERNELS) and (test not in WRAPPED or ASKS.search(line))]
         return sorted(chosen, key=lambda t: (self.seconds[t[0]] + 0.02) / (1 + self.kills.get((stem, t[0]), 0)))
 
     def judge(self, file, number, line):

@@ -337,10 +337,14 @@ static void test_moving(void) {
 /* ---- among other text --------------------------------------------------------------------------------------------------- */
 
 static bool accepts(tsl_grammar *g, const char *text) {
-  tsl_matcher *m = NULL;
-  if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return false;
+  tsl_matcher *m = NULL, *slow = NULL;
+  size_t n = 0;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_new(g, NULL, &slow) == TSL_OK);
   bool good = tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_is_complete(m);
+  while (text[n] && tsl_matcher_accept_bytes(slow, text + n, 1, NULL) == TSL_OK) n++;
+  CHECKF(good == (!text[n] && tsl_matcher_is_complete(slow)), "%s: not the same byte by byte", text);
   tsl_matcher_free(m);
+  tsl_matcher_free(slow);
   return good;
 }
 
@@ -385,6 +389,10 @@ static void test_names(void) {
       {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}", "{\"a\":1,\"b\":1,\"ab\":1,\"c\":\"\"}", true},
       {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}", "{\"a\":1,\"b\":1,\"a\":1,\"c\":\"\"}", false},
       {"{\"propertyNames\":{\"pattern\":\"^[ab]$\"}}", "{\"a\":1,\"b\":{\"a\":2}}", true},
+      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\\bc\":1,\"a\\bc\":2,\"a\\\"\":1,\"a\\\"qq\":1,\"a\\\\\":1}", true},
+      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\\bc\":1,\"a\\\\bc\":2}", false},
+      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\"qq\":1,\"a\\u0022qq\":2}", false},
+      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\\\":1,\"a\\u005c\":2}", false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tsl_grammar *g = compile(cases[i].schema, TSL_WS_ANY);

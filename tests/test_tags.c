@@ -296,6 +296,28 @@ static void lending_fails(void) {
   tsl_grammar_release(g);
 }
 
+/* A token that is spelled in a list without repetitions, and named beside it: what was used is not forgotten. */
+static void named_beside_memory(void) {
+  static const char json[] = "{\"type\":\"or\",\"elements\":[{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[1,2,3]}}},"
+                             "{\"type\":\"sequence\",\"elements\":[" CONST("[1,") ",{\"type\":\"token\",\"token\":50}," CONST("x") "]}]}"; /* token 50 is "2" */
+  static const struct {
+    const char *text, *next;
+    bool good;
+  } cases[] = {{"[1,", "2", true}, {"[1,", "3", true}, {"[1,", "1", false}, {"[1,2", "x", true}, {"[1,2", ",", true}, {"[1,2,", "3", true}, {"[1,2,", "2", false}, {"[1,2,", "1", false}, {"[1,3", "x", false}};
+  tsl_grammar *g = compile(json);
+  uint32_t *mask = malloc(tsl_vocab_mask_words(vocab) * sizeof *mask);
+  for (size_t i = 0; g && mask && i < sizeof cases / sizeof *cases; i++) {
+    tsl_matcher *m = NULL;
+    bool fine = tsl_matcher_new(g, NULL, &m) == TSL_OK;
+    for (const char *c = cases[i].text; *c; c++) fine = fine && tsl_matcher_accept(m, (uint8_t)*c) == TSL_OK;
+    CHECKF(fine && tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, (uint8_t)*cases[i].next) == cases[i].good, "%s before %s", cases[i].text, cases[i].next);
+    CHECK((tsl_matcher_accept(m, (uint8_t)*cases[i].next) == TSL_OK) == cases[i].good);
+    tsl_matcher_free(m);
+  }
+  tsl_grammar_release(g);
+  free(mask);
+}
+
 /* ---- reading back ------------------------------------------------------------------------------------------------ */
 
 #define CALL(style, name, begin, end) "{\"type\":\"tag\",\"as\":\"call\",\"name\":\"" name "\",\"begin\":\"" begin "\",\"content\":{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"" style "\",\"json_schema\":" S "},\"end\":\"" end "\"}"
@@ -781,6 +803,7 @@ int main(void) {
   RUN(triggers_are_exact, "all short texts against a naive search");
   RUN(masks_are_right, "against the naive matcher");
   RUN(tokens_are_counted, "max_tokens of any_text");
+  RUN(named_beside_memory, "tokens named where others must not be repeated");
   RUN(lending_fails, "a mask that cannot be made is not lent");
   RUN(counts_elsewhere, "uniqueItems, and nothing after the text");
   RUN(counts_agree, "drafts, validation, rollback");
