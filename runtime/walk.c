@@ -15,6 +15,7 @@
 #include "runtime/fixed.h"
 #include "runtime/linear.h"
 #include "runtime/names.h"
+#include "runtime/walk_near.h"
 #include "runtime/wide.h"
 
 #define HINT_MIN 96u      /* tokens below a node from which letters are worth a class */
@@ -569,56 +570,6 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
   remember(space, w);
 }
 
-/* How a frame takes a token. */
-typedef enum taken { DIES, LIVES, LEAVES_EARLY, LEAVES_LATE, UNCLEAR } taken;
-
-/* A state of a frame, and its register. */
-typedef struct place {
-  tsl__state state;
-  uint32_t count;
-} place;
-
-/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed: UNCLEAR. *after: where it LIVES. */
-static taken take_token(tsl__space *space, tsl__state state, uint32_t count, tsl_token token, uint32_t late, place *after) {
-  const tsl_vocab *v = space->vocab;
-  uint32_t characters = 0;
-  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
-    const tsl__state_rec *r = tsl__state_expanded(space, state);
-    if (!r || (r->flags & TSL__STATE_FORK) || r->edges) return UNCLEAR;
-    if (r->flags & TSL__STATE_NULLABLE) return characters > late ? LEAVES_LATE : LEAVES_EARLY;
-    tsl__target t = tsl__state_step(space, r, v->bytes[i]);
-    if (!t) return DIES;
-    state = tsl__target_resolve(space, t, count, &count);
-    characters += (v->bytes[i] & 0xC0) != 0x80;
-  }
-  *after = (place){state, count};
-  return LIVES;
-}
-
-/* How a text of at most `room` characters may go on after a token that LIVES where no length is asked for, and that has that many characters: LIVES or DIES, or UNCLEAR
- * where what is shortest in bytes need not have the fewest characters. */
-static taken fits(tsl__space *space, const place *after, tsl_token token, uint32_t room) {
-  const tsl_vocab *v = space->vocab;
-  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
-    if (v->bytes[i] >= 0x80 || v->bytes[i] == '\\') return UNCLEAR;
-  uint32_t bytes = space->hook->shortest(space->hook_ctx, after->state, after->count); /* the closing quote among them */
-  if (bytes - 1 <= room) return LIVES;
-  return room == 0 ? DIES : UNCLEAR;
-}
-
-/* How the state takes a token that is longer than its limit but not too long, where `like` LIVES and goes to *after, or leaves late. */
-static taken take_near(tsl__space *space, place own, const tsl__hint *h, tsl_token token, uint32_t length, uint32_t limit, taken like, const place *after) {
-  place ignored;
-  taken known = like == LIVES && h->like_dead != UINT32_MAX ? fits(space, after, token, h->like_dead - length) : UNCLEAR;
-  return known == UNCLEAR ? take_token(space, own.state, own.count, token, limit, &ignored) : known;
-}
-
-/* Is a long token (by number) more than the state can read? One that holds a backslash may spell fewer characters than it has. */
-static bool is_dead(const tsl__lengths *lengths, const tsl__hint *h, uint32_t i) {
-  tsl_token t = lengths->longer[i];
-  return lengths->longer_length[i] > h->like_dead && !(lengths->having['\\'][t >> 5] >> (t & 31) & 1);
-}
-
 /* The mask of the tokens that the state surely takes, none of which goes on beyond the string; 0: nothing is known. */
 static tsl__mask surely(tsl__space *space, const level *l, tsl__state state, uint32_t count, const tsl__hint *h) {
   const tsl__state_rec *r = tsl__state_at(space, state);
@@ -629,31 +580,18 @@ static tsl__mask surely(tsl__space *space, const level *l, tsl__state state, uin
 
 /* As `like`, less the tokens that are too long: those are tried one by one, but such as a part of the state's texts takes. False if that does not settle it. */
 static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
-  const tsl__lengths *lengths = NULL;
-  uint32_t limit = like_limit(space, state, count, h), longer = 0;
-  bool near = limit < height_of(space, over);
-  place own = {state, count}, after;
-  if (near && (h->like_far || over != TSL__WHOLE || limit < TSL__SHORT_MAX || !(lengths = tsl__lengths_of(space)))) return false;
-  while (near && longer < lengths->longer_count && lengths->longer_length[longer] > limit) longer++;
-  tsl__mask low = longer ? surely(space, l, state, count, h) : 0;
-  for (uint32_t i = 0; i < longer; i++) {
-    uint32_t length = lengths->longer_length[i];
-    if (low && tsl__mask_has(space, low, lengths->longer[i])) continue;
-    taken like = take_token(space, h->like, 0, lengths->longer[i], limit, &after), mine = like;
-    if (like == LEAVES_LATE || (like == LIVES && !is_dead(lengths, h, i))) mine = take_near(space, own, h, lengths->longer[i], length, limit, like, &after);
-    if (like == UNCLEAR || mine == UNCLEAR || (like == LEAVES_LATE) != (mine == LEAVES_LATE)) return false;
-  }
+  tsl__near n = {.state = state, .count = count, .hint = h, .limit = like_limit(space, state, count, h)};
+  bool near = n.limit < height_of(space, over);
+  if (near && (h->like_far || over != TSL__WHOLE || n.limit < TSL__SHORT_MAX || !(n.lengths = tsl__lengths_of(space)))) return false;
+  while (near && n.longer < n.lengths->longer_count && n.lengths->longer_length[n.longer] > n.limit) n.longer++;
+  n.low = n.longer ? surely(space, l, state, count, h) : 0;
+  if (!tsl__near_known(space, &n)) return false;
   const tsl__walk *found = tsl__walk_over(space, h->like, 0, over, l->last);
   if (!found) return true;
   tsl__gather_mask(space, &l->gather, found->mask);
   leave_over(space, l, found->left);
-  for (uint32_t i = 0; i < longer; i++) {
-    tsl_token t = lengths->longer[i];
-    uint32_t length = lengths->longer_length[i];
-    if (!tsl__mask_has(space, found->mask, t) || (low && tsl__mask_has(space, low, t))) continue;
-    taken like = is_dead(lengths, h, i) ? DIES : take_token(space, h->like, 0, t, limit, &after);
-    if (like == DIES || take_near(space, own, h, t, length, limit, like, &after) != LIVES) tsl__gather_remove(space, &l->gather, t);
-  }
+  for (uint32_t i = 0; i < n.longer; i++)
+    if (tsl__near_denies(space, &n, found->mask, i)) tsl__gather_remove(space, &l->gather, n.lengths->longer[i]);
   return true;
 }
 

@@ -30,12 +30,12 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk", "linear", "mask", "stacks", "state", "matcher", "zones", "batch", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
+FILES = ["walk", "walk_near", "linear", "mask", "stacks", "state", "matcher", "zones", "batch", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
          "memory", "memory_mask", "memory_plenty", "memory_search", "taken", "logits", "logits_portable", "logits_avx2"]
 # Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
 KERNELS = {"logits", "logits_portable", "logits_avx2"}
 MEMORY = {"memory", "memory_mask", "memory_plenty", "memory_search", "taken", "borrow"}
-WALKS = {"walk", "linear", "classes", "wide", "leftover", "fixed", "common", "mask", "state"}
+WALKS = {"walk", "walk_near", "linear", "classes", "wide", "leftover", "fixed", "common", "mask", "state"}
 TESTS = [
     ("tests/test_logits", [], KERNELS),
     ("tests/test_mask", [], {"mask"}),
