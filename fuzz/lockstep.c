@@ -11,6 +11,7 @@
 #include "runtime/grammar.h"
 #include "runtime/linear.h"
 #include "tests/oracle.h"
+#include "tests/tables.h"
 
 #define MATCHERS 4
 #define TEXT_MAX 64u  /* tokens or pieces of bytes of one text */
@@ -494,6 +495,9 @@ unsigned lockstep_run(tsl_vocab *vocab, const uint8_t *data, size_t size) {
   oracle_follow(&r);
   for (int i = 0; i < 6 && r.at == r.end && !r.stop; i++) accept_allowed(&r); /* a grammar without commands is walked a little */
   while (r.at < r.end && !r.stop) command(&r);
+  const char *twice = r.stop ? NULL : tables_have_twice(r.grammar->space);
+  if (twice) fprintf(stderr, "  %s\n", twice);
+  lockstep_require(!twice, "something is in a table twice");
   for (unsigned i = 0; i < r.sides; i++) tsl_matcher_free(r.side[i].matcher);
   oracle_free(&r.oracle);
   free(r.mine);

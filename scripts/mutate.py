@@ -55,7 +55,7 @@ TESTS = [
     ("tests/test_flat", [], None),
     ("tests/test_oracle", [], None),
     ("tests/test_trie", [], {"mask", "leftover"}),
-    ("tests/test_tags", [], {"walk", "stacks", "matcher", "names", "fixed", "zones", "state"}),
+    ("tests/test_tags", [], {"walk", "stacks", "matcher", "names", "fixed", "zones", "state", "borrow", "memory"}),
     ("tests/test_common", [], {"walk", "leftover", "common"}),
     ("tests/test_linear", [], WALKS),
     ("tests/test_near", [], WALKS),
@@ -108,16 +108,18 @@ EQUIVALENT = [
     ("linear", r"(?<=&& )!(?=r->token_edges)", WAYS + ": in a row, or aside; tokens that are named come from the root alone"),
     ("classes", r"(?<=\(uint32_t\)words\)\) )return false", STICKY),
     ("classes", r"(?<=tsl__bitset_new\(base, &number\)\)\) )return false", STICKY),
+    ("linear", r"(?<=h->exits\.w\[w\]) & (?=r->live\.w\[w\])", WAYS + ": letters, or the table"),
     ("linear", r"entered \* ENTERED > t->n && tokens >= t->least", WAYS + ": letters, or the table"),
     ("linear", r"(?<=n->own_end) >= (?=t->least)|(?<=t->least) && (?=r->live_count)|(?<=r->live_count) >= (?=TSL__LINEAR_BYTES)", WAYS + ": the table, or the search"),
     ("walk", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),
     ("batch", r"(?<=end = \(block \+ 1\) \* BLOCK) < (?=b->count)", "where they are equal both ends are the same", {" <= "}),
     ("borrow", r"(?<=\(i) \+ (?=1\) % TSL__BORROWED)", "around the four the other way, which is the oldest as well", {" - "}),
+    ("memory_mask", r"(?<=!first && n->begin) < (?=n->own_end)", "no token is tried where there is none", {" <= "}),
     ("memory_mask", r"(?<=passes && i) < (?=at->depth)", WAYS + ": a subtree at once, or token by token", {" > "}),
     ("mask", r"(?<=words) > (?=MARKS\))", WAYS + ": sorted by comparing, or by marking"),
     ("taken", r"(?<=s->decoded\.n\) != 0\) )break", "the names are sorted: none after one that does not begin with the text does"),
     ("wide", r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)", "more nodes are exits: the walk enters what the class would have told", {" > "}),
-    ("logits_avx2", r"(?<=i \+ 16) <= (?=width)|(?<=i \+ 32) <= (?=width)|(?<=i \+ 8) <= (?=words)", WAYS + ": a last piece at once, or element by element"),
+    ("logits_avx2", r"(?<=i \+ 16) <= (?=width)|(?<=i \+ 32) <= (?=width)|(?<=i \+ 8) <= (?=words)|(?<=if \(w \+ 16) <= (?=words)", WAYS + ": a last piece at once, or element by element"),
 ]
 # What is searched for, what it becomes.
 MUTATIONS = [

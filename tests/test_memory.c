@@ -10,8 +10,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/json.h"
+#include "runtime/matcher.h"
 #include "tests/check.h"
 #include "tests/repeats.h"
+#include "tests/taken.h"
 #include "turnstile.h"
 
 static tsl_vocab *vocab;
@@ -536,6 +538,115 @@ static void test_at_once(void) {
   }
 }
 
+#define PIECES_TOKENS 900u
+
+/* Every byte, and tokens of two to seven pieces of JSON: whole items, several of them, names and what comes after. */
+static tsl_vocab *vocab_of_pieces(uint64_t *seed) {
+  static const char *const pieces[] = {"[", "[", "]", "{", "}", ",", ",", ",", ":", "\"", "a", "b", "1", "1", "2", "0", "-1", ".5", "e1", "true", "null", "\"a\"", "\"a\"", "\"b\"", "\"a\":", "\"b\":", "\\u0061", " ", "\n", "[]", "{}"};
+  static uint8_t bytes[256 + PIECES_TOKENS * 7 * 6];
+  static uint32_t offsets[256 + PIECES_TOKENS + 1];
+  uint32_t n = 0;
+  for (uint32_t t = 0; t < 256 + PIECES_TOKENS; t++) {
+    offsets[t] = n;
+    if (t < 256) bytes[n++] = (uint8_t)t;
+    for (uint32_t left = t < 256 ? 0 : 2 + (uint32_t)(tsl_test_random(seed) % 6); left > 0; left--) {
+      const char *piece = pieces[tsl_test_random(seed) % (sizeof pieces / sizeof *pieces)];
+      memcpy(bytes + n, piece, strlen(piece));
+      n += (uint32_t)strlen(piece);
+    }
+  }
+  offsets[256 + PIECES_TOKENS] = n;
+  const tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = 256 + PIECES_TOKENS};
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_new(&desc, NULL, &v, NULL) == TSL_OK);
+  return v;
+}
+
+/* Where tokens hold more than one item or member: each mask has just what is taken. */
+static void test_pieces(void) {
+  static const char *const more[] = {"true", "{\"type\":\"array\",\"uniqueItems\":true}", "{\"properties\":{\"a\":{\"uniqueItems\":true},\"b\":{\"maxItems\":2}}}",
+                                     "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[1,2,\"a\",\"b\",[],{},true]}}",
+                                     "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[1,\"a\",null]}}}",
+                                     "{\"type\":\"object\",\"propertyNames\":{\"enum\":[\"a\",\"b\",\"ab\"]},\"minProperties\":2}", "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]{1,2}$\"}}}"};
+  const size_t n = sizeof walked / sizeof *walked, all = n + sizeof more / sizeof *more;
+  uint64_t seed = 77;
+  tsl_vocab *embedded = vocab;
+  uint32_t mask[(256 + PIECES_TOKENS) / 32 + 1];
+  if (!(vocab = vocab_of_pieces(&seed))) return;
+  for (size_t i = 0; i < all; i++) {
+    const char *schema = i < n ? walked[i] : more[i - n];
+    tsl_grammar *g = compile(schema, i % 3 ? TSL_WS_ANY : TSL_WS_COMPACT);
+    for (int round = 0; g && round < 6; round++) {
+      tsl_matcher *m = NULL;
+      char text[2000] = "";
+      CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+      for (int step = 0; m && step < 10; step++) {
+        CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+        CHECK(mask_is_right(m, mask, schema, text));
+        size_t count = tsl_mask_count(mask, 256 + PIECES_TOKENS), k = count ? tsl_test_random(&seed) % count : 0, length;
+        tsl_token t = 0;
+        if (!count) break;
+        while (!tsl_mask_has(mask, t) || k--) t++;
+        if (tsl_mask_has(mask, '[') && step == 0) t = '[';
+        if (tsl_mask_has(mask, ',') && tsl_test_random(&seed) % 2) t = ',';
+        CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+        const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &length);
+        strncat(text, (const char *)bytes, length);
+      }
+      tsl_matcher_free(m);
+    }
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(vocab);
+  vocab = embedded;
+}
+
+/* Different strings in any spelling, some of which begin alike: never a repetition, whichever byte one looks at. */
+static void test_different_strings(void) {
+  static const char *const strings[][5] = {{"\xF0\x9F\x98\x80", "\\ud83d\\ude00", "\\uD83D\\uDE00"}, {"\xF0\x9F\x98\x81", "\\ud83d\\ude01", "\\uD83d\\uDe01"}, {"\xC3\xA9", "\\u00e9", "\\u00E9"}, {"\xC3\xA8", "\\u00e8"},
+                                           {"\\u0010"}, {"\\u001f", "\\u001F"}, {"/", "\\/", "\\u002f", "\\u002F"}, {"//", "\\/\\/", "/\\u002F", "\\u002f/"}, {"a", "\\u0061"}, {"ab", "\\u0061b", "a\\u0062"},
+                                           {"\\\"", "\\u0022"}, {"\\\\", "\\u005c", "\\u005C"}, {"\\n", "\\u000a", "\\u000A"}, {""}};
+  const unsigned n = sizeof strings / sizeof *strings;
+  char schema[400] = "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[";
+  uint64_t seed = 8;
+  for (unsigned i = 0; i < n; i++) snprintf(schema + strlen(schema), sizeof schema - strlen(schema), "%s\"%s\"", i ? "," : "", strings[i][0]);
+  strcat(schema, "]}}");
+  tsl_grammar *g = compile(schema, TSL_WS_COMPACT);
+  for (int round = 0; g && round < 400; round++) {
+    char text[600] = "[";
+    unsigned used = 0, last = 0;
+    for (unsigned items = 1 + (unsigned)(tsl_test_random(&seed) % n), i = 0; i < items; i++) {
+      unsigned which = (unsigned)(tsl_test_random(&seed) % n), ways = 0;
+      while (used >> which & 1u) which = (which + 1) % n;
+      used |= 1u << which;
+      while (ways < 5 && strings[which][ways]) ways++;
+      last = which;
+      snprintf(text + strlen(text), sizeof text - strlen(text), "%s\"%s\"", i ? "," : "", strings[which][tsl_test_random(&seed) % ways]);
+    }
+    size_t length = strlen(text);
+    strcat(text, "]");
+    CHECKF(accepts(g, text), "%s", text);
+    snprintf(text + length, sizeof text - length, ",\"%s\"]", strings[last][0]);
+    CHECKF(!accepts(g, text), "%s", text);
+  }
+  tsl_grammar_release(g);
+}
+
+/* Where nothing is to be remembered any more, positions are the plain ones. */
+static void test_forgotten(void) {
+  static const char *const texts[] = {"{\"l\":[1,2]", "{\"l\":[[],\"a\",{\"q\":1,\"r\":[]}]", "{\"l\":[]"};
+  tsl_grammar *g = compile("{\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\",\"uniqueItems\":true},\"x\":{\"maxLength\":3}},\"additionalProperties\":false}", TSL_WS_COMPACT);
+  tsl_matcher *m[3] = {NULL};
+  for (size_t i = 0; g && i < 3; i++) {
+    CHECK(tsl_matcher_new(g, NULL, &m[i]) == TSL_OK && tsl_matcher_accept_bytes(m[i], texts[i], strlen(texts[i]), NULL) == TSL_OK);
+    CHECKF(!tsl__stack_at(g->space, m[i]->at)->memory, "after %s", texts[i]);
+    CHECK(tsl_matcher_accept_bytes(m[i], ",\"x\":[1,{\"a\":1,\"b\":2}", 21, NULL) == TSL_OK && !tsl__stack_at(g->space, m[i]->at)->memory);
+    CHECK(tsl_matcher_accept_bytes(m[i], ",2]", 3, NULL) == TSL_OK && !tsl__stack_at(g->space, m[i]->at)->memory);
+  }
+  for (size_t i = 0; i < 3; i++) tsl_matcher_free(m[i]);
+  tsl_grammar_release(g);
+}
+
 /* A lent mask is written over the one before where few tokens differ: of positions with and without a memory, in turns. */
 static void test_lent(void) {
   static const char *const texts[] = {"[{\"b\": 10}, {}, \"x\", \"x\"]", "\"\"", "[\"a\", \"b\", \"ab\", 1, 10, 1.0]", "\"a\""};
@@ -561,6 +672,9 @@ int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(test_enumerated, "small languages: what may follow each prefix");
   RUN(test_masks, "masks against forks, to the end");
+  RUN(test_pieces, "tokens of several items and members");
+  RUN(test_different_strings, "different strings in every spelling");
+  RUN(test_forgotten, "what was remembered is forgotten");
   RUN(test_at_once, "bytes at once, and one by one");
   RUN(test_names, "names of additional members, decoded");
   RUN(test_escaped_names, "an escape does not begin to spell a name that is used");
