@@ -130,6 +130,12 @@ static const char *const walked[] = {
     "\"m\":{\"type\":\"array\",\"uniqueItems\":true,\"prefixItems\":[{\"const\":\"a\"}],\"items\":{\"$ref\":\"#/$defs/n\"},\"maxItems\":3},\"n\":{\"type\":[\"boolean\",\"string\"],\"maxLength\":2}}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1}},\"required\":[\"a\"],\"additionalProperties\":false},"
     "{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\",\"maxLength\":3}},\"required\":[\"b\"],\"additionalProperties\":false}]}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":\"object\",\"properties\":{\"k\":{\"enum\":[1,2]},\"s\":{\"type\":\"string\"}},\"required\":[\"k\"],\"additionalProperties\":false}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"maxItems\":5,\"items\":{\"anyOf\":[{\"const\":1},{\"enum\":[\"a\",\"ab\"]},{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"}},\"required\":[\"a\"],\"additionalProperties\":false}]}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":2,\"items\":{\"anyOf\":[{\"type\":\"string\",\"maxLength\":1},{\"type\":\"array\",\"maxItems\":1,\"items\":{\"type\":\"string\"}}]}}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"},\"additionalProperties\":{\"enum\":[\"x\",\"\",1]}}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"},\"additionalProperties\":{\"anyOf\":[{\"type\":\"boolean\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\",\"prefixItems\":[{\"enum\":[1,2]},{\"type\":\"string\"}],\"items\":false}}", /* some members may be anything, some not */
     "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{\"enum\":[1,11]}}]}",
 };
 
@@ -161,9 +167,17 @@ static bool check_mask(tsl_matcher *m, uint64_t *seed, tsl_token *token, const c
   return n > 0;
 }
 
+static bool in_string(const char *text, size_t n) {
+  bool open = false;
+  for (size_t i = 0; i < n; i++) {
+    if (open && text[i] == '\\') i++;
+    else open ^= text[i] == '"';
+  }
+  return open;
+}
+
 static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, bool also_anything) {
   tsl_matcher *m;
-  bool names = strstr(schema, "object") && !strstr(schema, "\"id\"");
   char text[4096];
   size_t n = 0;
   tsl_token t;
@@ -181,12 +195,12 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, bool also_a
   for (int steps = 0; !tsl_matcher_is_complete(m) && steps < 600; steps++) { /* to the end, as fast as can be told */
     uint32_t next[8];
     CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK);
-    static const char order[] = "]}\"abe1234567890:{[tfnulrasdixyk,. ";
+    static const char outside[] = "]},:\"[{tfnalrsue1234567890-.", inside[] = "\"abesk1234567890xdifn\\u";
     uint64_t best = UINT64_MAX;
-    const char *c = order;
+    const char *c = in_string(text, n) ? inside : outside;
     while (*c && !((next[(uint8_t)*c / 32] >> (uint8_t)*c % 32) & 1u)) c++;
     uint8_t byte = (uint8_t)*c;
-    for (unsigned b = 0; b < 256 && (names || !byte); b++) { /* brackets may be names, and digits go on for ever */
+    for (unsigned b = 0; b < 256 && !byte; b++) {
       tsl_matcher *fork = NULL;
       uint64_t missing = UINT64_MAX;
       uint8_t one = (uint8_t)b;
