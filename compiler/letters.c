@@ -151,6 +151,7 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
     tsl__bytes edges;
     tsl__expr d = TSL__NONE;
     r->full = x->steps > last;
+    if (tsl__count_bytes(&kept.bytes) < TSL__LETTERS_MIN) break;
     tsl__boundaries(x, r->at[i], &edges);
     for (unsigned b = 0; b < 0x80; b++) {
       if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, r->at[i], (uint8_t)b);
