@@ -57,6 +57,7 @@ static void verdicts(void) {
       {"{\"not\":{\"not\":{\"properties\":{\"a\":true}}},\"unevaluatedProperties\":false}", "{\"a\":1}", INVALID},
       {"{\"prefixItems\":[true],\"contains\":{\"const\":2},\"unevaluatedItems\":false}", "[1,2,2]", VALID},
       {"{\"if\":{\"minItems\":2},\"then\":{\"items\":{\"const\":1}}}", "[1,2]", INVALID},
+      {"{\"patternProperties\":{\"b\":{\"unevaluatedItems\":true},\"^b\":{\"unevaluatedItems\":{\"const\":1}}}}", "{\"b\":[2]}", INVALID},
       {"{\"$defs\":{\"a/b\":{\"const\":1}},\"$ref\":\"#/$defs/a~1b\"}", "2", INVALID},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

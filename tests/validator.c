@@ -449,13 +449,18 @@ static bool check_unique(judge *j, const json_value *schema, const json_value *v
 
 /* ---- applicators: items and members ------------------------------------------------------------------------------------ */
 
+/* Does a child hold to a schema? What that evaluates of the child, no other schema gets to know. */
+static bool child_holds(judge *j, const json_value *schema, const json_value *child) {
+  uint64_t own = 0;
+  return evaluate(j, schema, child, &own);
+}
+
 static bool check_contains(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
   const json_value *contains = json_member(schema, "contains"), *least = json_member(schema, "minContains");
   uint32_t n = 0, i = 0;
   if (!contains) return true;
   for (const json_value *item = v->first; item; item = item->next, i++) {
-    uint64_t ignored = 0;
-    if (!evaluate(j, contains, item, &ignored)) continue;
+    if (!child_holds(j, contains, item)) continue;
     n++;
     *seen |= (uint64_t)1 << i;
   }
@@ -469,11 +474,10 @@ static bool check_items(judge *j, const json_value *schema, const json_value *v,
   if (prefix && prefix->kind != JSON_ARRAY) return j->lost = true, false;
   p = prefix ? prefix->first : NULL;
   for (const json_value *item = v->first; item; item = item->next, i++) {
-    uint64_t ignored = 0;
     const json_value *s = p ? p : items;
     if (p) p = p->next;
     if (!s) break;
-    good &= evaluate(j, s, item, &ignored);
+    good &= child_holds(j, s, item);
     *seen |= (uint64_t)1 << i;
   }
   return good;
@@ -489,13 +493,12 @@ static bool check_array(judge *j, const json_value *schema, const json_value *v,
 /* The schemas of `properties` and `patternProperties` for a member; *known: there are some. */
 static bool check_member(judge *j, const json_value *schema, const json_value *m, bool *known) {
   const json_value *properties = json_member(schema, "properties"), *patterns = json_member(schema, "patternProperties");
-  uint64_t ignored = 0;
   bool good = true;
   if ((properties && properties->kind != JSON_OBJECT) || (patterns && patterns->kind != JSON_OBJECT)) return j->lost = true, false;
   for (const json_value *p = properties ? properties->first : NULL; p; p = p->next)
-    if (same_text(p->name, p->name_n, m->name, m->name_n)) *known = true, good &= evaluate(j, p, m, &ignored);
+    if (same_text(p->name, p->name_n, m->name, m->name_n)) *known = true, good &= child_holds(j, p, m);
   for (const json_value *p = patterns ? patterns->first : NULL; p; p = p->next)
-    if (matches(j, p->name, p->name_n, m->name, m->name_n)) *known = true, good &= evaluate(j, p, m, &ignored);
+    if (matches(j, p->name, p->name_n, m->name, m->name_n)) *known = true, good &= child_holds(j, p, m);
   return good;
 }
 
@@ -505,11 +508,10 @@ static bool check_members(judge *j, const json_value *schema, const json_value *
   bool good = true;
   for (const json_value *m = v->first; m; m = m->next, i++) {
     const json_value name = {.kind = JSON_STRING, .text = m->name, .text_n = m->name_n};
-    uint64_t ignored = 0;
     bool known = false;
     good &= check_member(j, schema, m, &known);
-    if (names) good &= evaluate(j, names, &name, &ignored);
-    if (!known && others) good &= evaluate(j, others, m, &ignored);
+    if (names) good &= child_holds(j, names, &name);
+    if (!known && others) good &= child_holds(j, others, m);
     if (known || others) *seen |= (uint64_t)1 << i;
   }
   return good;
@@ -612,8 +614,7 @@ static bool check_rest(judge *j, const json_value *schema, const json_value *v, 
   uint32_t i = 0;
   bool good = true;
   for (const json_value *child = rest ? v->first : NULL; child; child = child->next, i++) {
-    uint64_t ignored = 0;
-    if (!(*seen >> i & 1)) good &= evaluate(j, rest, child, &ignored);
+    if (!(*seen >> i & 1)) good &= child_holds(j, rest, child);
   }
   if (rest) *seen = UINT64_MAX;
   return good;
