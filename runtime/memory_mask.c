@@ -1,8 +1,11 @@
 /* memory_mask.c - the mask of a position with a memory: the plain one less the tokens that lead nowhere.
  *
  * Items     Candidates are the tokens that some deny takes too (its own mask tells) and those that pass the end of one item and enter the next: they must hold a comma, and in
- *           a string a quote before it: the vocabulary has them as bitsets and lists. Each candidate is tried, but where nothing under way can be a repetition, or not once the candidate's first byte is read, one of each outline (`",`
- *           with any text before it) is: if any number of values may come after it, so they may after the others.
+ *           a string a quote before it: the vocabulary has them as bitsets and lists. Each candidate is tried, but:
+ *             - where nothing under way can be a repetition, or not once the candidate's first byte is read, one of each outline (`",` with any text before it) is: if any number
+ *               of values may come after it (memory_plenty.c), so they may after the others;
+ *             - of those that differ in white space between values alone, one is;
+ *             - where all led to any number of values, none is at the same frames and memory, whichever text was read (TSL__MOVE_PLENTY).
  * Names     In the middle of a name the vocabulary's trie and the names used are gone down together: a token that ends in between may lead nowhere only where names
  *           are constrained; where a name that was used is closed, the whole subtree goes. After a comma the same begins at the few nodes of the trie that are white space and a
  *           quote. Tokens that hold a comma and a whole string after it are tried (most vocabularies have none), and where the schema constrains names also those with a
