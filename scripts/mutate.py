@@ -107,11 +107,16 @@ EQUIVALENT = [
     ("walk", r"(?<=\(h->ends) && (?=!l->last\)\) return NULL)", WAYS + ": letters, or the search"),
     ("linear", r"(?<=&& )!(?=r->token_edges)", WAYS + ": in a row, or aside; tokens that are named come from the root alone"),
     ("classes", r"(?<=\(uint32_t\)words\)\) )return false", STICKY),
+    ("walk", r'(?<="out of memory"\);\n  )return false', STICKY),
+    ("taken", r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false", STICKY),
+    ("stacks", r"(?<=tsl__step_byte\(space, s, bytes\[\*accepted\]\)\)\) )return false", "no frame is left then, which says the same"),
+    ("state", r"(?<=r->ranges) > (?=1 && space->hook->hint)", "a hint holds wherever it is given", {" >= "}),
+    ("memory_mask", r"(?<=while \(at) < (?=end && \(at = memchr\(at, '\[')", "in no bytes none is found", {" <= "}),
+    ("memory_mask", r"(?<=hash && i) < (?=t->tried_count)", "what was tried before is tried again", {" > "}),
     ("classes", r"(?<=tsl__bitset_new\(base, &number\)\)\) )return false", STICKY),
     ("linear", r"(?<=h->exits\.w\[w\]) & (?=r->live\.w\[w\])", WAYS + ": letters, or the table"),
     ("linear", r"entered \* ENTERED > t->n && tokens >= t->least", WAYS + ": letters, or the table"),
     ("linear", r"(?<=n->own_end) >= (?=t->least)|(?<=t->least) && (?=r->live_count)|(?<=r->live_count) >= (?=TSL__LINEAR_BYTES)", WAYS + ": the table, or the search"),
-    ("walk", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),
     ("batch", r"(?<=end = \(block \+ 1\) \* BLOCK) < (?=b->count)", "where they are equal both ends are the same", {" <= "}),
     ("borrow", r"(?<=\(i) \+ (?=1\) % TSL__BORROWED)", "around the four the other way, which is the oldest as well", {" - "}),
     ("memory_mask", r"(?<=!first && n->begin) < (?=n->own_end)", "no token is tried where there is none", {" <= "}),
@@ -143,10 +148,11 @@ def code_lines(text):
             yield number, line
 
 
-def equivalent(file, line, at, put):
-    """Why a change at that place of the line makes no difference, if EQUIVALENT says so."""
+def equivalent(file, before, line, at, put):
+    """Why a change at that place of the line makes no difference, if EQUIVALENT says so. Patterns may look at the line before."""
+    at += len(before) + 1
     for name, pattern, why, *only in EQUIVALENT:
-        for match in re.finditer(pattern, line) if file == f"runtime/{name}.c" else []:
+        for match in re.finditer(pattern, before + "\n" + line) if file == f"runtime/{name}.c" else []:
             if match.start() <= at < match.end() and (not only or put in only[0]):
                 return why
     return None
@@ -155,12 +161,13 @@ def equivalent(file, line, at, put):
 def mutants(file):
     """File, number of the line, the line changed, and why that is left out (or None)."""
     text = (ROOT / file).read_text(encoding="utf-8")
+    lines = text.split("\n")
     for number, line in code_lines(text):
         code = line.split("/*")[0]
         for find, put in MUTATIONS:
             for match in re.finditer(find, code):
                 if code[: match.start()].count('"') % 2 == 0:
-                    yield file, number, line[: match.start()] + put + line[match.end():], equivalent(file, line, match.start(), put)
+                    yield file, number, line[: match.start()] + put + line[match.end():], equivalent(file, lines[number - 1], line, match.start(), put)
 
 
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:hard_rss_limit_mb=2000", "LC_ALL": "C"}

@@ -177,11 +177,13 @@ static void wide_beginnings(void) {
                {0, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":16},\"maxItems\":20}"},
                {0, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-c ]*$\",\"maxLength\":17}}"},
                {0, "{\"type\":\"array\",\"items\":{\"anyOf\":[{\"type\":\"string\",\"pattern\":\"^a.{3,20}$\"},{\"type\":\"string\",\"pattern\":\"b$\"}]}}"},
-               {1, "{\"type\":\"object\",\"properties\":{\"a\":{\"maxLength\":4},\"ab\":{},\"\\u00e9\":true},\"additionalProperties\":{\"type\":\"string\",\"maxLength\":20}}"},
-               {1, "{\"patternProperties\":{\"^a\":{\"type\":\"integer\"},\"b$\":{\"type\":\"string\"}},\"type\":\"object\"}"},
+               {5, "{\"type\":\"object\",\"properties\":{\"a\":{\"maxLength\":4},\"ab\":{},\"\\u00e9\":true},\"additionalProperties\":{\"type\":\"string\",\"maxLength\":20}}"},
+               {5, "{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1},\"b\":true},\"additionalProperties\":false},{\"type\":\"object\",\"properties\":{\"a\":{\"const\":10},\"ab\":true,\"c\":{\"maxLength\":2}},\"additionalProperties\":false}]}"},
+               {5, "{\"type\":\"object\",\"oneOf\":[{\"required\":[\"a\"],\"properties\":{\"a\":{\"enum\":[1,\"a\"]}}},{\"required\":[\"b\"]},{\"properties\":{\"a\":false,\"b\":false,\"c\":{\"type\":\"null\"}},\"minProperties\":1}]}"},
+               {5, "{\"patternProperties\":{\"^a\":{\"type\":\"integer\"},\"b$\":{\"type\":\"string\"}},\"type\":\"object\"}"},
                {1, "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"minProperties\":2},\"uniqueItems\":true,\"minItems\":2}"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    for (unsigned round = 0; round < 10; round++) follow((uint8_t)(cases[i].kind | (cases[i].kind == 2 ? 4 : 8) * (round % 4)), cases[i].text, strlen(cases[i].text));
+    for (unsigned round = 0; round < 10; round++) follow((uint8_t)(cases[i].kind | (cases[i].kind == 2 ? 4 : 8) * (round % 4) | (round % 2 ? 128 : 0)), cases[i].text, strlen(cases[i].text));
 }
 
 int main(void) {

@@ -619,9 +619,9 @@ static void test_pieces(void) {
 static void test_different_strings(void) {
   static const char *const strings[][5] = {{"\xF0\x9F\x98\x80", "\\ud83d\\ude00", "\\uD83D\\uDE00"}, {"\xF0\x9F\x98\x81", "\\ud83d\\ude01", "\\uD83d\\uDe01"}, {"\xC3\xA9", "\\u00e9", "\\u00E9"}, {"\xC3\xA8", "\\u00e8"},
                                            {"\\u0010"}, {"\\u001f", "\\u001F"}, {"/", "\\/", "\\u002f", "\\u002F"}, {"//", "\\/\\/", "/\\u002F", "\\u002f/"}, {"a", "\\u0061"}, {"ab", "\\u0061b", "a\\u0062"},
-                                           {"\\\"", "\\u0022"}, {"\\\\", "\\u005c", "\\u005C"}, {"\\n", "\\u000a", "\\u000A"}, {""}};
+                                           {"\\\"", "\\u0022"}, {"\\\\", "\\u005c", "\\u005C"}, {"\\n", "\\u000a", "\\u000A"}, {""}, {"\\\\u1"}, {"\\\\u2A", "\\u005cu2\\u0041"}, {"\\\\u00e9"}};
   const unsigned n = sizeof strings / sizeof *strings;
-  char schema[400] = "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[";
+  char schema[500] = "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[";
   uint64_t seed = 8;
   for (unsigned i = 0; i < n; i++) snprintf(schema + strlen(schema), sizeof schema - strlen(schema), "%s\"%s\"", i ? "," : "", strings[i][0]);
   strcat(schema, "]}}");
@@ -643,6 +643,9 @@ static void test_different_strings(void) {
     snprintf(text + length, sizeof text - length, ",\"%s\"]", strings[last][0]);
     CHECKF(!accepts(g, text), "%s", text);
   }
+  tsl_grammar_release(g);
+  g = compile("{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[\"\\\\u1\",\"\\\\u2\"]}}", TSL_WS_COMPACT); /* what looks like an escape is none */
+  if (g) CHECK(accepts(g, "[\"\\\\u1\",\"\\\\u2\"]") && accepts(g, "[\"\\\\u2\",\"\\u005cu1\"]") && !accepts(g, "[\"\\\\u1\",\"\\u005cu1\"]"));
   tsl_grammar_release(g);
 }
 
