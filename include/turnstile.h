@@ -856,7 +856,8 @@ TSL_API void tsl_parser_reset(tsl_parser *parser);
  * Cost: some 100 ns a byte. Memory: the text, what is told of it, and the stacks. */
 TSL_API tsl_status tsl_parser_text(tsl_parser *parser, const char *text, size_t length);
 TSL_API tsl_status tsl_parser_token(tsl_parser *parser, tsl_token token);
-/* The text is over. TSL_REJECTED if it is not complete; what is known so far stays available. */
+/* The text is over. TSL_REJECTED if it is not complete; what is known so far stays available. A parser does not count tokens ("max_tokens"): where a matcher has left a text
+ * of which they are spent, and waits for more, what was read may still be complete as that text. */
 TSL_API tsl_status tsl_parser_finish(tsl_parser *parser);
 
 /* The next part that is certain; false if there is none yet. Text that may be the beginning of a tag is held back until it is known. */
