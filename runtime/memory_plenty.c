@@ -4,7 +4,8 @@
  * alone: it is remembered for the plain position. So is what does not hold, or would take too long to find out: that is no answer, and the search has to tell.
  *
  * Looked for is a string with any number of texts, or a number that may have any number of digits, that the frames may come to before the item is over: depth first over plain positions,
- * a byte at a time, the way into members and their values first. A name that must be new may be one that was used: the way never leads through one, unless there are any number of them.
+ * a byte at a time, the way into members and their values first. What must be new on that way may not be: it never leads through a name that must be, unless there are any number of
+ * them, nor beyond the first item of an array within whose items must be.
  *
  * Tested by tests/test_memory.c
  *
@@ -21,7 +22,7 @@ typedef struct place {
   tsl__stack at;
   uint16_t from;  /* which place led here */
   uint16_t level; /* containers of the item that are open */
-  bool in_string, digits;
+  bool in_string, digits, comma; /* digits: the last byte was one; comma: that */
 } place;
 
 typedef struct looking {
@@ -57,14 +58,18 @@ static const char in_strings[] = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHG
 
 static void follow(tsl__space *space, looking *l, uint32_t from, char byte) {
   place p = l->seen[from];
+  bool after_comma = p.comma && !p.in_string;
   p.from = (uint16_t)from;
   if (!p.in_string) {
     p.digits = byte == '1' || byte == '2';
+    p.comma = byte == ',';
     if (!p.level && (byte == ',' || byte == ']' || byte == '}')) return;
     p.level = (uint16_t)(p.level + (byte == '[' || byte == '{') - (byte == ']' || byte == '}'));
   }
   p.in_string ^= byte == '"';
+  l->step.called = 0;
   if (l->n == SEEN_MAX || !tsl__step_load(space, &l->step, p.at) || !tsl__step_byte(space, &l->step, (uint8_t)byte)) return;
+  if (after_comma && l->step.called & TSL__NEW_ITEM) return;
   p.at = tsl__step_collect(space, &l->step);
   for (uint32_t i = 0; i < l->n; i++)
     if (l->seen[i].at == p.at && l->seen[i].level == p.level) return;
@@ -118,7 +123,7 @@ bool tsl__run_plenty(tsl__space *space, tsl__run *r) {
   looking *l = tsl__alloc(&space->alloc, sizeof *l);
   if (!l) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
   l->n = l->queued = 0;
-  l->step = (tsl__stepping){0};
+  l->step = (tsl__stepping){.watch = true};
   l->seen[0] = begin;
   verdict = search(space, l);
   tsl__step_free(space, &l->step);

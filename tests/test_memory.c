@@ -135,6 +135,7 @@ static const char *const walked[] = {
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":2,\"items\":{\"anyOf\":[{\"type\":\"string\",\"maxLength\":1},{\"type\":\"array\",\"maxItems\":1,\"items\":{\"type\":\"string\"}}]}}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"},\"additionalProperties\":{\"enum\":[\"x\",\"\",1]}}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"},\"additionalProperties\":{\"anyOf\":[{\"type\":\"boolean\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":6,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"prefixItems\":[{\"enum\":[1,2]},{\"enum\":[1,2]},{\"enum\":[1,2]},{\"type\":\"string\"}],\"items\":false}}",
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\",\"prefixItems\":[{\"enum\":[1,2]},{\"type\":\"string\"}],\"items\":false}}", /* some members may be anything, some not */
     "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{\"enum\":[1,11]}}]}",
 };
@@ -424,6 +425,21 @@ static void test_names(void) {
   tsl_grammar_release(g);
 }
 
+/* Strings that only a repetition further in would lead to make no item new. */
+static void test_used_up(void) {
+  static const char schema[] = "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"prefixItems\":[{\"enum\":[1,2]},{\"enum\":[1,2]},{\"enum\":[1,2]},"
+                               "{\"type\":\"string\"}],\"items\":false}}";
+  static const char text[] = "[[1],[2],[1,2],[2,1],[";
+  tsl_grammar *g = compile(schema, TSL_WS_COMPACT);
+  tsl_matcher *m;
+  uint32_t next[8];
+  if (!g) return;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, text, sizeof text - 1, NULL) == TSL_OK && tsl_matcher_next_bytes(m, next) == TSL_OK);
+  for (unsigned b = 0; b < 256; b++) CHECKF((next[b / 32] >> b % 32 & 1u) == (b == ']'), "byte %u", b);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 /* Names that come to an end: as many as there are, and an error where more are needed. */
 static void test_few_names(void) {
   static const char few[] = "{\"type\":\"object\",\"minProperties\":%u,\"propertyNames\":{\"pattern\":\"^[a-c]%s$\"},\"additionalProperties\":{\"const\":0}}";
@@ -696,6 +712,7 @@ int main(void) {
   RUN(test_names, "names of additional members, decoded");
   RUN(test_escaped_names, "an escape does not begin to spell a name that is used");
   RUN(test_names_in_names, "names that begin with one another");
+  RUN(test_used_up, "strings beyond repetitions make nothing new");
   RUN(test_few_names, "names that are used up");
   RUN(test_spellings, "equal values in every spelling");
   RUN(test_among_text, "inside other text, and printed prettily");
