@@ -387,6 +387,11 @@ static void test_among_text(void) {
 
 /* ---- names -------------------------------------------------------------------------------------------------------------- */
 
+/* Two objects, of which each has a name that the other one has not: where a name ends, either may go on. */
+#define EITHER                                                                                                                                         \
+  "{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1},\"z\":true},\"required\":[\"z\"],\"additionalProperties\":false},"               \
+  "{\"type\":\"object\",\"properties\":{\"b\":{\"const\":1},\"a\":{\"const\":2}},\"minProperties\":1,\"additionalProperties\":false}]}"
+
 static void test_names(void) {
   static const struct {
     const char *schema, *text;
@@ -406,6 +411,8 @@ static void test_names(void) {
       {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}", "{\"a\":1,\"b\":1,\"ab\":1,\"c\":\"\"}", true},
       {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}", "{\"a\":1,\"b\":1,\"a\":1,\"c\":\"\"}", false},
       {"{\"propertyNames\":{\"pattern\":\"^[ab]$\"}}", "{\"a\":1,\"b\":{\"a\":2}}", true},
+      {EITHER, "{\"b\":1}", true}, {EITHER, "{\"b\":1,\"a\":2}", true}, {EITHER, "{\"z\":1}", true}, {EITHER, "{\"a\":1,\"z\":1}", true}, {EITHER, "{\"a\":2}", true},
+      {EITHER, "{\"a\":1}", false}, {EITHER, "{\"b\":1,\"z\":1}", false}, {EITHER, "{\"z\":1,\"b\":1}", false}, {EITHER, "{\"z\":1,\"a\":2}", false},
       {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\\bc\":1,\"a\\bc\":2,\"a\\\"\":1,\"a\\\"qq\":1,\"a\\\\\":1}", true},
       {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\\bc\":1,\"a\\\\bc\":2}", false},
       {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\"qq\":1,\"a\\u0022qq\":2}", false},
@@ -573,13 +580,16 @@ static void test_at_once(void) {
 /* Every byte, and tokens of two to seven pieces of JSON: whole items, several of them, names and what comes after. */
 static tsl_vocab *vocab_of_pieces(uint64_t *seed) {
   static const char *const pieces[] = {"[", "[", "]", "{", "}", ",", ",", ",", ":", "\"", "a", "b", "1", "1", "2", "0", "-1", ".5", "e1", "true", "null", "\"a\"", "\"a\"", "\"b\"", "\"a\":", "\"b\":", "\\u0061", " ", "\n", "[]", "{}"};
+  static const char *const values[] = {"1", "\"a\"", "true", "[]", "{}", "[1]", "{\"a\":1}", "[[1],{\"a\":[]}]"}, *const forms[] = {"[%s,%s", "[%s,%s]", "[ %s , %s,", "{\"a\":[%s,%s", "[0,[%s,%s]"};
+  enum { VALUES = sizeof values / sizeof *values, FORMED = VALUES * sizeof forms / sizeof *forms };
   static uint8_t bytes[256 + PIECES_TOKENS * 7 * 6];
   static uint32_t offsets[256 + PIECES_TOKENS + 1];
   uint32_t n = 0;
   for (uint32_t t = 0; t < 256 + PIECES_TOKENS; t++) {
     offsets[t] = n;
     if (t < 256) bytes[n++] = (uint8_t)t;
-    for (uint32_t left = t < 256 ? 0 : 2 + (uint32_t)(tsl_test_random(seed) % 6); left > 0; left--) {
+    if (t >= 256 && t < 256 + FORMED) n += (uint32_t)snprintf((char *)bytes + n, 42, forms[(t - 256) / VALUES], values[t % VALUES], values[t % VALUES]); /* the same item twice */
+    for (uint32_t left = t < 256 + FORMED ? 0 : 2 + (uint32_t)(tsl_test_random(seed) % 6); left > 0; left--) {
       const char *piece = pieces[tsl_test_random(seed) % (sizeof pieces / sizeof *pieces)];
       memcpy(bytes + n, piece, strlen(piece));
       n += (uint32_t)strlen(piece);
