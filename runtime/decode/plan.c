@@ -69,7 +69,6 @@ typedef struct search {
   TSL__VEC(uint32_t) heap;
   tsl__index index; /* places by position: one each */
   uint64_t steps;
-  uint32_t weight; /* of what is needed yet, against what was spent: above 1 a way is found sooner, and may be longer */
 } search;
 
 static void search_free(search *s) {
@@ -81,7 +80,7 @@ static void search_free(search *s) {
 /* Cheapest first; of equals the one that has come furthest. */
 static bool before(const search *s, uint32_t a, uint32_t b) {
   const place *x = &s->places.at[a], *y = &s->places.at[b];
-  uint64_t fx = x->cost + (uint64_t)x->hope * s->weight, fy = y->cost + (uint64_t)y->hope * s->weight;
+  uint64_t fx = (uint64_t)x->cost + x->hope, fy = (uint64_t)y->cost + y->hope;
   return fx != fy ? fx < fy : x->cost > y->cost;
 }
 
@@ -198,34 +197,40 @@ static bool trace(search *s, uint32_t n, hops *way) {
   return true;
 }
 
-#define NEAR_POSITIONS 4000u
-#define FAR_WEIGHT 4096u
+#define NEAR_POSITIONS 1500u
 
-/* White space that nothing asks for leads nowhere, in many ways. */
-static void drop_spaces(tsl__bytes *next) {
+/* White space that nothing asks for leads nowhere, in many ways; so does the exponent of a number that must be new: there are other spellings. */
+static void drop_spellings(const tsl__space *space, tsl__stack at, tsl__bytes *next) {
+  const tsl__memory *m = tsl__space_at(space, memories, tsl__stack_at(space, at)->memory);
   tsl__bytes others = *next;
   for (const char *c = " \t\n\r"; *c; c++) others.w[0] &= ~((uint64_t)1 << *c);
+  if (m->n && !m->in_string) others.w[1] &= ~((uint64_t)1 << ('e' - 64) | (uint64_t)1 << ('E' - 64));
   if (!tsl__bytes_empty(&others)) *next = others;
 }
 
-/* A* from a position at which the descent is stuck, to an end or a position whose way is known. *most: places that it may look at, and then may yet. */
-static bool search_weighted(tsl__planner *p, tsl__stack from, uint32_t weight, uint64_t *most, hops *way) {
+/* Is the way to a place one to keep: to an end, to a position whose way is known, or, for `ahead`, to one from which fewer bytes are missing than where the search began? */
+static bool arrives(search *s, uint32_t n, bool ahead) {
+  const tsl__plan *plan = find(s->p, s->places.at[n].at);
+  return is_end(s->p, s->places.at[n].at) || (plan && plan->bytes != TSL__PLAN_NONE) || (ahead && s->places.at[n].hope < s->places.at[0].hope);
+}
+
+/* A* from a position at which the descent is stuck. *most: places that it may look at, and then may yet. */
+static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, uint64_t *most, hops *way) {
   tsl__space *space = space_of(p);
-  search s = {.p = p, .weight = weight};
+  search s = {.p = p};
   bool found = false;
   open_place(&s, from, 0, 0, hope_in_bytes(&s, from), 0);
   for (uint32_t n; !found && s.steps < *most && (n = next_place(&s)) != UINT32_MAX; s.steps++) {
     tsl__stack at = s.places.at[n].at;
-    const tsl__plan *plan = find(p, at);
     uint32_t cost = s.places.at[n].cost + 1;
     tsl__bytes next;
-    if (is_end(p, at) || (plan && plan->bytes != TSL__PLAN_NONE)) {
+    if (arrives(&s, n, ahead)) {
       found = trace(&s, n, way);
       break;
     }
     if (s.steps % 64 == 0) tsl__space_begin(space); /* the step budget is for a piece of work of that size */
     if (!tsl__stack_next(space, at, &next)) break;
-    if (weight > 1) drop_spaces(&next);
+    drop_spellings(space, at, &next);
     for (unsigned i = 0; i < BYTES_IN_ORDER && fine(p); i++) {
       uint8_t byte = byte_in_order(i);
       tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
@@ -240,10 +245,11 @@ static bool search_weighted(tsl__planner *p, tsl__stack from, uint32_t weight, u
   return found;
 }
 
-/* The shortest way if it is soon found, else one that goes ahead: where items must differ the bound knows nothing of it, and among ways of equal hope there are too many. */
+/* The shortest way if it is soon found. Else one that goes ahead, to be followed from there: where items must differ, the bound knows nothing of it, and to go back to what was written
+ * before would be to try all that might have been. Nothing that is written is a dead end. */
 static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
   uint64_t near = NEAR_POSITIONS, far = TSL__PLAN_POSITIONS - NEAR_POSITIONS;
-  return search_weighted(p, from, 1, &near, way) || (!near && fine(p) && search_weighted(p, from, FAR_WEIGHT, &far, way));
+  return search_way(p, from, false, &near, way) || (!near && fine(p) && search_way(p, from, true, &far, way));
 }
 
 /* The fewest tokens that spell the way from a plan on: those after it are known. */
@@ -419,7 +425,7 @@ static void keep_tokens(search *s, uint32_t n) {
 
 /* The fewest tokens from a position to an end, if they are at most `limit`. True if the answer is certain: a way was found and noted, or there is none. */
 static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
-  token_search t = {.s = {.p = p, .weight = 1}, .limit = limit};
+  token_search t = {.s = {.p = p}, .limit = limit};
   bool certain = true;
   open_place(&t.s, at, 0, 0, hope_in_tokens(p, at), TSL_NO_TOKEN);
   for (uint32_t looked = 0; (t.from = next_place(&t.s)) != UINT32_MAX; looked++) {
