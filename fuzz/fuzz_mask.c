@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "fuzz/lockstep.h"
+#include "tests/lockstep.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fuzz/cache_file.h"
+#include "tests/cache_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

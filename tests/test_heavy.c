@@ -4,14 +4,14 @@
  *           near their ends) is seen at the root alone.
  * Idea      Vocabularies of 1,000 tokens each of few pieces, so that many begin with one another: JSON's punctuation; letters, with runs of up to 70 characters; characters
  *           beyond ASCII, whole, cut off and broken; escapes in all spellings. Over them go the inputs of fuzz/corpus/mask, and the schemas, patterns and grammars of tests/cases
- *           with random commands (fuzz/lockstep.h says what is compared).
+ *           with random commands (tests/lockstep.h says what is compared).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 
-#include "fuzz/lockstep.h"
+#include "tests/lockstep.h"
 #include "tests/check.h"
 #include "tests/text.h"
 

@@ -9,7 +9,7 @@
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
 
-#include "fuzz/cache_file.h"
+#include "tests/cache_file.h"
 #include "tests/text.h"
 #include "tests/vocab.h"
 

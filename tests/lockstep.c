@@ -1,7 +1,7 @@
 /* lockstep.c - see lockstep.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "fuzz/lockstep.h"
+#include "tests/lockstep.h"
 
 #include "tests/repeats.h"
 

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TSL_FUZZ_CACHE_FILE_H
-#define TSL_FUZZ_CACHE_FILE_H
+#ifndef TSL_TESTS_CACHE_FILE_H
+#define TSL_TESTS_CACHE_FILE_H
 
 #include <xxhash.h>
 

@@ -21,8 +21,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TSL_FUZZ_LOCKSTEP_H
-#define TSL_FUZZ_LOCKSTEP_H
+#ifndef TSL_TESTS_LOCKSTEP_H
+#define TSL_TESTS_LOCKSTEP_H
 
 #include <stddef.h>
 #include <stdint.h>
