@@ -88,6 +88,7 @@ typedef struct tsl__crossing {
   size_t words;
   tsl__tokens whole; /* where nothing is remembered: with an opening bracket, a whole item and a comma */
   tsl__tokens closed, closed_quoted; /* `comma` and `quoted` in an object: it must be closed before the comma, or an array begun */
+  tsl__tokens several, several_quoted; /* outside strings, in a string: which spell more than the beginning of one item after a comma, perhaps a whole one */
   tsl__tokens named; /* with a comma and a whole string after it, which may be a name; or a member and the beginning of another one's name */
   tsl__tokens begun; /* with a comma and the beginning of a name */
   struct tsl__name_start {

@@ -5,7 +5,8 @@
  *             - where nothing under way can be a repetition, or not once the candidate's first byte is read, one of each outline (`",` with any text before it) is: if any number
  *               of values may come after it (memory_plenty.c), so they may after the others;
  *             - of those that differ in white space between values alone, one is;
- *             - where all led to any number of values, none is at the same frames and memory, whichever text was read (TSL__MOVE_PLENTY).
+ *             - where all led to any number of values, none is at the same frames and memory, whichever text was read (TSL__MOVE_PLENTY);
+ *           but those that spell a whole item, which may repeat what was read just before, are tried each.
  * Names     In the middle of a name the vocabulary's trie and the names used are gone down together: a token that ends in between may lead nowhere only where names
  *           are constrained; where a name that was used is closed, the whole subtree goes. After a comma the same begins at the few nodes of the trie that are white space and a
  *           quote. Tokens that hold a comma and a whole string after it are tried (most vocabularies have none), and where the schema constrains names also those with a
@@ -95,6 +96,21 @@ static void candidates(tsl__space *space, tsl__stack at, tsl__mask plain, const 
 /* May the byte be in a number or a literal? */
 static bool is_bare(uint8_t b) { return (b >= '0' && b <= '9') || ((b | 0x20) >= 'a' && (b | 0x20) <= 'z') || b == '-' || b == '+' || b == '.'; }
 
+/* Does a token spell the beginning of one item at most after its first comma between values? */
+static bool begins_one(const uint8_t *at, const uint8_t *end, bool in_string) {
+  for (; at < end && (in_string || *at != ','); at++) {
+    if (in_string && *at == '\\') at++;
+    else if (*at == '"') in_string = !in_string;
+  }
+  if (at >= end) return true;
+  for (at++; at < end && memchr(" \t\n\r[{", *at, 6); at++) {
+  }
+  if (at < end && *at == '"') return !memchr(at + 1, '"', (size_t)(end - at - 1));
+  for (; at < end; at++)
+    if (memchr("[]{},:\"", *at, 7)) return false;
+  return true;
+}
+
 /* What a token does to the structure of the text, its content left out: 0 where more of what comes next is in it, or too much. */
 static uint64_t outline(const uint8_t *at, const uint8_t *end, bool in_string) {
   uint64_t made = 0;
@@ -183,7 +199,9 @@ static bool settled(tsl__space *space, const trials *t) {
 
 static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  uint64_t made = is_known(space, t, v->bytes[v->offsets[token]]) ? outline(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], t->in_string) : 0;
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
+  if (t->escaped || !begins_one(at, end, t->in_string)) return leads_as_others(space, t, token); /* whether an item in it is a repetition, the text tells */
+  uint64_t made = is_known(space, t, *at) ? outline(at, end, t->in_string) : 0;
   for (uint32_t i = 0; made && i < t->n; i++)
     if (t->fine[i] == made) return true;
   if (!made || t->n == OUTLINES_MAX || (made & 0xFF) == ':') {
@@ -220,16 +238,17 @@ static void try_set(tsl__space *space, trials *t, tsl__mask plain, const uint32_
 static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
   const tsl__memory *m = tsl__memory_at(space, p->memory);
-  tsl__stack known;
-  if (p->memory && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | p->memory, &known)) return;
-  trials t = {.run = r, .at = at, .known = !m->n && p->memory, .in_string = m->in_string, .begun = !between(space, at), .escaped = m->escaped, .plenty = !m->n && p->memory};
+  tsl__stack known = 0;
+  bool plenty = p->memory && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | p->memory, &known);
+  trials t = {.run = r, .at = at, .known = !m->n && p->memory, .in_string = m->in_string, .begun = !between(space, at), .escaped = m->escaped, .plenty = !m->n && !m->escaped && p->memory};
   if (!p->memory) memset(t.parts, 2, sizeof t.parts);
   const tsl__tokens *list = NULL;
-  const uint32_t *set = crossing(space, m, p->memory ? p->plain : at, &list);
+  const uint32_t *set = plenty ? NULL : crossing(space, m, p->memory ? p->plain : at, &list);
+  if (plenty) list = m->in_string ? &tsl__crossing_known(space)->several_quoted : &tsl__crossing_known(space)->several;
   if (set || m->n) try_set(space, &t, plain, set, gone);
   for (size_t i = 0; list && i < list->n && space->status == TSL_OK; i++)
     if (tsl__mask_has(space, plain, list->at[i]) && !(m->in_string && stays(space, list->at[i]))) try_item(space, &t, list->at[i], gone);
-  if (t.plenty && !gone->n && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_PLENTY | p->memory, 1); /* whichever text was read */
+  if (t.plenty && !plenty && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_PLENTY | p->memory, 1); /* whichever text was read */
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
@@ -575,6 +594,8 @@ static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, cons
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
   put(c->space, t, past_space(at, end) == end);
+  bool comma = memchr(at, ',', (size_t)(end - at)) != NULL;
+  if (!add_to(&c->several, a, t, comma && !begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !begins_one(at, end, true))) return false;
   return add_to(&c->whole, a, t, whole) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
          add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) && add_to(&c->begun, a, t, begins_name(at, end));
 }
@@ -613,7 +634,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
 
 void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
   if (!c) return;
-  tsl__tokens *lists[] = {&c->whole, &c->closed, &c->closed_quoted, &c->named, &c->begun};
+  tsl__tokens *lists[] = {&c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted, &c->named, &c->begun};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) tsl__vec_free(a, lists[i]);
   tsl__free(a, c->comma, c->comma ? CROSSINGS * c->words * sizeof *c->comma : 0);
   tsl__free(a, c->names, c->names_capacity * sizeof *c->names);
@@ -622,7 +643,7 @@ void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
 
 size_t tsl__crossing_memory(const tsl__crossing *c) {
   if (!c) return 0;
-  size_t listed = c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->named.cap + c->begun.cap;
+  size_t listed = c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap + c->named.cap + c->begun.cap;
   return sizeof *c + CROSSINGS * c->words * sizeof *c->comma + listed * sizeof(tsl_token) + c->names_capacity * sizeof *c->names;
 }
 

@@ -641,6 +641,42 @@ static void test_pieces(void) {
   vocab = embedded;
 }
 
+/* Tokens in which whole items are spelled: whether they repeat one, depends on the text; so each mask is looked at after those of other texts. */
+static void test_items_in_tokens(void) {
+  static const char *const tokens[] = {"\",\"", "\",\"\",\"", "\",\"\",", "a\",\"\",", "\",\"a\",\"", "\",\"a\"]", "\",\"\"]", "b\",\"a\",", "\",\"b\",\"a", "\", \"a\", \"", "\",{\"", "\",[\"a\"],\"", "a\"],[\"",
+                                       "\"],[\"\"],[", "\",{\"a\":\"a\"},{\"", "\"},{\"a\":\"\"},{\"a\":\"", "a\"},{\"a\":\"a\"},"};
+  static const struct { const char *schema, *texts[9]; } rows[] = {
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\"}}", {"[\"b", "[\"", "[\"a", "[\"ab", "[\"c\",\"", "[\"c\",\"a", "[\"c\",\"b", "[\"\",\"ab"}},
+      {"{\"type\":\"array\",\"uniqueItems\":true}", {"[\"b", "[\"", "[\"a", "[\"ab", "[[\"b", "[[\"", "[[\"a", "[[\"b\",\"a"}},
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"properties\":{\"a\":{\"type\":\"string\"}}}}", {"[{\"a\":\"b", "[{\"a\":\"", "[{\"a\":\"a", "[{\"a\":\"\"},{\"a\":\"b", "[[\"b", "[[\"", "[[\"a", "[\"b"}},
+  };
+  enum { TOKENS = sizeof tokens / sizeof *tokens };
+  static uint8_t bytes[256 + TOKENS * 40];
+  uint32_t offsets[256 + TOKENS + 1], n = 0, mask[(256 + TOKENS) / 32 + 1];
+  tsl_vocab *embedded = vocab;
+  for (uint32_t t = 0; t < 256 + TOKENS; t++) {
+    offsets[t] = n;
+    if (t < 256) bytes[n++] = (uint8_t)t;
+    else n += (uint32_t)snprintf((char *)bytes + n, 40, "%s", tokens[t - 256]);
+  }
+  offsets[256 + TOKENS] = n;
+  CHECK(tsl_vocab_new(&(tsl_vocab_desc){.bytes = bytes, .offsets = offsets, .size = 256 + TOKENS}, NULL, &vocab, NULL) == TSL_OK);
+  for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (unsigned first = 0; first < 8; first++) { /* which text is looked at first */
+      tsl_grammar *g = compile(rows[i].schema, TSL_WS_ANY);
+      for (unsigned k = 0; g && k < 8; k++) {
+        const char *text = rows[i].texts[(first + k) % 8];
+        tsl_matcher *m = NULL;
+        CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
+        CHECK(mask_is_right(m, mask, rows[i].schema, text));
+        tsl_matcher_free(m);
+      }
+      tsl_grammar_release(g);
+    }
+  tsl_vocab_release(vocab);
+  vocab = embedded;
+}
+
 /* Different strings in any spelling, some of which begin alike: never a repetition, whichever byte one looks at. */
 static void test_different_strings(void) {
   static const char *const strings[][5] = {{"\xF0\x9F\x98\x80", "\\ud83d\\ude00", "\\uD83D\\uDE00"}, {"\xF0\x9F\x98\x81", "\\ud83d\\ude01", "\\uD83d\\uDe01"}, {"\xC3\xA9", "\\u00e9", "\\u00E9"}, {"\xC3\xA8", "\\u00e8"},
@@ -715,6 +751,7 @@ int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(test_enumerated, "small languages: what may follow each prefix");
   RUN(test_masks, "masks against forks, to the end");
+  RUN(test_items_in_tokens, "whole items within tokens, after other texts");
   RUN(test_pieces, "tokens of several items and members");
   RUN(test_different_strings, "different strings in every spelling");
   RUN(test_forgotten, "what was remembered is forgotten");
