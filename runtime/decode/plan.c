@@ -5,10 +5,13 @@
 
 #include "runtime/memory.h"
 
+#define NEAR_MAX 1500u
+#define NEAR_MIN 24u
+
 /* ---- the table ------------------------------------------------------------------------------------------------ */
 
 void tsl__planner_init(tsl__planner *p, tsl_grammar *grammar, const tsl_allocator *a) {
-  *p = (tsl__planner){.alloc = *a, .grammar = grammar};
+  *p = (tsl__planner){.alloc = *a, .grammar = grammar, .near = NEAR_MAX};
   tsl__pool_init(&p->plans, sizeof(tsl__plan));
   tsl_grammar_retain(grammar);
 }
@@ -197,8 +200,6 @@ static bool trace(search *s, uint32_t n, hops *way) {
   return true;
 }
 
-#define NEAR_POSITIONS 1500u
-
 /* White space that nothing asks for leads nowhere, in many ways; so does the exponent of a number that must be new: there are other spellings. */
 static void drop_spellings(const tsl__space *space, tsl__stack at, tsl__bytes *next) {
   const tsl__memory *m = tsl__space_at(space, memories, tsl__stack_at(space, at)->memory);
@@ -248,8 +249,12 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, uint64_t *m
 /* The shortest way if it is soon found. Else one that goes ahead, to be followed from there: where items must differ, the bound knows nothing of it, and to go back to what was written
  * before would be to try all that might have been. Nothing that is written is a dead end. */
 static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
-  uint64_t near = NEAR_POSITIONS, far = TSL__PLAN_POSITIONS - NEAR_POSITIONS;
-  return search_way(p, from, false, &near, way) || (!near && fine(p) && search_way(p, from, true, &far, way));
+  uint64_t near = p->near, far = TSL__PLAN_POSITIONS;
+  bool found = search_way(p, from, false, &near, way);
+  if (found && p->near < NEAR_MAX) p->near *= 2;
+  if (found || near || !fine(p)) return found;
+  if (p->near > NEAR_MIN) p->near /= 2; /* what all these looks leave in the tables is more than a few bytes are worth */
+  return search_way(p, from, true, &far, way);
 }
 
 /* The fewest tokens that spell the way from a plan on: those after it are known. */

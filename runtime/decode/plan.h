@@ -44,6 +44,7 @@ typedef struct tsl__planner {
   tsl_grammar *grammar; /* referenced */
   tsl__pool plans;
   tsl__index index;
+  uint32_t near; /* positions that a search for the shortest way may look at: fewer, the more often that was not enough */
 } tsl__planner;
 
 void tsl__planner_init(tsl__planner *p, tsl_grammar *grammar, const tsl_allocator *a);
