@@ -55,7 +55,7 @@ TARGET static tsl__logits_peak peak(const float *x, const uint32_t *mask, size_t
     }
     nan = m_or(nan, m_or(m_nan(v[0], v[1]), m_nan(v[2], v[3])));
   }
-  return (tsl__logits_peak){v_top(v_larger(v_larger(top[0], top[1]), v_larger(top[2], top[3]))), m_bits(nan) != 0};
+  return (tsl__logits_peak){v_top(v_larger(v_larger(top[0], top[1]), v_larger(top[2], top[3]))) + 0.0f, m_bits(nan) != 0}; /* + 0: see logits_portable.c */
 }
 
 TARGET static void above(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t *bits) {
@@ -145,7 +145,7 @@ TARGET static tsl__logits_survey survey(const float *x, const uint32_t *mask, si
     nan = m_or(nan, m_or(m_nan(v[0], v[1]), m_nan(v[2], v[3])));
     add_quad(&total, w);
   }
-  tsl__logits_survey v = {d_fold(&total), near, v_top(v_larger(top[0], top[1])), m_bits(nan) != 0};
+  tsl__logits_survey v = {d_fold(&total), near, v_top(v_larger(top[0], top[1])) + 0.0f, m_bits(nan) != 0};
   if (tsl__logits_is_near(v.top, near, scale)) return v;
   v.anchor = v.top;
   v.mass = v.top >= -FLT_MAX && v.top <= FLT_MAX ? sum(x, mask, n, v.top, scale) : 0;

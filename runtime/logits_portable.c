@@ -51,6 +51,7 @@ static tsl__logits_peak peak(const float *x, const uint32_t *mask, size_t n) {
     if (x[i] > p.top) p.top = x[i];
     if (isnan(x[i])) p.nan = true;
   }
+  p.top += 0.0f; /* of the two zeros the positive one, whichever came first */
   return p;
 }
 

@@ -261,11 +261,17 @@ static bool cut(tsl__encode_work *w, const tsl__step *step, uint32_t base, uint3
   return close_piece(w, step, base, piece, length, last_match);
 }
 
+/* Where a piece begins; all of them may be empty. */
+static const uint8_t *piece_at(const tsl__pieces *in, uint32_t begin) {
+  static const uint8_t nothing[1];
+  return in->bytes.at ? in->bytes.at + begin : nothing;
+}
+
 static tsl_status run_split(const tsl__bpe_tokenizer *t, const tsl__step *step, size_t step_index, tsl__encode_work *w) {
   tsl__pieces *in = &w->pieces[0];
   for (size_t i = 0; i < in->ends.n; i++) {
     uint32_t begin = i ? in->ends.at[i - 1] : 0, length = in->ends.at[i] - begin;
-    tsl_status status = find_matches(t, step, step_index, w, in->bytes.at + begin, length);
+    tsl_status status = find_matches(t, step, step_index, w, piece_at(in, begin), length);
     if (status) return status;
     if (!cut(w, step, begin, length)) return TSL_ERR_NO_MEMORY;
   }
@@ -309,7 +315,7 @@ static tsl_status run_rewrite(const tsl__bpe_tokenizer *t, const tsl__step *step
   const tsl__pieces *in = &w->pieces[0];
   for (size_t i = 0; i < in->ends.n; i++) {
     uint32_t begin = i ? in->ends.at[i - 1] : 0, length = in->ends.at[i] - begin;
-    const uint8_t *s = in->bytes.at + begin;
+    const uint8_t *s = piece_at(in, begin);
     bool ok = true;
     if (step->kind == TSL__STEP_NFC) ok = tsl__nfc(w->alloc, s, length, &w->pieces[1]) == TSL_OK;
     else if (step->kind == TSL__STEP_REPLACE) ok = replace(w, pool, step, s, length);
