@@ -72,7 +72,7 @@ typedef struct tsl__logits_spread {
 #define TSL__LOGITS_SLACK 16 /* elements past the end of its output that a kernel may overwrite, where it says so */
 
 /* The kernels of one instruction set. None allocates, fails, or needs aligned data. "In the mask" below means: and less than n. For the sums no element
- * in the mask is +inf; NaN and -inf weigh nothing. `anchor` is finite, 0 <= scale <= FLT_MAX. */
+ * in the mask is +inf, nor so far above the anchor that its weight is none (2 to the 127th); NaN and -inf weigh nothing. `anchor` is finite, 0 <= scale <= FLT_MAX. */
 typedef struct tsl__logits_kernels {
   const char *name;
   /* Elements that are not in the mask become -inf (apply16: the bit pattern given). */
