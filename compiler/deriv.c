@@ -89,21 +89,23 @@ static tsl__expr derive_alt(tsl__exprs *x, tsl__node n, uint8_t byte, bool last)
   return result;
 }
 
+/* Where a table of n derivatives keeps the one with this key; NULL: there is no table. */
+static tsl__known_step *step_slot(tsl__known_step *table, uint32_t n, uint64_t key) { return table ? &table[tsl__mix(key) % n] : NULL; }
+
 /* In a long search the same conjuncts are met in many combinations. What is found there is not kept for others: inside a search meets are not searched. */
 static tsl__expr derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   uint64_t key = (uint64_t)e << 8 | byte;
-  if (!x->searching || !x->known_steps) return derive_plain(x, e, byte, false);
-  tsl__known_step *known = &x->known_steps[tsl__mix(key) % TSL__KNOWN_STEPS];
-  if (known->key == key) return known->d;
+  tsl__known_step *known = x->searching ? step_slot(x->known_steps, TSL__KNOWN_STEPS, key) : NULL;
+  if (known && known->key == key) return known->d;
   tsl__expr d = derive_plain(x, e, byte, false);
-  if (x->status == TSL_OK) *known = (tsl__known_step){key, d};
+  if (known && x->status == TSL_OK) *known = (tsl__known_step){key, d};
   return d;
 }
 
 /* One character of a class beyond ASCII is spelled in some ten ways, and met again at every state of a pattern that holds the class. */
 static tsl__expr derive_class(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte) {
   uint64_t key = (uint64_t)e << 8 | byte;
-  tsl__known_step *known = x->class_steps ? &x->class_steps[tsl__mix(key) % TSL__CLASS_STEPS] : NULL;
+  tsl__known_step *known = step_slot(x->class_steps, TSL__CLASS_STEPS, key);
   if (known && known->key == key) return known->d;
   tsl__expr d = derive_alt(x, n, byte, false);
   if (!known && x->nodes.n >= LARGE) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *known); /* or none */

@@ -114,7 +114,7 @@ typedef struct tsl__known_meaning {
   tsl__digest digest;
 } tsl__known_meaning;
 
-/* A set of letters (hints.c) under which these expressions are closed; no letters: that was too much to find out. */
+/* A set of letters (letters.h) under which these expressions are closed; no letters: that was too much to find out. */
 #define TSL__EXPLORED 8u
 #define TSL__EXPLORED_MAX 48u /* expressions */
 typedef struct tsl__explored {
@@ -153,11 +153,11 @@ struct tsl__exprs {
   TSL__VEC(tsl__strings) strings;
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
-  tsl__known_need *needs; /* open addressing, see hints.c */
+  tsl__known_need *needs; /* open addressing, see hints_like.c */
   uint32_t need_slots, need_count;
-  tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of hints.c */
+  tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of letters.c */
   unsigned explored_next;
-  tsl__known_step *class_steps; /* TSL__CLASS_STEPS of them, of classes of characters (deriv.c), made by the first exploration (hints.c) or when there are many expressions */
+  tsl__known_step *class_steps; /* TSL__CLASS_STEPS of them, of classes of characters (deriv.c), made by the first exploration (letters.c) or when there are many expressions */
   tsl__known_step *known_steps; /* TSL__KNOWN_STEPS of them, made by the first long search (empty.c) */
   tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
   void *user;

@@ -690,14 +690,12 @@ bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
   return true;
 }
 
-static bool has(const uint32_t *set, tsl_token t) { return set[t >> 5] >> (t & 31) & 1u; }
-
 /* Has the token nothing in it that means anything to the memory, unless it begins or ends something new? */
 static bool dull(const tsl__space *space, const tsl__stack_rec *p, tsl_token token) {
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   if (!c || m->n || m->escaped || p->text || (m->open && tsl__open_at(space, m->open)->captured)) return false;
-  return has(m->in_string ? c->dull_quoted : c->dull, token);
+  return tsl__mask_bit(m->in_string ? c->dull_quoted : c->dull, token);
 }
 
 /* Does the name, if there is one, stay implied from one plain position to the next? */

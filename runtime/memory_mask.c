@@ -220,7 +220,7 @@ static void try_item(tsl__space *space, trials *t, tsl_token token, tsl__tokens 
 }
 
 /* Does a token that begins within a string end there too? */
-static bool stays(const tsl__space *space, tsl_token token) { return tsl__crossing_known(space)->dull_quoted[token >> 5] >> (token & 31) & 1; }
+static bool stays(const tsl__space *space, tsl_token token) { return tsl__mask_bit(tsl__crossing_known(space)->dull_quoted, token); }
 
 static void try_set(tsl__space *space, trials *t, tsl__mask plain, const uint32_t *crossing, tsl__tokens *gone) {
   size_t words = tsl_vocab_mask_words(space->vocab);
@@ -588,13 +588,12 @@ static bool add_to(tsl__tokens *list, const tsl_allocator *a, tsl_token t, bool 
 /* false: out of memory. */
 static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, const uint8_t *at, const uint8_t *end) {
   const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
-  bool whole = holds_item(at, end);
-  put(c->comma, t, memchr(at, ',', (size_t)(end - at)) != NULL);
+  bool whole = holds_item(at, end), comma = memchr(at, ',', (size_t)(end - at)) != NULL;
+  put(c->comma, t, comma);
   put(c->quoted, t, quote && memchr(quote, ',', (size_t)(end - quote)));
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
   put(c->space, t, past_space(at, end) == end);
-  bool comma = memchr(at, ',', (size_t)(end - at)) != NULL;
   if (!add_to(&c->several, a, t, comma && !begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !begins_one(at, end, true))) return false;
   return add_to(&c->whole, a, t, whole) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
          add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) && add_to(&c->begun, a, t, begins_name(at, end));

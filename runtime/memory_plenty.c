@@ -78,23 +78,14 @@ static void follow(tsl__space *space, looking *l, uint32_t from, char byte) {
 }
 
 static void look_around(tsl__space *space, looking *l, uint32_t at) {
-  tsl__bytes next;
-  const place *p = &l->seen[at];
-  const tsl__stack_rec *s = tsl__stack_at(space, p->at);
-  bool all = false;
-  memset(&next, 0, sizeof next);
-  for (uint32_t i = 0; i < s->n; i++) {
-    const tsl__state_rec *r = tsl__state_expanded(space, tsl__cell_at(space, s->cells[i])->state);
-    if (!r) return;
-    all = all || r->edges || (r->flags & TSL__STATE_NULLABLE);
-    for (int w = 0; w < 4; w++) next.w[w] |= r->live.w[w];
-  }
-  for (const char *b = p->in_string ? in_strings : outside; *b && space->status == TSL_OK; b++)
-    if (all || tsl__bytes_has(&next, (uint8_t)*b)) follow(space, l, at, *b);
+  tsl__bytes next = {{0}};
+  tsl__may_read(space, l->seen[at].at, &next);
+  for (const char *b = l->seen[at].in_string ? in_strings : outside; *b && space->status == TSL_OK; b++)
+    if (tsl__bytes_has(&next, (uint8_t)*b)) follow(space, l, at, *b);
 }
 
 static uint32_t search(tsl__space *space, looking *l) {
-  uint32_t verdict = NOT_KNOWN, looks = 0;
+  uint32_t looks = 0;
   l->queue[l->queued++] = (uint16_t)l->n++;
   while (l->queued && space->status == TSL_OK) {
     uint32_t now = l->queue[--l->queued], before = 0;
@@ -107,8 +98,8 @@ static uint32_t search(tsl__space *space, looking *l) {
     if (looks++ == LOOKS_MAX) break;
     if (!names && before != NOT_KNOWN) look_around(space, l, now);
   }
-  for (uint32_t i = 0, all = l->queued == 0 && l->n < SEEN_MAX ? l->n : 1; i < all && space->status == TSL_OK; i++) note(space, &l->seen[i], verdict);
-  return verdict;
+  for (uint32_t i = 0, all = l->queued == 0 && l->n < SEEN_MAX ? l->n : 1; i < all && space->status == TSL_OK; i++) note(space, &l->seen[i], NOT_KNOWN);
+  return NOT_KNOWN;
 }
 
 bool tsl__run_plenty(tsl__space *space, tsl__run *r) {

@@ -48,6 +48,8 @@ bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count);
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
 /* Can what is under way still become a repetition in such a way that a search must tell whether there is a way on? */
 bool tsl__run_watched(tsl__space *space, tsl__run *r);
+/* Bytes that the frames of a position may read, added to *out; others they do not. (memory_search.c) */
+void tsl__may_read(tsl__space *space, tsl__stack at, tsl__bytes *out);
 /* Can the innermost item under way that must be new surely become any number of values? (memory_plenty.c) */
 bool tsl__run_plenty(tsl__space *space, tsl__run *r);
 /* Can a text end from where the run is? (memory_search.c) */

@@ -136,8 +136,7 @@ static bool respells(const tsl__space *space, const tsl__run *r, uint32_t begun,
   return digit < 2 ? byte != '0' : digit == 2 && byte != '0' && byte != '1';
 }
 
-/* Bytes that the frames may read, others they do not. */
-static void may_read(tsl__space *space, tsl__stack at, tsl__bytes *out) {
+void tsl__may_read(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < p->n; i++) {
     const tsl__state_rec *r = tsl__state_expanded(space, tsl__cell_at(space, p->cells[i])->state);
@@ -174,9 +173,9 @@ static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
   around a = {.l = l, .at = at};
   tsl__bytes repeated = {{0}};
   bool found = false;
-  if (m->in_string) may_read(space, p->plain, &a.next);
+  if (m->in_string) tsl__may_read(space, p->plain, &a.next);
   else if (!tsl__stack_next(space, p->memory ? p->plain : at, &a.next)) return false;
-  for (uint32_t i = 0; i < m->n; i++) may_read(space, m->denies[i].at, &repeated);
+  for (uint32_t i = 0; i < m->n; i++) tsl__may_read(space, m->denies[i].at, &repeated);
   a.run = tsl__run_take(space);
   for (unsigned part = 0; a.run && part < 10 && !found && space->status == TSL_OK; part++) {
     unsigned w = part % 5 % 4; /* the first word in two halves */

@@ -118,31 +118,35 @@ static const char *value_end(const char *at) {
   return at;
 }
 
+static void each_line(const char *path, void (*visit)(const char *line)) {
+  size_t n;
+  char *text = text_of_file(path, &n);
+  CHECKF(text != NULL, "%s", path);
+  for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n")) visit(line);
+  free(text);
+}
+
+static void schema_of_line(const char *line) {
+  static const char begin[] = "{\"schema\": ";
+  const char *schema = line + strlen(begin);
+  if (!strncmp(line, begin, strlen(begin))) follow((uint8_t)(below(64) << 2 | below(2)), schema, (size_t)(value_end(schema) - schema));
+}
+
 static void schemas(void) {
   static const char *const files[] = {"arrays", "basic", "logic", "objects", "plain", "references", "unevaluated"};
-  static const char begin[] = "{\"schema\": ";
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     char path[100];
-    size_t n;
     snprintf(path, sizeof path, "tests/cases/schema/%s.jsonl", files[i]);
-    char *text = text_of_file(path, &n);
-    CHECKF(text != NULL, "%s", path);
-    for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n"))
-      if (!strncmp(line, begin, strlen(begin))) follow((uint8_t)(below(64) << 2 | below(2)), line + strlen(begin), (size_t)(value_end(line + strlen(begin)) - line) - strlen(begin));
-    free(text);
+    each_line(path, schema_of_line);
   }
 }
 
-static void patterns(void) {
-  size_t n;
-  char *text = text_of_file("tests/cases/regex.txt", &n);
-  CHECK(text != NULL);
-  for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n")) {
-    const char *space = line[0] == 'p' ? strchr(line, ' ') : NULL;
-    if (space) follow((uint8_t)(2 | below(8) << 2), space + 1, strlen(space + 1));
-  }
-  free(text);
+static void pattern_of_line(const char *line) {
+  const char *space = line[0] == 'p' ? strchr(line, ' ') : NULL;
+  if (space) follow((uint8_t)(2 | below(8) << 2), space + 1, strlen(space + 1));
 }
+
+static void patterns(void) { each_line("tests/cases/regex.txt", pattern_of_line); }
 
 static void grammars(void) {
   size_t n;
