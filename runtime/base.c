@@ -46,6 +46,23 @@ bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, 
 
 /* ---- arena ---------------------------------------------------------------------------------------------------- */
 
+/* Under ASan a gap follows what is handed out, and nobody may look there. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_WATCHED
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define ARENA_WATCHED
+#endif
+#ifdef ARENA_WATCHED
+#include <sanitizer/asan_interface.h>
+#define GAP 16u
+#else
+#define GAP 0u
+#define ASAN_POISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#endif
+
 struct tsl__arena_block {
   struct tsl__arena_block *next;
   size_t size; /* of the whole block, header included */
@@ -68,9 +85,17 @@ static struct tsl__arena_block *new_block(tsl__arena *arena, size_t size) {
   return b;
 }
 
+/* What is handed out: the first bytes of some that the arena has set aside for it. */
+static void *gap_after(void *at, size_t asked, size_t held) {
+  ASAN_UNPOISON_MEMORY_REGION(at, asked);
+  ASAN_POISON_MEMORY_REGION((char *)at + asked, held - asked);
+  return at;
+}
+
 /* Blocks grow with what there is, a quarter of it each: little is held that is not used. */
 void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
-  size = (size + 7) & ~(size_t)7;
+  size_t asked = size;
+  size = ((size + 7) & ~(size_t)7) + GAP;
   if (size > arena->size - arena->used) {
     size_t block = arena->total / 4;
     if (block < BLOCK_LEAST) block = BLOCK_LEAST;
@@ -81,7 +106,7 @@ void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
     b->next = alone ? arena->head->next : arena->head;
     if (alone) {
       arena->head->next = b;
-      return b + 1;
+      return gap_after(b + 1, asked, size);
     }
     arena->head = b;
     arena->used = 0;
@@ -89,7 +114,7 @@ void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
   }
   void *p = (char *)(arena->head + 1) + arena->used;
   arena->used += size;
-  return p;
+  return gap_after(p, asked, size);
 }
 
 void *tsl__arena_copy(tsl__arena *arena, const void *data, size_t size) {
@@ -101,6 +126,7 @@ void *tsl__arena_copy(tsl__arena *arena, const void *data, size_t size) {
 void tsl__arena_free(tsl__arena *arena) {
   for (struct tsl__arena_block *b = arena->head, *next; b; b = next) {
     next = b->next;
+    ASAN_UNPOISON_MEMORY_REGION(b, b->size);
     tsl__free(arena->alloc, b, b->size);
   }
   tsl__arena_init(arena, arena->alloc);
@@ -123,7 +149,7 @@ static void *arena_hook(void *ctx, void *block, size_t old_size, size_t new_size
     if (last) arena->used -= held;
     return NULL;
   }
-  if (wanted <= held) return block;
+  if (wanted <= held) return gap_after(block, new_size, held);
   if (last && wanted - held <= arena->size - arena->used) return arena->used += wanted - held, block;
   void *p = tsl__arena_alloc(arena, new_size);
   if (p && block) memcpy(p, block, old_size);

@@ -79,7 +79,6 @@ static bool count_above(tsl__space *base, tsl__linear *l) {
   uint32_t *nodes = tsl__alloc_zero(&base->alloc, size);
   if (!nodes) return out_of_memory(base);
   for (uint32_t i = 0; i < trie->node_count; i++) nodes[trie->nodes[i].below == UINT16_MAX ? trie->set_count : trie->nodes[i].below]++;
-  for (unsigned b = 0; b < 256; b++) l->above[b] = 0;
   for (uint32_t k = 0; k < trie->set_count; k++)
     for (unsigned b = 0; b < 256; b++) l->above[b] += tsl__bytes_has(&trie->sets[k], b) ? nodes[k] : 0;
   tsl__free(&base->alloc, nodes, size);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Would the tests notice? Change one operator at a time in the code that makes masks and accepts tokens, and see whether a fast part of the tests fails.
 
-    scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...] [--only FILE:LINE]
+    scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...] [--only FILE:LINE... | --again OUTPUT]
 
 Each mutant is one change of one operator in one line (MUTATIONS below), drawn without repetition. The library is built in a copy of the tree (build-mutate/) by
 clang, as a shared library that shows all its names; the tests are linked to it once. A mutant costs the compilation of one file and the linking of the library, then
@@ -66,10 +66,11 @@ TESTS = [
     ("tests/test_limits", [], {"stacks", "matcher", "state"} | MEMORY),
     ("tests/test_schema", [], {"stacks", "matcher", "names", "fixed", "state"} | MEMORY),
     ("tests/test_budget", [], {"stacks", "names", "memory_search"}),
+    ("tests/test_costs", [], None),
     ("tests/test_fault_sites", [], None),
 ]
-ASKS = re.compile("out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number|lengths") # test_fault_sites, the slowest, is for lines that ask for memory
-WRAPPED = {"tests/test_fault_sites"} # wraps functions of the library, and is linked to its objects for each mutant
+ASKS = {"tests/test_fault_sites": re.compile("out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number|lengths")} # the slowest, is for lines that ask for memory
+WRAPPED = {"tests/test_costs", "tests/test_fault_sites"} # wrap functions of the library, and are linked to its objects for each mutant
 SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_memory"} # those that are run in the second copy
 # File, a pattern of lines, why no change of an operator there changes what is allowed, and, where that holds of some changes alone, what those put there.
 HASH = "a hash says where an entry is looked for and put, by one and the same expression; what is found there is compared in full"
@@ -183,7 +184,7 @@ def mutants(file):
                     yield file, number, line[: match.start()] + put + line[match.end():], equivalent(file, lines[number - 1], line, match.start(), put)
 
 
-ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:hard_rss_limit_mb=2000", "LC_ALL": "C"}
+ENVIRONMENT = {**os.environ, "MALLOC_PERTURB_": "165", "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:hard_rss_limit_mb=2000", "LC_ALL": "C"}
 
 
 def run(command, limit, cwd, sanitized):
@@ -277,7 +278,7 @@ class Bench:
     def wanted(self, stem, line):
         """The tests for a mutant, those that will probably kill it soonest first."""
         chosen = [(test, arguments) for test, arguments, files in self.tests
-                  if (stem in files if files else stem not in KERNELS) and (test not in WRAPPED or ASKS.search(line))]
+                  if (stem in files if files else stem not in KERNELS) and (test not in ASKS or ASKS[test].search(line))]
         return sorted(chosen, key=lambda t: (self.seconds[t[0]] + 0.02) / (1 + self.kills.get((stem, t[0]), 0)))
 
     def judge(self, file, number, line):
@@ -313,7 +314,10 @@ def chosen(options):
     """The mutants to be tried, in the order of the seed; what is left out as equivalent is counted."""
     every = [m for f in options.files for m in mutants(f"runtime/{f}.c")]
     left = [(f, n, line) for f, n, line, why in every if not why]
-    if options.only:
+    if options.again:
+        known = set(re.findall(r"^  survived  (\S+):(\d+): (.*)$", options.again.read_text(encoding="utf-8"), re.M))
+        left = [(f, n, line) for f, n, line, _ in every if (f, str(n + 1), line.strip()) in known]
+    elif options.only:
         left = [m for m in left if f"{m[0]}:{m[1] + 1}" in options.only]
     random.Random(options.seed).shuffle(left)
     return left, len(every)
@@ -332,6 +336,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many")
     parser.add_argument("--files", nargs="*", default=FILES)
     parser.add_argument("--only", nargs="*", help="only these lines, as runtime/walk.c:99")
+    parser.add_argument("--again", type=pathlib.Path, help="only those that survived by this output of an earlier run")
     parser.add_argument("--quick", action="store_true", help="without the sanitized copy: what survives may be found there")
     parser.add_argument("--verbose", action="store_true", help="the verdict of each mutant, and when")
     options = parser.parse_args()

@@ -7,7 +7,7 @@
 #include "turnstile.h"
 
 #define TEXTS 6u
-#define TOKENS 700u
+#define TOKENS 727u
 
 static tsl_vocab *vocab;
 static uint64_t seed = 12;
@@ -41,7 +41,12 @@ static void spell(struct text *t, const word *w, bool plain) {
 
 static bool same(const word *a, const word *b) { return a->n == b->n && !memcmp(a->at, b->at, a->n * sizeof *a->at); }
 
-/* Bytes; all escapes of ASCII in both sizes of digits; pieces of words, with what closes a string and goes on after it. */
+/* What looks like a spelling of characters and is none: what is no digit, and a backslash within a character. */
+static const char *const broken[] = {"\\u006G", "\\u006g", "\\u00:1", "\\u00@1", "\\u00Z1", "\\u00`1", "\\u00/1", "\\u 061", "\\U0061", "\\u+061", "\\x61", "\xC3\\", "\xE4\\", "\xE4\xB8\\", "\xF0\x9F\\",
+                                     "\xF0\x9F\x98\\", "\xC3\\u", "\xC2\\u0080", "a\xC3\\u00e9", "\xC3\xA9\\", "\xC3\xA9\\u", "\\ud83d\\", "\\ud83d\\u", "\\ud83d\\ud83d", "\\ude00", "\x80", "\xA9\\u"};
+#define BROKEN (sizeof broken / sizeof *broken)
+
+/* Bytes; all escapes of ASCII in both sizes of digits; broken ones; pieces of words, with what closes a string and goes on after it. */
 static void make_vocab(void) {
   static const char *const ends[] = {"", "", "\"", "\",", "\",\"", "\"]"};
   struct text t = {0};
@@ -54,6 +59,8 @@ static void make_vocab(void) {
     } else if (i < 512) {
       snprintf(piece, sizeof piece, i % 2 ? "\\u%04x" : "\\u%04X", (i - 256) / 2);
       text_add(&t, piece);
+    } else if (i < 512 + BROKEN) {
+      text_add(&t, broken[i - 512]);
     } else {
       word w = random_word(1 + below(6), below(CHARACTERS));
       spell(&t, &w, false);

@@ -2,8 +2,7 @@
  *
  * Problem   The fuzz targets' vocabularies have some 250 short words: hardly a node has a hundred tokens below, and what the walk does there (letters, classes, tables, counters
  *           near their ends) is seen at the root alone.
- * Idea      Vocabularies of 1,000 tokens each of few pieces, so that many begin with one another: JSON's punctuation; letters, with runs of up to 70 characters; characters
- *           beyond ASCII, whole, cut off and broken; escapes in all spellings. Over them go the inputs of fuzz/corpus/mask, and the schemas, patterns and grammars of tests/cases
+ * Idea      Vocabularies of many tokens that begin with one another (tests/heavy.h). Over them go the inputs of fuzz/corpus/mask, and the schemas, patterns and grammars of tests/cases
  *           with random commands (tests/lockstep.h says what is compared).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -13,56 +12,15 @@
 
 #include "tests/lockstep.h"
 #include "tests/check.h"
+#include "tests/heavy.h"
 #include "tests/text.h"
 
-#define VOCABS 4u
-#define TOKENS 1000u
-#define LONGEST 80u
 #define COMMANDS 26u
 #define INPUT_MAX 20000u
 
-static tsl_vocab *vocabs[VOCABS];
+static tsl_vocab *vocabs[HEAVY_KINDS];
 static uint64_t seed = 31;
-static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
-
-static const char *const json[] = {"\"", "\"", "\",", "\":", ",", "{\"", "}", "]", "[", " ", "\n", "a", "b", "a", "b", "c", "1", "0", ".5", "-", "e", "true", "null", "\\", "x"};
-static const char *const letters[] = {"a", "a", "b", "b", "c", "e", "x", " ", "1", "-", "\""};
-static const char *const wide[] = {"a", "b", " ", "\xC3\xA9", "\xC3\x9F", "\xE4\xB8\x96", "\xE4\xB8\x80", "\xF0\x9F\x98\x80", "\xC3", "\xE4\xB8", "\xF0\x9F", "\x80", "\xBF", "\xC0\x80", "\xE0\x80\x80",
-                                   "\xE2\x80\xA8", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5", "\xFF", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEF\xBF\xBF", "\xF4\x8F\xBF\xBF", "\""};
-static const char *const escapes[] = {"\\n", "\\\"", "\\\\", "\\/", "\\b", "\\u00", "\\u0061", "\\u0062", "\\u006a", "\\u006F", "\\u0041", "\\u003", "9", "\\u00e9", "\\uD83D", "\\ude00", "\\u2028", "a", "b", "c", "\"", "\","};
-
-/* Of one kind of pieces, `from` of which a token has but few. */
-static uint32_t spell(uint8_t *out, unsigned kind) {
-  static const struct {
-    const char *const *at;
-    uint32_t n;
-  } pieces[VOCABS] = {{json, sizeof json / sizeof *json}, {letters, sizeof letters / sizeof *letters}, {wide, sizeof wide / sizeof *wide}, {escapes, sizeof escapes / sizeof *escapes}};
-  uint32_t n = 0, most = below(30) ? 2 + below(7) : 17 + below(53), few = 2 + below(pieces[kind].n - 1);
-  for (uint32_t i = 0; i < most && n < LONGEST - 8; i++) {
-    const char *piece = pieces[kind].at[below(few)];
-    memcpy(out + n, piece, strlen(piece));
-    n += (uint32_t)strlen(piece);
-  }
-  return n;
-}
-
-static tsl_vocab *make_vocab(unsigned kind) {
-  static uint8_t bytes[TOKENS * LONGEST], special[TOKENS];
-  static uint32_t offsets[TOKENS + 1];
-  static const tsl_token end = 256;
-  const tsl_vocab_desc desc = {bytes, offsets, TOKENS, TOKENS + 7, special, &end, 1};
-  tsl_vocab *v = NULL;
-  uint32_t n = 0;
-  for (uint32_t t = 0; t < TOKENS; t++) {
-    offsets[t] = n;
-    special[t] = t == 256 || t == 300;
-    if (t < 256) bytes[n++] = (uint8_t)t;
-    else n += spell(bytes + n, below(4) ? kind : below(VOCABS));
-  }
-  offsets[TOKENS] = n;
-  CHECK(tsl_vocab_new(&desc, NULL, &v, NULL) == TSL_OK);
-  return v;
-}
+static uint32_t below(uint32_t n) { return heavy_below(&seed, n); }
 
 /* ---- what goes over them -------------------------------------------------------------------------------------------- */
 
@@ -83,7 +41,7 @@ static void corpus(void) {
     size_t n;
     snprintf(path, sizeof path, "fuzz/corpus/mask/%s", e->d_name);
     char *data = e->d_name[0] == '.' ? NULL : text_of_file(path, &n);
-    if (data && n > 2) run((uint8_t)data[0] % VOCABS, (uint8_t *)data + 1, n - 1);
+    if (data && n > 2) run((uint8_t)data[0] % HEAVY_KINDS, (uint8_t *)data + 1, n - 1);
     free(data);
   }
   if (d) closedir(d);
@@ -102,7 +60,7 @@ static void follow(uint8_t kind, const char *text, size_t n) {
       input[size++] = (uint8_t)(below(3) ? 0 : below(256));
       input[size++] = (uint8_t)below(256);
     }
-    run(below(VOCABS), input, size);
+    run(below(HEAVY_KINDS), input, size);
   }
 }
 
@@ -191,13 +149,13 @@ static void wide_beginnings(void) {
 }
 
 int main(void) {
-  for (unsigned i = 0; i < VOCABS; i++)
-    if (!(vocabs[i] = make_vocab(i))) return tsl_test_end();
+  for (unsigned i = 0; i < HEAVY_KINDS; i++)
+    if (!(vocabs[i] = heavy_vocab(i, &seed))) return tsl_test_end();
   RUN(corpus, "the corpus of fuzz_mask");
   RUN(schemas, "schemas of tests/cases");
   RUN(patterns, "patterns of tests/cases");
   RUN(grammars, "grammars of tests/cases");
   RUN(wide_beginnings, "nearly any byte, and something else after it");
-  for (unsigned i = 0; i < VOCABS; i++) tsl_vocab_release(vocabs[i]);
+  for (unsigned i = 0; i < HEAVY_KINDS; i++) tsl_vocab_release(vocabs[i]);
   return tsl_test_end();
 }

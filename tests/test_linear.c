@@ -88,6 +88,9 @@ static void with_and_without(void) {
       "{\"type\":\"string\",\"pattern\":\"^\\\\p{L}+( \\\\p{L}+)*$\"}",
       "{\"type\":\"string\",\"pattern\":\"^([a-z]+ ){2,5}[a-z]+$\"}",
       "{\"type\":\"string\",\"pattern\":\"^([^,]{1,9},){3}\"}",
+      "{\"type\":\"string\",\"pattern\":\"^(?:[^eta]|[eta][^b]){0,12}$\"}", /* counted: what is read along the table after an `e` comes back to the loop */
+      "{\"type\":\"string\",\"pattern\":\"^(?:[^e]|e[^b]{2}){3,9}$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^(?:[^s ]|[s ][^b]*?x?){0,7}$\"}",
       "{\"type\":\"string\",\"format\":\"uri\"}",
       "{\"type\":\"string\",\"format\":\"idn-email\"}",
       "{\"type\":\"object\",\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"^(?!.*er)\":{\"pattern\":\"e\"}},\"minProperties\":2}",

@@ -106,6 +106,9 @@ static void public_calls(void) {
   CHECK(tsl_mask_apply(&m, NULL, 3, TSL_F32) == TSL_ERR_ARGUMENT);
   CHECK(tsl_mask_apply(&m, x, 3, (tsl_dtype)7) == TSL_ERR_ARGUMENT);
   CHECK(tsl_mask_apply(&m, x, (size_t)TSL_MAX_VOCAB + 1, TSL_F32) == TSL_ERR_ARGUMENT);
+  static uint16_t widest[TSL_MAX_VOCAB];
+  static const uint32_t none[TSL_MAX_VOCAB / 32];
+  CHECK(tsl_mask_apply(none, widest, TSL_MAX_VOCAB, TSL_F16) == TSL_OK && widest[TSL_MAX_VOCAB - 1] == 0xfc00);
   CHECK(tsl_mask_has(&m, 0) && !tsl_mask_has(&m, 1) && tsl_mask_has(&m, 2));
 }
 
@@ -119,7 +122,8 @@ static void whole_masks(void) {
     size_t n = sizes[s], bits = 0, wrong = 0;
     fill_mask(&seed, a, n * 32, 8);
     fill_mask(&seed, b, n * 32, 5);
-    a[n] = b[n] = UINT32_MAX; /* what lies behind is not looked at */
+    a[n] = 0xA5A5A5A5; /* what lies behind is neither looked at nor written */
+    b[n] = 0xC3C3C3C3;
     for (size_t i = 0; i < n * 32; i++) bits += (a[i >> 5] >> (i & 31)) & 1u;
     for (size_t l = 0; l < level_count; l++) {
       CHECK(levels[l]->count_words(a, n) == bits);

@@ -146,6 +146,27 @@ static void frames_in_a_token(void) {
   CHECKF(lo == 1001, "%u brackets", lo); /* 2,000 frames below one that ends */
 }
 
+/* The step budget of a long text is for 4,096 bytes of it, which take a step each here and a few more. */
+static void steps_of_texts(void) {
+  static char text[3 * 4096];
+  static const char grammar[] = "root ::= \"a\"*";
+  tsl_vocab *v = toy_vocab(texts, TOKENS, true);
+  memset(text, 'a', sizeof text);
+  static const uint64_t budgets[] = {2048, 3072, 8192};
+  for (size_t i = 0; i < 3; i++) {
+    const tsl_limits limits = {.max_steps = budgets[i]};
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    size_t accepted = 0;
+    CHECK(tsl_grammar_gbnf(v, grammar, strlen(grammar), NULL, &limits, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    tsl_status status = tsl_matcher_accept_bytes(m, text, sizeof text, &accepted);
+    CHECKF(status == (i == 2 ? TSL_OK : TSL_ERR_LIMIT), "%u steps: %s, after %zu bytes", (unsigned)budgets[i], tsl_status_name(status), accepted);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+}
+
 /* A state's transitions as they are put in: neighbours that lead to the same place are one, what is live and what leads back is noted, too much is refused. */
 static void states(void) {
   static tsl__edge edges[UINT16_MAX + 1u];
@@ -181,6 +202,7 @@ int main(void) {
   RUN(drafts, "drafts end where they must");
   RUN(ends, "at the end of a text and after it");
   RUN(frames_in_a_token, "frames that end within one token");
+  RUN(steps_of_texts, "a budget for each 4,096 bytes");
   RUN(states, "transitions of a state");
   return tsl_test_end();
 }
