@@ -238,7 +238,7 @@ tsl_status tsl__ahead_states(tsl__space *space, tsl__state start, uint32_t max_s
   }
   for (size_t i = 1; i < l.order.n && fine(&l); i++) {
     put_in(&l, TSL__A_STATES, (uint32_t)draft->section[TSL__A_BODY].n);
-    put_state(&l, l.order.at[i]);
+    if (fine(&l)) put_state(&l, l.order.at[i]); /* which begins with no failure */
   }
   tsl_status status = space->status;
   *why = space->why;

@@ -157,7 +157,7 @@ static void put_unit(uint8_t out[6], unsigned unit) {
 
 bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name, uint32_t known) {
   uint8_t spelled[12];
-  if (name->n == known) return false;
+  if (name->n == known || (name->at[known] & 0xC0) == 0x80) return false; /* at its end, or within a character */
   uint32_t c = character(name->at + known);
   if (count == 2 && open[1] != 'u') return short_escape(open[1]) == c;
   if (c >= 0x10000) put_unit(spelled, 0xD800 | (c - 0x10000) >> 10), put_unit(spelled + 6, 0xDC00 | ((c - 0x10000) & 0x3FF));

@@ -49,7 +49,7 @@ bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spell
 void tsl__taken_range(const tsl__taken *group, const uint8_t *text, uint32_t n, uint32_t *lo, uint32_t *hi);
 /* Of names [lo, hi), which have the first `known` bytes in common: those that go on with the byte. */
 void tsl__taken_narrow(const tsl__taken *group, uint32_t known, uint8_t byte, uint32_t *lo, uint32_t *hi);
-/* May an escape that is open become the character of a name that begins at byte `known`? */
+/* May an escape that is open become the character of a name that begins at byte `known`? None does within a character. */
 bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name, uint32_t known);
 /* One more byte of an escape: the bytes of the character that it completes, 0 if none. */
 uint32_t tsl__escape_byte(uint8_t open[12], uint8_t *count, uint8_t byte, uint8_t utf8[4]);

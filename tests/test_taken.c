@@ -89,6 +89,7 @@ static void open_escapes(void) {
         }
       const tsl__spelled ended = {text, n};
       CHECK(n == 0 || !tsl__escape_opens(text, 1, &ended, n)); /* a name that is over */
+      for (uint32_t within = 1; text[0] >= 0x80 && within < n; within++) CHECK(!tsl__escape_opens((const uint8_t *)"\\", 1, &ended, within));
     }
 }
 
