@@ -213,14 +213,53 @@ static void sort_by_radix(uint32_t *at, size_t n) {
   if (from != at) memcpy(at, from, n * sizeof *at);
 }
 
+#define RUNS_MAX 5u
+#define INSERTED_MAX 12u /* up to so many are inserted, runs or not */
+#define MERGED_MAX 1024u
+
+/* Two lists in order, to one; `out` overlaps neither. */
+static size_t merge(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count, uint32_t *out) {
+  size_t i = 0, k = 0, n = 0;
+  while (i < a_count && k < b_count) {
+    uint32_t x = a[i], y = b[k];
+    out[n++] = x < y ? x : y;
+    i += x <= y;
+    k += y <= x;
+  }
+  memcpy(out + n, a + i, (a_count - i) * sizeof *out);
+  n += a_count - i;
+  memcpy(out + n, b + k, (b_count - k) * sizeof *out);
+  return n + b_count - k;
+}
+
+size_t tsl__sort_runs(uint32_t *at, size_t n) {
+  uint32_t other[2][MERGED_MAX];
+  size_t begin[RUNS_MAX + 1], runs = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (i && at[i] > at[i - 1]) continue;
+    if (runs == RUNS_MAX) return TSL__NOT_RUNS;
+    begin[runs++] = i;
+  }
+  if (runs < 2) return n;
+  if (n > MERGED_MAX) return TSL__NOT_RUNS;
+  begin[runs] = n;
+  const uint32_t *merged = at;
+  size_t count = begin[1];
+  for (size_t r = 1; r < runs; r++) {
+    count = merge(merged, count, at + begin[r], begin[r + 1] - begin[r], other[r & 1]);
+    merged = other[r & 1];
+  }
+  memcpy(at, merged, count * sizeof *at);
+  return count;
+}
+
 size_t tsl__sort_unique(uint32_t *at, size_t n) {
-  bool sorted = true;
-  for (size_t i = 1; i < n && sorted; i++) sorted = at[i - 1] < at[i];
-  if (sorted) return n;
+  size_t out = n > INSERTED_MAX ? tsl__sort_runs(at, n) : TSL__NOT_RUNS;
+  if (out != TSL__NOT_RUNS) return out;
   if (n <= 24) sort_by_insertion(at, n);
   else if (n <= RADIX_MAX) sort_by_radix(at, n);
   else qsort(at, n, sizeof *at, by_number);
-  size_t out = 0;
+  out = 0;
   for (size_t i = 0; i < n; i++)
     if (out == 0 || at[out - 1] != at[i]) at[out++] = at[i];
   return out;

@@ -100,8 +100,11 @@ void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi); /* both ends
 
 /* ---- sorting -------------------------------------------------------------------------------------------------- */
 
-/* Sort numbers and drop doubles, in place; returns how many are left. Small arrays by insertion, middling ones by radix. */
+/* Sort numbers and drop doubles, in place; returns how many are left. A few runs in order are merged; other arrays are sorted by insertion if small, by radix if middling. */
 size_t tsl__sort_unique(uint32_t *at, size_t n);
+/* The same for at most 1,024 numbers in a few runs, each in order; others are left as they are: TSL__NOT_RUNS. */
+size_t tsl__sort_runs(uint32_t *at, size_t n);
+#define TSL__NOT_RUNS SIZE_MAX
 
 /* ---- hashing -------------------------------------------------------------------------------------------------- */
 

@@ -158,14 +158,16 @@ static void write_out(const tsl__space *space, const tsl__mask_rec *r, uint32_t 
 
 void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) { write_out(space, tsl__mask_at(space, m), out); }
 
-#define MARKS 4096u   /* words: vocabularies of up to 262,144 tokens */
+#define MARKS 4096u    /* words: vocabularies of up to 262,144 tokens */
 #define MARKED_MIN 32u /* tokens from which marking is faster than comparing */
 
-/* Sort and drop doubles by marking tokens in a bitset, and its words in another: what sorting by comparison does in n log n. */
+/* Sort and drop doubles: by merging; else by marking tokens in a bitset, and its words in another, which sorting by comparison does in n log n. */
 static size_t sort_tokens(const tsl__space *space, tsl_token *at, size_t n) {
+  size_t merged = n < MARKED_MIN ? tsl__sort_unique(at, n) : tsl__sort_runs(at, n);
+  if (merged != TSL__NOT_RUNS) return merged;
   uint64_t marks[MARKS], touched[MARKS / 64] = {0};
   size_t words = (space->vocab->size + 63u) / 64, out = 0;
-  if (n < MARKED_MIN || words > MARKS) return tsl__sort_unique(at, n);
+  if (words > MARKS) return tsl__sort_unique(at, n);
   for (size_t i = 0; i < n; i++) { /* a word of marks means nothing before it is touched */
     uint64_t *mark = &marks[at[i] >> 6], *touch = &touched[at[i] >> 12], bit = (uint64_t)1 << (at[i] >> 6 & 63);
     *mark = (*touch & bit ? *mark : 0) | (uint64_t)1 << (at[i] & 63);

@@ -169,9 +169,9 @@ static tsl__state end_state(tsl__space *space) {
 }
 
 static tsl__stack deny_begin(tsl__space *space, uint32_t used) {
-  tsl__stepping s = {0};
   tsl__state end = end_state(space);
   if (!end) return 0;
+  tsl__stepping s = tsl__step_new(space);
   tsl__step_land(space, &s, end, 0, 0);
   tsl__stack tail = tsl__step_collect(space, &s);
   s.landed.n = 0;

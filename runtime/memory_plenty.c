@@ -114,7 +114,8 @@ bool tsl__run_plenty(tsl__space *space, tsl__run *r) {
   looking *l = tsl__alloc(&space->alloc, sizeof *l);
   if (!l) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
   l->n = l->queued = 0;
-  l->step = (tsl__stepping){.watch = true};
+  l->step = tsl__step_new(space);
+  l->step.watch = true;
   l->seen[0] = begin;
   verdict = search(space, l);
   tsl__step_free(space, &l->step);

@@ -94,6 +94,7 @@ void tsl__space_free(tsl__space *s) {
   tsl__walk_scratch_free(s);
   tsl__crossing_free(s->crossing, &s->alloc);
   tsl__memory_free(s);
+  tsl__spare_steps_free(s);
   tsl__adopted_free(s);
   tsl__rows_free(s);
   if (s->gather) tsl__gather_free(s, s->gather);

@@ -97,6 +97,7 @@ struct tsl__space {
   bool names_tokens;  /* some state names tokens: then a token can be taken by its name */
   struct tsl__gather *gather; /* for masks of positions */
   struct tsl__scratch *scratch; /* reusable buffers of the walk */
+  struct tsl__spare_steps *spare_steps; /* and of steps (stacks.c) */
   TSL__VEC(struct tsl__adopted) adopted; /* bitsets of common.h */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */

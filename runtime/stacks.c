@@ -56,10 +56,41 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
 
 typedef tsl__stepping step;
 
-void tsl__step_free(tsl__space *space, step *s) {
+#define SPARE_STEPS 4u
+
+struct tsl__spare_steps {
+  uint32_t n;
+  step at[SPARE_STEPS];
+};
+
+step tsl__step_new(tsl__space *space) {
+  struct tsl__spare_steps *spare = space->spare_steps;
+  return spare && spare->n ? spare->at[--spare->n] : (step){0};
+}
+
+static void free_lists(tsl__space *space, step *s) {
   tsl__vec_free(&space->alloc, &s->landed);
   tsl__vec_free(&space->alloc, &s->from);
   tsl__vec_free(&space->alloc, &s->entered);
+}
+
+void tsl__step_free(tsl__space *space, step *s) {
+  struct tsl__spare_steps *spare = space->spare_steps;
+  if (!spare) spare = space->spare_steps = tsl__alloc_zero(&space->alloc, sizeof *spare);
+  if (!spare || spare->n == SPARE_STEPS) {
+    free_lists(space, s);
+    return;
+  }
+  spare->at[spare->n++] = (step){.landed = {s->landed.at, 0, s->landed.cap}, .from = {s->from.at, 0, s->from.cap}, .entered = {s->entered.at, 0, s->entered.cap}};
+  *s = (step){0};
+}
+
+void tsl__spare_steps_free(tsl__space *space) {
+  struct tsl__spare_steps *spare = space->spare_steps;
+  if (!spare) return;
+  while (spare->n) free_lists(space, &spare->at[--spare->n]);
+  tsl__free(&space->alloc, spare, sizeof *spare);
+  space->spare_steps = NULL;
 }
 
 static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
@@ -159,7 +190,7 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   if (a == b) return a;
   if (tsl__move_find(space, low, TSL__MOVE_UNION | high, &u)) return u;
   if (space->union_depth >= UNION_DEPTH_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be united"), 0;
-  step s = {0};
+  step s = tsl__step_new(space);
   space->union_depth++;
   for (int k = 0; k < 2; k++) {
     const tsl__stack_rec *r = tsl__stack_at(space, k ? high : low);
@@ -198,7 +229,6 @@ static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count
 
 /* The tail of a called frame: this frame, at the state that it comes back to. */
 static tsl__stack push(tsl__space *space, tsl__target back, uint32_t count, tsl__stack tail) {
-  step s = {0};
   uint32_t c;
   tsl__state state = tsl__target_resolve(space, back, count, &c);
   const tsl__state_rec *r = tsl__state_expanded(space, state);
@@ -207,6 +237,7 @@ static tsl__stack push(tsl__space *space, tsl__target back, uint32_t count, tsl_
     uint32_t cell = cell_intern(space, (tsl__cell){state, c, tail});
     return cell ? stack_intern(space, &cell, 1) : 0;
   }
+  step s = tsl__step_new(space);
   tsl__step_land(space, &s, state, c, tail);
   tsl__stack result = tsl__step_collect(space, &s);
   tsl__step_free(space, &s);
@@ -249,7 +280,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
 }
 
 tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state) {
-  step s = {0};
+  step s = tsl__step_new(space);
   tsl__step_land(space, &s, state, 0, 0);
   tsl__stack result = tsl__step_collect(space, &s);
   tsl__step_free(space, &s);
@@ -320,7 +351,8 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
 
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
   if (tsl__stack_at(space, from)->memory) return tsl__memory_bytes(space, from, bytes, n, accepted);
-  step s = {.watch = space->watches};
+  step s = tsl__step_new(space);
+  s.watch = space->watches;
   *accepted = 0;
   tsl__stack to = tsl__step_load(space, &s, from) && step_bytes(space, &s, bytes, n, accepted) ? tsl__step_collect(space, &s) : 0;
   bool called = tsl__memory_begins(space, &s);
@@ -389,7 +421,8 @@ static void land_all(tsl__space *space, step *s, tsl__stack at) {
 /* The position after a token that is spelled; 0 if it is rejected. *keep: the move is worth remembering. */
 static tsl__stack spelled(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
   const tsl_vocab *v = space->vocab;
-  step s = {.watch = space->watches};
+  step s = tsl__step_new(space);
+  s.watch = space->watches;
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
   size_t accepted;
   if (v->special[token] || begin == end) return 0;
@@ -402,7 +435,7 @@ static tsl__stack spelled(tsl__space *space, tsl__stack from, tsl_token token, b
 
 /* The position after a token that leads to `to` as it is spelled, and may be named too. */
 static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, tsl__stack to) {
-  step s = {0};
+  step s = tsl__step_new(space);
   const tsl__stack_rec *r = tsl__stack_at(space, from);
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
@@ -530,7 +563,7 @@ static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count
 
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   if (tsl__stack_at(space, at)->memory) return tsl__memory_next(space, at, out);
-  step s = {0};
+  step s = tsl__step_new(space);
   memset(out, 0, sizeof *out);
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {

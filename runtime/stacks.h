@@ -95,7 +95,10 @@ static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping 
   return r->guarded & repeats ? r->otherwise : state;
 }
 
+/* One with no frames, and its end. A few are kept with their lists for the next. */
+tsl__stepping tsl__step_new(tsl__space *space);
 void tsl__step_free(tsl__space *space, tsl__stepping *s);
+void tsl__spare_steps_free(tsl__space *space);
 /* The frames of a position as the list to step from. */
 bool tsl__step_load(tsl__space *space, tsl__stepping *s, tsl__stack at);
 /* One byte on; false if it is rejected. */

@@ -97,7 +97,7 @@ static bool may_leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
 /* The position without the zone's frames: what lies below them instead. Needs the lock. */
 static tsl__stack leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
   tsl__space *space = g->space;
-  tsl__stepping s = {0};
+  tsl__stepping s = tsl__step_new(space);
   tsl__stack plain = plain_of(g, at);
   uint32_t n = tsl__stack_at(space, plain)->n;
   for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) {
