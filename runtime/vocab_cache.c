@@ -205,15 +205,15 @@ static bool check_node(const tsl__trie *t, uint32_t at, uint32_t *count) {
   if (at >= *count || n->first_child != *count || n->children > t->node_count - *count) return false;
   if (n->begin > n->own_end || n->own_end > n->end || n->end > t->order_count) return false;
   if (n->below != UINT16_MAX && n->below >= t->set_count) return false;
-  uint32_t begin = n->own_end;
-  for (uint32_t i = n->first_child; i < n->first_child + n->children; i++) {
-    const tsl__trie_node *child = &t->nodes[i];
-    if (child->begin != begin || child->end <= begin || child->height >= n->height || (i > n->first_child && child->byte <= child[-1].byte))
-      return false;
+  uint32_t begin = n->own_end, bad = 0;
+  int before = -1;
+  for (const tsl__trie_node *child = &t->nodes[n->first_child], *end = child + n->children; child < end; child++) { /* few children each: one branch for all of them */
+    bad |= (uint32_t)(child->begin != begin) | (uint32_t)(child->end <= begin) | (uint32_t)(child->height >= n->height) | (uint32_t)(child->byte <= before);
+    before = child->byte;
     begin = child->end;
   }
   *count += n->children;
-  return begin == n->end;
+  return !bad && begin == n->end;
 }
 
 static bool check_trie(const tsl__trie *t, uint32_t size) {

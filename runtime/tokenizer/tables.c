@@ -16,36 +16,40 @@ static bool check_facts(const tsl__span *span, uint32_t size) {
   return true;
 }
 
-/* A search ends at a free slot, so every table needs one. */
+/* A search ends at a free slot, so every table needs one. These tables are large, and which slots are free is as good as random: nothing here branches on a slot. */
 static bool check_merges(const tsl__span *span, uint32_t size) {
   const tsl__merge *m = span->at;
   size_t n = span->size / sizeof *m, used = 0;
+  uint32_t bad = 0;
   for (size_t i = 0; i < n; i++) {
-    if (m[i].left == TSL_NO_TOKEN) continue;
-    used++;
-    if (m[i].left >= size || m[i].right >= size || m[i].result >= size) return false;
+    uint32_t taken = m[i].left != TSL_NO_TOKEN;
+    used += taken;
+    bad |= taken & ((uint32_t)(m[i].left >= size) | (uint32_t)(m[i].right >= size) | (uint32_t)(m[i].result >= size));
   }
-  return span->size % sizeof *m == 0 && n <= UINT32_MAX && (!n || used < n);
+  return !bad && span->size % sizeof *m == 0 && n <= UINT32_MAX && (!n || used < n);
 }
 
 static bool check_lookup(const tsl__span *span, uint32_t size) {
   const uint32_t *slots = span->at;
   size_t n = span->size / sizeof *slots, used = 0;
+  uint32_t bad = 0;
   for (size_t i = 0; i < n; i++) {
     used += slots[i] != 0;
-    if (slots[i] > size) return false;
+    bad |= slots[i] > size;
   }
-  return span->size % sizeof *slots == 0 && n <= UINT32_MAX && (!n || used < n);
+  return !bad && span->size % sizeof *slots == 0 && n <= UINT32_MAX && (!n || used < n);
 }
 
 static bool check_points(const tsl__span *span, uint32_t size) {
   const tsl__point *p = span->at;
   size_t n = span->size / sizeof *p, used = 0;
+  uint32_t bad = 0;
   for (size_t i = 0; i < n; i++) {
-    used += p[i].id != TSL_NO_TOKEN;
-    if (!known(p[i].id, size)) return false;
+    uint32_t taken = p[i].id != TSL_NO_TOKEN;
+    used += taken;
+    bad |= taken & (uint32_t)(p[i].id >= size);
   }
-  return span->size % sizeof *p == 0 && n <= UINT32_MAX && (!n || used < n);
+  return !bad && span->size % sizeof *p == 0 && n <= UINT32_MAX && (!n || used < n);
 }
 
 static bool in_pool(uint32_t at, uint32_t length, size_t pool) { return (uint64_t)at + length <= pool; }
