@@ -24,6 +24,7 @@
 #define TSL__SCHEMA_LISTED 256u        /* names of a finite group of extra keys that become known keys */
 #define TSL__SCHEMA_NAMES (1u << 20)   /* names of a finite group that are counted; no object can have more (runtime/taken.h) */
 #define TSL__SCHEMA_DEPTH 500u         /* subschemas of one value inside one another; values that must be inside one another */
+#define TSL__SCHEMA_OPENING 64u        /* values of which one must be known to know the other, as uniqueItems asks */
 #define TSL__SCHEMA_CHAIN 2000u        /* items that contains must count one by one */
 #define TSL__SCHEMA_SEARCH 200000u     /* steps of one search for the cheapest way to satisfy clauses */
 #define TSL__SCHEMA_USED 64u          /* values under uniqueItems whose use is followed where there are few */
@@ -400,6 +401,7 @@ struct schema {
 
   /* Least fixed point of the shortest values. */
   uint32_t round, measuring;
+  uint32_t opening; /* values that are being opened, one for the sake of the other */
   uint32_t asking; /* goals whose `asked` is set */
   bool changed, tentative;
   TSL__VEC(goal) measured;

@@ -322,8 +322,13 @@ static uint8_t possible(const struct schema *s, const struct goal_entry *e) {
 bool tsl__schema_open(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (e->opened) return tsl__schema_ok(s);
+  if (s->opening == TSL__SCHEMA_OPENING) {
+    tsl__schema_fail(s, TSL_ERR_LIMIT, NULL, "unique items nested deeper than %u whose number must be known", TSL__SCHEMA_OPENING);
+    return false;
+  }
   e->opened = true;
   if (g == GOAL_NONE) return true;
+  s->opening++;
   const tsl__json *before = s->at;
   if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
   uint8_t types = possible(s, e);
@@ -334,7 +339,8 @@ bool tsl__schema_open(struct schema *s, goal g) {
     e->string = e->any_string ? s->shared.string : string_of_text(s->x, text);
   }
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
-  if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g);
+  if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g); /* which opens others where uniqueItems must know how many values there are */
+  s->opening--;
   tsl__schema_note(s);
   s->at = before;
   if (tsl__schema_ok(s)) return true;
