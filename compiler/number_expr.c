@@ -298,14 +298,15 @@ static tsl__expr side_expr(tsl__numbers *t, uint32_t side) {
 /* Free of constraints but for integrality: no table is needed. TSL__NONE for any other spec. */
 static tsl__expr unconstrained(tsl__exprs *x, const tsl__number_spec *s) {
   tsl__expr sign = tsl__expr_opt(x, tsl__expr_literal(x, "-", 1));
-  bool digits = s->spelling == TSL__SPELL_DIGITS;
-  if (s->empty || s->not_integer || s->has_min || s->has_max || s->multiple_count || s->non_multiple_count || s->excluded_count) return TSL__NONE;
+  bool digits = s->spelling == TSL__SPELL_DIGITS, whole = s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one);
+  if (s->empty || s->not_integer || s->has_min || s->has_max || (s->multiple_count && !whole) || s->non_multiple_count || s->excluded_count) return TSL__NONE;
   if (digits) {
     tsl__expr many = tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__expr_star(x, tsl__number_digit(x)));
     return tsl__expr_seq(x, sign, tsl__expr_alt(x, many, tsl__expr_literal(x, "0", 1)));
   }
-  if (s->spelling & TSL__SPELL_DIGITS || (s->integer && s->spelling)) return TSL__NONE;
-  return tsl__expr_seq(x, sign, s->integer ? tsl__integer_begin(x) : tsl__number_free_tail(x, TSL__NUMBER_BEGIN, s->spelling));
+  whole = whole || s->integer;
+  if (s->spelling & TSL__SPELL_DIGITS || (whole && s->spelling)) return TSL__NONE;
+  return tsl__expr_seq(x, sign, whole ? tsl__integer_begin(x) : tsl__number_free_tail(x, TSL__NUMBER_BEGIN, s->spelling));
 }
 
 tsl__expr tsl__numbers_expr(tsl__numbers *t, const tsl__number_spec *spec) {

@@ -309,24 +309,28 @@ struct array_state {
 
 /* ---- the compiler's state --------------------------------------------------------------------------------------- */
 
-/* Kinds of values that are common enough for their members to be made once per vocabulary. */
-#define TSL__SHARED_MEMBERS 7u
+/* Kinds of values that are common enough for their members to be made once per vocabulary: these, those of the formats, scalars that may be null. */
+#define TSL__SHARED_KINDS 8u
+#define TSL__SHARED_NULLABLE 5u
 
 /* Formats that are common enough to be made once per vocabulary. */
 #define TSL__SHARED_FORMATS 12u
+#define TSL__SHARED_MEMBERS (TSL__SHARED_KINDS + TSL__SHARED_NULLABLE + TSL__SHARED_FORMATS)
 struct shared_format {
   tsl__expr text, value; /* decoded, and as a JSON string; NONE: made when asked for */
+  tsl__expr rule;        /* the string as a frame */
   uint32_t shortest;     /* bytes of a value */
 };
 
 /* Expressions that all schemas share; made by tsl__schema_warm or, with white space of its own or without a base layer, by each compile. */
 struct shared {
-  tsl__expr space, value, object, array, string, string_rest, number, integer;
+  tsl__expr space, value, object, array, string, string_rest, number, integer, digits; /* digits: what drafts 3 and 4 call an integer */
   tsl__expr more, end; /* as in struct gaps */
   struct shared_member {
     tsl__expr value, rule; /* colon VALUE, as a frame */
   } members[TSL__SHARED_MEMBERS];
-  tsl__expr number_text, integer_text; /* without a frame */
+  uint32_t member_count;
+  tsl__expr number_text, integer_text, digits_text; /* without a frame */
   struct shared_format formats[TSL__SHARED_FORMATS];
 };
 

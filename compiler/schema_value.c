@@ -123,7 +123,24 @@ const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
  * What has finitely many states is expanded ahead in the vocabulary's layer; of integers (1.500e3 counts its zeros) those that a token leads to, others are made by
  * each grammar that comes there. */
 
-enum { SHARED_SPACE, SHARED_VALUE, SHARED_OBJECT, SHARED_ARRAY, SHARED_STRING, SHARED_REST, SHARED_NUMBER, SHARED_INTEGER, SHARED_MORE, SHARED_END, SHARED_MEMBER };
+enum {
+  SHARED_SPACE,
+  SHARED_VALUE,
+  SHARED_OBJECT,
+  SHARED_ARRAY,
+  SHARED_STRING,
+  SHARED_REST,
+  SHARED_NUMBER,
+  SHARED_INTEGER,
+  SHARED_DIGITS,
+  SHARED_MORE,
+  SHARED_END,
+  SHARED_STRINGS, /* arrays: no schema has these rules, but many have what they unfold to */
+  SHARED_NUMBERS,
+  SHARED_INTEGERS,
+  SHARED_FORMAT,
+  SHARED_MEMBER = SHARED_FORMAT + TSL__SHARED_FORMATS
+};
 
 static tsl__expr space_body(tsl__exprs *x, uint32_t max) {
   tsl__bytes set = {{0}};
@@ -169,39 +186,66 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));
     case SHARED_NUMBER: return c->number_text;
     case SHARED_INTEGER: return c->integer_text;
+    case SHARED_DIGITS: return c->digits_text;
+    case SHARED_STRINGS: return container(x, c, "[", "]", c->string);
+    case SHARED_NUMBERS: return container(x, c, "[", "]", c->number);
+    case SHARED_INTEGERS: return container(x, c, "[", "]", c->integer);
     case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
     case SHARED_END: return tsl__expr_seq(x, c->space, tsl__expr_literal(x, "}", 1));
-    default: { /* a member */
+    default: {
+      if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
       tsl__expr parts[] = {c->space, colon, c->space, c->members[which - SHARED_MEMBER].value};
       return sequence(x, parts, sizeof parts / sizeof *parts);
     }
   }
 }
 
-static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "more", "end", "member"};
-  (void)ctx;
-  snprintf(out, n, "%s", names[which < SHARED_MEMBER ? which : SHARED_MEMBER]);
-}
-
-static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL};
-
 static const char *const shared_formats[] = {"date-time", "date", "time", "email", "uri", "uri-reference", "uuid", "ipv4", "ipv6", "hostname", "duration",
                                             "json-pointer"};
 _Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS, "one entry for each");
+
+static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
+  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "more", "end", "strings", "numbers", "integers"};
+  (void)ctx;
+  snprintf(out, n, "%s", which < SHARED_FORMAT ? names[which] : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
+}
+
+static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL};
 
 static tsl__expr string_of_text(tsl__exprs *x, tsl__expr text) {
   return tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, text));
 }
 
-static void make_formats(tsl__exprs *x, struct shared *h) {
+static void add_member(tsl__exprs *x, struct shared_context *c, tsl__expr value, uint32_t shortest) {
+  struct shared *h = &c->shared;
+  h->members[h->member_count] = (struct shared_member){value, tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER + h->member_count, 0, 1 + shortest)};
+  h->member_count++;
+}
+
+static void make_members(tsl__exprs *x, struct shared_context *c) {
+  const struct shared *h = &c->shared;
+  tsl__expr null = tsl__expr_literal(x, "null", 4), no = tsl__expr_literal(x, "false", 5), yes = tsl__expr_literal(x, "true", 4), boolean = tsl__expr_alt(x, no, yes);
+  const struct { tsl__expr value; uint32_t shortest; } kinds[TSL__SHARED_KINDS] = {{h->value, 1},  {h->string, 2}, {h->number, 1}, {h->integer, 1},
+                                                                                   {h->digits, 1}, {boolean, 4},   {h->object, 2}, {h->array, 2}};
+  tsl__expr nullable[TSL__SHARED_NULLABLE][3] = {{null, h->string, TSL__NONE}, {null, h->number, TSL__NONE}, {null, h->integer, TSL__NONE}, {null, h->digits, TSL__NONE}, {null, no, yes}};
+  for (uint32_t i = 0; i < TSL__SHARED_KINDS; i++) add_member(x, c, kinds[i].value, kinds[i].shortest);
+  for (uint32_t i = 0; i < TSL__SHARED_NULLABLE; i++) {
+    tsl__expr value = tsl__expr_alt_n(x, nullable[i], nullable[i][2] ? 3 : 2);
+    add_member(x, c, value, tsl__expr_shortest(x, value));
+  }
+}
+
+/* Their rules come after all others: what is common to JSON is walked over what anything leaves over (shared.c), these are not. */
+static void make_formats(tsl__exprs *x, struct shared_context *c) {
   for (uint32_t i = 0; i < TSL__SHARED_FORMATS && tsl__exprs_status(x) == TSL_OK; i++) {
-    struct shared_format *f = &h->formats[i];
+    struct shared_format *f = &c->shared.formats[i];
     bool known;
     f->text = tsl__format_expr(x, shared_formats[i], strlen(shared_formats[i]), &known);
     if (f->text == TSL__NONE) continue;
     f->value = string_of_text(x, f->text);
     f->shortest = tsl__expr_shortest(x, f->value);
+    f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FORMAT + i, 0, f->shortest);
+    add_member(x, c, f->rule, f->shortest);
   }
 }
 
@@ -226,23 +270,16 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
   return tsl__expr_shortest(s->x, e->string);
 }
 
-static void make_members(tsl__exprs *x, struct shared_context *c) {
-  struct shared *h = &c->shared;
-  tsl__expr boolean = tsl__expr_alt(x, tsl__expr_literal(x, "false", 5), tsl__expr_literal(x, "true", 4));
-  const struct { tsl__expr value; uint32_t shortest; } kinds[TSL__SHARED_MEMBERS] = {{h->value, 1}, {h->string, 2}, {h->number, 1}, {h->integer, 1}, {boolean, 4}, {h->object, 2}, {h->array, 2}};
-  for (uint32_t i = 0; i < TSL__SHARED_MEMBERS; i++)
-    h->members[i] = (struct shared_member){kinds[i].value, tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER + i, 0, 1 + kinds[i].shortest)};
-}
-
 static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   struct shared_context *c = tsl__exprs_alloc(x, sizeof *c);
   if (!c) return NULL;
-  static const tsl__number_spec number = {0}, integer = {.integer = true};
+  static const tsl__number_spec number = {0}, integer = {.integer = true}, digits = {.spelling = TSL__SPELL_DIGITS};
   struct shared *h = &c->shared;
   memset(c, 0, sizeof *c);
   c->space_max = space_max;
   h->number_text = tsl__number_expr(x, &number);
   h->integer_text = tsl__number_expr(x, &integer);
+  h->digits_text = tsl__number_expr(x, &digits);
   h->space = space_max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
   h->value = tsl__expr_rule(x, &shared_ops, c, SHARED_VALUE, 0, 1);
   h->object = tsl__expr_rule(x, &shared_ops, c, SHARED_OBJECT, 0, 2);
@@ -251,15 +288,18 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->string_rest = tsl__expr_rule(x, &shared_ops, c, SHARED_REST, 0, 1);
   h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
   h->integer = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGER, 0, 1);
+  h->digits = tsl__expr_rule(x, &shared_ops, c, SHARED_DIGITS, 0, 1);
   h->more = tsl__expr_rule(x, &shared_ops, c, SHARED_MORE, 0, 2);
   h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
   make_members(x, c);
   return tsl__exprs_status(x) == TSL_OK ? c : NULL;
 }
 
-tsl_status tsl__schema_warm(tsl__exprs *base) {
+tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common) {
   struct shared_context *c = make_shared(base, TSL__INF);
-  if (c) make_formats(base, &c->shared);
+  *common = (uint32_t)base->rules.n;
+  for (uint32_t which = SHARED_STRINGS; c && which <= SHARED_INTEGERS; which++) tsl__expr_rule(base, &shared_ops, c, which, 0, 2);
+  if (c) make_formats(base, c);
   if (c) tsl__exprs_set_user(base, c);
   return tsl__exprs_status(base);
 }
@@ -350,6 +390,7 @@ bool tsl__schema_open(struct schema *s, goal g) {
 
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
   if (e == s->shared.number_text) return s->shared.number;
+  if (e == s->shared.digits_text) return s->shared.digits;
   return e == s->shared.integer_text ? s->shared.integer : tsl__schema_frame(s, e);
 }
 
@@ -358,6 +399,8 @@ static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return s->shared.string;
   for (uint32_t i = 0; i < e->n; i++)
     if (tsl__schema_string_list(s, e->lits[i])) return e->string;
+  for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++)
+    if (s->shared.formats[i].value == e->string) return s->shared.formats[i].rule;
   return tsl__schema_frame(s, e->string);
 }
 
@@ -443,7 +486,7 @@ static tsl__expr make_member(struct schema *s, goal g, uint32_t level) {
   const struct gaps *gaps = tsl__schema_gaps(s, level);
   tsl__expr value = tsl__schema_value(s, g);
   if (!gaps || value == TSL__NONE) return TSL__NONE;
-  for (uint32_t i = 0; i < TSL__SHARED_MEMBERS && !s->levels; i++)
+  for (uint32_t i = 0; i < s->shared.member_count && !s->levels; i++)
     if (s->shared.members[i].value == value) return s->shared.members[i].rule;
   return tsl__schema_frame(s, tsl__expr_seq(s->x, gaps->colon, value));
 }

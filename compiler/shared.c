@@ -42,6 +42,16 @@ static void walk_whole(tsl__space *space, tsl__exprs *x) {
   }
 }
 
+/* What is left of a string where a name that the schema knows has been read to its end: the quote, or anything but that. */
+static void walk_rests(tsl__space *space, tsl__exprs *x) {
+  tsl__expr more = tsl__expr_and(x, x->text, tsl__expr_not(x, TSL__EPS)), rests[] = {TSL__EPS, more};
+  for (size_t i = 0; i < sizeof rests / sizeof *rests && space->status == TSL_OK; i++) {
+    tsl__space_begin(space);
+    tsl__state s = tsl__state_of(space, tsl__expr_json_string(x, rests[i]));
+    if (s && tsl__state_expanded(space, s)) tsl__walk_over(space, s, 0, TSL__WHOLE, false);
+  }
+}
+
 /* States that those walks came through, as far as the budget goes: where a token ends in the middle of a string or number. */
 static void walk_states(tsl__space *space) {
   uint64_t budget = space->walk_steps + WALK_STEPS;
@@ -73,8 +83,8 @@ static void merge_structure(tsl__space *space, tsl__leftover from, tsl__leftover
 }
 
 /* Rules over what others leave: white space after a string, a value after a colon. */
-static void walk_rules(tsl__space *space, tsl__exprs *x, tsl__leftover from, tsl__leftover to) {
-  for (uint32_t rule = 0; rule < x->rules.n; rule++) {
+static void walk_rules(tsl__space *space, tsl__exprs *x, uint32_t rules, tsl__leftover from, tsl__leftover to) {
+  for (uint32_t rule = 0; rule < rules; rule++) {
     tsl__state s = state_of_rule(space, x, rule);
     for (tsl__leftover t = from; t < to && space->status == TSL_OK; t++) {
       tsl__space_begin(space);
@@ -84,12 +94,12 @@ static void walk_rules(tsl__space *space, tsl__exprs *x, tsl__leftover from, tsl
 }
 
 /* Leftovers of the vocabulary's walks, then those of these: what a schema's own states meet first. */
-static void warm_leftovers(tsl__space *space, tsl__exprs *x) {
+static void warm_leftovers(tsl__space *space, tsl__exprs *x, uint32_t rules) {
   tsl__leftover from = 1;
   for (int round = 0; round < ROUNDS && from < LEFTOVERS_MAX; round++) {
     tsl__leftover to = tsl__space_count(space, leftovers);
     if (to > LEFTOVERS_MAX) to = LEFTOVERS_MAX;
-    walk_rules(space, x, from, to);
+    walk_rules(space, x, rules, from, to);
     merge_structure(space, from, to);
     from = to;
   }
@@ -119,6 +129,7 @@ static void mark_text(tsl__space *space) {
 static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   tsl__space *space = NULL;
   tsl__exprs *x = NULL;
+  uint32_t common = 0;
   layer *l = tsl__alloc_zero(&vocab->alloc, sizeof *l);
   tsl_status status = l ? tsl__space_new(NULL, vocab, &vocab->alloc, NULL, &space) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) status = tsl__exprs_new(NULL, &vocab->alloc, NULL, &x);
@@ -128,7 +139,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   }
   if (status == TSL_OK) {
     tsl__expr_text(x);
-    status = tsl__schema_warm(x);
+    status = tsl__schema_warm(x, &common);
   }
   if (status == TSL_OK) status = tsl__walk_prepare(space);
   if (status == TSL_OK && !(space->crossing = tsl__crossing_make(vocab, &space->alloc))) status = TSL_ERR_NO_MEMORY;
@@ -136,8 +147,9 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     mark_classes(space);
     mark_text(space);
     walk_whole(space, x);
+    walk_rests(space, x);
     if (space->status == TSL_OK) walk_states(space);
-    if (space->status == TSL_OK) warm_leftovers(space, x);
+    if (space->status == TSL_OK) warm_leftovers(space, x, common);
     if (space->status == TSL_OK) hint_states(space);
     status = space->status;
   }
