@@ -269,13 +269,15 @@ static void add_call(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__coun
 
 /* The calls of `e`, each followed by `then`; `count` says what becomes of the register where the call itself leaves it alone. */
 static void calls_followed(tsl__exprs *x, tsl__expr e, tsl__expr then, tsl__count count, tsl__step how, tsl__calls *out) {
-  tsl__calls head = {0};
-  calls_of(x, e, how, &head);
-  for (size_t i = 0; i < head.n; i++) {
-    tsl__part p = head.at[i].then;
-    add_call(x, out, head.at[i].callee, p.count == TSL__COUNT_CLEAR ? count : p.count, tsl__expr_seq(x, p.e, then));
+  size_t first = out->n, kept = first;
+  calls_of(x, e, how, out);
+  for (size_t i = first; i < out->n; i++) {
+    tsl__call call = out->at[i];
+    if (call.then.count == TSL__COUNT_CLEAR) call.then.count = count;
+    call.then.e = tsl__expr_seq(x, call.then.e, then);
+    if (call.then.e != TSL__NONE) out->at[kept++] = call;
   }
-  tsl__vec_free(&x->alloc, &head);
+  out->n = kept;
 }
 
 static void calls_of(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__calls *out) {

@@ -129,6 +129,8 @@ typedef struct tsl__keys_ops {
   uint32_t (*shortest)(void *ctx, uint32_t param, uint32_t index);
   /* What comes after the closing quote of that key; never TSL__NONE for an allowed one. */
   tsl__expr (*after)(tsl__exprs *x, void *ctx, uint32_t param, uint32_t index);
+  /* The rule that `after` begins with if it is that rule and something else, and nothing beside; TSL__NONE: it is not, or not known. It is cheaper to make. May be NULL. */
+  tsl__expr (*begins)(void *ctx, uint32_t param, uint32_t index);
 } tsl__keys_ops;
 /* The rest of a JSON string (after its opening quote) that spells an allowed string of the set, its closing quote, and what follows that key: the
  * union over allowed keys of json_string(key) · after(key), never spelled out: a call of the frame in which the set's strings are spelled, which does not know what
@@ -141,6 +143,8 @@ uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t ind
 /* The fewest bytes in which e, of a frame of names, can end as string `index`; saturating. */
 uint32_t tsl__expr_name_shortest(tsl__exprs *x, tsl__expr e, uint32_t index);
 tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index);
+/* The rule that what follows begins with, where it does, as above; TSL__NONE: it may not, or is no frame of its own. */
+tsl__expr tsl__expr_resume_begins(tsl__exprs *x, tsl__expr resume, uint32_t index);
 /* Is e a RESUME, or several? *names: strings in the set. */
 bool tsl__expr_is_resume(const tsl__exprs *x, tsl__expr e, uint32_t *names);
 

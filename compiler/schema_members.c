@@ -284,6 +284,13 @@ static tsl__expr after(tsl__exprs *x, void *ctx, uint32_t id, uint32_t key) {
   return look_at(s, s->states.at[id], key, UINT32_MAX, false, false).all;
 }
 
+/* Without clauses there is one way: the value's frame, and the members that may come then. */
+static tsl__expr begins(void *ctx, uint32_t id, uint32_t key) {
+  struct schema *s = ctx;
+  const struct object *o = s->states.at[id]->object;
+  return o->clause_count || o->styled ? TSL__NONE : tsl__schema_member(s, o->known[key].value, o->level);
+}
+
 static uint32_t cost_after(void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
   return look_at(s, s->states.at[id], key, UINT32_MAX, true, true).shortest;
@@ -317,7 +324,7 @@ static uint32_t fewest(void *ctx, uint32_t id) {
   return shortest_key(s, s->states.at[id]);
 }
 
-static const tsl__keys_ops keys_ops = {allows, fewest, cost_after, after};
+static const tsl__keys_ops keys_ops = {allows, fewest, cost_after, after, begins};
 
 static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   struct object_state *st = s->states.at[id];

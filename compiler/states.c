@@ -15,9 +15,15 @@
 
 #include <stdio.h>
 
+typedef TSL__VEC(tsl__edge) edge_vec;
+typedef TSL__VEC(tsl__token_edge) token_vec;
+
 typedef struct compiler {
   tsl__space *space;
   tsl__exprs *x;
+  tsl__calls calls; /* of the state that is being expanded; these are kept for the next one */
+  edge_vec edges;
+  token_vec tokens;
 } compiler;
 
 static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK ? c->space->status : tsl__exprs_status(c->x); }
@@ -282,20 +288,17 @@ static tsl__target derive(void *ctx, const tsl__state_rec *r, uint8_t byte) {
   return no_failure(c) ? t : TSL__TARGET_LATER;
 }
 
-typedef TSL__VEC(tsl__edge) edge_vec;
-typedef TSL__VEC(tsl__token_edge) token_vec;
-
-static void add_call(compiler *c, const tsl__call *call, edge_vec *edges, token_vec *tokens) {
+static void add_call(compiler *c, const tsl__call *call) {
   tsl__node callee = tsl__node_at(c->x, call->callee);
   tsl__target then = target_of(c, &call->then);
   bool fine = then != 0;
   if (callee.kind == TSL__K_RULE) {
     tsl__edge e = {then, tsl__target_make(state_of(c, call->callee), TSL__OP_CLEAR)};
-    fine = fine && e.to && tsl__vec_push(&c->space->alloc, edges, e);
+    fine = fine && e.to && tsl__vec_push(&c->space->alloc, &c->edges, e);
   } else {
     const tsl_token *ids = tsl__arena_copy(&c->space->arena, tsl__list_at(c->x, callee.a), callee.b * sizeof(tsl_token));
     tsl__token_edge e = {ids, callee.b, callee.c != 0, then};
-    fine = fine && ids && tsl__vec_push(&c->space->alloc, tokens, e);
+    fine = fine && ids && tsl__vec_push(&c->space->alloc, &c->tokens, e);
   }
   if (!fine) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
 }
@@ -320,18 +323,12 @@ static tsl_status expand(void *ctx, tsl__state state) {
   tsl__phase phase = (tsl__phase)(r->flags / TSL__STATE_PHASE);
   if (!(r->flags & TSL__STATE_LOOP)) phase = TSL__PHASE_LOW;
   tsl__ranges ranges;
-  tsl__calls calls = {0};
-  edge_vec edges = {0};
-  token_vec tokens = {0};
   fill_targets(c, e, phase, &ranges);
-  tsl__calls_of(c->x, e, phase, &calls);
-  for (size_t i = 0; i < calls.n && failure(c) == TSL_OK; i++) add_call(c, &calls.at[i], &edges, &tokens);
-  tsl_status status = failure(c);
-  if (status == TSL_OK) status = tsl__state_fill(c->space, state, &ranges, edges.at, (uint32_t)edges.n, tokens.at, (uint32_t)tokens.n);
-  tsl__vec_free(&c->x->alloc, &calls);
-  tsl__vec_free(&c->space->alloc, &edges);
-  tsl__vec_free(&c->space->alloc, &tokens);
-  return status;
+  c->calls.n = c->edges.n = c->tokens.n = 0;
+  tsl__calls_of(c->x, e, phase, &c->calls);
+  for (size_t i = 0; i < c->calls.n && failure(c) == TSL_OK; i++) add_call(c, &c->calls.at[i]);
+  if (failure(c) != TSL_OK) return failure(c);
+  return tsl__state_fill(c->space, state, &ranges, c->edges.at, (uint32_t)c->edges.n, c->tokens.at, (uint32_t)c->tokens.n);
 }
 
 /* ---- the rest of the hook ------------------------------------------------------------------------------------- */
@@ -386,6 +383,13 @@ static tsl__target resume(void *ctx, tsl__state resume, uint32_t name) {
   return no_failure(c) ? t : 0;
 }
 
+static tsl__state begins(void *ctx, tsl__state resume, uint32_t name) {
+  compiler *c = ctx;
+  tsl__expr rule = tsl__expr_resume_begins(c->x, tsl__state_at(c->space, resume)->handle, name);
+  tsl__state s = state_of(c, rule);
+  return no_failure(c) ? s : 0;
+}
+
 static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
@@ -437,15 +441,18 @@ static uint32_t count(void *ctx) { return (uint32_t)((compiler *)ctx)->x->nodes.
 static void release(void *ctx) {
   compiler *c = ctx;
   tsl_allocator a = c->space->alloc;
+  tsl__vec_free(&a, &c->calls);
+  tsl__vec_free(&a, &c->edges);
+  tsl__vec_free(&a, &c->tokens);
   tsl__exprs_free(c->x);
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);
-  if (c) *c = (compiler){space, x};
+  if (c) *c = (compiler){.space = space, .x = x};
   return c;
 }
 

@@ -204,6 +204,16 @@ tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index
   return k.ops->allows(k.ctx, k.param, index) ? k.ops->after(x, k.ctx, k.param, index) : TSL__NONE;
 }
 
+tsl__expr tsl__expr_resume_begins(tsl__exprs *x, tsl__expr resume, uint32_t index) {
+  tsl__node n = tsl__node_at(x, resume);
+  if (n.kind != TSL__K_RESUME) return TSL__NONE;
+  const tsl__keys k = *tsl__keys_at(x, n.a);
+  tsl__expr rule = k.ops->begins ? k.ops->begins(k.ctx, k.param, index) : TSL__NONE;
+  if (rule == TSL__NONE) return TSL__NONE;
+  tsl__node r = tsl__node_at(x, rule);
+  return r.kind == TSL__K_RULE && !(tsl__rule_at(x, r.a)->flags & (TSL__RULE_INLINE | TSL__RULE_NULLABLE)) ? rule : TSL__NONE;
+}
+
 uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t index) {
   tsl__node n = tsl__node_at(x, resume);
   if (n.kind == TSL__K_ALT) {

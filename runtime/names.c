@@ -46,13 +46,21 @@ bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *nam
   return false;
 }
 
-tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name) {
-  uint64_t hash = tsl__mix(((uint64_t)resume << 32 | name) + 1);
-  tsl__index_iter it = tsl__index_first(&space->resumed.index, hash);
+static uint64_t resumed_hash(tsl__state resume, uint32_t name) { return tsl__mix(((uint64_t)resume << 32 | name) + 1); }
+
+tsl__target tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name) {
+  tsl__index_iter it = tsl__index_first(&space->resumed.index, resumed_hash(resume, name));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__resumed *r = tsl__space_at(space, resumed, i);
     if (r->resume == resume && r->name == name) return r->to;
   }
+  return 0;
+}
+
+tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name) {
+  uint64_t hash = resumed_hash(resume, name);
+  tsl__target known = tsl__resume_known(space, resume, name);
+  if (known) return known;
   if (!space->hook) return tsl__space_fail(space, TSL_ERR_STATE, "a name that was not expanded ahead of time"), 0;
   tsl__target to = space->hook->resume(space->hook_ctx, resume, name);
   tsl__resumed *r = to ? tsl__pool_add(&space->resumed.pool, &space->alloc) : NULL;

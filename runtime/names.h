@@ -70,6 +70,8 @@ bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name);
 bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names);
 /* Where to go on after an allowed name; 0 on failure (sticky). */
 tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
+/* The same if it was asked for before; else 0. */
+tsl__target tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over);
 /* The fewest bytes from a keyed state above a RESUME to the end of that one's frame; saturates at UINT32_MAX. */

@@ -33,16 +33,28 @@ static void put(tsl__index_table *t, uint64_t slot) {
   atomic_store_explicit(&t->slots[i], slot, memory_order_release);
 }
 
+#define MOVED 64u
+
+/* Every entry of a table into a larger one. Half of the slots are free, at random: the entries are collected first, without a branch. */
+static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
+  uint64_t some[MOVED];
+  for (uint64_t i = 0; i <= from->mask;) {
+    uint32_t n = 0;
+    for (uint64_t end = i + MOVED < from->mask + 1 ? i + MOVED : from->mask + 1; i < end; i++) {
+      some[n] = atomic_load_explicit(&((tsl__index_table *)(uintptr_t)from)->slots[i], memory_order_relaxed);
+      n += some[n] != 0;
+    }
+    for (uint32_t k = 0; k < n; k++) put(to, some[k]);
+  }
+}
+
 static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old) {
   uint64_t slots = old ? (old->mask + 1) * 2 : 32;
   tsl__index_table *t = tsl__alloc_zero(a, table_bytes(slots));
   if (!t) return NULL;
   t->mask = slots - 1;
   t->older = old;
-  for (uint64_t i = 0; old && i <= old->mask; i++) {
-    uint64_t slot = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
-    if (slot) put(t, slot);
-  }
+  if (old) move_entries(old, t);
   ix->memory += table_bytes(slots);
   atomic_store_explicit(&ix->table, t, memory_order_release);
   if (old && !ix->read_unlocked) {

@@ -50,6 +50,9 @@ typedef struct tsl__hook {
   /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on failure. */
   bool (*allows)(void *ctx, tsl__state resume, uint32_t name);
   uint32_t (*resume)(void *ctx, tsl__state resume, uint32_t name);
+  /* The frame that is called first after a name that it lets through, if that is all there is to it before that frame has ended; else 0. It is cheaper to make than where it
+   * goes on. NULL: never known. */
+  tsl__state (*begins)(void *ctx, tsl__state resume, uint32_t name);
   /* The fewest bytes that spell a name to its end from a KEYED state, or that come after it from a RESUME that lets it through; saturates at UINT32_MAX. */
   uint32_t (*name_shortest)(void *ctx, tsl__state state, uint32_t name);
   /* The state that begins the spellings of these values (JSON texts), with white space before them; 0 on failure (sticky). See memory.h. */

@@ -421,12 +421,12 @@ static void land_all(tsl__space *space, step *s, tsl__stack at) {
 /* The position after a token that is spelled; 0 if it is rejected. *keep: the move is worth remembering. */
 static tsl__stack spelled(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
   const tsl_vocab *v = space->vocab;
-  step s = tsl__step_new(space);
-  s.watch = space->watches;
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
   size_t accepted;
   if (v->special[token] || begin == end) return 0;
   if (tsl__stack_at(space, from)->memory) return tsl__memory_token(space, from, token, keep);
+  step s = tsl__step_new(space);
+  s.watch = space->watches;
   bool alive = tsl__step_load(space, &s, from) && step_bytes(space, &s, v->bytes + begin, end - begin, &accepted), called = alive && tsl__memory_begins(space, &s);
   tsl__stack to = alive && !called ? tsl__step_collect(space, &s) : 0;
   tsl__step_free(space, &s);

@@ -697,9 +697,20 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   return !complete || remember(space, w) ? w : NULL;
 }
 
+/* Where the frame that follows a name leaves nothing over, its walk is all: most names can be begun, few are, and where the object goes on after each need not be known. */
+static const tsl__walk *begun_after_name(tsl__space *space, tsl__state resume, const tsl__named_left *left) {
+  if (!space->hook || !space->hook->begins || tsl__resume_known(space, resume, left->name)) return NULL;
+  tsl__state frame = space->hook->begins(space->hook_ctx, resume, left->name);
+  const tsl__walk *w = frame ? tsl__walk_over(space, frame, 0, left->left, false) : NULL;
+  return w && !w->left ? w : NULL;
+}
+
 const tsl__walk *tsl__walk_after_name(tsl__space *space, tsl__state resume, const tsl__named_left *left, bool last) {
   uint32_t count = 0;
-  tsl__target to = tsl__resume_allows(space, resume, left->name) ? tsl__resume_to(space, resume, left->name) : 0;
+  if (!tsl__resume_allows(space, resume, left->name)) return NULL;
+  const tsl__walk *begun = begun_after_name(space, resume, left);
+  if (begun || space->status != TSL_OK) return begun;
+  tsl__target to = tsl__resume_to(space, resume, left->name);
   return to ? tsl__walk_over(space, tsl__target_resolve(space, to, 0, &count), count, left->left, last) : NULL;
 }
 
