@@ -71,7 +71,7 @@ TESTS = [
 ]
 ASKS = {"tests/test_fault_sites": re.compile("out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number|lengths")} # the slowest, is for lines that ask for memory
 WRAPPED = {"tests/test_costs", "tests/test_fault_sites"} # wrap functions of the library, and are linked to its objects for each mutant
-SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_memory"} # those that are run in the second copy
+SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_memory", "tests/test_costs", "tests/test_fixed", "tests/test_linear", "tests/test_taken", "tests/test_leftover"} # those that are run in the second copy
 # File, a pattern of lines, why no change of an operator there changes what is allowed, and, where that holds of some changes alone, what those put there.
 HASH = "a hash says where an entry is looked for and put, by one and the same expression; what is found there is compared in full"
 WAYS = "chooses between two ways to the same result"

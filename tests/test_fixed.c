@@ -7,7 +7,7 @@
 #include "turnstile.h"
 
 #define TEXTS 6u
-#define TOKENS 727u
+#define TOKENS 732u
 
 static tsl_vocab *vocab;
 static uint64_t seed = 12;
@@ -42,7 +42,7 @@ static void spell(struct text *t, const word *w, bool plain) {
 static bool same(const word *a, const word *b) { return a->n == b->n && !memcmp(a->at, b->at, a->n * sizeof *a->at); }
 
 /* What looks like a spelling of characters and is none: what is no digit, and a backslash within a character. */
-static const char *const broken[] = {"\\u006G", "\\u006g", "\\u00:1", "\\u00@1", "\\u00Z1", "\\u00`1", "\\u00/1", "\\u 061", "\\U0061", "\\u+061", "\\x61", "\xC3\\", "\xE4\\", "\xE4\xB8\\", "\xF0\x9F\\",
+static const char *const broken[] = {"\\u006G", "\\u006:", "\\u003@", "\\u006Q", "\\u006q", "\\u007Q", "\\u006g", "\\u00:1", "\\u00@1", "\\u00Z1", "\\u00`1", "\\u00/1", "\\u 061", "\\U0061", "\\u+061", "\\x61", "\xC3\\", "\xE4\\", "\xE4\xB8\\", "\xF0\x9F\\",
                                      "\xF0\x9F\x98\\", "\xC3\\u", "\xC2\\u0080", "a\xC3\\u00e9", "\xC3\xA9\\", "\xC3\xA9\\u", "\\ud83d\\", "\\ud83d\\u", "\\ud83d\\ud83d", "\\ude00", "\x80", "\xA9\\u"};
 #define BROKEN (sizeof broken / sizeof *broken)
 
@@ -81,6 +81,19 @@ static void list(struct text *t, const word *words, uint32_t n) {
     text_add(t, "\"");
   }
   text_add(t, "]");
+}
+
+/* An object that has each word as a name. */
+static void list_members(struct text *t, const word *words, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    bool met = false;
+    for (uint32_t k = 0; k < i; k++) met = met || same(&words[i], &words[k]);
+    if (met) continue;
+    text_add(t, i ? ",\"" : "{\"");
+    spell(t, &words[i], true);
+    text_add(t, "\":{\"type\":\"null\"}");
+  }
+  text_add(t, "}");
 }
 
 static tsl_grammar *compile(const char *before, const char *words, const char *after) {
@@ -135,9 +148,11 @@ static void random_texts(void) {
   for (int round = 0; round < 150; round++) {
     uint32_t few = 1 + below(4), from = below(CHARACTERS), n = 1 + below(TEXTS);
     word words[TEXTS];
-    struct text listed = {0};
+    struct text listed = {0}, members = {0};
     for (uint32_t i = 0; i < n; i++) words[i] = random_word(few, from);
     list(&listed, words, n);
+    list_members(&members, words, n);
+    tsl_grammar *names = compile("{\"type\":\"object\",\"minProperties\":1,\"properties\":", members.at, below(2) ? ",\"additionalProperties\":false}" : "}");
     tsl_grammar *among = compile("{\"items\":{\"enum\":", listed.at, "},\"type\":\"array\"}"), *others = compile("{\"type\":\"string\",\"not\":{\"enum\":", listed.at, "}}");
     for (int k = 0; among && others && k < 40; k++) {
       struct text one = {0}, many = {0};
@@ -158,9 +173,12 @@ static void random_texts(void) {
       text_free(&many);
     }
     for (int k = 0; among && others && k < 3; k++) check_masks(k == 2 ? others : among, listed.at);
+    for (int k = 0; names && k < 2; k++) check_masks(names, members.at);
+    tsl_grammar_release(names);
     tsl_grammar_release(among);
     tsl_grammar_release(others);
     text_free(&listed);
+    text_free(&members);
   }
 }
 
