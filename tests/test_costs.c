@@ -167,6 +167,8 @@ static const test_case cases[] = {
     {"text-both", COMPACT, STRING("\"allOf\":[{\"pattern\":\"e.*s\"},{\"pattern\":\"^[a-z ]*$\"}]"), {"\"the tests\"", "\"es\""}},
     {"text-ahead", COMPACT, STRING("\"pattern\":\"^(?!.*(ab|er)).{4,30}$\""), {"\"a b c\"", "\"nothing of this kind\""}},
     {"text-words", COMPACT, STRING("\"pattern\":\"^([a-z]+ ){2,5}[a-z]+$\""), {"\"it is so\"", "\"a b c d e f\""}},
+    {"text-pairs", COMPACT, STRING("\"pattern\":\"^(?:[^eta]|[eta][^b]){0,12}$\""), {"\"aeiou\"", "\"a cat is \""}},
+    {"text-pairs-long", COMPACT, ARRAY(STRING("\"pattern\":\"^(?:[^a]|a[^b]){0,40}$\""), ""), {"[\"an apple a day, and what\",\"a x\"]"}},
     {"text-commas", COMPACT, STRING("\"pattern\":\"^([^,]{1,9},){3}\""), {"\"a,bc,def,\"", "\"one,two,three,four\""}},
     {"enum", COMPACT, "{\"enum\":[\"red\",\"green\",\"blue\",\"blueish\",\"a b\",1,10,100,null,[1,2],{\"a\":\"b\",\"c\":1}]}", {"\"blue\"", "\"blueish\"", "10", "{\"c\":1,\"a\":\"b\"}"}},
     {"enum-texts", SCHEMA, ARRAY("{\"enum\":[\"a\",\"ab\",\"abc\",\"b\",\"bc\",\"\xC3\xA9\",\"e\\n\",\"\\\"\"]}", ""), {"[\"a\", \"abc\", \"\xC3\xA9\"]", "[\"\\u0061b\",\"\\\"\",\"e\\n\",\"\\u00e9\"]"}},
@@ -197,6 +199,9 @@ static const test_case cases[] = {
      {"[{\"a\":1},{\"b\":true,\"a\":1},{}]", "[{\"a\":1,\"b\":true},{\"a\":1,\"b\":false},{\"a\":10}]"}},
     {"unique-anything", SCHEMA, "{\"type\":\"array\",\"uniqueItems\":true}", {"[{},[],\"\",[[]],{\"a\":1},1,null]", "[{\"a\": 1, \"b\": 2}, {\"b\": 2}, [1, 2], [2, 1], \"a\"]"}},
     {"unique-nested", COMPACT, ARRAY(ARRAY("{\"type\":\"integer\"}", ",\"uniqueItems\":true"), ",\"uniqueItems\":true,\"minItems\":2"), {"[[1,2],[2,1],[]]", "[[12],[1,2,3],[1]]"}},
+    {"unique-records", COMPACT, ARRAY(OBJECT("\"a\":{},\"b\":{},\"ab\":{}", ""), ",\"uniqueItems\":true"), /* what was used: objects in any order of their members */
+     {"[{\"a\":1},{\"a\":1,\"b\":2},{\"b\":2},{\"b\":2,\"ab\":1},{\"ab\":1},{\"b\":1,\"a\":1}]", "[{\"x\":1,\"y\":2},{\"y\":2},{\"y\":2,\"z\":0},{\"z\":0,\"x\":1}]",
+      "[{\"a\":[],\"b\":[]},{\"a\":[],\"ab\":[]},{\"a\":[],\"b\":[],\"ab\":[]},{\"b\":[],\"ab\":[]}]"}},
     {"unique-lists", COMPACT, ARRAY(ARRAY("{\"type\":\"number\"}", ""), ",\"uniqueItems\":true"), {"[[1,2],[1,23],[1,2.5],[12]]", "[[123],[12],[1234,-1],[123,0]]"}},
     {"unique-members", SCHEMA, ARRAY(OBJECT("\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"string\"}", ""), ",\"uniqueItems\":true"),
      {"[{\"a\": 12, \"b\": \"x\"}, {\"a\": 1}, {\"a\": 123, \"b\": \"xy\"}]", "[{\"b\":\"ab\",\"c\":1},{\"b\":\"a\"},{\"c\":10,\"b\":\"ab\"}]"}},
@@ -225,6 +230,11 @@ static const test_case cases[] = {
      "{\"type\":\"structural_tag\",\"format\":{\"type\":\"sequence\",\"elements\":[{\"type\":\"tag\",\"begin\":\"<think>\",\"content\":{\"type\":\"any_text\"},\"end\":\"</think>\"},{\"type\":\"or\",\"elements\":"
      "[{\"type\":\"const_string\",\"value\":\"yes\"},{\"type\":\"regex\",\"pattern\":\"no+\"},{\"type\":\"repeat\",\"min\":2,\"max\":3,\"content\":{\"type\":\"const_string\",\"value\":\"a\"}}]}]}}",
      {"<think>hm, < </think>yes", "<think></think>nooo", "<think>a</think>aa"}},
+    {"tags-either", TAGS, /* two objects at once, in one name */
+     "{\"type\":\"structural_tag\",\"format\":{\"type\":\"or\",\"elements\":[{\"type\":\"json_schema\",\"json_schema\":" OBJECT("\"a\":{\"type\":\"integer\"},\"ab\":{\"type\":\"string\"},\"b\":{}",
+     ",\"required\":[\"a\",\"ab\"],\"additionalProperties\":false") "},{\"type\":\"json_schema\",\"json_schema\":" OBJECT("\"a\":{\"type\":\"number\"},\"ab\":{\"type\":\"null\"},\"c\":{}",
+     ",\"required\":[\"c\"],\"additionalProperties\":false") "},{\"type\":\"json_schema\",\"json_schema\":" OBJECT("\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"string\"},\"ab\":{}", ",\"minProperties\":2") "}]}}",
+     {"{\"a\": 1, \"ab\": \"\"}", "{\"a\":1.5,\"c\":[],\"ab\":null}", "{\"b\":\"x\",\"a\":1}", "{\"x\":0,\"ab\":0}"}},
 };
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */
@@ -295,7 +305,7 @@ static tsl_grammar *compile(const test_case *c) {
   tsl_error error = {0};
   tsl_status status = c->kind == REGEX  ? tsl_grammar_regex(vocab, c->grammar, n, NULL, NULL, &g, &error)
                       : c->kind == GBNF ? tsl_grammar_gbnf(vocab, c->grammar, n, NULL, NULL, &g, &error)
-                      : c->kind == TAGS ? tsl_grammar_tags(vocab, c->grammar, n, NULL, NULL, &g, &error)
+                      : c->kind == TAGS ? tsl_grammar_tags(vocab, c->grammar, n, &options, NULL, &g, &error)
                                         : tsl_grammar_json_schema(vocab, c->grammar, n, &options, NULL, &g, &error);
   CHECKF(status == TSL_OK, "%s: %s %s", c->name, error.message, error.pointer);
   return g;
