@@ -96,12 +96,14 @@ static void describe(struct schema *s, const struct node *n, uint64_t mask) {
 
 void tsl__schema_blame(struct schema *s, sid id) {
   uint64_t mask = 0;
+  sid blamed = id; /* the mask is of its keywords */
   for (int steps = 0; steps < STEPS_MAX && tsl__schema_ok(s); steps++) {
     const struct node *n = tsl__node_of(s, id);
     mask = clashing(s, id);
+    blamed = id;
     sid child = n->mask ? empty_child(s, n, mask) : UINT32_MAX;
     if (child == UINT32_MAX || !tsl__node_of(s, child)->at || !tsl__node_of(s, child)->mask) break;
     id = child;
   }
-  if (tsl__schema_ok(s)) describe(s, tsl__node_of(s, id), mask);
+  if (tsl__schema_ok(s)) describe(s, tsl__node_of(s, blamed), mask);
 }
