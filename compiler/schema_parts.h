@@ -325,7 +325,7 @@ struct shared_format {
 /* Expressions that all schemas share; made by tsl__schema_warm or, with white space of its own or without a base layer, by each compile. */
 struct shared {
   tsl__expr space, value, object, array, string, string_rest, number, integer, digits; /* digits: what drafts 3 and 4 call an integer */
-  tsl__expr more, end; /* as in struct gaps */
+  tsl__expr colon, more, end; /* as in struct gaps */
   struct shared_member {
     tsl__expr value, rule; /* colon VALUE, as a frame */
   } members[TSL__SHARED_MEMBERS];
@@ -341,7 +341,7 @@ struct gaps {
   tsl__expr after;   /* after a member */
   tsl__expr close;   /* then, before the closing bracket */
   tsl__expr comma;   /* "," and what stands before the next member */
-  tsl__expr colon;   /* ":" and what stands around it */
+  tsl__expr colon;   /* ":" and what stands around it; a frame where that is white space */
   tsl__expr more;    /* after a member: up to the next key's opening quote, itself included; a frame */
   tsl__expr end;     /* after a member: up to the closing brace, itself included; a frame */
   uint32_t first_cost, close_cost, comma_cost, colon_cost;

@@ -81,7 +81,7 @@ static tsl__expr line(struct schema *s, uint32_t level, uint32_t *bytes) {
 
 static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   tsl__exprs *x = s->x;
-  tsl__expr space = s->shared.space, comma = tsl__expr_literal(x, ",", 1), colon = tsl__expr_literal(x, ":", 1);
+  tsl__expr space = s->shared.space, comma = tsl__expr_literal(x, ",", 1);
   g->colon_cost = g->comma_cost = 1;
   g->open = g->first = g->after = g->close = g->comma = g->colon = g->more = g->end = TSL__EPS;
   if (tsl__schema_nests(s)) { /* elements stand one after the other; values are taken to cost two bytes more than they do, as keys, for the brackets and quotes */
@@ -92,7 +92,7 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   }
   g->open = g->after = space;
   g->comma = tsl__expr_seq(x, comma, space);
-  g->colon = tsl__expr_seq(x, space, tsl__expr_seq(x, colon, space));
+  g->colon = s->shared.colon;
   g->more = s->shared.more;
   g->end = s->shared.end;
   if (s->options.whitespace != TSL_WS_PRETTY) return;
@@ -133,6 +133,7 @@ enum {
   SHARED_NUMBER,
   SHARED_INTEGER,
   SHARED_DIGITS,
+  SHARED_COLON,
   SHARED_MORE,
   SHARED_END,
   SHARED_STRINGS, /* arrays: no schema has these rules, but many have what they unfold to */
@@ -190,12 +191,12 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_STRINGS: return container(x, c, "[", "]", c->string);
     case SHARED_NUMBERS: return container(x, c, "[", "]", c->number);
     case SHARED_INTEGERS: return container(x, c, "[", "]", c->integer);
+    case SHARED_COLON: return sequence(x, (tsl__expr[]){c->space, colon, c->space}, 3);
     case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
     case SHARED_END: return tsl__expr_seq(x, c->space, tsl__expr_literal(x, "}", 1));
     default: {
       if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
-      tsl__expr parts[] = {c->space, colon, c->space, c->members[which - SHARED_MEMBER].value};
-      return sequence(x, parts, sizeof parts / sizeof *parts);
+      return tsl__expr_seq(x, c->colon, c->members[which - SHARED_MEMBER].value);
     }
   }
 }
@@ -205,7 +206,7 @@ static const char *const shared_formats[] = {"date-time", "date", "time", "email
 _Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS, "one entry for each");
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "more", "end", "strings", "numbers", "integers"};
+  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "strings", "numbers", "integers"};
   (void)ctx;
   snprintf(out, n, "%s", which < SHARED_FORMAT ? names[which] : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
 }
@@ -289,6 +290,7 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
   h->integer = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGER, 0, 1);
   h->digits = tsl__expr_rule(x, &shared_ops, c, SHARED_DIGITS, 0, 1);
+  h->colon = tsl__expr_rule(x, &shared_ops, c, SHARED_COLON, 0, 1);
   h->more = tsl__expr_rule(x, &shared_ops, c, SHARED_MORE, 0, 2);
   h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
   make_members(x, c);
