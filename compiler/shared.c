@@ -11,6 +11,7 @@
 
 #define WALK_STEPS 3000000u /* trie nodes visited for states in the middle of rules */
 #define LEFTOVERS_MAX 512u   /* walked and merged ahead; later ones when a grammar needs them */
+#define STRUCTURE_MAX 1024u  /* the same for what follows anything */
 #define ROUNDS 2
 
 typedef struct layer {
@@ -82,26 +83,36 @@ static void merge_structure(tsl__space *space, tsl__leftover from, tsl__leftover
   }
 }
 
-/* Rules over what others leave: white space after a string, a value after a colon. */
-static void walk_rules(tsl__space *space, tsl__exprs *x, uint32_t rules, tsl__leftover from, tsl__leftover to) {
-  for (uint32_t rule = 0; rule < rules; rule++) {
-    tsl__state s = state_of_rule(space, x, rule);
-    for (tsl__leftover t = from; t < to && space->status == TSL_OK; t++) {
-      tsl__space_begin(space);
-      tsl__walk_over(space, s, 0, t, false);
-    }
+/* A state over what others leave, from one leftover to another. */
+static void walk_over_all(tsl__space *space, tsl__state s, tsl__leftover from, tsl__leftover to) {
+  for (tsl__leftover t = from; s && t < to && space->status == TSL_OK; t++) {
+    tsl__space_begin(space);
+    tsl__walk_over(space, s, 0, t, false);
   }
+}
+
+/* What follows a string, a name or a value anywhere: white space, a colon, the rest of a string, what lies between members. */
+static void walk_structure(tsl__space *space, tsl__exprs *x, tsl__leftover from, tsl__leftover to) {
+  tsl__expr between[TSL__SCHEMA_BETWEEN];
+  uint32_t n = tsl__schema_between(x, between);
+  for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) walk_over_all(space, tsl__state_of(space, between[i]), from, to);
 }
 
 /* Leftovers of the vocabulary's walks, then those of these: what a schema's own states meet first. */
 static void warm_leftovers(tsl__space *space, tsl__exprs *x, uint32_t rules) {
-  tsl__leftover from = 1;
+  tsl__leftover from = 1, walked = 1;
   for (int round = 0; round < ROUNDS && from < LEFTOVERS_MAX; round++) {
     tsl__leftover to = tsl__space_count(space, leftovers);
     if (to > LEFTOVERS_MAX) to = LEFTOVERS_MAX;
-    walk_rules(space, x, rules, from, to);
+    for (uint32_t rule = 0; rule < rules; rule++) walk_over_all(space, state_of_rule(space, x, rule), from, to);
     merge_structure(space, from, to);
     from = to;
+  }
+  for (int round = 0; round < ROUNDS; round++) {
+    tsl__leftover to = tsl__space_count(space, leftovers);
+    if (to > STRUCTURE_MAX) to = STRUCTURE_MAX;
+    walk_structure(space, x, walked, to);
+    walked = to;
   }
 }
 

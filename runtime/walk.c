@@ -670,6 +670,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   if (space->status != TSL_OK) return NULL;
   uint32_t context = context_of(space, state, count, over, last);
   const tsl__walk *known = fetch(space, state, context, over);
+  if (!known && last && space->status == TSL_OK) known = fetch(space, state, context & ~1u, over); /* as if something followed: it leaves something over, which nobody asks for */
   if (known || space->status != TSL_OK) return known;
   if (in_progress(space, state, context, over)) return NULL;
   uint32_t depth = space->depth;
