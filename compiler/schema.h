@@ -62,8 +62,8 @@ tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_al
 /* Make the expressions that all schemas share (any value, object, array, string, number, white space) in the base layer, before it is frozen. A
  * compile in a layer above finds and uses them. The first *common rules are those that any value may need, the others those of some formats and arrays. */
 tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common);
-/* Those of them that may follow any string, name or value; returns how many. After tsl__schema_warm. */
-#define TSL__SCHEMA_BETWEEN 7u
+/* What may follow any string, name or value, the first few most often; returns how many. After tsl__schema_warm. */
+#define TSL__SCHEMA_BETWEEN 8u
 uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN]);
 
 #endif

@@ -310,7 +310,7 @@ uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN
   const struct shared *h = &((const struct shared_context *)tsl__exprs_user(base))->shared;
   tsl__expr rest = tsl__expr_json_string(base, tsl__expr_text(base)), brace = tsl__expr_literal(base, "}", 1);
   tsl__expr comma[] = {tsl__expr_literal(base, ",", 1), h->space, tsl__expr_literal(base, "\"", 1)};
-  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, rest, h->colon, h->more, h->end, sequence(base, comma, 3), brace};
+  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, h->colon, h->members[0].rule, h->more, h->end, sequence(base, comma, 3), brace, rest};
   memcpy(out, all, sizeof all);
   return TSL__SCHEMA_BETWEEN;
 }

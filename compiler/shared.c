@@ -12,6 +12,7 @@
 #define WALK_STEPS 3000000u /* trie nodes visited for states in the middle of rules */
 #define LEFTOVERS_MAX 512u   /* walked and merged ahead; later ones when a grammar needs them */
 #define STRUCTURE_MAX 1024u  /* the same for what follows anything */
+#define OFTEN 3u             /* and what follows most often, over what that leaves */
 #define ROUNDS 2
 
 typedef struct layer {
@@ -92,15 +93,15 @@ static void walk_over_all(tsl__space *space, tsl__state s, tsl__leftover from, t
 }
 
 /* What follows a string, a name or a value anywhere: white space, a colon, the rest of a string, what lies between members. */
-static void walk_structure(tsl__space *space, tsl__exprs *x, tsl__leftover from, tsl__leftover to) {
+static void walk_structure(tsl__space *space, tsl__exprs *x, uint32_t most, tsl__leftover from, tsl__leftover to) {
   tsl__expr between[TSL__SCHEMA_BETWEEN];
   uint32_t n = tsl__schema_between(x, between);
-  for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) walk_over_all(space, tsl__state_of(space, between[i]), from, to);
+  for (uint32_t i = 0; i < n && i < most && space->status == TSL_OK; i++) walk_over_all(space, tsl__state_of(space, between[i]), from, to);
 }
 
 /* Leftovers of the vocabulary's walks, then those of these: what a schema's own states meet first. */
 static void warm_leftovers(tsl__space *space, tsl__exprs *x, uint32_t rules) {
-  tsl__leftover from = 1, walked = 1;
+  tsl__leftover from = 1;
   for (int round = 0; round < ROUNDS && from < LEFTOVERS_MAX; round++) {
     tsl__leftover to = tsl__space_count(space, leftovers);
     if (to > LEFTOVERS_MAX) to = LEFTOVERS_MAX;
@@ -108,12 +109,9 @@ static void warm_leftovers(tsl__space *space, tsl__exprs *x, uint32_t rules) {
     merge_structure(space, from, to);
     from = to;
   }
-  for (int round = 0; round < ROUNDS; round++) {
-    tsl__leftover to = tsl__space_count(space, leftovers);
-    if (to > STRUCTURE_MAX) to = STRUCTURE_MAX;
-    walk_structure(space, x, walked, to);
-    walked = to;
-  }
+  tsl__leftover first = tsl__space_count(space, leftovers), to = first < STRUCTURE_MAX ? first : STRUCTURE_MAX;
+  walk_structure(space, x, TSL__SCHEMA_BETWEEN, 1, to);
+  walk_structure(space, x, OFTEN, first, tsl__space_count(space, leftovers)); /* what these leave in turn */
 }
 
 /* The marks of the two classes that are common in patterns: `.` and \S of ECMA-262. */
