@@ -173,7 +173,7 @@ static passage take_large(const reading *at, uint8_t number, uint32_t node) {
   const tsl__state_rec *r = at->rows->record[number];
   if (n->end - n->own_end >= HINTED && letters_help(at->space, at->table, at->rows, number, node, at->last)) return SET_ASIDE;
   if (!tsl__trie_below_meets(trie, n, &r->live)) return PASS_OVER;
-  if (!tsl__trie_below_within(trie, n, &r->self)) return GO_IN;
+  if (!tsl__trie_below_within(trie, n, r->self)) return GO_IN;
   for (uint32_t k = n->own_end; k < n->end; k++) mark(at, trie->order[k]);
   return PASS_OVER;
 }

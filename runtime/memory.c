@@ -406,7 +406,7 @@ static bool counts_far(const tsl__space *space, const tsl__state_rec *r, uint32_
 }
 
 static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
-  return (r->fixed && r->fixed->others) || !tsl__bytes_empty(&r->self) || counts_far(space, r, count);
+  return (r->fixed && r->fixed->others) || !tsl__bytes_empty(r->self) || counts_far(space, r, count);
 }
 
 #define STEPS 64u /* bytes that all have in common */
@@ -449,7 +449,7 @@ static bool counts_on(const tsl__space *space, const tsl__run *r) {
   for (size_t i = r->bytes.n; i-- > 0 && memchr("0123456789.-", r->bytes.at[i], 12);)
     if (i == 0 || memchr(" \t\n\r,[:", r->bytes.at[i - 1], 7)) {
       for (size_t k = 0; k < r->step.landed.n; k++) {
-        const tsl__bytes *self = &tsl__state_at(space, r->step.landed.at[k].state)->self;
+        const tsl__bytes *self = tsl__state_at(space, r->step.landed.at[k].state)->self;
         if (tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return i > 0 || !r->text; /* else it began before */
       }
     }

@@ -281,7 +281,7 @@ typedef struct descent {
 static bool spells_any(const tsl__space *space, speller s) {
   static const tsl__bytes raw = {{0xFFFFFFFB00000000u, 0x7FFFFFFFEFFFFFFFu, 0, 0}};
   if (!s.state) return false;
-  const tsl__bytes *self = &tsl__state_at(space, s.state)->self;
+  const tsl__bytes *self = tsl__state_at(space, s.state)->self;
   return (self->w[0] & raw.w[0]) == raw.w[0] && (self->w[1] & raw.w[1]) == raw.w[1];
 }
 

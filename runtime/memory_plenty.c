@@ -45,7 +45,7 @@ static bool is_endless(tsl__space *space, const place *p, bool *names) {
   *names = false;
   for (uint32_t i = 0; i < s->n; i++) {
     const tsl__cell *c = tsl__cell_at(space, s->cells[i]);
-    const tsl__bytes *self = &tsl__state_at(space, c->state)->self;
+    const tsl__bytes *self = tsl__state_at(space, c->state)->self;
     if (p->in_string && tsl__state_endless(space, c->state, c->count)) return true;
     if (p->digits && tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return true;
     *names = *names || (p->in_string && tsl__cell_names(space, c));

@@ -3,7 +3,7 @@
  */
 #include "runtime/pool.h"
 
-static uint32_t chunk_of(uint32_t i) { return i < TSL__POOL_FIRST ? 0 : 27u - (uint32_t)__builtin_clz(i); }
+static uint32_t chunk_of(uint32_t i) { return i < TSL__POOL_FIRST ? 0 : 29u - (uint32_t)__builtin_clz(i); }
 static uint32_t chunk_size(uint32_t k) { return k == 0 ? TSL__POOL_FIRST : TSL__POOL_FIRST << (k - 1); }
 
 void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {

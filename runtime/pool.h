@@ -3,7 +3,7 @@
  * A grammar's tables are append-only. One thread at a time adds (under the grammar's lock), any number read without a lock: elements never move, and a
  * number reaches a reader only through an index slot (or another element) that was published with release order after the element was written.
  *
- *   pool   chunks of 32, 32, 64, 128, … elements: element i is found with one count of leading zeros.
+ *   pool   chunks of 8, 8, 16, 32, … elements: element i is found with one count of leading zeros.
  *   index  open addressing over 64-bit slots: upper half the upper half of the hash (it gives the
  *          home slot too), lower half the element's number + 1. To grow, a new table is filled and published;
  *          the old one is kept for late readers until the index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
@@ -17,8 +17,8 @@
 
 #include "runtime/base.h"
 
-#define TSL__POOL_FIRST 32u
-#define TSL__POOL_CHUNKS 27u
+#define TSL__POOL_FIRST 8u
+#define TSL__POOL_CHUNKS 29u
 
 typedef struct tsl__pool {
   void *chunks[TSL__POOL_CHUNKS];
@@ -29,7 +29,7 @@ typedef struct tsl__pool {
 
 static inline void *tsl__pool_at(const tsl__pool *p, uint32_t i) {
   if (i < TSL__POOL_FIRST) return (char *)p->chunks[0] + (size_t)i * p->element;
-  unsigned k = 27u - (unsigned)__builtin_clz(i); /* 32..63 -> 1, 64..127 -> 2 */
+  unsigned k = 29u - (unsigned)__builtin_clz(i); /* 8..15 -> 1, 16..31 -> 2 */
   return (char *)p->chunks[k] + (size_t)(i - ((uint32_t)TSL__POOL_FIRST << (k - 1))) * p->element;
 }
 static inline void tsl__pool_init(tsl__pool *p, uint32_t element) {

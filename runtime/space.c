@@ -51,7 +51,10 @@ static bool reserve_zero(tsl__space *s) {
   if (s->name.first == 0 && !tsl__pool_add(&s->name.pool, &s->alloc)) return false;
   EACH_TABLE(ZERO)
 #undef ZERO
-  if (s->states.first == 0) atomic_store(&tsl__state_own(s, 0)->expanded, 1);
+  if (s->states.first == 0) {
+    tsl__state_own(s, 0)->self = &tsl__no_bytes;
+    atomic_store(&tsl__state_own(s, 0)->expanded, 1);
+  }
   return true;
 }
 

@@ -3,13 +3,17 @@
  */
 #include "runtime/state.h"
 
+const tsl__bytes tsl__no_bytes;
+
 tsl__state tsl__state_new(tsl__space *space, uint32_t copies) {
   tsl__state first = 0;
   for (uint32_t i = 0; i < copies; i++) {
-    if (!tsl__pool_add(&space->states.pool, &space->alloc)) {
+    tsl__state_rec *r = tsl__pool_add(&space->states.pool, &space->alloc);
+    if (!r) {
       tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
       return 0;
     }
+    r->self = &tsl__no_bytes;
     if (i == 0) first = tsl__space_count(space, states) - 1;
   }
   if (first >= 0x3FFFFFF0u) {
@@ -19,8 +23,8 @@ tsl__state tsl__state_new(tsl__space *space, uint32_t copies) {
   return first;
 }
 
-/* Notes live and self-looping bytes, and merges equal neighbours. Returns the ranges that are left. */
-static uint32_t note_ranges(tsl__state_rec *r, tsl__state state, tsl__ranges *t) {
+/* Notes live bytes and in *back those that lead back here, and merges equal neighbours. Returns the ranges that are left. */
+static uint32_t note_ranges(tsl__state_rec *r, tsl__state state, tsl__ranges *t, tsl__bytes *back) {
   uint32_t n = 0;
   unsigned from = 0;
   tsl__state self = state - (r->flags & TSL__STATE_LOOP ? (uint32_t)(r->flags / TSL__STATE_PHASE) : 0);
@@ -29,7 +33,7 @@ static uint32_t note_ranges(tsl__state_rec *r, tsl__state state, tsl__ranges *t)
     uint32_t op = tsl__target_op(to);
     if (to) tsl__bytes_add_range(&r->live, from, t->upper[i]), r->live_count += (uint16_t)(t->upper[i] + 1u - from);
     if (to && !tsl__target_is_later(to) && tsl__target_state(to) == self && (op == TSL__OP_KEEP || (op == TSL__OP_CLEAR && !(r->flags & TSL__STATE_LOOP))))
-      tsl__bytes_add_range(&r->self, from, t->upper[i]);
+      tsl__bytes_add_range(back, from, t->upper[i]);
     from = t->upper[i] + 1u;
     if (!n || t->to[n - 1] != to) t->to[n++] = to;
     t->upper[n - 1] = (uint8_t)(from - 1);
@@ -40,7 +44,8 @@ static uint32_t note_ranges(tsl__state_rec *r, tsl__state state, tsl__ranges *t)
 tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ranges, const tsl__edge *edges, uint32_t edge_count, const tsl__token_edge *token_edges,
                            uint32_t token_edge_count) {
   tsl__state_rec *r = tsl__state_own(space, state);
-  uint32_t n = note_ranges(r, state, ranges);
+  tsl__bytes back = {{0}};
+  uint32_t n = note_ranges(r, state, ranges, &back);
   if (tsl__bytes_empty(&r->live)) n = 0;
   if (edge_count > UINT16_MAX || token_edge_count > UINT16_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "too many calls at one place");
   size_t targets_size = n * sizeof *ranges->to, edges_size = edge_count * sizeof *edges, tokens_size = token_edge_count * sizeof *token_edges;
@@ -58,7 +63,11 @@ tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ran
   r->token_edges = (uint16_t)token_edge_count;
   if (token_edge_count) space->names_tokens = true;
   if (n == 0 && !edge_count && !token_edge_count && (r->flags & TSL__STATE_NULLABLE)) r->flags |= TSL__STATE_FINAL;
-  if (edge_count || token_edge_count || (r->flags & TSL__STATE_NULLABLE)) memset(&r->self, 0, sizeof r->self);
+  if (!tsl__bytes_empty(&back) && !edge_count && !token_edge_count && !(r->flags & TSL__STATE_NULLABLE)) {
+    const tsl__bytes *self = tsl__arena_copy(&space->arena, &back, sizeof back);
+    if (!self) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+    r->self = self;
+  }
   atomic_store_explicit(&r->expanded, 1, memory_order_release);
   return TSL_OK;
 }

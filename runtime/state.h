@@ -101,8 +101,10 @@ typedef struct tsl__state_rec {
     struct tsl__resume *resume;     /* RESUME: which names it lets through */
   };
   tsl__bytes live; /* bytes that lead somewhere, or may */
-  tsl__bytes self; /* bytes that lead back here with the register as it is; empty if nullable or with edges */
+  const tsl__bytes *self; /* bytes that lead back here with the register as it is; empty if nullable or with edges, or not expanded; never NULL */
 } tsl__state_rec;
+
+extern const tsl__bytes tsl__no_bytes; /* what `self` is of most states */
 
 /* A state of the layer below that was not expanded when that was frozen, and the one that stands for it here. */
 typedef struct tsl__stand_in {

@@ -323,7 +323,7 @@ static void enter_child(tsl__space *space, level *l, tsl__state state, uint32_t 
   if (!n->children) return;
   const tsl__state_rec *r = arrive(space, l, state, count, child, 0, depth);
   if (!r || !tsl__trie_below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
-  if (tsl__trie_below_within(trie, n, &r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
+  if (tsl__trie_below_within(trie, n, r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
   else push(space, l, (entry){child, state, count, depth, use_letters(space, l, r, child)});
 }
 

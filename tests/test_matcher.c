@@ -182,7 +182,7 @@ static void states(void) {
   const tsl__state_rec *at = tsl__state_at(space, s);
   CHECK(at->ranges == 4 && at->upper[1] == 'c' && at->live_count == 12 && !(at->flags & TSL__STATE_FINAL));
   for (unsigned b = 0; b < 256; b++) {
-    CHECK(tsl__bytes_has(&at->live, b) == (b > 'a' && b <= 'm') && tsl__bytes_has(&at->self, b) == (b > 'c' && b <= 'm'));
+    CHECK(tsl__bytes_has(&at->live, b) == (b > 'a' && b <= 'm') && tsl__bytes_has(at->self, b) == (b > 'c' && b <= 'm'));
     CHECK(tsl__state_step(space, at, (uint8_t)b) == (b > 'c' && b <= 'm' ? s : b > 'a' && b <= 'c' ? other : 0));
   }
   tsl__state_own(space, other)->flags |= TSL__STATE_NULLABLE;

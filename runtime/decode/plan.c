@@ -331,7 +331,7 @@ static bool stays(tsl__space *space, tsl__stack at, const tsl__trie_node *node) 
   if (!state) return false;
   const tsl__bytes *b = &space->vocab->trie.sets[node->below];
   for (int i = 0; i < 4; i++)
-    if (b->w[i] & ~state->self.w[i]) return false;
+    if (b->w[i] & ~state->self->w[i]) return false;
   return true;
 }
 
