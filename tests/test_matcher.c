@@ -190,7 +190,7 @@ static void states(void) {
   tsl__state calling = tsl__state_new(space, 1);
   tsl__ranges back = {1, {255}, {tsl__target_make(calling, TSL__OP_CLEAR)}};
   edges[0] = (tsl__edge){tsl__target_make(s, TSL__OP_CLEAR), tsl__target_make(other, TSL__OP_CLEAR)};
-  CHECK(tsl__state_fill(space, calling, &back, edges, 1, NULL, 0) == TSL_OK && tsl__bytes_empty(&tsl__state_at(space, calling)->self)); /* it calls on its way */
+  CHECK(tsl__state_fill(space, calling, &back, edges, 1, NULL, 0) == TSL_OK && tsl__bytes_empty(tsl__state_at(space, calling)->self)); /* it calls on its way */
   edges[0] = (tsl__edge){0};
   for (unsigned i = 0; i <= UINT16_MAX; i++) edges[i].to = s;
   tsl__state full = tsl__state_fork(space, edges, UINT16_MAX);
