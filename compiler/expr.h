@@ -34,6 +34,12 @@ typedef struct tsl__exprs tsl__exprs;
 #define TSL__NONE 0u /* ∅: no text at all */
 #define TSL__EPS 1u  /* ε: the empty text */
 #define TSL__INF UINT32_MAX
+/* Sums and products that saturate there. */
+static inline uint32_t tsl__add(uint32_t a, uint32_t b) { return a > TSL__INF - b ? TSL__INF : a + b; }
+static inline uint32_t tsl__multiply(uint32_t a, uint32_t b) {
+  uint64_t product = (uint64_t)a * b;
+  return product > TSL__INF ? TSL__INF : (uint32_t)product;
+}
 
 /* A set of code points: sorted, disjoint, non-adjacent ranges. See charset.h. */
 struct tsl__charset;

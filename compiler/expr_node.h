@@ -218,6 +218,16 @@ static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t 
 
 /* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
+/* The same for a node whose content is the last `n` words of `lists` (tsl__push_list); takes them back if the node exists. */
+tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n);
+bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset);
+tsl__expr tsl__expr_no_memory(tsl__exprs *x); /* fails, and is TSL__NONE */
+int tsl__by_id(const void *p, const void *q); /* of two expressions, for qsort */
+bool tsl__is_byte_set(const tsl__exprs *x, tsl__expr e, tsl__bytes *set);
+static inline uint32_t tsl__multiply_saturating(uint32_t a, uint32_t b) {
+  uint64_t product = (uint64_t)a * b;
+  return product > TSL__INF ? TSL__INF : (uint32_t)product;
+}
 /* Reset the step budget and forget a failure: at the start of each piece of work. What failed was not kept, so it can be tried again. */
 void tsl__exprs_begin(tsl__exprs *x);
 /* Count one step; false when the budget or the time is spent or the caller cancelled (sticky). */

@@ -11,7 +11,6 @@
  */
 #include "compiler/gbnf_ast.h"
 
-static uint32_t sum(uint32_t a, uint32_t b) { return a > TSL__INF - b ? TSL__INF : a + b; }
 static uint32_t times(uint32_t a, uint32_t n) { return a && n > TSL__INF / a ? TSL__INF : a * n; }
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
@@ -38,8 +37,8 @@ static tsl__gfacts of_sequence(tsl__gbnf *g, const tsl__gnode *n) {
   for (uint32_t i = 0; i < n->b; i++) {
     tsl__gfacts item = tsl__gbnf_facts(g, g->lists.at[n->a + i]);
     if (!item.some) return nothing;
-    all.longer = least(item.more ? sum(all.shortest, item.longer) : TSL__INF, all.more ? sum(all.longer, item.shortest) : TSL__INF);
-    all.shortest = sum(all.shortest, item.shortest);
+    all.longer = least(item.more ? tsl__add(all.shortest, item.longer) : TSL__INF, all.more ? tsl__add(all.longer, item.shortest) : TSL__INF);
+    all.shortest = tsl__add(all.shortest, item.shortest);
     all.more |= item.more;
   }
   if (all.shortest) all.longer = all.shortest;
@@ -173,9 +172,9 @@ static uint32_t node_count(const tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   uint32_t count = 1;
   if (n.kind == TSL__G_REF) count = g->rules.at[n.a].size;
-  if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) count = sum(count, node_count(g, n.a));
+  if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) count = tsl__add(count, node_count(g, n.a));
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
-    for (uint32_t i = 0; i < n.b; i++) count = sum(count, node_count(g, g->lists.at[n.a + i]));
+    for (uint32_t i = 0; i < n.b; i++) count = tsl__add(count, node_count(g, g->lists.at[n.a + i]));
   return count;
 }
 

@@ -37,7 +37,7 @@ static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, ui
   if (n.kind == TSL__K_SEQ) {
     if (!endless_letters(x, n.a, out, need, depth)) return false;
     uint32_t rest = tsl__expr_shortest(x, n.b);
-    *need = *need > TSL__INF - rest ? TSL__INF : *need + rest;
+    *need = tsl__add(*need, rest);
     return true;
   }
   if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n)) return tsl__letters_of_class(x, n.a, out, &(tsl__bytes){{0}}), *need = tsl__expr_shortest(x, e), true;

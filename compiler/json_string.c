@@ -29,7 +29,7 @@ static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digit
   uint32_t inner = n.shortest; /* a lower bound: empty.c knows what characters cost */
   uint32_t extra = kind == TSL__K_JSTR ? 1 : kind == TSL__K_JESC ? 2 : 1 + 4 - digits;
   if (kind != TSL__K_JSTR && inner > 0) inner--; /* the escape spells one character */
-  w.shortest = inner > TSL__INF - extra ? TSL__INF : inner + extra;
+  w.shortest = tsl__add(inner, extra);
   return tsl__intern(x, w);
 }
 

@@ -91,7 +91,6 @@ static void equation(tsl__gbnf *g, uint32_t node, uint32_t cycle, tsl__gterms *o
 
 /* ---- cycles --------------------------------------------------------------------------------------------------- */
 
-static uint32_t sum(uint32_t a, uint32_t b) { return a > TSL__INF - b ? TSL__INF : a + b; }
 
 /* Shortest ways from a finished j to a finished i (Floyd and Warshall). */
 static void find_distances(tsl__gbnf *g, tsl__gcycle *c) {
@@ -107,7 +106,7 @@ static void find_distances(tsl__gbnf *g, tsl__gcycle *c) {
   for (uint32_t k = 0; k < n; k++)
     for (uint32_t i = 0; i < n; i++)
       for (uint32_t j = 0; j < n; j++) {
-        uint32_t by = sum(d[i * n + k], d[k * n + j]);
+        uint32_t by = tsl__add(d[i * n + k], d[k * n + j]);
         if (by < d[i * n + j]) d[i * n + j] = by;
       }
 }

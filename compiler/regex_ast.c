@@ -42,7 +42,6 @@ static tsl__rx *make(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, size_t
   return node;
 }
 
-static uint32_t add(uint32_t a, uint32_t b) { return a > TSL__INF - b ? TSL__INF : a + b; }
 
 static uint32_t multiply(uint32_t a, uint32_t times) {
   if (!a || !times) return 0;
@@ -82,8 +81,8 @@ tsl__rx *tsl__rx_list(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, tsl__
   if (!node) return NULL;
   if (kind == TSL__RX_SEQ) {
     for (size_t i = 0; i < n; i++) {
-      node->least = add(node->least, child[i]->least);
-      node->most = add(node->most, child[i]->most);
+      node->least = tsl__add(node->least, child[i]->least);
+      node->most = tsl__add(node->most, child[i]->most);
     }
   } else {
     node->least = TSL__INF;

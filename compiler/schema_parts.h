@@ -562,7 +562,6 @@ bool tsl__object_possible(struct schema *s, const struct object *o);
 /* The fewest bytes from a state to the end of the object; TSL__INF: it cannot end. */
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
 uint32_t tsl__object_shortest(const struct object *o);
-static inline uint32_t tsl__add(uint32_t a, uint32_t b) { return a > TSL__INF - b ? TSL__INF : a + b; }
 
 /* ---- schema_value.c ---- */
 tsl__expr tsl__schema_value(struct schema *s, goal g);

@@ -1,0 +1,330 @@
+/* expr_alt.c - alternatives, and the sets of characters that are made of them.
+ *
+ * Left factoring (a·x | a·y → a·(x|y)) is what keeps ordinary unions on one stack: calls at the head count as heads too. It recurses into the
+ * tails; beyond FACTOR_DEPTH_MAX common heads the alternatives stay as they are, which is slower but equal.
+ *
+ * Tested by tests/test_expr.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/charset.h"
+#include "compiler/expr_node.h"
+
+#include <stdlib.h>
+
+#define FACTOR_DEPTH_MAX 64
+
+/* ---- alternation ---------------------------------------------------------------------------------------------- */
+
+typedef struct branch {
+  tsl__expr head, tail;
+} branch;
+typedef TSL__VEC(branch) branches;
+
+bool tsl__is_byte_set(const tsl__exprs *x, tsl__expr e, tsl__bytes *set) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind == TSL__K_BYTES) return *set = *tsl__set_at(x, n.a), true;
+  if (n.kind != TSL__K_LIT || n.b != 1) return false;
+  memset(set, 0, sizeof *set);
+  tsl__bytes_add(set, *tsl__literal_at(x, n.a));
+  return true;
+}
+
+static int by_tail(const void *p, const void *q) {
+  const branch *a = p, *b = q;
+  return a->tail != b->tail ? (a->tail < b->tail ? -1 : 1) : a->head != b->head ? (a->head < b->head ? -1 : 1) : 0;
+}
+static int by_head(const void *p, const void *q) {
+  const branch *a = p, *b = q;
+  return a->head != b->head ? (a->head < b->head ? -1 : 1) : a->tail != b->tail ? (a->tail < b->tail ? -1 : 1) : 0;
+}
+int tsl__by_id(const void *p, const void *q) {
+  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+  return a < b ? -1 : a > b;
+}
+
+/* Sort small arrays by insertion: the usual case is a handful of branches. */
+static void sort_branches(branch *at, size_t n, int (*order)(const void *, const void *)) {
+  if (n > 16) {
+    qsort(at, n, sizeof *at, order);
+    return;
+  }
+  for (size_t i = 1; i < n; i++)
+    for (size_t j = i; j > 0 && order(&at[j - 1], &at[j]) > 0; j--) {
+      branch t = at[j];
+      at[j] = at[j - 1];
+      at[j - 1] = t;
+    }
+}
+
+/* Branches with the same tail whose heads are byte sets become one. */
+static void merge_byte_heads(tsl__exprs *x, branches *bs) {
+  sort_branches(bs->at, bs->n, by_tail);
+  size_t out = 0;
+  for (size_t i = 0; i < bs->n;) {
+    tsl__expr tail = bs->at[i].tail;
+    tsl__bytes all = {{0}}, one;
+    size_t merged = 0, j = i, first = 0;
+    for (; j < bs->n && bs->at[j].tail == tail; j++) {
+      if (!tsl__is_byte_set(x, bs->at[j].head, &one)) {
+        bs->at[out++] = bs->at[j];
+        continue;
+      }
+      tsl__bytes_or(&all, &one);
+      if (merged++ == 0) first = out++, bs->at[first] = bs->at[j];
+    }
+    if (merged > 1) bs->at[first].head = tsl__expr_bytes(x, &all);
+    i = j;
+  }
+  bs->n = out;
+}
+
+static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth);
+
+/* Branches with the same head become head·(tails). */
+static void factor_heads(tsl__exprs *x, branches *bs, unsigned depth) {
+  sort_branches(bs->at, bs->n, by_head);
+  size_t out = 0;
+  for (size_t i = 0; i < bs->n;) {
+    size_t j = i + 1;
+    while (j < bs->n && bs->at[j].head == bs->at[i].head) j++;
+    branch b = bs->at[i];
+    if (j - i > 1 && depth < FACTOR_DEPTH_MAX) {
+      branches tails = {0};
+      bool eps = false;
+      for (size_t k = i; k < j; k++) {
+        tsl__expr t = bs->at[k].tail;
+        tsl__node n = tsl__node_at(x, t);
+        if (t == TSL__EPS) {
+          eps = true;
+          continue;
+        }
+        const uint32_t *children = &t;
+        uint32_t count = 1;
+        if (n.kind == TSL__K_ALT) children = tsl__list_at(x, n.a), count = n.b;
+        for (uint32_t c = 0; c < count; c++) {
+          if (children[c] == TSL__EPS) {
+            eps = true;
+            continue;
+          }
+          tsl__node m = tsl__node_at(x, children[c]);
+          branch tb = m.kind == TSL__K_SEQ ? (branch){m.a, m.b} : (branch){children[c], TSL__EPS};
+          if (!tsl__vec_push(&x->alloc, &tails, tb)) tsl__expr_no_memory(x);
+        }
+      }
+      if (eps && x->status == TSL_OK) {
+        branch e = {TSL__EPS, TSL__EPS};
+        if (!tsl__vec_push(&x->alloc, &tails, e)) tsl__expr_no_memory(x);
+      }
+      b.tail = alt_of_branches(x, &tails, depth + 1);
+      tsl__vec_free(&x->alloc, &tails);
+      bs->at[out++] = b;
+    } else {
+      for (size_t k = i; k < j; k++)
+        if (k == i || by_head(&bs->at[k - 1], &bs->at[k]) != 0) bs->at[out++] = bs->at[k];
+    }
+    i = j;
+  }
+  bs->n = out;
+}
+
+static tsl__expr intern_alt(tsl__exprs *x, tsl__expr *children, size_t n) {
+  if (n == 0) return TSL__NONE;
+  if (n == 1) return children[0];
+  tsl__node node = {.kind = TSL__K_ALT, .b = (uint32_t)n, .shortest = TSL__INF};
+  uint8_t all = 0xFF, any = 0;
+  for (size_t i = 0; i < n; i++) {
+    tsl__node c = tsl__node_at(x, children[i]);
+    all &= c.flags;
+    any |= c.flags;
+    if (c.shortest < node.shortest) node.shortest = c.shortest;
+    if (c.loop) node.loop = c.loop;
+  }
+  node.flags = (any & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__CALLS | TSL__COUNTS | TSL__SEARCHED)) | (all & (TSL__FINITE | TSL__CHAR | TSL__TEXTUAL));
+  if (!tsl__push_list(x, children, n, &node.a)) return TSL__NONE;
+  return tsl__intern_list(x, node, n);
+}
+
+/* text | r = text for every r whose members are texts. This keeps unanchored searches and residuals of look-ahead from growing. */
+static void absorb_into_text(tsl__exprs *x, branches *bs) {
+  size_t i = 0, out = 0;
+  while (i < bs->n && !(bs->at[i].head == x->text && bs->at[i].tail == TSL__EPS)) i++;
+  if (!x->text || i == bs->n) return;
+  bs->at[out++] = bs->at[i];
+  bs->at[i] = bs->at[0];
+  for (i = 1; i < bs->n; i++)
+    if (!(tsl__node_at(x, bs->at[i].head).flags & tsl__node_at(x, bs->at[i].tail).flags & TSL__TEXTUAL)) bs->at[out++] = bs->at[i];
+  bs->n = out;
+}
+
+/* JSTR(a)·t | JSTR(b)·t = JSTR(a | b)·t. Names stay apart: each set has a frame of its own. */
+static void merge_strings(tsl__exprs *x, branches *bs) {
+  size_t out = 0;
+  for (size_t i = 0; i < bs->n; i++) {
+    tsl__node n = tsl__node_at(x, bs->at[i].head);
+    size_t k = out;
+    if (n.kind == TSL__K_JSTR && !n.loop && tsl__node_at(x, n.a).kind != TSL__K_KEYS)
+      for (k = 0; k < out; k++) {
+        tsl__node m = tsl__node_at(x, bs->at[k].head);
+        if (m.kind != TSL__K_JSTR || m.loop || bs->at[k].tail != bs->at[i].tail || tsl__node_at(x, m.a).kind == TSL__K_KEYS) continue;
+        bs->at[k].head = tsl__expr_json_string(x, tsl__expr_alt(x, m.a, n.a));
+        break;
+      }
+    if (k == out) bs->at[out++] = bs->at[i];
+  }
+  bs->n = out;
+}
+
+static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
+  if (x->status != TSL_OK) return TSL__NONE;
+  tsl__worked(x, 8 * bs->n); /* each may become a node */
+  if (bs->n > 1) merge_strings(x, bs);
+  if (bs->n > 1) absorb_into_text(x, bs);
+  if (bs->n > 1) merge_byte_heads(x, bs);
+  if (bs->n > 1) factor_heads(x, bs, depth);
+  TSL__VEC(tsl__expr) children = {0};
+  tsl__expr result = TSL__NONE;
+  bool eps = false, nullable = false;
+  for (size_t i = 0; i < bs->n; i++) {
+    tsl__expr e = tsl__expr_seq(x, bs->at[i].head, bs->at[i].tail);
+    if (e == TSL__NONE) continue;
+    if (e == TSL__EPS) {
+      eps = true;
+      continue;
+    }
+    tsl__node n = tsl__node_at(x, e);
+    nullable |= (n.flags & TSL__NULLABLE_LOW) != 0;
+    if (!tsl__vec_push(&x->alloc, &children, e)) tsl__expr_no_memory(x);
+  }
+  if (eps && !nullable && !tsl__vec_push(&x->alloc, &children, TSL__EPS)) tsl__expr_no_memory(x);
+  if (x->status == TSL_OK) {
+    if (children.n > 1) qsort(children.at, children.n, sizeof *children.at, tsl__by_id);
+    size_t out = 0;
+    for (size_t i = 0; i < children.n; i++)
+      if (out == 0 || children.at[out - 1] != children.at[i]) children.at[out++] = children.at[i];
+    result = out ? intern_alt(x, children.at, out) : eps ? TSL__EPS : TSL__NONE;
+  }
+  tsl__vec_free(&x->alloc, &children);
+  return result;
+}
+
+static bool add_branch(tsl__exprs *x, branches *bs, tsl__expr e) {
+  if (e == TSL__NONE) return true;
+  tsl__node n = tsl__node_at(x, e);
+  branch b = n.kind == TSL__K_SEQ ? (branch){n.a, n.b} : (branch){e, TSL__EPS};
+  if (e == TSL__EPS) b.head = TSL__EPS;
+  return tsl__vec_push(&x->alloc, bs, b) ? true : (tsl__expr_no_memory(x), false);
+}
+
+tsl__expr tsl__expr_alt_n(tsl__exprs *x, const tsl__expr *e, size_t n) {
+  branches bs = {0};
+  for (size_t i = 0; i < n; i++) {
+    tsl__node m = tsl__node_at(x, e[i]);
+    if (m.kind == TSL__K_ALT) {
+      const uint32_t *children = tsl__list_at(x, m.a);
+      for (uint32_t k = 0; k < m.b; k++) add_branch(x, &bs, children[k]);
+    } else {
+      add_branch(x, &bs, e[i]);
+    }
+  }
+  tsl__expr result = alt_of_branches(x, &bs, 0);
+  tsl__vec_free(&x->alloc, &bs);
+  return result;
+}
+
+tsl__expr tsl__expr_alt(tsl__exprs *x, tsl__expr a, tsl__expr b) {
+  if (a == b || b == TSL__NONE) return a;
+  if (a == TSL__NONE) return b;
+  tsl__expr pair[2] = {a, b};
+  return tsl__expr_alt_n(x, pair, 2);
+}
+
+/* ---- code points ---------------------------------------------------------------------------------------------- */
+
+/* Bytes lo[i] … hi[i] in a row. */
+static tsl__expr byte_ranges(tsl__exprs *x, const uint8_t *lo, const uint8_t *hi, unsigned n) {
+  tsl__expr e = TSL__EPS;
+  while (n-- > 0) e = tsl__expr_seq(x, tsl__expr_range(x, lo[n], hi[n]), e);
+  return e;
+}
+
+/* The UTF-8 of lo … hi, both of the same length in bytes: split until all bytes but the first differing one run over their whole range. */
+static bool utf8_split(tsl__exprs *x, branches *out, uint32_t lo, uint32_t hi) {
+  uint8_t a[4], b[4];
+  unsigned n = tsl__utf8_encode(lo, a);
+  tsl__utf8_encode(hi, b);
+  for (unsigned i = 1; i < n; i++) {
+    uint32_t low_bits = ((uint32_t)1 << (6 * i)) - 1;
+    if ((lo & ~low_bits) == (hi & ~low_bits)) continue;
+    if (lo & low_bits) return utf8_split(x, out, lo, lo | low_bits) && utf8_split(x, out, (lo | low_bits) + 1, hi);
+    if ((hi & low_bits) != low_bits) return utf8_split(x, out, lo, (hi & ~low_bits) - 1) && utf8_split(x, out, hi & ~low_bits, hi);
+  }
+  return add_branch(x, out, byte_ranges(x, a, b, n));
+}
+
+static void add_code_points(tsl__exprs *x, branches *out, uint32_t lo, uint32_t hi) {
+  static const uint32_t first[] = {0, 0x80, 0x800, 0xE000, 0x10000}, last[] = {0x7F, 0x7FF, 0xD7FF, 0xFFFF, 0x10FFFF};
+  for (int i = 0; i < 5; i++) {
+    uint32_t a = lo > first[i] ? lo : first[i], b = hi < last[i] ? hi : last[i];
+    if (a <= b) utf8_split(x, out, a, b);
+  }
+}
+
+/* Note on a node that lies in x itself what the structure does not show. */
+static tsl__expr mark(tsl__exprs *x, tsl__expr e, uint8_t flags) {
+  if (e >= x->base && e > TSL__EPS && x->status == TSL_OK) x->nodes.at[e - x->base].flags |= flags;
+  return e;
+}
+
+/* Notes what e has beyond ASCII, if that is neither nothing nor everything. */
+static void note_wide(tsl__exprs *x, tsl__expr e, const tsl__charset *set) {
+  TSL__VEC(uint32_t) pairs = {0};
+  bool fine = true;
+  if (e == TSL__NONE || tsl__wide_class_of(x, e)) return;
+  for (size_t i = 0; i < set->ranges.n && fine; i++) {
+    static const uint32_t parts[][2] = {{0x80, 0xD7FF}, {0xE000, TSL__CP_MAX}};
+    for (int p = 0; p < 2 && fine; p++) {
+      uint32_t lo = set->ranges.at[i].lo > parts[p][0] ? set->ranges.at[i].lo : parts[p][0];
+      uint32_t hi = set->ranges.at[i].hi < parts[p][1] ? set->ranges.at[i].hi : parts[p][1];
+      if (lo <= hi) fine = tsl__vec_push(&x->alloc, &pairs, lo) && tsl__vec_push(&x->alloc, &pairs, hi);
+    }
+  }
+  bool all = pairs.n == 4 && pairs.at[0] == 0x80 && pairs.at[1] == 0xD7FF && pairs.at[2] == 0xE000 && pairs.at[3] == TSL__CP_MAX;
+  if (fine && pairs.n && !all) {
+    tsl__wide_class w = {e, tsl__arena_copy(&x->arena, pairs.at, pairs.n * sizeof *pairs.at), (uint32_t)pairs.n / 2};
+    fine = w.pairs && tsl__vec_push(&x->alloc, &x->wides, w);
+  }
+  tsl__vec_free(&x->alloc, &pairs);
+  if (!fine) tsl__expr_no_memory(x);
+}
+
+tsl__expr tsl__expr_charset(tsl__exprs *x, const tsl__charset *set) {
+  branches bs = {0};
+  for (size_t i = 0; i < set->ranges.n; i++) add_code_points(x, &bs, set->ranges.at[i].lo, set->ranges.at[i].hi);
+  tsl__expr e = alt_of_branches(x, &bs, 0);
+  tsl__vec_free(&x->alloc, &bs);
+  e = mark(x, e, TSL__CHAR | TSL__TEXTUAL);
+  note_wide(x, e, set);
+  return e;
+}
+
+const tsl__wide_class *tsl__wide_class_of(const tsl__exprs *x, tsl__expr e) {
+  for (; x; x = x->parent)
+    for (size_t i = 0; i < x->wides.n; i++)
+      if (x->wides.at[i].e == e) return &x->wides.at[i];
+  return NULL;
+}
+
+tsl__expr tsl__expr_any_char(tsl__exprs *x) {
+  if (!x->any_char) {
+    tsl__range all = {0, TSL__CP_MAX};
+    tsl__charset set = {.ranges = {&all, 1, 1}};
+    x->any_char = tsl__expr_charset(x, &set);
+  }
+  return x->any_char;
+}
+
+tsl__expr tsl__expr_text(tsl__exprs *x) {
+  if (!x->text) x->text = tsl__expr_star(x, tsl__expr_any_char(x));
+  return x->text;
+}

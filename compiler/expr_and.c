@@ -1,0 +1,228 @@
+/* expr_and.c - intersections and complements.
+ *
+ * Derivatives need no automaton to be multiplied or turned around: a meet is derived part by part, a complement as its inside. What is left is to see that a meet is
+ * empty as soon as it is (empty.c searches), and to keep it small: counts meet as numbers, lengths that the others imply are dropped.
+ *
+ * Tested by tests/test_expr.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/expr_node.h"
+
+#include <stdlib.h>
+
+/* ---- intersection and complement ------------------------------------------------------------------------------ */
+
+static bool is_universal(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  return n.kind == TSL__K_NOT && n.a == TSL__NONE;
+}
+
+/* r{m,n} & any_char{p,q} where r is one code point: the counts meet. Returns false where the rule does not apply. */
+static bool meet_of_repeats(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out) {
+  tsl__expr any = tsl__expr_any_char(x);
+  tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
+  if (nb.kind != TSL__K_REPEAT || nb.a != any) {
+    tsl__node t = na;
+    na = nb;
+    nb = t;
+    tsl__expr e = a;
+    a = b;
+    b = e;
+  }
+  if (nb.kind != TSL__K_REPEAT || nb.a != any) return false;
+  if (nb.b == 0 && nb.c == TSL__INF && (na.flags & TSL__TEXTUAL)) return *out = a, true; /* text & e = e */
+  uint32_t body = a, m = 1, n = 1;
+  if (na.kind == TSL__K_REPEAT) {
+    body = na.a, m = na.b, n = na.c;
+  }
+  if (!(tsl__node_at(x, body).flags & TSL__CHAR)) return false;
+  uint32_t lo = m > nb.b ? m : nb.b, hi = n < nb.c ? n : nb.c;
+  return *out = tsl__expr_repeat(x, body, lo, hi), true;
+}
+
+/* Bounds of the length in code points of those members that are texts, or the end of one, by structure; false where they are not to be had. */
+static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *min, uint32_t *max) {
+  uint32_t lo = 0, hi = 0;
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e), h = n;
+    tsl__worked(x, 1);
+    if (n.kind == TSL__K_SEQ) h = tsl__node_at(x, n.a);
+    uint32_t a = 0, b = 0;
+    if (h.flags & TSL__CHAR) {
+      a = b = 1;
+    } else if (h.kind == TSL__K_EPS) {
+    } else if (h.kind == TSL__K_BYTES) { /* of a character: counted with the first of them */
+      const tsl__bytes *set = tsl__set_at(x, h.a);
+      if (set->w[2] && (set->w[0] | set->w[1] | set->w[3])) return false;
+      a = b = !set->w[2];
+    } else if (h.kind == TSL__K_LIT) {
+      const uint8_t *t = tsl__literal_at(x, h.a);
+      for (uint32_t i = 0; i < h.b; i++) a += (t[i] & 0xC0) != 0x80;
+      b = a;
+    } else if (h.kind == TSL__K_REPEAT && depth < 32) {
+      if (!length_bounds(x, h.a, depth + 1, &a, &b)) return false;
+      a = tsl__multiply(a, h.b);
+      b = h.c == TSL__INF ? TSL__INF : tsl__multiply(b, h.c);
+    } else if (h.kind == TSL__K_ALT && depth < 32) {
+      a = TSL__INF;
+      for (uint32_t i = 0; i < h.b; i++) {
+        uint32_t p, q;
+        if (!length_bounds(x, tsl__list_at(x, h.a)[i], depth + 1, &p, &q)) return false;
+        if (p < a) a = p;
+        if (q > b) b = q;
+      }
+    } else if (h.kind == TSL__K_NATIVE) {
+      a = tsl__native_characters(x, &h);
+      b = TSL__INF;
+    } else {
+      return false;
+    }
+    lo = tsl__add(lo, a);
+    hi = tsl__add(hi, b);
+    if (n.kind != TSL__K_SEQ) break;
+    e = n.b;
+  }
+  *min = lo;
+  *max = hi;
+  return true;
+}
+
+/* Drop any_char{m,n} conjuncts that the other conjuncts imply; decide those that contradict them. Returns false for an empty meet. */
+static bool drop_implied_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
+  tsl__expr any = tsl__expr_any_char(x);
+  for (size_t i = 0; i < *n; i++) {
+    tsl__node m = tsl__node_at(x, at[i]);
+    if (m.kind != TSL__K_REPEAT || m.a != any) continue;
+    for (size_t j = 0; j < *n; j++) {
+      uint32_t lo, hi;
+      if (j == i || !length_bounds(x, at[j], 0, &lo, &hi)) continue;
+      if (lo > m.c || hi < m.b) return false;
+      if (lo < m.b || hi > m.c) continue;
+      memmove(at + i, at + i + 1, (*n - i - 1) * sizeof *at);
+      (*n)--;
+      i--;
+      break;
+    }
+  }
+  return true;
+}
+
+/* Is a native automaton farther from its end than another conjunct lets a text go on? It would take a long search to see that. */
+static bool too_long(tsl__exprs *x, const tsl__expr *at, size_t n) {
+  uint32_t lo, hi, most = TSL__INF, least = 0;
+  for (size_t i = 0; i < n; i++) {
+    tsl__node m = tsl__node_at(x, at[i]);
+    if (m.kind == TSL__K_SEQ) m = tsl__node_at(x, m.b);
+    if (m.kind == TSL__K_NATIVE && length_bounds(x, at[i], 0, &lo, &hi) && lo > least) least = lo;
+  }
+  for (size_t i = 0; least && i < n; i++)
+    if (length_bounds(x, at[i], 0, &lo, &hi) && hi < most) most = hi;
+  return least > most;
+}
+
+/* Is there r & !r, or !text & r where r's members are texts? */
+static bool contradicts(const tsl__exprs *x, tsl__expr a, tsl__expr b) {
+  tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
+  if (na.kind == TSL__K_NOT) return na.a == b || (na.a == x->text && (nb.flags & TSL__TEXTUAL));
+  return nb.kind == TSL__K_NOT && (nb.a == a || (nb.a == x->text && (na.flags & TSL__TEXTUAL)));
+}
+
+static tsl__expr intern_and(tsl__exprs *x, tsl__expr *at, size_t n) {
+  if (n == 1) return at[0];
+  tsl__node node = {.kind = TSL__K_AND, .b = (uint32_t)n};
+  uint8_t all = 0xFF, any = 0;
+  for (size_t i = 0; i < n; i++) {
+    tsl__node c = tsl__node_at(x, at[i]);
+    all &= c.flags;
+    any |= c.flags;
+    if (c.kind != TSL__K_NOT && c.shortest > node.shortest) node.shortest = c.shortest;
+  }
+  node.flags = (all & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) | (any & (TSL__FINITE | TSL__TEXTUAL | TSL__CHAR));
+  if (!tsl__push_list(x, at, n, &node.a)) return TSL__NONE;
+  tsl__expr e = tsl__intern_list(x, node, n);
+  return tsl__search_empty(x, e) ? TSL__NONE : e;
+}
+
+/* The meet of conjuncts, none of which is an AND; works in `at`. */
+static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
+  bool changed = true;
+  while (changed) { /* pairwise rules to a fixed point */
+    changed = false;
+    for (size_t i = 0; i < n && !changed; i++) {
+      if (at[i] == TSL__NONE) return TSL__NONE;
+      tsl__worked(x, n - i);
+      if (n > 1 && is_universal(x, at[i])) at[i] = at[--n], changed = true;
+      for (size_t j = i + 1; j < n && !changed; j++) {
+        tsl__expr meet = TSL__NONE;
+        tsl__bytes p, q;
+        bool apply = at[i] == at[j];
+        if (contradicts(x, at[i], at[j])) return TSL__NONE;
+        if (apply) meet = at[i];
+        else if (tsl__is_byte_set(x, at[i], &p) && tsl__is_byte_set(x, at[j], &q)) {
+          for (int k = 0; k < 4; k++) p.w[k] &= q.w[k];
+          meet = tsl__expr_bytes(x, &p), apply = true;
+        } else if (at[i] == TSL__EPS || at[j] == TSL__EPS) {
+          tsl__expr other = at[i] == TSL__EPS ? at[j] : at[i];
+          meet = tsl__expr_nullable(x, other) ? TSL__EPS : TSL__NONE, apply = true;
+        } else {
+          apply = meet_of_repeats(x, at[i], at[j], &meet);
+        }
+        if (!apply) continue;
+        if (meet == TSL__NONE) return TSL__NONE;
+        at[i] = meet;
+        at[j] = at[--n];
+        changed = true;
+      }
+    }
+  }
+  if (!drop_implied_lengths(x, at, &n) || too_long(x, at, n)) return TSL__NONE;
+  qsort(at, n, sizeof *at, tsl__by_id);
+  size_t out = 0;
+  for (size_t i = 0; i < n; i++)
+    if (out == 0 || at[out - 1] != at[i]) at[out++] = at[i];
+  return intern_and(x, at, out);
+}
+
+static bool reject_calls(tsl__exprs *x, tsl__expr e) {
+  if (!tsl__expr_has_calls(x, e)) return false;
+  tsl__exprs_fail(x, TSL_ERR_UNSUPPORTED, "a rule or token under intersection or complement");
+  return true;
+}
+
+tsl__expr tsl__and_n(tsl__exprs *x, const tsl__expr *e, size_t n_e) {
+  TSL__VEC(tsl__expr) at = {0};
+  tsl__expr result = TSL__NONE;
+  for (size_t i = 0; i < n_e; i++) {
+    tsl__node n = tsl__node_at(x, e[i]);
+    const uint32_t *items = n.kind == TSL__K_AND ? tsl__list_at(x, n.a) : &e[i];
+    uint32_t count = n.kind == TSL__K_AND ? n.b : 1;
+    for (uint32_t k = 0; k < count; k++)
+      if (!tsl__vec_push(&x->alloc, &at, items[k])) tsl__expr_no_memory(x);
+  }
+  if (x->status == TSL_OK) result = and_of(x, at.at, at.n);
+  tsl__vec_free(&x->alloc, &at);
+  return result;
+}
+
+tsl__expr tsl__expr_and(tsl__exprs *x, tsl__expr a, tsl__expr b) {
+  if (a == b || b == TSL__NONE) return b;
+  if (a == TSL__NONE) return a;
+  if (reject_calls(x, a) || reject_calls(x, b)) return TSL__NONE;
+  tsl__expr pair[2] = {a, b};
+  return tsl__and_n(x, pair, 2);
+}
+
+tsl__expr tsl__expr_not(tsl__exprs *x, tsl__expr a) {
+  if (reject_calls(x, a)) return TSL__NONE;
+  tsl__node na = tsl__node_at(x, a);
+  if (na.kind == TSL__K_NOT) return na.a;
+  bool nullable = !(na.flags & TSL__NULLABLE_LOW);
+  tsl__node n = {.kind = TSL__K_NOT, .a = a, .shortest = nullable ? 0 : 1};
+  if (nullable) n.flags = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
+  if (na.flags & TSL__FINITE) n.flags |= TSL__SEARCHED; /* the complement of a finite language is not empty */
+  tsl__expr e = tsl__intern(x, n);
+  return tsl__search_empty(x, e) ? TSL__NONE : e;
+}
+
+tsl__expr tsl__expr_text_not(tsl__exprs *x, tsl__expr a) { return tsl__expr_and(x, tsl__expr_text(x), tsl__expr_not(x, a)); }
