@@ -202,7 +202,8 @@ static void search(struct plan *p, uint32_t clause) {
       if (cheap(p, &c->targets[j]) == (first == 1)) with_target(p, clause, &c->targets[j]);
 }
 
-uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) {
+/* The fewest bytes, or, of the ways to the end, those of the one that is found first. */
+static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first, bool any) {
   struct plan p = {.o = o, .s = o->schema, .bits = bits, .count = count, .min = o->min, .max = o->max, .done = done, .first = first, .best = TSL__INF};
   size_t size = o->n * (sizeof(goal) + 1);
   uint64_t room[128];
@@ -215,10 +216,17 @@ uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t
     p.must[k] = o->known[k].required ? 1 : o->known[k].value == GOAL_NONE ? 2 : 0;
   }
   p.floor = leaf(&p);
+  if (any && p.floor != TSL__INF) p.floor = TSL__INF - 1; /* whatever is found is enough */
   if (!o->clause_count) p.best = p.floor;
   else search(&p, 0);
   if (block != room) tsl__free(o->schema->alloc, block, size);
   return p.best;
+}
+
+uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) { return find_way(o, bits, count, done, first, false); }
+
+bool tsl__object_ends(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) {
+  return find_way(o, bits, count, done, first, true) != TSL__INF;
 }
 
 /* ---- goals -------------------------------------------------------------------------------------------------------- */

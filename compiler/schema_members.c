@@ -123,6 +123,14 @@ static uint32_t cost(struct object_state *st) {
   return c;
 }
 
+static bool can_end(struct object_state *st) {
+  if (st->ends) return st->ends == 2;
+  if (st->shortest != UNKNOWN) return st->shortest != TSL__INF;
+  bool found = tsl__object_ends(st->object, st->bits, st->count, st->done, st->first);
+  if (!st->object->schema->measuring && tsl__schema_ok(st->object->schema)) st->ends = found ? 2 : 1;
+  return found;
+}
+
 /* ---- the rule that goes on after a member ------------------------------------------------------------------------- */
 
 static tsl__expr keys(struct schema *s, uint32_t id);
@@ -195,11 +203,13 @@ static void finish_way(struct member *m, uint64_t done) {
   memcpy(st, m->from, size);
   st->next = TSL__NONE;
   st->shortest = UNKNOWN;
+  st->ends = 0;
   st->done |= done;
   if (!take(st, m->key, m->cell)) return;
   uint32_t id = o->clause_count || !m->ask_only ? intern(s, st) : UINT32_MAX; /* with clauses the cost is a search, and worth remembering */
   if (id == UINT32_MAX && !tsl__schema_ok(s)) return;
-  uint32_t rest = o->simple && !m->measure ? 0 : cost(id == UINT32_MAX ? st : s->states.at[id]); /* what a simple one needs is possible, or nobody would have entered it */
+  struct object_state *then = id == UINT32_MAX ? st : s->states.at[id];
+  uint32_t rest = m->measure ? cost(then) : o->simple || can_end(then) ? 0 : TSL__INF; /* what a simple one needs is possible, or nobody would have entered it */
   if (rest == TSL__INF) return;
   const struct gaps *g = tsl__schema_gaps(s, o->level);
   if (!g) return;

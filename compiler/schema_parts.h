@@ -259,6 +259,7 @@ struct object_state {
   uint32_t shortest; /* bytes to the end of the object; UNKNOWN: not asked yet */
   tsl__expr next;    /* memo: the rule that goes on after a member */
   bool first;        /* no member yet */
+  uint8_t ends;      /* memo: can the object end from here? 0: not asked yet, 1: no, 2: yes */
   uint64_t bits[];   /* words: keys seen or, with order `schema`, passed; then of each counted cell: how many of its keys were used */
 };
 
@@ -561,6 +562,8 @@ bool tsl__schema_possible(struct schema *s, goal g);
 bool tsl__object_possible(struct schema *s, const struct object *o);
 /* The fewest bytes from a state to the end of the object; TSL__INF: it cannot end. */
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
+/* Can it end from there? Cheaper, as the first way is enough. */
+bool tsl__object_ends(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
 uint32_t tsl__object_shortest(const struct object *o);
 
 /* ---- schema_value.c ---- */
