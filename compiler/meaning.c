@@ -44,8 +44,8 @@ static bool node(tsl__meaning *m, const tsl__node *n, uint32_t b, uint32_t c, ui
     uint32_t kind, b, c, d;
     tsl__digest left, right;
   } of = {.kind = n->kind, .b = b, .c = c, .d = d};
+  if (right != TSL__NONE && !tsl__meaning_within(m, right, &of.right)) return false; /* first: what a grammar alone has is mostly at the end, the members of an object */
   if (left != TSL__NONE && !tsl__meaning_within(m, left, &of.left)) return false;
-  if (right != TSL__NONE && !tsl__meaning_within(m, right, &of.right)) return false;
   return digest(m, &of, sizeof of, out);
 }
 
