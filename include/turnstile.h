@@ -722,151 +722,6 @@ TSL_API tsl_status tsl_budget_mask(tsl_budget *budget, const tsl_matcher *matche
  * end-of-generation tokens where they are allowed. Nothing is added inside free content (where more than 64 different bytes may follow), so that
  * strings are not cut short for it. `logits` has the vocabulary's logits_width elements. */
 TSL_API tsl_status tsl_budget_wind_down(tsl_budget *budget, const tsl_matcher *matcher, uint64_t left, uint64_t soft, float bias, float *logits);
-/* ---- 10. Tags and tools ------------------------------------------------------------------------------------------ */
-
-/* Compile a structural tag: JSON with the field names that XGrammar publishes. Either {"type": "structural_tag", "format": FORMAT}, or a bare FORMAT, or the legacy
- * {"structures": [{"begin", "schema", "end"}], "triggers": [...]}. FORMAT has a "type": const_string, json_schema (with "style": json, qwen_xml, minimax_xml,
- * minimax_m3_xml, deepseek_xml, deepseek_v4_1_xml, glm_xml, cohere_xml), regex, grammar, any_text, sequence, or, optional, plus, star, repeat, tag, triggered_tags,
- * tags_with_separator, dispatch, token, exclude_token, any_tokens, token_triggered_tags, token_dispatch. docs/tools.md describes them.
- * In free text every token stays allowed; the first trigger that the text spells, however it is split into tokens, begins a tag. Where constant text
- * spells a special token, the token itself is allowed as well. With "max_tokens" an any_text ends in time: matchers count the tokens that they accept in it (those that
- * reach over its begin or end excepted; tsl_matcher_accept_bytes counts as one), and after the last one only what follows the text is allowed; a character that this
- * token leaves unfinished may be finished first. What counts goes with rollback, fork and drafts; tsl_beam_search, tsl_align_new and tsl_score_all refuse such
- * grammars. `schema` holds the options of all JSON Schemas in it; it and `limits` may be NULL.
- * Errors: SYNTAX, SCHEMA (a format is malformed), UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, with the JSON pointer. */
-TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
-                                    tsl_grammar **out, tsl_error *error);
-
-/* The same, over the tables of an earlier grammar of tags or tools: schemas with the same text, and everything that was found out about them (states, walks,
- * masks), are taken over, so that another set of tools costs what is new in it. Both grammars, and all others over the same tables, stay whole and may be used and
- * released in any order; the tables grow, under one lock, until the last of them is gone. Where nothing can be shared (other schema options; the tables hold half of
- * max_memory; uniqueItems in the new schemas only) the grammar has tables of its own. Limits of time, steps and memory are those of the grammar that made the tables. */
-TSL_API tsl_status tsl_grammar_tags_over(tsl_grammar *over, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
-                                         tsl_grammar **out, tsl_error *error);
-
-/* The same trees built in C. A format is a node that belongs to its tree, and may stand in several places of it; all texts are copied. A builder that fails returns NULL;
- * the first failure is remembered, NULL parts make NULL formats, and tsl_tags_compile reports it: only there an error need be looked at. Texts are UTF-8;
- * those without a length are NUL-terminated. One thread at a time. Cost: some 100 ns a format. */
-typedef struct tsl_tags tsl_tags;
-typedef struct tsl_format tsl_format;
-
-#define TSL_UNBOUNDED UINT32_MAX
-#define TSL_TAGS_AT_LEAST_ONE 1u /* the text begins with a tag */
-#define TSL_TAGS_ONCE 2u         /* nothing follows the first tag */
-
-/* What a part is to a reader (tsl_parser). */
-typedef enum tsl_as { TSL_AS_TEXT = 0, TSL_AS_REASONING = 1, TSL_AS_CALL = 2, TSL_AS_ID = 3, TSL_AS_ARGUMENTS = 4, TSL_AS_MARKUP = 5 } tsl_as;
-
-/* Holds a reference on the vocabulary. Errors: ARGUMENT, NO_MEMORY. */
-TSL_API tsl_status tsl_tags_new(tsl_vocab *vocab, const tsl_allocator *allocator, tsl_tags **out);
-TSL_API void tsl_tags_free(tsl_tags *tags); /* NULL is allowed; its formats go with it, grammars stay */
-
-/* Exactly this text. */
-TSL_API tsl_format *tsl_tags_text(tsl_tags *tags, const char *text, size_t length);
-/* JSON that is valid; `style` as in the JSON form ("qwen_xml", ...), NULL = JSON. */
-TSL_API tsl_format *tsl_tags_json_schema(tsl_tags *tags, const char *schema, size_t length, const char *style);
-TSL_API tsl_format *tsl_tags_regex(tsl_tags *tags, const char *pattern, size_t length);
-TSL_API tsl_format *tsl_tags_gbnf(tsl_tags *tags, const char *grammar, size_t length);
-/* Any text without the `count` excluded ones. Limits of 0 are none. Where it is the last part of a tag it ends at the tag's ends. */
-TSL_API tsl_format *tsl_tags_any(tsl_tags *tags, const char *const *excludes, size_t count, uint32_t max_chars, uint32_t max_tokens);
-TSL_API tsl_format *tsl_tags_sequence(tsl_tags *tags, tsl_format *const *formats, size_t count);
-TSL_API tsl_format *tsl_tags_or(tsl_tags *tags, tsl_format *const *formats, size_t count);
-/* min to max times; max may be TSL_UNBOUNDED. */
-TSL_API tsl_format *tsl_tags_repeat(tsl_tags *tags, tsl_format *format, uint32_t min, uint32_t max);
-/* begin, content, one of the ends. Begin and ends may be "". */
-TSL_API tsl_format *tsl_tags_tag(tsl_tags *tags, const char *begin, tsl_format *content, const char *const *ends, size_t end_count);
-/* Free text; the first trigger in it begins one of the tags whose begin starts with it. Each tag's begin starts with exactly one trigger. */
-TSL_API tsl_format *tsl_tags_triggered(tsl_tags *tags, const char *const *triggers, size_t trigger_count, tsl_format *const *formats, size_t count, uint32_t flags);
-/* Tags with a separator between them; none at all unless TSL_TAGS_AT_LEAST_ONE. */
-TSL_API tsl_format *tsl_tags_separated(tsl_tags *tags, tsl_format *const *formats, size_t count, const char *separator, uint32_t flags);
-/* Free text; formats[i] must follow triggers[i]. */
-TSL_API tsl_format *tsl_tags_dispatch(tsl_tags *tags, const char *const *triggers, tsl_format *const *formats, size_t count, uint32_t flags);
-/* min to max of these tokens; `others`: of all tokens but these and the end-of-generation ones. */
-TSL_API tsl_format *tsl_tags_tokens(tsl_tags *tags, const tsl_token *tokens, size_t count, bool others, uint32_t min, uint32_t max);
-/* Says what a format is to a reader; `name`: the tool of a TSL_AS_CALL, what stands before an id of a TSL_AS_ID, or NULL. Returns the format. */
-TSL_API tsl_format *tsl_tags_as(tsl_tags *tags, tsl_format *format, tsl_as as, const char *name);
-
-/* The grammar of a format, as tsl_grammar_tags makes it; `over` as in tsl_grammar_tags_over, NULL = tables of its own. The tree may be compiled again, and grow. Pointers
- * in errors are relative to a schema. */
-TSL_API tsl_status tsl_tags_compile(tsl_tags *tags, tsl_format *root, tsl_grammar *over, const tsl_schema_options *schema, const tsl_limits *limits,
-                                    tsl_grammar **out, tsl_error *error);
-/* The format as a structural tag in JSON (NUL-terminated, valid during the call). */
-TSL_API tsl_status tsl_tags_write(tsl_tags *tags, tsl_format *root, tsl_line_sink sink, void *ctx, tsl_error *error);
-
-typedef enum tsl_thinking {
-  TSL_THINKING_AUTO = 0, /* the text may begin with a thinking block */
-  TSL_THINKING_ON = 1,   /* it must; where the model's prompt opens the block, the text begins inside */
-  TSL_THINKING_OFF = 2   /* it must not */
-} tsl_thinking;
-
-typedef struct tsl_tools_options {
-  const char *preset;      /* a name that tsl_tools_preset knows, or the text of a preset (JSON, begins with '{') */
-  const char *tool_choice; /* "auto", "required", "none" or a tool's name; NULL: what the request says, else auto */
-  int parallel;            /* several calls: 1 yes, -1 no, 0 what the request says, else yes */
-  tsl_thinking thinking;
-  uint32_t max_thinking_tokens; /* of a block of thinking, its begin and end not counted; 0 = what the request says (thinking.budget_tokens), else any number. See
-                                 * max_tokens at tsl_grammar_tags */
-  const tsl_schema_options *schema; /* NULL: defaults */
-  tsl_grammar *over;                /* NULL, or a grammar of this or of tsl_grammar_tags: see tsl_grammar_tags_over */
-} tsl_tools_options;
-
-/* Compile what a model may answer to a request. `request` is the JSON body as it is sent over the wire: of OpenAI's chat completions or responses (tools,
- * tool_choice, parallel_tool_calls, response_format or text.format), of Anthropic's messages (tools with input_schema, tool_choice), the answer to MCP's tools/list, or a
- * bare array of tools. Members of a request that say nothing about tools are not looked at. Errors: as tsl_grammar_tags; ARGUMENT (no such preset or tool). */
-TSL_API tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, const tsl_limits *limits,
-                                     tsl_grammar **out, tsl_error *error);
-
-/* The same as a structural tag: hands `json` (NUL-terminated, valid during the call) to `sink`. */
-TSL_API tsl_status tsl_tools_write(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, tsl_line_sink sink, void *ctx,
-                                   tsl_error *error);
-
-/* The name and text (JSON, NUL-terminated, static) of preset `index`, from 0; false past the last. */
-TSL_API bool tsl_tools_preset(size_t index, const char **name, const char **json);
-
-/* Reads an answer back: text or tokens in, parts out, by the grammar's own states. For grammars of tsl_grammar_tags and tsl_grammar_tools. One thread at a time. */
-typedef struct tsl_parser tsl_parser;
-
-typedef enum tsl_part_kind {
-  TSL_PART_TEXT = 0,      /* a piece of free text, unaltered */
-  TSL_PART_REASONING = 1, /* a piece of thinking */
-  TSL_PART_CALL = 2,      /* a call begins; text is the tool's name */
-  TSL_PART_ID = 3,        /* a piece of its id, where the format has one (`call` may be one that has not begun yet) */
-  TSL_PART_ARGUMENTS = 4, /* a piece of its arguments: JSON, whatever the format */
-  TSL_PART_CALL_END = 5,
-  TSL_PART_TAG = 6,       /* any other tag begins; text is its begin */
-  TSL_PART_TAG_TEXT = 7,  /* a piece of its content */
-  TSL_PART_TAG_END = 8
-} tsl_part_kind;
-
-typedef struct tsl_part {
-  tsl_part_kind kind;
-  uint32_t call;    /* 0 for the first call */
-  const char *text; /* not NUL-terminated; valid until the next call on the parser but tsl_parser_next */
-  size_t length;
-} tsl_part;
-
-/* Errors: STATE (the grammar is of another kind), NO_MEMORY. Holds a reference on the grammar. */
-TSL_API tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_parser **out);
-TSL_API void tsl_parser_free(tsl_parser *parser); /* NULL is allowed */
-TSL_API void tsl_parser_reset(tsl_parser *parser);
-
-/* Read on. TSL_REJECTED and no change if the grammar does not allow it. Special tokens may be given as tokens or spelled. After an end-of-generation token,
- * or tsl_parser_finish, everything is told and further text is TSL_ERR_STATE. Where a text can be read in several ways, parts end as early as they can.
- * After NO_MEMORY reset the parser and read everything anew.
- * Cost: some 100 ns a byte. Memory: the text, what is told of it, and the stacks. */
-TSL_API tsl_status tsl_parser_text(tsl_parser *parser, const char *text, size_t length);
-TSL_API tsl_status tsl_parser_token(tsl_parser *parser, tsl_token token);
-/* The text is over. TSL_REJECTED if it is not complete; what is known so far stays available. A parser does not count tokens ("max_tokens"): where a matcher has left a text
- * of which they are spent, and waits for more, what was read may still be complete as that text. */
-TSL_API tsl_status tsl_parser_finish(tsl_parser *parser);
-
-/* The next part that is certain; false if there is none yet. Text that may be the beginning of a tag is held back until it is known. */
-TSL_API bool tsl_parser_next(tsl_parser *parser, tsl_part *part);
-
-/* All parts so far, read or not, as {"content": "...", "reasoning": "...", "calls": [{"id", "name", "arguments"}], "tags": [{"begin", "content"}]}; a call that is not
- * over has "incomplete": true and no whole "arguments". NULL when out of memory. Valid until the next call on the parser. */
-TSL_API const char *tsl_parser_json(tsl_parser *parser);
-
 /* -- 9.2 Streaming: the parts of a JSON text while it is written ------------------------------------------------ */
 
 typedef enum tsl_value { TSL_OBJECT = 1, TSL_ARRAY = 2, TSL_STRING = 3, TSL_NUMBER = 4, TSL_TRUE = 5, TSL_FALSE = 6, TSL_NULL = 7 } tsl_value;
@@ -1033,6 +888,151 @@ TSL_API const char *tsl_scores_text(const tsl_scores *scores, size_t i, size_t *
 TSL_API double tsl_scores_log_probability(const tsl_scores *scores, size_t i); /* the model's own; -inf where it gives none */
 TSL_API double tsl_scores_probability(const tsl_scores *scores, size_t i);     /* among these texts: they sum to 1 (0 if none has any) */
 TSL_API double tsl_scores_missing(const tsl_scores *scores);                   /* 0: everything was summed */
+
+/* ---- 10. Tags and tools ------------------------------------------------------------------------------------------ */
+
+/* Compile a structural tag: JSON with the field names that XGrammar publishes. Either {"type": "structural_tag", "format": FORMAT}, or a bare FORMAT, or the legacy
+ * {"structures": [{"begin", "schema", "end"}], "triggers": [...]}. FORMAT has a "type": const_string, json_schema (with "style": json, qwen_xml, minimax_xml,
+ * minimax_m3_xml, deepseek_xml, deepseek_v4_1_xml, glm_xml, cohere_xml), regex, grammar, any_text, sequence, or, optional, plus, star, repeat, tag, triggered_tags,
+ * tags_with_separator, dispatch, token, exclude_token, any_tokens, token_triggered_tags, token_dispatch. docs/tools.md describes them.
+ * In free text every token stays allowed; the first trigger that the text spells, however it is split into tokens, begins a tag. Where constant text
+ * spells a special token, the token itself is allowed as well. With "max_tokens" an any_text ends in time: matchers count the tokens that they accept in it (those that
+ * reach over its begin or end excepted; tsl_matcher_accept_bytes counts as one), and after the last one only what follows the text is allowed; a character that this
+ * token leaves unfinished may be finished first. What counts goes with rollback, fork and drafts; tsl_beam_search, tsl_align_new and tsl_score_all refuse such
+ * grammars. `schema` holds the options of all JSON Schemas in it; it and `limits` may be NULL.
+ * Errors: SYNTAX, SCHEMA (a format is malformed), UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, with the JSON pointer. */
+TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
+                                    tsl_grammar **out, tsl_error *error);
+
+/* The same, over the tables of an earlier grammar of tags or tools: schemas with the same text, and everything that was found out about them (states, walks,
+ * masks), are taken over, so that another set of tools costs what is new in it. Both grammars, and all others over the same tables, stay whole and may be used and
+ * released in any order; the tables grow, under one lock, until the last of them is gone. Where nothing can be shared (other schema options; the tables hold half of
+ * max_memory; uniqueItems in the new schemas only) the grammar has tables of its own. Limits of time, steps and memory are those of the grammar that made the tables. */
+TSL_API tsl_status tsl_grammar_tags_over(tsl_grammar *over, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
+                                         tsl_grammar **out, tsl_error *error);
+
+/* The same trees built in C. A format is a node that belongs to its tree, and may stand in several places of it; all texts are copied. A builder that fails returns NULL;
+ * the first failure is remembered, NULL parts make NULL formats, and tsl_tags_compile reports it: only there an error need be looked at. Texts are UTF-8;
+ * those without a length are NUL-terminated. One thread at a time. Cost: some 100 ns a format. */
+typedef struct tsl_tags tsl_tags;
+typedef struct tsl_format tsl_format;
+
+#define TSL_UNBOUNDED UINT32_MAX
+#define TSL_TAGS_AT_LEAST_ONE 1u /* the text begins with a tag */
+#define TSL_TAGS_ONCE 2u         /* nothing follows the first tag */
+
+/* What a part is to a reader (tsl_parser). */
+typedef enum tsl_as { TSL_AS_TEXT = 0, TSL_AS_REASONING = 1, TSL_AS_CALL = 2, TSL_AS_ID = 3, TSL_AS_ARGUMENTS = 4, TSL_AS_MARKUP = 5 } tsl_as;
+
+/* Holds a reference on the vocabulary. Errors: ARGUMENT, NO_MEMORY. */
+TSL_API tsl_status tsl_tags_new(tsl_vocab *vocab, const tsl_allocator *allocator, tsl_tags **out);
+TSL_API void tsl_tags_free(tsl_tags *tags); /* NULL is allowed; its formats go with it, grammars stay */
+
+/* Exactly this text. */
+TSL_API tsl_format *tsl_tags_text(tsl_tags *tags, const char *text, size_t length);
+/* JSON that is valid; `style` as in the JSON form ("qwen_xml", ...), NULL = JSON. */
+TSL_API tsl_format *tsl_tags_json_schema(tsl_tags *tags, const char *schema, size_t length, const char *style);
+TSL_API tsl_format *tsl_tags_regex(tsl_tags *tags, const char *pattern, size_t length);
+TSL_API tsl_format *tsl_tags_gbnf(tsl_tags *tags, const char *grammar, size_t length);
+/* Any text without the `count` excluded ones. Limits of 0 are none. Where it is the last part of a tag it ends at the tag's ends. */
+TSL_API tsl_format *tsl_tags_any(tsl_tags *tags, const char *const *excludes, size_t count, uint32_t max_chars, uint32_t max_tokens);
+TSL_API tsl_format *tsl_tags_sequence(tsl_tags *tags, tsl_format *const *formats, size_t count);
+TSL_API tsl_format *tsl_tags_or(tsl_tags *tags, tsl_format *const *formats, size_t count);
+/* min to max times; max may be TSL_UNBOUNDED. */
+TSL_API tsl_format *tsl_tags_repeat(tsl_tags *tags, tsl_format *format, uint32_t min, uint32_t max);
+/* begin, content, one of the ends. Begin and ends may be "". */
+TSL_API tsl_format *tsl_tags_tag(tsl_tags *tags, const char *begin, tsl_format *content, const char *const *ends, size_t end_count);
+/* Free text; the first trigger in it begins one of the tags whose begin starts with it. Each tag's begin starts with exactly one trigger. */
+TSL_API tsl_format *tsl_tags_triggered(tsl_tags *tags, const char *const *triggers, size_t trigger_count, tsl_format *const *formats, size_t count, uint32_t flags);
+/* Tags with a separator between them; none at all unless TSL_TAGS_AT_LEAST_ONE. */
+TSL_API tsl_format *tsl_tags_separated(tsl_tags *tags, tsl_format *const *formats, size_t count, const char *separator, uint32_t flags);
+/* Free text; formats[i] must follow triggers[i]. */
+TSL_API tsl_format *tsl_tags_dispatch(tsl_tags *tags, const char *const *triggers, tsl_format *const *formats, size_t count, uint32_t flags);
+/* min to max of these tokens; `others`: of all tokens but these and the end-of-generation ones. */
+TSL_API tsl_format *tsl_tags_tokens(tsl_tags *tags, const tsl_token *tokens, size_t count, bool others, uint32_t min, uint32_t max);
+/* Says what a format is to a reader; `name`: the tool of a TSL_AS_CALL, what stands before an id of a TSL_AS_ID, or NULL. Returns the format. */
+TSL_API tsl_format *tsl_tags_as(tsl_tags *tags, tsl_format *format, tsl_as as, const char *name);
+
+/* The grammar of a format, as tsl_grammar_tags makes it; `over` as in tsl_grammar_tags_over, NULL = tables of its own. The tree may be compiled again, and grow. Pointers
+ * in errors are relative to a schema. */
+TSL_API tsl_status tsl_tags_compile(tsl_tags *tags, tsl_format *root, tsl_grammar *over, const tsl_schema_options *schema, const tsl_limits *limits,
+                                    tsl_grammar **out, tsl_error *error);
+/* The format as a structural tag in JSON (NUL-terminated, valid during the call). */
+TSL_API tsl_status tsl_tags_write(tsl_tags *tags, tsl_format *root, tsl_line_sink sink, void *ctx, tsl_error *error);
+
+typedef enum tsl_thinking {
+  TSL_THINKING_AUTO = 0, /* the text may begin with a thinking block */
+  TSL_THINKING_ON = 1,   /* it must; where the model's prompt opens the block, the text begins inside */
+  TSL_THINKING_OFF = 2   /* it must not */
+} tsl_thinking;
+
+typedef struct tsl_tools_options {
+  const char *preset;      /* a name that tsl_tools_preset knows, or the text of a preset (JSON, begins with '{') */
+  const char *tool_choice; /* "auto", "required", "none" or a tool's name; NULL: what the request says, else auto */
+  int parallel;            /* several calls: 1 yes, -1 no, 0 what the request says, else yes */
+  tsl_thinking thinking;
+  uint32_t max_thinking_tokens; /* of a block of thinking, its begin and end not counted; 0 = what the request says (thinking.budget_tokens), else any number. See
+                                 * max_tokens at tsl_grammar_tags */
+  const tsl_schema_options *schema; /* NULL: defaults */
+  tsl_grammar *over;                /* NULL, or a grammar of this or of tsl_grammar_tags: see tsl_grammar_tags_over */
+} tsl_tools_options;
+
+/* Compile what a model may answer to a request. `request` is the JSON body as it is sent over the wire: of OpenAI's chat completions or responses (tools,
+ * tool_choice, parallel_tool_calls, response_format or text.format), of Anthropic's messages (tools with input_schema, tool_choice), the answer to MCP's tools/list, or a
+ * bare array of tools. Members of a request that say nothing about tools are not looked at. Errors: as tsl_grammar_tags; ARGUMENT (no such preset or tool). */
+TSL_API tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, const tsl_limits *limits,
+                                     tsl_grammar **out, tsl_error *error);
+
+/* The same as a structural tag: hands `json` (NUL-terminated, valid during the call) to `sink`. */
+TSL_API tsl_status tsl_tools_write(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, tsl_line_sink sink, void *ctx,
+                                   tsl_error *error);
+
+/* The name and text (JSON, NUL-terminated, static) of preset `index`, from 0; false past the last. */
+TSL_API bool tsl_tools_preset(size_t index, const char **name, const char **json);
+
+/* Reads an answer back: text or tokens in, parts out, by the grammar's own states. For grammars of tsl_grammar_tags and tsl_grammar_tools. One thread at a time. */
+typedef struct tsl_parser tsl_parser;
+
+typedef enum tsl_part_kind {
+  TSL_PART_TEXT = 0,      /* a piece of free text, unaltered */
+  TSL_PART_REASONING = 1, /* a piece of thinking */
+  TSL_PART_CALL = 2,      /* a call begins; text is the tool's name */
+  TSL_PART_ID = 3,        /* a piece of its id, where the format has one (`call` may be one that has not begun yet) */
+  TSL_PART_ARGUMENTS = 4, /* a piece of its arguments: JSON, whatever the format */
+  TSL_PART_CALL_END = 5,
+  TSL_PART_TAG = 6,       /* any other tag begins; text is its begin */
+  TSL_PART_TAG_TEXT = 7,  /* a piece of its content */
+  TSL_PART_TAG_END = 8
+} tsl_part_kind;
+
+typedef struct tsl_part {
+  tsl_part_kind kind;
+  uint32_t call;    /* 0 for the first call */
+  const char *text; /* not NUL-terminated; valid until the next call on the parser but tsl_parser_next */
+  size_t length;
+} tsl_part;
+
+/* Errors: STATE (the grammar is of another kind), NO_MEMORY. Holds a reference on the grammar. */
+TSL_API tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_parser **out);
+TSL_API void tsl_parser_free(tsl_parser *parser); /* NULL is allowed */
+TSL_API void tsl_parser_reset(tsl_parser *parser);
+
+/* Read on. TSL_REJECTED and no change if the grammar does not allow it. Special tokens may be given as tokens or spelled. After an end-of-generation token,
+ * or tsl_parser_finish, everything is told and further text is TSL_ERR_STATE. Where a text can be read in several ways, parts end as early as they can.
+ * After NO_MEMORY reset the parser and read everything anew.
+ * Cost: some 100 ns a byte. Memory: the text, what is told of it, and the stacks. */
+TSL_API tsl_status tsl_parser_text(tsl_parser *parser, const char *text, size_t length);
+TSL_API tsl_status tsl_parser_token(tsl_parser *parser, tsl_token token);
+/* The text is over. TSL_REJECTED if it is not complete; what is known so far stays available. A parser does not count tokens ("max_tokens"): where a matcher has left a text
+ * of which they are spent, and waits for more, what was read may still be complete as that text. */
+TSL_API tsl_status tsl_parser_finish(tsl_parser *parser);
+
+/* The next part that is certain; false if there is none yet. Text that may be the beginning of a tag is held back until it is known. */
+TSL_API bool tsl_parser_next(tsl_parser *parser, tsl_part *part);
+
+/* All parts so far, read or not, as {"content": "...", "reasoning": "...", "calls": [{"id", "name", "arguments"}], "tags": [{"begin", "content"}]}; a call that is not
+ * over has "incomplete": true and no whole "arguments". NULL when out of memory. Valid until the next call on the parser. */
+TSL_API const char *tsl_parser_json(tsl_parser *parser);
 
 /* ---- 11. Artifacts: grammars compiled ahead of time ---------------------------------------------------------------- */
 
