@@ -122,11 +122,11 @@ static void check_text(tsl_grammar *g, const struct text *t, bool right, const c
   tsl_matcher_free(slow);
 }
 
-/* Along a random text: each token is taken exactly if the mask has it. */
-static void check_masks(tsl_grammar *g, const char *words) {
+/* Along a random text, after a given one: each token is taken exactly if the mask has it. */
+static void check_masks_after(tsl_grammar *g, const char *before, const char *words) {
   uint32_t mask[(TOKENS + 31) / 32];
   tsl_matcher *m = NULL;
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, before, strlen(before), NULL) == TSL_OK);
   for (int step = 0; m && step < 8; step++) {
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
     bool good = true;
@@ -134,7 +134,7 @@ static void check_masks(tsl_grammar *g, const char *words) {
       size_t valid = 0;
       good = good && tsl_matcher_validate(m, &t, 1, &valid) == TSL_OK && (valid == 1) == tsl_mask_has(mask, t);
     }
-    CHECKF(good, "%s, step %d", words, step);
+    CHECKF(good, "%s, step %d after %s", words, step, before);
     size_t n = tsl_mask_count(mask, TOKENS), k = n ? below((uint32_t)n) : 0;
     if (!n) break;
     tsl_token t = 0;
@@ -142,6 +142,26 @@ static void check_masks(tsl_grammar *g, const char *words) {
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);
   }
   tsl_matcher_free(m);
+}
+
+static void check_masks(tsl_grammar *g, const char *words) { check_masks_after(g, "", words); }
+
+/* None of the words again, however it is spelled. */
+static void check_unique(const word *words, uint32_t n, const char *listed) {
+  tsl_grammar *g = compile("{\"type\":\"array\",\"uniqueItems\":true", "", ",\"items\":{\"type\":\"string\"}}");
+  struct text used = {0};
+  for (uint32_t i = 0; i < n; i++) {
+    bool met = false;
+    for (uint32_t k = 0; k < i; k++) met = met || same(&words[i], &words[k]);
+    if (met) continue;
+    text_add(&used, i ? ",\"" : "[\"");
+    spell(&used, &words[i], false);
+    text_add(&used, "\"");
+  }
+  text_add(&used, ",\"");
+  for (int k = 0; g && k < 2; k++) check_masks_after(g, used.at, listed);
+  tsl_grammar_release(g);
+  text_free(&used);
 }
 
 static void random_texts(void) {
@@ -175,6 +195,7 @@ static void random_texts(void) {
     for (int k = 0; among && others && k < 3; k++) check_masks(k == 2 ? others : among, listed.at);
     for (int k = 0; names && k < 2; k++) check_masks(names, members.at);
     tsl_grammar_release(names);
+    check_unique(words, n, listed.at);
     tsl_grammar_release(among);
     tsl_grammar_release(others);
     text_free(&listed);
