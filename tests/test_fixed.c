@@ -7,7 +7,7 @@
 #include "turnstile.h"
 
 #define TEXTS 6u
-#define TOKENS 732u
+#define TOKENS 846u
 
 static tsl_vocab *vocab;
 static uint64_t seed = 12;
@@ -44,6 +44,7 @@ static bool same(const word *a, const word *b) { return a->n == b->n && !memcmp(
 /* What looks like a spelling of characters and is none: what is no digit, and a backslash within a character. */
 static const char *const broken[] = {"\\u006G", "\\u006:", "\\u003@", "\\u006Q", "\\u006q", "\\u007Q", "\\u006g", "\\u00:1", "\\u00@1", "\\u00Z1", "\\u00`1", "\\u00/1", "\\u 061", "\\U0061", "\\u+061", "\\x61", "\xC3\\", "\xE4\\", "\xE4\xB8\\", "\xF0\x9F\\",
                                      "\xF0\x9F\x98\\", "\xC3\\u", "\xC2\\u0080", "a\xC3\\u00e9", "\xC3\xA9\\", "\xC3\xA9\\u", "\\ud83d\\", "\\ud83d\\u", "\\ud83d\\ud83d", "\\ude00", "\x80", "\xA9\\u"};
+#define WHOLE (6 * CHARACTERS)
 #define BROKEN (sizeof broken / sizeof *broken)
 
 /* Bytes; all escapes of ASCII in both sizes of digits; broken ones; pieces of words, with what closes a string and goes on after it. */
@@ -61,6 +62,10 @@ static void make_vocab(void) {
       text_add(&t, piece);
     } else if (i < 512 + BROKEN) {
       text_add(&t, broken[i - 512]);
+    } else if (i < 512 + BROKEN + WHOLE) { /* each spelling of each character, as a whole string's rest */
+      const char *spelled = spellings[(i - 512 - BROKEN) / 6][(i - 512 - BROKEN) % 6];
+      text_add(&t, spelled ? spelled : "?");
+      text_add(&t, "\"");
     } else {
       word w = random_word(1 + below(6), below(CHARACTERS));
       spell(&t, &w, false);
@@ -192,7 +197,7 @@ static void random_texts(void) {
       text_free(&one);
       text_free(&many);
     }
-    for (int k = 0; among && others && k < 3; k++) check_masks(k == 2 ? others : among, listed.at);
+    for (int k = 0; among && others && k < 3; k++) check_masks_after(k == 2 ? others : among, k == 2 ? "\"" : "", listed.at);
     for (int k = 0; names && k < 2; k++) check_masks(names, members.at);
     tsl_grammar_release(names);
     check_unique(words, n, listed.at);
