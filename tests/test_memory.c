@@ -711,6 +711,28 @@ static void test_different_strings(void) {
   tsl_grammar_release(g);
 }
 
+/* What is spelled by two escapes, and could become a repetition until the last digit: byte by byte, each of which is among those that may come. */
+static void test_pairs(void) {
+  static const struct {
+    const char *schema, *text;
+  } cases[] = {{"{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[^a]$\"}}", "{\"\xF0\x9F\x98\x80\":1,\"\\ud83d\\ude01\":2,\"\\uD83D\\uDE02\":3}"},
+               {"{\"type\":\"object\",\"propertyNames\":{\"maxLength\":1}}", "{\"\xF0\x9F\x98\x80\":1,\"\\ud83d\\ude01\":2,\"\\uD83D\\uDE02\":3}"},
+               {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"maxLength\":1}}", "[\"\xF0\x9F\x98\x80\",\"\\ud83d\\ude01\",\"\\uD83D\\uDE02\"]"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = compile(cases[i].schema, TSL_WS_COMPACT);
+    tsl_matcher *m = NULL;
+    CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    for (const char *at = cases[i].text; m && *at; at++) {
+      uint32_t next[8] = {0};
+      CHECKF(tsl_matcher_next_bytes(m, next) == TSL_OK && (next[(uint8_t)*at / 32] >> (uint8_t)*at % 32 & 1u), "%s before %s", cases[i].text, at);
+      CHECK(tsl_matcher_accept_bytes(m, at, 1, NULL) == TSL_OK);
+    }
+    CHECK(m && tsl_matcher_is_complete(m));
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+}
+
 /* Where nothing is to be remembered any more, positions are the plain ones. */
 static void test_forgotten(void) {
   static const char *const texts[] = {"{\"l\":[1,2]", "{\"l\":[[],\"a\",{\"q\":1,\"r\":[]}]", "{\"l\":[]"};
@@ -754,6 +776,7 @@ int main(void) {
   RUN(test_items_in_tokens, "whole items within tokens, after other texts");
   RUN(test_pieces, "tokens of several items and members");
   RUN(test_different_strings, "different strings in every spelling");
+  RUN(test_pairs, "characters of two escapes, to the last digit");
   RUN(test_forgotten, "what was remembered is forgotten");
   RUN(test_at_once, "bytes at once, and one by one");
   RUN(test_names, "names of additional members, decoded");
