@@ -21,9 +21,9 @@
 #define TSL__POOL_CHUNKS 29u
 
 typedef struct tsl__pool {
-  void *chunks[TSL__POOL_CHUNKS];
   uint32_t n;       /* elements */
   uint32_t element; /* bytes of one */
+  void *chunks[TSL__POOL_CHUNKS];
   size_t memory;
 } tsl__pool;
 

@@ -24,9 +24,9 @@ typedef struct tsl__space tsl__space;
 
 /* One table of a layer. */
 typedef struct tsl__table {
-  tsl__pool pool;
-  tsl__index index;
   uint32_t first;
+  tsl__index index;
+  tsl__pool pool; /* last: what is asked of it most lies at its beginning, in one cache line with the others */
 } tsl__table;
 
 struct tsl__state_rec;
