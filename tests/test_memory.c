@@ -733,6 +733,21 @@ static void test_pairs(void) {
   }
 }
 
+/* A long loop of a single byte has no more texts than it is long: once all from some length on are used, that length is a dead end. */
+static void test_single_file(void) {
+  tsl_grammar *g = compile("{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"pattern\":\"^a{0,40}$\"}}", TSL_WS_COMPACT);
+  tsl_matcher *m = NULL;
+  char text[60] = "\"", *letters = memset(text + 1, 'a', 40);
+  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "[", 1, NULL) == TSL_OK);
+  for (int n = 40; m && n >= 8; n--) {
+    strcpy(letters + n, "\",");
+    CHECK(tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK);
+  }
+  CHECK(m && tsl_matcher_accept_bytes(m, "\"aaaaaaa", 8, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_REJECTED && tsl_matcher_accept_bytes(m, "\"]", 2, NULL) == TSL_OK);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 /* Where nothing is to be remembered any more, positions are the plain ones. */
 static void test_forgotten(void) {
   static const char *const texts[] = {"{\"l\":[1,2]", "{\"l\":[[],\"a\",{\"q\":1,\"r\":[]}]", "{\"l\":[]"};
@@ -777,6 +792,7 @@ int main(void) {
   RUN(test_pieces, "tokens of several items and members");
   RUN(test_different_strings, "different strings in every spelling");
   RUN(test_pairs, "characters of two escapes, to the last digit");
+  RUN(test_single_file, "a loop of one byte is used up");
   RUN(test_forgotten, "what was remembered is forgotten");
   RUN(test_at_once, "bytes at once, and one by one");
   RUN(test_names, "names of additional members, decoded");
