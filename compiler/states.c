@@ -310,7 +310,7 @@ static bool hint_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   for (int i = 0; i < 4; i++) live += (unsigned)__builtin_popcountll(r->live.w[i]);
   if (live < TSL__LETTERS_MIN || (r->flags & TSL__STATE_FORK) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP) return false;
   tsl__letters_of(c->x, r->handle, r->flags & TSL__STATE_LOOP ? (tsl__phase)(r->flags / TSL__STATE_PHASE) : TSL__PHASE_LOW, &l);
-  if (!l.base && !l.like && tsl__bytes_empty(&l.letters)) return false;
+  if (!no_failure(c) || (!l.base && !l.like && tsl__bytes_empty(&l.letters))) return false;
   uint32_t wide = l.wide ? tsl__wide_of(c->space, l.wide->pairs, l.wide->count) : 0;
   *hint = (tsl__hint){l.letters, wide, l.exits, l.counted, l.limit, l.ends, state_of(c, l.base), state_of(c, l.except), state_of(c, l.like), l.like_limit, l.like_dead, l.like_far, l.like_unit, state_of(c, l.low), l.low_left};
   return failure(c) == TSL_OK;

@@ -82,7 +82,7 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->deadline = tsl__deadline(s->deadline_us);
   s->cycle = UINT32_MAX;
   s->gather = tsl__alloc_zero(&s->alloc, sizeof *s->gather);
-  if (!s->gather || !reserve_zero(s)) {
+  if (!s->gather || !tsl__spare_steps_new(s) || !reserve_zero(s)) {
     tsl__space_free(s);
     return TSL_ERR_NO_MEMORY;
   }

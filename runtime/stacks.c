@@ -63,9 +63,11 @@ struct tsl__spare_steps {
   step at[SPARE_STEPS];
 };
 
+bool tsl__spare_steps_new(tsl__space *space) { return (space->spare_steps = tsl__alloc_zero(&space->alloc, sizeof *space->spare_steps)) != NULL; }
+
 step tsl__step_new(tsl__space *space) {
   struct tsl__spare_steps *spare = space->spare_steps;
-  return spare && spare->n ? spare->at[--spare->n] : (step){0};
+  return spare->n ? spare->at[--spare->n] : (step){0};
 }
 
 static void free_lists(tsl__space *space, step *s) {
@@ -76,8 +78,7 @@ static void free_lists(tsl__space *space, step *s) {
 
 void tsl__step_free(tsl__space *space, step *s) {
   struct tsl__spare_steps *spare = space->spare_steps;
-  if (!spare) spare = space->spare_steps = tsl__alloc_zero(&space->alloc, sizeof *spare);
-  if (!spare || spare->n == SPARE_STEPS) {
+  if (spare->n == SPARE_STEPS) {
     free_lists(space, s);
     return;
   }

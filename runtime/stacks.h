@@ -98,6 +98,7 @@ static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping 
 /* One with no frames, and its end. A few are kept with their lists for the next. */
 tsl__stepping tsl__step_new(tsl__space *space);
 void tsl__step_free(tsl__space *space, tsl__stepping *s);
+bool tsl__spare_steps_new(tsl__space *space); /* where they are kept; false when out of memory */
 void tsl__spare_steps_free(tsl__space *space);
 /* The frames of a position as the list to step from. */
 bool tsl__step_load(tsl__space *space, tsl__stepping *s, tsl__stack at);
