@@ -33,11 +33,16 @@ static bool frame_meaning(tsl__meaning *m, void *ctx, uint32_t body, tsl__digest
   return tsl__meaning_within(m, body, out);
 }
 
-static uint32_t frame_shortest(tsl__exprs *x, void *ctx, uint32_t body) {
-  const struct schema *s = ctx;
+/* The shared format whose strings are these; NULL: they are of none. */
+static const struct shared_format *format_of(const struct schema *s, tsl__expr value) {
   for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++)
-    if (s->shared.formats[i].value == body) return s->shared.formats[i].shortest;
-  return tsl__expr_shortest(x, body);
+    if (s->shared.formats[i].value == value) return &s->shared.formats[i];
+  return NULL;
+}
+
+static uint32_t frame_shortest(tsl__exprs *x, void *ctx, uint32_t body) {
+  const struct shared_format *f = format_of(ctx, body);
+  return f ? f->shortest : tsl__expr_shortest(x, body);
 }
 
 static const tsl__rule_ops frame_ops = {unfold_frame, print_frame, frame_meaning, frame_shortest};
@@ -266,9 +271,8 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
     tsl__expr text = tsl__schema_text_without(s, e->lits, e->n, s->style->close);
     return text == TSL__NONE ? TSL__INF : tsl__add(2, tsl__expr_shortest(s->x, text));
   }
-  for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++)
-    if (s->shared.formats[i].value == e->string) return s->shared.formats[i].shortest;
-  return tsl__expr_shortest(s->x, e->string);
+  const struct shared_format *f = format_of(s, e->string);
+  return f ? f->shortest : tsl__expr_shortest(s->x, e->string);
 }
 
 static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
@@ -410,9 +414,8 @@ static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return s->shared.string;
   for (uint32_t i = 0; i < e->n; i++)
     if (tsl__schema_string_list(s, e->lits[i])) return e->string;
-  for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++)
-    if (s->shared.formats[i].value == e->string) return s->shared.formats[i].rule;
-  return tsl__schema_frame(s, e->string);
+  const struct shared_format *f = format_of(s, e->string);
+  return f ? f->rule : tsl__schema_frame(s, e->string);
 }
 
 #define SIMPLE_PARTS 5

@@ -35,12 +35,16 @@ static tsl__state state_of_rule(tsl__space *space, tsl__exprs *x, uint32_t rule)
   return tsl__state_of(space, tsl__intern(x, n));
 }
 
-/* Every rule unfolded (a frozen layer can't do it later) and walked over the vocabulary. */
+/* A state unfolded (a frozen layer can't do it later) and walked over the vocabulary. */
+static void walk_from(tsl__space *space, tsl__state s) {
+  if (s && tsl__state_expanded(space, s)) tsl__walk_over(space, s, 0, TSL__WHOLE, false);
+}
+
+/* Every rule. */
 static void walk_whole(tsl__space *space, tsl__exprs *x) {
   for (uint32_t rule = 0; rule < x->rules.n && space->status == TSL_OK; rule++) {
     tsl__space_begin(space);
-    tsl__state s = state_of_rule(space, x, rule);
-    if (s && tsl__state_expanded(space, s)) tsl__walk_over(space, s, 0, TSL__WHOLE, false);
+    walk_from(space, state_of_rule(space, x, rule));
   }
 }
 
@@ -49,8 +53,7 @@ static void walk_rests(tsl__space *space, tsl__exprs *x) {
   tsl__expr more = tsl__expr_and(x, x->text, tsl__expr_not(x, TSL__EPS)), rests[] = {TSL__EPS, more};
   for (size_t i = 0; i < sizeof rests / sizeof *rests && space->status == TSL_OK; i++) {
     tsl__space_begin(space);
-    tsl__state s = tsl__state_of(space, tsl__expr_json_string(x, rests[i]));
-    if (s && tsl__state_expanded(space, s)) tsl__walk_over(space, s, 0, TSL__WHOLE, false);
+    walk_from(space, tsl__state_of(space, tsl__expr_json_string(x, rests[i])));
   }
 }
 
