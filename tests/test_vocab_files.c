@@ -299,6 +299,18 @@ static void test_bad_json(void) {
   }
 }
 
+/* A dropout of nothing, however it is spelled, is none. */
+static void test_no_dropout(void) {
+  static const char *const zeros[] = {"0", "0.0", "-0.00", "0e5", "0.0E-3", "null"};
+  for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+    char text[80];
+    tsl_vocab *v;
+    snprintf(text, sizeof text, "{\"model\":{\"vocab\":{\"a\":0},\"dropout\":%s}}", zeros[i]);
+    CHECKF(tsl_vocab_load_memory(text, strlen(text), "tokenizer.json", NULL, NULL, &v, NULL) == TSL_OK, "%s", text);
+    tsl_vocab_release(v);
+  }
+}
+
 /* Every prefix of a good file fails, and no one-byte change crashes. */
 static void test_damaged_json(void) {
   size_t n = strlen(byte_file), failed = 0, loaded = 0;
@@ -453,6 +465,7 @@ int main(void) {
   RUN(test_normalised_added, "added tokens in normalised text, NFC");
   RUN(test_options, "options");
   RUN(test_bad_json, "tokenizer files that lie");
+  RUN(test_no_dropout, "a dropout of nothing");
   RUN(test_damaged_json, "cut off, changed");
   RUN(test_tiktoken, "tiktoken rank files");
   RUN(test_bad_tiktoken, "rank files that lie");

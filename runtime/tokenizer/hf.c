@@ -27,6 +27,13 @@ static const tsl__doc *model_of(const tsl__bpe_build *h) { return tsl__doc_get(h
 
 static bool is_empty(const tsl__doc *node) { return !node || (node->kind == TSL__DOC_STRING && !node->length); }
 
+/* Is this number 0, in whichever spelling? */
+static bool is_zero(const tsl__doc *number) {
+  size_t zeros = 0;
+  while (zeros < number->length && memchr("-0.", number->text[zeros], 3)) zeros++;
+  return zeros == number->length || number->text[zeros] == 'e' || number->text[zeros] == 'E';
+}
+
 static tsl_status read_model(tsl__bpe_build *h) {
   const tsl__doc *type, *model = model_of(h);
   if (h->file.root->kind != TSL__DOC_OBJECT)
@@ -39,7 +46,7 @@ static tsl_status read_model(tsl__bpe_build *h) {
   if (!tsl__doc_get(model, "vocab") || !h->file.tokens.n)
     return tsl__hf_fail(&h->file, model, TSL_ERR_FORMAT, h->error, "the model has no tokens");
   const tsl__doc *dropout = tsl__doc_get(model, "dropout");
-  if (dropout && dropout->text[strspn(dropout->text, "0.")] && dropout->kind == TSL__DOC_NUMBER)
+  if (dropout && dropout->kind == TSL__DOC_NUMBER && !is_zero(dropout))
     return tsl__hf_fail(&h->file, dropout, TSL_ERR_UNSUPPORTED, h->error, "dropout, which makes encoding random, is not supported");
   if (!is_empty(tsl__doc_get(model, "continuing_subword_prefix")) || !is_empty(tsl__doc_get(model, "end_of_word_suffix")))
     return tsl__hf_fail(&h->file, model, TSL_ERR_UNSUPPORTED, h->error,
