@@ -195,7 +195,7 @@ static void print_table(FILE *out, const rows *all, const bench_totals *totals, 
     fprintf(out, "  %-22s %10.2f %10.2f %10.2f %10.2f %10.2f %10.2f %10zu\n", all->at[i].title, s->avg, s->p50, s->p90, s->p99, s->p99_9,
             s->max, s->n);
   }
-  fprintf(out, "\n  clock overhead of %.1f ns subtracted from every span, the clock's step is %.1f ns; vocabulary loaded in %.0f ms,\n",
+  fprintf(out, "\n  clock overhead of %.1f ns subtracted from every span, the clock's step is %.1f ns; vocabulary loaded in %.1f ms,\n",
           about->overhead_ns, about->step_ns, about->vocab_load_ms);
   fprintf(out, "  %.1f MiB; peak resident memory %.1f MiB, of which %.1f MiB are the benchmark's own\n", about->vocab_memory_mb, peak, own);
   fprintf(out, "  %zu masks compared with trying every token byte by byte (%zu tokens): %zu differ\n", about->verified.masks,

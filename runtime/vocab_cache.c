@@ -12,6 +12,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* MAP_POPULATE */
+#endif
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -200,30 +203,46 @@ static bool check_tokens(const tsl__vocab_parts *p, size_t bytes) {
 }
 
 /* Children lie right after one another, are sorted, and split their parent's range. */
-static bool check_node(const tsl__trie *t, uint32_t at, uint32_t *count) {
-  const tsl__trie_node *n = &t->nodes[at];
-  if (at >= *count || n->first_child != *count || n->children > t->node_count - *count) return false;
-  if (n->begin > n->own_end || n->own_end > n->end || n->end > t->order_count) return false;
-  if (n->below != UINT16_MAX && n->below >= t->set_count) return false;
+static bool check_children(const tsl__trie *t, const tsl__trie_node *n) {
   uint32_t begin = n->own_end, bad = 0;
   int before = -1;
-  for (const tsl__trie_node *child = &t->nodes[n->first_child], *end = child + n->children; child < end; child++) { /* few children each: one branch for all of them */
+  for (const tsl__trie_node *child = &t->nodes[n->first_child], *end = child + n->children; child < end; child++) {
     bad |= (uint32_t)(child->begin != begin) | (uint32_t)(child->end <= begin) | (uint32_t)(child->height >= n->height) | (uint32_t)(child->byte <= before);
     before = child->byte;
     begin = child->end;
   }
-  *count += n->children;
   return !bad && begin == n->end;
 }
 
+#define BLOCK 1024u /* nodes checked without a branch on any of them, before the children of those that have some */
+
+/* *count: nodes known to be children of those before, and the root. */
+static bool check_block(const tsl__trie *t, uint32_t from, uint32_t to, uint32_t *count) {
+  uint32_t parents[BLOCK], n_parents = 0, bad = 0;
+  uint64_t known = *count; /* can't overflow: at most 2^16 children a node */
+  for (uint32_t i = from; i < to; i++) {
+    const tsl__trie_node *n = &t->nodes[i];
+    bool leaf = n->children == 0;
+    bad |= (uint32_t)(n->first_child != known) | (uint32_t)(n->begin > n->own_end) | (uint32_t)(n->own_end > n->end) | (uint32_t)(n->end > t->order_count);
+    bad |= (uint32_t)(n->below != UINT16_MAX && n->below >= t->set_count) | (uint32_t)(i >= known) | ((uint32_t)leaf & (uint32_t)(n->own_end != n->end));
+    parents[n_parents] = i;
+    n_parents += !leaf;
+    known += n->children;
+  }
+  if (bad || known > t->node_count) return false;
+  for (uint32_t i = 0; i < n_parents; i++)
+    if (!check_children(t, &t->nodes[parents[i]])) return false;
+  *count = (uint32_t)known;
+  return true;
+}
+
 static bool check_trie(const tsl__trie *t, uint32_t size) {
-  uint32_t count = 1;
+  uint32_t count = 1, high = 0;
   if (!t->node_count || t->nodes[0].begin || t->nodes[0].end != t->order_count || t->set_count > UINT16_MAX) return false;
-  for (uint32_t i = 0; i < t->node_count; i++)
-    if (!check_node(t, i, &count)) return false;
-  for (uint32_t i = 0; i < t->order_count; i++)
-    if (t->order[i] >= size) return false;
-  return count == t->node_count;
+  for (uint32_t i = 0; i < t->node_count; i += BLOCK)
+    if (!check_block(t, i, t->node_count - i < BLOCK ? t->node_count : i + BLOCK, &count)) return false;
+  for (uint32_t i = 0; i < t->order_count; i++) high = t->order[i] > high ? t->order[i] : high;
+  return count == t->node_count && high < size;
 }
 
 /* The sections as parts and tables; false if a size does not fit. */
@@ -282,7 +301,7 @@ tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16], c
   size_t size = 0;
   if (!fstat(file, &info) && S_ISREG(info.st_mode) && info.st_size > 0) {
     size = (size_t)info.st_size;
-    mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+    mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
   }
   close(file);
   if (mapping == MAP_FAILED) return TSL_ERR_IO;
