@@ -20,10 +20,16 @@
 #define TSL__LIKELY(x) __builtin_expect(!!(x), 1)
 #define TSL__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define TSL__PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define TSL__EACH_TOKEN __attribute__((hot)) /* runs for each token of a text: such functions lie side by side, so that few pages hold them */
+#define TSL__PREFETCH(at) __builtin_prefetch(at)
+#define TSL__PREFETCH_WRITE(at) __builtin_prefetch(at, 1)
 #else
 #define TSL__LIKELY(x) (x)
 #define TSL__UNLIKELY(x) (x)
 #define TSL__PRINTF(f, a)
+#define TSL__EACH_TOKEN
+#define TSL__PREFETCH(at) ((void)(at))
+#define TSL__PREFETCH_WRITE(at) ((void)(at))
 #endif
 
 /* ---- memory --------------------------------------------------------------------------------------------------- */

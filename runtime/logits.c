@@ -32,6 +32,6 @@ size_t tsl_mask_count(const uint32_t *mask, size_t width) {
   return n;
 }
 
-void tsl__mask_copy(uint32_t *to, const uint32_t *from, size_t words) { memcpy(to, from, words * sizeof *to); }
+TSL__EACH_TOKEN void tsl__mask_copy(uint32_t *to, const uint32_t *from, size_t words) { memcpy(to, from, words * sizeof *to); }
 void tsl__mask_or(uint32_t *to, const uint32_t *from, size_t words) { tsl__logits()->or_words(to, from, words); }
 void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words) { tsl__logits()->andnot_words(to, from, words); }

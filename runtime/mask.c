@@ -144,7 +144,7 @@ static void clear_bits(uint32_t *bits, const tsl_token *at, size_t n) {
   for (size_t i = 0; i < n; i++) tsl__mask_bit_clear(bits, at[i]);
 }
 
-static void write_out(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
+TSL__EACH_TOKEN static void write_out(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
   size_t words = tsl_vocab_mask_words(space->vocab);
   if (r->base_count == 0) memset(out, 0, words * sizeof *out);
   for (uint32_t i = 0; i < r->base_count; i++) {
@@ -156,7 +156,7 @@ static void write_out(const tsl__space *space, const tsl__mask_rec *r, uint32_t 
   set_bits(out, r->plus, r->plus_count);
 }
 
-void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) { write_out(space, tsl__mask_at(space, m), out); }
+TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) { write_out(space, tsl__mask_at(space, m), out); }
 
 #define MARKS 4096u    /* words: vocabularies of up to 262,144 tokens */
 #define MARKED_MIN 32u /* tokens from which marking is faster than comparing */

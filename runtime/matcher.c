@@ -125,13 +125,14 @@ tsl_status tsl_matcher_rollback(tsl_matcher *m, size_t count) {
 static tsl__space *lock(const tsl_matcher *m) { return tsl__grammar_lock(m->grammar); }
 static tsl_status unlock(const tsl_matcher *m) { return tsl__grammar_unlock(m->grammar); }
 
-tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to) {
+TSL__EACH_TOKEN tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to) {
   if (tsl__stack_find_token(g->space, from, token, to)) return TSL_OK;
   *to = tsl__stack_token(tsl__grammar_lock(g), from, token);
   return tsl__grammar_unlock(g);
 }
 
-tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to, uint32_t *counted) {
+TSL__EACH_TOKEN tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to, uint32_t *counted) {
+  if (TSL__LIKELY(!g->zone_count)) return *counted = 0, tsl__grammar_lead(g, from, token, to);
   *to = 0;
   if (tsl__zone_finishing(g, from, *counted) && !tsl__zone_finishes(g, token)) return TSL_OK;
   tsl_status status = tsl__grammar_lead(g, from, token, to);
@@ -139,7 +140,7 @@ tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token 
   return status == TSL_OK && *to ? tsl__zone_step(g, from, *tsl_vocab_bytes(g->vocab, token, &n), to, counted) : status;
 }
 
-tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask) {
+TSL__EACH_TOKEN tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask) {
   const tsl__stack_rec *r = tsl__stack_at(g->space, at);
   uint32_t known = atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->mask, memory_order_acquire);
   if (known) return *mask = known - 1, TSL_OK;
@@ -149,14 +150,17 @@ tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask) {
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
 
-tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
+#define PAGE 4096u
+
+TSL__EACH_TOKEN tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
+  for (size_t at = 0, size = mask_bytes(m); at < size; at += PAGE) TSL__PREFETCH_WRITE((char *)out + at); /* on its way while the mask is looked up */
   tsl__mask mask = 0;
   if (!m->terminated) {
     tsl_status status = tsl__grammar_mask(m->grammar, m->at, &mask);
     if (status != TSL_OK) return status;
   }
   tsl__mask_write(m->grammar->space, mask, out);
-  if (!m->terminated && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, out);
+  if (TSL__UNLIKELY(m->grammar->zone_count) && !m->terminated && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, out);
   return TSL_OK;
 }
 
@@ -177,7 +181,7 @@ static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id)
   return TSL_OK;
 }
 
-tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
+TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
   if (!m->terminated && tsl__zone_finishing(m->grammar, m->at, m->counted)) return borrow_own(m, out, id);
   tsl__mask mask = 0;
   tsl_status status = m->terminated ? TSL_OK : tsl__grammar_mask(m->grammar, m->at, &mask);
@@ -197,7 +201,7 @@ tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_
 
 /* ---- moving --------------------------------------------------------------------------------------------------- */
 
-tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
+TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   const tsl_vocab *v = m->grammar->vocab;
   if (token >= v->size) return token < v->logits_width ? TSL_REJECTED : TSL_ERR_ARGUMENT;
   if (m->terminated) return TSL_REJECTED;

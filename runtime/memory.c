@@ -703,7 +703,7 @@ static bool stays_implied(const tsl__space *space, const tsl__memory *m, tsl__st
 
 bool tsl__memory_find(const tsl__space *space, const tsl__stack_rec *from, tsl_token token, tsl__stack *to) {
   tsl__stack plain;
-  if (!dull(space, from, token) || !tsl__move_find(space, from->plain, token, &plain) || plain & TSL__MOVE_CALLED) return false;
+  if (!dull(space, from, token) || !tsl__move_known(space, from->plain, token, &plain) || plain & TSL__MOVE_CALLED) return false;
   if (plain && !stays_implied(space, tsl__memory_at(space, from->memory), plain)) return false;
   *to = plain ? find_position(space, plain, from->memory, 0) : 0;
   return *to || !plain;
@@ -745,7 +745,7 @@ static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__stack_r
   const tsl_vocab *v = space->vocab;
   tsl__stack to;
   if (v->special[token]) return 0;
-  if (tsl__move_find(space, p->plain, token, &to)) return to ? to & ~TSL__MOVE_CALLED : 0;
+  if (tsl__move_known(space, p->plain, token, &to)) return to ? to & ~TSL__MOVE_CALLED : 0;
   if (!tsl__step_load(space, &r->step, p->plain)) return 0;
   r->step.repeats_before = r->step.repeats_after = 0;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
@@ -770,7 +770,7 @@ static bool token_beside(tsl__space *space, tsl__run *r, const tsl__stack_rec *p
   *to = 0;
   if (is_dull && m->name) return token_in_name(space, r, p, token, to);
   if (m->name && m->name != TSL__NAME_IMPLIED) return false;
-  if (!tsl__stack_token(space, p->plain, token) || !tsl__move_find(space, p->plain, token, &plain)) return true;
+  if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &plain)) return true;
   if (plain & TSL__MOVE_CALLED || tsl__stack_at(space, plain)->memory) return false;
   *keep = !is_dull;
   if (is_dull) return *to = intern_position(space, plain, p->memory, 0), true;

@@ -48,6 +48,8 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
   if (!r || !r->cells) return out_of_memory(space), 0;
   r->n = n;
   for (uint32_t i = 0; i < n; i++) r->complete |= cell_complete(space, tsl__cell_at(space, cells[i]));
+  const tsl__state_rec *only = n == 1 ? tsl__state_at(space, tsl__cell_at(space, cells[0])->state) : NULL;
+  r->stays = only && only->self != &tsl__no_bytes && !only->token_edges;
   if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
   return number;
 }
@@ -168,7 +170,7 @@ tsl__stack tsl__step_collect(tsl__space *space, step *s) {
 
 static uint64_t move_hash(tsl__stack from, uint32_t by) { return tsl__mix((uint64_t)from << 32 | by); }
 
-bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to) {
+TSL__EACH_TOKEN bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to) {
   tsl__index_iter it = tsl__index_first(&space->moves.index, move_hash(from, by));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__move *m = tsl__space_at(space, moves, i);
@@ -404,8 +406,24 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   }
 }
 
-bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
-  if (tsl__move_find(space, from, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
+/* Is the token one of bytes alone that leave the only frame of a position as it is? */
+static bool keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  const tsl__bytes *self = tsl__state_at(space, tsl__cell_at(space, r->cells[0])->state)->self;
+  uint32_t at = v->offsets[token], end = v->offsets[token + 1];
+  if (at == end || v->special[token]) return false;
+  while (at < end && tsl__bytes_has(self, v->bytes[at])) at++;
+  return at == end;
+}
+
+TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+  const tsl__stack_rec *r = tsl__stack_at(space, from);
+  if (r->stays && keeps(space, r, token)) return *to = from, true;
+  return tsl__move_find(space, from, token, to);
+}
+
+TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+  if (tsl__move_known(space, from, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
   const tsl__stack_rec *r = tsl__stack_at(space, from);
   return TSL__UNLIKELY(r->memory) && tsl__memory_find(space, r, token, to);
 }

@@ -30,6 +30,7 @@ typedef struct tsl__stack_rec {
   const uint32_t *cells; /* sorted numbers */
   uint32_t n;
   bool complete;              /* the text may end here */
+  bool stays;                 /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back here, whichever it is */
   uint32_t plain, memory, text; /* of a position with a memory: the position without, and the memory (memory.h); else 0 */
   _Atomic(uint32_t) mask;     /* number of the mask + 1, once known */
   _Atomic(uint32_t) fewest;   /* bytes of the shortest completion + 1, once asked for (0: not yet) */
@@ -109,6 +110,8 @@ void tsl__step_land(tsl__space *space, tsl__stepping *s, tsl__state state, uint3
 /* The set of landed frames. */
 tsl__stack tsl__step_collect(tsl__space *space, tsl__stepping *s);
 bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to);
+/* Where a token leads from a position, if that was found before, or plain to see; TSL__MOVE_CALLED is in *to as it was noted. */
+bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
 bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to);
 
 #endif

@@ -265,7 +265,7 @@ uint32_t tsl_vocab_size(const tsl_vocab *v) { return v->size; }
 uint32_t tsl_vocab_logits_width(const tsl_vocab *v) { return v->logits_width; }
 size_t tsl_vocab_mask_words(const tsl_vocab *v) { return ((size_t)v->logits_width + 31) / 32; }
 bool tsl_vocab_is_special(const tsl_vocab *v, tsl_token token) { return token < v->size && v->special[token]; }
-bool tsl_vocab_is_eog(const tsl_vocab *v, tsl_token token) { return token < v->size && v->special[token] & TSL__TOKEN_EOG; }
+TSL__EACH_TOKEN bool tsl_vocab_is_eog(const tsl_vocab *v, tsl_token token) { return token < v->size && v->special[token] & TSL__TOKEN_EOG; }
 
 const tsl_token *tsl_vocab_eog(const tsl_vocab *v, uint32_t *count) {
   if (count) *count = v->eog_count;

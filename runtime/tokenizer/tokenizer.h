@@ -16,12 +16,6 @@
 
 #include "runtime/vocab_build.h"
 
-#if defined(__GNUC__) || defined(__clang__)
-#define TSL__PREFETCH(p) __builtin_prefetch(p)
-#else
-#define TSL__PREFETCH(p) ((void)(p))
-#endif
-
 /* What a symbol is before the first merge. */
 typedef enum tsl__units {
   TSL__UNITS_BYTES = 0,  /* one byte each; merges from a table */
