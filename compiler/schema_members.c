@@ -3,6 +3,7 @@
  *   object   { open ( } | first "key" MEMBER next )                    one frame per object
  *   next     END | MORE key" MEMBER next                              unfolded in place, by state
  *   MEMBER   colon VALUE                                               one frame per goal of a value
+ *   EXTRA    rest of an additional key" MEMBER                         one frame per group of keys and goal: "key" MEMBER of those
  *   MORE     after comma "                                             one frame for all objects
  *   END      after close }                                             one frame for all objects
  *
@@ -177,6 +178,7 @@ struct member {
   uint32_t key, cell; /* one of them is UINT32_MAX */
   bool ask_only;      /* stop at the first way */
   bool measure;       /* `shortest` is wanted */
+  tsl__expr name;     /* what is left of the name, which must be new, if one frame is to hold it and the value; else EPS */
   bool possible;
   tsl__expr all;      /* the ways so far */
   uint32_t ways, shortest;
@@ -222,6 +224,7 @@ static void finish_way(struct member *m, uint64_t done) {
     return;
   }
   tsl__expr one = o->styled ? tsl__schema_styled_member(s, o, m->key, m->cell, value) : tsl__schema_member(s, value, o->level);
+  if (m->name != TSL__EPS) one = tsl__schema_extra(s, m->name, one);
   m->all = tsl__expr_alt(s->x, m->all, tsl__expr_seq(s->x, one, next_rule(s, id)));
 }
 
@@ -256,11 +259,15 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
   ways(m, i + 1, done);
 }
 
-static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell, bool ask_only, bool measure) {
-  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .measure = measure || tsl__schema_nests(s), .shortest = TSL__INF};
+static struct member look_past(struct schema *s, const struct object_state *from, tsl__expr name, uint32_t key, uint32_t cell, bool ask_only, bool measure) {
+  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .measure = measure || tsl__schema_nests(s), .name = name, .shortest = TSL__INF};
   bool there = key == UINT32_MAX ? tsl__cell_left(from->object, &from->object->cells[cell], from->bits) > 0 : !tsl__bit(from->bits, key);
   if (there) ways(&m, 0, 0);
   return m;
+}
+
+static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell, bool ask_only, bool measure) {
+  return look_past(s, from, TSL__EPS, key, cell, ask_only, measure);
 }
 
 /* ---- all members that may come ------------------------------------------------------------------------------------- */
@@ -340,9 +347,11 @@ static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   if (!order_allows(st, UINT32_MAX)) return TSL__NONE;
-  struct member m = look_at(s, st, UINT32_MAX, cell, false, false);
+  tsl__expr rest = o->cells[cell].rest;
+  if (!o->clause_count) return look_past(s, st, rest, UINT32_MAX, cell, false, false).all;
+  struct member m = look_at(s, st, UINT32_MAX, cell, false, false); /* in one of several ways: the name is read once for all of them */
   if (m.all == TSL__NONE) return TSL__NONE;
-  return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), m.all));
+  return tsl__expr_seq(s->x, rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), m.all));
 }
 
 /* Everything that may follow the opening quote of a key. */

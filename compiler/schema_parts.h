@@ -572,6 +572,8 @@ tsl__expr tsl__schema_value(struct schema *s, goal g);
 tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body);
 /* What follows a key, up to the end of its value: a frame of its own, so that it does not matter which other keys were seen. `level`: of the object. */
 tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level);
+/* The same after what is left of a name that must be new: a frame. */
+tsl__expr tsl__schema_extra(struct schema *s, tsl__expr rest, tsl__expr member);
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level);
 bool tsl__schema_share(struct schema *s);
 /* The text of a format, as tsl__format_expr. */

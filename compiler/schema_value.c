@@ -515,3 +515,7 @@ tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level) {
   }
   return e->member;
 }
+
+tsl__expr tsl__schema_extra(struct schema *s, tsl__expr rest, tsl__expr member) {
+  return tsl__schema_frame(s, tsl__expr_seq(s->x, rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), member)));
+}

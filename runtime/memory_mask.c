@@ -291,6 +291,19 @@ static bool spells_most(const tsl__space *space, speller s) {
   return (f && f->others) || spells_any(space, s);
 }
 
+/* The frames that spell a name which begins in this state: those that it calls itself, and those that a frame for a whole member calls first. */
+static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, speller *found, bool within) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < s->edges; k++) {
+    uint32_t count;
+    tsl__state callee = tsl__target_resolve(space, s->edge[k].to, 0, &count);
+    const tsl__state_rec *r;
+    if (s->edge[k].push && (tsl__state_at(space, tsl__target_state(s->edge[k].push))->guarded & TSL__NEW_NAME)) *found = (speller){callee, count}, n++;
+    else if (!within && !(tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) && (r = tsl__state_expanded(space, callee))) n += called_spellers(space, r, found, true);
+  }
+  return n;
+}
+
 /* From where the run is: in a name, or where one begins. */
 static speller speller_of(tsl__space *space, const tsl__run *r) {
   speller found = {0, 0};
@@ -299,11 +312,7 @@ static speller speller_of(tsl__space *space, const tsl__run *r) {
     const tsl__cell *c = &r->step.landed.at[i];
     const tsl__state_rec *s = tsl__state_expanded(space, c->state);
     if (s && tsl__cell_names(space, c)) found = (speller){c->state, c->count}, n++;
-    for (uint32_t k = 0; s && k < s->edges; k++) {
-      if (!s->edge[k].push || !(tsl__state_at(space, tsl__target_state(s->edge[k].push))->guarded & TSL__NEW_NAME)) continue;
-      found.state = tsl__target_resolve(space, s->edge[k].to, 0, &found.count);
-      n++;
-    }
+    if (s) n += called_spellers(space, s, &found, false);
     if (spells_most(space, found)) return found;
   }
   return n == 1 ? found : (speller){0, 0};
