@@ -208,6 +208,19 @@ static tsl__expr find(const tsl__exprs *layer, const tsl__exprs *x, const tsl__n
   return TSL__NONE;
 }
 
+/* Is the node made of one of this layer's? Then no other layer has it. */
+static bool is_own(const tsl__exprs *x, const tsl__node *n) {
+  switch ((tsl__kind)n->kind) {
+  case TSL__K_SEQ: return n->a >= x->base || n->b >= x->base;
+  case TSL__K_RULE: return n->a >= x->rule_base;
+  case TSL__K_REPEAT:
+  case TSL__K_COUNTED:
+  case TSL__K_NOT:
+  case TSL__K_JSTR: return n->a >= x->base;
+  default: return false;
+  }
+}
+
 static bool grow_slots(tsl__exprs *x) {
   uint32_t count = x->slot_count ? x->slot_count * 2 : 64;
   uint32_t *slots = tsl__alloc_zero(&x->alloc, count * sizeof *slots);
@@ -230,6 +243,7 @@ tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
   for (const tsl__exprs *layer = x; layer; layer = layer->parent) {
     tsl__expr e = find(layer, x, &node);
     if (e) return e;
+    if (is_own(x, &node)) break;
   }
   if (x->nodes.n * 2 >= x->slot_count && !grow_slots(x)) return tsl__expr_no_memory(x);
   if (x->base + x->nodes.n >= (UINT32_MAX >> 3)) {
