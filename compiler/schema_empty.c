@@ -39,8 +39,15 @@ struct plan {
   uint32_t added_count, steps, best, floor;
 };
 
+/* Of the shortest key of a cell. */
+static uint32_t key_length(struct plan *p, uint32_t cell) {
+  struct cell *c = &p->o->cells[cell];
+  if (!c->length) c->length = c->all ? 2 : tsl__add(1, tsl__expr_shortest(p->s->x, c->rest));
+  return c->length;
+}
+
 static uint32_t member_cost(struct plan *p, uint32_t length, goal value, const struct gaps *g) {
-  return tsl__add(length + g->colon_cost + g->comma_cost, tsl__schema_shortest(p->s, value));
+  return tsl__add(tsl__add(length, g->colon_cost + g->comma_cost), tsl__schema_shortest(p->s, value));
 }
 
 /* Members that need not come, `left` of the same cost. */
@@ -68,7 +75,7 @@ static uint32_t fill(struct plan *p, uint32_t n, const struct gaps *g) {
   size_t size = (o->n + o->cell_count + 1) * sizeof(struct offer);
   struct offer *offers = tsl__alloc(p->s->alloc, size);
   if (!offers) return tsl__schema_fail(p->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
-  for (uint32_t c = 0; c < o->cell_count; c++) offers[count++] = (struct offer){member_cost(p, o->cells[c].length, o->cells[c].value, g), left(p, c)};
+  for (uint32_t c = 0; c < o->cell_count; c++) offers[count++] = (struct offer){member_cost(p, key_length(p, c), o->cells[c].value, g), left(p, c)};
   for (uint32_t k = 0; k < o->n; k++)
     if (!tsl__bit(p->bits, k) && !p->must[k] && o->known[k].value != GOAL_NONE)
       offers[count++] = (struct offer){member_cost(p, o->known[k].length, o->known[k].value, g), 1};
@@ -93,7 +100,7 @@ static uint32_t leaf(struct plan *p) {
     members++;
     bytes = tsl__add(bytes, member_cost(p, o->known[k].length, p->values[k], g));
   }
-  for (uint32_t i = 0; i < p->added_count; i++) bytes = tsl__add(bytes, member_cost(p, o->cells[p->added[i].cell].length, p->added[i].value, g));
+  for (uint32_t i = 0; i < p->added_count; i++) bytes = tsl__add(bytes, member_cost(p, key_length(p, p->added[i].cell), p->added[i].value, g));
   if (bytes == TSL__INF) return TSL__INF;
   uint32_t total = p->count + members;
   if (total < p->min) {

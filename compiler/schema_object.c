@@ -350,7 +350,6 @@ static bool finish_cells(struct maker *m, uint64_t told_apart) {
     struct cell *c = &o->cells[j];
     c->all = c->key == tsl__expr_text(s->x);
     c->rest = c->all ? s->shared.string_rest : tsl__schema_frame(s, tsl__expr_json_string(s->x, c->key));
-    c->length = c->all ? 2 : tsl__add(1, tsl__expr_shortest(s->x, c->rest));
     count_names(m, c);
   }
   return tsl__schema_ok(s);

@@ -212,7 +212,7 @@ struct cell { /* extra keys that the same constraints apply to */
   tsl__expr rest;  /* frame: the rest of the key's JSON string after the opening quote */
   uint64_t mask;   /* splitters that hold them */
   goal value;
-  uint32_t length; /* bytes of the shortest such key, quotes included */
+  uint32_t length; /* bytes of the shortest such key, quotes included, once asked for (0: not yet); it can take a search */
   uint32_t count;  /* of such keys; TSL__INF: more than can be used up */
   uint32_t slot;   /* with a count: index among the counted cells */
   bool all;        /* every text */
