@@ -23,8 +23,8 @@ uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number) {
 
 void tsl__gather_clear(tsl__gather *g) {
   g->bases.n = g->minus.n = g->plus.n = 0;
-  g->pieces = 0;
-  g->first = 0;
+  g->mask_count = 0;
+  g->listed = false;
 }
 
 void tsl__gather_free(tsl__space *space, tsl__gather *g) {
@@ -33,13 +33,7 @@ void tsl__gather_free(tsl__space *space, tsl__gather *g) {
   tsl__vec_free(&space->alloc, &g->plus);
 }
 
-bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token) {
-  g->pieces++;
-  return tsl__vec_push(&space->alloc, &g->plus, token) || out_of_memory(space);
-}
-
-bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) {
-  g->pieces += n != 0;
+static bool list_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) {
   if (!tsl__vec_reserve(&space->alloc, &g->plus, n)) return out_of_memory(space);
   if (n) memcpy(g->plus.at + g->plus.n, tokens, n * sizeof *tokens);
   g->plus.n += n;
@@ -54,24 +48,13 @@ static void keep_missing(tsl__gather *g, size_t from, const uint32_t *bits) {
   g->minus.n = out;
 }
 
-bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
-  g->pieces++;
+static bool list_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
   for (size_t i = 0; i < g->bases.n; i++)
     if (g->bases.at[i] == bitset && g->minus.n == 0) return true;
   keep_missing(g, 0, tsl__bitset_at(space, bitset));
   for (size_t i = 0; i < g->bases.n; i++)
     if (g->bases.at[i] == bitset) return true;
   return tsl__vec_push(&space->alloc, &g->bases, bitset) || out_of_memory(space);
-}
-
-bool tsl__gather_remove(tsl__space *space, tsl__gather *g, tsl_token token) {
-  g->pieces++;
-  size_t out = 0;
-  for (size_t i = 0; i < g->plus.n; i++)
-    if (g->plus.at[i] != token) g->plus.at[out++] = g->plus.at[i];
-  g->plus.n = out;
-  if (g->bases.n == 0) return true;
-  return tsl__vec_push(&space->alloc, &g->minus, token) || out_of_memory(space);
 }
 
 static bool in_list(const tsl_token *at, size_t n, tsl_token t) {
@@ -121,21 +104,52 @@ static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
   return true;
 }
 
-bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
-  if (m == 0 || (g->first == m && g->pieces == 1)) return true;
+static bool list_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
   const tsl__mask_rec *r = tsl__mask_at(space, m);
-  uint32_t before = g->pieces;
-  if (before == 0) g->first = m;
   if (r->minus_count) {
     if (!gather_with_minus(space, g, m)) return false;
   } else {
     for (uint32_t i = 0; i < r->base_count; i++)
-      if (!tsl__gather_base(space, g, r->bases[i])) return false;
+      if (!list_base(space, g, r->bases[i])) return false;
   }
-  bool fine = tsl__gather_tokens(space, g, r->plus, r->plus_count);
-  g->pieces = before + 1;
+  return list_tokens(space, g, r->plus, r->plus_count);
+}
+
+/* From now on there are lists. */
+static bool list_all(tsl__space *space, tsl__gather *g) {
+  bool fine = true;
+  g->listed = true;
+  for (uint32_t i = 0; i < g->mask_count && fine; i++) fine = list_mask(space, g, g->masks[i]);
+  g->mask_count = 0;
   return fine;
 }
+
+bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
+  if (m == 0) return true;
+  for (uint32_t i = 0; i < g->mask_count; i++)
+    if (g->masks[i] == m) return true;
+  if (!g->listed && g->mask_count < TSL__UNITED_MAX) return g->masks[g->mask_count++] = m, true;
+  return list_all(space, g) && list_mask(space, g, m);
+}
+
+bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) { return !n || (list_all(space, g) && list_tokens(space, g, tokens, n)); }
+bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token) { return tsl__gather_tokens(space, g, &token, 1); }
+bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset) { return list_all(space, g) && list_base(space, g, bitset); }
+
+bool tsl__gather_remove_all(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) {
+  size_t out = 0;
+  if (!list_all(space, g)) return false;
+  for (size_t i = 0; i < g->plus.n; i++)
+    if (!in_list(tokens, n, g->plus.at[i])) g->plus.at[out++] = g->plus.at[i];
+  g->plus.n = out;
+  if (g->bases.n == 0) return true;
+  if (!tsl__vec_reserve(&space->alloc, &g->minus, n)) return out_of_memory(space);
+  memcpy(g->minus.at + g->minus.n, tokens, n * sizeof *tokens);
+  g->minus.n += n;
+  return true;
+}
+
+bool tsl__gather_remove(tsl__space *space, tsl__gather *g, tsl_token token) { return tsl__gather_remove_all(space, g, &token, 1); }
 
 static void set_bits(uint32_t *bits, const tsl_token *at, size_t n) {
   for (size_t i = 0; i < n; i++) tsl__mask_bit_set(bits, at[i]);
@@ -217,12 +231,13 @@ static bool make_bitset(tsl__space *space, tsl__gather *g) {
   if (!bits) return false;
   const tsl__mask_rec r = {g->bases.at, g->minus.at, g->plus.at, (uint32_t)g->bases.n, (uint32_t)g->minus.n, (uint32_t)g->plus.n, 0, NULL};
   write_out(space, &r, bits);
-  tsl__gather_clear(g);
+  g->bases.n = g->minus.n = g->plus.n = 0;
   return tsl__vec_push(&space->alloc, &g->bases, number) || out_of_memory(space);
 }
 
 bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
   size_t words = tsl_vocab_mask_words(space->vocab), n = 0;
+  if (!list_all(space, g)) return false;
   for (size_t w = 0; w < words; w++) n += (size_t)__builtin_popcount(marks[w]);
   if (n > TSL__PATCH_MAX) {
     if (!make_bitset(space, g)) return false;
@@ -269,9 +284,38 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
   return tsl__index_add(&space->masks.index, &space->alloc, hash, number) ? number : (out_of_memory(space), 0u);
 }
 
-tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
-  if (space->status != TSL_OK) return 0;
-  if (g->first && g->pieces == 1) return g->first;
+/* ---- unions ------------------------------------------------------------------------------------------------------ */
+
+/* The masks that were gathered, in order. */
+static tsl__united united(const tsl__gather *g) {
+  tsl__united u = {{0}, 0};
+  for (uint32_t n = 0; n < g->mask_count; n++) {
+    uint32_t i = n;
+    for (; i && u.masks[i - 1] > g->masks[n]; i--) u.masks[i] = u.masks[i - 1];
+    u.masks[i] = g->masks[n];
+  }
+  return u;
+}
+
+static tsl__mask find_union(const tsl__space *space, const tsl__united *u, uint64_t hash) {
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    tsl__index_iter it = tsl__index_first(&layer->united.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+      const tsl__united *known = tsl__space_at(space, united, i);
+      if (!memcmp(known->masks, u->masks, sizeof u->masks)) return known->all;
+    }
+  }
+  return 0;
+}
+
+static bool remember_union(tsl__space *space, const tsl__united *u, uint64_t hash) {
+  tsl__united *fresh = tsl__pool_add(&space->united.pool, &space->alloc);
+  if (fresh) *fresh = *u;
+  return (fresh && tsl__index_add(&space->united.index, &space->alloc, hash, tsl__space_count(space, united) - 1)) || out_of_memory(space);
+}
+
+/* The mask of what is in the lists. */
+static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g) {
   if (g->bases.n == 0 && g->plus.n == 0) return 0;
   bool many = g->minus.n + g->plus.n > 4 * TSL__PATCH_MAX; /* not worth sorting */
   if (!many) {
@@ -280,4 +324,16 @@ tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
   }
   if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX) && !make_bitset(space, g)) return 0;
   return intern(space, g);
+}
+
+tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
+  if (space->status != TSL_OK) return 0;
+  if (g->listed) return made_of_lists(space, g);
+  if (g->mask_count <= 1) return g->mask_count ? g->masks[0] : 0;
+  tsl__united u = united(g);
+  uint64_t hash = tsl__mix(tsl__hash(u.masks, sizeof u.masks) + g->mask_count);
+  tsl__mask known = find_union(space, &u, hash);
+  if (known || !list_all(space, g)) return known;
+  u.all = made_of_lists(space, g);
+  return u.all && remember_union(space, &u, hash) ? u.all : 0;
 }

@@ -30,12 +30,21 @@ static inline bool tsl__mask_bit(const uint32_t *bits, tsl_token t) { return bit
 static inline void tsl__mask_bit_set(uint32_t *bits, tsl_token t) { bits[t >> 5] |= (uint32_t)1 << (t & 31); }
 static inline void tsl__mask_bit_clear(uint32_t *bits, tsl_token t) { bits[t >> 5] &= ~((uint32_t)1 << (t & 31)); }
 
-/* A mask being gathered. Lists may hold doubles until it is made. */
+#define TSL__UNITED_MAX 8u /* masks whose union is remembered */
+
+/* What masks are together. */
+typedef struct tsl__united {
+  tsl__mask masks[TSL__UNITED_MAX]; /* sorted; 0 behind the last */
+  tsl__mask all;
+} tsl__united;
+
+/* A mask being gathered. As long as masks alone are, and few, their numbers are: their union may be known. Else lists, which may hold doubles until it is made. */
 typedef struct tsl__gather {
   TSL__VEC(uint32_t) bases;
   TSL__VEC(tsl_token) minus, plus;
-  uint32_t pieces; /* that were gathered */
-  tsl__mask first; /* the first piece, if it was a mask: alone it is the answer */
+  tsl__mask masks[TSL__UNITED_MAX]; /* not in the lists yet; no two are equal */
+  uint32_t mask_count;
+  bool listed; /* there are lists: masks that come now go there */
 } tsl__gather;
 
 static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) { return tsl__space_at(s, masks, m); }
@@ -45,8 +54,9 @@ void tsl__gather_free(tsl__space *space, tsl__gather *g);
 bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token);
 bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n);
 bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset);
-/* Take a token out again. */
+/* Take tokens out again; of several, sorted, what was gathered so far is looked through once. */
 bool tsl__gather_remove(tsl__space *space, tsl__gather *g, tsl_token token);
+bool tsl__gather_remove_all(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n);
 bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m);
 /* All tokens that are marked in a bitset of the caller's. */
 bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks);

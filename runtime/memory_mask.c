@@ -478,14 +478,10 @@ static int by_token(const void *a, const void *b) {
 /* The plain mask without the tokens that are gone. */
 static tsl__mask without(tsl__space *space, tsl__mask plain, tsl__tokens *gone) {
   tsl__gather *g = space->gather;
-  size_t kept = 0;
   qsort(gone->at, gone->n, sizeof *gone->at, by_token);
   tsl__gather_clear(g);
   tsl__gather_mask(space, g, plain);
-  for (size_t i = 0; i < g->plus.n; i++)
-    if (!bsearch(&g->plus.at[i], gone->at, gone->n, sizeof *gone->at, by_token)) g->plus.at[kept++] = g->plus.at[i];
-  g->plus.n = kept;
-  for (size_t i = 0; i < gone->n; i++) tsl__gather_remove(space, g, gone->at[i]);
+  tsl__gather_remove_all(space, g, gone->at, gone->n);
   return tsl__gather_done(space, g);
 }
 

@@ -31,6 +31,7 @@ static size_t table_memory(const tsl__table *t) { return t->pool.memory + t->ind
   DO(children, tsl__child)            \
   DO(bitsets, uint32_t *)             \
   DO(masks, tsl__mask_rec)            \
+  DO(united, tsl__united)             \
   DO(classes, tsl__class)             \
   DO(walks, tsl__walk)                \
   DO(stacks, tsl__stack_rec)          \

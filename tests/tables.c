@@ -30,6 +30,10 @@ static uint64_t key_of_mask(const void *p) {
   uint64_t hash = add_all(0, r->bases, r->base_count * sizeof *r->bases);
   return add_all(add_all(hash, r->minus, r->minus_count * sizeof *r->minus), r->plus, r->plus_count * sizeof *r->plus);
 }
+static uint64_t key_of_united(const void *p) {
+  const tsl__united *u = p;
+  return add_all(0, u->masks, sizeof u->masks);
+}
 static uint64_t key_of_class(const void *p) {
   const tsl__class *c = p;
   return add(add(add(add_all(0, &c->letters, sizeof c->letters), c->wide), c->node), c->limit);
@@ -104,7 +108,7 @@ const char *tables_have_twice(const tsl__space *s) {
     const char *name;
     const tsl__table *table;
     uint64_t (*key)(const void *);
-  } all[] = {{"leftovers", &s->leftovers, key_of_leftover}, {"children", &s->children, key_of_child}, {"masks", &s->masks, key_of_mask}, {"classes", &s->classes, key_of_class},
+  } all[] = {{"leftovers", &s->leftovers, key_of_leftover}, {"children", &s->children, key_of_child}, {"masks", &s->masks, key_of_mask}, {"united", &s->united, key_of_united}, {"classes", &s->classes, key_of_class},
              {"stacks", &s->stacks, key_of_stack}, {"cells", &s->cells, key_of_cell}, {"moves", &s->moves, key_of_move}, {"named", &s->named, key_of_named},
              {"resumed", &s->resumed, key_of_resumed}, {"wides", &s->wides, key_of_wide}, {"opens", &s->opens, key_of_open}, {"texts", &s->texts, key_of_text},
              {"memories", &s->memories, key_of_memory}, {"taken", &s->taken, key_of_taken}, {"used", &s->used, key_of_used}};
