@@ -34,6 +34,8 @@ static void put(tsl__index_table *t, uint64_t slot) {
 }
 
 #define MOVED 64u
+#define FIRST 32u       /* slots of an index's first table */
+#define KEPT_FIRST 128u /* where all tables are kept: fewer of them */
 
 /* Every entry of a table into a larger one. Half of the slots are free, at random: the entries are collected first, without a branch. */
 static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
@@ -49,7 +51,7 @@ static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
 }
 
 static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old) {
-  uint64_t slots = old ? (old->mask + 1) * 2 : 32;
+  uint64_t slots = old ? (old->mask + 1) * 2 : ix->read_unlocked ? KEPT_FIRST : FIRST;
   tsl__index_table *t = tsl__alloc_zero(a, table_bytes(slots));
   if (!t) return NULL;
   t->mask = slots - 1;
