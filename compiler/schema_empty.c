@@ -42,8 +42,10 @@ struct plan {
 /* Of the shortest key of a cell. */
 static uint32_t key_length(struct plan *p, uint32_t cell) {
   struct cell *c = &p->o->cells[cell];
-  if (!c->length) c->length = c->all ? 2 : tsl__add(1, tsl__expr_shortest(p->s->x, c->rest));
-  return c->length;
+  if (c->length) return c->length;
+  uint32_t length = c->all ? 2 : tsl__add(1, tsl__expr_shortest(p->s->x, c->rest));
+  if (tsl__schema_ok(p->s)) c->length = length;
+  return length;
 }
 
 static uint32_t member_cost(struct plan *p, uint32_t length, goal value, const struct gaps *g) {

@@ -331,7 +331,7 @@ tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
   if (g->listed) return made_of_lists(space, g);
   if (g->mask_count <= 1) return g->mask_count ? g->masks[0] : 0;
   tsl__united u = united(g);
-  uint64_t hash = tsl__mix(tsl__hash(u.masks, sizeof u.masks) + g->mask_count);
+  uint64_t hash = tsl__hash(u.masks, sizeof u.masks);
   tsl__mask known = find_union(space, &u, hash);
   if (known || !list_all(space, g)) return known;
   u.all = made_of_lists(space, g);

@@ -37,6 +37,9 @@
 #define MARK 0x01020304u
 #define ALIGNMENT 64u
 #define MAX_PATH 4096u
+#ifndef MAP_POPULATE
+#define MAP_POPULATE 0 /* else pages are mapped as they are read */
+#endif
 
 enum { BYTES, OFFSETS, SPECIAL, EOG, NODES, ORDER, SETS, TABLES, SECTIONS = TABLES + TSL__SPAN_COUNT };
 
