@@ -18,8 +18,6 @@
 
 #include "runtime/fixed.h"
 
-#include <stdlib.h>
-
 static bool out_of_memory(tsl__space *space) {
   tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
   return false;
@@ -470,15 +468,10 @@ static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mas
 
 /* ---- together ----------------------------------------------------------------------------------------------------- */
 
-static int by_token(const void *a, const void *b) {
-  tsl_token x = *(const tsl_token *)a, y = *(const tsl_token *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* The plain mask without the tokens that are gone. */
 static tsl__mask without(tsl__space *space, tsl__mask plain, tsl__tokens *gone) {
   tsl__gather *g = space->gather;
-  qsort(gone->at, gone->n, sizeof *gone->at, by_token);
+  gone->n = tsl__sort_unique(gone->at, gone->n);
   tsl__gather_clear(g);
   tsl__gather_mask(space, g, plain);
   tsl__gather_remove_all(space, g, gone->at, gone->n);

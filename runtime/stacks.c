@@ -49,7 +49,7 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
   r->n = n;
   for (uint32_t i = 0; i < n; i++) r->complete |= cell_complete(space, tsl__cell_at(space, cells[i]));
   const tsl__state_rec *only = n == 1 ? tsl__state_at(space, tsl__cell_at(space, cells[0])->state) : NULL;
-  r->stays = only && only->self != &tsl__no_bytes && !only->token_edges;
+  r->stays = only && only->self != &tsl__no_bytes;
   if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
   return number;
 }

@@ -120,7 +120,6 @@ EQUIVALENT = [
     ("zones", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
     ("memory_mask", r"(?<=space->watches) & (?=TSL__NEW_ITEM\) && harmless)", "looks for tokens to take out where there are none", {" | "}),
     ("memory_mask", r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\| item_ahead)|(?<=space->watches) & (?=TSL__FEW_NAMES && m->open \?)", "more tokens are tried, of which none more is taken out", {" | "}),
-    ("memory_mask", r"(?<=return x) < (?=y \? -1 : x > y;)", "of equal tokens either may come first", {" <= "}),
     ("memory_search", r"(?<=&& k) <= (?=n; k\+\+)", SPELLS, {" < "}),
     ("wide", r"(?<=pairs\[2 \* i\]) - (?=1\))", "more nodes are exits: the walk enters what the class would have told", {" + "}),
     ("walk", r"(?<=if \(need) > (?=height\) need)", "a token of the whole height can reach the minimum, and not pass it", {" >= "}),
