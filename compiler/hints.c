@@ -56,6 +56,19 @@ static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, ui
 
 static const tsl__bytes any_byte = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
 
+/* Of several JSON strings, one of which never stops: its letters. Alternatives whose registers differ stay apart like that. */
+static bool endless_string(tsl__exprs *x, const tsl__node *n, tsl__letter_set *out) {
+  bool found = false;
+  if (n->kind != TSL__K_ALT || n->flags & TSL__CALLS) return false;
+  for (uint32_t i = 0; i < n->b; i++) {
+    tsl__node string = tsl__node_at(x, tsl__list_at(x, n->a)[i]);
+    uint32_t need;
+    if (string.kind != TSL__K_JSTR) return false;
+    if (!found) found = endless_letters(x, string.a, out, &need, 0);
+  }
+  return found;
+}
+
 /* A loop over one class of characters at the head of e, and what follows it: either that can't begin with a letter, or it goes on with any of them for ever. *live: bytes that may come after letters. */
 static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, uint32_t *need, tsl__bytes *live) {
   tsl__node loop = tsl__node_at(x, e);
@@ -186,6 +199,10 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
   tsl__bytes live;
   bool found = by_structure(x, inner, out, &letters, &need, &live);
   tsl__reached r;
+  if (!found && endless_string(x, &m, &letters)) {
+    live = any_byte;
+    found = json = true;
+  }
   if (!found) {
     live = any_byte;
     out->counted = false;
