@@ -175,22 +175,41 @@ static bool calls_at_head(tsl__exprs *x, tsl__expr e) {
   return any;
 }
 
-void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out) {
-  memset(out, 0, sizeof *out);
-  out->limit = TSL__INF;
+/* A frame, and what it spells without the limit of its length. */
+typedef struct frame {
+  tsl__expr e, inner;
+  tsl__node n;         /* of e */
+  bool json;           /* a JSON string */
+  uint32_t min, limit; /* of the length, in characters */
+} frame;
+
+static frame frame_of(tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   while (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body) { /* a called frame begins as its rule */
     e = tsl__rule_at(x, n.a)->body;
     n = tsl__node_at(x, e);
   }
-  bool json = n.kind == TSL__K_JSTR;
-  if (json && difference(x, n.a, out)) return;
-  uint32_t min = 0, limit = TSL__INF;
-  tsl__expr inner = json ? tsl__without_length(x, n.a, &min, &limit) : e;
-  bool begun = !n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, n.loop).b == 0;
-  if (!(n.flags & TSL__CALLS) && min == 0) tsl__far_from_limit(x, inner, begun, limit, json, out);
-  if (json && !out->like && limit == TSL__INF && !n.loop) tsl__far_from_forbidden(x, inner, out);
-  if (out->like && !out->like_far && !out->like_unit && out->like_limit >= TSL__LIKE_ENOUGH) return; /* the walk will not need letters */
+  frame f = {e, e, n, n.kind == TSL__K_JSTR, 0, TSL__INF};
+  if (f.json) f.inner = tsl__without_length(x, n.a, &f.min, &f.limit);
+  return f;
+}
+
+void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out) {
+  memset(out, 0, sizeof *out);
+  out->limit = TSL__INF;
+  frame f = frame_of(x, e);
+  if (f.json && difference(x, f.n.a, out)) return;
+  bool begun = !f.n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, f.n.loop).b == 0;
+  if (!(f.n.flags & TSL__CALLS) && f.min == 0) tsl__far_from_limit(x, f.inner, begun, f.limit, f.json, out);
+  if (f.json && !out->like && f.limit == TSL__INF && !f.n.loop) tsl__far_from_forbidden(x, f.inner, out);
+}
+
+void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+  if (out->base || (out->like && !out->like_far && !out->like_unit && out->like_limit >= TSL__LIKE_ENOUGH)) return;
+  frame f = frame_of(x, e);
+  tsl__expr inner = f.inner;
+  uint32_t limit = f.limit;
+  bool json = f.json;
   tsl__node m = tsl__node_at(x, inner);
   bool calls_later = !json && (m.flags & TSL__CALLS) && !m.loop && !calls_at_head(x, inner);
   if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ && !calls_later)) return;
@@ -232,7 +251,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters 
   }
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;
-    if (out->counted || out->limit < min) found = false;
+    if (out->counted || out->limit < f.min) found = false;
   }
   if (json) raw_only(&letters.bytes), out->ends = false;
   if (!found || tsl__count_bytes(&letters.bytes) < TSL__LETTERS_MIN) return;

@@ -24,8 +24,10 @@ typedef struct tsl__letters {
   uint32_t low_left;      /* where the active loop has at least so many iterations left */
 } tsl__letters;
 
-/* Fill *out for the frame `e`, its active loop (if any) being in `phase`. */
-void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out);
+/* What the frame `e` is like, its active loop (if any) being in `phase`: fill *out but for letters. */
+void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out);
+/* Add its letters to *out, which tells its form. They may take long to find; where the form is all that the walk will need they are left out. */
+void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
 /* ---- hints_like.c: hints's own ------------------------------------------------------------------------------------ */
 

@@ -303,16 +303,45 @@ static void add_call(compiler *c, const tsl__call *call) {
   if (!fine) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
-static bool hint_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
-  compiler *c = ctx;
-  tsl__letters l;
+/* Too few bytes to be worth a hint? */
+static bool without_hint(const tsl__state_rec *r) {
   unsigned live = 0;
   for (int i = 0; i < 4; i++) live += (unsigned)__builtin_popcountll(r->live.w[i]);
-  if (live < TSL__LETTERS_MIN || (r->flags & TSL__STATE_FORK) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP) return false;
-  tsl__letters_of(c->x, r->handle, r->flags & TSL__STATE_LOOP ? (tsl__phase)(r->flags / TSL__STATE_PHASE) : TSL__PHASE_LOW, &l);
-  if (!no_failure(c) || (!l.base && !l.like && tsl__bytes_empty(&l.letters))) return false;
-  uint32_t wide = l.wide ? tsl__wide_of(c->space, l.wide->pairs, l.wide->count) : 0;
-  *hint = (tsl__hint){l.letters, wide, l.exits, l.counted, l.limit, l.ends, state_of(c, l.base), state_of(c, l.except), state_of(c, l.like), l.like_limit, l.like_dead, l.like_far, l.like_unit, state_of(c, l.low), l.low_left};
+  return live < TSL__LETTERS_MIN || (r->flags & TSL__STATE_FORK) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP;
+}
+
+static bool form_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
+  compiler *c = ctx;
+  tsl__letters l;
+  if (without_hint(r)) return false;
+  tsl__form_of(c->x, r->handle, r->flags & TSL__STATE_LOOP ? (tsl__phase)(r->flags / TSL__STATE_PHASE) : TSL__PHASE_LOW, &l);
+  if (!no_failure(c) || (!l.base && !l.like)) return false;
+  *hint = (tsl__hint){.limit = l.limit, .base = state_of(c, l.base), .except = state_of(c, l.except), .like = state_of(c, l.like), .like_limit = l.like_limit, .like_dead = l.like_dead,
+                      .like_far = l.like_far, .like_unit = l.like_unit, .low = state_of(c, l.low), .low_left = l.low_left};
+  return failure(c) == TSL_OK;
+}
+
+static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
+  compiler *c = ctx;
+  const tsl__hint *form = r->hint;
+  tsl__letters l = {.limit = TSL__INF};
+  if (without_hint(r)) return false;
+  if (form) { /* what of it decides whether letters are needed */
+    l.base = form->base;
+    l.like = form->like;
+    l.like_limit = form->like_limit;
+    l.like_far = form->like_far;
+    l.like_unit = form->like_unit;
+  }
+  tsl__letters_of(c->x, r->handle, &l);
+  if (!no_failure(c) || tsl__bytes_empty(&l.letters)) return false;
+  *hint = form ? *form : (tsl__hint){.base = 0};
+  hint->letters = l.letters;
+  hint->wide = l.wide ? tsl__wide_of(c->space, l.wide->pairs, l.wide->count) : 0;
+  hint->exits = l.exits;
+  hint->counted = l.counted;
+  hint->limit = l.limit;
+  hint->ends = l.ends;
   return failure(c) == TSL_OK;
 }
 
@@ -448,7 +477,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, fixed_state, hint_of, shortest, allows, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, fixed_state, form_of, letters_of, shortest, allows, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

@@ -364,10 +364,11 @@ static bool read_wide(tsl__reader *r, uint32_t at, uint32_t n, uint32_t *out) {
   return (*out = tsl__wide_of(r->space, pairs, n)) != 0;
 }
 
-static bool hint_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
+/* A listed state's hint is whole. */
+static bool form_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
   tsl__reader *r = reader(ctx);
   body b;
-  if (!is_listed(state)) return tsl__states_hook.hint(r->grown, state, hint);
+  if (!is_listed(state)) return tsl__states_hook.form(r->grown, state, hint);
   if (!read_body(r, state->handle & ~TSL__A_LISTED, &b) || !b.hint) return false;
   const uint32_t *w = b.hint;
   tsl__hint h = {.limit = w[3], .like_limit = w[4], .like_dead = w[5], .like_unit = w[6], .counted = w[7] & 1, .ends = w[7] >> 1 & 1};
@@ -376,6 +377,10 @@ static bool hint_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
   if (!hinted_state(r, w[0], &h.base) || !hinted_state(r, w[1], &h.except) || !hinted_state(r, w[2], &h.like) || !read_wide(r, w[8], w[9], &h.wide)) return false;
   *hint = h;
   return r->space->status == TSL_OK;
+}
+
+static bool letters_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
+  return !is_listed(state) && tsl__states_hook.letters(reader(ctx)->grown, state, hint);
 }
 
 /* ---- the rest of the hook ----------------------------------------------------------------------------------------- */
@@ -477,6 +482,6 @@ static void release(void *ctx) {
   tsl__free(&a, r, sizeof *r);
 }
 
-const tsl__hook tsl__artifact_hook = {expand, derive, fixed, hint_of, shortest, allows, resume, NULL, name_shortest, spellings, tsl__a_find_walk, NULL, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__artifact_hook = {expand, derive, fixed, form_of, letters_of, shortest, allows, resume, NULL, name_shortest, spellings, tsl__a_find_walk, NULL, outline, print, begin, why, memory, count, release};
 
 tsl__reader *tsl__reader_of(const tsl__space *space) { return space->hook == &tsl__artifact_hook ? space->hook_ctx : NULL; }

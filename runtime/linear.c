@@ -156,7 +156,8 @@ static uint8_t find_out(tsl__space *space, table *rows, uint8_t from, uint8_t by
 
 static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, uint8_t number, uint32_t node, bool last) {
   const tsl__state_rec *r = rows->record[number];
-  const tsl__hint *h = tsl__state_hint(space, r);
+  const tsl__hint *h = tsl__state_form(space, r);
+  if (!h || !h->like) h = tsl__state_hint(space, r);
   return h && (h->like || (!tsl__bytes_empty(&h->letters) && !h->counted && (last || !h->ends) && !tsl__linear_beats(space, t, r, h, node)));
 }
 

@@ -43,8 +43,9 @@ typedef struct tsl__hook {
   uint32_t (*derive)(void *ctx, const struct tsl__state_rec *state, uint8_t byte);
   /* Where a state that spells fixed texts goes on when it may become [lo, hi) of them and `depth` bytes have been read; 0 on failure. */
   tsl__state (*fixed)(void *ctx, const struct tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth);
-  /* What helps the walk in this (expanded) state: fill *hint, or return false. */
-  bool (*hint)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
+  /* What helps the walk in this (expanded) state: fill *hint, or return false. First its form, which is quickly told; then, its hint being that, the same with letters. */
+  bool (*form)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
+  bool (*letters)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates at UINT32_MAX. */
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
   /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on failure. */
@@ -74,6 +75,14 @@ typedef struct tsl__hook {
   void (*free)(void *ctx);
 } tsl__hook;
 
+#define TSL__KIN_MAX 8u
+#define TSL__KIN_WORK 1024u /* steps from which a walk is worth telling others from */
+
+/* A walk that others may be told from (walk_kin.h). */
+typedef struct tsl__kin_noted {
+  uint32_t walk, count; /* its number; the register of its state */
+} tsl__kin_noted;
+
 struct tsl__space {
   const tsl__space *parent;
   const tsl_vocab *vocab;
@@ -100,6 +109,10 @@ struct tsl__space {
   bool names_tokens;  /* some state names tokens: then a token can be taken by its name */
   struct tsl__gather *gather; /* for masks of positions */
   struct tsl__scratch *scratch; /* reusable buffers of the walk */
+  tsl__kin_noted kin[TSL__KIN_MAX]; /* the last ones */
+  uint32_t kin_count;    /* in all */
+  uint64_t kin_work;     /* TSL__KIN_WORK; tests have less, or more */
+  uint32_t kin_met, kin_missed; /* states that had such a one, or not */
   struct tsl__spare_steps *spare_steps; /* and of steps (stacks.c) */
   TSL__VEC(struct tsl__adopted) adopted; /* bitsets of common.h */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */

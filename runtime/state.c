@@ -141,15 +141,27 @@ tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32
   return t;
 }
 
-const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r) {
-  if (r->hinted || !space->hook) return r->hint;
+/* Ask for the next part of a hint, and note that it was. */
+static void ask_hint(tsl__space *space, const tsl__state_rec *r, bool (*part)(void *, const tsl__state_rec *, tsl__hint *), uint8_t hinted) {
   tsl__hint hint;
   tsl__state_rec *own = (tsl__state_rec *)(uintptr_t)r;
-  if (r->ranges > 1 && space->hook->hint(space->hook_ctx, r, &hint)) {
-    own->hint = tsl__arena_copy(&space->arena, &hint, sizeof hint);
-    if (!own->hint) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  if (r->ranges > 1 && part(space->hook_ctx, r, &hint)) {
+    const tsl__hint *kept = tsl__arena_copy(&space->arena, &hint, sizeof hint);
+    if (kept) own->hint = kept;
+    else tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
   }
-  if (space->status == TSL_OK) own->hinted = 1;
+  if (space->status == TSL_OK) own->hinted = hinted;
+}
+
+const tsl__hint *tsl__state_form(tsl__space *space, const tsl__state_rec *r) {
+  if (!r->hinted && space->hook) ask_hint(space, r, space->hook->form, TSL__HINTED_FORM);
+  return r->hint;
+}
+
+const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r) {
+  if (r->hinted == TSL__HINTED_ALL || !space->hook) return r->hint;
+  tsl__state_form(space, r);
+  if (space->status == TSL_OK) ask_hint(space, r, space->hook->letters, TSL__HINTED_ALL);
   return r->hint;
 }
 

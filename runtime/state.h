@@ -79,10 +79,13 @@ typedef struct tsl__hint {
   uint32_t low_left;
 } tsl__hint;
 
+/* What of a state's hint was asked for. */
+enum { TSL__HINTED_NOT, TSL__HINTED_FORM, TSL__HINTED_ALL };
+
 typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;
-  uint8_t hinted;  /* `hint` was asked for */
+  uint8_t hinted;  /* of `hint` was asked for: TSL__HINTED_... */
   uint8_t guarded; /* TSL__NEW_...: a frame comes back here with something that must be new: see memory.h */
   uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
   uint16_t edges, token_edges;
@@ -127,7 +130,8 @@ typedef struct tsl__ranges {
 /* Give a state its transitions (copied; `ranges` is used up). */
 tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ranges, const tsl__edge *edges, uint32_t edge_count, const tsl__token_edge *token_edges,
                            uint32_t token_edge_count);
-/* The hint of an expanded state, made when it is first asked for; NULL: there is none. Needs the lock. */
+/* The hint of an expanded state, made when it is first asked for; NULL: there is none. Needs the lock. The form alone is base, except, like and low, with what belongs to them. */
+const tsl__hint *tsl__state_form(tsl__space *space, const tsl__state_rec *r);
 const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r);
 /* A fork: interned by its edges. */
 tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n);

@@ -15,10 +15,14 @@
 #include "runtime/fixed.h"
 #include "runtime/linear.h"
 #include "runtime/names.h"
+#include "runtime/walk_kin.h"
 #include "runtime/walk_near.h"
 #include "runtime/wide.h"
 
 #define HINT_MIN 96u      /* tokens below a node from which letters are worth a class */
+#define ASK_MIN 512u      /* the same within a set, whose states may be met nowhere else, and be asked for letters that were not yet */
+#define NEAR_COST 4u     /* steps that trying one is worth */
+#define NEAR_MIN 64u      /* longer tokens to be tried, from which kin is looked for */
 #define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
 #define COST_STATE 8u     /* steps that making a state is worth */
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
@@ -36,6 +40,7 @@ typedef struct level {
   TSL__VEC(entry) stack;
   tsl__fixed_walk fixed;
   tsl__linear_asides aside;
+  tsl__kin kin;
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
   uint32_t reach;
@@ -83,6 +88,7 @@ void tsl__walk_scratch_free(tsl__space *space) {
     tsl__vec_free(&space->alloc, &l->stack);
     tsl__fixed_walk_free(space, &l->fixed);
     tsl__vec_free(&space->alloc, &l->aside);
+    tsl__kin_free(space, &l->kin);
     tsl__free(&space->alloc, l, sizeof *l);
   }
   tsl__vec_free(&space->alloc, &space->scratch->levels);
@@ -259,21 +265,25 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
   return space->status == TSL_OK ? r : NULL;
 }
 
-/* Can the state's letters be used below this node? Then the class's tokens are gathered. A counted class only from the root of a walk, where
- * the caller takes care of the limit. */
-static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
+/* The hint whose letters can be used below this node; NULL: none. A counted class only from the root of a walk, where the caller takes care of the limit. */
+static const tsl__hint *may_use_letters(tsl__space *space, const level *l, const tsl__state_rec *r, uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
-  if (n->end - n->own_end < HINT_MIN) return NULL;
+  uint32_t tokens = n->end - n->own_end;
+  if (tokens < HINT_MIN || (l->over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL)) return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
   if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
   if (h->wide && node && tsl__wide_bit(tsl__wide_at(space, h->wide)->midway, node)) return NULL;
+  if (h->limit < space->vocab->trie.nodes[0].height && (l->over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX)) return NULL; /* see use_letters */
   const tsl__linear *linear = tsl__linear_of(space, r, node);
-  if (linear && tsl__linear_beats(space, linear, r, h, node)) return NULL;
-  uint32_t limit = UINT32_MAX;
-  if (h->limit < space->vocab->trie.nodes[0].height) { /* longer tokens are left to the search; it knows depths in a walk of the whole vocabulary only */
-    if (l->over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX) return NULL;
-    limit = h->limit;
-  }
+  return linear && tsl__linear_beats(space, linear, r, h, node) ? NULL : h;
+}
+
+/* The same; the class's tokens are gathered. */
+static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
+  const tsl__hint *h = may_use_letters(space, l, r, node);
+  if (!h) return NULL;
+  /* Tokens of more letters are left to the search; it knows depths in a walk of the whole vocabulary only. */
+  uint32_t limit = h->limit < space->vocab->trie.nodes[0].height ? h->limit : UINT32_MAX;
   tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, node, limit));
   return h;
 }
@@ -288,7 +298,7 @@ static uint32_t like_limit(const tsl__space *space, tsl__state state, uint32_t c
 
 /* The state below a node: without its limits, if nothing there reaches them. */
 static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state_rec *r, const tsl__trie_node *n, tsl__state *state, uint32_t *count) {
-  const tsl__hint *h = n->end - n->own_end < HINT_MIN ? NULL : tsl__state_hint(space, r);
+  const tsl__hint *h = n->end - n->own_end < HINT_MIN ? NULL : tsl__state_form(space, r);
   if (!h || !h->like || like_limit(space, *state, *count, h) < n->height) return r;
   *state = h->like;
   *count = 0;
@@ -349,15 +359,14 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
 
 static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + 1) * sizeof(uint32_t); }
 
+static bool need_marks(tsl__space *space, level *l) { return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) || out_of_memory(space); }
+
 /* All that is below along the table; what that sets aside is entered as ever. */
 static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
   tsl__linear_from from = {e->state, e->count, e->node, (uint16_t)e->depth, l->last};
   uint32_t deepest = e->depth + space->vocab->trie.nodes[e->node].height;
   if (deepest > l->reach) l->reach = deepest;
-  if (!l->marks && !(l->marks = tsl__alloc_zero(&space->alloc, marks_size(space)))) {
-    out_of_memory(space);
-    return;
-  }
+  if (!need_marks(space, l)) return;
   size_t floor = l->aside.n; /* entering may come back here */
   tsl__linear_read(space, t, &from, l->marks, &l->aside);
   for (size_t i = floor; i < l->aside.n && space->status == TSL_OK; i++) {
@@ -409,6 +418,34 @@ static void walk_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   size_t floor = l->stack.n;
   push(space, l, (entry){node, state, count, depth, use_letters(space, l, r, node)});
   search(space, l, floor);
+}
+
+/* The mask of the kin without some tokens: they are listed if they are few. */
+static bool take_kin(tsl__space *space, level *l, tsl__kin *kin) {
+  if (kin->tokens.n <= TSL__PATCH_MAX) {
+    kin->tokens.n = tsl__sort_unique(kin->tokens.at, kin->tokens.n);
+    return tsl__gather_mask(space, &l->gather, kin->walk->mask) && tsl__gather_remove_all(space, &l->gather, kin->tokens.at, kin->tokens.n);
+  }
+  if (!need_marks(space, l)) return false;
+  tsl__mask_write(space, kin->walk->mask, l->marks);
+  for (size_t i = 0; i < kin->tokens.n; i++) tsl__mask_bit_clear(l->marks, kin->tokens.at[i]);
+  return true;
+}
+
+/* As its kin, but for some trees: those are walked. False if it has none within reach, or on failure (sticky). */
+static bool walk_kin(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, tsl__kin_reach reach) {
+  tsl__kin *kin = &l->kin;
+  if (!space->kin_count || !tsl__linear_of(space, r, 0) || (reach == TSL__KIN_FAR && may_use_letters(space, l, r, 0))) return false;
+  if (!tsl__kin_find(space, state, count, l->last, reach, kin)) return false;
+  tsl__leftover left = kin->walk->left;
+  const tsl__leftover_rec *t = tsl__leftover_set(left) ? tsl__leftover_at(space, tsl__leftover_set(left)) : NULL;
+  if (!take_kin(space, l, kin)) return true;
+  for (uint32_t i = 0; t && i < t->n; i++)
+    if (!tsl__kin_within(space, kin, t->nodes[i])) leave_node(space, l, t->nodes[i]);
+  size_t floor = l->stack.n;
+  for (size_t i = 0; i < kin->enter.n && space->status == TSL_OK; i++) enter_child(space, l, kin->enter.at[i].state, kin->enter.at[i].count, kin->enter.at[i].node, kin->enter.at[i].depth);
+  search(space, l, floor);
+  return true;
 }
 
 /* From a set of nodes, merged byte by byte. Recursion is bounded by the longest token. */
@@ -579,11 +616,13 @@ static tsl__mask surely(tsl__space *space, const level *l, tsl__state state, uin
 }
 
 /* As `like`, less the tokens that are too long: those are tried one by one, but such as a part of the state's texts takes. False if that does not settle it. */
-static bool walk_like(tsl__space *space, level *l, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
+static bool walk_like(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
   tsl__near n = {.state = state, .count = count, .hint = h, .limit = like_limit(space, state, count, h)};
   bool near = n.limit < height_of(space, over);
   if (near && (h->like_far || over != TSL__WHOLE || n.limit < TSL__SHORT_MAX || !(n.lengths = tsl__lengths_of(space)))) return false;
   while (near && n.longer < n.lengths->longer_count && n.lengths->longer_length[n.longer] > n.limit) n.longer++;
+  if (n.longer >= NEAR_MIN && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return true;
+  if (!tsl__space_step(space, NEAR_COST * n.longer)) return true;
   n.low = n.longer ? surely(space, l, state, count, h) : 0;
   if (!tsl__near_known(space, &n)) return false;
   const tsl__walk *found = tsl__walk_over(space, h->like, 0, over, l->last);
@@ -627,6 +666,15 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
 
 /* ---- walking -------------------------------------------------------------------------------------------------- */
 
+/* Are there so few tokens that no hint is worth asking for? */
+static bool is_small(const tsl__space *space, tsl__leftover over) {
+  if (over & TSL__WHOLE) return false;
+  const tsl__leftover_rec *t = tsl__leftover_at(space, over);
+  uint32_t tokens = 0;
+  for (uint32_t i = 0; i < t->n && tokens < HINT_MIN; i++) tokens += space->vocab->trie.nodes[t->nodes[i]].end - space->vocab->trie.nodes[t->nodes[i]].own_end;
+  return tokens < HINT_MIN;
+}
+
 static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, tsl__walk *out) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   if (tsl__is_fixed(r)) {
@@ -637,17 +685,22 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   }
   r = tsl__state_expanded(space, state);
   if (!r) return;
-  const tsl__hint *h = tsl__state_hint(space, r);
-  if (h && h->like && walk_like(space, l, state, count, h, over)) {
+  bool small = is_small(space, over);
+  const tsl__hint *h = small ? NULL : tsl__state_form(space, r);
+  if (h && h->like && walk_like(space, l, r, state, count, h, over)) {
     out->reach = UNSPLIT;
     return;
   }
   if (h && h->base) {
     walk_difference(space, l, h, over);
-  } else if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {
+    return;
+  }
+  if (over == TSL__WHOLE && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return;
+  if (over == TSL__WHOLE) h = tsl__state_hint(space, r);
+  if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {
     walk_counted(space, l, r, state, count, context, out);
   } else {
-    if (over & TSL__WHOLE) walk_node(space, l, state, count, 0, 0);
+    if (over & TSL__WHOLE && !walk_kin(space, l, r, state, count, TSL__KIN_FAR)) walk_node(space, l, state, count, 0, 0);
     if (tsl__leftover_set(over)) walk_set(space, l, state, count, tsl__leftover_set(over));
   }
 }
@@ -694,8 +747,12 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   *w = made;
   bool complete = space->cycle >= depth;
   if (space->cycle == depth) space->cycle = UINT32_MAX;
-  if (complete && common && !given && work_of(space) - work >= COMMON_MIN) tsl__common_put(space, &key, w);
-  return !complete || remember(space, w) ? w : NULL;
+  work = work_of(space) - work;
+  if (complete && common && !given && work >= COMMON_MIN) tsl__common_put(space, &key, w);
+  if (!complete) return w;
+  if (!remember(space, w)) return NULL;
+  if (over == TSL__WHOLE && work >= space->kin_work) tsl__kin_note(space, w, count);
+  return w;
 }
 
 /* Where the frame that follows a name leaves nothing over, its walk is all: most names can be begun, few are, and where the object goes on after each need not be known. */

@@ -473,10 +473,11 @@ static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *te
   return g;
 }
 
-/* From how many tokens on a trie is read along its table. */
-static void set_least(const tsl_grammar *g, uint32_t least) {
+/* From how many tokens on a trie is read along its table, and from how much work on a walk is kin to others. */
+static void set_least(const tsl_grammar *g, bool least) {
   tsl__linear *l = g->space->parent ? g->space->parent->linear : NULL;
-  if (l) l->least = least;
+  if (l) l->least = least ? 1 : TSL__LINEAR_TOKENS;
+  if (least) g->space->kin_work = 1;
 }
 
 unsigned lockstep_run(tsl_vocab *vocab, const uint8_t *data, size_t size) {
@@ -486,7 +487,7 @@ unsigned lockstep_run(tsl_vocab *vocab, const uint8_t *data, size_t size) {
   size_t length = zero ? (size_t)(zero - text) : size - 1;
   r.grammar = compile_input(vocab, data[0], (const char *)text, length);
   if (!r.grammar) return 0;
-  set_least(r.grammar, data[size - 1] & 1 ? 1 : TSL__LINEAR_TOKENS);
+  set_least(r.grammar, data[size - 1] & 1);
   r.mine = malloc(tsl_vocab_mask_words(vocab) * sizeof *r.mine);
   r.naive = malloc(tsl_vocab_mask_words(vocab) * sizeof *r.naive);
   lockstep_require(r.mine && r.naive && tsl_matcher_new(r.grammar, NULL, &r.side[0].matcher) == TSL_OK, "no matcher");

@@ -1,0 +1,127 @@
+/* test_kin.c - walks that are told from those of states much alike: masks with kin, without it, and token by token.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/check.h"
+#include "tests/taken.h"
+
+#include "runtime/grammar.h"
+#include "runtime/linear.h"
+#include "runtime/vocab.h"
+#include "runtime/walk_kin.h"
+
+#define STEPS 32
+
+static tsl_vocab *vocab;
+static size_t words;
+static uint32_t met, missed;
+
+static tsl_grammar *compile(const char *schema, uint64_t kin_work) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+  if (!g) return NULL;
+  g->space->kin_work = kin_work;
+  ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
+  return g;
+}
+
+/* A random token of a mask; the vocabulary's size if there is none. */
+static tsl_token draw(const uint32_t *mask, uint64_t *seed) {
+  size_t n = tsl_mask_count(mask, words * 32), k = n ? tsl_test_random(seed) % n : 0;
+  tsl_token t = 0;
+  if (n == 0) return tsl_vocab_size(vocab);
+  while (!tsl_mask_has(mask, t) || k-- != 0) t++;
+  return t;
+}
+
+/* Walk through a random text of both grammars at once, beginning with `begin`; every `each` steps each token is tried. */
+static void follow(const char *schema, const char *begin, tsl_grammar *with, tsl_grammar *without, uint64_t seed, int each) {
+  tsl_matcher *m = NULL, *other = NULL;
+  uint32_t *mask = malloc(words * 4), *plain = malloc(words * 4);
+  CHECK(mask && plain && tsl_matcher_new(with, NULL, &m) == TSL_OK && tsl_matcher_new(without, NULL, &other) == TSL_OK);
+  if (m && other) CHECK(tsl_matcher_accept_bytes(m, begin, strlen(begin), NULL) == TSL_OK && tsl_matcher_accept_bytes(other, begin, strlen(begin), NULL) == TSL_OK);
+  for (int step = 0; m && other && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_matcher_mask(other, plain) == TSL_OK);
+    bool equal = !memcmp(mask, plain, words * 4);
+    CHECKF(equal, "%s, seed %d, step %d", schema, (int)seed, step);
+    tsl_token t = equal ? draw(mask, &seed) : tsl_vocab_size(vocab);
+    if (t == tsl_vocab_size(vocab)) break;
+    if (step % each == 0) CHECK(mask_is_right(m, mask, schema, begin));
+    CHECK(tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_accept(other, t) == TSL_OK);
+  }
+  tsl_matcher_free(m);
+  tsl_matcher_free(other);
+  free(mask);
+  free(plain);
+}
+
+static const struct {
+  const char *schema, *begin;
+} cases[] = {
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"the\"}}", "\"wit"},
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"[0-9a-f]{6}\"}}", "\"a"},
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"(in|on|er).?s\"},\"maxLength\":40}", "\""},
+    {"{\"type\":\"string\",\"pattern\":\"[0-9a-f]{3}.[0-9a-f]{3}\"}", "\""},
+    {"{\"type\":\"string\",\"pattern\":\"^(?:[^e]|e[^b]{2}){3,90}$\"}", "\""},
+    {"{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).{4,30}$\"}", "\""},
+    {"{\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"in\":{\"type\":\"string\"}}}", "{\""},
+    {"{\"properties\":{\"name\":true,\"nation\":true,\"id\":true},\"additionalProperties\":{\"type\":\"integer\"},\"propertyNames\":{\"not\":{\"pattern\":\"[aeiou]{2}\"}}}", "{\"id\":1,\"n"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"a[^b]\"}},\"uniqueItems\":true}", "[\""},
+};
+
+static void with_and_without(void) {
+  tsl_vocab_set_walk_cache(vocab, 0); /* no walk of one is the other's */
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *with = compile(cases[i].schema, 1), *without = compile(cases[i].schema, UINT64_MAX);
+    for (uint64_t seed = 0; with && without && seed < 16; seed++) follow(cases[i].schema, cases[i].begin, with, without, seed * 29 + i, seed ? STEPS : 4);
+    if (with && without) {
+      CHECK(without->space->kin_count == 0);
+      met += with->space->kin_met;
+      missed += with->space->kin_missed;
+    }
+    tsl_grammar_release(with);
+    tsl_grammar_release(without);
+  }
+  printf("  told from kin: %u walks; none near enough: %u\n", met, missed);
+  CHECK(met > 30);
+}
+
+/* What is taken out and what is entered, against both walks. */
+static void the_difference(void) {
+  tsl_grammar *g = compile("{\"type\":\"string\",\"not\":{\"pattern\":\"the\"}}", 1);
+  tsl_matcher *m = NULL;
+  uint32_t *mask = malloc(words * 4);
+  if (!g || !mask) return;
+  tsl__space *space = g->space;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
+  CHECK(space->kin_count == 1 && space->kin_met == 0);
+  CHECK(tsl_matcher_accept_bytes(m, "t", 1, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
+  CHECK(space->kin_met == 1);
+  const tsl__walk *last = tsl__space_at(space, walks, tsl__space_count(space, walks) - 1);
+  tsl__kin kin = {0};
+  space->kin[1] = space->kin[0]; /* not itself */
+  CHECK(tsl__kin_find(space, last->state, 0, last->context & 1, TSL__KIN_FAR, &kin));
+  CHECK(kin.walk != NULL && kin.trees.n > 0);
+  const tsl__trie *trie = &vocab->trie;
+  for (size_t i = 1; i < kin.trees.n; i++) CHECK(trie->nodes[kin.trees.at[i - 1]].end <= trie->nodes[kin.trees.at[i]].begin);
+  for (size_t i = 0; i < kin.trees.n; i++) {
+    const tsl__trie_node *n = &trie->nodes[kin.trees.at[i]];
+    CHECK(tsl__kin_within(space, &kin, kin.trees.at[i]) && !tsl__kin_within(space, &kin, 0));
+    for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) CHECK(tsl__kin_within(space, &kin, c));
+  }
+  tsl__kin_free(space, &kin);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  free(mask);
+}
+
+int main(void) {
+  CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
+  if (!vocab) return tsl_test_end();
+  words = tsl_vocab_mask_words(vocab);
+  RUN(with_and_without, "masks with kin, without it, token by token");
+  RUN(the_difference, "what goes and what is entered");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
