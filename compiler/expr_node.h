@@ -108,7 +108,7 @@ typedef struct tsl__known_need {
 } tsl__known_need;
 
 /* The last digests of what expressions stand for; all zero: it cannot be said. */
-#define TSL__KNOWN_MEANINGS 128u
+#define TSL__KNOWN_MEANINGS 64u
 typedef struct tsl__known_meaning {
   tsl__expr e; /* NONE: free */
   tsl__digest digest;

@@ -304,15 +304,15 @@ static uint32_t mask_of(memo *m, tsl__mask number) {
   uint32_t *slot = number ? slot_of(m, &m->mask, number) : NULL;
   if (!slot || *slot) return slot ? *slot : 0;
   const tsl__mask_rec *r = tsl__mask_at(m->space, number);
-  for (uint32_t i = 0; i < r->base_count; i++) bitset_of(m, r->bases[i]); /* their lists come first */
+  for (uint32_t i = 0; i < r->base_count; i++) bitset_of(m, tsl__mask_bases(r)[i]); /* their lists come first */
   *slot = end_of(m, TSL__A_MASKS) / 4;
   put(m, TSL__A_MASKS, end_of(m, TSL__A_LISTS));
   put(m, TSL__A_MASKS, r->base_count);
   put(m, TSL__A_MASKS, r->minus_count);
   put(m, TSL__A_MASKS, r->plus_count);
-  for (uint32_t i = 0; i < r->base_count; i++) put(m, TSL__A_LISTS, bitset_of(m, r->bases[i]));
-  put_all(m, TSL__A_LISTS, r->minus, r->minus_count);
-  put_all(m, TSL__A_LISTS, r->plus, r->plus_count);
+  for (uint32_t i = 0; i < r->base_count; i++) put(m, TSL__A_LISTS, bitset_of(m, tsl__mask_bases(r)[i]));
+  put_all(m, TSL__A_LISTS, tsl__mask_minus(r), r->minus_count);
+  put_all(m, TSL__A_LISTS, tsl__mask_plus(r), r->plus_count);
   return m->mask.at[number];
 }
 

@@ -14,23 +14,23 @@ void tsl__borrowed_free(const tsl__space *space, tsl__borrowed *b, const tsl_all
 
 static bool based(const tsl__space *space, const tsl__mask_rec *r, tsl_token t) {
   for (uint32_t i = 0; i < r->base_count; i++)
-    if (tsl__mask_bit(tsl__bitset_at(space, r->bases[i]), t)) return true;
+    if (tsl__mask_bit(tsl__bitset_at(space, tsl__mask_bases(r)[i]), t)) return true;
   return false;
 }
 
 static uint32_t patches(const tsl__mask_rec *r) { return r->minus_count + r->plus_count; }
 
 static bool same_bases(const tsl__mask_rec *a, const tsl__mask_rec *b) {
-  return a->base_count == b->base_count && (!a->base_count || !memcmp(a->bases, b->bases, a->base_count * sizeof *a->bases));
+  return a->base_count == b->base_count && (!a->base_count || !memcmp(tsl__mask_bases(a), tsl__mask_bases(b), a->base_count * sizeof *tsl__mask_bases(a)));
 }
 
 /* The words hold one mask and shall hold another of the same bitsets. */
 static void rewrite(const tsl__space *space, const tsl__mask_rec *from, const tsl__mask_rec *to, uint32_t *bits) {
-  for (uint32_t i = 0; i < from->minus_count; i++) tsl__mask_bit_set(bits, from->minus[i]);
+  for (uint32_t i = 0; i < from->minus_count; i++) tsl__mask_bit_set(bits, tsl__mask_minus(from)[i]);
   for (uint32_t i = 0; i < from->plus_count; i++)
-    if (!based(space, from, from->plus[i])) tsl__mask_bit_clear(bits, from->plus[i]);
-  for (uint32_t i = 0; i < to->minus_count; i++) tsl__mask_bit_clear(bits, to->minus[i]);
-  for (uint32_t i = 0; i < to->plus_count; i++) tsl__mask_bit_set(bits, to->plus[i]);
+    if (!based(space, from, tsl__mask_plus(from)[i])) tsl__mask_bit_clear(bits, tsl__mask_plus(from)[i]);
+  for (uint32_t i = 0; i < to->minus_count; i++) tsl__mask_bit_clear(bits, tsl__mask_minus(to)[i]);
+  for (uint32_t i = 0; i < to->plus_count; i++) tsl__mask_bit_set(bits, tsl__mask_plus(to)[i]);
 }
 
 size_t tsl__rows_memory(const tsl__space *space) { return atomic_load_explicit(&((tsl__space *)(uintptr_t)space)->rows, memory_order_relaxed) * bytes_of(space); }
@@ -89,7 +89,7 @@ uint32_t *tsl__borrow_words(const tsl__space *space, tsl__borrowed *b, const tsl
 
 const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b, const tsl_allocator *a, tsl__mask mask) {
   const tsl__mask_rec *to = tsl__mask_at(space, mask);
-  if (to->base_count == 1 && patches(to) == 0) return tsl__bitset_at(space, to->bases[0]); /* shared, never changed */
+  if (to->base_count == 1 && patches(to) == 0) return tsl__bitset_at(space, tsl__mask_bases(to)[0]); /* shared, never changed */
   for (uint32_t i = 0; i < TSL__BORROWED; i++)
     if (b->mask[i] == mask + 1) return b->bits[i];
   const uint32_t *row = row_of(space, lock, mask);

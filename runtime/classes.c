@@ -217,7 +217,7 @@ static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes
   if (!t || !is_among(space, t, letters, node)) return gather_class(space, g, letters, wide, node);
   const tsl__mask_rec *all = tsl__mask_at(space, tsl__class_mask(space, letters, wide, 0, UINT32_MAX));
   if (all->base_count != 1 || all->plus_count || all->minus_count) return gather_class(space, g, letters, wide, node);
-  return gather_below(space, g, tsl__bitset_at(space, all->bases[0]), node);
+  return gather_below(space, g, tsl__bitset_at(space, tsl__mask_bases(all)[0]), node);
 }
 
 const tsl__lengths *tsl__lengths_of(tsl__space *space) {

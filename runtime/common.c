@@ -257,12 +257,12 @@ static bool fill(tsl__space *space, generation *g, entry *e, const tsl__walk *wa
   const tsl__mask_rec *m = tsl__mask_at(space, walk->mask);
   uint32_t *words = words_of(e), shared = 0;
   for (uint32_t i = 0; i < m->base_count; i++) {
-    if (m->bases[i] < space->bitsets.first) *words++ = m->bases[i];
-    else if (!(e->at[shared++] = keep_bits(space->vocab, g, tsl__bitset_at(space, m->bases[i])))) return false;
+    if (tsl__mask_bases(m)[i] < space->bitsets.first) *words++ = tsl__mask_bases(m)[i];
+    else if (!(e->at[shared++] = keep_bits(space->vocab, g, tsl__bitset_at(space, tsl__mask_bases(m)[i])))) return false;
   }
-  if (e->minus) memcpy(words, m->minus, e->minus * 4);
+  if (e->minus) memcpy(words, tsl__mask_minus(m), e->minus * 4);
   words += e->minus;
-  if (e->plus) memcpy(words, m->plus, e->plus * 4);
+  if (e->plus) memcpy(words, tsl__mask_plus(m), e->plus * 4);
   words += e->plus;
   if (e->left) memcpy(words, tsl__leftover_at(space, walk->left)->nodes, e->left * 4);
   return true;
@@ -273,7 +273,7 @@ void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk 
   const tsl__mask_rec *m = tsl__mask_at(space, walk->mask);
   entry head = {.key = *key, .minus = m->minus_count, .plus = m->plus_count, .whole = walk->left & TSL__WHOLE};
   head.left = tsl__leftover_set(walk->left) ? tsl__leftover_at(space, walk->left)->n : 0;
-  for (uint32_t i = 0; i < m->base_count; i++) *(m->bases[i] < space->bitsets.first ? &head.bases : &head.shared) += 1;
+  for (uint32_t i = 0; i < m->base_count; i++) *(tsl__mask_bases(m)[i] < space->bitsets.first ? &head.bases : &head.shared) += 1;
   if ((uint64_t)head.minus + head.plus + head.left > WORDS_MAX) return;
   pthread_mutex_lock(&c->lock);
   make_room(c);

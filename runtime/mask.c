@@ -69,9 +69,9 @@ static bool in_list(const tsl_token *at, size_t n, tsl_token t) {
 
 bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token t) {
   const tsl__mask_rec *r = tsl__mask_at(space, m);
-  if (in_list(r->plus, r->plus_count, t)) return true;
+  if (in_list(tsl__mask_plus(r), r->plus_count, t)) return true;
   for (uint32_t i = 0; i < r->base_count; i++)
-    if (tsl__mask_bit(tsl__bitset_at(space, r->bases[i]), t)) return !in_list(r->minus, r->minus_count, t);
+    if (tsl__mask_bit(tsl__bitset_at(space, tsl__mask_bases(r)[i]), t)) return !in_list(tsl__mask_minus(r), r->minus_count, t);
   return false;
 }
 
@@ -81,7 +81,7 @@ static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
   size_t own = g->minus.n, out = 0;
   if (!tsl__vec_reserve(&space->alloc, &g->minus, r->minus_count)) return out_of_memory(space);
   for (uint32_t i = 0; i < r->minus_count; i++) { /* y: dropped where this side has the token */
-    tsl_token t = r->minus[i];
+    tsl_token t = tsl__mask_minus(r)[i];
     bool here = false;
     for (size_t k = 0; k < g->bases.n && !here; k++) here = tsl__mask_bit(tsl__bitset_at(space, g->bases.at[k]), t);
     for (size_t k = 0; k < own && here; k++) here = g->minus.at[k] != t;
@@ -90,16 +90,16 @@ static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
   for (size_t k = 0; k < own; k++) { /* x: dropped where the other side has the token */
     tsl_token t = g->minus.at[k];
     bool there = false;
-    for (uint32_t i = 0; i < r->base_count && !there; i++) there = tsl__mask_bit(tsl__bitset_at(space, r->bases[i]), t);
-    if (there && !in_list(r->minus, r->minus_count, t)) continue;
+    for (uint32_t i = 0; i < r->base_count && !there; i++) there = tsl__mask_bit(tsl__bitset_at(space, tsl__mask_bases(r)[i]), t);
+    if (there && !in_list(tsl__mask_minus(r), r->minus_count, t)) continue;
     g->minus.at[out++] = t;
   }
   memmove(g->minus.at + out, g->minus.at + own, (g->minus.n - own) * sizeof *g->minus.at);
   g->minus.n -= own - out;
   for (uint32_t i = 0; i < r->base_count; i++) {
     bool known = false;
-    for (size_t k = 0; k < g->bases.n && !known; k++) known = g->bases.at[k] == r->bases[i];
-    if (!known && !tsl__vec_push(&space->alloc, &g->bases, r->bases[i])) return out_of_memory(space);
+    for (size_t k = 0; k < g->bases.n && !known; k++) known = g->bases.at[k] == tsl__mask_bases(r)[i];
+    if (!known && !tsl__vec_push(&space->alloc, &g->bases, tsl__mask_bases(r)[i])) return out_of_memory(space);
   }
   return true;
 }
@@ -110,9 +110,9 @@ static bool list_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
     if (!gather_with_minus(space, g, m)) return false;
   } else {
     for (uint32_t i = 0; i < r->base_count; i++)
-      if (!list_base(space, g, r->bases[i])) return false;
+      if (!list_base(space, g, tsl__mask_bases(r)[i])) return false;
   }
-  return list_tokens(space, g, r->plus, r->plus_count);
+  return list_tokens(space, g, tsl__mask_plus(r), r->plus_count);
 }
 
 /* From now on there are lists. */
@@ -158,19 +158,16 @@ static void clear_bits(uint32_t *bits, const tsl_token *at, size_t n) {
   for (size_t i = 0; i < n; i++) tsl__mask_bit_clear(bits, at[i]);
 }
 
-TSL__EACH_TOKEN static void write_out(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
+TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) {
+  const tsl__mask_rec *r = tsl__mask_at(space, m);
   size_t words = tsl_vocab_mask_words(space->vocab);
-  if (r->base_count == 0) memset(out, 0, words * sizeof *out);
-  for (uint32_t i = 0; i < r->base_count; i++) {
-    const uint32_t *bits = tsl__bitset_at(space, r->bases[i]);
-    if (i == 0) tsl__mask_copy(out, bits, words);
-    else tsl__mask_or(out, bits, words);
-  }
-  clear_bits(out, r->minus, r->minus_count);
-  set_bits(out, r->plus, r->plus_count);
+  TSL__PREFETCH(r->lists);
+  if (r->first) tsl__mask_copy(out, r->first, words);
+  else memset(out, 0, words * sizeof *out);
+  for (uint32_t i = 1; i < r->base_count; i++) tsl__mask_or(out, tsl__bitset_at(space, tsl__mask_bases(r)[i]), words);
+  clear_bits(out, tsl__mask_minus(r), r->minus_count);
+  set_bits(out, tsl__mask_plus(r), r->plus_count);
 }
-
-TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) { write_out(space, tsl__mask_at(space, m), out); }
 
 #define MARKS 4096u    /* words: vocabularies of up to 262,144 tokens */
 #define MARKED_MIN 32u /* tokens from which marking is faster than comparing */
@@ -229,8 +226,13 @@ static bool make_bitset(tsl__space *space, tsl__gather *g) {
   uint32_t number;
   uint32_t *bits = tsl__bitset_new(space, &number);
   if (!bits) return false;
-  const tsl__mask_rec r = {g->bases.at, g->minus.at, g->plus.at, (uint32_t)g->bases.n, (uint32_t)g->minus.n, (uint32_t)g->plus.n, 0, NULL};
-  write_out(space, &r, bits);
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  for (size_t i = 0; i < g->bases.n; i++) {
+    if (i == 0) tsl__mask_copy(bits, tsl__bitset_at(space, g->bases.at[0]), words);
+    else tsl__mask_or(bits, tsl__bitset_at(space, g->bases.at[i]), words);
+  }
+  clear_bits(bits, g->minus.at, g->minus.n);
+  set_bits(bits, g->plus.at, g->plus.n);
   g->bases.n = g->minus.n = g->plus.n = 0;
   return tsl__vec_push(&space->alloc, &g->bases, number) || out_of_memory(space);
 }
@@ -255,8 +257,8 @@ static uint64_t hash_of(const tsl__gather *g) {
 }
 
 static bool same(const tsl__mask_rec *r, const tsl__gather *g) {
-  return r->base_count == g->bases.n && r->minus_count == g->minus.n && r->plus_count == g->plus.n && (!g->bases.n || !memcmp(r->bases, g->bases.at, g->bases.n * 4)) &&
-         (!g->minus.n || !memcmp(r->minus, g->minus.at, g->minus.n * 4)) && (!g->plus.n || !memcmp(r->plus, g->plus.at, g->plus.n * 4));
+  return r->base_count == g->bases.n && r->minus_count == g->minus.n && r->plus_count == g->plus.n && (!g->bases.n || !memcmp(tsl__mask_bases(r), g->bases.at, g->bases.n * 4)) &&
+         (!g->minus.n || !memcmp(tsl__mask_minus(r), g->minus.at, g->minus.n * 4)) && (!g->plus.n || !memcmp(tsl__mask_plus(r), g->plus.at, g->plus.n * 4));
 }
 
 static tsl__mask intern(tsl__space *space, tsl__gather *g) {
@@ -269,9 +271,8 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
   tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->alloc);
   uint32_t *lists = r ? tsl__arena_alloc(&space->arena, (g->bases.n + g->minus.n + g->plus.n) * 4 + 4) : NULL;
   if (!lists) return out_of_memory(space), 0;
-  r->bases = lists;
-  r->minus = lists + g->bases.n;
-  r->plus = r->minus + g->minus.n;
+  r->first = g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL;
+  r->lists = lists;
   r->base_count = (uint32_t)g->bases.n;
   r->minus_count = (uint32_t)g->minus.n;
   r->plus_count = (uint32_t)g->plus.n;

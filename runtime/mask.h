@@ -18,8 +18,8 @@
 typedef uint32_t tsl__mask; /* number of a mask; 0 is the empty one */
 
 typedef struct tsl__mask_rec {
-  const uint32_t *bases; /* numbers of bitsets, sorted */
-  const tsl_token *minus, *plus; /* sorted; minus: in a base, not allowed; plus: in no base */
+  const uint32_t *first; /* the words of the first base; NULL: there is none */
+  const uint32_t *lists; /* numbers of the bases; tokens `minus`, in a base, not allowed; tokens `plus`, in no base; each sorted */
   uint32_t base_count, minus_count, plus_count;
   atomic_uint lent;           /* times it was written out to be lent, as far as that counts (borrow.h) */
   _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
@@ -48,6 +48,9 @@ typedef struct tsl__gather {
 } tsl__gather;
 
 static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) { return tsl__space_at(s, masks, m); }
+static inline const uint32_t *tsl__mask_bases(const tsl__mask_rec *r) { return r->lists; }
+static inline const tsl_token *tsl__mask_minus(const tsl__mask_rec *r) { return r->lists + r->base_count; }
+static inline const tsl_token *tsl__mask_plus(const tsl__mask_rec *r) { return r->lists + r->base_count + r->minus_count; }
 
 void tsl__gather_clear(tsl__gather *g);
 void tsl__gather_free(tsl__space *space, tsl__gather *g);

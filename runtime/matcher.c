@@ -153,7 +153,8 @@ TSL__EACH_TOKEN tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl_
 #define PAGE 4096u
 
 TSL__EACH_TOKEN tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
-  for (size_t at = 0, size = mask_bytes(m); at < size; at += PAGE) TSL__PREFETCH_WRITE((char *)out + at); /* on its way while the mask is looked up */
+  TSL__PREFETCH(&m->grammar->space->masks); /* on its way while the position is looked up */
+  for (size_t at = 0, size = mask_bytes(m); at < size; at += PAGE) TSL__PREFETCH_WRITE((char *)out + at); /* and this, while the mask is */
   tsl__mask mask = 0;
   if (!m->terminated) {
     tsl_status status = tsl__grammar_mask(m->grammar, m->at, &mask);

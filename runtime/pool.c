@@ -3,25 +3,45 @@
  */
 #include "runtime/pool.h"
 
-static uint32_t chunk_of(uint32_t i) { return i < TSL__POOL_FIRST ? 0 : 29u - (uint32_t)__builtin_clz(i); }
-static uint32_t chunk_size(uint32_t k) { return k == 0 ? TSL__POOL_FIRST : TSL__POOL_FIRST << (k - 1); }
+static uint32_t chunk_size(uint32_t k) { return k < TSL__POOL_EVEN / TSL__POOL_CHUNK ? TSL__POOL_CHUNK : 16u << (k - TSL__POOL_EVEN / TSL__POOL_CHUNK) / 4; }
+
+static uint32_t chunk_of(uint32_t i) {
+  if (i < TSL__POOL_EVEN) return i / TSL__POOL_CHUNK;
+  uint32_t shift = 29u - (uint32_t)__builtin_clz(i);
+  return 4 * shift + (i >> shift) - 12;
+}
+
+static void **place_of(tsl__pool *p, uint32_t k) { return k < TSL__POOL_NEAR ? &p->near[k] : &p->far[k - TSL__POOL_NEAR]; }
+
+#define FAR_SIZE ((TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(void *))
+
+static bool add_chunk(tsl__pool *p, const tsl_allocator *a, uint32_t k) {
+  size_t size = (size_t)chunk_size(k) * p->element;
+  if (k >= TSL__POOL_NEAR && !p->far) {
+    p->far = tsl__alloc_zero(a, FAR_SIZE);
+    if (!p->far) return false;
+    p->memory += FAR_SIZE;
+  }
+  void *chunk = tsl__alloc(a, size);
+  if (!chunk) return false;
+  *place_of(p, k) = chunk;
+  p->memory += size;
+  return true;
+}
 
 void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
   uint32_t k = chunk_of(p->n);
   if (k >= TSL__POOL_CHUNKS) return NULL;
-  if (!p->chunks[k]) {
-    size_t size = (size_t)chunk_size(k) * p->element;
-    p->chunks[k] = tsl__alloc(a, size);
-    if (!p->chunks[k]) return NULL;
-    p->memory += size;
-  }
+  bool there = (k < TSL__POOL_NEAR || p->far) && *place_of(p, k);
+  if (TSL__UNLIKELY(!there) && !add_chunk(p, a, k)) return NULL;
   void *at = tsl__pool_at(p, p->n++);
   memset(at, 0, p->element);
   return at;
 }
 
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
-  for (uint32_t k = 0; k < TSL__POOL_CHUNKS; k++) tsl__free(a, p->chunks[k], (size_t)chunk_size(k) * p->element);
+  for (uint32_t k = 0; k < (p->far ? TSL__POOL_CHUNKS : TSL__POOL_NEAR); k++) tsl__free(a, *place_of(p, k), (size_t)chunk_size(k) * p->element);
+  tsl__free(a, p->far, FAR_SIZE);
   tsl__pool_init(p, p->element);
 }
 
@@ -37,7 +57,7 @@ static void put(tsl__index_table *t, uint64_t slot) {
 #define FIRST 32u       /* slots of an index's first table */
 #define KEPT_FIRST 128u /* where all tables are kept: fewer of them */
 
-/* Every entry of a table into a larger one. Half of the slots are free, at random: the entries are collected first, without a branch. */
+/* Every entry of a table into a larger one. A third of the slots is free, at random: the entries are collected first, without a branch. */
 static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
   uint64_t some[MOVED];
   for (uint64_t i = 0; i <= from->mask;) {

@@ -27,8 +27,8 @@ static uint64_t key_of_child(const void *p) {
 }
 static uint64_t key_of_mask(const void *p) {
   const tsl__mask_rec *r = p;
-  uint64_t hash = add_all(0, r->bases, r->base_count * sizeof *r->bases);
-  return add_all(add_all(hash, r->minus, r->minus_count * sizeof *r->minus), r->plus, r->plus_count * sizeof *r->plus);
+  uint64_t hash = add_all(0, tsl__mask_bases(r), r->base_count * sizeof *tsl__mask_bases(r));
+  return add_all(add_all(hash, tsl__mask_minus(r), r->minus_count * sizeof *tsl__mask_minus(r)), tsl__mask_plus(r), r->plus_count * sizeof *tsl__mask_plus(r));
 }
 static uint64_t key_of_united(const void *p) {
   const tsl__united *u = p;

@@ -102,7 +102,7 @@ static bool ascending(const uint32_t *at, uint32_t n) {
 
 static bool in_a_base(const tsl__mask_rec *r, tsl_token t) {
   for (uint32_t i = 0; i < r->base_count; i++)
-    if (tsl__bitset_at(space, r->bases[i])[t / 32] >> t % 32 & 1) return true;
+    if (tsl__bitset_at(space, tsl__mask_bases(r)[i])[t / 32] >> t % 32 & 1) return true;
   return false;
 }
 
@@ -114,9 +114,9 @@ static void check_mask(tsl__mask m, const set *s) {
   for (tsl_token t = 0; t < SIZE; t++) wrong += tsl__mask_has(space, m, t) != s->has[t], wrong += (words[t / 32] >> t % 32 & 1) != s->has[t];
   CHECKF(!wrong, "%u answers of mask %u are wrong", wrong, m);
   CHECK(words[WORDS - 1] >> SIZE % 32 == 0);
-  CHECK(ascending(r->bases, r->base_count) && ascending(r->minus, r->minus_count) && ascending(r->plus, r->plus_count));
+  CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(tsl__mask_minus(r), r->minus_count) && ascending(tsl__mask_plus(r), r->plus_count));
   CHECK(r->minus_count + r->plus_count <= TSL__PATCH_MAX);
-  for (uint32_t i = 0; i < r->minus_count; i++) odd += s->has[r->minus[i]] || !in_a_base(r, r->minus[i]);
+  for (uint32_t i = 0; i < r->minus_count; i++) odd += s->has[tsl__mask_minus(r)[i]] || !in_a_base(r, tsl__mask_minus(r)[i]);
   CHECKF(!odd, "%u tokens of minus are allowed, or in no base", odd);
 }
 
