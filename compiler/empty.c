@@ -459,28 +459,44 @@ bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count
 }
 
 typedef struct listing {
-  tsl__expr e;
-  uint32_t next; /* byte to go on with */
+  tsl__expr e, below; /* where the last byte led */
+  uint32_t next;      /* byte to go on with */
+  tsl__bytes edges;   /* bytes from which on others may lead elsewhere */
 } listing;
+
+static listing listing_of(tsl__exprs *x, tsl__expr e) {
+  listing l = {.e = e};
+  tsl__boundaries(x, e, &l.edges);
+  tsl__bytes_add(&l.edges, 0);
+  return l;
+}
+
+/* The next byte that leads anywhere, and where; 256: there is none. */
+static uint32_t next_byte(tsl__exprs *x, listing *l) {
+  while (l->next < 256) {
+    uint32_t byte = l->next++;
+    if (tsl__bytes_has(&l->edges, byte)) l->below = tsl__exprs_step(x) ? tsl__derive_plain(x, l->e, (uint8_t)byte) : TSL__NONE;
+    if (l->below) return byte;
+  }
+  return 256;
+}
 
 bool tsl__expr_members(tsl__exprs *x, tsl__expr e, void (*member)(void *ctx, const uint8_t *at, uint32_t n), void *ctx) {
   TSL__VEC(listing) stack = {0};
   TSL__VEC(uint8_t) text = {0};
-  listing first = {e, 0};
-  bool fine = e == TSL__NONE || tsl__vec_push(&x->alloc, &stack, first);
+  bool fine = e == TSL__NONE || tsl__vec_push(&x->alloc, &stack, listing_of(x, e));
   if (e && tsl__expr_nullable(x, e)) member(ctx, text.at, 0);
   while (fine && stack.n && x->status == TSL_OK) {
     listing *top = &stack.at[stack.n - 1];
-    if (top->next == 256) {
+    uint32_t byte = next_byte(x, top);
+    tsl__expr below = top->below;
+    if (byte == 256) {
       stack.n--;
       text.n -= text.n > 0;
       continue;
     }
-    uint8_t byte = (uint8_t)top->next++;
-    listing below = {tsl__exprs_step(x) ? tsl__derive_plain(x, top->e, byte) : TSL__NONE, 0};
-    if (!below.e) continue;
-    fine = tsl__vec_push(&x->alloc, &text, byte) && tsl__vec_push(&x->alloc, &stack, below);
-    if (fine && tsl__expr_nullable(x, below.e)) member(ctx, text.at, (uint32_t)text.n);
+    fine = tsl__vec_push(&x->alloc, &text, (uint8_t)byte) && tsl__vec_push(&x->alloc, &stack, listing_of(x, below));
+    if (fine && tsl__expr_nullable(x, below)) member(ctx, text.at, (uint32_t)text.n);
   }
   if (!fine) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   tsl__vec_free(&x->alloc, &stack);

@@ -105,7 +105,7 @@ static void words(const input *in, const tsl__logits_kernels *const k[2]) {
   size_t found[2], few[2], count = k[0]->count_words(in->mask, in->words);
   for (int i = 0; i < 2; i++) {
     ALWAYS(k[i]->count_words(in->mask, in->words) == count);
-    k[i]->or_words(bits.of[i], in->mask, in->words);
+    k[i]->or_words(bits.of[i], bits.of[i], in->mask, in->words);
     same(bits.of[i], in->mask, in->words * 4);
     k[i]->andnot_words(bits.of[i], in->mask, in->words);
     ALWAYS(k[i]->count_words(bits.of[i], in->words) == 0);

@@ -37,6 +37,7 @@
 
 void tsl__mask_copy(uint32_t *to, const uint32_t *from, size_t words);
 void tsl__mask_or(uint32_t *to, const uint32_t *from, size_t words);     /* to |= from */
+void tsl__mask_unite(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a | b */
 void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words); /* to &= ~from */
 
 /* ---- kernels -------------------------------------------------------------------------------------------------- */
@@ -78,7 +79,7 @@ typedef struct tsl__logits_kernels {
   /* Elements that are not in the mask become -inf (apply16: the bit pattern given). */
   void (*apply32)(const uint32_t *mask, float *x, size_t width);
   void (*apply16)(const uint32_t *mask, uint16_t *x, size_t width, uint16_t minus_inf);
-  void (*or_words)(uint32_t *to, const uint32_t *from, size_t words);
+  void (*or_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a | b; `to` may be `a` */
   void (*andnot_words)(uint32_t *to, const uint32_t *from, size_t words);
   size_t (*count_words)(const uint32_t *mask, size_t words);
   /* The places of the bits, in order, if there are at most `most`: returns how many. Else returns SIZE_MAX, and `places` is unspecified; it has room for

@@ -52,10 +52,10 @@ TARGET static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint
 TARGET static inline __m256i load_words(const uint32_t *p) { return _mm256_loadu_si256((const __m256i *)(const void *)p); }
 TARGET static inline void store_words(uint32_t *p, __m256i v) { _mm256_storeu_si256((__m256i *)(void *)p, v); }
 
-TARGET static void or_words(uint32_t *to, const uint32_t *from, size_t words) {
+TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
   size_t i = 0;
-  for (; i + 8 <= words; i += 8) store_words(to + i, _mm256_or_si256(load_words(to + i), load_words(from + i)));
-  for (; i < words; i++) to[i] |= from[i];
+  for (; i + 8 <= words; i += 8) store_words(to + i, _mm256_or_si256(load_words(a + i), load_words(b + i)));
+  for (; i < words; i++) to[i] = a[i] | b[i];
 }
 
 TARGET static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {

@@ -23,8 +23,8 @@ static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint16_t mi
     if (!has(mask, i)) x[i] = minus_inf;
 }
 
-static void or_words(uint32_t *to, const uint32_t *from, size_t words) {
-  for (size_t i = 0; i < words; i++) to[i] |= from[i];
+static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
+  for (size_t i = 0; i < words; i++) to[i] = a[i] | b[i];
 }
 
 static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {

@@ -162,9 +162,10 @@ TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, tsl__mask m, uint3
   const tsl__mask_rec *r = tsl__mask_at(space, m);
   size_t words = tsl_vocab_mask_words(space->vocab);
   TSL__PREFETCH(r->lists);
-  if (r->first) tsl__mask_copy(out, r->first, words);
-  else memset(out, 0, words * sizeof *out);
-  for (uint32_t i = 1; i < r->base_count; i++) tsl__mask_or(out, tsl__bitset_at(space, tsl__mask_bases(r)[i]), words);
+  if (!r->first) memset(out, 0, words * sizeof *out);
+  else if (r->base_count > 1) tsl__mask_unite(out, r->first, tsl__bitset_at(space, tsl__mask_bases(r)[1]), words);
+  else tsl__mask_copy(out, r->first, words);
+  for (uint32_t i = 2; i < r->base_count; i++) tsl__mask_or(out, tsl__bitset_at(space, tsl__mask_bases(r)[i]), words);
   clear_bits(out, tsl__mask_minus(r), r->minus_count);
   set_bits(out, tsl__mask_plus(r), r->plus_count);
 }

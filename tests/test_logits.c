@@ -128,8 +128,11 @@ static void whole_masks(void) {
     for (size_t l = 0; l < level_count; l++) {
       CHECK(levels[l]->count_words(a, n) == bits);
       memcpy(got, a, sizeof got);
-      levels[l]->or_words(got, b, n);
+      levels[l]->or_words(got, got, b, n);
       for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] | b[i]) : a[i]);
+      memset(got, 0x55, sizeof got);
+      levels[l]->or_words(got, a, b, n);
+      for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] | b[i]) : 0x55555555u);
       memcpy(got, a, sizeof got);
       levels[l]->andnot_words(got, b, n);
       for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] & ~b[i]) : a[i]);
@@ -140,6 +143,8 @@ static void whole_masks(void) {
       for (size_t i = 0; i < width; i++) want += (a[i >> 5] >> (i & 31)) & 1u;
       CHECK(tsl_mask_count(a, width) == want);
     }
+    tsl__mask_unite(got, a, b, n);
+    for (size_t i = 0; i < n; i++) wrong += got[i] != (a[i] | b[i]);
     tsl__mask_copy(got, b, n);
     tsl__mask_or(got, a, n);
     tsl__mask_andnot(got, a, n);
