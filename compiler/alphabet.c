@@ -1,10 +1,10 @@
-/* alphabet.c - can some text of an expression hold a byte? Without a search: false is certain, true is a guess.
+/* alphabet.c - the bytes that texts of an expression can hold. Without a search: one that is left out is in none of them, one that is named may be in some.
  *
  * Problem   Tool calls in tags write strings bare, up to a closing tag that they cannot hold. "A date without </parameter>" as a conjunction is a search through all
- *           dates, though none has a "<".
+ *           dates, though none has a "<". And the walk need not look where a token holds a byte that no text of a state has.
  * Idea      A walk over the expression, as a tree: bytes, literals and listed strings tell what they hold; a meet holds no more than each of its parts.
  *           An automaton in C says which ASCII characters it knows.
- * Bounds    At most LOOKS parts are looked at, DEPTH deep; past that, and for rules, tokens and negations, the answer is true.
+ * Bounds    At most LOOKS parts are looked at, DEPTH deep; past that, and for rules, tokens and negations, it is any byte.
  * Tested by tests/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,58 +14,89 @@
 #define LOOKS 4096u
 #define DEPTH 64u
 
+#define SPELLED "\"\\/bfnrtu0123456789abcdefABCDEF" /* the end of a JSON string, and what escapes are made of */
+
+static const tsl__bytes any_byte = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+
 typedef struct looking {
   const tsl__exprs *x;
-  uint8_t byte;
   uint32_t looks;
 } looking;
 
-static bool strings_hold(const looking *l, const tsl__node *n) {
+static void add_set(tsl__bytes *out, const tsl__bytes *s) {
+  for (int i = 0; i < 4; i++) out->w[i] |= s->w[i];
+}
+
+static void add_text(tsl__bytes *out, const void *text, size_t n) {
+  const uint8_t *at = text;
+  for (size_t i = 0; i < n; i++) tsl__bytes_add(out, at[i]);
+}
+
+static void add_strings(looking *l, const tsl__node *n, tsl__bytes *out) {
   const tsl__strings *s = tsl__strings_at(l->x, n->a);
+  if ((l->looks += n->c - n->b) > LOOKS) {
+    *out = any_byte;
+    return;
+  }
   for (uint32_t i = n->b; i < n->c; i++)
-    if (s->at[i].length > n->d && memchr(s->at[i].at + n->d, l->byte, s->at[i].length - n->d)) return true;
-  return false;
+    if (s->at[i].length > n->d) add_text(out, s->at[i].at + n->d, s->at[i].length - n->d);
 }
 
-static bool may_hold(looking *l, tsl__expr e, unsigned depth);
-
-/* Of an ALT any part, of an AND every one. */
-static bool list_holds(looking *l, const tsl__node *n, unsigned depth) {
-  bool any = n->kind == TSL__K_ALT;
-  for (uint32_t i = 0; i < n->b; i++)
-    if (may_hold(l, tsl__list_at(l->x, n->a)[i], depth) == any) return any;
-  return !any;
-}
-
-static bool native_holds(const looking *l, const tsl__node *n) {
+static void add_native(const looking *l, const tsl__node *n, tsl__bytes *out) {
   const char *ascii = tsl__native_at(l->x, n->a)->ops->ascii;
-  return !ascii || l->byte >= 0x80 || (l->byte && strchr(ascii, l->byte));
+  if (!ascii) *out = any_byte;
+  else add_text(out, ascii, strlen(ascii)), tsl__bytes_add_range(out, 0x80, 0xFF);
 }
 
-static bool may_hold(looking *l, tsl__expr e, unsigned depth) {
+static void add(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out);
+
+static void add_meet(looking *l, const tsl__node *n, unsigned depth, tsl__bytes *out) {
+  tsl__bytes meet = any_byte;
+  for (uint32_t i = 0; i < n->b; i++) {
+    tsl__bytes part = {{0}};
+    add(l, tsl__list_at(l->x, n->a)[i], depth, &part);
+    for (int w = 0; w < 4; w++) meet.w[w] &= part.w[w];
+  }
+  add_set(out, &meet);
+}
+
+static void add(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out) {
   for (;;) {
     tsl__node n = tsl__node_at(l->x, e);
-    if (++l->looks > LOOKS || depth > DEPTH) return true;
+    if (++l->looks > LOOKS || depth > DEPTH) {
+      *out = any_byte;
+      return;
+    }
     switch ((tsl__kind)n.kind) {
       case TSL__K_NONE:
-      case TSL__K_EPS: return false;
-      case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(l->x, n.a), l->byte);
-      case TSL__K_LIT: return memchr(tsl__literal_at(l->x, n.a), l->byte, n.b) != NULL;
-      case TSL__K_STRSET: return strings_hold(l, &n);
+      case TSL__K_EPS: return;
+      case TSL__K_BYTES: add_set(out, tsl__set_at(l->x, n.a)); return;
+      case TSL__K_LIT: add_text(out, tsl__literal_at(l->x, n.a), n.b); return;
+      case TSL__K_STRSET: add_strings(l, &n, out); return;
       case TSL__K_ALT:
-      case TSL__K_AND: return list_holds(l, &n, depth + 1);
+        for (uint32_t i = 0; i < n.b; i++) add(l, tsl__list_at(l->x, n.a)[i], depth + 1, out);
+        return;
+      case TSL__K_AND: add_meet(l, &n, depth + 1, out); return;
       case TSL__K_SEQ:
-        if (may_hold(l, n.a, depth + 1)) return true;
+        add(l, n.a, depth + 1, out);
         e = n.b;
         continue;
+      case TSL__K_COUNTED:
       case TSL__K_REPEAT: e = n.a; continue;
-      case TSL__K_NATIVE: return native_holds(l, &n);
-      default: return true;
+      case TSL__K_JSTR:
+      case TSL__K_JESC:
+      case TSL__K_JHEX:
+        add_text(out, SPELLED, sizeof SPELLED - 1);
+        e = n.a;
+        continue;
+      case TSL__K_NATIVE: add_native(l, &n, out); return;
+      default: *out = any_byte; return;
     }
   }
 }
 
-bool tsl__expr_may_hold(const tsl__exprs *x, tsl__expr e, uint8_t byte) {
-  looking l = {x, byte, 0};
-  return may_hold(&l, e, 0);
+void tsl__expr_alphabet(const tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
+  looking l = {x, 0};
+  memset(out, 0, sizeof *out);
+  add(&l, e, 0, out);
 }

@@ -117,8 +117,8 @@ tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
  *   seq(literal("\""), json_string(e)). */
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
 
-/* Can some text hold the byte? false is certain; true may be wrong. At most some thousand parts are looked at. */
-bool tsl__expr_may_hold(const tsl__exprs *x, tsl__expr e, uint8_t byte);
+/* Bytes that texts of e may hold, at least. At most some thousand parts are looked at. */
+void tsl__expr_alphabet(const tsl__exprs *x, tsl__expr e, tsl__bytes *out);
 
 /* Bytes that spell one byte of a text inside a JSON string, as short as can be. */
 uint32_t tsl__spelling_cost(uint8_t b);

@@ -93,7 +93,11 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
     *live = any_byte;
     return true;
   }
-  if (t.flags & TSL__COUNTS) return false;
+  if (t.flags & TSL__COUNTS) { /* what counts is not followed here, unless something comes before it */
+    tsl__node head = tsl__node_at(x, t.a);
+    if (t.kind != TSL__K_SEQ || head.flags & (TSL__COUNTS | TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) return false;
+    then = t.a;
+  }
   return !tsl__begins_with(x, then, letters, live);
 }
 
@@ -253,6 +257,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     out->limit = limit > need ? limit - need : 0;
     if (out->counted || out->limit < f.min) found = false;
   }
+  if (found && tsl__bytes_equal(&live, &any_byte)) tsl__expr_alphabet(x, inner, &live);
   if (json) raw_only(&letters.bytes), out->ends = false;
   if (!found || tsl__count_bytes(&letters.bytes) < TSL__LETTERS_MIN) return;
   out->letters = letters.bytes;

@@ -67,7 +67,9 @@ tsl__expr tsl__tags_constant(tsl__tags_lowering *l, tsl__string text) {
 /* ---- bare strings ------------------------------------------------------------------------------------------------- */
 
 static tsl__expr without(tsl__exprs *x, tsl__expr text, const char *close) {
-  if (!*close || !tsl__expr_may_hold(x, text, (uint8_t)close[0])) return text;
+  tsl__bytes alphabet;
+  tsl__expr_alphabet(x, text, &alphabet);
+  if (!*close || !tsl__bytes_has(&alphabet, (uint8_t)close[0])) return text;
   tsl__expr any = tsl__expr_text(x), holding = tsl__expr_seq(x, any, tsl__expr_seq(x, tsl__expr_literal(x, close, strlen(close)), any)), rest = tsl__expr_text_not(x, holding);
   return text == any ? rest : tsl__expr_and(x, text, rest);
 }
