@@ -201,6 +201,10 @@ static frame frame_of(tsl__exprs *x, tsl__expr e) {
 void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out) {
   memset(out, 0, sizeof *out);
   out->limit = TSL__INF;
+  if (phase == TSL__PHASE_TOP && tsl__node_at(x, e).loop) {
+    tsl__beyond_loop(x, e, out);
+    return;
+  }
   frame f = frame_of(x, e);
   if (f.json && difference(x, f.n.a, out)) return;
   bool begun = !f.n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, f.n.loop).b == 0;

@@ -156,6 +156,38 @@ static void far_from_most(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *
   out->like_far = true;
 }
 
+/* e, whose active loop has had all its iterations, without it; NONE: it cannot be said. */
+static tsl__expr without_loop(tsl__exprs *x, tsl__expr e, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  if (!n.loop) return e;
+  if (depth > DEPTH_MAX || n.flags & TSL__CALLS) return TSL__NONE;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_COUNTED: return TSL__EPS;
+  case TSL__K_SEQ: {
+    tsl__expr head = without_loop(x, n.a, depth + 1), tail = without_loop(x, n.b, depth + 1);
+    return head && tail ? tsl__expr_seq(x, head, tail) : TSL__NONE;
+  }
+  case TSL__K_JSTR: {
+    tsl__expr text = without_loop(x, n.a, depth + 1);
+    return text ? tsl__expr_json_string(x, text) : TSL__NONE;
+  }
+  case TSL__K_ALT: {
+    tsl__expr all[ALTERNATIVES_MAX];
+    if (n.b > ALTERNATIVES_MAX) return TSL__NONE;
+    for (uint32_t i = 0; i < n.b; i++)
+      if (!(all[i] = without_loop(x, tsl__list_at(x, n.a)[i], depth + 1))) return TSL__NONE;
+    return tsl__expr_alt_n(x, all, n.b);
+  }
+  default: return TSL__NONE;
+  }
+}
+
+/* Once its active loop has had all its iterations, e is as if it were not there. */
+void tsl__beyond_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+  out->like = without_loop(x, e, 0);
+  out->like_limit = out->like_dead = TSL__INF;
+}
+
 /* Texts that end before any limit is met are those of an expression without limits: that of the length, and those of repeated groups. */
 void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out) {
   struct relaxing r = {x, begun, TSL__INF, 0, 0, false};

@@ -304,11 +304,7 @@ static void add_call(compiler *c, const tsl__call *call) {
 }
 
 /* Too few bytes to be worth a hint? */
-static bool without_hint(const tsl__state_rec *r) {
-  unsigned live = 0;
-  for (int i = 0; i < 4; i++) live += (unsigned)__builtin_popcountll(r->live.w[i]);
-  return live < TSL__LETTERS_MIN || (r->flags & TSL__STATE_FORK) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP;
-}
+static bool without_hint(const tsl__state_rec *r) { return r->live_count < TSL__LETTERS_MIN || (r->flags & TSL__STATE_FORK); }
 
 static bool form_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   compiler *c = ctx;
@@ -325,7 +321,7 @@ static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   compiler *c = ctx;
   const tsl__hint *form = r->hint;
   tsl__letters l = {.limit = TSL__INF};
-  if (without_hint(r)) return false;
+  if (without_hint(r) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP) return false;
   if (form) { /* what of it decides whether letters are needed */
     l.base = form->base;
     l.like = form->like;

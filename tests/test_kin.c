@@ -63,6 +63,8 @@ static const struct {
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[0-9a-f]{6}\"}}", "\"a"},
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"(in|on|er).?s\"},\"maxLength\":40}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"[0-9a-f]{3}.[0-9a-f]{3}\"}", "\""},
+    {"{\"type\":\"string\",\"pattern\":\"[0-9a-f]{12}\"}", "\"no: 0123456789a"}, /* and where the loop has had all its iterations */
+    {"{\"type\":\"string\",\"pattern\":\"^(?:[0-9][a-f]){9}(-?[0-9]*)?$\"}", "\"0a1b2c3d4e5f6a7b8"},
     {"{\"type\":\"string\",\"pattern\":\"^(?:[^e]|e[^b]{2}){3,90}$\"}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).{4,30}$\"}", "\""},
     {"{\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"in\":{\"type\":\"string\"}}}", "{\""},
