@@ -18,6 +18,7 @@
 #include "compiler/letters.h"
 
 #define DEPTH_MAX 64u /* of expressions that are looked into by structure */
+#define EXITS_MANY 24u /* below which most nodes are entered */
 
 /* ---- by structure --------------------------------------------------------------------------------------------- */
 
@@ -99,6 +100,15 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
     then = t.a;
   }
   return !tsl__begins_with(x, then, letters, live);
+}
+
+/* The bytes by which letters that never stop may be left, at least: those of the alphabet, or if they are many those that are legal after letters. */
+static void leave(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__bytes *live) {
+  tsl__reached r;
+  unsigned exits = 0;
+  tsl__expr_alphabet(x, e, live);
+  for (int i = 0; i < 4; i++) exits += (unsigned)__builtin_popcountll(live->w[i] & ~letters->bytes.w[i]);
+  if (exits >= EXITS_MANY && !tsl__node_at(x, e).loop && tsl__letters_follow(x, e, letters, &r)) *live = r.live;
 }
 
 /* An automaton that says itself what it goes on with. */
@@ -261,8 +271,8 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     out->limit = limit > need ? limit - need : 0;
     if (out->counted || out->limit < f.min) found = false;
   }
-  if (found && tsl__bytes_equal(&live, &any_byte)) tsl__expr_alphabet(x, inner, &live);
   if (json) raw_only(&letters.bytes), out->ends = false;
+  if (found && tsl__bytes_equal(&live, &any_byte)) leave(x, inner, &letters, &live);
   if (!found || tsl__count_bytes(&letters.bytes) < TSL__LETTERS_MIN) return;
   out->letters = letters.bytes;
   out->wide = tsl__letters_wide(&letters) ? letters.wide : NULL;

@@ -5,6 +5,7 @@
 
 #define ROUNDS_MAX 4u
 #define STEPS_MAX 1024u /* of work for one exploration: what costs as much as a walk without letters */
+#define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
 #define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
 
@@ -173,6 +174,11 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
   bool closed = !r->full && tsl__bytes_equal(&kept.bytes, &letters->bytes);
   *letters = kept;
   return closed;
+}
+
+bool tsl__letters_follow(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__reached *r) {
+  tsl__letter_set closed = *letters;
+  return close_under(x, e, &closed, x->steps + FOLLOWED_MAX, r);
 }
 
 typedef enum explored { CLOSED, TOO_FEW, TOO_MANY_STATES } explored;

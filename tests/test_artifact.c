@@ -224,6 +224,7 @@ static void damaged(void) {
   for (size_t i = 64; i < size && i < other_size; i += 61) { /* the head of one, the tail of the other */
     memcpy(bad, good, size);
     memcpy(bad + i, other + i, (other_size < size ? other_size : size) - i);
+    if (!memcmp(bad, good, size)) continue; /* their tails are equal */
     CHECK(tsl_artifact_inspect(bad, size, &info, NULL) == TSL_ERR_FORMAT);
     try_bytes(v, bad, size, 1);
   }
