@@ -3,13 +3,7 @@
  */
 #include "runtime/pool.h"
 
-static uint32_t chunk_size(uint32_t k) { return k < TSL__POOL_EVEN / TSL__POOL_CHUNK ? TSL__POOL_CHUNK : 16u << (k - TSL__POOL_EVEN / TSL__POOL_CHUNK) / 4; }
-
-static uint32_t chunk_of(uint32_t i) {
-  if (i < TSL__POOL_EVEN) return i / TSL__POOL_CHUNK;
-  uint32_t shift = 29u - (uint32_t)__builtin_clz(i);
-  return 4 * shift + (i >> shift) - 12;
-}
+static uint32_t chunk_size(uint32_t k) { return 4u << k / 2; }
 
 static void **place_of(tsl__pool *p, uint32_t k) { return k < TSL__POOL_NEAR ? &p->near[k] : &p->far[k - TSL__POOL_NEAR]; }
 
@@ -30,13 +24,13 @@ static bool add_chunk(tsl__pool *p, const tsl_allocator *a, uint32_t k) {
 }
 
 void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
-  uint32_t k = chunk_of(p->n);
+  uint32_t at, k = tsl__pool_chunk(p->n, &at);
   if (k >= TSL__POOL_CHUNKS) return NULL;
   bool there = (k < TSL__POOL_NEAR || p->far) && *place_of(p, k);
   if (TSL__UNLIKELY(!there) && !add_chunk(p, a, k)) return NULL;
-  void *at = tsl__pool_at(p, p->n++);
-  memset(at, 0, p->element);
-  return at;
+  void *element = (char *)*place_of(p, k) + (size_t)at * p->element;
+  p->n++;
+  return memset(element, 0, p->element);
 }
 
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {

@@ -3,7 +3,7 @@
  * A grammar's tables are append-only. One thread at a time adds (under the grammar's lock), any number read without a lock: elements never move, and a
  * number reaches a reader only through an index slot (or another element) that was published with release order after the element was written.
  *
- *   pool   chunks of 8 elements up to 64, then four to each doubling: at most a fifth is held and not used. Element i is found with one count of leading zeros.
+ *   pool   chunks of 4, 4, 8, 8, 16, 16, … elements: at most a third is held and not used. Element i is found with one count of leading zeros.
  *   index  open addressing over 64-bit slots: upper half the upper half of the hash (it gives the
  *          home slot too), lower half the element's number + 1. To grow, a new table is filled and published;
  *          the old one is kept for late readers until the index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
@@ -17,10 +17,8 @@
 
 #include "runtime/base.h"
 
-#define TSL__POOL_CHUNK 8u    /* elements of each of the first chunks */
-#define TSL__POOL_EVEN 64u    /* elements in chunks of that size */
-#define TSL__POOL_NEAR 12u    /* chunks whose places are in the pool itself: 128 elements */
-#define TSL__POOL_CHUNKS 108u /* in all: 2^31 elements */
+#define TSL__POOL_NEAR 14u   /* chunks whose places are in the pool itself: 1,016 elements */
+#define TSL__POOL_CHUNKS 56u /* in all: 2^31 elements */
 
 typedef struct tsl__pool {
   uint32_t n;       /* elements */
@@ -30,10 +28,16 @@ typedef struct tsl__pool {
   size_t memory;
 } tsl__pool;
 
+/* The chunk of an element, and which of the chunk's it is. */
+static inline uint32_t tsl__pool_chunk(uint32_t i, uint32_t *at) {
+  uint32_t j = i + 8, shift = 30u - (uint32_t)__builtin_clz(j); /* 8..11 -> 0, 12..15 -> 1, 16..23 -> 2, … */
+  *at = j & ((1u << shift) - 1);
+  return 2 * shift + (j >> shift) - 6;
+}
+
 static inline void *tsl__pool_at(const tsl__pool *p, uint32_t i) {
-  if (i < TSL__POOL_EVEN) return (char *)p->near[i / TSL__POOL_CHUNK] + (size_t)(i % TSL__POOL_CHUNK) * p->element;
-  unsigned shift = 29u - (unsigned)__builtin_clz(i), k = 4 * shift + (i >> shift) - 12; /* 64..79 -> 8, 80..95 -> 9, …, 128..159 -> 12 */
-  return (char *)(k < TSL__POOL_NEAR ? p->near[k] : p->far[k - TSL__POOL_NEAR]) + (size_t)(i & ((1u << shift) - 1)) * p->element;
+  uint32_t at, k = tsl__pool_chunk(i, &at);
+  return (char *)(TSL__LIKELY(k < TSL__POOL_NEAR) ? p->near[k] : p->far[k - TSL__POOL_NEAR]) + (size_t)at * p->element;
 }
 static inline void tsl__pool_init(tsl__pool *p, uint32_t element) {
   memset(p, 0, sizeof *p);
