@@ -103,6 +103,70 @@ static bool graph_add(const tsl_allocator *a, graph *g, visit v, uint64_t key) {
   return heap_push(a, g, key, (uint32_t)g->visits.n - 1);
 }
 
+/* ---- how many texts, at least ------------------------------------------------------------------------------------ */
+
+#define AT_LEAST_NODES 256u /* that are looked at */
+#define ENDLESS UINT64_MAX
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* base to the n-th power, at most ENDLESS - 1. */
+static uint64_t power(uint64_t base, uint32_t n) {
+  uint64_t all = 1;
+  for (uint32_t i = 0; i < n && base > 1 && all < ENDLESS - 1; i++) all = all < (ENDLESS - 1) / base ? all * base : ENDLESS - 1;
+  return all;
+}
+
+static uint64_t at_least(const tsl__exprs *x, tsl__expr e, uint32_t *left);
+
+/* Of texts, but those of some finite sets. */
+static uint64_t at_least_both(const tsl__exprs *x, const tsl__node *n, uint32_t *left) {
+  uint64_t all = ENDLESS, without = 0;
+  uint32_t others = 0;
+  for (uint32_t i = 0; i < n->b; i++) {
+    tsl__expr c = tsl__list_at(x, n->a)[i];
+    tsl__node m = tsl__node_at(x, c), not = m.kind == TSL__K_NOT ? tsl__node_at(x, m.a) : m;
+    if (c == x->text) continue;
+    if (m.kind == TSL__K_NOT && not.flags & TSL__FINITE) without = larger(without, not.kind == TSL__K_STRSET ? not.c - not.b : not.kind == TSL__K_LIT ? 1 : ENDLESS - 1);
+    else if (others++ || !(m.flags & TSL__TEXTUAL)) return 0;
+    else all = at_least(x, c, left);
+  }
+  return all == ENDLESS || without == 0 ? all : all / n->b > without ? all - n->b * without : 0;
+}
+
+/* So many members there are at least, as far as the expression itself tells. More than none only where that is certain, though a meet in it, which a search may have made,
+ * be empty. */
+static uint64_t at_least(const tsl__exprs *x, tsl__expr e, uint32_t *left) {
+  tsl__node n = tsl__node_at(x, e);
+  uint64_t all = 0, rest;
+  if (e == x->text) return ENDLESS;
+  if (e == TSL__NONE || !*left) return 0;
+  --*left;
+  switch (n.kind) {
+  case TSL__K_BYTES:
+    for (int w = 0; w < 4; w++) all += (unsigned)__builtin_popcountll(tsl__set_at(x, n.a)->w[w]);
+    return all;
+  case TSL__K_REPEAT:
+    all = at_least(x, n.a, left);
+    if (!all) return n.b == 0;
+    if (n.c == TSL__INF) return ENDLESS;
+    return tsl__node_at(x, n.a).flags & TSL__CHAR && all < ENDLESS ? power(all, n.c) : all;
+  case TSL__K_SEQ:
+    all = at_least(x, n.a, left);
+    rest = all ? at_least(x, n.b, left) : 0;
+    return rest ? larger(all, rest) : 0;
+  case TSL__K_ALT:
+    for (uint32_t i = 0; i < n.b; i++) all = larger(all, at_least(x, tsl__list_at(x, n.a)[i], left));
+    return all;
+  case TSL__K_AND: return at_least_both(x, &n, left);
+  case TSL__K_STRSET: return n.c - n.b;
+  case TSL__K_EPS:
+  case TSL__K_LIT:
+  case TSL__K_NATIVE: return 1;
+  default: return 0;
+  }
+}
+
 /* ---- searching ------------------------------------------------------------------------------------------------ */
 
 static void mark_path(tsl__exprs *x, const graph *g, uint32_t index) {
@@ -204,11 +268,20 @@ static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
   return tsl__exprs_step(x);
 }
 
+/* Is it a meet of which it is plain that there are more texts than are left out? */
+static bool plainly_some(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
+  uint32_t left = AT_LEAST_NODES;
+  if (n->kind != TSL__K_AND || e < x->base || !at_least_both(x, n, &left)) return false;
+  x->nodes.at[e - x->base].flags |= TSL__SEARCHED;
+  return true;
+}
+
 bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
   if (e == TSL__NONE) return true;
   tsl__node n = tsl__node_at(x, e);
   if (n.marks & TSL__EMPTY) return true;
   if (x->searching || (n.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW))) return false;
+  if (plainly_some(x, e, &n)) return false;
   graph g = {0};
   bool found = false;
   x->searching = true;
@@ -341,59 +414,6 @@ bool tsl__expr_matches(tsl__exprs *x, tsl__expr e, const void *bytes, size_t len
 
 /* ---- counting ------------------------------------------------------------------------------------------------- */
 
-#define AT_LEAST_DEPTH 64u
-#define ENDLESS UINT64_MAX
-
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-/* base to the n-th power, at most ENDLESS - 1. */
-static uint64_t power(uint64_t base, uint32_t n) {
-  uint64_t all = 1;
-  for (uint32_t i = 0; i < n && base > 1 && all < ENDLESS - 1; i++) all = all < (ENDLESS - 1) / base ? all * base : ENDLESS - 1;
-  return all;
-}
-
-static uint64_t at_least(const tsl__exprs *x, tsl__expr e, uint32_t depth);
-
-/* Of texts, but those of some finite sets. */
-static uint64_t at_least_both(const tsl__exprs *x, const tsl__node *n, uint32_t depth) {
-  uint64_t all = ENDLESS, without = 0;
-  uint32_t others = 0;
-  for (uint32_t i = 0; i < n->b; i++) {
-    tsl__expr c = tsl__list_at(x, n->a)[i];
-    tsl__node m = tsl__node_at(x, c), not = m.kind == TSL__K_NOT ? tsl__node_at(x, m.a) : m;
-    if (c == x->text) continue;
-    if (m.kind == TSL__K_NOT && not.flags & TSL__FINITE) without = larger(without, not.kind == TSL__K_STRSET ? not.c - not.b : not.kind == TSL__K_LIT ? 1 : ENDLESS - 1);
-    else if (others++ || !(m.flags & TSL__TEXTUAL)) return 0;
-    else all = at_least(x, c, depth + 1);
-  }
-  return all == ENDLESS || without == 0 ? all : all / n->b > without ? all - n->b * without : 0;
-}
-
-/* So many members there are at least, as far as the expression itself tells. */
-static uint64_t at_least(const tsl__exprs *x, tsl__expr e, uint32_t depth) {
-  tsl__node n = tsl__node_at(x, e);
-  uint64_t all = 0;
-  if (e == x->text) return ENDLESS;
-  if (depth == AT_LEAST_DEPTH || e == TSL__NONE) return 0;
-  switch (n.kind) {
-  case TSL__K_BYTES:
-    for (int w = 0; w < 4; w++) all += (unsigned)__builtin_popcountll(tsl__set_at(x, n.a)->w[w]);
-    return all;
-  case TSL__K_REPEAT:
-    if (n.c == TSL__INF) return ENDLESS;
-    all = at_least(x, n.a, depth + 1);
-    return tsl__node_at(x, n.a).flags & TSL__CHAR && all < ENDLESS ? power(all, n.c) : all;
-  case TSL__K_SEQ: return larger(at_least(x, n.a, depth + 1), at_least(x, n.b, depth + 1));
-  case TSL__K_ALT:
-    for (uint32_t i = 0; i < n.b; i++) all = larger(all, at_least(x, tsl__list_at(x, n.a)[i], depth + 1));
-    return all;
-  case TSL__K_AND: return at_least_both(x, &n, depth);
-  case TSL__K_STRSET: return n.c - n.b;
-  default: return 1;
-  }
-}
-
 typedef struct counting {
   tsl__expr e;
   tsl__bytes edges; /* bytes at which the derivative may change */
@@ -423,7 +443,8 @@ bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count
   graph done = {0}; /* cost = count + 1 when finished, 0 while open */
   counting c;
   bool finite = true;
-  uint64_t last_total = 0, least = at_least(x, e, 0);
+  uint32_t left = AT_LEAST_NODES;
+  uint64_t last_total = 0, least = at_least(x, e, &left);
   *count = 0;
   if (e == TSL__NONE) return true;
   if (least > limit) return *count = least == ENDLESS ? 0 : limit + 1, least != ENDLESS;

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/expr_node.h"
+#include "compiler/deriv.h"
 
 #include <stdlib.h>
 
@@ -128,6 +128,19 @@ static bool contradicts(const tsl__exprs *x, tsl__expr a, tsl__expr b) {
   return nb.kind == TSL__K_NOT && (nb.a == a || (nb.a == x->text && (na.flags & TSL__TEXTUAL)));
 }
 
+/* One text meets what it is a member of. */
+static bool meet_of_literal(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out) {
+  tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
+  if (na.kind != TSL__K_LIT && nb.kind != TSL__K_LIT) return false;
+  tsl__expr text = na.kind == TSL__K_LIT ? a : b, other = na.kind == TSL__K_LIT ? b : a;
+  for (uint32_t i = 0; i < tsl__node_at(x, text).b && other; i++) { /* the text may move */
+    tsl__node n = tsl__node_at(x, text);
+    other = tsl__exprs_step(x) ? tsl__derive_plain(x, other, tsl__literal_at(x, n.a)[i]) : TSL__NONE;
+  }
+  *out = other && tsl__expr_nullable(x, other) ? text : TSL__NONE;
+  return true;
+}
+
 static tsl__expr intern_and(tsl__exprs *x, tsl__expr *at, size_t n) {
   if (n == 1) return at[0];
   tsl__node node = {.kind = TSL__K_AND, .b = (uint32_t)n};
@@ -166,7 +179,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
           tsl__expr other = at[i] == TSL__EPS ? at[j] : at[i];
           meet = tsl__expr_nullable(x, other) ? TSL__EPS : TSL__NONE, apply = true;
         } else {
-          apply = meet_of_repeats(x, at[i], at[j], &meet);
+          apply = meet_of_repeats(x, at[i], at[j], &meet) || meet_of_literal(x, at[i], at[j], &meet);
         }
         if (!apply) continue;
         if (meet == TSL__NONE) return TSL__NONE;

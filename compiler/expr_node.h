@@ -105,6 +105,7 @@ typedef struct tsl__known_shortest {
 typedef struct tsl__known_need {
   tsl__expr e; /* NONE: free */
   uint32_t need;
+  uint32_t shortest; /* fewest bytes of a text; while e is being explored: its number there */
 } tsl__known_need;
 
 /* The last digests of what expressions stand for; all zero: it cannot be said. */

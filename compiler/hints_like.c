@@ -38,41 +38,87 @@ static bool need_grow(tsl__exprs *x) {
   return true;
 }
 
-static bool need_put(tsl__exprs *x, tsl__expr e, uint32_t need) {
+/* What is known of e, here or below; NULL: nothing. */
+static const tsl__known_need *need_known(const tsl__exprs *x, tsl__expr e) {
+  for (; x; x = x->parent)
+    if (x->need_slots && need_slot(x, e)->e) return need_slot(x, e);
+  return NULL;
+}
+
+static bool need_put(tsl__exprs *x, tsl__known_need known) {
   if (x->need_count * 2 >= x->need_slots && !need_grow(x)) return false;
-  tsl__known_need *slot = need_slot(x, e);
+  tsl__known_need *slot = need_slot(x, known.e);
   if (!slot->e) x->need_count++;
-  *slot = (tsl__known_need){e, need};
+  *slot = known;
   return true;
+}
+
+struct step { /* a byte leads from one expression to another */
+  uint16_t from, to;
+};
+
+/* Expressions that one leads to: each with the fewest bytes of its texts, once those are known. */
+typedef struct reached {
+  tsl__expr at[NEED_STATES_MAX];
+  uint32_t shortest[NEED_STATES_MAX];
+  uint32_t n, need;
+  TSL__VEC(struct step) steps;
+} reached;
+
+/* Where a byte leads from expression `from`: to one whose need is known already, or to one of this exploration. */
+static void reach(tsl__exprs *x, reached *r, uint32_t from, tsl__expr d) {
+  const tsl__known_need *known = need_known(x, d);
+  bool met = known != NULL;
+  if (met && known->need != NEED_OPEN) {
+    if (known->need > r->need) r->need = known->need; /* what is not known of one is not known of those that lead to it */
+    if (known->need != NEED_UNKNOWN && known->shortest + 1 < r->shortest[from]) r->shortest[from] = known->shortest + 1;
+    return;
+  }
+  struct step step = {(uint16_t)from, (uint16_t)(met ? known->shortest : r->n)};
+  if (!met && (r->n == NEED_STATES_MAX || !need_put(x, (tsl__known_need){d, NEED_OPEN, r->n}))) {
+    r->need = NEED_UNKNOWN;
+    return;
+  }
+  if (!met) r->at[r->n++] = d;
+  if (!tsl__vec_push(&x->alloc, &r->steps, step)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+}
+
+/* The fewest bytes of all at once, from what is found first to what leads to it. */
+static void measure(tsl__exprs *x, reached *r) {
+  for (bool changed = true; changed && x->status == TSL_OK;) {
+    changed = false;
+    tsl__exprs_work(x, r->steps.n / 8);
+    for (size_t k = r->steps.n; k-- > 0;) {
+      struct step step = r->steps.at[k];
+      if (r->shortest[step.to] == TSL__INF || r->shortest[step.to] + 1 >= r->shortest[step.from]) continue;
+      r->shortest[step.from] = r->shortest[step.to] + 1;
+      changed = true;
+    }
+  }
+  for (uint32_t i = 0; i < r->n; i++)
+    if (r->shortest[i] > r->need) r->need = r->shortest[i];
 }
 
 /* Everything that e leads to, up to NEED_STATES_MAX expressions: the longest of their shortest texts in bytes, which bounds the characters. */
 static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
-  if (x->need_slots && need_slot(x, e)->e) return need_slot(x, e)->need;
-  tsl__expr reached_at[NEED_STATES_MAX];
-  uint32_t n = 0, need = 0;
-  reached_at[n++] = e;
-  if (!need_put(x, e, NEED_OPEN)) return NEED_UNKNOWN;
-  for (uint32_t i = 0; i < n && need != NEED_UNKNOWN && tsl__exprs_step(x); i++) {
+  const tsl__known_need *known = need_known(x, e);
+  if (known) return known->need;
+  reached r = {.at = {e}, .n = 1};
+  if (!need_put(x, (tsl__known_need){e, NEED_OPEN, 0})) return NEED_UNKNOWN;
+  for (uint32_t i = 0; i < r.n && r.need != NEED_UNKNOWN && tsl__exprs_step(x); i++) {
     tsl__bytes edges;
-    uint32_t shortest = tsl__expr_shortest(x, reached_at[i]);
-    if (shortest > need) need = shortest;
-    tsl__boundaries(x, reached_at[i], &edges);
-    for (unsigned b = 0; b < 256 && need != NEED_UNKNOWN; b++) {
-      tsl__expr d = b == 0 || tsl__bytes_has(&edges, b) ? tsl__derive_plain(x, reached_at[i], (uint8_t)b) : TSL__NONE;
-      if (!d) continue;
-      tsl__known_need *slot = need_slot(x, d);
-      if (slot->e) {
-        if (slot->need != NEED_OPEN && slot->need > need) need = slot->need; /* what is not known of one is not known of those that lead to it */
-        continue;
-      }
-      if (n == NEED_STATES_MAX || !need_put(x, d, NEED_OPEN)) need = NEED_UNKNOWN;
-      else reached_at[n++] = d;
+    r.shortest[i] = tsl__node_at(x, r.at[i]).flags & TSL__NULLABLE_LOW ? 0 : TSL__INF;
+    tsl__boundaries(x, r.at[i], &edges);
+    for (unsigned b = 0; b < 256 && r.need != NEED_UNKNOWN; b++) {
+      tsl__expr d = b == 0 || tsl__bytes_has(&edges, b) ? tsl__derive_plain(x, r.at[i], (uint8_t)b) : TSL__NONE;
+      if (d) reach(x, &r, i, d);
     }
   }
-  if (x->status != TSL_OK) need = NEED_UNKNOWN;
-  for (uint32_t i = 0; i < n; i++) need_slot(x, reached_at[i])->need = need;
-  return need;
+  if (r.need != NEED_UNKNOWN) measure(x, &r);
+  tsl__vec_free(&x->alloc, &r.steps);
+  if (x->status != TSL_OK) r.need = NEED_UNKNOWN;
+  for (uint32_t i = 0; i < r.n; i++) *need_slot(x, r.at[i]) = (tsl__known_need){r.at[i], r.need, r.shortest[i]};
+  return r.need;
 }
 
 /* The fewest characters of a text; a lower bound. */
@@ -186,6 +232,12 @@ static tsl__expr without_loop(tsl__exprs *x, tsl__expr e, unsigned depth) {
 void tsl__beyond_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   out->like = without_loop(x, e, 0);
   out->like_limit = out->like_dead = TSL__INF;
+}
+
+void tsl__far_from_limit_ahead(tsl__exprs *x, tsl__expr e) {
+  struct relaxing r = {x, true, TSL__INF, 0, 0, false};
+  tsl__expr relaxed = relax(&r, e, 0);
+  if (!tsl__node_at(x, relaxed).loop) need_of(x, relaxed);
 }
 
 /* Texts that end before any limit is met are those of an expression without limits: that of the length, and those of repeated groups. */

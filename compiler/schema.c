@@ -84,35 +84,55 @@ void *tsl__schema_alloc(struct schema *s, size_t size) {
   return p;
 }
 
-uint32_t tsl__table_find(const struct table *t, uint64_t hash, bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
-  if (!t->capacity) return UINT32_MAX;
-  for (uint32_t i = (uint32_t)hash & (t->capacity - 1); t->slots[i]; i = (i + 1) & (t->capacity - 1))
-    if (same(ctx, t->slots[i] - 1)) return t->slots[i] - 1;
+static uint32_t look(const struct slot *slots, uint32_t capacity, uint32_t hash, bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
+  for (uint32_t i = hash & (capacity - 1); slots[i].index; i = (i + 1) & (capacity - 1))
+    if (slots[i].hash == hash && same(ctx, slots[i].index - 1)) return slots[i].index - 1;
   return UINT32_MAX;
 }
 
-static void put(struct table *t, uint64_t hash, uint32_t index) {
-  uint32_t i = (uint32_t)hash & (t->capacity - 1);
-  while (t->slots[i]) i = (i + 1) & (t->capacity - 1);
-  t->slots[i] = index + 1;
-  t->used++;
+uint32_t tsl__table_find(const struct table *t, uint64_t hash, bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
+  if (!t->capacity) return UINT32_MAX;
+  uint32_t found = look(t->slots, t->capacity, (uint32_t)hash, same, ctx);
+  return found == UINT32_MAX && t->before ? look(t->before, t->capacity / 2, (uint32_t)hash, same, ctx) : found;
 }
 
-bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t index, uint64_t (*rehash)(const struct schema *s, uint32_t index)) {
+static void put(struct table *t, struct slot slot) {
+  uint32_t i = slot.hash & (t->capacity - 1);
+  while (t->slots[i].index) i = (i + 1) & (t->capacity - 1);
+  t->slots[i] = slot;
+}
+
+static void free_slots(struct schema *s, struct slot *slots, uint32_t capacity) { tsl__free(s->alloc, slots, capacity * sizeof *slots); }
+
+#define MOVED_AT_ONCE 16u /* slots for each entry that is added; two would do */
+
+/* A table grows without a stall. What was moved also stays where it was, or what stands behind it would not be found. */
+static void move_some(struct schema *s, struct table *t) {
+  uint32_t capacity = t->capacity / 2, end = t->moved + MOVED_AT_ONCE < capacity ? t->moved + MOVED_AT_ONCE : capacity;
+  for (; t->moved < end; t->moved++)
+    if (t->before[t->moved].index) put(t, t->before[t->moved]);
+  if (end < capacity) return;
+  free_slots(s, t->before, capacity);
+  t->before = NULL;
+}
+
+bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t index) {
+  if (t->before) move_some(s, t);
   if (t->used * 2 >= t->capacity) {
-    struct table bigger = {.capacity = t->capacity ? t->capacity * 2 : 32};
+    struct table bigger = {.capacity = t->capacity ? t->capacity * 2 : 32, .used = t->used, .before = t->slots};
     bigger.slots = tsl__alloc_zero(s->alloc, bigger.capacity * sizeof *bigger.slots);
     if (!bigger.slots) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
-    for (uint32_t i = 0; i < t->capacity; i++)
-      if (t->slots[i]) put(&bigger, rehash(s, t->slots[i] - 1), t->slots[i] - 1);
-    tsl__free(s->alloc, t->slots, t->capacity * sizeof *t->slots);
     *t = bigger;
   }
-  put(t, hash, index);
+  put(t, (struct slot){index + 1, (uint32_t)hash});
+  t->used++;
   return true;
 }
 
-static void free_table(struct schema *s, struct table *t) { tsl__free(s->alloc, t->slots, t->capacity * sizeof *t->slots); }
+static void free_table(struct schema *s, struct table *t) {
+  free_slots(s, t->slots, t->capacity);
+  if (t->before) free_slots(s, t->before, t->capacity / 2);
+}
 
 static void destroy(void *ctx) {
   struct schema *s = ctx;

@@ -309,8 +309,6 @@ static uint64_t state_hash(const struct array_state *st) {
   return h;
 }
 
-static uint64_t state_rehash(const struct schema *s, uint32_t i) { return state_hash(s->array_states.at[i]); }
-
 struct state_key {
   const struct schema *s;
   const struct array_state *st;
@@ -330,7 +328,7 @@ static uint32_t intern(struct schema *s, const struct array_state *st) {
   if (found != UINT32_MAX) return found;
   struct array_state *copy = tsl__arena_copy(&s->arena, st, sizeof *st + st->words * sizeof *st->data);
   uint32_t id = (uint32_t)s->array_states.n;
-  if (!copy || !tsl__vec_push(s->alloc, &s->array_states, copy) || !tsl__table_add(s, &s->array_state_table, hash, id, state_rehash)) {
+  if (!copy || !tsl__vec_push(s->alloc, &s->array_states, copy) || !tsl__table_add(s, &s->array_state_table, hash, id)) {
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
     return UINT32_MAX;
   }
@@ -601,13 +599,15 @@ static void build_way(struct choosing *c, goal value, uint32_t next) {
   b->all = tsl__expr_alt(s->x, b->all, item(c->a, b->g, value, !c->listed, next_rule(s, next)));
 }
 
+static bool used_up(const struct array_state *st, uint32_t i) { return tsl__bit(st->data, i) || st->index >= st->array->max; }
+
 /* The state after value i; UINT32_MAX if it is used up or leads nowhere. */
 static uint32_t use(struct schema *s, uint32_t id, uint32_t i) {
   const struct array_state *st = s->array_states.at[id];
-  if (tsl__bit(st->data, i) || st->index >= st->array->max) return UINT32_MAX;
-  size_t size = sizeof *st + st->words * sizeof *st->data;
-  struct array_state *to = tsl__arena_copy(&s->arena, st, size);
-  if (!to) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
+  uint64_t room[(sizeof *st + (TSL__SCHEMA_UNIQUE / 64 + 1) * sizeof *st->data) / sizeof(uint64_t) + 1];
+  struct array_state *to = (void *)room;
+  if (used_up(st, i)) return UINT32_MAX;
+  memcpy(to, st, sizeof *st + st->words * sizeof *st->data);
   to->next = TSL__NONE;
   to->round = 0;
   to->index++;
@@ -616,7 +616,17 @@ static uint32_t use(struct schema *s, uint32_t id, uint32_t i) {
   return next == UINT32_MAX || cost(s, next) == TSL__INF ? UINT32_MAX : next;
 }
 
-static bool string_allowed(void *ctx, uint32_t id, uint32_t i) { return use(ctx, id, i) != UINT32_MAX; }
+/* The fewest bytes to the end after value i; TSL__INF if it is used up or leads nowhere. A state that needs no more items is not made for that. */
+static uint32_t cost_after(struct schema *s, uint32_t id, uint32_t i) {
+  const struct array_state *st = s->array_states.at[id];
+  const struct gaps *g = tsl__schema_gaps(s, st->array->level);
+  if (!g || used_up(st, i)) return TSL__INF;
+  if (st->index + 1 >= st->array->min) return g->close_cost + 1;
+  uint32_t next = use(s, id, i);
+  return next == UINT32_MAX ? TSL__INF : cost(s, next);
+}
+
+static bool string_allowed(void *ctx, uint32_t id, uint32_t i) { return cost_after(ctx, id, i) != TSL__INF; }
 
 static tsl__expr after_string(tsl__exprs *x, void *ctx, uint32_t id, uint32_t i) {
   struct schema *s = ctx;
@@ -625,10 +635,7 @@ static tsl__expr after_string(tsl__exprs *x, void *ctx, uint32_t id, uint32_t i)
   return next == UINT32_MAX || !g ? TSL__NONE : tsl__expr_seq(x, g->after, next_rule(s, next));
 }
 
-static uint32_t cost_after_string(void *ctx, uint32_t id, uint32_t i) {
-  uint32_t next = use(ctx, id, i);
-  return next == UINT32_MAX ? TSL__INF : cost(ctx, next);
-}
+static uint32_t cost_after_string(void *ctx, uint32_t id, uint32_t i) { return cost_after(ctx, id, i); }
 
 static uint32_t fewest_string(void *ctx, uint32_t id) {
   struct schema *s = ctx;
@@ -647,11 +654,10 @@ static tsl__expr unique_ways(struct schema *s, uint32_t id, const struct gaps *g
   struct array *a = s->array_states.at[id]->array;
   bool strings = false;
   tsl__expr all = TSL__NONE;
-  for (uint32_t i = 0; i < a->value_count && tsl__schema_ok(s); i++) {
+  for (uint32_t i = 0; i < a->string_count && !strings && tsl__schema_ok(s); i++) strings = string_allowed(s, id, i); /* their states are made when one comes */
+  for (uint32_t i = a->string_count; i < a->value_count && tsl__schema_ok(s); i++) {
     uint32_t next = use(s, id, i);
-    if (next == UINT32_MAX) continue;
-    if (i < a->string_count) strings = true;
-    else all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), tsl__expr_seq(s->x, g->after, next_rule(s, next))));
+    if (next != UINT32_MAX) all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), tsl__expr_seq(s->x, g->after, next_rule(s, next))));
   }
   if (!strings) return all;
   tsl__expr keys = tsl__expr_keys(s->x, a->strings, &string_ops, s, id);

@@ -137,6 +137,45 @@ bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
   return tags_disjoint(s, a, b, a, 0) || closed_against(s, a, b) || closed_against(s, b, a);
 }
 
+/* ---- the same in another place ----------------------------------------------------------------------------------------- */
+
+#define ALIKE_MAX 64u /* nodes that are looked at */
+static const uint64_t unlike = (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF | (uint64_t)1 << KW_DEPENDENCIES | (uint64_t)1 << KW_DEPENDENT_REQUIRED |
+                               (uint64_t)1 << KW_DEPENDENT_SCHEMAS | (uint64_t)1 << KW_UNEVALUATED_ITEMS | (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
+
+static bool alike(struct schema *s, lit a, lit b, uint32_t *left);
+
+static bool values_alike(struct schema *s, const struct keyword_value *v, const struct keyword_value *w, uint32_t *left) {
+  bool named = v->keyword == KW_PROPERTIES || v->keyword == KW_PATTERN_PROPERTIES;
+  if (!v->value || !w->value || v->value->kind != w->value->kind || v->count != w->count) return false;
+  if (!v->children) return tsl__schema_work(s, v->value->length / 8) && tsl__json_equal(&s->arena, v->value, w->value);
+  for (uint32_t i = 0; i < v->count; i++) {
+    const tsl__json *x = &v->value->items[i], *y = &w->value->items[i];
+    if (named && (x->key_length != y->key_length || memcmp(x->key, y->key, x->key_length) != 0)) return false;
+    if (!alike(s, POS(v->children[i]), POS(w->children[i]), left)) return false;
+  }
+  return true;
+}
+
+/* Recursion is bounded by *left. */
+static bool alike(struct schema *s, lit a, lit b, uint32_t *left) {
+  a = tsl__schema_simplify(s, a);
+  b = tsl__schema_simplify(s, b);
+  const struct node *n = tsl__node_of(s, a >> 1), *m = tsl__node_of(s, b >> 1);
+  if (a == b) return true;
+  if ((a ^ b) & 1 || !n->mask || n->mask != m->mask || n->mask & unlike || n->types != m->types || n->resource != m->resource || n->scope != m->scope) return false;
+  if (!*left || !tsl__schema_work(s, 4)) return false;
+  --*left;
+  for (uint32_t i = 0, count = (uint32_t)__builtin_popcountll(n->mask); i < count; i++)
+    if (!values_alike(s, &n->values[i], &m->values[i], left)) return false;
+  return true;
+}
+
+bool tsl__schema_alike(struct schema *s, lit a, lit b) {
+  uint32_t left = ALIKE_MAX;
+  return alike(s, a, b, &left);
+}
+
 /* ---- within one alternative ------------------------------------------------------------------------------------------ */
 
 static bool demanded(const struct schema *s, const struct taken *taken, const char *key, uint32_t length) {

@@ -15,11 +15,6 @@ static uint64_t goal_hash(const lit *lits, uint32_t n, uint32_t level) {
   return h;
 }
 
-static uint64_t goal_rehash(const struct schema *s, uint32_t i) {
-  const struct goal_entry *g = s->goals.at[i];
-  return goal_hash(g->lits, g->n, g->level);
-}
-
 struct goal_key {
   const struct schema *s;
   const lit *lits;
@@ -80,7 +75,7 @@ static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t 
   g->shortest = TSL__INF;
   goal id = (goal)s->goals.n;
   if (!tsl__vec_push(s->alloc, &s->goals, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), GOAL_NONE;
-  return tsl__table_add(s, &s->goal_table, hash, id, goal_rehash) ? id : GOAL_NONE;
+  return tsl__table_add(s, &s->goal_table, hash, id) ? id : GOAL_NONE;
 }
 
 goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {

@@ -32,8 +32,6 @@ static uint64_t state_hash(const struct object_state *st) {
   return h;
 }
 
-static uint64_t state_rehash(const struct schema *s, uint32_t i) { return state_hash(s->states.at[i]); }
-
 struct state_key {
   const struct schema *s;
   const struct object_state *st;
@@ -55,7 +53,7 @@ static uint32_t intern(struct schema *s, const struct object_state *st) {
   if (found != UINT32_MAX) return found;
   struct object_state *copy = tsl__arena_copy(&s->arena, st, state_size(st->object));
   uint32_t id = (uint32_t)s->states.n;
-  if (!copy || !tsl__vec_push(s->alloc, &s->states, copy) || !tsl__table_add(s, &s->state_table, hash, id, state_rehash)) {
+  if (!copy || !tsl__vec_push(s->alloc, &s->states, copy) || !tsl__table_add(s, &s->state_table, hash, id)) {
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
     return UINT32_MAX;
   }
@@ -183,13 +181,23 @@ struct member {
   tsl__expr all;      /* the ways so far */
   uint32_t ways, shortest;
   lit lits[TSL__SCHEMA_CLAUSES];
-  uint32_t lit_count;
+  lit declined[TSL__SCHEMA_CLAUSES]; /* that would have fulfilled a clause further out */
+  uint32_t lit_count, declined_count;
+  uint32_t hopeless; /* so many of the lits are more than any value can satisfy; UINT32_MAX: not that it is known */
 };
 
-static goal value_of(const struct member *m) {
+/* The value of a member that satisfies the first n lits. */
+static goal value_of(const struct member *m, uint32_t n) {
   const struct object *o = m->from->object;
   goal base = m->key != UINT32_MAX ? o->known[m->key].value : o->cells[m->cell].value;
-  return tsl__schema_goal_and(m->s, base, m->lits, m->lit_count);
+  return tsl__schema_goal_and(m->s, base, m->lits, n);
+}
+
+/* No value satisfies the lits. What if fewer of them were asked for, as will be next? */
+static void find_hopeless(struct member *m) {
+  if (m->s->measuring) return; /* what is asked for may turn out to be possible yet */
+  m->hopeless = m->lit_count;
+  while (m->hopeless && tsl__schema_ok(m->s) && !tsl__schema_possible(m->s, value_of(m, m->hopeless - 1))) m->hopeless--;
 }
 
 /* A way is decided: its value and the state after it. */
@@ -199,8 +207,9 @@ static void finish_way(struct member *m, uint64_t done) {
   uint64_t room[64];
   size_t size = state_size(o);
   struct object_state *st = size <= sizeof room ? (void *)room : tsl__schema_alloc(s, size);
-  goal value = value_of(m);
+  goal value = value_of(m, m->lit_count);
   uint32_t bytes = m->measure ? tsl__schema_shortest(s, value) : tsl__schema_possible(s, value) ? 0 : TSL__INF;
+  if (bytes == TSL__INF) find_hopeless(m);
   if (!st || bytes == TSL__INF) return;
   memcpy(st, m->from, size);
   st->next = TSL__NONE;
@@ -234,7 +243,14 @@ static bool fits(const struct member *m, const struct target *t) {
   return m->key != UINT32_MAX ? tsl__bit(t->keys, m->key) : tsl__bit(t->cells, m->cell);
 }
 
-/* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by TSL__SCHEMA_CLAUSES. */
+static bool among(const lit *lits, uint32_t n, lit l) {
+  for (uint32_t i = 0; i < n; i++)
+    if (lits[i] == l) return true;
+  return false;
+}
+
+/* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by TSL__SCHEMA_CLAUSES.
+ * A lit that was declined is not taken up again for a later clause: where it is taken up at once, and the later clause fulfilled with it, there is at least as much room. */
 static void ways(struct member *m, uint32_t i, uint64_t done) {
   const struct object *o = m->from->object;
   if ((m->ask_only && m->possible && (!m->measure || m->shortest == 0)) || !tsl__schema_ok(m->s)) return;
@@ -245,22 +261,27 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
   }
   const struct clause *c = &o->clauses[i];
   const goal base = m->key != UINT32_MAX ? o->known[m->key].value : o->cells[m->cell].value;
-  for (uint32_t j = 0; j < c->n; j++) {
-    if (!fits(m, &c->targets[j])) continue;
-    if (tsl__schema_excludes(m->s, base, c->targets[j].l)) continue;
-    if (tsl__schema_implies(m->s, base, c->targets[j].l)) { /* no need to look at ways in which it does not count */
-      ways(m, i + 1, done | (uint64_t)1 << i);
-      return;
-    }
-    m->lits[m->lit_count++] = c->targets[j].l;
+  const uint32_t declined = m->declined_count;
+  bool decided = false;
+  for (uint32_t j = 0; j < c->n && !decided; j++) {
+    lit l = c->targets[j].l;
+    if (!fits(m, &c->targets[j]) || among(m->declined, m->declined_count, l) || among(m->lits, m->lit_count, l ^ 1)) continue;
+    if (tsl__schema_excludes(m->s, base, l)) continue;
+    bool holds = among(m->lits, m->lit_count, l) || tsl__schema_implies(m->s, base, l);
+    if (!holds) m->lits[m->lit_count++] = l;
     ways(m, i + 1, done | (uint64_t)1 << i);
-    m->lit_count--;
+    if (!holds) m->lit_count--;
+    decided = holds || m->lit_count >= m->hopeless; /* no need to look at ways in which it does not count, or at more that begin like this */
+    if (decided) continue;
+    m->hopeless = UINT32_MAX;
+    if (m->declined_count < TSL__SCHEMA_CLAUSES) m->declined[m->declined_count++] = l;
   }
-  ways(m, i + 1, done);
+  if (!decided) ways(m, i + 1, done);
+  m->declined_count = declined;
 }
 
 static struct member look_past(struct schema *s, const struct object_state *from, tsl__expr name, uint32_t key, uint32_t cell, bool ask_only, bool measure) {
-  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .measure = measure || tsl__schema_nests(s), .name = name, .shortest = TSL__INF};
+  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .measure = measure || tsl__schema_nests(s), .name = name, .shortest = TSL__INF, .hopeless = UINT32_MAX};
   bool there = key == UINT32_MAX ? tsl__cell_left(from->object, &from->object->cells[cell], from->bits) > 0 : !tsl__bit(from->bits, key);
   if (there) ways(&m, 0, 0);
   return m;

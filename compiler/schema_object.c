@@ -35,6 +35,7 @@ struct maker {
   uint32_t splitter_count;
   uint64_t *masks; /* by known key: splitters that match it */
   TSL__VEC(struct cell) cells;
+  TSL__VEC(struct asked) told; /* what clauses say of keys */
   TSL__VEC(tsl__string) listed; /* keys of finite cells */
   size_t listed_before;         /* of these were known when the maker began */
 };
@@ -442,10 +443,26 @@ static bool atom_holds_for(struct maker *m, const struct atom *a, uint64_t mask,
   return !tsl__json_get(named->value, key.at, key.length);
 }
 
+/* Alternatives often say the same of a member, each in its own place. It is to be one lit: then a clause is seen to hold, or to be hopeless, where it is, and
+ * clauses that ask for the same are fulfilled together instead of in 2^n ways. */
+static lit one_lit(struct maker *m, uint32_t key, lit l) {
+  const struct goal_entry *e = tsl__goal_of(m->s, m->o->known[key].value);
+  l = tsl__schema_simplify(m->s, l);
+  if (l >> 1 <= SID_FALSE) return l;
+  for (uint32_t i = 0; i < e->n; i++)
+    if (tsl__schema_alike(m->s, e->lits[i] | 1u, l | 1u)) return (e->lits[i] & ~1u) | (l & 1u);
+  for (size_t i = 0; i < m->told.n; i++)
+    if (m->told.at[i].index == key && tsl__schema_alike(m->s, m->told.at[i].l | 1u, l | 1u)) return (m->told.at[i].l & ~1u) | (l & 1u);
+  struct asked told = {key, l};
+  if (!tsl__vec_push(m->s->alloc, &m->told, told)) out_of_memory(m);
+  return l;
+}
+
 static bool make_target(struct maker *m, const struct atom *a, struct target *t) {
   struct object *o = m->o;
   *t = (struct target){.kind = a->kind, .l = a->kind == ATOM_NAME ? POS(SID_TRUE) : a->l, .count = a->count};
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) t->key = index_of(m, a->key, a->key_length);
+  if (a->kind == ATOM_KEY) t->l = one_lit(m, t->key, t->l);
   if (a->kind < ATOM_PATTERN || a->kind > ATOM_REST) return true;
   t->kind = ATOM_PATTERN;
   uint64_t *keys = tsl__schema_alloc(m->s, o->words * sizeof *keys), *cells = tsl__schema_alloc(m->s, (o->cell_count / 64 + 1) * sizeof *cells);
@@ -619,7 +636,7 @@ static bool make(struct maker *m) {
 
 /* Once more from the beginning, with the keys that were listed. */
 static bool start(struct maker *m, uint32_t level) {
-  m->names.n = m->asked.n = m->cells.n = 0;
+  m->names.n = m->asked.n = m->cells.n = m->told.n = 0;
   m->cursor = m->splitter_count = 0;
   m->listed_before = m->listed.n;
   m->o = tsl__schema_alloc(m->s, sizeof *m->o);
@@ -639,6 +656,7 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
   }
   tsl__vec_free(s->alloc, &m.names);
   tsl__vec_free(s->alloc, &m.asked);
+  tsl__vec_free(s->alloc, &m.told);
   tsl__vec_free(s->alloc, &m.cells);
   tsl__vec_free(s->alloc, &m.listed);
   return made ? m.o : NULL;

@@ -349,9 +349,16 @@ struct gaps {
   uint32_t item_cost; /* of each item besides */
 };
 
-struct table { /* open addressing: index + 1, 0 = free */
-  uint32_t *slots;
+struct slot {
+  uint32_t index; /* + 1; 0 = free */
+  uint32_t hash;  /* its lower half: entries are neither looked at nor hashed again when the table grows */
+};
+
+struct table { /* open addressing */
+  struct slot *slots;
   uint32_t capacity, used;
+  struct slot *before; /* what it has grown out of; NULL: all of that is in `slots` */
+  uint32_t moved;      /* of its slots, half of `capacity`, so many are */
 };
 
 struct frame {
@@ -427,7 +434,7 @@ void *tsl__schema_alloc(struct schema *s, size_t size);
 
 /* Look for an entry with this hash; `same(ctx, index)` tells. Returns the index or UINT32_MAX. tsl__table_add remembers a new one. */
 uint32_t tsl__table_find(const struct table *t, uint64_t hash, bool (*same)(const void *ctx, uint32_t index), const void *ctx);
-bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t index, uint64_t (*rehash)(const struct schema *s, uint32_t index));
+bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t index);
 
 /* ---- schema_load.c ---- */
 /* Make a document known under a URI (without fragment); its resource is returned, UINT32_MAX after a failure. */
@@ -499,6 +506,8 @@ struct taken { /* nodes that hold, and keys that are demanded otherwise */
 bool tsl__schema_held(const struct schema *s, const struct taken *taken, sid id);
 /* Is it plain that no value of the type satisfies both? */
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b);
+/* Is it plain that the two say the same: one text in two places? */
+bool tsl__schema_alike(struct schema *s, lit a, lit b);
 /* Is it plain that no object satisfies `next` and all that are taken? */
 bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next);
 /* Is it plain that every value of the goal satisfies l, or none? */

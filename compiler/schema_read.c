@@ -25,7 +25,6 @@ enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *dra
 /* ---- nodes -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t scoped_hash(const tsl__json *at, uint32_t scope) { return tsl__mix((uint64_t)(uintptr_t)at * 31 + scope); }
-static uint64_t scoped_rehash(const struct schema *s, uint32_t i) { return scoped_hash(s->nodes.at[i]->at, s->nodes.at[i]->scope); }
 
 struct scoped_key {
   const struct schema *s;
@@ -55,7 +54,7 @@ sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_
   if (id >= 1u << 28) return tsl__schema_fail(s, TSL_ERR_LIMIT, at, "more than 2^28 subschemas"), SID_FALSE;
   if (!tsl__vec_push(s->alloc, &s->nodes, n)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
   if (!scope) at->user = id & ((1u << 28) - 1);
-  else tsl__table_add(s, &s->scoped, scoped_hash(at, scope), id, scoped_rehash);
+  else tsl__table_add(s, &s->scoped, scoped_hash(at, scope), id);
   return id;
 }
 

@@ -11,6 +11,7 @@
 
 #include "compiler/expr_node.h"
 #include "compiler/formats.h"
+#include "compiler/hints.h"
 #include "compiler/meaning.h"
 #include "compiler/schema_parts.h"
 #include "runtime/state.h"
@@ -47,8 +48,6 @@ static uint32_t frame_shortest(tsl__exprs *x, void *ctx, uint32_t body) {
 
 static const tsl__rule_ops frame_ops = {unfold_frame, print_frame, frame_meaning, frame_shortest};
 
-static uint64_t frame_rehash(const struct schema *s, uint32_t i) { return tsl__mix(s->frames.at[i].body); }
-
 struct frame_key {
   const struct schema *s;
   tsl__expr body;
@@ -67,7 +66,7 @@ tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
   uint32_t flags = tsl__expr_nullable(s->x, body) ? TSL__RULE_NULLABLE : 0;
   struct frame f = {body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, tsl__node_at(s->x, body).shortest)};
   if (f.rule == TSL__NONE) return TSL__NONE;
-  if (!tsl__vec_push(s->alloc, &s->frames, f) || !tsl__table_add(s, &s->frame_table, tsl__mix(body), (uint32_t)s->frames.n - 1, frame_rehash))
+  if (!tsl__vec_push(s->alloc, &s->frames, f) || !tsl__table_add(s, &s->frame_table, tsl__mix(body), (uint32_t)s->frames.n - 1))
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return f.rule;
 }
@@ -252,6 +251,7 @@ static void make_formats(tsl__exprs *x, struct shared_context *c) {
     f->shortest = tsl__expr_shortest(x, f->value);
     f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FORMAT + i, 0, f->shortest);
     add_member(x, c, f->rule, f->shortest);
+    tsl__far_from_limit_ahead(x, f->text); /* a length often stands beside a format */
   }
 }
 

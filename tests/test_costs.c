@@ -113,6 +113,8 @@ typedef struct test_case {
 #define OBJECT(properties, more) "{\"type\":\"object\",\"properties\":{" properties "}" more "}"
 #define STRING(more) "{\"type\":\"string\"," more "}"
 #define ARRAY(items, more) "{\"type\":\"array\",\"items\":" items more "}"
+#define ALIKE(key) /* the same members in each, but one */                                                                                                                     \
+  OBJECT("\"" key "\":{\"type\":\"string\"},\"n\":{\"type\":\"string\"},\"m\":{\"type\":\"boolean\"},\"l\":" ARRAY("{\"type\":\"integer\"}", ""), ",\"required\":[\"n\",\"" key "\"]")
 #define PERSON OBJECT("\"name\":{\"type\":\"string\"},\"age\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":130},\"mail\":" STRING("\"format\":\"email\"") ",\"tags\":" ARRAY("{\"type\":\"string\"}", ""), \
                       ",\"required\":[\"name\"]")
 
@@ -235,6 +237,9 @@ static const test_case cases[] = {
      ",\"required\":[\"a\",\"ab\"],\"additionalProperties\":false") "},{\"type\":\"json_schema\",\"json_schema\":" OBJECT("\"a\":{\"type\":\"number\"},\"ab\":{\"type\":\"null\"},\"c\":{}",
      ",\"required\":[\"c\"],\"additionalProperties\":false") "},{\"type\":\"json_schema\",\"json_schema\":" OBJECT("\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"string\"},\"ab\":{}", ",\"minProperties\":2") "}]}}",
      {"{\"a\": 1, \"ab\": \"\"}", "{\"a\":1.5,\"c\":[],\"ab\":null}", "{\"b\":\"x\",\"a\":1}", "{\"x\":0,\"ab\":0}"}},
+    /* added after the others, which keep their vocabularies */
+    {"one-of-alike", COMPACT, "{\"oneOf\":[" ALIKE("p") "," ALIKE("q") "," ALIKE("r") "," ALIKE("s") "," ALIKE("t") "]}",
+     {"{\"n\":\"\",\"l\":[1],\"p\":\"\"}", "{\"q\":\"x\",\"m\":true,\"n\":\"\",\"p\":1}"}},
 };
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */
