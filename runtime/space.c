@@ -78,6 +78,7 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
   s->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
   s->kin_work = TSL__KIN_WORK;
+  s->less_bytes = TSL__LESS_BYTES;
   s->max_stacks = limits->max_stacks ? limits->max_stacks : 4096;
   s->cancel = limits->cancel;
   s->deadline_us = limits->deadline_us;

@@ -77,6 +77,7 @@ typedef struct tsl__hook {
 
 #define TSL__KIN_MAX 8u
 #define TSL__KIN_WORK 1024u /* steps from which a walk is worth telling others from */
+#define TSL__LESS_BYTES 128u /* live bytes of a state that may live on nearly all letters (walk_less.h) */
 
 /* A walk that others may be told from (walk_kin.h). */
 typedef struct tsl__kin_noted {
@@ -113,6 +114,8 @@ struct tsl__space {
   uint32_t kin_count;    /* in all */
   uint64_t kin_work;     /* TSL__KIN_WORK; tests have less, or more */
   uint32_t kin_met, kin_missed; /* states that had such a one, or not */
+  uint32_t less_bytes;   /* TSL__LESS_BYTES; tests have more */
+  uint32_t less_met;     /* walks that were told from a class */
   struct tsl__spare_steps *spare_steps; /* and of steps (stacks.c) */
   TSL__VEC(struct tsl__adopted) adopted; /* bitsets of common.h */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */

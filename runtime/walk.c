@@ -16,6 +16,7 @@
 #include "runtime/linear.h"
 #include "runtime/names.h"
 #include "runtime/walk_kin.h"
+#include "runtime/walk_less.h"
 #include "runtime/walk_near.h"
 #include "runtime/wide.h"
 
@@ -23,6 +24,7 @@
 #define ASK_MIN 512u      /* the same within a set, whose states may be met nowhere else, and be asked for letters that were not yet */
 #define NEAR_COST 4u     /* steps that trying one is worth */
 #define NEAR_MIN 64u      /* longer tokens to be tried, from which kin is looked for */
+#define LESS_WORTH 4u    /* times its steps that a walk told from a class has cost: the graph is made first */
 #define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
 #define COST_STATE 8u     /* steps that making a state is worth */
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
@@ -41,8 +43,10 @@ typedef struct level {
   tsl__fixed_walk fixed;
   tsl__linear_asides aside;
   tsl__kin kin;
+  tsl__less less;
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
+  bool graph; /* a graph was made of what letters do to the state (walk_less.h) */
   uint32_t reach;
   tsl__state state; /* key of the walk in progress */
   uint32_t context;
@@ -74,7 +78,7 @@ static level *level_open(tsl__space *space) {
   level *l = space->scratch->levels.at[space->depth++];
   tsl__gather_clear(&l->gather);
   l->left.n = l->stack.n = l->aside.n = 0;
-  l->whole = false;
+  l->whole = l->graph = false;
   l->reach = 0;
   return l;
 }
@@ -89,6 +93,7 @@ void tsl__walk_scratch_free(tsl__space *space) {
     tsl__fixed_walk_free(space, &l->fixed);
     tsl__vec_free(&space->alloc, &l->aside);
     tsl__kin_free(space, &l->kin);
+    tsl__less_free(space, &l->less);
     tsl__free(&space->alloc, l, sizeof *l);
   }
   tsl__vec_free(&space->alloc, &space->scratch->levels);
@@ -420,15 +425,12 @@ static void walk_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   search(space, l, floor);
 }
 
-/* The mask of the kin without some tokens: they are listed if they are few. */
-static bool take_kin(tsl__space *space, level *l, tsl__kin *kin) {
-  if (kin->tokens.n <= TSL__PATCH_MAX) {
-    kin->tokens.n = tsl__sort_unique(kin->tokens.at, kin->tokens.n);
-    return tsl__gather_mask(space, &l->gather, kin->walk->mask) && tsl__gather_remove_all(space, &l->gather, kin->tokens.at, kin->tokens.n);
-  }
+/* A mask without some tokens, which are sorted here: they are listed if they are few. */
+static bool gather_but(tsl__space *space, level *l, tsl__mask mask, tsl_token *tokens, size_t n) {
+  if (n <= TSL__PATCH_MAX) return tsl__gather_mask(space, &l->gather, mask) && tsl__gather_remove_all(space, &l->gather, tokens, tsl__sort_unique(tokens, n));
   if (!need_marks(space, l)) return false;
-  tsl__mask_write(space, kin->walk->mask, l->marks);
-  for (size_t i = 0; i < kin->tokens.n; i++) tsl__mask_bit_clear(l->marks, kin->tokens.at[i]);
+  tsl__mask_write(space, mask, l->marks);
+  for (size_t i = 0; i < n; i++) tsl__mask_bit_clear(l->marks, tokens[i]);
   return true;
 }
 
@@ -439,11 +441,24 @@ static bool walk_kin(tsl__space *space, level *l, const tsl__state_rec *r, tsl__
   if (!tsl__kin_find(space, state, count, l->last, reach, kin)) return false;
   tsl__leftover left = kin->walk->left;
   const tsl__leftover_rec *t = tsl__leftover_set(left) ? tsl__leftover_at(space, tsl__leftover_set(left)) : NULL;
-  if (!take_kin(space, l, kin)) return true;
+  if (!gather_but(space, l, kin->walk->mask, kin->tokens.at, kin->tokens.n)) return true;
   for (uint32_t i = 0; t && i < t->n; i++)
     if (!tsl__kin_within(space, kin, t->nodes[i])) leave_node(space, l, t->nodes[i]);
   size_t floor = l->stack.n;
   for (size_t i = 0; i < kin->enter.n && space->status == TSL_OK; i++) enter_child(space, l, kin->enter.at[i].state, kin->enter.at[i].count, kin->enter.at[i].node, kin->enter.at[i].depth);
+  search(space, l, floor);
+  return true;
+}
+
+/* As all texts of letters, but for what dies; what else is legal among them is searched for. False if it is not best walked like that, or on failure (sticky). */
+static bool walk_less(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count) {
+  tsl__less *less = &l->less;
+  if (!tsl__linear_of(space, r, 0) || r->live_count < space->less_bytes || !tsl__less_find(space, state, less)) return false;
+  l->graph = true;
+  space->less_met++;
+  if (!gather_but(space, l, tsl__class_mask(space, &less->hint.letters, 0, 0, UINT32_MAX), less->tokens.at, less->tokens.n)) return true;
+  size_t floor = l->stack.n;
+  push(space, l, (entry){0, state, count, 0, &less->hint});
   search(space, l, floor);
   return true;
 }
@@ -696,6 +711,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
     return;
   }
   if (over == TSL__WHOLE && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return;
+  if (over == TSL__WHOLE && !(h && h->like) && walk_less(space, l, r, state, count)) return;
   if (over == TSL__WHOLE) h = tsl__state_hint(space, r);
   if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {
     walk_counted(space, l, r, state, count, context, out);
@@ -751,7 +767,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   if (complete && common && !given && work >= COMMON_MIN) tsl__common_put(space, &key, w);
   if (!complete) return w;
   if (!remember(space, w)) return NULL;
-  if (over == TSL__WHOLE && work >= space->kin_work) tsl__kin_note(space, w, count);
+  if (over == TSL__WHOLE && (l->graph ? work * LESS_WORTH : work) >= space->kin_work) tsl__kin_note(space, w, count);
   return w;
 }
 

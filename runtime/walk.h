@@ -10,6 +10,7 @@
  *           vocabulary; the walk itself enters only subtrees that hold some other byte.
  *           Counted: far from the bounds of a loop the answer is that of the unbounded one (the counter is clamped to the height of the trie); near
  *           them, tokens that are too long are taken off the class's bitset.
+ *           Less: where a state lives on nearly all letters, the mask is that of the letters, less the tokens that die (walk_less.h).
  *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell.
  * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens `"` and `":`, leftover empty.
  * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a structural state about 1 µs.

@@ -59,7 +59,8 @@ static void follow(const char *schema, tsl_grammar *with, tsl_grammar *without, 
   CHECK(mask && plain && tsl_matcher_new(with, NULL, &m) == TSL_OK && tsl_matcher_new(without, NULL, &other) == TSL_OK);
   for (int step = 0; m && other && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
     l->least = 1;
-    with->space->kin_work = UINT64_MAX; /* all by the table: test_kin.c does otherwise */
+    with->space->kin_work = UINT64_MAX; /* all by the table: test_kin.c and test_less.c do otherwise */
+    with->space->less_bytes = UINT32_MAX;
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
     l->least = UINT32_MAX;
     CHECK(tsl_matcher_mask(other, plain) == TSL_OK);

@@ -1,0 +1,389 @@
+/* walk_less.c - see walk_less.h.
+ *
+ * Points    The graph's points are the states that a text leads to, between two characters or within one (`part` tells which bytes may go on: texts are UTF-8, as everywhere where there are letters
+ *           beyond ASCII). Registers are left to other ways.
+ * Needed    The bytes of one shortest way to death are the candidates: at each of its steps those that go the same way (`C` and `c`). What all ways need is a greatest fixed point: a point needs
+ *           what each of its ways on needs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/walk_less.h"
+
+#include "runtime/classes.h"
+#include "runtime/fixed.h"
+#include "runtime/linear.h"
+#include "runtime/trie.h"
+
+/* Beyond these another way to walk is faster. */
+#define POINTS_MAX 512u
+#define WAYS_MAX 4096u
+#define SLOTS 1024u
+#define BRANCHES_MAX 4u  /* states that a text leads to at once */
+#define NEW_MAX 96u      /* states that are made for the graph of a conjunction */
+#define NEW_FEW 2u       /* and of others: letters (state.h) are found faster */
+#define DERIVED_MAX 1024u /* targets that are made for it */
+#define CONJUNCTION 200u /* live bytes: of conjunctions all are that are no control characters, until they are asked for */
+#define ASCII_MIN 64u    /* letters that must be legal first */
+#define NEEDED_MAX 16u   /* candidates */
+#define FEW_BYTES 4u     /* of a candidate: its tokens are told by bitsets */
+#define SUSPECTS_MAX 4096u /* tokens with all that is needed: they are tried one by one */
+#define NODES_MAX 16384u /* of the trie that are looked at for a conjunction */
+#define NODES_FEW 1024u  /* and for others */
+#define TYPICAL 0xE1u    /* where this is not legal first, most tokens die */
+#define FAR UINT32_MAX
+
+/* Numbers of points that are none. */
+enum { DEAD, ALIVE, FIRST }; /* ALIVE: whatever letters follow */
+
+/* Within a character: the bytes that may come next, and what part comes then. */
+typedef struct part {
+  uint8_t lo, hi, then;
+} part;
+
+enum { BETWEEN, LAST_ONE, LAST_TWO, LAST_THREE, AFTER_E0, AFTER_ED, AFTER_F0, AFTER_F4 };
+static const part parts[] = {
+    [LAST_ONE] = {0x80, 0xBF, BETWEEN},   [LAST_TWO] = {0x80, 0xBF, LAST_ONE}, [LAST_THREE] = {0x80, 0xBF, LAST_TWO}, [AFTER_E0] = {0xA0, 0xBF, LAST_ONE},
+    [AFTER_ED] = {0x80, 0x9F, LAST_ONE}, [AFTER_F0] = {0x90, 0xBF, LAST_TWO}, [AFTER_F4] = {0x80, 0x8F, LAST_TWO},
+};
+/* Bytes that begin a character beyond ASCII. */
+static const part leads[] = {{0xC2, 0xDF, LAST_ONE}, {0xE0, 0xE0, AFTER_E0}, {0xE1, 0xEC, LAST_TWO}, {0xED, 0xED, AFTER_ED}, {0xEE, 0xEF, LAST_TWO}, {0xF0, 0xF0, AFTER_F0}, {0xF1, 0xF3, LAST_THREE}, {0xF4, 0xF4, AFTER_F4}};
+#define LEADS (sizeof leads / sizeof *leads)
+
+typedef struct point {
+  tsl__state states[BRANCHES_MAX]; /* at once; sorted, 0 behind the last */
+  uint32_t away;   /* bytes to the nearest death; FAR: none */
+  uint32_t needed; /* candidates that each way there has */
+  uint16_t ways;   /* its first one; they end where those of the next point begin */
+  uint8_t part;
+} point;
+
+/* From a point, by some bytes in a row. A point's are in the order of their bytes. */
+typedef struct way {
+  uint16_t from, to;
+  uint8_t lo, hi;
+  uint16_t candidates; /* of which all these bytes are */
+} way;
+
+typedef struct graph {
+  tsl__space *space;
+  const tsl__bytes *letters;
+  point points[FIRST + POINTS_MAX + 1];
+  way ways[WAYS_MAX];
+  tsl__bytes candidates[NEEDED_MAX];
+  uint32_t n, way_count, candidate_count;
+  uint32_t derived;               /* targets that were made */
+  uint32_t states_max, nodes_max; /* states that there may be in all; nodes of the trie that are looked at */
+  uint16_t slots[SLOTS]; /* by states and part; 0: empty */
+} graph;
+
+static bool out_of_memory(tsl__space *space) {
+  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return false;
+}
+
+/* ---- the graph ------------------------------------------------------------------------------------------------ */
+
+/* Does it nothing but read, with no register? */
+static bool is_plain(const tsl__state_rec *r) {
+  return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_LOOP)) && !r->edges && !r->token_edges && !tsl__is_fixed(r);
+}
+
+/* Is it in a JSON string that may become any text but some fixed ones? */
+static bool is_others(const tsl__state_rec *r) { return r->fixed && r->fixed->others; }
+
+/* Add what a target leads to to the states of a point; of a fork, all that it stands for. False if it is none for a graph, or there are too many. */
+static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
+  tsl__state state = tsl__target_state(target);
+  const tsl__state_rec *r = tsl__target_op(target) == TSL__OP_CLEAR ? tsl__state_expanded(g->space, state) : NULL;
+  unsigned i = 0;
+  if (r && r->flags & TSL__STATE_FORK && depth < BRANCHES_MAX) {
+    for (uint32_t k = 0; k < r->edges; k++)
+      if (!add_branch(g, p, r->edge[k].to, depth + 1)) return false;
+    return true;
+  }
+  if (!r || !is_plain(r)) return false;
+  while (i < BRANCHES_MAX && p->states[i] && p->states[i] < state) i++;
+  if (i < BRANCHES_MAX && p->states[i] == state) return true;
+  if (p->states[BRANCHES_MAX - 1]) return false;
+  memmove(p->states + i + 1, p->states + i, (BRANCHES_MAX - 1 - i) * sizeof *p->states);
+  p->states[i] = state;
+  return true;
+}
+
+/* Is a point that of such a string alone? Texts of letters are the beginnings of others for ever; but quotes and escapes nothing else is legal. */
+static bool is_alive(const graph *g, const point *p) { return p->part == BETWEEN && !p->states[1] && is_others(tsl__state_at(g->space, p->states[0])); }
+
+/* The number of a point; DEAD if there is no room. */
+static uint32_t point_of(graph *g, const point *made) {
+  if (is_alive(g, made)) return ALIVE;
+  uint32_t slot = (uint32_t)(tsl__hash(made->states, sizeof made->states) + made->part) % SLOTS;
+  for (; g->slots[slot]; slot = (slot + 1) % SLOTS) {
+    const point *p = &g->points[g->slots[slot]];
+    if (p->part == made->part && !memcmp(p->states, made->states, sizeof p->states)) return g->slots[slot];
+  }
+  if (g->n == FIRST + POINTS_MAX || tsl__space_count(g->space, states) > g->states_max) return DEAD;
+  g->slots[slot] = (uint16_t)g->n;
+  g->points[g->n] = *made;
+  return g->n++;
+}
+
+/* Where a state goes by a byte, and by all up to *end, which may become less. */
+static tsl__target step(graph *g, const tsl__state_rec *r, unsigned b, unsigned *end) {
+  uint32_t i = 0;
+  if (!r->ranges) return 0;
+  while (r->upper[i] < b) i++;
+  if (r->upper[i] < *end) *end = r->upper[i];
+  if (!tsl__target_is_later(r->targets[i])) return r->targets[i];
+  g->derived++;
+  return tsl__state_derive(g->space, r, i, (uint8_t)b);
+}
+
+/* All ways from a point by bytes lo … hi, letters all of them. False if the graph cannot be made. */
+static bool add_ways(graph *g, uint32_t from, unsigned lo, unsigned hi, uint8_t then) {
+  for (unsigned b = lo, end; b <= hi; b = end + 1) {
+    point to = {.part = then, .away = FAR, .needed = UINT16_MAX};
+    uint32_t number = DEAD;
+    end = hi;
+    for (unsigned i = 0; i < BRANCHES_MAX && g->points[from].states[i]; i++) {
+      tsl__target t = step(g, tsl__state_at(g->space, g->points[from].states[i]), b, &end);
+      if (t && !add_branch(g, &to, t, 0)) return false;
+    }
+    if (to.states[0] && (number = point_of(g, &to)) == DEAD) return false;
+    if (g->space->status != TSL_OK || g->way_count == WAYS_MAX || g->derived > DERIVED_MAX) return false;
+    g->ways[g->way_count++] = (way){(uint16_t)from, (uint16_t)number, (uint8_t)b, (uint8_t)end, 0};
+  }
+  return true;
+}
+
+/* Between two characters: ASCII letters in rows, and what begins longer ones. */
+static bool add_between(graph *g, uint32_t from) {
+  for (unsigned b = 0; b < 0x80; b++) {
+    unsigned end = b;
+    if (!tsl__bytes_has(g->letters, b)) continue;
+    while (end < 0x7F && tsl__bytes_has(g->letters, end + 1)) end++;
+    if (!add_ways(g, from, b, end, BETWEEN)) return false;
+    b = end;
+  }
+  for (size_t i = 0; i < LEADS; i++)
+    if (!add_ways(g, from, leads[i].lo, leads[i].hi, leads[i].then)) return false;
+  return true;
+}
+
+/* Are nearly all letters legal at the first point? Else most tokens die. */
+static bool is_wide(const graph *g) {
+  unsigned ascii = 0;
+  for (const way *w = g->ways; w < g->ways + g->way_count; w++) {
+    if (w->to == DEAD && w->lo >= 0x80) return false;
+    ascii += w->to != DEAD && w->lo < 0x80 ? w->hi - w->lo + 1u : 0;
+  }
+  return ascii >= ASCII_MIN;
+}
+
+/* All that texts of letters lead to. *live: the bytes that are legal somewhere among them. */
+static bool explore(graph *g, tsl__state state, tsl__bytes *live) {
+  point first = {.part = BETWEEN, .away = FAR, .needed = UINT16_MAX};
+  if (!add_branch(g, &first, tsl__target_make(state, TSL__OP_CLEAR), 0) || point_of(g, &first) != FIRST || !tsl__state_step(g->space, tsl__state_at(g->space, state), TYPICAL)) return false;
+  for (uint32_t i = FIRST; i < g->n; i++) {
+    point *p = &g->points[i];
+    const part *next = &parts[p->part];
+    p->ways = (uint16_t)g->way_count;
+    if (!tsl__space_step(g->space, 1) || !(p->part == BETWEEN ? add_between(g, i) : add_ways(g, i, next->lo, next->hi, next->then))) return false;
+    if (i == FIRST && !is_wide(g)) return false;
+    for (unsigned k = 0; k < BRANCHES_MAX && p->states[k] && p->part == BETWEEN; k++) tsl__bytes_or(live, &tsl__state_at(g->space, p->states[k])->live);
+  }
+  g->points[g->n].ways = (uint16_t)g->way_count;
+  return true;
+}
+
+/* ---- ways to death -------------------------------------------------------------------------------------------- */
+
+/* How far death is where a way ends. */
+static uint32_t away_after(const graph *g, const way *w) { return w->to == DEAD ? 0 : w->to == ALIVE ? FAR : g->points[w->to].away; }
+
+/* How far each point is from death. Most ways lead to points of a higher number, so the last ways come first. */
+static void measure(graph *g) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = g->way_count; i-- > 0;) {
+      const way *w = &g->ways[i];
+      uint32_t away = away_after(g, w);
+      if (away == FAR || away + 1 >= g->points[w->from].away) continue;
+      g->points[w->from].away = away + 1;
+      changed = true;
+    }
+  }
+}
+
+/* The steps of a shortest way from the first point: all bytes that go the same way. */
+static void find_candidates(graph *g) {
+  for (uint32_t at = FIRST; at != DEAD && g->candidate_count < NEEDED_MAX;) {
+    const way *w = g->ways + g->points[at].ways, *end = g->ways + g->points[at + 1].ways, *next = w;
+    tsl__bytes *bytes = &g->candidates[g->candidate_count++];
+    while (away_after(g, next) + 1 != g->points[at].away) next++;
+    for (*bytes = (tsl__bytes){{0}}; w < end; w++)
+      if (w->to == next->to) tsl__bytes_add_range(bytes, w->lo, w->hi);
+    at = next->to;
+  }
+}
+
+static bool is_within(const tsl__bytes *a, const tsl__bytes *b) { return !((a->w[0] & ~b->w[0]) | (a->w[1] & ~b->w[1]) | (a->w[2] & ~b->w[2]) | (a->w[3] & ~b->w[3])); }
+
+static void find_needed(graph *g) {
+  find_candidates(g);
+  for (way *w = g->ways; w < g->ways + g->way_count; w++) {
+    tsl__bytes row = {{0}};
+    tsl__bytes_add_range(&row, w->lo, w->hi);
+    for (uint32_t k = 0; k < g->candidate_count; k++)
+      if (is_within(&row, &g->candidates[k])) w->candidates |= (uint16_t)(1 << k);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = g->way_count; i-- > 0;) {
+      const way *w = &g->ways[i];
+      if (away_after(g, w) == FAR) continue;
+      uint32_t needed = g->points[w->from].needed & (w->candidates | (w->to == DEAD ? 0 : g->points[w->to].needed));
+      changed |= needed != g->points[w->from].needed;
+      g->points[w->from].needed = needed;
+    }
+  }
+}
+
+/* ---- the trie ------------------------------------------------------------------------------------------------- */
+
+/* Can no text below a node die that leads to a point? */
+static bool is_safe(const graph *g, const tsl__trie *trie, const tsl__trie_node *n, const point *p) {
+  if (n->height < p->away) return true;
+  for (uint32_t k = 0; n->below != UINT16_MAX && k < g->candidate_count; k++)
+    if (p->needed >> k & 1 && !tsl__bytes_meet(&trie->sets[n->below], &g->candidates[k])) return true;
+  return false;
+}
+
+typedef struct place {
+  uint32_t node, at;
+} place;
+
+static bool add_tokens(const graph *g, tsl__less *out, const tsl_token *tokens, uint32_t n) {
+  if (!tsl__vec_reserve(&g->space->alloc, &out->tokens, n)) return out_of_memory(g->space);
+  memcpy(out->tokens.at + out->tokens.n, tokens, n * sizeof *tokens);
+  out->tokens.n += n;
+  return true;
+}
+
+/* The tokens that die, by the trees that they are in. False if there is too much to look at, or on failure (sticky). */
+static bool find_in_trie(const graph *g, tsl__less *out) {
+  tsl__space *space = g->space;
+  const tsl__trie *trie = &space->vocab->trie;
+  TSL__VEC(place) stack = {0};
+  uint32_t looked = 0;
+  bool fine = tsl__vec_push(&space->alloc, &stack, ((place){0, FIRST})) || out_of_memory(space);
+  while (fine && stack.n) {
+    place p = stack.at[--stack.n];
+    const tsl__trie_node *n = &trie->nodes[p.node];
+    const way *w = g->ways + g->points[p.at].ways, *last = g->ways + g->points[p.at + 1].ways;
+    looked += 1 + n->children;
+    fine = looked <= g->nodes_max && tsl__space_step(space, 1u + n->children / 8);
+    for (uint32_t c = n->first_child, end = c + n->children; c < end && fine; c++) {
+      const tsl__trie_node *child = &trie->nodes[c];
+      while (w < last && w->hi < child->byte) w++;
+      if (w == last) break;
+      if (child->byte < w->lo) continue; /* no letter */
+      if (w->to == DEAD) fine = add_tokens(g, out, trie->order + child->begin, child->end - child->begin);
+      else if (w->to != ALIVE && !is_safe(g, trie, child, &g->points[w->to])) fine = tsl__vec_push(&space->alloc, &stack, ((place){c, w->to})) || out_of_memory(space);
+    }
+  }
+  tsl__vec_free(&space->alloc, &stack);
+  return fine;
+}
+
+/* Does a token die by its letters? */
+static bool dies(const graph *g, const uint8_t *bytes, const uint8_t *end) {
+  uint32_t at = FIRST;
+  for (; (size_t)(end - bytes) >= g->points[at].away; bytes++) {
+    const way *w = g->ways + g->points[at].ways, *last = g->ways + g->points[at + 1].ways;
+    while (w < last && w->hi < *bytes) w++;
+    if (w == last || *bytes < w->lo || w->to == ALIVE) return false;
+    if (w->to == DEAD) return true;
+    at = w->to;
+  }
+  return false;
+}
+
+/* The tokens that have all that is needed, as far as candidates of few bytes tell. False if there is no such candidate. */
+static bool find_suspects(const graph *g, const tsl__lengths *l, uint32_t *bits) {
+  size_t words = tsl_vocab_mask_words(g->space->vocab);
+  bool any = false;
+  for (uint32_t k = 0; k < g->candidate_count; k++) {
+    const uint32_t *having[FEW_BYTES];
+    uint32_t n = 0;
+    const tsl__bytes *c = &g->candidates[k];
+    if (!(g->points[FIRST].needed >> k & 1) || c->w[2] || c->w[3] || __builtin_popcountll(c->w[0]) + __builtin_popcountll(c->w[1]) > (int)FEW_BYTES) continue;
+    for (unsigned b = 0; b < 0x80; b++)
+      if (tsl__bytes_has(c, b)) having[n++] = l->having[b];
+    for (size_t i = 0; i < words; i++) {
+      uint32_t word = 0;
+      for (uint32_t j = 0; j < n; j++) word |= having[j][i];
+      bits[i] = any ? bits[i] & word : word;
+    }
+    any = true;
+  }
+  return any;
+}
+
+/* The tokens that die, among those few that have all that is needed. False if they are not few, or on failure (sticky). */
+static bool find_among_suspects(const graph *g, tsl__less *out) {
+  const tsl_vocab *v = g->space->vocab;
+  const tsl__lengths *l = tsl__lengths_of(g->space);
+  size_t words = tsl_vocab_mask_words(v);
+  uint32_t *bits = l ? tsl__alloc(&g->space->alloc, words * sizeof *bits) : NULL, n = 0;
+  if (l && !bits) return out_of_memory(g->space);
+  bool fine = l && find_suspects(g, l, bits);
+  for (size_t i = 0; i < words && fine; i++) n += (uint32_t)__builtin_popcount(bits[i]);
+  fine = fine && n <= SUSPECTS_MAX && tsl__space_step(g->space, n);
+  for (size_t i = 0; i < words && fine; i++)
+    for (uint32_t word = bits[i]; word && fine; word &= word - 1) {
+      tsl_token t = (tsl_token)(i * 32) + (tsl_token)__builtin_ctz(word);
+      if (dies(g, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1])) fine = add_tokens(g, out, &t, 1);
+    }
+  tsl__free(&g->space->alloc, bits, words * sizeof *bits);
+  return fine;
+}
+
+/* ---- all together --------------------------------------------------------------------------------------------- */
+
+/* The raw characters of a JSON string; of what a state lives on, all else is an exit. */
+static void take_letters(tsl__hint *h, const tsl__bytes *live) {
+  *h = (tsl__hint){.limit = TSL__COUNT_INF};
+  tsl__bytes_add_range(&h->letters, 0x20, 0xF4);
+  h->letters.w[0] &= ~((uint64_t)1 << '"');
+  h->letters.w[1] &= ~((uint64_t)1 << ('\\' & 63));
+  for (int w = 0; w < 2; w++) h->exits.w[w] = live->w[w] & ~h->letters.w[w];
+}
+
+bool tsl__less_find(tsl__space *space, tsl__state state, tsl__less *out) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r) return false;
+  out->tokens.n = 0;
+  take_letters(&out->hint, &r->live);
+  if (tsl__linear_beats(space, tsl__linear_table(space), r, &out->hint, 0)) return false;
+  graph *g = tsl__alloc(&space->alloc, sizeof *g);
+  if (!g) return out_of_memory(space);
+  tsl__bytes live = {{(uint64_t)1 << '"', (uint64_t)1 << ('\\' & 63), 0, 0}}; /* as where it is ALIVE */
+  g->space = space;
+  g->letters = &out->hint.letters;
+  g->n = FIRST;
+  g->way_count = g->candidate_count = 0;
+  g->derived = 0;
+  g->states_max = tsl__space_count(space, states) + (r->live_count < CONJUNCTION ? NEW_FEW : NEW_MAX);
+  g->nodes_max = r->live_count < CONJUNCTION ? NODES_FEW : NODES_MAX;
+  memset(g->slots, 0, sizeof g->slots);
+  bool fine = explore(g, state, &live);
+  if (fine) {
+    take_letters(&out->hint, &live);
+    measure(g);
+    if (g->points[FIRST].away != FAR) find_needed(g), fine = find_among_suspects(g, out) || (space->status == TSL_OK && find_in_trie(g, out));
+  }
+  tsl__free(&space->alloc, g, sizeof *g);
+  return fine;
+}
+
+void tsl__less_free(tsl__space *space, tsl__less *less) { tsl__vec_free(&space->alloc, &less->tokens); }

@@ -1,0 +1,124 @@
+/* test_less.c - walks that are told from a class of letters, less the tokens that die: masks with that, without it, and token by token.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/check.h"
+#include "tests/taken.h"
+
+#include "runtime/grammar.h"
+#include "runtime/linear.h"
+#include "runtime/vocab.h"
+
+#define STEPS 32
+
+static tsl_vocab *vocab;
+static size_t words;
+
+static tsl_grammar *compile(const char *schema, uint32_t less_bytes) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+  if (!g) return NULL;
+  g->space->less_bytes = less_bytes;
+  g->space->kin_work = UINT64_MAX; /* each state by itself: test_kin.c does otherwise */
+  ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
+  return g;
+}
+
+/* A random token of a mask; the vocabulary's size if there is none. */
+static tsl_token draw(const uint32_t *mask, uint64_t *seed) {
+  size_t n = tsl_mask_count(mask, words * 32), k = n ? tsl_test_random(seed) % n : 0;
+  tsl_token t = 0;
+  if (n == 0) return tsl_vocab_size(vocab);
+  while (!tsl_mask_has(mask, t) || k-- != 0) t++;
+  return t;
+}
+
+/* Walk through a random text of both grammars at once, beginning with `begin`; every `each` steps each token is tried. */
+static void follow(const char *schema, const char *begin, tsl_grammar *with, tsl_grammar *without, uint64_t seed, int each) {
+  tsl_matcher *m = NULL, *other = NULL;
+  uint32_t *mask = malloc(words * 4), *plain = malloc(words * 4);
+  CHECK(mask && plain && tsl_matcher_new(with, NULL, &m) == TSL_OK && tsl_matcher_new(without, NULL, &other) == TSL_OK);
+  if (m && other) CHECK(tsl_matcher_accept_bytes(m, begin, strlen(begin), NULL) == TSL_OK && tsl_matcher_accept_bytes(other, begin, strlen(begin), NULL) == TSL_OK);
+  for (int step = 0; m && other && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_matcher_mask(other, plain) == TSL_OK);
+    bool equal = !memcmp(mask, plain, words * 4);
+    CHECKF(equal, "%s, seed %d, step %d", schema, (int)seed, step);
+    tsl_token t = equal ? draw(mask, &seed) : tsl_vocab_size(vocab);
+    if (t == tsl_vocab_size(vocab)) break;
+    if (step % each == 0) CHECK(mask_is_right(m, mask, schema, begin));
+    CHECK(tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_accept(other, t) == TSL_OK);
+  }
+  tsl_matcher_free(m);
+  tsl_matcher_free(other);
+  free(mask);
+  free(plain);
+}
+
+/* `met`: at least so many walks are told like that. */
+static const struct {
+  const char *schema, *begin;
+  uint32_t met;
+} cases[] = {
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"the\"}}", "\"wit", 2},               /* what is needed tells the tokens */
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"[Tt][Hh][Ee]\"}}", "\"", 2},
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"e\"}}", "\"", 1},                    /* so many that the trie does */
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"[0-9a-f]{6}\"}}", "\"a", 2},         /* no byte is needed, but six of some */
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"(in|on|er).?s\"}}", "\"", 2},
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"[\\u00e0-\\u00ff]|\\u4e00\"}}", "\"", 1}, /* beyond ASCII; a character may be cut off */
+    {"{\"type\":\"string\",\"allOf\":[{\"pattern\":\"e.*s\"},{\"not\":{\"pattern\":\"in|on\"}}]}", "\"", 2},
+    {"{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).*x\"}", "\"", 0}, /* too many ways */
+    {"{\"type\":\"string\",\"pattern\":\"^(?!.*the).*x\"}", "\"", 1},
+    {"{\"type\":\"string\",\"not\":{\"enum\":[\"the\",\"then\"]},\"pattern\":\"^[^x]\"}", "\"", 0},
+    {"{\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"in\":{\"type\":\"string\"}}}", "{\"", 2},
+    {"{\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"in\":{\"type\":\"string\"}},\"additionalProperties\":false}", "{\"", 0},
+    {"{\"properties\":{\"name\":true,\"id\":true},\"patternProperties\":{\"^_\":{\"type\":\"integer\"}}}", "{\"", 1}, /* any name but these */
+    {"{\"properties\":{\"name\":true,\"nation\":true,\"id\":true},\"additionalProperties\":{\"type\":\"integer\"},\"propertyNames\":{\"not\":{\"pattern\":\"[aeiou]{2}\"}}}", "{\"id\":1,\"", 0},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"a[^b]\"}},\"uniqueItems\":true}", "[\"", 1},
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"the\"},\"maxLength\":9}", "\"", 0},
+    {"{\"type\":\"string\",\"pattern\":\"^\\\\S+( \\\\S+)*$\"}", "\"", 0},
+};
+
+static void with_and_without(void) {
+  uint32_t all = 0;
+  tsl_vocab_set_walk_cache(vocab, 0); /* no walk of one is the other's */
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *with = compile(cases[i].schema, TSL__LESS_BYTES), *without = compile(cases[i].schema, UINT32_MAX);
+    for (uint64_t seed = 0; with && without && seed < 16; seed++) follow(cases[i].schema, cases[i].begin, with, without, seed * 29 + i, seed ? STEPS : 4);
+    if (with && without) {
+      CHECK(without->space->less_met == 0);
+      CHECKF(with->space->less_met >= cases[i].met, "%s: %u walks", cases[i].schema, with->space->less_met);
+      all += with->space->less_met;
+    }
+    tsl_grammar_release(with);
+    tsl_grammar_release(without);
+  }
+  printf("  told from a class: %u walks\n", all);
+}
+
+/* A first walk that a text is forbidden to looks at few nodes. */
+static void few_steps(void) {
+  tsl_grammar *g = compile("{\"type\":\"string\",\"not\":{\"pattern\":\"hipchat\"}}", TSL__LESS_BYTES);
+  tsl_matcher *m = NULL;
+  uint32_t *mask = malloc(words * 4);
+  if (g && mask) {
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK);
+    uint64_t before = g->space->walk_steps;
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+    uint64_t steps = g->space->walk_steps - before;
+    CHECKF(g->space->less_met == 1 && steps < vocab->trie.node_count / 16, "%d steps", (int)steps);
+  }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  free(mask);
+}
+
+int main(void) {
+  CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
+  if (!vocab) return tsl_test_end();
+  words = tsl_vocab_mask_words(vocab);
+  RUN(with_and_without, "masks told from a class, without it, token by token");
+  RUN(few_steps, "the first walk of a forbidden text");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
