@@ -103,10 +103,11 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
 }
 
 /* The bytes by which letters that never stop may be left, at least: those of the alphabet, or if they are many those that are legal after letters. */
-static void leave(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__bytes *live) {
+static void leave(tsl__exprs *x, tsl__expr e, bool json, const tsl__letter_set *letters, tsl__bytes *live) {
   tsl__reached r;
   unsigned exits = 0;
   tsl__expr_alphabet(x, e, live);
+  if (json) live->w[0] &= ~(uint64_t)0xFFFFFFFF; /* they are escaped */
   for (int i = 0; i < 4; i++) exits += (unsigned)__builtin_popcountll(live->w[i] & ~letters->bytes.w[i]);
   if (exits >= EXITS_MANY && !tsl__node_at(x, e).loop && tsl__letters_follow(x, e, letters, &r)) *live = r.live;
 }
@@ -272,7 +273,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     if (out->counted || out->limit < f.min) found = false;
   }
   if (json) raw_only(&letters.bytes), out->ends = false;
-  if (found && tsl__bytes_equal(&live, &any_byte)) leave(x, inner, &letters, &live);
+  if (found && tsl__bytes_equal(&live, &any_byte)) leave(x, inner, json, &letters, &live);
   if (!found || tsl__count_bytes(&letters.bytes) < TSL__LETTERS_MIN) return;
   out->letters = letters.bytes;
   out->wide = tsl__letters_wide(&letters) ? letters.wide : NULL;
