@@ -12,6 +12,9 @@
  *           them, tokens that are too long are taken off the class's bitset.
  *           Less: where a state lives on nearly all letters, the mask is that of the letters, less the tokens that die (walk_less.h).
  *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell.
+ *           Kin (walk_kin.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.
+ *           Less (walk_less.h): where none but few texts of letters die, these few are found and taken out of the class's bitset.
+ *           Along a table (linear.h): what is left is read as one array.
  * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens `"` and `":`, leftover empty.
  * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a structural state about 1 µs.
  * Tested by tests/test_oracle.c, the corpora of fuzz_walk and fuzz_mask
