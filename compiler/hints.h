@@ -39,8 +39,6 @@ tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, uint32_t *min, uint32_
 void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out);
 /* Fill in `like` of e, whose active loop has had all its iterations. */
 void tsl__beyond_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
-/* What it asks of e with a length, found out now: grammars over x need not. */
-void tsl__far_from_limit_ahead(tsl__exprs *x, tsl__expr e);
 /* Fill in `like` of e (under JSTR) if it forbids only texts that are long. */
 void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 

@@ -38,13 +38,6 @@ static bool need_grow(tsl__exprs *x) {
   return true;
 }
 
-/* What is known of e, here or below; NULL: nothing. */
-static const tsl__known_need *need_known(const tsl__exprs *x, tsl__expr e) {
-  for (; x; x = x->parent)
-    if (x->need_slots && need_slot(x, e)->e) return need_slot(x, e);
-  return NULL;
-}
-
 static bool need_put(tsl__exprs *x, tsl__known_need known) {
   if (x->need_count * 2 >= x->need_slots && !need_grow(x)) return false;
   tsl__known_need *slot = need_slot(x, known.e);
@@ -67,14 +60,14 @@ typedef struct reached {
 
 /* Where a byte leads from expression `from`: to one whose need is known already, or to one of this exploration. */
 static void reach(tsl__exprs *x, reached *r, uint32_t from, tsl__expr d) {
-  const tsl__known_need *known = need_known(x, d);
-  bool met = known != NULL;
-  if (met && known->need != NEED_OPEN) {
-    if (known->need > r->need) r->need = known->need; /* what is not known of one is not known of those that lead to it */
-    if (known->need != NEED_UNKNOWN && known->shortest + 1 < r->shortest[from]) r->shortest[from] = known->shortest + 1;
+  tsl__known_need *slot = need_slot(x, d);
+  bool met = slot->e != TSL__NONE;
+  if (met && slot->need != NEED_OPEN) {
+    if (slot->need > r->need) r->need = slot->need; /* what is not known of one is not known of those that lead to it */
+    if (slot->need != NEED_UNKNOWN && slot->shortest + 1 < r->shortest[from]) r->shortest[from] = slot->shortest + 1;
     return;
   }
-  struct step step = {(uint16_t)from, (uint16_t)(met ? known->shortest : r->n)};
+  struct step step = {(uint16_t)from, (uint16_t)(met ? slot->shortest : r->n)};
   if (!met && (r->n == NEED_STATES_MAX || !need_put(x, (tsl__known_need){d, NEED_OPEN, r->n}))) {
     r->need = NEED_UNKNOWN;
     return;
@@ -101,8 +94,7 @@ static void measure(tsl__exprs *x, reached *r) {
 
 /* Everything that e leads to, up to NEED_STATES_MAX expressions: the longest of their shortest texts in bytes, which bounds the characters. */
 static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
-  const tsl__known_need *known = need_known(x, e);
-  if (known) return known->need;
+  if (x->need_slots && need_slot(x, e)->e) return need_slot(x, e)->need;
   reached r = {.at = {e}, .n = 1};
   if (!need_put(x, (tsl__known_need){e, NEED_OPEN, 0})) return NEED_UNKNOWN;
   for (uint32_t i = 0; i < r.n && r.need != NEED_UNKNOWN && tsl__exprs_step(x); i++) {
@@ -232,12 +224,6 @@ static tsl__expr without_loop(tsl__exprs *x, tsl__expr e, unsigned depth) {
 void tsl__beyond_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   out->like = without_loop(x, e, 0);
   out->like_limit = out->like_dead = TSL__INF;
-}
-
-void tsl__far_from_limit_ahead(tsl__exprs *x, tsl__expr e) {
-  struct relaxing r = {x, true, TSL__INF, 0, 0, false};
-  tsl__expr relaxed = relax(&r, e, 0);
-  if (!tsl__node_at(x, relaxed).loop) need_of(x, relaxed);
 }
 
 /* Texts that end before any limit is met are those of an expression without limits: that of the length, and those of repeated groups. */

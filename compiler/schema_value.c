@@ -11,7 +11,6 @@
 
 #include "compiler/expr_node.h"
 #include "compiler/formats.h"
-#include "compiler/hints.h"
 #include "compiler/meaning.h"
 #include "compiler/schema_parts.h"
 #include "runtime/state.h"
@@ -251,7 +250,6 @@ static void make_formats(tsl__exprs *x, struct shared_context *c) {
     f->shortest = tsl__expr_shortest(x, f->value);
     f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FORMAT + i, 0, f->shortest);
     add_member(x, c, f->rule, f->shortest);
-    tsl__far_from_limit_ahead(x, f->text); /* a length often stands beside a format */
   }
 }
 
