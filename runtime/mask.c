@@ -138,6 +138,7 @@ bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset) { retu
 
 bool tsl__gather_remove_all(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) {
   size_t out = 0;
+  if (n == 0) return true;
   if (!list_all(space, g)) return false;
   for (size_t i = 0; i < g->plus.n; i++)
     if (!in_list(tokens, n, g->plus.at[i])) g->plus.at[out++] = g->plus.at[i];

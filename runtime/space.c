@@ -52,6 +52,8 @@ static bool reserve_zero(tsl__space *s) {
   if (s->name.first == 0 && !tsl__pool_add(&s->name.pool, &s->alloc)) return false;
   EACH_TABLE(ZERO)
 #undef ZERO
+  static const uint32_t no_list[1];
+  if (s->masks.first == 0) ((tsl__mask_rec *)tsl__pool_at(&s->masks.pool, 0))->lists = no_list;
   if (s->states.first == 0) {
     tsl__state_own(s, 0)->self = &tsl__no_bytes;
     atomic_store(&tsl__state_own(s, 0)->expanded, 1);
