@@ -16,16 +16,10 @@
 
 #define SPELLED "\"\\/bfnrtu0123456789abcdefABCDEF" /* the end of a JSON string, and what escapes are made of */
 
-static const tsl__bytes any_byte = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
-
 typedef struct looking {
   const tsl__exprs *x;
   uint32_t looks;
 } looking;
-
-static void add_set(tsl__bytes *out, const tsl__bytes *s) {
-  for (int i = 0; i < 4; i++) out->w[i] |= s->w[i];
-}
 
 static void add_text(tsl__bytes *out, const void *text, size_t n) {
   const uint8_t *at = text;
@@ -35,7 +29,7 @@ static void add_text(tsl__bytes *out, const void *text, size_t n) {
 static void add_strings(looking *l, const tsl__node *n, tsl__bytes *out) {
   const tsl__strings *s = tsl__strings_at(l->x, n->a);
   if ((l->looks += n->c - n->b) > LOOKS) {
-    *out = any_byte;
+    *out = TSL__BYTES_ALL;
     return;
   }
   for (uint32_t i = n->b; i < n->c; i++)
@@ -44,33 +38,33 @@ static void add_strings(looking *l, const tsl__node *n, tsl__bytes *out) {
 
 static void add_native(const looking *l, const tsl__node *n, tsl__bytes *out) {
   const char *ascii = tsl__native_at(l->x, n->a)->ops->ascii;
-  if (!ascii) *out = any_byte;
+  if (!ascii) *out = TSL__BYTES_ALL;
   else add_text(out, ascii, strlen(ascii)), tsl__bytes_add_range(out, 0x80, 0xFF);
 }
 
 static void add(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out);
 
 static void add_meet(looking *l, const tsl__node *n, unsigned depth, tsl__bytes *out) {
-  tsl__bytes meet = any_byte;
+  tsl__bytes meet = TSL__BYTES_ALL;
   for (uint32_t i = 0; i < n->b; i++) {
     tsl__bytes part = {{0}};
     add(l, tsl__list_at(l->x, n->a)[i], depth, &part);
     for (int w = 0; w < 4; w++) meet.w[w] &= part.w[w];
   }
-  add_set(out, &meet);
+  tsl__bytes_or(out, &meet);
 }
 
 static void add(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out) {
   for (;;) {
     tsl__node n = tsl__node_at(l->x, e);
     if (++l->looks > LOOKS || depth > DEPTH) {
-      *out = any_byte;
+      *out = TSL__BYTES_ALL;
       return;
     }
     switch ((tsl__kind)n.kind) {
       case TSL__K_NONE:
       case TSL__K_EPS: return;
-      case TSL__K_BYTES: add_set(out, tsl__set_at(l->x, n.a)); return;
+      case TSL__K_BYTES: tsl__bytes_or(out, tsl__set_at(l->x, n.a)); return;
       case TSL__K_LIT: add_text(out, tsl__literal_at(l->x, n.a), n.b); return;
       case TSL__K_STRSET: add_strings(l, &n, out); return;
       case TSL__K_ALT:
@@ -90,7 +84,7 @@ static void add(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out) {
         e = n.a;
         continue;
       case TSL__K_NATIVE: add_native(l, &n, out); return;
-      default: *out = any_byte; return;
+      default: *out = TSL__BYTES_ALL; return;
     }
   }
 }

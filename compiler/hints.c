@@ -55,8 +55,6 @@ static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, ui
   return found;
 }
 
-static const tsl__bytes any_byte = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
-
 /* Of several JSON strings, one of which never stops: its letters. Alternatives whose registers differ stay apart like that. */
 static bool endless_string(tsl__exprs *x, const tsl__node *n, tsl__letter_set *out) {
   bool found = false;
@@ -91,7 +89,7 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
-    *live = any_byte;
+    *live = TSL__BYTES_ALL;
     return true;
   }
   if (t.flags & TSL__COUNTS) { /* what counts is not followed here, unless something comes before it */
@@ -224,7 +222,8 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
 }
 
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
-  if (out->base || (out->like && !out->like_far && !out->like_unit && out->like_limit >= TSL__LIKE_ENOUGH)) return;
+  memset(out, 0, sizeof *out);
+  out->limit = TSL__INF;
   frame f = frame_of(x, e);
   tsl__expr inner = f.inner;
   uint32_t limit = f.limit;
@@ -238,11 +237,11 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   bool found = by_structure(x, inner, out, &letters, &need, &live);
   tsl__reached r;
   if (!found && endless_string(x, &m, &letters)) {
-    live = any_byte;
+    live = TSL__BYTES_ALL;
     found = json = true;
   }
   if (!found) {
-    live = any_byte;
+    live = TSL__BYTES_ALL;
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
@@ -273,7 +272,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     if (out->counted || out->limit < f.min) found = false;
   }
   if (json) raw_only(&letters.bytes), out->ends = false;
-  if (found && tsl__bytes_equal(&live, &any_byte)) leave(x, inner, json, &letters, &live);
+  if (found && tsl__bytes_equal(&live, &TSL__BYTES_ALL)) leave(x, inner, json, &letters, &live);
   if (!found || tsl__count_bytes(&letters.bytes) < TSL__LETTERS_MIN) return;
   out->letters = letters.bytes;
   out->wide = tsl__letters_wide(&letters) ? letters.wide : NULL;

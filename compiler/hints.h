@@ -26,7 +26,7 @@ typedef struct tsl__letters {
 
 /* What the frame `e` is like, its active loop (if any) being in `phase`: fill *out but for letters. */
 void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out);
-/* Add its letters to *out, which tells its form. They may take long to find; where the form is all that the walk will need they are left out. */
+/* Its letters, which may take long to find: fill *out but for the form. */
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
 /* ---- hints_like.c: hints's own ------------------------------------------------------------------------------------ */

@@ -317,18 +317,14 @@ static bool form_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   return failure(c) == TSL_OK;
 }
 
+/* Will the walk not need letters? */
+static bool form_is_enough(const tsl__hint *h) { return h->base || (h->like && !h->like_far && !h->like_unit && h->like_limit >= TSL__LIKE_ENOUGH); }
+
 static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   compiler *c = ctx;
   const tsl__hint *form = r->hint;
-  tsl__letters l = {.limit = TSL__INF};
-  if (without_hint(r) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP) return false;
-  if (form) { /* what of it decides whether letters are needed */
-    l.base = form->base;
-    l.like = form->like;
-    l.like_limit = form->like_limit;
-    l.like_far = form->like_far;
-    l.like_unit = form->like_unit;
-  }
+  tsl__letters l;
+  if (without_hint(r) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP || (form && form_is_enough(form))) return false;
   tsl__letters_of(c->x, r->handle, &l);
   if (!no_failure(c) || tsl__bytes_empty(&l.letters)) return false;
   *hint = form ? *form : (tsl__hint){.base = 0};

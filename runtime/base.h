@@ -97,6 +97,9 @@ static inline bool tsl__bytes_equal(const tsl__bytes *a, const tsl__bytes *b) { 
 static inline bool tsl__bytes_meet(const tsl__bytes *a, const tsl__bytes *b) {
   return ((a->w[0] & b->w[0]) | (a->w[1] & b->w[1]) | (a->w[2] & b->w[2]) | (a->w[3] & b->w[3])) != 0;
 }
+/* Are all bytes of `a` in `b`? */
+static inline bool tsl__bytes_within(const tsl__bytes *a, const tsl__bytes *b) { return !((a->w[0] & ~b->w[0]) | (a->w[1] & ~b->w[1]) | (a->w[2] & ~b->w[2]) | (a->w[3] & ~b->w[3])); }
+#define TSL__BYTES_ALL ((tsl__bytes){{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}})
 static inline void tsl__bytes_or(tsl__bytes *a, const tsl__bytes *b) {
   for (int i = 0; i < 4; i++) a->w[i] |= b->w[i];
 }

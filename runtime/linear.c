@@ -122,9 +122,7 @@ static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, u
 }
 
 /* Does it nothing but read? Frames of names (names.h) do not come here. */
-static bool is_plain(const tsl__state_rec *r) {
-  return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges && !r->fixed;
-}
+static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !r->fixed; }
 
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
 static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_t count) {

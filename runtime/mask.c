@@ -159,14 +159,19 @@ static void clear_bits(uint32_t *bits, const tsl_token *at, size_t n) {
   for (size_t i = 0; i < n; i++) tsl__mask_bit_clear(bits, at[i]);
 }
 
+/* The bitsets, `first` of them given by its words (NULL: there is none). */
+static inline void unite_bases(const tsl__space *space, const uint32_t *first, const uint32_t *bases, size_t n, uint32_t *out) {
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  if (!first) memset(out, 0, words * sizeof *out);
+  else if (n > 1) tsl__mask_unite(out, first, tsl__bitset_at(space, bases[1]), words);
+  else tsl__mask_copy(out, first, words);
+  for (size_t i = 2; i < n; i++) tsl__mask_or(out, tsl__bitset_at(space, bases[i]), words);
+}
+
 TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) {
   const tsl__mask_rec *r = tsl__mask_at(space, m);
-  size_t words = tsl_vocab_mask_words(space->vocab);
   TSL__PREFETCH(r->lists);
-  if (!r->first) memset(out, 0, words * sizeof *out);
-  else if (r->base_count > 1) tsl__mask_unite(out, r->first, tsl__bitset_at(space, tsl__mask_bases(r)[1]), words);
-  else tsl__mask_copy(out, r->first, words);
-  for (uint32_t i = 2; i < r->base_count; i++) tsl__mask_or(out, tsl__bitset_at(space, tsl__mask_bases(r)[i]), words);
+  unite_bases(space, r->first, tsl__mask_bases(r), r->base_count, out);
   clear_bits(out, tsl__mask_minus(r), r->minus_count);
   set_bits(out, tsl__mask_plus(r), r->plus_count);
 }
@@ -228,11 +233,7 @@ static bool make_bitset(tsl__space *space, tsl__gather *g) {
   uint32_t number;
   uint32_t *bits = tsl__bitset_new(space, &number);
   if (!bits) return false;
-  size_t words = tsl_vocab_mask_words(space->vocab);
-  for (size_t i = 0; i < g->bases.n; i++) {
-    if (i == 0) tsl__mask_copy(bits, tsl__bitset_at(space, g->bases.at[0]), words);
-    else tsl__mask_or(bits, tsl__bitset_at(space, g->bases.at[i]), words);
-  }
+  unite_bases(space, g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL, g->bases.at, g->bases.n, bits);
   clear_bits(bits, g->minus.at, g->minus.n);
   set_bits(bits, g->plus.at, g->plus.n);
   g->bases.n = g->minus.n = g->plus.n = 0;

@@ -142,7 +142,16 @@ const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state);
 /* Make a LATER target, of the range `i` that `byte` is in. 0 on failure, too (sticky). */
 tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i, uint8_t byte);
 
-/* Where an expanded state goes by a byte; 0: nowhere, or failure (sticky). Needs the lock. */
+/* Does an expanded state nothing but read where it is arrived at? It may still be one of names or fixed texts. */
+static inline bool tsl__state_reads(const tsl__state_rec *r) { return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges; }
+
+/* Where an expanded state goes by a byte, of the range that it is in; 0: nowhere, or failure (sticky). Needs the lock. */
+static inline tsl__target tsl__state_range(tsl__space *space, const tsl__state_rec *r, uint32_t range, uint8_t byte) {
+  tsl__target t = r->targets[range];
+  return TSL__LIKELY(!tsl__target_is_later(t)) ? t : tsl__state_derive(space, r, range, byte);
+}
+
+/* The same; the range is looked for. */
 static inline tsl__target tsl__state_step(tsl__space *space, const tsl__state_rec *r, uint8_t byte) {
   uint32_t lo = 0, hi = r->ranges;
   if (!tsl__bytes_has(&r->live, byte)) return 0;
@@ -151,8 +160,7 @@ static inline tsl__target tsl__state_step(tsl__space *space, const tsl__state_re
     if (r->upper[mid] < byte) lo = mid + 1;
     else hi = mid;
   }
-  tsl__target t = r->targets[lo];
-  return TSL__LIKELY(!tsl__target_is_later(t)) ? t : tsl__state_derive(space, r, lo, byte);
+  return tsl__state_range(space, r, lo, byte);
 }
 
 /* Follow a target: the state for the new count. */

@@ -47,9 +47,7 @@ static inline bool tsl__trie_below_meets(const tsl__trie *trie, const tsl__trie_
 }
 /* Do only bytes of the set? False where that is not known. */
 static inline bool tsl__trie_below_within(const tsl__trie *trie, const tsl__trie_node *node, const tsl__bytes *set) {
-  if (node->below == UINT16_MAX) return false;
-  const tsl__bytes *b = &trie->sets[node->below];
-  return !((b->w[0] & ~set->w[0]) | (b->w[1] & ~set->w[1]) | (b->w[2] & ~set->w[2]) | (b->w[3] & ~set->w[3]));
+  return node->below != UINT16_MAX && tsl__bytes_within(&trie->sets[node->below], set);
 }
 
 /* The child of `node` by `byte`, or 0 (the root is nobody's child). */

@@ -249,7 +249,7 @@ static tsl__leftover over_node(tsl__space *space, uint32_t node) {
 static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, tsl__leftover t, uint32_t depth) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return NULL;
-  if (TSL__LIKELY(!(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges)) return r;
+  if (TSL__LIKELY(tsl__state_reads(r))) return r;
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
       uint32_t c;
@@ -700,8 +700,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   }
   r = tsl__state_expanded(space, state);
   if (!r) return;
-  bool small = is_small(space, over);
-  const tsl__hint *h = small ? NULL : tsl__state_form(space, r);
+  const tsl__hint *h = is_small(space, over) ? NULL : tsl__state_form(space, r);
   if (h && h->like && walk_like(space, l, r, state, count, h, over)) {
     out->reach = UNSPLIT;
     return;

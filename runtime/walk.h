@@ -10,7 +10,6 @@
  *           vocabulary; the walk itself enters only subtrees that hold some other byte.
  *           Counted: far from the bounds of a loop the answer is that of the unbounded one (the counter is clamped to the height of the trie); near
  *           them, tokens that are too long are taken off the class's bitset.
- *           Less: where a state lives on nearly all letters, the mask is that of the letters, less the tokens that die (walk_less.h).
  *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell.
  *           Kin (walk_kin.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.
  *           Less (walk_less.h): where none but few texts of letters die, these few are found and taken out of the class's bitset.

@@ -6,8 +6,7 @@
 #include "runtime/linear.h"
 #include "runtime/trie.h"
 
-#define SMALL 12u       /* tokens below a node that are walked rather than compared */
-
+#define SMALL 12u      /* tokens below a node that are walked rather than compared */
 #define MISSES_MAX 12u /* more than so many than were met, and no more is looked for */
 
 /* Bounds of what differs. */
@@ -37,11 +36,10 @@ static bool out_of_memory(tsl__space *space) {
 }
 
 /* Does it nothing but read? */
-static bool is_plain(const tsl__state_rec *r) { return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges && !r->fixed; }
+static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !r->fixed; }
 
-/* Where a byte leads; state 0: nowhere. */
-static side step(tsl__space *space, const tsl__state_rec *r, uint32_t count, uint8_t byte) {
-  tsl__target t = tsl__state_step(space, r, byte);
+/* Where a target leads; state 0: nowhere. */
+static side side_of(const tsl__space *space, tsl__target t, uint32_t count) {
   side to = {0, 0};
   if (t) to.state = tsl__target_resolve(space, t, count, &to.count);
   return to;
@@ -81,20 +79,12 @@ static bool compare(comparison *c, uint32_t node, const tsl__state_rec *r, uint3
   const tsl__trie_node *n = &trie->nodes[node];
   if ((c->nodes += n->children) > bounds[c->reach].nodes || c->out->enter.n > bounds[c->reach].enter || c->out->tokens.n > bounds[c->reach].tokens || !tsl__space_step(c->space, 1u + n->children / 8)) return false;
   for (uint32_t i = n->first_child, end = i + n->children; i < end; i++) {
-    side a = step(c->space, r, count, trie->nodes[i].byte), b = step(c->space, kin, kin_count, trie->nodes[i].byte);
+    uint8_t byte = trie->nodes[i].byte;
+    side a = side_of(c->space, tsl__state_step(c->space, r, byte), count), b = side_of(c->space, tsl__state_step(c->space, kin, byte), kin_count);
     if (c->space->status != TSL_OK) return false;
     if ((a.state != b.state || a.count != b.count) && !differ(c, i, a, b, depth + 1)) return false;
   }
   return true;
-}
-
-/* Of the range that a byte falls into: where it leads. */
-static side range_step(tsl__space *space, const tsl__state_rec *r, uint32_t range, uint32_t count, uint8_t byte) {
-  tsl__target t = r->targets[range];
-  side to = {0, 0};
-  if (tsl__target_is_later(t)) t = tsl__state_derive(space, r, range, byte);
-  if (t) to.state = tsl__target_resolve(space, t, count, &to.count);
-  return to;
 }
 
 /* Tokens below the children of the root that lead the two to different places, counted up to `most`. Range by range: both have all bytes in order. */
@@ -106,7 +96,7 @@ static uint32_t distance(tsl__space *space, const tsl__state_rec *r, uint32_t co
     while (r->upper[i] < child->byte) i++;
     while (kin->upper[k] < child->byte) k++;
     uint8_t upper = r->upper[i] < kin->upper[k] ? r->upper[i] : kin->upper[k];
-    side a = range_step(space, r, i, count, child->byte), b = range_step(space, kin, k, kin_count, child->byte);
+    side a = side_of(space, tsl__state_range(space, r, i, child->byte), count), b = side_of(space, tsl__state_range(space, kin, k, child->byte), kin_count);
     bool differs = a.state != b.state || a.count != b.count;
     for (; child < end && child->byte <= upper; child++) sum += differs ? child->end - child->begin : 0;
   }

@@ -84,9 +84,7 @@ static bool out_of_memory(tsl__space *space) {
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
 /* Does it nothing but read, with no register? */
-static bool is_plain(const tsl__state_rec *r) {
-  return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_LOOP)) && !r->edges && !r->token_edges && !tsl__is_fixed(r);
-}
+static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !(r->flags & TSL__STATE_LOOP) && !tsl__is_fixed(r); }
 
 /* Is it in a JSON string that may become any text but some fixed ones? */
 static bool is_others(const tsl__state_rec *r) { return r->fixed && r->fixed->others; }
@@ -133,9 +131,8 @@ static tsl__target step(graph *g, const tsl__state_rec *r, unsigned b, unsigned 
   if (!r->ranges) return 0;
   while (r->upper[i] < b) i++;
   if (r->upper[i] < *end) *end = r->upper[i];
-  if (!tsl__target_is_later(r->targets[i])) return r->targets[i];
-  g->derived++;
-  return tsl__state_derive(g->space, r, i, (uint8_t)b);
+  g->derived += tsl__target_is_later(r->targets[i]);
+  return tsl__state_range(g->space, r, i, (uint8_t)b);
 }
 
 /* All ways from a point by bytes lo … hi, letters all of them. False if the graph cannot be made. */
@@ -226,15 +223,13 @@ static void find_candidates(graph *g) {
   }
 }
 
-static bool is_within(const tsl__bytes *a, const tsl__bytes *b) { return !((a->w[0] & ~b->w[0]) | (a->w[1] & ~b->w[1]) | (a->w[2] & ~b->w[2]) | (a->w[3] & ~b->w[3])); }
-
 static void find_needed(graph *g) {
   find_candidates(g);
   for (way *w = g->ways; w < g->ways + g->way_count; w++) {
     tsl__bytes row = {{0}};
     tsl__bytes_add_range(&row, w->lo, w->hi);
     for (uint32_t k = 0; k < g->candidate_count; k++)
-      if (is_within(&row, &g->candidates[k])) w->candidates |= (uint16_t)(1 << k);
+      if (tsl__bytes_within(&row, &g->candidates[k])) w->candidates |= (uint16_t)(1 << k);
   }
   for (bool changed = true; changed;) {
     changed = false;

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "tests/check.h"
+#include "tests/draw.h"
 #include "tests/text.h"
 #include "turnstile.h"
 
@@ -90,15 +91,6 @@ static tsl_grammar *compile(tsl_vocab *v, const char *schema) {
   return g;
 }
 
-/* The nth allowed token, or one of a few bytes' worth where the text would never end. */
-static tsl_token draw(const uint32_t *mask, uint64_t *seed) {
-  size_t n = tsl_mask_count(mask, words * 32);
-  size_t k = n ? tsl_test_random(seed) % n : 0;
-  for (tsl_token t = 0; n; t++)
-    if (tsl_mask_has(mask, t) && k-- == 0) return t;
-  return TSL_NO_TOKEN;
-}
-
 /* Masks of both along random texts; false if some differ. */
 static bool follow(tsl_grammar *a, tsl_grammar *b, uint64_t seed) {
   tsl_matcher *ma = NULL, *mb = NULL;
@@ -106,7 +98,7 @@ static bool follow(tsl_grammar *a, tsl_grammar *b, uint64_t seed) {
   bool same = mask && tsl_matcher_new(a, NULL, &ma) == TSL_OK && tsl_matcher_new(b, NULL, &mb) == TSL_OK;
   for (int step = 0; same && step < STEPS; step++) {
     same = tsl_matcher_mask(ma, mask) == TSL_OK && tsl_matcher_mask(mb, other) == TSL_OK && !memcmp(mask, other, words * sizeof *mask);
-    tsl_token t = same ? draw(mask, &seed) : TSL_NO_TOKEN;
+    tsl_token t = same ? draw(mask, words * 32, &seed) : TSL_NO_TOKEN;
     if (t == TSL_NO_TOKEN) break;
     same = tsl_matcher_accept(ma, t) == TSL_OK && tsl_matcher_accept(mb, t) == TSL_OK;
     if (tsl_matcher_is_terminated(ma)) break;

@@ -34,6 +34,7 @@
 #include "runtime/walk_near.h"
 #include "runtime/wide.h"
 #include "tests/check.h"
+#include "tests/draw.h"
 #include "tests/heavy.h"
 #include "tests/text.h"
 
@@ -365,10 +366,8 @@ static void wander(const test_case *c, tsl_grammar *g, uint64_t seed, uint32_t s
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
   for (uint32_t i = 0; i < steps && !tsl_matcher_is_terminated(m); i++) {
     note_mask(c, m);
-    size_t n = tsl_mask_count(mask, tsl_vocab_logits_width(vocab)), k = n ? tsl_test_random(&seed) % n : 0;
-    tsl_token t = 0;
-    if (!n) break;
-    while (!tsl_mask_has(mask, t) || k-- != 0) t++;
+    tsl_token t = draw(mask, tsl_vocab_logits_width(vocab), &seed);
+    if (t == TSL_NO_TOKEN) break;
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);
     if (i % 5 == 4) CHECK(tsl_matcher_rollback(m, 2) == TSL_OK);
   }

@@ -2,8 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/check.h"
-#include "tests/taken.h"
+#include "tests/draw.h"
 
 #include "runtime/grammar.h"
 #include "runtime/linear.h"
@@ -26,36 +25,6 @@ static tsl_grammar *compile(const char *schema, uint64_t kin_work) {
   return g;
 }
 
-/* A random token of a mask; the vocabulary's size if there is none. */
-static tsl_token draw(const uint32_t *mask, uint64_t *seed) {
-  size_t n = tsl_mask_count(mask, words * 32), k = n ? tsl_test_random(seed) % n : 0;
-  tsl_token t = 0;
-  if (n == 0) return tsl_vocab_size(vocab);
-  while (!tsl_mask_has(mask, t) || k-- != 0) t++;
-  return t;
-}
-
-/* Walk through a random text of both grammars at once, beginning with `begin`; every `each` steps each token is tried. */
-static void follow(const char *schema, const char *begin, tsl_grammar *with, tsl_grammar *without, uint64_t seed, int each) {
-  tsl_matcher *m = NULL, *other = NULL;
-  uint32_t *mask = malloc(words * 4), *plain = malloc(words * 4);
-  CHECK(mask && plain && tsl_matcher_new(with, NULL, &m) == TSL_OK && tsl_matcher_new(without, NULL, &other) == TSL_OK);
-  if (m && other) CHECK(tsl_matcher_accept_bytes(m, begin, strlen(begin), NULL) == TSL_OK && tsl_matcher_accept_bytes(other, begin, strlen(begin), NULL) == TSL_OK);
-  for (int step = 0; m && other && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
-    CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_matcher_mask(other, plain) == TSL_OK);
-    bool equal = !memcmp(mask, plain, words * 4);
-    CHECKF(equal, "%s, seed %d, step %d", schema, (int)seed, step);
-    tsl_token t = equal ? draw(mask, &seed) : tsl_vocab_size(vocab);
-    if (t == tsl_vocab_size(vocab)) break;
-    if (step % each == 0) CHECK(mask_is_right(m, mask, schema, begin));
-    CHECK(tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_accept(other, t) == TSL_OK);
-  }
-  tsl_matcher_free(m);
-  tsl_matcher_free(other);
-  free(mask);
-  free(plain);
-}
-
 static const struct {
   const char *schema, *begin;
 } cases[] = {
@@ -76,7 +45,8 @@ static void with_and_without(void) {
   tsl_vocab_set_walk_cache(vocab, 0); /* no walk of one is the other's */
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tsl_grammar *with = compile(cases[i].schema, 1), *without = compile(cases[i].schema, UINT64_MAX);
-    for (uint64_t seed = 0; with && without && seed < 16; seed++) follow(cases[i].schema, cases[i].begin, with, without, seed * 29 + i, seed ? STEPS : 4);
+    for (uint64_t seed = 0; with && without && seed < 16; seed++)
+      follow_both(&(side_by_side){cases[i].schema, cases[i].begin, with, without, STEPS, seed ? STEPS : 4, NULL}, seed * 29 + i);
     if (with && without) {
       CHECK(without->space->kin_count == 0);
       met += with->space->kin_met;

@@ -2,8 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/check.h"
-#include "tests/taken.h"
+#include "tests/draw.h"
 
 #include "runtime/grammar.h"
 #include "runtime/linear.h"
@@ -51,33 +50,17 @@ static void the_table(void) {
   tsl_grammar_release(g);
 }
 
-/* Walk through random texts of both grammars at once; every `each` steps each token is tried. */
+/* The table is the vocabulary's: one grammar reads all along it, the other nothing. */
+static void turn(tsl_grammar *g, bool with) {
+  table_of(g)->least = with ? 1 : UINT32_MAX;
+  if (!with) return;
+  g->space->kin_work = UINT64_MAX; /* all by the table: test_kin.c and test_less.c do otherwise */
+  g->space->less_bytes = UINT32_MAX;
+}
+
 static void follow(const char *schema, tsl_grammar *with, tsl_grammar *without, uint64_t seed, int each) {
-  tsl_matcher *m = NULL, *other = NULL;
-  uint32_t *mask = malloc(words * 4), *plain = malloc(words * 4);
-  tsl__linear *l = table_of(with);
-  CHECK(mask && plain && tsl_matcher_new(with, NULL, &m) == TSL_OK && tsl_matcher_new(without, NULL, &other) == TSL_OK);
-  for (int step = 0; m && other && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
-    l->least = 1;
-    with->space->kin_work = UINT64_MAX; /* all by the table: test_kin.c and test_less.c do otherwise */
-    with->space->less_bytes = UINT32_MAX;
-    CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
-    l->least = UINT32_MAX;
-    CHECK(tsl_matcher_mask(other, plain) == TSL_OK);
-    bool equal = !memcmp(mask, plain, words * 4);
-    CHECKF(equal, "%s, seed %d, step %d", schema, (int)seed, step);
-    size_t n = tsl_mask_count(mask, words * 32), k = n ? tsl_test_random(&seed) % n : 0;
-    if (!equal || n == 0) break;
-    if (step % each == 0) CHECK(mask_is_right(m, mask, schema, "(a text under masks)"));
-    tsl_token t = 0;
-    while (!tsl_mask_has(mask, t) || k-- != 0) t++;
-    CHECK(tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_accept(other, t) == TSL_OK);
-  }
-  l->least = TSL__LINEAR_TOKENS;
-  tsl_matcher_free(m);
-  tsl_matcher_free(other);
-  free(mask);
-  free(plain);
+  follow_both(&(side_by_side){schema, "", with, without, STEPS, each, turn}, seed);
+  table_of(with)->least = TSL__LINEAR_TOKENS;
 }
 
 static void with_and_without(void) {

@@ -5,8 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/check.h"
-#include "tests/taken.h"
+#include "tests/draw.h"
 #include "turnstile.h"
 
 #define TOKENS 1500u
@@ -68,11 +67,9 @@ static void follow(const char *schema, uint64_t seed) {
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
     bool right = mask_is_right(m, mask, schema, text);
     CHECK(right);
-    size_t n = tsl_mask_count(mask, words * 32), k = n ? tsl_test_random(&seed) % n : 0;
-    if (!right || n == 0) break;
-    tsl_token t = 0, quote = '"';
-    for (;; t++)
-      if (tsl_mask_has(mask, t) && k-- == 0) break;
+    tsl_token t = right ? draw(mask, words * 32, &seed) : TSL_NO_TOKEN, quote = '"';
+    size_t n;
+    if (t == TSL_NO_TOKEN) break;
     if (step < 6 && t == quote && step && tsl_mask_has(mask, 'a')) t = 'a'; /* stay in the string */
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);
     const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
