@@ -250,10 +250,23 @@ static void join_plain_part(tsl__exprs *x, tsl__parts *parts) {
   parts->n = 1;
 }
 
+/* Of a loop without an upper bound, whoever has more iterations behind takes all that others take: one that begins is not followed beside one that has begun. A search for [0-9a-f]{40} would
+ * follow up to 40. */
+static void drop_beginners(tsl__exprs *x, tsl__parts *parts) {
+  for (uint32_t i = 0; i < parts->n; i++) {
+    tsl__part first = parts->at[i];
+    bool behind = false;
+    if (first.count != TSL__COUNT_FIRST || tsl__node_at(x, tsl__node_at(x, first.e).loop).c != TSL__INF) continue;
+    for (uint32_t k = 0; k < parts->n && !behind; k++) behind = k != i && parts->at[k].e == first.e;
+    if (behind) parts->at[i--] = parts->at[--parts->n];
+  }
+}
+
 void tsl__derive(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__phase phase, tsl__parts *out) {
   out->n = 0;
   if (!tsl__exprs_step(x)) return;
   tsl__derive_parts(x, e, byte, (tsl__step){phase, true, true}, out);
+  drop_beginners(x, out);
   join_plain_part(x, out);
 }
 

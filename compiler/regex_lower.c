@@ -27,6 +27,8 @@
 
 #include <stdlib.h>
 
+#include "compiler/expr_node.h"
+
 static const tsl__rx_cond no_condition = {.any = true};
 
 /* ---- failure and counting ------------------------------------------------------------------------------------- */
@@ -422,7 +424,7 @@ static bool trim(tsl__rx *node, bool left) {
         if (!trim(node->u.child[left ? i : node->n - 1 - i], left)) break;
       break;
     case TSL__RX_REPEAT:
-      if (node->plain) node->max = node->min;
+      if (node->plain) node->max = left || node->min <= TSL__UNROLL_MAX ? node->min : TSL__INF;
       break;
     default: break;
   }

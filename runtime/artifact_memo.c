@@ -176,7 +176,7 @@ bool tsl__a_find_walk(void *ctx, tsl__state state, uint32_t context, uint32_t ov
     const uint32_t *w = *slot < r->h->walks ? tsl__a_words(r, TSL__A_WALKS, 7 * (uint64_t)*slot, 7) : NULL;
     if (!w) return tsl__a_bad(r, "the artifact is damaged: there is no such walk");
     if (w[0] != number || w[1] != context || w[2] != left) continue;
-    *out = (tsl__walk){.state = state, .context = context, .over = over, .reach = w[6]};
+    *out = (tsl__walk){.state = state, .context = context, .over = over, .reach = (uint16_t)(w[6] < TSL__UNSPLIT ? w[6] : TSL__UNSPLIT), .gain = TSL__UNCOUNTED};
     return walk_of(r, w, out);
   }
   return false;

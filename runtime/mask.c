@@ -241,9 +241,8 @@ static bool make_bitset(tsl__space *space, tsl__gather *g) {
 }
 
 bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
-  size_t words = tsl_vocab_mask_words(space->vocab), n = 0;
+  size_t words = tsl_vocab_mask_words(space->vocab), n = tsl_mask_count(marks, words * 32);
   if (!list_all(space, g)) return false;
-  for (size_t w = 0; w < words; w++) n += (size_t)__builtin_popcount(marks[w]);
   if (n > TSL__PATCH_MAX) {
     if (!make_bitset(space, g)) return false;
     tsl__mask_or(*(uint32_t **)tsl__pool_at(&space->bitsets.pool, g->bases.at[0] - space->bitsets.first), marks, words);

@@ -125,6 +125,10 @@ static size_t block_size(uint32_t size, uint32_t eog_count, uint32_t bytes) {
   return ((size_t)size + 1 + eog_count) * sizeof(uint32_t) + size + bytes;
 }
 
+static void fill_filter(tsl_vocab *v) {
+  for (uint32_t i = 0; i < v->eog_count; i++) v->eog_filter |= UINT64_C(1) << (v->eog[i] & 63);
+}
+
 /* Copy the arrays into `block`. The ids that end a generation keep their order, without repetitions. */
 static void fill_block(tsl_vocab *v, const tsl_vocab_desc *d, void *block) {
   uint32_t *offsets = block;
@@ -144,6 +148,7 @@ static void fill_block(tsl_vocab *v, const tsl_vocab_desc *d, void *block) {
   v->offsets = offsets;
   v->special = special;
   v->eog = eog;
+  fill_filter(v);
 }
 
 /* The special tokens by their text. */
@@ -220,6 +225,7 @@ tsl_status tsl__vocab_adopt(const tsl__vocab_parts *p, const tsl_allocator *allo
   b->special = p->special;
   b->eog = p->eog;
   b->eog_count = p->eog_count;
+  fill_filter(b);
   b->trie = p->trie;
   memcpy(b->identity, p->identity, 16);
   tsl_status status = build_special_trie(v);
@@ -265,7 +271,7 @@ uint32_t tsl_vocab_size(const tsl_vocab *v) { return v->size; }
 uint32_t tsl_vocab_logits_width(const tsl_vocab *v) { return v->logits_width; }
 size_t tsl_vocab_mask_words(const tsl_vocab *v) { return ((size_t)v->logits_width + 31) / 32; }
 bool tsl_vocab_is_special(const tsl_vocab *v, tsl_token token) { return token < v->size && v->special[token]; }
-TSL__EACH_TOKEN bool tsl_vocab_is_eog(const tsl_vocab *v, tsl_token token) { return token < v->size && v->special[token] & TSL__TOKEN_EOG; }
+TSL__EACH_TOKEN bool tsl_vocab_is_eog(const tsl_vocab *v, tsl_token token) { return v->eog_filter >> (token & 63) & 1 && token < v->size && v->special[token] & TSL__TOKEN_EOG; }
 
 const tsl_token *tsl_vocab_eog(const tsl_vocab *v, uint32_t *count) {
   if (count) *count = v->eog_count;

@@ -41,6 +41,7 @@ struct tsl_vocab {
   const uint8_t *special;  /* size flags */
   const tsl_token *eog;
   uint32_t eog_count;
+  uint64_t eog_filter;     /* bit k: some of them are k modulo 64, so that few tokens need their flags looked at */
   tsl__trie trie;
   tsl__tokenizer *tokenizer; /* NULL: made from arrays */
   uint8_t identity[16];

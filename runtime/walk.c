@@ -39,7 +39,7 @@ typedef struct entry {
 typedef struct level {
   tsl__gather gather;
   tsl__words left;
-  TSL__VEC(entry) stack;
+  TSL__VEC(entry) stack, together; /* together: of one node, being read on */
   tsl__fixed_walk fixed;
   tsl__linear_asides aside;
   tsl__kin kin;
@@ -47,7 +47,8 @@ typedef struct level {
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
   bool graph; /* a graph was made of what letters do to the state (walk_less.h) */
-  uint32_t reach;
+  uint32_t reach, top; /* deepest node entered; highest register there */
+  bool counted;        /* `top` is of all paths */
   tsl__state state; /* key of the walk in progress */
   uint32_t context;
   tsl__leftover over;
@@ -77,9 +78,9 @@ static level *level_open(tsl__space *space) {
   }
   level *l = space->scratch->levels.at[space->depth++];
   tsl__gather_clear(&l->gather);
-  l->left.n = l->stack.n = l->aside.n = 0;
-  l->whole = l->graph = false;
-  l->reach = 0;
+  l->left.n = l->stack.n = l->together.n = l->aside.n = 0;
+  l->whole = l->graph = l->counted = false;
+  l->reach = l->top = 0;
   return l;
 }
 
@@ -90,6 +91,7 @@ void tsl__walk_scratch_free(tsl__space *space) {
     tsl__gather_free(space, &l->gather);
     tsl__vec_free(&space->alloc, &l->left);
     tsl__vec_free(&space->alloc, &l->stack);
+    tsl__vec_free(&space->alloc, &l->together);
     tsl__fixed_walk_free(space, &l->fixed);
     tsl__vec_free(&space->alloc, &l->aside);
     tsl__kin_free(space, &l->kin);
@@ -108,6 +110,9 @@ static uint32_t height_of(const tsl__space *space, tsl__leftover over) {
   return tsl__leftover_at(space, over)->height;
 }
 
+#define NEED(n) ((n) << 16)
+#define NEED_MASK NEED(0x7FFFu)
+
 /* The register as far as it matters over tokens of that height: iterations still needed and still allowed. */
 static uint32_t context_of(const tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
   const tsl__state_rec *r = tsl__state_at(space, state);
@@ -117,11 +122,10 @@ static uint32_t context_of(const tsl__space *space, tsl__state state, uint32_t c
   uint32_t room = r->loop_max == TSL__COUNT_INF ? 0x7FFF : r->loop_max - count;
   if (need > height) need = height + 1;
   if (room > height) room = 0x7FFF;
-  return need << 16 | room << 1 | last;
+  return NEED(need) | room << 1 | last;
 }
 #define ROOM_FREE 0x7FFFu
 #define SPLIT (1u << 31)      /* a walk remembered for its parts, beside one that was not done in parts */
-#define UNSPLIT UINT32_MAX    /* such a walk's `reach` */
 static uint32_t room_of(uint32_t context) { return context >> 1 & 0x7FFF; }
 
 static uint64_t walk_hash(tsl__state state, uint32_t context, tsl__leftover over) {
@@ -199,6 +203,7 @@ static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge
 /* ---- the search ----------------------------------------------------------------------------------------------- */
 
 static void walk_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
+static void enter_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
 static void walk_set(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set);
 
 /* A call of a frame that spells names: each name goes on in its own way. */
@@ -255,7 +260,8 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
       uint32_t c;
       tsl__state s = tsl__target_resolve(space, r->edge[i].to, count, &c);
       if (t) walk_set(space, l, s, c, t);
-      else walk_node(space, l, s, c, node, depth);
+      else if (depth) enter_node(space, l, s, c, node, depth); /* what follows is the search's that is under way */
+      else walk_node(space, l, s, c, node, 0);
     }
     return NULL;
   }
@@ -310,8 +316,13 @@ static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state
   return tsl__state_expanded(space, *state);
 }
 
+static void note_reach(level *l, uint32_t depth, uint32_t count) {
+  if (depth > l->reach) l->reach = depth;
+  if (count > l->top) l->top = count;
+}
+
 static void push(tsl__space *space, level *l, entry e) {
-  if (e.depth > l->reach) l->reach = e.depth;
+  note_reach(l, e.depth, e.count);
   if (!tsl__vec_push(&space->alloc, &l->stack, e)) out_of_memory(space);
 }
 
@@ -329,17 +340,22 @@ static void push_letter(tsl__space *space, level *l, entry e) {
   }
 }
 
-/* One child, reached by a byte that is not (only) a letter. */
-static void enter_child(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth) {
+/* A node with children, reached by a byte that is not (only) a letter. */
+static void enter_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
   const tsl__trie *trie = &space->vocab->trie;
-  const tsl__trie_node *n = &trie->nodes[child];
-  tsl__gather_tokens(space, &l->gather, trie->order + n->begin, n->own_end - n->begin);
-  if (depth > l->reach) l->reach = depth;
-  if (!n->children) return;
-  const tsl__state_rec *r = arrive(space, l, state, count, child, 0, depth);
+  const tsl__trie_node *n = &trie->nodes[node];
+  const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
   if (!r || !tsl__trie_below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
   if (tsl__trie_below_within(trie, n, r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
-  else push(space, l, (entry){child, state, count, depth, use_letters(space, l, r, child)});
+  else push(space, l, (entry){node, state, count, depth, use_letters(space, l, r, node)});
+}
+
+/* The same of a child; its own tokens are gathered. */
+static void enter_child(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth) {
+  const tsl__trie_node *n = &space->vocab->trie.nodes[child];
+  tsl__gather_tokens(space, &l->gather, space->vocab->trie.order + n->begin, n->own_end - n->begin);
+  note_reach(l, depth, count);
+  if (n->children) enter_node(space, l, state, count, child, depth);
 }
 
 /* Read on from a node by the byte of one child, which is live. */
@@ -370,7 +386,7 @@ static bool need_marks(tsl__space *space, level *l) { return l->marks || (l->mar
 static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
   tsl__linear_from from = {e->state, e->count, e->node, (uint16_t)e->depth, l->last};
   uint32_t deepest = e->depth + space->vocab->trie.nodes[e->node].height;
-  if (deepest > l->reach) l->reach = deepest;
+  note_reach(l, deepest, e->count + deepest - e->depth);
   if (!need_marks(space, l)) return;
   size_t floor = l->aside.n; /* entering may come back here */
   tsl__linear_read(space, t, &from, l->marks, &l->aside);
@@ -383,10 +399,54 @@ static void search_linear(tsl__space *space, level *l, const tsl__linear *t, con
   l->aside.n = floor;
 }
 
+/* What was pushed for one node: once each. */
+static void push_once(level *l, size_t from) {
+  entry *at = l->stack.at;
+  size_t n = from;
+  for (size_t i = from; i < l->stack.n; i++) {
+    size_t k = from;
+    while (k < n && (at[k].state != at[i].state || at[k].count != at[i].count || at[k].hint != at[i].hint)) k++;
+    if (k == n) at[n++] = at[i];
+  }
+  l->stack.n = n;
+}
+
+static bool is_at(const level *l, size_t floor, uint32_t node) { return l->stack.n > floor && l->stack.at[l->stack.n - 1].node == node; }
+
+/* Several states at one node, as an ambiguous loop has with different registers: child by child, so that those which become one are followed once. */
+static void search_together(tsl__space *space, level *l, size_t floor, uint32_t node) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[node];
+  size_t first = l->together.n;
+  while (is_at(l, floor, node)) {
+    entry e = l->stack.at[--l->stack.n];
+    const tsl__state_rec *r = tsl__state_expanded(space, e.state);
+    if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
+    const tsl__linear *t = e.hint ? NULL : tsl__linear_of(space, r, node);
+    if (t) search_linear(space, l, t, &e);
+    else if (!tsl__vec_push(&space->alloc, &l->together, e)) out_of_memory(space);
+  }
+  for (uint32_t c = n->first_child, end = c + n->children; c < end && space->status == TSL_OK; c++) {
+    size_t from = l->stack.n;
+    for (size_t i = first; i < l->together.n; i++) {
+      entry e = l->together.at[i];
+      const tsl__state_rec *r = tsl__state_at(space, e.state);
+      if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c);
+    }
+    push_once(l, from);
+  }
+  l->together.n = first;
+}
+
 static void search(tsl__space *space, level *l, size_t floor) {
   const tsl__trie *trie = &space->vocab->trie;
   while (l->stack.n > floor && space->status == TSL_OK) {
     entry e = l->stack.at[--l->stack.n];
+    if (TSL__UNLIKELY(is_at(l, floor, e.node))) {
+      l->stack.n++;
+      search_together(space, l, floor, e.node);
+      continue;
+    }
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     const tsl__trie_node *n = &trie->nodes[e.node];
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
@@ -595,7 +655,7 @@ static bool walk_difference(tsl__space *space, level *l, const tsl__hint *h, tsl
 /* The walk of a state over the whole vocabulary, far from its limit, with its parts; NULL: not done yet. */
 static const tsl__walk *find_free(tsl__space *space, tsl__state state, bool last) {
   const tsl__walk *w = fetch(space, state, ROOM_FREE << 1 | last, TSL__WHOLE);
-  return w && w->reach != UNSPLIT ? w : fetch(space, state, SPLIT | ROOM_FREE << 1 | last, TSL__WHOLE);
+  return w && w->reach != TSL__UNSPLIT ? w : fetch(space, state, SPLIT | ROOM_FREE << 1 | last, TSL__WHOLE);
 }
 
 /* The limit was out of reach of every path: the same answer holds for any higher one, and for none. */
@@ -674,7 +734,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
   tsl__gather_clear(&l->gather);
   tsl__gather_mask(space, &l->gather, out->exits);
   tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, 0, room == ROOM_FREE ? UINT32_MAX : room));
-  out->reach = l->reach;
+  out->reach = (uint16_t)(l->reach < TSL__UNSPLIT ? l->reach : TSL__UNSPLIT);
   if ((r->flags & TSL__STATE_LOOP) && room != ROOM_FREE && (context >> 16) == 0 && l->reach < room && space->status == TSL_OK) remember_free(space, l, h, state, out);
   return true;
 }
@@ -702,7 +762,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   if (!r) return;
   const tsl__hint *h = is_small(space, over) ? NULL : tsl__state_form(space, r);
   if (h && h->like && walk_like(space, l, r, state, count, h, over)) {
-    out->reach = UNSPLIT;
+    out->reach = TSL__UNSPLIT;
     return;
   }
   if (h && h->base) {
@@ -712,10 +772,14 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   if (over == TSL__WHOLE && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return;
   if (over == TSL__WHOLE && !(h && h->like) && walk_less(space, l, r, state, count)) return;
   if (over == TSL__WHOLE) h = tsl__state_hint(space, r);
+  l->counted = over == TSL__WHOLE && !r->edges;
   if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {
     walk_counted(space, l, r, state, count, context, out);
   } else {
-    if (over & TSL__WHOLE && !walk_kin(space, l, r, state, count, TSL__KIN_FAR)) walk_node(space, l, state, count, 0, 0);
+    if (over & TSL__WHOLE) {
+      if (walk_kin(space, l, r, state, count, TSL__KIN_FAR)) l->counted = false;
+      else walk_node(space, l, state, count, 0, 0);
+    }
     if (tsl__leftover_set(over)) walk_set(space, l, state, count, tsl__leftover_set(over));
   }
 }
@@ -731,6 +795,38 @@ static bool in_progress(tsl__space *space, tsl__state state, uint32_t context, t
   return false;
 }
 
+/* ---- far from the least that a loop needs ---------------------------------------------------------------------- */
+
+static uint32_t gain_of(const level *l, uint32_t count) {
+  uint32_t gain = l->top > count ? l->top - count : 0;
+  return l->counted && gain < TSL__UNCOUNTED ? gain : TSL__UNCOUNTED;
+}
+
+/* The context of one that needs more iterations than any token has, if this one needs some. Near the most that the loop allows, nobody else is at this place. */
+static bool far_context(const tsl__space *space, uint32_t context, tsl__leftover over, uint32_t *far) {
+  if (!(context & NEED_MASK) || room_of(context) != ROOM_FREE) return false;
+  *far = (context & ~NEED_MASK) | NEED(height_of(space, over) + 1);
+  return context != *far;
+}
+
+/* No path of the walk far from the least began as many as are needed here: it is this one, too. */
+static const tsl__walk *fetch_far(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
+  uint32_t far;
+  const tsl__walk *w = far_context(space, context, over, &far) ? find(space, state, far, over) : NULL;
+  return w && w->gain < (context & NEED_MASK) >> 16 ? w : NULL;
+}
+
+/* The same the other way round: what was just walked is also the answer for all who need more. */
+static bool remember_far(tsl__space *space, const tsl__walk *made) {
+  uint32_t far;
+  if (!far_context(space, made->context, made->over, &far) || made->gain >= (made->context & NEED_MASK) >> 16 || find(space, made->state, far, made->over)) return true;
+  tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->alloc);
+  if (!w) return out_of_memory(space);
+  *w = *made;
+  w->context = far;
+  return remember(space, w);
+}
+
 /* What was done so far, in steps. */
 static uint64_t work_of(const tsl__space *space) { return space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states); }
 
@@ -739,7 +835,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   uint32_t context = context_of(space, state, count, over, last);
   const tsl__walk *known = fetch(space, state, context, over);
   if (!known && last && space->status == TSL_OK) known = fetch(space, state, context & ~1u, over); /* as if something followed: it leaves something over, which nobody asks for */
-  if (known || space->status != TSL_OK) return known;
+  if (known || space->status != TSL_OK || (known = fetch_far(space, state, context, over))) return known;
   if (in_progress(space, state, context, over)) return NULL;
   uint32_t depth = space->depth;
   level *l = level_open(space);
@@ -752,10 +848,11 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   tsl__digest key;
   uint64_t work = work_of(space);
   bool common = tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
-  if (given) made.reach = UNSPLIT;
+  if (given) made.reach = TSL__UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
   made.left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);
   made.mask = gathered(space, l);
+  made.gain = gain_of(l, count);
   space->depth = depth;
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->alloc) : NULL;
   if (!w) return space->status == TSL_OK ? (out_of_memory(space), NULL) : NULL;
@@ -765,7 +862,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   work = work_of(space) - work;
   if (complete && common && !given && work >= COMMON_MIN) tsl__common_put(space, &key, w);
   if (!complete) return w;
-  if (!remember(space, w)) return NULL;
+  if (!remember(space, w) || !remember_far(space, w)) return NULL;
   if (over == TSL__WHOLE && (l->graph ? work * LESS_WORTH : work) >= space->kin_work) tsl__kin_note(space, w, count);
   return w;
 }

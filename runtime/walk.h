@@ -36,8 +36,11 @@ typedef struct tsl__walk {
   tsl__leftover left; /* what ran past the end of the frame */
   tsl__mask mask;
   tsl__mask exits;    /* of a state with letters: the part of `mask` that is not the class's */
-  uint32_t reach;     /* of a state with letters: depth of the deepest node entered */
+  uint16_t reach;     /* of a state with letters: depth of the deepest node entered; TSL__UNSPLIT: not done in parts */
+  uint16_t gain;      /* most iterations of the active loop that any path of it began; TSL__UNCOUNTED: not known */
 } tsl__walk;
+
+enum { TSL__UNSPLIT = UINT16_MAX, TSL__UNCOUNTED = UINT16_MAX };
 
 /* Walk. `last`: nothing follows this frame, so what runs past its end need not be gathered. NULL on failure (sticky). Needs the lock. */
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last);

@@ -329,10 +329,10 @@ static bool find_among_suspects(const graph *g, tsl__less *out) {
   const tsl_vocab *v = g->space->vocab;
   const tsl__lengths *l = tsl__lengths_of(g->space);
   size_t words = tsl_vocab_mask_words(v);
-  uint32_t *bits = l ? tsl__alloc(&g->space->alloc, words * sizeof *bits) : NULL, n = 0;
+  uint32_t *bits = l ? tsl__alloc(&g->space->alloc, words * sizeof *bits) : NULL;
   if (l && !bits) return out_of_memory(g->space);
   bool fine = l && find_suspects(g, l, bits);
-  for (size_t i = 0; i < words && fine; i++) n += (uint32_t)__builtin_popcount(bits[i]);
+  size_t n = fine ? tsl_mask_count(bits, words * 32) : 0;
   fine = fine && n <= SUSPECTS_MAX && tsl__space_step(g->space, n);
   for (size_t i = 0; i < words && fine; i++)
     for (uint32_t word = bits[i]; word && fine; word &= word - 1) {

@@ -241,6 +241,7 @@ static const test_case cases[] = {
     /* added after the others, which keep their vocabularies */
     {"one-of-alike", COMPACT, "{\"oneOf\":[" ALIKE("p") "," ALIKE("q") "," ALIKE("r") "," ALIKE("s") "," ALIKE("t") "]}",
      {"{\"n\":\"\",\"l\":[1],\"p\":\"\"}", "{\"q\":\"x\",\"m\":true,\"n\":\"\",\"p\":1}"}},
+    {"text-run", COMPACT, STRING("\"pattern\":\"[0-9a-f]{40}\""), {"\"0123456789abcdef0123456789abcdef 0123456789abcdef0123456789abcdef0123456789\""}},
 };
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ static void follow(const char *schema, uint64_t seed) {
   CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
   CHECK(mask && g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
   for (int step = 0; m && mask && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
-    CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+    CHECKF(tsl_matcher_mask(m, mask) == TSL_OK, "%s step %d", schema, step);
     bool right = mask_is_right(m, mask, schema, text);
     CHECK(right);
     tsl_token t = right ? draw(mask, words * 32, &seed) : TSL_NO_TOKEN, quote = '"';
@@ -131,6 +131,18 @@ static void near_the_count(void) {
     }
 }
 
+/* Far from the least that a loop needs, and near it; runs of a search, of which the longest alone is followed. */
+static void near_the_least(void) {
+  static const char *const patterns[] = {"[ab]{%u}", "^[ab ]{%u,}$", "-[ab]{%u,}1", "(?:a[ab]?){%u}", "^(?:[ab]{%u,} ?)+$", "[ab]{%u}.*b{9}", "^(?!.*[ab]{%u})"};
+  char pattern[100], schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned least = 9; least <= 129; least += 40) {
+      snprintf(pattern, sizeof pattern, patterns[i], least);
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\"}", pattern);
+      for (uint64_t seed = 0; seed < 2; seed++) follow(schema, seed * 57 + least);
+    }
+}
+
 int main(void) {
   uint64_t seed = 2024;
   make_vocab(&seed);
@@ -138,6 +150,7 @@ int main(void) {
   RUN(near_the_length, "a pattern and a length");
   RUN(near_the_length_of_an_item, "the same in an array");
   RUN(length_alone, "lengths without a pattern");
+  RUN(near_the_least, "the least number of iterations");
   RUN(all_but_a_pattern, "all strings but those of a pattern");
   RUN(near_the_count, "groups that may be repeated so often");
   tsl_vocab_release(vocab);
