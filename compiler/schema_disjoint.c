@@ -275,28 +275,29 @@ const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *
 
 /* ---- values against one more lit -------------------------------------------------------------------------------------- */
 
+/* By the values that nodes list, all of them or some that are enough; both simplified. */
+static bool implied(struct schema *s, lit a, lit l) {
+  uint32_t ignored;
+  if (a == l) return true;
+  sid from = a >> 1, to = l >> 1;
+  if (!(a & 1) && !listed(s, from, &ignored)) return false;
+  if (!(l & 1)) return !(a & 1) && only_lists(s, to) && list_within(s, from, to);
+  if (!listed(s, to, &ignored)) return false;
+  return a & 1 ? only_lists(s, from) && list_within(s, to, from) : lists_disjoint(s, from, to);
+}
+
+bool tsl__schema_lit_implies(struct schema *s, lit a, lit l) {
+  l = tsl__schema_simplify(s, l);
+  return l == POS(SID_TRUE) || implied(s, tsl__schema_simplify(s, a), l);
+}
+
 bool tsl__schema_implies(struct schema *s, goal g, lit l) {
   const struct goal_entry *e = tsl__goal_of(s, g);
-  uint32_t ignored;
   l = tsl__schema_simplify(s, l);
   if (l == POS(SID_TRUE)) return true;
-  for (uint32_t i = 0; i < e->n; i++) {
-    if (e->lits[i] == l) return true;
-    bool lists = l & 1 && !(e->lits[i] & 1) && only_lists(s, l >> 1) && listed(s, e->lits[i] >> 1, &ignored);
-    if (lists && lists_disjoint(s, e->lits[i] >> 1, l >> 1)) return true;
-  }
+  for (uint32_t i = 0; i < e->n; i++)
+    if (implied(s, e->lits[i], l)) return true;
   return false;
 }
 
-bool tsl__schema_excludes(struct schema *s, goal g, lit l) {
-  const struct goal_entry *e = tsl__goal_of(s, g);
-  uint32_t ignored;
-  l = tsl__schema_simplify(s, l);
-  if (l == POS(SID_FALSE)) return true;
-  for (uint32_t i = 0; i < e->n; i++) {
-    if (e->lits[i] == (l ^ 1)) return true;
-    if (e->lits[i] & 1 || !listed(s, e->lits[i] >> 1, &ignored) || !listed(s, l >> 1, &ignored)) continue;
-    if (l & 1 ? only_lists(s, l >> 1) && list_within(s, e->lits[i] >> 1, l >> 1) : lists_disjoint(s, e->lits[i] >> 1, l >> 1)) return true;
-  }
-  return false;
-}
+bool tsl__schema_excludes(struct schema *s, goal g, lit l) { return tsl__schema_implies(s, g, l ^ 1); }

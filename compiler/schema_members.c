@@ -249,6 +249,13 @@ static bool among(const lit *lits, uint32_t n, lit l) {
   return false;
 }
 
+/* Does what the way asks for so far make sure of the lit? */
+static bool is_sure(const struct member *m, goal base, lit l) {
+  for (uint32_t i = 0; i < m->lit_count; i++)
+    if (tsl__schema_lit_implies(m->s, m->lits[i], l)) return true;
+  return tsl__schema_implies(m->s, base, l);
+}
+
 /* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by TSL__SCHEMA_CLAUSES.
  * A lit that was declined is not taken up again for a later clause: where it is taken up at once, and the later clause fulfilled with it, there is at least as much room. */
 static void ways(struct member *m, uint32_t i, uint64_t done) {
@@ -265,9 +272,8 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
   bool decided = false;
   for (uint32_t j = 0; j < c->n && !decided; j++) {
     lit l = c->targets[j].l;
-    if (!fits(m, &c->targets[j]) || among(m->declined, m->declined_count, l) || among(m->lits, m->lit_count, l ^ 1)) continue;
-    if (tsl__schema_excludes(m->s, base, l)) continue;
-    bool holds = among(m->lits, m->lit_count, l) || tsl__schema_implies(m->s, base, l);
+    if (!fits(m, &c->targets[j]) || among(m->declined, m->declined_count, l) || is_sure(m, base, l ^ 1)) continue;
+    bool holds = is_sure(m, base, l);
     if (!holds) m->lits[m->lit_count++] = l;
     ways(m, i + 1, done | (uint64_t)1 << i);
     if (!holds) m->lit_count--;

@@ -513,6 +513,8 @@ bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next);
 /* Is it plain that every value of the goal satisfies l, or none? */
 bool tsl__schema_implies(struct schema *s, goal g, lit l);
 bool tsl__schema_excludes(struct schema *s, goal g, lit l);
+/* Is it plain that what satisfies a satisfies l? */
+bool tsl__schema_lit_implies(struct schema *s, lit a, lit l);
 /* The atoms of a clause that what is taken leaves open; *sure becomes true if one certainly holds. */
 const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *taken, const struct atom *atoms, bool *sure);
 

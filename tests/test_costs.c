@@ -114,6 +114,7 @@ typedef struct test_case {
 #define OBJECT(properties, more) "{\"type\":\"object\",\"properties\":{" properties "}" more "}"
 #define STRING(more) "{\"type\":\"string\"," more "}"
 #define ARRAY(items, more) "{\"type\":\"array\",\"items\":" items more "}"
+#define LISTED(t) "{\"properties\":{\"t\":{\"enum\":[\"" t "\"]},\"v\":{\"properties\":{\"" t "\":{\"type\":\"integer\"}}}}}"
 #define ALIKE(key) /* the same members in each, but one */                                                                                                                     \
   OBJECT("\"" key "\":{\"type\":\"string\"},\"n\":{\"type\":\"string\"},\"m\":{\"type\":\"boolean\"},\"l\":" ARRAY("{\"type\":\"integer\"}", ""), ",\"required\":[\"n\",\"" key "\"]")
 #define PERSON OBJECT("\"name\":{\"type\":\"string\"},\"age\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":130},\"mail\":" STRING("\"format\":\"email\"") ",\"tags\":" ARRAY("{\"type\":\"string\"}", ""), \
@@ -242,6 +243,9 @@ static const test_case cases[] = {
     {"one-of-alike", COMPACT, "{\"oneOf\":[" ALIKE("p") "," ALIKE("q") "," ALIKE("r") "," ALIKE("s") "," ALIKE("t") "]}",
      {"{\"n\":\"\",\"l\":[1],\"p\":\"\"}", "{\"q\":\"x\",\"m\":true,\"n\":\"\",\"p\":1}"}},
     {"text-run", COMPACT, STRING("\"pattern\":\"[0-9a-f]{40}\""), {"\"0123456789abcdef0123456789abcdef 0123456789abcdef0123456789abcdef0123456789\""}},
+    {"one-of-listed", COMPACT,
+     "{\"required\":[\"t\"],\"properties\":{\"t\":{\"type\":\"string\",\"pattern\":\"^[a-f]{1,3}$\"}},\"oneOf\":[{\"not\":{\"required\":[\"t\"],\"properties\":{\"t\":{\"enum\":[\"a\",\"b\",\"ca\",\"cab\"]}}}}," LISTED("a") "," LISTED("b") "," LISTED("ca") "," LISTED("cab") "]}",
+     {"{\"t\":\"ca\",\"v\":{\"ca\":1}}", "{\"v\":{\"a\":\"\",\"b\":\"x\",\"ca\":null},\"t\":\"fab\"}", "{\"t\":\"b\"}"}},
 };
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */
