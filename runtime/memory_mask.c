@@ -369,9 +369,10 @@ static void push_spot(tsl__space *space, descent *d, spot to, uint8_t byte) {
 /* An escape goes on, or begins. */
 static void push_escaped(tsl__space *space, descent *d, spot to, uint8_t byte) {
   uint8_t utf8[4];
+  if (!tsl__trie_child(&space->vocab->trie, to.node, byte)) return;
   uint32_t n = tsl__escape_byte(to.open, &to.open_count, byte, utf8);
   for (uint32_t i = 0; i < n && to.lo < to.hi; i++) tsl__taken_narrow(d->group, to.known++, utf8[i], &to.lo, &to.hi);
-  while (to.open_count && to.lo < to.hi && !tsl__escape_opens(to.open, to.open_count, &d->group->names[to.lo], to.known)) to.lo++;
+  if (to.open_count) tsl__taken_narrow_open(d->group, to.known, to.open, to.open_count, &to.lo, to.hi);
   push_spot(space, d, to, byte);
 }
 
@@ -401,7 +402,7 @@ static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
   if (ends && (!at.speller.state || !tsl__state_endless(space, at.speller.state, at.speller.count))) try_tokens(space, d, n->begin, n->own_end);
   if (!at.open_count) look_on_raw(space, d, at);
   static const char second[] = "\"\\/bfnrtu", digits[] = "0123456789abcdefABCDEF";
-  const char *next = at.open_count == 1 ? second : at.open_count == 6 ? "\\" : at.open_count == 7 ? "u" : digits;
+  const char *next = at.open_count == 1 ? (d->group->shortened ? second : "u") : at.open_count == 6 ? "\\" : at.open_count == 7 ? "u" : digits;
   for (; at.open_count && n->children && *next; next++) push_escaped(space, d, at, (uint8_t)*next);
 }
 

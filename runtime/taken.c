@@ -45,6 +45,12 @@ static bool same(const tsl__taken *g, uint32_t next, const tsl__spelled *names, 
   return true;
 }
 
+static bool has_short_escapes(const tsl__spelled *name) {
+  for (uint32_t i = 0; i < name->n; i++)
+    if (name->at[i] < 0x20 || name->at[i] == '"' || name->at[i] == '\\' || name->at[i] == '/') return true;
+  return false;
+}
+
 /* The group of these sorted names before the group `next`; those that are no group's yet are copied. 0 on failure. */
 static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, uint32_t n) {
   uint64_t hash = tsl__mix(next + 0x74616B65u);
@@ -57,7 +63,8 @@ static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, ui
   tsl__spelled *copy = tsl__arena_copy(&space->arena, names, n * sizeof *names);
   tsl__taken *fresh = copy ? tsl__pool_add(&space->taken.pool, &space->alloc) : NULL;
   uint32_t number = tsl__space_count(space, taken) - 1;
-  if (fresh) *fresh = (tsl__taken){next, n, total, copy};
+  if (fresh) *fresh = (tsl__taken){next, n, total, false, copy};
+  for (uint32_t i = 0; fresh && i < n && !fresh->shortened; i++) fresh->shortened = has_short_escapes(&names[i]);
   if (fresh && tsl__index_add(&space->taken.index, &space->alloc, hash, number)) return number;
   return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
 }
@@ -197,4 +204,23 @@ static uint32_t first_from(const tsl__taken *g, uint32_t lo, uint32_t hi, uint32
 void tsl__taken_narrow(const tsl__taken *group, uint32_t known, uint8_t byte, uint32_t *lo, uint32_t *hi) {
   *lo = first_from(group, *lo, *hi, known, byte);
   *hi = first_from(group, *lo, *hi, known, byte + 1u);
+}
+
+/* Names are in the order of their characters, and so are escapes by their digits, but for those of two halves: the first name that is not below the digits read tells. */
+void tsl__taken_narrow_open(const tsl__taken *group, uint32_t known, const uint8_t *open, uint32_t count, uint32_t *lo, uint32_t hi) {
+  bool ordered = count > 2 && count <= 6 && (open[2] | 0x20) != 'd';
+  if (ordered) {
+    uint8_t digits[4] = "0000", least[4];
+    memcpy(digits, open + 2, count - 2);
+    uint32_t n = encode(hex4(digits), least), end = hi;
+    while (*lo < end) {
+      uint32_t mid = *lo + (end - *lo) / 2, left = group->names[mid].n - known;
+      int below = memcmp(group->names[mid].at + known, least, left < n ? left : n);
+      if (below < 0 || (!below && left < n)) *lo = mid + 1;
+      else end = mid;
+    }
+    if (*lo < hi && !tsl__escape_opens(open, count, &group->names[*lo], known)) *lo = hi;
+    return;
+  }
+  while (*lo < hi && !tsl__escape_opens(open, count, &group->names[*lo], known)) ++*lo;
 }

@@ -25,6 +25,7 @@ typedef struct tsl__spelled { /* bytes: a name decoded, or a value as it was wri
 /* A group of names, and the larger groups. */
 typedef struct tsl__taken {
   uint32_t next, count, total; /* total: with those of the larger groups */
+  bool shortened;              /* some of their characters have a short escape */
   const tsl__spelled *names;   /* sorted by bytes */
 } tsl__taken;
 
@@ -49,6 +50,8 @@ bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spell
 void tsl__taken_range(const tsl__taken *group, const uint8_t *text, uint32_t n, uint32_t *lo, uint32_t *hi);
 /* Of names [lo, hi), which have the first `known` bytes in common: those that go on with the byte. */
 void tsl__taken_narrow(const tsl__taken *group, uint32_t known, uint8_t byte, uint32_t *lo, uint32_t *hi);
+/* The same where an escape is open: *lo goes to the first that may begin with its character; hi: to none. */
+void tsl__taken_narrow_open(const tsl__taken *group, uint32_t known, const uint8_t *open, uint32_t count, uint32_t *lo, uint32_t hi);
 /* May an escape that is open become the character of a name that begins at byte `known`? None does within a character. */
 bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name, uint32_t known);
 /* One more byte of an escape: the bytes of the character that it completes, 0 if none. */

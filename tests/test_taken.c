@@ -112,6 +112,18 @@ static bool begins(const name *a, const uint8_t *text, uint32_t n) { return a->n
 
 static bool equal(const name *a, const name *b) { return a->n == b->n && begins(a, b->at, b->n); }
 
+/* The first of names [lo, hi) that an escape, cut off, may go on with. */
+static void check_open(const tsl__taken *g, uint32_t known, uint32_t lo, uint32_t hi) {
+  uint8_t text[16];
+  uint32_t n = written(characters[below(CHARACTERS)], 1 + (int)below(2), text);
+  for (uint32_t cut = 1; cut < n; cut++) {
+    uint32_t first = lo, want = lo;
+    while (want < hi && !tsl__escape_opens(text, cut, &g->names[want], known)) want++;
+    tsl__taken_narrow_open(g, known, text, cut, &first, hi);
+    CHECKF(first == want, "%.*s among %u names: %u, not %u", (int)cut, (char *)text, hi - lo, first, want);
+  }
+}
+
 static void check_groups(uint32_t taken, uint32_t count) {
   uint32_t total = 0, before = 0;
   for (uint32_t at = taken; at;) {
@@ -127,6 +139,11 @@ static void check_groups(uint32_t taken, uint32_t count) {
     first = lo, last = hi;
     tsl__taken_narrow(g, known, (uint8_t)byte, &first, &last);
     for (uint32_t i = lo; i < hi; i++) CHECK((i >= first && i < last) == (g->names[i].n > known && g->names[i].at[known] == byte));
+    check_open(g, known, lo, hi);
+    bool shortened = false;
+    for (uint32_t i = 0; i < g->count; i++)
+      for (uint32_t k = 0; k < g->names[i].n; k++) shortened = shortened || g->names[i].at[k] < 0x20 || strchr("\"\\/", g->names[i].at[k]);
+    CHECK(g->shortened == shortened);
     at = g->next;
   }
   CHECK(total == count);
