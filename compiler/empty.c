@@ -311,11 +311,13 @@ static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
     visit v = {d, index, from.cost + (by == BY_SPELLING ? tsl__spelling_cost((uint8_t)b) : 1)};
-    uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : hope(x, &n, 0) + 1) : by_estimate(bound(x, &n), v.cost);
+    bool last = by == BY_HOPE && n.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW);
+    uint64_t key = by == BY_HOPE ? (last ? 0 : hope(x, &n, 0) + 1) : by_estimate(bound(x, &n), v.cost);
     if (!graph_add(&x->alloc, g, v, key)) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       return false;
     }
+    if (last) break; /* it comes first, and ends the search */
   }
   return tsl__exprs_step(x);
 }

@@ -164,6 +164,11 @@ static void emptiness(void) {
   tsl__expr six = tsl__expr_and(x, seq(lit("a"), tsl__expr_star(x, lit("a"))), tsl__expr_and(x, two, three));
   CHECK(tsl__expr_shortest(x, six) == 6);
   CHECK(tsl__expr_and(x, seq(lit("a"), two), two) == TSL__NONE);
+  uint64_t steps = x->steps;
+  tsl__expr words = tsl__expr_repeat(x, seq(tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'z'), 1, TSL__INF), tsl__expr_repeat(x, lit(" "), 1, TSL__INF)), 2, 9), any = tsl__expr_any_char(x);
+  CHECK(tsl__expr_and(x, words, tsl__expr_repeat(x, any, 1, 70)) != TSL__NONE && tsl__expr_and(x, words, tsl__expr_repeat(x, any, 4, 4)) != TSL__NONE);
+  CHECK(x->steps - steps < 4); /* by structure: a search takes six times that */
+  CHECK(tsl__expr_and(x, words, tsl__expr_repeat(x, any, 0, 3)) == TSL__NONE && tsl__expr_and(x, tsl__expr_repeat(x, lit("aaa"), 2, 2), tsl__expr_repeat(x, any, 7, 70)) == TSL__NONE);
 }
 
 static bool may_hold(tsl__expr e, char byte) {
