@@ -3,22 +3,42 @@
  */
 #include "compiler/letters.h"
 
+#include "compiler/beyond.h"
+
 #define ROUNDS_MAX 4u
 #define STEPS_MAX 1024u /* of work for one exploration: what costs as much as a walk without letters */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
 #define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
 
+/* Where each byte below `end` leads. Those that are alike are tried once. */
+static void derive_each(tsl__exprs *x, tsl__expr e, unsigned end, tsl__expr *to) {
+  tsl__bytes edges;
+  tsl__alike a;
+  tsl__boundaries(x, e, &edges);
+  bool told = tsl__alike_of(x, e, &edges, &a);
+  tsl__expr d = TSL__NONE;
+  for (unsigned b = 0, i = 0; b < end; b++) {
+    if (b == 0 || tsl__bytes_has(&edges, b)) {
+      i += b != 0;
+      unsigned first = told ? a.lower[tsl__alike_first(&a, i)] : b;
+      d = first < b ? to[first] : tsl__derive_plain(x, e, (uint8_t)b);
+    }
+    to[b] = d;
+  }
+}
+
+static void add_live(const tsl__expr *to, unsigned from, tsl__bytes *out) {
+  for (unsigned b = from; b < 256; b++)
+    if (to[b]) tsl__bytes_add(out, b);
+}
+
 /* The bytes that lead anywhere. */
 void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
-  tsl__bytes edges;
-  bool alive = false;
+  tsl__expr to[256];
   memset(out, 0, sizeof *out);
-  tsl__boundaries(x, e, &edges);
-  for (unsigned b = 0; b < 256; b++) {
-    if (b == 0 || tsl__bytes_has(&edges, b)) alive = tsl__derive_plain(x, e, (uint8_t)b) != TSL__NONE;
-    if (alive) tsl__bytes_add(out, b);
-  }
+  derive_each(x, e, 256, to);
+  add_live(to, 0, out);
 }
 
 /* ---- all characters beyond ASCII ------------------------------------------------------------------------------ */
@@ -90,6 +110,11 @@ static void spread_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, t
 static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__reached *out) {
   static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
   const uint32_t *pairs = wide ? wide->pairs : all;
+  tsl__expr to;
+  if (tsl__derive_beyond(x, e, wide, &to)) {
+    reach(out, to);
+    return;
+  }
   for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) spread_range(x, e, pairs[2 * i], pairs[2 * i + 1], out);
 }
 
@@ -135,34 +160,24 @@ bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters
 
 /* ---- exploring ------------------------------------------------------------------------------------------------ */
 
-/* The bytes beyond ASCII that lead anywhere; `alive`: does 0x7F? */
-static void live_beyond_ascii(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, bool alive, tsl__bytes *out) {
-  for (unsigned b = 0x80; b < 0x100; b++) {
-    if (tsl__bytes_has(edges, b)) alive = tsl__derive_plain(x, e, (uint8_t)b) != TSL__NONE;
-    if (alive) tsl__bytes_add(out, b);
-  }
-}
-
 /* Follow the letters from every state reached; drop from `letters` what dies. Returns true if the set is closed now; r->full: there is too much to follow, or step `last` is
  * behind. */
 static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
   tsl__letter_set kept = *letters;
   *r = (tsl__reached){.n = 1, .at = {e}};
   for (unsigned i = 0; i < r->n && !r->full; i++) {
-    tsl__bytes edges;
-    tsl__expr d = TSL__NONE;
+    tsl__expr to[256];
     r->full = x->steps > last;
     if (tsl__count_bytes(&kept.bytes) < TSL__LETTERS_MIN) break;
-    tsl__boundaries(x, r->at[i], &edges);
+    derive_each(x, r->at[i], tsl__letters_wide(&kept) ? 0x80 : 256, to);
     for (unsigned b = 0; b < 0x80; b++) {
-      if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, r->at[i], (uint8_t)b);
-      if (d) tsl__bytes_add(&r->live, b);
+      if (to[b]) tsl__bytes_add(&r->live, b);
       if (!tsl__bytes_has(&kept.bytes, b)) continue;
-      if (d) reach(r, d);
+      if (to[b]) reach(r, to[b]);
       else kept.bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
     }
     if (!tsl__letters_wide(&kept)) {
-      live_beyond_ascii(x, r->at[i], &edges, d != TSL__NONE, &r->live);
+      add_live(to, 0x80, &r->live);
       continue;
     }
     tsl__reached wide = *r;
@@ -194,16 +209,12 @@ static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
 
 /* The letters that lead back to e itself: closed, whatever else there is. */
 bool tsl__letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
-  tsl__bytes edges;
-  tsl__expr d = TSL__NONE;
+  tsl__expr to[256];
   *r = (tsl__reached){.n = 1, .at = {e}};
-  tsl__boundaries(x, e, &edges);
-  for (unsigned b = 0; b < 0x80; b++) {
-    if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, e, (uint8_t)b);
-    if (d) tsl__bytes_add(&r->live, b);
-    if (d != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
-  }
-  live_beyond_ascii(x, e, &edges, d != TSL__NONE, &r->live);
+  derive_each(x, e, 256, to);
+  add_live(to, 0, &r->live);
+  for (unsigned b = 0; b < 0x80; b++)
+    if (to[b] != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
   if (tsl__letters_wide(letters)) spread_wide(x, e, letters->wide, r);
   if (r->dead || r->full || r->n > 1) drop_wide(letters);
   r->n = 1;

@@ -24,7 +24,7 @@
 #define ASK_MIN 512u      /* the same within a set, whose states may be met nowhere else, and be asked for letters that were not yet */
 #define NEAR_COST 4u     /* steps that trying one is worth */
 #define NEAR_MIN 64u      /* longer tokens to be tried, from which kin is looked for */
-#define LESS_WORTH 4u    /* times its steps that a walk told from a class has cost: the graph is made first */
+#define LESS_WORTH 8u    /* times its steps that a walk told from a class has cost: the graph is made first */
 #define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
 #define COST_STATE 8u     /* steps that making a state is worth */
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
