@@ -6,7 +6,7 @@
 #include "compiler/beyond.h"
 
 #define ROUNDS_MAX 4u
-#define STEPS_MAX 1024u /* of work for one exploration: what costs as much as a walk without letters */
+#define STEPS_MAX 512u /* of work for one exploration: what costs as much as a walk without letters */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
 #define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
@@ -55,6 +55,7 @@ static void reach(tsl__reached *r, tsl__expr e) {
 }
 
 static void spread(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__reached *out) {
+  if (x->steps > out->last) out->full = true;
   if (at == n || out->full || out->dead) {
     reach(out, e);
     return;
@@ -164,7 +165,7 @@ bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters
  * behind. */
 static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
   tsl__letter_set kept = *letters;
-  *r = (tsl__reached){.n = 1, .at = {e}};
+  *r = (tsl__reached){.n = 1, .at = {e}, .last = last};
   for (unsigned i = 0; i < r->n && !r->full; i++) {
     tsl__expr to[256];
     r->full = x->steps > last;
@@ -210,7 +211,7 @@ static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
 /* The letters that lead back to e itself: closed, whatever else there is. */
 bool tsl__letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
   tsl__expr to[256];
-  *r = (tsl__reached){.n = 1, .at = {e}};
+  *r = (tsl__reached){.n = 1, .at = {e}, .last = UINT64_MAX};
   derive_each(x, e, 256, to);
   add_live(to, 0, &r->live);
   for (unsigned b = 0; b < 0x80; b++)
@@ -288,7 +289,7 @@ bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set
   if (!k) return explore_wide(x, e, json, letters, r);
   if (tsl__bytes_empty(&k->letters)) return tsl__letters_self(x, e, letters, r);
   *letters = (tsl__letter_set){k->letters, k->wide ? tsl__wide_class_of(x, k->wide) : NULL};
-  *r = (tsl__reached){.n = k->n, .live = k->live};
+  *r = (tsl__reached){.n = k->n, .live = k->live, .last = UINT64_MAX};
   memcpy(r->at, k->at, k->n * sizeof *k->at);
   return true;
 }
@@ -303,7 +304,7 @@ void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out,
   const tsl__wide_class *wide = tsl__wide_class_of(x, class);
   drop_wide(out);
   if (!any || (wide && characters(wide) < WIDE_MIN)) return;
-  tsl__reached all = {.n = 0};
+  tsl__reached all = {.last = UINT64_MAX};
   if (!wide) spread_wide(x, class, NULL, &all);
   if (all.dead || all.full) return;
   tsl__add_multibyte(&out->bytes);
