@@ -7,6 +7,7 @@
 
 #define ROUNDS_MAX 4u
 #define STEPS_MAX 512u /* of work for one exploration: what costs as much as a walk without letters */
+#define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
 #define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
@@ -168,7 +169,7 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
   *r = (tsl__reached){.n = 1, .at = {e}, .last = last};
   for (unsigned i = 0; i < r->n && !r->full; i++) {
     tsl__expr to[256];
-    r->full = x->steps > last;
+    if ((r->full = x->steps > last)) break;
     if (tsl__count_bytes(&kept.bytes) < TSL__LETTERS_MIN) break;
     derive_each(x, r->at[i], tsl__letters_wide(&kept) ? 0x80 : 256, to);
     for (unsigned b = 0; b < 0x80; b++) {
@@ -233,6 +234,8 @@ static uint64_t characters(const tsl__wide_class *c) {
 static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
   if (!x->explored && !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) return; /* it is found again */
   tsl__explored *k = &x->explored[x->explored_next++ % TSL__EXPLORED];
+  if (letters) x->explored_vainly = 0;
+  else if (x->explored_vainly < VAIN_MAX) x->explored_vainly++;
   *k = (tsl__explored){.n = r->n, .json = json, .live = r->live};
   memcpy(k->at, r->at, r->n * sizeof *r->at);
   if (letters) k->letters = letters->bytes, k->wide = letters->wide ? letters->wide->e : TSL__NONE;
@@ -254,7 +257,7 @@ static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *lett
 /* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
 static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
   tsl__letter_set all = *letters, none = *letters;
-  uint64_t last = x->steps + STEPS_MAX;
+  uint64_t last = x->steps + (STEPS_MAX >> x->explored_vainly);
   explored how;
   if (!x->class_steps) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *x->class_steps); /* or none */
   drop_wide(&none);
