@@ -428,3 +428,101 @@ void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
   memset(out, 0, sizeof *out);
   boundaries(x, e, true, out);
 }
+
+/* ---- bytes that are alike ----------------------------------------------------------------------------------------- */
+
+/* Those ranges that begin with a byte of the set are told from the others. */
+static void tell_apart(tsl__alike *a, const tsl__bytes *set) {
+  uint64_t in = 0;
+  for (unsigned i = 0; i < a->n; i++) in |= (uint64_t)tsl__bytes_has(set, a->lower[i]) << i;
+  for (unsigned k = 0, parts = a->parts; k < parts; k++) {
+    uint64_t out = a->part[k] & ~in;
+    if (!out || !(a->part[k] & in)) continue;
+    a->part[a->parts++] = out;
+    a->part[k] &= in;
+  }
+}
+
+static void tell_byte_apart(tsl__alike *a, unsigned byte) {
+  tsl__bytes only = {{0}};
+  tsl__bytes_add(&only, byte);
+  tell_apart(a, &only);
+}
+
+/* Goes where boundaries() goes. */
+static bool alike(tsl__exprs *x, tsl__expr e, bool last, tsl__alike *out) {
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e);
+    tsl__worked(x, 1);
+    switch ((tsl__kind)n.kind) {
+    case TSL__K_BYTES: tell_apart(out, tsl__set_at(x, n.a)); return true;
+    case TSL__K_LIT: tell_byte_apart(out, *tsl__literal_at(x, n.a)); return true;
+    case TSL__K_SEQ: {
+      tsl__node h = tsl__node_at(x, n.a);
+      if (!alike(x, n.a, false, out)) return false;
+      if (!(h.flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) || is_call(x, &h)) return true;
+      e = n.b;
+      continue;
+    }
+    case TSL__K_AND:
+    case TSL__K_ALT:
+      for (uint32_t i = 0; i < n.b; i++)
+        if (!alike(x, tsl__list_at(x, n.a)[i], last && n.kind == TSL__K_ALT, out)) return false;
+      return true;
+    case TSL__K_REPEAT:
+    case TSL__K_COUNTED:
+    case TSL__K_NOT:
+      e = n.a;
+      last = false;
+      continue;
+    case TSL__K_RULE: {
+      if (!last && is_call(x, &n)) return true;
+      if (!enter(x)) return false;
+      bool told = alike(x, tsl__rule_body(x, n.a), last, out);
+      x->depth--;
+      return told;
+    }
+    case TSL__K_STRSET:
+    case TSL__K_KEYS: {
+      tsl__bytes first = {{0}};
+      tsl__first_bytes(x, &n, &first);
+      for (unsigned i = 0; i < out->n; i++)
+        if (tsl__bytes_has(&first, out->lower[i])) tell_byte_apart(out, out->lower[i]);
+      return true;
+    }
+    case TSL__K_JSTR: {
+      tsl__bytes control = {{0xFFFFFFFFu, 0, 0, 0}};
+      tell_apart(out, &control);
+      tell_byte_apart(out, '"');
+      tell_byte_apart(out, '\\');
+      e = n.a;
+      last = false;
+      continue;
+    }
+    case TSL__K_JESC:
+    case TSL__K_JHEX:
+    case TSL__K_NATIVE: return false;
+    case TSL__K_NONE:
+    case TSL__K_EPS:
+    case TSL__K_NAME:
+    case TSL__K_RESUME:
+    case TSL__K_TOKEN:
+    case TSL__KIND_COUNT: return true;
+    }
+  }
+}
+
+bool tsl__alike_of(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, tsl__alike *out) {
+  out->n = 1;
+  out->lower[0] = 0;
+  for (unsigned w = 0; w < 4; w++)
+    for (uint64_t bits = edges->w[w]; bits; bits &= bits - 1) {
+      unsigned b = w * 64 + (unsigned)__builtin_ctzll(bits);
+      if (!b) continue;
+      if (out->n == TSL__ALIKE_MAX) return false;
+      out->lower[out->n++] = (uint8_t)b;
+    }
+  out->parts = 1;
+  out->part[0] = out->n == 64 ? UINT64_MAX : ((uint64_t)1 << out->n) - 1;
+  return alike(x, e, true, out);
+}

@@ -54,6 +54,21 @@ void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out
 
 /* The bytes b where the derivative by b may differ from that by b - 1. */
 void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out);
+/* The ranges between these, in order, and those among them that lead to the same place though others lie between: no set of bytes in e has some of them only. */
+#define TSL__ALIKE_MAX 64u
+typedef struct tsl__alike {
+  unsigned n, parts;
+  uint8_t lower[TSL__ALIKE_MAX]; /* first byte of each; the first one's is 0 */
+  uint64_t part[TSL__ALIKE_MAX]; /* sets of such ranges, disjoint */
+} tsl__alike;
+/* False: there are too many, or it is not told; each may lead elsewhere, then. */
+bool tsl__alike_of(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, tsl__alike *out);
+/* The first range that is in one part with range i. */
+static inline unsigned tsl__alike_first(const tsl__alike *a, unsigned i) {
+  unsigned k = 0;
+  while (!(a->part[k] >> i & 1)) k++;
+  return (unsigned)__builtin_ctzll(a->part[k]);
+}
 /* The bytes that texts of a LIT, STRSET or KEYS begin with; false for other kinds. */
 bool tsl__first_bytes(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out);
 /* Does e match ε in that phase? */

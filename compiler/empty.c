@@ -167,6 +167,58 @@ static uint64_t at_least(const tsl__exprs *x, tsl__expr e, uint32_t *left) {
   }
 }
 
+/* Is it a class of single characters that surely has one? */
+static bool is_class(const tsl__exprs *x, const tsl__node *n) {
+  if (n->kind == TSL__K_ALT) return n->flags & TSL__CHAR && tsl__node_at(x, tsl__list_at(x, n->a)[0]).kind != TSL__K_AND;
+  return n->flags & TSL__CHAR && (n->kind == TSL__K_BYTES || n->kind == TSL__K_LIT);
+}
+
+/* Characters of one member, of the shortest that the expression itself tells of; ENDLESS: it tells of none. */
+static uint64_t characters_of_one(const tsl__exprs *x, tsl__expr e, uint32_t *left) {
+  uint64_t sum = 0;
+  while (*left) {
+    tsl__node n = tsl__node_at(x, e);
+    uint64_t best = ENDLESS;
+    --*left;
+    if (n.flags & TSL__NULLABLE_LOW) return sum;
+    if (is_class(x, &n)) return sum + 1;
+    if (n.kind == TSL__K_SEQ) {
+      best = characters_of_one(x, n.a, left);
+      if (best == ENDLESS) return ENDLESS;
+      sum += best;
+      e = n.b;
+      continue;
+    }
+    if (n.kind == TSL__K_LIT) {
+      best = 0;
+      for (uint32_t i = 0; i < n.b; i++) best += (tsl__literal_at(x, n.a)[i] & 0xC0) != 0x80;
+    } else if (n.kind == TSL__K_ALT) {
+      for (uint32_t i = 0; i < n.b; i++) {
+        uint64_t one = characters_of_one(x, tsl__list_at(x, n.a)[i], left);
+        if (one < best) best = one;
+      }
+    } else if (n.kind == TSL__K_REPEAT) {
+      best = characters_of_one(x, n.a, left);
+      best = best < UINT32_MAX ? best * n.b : ENDLESS;
+    }
+    return best < UINT32_MAX && sum < UINT32_MAX ? sum + best : ENDLESS;
+  }
+  return ENDLESS;
+}
+
+/* Are these texts of which one has such a length? */
+static bool has_length(const tsl__exprs *x, const tsl__node *n) {
+  for (int i = 0; n->b == 2 && i < 2; i++) {
+    tsl__expr texts = tsl__list_at(x, n->a)[1 - i];
+    tsl__node length = tsl__node_at(x, tsl__list_at(x, n->a)[i]);
+    uint32_t left = AT_LEAST_NODES;
+    if (length.kind != TSL__K_REPEAT || length.a != x->any_char || !(tsl__node_at(x, texts).flags & TSL__TEXTUAL)) continue;
+    uint64_t characters = characters_of_one(x, texts, &left);
+    return characters >= length.b && characters <= length.c;
+  }
+  return false;
+}
+
 /* ---- searching ------------------------------------------------------------------------------------------------ */
 
 static void mark_path(tsl__exprs *x, const graph *g, uint32_t index) {
@@ -259,19 +311,21 @@ static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
     visit v = {d, index, from.cost + (by == BY_SPELLING ? tsl__spelling_cost((uint8_t)b) : 1)};
-    uint64_t key = by == BY_HOPE ? (n.flags & TSL__SEARCHED ? 0 : hope(x, &n, 0) + 1) : by_estimate(bound(x, &n), v.cost);
+    bool last = by == BY_HOPE && n.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW);
+    uint64_t key = by == BY_HOPE ? (last ? 0 : hope(x, &n, 0) + 1) : by_estimate(bound(x, &n), v.cost);
     if (!graph_add(&x->alloc, g, v, key)) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       return false;
     }
+    if (last) break; /* it comes first, and ends the search */
   }
   return tsl__exprs_step(x);
 }
 
-/* Is it a meet of which it is plain that there are more texts than are left out? */
+/* Is it a meet of which it is plain that one text has the length that is asked for, or that there are more texts than are left out? */
 static bool plainly_some(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
   uint32_t left = AT_LEAST_NODES;
-  if (n->kind != TSL__K_AND || e < x->base || !at_least_both(x, n, &left)) return false;
+  if (n->kind != TSL__K_AND || e < x->base || (!has_length(x, n) && !at_least_both(x, n, &left))) return false;
   x->nodes.at[e - x->base].flags |= TSL__SEARCHED;
   return true;
 }

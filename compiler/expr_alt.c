@@ -276,6 +276,28 @@ static tsl__expr mark(tsl__exprs *x, tsl__expr e, uint8_t flags) {
   return e;
 }
 
+/* The characters that begin with the byte 0xC2 + lead. */
+static void characters_of_lead(unsigned lead, uint32_t *lo, uint32_t *hi) {
+  uint32_t b = 0xC2 + lead;
+  if (b < 0xE0) *lo = (b & 0x1F) << 6, *hi = *lo + 0x3F;
+  else if (b < 0xF0) *lo = b == 0xE0 ? 0x800 : (b & 0xF) << 12, *hi = b == 0xED ? 0xD7FF : *lo | 0xFFF;
+  else *lo = b == 0xF0 ? 0x10000 : (b & 7) << 18, *hi = b == 0xF4 ? TSL__CP_MAX : *lo | 0x3FFFF;
+}
+
+static void note_leads(tsl__wide_class *w) {
+  for (unsigned lead = 0, k = 0; lead < TSL__LEADS; lead++) {
+    uint32_t lo, hi, has = 0;
+    characters_of_lead(lead, &lo, &hi);
+    while (k < w->count && w->pairs[2 * k + 1] < lo) k++;
+    for (unsigned i = k; i < w->count && w->pairs[2 * i] <= hi; i++) {
+      uint32_t from = w->pairs[2 * i], to = w->pairs[2 * i + 1];
+      has += (to < hi ? to : hi) - (from > lo ? from : lo) + 1;
+    }
+    if (has == hi - lo + 1) w->all |= (uint64_t)1 << lead;
+    else if (has) w->some |= (uint64_t)1 << lead;
+  }
+}
+
 /* Notes what e has beyond ASCII, if that is neither nothing nor everything. */
 static void note_wide(tsl__exprs *x, tsl__expr e, const tsl__charset *set) {
   TSL__VEC(uint32_t) pairs = {0};
@@ -291,7 +313,8 @@ static void note_wide(tsl__exprs *x, tsl__expr e, const tsl__charset *set) {
   }
   bool all = pairs.n == 4 && pairs.at[0] == 0x80 && pairs.at[1] == 0xD7FF && pairs.at[2] == 0xE000 && pairs.at[3] == TSL__CP_MAX;
   if (fine && pairs.n && !all) {
-    tsl__wide_class w = {e, tsl__arena_copy(&x->arena, pairs.at, pairs.n * sizeof *pairs.at), (uint32_t)pairs.n / 2};
+    tsl__wide_class w = {e, tsl__arena_copy(&x->arena, pairs.at, pairs.n * sizeof *pairs.at), (uint32_t)pairs.n / 2, 0, 0};
+    if (w.pairs) note_leads(&w);
     fine = w.pairs && tsl__vec_push(&x->alloc, &x->wides, w);
   }
   tsl__vec_free(&x->alloc, &pairs);

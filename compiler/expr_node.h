@@ -89,6 +89,7 @@ typedef struct tsl__wide_class {
   tsl__expr e;
   const uint32_t *pairs; /* lo, hi, lo, hi …, from 0x80 on; surrogates left out */
   uint32_t count;        /* of ranges */
+  uint64_t all, some;    /* first bytes of characters, bit 0 for 0xC2: it has all of them, or some but not all */
 } tsl__wide_class;
 
 /* The last answers of searches for a shortest text, by expression. */
@@ -157,7 +158,7 @@ struct tsl__exprs {
   tsl__known_need *needs; /* open addressing, see hints_like.c */
   uint32_t need_slots, need_count;
   tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of letters.c */
-  unsigned explored_next;
+  unsigned explored_next, explored_vainly; /* the latter: how many were given up since one was not */
   tsl__known_step *class_steps; /* TSL__CLASS_STEPS of them, of classes of characters (deriv.c), made by the first exploration (letters.c) or when there are many expressions */
   tsl__known_step *known_steps; /* TSL__KNOWN_STEPS of them, made by the first long search (empty.c) */
   tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */

@@ -99,10 +99,14 @@ static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
   if (!need_put(x, (tsl__known_need){e, NEED_OPEN, 0})) return NEED_UNKNOWN;
   for (uint32_t i = 0; i < r.n && r.need != NEED_UNKNOWN && tsl__exprs_step(x); i++) {
     tsl__bytes edges;
+    tsl__alike a;
     r.shortest[i] = tsl__node_at(x, r.at[i]).flags & TSL__NULLABLE_LOW ? 0 : TSL__INF;
     tsl__boundaries(x, r.at[i], &edges);
-    for (unsigned b = 0; b < 256 && r.need != NEED_UNKNOWN; b++) {
-      tsl__expr d = b == 0 || tsl__bytes_has(&edges, b) ? tsl__derive_plain(x, r.at[i], (uint8_t)b) : TSL__NONE;
+    bool told = tsl__alike_of(x, r.at[i], &edges, &a);
+    for (unsigned b = 0, k = 0; b < 256 && r.need != NEED_UNKNOWN; b++) {
+      if (b && !tsl__bytes_has(&edges, b)) continue;
+      k += b != 0;
+      tsl__expr d = told && tsl__alike_first(&a, k) < k ? TSL__NONE : tsl__derive_plain(x, r.at[i], (uint8_t)b);
       if (d) reach(x, &r, i, d);
     }
   }

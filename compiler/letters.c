@@ -3,22 +3,43 @@
  */
 #include "compiler/letters.h"
 
+#include "compiler/beyond.h"
+
 #define ROUNDS_MAX 4u
-#define STEPS_MAX 1024u /* of work for one exploration: what costs as much as a walk without letters */
+#define STEPS_MAX 512u /* of work for one exploration: what costs as much as a walk without letters */
+#define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
 #define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
 
+/* Where each byte below `end` leads. Those that are alike are tried once. */
+static void derive_each(tsl__exprs *x, tsl__expr e, unsigned end, tsl__expr *to) {
+  tsl__bytes edges;
+  tsl__alike a;
+  tsl__boundaries(x, e, &edges);
+  bool told = tsl__alike_of(x, e, &edges, &a);
+  tsl__expr d = TSL__NONE;
+  for (unsigned b = 0, i = 0; b < end; b++) {
+    if (b == 0 || tsl__bytes_has(&edges, b)) {
+      i += b != 0;
+      unsigned first = told ? a.lower[tsl__alike_first(&a, i)] : b;
+      d = first < b ? to[first] : tsl__derive_plain(x, e, (uint8_t)b);
+    }
+    to[b] = d;
+  }
+}
+
+static void add_live(const tsl__expr *to, unsigned from, tsl__bytes *out) {
+  for (unsigned b = from; b < 256; b++)
+    if (to[b]) tsl__bytes_add(out, b);
+}
+
 /* The bytes that lead anywhere. */
 void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
-  tsl__bytes edges;
-  bool alive = false;
+  tsl__expr to[256];
   memset(out, 0, sizeof *out);
-  tsl__boundaries(x, e, &edges);
-  for (unsigned b = 0; b < 256; b++) {
-    if (b == 0 || tsl__bytes_has(&edges, b)) alive = tsl__derive_plain(x, e, (uint8_t)b) != TSL__NONE;
-    if (alive) tsl__bytes_add(out, b);
-  }
+  derive_each(x, e, 256, to);
+  add_live(to, 0, out);
 }
 
 /* ---- all characters beyond ASCII ------------------------------------------------------------------------------ */
@@ -35,6 +56,7 @@ static void reach(tsl__reached *r, tsl__expr e) {
 }
 
 static void spread(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__reached *out) {
+  if (x->steps > out->last) out->full = true;
   if (at == n || out->full || out->dead) {
     reach(out, e);
     return;
@@ -90,6 +112,11 @@ static void spread_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, t
 static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__reached *out) {
   static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
   const uint32_t *pairs = wide ? wide->pairs : all;
+  tsl__expr to;
+  if (tsl__derive_beyond(x, e, wide, &to)) {
+    reach(out, to);
+    return;
+  }
   for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) spread_range(x, e, pairs[2 * i], pairs[2 * i + 1], out);
 }
 
@@ -135,34 +162,24 @@ bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters
 
 /* ---- exploring ------------------------------------------------------------------------------------------------ */
 
-/* The bytes beyond ASCII that lead anywhere; `alive`: does 0x7F? */
-static void live_beyond_ascii(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, bool alive, tsl__bytes *out) {
-  for (unsigned b = 0x80; b < 0x100; b++) {
-    if (tsl__bytes_has(edges, b)) alive = tsl__derive_plain(x, e, (uint8_t)b) != TSL__NONE;
-    if (alive) tsl__bytes_add(out, b);
-  }
-}
-
 /* Follow the letters from every state reached; drop from `letters` what dies. Returns true if the set is closed now; r->full: there is too much to follow, or step `last` is
  * behind. */
 static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
   tsl__letter_set kept = *letters;
-  *r = (tsl__reached){.n = 1, .at = {e}};
+  *r = (tsl__reached){.n = 1, .at = {e}, .last = last};
   for (unsigned i = 0; i < r->n && !r->full; i++) {
-    tsl__bytes edges;
-    tsl__expr d = TSL__NONE;
-    r->full = x->steps > last;
+    tsl__expr to[256];
+    if ((r->full = x->steps > last)) break;
     if (tsl__count_bytes(&kept.bytes) < TSL__LETTERS_MIN) break;
-    tsl__boundaries(x, r->at[i], &edges);
+    derive_each(x, r->at[i], tsl__letters_wide(&kept) ? 0x80 : 256, to);
     for (unsigned b = 0; b < 0x80; b++) {
-      if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, r->at[i], (uint8_t)b);
-      if (d) tsl__bytes_add(&r->live, b);
+      if (to[b]) tsl__bytes_add(&r->live, b);
       if (!tsl__bytes_has(&kept.bytes, b)) continue;
-      if (d) reach(r, d);
+      if (to[b]) reach(r, to[b]);
       else kept.bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
     }
     if (!tsl__letters_wide(&kept)) {
-      live_beyond_ascii(x, r->at[i], &edges, d != TSL__NONE, &r->live);
+      add_live(to, 0x80, &r->live);
       continue;
     }
     tsl__reached wide = *r;
@@ -194,16 +211,12 @@ static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
 
 /* The letters that lead back to e itself: closed, whatever else there is. */
 bool tsl__letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
-  tsl__bytes edges;
-  tsl__expr d = TSL__NONE;
-  *r = (tsl__reached){.n = 1, .at = {e}};
-  tsl__boundaries(x, e, &edges);
-  for (unsigned b = 0; b < 0x80; b++) {
-    if (b == 0 || tsl__bytes_has(&edges, b)) d = tsl__derive_plain(x, e, (uint8_t)b);
-    if (d) tsl__bytes_add(&r->live, b);
-    if (d != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
-  }
-  live_beyond_ascii(x, e, &edges, d != TSL__NONE, &r->live);
+  tsl__expr to[256];
+  *r = (tsl__reached){.n = 1, .at = {e}, .last = UINT64_MAX};
+  derive_each(x, e, 256, to);
+  add_live(to, 0, &r->live);
+  for (unsigned b = 0; b < 0x80; b++)
+    if (to[b] != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
   if (tsl__letters_wide(letters)) spread_wide(x, e, letters->wide, r);
   if (r->dead || r->full || r->n > 1) drop_wide(letters);
   r->n = 1;
@@ -221,6 +234,8 @@ static uint64_t characters(const tsl__wide_class *c) {
 static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
   if (!x->explored && !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) return; /* it is found again */
   tsl__explored *k = &x->explored[x->explored_next++ % TSL__EXPLORED];
+  if (letters) x->explored_vainly = 0;
+  else if (x->explored_vainly < VAIN_MAX) x->explored_vainly++;
   *k = (tsl__explored){.n = r->n, .json = json, .live = r->live};
   memcpy(k->at, r->at, r->n * sizeof *r->at);
   if (letters) k->letters = letters->bytes, k->wide = letters->wide ? letters->wide->e : TSL__NONE;
@@ -242,7 +257,7 @@ static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *lett
 /* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
 static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
   tsl__letter_set all = *letters, none = *letters;
-  uint64_t last = x->steps + STEPS_MAX;
+  uint64_t last = x->steps + (STEPS_MAX >> x->explored_vainly);
   explored how;
   if (!x->class_steps) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *x->class_steps); /* or none */
   drop_wide(&none);
@@ -277,7 +292,7 @@ bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set
   if (!k) return explore_wide(x, e, json, letters, r);
   if (tsl__bytes_empty(&k->letters)) return tsl__letters_self(x, e, letters, r);
   *letters = (tsl__letter_set){k->letters, k->wide ? tsl__wide_class_of(x, k->wide) : NULL};
-  *r = (tsl__reached){.n = k->n, .live = k->live};
+  *r = (tsl__reached){.n = k->n, .live = k->live, .last = UINT64_MAX};
   memcpy(r->at, k->at, k->n * sizeof *k->at);
   return true;
 }
@@ -292,7 +307,7 @@ void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out,
   const tsl__wide_class *wide = tsl__wide_class_of(x, class);
   drop_wide(out);
   if (!any || (wide && characters(wide) < WIDE_MIN)) return;
-  tsl__reached all = {.n = 0};
+  tsl__reached all = {.last = UINT64_MAX};
   if (!wide) spread_wide(x, class, NULL, &all);
   if (all.dead || all.full) return;
   tsl__add_multibyte(&out->bytes);

@@ -26,6 +26,7 @@ typedef struct tsl__reached {
   tsl__expr at[TSL__EXPLORED_MAX];
   unsigned n;
   bool full, dead; /* there is more; a letter is not legal somewhere */
+  uint64_t last;   /* step behind which no more is looked for */
   tsl__bytes live; /* bytes that some of them read next */
 } tsl__reached;
 

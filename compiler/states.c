@@ -3,6 +3,7 @@
  */
 #include "compiler/states.h"
 
+#include "compiler/beyond.h"
 #include "compiler/deriv.h"
 #include "compiler/hints.h"
 #include "compiler/letters.h"
@@ -288,6 +289,26 @@ static tsl__target derive(void *ctx, const tsl__state_rec *r, uint8_t byte) {
   return no_failure(c) ? t : TSL__TARGET_LATER;
 }
 
+/* Ranges of which the state's are parts: those of a class that live or die alike may be one there. */
+static bool alike(void *ctx, const tsl__state_rec *r, uint8_t *first) {
+  compiler *c = ctx;
+  tsl__alike a;
+  tsl__bytes edges = {{0}};
+  for (unsigned i = 0; i + 1 < r->ranges; i++) tsl__bytes_add(&edges, r->upper[i] + 1u);
+  if (!tsl__alike_of(c->x, r->handle, &edges, &a) || a.n != r->ranges) return false;
+  for (unsigned i = 0; i < a.n; i++) first[i] = (uint8_t)tsl__alike_first(&a, i);
+  return no_failure(c);
+}
+
+static tsl__target beyond(void *ctx, const tsl__state_rec *r, uint64_t *leads) {
+  compiler *c = ctx;
+  tsl__expr e = r->handle, to;
+  tsl__node n = tsl__node_at(c->x, e);
+  if (n.kind == TSL__K_RULE && tsl__rule_at(c->x, n.a)->body) e = tsl__rule_at(c->x, n.a)->body, n = tsl__node_at(c->x, e); /* a called frame begins as its rule */
+  if (n.loop || n.flags & (TSL__CALLS | TSL__COUNTS) || !tsl__derive_leads(c->x, e, leads, &to)) return no_failure(c) ? TSL__TARGET_LATER : 0;
+  return no_failure(c) ? target_of(c, &(tsl__part){TSL__COUNT_CLEAR, to}) : 0;
+}
+
 static void add_call(compiler *c, const tsl__call *call) {
   tsl__node callee = tsl__node_at(c->x, call->callee);
   tsl__target then = target_of(c, &call->then);
@@ -469,7 +490,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, fixed_state, form_of, letters_of, shortest, allows, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, shortest, allows, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

@@ -161,6 +161,10 @@ void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length);
 
 /* ---- UTF-8 ---------------------------------------------------------------------------------------------------- */
 
+/* First bytes of characters beyond ASCII as a set: bit 0 for 0xC2, to 0xF4. */
+#define TSL__LEADS 51u
+#define TSL__ALL_LEADS (((uint64_t)1 << TSL__LEADS) - 1)
+
 /* Decode one code point (no surrogates, no overlong forms, up to U+10FFFF). Returns its length in bytes, 0 if invalid or cut off. */
 unsigned tsl__utf8_decode(const uint8_t *text, size_t length, uint32_t *cp);
 /* Encode; returns 1 to 4. cp must be a code point. */

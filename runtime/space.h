@@ -41,6 +41,11 @@ typedef struct tsl__hook {
   tsl_status (*expand)(void *ctx, tsl__state state);
   /* Where an expanded state goes by a byte whose target was left for later. */
   uint32_t (*derive)(void *ctx, const struct tsl__state_rec *state, uint8_t byte);
+  /* For each of its ranges the first one that leads to the same place for sure, which may be that itself; false: that is not told. NULL: never. */
+  bool (*alike)(void *ctx, const struct tsl__state_rec *state, uint8_t *first);
+  /* Where it goes by any character beyond ASCII that begins with these bytes (TSL__LEADS), all of whose bytes it reads without being left; TSL__TARGET_LATER: that depends on the
+   * character, or is not known. Fewer are left in *leads, if that is said of those only. 0 on failure, too. NULL: never known. */
+  uint32_t (*beyond)(void *ctx, const struct tsl__state_rec *state, uint64_t *leads);
   /* Where a state that spells fixed texts goes on when it may become [lo, hi) of them and `depth` bytes have been read; 0 on failure. */
   tsl__state (*fixed)(void *ctx, const struct tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth);
   /* What helps the walk in this (expanded) state: fill *hint, or return false. First its form, which is quickly told; then, its hint being that, the same with letters. */

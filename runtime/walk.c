@@ -24,7 +24,7 @@
 #define ASK_MIN 512u      /* the same within a set, whose states may be met nowhere else, and be asked for letters that were not yet */
 #define NEAR_COST 4u     /* steps that trying one is worth */
 #define NEAR_MIN 64u      /* longer tokens to be tried, from which kin is looked for */
-#define LESS_WORTH 4u    /* times its steps that a walk told from a class has cost: the graph is made first */
+#define LESS_WORTH 8u    /* times its steps that a walk told from a class has cost: the graph is made first */
 #define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
 #define COST_STATE 8u     /* steps that making a state is worth */
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
@@ -690,6 +690,18 @@ static tsl__mask surely(tsl__space *space, const level *l, tsl__state state, uin
   return low ? low->mask : 0;
 }
 
+/* As `like`, less the longer tokens that the state denies. False if they cannot be told. */
+static bool gather_like(tsl__space *space, level *l, const tsl__near *n, tsl__leftover over) {
+  if (!tsl__near_known(space, n)) return false;
+  const tsl__walk *found = tsl__walk_over(space, n->hint->like, 0, over, l->last);
+  if (!found) return true;
+  tsl__gather_mask(space, &l->gather, found->mask);
+  leave_over(space, l, found->left);
+  for (uint32_t i = 0; i < n->longer; i++)
+    if (tsl__near_denies(space, n, found->mask, i)) tsl__gather_remove(space, &l->gather, n->lengths->longer[i]);
+  return true;
+}
+
 /* As `like`, less the tokens that are too long: those are tried one by one, but such as a part of the state's texts takes. False if that does not settle it. */
 static bool walk_like(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
   tsl__near n = {.state = state, .count = count, .hint = h, .limit = like_limit(space, state, count, h)};
@@ -699,14 +711,10 @@ static bool walk_like(tsl__space *space, level *l, const tsl__state_rec *r, tsl_
   if (n.longer >= NEAR_MIN && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return true;
   if (!tsl__space_step(space, NEAR_COST * n.longer)) return true;
   n.low = n.longer ? surely(space, l, state, count, h) : 0;
-  if (!tsl__near_known(space, &n)) return false;
-  const tsl__walk *found = tsl__walk_over(space, h->like, 0, over, l->last);
-  if (!found) return true;
-  tsl__gather_mask(space, &l->gather, found->mask);
-  leave_over(space, l, found->left);
-  for (uint32_t i = 0; i < n.longer; i++)
-    if (tsl__near_denies(space, &n, found->mask, i)) tsl__gather_remove(space, &l->gather, n.lengths->longer[i]);
-  return true;
+  if (n.longer && !(n.denied = tsl__alloc(&space->alloc, n.longer))) return !out_of_memory(space);
+  bool settled = gather_like(space, l, &n, over);
+  tsl__free(&space->alloc, n.denied, n.longer);
+  return settled;
 }
 
 /* A state whose letters are iterations of its loop, over the whole vocabulary: the class's mask is limited to the room left; the rest is that of the

@@ -27,9 +27,12 @@
 #define NEEDED_MAX 16u   /* candidates */
 #define FEW_BYTES 4u     /* of a candidate: its tokens are told by bitsets */
 #define SUSPECTS_MAX 4096u /* tokens with all that is needed: they are tried one by one */
-#define NODES_MAX 16384u /* of the trie that are looked at for a conjunction */
+#define NODES_MAX 24576u /* of the trie that are looked at for a conjunction */
 #define NODES_FEW 1024u  /* and for others */
 #define TYPICAL 0xE1u    /* where this is not legal first, most tokens die */
+#define RANGES_MAX 64u   /* of a state, to be told which are alike */
+#define BEYOND_MAX 4u    /* places that characters beyond ASCII lead to */
+#define LEAD 0xC2u       /* the first byte that begins one */
 #define FAR UINT32_MAX
 
 /* Numbers of points that are none. */
@@ -40,7 +43,7 @@ typedef struct part {
   uint8_t lo, hi, then;
 } part;
 
-enum { BETWEEN, LAST_ONE, LAST_TWO, LAST_THREE, AFTER_E0, AFTER_ED, AFTER_F0, AFTER_F4 };
+enum { BETWEEN, LAST_ONE, LAST_TWO, LAST_THREE, AFTER_E0, AFTER_ED, AFTER_F0, AFTER_F4, WHOLE };
 static const part parts[] = {
     [LAST_ONE] = {0x80, 0xBF, BETWEEN},   [LAST_TWO] = {0x80, 0xBF, LAST_ONE}, [LAST_THREE] = {0x80, 0xBF, LAST_TWO}, [AFTER_E0] = {0xA0, 0xBF, LAST_ONE},
     [AFTER_ED] = {0x80, 0x9F, LAST_ONE}, [AFTER_F0] = {0x90, 0xBF, LAST_TWO}, [AFTER_F4] = {0x80, 0x8F, LAST_TWO},
@@ -54,7 +57,7 @@ typedef struct point {
   uint32_t away;   /* bytes to the nearest death; FAR: none */
   uint32_t needed; /* candidates that each way there has */
   uint16_t ways;   /* its first one; they end where those of the next point begin */
-  uint8_t part;
+  uint8_t part;    /* WHOLE more: the states are those after the character under way, whichever it is */
 } point;
 
 /* From a point, by some bytes in a row. A point's are in the order of their bytes. */
@@ -64,14 +67,24 @@ typedef struct way {
   uint16_t candidates; /* of which all these bytes are */
 } way;
 
+/* Which ranges of a state lead to the same place. */
+typedef struct alikes {
+  const tsl__state_rec *of;  /* the one that was asked for last */
+  bool told;
+  uint8_t first[RANGES_MAX]; /* of each the first that is alike */
+} alikes;
+
 typedef struct graph {
   tsl__space *space;
   const tsl__bytes *letters;
   point points[FIRST + POINTS_MAX + 1];
   way ways[WAYS_MAX];
   tsl__bytes candidates[NEEDED_MAX];
+  tsl__bytes fatal; /* by which anything dies */
   uint32_t n, way_count, candidate_count;
   uint32_t derived;               /* targets that were made */
+  alikes alike[BRANCHES_MAX];
+  uint64_t leads;                 /* those that were told apart from no others at the last point */
   uint32_t states_max, nodes_max; /* states that there may be in all; nodes of the trie that are looked at */
   uint16_t slots[SLOTS]; /* by states and part; 0: empty */
 } graph;
@@ -109,7 +122,7 @@ static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
 }
 
 /* Is a point that of such a string alone? Texts of letters are the beginnings of others for ever; but quotes and escapes nothing else is legal. */
-static bool is_alive(const graph *g, const point *p) { return p->part == BETWEEN && !p->states[1] && is_others(tsl__state_at(g->space, p->states[0])); }
+static bool is_alive(const graph *g, const point *p) { return (p->part == BETWEEN || p->part >= WHOLE) && !p->states[1] && is_others(tsl__state_at(g->space, p->states[0])); }
 
 /* The number of a point; DEAD if there is no room. */
 static uint32_t point_of(graph *g, const point *made) {
@@ -125,14 +138,30 @@ static uint32_t point_of(graph *g, const point *made) {
   return g->n++;
 }
 
-/* Where a state goes by a byte, and by all up to *end, which may become less. */
-static tsl__target step(graph *g, const tsl__state_rec *r, unsigned b, unsigned *end) {
-  uint32_t i = 0;
+/* The first range of a point's state (by number) that leads where range i does. It is asked for once, for a point that all ranges are followed from. */
+static uint32_t first_alike(graph *g, const tsl__state_rec *r, unsigned branch, uint32_t i) {
+  tsl__space *space = g->space;
+  alikes *a = &g->alike[branch];
+  if (!space->hook || !space->hook->alike || r->ranges > RANGES_MAX) return i;
+  if (a->of != r) {
+    a->of = r;
+    a->told = space->hook->alike(space->hook_ctx, r, a->first);
+  }
+  return a->told ? a->first[i] : i;
+}
+
+/* Where a point's state (by number) goes by a byte, and by all up to *end, which may become less. */
+static tsl__target step(graph *g, const tsl__state_rec *r, unsigned branch, unsigned b, unsigned *end) {
+  uint32_t i = 0, first;
   if (!r->ranges) return 0;
   while (r->upper[i] < b) i++;
   if (r->upper[i] < *end) *end = r->upper[i];
-  g->derived += tsl__target_is_later(r->targets[i]);
-  return tsl__state_range(g->space, r, i, (uint8_t)b);
+  if (!tsl__target_is_later(r->targets[i])) return r->targets[i];
+  first = first_alike(g, r, branch, i);
+  g->derived += tsl__target_is_later(r->targets[first]);
+  tsl__target t = tsl__state_range(g->space, r, first, r->upper[first]);
+  if (g->space->status == TSL_OK) r->targets[i] = t;
+  return t;
 }
 
 /* All ways from a point by bytes lo … hi, letters all of them. False if the graph cannot be made. */
@@ -142,13 +171,69 @@ static bool add_ways(graph *g, uint32_t from, unsigned lo, unsigned hi, uint8_t 
     uint32_t number = DEAD;
     end = hi;
     for (unsigned i = 0; i < BRANCHES_MAX && g->points[from].states[i]; i++) {
-      tsl__target t = step(g, tsl__state_at(g->space, g->points[from].states[i]), b, &end);
+      tsl__target t = step(g, tsl__state_at(g->space, g->points[from].states[i]), i, b, &end);
       if (t && !add_branch(g, &to, t, 0)) return false;
     }
     if (to.states[0] && (number = point_of(g, &to)) == DEAD) return false;
     if (g->space->status != TSL_OK || g->way_count == WAYS_MAX || g->derived > DERIVED_MAX) return false;
     g->ways[g->way_count++] = (way){(uint16_t)from, (uint16_t)number, (uint8_t)b, (uint8_t)end, 0};
   }
+  return true;
+}
+
+/* The part that comes after one of a whole character. */
+static uint8_t whole(uint8_t then) { return then == BETWEEN ? then : (uint8_t)(WHOLE + then); }
+
+/* A way by bytes of a character of which only that it is beyond ASCII matters; *to: where the whole character leads. False if there is no room. */
+static bool add_whole(graph *g, uint32_t from, const part *bytes, const point *to) {
+  point next = *to;
+  uint32_t number = DEAD;
+  next.part = whole(bytes->then);
+  if (g->way_count == WAYS_MAX || (next.states[0] && (number = point_of(g, &next)) == DEAD)) return false;
+  g->ways[g->way_count++] = (way){(uint16_t)from, (uint16_t)number, bytes->lo, bytes->hi, 0};
+  return true;
+}
+
+/* Characters that begin with some bytes (TSL__LEADS) lead to one place, if that is known. */
+typedef struct beyond {
+  uint64_t leads;
+  point to;
+  bool known;
+} beyond;
+
+/* Where the characters that begin with some bytes lead to from a point between two: of some of them at least. */
+static beyond find_beyond(graph *g, uint32_t from, uint64_t of) {
+  tsl__space *space = g->space;
+  beyond b = {of, {.away = FAR, .needed = UINT16_MAX}, space->parent && space->hook && space->hook->beyond}; /* what others begin from is made in full */
+  for (unsigned i = 0; i < BRANCHES_MAX && g->points[from].states[i] && b.known; i++) {
+    g->derived++;
+    tsl__target t = space->hook->beyond(space->hook_ctx, tsl__state_at(space, g->points[from].states[i]), &b.leads);
+    b.known = !tsl__target_is_later(t) && (!t || add_branch(g, &b.to, t, 0)) && space->status == TSL_OK;
+  }
+  return b;
+}
+
+/* All ways by characters beyond ASCII whose first bytes are of one kind, as `b` tells: of its bytes in a row each. */
+static bool add_leads(graph *g, uint32_t from, const part *lead, const beyond *b, size_t n) {
+  for (unsigned lo = lead->lo, hi; lo <= lead->hi; lo = hi + 1) {
+    const beyond *of = b;
+    while (of + 1 < b + n && !(of->leads >> (lo - LEAD) & 1)) of++;
+    for (hi = lo; hi < lead->hi && of->leads >> (hi + 1 - LEAD) & 1; hi++) {}
+    part row = {(uint8_t)lo, (uint8_t)hi, lead->then};
+    if (!(of->known ? add_whole(g, from, &row, &of->to) : add_ways(g, from, lo, hi, lead->then))) return false;
+  }
+  return true;
+}
+
+/* Characters beyond ASCII: all at once, but for those that a class of the pattern tells apart. */
+static bool add_beyond(graph *g, uint32_t from) {
+  beyond b[BEYOND_MAX];
+  size_t n = 0;
+  for (uint64_t left = TSL__ALL_LEADS; left; left &= ~b[n++].leads)
+    b[n] = n + 1 < BEYOND_MAX ? find_beyond(g, from, left & g->leads ? left & g->leads : left) : (beyond){.leads = left};
+  if (b[0].known) g->leads = b[0].leads;
+  for (size_t i = 0; i < LEADS; i++)
+    if (!add_leads(g, from, &leads[i], b, n)) return false;
   return true;
 }
 
@@ -161,9 +246,14 @@ static bool add_between(graph *g, uint32_t from) {
     if (!add_ways(g, from, b, end, BETWEEN)) return false;
     b = end;
   }
-  for (size_t i = 0; i < LEADS; i++)
-    if (!add_ways(g, from, leads[i].lo, leads[i].hi, leads[i].then)) return false;
-  return true;
+  return add_beyond(g, from);
+}
+
+static bool add_ways_of(graph *g, uint32_t from) {
+  const point p = g->points[from];
+  if (p.part == BETWEEN) return add_between(g, from);
+  if (p.part >= WHOLE) return add_whole(g, from, &parts[p.part - WHOLE], &p);
+  return add_ways(g, from, parts[p.part].lo, parts[p.part].hi, parts[p.part].then);
 }
 
 /* Are nearly all letters legal at the first point? Else most tokens die. */
@@ -179,12 +269,13 @@ static bool is_wide(const graph *g) {
 /* All that texts of letters lead to. *live: the bytes that are legal somewhere among them. */
 static bool explore(graph *g, tsl__state state, tsl__bytes *live) {
   point first = {.part = BETWEEN, .away = FAR, .needed = UINT16_MAX};
-  if (!add_branch(g, &first, tsl__target_make(state, TSL__OP_CLEAR), 0) || point_of(g, &first) != FIRST || !tsl__state_step(g->space, tsl__state_at(g->space, state), TYPICAL)) return false;
+  if (!add_branch(g, &first, tsl__target_make(state, TSL__OP_CLEAR), 0) || point_of(g, &first) != FIRST) return false;
+  beyond any = find_beyond(g, FIRST, TSL__ALL_LEADS);
+  if (any.known ? !any.to.states[0] : !tsl__state_step(g->space, tsl__state_at(g->space, state), TYPICAL)) return false;
   for (uint32_t i = FIRST; i < g->n; i++) {
     point *p = &g->points[i];
-    const part *next = &parts[p->part];
     p->ways = (uint16_t)g->way_count;
-    if (!tsl__space_step(g->space, 1) || !(p->part == BETWEEN ? add_between(g, i) : add_ways(g, i, next->lo, next->hi, next->then))) return false;
+    if (!tsl__space_step(g->space, 1) || !add_ways_of(g, i)) return false;
     if (i == FIRST && !is_wide(g)) return false;
     for (unsigned k = 0; k < BRANCHES_MAX && p->states[k] && p->part == BETWEEN; k++) tsl__bytes_or(live, &tsl__state_at(g->space, p->states[k])->live);
   }
@@ -225,6 +316,8 @@ static void find_candidates(graph *g) {
 
 static void find_needed(graph *g) {
   find_candidates(g);
+  for (const way *w = g->ways; w < g->ways + g->way_count; w++)
+    if (w->to == DEAD) tsl__bytes_add_range(&g->fatal, w->lo, w->hi);
   for (way *w = g->ways; w < g->ways + g->way_count; w++) {
     tsl__bytes row = {{0}};
     tsl__bytes_add_range(&row, w->lo, w->hi);
@@ -247,7 +340,7 @@ static void find_needed(graph *g) {
 
 /* Can no text below a node die that leads to a point? */
 static bool is_safe(const graph *g, const tsl__trie *trie, const tsl__trie_node *n, const point *p) {
-  if (n->height < p->away) return true;
+  if (n->height < p->away || (n->below != UINT16_MAX && !tsl__bytes_meet(&trie->sets[n->below], &g->fatal))) return true;
   for (uint32_t k = 0; n->below != UINT16_MAX && k < g->candidate_count; k++)
     if (p->needed >> k & 1 && !tsl__bytes_meet(&trie->sets[n->below], &g->candidates[k])) return true;
   return false;
@@ -368,6 +461,9 @@ bool tsl__less_find(tsl__space *space, tsl__state state, tsl__less *out) {
   g->n = FIRST;
   g->way_count = g->candidate_count = 0;
   g->derived = 0;
+  g->fatal = (tsl__bytes){{0}};
+  for (unsigned i = 0; i < BRANCHES_MAX; i++) g->alike[i].of = NULL;
+  g->leads = TSL__ALL_LEADS;
   g->states_max = tsl__space_count(space, states) + (r->live_count < CONJUNCTION ? NEW_FEW : NEW_MAX);
   g->nodes_max = r->live_count < CONJUNCTION ? NODES_FEW : NODES_MAX;
   memset(g->slots, 0, sizeof g->slots);

@@ -60,16 +60,15 @@ bool tsl__near_known(tsl__space *space, const tsl__near *n) {
     tsl_token token = n->lengths->longer[i];
     if (n->low && tsl__mask_has(space, n->low, token)) continue;
     taken like = take_token(space, n->hint->like, 0, token, n->limit, &after), mine = like;
-    if (like == LEAVES_LATE || (like == LIVES && !is_dead(n->lengths, n->hint, i))) mine = take_near(space, own, n, i, like, &after);
+    bool dead = is_dead(n->lengths, n->hint, i);
+    if (like == LEAVES_LATE || (like == LIVES && !dead)) mine = take_near(space, own, n, i, like, &after);
     if (like == UNCLEAR || mine == UNCLEAR || (like == LEAVES_LATE) != (mine == LEAVES_LATE)) return false;
+    n->denied[i] = dead || mine != LIVES;
   }
   return true;
 }
 
 bool tsl__near_denies(tsl__space *space, const tsl__near *n, tsl__mask like, uint32_t i) {
   tsl_token token = n->lengths->longer[i];
-  place own = {n->state, n->count}, after;
-  if (!tsl__mask_has(space, like, token) || (n->low && tsl__mask_has(space, n->low, token))) return false;
-  taken how = is_dead(n->lengths, n->hint, i) ? DIES : take_token(space, n->hint->like, 0, token, n->limit, &after);
-  return how == DIES || take_near(space, own, n, i, how, &after) != LIVES;
+  return n->denied[i] && tsl__mask_has(space, like, token) && !(n->low && tsl__mask_has(space, n->low, token));
 }

@@ -19,10 +19,11 @@ typedef struct tsl__near {
   uint32_t limit;               /* characters over which the state is as `like` */
   const tsl__lengths *lengths;  /* NULL if no token is longer */
   uint32_t longer;              /* the first so many of the long tokens are */
+  uint8_t *denied;              /* room for one of each: may it not be taken, if `like` takes it? See tsl__near_known */
   tsl__mask low;                /* tokens that the state surely takes, none of which goes on beyond the string; 0: none are known */
 } tsl__near;
 
-/* Can each longer token be told by trying it? And leave the frame those at most that leave `like` too, and as far. */
+/* Can each longer token be told by trying it? And leave the frame those at most that leave `like` too, and as far. Then *denied is filled. */
 bool tsl__near_known(tsl__space *space, const tsl__near *n);
 /* Does the state deny a longer token (by number) that is in the mask of `like`? Where all are known. */
 bool tsl__near_denies(tsl__space *space, const tsl__near *n, tsl__mask like, uint32_t i);

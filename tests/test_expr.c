@@ -1,6 +1,7 @@
 /* test_expr.c - expressions: canonical forms, derivatives against direct matching, emptiness, JSON strings.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/beyond.h"
 #include "compiler/charset.h"
 #include "compiler/deriv.h"
 #include "tests/check.h"
@@ -164,6 +165,89 @@ static void emptiness(void) {
   tsl__expr six = tsl__expr_and(x, seq(lit("a"), tsl__expr_star(x, lit("a"))), tsl__expr_and(x, two, three));
   CHECK(tsl__expr_shortest(x, six) == 6);
   CHECK(tsl__expr_and(x, seq(lit("a"), two), two) == TSL__NONE);
+  uint64_t steps = x->steps;
+  tsl__expr words = tsl__expr_repeat(x, seq(tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'z'), 1, TSL__INF), tsl__expr_repeat(x, lit(" "), 1, TSL__INF)), 2, 9), any = tsl__expr_any_char(x);
+  CHECK(tsl__expr_and(x, words, tsl__expr_repeat(x, any, 1, 70)) != TSL__NONE && tsl__expr_and(x, words, tsl__expr_repeat(x, any, 4, 4)) != TSL__NONE);
+  CHECK(x->steps - steps < 4); /* by structure: a search takes six times that */
+  CHECK(tsl__expr_and(x, words, tsl__expr_repeat(x, any, 0, 3)) == TSL__NONE && tsl__expr_and(x, tsl__expr_repeat(x, lit("aaa"), 2, 2), tsl__expr_repeat(x, any, 7, 70)) == TSL__NONE);
+}
+
+/* All characters but some, or only these. */
+static tsl__expr class_of(const tsl__range *at, size_t n, bool but) {
+  tsl_allocator a = *tsl__allocator_or_default(NULL);
+  tsl__charset set = {0};
+  for (size_t i = 0; i < n; i++) tsl__charset_add(&a, &set, at[i].lo, at[i].hi);
+  tsl__charset_normalise(&set);
+  if (but) tsl__charset_negate(&a, &set);
+  tsl__expr e = tsl__expr_charset(x, &set);
+  tsl__charset_free(&a, &set);
+  return e;
+}
+
+static bool same_texts(tsl__expr a, tsl__expr b) { return a == b || (tsl__expr_and(x, a, tsl__expr_not(x, b)) == TSL__NONE && tsl__expr_and(x, b, tsl__expr_not(x, a)) == TSL__NONE); }
+
+static tsl__expr after_character(tsl__expr e, uint32_t cp) {
+  uint8_t bytes[4];
+  unsigned n = tsl__utf8_encode(cp, bytes);
+  for (unsigned i = 0; i < n; i++) e = tsl__derive_plain(x, e, bytes[i]);
+  return e;
+}
+
+/* What one step by a whole character says is what its bytes say. Returns the first bytes of which it says anything. */
+static uint64_t steps_beyond(tsl__expr e) {
+  uint64_t known = 0;
+  for (uint64_t left = TSL__ALL_LEADS, leads; left; left &= ~leads) {
+    tsl__expr to;
+    leads = left;
+    bool told = tsl__derive_leads(x, e, &leads, &to);
+    CHECK(leads && !(leads & ~left));
+    if (told) known |= leads;
+    for (uint32_t cp = 0x80, b; told && cp <= TSL__CP_MAX; cp += cp < 0x3100 || (cp & 0xFFF) > 0xFF0 || (cp & 0xFFF) < 16 ? 1 : cp < 0x10000 ? 41 : 1531) {
+      uint8_t bytes[4];
+      if (cp >= 0xD800 && cp <= 0xDFFF) continue;
+      b = (tsl__utf8_encode(cp, bytes), bytes[0] - 0xC2u);
+      if (leads >> b & 1) CHECKF(same_texts(after_character(e, cp), to), "U+%04X", (unsigned)cp);
+    }
+  }
+  return known;
+}
+
+static uint64_t lead(unsigned byte) { return (uint64_t)1 << (byte - 0xC2); }
+
+static void beyond_ascii(void) {
+  static const tsl__range ends[] = {{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}, space[] = {{9, 13}, {' ', ' '}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x3000, 0x3000}}, greek[] = {{0x370, 0x3FF}};
+  tsl__expr text = tsl__expr_text(x), dot = class_of(ends, 3, true), gap = class_of(space, 6, false), word = class_of(space, 6, true), letter = class_of(greek, 1, false), to;
+  tsl__expr dots = tsl__expr_star(x, dot), gaps = tsl__expr_star(x, gap), any = tsl__expr_any_char(x), a = lit("a");
+  CHECK(steps_beyond(seq(text, lit("ab"))) == TSL__ALL_LEADS && steps_beyond(a) == TSL__ALL_LEADS && steps_beyond(seq(text, a)) == TSL__ALL_LEADS);
+  CHECK(steps_beyond(seq(dots, a)) == (TSL__ALL_LEADS & ~lead(0xE2)));
+  CHECK(steps_beyond(tsl__expr_text_not(x, seq(dots, seq(lit("ab"), text)))) == (TSL__ALL_LEADS & ~lead(0xE2)));
+  CHECK(steps_beyond(seq(gaps, seq(word, gaps))) == (TSL__ALL_LEADS & ~(lead(0xC2) | lead(0xE1) | lead(0xE2) | lead(0xE3))));
+  CHECK(steps_beyond(tsl__expr_repeat(x, alt(letter, a), 2, 7)) == (TSL__ALL_LEADS & ~(lead(0xCD) | lead(0xCE) | lead(0xCF))));
+  CHECK(steps_beyond(lit("\xC3\xA9t\xC3\xA9")) == (TSL__ALL_LEADS & ~lead(0xC3)));
+  CHECK(steps_beyond(tsl__expr_json_string(x, tsl__expr_and(x, seq(dots, a), tsl__expr_repeat(x, any, 3, 40)))) == (TSL__ALL_LEADS & ~lead(0xE2)));
+  CHECK(!(steps_beyond(alt(seq(any, a), lit("\xC3\xA9"))) & lead(0xC3)));
+  CHECK(tsl__derive_beyond(x, seq(gaps, a), tsl__wide_class_of(x, word), &to) && to == TSL__NONE && tsl__derive_beyond(x, seq(gaps, a), tsl__wide_class_of(x, gap), &to) && to == seq(gaps, a));
+  CHECK(tsl__derive_beyond(x, seq(word, a), tsl__wide_class_of(x, letter), &to) && to == a && !tsl__derive_beyond(x, seq(letter, a), tsl__wide_class_of(x, word), &to));
+}
+
+/* Bytes that are alike lead to one place. Returns the places that are told apart. */
+static unsigned places(tsl__expr e) {
+  tsl__bytes edges;
+  tsl__alike like;
+  tsl__boundaries(x, e, &edges);
+  if (!tsl__alike_of(x, e, &edges, &like)) return 0;
+  for (unsigned i = 0; i < like.n; i++) CHECK(tsl__derive_plain(x, e, like.lower[i]) == tsl__derive_plain(x, e, like.lower[tsl__alike_first(&like, i)]));
+  return like.parts;
+}
+
+static void alike(void) {
+  tsl__bytes odd = {{0}};
+  for (unsigned b = '!'; b < '/'; b += 2) tsl__bytes_add(&odd, b);
+  tsl__expr text = tsl__expr_text(x), some = tsl__expr_bytes(x, &odd);
+  CHECK(places(lit("a")) == 2 && places(TSL__EPS) == 1 && places(some) == 2 && places(alt(seq(some, lit("1")), lit("ab"))) == 3);
+  CHECK(places(seq(tsl__expr_star(x, some), lit("%"))) == 3); /* one of them is read by itself */
+  CHECK(places(tsl__expr_json_string(x, seq(tsl__expr_star(x, some), lit("a")))) == 6); /* quote, backslash, control characters */
+  CHECK(places(tsl__expr_text_not(x, seq(text, seq(some, text)))) == places(text) + 1);
 }
 
 static bool may_hold(tsl__expr e, char byte) {
@@ -210,6 +294,8 @@ int main(void) {
   RUN(characters, "how many characters texts have");
   RUN(alphabets, "which bytes a text may have");
   RUN(spelled, "shortest spellings of lists of strings");
+  RUN(beyond_ascii, "a step by a whole character is those by its bytes");
+  RUN(alike, "bytes that are alike lead to one place");
   RUN(emptiness, "empty intersections are found, shortest texts are right");
   CHECKF(tsl__exprs_status(x) == TSL_OK, "%s", tsl__exprs_why(x));
   tsl__exprs_free(x);

@@ -1,0 +1,218 @@
+/* beyond.c - see beyond.h.
+ * Recursion follows the nesting of an expression, as in deriv.c.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/beyond.h"
+
+#define ALTERNATIVES_MAX 32u
+#define CONJUNCTS_MAX 16u
+#define TRIES_MAX 4u
+#define KNOWN ((uint64_t)1 << 63) /* in a key of class_steps: of two classes, not of a class and a byte */
+
+/* How many of some characters a class has. */
+typedef enum share { ALL, NO, SOME } share;
+
+/* ---- classes ------------------------------------------------------------------------------------------------------ */
+
+/* Does a byte from 0x80 on lead anywhere? */
+static bool begins_beyond(tsl__exprs *x, tsl__expr e) {
+  tsl__bytes edges;
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = 0x80; b < 0x100; b++)
+    if ((b == 0x80 || tsl__bytes_has(&edges, b)) && tsl__derive_plain(x, e, (uint8_t)b)) return true;
+  return false;
+}
+
+/* Are all texts of these bytes members? */
+static bool has_row(tsl__exprs *x, tsl__expr e, const uint8_t (*row)[2], unsigned n) {
+  if (n == 0) return e == TSL__EPS;
+  tsl__bytes edges;
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = row[0][0]; b <= row[0][1]; b++) {
+    if (b != row[0][0] && !tsl__bytes_has(&edges, b)) continue;
+    tsl__expr d = tsl__derive_plain(x, e, (uint8_t)b);
+    if (!d || !has_row(x, d, row + 1, n - 1)) return false;
+  }
+  return true;
+}
+
+/* Has it all characters beyond ASCII? */
+static bool has_all(tsl__exprs *x, tsl__expr e) {
+  static const uint8_t rows[][4][2] = {
+      {{0xC2, 0xDF}, {0x80, 0xBF}},
+      {{0xE0, 0xE0}, {0xA0, 0xBF}, {0x80, 0xBF}}, {{0xE1, 0xEC}, {0x80, 0xBF}, {0x80, 0xBF}}, {{0xED, 0xED}, {0x80, 0x9F}, {0x80, 0xBF}}, {{0xEE, 0xEF}, {0x80, 0xBF}, {0x80, 0xBF}},
+      {{0xF0, 0xF0}, {0x90, 0xBF}, {0x80, 0xBF}, {0x80, 0xBF}}, {{0xF1, 0xF3}, {0x80, 0xBF}, {0x80, 0xBF}, {0x80, 0xBF}}, {{0xF4, 0xF4}, {0x80, 0x8F}, {0x80, 0xBF}, {0x80, 0xBF}},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (!has_row(x, e, rows[i], i < 1 ? 2 : i < 5 ? 3 : 4)) return false;
+  return true;
+}
+
+/* How many of the characters of one class another has; both have some. */
+static share share_of_pairs(const tsl__wide_class *has, const tsl__wide_class *of) {
+  bool all = true, any = false;
+  for (uint32_t i = 0, k = 0; i < of->count; i++) {
+    uint32_t lo = of->pairs[2 * i], hi = of->pairs[2 * i + 1];
+    while (k < has->count && has->pairs[2 * k + 1] < lo) k++;
+    bool meets = k < has->count && has->pairs[2 * k] <= hi;
+    any |= meets;
+    all &= meets && has->pairs[2 * k] <= lo && hi <= has->pairs[2 * k + 1];
+    if (any && !all) return SOME;
+  }
+  return all ? ALL : NO;
+}
+
+static share find_share(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, const tsl__wide_class *wide) {
+  if (own) return share_of_pairs(own, wide);
+  return has_all(x, e) ? ALL : begins_beyond(x, e) ? SOME : NO;
+}
+
+/* How many characters a class has, of those of `wide` if it is some of them only itself. */
+static share share_of(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, const tsl__wide_class *wide) {
+  static const tsl__expr noted[] = {[ALL] = TSL__EPS, [NO] = TSL__NONE, [SOME] = UINT32_MAX};
+  uint64_t key = KNOWN | (uint64_t)(own ? wide->e : TSL__NONE) << 31 | e;
+  if (!x->class_steps) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *x->class_steps); /* or none */
+  tsl__known_step *known = x->class_steps && e >> 31 == 0 ? &x->class_steps[tsl__mix(key) % TSL__CLASS_STEPS] : NULL;
+  if (known && known->key == key) return known->d == TSL__EPS ? ALL : known->d == TSL__NONE ? NO : SOME;
+  share found = find_share(x, e, own, wide);
+  if (known && x->status == TSL_OK) *known = (tsl__known_step){key, noted[found]};
+  return found;
+}
+
+/* ---- the step ----------------------------------------------------------------------------------------------------- */
+
+typedef struct characters {
+  tsl__exprs *x;
+  const tsl__wide_class *wide; /* these; NULL: those that begin with `leads` */
+  uint64_t leads, fewer;       /* fewer: of some of them it may be known, or not be; 0: nothing is known of any */
+} characters;
+
+static bool derive(characters *c, tsl__expr e, tsl__expr *out);
+
+/* The larger of two sets. */
+static uint64_t more_of(uint64_t a, uint64_t b) { return __builtin_popcountll(a) < __builtin_popcountll(b) ? b : a; }
+
+/* A class that has all characters of some first bytes, and some of those of others. */
+static bool derive_by_leads(characters *c, uint64_t all, uint64_t some, tsl__expr *out) {
+  uint64_t of = c->leads, no = of & ~(all | some);
+  *out = (of & ~all) == 0 ? TSL__EPS : TSL__NONE;
+  if (*out || of == no) return true;
+  c->fewer = more_of(of & some, more_of(of & all, no));
+  if (c->fewer == of) c->fewer = 0;
+  return false;
+}
+
+static bool derive_class(characters *c, tsl__expr e, tsl__expr *out) {
+  const tsl__wide_class *own = e == c->x->any_char ? NULL : tsl__wide_class_of(c->x, e);
+  if (own && !c->wide) return derive_by_leads(c, own->all, own->some, out);
+  share has = e == c->x->any_char ? ALL : share_of(c->x, e, own, c->wide);
+  *out = has == ALL ? TSL__EPS : TSL__NONE;
+  return has != SOME;
+}
+
+/* A byte that is read by itself: only what begins with it is not known. */
+static bool not_by(characters *c, uint64_t leads) { return (!c->wide && derive_by_leads(c, 0, leads, &(tsl__expr){TSL__NONE})) || (c->wide && !leads); }
+
+static uint64_t leads_of(const tsl__bytes *set) { return set->w[3] >> 2 & TSL__ALL_LEADS; }
+
+static bool derive_seq(characters *c, tsl__node n, tsl__expr *out) {
+  tsl__expr d;
+  for (*out = TSL__NONE;;) {
+    if (!derive(c, n.a, &d)) return false;
+    if (d) *out = tsl__expr_alt(c->x, *out, tsl__expr_seq(c->x, d, n.b));
+    if (!(tsl__node_at(c->x, n.a).flags & TSL__NULLABLE_LOW)) return true;
+    tsl__node rest = tsl__node_at(c->x, n.b);
+    if (rest.kind != TSL__K_SEQ) {
+      if (!derive(c, n.b, &d)) return false;
+      return *out = tsl__expr_alt(c->x, *out, d), true;
+    }
+    n = rest;
+  }
+}
+
+static bool derive_alt(characters *c, tsl__expr e, const tsl__node *n, tsl__expr *out) {
+  tsl__expr each[ALTERNATIVES_MAX];
+  size_t count = 0;
+  if (n->flags & TSL__CHAR) return derive_class(c, e, out);
+  if (n->b > ALTERNATIVES_MAX) return false;
+  for (uint32_t i = 0; i < n->b; i++) {
+    if (!derive(c, tsl__list_at(c->x, n->a)[i], &each[count])) return false;
+    count += each[count] != TSL__NONE;
+  }
+  *out = count == 0 ? TSL__NONE : count == 1 ? each[0] : tsl__expr_alt_n(c->x, each, count);
+  return true;
+}
+
+/* One conjunct that allows no such character is enough. */
+static bool derive_and(characters *c, const tsl__node *n, tsl__expr *out) {
+  tsl__expr each[CONJUNCTS_MAX];
+  bool known = true;
+  if (n->b > CONJUNCTS_MAX) return false;
+  for (uint32_t i = 0; i < n->b; i++) {
+    if (!derive(c, tsl__list_at(c->x, n->a)[i], &each[i])) known = false;
+    else if (each[i] == TSL__NONE) return *out = TSL__NONE, true;
+  }
+  if (known) *out = tsl__and_n(c->x, each, n->b);
+  return known;
+}
+
+static bool derive_strings(characters *c, const tsl__node *n, tsl__expr *out) {
+  tsl__bytes first = {{0}};
+  tsl__first_bytes(c->x, n, &first);
+  *out = TSL__NONE;
+  return not_by(c, leads_of(&first));
+}
+
+static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
+  tsl__exprs *x = c->x;
+  tsl__node n = tsl__node_at(x, e);
+  tsl__worked(x, 1);
+  *out = TSL__NONE;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_BYTES: return not_by(c, leads_of(tsl__set_at(x, n.a)));
+  case TSL__K_LIT: {
+    tsl__bytes first = {{0}};
+    tsl__bytes_add(&first, *tsl__literal_at(x, n.a));
+    return not_by(c, leads_of(&first));
+  }
+  case TSL__K_SEQ: return derive_seq(c, n, out);
+  case TSL__K_ALT: return derive_alt(c, e, &n, out);
+  case TSL__K_REPEAT:
+    if (!derive(c, n.a, out)) return false;
+    if (*out) *out = tsl__expr_seq(x, *out, tsl__expr_repeat(x, n.a, n.b ? n.b - 1 : 0, n.c == TSL__INF ? TSL__INF : n.c - 1));
+    return true;
+  case TSL__K_AND: return derive_and(c, &n, out);
+  case TSL__K_NOT:
+    if (!derive(c, n.a, out)) return false;
+    *out = tsl__expr_not(x, *out);
+    return true;
+  case TSL__K_STRSET:
+  case TSL__K_KEYS: return derive_strings(c, &n, out);
+  case TSL__K_JSTR:
+    if (!derive(c, n.a, out)) return false;
+    *out = tsl__expr_json_string(x, *out);
+    return true;
+  case TSL__K_NONE:
+  case TSL__K_EPS:
+  case TSL__K_JESC:
+  case TSL__K_JHEX: return true;
+  default: return false;
+  }
+}
+
+bool tsl__derive_beyond(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr *out) {
+  characters c = {x, wide, TSL__ALL_LEADS, 0};
+  return tsl__exprs_step(x) && derive(&c, e, out) && x->status == TSL_OK;
+}
+
+bool tsl__derive_leads(tsl__exprs *x, tsl__expr e, uint64_t *leads, tsl__expr *out) {
+  characters c = {x, NULL, *leads, 0};
+  for (unsigned i = 0; tsl__exprs_step(x); i++) {
+    *leads = c.leads;
+    c.fewer = 0;
+    if (derive(&c, e, out)) return x->status == TSL_OK;
+    if (!c.fewer || i == TRIES_MAX) return false;
+    c.leads = c.fewer;
+  }
+  return false;
+}
