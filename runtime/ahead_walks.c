@@ -362,11 +362,12 @@ static uint64_t hash_left(const memo *m, uint32_t number) {
 
 /* Only walks that the index has are whole: see walk.c on cycles. */
 static void put_walks(memo *m) {
-  const tsl__index_table *t = atomic_load(&((tsl__index *)(uintptr_t)&m->space->walks.index)->table);
+  tsl__index *known = (tsl__index *)(uintptr_t)&m->space->walks.index;
+  const tsl__index_table *t = atomic_load(&known->table);
   TSL__VEC(uint32_t) numbers = {0};
-  for (uint64_t i = 0; t && i <= t->mask; i++) {
-    uint64_t slot = atomic_load(&((tsl__index_table *)(uintptr_t)t)->slots[i]);
-    if (slot && !tsl__vec_push(m->draft->a, &numbers, (uint32_t)slot - 1)) fail(m, TSL_ERR_NO_MEMORY);
+  for (uint32_t i = 0; t && i < t->count; i++) {
+    uint32_t held = (uint32_t)tsl__index_slot(t, i);
+    if (held && !tsl__vec_push(m->draft->a, &numbers, known->first + held - 1)) fail(m, TSL_ERR_NO_MEMORY);
   }
   size_t n = tsl__sort_unique(numbers.at, numbers.n); /* in the order in which they were done: the file does not depend on the table */
   for (size_t i = 0; i < n && m->status == TSL_OK; i++) put_walk(m, tsl__space_at(m->space, walks, numbers.at[i]));
