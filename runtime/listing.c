@@ -191,7 +191,7 @@ static void rule_of(lister *l, const tsl_grammar *g, const tsl__cell *c, char ru
   const tsl__stack_rec *t = tsl__stack_at(l->space, c->tail);
   for (uint32_t i = 0; c->tail && i < t->n; i++)
     for (size_t k = 0; k < l->calls.n && !*rule; k++)
-      if (l->calls.at[k].back == tsl__cell_at(l->space, t->cells[i])->state && begun_in(l, l->calls.at[k].to, c->state))
+      if (l->calls.at[k].back == tsl__cell_at(l->space, tsl__stack_cells(t)[i])->state && begun_in(l, l->calls.at[k].to, c->state))
         name_of(l->space, l->calls.at[k].to, rule);
 }
 
@@ -210,11 +210,11 @@ static uint32_t number_of(lister *l, uint32_t cell, uint32_t depth) {
 /* Find the cells of a position, nearest first. */
 static void find_cells(lister *l, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(l->space, at);
-  for (uint32_t i = 0; i < r->n; i++) number_of(l, r->cells[i], 0);
+  for (uint32_t i = 0; i < r->n; i++) number_of(l, tsl__stack_cells(r)[i], 0);
   for (size_t i = 0; i < l->cells.n && l->space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__cell_at(l->space, l->cells.at[i]);
     const tsl__stack_rec *t = tsl__stack_at(l->space, c->tail);
-    for (uint32_t k = 0; c->tail && k < t->n; k++) number_of(l, t->cells[k], l->depths.at[i] + 1);
+    for (uint32_t k = 0; c->tail && k < t->n; k++) number_of(l, tsl__stack_cells(t)[k], l->depths.at[i] + 1);
   }
 }
 
@@ -222,7 +222,7 @@ static void find_below(lister *l, tsl__stack tail) {
   l->below.n = 0;
   const tsl__stack_rec *t = tsl__stack_at(l->space, tail);
   for (uint32_t k = 0; tail && k < t->n; k++) {
-    uint32_t number = number_of(l, t->cells[k], 0);
+    uint32_t number = number_of(l, tsl__stack_cells(t)[k], 0);
     if (number != UINT32_MAX && !tsl__vec_push(&l->space->alloc, &l->below, number)) out_of_memory(l->space);
   }
 }

@@ -23,6 +23,7 @@ typedef struct tsl__mask_rec {
   uint32_t base_count, minus_count, plus_count;
   atomic_uint lent;           /* times it was written out to be lent, as far as that counts (borrow.h) */
   _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
+  _Atomic(uint64_t) identity; /* XXH3-64 of the words, once asked for (0: not yet) */
 } tsl__mask_rec;
 
 /* The bit of a token. */

@@ -5,7 +5,7 @@
 
 #include "runtime/memory.h"
 
-static const tsl__cell *cell_of(const tsl__space *s, tsl__stack at, uint32_t i) { return tsl__cell_at(s, tsl__stack_at(s, at)->cells[i]); }
+static const tsl__cell *cell_of(const tsl__space *s, tsl__stack at, uint32_t i) { return tsl__cell_at(s, tsl__stack_cells(tsl__stack_at(s, at))[i]); }
 
 /* ---- states ----------------------------------------------------------------------------------------------------- */
 
@@ -72,7 +72,7 @@ static uint32_t zone_of(const tsl_grammar *g, const tsl__cell *c) {
 /* A position without its memory (memory.h). */
 static tsl__stack plain_of(const tsl_grammar *g, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(g->space, at);
-  return r->memory ? r->plain : at;
+  return r->remembers ? tsl__remembered_at(g->space, at)->plain : at;
 }
 
 /* The zone of a position, + 1. */

@@ -40,7 +40,7 @@ static uint64_t key_of_class(const void *p) {
 }
 static uint64_t key_of_stack(const void *p) {
   const tsl__stack_rec *r = p;
-  return r->memory ? add(add(add(1, r->plain), r->memory), r->text) : add_all(0, r->cells, r->n * sizeof *r->cells);
+  return add_all(r->remembers, tsl__stack_cells(r) - r->remembers * TSL__REMEMBERED, (r->n + r->remembers * TSL__REMEMBERED) * sizeof(uint32_t));
 }
 static uint64_t key_of_cell(const void *p) {
   const tsl__cell *c = p;
