@@ -110,10 +110,10 @@ static void close_frame(warmer *w, uint32_t number) {
     if (!(r->handle & TSL__A_LISTED)) continue; /* what it leads to has no end */
     for (uint32_t k = 0; k < r->ranges; k++)
       if (r->targets[k]) reach(&c, r->targets[k]);
-    for (uint32_t k = 0; k < r->token_edges; k++) reach(&c, r->token_edge[k].to);
+    for (uint32_t k = 0; k < r->token_edges; k++) reach(&c, tsl__state_token_edges(r)[k].to);
     for (uint32_t k = 0; k < r->edges; k++) {
-      reach(&c, r->edge[k].push ? r->edge[k].push : r->edge[k].to);
-      if (r->edge[k].push) note_call(w, number, &r->edge[k]);
+      reach(&c, tsl__state_edges(r)[k].push ? tsl__state_edges(r)[k].push : tsl__state_edges(r)[k].to);
+      if (tsl__state_edges(r)[k].push) note_call(w, number, &tsl__state_edges(r)[k]);
     }
     if (r->flags & TSL__STATE_RESUME) reach_names(&c, s, r);
   }

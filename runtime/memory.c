@@ -245,7 +245,8 @@ void tsl__memory_free(tsl__space *space) {
 /* What is spelled of a name that the schema may know: the frame that spells such names has it in its table, between two characters. */
 static const tsl__fixed *spells_known(const tsl__space *space, const tsl__cell *c) {
   const tsl__state_rec *r = tsl__state_at(space, c->state);
-  return (r->flags & TSL__STATE_KEYED) && r->fixed && !r->fixed->others && r->fixed->lo < r->fixed->hi ? r->fixed : NULL;
+  const tsl__fixed *f = tsl__state_fixed(r);
+  return (r->flags & TSL__STATE_KEYED) && f && !f->others && f->lo < f->hi ? f : NULL;
 }
 
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c) {
@@ -399,16 +400,16 @@ static bool name_repeats(tsl__space *space, tsl__run *r) {
 static bool counts_far(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
   unsigned ways = 0;
   if (!(r->flags & TSL__STATE_LOOP) || r->loop_max - count < MANY) return false;
-  for (unsigned i = 0, byte = 0; i < r->ranges; byte = r->upper[i++] + 1u) {
+  for (unsigned i = 0, byte = 0; i < r->ranges; byte = tsl__state_upper(r)[i++] + 1u) {
     tsl__target t = r->targets[i];
     bool next = t && !tsl__target_is_later(t) && tsl__target_op(t) == TSL__OP_NEXT && tsl__state_at(space, tsl__target_state(t))->handle == r->handle;
-    ways += next ? r->upper[i] + 1u - byte : 0;
+    ways += next ? tsl__state_upper(r)[i] + 1u - byte : 0;
   }
   return ways > 1;
 }
 
 static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
-  return (r->fixed && r->fixed->others) || !tsl__bytes_empty(r->self) || counts_far(space, r, count);
+  return (tsl__state_fixed(r) && tsl__state_fixed(r)->others) || !tsl__bytes_empty(r->self) || counts_far(space, r, count);
 }
 
 #define STEPS 64u /* bytes that all have in common */
@@ -419,7 +420,7 @@ static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r,
   const tsl__state_rec *first = NULL;
   uint32_t looks = 0, from = *count, c;
   bool escaped = true;
-  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = r->upper[i++] + 1u) {
+  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = tsl__state_upper(r)[i++] + 1u) {
     tsl__target t = r->targets[i] ? tsl__state_step(space, r, (uint8_t)byte) : 0;
     const tsl__state_rec *to = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
     if (!to || to->flags & TSL__STATE_FORK) continue;

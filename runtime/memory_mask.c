@@ -36,9 +36,9 @@ static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uin
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || depth == AHEAD_MAX) return false;
   for (uint32_t i = 0; i < r->edges; i++) {
-    tsl__state then = tsl__target_state(r->edge[i].push);
+    tsl__state then = tsl__target_state(tsl__state_edges(r)[i].push);
     if (then && ((tsl__state_at(space, then)->guarded & TSL__NEW_ITEM) || item_ahead(space, then, 0, depth + 1))) return true;
-    if (!then && item_ahead(space, tsl__target_state(r->edge[i].to), tail, depth + 1)) return true;
+    if (!then && item_ahead(space, tsl__target_state(tsl__state_edges(r)[i].to), tail, depth + 1)) return true;
   }
   const tsl__stack_rec *t = tail && (r->flags & TSL__STATE_NULLABLE) ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n; i++) {
@@ -285,7 +285,7 @@ static bool spells_any(const tsl__space *space, speller s) {
 
 /* Does it spell all texts, or all but some? */
 static bool spells_most(const tsl__space *space, speller s) {
-  const tsl__fixed *f = s.state ? tsl__state_at(space, s.state)->fixed : NULL;
+  const tsl__fixed *f = s.state ? tsl__state_fixed(tsl__state_at(space, s.state)) : NULL;
   return (f && f->others) || spells_any(space, s);
 }
 
@@ -294,9 +294,9 @@ static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, spel
   uint32_t n = 0;
   for (uint32_t k = 0; k < s->edges; k++) {
     uint32_t count;
-    tsl__state callee = tsl__target_resolve(space, s->edge[k].to, 0, &count);
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(s)[k].to, 0, &count);
     const tsl__state_rec *r;
-    if (s->edge[k].push && (tsl__state_at(space, tsl__target_state(s->edge[k].push))->guarded & TSL__NEW_NAME)) *found = (speller){callee, count}, n++;
+    if (tsl__state_edges(s)[k].push && (tsl__state_at(space, tsl__target_state(tsl__state_edges(s)[k].push))->guarded & TSL__NEW_NAME)) *found = (speller){callee, count}, n++;
     else if (!within && !(tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) && (r = tsl__state_expanded(space, callee))) n += called_spellers(space, r, found, true);
   }
   return n;

@@ -137,7 +137,7 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges; i++) {
       uint32_t c;
-      tsl__state to = tsl__target_resolve(space, r->edge[i].to, count, &c);
+      tsl__state to = tsl__target_resolve(space, tsl__state_edges(r)[i].to, count, &c);
       tsl__step_land(space, s, to, c, tail);
     }
     return;
@@ -276,11 +276,11 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   if (ends) step_tail(space, s, tail, byte);
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, r->edge[i].to, 0, &c);
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
     const tsl__state_rec *called = tsl__state_expanded(space, callee);
     if (!called) return;
     if (!(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !called->edges && !tsl__bytes_has(&called->live, byte)) continue;
-    tsl__stack below = push(space, r->edge[i].push, count, tail);
+    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
     if (below && s->watch) note_call(space, s, below);
     if (below) step_cell(space, s, callee, c, below, byte);
   }
@@ -322,7 +322,7 @@ static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_
   if (frames > 4) return 0;
   for (size_t i = 0; i < frames; i++) {
     before[i] = s->landed.at[i];
-    if (!tsl__state_at(space, before[i].state)->fixed) return 0;
+    if (!tsl__state_fixed(tsl__state_at(space, before[i].state))) return 0;
   }
   if ((raw = tsl__fixed_raw(bytes, n)) < 2) return 0;
   s->landed.n = 0;
@@ -387,8 +387,8 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   if (!r || !tsl__space_step(space, 1)) return;
   for (uint32_t i = 0; i < r->token_edges; i++) {
     uint32_t c;
-    if (!edge_takes(&r->token_edge[i], token)) continue;
-    tsl__state to = tsl__target_resolve(space, r->token_edge[i].to, count, &c);
+    if (!edge_takes(&tsl__state_token_edges(r)[i], token)) continue;
+    tsl__state to = tsl__target_resolve(space, tsl__state_token_edges(r)[i].to, count, &c);
     tsl__step_land(space, s, to, c, tail);
   }
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
@@ -404,8 +404,8 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   }
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, r->edge[i].to, 0, &c);
-    tsl__stack below = push(space, r->edge[i].push, count, tail);
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
+    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
     if (below) name_cell(space, s, callee, c, below, token);
   }
 }
@@ -551,10 +551,10 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
 /* The bytes that the top frame can read: of ranges that wait each byte is tried, and so is each byte of a name, asked for below. */
 static void live_of(tsl__space *space, const tsl__state_rec *r, tsl__stack tail, tsl__bytes *out) {
   bool names = r->flags & TSL__STATE_KEYED;
-  for (unsigned i = 0, b = 0; i < r->ranges && space->status == TSL_OK; b = r->upper[i++] + 1u) {
-    if (!names && r->targets[i] && !tsl__target_is_later(r->targets[i])) tsl__bytes_add_range(out, b, r->upper[i]);
+  for (unsigned i = 0, b = 0; i < r->ranges && space->status == TSL_OK; b = tsl__state_upper(r)[i++] + 1u) {
+    if (!names && r->targets[i] && !tsl__target_is_later(r->targets[i])) tsl__bytes_add_range(out, b, tsl__state_upper(r)[i]);
     if (!r->targets[i] || (!names && !tsl__target_is_later(r->targets[i]))) continue;
-    for (unsigned byte = b; byte <= r->upper[i] && space->status == TSL_OK; byte++) {
+    for (unsigned byte = b; byte <= tsl__state_upper(r)[i] && space->status == TSL_OK; byte++) {
       tsl__target t = tsl__bytes_has(out, byte) ? 0 : tsl__state_step(space, r, (uint8_t)byte);
       if (t && (!names || names_below(space, tsl__state_at(space, tsl__target_state(t))->keyed, tail))) tsl__bytes_add(out, byte);
     }
@@ -578,8 +578,8 @@ static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count
   }
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, r->edge[i].to, 0, &c);
-    tsl__stack below = push(space, r->edge[i].push, count, tail);
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
+    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
     if (below) next_of(space, s, callee, c, below, out);
   }
 }

@@ -33,7 +33,7 @@ static bool add_all(tsl__space *space, state_list *list, tsl__state from) {
     tsl__target t = tsl__state_step(space, r, (uint8_t)b);
     fine = space->status == TSL_OK && (!t || add_target(space, list, t));
   }
-  for (uint32_t i = 0; fine && (r->flags & TSL__STATE_FORK) && i < r->edges; i++) fine = add_target(space, list, r->edge[i].to);
+  for (uint32_t i = 0; fine && (r->flags & TSL__STATE_FORK) && i < r->edges; i++) fine = add_target(space, list, tsl__state_edges(r)[i].to);
   return fine;
 }
 
