@@ -311,8 +311,9 @@ static uint32_t mask_of(memo *m, tsl__mask number) {
   put(m, TSL__A_MASKS, r->minus_count);
   put(m, TSL__A_MASKS, r->plus_count);
   for (uint32_t i = 0; i < r->base_count; i++) put(m, TSL__A_LISTS, bitset_of(m, tsl__mask_bases(r)[i]));
-  put_all(m, TSL__A_LISTS, tsl__mask_minus(r), r->minus_count);
-  put_all(m, TSL__A_LISTS, tsl__mask_plus(r), r->plus_count);
+  tsl_token tokens[TSL__PATCH_MAX];
+  put_all(m, TSL__A_LISTS, tsl__patches_read(tsl__mask_minus(r), tokens), r->minus_count);
+  put_all(m, TSL__A_LISTS, tsl__patches_read(tsl__mask_plus(r), tokens), r->plus_count);
   return m->mask.at[number];
 }
 

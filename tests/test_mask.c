@@ -114,9 +114,12 @@ static void check_mask(tsl__mask m, const set *s) {
   for (tsl_token t = 0; t < SIZE; t++) wrong += tsl__mask_has(space, m, t) != s->has[t], wrong += (words[t / 32] >> t % 32 & 1) != s->has[t];
   CHECKF(!wrong, "%u answers of mask %u are wrong", wrong, m);
   CHECK(words[WORDS - 1] >> SIZE % 32 == 0);
-  CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(tsl__mask_minus(r), r->minus_count) && ascending(tsl__mask_plus(r), r->plus_count));
+  tsl_token minus[TSL__PATCH_MAX], plus[TSL__PATCH_MAX];
+  tsl__patches_read(tsl__mask_minus(r), minus);
+  tsl__patches_read(tsl__mask_plus(r), plus);
+  CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(minus, r->minus_count) && ascending(plus, r->plus_count));
   CHECK(r->minus_count + r->plus_count <= TSL__PATCH_MAX);
-  for (uint32_t i = 0; i < r->minus_count; i++) odd += s->has[tsl__mask_minus(r)[i]] || !in_a_base(r, tsl__mask_minus(r)[i]);
+  for (uint32_t i = 0; i < r->minus_count; i++) odd += s->has[minus[i]] || !in_a_base(r, minus[i]);
   CHECKF(!odd, "%u tokens of minus are allowed, or in no base", odd);
 }
 
