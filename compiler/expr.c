@@ -245,7 +245,7 @@ tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
     if (e) return e;
     if (is_own(x, &node)) break;
   }
-  if (x->nodes.n * 3 >= (size_t)x->slot_count * 2 && !grow_slots(x)) return tsl__expr_no_memory(x);
+  if (x->nodes.n * 2 >= x->slot_count && !grow_slots(x)) return tsl__expr_no_memory(x);
   if (x->base + x->nodes.n >= (UINT32_MAX >> 3)) {
     tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many expressions");
     return TSL__NONE;

@@ -63,9 +63,12 @@ static size_t packed_size(size_t n, tsl_token last) { return n ? n + (last >> TS
 /* Into stretches; returns the end. */
 static uint16_t *pack(uint16_t *out, const tsl_token *at, size_t n) {
   uint32_t stretch = 0;
-  for (size_t i = 0; i < n; stretch++) {
-    uint16_t *count = out++;
-    for (*count = 0; i < n && at[i] >> TSL__STRETCH == stretch; *count += 1) *out++ = (uint16_t)at[i++];
+  for (size_t begin = 0, end = 0; begin < n; stretch++, begin = end) {
+    if (at[n - 1] >> TSL__STRETCH == stretch) end = n;
+    while (end < n && at[end] >> TSL__STRETCH == stretch) end++;
+    *out++ = (uint16_t)(end - begin);
+    for (size_t i = begin; i < end; i++) out[i - begin] = (uint16_t)at[i];
+    out += end - begin;
   }
   return out;
 }

@@ -9,9 +9,9 @@ static void **place_of(tsl__pool *p, uint32_t k) { return k < TSL__POOL_NEAR ? &
 
 #define FAR_SIZE ((TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(void *))
 
-static bool add_chunk(tsl__pool *p, const tsl_allocator *a, uint32_t k) {
+static TSL__SELDOM bool add_chunk(tsl__pool *p, const tsl_allocator *a, uint32_t k) {
   if (k >= TSL__POOL_NEAR && !p->far && !(p->far = tsl__alloc_zero(a, FAR_SIZE))) return false;
-  void *chunk = tsl__alloc(a, (size_t)chunk_size(k) * p->element);
+  void *chunk = tsl__alloc_zero(a, (size_t)chunk_size(k) * p->element);
   if (chunk) *place_of(p, k) = chunk;
   return chunk != NULL;
 }
@@ -21,9 +21,8 @@ void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
   if (k >= TSL__POOL_CHUNKS) return NULL;
   bool there = (k < TSL__POOL_NEAR || p->far) && *place_of(p, k);
   if (TSL__UNLIKELY(!there) && !add_chunk(p, a, k)) return NULL;
-  void *element = (char *)*place_of(p, k) + (size_t)at * p->element;
   p->n++;
-  return memset(element, 0, p->element);
+  return (char *)*place_of(p, k) + (size_t)at * p->element;
 }
 
 static uint32_t chunk_places(const tsl__pool *p) { return p->far ? TSL__POOL_CHUNKS : TSL__POOL_NEAR; }
@@ -57,26 +56,42 @@ static inline void put(tsl__index_table *t, uint64_t slot) {
 }
 
 #define MOVED 64u
-#define FIRST 16u      /* slots of an index's first table */
+#define FIRST 32u       /* slots of an index's first table */
 #define KEPT_FIRST 128u /* where all tables are kept: fewer of them */
 
-/* Every entry of a table into a larger one. Some of the slots are free, at random: the entries are collected first, without a branch. */
-static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
-  uint64_t some[MOVED];
+/* Every entry of a table into a larger one. Half of the slots are free, at random: the entries are collected first, without a branch. */
+static void move_narrow(const tsl__index_table *from, tsl__index_table *to) {
+  _Atomic(uint32_t) *before = tsl__index_narrow(from), *slots = tsl__index_narrow(to);
+  uint32_t some[MOVED], last = to->count - 1;
   for (uint32_t i = 0; i < from->count;) {
     uint32_t n = 0;
     for (uint32_t end = from->count - i > MOVED ? i + MOVED : from->count; i < end; i++) {
-      some[n] = tsl__index_slot(from, i);
+      some[n] = atomic_load_explicit(&before[i], memory_order_relaxed);
       n += some[n] != 0;
     }
-    for (uint32_t k = 0; k < n; k++) put(to, some[k]);
+    for (uint32_t k = 0; k < n; k++) {
+      uint32_t at = tsl__index_home(to, some[k] >> TSL__INDEX_NUMBER);
+      while (atomic_load_explicit(&slots[at], memory_order_relaxed)) at = (at + 1) & last;
+      atomic_store_explicit(&slots[at], some[k], memory_order_relaxed); /* the table is not published yet */
+    }
   }
 }
 
-/* Two thirds of the slots are used at most. */
-static bool is_full(const tsl__index *ix, const tsl__index_table *t) { return (uint64_t)ix->n * 3 >= (uint64_t)t->count * 2; }
+static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
+  if (!to->wide) {
+    move_narrow(from, to);
+    return;
+  }
+  for (uint32_t i = 0; i < from->count; i++) {
+    uint64_t slot = tsl__index_slot(from, i);
+    if (slot) put(to, slot);
+  }
+}
 
-static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, bool wide) {
+/* Half of the slots are used at most. */
+static bool is_full(const tsl__index *ix, const tsl__index_table *t) { return (uint64_t)ix->n * 2 >= t->count; }
+
+static TSL__SELDOM tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, bool wide) {
   uint32_t count = ix->read_unlocked ? KEPT_FIRST : FIRST;
   if (old) count = is_full(ix, old) ? old->count * 2 : old->count;
   tsl__index_table *t = tsl__alloc_zero(a, table_bytes(count, wide));
@@ -96,8 +111,8 @@ static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number) {
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
   uint32_t held = number - ix->first + 1;
-  bool wide = (t && t->wide) || held >> TSL__INDEX_NUMBER;
-  if (!t || is_full(ix, t) || t->wide != wide) t = grow(ix, a, t, wide);
+  bool large = held > TSL__INDEX_NUMBERS;
+  if (!t || is_full(ix, t) || (large && !t->wide)) t = grow(ix, a, t, large || (t && t->wide));
   if (!t) return false;
   put(t, (uint64_t)tsl__index_tag(hash) << 32 | held);
   ix->n++;

@@ -61,8 +61,8 @@ typedef struct tsl__index_table {
 typedef struct tsl__index {
   _Atomic(tsl__index_table *) table;
   uint32_t first; /* the least number: what slots hold is counted from there */
-  uint32_t n : 31;
-  uint32_t read_unlocked : 1; /* readers hold no lock: tables that were outgrown stay until the end */
+  uint32_t n;
+  bool read_unlocked; /* readers hold no lock: tables that were outgrown stay until the end */
 } tsl__index;
 
 /* The bits of tags that are compared. Builds for tests compare none, so that keys that differ meet. */
