@@ -216,11 +216,15 @@ static void clear_bits(uint32_t *bits, const tsl_token *at, size_t n) {
 
 #define STRETCH_WORDS ((1u << TSL__STRETCH) / 32)
 
+/* Four at once: the loop would cost half as much as the bits. */
 static inline void set_patches(uint32_t *bits, tsl__patches p) {
   for (uint32_t passed = 0; passed < p.n; bits += STRETCH_WORDS) {
     uint32_t n = *p.at++;
+    const uint16_t *end = p.at + n, *fours = p.at + n / 4 * 4;
     passed += n;
-    for (const uint16_t *end = p.at + n; p.at != end; p.at++) tsl__mask_bit_set(bits, *p.at);
+    for (; p.at != fours; p.at += 4)
+      for (int i = 0; i < 4; i++) tsl__mask_bit_set(bits, p.at[i]);
+    for (; p.at != end; p.at++) tsl__mask_bit_set(bits, *p.at);
   }
 }
 static inline void clear_patches(uint32_t *bits, tsl__patches p) {
