@@ -54,8 +54,8 @@ typedef struct tsl__index_table {
   bool wide;
 } tsl__index_table;
 
-#define TSL__INDEX_TAG 20u    /* bits of a tag */
-#define TSL__INDEX_NUMBER 12u /* bits of a small number + 1 */
+#define TSL__INDEX_TAG 19u    /* bits of a tag */
+#define TSL__INDEX_NUMBER 13u /* bits of a small number + 1 */
 #define TSL__INDEX_NUMBERS ((1u << TSL__INDEX_NUMBER) - 1)
 
 typedef struct tsl__index {
