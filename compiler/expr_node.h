@@ -93,7 +93,7 @@ typedef struct tsl__wide_class {
 } tsl__wide_class;
 
 /* The last answers of searches for a shortest text, by expression. */
-#define TSL__KNOWN_SHORTEST 64u
+#define TSL__KNOWN_SHORTEST 16u
 typedef struct tsl__known_shortest {
   tsl__expr e; /* NONE: free */
   uint32_t bytes;
@@ -110,7 +110,7 @@ typedef struct tsl__known_need {
 } tsl__known_need;
 
 /* The last digests of what expressions stand for; all zero: it cannot be said. */
-#define TSL__KNOWN_MEANINGS 64u
+#define TSL__KNOWN_MEANINGS 16u
 typedef struct tsl__known_meaning {
   tsl__expr e; /* NONE: free */
   tsl__digest digest;

@@ -294,7 +294,7 @@ static bool alike(void *ctx, const tsl__state_rec *r, uint8_t *first) {
   compiler *c = ctx;
   tsl__alike a;
   tsl__bytes edges = {{0}};
-  for (unsigned i = 0; i + 1 < r->ranges; i++) tsl__bytes_add(&edges, r->upper[i] + 1u);
+  for (unsigned i = 0; i + 1 < r->ranges; i++) tsl__bytes_add(&edges, tsl__state_upper(r)[i] + 1u);
   if (!tsl__alike_of(c->x, r->handle, &edges, &a) || a.n != r->ranges) return false;
   for (unsigned i = 0; i < a.n; i++) first[i] = (uint8_t)tsl__alike_first(&a, i);
   return no_failure(c);

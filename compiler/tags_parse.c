@@ -150,7 +150,7 @@ static void land(tsl_parser *p, tsl__state state, uint32_t count, const frame *f
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges; i++) {
       uint32_t c;
-      tsl__state to = tsl__target_resolve(space_of(p), r->edge[i].to, count, &c);
+      tsl__state to = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].to, count, &c);
       land(p, to, c, from, notes);
     }
     return;
@@ -207,24 +207,24 @@ static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_t
   for (uint32_t i = 0; token != TSL_NO_TOKEN && i < r->token_edges; i++) {
     uint32_t c;
     size_t length;
-    if (!takes(&r->token_edge[i], token)) continue;
+    if (!takes(&tsl__state_token_edges(r)[i], token)) continue;
     tsl_vocab_bytes(p->grammar->vocab, token, &length);
-    tsl__state to = tsl__target_resolve(space_of(p), r->token_edge[i].to, f.count, &c);
+    tsl__state to = tsl__target_resolve(space_of(p), tsl__state_token_edges(r)[i].to, f.count, &c);
     p->text.n += length;
     land(p, to, c, &f, notes);
     p->text.n -= length;
   }
   for (uint32_t i = 0; i < r->edges && !(r->flags & TSL__STATE_FORK); i++) {
     uint32_t c, back_count;
-    tsl__state callee = tsl__target_resolve(space_of(p), r->edge[i].to, 0, &c);
-    tsl__state back = tsl__target_resolve(space_of(p), r->edge[i].push, f.count, &back_count);
+    tsl__state callee = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].to, 0, &c);
+    tsl__state back = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].push, f.count, &back_count);
     const tsl__state_rec *b = tsl__state_expanded(space_of(p), back), *called = tsl__state_expanded(space_of(p), callee);
     if (!b || !called) return;
     if (token == TSL_NO_TOKEN && !(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !called->edges && !tsl__bytes_has(&called->live, byte)) continue;
     for (uint32_t k = 0; k < ((b->flags & TSL__STATE_FORK) ? b->edges : 1u); k++) {
       uint32_t count = back_count;
       tsl__state to = back;
-      if (b->flags & TSL__STATE_FORK) to = tsl__target_resolve(space_of(p), b->edge[k].to, back_count, &count);
+      if (b->flags & TSL__STATE_FORK) to = tsl__target_resolve(space_of(p), tsl__state_edges(b)[k].to, back_count, &count);
       uint32_t below = frame_of(p, (frame){to, count, f.parent, f.mark}), mark = mark_of_state(p, callee);
       uint32_t called_frame = frame_of(p, (frame){callee, c, below + 1, mark});
       step(p, called_frame, mark ? note_add(p, notes, mark, true) : notes, byte, token);
@@ -256,7 +256,7 @@ static bool read_byte(tsl_parser *p, uint8_t byte) {
 static void begin(tsl_parser *p) {
   const tsl__stack_rec *r = tsl__stack_at(space_of(p), p->grammar->begin);
   for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = tsl__space_at(space_of(p), cells, r->cells[i]);
+    const tsl__cell *c = tsl__space_at(space_of(p), cells, tsl__stack_cells(r)[i]);
     uint32_t mark = mark_of_state(p, c->state);
     thread t = {frame_of(p, (frame){c->state, c->count, 0, mark}), 0};
     if (mark) t.notes = note_add(p, 0, mark, true);

@@ -156,23 +156,23 @@ static void put_hint(lister *l, const tsl__hint *h) {
 static void put_targets(lister *l, const tsl__state_rec *r) {
   for (uint32_t i = 0; i < r->ranges && fine(l); i++) {
     tsl__target t = r->targets[i];
-    if (tsl__target_is_later(t)) t = tsl__state_derive(l->space, r, i, r->upper[i]);
+    if (tsl__target_is_later(t)) t = tsl__state_derive(l->space, r, i, tsl__state_upper(r)[i]);
     put(l, target_of(l, t));
   }
   for (uint32_t i = 0; i < r->ranges; i += 4) {
     uint32_t word = 0;
-    for (uint32_t k = i; k < i + 4 && k < r->ranges; k++) word |= (uint32_t)r->upper[k] << 8 * (k - i);
+    for (uint32_t k = i; k < i + 4 && k < r->ranges; k++) word |= (uint32_t)tsl__state_upper(r)[k] << 8 * (k - i);
     put(l, word);
   }
 }
 
 static void put_edges(lister *l, const tsl__state_rec *r) {
   for (uint32_t i = 0; i < r->edges && fine(l); i++) {
-    put(l, target_of(l, r->edge[i].push));
-    put(l, target_of(l, r->edge[i].to));
+    put(l, target_of(l, tsl__state_edges(r)[i].push));
+    put(l, target_of(l, tsl__state_edges(r)[i].to));
   }
   for (uint32_t i = 0; i < r->token_edges && fine(l); i++) {
-    const tsl__token_edge *e = &r->token_edge[i];
+    const tsl__token_edge *e = &tsl__state_token_edges(r)[i];
     put(l, (uint32_t)l->draft->section[TSL__A_RANGES].n);
     put(l, e->count);
     put(l, e->complement);

@@ -110,10 +110,10 @@ static void close_frame(warmer *w, uint32_t number) {
     if (!(r->handle & TSL__A_LISTED)) continue; /* what it leads to has no end */
     for (uint32_t k = 0; k < r->ranges; k++)
       if (r->targets[k]) reach(&c, r->targets[k]);
-    for (uint32_t k = 0; k < r->token_edges; k++) reach(&c, r->token_edge[k].to);
+    for (uint32_t k = 0; k < r->token_edges; k++) reach(&c, tsl__state_token_edges(r)[k].to);
     for (uint32_t k = 0; k < r->edges; k++) {
-      reach(&c, r->edge[k].push ? r->edge[k].push : r->edge[k].to);
-      if (r->edge[k].push) note_call(w, number, &r->edge[k]);
+      reach(&c, tsl__state_edges(r)[k].push ? tsl__state_edges(r)[k].push : tsl__state_edges(r)[k].to);
+      if (tsl__state_edges(r)[k].push) note_call(w, number, &tsl__state_edges(r)[k]);
     }
     if (r->flags & TSL__STATE_RESUME) reach_names(&c, s, r);
   }
@@ -311,8 +311,9 @@ static uint32_t mask_of(memo *m, tsl__mask number) {
   put(m, TSL__A_MASKS, r->minus_count);
   put(m, TSL__A_MASKS, r->plus_count);
   for (uint32_t i = 0; i < r->base_count; i++) put(m, TSL__A_LISTS, bitset_of(m, tsl__mask_bases(r)[i]));
-  put_all(m, TSL__A_LISTS, tsl__mask_minus(r), r->minus_count);
-  put_all(m, TSL__A_LISTS, tsl__mask_plus(r), r->plus_count);
+  tsl_token tokens[TSL__PATCH_MAX];
+  put_all(m, TSL__A_LISTS, tsl__patches_read(tsl__mask_minus(r), tokens), r->minus_count);
+  put_all(m, TSL__A_LISTS, tsl__patches_read(tsl__mask_plus(r), tokens), r->plus_count);
   return m->mask.at[number];
 }
 
@@ -362,11 +363,12 @@ static uint64_t hash_left(const memo *m, uint32_t number) {
 
 /* Only walks that the index has are whole: see walk.c on cycles. */
 static void put_walks(memo *m) {
-  const tsl__index_table *t = atomic_load(&((tsl__index *)(uintptr_t)&m->space->walks.index)->table);
+  tsl__index *known = (tsl__index *)(uintptr_t)&m->space->walks.index;
+  const tsl__index_table *t = atomic_load(&known->table);
   TSL__VEC(uint32_t) numbers = {0};
-  for (uint64_t i = 0; t && i <= t->mask; i++) {
-    uint64_t slot = atomic_load(&((tsl__index_table *)(uintptr_t)t)->slots[i]);
-    if (slot && !tsl__vec_push(m->draft->a, &numbers, (uint32_t)slot - 1)) fail(m, TSL_ERR_NO_MEMORY);
+  for (uint32_t i = 0; t && i < t->count; i++) {
+    uint32_t held = (uint32_t)tsl__index_slot(t, i);
+    if (held && !tsl__vec_push(m->draft->a, &numbers, known->first + held - 1)) fail(m, TSL_ERR_NO_MEMORY);
   }
   size_t n = tsl__sort_unique(numbers.at, numbers.n); /* in the order in which they were done: the file does not depend on the table */
   for (size_t i = 0; i < n && m->status == TSL_OK; i++) put_walk(m, tsl__space_at(m->space, walks, numbers.at[i]));

@@ -214,7 +214,7 @@ static tsl__target target_of(tsl__reader *r, uint32_t word, bool keyed, uint32_t
   if (to->flags / TSL__STATE_PHASE) return tsl__a_bad(r, "the artifact is damaged: a target in the middle of a loop"), 0;
   if (!(to->flags & TSL__STATE_FORK) && keyed != !!(to->flags & TSL__STATE_KEYED)) return tsl__a_bad(r, "the artifact is damaged: names and other frames mixed"), 0;
   if (to->flags & TSL__STATE_FORK) { /* its branches were checked when it was made: all of one kind */
-    const tsl__state_rec *branch = tsl__state_at(r->space, tsl__target_state(to->edge[0].to));
+    const tsl__state_rec *branch = tsl__state_at(r->space, tsl__target_state(tsl__state_edges(to)[0].to));
     if (keyed != !!(branch->flags & TSL__STATE_KEYED)) return tsl__a_bad(r, "the artifact is damaged: names and other frames mixed"), 0;
   }
   for (uint32_t i = 0; keyed && (to->flags & TSL__STATE_KEYED) && i < to->keyed->n; i++)

@@ -34,7 +34,7 @@ void *tsl__alloc_zero(const tsl_allocator *a, size_t size) {
 }
 
 bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element) {
-  size_t grown = *cap < 8 ? 8 : *cap + *cap / 2;
+  size_t grown = *cap < 8 ? 8 : *cap + *cap / (*cap < 64 ? 2 : 4);
   if (grown < need) grown = need;
   if (grown > SIZE_MAX / 2 / element) return false;
   void *p = tsl__resize(a, *at, *cap * element, grown * element);
@@ -73,7 +73,7 @@ void tsl__arena_init(tsl__arena *arena, const tsl_allocator *a) {
   arena->alloc = a;
 }
 
-#define BLOCK_LEAST 1024u           /* bytes of a block, its head included */
+#define BLOCK_LEAST 512u            /* bytes of a block, its head included */
 #define BLOCK_MOST ((size_t)1 << 18)
 
 /* A block for at least `size` bytes; NULL when out of memory. */
@@ -92,12 +92,12 @@ static void *gap_after(void *at, size_t asked, size_t held) {
   return at;
 }
 
-/* Blocks grow with what there is, a quarter of it each: little is held that is not used. */
+/* Blocks grow with what there is, an eighth of it each: little is held that is not used. */
 void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
   size_t asked = size;
   size = ((size + 7) & ~(size_t)7) + GAP;
   if (size > arena->size - arena->used) {
-    size_t block = arena->total / 4;
+    size_t block = arena->total / 8;
     if (block < BLOCK_LEAST) block = BLOCK_LEAST;
     if (block > BLOCK_MOST) block = BLOCK_MOST;
     bool alone = arena->head && size >= block / 2; /* a block of its own, behind the one in use */

@@ -21,6 +21,7 @@
 #define TSL__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define TSL__PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define TSL__EACH_TOKEN __attribute__((hot)) /* runs for each token of a text: such functions lie side by side, so that few pages hold them */
+#define TSL__SELDOM __attribute__((noinline)) /* kept out of functions that run often */
 #define TSL__PREFETCH(at) __builtin_prefetch(at)
 #define TSL__PREFETCH_WRITE(at) __builtin_prefetch(at, 1)
 #else
@@ -28,6 +29,7 @@
 #define TSL__UNLIKELY(x) (x)
 #define TSL__PRINTF(f, a)
 #define TSL__EACH_TOKEN
+#define TSL__SELDOM
 #define TSL__PREFETCH(at) ((void)(at))
 #define TSL__PREFETCH_WRITE(at) ((void)(at))
 #endif

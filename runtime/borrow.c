@@ -26,11 +26,13 @@ static bool same_bases(const tsl__mask_rec *a, const tsl__mask_rec *b) {
 
 /* The words hold one mask and shall hold another of the same bitsets. */
 static void rewrite(const tsl__space *space, const tsl__mask_rec *from, const tsl__mask_rec *to, uint32_t *bits) {
-  for (uint32_t i = 0; i < from->minus_count; i++) tsl__mask_bit_set(bits, tsl__mask_minus(from)[i]);
+  tsl_token tokens[TSL__PATCH_MAX];
+  tsl__patches_read(tsl__mask_minus(from), tokens);
+  for (uint32_t i = 0; i < from->minus_count; i++) tsl__mask_bit_set(bits, tokens[i]);
+  tsl__patches_read(tsl__mask_plus(from), tokens);
   for (uint32_t i = 0; i < from->plus_count; i++)
-    if (!based(space, from, tsl__mask_plus(from)[i])) tsl__mask_bit_clear(bits, tsl__mask_plus(from)[i]);
-  for (uint32_t i = 0; i < to->minus_count; i++) tsl__mask_bit_clear(bits, tsl__mask_minus(to)[i]);
-  for (uint32_t i = 0; i < to->plus_count; i++) tsl__mask_bit_set(bits, tsl__mask_plus(to)[i]);
+    if (!based(space, from, tokens[i])) tsl__mask_bit_clear(bits, tokens[i]);
+  tsl__mask_patch(to, bits);
 }
 
 size_t tsl__rows_memory(const tsl__space *space) { return atomic_load_explicit(&((tsl__space *)(uintptr_t)space)->rows, memory_order_relaxed) * bytes_of(space); }

@@ -260,9 +260,9 @@ static bool fill(tsl__space *space, generation *g, entry *e, const tsl__walk *wa
     if (tsl__mask_bases(m)[i] < space->bitsets.first) *words++ = tsl__mask_bases(m)[i];
     else if (!(e->at[shared++] = keep_bits(space->vocab, g, tsl__bitset_at(space, tsl__mask_bases(m)[i])))) return false;
   }
-  if (e->minus) memcpy(words, tsl__mask_minus(m), e->minus * 4);
+  tsl__patches_read(tsl__mask_minus(m), words);
   words += e->minus;
-  if (e->plus) memcpy(words, tsl__mask_plus(m), e->plus * 4);
+  tsl__patches_read(tsl__mask_plus(m), words);
   words += e->plus;
   if (e->left) memcpy(words, tsl__leftover_at(space, walk->left)->nodes, e->left * 4);
   return true;

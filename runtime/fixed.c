@@ -70,7 +70,7 @@ static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__
 
 /* A backslash, at the beginning of a character. */
 static bool backslash(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
-  const tsl__string *texts = from->fixed->texts;
+  const tsl__string *texts = tsl__state_fixed(from)->texts;
   if ((next_byte(&texts[p.lo], p.depth) & 0xC0) == 0x80) return true;
   p.node = tsl__trie_child(&space->vocab->trie, p.node, '\\');
   if (!p.node) return true;
@@ -86,7 +86,7 @@ static bool may_be_below(const tsl__trie *trie, const tsl__trie_node *n, uint8_t
 static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[p.node];
-  const tsl__string *texts = from->fixed->texts;
+  const tsl__string *texts = tsl__state_fixed(from)->texts;
   uint32_t c;
   if (texts[p.lo].length == p.depth) {
     if (may_be_below(trie, n, '"') && (c = tsl__trie_child(trie, p.node, '"')) && !reach_end(space, out, c, p.lo)) return false;
@@ -103,8 +103,8 @@ static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_
 
 /* Those of p's texts whose next byte is in [first, last], at a child of p's node. */
 static bool reach_some(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p, unsigned first, unsigned last) {
-  p.lo = first_from(from->fixed->texts, p.lo, p.hi, p.depth, first);
-  p.hi = first_from(from->fixed->texts, p.lo, p.hi, p.depth, last + 1);
+  p.lo = first_from(tsl__state_fixed(from)->texts, p.lo, p.hi, p.depth, first);
+  p.hi = first_from(tsl__state_fixed(from)->texts, p.lo, p.hi, p.depth, last + 1);
   if (p.lo == p.hi) return true;
   p.depth += p.how == RAW;
   return reach(space, out, p);
@@ -140,7 +140,7 @@ static bool visit_digits(tsl__space *space, const tsl__state_rec *from, tsl__fix
 }
 
 bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out) {
-  const tsl__fixed *f = from->fixed;
+  const tsl__fixed *f = tsl__state_fixed(from);
   size_t floor = out->stack.n;
   tsl__fixed_place start = {node, f->lo, f->hi, f->depth, RAW, 0};
   if (!visit_raw(space, from, out, start)) return false;
@@ -161,7 +161,7 @@ size_t tsl__fixed_raw(const uint8_t *bytes, size_t n) {
 
 tsl__state tsl__fixed_read(tsl__space *space, tsl__state from, const uint8_t *bytes, size_t n) {
   const tsl__state_rec *r = tsl__state_at(space, from);
-  const tsl__fixed *f = r->fixed;
+  const tsl__fixed *f = tsl__state_fixed(r);
   uint32_t lo = f->lo, hi = f->hi;
   for (size_t i = 0; i < n && lo < hi; i++) {
     uint32_t depth = f->depth + (uint32_t)i;

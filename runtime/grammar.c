@@ -123,18 +123,18 @@ static void list_state(const lister *l, tsl__state i) {
   l->sink(l->ctx, line);
   for (uint32_t k = 0; k < r->ranges; k++) {
     if (!r->targets[k] || tsl__target_is_later(r->targets[k])) continue;
-    print_byte(lo, sizeof lo, k ? r->upper[k - 1] + 1u : 0);
-    print_byte(hi, sizeof hi, r->upper[k]);
+    print_byte(lo, sizeof lo, k ? tsl__state_upper(r)[k - 1] + 1u : 0);
+    print_byte(hi, sizeof hi, tsl__state_upper(r)[k]);
     snprintf(line, sizeof line, "  %s-%s -> %u%s", lo, hi, tsl__target_state(r->targets[k]), op[tsl__target_op(r->targets[k])]);
     l->sink(l->ctx, line);
   }
   for (uint32_t k = 0; k < r->edges; k++) {
-    if (r->edge[k].push) snprintf(line, sizeof line, "  call %u, then %u%s", tsl__target_state(r->edge[k].to), tsl__target_state(r->edge[k].push), op[tsl__target_op(r->edge[k].push)]);
-    else snprintf(line, sizeof line, "  or %u%s", tsl__target_state(r->edge[k].to), op[tsl__target_op(r->edge[k].to)]);
+    if (tsl__state_edges(r)[k].push) snprintf(line, sizeof line, "  call %u, then %u%s", tsl__target_state(tsl__state_edges(r)[k].to), tsl__target_state(tsl__state_edges(r)[k].push), op[tsl__target_op(tsl__state_edges(r)[k].push)]);
+    else snprintf(line, sizeof line, "  or %u%s", tsl__target_state(tsl__state_edges(r)[k].to), op[tsl__target_op(tsl__state_edges(r)[k].to)]);
     l->sink(l->ctx, line);
   }
   for (uint32_t k = 0; k < r->token_edges; k++) {
-    snprintf(line, sizeof line, "  %s of %u tokens -> %u", r->token_edge[k].complement ? "none" : "one", r->token_edge[k].count, tsl__target_state(r->token_edge[k].to));
+    snprintf(line, sizeof line, "  %s of %u tokens -> %u", tsl__state_token_edges(r)[k].complement ? "none" : "one", tsl__state_token_edges(r)[k].count, tsl__target_state(tsl__state_token_edges(r)[k].to));
     l->sink(l->ctx, line);
   }
 }

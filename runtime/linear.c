@@ -122,7 +122,7 @@ static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, u
 }
 
 /* Does it nothing but read? Frames of names (names.h) do not come here. */
-static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !r->fixed; }
+static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !tsl__state_fixed(r); }
 
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
 static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_t count) {
@@ -140,14 +140,15 @@ static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_
 static uint8_t find_out(tsl__space *space, table *rows, uint8_t from, uint8_t byte) {
   const tsl__state_rec *r = rows->record[from];
   tsl__target t = tsl__state_step(space, r, byte);
+  const uint8_t *upper = tsl__state_upper(r);
   uint32_t count, i = 0;
   uint8_t to = DEAD;
   if (t) {
     tsl__state state = tsl__target_resolve(space, t, rows->count[from], &count);
     to = row_for(space, rows, state, count);
   }
-  while (r->upper[i] < byte) i++;
-  for (unsigned b = i ? r->upper[i - 1] + 1u : 0; b <= r->upper[i]; b++)
+  while (upper[i] < byte) i++;
+  for (unsigned b = i ? upper[i - 1] + 1u : 0; b <= upper[i]; b++)
     if (rows->to[from][b] == UNKNOWN) rows->to[from][b] = to;
   return to;
 }

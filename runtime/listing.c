@@ -47,20 +47,20 @@ static bool add_bytes(const tsl_allocator *a, const tsl__state_rec *r, edges *li
     if (!r->targets[k] || tsl__target_is_later(r->targets[k])) continue;
     tsl_edge *e = edge_to(a, list, tsl__target_state(r->targets[k]));
     if (!e) return false;
-    for (unsigned b = k ? r->upper[k - 1] + 1u : 0; b <= r->upper[k]; b++) e->bytes[b >> 5] |= 1u << (b & 31);
+    for (unsigned b = k ? tsl__state_upper(r)[k - 1] + 1u : 0; b <= tsl__state_upper(r)[k]; b++) e->bytes[b >> 5] |= 1u << (b & 31);
   }
   return true;
 }
 
 static bool add_calls(const tsl_allocator *a, const tsl__state_rec *r, edges *list) {
   for (uint32_t k = 0; k < r->edges; k++) {
-    const tsl__edge *edge = &r->edge[k];
+    const tsl__edge *edge = &tsl__state_edges(r)[k];
     tsl_edge e = {
         .kind = edge->push ? TSL_EDGE_CALL : TSL_EDGE_OR, .to = tsl__target_state(edge->to), .then = tsl__target_state(edge->push)};
     if (!tsl__vec_push(a, list, e)) return false;
   }
   for (uint32_t k = 0; k < r->token_edges; k++) {
-    const tsl__token_edge *edge = &r->token_edge[k];
+    const tsl__token_edge *edge = &tsl__state_token_edges(r)[k];
     tsl_edge e = {.kind = TSL_EDGE_TOKENS, .to = tsl__target_state(edge->to), .tokens = edge->count, .complement = edge->complement};
     if (!tsl__vec_push(a, list, e)) return false;
   }
@@ -126,7 +126,7 @@ static void note_edge(lister *l, const tsl__edge *e) {
   for (uint32_t p = 0; p < phases(r); p++) note_call(l, back + p, to);
   if (r->flags & TSL__STATE_FORK)
     for (uint32_t k = 0; k < r->edges; k++) {
-      tsl__state branch = tsl__target_state(r->edge[k].to);
+      tsl__state branch = tsl__target_state(tsl__state_edges(r)[k].to);
       for (uint32_t p = 0; p < phases(tsl__state_at(l->space, branch)); p++) note_call(l, branch + p, to);
     }
 }
@@ -135,7 +135,7 @@ static void find_calls(lister *l) {
   for (tsl__state i = 1; i < tsl__space_count(l->space, states) && l->space->status == TSL_OK; i++) {
     const tsl__state_rec *r = tsl__state_at(l->space, i);
     if (!is_expanded(r)) continue;
-    for (uint32_t k = 0; k < r->edges; k++) note_edge(l, &r->edge[k]);
+    for (uint32_t k = 0; k < r->edges; k++) note_edge(l, &tsl__state_edges(r)[k]);
   }
 }
 
@@ -158,8 +158,8 @@ static void go_on(lister *l, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(l->space, state);
   if (!is_expanded(r)) return;
   for (uint32_t k = 0; k < r->ranges; k++) come_to(l, r->targets[k]);
-  for (uint32_t k = 0; k < r->token_edges; k++) come_to(l, r->token_edge[k].to);
-  for (uint32_t k = 0; k < r->edges; k++) come_to(l, r->edge[k].push ? r->edge[k].push : r->edge[k].to);
+  for (uint32_t k = 0; k < r->token_edges; k++) come_to(l, tsl__state_token_edges(r)[k].to);
+  for (uint32_t k = 0; k < r->edges; k++) come_to(l, tsl__state_edges(r)[k].push ? tsl__state_edges(r)[k].push : tsl__state_edges(r)[k].to);
 }
 
 /* Is `state` reached from a frame that begins in `first`? */
@@ -191,7 +191,7 @@ static void rule_of(lister *l, const tsl_grammar *g, const tsl__cell *c, char ru
   const tsl__stack_rec *t = tsl__stack_at(l->space, c->tail);
   for (uint32_t i = 0; c->tail && i < t->n; i++)
     for (size_t k = 0; k < l->calls.n && !*rule; k++)
-      if (l->calls.at[k].back == tsl__cell_at(l->space, t->cells[i])->state && begun_in(l, l->calls.at[k].to, c->state))
+      if (l->calls.at[k].back == tsl__cell_at(l->space, tsl__stack_cells(t)[i])->state && begun_in(l, l->calls.at[k].to, c->state))
         name_of(l->space, l->calls.at[k].to, rule);
 }
 
@@ -210,11 +210,11 @@ static uint32_t number_of(lister *l, uint32_t cell, uint32_t depth) {
 /* Find the cells of a position, nearest first. */
 static void find_cells(lister *l, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(l->space, at);
-  for (uint32_t i = 0; i < r->n; i++) number_of(l, r->cells[i], 0);
+  for (uint32_t i = 0; i < r->n; i++) number_of(l, tsl__stack_cells(r)[i], 0);
   for (size_t i = 0; i < l->cells.n && l->space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__cell_at(l->space, l->cells.at[i]);
     const tsl__stack_rec *t = tsl__stack_at(l->space, c->tail);
-    for (uint32_t k = 0; c->tail && k < t->n; k++) number_of(l, t->cells[k], l->depths.at[i] + 1);
+    for (uint32_t k = 0; c->tail && k < t->n; k++) number_of(l, tsl__stack_cells(t)[k], l->depths.at[i] + 1);
   }
 }
 
@@ -222,7 +222,7 @@ static void find_below(lister *l, tsl__stack tail) {
   l->below.n = 0;
   const tsl__stack_rec *t = tsl__stack_at(l->space, tail);
   for (uint32_t k = 0; tail && k < t->n; k++) {
-    uint32_t number = number_of(l, t->cells[k], 0);
+    uint32_t number = number_of(l, tsl__stack_cells(t)[k], 0);
     if (number != UINT32_MAX && !tsl__vec_push(&l->space->alloc, &l->below, number)) out_of_memory(l->space);
   }
 }

@@ -57,6 +57,56 @@ static bool list_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
   return tsl__vec_push(&space->alloc, &g->bases, bitset) || out_of_memory(space);
 }
 
+/* Room for a list of n tokens, the last of which is `last`, in halves of words. */
+static size_t packed_size(size_t n, tsl_token last) { return n ? n + (last >> TSL__STRETCH) + 1 : 0; }
+
+/* Into stretches; returns the end. */
+static uint16_t *pack(uint16_t *out, const tsl_token *at, size_t n) {
+  uint32_t stretch = 0;
+  for (size_t begin = 0, end = 0; begin < n; stretch++, begin = end) {
+    if (at[n - 1] >> TSL__STRETCH == stretch) end = n;
+    while (end < n && at[end] >> TSL__STRETCH == stretch) end++;
+    *out++ = (uint16_t)(end - begin);
+    for (size_t i = begin; i < end; i++) out[i - begin] = (uint16_t)at[i];
+    out += end - begin;
+  }
+  return out;
+}
+
+const tsl_token *tsl__patches_read(tsl__patches p, tsl_token *out) {
+  for (uint32_t passed = 0, stretch = 0; passed < p.n; stretch += 1u << TSL__STRETCH) {
+    uint32_t n = *p.at++;
+    for (uint32_t i = 0; i < n; i++) out[passed + i] = stretch | p.at[i];
+    passed += n;
+    p.at += n;
+  }
+  return out;
+}
+
+static bool in_patches(tsl__patches p, tsl_token t) {
+  uint32_t stretch = t >> TSL__STRETCH, passed = 0;
+  for (; stretch && passed < p.n; stretch--, p.at += *p.at + 1) passed += *p.at;
+  if (passed == p.n) return false;
+  uint32_t lo = 1, hi = *p.at + 1u, end = hi;
+  while (lo < hi) {
+    uint32_t mid = (lo + hi) / 2;
+    if (p.at[mid] < (uint16_t)t) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo < end && p.at[lo] == (uint16_t)t;
+}
+
+static bool same_patches(tsl__patches p, const tsl_token *at, size_t n) {
+  uint32_t differ = p.n ^ (uint32_t)n;
+  for (uint32_t passed = 0, stretch = 0; !differ && passed < p.n; stretch += 1u << TSL__STRETCH) {
+    uint32_t some = *p.at++;
+    for (uint32_t i = 0; i < some; i++) differ |= at[passed + i] ^ (stretch | p.at[i]);
+    passed += some;
+    p.at += some;
+  }
+  return !differ;
+}
+
 static bool in_list(const tsl_token *at, size_t n, tsl_token t) {
   size_t lo = 0, hi = n;
   while (lo < hi) {
@@ -69,19 +119,21 @@ static bool in_list(const tsl_token *at, size_t n, tsl_token t) {
 
 bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token t) {
   const tsl__mask_rec *r = tsl__mask_at(space, m);
-  if (in_list(tsl__mask_plus(r), r->plus_count, t)) return true;
+  if (in_patches(tsl__mask_plus(r), t)) return true;
   for (uint32_t i = 0; i < r->base_count; i++)
-    if (tsl__mask_bit(tsl__bitset_at(space, tsl__mask_bases(r)[i]), t)) return !in_list(tsl__mask_minus(r), r->minus_count, t);
+    if (tsl__mask_bit(tsl__bitset_at(space, tsl__mask_bases(r)[i]), t)) return !in_patches(tsl__mask_minus(r), t);
   return false;
 }
 
 /* (A − x) ∪ (B − y) = (A ∪ B) − (x not in B − y) − (y not in A − x); `plus` needs no care: it is added last. */
 static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
   const tsl__mask_rec *r = tsl__mask_at(space, m);
+  tsl_token some[TSL__PATCH_MAX];
+  const tsl_token *minus = tsl__patches_read(tsl__mask_minus(r), some);
   size_t own = g->minus.n, out = 0;
   if (!tsl__vec_reserve(&space->alloc, &g->minus, r->minus_count)) return out_of_memory(space);
   for (uint32_t i = 0; i < r->minus_count; i++) { /* y: dropped where this side has the token */
-    tsl_token t = tsl__mask_minus(r)[i];
+    tsl_token t = minus[i];
     bool here = false;
     for (size_t k = 0; k < g->bases.n && !here; k++) here = tsl__mask_bit(tsl__bitset_at(space, g->bases.at[k]), t);
     for (size_t k = 0; k < own && here; k++) here = g->minus.at[k] != t;
@@ -91,7 +143,7 @@ static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
     tsl_token t = g->minus.at[k];
     bool there = false;
     for (uint32_t i = 0; i < r->base_count && !there; i++) there = tsl__mask_bit(tsl__bitset_at(space, tsl__mask_bases(r)[i]), t);
-    if (there && !in_list(tsl__mask_minus(r), r->minus_count, t)) continue;
+    if (there && !in_list(minus, r->minus_count, t)) continue;
     g->minus.at[out++] = t;
   }
   memmove(g->minus.at + out, g->minus.at + own, (g->minus.n - own) * sizeof *g->minus.at);
@@ -112,7 +164,10 @@ static bool list_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
     for (uint32_t i = 0; i < r->base_count; i++)
       if (!list_base(space, g, tsl__mask_bases(r)[i])) return false;
   }
-  return list_tokens(space, g, tsl__mask_plus(r), r->plus_count);
+  if (!tsl__vec_reserve(&space->alloc, &g->plus, r->plus_count)) return out_of_memory(space);
+  if (r->plus_count) tsl__patches_read(tsl__mask_plus(r), g->plus.at + g->plus.n);
+  g->plus.n += r->plus_count;
+  return true;
 }
 
 /* From now on there are lists. */
@@ -159,6 +214,34 @@ static void clear_bits(uint32_t *bits, const tsl_token *at, size_t n) {
   for (size_t i = 0; i < n; i++) tsl__mask_bit_clear(bits, at[i]);
 }
 
+#define STRETCH_WORDS ((1u << TSL__STRETCH) / 32)
+
+/* Four at once: the loop would cost half as much as the bits. */
+static inline void set_patches(uint32_t *bits, tsl__patches p) {
+  for (uint32_t passed = 0; passed < p.n; bits += STRETCH_WORDS) {
+    uint32_t n = *p.at++;
+    const uint16_t *end = p.at + n, *fours = p.at + n / 4 * 4;
+    passed += n;
+    for (; p.at != fours; p.at += 4)
+      for (int i = 0; i < 4; i++) tsl__mask_bit_set(bits, p.at[i]);
+    for (; p.at != end; p.at++) tsl__mask_bit_set(bits, *p.at);
+  }
+}
+static inline void clear_patches(uint32_t *bits, tsl__patches p) {
+  for (uint32_t passed = 0; passed < p.n; bits += STRETCH_WORDS) {
+    uint32_t n = *p.at++;
+    passed += n;
+    for (const uint16_t *end = p.at + n; p.at != end; p.at++) tsl__mask_bit_clear(bits, *p.at);
+  }
+}
+
+static inline void patch(const tsl__mask_rec *r, uint32_t *out) {
+  clear_patches(out, tsl__mask_minus(r));
+  set_patches(out, tsl__mask_plus(r));
+}
+
+void tsl__mask_patch(const tsl__mask_rec *r, uint32_t *out) { patch(r, out); }
+
 /* The bitsets, `first` of them given by its words (NULL: there is none). */
 static inline void unite_bases(const tsl__space *space, const uint32_t *first, const uint32_t *bases, size_t n, uint32_t *out) {
   size_t words = tsl_vocab_mask_words(space->vocab);
@@ -172,8 +255,7 @@ TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, tsl__mask m, uint3
   const tsl__mask_rec *r = tsl__mask_at(space, m);
   TSL__PREFETCH(r->lists);
   unite_bases(space, r->first, tsl__mask_bases(r), r->base_count, out);
-  clear_bits(out, tsl__mask_minus(r), r->minus_count);
-  set_bits(out, tsl__mask_plus(r), r->plus_count);
+  patch(r, out);
 }
 
 #define MARKS 4096u    /* words: vocabularies of up to 262,144 tokens */
@@ -260,7 +342,7 @@ static uint64_t hash_of(const tsl__gather *g) {
 
 static bool same(const tsl__mask_rec *r, const tsl__gather *g) {
   return r->base_count == g->bases.n && r->minus_count == g->minus.n && r->plus_count == g->plus.n && (!g->bases.n || !memcmp(tsl__mask_bases(r), g->bases.at, g->bases.n * 4)) &&
-         (!g->minus.n || !memcmp(tsl__mask_minus(r), g->minus.at, g->minus.n * 4)) && (!g->plus.n || !memcmp(tsl__mask_plus(r), g->plus.at, g->plus.n * 4));
+         same_patches(tsl__mask_minus(r), g->minus.at, g->minus.n) && same_patches(tsl__mask_plus(r), g->plus.at, g->plus.n);
 }
 
 static tsl__mask intern(tsl__space *space, tsl__gather *g) {
@@ -271,18 +353,18 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
       if (same(tsl__mask_at(space, i), g)) return i;
   }
   tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->alloc);
-  uint32_t *lists = r ? tsl__arena_alloc(&space->arena, (g->bases.n + g->minus.n + g->plus.n) * 4 + 4) : NULL;
+  size_t packed = packed_size(g->minus.n, g->minus.n ? g->minus.at[g->minus.n - 1] : 0) + packed_size(g->plus.n, g->plus.n ? g->plus.at[g->plus.n - 1] : 0);
+  uint32_t *lists = r ? tsl__arena_alloc(&space->arena, g->bases.n * sizeof *lists + packed * sizeof(uint16_t)) : NULL;
   if (!lists) return out_of_memory(space), 0;
   r->first = g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL;
   r->lists = lists;
-  r->base_count = (uint32_t)g->bases.n;
-  r->minus_count = (uint32_t)g->minus.n;
-  r->plus_count = (uint32_t)g->plus.n;
+  r->base_count = (uint16_t)g->bases.n;
+  r->minus_count = (uint8_t)g->minus.n;
+  r->plus_count = (uint8_t)g->plus.n;
   atomic_init(&r->lent, 0);
   atomic_init(&r->row, NULL);
   if (g->bases.n) memcpy(lists, g->bases.at, g->bases.n * 4);
-  if (g->minus.n) memcpy(lists + g->bases.n, g->minus.at, g->minus.n * 4);
-  if (g->plus.n) memcpy(lists + g->bases.n + g->minus.n, g->plus.at, g->plus.n * 4);
+  pack(pack((uint16_t *)(void *)(lists + g->bases.n), g->minus.at, g->minus.n), g->plus.at, g->plus.n);
   tsl__mask number = tsl__space_count(space, masks) - 1;
   return tsl__index_add(&space->masks.index, &space->alloc, hash, number) ? number : (out_of_memory(space), 0u);
 }
@@ -325,7 +407,7 @@ static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g) {
     drop_based(space, g);
     normalise(space, g);
   }
-  if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX) && !make_bitset(space, g)) return 0;
+  if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX || g->bases.n > TSL__BASES_MAX) && !make_bitset(space, g)) return 0;
   return intern(space, g);
 }
 

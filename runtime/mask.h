@@ -2,7 +2,7 @@
  *
  * Problem   A mask of 128,256 tokens is 16 KB; nearly all states differ from a few common masks by some tokens.
  * Idea      A mask is (B₁ ∪ B₂ ∪ … − minus) ∪ plus: numbers of shared bitsets and two short sorted lists. Writing one out is a copy, a few ors, and a
- *           few single bits. Beyond PATCH_MAX tokens in the lists it becomes a bitset of its own.
+ *           few single bits. Beyond PATCH_MAX tokens in the lists it becomes a bitset of its own. A list is kept in stretches of 65,536 tokens, so that a token takes 16 bits.
  * Cost      0.06 µs to copy, 0.1 to or (128k tokens), about 1 ns a patch.
  * Tested by tests/test_mask.c
  *
@@ -13,17 +13,27 @@
 
 #include "runtime/space.h"
 
-#define TSL__PATCH_MAX 200u
+#define TSL__PATCH_MAX 200u   /* tokens in the two lists */
+#define TSL__BASES_MAX 0xFFFFu
+#define TSL__STRETCH 16u      /* bits of a token within its stretch */
 
 typedef uint32_t tsl__mask; /* number of a mask; 0 is the empty one */
 
 typedef struct tsl__mask_rec {
   const uint32_t *first; /* the words of the first base; NULL: there is none */
-  const uint32_t *lists; /* numbers of the bases; tokens `minus`, in a base, not allowed; tokens `plus`, in no base; each sorted */
-  uint32_t base_count, minus_count, plus_count;
+  const uint32_t *lists; /* numbers of the bases; then patches: tokens `minus`, in a base, not allowed; tokens `plus`, in no base; each sorted */
+  uint16_t base_count;
+  uint8_t minus_count, plus_count;
   atomic_uint lent;           /* times it was written out to be lent, as far as that counts (borrow.h) */
   _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
+  _Atomic(uint64_t) identity; /* XXH3-64 of the words, once asked for (0: not yet) */
 } tsl__mask_rec;
+
+/* Some of a mask's tokens, sorted: of each stretch up to the last one's how many there are, and their lower halves. */
+typedef struct tsl__patches {
+  const uint16_t *at;
+  uint32_t n;
+} tsl__patches;
 
 /* The bit of a token. */
 static inline bool tsl__mask_bit(const uint32_t *bits, tsl_token t) { return bits[t >> 5] >> (t & 31) & 1; }
@@ -49,8 +59,15 @@ typedef struct tsl__gather {
 
 static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) { return tsl__space_at(s, masks, m); }
 static inline const uint32_t *tsl__mask_bases(const tsl__mask_rec *r) { return r->lists; }
-static inline const tsl_token *tsl__mask_minus(const tsl__mask_rec *r) { return r->lists + r->base_count; }
-static inline const tsl_token *tsl__mask_plus(const tsl__mask_rec *r) { return r->lists + r->base_count + r->minus_count; }
+static inline tsl__patches tsl__mask_minus(const tsl__mask_rec *r) { return (tsl__patches){(const uint16_t *)(const void *)(r->lists + r->base_count), r->minus_count}; }
+static inline tsl__patches tsl__mask_plus(const tsl__mask_rec *r) {
+  tsl__patches p = tsl__mask_minus(r);
+  for (uint32_t passed = 0; passed < p.n; p.at += *p.at + 1) passed += *p.at;
+  p.n = r->plus_count;
+  return p;
+}
+/* The tokens, one by one: there is room for TSL__PATCH_MAX of them. Returns `out`. */
+const tsl_token *tsl__patches_read(tsl__patches p, tsl_token *out);
 
 void tsl__gather_clear(tsl__gather *g);
 void tsl__gather_free(tsl__space *space, tsl__gather *g);
@@ -72,6 +89,8 @@ static inline const uint32_t *tsl__bitset_at(const tsl__space *s, uint32_t numbe
 
 /* Write a mask out: `words` of the vocabulary. */
 void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out);
+/* Its patches alone, into words that hold its bases. */
+void tsl__mask_patch(const tsl__mask_rec *r, uint32_t *out);
 bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token token);
 
 #endif

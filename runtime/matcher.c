@@ -192,11 +192,11 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_
   *out = words;
   if (!id) return TSL_OK;
   if (m->terminated) return *id = identity_of(m, *out), TSL_OK;
-  tsl__stack_rec *at = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(m->grammar->space, m->at);
-  *id = atomic_load_explicit(&at->identity, memory_order_relaxed);
+  tsl__mask_rec *r = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(m->grammar->space, mask);
+  *id = atomic_load_explicit(&r->identity, memory_order_relaxed);
   if (*id) return TSL_OK;
   *id = identity_of(m, *out);
-  atomic_store_explicit(&at->identity, *id, memory_order_relaxed);
+  atomic_store_explicit(&r->identity, *id, memory_order_relaxed);
   return TSL_OK;
 }
 

@@ -70,7 +70,7 @@ static uint64_t hash_position(tsl__stack plain, uint32_t memory, uint32_t text) 
 static tsl__stack find_position(const tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash_position(plain, memory, text));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__stack_rec *r = tsl__stack_at(space, i);
+    const tsl__remembered *r = tsl__remembered_at(space, i);
     if (r->memory == memory && r->plain == plain && r->text == text) return i;
   }
   return 0;
@@ -82,20 +82,22 @@ static tsl__stack intern_position(tsl__space *space, tsl__stack plain, uint32_t 
   if (known) return known;
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, stacks) - 1;
-  if (!r) return out_of_memory(space), 0;
   const tsl__stack_rec *p = tsl__stack_at(space, plain);
-  r->cells = p->cells;
+  const tsl__remembered remembered = {plain, memory, text};
+  uint32_t *list = r ? tsl__arena_alloc(&space->arena, sizeof remembered + p->n * sizeof *list) : NULL;
+  if (!list) return out_of_memory(space), 0;
+  memcpy(list, &remembered, sizeof remembered);
+  memcpy(list + TSL__REMEMBERED, tsl__stack_cells(p), p->n * sizeof *list);
+  r->list = list;
   r->n = p->n;
   r->complete = p->complete;
-  r->plain = plain;
-  r->memory = memory;
-  r->text = text;
+  r->remembers = true;
   if (!tsl__index_add(&space->stacks.index, &space->alloc, hash_position(plain, memory, text), number)) return out_of_memory(space), 0;
   return number;
 }
 
 tsl__stack tsl__memory_of(tsl__space *space, tsl__stack plain, tsl__stack at) {
-  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  const tsl__remembered *r = tsl__remembered_at(space, at);
   return r->memory ? intern_position(space, plain, r->memory, r->text) : plain;
 }
 
@@ -201,7 +203,7 @@ static tsl__stack deny_byte(tsl__space *space, tsl__stepping *s, tsl__stack at, 
 static bool deny_ends(const tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
     if (c->state == space->spelled_end) return true;
     if (c->tail && (tsl__state_at(space, c->state)->flags & TSL__STATE_NULLABLE) && deny_ends(space, c->tail)) return true;
   }
@@ -243,20 +245,21 @@ void tsl__memory_free(tsl__space *space) {
 /* What is spelled of a name that the schema may know: the frame that spells such names has it in its table, between two characters. */
 static const tsl__fixed *spells_known(const tsl__space *space, const tsl__cell *c) {
   const tsl__state_rec *r = tsl__state_at(space, c->state);
-  return (r->flags & TSL__STATE_KEYED) && r->fixed && !r->fixed->others && r->fixed->lo < r->fixed->hi ? r->fixed : NULL;
+  const tsl__fixed *f = tsl__state_fixed(r);
+  return (r->flags & TSL__STATE_KEYED) && f && !f->others && f->lo < f->hi ? f : NULL;
 }
 
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c) {
   const tsl__stack_rec *t = c->tail ? tsl__stack_at(space, c->tail) : NULL;
   for (uint32_t k = 0; t && k < t->n; k++)
-    if (tsl__state_at(space, tsl__cell_at(space, t->cells[k])->state)->guarded & TSL__NEW_NAME) return true;
+    if (tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(t)[k])->state)->guarded & TSL__NEW_NAME) return true;
   return false;
 }
 
 static const tsl__fixed *implied(const tsl__space *space, tsl__stack plain) {
   const tsl__stack_rec *p = tsl__stack_at(space, plain);
   const tsl__fixed *f = NULL;
-  for (uint32_t i = 0; i < p->n && !f; i++) f = spells_known(space, tsl__cell_at(space, p->cells[i]));
+  for (uint32_t i = 0; i < p->n && !f; i++) f = spells_known(space, tsl__cell_at(space, tsl__stack_cells(p)[i]));
   return f;
 }
 
@@ -264,7 +267,7 @@ static const tsl__fixed *implied(const tsl__space *space, tsl__stack plain) {
 static bool names(const tsl__space *space, tsl__stack plain) {
   const tsl__stack_rec *p = tsl__stack_at(space, plain);
   for (uint32_t i = 0; i < p->n; i++)
-    if (tsl__cell_names(space, tsl__cell_at(space, p->cells[i]))) return true;
+    if (tsl__cell_names(space, tsl__cell_at(space, tsl__stack_cells(p)[i]))) return true;
   return false;
 }
 
@@ -294,7 +297,7 @@ static bool load_implied(tsl__space *space, tsl__run *r, tsl__stack plain) {
 }
 
 /* Everything but the frames. */
-static bool load_memory(tsl__space *space, tsl__run *r, const tsl__stack_rec *p) {
+static bool load_memory(tsl__space *space, tsl__run *r, const tsl__remembered *p) {
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   r->open = m->open;
   r->text = p->text;
@@ -312,7 +315,7 @@ static bool load_memory(tsl__space *space, tsl__run *r, const tsl__stack_rec *p)
 }
 
 bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at) {
-  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__remembered *p = tsl__remembered_at(space, at);
   r->step.watch = true;
   if (!load_memory(space, r, p) || !tsl__step_load(space, &r->step, p->memory ? p->plain : at)) return false;
   if (p->memory || !infers_name(space, at)) return true;
@@ -397,16 +400,16 @@ static bool name_repeats(tsl__space *space, tsl__run *r) {
 static bool counts_far(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
   unsigned ways = 0;
   if (!(r->flags & TSL__STATE_LOOP) || r->loop_max - count < MANY) return false;
-  for (unsigned i = 0, byte = 0; i < r->ranges; byte = r->upper[i++] + 1u) {
+  for (unsigned i = 0, byte = 0; i < r->ranges; byte = tsl__state_upper(r)[i++] + 1u) {
     tsl__target t = r->targets[i];
     bool next = t && !tsl__target_is_later(t) && tsl__target_op(t) == TSL__OP_NEXT && tsl__state_at(space, tsl__target_state(t))->handle == r->handle;
-    ways += next ? r->upper[i] + 1u - byte : 0;
+    ways += next ? tsl__state_upper(r)[i] + 1u - byte : 0;
   }
   return ways > 1;
 }
 
 static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
-  return (r->fixed && r->fixed->others) || !tsl__bytes_empty(r->self) || counts_far(space, r, count);
+  return (tsl__state_fixed(r) && tsl__state_fixed(r)->others) || !tsl__bytes_empty(r->self) || counts_far(space, r, count);
 }
 
 #define STEPS 64u /* bytes that all have in common */
@@ -417,7 +420,7 @@ static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r,
   const tsl__state_rec *first = NULL;
   uint32_t looks = 0, from = *count, c;
   bool escaped = true;
-  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = r->upper[i++] + 1u) {
+  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = tsl__state_upper(r)[i++] + 1u) {
     tsl__target t = r->targets[i] ? tsl__state_step(space, r, (uint8_t)byte) : 0;
     const tsl__state_rec *to = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
     if (!to || to->flags & TSL__STATE_FORK) continue;
@@ -650,7 +653,7 @@ static tsl__stack position(tsl__space *space, tsl__run *r, tsl__stack plain) {
 tsl__stack tsl__run_position(tsl__space *space, tsl__run *r) { return position(space, r, tsl__step_collect(space, &r->step)); }
 
 tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at) {
-  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__remembered *p = tsl__remembered_at(space, at);
   if (!at || !p->memory || !tsl__memory_at(space, p->memory)->name) return at;
   tsl__run *r = tsl__run_take(space);
   bool loaded = r && load_memory(space, r, p);
@@ -691,7 +694,7 @@ bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
 }
 
 /* Has the token nothing in it that means anything to the memory, unless it begins or ends something new? */
-static bool dull(const tsl__space *space, const tsl__stack_rec *p, tsl_token token) {
+static bool dull(const tsl__space *space, const tsl__remembered *p, tsl_token token) {
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   if (!c || m->n || m->escaped || p->text || (m->open && tsl__open_at(space, m->open)->captured)) return false;
@@ -701,7 +704,7 @@ static bool dull(const tsl__space *space, const tsl__stack_rec *p, tsl_token tok
 /* Does the name, if there is one, stay implied from one plain position to the next? */
 static bool stays_implied(const tsl__space *space, const tsl__memory *m, tsl__stack to) { return !m->name || (m->name == TSL__NAME_IMPLIED && implied(space, to)); }
 
-bool tsl__memory_find(const tsl__space *space, const tsl__stack_rec *from, tsl_token token, tsl__stack *to) {
+bool tsl__memory_find(const tsl__space *space, const tsl__remembered *from, tsl_token token, tsl__stack *to) {
   tsl__stack plain;
   if (!dull(space, from, token) || !tsl__move_known(space, from->plain, token, &plain) || plain & TSL__MOVE_CALLED) return false;
   if (plain && !stays_implied(space, tsl__memory_at(space, from->memory), plain)) return false;
@@ -710,7 +713,7 @@ bool tsl__memory_find(const tsl__space *space, const tsl__stack_rec *from, tsl_t
 }
 
 /* The plain position moves as it does without memory; what of it is remembered, the bytes tell. false: an item begins that must be new, or something is repeated. */
-static bool follow(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token) {
+static bool follow(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   if (!load_memory(space, r, p)) return false;
   r->step.came = 0;
@@ -722,7 +725,7 @@ static bool follow(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_
 }
 
 /* A name goes on. */
-static bool lengthen(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token) {
+static bool lengthen(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   uint32_t n = v->offsets[token + 1] - v->offsets[token];
   if (!load_memory(space, r, p)) return false;
@@ -741,7 +744,7 @@ static bool unrivalled(tsl__space *space, tsl__run *r, tsl__stack plain) {
 }
 
 /* The plain position after a token that is spelled, without a quote in it: nothing is repeated. 0: rejected. */
-static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token) {
+static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   tsl__stack to;
   if (v->special[token]) return 0;
@@ -754,16 +757,16 @@ static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__stack_r
 }
 
 /* From a position in the middle of a name. */
-static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token, tsl__stack *to) {
+static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token, tsl__stack *to) {
   tsl__stack plain = plain_after(space, r, p, token);
   if (!plain) return true;
-  if (tsl__stack_at(space, plain)->memory) plain = tsl__stack_at(space, plain)->plain;
+  if (tsl__remembered_at(space, plain)->memory) plain = tsl__remembered_at(space, plain)->plain;
   if (!lengthen(space, r, p, token) || !unrivalled(space, r, plain)) return false;
   return *to = position(space, r, plain), true;
 }
 
 /* From a position with a memory; *to = 0: rejected. false: frames must be stepped to know. */
-static bool token_beside(tsl__space *space, tsl__run *r, const tsl__stack_rec *p, tsl_token token, tsl__stack *to, bool *keep) {
+static bool token_beside(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token, tsl__stack *to, bool *keep) {
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   bool is_dull = dull(space, p, token);
   tsl__stack plain = 0;
@@ -771,7 +774,7 @@ static bool token_beside(tsl__space *space, tsl__run *r, const tsl__stack_rec *p
   if (is_dull && m->name) return token_in_name(space, r, p, token, to);
   if (m->name && m->name != TSL__NAME_IMPLIED) return false;
   if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &plain)) return true;
-  if (plain & TSL__MOVE_CALLED || tsl__stack_at(space, plain)->memory) return false;
+  if (plain & TSL__MOVE_CALLED || tsl__remembered_at(space, plain)->memory) return false;
   *keep = !is_dull;
   if (is_dull) return *to = intern_position(space, plain, p->memory, 0), true;
   if (!follow(space, r, p, token) || !unrivalled(space, r, plain)) return false;
@@ -780,7 +783,7 @@ static bool token_beside(tsl__space *space, tsl__run *r, const tsl__stack_rec *p
 
 tsl__stack tsl__memory_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
   tsl__run *r = tsl__run_take(space);
-  const tsl__stack_rec *p = tsl__stack_at(space, from);
+  const tsl__remembered *p = tsl__remembered_at(space, from);
   tsl__stack to = 0;
   *keep = true;
   if (!r) return 0;
@@ -794,7 +797,7 @@ tsl__stack tsl__memory_token(tsl__space *space, tsl__stack from, tsl_token token
 }
 
 bool tsl__memory_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
-  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__remembered *p = tsl__remembered_at(space, at);
   tsl__bytes next;
   memset(out, 0, sizeof *out);
   if (!tsl__stack_next(space, p->plain, &next)) return false;

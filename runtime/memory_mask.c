@@ -36,13 +36,13 @@ static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uin
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || depth == AHEAD_MAX) return false;
   for (uint32_t i = 0; i < r->edges; i++) {
-    tsl__state then = tsl__target_state(r->edge[i].push);
+    tsl__state then = tsl__target_state(tsl__state_edges(r)[i].push);
     if (then && ((tsl__state_at(space, then)->guarded & TSL__NEW_ITEM) || item_ahead(space, then, 0, depth + 1))) return true;
-    if (!then && item_ahead(space, tsl__target_state(r->edge[i].to), tail, depth + 1)) return true;
+    if (!then && item_ahead(space, tsl__target_state(tsl__state_edges(r)[i].to), tail, depth + 1)) return true;
   }
   const tsl__stack_rec *t = tail && (r->flags & TSL__STATE_NULLABLE) ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
     if (item_ahead(space, c->state, c->tail, depth + 1)) return true;
   }
   return false;
@@ -51,7 +51,7 @@ static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uin
 static bool first_item_ahead(tsl__space *space, tsl__stack plain) {
   const tsl__stack_rec *r = tsl__stack_at(space, plain);
   for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
     if (item_ahead(space, c->state, c->tail, 0)) return true;
   }
   return false;
@@ -72,13 +72,13 @@ static const uint32_t *crossing(tsl__space *space, const tsl__memory *m, tsl__st
 
 /* Has nothing been read that white space would end? */
 static bool between(const tsl__space *space, tsl__stack at) {
-  const tsl__text *t = tsl__space_at(space, texts, tsl__stack_at(space, at)->text);
+  const tsl__text *t = tsl__space_at(space, texts, tsl__remembered_at(space, at)->text);
   return !t->n || memchr("[{,: \t\n\r", t->at[t->n - 1], 8);
 }
 
 /* Tokens of `plain` that are among the crossing ones or that a deny takes, into `out`. */
 static void candidates(tsl__space *space, tsl__stack at, tsl__mask plain, const uint32_t *crossing, uint32_t *out, uint32_t *scratch, size_t words) {
-  const tsl__memory *m = tsl__memory_at(space, tsl__stack_at(space, at)->memory);
+  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   bool skip = m->n && !m->in_string && between(space, at);
   if (crossing) memcpy(out, crossing, words * sizeof *out);
@@ -179,7 +179,7 @@ static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t 
 /* As `leads`; asked once of tokens that differ in white space alone. */
 static bool leads_as_others(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  bool alike = tsl__stack_at(space, t->at)->memory; /* else it is not known whether white space is that, or part of a string */
+  bool alike = tsl__remembered_at(space, t->at)->memory; /* else it is not known whether white space is that, or part of a string */
   uint64_t hash = !alike ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
   for (uint32_t i = 0; hash && i < t->tried_count; i++)
     if (t->tried[i].hash == hash) return t->tried[i].good;
@@ -191,7 +191,7 @@ static bool leads_as_others(tsl__space *space, trials *t, tsl_token token) {
 /* Where the run is after a token: does that it leads somewhere not depend on the text read before? It goes on in a string of which there are any number, or within the item, which
  * was known to repeat nothing, or in an item of which there are any number. */
 static bool settled(tsl__space *space, const trials *t) {
-  const tsl__memory *m = tsl__memory_at(space, tsl__stack_at(space, t->at)->memory);
+  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, t->at)->memory);
   return tsl__run_strings_on(space, t->run) || (t->run->open == m->open && !t->run->denies.n) || tsl__run_plenty(space, t->run);
 }
 
@@ -234,7 +234,7 @@ static void try_set(tsl__space *space, trials *t, tsl__mask plain, const uint32_
 }
 
 static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
-  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__remembered *p = tsl__remembered_at(space, at);
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   tsl__stack known = 0;
   bool plenty = p->memory && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | p->memory, &known);
@@ -285,7 +285,7 @@ static bool spells_any(const tsl__space *space, speller s) {
 
 /* Does it spell all texts, or all but some? */
 static bool spells_most(const tsl__space *space, speller s) {
-  const tsl__fixed *f = s.state ? tsl__state_at(space, s.state)->fixed : NULL;
+  const tsl__fixed *f = s.state ? tsl__state_fixed(tsl__state_at(space, s.state)) : NULL;
   return (f && f->others) || spells_any(space, s);
 }
 
@@ -294,9 +294,9 @@ static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, spel
   uint32_t n = 0;
   for (uint32_t k = 0; k < s->edges; k++) {
     uint32_t count;
-    tsl__state callee = tsl__target_resolve(space, s->edge[k].to, 0, &count);
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(s)[k].to, 0, &count);
     const tsl__state_rec *r;
-    if (s->edge[k].push && (tsl__state_at(space, tsl__target_state(s->edge[k].push))->guarded & TSL__NEW_NAME)) *found = (speller){callee, count}, n++;
+    if (tsl__state_edges(s)[k].push && (tsl__state_at(space, tsl__target_state(tsl__state_edges(s)[k].push))->guarded & TSL__NEW_NAME)) *found = (speller){callee, count}, n++;
     else if (!within && !(tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) && (r = tsl__state_expanded(space, callee))) n += called_spellers(space, r, found, true);
   }
   return n;
@@ -452,7 +452,7 @@ static void narrow_before(tsl__space *space, descent *d) {
 }
 
 static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
-  const tsl__memory *m = tsl__memory_at(space, tsl__stack_at(space, at)->memory);
+  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .taken = o && !o->array ? o->used : 0};
@@ -489,7 +489,7 @@ static bool harmless(tsl__space *space, const tsl__memory *m) {
 tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
   tsl__tokens gone = {0};
   if (!tsl__crossing_of(space)) return 0;
-  if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__memory_at(space, tsl__stack_at(space, at)->memory))) return plain;
+  if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__memory_at(space, tsl__remembered_at(space, at)->memory))) return plain;
   tsl__run *r = tsl__run_take(space);
   if (!r) return 0;
   if (space->watches & TSL__NEW_ITEM) narrow_items(space, r, at, plain, &gone);

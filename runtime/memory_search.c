@@ -29,10 +29,10 @@ typedef struct looking {
   uint32_t now;             /* which of the seen is looked around */
 } looking;
 
-static uint32_t *slot_of(const tsl__space *space, looking *l, const tsl__stack_rec *p) {
+static uint32_t *slot_of(const tsl__space *space, looking *l, const tsl__remembered *p) {
   uint32_t mask = l->slot_count - 1, i = (uint32_t)tsl__mix((uint64_t)p->plain << 32 | p->memory) & mask;
   for (; l->slots[i]; i = (i + 1) & mask) {
-    const tsl__stack_rec *q = tsl__stack_at(space, l->seen.at[l->slots[i] - 1].at);
+    const tsl__remembered *q = tsl__remembered_at(space, l->seen.at[l->slots[i] - 1].at);
     if (q->plain == p->plain && q->memory == p->memory) break;
   }
   return &l->slots[i];
@@ -46,9 +46,9 @@ static bool look_later(tsl__space *space, looking *l, tsl__stack at) {
     tsl__free(&space->alloc, l->slots, old * sizeof *slots);
     l->slots = slots;
     l->slot_count = count;
-    for (uint32_t i = 0; i < l->seen.n; i++) *slot_of(space, l, tsl__stack_at(space, l->seen.at[i].at)) = i + 1;
+    for (uint32_t i = 0; i < l->seen.n; i++) *slot_of(space, l, tsl__remembered_at(space, l->seen.at[i].at)) = i + 1;
   }
-  uint32_t *slot = slot_of(space, l, tsl__stack_at(space, at));
+  uint32_t *slot = slot_of(space, l, tsl__remembered_at(space, at));
   if (*slot) return true;
   seen fresh = {at, l->now};
   if (!tsl__vec_push(&space->alloc, &l->queue, (uint32_t)l->seen.n) || !tsl__vec_push(&space->alloc, &l->seen, fresh)) return out_of_memory(space);
@@ -57,12 +57,12 @@ static bool look_later(tsl__space *space, looking *l, tsl__stack at) {
 }
 
 static bool known_alive(const tsl__space *space, tsl__stack at, uint32_t *verdict) {
-  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__remembered *p = tsl__remembered_at(space, at);
   return tsl__move_find(space, p->plain, TSL__MOVE_ALIVE | p->memory, verdict);
 }
 
 static void note_alive(tsl__space *space, tsl__stack at, uint32_t verdict) {
-  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__remembered *p = tsl__remembered_at(space, at);
   uint32_t known;
   if (!known_alive(space, at, &known)) tsl__move_add(space, p->plain, TSL__MOVE_ALIVE | p->memory, verdict);
 }
@@ -139,7 +139,7 @@ static bool respells(const tsl__space *space, const tsl__run *r, uint32_t begun,
 void tsl__may_read(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < p->n; i++) {
-    const tsl__state_rec *r = tsl__state_expanded(space, tsl__cell_at(space, p->cells[i])->state);
+    const tsl__state_rec *r = tsl__state_expanded(space, tsl__cell_at(space, tsl__stack_cells(p)[i])->state);
     bool more = !r || r->edges || r->flags & TSL__STATE_NULLABLE;
     for (int w = 0; w < 4; w++) out->w[w] |= more ? UINT64_MAX : r->live.w[w];
   }
@@ -168,7 +168,7 @@ static bool look_at_byte(tsl__space *space, around *a, uint8_t byte) {
 
 /* All ways on by one byte from a position; true as soon as one of them is watched no more. First those that no repetition takes; white space, which changes nothing, last. */
 static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
-  const tsl__stack_rec *p = tsl__stack_at(space, at);
+  const tsl__remembered *p = tsl__remembered_at(space, at);
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   around a = {.l = l, .at = at};
   tsl__bytes repeated = {{0}};

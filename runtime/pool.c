@@ -3,24 +3,17 @@
  */
 #include "runtime/pool.h"
 
-static uint32_t chunk_size(uint32_t k) { return 4u << k / 2; }
+static uint32_t chunk_size(uint32_t k) { return 4u << k / 4; }
 
 static void **place_of(tsl__pool *p, uint32_t k) { return k < TSL__POOL_NEAR ? &p->near[k] : &p->far[k - TSL__POOL_NEAR]; }
 
 #define FAR_SIZE ((TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(void *))
 
-static bool add_chunk(tsl__pool *p, const tsl_allocator *a, uint32_t k) {
-  size_t size = (size_t)chunk_size(k) * p->element;
-  if (k >= TSL__POOL_NEAR && !p->far) {
-    p->far = tsl__alloc_zero(a, FAR_SIZE);
-    if (!p->far) return false;
-    p->memory += FAR_SIZE;
-  }
-  void *chunk = tsl__alloc(a, size);
-  if (!chunk) return false;
-  *place_of(p, k) = chunk;
-  p->memory += size;
-  return true;
+static TSL__SELDOM bool add_chunk(tsl__pool *p, const tsl_allocator *a, uint32_t k) {
+  if (k >= TSL__POOL_NEAR && !p->far && !(p->far = tsl__alloc_zero(a, FAR_SIZE))) return false;
+  void *chunk = tsl__alloc_zero(a, (size_t)chunk_size(k) * p->element);
+  if (chunk) *place_of(p, k) = chunk;
+  return chunk != NULL;
 }
 
 void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
@@ -28,64 +21,100 @@ void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
   if (k >= TSL__POOL_CHUNKS) return NULL;
   bool there = (k < TSL__POOL_NEAR || p->far) && *place_of(p, k);
   if (TSL__UNLIKELY(!there) && !add_chunk(p, a, k)) return NULL;
-  void *element = (char *)*place_of(p, k) + (size_t)at * p->element;
   p->n++;
-  return memset(element, 0, p->element);
+  return (char *)*place_of(p, k) + (size_t)at * p->element;
 }
 
+static uint32_t chunk_places(const tsl__pool *p) { return p->far ? TSL__POOL_CHUNKS : TSL__POOL_NEAR; }
+
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
-  for (uint32_t k = 0; k < (p->far ? TSL__POOL_CHUNKS : TSL__POOL_NEAR); k++) tsl__free(a, *place_of(p, k), (size_t)chunk_size(k) * p->element);
+  for (uint32_t k = 0; k < chunk_places(p); k++) tsl__free(a, *place_of(p, k), (size_t)chunk_size(k) * p->element);
   tsl__free(a, p->far, FAR_SIZE);
   tsl__pool_init(p, p->element);
 }
 
-static size_t table_bytes(uint64_t slots) { return sizeof(tsl__index_table) + (size_t)slots * sizeof(uint64_t); }
+/* Chunks are there up to that of the last element. */
+size_t tsl__pool_memory(const tsl__pool *p) {
+  uint32_t at, k = p->n ? tsl__pool_chunk(p->n - 1, &at) : 0;
+  return p->n ? (p->n - 1 - at + (size_t)chunk_size(k)) * p->element + (p->far ? FAR_SIZE : 0) : 0;
+}
 
-static void put(tsl__index_table *t, uint64_t slot) {
-  uint64_t i = slot >> 32 & t->mask;
-  while (atomic_load_explicit(&t->slots[i], memory_order_relaxed)) i = (i + 1) & t->mask;
-  atomic_store_explicit(&t->slots[i], slot, memory_order_release);
+/* ---- index ---------------------------------------------------------------------------------------------------- */
+
+static size_t table_bytes(uint32_t count, bool wide) { return sizeof(tsl__index_table) + (size_t)count * (wide ? sizeof(uint64_t) : sizeof(uint32_t)); }
+
+/* A slot, given as a wide one, into its home or the first free one behind it. */
+static inline void put(tsl__index_table *t, uint64_t slot) {
+  uint32_t tag = (uint32_t)(slot >> 32), i = tsl__index_home(t, tag), last = t->count - 1;
+  if (TSL__UNLIKELY(t->wide)) {
+    while (atomic_load_explicit(&tsl__index_wide(t)[i], memory_order_relaxed)) i = (i + 1) & last;
+    atomic_store_explicit(&tsl__index_wide(t)[i], slot, memory_order_release);
+  } else {
+    while (atomic_load_explicit(&tsl__index_narrow(t)[i], memory_order_relaxed)) i = (i + 1) & last;
+    atomic_store_explicit(&tsl__index_narrow(t)[i], tag << TSL__INDEX_NUMBER | (uint32_t)slot, memory_order_release);
+  }
 }
 
 #define MOVED 64u
 #define FIRST 32u       /* slots of an index's first table */
 #define KEPT_FIRST 128u /* where all tables are kept: fewer of them */
 
-/* Every entry of a table into a larger one. A third of the slots is free, at random: the entries are collected first, without a branch. */
-static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
-  uint64_t some[MOVED];
-  for (uint64_t i = 0; i <= from->mask;) {
+/* Every entry of a table into a larger one. Half of the slots are free, at random: the entries are collected first, without a branch. */
+static void move_narrow(const tsl__index_table *from, tsl__index_table *to) {
+  _Atomic(uint32_t) *before = tsl__index_narrow(from), *slots = tsl__index_narrow(to);
+  uint32_t some[MOVED], last = to->count - 1;
+  for (uint32_t i = 0; i < from->count;) {
     uint32_t n = 0;
-    for (uint64_t end = i + MOVED < from->mask + 1 ? i + MOVED : from->mask + 1; i < end; i++) {
-      some[n] = atomic_load_explicit(&((tsl__index_table *)(uintptr_t)from)->slots[i], memory_order_relaxed);
+    for (uint32_t end = from->count - i > MOVED ? i + MOVED : from->count; i < end; i++) {
+      some[n] = atomic_load_explicit(&before[i], memory_order_relaxed);
       n += some[n] != 0;
     }
-    for (uint32_t k = 0; k < n; k++) put(to, some[k]);
+    for (uint32_t k = 0; k < n; k++) {
+      uint32_t at = tsl__index_home(to, some[k] >> TSL__INDEX_NUMBER);
+      while (atomic_load_explicit(&slots[at], memory_order_relaxed)) at = (at + 1) & last;
+      atomic_store_explicit(&slots[at], some[k], memory_order_relaxed); /* the table is not published yet */
+    }
   }
 }
 
-static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old) {
-  uint64_t slots = old ? (old->mask + 1) * 2 : ix->read_unlocked ? KEPT_FIRST : FIRST;
-  tsl__index_table *t = tsl__alloc_zero(a, table_bytes(slots));
+static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
+  if (!to->wide) {
+    move_narrow(from, to);
+    return;
+  }
+  for (uint32_t i = 0; i < from->count; i++) {
+    uint64_t slot = tsl__index_slot(from, i);
+    if (slot) put(to, slot);
+  }
+}
+
+/* Half of the slots are used at most. */
+static bool is_full(const tsl__index *ix, const tsl__index_table *t) { return (uint64_t)ix->n * 2 >= t->count; }
+
+static TSL__SELDOM tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, bool wide) {
+  uint32_t count = ix->read_unlocked ? KEPT_FIRST : FIRST;
+  if (old) count = is_full(ix, old) ? old->count * 2 : old->count;
+  tsl__index_table *t = tsl__alloc_zero(a, table_bytes(count, wide));
   if (!t) return NULL;
-  t->mask = slots - 1;
+  t->count = count;
+  t->wide = wide;
   t->older = old;
   if (old) move_entries(old, t);
-  ix->memory += table_bytes(slots);
   atomic_store_explicit(&ix->table, t, memory_order_release);
   if (old && !ix->read_unlocked) {
     t->older = old->older;
-    ix->memory -= table_bytes(old->mask + 1);
-    tsl__free(a, old, table_bytes(old->mask + 1));
+    tsl__free(a, old, table_bytes(old->count, old->wide));
   }
   return t;
 }
 
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number) {
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
-  if (!t || (uint64_t)ix->n * 2 >= t->mask) t = grow(ix, a, t);
+  uint32_t held = number - ix->first + 1;
+  bool large = held > TSL__INDEX_NUMBERS;
+  if (!t || is_full(ix, t) || (large && !t->wide)) t = grow(ix, a, t, large || (t && t->wide));
   if (!t) return false;
-  put(t, hash >> 32 << 32 | (number + 1u));
+  put(t, (uint64_t)tsl__index_tag(hash) << 32 | held);
   ix->n++;
   return true;
 }
@@ -93,7 +122,13 @@ bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint3
 void tsl__index_free(tsl__index *ix, const tsl_allocator *a) {
   for (tsl__index_table *t = atomic_load(&ix->table), *older; t; t = older) {
     older = t->older;
-    tsl__free(a, t, table_bytes(t->mask + 1));
+    tsl__free(a, t, table_bytes(t->count, t->wide));
   }
   memset(ix, 0, sizeof *ix);
+}
+
+size_t tsl__index_memory(const tsl__index *ix) {
+  size_t n = 0;
+  for (const tsl__index_table *t = atomic_load(&((tsl__index *)(uintptr_t)ix)->table); t; t = t->older) n += table_bytes(t->count, t->wide);
+  return n;
 }

@@ -3,10 +3,10 @@
  * A grammar's tables are append-only. One thread at a time adds (under the grammar's lock), any number read without a lock: elements never move, and a
  * number reaches a reader only through an index slot (or another element) that was published with release order after the element was written.
  *
- *   pool   chunks of 4, 4, 8, 8, 16, 16, … elements: at most a third is held and not used. Element i is found with one count of leading zeros.
- *   index  open addressing over 64-bit slots: upper half the upper half of the hash (it gives the
- *          home slot too), lower half the element's number + 1. To grow, a new table is filled and published;
- *          the old one is kept for late readers until the index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
+ *   pool   chunks of 4, 4, 4, 4, 8, 8, 8, 8, 16, … elements: at most a fifth is held and not used. Element i is found with one count of leading zeros.
+ *   index  open addressing: a slot holds the upper bits of the hash, its tag, and the element's number + 1. The tag gives the home slot too, as a fraction of the table: elements
+ *          are not looked at when a table grows. As long as numbers are small a slot has 32 bits, then 64. To grow, a new table is filled and published; the old one is kept for
+ *          late readers until the index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,22 +17,21 @@
 
 #include "runtime/base.h"
 
-#define TSL__POOL_NEAR 14u   /* chunks whose places are in the pool itself: 1,016 elements */
-#define TSL__POOL_CHUNKS 56u /* in all: 2^31 elements */
+#define TSL__POOL_NEAR 14u    /* chunks whose places are in the pool itself: 176 elements */
+#define TSL__POOL_CHUNKS 108u /* in all: 2^31 elements */
 
 typedef struct tsl__pool {
   uint32_t n;       /* elements */
   uint32_t element; /* bytes of one */
   void *near[TSL__POOL_NEAR];
   void **far; /* the other chunks, from number TSL__POOL_NEAR on; NULL: there are none */
-  size_t memory;
 } tsl__pool;
 
 /* The chunk of an element, and which of the chunk's it is. */
 static inline uint32_t tsl__pool_chunk(uint32_t i, uint32_t *at) {
-  uint32_t j = i + 8, shift = 30u - (uint32_t)__builtin_clz(j); /* 8..11 -> 0, 12..15 -> 1, 16..23 -> 2, … */
+  uint32_t j = i + 16, shift = 29u - (uint32_t)__builtin_clz(j); /* 16..31 -> 2, 32..63 -> 3, 64..127 -> 4, … */
   *at = j & ((1u << shift) - 1);
-  return 2 * shift + (j >> shift) - 6;
+  return 4 * shift + (j >> shift) - 12;
 }
 
 static inline void *tsl__pool_at(const tsl__pool *p, uint32_t i) {
@@ -46,47 +45,73 @@ static inline void tsl__pool_init(tsl__pool *p, uint32_t element) {
 /* Append a zeroed element; NULL when out of memory. */
 void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a);
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a);
+size_t tsl__pool_memory(const tsl__pool *p); /* bytes held */
 
+/* Its slots follow: 32 bits each, number + 1 in the lower TSL__INDEX_NUMBER of them and the tag above; in a wide one 64, number + 1 in the lower half and the tag in the upper one. */
 typedef struct tsl__index_table {
   struct tsl__index_table *older;
-  uint64_t mask; /* slots - 1 */
-  _Atomic(uint64_t) slots[];
+  uint32_t count; /* of slots: a power of two */
+  bool wide;
 } tsl__index_table;
+
+#define TSL__INDEX_TAG 19u    /* bits of a tag */
+#define TSL__INDEX_NUMBER 13u /* bits of a small number + 1 */
+#define TSL__INDEX_NUMBERS ((1u << TSL__INDEX_NUMBER) - 1)
 
 typedef struct tsl__index {
   _Atomic(tsl__index_table *) table;
+  uint32_t first; /* the least number: what slots hold is counted from there */
   uint32_t n;
   bool read_unlocked; /* readers hold no lock: tables that were outgrown stay until the end */
-  size_t memory;
 } tsl__index;
 
-/* The bits of hashes that are compared. Builds for tests compare none, so that keys that differ meet. */
+/* The bits of tags that are compared. Builds for tests compare none, so that keys that differ meet. */
 #ifndef TSL__INDEX_COMPARED
 #define TSL__INDEX_COMPARED UINT32_MAX
 #endif
 
+static inline _Atomic(uint32_t) *tsl__index_narrow(const tsl__index_table *t) { return (_Atomic(uint32_t) *)(uintptr_t)(t + 1); }
+static inline _Atomic(uint64_t) *tsl__index_wide(const tsl__index_table *t) { return (_Atomic(uint64_t) *)(uintptr_t)(t + 1); }
+/* A slot as a wide one; 0: free. */
+static inline uint64_t tsl__index_slot(const tsl__index_table *t, uint32_t i) {
+  if (TSL__UNLIKELY(t->wide)) return atomic_load_explicit(&tsl__index_wide(t)[i], memory_order_acquire);
+  uint32_t slot = atomic_load_explicit(&tsl__index_narrow(t)[i], memory_order_acquire);
+  return (uint64_t)(slot >> TSL__INDEX_NUMBER) << 32 | (slot & TSL__INDEX_NUMBERS);
+}
+static inline uint32_t tsl__index_tag(uint64_t hash) { return (uint32_t)(hash >> (64 - TSL__INDEX_TAG)); }
+static inline uint32_t tsl__index_home(const tsl__index_table *t, uint32_t tag) { return (uint32_t)((uint64_t)tag * t->count >> TSL__INDEX_TAG); }
+
 /* Walk over the elements that may have this hash: for (it = tsl__index_first(ix, h); (i = tsl__index_next(&it)) != UINT32_MAX;) compare. */
 typedef struct tsl__index_iter {
   const tsl__index_table *table;
-  uint64_t at;
-  uint32_t tag;
+  uint32_t at, tag, first;
 } tsl__index_iter;
 
 static inline tsl__index_iter tsl__index_first(const tsl__index *ix, uint64_t hash) {
   const tsl__index_table *t = atomic_load_explicit(&((tsl__index *)(uintptr_t)ix)->table, memory_order_acquire);
-  return (tsl__index_iter){t, t ? hash >> 32 & t->mask : 0, (uint32_t)(hash >> 32)};
+  uint32_t tag = tsl__index_tag(hash);
+  return (tsl__index_iter){t, t ? tsl__index_home(t, tag) : 0, tag, ix->first};
 }
 static inline uint32_t tsl__index_next(tsl__index_iter *it) {
-  if (!it->table) return UINT32_MAX;
-  for (;;) {
-    uint64_t slot = atomic_load_explicit(&((tsl__index_table *)(uintptr_t)it->table)->slots[it->at], memory_order_acquire);
-    if (slot == 0) return UINT32_MAX;
-    it->at = (it->at + 1) & it->table->mask;
-    if ((((uint32_t)(slot >> 32) ^ it->tag) & TSL__INDEX_COMPARED) == 0) return (uint32_t)slot - 1;
+  const tsl__index_table *t = it->table;
+  if (!t) return UINT32_MAX;
+  for (uint32_t last = t->count - 1;;) {
+    if (TSL__UNLIKELY(t->wide)) {
+      uint64_t slot = atomic_load_explicit(&tsl__index_wide(t)[it->at], memory_order_acquire);
+      if (slot == 0) return UINT32_MAX;
+      it->at = (it->at + 1) & last;
+      if ((((uint32_t)(slot >> 32) ^ it->tag) & TSL__INDEX_COMPARED) == 0) return it->first + (uint32_t)slot - 1;
+    } else {
+      uint32_t slot = atomic_load_explicit(&tsl__index_narrow(t)[it->at], memory_order_acquire);
+      if (slot == 0) return UINT32_MAX;
+      it->at = (it->at + 1) & last;
+      if (((slot >> TSL__INDEX_NUMBER ^ it->tag) & TSL__INDEX_COMPARED) == 0) return it->first + (slot & TSL__INDEX_NUMBERS) - 1;
+    }
   }
 }
-/* Add a number whose element is complete; false when out of memory. */
+/* Add a number, none less than `first`, whose element is complete; false when out of memory. */
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number);
 void tsl__index_free(tsl__index *ix, const tsl_allocator *a);
+size_t tsl__index_memory(const tsl__index *ix); /* bytes held */
 
 #endif

@@ -14,7 +14,7 @@
 
 static void table_init(tsl__table *t, const tsl__table *below, uint32_t element) {
   tsl__pool_init(&t->pool, element);
-  t->first = below ? below->first + below->pool.n : 0;
+  t->first = t->index.first = below ? below->first + below->pool.n : 0;
 }
 
 static void table_free(tsl__table *t, const tsl_allocator *a) {
@@ -22,7 +22,7 @@ static void table_free(tsl__table *t, const tsl_allocator *a) {
   tsl__index_free(&t->index, a);
 }
 
-static size_t table_memory(const tsl__table *t) { return t->pool.memory + t->index.memory; }
+static size_t table_memory(const tsl__table *t) { return !t->pool.n ? 0 : tsl__pool_memory(&t->pool) + tsl__index_memory(&t->index); }
 
 #define EACH_TABLE(DO)                \
   DO(states, tsl__state_rec)          \

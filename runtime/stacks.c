@@ -12,6 +12,8 @@
 
 /* ---- interning ------------------------------------------------------------------------------------------------ */
 
+const tsl__remembered tsl__nothing_remembered;
+
 static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
 
 static uint32_t cell_intern(tsl__space *space, tsl__cell c) {
@@ -39,14 +41,16 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__stack_rec *r = tsl__stack_at(space, i);
-    if (r->n == n && !r->memory && !memcmp(r->cells, cells, n * sizeof *cells)) return i;
+    if (r->n == n && !r->remembers && !memcmp(tsl__stack_cells(r), cells, n * sizeof *cells)) return i;
   }
-  if (n > space->max_stacks) return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"), 0;
+  if (n > space->max_stacks || n > TSL__STACK_CELLS) return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"), 0;
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, stacks) - 1;
-  if (r) r->cells = tsl__arena_copy(&space->arena, cells, n * sizeof *cells);
-  if (!r || !r->cells) return out_of_memory(space), 0;
-  r->n = n;
+  const uint32_t *list = r && n > 1 ? tsl__arena_copy(&space->arena, cells, n * sizeof *cells) : NULL;
+  if (!r || (n > 1 && !list)) return out_of_memory(space), 0;
+  if (n > 1) r->list = list;
+  else r->only = cells[0];
+  r->n = n & TSL__STACK_CELLS;
   for (uint32_t i = 0; i < n; i++) r->complete |= cell_complete(space, tsl__cell_at(space, cells[i]));
   const tsl__state_rec *only = n == 1 ? tsl__state_at(space, tsl__cell_at(space, cells[0])->state) : NULL;
   r->stays = only && only->self != &tsl__no_bytes;
@@ -101,10 +105,10 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
 /* What lies below a frame of names: those RESUME cells that let one of its names through; 0 if none does. */
 static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
-  if (t->n == 1) return tsl__resume_any(space, tsl__cell_at(space, t->cells[0])->state, names) ? tail : 0;
+  if (t->n == 1) return tsl__resume_any(space, tsl__cell_at(space, tsl__stack_cells(t)[0])->state, names) ? tail : 0;
   TSL__VEC(uint32_t) kept = {0};
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
-    if (tsl__resume_any(space, tsl__cell_at(space, t->cells[i])->state, names) && !tsl__vec_push(&space->alloc, &kept, t->cells[i])) out_of_memory(space);
+    if (tsl__resume_any(space, tsl__cell_at(space, tsl__stack_cells(t)[i])->state, names) && !tsl__vec_push(&space->alloc, &kept, tsl__stack_cells(t)[i])) out_of_memory(space);
   tsl__stack below = kept.n == t->n ? tail : kept.n && space->status == TSL_OK ? stack_intern(space, kept.at, (uint32_t)kept.n) : 0;
   tsl__vec_free(&space->alloc, &kept);
   return below;
@@ -114,7 +118,7 @@ static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__s
 static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
     tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_after);
     uint32_t count = c->count;
     if (!state) continue;
@@ -133,7 +137,7 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges; i++) {
       uint32_t c;
-      tsl__state to = tsl__target_resolve(space, r->edge[i].to, count, &c);
+      tsl__state to = tsl__target_resolve(space, tsl__state_edges(r)[i].to, count, &c);
       tsl__step_land(space, s, to, c, tail);
     }
     return;
@@ -198,7 +202,7 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   for (int k = 0; k < 2; k++) {
     const tsl__stack_rec *r = tsl__stack_at(space, k ? high : low);
     for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-      const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+      const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
       tsl__step_land(space, &s, c->state, c->count, c->tail);
     }
   }
@@ -215,7 +219,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
 static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
     tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_before);
     if (state) step_cell(space, s, state, c->count, c->tail, byte);
   }
@@ -250,7 +254,7 @@ static tsl__stack push(tsl__space *space, tsl__target back, uint32_t count, tsl_
 /* A frame was called above `below`. */
 static void note_call(const tsl__space *space, step *s, tsl__stack below) {
   const tsl__stack_rec *r = tsl__stack_at(space, below);
-  for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__cell_at(space, r->cells[i])->state)->guarded;
+  for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(r)[i])->state)->guarded;
 }
 
 static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, uint8_t byte) {
@@ -272,11 +276,11 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   if (ends) step_tail(space, s, tail, byte);
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, r->edge[i].to, 0, &c);
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
     const tsl__state_rec *called = tsl__state_expanded(space, callee);
     if (!called) return;
     if (!(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !called->edges && !tsl__bytes_has(&called->live, byte)) continue;
-    tsl__stack below = push(space, r->edge[i].push, count, tail);
+    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
     if (below && s->watch) note_call(space, s, below);
     if (below) step_cell(space, s, callee, c, below, byte);
   }
@@ -294,7 +298,7 @@ bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   s->landed.n = 0;
   if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return out_of_memory(space), false;
-  for (uint32_t i = 0; i < r->n; i++) s->landed.at[s->landed.n++] = *tsl__cell_at(space, r->cells[i]);
+  for (uint32_t i = 0; i < r->n; i++) s->landed.at[s->landed.n++] = *tsl__cell_at(space, tsl__stack_cells(r)[i]);
   return true;
 }
 
@@ -318,7 +322,7 @@ static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_
   if (frames > 4) return 0;
   for (size_t i = 0; i < frames; i++) {
     before[i] = s->landed.at[i];
-    if (!tsl__state_at(space, before[i].state)->fixed) return 0;
+    if (!tsl__state_fixed(tsl__state_at(space, before[i].state))) return 0;
   }
   if ((raw = tsl__fixed_raw(bytes, n)) < 2) return 0;
   s->landed.n = 0;
@@ -353,7 +357,7 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
 }
 
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
-  if (tsl__stack_at(space, from)->memory) return tsl__memory_bytes(space, from, bytes, n, accepted);
+  if (tsl__stack_at(space, from)->remembers) return tsl__memory_bytes(space, from, bytes, n, accepted);
   step s = tsl__step_new(space);
   s.watch = space->watches;
   *accepted = 0;
@@ -383,8 +387,8 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   if (!r || !tsl__space_step(space, 1)) return;
   for (uint32_t i = 0; i < r->token_edges; i++) {
     uint32_t c;
-    if (!edge_takes(&r->token_edge[i], token)) continue;
-    tsl__state to = tsl__target_resolve(space, r->token_edge[i].to, count, &c);
+    if (!edge_takes(&tsl__state_token_edges(r)[i], token)) continue;
+    tsl__state to = tsl__target_resolve(space, tsl__state_token_edges(r)[i].to, count, &c);
     tsl__step_land(space, s, to, c, tail);
   }
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
@@ -395,13 +399,13 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   }
   const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
     name_cell(space, s, c->state, c->count, c->tail, token);
   }
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, r->edge[i].to, 0, &c);
-    tsl__stack below = push(space, r->edge[i].push, count, tail);
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
+    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
     if (below) name_cell(space, s, callee, c, below, token);
   }
 }
@@ -409,7 +413,7 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
 /* Is the token one of bytes alone that leave the only frame of a position as it is? */
 static bool keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  const tsl__bytes *self = tsl__state_at(space, tsl__cell_at(space, r->cells[0])->state)->self;
+  const tsl__bytes *self = tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(r)[0])->state)->self;
   uint32_t at = v->offsets[token], end = v->offsets[token + 1];
   if (at == end || v->special[token]) return false;
   while (at < end && tsl__bytes_has(self, v->bytes[at])) at++;
@@ -425,14 +429,14 @@ TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, t
 TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
   if (tsl__move_known(space, from, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
   const tsl__stack_rec *r = tsl__stack_at(space, from);
-  return TSL__UNLIKELY(r->memory) && tsl__memory_find(space, r, token, to);
+  return TSL__UNLIKELY(r->remembers) && tsl__memory_find(space, tsl__remembered_at(space, from), token, to);
 }
 
 /* Land on all frames of a position again: to unite the ways of a token that can be spelled and named. */
 static void land_all(tsl__space *space, step *s, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
     tsl__step_land(space, s, c->state, c->count, c->tail);
   }
 }
@@ -443,7 +447,7 @@ static tsl__stack spelled(tsl__space *space, tsl__stack from, tsl_token token, b
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
   size_t accepted;
   if (v->special[token] || begin == end) return 0;
-  if (tsl__stack_at(space, from)->memory) return tsl__memory_token(space, from, token, keep);
+  if (tsl__stack_at(space, from)->remembers) return tsl__memory_token(space, from, token, keep);
   step s = tsl__step_new(space);
   s.watch = space->watches;
   bool alive = tsl__step_load(space, &s, from) && step_bytes(space, &s, v->bytes + begin, end - begin, &accepted), called = alive && tsl__memory_begins(space, &s);
@@ -457,7 +461,7 @@ static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, 
   step s = tsl__step_new(space);
   const tsl__stack_rec *r = tsl__stack_at(space, from);
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
     name_cell(space, &s, c->state, c->count, c->tail, token);
   }
   tsl__stack called = to & TSL__MOVE_CALLED;
@@ -488,7 +492,7 @@ static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, 
   const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
   const tsl__named_walk *w = tsl__named_walk_over(space, c->state, over);
   for (uint32_t i = 0; w && i < below->n && space->status == TSL_OK; i++) {
-    const tsl__cell *r = tsl__cell_at(space, below->cells[i]);
+    const tsl__cell *r = tsl__cell_at(space, tsl__stack_cells(below)[i]);
     tsl__named_gather(space, g, w, r->state);
     for (uint32_t k = 0; k < w->left_count && space->status == TSL_OK; k++) {
       const tsl__walk *rest = tsl__walk_after_name(space, r->state, &w->lefts[k], r->tail == 0);
@@ -507,7 +511,7 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
     return;
   }
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
       gather_named(space, g, c, over, depth);
       continue;
@@ -527,8 +531,8 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   uint32_t known = atomic_load_explicit(&r->mask, memory_order_acquire);
   if (known) return known - 1;
   tsl__mask m;
-  if (r->memory) {
-    m = tsl__stack_mask(space, r->plain);
+  if (r->remembers) {
+    m = tsl__stack_mask(space, tsl__remembered_at(space, at)->plain);
   } else {
     tsl__gather *g = space->gather;
     tsl__gather_clear(g);
@@ -547,10 +551,10 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
 /* The bytes that the top frame can read: of ranges that wait each byte is tried, and so is each byte of a name, asked for below. */
 static void live_of(tsl__space *space, const tsl__state_rec *r, tsl__stack tail, tsl__bytes *out) {
   bool names = r->flags & TSL__STATE_KEYED;
-  for (unsigned i = 0, b = 0; i < r->ranges && space->status == TSL_OK; b = r->upper[i++] + 1u) {
-    if (!names && r->targets[i] && !tsl__target_is_later(r->targets[i])) tsl__bytes_add_range(out, b, r->upper[i]);
+  for (unsigned i = 0, b = 0; i < r->ranges && space->status == TSL_OK; b = tsl__state_upper(r)[i++] + 1u) {
+    if (!names && r->targets[i] && !tsl__target_is_later(r->targets[i])) tsl__bytes_add_range(out, b, tsl__state_upper(r)[i]);
     if (!r->targets[i] || (!names && !tsl__target_is_later(r->targets[i]))) continue;
-    for (unsigned byte = b; byte <= r->upper[i] && space->status == TSL_OK; byte++) {
+    for (unsigned byte = b; byte <= tsl__state_upper(r)[i] && space->status == TSL_OK; byte++) {
       tsl__target t = tsl__bytes_has(out, byte) ? 0 : tsl__state_step(space, r, (uint8_t)byte);
       if (t && (!names || names_below(space, tsl__state_at(space, tsl__target_state(t))->keyed, tail))) tsl__bytes_add(out, byte);
     }
@@ -569,24 +573,24 @@ static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count
   }
   const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, t->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
     next_of(space, s, c->state, c->count, c->tail, out);
   }
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, r->edge[i].to, 0, &c);
-    tsl__stack below = push(space, r->edge[i].push, count, tail);
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
+    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
     if (below) next_of(space, s, callee, c, below, out);
   }
 }
 
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
-  if (tsl__stack_at(space, at)->memory) return tsl__memory_next(space, at, out);
+  if (tsl__stack_at(space, at)->remembers) return tsl__memory_next(space, at, out);
   step s = tsl__step_new(space);
   memset(out, 0, sizeof *out);
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
     next_of(space, &s, c->state, c->count, c->tail, out);
   }
   tsl__step_free(space, &s);
@@ -601,7 +605,7 @@ static uint32_t shortest_name(tsl__space *space, const tsl__cell *c, uint32_t de
   const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; space->hook && i < below->n && space->status == TSL_OK; i++) {
-    const tsl__cell *r = tsl__cell_at(space, below->cells[i]);
+    const tsl__cell *r = tsl__cell_at(space, tsl__stack_cells(below)[i]);
     uint32_t own = tsl__named_shortest(space, c->state, r->state);
     uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, r->tail, depth + 1) : UINT32_MAX;
     if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
@@ -616,7 +620,7 @@ static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth) {
   if (known) return known - 1;
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, r->cells[i]);
+    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
       uint32_t named = shortest_name(space, c, depth);
       if (named < best) best = named;

@@ -26,16 +26,27 @@ typedef struct tsl__cell {
   tsl__stack tail;
 } tsl__cell;
 
+#define TSL__STACK_CELLS 0x1FFFFFFFu /* in a set at most */
+
 typedef struct tsl__stack_rec {
-  const uint32_t *cells; /* sorted numbers */
-  uint32_t n;
-  bool complete;              /* the text may end here */
-  bool stays;                 /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back here, whichever it is */
-  uint32_t plain, memory, text; /* of a position with a memory: the position without, and the memory (memory.h); else 0 */
-  _Atomic(uint32_t) mask;     /* number of the mask + 1, once known */
-  _Atomic(uint32_t) fewest;   /* bytes of the shortest completion + 1, once asked for (0: not yet) */
-  _Atomic(uint64_t) identity; /* XXH3-64 of the mask's words, once asked for (0: not yet) */
+  union {
+    uint32_t only;        /* its cell, if it is one; numbers of cells otherwise, sorted: see tsl__stack_cells */
+    const uint32_t *list; /* of a position with a memory: that (tsl__remembered), and the cells behind it */
+  };
+  uint32_t n : 29;
+  uint32_t complete : 1;    /* the text may end here */
+  uint32_t stays : 1;       /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back here, whichever it is */
+  uint32_t remembers : 1;   /* has a memory */
+  _Atomic(uint32_t) mask;   /* number of the mask + 1, once known */
+  _Atomic(uint32_t) fewest; /* bytes of the shortest completion + 1, once asked for (0: not yet) */
 } tsl__stack_rec;
+
+/* Of a position with a memory: the position without, and the memory (memory.h); of others 0. */
+typedef struct tsl__remembered {
+  uint32_t plain, memory, text;
+} tsl__remembered;
+#define TSL__REMEMBERED 3u /* words of it */
+extern const tsl__remembered tsl__nothing_remembered;
 
 /* Where a token leads from a position, or what two positions are together. */
 typedef struct tsl__move {
@@ -50,6 +61,14 @@ typedef struct tsl__move {
 #define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (memory.c) */
 
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at(s, stacks, i); }
+static inline const uint32_t *tsl__stack_cells(const tsl__stack_rec *r) {
+  if (TSL__UNLIKELY(r->remembers)) return r->list + TSL__REMEMBERED;
+  return TSL__LIKELY(r->n == 1) ? &r->only : r->list;
+}
+static inline const tsl__remembered *tsl__remembered_at(const tsl__space *s, tsl__stack i) {
+  const tsl__stack_rec *r = tsl__stack_at(s, i);
+  return TSL__UNLIKELY(r->remembers) ? (const tsl__remembered *)(const void *)r->list : &tsl__nothing_remembered;
+}
 
 /* All of these need the lock, and return 0 / false on failure (sticky). */
 

@@ -49,15 +49,13 @@ tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ran
   if (tsl__bytes_empty(&r->live)) n = 0;
   if (edge_count > UINT16_MAX || token_edge_count > UINT16_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "too many calls at one place");
   size_t targets_size = n * sizeof *ranges->to, edges_size = edge_count * sizeof *edges, tokens_size = token_edge_count * sizeof *token_edges;
-  char *block = tsl__arena_alloc(&space->arena, tokens_size + edges_size + targets_size + n + 1);
+  char *block = tsl__arena_alloc(&space->arena, tokens_size + targets_size + edges_size + n);
   if (!block) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-#define TAKE(field, type, from, bytes) \
-  if (bytes) memcpy(block, from, bytes), r->field = (type *)(void *)block, block += (bytes)
-  TAKE(token_edge, const tsl__token_edge, token_edges, tokens_size);
-  TAKE(edge, const tsl__edge, edges, edges_size);
-  TAKE(targets, tsl__target, ranges->to, targets_size);
-  TAKE(upper, const uint8_t, ranges->upper, n);
-#undef TAKE
+  r->targets = (tsl__target *)(void *)(block + tokens_size);
+  if (tokens_size) memcpy(block, token_edges, tokens_size);
+  if (n) memcpy(r->targets, ranges->to, targets_size);
+  if (edges_size) memcpy(r->targets + n, edges, edges_size);
+  if (n) memcpy((char *)(r->targets + n) + edges_size, ranges->upper, n);
   r->ranges = (uint16_t)n;
   r->edges = (uint16_t)edge_count;
   r->token_edges = (uint16_t)token_edge_count;
@@ -78,7 +76,7 @@ tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n
     tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__state_rec *r = tsl__state_at(space, i);
-      if ((r->flags & TSL__STATE_FORK) && r->edges == n && !memcmp(r->edge, edges, n * sizeof *edges)) return i;
+      if ((r->flags & TSL__STATE_FORK) && r->edges == n && !memcmp(tsl__state_edges(r), edges, n * sizeof *edges)) return i;
     }
   }
   tsl__ranges none = {0};
@@ -106,8 +104,7 @@ static tsl__state stand_in(tsl__space *space, tsl__state state) {
   c->flags = r->flags;
   c->guarded = r->guarded;
   c->otherwise = r->otherwise;
-  c->loop_min = r->loop_min;
-  c->loop_max = r->loop_max;
+  if (r->flags & TSL__STATE_LOOP) c->loop_min = r->loop_min, c->loop_max = r->loop_max;
   tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->alloc);
   if (s) *s = (tsl__stand_in){state, copy};
   if (s && tsl__index_add(&space->stand_ins.index, &space->alloc, hash, tsl__space_count(space, stand_ins) - 1)) return copy;
@@ -168,11 +165,11 @@ const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r) {
 bool tsl__state_check(const tsl__space *space, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   for (uint32_t i = 1; i < r->ranges; i++)
-    if (r->upper[i - 1] >= r->upper[i]) return false;
-  if (r->ranges && r->upper[r->ranges - 1] != 255) return false;
+    if (tsl__state_upper(r)[i - 1] >= tsl__state_upper(r)[i]) return false;
+  if (r->ranges && tsl__state_upper(r)[r->ranges - 1] != 255) return false;
   for (unsigned b = 0; b < 256; b++) {
     uint32_t i = 0;
-    while (i < r->ranges && r->upper[i] < b) i++;
+    while (i < r->ranges && tsl__state_upper(r)[i] < b) i++;
     tsl__target t = i < r->ranges ? r->targets[i] : 0;
     if (t && !tsl__bytes_has(&r->live, b)) return false;
     if (!tsl__target_is_later(t) && tsl__target_state(t) >= tsl__space_count(space, states)) return false;

@@ -91,14 +91,15 @@ typedef struct tsl__state_rec {
   uint16_t edges, token_edges;
   uint16_t live_count; /* bytes in `live` */
   uint32_t handle;              /* the compiler's number of it */
-  uint32_t loop_min, loop_max;  /* of the active loop */
   tsl__state otherwise;         /* guarded: where it comes back to with one that is not new */
-  const uint8_t *upper;         /* last byte of each range */
-  tsl__target *targets;         /* of each range; 0 = dead; LATER ones change under the lock */
-  const tsl__edge *edge;
-  const tsl__token_edge *token_edge;
+  union {
+    struct {
+      uint32_t loop_min, loop_max; /* LOOP: of the active loop */
+    };
+    const struct tsl__fixed *fixed; /* of others: see tsl__state_fixed */
+  };
+  tsl__target *targets;         /* of each range; 0 = dead; LATER ones change under the lock. Edges lie behind them, then the last byte of each range; token edges before them */
   const tsl__hint *hint;        /* see tsl__state_hint */
-  const struct tsl__fixed *fixed; /* fixed texts are being spelled: see fixed.h; NULL: no such state */
   union {
     const struct tsl__keyed *keyed; /* KEYED: which names it may become */
     struct tsl__resume *resume;     /* RESUME: which names it lets through */
@@ -108,6 +109,13 @@ typedef struct tsl__state_rec {
 } tsl__state_rec;
 
 extern const tsl__bytes tsl__no_bytes; /* what `self` is of most states */
+
+/* Of an expanded state: its edges, its token edges, the last byte of each range. */
+static inline const tsl__edge *tsl__state_edges(const tsl__state_rec *r) { return (const tsl__edge *)(const void *)(r->targets + r->ranges); }
+static inline const tsl__token_edge *tsl__state_token_edges(const tsl__state_rec *r) { return (const tsl__token_edge *)(const void *)r->targets - r->token_edges; }
+static inline const uint8_t *tsl__state_upper(const tsl__state_rec *r) { return (const uint8_t *)(tsl__state_edges(r) + r->edges); }
+/* Fixed texts are being spelled: see fixed.h; NULL: no such state. */
+static inline const struct tsl__fixed *tsl__state_fixed(const tsl__state_rec *r) { return r->flags & TSL__STATE_LOOP ? NULL : r->fixed; }
 
 /* A state of the layer below that was not expanded when that was frozen, and the one that stands for it here. */
 typedef struct tsl__stand_in {
@@ -155,9 +163,10 @@ static inline tsl__target tsl__state_range(tsl__space *space, const tsl__state_r
 static inline tsl__target tsl__state_step(tsl__space *space, const tsl__state_rec *r, uint8_t byte) {
   uint32_t lo = 0, hi = r->ranges;
   if (!tsl__bytes_has(&r->live, byte)) return 0;
+  const uint8_t *upper = tsl__state_upper(r);
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2;
-    if (r->upper[mid] < byte) lo = mid + 1;
+    if (upper[mid] < byte) lo = mid + 1;
     else hi = mid;
   }
   return tsl__state_range(space, r, lo, byte);

@@ -258,7 +258,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
       uint32_t c;
-      tsl__state s = tsl__target_resolve(space, r->edge[i].to, count, &c);
+      tsl__state s = tsl__target_resolve(space, tsl__state_edges(r)[i].to, count, &c);
       if (t) walk_set(space, l, s, c, t);
       else if (depth) enter_node(space, l, s, c, node, depth); /* what follows is the search's that is under way */
       else walk_node(space, l, s, c, node, 0);
@@ -270,9 +270,9 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
     else leave_node(space, l, node);
   }
   if (r->edges && !t && (node == 0 || space->vocab->trie.nodes[node].children)) t = over_node(space, node);
-  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) call(space, l, &r->edge[i], count, t);
+  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) call(space, l, &tsl__state_edges(r)[i], count, t);
   if (node == 0)
-    for (uint32_t i = 0; i < r->token_edges; i++) gather_token_edge(space, l, &r->token_edge[i]);
+    for (uint32_t i = 0; i < r->token_edges; i++) gather_token_edge(space, l, &tsl__state_token_edges(r)[i]);
   return space->status == TSL_OK ? r : NULL;
 }
 
@@ -335,7 +335,7 @@ static void push_letter(tsl__space *space, level *l, entry e) {
   }
   for (uint32_t i = 0; i < r->edges; i++) {
     entry branch = e;
-    branch.state = tsl__target_resolve(space, r->edge[i].to, e.count, &branch.count);
+    branch.state = tsl__target_resolve(space, tsl__state_edges(r)[i].to, e.count, &branch.count);
     push_letter(space, l, branch);
   }
 }

@@ -36,7 +36,7 @@ static bool out_of_memory(tsl__space *space) {
 }
 
 /* Does it nothing but read? */
-static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !r->fixed; }
+static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !tsl__state_fixed(r); }
 
 /* Where a target leads; state 0: nowhere. */
 static side side_of(const tsl__space *space, tsl__target t, uint32_t count) {
@@ -91,11 +91,12 @@ static bool compare(comparison *c, uint32_t node, const tsl__state_rec *r, uint3
 static uint32_t distance(tsl__space *space, const tsl__state_rec *r, uint32_t count, const tsl__state_rec *kin, uint32_t kin_count, uint32_t most) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[trie->nodes[0].first_child], *end = child + trie->nodes[0].children;
+  const uint8_t *own = tsl__state_upper(r), *others = tsl__state_upper(kin);
   uint32_t sum = 0, i = 0, k = 0;
   while (child < end && sum <= most && space->status == TSL_OK) {
-    while (r->upper[i] < child->byte) i++;
-    while (kin->upper[k] < child->byte) k++;
-    uint8_t upper = r->upper[i] < kin->upper[k] ? r->upper[i] : kin->upper[k];
+    while (own[i] < child->byte) i++;
+    while (others[k] < child->byte) k++;
+    uint8_t upper = own[i] < others[k] ? own[i] : others[k];
     side a = side_of(space, tsl__state_range(space, r, i, child->byte), count), b = side_of(space, tsl__state_range(space, kin, k, child->byte), kin_count);
     bool differs = a.state != b.state || a.count != b.count;
     for (; child < end && child->byte <= upper; child++) sum += differs ? child->end - child->begin : 0;

@@ -100,7 +100,7 @@ static bool out_of_memory(tsl__space *space) {
 static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !(r->flags & TSL__STATE_LOOP) && !tsl__is_fixed(r); }
 
 /* Is it in a JSON string that may become any text but some fixed ones? */
-static bool is_others(const tsl__state_rec *r) { return r->fixed && r->fixed->others; }
+static bool is_others(const tsl__state_rec *r) { return tsl__state_fixed(r) && tsl__state_fixed(r)->others; }
 
 /* Add what a target leads to to the states of a point; of a fork, all that it stands for. False if it is none for a graph, or there are too many. */
 static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
@@ -109,7 +109,7 @@ static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
   unsigned i = 0;
   if (r && r->flags & TSL__STATE_FORK && depth < BRANCHES_MAX) {
     for (uint32_t k = 0; k < r->edges; k++)
-      if (!add_branch(g, p, r->edge[k].to, depth + 1)) return false;
+      if (!add_branch(g, p, tsl__state_edges(r)[k].to, depth + 1)) return false;
     return true;
   }
   if (!r || !is_plain(r)) return false;
@@ -154,12 +154,13 @@ static uint32_t first_alike(graph *g, const tsl__state_rec *r, unsigned branch, 
 static tsl__target step(graph *g, const tsl__state_rec *r, unsigned branch, unsigned b, unsigned *end) {
   uint32_t i = 0, first;
   if (!r->ranges) return 0;
-  while (r->upper[i] < b) i++;
-  if (r->upper[i] < *end) *end = r->upper[i];
+  const uint8_t *upper = tsl__state_upper(r);
+  while (upper[i] < b) i++;
+  if (upper[i] < *end) *end = upper[i];
   if (!tsl__target_is_later(r->targets[i])) return r->targets[i];
   first = first_alike(g, r, branch, i);
   g->derived += tsl__target_is_later(r->targets[first]);
-  tsl__target t = tsl__state_range(g->space, r, first, r->upper[first]);
+  tsl__target t = tsl__state_range(g->space, r, first, upper[first]);
   if (g->space->status == TSL_OK) r->targets[i] = t;
   return t;
 }

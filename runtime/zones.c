@@ -5,7 +5,7 @@
 
 #include "runtime/memory.h"
 
-static const tsl__cell *cell_of(const tsl__space *s, tsl__stack at, uint32_t i) { return tsl__cell_at(s, tsl__stack_at(s, at)->cells[i]); }
+static const tsl__cell *cell_of(const tsl__space *s, tsl__stack at, uint32_t i) { return tsl__cell_at(s, tsl__stack_cells(tsl__stack_at(s, at))[i]); }
 
 /* ---- states ----------------------------------------------------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ static bool add_all(tsl__space *space, state_list *list, tsl__state from) {
     tsl__target t = tsl__state_step(space, r, (uint8_t)b);
     fine = space->status == TSL_OK && (!t || add_target(space, list, t));
   }
-  for (uint32_t i = 0; fine && (r->flags & TSL__STATE_FORK) && i < r->edges; i++) fine = add_target(space, list, r->edge[i].to);
+  for (uint32_t i = 0; fine && (r->flags & TSL__STATE_FORK) && i < r->edges; i++) fine = add_target(space, list, tsl__state_edges(r)[i].to);
   return fine;
 }
 
@@ -72,7 +72,7 @@ static uint32_t zone_of(const tsl_grammar *g, const tsl__cell *c) {
 /* A position without its memory (memory.h). */
 static tsl__stack plain_of(const tsl_grammar *g, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(g->space, at);
-  return r->memory ? r->plain : at;
+  return r->remembers ? tsl__remembered_at(g->space, at)->plain : at;
 }
 
 /* The zone of a position, + 1. */

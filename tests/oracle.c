@@ -68,12 +68,12 @@ static void close_set(oracle *o, oracle_set *s) {
     if (r->flags & TSL__STATE_NULLABLE) set_add(o, s, k.at, k.n - 1, NULL);
     for (uint32_t e = 0; e < r->edges; e++) {
       oracle_frame back, callee;
-      callee.state = tsl__target_resolve(o->space, r->edge[e].to, r->edge[e].push ? 0 : top.count, &callee.count);
-      if (!r->edge[e].push) {
+      callee.state = tsl__target_resolve(o->space, tsl__state_edges(r)[e].to, tsl__state_edges(r)[e].push ? 0 : top.count, &callee.count);
+      if (!tsl__state_edges(r)[e].push) {
         set_add(o, s, k.at, k.n - 1, &callee);
         continue;
       }
-      back.state = tsl__target_resolve(o->space, r->edge[e].push, top.count, &back.count);
+      back.state = tsl__target_resolve(o->space, tsl__state_edges(r)[e].push, top.count, &back.count);
       oracle_frame *grown = malloc((k.n + 1) * sizeof *grown);
       memcpy(grown, k.at, k.n * sizeof *grown);
       grown[k.n - 1] = back;
@@ -119,10 +119,10 @@ static void step_named(oracle *o, const oracle_set *from, tsl_token token, oracl
     const tsl__state_rec *r = tsl__state_expanded(o->space, k.at[k.n - 1].state);
     for (uint32_t e = 0; e < r->token_edges; e++) {
       bool listed = false;
-      for (uint32_t q = 0; q < r->token_edge[e].count; q++) listed |= r->token_edge[e].tokens[q] == token;
-      if (listed == r->token_edge[e].complement) continue;
+      for (uint32_t q = 0; q < tsl__state_token_edges(r)[e].count; q++) listed |= tsl__state_token_edges(r)[e].tokens[q] == token;
+      if (listed == tsl__state_token_edges(r)[e].complement) continue;
       oracle_frame f;
-      f.state = tsl__target_resolve(o->space, r->token_edge[e].to, k.at[k.n - 1].count, &f.count);
+      f.state = tsl__target_resolve(o->space, tsl__state_token_edges(r)[e].to, k.at[k.n - 1].count, &f.count);
       set_add(o, to, k.at, k.n - 1, &f);
     }
   }

@@ -28,7 +28,9 @@ static uint64_t key_of_child(const void *p) {
 static uint64_t key_of_mask(const void *p) {
   const tsl__mask_rec *r = p;
   uint64_t hash = add_all(0, tsl__mask_bases(r), r->base_count * sizeof *tsl__mask_bases(r));
-  return add_all(add_all(hash, tsl__mask_minus(r), r->minus_count * sizeof *tsl__mask_minus(r)), tsl__mask_plus(r), r->plus_count * sizeof *tsl__mask_plus(r));
+  tsl_token tokens[TSL__PATCH_MAX];
+  hash = add_all(hash, tsl__patches_read(tsl__mask_minus(r), tokens), r->minus_count * sizeof *tokens);
+  return add_all(hash, tsl__patches_read(tsl__mask_plus(r), tokens), r->plus_count * sizeof *tokens);
 }
 static uint64_t key_of_united(const void *p) {
   const tsl__united *u = p;
@@ -40,7 +42,7 @@ static uint64_t key_of_class(const void *p) {
 }
 static uint64_t key_of_stack(const void *p) {
   const tsl__stack_rec *r = p;
-  return r->memory ? add(add(add(1, r->plain), r->memory), r->text) : add_all(0, r->cells, r->n * sizeof *r->cells);
+  return add_all(r->remembers, tsl__stack_cells(r) - r->remembers * TSL__REMEMBERED, (r->n + r->remembers * TSL__REMEMBERED) * sizeof(uint32_t));
 }
 static uint64_t key_of_cell(const void *p) {
   const tsl__cell *c = p;

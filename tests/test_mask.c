@@ -114,9 +114,12 @@ static void check_mask(tsl__mask m, const set *s) {
   for (tsl_token t = 0; t < SIZE; t++) wrong += tsl__mask_has(space, m, t) != s->has[t], wrong += (words[t / 32] >> t % 32 & 1) != s->has[t];
   CHECKF(!wrong, "%u answers of mask %u are wrong", wrong, m);
   CHECK(words[WORDS - 1] >> SIZE % 32 == 0);
-  CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(tsl__mask_minus(r), r->minus_count) && ascending(tsl__mask_plus(r), r->plus_count));
+  tsl_token minus[TSL__PATCH_MAX], plus[TSL__PATCH_MAX];
+  tsl__patches_read(tsl__mask_minus(r), minus);
+  tsl__patches_read(tsl__mask_plus(r), plus);
+  CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(minus, r->minus_count) && ascending(plus, r->plus_count));
   CHECK(r->minus_count + r->plus_count <= TSL__PATCH_MAX);
-  for (uint32_t i = 0; i < r->minus_count; i++) odd += s->has[tsl__mask_minus(r)[i]] || !in_a_base(r, tsl__mask_minus(r)[i]);
+  for (uint32_t i = 0; i < r->minus_count; i++) odd += s->has[minus[i]] || !in_a_base(r, minus[i]);
   CHECKF(!odd, "%u tokens of minus are allowed, or in no base", odd);
 }
 
@@ -161,10 +164,71 @@ static void shared(void) {
   CHECK(tsl__space_count(space, masks) < before + masks);
 }
 
+/* ---- stretches ------------------------------------------------------------------------------------------------------ */
+
+#define LARGE 200000u /* tokens: in four stretches */
+
+static void large_vocabulary(tsl_vocab **v, tsl_grammar **g) {
+  uint8_t *bytes = malloc(LARGE * 3u);
+  uint32_t *offsets = malloc((LARGE + 1) * sizeof *offsets);
+  for (uint32_t i = 0; i <= LARGE; i++) {
+    offsets[i] = 3 * i;
+    for (uint32_t k = 0; k < 3 && i < LARGE; k++) bytes[3 * i + k] = (uint8_t)(i >> 8 * k);
+  }
+  const tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = LARGE};
+  CHECK(tsl_vocab_new(&desc, NULL, v, NULL) == TSL_OK && tsl_grammar_regex(*v, "a", 1, NULL, NULL, g, NULL) == TSL_OK);
+  free(offsets);
+  free(bytes);
+}
+
+/* A mask of these tokens (sorted), more than `all` has if they are no `minus`. Its number. */
+static tsl__mask patched(tsl__space *s, uint32_t all, const tsl_token *tokens, uint32_t n, bool minus) {
+  tsl__gather g = {0};
+  if (minus) CHECK(tsl__gather_base(s, &g, all) && tsl__gather_remove_all(s, &g, tokens, n));
+  else CHECK(tsl__gather_tokens(s, &g, tokens, n));
+  tsl__mask m = tsl__gather_done(s, &g);
+  tsl__gather_free(s, &g);
+  return m;
+}
+
+/* Lists whose tokens lie in some of the stretches, at their ends or anywhere. */
+static void in_stretches(void) {
+  static const tsl_token ends[] = {0, 65535, 65536, 131071, 131072, 196607, 196608, LARGE - 1};
+  static uint32_t words[(LARGE + 31) / 32];
+  tsl_vocab *v = NULL;
+  tsl_grammar *g = NULL;
+  large_vocabulary(&v, &g);
+  uint32_t all, wrong = 0;
+  uint32_t *bits = tsl__bitset_new(g->space, &all);
+  for (uint32_t t = 0; bits && t < LARGE; t++) bits[t / 32] |= (uint32_t)1 << t % 32;
+  for (uint32_t round = 0; bits && round < 256 + 100; round++) {
+    tsl_token tokens[TSL__PATCH_MAX], read[TSL__PATCH_MAX];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < 8; i++)
+      if (round >> i & 1 || round >= 256) tokens[n++] = round < 256 ? ends[i] : below(LARGE);
+    while (round >= 256 && n < TSL__PATCH_MAX && below(60)) tokens[n++] = below(LARGE);
+    n = (uint32_t)tsl__sort_unique(tokens, n);
+    for (int minus = 0; minus < 2 && n; minus++) {
+      tsl__mask m = patched(g->space, all, tokens, n, minus);
+      const tsl__mask_rec *r = tsl__mask_at(g->space, m);
+      wrong += patched(g->space, all, tokens, n, minus) != m || r->minus_count != (minus ? n : 0) || r->plus_count != (minus ? 0 : n);
+      wrong += memcmp(tsl__patches_read(minus ? tsl__mask_minus(r) : tsl__mask_plus(r), read), tokens, n * sizeof *tokens) != 0;
+      tsl__mask_write(g->space, m, words);
+      wrong += tsl_mask_count(words, LARGE) != (minus ? LARGE - n : n);
+      for (uint32_t i = 0; i < n; i++) wrong += tsl__mask_has(g->space, m, tokens[i]) == minus || tsl_mask_has(words, tokens[i]) == minus;
+      for (uint32_t i = 0; i < 8; i++) wrong += tsl__mask_has(g->space, m, ends[i]) != tsl_mask_has(words, ends[i]);
+    }
+  }
+  CHECKF(bits && !wrong, "%u answers are wrong", wrong);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 int main(void) {
   set_up();
   RUN(random_masks, "gathered from pieces: the tokens that sets have");
   RUN(shared, "equal pieces, equal numbers");
+  RUN(in_stretches, "lists of tokens beyond 65,535");
   tsl_grammar_release(grammar);
   tsl_vocab_release(vocab);
   return tsl_test_end();

@@ -180,7 +180,7 @@ static void states(void) {
   r.to[3] = tsl__target_make(s, TSL__OP_CLEAR);
   CHECK(tsl__state_fill(space, s, &r, NULL, 0, NULL, 0) == TSL_OK && tsl__state_check(space, s));
   const tsl__state_rec *at = tsl__state_at(space, s);
-  CHECK(at->ranges == 4 && at->upper[1] == 'c' && at->live_count == 12 && !(at->flags & TSL__STATE_FINAL));
+  CHECK(at->ranges == 4 && tsl__state_upper(at)[1] == 'c' && at->live_count == 12 && !(at->flags & TSL__STATE_FINAL));
   for (unsigned b = 0; b < 256; b++) {
     CHECK(tsl__bytes_has(&at->live, b) == (b > 'a' && b <= 'm') && tsl__bytes_has(at->self, b) == (b > 'c' && b <= 'm'));
     CHECK(tsl__state_step(space, at, (uint8_t)b) == (b > 'c' && b <= 'm' ? s : b > 'a' && b <= 'c' ? other : 0));

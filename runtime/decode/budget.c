@@ -82,7 +82,7 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
   tsl__stack at = m->at;
   size_t n = 0; /* where something is remembered, the way may turn out longer than the plan had it, and is followed to its end */
-  while (plan && plan->tokens && plan->tokens != TSL__PLAN_NONE && n < COMPLETION_MAX && (n < capacity || tsl__stack_at(space, at)->memory)) {
+  while (plan && plan->tokens && plan->tokens != TSL__PLAN_NONE && n < COMPLETION_MAX && (n < capacity || tsl__remembered_at(space, at)->memory)) {
     if (n < capacity) tokens[n] = plan->token;
     n++;
     at = tsl__stack_token(space, at, plan->token);
@@ -101,7 +101,7 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
  * `hard`. The token that it begins with, if it fits. */
 static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard) {
   bool proven;
-  if (!tsl__stack_at(m->grammar->space, m->at)->memory) return TSL_NO_TOKEN;
+  if (!tsl__remembered_at(m->grammar->space, m->at)->memory) return TSL_NO_TOKEN;
   const tsl__plan *plan = hard ? tsl__planner_within(&b->planner, m->at, left, &proven) : tsl__planner_plan(&b->planner, m->at);
   return plan && plan->tokens <= left && plan->tokens ? plan->token : TSL_NO_TOKEN;
 }

@@ -157,7 +157,7 @@ static uint8_t byte_in_order(unsigned i) {
 /* May what is spelled become a name that the object has? Then there are better ways. */
 static bool rivalled(const tsl__planner *p, tsl__stack at) {
   const tsl__space *space = space_of(p);
-  return ((const tsl__memory *)tsl__space_at(space, memories, tsl__stack_at(space, at)->memory))->name && tsl__memory_blank(space_of(p), at) == at;
+  return ((const tsl__memory *)tsl__space_at(space, memories, tsl__remembered_at(space, at)->memory))->name && tsl__memory_blank(space_of(p), at) == at;
 }
 
 /* A byte after which fewer are missing. */
@@ -202,7 +202,7 @@ static bool trace(search *s, uint32_t n, hops *way) {
 
 /* White space that nothing asks for leads nowhere, in many ways; so does the exponent of a number that must be new: there are other spellings. */
 static void drop_spellings(const tsl__space *space, tsl__stack at, tsl__bytes *next) {
-  const tsl__memory *m = tsl__space_at(space, memories, tsl__stack_at(space, at)->memory);
+  const tsl__memory *m = tsl__space_at(space, memories, tsl__remembered_at(space, at)->memory);
   tsl__bytes others = *next;
   for (const char *c = " \t\n\r"; *c; c++) others.w[0] &= ~((uint64_t)1 << *c);
   if (m->n && !m->in_string) others.w[1] &= ~((uint64_t)1 << ('e' - 64) | (uint64_t)1 << ('E' - 64));
@@ -324,9 +324,9 @@ typedef struct spelled {
 /* Do all bytes below a node lead from a position back to it? */
 static bool stays(tsl__space *space, tsl__stack at, const tsl__trie_node *node) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
-  const tsl__memory *m = tsl__space_at(space, memories, r->memory);
+  const tsl__memory *m = tsl__space_at(space, memories, tsl__remembered_at(space, at)->memory);
   if (r->n != 1 || node->below == UINT16_MAX || m->n || m->name) return false;
-  const tsl__cell *c = tsl__space_at(space, cells, r->cells[0]);
+  const tsl__cell *c = tsl__space_at(space, cells, tsl__stack_cells(r)[0]);
   const tsl__state_rec *state = tsl__state_expanded(space, c->state);
   if (!state) return false;
   const tsl__bytes *b = &space->vocab->trie.sets[node->below];

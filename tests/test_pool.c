@@ -1,0 +1,85 @@
+/* test_pool.c - pools and indexes as they grow: every element stays where it was, every number is found by its hash and no other, what is held is counted.
+ *
+ * Also checked: small numbers and large ones (slots of 32 bits, then of 64), numbers that do not begin at 0, tables that are kept for late readers, many with one hash.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/pool.h"
+#include "tests/check.h"
+
+static uint64_t seed = 11;
+
+static void *count_held(void *ctx, void *block, size_t old_size, size_t new_size) {
+  void *p = NULL;
+  if (new_size) p = realloc(block, new_size);
+  else free(block);
+  if (p || !new_size) *(size_t *)ctx += new_size - (block ? old_size : 0);
+  return p;
+}
+
+static void elements_stay(void) {
+  size_t held = 0;
+  const tsl_allocator a = {&held, count_held};
+  enum { COUNT = 5000 };
+  static uint64_t *at[COUNT];
+  tsl__pool p;
+  tsl__pool_init(&p, sizeof(uint64_t) * 3);
+  CHECK(tsl__pool_memory(&p) == 0);
+  unsigned wrong = 0;
+  for (uint32_t i = 0; i < COUNT; i++) {
+    at[i] = tsl__pool_add(&p, &a);
+    if (!at[i] || at[i][0] || at[i][2]) wrong++;
+    else at[i][0] = at[i][2] = i + 1;
+    wrong += tsl__pool_memory(&p) != held;
+    wrong += held > (p.n + p.n / 4 + 4) * sizeof(uint64_t) * 3 + (TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(void *);
+  }
+  for (uint32_t i = 0; i < COUNT; i++) wrong += tsl__pool_at(&p, i) != at[i] || at[i][0] != i + 1 || at[i][2] != i + 1;
+  CHECKF(!wrong, "%u times", wrong);
+  tsl__pool_free(&p, &a);
+  CHECK(held == 0);
+}
+
+/* `same`: numbers with one hash, one after the other. */
+static void index_of(uint32_t first, uint32_t count, uint32_t same, bool kept) {
+  size_t held = 0;
+  const tsl_allocator a = {&held, count_held};
+  tsl__index ix = {.first = first, .read_unlocked = kept};
+  uint64_t *hash = malloc(count * sizeof *hash);
+  unsigned missed = 0, foreign = 0, wrong = 0;
+  for (uint32_t i = 0; hash && i < count; i++) {
+    hash[i] = i % same ? hash[i - 1] : tsl_test_random(&seed);
+    wrong += !tsl__index_add(&ix, &a, hash[i], first + i) || tsl__index_memory(&ix) != held;
+  }
+  for (uint32_t i = 0; hash && i < count; i++) {
+    tsl__index_iter it = tsl__index_first(&ix, hash[i]);
+    uint32_t found = 0;
+    for (uint32_t k; (k = tsl__index_next(&it)) != UINT32_MAX;) {
+      found += k == first + i;
+      wrong += k < first || k >= first + count;
+      foreign += k >= first && k < first + count && hash[k - first] != hash[i];
+    }
+    missed += found != 1;
+  }
+  CHECKF(!wrong && !missed, "%u wrong, %u missed of %u", wrong, missed, count);
+  if (TSL__INDEX_COMPARED) CHECKF(foreign <= 8 + (2 * (uint64_t)count * count >> TSL__INDEX_TAG), "%u numbers with another hash", foreign); /* twice as many as can be expected */
+  free(hash);
+  tsl__index_free(&ix, &a);
+  CHECK(held == 0);
+}
+
+static void numbers_are_found(void) {
+  static const uint32_t counts[] = {1, 15, 16, 17, 1000, 8190, 8191, 8192, 20000};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    if (!TSL__INDEX_COMPARED && counts[i] > 1000) continue; /* each would be compared with long rows of others */
+    index_of(0, counts[i], 1, false);
+    index_of(70000, counts[i], 1, true);
+    index_of(5, counts[i], 3, i % 2);
+  }
+  index_of(0, 60, 60, false);
+}
+
+int main(void) {
+  RUN(elements_stay, "where they were, in few chunks");
+  RUN(numbers_are_found, "by their hashes, whatever their size");
+  return tsl_test_end();
+}
