@@ -58,6 +58,7 @@ bool tsl__near_known(tsl__space *space, const tsl__near *n) {
   place own = {n->state, n->count}, after;
   for (uint32_t i = 0; i < n->longer; i++) {
     tsl_token token = n->lengths->longer[i];
+    n->denied[i] = false;
     if (n->low && tsl__mask_has(space, n->low, token)) continue;
     taken like = take_token(space, n->hint->like, 0, token, n->limit, &after), mine = like;
     bool dead = is_dead(n->lengths, n->hint, i);
@@ -69,6 +70,5 @@ bool tsl__near_known(tsl__space *space, const tsl__near *n) {
 }
 
 bool tsl__near_denies(tsl__space *space, const tsl__near *n, tsl__mask like, uint32_t i) {
-  tsl_token token = n->lengths->longer[i];
-  return n->denied[i] && tsl__mask_has(space, like, token) && !(n->low && tsl__mask_has(space, n->low, token));
+  return n->denied[i] && tsl__mask_has(space, like, n->lengths->longer[i]);
 }
