@@ -10,6 +10,8 @@
  *           vocabulary; the walk itself enters only subtrees that hold some other byte.
  *           Counted: far from the bounds of a loop the answer is that of the unbounded one (the counter is clamped to the height of the trie); near
  *           them, tokens that are too long are taken off the class's bitset.
+ *           Far: a walk none of whose paths begins as many iterations as a loop still needs is that of all who need more than these.
+ *           Together: states that an ambiguous loop has at one node are read on child by child, and those that become one are followed once.
  *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell.
  *           Kin (walk_kin.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.
  *           Less (walk_less.h): where none but few texts of letters die, these few are found and taken out of the class's bitset.
