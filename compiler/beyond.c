@@ -179,7 +179,7 @@ static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
   case TSL__K_ALT: return derive_alt(c, e, &n, out);
   case TSL__K_REPEAT:
     if (!derive(c, n.a, out)) return false;
-    if (*out) *out = tsl__expr_seq(x, *out, tsl__expr_repeat(x, n.a, n.b ? n.b - 1 : 0, n.c == TSL__INF ? TSL__INF : n.c - 1));
+    if (*out) *out = tsl__expr_seq(x, *out, tsl__one_less(x, &n));
     return true;
   case TSL__K_AND: return derive_and(c, &n, out);
   case TSL__K_NOT:

@@ -52,6 +52,8 @@ typedef struct tsl__call {
 typedef TSL__VEC(tsl__call) tsl__calls;
 void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out);
 
+/* r{m,n} after its first iteration has begun and ended. */
+tsl__expr tsl__one_less(tsl__exprs *x, const tsl__node *n);
 /* The bytes b where the derivative by b may differ from that by b - 1. */
 void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out);
 /* The ranges between these, in order, and those among them that lead to the same place though others lie between: no set of bytes in e has some of them only. */

@@ -129,12 +129,14 @@ static void list_state(const lister *l, tsl__state i) {
     l->sink(l->ctx, line);
   }
   for (uint32_t k = 0; k < r->edges; k++) {
-    if (tsl__state_edges(r)[k].push) snprintf(line, sizeof line, "  call %u, then %u%s", tsl__target_state(tsl__state_edges(r)[k].to), tsl__target_state(tsl__state_edges(r)[k].push), op[tsl__target_op(tsl__state_edges(r)[k].push)]);
-    else snprintf(line, sizeof line, "  or %u%s", tsl__target_state(tsl__state_edges(r)[k].to), op[tsl__target_op(tsl__state_edges(r)[k].to)]);
+    const tsl__edge *e = &tsl__state_edges(r)[k];
+    if (e->push) snprintf(line, sizeof line, "  call %u, then %u%s", tsl__target_state(e->to), tsl__target_state(e->push), op[tsl__target_op(e->push)]);
+    else snprintf(line, sizeof line, "  or %u%s", tsl__target_state(e->to), op[tsl__target_op(e->to)]);
     l->sink(l->ctx, line);
   }
   for (uint32_t k = 0; k < r->token_edges; k++) {
-    snprintf(line, sizeof line, "  %s of %u tokens -> %u", tsl__state_token_edges(r)[k].complement ? "none" : "one", tsl__state_token_edges(r)[k].count, tsl__target_state(tsl__state_token_edges(r)[k].to));
+    const tsl__token_edge *e = &tsl__state_token_edges(r)[k];
+    snprintf(line, sizeof line, "  %s of %u tokens -> %u", e->complement ? "none" : "one", e->count, tsl__target_state(e->to));
     l->sink(l->ctx, line);
   }
 }

@@ -111,7 +111,6 @@ static uint32_t height_of(const tsl__space *space, tsl__leftover over) {
 }
 
 #define NEED(n) ((n) << 16)
-#define NEED_MASK NEED(0x7FFFu)
 
 /* The register as far as it matters over tokens of that height: iterations still needed and still allowed. */
 static uint32_t context_of(const tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
@@ -127,6 +126,7 @@ static uint32_t context_of(const tsl__space *space, tsl__state state, uint32_t c
 #define ROOM_FREE 0x7FFFu
 #define SPLIT (1u << 31)      /* a walk remembered for its parts, beside one that was not done in parts */
 static uint32_t room_of(uint32_t context) { return context >> 1 & 0x7FFF; }
+static uint32_t need_of(uint32_t context) { return context >> 16 & 0x7FFF; }
 
 static uint64_t walk_hash(tsl__state state, uint32_t context, tsl__leftover over) {
   return tsl__mix(((uint64_t)state << 32 | over) + (uint64_t)context * 0x9e3779b97f4a7c15u);
@@ -812,8 +812,8 @@ static uint32_t gain_of(const level *l, uint32_t count) {
 
 /* The context of one that needs more iterations than any token has, if this one needs some. Near the most that the loop allows, nobody else is at this place. */
 static bool far_context(const tsl__space *space, uint32_t context, tsl__leftover over, uint32_t *far) {
-  if (!(context & NEED_MASK) || room_of(context) != ROOM_FREE) return false;
-  *far = (context & ~NEED_MASK) | NEED(height_of(space, over) + 1);
+  if (!need_of(context) || room_of(context) != ROOM_FREE) return false;
+  *far = (context & ~NEED(0x7FFFu)) | NEED(height_of(space, over) + 1);
   return context != *far;
 }
 
@@ -821,13 +821,13 @@ static bool far_context(const tsl__space *space, uint32_t context, tsl__leftover
 static const tsl__walk *fetch_far(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
   uint32_t far;
   const tsl__walk *w = far_context(space, context, over, &far) ? find(space, state, far, over) : NULL;
-  return w && w->gain < (context & NEED_MASK) >> 16 ? w : NULL;
+  return w && w->gain < need_of(context) ? w : NULL;
 }
 
 /* The same the other way round: what was just walked is also the answer for all who need more. */
 static bool remember_far(tsl__space *space, const tsl__walk *made) {
   uint32_t far;
-  if (!far_context(space, made->context, made->over, &far) || made->gain >= (made->context & NEED_MASK) >> 16 || find(space, made->state, far, made->over)) return true;
+  if (!far_context(space, made->context, made->over, &far) || made->gain >= need_of(made->context) || find(space, made->state, far, made->over)) return true;
   tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->alloc);
   if (!w) return out_of_memory(space);
   *w = *made;
