@@ -82,6 +82,23 @@ static bool make_having(tsl__space *base, tsl__lengths *l) {
   return true;
 }
 
+/* The same of the nodes: each marks itself and those above it, up to one that is marked already. */
+static bool make_holding(tsl__space *base, tsl__lengths *l) {
+  const tsl__trie *trie = &base->vocab->trie;
+  const uint32_t *parents = l->endings->parents;
+  size_t words = trie->node_count / 64 + 1;
+  uint64_t *bits = tsl__arena_alloc(&base->arena, 129 * words * sizeof *bits);
+  if (!bits) return tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  memset(bits, 0, 129 * words * sizeof *bits);
+  for (unsigned c = 0; c < 129; c++) l->holding[c] = bits + c * words;
+  for (uint32_t node = 1; node < trie->node_count; node++) {
+    uint8_t byte = trie->nodes[node].byte;
+    uint64_t *of = bits + (byte < 0x80 ? byte : 128) * words;
+    for (uint32_t n = node; !(of[n >> 6] >> (n & 63) & 1); n = parents[n]) of[n >> 6] |= (uint64_t)1 << (n & 63);
+  }
+  return true;
+}
+
 tsl_status tsl__lengths_make(tsl__space *base) {
   const tsl_vocab *v = base->vocab;
   TSL__VEC(counted_token) longer = {0};
@@ -106,7 +123,7 @@ tsl_status tsl__lengths_make(tsl__space *base) {
   l->longer_count = (uint32_t)longer.n;
   tsl__vec_free(&base->alloc, &longer);
   if (!tokens || !lengths) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
-  else if (make_having(base, l)) l->endings = tsl__endings_make(base);
+  else if (make_having(base, l) && (l->endings = tsl__endings_make(base))) make_holding(base, l);
   base->lengths = l;
   return base->status;
 }

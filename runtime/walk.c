@@ -27,6 +27,7 @@
 #define LESS_WORTH 8u    /* times its steps that a walk told from a class has cost: the graph is made first */
 #define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
 #define COST_STATE 8u     /* steps that making a state is worth */
+#define SIEVE_MAX 8u      /* bytes other than letters that children are sifted by */
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 
 typedef struct entry {
@@ -36,6 +37,13 @@ typedef struct entry {
   const tsl__hint *hint; /* not NULL: only letters so far; their tokens are in the class's mask */
 } entry;
 
+/* What tells the children of a node apart that hold something else than the letters of a hint: bits by node. */
+typedef struct sieve {
+  const tsl__hint *of;
+  const uint64_t *at[SIEVE_MAX + 2];
+  uint32_t n; /* 0: too many */
+} sieve;
+
 typedef struct level {
   tsl__gather gather;
   tsl__words left;
@@ -44,6 +52,7 @@ typedef struct level {
   tsl__linear_asides aside;
   tsl__kin kin;
   tsl__less less;
+  sieve sieve;
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
   bool graph; /* a graph was made of what letters do to the state (walk_less.h) */
@@ -81,6 +90,7 @@ static level *level_open(tsl__space *space) {
   l->left.n = l->stack.n = l->together.n = l->aside.n = 0;
   l->whole = l->graph = l->counted = false;
   l->reach = l->top = 0;
+  l->sieve.of = NULL;
   return l;
 }
 
@@ -378,6 +388,39 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
   else enter_child(space, l, to, count, c, e->depth + 1);
 }
 
+/* The sieve of a hint; NULL: none, or not for this node, below which some text of letters is longer than the limit. */
+static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
+  const tsl__hint *h = e->hint;
+  sieve *s = &l->sieve;
+  if (!h || (!h->counted && e->depth + space->vocab->trie.nodes[e->node].height > h->limit)) return NULL;
+  if (s->of == h) return s->n ? s : NULL;
+  const tsl__lengths *lengths = tsl__lengths_of(space);
+  const tsl__wide *wide = h->wide ? tsl__wide_at(space, h->wide) : NULL;
+  bool beyond = h->exits.w[2] || h->exits.w[3];
+  *s = (sieve){.of = h};
+  if (!lengths || (unsigned)(__builtin_popcountll(h->exits.w[0]) + __builtin_popcountll(h->exits.w[1])) + beyond > SIEVE_MAX) return NULL;
+  for (unsigned b = 0; b < 128; b++)
+    if (tsl__bytes_has(&h->exits, b)) s->at[s->n++] = lengths->holding[b];
+  if (beyond) s->at[s->n++] = lengths->holding[128];
+  if (wide) s->at[s->n++] = wide->exit, s->at[s->n++] = wide->dirty;
+  return s->n ? s : NULL;
+}
+
+/* Read on from a node by those children that hold something else than letters. */
+static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, const sieve *s) {
+  const tsl__trie_node *nodes = space->vocab->trie.nodes;
+  uint32_t first = nodes[e->node].first_child, last = first + nodes[e->node].children - 1u;
+  for (uint32_t w = first >> 6; w <= last >> 6; w++) {
+    uint64_t bits = w == first >> 6 ? ~(uint64_t)0 << (first & 63) : ~(uint64_t)0, held = 0;
+    if (w == last >> 6) bits &= ~(uint64_t)0 >> (63 - (last & 63));
+    for (uint32_t k = 0; k < s->n; k++) held |= s->at[k][w];
+    for (bits &= held; bits; bits &= bits - 1) {
+      uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
+      if (tsl__bytes_has(&r->live, nodes[c].byte)) search_child(space, l, e, r, c);
+    }
+  }
+}
+
 static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + 1) * sizeof(uint32_t); }
 
 static bool need_marks(tsl__space *space, level *l) { return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) || out_of_memory(space); }
@@ -453,6 +496,11 @@ static void search(tsl__space *space, level *l, size_t floor) {
     const tsl__linear *t = e.hint ? NULL : tsl__linear_of(space, r, e.node);
     if (t) {
       search_linear(space, l, t, &e);
+      continue;
+    }
+    const sieve *sift = sieve_of(space, l, &e);
+    if (sift) {
+      search_sifted(space, l, &e, r, sift);
       continue;
     }
     if (r->live_count * 8u < n->children) { /* few bytes are live: look each of them up */
