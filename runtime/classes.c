@@ -82,6 +82,42 @@ static bool make_having(tsl__space *base, tsl__lengths *l) {
   return true;
 }
 
+typedef TSL__VEC(uint32_t) number_vec;
+
+/* All that is one character beyond ASCII or begins one, from a node on that is in the middle of it. */
+static bool find_ones(tsl__space *base, place at, number_vec *ones, number_vec *wholes) {
+  const tsl__trie *trie = &base->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[at.node];
+  for (uint32_t k = n->begin; k < n->own_end; k++)
+    if (!tsl__vec_push(&base->alloc, ones, trie->order[k])) return false;
+  if (!at.missing) return !n->children || tsl__vec_push(&base->alloc, wholes, at.node);
+  for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
+    place to = {.node = c};
+    if (step_utf8(&at, NULL, trie->nodes[c].byte, &to) && !find_ones(base, to, ones, wholes)) return false;
+  }
+  return true;
+}
+
+static bool make_ones(tsl__space *base, tsl__lengths *l) {
+  static const tsl__bytes all = {{~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0}};
+  const tsl__trie *trie = &base->vocab->trie;
+  number_vec ones = {0}, wholes = {0};
+  bool fine = true;
+  l->ones_of[0] = l->wholes_of[0] = 0;
+  for (unsigned k = 0; k < TSL__LEADS && fine; k++) {
+    place at = {0, 0, 0, 0}, to = {.node = tsl__trie_child(trie, 0, (uint8_t)(0xC2 + k))};
+    fine = !to.node || (step_utf8(&at, &all, (uint8_t)(0xC2 + k), &to) && find_ones(base, to, &ones, &wholes));
+    l->ones_of[k + 1] = (uint32_t)ones.n;
+    l->wholes_of[k + 1] = (uint32_t)wholes.n;
+  }
+  l->ones = fine ? tsl__arena_copy(&base->arena, ones.at, ones.n * sizeof *ones.at) : NULL;
+  l->wholes = fine ? tsl__arena_copy(&base->arena, wholes.at, wholes.n * sizeof *wholes.at) : NULL;
+  tsl__vec_free(&base->alloc, &ones);
+  tsl__vec_free(&base->alloc, &wholes);
+  if (!l->ones || !l->wholes) return tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  return true;
+}
+
 /* The same of the nodes: each marks itself and those above it, up to one that is marked already. */
 static bool make_holding(tsl__space *base, tsl__lengths *l) {
   const tsl__trie *trie = &base->vocab->trie;
@@ -123,7 +159,7 @@ tsl_status tsl__lengths_make(tsl__space *base) {
   l->longer_count = (uint32_t)longer.n;
   tsl__vec_free(&base->alloc, &longer);
   if (!tokens || !lengths) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
-  else if (make_having(base, l) && (l->endings = tsl__endings_make(base))) make_holding(base, l);
+  else if (make_having(base, l) && make_ones(base, l) && (l->endings = tsl__endings_make(base))) make_holding(base, l);
   base->lengths = l;
   return base->status;
 }

@@ -22,6 +22,10 @@ typedef struct tsl__lengths {
   const uint32_t *text;                    /* bitset's words: tokens that are UTF-8, but that the last character may be cut off */
   const uint32_t *having[128], *beyond;    /* tokens that hold this ASCII character, or a byte from 0x80 on */
   const struct tsl__endings *endings;      /* how the nodes' paths end (wide.h) */
+  /* Tokens that are one character beyond ASCII or the beginning of one, and nodes with children that are one, by their first byte from 0xC2 on: those of k from [k] to [k + 1]. */
+  const tsl_token *ones;
+  const uint32_t *wholes;
+  uint32_t ones_of[TSL__LEADS + 1], wholes_of[TSL__LEADS + 1];
   const uint64_t *holding[129];            /* by node: this ASCII character (128: a byte from 0x80 on) is its own or occurs below it */
 } tsl__lengths;
 

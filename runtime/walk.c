@@ -28,6 +28,8 @@
 #define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
 #define COST_STATE 8u     /* steps that making a state is worth */
 #define SIEVE_MAX 8u      /* bytes other than letters that children are sifted by */
+#define LEAD 0xC2u         /* the first byte that begins a character beyond ASCII */
+#define TYPICAL_LEAD 0xE1u
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 
 typedef struct entry {
@@ -481,6 +483,25 @@ static void search_together(tsl__space *space, level *l, size_t floor, uint32_t 
   l->together.n = first;
 }
 
+/* From the root: characters beyond ASCII that all lead to one place, where few bytes are live. Returns their first bytes (TSL__LEADS), which are done then. */
+static uint64_t search_beyond(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
+  uint64_t leads = TSL__ALL_LEADS;
+  uint32_t count;
+  if (e->node || e->hint || !tsl__bytes_has(&r->live, TYPICAL_LEAD) || r->flags & TSL__STATE_LOOP || !space->hook || !space->hook->beyond) return 0;
+  const tsl__lengths *lengths = tsl__lengths_of(space);
+  tsl__target t = lengths ? space->hook->beyond(space->hook_ctx, r, &leads) : TSL__TARGET_LATER;
+  if (tsl__target_is_later(t)) return 0;
+  tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
+  const tsl__state_rec *rt = to ? tsl__state_expanded(space, to) : NULL;
+  if ((rt && rt->live_count >= TSL__LINEAR_BYTES) || space->status != TSL_OK || !need_marks(space, l)) return 0;
+  for (unsigned k = 0; k < TSL__LEADS && to && space->status == TSL_OK; k++) {
+    if (!(leads >> k & 1)) continue;
+    for (uint32_t i = lengths->ones_of[k]; i < lengths->ones_of[k + 1]; i++) tsl__mask_bit_set(l->marks, lengths->ones[i]);
+    for (uint32_t i = lengths->wholes_of[k]; i < lengths->wholes_of[k + 1]; i++) enter_node(space, l, to, count, lengths->wholes[i], e->depth + 1);
+  }
+  return leads;
+}
+
 static void search(tsl__space *space, level *l, size_t floor) {
   const tsl__trie *trie = &space->vocab->trie;
   while (l->stack.n > floor && space->status == TSL_OK) {
@@ -493,7 +514,8 @@ static void search(tsl__space *space, level *l, size_t floor) {
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     const tsl__trie_node *n = &trie->nodes[e.node];
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
-    const tsl__linear *t = e.hint ? NULL : tsl__linear_of(space, r, e.node);
+    uint64_t done = search_beyond(space, l, &e, r);
+    const tsl__linear *t = e.hint || done ? NULL : tsl__linear_of(space, r, e.node);
     if (t) {
       search_linear(space, l, t, &e);
       continue;
@@ -511,8 +533,10 @@ static void search(tsl__space *space, level *l, size_t floor) {
         }
       continue;
     }
-    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++)
-      if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c);
+    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
+      uint8_t byte = trie->nodes[c].byte;
+      if (tsl__bytes_has(&r->live, byte) && !(byte >= LEAD && done >> (byte - LEAD) & 1)) search_child(space, l, &e, r, c);
+    }
   }
 }
 
