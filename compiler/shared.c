@@ -57,6 +57,16 @@ static void walk_rests(tsl__space *space, tsl__exprs *x) {
   }
 }
 
+/* Rules that values of schemas begin with. */
+static void note_starts(tsl__space *space, tsl__exprs *x, uint32_t rules) {
+  uint32_t n = 0;
+  for (uint32_t rule = 0; rule < rules && n < TSL__STARTS_MAX; rule++) {
+    tsl__state s = state_of_rule(space, x, rule);
+    const tsl__state_rec *r = s ? tsl__state_expanded(space, s) : NULL;
+    if (r && tsl__state_reads(r) && r->live_count && r->live_count < TSL__STARTS_LIVE && !(r->flags & TSL__STATE_LOOP)) space->starts[n++] = s;
+  }
+}
+
 /* States that those walks came through, as far as the budget goes: where a token ends in the middle of a string or number. */
 static void walk_states(tsl__space *space) {
   uint64_t budget = space->walk_steps + WALK_STEPS;
@@ -160,6 +170,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     mark_text(space);
     walk_whole(space, x);
     walk_rests(space, x);
+    note_starts(space, x, common);
     if (space->status == TSL_OK) walk_states(space);
     if (space->status == TSL_OK) warm_leftovers(space, x, common);
     if (space->status == TSL_OK) hint_states(space);

@@ -84,6 +84,8 @@ typedef struct tsl__hook {
 #define TSL__KIN_WORK 1024u /* steps from which a walk is worth telling others from */
 #define TSL__LESS_BYTES 128u /* live bytes of a state that may live on nearly all letters (walk_less.h) */
 
+#define TSL__STARTS_MAX 16u
+
 /* A walk that others may be told from (walk_kin.h). */
 typedef struct tsl__kin_noted {
   uint32_t walk, count; /* its number; the register of its state */
@@ -123,6 +125,7 @@ struct tsl__space {
   uint32_t less_met;     /* walks that were told from a class */
   struct tsl__spare_steps *spare_steps; /* and of steps (stacks.c) */
   TSL__VEC(struct tsl__adopted) adopted; /* bitsets of common.h */
+  tsl__state starts[TSL__STARTS_MAX]; /* of a vocabulary's layer: states of its rules that do nothing but read, walked over the whole vocabulary (walk.c); 0 behind the last */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
   atomic_uint rows;             /* masks that are written out for good (borrow.h) */

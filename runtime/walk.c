@@ -30,6 +30,7 @@
 #define SIEVE_MAX 8u      /* bytes other than letters that children are sifted by */
 #define LEAD 0xC2u         /* the first byte that begins a character beyond ASCII */
 #define TYPICAL_LEAD 0xE1u
+#define TYPICAL_LETTER 'e'
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 
 typedef struct entry {
@@ -483,23 +484,66 @@ static void search_together(tsl__space *space, level *l, size_t floor, uint32_t 
   l->together.n = first;
 }
 
-/* From the root: characters beyond ASCII that all lead to one place, where few bytes are live. Returns their first bytes (TSL__LEADS), which are done then. */
-static uint64_t search_beyond(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
+/* Do few bytes live where a target leads? */
+static bool is_narrow(tsl__space *space, tsl__target t, uint32_t count) {
+  const tsl__state_rec *r = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, count, &count)) : NULL;
+  return !r || r->live_count < TSL__LINEAR_BYTES;
+}
+
+/* Characters beyond ASCII that all lead to one place, where few bytes are live, as where a letter leads (else the table is faster). Their first bytes are told. */
+static void tell_beyond(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, tsl__bytes *told) {
   uint64_t leads = TSL__ALL_LEADS;
-  uint32_t count;
-  if (e->node || e->hint || !tsl__bytes_has(&r->live, TYPICAL_LEAD) || r->flags & TSL__STATE_LOOP || !space->hook || !space->hook->beyond) return 0;
+  uint32_t count = 0;
+  if (!tsl__bytes_has(&r->live, TYPICAL_LEAD) || r->flags & TSL__STATE_LOOP || !space->hook || !space->hook->beyond) return;
+  if (!is_narrow(space, tsl__state_step(space, r, TYPICAL_LETTER), e->count)) return;
   const tsl__lengths *lengths = tsl__lengths_of(space);
   tsl__target t = lengths ? space->hook->beyond(space->hook_ctx, r, &leads) : TSL__TARGET_LATER;
-  if (tsl__target_is_later(t)) return 0;
+  if (tsl__target_is_later(t)) return;
+  if (!is_narrow(space, t, e->count) || space->status != TSL_OK || !need_marks(space, l)) return;
   tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
-  const tsl__state_rec *rt = to ? tsl__state_expanded(space, to) : NULL;
-  if ((rt && rt->live_count >= TSL__LINEAR_BYTES) || space->status != TSL_OK || !need_marks(space, l)) return 0;
-  for (unsigned k = 0; k < TSL__LEADS && to && space->status == TSL_OK; k++) {
+  for (unsigned k = 0; k < TSL__LEADS && space->status == TSL_OK; k++) {
     if (!(leads >> k & 1)) continue;
-    for (uint32_t i = lengths->ones_of[k]; i < lengths->ones_of[k + 1]; i++) tsl__mask_bit_set(l->marks, lengths->ones[i]);
-    for (uint32_t i = lengths->wholes_of[k]; i < lengths->wholes_of[k + 1]; i++) enter_node(space, l, to, count, lengths->wholes[i], e->depth + 1);
+    tsl__bytes_add(told, LEAD + k);
+    for (uint32_t i = lengths->ones_of[k]; i < lengths->ones_of[k + 1] && to; i++) tsl__mask_bit_set(l->marks, lengths->ones[i]);
+    for (uint32_t i = lengths->wholes_of[k]; i < lengths->wholes_of[k + 1] && to; i++) enter_node(space, l, to, count, lengths->wholes[i], e->depth + 1);
   }
-  return leads;
+}
+
+/* Does a state go by all bytes of another as that one does? Neither has a register. */
+static bool goes_as(tsl__space *space, const tsl__state_rec *r, const tsl__state_rec *start) {
+  if (!tsl__bytes_within(&start->live, &r->live)) return false;
+  for (uint32_t i = 0, k = 0, b = 0; i < start->ranges && space->status == TSL_OK; b = tsl__state_upper(start)[i++] + 1u) {
+    if (!start->targets[i]) continue;
+    for (; b <= tsl__state_upper(start)[i]; b = tsl__state_upper(r)[k] + 1u) {
+      while (tsl__state_upper(r)[k] < b) k++;
+      if (tsl__state_range(space, r, k, (uint8_t)b) != tsl__state_range(space, start, i, (uint8_t)b)) return false;
+    }
+  }
+  return space->status == TSL_OK;
+}
+
+/* What begins as a number, a string, or any value of another kind does. The bytes that these begin with are told. */
+static void tell_starts(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, tsl__bytes *told) {
+  const tsl__space *base = space->parent;
+  if (!base || r->live_count >= TSL__STARTS_LIVE || e->state < base->states.first) return;
+  for (unsigned i = 0; i < TSL__STARTS_MAX && base->starts[i]; i++) {
+    const tsl__state_rec *start = tsl__state_at(space, base->starts[i]);
+    if (tsl__bytes_meet(&start->live, told) || !goes_as(space, r, start)) continue;
+    const tsl__walk *w = tsl__walk_over(space, base->starts[i], 0, TSL__WHOLE, l->last);
+    if (!w) return;
+    tsl__gather_mask(space, &l->gather, w->mask);
+    leave_over(space, l, w->left);
+    tsl__bytes_or(told, &start->live);
+    l->counted = false;
+  }
+}
+
+/* Of what a state reads from the root: those bytes of which it is known without a search, their trees are gathered. */
+static tsl__bytes tell(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
+  tsl__bytes told = {{0}};
+  tell_starts(space, l, e, r, &told);
+  tell_beyond(space, l, e, r, &told);
+  return told;
 }
 
 static void search(tsl__space *space, level *l, size_t floor) {
@@ -514,8 +558,12 @@ static void search(tsl__space *space, level *l, size_t floor) {
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     const tsl__trie_node *n = &trie->nodes[e.node];
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
-    uint64_t done = search_beyond(space, l, &e, r);
-    const tsl__linear *t = e.hint || done ? NULL : tsl__linear_of(space, r, e.node);
+    tsl__bytes told = {{0}}, rest = r->live;
+    if (e.node == 0 && !e.hint) {
+      told = tell(space, l, &e, r);
+      for (int w = 0; w < 4; w++) rest.w[w] &= ~told.w[w];
+    }
+    const tsl__linear *t = e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
     if (t) {
       search_linear(space, l, t, &e);
       continue;
@@ -527,16 +575,14 @@ static void search(tsl__space *space, level *l, size_t floor) {
     }
     if (r->live_count * 8u < n->children) { /* few bytes are live: look each of them up */
       for (int w = 0; w < 4; w++)
-        for (uint64_t bits = r->live.w[w]; bits; bits &= bits - 1) {
+        for (uint64_t bits = rest.w[w]; bits; bits &= bits - 1) {
           uint32_t c = tsl__trie_child(trie, e.node, (uint8_t)(w * 64 + __builtin_ctzll(bits)));
           if (c) search_child(space, l, &e, r, c);
         }
       continue;
     }
-    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
-      uint8_t byte = trie->nodes[c].byte;
-      if (tsl__bytes_has(&r->live, byte) && !(byte >= LEAD && done >> (byte - LEAD) & 1)) search_child(space, l, &e, r, c);
-    }
+    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++)
+      if (tsl__bytes_has(&rest, trie->nodes[c].byte)) search_child(space, l, &e, r, c);
   }
 }
 
