@@ -9,6 +9,7 @@
 #define STEPS_MAX 512u /* of work for one exploration: what costs as much as a walk without letters */
 #define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
+#define TYPICAL 'e'      /* a letter that most classes have */
 #define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
 
@@ -248,10 +249,54 @@ static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool jso
   return NULL;
 }
 
-/* The letters that lead back to e, where nothing better is found. */
+/* Do all characters beyond ASCII of a class lead there? False too if it is not known at once. */
+static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr to) {
+  tsl__expr there;
+  return tsl__derive_beyond(x, e, wide, &there) && there == to;
+}
+
+/* A class of characters beyond ASCII that lead from two expressions to the second one: all, or one that the grammar mentions. */
+static bool wide_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *letters) {
+  unsigned tried = 0;
+  letters->wide = NULL;
+  if (lead_to(x, next, NULL, next)) return lead_to(x, e, NULL, next);
+  for (const tsl__exprs *layer = x; layer; layer = layer->parent)
+    for (size_t i = 0; i < layer->wides.n && tried < WIDE_TRIES; i++) {
+      letters->wide = &layer->wides.at[i];
+      if (characters(letters->wide) < WIDE_MIN) continue;
+      tried++;
+      if (lead_to(x, next, letters->wide, next)) return lead_to(x, e, letters->wide, next);
+    }
+  return false;
+}
+
+/* The letters that lead to one other expression, and from there back to it: as in [a-z].*, or where a word begins. */
+static bool letters_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *letters, tsl__reached *r) {
+  tsl__expr to[256], then[256];
+  if (next == TSL__NONE || next == e || (tsl__letters_wide(letters) && !wide_next(x, e, next, letters))) return false;
+  unsigned end = tsl__letters_wide(letters) ? 0x80 : 256;
+  memset(to, 0, sizeof to);
+  memset(then, 0, sizeof then);
+  derive_each(x, e, end, to);
+  derive_each(x, next, end, then);
+  for (unsigned b = 0; b < 0x80; b++)
+    if (to[b] != next || then[b] != next) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
+  *r = (tsl__reached){.n = 2, .at = {e, next}, .last = UINT64_MAX};
+  add_live(to, 0, &r->live);
+  add_live(then, 0, &r->live);
+  return tsl__count_bytes(&letters->bytes) >= TSL__LETTERS_MIN;
+}
+
+/* The letters that lead to what goes on with them, or back to e: where nothing better is found. */
+static bool letters_near(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
+  tsl__letter_set with = *letters;
+  if (letters_next(x, e, tsl__derive_plain(x, e, TYPICAL), &with, r)) return *letters = with, true;
+  return tsl__letters_self(x, e, letters, r);
+}
+
 static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
   keep(x, r, json, NULL);
-  return tsl__letters_self(x, e, letters, r);
+  return letters_near(x, e, letters, r);
 }
 
 /* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
@@ -290,7 +335,10 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
 bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
   const tsl__explored *k = find_kept(x, e, json);
   if (!k) return explore_wide(x, e, json, letters, r);
-  if (tsl__bytes_empty(&k->letters)) return tsl__letters_self(x, e, letters, r);
+  if (tsl__bytes_empty(&k->letters)) { /* it was given up there */
+    if (tsl__letters_wide(letters)) tsl__add_multibyte(&letters->bytes);
+    return letters_near(x, e, letters, r);
+  }
   *letters = (tsl__letter_set){k->letters, k->wide ? tsl__wide_class_of(x, k->wide) : NULL};
   *r = (tsl__reached){.n = k->n, .live = k->live, .last = UINT64_MAX};
   memcpy(r->at, k->at, k->n * sizeof *k->at);
