@@ -48,12 +48,21 @@ static uint32_t characters(const tsl_vocab *v, tsl_token t) {
 
 typedef struct counted_token {
   tsl_token token;
+  uint32_t rank; /* by spelling */
   uint16_t length;
 } counted_token;
 
 static int longest_first(const void *p, const void *q) {
   const counted_token *a = p, *b = q;
   return a->length != b->length ? (a->length > b->length ? -1 : 1) : a->token < b->token ? -1 : a->token > b->token;
+}
+
+/* Bytes that two tokens begin with alike. */
+static uint16_t shares(const tsl_vocab *v, tsl_token a, tsl_token b) {
+  const uint8_t *p = v->bytes + v->offsets[a], *q = v->bytes + v->offsets[b];
+  uint32_t n = 0, m = v->offsets[a + 1] - v->offsets[a], k = v->offsets[b + 1] - v->offsets[b];
+  while (n < m && n < k && n < UINT16_MAX && p[n] == q[n]) n++;
+  return (uint16_t)n;
 }
 
 /* By character. */
@@ -146,19 +155,28 @@ tsl_status tsl__lengths_make(tsl__space *base) {
   for (uint32_t i = 0; i < v->trie.order_count; i++) {
     tsl_token t = v->trie.order[i];
     uint32_t n = characters(v, t);
-    counted_token c = {t, (uint16_t)n};
+    counted_token c = {t, (uint32_t)longer.n, (uint16_t)n};
     if (n > TSL__SHORT_MAX && !tsl__vec_push(&base->alloc, &longer, c)) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
     for (uint32_t k = n ? n - 1 : 0; k < TSL__SHORT_MAX; k++) tsl__mask_bit_set(bits[k], t);
   }
   if (longer.n) qsort(longer.at, longer.n, sizeof *longer.at, longest_first);
   tsl_token *tokens = tsl__arena_alloc(&base->arena, longer.n * sizeof *tokens + 4);
-  uint16_t *lengths = tsl__arena_alloc(&base->arena, longer.n * sizeof *lengths + 4);
-  for (size_t i = 0; tokens && lengths && i < longer.n; i++) tokens[i] = longer.at[i].token, lengths[i] = longer.at[i].length;
+  uint16_t *lengths = tsl__arena_alloc(&base->arena, longer.n * sizeof *lengths + 4), *shared = tsl__arena_alloc(&base->arena, longer.n * sizeof *shared + 4);
+  uint32_t *spelled = tsl__arena_alloc(&base->arena, longer.n * sizeof *spelled + 4);
+  bool fine = tokens && lengths && shared && spelled;
+  for (size_t i = 0; fine && i < longer.n; i++) {
+    tokens[i] = longer.at[i].token;
+    lengths[i] = longer.at[i].length;
+    spelled[longer.at[i].rank] = (uint32_t)i;
+  }
+  for (size_t k = 0; fine && k < longer.n; k++) shared[k] = k ? shares(v, tokens[spelled[k - 1]], tokens[spelled[k]]) : 0;
   l->longer = tokens;
+  l->longer_shared = shared;
+  l->longer_spelled = spelled;
   l->longer_length = lengths;
   l->longer_count = (uint32_t)longer.n;
   tsl__vec_free(&base->alloc, &longer);
-  if (!tokens || !lengths) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!fine) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
   else if (make_having(base, l) && make_ones(base, l) && (l->endings = tsl__endings_make(base))) make_holding(base, l);
   base->lengths = l;
   return base->status;

@@ -18,6 +18,8 @@ typedef struct tsl__lengths {
   const uint32_t *at_most[TSL__SHORT_MAX]; /* bitset numbers' words: tokens of at most k + 1 characters */
   const tsl_token *longer;                 /* of more than SHORT_MAX characters, longest first */
   const uint16_t *longer_length;
+  const uint16_t *longer_shared;           /* bytes that the k-th by spelling shares with the one before */
+  const uint32_t *longer_spelled;          /* by spelling: which one it is */
   uint32_t longer_count;
   const uint32_t *text;                    /* bitset's words: tokens that are UTF-8, but that the last character may be cut off */
   const uint32_t *having[128], *beyond;    /* tokens that hold this ASCII character, or a byte from 0x80 on */

@@ -12,21 +12,49 @@ typedef struct place {
   uint32_t count;
 } place;
 
-/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed: UNCLEAR. *after: where it LIVES. */
-static taken take_token(tsl__space *space, tsl__state state, uint32_t count, tsl_token token, uint32_t late, place *after) {
+/* The way of one token through a frame: tokens are tried by spelling, and what one shares with the last is not read again. */
+typedef struct trail {
+  tsl__space *space;
+  place *at;            /* after so many bytes; the first is where all begin */
+  uint32_t *characters; /* the same */
+  uint32_t read;        /* bytes of the last token that were read */
+  uint32_t shared;      /* bytes that all tokens since then share with it */
+} trail;
+
+/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed: UNCLEAR. Where it LIVES, it goes to t->at[t->read]. */
+static taken take_token(trail *t, tsl_token token, uint32_t late) {
+  tsl__space *space = t->space;
   const tsl_vocab *v = space->vocab;
-  uint32_t characters = 0;
-  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
-    const tsl__state_rec *r = tsl__state_expanded(space, state);
+  const uint8_t *bytes = v->bytes + v->offsets[token];
+  uint32_t n = v->offsets[token + 1] - v->offsets[token], i = t->shared < t->read ? t->shared : t->read;
+  t->shared = UINT32_MAX;
+  for (t->read = i; i < n; t->read = ++i) {
+    place p = t->at[i];
+    const tsl__state_rec *r = tsl__state_expanded(space, p.state);
     if (!r || (r->flags & TSL__STATE_FORK) || r->edges) return UNCLEAR;
-    if (r->flags & TSL__STATE_NULLABLE) return characters > late ? LEAVES_LATE : LEAVES_EARLY;
-    tsl__target t = tsl__state_step(space, r, v->bytes[i]);
-    if (!t) return DIES;
-    state = tsl__target_resolve(space, t, count, &count);
-    characters += (v->bytes[i] & 0xC0) != 0x80;
+    if (r->flags & TSL__STATE_NULLABLE) return t->characters[i] > late ? LEAVES_LATE : LEAVES_EARLY;
+    tsl__target to = tsl__state_step(space, r, bytes[i]);
+    if (!to) return DIES;
+    p.state = tsl__target_resolve(space, to, p.count, &p.count);
+    t->at[i + 1] = p;
+    t->characters[i + 1] = t->characters[i] + ((bytes[i] & 0xC0) != 0x80);
   }
-  *after = (place){state, count};
   return LIVES;
+}
+
+static bool trail_new(tsl__space *space, trail *t, place from) {
+  size_t n = (size_t)space->vocab->trie.nodes[0].height + 1;
+  *t = (trail){.space = space, .at = tsl__alloc(&space->alloc, n * sizeof *t->at), .characters = tsl__alloc(&space->alloc, n * sizeof *t->characters)};
+  if (!t->at || !t->characters) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  t->at[0] = from;
+  t->characters[0] = 0;
+  return true;
+}
+
+static void trail_free(trail *t) {
+  size_t n = (size_t)t->space->vocab->trie.nodes[0].height + 1;
+  tsl__free(&t->space->alloc, t->at, n * sizeof *t->at);
+  tsl__free(&t->space->alloc, t->characters, n * sizeof *t->characters);
 }
 
 /* How a text of at most `room` characters may go on after a token that LIVES where no length is asked for, and that has that many characters: LIVES or DIES, or UNCLEAR
@@ -41,11 +69,10 @@ static taken fits(tsl__space *space, const place *after, tsl_token token, uint32
 }
 
 /* How the state takes a long token (by number) that is not too long, where `like` LIVES and goes to *after, or leaves late. */
-static taken take_near(tsl__space *space, place own, const tsl__near *n, uint32_t i, taken like, const place *after) {
-  place ignored;
+static taken take_near(trail *own, const tsl__near *n, uint32_t i, taken like, const place *after) {
   tsl_token token = n->lengths->longer[i];
-  taken known = like == LIVES && n->hint->like_dead != UINT32_MAX ? fits(space, after, token, n->hint->like_dead - n->lengths->longer_length[i]) : UNCLEAR;
-  return known == UNCLEAR ? take_token(space, own.state, own.count, token, n->limit, &ignored) : known;
+  taken known = like == LIVES && n->hint->like_dead != UINT32_MAX ? fits(own->space, after, token, n->hint->like_dead - n->lengths->longer_length[i]) : UNCLEAR;
+  return known == UNCLEAR ? take_token(own, token, n->limit) : known;
 }
 
 /* Is a long token (by number) more than the state can read? One that holds a backslash may spell fewer characters than it has. */
@@ -54,19 +81,32 @@ static bool is_dead(const tsl__lengths *lengths, const tsl__hint *h, uint32_t i)
   return lengths->longer_length[i] > h->like_dead && !(lengths->having['\\'][t >> 5] >> (t & 31) & 1);
 }
 
-bool tsl__near_known(tsl__space *space, const tsl__near *n) {
-  place own = {n->state, n->count}, after;
-  for (uint32_t i = 0; i < n->longer; i++) {
+/* Each longer token, by spelling. False if one cannot be told. */
+static bool try_all(const tsl__near *n, trail *other, trail *own) {
+  for (uint32_t k = 0; k < n->lengths->longer_count; k++) {
+    uint32_t i = n->lengths->longer_spelled[k], shared = n->lengths->longer_shared[k];
+    if (other->shared > shared) other->shared = shared;
+    if (own->shared > shared) own->shared = shared;
+    if (i >= n->longer) continue;
     tsl_token token = n->lengths->longer[i];
     n->denied[i] = false;
-    if (n->low && tsl__mask_has(space, n->low, token)) continue;
-    taken like = take_token(space, n->hint->like, 0, token, n->limit, &after), mine = like;
+    if (n->low && tsl__mask_has(own->space, n->low, token)) continue;
+    taken like = take_token(other, token, n->limit), mine = like;
     bool dead = is_dead(n->lengths, n->hint, i);
-    if (like == LEAVES_LATE || (like == LIVES && !dead)) mine = take_near(space, own, n, i, like, &after);
+    if (like == LEAVES_LATE || (like == LIVES && !dead)) mine = take_near(own, n, i, like, &other->at[other->read]);
     if (like == UNCLEAR || mine == UNCLEAR || (like == LEAVES_LATE) != (mine == LEAVES_LATE)) return false;
     n->denied[i] = dead || mine != LIVES;
   }
   return true;
+}
+
+bool tsl__near_known(tsl__space *space, const tsl__near *n) {
+  trail other = {.space = space}, own = {.space = space};
+  if (n->longer == 0) return true;
+  bool known = trail_new(space, &other, (place){n->hint->like, 0}) && trail_new(space, &own, (place){n->state, n->count}) && try_all(n, &other, &own);
+  trail_free(&other);
+  trail_free(&own);
+  return known;
 }
 
 bool tsl__near_denies(tsl__space *space, const tsl__near *n, tsl__mask like, uint32_t i) {
