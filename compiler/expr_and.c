@@ -141,6 +141,24 @@ static bool meet_of_literal(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *
   return true;
 }
 
+/* Not empty, and something that is so, or is when it has one repetition more or one alternative less. Any text but the empty one stays as it is: others stand beside it. */
+static bool meet_of_some(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out) {
+  const uint8_t nullable = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
+  tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b), n;
+  if (na.kind == TSL__K_NOT && na.a == TSL__EPS) *out = b, n = nb;
+  else if (nb.kind == TSL__K_NOT && nb.a == TSL__EPS) *out = a, n = na;
+  else return false;
+  if (*out == x->text) return false;
+  if (!(n.flags & nullable)) return true;
+  if (n.kind == TSL__K_REPEAT && n.b == 0 && !(tsl__node_at(x, n.a).flags & nullable)) return *out = tsl__expr_repeat(x, n.a, 1, n.c), true;
+  if (n.kind != TSL__K_ALT) return false;
+  tsl__expr rest = TSL__NONE;
+  for (uint32_t i = 0; i < n.b; i++)
+    if (tsl__list_at(x, n.a)[i] != TSL__EPS) rest = tsl__expr_alt(x, rest, tsl__list_at(x, n.a)[i]);
+  *out = rest;
+  return !(tsl__node_at(x, rest).flags & nullable);
+}
+
 static tsl__expr intern_and(tsl__exprs *x, tsl__expr *at, size_t n) {
   if (n == 1) return at[0];
   tsl__node node = {.kind = TSL__K_AND, .b = (uint32_t)n};
@@ -179,7 +197,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
           tsl__expr other = at[i] == TSL__EPS ? at[j] : at[i];
           meet = tsl__expr_nullable(x, other) ? TSL__EPS : TSL__NONE, apply = true;
         } else {
-          apply = meet_of_repeats(x, at[i], at[j], &meet) || meet_of_literal(x, at[i], at[j], &meet);
+          apply = meet_of_repeats(x, at[i], at[j], &meet) || meet_of_literal(x, at[i], at[j], &meet) || meet_of_some(x, at[i], at[j], &meet);
         }
         if (!apply) continue;
         if (meet == TSL__NONE) return TSL__NONE;

@@ -36,6 +36,12 @@ static void canonical(void) {
   CHECK(tsl__expr_and(x, word, tsl__expr_repeat(x, tsl__expr_any_char(x), 2, 5)) == tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'z'), 2, 5));
   CHECK(tsl__expr_and(x, lit("abc"), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 3)) == lit("abc"));
   CHECK(tsl__expr_and(x, lit("abc"), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 2)) == TSL__NONE);
+  tsl__expr some = tsl__expr_not(x, TSL__EPS);
+  CHECK(tsl__expr_and(x, some, lit("abc")) == lit("abc"));
+  CHECK(tsl__expr_and(x, word, some) == tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'z'), 1, TSL__INF));
+  CHECK(tsl__expr_and(x, some, tsl__expr_alt(x, TSL__EPS, lit("ab"))) == lit("ab"));
+  tsl__expr maybe = tsl__expr_star(x, tsl__expr_alt(x, TSL__EPS, lit("ab"))), rest = tsl__expr_and(x, some, seq(maybe, maybe));
+  CHECK(rest != TSL__NONE && !tsl__expr_nullable(x, rest) && tsl__expr_shortest(x, rest) == 2);
 }
 
 static bool has_characters(tsl__expr e, uint32_t least, uint32_t most) {
