@@ -216,8 +216,22 @@ static bool add_branch(tsl__exprs *x, branches *bs, tsl__expr e) {
   return tsl__vec_push(&x->alloc, bs, b) ? true : (tsl__expr_no_memory(x), false);
 }
 
+/* Have the two, none of which is an alternative itself, nothing to share? */
+static bool stand_apart(const tsl__exprs *x, tsl__expr a, tsl__expr b) {
+  tsl__node m = tsl__node_at(x, a), n = tsl__node_at(x, b);
+  if (m.kind == TSL__K_ALT || n.kind == TSL__K_ALT || a <= TSL__EPS || b <= TSL__EPS || a == x->text || b == x->text) return false;
+  branch p = m.kind == TSL__K_SEQ ? (branch){m.a, m.b} : (branch){a, TSL__EPS}, q = n.kind == TSL__K_SEQ ? (branch){n.a, n.b} : (branch){b, TSL__EPS};
+  return p.head != q.head && p.tail != q.tail;
+}
+
 tsl__expr tsl__expr_alt_n(tsl__exprs *x, const tsl__expr *e, size_t n) {
   branches bs = {0};
+  if (n == 1 && x->status == TSL_OK) return e[0];
+  if (n == 2 && x->status == TSL_OK && stand_apart(x, e[0], e[1])) { /* most pairs do */
+    tsl__expr pair[2] = {e[0] < e[1] ? e[0] : e[1], e[0] < e[1] ? e[1] : e[0]};
+    tsl__worked(x, 8 * 2);
+    return intern_alt(x, pair, 2);
+  }
   for (size_t i = 0; i < n; i++) {
     tsl__node m = tsl__node_at(x, e[i]);
     if (m.kind == TSL__K_ALT) {

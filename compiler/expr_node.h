@@ -82,6 +82,7 @@ typedef struct tsl__native {
 typedef struct tsl__strings {
   const tsl__string *at;
   uint32_t n;
+  tsl__expr names; /* the frame in which they are spelled as names; NONE: not asked for yet */
 } tsl__strings;
 
 /* A set of single characters that has some of those beyond ASCII, but not all: the expression, and those characters. */

@@ -626,14 +626,23 @@ static void expand_any_of(struct expansion *e, struct branch *b, const struct ke
   for (uint32_t i = 0; i < v->count && tsl__schema_ok(e->s); i++) expand_with(e, b, (lit[]){POS(v->children[i])}, 1, NULL);
 }
 
+#define PAIRS_MAX 64u /* alternatives whose pairs are not looked at twice */
+
 static void expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, const struct tracker *tracker) {
   lit *lits = tsl__schema_alloc(e->s, (v->count + 1) * sizeof *lits);
+  uint64_t looked = 0, disjoint[PAIRS_MAX] = {0};
   for (uint32_t i = 0; lits && i < v->count && tsl__schema_ok(e->s); i++) {
     if (tsl__schema_impossible(e->s, e->type, POS(v->children[i]))) continue;
     uint32_t n = 0;
     lits[n++] = POS(v->children[i]);
-    for (uint32_t j = 0; j < v->count; j++)
-      if (tsl__schema_work(e->s, 16) && j != i && !tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j])) lits[n++] = NEG(v->children[j]);
+    for (uint32_t j = 0; j < v->count && tsl__schema_work(e->s, 16); j++) {
+      if (j == i) continue;
+      bool known = j < PAIRS_MAX && i < PAIRS_MAX && tsl__bit(&looked, j);
+      bool apart = known ? tsl__bit(&disjoint[j], i) : tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j]);
+      if (apart && j < PAIRS_MAX && i < PAIRS_MAX) tsl__bit_set(&disjoint[i], j);
+      if (!apart) lits[n++] = NEG(v->children[j]);
+    }
+    if (i < PAIRS_MAX) tsl__bit_set(&looked, i);
     expand_with(e, b, lits, n, tracker);
   }
 }

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/expr_node.h"
 #include "compiler/schema_parts.h"
 
 /* The node behind references and double negations; where that is a negation, one that says nothing. */
@@ -42,6 +43,8 @@ static bool telling(const struct schema *s, sid id) {
 
 static bool no_common_string(struct schema *s, sid a, sid b) {
   bool any;
+  tsl__expr one = tsl__schema_text(s, (lit[]){POS(a)}, 1, &any), other = tsl__schema_text(s, (lit[]){POS(b)}, 1, &any);
+  if (tsl__node_at(s->x, one).kind == TSL__K_LIT && tsl__node_at(s->x, other).kind == TSL__K_LIT) return one != other;
   return tsl__schema_text(s, (lit[]){POS(a), POS(b)}, 2, &any) == TSL__NONE;
 }
 

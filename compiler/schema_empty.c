@@ -10,7 +10,7 @@
  * Clauses   An object's open disjunctions are satisfied by choosing one target each; the search is depth first, ends as soon as a choice costs no more
  *           than the required members do anyway, and is bounded by TSL__SCHEMA_SEARCH steps (an error, not a guess).
  * When      Whether there is a value is asked of every schema by its compile, how long it is hardly ever: rules are measured when somebody asks (tsl__rule_ops.shortest). What
- *           the keywords tell is believed (schema_plain.c), an object without clauses is possible if what it requires is, and only what is left is measured.
+ *           the keywords tell is believed (schema_plain.c), an object that asks no more than its required members fulfil is possible if these are, and only what is left is measured.
  * White space counts nothing where it may be left out.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -33,23 +33,29 @@ struct plan {
   uint32_t count, min, max;
   uint64_t done;
   bool first;
+  bool any;       /* whatever way is found is enough: bytes say only whether there is one */
   uint8_t *must;  /* by known key: 0 free, 1 must come, 2 must not come */
   goal *values;   /* by known key */
   struct added added[TSL__SCHEMA_CLAUSES];
   uint32_t added_count, steps, best, floor;
 };
 
+static uint32_t value_cost(struct plan *p, goal value) {
+  if (p->any) return tsl__schema_possible(p->s, value) ? 1 : TSL__INF;
+  return tsl__schema_shortest(p->s, value);
+}
+
 /* Of the shortest key of a cell. */
 static uint32_t key_length(struct plan *p, uint32_t cell) {
   struct cell *c = &p->o->cells[cell];
-  if (c->length) return c->length;
+  if (c->length || p->any) return c->length ? c->length : 2;
   uint32_t length = c->all ? 2 : tsl__add(1, tsl__expr_shortest(p->s->x, c->rest));
   if (tsl__schema_ok(p->s)) c->length = length;
   return length;
 }
 
 static uint32_t member_cost(struct plan *p, uint32_t length, goal value, const struct gaps *g) {
-  return tsl__add(tsl__add(length, g->colon_cost + g->comma_cost), tsl__schema_shortest(p->s, value));
+  return tsl__add(tsl__add(length, g->colon_cost + g->comma_cost), value_cost(p, value));
 }
 
 /* Members that need not come, `left` of the same cost. */
@@ -124,7 +130,7 @@ static void with_key(struct plan *p, uint32_t clause, uint32_t k, lit l) {
   goal value = p->values[k];
   p->must[k] = 1;
   p->values[k] = tsl__schema_goal_and(p->s, value, &l, 1);
-  if (p->values[k] != GOAL_NONE && tsl__schema_shortest(p->s, p->values[k]) != TSL__INF) search(p, clause + 1);
+  if (p->values[k] != GOAL_NONE && value_cost(p, p->values[k]) != TSL__INF) search(p, clause + 1);
   p->must[k] = must;
   p->values[k] = value;
 }
@@ -134,11 +140,11 @@ static void with_cell(struct plan *p, uint32_t clause, uint32_t c, lit l) {
     if (p->added[i].cell != c) continue;
     goal value = p->added[i].value;
     p->added[i].value = tsl__schema_goal_and(p->s, value, &l, 1);
-    if (p->added[i].value != GOAL_NONE && tsl__schema_shortest(p->s, p->added[i].value) != TSL__INF) search(p, clause + 1);
+    if (p->added[i].value != GOAL_NONE && value_cost(p, p->added[i].value) != TSL__INF) search(p, clause + 1);
     p->added[i].value = value;
   }
   goal value = left(p, c) ? tsl__schema_goal_and(p->s, p->o->cells[c].value, &l, 1) : GOAL_NONE;
-  if (value == GOAL_NONE || tsl__schema_shortest(p->s, value) == TSL__INF) return;
+  if (value == GOAL_NONE || value_cost(p, value) == TSL__INF) return;
   p->added[p->added_count++] = (struct added){c, value};
   search(p, clause + 1);
   p->added_count--;
@@ -213,7 +219,7 @@ static void search(struct plan *p, uint32_t clause) {
 
 /* The fewest bytes, or, of the ways to the end, those of the one that is found first. */
 static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first, bool any) {
-  struct plan p = {.o = o, .s = o->schema, .bits = bits, .count = count, .min = o->min, .max = o->max, .done = done, .first = first, .best = TSL__INF};
+  struct plan p = {.o = o, .s = o->schema, .bits = bits, .count = count, .min = o->min, .max = o->max, .done = done, .first = first, .any = any && !o->schema->measuring, .best = TSL__INF};
   size_t size = o->n * (sizeof(goal) + 1);
   uint64_t room[128];
   void *block = size <= sizeof room ? room : tsl__alloc(o->schema->alloc, size);
@@ -232,23 +238,55 @@ static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t 
   return p.best;
 }
 
+/* Is the target hit where the `left` required members come, and no others? */
+static bool hit_by_required(const struct object *o, const uint64_t *bits, uint32_t count, uint32_t left, const struct target *t) {
+  const struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL; /* the other kinds name no key */
+  if (k && bits && tsl__bit(bits, t->key)) return false;
+  switch (t->kind) {
+    case ATOM_ABSENT: return !k->required;
+    case ATOM_KEY: return k->required && tsl__schema_implies(o->schema, k->value, t->l);
+    case ATOM_MIN: return count + left >= t->count;
+    case ATOM_MAX: return count + left <= t->count;
+    default: return false;
+  }
+}
+
+/* Is it plain that the required members that are left, and no others, bring the object to its end? `bits` NULL: none has come. */
+static bool required_suffice(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done) {
+  uint32_t left = 0;
+  for (uint32_t k = 0; k < o->n; k++) left += o->known[k].required && !(bits && tsl__bit(bits, k));
+  if (count + left < o->min || count + left > o->max) return false;
+  for (uint32_t i = 0; i < o->clause_count; i++) {
+    bool hit = (done >> i) & 1u;
+    for (uint32_t j = 0; j < o->clauses[i].n && !hit; j++) hit = hit_by_required(o, bits, count, left, &o->clauses[i].targets[j]);
+    if (!hit) return false;
+  }
+  for (uint32_t k = 0; k < o->n; k++)
+    if (o->known[k].required && !(bits && tsl__bit(bits, k)) && !tsl__schema_possible(o->schema, o->known[k].value)) return false;
+  return true;
+}
+
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) { return find_way(o, bits, count, done, first, false); }
 
 bool tsl__object_ends(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) {
+  if (!o->schema->measuring && required_suffice(o, bits, count, done)) return true;
   return find_way(o, bits, count, done, first, true) != TSL__INF;
 }
 
-/* ---- goals -------------------------------------------------------------------------------------------------------- */
-
-uint32_t tsl__object_shortest(const struct object *o) {
+/* From the opening brace. */
+static uint32_t find_whole(const struct object *o, bool any) {
   uint64_t room[16] = {0};
   uint32_t words = o->words + o->counted;
   uint64_t *bits = words <= 16 ? room : tsl__alloc_zero(o->schema->alloc, words * sizeof *bits);
   if (!bits) return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
-  uint32_t bytes = tsl__add(1, tsl__object_cost(o, bits, 0, 0, true));
+  uint32_t bytes = find_way(o, bits, 0, 0, true, any);
   if (bits != room) tsl__free(o->schema->alloc, bits, words * sizeof *bits);
   return bytes;
 }
+
+uint32_t tsl__object_shortest(const struct object *o) { return tsl__add(1, find_whole(o, false)); }
+
+/* ---- goals -------------------------------------------------------------------------------------------------------- */
 
 static uint32_t number_shortest(struct schema *s, tsl__expr number) {
   return number == s->shared.number_text || number == s->shared.integer_text ? 1 : tsl__expr_shortest(s->x, number);
@@ -321,14 +359,6 @@ static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
   return types != 0;
 }
 
-/* Can all that is required come? Where more is asked than that: false, and the fewest bytes tell. */
-static bool has_what_it_needs(struct schema *s, const struct object *o) {
-  if (!o->simple) return false;
-  for (uint32_t k = 0; k < o->n; k++)
-    if (o->known[k].required && !tsl__schema_possible(s, o->known[k].value)) return false;
-  return true;
-}
-
 /* The shortest value is not needed if one of the objects plainly is possible. Objects that require themselves are left to the fixed point. */
 static bool some_object(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
@@ -336,7 +366,7 @@ static bool some_object(struct schema *s, goal g) {
   if (e->asked || s->asking == ASKING_MAX) return false;
   e->asked = true;
   s->asking++;
-  for (uint32_t i = 0; i < e->object_count && !found && tsl__schema_ok(s); i++) found = has_what_it_needs(s, tsl__goal_of(s, g)->objects[i]);
+  for (uint32_t i = 0; i < e->object_count && !found && tsl__schema_ok(s); i++) found = tsl__object_possible(s, tsl__goal_of(s, g)->objects[i]);
   tsl__goal_of(s, g)->asked = false;
   s->asking--;
   return found;
@@ -359,5 +389,5 @@ bool tsl__schema_possible(struct schema *s, goal g) {
 }
 
 bool tsl__object_possible(struct schema *s, const struct object *o) {
-  return (!tsl__schema_nests(s) && has_what_it_needs(s, o)) || tsl__object_shortest(o) != TSL__INF;
+  return (!tsl__schema_nests(s) && required_suffice(o, NULL, 0, 0)) || find_whole(o, true) != TSL__INF;
 }

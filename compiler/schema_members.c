@@ -176,7 +176,6 @@ struct member {
   uint32_t key, cell; /* one of them is UINT32_MAX */
   bool ask_only;      /* stop at the first way */
   bool measure;       /* `shortest` is wanted */
-  tsl__expr name;     /* what is left of the name, which must be new, if one frame is to hold it and the value; else EPS */
   bool possible;
   tsl__expr all;      /* the ways so far */
   uint32_t ways, shortest;
@@ -233,7 +232,6 @@ static void finish_way(struct member *m, uint64_t done) {
     return;
   }
   tsl__expr one = o->styled ? tsl__schema_styled_member(s, o, m->key, m->cell, value) : tsl__schema_member(s, value, o->level);
-  if (m->name != TSL__EPS) one = tsl__schema_extra(s, m->name, one);
   m->all = tsl__expr_alt(s->x, m->all, tsl__expr_seq(s->x, one, next_rule(s, id)));
 }
 
@@ -286,15 +284,56 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
   m->declined_count = declined;
 }
 
-static struct member look_past(struct schema *s, const struct object_state *from, tsl__expr name, uint32_t key, uint32_t cell, bool ask_only, bool measure) {
-  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .measure = measure || tsl__schema_nests(s), .name = name, .shortest = TSL__INF, .hopeless = UINT32_MAX};
-  bool there = key == UINT32_MAX ? tsl__cell_left(from->object, &from->object->cells[cell], from->bits) > 0 : !tsl__bit(from->bits, key);
-  if (there) ways(&m, 0, 0);
-  return m;
+/* Has the key not come yet, or does the cell have names that have not? */
+static bool is_there(const struct object_state *from, uint32_t key, uint32_t cell) {
+  return key == UINT32_MAX ? tsl__cell_left(from->object, &from->object->cells[cell], from->bits) > 0 : !tsl__bit(from->bits, key);
 }
 
 static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell, bool ask_only, bool measure) {
-  return look_past(s, from, TSL__EPS, key, cell, ask_only, measure);
+  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .measure = measure || tsl__schema_nests(s), .shortest = TSL__INF, .hopeless = UINT32_MAX};
+  if (is_there(from, key, cell)) ways(&m, 0, 0);
+  return m;
+}
+
+/* ---- one member of an object without clauses ---------------------------------------------------------------------- */
+
+/* Does an extra member of the cell leave the state as it is? */
+static bool stays(const struct object_state *st, const struct cell *c) {
+  return !st->first && st->count >= st->object->clamp && c->count == TSL__INF && st->object->schema->options.order == TSL_ORDER_ANY;
+}
+
+static uint32_t state_after(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell) {
+  uint64_t room[64];
+  size_t size = state_size(from->object);
+  struct object_state *st = size <= sizeof room ? (void *)room : tsl__schema_alloc(s, size);
+  if (!st) return UINT32_MAX;
+  memcpy(st, from, size);
+  st->next = TSL__NONE;
+  st->shortest = UNKNOWN;
+  st->ends = 0;
+  return take(st, key, cell) ? intern(s, st) : UINT32_MAX;
+}
+
+static tsl__expr extra_frame(struct schema *s, const struct object *o, struct cell *c) {
+  if (c->extra == TSL__NONE) {
+    tsl__expr frame = tsl__schema_extra(s, c->rest, tsl__schema_member(s, c->value, o->level));
+    if (!tsl__schema_ok(s)) return TSL__NONE;
+    c->extra = frame;
+  }
+  return c->extra;
+}
+
+/* There is one way: its frame is the same in all states, and the state after it is all that is left to find. */
+static tsl__expr plain_way(struct schema *s, uint32_t id, uint32_t key, uint32_t cell) {
+  const struct object_state *st = s->states.at[id];
+  const struct object *o = st->object;
+  struct cell *c = key == UINT32_MAX ? &o->cells[cell] : NULL;
+  goal value = c ? c->value : o->known[key].value;
+  if (!is_there(st, key, cell) || !tsl__schema_possible(s, value)) return TSL__NONE;
+  uint32_t then = c && stays(st, c) ? id : state_after(s, st, key, cell);
+  if (then == UINT32_MAX || (!o->simple && !can_end(s->states.at[then]))) return TSL__NONE; /* what a simple one needs is possible, or nobody would have entered it */
+  tsl__expr one = c ? extra_frame(s, o, c) : tsl__schema_member(s, value, o->level);
+  return tsl__expr_seq(s->x, one, next_rule(s, then));
 }
 
 /* ---- all members that may come ------------------------------------------------------------------------------------- */
@@ -325,6 +364,7 @@ static bool allows(void *ctx, uint32_t id, uint32_t key) {
 static tsl__expr after(tsl__exprs *x, void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
   (void)x;
+  if (!s->states.at[id]->object->clause_count) return plain_way(s, id, key, UINT32_MAX);
   return look_at(s, s->states.at[id], key, UINT32_MAX, false, false).all;
 }
 
@@ -374,11 +414,10 @@ static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   if (!order_allows(st, UINT32_MAX)) return TSL__NONE;
-  tsl__expr rest = o->cells[cell].rest;
-  if (!o->clause_count) return look_past(s, st, rest, UINT32_MAX, cell, false, false).all;
+  if (!o->clause_count) return plain_way(s, id, UINT32_MAX, cell);
   struct member m = look_at(s, st, UINT32_MAX, cell, false, false); /* in one of several ways: the name is read once for all of them */
   if (m.all == TSL__NONE) return TSL__NONE;
-  return tsl__expr_seq(s->x, rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), m.all));
+  return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), m.all));
 }
 
 /* Everything that may follow the opening quote of a key. */

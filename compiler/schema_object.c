@@ -5,7 +5,8 @@
  * empty cells and cells whose value nothing satisfies are dropped, cells with equal goals are joined.
  *
  * Names     No two members have the same name, so a cell of finitely many keys can be used up: the keys of a small one become known keys, those of a larger one are
- *           counted. And where more than one extra member may be needed, the empty name is a known key: it is shorter than all others, but comes once.
+ *           counted. Those of a pattern that plainly is a list, as ^a$ or ^(a|b)$, are known from the beginning. And where more than one extra member may be needed,
+ *           the empty name is a known key: it is shorter than all others, but comes once.
  *
  * Example   {"patternProperties": {"^x": A, "y$": B}, "additionalProperties": false} has three cells: ^x and y$ with goal A ∧ B, ^x only with A, y$
  *           only with B; the fourth is dropped.
@@ -13,6 +14,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/expr_node.h"
 #include "compiler/schema_parts.h"
 
 #define SPLITTERS 64u
@@ -145,6 +147,48 @@ static uint32_t index_of(const struct maker *m, const char *key, uint32_t length
   return UINT32_MAX;
 }
 
+/* ---- patterns that are lists --------------------------------------------------------------------------------------- */
+
+struct texts {
+  const tsl__string *at;
+  uint32_t n;
+  tsl__string one;
+};
+
+/* The texts of an expression that is one text, or a short list. */
+static bool few_texts(const struct maker *m, tsl__expr e, struct texts *out) {
+  tsl__node n = tsl__node_at(m->s->x, e);
+  if (n.kind == TSL__K_LIT) {
+    out->one = (tsl__string){(const char *)tsl__literal_at(m->s->x, n.a), n.b};
+    out->at = &out->one;
+    out->n = 1;
+    return true;
+  }
+  if (n.kind != TSL__K_STRSET || n.d || n.c - n.b > TSL__SCHEMA_LISTED) return false;
+  out->at = tsl__strings_at(m->s->x, n.a)->at + n.b;
+  out->n = n.c - n.b;
+  return true;
+}
+
+static bool all_known(const struct maker *m, tsl__expr e) {
+  struct texts few;
+  if (!few_texts(m, e, &few)) return false;
+  for (uint32_t i = 0; i < few.n; i++)
+    if (index_of(m, few.at[i].at, few.at[i].length) == UINT32_MAX) return false;
+  return true;
+}
+
+static void list_name(void *ctx, const uint8_t *at, uint32_t n);
+
+static void list_patterns(struct maker *m) {
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct keyword_value *v = m->parts[i]->kind == PART_MEMBERS ? tsl__keyword_or_null(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES) : NULL;
+    struct texts few;
+    for (uint32_t j = 0; v && j < v->count; j++)
+      for (uint32_t k = 0; few_texts(m, v->exprs[j], &few) && k < few.n; k++) list_name(m, (const uint8_t *)few.at[k].at, few.at[k].length);
+  }
+}
+
 /* ---- splitters ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t splitter_index(const struct maker *m, tsl__expr e) {
@@ -159,7 +203,13 @@ static void add_splitter(struct maker *m, tsl__expr e, const struct node *culpri
     tsl__schema_fail(m->s, TSL_ERR_LIMIT, culprit ? culprit->at : NULL, "more than %u different patterns of keys for one object", SPLITTERS);
     return;
   }
-  for (uint32_t i = 0; i < m->o->n; i++) {
+  struct texts few;
+  bool list = few_texts(m, e, &few);
+  for (uint32_t i = 0; list && i < few.n; i++) {
+    uint32_t key = index_of(m, few.at[i].at, few.at[i].length);
+    if (key != UINT32_MAX) m->masks[key] |= (uint64_t)1 << m->splitter_count;
+  }
+  for (uint32_t i = 0; i < m->o->n && !list; i++) {
     tsl__string key = tsl__stringset_at(m->s->x, m->o->set, i);
     if (tsl__expr_matches(m->s->x, e, key.at, key.length)) m->masks[i] |= (uint64_t)1 << m->splitter_count;
   }
@@ -232,6 +282,7 @@ static void split(struct maker *m, uint32_t splitter) {
   tsl__exprs *x = m->s->x;
   tsl__expr e = m->splitters[splitter];
   size_t n = m->cells.n;
+  if (all_known(m, e)) return; /* no cell has any of them */
   for (size_t i = 0; i < n && tsl__schema_ok(m->s); i++) {
     struct cell c = m->cells.at[i];
     uint64_t in = c.mask | (uint64_t)1 << splitter;
@@ -651,6 +702,7 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
   bool made = false;
   if (flatten(&m, parts)) {
     if (!s->options.repeated_names && !tsl__schema_nests(s) && needs_extra(&m)) list_name(&m, NULL, 0);
+    if (!s->options.repeated_names) list_patterns(&m);
     do made = start(&m, level) && make(&m);
     while (!made && m.listed.n > m.listed_before && tsl__schema_ok(s));
   }

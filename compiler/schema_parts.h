@@ -210,6 +210,7 @@ struct known {
 struct cell { /* extra keys that the same constraints apply to */
   tsl__expr key;   /* their texts */
   tsl__expr rest;  /* frame: the rest of the key's JSON string after the opening quote */
+  tsl__expr extra; /* memo: the same and the member's colon and value, as a frame */
   uint64_t mask;   /* splitters that hold them */
   goal value;
   uint32_t length; /* bytes of the shortest such key, quotes included, once asked for (0: not yet); it can take a search */
@@ -455,6 +456,8 @@ sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_
 bool tsl__schema_read(struct schema *s);
 static inline const struct node *tsl__node_of(const struct schema *s, sid id) { return s->nodes.at[id]; }
 static inline bool tsl__has(const struct node *n, enum keyword k) { return (n->mask >> k) & 1u; }
+/* Does it say nothing but of which types values are? */
+static inline bool tsl__only_types(const struct node *n) { return !(n->mask & ~((uint64_t)1 << KW_TYPE)); }
 /* The value of a keyword that the node has. */
 static inline const struct keyword_value *tsl__keyword(const struct node *n, enum keyword k) {
   return &n->values[__builtin_popcountll(n->mask & (((uint64_t)1 << k) - 1))];
@@ -563,6 +566,8 @@ struct schema *tsl__schema_blank(tsl__exprs *x);
 uint8_t tsl__schema_plain(struct schema *s, sid id);
 /* Is it about objects alone, and about nothing but their members, some of which it names? */
 bool tsl__schema_plain_object(const struct schema *s, sid id);
+/* Does it certainly have an array or an object, and either values of other types too or no array and no object of just any kind? */
+bool tsl__schema_plain_container(struct schema *s, sid id);
 
 /* ---- schema_empty.c ---- */
 /* The fewest bytes of a value that satisfies the goal; TSL__INF: there is none. */

@@ -167,13 +167,19 @@ static uint8_t of_keywords(struct look *l) {
   return types;
 }
 
+/* The node behind references; where that is a negation, one that says nothing. */
+static const struct node *plain_node(const struct schema *s, sid id) {
+  lit l = tsl__schema_simplify(s, POS(id));
+  return tsl__node_of(s, l & 1 ? SID_TRUE : l >> 1);
+}
+
 /* What one of the branches has; of oneOf only where no two are about the same type. */
 static uint8_t of_branches(struct look *l, enum keyword k) {
   const struct keyword_value *v = tsl__keyword(l->n, k);
   uint8_t types = 0, seen = 0;
   if (k == KW_ALL_OF && v->count != 1) return 0;
   for (uint32_t i = 0; i < v->count; i++) {
-    uint8_t about = tsl__node_of(l->s, v->children[i])->possible;
+    uint8_t about = plain_node(l->s, v->children[i])->possible;
     uint64_t bytes = 0;
     if (k == KW_ONE_OF && seen & about) return 0;
     seen |= about;
@@ -212,6 +218,26 @@ static uint8_t claim(struct schema *s, sid id, uint32_t depth, uint64_t *bytes) 
 uint8_t tsl__schema_plain(struct schema *s, sid id) {
   uint64_t bytes;
   return claim(s, id, 0, &bytes);
+}
+
+/* Do its keywords say something of all the arrays and objects that it is about? */
+static bool says_something(const struct schema *s, sid id) {
+  const struct node *n = plain_node(s, id);
+  if (n->possible & T_OBJECT && !(tsl__has(n, KW_PROPERTIES) && tsl__keyword(n, KW_PROPERTIES)->count)) return false;
+  if (!(n->possible & T_ARRAY)) return true;
+  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
+  return items && items->value->kind != TSL__JSON_ARRAY && tsl__schema_simplify(s, POS(items->children[0])) != POS(SID_TRUE);
+}
+
+bool tsl__schema_plain_container(struct schema *s, sid id) {
+  const struct node *n = tsl__node_of(s, id);
+  uint8_t types = tsl__schema_plain(s, id);
+  if (!(types & (T_ARRAY | T_OBJECT))) return false;
+  if (types & ~(T_ARRAY | T_OBJECT) || says_something(s, id)) return true;
+  const struct keyword_value *branches = tsl__has(n, KW_ANY_OF) ? tsl__keyword(n, KW_ANY_OF) : tsl__keyword_or_null(n, KW_ONE_OF);
+  bool all = branches != NULL;
+  for (uint32_t i = 0; all && i < branches->count; i++) all = says_something(s, branches->children[i]);
+  return all;
 }
 
 bool tsl__schema_plain_object(const struct schema *s, sid id) {

@@ -372,6 +372,22 @@ static uint8_t possible(const struct schema *s, const struct goal_entry *e) {
   return types;
 }
 
+/* Strings and numbers of a node that says nothing but which types there are. */
+static void open_types(struct schema *s, struct goal_entry *e, const struct node *n) {
+  e->any_string = n->possible & T_STRING;
+  if (e->any_string) e->string = s->shared.string;
+  if (n->possible & T_NUMBER) e->number = n->digits ? s->shared.digits_text : n->integer ? s->shared.integer_text : s->shared.number_text;
+}
+
+static void open_scalars(struct schema *s, goal g, uint8_t types) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (types & T_STRING) {
+    tsl__expr text = tsl__schema_text(s, e->lits, e->n, &e->any_string);
+    e->string = e->any_string ? s->shared.string : string_of_text(s->x, text);
+  }
+  if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
+}
+
 bool tsl__schema_open(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (e->opened) return tsl__schema_ok(s);
@@ -387,11 +403,9 @@ bool tsl__schema_open(struct schema *s, goal g) {
   uint8_t types = possible(s, e);
   e->scalars = types & (T_NULL | T_FALSE | T_TRUE);
   for (uint32_t i = 0; i < e->n && e->scalars; i++) e->scalars &= tsl__schema_scalars(s, e->lits[i]);
-  if (types & T_STRING) {
-    tsl__expr text = tsl__schema_text(s, e->lits, e->n, &e->any_string);
-    e->string = e->any_string ? s->shared.string : string_of_text(s->x, text);
-  }
-  if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
+  const struct node *first = e->n == 1 && !(e->lits[0] & 1) ? tsl__node_of(s, e->lits[0] >> 1) : NULL;
+  if (first && tsl__only_types(first)) open_types(s, e, first);
+  else open_scalars(s, g, types);
   if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g); /* which opens others where uniqueItems must know how many values there are */
   s->opening--;
   tsl__schema_note(s);
@@ -461,10 +475,16 @@ static uint32_t value_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
 
 static const tsl__rule_ops value_ops = {unfold_value, print_value, NULL, value_shortest};
 
+/* Is it plain, before the goal is opened, that its value is a frame of its own? */
+static bool plain_frame(struct schema *s, const struct goal_entry *e) {
+  if (e->opened || e->n != 1 || e->lits[0] & 1 || (s->max_nesting && e->level >= s->max_nesting)) return false;
+  return tsl__schema_plain_object(s, e->lits[0] >> 1) || tsl__schema_plain_container(s, e->lits[0] >> 1);
+}
+
 static tsl__expr make_value(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   if (!tsl__schema_possible(s, g)) return TSL__NONE;
-  if (!e->opened && e->n == 1 && !(e->lits[0] & 1) && tsl__schema_plain_object(s, e->lits[0] >> 1)) return tsl__expr_rule(s->x, &value_ops, s, g, 0, 1); /* opened when it is entered */
+  if (plain_frame(s, e)) return tsl__expr_rule(s->x, &value_ops, s, g, 0, 1); /* opened when it is entered */
   if (!tsl__schema_open(s, g)) return TSL__NONE;
   if (!s->levels && g == GOAL_ANY) return s->shared.value;
   uint32_t containers = e->array_count + e->object_count;

@@ -23,6 +23,20 @@ static int by_spelling(const void *p, const void *q) {
   return c ? c : a->s.length != b->s.length ? (a->s.length < b->s.length ? -1 : 1) : 0;
 }
 
+/* Sort short lists, as most are, by insertion. */
+static void sort_strings(sorted *at, size_t n) {
+  if (n > 16) {
+    qsort(at, n, sizeof *at, by_spelling);
+    return;
+  }
+  for (size_t i = 1; i < n; i++) {
+    sorted one = at[i];
+    size_t j = i;
+    for (; j > 0 && by_spelling(&at[j - 1], &one) > 0; j--) at[j] = at[j - 1];
+    at[j] = one;
+  }
+}
+
 tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order) {
   if (n >= UINT32_MAX) return tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many strings in a set"), 0;
   sorted *all = tsl__alloc(&x->alloc, (n ? n : 1) * sizeof *all);
@@ -34,7 +48,7 @@ tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, siz
     return 0;
   }
   for (size_t i = 0; i < n; i++) all[i] = (sorted){strings[i], (uint32_t)i};
-  qsort(all, n, sizeof *all, by_spelling);
+  sort_strings(all, n);
   for (size_t i = 0; i < n; i++) {
     if (i == 0 || by_spelling(&all[i - 1], &all[i]) != 0) {
       char *copy = tsl__arena_copy(&x->arena, all[i].s.at, all[i].s.length);
@@ -44,7 +58,7 @@ tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, siz
     if (order) order[all[i].input] = count - 1;
   }
   tsl__free(&x->alloc, all, (n ? n : 1) * sizeof *all);
-  tsl__strings set = {kept, count};
+  tsl__strings set = {kept, count, TSL__NONE};
   if (x->status == TSL_OK && !tsl__vec_push(&x->alloc, &x->strings, set)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   return x->status == TSL_OK ? x->strings_base + (uint32_t)x->strings.n - 1 : 0;
 }
@@ -143,8 +157,7 @@ static bool equal_sets(const tsl__strings *a, const tsl__strings *b) {
   return true;
 }
 
-/* The frame in which the strings of the set are spelled. */
-static tsl__expr names_frame(tsl__exprs *x, tsl__stringset set) {
+static tsl__expr find_names_frame(tsl__exprs *x, tsl__stringset set) {
   static const tsl__rule_ops ops = {unfold_names, print_names, NULL, NULL};
   const tsl__strings *s = tsl__strings_at(x, set);
   uint64_t hash = hash_of_set(s);
@@ -157,6 +170,15 @@ static tsl__expr names_frame(tsl__exprs *x, tsl__stringset set) {
   if (made.frame == TSL__NONE) return TSL__NONE;
   if (!tsl__vec_push(&x->alloc, &x->names, made)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
   return made.frame;
+}
+
+/* The frame in which the strings of the set are spelled. */
+static tsl__expr names_frame(tsl__exprs *x, tsl__stringset set) {
+  tsl__expr frame = tsl__strings_at(x, set)->names;
+  if (frame != TSL__NONE) return frame;
+  frame = find_names_frame(x, set);
+  if (set >= x->strings_base) x->strings.at[set - x->strings_base].names = frame;
+  return frame;
 }
 
 tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param) {
