@@ -40,7 +40,7 @@ size_t tsl__rows_memory(const tsl__space *space) { return atomic_load_explicit(&
 void tsl__rows_free(tsl__space *space) {
   for (uint32_t i = 0; i < space->masks.pool.n && atomic_load_explicit(&space->rows, memory_order_relaxed); i++) {
     tsl__mask_rec *r = tsl__pool_at(&space->masks.pool, i);
-    tsl__free(&space->alloc, atomic_load_explicit(&r->row, memory_order_relaxed), bytes_of(space));
+    if (!r->shared) tsl__free(&space->alloc, atomic_load_explicit(&r->row, memory_order_relaxed), bytes_of(space));
   }
 }
 
@@ -68,9 +68,9 @@ static const uint32_t *make_row(tsl__space *space, pthread_mutex_t *lock, tsl__m
 /* The row of a mask, made the second time that it is asked for; NULL: it has none. */
 static const uint32_t *row_of(const tsl__space *layer, pthread_mutex_t *lock, tsl__mask mask) {
   tsl__space *space = (tsl__space *)(uintptr_t)layer;
-  if (mask < space->masks.first) return NULL; /* of the vocabulary's layer, which is never changed */
-  tsl__mask_rec *r = tsl__pool_at(&space->masks.pool, mask - space->masks.first);
+  tsl__mask_rec *r = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(layer, mask);
   const uint32_t *row = atomic_load_explicit(&r->row, memory_order_acquire);
+  if (mask < space->masks.first) return row; /* of the vocabulary's layer, which has those alone that are made for all (common.h) */
   if (row || atomic_load_explicit(&space->rows, memory_order_relaxed) >= TSL__ROWS) return row;
   return atomic_fetch_add_explicit(&r->lent, 1, memory_order_relaxed) ? make_row(space, lock, r, mask) : NULL;
 }

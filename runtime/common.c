@@ -7,6 +7,11 @@
 
 #define WORDS_MAX 16384u /* of one entry: longer ones stay with their grammar */
 #define SLOTS_MIN 256u
+#define ROWS_SHARE 16u  /* of the limit, for rows of a generation, and of the vocabulary's layer: what is seldom copied is not near, and that costs more than patches */
+#define ROW_SEEN 4u     /* times that a mask was asked for, from which it has a row */
+#define ROW_PATCHES 32u /* of a mask of one bitset, from which a row is quicker */
+#define SEEN 1024u
+#define SEEN_ROUND 4096u /* masks asked for, after which counting begins anew */
 
 typedef struct tsl__common_bits {
   atomic_uint references;
@@ -21,7 +26,7 @@ typedef struct kept {
 typedef struct entry {
   tsl__digest key;
   uint32_t bases, shared, minus, plus, left; /* how many: bitsets of the vocabulary's layer by number, shared ones, tokens, tokens, nodes */
-  bool whole;
+  bool whole, row; /* row: no walk, but a mask written out, the one that is shared */
   bits *at[]; /* the shared ones, then words: the other four */
 } entry;
 
@@ -31,6 +36,7 @@ typedef struct generation {
   uint32_t slot_count, n;
   TSL__VEC(kept) bitsets;
   size_t bytes;
+  uint32_t rows;
 } generation;
 
 struct tsl__common {
@@ -40,6 +46,9 @@ struct tsl__common {
   bool drawn; /* the secret is there: without it nothing is kept */
   size_t limit;
   generation young, old;
+  TSL__VEC(bits *) rows; /* of masks of the vocabulary's layer, for good */
+  uint8_t seen[SEEN];    /* masks asked for, by hash */
+  uint32_t seen_all;
 };
 
 static uint32_t *words_of(const entry *e) { return (uint32_t *)(uintptr_t)(e->at + e->shared); }
@@ -138,6 +147,7 @@ static entry *find(tsl__common *c, const tsl__digest *key) {
   entry *carried = fine ? tsl__arena_copy(&c->young.arena, e, size_of(e)) : NULL;
   if (!carried) return e;
   c->young.n++;
+  c->young.rows += e->row;
   place(&c->young, carried);
   return carried;
 }
@@ -161,6 +171,8 @@ void tsl__common_free(tsl__common *c) {
   tsl_allocator a = c->vocab->alloc;
   generation_free(c->vocab, &c->young);
   generation_free(c->vocab, &c->old);
+  for (size_t i = 0; i < c->rows.n; i++) release(c->vocab, c->rows.at[i]);
+  tsl__vec_free(&a, &c->rows);
   pthread_mutex_destroy(&c->lock);
   tsl__free(&a, c, sizeof *c);
 }
@@ -168,7 +180,7 @@ void tsl__common_free(tsl__common *c) {
 size_t tsl__common_memory(tsl__common *c) {
   if (!c) return 0;
   pthread_mutex_lock(&c->lock);
-  size_t n = sizeof *c + generation_memory(&c->young) + generation_memory(&c->old);
+  size_t n = sizeof *c + generation_memory(&c->young) + generation_memory(&c->old) + c->rows.cap * sizeof *c->rows.at + c->rows.n * bits_size(c->vocab);
   pthread_mutex_unlock(&c->lock);
   return n;
 }
@@ -285,5 +297,90 @@ void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk 
       place(&c->young, e);
     }
   }
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------------- */
+
+/* Is it quicker to copy than to put together, and made of the vocabulary's bitsets alone? */
+static bool is_worth_row(const tsl__space *space, const tsl__mask_rec *m) {
+  if (m->base_count < 2 && m->minus_count + m->plus_count < ROW_PATCHES) return false;
+  for (uint32_t i = 0; i < m->base_count; i++)
+    if (tsl__mask_bases(m)[i] >= space->bitsets.first) return false;
+  return true;
+}
+
+static bool has_room_for_row(const tsl__common *c, size_t rows) { return (rows + 1) * bits_size(c->vocab) <= c->limit / ROWS_SHARE; }
+
+/* Count one that was asked for: was it, or one of its hash, asked for often lately? */
+static bool is_common(tsl__common *c, uint64_t hash) {
+  uint8_t *seen = &c->seen[hash % SEEN];
+  if (++c->seen_all % SEEN_ROUND == 0) memset(c->seen, 0, sizeof c->seen);
+  if (*seen < ROW_SEEN) ++*seen;
+  return *seen == ROW_SEEN;
+}
+
+static bits *write_row(const tsl__space *space, tsl__mask mask) {
+  bits *b = tsl__alloc(&space->vocab->alloc, bits_size(space->vocab));
+  if (!b) return NULL;
+  atomic_init(&b->references, 0);
+  tsl__mask_write(space, mask, b->words);
+  return b;
+}
+
+/* Of a mask of the vocabulary's layer: its record is not changed but for that. */
+static void give_row(tsl__common *c, const tsl__space *space, tsl__mask mask) {
+  tsl__mask_rec *m = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(space, mask);
+  if (atomic_load_explicit(&m->row, memory_order_relaxed) || !is_common(c, tsl__mix(mask)) || !has_room_for_row(c, c->rows.n)) return;
+  bits *b = tsl__vec_reserve(&c->vocab->alloc, &c->rows, 1) ? write_row(space, mask) : NULL;
+  if (!b) return;
+  atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
+  c->rows.at[c->rows.n++] = b;
+  atomic_store_explicit(&m->row, b->words, memory_order_release);
+}
+
+static tsl__digest row_key(const tsl__common *c, const tsl__mask_rec *m) {
+  struct {
+    tsl__digest lists;
+    uint32_t bases, minus, plus, row;
+  } of = {tsl__digest_of(c->secret, m->lists, tsl__mask_lists_size(m)), m->base_count, m->minus_count, m->plus_count, 1};
+  return tsl__digest_of(c->secret, &of, sizeof of);
+}
+
+/* NULL: it is not common enough, or memory is short. */
+static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl__digest *key, tsl__mask mask) {
+  generation *g = &c->young;
+  const tsl__mask_rec *m = tsl__mask_at(space, mask);
+  if (!is_common(c, tsl__hash(m->lists, tsl__mask_lists_size(m)))) return NULL; /* not the key: which masks share a counter must not depend on the secret */
+  make_room(c);
+  entry *e = has_room_for_row(c, g->rows) && grow(c->vocab, g) ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at) : NULL;
+  bits *b = e ? write_row(space, mask) : NULL;
+  if (!b) return NULL;
+  if (!keep(c->vocab, g, (kept){0, b})) return tsl__free(&c->vocab->alloc, b, bits_size(c->vocab)), NULL;
+  *e = (entry){.key = *key, .shared = 1, .row = true};
+  e->at[0] = b;
+  g->n++;
+  g->rows++;
+  place(g, e);
+  return e;
+}
+
+/* Of a mask of the grammar's own. */
+static void find_row(tsl__common *c, tsl__space *space, tsl__mask mask) {
+  tsl__mask_rec *m = tsl__pool_at(&space->masks.pool, mask - space->masks.first);
+  tsl__digest key = row_key(c, m);
+  const entry *e = find(c, &key);
+  uint32_t *none = NULL, number = e || (e = make_row(c, space, &key, mask)) ? adopt(space, e->at[0]) : 0;
+  m->asked = true;
+  if (number && atomic_compare_exchange_strong_explicit(&m->row, &none, e->at[0]->words, memory_order_acq_rel, memory_order_acquire)) m->shared = true;
+}
+
+void tsl__common_row(tsl__space *space, tsl__mask mask) {
+  tsl__common *c = common_of(space);
+  const tsl__mask_rec *m = tsl__mask_at(space, mask);
+  if (!c || !c->limit || m->asked || atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)m)->row, memory_order_relaxed) || !is_worth_row(space, m)) return;
+  pthread_mutex_lock(&c->lock);
+  if (mask < space->masks.first) give_row(c, space, mask);
+  else find_row(c, space, mask);
   pthread_mutex_unlock(&c->lock);
 }

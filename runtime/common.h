@@ -5,8 +5,9 @@
  * Idea      Where a state can be described without anything that only its grammar has, it has a meaning: a digest of what it stands for (compiler/meaning.c). A
  *           walk of the same meaning over the same leftover gives the same answer in each grammar of the vocabulary. Who has done a costly one leaves a copy
  *           here; who would have to do it takes the copy.
+ * Rows      The same for masks of positions: a few are had by most grammars, at most of their positions. Those are written out once, and copied by all.
  * Bound     Two generations of half the limit each. When the younger is full, the older one goes, and what is still asked for was carried over. Bitsets are shared, not
- *           copied: they go with the last grammar that has one.
+ *           copied: they go with the last grammar that has one. Rows of masks of the vocabulary's own layer stay with it.
  * Safety    Digests are of 128 bits and under a secret of the vocabulary's, drawn at random when it is made, so that nobody can write two schemas that have one. A
  *           walk holds token numbers and nothing of a schema's text. That one was known shows in the time it took, as in any cache (SECURITY.md).
  * Threads   One lock, held for a probe and a copy; taken only where a grammar would walk.
@@ -37,6 +38,9 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
 bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *gather, tsl__words *left, bool *whole);
 /* Leave a walk for others. Keeps nothing where memory is short. */
 void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk *walk);
+
+/* A position has this mask: if it is one that many have, its row (mask.h) is found or made. Failures are sticky. */
+void tsl__common_row(tsl__space *space, tsl__mask mask);
 
 /* Bitsets that a space has from here. */
 typedef struct tsl__adopted {

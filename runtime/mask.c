@@ -57,15 +57,29 @@ static bool list_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
   return tsl__vec_push(&space->alloc, &g->bases, bitset) || out_of_memory(space);
 }
 
-/* Room for a list of n tokens, the last of which is `last`, in halves of words. */
-static size_t packed_size(size_t n, tsl_token last) { return n ? n + (last >> TSL__STRETCH) + 1 : 0; }
+/* The first of a sorted list that is not less. */
+static size_t lower_bound(const tsl_token *at, size_t n, tsl_token t) {
+  size_t lo = 0, hi = n;
+  while (lo < hi) {
+    size_t mid = (lo + hi) / 2;
+    if (at[mid] < t) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+static bool in_list(const tsl_token *at, size_t n, tsl_token t) {
+  size_t i = lower_bound(at, n, t);
+  return i < n && at[i] == t;
+}
+
+#define PACKED_MAX (TSL__PATCH_MAX + 2 * ((TSL_MAX_VOCAB >> TSL__STRETCH) + 1)) /* room for both lists */
 
 /* Into stretches; returns the end. */
 static uint16_t *pack(uint16_t *out, const tsl_token *at, size_t n) {
   uint32_t stretch = 0;
-  for (size_t begin = 0, end = 0; begin < n; stretch++, begin = end) {
-    if (at[n - 1] >> TSL__STRETCH == stretch) end = n;
-    while (end < n && at[end] >> TSL__STRETCH == stretch) end++;
+  for (size_t begin = 0, end; begin < n; stretch++, begin = end) {
+    end = at[n - 1] >> TSL__STRETCH == stretch ? n : begin + lower_bound(at + begin, n - begin, (stretch + 1) << TSL__STRETCH);
     *out++ = (uint16_t)(end - begin);
     for (size_t i = begin; i < end; i++) out[i - begin] = (uint16_t)at[i];
     out += end - begin;
@@ -96,34 +110,20 @@ static bool in_patches(tsl__patches p, tsl_token t) {
   return lo < end && p.at[lo] == (uint16_t)t;
 }
 
-static bool same_patches(tsl__patches p, const tsl_token *at, size_t n) {
-  uint32_t differ = p.n ^ (uint32_t)n;
-  for (uint32_t passed = 0, stretch = 0; !differ && passed < p.n; stretch += 1u << TSL__STRETCH) {
-    uint32_t some = *p.at++;
-    for (uint32_t i = 0; i < some; i++) differ |= at[passed + i] ^ (stretch | p.at[i]);
-    passed += some;
-    p.at += some;
-  }
-  return !differ;
-}
-
-static bool in_list(const tsl_token *at, size_t n, tsl_token t) {
-  size_t lo = 0, hi = n;
-  while (lo < hi) {
-    size_t mid = (lo + hi) / 2;
-    if (at[mid] < t) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo < n && at[lo] == t;
-}
-
-bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token t) {
-  const tsl__mask_rec *r = tsl__mask_at(space, m);
-  if (in_patches(tsl__mask_plus(r), t)) return true;
-  for (uint32_t i = 0; i < r->base_count; i++)
-    if (tsl__mask_bit(tsl__bitset_at(space, tsl__mask_bases(r)[i]), t)) return !in_patches(tsl__mask_minus(r), t);
+static bool in_bases(const tsl__space *space, const tsl__mask_rec *r, tsl_token t) {
+  if (!r->first) return false;
+  if (tsl__mask_bit(r->first, t)) return true;
+  for (uint32_t i = 1; i < r->base_count; i++)
+    if (tsl__mask_bit(tsl__bitset_at(space, tsl__mask_bases(r)[i]), t)) return true;
   return false;
 }
+
+static bool has(const tsl__space *space, const tsl__mask_rec *r, tsl_token t) {
+  if (in_bases(space, r, t) && !(r->minus_count && in_patches(tsl__mask_minus(r), t))) return true;
+  return r->plus_count && in_patches(tsl__mask_plus(r), t);
+}
+
+bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token t) { return has(space, tsl__mask_at(space, m), t); }
 
 /* (A − x) ∪ (B − y) = (A ∪ B) − (x not in B − y) − (y not in A − x); `plus` needs no care: it is added last. */
 static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
@@ -187,7 +187,7 @@ bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
   return list_all(space, g) && list_mask(space, g, m);
 }
 
-bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) { return !n || (list_all(space, g) && list_tokens(space, g, tokens, n)); }
+bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) { return !n || list_tokens(space, g, tokens, n); }
 bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token) { return tsl__gather_tokens(space, g, &token, 1); }
 bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset) { return list_all(space, g) && list_base(space, g, bitset); }
 
@@ -253,7 +253,12 @@ static inline void unite_bases(const tsl__space *space, const uint32_t *first, c
 
 TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) {
   const tsl__mask_rec *r = tsl__mask_at(space, m);
+  const uint32_t *row = atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)r)->row, memory_order_acquire);
   TSL__PREFETCH(r->lists);
+  if (row) {
+    tsl__mask_copy(out, row, tsl_vocab_mask_words(space->vocab));
+    return;
+  }
   unite_bases(space, r->first, tsl__mask_bases(r), r->base_count, out);
   patch(r, out);
 }
@@ -336,25 +341,34 @@ bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks)
   return true;
 }
 
-static uint64_t hash_of(const tsl__gather *g) {
-  return tsl__hash(g->bases.at, g->bases.n * 4) ^ tsl__mix(tsl__hash(g->minus.at, g->minus.n * 4)) ^ tsl__mix(tsl__hash(g->plus.at, g->plus.n * 4) + 1);
+/* The lists of patches as they are kept. */
+typedef struct packed {
+  uint16_t at[PACKED_MAX];
+  size_t size; /* bytes */
+} packed;
+
+static void pack_lists(const tsl__gather *g, packed *p) {
+  uint16_t *end = pack(pack(p->at, g->minus.at, g->minus.n), g->plus.at, g->plus.n);
+  p->size = (size_t)(end - p->at) * sizeof *end;
 }
 
-static bool same(const tsl__mask_rec *r, const tsl__gather *g) {
-  return r->base_count == g->bases.n && r->minus_count == g->minus.n && r->plus_count == g->plus.n && (!g->bases.n || !memcmp(tsl__mask_bases(r), g->bases.at, g->bases.n * 4)) &&
-         same_patches(tsl__mask_minus(r), g->minus.at, g->minus.n) && same_patches(tsl__mask_plus(r), g->plus.at, g->plus.n);
+static bool same(const tsl__mask_rec *r, const tsl__gather *g, const packed *p) {
+  size_t bases = g->bases.n * sizeof *g->bases.at;
+  if (r->base_count != g->bases.n || r->minus_count != g->minus.n || r->plus_count != g->plus.n || tsl__mask_lists_size(r) != bases + p->size) return false;
+  return (!bases || !memcmp(tsl__mask_bases(r), g->bases.at, bases)) && !memcmp(tsl__mask_minus(r).at, p->at, p->size);
 }
 
 static tsl__mask intern(tsl__space *space, tsl__gather *g) {
-  uint64_t hash = hash_of(g);
+  packed p;
+  pack_lists(g, &p);
+  uint64_t hash = tsl__hash(p.at, p.size) ^ tsl__mix(tsl__hash(g->bases.at, g->bases.n * sizeof *g->bases.at) + g->minus.n);
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->masks.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
-      if (same(tsl__mask_at(space, i), g)) return i;
+      if (same(tsl__mask_at(space, i), g, &p)) return i;
   }
   tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->alloc);
-  size_t packed = packed_size(g->minus.n, g->minus.n ? g->minus.at[g->minus.n - 1] : 0) + packed_size(g->plus.n, g->plus.n ? g->plus.at[g->plus.n - 1] : 0);
-  uint32_t *lists = r ? tsl__arena_alloc(&space->arena, g->bases.n * sizeof *lists + packed * sizeof(uint16_t)) : NULL;
+  uint32_t *lists = r ? tsl__arena_alloc(&space->arena, g->bases.n * sizeof *lists + p.size) : NULL;
   if (!lists) return out_of_memory(space), 0;
   r->first = g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL;
   r->lists = lists;
@@ -362,9 +376,10 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
   r->minus_count = (uint8_t)g->minus.n;
   r->plus_count = (uint8_t)g->plus.n;
   atomic_init(&r->lent, 0);
+  r->asked = r->shared = false;
   atomic_init(&r->row, NULL);
-  if (g->bases.n) memcpy(lists, g->bases.at, g->bases.n * 4);
-  pack(pack((uint16_t *)(void *)(lists + g->bases.n), g->minus.at, g->minus.n), g->plus.at, g->plus.n);
+  if (g->bases.n) memcpy(lists, g->bases.at, g->bases.n * sizeof *lists);
+  memcpy(lists + g->bases.n, p.at, p.size);
   tsl__mask number = tsl__space_count(space, masks) - 1;
   return tsl__index_add(&space->masks.index, &space->alloc, hash, number) ? number : (out_of_memory(space), 0u);
 }
@@ -411,9 +426,24 @@ static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g) {
   return intern(space, g);
 }
 
+/* Does one of the masks have it? */
+static bool have(const tsl__space *space, const tsl__gather *g, tsl_token t) {
+  for (uint32_t i = 0; i < g->mask_count; i++)
+    if (has(space, tsl__mask_at(space, g->masks[i]), t)) return true;
+  return false;
+}
+
+/* Do the masks have all the tokens beside them? Mostly they have all or none. */
+static bool have_all(const tsl__space *space, const tsl__gather *g) {
+  for (size_t i = 0; i < g->plus.n; i++)
+    if (!have(space, g, g->plus.at[i])) return false;
+  return true;
+}
+
 tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
   if (space->status != TSL_OK) return 0;
-  if (g->listed) return made_of_lists(space, g);
+  if (g->listed || !have_all(space, g)) return list_all(space, g) ? made_of_lists(space, g) : 0;
+  g->plus.n = 0;
   if (g->mask_count <= 1) return g->mask_count ? g->masks[0] : 0;
   tsl__united u = united(g);
   uint64_t hash = tsl__hash(u.masks, sizeof u.masks);

@@ -24,7 +24,8 @@ typedef struct tsl__mask_rec {
   const uint32_t *lists; /* numbers of the bases; then patches: tokens `minus`, in a base, not allowed; tokens `plus`, in no base; each sorted */
   uint16_t base_count;
   uint8_t minus_count, plus_count;
-  atomic_uint lent;           /* times it was written out to be lent, as far as that counts (borrow.h) */
+  atomic_ushort lent;         /* times it was written out to be lent, as far as that counts (borrow.h) */
+  bool asked, shared;         /* the other grammars were asked for its row; that is one of theirs (common.h) */
   _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
   _Atomic(uint64_t) identity; /* XXH3-64 of the words, once asked for (0: not yet) */
 } tsl__mask_rec;
@@ -48,13 +49,14 @@ typedef struct tsl__united {
   tsl__mask all;
 } tsl__united;
 
-/* A mask being gathered. As long as masks alone are, and few, their numbers are: their union may be known. Else lists, which may hold doubles until it is made. */
+/* A mask being gathered. As long as masks and tokens alone are, and the masks few, their numbers are: if they have the tokens, and most do, their union may be known. Else lists, which
+ * may hold doubles until it is made. */
 typedef struct tsl__gather {
   TSL__VEC(uint32_t) bases;
   TSL__VEC(tsl_token) minus, plus;
   tsl__mask masks[TSL__UNITED_MAX]; /* not in the lists yet; no two are equal */
   uint32_t mask_count;
-  bool listed; /* there are lists: masks that come now go there */
+  bool listed; /* there is more in the lists than tokens: masks that come now go there */
 } tsl__gather;
 
 static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) { return tsl__space_at(s, masks, m); }
@@ -65,6 +67,12 @@ static inline tsl__patches tsl__mask_plus(const tsl__mask_rec *r) {
   for (uint32_t passed = 0; passed < p.n; p.at += *p.at + 1) passed += *p.at;
   p.n = r->plus_count;
   return p;
+}
+/* Bytes of the lists. */
+static inline size_t tsl__mask_lists_size(const tsl__mask_rec *r) {
+  tsl__patches p = tsl__mask_plus(r);
+  for (uint32_t passed = 0; passed < p.n; p.at += *p.at + 1) passed += *p.at;
+  return (size_t)((const char *)p.at - (const char *)r->lists);
 }
 /* The tokens, one by one: there is room for TSL__PATCH_MAX of them. Returns `out`. */
 const tsl_token *tsl__patches_read(tsl__patches p, tsl_token *out);

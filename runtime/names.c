@@ -34,9 +34,28 @@ bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name) {
   return r->allowed[name >> 6] & bit;
 }
 
+/* Those of 64 names, from number 64 * `word` on, that are in the range. */
+static uint64_t names_of(const tsl__name_range *names, uint32_t word) {
+  uint64_t bits = UINT64_MAX;
+  if (word == names->lo >> 6) bits <<= names->lo & 63;
+  if (word == (names->hi - 1) >> 6) bits &= UINT64_MAX >> (63 - ((names->hi - 1) & 63));
+  return bits;
+}
+
+/* One that is known to be allowed is enough; else those are asked for that are not known. */
 static bool any_of_range(tsl__space *space, tsl__state resume, const tsl__name_range *names) {
-  for (uint32_t k = names->lo; k < names->hi; k++)
-    if (tsl__resume_allows(space, resume, k)) return true;
+  const tsl__resume *r = tsl__state_at(space, resume)->resume;
+  if (names->lo >= names->hi) return false;
+  uint32_t first = names->lo >> 6, last = (names->hi - 1) >> 6;
+  uint64_t unknown = 0;
+  for (uint32_t w = first; w <= last; w++) {
+    uint64_t bits = names_of(names, w);
+    if (r->allowed[w] & bits) return true;
+    unknown |= bits & ~r->known[w];
+  }
+  for (uint32_t w = first; unknown && w <= last; w++)
+    for (uint64_t bits = names_of(names, w) & ~r->known[w]; bits; bits &= bits - 1)
+      if (tsl__resume_allows(space, resume, w * 64 + (uint32_t)__builtin_ctzll(bits))) return true;
   return false;
 }
 
@@ -219,6 +238,12 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
 }
 
 void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {
-  for (uint32_t i = 0; i < w->token_count && space->status == TSL_OK; i++)
-    if (any_of_range(space, resume, &w->tokens[i].names)) tsl__gather_token(space, g, w->tokens[i].token);
+  tsl__name_range last = {0, 0}; /* neighbours often have the same */
+  bool any = false;
+  for (uint32_t i = 0; i < w->token_count && space->status == TSL_OK; i++) {
+    tsl__name_range names = w->tokens[i].names;
+    if (names.lo != last.lo || names.hi != last.hi) any = any_of_range(space, resume, &names);
+    last = names;
+    if (any) tsl__gather_token(space, g, w->tokens[i].token);
+  }
 }

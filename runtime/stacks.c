@@ -3,6 +3,7 @@
  */
 #include "runtime/stacks.h"
 
+#include "runtime/common.h"
 #include "runtime/fixed.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
@@ -542,6 +543,7 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   }
   if (space->watches && space->status == TSL_OK) m = tsl__memory_mask(space, at, m);
   if (space->status != TSL_OK) return 0;
+  tsl__common_row(space, m);
   atomic_store_explicit(&r->mask, m + 1, memory_order_release);
   return m;
 }

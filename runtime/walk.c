@@ -26,6 +26,7 @@
 #define NEAR_MIN 64u      /* longer tokens to be tried, from which kin is looked for */
 #define LESS_WORTH 8u    /* times its steps that a walk told from a class has cost: the graph is made first */
 #define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
+#define COMMON_TOKENS 64u /* tokens below a set from which it may have so many: fewer are walked before it is known what the state means */
 #define COST_STATE 8u     /* steps that making a state is worth */
 #define SIEVE_MAX 8u      /* bytes other than letters that children are sifted by */
 #define LEAD 0xC2u         /* the first byte that begins a character beyond ASCII */
@@ -867,13 +868,13 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
 
 /* ---- walking -------------------------------------------------------------------------------------------------- */
 
-/* Are there so few tokens that no hint is worth asking for? */
-static bool is_small(const tsl__space *space, tsl__leftover over) {
+/* Are there fewer tokens than that? */
+static bool is_below(const tsl__space *space, tsl__leftover over, uint32_t least) {
   if (over & TSL__WHOLE) return false;
   const tsl__leftover_rec *t = tsl__leftover_at(space, over);
   uint32_t tokens = 0;
-  for (uint32_t i = 0; i < t->n && tokens < HINT_MIN; i++) tokens += space->vocab->trie.nodes[t->nodes[i]].end - space->vocab->trie.nodes[t->nodes[i]].own_end;
-  return tokens < HINT_MIN;
+  for (uint32_t i = 0; i < t->n && tokens < least; i++) tokens += space->vocab->trie.nodes[t->nodes[i]].end - space->vocab->trie.nodes[t->nodes[i]].own_end;
+  return tokens < least;
 }
 
 static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, tsl__walk *out) {
@@ -886,7 +887,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   }
   r = tsl__state_expanded(space, state);
   if (!r) return;
-  const tsl__hint *h = is_small(space, over) ? NULL : tsl__state_form(space, r);
+  const tsl__hint *h = is_below(space, over, HINT_MIN) ? NULL : tsl__state_form(space, r); /* of fewer none is worth asking for */
   if (h && h->like && walk_like(space, l, r, state, count, h, over)) {
     out->reach = TSL__UNSPLIT;
     return;
@@ -973,7 +974,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   tsl__walk made = {.state = state, .context = context, .over = over};
   tsl__digest key;
   uint64_t work = work_of(space);
-  bool common = tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
+  bool common = !is_below(space, over, COMMON_TOKENS) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
   if (given) made.reach = TSL__UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
   made.left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);

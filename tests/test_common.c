@@ -3,6 +3,7 @@
  *   same       random schemas, made of few parts so that they share many: two vocabularies, one without a walk cache, give the same masks
  *   close      schemas that differ in one bound, letter or order of parts don't take each other's walks
  *   saves      the second grammar with the same costly part visits fewer nodes
+ *   rows       masks that many grammars have are lent from one place, and are the same, also where a grammar has none of it
  *   bound      a cache far too small: never more than it may hold, and the same masks
  *   threads    grammars made and followed by several threads at once (under TSan too)
  *
@@ -169,6 +170,43 @@ static void saves(void) {
   tsl_vocab_set_walk_cache(with, (size_t)16 << 20);
 }
 
+/* Where the mask after some bytes is lent from, twice as it may be the matcher's own the first time, and a copy of it. */
+static const uint32_t *lent_at(tsl_grammar *g, const char *bytes, uint32_t *copy) {
+  tsl_matcher *m = NULL;
+  const uint32_t *at = NULL;
+  size_t n;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, bytes, strlen(bytes), &n) == TSL_OK);
+  CHECK(tsl_matcher_mask_borrow(m, &at, NULL) == TSL_OK && tsl_matcher_mask(m, copy) == TSL_OK && !memcmp(at, copy, words * sizeof *at));
+  tsl_matcher_free(m);
+  return at;
+}
+
+static void rows(void) {
+  enum { GRAMMARS = 12 };
+  static const char *const places[] = {"{\"", "{\"a", "{\"one", "{\"a\":\"x", "{\"a\":[\"x", "{\"a\":[\"x\",\"y"};
+  tsl_grammar *all[GRAMMARS] = {NULL};
+  uint32_t *mask = malloc(2 * words * sizeof *mask), *other = mask + words;
+  int shared = 0;
+  for (int i = 0; mask && i < GRAMMARS; i++) {
+    char schema[160];
+    snprintf(schema, sizeof schema, "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"string\",\"array\"],\"items\":{\"type\":\"string\"},\"maxItems\":%d}}", 50 + i);
+    all[i] = compile(with, schema);
+    tsl_grammar *plain = compile(without, schema);
+    for (size_t k = 0; all[i] && plain && k < sizeof places / sizeof *places; k++) {
+      const uint32_t *at = lent_at(all[i], places[k], mask);
+      lent_at(plain, places[k], other);
+      CHECKF(!memcmp(mask, other, words * sizeof *mask), "%s", places[k]);
+      shared += i && at == lent_at(all[i - 1], places[k], other);
+    }
+    tsl_grammar_release(plain);
+    if (i == GRAMMARS / 2) tsl_grammar_release(all[0]), all[0] = NULL; /* rows outlive who made them */
+  }
+  printf("  %d masks lent from where another grammar's are\n", shared);
+  CHECK(shared >= 12);
+  for (int i = 0; i < GRAMMARS; i++) tsl_grammar_release(all[i]);
+  free(mask);
+}
+
 #define SMALL ((size_t)64 << 10)
 #define SLACK ((size_t)48 << 10) /* a block of each generation, a table that grows, the last bitset */
 
@@ -224,6 +262,7 @@ int main(void) {
   RUN(same, "random schemas with shared parts, with and without a walk cache");
   RUN(close, "schemas that differ in little");
   RUN(saves, "what a second grammar is spared");
+  RUN(rows, "masks that many grammars have");
   RUN(bound, "a cache that is too small");
   RUN(threads, "several threads");
   tsl_vocab_release(with);
