@@ -256,4 +256,11 @@ tsl__expr tsl__expr_not(tsl__exprs *x, tsl__expr a) {
   return tsl__search_empty(x, e) ? TSL__NONE : e;
 }
 
-tsl__expr tsl__expr_text_not(tsl__exprs *x, tsl__expr a) { return tsl__expr_and(x, tsl__expr_text(x), tsl__expr_not(x, a)); }
+tsl__expr tsl__expr_text_not(tsl__exprs *x, tsl__expr a) {
+  tsl__expr pair[2] = {tsl__expr_text(x), tsl__expr_not(x, a)};
+  tsl__node n = tsl__node_at(x, a);
+  bool plain = pair[1] && (n.kind == TSL__K_LIT || n.kind == TSL__K_STRSET || n.kind == TSL__K_KEYS) && x->status == TSL_OK;
+  if (!plain) return tsl__expr_and(x, pair[0], pair[1]);
+  qsort(pair, 2, sizeof *pair, tsl__by_id);
+  return intern_and(x, pair, 2); /* nothing more is to be said of such a pair */
+}

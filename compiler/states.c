@@ -145,7 +145,7 @@ static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo
   if (!fixed_texts(c->x, from->handle, &n, &others)) return 0;
   if (n.kind == TSL__K_LIT && lo < hi) rest = tsl__literal_tail(c->x, &n, depth);
   else if (lo < hi) rest = n.kind == TSL__K_KEYS ? tsl__keys_node(c->x, n.a, lo, hi, depth) : tsl__strset_node(c->x, n.a, lo, hi, depth);
-  if (others) rest = tsl__expr_and(c->x, c->x->text, tsl__expr_not(c->x, rest));
+  if (others) rest = tsl__expr_text_not(c->x, rest);
   tsl__state s = state_of(c, tsl__expr_json_string(c->x, rest));
   return no_failure(c) ? s : 0;
 }
@@ -369,7 +369,7 @@ static tsl_status expand(void *ctx, tsl__state state) {
   c->calls.n = c->edges.n = c->tokens.n = 0;
   tsl__calls_of(c->x, e, phase, &c->calls);
   for (size_t i = 0; i < c->calls.n && failure(c) == TSL_OK; i++) add_call(c, &c->calls.at[i]);
-  if (failure(c) != TSL_OK) return failure(c);
+  if (failure(c) != TSL_OK || (!(r->flags & TSL__STATE_LOOP) && !r->fixed && !note_fixed(c, e, tsl__state_own(c->space, state)))) return failure(c); /* a rule's body is known only now */
   return tsl__state_fill(c->space, state, &ranges, c->edges.at, (uint32_t)c->edges.n, c->tokens.at, (uint32_t)c->tokens.n);
 }
 

@@ -159,18 +159,21 @@ size_t tsl__fixed_raw(const uint8_t *bytes, size_t n) {
   return raw;
 }
 
-tsl__state tsl__fixed_read(tsl__space *space, tsl__state from, const uint8_t *bytes, size_t n) {
-  const tsl__state_rec *r = tsl__state_at(space, from);
-  const tsl__fixed *f = tsl__state_fixed(r);
-  uint32_t lo = f->lo, hi = f->hi;
-  for (size_t i = 0; i < n && lo < hi; i++) {
-    uint32_t depth = f->depth + (uint32_t)i;
+bool tsl__fixed_find(const tsl__state_rec *from, const tsl__fixed_run *run, tsl__fixed_range *out) {
+  const tsl__fixed *f = tsl__state_fixed(from);
+  uint32_t lo = f->lo, hi = f->hi, depth = f->depth;
+  for (size_t i = 0; i < run->n && lo < hi; i++, depth++) {
     lo += f->texts[lo].length == depth; /* a text that ends here comes first */
-    lo = first_from(f->texts, lo, hi, depth, bytes[i]);
-    hi = lo < hi && next_byte(&f->texts[lo], depth) == bytes[i] ? end_of_run(f->texts, lo, hi, depth) : lo;
+    lo = first_from(f->texts, lo, hi, depth, run->at[i]);
+    hi = lo < hi && next_byte(&f->texts[lo], depth) == run->at[i] ? end_of_run(f->texts, lo, hi, depth) : lo;
   }
-  if (lo == hi && !f->others) return 0;
-  tsl__state to = space->hook->fixed(space->hook_ctx, r, lo, hi, f->depth + (uint32_t)n);
+  *out = (tsl__fixed_range){lo, hi, f->depth + (uint32_t)run->n};
+  bool whole = lo < hi && f->texts[lo].length == out->depth;
+  return run->ends ? whole != f->others : lo < hi || f->others;
+}
+
+tsl__state tsl__fixed_state(tsl__space *space, const tsl__state_rec *from, const tsl__fixed_range *at) {
+  tsl__state to = space->hook->fixed(space->hook_ctx, from, at->lo, at->hi, at->depth);
   if (!to) tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx));
   return to;
 }

@@ -52,9 +52,22 @@ static inline bool tsl__is_fixed(const tsl__state_rec *r) { return tsl__state_fi
 bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);
 void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w);
 
+/* Raw ASCII characters to be read along such texts. */
+typedef struct tsl__fixed_run {
+  const uint8_t *at;
+  size_t n;
+  bool ends; /* the closing quote comes after them */
+} tsl__fixed_run;
+/* What a state may become once they are read. */
+typedef struct tsl__fixed_range {
+  uint32_t lo, hi, depth;
+} tsl__fixed_range;
+
 /* How many of n bytes are raw ASCII characters of a string. */
 size_t tsl__fixed_raw(const uint8_t *bytes, size_t n);
-/* Where a state that has a `fixed` goes by n raw ASCII characters: 0 if nowhere, or on failure (sticky). Needs the lock. */
-tsl__state tsl__fixed_read(tsl__space *space, tsl__state from, const uint8_t *bytes, size_t n);
+/* Where a state that has a `fixed` comes by them; false: nowhere. If they end the text, it is the first of the range. */
+bool tsl__fixed_find(const tsl__state_rec *from, const tsl__fixed_run *run, tsl__fixed_range *out);
+/* The state there; 0 on failure (sticky). Needs the lock. */
+tsl__state tsl__fixed_state(tsl__space *space, const tsl__state_rec *from, const tsl__fixed_range *at);
 
 #endif

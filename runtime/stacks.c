@@ -132,8 +132,15 @@ static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl_
   }
 }
 
+/* The state that a frame arrives at: expanded, unless it is plain to see that it is no fork, and that the frame is not over. Many that spell fixed texts, or wait for a name, never need to be. */
+static const tsl__state_rec *arrived_at(tsl__space *space, tsl__state state) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  bool waits = r->flags & TSL__STATE_RESUME || (tsl__state_fixed(r) && !(r->flags & TSL__STATE_NULLABLE));
+  return waits || tsl__state_is_expanded(r) ? r : tsl__state_expand(space, state);
+}
+
 void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  const tsl__state_rec *r = arrived_at(space, state);
   if (!r || !tsl__space_step(space, 1)) return;
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges; i++) {
@@ -239,7 +246,7 @@ static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count
 static tsl__stack push(tsl__space *space, tsl__target back, uint32_t count, tsl__stack tail) {
   uint32_t c;
   tsl__state state = tsl__target_resolve(space, back, count, &c);
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  const tsl__state_rec *r = arrived_at(space, state);
   if (!r) return 0;
   if (TSL__LIKELY(!(r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL)))) {
     uint32_t cell = cell_intern(space, (tsl__cell){state, c, tail});
@@ -258,9 +265,63 @@ static void note_call(const tsl__space *space, step *s, tsl__stack below) {
   for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(r)[i])->state)->guarded;
 }
 
-static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, uint8_t byte) {
+/* The record of a state that spells fixed texts; of others, expanded. */
+static const tsl__state_rec *fixed_or_expanded(tsl__space *space, tsl__state state) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  return tsl__state_fixed(r) || tsl__state_is_expanded(r) ? r : tsl__state_expand(space, state);
+}
+
+/* A byte as such a run; false if it is none. */
+static bool fixed_byte(const uint8_t *byte, tsl__fixed_run *run) {
+  *run = (tsl__fixed_run){byte, tsl__fixed_raw(byte, 1), *byte == '"'};
+  return run->n || run->ends;
+}
+
+/* A frame along fixed texts, which it spells: raw characters, and perhaps the closing quote. False: its states must go on. */
+static bool fixed_on(tsl__space *space, step *s, const tsl__state_rec *r, tsl__stack tail, const tsl__fixed_run *run) {
+  tsl__fixed_range at;
+  if (!tsl__fixed_find(r, run, &at)) return true;
+  if (!run->ends) {
+    tsl__state to = tsl__fixed_state(space, r, &at);
+    if (to) tsl__step_land(space, s, to, 0, tail);
+    return true;
+  }
+  const tsl__keyed name = {1, {{at.lo, at.lo + 1}}};
+  const tsl__keyed *names = r->flags & TSL__STATE_KEYED ? &name : NULL;
+  if (!tail) return false;
+  if (names) tail = names_below(space, names, tail);
+  if (tail) land_below(space, s, names, tail);
+  return true;
+}
+
+/* A called frame reads nothing, and ends: this frame goes on behind the call, and no position is made of it. False: the call must be made. */
+static bool step_over(tsl__space *space, step *s, const tsl__state_rec *called, tsl__target back, uint32_t count, tsl__stack tail, uint8_t byte) {
+  uint32_t c;
+  tsl__state state = tsl__target_resolve(space, back, count, &c);
   const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || (called->flags & TSL__STATE_KEYED) || (r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL))) return !r;
+  if (s->watch) s->called |= r->guarded;
+  state = tsl__step_admit(space, s, state, s->repeats_before);
+  if (state) step_cell(space, s, state, c, tail, byte);
+  return true;
+}
+
+/* May a called frame read a byte, or call another that does? */
+static bool may_read(const tsl__state_rec *called, uint8_t byte) {
+  tsl__fixed_run run;
+  tsl__fixed_range at;
+  if (tsl__state_fixed(called)) return !fixed_byte(&byte, &run) || tsl__fixed_find(called, &run, &at);
+  return called->edges || (called->flags & TSL__STATE_FORK) || tsl__bytes_has(&called->live, byte);
+}
+
+static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, uint8_t byte) {
+  const tsl__state_rec *r = fixed_or_expanded(space, state);
   if (!r || !tsl__space_step(space, 1)) return;
+  if (tsl__state_fixed(r)) {
+    tsl__fixed_run run;
+    if (fixed_byte(&byte, &run) && fixed_on(space, s, r, tail, &run)) return;
+    if (!(r = tsl__state_expanded(space, state))) return;
+  }
   if (tsl__bytes_has(&r->live, byte)) {
     uint32_t c = 0;
     tsl__target t = tsl__state_step(space, r, byte);
@@ -278,9 +339,9 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    const tsl__state_rec *called = tsl__state_expanded(space, callee);
+    const tsl__state_rec *called = fixed_or_expanded(space, callee);
     if (!called) return;
-    if (!(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !called->edges && !tsl__bytes_has(&called->live, byte)) continue;
+    if (!may_read(called, byte) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, tsl__state_edges(r)[i].push, count, tail, byte))) continue;
     tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
     if (below && s->watch) note_call(space, s, below);
     if (below) step_cell(space, s, callee, c, below, byte);
@@ -316,22 +377,48 @@ bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
   return s->landed.n > 0 && space->status == TSL_OK;
 }
 
-/* Along fixed texts, if all frames spell such: as many raw characters at once as there are. Returns how many; 0 where each byte must be tried. */
+#define FIXED_DEPTH 4u /* frames called one by another before one spells a fixed text */
+
+/* Does a frame spell fixed texts, or does it, for all that begins with this byte, nothing but call frames that do? */
+static bool is_fixed(tsl__space *space, tsl__state state, uint8_t byte, uint32_t depth) {
+  const tsl__state_rec *r = fixed_or_expanded(space, state);
+  if (!r || !tsl__space_step(space, 1) || tsl__state_fixed(r)) return r && space->status == TSL_OK;
+  if (depth == FIXED_DEPTH || !r->edges || (r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) || tsl__bytes_has(&r->live, byte)) return false;
+  for (uint32_t i = 0; i < r->edges; i++)
+    if (!is_fixed(space, tsl__target_state(tsl__state_edges(r)[i].to), byte, depth + 1)) return false;
+  return true;
+}
+
+/* Those frames, along them. */
+static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, const tsl__fixed_run *run) {
+  const tsl__state_rec *r = fixed_or_expanded(space, state);
+  if (!r || !tsl__space_step(space, 1)) return false;
+  if (tsl__state_fixed(r)) return fixed_on(space, s, r, tail, run);
+  for (uint32_t i = 0; i < r->edges; i++) {
+    uint32_t c;
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
+    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
+    if (below && s->watch) note_call(space, s, below);
+    if (below && !frame_fixed(space, s, callee, c, below, run)) return false;
+  }
+  return true;
+}
+
+/* Along fixed texts, if all frames spell such: as many raw characters at once as there are, and a quote behind them. Returns how many bytes; 0 where each must be tried. */
 static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
   tsl__cell before[4];
-  size_t frames = s->landed.n, raw;
+  size_t frames = s->landed.n;
   if (frames > 4) return 0;
-  for (size_t i = 0; i < frames; i++) {
-    before[i] = s->landed.at[i];
-    if (!tsl__state_fixed(tsl__state_at(space, before[i].state))) return 0;
-  }
-  if ((raw = tsl__fixed_raw(bytes, n)) < 2) return 0;
+  tsl__fixed_run run = {bytes, tsl__fixed_raw(bytes, n), false};
+  run.ends = run.n < n && bytes[run.n] == '"';
+  if (run.n + run.ends < 2) return 0;
+  bool fine = true;
+  for (size_t i = 0; i < frames; i++)
+    if (!is_fixed(space, s->landed.at[i].state, bytes[0], 0)) return 0;
+  memcpy(before, s->landed.at, frames * sizeof *before);
   s->landed.n = 0;
-  for (size_t i = 0; i < frames && space->status == TSL_OK; i++) {
-    tsl__state to = tsl__fixed_read(space, before[i].state, bytes, raw);
-    if (to) tsl__step_land(space, s, to, before[i].count, before[i].tail);
-  }
-  if (s->landed.n) return raw;
+  for (size_t i = 0; i < frames && fine; i++) fine = frame_fixed(space, s, before[i].state, before[i].count, before[i].tail, &run) && space->status == TSL_OK;
+  if (fine && s->landed.n) return run.n + run.ends;
   memcpy(s->landed.at, before, frames * sizeof *before); /* nothing goes on so: but which byte is the first that does not? */
   s->landed.n = frames;
   return 0;

@@ -112,9 +112,7 @@ static tsl__state stand_in(tsl__space *space, tsl__state state) {
   return 0;
 }
 
-const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state) {
-  const tsl__state_rec *r = tsl__state_at(space, state);
-  if (TSL__LIKELY(atomic_load_explicit(&((tsl__state_rec *)(uintptr_t)r)->expanded, memory_order_acquire))) return r;
+const tsl__state_rec *tsl__state_expand(tsl__space *space, tsl__state state) {
   if (space->status != TSL_OK) return NULL;
   if (!space->hook) {
     tsl__space_fail(space, TSL_ERR_STATE, "a state that was not expanded ahead of time");
@@ -125,7 +123,7 @@ const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state) {
     return copy ? tsl__state_expanded(space, copy) : NULL;
   }
   tsl_status status = space->hook->expand(space->hook_ctx, state);
-  if (status == TSL_OK) return r;
+  if (status == TSL_OK) return tsl__state_at(space, state);
   tsl__space_fail(space, status, space->hook->why(space->hook_ctx));
   return NULL;
 }

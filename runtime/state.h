@@ -144,8 +144,16 @@ const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r);
 /* A fork: interned by its edges. */
 tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n);
 
+/* Expand a state that is not; NULL on failure (sticky). Needs the lock. */
+const tsl__state_rec *tsl__state_expand(tsl__space *space, tsl__state state);
+static inline bool tsl__state_is_expanded(const tsl__state_rec *r) {
+  return TSL__LIKELY(atomic_load_explicit(&((tsl__state_rec *)(uintptr_t)r)->expanded, memory_order_acquire));
+}
 /* The state, expanded; NULL on failure (sticky). Needs the lock unless it is expanded already. */
-const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state);
+static inline const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  return tsl__state_is_expanded(r) ? r : tsl__state_expand(space, state);
+}
 
 /* Make a LATER target, of the range `i` that `byte` is in. 0 on failure, too (sticky). */
 tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i, uint8_t byte);
