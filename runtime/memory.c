@@ -317,6 +317,7 @@ static bool load_memory(tsl__space *space, tsl__run *r, const tsl__remembered *p
 bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   r->step.watch = true;
+  r->fresh = 0;
   if (!load_memory(space, r, p) || !tsl__step_load(space, &r->step, p->memory ? p->plain : at)) return false;
   if (p->memory || !infers_name(space, at)) return true;
   r->open = intern_open(space, &(tsl__open){.depth = 1, .start = TSL__OPEN_NONE});
@@ -370,7 +371,6 @@ static bool spell_since(tsl__space *space, tsl__run *r, uint32_t text, const uin
 static void remember(tsl__space *space, tsl__run *r, tsl__open *o) {
   if (!spell_since(space, r, r->text, r->bytes.at, r->bytes.n, o->start)) return;
   o->used = use(space, o->used, (tsl__spelled){r->raw.at, (uint32_t)r->raw.n});
-  o->start = TSL__OPEN_NONE;
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
@@ -557,8 +557,10 @@ static void comma(tsl__space *space, tsl__run *r) {
   if (!o.array && !o.used) return;
   if (o.array) {
     drop_denies(r, o.depth);
-    if (o.start != TSL__OPEN_NONE) remember(space, r, &o);
-    begin_deny(space, r, &o);
+    if (r->brief && (o.start != TSL__OPEN_NONE || o.used)) r->fresh = o.depth;
+    if (!r->brief && o.start != TSL__OPEN_NONE) remember(space, r, &o);
+    if (!r->brief) begin_deny(space, r, &o);
+    o.start = TSL__OPEN_NONE;
   } else {
     o.expects = 1;
   }
@@ -651,6 +653,26 @@ static tsl__stack position(tsl__space *space, tsl__run *r, tsl__stack plain) {
 }
 
 tsl__stack tsl__run_position(tsl__space *space, tsl__run *r) { return position(space, r, tsl__step_collect(space, &r->step)); }
+
+#define SHAPE_DEPTH 16u /* of deeper memories each is its own shape */
+
+uint32_t tsl__memory_shape(tsl__space *space, uint32_t memory) {
+  tsl__memory m = *tsl__memory_at(space, memory);
+  uint32_t chain[SHAPE_DEPTH], n = 0;
+  for (uint32_t o = m.open; o; o = tsl__open_at(space, o)->below) {
+    if (n == SHAPE_DEPTH) return memory;
+    chain[n++] = o;
+  }
+  for (m.open = 0; n && space->status == TSL_OK;) {
+    tsl__open o = *tsl__open_at(space, chain[--n]);
+    o.below = m.open;
+    if (o.array) o.used = 0;
+    if (o.start != TSL__OPEN_NONE) o.start = 0;
+    m.open = intern_open(space, &o);
+  }
+  m.n = 0;
+  return space->status == TSL_OK ? intern_memory(space, &m) : 0;
+}
 
 tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);

@@ -79,13 +79,13 @@ typedef struct tsl__memory {
 
 typedef TSL__VEC(tsl_token) tsl__tokens;
 
-/* What the vocabulary has for all: tokens that may pass from one item into the next. Bitsets of its mask width. */
+/* What the vocabulary has for all: tokens that may pass from one item into the next, and bitsets of its mask width. */
 typedef struct tsl__crossing {
-  uint32_t *comma;  /* outside strings: with a comma */
-  uint32_t *quoted; /* in a string: with a quote and a comma after it */
   uint32_t *dull, *dull_quoted; /* without any of JSON's brackets, commas, colons and quotes; in a string: without quotes and backslashes */
   uint32_t *space;  /* white space alone */
   size_t words;
+  tsl__tokens comma;  /* outside strings: with a comma that is in none, and those of `whole` */
+  tsl__tokens quoted; /* in a string: with a quote and a comma after it */
   tsl__tokens whole; /* where nothing is remembered: with an opening bracket, a whole item and a comma */
   tsl__tokens closed, closed_quoted; /* `comma` and `quoted` in an object: it must be closed before the comma, or an array begun */
   tsl__tokens several, several_quoted; /* outside strings, in a string: which spell more than the beginning of one item after a comma, perhaps a whole one */

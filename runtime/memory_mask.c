@@ -1,11 +1,13 @@
 /* memory_mask.c - the mask of a position with a memory: the plain one less the tokens that lead nowhere.
  *
  * Items     Candidates are the tokens that some deny takes too (its own mask tells) and those that pass the end of one item and enter the next: they must hold a comma, and in
- *           a string a quote before it: the vocabulary has them as bitsets and lists. Each candidate is tried, but:
- *             - where nothing under way can be a repetition, or not once the candidate's first byte is read, one of each outline (`",` with any text before it) is: if any number
- *               of values may come after it (memory_plenty.c), so they may after the others;
+ *           a string a quote before it: the vocabulary has them as lists. Each candidate is tried, but:
+ *             - the others repeat nothing that is under way. Those whose commas are none of an array's lead somewhere; of the rest one of each outline (`",` with any text before
+ *               it) is tried: if any number of values may come after it (memory_plenty.c), so they may after the others;
+ *             - for that nothing need be compared: what such a token ends is not put to what was used, unless few values may come next;
  *             - of those that differ in white space between values alone, one is;
- *             - where all led to any number of values, none is at the same frames and memory, whichever text was read (TSL__MOVE_PLENTY);
+ *             - text that lengthens a string of which there are any number is not;
+ *             - where all led to any number of values, none is at the same frames, whichever items were read (TSL__MOVE_PLENTY, tsl__memory_shape);
  *           but those that spell a whole item, which may repeat what was read just before, are tried each.
  * Names     In the middle of a name the vocabulary's trie and the names used are gone down together: a token that ends in between may lead nowhere only where names
  *           are constrained; where a name that was used is closed, the whole subtree goes. After a comma the same begins at the few nodes of the trie that are white space and a
@@ -17,6 +19,8 @@
 #include "runtime/memory_run.h"
 
 #include "runtime/fixed.h"
+
+static bool holds_name(const uint8_t *at, const uint8_t *end);
 
 static bool out_of_memory(tsl__space *space) {
   tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
@@ -57,15 +61,15 @@ static bool first_item_ahead(tsl__space *space, tsl__stack plain) {
   return false;
 }
 
-/* Tokens that may pass from one item into the next, as a bitset or as a list. */
-static const uint32_t *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain, const tsl__tokens **list) {
+/* Tokens that may pass from one item into the next. */
+static const tsl__tokens *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain) {
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   bool array = o && o->array && !m->in_string;
-  if (!o && first_item_ahead(space, plain)) return c->comma;
-  if (!array && !(o && o->remembers)) return *list = &c->whole, NULL;
-  if (!o->array) return *list = m->in_string ? &c->closed_quoted : &c->closed, NULL;
-  return m->in_string ? c->quoted : c->comma;
+  if (!o && first_item_ahead(space, plain)) return &c->comma;
+  if (!array && !(o && o->remembers)) return &c->whole;
+  if (!o->array) return m->in_string ? &c->closed_quoted : &c->closed;
+  return m->in_string ? &c->quoted : &c->comma;
 }
 
 /* ---- items -------------------------------------------------------------------------------------------------------- */
@@ -74,21 +78,6 @@ static const uint32_t *crossing(tsl__space *space, const tsl__memory *m, tsl__st
 static bool between(const tsl__space *space, tsl__stack at) {
   const tsl__text *t = tsl__space_at(space, texts, tsl__remembered_at(space, at)->text);
   return !t->n || memchr("[{,: \t\n\r", t->at[t->n - 1], 8);
-}
-
-/* Tokens of `plain` that are among the crossing ones or that a deny takes, into `out`. */
-static void candidates(tsl__space *space, tsl__stack at, tsl__mask plain, const uint32_t *crossing, uint32_t *out, uint32_t *scratch, size_t words) {
-  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
-  const tsl__crossing *c = tsl__crossing_known(space);
-  bool skip = m->n && !m->in_string && between(space, at);
-  if (crossing) memcpy(out, crossing, words * sizeof *out);
-  else memset(out, 0, words * sizeof *out);
-  for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
-    tsl__mask_write(space, tsl__stack_mask(space, m->denies[i].at), scratch);
-    for (size_t w = 0; w < words; w++) out[w] |= scratch[w];
-  }
-  tsl__mask_write(space, plain, scratch);
-  for (size_t w = 0; w < words; w++) out[w] &= scratch[w] & ~(skip ? c->space[w] : 0);
 }
 
 /* May the byte be in a number or a literal? */
@@ -124,6 +113,26 @@ static uint64_t outline(const uint8_t *at, const uint8_t *end, bool in_string) {
   return made;
 }
 
+/* A bracket outside strings: of containers that began in the token, `within` are open, else those from `open` on. */
+static void pass_bracket(const tsl__space *space, uint8_t byte, uint32_t *open, uint32_t *within) {
+  if (byte == '[' || byte == '{') ++*within;
+  else if (*within) --*within;
+  else if (*open) *open = tsl__open_at(space, *open)->below;
+}
+
+/* Does a token pass a comma, but for those of objects that are open already? `open`: the container where it begins, 0: which one is not known. */
+static bool passes_on(const tsl__space *space, uint32_t open, const uint8_t *at, const uint8_t *end, bool in_string) {
+  bool known = open;
+  uint32_t within = 0;
+  for (; at < end; at++) {
+    if (*at == '"') in_string = !in_string;
+    else if (in_string) at += *at == '\\';
+    else if (memchr("[]{}", *at, 4)) pass_bracket(space, *at, &open, &within);
+    else if (*at == ',' && (within || !known || (open && tsl__open_at(space, open)->array))) return true;
+  }
+  return false;
+}
+
 /* Where the run is, nothing is under way yet but perhaps an opening quote. Are there any number of values that may come? */
 static bool others_come(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
   if (r->in_string) return !tsl__run_watched(space, r);
@@ -144,26 +153,23 @@ typedef struct tried {
 typedef struct trials {
   tsl__run *run;
   tsl__stack at;
-  bool known, in_string; /* known: outlines tell, since what is under way repeats nothing */
-  bool begun, escaped;   /* white space would end what is under way; a backslash was read last */
-  bool plenty;           /* all that was tried led to where any number of values may come */
+  tsl__mask plain;
+  tsl__tokens *gone;
+  const tsl__memory *memory;
+  bool known;          /* the memory tells where in the text this is */
+  bool begun;          /* white space would end what is under way */
+  bool endless;        /* a string is under way that any text of raw ASCII characters leaves one of any number */
+  bool plenty;         /* all that was tried led to where any number of values may come */
   tried tried[TRIED_MAX];
   uint32_t tried_count;
-  uint8_t parts[256];    /* by the first byte of a token: 1: with it, what is under way has parted from all that it might have repeated; 2: it has not; 0: not looked at yet */
   uint32_t n;
   uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
 } trials;
 
-/* Do outlines tell of tokens that begin with this byte? */
-static bool is_known(tsl__space *space, trials *t, uint8_t byte) {
-  if (!t->known && !t->parts[byte]) t->parts[byte] = tsl__run_load(space, t->run, t->at) && tsl__run_byte(space, t->run, byte) && !t->run->denies.n ? 1 : 2;
-  return t->known || t->parts[byte] == 1;
-}
-
 /* A number for the token's bytes without the white space between values, which means nothing: but for one where it ends a number or a literal. 0: a long token. */
 static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t *end) {
   uint8_t kept[32], n = 0;
-  bool in_string = t->in_string, escaped = t->escaped, bare = t->begun;
+  bool in_string = t->memory->in_string, escaped = t->memory->escaped, bare = t->begun;
   for (; at < end; at++) {
     bool space = !in_string && memchr(" \t\n\r", *at, 4);
     if (space && !bare) continue;
@@ -176,85 +182,154 @@ static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t 
   return tsl__hash(kept, n) | 1;
 }
 
-/* As `leads`; asked once of tokens that differ in white space alone. */
-static bool leads_as_others(tsl__space *space, trials *t, tsl_token token) {
+/* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may come, or nothing need be new, whatever was read. */
+static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *plenty) {
+  tsl__run *r = t->run;
+  r->brief = true;
+  bool accepted = tsl__run_token(space, r, t->at, token);
+  r->brief = false;
+  *plenty = accepted && !tsl__run_taken(space, r) && ((!r->fresh && !r->denies.n) || tsl__run_plenty(space, r));
+  if (!accepted || *plenty) return accepted;
+  if (r->fresh) return leads(space, r, t->at, token);
+  return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
+}
+
+/* Where the run is after a token: does that it leads somewhere not depend on the text read before? It goes on within the item, which was known to repeat nothing, or in a string of
+ * which there are any number, or in an item of which there are. */
+static bool settled(tsl__space *space, const trials *t) {
+  return (t->run->open == t->memory->open && !t->run->denies.n) || tsl__run_strings_on(space, t->run) || tsl__run_plenty(space, t->run);
+}
+
+/* As `leads`; asked once of tokens that differ in white space alone. `one`: it begins one item at most. */
+static bool leads_as_others(tsl__space *space, trials *t, tsl_token token, bool one) {
   const tsl_vocab *v = space->vocab;
-  bool alike = tsl__remembered_at(space, t->at)->memory; /* else it is not known whether white space is that, or part of a string */
-  uint64_t hash = !alike ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
+  bool plenty = false;
+  uint64_t hash = !t->known ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
   for (uint32_t i = 0; hash && i < t->tried_count; i++)
     if (t->tried[i].hash == hash) return t->tried[i].good;
-  bool good = leads(space, t->run, t->at, token);
+  bool good = one && t->known ? leads_briefly(space, t, token, &plenty) : leads(space, t->run, t->at, token);
+  t->plenty = t->plenty && (!one || (good && (plenty || settled(space, t)))); /* the others are tried everywhere */
   if (hash && t->tried_count < TRIED_MAX) t->tried[t->tried_count++] = (tried){hash, good};
   return good;
 }
 
-/* Where the run is after a token: does that it leads somewhere not depend on the text read before? It goes on in a string of which there are any number, or within the item, which
- * was known to repeat nothing, or in an item of which there are any number. */
-static bool settled(tsl__space *space, const trials *t) {
-  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, t->at)->memory);
-  return tsl__run_strings_on(space, t->run) || (t->run->open == m->open && !t->run->denies.n) || tsl__run_plenty(space, t->run);
-}
-
+/* Does a token that no deny takes lead somewhere? */
 static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
-  if (t->escaped || !begins_one(at, end, t->in_string)) return leads_as_others(space, t, token); /* whether an item in it is a repetition, the text tells */
-  uint64_t made = is_known(space, t, *at) ? outline(at, end, t->in_string) : 0;
+  bool one = begins_one(at, end, t->memory->in_string), plenty;
+  if (t->memory->escaped || !t->known || !one) return leads_as_others(space, t, token, false); /* whether an item in it is a repetition, the text tells */
+  if (!passes_on(space, t->memory->open, at, end, t->memory->in_string)) return true;
+  uint64_t made = outline(at, end, t->memory->in_string);
   for (uint32_t i = 0; made && i < t->n; i++)
     if (t->fine[i] == made) return true;
-  if (!made || t->n == OUTLINES_MAX || (made & 0xFF) == ':') {
-    bool good = leads_as_others(space, t, token);
-    t->plenty = t->plenty && good && settled(space, t);
-    return good;
-  }
-  bool good = leads(space, t->run, t->at, token), plenty = good && tsl__run_plenty(space, t->run);
+  if (!made || t->n == OUTLINES_MAX || (made & 0xFF) == ':') return leads_as_others(space, t, token, true);
+  bool good = leads_briefly(space, t, token, &plenty);
   t->plenty = t->plenty && plenty;
   if (plenty || (good && others_come(space, t->run, t->at, token))) t->fine[t->n++] = made;
   return good;
 }
 
-static void try_item(tsl__space *space, trials *t, tsl_token token, tsl__tokens *gone) {
-  if (!tsl_vocab_is_eog(space->vocab, token) && !leads_somewhere(space, t, token) && !tsl__vec_push(&space->alloc, gone, token)) out_of_memory(space);
+static void take_out(tsl__space *space, trials *t, tsl_token token) {
+  if (!tsl__vec_push(&space->alloc, t->gone, token)) out_of_memory(space);
+}
+
+/* Does the token lengthen a string, raw ASCII characters alone? */
+static bool lengthens(const tsl__space *space, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
+    if (v->bytes[i] < 0x20 || v->bytes[i] >= 0x7F || v->bytes[i] == '"' || v->bytes[i] == '\\') return false;
+  return true;
+}
+
+/* A token that a deny takes. */
+static void try_denied(tsl__space *space, trials *t, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  const tsl__memory *m = t->memory;
+  if (!tsl__mask_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) || (t->endless && lengthens(space, token))) return;
+  if (!m->in_string && !t->begun && tsl__mask_bit(tsl__crossing_known(space)->space, token)) return;
+  bool one = !m->escaped && begins_one(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], m->in_string);
+  if (!leads_as_others(space, t, token, one)) take_out(space, t, token);
+}
+
+static void try_mask(tsl__space *space, trials *t, tsl__mask denied) {
+  const tsl__mask_rec *r = tsl__mask_at(space, denied);
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  if (!r->base_count) {
+    tsl_token some[TSL__PATCH_MAX];
+    tsl__patches_read(tsl__mask_plus(r), some);
+    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) try_denied(space, t, some[i]);
+    return;
+  }
+  uint32_t *bits = tsl__alloc(&space->alloc, words * sizeof *bits);
+  if (!bits) {
+    out_of_memory(space);
+    return;
+  }
+  tsl__mask_write(space, denied, bits);
+  for (size_t w = 0; w < words; w++)
+    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) try_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)));
+  tsl__free(&space->alloc, bits, words * sizeof *bits);
+}
+
+static bool denied(tsl__space *space, const tsl__memory *m, tsl_token token) {
+  for (uint32_t i = 0; i < m->n; i++)
+    if (tsl__mask_has(space, tsl__stack_mask(space, m->denies[i].at), token)) return true;
+  return false;
 }
 
 /* Does a token that begins within a string end there too? */
 static bool stays(const tsl__space *space, tsl_token token) { return tsl__mask_bit(tsl__crossing_known(space)->dull_quoted, token); }
 
-static void try_set(tsl__space *space, trials *t, tsl__mask plain, const uint32_t *crossing, tsl__tokens *gone) {
-  size_t words = tsl_vocab_mask_words(space->vocab);
-  uint32_t *maybe = tsl__alloc(&space->alloc, 2 * words * sizeof *maybe);
-  if (!maybe) {
-    out_of_memory(space);
-    return;
+static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) {
+  for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
+    tsl_token token = list->at[i];
+    if (!tsl__mask_has(space, t->plain, token) || (t->memory->in_string && stays(space, token)) || tsl_vocab_is_eog(space->vocab, token) || denied(space, t->memory, token)) continue;
+    if (!leads_somewhere(space, t, token)) take_out(space, t, token);
   }
-  candidates(space, t->at, plain, crossing, maybe, maybe + words, words);
-  for (size_t w = 0; w < words; w++)
-    for (uint32_t bits = maybe[w]; bits && space->status == TSL_OK; bits &= bits - 1) try_item(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(bits)), gone);
-  tsl__free(&space->alloc, maybe, 2 * words * sizeof *maybe);
+}
+
+/* Does every raw ASCII character lead from the state to itself? Then texts of such characters can go on in any way. */
+static bool takes_any(const tsl__space *space, tsl__state state) {
+  static const tsl__bytes raw = {{0xFFFFFFFB00000000u, 0x7FFFFFFFEFFFFFFFu, 0, 0}};
+  const tsl__bytes *self = tsl__state_at(space, state)->self;
+  return (self->w[0] & raw.w[0]) == raw.w[0] && (self->w[1] & raw.w[1]) == raw.w[1];
+}
+
+/* Is a string under way, no name, that may go on in any way? */
+static bool is_endless(const tsl__space *space, const tsl__memory *m, tsl__stack plain) {
+  const tsl__stack_rec *r = tsl__stack_at(space, plain);
+  if (!m->in_string || m->escaped || (!tsl__open_at(space, m->open)->array && tsl__open_at(space, m->open)->used)) return false;
+  for (uint32_t i = 0; i < r->n; i++)
+    if (takes_any(space, tsl__cell_at(space, tsl__stack_cells(r)[i])->state)) return true;
+  return false;
 }
 
 static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   const tsl__memory *m = tsl__memory_at(space, p->memory);
-  tsl__stack known = 0;
-  bool plenty = p->memory && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | p->memory, &known);
-  trials t = {.run = r, .at = at, .known = !m->n && p->memory, .in_string = m->in_string, .begun = !between(space, at), .escaped = m->escaped, .plenty = !m->n && !m->escaped && p->memory};
-  if (!p->memory) memset(t.parts, 2, sizeof t.parts);
-  const tsl__tokens *list = NULL;
-  const uint32_t *set = plenty ? NULL : crossing(space, m, p->memory ? p->plain : at, &list);
-  if (plenty) list = m->in_string ? &tsl__crossing_known(space)->several_quoted : &tsl__crossing_known(space)->several;
-  if (set || m->n) try_set(space, &t, plain, set, gone);
-  for (size_t i = 0; list && i < list->n && space->status == TSL_OK; i++)
-    if (tsl__mask_has(space, plain, list->at[i]) && !(m->in_string && stays(space, list->at[i]))) try_item(space, &t, list->at[i], gone);
-  if (t.plenty && !plenty && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_PLENTY | p->memory, 1); /* whichever text was read */
+  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__tokens *list = crossing(space, m, p->memory ? p->plain : at);
+  trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory};
+  tsl__stack found = 0;
+  uint32_t shape = p->memory && list != &c->whole ? tsl__memory_shape(space, p->memory) : 0;
+  bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | shape, &found);
+  t.begun = !between(space, at);
+  t.endless = m->n && is_endless(space, m, p->plain);
+  for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) try_mask(space, &t, tsl__stack_mask(space, m->denies[i].at));
+  t.plenty = shape && !m->n && !m->escaped;
+  if (plenty) list = m->in_string ? &c->several_quoted : &c->several;
+  try_crossing(space, &t, list);
+  if (t.plenty && !plenty && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_PLENTY | shape, 1); /* whichever items were read */
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
-/* The frame that spells a name, alone or with any text: its state and register. */
+/* A frame that spells a name: its state and register. */
 typedef struct speller {
-  tsl__state state; /* 0: there are several, or none */
+  tsl__state state; /* 0: it is not known which one */
   uint32_t count;
+  bool beside;      /* others may spell names that this one does not */
 } speller;
 
 /* A node of the trie, reached by `depth` bytes, and the names of a group that may be spelled there: [lo, hi), which have the first `known` bytes in common. */
@@ -275,18 +350,25 @@ typedef struct descent {
   TSL__VEC(spot) spots;
 } descent;
 
-/* Does every raw ASCII character lead from the state to itself? Then texts of such characters can go on in any way. */
-static bool spells_any(const tsl__space *space, speller s) {
-  static const tsl__bytes raw = {{0xFFFFFFFB00000000u, 0x7FFFFFFFEFFFFFFFu, 0, 0}};
-  if (!s.state) return false;
-  const tsl__bytes *self = tsl__state_at(space, s.state)->self;
-  return (self->w[0] & raw.w[0]) == raw.w[0] && (self->w[1] & raw.w[1]) == raw.w[1];
-}
+static bool spells_any(const tsl__space *space, speller s) { return s.state && takes_any(space, s.state); }
 
 /* Does it spell all texts, or all but some? */
 static bool spells_most(const tsl__space *space, speller s) {
   const tsl__fixed *f = s.state ? tsl__state_fixed(tsl__state_at(space, s.state)) : NULL;
   return (f && f->others) || spells_any(space, s);
+}
+
+/* Does every raw ASCII character lead to where texts can go on in any way? So it does where a frame is called that spells any. */
+static bool begins_any(tsl__space *space, speller s) {
+  const tsl__state_rec *r = s.state ? tsl__state_expanded(space, s.state) : NULL;
+  tsl__target first = r && !(r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP)) ? tsl__state_step(space, r, ' ') : 0;
+  if (!first || !takes_any(space, tsl__target_state(first))) return false;
+  for (unsigned i = 0, byte = 0; byte < 0x7F; byte = tsl__state_upper(r)[i++] + 1u) {
+    unsigned upper = tsl__state_upper(r)[i];
+    bool raw = upper >= ' ' && !(byte == upper && (byte == '"' || byte == '\\'));
+    if (raw && r->targets[i] != first) return false;
+  }
+  return true;
 }
 
 /* The frames that spell a name which begins in this state: those that it calls itself, and those that a frame for a whole member calls first. */
@@ -296,7 +378,7 @@ static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, spel
     uint32_t count;
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(s)[k].to, 0, &count);
     const tsl__state_rec *r;
-    if (tsl__state_edges(s)[k].push && (tsl__state_at(space, tsl__target_state(tsl__state_edges(s)[k].push))->guarded & TSL__NEW_NAME)) *found = (speller){callee, count}, n++;
+    if (tsl__state_edges(s)[k].push && (tsl__state_at(space, tsl__target_state(tsl__state_edges(s)[k].push))->guarded & TSL__NEW_NAME)) *found = (speller){callee, count, false}, n++;
     else if (!within && !(tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) && (r = tsl__state_expanded(space, callee))) n += called_spellers(space, r, found, true);
   }
   return n;
@@ -304,16 +386,18 @@ static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, spel
 
 /* From where the run is: in a name, or where one begins. */
 static speller speller_of(tsl__space *space, const tsl__run *r) {
-  speller found = {0, 0};
+  speller found = {0, 0, false};
   uint32_t n = 0;
   for (size_t i = 0; i < r->step.landed.n; i++) {
     const tsl__cell *c = &r->step.landed.at[i];
     const tsl__state_rec *s = tsl__state_expanded(space, c->state);
-    if (s && tsl__cell_names(space, c)) found = (speller){c->state, c->count}, n++;
+    if (s && tsl__cell_names(space, c)) found = (speller){c->state, c->count, false}, n++;
     if (s) n += called_spellers(space, s, &found, false);
-    if (spells_most(space, found)) return found;
+    found.beside = true;
+    if (spells_most(space, found) || begins_any(space, found)) return found;
   }
-  return n == 1 ? found : (speller){0, 0};
+  found.beside = false;
+  return n == 1 ? found : (speller){0, 0, false};
 }
 
 /* One byte on; false: this name can't be spelled. */
@@ -321,9 +405,9 @@ static bool spell(tsl__space *space, speller *s, uint8_t byte) {
   if (!s->state || (byte < 0x7F && byte != '\\' && spells_any(space, *s))) return true;
   const tsl__state_rec *r = tsl__state_expanded(space, s->state);
   tsl__target t = r ? tsl__state_step(space, r, byte) : 0;
-  if (!t) return false;
-  s->state = tsl__target_resolve(space, t, s->count, &s->count);
-  if (tsl__state_at(space, s->state)->flags & TSL__STATE_FORK) s->state = 0;
+  if (!t && !s->beside) return false;
+  s->state = t ? tsl__target_resolve(space, t, s->count, &s->count) : 0;
+  if (s->state && tsl__state_at(space, s->state)->flags & TSL__STATE_FORK) s->state = 0;
   return true;
 }
 
@@ -437,7 +521,7 @@ static void narrow_name(tsl__space *space, descent *d) {
 static void narrow_before(tsl__space *space, descent *d) {
   const tsl_vocab *v = space->vocab;
   const tsl__crossing *c = tsl__crossing_known(space);
-  speller begin = {0, 0};
+  speller begin = {0, 0, false};
   bool known = false;
   for (uint32_t i = 0; i < c->names_count && space->status == TSL_OK; i++) {
     const tsl__trie_node *n = &v->trie.nodes[c->names[i].node];
@@ -451,6 +535,21 @@ static void narrow_before(tsl__space *space, descent *d) {
   }
 }
 
+/* May the beginning of a name after a token's first comma be one of those that its object has? In a token that holds more, that is not looked at. */
+static bool may_repeat(tsl__space *space, const tsl__memory *m, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
+  bool in_string = m->in_string;
+  uint32_t open = m->open, within = 0;
+  if (!open || m->escaped || holds_name(at, end)) return true;
+  for (; at < end && (in_string || *at != ','); at++) {
+    if (*at == '"') in_string = !in_string;
+    else if (in_string) at += *at == '\\';
+    else if (memchr("[]{}", *at, 4)) pass_bracket(space, *at, &open, &within);
+  }
+  return at < end && (within || (open && tsl__open_at(space, open)->used));
+}
+
 static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
   const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
@@ -459,7 +558,7 @@ static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mas
   const tsl__tokens *crossing = space->watches & TSL__FEW_NAMES && m->open ? &c->begun : &c->named;
   for (size_t i = 0; i < crossing->n && space->status == TSL_OK; i++) {
     tsl_token t = crossing->at[i];
-    if (tsl__mask_has(space, plain, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
+    if (tsl__mask_has(space, plain, t) && may_repeat(space, m, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
   }
   if (d.taken && m->name) narrow_name(space, &d);
   else if (d.taken && o->expects && !m->in_string) narrow_before(space, &d);
@@ -502,7 +601,7 @@ tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
 
 /* ---- tokens that may pass from one item into the next ----------------------------------------------------------------- */
 
-#define CROSSINGS 5u /* bitsets of tsl__crossing */
+#define CROSSINGS 3u /* bitsets of tsl__crossing */
 
 static const uint8_t *past_space(const uint8_t *at, const uint8_t *end) {
   while (at < end && memchr(" \t\n\r", *at, 4)) at++;
@@ -553,6 +652,17 @@ static bool in_order(const uint8_t *at, const uint8_t *end, uint8_t first, uint8
   return found && memchr(found, second, (size_t)(end - found));
 }
 
+/* Does a comma come that is not in a string, and nothing that JSON has in strings alone? */
+static bool has_comma(const uint8_t *at, const uint8_t *end) {
+  bool comma = false;
+  while (at && at < end) {
+    if (!memchr("[]{},:\" \t\n\r+-.0123456789truefalsnE", *at, 34)) return false;
+    comma = comma || *at == ',';
+    at = *at == '"' ? past_string(at + 1, end) : at + 1;
+  }
+  return comma;
+}
+
 /* Does a comma come, and the beginning of a string after it, its first byte included? */
 static bool begins_name(const uint8_t *at, const uint8_t *end) {
   while (at && (at = memchr(at, ',', (size_t)(end - at)))) {
@@ -588,12 +698,11 @@ static bool add_to(tsl__tokens *list, const tsl_allocator *a, tsl_token t, bool 
 static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, const uint8_t *at, const uint8_t *end) {
   const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
   bool whole = holds_item(at, end), comma = memchr(at, ',', (size_t)(end - at)) != NULL;
-  put(c->comma, t, comma);
-  put(c->quoted, t, quote && memchr(quote, ',', (size_t)(end - quote)));
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
   put(c->space, t, past_space(at, end) == end);
   if (!add_to(&c->several, a, t, comma && !begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !begins_one(at, end, true))) return false;
+  if (!add_to(&c->comma, a, t, whole || has_comma(at, end)) || !add_to(&c->quoted, a, t, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
   return add_to(&c->whole, a, t, whole) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
          add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) && add_to(&c->begun, a, t, begins_name(at, end));
 }
@@ -621,10 +730,10 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
   tsl__crossing *c = tsl__alloc_zero(a, sizeof *c);
   if (!c) return NULL;
   c->words = tsl_vocab_mask_words(v);
-  c->comma = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->comma);
-  bool fine = c->comma && find_names(v, a, c);
-  uint32_t **sets[CROSSINGS] = {&c->comma, &c->quoted, &c->dull, &c->dull_quoted, &c->space};
-  for (uint32_t i = 1; fine && i < CROSSINGS; i++) *sets[i] = c->comma + i * c->words;
+  c->dull = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->dull);
+  bool fine = c->dull && find_names(v, a, c);
+  c->dull_quoted = c->dull + c->words;
+  c->space = c->dull_quoted + c->words;
   for (tsl_token t = 0; fine && t < v->size; t++) fine = classify(c, a, t, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1]);
   if (!fine) tsl__crossing_free(c, a), c = NULL;
   return c;
@@ -632,17 +741,17 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
 
 void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
   if (!c) return;
-  tsl__tokens *lists[] = {&c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted, &c->named, &c->begun};
+  tsl__tokens *lists[] = {&c->comma, &c->quoted, &c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted, &c->named, &c->begun};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) tsl__vec_free(a, lists[i]);
-  tsl__free(a, c->comma, c->comma ? CROSSINGS * c->words * sizeof *c->comma : 0);
+  tsl__free(a, c->dull, c->dull ? CROSSINGS * c->words * sizeof *c->dull : 0);
   tsl__free(a, c->names, c->names_capacity * sizeof *c->names);
   tsl__free(a, c, sizeof *c);
 }
 
 size_t tsl__crossing_memory(const tsl__crossing *c) {
   if (!c) return 0;
-  size_t listed = c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap + c->named.cap + c->begun.cap;
-  return sizeof *c + CROSSINGS * c->words * sizeof *c->comma + listed * sizeof(tsl_token) + c->names_capacity * sizeof *c->names;
+  size_t listed = c->comma.cap + c->quoted.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap + c->named.cap + c->begun.cap;
+  return sizeof *c + CROSSINGS * c->words * sizeof *c->dull + listed * sizeof(tsl_token) + c->names_capacity * sizeof *c->names;
 }
 
 /* A grammar that was loaded has no layer below: its vocabulary keeps it for all of them. */

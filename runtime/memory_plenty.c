@@ -4,7 +4,7 @@
  * alone: it is remembered for the plain position. So is what does not hold, or would take too long to find out: that is no answer, and the search has to tell.
  *
  * Looked for is a string with any number of texts, or a number that may have any number of digits, that the frames may come to before the item is over: depth first over plain positions,
- * a byte at a time, the way into members and their values first. What must be new on that way may not be: it never leads through a name that must be, unless there are any number of
+ * a byte at a time, the way into members and their values first; the next way on from a place is not taken before that one was followed to its end. What must be new on that way may not be: it never leads through a name that must be, unless there are any number of
  * them, nor beyond the first item of an array within whose items must be.
  *
  * Tested by tests/test_memory.c
@@ -13,22 +13,22 @@
  */
 #include "runtime/memory_run.h"
 
-#define LOOKS_MAX 48u /* positions looked around */
-#define SEEN_MAX 400u
+#define LOOKS_MAX 128u /* positions looked around */
 
 enum { PLENTY = 1, NOT_KNOWN = 2 };
 
 typedef struct place {
   tsl__stack at;
   uint16_t from;  /* which place led here */
+  uint16_t tried; /* ways on that were taken */
   uint16_t level; /* containers of the item that are open */
   bool in_string, digits, comma; /* digits: the last byte was one; comma: that */
 } place;
 
 typedef struct looking {
-  place seen[SEEN_MAX];
-  uint16_t queue[SEEN_MAX];
-  uint32_t n, queued;
+  place seen[LOOKS_MAX];
+  uint32_t n;
+  bool full; /* there is no room for more */
   tsl__stepping step;
 } looking;
 
@@ -53,58 +53,67 @@ static bool is_endless(tsl__space *space, const place *p, bool *names) {
   return false;
 }
 
-/* The bytes to go on by, those that open something last, as what is pushed last is looked at first. */
-static const char in_strings[] = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA~}|{`_^][@?>=<;:/.-,+*)('&%$#! 9876543210\"", outside[] = "nft-21}],:[{\"";
+/* The bytes to go on by, those that open something first. */
+static const char in_strings[] = "\"0123456789 !#$%&'()*+,-./:;<=>?@[]^_`{|}~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", outside[] = "\"{[:,]}12-tfn";
 
-static void follow(tsl__space *space, looking *l, uint32_t from, char byte) {
+/* By a byte from a place to a new one; false: there is none. */
+static bool follow(tsl__space *space, looking *l, uint32_t from, char byte) {
   place p = l->seen[from];
   bool after_comma = p.comma && !p.in_string;
   p.from = (uint16_t)from;
+  p.tried = 0;
   if (!p.in_string) {
     p.digits = byte == '1' || byte == '2';
     p.comma = byte == ',';
-    if (!p.level && (byte == ',' || byte == ']' || byte == '}')) return;
+    if (!p.level && (byte == ',' || byte == ']' || byte == '}')) return false;
     p.level = (uint16_t)(p.level + (byte == '[' || byte == '{') - (byte == ']' || byte == '}'));
   }
   p.in_string ^= byte == '"';
   l->step.called = 0;
-  if (l->n == SEEN_MAX || !tsl__step_load(space, &l->step, p.at) || !tsl__step_byte(space, &l->step, (uint8_t)byte)) return;
-  if (after_comma && l->step.called & TSL__NEW_ITEM) return;
+  if (!tsl__step_load(space, &l->step, p.at) || !tsl__step_byte(space, &l->step, (uint8_t)byte)) return false;
+  if (after_comma && l->step.called & TSL__NEW_ITEM) return false;
   p.at = tsl__step_collect(space, &l->step);
   for (uint32_t i = 0; i < l->n; i++)
-    if (l->seen[i].at == p.at && l->seen[i].level == p.level) return;
-  l->queue[l->queued++] = (uint16_t)l->n;
-  l->seen[l->n++] = p;
+    if (l->seen[i].at == p.at && l->seen[i].level == p.level) return false;
+  l->full = l->n == LOOKS_MAX;
+  if (!l->full) l->seen[l->n++] = p;
+  return !l->full;
 }
 
-static void look_around(tsl__space *space, looking *l, uint32_t at) {
+/* The next way on from a place; false: there is none. */
+static bool go_on(tsl__space *space, looking *l, uint32_t at) {
+  place *p = &l->seen[at];
+  const char *bytes = p->in_string ? in_strings : outside;
   tsl__bytes next = {{0}};
-  tsl__may_read(space, l->seen[at].at, &next);
-  for (const char *b = l->seen[at].in_string ? in_strings : outside; *b && space->status == TSL_OK; b++)
-    if (tsl__bytes_has(&next, (uint8_t)*b)) follow(space, l, at, *b);
+  tsl__may_read(space, p->at, &next);
+  while (bytes[p->tried] && !l->full && space->status == TSL_OK) {
+    char byte = bytes[p->tried++];
+    if (tsl__bytes_has(&next, (uint8_t)byte) && follow(space, l, at, byte)) return true;
+  }
+  return false;
 }
 
 static uint32_t search(tsl__space *space, looking *l) {
-  uint32_t looks = 0;
-  l->queue[l->queued++] = (uint16_t)l->n++;
-  while (l->queued && space->status == TSL_OK) {
-    uint32_t now = l->queue[--l->queued], before = 0;
-    bool names;
-    bool found = is_endless(space, &l->seen[now], &names) || (known(space, &l->seen[now], &before) && before == PLENTY);
-    for (uint32_t i = now; found; i = l->seen[i].from) {
+  uint32_t at = 0;
+  bool done = false;
+  while (!done && !l->full && space->status == TSL_OK) {
+    uint32_t before = 0;
+    bool names = false, fresh = !l->seen[at].tried;
+    bool found = fresh && (is_endless(space, &l->seen[at], &names) || (known(space, &l->seen[at], &before) && before == PLENTY));
+    for (uint32_t i = at; found; i = l->seen[i].from) {
       note(space, &l->seen[i], PLENTY);
       if (i == 0) return PLENTY;
     }
-    if (looks++ == LOOKS_MAX) break;
-    if (!names && before != NOT_KNOWN) look_around(space, l, now);
+    if (!names && before != NOT_KNOWN && go_on(space, l, at)) at = l->n - 1;
+    else if (!(done = at == 0)) at = l->seen[at].from;
   }
-  for (uint32_t i = 0, all = l->queued == 0 && l->n < SEEN_MAX ? l->n : 1; i < all && space->status == TSL_OK; i++) note(space, &l->seen[i], NOT_KNOWN);
+  for (uint32_t i = 0, all = l->full ? 1 : l->n; i < all && space->status == TSL_OK; i++) note(space, &l->seen[i], NOT_KNOWN);
   return NOT_KNOWN;
 }
 
 bool tsl__run_plenty(tsl__space *space, tsl__run *r) {
   const tsl__open *o = r->open ? tsl__open_at(space, r->open) : NULL;
-  uint32_t array = 0, verdict = NOT_KNOWN;
+  uint32_t array = r->fresh, verdict = NOT_KNOWN;
   for (size_t i = 0; i < r->denies.n; i++)
     if (r->denies.at[i].depth > array) array = r->denies.at[i].depth;
   if (!o || r->escaped || o->depth < array || o->depth - array > UINT16_MAX) return false;
@@ -113,7 +122,8 @@ bool tsl__run_plenty(tsl__space *space, tsl__run *r) {
   if (known(space, &begin, &verdict)) return verdict == PLENTY;
   looking *l = tsl__alloc(&space->alloc, sizeof *l);
   if (!l) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
-  l->n = l->queued = 0;
+  l->n = 1;
+  l->full = false;
   l->step = tsl__step_new(space);
   l->step.watch = true;
   l->seen[0] = begin;

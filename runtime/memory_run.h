@@ -11,6 +11,8 @@ typedef struct tsl__run {
   tsl__stepping step;
   uint32_t open, text;
   bool in_string, escaped, naming; /* naming: a name is under way that matters */
+  bool brief;              /* asked for before loading: what a comma ends is not kept, nor is what comes after it compared; `fresh` tells of it */
+  uint32_t fresh;          /* depth of the array whose item began after such a comma; 0: there was none */
   TSL__VEC(tsl__deny) denies;
   TSL__VEC(uint8_t) bytes; /* read since `text`, as far as anything is watched */
   uint32_t name_text;      /* the name under way: this and `name_bytes` */
@@ -34,6 +36,8 @@ bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte);
 bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token);
 /* The position that the run has come to; 0 on failure. */
 tsl__stack tsl__run_position(tsl__space *space, tsl__run *r);
+/* A memory that positions share whose text, and whose arrays' items so far, differ, but nothing else of what is remembered. 0 on failure. */
+uint32_t tsl__memory_shape(tsl__space *space, uint32_t memory);
 /* Bytes of the text that is captured. */
 uint32_t tsl__run_total(const tsl__space *space, const tsl__run *r);
 /* Names that the object of the name under way has; 0: none, or no name is under way. */

@@ -56,7 +56,7 @@ typedef struct tsl__move {
 #define TSL__MOVE_UNION 0x80000000u
 #define TSL__MOVE_ALIVE 0x40000000u  /* and a memory: can a text end from there? (memory.c) */
 #define TSL__MOVE_ENDLESS 0x60000000u /* and a number of containers: may the item still become any number of values? (memory_plenty.c) */
-#define TSL__MOVE_PLENTY 0x20000000u /* and a memory: no token is denied there, whichever text was read (memory_mask.c) */
+#define TSL__MOVE_PLENTY 0x20000000u /* and the shape of a memory: no token that enters another item is denied there, whichever were read (memory_mask.c) */
 
 #define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (memory.c) */
 

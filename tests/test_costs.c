@@ -501,8 +501,8 @@ static void count_vocab(const char *where, line *l) {
   line_add(l, "longer", s->lengths->longer_count);
   CHECK(x != NULL);
   if (x) {
-    line_add(l, "comma", bits_of(x->comma));
-    line_add(l, "quoted", bits_of(x->quoted));
+    line_add(l, "comma", x->comma.n);
+    line_add(l, "quoted", x->quoted.n);
     line_add(l, "dull", bits_of(x->dull));
     line_add(l, "dull_quoted", bits_of(x->dull_quoted));
     line_add(l, "space", bits_of(x->space));
