@@ -1,0 +1,532 @@
+/* walk_search.c - see walk_search.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/walk_search.h"
+
+#include "runtime/classes.h"
+#include "runtime/names.h"
+#include "runtime/wide.h"
+
+#define ASK_MIN 512u      /* tokens below a node of a set from which a state is asked for letters that was not yet: it may be met nowhere else */
+#define LEAD 0xC2u        /* the first byte that begins a character beyond ASCII */
+#define TYPICAL_LEAD 0xE1u
+#define TYPICAL_LETTER 'e'
+#define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
+
+typedef tsl__level level;
+typedef tsl__level_entry entry;
+typedef tsl__sieve sieve;
+
+/* ---- levels --------------------------------------------------------------------------------------------------- */
+
+static bool out_of_memory(tsl__space *space) {
+  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  return false;
+}
+
+level *tsl__level_open(tsl__space *space) {
+  if (!space->scratch && !(space->scratch = tsl__alloc_zero(&space->alloc, sizeof *space->scratch))) return out_of_memory(space), NULL;
+  if (space->depth >= TSL__WALK_DEPTH_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "calls nest too deeply within one token"), NULL;
+  if (space->depth == space->scratch->levels.n) {
+    level *fresh = tsl__alloc_zero(&space->alloc, sizeof *fresh);
+    if (!fresh) return out_of_memory(space), NULL;
+    if (!tsl__vec_push(&space->alloc, &space->scratch->levels, fresh)) {
+      tsl__free(&space->alloc, fresh, sizeof *fresh);
+      return out_of_memory(space), NULL;
+    }
+  }
+  level *l = space->scratch->levels.at[space->depth++];
+  tsl__gather_clear(&l->gather);
+  l->left.n = l->stack.n = l->together.n = l->aside.n = 0;
+  l->whole = l->graph = l->counted = false;
+  l->reach = l->top = 0;
+  l->sieve.of = NULL;
+  return l;
+}
+
+void tsl__walk_scratch_free(tsl__space *space) {
+  if (!space->scratch) return;
+  for (size_t i = 0; i < space->scratch->levels.n; i++) {
+    level *l = space->scratch->levels.at[i];
+    tsl__gather_free(space, &l->gather);
+    tsl__vec_free(&space->alloc, &l->left);
+    tsl__vec_free(&space->alloc, &l->stack);
+    tsl__vec_free(&space->alloc, &l->together);
+    tsl__fixed_walk_free(space, &l->fixed);
+    tsl__vec_free(&space->alloc, &l->aside);
+    tsl__kin_free(space, &l->kin);
+    tsl__less_free(space, &l->less);
+    tsl__free(&space->alloc, l, sizeof *l);
+  }
+  tsl__vec_free(&space->alloc, &space->scratch->levels);
+  tsl__free(&space->alloc, space->scratch, sizeof *space->scratch);
+  space->scratch = NULL;
+}
+
+/* ---- gathering ------------------------------------------------------------------------------------------------ */
+
+void tsl__level_leave_node(tsl__space *space, level *l, uint32_t node) {
+  if (l->last) return;
+  if (node == 0) l->whole = true;
+  else if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node)) out_of_memory(space);
+}
+
+void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
+  if (l->last) return;
+  if (t & TSL__WHOLE) l->whole = true;
+  if (!tsl__leftover_set(t)) return;
+  const tsl__leftover_rec *r = tsl__leftover_at(space, t);
+  if (!tsl__vec_reserve(&space->alloc, &l->left, r->n)) {
+    out_of_memory(space);
+    return;
+  }
+  memcpy(l->left.at + l->left.n, r->nodes, r->n * sizeof *r->nodes);
+  l->left.n += r->n;
+}
+
+/* Is this token special? Only a grammar's naming it lets it through; end-of-generation tokens never come this way. */
+static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge *e) {
+  const tsl_vocab *v = space->vocab;
+  if (!e->complement) {
+    for (uint32_t i = 0; i < e->count; i++)
+      if (!tsl_vocab_is_eog(v, e->tokens[i])) tsl__gather_token(space, &l->gather, e->tokens[i]);
+    return;
+  }
+  uint32_t number, *bits = tsl__bitset_new(space, &number), k = 0;
+  if (!bits) return;
+  for (tsl_token t = 0; t < v->size; t++) {
+    while (k < e->count && e->tokens[k] < t) k++;
+    if ((k < e->count && e->tokens[k] == t) || tsl_vocab_is_eog(v, t) || v->offsets[t] == v->offsets[t + 1]) continue;
+    bits[t >> 5] |= (uint32_t)1 << (t & 31);
+  }
+  tsl__gather_base(space, &l->gather, number);
+}
+
+/* ---- the search ----------------------------------------------------------------------------------------------- */
+
+static void enter_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
+
+/* A call of a frame that spells names: each name goes on in its own way. */
+static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__state resume, tsl__leftover over) {
+  for (int part = 0; part < 2; part++) {
+    tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
+    const tsl__named_walk *w = t ? tsl__named_walk_over(space, callee, t) : NULL;
+    if (!w) continue;
+    tsl__named_gather(space, &l->gather, w, resume);
+    for (uint32_t i = 0; i < w->left_count && space->status == TSL_OK; i++) {
+      const tsl__walk *rest = tsl__walk_after_name(space, resume, &w->lefts[i], l->last);
+      if (!rest) continue;
+      tsl__gather_mask(space, &l->gather, rest->mask);
+      tsl__level_leave_over(space, l, rest->left);
+    }
+  }
+}
+
+/* A call at a place: the called frame over what is left there, then this frame again over what that leaves. */
+static void call(tsl__space *space, level *l, const tsl__edge *e, uint32_t count, tsl__leftover over) {
+  uint32_t c;
+  tsl__state callee = tsl__target_resolve(space, e->to, 0, &c);
+  if (tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) {
+    call_named(space, l, callee, tsl__target_resolve(space, e->push, count, &c), over);
+    return;
+  }
+  const tsl__walk *inner = tsl__walk_over(space, callee, 0, over, false);
+  if (!inner) return;
+  tsl__gather_mask(space, &l->gather, inner->mask);
+  tsl__leftover left = inner->left;
+  if (!left) return;
+  tsl__state then = tsl__target_resolve(space, e->push, count, &c);
+  for (int part = 0; part < 2; part++) {
+    tsl__leftover t = part ? tsl__leftover_set(left) : left & TSL__WHOLE;
+    const tsl__walk *rest = t ? tsl__walk_over(space, then, c, t, l->last) : NULL;
+    if (!rest) continue;
+    tsl__gather_mask(space, &l->gather, rest->mask);
+    tsl__level_leave_over(space, l, rest->left);
+  }
+}
+
+static tsl__leftover over_node(tsl__space *space, uint32_t node) {
+  return node == 0 ? TSL__WHOLE : tsl__leftover_intern(space, &node, 1);
+}
+
+/* What a state does at a place before it reads a byte there. `t` is the place if it is a set of nodes, or 0: it is `node`. Returns the state to read on with,
+ * or NULL if it was a fork (all done) or on failure. */
+static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, tsl__leftover t, uint32_t depth) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r) return NULL;
+  if (TSL__LIKELY(tsl__state_reads(r))) return r;
+  if (r->flags & TSL__STATE_FORK) {
+    for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
+      uint32_t c;
+      tsl__state s = tsl__target_resolve(space, tsl__state_edges(r)[i].to, count, &c);
+      if (t) tsl__search_set(space, l, s, c, t);
+      else if (depth) enter_node(space, l, s, c, node, depth); /* what follows is the search's that is under way */
+      else tsl__search_node(space, l, s, c, node, 0);
+    }
+    return NULL;
+  }
+  if (r->flags & TSL__STATE_NULLABLE) {
+    if (t) tsl__level_leave_over(space, l, t);
+    else tsl__level_leave_node(space, l, node);
+  }
+  if (r->edges && !t && (node == 0 || space->vocab->trie.nodes[node].children)) t = over_node(space, node);
+  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) call(space, l, &tsl__state_edges(r)[i], count, t);
+  if (node == 0)
+    for (uint32_t i = 0; i < r->token_edges; i++) gather_token_edge(space, l, &tsl__state_token_edges(r)[i]);
+  return space->status == TSL_OK ? r : NULL;
+}
+
+/* The hint whose letters can be used below this node; NULL: none. A counted class only from the root of a walk, where the caller takes care of the limit. */
+const tsl__hint *tsl__search_letters(tsl__space *space, const level *l, const tsl__state_rec *r, uint32_t node) {
+  const tsl__trie_node *n = &space->vocab->trie.nodes[node];
+  uint32_t tokens = n->end - n->own_end;
+  if (tokens < TSL__HINT_MIN || (l->over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL)) return NULL;
+  const tsl__hint *h = tsl__state_hint(space, r);
+  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
+  if (h->wide && node && tsl__wide_bit(tsl__wide_at(space, h->wide)->midway, node)) return NULL;
+  if (h->limit < space->vocab->trie.nodes[0].height && (l->over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX)) return NULL; /* see use_letters */
+  const tsl__linear *linear = tsl__linear_of(space, r, node);
+  return linear && tsl__linear_beats(space, linear, r, h, node) ? NULL : h;
+}
+
+/* The same; the class's tokens are gathered. */
+static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
+  const tsl__hint *h = tsl__search_letters(space, l, r, node);
+  if (!h) return NULL;
+  /* Tokens of more letters are left to the search; it knows depths in a walk of the whole vocabulary only. */
+  uint32_t limit = h->limit < space->vocab->trie.nodes[0].height ? h->limit : UINT32_MAX;
+  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, node, limit));
+  return h;
+}
+
+/* Characters over which the state is as `like`. */
+uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count, const tsl__hint *h) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (!h->like_unit || r->loop_max == TSL__COUNT_INF) return h->like_limit;
+  uint64_t left = (uint64_t)(r->loop_max - count) * h->like_unit;
+  return left < h->like_limit ? (uint32_t)left : h->like_limit;
+}
+
+/* The state below a node: without its limits, if nothing there reaches them. */
+static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state_rec *r, const tsl__trie_node *n, tsl__state *state, uint32_t *count) {
+  const tsl__hint *h = n->end - n->own_end < TSL__HINT_MIN ? NULL : tsl__state_form(space, r);
+  if (!h || !h->like || tsl__like_limit(space, *state, *count, h) < n->height) return r;
+  *state = h->like;
+  *count = 0;
+  return tsl__state_expanded(space, *state);
+}
+
+static void note_reach(level *l, uint32_t depth, uint32_t count) {
+  if (depth > l->reach) l->reach = depth;
+  if (count > l->top) l->top = count;
+}
+
+void tsl__level_push(tsl__space *space, level *l, entry e) {
+  note_reach(l, e.depth, e.count);
+  if (!tsl__vec_push(&space->alloc, &l->stack, e)) out_of_memory(space);
+}
+
+/* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on along each of its branches. */
+static void push_letter(tsl__space *space, level *l, entry e) {
+  const tsl__state_rec *r = tsl__state_at(space, e.state);
+  if (!(r->flags & TSL__STATE_FORK)) {
+    tsl__level_push(space, l, e);
+    return;
+  }
+  for (uint32_t i = 0; i < r->edges; i++) {
+    entry branch = e;
+    branch.state = tsl__target_resolve(space, tsl__state_edges(r)[i].to, e.count, &branch.count);
+    push_letter(space, l, branch);
+  }
+}
+
+/* A node with children, reached by a byte that is not (only) a letter. */
+static void enter_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[node];
+  const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
+  if (!r || !tsl__trie_below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
+  if (tsl__trie_below_within(trie, n, r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
+  else tsl__level_push(space, l, (entry){node, state, count, depth, use_letters(space, l, r, node)});
+}
+
+/* The same of a child; its own tokens are gathered. */
+void tsl__search_enter(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth) {
+  const tsl__trie_node *n = &space->vocab->trie.nodes[child];
+  tsl__gather_tokens(space, &l->gather, space->vocab->trie.order + n->begin, n->own_end - n->begin);
+  note_reach(l, depth, count);
+  if (n->children) enter_node(space, l, state, count, child, depth);
+}
+
+/* Read on from a node by the byte of one child, which is live. */
+static void search_child(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, uint32_t c) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *child = &trie->nodes[c];
+  bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), beyond = false;
+  const tsl__wide *wide = letter && e->hint->wide ? tsl__wide_at(space, e->hint->wide) : NULL;
+  if (wide && child->byte >= 0x80 && tsl__wide_bit(wide->exit, c)) letter = false;
+  if (letter && !e->hint->counted) { /* tokens of more letters than the limit are not in the class's mask */
+    letter = e->depth + 1 <= e->hint->limit;
+    beyond = e->depth + 1u + child->height > e->hint->limit;
+  }
+  if (letter && !beyond && (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) && !(wide && tsl__wide_bit(wide->dirty, c))))) return;
+  uint32_t count;
+  tsl__target t = tsl__state_step(space, r, child->byte);
+  if (!t) return;
+  tsl__state to = tsl__target_resolve(space, t, e->count, &count);
+  if (letter) push_letter(space, l, (entry){c, to, count, e->depth + 1, e->hint});
+  else tsl__search_enter(space, l, to, count, c, e->depth + 1);
+}
+
+/* The sieve of a hint; NULL: none, or not for this node, below which some text of letters is longer than the limit. */
+static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
+  const tsl__hint *h = e->hint;
+  sieve *s = &l->sieve;
+  if (!h || (!h->counted && e->depth + space->vocab->trie.nodes[e->node].height > h->limit)) return NULL;
+  if (s->of == h) return s->n ? s : NULL;
+  const tsl__lengths *lengths = tsl__lengths_of(space);
+  const tsl__wide *wide = h->wide ? tsl__wide_at(space, h->wide) : NULL;
+  bool beyond = h->exits.w[2] || h->exits.w[3];
+  *s = (sieve){.of = h};
+  if (!lengths || (unsigned)(__builtin_popcountll(h->exits.w[0]) + __builtin_popcountll(h->exits.w[1])) + beyond > TSL__SIEVE_MAX) return NULL;
+  for (unsigned b = 0; b < 128; b++)
+    if (tsl__bytes_has(&h->exits, b)) s->at[s->n++] = lengths->holding[b];
+  if (beyond) s->at[s->n++] = lengths->holding[128];
+  if (wide) s->at[s->n++] = wide->exit, s->at[s->n++] = wide->dirty;
+  return s->n ? s : NULL;
+}
+
+/* Read on from a node by those children that hold something else than letters. */
+static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, const sieve *s) {
+  const tsl__trie_node *nodes = space->vocab->trie.nodes;
+  uint32_t first = nodes[e->node].first_child, last = first + nodes[e->node].children - 1u;
+  for (uint32_t w = first >> 6; w <= last >> 6; w++) {
+    uint64_t bits = w == first >> 6 ? ~(uint64_t)0 << (first & 63) : ~(uint64_t)0, held = 0;
+    if (w == last >> 6) bits &= ~(uint64_t)0 >> (63 - (last & 63));
+    for (uint32_t k = 0; k < s->n; k++) held |= s->at[k][w];
+    for (bits &= held; bits; bits &= bits - 1) {
+      uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
+      if (tsl__bytes_has(&r->live, nodes[c].byte)) search_child(space, l, e, r, c);
+    }
+  }
+}
+
+static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + 1) * sizeof(uint32_t); }
+
+bool tsl__level_marks(tsl__space *space, level *l) { return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) || out_of_memory(space); }
+
+/* All that is below along the table; what that sets aside is entered as ever. */
+static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
+  tsl__linear_from from = {e->state, e->count, e->node, (uint16_t)e->depth, l->last};
+  uint32_t deepest = e->depth + space->vocab->trie.nodes[e->node].height;
+  note_reach(l, deepest, e->count + deepest - e->depth);
+  if (!tsl__level_marks(space, l)) return;
+  size_t floor = l->aside.n; /* entering may come back here */
+  tsl__linear_read(space, t, &from, l->marks, &l->aside);
+  for (size_t i = floor; i < l->aside.n && space->status == TSL_OK; i++) {
+    tsl__linear_aside a = l->aside.at[i];
+    uint32_t count;
+    tsl__state to = tsl__target_resolve(space, a.to, a.count, &count);
+    tsl__search_enter(space, l, to, count, a.node, a.depth);
+  }
+  l->aside.n = floor;
+}
+
+/* What was pushed for one node: once each. */
+static void push_once(level *l, size_t from) {
+  entry *at = l->stack.at;
+  size_t n = from;
+  for (size_t i = from; i < l->stack.n; i++) {
+    size_t k = from;
+    while (k < n && (at[k].state != at[i].state || at[k].count != at[i].count || at[k].hint != at[i].hint)) k++;
+    if (k == n) at[n++] = at[i];
+  }
+  l->stack.n = n;
+}
+
+static bool is_at(const level *l, size_t floor, uint32_t node) { return l->stack.n > floor && l->stack.at[l->stack.n - 1].node == node; }
+
+/* Several states at one node, as an ambiguous loop has with different registers: child by child, so that those which become one are followed once. */
+static void search_together(tsl__space *space, level *l, size_t floor, uint32_t node) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[node];
+  size_t first = l->together.n;
+  while (is_at(l, floor, node)) {
+    entry e = l->stack.at[--l->stack.n];
+    const tsl__state_rec *r = tsl__state_expanded(space, e.state);
+    if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
+    const tsl__linear *t = e.hint ? NULL : tsl__linear_of(space, r, node);
+    if (t) search_linear(space, l, t, &e);
+    else if (!tsl__vec_push(&space->alloc, &l->together, e)) out_of_memory(space);
+  }
+  for (uint32_t c = n->first_child, end = c + n->children; c < end && space->status == TSL_OK; c++) {
+    size_t from = l->stack.n;
+    for (size_t i = first; i < l->together.n; i++) {
+      entry e = l->together.at[i];
+      const tsl__state_rec *r = tsl__state_at(space, e.state);
+      if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c);
+    }
+    push_once(l, from);
+  }
+  l->together.n = first;
+}
+
+/* Do few bytes live where a target leads? */
+static bool is_narrow(tsl__space *space, tsl__target t, uint32_t count) {
+  const tsl__state_rec *r = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, count, &count)) : NULL;
+  return !r || r->live_count < TSL__LINEAR_BYTES;
+}
+
+/* Characters beyond ASCII that all lead to one place, where few bytes are live, as where a letter leads (else the table is faster). Their first bytes are told. */
+static void tell_beyond(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, tsl__bytes *told) {
+  uint64_t leads = TSL__ALL_LEADS;
+  uint32_t count = 0;
+  if (!tsl__bytes_has(&r->live, TYPICAL_LEAD) || r->flags & TSL__STATE_LOOP || !space->hook || !space->hook->beyond) return;
+  if (!is_narrow(space, tsl__state_step(space, r, TYPICAL_LETTER), e->count)) return;
+  const tsl__lengths *lengths = tsl__lengths_of(space);
+  tsl__target t = lengths ? space->hook->beyond(space->hook_ctx, r, &leads) : TSL__TARGET_LATER;
+  if (tsl__target_is_later(t)) return;
+  if (!is_narrow(space, t, e->count) || space->status != TSL_OK || !tsl__level_marks(space, l)) return;
+  tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
+  for (unsigned k = 0; k < TSL__LEADS && space->status == TSL_OK; k++) {
+    if (!(leads >> k & 1)) continue;
+    tsl__bytes_add(told, LEAD + k);
+    for (uint32_t i = lengths->ones_of[k]; i < lengths->ones_of[k + 1] && to; i++) tsl__mask_bit_set(l->marks, lengths->ones[i]);
+    for (uint32_t i = lengths->wholes_of[k]; i < lengths->wholes_of[k + 1] && to; i++) enter_node(space, l, to, count, lengths->wholes[i], e->depth + 1);
+  }
+}
+
+/* Does a state go by all bytes of another as that one does? Neither has a register. */
+static bool goes_as(tsl__space *space, const tsl__state_rec *r, const tsl__state_rec *start) {
+  if (!tsl__bytes_within(&start->live, &r->live)) return false;
+  for (uint32_t i = 0, k = 0, b = 0; i < start->ranges && space->status == TSL_OK; b = tsl__state_upper(start)[i++] + 1u) {
+    if (!start->targets[i]) continue;
+    for (; b <= tsl__state_upper(start)[i]; b = tsl__state_upper(r)[k] + 1u) {
+      while (tsl__state_upper(r)[k] < b) k++;
+      if (tsl__state_range(space, r, k, (uint8_t)b) != tsl__state_range(space, start, i, (uint8_t)b)) return false;
+    }
+  }
+  return space->status == TSL_OK;
+}
+
+/* What begins as a number, a string, or any value of another kind does. The bytes that these begin with are told. */
+static void tell_starts(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, tsl__bytes *told) {
+  const tsl__space *base = space->parent;
+  if (!base || r->live_count >= TSL__STARTS_LIVE || e->state < base->states.first) return;
+  for (unsigned i = 0; i < TSL__STARTS_MAX && base->starts[i]; i++) {
+    const tsl__state_rec *start = tsl__state_at(space, base->starts[i]);
+    if (tsl__bytes_meet(&start->live, told) || !goes_as(space, r, start)) continue;
+    const tsl__walk *w = tsl__walk_over(space, base->starts[i], 0, TSL__WHOLE, l->last);
+    if (!w) return;
+    tsl__gather_mask(space, &l->gather, w->mask);
+    tsl__level_leave_over(space, l, w->left);
+    tsl__bytes_or(told, &start->live);
+    l->counted = false;
+  }
+}
+
+/* Of what a state reads from the root: those bytes of which it is known without a search, their trees are gathered. */
+static tsl__bytes tell(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
+  tsl__bytes told = {{0}};
+  tell_starts(space, l, e, r, &told);
+  tell_beyond(space, l, e, r, &told);
+  return told;
+}
+
+void tsl__search_on(tsl__space *space, level *l, size_t floor) {
+  const tsl__trie *trie = &space->vocab->trie;
+  while (l->stack.n > floor && space->status == TSL_OK) {
+    entry e = l->stack.at[--l->stack.n];
+    if (TSL__UNLIKELY(is_at(l, floor, e.node))) {
+      l->stack.n++;
+      search_together(space, l, floor, e.node);
+      continue;
+    }
+    const tsl__state_rec *r = tsl__state_expanded(space, e.state);
+    const tsl__trie_node *n = &trie->nodes[e.node];
+    if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
+    tsl__bytes told = {{0}}, rest = r->live;
+    if (e.node == 0 && !e.hint) {
+      told = tell(space, l, &e, r);
+      for (int w = 0; w < 4; w++) rest.w[w] &= ~told.w[w];
+    }
+    const tsl__linear *t = e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
+    if (t) {
+      search_linear(space, l, t, &e);
+      continue;
+    }
+    const sieve *sift = sieve_of(space, l, &e);
+    if (sift) {
+      search_sifted(space, l, &e, r, sift);
+      continue;
+    }
+    if (r->live_count * 8u < n->children) { /* few bytes are live: look each of them up */
+      for (int w = 0; w < 4; w++)
+        for (uint64_t bits = rest.w[w]; bits; bits &= bits - 1) {
+          uint32_t c = tsl__trie_child(trie, e.node, (uint8_t)(w * 64 + __builtin_ctzll(bits)));
+          if (c) search_child(space, l, &e, r, c);
+        }
+      continue;
+    }
+    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++)
+      if (tsl__bytes_has(&rest, trie->nodes[c].byte)) search_child(space, l, &e, r, c);
+  }
+}
+
+/* What was gathered so far, as a mask; the level is ready for more. */
+tsl__mask tsl__level_mask(tsl__space *space, level *l) {
+  if (l->marks && space->status == TSL_OK) tsl__gather_marks(space, &l->gather, l->marks);
+  tsl__free(&space->alloc, l->marks, marks_size(space));
+  l->marks = NULL;
+  return tsl__gather_done(space, &l->gather);
+}
+
+/* From a node, nothing of it read yet. */
+void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
+  const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
+  if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
+  size_t floor = l->stack.n;
+  tsl__level_push(space, l, (entry){node, state, count, depth, use_letters(space, l, r, node)});
+  tsl__search_on(space, l, floor);
+}
+
+/* From a set of nodes, merged byte by byte. Recursion is bounded by the longest token. */
+void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set) {
+  const tsl__leftover_rec *t = tsl__leftover_at(space, set);
+  const tsl__state_rec *r = arrive(space, l, state, count, UINT32_MAX, set, 0);
+  if (!r || !tsl__bytes_meet(&r->live, &t->next) || !tsl__space_step(space, 1)) return;
+  if (t->n == 1 || r->live_count >= PER_NODE_MIN) {
+    size_t floor = l->stack.n;
+    for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) tsl__level_push(space, l, (entry){t->nodes[i], state, count, 0, use_letters(space, l, r, t->nodes[i])});
+    tsl__search_on(space, l, floor);
+    return;
+  }
+  for (int w = 0; w < 4; w++) {
+    for (uint64_t bits = t->next.w[w] & r->live.w[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
+      uint8_t b = (uint8_t)(w * 64 + __builtin_ctzll(bits));
+      tsl__target target = tsl__state_step(space, r, b);
+      const tsl__child *child = target ? tsl__leftover_child(space, set, b) : NULL;
+      if (!child) continue;
+      tsl__gather_tokens(space, &l->gather, child->tokens, child->count);
+      uint32_t c;
+      tsl__state to = tsl__target_resolve(space, target, count, &c);
+      if (child->to) tsl__search_set(space, l, to, c, child->to);
+    }
+  }
+}
+
+/* Fixed texts: along their table. The frame is over after each. */
+void tsl__search_fixed(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
+  const tsl__trie *trie = &space->vocab->trie;
+  tsl__fixed_walk *w = &l->fixed;
+  w->reached.n = w->ends.n = w->rests.n = w->stack.n = 0;
+  if (!tsl__fixed_over(space, r, node, w)) return;
+  for (size_t i = 0; i < w->reached.n; i++) {
+    const tsl__trie_node *n = &trie->nodes[w->reached.at[i].node];
+    tsl__gather_tokens(space, &l->gather, trie->order + n->begin, n->own_end - n->begin);
+  }
+  for (size_t i = 0; i < w->ends.n; i++) tsl__level_leave_node(space, l, w->ends.at[i].node);
+  size_t floor = l->stack.n;
+  for (size_t i = 0; i < w->rests.n; i++) tsl__level_push(space, l, (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, NULL});
+  tsl__search_on(space, l, floor);
+}

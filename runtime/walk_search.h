@@ -1,0 +1,89 @@
+/* walk_search.h - the search of a walk: a state through the trie, byte by byte.
+ *
+ * A walk has a level: the mask and the leftover being gathered, and the stack of a depth-first search. Calls open a level of their own. Levels are kept for
+ * reuse, so a walk allocates nothing once warm.
+ *
+ * What walk.h tells as skip, sweep, letters, starts, together and along a table is done here, at each node. Of letters only those children are looked at that hold something else:
+ * bits by node and byte, made with the vocabulary's tables (classes.h). Characters beyond ASCII that all lead to one place are taken at once from the root.
+ *
+ * Tested by tests/test_oracle.c, tests/test_linear.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_WALK_SEARCH_H
+#define TSL_RUNTIME_WALK_SEARCH_H
+
+#include "runtime/common.h"
+#include "runtime/fixed.h"
+#include "runtime/linear.h"
+#include "runtime/walk.h"
+#include "runtime/walk_kin.h"
+#include "runtime/walk_less.h"
+
+#define TSL__HINT_MIN 96u /* tokens below a node from which letters are worth a class */
+#define TSL__SIEVE_MAX 8u /* bytes other than letters that children are sifted by */
+
+typedef struct tsl__level_entry {
+  uint32_t node;
+  tsl__state state;
+  uint32_t count, depth;
+  const tsl__hint *hint; /* not NULL: only letters so far; their tokens are in the class's mask */
+} tsl__level_entry;
+
+/* What tells the children of a node apart that hold something else than the letters of a hint: bits by node. */
+typedef struct tsl__sieve {
+  const tsl__hint *of;
+  const uint64_t *at[TSL__SIEVE_MAX + 2];
+  uint32_t n; /* 0: too many */
+} tsl__sieve;
+
+typedef struct tsl__level {
+  tsl__gather gather;
+  tsl__words left;
+  TSL__VEC(tsl__level_entry) stack, together; /* together: of one node, being read on */
+  tsl__fixed_walk fixed;
+  tsl__linear_asides aside;
+  tsl__kin kin;
+  tsl__less less;
+  tsl__sieve sieve;
+  uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
+  bool whole, last;
+  bool graph; /* a graph was made of what letters do to the state (walk_less.h) */
+  uint32_t reach, top; /* deepest node entered; highest register there */
+  bool counted;        /* `top` is of all paths */
+  tsl__state state; /* key of the walk in progress */
+  uint32_t context;
+  tsl__leftover over;
+} tsl__level;
+
+struct tsl__scratch {
+  TSL__VEC(tsl__level *) levels;
+};
+
+/* The next level, empty; the caller closes it by putting space->depth back. NULL on failure (sticky), as with all of these. */
+tsl__level *tsl__level_open(tsl__space *space);
+/* What runs past the end of the frame: what lies below a node, or a leftover. */
+void tsl__level_leave_node(tsl__space *space, tsl__level *l, uint32_t node);
+void tsl__level_leave_over(tsl__space *space, tsl__level *l, tsl__leftover over);
+/* Make room for marks. */
+bool tsl__level_marks(tsl__space *space, tsl__level *l);
+/* What was gathered so far, as a mask; the level is ready for more. */
+tsl__mask tsl__level_mask(tsl__space *space, tsl__level *l);
+void tsl__level_push(tsl__space *space, tsl__level *l, tsl__level_entry e);
+
+/* Follow what was pushed above `floor`. */
+void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
+/* From a node, nothing of it read yet. */
+void tsl__search_node(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
+/* A child's own tokens are gathered, and it is pushed if there is more below. */
+void tsl__search_enter(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth);
+/* From a set of nodes, merged byte by byte. */
+void tsl__search_set(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover set);
+/* Fixed texts below a node, along their table. */
+void tsl__search_fixed(tsl__space *space, tsl__level *l, const tsl__state_rec *r, uint32_t node);
+/* The hint whose letters can be used below this node; NULL: none. A counted class only from the root of a walk, where the caller takes care of the limit. */
+const tsl__hint *tsl__search_letters(tsl__space *space, const tsl__level *l, const tsl__state_rec *r, uint32_t node);
+/* Characters over which a state is as `like`. */
+uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count, const tsl__hint *h);
+
+#endif
