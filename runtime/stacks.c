@@ -382,7 +382,7 @@ bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
 /* Does a frame spell fixed texts, or does it, for all that begins with this byte, nothing but call frames that do? */
 static bool is_fixed(tsl__space *space, tsl__state state, uint8_t byte, uint32_t depth) {
   const tsl__state_rec *r = fixed_or_expanded(space, state);
-  if (!r || !tsl__space_step(space, 1) || tsl__state_fixed(r)) return r && space->status == TSL_OK;
+  if (!r || (depth && !tsl__space_step(space, 1)) || tsl__state_fixed(r)) return r && space->status == TSL_OK;
   if (depth == FIXED_DEPTH || !r->edges || (r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) || tsl__bytes_has(&r->live, byte)) return false;
   for (uint32_t i = 0; i < r->edges; i++)
     if (!is_fixed(space, tsl__target_state(tsl__state_edges(r)[i].to), byte, depth + 1)) return false;
@@ -408,13 +408,13 @@ static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t c
 static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
   tsl__cell before[4];
   size_t frames = s->landed.n;
-  if (frames > 4) return 0;
+  if (frames > 4 || n < 2) return 0;
+  for (size_t i = 0; i < frames; i++)
+    if (!is_fixed(space, s->landed.at[i].state, bytes[0], 0)) return 0;
   tsl__fixed_run run = {bytes, tsl__fixed_raw(bytes, n), false};
   run.ends = run.n < n && bytes[run.n] == '"';
   if (run.n + run.ends < 2) return 0;
   bool fine = true;
-  for (size_t i = 0; i < frames; i++)
-    if (!is_fixed(space, s->landed.at[i].state, bytes[0], 0)) return 0;
   memcpy(before, s->landed.at, frames * sizeof *before);
   s->landed.n = 0;
   for (size_t i = 0; i < frames && fine; i++) fine = frame_fixed(space, s, before[i].state, before[i].count, before[i].tail, &run) && space->status == TSL_OK;
