@@ -10,7 +10,7 @@
  * Clauses   An object's open disjunctions are satisfied by choosing one target each; the search is depth first, ends as soon as a choice costs no more
  *           than the required members do anyway, and is bounded by TSL__SCHEMA_SEARCH steps (an error, not a guess).
  * When      Whether there is a value is asked of every schema by its compile, how long it is hardly ever: rules are measured when somebody asks (tsl__rule_ops.shortest). What
- *           the keywords tell is believed (schema_plain.c), an object that asks no more than its required members fulfil is possible if these are, and only what is left is measured.
+ *           the keywords tell is believed (schema_plain.c), an object without clauses is possible if what it requires is, and only what is left is measured.
  * White space counts nothing where it may be left out.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -273,18 +273,15 @@ bool tsl__object_ends(const struct object *o, const uint64_t *bits, uint32_t cou
   return find_way(o, bits, count, done, first, true) != TSL__INF;
 }
 
-/* From the opening brace. */
-static uint32_t find_whole(const struct object *o, bool any) {
+uint32_t tsl__object_shortest(const struct object *o) {
   uint64_t room[16] = {0};
   uint32_t words = o->words + o->counted;
   uint64_t *bits = words <= 16 ? room : tsl__alloc_zero(o->schema->alloc, words * sizeof *bits);
   if (!bits) return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
-  uint32_t bytes = find_way(o, bits, 0, 0, true, any);
+  uint32_t bytes = tsl__add(1, tsl__object_cost(o, bits, 0, 0, true));
   if (bits != room) tsl__free(o->schema->alloc, bits, words * sizeof *bits);
   return bytes;
 }
-
-uint32_t tsl__object_shortest(const struct object *o) { return tsl__add(1, find_whole(o, false)); }
 
 /* ---- goals -------------------------------------------------------------------------------------------------------- */
 
@@ -359,6 +356,9 @@ static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
   return types != 0;
 }
 
+/* Can all that is required come? Where more is asked than that: false, and the fewest bytes tell, which opens all that may be asked of members: what is not supported is found by the compile. */
+static bool has_what_it_needs(const struct object *o) { return o->simple && required_suffice(o, NULL, 0, 0); }
+
 /* The shortest value is not needed if one of the objects plainly is possible. Objects that require themselves are left to the fixed point. */
 static bool some_object(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
@@ -366,7 +366,7 @@ static bool some_object(struct schema *s, goal g) {
   if (e->asked || s->asking == ASKING_MAX) return false;
   e->asked = true;
   s->asking++;
-  for (uint32_t i = 0; i < e->object_count && !found && tsl__schema_ok(s); i++) found = tsl__object_possible(s, tsl__goal_of(s, g)->objects[i]);
+  for (uint32_t i = 0; i < e->object_count && !found && tsl__schema_ok(s); i++) found = has_what_it_needs(tsl__goal_of(s, g)->objects[i]);
   tsl__goal_of(s, g)->asked = false;
   s->asking--;
   return found;
@@ -389,5 +389,5 @@ bool tsl__schema_possible(struct schema *s, goal g) {
 }
 
 bool tsl__object_possible(struct schema *s, const struct object *o) {
-  return (!tsl__schema_nests(s) && required_suffice(o, NULL, 0, 0)) || find_whole(o, true) != TSL__INF;
+  return (!tsl__schema_nests(s) && has_what_it_needs(o)) || tsl__object_shortest(o) != TSL__INF;
 }

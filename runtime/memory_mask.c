@@ -732,8 +732,10 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
   c->words = tsl_vocab_mask_words(v);
   c->dull = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->dull);
   bool fine = c->dull && find_names(v, a, c);
-  c->dull_quoted = c->dull + c->words;
-  c->space = c->dull_quoted + c->words;
+  if (fine) {
+    c->dull_quoted = c->dull + c->words;
+    c->space = c->dull_quoted + c->words;
+  }
   for (tsl_token t = 0; fine && t < v->size; t++) fine = classify(c, a, t, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1]);
   if (!fine) tsl__crossing_free(c, a), c = NULL;
   return c;
