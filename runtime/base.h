@@ -164,6 +164,7 @@ void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length);
 /* ---- UTF-8 ---------------------------------------------------------------------------------------------------- */
 
 /* First bytes of characters beyond ASCII as a set: bit 0 for 0xC2, to 0xF4. */
+#define TSL__LEAD 0xC2u
 #define TSL__LEADS 51u
 #define TSL__ALL_LEADS (((uint64_t)1 << TSL__LEADS) - 1)
 

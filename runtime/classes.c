@@ -114,8 +114,8 @@ static bool make_ones(tsl__space *base, tsl__lengths *l) {
   bool fine = true;
   l->ones_of[0] = l->wholes_of[0] = 0;
   for (unsigned k = 0; k < TSL__LEADS && fine; k++) {
-    place at = {0, 0, 0, 0}, to = {.node = tsl__trie_child(trie, 0, (uint8_t)(0xC2 + k))};
-    fine = !to.node || (step_utf8(&at, &all, (uint8_t)(0xC2 + k), &to) && find_ones(base, to, &ones, &wholes));
+    place at = {0, 0, 0, 0}, to = {.node = tsl__trie_child(trie, 0, (uint8_t)(TSL__LEAD + k))};
+    fine = !to.node || (step_utf8(&at, &all, (uint8_t)(TSL__LEAD + k), &to) && find_ones(base, to, &ones, &wholes));
     l->ones_of[k + 1] = (uint32_t)ones.n;
     l->wholes_of[k + 1] = (uint32_t)wholes.n;
   }

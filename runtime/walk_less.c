@@ -32,7 +32,6 @@
 #define TYPICAL 0xE1u    /* where this is not legal first, most tokens die */
 #define RANGES_MAX 64u   /* of a state, to be told which are alike */
 #define BEYOND_MAX 4u    /* places that characters beyond ASCII lead to */
-#define LEAD 0xC2u       /* the first byte that begins one */
 #define FAR UINT32_MAX
 
 /* Numbers of points that are none. */
@@ -218,8 +217,8 @@ static beyond find_beyond(graph *g, uint32_t from, uint64_t of) {
 static bool add_leads(graph *g, uint32_t from, const part *lead, const beyond *b, size_t n) {
   for (unsigned lo = lead->lo, hi; lo <= lead->hi; lo = hi + 1) {
     const beyond *of = b;
-    while (of + 1 < b + n && !(of->leads >> (lo - LEAD) & 1)) of++;
-    for (hi = lo; hi < lead->hi && of->leads >> (hi + 1 - LEAD) & 1; hi++) {}
+    while (of + 1 < b + n && !(of->leads >> (lo - TSL__LEAD) & 1)) of++;
+    for (hi = lo; hi < lead->hi && of->leads >> (hi + 1 - TSL__LEAD) & 1; hi++) {}
     part row = {(uint8_t)lo, (uint8_t)hi, lead->then};
     if (!(of->known ? add_whole(g, from, &row, &of->to) : add_ways(g, from, lo, hi, lead->then))) return false;
   }

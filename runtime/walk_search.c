@@ -8,7 +8,6 @@
 #include "runtime/wide.h"
 
 #define ASK_MIN 512u      /* tokens below a node of a set from which a state is asked for letters that was not yet: it may be met nowhere else */
-#define LEAD 0xC2u        /* the first byte that begins a character beyond ASCII */
 #define TYPICAL_LEAD 0xE1u
 #define TYPICAL_LETTER 'e'
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
@@ -390,7 +389,7 @@ static void tell_beyond(tsl__space *space, level *l, const entry *e, const tsl__
   tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
   for (unsigned k = 0; k < TSL__LEADS && space->status == TSL_OK; k++) {
     if (!(leads >> k & 1)) continue;
-    tsl__bytes_add(told, LEAD + k);
+    tsl__bytes_add(told, TSL__LEAD + k);
     for (uint32_t i = lengths->ones_of[k]; i < lengths->ones_of[k + 1] && to; i++) tsl__mask_bit_set(l->marks, lengths->ones[i]);
     for (uint32_t i = lengths->wholes_of[k]; i < lengths->wholes_of[k + 1] && to; i++) enter_node(space, l, to, count, lengths->wholes[i], e->depth + 1);
   }
