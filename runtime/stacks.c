@@ -408,12 +408,12 @@ static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t c
 static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
   tsl__cell before[4];
   size_t frames = s->landed.n;
-  if (frames > 4 || n < 2) return 0;
+  size_t first = tsl__fixed_raw(bytes, n < 2 ? n : 2); /* all of them are counted once it is worth it */
+  if (frames > 4 || (first < 2 && !(n > 1 && first == 1 && bytes[1] == '"'))) return 0;
   for (size_t i = 0; i < frames; i++)
     if (!is_fixed(space, s->landed.at[i].state, bytes[0], 0)) return 0;
   tsl__fixed_run run = {bytes, tsl__fixed_raw(bytes, n), false};
   run.ends = run.n < n && bytes[run.n] == '"';
-  if (run.n + run.ends < 2) return 0;
   bool fine = true;
   memcpy(before, s->landed.at, frames * sizeof *before);
   s->landed.n = 0;
