@@ -221,8 +221,6 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   if (f.json && !out->like && f.limit == TSL__INF && !f.n.loop) tsl__far_from_forbidden(x, f.inner, out);
 }
 
-static bool is_enough(const tsl__letter_set *letters) { return tsl__count_bytes(&letters->bytes) >= TSL__LETTERS_MIN; }
-
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   memset(out, 0, sizeof *out);
   out->limit = TSL__INF;
@@ -236,7 +234,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   tsl__letter_set letters = {0};
   uint32_t need = 0;
   tsl__bytes live;
-  bool found = by_structure(x, inner, out, &letters, &need, &live) && is_enough(&letters); /* a loop over few may be followed by many */
+  bool found = by_structure(x, inner, out, &letters, &need, &live) && tsl__letters_enough(&letters); /* a loop over few may be followed by many */
   tsl__reached r;
   if (!found && endless_string(x, &m, &letters)) {
     live = TSL__BYTES_ALL;
@@ -247,7 +245,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
-    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &letters, &need, 0) && is_enough(&letters);
+    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &letters, &need, 0) && tsl__letters_enough(&letters);
   }
   if (found && limit != TSL__INF) {
     uint32_t now = tsl__expr_shortest(x, inner);
@@ -275,7 +273,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   }
   if (json) raw_only(&letters.bytes), out->ends = false;
   if (found && tsl__bytes_equal(&live, &TSL__BYTES_ALL)) leave(x, inner, json, &letters, &live);
-  if (!found || !is_enough(&letters)) return;
+  if (!found || !tsl__letters_enough(&letters)) return;
   out->letters = letters.bytes;
   out->wide = tsl__letters_wide(&letters) ? letters.wide : NULL;
   if (json) tsl__bytes_add(&live, '"'), tsl__bytes_add(&live, '\\');

@@ -171,7 +171,7 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
   for (unsigned i = 0; i < r->n && !r->full; i++) {
     tsl__expr to[256];
     if ((r->full = x->steps > last)) break;
-    if (tsl__count_bytes(&kept.bytes) < TSL__LETTERS_MIN) break;
+    if (!tsl__letters_enough(&kept)) break;
     derive_each(x, r->at[i], tsl__letters_wide(&kept) ? 0x80 : 256, to);
     for (unsigned b = 0; b < 0x80; b++) {
       if (to[b]) tsl__bytes_add(&r->live, b);
@@ -203,7 +203,7 @@ typedef enum explored { CLOSED, TOO_FEW, TOO_MANY_STATES } explored;
 
 /* Look for a closed set within `letters`. */
 static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
-  for (unsigned round = 0; round < ROUNDS_MAX && tsl__count_bytes(&letters->bytes) >= TSL__LETTERS_MIN; round++) {
+  for (unsigned round = 0; round < ROUNDS_MAX && tsl__letters_enough(letters); round++) {
     if (close_under(x, e, letters, last, r)) return CLOSED;
     if (r->full) return TOO_MANY_STATES;
   }
@@ -221,7 +221,7 @@ bool tsl__letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl
   if (tsl__letters_wide(letters)) spread_wide(x, e, letters->wide, r);
   if (r->dead || r->full || r->n > 1) drop_wide(letters);
   r->n = 1;
-  return tsl__count_bytes(&letters->bytes) >= TSL__LETTERS_MIN;
+  return tsl__letters_enough(letters);
 }
 
 /* How many characters beyond ASCII it has. */
@@ -284,7 +284,7 @@ static bool letters_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter
   *r = (tsl__reached){.n = 2, .at = {e, next}, .last = UINT64_MAX};
   add_live(to, 0, &r->live);
   add_live(then, 0, &r->live);
-  return tsl__count_bytes(&letters->bytes) >= TSL__LETTERS_MIN;
+  return tsl__letters_enough(letters);
 }
 
 /* The letters that lead to what goes on with them, or back to e: where nothing better is found. */

@@ -37,6 +37,7 @@ static inline unsigned tsl__count_bytes(const tsl__bytes *s) {
 }
 static inline void tsl__add_multibyte(tsl__bytes *s) { tsl__bytes_add_range(s, 0x80, 0xF4); }
 static inline bool tsl__letters_wide(const tsl__letter_set *s) { return s->bytes.w[3] != 0; }
+static inline bool tsl__letters_enough(const tsl__letter_set *s) { return tsl__count_bytes(&s->bytes) >= TSL__LETTERS_MIN; }
 
 /* The bytes that lead anywhere. */
 void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out);

@@ -159,8 +159,6 @@ static bool equal_sets(const tsl__strings *a, const tsl__strings *b) {
 
 static tsl__expr find_names_frame(tsl__exprs *x, tsl__stringset set) {
   static const tsl__rule_ops ops = {unfold_names, print_names, NULL, NULL};
-  for (size_t i = 0; i < x->names.n; i++)
-    if (x->names.at[i].set == set) return x->names.at[i].frame;
   const tsl__strings *s = tsl__strings_at(x, set);
   uint64_t hash = hash_of_set(s);
   for (size_t i = 0; i < x->names.n; i++)

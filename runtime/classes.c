@@ -67,12 +67,11 @@ static uint16_t shares(const tsl_vocab *v, tsl_token a, tsl_token b) {
 
 /* By character. */
 static void look_into(const tsl_vocab *v, tsl_token t, uint32_t *text, uint32_t *having[129]) {
-  static const tsl__bytes all = {{~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0}};
   place at = {0, 0, 0x80, 0xBF};
   bool fine = true;
   for (uint32_t i = v->offsets[t]; i < v->offsets[t + 1]; i++) {
     place to = at;
-    fine = fine && step_utf8(&at, &all, v->bytes[i], &to);
+    fine = fine && step_utf8(&at, &TSL__BYTES_ALL, v->bytes[i], &to);
     at = to;
     tsl__mask_bit_set(having[v->bytes[i] < 0x80 ? v->bytes[i] : 128], t);
   }
@@ -108,14 +107,13 @@ static bool find_ones(tsl__space *base, place at, number_vec *ones, number_vec *
 }
 
 static bool make_ones(tsl__space *base, tsl__lengths *l) {
-  static const tsl__bytes all = {{~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0}};
   const tsl__trie *trie = &base->vocab->trie;
   number_vec ones = {0}, wholes = {0};
   bool fine = true;
   l->ones_of[0] = l->wholes_of[0] = 0;
   for (unsigned k = 0; k < TSL__LEADS && fine; k++) {
     place at = {0, 0, 0, 0}, to = {.node = tsl__trie_child(trie, 0, (uint8_t)(TSL__LEAD + k))};
-    fine = !to.node || (step_utf8(&at, &all, (uint8_t)(TSL__LEAD + k), &to) && find_ones(base, to, &ones, &wholes));
+    fine = !to.node || (step_utf8(&at, &TSL__BYTES_ALL, (uint8_t)(TSL__LEAD + k), &to) && find_ones(base, to, &ones, &wholes));
     l->ones_of[k + 1] = (uint32_t)ones.n;
     l->wholes_of[k + 1] = (uint32_t)wholes.n;
   }
@@ -127,7 +125,7 @@ static bool make_ones(tsl__space *base, tsl__lengths *l) {
   return true;
 }
 
-/* The same of the nodes: each marks itself and those above it, up to one that is marked already. */
+/* What the nodes hold, by character: each marks itself and those above it, up to one that is marked already. */
 static bool make_holding(tsl__space *base, tsl__lengths *l) {
   const tsl__trie *trie = &base->vocab->trie;
   const uint32_t *parents = l->endings->parents;
@@ -139,7 +137,7 @@ static bool make_holding(tsl__space *base, tsl__lengths *l) {
   for (uint32_t node = 1; node < trie->node_count; node++) {
     uint8_t byte = trie->nodes[node].byte;
     uint64_t *of = bits + (byte < 0x80 ? byte : 128) * words;
-    for (uint32_t n = node; !(of[n >> 6] >> (n & 63) & 1); n = parents[n]) of[n >> 6] |= (uint64_t)1 << (n & 63);
+    for (uint32_t n = node; !tsl__wide_bit(of, n); n = parents[n]) of[n >> 6] |= (uint64_t)1 << (n & 63);
   }
   return true;
 }
