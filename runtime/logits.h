@@ -79,6 +79,7 @@ typedef struct tsl__logits_kernels {
   /* Elements that are not in the mask become -inf (apply16: the bit pattern given). */
   void (*apply32)(const uint32_t *mask, float *x, size_t width);
   void (*apply16)(const uint32_t *mask, uint16_t *x, size_t width, uint16_t minus_inf);
+  void (*copy_words)(uint32_t *to, const uint32_t *from, size_t words); /* they do not overlap */
   void (*or_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a | b; `to` may be `a` */
   void (*andnot_words)(uint32_t *to, const uint32_t *from, size_t words);
   size_t (*count_words)(const uint32_t *mask, size_t words);

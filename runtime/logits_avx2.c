@@ -52,6 +52,25 @@ TARGET static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint
 TARGET static inline __m256i load_words(const uint32_t *p) { return _mm256_loadu_si256((const __m256i *)(const void *)p); }
 TARGET static inline void store_words(uint32_t *p, __m256i v) { _mm256_storeu_si256((__m256i *)(void *)p, v); }
 
+/* What is written is aligned, where the system's memcpy may move byte by byte: the first and the last vector overlap their neighbours. */
+TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
+  size_t i = (32 - ((uintptr_t)to & 31)) / sizeof *to;
+  if (words < 8) {
+    memcpy(to, from, words * sizeof *to);
+    return;
+  }
+  store_words(to, load_words(from));
+  for (; i + 32 <= words; i += 32) {
+    __m256i a = load_words(from + i), b = load_words(from + i + 8), c = load_words(from + i + 16), d = load_words(from + i + 24);
+    store_words(to + i, a);
+    store_words(to + i + 8, b);
+    store_words(to + i + 16, c);
+    store_words(to + i + 24, d);
+  }
+  for (; i + 8 <= words; i += 8) store_words(to + i, load_words(from + i));
+  store_words(to + words - 8, load_words(from + words - 8));
+}
+
 TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
   size_t i = 0;
   for (; i + 8 <= words; i += 8) store_words(to + i, _mm256_or_si256(load_words(a + i), load_words(b + i)));

@@ -48,6 +48,8 @@ static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint16_t mi
     if (!((mask[i >> 5] >> (i & 31)) & 1u)) x[i] = minus_inf;
 }
 
+static void copy_words(uint32_t *to, const uint32_t *from, size_t words) { memcpy(to, from, words * sizeof *to); }
+
 static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
   size_t i = 0;
   for (; i + 4 <= words; i += 4) vst1q_u32(to + i, vorrq_u32(vld1q_u32(a + i), vld1q_u32(b + i)));

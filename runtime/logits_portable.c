@@ -23,6 +23,8 @@ static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint16_t mi
     if (!has(mask, i)) x[i] = minus_inf;
 }
 
+static void copy_words(uint32_t *to, const uint32_t *from, size_t words) { memcpy(to, from, words * sizeof *to); }
+
 static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
   for (size_t i = 0; i < words; i++) to[i] = a[i] | b[i];
 }
@@ -172,5 +174,5 @@ static void distances(const float *x, size_t n, float anchor, float scale, float
   }
 }
 
-const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, or_words, andnot_words, count_words, list,   peak,     above,
-                                                  gather,     weigh,   sum,     survey,   sum_both,     moments,     spread, ladder,   distances};
+const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, copy_words, or_words, andnot_words, count_words, list,   peak,     above,
+                                                  gather,     weigh,   sum,     survey,     sum_both, moments,      spread,      ladder, distances};

@@ -127,6 +127,11 @@ static void whole_masks(void) {
     for (size_t i = 0; i < n * 32; i++) bits += (a[i >> 5] >> (i & 31)) & 1u;
     for (size_t l = 0; l < level_count; l++) {
       CHECK(levels[l]->count_words(a, n) == bits);
+      for (size_t shift = 0; shift < 16 && n + shift < 4100; shift++) {
+        memset(got, 0x55, sizeof got);
+        levels[l]->copy_words(got + shift, a, n);
+        for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i >= shift && i < n + shift ? a[i - shift] : 0x55555555u);
+      }
       memcpy(got, a, sizeof got);
       levels[l]->or_words(got, got, b, n);
       for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] | b[i]) : a[i]);
