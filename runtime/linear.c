@@ -184,36 +184,39 @@ static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n
   return t == 0 || tsl__vec_push(&at->space->alloc, at->aside, aside) || out_of_memory(at->space);
 }
 
-/* A node whose byte is met for the first time, or leads to what is set aside: the row to go on with, or one of the other numbers, where all is done. */
-static uint8_t take_other(const reading *at, uint8_t from, uint8_t to, const tsl__linear_node *n, bool leaf) {
-  if (to == UNKNOWN && !leaf) to = find_out(at->space, at->rows, from, n->byte);
+/* A node whose byte is met for the first time, or leads to what is set aside, or that is large: from where to read on; NULL on failure (sticky). */
+static const tsl__linear_node *take_other(const reading *at, const tsl__linear_node *n) {
+  const tsl__linear_node *next = at->table->nodes + n->next;
+  uint8_t from = at->row_of[n->above], to = at->rows->to[from][n->byte];
+  if (to == UNKNOWN && next != n + 1) to = find_out(at->space, at->rows, from, n->byte);
   if (to == UNKNOWN && tsl__state_step(at->space, at->rows->record[from], n->byte)) mark(at, n->token); /* nothing below: where it leads does not matter */
-  if (to == ASIDE) set_aside(at, from, n);
-  return to;
+  passage how = to >= FIRST ? (n->large ? take_large(at, to, n->node) : GO_IN) : to == ASIDE ? SET_ASIDE : PASS_OVER;
+  if (how == SET_ASIDE) set_aside(at, from, n);
+  else if (to >= FIRST) mark(at, n->token);
+  at->row_of[n->above + 1] = to;
+  return at->space->status != TSL_OK ? NULL : how == GO_IN ? n + 1 : next;
 }
 
+/* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have all of it loaded again. */
 static bool read_on(const reading *at, uint32_t i, uint32_t end) {
-  for (uint32_t seen = 0; i < end; seen++) {
-    const tsl__linear_node *n = &at->table->nodes[i];
-    uint8_t from = at->row_of[n->above], to = at->rows->to[from][n->byte];
-    if (TSL__UNLIKELY(seen == STEP_NODES)) {
-      if (!tsl__space_step(at->space, seen / 4)) return false;
-      seen = 0;
+  const tsl__linear_node *nodes = at->table->nodes, *n = nodes + i, *stop = nodes + end;
+  uint8_t (*rows)[256] = at->rows->to, *row_of = at->row_of;
+  uint32_t *marks = at->marks;
+  while (n < stop) {
+    for (uint32_t left = STEP_NODES; n < stop && left; left--) {
+      uint32_t above = n->above;
+      uint8_t to = rows[row_of[above]][n->byte];
+      if (TSL__LIKELY(to >= FIRST && !n->large)) {
+        row_of[above + 1] = to;
+        tsl__mask_bit_set(marks, n->token);
+        n++;
+      } else if (TSL__LIKELY(to == DEAD)) {
+        n = nodes + n->next;
+      } else if (!(n = take_other(at, n))) {
+        return false;
+      }
     }
-    if (TSL__UNLIKELY(to == UNKNOWN || to == ASIDE)) {
-      to = take_other(at, from, to, n, n->next == i + 1);
-      if (at->space->status != TSL_OK) return false;
-    }
-    if (to < FIRST) {
-      i = n->next;
-      continue;
-    }
-    passage how = TSL__UNLIKELY(n->large) ? take_large(at, to, n->node) : GO_IN;
-    if (TSL__UNLIKELY(how == SET_ASIDE)) set_aside(at, from, n);
-    else mark(at, n->token);
-    if (TSL__UNLIKELY(at->space->status != TSL_OK)) return false;
-    at->row_of[n->above + 1] = to;
-    i = how == GO_IN ? i + 1 : n->next;
+    if (n < stop && !tsl__space_step(at->space, STEP_NODES / 4)) return false;
   }
   return true;
 }
