@@ -296,7 +296,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   sid root = s->root_node = tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
   if (!tsl__schema_read(s) || !acyclic(s)) return false;
   lit l = POS(root);
-  goal g = tsl__schema_goal(s, &l, 1, 0);
+  goal g = s->root_goal = tsl__schema_goal(s, &l, 1, 0);
   if (!check_unique(s)) return false;
   bool possible = tsl__schema_possible(s, g);
   if (!tsl__schema_ok(s)) return false;

@@ -6,6 +6,7 @@
  *   EXTRA    rest of an additional key" MEMBER                         one frame per group of keys and goal: "key" MEMBER of those
  *   MORE     after comma "                                             one frame for all objects
  *   END      after close }                                             one frame for all objects
+ *   FIRST    the rest of object after { open "                         unfolded in place; how a plain object begins is known without it
  *
  * What does not depend on the state has frames of its own: those are walked once, and a state adds next to nothing.
  * "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a continuation only for a key that is reached, or a call of an extra key's
@@ -444,19 +445,63 @@ static tsl__expr styled_members(struct schema *s, uint32_t id) {
   return tsl__expr_alt(s->x, complete(st) ? TSL__EPS : TSL__NONE, all);
 }
 
-tsl__expr tsl__object_body(struct object *o) {
+/* The state before the first member; UINT32_MAX on failure. */
+static uint32_t first_state(struct object *o) {
   struct schema *s = o->schema;
   struct object_state *st = tsl__schema_alloc(s, state_size(o));
-  const struct gaps *g = tsl__schema_gaps(s, o->level);
-  if (!st || !g) return TSL__NONE;
+  if (!st) return UINT32_MAX;
   st->object = o;
   st->first = true;
   st->shortest = UNKNOWN;
-  uint32_t id = intern(s, st);
+  return intern(s, st);
+}
+
+/* From the opening brace on; `members` follow the quote of the first key. */
+static tsl__expr braces(struct schema *s, uint32_t level, bool ends, tsl__expr members) {
+  const struct gaps *g = tsl__schema_gaps(s, level);
+  if (!g) return TSL__NONE;
+  tsl__exprs *x = s->x;
+  tsl__expr more = tsl__expr_seq(x, g->first, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), members));
+  tsl__expr end = ends ? tsl__expr_literal(x, "}", 1) : TSL__NONE;
+  return tsl__expr_seq(x, tsl__expr_literal(x, "{", 1), tsl__expr_seq(x, g->open, tsl__expr_alt(x, end, more)));
+}
+
+tsl__expr tsl__object_body(struct object *o) {
+  struct schema *s = o->schema;
+  uint32_t id = first_state(o);
   if (id == UINT32_MAX) return TSL__NONE;
   if (o->styled) return next_rule(s, id);
-  tsl__exprs *x = s->x;
-  tsl__expr more = tsl__expr_seq(x, g->first, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), keys(s, id)));
-  tsl__expr end = complete(st) ? tsl__expr_literal(x, "}", 1) : TSL__NONE;
-  return tsl__expr_seq(x, tsl__expr_literal(x, "{", 1), tsl__expr_seq(x, g->open, tsl__expr_alt(x, end, more)));
+  return braces(s, o->level, complete(s->states.at[id]), keys(s, id));
+}
+
+/* ---- an object that is not opened yet ------------------------------------------------------------------------------ */
+
+/* After the quote of the first key: now the object is. */
+static tsl__expr unfold_first(tsl__exprs *x, void *ctx, uint32_t g) {
+  struct schema *s = ctx;
+  (void)x;
+  if (!tsl__schema_open(s, g)) return TSL__NONE;
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->first == TSL__NONE && e->object_count) {
+    uint32_t id = first_state(e->objects[0]);
+    tsl__expr first = id == UINT32_MAX ? TSL__NONE : keys(s, id);
+    if (tsl__schema_ok(s)) e->first = first;
+  }
+  return e->first;
+}
+
+static void print_first(void *ctx, uint32_t g, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "first#%u", (unsigned)g);
+}
+
+static uint32_t first_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
+  tsl__expr first = unfold_first(x, ctx, g);
+  return first == TSL__NONE ? TSL__INF : tsl__expr_shortest(x, first);
+}
+
+static const tsl__rule_ops first_ops = {unfold_first, print_first, NULL, first_shortest};
+
+tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends) {
+  return braces(s, tsl__goal_of(s, g)->level, ends, tsl__expr_rule(s->x, &first_ops, s, g, TSL__RULE_INLINE, 1));
 }

@@ -127,6 +127,7 @@ struct goal_entry {
   uint32_t level;    /* depth in the output where that matters, else 0 */
   tsl__expr value;   /* memo: what matches it */
   tsl__expr member;  /* memo: colon and value, as a frame */
+  tsl__expr first;   /* memo: of an object that was entered before it was opened, what follows the quote of the first key */
   uint32_t shortest; /* bytes; TSL__INF: none (or not known yet: `final`) */
   uint32_t round;    /* of the fixed point in which `shortest` was last computed */
   bool opened, final, active;
@@ -380,6 +381,7 @@ struct schema {
   const struct tsl__schema_style *style; /* of the outermost object; NULL: JSON */
   bool refers;     /* has references: a value may stand inside itself */
   sid root_node;
+  goal root_goal;
   struct shared shared;
 
   /* While compiling. */
@@ -543,6 +545,8 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
 
 /* ---- schema_members.c ---- */
 tsl__expr tsl__object_body(struct object *o);
+/* The same of a goal that is plainly about one object with some member (tsl__schema_plain_first): opened where the first key begins. `ends`: it may be empty. */
+tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends);
 
 /* ---- schema_array.c ---- */
 struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part *parts);
@@ -566,6 +570,8 @@ struct schema *tsl__schema_blank(tsl__exprs *x);
 uint8_t tsl__schema_plain(struct schema *s, sid id);
 /* Is it about objects alone, and about nothing but their members, some of which it names? */
 bool tsl__schema_plain_object(const struct schema *s, sid id);
+/* Such an object, of which it is known that there is one: has it plainly some with a member? *ends: may it be empty? */
+bool tsl__schema_plain_first(struct schema *s, sid id, bool *ends);
 /* Does it certainly have an array or an object, and either values of other types too or no array and no object of just any kind? */
 bool tsl__schema_plain_container(struct schema *s, sid id);
 

@@ -244,3 +244,15 @@ bool tsl__schema_plain_object(const struct schema *s, sid id) {
   const struct node *n = tsl__node_of(s, id);
   return n->types == T_OBJECT && tsl__has(n, KW_PROPERTIES) && !(n->mask & ~plain_members) && tsl__keyword(n, KW_PROPERTIES)->count && s->resources.at[n->resource].draft != D3;
 }
+
+bool tsl__schema_plain_first(struct schema *s, sid id, bool *ends) {
+  const struct node *n = tsl__node_of(s, id);
+  if (!tsl__schema_plain_object(s, id)) return false;
+  const struct keyword_value *required = tsl__keyword_or_null(n, KW_REQUIRED), *properties = tsl__keyword(n, KW_PROPERTIES);
+  *ends = !required || !required->value->length;
+  if (!*ends) return true; /* the first of them that its order lets come */
+  for (uint32_t i = 0; i < properties->count; i++)
+    if (tsl__schema_plain(s, properties->children[i])) return true;
+  const struct keyword_value *others = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES);
+  return !others || tsl__schema_plain(s, others->children[0]);
+}

@@ -442,8 +442,18 @@ static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__
   return n;
 }
 
+/* Is it plain, before the goal is opened, how its one object begins? The outermost object, which everybody enters, is opened with the first mask; values that are
+ * spelled out (tsl__schema_blank) have none, and are walked all together. */
+static bool plainly_begins(struct schema *s, goal g, bool *ends) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  if (!s->root_goal || g == s->root_goal || s->levels || s->style || e->n != 1 || e->lits[0] & 1) return false;
+  return tsl__schema_plain_first(s, e->lits[0] >> 1, ends);
+}
+
 static tsl__expr unfold_value(tsl__exprs *x, void *ctx, uint32_t g) {
   struct schema *s = ctx;
+  bool ends;
+  if (plainly_begins(s, g, &ends)) return tsl__object_unopened(s, g, ends);
   if (!tsl__schema_open(s, g)) return TSL__NONE;
   const struct goal_entry *e = tsl__goal_of(s, g);
   size_t most = SIMPLE_PARTS + (size_t)e->array_count + e->object_count;
