@@ -25,6 +25,7 @@ typedef struct compiler {
   tsl__calls calls; /* of the state that is being expanded; these are kept for the next one */
   edge_vec edges;
   token_vec tokens;
+  tsl__expr some_text; /* any but the empty one, once asked for */
 } compiler;
 
 static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK ? c->space->status : tsl__exprs_status(c->x); }
@@ -137,15 +138,72 @@ static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
 static tsl__state state_of(compiler *c, tsl__expr e);
 static bool no_failure(compiler *c);
 
+/* Names are spelled without expressions: a state between two of their characters has none until somebody reads a byte that the table does not tell. */
+typedef struct spelled {
+  tsl__fixed fixed;
+  tsl__stringset set;
+  tsl__keyed keyed;
+} spelled;
+
+/* The expression of a state. That of a state of names may be made anew each time. */
+static tsl__expr expr_of(compiler *c, const tsl__state_rec *r) {
+  if (r->handle != TSL__NONE || !(r->flags & TSL__STATE_KEYED)) return r->handle;
+  const spelled *s = (const spelled *)(const void *)r->fixed;
+  return tsl__expr_json_string(c->x, tsl__keys_node(c->x, s->set, s->fixed.lo, s->fixed.hi, s->fixed.depth));
+}
+
+static uint64_t spelled_hash(const spelled *s) { return tsl__mix(((uint64_t)s->set << 32 | s->fixed.depth) ^ tsl__mix((uint64_t)s->fixed.lo << 32 | s->fixed.hi)); }
+
+static tsl__state find_spelled(const tsl__space *space, const spelled *s, uint64_t hash) {
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+      const tsl__state_rec *r = tsl__state_at(space, i);
+      if (r->handle != TSL__NONE || !(r->flags & TSL__STATE_KEYED)) continue;
+      const spelled *is = (const spelled *)(const void *)r->fixed;
+      if (is->set == s->set && is->fixed.lo == s->fixed.lo && is->fixed.hi == s->fixed.hi && is->fixed.depth == s->fixed.depth) return i;
+    }
+  }
+  return 0;
+}
+
+/* The state of the rest of a JSON string that spells these names. */
+static tsl__state spelled_state(compiler *c, const tsl__node *names) {
+  const spelled s = {{tsl__strings_at(c->x, names->a)->at, names->b, names->c, names->d, false}, names->a, {1, {{names->b, names->c}}}};
+  uint64_t hash = spelled_hash(&s);
+  tsl__state state = find_spelled(c->space, &s, hash);
+  if (state) return state;
+  const spelled *kept = tsl__arena_copy(&c->space->arena, &s, sizeof s);
+  if (kept && !(state = tsl__state_new(c->space, 1))) return 0;
+  if (kept) {
+    tsl__state_rec *r = tsl__state_own(c->space, state);
+    r->flags = TSL__STATE_KEYED;
+    r->fixed = &kept->fixed;
+    r->keyed = &kept->keyed;
+  }
+  if (kept && tsl__index_add(&c->space->states.index, &c->space->alloc, hash, state)) return state;
+  return tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+}
+
+/* Any text but those of `rest`; the empty one alone is excluded at the end of each name. */
+static tsl__expr text_but(compiler *c, tsl__expr rest) {
+  if (rest == TSL__NONE) return tsl__expr_text(c->x);
+  if (rest != TSL__EPS) return tsl__expr_text_not(c->x, rest);
+  if (c->some_text == TSL__NONE) c->some_text = tsl__expr_text_not(c->x, rest);
+  return c->some_text;
+}
+
 static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth) {
   compiler *c = ctx;
   tsl__node n;
   bool others;
   tsl__expr rest = TSL__NONE;
-  if (!fixed_texts(c->x, from->handle, &n, &others)) return 0;
+  if (from->handle == TSL__NONE) n = (tsl__node){.kind = TSL__K_KEYS, .a = ((const spelled *)(const void *)from->fixed)->set}, others = false;
+  else if (!fixed_texts(c->x, from->handle, &n, &others)) return 0;
+  if (n.kind == TSL__K_KEYS && !others && lo < hi) return spelled_state(c, &(tsl__node){.a = n.a, .b = lo, .c = hi, .d = depth});
   if (n.kind == TSL__K_LIT && lo < hi) rest = tsl__literal_tail(c->x, &n, depth);
-  else if (lo < hi) rest = n.kind == TSL__K_KEYS ? tsl__keys_node(c->x, n.a, lo, hi, depth) : tsl__strset_node(c->x, n.a, lo, hi, depth);
-  if (others) rest = tsl__expr_text_not(c->x, rest);
+  else if (lo < hi) rest = tsl__strset_node(c->x, n.a, lo, hi, depth);
+  if (others) rest = text_but(c, rest);
   tsl__state s = state_of(c, tsl__expr_json_string(c->x, rest));
   return no_failure(c) ? s : 0;
 }
@@ -174,7 +232,8 @@ static bool no_failure(compiler *c) {
 }
 
 static tsl__state add_state(compiler *c, tsl__expr e) {
-  tsl__node n = tsl__node_at(c->x, e);
+  tsl__node n = tsl__node_at(c->x, e), texts = tsl__node_at(c->x, n.kind == TSL__K_JSTR ? n.a : TSL__NONE);
+  if (texts.kind == TSL__K_KEYS) return spelled_state(c, &texts);
   tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
   if (!first) return 0;
   tsl__node loop = n.loop ? tsl__node_at(c->x, n.loop) : n;
@@ -285,7 +344,7 @@ static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__ranges
 
 static tsl__target derive(void *ctx, const tsl__state_rec *r, uint8_t byte) {
   compiler *c = ctx;
-  tsl__target t = derive_target(c, r->handle, TSL__PHASE_LOW, byte);
+  tsl__target t = derive_target(c, expr_of(c, r), TSL__PHASE_LOW, byte);
   return no_failure(c) ? t : TSL__TARGET_LATER;
 }
 
@@ -295,14 +354,14 @@ static bool alike(void *ctx, const tsl__state_rec *r, uint8_t *first) {
   tsl__alike a;
   tsl__bytes edges = {{0}};
   for (unsigned i = 0; i + 1 < r->ranges; i++) tsl__bytes_add(&edges, tsl__state_upper(r)[i] + 1u);
-  if (!tsl__alike_of(c->x, r->handle, &edges, &a) || a.n != r->ranges) return false;
+  if (!tsl__alike_of(c->x, expr_of(c, r), &edges, &a) || a.n != r->ranges) return false;
   for (unsigned i = 0; i < a.n; i++) first[i] = (uint8_t)tsl__alike_first(&a, i);
   return no_failure(c);
 }
 
 static tsl__target beyond(void *ctx, const tsl__state_rec *r, uint64_t *leads) {
   compiler *c = ctx;
-  tsl__expr e = r->handle, to;
+  tsl__expr e = expr_of(c, r), to;
   tsl__node n = tsl__node_at(c->x, e);
   if (n.kind == TSL__K_RULE && tsl__rule_at(c->x, n.a)->body) e = tsl__rule_at(c->x, n.a)->body, n = tsl__node_at(c->x, e); /* a called frame begins as its rule */
   if (n.loop || n.flags & (TSL__CALLS | TSL__COUNTS) || !tsl__derive_leads(c->x, e, leads, &to)) return no_failure(c) ? TSL__TARGET_LATER : 0;
@@ -331,7 +390,7 @@ static bool form_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   compiler *c = ctx;
   tsl__letters l;
   if (without_hint(r)) return false;
-  tsl__form_of(c->x, r->handle, r->flags & TSL__STATE_LOOP ? (tsl__phase)(r->flags / TSL__STATE_PHASE) : TSL__PHASE_LOW, &l);
+  tsl__form_of(c->x, expr_of(c, r), r->flags & TSL__STATE_LOOP ? (tsl__phase)(r->flags / TSL__STATE_PHASE) : TSL__PHASE_LOW, &l);
   if (!no_failure(c) || (!l.base && !l.like)) return false;
   *hint = (tsl__hint){.limit = l.limit, .base = state_of(c, l.base), .except = state_of(c, l.except), .like = state_of(c, l.like), .like_limit = l.like_limit, .like_dead = l.like_dead,
                       .like_far = l.like_far, .like_unit = l.like_unit, .low = state_of(c, l.low), .low_left = l.low_left};
@@ -346,7 +405,7 @@ static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   const tsl__hint *form = r->hint;
   tsl__letters l;
   if (without_hint(r) || r->flags / TSL__STATE_PHASE == TSL__PHASE_TOP || (form && form_is_enough(form))) return false;
-  tsl__letters_of(c->x, r->handle, &l);
+  tsl__letters_of(c->x, expr_of(c, r), &l);
   if (!no_failure(c) || tsl__bytes_empty(&l.letters)) return false;
   *hint = form ? *form : (tsl__hint){.base = 0};
   hint->letters = l.letters;
@@ -361,7 +420,7 @@ static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
 static tsl_status expand(void *ctx, tsl__state state) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
-  tsl__expr e = r->handle;
+  tsl__expr e = expr_of(c, r);
   tsl__phase phase = (tsl__phase)(r->flags / TSL__STATE_PHASE);
   if (!(r->flags & TSL__STATE_LOOP)) phase = TSL__PHASE_LOW;
   tsl__ranges ranges;
@@ -408,7 +467,7 @@ static uint64_t shortest_with(compiler *c, tsl__expr e, uint32_t count) {
 
 static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
   compiler *c = ctx;
-  uint64_t s = shortest_with(c, tsl__state_at(c->space, state)->handle, count);
+  uint64_t s = shortest_with(c, expr_of(c, tsl__state_at(c->space, state)), count);
   return !no_failure(c) || s >= TSL__INF ? TSL__INF : (uint32_t)s;
 }
 
@@ -435,7 +494,7 @@ static tsl__state begins(void *ctx, tsl__state resume, uint32_t name) {
 static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
-  uint32_t bytes = r->flags & TSL__STATE_RESUME ? tsl__expr_resume_shortest(c->x, r->handle, name) : tsl__expr_name_shortest(c->x, r->handle, name);
+  uint32_t bytes = r->flags & TSL__STATE_RESUME ? tsl__expr_resume_shortest(c->x, r->handle, name) : tsl__expr_name_shortest(c->x, expr_of(c, r), name);
   return no_failure(c) ? bytes : TSL__INF;
 }
 
@@ -457,7 +516,7 @@ static tsl__state spellings(void *ctx, const tsl__spelled *texts, uint32_t n) {
 
 static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word)) {
   compiler *c = ctx;
-  return tsl__outline_write(c->x, tsl__state_at(c->space, state)->handle, to, put);
+  return tsl__outline_write(c->x, expr_of(c, tsl__state_at(c->space, state)), to, put);
 }
 
 static bool meaning(void *ctx, tsl__state state, const uint8_t *secret, tsl__digest *out) {
@@ -470,7 +529,7 @@ static bool meaning(void *ctx, tsl__state state, const uint8_t *secret, tsl__dig
 
 static void print(void *ctx, tsl__state state, char *out, size_t n) {
   compiler *c = ctx;
-  tsl__expr_print(c->x, tsl__state_at(c->space, state)->handle, out, n);
+  tsl__expr_print(c->x, expr_of(c, tsl__state_at(c->space, state)), out, n);
 }
 
 static void begin(void *ctx) { tsl__exprs_begin(((compiler *)ctx)->x); }

@@ -105,6 +105,7 @@ static tsl__state stand_in(tsl__space *space, tsl__state state) {
   c->guarded = r->guarded;
   c->otherwise = r->otherwise;
   if (r->flags & TSL__STATE_LOOP) c->loop_min = r->loop_min, c->loop_max = r->loop_max;
+  else c->fixed = r->fixed;
   tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->alloc);
   if (s) *s = (tsl__stand_in){state, copy};
   if (s && tsl__index_add(&space->stand_ins.index, &space->alloc, hash, tsl__space_count(space, stand_ins) - 1)) return copy;
