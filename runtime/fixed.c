@@ -81,6 +81,13 @@ static bool backslash(tsl__space *space, const tsl__state_rec *from, tsl__fixed_
   return !space->vocab->trie.nodes[p.node].children || leave_to_states(space, from, out, &p);
 }
 
+/* A node's child by a quote: few bytes come before that one. */
+static uint32_t quote_child(const tsl__trie *trie, const tsl__trie_node *n) {
+  uint32_t c = n->first_child, end = c + n->children;
+  while (c < end && trie->nodes[c].byte < '"') c++;
+  return c < end && trie->nodes[c].byte == '"' ? c : 0;
+}
+
 static bool may_be_below(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) { return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], byte); }
 
 static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
@@ -89,7 +96,7 @@ static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_
   const tsl__string *texts = tsl__state_fixed(from)->texts;
   uint32_t c;
   if (texts[p.lo].length == p.depth) {
-    if (may_be_below(trie, n, '"') && (c = tsl__trie_child(trie, p.node, '"')) && !reach_end(space, out, c, p.lo)) return false;
+    if (may_be_below(trie, n, '"') && (c = quote_child(trie, n)) && !reach_end(space, out, c, p.lo)) return false;
     if (++p.lo == p.hi) return true;
   }
   if (may_be_below(trie, n, '\\') && !backslash(space, from, out, p)) return false;
@@ -111,15 +118,19 @@ static bool reach_some(tsl__space *space, const tsl__state_rec *from, tsl__fixed
 }
 
 static bool visit_escape(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
-  static const char letter[] = "\"\\/bfnrtu", value[] = "\"\\/\b\f\n\r\t";
-  for (unsigned i = 0; letter[i]; i++) {
+  static const char letter[] = "\"\\/bfnrt", value[] = "\"\\/\b\f\n\r\t";
+  const tsl__string *texts = tsl__state_fixed(from)->texts;
+  uint8_t least = next_byte(&texts[p.lo], p.depth), most = next_byte(&texts[p.hi - 1], p.depth);
+  for (unsigned i = 0; letter[i] && least <= '\\'; i++) { /* mostly all of them go on with a small letter */
     tsl__fixed_place to = p;
-    to.node = tsl__trie_child(&space->vocab->trie, p.node, (uint8_t)letter[i]);
-    to.how = letter[i] == 'u' ? DIGITS : RAW;
-    bool fine = !to.node || (to.how == RAW ? reach_some(space, from, out, to, (uint8_t)value[i], (uint8_t)value[i]) : reach(space, out, to));
-    if (!fine) return false;
+    uint8_t byte = (uint8_t)value[i];
+    if (byte < least || byte > most || !(to.node = tsl__trie_child(&space->vocab->trie, p.node, (uint8_t)letter[i]))) continue;
+    to.how = RAW;
+    if (!reach_some(space, from, out, to, byte, byte)) return false;
   }
-  return true;
+  p.node = tsl__trie_child(&space->vocab->trie, p.node, 'u');
+  p.how = DIGITS;
+  return !p.node || reach(space, out, p);
 }
 
 static int digit_of(uint8_t b) {

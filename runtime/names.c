@@ -43,25 +43,21 @@ static uint64_t names_of(const tsl__name_range *names, uint32_t word) {
 }
 
 /* One that is known to be allowed is enough; else those are asked for that are not known. */
-static bool any_of_range(tsl__space *space, tsl__state resume, const tsl__name_range *names) {
-  const tsl__resume *r = tsl__state_at(space, resume)->resume;
+static inline bool any_of_range(tsl__space *space, tsl__state resume, const tsl__resume *r, const tsl__name_range *names) {
   if (names->lo >= names->hi) return false;
   uint32_t first = names->lo >> 6, last = (names->hi - 1) >> 6;
-  uint64_t unknown = 0;
-  for (uint32_t w = first; w <= last; w++) {
-    uint64_t bits = names_of(names, w);
-    if (r->allowed[w] & bits) return true;
-    unknown |= bits & ~r->known[w];
-  }
-  for (uint32_t w = first; unknown && w <= last; w++)
+  for (uint32_t w = first; w <= last; w++)
+    if (r->allowed[w] & names_of(names, w)) return true;
+  for (uint32_t w = first; w <= last; w++)
     for (uint64_t bits = names_of(names, w) & ~r->known[w]; bits; bits &= bits - 1)
       if (tsl__resume_allows(space, resume, w * 64 + (uint32_t)__builtin_ctzll(bits))) return true;
   return false;
 }
 
 bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names) {
+  const tsl__resume *r = tsl__state_at(space, resume)->resume;
   for (uint32_t i = 0; i < names->n; i++)
-    if (any_of_range(space, resume, &names->range[i])) return true;
+    if (any_of_range(space, resume, r, &names->range[i])) return true;
   return false;
 }
 
@@ -115,16 +111,25 @@ typedef struct finished {
   uint32_t name, node;
 } finished;
 
-typedef struct search {
+/* A walk in progress; its lists are kept for the next. */
+typedef struct tsl__naming {
   TSL__VEC(place) stack;
   TSL__VEC(tsl__named_token) tokens;
   TSL__VEC(finished) done;
+  TSL__VEC(uint32_t) nodes; /* of one leftover */
+  tsl__fixed_walk fixed;
 } search;
 
-static void search_free(tsl__space *space, search *s) {
+void tsl__naming_free(tsl__space *space) {
+  search *s = space->naming;
+  if (!s) return;
   tsl__vec_free(&space->alloc, &s->stack);
   tsl__vec_free(&space->alloc, &s->tokens);
   tsl__vec_free(&space->alloc, &s->done);
+  tsl__vec_free(&space->alloc, &s->nodes);
+  tsl__fixed_walk_free(space, &s->fixed);
+  tsl__free(&space->alloc, s, sizeof *s);
+  space->naming = NULL;
 }
 
 /* A node reached in a (keyed) state: its tokens, and what is below. */
@@ -164,24 +169,24 @@ static void run(tsl__space *space, search *s) {
 /* By the table of names. */
 static void run_fixed(tsl__space *space, search *s, tsl__state state, uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
-  tsl__fixed_walk w = {0};
-  bool fine = tsl__fixed_over(space, tsl__state_at(space, state), node, &w);
-  for (size_t i = 0; fine && i < w.reached.n; i++) {
-    const tsl__trie_node *n = &trie->nodes[w.reached.at[i].node];
+  tsl__fixed_walk *w = &s->fixed;
+  w->reached.n = w->ends.n = w->rests.n = w->stack.n = 0;
+  bool fine = tsl__fixed_over(space, tsl__state_at(space, state), node, w);
+  for (size_t i = 0; fine && i < w->reached.n; i++) {
+    const tsl__trie_node *n = &trie->nodes[w->reached.at[i].node];
     for (uint32_t k = n->begin; fine && k < n->own_end; k++) {
-      tsl__named_token t = {trie->order[k], {w.reached.at[i].lo, w.reached.at[i].hi}};
+      tsl__named_token t = {trie->order[k], {w->reached.at[i].lo, w->reached.at[i].hi}};
       fine = tsl__vec_push(&space->alloc, &s->tokens, t);
     }
   }
-  for (size_t i = 0; fine && i < w.ends.n; i++) {
-    finished done = {w.ends.at[i].text, w.ends.at[i].node};
+  for (size_t i = 0; fine && i < w->ends.n; i++) {
+    finished done = {w->ends.at[i].text, w->ends.at[i].node};
     fine = !trie->nodes[done.node].children || tsl__vec_push(&space->alloc, &s->done, done);
   }
-  for (size_t i = 0; fine && i < w.rests.n; i++) {
-    place rest = {w.rests.at[i].node, w.rests.at[i].state};
+  for (size_t i = 0; fine && i < w->rests.n; i++) {
+    place rest = {w->rests.at[i].node, w->rests.at[i].state};
     fine = tsl__vec_push(&space->alloc, &s->stack, rest);
   }
-  tsl__fixed_walk_free(space, &w);
   if (!fine && space->status == TSL_OK) out_of_memory(space);
 }
 
@@ -192,18 +197,17 @@ static int by_name(const void *p, const void *q) {
 
 /* What is left, one leftover for each name. */
 static const tsl__named_left *lefts_of(tsl__space *space, search *s, uint32_t *count) {
-  TSL__VEC(uint32_t) nodes = {0};
   tsl__named_left *lefts = tsl__arena_alloc(&space->arena, (s->done.n + 1) * sizeof *lefts);
   *count = 0;
+  s->nodes.n = 0;
   if (!lefts) out_of_memory(space);
-  if (s->done.n) qsort(s->done.at, s->done.n, sizeof *s->done.at, by_name);
+  if (s->done.n > 1) qsort(s->done.at, s->done.n, sizeof *s->done.at, by_name);
   for (size_t i = 0; i < s->done.n && space->status == TSL_OK; i++) {
-    if (!tsl__vec_push(&space->alloc, &nodes, s->done.at[i].node)) out_of_memory(space);
+    if (!tsl__vec_push(&space->alloc, &s->nodes, s->done.at[i].node)) out_of_memory(space);
     if (i + 1 < s->done.n && s->done.at[i + 1].name == s->done.at[i].name) continue;
-    lefts[(*count)++] = (tsl__named_left){s->done.at[i].name, tsl__leftover_intern(space, nodes.at, nodes.n)};
-    nodes.n = 0;
+    lefts[(*count)++] = (tsl__named_left){s->done.at[i].name, tsl__leftover_intern(space, s->nodes.at, s->nodes.n)};
+    s->nodes.n = 0;
   }
-  tsl__vec_free(&space->alloc, &nodes);
   return lefts;
 }
 
@@ -224,25 +228,26 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
     const tsl__named_walk *w = tsl__space_at(space, named, i);
     if (w->state == state && w->over == over) return w;
   }
-  search s = {0};
+  search *s = space->naming;
+  if (!s && !(s = space->naming = tsl__alloc_zero(&space->alloc, sizeof *s))) return out_of_memory(space), NULL;
+  s->stack.n = s->tokens.n = s->done.n = 0;
   const tsl__leftover_rec *set = over & TSL__WHOLE ? NULL : tsl__leftover_at(space, over);
   for (uint32_t i = 0; i < (set ? set->n : 1) && space->status == TSL_OK; i++) {
     place start = {set ? set->nodes[i] : 0, state};
-    if (tsl__is_fixed(tsl__state_at(space, state))) run_fixed(space, &s, start.state, start.node);
-    else if (!tsl__vec_push(&space->alloc, &s.stack, start)) out_of_memory(space);
-    run(space, &s);
+    if (tsl__is_fixed(tsl__state_at(space, state))) run_fixed(space, s, start.state, start.node);
+    else if (!tsl__vec_push(&space->alloc, &s->stack, start)) out_of_memory(space);
+    run(space, s);
   }
-  const tsl__named_walk *w = space->status == TSL_OK ? remember(space, &s, state, over) : NULL;
-  search_free(space, &s);
-  return w;
+  return space->status == TSL_OK ? remember(space, s, state, over) : NULL;
 }
 
 void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {
+  const tsl__resume *r = tsl__state_at(space, resume)->resume;
   tsl__name_range last = {0, 0}; /* neighbours often have the same */
   bool any = false;
   for (uint32_t i = 0; i < w->token_count && space->status == TSL_OK; i++) {
     tsl__name_range names = w->tokens[i].names;
-    if (names.lo != last.lo || names.hi != last.hi) any = any_of_range(space, resume, &names);
+    if (names.lo != last.lo || names.hi != last.hi) any = any_of_range(space, resume, r, &names);
     last = names;
     if (any) tsl__gather_token(space, g, w->tokens[i].token);
   }

@@ -78,5 +78,7 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
 uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state resume);
 /* Gather those of its tokens that a RESUME lets through. */
 void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume);
+/* Free what was kept for reuse. */
+void tsl__naming_free(tsl__space *space);
 
 #endif

@@ -100,6 +100,7 @@ void tsl__space_free(tsl__space *s) {
   tsl_allocator a = s->alloc;
   if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
   tsl__walk_scratch_free(s);
+  tsl__naming_free(s);
   tsl__crossing_free(s->crossing, &s->alloc);
   tsl__memory_free(s);
   tsl__spare_steps_free(s);

@@ -117,6 +117,7 @@ struct tsl__space {
   bool names_tokens;  /* some state names tokens: then a token can be taken by its name */
   struct tsl__gather *gather; /* for masks of positions */
   struct tsl__scratch *scratch; /* reusable buffers of the walk */
+  struct tsl__naming *naming;   /* and of walks along names (names.c) */
   tsl__kin_noted kin[TSL__KIN_MAX]; /* the last ones */
   uint32_t kin_count;    /* in all */
   uint64_t kin_work;     /* TSL__KIN_WORK; tests have less, or more */
