@@ -242,12 +242,12 @@ static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count
   return false;
 }
 
-/* The tail of a called frame: this frame, at the state that it comes back to. */
+/* The tail of a called frame: this frame, at the state that it comes back to. That need not be expanded to see that it is not over: perhaps nobody comes back. */
 static tsl__stack push(tsl__space *space, tsl__target back, uint32_t count, tsl__stack tail) {
   uint32_t c;
   tsl__state state = tsl__target_resolve(space, back, count, &c);
-  const tsl__state_rec *r = arrived_at(space, state);
-  if (!r) return 0;
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (r->flags & TSL__STATE_NULLABLE && !(r = arrived_at(space, state))) return 0;
   if (TSL__LIKELY(!(r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL)))) {
     uint32_t cell = cell_intern(space, (tsl__cell){state, c, tail});
     return cell ? stack_intern(space, &cell, 1) : 0;
@@ -306,6 +306,22 @@ static bool step_over(tsl__space *space, step *s, const tsl__state_rec *called, 
   return true;
 }
 
+/* A called frame, white space mostly, reads this byte and is over before the next one: this frame goes on behind the call, as above. False: the call must be made. */
+static bool step_past(tsl__space *space, step *s, const tsl__state_rec *called, tsl__target back, uint32_t count, tsl__stack tail, uint8_t byte) {
+  uint32_t c;
+  if (!s->more || tsl__state_fixed(called) || called->edges || called->flags & (TSL__STATE_KEYED | TSL__STATE_FORK | TSL__STATE_LOOP)) return false;
+  tsl__target t = tsl__state_step(space, called, byte);
+  if (!t || tsl__target_op(t) != TSL__OP_CLEAR) return false;
+  const tsl__state_rec *to = arrived_at(space, tsl__target_state(t));
+  if (!to || !(to->flags & TSL__STATE_NULLABLE) || to->flags & TSL__STATE_FORK || to->edges || tsl__bytes_has(&to->live, s->next)) return false;
+  tsl__state state = tsl__target_resolve(space, back, count, &c);
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (r->guarded || r->flags & TSL__STATE_FORK) return false;
+  if (called->flags & TSL__STATE_NULLABLE && !step_over(space, s, called, back, count, tail, byte)) return false;
+  tsl__step_land(space, s, state, c, tail);
+  return true;
+}
+
 /* May a called frame read a byte, or call another that does? */
 static bool may_read(const tsl__state_rec *called, uint8_t byte) {
   tsl__fixed_run run;
@@ -341,8 +357,10 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
     const tsl__state_rec *called = fixed_or_expanded(space, callee);
     if (!called) return;
-    if (!may_read(called, byte) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, tsl__state_edges(r)[i].push, count, tail, byte))) continue;
-    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
+    tsl__target back = tsl__state_edges(r)[i].push;
+    if (!may_read(called, byte) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
+    if (step_past(space, s, called, back, count, tail, byte)) continue;
+    tsl__stack below = push(space, back, count, tail);
     if (below && s->watch) note_call(space, s, below);
     if (below) step_cell(space, s, callee, c, below, byte);
   }
@@ -424,15 +442,39 @@ static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_
   return 0;
 }
 
+/* Does a frame in this state nothing but read its next byte, whatever lies below it? */
+static bool only_reads(const tsl__state_rec *r) { return tsl__state_is_expanded(r) && !tsl__state_fixed(r) && !r->edges && !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)); }
+
+/* Where there is one frame, along its states as long as they are such: it need not be landed at each. Returns how many bytes. */
+static size_t step_alone(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
+  if (s->landed.n != 1) return 0;
+  tsl__cell *c = s->landed.at;
+  size_t read = 0;
+  for (const tsl__state_rec *r = tsl__state_at(space, c->state); read < n && only_reads(r); read++) {
+    uint32_t count;
+    tsl__target t = tsl__state_step(space, r, bytes[read]);
+    tsl__state to = t ? tsl__target_resolve(space, t, c->count, &count) : 0;
+    if (!to || !(r = arrived_at(space, to)) || r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL | TSL__STATE_KEYED) || !tsl__space_step(space, 1)) break;
+    c->state = to;
+    c->count = count;
+  }
+  return read;
+}
+
+#define PIECE 4096u
+
 /* Several bytes on; false if one is rejected. */
 static bool step_bytes(tsl__space *space, step *s, const uint8_t *bytes, size_t n, size_t *accepted) {
-  size_t in_piece = 0; /* the step budget is for a piece of work of 4,096 bytes */
+  size_t in_piece = 0; /* the step budget is for a piece of work of so many bytes */
   for (*accepted = 0; *accepted < n;) {
-    size_t read = step_fixed(space, s, bytes + *accepted, n - *accepted);
-    if (!read && (space->status != TSL_OK || !tsl__step_byte(space, s, bytes[*accepted]))) return false;
+    size_t left = n - *accepted, read = step_alone(space, s, bytes + *accepted, left < PIECE - in_piece ? left : PIECE - in_piece);
+    if (!read) read = step_fixed(space, s, bytes + *accepted, left);
+    s->more = left > 1;
+    s->next = s->more ? bytes[*accepted + 1] : 0;
+    if (space->status != TSL_OK || (!read && !tsl__step_byte(space, s, bytes[*accepted]))) return false;
     *accepted += read ? read : 1;
     in_piece += read ? read : 1;
-    if (in_piece < 4096) continue;
+    if (in_piece < PIECE) continue;
     tsl__space_begin(space);
     in_piece = 0;
   }

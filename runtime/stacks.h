@@ -100,6 +100,8 @@ typedef struct tsl__stepping {
   tsl__cells landed, from;
   tsl__cells entered;
   uint32_t depth;
+  bool more;                             /* it is known which byte comes after this one */
+  uint8_t next;                          /* that one */
   bool watch;                            /* guarded states are looked at */
   uint8_t repeats_before, repeats_after; /* TSL__NEW_...: is what ends before (after) this byte a repetition? */
   uint8_t called, came;                  /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
