@@ -67,7 +67,7 @@ static uint64_t hash_position(tsl__stack plain, uint32_t memory, uint32_t text) 
   return tsl__mix(((uint64_t)plain << 32 | memory) + (uint64_t)text * 0x9e3779b97f4a7c15u);
 }
 
-static tsl__stack find_position(const tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
+tsl__stack tsl__memory_position_known(const tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash_position(plain, memory, text));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__remembered *r = tsl__remembered_at(space, i);
@@ -77,8 +77,8 @@ static tsl__stack find_position(const tsl__space *space, tsl__stack plain, uint3
 }
 
 /* The position of a plain one with a memory. */
-static tsl__stack intern_position(tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
-  tsl__stack known = find_position(space, plain, memory, text);
+tsl__stack tsl__memory_position(tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
+  tsl__stack known = tsl__memory_position_known(space, plain, memory, text);
   if (known) return known;
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, stacks) - 1;
@@ -98,7 +98,7 @@ static tsl__stack intern_position(tsl__space *space, tsl__stack plain, uint32_t 
 
 tsl__stack tsl__memory_of(tsl__space *space, tsl__stack plain, tsl__stack at) {
   const tsl__remembered *r = tsl__remembered_at(space, at);
-  return r->memory ? intern_position(space, plain, r->memory, r->text) : plain;
+  return r->memory ? tsl__memory_position(space, plain, r->memory, r->text) : plain;
 }
 
 /* ---- what was used ------------------------------------------------------------------------------------------------ */
@@ -256,7 +256,7 @@ bool tsl__cell_names(const tsl__space *space, const tsl__cell *c) {
   return false;
 }
 
-static const tsl__fixed *implied(const tsl__space *space, tsl__stack plain) {
+const tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain) {
   const tsl__stack_rec *p = tsl__stack_at(space, plain);
   const tsl__fixed *f = NULL;
   for (uint32_t i = 0; i < p->n && !f; i++) f = spells_known(space, tsl__cell_at(space, tsl__stack_cells(p)[i]));
@@ -284,11 +284,11 @@ bool tsl__memory_begins(const tsl__space *space, const tsl__stepping *s) {
 }
 
 /* Is a name under way that the frames tell, and that may become an additional one? */
-static bool infers_name(const tsl__space *space, tsl__stack plain) { return (space->watches & TSL__NEW_NAME) && implied(space, plain) && names(space, plain); }
+static bool infers_name(const tsl__space *space, tsl__stack plain) { return (space->watches & TSL__NEW_NAME) && tsl__name_implied(space, plain) && names(space, plain); }
 
 /* What is spelled of a name, as the frames tell it. */
 static bool load_implied(tsl__space *space, tsl__run *r, tsl__stack plain) {
-  const tsl__fixed *f = implied(space, plain);
+  const tsl__fixed *f = tsl__name_implied(space, plain);
   for (uint32_t i = 0; f && i < f->depth; i++) {
     uint8_t byte = (uint8_t)f->texts[f->lo].at[i];
     if (!tsl__vec_push(&space->alloc, &r->name_bytes, byte) || (byte == '\\' && !tsl__vec_push(&space->alloc, &r->name_bytes, byte))) return out_of_memory(space);
@@ -297,7 +297,7 @@ static bool load_implied(tsl__space *space, tsl__run *r, tsl__stack plain) {
 }
 
 /* Everything but the frames. */
-static bool load_memory(tsl__space *space, tsl__run *r, const tsl__remembered *p) {
+bool tsl__run_load_memory(tsl__space *space, tsl__run *r, const tsl__remembered *p) {
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   r->open = m->open;
   r->text = p->text;
@@ -318,7 +318,7 @@ bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   r->step.watch = true;
   r->fresh = 0;
-  if (!load_memory(space, r, p) || !tsl__step_load(space, &r->step, p->memory ? p->plain : at)) return false;
+  if (!tsl__run_load_memory(space, r, p) || !tsl__step_load(space, &r->step, p->memory ? p->plain : at)) return false;
   if (p->memory || !infers_name(space, at)) return true;
   r->open = intern_open(space, &(tsl__open){.depth = 1, .start = TSL__OPEN_NONE});
   r->in_string = r->naming = true;
@@ -375,8 +375,6 @@ static void remember(tsl__space *space, tsl__run *r, tsl__open *o) {
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
-static bool name_empty(const tsl__run *r) { return !r->name_text && !r->name_bytes.n; }
-
 uint32_t tsl__run_taken(const tsl__space *space, const tsl__run *r) { return r->naming && r->open ? tsl__open_at(space, r->open)->used : 0; }
 
 const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r) {
@@ -392,85 +390,6 @@ static bool name_repeats(tsl__space *space, tsl__run *r) {
   uint32_t taken = tsl__run_taken(space, r);
   const tsl__spelling *s = taken ? tsl__run_spelling(space, r) : NULL;
   return s && tsl__taken_has(space, taken, s->decoded.at, (uint32_t)s->decoded.n);
-}
-
-#define MANY 32u /* iterations of a counted loop with two ways or more: more texts than there can be names */
-
-/* Do two bytes or more begin another iteration of the state's counted loop, of which many are left? */
-static bool counts_far(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
-  unsigned ways = 0;
-  if (!(r->flags & TSL__STATE_LOOP) || r->loop_max - count < MANY) return false;
-  for (unsigned i = 0, byte = 0; i < r->ranges; byte = tsl__state_upper(r)[i++] + 1u) {
-    tsl__target t = r->targets[i];
-    bool next = t && !tsl__target_is_later(t) && tsl__target_op(t) == TSL__OP_NEXT && tsl__state_at(space, tsl__target_state(t))->handle == r->handle;
-    ways += next ? tsl__state_upper(r)[i] + 1u - byte : 0;
-  }
-  return ways > 1;
-}
-
-static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
-  return (tsl__state_fixed(r) && tsl__state_fixed(r)->others) || !tsl__bytes_empty(r->self) || counts_far(space, r, count);
-}
-
-#define STEPS 64u /* bytes that all have in common */
-#define LOOKS 4u  /* ways on from each state */
-
-/* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else the first at all. */
-static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r, uint32_t *count) {
-  const tsl__state_rec *first = NULL;
-  uint32_t looks = 0, from = *count, c;
-  bool escaped = true;
-  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = tsl__state_upper(r)[i++] + 1u) {
-    tsl__target t = r->targets[i] ? tsl__state_step(space, r, (uint8_t)byte) : 0;
-    const tsl__state_rec *to = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
-    if (!to || to->flags & TSL__STATE_FORK) continue;
-    bool done = loops(space, to, c);
-    if (done || !first || (escaped && byte != '\\')) first = to, *count = c, escaped = byte == '\\';
-    if (done) break;
-    looks++;
-  }
-  return first;
-}
-
-bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
-  for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++) r = look_on(space, r, &count);
-  return r && loops(space, r, count);
-}
-
-/* Does some frame spell a new name for which there are any number of texts? */
-static bool endless(tsl__space *space, const tsl__run *r) {
-  for (size_t i = 0; i < r->step.landed.n; i++) {
-    const tsl__cell *c = &r->step.landed.at[i];
-    if (tsl__cell_names(space, c) && tsl__state_endless(space, c->state, c->count)) return true;
-  }
-  return false;
-}
-
-/* A number without an exponent under way that may have any number of digits more, of which some are not zero. */
-static bool counts_on(const tsl__space *space, const tsl__run *r) {
-  for (size_t i = r->bytes.n; i-- > 0 && memchr("0123456789.-", r->bytes.at[i], 12);)
-    if (i == 0 || memchr(" \t\n\r,[:", r->bytes.at[i - 1], 7)) {
-      for (size_t k = 0; k < r->step.landed.n; k++) {
-        const tsl__bytes *self = tsl__state_at(space, r->step.landed.at[k].state)->self;
-        if (tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return i > 0 || !r->text; /* else it began before */
-      }
-    }
-  return false;
-}
-
-bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
-  for (size_t i = 0; r->in_string && i < r->step.landed.n; i++)
-    if (tsl__state_endless(space, r->step.landed.at[i].state, r->step.landed.at[i].count)) return true;
-  return false;
-}
-
-bool tsl__run_watched(tsl__space *space, tsl__run *r) {
-  if (r->denies.n && !tsl__run_strings_on(space, r) && !counts_on(space, r)) return true;
-  uint32_t taken = tsl__run_taken(space, r);
-  if (!taken || name_empty(r) || endless(space, r)) return false; /* where a name begins there are enough: the compiler saw to it */
-  const tsl__spelling *s = tsl__run_spelling(space, r);
-  return s && tsl__taken_rivals(space, taken, s);
 }
 
 /* ---- what the bytes mean ------------------------------------------------------------------------------------------- */
@@ -605,7 +524,7 @@ static void scan(tsl__space *space, tsl__run *r, uint8_t byte) {
 }
 
 /* Which repetitions end before the byte, and after it: before it is read. */
-static void look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
+void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
   uint32_t depth = r->open ? tsl__open_at(space, r->open)->depth : 0;
   r->step.repeats_before = repeats(space, r, depth) ? TSL__NEW_ITEM : 0;
   if (r->denies.n) step_denies(space, r, byte);
@@ -616,7 +535,7 @@ static void look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
 }
 
 /* The byte has been read by the frames, if they were asked. */
-static bool note(tsl__space *space, tsl__run *r, uint8_t byte) {
+bool tsl__run_note(tsl__space *space, tsl__run *r, uint8_t byte) {
   r->step.called &= space->watches;
   scan(space, r, byte);
   if (r->open && tsl__open_at(space, r->open)->captured && !tsl__vec_push(&space->alloc, &r->bytes, byte)) return out_of_memory(space);
@@ -624,14 +543,14 @@ static bool note(tsl__space *space, tsl__run *r, uint8_t byte) {
 }
 
 bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte) {
-  look_ahead(space, r, byte);
-  return tsl__step_byte(space, &r->step, byte) && note(space, r, byte);
+  tsl__run_look_ahead(space, r, byte);
+  return tsl__step_byte(space, &r->step, byte) && tsl__run_note(space, r, byte);
 }
 
 /* The name under way, as tsl__memory has it. */
 static uint32_t intern_name(tsl__space *space, const tsl__run *r, tsl__stack plain) {
   if (!r->naming) return 0;
-  if (name_empty(r) || implied(space, plain)) return TSL__NAME_IMPLIED;
+  if (tsl__run_name_empty(r) || tsl__name_implied(space, plain)) return TSL__NAME_IMPLIED;
   return names(space, plain) ? intern_text(space, r->name_text, r->name_bytes.at, (uint32_t)r->name_bytes.n) + 1 : 0;
 }
 
@@ -642,17 +561,17 @@ static bool nothing(const tsl__space *space, const tsl__run *r, uint32_t name) {
 }
 
 /* The position of these frames with what the run remembers; 0 on failure. */
-static tsl__stack position(tsl__space *space, tsl__run *r, tsl__stack plain) {
+tsl__stack tsl__run_position_of(tsl__space *space, tsl__run *r, tsl__stack plain) {
   if (!plain || (!r->open && !r->denies.n)) return plain;
   uint32_t name = intern_name(space, r, plain);
   if (nothing(space, r, name)) return plain;
   tsl__memory m = {r->open, name, r->in_string, r->escaped, (uint32_t)r->denies.n, r->denies.at};
   uint32_t memory = space->status == TSL_OK ? intern_memory(space, &m) : 0;
   uint32_t text = memory ? intern_text(space, r->text, r->bytes.at, (uint32_t)r->bytes.n) : 0;
-  return memory && space->status == TSL_OK ? intern_position(space, plain, memory, text) : 0;
+  return memory && space->status == TSL_OK ? tsl__memory_position(space, plain, memory, text) : 0;
 }
 
-tsl__stack tsl__run_position(tsl__space *space, tsl__run *r) { return position(space, r, tsl__step_collect(space, &r->step)); }
+tsl__stack tsl__run_position(tsl__space *space, tsl__run *r) { return tsl__run_position_of(space, r, tsl__step_collect(space, &r->step)); }
 
 #define SHAPE_DEPTH 16u /* of deeper memories each is its own shape */
 
@@ -678,159 +597,13 @@ tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   if (!at || !p->memory || !tsl__memory_at(space, p->memory)->name) return at;
   tsl__run *r = tsl__run_take(space);
-  bool loaded = r && load_memory(space, r, p);
+  bool loaded = r && tsl__run_load_memory(space, r, p);
   uint32_t taken = loaded ? tsl__run_taken(space, r) : 0;
   const tsl__spelling *s = taken ? tsl__run_spelling(space, r) : NULL;
   if (loaded && !(s && tsl__taken_rivals(space, taken, s))) {
     r->naming = false;
-    at = position(space, r, p->plain);
+    at = tsl__run_position_of(space, r, p->plain);
   }
   tsl__run_give(space, r);
   return at;
-}
-
-/* ---- moving ------------------------------------------------------------------------------------------------------- */
-
-tsl__stack tsl__memory_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
-  tsl__run *r = tsl__run_take(space);
-  size_t i = 0;
-  bool fine = r && tsl__run_load(space, r, from);
-  for (; fine && i < n; i++) {
-    if (i % 4096 == 4095) tsl__space_begin(space); /* the step budget is for a piece of work of that size */
-    if (!(fine = tsl__run_byte(space, r, bytes[i]))) break;
-    if (tsl__run_watched(space, r) && !(fine = tsl__run_alive(space, r))) break;
-  }
-  if (accepted) *accepted = i;
-  tsl__stack to = fine && space->status == TSL_OK ? tsl__run_position(space, r) : 0;
-  tsl__run_give(space, r);
-  return to;
-}
-
-bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
-  if (v->special[token] || begin == end || !tsl__run_load(space, r, from)) return false;
-  for (uint32_t i = begin; i < end; i++)
-    if (!tsl__run_byte(space, r, v->bytes[i])) return false;
-  return true;
-}
-
-/* Has the token nothing in it that means anything to the memory, unless it begins or ends something new? */
-static bool dull(const tsl__space *space, const tsl__remembered *p, tsl_token token) {
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
-  const tsl__crossing *c = tsl__crossing_known(space);
-  if (!c || m->n || m->escaped || p->text || (m->open && tsl__open_at(space, m->open)->captured)) return false;
-  return tsl__mask_bit(m->in_string ? c->dull_quoted : c->dull, token);
-}
-
-/* Does the name, if there is one, stay implied from one plain position to the next? */
-static bool stays_implied(const tsl__space *space, const tsl__memory *m, tsl__stack to) { return !m->name || (m->name == TSL__NAME_IMPLIED && implied(space, to)); }
-
-bool tsl__memory_find(const tsl__space *space, const tsl__remembered *from, tsl_token token, tsl__stack *to) {
-  tsl__stack plain;
-  if (!dull(space, from, token) || !tsl__move_known(space, from->plain, token, &plain) || plain & TSL__MOVE_CALLED) return false;
-  if (plain && !stays_implied(space, tsl__memory_at(space, from->memory), plain)) return false;
-  *to = plain ? find_position(space, plain, from->memory, 0) : 0;
-  return *to || !plain;
-}
-
-/* The plain position moves as it does without memory; what of it is remembered, the bytes tell. false: an item begins that must be new, or something is repeated. */
-static bool follow(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  if (!load_memory(space, r, p)) return false;
-  r->step.came = 0;
-  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
-    look_ahead(space, r, v->bytes[i]);
-    if (r->step.repeats_before || r->step.repeats_after || !note(space, r, v->bytes[i])) return false;
-  }
-  return !r->denies.n;
-}
-
-/* A name goes on. */
-static bool lengthen(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  uint32_t n = v->offsets[token + 1] - v->offsets[token];
-  if (!load_memory(space, r, p)) return false;
-  if (!tsl__vec_reserve(&space->alloc, &r->name_bytes, n)) return out_of_memory(space);
-  memcpy(r->name_bytes.at + r->name_bytes.n, v->bytes + v->offsets[token], n);
-  r->name_bytes.n += n;
-  return true;
-}
-
-/* Do the frames leave any number of names, or is the name under way nobody's beginning? */
-static bool unrivalled(tsl__space *space, tsl__run *r, tsl__stack plain) {
-  uint32_t taken = tsl__run_taken(space, r);
-  const tsl__spelling *s = taken && !name_empty(r) ? tsl__run_spelling(space, r) : NULL;
-  if (!s || !tsl__taken_rivals(space, taken, s)) return true;
-  return tsl__step_load(space, &r->step, plain) && endless(space, r);
-}
-
-/* The plain position after a token that is spelled, without a quote in it: nothing is repeated. 0: rejected. */
-static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  tsl__stack to;
-  if (v->special[token]) return 0;
-  if (tsl__move_known(space, p->plain, token, &to)) return to ? to & ~TSL__MOVE_CALLED : 0;
-  if (!tsl__step_load(space, &r->step, p->plain)) return 0;
-  r->step.repeats_before = r->step.repeats_after = 0;
-  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
-    if (!tsl__step_byte(space, &r->step, v->bytes[i])) return 0;
-  return tsl__step_collect(space, &r->step);
-}
-
-/* From a position in the middle of a name. */
-static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token, tsl__stack *to) {
-  tsl__stack plain = plain_after(space, r, p, token);
-  if (!plain) return true;
-  if (tsl__remembered_at(space, plain)->memory) plain = tsl__remembered_at(space, plain)->plain;
-  if (!lengthen(space, r, p, token) || !unrivalled(space, r, plain)) return false;
-  return *to = position(space, r, plain), true;
-}
-
-/* From a position with a memory; *to = 0: rejected. false: frames must be stepped to know. */
-static bool token_beside(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token, tsl__stack *to, bool *keep) {
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
-  bool is_dull = dull(space, p, token);
-  tsl__stack plain = 0;
-  *to = 0;
-  if (is_dull && m->name) return token_in_name(space, r, p, token, to);
-  if (m->name && m->name != TSL__NAME_IMPLIED) return false;
-  if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &plain)) return true;
-  if (plain & TSL__MOVE_CALLED || tsl__remembered_at(space, plain)->memory) return false;
-  *keep = !is_dull;
-  if (is_dull) return *to = intern_position(space, plain, p->memory, 0), true;
-  if (!follow(space, r, p, token) || !unrivalled(space, r, plain)) return false;
-  return *to = position(space, r, plain), true;
-}
-
-tsl__stack tsl__memory_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
-  tsl__run *r = tsl__run_take(space);
-  const tsl__remembered *p = tsl__remembered_at(space, from);
-  tsl__stack to = 0;
-  *keep = true;
-  if (!r) return 0;
-  if (!p->memory || !token_beside(space, r, p, token, &to, keep)) {
-    bool fine = tsl__run_token(space, r, from, token) && (!tsl__run_watched(space, r) || tsl__run_alive(space, r));
-    to = fine ? tsl__run_position(space, r) : 0;
-    if (to && !p->memory) to |= TSL__MOVE_CALLED;
-  }
-  tsl__run_give(space, r);
-  return space->status == TSL_OK ? to : 0;
-}
-
-bool tsl__memory_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
-  const tsl__remembered *p = tsl__remembered_at(space, at);
-  tsl__bytes next;
-  memset(out, 0, sizeof *out);
-  if (!tsl__stack_next(space, p->plain, &next)) return false;
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
-  if (!m->n && !m->name && !tsl__open_at(space, m->open)->remembers) return *out = next, true;
-  tsl__run *r = tsl__run_take(space);
-  if (!r) return false;
-  for (unsigned b = 0; b < 256 && space->status == TSL_OK; b++) {
-    if (!tsl__bytes_has(&next, b) || !tsl__run_load(space, r, at) || !tsl__run_byte(space, r, (uint8_t)b)) continue;
-    if (!tsl__run_watched(space, r) || tsl__run_alive(space, r)) tsl__bytes_add(out, b);
-  }
-  tsl__run_give(space, r);
-  return space->status == TSL_OK;
 }

@@ -1,4 +1,4 @@
-/* memory_plenty.c - can the item that is under way still become any number of values?
+/* memory_plenty.c - can what is under way, a name or a string or a number, still become any number of texts, and an item any number of values?
  *
  * Then it can become one that was not there before, whatever was read; no search for a text that differs (memory_search.c) is needed, and what is found holds for the frames
  * alone: it is remembered for the plain position. So is what does not hold, or would take too long to find out: that is no answer, and the search has to tell.
@@ -12,6 +12,91 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/memory_run.h"
+
+#include "runtime/fixed.h"
+
+/* ---- what is under way in a string or a number ---------------------------------------------------------------------- */
+
+#define MANY 32u /* iterations of a counted loop with two ways or more: more texts than there can be names */
+
+/* Do two bytes or more begin another iteration of the state's counted loop, of which many are left? */
+static bool counts_far(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
+  unsigned ways = 0;
+  if (!(r->flags & TSL__STATE_LOOP) || r->loop_max - count < MANY) return false;
+  for (unsigned i = 0, byte = 0; i < r->ranges; byte = tsl__state_upper(r)[i++] + 1u) {
+    tsl__target t = r->targets[i];
+    bool next = t && !tsl__target_is_later(t) && tsl__target_op(t) == TSL__OP_NEXT && tsl__state_at(space, tsl__target_state(t))->handle == r->handle;
+    ways += next ? tsl__state_upper(r)[i] + 1u - byte : 0;
+  }
+  return ways > 1;
+}
+
+static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
+  return (tsl__state_fixed(r) && tsl__state_fixed(r)->others) || !tsl__bytes_empty(r->self) || counts_far(space, r, count);
+}
+
+#define STEPS 64u /* bytes that all have in common */
+#define LOOKS 4u  /* ways on from each state */
+
+/* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else the first at all. */
+static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r, uint32_t *count) {
+  const tsl__state_rec *first = NULL;
+  uint32_t looks = 0, from = *count, c;
+  bool escaped = true;
+  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = tsl__state_upper(r)[i++] + 1u) {
+    tsl__target t = r->targets[i] ? tsl__state_step(space, r, (uint8_t)byte) : 0;
+    const tsl__state_rec *to = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
+    if (!to || to->flags & TSL__STATE_FORK) continue;
+    bool done = loops(space, to, c);
+    if (done || !first || (escaped && byte != '\\')) first = to, *count = c, escaped = byte == '\\';
+    if (done) break;
+    looks++;
+  }
+  return first;
+}
+
+bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++) r = look_on(space, r, &count);
+  return r && loops(space, r, count);
+}
+
+/* Does some frame spell a new name for which there are any number of texts? */
+bool tsl__run_names_on(tsl__space *space, const tsl__run *r) {
+  for (size_t i = 0; i < r->step.landed.n; i++) {
+    const tsl__cell *c = &r->step.landed.at[i];
+    if (tsl__cell_names(space, c) && tsl__state_endless(space, c->state, c->count)) return true;
+  }
+  return false;
+}
+
+/* A number without an exponent under way that may have any number of digits more, of which some are not zero. */
+static bool counts_on(const tsl__space *space, const tsl__run *r) {
+  for (size_t i = r->bytes.n; i-- > 0 && memchr("0123456789.-", r->bytes.at[i], 12);)
+    if (i == 0 || memchr(" \t\n\r,[:", r->bytes.at[i - 1], 7)) {
+      for (size_t k = 0; k < r->step.landed.n; k++) {
+        const tsl__bytes *self = tsl__state_at(space, r->step.landed.at[k].state)->self;
+        if (tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return i > 0 || !r->text; /* else it began before */
+      }
+    }
+  return false;
+}
+
+bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
+  for (size_t i = 0; r->in_string && i < r->step.landed.n; i++)
+    if (tsl__state_endless(space, r->step.landed.at[i].state, r->step.landed.at[i].count)) return true;
+  return false;
+}
+
+bool tsl__run_watched(tsl__space *space, tsl__run *r) {
+  if (r->denies.n && !tsl__run_strings_on(space, r) && !counts_on(space, r)) return true;
+  uint32_t taken = tsl__run_taken(space, r);
+  if (!taken || tsl__run_name_empty(r) || tsl__run_names_on(space, r)) return false; /* where a name begins there are enough: the compiler saw to it */
+  const tsl__spelling *s = tsl__run_spelling(space, r);
+  return s && tsl__taken_rivals(space, taken, s);
+}
+
+/* ---- an item ------------------------------------------------------------------------------------------------------ */
 
 #define LOOKS_MAX 128u /* positions looked around */
 

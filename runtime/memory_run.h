@@ -1,4 +1,4 @@
-/* memory_run.h - a text followed byte by byte from a position with a memory: what memory.c, memory_search.c and memory_mask.c share.
+/* memory_run.h - a text followed byte by byte from a position with a memory: what memory.c and the files beside it share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,12 +30,24 @@ static inline const tsl__memory *tsl__memory_at(const tsl__space *space, uint32_
 tsl__run *tsl__run_take(tsl__space *space);
 void tsl__run_give(tsl__space *space, tsl__run *r);
 bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at);
+/* Everything but the frames. */
+bool tsl__run_load_memory(tsl__space *space, tsl__run *r, const tsl__remembered *p);
 /* One byte; false: it is rejected. */
 bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte);
+/* Its parts: which repetitions end before the byte, and after it: before it is read. And once it has been read by the frames, if they were asked. */
+void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte);
+bool tsl__run_note(tsl__space *space, tsl__run *r, uint8_t byte);
 /* A token's bytes from a position; false if it is rejected (or on failure). */
 bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token);
 /* The position that the run has come to; 0 on failure. */
 tsl__stack tsl__run_position(tsl__space *space, tsl__run *r);
+/* That of these frames with what the run remembers. */
+tsl__stack tsl__run_position_of(tsl__space *space, tsl__run *r, tsl__stack plain);
+/* The position of a plain one with a memory; 0 on failure. The same if there is one already; else 0. */
+tsl__stack tsl__memory_position(tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text);
+tsl__stack tsl__memory_position_known(const tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text);
+/* What is spelled of a name that the frames tell; NULL: none is. */
+const struct tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain);
 /* A memory that positions share whose text, and whose arrays' items so far, differ, but nothing else of what is remembered. 0 on failure. */
 uint32_t tsl__memory_shape(tsl__space *space, uint32_t memory);
 /* Bytes of the text that is captured. */
@@ -44,10 +56,13 @@ uint32_t tsl__run_total(const tsl__space *space, const tsl__run *r);
 uint32_t tsl__run_taken(const tsl__space *space, const tsl__run *r);
 /* The name under way, decoded as far as it goes; NULL on failure. */
 const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r);
+static inline bool tsl__run_name_empty(const tsl__run *r) { return !r->name_text && !r->name_bytes.n; }
 /* Is the cell's frame one that spells a name that must be new? */
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
-/* Are there surely more texts than anything can have used up, of what a frame in this state spells? */
+/* Are there surely more texts than anything can have used up, of what a frame in this state spells? (memory_plenty.c, as are those down to tsl__run_watched) */
 bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count);
+/* Does some frame spell a new name for which there are any number of texts? */
+bool tsl__run_names_on(tsl__space *space, const tsl__run *r);
 /* Is a string under way that can become any number of texts? Then its item can be new. */
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
 /* Can what is under way still become a repetition in such a way that a search must tell whether there is a way on? */

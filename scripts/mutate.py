@@ -31,10 +31,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
 FILES = ["walk", "walk_near", "linear", "mask", "stacks", "state", "matcher", "zones", "batch", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
-         "memory", "memory_mask", "memory_plenty", "memory_search", "taken", "logits", "logits_portable", "logits_avx2"]
+         "memory", "memory_mask", "memory_plenty", "memory_search", "memory_token", "taken", "logits", "logits_portable", "logits_avx2"]
 # Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
 KERNELS = {"logits", "logits_portable", "logits_avx2"}
-MEMORY = {"memory", "memory_mask", "memory_plenty", "memory_search", "taken", "borrow"}
+MEMORY = {"memory", "memory_mask", "memory_plenty", "memory_search", "memory_token", "taken", "borrow"}
 WALKS = {"walk", "walk_near", "linear", "classes", "wide", "leftover", "fixed", "common", "mask", "state"}
 TESTS = [
     ("tests/test_logits", [], KERNELS),
@@ -82,8 +82,8 @@ EQUIVALENT = [
     ("walk", r"n->end - n->own_end < HINT_MIN", WAYS + ": a class's mask, or the search that made it"),
     ("walk", r"r->live_count \* 8u < n->children", WAYS + ": each live byte looked up, or each child"),
     ("walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
-    ("memory", r"(?<=\|\| )!(?=note\(space, r, v->bytes\[i\]\)\) return false)", WAYS + ": frames are stepped where it is false"),
-    ("memory", r"(?<=plain) & (?=TSL__MOVE_CALLED \|\| tsl__stack_at)", WAYS + ": frames are stepped where it is false"),
+    ("memory_token", r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\) return false)", WAYS + ": frames are stepped where it is false"),
+    ("memory_token", r"(?<=plain) & (?=TSL__MOVE_CALLED \|\| tsl__stack_at)", WAYS + ": frames are stepped where it is false"),
     ("logits_avx2", r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)", "where they are equal both ends are the same"),
     ("walk", r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN", WAYS + ": node by node, or merged"),
     ("walk", r"state >= space->states\.first \|\| tsl__leftover_set\(over\) >= space->leftovers\.first", "whether the layer below is looked at, which knows no such walk; "
@@ -114,8 +114,8 @@ EQUIVALENT = [
     ("walk_near", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),
     ("classes", r"(?<=!tsl__gather_remove\(space, g, t\)\) )return false", STICKY),
     ("fixed", r"(?<=space->status != TSL_OK\) )return false", STICKY),
-    ("memory", r"(?<=if \(!load_memory\(space, r, p\)\) )return false", STICKY),
-    ("memory", r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)", "what is not known to be endless is searched", {" != "}),
+    ("memory_token", r"(?<=if \(!tsl__run_load_memory\(space, r, p\)\) )return false", STICKY),
+    ("memory_plenty", r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)", "what is not known to be endless is searched", {" != "}),
     ("memory_plenty", r"(?<=verdict == PLENTY && space->status) == (?=TSL_OK)", "what is not known to be plenty is searched", {" != "}),
     ("zones", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
     ("memory_mask", r"(?<=space->watches) & (?=TSL__NEW_ITEM\) && harmless)", "looks for tokens to take out where there are none", {" | "}),
