@@ -3,13 +3,11 @@
  */
 #include "runtime/stacks.h"
 
-#include "runtime/common.h"
 #include "runtime/fixed.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
 
 #define UNION_DEPTH_MAX 4000u /* levels of tails united at once */
-#define STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
 
 /* ---- interning ------------------------------------------------------------------------------------------------ */
 
@@ -347,7 +345,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if (!ends && !r->edges) return;
   if (entered(space, s, state, count, tail)) return;
-  if (++s->depth > STEP_DEPTH_MAX) {
+  if (++s->depth > TSL__STEP_DEPTH_MAX) {
     tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
     return;
   }
@@ -523,7 +521,7 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   }
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
-  if (++s->depth > STEP_DEPTH_MAX) {
+  if (++s->depth > TSL__STEP_DEPTH_MAX) {
     tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a token is read");
     return;
   }
@@ -613,70 +611,6 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
   return to & ~TSL__MOVE_CALLED;
 }
 
-/* ---- masks ---------------------------------------------------------------------------------------------------- */
-
-static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over, uint32_t depth);
-
-/* A frame in the middle of a name, over all that is left to spell: each RESUME below picks its names, and goes on after them. */
-static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, tsl__leftover over, uint32_t depth) {
-  const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
-  const tsl__named_walk *w = tsl__named_walk_over(space, c->state, over);
-  for (uint32_t i = 0; w && i < below->n && space->status == TSL_OK; i++) {
-    const tsl__cell *r = tsl__cell_at(space, tsl__stack_cells(below)[i]);
-    tsl__named_gather(space, g, w, r->state);
-    for (uint32_t k = 0; k < w->left_count && space->status == TSL_OK; k++) {
-      const tsl__walk *rest = tsl__walk_after_name(space, r->state, &w->lefts[k], r->tail == 0);
-      if (!rest) continue;
-      tsl__gather_mask(space, g, rest->mask);
-      if (rest->left && r->tail) gather_chain(space, g, r->tail, rest->left, depth + 1);
-    }
-  }
-}
-
-/* The chain: the frame over what is left to spell, then what follows it over what that leaves. */
-static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over, uint32_t depth) {
-  const tsl__stack_rec *r = tsl__stack_at(space, at);
-  if (depth > STEP_DEPTH_MAX / 10) {
-    tsl__space_fail(space, TSL_ERR_LIMIT, "too many frames end within one token");
-    return;
-  }
-  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
-    if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
-      gather_named(space, g, c, over, depth);
-      continue;
-    }
-    for (int part = 0; part < 2; part++) {
-      tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
-      const tsl__walk *w = t ? tsl__walk_over(space, c->state, c->count, t, c->tail == 0) : NULL;
-      if (!w) continue;
-      tsl__gather_mask(space, g, w->mask);
-      if (w->left && c->tail) gather_chain(space, g, c->tail, w->left, depth + 1);
-    }
-  }
-}
-
-tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
-  tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, at);
-  uint32_t known = atomic_load_explicit(&r->mask, memory_order_acquire);
-  if (known) return known - 1;
-  tsl__mask m;
-  if (r->remembers) {
-    m = tsl__stack_mask(space, tsl__remembered_at(space, at)->plain);
-  } else {
-    tsl__gather *g = space->gather;
-    tsl__gather_clear(g);
-    gather_chain(space, g, at, TSL__WHOLE, 0);
-    if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
-    m = tsl__gather_done(space, g);
-  }
-  if (space->watches && space->status == TSL_OK) m = tsl__memory_mask(space, at, m);
-  if (space->status != TSL_OK) return 0;
-  tsl__common_row(space, m);
-  atomic_store_explicit(&r->mask, m + 1, memory_order_release);
-  return m;
-}
-
 /* ---- what may come next --------------------------------------------------------------------------------------- */
 
 /* The bytes that the top frame can read: of ranges that wait each byte is tried, and so is each byte of a name, asked for below. */
@@ -698,7 +632,7 @@ static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count
   live_of(space, r, tail, out);
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
-  if (++s->depth > STEP_DEPTH_MAX) {
+  if (++s->depth > TSL__STEP_DEPTH_MAX) {
     tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
     return;
   }
@@ -727,42 +661,3 @@ bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   tsl__step_free(space, &s);
   return space->status == TSL_OK;
 }
-
-/* Depth-first over the shared tails; each set remembers its answer. */
-static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth);
-
-/* In the middle of a name: with what each RESUME below makes of it. */
-static uint32_t shortest_name(tsl__space *space, const tsl__cell *c, uint32_t depth) {
-  const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
-  uint32_t best = UINT32_MAX;
-  for (uint32_t i = 0; space->hook && i < below->n && space->status == TSL_OK; i++) {
-    const tsl__cell *r = tsl__cell_at(space, tsl__stack_cells(below)[i]);
-    uint32_t own = tsl__named_shortest(space, c->state, r->state);
-    uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, r->tail, depth + 1) : UINT32_MAX;
-    if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
-  }
-  return best;
-}
-
-static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth) {
-  if (at == 0) return 0;
-  tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, at);
-  uint32_t known = atomic_load_explicit(&r->fewest, memory_order_relaxed);
-  if (known) return known - 1;
-  uint32_t best = UINT32_MAX;
-  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
-    if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
-      uint32_t named = shortest_name(space, c, depth);
-      if (named < best) best = named;
-      continue;
-    }
-    uint32_t own = space->hook ? space->hook->shortest(space->hook_ctx, c->state, c->count) : 0;
-    uint32_t rest = depth < STEP_DEPTH_MAX ? shortest_of(space, c->tail, depth + 1) : UINT32_MAX;
-    if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
-  }
-  if (best != UINT32_MAX && space->status == TSL_OK) atomic_store_explicit(&r->fewest, best + 1, memory_order_relaxed);
-  return best;
-}
-
-uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) { return shortest_of(space, at, 0); }

@@ -92,6 +92,8 @@ bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token t
 
 /* ---- stepping -------------------------------------------------------------------------------------------------------- */
 
+#define TSL__STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
+
 typedef TSL__VEC(tsl__cell) tsl__cells;
 
 /* Where the frames of the next position are gathered, and the frames entered on the way, to see cycles. Inside a token positions stay lists of frames; only

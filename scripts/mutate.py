@@ -30,7 +30,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk", "walk_near", "linear", "mask", "stacks", "state", "matcher", "zones", "batch", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
+FILES = ["walk", "walk_near", "linear", "mask", "stacks", "stacks_mask", "state", "matcher", "zones", "batch", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
          "memory", "memory_mask", "memory_plenty", "memory_search", "memory_token", "taken", "logits", "logits_portable", "logits_avx2"]
 # Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
 KERNELS = {"logits", "logits_portable", "logits_avx2"}
