@@ -103,6 +103,11 @@ static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge
 
 /* ---- the search ----------------------------------------------------------------------------------------------- */
 
+static void note_reach(level *l, uint32_t depth, uint32_t count) {
+  if (depth > l->reach) l->reach = depth;
+  if (count > l->top) l->top = count;
+}
+
 static void enter_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
 
 /* A call of a frame that spells names: each name goes on in its own way. */
@@ -168,7 +173,11 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
     if (t) tsl__level_leave_over(space, l, t);
     else tsl__level_leave_node(space, l, node);
   }
-  if (r->edges && !t && (node == 0 || space->vocab->trie.nodes[node].children)) t = over_node(space, node);
+  if (r->edges && !t && (node == 0 || space->vocab->trie.nodes[node].children)) {
+    uint32_t below = space->vocab->trie.nodes[node].height; /* walks of their own go on from the calls: at most an iteration a byte */
+    note_reach(l, depth + below, count + below);
+    t = over_node(space, node);
+  }
   for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) call(space, l, &tsl__state_edges(r)[i], count, t);
   if (node == 0)
     for (uint32_t i = 0; i < r->token_edges; i++) gather_token_edge(space, l, &tsl__state_token_edges(r)[i]);
@@ -213,11 +222,6 @@ static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state
   *state = h->like;
   *count = 0;
   return tsl__state_expanded(space, *state);
-}
-
-static void note_reach(level *l, uint32_t depth, uint32_t count) {
-  if (depth > l->reach) l->reach = depth;
-  if (count > l->top) l->top = count;
 }
 
 void tsl__level_push(tsl__space *space, level *l, entry e) {

@@ -7,6 +7,7 @@
  */
 #include "compiler/gbnf_ast.h"
 #include "tests/check.h"
+#include "tests/taken.h"
 #include "tests/text.h"
 
 static uint64_t seed = 97;
@@ -558,6 +559,54 @@ static void shipped(void) {
   }
 }
 
+/* ---- loops that call ------------------------------------------------------------------------------------------ */
+
+#define PAIRS_MAX 6u
+
+/* All bytes, and from 256 on, for each number of pairs, these alone, with what ends the text, and with half a pair before. */
+static tsl_vocab *vocab_of_pairs(void) {
+  static const char *const ends[] = {"", "!", "(b)!"};
+  uint8_t bytes[1024], special[256 + PAIRS_MAX * 6 + 1] = {0};
+  uint32_t offsets[sizeof special + 1] = {0}, n = 256;
+  tsl_token eog = sizeof special - 1;
+  for (uint32_t i = 0; i < 256; i++) bytes[i] = (uint8_t)i, offsets[i + 1] = i + 1;
+  for (uint32_t t = 0; t < PAIRS_MAX * 6; t++, offsets[256 + t] = n) {
+    if (t & 1) bytes[n++] = 'b';
+    for (uint32_t pairs = t / 6 + 1; pairs--; n += 2) memcpy(bytes + n, "ab", 2);
+    for (const char *end = ends[t % 6 / 2]; *end; end++) bytes[n++] = (uint8_t)*end;
+  }
+  offsets[sizeof special] = n;
+  special[eog] = 1;
+  tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = sizeof special, .special = special, .eog = &eog, .eog_count = 1};
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_new(&desc, NULL, &v, NULL) == TSL_OK);
+  return v;
+}
+
+/* What a loop begins beyond a call counts as what it begins before: many iterations in one token. */
+static void loops_that_call(void) {
+  static const char *const grammars[] = {
+      "root ::= (\"a\" x){9,} \"!\"\nx ::= \"b\" | \"(\" x \")\"",
+      "root ::= (\"a\" x){5,40} \"!\"\nx ::= \"b\" | \"(\" x \")\"",
+      "root ::= \"a\" (x \"a\"?){9,} \"!\"\nx ::= \"b\" | \"(\" x \")\"",
+  };
+  tsl_vocab *all = vocab;
+  vocab = vocab_of_pairs();
+  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
+    uint32_t mask[(256 + PAIRS_MAX * 6 + 32) / 32];
+    char text[32] = "";
+    tsl_matcher *m = start(grammars[i], strlen(grammars[i]));
+    for (size_t n = 0; m && n < sizeof text - 1; n++) {
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, grammars[i], text));
+      text[n] = "ab"[n & 1];
+      CHECK(tsl_matcher_accept(m, (tsl_token)text[n]) == TSL_OK);
+    }
+    tsl_matcher_free(m);
+  }
+  tsl_vocab_release(vocab);
+  vocab = all;
+}
+
 /* ---- out of memory -------------------------------------------------------------------------------------------- */
 
 static long allocations, fail_at;
@@ -599,6 +648,7 @@ int main(void) {
   RUN(large, "large grammars");
   RUN(work_limit, "limit of the fixed points");
   RUN(shipped, "shipped grammars compile");
+  RUN(loops_that_call, "loops that call, several iterations in a token");
   RUN(out_of_memory, "every allocation fails once");
   tsl_vocab_release(vocab);
   return tsl_test_end();
