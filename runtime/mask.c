@@ -386,13 +386,13 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
 
 /* ---- unions ------------------------------------------------------------------------------------------------------ */
 
-/* The masks that were gathered, in order. */
+/* The masks and tokens that were gathered, in order. */
 static tsl__united united(const tsl__gather *g) {
   tsl__united u = {{0}, 0};
-  for (uint32_t n = 0; n < g->mask_count; n++) {
-    uint32_t i = n;
-    for (; i && u.masks[i - 1] > g->masks[n]; i--) u.masks[i] = u.masks[i - 1];
-    u.masks[i] = g->masks[n];
+  for (uint32_t n = 0; n < g->mask_count + g->plus.n; n++) {
+    uint32_t i = n, part = n < g->mask_count ? g->masks[n] : TSL__UNITED_TOKEN | g->plus.at[n - g->mask_count];
+    for (; i && u.parts[i - 1] > part; i--) u.parts[i] = u.parts[i - 1];
+    u.parts[i] = part;
   }
   return u;
 }
@@ -402,7 +402,7 @@ static tsl__mask find_union(const tsl__space *space, const tsl__united *u, uint6
     tsl__index_iter it = tsl__index_first(&layer->united.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__united *known = tsl__space_at(space, united, i);
-      if (!memcmp(known->masks, u->masks, sizeof u->masks)) return known->all;
+      if (!memcmp(known->parts, u->parts, sizeof u->parts)) return known->all;
     }
   }
   return 0;
@@ -442,11 +442,11 @@ static bool have_all(const tsl__space *space, const tsl__gather *g) {
 
 tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
   if (space->status != TSL_OK) return 0;
-  if (g->listed || !have_all(space, g)) return list_all(space, g) ? made_of_lists(space, g) : 0;
-  g->plus.n = 0;
-  if (g->mask_count <= 1) return g->mask_count ? g->masks[0] : 0;
+  if (!g->listed && have_all(space, g)) g->plus.n = 0;
+  if (!g->mask_count || g->mask_count + g->plus.n > TSL__UNITED_MAX) return list_all(space, g) ? made_of_lists(space, g) : 0;
+  if (g->mask_count + g->plus.n == 1) return g->masks[0];
   tsl__united u = united(g);
-  uint64_t hash = tsl__hash(u.masks, sizeof u.masks);
+  uint64_t hash = tsl__hash(u.parts, sizeof u.parts);
   tsl__mask known = find_union(space, &u, hash);
   if (known || !list_all(space, g)) return known;
   u.all = made_of_lists(space, g);

@@ -41,16 +41,17 @@ static inline bool tsl__mask_bit(const uint32_t *bits, tsl_token t) { return bit
 static inline void tsl__mask_bit_set(uint32_t *bits, tsl_token t) { bits[t >> 5] |= (uint32_t)1 << (t & 31); }
 static inline void tsl__mask_bit_clear(uint32_t *bits, tsl_token t) { bits[t >> 5] &= ~((uint32_t)1 << (t & 31)); }
 
-#define TSL__UNITED_MAX 8u /* masks whose union is remembered */
+#define TSL__UNITED_MAX 8u            /* masks and tokens whose union is remembered */
+#define TSL__UNITED_TOKEN 0x80000000u /* and a token, in their list */
 
-/* What masks are together. */
+/* What masks, and a few tokens beside them, are together. */
 typedef struct tsl__united {
-  tsl__mask masks[TSL__UNITED_MAX]; /* sorted; 0 behind the last */
+  uint32_t parts[TSL__UNITED_MAX]; /* sorted, so that tokens are behind; 0 behind the last */
   tsl__mask all;
 } tsl__united;
 
-/* A mask being gathered. As long as masks and tokens alone are, and the masks few, their numbers are: if they have the tokens, and most do, their union may be known. Else lists, which
- * may hold doubles until it is made. */
+/* A mask being gathered. As long as masks and tokens alone are, and the masks few, their numbers are: their union may be known, and so may that with the tokens which they lack, of which
+ * there are few. Else lists, which may hold doubles until it is made. */
 typedef struct tsl__gather {
   TSL__VEC(uint32_t) bases;
   TSL__VEC(tsl_token) minus, plus;

@@ -34,7 +34,7 @@ static uint64_t key_of_mask(const void *p) {
 }
 static uint64_t key_of_united(const void *p) {
   const tsl__united *u = p;
-  return add_all(0, u->masks, sizeof u->masks);
+  return add_all(0, u->parts, sizeof u->parts);
 }
 static uint64_t key_of_class(const void *p) {
   const tsl__class *c = p;
