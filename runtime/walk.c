@@ -58,18 +58,22 @@ static uint64_t walk_hash(tsl__state state, uint32_t context, tsl__leftover over
   return tsl__mix(((uint64_t)state << 32 | over) + (uint64_t)context * 0x9e3779b97f4a7c15u);
 }
 
-static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
-  uint64_t hash = walk_hash(state, context, over);
-  for (const tsl__space *layer = space; layer; layer = layer->parent) {
-    tsl__index_iter it = tsl__index_first(&layer->walks.index, hash);
-    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-      const tsl__walk *w = tsl__space_at(space, walks, i);
-      if (w->state == state && w->over == over && w->context == context) return w;
-    }
-    /* The layer below can't have walked a state or a leftover of this one. */
-    if (state >= space->states.first || tsl__leftover_set(over) >= space->leftovers.first) break;
+static const tsl__walk *find_in(const tsl__space *layer, tsl__state state, uint32_t context, tsl__leftover over, uint64_t hash) {
+  tsl__index_iter it = tsl__index_first(&layer->walks.index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__walk *w = tsl__space_at(layer, walks, i);
+    if (w->state == state && w->over == over && w->context == context) return w;
   }
   return NULL;
+}
+
+/* Does the layer below know both? Then it has mostly walked the one over the other. */
+static bool belongs_below(const tsl__space *space, tsl__state state, tsl__leftover over) { return state < space->states.first && tsl__leftover_set(over) < space->leftovers.first; }
+
+static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
+  uint64_t hash = walk_hash(state, context, over);
+  const tsl__walk *w = belongs_below(space, state, over) ? find_in(space->parent, state, context, over, hash) : NULL;
+  return w ? w : find_in(space, state, context, over, hash);
 }
 
 static bool remember(tsl__space *space, const tsl__walk *w) {
@@ -357,7 +361,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
 static bool in_progress(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
   for (uint32_t d = space->depth; d-- > 0;) {
     const level *l = space->scratch->levels.at[d];
-    if (l->state != state || l->context != context || l->over != over) continue;
+    if (l->key.state != state || l->key.context != context || l->key.over != over) continue;
     if (d < space->cycle) space->cycle = d;
     return true;
   }
@@ -402,16 +406,16 @@ static uint64_t work_of(const tsl__space *space) { return space->walk_steps + CO
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
   if (space->status != TSL_OK) return NULL;
   uint32_t context = context_of(space, state, count, over, last);
-  const tsl__walk *known = fetch(space, state, context, over);
-  if (!known && last && space->status == TSL_OK) known = fetch(space, state, context & ~1u, over); /* as if something followed: it leaves something over, which nobody asks for */
+  uint32_t followed = context & ~1u;              /* as if something followed: it leaves something over, which nobody asks for */
+  bool below = belongs_below(space, state, over); /* there nearly all walks are such */
+  const tsl__walk *known = fetch(space, state, below ? followed : context, over);
+  if (!known && last && space->status == TSL_OK) known = fetch(space, state, below ? context : followed, over);
   if (known || space->status != TSL_OK || (known = fetch_far(space, state, context, over))) return known;
   if (in_progress(space, state, context, over)) return NULL;
   uint32_t depth = space->depth;
   level *l = tsl__level_open(space);
   if (!l) return NULL;
-  l->state = state;
-  l->context = context;
-  l->over = over;
+  l->key = (tsl__level_key){state, context, over};
   l->last = last;
   tsl__walk made = {.state = state, .context = context, .over = over};
   tsl__digest key;
@@ -434,6 +438,21 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   if (!remember(space, w) || !remember_far(space, w)) return NULL;
   if (over == TSL__WHOLE && (l->graph ? work * LESS_WORTH : work) >= space->kin_work) tsl__kin_note(space, w, count);
   return w;
+}
+
+/* What a frame goes on with after a call, over few tokens, is seldom asked for again: it is searched for where the call was, and not remembered. */
+bool tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set) {
+  if (l->within || state < space->states.first || !space->parent || !is_below(space, set, COMMON_TOKENS) || tsl__is_fixed(tsl__state_at(space, state))) return false;
+  uint32_t context = context_of(space, state, count, set, l->last);
+  if (find(space, state, context, set)) return false;
+  tsl__level_key key = l->key;
+  if (in_progress(space, state, context, set)) return true;
+  l->within = true;
+  l->key = (tsl__level_key){state, context, set};
+  tsl__search_set(space, l, state, count, set);
+  l->key = key;
+  l->within = false;
+  return true;
 }
 
 /* Where the frame that follows a name leaves nothing over, its walk is all: most names can be begun, few are, and where the object goes on after each need not be known. */

@@ -37,7 +37,7 @@ level *tsl__level_open(tsl__space *space) {
   level *l = space->scratch->levels.at[space->depth++];
   tsl__gather_clear(&l->gather);
   l->left.n = l->stack.n = l->together.n = l->aside.n = 0;
-  l->whole = l->graph = l->counted = false;
+  l->whole = l->graph = l->counted = l->within = false;
   l->reach = l->top = 0;
   l->sieve.of = NULL;
   return l;
@@ -142,7 +142,8 @@ static void call(tsl__space *space, level *l, const tsl__edge *e, uint32_t count
   tsl__state then = tsl__target_resolve(space, e->push, count, &c);
   for (int part = 0; part < 2; part++) {
     tsl__leftover t = part ? tsl__leftover_set(left) : left & TSL__WHOLE;
-    const tsl__walk *rest = t ? tsl__walk_over(space, then, c, t, l->last) : NULL;
+    if (!t || (part && tsl__walk_within(space, l, then, c, t))) continue;
+    const tsl__walk *rest = tsl__walk_over(space, then, c, t, l->last);
     if (!rest) continue;
     tsl__gather_mask(space, &l->gather, rest->mask);
     tsl__level_leave_over(space, l, rest->left);
@@ -188,11 +189,11 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
 const tsl__hint *tsl__search_letters(tsl__space *space, const level *l, const tsl__state_rec *r, uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   uint32_t tokens = n->end - n->own_end;
-  if (tokens < TSL__HINT_MIN || (l->over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL)) return NULL;
+  if (tokens < TSL__HINT_MIN || (l->key.over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL)) return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
   if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
   if (h->wide && node && tsl__wide_bit(tsl__wide_at(space, h->wide)->midway, node)) return NULL;
-  if (h->limit < space->vocab->trie.nodes[0].height && (l->over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX)) return NULL; /* see use_letters */
+  if (h->limit < space->vocab->trie.nodes[0].height && (l->key.over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX)) return NULL; /* see use_letters */
   const tsl__linear *linear = tsl__linear_of(space, r, node);
   return linear && tsl__linear_beats(space, linear, r, h, node) ? NULL : h;
 }

@@ -37,6 +37,13 @@ typedef struct tsl__sieve {
   uint32_t n; /* 0: too many */
 } tsl__sieve;
 
+/* What a walk in progress is known by. */
+typedef struct tsl__level_key {
+  tsl__state state;
+  uint32_t context;
+  tsl__leftover over;
+} tsl__level_key;
+
 typedef struct tsl__level {
   tsl__gather gather;
   tsl__words left;
@@ -51,9 +58,8 @@ typedef struct tsl__level {
   bool graph; /* a graph was made of what letters do to the state (walk_less.h) */
   uint32_t reach, top; /* deepest node entered; highest register there */
   bool counted;        /* `top` is of all paths */
-  tsl__state state; /* key of the walk in progress */
-  uint32_t context;
-  tsl__leftover over;
+  bool within;         /* in progress is what goes on after a call (tsl__walk_within) */
+  tsl__level_key key;  /* of the walk in progress */
 } tsl__level;
 
 struct tsl__scratch {
@@ -70,6 +76,9 @@ bool tsl__level_marks(tsl__space *space, tsl__level *l);
 /* What was gathered so far, as a mask; the level is ready for more. */
 tsl__mask tsl__level_mask(tsl__space *space, tsl__level *l);
 void tsl__level_push(tsl__space *space, tsl__level *l, tsl__level_entry e);
+
+/* What a frame goes on with after a call, over a set, gathered in the level of the call; false if it is best walked by itself. */
+bool tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover set);
 
 /* Follow what was pushed above `floor`. */
 void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
