@@ -32,14 +32,17 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
   if (r) r->nodes = tsl__arena_copy(&space->arena, nodes, n * sizeof *nodes);
   uint32_t number = tsl__space_count(space, leftovers) - 1;
   if (!r || !r->nodes) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  size_t tokens = 0;
   r->n = (uint32_t)n;
   for (size_t i = 0; i < n; i++) {
     const tsl__trie_node *node = &trie->nodes[nodes[i]];
     if (node->height > r->height) r->height = node->height;
+    tokens += node->end - node->own_end;
     for (uint32_t c = node->first_child; c < node->first_child + node->children; c++) tsl__bytes_add(&r->next, trie->nodes[c].byte);
     if (node->below == UINT16_MAX) memset(&r->below, 0xFF, sizeof r->below);
     else tsl__bytes_or(&r->below, &trie->sets[node->below]);
   }
+  r->tokens = tokens < UINT16_MAX ? (uint16_t)tokens : UINT16_MAX;
   if (!tsl__index_add(&space->leftovers.index, &space->alloc, hash, number)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
   return number;
 }

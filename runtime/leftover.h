@@ -24,7 +24,8 @@ typedef uint32_t tsl__leftover;
 typedef struct tsl__leftover_rec {
   const uint32_t *nodes; /* sorted, each with children; never the root */
   uint32_t n;
-  uint32_t height;  /* bytes of the longest path below */
+  uint16_t height;  /* bytes of the longest path below */
+  uint16_t tokens;  /* below; UINT16_MAX: so many or more */
   tsl__bytes next;  /* bytes of the nodes' children */
   tsl__bytes below; /* bytes anywhere below; all if not known */
 } tsl__leftover_rec;

@@ -315,13 +315,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
 /* ---- walking -------------------------------------------------------------------------------------------------- */
 
 /* Are there fewer tokens than that? */
-static bool is_below(const tsl__space *space, tsl__leftover over, uint32_t least) {
-  if (over & TSL__WHOLE) return false;
-  const tsl__leftover_rec *t = tsl__leftover_at(space, over);
-  uint32_t tokens = 0;
-  for (uint32_t i = 0; i < t->n && tokens < least; i++) tokens += space->vocab->trie.nodes[t->nodes[i]].end - space->vocab->trie.nodes[t->nodes[i]].own_end;
-  return tokens < least;
-}
+static bool is_below(const tsl__space *space, tsl__leftover over, uint32_t least) { return !(over & TSL__WHOLE) && tsl__leftover_at(space, over)->tokens < least; }
 
 static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, tsl__walk *out) {
   const tsl__state_rec *r = tsl__state_at(space, state);

@@ -74,7 +74,7 @@ static void check_child(tsl__leftover t, unsigned byte) {
 
 static void check_set(tsl__leftover t, const uint32_t *nodes, uint32_t n) {
   const tsl__leftover_rec *r = tsl__leftover_at(space, t);
-  uint32_t kept = 0, height = 0;
+  uint32_t kept = 0, height = 0, tokens = 0;
   bool seen[256] = {false}, good = true;
   for (uint32_t i = 0; i < n; i++) {
     if (!vocab->trie.nodes[nodes[i]].children) continue;
@@ -84,7 +84,9 @@ static void check_set(tsl__leftover t, const uint32_t *nodes, uint32_t n) {
     if (h > height) height = h;
   }
   for (uint32_t i = 1; i < r->n; i++) good = good && r->nodes[i - 1] < r->nodes[i];
+  for (uint32_t i = 0; i < r->n; i++) tokens += vocab->trie.nodes[r->nodes[i]].end - vocab->trie.nodes[r->nodes[i]].own_end;
   CHECKF(good && r->n == kept && r->height == height, "set %u: %u nodes for %u, height %u for %u", t, r->n, kept, r->height, height);
+  CHECKF(r->tokens == (tokens < UINT16_MAX ? tokens : UINT16_MAX), "set %u: %u tokens for %u", t, r->tokens, tokens);
   for (unsigned b = 0; b < 256; b++) {
     bool next = false;
     for (uint32_t i = 0; i < r->n; i++) next = next || child_of(r->nodes[i], b);
