@@ -356,63 +356,93 @@ bool tsl__first_bytes(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out) 
   return true;
 }
 
-static void boundaries_of_strings(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
+static void read_strings(const tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
   tsl__bytes first = {{0}};
   tsl__first_bytes(x, n, &first);
   uint64_t carry = 0;
   for (int i = 0; i < 4; i++) { /* each byte leads elsewhere */
-    out->w[i] |= first.w[i] | first.w[i] << 1 | carry;
+    out->edges.w[i] |= first.w[i] | first.w[i] << 1 | carry;
+    out->live.w[i] |= first.w[i];
     carry = first.w[i] >> 63;
   }
-  out->w[0] &= ~(uint64_t)1;
+  out->edges.w[0] &= ~(uint64_t)1;
 }
 
-static void boundaries(tsl__exprs *x, tsl__expr e, bool last, tsl__bytes *out) {
+/* Live is what its ASCII tells, and anything beyond that. */
+static void read_native(const tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
+  const tsl__native *native = tsl__native_at(x, n->a);
+  native->ops->boundaries(native->ctx, n->b, &out->edges);
+  out->edges.w[0] &= ~(uint64_t)1;
+  if (!native->ops->ascii) {
+    out->live = TSL__BYTES_ALL;
+    return;
+  }
+  for (const char *c = native->ops->ascii; *c; c++) tsl__bytes_add(&out->live, (uint8_t)*c);
+  out->live.w[2] = out->live.w[3] = UINT64_MAX;
+}
+
+static void reads(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out);
+
+/* What leads anywhere in a meet leads somewhere in every part. */
+static void read_and(tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
+  tsl__bytes before = out->live, all = TSL__BYTES_ALL;
+  for (uint32_t i = 0; i < n->b; i++) {
+    memset(&out->live, 0, sizeof out->live);
+    reads(x, tsl__list_at(x, n->a)[i], false, out);
+    for (int w = 0; w < 4; w++) all.w[w] &= out->live.w[w];
+  }
+  out->live = before;
+  tsl__bytes_or(&out->live, &all);
+}
+
+static void reads(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out) {
   for (;;) {
     tsl__node n = tsl__node_at(x, e);
     tsl__worked(x, 1);
     switch ((tsl__kind)n.kind) {
-    case TSL__K_BYTES: tsl__bytes_edges(tsl__set_at(x, n.a), out); return;
+    case TSL__K_BYTES:
+      tsl__bytes_edges(tsl__set_at(x, n.a), &out->edges);
+      tsl__bytes_or(&out->live, tsl__set_at(x, n.a));
+      return;
     case TSL__K_LIT: {
       unsigned b = *tsl__literal_at(x, n.a);
-      edge(out, b);
-      edge(out, b + 1);
+      edge(&out->edges, b);
+      edge(&out->edges, b + 1);
+      tsl__bytes_add(&out->live, b);
       return;
     }
     case TSL__K_SEQ: {
       tsl__node h = tsl__node_at(x, n.a);
-      boundaries(x, n.a, false, out);
+      reads(x, n.a, false, out);
       if (!(h.flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) || is_call(x, &h)) return;
       e = n.b;
       continue;
     }
-    case TSL__K_AND:
+    case TSL__K_AND: read_and(x, &n, out); return;
     case TSL__K_ALT:
-      for (uint32_t i = 0; i < n.b; i++) boundaries(x, tsl__list_at(x, n.a)[i], last && n.kind == TSL__K_ALT, out);
+      for (uint32_t i = 0; i < n.b; i++) reads(x, tsl__list_at(x, n.a)[i], last, out);
+      return;
+    case TSL__K_NOT:
+      reads(x, n.a, false, out);
+      out->live = TSL__BYTES_ALL;
       return;
     case TSL__K_REPEAT:
     case TSL__K_COUNTED:
-    case TSL__K_NOT:
       e = n.a;
       last = false;
       continue;
     case TSL__K_RULE:
       if (!last && is_call(x, &n)) return;
       if (!enter(x)) return;
-      boundaries(x, tsl__rule_body(x, n.a), last, out);
+      reads(x, tsl__rule_body(x, n.a), last, out);
       x->depth--;
       return;
     case TSL__K_STRSET:
-    case TSL__K_KEYS: boundaries_of_strings(x, &n, out); return;
+    case TSL__K_KEYS: read_strings(x, &n, out); return;
     case TSL__K_JSTR:
     case TSL__K_JESC:
-    case TSL__K_JHEX: tsl__boundaries_json(x, &n, out); return;
-    case TSL__K_NATIVE: {
-      const tsl__native *native = tsl__native_at(x, n.a);
-      native->ops->boundaries(native->ctx, n.b, out);
-      out->w[0] &= ~(uint64_t)1;
-      return;
-    }
+    case TSL__K_JHEX: tsl__reads_json(x, &n, out); return;
+    case TSL__K_NATIVE: read_native(x, &n, out); return;
     case TSL__K_NONE:
     case TSL__K_EPS:
     case TSL__K_NAME:
@@ -423,9 +453,15 @@ static void boundaries(tsl__exprs *x, tsl__expr e, bool last, tsl__bytes *out) {
   }
 }
 
-void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
+void tsl__reads_of(tsl__exprs *x, tsl__expr e, tsl__reads *out) {
   memset(out, 0, sizeof *out);
-  boundaries(x, e, true, out);
+  reads(x, e, true, out);
+}
+
+void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
+  tsl__reads r;
+  tsl__reads_of(x, e, &r);
+  *out = r.edges;
 }
 
 /* ---- bytes that are alike ----------------------------------------------------------------------------------------- */
@@ -448,7 +484,7 @@ static void tell_byte_apart(tsl__alike *a, unsigned byte) {
   tell_apart(a, &only);
 }
 
-/* Goes where boundaries() goes. */
+/* Goes where reads() goes. */
 static bool alike(tsl__exprs *x, tsl__expr e, bool last, tsl__alike *out) {
   for (;;) {
     tsl__node n = tsl__node_at(x, e);

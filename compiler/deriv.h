@@ -54,8 +54,21 @@ void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out
 
 /* r{m,n} after its first iteration has begun and ended. */
 tsl__expr tsl__one_less(tsl__exprs *x, const tsl__node *n);
-/* The bytes b where the derivative by b may differ from that by b - 1. */
-void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out);
+/* What can be told of derivatives without taking one. */
+typedef struct tsl__reads {
+  tsl__bytes edges; /* bytes b where the derivative by b may differ from that by b - 1 */
+  tsl__bytes live;  /* bytes that may lead somewhere: no other does */
+} tsl__reads;
+void tsl__reads_of(tsl__exprs *x, tsl__expr e, tsl__reads *out);
+void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out); /* the edges alone */
+/* The first edge from `byte` on; 256: there is none. */
+static inline unsigned tsl__edge_from(const tsl__bytes *edges, unsigned byte) {
+  for (unsigned w = byte >> 6; w < 4; w++, byte = w << 6) {
+    uint64_t left = edges->w[w] >> (byte & 63);
+    if (left) return byte + (unsigned)__builtin_ctzll(left);
+  }
+  return 256;
+}
 /* The ranges between these, in order, and those among them that lead to the same place though others lie between: no set of bytes in e has some of them only. */
 #define TSL__ALIKE_MAX 64u
 typedef struct tsl__alike {
@@ -90,6 +103,6 @@ typedef struct tsl__step {
 void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out);
 /* json_string.c: the step of JSTR, JESC and JHEX. */
 void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out);
-void tsl__boundaries_json(tsl__exprs *x, const tsl__node *n, tsl__bytes *out);
+void tsl__reads_json(tsl__exprs *x, const tsl__node *n, tsl__reads *out); /* adds to what is there */
 
 #endif

@@ -481,18 +481,9 @@ static bool count_later(tsl__exprs *x, counting *c, tsl__expr e) {
   return x->status == TSL_OK;
 }
 
-/* The first edge from `byte` on; 256: there is none. */
-static unsigned edge_from(const tsl__bytes *edges, unsigned byte) {
-  for (unsigned w = byte >> 6; w < 4; w++, byte = w << 6) {
-    uint64_t left = edges->w[w] >> (byte & 63);
-    if (left) return byte + (unsigned)__builtin_ctzll(left);
-  }
-  return 256;
-}
-
 /* The next derivative, and how many bytes lead there. */
 static tsl__expr count_next(tsl__exprs *x, counting *c) {
-  unsigned begin = c->next, end = edge_from(&c->edges, begin + 1);
+  unsigned begin = c->next, end = tsl__edge_from(&c->edges, begin + 1);
   c->next = end;
   c->width = end - begin;
   return tsl__exprs_step(x) ? tsl__derive_plain(x, c->e, (uint8_t)begin) : TSL__NONE;
@@ -560,7 +551,7 @@ static uint32_t next_byte(tsl__exprs *x, listing *l) {
     uint32_t byte = l->next++;
     if (tsl__bytes_has(&l->edges, byte)) l->below = tsl__exprs_step(x) ? tsl__derive_plain(x, l->e, (uint8_t)byte) : TSL__NONE;
     if (l->below) return byte;
-    l->next = edge_from(&l->edges, l->next);
+    l->next = tsl__edge_from(&l->edges, l->next);
   }
   return 256;
 }

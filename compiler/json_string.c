@@ -93,9 +93,7 @@ typedef struct verdict {
 } verdict;
 
 static void verdict_add(verdict *v, const tsl__part *p) {
-  if (!p) {
-    v->same = false;
-  } else if (!v->any) {
+  if (!v->any) {
     v->any = true;
     v->to = *p;
   } else if (v->to.e != p->e || v->to.count != p->count) {
@@ -103,32 +101,34 @@ static void verdict_add(verdict *v, const tsl__part *p) {
   }
 }
 
-/* Follow e through byte ranges lo[i] … hi[i], i from `at` to n - 1; stop as soon as both answers are known. */
-static void follow(tsl__exprs *x, tsl__part from, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__step how, verdict *v) {
+/* Follow e through byte ranges lo[i] … hi[i], i from `at` to n - 1; stop as soon as both answers are known. `r`: what e reads, if that is known. */
+static void follow(tsl__exprs *x, tsl__part from, const tsl__reads *r, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__step how, verdict *v) {
+  tsl__reads own;
   if (v->any && !v->same) return;
   if (at == n) {
     verdict_add(v, &from);
     return;
   }
-  tsl__bytes edges;
-  tsl__boundaries(x, from.e, &edges);
-  for (unsigned b = lo[at]; b <= hi[at] && !(v->any && !v->same); b++) {
-    if (b != lo[at] && !tsl__bytes_has(&edges, b)) continue;
+  if (!r) tsl__reads_of(x, from.e, &own), r = &own;
+  for (unsigned b = lo[at]; b <= hi[at] && !(v->any && !v->same); b = tsl__edge_from(&r->edges, b + 1)) {
     tsl__parts parts = {0};
-    tsl__derive_parts(x, from.e, (uint8_t)b, how, &parts);
-    if (parts.n == 0) v->same = false;
-    if (parts.n > 1) v->same = false;
+    if (tsl__bytes_has(&r->live, b)) tsl__derive_parts(x, from.e, (uint8_t)b, how, &parts);
+    if (parts.n != 1) v->same = false;
     for (uint32_t p = 0; p < parts.n; p++) {
       tsl__part next = parts.at[p];
-      if (compose(x, from.count, next.count, &next.count)) follow(x, next, lo, hi, at + 1, n, how, v);
+      if (compose(x, from.count, next.count, &next.count)) follow(x, next, NULL, lo, hi, at + 1, n, how, v);
     }
   }
 }
 
 /* As in charset.c's splitting: ranges whose UTF-8 is a row of byte ranges. */
-static void follow_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, tsl__step how, verdict *v) {
+static void follow_range(tsl__exprs *x, tsl__expr e, const tsl__reads *r, uint32_t lo, uint32_t hi, tsl__step how, verdict *v) {
   static const uint32_t last[] = {0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
   while (lo <= hi && !(v->any && !v->same)) {
+    if (lo >= 0x80 && !r->live.w[3]) { /* it begins with no character beyond ASCII */
+      v->same = false;
+      return;
+    }
     uint32_t end = hi;
     for (int i = 0; i < 4; i++)
       if (lo <= last[i]) {
@@ -149,7 +149,7 @@ static void follow_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, t
     }
     n = tsl__utf8_encode(lo, a);
     tsl__utf8_encode(end, b);
-    follow(x, (tsl__part){TSL__COUNT_KEEP, e}, a, b, 0, n, how, v);
+    follow(x, (tsl__part){TSL__COUNT_KEEP, e}, r, a, b, 0, n, how, v);
     if (end == hi) return;
     lo = end + 1;
   }
@@ -159,21 +159,23 @@ static void follow_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, t
 
 /* The UTF-16 units that k digits of value v still stand for, split at the surrogates. */
 static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, uint32_t high, tsl__step how, verdict *v) {
+  tsl__reads r;
+  tsl__reads_of(x, e, &r);
   if (high) {
     uint32_t base = 0x10000 + ((high - 0xD800) << 10);
     if (lo < 0xDC00) lo = 0xDC00, v->same = false;
     if (hi > 0xDFFF) hi = 0xDFFF, v->same = false;
-    if (lo <= hi) follow_range(x, e, base + (lo - 0xDC00), base + (hi - 0xDC00), how, v);
+    if (lo <= hi) follow_range(x, e, &r, base + (lo - 0xDC00), base + (hi - 0xDC00), how, v);
     return;
   }
   bool pure = hi < 0xD800 || lo > 0xDFFF || (lo >= 0xD800 && hi <= 0xDBFF);
   if (!pure) v->same = false;
-  if (lo < 0xD800) follow_range(x, e, lo, hi < 0xD7FF ? hi : 0xD7FF, how, v);
+  if (lo < 0xD800) follow_range(x, e, &r, lo, hi < 0xD7FF ? hi : 0xD7FF, how, v);
   if (lo <= 0xDBFF && hi >= 0xD800) {
     uint32_t a = lo > 0xD800 ? lo : 0xD800, b = hi < 0xDBFF ? hi : 0xDBFF;
-    follow_range(x, e, 0x10000 + ((a - 0xD800) << 10), 0x10000 + ((b - 0xD800) << 10) + 0x3FF, how, v);
+    follow_range(x, e, &r, 0x10000 + ((a - 0xD800) << 10), 0x10000 + ((b - 0xD800) << 10) + 0x3FF, how, v);
   }
-  if (hi > 0xDFFF) follow_range(x, e, lo > 0xE000 ? lo : 0xE000, hi, how, v);
+  if (hi > 0xDFFF) follow_range(x, e, &r, lo > 0xE000 ? lo : 0xE000, hi, how, v);
 }
 
 /* The characters that units lo … hi stand for are [from, to]; false if there are none. `astral`: those of surrogates, else the others. */
@@ -291,8 +293,12 @@ static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth)
 /* Can a whole character follow, spelled as an escape? Not in the middle of a raw one, and not at the end. */
 static void add_escape(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
   verdict v = {begins_a_character(x, e, 0), false, {TSL__COUNT_CLEAR, TSL__NONE}};
-  if (!v.any) follow_range(x, e, 0, 0xD7FF, how, &v);
-  if (!v.any) follow_range(x, e, 0xE000, 0x10FFFFu, how, &v);
+  if (!v.any) {
+    tsl__reads r;
+    tsl__reads_of(x, e, &r);
+    follow_range(x, e, &r, 0, 0xD7FF, how, &v);
+    if (!v.any) follow_range(x, e, &r, 0xE000, 0x10FFFFu, how, &v);
+  }
   if (!v.any) return;
   tsl__node n = tsl__node_at(x, e);
   if (n.kind == TSL__K_KEYS) e = tsl__keys_between(x, &n, 0, 0x10FFFF);
@@ -334,27 +340,38 @@ void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, t
   }
 }
 
-static void edges_of(const char *letters, tsl__bytes *out) {
+/* Each of these bytes leads elsewhere. */
+static void read_each(const char *letters, tsl__reads *out) {
   for (; *letters; letters++) {
-    tsl__bytes_add(out, (uint8_t)*letters);
-    tsl__bytes_add(out, (uint8_t)*letters + 1u);
+    tsl__bytes_add(&out->edges, (uint8_t)*letters);
+    tsl__bytes_add(&out->edges, (uint8_t)*letters + 1u);
+    tsl__bytes_add(&out->live, (uint8_t)*letters);
   }
 }
 
-void tsl__boundaries_json(tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
+void tsl__reads_json(tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
   if (n->kind == TSL__K_JESC) {
-    edges_of(escape_letter, out);
-    edges_of("u", out);
+    read_each(escape_letter, out);
+    read_each("u", out);
     return;
   }
   if (n->kind == TSL__K_JHEX) {
-    edges_of("0123456789ABCDEFabcdef", out);
+    read_each("0123456789ABCDEFabcdef", out);
     return;
   }
-  tsl__bytes inner;
-  tsl__boundaries(x, n->a, &inner);
-  inner.w[0] &= ~(uint64_t)0xFFFFFFFF;
-  tsl__bytes_or(out, &inner);
-  edges_of("\"\\", out);
-  tsl__bytes_add(out, 0x20);
+  tsl__reads inner;
+  tsl__reads_of(x, n->a, &inner);
+  bool whole = inner.live.w[0] | inner.live.w[1] | inner.live.w[3]; /* an escape spells what begins a character */
+  inner.edges.w[0] &= ~(uint64_t)0xFFFFFFFF;
+  inner.live.w[0] &= ~(uint64_t)0xFFFFFFFF & ~((uint64_t)1 << '"');
+  inner.live.w['\\' >> 6] &= ~((uint64_t)1 << ('\\' & 63));
+  if (whole) tsl__bytes_add(&inner.live, '\\');
+  if (tsl__node_at(x, n->a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) tsl__bytes_add(&inner.live, '"');
+  tsl__bytes_or(&out->edges, &inner.edges);
+  tsl__bytes_or(&out->live, &inner.live);
+  for (const char *c = "\"\\"; *c; c++) {
+    tsl__bytes_add(&out->edges, (uint8_t)*c);
+    tsl__bytes_add(&out->edges, (uint8_t)*c + 1u);
+  }
+  tsl__bytes_add(&out->edges, 0x20);
 }

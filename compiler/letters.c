@@ -337,6 +337,7 @@ bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set
   if (!k) return explore_wide(x, e, json, letters, r);
   if (tsl__bytes_empty(&k->letters)) { /* it was given up there */
     if (tsl__letters_wide(letters)) tsl__add_multibyte(&letters->bytes);
+    else drop_wide(letters); /* within a character: its other bytes are no letters */
     return letters_near(x, e, letters, r);
   }
   *letters = (tsl__letter_set){k->letters, k->wide ? tsl__wide_class_of(x, k->wide) : NULL};

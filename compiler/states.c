@@ -287,23 +287,28 @@ static tsl__target derive_target(compiler *c, tsl__expr e, tsl__phase phase, uin
   return target_of_parts(c, &parts);
 }
 
-static void add_all(tsl__bytes *set, const char *bytes) {
-  while (*bytes) tsl__bytes_add(set, (uint8_t)*bytes++);
+/* Any byte that is no control character counts as live. */
+static void live_all(tsl__bytes *live) {
+  bool ends = tsl__bytes_has(live, '"');
+  tsl__bytes_add_range(live, 0x20, 0xFF);
+  if (!ends) live->w[0] &= ~((uint64_t)1 << '"');
 }
 
-/* The bytes that a state in the middle of a constrained string may read, by structure; few of them ever will be. False if it is no such state. */
-static bool maybe_live(tsl__exprs *x, const tsl__node *n, tsl__bytes *out) {
-  memset(out, 0, sizeof *out);
-  if (n->kind == TSL__K_JESC) return add_all(out, "\"\\/bfnrtu"), true;
-  if (n->kind == TSL__K_JHEX) return add_all(out, "0123456789ABCDEFabcdef"), true;
-  if (n->kind != TSL__K_JSTR) return false;
-  tsl__node inner = tsl__node_at(x, n->a);
-  if (inner.kind == TSL__K_AND) tsl__bytes_add_range(out, 0x20, 0xFF);
-  else if (!tsl__first_bytes(x, &inner, out)) return false;
-  out->w[0] &= ~(uint64_t)0xFFFFFFFF & ~((uint64_t)1 << '"');
-  if (tsl__nullable_in(&inner, TSL__PHASE_LOW)) tsl__bytes_add(out, '"');
-  tsl__bytes_add(out, '\\');
-  return true;
+/* Which targets of a state may wait: *out. Few bytes are ever read in the middle of fixed texts, of an escape, or of a meet, of which walk_less.c counts on that bytes are live until they are
+ * asked for; escapes are rare anywhere. */
+static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body) n = tsl__node_at(x, tsl__rule_at(x, n.a)->body); /* a called frame begins as its rule */
+  if (n.kind == TSL__K_SEQ) n = tsl__node_at(x, n.a);
+  tsl__node inner = n.kind == TSL__K_JSTR ? tsl__node_at(x, n.a) : n;
+  if (n.kind == TSL__K_JESC || n.kind == TSL__K_JHEX || (n.kind == TSL__K_JSTR && is_texts(&inner))) {
+    *out = TSL__BYTES_ALL;
+  } else if (n.kind == TSL__K_JSTR && inner.kind == TSL__K_AND) {
+    *out = TSL__BYTES_ALL;
+    live_all(&r->live);
+  } else if (n.kind == TSL__K_JSTR) {
+    tsl__bytes_add(out, '\\');
+  }
 }
 
 /* The ranges between edges, as yet without targets. */
@@ -317,34 +322,26 @@ static void cut(const tsl__bytes *edges, tsl__ranges *out) {
   out->upper[out->n++] = 255;
 }
 
-/* Leave the targets of such a state for LATER. A layer that is to be frozen has none. */
-static bool postpone(compiler *c, tsl__expr e, const tsl__bytes *edges, tsl__ranges *out) {
-  tsl__node n = tsl__node_at(c->x, e);
-  if (n.kind == TSL__K_RULE && tsl__rule_at(c->x, n.a)->body) /* a called frame begins as its rule */
-    n = tsl__node_at(c->x, tsl__rule_at(c->x, n.a)->body);
-  tsl__bytes live, all = *edges;
+/* A layer that is to be frozen has no targets that are LATER. */
+static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__ranges *out) {
+  tsl__reads r;
+  tsl__bytes wait = {{0}};
   tsl__target later = TSL__TARGET_LATER;
-  if (!c->space->parent || n.loop || !maybe_live(c->x, &n, &live)) return false;
-  tsl__bytes_edges(&live, &all);
-  cut(&all, out);
+  tsl__reads_of(c->x, e, &r);
+  if (c->space->parent) may_wait(c->x, e, &r, &wait);
+  cut(&r.edges, out);
   for (uint32_t i = 0, b = 0; i < out->n; b = out->upper[i++] + 1u) {
-    if (tsl__bytes_has(edges, b)) later ^= 1;
-    out->to[i] = tsl__bytes_has(&live, b) ? later : 0;
+    if (!tsl__bytes_has(&r.live, b)) out->to[i] = 0;
+    else if (tsl__bytes_has(&wait, b)) out->to[i] = later ^= 1;
+    else out->to[i] = derive_target(c, e, phase, (uint8_t)b);
   }
-  return true;
 }
 
-static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__ranges *out) {
-  tsl__bytes edges;
-  tsl__boundaries(c->x, e, &edges);
-  if (postpone(c, e, &edges, out)) return;
-  cut(&edges, out);
-  for (uint32_t i = 0, b = 0; i < out->n; b = out->upper[i++] + 1u) out->to[i] = derive_target(c, e, phase, (uint8_t)b);
-}
+static tsl__phase phase_of(const tsl__state_rec *r) { return r->flags & TSL__STATE_LOOP ? (tsl__phase)(r->flags / TSL__STATE_PHASE) : TSL__PHASE_LOW; }
 
 static tsl__target derive(void *ctx, const tsl__state_rec *r, uint8_t byte) {
   compiler *c = ctx;
-  tsl__target t = derive_target(c, expr_of(c, r), TSL__PHASE_LOW, byte);
+  tsl__target t = derive_target(c, expr_of(c, r), phase_of(r), byte);
   return no_failure(c) ? t : TSL__TARGET_LATER;
 }
 
@@ -390,7 +387,7 @@ static bool form_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   compiler *c = ctx;
   tsl__letters l;
   if (without_hint(r)) return false;
-  tsl__form_of(c->x, expr_of(c, r), r->flags & TSL__STATE_LOOP ? (tsl__phase)(r->flags / TSL__STATE_PHASE) : TSL__PHASE_LOW, &l);
+  tsl__form_of(c->x, expr_of(c, r), phase_of(r), &l);
   if (!no_failure(c) || (!l.base && !l.like)) return false;
   *hint = (tsl__hint){.limit = l.limit, .base = state_of(c, l.base), .except = state_of(c, l.except), .like = state_of(c, l.like), .like_limit = l.like_limit, .like_dead = l.like_dead,
                       .like_far = l.like_far, .like_unit = l.like_unit, .low = state_of(c, l.low), .low_left = l.low_left};
@@ -421,8 +418,7 @@ static tsl_status expand(void *ctx, tsl__state state) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
   tsl__expr e = expr_of(c, r);
-  tsl__phase phase = (tsl__phase)(r->flags / TSL__STATE_PHASE);
-  if (!(r->flags & TSL__STATE_LOOP)) phase = TSL__PHASE_LOW;
+  tsl__phase phase = phase_of(r);
   tsl__ranges ranges;
   fill_targets(c, e, phase, &ranges);
   c->calls.n = c->edges.n = c->tokens.n = 0;
