@@ -5,6 +5,7 @@
 #include "compiler/deriv.h"
 
 #define CLASS_MIN 4u /* parts of a class whose derivatives are remembered */
+#define MANY_MIN 8u  /* and of other alternatives */
 #define LARGE 700u   /* expressions from which on they are */
 
 void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__expr e) {
@@ -101,6 +102,12 @@ static tsl__expr derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   return d;
 }
 
+/* A class of characters, or as long a list of others, such as a class and what stands for a character in an address. */
+static bool is_class(const tsl__exprs *x, const tsl__node *n) {
+  if (n->flags & TSL__CHAR) return n->b >= CLASS_MIN;
+  return n->b >= MANY_MIN && !(n->flags & TSL__CALLS) && !n->loop && !x->searching;
+}
+
 /* One character of a class beyond ASCII is spelled in some ten ways, and met again at every state of a pattern that holds the class. */
 static tsl__expr derive_class(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte) {
   uint64_t key = (uint64_t)e << 8 | byte;
@@ -146,7 +153,7 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
   case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
   case TSL__K_SEQ: return derive_seq(x, n, byte, last);
-  case TSL__K_ALT: return n.b >= CLASS_MIN && (n.flags & TSL__CHAR) ? derive_class(x, e, n, byte) : derive_alt(x, n, byte, last);
+  case TSL__K_ALT: return is_class(x, &n) ? derive_class(x, e, n, byte) : derive_alt(x, n, byte, last);
   case TSL__K_REPEAT: {
     tsl__expr d = derive_plain(x, n.a, byte, false);
     return d ? tsl__expr_seq(x, d, tsl__one_less(x, &n)) : TSL__NONE;
