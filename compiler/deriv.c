@@ -114,7 +114,7 @@ static tsl__expr derive_class(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t b
   tsl__known_step *known = step_slot(x->class_steps, TSL__CLASS_STEPS, key);
   if (known && known->key == key) return known->d;
   tsl__expr d = derive_alt(x, n, byte, false);
-  if (!known && x->nodes.n >= LARGE) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *known); /* or none */
+  if (!x->class_steps && x->nodes.n >= LARGE) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *known); /* or none */
   if (known && x->status == TSL_OK) *known = (tsl__known_step){key, d};
   return d;
 }
