@@ -71,8 +71,8 @@ static share find_share(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, 
 static share share_of(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, const tsl__wide_class *wide) {
   static const tsl__expr noted[] = {[ALL] = TSL__EPS, [NO] = TSL__NONE, [SOME] = UINT32_MAX};
   uint64_t key = KNOWN | (uint64_t)(own ? wide->e : TSL__NONE) << 31 | e;
-  if (!x->class_steps) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *x->class_steps); /* or none */
-  tsl__known_step *known = x->class_steps && e >> 31 == 0 ? &x->class_steps[tsl__mix(key) % TSL__CLASS_STEPS] : NULL;
+  tsl__class_steps_make(x);
+  tsl__known_step *known = e >> 31 == 0 ? tsl__class_step(x, key) : NULL;
   if (known && known->key == key) return known->d == TSL__EPS ? ALL : known->d == TSL__NONE ? NO : SOME;
   share found = find_share(x, e, own, wide);
   if (known && x->status == TSL_OK) *known = (tsl__known_step){key, noted[found]};

@@ -92,6 +92,12 @@ static tsl__expr derive_alt(tsl__exprs *x, tsl__node n, uint8_t byte, bool last)
 /* Where a table of n derivatives keeps the one with this key; NULL: there is no table. */
 static tsl__known_step *step_slot(tsl__known_step *table, uint32_t n, uint64_t key) { return table ? &table[tsl__mix(key) % n] : NULL; }
 
+void tsl__class_steps_make(tsl__exprs *x) {
+  if (!x->class_steps) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *x->class_steps);
+}
+
+tsl__known_step *tsl__class_step(const tsl__exprs *x, uint64_t key) { return step_slot(x->class_steps, TSL__CLASS_STEPS, key); }
+
 /* In a long search the same conjuncts are met in many combinations. What is found there is not kept for others: inside a search meets are not searched. */
 static tsl__expr derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   uint64_t key = (uint64_t)e << 8 | byte;
@@ -102,19 +108,19 @@ static tsl__expr derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   return d;
 }
 
-/* A class of characters, or as long a list of others, such as a class and what stands for a character in an address. */
-static bool is_class(const tsl__exprs *x, const tsl__node *n) {
+/* Is where it leads remembered? That of a class of characters, and of a long list of others, such as a class and what stands for a character in an address. */
+static bool is_remembered(const tsl__exprs *x, const tsl__node *n) {
   if (n->flags & TSL__CHAR) return n->b >= CLASS_MIN;
   return n->b >= MANY_MIN && !(n->flags & TSL__CALLS) && !n->loop && !x->searching;
 }
 
 /* One character of a class beyond ASCII is spelled in some ten ways, and met again at every state of a pattern that holds the class. */
-static tsl__expr derive_class(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte) {
+static tsl__expr derive_remembered(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte) {
   uint64_t key = (uint64_t)e << 8 | byte;
-  tsl__known_step *known = step_slot(x->class_steps, TSL__CLASS_STEPS, key);
+  tsl__known_step *known = tsl__class_step(x, key);
   if (known && known->key == key) return known->d;
   tsl__expr d = derive_alt(x, n, byte, false);
-  if (!x->class_steps && x->nodes.n >= LARGE) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *known); /* or none */
+  if (x->nodes.n >= LARGE) tsl__class_steps_make(x);
   if (known && x->status == TSL_OK) *known = (tsl__known_step){key, d};
   return d;
 }
@@ -153,7 +159,7 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
   case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
   case TSL__K_SEQ: return derive_seq(x, n, byte, last);
-  case TSL__K_ALT: return is_class(x, &n) ? derive_class(x, e, n, byte) : derive_alt(x, n, byte, last);
+  case TSL__K_ALT: return is_remembered(x, &n) ? derive_remembered(x, e, n, byte) : derive_alt(x, n, byte, last);
   case TSL__K_REPEAT: {
     tsl__expr d = derive_plain(x, n.a, byte, false);
     return d ? tsl__expr_seq(x, d, tsl__one_less(x, &n)) : TSL__NONE;

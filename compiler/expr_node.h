@@ -160,7 +160,7 @@ struct tsl__exprs {
   uint32_t need_slots, need_count;
   tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of letters.c */
   unsigned explored_next, explored_vainly; /* the latter: how many were given up since one was not */
-  tsl__known_step *class_steps; /* TSL__CLASS_STEPS of them, of classes of characters (deriv.c), made by the first exploration (letters.c) or when there are many expressions */
+  tsl__known_step *class_steps; /* TSL__CLASS_STEPS of them, of classes of characters and long lists of others (tsl__class_step), made by the first exploration (letters.c) or when there are many expressions */
   tsl__known_step *known_steps; /* TSL__KNOWN_STEPS of them, made by the first long search (empty.c) */
   tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
   void *user;

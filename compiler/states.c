@@ -145,10 +145,13 @@ typedef struct spelled {
   tsl__keyed keyed;
 } spelled;
 
+/* What a state spells that has no expression; NULL: it has one. */
+static const spelled *spelled_of(const tsl__state_rec *r) { return r->handle == TSL__NONE && r->flags & TSL__STATE_KEYED ? (const spelled *)(const void *)r->fixed : NULL; }
+
 /* The expression of a state. That of a state of names may be made anew each time. */
 static tsl__expr expr_of(compiler *c, const tsl__state_rec *r) {
-  if (r->handle != TSL__NONE || !(r->flags & TSL__STATE_KEYED)) return r->handle;
-  const spelled *s = (const spelled *)(const void *)r->fixed;
+  const spelled *s = spelled_of(r);
+  if (!s) return r->handle;
   return tsl__expr_json_string(c->x, tsl__keys_node(c->x, s->set, s->fixed.lo, s->fixed.hi, s->fixed.depth));
 }
 
@@ -158,10 +161,8 @@ static tsl__state find_spelled(const tsl__space *space, const spelled *s, uint64
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-      const tsl__state_rec *r = tsl__state_at(space, i);
-      if (r->handle != TSL__NONE || !(r->flags & TSL__STATE_KEYED)) continue;
-      const spelled *is = (const spelled *)(const void *)r->fixed;
-      if (is->set == s->set && is->fixed.lo == s->fixed.lo && is->fixed.hi == s->fixed.hi && is->fixed.depth == s->fixed.depth) return i;
+      const spelled *is = spelled_of(tsl__state_at(space, i));
+      if (is && is->set == s->set && is->fixed.lo == s->fixed.lo && is->fixed.hi == s->fixed.hi && is->fixed.depth == s->fixed.depth) return i;
     }
   }
   return 0;
@@ -198,7 +199,8 @@ static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo
   tsl__node n;
   bool others;
   tsl__expr rest = TSL__NONE;
-  if (from->handle == TSL__NONE) n = (tsl__node){.kind = TSL__K_KEYS, .a = ((const spelled *)(const void *)from->fixed)->set}, others = false;
+  const spelled *names = spelled_of(from);
+  if (names) n = (tsl__node){.kind = TSL__K_KEYS, .a = names->set}, others = false;
   else if (!fixed_texts(c->x, from->handle, &n, &others)) return 0;
   if (n.kind == TSL__K_KEYS && !others && lo < hi) return spelled_state(c, &(tsl__node){.a = n.a, .b = lo, .c = hi, .d = depth});
   if (n.kind == TSL__K_LIT && lo < hi) rest = tsl__literal_tail(c->x, &n, depth);

@@ -13,7 +13,7 @@ tsl__stack tsl__memory_bytes(tsl__space *space, tsl__stack from, const uint8_t *
   size_t i = 0;
   bool fine = r && tsl__run_load(space, r, from);
   for (; fine && i < n; i++) {
-    if (i % 4096 == 4095) tsl__space_begin(space); /* the step budget is for a piece of work of that size */
+    if (i % TSL__PIECE == TSL__PIECE - 1) tsl__space_begin(space);
     if (!(fine = tsl__run_byte(space, r, bytes[i]))) break;
     if (tsl__run_watched(space, r) && !(fine = tsl__run_alive(space, r))) break;
   }

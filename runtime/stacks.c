@@ -459,20 +459,18 @@ static size_t step_alone(tsl__space *space, step *s, const uint8_t *bytes, size_
   return read;
 }
 
-#define PIECE 4096u
-
 /* Several bytes on; false if one is rejected. */
 static bool step_bytes(tsl__space *space, step *s, const uint8_t *bytes, size_t n, size_t *accepted) {
-  size_t in_piece = 0; /* the step budget is for a piece of work of so many bytes */
+  size_t in_piece = 0;
   for (*accepted = 0; *accepted < n;) {
-    size_t left = n - *accepted, read = step_alone(space, s, bytes + *accepted, left < PIECE - in_piece ? left : PIECE - in_piece);
+    size_t left = n - *accepted, read = step_alone(space, s, bytes + *accepted, left < TSL__PIECE - in_piece ? left : TSL__PIECE - in_piece);
     if (!read) read = step_fixed(space, s, bytes + *accepted, left);
     s->more = left > 1;
     s->next = s->more ? bytes[*accepted + 1] : 0;
     if (space->status != TSL_OK || (!read && !tsl__step_byte(space, s, bytes[*accepted]))) return false;
     *accepted += read ? read : 1;
     in_piece += read ? read : 1;
-    if (in_piece < PIECE) continue;
+    if (in_piece < TSL__PIECE) continue;
     tsl__space_begin(space);
     in_piece = 0;
   }

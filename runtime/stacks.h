@@ -92,6 +92,7 @@ bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token t
 
 /* ---- stepping -------------------------------------------------------------------------------------------------------- */
 
+#define TSL__PIECE 4096u /* bytes of a text: the step budget is for a piece of so many */
 #define TSL__STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
 
 typedef TSL__VEC(tsl__cell) tsl__cells;

@@ -86,8 +86,6 @@ EQUIVALENT = [
     ("memory_token", r"(?<=plain) & (?=TSL__MOVE_CALLED \|\| tsl__stack_at)", WAYS + ": frames are stepped where it is false"),
     ("logits_avx2", r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)", "where they are equal both ends are the same"),
     ("walk", r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN", WAYS + ": node by node, or merged"),
-    ("walk", r"state >= space->states\.first \|\| tsl__leftover_set\(over\) >= space->leftovers\.first", "whether the layer below is looked at, which knows no such walk; "
-     "a walk that is not found is done again, with the same result"),
     ("stacks", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
     ("names", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
     ("memory", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
