@@ -282,6 +282,32 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
   else tsl__search_enter(space, l, to, count, c, e->depth + 1);
 }
 
+/* Read on from a node without letters: child by child, the ranges of the state beside them. */
+static void search_plain(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[e->node];
+  const uint8_t *upper = tsl__state_upper(r);
+  uint32_t range = 0, count;
+  for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
+    const tsl__trie_node *child = &trie->nodes[c];
+    if (!tsl__bytes_has(&r->live, child->byte)) continue;
+    while (upper[range] < child->byte) range++;
+    tsl__target t = tsl__state_range(space, r, range, child->byte);
+    if (!t) continue;
+    tsl__state to = tsl__target_resolve(space, t, e->count, &count);
+    for (uint32_t k = child->begin; k < child->own_end; k++)
+      if (!tsl__vec_push(&space->alloc, &l->gather.plus, trie->order[k])) out_of_memory(space);
+    note_reach(l, e->depth + 1, count);
+    if (!child->children) continue;
+    const tsl__state_rec *next = tsl__state_expanded(space, to);
+    if (!next) return;
+    if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next)) enter_node(space, l, to, count, c, e->depth + 1);
+    else if (!tsl__trie_below_meets(trie, child, &next->live)) continue;
+    else if (tsl__trie_below_within(trie, child, next->self)) tsl__gather_tokens(space, &l->gather, trie->order + child->own_end, child->end - child->own_end);
+    else tsl__level_push(space, l, (entry){c, to, count, e->depth + 1, NULL});
+  }
+}
+
 /* The sieve of a hint; NULL: none, or not for this node, below which some text of letters is longer than the limit. */
 static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   const tsl__hint *h = e->hint;
@@ -457,6 +483,10 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
     const tsl__linear *t = e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
     if (t) {
       search_linear(space, l, t, &e);
+      continue;
+    }
+    if (!e.hint && e.node && r->live_count * 8u >= n->children) {
+      search_plain(space, l, &e, r);
       continue;
     }
     const sieve *sift = sieve_of(space, l, &e);
