@@ -7,7 +7,7 @@
 #define ALTERNATIVES_MAX 32u
 #define CONJUNCTS_MAX 16u
 #define TRIES_MAX 4u
-#define KNOWN ((uint64_t)1 << 63) /* in a key of class_steps: of two classes, not of a class and a byte */
+#define KNOWN ((uint64_t)1 << 63) /* in a key of known_steps: of two classes, not of a class and a byte */
 
 /* How many of some characters a class has. */
 typedef enum share { ALL, NO, SOME } share;
@@ -71,11 +71,12 @@ static share find_share(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, 
 static share share_of(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, const tsl__wide_class *wide) {
   static const tsl__expr noted[] = {[ALL] = TSL__EPS, [NO] = TSL__NONE, [SOME] = UINT32_MAX};
   uint64_t key = KNOWN | (uint64_t)(own ? wide->e : TSL__NONE) << 31 | e;
-  tsl__class_steps_make(x);
-  tsl__known_step *known = e >> 31 == 0 ? tsl__class_step(x, key) : NULL;
-  if (known && known->key == key) return known->d == TSL__EPS ? ALL : known->d == TSL__NONE ? NO : SOME;
+  tsl__known_steps_make(x);
+  tsl__expr known;
+  if (e >> 31) return find_share(x, e, own, wide);
+  if (tsl__step_known(x, key, &known)) return known == TSL__EPS ? ALL : known == TSL__NONE ? NO : SOME;
   share found = find_share(x, e, own, wide);
-  if (known && x->status == TSL_OK) *known = (tsl__known_step){key, noted[found]};
+  tsl__step_remember(x, key, noted[found]);
   return found;
 }
 

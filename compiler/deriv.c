@@ -5,8 +5,7 @@
 #include "compiler/deriv.h"
 
 #define CLASS_MIN 4u /* parts of a class whose derivatives are remembered */
-#define MANY_MIN 8u  /* and of other alternatives */
-#define LARGE 700u   /* expressions from which on they are */
+#define MANY 100u    /* derivatives of what has parts from which on they are */
 
 void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__expr e) {
   if (e == TSL__NONE) return;
@@ -89,40 +88,42 @@ static tsl__expr derive_alt(tsl__exprs *x, tsl__node n, uint8_t byte, bool last)
   return result;
 }
 
+void tsl__known_steps_make(tsl__exprs *x) {
+  if (!x->known_steps) x->known_steps = tsl__alloc_zero(&x->alloc, TSL__KNOWN_STEPS * sizeof *x->known_steps);
+}
+
 /* Where a table of n derivatives keeps the one with this key; NULL: there is no table. */
 static tsl__known_step *step_slot(tsl__known_step *table, uint32_t n, uint64_t key) { return table ? &table[tsl__mix(key) % n] : NULL; }
 
-void tsl__class_steps_make(tsl__exprs *x) {
-  if (!x->class_steps) x->class_steps = tsl__alloc_zero(&x->alloc, TSL__CLASS_STEPS * sizeof *x->class_steps);
+static bool is_of(const tsl__known_step *known, uint64_t key) { return known && known->low == (uint32_t)key && known->high == key >> 32; }
+
+static void remember(const tsl__exprs *x, tsl__known_step *known, uint64_t key, tsl__expr d) {
+  if (known && x->status == TSL_OK) *known = (tsl__known_step){(uint32_t)key, (uint32_t)(key >> 32), d};
 }
 
-tsl__known_step *tsl__class_step(const tsl__exprs *x, uint64_t key) { return step_slot(x->class_steps, TSL__CLASS_STEPS, key); }
+bool tsl__step_known(const tsl__exprs *x, uint64_t key, tsl__expr *d) {
+  const tsl__known_step *known = step_slot(x->known_steps, TSL__KNOWN_STEPS, key);
+  if (!is_of(known, key)) return false;
+  *d = known->d;
+  return true;
+}
+
+void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d) { remember(x, step_slot(x->known_steps, TSL__KNOWN_STEPS, key), key, d); }
 
 /* In a long search the same conjuncts are met in many combinations. What is found there is not kept for others: inside a search meets are not searched. */
 static tsl__expr derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   uint64_t key = (uint64_t)e << 8 | byte;
-  tsl__known_step *known = x->searching ? step_slot(x->known_steps, TSL__KNOWN_STEPS, key) : NULL;
-  if (known && known->key == key) return known->d;
+  tsl__known_step *known = x->searching ? step_slot(x->search_steps, TSL__SEARCH_STEPS, key) : NULL;
+  if (is_of(known, key)) return known->d;
   tsl__expr d = derive_plain(x, e, byte, false);
-  if (known && x->status == TSL_OK) *known = (tsl__known_step){key, d};
+  remember(x, known, key, d);
   return d;
 }
 
-/* Is where it leads remembered? That of a class of characters, and of a long list of others, such as a class and what stands for a character in an address. */
+/* Is where it leads remembered? A class of characters beyond ASCII is spelled in some ten ways, and it and all else that has parts is met again at every state of a pattern that holds it. */
 static bool is_remembered(const tsl__exprs *x, const tsl__node *n) {
   if (n->flags & TSL__CHAR) return n->b >= CLASS_MIN;
-  return n->b >= MANY_MIN && !(n->flags & TSL__CALLS) && !n->loop && !x->searching;
-}
-
-/* One character of a class beyond ASCII is spelled in some ten ways, and met again at every state of a pattern that holds the class. */
-static tsl__expr derive_remembered(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte) {
-  uint64_t key = (uint64_t)e << 8 | byte;
-  tsl__known_step *known = tsl__class_step(x, key);
-  if (known && known->key == key) return known->d;
-  tsl__expr d = derive_alt(x, n, byte, false);
-  if (x->nodes.n >= LARGE) tsl__class_steps_make(x);
-  if (known && x->status == TSL_OK) *known = (tsl__known_step){key, d};
-  return d;
+  return !(n->flags & TSL__CALLS) && !n->loop && !x->searching;
 }
 
 static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
@@ -152,6 +153,26 @@ static tsl__expr derive_rule(tsl__exprs *x, const tsl__node *n, uint8_t byte, bo
   return d;
 }
 
+/* Of what has parts, but is no sequence. */
+static tsl__expr derive_composed(tsl__exprs *x, tsl__node n, uint8_t byte, bool last) {
+  if (n.kind == TSL__K_ALT) return derive_alt(x, n, byte, last);
+  if (n.kind == TSL__K_AND) return derive_and(x, n, byte);
+  tsl__expr d = derive_plain(x, n.a, byte, false);
+  if (n.kind == TSL__K_NOT) return tsl__expr_not(x, d);
+  return d ? tsl__expr_seq(x, d, tsl__one_less(x, &n)) : TSL__NONE;
+}
+
+static tsl__expr derive_remembered(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte, bool last) {
+  uint64_t key = (uint64_t)e << 8 | byte;
+  tsl__expr d;
+  if (!is_remembered(x, &n)) return derive_composed(x, n, byte, last);
+  if (tsl__step_known(x, key, &d)) return d;
+  d = derive_composed(x, n, byte, last);
+  if (x->known_steps) tsl__step_remember(x, key, d);
+  else if (++x->derived >= MANY) tsl__known_steps_make(x);
+  return d;
+}
+
 static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool last) {
   tsl__node n = tsl__node_at(x, e);
   tsl__worked(x, 1);
@@ -159,13 +180,10 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
   case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
   case TSL__K_SEQ: return derive_seq(x, n, byte, last);
-  case TSL__K_ALT: return is_remembered(x, &n) ? derive_remembered(x, e, n, byte) : derive_alt(x, n, byte, last);
-  case TSL__K_REPEAT: {
-    tsl__expr d = derive_plain(x, n.a, byte, false);
-    return d ? tsl__expr_seq(x, d, tsl__one_less(x, &n)) : TSL__NONE;
-  }
-  case TSL__K_AND: return derive_and(x, n, byte);
-  case TSL__K_NOT: return tsl__expr_not(x, derive_plain(x, n.a, byte, false));
+  case TSL__K_ALT:
+  case TSL__K_REPEAT:
+  case TSL__K_AND:
+  case TSL__K_NOT: return derive_remembered(x, e, n, byte, last);
   case TSL__K_RULE: return derive_rule(x, &n, byte, last);
   case TSL__K_STRSET:
   case TSL__K_KEYS: return derive_strings(x, &n, byte);

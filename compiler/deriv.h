@@ -52,9 +52,10 @@ typedef struct tsl__call {
 typedef TSL__VEC(tsl__call) tsl__calls;
 void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out);
 
-/* Derivatives of classes of characters that are remembered: where the one with this key is, or would be; NULL: there is no table. */
-tsl__known_step *tsl__class_step(const tsl__exprs *x, uint64_t key);
-void tsl__class_steps_make(tsl__exprs *x); /* unless it is there; where memory is short there is none */
+/* What is remembered of derivatives, by a key: an expression and a byte, or what beyond.c asks. False: it is not known. */
+bool tsl__step_known(const tsl__exprs *x, uint64_t key, tsl__expr *d);
+void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d); /* unless a failure is pending, or there is no table */
+void tsl__known_steps_make(tsl__exprs *x); /* unless it is there; where memory is short there is none */
 
 /* r{m,n} after its first iteration has begun and ended. */
 tsl__expr tsl__one_less(tsl__exprs *x, const tsl__node *n);

@@ -347,7 +347,7 @@ bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
       found = true;
       mark_path(x, &g, index);
     } else {
-      if (g.visits.n > LONG_SEARCH && !x->known_steps) x->known_steps = tsl__alloc_zero(&x->alloc, TSL__KNOWN_STEPS * sizeof *x->known_steps); /* or none */
+      if (g.visits.n > LONG_SEARCH && !x->search_steps) x->search_steps = tsl__alloc_zero(&x->alloc, TSL__SEARCH_STEPS * sizeof *x->search_steps); /* or none */
       expand(x, &g, index, BY_HOPE);
     }
   }

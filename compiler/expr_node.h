@@ -128,11 +128,11 @@ typedef struct tsl__explored {
   tsl__bytes letters, live;
 } tsl__explored;
 
-/* Derivatives that a search has taken of the conjuncts of a meet, by expression and byte. */
-#define TSL__KNOWN_STEPS 8192u
-#define TSL__CLASS_STEPS 256u
+/* Derivatives that were taken, by expression and byte. */
+#define TSL__SEARCH_STEPS 8192u
+#define TSL__KNOWN_STEPS 512u
 typedef struct tsl__known_step {
-  uint64_t key; /* expression and byte; 0: free */
+  uint32_t low, high; /* of the key; 0: free */
   tsl__expr d;
 } tsl__known_step;
 
@@ -160,8 +160,9 @@ struct tsl__exprs {
   uint32_t need_slots, need_count;
   tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of letters.c */
   unsigned explored_next, explored_vainly; /* the latter: how many were given up since one was not */
-  tsl__known_step *class_steps; /* TSL__CLASS_STEPS of them, of classes of characters and long lists of others (tsl__class_step), made by the first exploration (letters.c) or when there are many expressions */
-  tsl__known_step *known_steps; /* TSL__KNOWN_STEPS of them, made by the first long search (empty.c) */
+  tsl__known_step *known_steps;  /* TSL__KNOWN_STEPS of them, of what has parts (tsl__step_known), made when much was derived, or by the first exploration (letters.c) */
+  uint32_t derived;              /* without that table */
+  tsl__known_step *search_steps; /* TSL__SEARCH_STEPS of them, of the conjuncts of meets, made by the first long search (empty.c) */
   tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
   void *user;
   struct tsl__asked *asked; /* see asked.c */

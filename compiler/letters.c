@@ -304,7 +304,7 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
   tsl__letter_set all = *letters, none = *letters;
   uint64_t last = x->steps + (STEPS_MAX >> x->explored_vainly);
   explored how;
-  tsl__class_steps_make(x);
+  tsl__known_steps_make(x);
   drop_wide(&none);
   drop_wide(&all);
   if (tsl__letters_wide(letters)) {
