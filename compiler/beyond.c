@@ -7,6 +7,7 @@
 #define ALTERNATIVES_MAX 32u
 #define CONJUNCTS_MAX 16u
 #define TRIES_MAX 4u
+#define PAIRS_MAX 96u /* ranges of characters of a part of a class */
 #define KNOWN ((uint64_t)1 << 63) /* in a key of known_steps: of two classes, not of a class and a byte */
 
 /* How many of some characters a class has. */
@@ -73,7 +74,7 @@ static share share_of(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, co
   uint64_t key = KNOWN | (uint64_t)(own ? wide->e : TSL__NONE) << 31 | e;
   tsl__known_steps_make(x);
   tsl__expr known;
-  if (e >> 31) return find_share(x, e, own, wide);
+  if (e >> 31 || (own && !wide->e)) return find_share(x, e, own, wide);
   if (tsl__step_known(x, key, &known)) return known == TSL__EPS ? ALL : known == TSL__NONE ? NO : SOME;
   share found = find_share(x, e, own, wide);
   tsl__step_remember(x, key, noted[found]);
@@ -86,6 +87,7 @@ typedef struct characters {
   tsl__exprs *x;
   const tsl__wide_class *wide; /* these; NULL: those that begin with `leads` */
   uint64_t leads, fewer;       /* fewer: of some of them it may be known, or not be; 0: nothing is known of any */
+  const tsl__wide_class *apart; /* a class that has some of `wide`; NULL: none was met */
 } characters;
 
 static bool derive(characters *c, tsl__expr e, tsl__expr *out);
@@ -108,6 +110,7 @@ static bool derive_class(characters *c, tsl__expr e, tsl__expr *out) {
   if (own && !c->wide) return derive_by_leads(c, own->all, own->some, out);
   share has = e == c->x->any_char ? ALL : share_of(c->x, e, own, c->wide);
   *out = has == ALL ? TSL__EPS : TSL__NONE;
+  if (has == SOME && own) c->apart = own;
   return has != SOME;
 }
 
@@ -202,12 +205,63 @@ static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
 }
 
 bool tsl__derive_beyond(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr *out) {
-  characters c = {x, wide, TSL__ALL_LEADS, 0};
+  characters c = {x, wide, TSL__ALL_LEADS, 0, NULL};
   return tsl__exprs_step(x) && derive(&c, e, out) && x->status == TSL_OK;
 }
 
+/* A part of a class. */
+typedef struct part {
+  uint32_t pairs[2 * PAIRS_MAX], count;
+} part;
+
+static bool add_pair(part *p, uint32_t lo, uint32_t hi) {
+  if (lo > hi) return true;
+  if (p->count == PAIRS_MAX) return false;
+  p->pairs[2 * p->count] = lo;
+  p->pairs[2 * p->count++ + 1] = hi;
+  return true;
+}
+
+/* What a class has of some characters, and what not; false: too many ranges. */
+static bool split(const part *of, const tsl__wide_class *class, part *in, part *out) {
+  in->count = out->count = 0;
+  for (uint32_t i = 0, k = 0; i < of->count; i++) {
+    uint32_t lo = of->pairs[2 * i], hi = of->pairs[2 * i + 1];
+    while (k < class->count && class->pairs[2 * k + 1] < lo) k++;
+    for (uint32_t j = k; j < class->count && class->pairs[2 * j] <= hi; j++) {
+      uint32_t from = class->pairs[2 * j] > lo ? class->pairs[2 * j] : lo, to = class->pairs[2 * j + 1] < hi ? class->pairs[2 * j + 1] : hi;
+      if (!add_pair(out, lo, from - 1) || !add_pair(in, from, to)) return false;
+      lo = to + 1;
+    }
+    if (!add_pair(out, lo, hi)) return false;
+  }
+  return true;
+}
+
+bool tsl__derive_beyond_each(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr *out, uint32_t *n) {
+  part parts[TSL__BEYOND_MAX + 1] = {{{0x80, 0xD7FF, 0xE000, 0x10FFFF}, 2}};
+  uint32_t open = 1;
+  if (wide && wide->count > PAIRS_MAX) return false;
+  if (wide) memcpy(parts[0].pairs, wide->pairs, 2 * wide->count * sizeof *wide->pairs), parts[0].count = wide->count;
+  for (*n = 0; open && tsl__exprs_step(x);) {
+    part *p = &parts[open - 1], in;
+    tsl__wide_class these = {.pairs = p->pairs, .count = p->count};
+    characters c = {x, &these, TSL__ALL_LEADS, 0, NULL};
+    if (derive(&c, e, &out[*n])) {
+      ++*n;
+      open--;
+    } else if (!c.apart || *n + open == TSL__BEYOND_MAX || !split(p, c.apart, &in, &parts[open])) {
+      return false;
+    } else {
+      *p = in;
+      open++;
+    }
+  }
+  return open == 0 && x->status == TSL_OK;
+}
+
 bool tsl__derive_leads(tsl__exprs *x, tsl__expr e, uint64_t *leads, tsl__expr *out) {
-  characters c = {x, NULL, *leads, 0};
+  characters c = {x, NULL, *leads, 0, NULL};
   for (unsigned i = 0; tsl__exprs_step(x); i++) {
     *leads = c.leads;
     c.fewer = 0;

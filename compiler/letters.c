@@ -113,9 +113,10 @@ static void spread_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, t
 static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__reached *out) {
   static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
   const uint32_t *pairs = wide ? wide->pairs : all;
-  tsl__expr to;
-  if (tsl__derive_beyond(x, e, wide, &to)) {
-    reach(out, to);
+  tsl__expr to[TSL__BEYOND_MAX];
+  uint32_t n = 1;
+  if (tsl__derive_beyond(x, e, wide, to) || tsl__derive_beyond_each(x, e, wide, to, &n)) {
+    for (uint32_t i = 0; i < n; i++) reach(out, to[i]);
     return;
   }
   for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) spread_range(x, e, pairs[2 * i], pairs[2 * i + 1], out);
