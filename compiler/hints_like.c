@@ -15,6 +15,7 @@
 
 #define DEPTH_MAX 64u /* of expressions that are looked into by structure */
 #define NEED_STATES_MAX 512u
+#define BOUND_NODES_MAX 512u
 #define NEED_UNKNOWN UINT32_MAX
 #define NEED_OPEN (UINT32_MAX - 1) /* of the exploration under way */
 #define ALTERNATIVES_MAX 64u
@@ -92,9 +93,50 @@ static void measure(tsl__exprs *x, reached *r) {
     if (r->shortest[i] > r->need) r->need = r->shortest[i];
 }
 
-/* Everything that e leads to, up to NEED_STATES_MAX expressions: the longest of their shortest texts in bytes, which bounds the characters. */
-static uint32_t need_of(tsl__exprs *x, tsl__expr e) {
+/* Of an expression by its structure: its shortest text, and a bound of the shortest texts of all that it leads to, in bytes. */
+typedef struct bound {
+  uint32_t shortest, later;
+} bound;
+
+/* False: it is made of other parts too, or of too many. */
+static bool bound_of(const tsl__exprs *x, tsl__expr e, uint32_t *room, bound *out) {
+  tsl__node n = tsl__node_at(x, e);
+  bound part;
+  if (*room == 0) return false;
+  --*room;
+  *out = (bound){n.shortest, 0};
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_EPS:
+  case TSL__K_BYTES: return true;
+  case TSL__K_LIT: out->later = n.shortest - 1; return true;
+  case TSL__K_SEQ: /* what a's first part leaves, and b; then what b leaves */
+    if (!bound_of(x, n.a, room, &part) || !bound_of(x, n.b, room, out)) return false;
+    *out = (bound){n.shortest, tsl__add(part.later, out->shortest) > out->later ? tsl__add(part.later, out->shortest) : out->later};
+    return true;
+  case TSL__K_ALT:
+    for (uint32_t i = 0; i < n.b; i++) {
+      if (!bound_of(x, tsl__list_at(x, n.a)[i], room, &part)) return false;
+      if (part.later > out->later) out->later = part.later;
+    }
+    return true;
+  case TSL__K_REPEAT: /* an iteration in progress, and those that must follow */
+    if (!bound_of(x, n.a, room, &part)) return false;
+    out->later = tsl__add(part.later, n.b ? tsl__multiply(n.b - 1, part.shortest) : 0);
+    return true;
+  default: return false;
+  }
+}
+
+/* The longest of the shortest texts of all that e leads to, in bytes, which bounds the characters: by structure, if that says that it is far below `length`; else of up to
+ * NEED_STATES_MAX expressions, one by one. */
+static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
+  uint32_t room = BOUND_NODES_MAX;
+  bound at_most;
   if (x->need_slots && need_slot(x, e)->e) return need_slot(x, e)->need;
+  if (bound_of(x, e, &room, &at_most)) {
+    uint32_t most = at_most.shortest > at_most.later ? at_most.shortest : at_most.later;
+    if (most < length / 2) return most;
+  }
   reached r = {.at = {e}, .n = 1};
   if (!need_put(x, (tsl__known_need){e, NEED_OPEN, 0})) return NEED_UNKNOWN;
   for (uint32_t i = 0; i < r.n && r.need != NEED_UNKNOWN && tsl__exprs_step(x); i++) {
@@ -238,7 +280,7 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
   tsl__expr relaxed = relax(&r, rest, 0);
   if (tsl__node_at(x, relaxed).loop) return;
   if (length != TSL__INF) { /* first the length: what is left without it depends on the position no more */
-    uint32_t need = need_of(x, relaxed);
+    uint32_t need = need_of(x, relaxed, length);
     if (need == NEED_UNKNOWN || need >= length) return;
     out->like = tsl__expr_json_string(x, rest);
     out->like_limit = length - need;
@@ -268,7 +310,7 @@ void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   }
   if (limit == TSL__INF || count == 0) return;
   tsl__expr left = tsl__and_n(x, rest, count);
-  uint32_t need = tsl__node_at(x, left).flags & TSL__TEXTUAL ? need_of(x, left) : NEED_UNKNOWN;
+  uint32_t need = tsl__node_at(x, left).flags & TSL__TEXTUAL ? need_of(x, left, limit) : NEED_UNKNOWN;
   if (need == NEED_UNKNOWN || need >= limit - TSL__LIKE_ENOUGH) return;
   out->like = tsl__expr_json_string(x, left);
   out->like_limit = limit - 1 - need;
