@@ -44,28 +44,35 @@ static uint32_t end_of_run(const tsl__string *texts, uint32_t lo, uint32_t hi, u
 
 static bool is_raw(uint8_t byte) { return byte >= 0x20 && byte != '"' && byte != '\\'; }
 
+static bool may_be_below(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) { return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], byte); }
+
+static bool note_reached(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_node reached) {
+  return out->ends_only || tsl__vec_push(&space->alloc, &out->reached, reached) || out_of_memory(space);
+}
+
 /* Reach a node within texts, and have what is below it looked at later. */
 static bool reach(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_place p) {
-  tsl__fixed_node reached = {p.node, p.lo, p.hi};
-  if (!tsl__vec_push(&space->alloc, &out->reached, reached)) return out_of_memory(space);
-  return !space->vocab->trie.nodes[p.node].children || tsl__vec_push(&space->alloc, &out->stack, p) || out_of_memory(space);
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[p.node];
+  if (!note_reached(space, out, (tsl__fixed_node){p.node, p.lo, p.hi})) return false;
+  if (!n->children || (out->ends_only && !may_be_below(trie, n, '"'))) return true;
+  return tsl__vec_push(&space->alloc, &out->stack, p) || out_of_memory(space);
 }
 
 static bool reach_end(tsl__space *space, tsl__fixed_walk *out, uint32_t node, uint32_t text) {
-  tsl__fixed_node reached = {node, text, text + 1};
   tsl__fixed_end end = {node, text};
-  if (!tsl__vec_push(&space->alloc, &out->reached, reached)) return out_of_memory(space);
+  if (!note_reached(space, out, (tsl__fixed_node){node, text, text + 1})) return false;
   return tsl__vec_push(&space->alloc, &out->ends, end) || out_of_memory(space);
 }
 
 /* Some next character lies beyond ASCII: the state after the backslash goes on from here. */
 static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, const tsl__fixed_place *p) {
-  tsl__state raw = space->hook->fixed(space->hook_ctx, from, p->lo, p->hi, p->depth);
+  tsl__state raw = tsl__state_fixed(from)->others ? 0 : space->hook->fixed(space->hook_ctx, from, p->lo, p->hi, p->depth);
   const tsl__state_rec *r = raw ? tsl__state_expanded(space, raw) : NULL;
   tsl__target t = r ? tsl__state_step(space, r, '\\') : 0;
   tsl__fixed_rest rest = {p->node, tsl__target_state(t)};
   if (space->status != TSL_OK) return false;
-  return !t || tsl__vec_push(&space->alloc, &out->rests, rest) || out_of_memory(space);
+  return (raw && !t) || tsl__vec_push(&space->alloc, &out->rests, rest) || out_of_memory(space);
 }
 
 /* A backslash, at the beginning of a character. */
@@ -76,8 +83,7 @@ static bool backslash(tsl__space *space, const tsl__state_rec *from, tsl__fixed_
   if (!p.node) return true;
   p.how = ESCAPE;
   if (next_byte(&texts[p.hi - 1], p.depth) < 0x80) return reach(space, out, p);
-  tsl__fixed_node reached = {p.node, p.lo, p.hi};
-  if (!tsl__vec_push(&space->alloc, &out->reached, reached)) return out_of_memory(space);
+  if (!note_reached(space, out, (tsl__fixed_node){p.node, p.lo, p.hi})) return false;
   return !space->vocab->trie.nodes[p.node].children || leave_to_states(space, from, out, &p);
 }
 
@@ -87,8 +93,6 @@ static uint32_t quote_child(const tsl__trie *trie, const tsl__trie_node *n) {
   while (c < end && trie->nodes[c].byte < '"') c++;
   return c < end && trie->nodes[c].byte == '"' ? c : 0;
 }
-
-static bool may_be_below(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) { return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], byte); }
 
 static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__trie *trie = &space->vocab->trie;
@@ -150,7 +154,7 @@ static bool visit_digits(tsl__space *space, const tsl__state_rec *from, tsl__fix
   return true;
 }
 
-bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out) {
+static bool run(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out) {
   const tsl__fixed *f = tsl__state_fixed(from);
   size_t floor = out->stack.n;
   tsl__fixed_place start = {node, f->lo, f->hi, f->depth, RAW, 0};
@@ -162,6 +166,24 @@ bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t nod
     if (!fine) return false;
   }
   return true;
+}
+
+bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out) {
+  out->ends_only = false;
+  return run(space, from, node, out);
+}
+
+bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out) {
+  out->ends_only = true;
+  return run(space, from, node, out);
+}
+
+bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over, tsl__fixed_walk *scratch) {
+  const tsl__leftover_rec *t = tsl__leftover_set(over) ? tsl__leftover_at(space, tsl__leftover_set(over)) : NULL;
+  scratch->ends.n = scratch->rests.n = scratch->stack.n = 0;
+  bool fine = !(over & TSL__WHOLE) || tsl__fixed_ends(space, from, 0, scratch);
+  for (uint32_t i = 0; t && i < t->n && fine; i++) fine = tsl__fixed_ends(space, from, t->nodes[i], scratch);
+  return fine && !scratch->ends.n && !scratch->rests.n;
 }
 
 size_t tsl__fixed_raw(const uint8_t *bytes, size_t n) {

@@ -13,6 +13,7 @@
 #ifndef TSL_RUNTIME_FIXED_H
 #define TSL_RUNTIME_FIXED_H
 
+#include "runtime/leftover.h"
 #include "runtime/state.h"
 
 /* What a state between two characters of such texts may become, or may not. */
@@ -43,6 +44,7 @@ typedef struct tsl__fixed_walk {
   TSL__VEC(tsl__fixed_end) ends;
   TSL__VEC(tsl__fixed_rest) rests;
   TSL__VEC(tsl__fixed_place) stack;
+  bool ends_only;
 } tsl__fixed_walk;
 
 /* Does a state spell fixed texts, no others? */
@@ -50,6 +52,10 @@ static inline bool tsl__is_fixed(const tsl__state_rec *r) { return tsl__state_fi
 
 /* Walk from such a state, at a node. Adds to *out. false on failure (sticky). Needs the lock. */
 bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);
+/* The same for where texts end: nothing is added to `reached`, and only what has a quote below it is looked at. Texts that are excluded have no states: of theirs a rest has state 0. */
+bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);
+/* Is it plain that no text ends within a token of a leftover? *scratch is used. */
+bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over, tsl__fixed_walk *scratch);
 void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w);
 
 /* Raw ASCII characters to be read along such texts. */

@@ -222,14 +222,26 @@ static const tsl__named_walk *remember(tsl__space *space, search *s, tsl__state 
   return NULL;
 }
 
+/* NULL on failure (sticky). */
+static search *search_of(tsl__space *space) {
+  if (!space->naming && !(space->naming = tsl__alloc_zero(&space->alloc, sizeof *space->naming))) out_of_memory(space);
+  return space->naming;
+}
+
+bool tsl__names_go_on(tsl__space *space, tsl__state keyed, tsl__leftover over) {
+  const tsl__state_rec *r = tsl__state_at(space, keyed);
+  search *s = tsl__is_fixed(r) ? search_of(space) : NULL;
+  return s && tsl__fixed_goes_on(space, r, over, &s->fixed);
+}
+
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over) {
   tsl__index_iter it = tsl__index_first(&space->named.index, walk_hash(state, over));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__named_walk *w = tsl__space_at(space, named, i);
     if (w->state == state && w->over == over) return w;
   }
-  search *s = space->naming;
-  if (!s && !(s = space->naming = tsl__alloc_zero(&space->alloc, sizeof *s))) return out_of_memory(space), NULL;
+  search *s = search_of(space);
+  if (!s) return NULL;
   s->stack.n = s->tokens.n = s->done.n = 0;
   const tsl__leftover_rec *set = over & TSL__WHOLE ? NULL : tsl__leftover_at(space, over);
   for (uint32_t i = 0; i < (set ? set->n : 1) && space->status == TSL_OK; i++) {

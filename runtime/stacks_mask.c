@@ -4,6 +4,7 @@
 #include "runtime/stacks.h"
 
 #include "runtime/common.h"
+#include "runtime/fixed.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
 
@@ -27,6 +28,16 @@ static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, 
   }
 }
 
+/* Does another frame of the position take any text but some? Then, where none of the names ends within a token, what may come of them is text and no more. */
+static bool is_text_yet(tsl__space *space, const tsl__stack_rec *at, const tsl__cell *c, tsl__leftover over) {
+  bool beside = false;
+  for (uint32_t i = 0; i < at->n && !beside; i++) {
+    const tsl__fixed *f = tsl__state_fixed(tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(at)[i])->state));
+    beside = f && f->others;
+  }
+  return beside && tsl__names_go_on(space, c->state, over);
+}
+
 /* The chain: the frame over what is left to spell, then what follows it over what that leaves. */
 static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over, uint32_t depth) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
@@ -37,7 +48,7 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
-      gather_named(space, g, c, over, depth);
+      if (!is_text_yet(space, r, c, over)) gather_named(space, g, c, over, depth);
       continue;
     }
     for (int part = 0; part < 2; part++) {

@@ -39,8 +39,7 @@ static uint32_t height_of(const tsl__space *space, tsl__leftover over) {
 #define NEED(n) ((n) << 16)
 
 /* The register as far as it matters over tokens of that height: iterations still needed and still allowed. */
-static uint32_t context_of(const tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
-  const tsl__state_rec *r = tsl__state_at(space, state);
+static uint32_t context_of(const tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over, bool last) {
   if (!(r->flags & TSL__STATE_LOOP)) return last;
   uint32_t height = height_of(space, over);
   uint32_t need = count < r->loop_min ? r->loop_min - count : 0;
@@ -188,7 +187,7 @@ static void except_below(tsl__space *space, level *l, tsl__state except, uint32_
     return;
   }
   w->reached.n = w->ends.n = w->rests.n = w->stack.n = 0;
-  if (!tsl__fixed_over(space, r, node, w)) return;
+  if (!tsl__fixed_ends(space, r, node, w)) return;
   for (size_t i = 0; i < w->ends.n && space->status == TSL_OK; i++) except_here(space, l, w->ends.at[i].node, out);
   for (size_t i = 0; i < w->rests.n && space->status == TSL_OK; i++) except_node(space, l, w->rests.at[i].state, w->rests.at[i].node, out);
 }
@@ -394,12 +393,27 @@ static bool remember_far(tsl__space *space, const tsl__walk *made) {
   return remember(space, w);
 }
 
+static bool takes_others(const tsl__state_rec *r) { return tsl__state_fixed(r) && tsl__state_fixed(r)->others; }
+
+/* Does none of the excluded texts end within a token? Then any others are walked as any text is, and nothing is remembered: most positions in the middle of a name are met once. */
+static bool is_any_text(tsl__space *space, const tsl__state_rec *r, tsl__leftover over) {
+  level *l = tsl__level_open(space);
+  bool goes_on = l && tsl__fixed_goes_on(space, r, over, &l->fixed);
+  if (l) space->depth--;
+  return goes_on;
+}
+
 /* What was done so far, in steps. */
 static uint64_t work_of(const tsl__space *space) { return space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states); }
 
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
   if (space->status != TSL_OK) return NULL;
-  uint32_t context = context_of(space, state, count, over, last);
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (takes_others(r) && is_any_text(space, r, over)) {
+    tsl__state any = space->hook->fixed(space->hook_ctx, r, 0, 0, 0);
+    return any ? tsl__walk_over(space, any, count, over, last) : NULL;
+  }
+  uint32_t context = context_of(space, r, count, over, last);
   uint32_t followed = context & ~1u;              /* as if something followed: it leaves something over, which nobody asks for */
   bool below = belongs_below(space, state, over); /* there nearly all walks are such */
   const tsl__walk *known = fetch(space, state, below ? followed : context, over);
@@ -414,7 +428,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   tsl__walk made = {.state = state, .context = context, .over = over};
   tsl__digest key;
   uint64_t work = work_of(space);
-  bool common = !is_below(space, over, COMMON_TOKENS) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
+  bool common = !is_below(space, over, COMMON_TOKENS) && !takes_others(r) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
   if (given) made.reach = TSL__UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
   made.left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);
@@ -437,7 +451,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
 /* What a frame goes on with after a call, over few tokens, is seldom asked for again: it is searched for where the call was, and not remembered. */
 bool tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set) {
   if (l->within || state < space->states.first || !space->parent || !is_below(space, set, COMMON_TOKENS) || tsl__is_fixed(tsl__state_at(space, state))) return false;
-  uint32_t context = context_of(space, state, count, set, l->last);
+  uint32_t context = context_of(space, tsl__state_at(space, state), count, set, l->last);
   if (find(space, state, context, set)) return false;
   tsl__level_key key = l->key;
   if (in_progress(space, state, context, set)) return true;

@@ -13,7 +13,7 @@
  *           Far: a walk none of whose paths begins as many iterations as a loop still needs is that of all who need more than these.
  *           Together: states that an ambiguous loop has at one node are read on child by child, and those that become one are followed once.
  *           Starts: where a value goes by the bytes that a number begins with as any number does, its walk has that of any number for a part.
- *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell.
+ *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell; where none of them ends within a token, it is that walk.
  *           Kin (walk_kin.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.
  *           Less (walk_less.h): where none but few texts of letters die, these few are found and taken out of the class's bitset.
  *           Along a table (linear.h): what is left is read as one array.
