@@ -64,7 +64,7 @@ tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
   if (found != UINT32_MAX) return s->frames.at[found].rule;
   uint32_t flags = tsl__expr_nullable(s->x, body) ? TSL__RULE_NULLABLE : 0;
   struct frame f = {body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, tsl__node_at(s->x, body).shortest)};
-  if (f.rule == TSL__NONE) return TSL__NONE;
+  if (f.rule == TSL__NONE || tsl__rule_body(s->x, tsl__node_at(s->x, f.rule).a) == TSL__NONE) return TSL__NONE; /* which is at hand */
   if (!tsl__vec_push(s->alloc, &s->frames, f) || !tsl__table_add(s, &s->frame_table, tsl__mix(body), (uint32_t)s->frames.n - 1))
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return f.rule;

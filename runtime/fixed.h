@@ -47,8 +47,9 @@ typedef struct tsl__fixed_walk {
   bool ends_only;
 } tsl__fixed_walk;
 
-/* Does a state spell fixed texts, no others? */
+/* Does a state spell fixed texts, no others? Or all but these? */
 static inline bool tsl__is_fixed(const tsl__state_rec *r) { return tsl__state_fixed(r) && !tsl__state_fixed(r)->others; }
+static inline bool tsl__is_others(const tsl__state_rec *r) { return tsl__state_fixed(r) && tsl__state_fixed(r)->others; }
 
 /* Walk from such a state, at a node. Adds to *out. false on failure (sticky). Needs the lock. */
 bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);

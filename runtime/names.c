@@ -211,13 +211,28 @@ static const tsl__named_left *lefts_of(tsl__space *space, search *s, uint32_t *c
   return lefts;
 }
 
-static const tsl__named_walk *remember(tsl__space *space, search *s, tsl__state state, tsl__leftover over) {
-  tsl__named_walk made = {.state = state, .over = over, .token_count = (uint32_t)s->tokens.n};
-  made.lefts = lefts_of(space, s, &made.left_count);
-  made.tokens = tsl__arena_copy(&space->arena, s->tokens.at, s->tokens.n * sizeof *s->tokens.at);
-  tsl__named_walk *w = made.tokens && space->status == TSL_OK ? tsl__pool_add(&space->named.pool, &space->alloc) : NULL;
-  if (w) *w = made;
+static tsl__named_walk *find_walk(const tsl__space *space, tsl__state state, tsl__leftover over) {
+  tsl__index_iter it = tsl__index_first(&space->named.index, walk_hash(state, over));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__named_walk *w = tsl__space_at(space, named, i);
+    if (w->state == state && w->over == over) return (tsl__named_walk *)(uintptr_t)w;
+  }
+  return NULL;
+}
+
+/* One of which nothing is known but whether its names go on. */
+static tsl__named_walk *add_walk(tsl__space *space, tsl__state state, tsl__leftover over, bool goes_on) {
+  tsl__named_walk *w = tsl__pool_add(&space->named.pool, &space->alloc);
+  if (w) *w = (tsl__named_walk){.state = state, .over = over, .goes_on = goes_on};
   if (w && tsl__index_add(&space->named.index, &space->alloc, walk_hash(state, over), tsl__space_count(space, named) - 1)) return w;
+  return out_of_memory(space), NULL;
+}
+
+static const tsl__named_walk *list(tsl__space *space, search *s, tsl__named_walk *w) {
+  w->lefts = lefts_of(space, s, &w->left_count);
+  w->token_count = (uint32_t)s->tokens.n;
+  w->tokens = space->status == TSL_OK ? tsl__arena_copy(&space->arena, s->tokens.at, s->tokens.n * sizeof *s->tokens.at) : NULL;
+  if (w->tokens) return w;
   if (space->status == TSL_OK) out_of_memory(space);
   return NULL;
 }
@@ -228,20 +243,20 @@ static search *search_of(tsl__space *space) {
   return space->naming;
 }
 
-bool tsl__names_go_on(tsl__space *space, tsl__state keyed, tsl__leftover over) {
+bool tsl__names_go_on(tsl__space *space, tsl__state keyed, tsl__leftover over, bool often) {
+  const tsl__named_walk *known = often ? find_walk(space, keyed, over) : NULL;
+  if (known) return known->goes_on;
   const tsl__state_rec *r = tsl__state_at(space, keyed);
   search *s = tsl__is_fixed(r) ? search_of(space) : NULL;
-  return s && tsl__fixed_goes_on(space, r, over, &s->fixed);
+  bool goes_on = s && tsl__fixed_goes_on(space, r, over, &s->fixed);
+  return (!often || (space->status == TSL_OK && add_walk(space, keyed, over, goes_on))) && goes_on;
 }
 
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over) {
-  tsl__index_iter it = tsl__index_first(&space->named.index, walk_hash(state, over));
-  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__named_walk *w = tsl__space_at(space, named, i);
-    if (w->state == state && w->over == over) return w;
-  }
+  tsl__named_walk *w = find_walk(space, state, over);
+  if (w && w->tokens) return w;
   search *s = search_of(space);
-  if (!s) return NULL;
+  if (!s || (!w && !(w = add_walk(space, state, over, false)))) return NULL;
   s->stack.n = s->tokens.n = s->done.n = 0;
   const tsl__leftover_rec *set = over & TSL__WHOLE ? NULL : tsl__leftover_at(space, over);
   for (uint32_t i = 0; i < (set ? set->n : 1) && space->status == TSL_OK; i++) {
@@ -250,7 +265,7 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
     else if (!tsl__vec_push(&space->alloc, &s->stack, start)) out_of_memory(space);
     run(space, s);
   }
-  return space->status == TSL_OK ? remember(space, s, state, over) : NULL;
+  return space->status == TSL_OK ? list(space, s, w) : NULL;
 }
 
 void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {

@@ -6,6 +6,8 @@
  *           A state of such a frame is KEYED: it says which names it may still become. Below it lies a RESUME state, one for each set of members seen: it
  *           says which names are allowed, and how to go on after each. Whoever lands on a keyed state asks the RESUME below whether any of its names is
  *           allowed, and drops it if none is; the walk keeps the names beside the tokens and the leftovers, and whoever uses it picks.
+ * Beside    Where other names may come, too, the frame that takes any text but some has all tokens that spell beginnings of names: they are looked for only where a name ends
+ *           within a token.
  * Example   {"a": A, "b": B}: after {"a":1,  the frame names{a,b} runs over RESUME{b}: its token `a"` is dropped, `b"` goes on with B.
  * Cost      A new set of members costs one RESUME, and a look at each token on the paths of the names.
  * Tested by tests/test_shipped.c, tests/test_oracle.c
@@ -48,6 +50,7 @@ typedef struct tsl__named_left {
 typedef struct tsl__named_walk {
   tsl__state state;
   tsl__leftover over;
+  bool goes_on; /* it is plain that no name ends within a token; then its tokens are listed when they are asked for (else NULL) */
   uint32_t token_count, left_count;
   const tsl__named_token *tokens;
   const tsl__named_left *lefts; /* by name */
@@ -74,8 +77,8 @@ tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
 tsl__target tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over);
-/* Is it plain that none of its names ends within a token of the leftover? Failures are sticky. */
-bool tsl__names_go_on(tsl__space *space, tsl__state keyed, tsl__leftover over);
+/* Is it plain that none of its names ends within a token of the leftover? `often`: this is asked again, and remembered. Failures are sticky. */
+bool tsl__names_go_on(tsl__space *space, tsl__state keyed, tsl__leftover over, bool often);
 /* The fewest bytes from a keyed state above a RESUME to the end of that one's frame; saturates at UINT32_MAX. */
 uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state resume);
 /* Gather those of its tokens that a RESUME lets through. */

@@ -31,11 +31,8 @@ static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, 
 /* Does another frame of the position take any text but some? Then, where none of the names ends within a token, what may come of them is text and no more. */
 static bool is_text_yet(tsl__space *space, const tsl__stack_rec *at, const tsl__cell *c, tsl__leftover over) {
   bool beside = false;
-  for (uint32_t i = 0; i < at->n && !beside; i++) {
-    const tsl__fixed *f = tsl__state_fixed(tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(at)[i])->state));
-    beside = f && f->others;
-  }
-  return beside && tsl__names_go_on(space, c->state, over);
+  for (uint32_t i = 0; i < at->n && !beside; i++) beside = tsl__is_others(tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(at)[i])->state));
+  return beside && tsl__names_go_on(space, c->state, over, false);
 }
 
 /* The chain: the frame over what is left to spell, then what follows it over what that leaves. */

@@ -393,8 +393,6 @@ static bool remember_far(tsl__space *space, const tsl__walk *made) {
   return remember(space, w);
 }
 
-static bool takes_others(const tsl__state_rec *r) { return tsl__state_fixed(r) && tsl__state_fixed(r)->others; }
-
 /* Does none of the excluded texts end within a token? Then any others are walked as any text is, and nothing is remembered: most positions in the middle of a name are met once. */
 static bool is_any_text(tsl__space *space, const tsl__state_rec *r, tsl__leftover over) {
   level *l = tsl__level_open(space);
@@ -409,7 +407,7 @@ static uint64_t work_of(const tsl__space *space) { return space->walk_steps + CO
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
   if (space->status != TSL_OK) return NULL;
   const tsl__state_rec *r = tsl__state_at(space, state);
-  if (takes_others(r) && is_any_text(space, r, over)) {
+  if (tsl__is_others(r) && is_any_text(space, r, over)) {
     tsl__state any = space->hook->fixed(space->hook_ctx, r, 0, 0, 0);
     return any ? tsl__walk_over(space, any, count, over, last) : NULL;
   }
@@ -428,7 +426,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   tsl__walk made = {.state = state, .context = context, .over = over};
   tsl__digest key;
   uint64_t work = work_of(space);
-  bool common = !is_below(space, over, COMMON_TOKENS) && !takes_others(r) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
+  bool common = !is_below(space, over, COMMON_TOKENS) && !tsl__is_others(r) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
   if (given) made.reach = TSL__UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
   made.left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);

@@ -110,6 +110,18 @@ static void note_reach(level *l, uint32_t depth, uint32_t count) {
 
 static void enter_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
 
+/* Does a state also call a frame that takes any text but some, or one that begins with calling such? Then, where no name ends within a token, names are text and no more. */
+static bool calls_others(tsl__space *space, const tsl__state_rec *r) {
+  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
+    tsl__state callee = tsl__target_state(tsl__state_edges(r)[i].to);
+    const tsl__state_rec *c = tsl__state_at(space, callee);
+    if (c->flags & (TSL__STATE_KEYED | TSL__STATE_LOOP)) continue;
+    if (!tsl__state_fixed(c) && (c = tsl__state_expanded(space, callee)) && c->edges == 1) c = tsl__state_at(space, tsl__target_state(tsl__state_edges(c)->to));
+    if (c && tsl__is_others(c)) return true;
+  }
+  return false;
+}
+
 /* A call of a frame that spells names: each name goes on in its own way. */
 static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__state resume, tsl__leftover over) {
   for (int part = 0; part < 2; part++) {
@@ -127,11 +139,11 @@ static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__stat
 }
 
 /* A call at a place: the called frame over what is left there, then this frame again over what that leaves. */
-static void call(tsl__space *space, level *l, const tsl__edge *e, uint32_t count, tsl__leftover over) {
+static void call(tsl__space *space, level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over) {
   uint32_t c;
   tsl__state callee = tsl__target_resolve(space, e->to, 0, &c);
   if (tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) {
-    call_named(space, l, callee, tsl__target_resolve(space, e->push, count, &c), over);
+    if (!calls_others(space, r) || !tsl__names_go_on(space, callee, over, true)) call_named(space, l, callee, tsl__target_resolve(space, e->push, count, &c), over);
     return;
   }
   const tsl__walk *inner = tsl__walk_over(space, callee, 0, over, false);
@@ -179,7 +191,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
     note_reach(l, depth + below, count + below);
     t = over_node(space, node);
   }
-  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) call(space, l, &tsl__state_edges(r)[i], count, t);
+  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) call(space, l, r, &tsl__state_edges(r)[i], count, t);
   if (node == 0)
     for (uint32_t i = 0; i < r->token_edges; i++) gather_token_edge(space, l, &tsl__state_token_edges(r)[i]);
   return space->status == TSL_OK ? r : NULL;
