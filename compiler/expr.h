@@ -137,6 +137,8 @@ typedef struct tsl__keys_ops {
   tsl__expr (*after)(tsl__exprs *x, void *ctx, uint32_t param, uint32_t index);
   /* The rule that `after` begins with if it is that rule and something else, and nothing beside; TSL__NONE: it is not, or not known. It is cheaper to make. May be NULL. */
   tsl__expr (*begins)(void *ctx, uint32_t param, uint32_t index);
+  /* Those of 64 strings, from number 64 * `word` on, of which `allows` is known at once, and in *allowed those of them that may be used. May be NULL. */
+  uint64_t (*allowed)(void *ctx, uint32_t param, uint32_t word, uint64_t *allowed);
 } tsl__keys_ops;
 /* The rest of a JSON string (after its opening quote) that spells an allowed string of the set, its closing quote, and what follows that key: the
  * union over allowed keys of json_string(key) · after(key), never spelled out: a call of the frame in which the set's strings are spelled, which does not know what
@@ -145,6 +147,7 @@ typedef struct tsl__keys_ops {
 tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param);
 /* RESUME (or an alternation of them), asked: may string `index` be used, and what follows it? */
 bool tsl__expr_resume_allows(tsl__exprs *x, tsl__expr resume, uint32_t index);
+uint64_t tsl__expr_resume_allowed(const tsl__exprs *x, tsl__expr resume, uint32_t word, uint64_t *allowed);
 uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t index);
 /* The fewest bytes in which e, of a frame of names, can end as string `index`; saturating. */
 uint32_t tsl__expr_name_shortest(tsl__exprs *x, tsl__expr e, uint32_t index);

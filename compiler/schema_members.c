@@ -353,12 +353,28 @@ static bool is_free(const struct object *o, uint32_t key) {
   return o->simple || (!o->capped && o->schema->options.order == TSL_ORDER_ANY && (!o->tied || !tsl__bit(o->tied, key)));
 }
 
+static void note_sure(struct object *o, uint32_t key) {
+  if (!o->sure && !(o->sure = tsl__schema_alloc(o->schema, o->words * sizeof *o->sure))) return;
+  tsl__bit_set(o->sure, key);
+}
+
+static uint64_t allowed(void *ctx, uint32_t id, uint32_t word, uint64_t *allowed) {
+  const struct object_state *st = ((struct schema *)ctx)->states.at[id];
+  uint64_t sure = st->object->sure ? st->object->sure[word] : 0;
+  *allowed = sure & ~st->bits[word];
+  return sure | st->bits[word];
+}
+
 static bool allows(void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
   struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   if (tsl__bit(st->bits, key) || o->known[key].value == GOAL_NONE) return false;
-  if (is_free(o, key)) return order_allows(st, key) && tsl__schema_possible(s, o->known[key].value);
+  if (is_free(o, key)) {
+    if (!order_allows(st, key) || !tsl__schema_possible(s, o->known[key].value)) return false;
+    if (o->schema->options.order == TSL_ORDER_ANY) note_sure(st->object, key);
+    return true;
+  }
   return look_at(s, st, key, UINT32_MAX, true, false).possible;
 }
 
@@ -409,7 +425,7 @@ static uint32_t fewest(void *ctx, uint32_t id) {
   return shortest_key(s, s->states.at[id]);
 }
 
-static const tsl__keys_ops keys_ops = {allows, fewest, cost_after, after, begins};
+static const tsl__keys_ops keys_ops = {allows, fewest, cost_after, after, begins, allowed};
 
 static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   struct object_state *st = s->states.at[id];

@@ -249,6 +249,7 @@ struct object {
   bool simple;          /* no clauses and no counts: a key can be taken whenever its value can be */
   bool capped;          /* members may become too many */
   const uint64_t *tied; /* keys that a clause asks about; NULL: none does */
+  uint64_t *sure;       /* keys of which it is known that they may come wherever they have not yet; NULL: none is, so far */
   bool any;             /* no constraint at all */
   bool styled;          /* its members are written in the schema's style */
   bool unnamed;         /* it could have keys that the schema does not name, and the style cannot write them */

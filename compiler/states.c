@@ -475,6 +475,11 @@ static bool allows(void *ctx, tsl__state resume, uint32_t name) {
   return no_failure(c) && allowed;
 }
 
+static uint64_t allowed(void *ctx, tsl__state resume, uint32_t word, uint64_t *allowed) {
+  compiler *c = ctx;
+  return tsl__expr_resume_allowed(c->x, tsl__state_at(c->space, resume)->handle, word, allowed);
+}
+
 static tsl__target resume(void *ctx, tsl__state resume, uint32_t name) {
   compiler *c = ctx;
   tsl__part after = {TSL__COUNT_CLEAR, tsl__expr_resume_after(c->x, tsl__state_at(c->space, resume)->handle, name)};
@@ -547,7 +552,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, shortest, allows, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, shortest, allows, allowed, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

@@ -215,6 +215,12 @@ bool tsl__expr_resume_allows(tsl__exprs *x, tsl__expr resume, uint32_t index) {
   return k.ops->allows(k.ctx, k.param, index);
 }
 
+uint64_t tsl__expr_resume_allowed(const tsl__exprs *x, tsl__expr resume, uint32_t word, uint64_t *allowed) {
+  tsl__node n = tsl__node_at(x, resume);
+  const tsl__keys *k = n.kind == TSL__K_RESUME ? tsl__keys_at(x, n.a) : NULL;
+  return k && k->ops->allowed ? k->ops->allowed(k->ctx, k->param, word, allowed) : 0;
+}
+
 tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index) {
   tsl__node n = tsl__node_at(x, resume);
   tsl__expr all = TSL__NONE;

@@ -23,15 +23,25 @@ bool tsl__resume_make(tsl__space *space, tsl__state_rec *r, uint32_t names) {
   return true;
 }
 
+/* What is known at once of 64 names is asked for before any of them is. */
+static void ask_word(tsl__space *space, tsl__state resume, const tsl__resume *r, uint32_t word) {
+  uint64_t allowed = 0;
+  if (r->known[word] || !space->hook || !space->hook->allowed) return;
+  r->known[word] = space->hook->allowed(space->hook_ctx, resume, word, &allowed);
+  r->allowed[word] = allowed;
+}
+
 bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name) {
   const tsl__resume *r = tsl__state_at(space, resume)->resume;
   uint64_t bit = (uint64_t)1 << (name & 63);
-  if (!(r->known[name >> 6] & bit) && space->hook) {
-    if (space->hook->allows(space->hook_ctx, resume, name)) r->allowed[name >> 6] |= bit;
+  uint32_t word = name >> 6;
+  ask_word(space, resume, r, word);
+  if (!(r->known[word] & bit) && space->hook) {
+    if (space->hook->allows(space->hook_ctx, resume, name)) r->allowed[word] |= bit;
     if (space->status != TSL_OK) return false; /* not known */
-    r->known[name >> 6] |= bit;
+    r->known[word] |= bit;
   }
-  return r->allowed[name >> 6] & bit;
+  return r->allowed[word] & bit;
 }
 
 /* Those of 64 names, from number 64 * `word` on, that are in the range. */
@@ -43,15 +53,23 @@ static uint64_t names_of(const tsl__name_range *names, uint32_t word) {
 }
 
 /* One that is known to be allowed is enough; else those are asked for that are not known. */
-static inline bool any_of_range(tsl__space *space, tsl__state resume, const tsl__resume *r, const tsl__name_range *names) {
-  if (names->lo >= names->hi) return false;
-  uint32_t first = names->lo >> 6, last = (names->hi - 1) >> 6;
-  for (uint32_t w = first; w <= last; w++)
+static bool any_of_words(tsl__space *space, tsl__state resume, const tsl__resume *r, const tsl__name_range *names, uint32_t first, uint32_t last) {
+  for (uint32_t w = first; w <= last; w++) {
+    ask_word(space, resume, r, w);
     if (r->allowed[w] & names_of(names, w)) return true;
+  }
   for (uint32_t w = first; w <= last; w++)
     for (uint64_t bits = names_of(names, w) & ~r->known[w]; bits; bits &= bits - 1)
       if (tsl__resume_allows(space, resume, w * 64 + (uint32_t)__builtin_ctzll(bits))) return true;
   return false;
+}
+
+static inline bool any_of_range(tsl__space *space, tsl__state resume, const tsl__resume *r, const tsl__name_range *names) {
+  if (names->lo >= names->hi) return false;
+  uint32_t first = names->lo >> 6, last = (names->hi - 1) >> 6;
+  uint64_t bits = names_of(names, first);
+  if (r->allowed[first] & bits) return true;
+  return (first != last || bits & ~r->known[first]) && any_of_words(space, resume, r, names, first, last);
 }
 
 bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names) {
@@ -272,10 +290,17 @@ void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk 
   const tsl__resume *r = tsl__state_at(space, resume)->resume;
   tsl__name_range last = {0, 0}; /* neighbours often have the same */
   bool any = false;
+  tsl_token some[64];
+  uint32_t n = 0;
   for (uint32_t i = 0; i < w->token_count && space->status == TSL_OK; i++) {
     tsl__name_range names = w->tokens[i].names;
     if (names.lo != last.lo || names.hi != last.hi) any = any_of_range(space, resume, r, &names);
     last = names;
-    if (any) tsl__gather_token(space, g, w->tokens[i].token);
+    some[n] = w->tokens[i].token;
+    n += any;
+    if (n < sizeof some / sizeof *some) continue;
+    tsl__gather_tokens(space, g, some, n);
+    n = 0;
   }
+  tsl__gather_tokens(space, g, some, n);
 }

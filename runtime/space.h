@@ -55,6 +55,8 @@ typedef struct tsl__hook {
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
   /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on failure. */
   bool (*allows)(void *ctx, tsl__state resume, uint32_t name);
+  /* Those of 64 names, from number 64 * `word` on, of which that is known at once, and in *allowed those of them that it lets through. NULL: of none. */
+  uint64_t (*allowed)(void *ctx, tsl__state resume, uint32_t word, uint64_t *allowed);
   uint32_t (*resume)(void *ctx, tsl__state resume, uint32_t name);
   /* The frame that is called first after a name that it lets through, if that is all there is to it before that frame has ended; else 0. It is cheaper to make than where it
    * goes on. NULL: never known. */
