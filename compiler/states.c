@@ -138,7 +138,7 @@ static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
 static tsl__state state_of(compiler *c, tsl__expr e);
 static bool no_failure(compiler *c);
 
-/* Names are spelled without expressions: a state between two of their characters has none until somebody reads a byte that the table does not tell. */
+/* Names, and texts other than names, are spelled without expressions: a state between two of their characters has none until somebody reads a byte that the table does not tell. */
 typedef struct spelled {
   tsl__fixed fixed;
   tsl__stringset set;
@@ -146,45 +146,7 @@ typedef struct spelled {
 } spelled;
 
 /* What a state spells that has no expression; NULL: it has one. */
-static const spelled *spelled_of(const tsl__state_rec *r) { return r->handle == TSL__NONE && r->flags & TSL__STATE_KEYED ? (const spelled *)(const void *)r->fixed : NULL; }
-
-/* The expression of a state. That of a state of names may be made anew each time. */
-static tsl__expr expr_of(compiler *c, const tsl__state_rec *r) {
-  const spelled *s = spelled_of(r);
-  if (!s) return r->handle;
-  return tsl__expr_json_string(c->x, tsl__keys_node(c->x, s->set, s->fixed.lo, s->fixed.hi, s->fixed.depth));
-}
-
-static uint64_t spelled_hash(const spelled *s) { return tsl__mix(((uint64_t)s->set << 32 | s->fixed.depth) ^ tsl__mix((uint64_t)s->fixed.lo << 32 | s->fixed.hi)); }
-
-static tsl__state find_spelled(const tsl__space *space, const spelled *s, uint64_t hash) {
-  for (const tsl__space *layer = space; layer; layer = layer->parent) {
-    tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
-    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-      const spelled *is = spelled_of(tsl__state_at(space, i));
-      if (is && is->set == s->set && is->fixed.lo == s->fixed.lo && is->fixed.hi == s->fixed.hi && is->fixed.depth == s->fixed.depth) return i;
-    }
-  }
-  return 0;
-}
-
-/* The state of the rest of a JSON string that spells these names. */
-static tsl__state spelled_state(compiler *c, const tsl__node *names) {
-  const spelled s = {{tsl__strings_at(c->x, names->a)->at, names->b, names->c, names->d, false}, names->a, {1, {{names->b, names->c}}}};
-  uint64_t hash = spelled_hash(&s);
-  tsl__state state = find_spelled(c->space, &s, hash);
-  if (state) return state;
-  const spelled *kept = tsl__arena_copy(&c->space->arena, &s, sizeof s);
-  if (kept && !(state = tsl__state_new(c->space, 1))) return 0;
-  if (kept) {
-    tsl__state_rec *r = tsl__state_own(c->space, state);
-    r->flags = TSL__STATE_KEYED;
-    r->fixed = &kept->fixed;
-    r->keyed = &kept->keyed;
-  }
-  if (kept && tsl__index_add(&c->space->states.index, &c->space->alloc, hash, state)) return state;
-  return tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
-}
+static const spelled *spelled_of(const tsl__state_rec *r) { return r->handle == TSL__NONE ? (const spelled *)(const void *)tsl__state_fixed(r) : NULL; }
 
 /* Any text but those of `rest`; the empty one alone is excluded at the end of each name. */
 static tsl__expr text_but(compiler *c, tsl__expr rest) {
@@ -194,15 +156,58 @@ static tsl__expr text_but(compiler *c, tsl__expr rest) {
   return c->some_text;
 }
 
+/* The expression of a state. That of a state of names may be made anew each time. */
+static tsl__expr expr_of(compiler *c, const tsl__state_rec *r) {
+  const spelled *s = spelled_of(r);
+  if (!s) return r->handle;
+  if (s->fixed.others) return tsl__expr_json_string(c->x, text_but(c, tsl__strset_node(c->x, s->set, s->fixed.lo, s->fixed.hi, s->fixed.depth)));
+  return tsl__expr_json_string(c->x, tsl__keys_node(c->x, s->set, s->fixed.lo, s->fixed.hi, s->fixed.depth));
+}
+
+static uint64_t spelled_hash(const spelled *s) { return tsl__mix(((uint64_t)s->set << 32 | s->fixed.depth) ^ tsl__mix((uint64_t)s->fixed.lo << 32 | s->fixed.hi)) + s->fixed.others; }
+
+static tsl__state find_spelled(const tsl__space *space, const spelled *s, uint64_t hash) {
+  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+    tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
+    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+      const spelled *is = spelled_of(tsl__state_at(space, i));
+      if (is && is->set == s->set && is->fixed.lo == s->fixed.lo && is->fixed.hi == s->fixed.hi && is->fixed.depth == s->fixed.depth && is->fixed.others == s->fixed.others) return i;
+    }
+  }
+  return 0;
+}
+
+/* The state of the rest of a JSON string that spells these names, or any text but these. */
+static tsl__state spelled_state(compiler *c, const tsl__node *names, bool others) {
+  const spelled s = {{tsl__strings_at(c->x, names->a)->at, names->b, names->c, names->d, others}, names->a, {1, {{names->b, names->c}}}};
+  uint64_t hash = spelled_hash(&s);
+  tsl__state state = find_spelled(c->space, &s, hash);
+  if (state) return state;
+  const spelled *kept = tsl__arena_copy(&c->space->arena, &s, sizeof s);
+  if (kept && !(state = tsl__state_new(c->space, 1))) return 0;
+  if (kept) {
+    tsl__state_rec *r = tsl__state_own(c->space, state);
+    r->flags = others ? 0 : TSL__STATE_KEYED;
+    r->fixed = &kept->fixed;
+    r->keyed = others ? NULL : &kept->keyed;
+  }
+  if (kept && tsl__index_add(&c->space->states.index, &c->space->alloc, hash, state)) return state;
+  return tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+}
+
+/* Is one text left, and spelled? */
+static bool is_at_end(const tsl__strings *s, uint32_t lo, uint32_t hi, uint32_t depth) { return hi - lo == 1 && s->at[lo].length == depth; }
+
 static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth) {
   compiler *c = ctx;
   tsl__node n;
   bool others;
   tsl__expr rest = TSL__NONE;
   const spelled *names = spelled_of(from);
-  if (names) n = (tsl__node){.kind = TSL__K_KEYS, .a = names->set}, others = false;
+  if (names) n = (tsl__node){.kind = names->fixed.others ? TSL__K_STRSET : TSL__K_KEYS, .a = names->set}, others = names->fixed.others;
   else if (!fixed_texts(c->x, from->handle, &n, &others)) return 0;
-  if (n.kind == TSL__K_KEYS && !others && lo < hi) return spelled_state(c, &(tsl__node){.a = n.a, .b = lo, .c = hi, .d = depth});
+  bool spells = others ? n.kind == TSL__K_STRSET && lo < hi && !is_at_end(tsl__strings_at(c->x, n.a), lo, hi, depth) : n.kind == TSL__K_KEYS && lo < hi;
+  if (spells) return spelled_state(c, &(tsl__node){.a = n.a, .b = lo, .c = hi, .d = depth}, others);
   if (n.kind == TSL__K_LIT && lo < hi) rest = tsl__literal_tail(c->x, &n, depth);
   else if (lo < hi) rest = tsl__strset_node(c->x, n.a, lo, hi, depth);
   if (others) rest = text_but(c, rest);
@@ -235,7 +240,7 @@ static bool no_failure(compiler *c) {
 
 static tsl__state add_state(compiler *c, tsl__expr e) {
   tsl__node n = tsl__node_at(c->x, e), texts = tsl__node_at(c->x, n.kind == TSL__K_JSTR ? n.a : TSL__NONE);
-  if (texts.kind == TSL__K_KEYS) return spelled_state(c, &texts);
+  if (texts.kind == TSL__K_KEYS) return spelled_state(c, &texts, false);
   tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
   if (!first) return 0;
   tsl__node loop = n.loop ? tsl__node_at(c->x, n.loop) : n;
@@ -525,7 +530,7 @@ static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to,
 static bool meaning(void *ctx, tsl__state state, const uint8_t *secret, tsl__digest *out) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
-  if (r->flags & (TSL__STATE_FORK | TSL__STATE_KEYED | TSL__STATE_RESUME) || !tsl__meaning_of(c->x, secret, r->handle, out)) return false;
+  if (r->flags & (TSL__STATE_FORK | TSL__STATE_KEYED | TSL__STATE_RESUME) || spelled_of(r) || !tsl__meaning_of(c->x, secret, r->handle, out)) return false;
   if (r->flags & TSL__STATE_LOOP) out->lo += r->flags / TSL__STATE_PHASE + 1u;
   return true;
 }
