@@ -26,6 +26,7 @@ typedef struct compiler {
   edge_vec edges;
   token_vec tokens;
   tsl__expr some_text; /* any but the empty one, once asked for */
+  tsl__state any_text; /* of the rest of a JSON string of any text, once asked for */
 } compiler;
 
 static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK ? c->space->status : tsl__exprs_status(c->x); }
@@ -210,9 +211,12 @@ static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo
   if (spells) return spelled_state(c, &(tsl__node){.a = n.a, .b = lo, .c = hi, .d = depth}, others);
   if (n.kind == TSL__K_LIT && lo < hi) rest = tsl__literal_tail(c->x, &n, depth);
   else if (lo < hi) rest = tsl__strset_node(c->x, n.a, lo, hi, depth);
+  if (others && lo >= hi && c->any_text) return c->any_text;
   if (others) rest = text_but(c, rest);
   tsl__state s = state_of(c, tsl__expr_json_string(c->x, rest));
-  return no_failure(c) ? s : 0;
+  if (!no_failure(c)) return 0;
+  if (others && lo >= hi) c->any_text = s;
+  return s;
 }
 
 /* ---- adding ------------------------------------------------------------------------------------------------------- */
