@@ -306,14 +306,17 @@ static uint32_t mask_of(memo *m, tsl__mask number) {
   const tsl__mask_rec *r = tsl__mask_at(m->space, number);
   for (uint32_t i = 0; i < r->base_count; i++) bitset_of(m, tsl__mask_bases(r)[i]); /* their lists come first */
   *slot = end_of(m, TSL__A_MASKS) / 4;
+  tsl_token minus[TSL__PATCH_MAX], plus[TSL__JOINED_MAX];
+  tsl__patches_read(tsl__mask_minus(r), minus);
+  tsl__patches_read(tsl__mask_plus(r), plus);
+  size_t plus_count = tsl__sort_unique(plus, r->plus_count);
   put(m, TSL__A_MASKS, end_of(m, TSL__A_LISTS));
   put(m, TSL__A_MASKS, r->base_count);
   put(m, TSL__A_MASKS, r->minus_count);
-  put(m, TSL__A_MASKS, r->plus_count);
+  put(m, TSL__A_MASKS, (uint32_t)plus_count);
   for (uint32_t i = 0; i < r->base_count; i++) put(m, TSL__A_LISTS, bitset_of(m, tsl__mask_bases(r)[i]));
-  tsl_token tokens[TSL__PATCH_MAX];
-  put_all(m, TSL__A_LISTS, tsl__patches_read(tsl__mask_minus(r), tokens), r->minus_count);
-  put_all(m, TSL__A_LISTS, tsl__patches_read(tsl__mask_plus(r), tokens), r->plus_count);
+  put_all(m, TSL__A_LISTS, minus, r->minus_count);
+  put_all(m, TSL__A_LISTS, plus, plus_count);
   return m->mask.at[number];
 }
 

@@ -26,7 +26,7 @@ static bool same_bases(const tsl__mask_rec *a, const tsl__mask_rec *b) {
 
 /* The words hold one mask and shall hold another of the same bitsets. */
 static void rewrite(const tsl__space *space, const tsl__mask_rec *from, const tsl__mask_rec *to, uint32_t *bits) {
-  tsl_token tokens[TSL__PATCH_MAX];
+  tsl_token tokens[TSL__JOINED_MAX];
   tsl__patches_read(tsl__mask_minus(from), tokens);
   for (uint32_t i = 0; i < from->minus_count; i++) tsl__mask_bit_set(bits, tokens[i]);
   tsl__patches_read(tsl__mask_plus(from), tokens);

@@ -7,7 +7,7 @@
 
 #define WORDS_MAX 16384u /* of one entry: longer ones stay with their grammar */
 #define SLOTS_MIN 256u
-#define ROWS_SHARE 16u  /* of the limit, for rows of a generation, and of the vocabulary's layer: what is seldom copied is not near, and that costs more than patches */
+#define ROWS_SHARE 16u  /* of the limit, for rows of a generation, for its bases, and of the vocabulary's layer: what is seldom copied is not near, and that costs more than patches */
 #define ROW_SEEN 4u     /* times that a mask was asked for, from which it has a row */
 #define ROW_PATCHES 32u /* of a mask of one bitset, from which a row is quicker */
 #define SEEN 1024u
@@ -26,7 +26,7 @@ typedef struct kept {
 typedef struct entry {
   tsl__digest key;
   uint32_t bases, shared, minus, plus, left; /* how many: bitsets of the vocabulary's layer by number, shared ones, tokens, tokens, nodes */
-  bool whole, row; /* row: no walk, but a mask written out, the one that is shared */
+  bool whole, row, base; /* row: no walk, but a mask written out, the one that is shared; base: the same of bitsets alone, to be one of a mask's */
   bits *at[]; /* the shared ones, then words: the other four */
 } entry;
 
@@ -36,7 +36,7 @@ typedef struct generation {
   uint32_t slot_count, n;
   TSL__VEC(kept) bitsets;
   size_t bytes;
-  uint32_t rows;
+  uint32_t rows, united;
 } generation;
 
 struct tsl__common {
@@ -148,6 +148,7 @@ static entry *find(tsl__common *c, const tsl__digest *key) {
   if (!carried) return e;
   c->young.n++;
   c->young.rows += e->row;
+  c->young.united += e->base;
   place(&c->young, carried);
   return carried;
 }
@@ -320,11 +321,11 @@ static bool is_common(tsl__common *c, uint64_t hash) {
   return *seen == ROW_SEEN;
 }
 
-static bits *write_row(const tsl__space *space, tsl__mask mask) {
+static bits *write_row(const tsl__space *space, const tsl__mask_rec *m) {
   bits *b = tsl__alloc(&space->vocab->alloc, bits_size(space->vocab));
   if (!b) return NULL;
   atomic_init(&b->references, 0);
-  tsl__mask_write(space, mask, b->words);
+  tsl__mask_put(space, m, b->words);
   return b;
 }
 
@@ -332,35 +333,35 @@ static bits *write_row(const tsl__space *space, tsl__mask mask) {
 static void give_row(tsl__common *c, const tsl__space *space, tsl__mask mask) {
   tsl__mask_rec *m = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(space, mask);
   if (atomic_load_explicit(&m->row, memory_order_relaxed) || !is_common(c, tsl__mix(mask)) || !has_room_for_row(c, c->rows.n)) return;
-  bits *b = tsl__vec_reserve(&c->vocab->alloc, &c->rows, 1) ? write_row(space, mask) : NULL;
+  bits *b = tsl__vec_reserve(&c->vocab->alloc, &c->rows, 1) ? write_row(space, m) : NULL;
   if (!b) return;
   atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
   c->rows.at[c->rows.n++] = b;
   atomic_store_explicit(&m->row, b->words, memory_order_release);
 }
 
-static tsl__digest row_key(const tsl__common *c, const tsl__mask_rec *m) {
+static tsl__digest row_key(const tsl__common *c, const tsl__mask_rec *m, bool base) {
   struct {
     tsl__digest lists;
     uint32_t bases, minus, plus, row;
-  } of = {tsl__digest_of(c->secret, m->lists, tsl__mask_lists_size(m)), m->base_count, m->minus_count, m->plus_count, 1};
+  } of = {tsl__digest_of(c->secret, m->lists, tsl__mask_lists_size(m)), m->base_count, m->minus_count, m->plus_count, 1u + base};
   return tsl__digest_of(c->secret, &of, sizeof of);
 }
 
-/* NULL: it is not common enough, or memory is short. */
-static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl__digest *key, tsl__mask mask) {
+/* The row of a mask, or one of its bitsets alone. NULL: it is not common enough, or memory is short. */
+static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl__digest *key, const tsl__mask_rec *m, bool base) {
   generation *g = &c->young;
-  const tsl__mask_rec *m = tsl__mask_at(space, mask);
   if (!is_common(c, tsl__hash(m->lists, tsl__mask_lists_size(m)))) return NULL; /* not the key: which masks share a counter must not depend on the secret */
   make_room(c);
-  entry *e = has_room_for_row(c, g->rows) && grow(c->vocab, g) ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at) : NULL;
-  bits *b = e ? write_row(space, mask) : NULL;
+  entry *e = has_room_for_row(c, base ? g->united : g->rows) && grow(c->vocab, g) ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at) : NULL;
+  bits *b = e ? write_row(space, m) : NULL;
   if (!b) return NULL;
   if (!keep(c->vocab, g, (kept){0, b})) return tsl__free(&c->vocab->alloc, b, bits_size(c->vocab)), NULL;
-  *e = (entry){.key = *key, .shared = 1, .row = true};
+  *e = (entry){.key = *key, .shared = 1, .row = !base, .base = base};
   e->at[0] = b;
   g->n++;
-  g->rows++;
+  g->rows += e->row;
+  g->united += e->base;
   place(g, e);
   return e;
 }
@@ -368,11 +369,23 @@ static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl_
 /* Of a mask of the grammar's own. */
 static void find_row(tsl__common *c, tsl__space *space, tsl__mask mask) {
   tsl__mask_rec *m = tsl__pool_at(&space->masks.pool, mask - space->masks.first);
-  tsl__digest key = row_key(c, m);
+  tsl__digest key = row_key(c, m, false);
   const entry *e = find(c, &key);
-  uint32_t *none = NULL, number = e || (e = make_row(c, space, &key, mask)) ? adopt(space, e->at[0]) : 0;
+  uint32_t *none = NULL, number = e || (e = make_row(c, space, &key, m, false)) ? adopt(space, e->at[0]) : 0;
   m->asked = true;
   if (number && atomic_compare_exchange_strong_explicit(&m->row, &none, e->at[0]->words, memory_order_acq_rel, memory_order_acquire)) m->shared = true;
+}
+
+uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n) {
+  tsl__common *c = common_of(space);
+  const tsl__mask_rec both = {.first = tsl__bitset_at(space, bases[0]), .lists = bases, .base_count = (uint8_t)n};
+  if (!c || !c->limit) return 0;
+  pthread_mutex_lock(&c->lock);
+  tsl__digest key = row_key(c, &both, true);
+  const entry *e = find(c, &key);
+  uint32_t number = e || (e = make_row(c, space, &key, &both, true)) ? adopt(space, e->at[0]) : 0;
+  pthread_mutex_unlock(&c->lock);
+  return number;
 }
 
 void tsl__common_row(tsl__space *space, tsl__mask mask) {

@@ -5,7 +5,8 @@
  * Idea      Where a state can be described without anything that only its grammar has, it has a meaning: a digest of what it stands for (compiler/meaning.c). A
  *           walk of the same meaning over the same leftover gives the same answer in each grammar of the vocabulary. Who has done a costly one leaves a copy
  *           here; who would have to do it takes the copy.
- * Rows      The same for masks of positions: a few are had by most grammars, at most of their positions. Those are written out once, and copied by all.
+ * Rows      The same for masks of positions: a few are had by most grammars, at most of their positions. Those are written out once, and copied by all. Others have the same bitsets, as those
+ *           of white space and of what a string begins with, and some tokens of their own: the row of the bitsets is one in their place.
  * Bound     Two generations of half the limit each. When the younger is full, the older one goes, and what is still asked for was carried over. Bitsets are shared, not
  *           copied: they go with the last grammar that has one. Rows of masks of the vocabulary's own layer stay with it.
  * Safety    Digests are of 128 bits and under a secret of the vocabulary's, drawn at random when it is made, so that nobody can write two schemas that have one. A
@@ -41,6 +42,8 @@ void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk 
 
 /* A position has this mask: if it is one that many have, its row (mask.h) is found or made. Failures are sticky. */
 void tsl__common_row(tsl__space *space, tsl__mask mask);
+/* One bitset for several of the vocabulary's, sorted, at most TSL__BASES_MAX, if many masks have them together: its number in the space; else 0. Failures are sticky. */
+uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n);
 
 /* Bitsets that a space has from here. */
 typedef struct tsl__adopted {

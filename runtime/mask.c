@@ -3,6 +3,7 @@
  */
 #include "runtime/mask.h"
 
+#include "runtime/common.h"
 #include "runtime/logits.h"
 
 static bool out_of_memory(tsl__space *space) {
@@ -118,8 +119,18 @@ static bool in_bases(const tsl__space *space, const tsl__mask_rec *r, tsl_token 
   return false;
 }
 
+/* The same where they are in no order within a stretch. */
+static bool in_joined(tsl__patches p, tsl_token t) {
+  uint32_t stretch = t >> TSL__STRETCH, passed = 0, found = 0;
+  for (; stretch && passed < p.n; stretch--, p.at += *p.at + 1) passed += *p.at;
+  if (passed == p.n) return false;
+  for (uint32_t i = 1; i <= *p.at; i++) found |= p.at[i] == (uint16_t)t; /* many at once: it is not left early */
+  return found;
+}
+
 static bool has(const tsl__space *space, const tsl__mask_rec *r, tsl_token t) {
   if (in_bases(space, r, t) && !(r->minus_count && in_patches(tsl__mask_minus(r), t))) return true;
+  if (TSL__UNLIKELY(r->joined)) return in_joined(tsl__mask_plus(r), t);
   return r->plus_count && in_patches(tsl__mask_plus(r), t);
 }
 
@@ -251,6 +262,11 @@ static inline void unite_bases(const tsl__space *space, const uint32_t *first, c
   for (size_t i = 2; i < n; i++) tsl__mask_or(out, tsl__bitset_at(space, bases[i]), words);
 }
 
+void tsl__mask_put(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
+  unite_bases(space, r->first, tsl__mask_bases(r), r->base_count, out);
+  patch(r, out);
+}
+
 TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) {
   const tsl__mask_rec *r = tsl__mask_at(space, m);
   const uint32_t *row = atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)r)->row, memory_order_acquire);
@@ -358,6 +374,21 @@ static bool same(const tsl__mask_rec *r, const tsl__gather *g, const packed *p) 
   return (!bases || !memcmp(tsl__mask_bases(r), g->bases.at, bases)) && !memcmp(tsl__mask_minus(r).at, p->at, p->size);
 }
 
+/* A new mask of the bases gathered and these lists, `size` bytes; NULL on failure. */
+static tsl__mask_rec *add_record(tsl__space *space, const tsl__gather *g, const uint16_t *patches, size_t size) {
+  tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->alloc);
+  uint32_t *lists = r ? tsl__arena_alloc(&space->arena, g->bases.n * sizeof *lists + size) : NULL;
+  if (!lists) return out_of_memory(space), NULL;
+  r->first = g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL;
+  r->lists = lists;
+  r->base_count = (uint8_t)g->bases.n;
+  r->minus_count = (uint8_t)g->minus.n;
+  r->plus_count = (uint16_t)g->plus.n;
+  if (g->bases.n) memcpy(lists, g->bases.at, g->bases.n * sizeof *lists);
+  memcpy(lists + g->bases.n, patches, size);
+  return r;
+}
+
 static tsl__mask intern(tsl__space *space, tsl__gather *g) {
   packed p;
   pack_lists(g, &p);
@@ -367,19 +398,7 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
       if (same(tsl__mask_at(space, i), g, &p)) return i;
   }
-  tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->alloc);
-  uint32_t *lists = r ? tsl__arena_alloc(&space->arena, g->bases.n * sizeof *lists + p.size) : NULL;
-  if (!lists) return out_of_memory(space), 0;
-  r->first = g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL;
-  r->lists = lists;
-  r->base_count = (uint16_t)g->bases.n;
-  r->minus_count = (uint8_t)g->minus.n;
-  r->plus_count = (uint8_t)g->plus.n;
-  atomic_init(&r->lent, 0);
-  r->asked = r->shared = false;
-  atomic_init(&r->row, NULL);
-  if (g->bases.n) memcpy(lists, g->bases.at, g->bases.n * sizeof *lists);
-  memcpy(lists + g->bases.n, p.at, p.size);
+  if (!add_record(space, g, p.at, p.size)) return 0;
   tsl__mask number = tsl__space_count(space, masks) - 1;
   return tsl__index_add(&space->masks.index, &space->alloc, hash, number) ? number : (out_of_memory(space), 0u);
 }
@@ -440,15 +459,96 @@ static bool have_all(const tsl__space *space, const tsl__gather *g) {
   return true;
 }
 
-tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
-  if (space->status != TSL_OK) return 0;
-  if (!g->listed && have_all(space, g)) g->plus.n = 0;
-  if (!g->mask_count || g->mask_count + g->plus.n > TSL__UNITED_MAX) return list_all(space, g) ? made_of_lists(space, g) : 0;
+/* ---- joined masks ------------------------------------------------------------------------------------------------- */
+
+#define JOINED_ROOM (TSL__JOINED_MAX + (TSL_MAX_VOCAB >> TSL__STRETCH) + 1)
+
+/* The bases of the masks gathered, which have no `minus`. */
+static bool join_bases(tsl__space *space, tsl__gather *g) {
+  for (uint32_t i = 0; i < g->mask_count; i++) {
+    const tsl__mask_rec *r = tsl__mask_at(space, g->masks[i]);
+    for (uint32_t k = 0; k < r->base_count; k++)
+      if (!tsl__vec_push(&space->alloc, &g->bases, tsl__mask_bases(r)[k])) return out_of_memory(space);
+  }
+  if (g->bases.n > 1) g->bases.n = tsl__sort_unique(g->bases.at, g->bases.n);
+  return true;
+}
+
+/* Their lists and the tokens beside them, `n` in all, one behind the other in each stretch; returns the end. */
+static uint16_t *join_lists(const tsl__space *space, const tsl__gather *g, size_t n, uint16_t *out) {
+  tsl__patches rest[TSL__UNITED_MAX]; /* of each mask: how many are left, and where */
+  for (uint32_t i = 0; i < g->mask_count; i++) rest[i] = tsl__mask_plus(tsl__mask_at(space, g->masks[i]));
+  for (uint32_t stretch = 0; n; stretch++) {
+    uint16_t *count = out++, *begin = out;
+    for (uint32_t i = 0; i < g->mask_count; i++) {
+      if (!rest[i].n) continue;
+      uint32_t some = *rest[i].at++;
+      memcpy(out, rest[i].at, some * sizeof *out);
+      out += some;
+      rest[i].at += some;
+      rest[i].n -= some;
+    }
+    for (size_t i = 0; i < g->plus.n; i++)
+      if (g->plus.at[i] >> TSL__STRETCH == stretch) *out++ = (uint16_t)g->plus.at[i];
+    *count = (uint16_t)(out - begin);
+    n -= *count;
+  }
+  return out;
+}
+
+/* A new mask without a row: its bases of the vocabulary's layer become one, if there is one for them. */
+static void unite_common(tsl__space *space, tsl__mask_rec *r) {
+  uint32_t *lists = (uint32_t *)(uintptr_t)r->lists, n = 0;
+  while (n < r->base_count && lists[n] < space->bitsets.first) n++;
+  uint32_t number = n > 1 ? tsl__common_base(space, lists, n) : 0;
+  if (!number) return;
+  memmove(lists + 1, lists + n, tsl__mask_lists_size(r) - n * sizeof *lists);
+  lists[0] = number;
+  r->first = tsl__bitset_at(space, number);
+  r->base_count = (uint8_t)(r->base_count - n + 1);
+}
+
+/* The masks and tokens gathered as one mask; 0: that is not done, or on failure (sticky). */
+static tsl__mask join(tsl__space *space, tsl__gather *g) {
+  uint16_t at[JOINED_ROOM];
+  size_t n = g->plus.n, bases = 0;
+  for (uint32_t i = 0; i < g->mask_count; i++) {
+    const tsl__mask_rec *r = tsl__mask_at(space, g->masks[i]);
+    if (r->minus_count) return 0;
+    n += r->plus_count;
+    bases += r->base_count;
+  }
+  if (n > TSL__JOINED_MAX || bases > TSL__BASES_MAX || !join_bases(space, g)) return 0;
+  uint16_t *end = join_lists(space, g, n, at);
+  tsl__mask_rec *r = add_record(space, g, at, (size_t)(end - at) * sizeof *end);
+  if (!r) return 0;
+  r->plus_count = (uint16_t)n;
+  r->joined = true;
+  tsl__mask number = tsl__space_count(space, masks) - 1;
+  tsl__common_row(space, number);
+  if (!atomic_load_explicit(&r->row, memory_order_relaxed)) unite_common(space, r);
+  return space->status == TSL_OK ? number : 0;
+}
+
+/* ---- done --------------------------------------------------------------------------------------------------------- */
+
+static tsl__mask union_of(tsl__space *space, tsl__gather *g, bool joined) {
   if (g->mask_count + g->plus.n == 1) return g->masks[0];
   tsl__united u = united(g);
   uint64_t hash = tsl__hash(u.parts, sizeof u.parts);
   tsl__mask known = find_union(space, &u, hash);
-  if (known || !list_all(space, g)) return known;
-  u.all = made_of_lists(space, g);
+  if (known) return known;
+  u.all = joined ? join(space, g) : 0;
+  if (!u.all && space->status == TSL_OK && list_all(space, g)) u.all = made_of_lists(space, g);
   return u.all && remember_union(space, &u, hash) ? u.all : 0;
 }
+
+static tsl__mask done(tsl__space *space, tsl__gather *g, bool joined) {
+  if (space->status != TSL_OK) return 0;
+  if (!g->listed && have_all(space, g)) g->plus.n = 0;
+  if (g->mask_count && g->mask_count + g->plus.n <= TSL__UNITED_MAX) return union_of(space, g, joined);
+  return list_all(space, g) ? made_of_lists(space, g) : 0;
+}
+
+tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) { return done(space, g, false); }
+tsl__mask tsl__gather_joined(tsl__space *space, tsl__gather *g) { return done(space, g, true); }

@@ -256,7 +256,7 @@ static void try_mask(tsl__space *space, trials *t, tsl__mask denied) {
   const tsl__mask_rec *r = tsl__mask_at(space, denied);
   size_t words = tsl_vocab_mask_words(space->vocab);
   if (!r->base_count) {
-    tsl_token some[TSL__PATCH_MAX];
+    tsl_token some[TSL__JOINED_MAX];
     tsl__patches_read(tsl__mask_plus(r), some);
     for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) try_denied(space, t, some[i]);
     return;

@@ -70,7 +70,7 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
     tsl__gather_clear(g);
     gather_chain(space, g, at, TSL__WHOLE, 0);
     if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
-    m = tsl__gather_done(space, g);
+    m = tsl__gather_joined(space, g);
   }
   if (space->watches && space->status == TSL_OK) m = tsl__memory_mask(space, at, m);
   if (space->status != TSL_OK) return 0;

@@ -27,6 +27,7 @@ static uint64_t key_of_child(const void *p) {
 }
 static uint64_t key_of_mask(const void *p) {
   const tsl__mask_rec *r = p;
+  if (r->joined) return add(0, (uintptr_t)p); /* there may be others like it, of other parts */
   uint64_t hash = add_all(0, tsl__mask_bases(r), r->base_count * sizeof *tsl__mask_bases(r));
   tsl_token tokens[TSL__PATCH_MAX];
   hash = add_all(hash, tsl__patches_read(tsl__mask_minus(r), tokens), r->minus_count * sizeof *tokens);

@@ -4,6 +4,7 @@
  *   close      schemas that differ in one bound, letter or order of parts don't take each other's walks
  *   saves      the second grammar with the same costly part visits fewer nodes
  *   rows       masks that many grammars have are lent from one place, and are the same, also where a grammar has none of it
+ *   bases      bitsets of the vocabulary's that masks of many grammars have together are one bitset in all of them
  *   bound      a cache far too small: never more than it may hold, and the same masks
  *   threads    grammars made and followed by several threads at once (under TSan too)
  *
@@ -11,6 +12,8 @@
  */
 #include <pthread.h>
 
+#include "runtime/common.h"
+#include "runtime/grammar.h"
 #include "tests/check.h"
 #include "tests/draw.h"
 #include "tests/text.h"
@@ -207,6 +210,34 @@ static void rows(void) {
   free(mask);
 }
 
+static void bases(void) {
+  enum { GRAMMARS = 12 };
+  tsl_grammar *all[GRAMMARS] = {NULL}, *plain = compile(without, "{\"type\":\"string\"}");
+  const uint32_t *first = NULL;
+  int asked = 0, same = 0, wrong = 0;
+  for (int i = 0; i < GRAMMARS; i++) {
+    char schema[60];
+    snprintf(schema, sizeof schema, "{\"type\":\"string\",\"maxLength\":%d}", 50 + i);
+    all[i] = compile(with, schema);
+    tsl__space *s = all[i]->space;
+    const uint32_t pair[2] = {s->bitsets.first - 2, s->bitsets.first - 1};
+    uint32_t number = tsl__common_base(s, pair, 2);
+    wrong += number && number < s->bitsets.first;
+    asked += !number;
+    const uint32_t *at = number ? tsl__bitset_at(s, number) : NULL;
+    for (size_t w = 0; at && w < words; w++) wrong += at[w] != (tsl__bitset_at(s, pair[0])[w] | tsl__bitset_at(s, pair[1])[w]);
+    same += at && at == first;
+    if (at) first = at;
+    if (i == GRAMMARS / 2) tsl_grammar_release(all[0]), all[0] = NULL;
+  }
+  printf("  asked for %d times before there was one\n", asked);
+  CHECK(!wrong && asked && same == GRAMMARS - asked - 1);
+  const uint32_t pair[2] = {plain->space->bitsets.first - 2, plain->space->bitsets.first - 1};
+  for (int i = 0; i < GRAMMARS; i++) CHECK(tsl__common_base(plain->space, pair, 2) == 0); /* off: nothing is shared */
+  for (int i = 0; i < GRAMMARS; i++) tsl_grammar_release(all[i]);
+  tsl_grammar_release(plain);
+}
+
 #define SMALL ((size_t)64 << 10)
 #define SLACK ((size_t)48 << 10) /* a block of each generation, a table that grows, the last bitset */
 
@@ -263,6 +294,7 @@ int main(void) {
   RUN(close, "schemas that differ in little");
   RUN(saves, "what a second grammar is spared");
   RUN(rows, "masks that many grammars have");
+  RUN(bases, "bitsets that masks of many grammars have together");
   RUN(bound, "a cache that is too small");
   RUN(threads, "several threads");
   tsl_vocab_release(with);

@@ -1,6 +1,6 @@
 /* test_mask.c - masks as shared bitsets and a few tokens more or less: random unions, removals and marks against plain sets of tokens.
  *
- * Also checked: the lists are sorted, `minus` names what a base has and the mask does not, and no mask has more patches than it may; a grammar's rows and lent masks are tests/test_borrow.c.
+ * Also checked: the lists are sorted unless they were joined, `minus` names what a base has and the mask does not, and no mask has more patches than it may; a grammar's rows and lent masks are tests/test_borrow.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,6 +63,12 @@ static uint32_t some_tokens(tsl_token *out, uint32_t most) {
   return n;
 }
 
+static void mask_piece(tsl__gather *g, set *s) {
+  uint32_t which = masks - 1 - below(masks < 12 ? masks : 12);
+  CHECK(tsl__gather_mask(space, g, mask[which]));
+  join(s, &mask_set[which]);
+}
+
 static void piece(tsl__gather *g, set *s) {
   tsl_token tokens[300];
   uint32_t marks[WORDS] = {0}, n = some_tokens(tokens, below(6) ? 12 : 300), which;
@@ -87,10 +93,7 @@ static void piece(tsl__gather *g, set *s) {
     for (uint32_t i = 0; i < n; i++) s->has[tokens[i]] = true;
     break;
   default:
-    if (!masks) return;
-    which = masks - 1 - below(masks < 12 ? masks : 12);
-    CHECK(tsl__gather_mask(space, g, mask[which]));
-    join(s, &mask_set[which]);
+    if (masks) mask_piece(g, s);
   }
 }
 
@@ -114,32 +117,35 @@ static void check_mask(tsl__mask m, const set *s) {
   for (tsl_token t = 0; t < SIZE; t++) wrong += tsl__mask_has(space, m, t) != s->has[t], wrong += (words[t / 32] >> t % 32 & 1) != s->has[t];
   CHECKF(!wrong, "%u answers of mask %u are wrong", wrong, m);
   CHECK(words[WORDS - 1] >> SIZE % 32 == 0);
-  tsl_token minus[TSL__PATCH_MAX], plus[TSL__PATCH_MAX];
+  tsl_token minus[TSL__PATCH_MAX], plus[TSL__JOINED_MAX];
   tsl__patches_read(tsl__mask_minus(r), minus);
   tsl__patches_read(tsl__mask_plus(r), plus);
-  CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(minus, r->minus_count) && ascending(plus, r->plus_count));
-  CHECK(r->minus_count + r->plus_count <= TSL__PATCH_MAX);
+  CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(minus, r->minus_count) && (r->joined || ascending(plus, r->plus_count)));
+  CHECK(r->joined ? !r->minus_count && r->plus_count <= TSL__JOINED_MAX : r->minus_count + r->plus_count <= TSL__PATCH_MAX);
   for (uint32_t i = 0; i < r->minus_count; i++) odd += s->has[minus[i]] || !in_a_base(r, minus[i]);
   CHECKF(!odd, "%u tokens of minus are allowed, or in no base", odd);
 }
 
 static void random_masks(void) {
-  unsigned with_minus = 0, with_bases = 0;
+  unsigned with_minus = 0, with_bases = 0, joined = 0;
   for (int i = 0; i < 12; i++) new_bitset();
   while (masks < MADE) {
     tsl__gather g = {0};
     set s = {{false}};
     uint32_t pieces = 1 + below(5);
-    for (uint32_t i = 0; i < pieces; i++) piece(&g, &s);
-    tsl__mask m = tsl__gather_done(space, &g);
+    bool of_masks = masks && below(3) == 0, position = of_masks || below(2);
+    for (uint32_t i = 0; i < pieces; i++) (of_masks ? mask_piece : piece)(&g, &s);
+    tsl__mask m = position ? tsl__gather_joined(space, &g) : tsl__gather_done(space, &g);
     tsl__gather_free(space, &g);
     check_mask(m, &s);
     with_minus += tsl__mask_at(space, m)->minus_count > 0;
     with_bases += tsl__mask_at(space, m)->base_count > 1;
+    joined += tsl__mask_at(space, m)->joined;
     mask[masks] = m;
     mask_set[masks++] = s;
   }
-  CHECK(space->status == TSL_OK && with_minus > 20 && with_bases > 20);
+  printf("  %u with minus, %u with several bases, %u joined\n", with_minus, with_bases, joined);
+  CHECK(space->status == TSL_OK && with_minus > 20 && with_bases > 20 && joined > 20);
 }
 
 /* The same pieces give the same number, and what was gathered alone is the answer itself. */
@@ -191,6 +197,35 @@ static tsl__mask patched(tsl__space *s, uint32_t all, const tsl_token *tokens, u
   return m;
 }
 
+/* Masks of tokens in some of the stretches, joined: what they have together. */
+static unsigned joined_in_stretches(tsl__space *s) {
+  static uint32_t words[(LARGE + 31) / 32], all[(LARGE + 31) / 32];
+  unsigned wrong = 0;
+  for (uint32_t round = 0; round < 100; round++) {
+    tsl__gather g = {0};
+    memset(all, 0, sizeof all);
+    for (uint32_t part = 2 + below(6); part; part--) {
+      tsl_token tokens[60];
+      uint32_t n = 1 + below(60), from = below(4) * 50000, width = below(2) ? 50000 : LARGE - from;
+      for (uint32_t i = 0; i < n; i++) tokens[i] = from + below(width), tsl__mask_bit_set(all, tokens[i]);
+      n = (uint32_t)tsl__sort_unique(tokens, n);
+      if (part == 1) tsl__gather_token(s, &g, tokens[0]), tsl__gather_mask(s, &g, patched(s, 0, tokens, n, false));
+      else tsl__gather_mask(s, &g, patched(s, 0, tokens, n, false));
+    }
+    tsl__mask m = tsl__gather_joined(s, &g);
+    tsl__gather_free(s, &g);
+    tsl__mask_write(s, m, words);
+    wrong += !tsl__mask_at(s, m)->joined || memcmp(words, all, sizeof all);
+    for (uint32_t i = 0; i < 200; i++) {
+      tsl_token t = below(LARGE);
+      wrong += tsl__mask_has(s, m, t) != tsl__mask_bit(all, t);
+    }
+    for (tsl_token t = 0; t < LARGE; t++)
+      if (tsl__mask_bit(all, t)) wrong += !tsl__mask_has(s, m, t);
+  }
+  return wrong;
+}
+
 /* Lists whose tokens lie in some of the stretches, at their ends or anywhere. */
 static void in_stretches(void) {
   static const tsl_token ends[] = {0, 65535, 65536, 131071, 131072, 196607, 196608, LARGE - 1};
@@ -219,6 +254,7 @@ static void in_stretches(void) {
       for (uint32_t i = 0; i < 8; i++) wrong += tsl__mask_has(g->space, m, ends[i]) != tsl_mask_has(words, ends[i]);
     }
   }
+  wrong += joined_in_stretches(g->space);
   CHECKF(bits && !wrong, "%u answers are wrong", wrong);
   tsl_grammar_release(g);
   tsl_vocab_release(v);
