@@ -76,9 +76,9 @@ static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t ca
   return wider;
 }
 
-/* Room for one more position. */
-static bool history_room(tsl_matcher *m) {
-  if (m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK) return true;
+static inline bool has_room(const tsl_matcher *m) { return m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK; }
+
+static TSL__SELDOM bool make_room(tsl_matcher *m) {
   uint32_t cap = m->history_cap ? m->history_cap * 2 : 16;
   bool counts = m->grammar->zone_count != 0;
   uint32_t *ring = widened(m, m->history, cap), *counted = counts ? widened(m, m->counted_history, cap) : NULL;
@@ -96,12 +96,15 @@ static bool history_room(tsl_matcher *m) {
   return true;
 }
 
+/* Room for one more position. */
+static inline bool history_room(tsl_matcher *m) { return TSL__LIKELY(has_room(m)) || make_room(m); }
+
 /* Move on; history_room was asked. */
-static void advance(tsl_matcher *m, tsl__stack to, uint32_t counted) {
-  uint32_t next = m->history_next % m->history_cap;
+static inline void advance(tsl_matcher *m, tsl__stack to, uint32_t counted) {
+  uint32_t next = m->history_next;
   m->history[next] = m->at;
   if (m->counted_history) m->counted_history[next] = m->counted;
-  m->history_next = (next + 1) % m->history_cap;
+  m->history_next = next + 1 == m->history_cap ? 0 : next + 1;
   if (m->history_n < m->history_cap) m->history_n++;
   m->at = to;
   m->counted = counted;
@@ -202,7 +205,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_
 
 /* ---- moving --------------------------------------------------------------------------------------------------- */
 
-TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
+static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, tsl_token token) {
   const tsl_vocab *v = m->grammar->vocab;
   if (token >= v->size) return token < v->logits_width ? TSL_REJECTED : TSL_ERR_ARGUMENT;
   if (m->terminated) return TSL_REJECTED;
@@ -219,6 +222,16 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
   advance(m, to, counted);
+  return TSL_OK;
+}
+
+/* The first token that was asked for here is known to end nothing, and where it leads is noted with the position: no more than that is looked at. */
+TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
+  const tsl_grammar *g = m->grammar;
+  uint64_t first = tsl__stack_first(tsl__stack_at(g->space, m->at));
+  tsl__stack to = (tsl__stack)first & ~TSL__MOVE_CALLED;
+  if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || g->zone_count || !has_room(m))) return accept_looked_up(m, token);
+  advance(m, to, 0);
   return TSL_OK;
 }
 

@@ -249,12 +249,7 @@ static const tsl__fixed *spells_known(const tsl__space *space, const tsl__cell *
   return (r->flags & TSL__STATE_KEYED) && f && !f->others && f->lo < f->hi ? f : NULL;
 }
 
-bool tsl__cell_names(const tsl__space *space, const tsl__cell *c) {
-  const tsl__stack_rec *t = c->tail ? tsl__stack_at(space, c->tail) : NULL;
-  for (uint32_t k = 0; t && k < t->n; k++)
-    if (tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(t)[k])->state)->guarded & TSL__NEW_NAME) return true;
-  return false;
-}
+bool tsl__cell_names(const tsl__space *space, const tsl__cell *c) { return tsl__stack_at(space, c->tail)->names; }
 
 const tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain) {
   const tsl__stack_rec *p = tsl__stack_at(space, plain);

@@ -85,14 +85,14 @@ static bool unrivalled(tsl__space *space, tsl__run *r, tsl__stack plain) {
 /* The plain position after a token that is spelled, without a quote in it: nothing is repeated. 0: rejected. */
 static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
   const tsl_vocab *v = space->vocab;
+  uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
   tsl__stack to;
+  size_t accepted;
   if (v->special[token]) return 0;
   if (tsl__move_known(space, p->plain, token, &to)) return to ? to & ~TSL__MOVE_CALLED : 0;
   if (!tsl__step_load(space, &r->step, p->plain)) return 0;
   r->step.repeats_before = r->step.repeats_after = 0;
-  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
-    if (!tsl__step_byte(space, &r->step, v->bytes[i])) return 0;
-  return tsl__step_collect(space, &r->step);
+  return tsl__step_bytes(space, &r->step, v->bytes + begin, end - begin, &accepted) ? tsl__step_collect(space, &r->step) : 0;
 }
 
 /* From a position in the middle of a name. */

@@ -24,35 +24,50 @@ static uint32_t cell_intern(tsl__space *space, tsl__cell c) {
   }
   tsl__cell *fresh = tsl__pool_add(&space->cells.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, cells) - 1;
-  if (fresh) *fresh = c;
+  if (fresh) *fresh = (tsl__cell){c.state, c.count, c.tail, 0};
   if (!fresh || !tsl__index_add(&space->cells.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
   return number;
 }
 
-/* May the text end in this cell? Its frame and, somewhere, everything below. */
-static bool cell_complete(tsl__space *space, const tsl__cell *c) {
-  const tsl__state_rec *r = tsl__state_at(space, c->state);
-  return (r->flags & TSL__STATE_NULLABLE) && (c->tail == 0 || tsl__stack_at(space, c->tail)->complete);
+/* What a set is by one of its cells, whose state is `r`. May the text end there? Its frame and, somewhere, everything below. */
+static void note_cell(const tsl__space *space, tsl__stack_rec *set, const tsl__cell *c, const tsl__state_rec *r) {
+  set->complete |= (r->flags & TSL__STATE_NULLABLE) && (c->tail == 0 || tsl__stack_at(space, c->tail)->complete);
+  set->names |= (r->guarded & TSL__NEW_NAME) != 0;
+}
+
+/* The set of one cell, which knows it. */
+static tsl__stack stack_alone(tsl__space *space, uint32_t cell) {
+  tsl__cell *c = (tsl__cell *)(uintptr_t)tsl__cell_at(space, cell);
+  if (c->alone) return c->alone;
+  tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
+  if (!r) return out_of_memory(space), 0;
+  const tsl__state_rec *state = tsl__state_at(space, c->state);
+  r->only = cell;
+  r->n = 1;
+  r->stays = state->self != &tsl__no_bytes;
+  note_cell(space, r, c, state);
+  return c->alone = tsl__space_count(space, stacks) - 1;
 }
 
 static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_t n) {
-  uint64_t hash = n == 1 ? tsl__mix(cells[0] + 1u) : tsl__hash(cells, n * sizeof *cells);
+  if (TSL__LIKELY(n == 1)) return stack_alone(space, cells[0]);
+  uint64_t hash = tsl__hash(cells, n * sizeof *cells);
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__stack_rec *r = tsl__stack_at(space, i);
-    if (r->n == n && !r->remembers && !memcmp(tsl__stack_cells(r), cells, n * sizeof *cells)) return i;
+    if (r->n == n && !r->remembers && !memcmp(r->list, cells, n * sizeof *cells)) return i;
   }
   if (n > space->max_stacks || n > TSL__STACK_CELLS) return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"), 0;
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, stacks) - 1;
-  const uint32_t *list = r && n > 1 ? tsl__arena_copy(&space->arena, cells, n * sizeof *cells) : NULL;
-  if (!r || (n > 1 && !list)) return out_of_memory(space), 0;
-  if (n > 1) r->list = list;
-  else r->only = cells[0];
+  const uint32_t *list = r ? tsl__arena_copy(&space->arena, cells, n * sizeof *cells) : NULL;
+  if (!list) return out_of_memory(space), 0;
+  r->list = list;
   r->n = n & TSL__STACK_CELLS;
-  for (uint32_t i = 0; i < n; i++) r->complete |= cell_complete(space, tsl__cell_at(space, cells[i]));
-  const tsl__state_rec *only = n == 1 ? tsl__state_at(space, tsl__cell_at(space, cells[0])->state) : NULL;
-  r->stays = only && only->self != &tsl__no_bytes;
+  for (uint32_t i = 0; i < n; i++) {
+    const tsl__cell *c = tsl__cell_at(space, cells[i]);
+    note_cell(space, r, c, tsl__state_at(space, c->state));
+  }
   if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
   return number;
 }
@@ -160,7 +175,7 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
     c->tail = tail_union(space, c->tail, tail);
     return;
   }
-  tsl__cell cell = {state, count, tail};
+  tsl__cell cell = {state, count, tail, 0};
   if (s->landed.n > space->max_stacks) tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here");
   else if (!tsl__vec_push(&space->alloc, &s->landed, cell)) out_of_memory(space);
 }
@@ -235,32 +250,34 @@ static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte)
 static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   for (size_t i = 0; i < s->entered.n; i++)
     if (s->entered.at[i].state == state && s->entered.at[i].count == count && s->entered.at[i].tail == tail) return true;
-  tsl__cell c = {state, count, tail};
+  tsl__cell c = {state, count, tail, 0};
   if (!tsl__vec_push(&space->alloc, &s->entered, c)) out_of_memory(space);
   return false;
-}
-
-/* The tail of a called frame: this frame, at the state that it comes back to. That need not be expanded to see that it is not over: perhaps nobody comes back. */
-static tsl__stack push(tsl__space *space, tsl__target back, uint32_t count, tsl__stack tail) {
-  uint32_t c;
-  tsl__state state = tsl__target_resolve(space, back, count, &c);
-  const tsl__state_rec *r = tsl__state_at(space, state);
-  if (r->flags & TSL__STATE_NULLABLE && !(r = arrived_at(space, state))) return 0;
-  if (TSL__LIKELY(!(r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL)))) {
-    uint32_t cell = cell_intern(space, (tsl__cell){state, c, tail});
-    return cell ? stack_intern(space, &cell, 1) : 0;
-  }
-  step s = tsl__step_new(space);
-  tsl__step_land(space, &s, state, c, tail);
-  tsl__stack result = tsl__step_collect(space, &s);
-  tsl__step_free(space, &s);
-  return result;
 }
 
 /* A frame was called above `below`. */
 static void note_call(const tsl__space *space, step *s, tsl__stack below) {
   const tsl__stack_rec *r = tsl__stack_at(space, below);
   for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(r)[i])->state)->guarded;
+}
+
+/* The tail of a called frame: this frame, at the state that it comes back to. That need not be expanded to see that it is not over: perhaps nobody comes back. */
+static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t count, tsl__stack tail) {
+  uint32_t c;
+  tsl__state state = tsl__target_resolve(space, back, count, &c);
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (r->flags & TSL__STATE_NULLABLE && !(r = arrived_at(space, state))) return 0;
+  if (TSL__LIKELY(!(r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL)))) {
+    uint32_t cell = cell_intern(space, (tsl__cell){state, c, tail, 0});
+    s->called |= r->guarded;
+    return cell ? stack_alone(space, cell) : 0;
+  }
+  step landing = tsl__step_new(space);
+  tsl__step_land(space, &landing, state, c, tail);
+  tsl__stack result = tsl__step_collect(space, &landing);
+  tsl__step_free(space, &landing);
+  if (result) note_call(space, s, result);
+  return result;
 }
 
 /* The record of a state that spells fixed texts; of others, expanded. */
@@ -358,8 +375,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
     tsl__target back = tsl__state_edges(r)[i].push;
     if (!may_read(called, byte) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
     if (step_past(space, s, called, back, count, tail, byte)) continue;
-    tsl__stack below = push(space, back, count, tail);
-    if (below && s->watch) note_call(space, s, below);
+    tsl__stack below = push(space, s, back, count, tail);
     if (below) step_cell(space, s, callee, c, below, byte);
   }
 }
@@ -376,7 +392,9 @@ bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   s->landed.n = 0;
   if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return out_of_memory(space), false;
-  for (uint32_t i = 0; i < r->n; i++) s->landed.at[s->landed.n++] = *tsl__cell_at(space, tsl__stack_cells(r)[i]);
+  const uint32_t *cells = tsl__stack_cells(r);
+  for (uint32_t i = 0; i < r->n; i++) s->landed.at[i] = *tsl__cell_at(space, cells[i]);
+  s->landed.n = r->n;
   return true;
 }
 
@@ -413,8 +431,7 @@ static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t c
   for (uint32_t i = 0; i < r->edges; i++) {
     uint32_t c;
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
-    if (below && s->watch) note_call(space, s, below);
+    tsl__stack below = push(space, s, tsl__state_edges(r)[i].push, count, tail);
     if (below && !frame_fixed(space, s, callee, c, below, run)) return false;
   }
   return true;
@@ -459,15 +476,16 @@ static size_t step_alone(tsl__space *space, step *s, const uint8_t *bytes, size_
   return read;
 }
 
-/* Several bytes on; false if one is rejected. */
-static bool step_bytes(tsl__space *space, step *s, const uint8_t *bytes, size_t n, size_t *accepted) {
+bool tsl__step_bytes(tsl__space *space, step *s, const uint8_t *bytes, size_t n, size_t *accepted) {
   size_t in_piece = 0;
   for (*accepted = 0; *accepted < n;) {
     size_t left = n - *accepted, read = step_alone(space, s, bytes + *accepted, left < TSL__PIECE - in_piece ? left : TSL__PIECE - in_piece);
     if (!read) read = step_fixed(space, s, bytes + *accepted, left);
-    s->more = left > 1;
+    s->more = !read && left > 1;
     s->next = s->more ? bytes[*accepted + 1] : 0;
-    if (space->status != TSL_OK || (!read && !tsl__step_byte(space, s, bytes[*accepted]))) return false;
+    bool fine = space->status == TSL_OK && (read || tsl__step_byte(space, s, bytes[*accepted]));
+    s->more = false; /* who goes on byte by byte does not know the next */
+    if (!fine) return false;
     *accepted += read ? read : 1;
     in_piece += read ? read : 1;
     if (in_piece < TSL__PIECE) continue;
@@ -487,7 +505,7 @@ tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *b
   step s = tsl__step_new(space);
   s.watch = space->watches;
   *accepted = 0;
-  tsl__stack to = tsl__step_load(space, &s, from) && step_bytes(space, &s, bytes, n, accepted) ? tsl__step_collect(space, &s) : 0;
+  tsl__stack to = tsl__step_load(space, &s, from) && tsl__step_bytes(space, &s, bytes, n, accepted) ? tsl__step_collect(space, &s) : 0;
   bool called = tsl__memory_begins(space, &s);
   tsl__step_free(space, &s);
   if (called) return tsl__memory_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
@@ -531,7 +549,7 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
+    tsl__stack below = push(space, s, tsl__state_edges(r)[i].push, count, tail);
     if (below) name_cell(space, s, callee, c, below, token);
   }
 }
@@ -548,8 +566,18 @@ static bool keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token to
 
 TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
   const tsl__stack_rec *r = tsl__stack_at(space, from);
+  uint64_t first = tsl__stack_first(r);
+  if (TSL__LIKELY(first >> 32 == TSL__FIRST(token))) return *to = (tsl__stack)first, true;
   if (r->stays && keeps(space, r, token)) return *to = from, true;
-  return tsl__move_find(space, from, token, to);
+  return first && tsl__move_find(space, from, token, to);
+}
+
+/* Remember where a token leads. */
+static bool note_token(tsl__space *space, tsl__stack from, tsl_token token, tsl__stack to) {
+  tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, from);
+  if (tsl__stack_first(r)) return tsl__move_add(space, from, token, to);
+  atomic_store_explicit(&r->first, TSL__FIRST(token) << 32 | to, memory_order_release);
+  return true;
 }
 
 TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
@@ -576,7 +604,7 @@ static tsl__stack spelled(tsl__space *space, tsl__stack from, tsl_token token, b
   if (tsl__stack_at(space, from)->remembers) return tsl__memory_token(space, from, token, keep);
   step s = tsl__step_new(space);
   s.watch = space->watches;
-  bool alive = tsl__step_load(space, &s, from) && step_bytes(space, &s, v->bytes + begin, end - begin, &accepted), called = alive && tsl__memory_begins(space, &s);
+  bool alive = tsl__step_load(space, &s, from) && tsl__step_bytes(space, &s, v->bytes + begin, end - begin, &accepted), called = alive && tsl__memory_begins(space, &s);
   tsl__stack to = alive && !called ? tsl__step_collect(space, &s) : 0;
   tsl__step_free(space, &s);
   return called ? tsl__memory_token(space, from, token, keep) : to;
@@ -605,7 +633,7 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
   to = spelled(space, from, token, &keep);
   const tsl_vocab *v = space->vocab;
   if (space->names_tokens && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token)) to = or_named(space, from, token, to);
-  if (space->status != TSL_OK || (keep && !tsl__move_add(space, from, token, to))) return 0;
+  if (space->status != TSL_OK || (keep && !note_token(space, from, token, to))) return 0;
   return to & ~TSL__MOVE_CALLED;
 }
 
@@ -642,7 +670,7 @@ static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    tsl__stack below = push(space, tsl__state_edges(r)[i].push, count, tail);
+    tsl__stack below = push(space, s, tsl__state_edges(r)[i].push, count, tail);
     if (below) next_of(space, s, callee, c, below, out);
   }
 }

@@ -24,22 +24,25 @@ typedef struct tsl__cell {
   tsl__state state;
   uint32_t count; /* the register */
   tsl__stack tail;
+  tsl__stack alone; /* the set of this cell alone; 0: not made yet. Of no meaning in lists of frames */
 } tsl__cell;
 
-#define TSL__STACK_CELLS 0x1FFFFFFFu /* in a set at most */
+#define TSL__STACK_CELLS 0x0FFFFFFFu /* in a set at most */
 
 typedef struct tsl__stack_rec {
   union {
     uint32_t only;        /* its cell, if it is one; numbers of cells otherwise, sorted: see tsl__stack_cells */
     const uint32_t *list; /* of a position with a memory: that (tsl__remembered), and the cells behind it */
   };
-  uint32_t n : 29;
+  uint32_t n : 28;
   uint32_t complete : 1;    /* the text may end here */
+  uint32_t names : 1;       /* a frame comes back to one of its cells with a name that must be new */
   uint32_t stays : 1;       /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back here, whichever it is */
   uint32_t remembers : 1;   /* has a memory */
   _Atomic(uint32_t) mask;   /* number of the mask + 1, once known */
-  _Atomic(uint32_t) fewest; /* bytes of the shortest completion + 1, once asked for (0: not yet) */
+  _Atomic(uint64_t) first;  /* where the first token leads that was asked for: TSL__FIRST of it above, as tsl__move has it below; 0: none was. Most positions see no other */
 } tsl__stack_rec;
+#define TSL__FIRST(token) ((token) + UINT64_C(1))
 
 /* Of a position with a memory: the position without, and the memory (memory.h); of others 0. */
 typedef struct tsl__remembered {
@@ -48,12 +51,13 @@ typedef struct tsl__remembered {
 #define TSL__REMEMBERED 3u /* words of it */
 extern const tsl__remembered tsl__nothing_remembered;
 
-/* Where a token leads from a position, or what two positions are together. */
+/* Where a token leads from a position, if that is not its first, or what two positions are together. */
 typedef struct tsl__move {
   tsl__stack from, to; /* to 0: rejected; see TSL__MOVE_CALLED */
   uint32_t by;         /* a token, or TSL__MOVE_UNION and the other position */
 } tsl__move;
 #define TSL__MOVE_UNION 0x80000000u
+#define TSL__MOVE_FEWEST 0x80000000u /* with no other: the bytes of the shortest completion */
 #define TSL__MOVE_ALIVE 0x40000000u  /* and a memory: can a text end from there? (memory.c) */
 #define TSL__MOVE_ENDLESS 0x60000000u /* and a number of containers: may the item still become any number of values? (memory_plenty.c) */
 #define TSL__MOVE_PLENTY 0x20000000u /* and the shape of a memory: no token that enters another item is denied there, whichever were read (memory_mask.c) */
@@ -61,6 +65,8 @@ typedef struct tsl__move {
 #define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (memory.c) */
 
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at(s, stacks, i); }
+/* The first token that was asked for, and where it leads. Without the lock. */
+static inline uint64_t tsl__stack_first(const tsl__stack_rec *r) { return atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, memory_order_acquire); }
 static inline const uint32_t *tsl__stack_cells(const tsl__stack_rec *r) {
   if (TSL__UNLIKELY(r->remembers)) return r->list + TSL__REMEMBERED;
   return TSL__LIKELY(r->n == 1) ? &r->only : r->list;
@@ -127,6 +133,8 @@ bool tsl__spare_steps_new(tsl__space *space); /* where they are kept; false when
 void tsl__spare_steps_free(tsl__space *space);
 /* The frames of a position as the list to step from. */
 bool tsl__step_load(tsl__space *space, tsl__stepping *s, tsl__stack at);
+/* Several bytes on; false if one is rejected, *accepted of them were not. */
+bool tsl__step_bytes(tsl__space *space, tsl__stepping *s, const uint8_t *bytes, size_t n, size_t *accepted);
 /* One byte on; false if it is rejected. */
 bool tsl__step_byte(tsl__space *space, tsl__stepping *s, uint8_t byte);
 /* Add a frame; one that is over gives way to what follows it, one that is a fork to its branches. */

@@ -99,10 +99,10 @@ static uint32_t shortest_name(tsl__space *space, const tsl__cell *c, uint32_t de
 
 static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth) {
   if (at == 0) return 0;
-  tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, at);
-  uint32_t known = atomic_load_explicit(&r->fewest, memory_order_relaxed);
-  if (known) return known - 1;
-  uint32_t best = UINT32_MAX;
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  uint32_t best = UINT32_MAX, known;
+  if (r->remembers) return shortest_of(space, tsl__remembered_at(space, at)->plain, depth); /* its frames are the same */
+  if (tsl__move_find(space, at, TSL__MOVE_FEWEST, &known)) return known;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
@@ -114,7 +114,7 @@ static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth) {
     uint32_t rest = depth < TSL__STEP_DEPTH_MAX ? shortest_of(space, c->tail, depth + 1) : UINT32_MAX;
     if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
   }
-  if (best != UINT32_MAX && space->status == TSL_OK) atomic_store_explicit(&r->fewest, best + 1, memory_order_relaxed);
+  if (best != UINT32_MAX && space->status == TSL_OK) tsl__move_add(space, at, TSL__MOVE_FEWEST, best);
   return best;
 }
 
