@@ -19,21 +19,21 @@ typedef struct tsl__tables {
 } tsl__tables;
 
 struct tsl_grammar {
-  tsl_allocator alloc;
-  atomic_uint references;
-  tsl_vocab *vocab;
-  tsl__tables *tables;
+  tsl_vocab *vocab; /* what each step asks comes first, in one cache line, and what other threads write does not lie there */
   tsl__space *space; /* that of the tables */
+  pthread_mutex_t *lock; /* that of the tables */
+  const struct tsl__zone *zones; /* stretches whose tokens are counted (zones.h); belong to the expressions */
+  uint32_t zone_count;
   tsl__state start;
   tsl__stack begin; /* the position before the first byte */
+  tsl_allocator alloc;
+  tsl__tables *tables;
+  atomic_uint references;
   _Atomic(const char *) report; /* NULL: not asked for yet */
   size_t report_size;           /* bytes of it that are the grammar's own */
   const char *(*describe)(void *described); /* makes the report, under the lock; NULL when out of memory. It belongs to the expressions */
   void *described;
-  pthread_mutex_t *lock; /* that of the tables */
   const void *front;     /* of the front end, which belongs to the expressions; NULL: nothing */
-  const struct tsl__zone *zones; /* stretches whose tokens are counted (zones.h); belong to the expressions */
-  uint32_t zone_count;
 };
 
 /* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is copied; NULL: the caller sets `describe`. */

@@ -8,7 +8,7 @@
  * mask, where a token leads) is kept with it for everybody who uses the grammar.
  *
  * Memory  All of this is a cache over the matchers' positions. When it outgrows its limit (max_memory), TSL_ERR_LIMIT is returned.
- * Cost    A step of one byte is 5 to 45 ns; a token seen before in this position is one probe.
+ * Cost    A step of one byte is 5 to 45 ns. The first token that a position sees is read from its record afterwards, another one seen before is one probe.
  * Tested by tests/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
