@@ -126,6 +126,12 @@ static bool is_remembered(const tsl__exprs *x, const tsl__node *n) {
   return !(n->flags & TSL__CALLS) && !n->loop && !x->searching;
 }
 
+/* A complement whose texts have all gone another way. */
+static bool is_anything(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  return n.kind == TSL__K_NOT && n.a == TSL__NONE;
+}
+
 static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
   tsl__expr few[16];
   if (n.b > 16) { /* rare: fold pairwise */
@@ -134,9 +140,13 @@ static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
       result = tsl__expr_and(x, result, derive_conjunct(x, tsl__list_at(x, n.a)[i], byte));
     return result;
   }
-  for (uint32_t i = 0; i < n.b; i++)
-    if (!(few[i] = derive_conjunct(x, tsl__list_at(x, n.a)[i], byte))) return TSL__NONE;
-  return tsl__and_n(x, few, n.b);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr d = derive_conjunct(x, tsl__list_at(x, n.a)[i], byte);
+    if (!d) return TSL__NONE;
+    if (!is_anything(x, d) || (!count && i + 1 == n.b)) few[count++] = d;
+  }
+  return count == 1 ? few[0] : tsl__and_n(x, few, count);
 }
 
 static tsl__expr derive_strings(tsl__exprs *x, const tsl__node *n, uint8_t byte) {
@@ -180,8 +190,10 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
   case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
   case TSL__K_SEQ: return derive_seq(x, n, byte, last);
-  case TSL__K_ALT:
   case TSL__K_REPEAT:
+    if (e == x->text && byte < 0x80) return e;
+    return derive_remembered(x, e, n, byte, last);
+  case TSL__K_ALT:
   case TSL__K_AND:
   case TSL__K_NOT: return derive_remembered(x, e, n, byte, last);
   case TSL__K_RULE: return derive_rule(x, &n, byte, last);
@@ -399,11 +411,15 @@ static void read_strings(const tsl__exprs *x, const tsl__node *n, tsl__reads *ou
   out->edges.w[0] &= ~(uint64_t)1;
 }
 
-/* Live is what its ASCII tells, and anything beyond that. */
+/* Live is what it says, or what its ASCII tells, and anything beyond that. */
 static void read_native(const tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
   const tsl__native *native = tsl__native_at(x, n->a);
   native->ops->boundaries(native->ctx, n->b, &out->edges);
   out->edges.w[0] &= ~(uint64_t)1;
+  if (native->ops->live) {
+    native->ops->live(native->ctx, n->b, &out->live);
+    return;
+  }
   if (!native->ops->ascii) {
     out->live = TSL__BYTES_ALL;
     return;

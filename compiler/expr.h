@@ -181,6 +181,8 @@ typedef struct tsl__native_ops {
   bool (*letters)(void *ctx, uint32_t param, tsl__bytes *out, uint32_t *need);
   /* The fewest characters of a member, and are all of them UTF-8 (they are not in the middle of a character)? NULL: known by `shortest` and `plain` alone. */
   uint32_t (*characters)(void *ctx, uint32_t param, bool *texts);
+  /* Add the bytes that may lead somewhere: no other does. NULL: those of `ascii`, and any from 0x80 on. */
+  void (*live)(void *ctx, uint32_t param, tsl__bytes *out);
 } tsl__native_ops;
 tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx, uint32_t param);
 

@@ -50,12 +50,18 @@ static bool leap_nullable(void *ctx, uint32_t param) {
   return false;
 }
 
-static void leap_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
+static void leap_live(void *ctx, uint32_t param, tsl__bytes *out) {
+  static const char *const next[] = {"012", "0123456789", ":", "012345", "0123456789", ":", "6", "0", ".+-Zz", "0123456789", "0123456789+-Zz"};
   (void)ctx;
-  (void)param;
-  tsl__bytes_add_range(out, '+', ';'); /* + - . digits : */
-  tsl__bytes_add_range(out, 'Z', '[');
-  tsl__bytes_add_range(out, 'z', '{');
+  for (const char *c = next[STAGE(param)]; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
+}
+
+/* Each of them leads elsewhere. */
+static void leap_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
+  tsl__bytes live = {{0}};
+  leap_live(ctx, param, &live);
+  for (unsigned b = '+'; b <= 'z'; b++)
+    if (tsl__bytes_has(&live, b)) tsl__bytes_add(out, b), tsl__bytes_add(out, b + 1);
 }
 
 /* Can Z still follow? */
@@ -82,7 +88,7 @@ static void leap_print(void *ctx, uint32_t param, char *out, size_t n) {
 }
 
 static tsl__expr leap_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
-static const tsl__native_ops leap_ops = {leap_nullable, leap_boundaries, leap_step, leap_shortest, leap_print, NULL, "+-.0123456789:Zz", true, NULL, NULL};
+static const tsl__native_ops leap_ops = {leap_nullable, leap_boundaries, leap_step, leap_shortest, leap_print, NULL, "+-.0123456789:Zz", true, NULL, NULL, leap_live};
 
 static tsl__expr leap(tsl__exprs *x, uint32_t minutes, uint32_t tens, uint32_t stage) {
   return tsl__expr_native(x, &leap_ops, NULL, PARAM(minutes, tens, stage));

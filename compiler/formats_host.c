@@ -146,7 +146,7 @@ static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
 }
 
 static const tsl__native_ops host_ops = {host_nullable, host_boundaries, host_step, host_shortest, host_print, host_like,
-                                        "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", true, NULL, NULL};
+                                        "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", true, NULL, NULL, NULL};
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   host s = unpack(param), next;

@@ -248,7 +248,7 @@ static void u_print(void *ctx, uint32_t param, char *out, size_t n) {
 }
 
 static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
-static const tsl__native_ops u_ops = {u_nullable, u_boundaries, u_step, u_shortest, u_print, NULL, "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", true, NULL, NULL};
+static const tsl__native_ops u_ops = {u_nullable, u_boundaries, u_step, u_shortest, u_print, NULL, "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", true, NULL, NULL, NULL};
 
 /* Can a state be left before the limits? */
 static bool alive(state s) {

@@ -217,11 +217,42 @@ static void add_digits(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, u
       tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, tsl__keys_between(x, &n, from, to), k, value, high));
 }
 
+/* Does e certainly have a member that begins with a whole character? By structure; false where only derivatives would tell. */
+static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_LIT: return (*tsl__literal_at(x, n.a) & 0xC0) != 0x80;
+  case TSL__K_BYTES: {
+    const tsl__bytes *set = tsl__set_at(x, n.a);
+    return set->w[0] || set->w[1] || set->w[3];
+  }
+  case TSL__K_SEQ:
+  case TSL__K_REPEAT: return depth < 8 && begins_a_character(x, n.a, depth + 1);
+  case TSL__K_ALT:
+    for (uint32_t i = 0; depth < 8 && i < n.b; i++)
+      if (begins_a_character(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
+    return false;
+  case TSL__K_AND: /* any text but finitely many */
+    for (uint32_t i = 0; i < n.b; i++) {
+      tsl__expr part = tsl__list_at(x, n.a)[i];
+      tsl__node m = tsl__node_at(x, part);
+      if (part != x->text && (m.kind != TSL__K_NOT || !(tsl__node_at(x, m.a).flags & TSL__FINITE))) return false;
+    }
+    return true;
+  case TSL__K_KEYS: {
+    const tsl__string *s = &tsl__strings_at(x, n.a)->at[n.c - 1];
+    return s->length > n.d && ((uint8_t)s->at[n.d] & 0xC0) != 0x80;
+  }
+  default: return false;
+  }
+}
+
 /* The state after \u and k digits of value v, as parts. */
 static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint32_t high, tsl__step how, tsl__parts *out) {
   uint32_t shift = 4 * (4 - k), lo = value << shift, hi = lo + (((uint32_t)1 << shift) - 1);
   verdict v = {false, true, {TSL__COUNT_CLEAR, TSL__NONE}};
-  follow_units(x, e, lo, hi, high, how, &v);
+  if (k == 0 && !high && begins_a_character(x, e, 0)) v = (verdict){true, false, {TSL__COUNT_CLEAR, TSL__NONE}}; /* any character may be spelled yet */
+  else follow_units(x, e, lo, hi, high, how, &v);
   if (!v.any) return;
   if (!v.same) {
     add_digits(x, e, k, value, high, out);
@@ -266,29 +297,6 @@ static void step_hex(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step 
 }
 
 /* ---- the step ------------------------------------------------------------------------------------------------- */
-
-/* Does e certainly have a member that begins with a whole character? By structure; false where only derivatives would tell. */
-static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth) {
-  tsl__node n = tsl__node_at(x, e);
-  switch ((tsl__kind)n.kind) {
-  case TSL__K_LIT: return (*tsl__literal_at(x, n.a) & 0xC0) != 0x80;
-  case TSL__K_BYTES: {
-    const tsl__bytes *set = tsl__set_at(x, n.a);
-    return set->w[0] || set->w[1] || set->w[3];
-  }
-  case TSL__K_SEQ:
-  case TSL__K_REPEAT: return depth < 8 && begins_a_character(x, n.a, depth + 1);
-  case TSL__K_ALT:
-    for (uint32_t i = 0; depth < 8 && i < n.b; i++)
-      if (begins_a_character(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
-    return false;
-  case TSL__K_KEYS: {
-    const tsl__string *s = &tsl__strings_at(x, n.a)->at[n.c - 1];
-    return s->length > n.d && ((uint8_t)s->at[n.d] & 0xC0) != 0x80;
-  }
-  default: return false;
-  }
-}
 
 /* Can a whole character follow, spelled as an escape? Not in the middle of a raw one, and not at the end. */
 static void add_escape(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
@@ -341,26 +349,58 @@ void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, t
 }
 
 /* Each of these bytes leads elsewhere. */
-static void read_each(const char *letters, tsl__reads *out) {
-  for (; *letters; letters++) {
-    tsl__bytes_add(&out->edges, (uint8_t)*letters);
-    tsl__bytes_add(&out->edges, (uint8_t)*letters + 1u);
-    tsl__bytes_add(&out->live, (uint8_t)*letters);
+static void read_byte(uint8_t byte, tsl__reads *out) {
+  tsl__bytes_add(&out->edges, byte);
+  tsl__bytes_add(&out->edges, byte + 1u);
+  tsl__bytes_add(&out->live, byte);
+}
+
+/* After a backslash: the letters of characters that may follow. Some character may, or there would be no backslash. */
+static void read_escape(const tsl__reads *inner, tsl__reads *out) {
+  for (unsigned i = 0; escape_letter[i]; i++)
+    if (tsl__bytes_has(&inner->live, (uint8_t)escape_value[i])) read_byte((uint8_t)escape_letter[i], out);
+  read_byte('u', out);
+}
+
+static uint8_t first_byte(uint32_t cp) {
+  uint8_t bytes[4];
+  tsl__utf8_encode(cp, bytes);
+  return bytes[0];
+}
+
+/* May a digit be next that leaves these units? By the first bytes of their characters. */
+static bool may_be_units(const tsl__bytes *live, uint32_t lo, uint32_t hi, uint32_t high) {
+  uint32_t from, to;
+  for (int astral = 0; astral < 2; astral++) {
+    tsl__bytes first = {{0}};
+    if (!characters_of_units(lo, hi, high, astral, &from, &to)) continue;
+    tsl__bytes_add_range(&first, first_byte(from), first_byte(to));
+    if (tsl__bytes_meet(&first, live)) return true;
+  }
+  return false;
+}
+
+static void read_digits(const tsl__node *n, const tsl__reads *inner, tsl__reads *out) {
+  uint32_t shift = 4 * (3 - n->b);
+  for (uint32_t digit = 0; digit < 16; digit++) {
+    uint32_t lo = (n->c << 4 | digit) << shift;
+    if (!may_be_units(&inner->live, lo, lo + (((uint32_t)1 << shift) - 1), n->d)) continue;
+    read_byte((uint8_t)"0123456789abcdef"[digit], out);
+    if (digit >= 10) read_byte((uint8_t)"ABCDEF"[digit - 10], out);
   }
 }
 
 void tsl__reads_json(tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
+  tsl__reads inner;
+  tsl__reads_of(x, n->a, &inner);
   if (n->kind == TSL__K_JESC) {
-    read_each(escape_letter, out);
-    read_each("u", out);
+    read_escape(&inner, out);
     return;
   }
   if (n->kind == TSL__K_JHEX) {
-    read_each("0123456789ABCDEFabcdef", out);
+    read_digits(n, &inner, out);
     return;
   }
-  tsl__reads inner;
-  tsl__reads_of(x, n->a, &inner);
   bool whole = inner.live.w[0] | inner.live.w[1] | inner.live.w[3]; /* an escape spells what begins a character */
   inner.edges.w[0] &= ~(uint64_t)0xFFFFFFFF;
   inner.live.w[0] &= ~(uint64_t)0xFFFFFFFF & ~((uint64_t)1 << '"');

@@ -216,6 +216,16 @@ static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   for (unsigned b = '2'; apart && b <= '9'; b++) tsl__bytes_add(out, b);
 }
 
+static void live(void *ctx, uint32_t param, tsl__bytes *out) {
+  const tsl__numbers *t = ctx;
+  const record *r = &t->records.at[param];
+  uint32_t spelling = t->sides.at[r->side]->spelling;
+  tsl__number_phase phase = (tsl__number_phase)(r->words[0] & 7);
+  if (phase != TSL__NUMBER_ZERO) tsl__bytes_add_range(out, '0', '9');
+  if (phase == TSL__NUMBER_ZERO || phase == TSL__NUMBER_WHOLE) tsl__bytes_add(out, '.');
+  if (phase != TSL__NUMBER_BEGIN && phase != TSL__NUMBER_POINT && !(spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN))) tsl__bytes_add(out, 'E'), tsl__bytes_add(out, 'e');
+}
+
 static tsl__expr step_exponent(tsl__exprs *x, const tsl__side *side, const tsl__number_state *st) {
   tsl__exponents e;
   if (st->phase == TSL__NUMBER_BEGIN || st->phase == TSL__NUMBER_POINT || (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN))) return TSL__NONE;
@@ -243,7 +253,7 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "number %u %s #%u", r->side, phases[r->words[0] & 7], param);
 }
 
-static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, "+-.0123456789Ee", false, NULL, NULL};
+static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, "+-.0123456789Ee", false, NULL, NULL, live};
 
 /* ---- specs ---------------------------------------------------------------------------------------------------- */
 

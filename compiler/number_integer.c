@@ -57,6 +57,14 @@ static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   for (const char *c = "./01:EFef"; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
 }
 
+static void live(void *ctx, uint32_t param, tsl__bytes *out) {
+  state s = unpack(param);
+  (void)ctx;
+  if (s.fraction || !s.zero) tsl__bytes_add_range(out, '0', '9');
+  if (!s.fraction) tsl__bytes_add(out, '.');
+  if (!s.fraction || s.digits) tsl__bytes_add(out, 'E'), tsl__bytes_add(out, 'e');
+}
+
 static tsl__expr step_digit(tsl__exprs *x, const state *s, bool zero) {
   if (!s->fraction) return s->zero ? TSL__NONE : tsl__integer_whole(x, zero ? 1 - s->ready : 0);
   if (zero) return s->zero ? tsl__integer_zero(x, s->digits + 1) : tsl__integer_fraction(x, s->digits + 1, s->ready);
@@ -87,7 +95,7 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
   else snprintf(out, n, s.zero ? "integer 0.+%d" : "integer .+%d ready %d", (int)s.digits, (int)s.ready);
 }
 
-static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, "+-.0123456789Ee", true, NULL, NULL};
+static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, "+-.0123456789Ee", true, NULL, NULL, live};
 
 tsl__expr tsl__integer_whole(tsl__exprs *x, int64_t zeros) {
   return zeros > (int64_t)WHOLE_MAX ? TSL__NONE : tsl__expr_native(x, &ops, NULL, (uint32_t)zeros);

@@ -4,6 +4,7 @@
 #include "compiler/beyond.h"
 #include "compiler/charset.h"
 #include "compiler/deriv.h"
+#include "compiler/number.h"
 #include "tests/check.h"
 
 static tsl__exprs *x;
@@ -279,6 +280,35 @@ static void alike(void) {
   CHECK(places(tsl__expr_text_not(x, seq(text, seq(some, text)))) == places(text) + 1);
 }
 
+/* Along all that e leads to within some bytes: no byte leads anywhere that is not live, and none elsewhere than the one before it that is no edge. Returns how many bytes are live in vain. */
+static uint32_t read_along(tsl__expr e, unsigned depth) {
+  tsl__reads r;
+  tsl__expr before = TSL__NONE;
+  uint32_t vain = 0;
+  tsl__reads_of(x, e, &r);
+  for (unsigned b = 0; b < 256; b++) {
+    tsl__expr d = tsl__derive_plain(x, e, (uint8_t)b);
+    CHECK(d == TSL__NONE || tsl__bytes_has(&r.live, b));
+    CHECK(b == 0 || d == before || tsl__bytes_has(&r.edges, b));
+    vain += d == TSL__NONE && tsl__bytes_has(&r.live, b);
+    if (d && depth && d != before) vain += read_along(d, depth - 1);
+    before = d;
+  }
+  return vain;
+}
+
+static void read_ahead(void) {
+  tsl__expr text = tsl__expr_text(x), word = tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'f'), 2, 4);
+  tsl__number_spec whole = {.integer = true}, some = {.has_min = true, .min = tsl__decimal_one};
+  CHECK(read_along(tsl__expr_json_string(x, lit("\n\"")), 14) == 0);
+  CHECK(read_along(tsl__expr_json_string(x, word), 3) == 0 && read_along(tsl__expr_json_string(x, text), 3) == 0);
+  read_along(tsl__expr_json_string(x, alt(lit("\xC3\xA9"), lit("a/"))), 8);
+  read_along(tsl__expr_json_string(x, alt(lit("\xF0\x9F\x98\x80"), lit("\xEF\xBF\xBF"))), 8);
+  read_along(tsl__expr_json_string(x, tsl__expr_text_not(x, alt(lit("ab"), lit("\t")))), 3);
+  read_along(tsl__number_expr(x, &whole), 3);
+  read_along(tsl__number_expr(x, &some), 3);
+}
+
 static bool may_hold(tsl__expr e, char byte) {
   tsl__bytes alphabet;
   tsl__expr_alphabet(x, e, &alphabet);
@@ -325,6 +355,7 @@ int main(void) {
   RUN(spelled, "shortest spellings of lists of strings");
   RUN(beyond_ascii, "a step by a whole character is those by its bytes");
   RUN(alike, "bytes that are alike lead to one place");
+  RUN(read_ahead, "what may be read is known without a step");
   RUN(emptiness, "empty intersections are found, shortest texts are right");
   CHECKF(tsl__exprs_status(x) == TSL_OK, "%s", tsl__exprs_why(x));
   tsl__exprs_free(x);
