@@ -232,8 +232,9 @@ static uint64_t characters(const tsl__wide_class *c) {
   return n;
 }
 
-/* What was found from one expression holds for all that were reached from it, and most of these are asked for next. `letters` NULL: it was given up. */
+/* What was found from one expression holds for all that were reached from it, and most of these are asked for next. `letters` NULL: it was given up. Nothing is kept of a failure. */
 static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
+  if (x->status != TSL_OK) return;
   if (!x->explored && !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) return; /* it is found again */
   tsl__explored *k = &x->explored[x->explored_next++ % TSL__EXPLORED];
   if (letters) x->explored_vainly = 0;
