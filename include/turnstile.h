@@ -313,7 +313,7 @@ typedef struct tsl_state {
 typedef void (*tsl_state_sink)(void *ctx, const tsl_state *state);
 
 /* The same as data, for pictures. Edges may lead to states of smaller numbers than the first one's, which all grammars of a vocabulary share and which are not listed. The grammar is locked
- * meanwhile: the sink must not use it. Errors: NO_MEMORY. */
+ * meanwhile: the sink must not use it. Makes what visited states lead to, as a mask or a token would. Errors: NO_MEMORY, LIMIT. */
 TSL_API tsl_status tsl_grammar_states(const tsl_grammar *grammar, tsl_state_sink sink, void *ctx);
 
 typedef struct tsl_grammar_stats {

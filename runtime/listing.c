@@ -42,10 +42,12 @@ static tsl_edge *edge_to(const tsl_allocator *a, edges *list, uint32_t to) {
   return tsl__vec_push(a, list, fresh) ? &list->at[list->n - 1] : NULL;
 }
 
-static bool add_bytes(const tsl_allocator *a, const tsl__state_rec *r, edges *list) {
-  for (uint32_t k = 0; k < r->ranges; k++) {
-    if (!r->targets[k] || tsl__target_is_later(r->targets[k])) continue;
-    tsl_edge *e = edge_to(a, list, tsl__target_state(r->targets[k]));
+/* A state that was visited has all its edges: targets that waited are made. */
+static bool add_bytes(tsl__space *space, const tsl__state_rec *r, edges *list) {
+  for (uint32_t k = 0; k < r->ranges && space->status == TSL_OK; k++) {
+    tsl__target to = tsl__state_range(space, r, k, tsl__state_upper(r)[k]);
+    if (!to) continue;
+    tsl_edge *e = edge_to(&space->alloc, list, tsl__target_state(to));
     if (!e) return false;
     for (unsigned b = k ? tsl__state_upper(r)[k - 1] + 1u : 0; b <= tsl__state_upper(r)[k]; b++) e->bytes[b >> 5] |= 1u << (b & 31);
   }
@@ -71,7 +73,8 @@ static bool tell_state(tsl__space *space, tsl__state i, edges *list, tsl_state_s
   char expression[EXPRESSION_MAX];
   const tsl__state_rec *r = tsl__state_at(space, i);
   list->n = 0;
-  if (!add_bytes(&space->alloc, r, list) || !add_calls(&space->alloc, r, list)) return false;
+  if (!add_bytes(space, r, list) || !add_calls(&space->alloc, r, list)) return false;
+  if (space->status != TSL_OK) return true;
   print_state(space, i, expression, sizeof expression);
   tsl_state state = {i, (r->flags & TSL__STATE_NULLABLE) != 0, is_expanded(r), expression, list->at, list->n};
   sink(ctx, &state);
