@@ -7,6 +7,7 @@
 #include "runtime/logits.h"
 #include "runtime/wide.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #define LARGE_CLASS 20u /* ASCII letters */
@@ -191,16 +192,36 @@ static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *lette
   return (!below->w[2] && !below->w[3]) || (wide && !tsl__wide_bit(wide->dirty, n));
 }
 
-/* The same from the root, for large classes: all text, less the tokens that hold anything else. */
-static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l, const tsl__bytes *letters, const tsl__wide *wide) {
+/* The words of a mask that is one bitset and no more; NULL: it is another. */
+static const uint32_t *only_bitset(const tsl__mask_rec *r) { return r->base_count == 1 && !r->plus_count && !r->minus_count ? r->first : NULL; }
+
+/* Of the classes known by a bitset that have all the letters, and are not narrowed by others beyond ASCII, that with the fewest more; NULL: there is none. */
+static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *letters, uint32_t wide) {
+  const tsl__class *best = NULL;
+  int least = INT_MAX;
+  for (uint32_t i = 0; i < tsl__space_count(space, classes); i++) {
+    const tsl__class *c = tsl__space_at(space, classes, i);
+    if (c->node || c->limit != UINT32_MAX || (c->wide && c->wide != wide) || !tsl__bytes_within(letters, &c->letters)) continue;
+    int more = __builtin_popcountll(c->letters.w[0] & ~letters->w[0]) + __builtin_popcountll(c->letters.w[1] & ~letters->w[1]);
+    if (more >= least || !only_bitset(tsl__mask_at(space, c->mask))) continue;
+    least = more;
+    best = c;
+  }
+  return best;
+}
+
+/* The same from the root, for large classes: all text, or what a larger class has, less the tokens that hold anything else. */
+static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l, const tsl__bytes *letters, uint32_t wide_number) {
+  const tsl__wide *wide = wide_number ? tsl__wide_at(space, wide_number) : NULL;
+  const tsl__class *wider = find_wider(space, letters, wide_number);
   const tsl__trie *trie = &space->vocab->trie;
   size_t words = tsl_vocab_mask_words(space->vocab);
-  uint32_t number, *bits = tsl__bitset_new(space, &number);
-  if (!bits || !tsl__space_step(space, (uint32_t)words)) return false;
-  memcpy(bits, l->text, words * sizeof *bits);
+  uint32_t number, *bits = tsl__space_step(space, (uint32_t)words) ? tsl__bitset_raw(space, &number) : NULL;
+  if (!bits) return false;
+  memcpy(bits, wider ? only_bitset(tsl__mask_at(space, wider->mask)) : l->text, words * sizeof *bits);
   for (unsigned c = 0; c < 128; c++)
-    if (!tsl__bytes_has(letters, c)) tsl__mask_andnot(bits, l->having[c], words);
-  if (!letters->w[3]) tsl__mask_andnot(bits, l->beyond, words);
+    if (!tsl__bytes_has(letters, c) && (!wider || tsl__bytes_has(&wider->letters, c))) tsl__mask_andnot(bits, l->having[c], words);
+  if (!letters->w[3] && (!wider || wider->letters.w[3])) tsl__mask_andnot(bits, l->beyond, words);
   for (uint32_t w = 0; wide && w <= trie->node_count / 64; w++)
     for (uint64_t exits = wide->exit[w]; exits; exits &= exits - 1) {
       const tsl__trie_node *n = &trie->nodes[w * 64 + (uint32_t)__builtin_ctzll(exits)];
@@ -282,11 +303,10 @@ static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes
   const tsl__linear *t = tsl__linear_table(space);
   unsigned ascii = (unsigned)(__builtin_popcountll(letters->w[0]) + __builtin_popcountll(letters->w[1]));
   if (!l || ascii < LARGE_CLASS) return gather_class(space, g, letters, wide, node);
-  if (node == 0) return gather_all(space, g, l, letters, wide ? tsl__wide_at(space, wide) : NULL);
+  if (node == 0) return gather_all(space, g, l, letters, wide);
   if (!t || !is_among(space, t, letters, node)) return gather_class(space, g, letters, wide, node);
-  const tsl__mask_rec *all = tsl__mask_at(space, tsl__class_mask(space, letters, wide, 0, UINT32_MAX));
-  if (all->base_count != 1 || all->plus_count || all->minus_count) return gather_class(space, g, letters, wide, node);
-  return gather_below(space, g, tsl__bitset_at(space, tsl__mask_bases(all)[0]), node);
+  const uint32_t *all = only_bitset(tsl__mask_at(space, tsl__class_mask(space, letters, wide, 0, UINT32_MAX)));
+  return all ? gather_below(space, g, all, node) : gather_class(space, g, letters, wide, node);
 }
 
 const tsl__lengths *tsl__lengths_of(tsl__space *space) {
@@ -307,10 +327,15 @@ static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *
     }
     return true;
   }
-  uint32_t number, *bits = tsl__bitset_new(space, &number);
+  const uint32_t *short_ones = l->at_most[limit - 1], *from = only_bitset(tsl__mask_at(space, all));
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  uint32_t number, *bits = tsl__bitset_raw(space, &number);
   if (!bits) return false;
-  tsl__mask_write(space, all, bits);
-  for (size_t i = 0; i < tsl_vocab_mask_words(space->vocab); i++) bits[i] &= l->at_most[limit - 1][i];
+  if (!from) {
+    tsl__mask_write(space, all, bits);
+    from = bits;
+  }
+  for (size_t i = 0; i < words; i++) bits[i] = from[i] & short_ones[i];
   return tsl__gather_base(space, g, number);
 }
 

@@ -11,14 +11,18 @@ static bool out_of_memory(tsl__space *space) {
   return false;
 }
 
-uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number) {
-  size_t words = tsl_vocab_mask_words(space->vocab);
+uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number) {
   uint32_t **slot = tsl__pool_add(&space->bitsets.pool, &space->alloc);
-  uint32_t *bits = slot ? tsl__arena_alloc(&space->arena, words * sizeof *bits) : NULL;
+  uint32_t *bits = slot ? tsl__arena_alloc(&space->arena, tsl_vocab_mask_words(space->vocab) * sizeof *bits) : NULL;
   if (!bits) return out_of_memory(space), NULL;
-  memset(bits, 0, words * sizeof *bits);
   *slot = bits;
   *number = tsl__space_count(space, bitsets) - 1;
+  return bits;
+}
+
+uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number) {
+  uint32_t *bits = tsl__bitset_raw(space, number);
+  if (bits) memset(bits, 0, tsl_vocab_mask_words(space->vocab) * sizeof *bits);
   return bits;
 }
 
@@ -334,7 +338,7 @@ static void normalise(tsl__space *space, tsl__gather *g) {
 
 static bool make_bitset(tsl__space *space, tsl__gather *g) {
   uint32_t number;
-  uint32_t *bits = tsl__bitset_new(space, &number);
+  uint32_t *bits = tsl__bitset_raw(space, &number);
   if (!bits) return false;
   unite_bases(space, g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL, g->bases.at, g->bases.n, bits);
   clear_bits(bits, g->minus.at, g->minus.n);

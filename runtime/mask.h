@@ -99,6 +99,8 @@ tsl__mask tsl__gather_joined(tsl__space *space, tsl__gather *g);
 
 /* A new bitset of the vocabulary's mask width, all zero, to be filled at once; its number in *number. NULL when out of memory (sticky). */
 uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number);
+/* The same for a caller that writes all of its words: they are not set. */
+uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number);
 static inline const uint32_t *tsl__bitset_at(const tsl__space *s, uint32_t number) { return *(uint32_t *const *)tsl__space_at(s, bitsets, number); }
 
 /* Write a mask out: `words` of the vocabulary. */
