@@ -513,22 +513,33 @@ void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
 
 /* ---- bytes that are alike ----------------------------------------------------------------------------------------- */
 
-/* Those ranges that begin with a byte of the set are told from the others. */
-static void tell_apart(tsl__alike *a, const tsl__bytes *set) {
-  uint64_t in = 0;
-  for (unsigned i = 0; i < a->n; i++) in |= (uint64_t)tsl__bytes_has(set, a->lower[i]) << i;
+/* Those ranges are told from the others. Those that are told from all others already are not looked at again. */
+static void tell_ranges_apart(tsl__alike *a, uint64_t in) {
+  if (!(in & ~a->alone)) return;
   for (unsigned k = 0, parts = a->parts; k < parts; k++) {
-    uint64_t out = a->part[k] & ~in;
-    if (!out || !(a->part[k] & in)) continue;
+    uint64_t out = a->part[k] & ~in, with = a->part[k] & in;
+    if (!out || !with) continue;
     a->part[a->parts++] = out;
-    a->part[k] &= in;
+    a->part[k] = with;
+    if (!(out & (out - 1))) a->alone |= out;
+    if (!(with & (with - 1))) a->alone |= with;
   }
 }
 
+/* Those ranges that begin with a byte of the set are told from the others. */
+static void tell_apart(tsl__alike *a, const tsl__bytes *set) {
+  uint64_t in = 0;
+  for (unsigned w = 0; w < 4; w++) {
+    uint64_t has = a->begins.w[w] & set->w[w];
+    if (has == a->begins.w[w]) in |= a->within[w];
+    else
+      for (; has; has &= has - 1) in |= (uint64_t)1 << a->range[w * 64 + (unsigned)__builtin_ctzll(has)];
+  }
+  tell_ranges_apart(a, in);
+}
+
 static void tell_byte_apart(tsl__alike *a, unsigned byte) {
-  tsl__bytes only = {{0}};
-  tsl__bytes_add(&only, byte);
-  tell_apart(a, &only);
+  if (tsl__bytes_has(&a->begins, byte)) tell_ranges_apart(a, (uint64_t)1 << a->range[byte]);
 }
 
 /* Goes where reads() goes. */
@@ -569,7 +580,7 @@ static bool alike(tsl__exprs *x, tsl__expr e, bool last, tsl__alike *out) {
       tsl__bytes first = {{0}};
       tsl__first_bytes(x, &n, &first);
       for (unsigned i = 0; i < out->n; i++)
-        if (tsl__bytes_has(&first, out->lower[i])) tell_byte_apart(out, out->lower[i]);
+        if (tsl__bytes_has(&first, out->lower[i])) tell_ranges_apart(out, (uint64_t)1 << i);
       return true;
     }
     case TSL__K_JSTR: {
@@ -595,16 +606,26 @@ static bool alike(tsl__exprs *x, tsl__expr e, bool last, tsl__alike *out) {
 }
 
 bool tsl__alike_of(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, tsl__alike *out) {
-  out->n = 1;
-  out->lower[0] = 0;
-  for (unsigned w = 0; w < 4; w++)
-    for (uint64_t bits = edges->w[w]; bits; bits &= bits - 1) {
+  out->n = 0;
+  out->begins = *edges;
+  out->begins.w[0] |= 1;
+  for (unsigned w = 0; w < 4; w++) {
+    out->within[w] = 0;
+    for (uint64_t bits = out->begins.w[w]; bits; bits &= bits - 1) {
       unsigned b = w * 64 + (unsigned)__builtin_ctzll(bits);
-      if (!b) continue;
       if (out->n == TSL__ALIKE_MAX) return false;
+      out->within[w] |= (uint64_t)1 << out->n;
+      out->range[b] = (uint8_t)out->n;
       out->lower[out->n++] = (uint8_t)b;
     }
+  }
   out->parts = 1;
   out->part[0] = out->n == 64 ? UINT64_MAX : ((uint64_t)1 << out->n) - 1;
+  out->alone = out->n == 1;
   return alike(x, e, true, out);
+}
+
+void tsl__alike_firsts(const tsl__alike *a, uint8_t *first) {
+  for (unsigned k = 0; k < a->parts; k++)
+    for (uint64_t part = a->part[k], left = part; left; left &= left - 1) first[__builtin_ctzll(left)] = (uint8_t)__builtin_ctzll(part);
 }

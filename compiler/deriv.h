@@ -80,10 +80,16 @@ typedef struct tsl__alike {
   unsigned n, parts;
   uint8_t lower[TSL__ALIKE_MAX]; /* first byte of each; the first one's is 0 */
   uint64_t part[TSL__ALIKE_MAX]; /* sets of such ranges, disjoint */
+  uint64_t alone;                /* ranges that are a part each */
+  uint64_t within[4];            /* ranges that begin within each 64 bytes */
+  tsl__bytes begins;             /* the same as `lower` */
+  uint8_t range[256];            /* by the byte that it begins with; undefined of others */
 } tsl__alike;
 /* False: there are too many, or it is not told; each may lead elsewhere, then. */
 bool tsl__alike_of(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, tsl__alike *out);
-/* The first range that is in one part with range i. */
+/* The first range that is in one part with each, in the order of the ranges. */
+void tsl__alike_firsts(const tsl__alike *a, uint8_t *first);
+/* The same of range i. */
 static inline unsigned tsl__alike_first(const tsl__alike *a, unsigned i) {
   unsigned k = 0;
   while (!(a->part[k] >> i & 1)) k++;

@@ -395,7 +395,7 @@ static bool alike(void *ctx, const tsl__state_rec *r, uint8_t *first) {
   tsl__bytes edges = {{0}};
   for (unsigned i = 0; i + 1 < r->ranges; i++) tsl__bytes_add(&edges, tsl__state_upper(r)[i] + 1u);
   if (!tsl__alike_of(c->x, expr_of(c, r), &edges, &a) || a.n != r->ranges) return false;
-  for (unsigned i = 0; i < a.n; i++) first[i] = (uint8_t)tsl__alike_first(&a, i);
+  tsl__alike_firsts(&a, first);
   return no_failure(c);
 }
 
