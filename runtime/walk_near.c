@@ -19,7 +19,18 @@ typedef struct trail {
   uint32_t *characters; /* the same */
   uint32_t read;        /* bytes of the last token that were read */
   uint32_t shared;      /* bytes that all tokens since then share with it */
+  tsl__state staying;   /* that was last seen to lead to itself */
+  tsl__bytes stays;     /* by these bytes, with no register */
 } trail;
+
+/* A state leads to itself: by which bytes. Long tokens are of few kinds of letters, and most of them stay where they are. */
+static void stay(trail *t, const tsl__state_rec *r, tsl__state state) {
+  const uint8_t *upper = tsl__state_upper(r);
+  t->staying = state;
+  t->stays = (tsl__bytes){{0}};
+  for (unsigned i = 0, b = 0; i < r->ranges; b = upper[i++] + 1u)
+    if (r->targets[i] == tsl__target_make(state, TSL__OP_CLEAR)) tsl__bytes_add_range(&t->stays, b, upper[i]);
+}
 
 /* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed: UNCLEAR. Where it LIVES, it goes to t->at[t->read]. */
 static taken take_token(trail *t, tsl_token token, uint32_t late) {
@@ -30,14 +41,19 @@ static taken take_token(trail *t, tsl_token token, uint32_t late) {
   t->shared = UINT32_MAX;
   for (t->read = i; i < n; t->read = ++i) {
     place p = t->at[i];
+    t->characters[i + 1] = t->characters[i] + ((bytes[i] & 0xC0) != 0x80);
+    if (p.state == t->staying && tsl__bytes_has(&t->stays, bytes[i])) {
+      t->at[i + 1] = (place){p.state, 0};
+      continue;
+    }
     const tsl__state_rec *r = tsl__state_expanded(space, p.state);
     if (!r || (r->flags & TSL__STATE_FORK) || r->edges) return UNCLEAR;
     if (r->flags & TSL__STATE_NULLABLE) return t->characters[i] > late ? LEAVES_LATE : LEAVES_EARLY;
     tsl__target to = tsl__state_step(space, r, bytes[i]);
     if (!to) return DIES;
+    if (to == tsl__target_make(p.state, TSL__OP_CLEAR)) stay(t, r, p.state);
     p.state = tsl__target_resolve(space, to, p.count, &p.count);
     t->at[i + 1] = p;
-    t->characters[i + 1] = t->characters[i] + ((bytes[i] & 0xC0) != 0x80);
   }
   return LIVES;
 }
