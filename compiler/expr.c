@@ -308,7 +308,7 @@ tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip) 
   tsl__node n = {.kind = TSL__K_LIT, .a = lit->a + skip, .b = lit->b - skip, .shortest = lit->b - skip, .flags = TSL__FINITE | TSL__SEARCHED};
   uint32_t cp;
   const uint8_t *at = tsl__literal_at(x, n.a);
-  if (valid_utf8(at, n.b)) n.flags |= TSL__TEXTUAL;
+  if (lit->flags & TSL__TEXTUAL ? (*at & 0xC0) != 0x80 : valid_utf8(at, n.b)) n.flags |= TSL__TEXTUAL; /* the end of a text is one, if it begins with a character */
   if (tsl__utf8_decode(at, n.b, &cp) == n.b) n.flags |= TSL__CHAR;
   return tsl__intern(x, n);
 }

@@ -17,13 +17,15 @@
 static void derive_each(tsl__exprs *x, tsl__expr e, unsigned end, tsl__expr *to) {
   tsl__bytes edges;
   tsl__alike a;
+  uint8_t alike[TSL__ALIKE_MAX];
   tsl__boundaries(x, e, &edges);
   bool told = tsl__alike_of(x, e, &edges, &a);
+  if (told) tsl__alike_firsts(&a, alike);
   tsl__expr d = TSL__NONE;
   for (unsigned b = 0, i = 0; b < end; b++) {
     if (b == 0 || tsl__bytes_has(&edges, b)) {
       i += b != 0;
-      unsigned first = told ? a.lower[tsl__alike_first(&a, i)] : b;
+      unsigned first = told ? a.lower[alike[i]] : b;
       d = first < b ? to[first] : tsl__derive_plain(x, e, (uint8_t)b);
     }
     to[b] = d;
