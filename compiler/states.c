@@ -27,6 +27,7 @@ typedef struct compiler {
   tsl__calls calls; /* of the state that is being expanded; these are kept for the next one */
   edge_vec edges;
   token_vec tokens;
+  TSL__VEC(tsl__state) own; /* of a grammar: the states of its own expressions, by number; 0: none yet */
   tsl__expr some_text; /* any but the empty one, once asked for */
   tsl__state any_text; /* of the rest of a JSON string of any text, once asked for */
 } compiler;
@@ -37,7 +38,12 @@ static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK
 
 static uint64_t handle_hash(tsl__expr e) { return tsl__mix(((uint64_t)e << 1) + 1); }
 
-static tsl__state find_state(const tsl__space *space, tsl__expr e) {
+/* The grammar's own expressions have their states in a list, as the layer below knows none of them; those of the vocabulary, few in any grammar, are looked up in both layers. */
+static bool is_listed(const compiler *c, tsl__expr e) { return c->space->parent && e >= c->x->base; }
+
+static tsl__state find_state(const compiler *c, tsl__expr e) {
+  const tsl__space *space = c->space;
+  if (TSL__LIKELY(is_listed(c, e))) return e - c->x->base < c->own.n ? c->own.at[e - c->x->base] : 0;
   uint64_t hash = handle_hash(e);
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
@@ -47,6 +53,23 @@ static tsl__state find_state(const tsl__space *space, tsl__expr e) {
     }
   }
   return 0;
+}
+
+static bool list_state(compiler *c, tsl__expr e, tsl__state state) {
+  size_t at = e - c->x->base, before = c->own.n;
+  if (at >= before) {
+    if (!tsl__vec_reserve(&c->space->alloc, &c->own, at + 1 - before)) return false;
+    memset(c->own.at + before, 0, (at + 1 - before) * sizeof *c->own.at);
+    c->own.n = at + 1;
+  }
+  c->own.at[at] = state;
+  return true;
+}
+
+/* Have the state of an expression found again. */
+static bool keep_state(compiler *c, tsl__expr e, tsl__state state) {
+  if (is_listed(c, e) ? list_state(c, e, state) : tsl__index_add(&c->space->states.index, &c->space->alloc, handle_hash(e), state)) return true;
+  return tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory"), false;
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
@@ -264,16 +287,12 @@ static tsl__state add_state(compiler *c, tsl__expr e) {
   }
   note_guard(c, e, first, n.loop ? 3 : 1);
   if (!no_failure(c)) return 0; /* and the state, half made, is not found again */
-  if (!tsl__index_add(&c->space->states.index, &c->space->alloc, handle_hash(e), first)) {
-    tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
-    return 0;
-  }
-  return first;
+  return keep_state(c, e, first) ? first : 0;
 }
 
 static tsl__state state_of(compiler *c, tsl__expr e) {
   if (e == TSL__NONE) return 0;
-  tsl__state s = find_state(c->space, e);
+  tsl__state s = find_state(c, e);
   return s ? s : add_state(c, e);
 }
 
@@ -581,7 +600,10 @@ static const char *why(void *ctx) {
   compiler *c = ctx;
   return c->space->why ? c->space->why : tsl__exprs_why(c->x);
 }
-static size_t memory(void *ctx) { return tsl__exprs_memory(((compiler *)ctx)->x); }
+static size_t memory(void *ctx) {
+  const compiler *c = ctx;
+  return tsl__exprs_memory(c->x) + c->own.cap * sizeof *c->own.at;
+}
 static uint32_t count(void *ctx) { return (uint32_t)((compiler *)ctx)->x->nodes.n; }
 static void release(void *ctx) {
   compiler *c = ctx;
@@ -589,6 +611,7 @@ static void release(void *ctx) {
   tsl__vec_free(&a, &c->calls);
   tsl__vec_free(&a, &c->edges);
   tsl__vec_free(&a, &c->tokens);
+  tsl__vec_free(&a, &c->own);
   tsl__exprs_free(c->x);
   tsl__free(&a, c, sizeof *c);
 }

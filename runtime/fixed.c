@@ -192,10 +192,16 @@ size_t tsl__fixed_raw(const uint8_t *bytes, size_t n) {
   return raw;
 }
 
+static bool goes_on_so(const tsl__string *text, uint32_t depth, const uint8_t *bytes, size_t n) { return text->length - depth >= n && !memcmp(text->at + depth, bytes, n); }
+
 bool tsl__fixed_find(const tsl__state_rec *from, const tsl__fixed_run *run, tsl__fixed_range *out) {
   const tsl__fixed *f = tsl__state_fixed(from);
   uint32_t lo = f->lo, hi = f->hi, depth = f->depth;
   for (size_t i = 0; i < run->n && lo < hi; i++, depth++) {
+    if (hi - lo == 1) { /* nothing is to be looked for in one text */
+      hi = goes_on_so(&f->texts[lo], depth, run->at + i, run->n - i) ? hi : lo;
+      break;
+    }
     lo += f->texts[lo].length == depth; /* a text that ends here comes first */
     lo = first_from(f->texts, lo, hi, depth, run->at[i]);
     hi = lo < hi && next_byte(&f->texts[lo], depth) == run->at[i] ? end_of_run(f->texts, lo, hi, depth) : lo;

@@ -58,6 +58,7 @@ static inline void put(tsl__index_table *t, uint64_t slot) {
 #define MOVED 64u
 #define FIRST 32u       /* slots of an index's first table */
 #define KEPT_FIRST 128u /* where all tables are kept: fewer of them */
+#define FOURFOLD 256u   /* slots below which a table grows to four times its size: moving its entries costs more than the space */
 
 /* Every entry of a table into a larger one. Half of the slots are free, at random: the entries are collected first, without a branch. */
 static void move_narrow(const tsl__index_table *from, tsl__index_table *to) {
@@ -93,7 +94,7 @@ static bool is_full(const tsl__index *ix, const tsl__index_table *t) { return (u
 
 static TSL__SELDOM tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, bool wide) {
   uint32_t count = ix->read_unlocked ? KEPT_FIRST : FIRST;
-  if (old) count = is_full(ix, old) ? old->count * 2 : old->count;
+  if (old) count = !is_full(ix, old) ? old->count : old->count < FOURFOLD ? old->count * 4 : old->count * 2;
   tsl__index_table *t = tsl__alloc_zero(a, table_bytes(count, wide));
   if (!t) return NULL;
   t->count = count;

@@ -143,11 +143,7 @@ tsl_status tsl__space_fail(tsl__space *s, tsl_status status, const char *why) {
   return s->status;
 }
 
-bool tsl__space_step(tsl__space *s, uint32_t n) {
-  uint64_t before = s->steps;
-  s->steps += n;
-  s->walk_steps += n;
-  if (TSL__LIKELY(before >> 10 == s->steps >> 10)) return s->status == TSL_OK;
+bool tsl__space_look(tsl__space *s) {
   if (s->steps > s->max_steps) tsl__space_fail(s, TSL_ERR_LIMIT, "max_steps: too much work for one mask or token");
   if (tsl__cancelled(s->cancel)) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");
   if (tsl__expired(s->deadline)) tsl__space_fail(s, TSL_ERR_CANCELLED, "deadline_us: out of time");

@@ -141,8 +141,15 @@ size_t tsl__space_memory(const tsl__space *space);
 void tsl__space_begin(tsl__space *space);
 /* Make a failure stick. `why` outlives the space. Returns `status`. */
 tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
-/* Count `n` steps; false when the budget or the time is spent, memory is full or the caller cancelled (sticky). */
-bool tsl__space_step(tsl__space *space, uint32_t n);
+/* Every 1024 steps: false when the budget or the time is spent, memory is full or the caller cancelled (sticky). */
+bool tsl__space_look(tsl__space *space);
+/* Count `n` steps; false as above. */
+static inline bool tsl__space_step(tsl__space *space, uint32_t n) {
+  uint64_t before = space->steps;
+  space->steps += n;
+  space->walk_steps += n;
+  return TSL__LIKELY(before >> 10 == space->steps >> 10) ? space->status == TSL_OK : tsl__space_look(space);
+}
 
 /* Element `i` of a table, from the layer that has it. `TABLE` is a member name. */
 #define tsl__space_at(space, TABLE, i)                                                                         \

@@ -18,7 +18,8 @@
  *           and, after `|`, calls of functions from other files than their own (the linker puts wrappers around these, tests/meson.build); of `tokens` and `spelled`: elements handed over.
  *           A vocabulary has a line of its own: what is made once for all its grammars.
  * Held to   Numbers are the same for every compiler, dispatch level, width of pointers and order of bytes: no bytes of memory are counted, and no arrays that grow (in the compiler
- *           that depends on which argument of a call is computed first).
+ *           that depends on which argument of a call is computed first). So do the numbers of expressions, and with them which derivatives are still remembered when they are asked for again
+ *           (compiler/deriv.c): `hashed` may differ by a 32nd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -292,10 +293,15 @@ static void line_read(char *text, line *l) {
   }
 }
 
+static bool is_same(const char *name, uint64_t was, uint64_t is) {
+  uint64_t slack = strcmp(name, "hashed") ? 0 : was / 32;
+  return is >= was - slack && is <= was + slack;
+}
+
 static void compare(const line *expected, const line *found) {
   for (size_t i = 0; i < found->n; i++) {
     uint64_t was = line_get(expected, found->fields[i].name), is = found->fields[i].value;
-    CHECKF(was == is, "%s: %s was %" PRIu64 ", is %" PRIu64, found->name, found->fields[i].name, was, is);
+    CHECKF(is_same(found->fields[i].name, was, is), "%s: %s was %" PRIu64 ", is %" PRIu64, found->name, found->fields[i].name, was, is);
   }
   for (size_t i = 0; i < expected->n; i++)
     CHECKF(line_get(found, expected->fields[i].name), "%s: %s was %" PRIu64 ", is 0", found->name, expected->fields[i].name, expected->fields[i].value);
