@@ -431,7 +431,6 @@ static void each_way(struct array *a, const struct array_state *from, void (*way
   c.lits = (lit *)(void *)((char *)c.to + size);
   c.to->next = TSL__NONE;
   c.to->round = 0;
-  c.to->ends = 0;
   uint32_t clamp = a->max == TSL__INF ? settled_at(a) : a->max;
   if (c.to->index < clamp) c.to->index++;
   choose(&c, 0);
@@ -445,16 +444,12 @@ struct cheapest {
   const struct gaps *g;
 };
 
-/* Is the array nearer to its end after the way? */
-static bool helps(const struct choosing *c, uint32_t next) {
-  const struct array_state *to = c->a->schema->array_states.at[next];
-  return c->from->index < settled_at(c->a) || memcmp(to->data, c->from->data, c->from->words * sizeof *to->data) != 0;
-}
-
 static void cost_way(struct choosing *c, goal value, uint32_t next) {
   struct schema *s = c->a->schema;
   struct cheapest *best = c->ctx;
-  if (!helps(c, next)) return;
+  const struct array_state *to = s->array_states.at[next];
+  bool counted = memcmp(to->data, c->from->data, c->from->words * sizeof *to->data) != 0;
+  if (!counted && c->from->index >= settled_at(c->a)) return;
   uint32_t bytes = tsl__schema_shortest(s, value);
   if (bytes < best->bytes) bytes = tsl__add(bytes, tsl__add(cost(s, next), best->g->comma_cost + best->g->item_cost));
   if (bytes < best->bytes) best->bytes = bytes;
@@ -535,25 +530,6 @@ static uint32_t cost(struct schema *s, uint32_t id) {
   return bytes;
 }
 
-static bool can_end(struct schema *s, uint32_t id);
-
-static void end_way(struct choosing *c, goal value, uint32_t next) {
-  struct schema *s = c->a->schema;
-  bool *found = c->ctx;
-  if (!*found && helps(c, next)) *found = tsl__schema_possible(s, value) && can_end(s, next);
-}
-
-/* Is there a way from after an item to the end? The first is enough, where its bytes would have to be those of the shortest values. Recursion as of `cost`. */
-static bool can_end(struct schema *s, uint32_t id) {
-  struct array_state *st = s->array_states.at[id];
-  if (st->ends) return st->ends == 2;
-  if (s->measuring || st->array->unique || st->round == UINT32_MAX) return cost(s, id) != TSL__INF;
-  bool found = complete(st);
-  if (!found) each_way(st->array, st, end_way, &found);
-  if (tsl__schema_ok(s)) st->ends = found ? 2 : 1;
-  return found;
-}
-
 static uint32_t first_state(struct array *a) {
   struct schema *s = a->schema;
   uint32_t words = a->unique ? a->value_count / 64 + 1 : a->counter_count + (a->listed_count + 63) / 64;
@@ -580,12 +556,7 @@ uint32_t tsl__array_shortest(struct array *a) {
   return bytes == TSL__INF ? bytes : tsl__add(bytes, 1) - g->comma_cost + g->first_cost;
 }
 
-bool tsl__array_possible(struct array *a) {
-  if (plain(a)) return reach(a) >= a->min;
-  if (a->unique) return tsl__array_shortest(a) != TSL__INF; /* of listed values */
-  uint32_t id = first_state(a);
-  return id != UINT32_MAX && can_end(a->schema, id);
-}
+bool tsl__array_possible(struct array *a) { return plain(a) ? reach(a) >= a->min : tsl__array_shortest(a) != TSL__INF; }
 
 /* ---- expressions of states ----------------------------------------------------------------------------------------- */
 
@@ -605,22 +576,13 @@ static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
   snprintf(out, n, "items#%u(%u)", (unsigned)id, (unsigned)s->array_states.at[id]->index);
 }
 
-static uint32_t next_shortest(tsl__exprs *x, void *ctx, uint32_t id) {
-  struct schema *s = ctx;
-  bool nests = tsl__schema_nests(s);
-  (void)x;
-  if (nests && complete(s->array_states.at[id])) return 0;
-  uint32_t bytes = cost(s, id);
-  return bytes == TSL__INF ? bytes : bytes - nests; /* no bracket */
-}
-
-static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, next_shortest};
+static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, NULL};
 
 static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
   if (st->next == TSL__NONE) {
-    bool ends = tsl__schema_nests(s) && complete(st); /* then nothing has to follow */
-    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), !ends);
+    bool nests = tsl__schema_nests(s), ends = nests && complete(st); /* then nothing has to follow */
+    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), ends ? 0 : cost(s, id) - nests); /* no bracket */
   }
   return st->next;
 }
@@ -633,7 +595,7 @@ struct building {
 static void build_way(struct choosing *c, goal value, uint32_t next) {
   struct schema *s = c->a->schema;
   struct building *b = c->ctx;
-  if (!tsl__schema_possible(s, value) || !can_end(s, next)) return;
+  if (tsl__schema_shortest(s, value) == TSL__INF || cost(s, next) == TSL__INF) return;
   b->all = tsl__expr_alt(s->x, b->all, item(c->a, b->g, value, !c->listed, next_rule(s, next)));
 }
 
@@ -648,7 +610,6 @@ static uint32_t use(struct schema *s, uint32_t id, uint32_t i) {
   memcpy(to, st, sizeof *st + st->words * sizeof *st->data);
   to->next = TSL__NONE;
   to->round = 0;
-  to->ends = 0;
   to->index++;
   tsl__bit_set(to->data, i);
   uint32_t next = intern(s, to);

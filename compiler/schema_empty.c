@@ -273,18 +273,15 @@ bool tsl__object_ends(const struct object *o, const uint64_t *bits, uint32_t cou
   return find_way(o, bits, count, done, first, true) != TSL__INF;
 }
 
-/* The same from the opening brace on. */
-static uint32_t find_object(const struct object *o, bool any) {
+uint32_t tsl__object_shortest(const struct object *o) {
   uint64_t room[16] = {0};
   uint32_t words = o->words + o->counted;
   uint64_t *bits = words <= 16 ? room : tsl__alloc_zero(o->schema->alloc, words * sizeof *bits);
   if (!bits) return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
-  uint32_t bytes = tsl__add(1, find_way(o, bits, 0, 0, true, any));
+  uint32_t bytes = tsl__add(1, tsl__object_cost(o, bits, 0, 0, true));
   if (bits != room) tsl__free(o->schema->alloc, bits, words * sizeof *bits);
   return bytes;
 }
-
-uint32_t tsl__object_shortest(const struct object *o) { return find_object(o, false); }
 
 /* ---- goals -------------------------------------------------------------------------------------------------------- */
 
@@ -359,21 +356,16 @@ static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
   return types != 0;
 }
 
-/* Can all that is required come? Where more is asked than that, the fewest bytes tell a compile, which opens all that may be asked of members: what is not supported is found by it. To
- * whoever reads a text afterwards, the first way to the end is enough. */
-static bool has_what_it_needs(const struct object *o) {
-  if (o->simple) return required_suffice(o, NULL, 0, 0);
-  return !o->schema->text && (required_suffice(o, NULL, 0, 0) || find_object(o, true) != TSL__INF);
-}
+/* Can all that is required come? Where more is asked than that: false, and the fewest bytes tell, which opens all that may be asked of members: what is not supported is found by the compile. */
+static bool has_what_it_needs(const struct object *o) { return o->simple && required_suffice(o, NULL, 0, 0); }
 
-/* The shortest value is not needed if one of the arrays or objects plainly is possible. Those that require themselves are left to the fixed point. */
-static bool some_container(struct schema *s, goal g) {
+/* The shortest value is not needed if one of the objects plainly is possible. Objects that require themselves are left to the fixed point. */
+static bool some_object(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   bool found = false;
   if (e->asked || s->asking == ASKING_MAX) return false;
   e->asked = true;
   s->asking++;
-  for (uint32_t i = 0; i < e->array_count && !s->text && !found && tsl__schema_ok(s); i++) found = tsl__array_possible(tsl__goal_of(s, g)->arrays[i]);
   for (uint32_t i = 0; i < e->object_count && !found && tsl__schema_ok(s); i++) found = has_what_it_needs(tsl__goal_of(s, g)->objects[i]);
   tsl__goal_of(s, g)->asked = false;
   s->asking--;
@@ -386,7 +378,7 @@ static bool some_value(struct schema *s, goal g) {
   if (!tsl__schema_open(s, g)) return false;
   const struct goal_entry *e = tsl__goal_of(s, g);
   if (e->scalars || e->string != TSL__NONE || e->number != TSL__NONE) return true;
-  return (!s->measuring && some_container(s, g)) || tsl__schema_shortest(s, g) != TSL__INF;
+  return (!s->measuring && some_object(s, g)) || tsl__schema_shortest(s, g) != TSL__INF;
 }
 
 bool tsl__schema_possible(struct schema *s, goal g) {

@@ -308,7 +308,6 @@ struct array_state {
   uint32_t round;    /* in which that was found; UINT32_MAX: for good */
   tsl__expr next;
   uint32_t words;
-  uint8_t ends;      /* memo: can the array end from here? 0: not asked yet, 1: no, 2: yes */
   uint64_t data[];   /* one count per counter, then bits: values used (listed ones, or all of them) */
 };
 
