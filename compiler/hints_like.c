@@ -93,35 +93,31 @@ static void measure(tsl__exprs *x, reached *r) {
     if (r->shortest[i] > r->need) r->need = r->shortest[i];
 }
 
-/* Of an expression by its structure: its shortest text, and a bound of the shortest texts of all that it leads to, in bytes. */
-typedef struct bound {
-  uint32_t shortest, later;
-} bound;
-
-/* False: it is made of other parts too, or of too many. */
-static bool bound_of(const tsl__exprs *x, tsl__expr e, uint32_t *room, bound *out) {
+/* By the structure of an expression: a bound of the shortest texts of all that it leads to, in bytes. False: it has parts of which that is not known so, or too many. */
+static bool later_of(const tsl__exprs *x, tsl__expr e, uint32_t *room, uint32_t *later) {
   tsl__node n = tsl__node_at(x, e);
-  bound part;
+  uint32_t part;
   if (*room == 0) return false;
   --*room;
-  *out = (bound){n.shortest, 0};
+  *later = 0;
   switch ((tsl__kind)n.kind) {
   case TSL__K_EPS:
   case TSL__K_BYTES: return true;
-  case TSL__K_LIT: out->later = n.shortest - 1; return true;
-  case TSL__K_SEQ: /* what a's first part leaves, and b; then what b leaves */
-    if (!bound_of(x, n.a, room, &part) || !bound_of(x, n.b, room, out)) return false;
-    *out = (bound){n.shortest, tsl__add(part.later, out->shortest) > out->later ? tsl__add(part.later, out->shortest) : out->later};
+  case TSL__K_LIT: *later = n.shortest - 1; return true;
+  case TSL__K_SEQ: /* what is left of the first part, and the second; then what is left of that */
+    if (!later_of(x, n.a, room, &part) || !later_of(x, n.b, room, later)) return false;
+    part = tsl__add(part, tsl__node_at(x, n.b).shortest);
+    if (part > *later) *later = part;
     return true;
   case TSL__K_ALT:
     for (uint32_t i = 0; i < n.b; i++) {
-      if (!bound_of(x, tsl__list_at(x, n.a)[i], room, &part)) return false;
-      if (part.later > out->later) out->later = part.later;
+      if (!later_of(x, tsl__list_at(x, n.a)[i], room, &part)) return false;
+      if (part > *later) *later = part;
     }
     return true;
   case TSL__K_REPEAT: /* an iteration in progress, and those that must follow */
-    if (!bound_of(x, n.a, room, &part)) return false;
-    out->later = tsl__add(part.later, n.b ? tsl__multiply(n.b - 1, part.shortest) : 0);
+    if (!later_of(x, n.a, room, &part)) return false;
+    *later = tsl__add(part, n.b ? tsl__multiply(n.b - 1, tsl__node_at(x, n.a).shortest) : 0);
     return true;
   default: return false;
   }
@@ -130,11 +126,11 @@ static bool bound_of(const tsl__exprs *x, tsl__expr e, uint32_t *room, bound *ou
 /* The longest of the shortest texts of all that e leads to, in bytes, which bounds the characters: by structure, if that says that it is far below `length`; else of up to
  * NEED_STATES_MAX expressions, one by one. */
 static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
-  uint32_t room = BOUND_NODES_MAX;
-  bound at_most;
+  uint32_t room = BOUND_NODES_MAX, most;
   if (x->need_slots && need_slot(x, e)->e) return need_slot(x, e)->need;
-  if (bound_of(x, e, &room, &at_most)) {
-    uint32_t most = at_most.shortest > at_most.later ? at_most.shortest : at_most.later;
+  if (later_of(x, e, &room, &most)) {
+    uint32_t shortest = tsl__node_at(x, e).shortest;
+    if (shortest > most) most = shortest;
     if (most < length / 2) return most;
   }
   reached r = {.at = {e}, .n = 1};
