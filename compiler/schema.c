@@ -269,8 +269,13 @@ static bool load(struct schema *s) {
 
 #define GOALS_AHEAD 2000u /* opened ahead to see that uniqueItems can be followed; what comes after them is found when it is reached */
 
-/* uniqueItems is not followed everywhere (under a negation, with too few values): say so now, not when the first array begins. Opening a goal makes those of its
- * members and items. */
+/* Open a goal, which makes those of its members and items, and make those that its clauses may ask of members. */
+static void open_ahead(struct schema *s, goal g) {
+  if (!tsl__schema_open(s, g)) return;
+  for (uint32_t i = 0; i < tsl__goal_of(s, g)->object_count && tsl__schema_ok(s); i++) tsl__object_goals_asked(tsl__goal_of(s, g)->objects[i]);
+}
+
+/* uniqueItems is not followed everywhere (under a negation, with too few values): say so now, not when the first array begins. */
 static bool check_unique(struct schema *s) {
   bool some = false;
   for (size_t i = 2; i < s->nodes.n && tsl__schema_ok(s); i++) {
@@ -279,7 +284,7 @@ static bool check_unique(struct schema *s) {
     some = true;
     tsl__schema_open(s, tsl__schema_goal(s, &l, 1, 0));
   }
-  for (size_t g = 2; some && g < s->goals.n && g < GOALS_AHEAD && tsl__schema_ok(s); g++) tsl__schema_open(s, (goal)g);
+  for (size_t g = 2; some && g < s->goals.n && g < GOALS_AHEAD && tsl__schema_ok(s); g++) open_ahead(s, (goal)g);
   return tsl__schema_ok(s);
 }
 

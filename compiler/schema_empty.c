@@ -283,6 +283,23 @@ uint32_t tsl__object_shortest(const struct object *o) {
   return bytes;
 }
 
+/* A member's value with what a clause asks of it. */
+static void ask_of_member(struct schema *s, goal value, lit l) {
+  if (value != GOAL_NONE && !tsl__schema_excludes(s, value, l)) tsl__schema_goal_and(s, value, &l, 1);
+}
+
+void tsl__object_goals_asked(const struct object *o) {
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    for (const struct target *t = o->clauses[i].targets; t < o->clauses[i].targets + o->clauses[i].n && tsl__schema_ok(o->schema); t++) {
+      if (t->kind == ATOM_KEY) ask_of_member(o->schema, o->known[t->key].value, t->l);
+      if (t->kind != ATOM_PATTERN) continue;
+      for (uint32_t c = 0; c < o->cell_count; c++)
+        if (tsl__bit(t->cells, c)) ask_of_member(o->schema, o->cells[c].value, t->l);
+      for (uint32_t k = 0; k < o->n; k++)
+        if (tsl__bit(t->keys, k)) ask_of_member(o->schema, o->known[k].value, t->l);
+    }
+}
+
 /* ---- goals -------------------------------------------------------------------------------------------------------- */
 
 static uint32_t number_shortest(struct schema *s, tsl__expr number) {
