@@ -294,6 +294,16 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
   else tsl__search_enter(space, l, to, count, c, e->depth + 1);
 }
 
+/* Few tokens, at once. */
+static inline void push_tokens(tsl__space *space, level *l, const tsl_token *tokens, uint32_t n) {
+  if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, n)) {
+    out_of_memory(space);
+    return;
+  }
+  for (uint32_t k = 0; k < n; k++) l->gather.plus.at[l->gather.plus.n + k] = tokens[k];
+  l->gather.plus.n += n;
+}
+
 /* Read on from a node without letters: child by child, the ranges of the state beside them. */
 static void search_plain(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
   const tsl__trie *trie = &space->vocab->trie;
@@ -307,10 +317,13 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
     tsl__target t = tsl__state_range(space, r, range, child->byte);
     if (!t) continue;
     tsl__state to = tsl__target_resolve(space, t, e->count, &count);
-    for (uint32_t k = child->begin; k < child->own_end; k++)
-      if (!tsl__vec_push(&space->alloc, &l->gather.plus, trie->order[k])) out_of_memory(space);
     note_reach(l, e->depth + 1, count);
-    if (!child->children) continue;
+    if (!child->children) { /* with those beside it that have nothing below either, and lead to the same */
+      while (c + 1 < end && !trie->nodes[c + 1].children && trie->nodes[c + 1].byte <= upper[range]) c++;
+      push_tokens(space, l, trie->order + child->begin, trie->nodes[c].end - child->begin);
+      continue;
+    }
+    push_tokens(space, l, trie->order + child->begin, child->own_end - child->begin);
     const tsl__state_rec *next = tsl__state_expanded(space, to);
     if (!next) return;
     if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next)) enter_node(space, l, to, count, c, e->depth + 1);
