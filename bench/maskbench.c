@@ -16,6 +16,8 @@
 #include "bench/resolve.h"
 #include "bench/run.h"
 
+#define BUFFER_LINE 64u /* where hosts' rows begin: torch allocates so */
+
 enum { MAX_IDS = 64 };
 
 typedef struct arguments {
@@ -185,7 +187,8 @@ static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
   setup->timeout_s = a->timeout_s;
   setup->limits.max_memory = (uint64_t)a->max_memory << 20;
   setup->flushed_per_case = a->flush;
-  setup->mask = calloc(tsl_vocab_mask_words(setup->vocab), sizeof *setup->mask);
+  size_t size = (tsl_vocab_mask_words(setup->vocab) * sizeof *setup->mask + BUFFER_LINE - 1) / BUFFER_LINE * BUFFER_LINE;
+  setup->mask = aligned_alloc(BUFFER_LINE, size);
   if (setup->mask && (!a->flush || bench_evictor_init(&setup->evictor))) {
     about->buffers = setup->evictor.size;
     return true;

@@ -49,6 +49,10 @@ static inline void tsl__free(const tsl_allocator *a, void *p, size_t size) {
 }
 void *tsl__alloc_zero(const tsl_allocator *a, size_t size);
 
+/* Where the next line of the processor's caches begins. What is copied whole and often lies there: with room for a line more. */
+#define TSL__LINE 64u
+static inline void *tsl__at_line(void *p) { return (char *)p + (-(uintptr_t)p & (TSL__LINE - 1)); }
+
 /* A growable array of T: `typedef TSL__VEC(uint32_t) u32_vec;` Zero-initialised is empty. The allocator is passed to each call, so that the
  * array is three words. */
 #define TSL__VEC(T) \

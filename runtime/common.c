@@ -15,7 +15,7 @@
 
 typedef struct tsl__common_bits {
   atomic_uint references;
-  uint32_t words[];
+  uint32_t *words; /* behind this, where a cache line begins */
 } bits;
 
 typedef struct kept {
@@ -53,9 +53,17 @@ struct tsl__common {
 
 static uint32_t *words_of(const entry *e) { return (uint32_t *)(uintptr_t)(e->at + e->shared); }
 static size_t size_of(const entry *e) { return sizeof *e + e->shared * sizeof *e->at + ((size_t)e->bases + e->minus + e->plus + e->left) * 4; }
-static size_t bits_size(const tsl_vocab *v) { return sizeof(bits) + tsl_vocab_mask_words(v) * 4; }
+static size_t bits_size(const tsl_vocab *v) { return sizeof(bits) + tsl_vocab_mask_words(v) * 4 + TSL__LINE; }
 
 /* ---- generations ---------------------------------------------------------------------------------------------- */
+
+static bits *new_bits(const tsl_vocab *v) {
+  bits *b = tsl__alloc(&v->alloc, bits_size(v));
+  if (!b) return NULL;
+  atomic_init(&b->references, 0);
+  b->words = tsl__at_line(b + 1);
+  return b;
+}
 
 static void release(const tsl_vocab *v, bits *b) {
   if (atomic_fetch_sub_explicit(&b->references, 1, memory_order_acq_rel) == 1) tsl__free(&v->alloc, b, bits_size(v));
@@ -113,9 +121,8 @@ static bits *keep_bits(const tsl_vocab *v, generation *g, const uint32_t *words)
   uint64_t hash = tsl__hash(words, bytes);
   for (size_t i = g->bitsets.n; i-- > 0;)
     if (g->bitsets.at[i].hash == hash && !memcmp(g->bitsets.at[i].bits->words, words, bytes)) return g->bitsets.at[i].bits;
-  bits *b = tsl__alloc(&v->alloc, bits_size(v));
+  bits *b = new_bits(v);
   if (!b) return NULL;
-  atomic_init(&b->references, 0);
   memcpy(b->words, words, bytes);
   if (keep(v, g, (kept){hash, b})) return b;
   tsl__free(&v->alloc, b, bits_size(v));
@@ -322,10 +329,8 @@ static bool is_common(tsl__common *c, uint64_t hash) {
 }
 
 static bits *write_row(const tsl__space *space, const tsl__mask_rec *m) {
-  bits *b = tsl__alloc(&space->vocab->alloc, bits_size(space->vocab));
-  if (!b) return NULL;
-  atomic_init(&b->references, 0);
-  tsl__mask_put(space, m, b->words);
+  bits *b = new_bits(space->vocab);
+  if (b) tsl__mask_put(space, m, b->words);
   return b;
 }
 

@@ -40,6 +40,13 @@ void tsl__mask_or(uint32_t *to, const uint32_t *from, size_t words);     /* to |
 void tsl__mask_unite(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a | b */
 void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words); /* to &= ~from */
 
+/* Is a copy faster from its end on? A load waits for stores under way that lie as far into their page as itself, so where the copy lies a little further into its page than the source,
+ * each load would wait for what was just written (measured on Zen 4: 260 ns a mask, else 150). The second stretch is its cache's, for whatever reason: 200 ns. */
+static inline bool tsl__logits_backward(const void *to, const void *from) {
+  size_t ahead = ((uintptr_t)to - (uintptr_t)from) % 4096;
+  return ahead < 640 || (ahead >= 2880 && ahead < 3648);
+}
+
 /* ---- kernels -------------------------------------------------------------------------------------------------- */
 
 /* The largest logit in the mask, -inf if there is none. NaN is passed over, but reported. */

@@ -54,20 +54,23 @@ TARGET static inline void store_words(uint32_t *p, __m256i v) { _mm256_storeu_si
 
 /* What is written is aligned, where the system's memcpy may move byte by byte: the first and the last vector overlap their neighbours. */
 TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
-  size_t i = (32 - ((uintptr_t)to & 31)) / sizeof *to;
+  size_t first = (32 - ((uintptr_t)to & 31)) / sizeof *to, i = first;
   if (words < 8) {
     memcpy(to, from, words * sizeof *to);
     return;
   }
+  size_t steps = (words - first) / 32;
+  bool backward = tsl__logits_backward(to, from);
   store_words(to, load_words(from));
-  for (; i + 32 <= words; i += 32) {
+  for (size_t k = 0; k < steps; k++) {
+    i = first + (backward ? steps - 1 - k : k) * 32;
     __m256i a = load_words(from + i), b = load_words(from + i + 8), c = load_words(from + i + 16), d = load_words(from + i + 24);
     store_words(to + i, a);
     store_words(to + i + 8, b);
     store_words(to + i + 16, c);
     store_words(to + i + 24, d);
   }
-  for (; i + 8 <= words; i += 8) store_words(to + i, load_words(from + i));
+  for (i = first + steps * 32; i + 8 <= words; i += 8) store_words(to + i, load_words(from + i));
   store_words(to + words - 8, load_words(from + words - 8));
 }
 

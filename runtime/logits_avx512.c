@@ -45,20 +45,23 @@ TARGET static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint
 
 /* What is written is aligned, where the system's memcpy may move byte by byte: the first and the last vector overlap their neighbours. */
 TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
-  size_t i = (64 - ((uintptr_t)to & 63)) / sizeof *to;
+  size_t first = (64 - ((uintptr_t)to & 63)) / sizeof *to, i = first;
   if (words < 16) {
     memcpy(to, from, words * sizeof *to);
     return;
   }
+  size_t steps = (words - first) / 64;
+  bool backward = tsl__logits_backward(to, from);
   _mm512_storeu_si512(to, _mm512_loadu_si512(from));
-  for (; i + 64 <= words; i += 64) {
+  for (size_t k = 0; k < steps; k++) {
+    i = first + (backward ? steps - 1 - k : k) * 64;
     __m512i a = _mm512_loadu_si512(from + i), b = _mm512_loadu_si512(from + i + 16), c = _mm512_loadu_si512(from + i + 32), d = _mm512_loadu_si512(from + i + 48);
     _mm512_storeu_si512(to + i, a);
     _mm512_storeu_si512(to + i + 16, b);
     _mm512_storeu_si512(to + i + 32, c);
     _mm512_storeu_si512(to + i + 48, d);
   }
-  for (; i + 16 <= words; i += 16) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
+  for (i = first + steps * 64; i + 16 <= words; i += 16) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
   _mm512_storeu_si512(to + words - 16, _mm512_loadu_si512(from + words - 16));
 }
 

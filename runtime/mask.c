@@ -13,8 +13,9 @@ static bool out_of_memory(tsl__space *space) {
 
 uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number) {
   uint32_t **slot = tsl__pool_add(&space->bitsets.pool, &space->alloc);
-  uint32_t *bits = slot ? tsl__arena_alloc(&space->arena, tsl_vocab_mask_words(space->vocab) * sizeof *bits) : NULL;
-  if (!bits) return out_of_memory(space), NULL;
+  void *room = slot ? tsl__arena_alloc(&space->arena, tsl_vocab_mask_words(space->vocab) * sizeof **slot + TSL__LINE) : NULL;
+  if (!room) return out_of_memory(space), NULL;
+  uint32_t *bits = tsl__at_line(room);
   *slot = bits;
   *number = tsl__space_count(space, bitsets) - 1;
   return bits;

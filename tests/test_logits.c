@@ -158,6 +158,24 @@ static void whole_masks(void) {
   }
 }
 
+/* From its beginning or from its end, as the two lie in their pages. */
+static void copies(void) {
+  uint64_t seed = 5;
+  enum { WORDS = 4008, PAGE = 1024, AROUND = 16 };
+  static uint32_t from[WORDS], to[WORDS + PAGE + 2 * AROUND];
+  size_t wrong = 0, backward = 0;
+  fill_mask(&seed, from, WORDS * 32, 3);
+  for (size_t l = 0; l < level_count; l++)
+    for (size_t shift = AROUND; shift < PAGE + AROUND; shift += 13) {
+      memset(to, 0x55, sizeof to);
+      levels[l]->copy_words(to + shift, from, WORDS);
+      backward += tsl__logits_backward(to + shift, from);
+      wrong += memcmp(to + shift, from, sizeof from) != 0;
+      for (size_t i = 1; i <= AROUND; i++) wrong += (to[shift - i] != 0x55555555u) + (to[shift + WORDS + i - 1] != 0x55555555u);
+    }
+  CHECKF(wrong == 0 && backward > level_count * 20 && backward < level_count * 58, "%zu wrong, %zu from the end", wrong, backward);
+}
+
 /* ---- peak, above, sums: levels against portable ----------------------------------------------------------------- */
 
 static bool same_double(double a, double b) { return !memcmp(&a, &b, sizeof a); }
@@ -429,6 +447,7 @@ int main(void) {
   RUN(apply_every_level, "apply: f32, f16, bf16, all densities, odd addresses");
   RUN(public_calls, "arguments of the public calls");
   RUN(whole_masks, "or, andnot, count, copy");
+  RUN(copies, "copies, wherever the two lie");
   RUN(portable_is_right, "portable kernels against long double");
   RUN(levels_agree, "every level equals portable, bit for bit");
   RUN(moments_are_right, "moments and spread against long double");
