@@ -29,6 +29,11 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
 /* Its letters, which may take long to find: fill *out but for the form. */
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
+/* ---- hints_like.c ------------------------------------------------------------------------------------------------- */
+
+/* Find out ahead how much may still be missing of a text: for the layers above too, which ask for it where a length is limited. */
+void tsl__need_ahead(tsl__exprs *x, tsl__expr text);
+
 /* ---- hints_like.c: hints's own ------------------------------------------------------------------------------------ */
 
 #define TSL__LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */

@@ -26,6 +26,13 @@ static tsl__known_need *need_slot(const tsl__exprs *x, tsl__expr e) {
   return &x->needs[i];
 }
 
+/* What is known of an expression, here or below; NULL: nothing. */
+static const tsl__known_need *known_need(const tsl__exprs *x, tsl__expr e) {
+  for (const tsl__exprs *layer = x; layer; layer = layer->parent)
+    if (layer->need_slots && need_slot(layer, e)->e) return need_slot(layer, e);
+  return NULL;
+}
+
 static bool need_grow(tsl__exprs *x) {
   tsl__known_need *old = x->needs;
   uint32_t old_slots = x->need_slots, slots = old_slots ? old_slots * 2 : 256;
@@ -61,8 +68,8 @@ typedef struct reached {
 
 /* Where a byte leads from expression `from`: to one whose need is known already, or to one of this exploration. */
 static void reach(tsl__exprs *x, reached *r, uint32_t from, tsl__expr d) {
-  tsl__known_need *slot = need_slot(x, d);
-  bool met = slot->e != TSL__NONE;
+  const tsl__known_need *slot = known_need(x, d);
+  bool met = slot != NULL;
   if (met && slot->need != NEED_OPEN) {
     if (slot->need > r->need) r->need = slot->need; /* what is not known of one is not known of those that lead to it */
     if (slot->need != NEED_UNKNOWN && slot->shortest + 1 < r->shortest[from]) r->shortest[from] = slot->shortest + 1;
@@ -127,7 +134,8 @@ static bool later_of(const tsl__exprs *x, tsl__expr e, uint32_t *room, uint32_t 
  * NEED_STATES_MAX expressions, one by one. */
 static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
   uint32_t room = BOUND_NODES_MAX, most;
-  if (x->need_slots && need_slot(x, e)->e) return need_slot(x, e)->need;
+  const tsl__known_need *known = known_need(x, e);
+  if (known) return known->need;
   if (later_of(x, e, &room, &most)) {
     uint32_t shortest = tsl__node_at(x, e).shortest;
     if (shortest > most) most = shortest;
@@ -288,6 +296,11 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
     out->like_unit = r.unit;
     if (json) find_low(x, rest, begun, out);
   }
+}
+
+void tsl__need_ahead(tsl__exprs *x, tsl__expr text) {
+  struct relaxing r = {x, true, TSL__INF, 0, 0, false};
+  need_of(x, relax(&r, text, 0), TSL__INF);
 }
 
 /* Texts but those that hold something long: far from that, all texts. A text shorter than every forbidden one is none of them; so is what completes it, if there is room

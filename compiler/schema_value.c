@@ -11,6 +11,7 @@
 
 #include "compiler/expr_node.h"
 #include "compiler/formats.h"
+#include "compiler/hints.h"
 #include "compiler/meaning.h"
 #include "compiler/schema_parts.h"
 #include "runtime/state.h"
@@ -246,6 +247,7 @@ static void make_formats(tsl__exprs *x, struct shared_context *c) {
     bool known;
     f->text = tsl__format_expr(x, shared_formats[i], strlen(shared_formats[i]), &known);
     if (f->text == TSL__NONE) continue;
+    tsl__need_ahead(x, f->text);
     f->value = string_of_text(x, f->text);
     f->shortest = tsl__expr_shortest(x, f->value);
     f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FORMAT + i, 0, f->shortest);
