@@ -5,7 +5,7 @@
 #include "compiler/deriv.h"
 
 #define CLASS_MIN 4u /* parts of a class whose derivatives are remembered */
-#define MANY 100u    /* derivatives of what has parts from which on they are */
+#define MANY 40u     /* derivatives of what has parts from which on they are */
 
 void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__expr e) {
   if (e == TSL__NONE) return;
@@ -92,8 +92,8 @@ void tsl__known_steps_make(tsl__exprs *x) {
   if (!x->known_steps) x->known_steps = tsl__alloc_zero(&x->alloc, TSL__KNOWN_STEPS * sizeof *x->known_steps);
 }
 
-/* Where a table of n derivatives keeps the one with this key; NULL: there is no table. */
-static tsl__known_step *step_slot(tsl__known_step *table, uint32_t n, uint64_t key) { return table ? &table[tsl__mix(key) % n] : NULL; }
+/* Where a table of n groups of derivatives keeps that with this key; NULL: there is no table. */
+static tsl__known_step *step_slot(tsl__known_step *table, uint32_t n, uint32_t group, uint64_t key) { return table ? &table[tsl__mix(key) % n * group] : NULL; }
 
 static bool is_of(const tsl__known_step *known, uint64_t key) { return known && known->low == (uint32_t)key && known->high == key >> 32; }
 
@@ -101,19 +101,26 @@ static void remember(const tsl__exprs *x, tsl__known_step *known, uint64_t key, 
   if (known && x->status == TSL_OK) *known = (tsl__known_step){(uint32_t)key, (uint32_t)(key >> 32), d};
 }
 
+/* Each has two places, the first for the later one. */
+static tsl__known_step *pair_slot(const tsl__exprs *x, uint64_t key) { return step_slot(x->known_steps, TSL__KNOWN_STEPS / 2, 2, key); }
+
 bool tsl__step_known(const tsl__exprs *x, uint64_t key, tsl__expr *d) {
-  const tsl__known_step *known = step_slot(x->known_steps, TSL__KNOWN_STEPS, key);
-  if (!is_of(known, key)) return false;
+  const tsl__known_step *known = pair_slot(x, key);
+  if (!known || (!is_of(known, key) && !is_of(++known, key))) return false;
   *d = known->d;
   return true;
 }
 
-void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d) { remember(x, step_slot(x->known_steps, TSL__KNOWN_STEPS, key), key, d); }
+void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d) {
+  tsl__known_step *known = pair_slot(x, key);
+  if (known && x->status == TSL_OK) known[1] = known[0];
+  remember(x, known, key, d);
+}
 
 /* In a long search the same conjuncts are met in many combinations. What is found there is not kept for others: inside a search meets are not searched. */
 static tsl__expr derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   uint64_t key = (uint64_t)e << 8 | byte;
-  tsl__known_step *known = x->searching ? step_slot(x->search_steps, TSL__SEARCH_STEPS, key) : NULL;
+  tsl__known_step *known = x->searching ? step_slot(x->search_steps, TSL__SEARCH_STEPS, 1, key) : NULL;
   if (is_of(known, key)) return known->d;
   tsl__expr d = derive_plain(x, e, byte, false);
   remember(x, known, key, d);
@@ -163,8 +170,8 @@ static tsl__expr derive_rule(tsl__exprs *x, const tsl__node *n, uint8_t byte, bo
   return d;
 }
 
-/* Of what has parts, but is no sequence. */
 static tsl__expr derive_composed(tsl__exprs *x, tsl__node n, uint8_t byte, bool last) {
+  if (n.kind == TSL__K_SEQ) return derive_seq(x, n, byte, last);
   if (n.kind == TSL__K_ALT) return derive_alt(x, n, byte, last);
   if (n.kind == TSL__K_AND) return derive_and(x, n, byte);
   tsl__expr d = derive_plain(x, n.a, byte, false);
@@ -189,7 +196,11 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   switch ((tsl__kind)n.kind) {
   case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
   case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
-  case TSL__K_SEQ: return derive_seq(x, n, byte, last);
+  case TSL__K_SEQ: {
+    uint8_t head = tsl__node_at(x, n.a).kind;
+    if (head == TSL__K_BYTES || head == TSL__K_LIT) return derive_seq(x, n, byte, last);
+    return derive_remembered(x, e, n, byte, last);
+  }
   case TSL__K_REPEAT:
     if (e == x->text && byte < 0x80) return e;
     return derive_remembered(x, e, n, byte, last);
