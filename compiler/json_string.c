@@ -14,6 +14,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/beyond.h"
 #include "compiler/deriv.h"
 
 static const char escape_letter[] = "\"\\/bfnrt";
@@ -121,10 +122,37 @@ static void follow(tsl__exprs *x, tsl__part from, const tsl__reads *r, const uin
   }
 }
 
+/* An expression of which several ranges of characters are followed: what is asked of it is found out once. */
+typedef struct source {
+  tsl__expr e, beyond; /* beyond: where any character beyond ASCII leads, if `alike` */
+  bool read, asked, alike;
+  tsl__reads reads; /* if `read` */
+} source;
+
+static const tsl__reads *source_reads(tsl__exprs *x, source *s) {
+  if (!s->read) tsl__reads_of(x, s->e, &s->reads);
+  s->read = true;
+  return &s->reads;
+}
+
+/* Do all characters beyond ASCII lead to one place? Most expressions do not tell them apart. */
+static bool is_alike_beyond(tsl__exprs *x, source *s) {
+  tsl__node n = tsl__node_at(x, s->e);
+  if (!s->asked) s->alike = !n.loop && !(n.flags & (TSL__CALLS | TSL__COUNTS)) && tsl__derive_beyond(x, s->e, NULL, &s->beyond);
+  s->asked = true;
+  return s->alike;
+}
+
 /* As in charset.c's splitting: ranges whose UTF-8 is a row of byte ranges. */
-static void follow_range(tsl__exprs *x, tsl__expr e, const tsl__reads *r, uint32_t lo, uint32_t hi, tsl__step how, verdict *v) {
+static void follow_range(tsl__exprs *x, source *s, uint32_t lo, uint32_t hi, tsl__step how, verdict *v) {
   static const uint32_t last[] = {0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
   while (lo <= hi && !(v->any && !v->same)) {
+    if (lo >= 0x80 && is_alike_beyond(x, s)) {
+      if (s->beyond) verdict_add(v, &(tsl__part){TSL__COUNT_CLEAR, s->beyond});
+      else v->same = false;
+      return;
+    }
+    const tsl__reads *r = source_reads(x, s);
     if (lo >= 0x80 && !r->live.w[3]) { /* it begins with no character beyond ASCII */
       v->same = false;
       return;
@@ -149,7 +177,7 @@ static void follow_range(tsl__exprs *x, tsl__expr e, const tsl__reads *r, uint32
     }
     n = tsl__utf8_encode(lo, a);
     tsl__utf8_encode(end, b);
-    follow(x, (tsl__part){TSL__COUNT_KEEP, e}, r, a, b, 0, n, how, v);
+    follow(x, (tsl__part){TSL__COUNT_KEEP, s->e}, r, a, b, 0, n, how, v);
     if (end == hi) return;
     lo = end + 1;
   }
@@ -159,23 +187,22 @@ static void follow_range(tsl__exprs *x, tsl__expr e, const tsl__reads *r, uint32
 
 /* The UTF-16 units that k digits of value v still stand for, split at the surrogates. */
 static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, uint32_t high, tsl__step how, verdict *v) {
-  tsl__reads r;
-  tsl__reads_of(x, e, &r);
+  source s = {.e = e};
   if (high) {
     uint32_t base = 0x10000 + ((high - 0xD800) << 10);
     if (lo < 0xDC00) lo = 0xDC00, v->same = false;
     if (hi > 0xDFFF) hi = 0xDFFF, v->same = false;
-    if (lo <= hi) follow_range(x, e, &r, base + (lo - 0xDC00), base + (hi - 0xDC00), how, v);
+    if (lo <= hi) follow_range(x, &s, base + (lo - 0xDC00), base + (hi - 0xDC00), how, v);
     return;
   }
   bool pure = hi < 0xD800 || lo > 0xDFFF || (lo >= 0xD800 && hi <= 0xDBFF);
   if (!pure) v->same = false;
-  if (lo < 0xD800) follow_range(x, e, &r, lo, hi < 0xD7FF ? hi : 0xD7FF, how, v);
+  if (lo < 0xD800) follow_range(x, &s, lo, hi < 0xD7FF ? hi : 0xD7FF, how, v);
   if (lo <= 0xDBFF && hi >= 0xD800) {
     uint32_t a = lo > 0xD800 ? lo : 0xD800, b = hi < 0xDBFF ? hi : 0xDBFF;
-    follow_range(x, e, &r, 0x10000 + ((a - 0xD800) << 10), 0x10000 + ((b - 0xD800) << 10) + 0x3FF, how, v);
+    follow_range(x, &s, 0x10000 + ((a - 0xD800) << 10), 0x10000 + ((b - 0xD800) << 10) + 0x3FF, how, v);
   }
-  if (hi > 0xDFFF) follow_range(x, e, &r, lo > 0xE000 ? lo : 0xE000, hi, how, v);
+  if (hi > 0xDFFF) follow_range(x, &s, lo > 0xE000 ? lo : 0xE000, hi, how, v);
 }
 
 /* The characters that units lo … hi stand for are [from, to]; false if there are none. `astral`: those of surrogates, else the others. */
@@ -302,10 +329,9 @@ static void step_hex(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step 
 static void add_escape(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
   verdict v = {begins_a_character(x, e, 0), false, {TSL__COUNT_CLEAR, TSL__NONE}};
   if (!v.any) {
-    tsl__reads r;
-    tsl__reads_of(x, e, &r);
-    follow_range(x, e, &r, 0, 0xD7FF, how, &v);
-    if (!v.any) follow_range(x, e, &r, 0xE000, 0x10FFFFu, how, &v);
+    source s = {.e = e};
+    follow_range(x, &s, 0, 0xD7FF, how, &v);
+    if (!v.any) follow_range(x, &s, 0xE000, 0x10FFFFu, how, &v);
   }
   if (!v.any) return;
   tsl__node n = tsl__node_at(x, e);
