@@ -17,10 +17,11 @@ typedef enum share { ALL, NO, SOME } share;
 
 /* Does a byte from 0x80 on lead anywhere? */
 static bool begins_beyond(tsl__exprs *x, tsl__expr e) {
-  tsl__bytes edges;
-  tsl__boundaries(x, e, &edges);
+  tsl__reads r;
+  tsl__reads_of(x, e, &r);
+  if (!r.guessed) return (r.live.w[2] | r.live.w[3]) != 0;
   for (unsigned b = 0x80; b < 0x100; b++)
-    if ((b == 0x80 || tsl__bytes_has(&edges, b)) && tsl__derive_plain(x, e, (uint8_t)b)) return true;
+    if ((b == 0x80 || tsl__bytes_has(&r.edges, b)) && tsl__derive_plain(x, e, (uint8_t)b)) return true;
   return false;
 }
 

@@ -425,6 +425,7 @@ static void read_strings(const tsl__exprs *x, const tsl__node *n, tsl__reads *ou
 /* Live is what it says, or what its ASCII tells, and anything beyond that. */
 static void read_native(const tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
   const tsl__native *native = tsl__native_at(x, n->a);
+  out->guessed = true;
   native->ops->boundaries(native->ctx, n->b, &out->edges);
   out->edges.w[0] &= ~(uint64_t)1;
   if (native->ops->live) {
@@ -450,6 +451,7 @@ static void read_and(tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
     for (int w = 0; w < 4; w++) all.w[w] &= out->live.w[w];
   }
   out->live = before;
+  out->guessed = true;
   tsl__bytes_or(&out->live, &all);
 }
 
@@ -483,6 +485,7 @@ static void reads(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out) {
     case TSL__K_NOT:
       reads(x, n.a, false, out);
       out->live = TSL__BYTES_ALL;
+      out->guessed = true;
       return;
     case TSL__K_REPEAT:
     case TSL__K_COUNTED:
@@ -490,6 +493,7 @@ static void reads(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out) {
       last = false;
       continue;
     case TSL__K_RULE:
+      out->guessed = true; /* a call leads nowhere by itself */
       if (!last && is_call(x, &n)) return;
       if (!enter(x)) return;
       reads(x, tsl__rule_body(x, n.a), last, out);
@@ -499,7 +503,10 @@ static void reads(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out) {
     case TSL__K_KEYS: read_strings(x, &n, out); return;
     case TSL__K_JSTR:
     case TSL__K_JESC:
-    case TSL__K_JHEX: tsl__reads_json(x, &n, out); return;
+    case TSL__K_JHEX:
+      out->guessed = true;
+      tsl__reads_json(x, &n, out);
+      return;
     case TSL__K_NATIVE: read_native(x, &n, out); return;
     case TSL__K_NONE:
     case TSL__K_EPS:

@@ -63,6 +63,7 @@ tsl__expr tsl__one_less(tsl__exprs *x, const tsl__node *n);
 typedef struct tsl__reads {
   tsl__bytes edges; /* bytes b where the derivative by b may differ from that by b - 1 */
   tsl__bytes live;  /* bytes that may lead somewhere: no other does */
+  bool guessed;     /* some of these may lead nowhere: else all lead somewhere */
 } tsl__reads;
 void tsl__reads_of(tsl__exprs *x, tsl__expr e, tsl__reads *out);
 void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out); /* the edges alone */

@@ -13,23 +13,27 @@
 #define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
 
-/* Where each byte below `end` leads. Those that are alike are tried once. */
-static void derive_each(tsl__exprs *x, tsl__expr e, unsigned end, tsl__expr *to) {
-  tsl__bytes edges;
+/* Where each byte below `end` leads, of e that reads so. Those that are alike are tried once. */
+static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigned end, tsl__expr *to) {
   tsl__alike a;
   uint8_t alike[TSL__ALIKE_MAX];
-  tsl__boundaries(x, e, &edges);
-  bool told = tsl__alike_of(x, e, &edges, &a);
+  bool told = tsl__alike_of(x, e, &r->edges, &a);
   if (told) tsl__alike_firsts(&a, alike);
   tsl__expr d = TSL__NONE;
   for (unsigned b = 0, i = 0; b < end; b++) {
-    if (b == 0 || tsl__bytes_has(&edges, b)) {
+    if (b == 0 || tsl__bytes_has(&r->edges, b)) {
       i += b != 0;
       unsigned first = told ? a.lower[alike[i]] : b;
-      d = first < b ? to[first] : tsl__derive_plain(x, e, (uint8_t)b);
+      d = !tsl__bytes_has(&r->live, b) ? TSL__NONE : first < b ? to[first] : tsl__derive_plain(x, e, (uint8_t)b);
     }
     to[b] = d;
   }
+}
+
+static void derive_each(tsl__exprs *x, tsl__expr e, unsigned end, tsl__expr *to) {
+  tsl__reads r;
+  tsl__reads_of(x, e, &r);
+  derive_read(x, e, &r, end, to);
 }
 
 static void add_live(const tsl__expr *to, unsigned from, tsl__bytes *out) {
@@ -40,8 +44,12 @@ static void add_live(const tsl__expr *to, unsigned from, tsl__bytes *out) {
 /* The bytes that lead anywhere. */
 void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
   tsl__expr to[256];
+  tsl__reads r;
+  tsl__reads_of(x, e, &r);
+  *out = r.live;
+  if (!r.guessed) return;
   memset(out, 0, sizeof *out);
-  derive_each(x, e, 256, to);
+  derive_read(x, e, &r, 256, to);
   add_live(to, 0, out);
 }
 

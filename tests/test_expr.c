@@ -289,6 +289,7 @@ static uint32_t read_along(tsl__expr e, unsigned depth) {
   for (unsigned b = 0; b < 256; b++) {
     tsl__expr d = tsl__derive_plain(x, e, (uint8_t)b);
     CHECK(d == TSL__NONE || tsl__bytes_has(&r.live, b));
+    CHECK(d != TSL__NONE || r.guessed || !tsl__bytes_has(&r.live, b));
     CHECK(b == 0 || d == before || tsl__bytes_has(&r.edges, b));
     vain += d == TSL__NONE && tsl__bytes_has(&r.live, b);
     if (d && depth && d != before) vain += read_along(d, depth - 1);
@@ -307,6 +308,11 @@ static void read_ahead(void) {
   read_along(tsl__expr_json_string(x, tsl__expr_text_not(x, alt(lit("ab"), lit("\t")))), 3);
   read_along(tsl__number_expr(x, &whole), 3);
   read_along(tsl__number_expr(x, &some), 3);
+  read_along(tsl__expr_and(x, seq(word, text), seq(tsl__expr_range(x, 'c', 'z'), text)), 2);
+  CHECK(read_along(alt(seq(tsl__expr_star(x, word), lit("ag")), seq(text, lit("\xC3\xA9"))), 4) == 0); /* what has no meet, complement or automaton in it is known to be live */
+  tsl__reads r;
+  tsl__reads_of(x, seq(tsl__expr_star(x, word), text), &r);
+  CHECK(!r.guessed);
 }
 
 static bool may_hold(tsl__expr e, char byte) {
