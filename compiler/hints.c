@@ -260,7 +260,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     found = tsl__letters_explore(x, inner, json, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, limit != TSL__INF ? &need : NULL), live = r.live;
   }
-  if (!found && calls_later) { /* free text before a call: what leads back here meets no call */
+  if (!found && calls_later && tsl__may_come_back(x, inner)) { /* free text before a call: what leads back here meets no call */
     letters = (tsl__letter_set){.wide = NULL};
     tsl__live_bytes(x, inner, &letters.bytes);
     if (letters.bytes.w[2] | letters.bytes.w[3]) tsl__add_multibyte(&letters.bytes);

@@ -6,6 +6,7 @@
 #include "compiler/beyond.h"
 
 #define ROUNDS_MAX 4u
+#define COME_BACK_DEPTH 8u /* of what is looked at for loops */
 #define STEPS_MAX 512u /* of work for one exploration: what costs as much as a walk without letters */
 #define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
@@ -52,6 +53,43 @@ void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
   derive_read(x, e, &r, 256, to);
   add_live(to, 0, out);
 }
+
+/* ---- what comes back ------------------------------------------------------------------------------------------ */
+
+static bool may_come_back(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e);
+    if (n.flags & TSL__CHAR) return false;
+    switch ((tsl__kind)n.kind) {
+    case TSL__K_EPS:
+    case TSL__K_BYTES:
+    case TSL__K_LIT:
+    case TSL__K_STRSET: return false;
+    case TSL__K_SEQ:
+      if (depth == COME_BACK_DEPTH || may_come_back(x, n.a, depth + 1)) return true;
+      if (!tsl__expr_nullable(x, n.a)) return false;
+      e = n.b;
+      continue;
+    case TSL__K_ALT:
+      for (uint32_t i = 0; i < n.b; i++)
+        if (depth == COME_BACK_DEPTH || may_come_back(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
+      return false;
+    case TSL__K_REPEAT:
+      if (n.c == TSL__INF) return true;
+      e = n.a;
+      continue;
+    case TSL__K_NATIVE: return !tsl__native_at(x, n.a)->ops->live;
+    case TSL__K_RULE:
+      if (depth == COME_BACK_DEPTH || tsl__rule_at(x, n.a)->body == TSL__NONE) return true;
+      depth++;
+      e = tsl__rule_at(x, n.a)->body;
+      continue;
+    default: return true;
+    }
+  }
+}
+
+bool tsl__may_come_back(const tsl__exprs *x, tsl__expr e) { return may_come_back(x, e, 0); }
 
 /* ---- all characters beyond ASCII ------------------------------------------------------------------------------ */
 

@@ -39,6 +39,8 @@ static inline void tsl__add_multibyte(tsl__bytes *s) { tsl__bytes_add_range(s, 0
 static inline bool tsl__letters_wide(const tsl__letter_set *s) { return s->bytes.w[3] != 0; }
 static inline bool tsl__letters_enough(const tsl__letter_set *s) { return tsl__count_bytes(&s->bytes) >= TSL__LETTERS_MIN; }
 
+/* May e lead back to itself? False where its structure tells that it does not. Such a state is swept, which is only known from its targets. */
+bool tsl__may_come_back(const tsl__exprs *x, tsl__expr e);
 /* The bytes that lead anywhere. */
 void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out);
 /* Are all letters of `a` among those of `b`? */

@@ -16,8 +16,6 @@
 
 #include <stdio.h>
 
-#define COME_BACK_DEPTH 8u /* of what is looked at for loops */
-
 typedef TSL__VEC(tsl__edge) edge_vec;
 typedef TSL__VEC(tsl__token_edge) token_vec;
 
@@ -326,35 +324,6 @@ static void live_all(tsl__bytes *live) {
   if (!ends) live->w[0] &= ~((uint64_t)1 << '"');
 }
 
-/* May e lead back to itself? Such a state is swept, which is only known from its targets. */
-static bool may_come_back(const tsl__exprs *x, tsl__expr e, unsigned depth) {
-  for (;;) {
-    tsl__node n = tsl__node_at(x, e);
-    if (n.flags & TSL__CHAR) return false;
-    switch ((tsl__kind)n.kind) {
-    case TSL__K_EPS:
-    case TSL__K_BYTES:
-    case TSL__K_LIT:
-    case TSL__K_STRSET: return false;
-    case TSL__K_SEQ:
-      if (depth == COME_BACK_DEPTH || may_come_back(x, n.a, depth + 1)) return true;
-      if (!tsl__expr_nullable(x, n.a)) return false;
-      e = n.b;
-      continue;
-    case TSL__K_ALT:
-      for (uint32_t i = 0; i < n.b; i++)
-        if (depth == COME_BACK_DEPTH || may_come_back(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
-      return false;
-    case TSL__K_REPEAT:
-      if (n.c == TSL__INF) return true;
-      e = n.a;
-      continue;
-    case TSL__K_NATIVE: return !tsl__native_at(x, n.a)->ops->live;
-    default: return true;
-    }
-  }
-}
-
 /* Which targets of a state may wait: *out. Few bytes are ever read in the middle of fixed texts, of a date, of an escape, or of a meet, of which walk_less.c counts on that bytes are live
  * until they are asked for; escapes are rare anywhere. */
 static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out) {
@@ -363,7 +332,7 @@ static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out)
   bool plain = !(n.flags & TSL__CALLS);
   if (n.kind == TSL__K_SEQ) n = tsl__node_at(x, n.a);
   tsl__node inner = n.kind == TSL__K_JSTR ? tsl__node_at(x, n.a) : n;
-  if ((plain && !may_come_back(x, e, 0)) || n.kind == TSL__K_JESC || n.kind == TSL__K_JHEX || (n.kind == TSL__K_JSTR && (is_texts(&inner) || !may_come_back(x, n.a, 0)))) {
+  if ((plain && !tsl__may_come_back(x, e)) || n.kind == TSL__K_JESC || n.kind == TSL__K_JHEX || (n.kind == TSL__K_JSTR && (is_texts(&inner) || !tsl__may_come_back(x, n.a)))) {
     *out = TSL__BYTES_ALL;
   } else if (n.kind == TSL__K_JSTR && inner.kind == TSL__K_AND) {
     *out = TSL__BYTES_ALL;
