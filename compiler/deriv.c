@@ -54,6 +54,13 @@ static bool enter(tsl__exprs *x) {
   return false;
 }
 
+/* Does e begin with bytes, and not with this one? Most alternatives do. */
+static inline bool begins_otherwise(const tsl__exprs *x, tsl__expr e, uint8_t byte) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind == TSL__K_SEQ) n = tsl__node_at(x, n.a);
+  return n.kind == TSL__K_LIT ? *tsl__literal_at(x, n.a) != byte : n.kind == TSL__K_BYTES && !tsl__bytes_has(tsl__set_at(x, n.a), byte);
+}
+
 /* ---- plain derivatives ---------------------------------------------------------------------------------------- */
 
 static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool last);
@@ -75,8 +82,9 @@ static tsl__expr derive_alt(tsl__exprs *x, tsl__node n, uint8_t byte, bool last)
   tsl__expr few[32];
   TSL__VEC(tsl__expr) many = {0};
   size_t count = 0;
+  tsl__worked(x, n.b);
   for (uint32_t i = 0; i < n.b; i++) {
-    tsl__expr d = derive_plain(x, tsl__list_at(x, n.a)[i], byte, last);
+    tsl__expr e = tsl__list_at(x, n.a)[i], d = begins_otherwise(x, e, byte) ? TSL__NONE : derive_plain(x, e, byte, last);
     if (!d) continue;
     if (count < 32) few[count] = d;
     else if (!tsl__vec_push(&x->alloc, &many, d)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
@@ -272,13 +280,15 @@ void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, 
   if (json) {
     tsl__derive_json(x, e, byte, how, out);
   } else if (n.kind == TSL__K_RULE && (how.last || !is_call(x, &n))) {
-    if (!enter(x)) return;
-    tsl__derive_parts(x, tsl__rule_body(x, n.a), byte, how, out);
+    tsl__expr body = tsl__rule_body(x, n.a);
+    if (begins_otherwise(x, body, byte) || !enter(x)) return;
+    tsl__derive_parts(x, body, byte, how, out);
     x->depth--;
   } else if (!(n.flags & TSL__CALLS) && (!how.registers || !(n.flags & TSL__COUNTS)) && !n.loop) {
     tsl__parts_add(x, out, TSL__COUNT_CLEAR, derive_plain(x, e, byte, how.last));
   } else if (n.kind == TSL__K_ALT) {
-    for (uint32_t i = 0; i < n.b; i++) tsl__derive_parts(x, tsl__list_at(x, n.a)[i], byte, how, out);
+    for (uint32_t i = 0; i < n.b; i++)
+      if (!begins_otherwise(x, tsl__list_at(x, n.a)[i], byte)) tsl__derive_parts(x, tsl__list_at(x, n.a)[i], byte, how, out);
   } else if (n.kind == TSL__K_SEQ) {
     derive_seq_parts(x, n, byte, how, out);
   } else if (n.kind == TSL__K_REPEAT && how.registers) {

@@ -222,10 +222,12 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
     if ((r->full = x->steps > last)) break;
     if (!tsl__letters_enough(&kept)) break;
     derive_each(x, r->at[i], tsl__letters_wide(&kept) ? 0x80 : 256, to);
+    tsl__expr last_to = TSL__NONE;
     for (unsigned b = 0; b < 0x80; b++) {
       if (to[b]) tsl__bytes_add(&r->live, b);
       if (!tsl__bytes_has(&kept.bytes, b)) continue;
-      if (to[b]) reach(r, to[b]);
+      if (to[b] && to[b] == last_to) continue;
+      if (to[b]) reach(r, last_to = to[b]);
       else kept.bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
     }
     if (!tsl__letters_wide(&kept)) {
