@@ -9,6 +9,7 @@
 #include "compiler/expr_node.h"
 #include "runtime/state.h"
 
+#define HEADS_FEW 16u /* parts of a sequence that need no memory while it is made anew */
 #define LITERAL_MERGE_MAX 4096u /* longer literals are kept apart, so that building them stays linear */
 
 static const tsl_limits no_limits = {0};
@@ -367,20 +368,19 @@ static tsl__expr seq_cons(tsl__exprs *x, tsl__expr a, tsl__expr b) {
 
 tsl__expr tsl__expr_seq(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   if (a == TSL__NONE || b == TSL__NONE) return TSL__NONE;
+  tsl__expr few[HEADS_FEW], *heads = few;
+  size_t n = 0, k = 0;
   tsl__node na = tsl__node_at(x, a);
   if (na.kind != TSL__K_SEQ) return seq_cons(x, a, b);
-  TSL__VEC(tsl__expr) heads = {0};
-  while (na.kind == TSL__K_SEQ) {
-    if (!tsl__vec_push(&x->alloc, &heads, na.a)) {
-      tsl__vec_free(&x->alloc, &heads);
-      return tsl__expr_no_memory(x);
-    }
+  for (tsl__node m = na; m.kind == TSL__K_SEQ; m = tsl__node_at(x, m.b)) n++;
+  if (n > HEADS_FEW && !(heads = tsl__alloc(&x->alloc, n * sizeof *heads))) return tsl__expr_no_memory(x);
+  for (; na.kind == TSL__K_SEQ; na = tsl__node_at(x, a)) {
+    heads[k++] = na.a;
     a = na.b;
-    na = tsl__node_at(x, a);
   }
   tsl__expr e = seq_cons(x, a, b);
-  while (heads.n > 0 && e != TSL__NONE) e = seq_cons(x, heads.at[--heads.n], e);
-  tsl__vec_free(&x->alloc, &heads);
+  while (k > 0 && e != TSL__NONE) e = seq_cons(x, heads[--k], e);
+  if (heads != few) tsl__free(&x->alloc, heads, n * sizeof *heads);
   return e;
 }
 

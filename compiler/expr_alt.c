@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define FACTOR_DEPTH_MAX 64
+#define FEW 16u /* alternatives that need no memory while one is made of them */
 
 /* ---- alternation ---------------------------------------------------------------------------------------------- */
 
@@ -182,9 +183,10 @@ static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
   if (bs->n > 1) absorb_into_text(x, bs);
   if (bs->n > 1) merge_byte_heads(x, bs);
   if (bs->n > 1) factor_heads(x, bs, depth);
-  TSL__VEC(tsl__expr) children = {0};
-  tsl__expr result = TSL__NONE;
+  tsl__expr few[FEW + 1], *children = few, result = TSL__NONE;
+  size_t n = 0, room = bs->n + 1;
   bool eps = false, nullable = false;
+  if (bs->n > FEW && !(children = tsl__alloc(&x->alloc, room * sizeof *children))) return tsl__expr_no_memory(x);
   for (size_t i = 0; i < bs->n; i++) {
     tsl__expr e = tsl__expr_seq(x, bs->at[i].head, bs->at[i].tail);
     if (e == TSL__NONE) continue;
@@ -192,19 +194,15 @@ static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
       eps = true;
       continue;
     }
-    tsl__node n = tsl__node_at(x, e);
-    nullable |= (n.flags & TSL__NULLABLE_LOW) != 0;
-    if (!tsl__vec_push(&x->alloc, &children, e)) tsl__expr_no_memory(x);
+    nullable |= (tsl__node_at(x, e).flags & TSL__NULLABLE_LOW) != 0;
+    children[n++] = e;
   }
-  if (eps && !nullable && !tsl__vec_push(&x->alloc, &children, TSL__EPS)) tsl__expr_no_memory(x);
+  if (eps && !nullable) children[n++] = TSL__EPS;
   if (x->status == TSL_OK) {
-    if (children.n > 1) qsort(children.at, children.n, sizeof *children.at, tsl__by_id);
-    size_t out = 0;
-    for (size_t i = 0; i < children.n; i++)
-      if (out == 0 || children.at[out - 1] != children.at[i]) children.at[out++] = children.at[i];
-    result = out ? intern_alt(x, children.at, out) : eps ? TSL__EPS : TSL__NONE;
+    n = tsl__sort_unique(children, n);
+    result = n ? intern_alt(x, children, n) : eps ? TSL__EPS : TSL__NONE;
   }
-  tsl__vec_free(&x->alloc, &children);
+  if (children != few) tsl__free(&x->alloc, children, room * sizeof *children);
   return result;
 }
 
@@ -225,13 +223,20 @@ static bool stand_apart(const tsl__exprs *x, tsl__expr a, tsl__expr b) {
 }
 
 tsl__expr tsl__expr_alt_n(tsl__exprs *x, const tsl__expr *e, size_t n) {
+  branch few[FEW];
   branches bs = {0};
+  size_t count = 0;
   if (n == 1 && x->status == TSL_OK) return e[0];
   if (n == 2 && x->status == TSL_OK && stand_apart(x, e[0], e[1])) { /* most pairs do */
     tsl__expr pair[2] = {e[0] < e[1] ? e[0] : e[1], e[0] < e[1] ? e[1] : e[0]};
     tsl__worked(x, 8 * 2);
     return intern_alt(x, pair, 2);
   }
+  for (size_t i = 0; i < n; i++) {
+    tsl__node m = tsl__node_at(x, e[i]);
+    count += m.kind == TSL__K_ALT ? m.b : 1;
+  }
+  if (count <= FEW) bs.at = few, bs.cap = FEW;
   for (size_t i = 0; i < n; i++) {
     tsl__node m = tsl__node_at(x, e[i]);
     if (m.kind == TSL__K_ALT) {
@@ -242,7 +247,7 @@ tsl__expr tsl__expr_alt_n(tsl__exprs *x, const tsl__expr *e, size_t n) {
     }
   }
   tsl__expr result = alt_of_branches(x, &bs, 0);
-  tsl__vec_free(&x->alloc, &bs);
+  if (bs.at != few) tsl__vec_free(&x->alloc, &bs);
   return result;
 }
 
