@@ -41,6 +41,8 @@ static bool meet_of_repeats(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *
   return *out = tsl__expr_repeat(x, body, lo, hi), true;
 }
 
+static bool lengths_of_alternatives(tsl__exprs *x, tsl__expr e, const tsl__node *n, unsigned depth, uint32_t *min, uint32_t *max);
+
 /* Bounds of the length in code points of those members that are texts, or the end of one, by structure; false where they are not to be had. */
 static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *min, uint32_t *max) {
   uint32_t lo = 0, hi = 0;
@@ -65,13 +67,7 @@ static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *
       a = tsl__multiply(a, h.b);
       b = h.c == TSL__INF ? TSL__INF : tsl__multiply(b, h.c);
     } else if (h.kind == TSL__K_ALT && depth < 32) {
-      a = TSL__INF;
-      for (uint32_t i = 0; i < h.b; i++) {
-        uint32_t p, q;
-        if (!length_bounds(x, tsl__list_at(x, h.a)[i], depth + 1, &p, &q)) return false;
-        if (p < a) a = p;
-        if (q > b) b = q;
-      }
+      if (!lengths_of_alternatives(x, n.kind == TSL__K_SEQ ? n.a : e, &h, depth, &a, &b)) return false;
     } else if (h.kind == TSL__K_NATIVE) {
       a = tsl__native_characters(x, &h);
       b = TSL__INF;
@@ -86,6 +82,32 @@ static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *
   *min = lo;
   *max = hi;
   return true;
+}
+
+/* The bounds of several alternatives, by structure. */
+static bool count_alternatives(tsl__exprs *x, const tsl__node *n, unsigned depth, uint32_t *min, uint32_t *max) {
+  *min = TSL__INF;
+  *max = 0;
+  for (uint32_t i = 0; i < n->b; i++) {
+    uint32_t lo, hi;
+    if (!length_bounds(x, tsl__list_at(x, n->a)[i], depth + 1, &lo, &hi)) return false;
+    if (lo < *min) *min = lo;
+    if (hi > *max) *max = hi;
+  }
+  return true;
+}
+
+/* What a long pattern ends in is met again behind each of its characters. */
+static bool lengths_of_alternatives(tsl__exprs *x, tsl__expr e, const tsl__node *n, unsigned depth, uint32_t *min, uint32_t *max) {
+  tsl__known_length *known = &x->known_lengths[e % TSL__KNOWN_LENGTHS];
+  if (depth) return count_alternatives(x, n, depth, min, max);
+  if (known->e != e) {
+    bool told = count_alternatives(x, n, depth, min, max);
+    *known = (tsl__known_length){e, *min, *max, told};
+  }
+  *min = known->min;
+  *max = known->max;
+  return known->told;
 }
 
 /* Drop any_char{m,n} conjuncts that the other conjuncts imply; decide those that contradict them. Returns false for an empty meet. */

@@ -117,6 +117,14 @@ typedef struct tsl__known_meaning {
   tsl__digest digest;
 } tsl__known_meaning;
 
+/* The last alternatives whose lengths were counted (expr_and.c). */
+#define TSL__KNOWN_LENGTHS 8u
+typedef struct tsl__known_length {
+  tsl__expr e; /* NONE: free */
+  uint32_t min, max;
+  bool told;
+} tsl__known_length;
+
 /* A set of letters (letters.h) under which these expressions are closed; no letters: that was too much to find out. */
 #define TSL__EXPLORED 8u
 #define TSL__EXPLORED_MAX 48u /* expressions */
@@ -156,6 +164,7 @@ struct tsl__exprs {
   TSL__VEC(tsl__strings) strings;
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
+  tsl__known_length known_lengths[TSL__KNOWN_LENGTHS];
   tsl__known_need *needs; /* open addressing, see hints_like.c */
   uint32_t need_slots, need_count;
   tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of letters.c */
