@@ -100,7 +100,7 @@ void tsl__known_steps_make(tsl__exprs *x) {
   if (!x->known_steps) x->known_steps = tsl__alloc_zero(&x->alloc, TSL__KNOWN_STEPS * sizeof *x->known_steps);
 }
 
-/* Where a table of n groups of derivatives keeps that with this key; NULL: there is no table. */
+/* Where a table of n groups of places keeps the derivative with this key; NULL: there is no table. */
 static tsl__known_step *step_slot(tsl__known_step *table, uint32_t n, uint32_t group, uint64_t key) { return table ? &table[tsl__mix(key) % n * group] : NULL; }
 
 static bool is_of(const tsl__known_step *known, uint64_t key) { return known && known->low == (uint32_t)key && known->high == key >> 32; }
@@ -109,7 +109,7 @@ static void remember(const tsl__exprs *x, tsl__known_step *known, uint64_t key, 
   if (known && x->status == TSL_OK) *known = (tsl__known_step){(uint32_t)key, (uint32_t)(key >> 32), d};
 }
 
-/* Each has two places, the first for the later one. */
+/* A group of two places, the first for the later derivative. */
 static tsl__known_step *pair_slot(const tsl__exprs *x, uint64_t key) { return step_slot(x->known_steps, TSL__KNOWN_STEPS / 2, 2, key); }
 
 bool tsl__step_known(const tsl__exprs *x, uint64_t key, tsl__expr *d) {
@@ -394,6 +394,15 @@ static void calls_of(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__calls *out)
 
 void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out) {
   calls_of(x, e, (tsl__step){phase, true, true}, out);
+}
+
+bool tsl__is_call(const tsl__exprs *x, tsl__expr e, tsl__call *out) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind != TSL__K_SEQ) return false;
+  tsl__node h = tsl__node_at(x, n.a);
+  if (!is_call(x, &h)) return false;
+  *out = (tsl__call){n.a, {tsl__node_at(x, n.b).loop ? TSL__COUNT_KEEP : TSL__COUNT_CLEAR, n.b}};
+  return true;
 }
 
 /* ---- classes of bytes ----------------------------------------------------------------------------------------- */

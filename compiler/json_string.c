@@ -394,12 +394,13 @@ static uint8_t first_byte(uint32_t cp) {
   return bytes[0];
 }
 
-/* May a digit be next that leaves these units? By the first bytes of their characters. */
-static bool may_be_units(const tsl__bytes *live, uint32_t lo, uint32_t hi, uint32_t high) {
+/* May a digit be next that leaves these units? By the first bytes of their characters; `all`: any of these leads on. */
+static bool may_be_units(const tsl__bytes *live, bool all, uint32_t lo, uint32_t hi, uint32_t high) {
   uint32_t from, to;
   for (int astral = 0; astral < 2; astral++) {
     tsl__bytes first = {{0}};
     if (!characters_of_units(lo, hi, high, astral, &from, &to)) continue;
+    if (all) return true;
     tsl__bytes_add_range(&first, first_byte(from), first_byte(to));
     if (tsl__bytes_meet(&first, live)) return true;
   }
@@ -407,10 +408,12 @@ static bool may_be_units(const tsl__bytes *live, uint32_t lo, uint32_t hi, uint3
 }
 
 static void read_digits(const tsl__node *n, const tsl__reads *inner, tsl__reads *out) {
+  static const tsl__bytes begins = {{UINT64_MAX, UINT64_MAX, 0, TSL__ALL_LEADS << (TSL__LEAD & 63)}};
   uint32_t shift = 4 * (3 - n->b);
+  bool all = tsl__bytes_within(&begins, &inner->live);
   for (uint32_t digit = 0; digit < 16; digit++) {
     uint32_t lo = (n->c << 4 | digit) << shift;
-    if (!may_be_units(&inner->live, lo, lo + (((uint32_t)1 << shift) - 1), n->d)) continue;
+    if (!may_be_units(&inner->live, all, lo, lo + (((uint32_t)1 << shift) - 1), n->d)) continue;
     read_byte((uint8_t)"0123456789abcdef"[digit], out);
     if (digit >= 10) read_byte((uint8_t)"ABCDEF"[digit - 10], out);
   }

@@ -40,18 +40,24 @@ tsl__expr tsl__expr_mark(tsl__exprs *x, uint8_t kind) {
 }
 
 static uint8_t kind_of(const tsl__exprs *x, tsl__expr mark) {
-  for (uint8_t kind = 1; kind <= TSL__MARKS; kind++)
-    if (mark != TSL__NONE && mark == x->marks[kind - 1]) return kind;
+  for (uint8_t kind = 1; mark != TSL__NONE && kind <= TSL__MARKS; kind++)
+    if (mark == x->marks[kind - 1]) return kind;
   return 0;
+}
+
+/* The kind of mark that e begins with; 0: none. */
+static uint8_t kind_at_head(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  return kind_of(x, n.kind == TSL__K_SEQ ? n.a : e);
 }
 
 tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t *kinds) {
   tsl__node n = tsl__node_at(x, e);
-  uint8_t kind = kind_of(x, n.kind == TSL__K_SEQ ? n.a : e), some = 0;
+  uint8_t kind = kind_at_head(x, e), some = 0;
   if (kind) return *kinds |= kind, TSL__NONE;
   if (n.kind != TSL__K_ALT) return e;
   tsl__expr rest = TSL__NONE;
-  for (uint32_t i = 0; i < n.b; i++) tsl__expr_unmarked(x, tsl__list_at(x, n.a)[i], &some);
+  for (uint32_t i = 0; i < n.b; i++) some |= kind_at_head(x, tsl__list_at(x, n.a)[i]);
   if (!some) return e;
   *kinds |= some;
   for (uint32_t i = 0; i < n.b; i++) { /* an alternative is no alternation itself: one level of recursion */

@@ -142,6 +142,9 @@ static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *othe
   return !*others || other_texts(x, &(tsl__node){.kind = texts->kind, .a = texts->a, .b = texts->b}, texts);
 }
 
+/* May it spell fixed texts? Most expressions are of other kinds. */
+static bool may_be_fixed(tsl__node n) { return n.kind == TSL__K_RULE || n.kind == TSL__K_JSTR; }
+
 static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
   tsl__arena *arena = &c->space->arena;
   tsl__node n;
@@ -276,14 +279,14 @@ static tsl__state add_state(compiler *c, tsl__expr e) {
     r->handle = e;
     if (tsl__nullable_in(&n, (tsl__phase)phase)) r->flags |= TSL__STATE_NULLABLE;
     if (!n.loop) {
-      if (!note_names(c, e, r) || !note_fixed(c, e, r)) return 0;
+      if (!note_names(c, e, r) || (may_be_fixed(n) && !note_fixed(c, e, r))) return 0;
       break;
     }
     r->flags |= (uint8_t)(TSL__STATE_LOOP | TSL__STATE_PHASE * phase);
     r->loop_min = loop.b;
     r->loop_max = loop.c;
   }
-  note_guard(c, e, first, n.loop ? 3 : 1);
+  if (n.kind == TSL__K_SEQ || n.kind == TSL__K_ALT || n.kind == TSL__K_RULE) note_guard(c, e, first, n.loop ? 3 : 1); /* others begin with no mark */
   if (!no_failure(c)) return 0; /* and the state, half made, is not found again */
   return keep_state(c, e, first) ? first : 0;
 }
@@ -451,11 +454,18 @@ static tsl_status expand(void *ctx, tsl__state state) {
   tsl__expr e = expr_of(c, r);
   tsl__phase phase = phase_of(r);
   tsl__ranges ranges;
-  fill_targets(c, e, phase, &ranges);
+  tsl__call call;
+  ranges.n = 0;
   c->calls.n = c->edges.n = c->tokens.n = 0;
-  tsl__calls_of(c->x, e, phase, &c->calls);
-  for (size_t i = 0; i < c->calls.n && failure(c) == TSL_OK; i++) add_call(c, &c->calls.at[i]);
-  if (failure(c) != TSL_OK || (!(r->flags & TSL__STATE_LOOP) && !r->fixed && !note_fixed(c, e, tsl__state_own(c->space, state)))) return failure(c); /* a rule's body is known only now */
+  if (tsl__is_call(c->x, e, &call)) {
+    add_call(c, &call);
+  } else {
+    fill_targets(c, e, phase, &ranges);
+    tsl__calls_of(c->x, e, phase, &c->calls);
+    for (size_t i = 0; i < c->calls.n && failure(c) == TSL_OK; i++) add_call(c, &c->calls.at[i]);
+  }
+  bool fixed = !(r->flags & TSL__STATE_LOOP) && !r->fixed && may_be_fixed(tsl__node_at(c->x, e));
+  if (failure(c) != TSL_OK || (fixed && !note_fixed(c, e, tsl__state_own(c->space, state)))) return failure(c); /* a rule's body is known only now */
   return tsl__state_fill(c->space, state, &ranges, c->edges.at, (uint32_t)c->edges.n, c->tokens.at, (uint32_t)c->tokens.n);
 }
 
