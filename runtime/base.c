@@ -47,14 +47,7 @@ bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, 
 /* ---- arena ---------------------------------------------------------------------------------------------------- */
 
 /* Under ASan a gap follows what is handed out, and nobody may look there. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_WATCHED
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define ARENA_WATCHED
-#endif
-#ifdef ARENA_WATCHED
+#ifdef TSL__WATCHED_MEMORY
 #include <sanitizer/asan_interface.h>
 #define GAP 16u
 #else

@@ -34,6 +34,15 @@
 #define TSL__PREFETCH_WRITE(at) ((void)(at))
 #endif
 
+/* Builds in which somebody looks after every byte (ASan). */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TSL__WATCHED_MEMORY
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define TSL__WATCHED_MEMORY
+#endif
+
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
 /* The malloc-backed allocator that a NULL tsl_allocator stands for. */

@@ -4,54 +4,61 @@
 #include "runtime/pool.h"
 
 static uint32_t chunk_size(uint32_t k) { return 4u << k / 4; }
+static uint32_t chunk_first(uint32_t k) { return ((4 + k % 4) << (k / 4 + 2)) - 16; }
 
-static void **place_of(tsl__pool *p, uint32_t k) { return k < TSL__POOL_NEAR ? &p->near[k] : &p->far[k - TSL__POOL_NEAR]; }
+static uintptr_t *place_of(tsl__pool *p, uint32_t k) { return k < TSL__POOL_NEAR ? &p->near[k] : &p->far[k - TSL__POOL_NEAR]; }
 
-#define FAR_SIZE ((TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(void *))
+#define FAR_SIZE ((TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(uintptr_t))
 
-static TSL__SELDOM bool add_chunk(tsl__pool *p, const tsl_allocator *a, uint32_t k) {
+static TSL__SELDOM bool add_chunk(tsl__pool *p, const tsl_allocator *a) {
+  uint32_t k = tsl__pool_chunk(p->n);
+  if (k >= TSL__POOL_CHUNKS) return false;
   if (k >= TSL__POOL_NEAR && !p->far && !(p->far = tsl__alloc_zero(a, FAR_SIZE))) return false;
   void *chunk = tsl__alloc_zero(a, (size_t)chunk_size(k) * p->element);
-  if (chunk) *place_of(p, k) = chunk;
-  return chunk != NULL;
+  if (!chunk) return false;
+  *place_of(p, k) = (uintptr_t)chunk - (uintptr_t)chunk_first(k) * p->element;
+  p->next = chunk;
+  p->room = chunk_size(k);
+#ifdef TSL__WATCHED_MEMORY
+  p->held[k] = chunk;
+#endif
+  return true;
 }
 
 void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
-  uint32_t at, k = tsl__pool_chunk(p->n, &at);
-  if (k >= TSL__POOL_CHUNKS) return NULL;
-  bool there = (k < TSL__POOL_NEAR || p->far) && *place_of(p, k);
-  if (TSL__UNLIKELY(!there) && !add_chunk(p, a, k)) return NULL;
+  if (TSL__UNLIKELY(!p->room) && !add_chunk(p, a)) return NULL;
+  void *at = p->next;
+  p->next += p->element;
+  p->room--;
   p->n++;
-  return (char *)*place_of(p, k) + (size_t)at * p->element;
+  return at;
 }
 
-static uint32_t chunk_places(const tsl__pool *p) { return p->far ? TSL__POOL_CHUNKS : TSL__POOL_NEAR; }
-
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
-  for (uint32_t k = 0; k < chunk_places(p); k++) tsl__free(a, *place_of(p, k), (size_t)chunk_size(k) * p->element);
+  for (uint32_t k = 0; k < TSL__POOL_CHUNKS && chunk_first(k) < p->n; k++) tsl__free(a, tsl__pool_at(p, chunk_first(k)), (size_t)chunk_size(k) * p->element);
   tsl__free(a, p->far, FAR_SIZE);
   tsl__pool_init(p, p->element);
 }
 
 /* Chunks are there up to that of the last element. */
 size_t tsl__pool_memory(const tsl__pool *p) {
-  uint32_t at, k = p->n ? tsl__pool_chunk(p->n - 1, &at) : 0;
-  return p->n ? (p->n - 1 - at + (size_t)chunk_size(k)) * p->element + (p->far ? FAR_SIZE : 0) : 0;
+  uint32_t k = p->n ? tsl__pool_chunk(p->n - 1) : 0;
+  return p->n ? ((size_t)chunk_first(k) + chunk_size(k)) * p->element + (p->far ? FAR_SIZE : 0) : 0;
 }
 
 /* ---- index ---------------------------------------------------------------------------------------------------- */
 
 static size_t table_bytes(uint32_t count, bool wide) { return sizeof(tsl__index_table) + (size_t)count * (wide ? sizeof(uint64_t) : sizeof(uint32_t)); }
 
-/* A slot, given as a wide one, into its home or the first free one behind it. */
-static inline void put(tsl__index_table *t, uint64_t slot) {
-  uint32_t tag = (uint32_t)(slot >> 32), i = tsl__index_home(t, tag), last = t->count - 1;
+/* A slot into its home or the first free one behind it. */
+static inline void put(tsl__index_table *t, uint32_t tag, uint32_t held) {
+  uint32_t i = tsl__index_home(t, tag), last = t->count - 1;
   if (TSL__UNLIKELY(t->wide)) {
     while (atomic_load_explicit(&tsl__index_wide(t)[i], memory_order_relaxed)) i = (i + 1) & last;
-    atomic_store_explicit(&tsl__index_wide(t)[i], slot, memory_order_release);
+    atomic_store_explicit(&tsl__index_wide(t)[i], (uint64_t)tag << 32 | held, memory_order_release);
   } else {
     while (atomic_load_explicit(&tsl__index_narrow(t)[i], memory_order_relaxed)) i = (i + 1) & last;
-    atomic_store_explicit(&tsl__index_narrow(t)[i], tag << TSL__INDEX_NUMBER | (uint32_t)slot, memory_order_release);
+    atomic_store_explicit(&tsl__index_narrow(t)[i], tag << TSL__INDEX_NUMBER | held, memory_order_release);
   }
 }
 
@@ -85,7 +92,7 @@ static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
   }
   for (uint32_t i = 0; i < from->count; i++) {
     uint64_t slot = tsl__index_slot(from, i);
-    if (slot) put(to, slot);
+    if (slot) put(to, (uint32_t)(slot >> 32), (uint32_t)slot);
   }
 }
 
@@ -113,9 +120,8 @@ bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint3
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
   uint32_t held = number - ix->first + 1;
   bool large = held > TSL__INDEX_NUMBERS;
-  if (!t || is_full(ix, t) || (large && !t->wide)) t = grow(ix, a, t, large || (t && t->wide));
-  if (!t) return false;
-  put(t, (uint64_t)tsl__index_tag(hash) << 32 | held);
+  if (TSL__UNLIKELY(!t || is_full(ix, t) || (large && !t->wide)) && !(t = grow(ix, a, t, large || (t && t->wide)))) return false;
+  put(t, tsl__index_tag(hash), held);
   ix->n++;
   return true;
 }

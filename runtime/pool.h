@@ -3,7 +3,8 @@
  * A grammar's tables are append-only. One thread at a time adds (under the grammar's lock), any number read without a lock: elements never move, and a
  * number reaches a reader only through an index slot (or another element) that was published with release order after the element was written.
  *
- *   pool   chunks of 4, 4, 4, 4, 8, 8, 8, 8, 16, … elements: at most a fifth is held and not used. Element i is found with one count of leading zeros.
+ *   pool   chunks of 4, 4, 4, 4, 8, 8, 8, 8, 16, … elements: at most a fifth is held and not used. Element i is found with one count of leading zeros, which
+ *          tells its chunk: kept of a chunk is where element 0 would be before it.
  *   index  open addressing: a slot holds the upper bits of the hash, its tag, and the element's number + 1. The tag gives the home slot too, as a fraction of the table: elements
  *          are not looked at when a table grows. As long as numbers are small a slot has 32 bits, then 64. To grow, a new table is filled and published; the old one is kept for
  *          late readers until the index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
@@ -17,26 +18,31 @@
 
 #include "runtime/base.h"
 
-#define TSL__POOL_NEAR 14u    /* chunks whose places are in the pool itself: 176 elements */
+#define TSL__POOL_NEAR 14u    /* chunks whose places are in the pool itself */
+#define TSL__POOL_FEW 176u    /* elements in these */
 #define TSL__POOL_CHUNKS 108u /* in all: 2^31 elements */
 
 typedef struct tsl__pool {
   uint32_t n;       /* elements */
   uint32_t element; /* bytes of one */
-  void *near[TSL__POOL_NEAR];
-  void **far; /* the other chunks, from number TSL__POOL_NEAR on; NULL: there are none */
+  uintptr_t near[TSL__POOL_NEAR]; /* where element 0 would be if it were in the same chunk: an element is found without asking which of the chunk's it is */
+  uintptr_t *far; /* those of the other chunks, from number TSL__POOL_NEAR on; NULL: there are none */
+  char *next;     /* where the next element comes, if there is room in the last chunk */
+  uint32_t room;  /* for so many */
+#ifdef TSL__WATCHED_MEMORY
+  void *held[TSL__POOL_CHUNKS]; /* the chunks themselves, for who looks for leaks */
+#endif
 } tsl__pool;
 
-/* The chunk of an element, and which of the chunk's it is. */
-static inline uint32_t tsl__pool_chunk(uint32_t i, uint32_t *at) {
+/* The chunk of an element. */
+static inline uint32_t tsl__pool_chunk(uint32_t i) {
   uint32_t j = i + 16, shift = 29u - (uint32_t)__builtin_clz(j); /* 16..31 -> 2, 32..63 -> 3, 64..127 -> 4, … */
-  *at = j & ((1u << shift) - 1);
   return 4 * shift + (j >> shift) - 12;
 }
 
 static inline void *tsl__pool_at(const tsl__pool *p, uint32_t i) {
-  uint32_t at, k = tsl__pool_chunk(i, &at);
-  return (char *)(TSL__LIKELY(k < TSL__POOL_NEAR) ? p->near[k] : p->far[k - TSL__POOL_NEAR]) + (size_t)at * p->element;
+  uint32_t k = tsl__pool_chunk(i);
+  return (void *)((TSL__LIKELY(i < TSL__POOL_FEW) ? p->near[k] : p->far[k - TSL__POOL_NEAR]) + (uintptr_t)i * p->element);
 }
 static inline void tsl__pool_init(tsl__pool *p, uint32_t element) {
   memset(p, 0, sizeof *p);
