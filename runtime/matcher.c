@@ -99,13 +99,18 @@ static TSL__SELDOM bool make_room(tsl_matcher *m) {
 /* Room for one more position. */
 static inline bool history_room(tsl_matcher *m) { return TSL__LIKELY(has_room(m)) || make_room(m); }
 
-/* Move on; history_room was asked. */
-static inline void advance(tsl_matcher *m, tsl__stack to, uint32_t counted) {
+/* The position goes into the history; history_room was asked. */
+static inline void note_position(tsl_matcher *m) {
   uint32_t next = m->history_next;
   m->history[next] = m->at;
-  if (m->counted_history) m->counted_history[next] = m->counted;
   m->history_next = next + 1 == m->history_cap ? 0 : next + 1;
   if (m->history_n < m->history_cap) m->history_n++;
+}
+
+/* Move on; the same was asked. */
+static inline void advance(tsl_matcher *m, tsl__stack to, uint32_t counted) {
+  if (m->counted_history) m->counted_history[m->history_next] = m->counted;
+  note_position(m);
   m->at = to;
   m->counted = counted;
 }
@@ -231,7 +236,8 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   uint64_t first = tsl__stack_first(tsl__stack_at(g->space, m->at));
   tsl__stack to = (tsl__stack)first & ~TSL__MOVE_CALLED;
   if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || g->zone_count || !has_room(m))) return accept_looked_up(m, token);
-  advance(m, to, 0);
+  note_position(m); /* nothing is counted */
+  m->at = to;
   return TSL_OK;
 }
 

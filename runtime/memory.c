@@ -267,15 +267,13 @@ static bool names(const tsl__space *space, tsl__stack plain) {
 }
 
 bool tsl__memory_begins(const tsl__space *space, const tsl__stepping *s) {
-  bool named = false;
   if (s->called & space->watches & TSL__NEW_ITEM) return true;
   if (!(space->watches & TSL__NEW_NAME)) return false;
   if (s->came & TSL__NEW_NAME) return true;
-  for (size_t i = 0; i < s->landed.n; i++) {
-    if (spells_known(space, &s->landed.at[i])) return false;
-    named = named || tsl__cell_names(space, &s->landed.at[i]);
-  }
-  return named;
+  bool named = false, known = false;
+  for (size_t i = 0; i < s->landed.n && !named; i++) named = tsl__cell_names(space, &s->landed.at[i]);
+  for (size_t i = 0; i < s->landed.n && named && !known; i++) known = spells_known(space, &s->landed.at[i]);
+  return named && !known;
 }
 
 /* Is a name under way that the frames tell, and that may become an additional one? */

@@ -81,6 +81,7 @@ typedef tsl__stepping step;
 struct tsl__spare_steps {
   uint32_t n;
   step at[SPARE_STEPS];
+  step text; /* for bytes from a plain position: no others are read in the meantime */
 };
 
 bool tsl__spare_steps_new(tsl__space *space) { return (space->spare_steps = tsl__alloc_zero(&space->alloc, sizeof *space->spare_steps)) != NULL; }
@@ -110,8 +111,17 @@ void tsl__spare_steps_free(tsl__space *space) {
   struct tsl__spare_steps *spare = space->spare_steps;
   if (!spare) return;
   while (spare->n) free_lists(space, &spare->at[--spare->n]);
+  free_lists(space, &spare->text);
   tsl__free(&space->alloc, spare, sizeof *spare);
   space->spare_steps = NULL;
+}
+
+/* The one to step from a plain position by its bytes, loaded; NULL on failure. */
+static step *load_text(tsl__space *space, tsl__stack at) {
+  step *s = &space->spare_steps->text;
+  s->watch = space->watches;
+  s->repeats_before = s->repeats_after = s->called = s->came = 0;
+  return tsl__step_load(space, s, at) ? s : NULL;
 }
 
 static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
@@ -183,6 +193,10 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
 tsl__stack tsl__step_collect(tsl__space *space, step *s) {
   uint32_t few[16];
   if (s->landed.n == 0 || space->status != TSL_OK) return 0;
+  if (TSL__LIKELY(s->landed.n == 1)) {
+    uint32_t cell = cell_intern(space, s->landed.at[0]);
+    return space->status == TSL_OK ? stack_alone(space, cell) : 0;
+  }
   uint32_t *cells = s->landed.n <= 16 ? few : tsl__alloc(&space->alloc, s->landed.n * sizeof *cells);
   if (!cells) return out_of_memory(space), 0;
   size_t n = 0;
@@ -502,13 +516,11 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
 
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
   if (tsl__stack_at(space, from)->remembers) return tsl__memory_bytes(space, from, bytes, n, accepted);
-  step s = tsl__step_new(space);
-  s.watch = space->watches;
   *accepted = 0;
-  tsl__stack to = tsl__step_load(space, &s, from) && tsl__step_bytes(space, &s, bytes, n, accepted) ? tsl__step_collect(space, &s) : 0;
-  bool called = tsl__memory_begins(space, &s);
-  tsl__step_free(space, &s);
-  if (called) return tsl__memory_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
+  step *s = load_text(space, from);
+  if (!s) return 0;
+  tsl__stack to = tsl__step_bytes(space, s, bytes, n, accepted) ? tsl__step_collect(space, s) : 0;
+  if (tsl__memory_begins(space, s)) return tsl__memory_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
   return to;
 }
 
@@ -602,12 +614,9 @@ static tsl__stack spelled(tsl__space *space, tsl__stack from, tsl_token token, b
   size_t accepted;
   if (v->special[token] || begin == end) return 0;
   if (tsl__stack_at(space, from)->remembers) return tsl__memory_token(space, from, token, keep);
-  step s = tsl__step_new(space);
-  s.watch = space->watches;
-  bool alive = tsl__step_load(space, &s, from) && tsl__step_bytes(space, &s, v->bytes + begin, end - begin, &accepted), called = alive && tsl__memory_begins(space, &s);
-  tsl__stack to = alive && !called ? tsl__step_collect(space, &s) : 0;
-  tsl__step_free(space, &s);
-  return called ? tsl__memory_token(space, from, token, keep) : to;
+  step *s = load_text(space, from);
+  if (!s || !tsl__step_bytes(space, s, v->bytes + begin, end - begin, &accepted)) return 0;
+  return tsl__memory_begins(space, s) ? tsl__memory_token(space, from, token, keep) : tsl__step_collect(space, s);
 }
 
 /* The position after a token that leads to `to` as it is spelled, and may be named too. */
