@@ -6,11 +6,11 @@
  *               it) is tried: if any number of values may come after it (memory_plenty.c), so they may after the others;
  *             - for that nothing need be compared: what such a token ends is not put to what was used, unless few values may come next;
  *             - of those that differ in white space between values alone, one is;
- *             - text that lengthens a string of which there are any number is not;
+ *             - text that lengthens a string of which there are any number is not, the beginning of an escape with it;
  *             - where all led to any number of values, none is at the same frames, whichever items were read (TSL__MOVE_PLENTY, tsl__memory_shape);
  *           but those that spell a whole item, which may repeat what was read just before, are tried each.
  * Names     In the middle of a name the vocabulary's trie and the names used are gone down together: a token that ends in between may lead nowhere only where names
- *           are constrained; where a name that was used is closed, the whole subtree goes. After a comma the same begins at the few nodes of the trie that are white space and a
+ *           are constrained; an escape is read once it is known which character it is, unless that may matter before; where a name that was used is closed, the whole subtree goes. After a comma the same begins at the few nodes of the trie that are white space and a
  *           quote. Tokens that hold a comma and a whole string after it are tried (most vocabularies have none), and where the schema constrains names also those with a
  *           beginning of one.
  *
@@ -31,6 +31,26 @@ static bool out_of_memory(tsl__space *space) {
 static bool leads(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
   if (!tsl__run_token(space, r, from, token)) return false;
   return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
+}
+
+/* The plain mask, of which many tokens are asked. */
+typedef struct plain_mask {
+  tsl__mask mask;
+  uint32_t *bits; /* written out; NULL: it was not worth it yet */
+} plain_mask;
+
+#define MANY 64u /* tokens from which that is worth it */
+
+static bool write_out(tsl__space *space, plain_mask *m) {
+  if (m->bits) return true;
+  m->bits = tsl__alloc(&space->alloc, tsl_vocab_mask_words(space->vocab) * sizeof *m->bits);
+  if (m->bits) tsl__mask_write(space, m->mask, m->bits);
+  return m->bits;
+}
+
+/* Is the token in it? It is one of `n`. */
+static inline bool may_come(tsl__space *space, plain_mask *m, tsl_token t, size_t n) {
+  return m->bits || (n >= MANY && write_out(space, m)) ? tsl__mask_bit(m->bits, t) : tsl__mask_has(space, m->mask, t);
 }
 
 #define AHEAD_MAX 4u /* frames that may be empty (white space) between an array's bracket and its first item */
@@ -153,7 +173,7 @@ typedef struct tried {
 typedef struct trials {
   tsl__run *run;
   tsl__stack at;
-  tsl__mask plain;
+  plain_mask *plain;
   tsl__tokens *gone;
   const tsl__memory *memory;
   bool known;          /* the memory tells where in the text this is */
@@ -234,41 +254,63 @@ static void take_out(tsl__space *space, trials *t, tsl_token token) {
   if (!tsl__vec_push(&space->alloc, t->gone, token)) out_of_memory(space);
 }
 
-/* Does the token lengthen a string, raw ASCII characters alone? */
-static bool lengthens(const tsl__space *space, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
-    if (v->bytes[i] < 0x20 || v->bytes[i] >= 0x7F || v->bytes[i] == '"' || v->bytes[i] == '\\') return false;
-  return true;
+static bool is_raw(uint8_t byte) { return byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\'; }
+
+/* May an open escape still become a raw ASCII character? */
+static bool may_be_raw(const uint8_t *open, uint32_t count) {
+  static const char begin[] = "\\u00";
+  return count < 6 && !memcmp(open, begin, count < 4 ? count : 4) && (count < 5 || (open[4] >= '2' && open[4] <= '7'));
 }
 
-/* A token that a deny takes. */
-static void try_denied(tsl__space *space, trials *t, tsl_token token) {
+/* Does the token lengthen a string, raw ASCII characters alone? The last one may be an escape that is open. */
+static bool lengthens(const tsl__space *space, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  uint32_t i = v->offsets[token], end = v->offsets[token + 1];
+  while (i < end && is_raw(v->bytes[i])) i++;
+  return i == end || may_be_raw(v->bytes + i, end - i);
+}
+
+/* A token that a deny takes, as it does `n`. */
+static void try_denied(tsl__space *space, trials *t, tsl_token token, size_t n) {
   const tsl_vocab *v = space->vocab;
   const tsl__memory *m = t->memory;
-  if (!tsl__mask_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) || (t->endless && lengthens(space, token))) return;
   if (!m->in_string && !t->begun && tsl__mask_bit(tsl__crossing_known(space)->space, token)) return;
+  if (!may_come(space, t->plain, token, n) || tsl_vocab_is_eog(v, token) || (t->endless && lengthens(space, token))) return;
   bool one = !m->escaped && begins_one(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], m->in_string);
   if (!leads_as_others(space, t, token, one)) take_out(space, t, token);
 }
 
+#define WORDS 16u /* of a mask looked at together: most hold nothing */
+
+/* Those of these words. */
+static void try_words(tsl__space *space, trials *t, const uint32_t *bits, size_t from, size_t to) {
+  for (size_t w = from; w < to; w++)
+    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) try_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)), MANY);
+}
+
 static void try_mask(tsl__space *space, trials *t, tsl__mask denied) {
   const tsl__mask_rec *r = tsl__mask_at(space, denied);
-  size_t words = tsl_vocab_mask_words(space->vocab);
   if (!r->base_count) {
     tsl_token some[TSL__JOINED_MAX];
     tsl__patches_read(tsl__mask_plus(r), some);
-    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) try_denied(space, t, some[i]);
+    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) try_denied(space, t, some[i], r->plus_count);
     return;
   }
+  size_t words = tsl_vocab_mask_words(space->vocab);
   uint32_t *bits = tsl__alloc(&space->alloc, words * sizeof *bits);
-  if (!bits) {
+  if (!bits || !write_out(space, t->plain)) {
+    tsl__free(&space->alloc, bits, words * sizeof *bits);
     out_of_memory(space);
     return;
   }
   tsl__mask_write(space, denied, bits);
-  for (size_t w = 0; w < words; w++)
-    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) try_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)));
+  const uint32_t *may = t->plain->bits;
+  for (size_t from = 0, to; from < words; from = to) {
+    uint32_t any = 0;
+    to = words - from < WORDS ? words : from + WORDS;
+    for (size_t w = from; w < to; w++) any |= bits[w] &= may[w];
+    if (any) try_words(space, t, bits, from, to);
+  }
   tsl__free(&space->alloc, bits, words * sizeof *bits);
 }
 
@@ -284,7 +326,7 @@ static bool stays(const tsl__space *space, tsl_token token) { return tsl__mask_b
 static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) {
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i];
-    if (!tsl__mask_has(space, t->plain, token) || (t->memory->in_string && stays(space, token)) || tsl_vocab_is_eog(space->vocab, token) || denied(space, t->memory, token)) continue;
+    if (!may_come(space, t->plain, token, list->n) || (t->memory->in_string && stays(space, token)) || tsl_vocab_is_eog(space->vocab, token) || denied(space, t->memory, token)) continue;
     if (!leads_somewhere(space, t, token)) take_out(space, t, token);
   }
 }
@@ -305,11 +347,12 @@ static bool is_endless(const tsl__space *space, const tsl__memory *m, tsl__stack
   return false;
 }
 
-static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
+static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, plain_mask *plain, tsl__tokens *gone) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__tokens *list = crossing(space, m, p->memory ? p->plain : at);
+  if (!list->n && !m->n) return;
   trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory};
   tsl__stack found = 0;
   uint32_t shape = p->memory && list != &c->whole ? tsl__memory_shape(space, p->memory) : 0;
@@ -337,12 +380,13 @@ typedef struct spot {
   uint32_t node, depth, lo, hi, known;
   speller speller;
   uint8_t open[12], open_count; /* an escape that is open */
+  bool unread;                  /* which the speller has not read: see spell_escape */
 } spot;
 
 typedef struct descent {
   tsl__run *run;
   tsl__stack at;
-  tsl__mask plain;
+  plain_mask *plain;
   tsl__tokens *gone;
   uint32_t taken;
   const tsl__taken *group;
@@ -415,7 +459,7 @@ static bool spell(tsl__space *space, speller *s, uint8_t byte) {
 static void try_tokens(tsl__space *space, descent *d, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end && space->status == TSL_OK; i++) {
     tsl_token t = space->vocab->trie.order[i];
-    if (tsl__mask_has(space, d->plain, t) && !leads(space, d->run, d->at, t) && !tsl__vec_push(&space->alloc, d->gone, t)) out_of_memory(space);
+    if (may_come(space, d->plain, t, end - begin) && !leads(space, d->run, d->at, t) && !tsl__vec_push(&space->alloc, d->gone, t)) out_of_memory(space);
   }
 }
 
@@ -431,7 +475,7 @@ static void try_subtree(tsl__space *space, descent *d, const spot *at) {
     return;
   }
   for (uint32_t i = node->begin; i < node->end && space->status == TSL_OK; i++)
-    if (tsl__mask_has(space, d->plain, v->trie.order[i]) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) out_of_memory(space);
+    if (may_come(space, d->plain, v->trie.order[i], node->end - node->begin) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) out_of_memory(space);
 }
 
 /* Can there be anything to take out at the node or below? */
@@ -443,21 +487,34 @@ static bool worth(const tsl__space *space, const spot *s) {
   return tsl__bytes_has(below, '"') || tsl__bytes_has(below, '\\') || below->w[2] || below->w[3];
 }
 
-/* By a byte to the child: its names are those of `to`. */
-static void push_spot(tsl__space *space, descent *d, spot to, uint8_t byte) {
+/* To a child: its names are those of `to`, and its speller is there already. */
+static void push_spot(tsl__space *space, descent *d, spot to, uint32_t child) {
+  to.node = child;
   to.depth++;
-  if (to.lo == to.hi || !(to.node = tsl__trie_child(&space->vocab->trie, to.node, byte)) || !spell(space, &to.speller, byte) || !worth(space, &to)) return;
-  if (!tsl__vec_push(&space->alloc, &d->spots, to)) out_of_memory(space);
+  if (worth(space, &to) && !tsl__vec_push(&space->alloc, &d->spots, to)) out_of_memory(space);
+}
+
+/* What the speller reads of an escape that has `n` bytes, `byte` the last: it spells a JSON string, and goes by an escape where it goes by the character. So, where any raw ASCII
+ * character leads to any number of names, the beginning of an escape that may become one does too: the escape is read when it is known which. false: this name can't be spelled. */
+static bool spell_escape(tsl__space *space, spot *to, uint32_t n, uint8_t byte, const uint8_t *utf8, uint32_t length) {
+  if (n == 1) to->unread = spells_most(space, to->speller) || begins_any(space, to->speller);
+  if (to->unread && to->open_count && may_be_raw(to->open, to->open_count)) return true;
+  bool raw = to->unread && length == 1 && is_raw(*utf8);
+  for (uint32_t i = 0; to->unread && !raw && i < n - 1; i++)
+    if (!spell(space, &to->speller, to->open[i])) return false;
+  to->unread = false;
+  return spell(space, &to->speller, raw ? *utf8 : byte);
 }
 
 /* An escape goes on, or begins. */
 static void push_escaped(tsl__space *space, descent *d, spot to, uint8_t byte) {
   uint8_t utf8[4];
-  if (!tsl__trie_child(&space->vocab->trie, to.node, byte)) return;
+  uint32_t child = tsl__trie_child(&space->vocab->trie, to.node, byte), bytes = to.open_count + 1u;
+  if (!child) return;
   uint32_t n = tsl__escape_byte(to.open, &to.open_count, byte, utf8);
   for (uint32_t i = 0; i < n && to.lo < to.hi; i++) tsl__taken_narrow(d->group, to.known++, utf8[i], &to.lo, &to.hi);
   if (to.open_count) tsl__taken_narrow_open(d->group, to.known, to.open, to.open_count, &to.lo, to.hi);
-  push_spot(space, d, to, byte);
+  if (to.lo < to.hi && spell_escape(space, &to, bytes, byte, utf8, n)) push_spot(space, d, to, child);
 }
 
 static void look_on_raw(tsl__space *space, descent *d, spot at) {
@@ -472,18 +529,19 @@ static void look_on_raw(tsl__space *space, descent *d, spot at) {
   push_escaped(space, d, at, '\\');
   while (at.lo < at.hi && space->status == TSL_OK) {
     uint8_t byte = names[at.lo].at[at.known];
+    uint32_t child = byte >= 0x20 && byte != '"' && byte != '\\' ? tsl__trie_child(&space->vocab->trie, at.node, byte) : 0;
     spot to = at;
     tsl__taken_narrow(d->group, at.known, byte, &to.lo, &to.hi);
     at.lo = to.hi;
     to.known++;
-    if (byte >= 0x20 && byte != '"' && byte != '\\') push_spot(space, d, to, byte);
+    if (child && spell(space, &to.speller, byte)) push_spot(space, d, to, child);
   }
 }
 
 static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[at.node];
   bool ends = !first && n->begin < n->own_end;
-  if (ends && (!at.speller.state || !tsl__state_endless(space, at.speller.state, at.speller.count))) try_tokens(space, d, n->begin, n->own_end);
+  if (ends && !at.unread && (!at.speller.state || !tsl__state_endless(space, at.speller.state, at.speller.count))) try_tokens(space, d, n->begin, n->own_end);
   if (!at.open_count) look_on_raw(space, d, at);
   static const char second[] = "\"\\/bfnrtu", digits[] = "0123456789abcdefABCDEF";
   const char *next = at.open_count == 1 ? (d->group->shortened ? second : "u") : at.open_count == 6 ? "\\" : at.open_count == 7 ? "u" : digits;
@@ -550,7 +608,7 @@ static bool may_repeat(tsl__space *space, const tsl__memory *m, tsl_token token)
   return at < end && (within || (open && tsl__open_at(space, open)->used));
 }
 
-static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mask plain, tsl__tokens *gone) {
+static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, plain_mask *plain, tsl__tokens *gone) {
   const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
@@ -558,7 +616,7 @@ static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__mas
   const tsl__tokens *crossing = space->watches & TSL__FEW_NAMES && m->open ? &c->begun : &c->named;
   for (size_t i = 0; i < crossing->n && space->status == TSL_OK; i++) {
     tsl_token t = crossing->at[i];
-    if (tsl__mask_has(space, plain, t) && may_repeat(space, m, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
+    if (may_come(space, plain, t, crossing->n) && may_repeat(space, m, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
   }
   if (d.taken && m->name) narrow_name(space, &d);
   else if (d.taken && o->expects && !m->in_string) narrow_before(space, &d);
@@ -591,8 +649,10 @@ tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
   if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__memory_at(space, tsl__remembered_at(space, at)->memory))) return plain;
   tsl__run *r = tsl__run_take(space);
   if (!r) return 0;
-  if (space->watches & TSL__NEW_ITEM) narrow_items(space, r, at, plain, &gone);
-  if (space->watches & TSL__NEW_NAME) narrow_names(space, r, at, plain, &gone);
+  plain_mask p = {plain, NULL};
+  if (space->watches & TSL__NEW_ITEM) narrow_items(space, r, at, &p, &gone);
+  if (space->watches & TSL__NEW_NAME) narrow_names(space, r, at, &p, &gone);
+  tsl__free(&space->alloc, p.bits, tsl_vocab_mask_words(space->vocab) * sizeof *p.bits);
   tsl__mask made = gone.n && space->status == TSL_OK ? without(space, plain, &gone) : plain;
   tsl__vec_free(&space->alloc, &gone);
   tsl__run_give(space, r);

@@ -55,10 +55,17 @@ static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r,
   return first;
 }
 
+/* What is found out by looking on is remembered, where no register has a say. */
 bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || loops(space, r, count)) return r;
+  bool counts = r->flags & TSL__STATE_LOOP;
+  uint32_t found;
+  if (!counts && tsl__move_find(space, state, TSL__MOVE_LOOPS, &found)) return found;
   for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++) r = look_on(space, r, &count);
-  return r && loops(space, r, count);
+  found = r && loops(space, r, count);
+  if (!counts && space->status == TSL_OK) tsl__move_add(space, state, TSL__MOVE_LOOPS, found);
+  return found;
 }
 
 /* Does some frame spell a new name for which there are any number of texts? */

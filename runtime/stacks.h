@@ -62,6 +62,8 @@ typedef struct tsl__move {
 #define TSL__MOVE_ENDLESS 0x60000000u /* and a number of containers: may the item still become any number of values? (memory_plenty.c) */
 #define TSL__MOVE_PLENTY 0x20000000u /* and the shape of a memory: no token that enters another item is denied there, whichever were read (memory_mask.c) */
 
+#define TSL__MOVE_LOOPS 0x10000000u /* from a state: may its frame spell any number of texts? (memory_plenty.c) */
+
 #define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (memory.c) */
 
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at(s, stacks, i); }
