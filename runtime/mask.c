@@ -315,8 +315,8 @@ static bool based(const tsl__space *space, const tsl__gather *g, tsl_token t) {
 
 /* Drop from `plus` what the bases have, before it is sorted: most goes. Who rewrites one mask into another (borrow.c) relies on that, and on the same for `minus`. */
 static void drop_based(const tsl__space *space, tsl__gather *g) {
-  g->bases.n = tsl__sort_unique(g->bases.at, g->bases.n);
-  g->minus.n = g->bases.n ? sort_tokens(space, g->minus.at, g->minus.n) : 0;
+  if (g->bases.n > 1) g->bases.n = tsl__sort_unique(g->bases.at, g->bases.n);
+  if (g->minus.n) g->minus.n = g->bases.n ? sort_tokens(space, g->minus.at, g->minus.n) : 0;
   for (size_t k = 0, out = 0; k < g->bases.n; k++, g->plus.n = out, out = 0) {
     const uint32_t *bits = tsl__bitset_at(space, g->bases.at[k]);
     for (size_t i = 0; i < g->plus.n; i++) {
@@ -330,7 +330,7 @@ static void drop_based(const tsl__space *space, tsl__gather *g) {
 /* Sort what is left, and drop from `minus` what is allowed, or in no base. */
 static void normalise(tsl__space *space, tsl__gather *g) {
   size_t out = 0;
-  g->plus.n = sort_tokens(space, g->plus.at, g->plus.n);
+  if (g->plus.n > 1) g->plus.n = sort_tokens(space, g->plus.at, g->plus.n);
   for (size_t i = 0; i < g->minus.n; i++)
     if (!in_list(g->plus.at, g->plus.n, g->minus.at[i]) && based(space, g, g->minus.at[i])) g->minus.at[out++] = g->minus.at[i];
   g->minus.n = out;
@@ -438,18 +438,6 @@ static bool remember_union(tsl__space *space, const tsl__united *u, uint64_t has
   return (fresh && tsl__index_add(&space->united.index, &space->alloc, hash, tsl__space_count(space, united) - 1)) || out_of_memory(space);
 }
 
-/* The mask of what is in the lists. */
-static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g) {
-  if (g->bases.n == 0 && g->plus.n == 0) return 0;
-  bool many = g->minus.n + g->plus.n > 4 * TSL__PATCH_MAX; /* not worth sorting */
-  if (!many) {
-    drop_based(space, g);
-    normalise(space, g);
-  }
-  if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX || g->bases.n > TSL__BASES_MAX) && !make_bitset(space, g)) return 0;
-  return intern(space, g);
-}
-
 /* Does one of the masks have it? */
 static bool have(const tsl__space *space, const tsl__gather *g, tsl_token t) {
   for (uint32_t i = 0; i < g->mask_count; i++)
@@ -513,17 +501,9 @@ static void unite_common(tsl__space *space, tsl__mask_rec *r) {
   r->base_count = (uint8_t)(r->base_count - n + 1);
 }
 
-/* The masks and tokens gathered as one mask; 0: that is not done, or on failure (sticky). */
-static tsl__mask join(tsl__space *space, tsl__gather *g) {
+/* The bases gathered, the masks' lists and the tokens beside them, `n` in all, as one mask; 0 on failure (sticky). */
+static tsl__mask add_joined(tsl__space *space, tsl__gather *g, size_t n) {
   uint16_t at[JOINED_ROOM];
-  size_t n = g->plus.n, bases = 0;
-  for (uint32_t i = 0; i < g->mask_count; i++) {
-    const tsl__mask_rec *r = tsl__mask_at(space, g->masks[i]);
-    if (r->minus_count) return 0;
-    n += r->plus_count;
-    bases += r->base_count;
-  }
-  if (n > TSL__JOINED_MAX || bases > TSL__BASES_MAX || !join_bases(space, g)) return 0;
   uint16_t *end = join_lists(space, g, n, at);
   tsl__mask_rec *r = add_record(space, g, at, (size_t)(end - at) * sizeof *end);
   if (!r) return 0;
@@ -535,6 +515,32 @@ static tsl__mask join(tsl__space *space, tsl__gather *g) {
   return space->status == TSL_OK ? number : 0;
 }
 
+/* The masks and tokens gathered as one mask; 0: that is not done, or on failure (sticky). */
+static tsl__mask join(tsl__space *space, tsl__gather *g) {
+  size_t n = g->plus.n, bases = 0;
+  for (uint32_t i = 0; i < g->mask_count; i++) {
+    const tsl__mask_rec *r = tsl__mask_at(space, g->masks[i]);
+    if (r->minus_count) return 0;
+    n += r->plus_count;
+    bases += r->base_count;
+  }
+  return n <= TSL__JOINED_MAX && bases <= TSL__BASES_MAX && join_bases(space, g) ? add_joined(space, g, n) : 0;
+}
+
+/* The mask of what is in the lists. A position's is not sorted where it has many tokens: nobody else will have it. */
+static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g, bool joined) {
+  if (g->bases.n == 0 && g->plus.n == 0) return 0;
+  bool many = g->minus.n + g->plus.n > 4 * TSL__PATCH_MAX; /* not worth sorting */
+  if (!many) {
+    drop_based(space, g);
+    joined = joined && !g->minus.n && g->plus.n >= MARKED_MIN && g->bases.n <= TSL__BASES_MAX;
+    if (joined && g->plus.n <= TSL__JOINED_MAX) return add_joined(space, g, g->plus.n);
+    normalise(space, g);
+  }
+  if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX || g->bases.n > TSL__BASES_MAX) && !make_bitset(space, g)) return 0;
+  return intern(space, g);
+}
+
 /* ---- done --------------------------------------------------------------------------------------------------------- */
 
 static tsl__mask union_of(tsl__space *space, tsl__gather *g, bool joined) {
@@ -544,15 +550,16 @@ static tsl__mask union_of(tsl__space *space, tsl__gather *g, bool joined) {
   tsl__mask known = find_union(space, &u, hash);
   if (known) return known;
   u.all = joined ? join(space, g) : 0;
-  if (!u.all && space->status == TSL_OK && list_all(space, g)) u.all = made_of_lists(space, g);
+  if (!u.all && space->status == TSL_OK && list_all(space, g)) u.all = made_of_lists(space, g, joined);
   return u.all && remember_union(space, &u, hash) ? u.all : 0;
 }
 
 static tsl__mask done(tsl__space *space, tsl__gather *g, bool joined) {
   if (space->status != TSL_OK) return 0;
+  if (!g->listed && g->mask_count <= 1 && g->plus.n == 0) return g->mask_count ? g->masks[0] : 0;
   if (!g->listed && have_all(space, g)) g->plus.n = 0;
   if (g->mask_count && g->mask_count + g->plus.n <= TSL__UNITED_MAX) return union_of(space, g, joined);
-  return list_all(space, g) ? made_of_lists(space, g) : 0;
+  return list_all(space, g) ? made_of_lists(space, g, joined) : 0;
 }
 
 tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) { return done(space, g, false); }

@@ -57,10 +57,11 @@ static uint64_t walk_hash(tsl__state state, uint32_t context, tsl__leftover over
   return tsl__mix(((uint64_t)state << 32 | over) + (uint64_t)context * 0x9e3779b97f4a7c15u);
 }
 
-static const tsl__walk *find_in(const tsl__space *layer, tsl__state state, uint32_t context, tsl__leftover over, uint64_t hash) {
-  tsl__index_iter it = tsl__index_first(&layer->walks.index, hash);
+/* In the tables of one layer. */
+static const tsl__walk *find_in(const tsl__space *layer, tsl__state state, uint32_t context, tsl__leftover over) {
+  tsl__index_iter it = tsl__index_first(&layer->walks.index, walk_hash(state, context, over));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__walk *w = tsl__space_at(layer, walks, i);
+    const tsl__walk *w = tsl__pool_at(&layer->walks.pool, i - layer->walks.first);
     if (w->state == state && w->over == over && w->context == context) return w;
   }
   return NULL;
@@ -70,9 +71,8 @@ static const tsl__walk *find_in(const tsl__space *layer, tsl__state state, uint3
 static bool belongs_below(const tsl__space *space, tsl__state state, tsl__leftover over) { return state < space->states.first && tsl__leftover_set(over) < space->leftovers.first; }
 
 static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
-  uint64_t hash = walk_hash(state, context, over);
-  const tsl__walk *w = belongs_below(space, state, over) ? find_in(space->parent, state, context, over, hash) : NULL;
-  return w ? w : find_in(space, state, context, over, hash);
+  const tsl__walk *w = belongs_below(space, state, over) ? find_in(space->parent, state, context, over) : NULL;
+  return w ? w : find_in(space, state, context, over);
 }
 
 static bool remember(tsl__space *space, const tsl__walk *w) {
@@ -353,8 +353,9 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
 /* Is this walk in progress further out? */
 static bool in_progress(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
   for (uint32_t d = space->depth; d-- > 0;) {
-    const level *l = space->scratch->levels.at[d];
-    if (l->key.state != state || l->key.context != context || l->key.over != over) continue;
+    const tsl__level_key *key = &space->scratch->levels.at[d]->key;
+    while (key && (key->state != state || key->context != context || key->over != over)) key = key->outer;
+    if (!key) continue;
     if (d < space->cycle) space->cycle = d;
     return true;
   }
@@ -404,24 +405,27 @@ static bool is_any_text(tsl__space *space, const tsl__state_rec *r, tsl__leftove
 /* What was done so far, in steps. */
 static uint64_t work_of(const tsl__space *space) { return space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states); }
 
-const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
-  if (space->status != TSL_OK) return NULL;
-  const tsl__state_rec *r = tsl__state_at(space, state);
-  if (tsl__is_others(r) && is_any_text(space, r, over)) {
-    tsl__state any = space->hook->fixed(space->hook_ctx, r, 0, 0, 0);
-    return any ? tsl__walk_over(space, any, count, over, last) : NULL;
+/* What is remembered of a state over a leftover; as if something followed will do: that leaves something over, which nobody asks for. NULL: nothing, or on failure (sticky). */
+static const tsl__walk *recall(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
+  uint32_t followed = context & ~1u;
+  bool below = belongs_below(space, state, over), last = followed != context;
+  const tsl__walk *known = below ? find_in(space->parent, state, followed, over) : NULL; /* there nearly all walks are such */
+  if (known || (known = find_in(space, state, context, over))) return known;
+  if (last && ((known = find_in(space, state, followed, over)) || (below && (known = find_in(space->parent, state, context, over))))) return known;
+  if (space->hook && space->hook->walk) {
+    known = fetch(space, state, context, over);
+    if (!known && last && space->status == TSL_OK) known = fetch(space, state, followed, over);
   }
-  uint32_t context = context_of(space, r, count, over, last);
-  uint32_t followed = context & ~1u;              /* as if something followed: it leaves something over, which nobody asks for */
-  bool below = belongs_below(space, state, over); /* there nearly all walks are such */
-  const tsl__walk *known = fetch(space, state, below ? followed : context, over);
-  if (!known && last && space->status == TSL_OK) known = fetch(space, state, below ? context : followed, over);
-  if (known || space->status != TSL_OK || (known = fetch_far(space, state, context, over))) return known;
+  return known || space->status != TSL_OK ? known : fetch_far(space, state, context, over);
+}
+
+/* Walked, and remembered. */
+static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, bool last) {
   if (in_progress(space, state, context, over)) return NULL;
   uint32_t depth = space->depth;
   level *l = tsl__level_open(space);
   if (!l) return NULL;
-  l->key = (tsl__level_key){state, context, over};
+  l->key = (tsl__level_key){state, context, over, NULL};
   l->last = last;
   tsl__walk made = {.state = state, .context = context, .over = over};
   tsl__digest key;
@@ -429,7 +433,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   bool common = !is_below(space, over, COMMON_TOKENS) && !tsl__is_others(r) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
   if (given) made.reach = TSL__UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
-  made.left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);
+  made.left = (l->left.n ? tsl__leftover_intern(space, l->left.at, l->left.n) : 0) | (l->whole ? TSL__WHOLE : 0);
   made.mask = tsl__level_mask(space, l);
   made.gain = gain_of(l, count);
   space->depth = depth;
@@ -446,19 +450,58 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   return w;
 }
 
-/* What a frame goes on with after a call, over few tokens, is seldom asked for again: it is searched for where the call was, and not remembered. */
-bool tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set) {
-  if (l->within || state < space->states.first || !space->parent || !is_below(space, set, COMMON_TOKENS) || tsl__is_fixed(tsl__state_at(space, state))) return false;
-  uint32_t context = context_of(space, tsl__state_at(space, state), count, set, l->last);
-  if (find(space, state, context, set)) return false;
-  tsl__level_key key = l->key;
-  if (in_progress(space, state, context, set)) return true;
-  l->within = true;
-  l->key = (tsl__level_key){state, context, set};
-  tsl__search_set(space, l, state, count, set);
-  l->key = key;
-  l->within = false;
-  return true;
+const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
+  if (space->status != TSL_OK) return NULL;
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (tsl__is_others(r) && is_any_text(space, r, over)) {
+    tsl__state any = space->hook->fixed(space->hook_ctx, r, 0, 0, 0);
+    return any ? tsl__walk_over(space, any, count, over, last) : NULL;
+  }
+  uint32_t context = context_of(space, r, count, over, last);
+  const tsl__walk *known = recall(space, state, context, over);
+  return known || space->status != TSL_OK ? known : walk_anew(space, r, state, count, context, over, last);
+}
+
+/* Is a walk that is not known seldom asked for again? Over a set, that of what begins with reading; and after a call that of few tokens. Of an ambiguous grammar each is: a level does few. */
+static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__leftover over, bool called) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if ((over & TSL__WHOLE) || l->within == TSL__WITHIN_MAX || !space->parent || tsl__state_fixed(r)) return false;
+  if (!called && state >= space->states.first && is_below(space, over, COMMON_TOKENS)) return true;
+  r = tsl__state_expanded(space, state);
+  return r && tsl__state_reads(r) && r->live_count < TSL__STARTS_LIVE;
+}
+
+/* It is searched for where it is asked for, and not remembered. */
+static void search_within(tsl__space *space, level *l, const tsl__level_key *key, uint32_t count, bool last) {
+  tsl__level_key outer = l->key;
+  bool outer_last = l->last;
+  if (in_progress(space, key->state, key->context, key->over)) return;
+  l->within++;
+  l->last = last;
+  l->key = *key;
+  l->key.outer = &outer;
+  tsl__search_set(space, l, key->state, count, key->over);
+  l->key = outer;
+  l->last = outer_last;
+}
+
+void tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover over, tsl__leftover *left) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  bool last = l->last && !left, others = tsl__is_others(r);
+  uint32_t context = context_of(space, r, count, over, last);
+  const tsl__walk *w = others ? tsl__walk_over(space, state, count, over, last) : recall(space, state, context, over);
+  if (!w && !others && space->status == TSL_OK && is_seldom(space, l, state, over, left)) {
+    size_t floor = l->left.n;
+    search_within(space, l, &(tsl__level_key){state, context, over, NULL}, count, last);
+    if (!left) return;
+    *left = tsl__leftover_intern(space, l->left.at + floor, l->left.n - floor);
+    l->left.n = floor;
+    return;
+  }
+  if (!w && !others && space->status == TSL_OK) w = walk_anew(space, r, state, count, context, over, last);
+  if (w) tsl__gather_mask(space, &l->gather, w->mask);
+  if (left) *left = w ? w->left : 0;
+  else if (w) tsl__level_leave_over(space, l, w->left);
 }
 
 /* Where the frame that follows a name leaves nothing over, its walk is all: most names can be begun, few are, and where the object goes on after each need not be known. */

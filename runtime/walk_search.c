@@ -37,8 +37,8 @@ level *tsl__level_open(tsl__space *space) {
   level *l = space->scratch->levels.at[space->depth++];
   tsl__gather_clear(&l->gather);
   l->left.n = l->stack.n = l->together.n = l->aside.n = 0;
-  l->whole = l->graph = l->counted = l->within = false;
-  l->reach = l->top = 0;
+  l->whole = l->graph = l->counted = false;
+  l->reach = l->top = l->within = 0;
   l->sieve.of = NULL;
   return l;
 }
@@ -146,20 +146,12 @@ static void call(tsl__space *space, level *l, const tsl__state_rec *r, const tsl
     if (!calls_others(space, r) || !tsl__names_go_on(space, callee, over, true)) call_named(space, l, callee, tsl__target_resolve(space, e->push, count, &c), over);
     return;
   }
-  const tsl__walk *inner = tsl__walk_over(space, callee, 0, over, false);
-  if (!inner) return;
-  tsl__gather_mask(space, &l->gather, inner->mask);
-  tsl__leftover left = inner->left;
-  if (!left) return;
+  tsl__leftover left;
+  tsl__walk_within(space, l, callee, 0, over, &left);
+  if (!left || space->status != TSL_OK) return;
   tsl__state then = tsl__target_resolve(space, e->push, count, &c);
-  for (int part = 0; part < 2; part++) {
-    tsl__leftover t = part ? tsl__leftover_set(left) : left & TSL__WHOLE;
-    if (!t || (part && tsl__walk_within(space, l, then, c, t))) continue;
-    const tsl__walk *rest = tsl__walk_over(space, then, c, t, l->last);
-    if (!rest) continue;
-    tsl__gather_mask(space, &l->gather, rest->mask);
-    tsl__level_leave_over(space, l, rest->left);
-  }
+  if (left & TSL__WHOLE) tsl__walk_within(space, l, then, c, TSL__WHOLE, NULL);
+  if (tsl__leftover_set(left)) tsl__walk_within(space, l, then, c, tsl__leftover_set(left), NULL);
 }
 
 static tsl__leftover over_node(tsl__space *space, uint32_t node) {

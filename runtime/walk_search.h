@@ -37,11 +37,14 @@ typedef struct tsl__sieve {
   uint32_t n; /* 0: too many */
 } tsl__sieve;
 
+#define TSL__WITHIN_MAX 3u /* walks that a level does beside its own, and that are not remembered */
+
 /* What a walk in progress is known by. */
 typedef struct tsl__level_key {
   tsl__state state;
   uint32_t context;
   tsl__leftover over;
+  const struct tsl__level_key *outer; /* of what is in progress in the same level: that within which this one is; NULL: this is the level's own */
 } tsl__level_key;
 
 typedef struct tsl__level {
@@ -58,7 +61,7 @@ typedef struct tsl__level {
   bool graph; /* a graph was made of what letters do to the state (walk_less.h) */
   uint32_t reach, top; /* deepest node entered; highest register there */
   bool counted;        /* `top` is of all paths */
-  bool within;         /* in progress is what goes on after a call (tsl__walk_within) */
+  uint32_t within;     /* how many were done in it that are not the level's own (tsl__walk_within) */
   tsl__level_key key;  /* of the walk in progress */
 } tsl__level;
 
@@ -77,8 +80,8 @@ bool tsl__level_marks(tsl__space *space, tsl__level *l);
 tsl__mask tsl__level_mask(tsl__space *space, tsl__level *l);
 void tsl__level_push(tsl__space *space, tsl__level *l, tsl__level_entry e);
 
-/* What a frame goes on with after a call, over a set, gathered in the level of the call; false if it is best walked by itself. */
-bool tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover set);
+/* A frame that a walk comes to, over what is left there, is gathered in the level of that walk. What it leaves over the walk leaves; but if it was called, that is told in *left (else NULL). */
+void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover over, tsl__leftover *left);
 
 /* Follow what was pushed above `floor`. */
 void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
