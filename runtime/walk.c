@@ -494,7 +494,7 @@ void tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t co
     size_t floor = l->left.n;
     search_within(space, l, &(tsl__level_key){state, context, over, NULL}, count, last);
     if (!left) return;
-    *left = tsl__leftover_intern(space, l->left.at + floor, l->left.n - floor);
+    *left = l->left.n > floor ? tsl__leftover_intern(space, l->left.at + floor, l->left.n - floor) : 0;
     l->left.n = floor;
     return;
   }
