@@ -242,6 +242,16 @@ struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part
   return tsl__schema_ok(s) && a->min <= a->max ? a : NULL;
 }
 
+bool tsl__array_plain(struct schema *s, uint32_t level, sid id, struct array *out) {
+  const struct node *n = tsl__node_of(s, id);
+  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS), *min = tsl__keyword_or_null(n, KW_MIN_ITEMS), *max = tsl__keyword_or_null(n, KW_MAX_ITEMS);
+  lit l = POS(items ? items->children[0] : SID_TRUE);
+  *out = (struct array){.schema = s, .level = level, .rest = tsl__schema_goal(s, &l, 1, level + 1), .min = min ? min->count : 0, .max = max ? max->count : TSL__INF};
+  if (out->rest == GOAL_NONE) out->max = 0;
+  out->any = out->rest == GOAL_ANY && !out->min && out->max == TSL__INF;
+  return tsl__schema_ok(s) && out->min <= out->max;
+}
+
 /* ---- plain arrays ------------------------------------------------------------------------------------------------- */
 
 static bool plain(const struct array *a) { return !a->counter_count && !a->unique && !a->listed_count; }

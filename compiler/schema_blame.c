@@ -31,6 +31,7 @@ static sid with_keywords(struct schema *s, sid id, uint64_t mask) {
   copy->values = values;
   copy->strings = copy->not_strings = NULL;
   copy->looked_at = copy->nests = copy->has_scalars = false;
+  copy->alone = 0;
   for (unsigned k = 0; k < KW_COUNT; k++)
     if (tsl__has(copy, k)) *values++ = *tsl__keyword(n, k);
   if (!tsl__has(copy, KW_TYPE)) {

@@ -97,11 +97,11 @@ static void size_part(struct expansion *e, struct branch *b, const struct node *
   p->max = max ? max->count : TSL__INF;
 }
 
-static void required_part(struct expansion *e, struct branch *b, const tsl__json *name, const char *key, uint32_t length) {
+static void required_part(struct expansion *e, struct branch *b, const char *key, uint32_t length) {
   struct part *p = add(e, b, PART_REQUIRED);
   if (!p) return;
-  p->key = name ? name->text : key;
-  p->key_length = name ? name->length : length;
+  p->key = key;
+  p->key_length = length;
 }
 
 static struct atom *new_atom(struct expansion *e, const struct atom *next, enum atom_kind kind, const char *key, uint32_t length, lit l) {
@@ -142,10 +142,7 @@ static void object_parts(struct expansion *e, struct branch *b, sid s, const str
   struct part *p;
   if (n->mask & members && (p = add(e, b, PART_MEMBERS)) != NULL) p->s = s;
   if (tsl__has(n, KW_PROPERTY_NAMES) && (p = add(e, b, PART_NAMES)) != NULL) p->l = POS(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]);
-  if (tsl__has(n, KW_REQUIRED)) {
-    const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
-    for (uint32_t i = 0; i < names->length; i++) required_part(e, b, &names->items[i], NULL, 0);
-  }
+  if (tsl__has(n, KW_REQUIRED) && (p = add(e, b, PART_REQUIRED)) != NULL) p->s = s;
   size_part(e, b, n, KW_MIN_PROPERTIES, KW_MAX_PROPERTIES);
   dependencies(e, b, s, n, KW_DEPENDENCIES, tracker);
   dependencies(e, b, s, n, KW_DEPENDENT_REQUIRED, tracker);
@@ -231,7 +228,7 @@ static void add_clause(struct expansion *e, struct branch *b, const struct atom 
   p->key_length = atoms->key_length;
   p->l = atoms->kind == ATOM_KEY ? atoms->l : POS(SID_FALSE);
   if (!t) return;
-  required_part(e, b, NULL, atoms->key, atoms->key_length);
+  required_part(e, b, atoms->key, atoms->key_length);
   *t = (struct taken){.next = b->taken, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
   b->taken = t;
 }
@@ -382,7 +379,7 @@ static void negate_dependencies(struct ways *w, const struct node *n, enum keywo
     if (v->children[i] != UINT32_MAX) { /* m is there, and its schema fails */
       struct branch *b = way(w);
       if (!b) return;
-      required_part(w->e, b, NULL, m->key, m->key_length);
+      required_part(w->e, b, m->key, m->key_length);
       want(w->e, b, NEG(v->children[i]), NULL);
       continue;
     }
@@ -390,7 +387,7 @@ static void negate_dependencies(struct ways *w, const struct node *n, enum keywo
     for (uint32_t j = 0; j < (m->kind == TSL__JSON_ARRAY ? m->length : 1); j++) {
       struct branch *b = way(w);
       if (!b) return;
-      required_part(w->e, b, NULL, m->key, m->key_length);
+      required_part(w->e, b, m->key, m->key_length);
       clause_part(w->e, b, new_atom(w->e, NULL, ATOM_ABSENT, names[j].text, names[j].length, 0));
     }
   }
@@ -679,7 +676,7 @@ static void expand_dependencies(struct expansion *e, const struct branch *b, con
   add_clause(e, &without, absent);
   expand_dependencies(e, &without, v, from + 1, tracker);
   if (tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) return;
-  required_part(e, &with, NULL, m->key, m->key_length);
+  required_part(e, &with, m->key, m->key_length);
   want(e, &with, POS(v->children[from]), tracker);
   expand_dependencies(e, &with, v, from + 1, tracker);
 }

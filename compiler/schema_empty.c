@@ -86,7 +86,7 @@ static uint32_t fill(struct plan *p, uint32_t n, const struct gaps *g) {
   for (uint32_t c = 0; c < o->cell_count; c++) offers[count++] = (struct offer){member_cost(p, key_length(p, c), o->cells[c].value, g), left(p, c)};
   for (uint32_t k = 0; k < o->n; k++)
     if (!tsl__bit(p->bits, k) && !p->must[k] && o->known[k].value != GOAL_NONE)
-      offers[count++] = (struct offer){member_cost(p, o->known[k].length, o->known[k].value, g), 1};
+      offers[count++] = (struct offer){member_cost(p, tsl__object_key_length(o, k), o->known[k].value, g), 1};
   qsort(offers, count, sizeof *offers, by_cost);
   for (uint32_t i = 0; i < count && n && total < TSL__INF; i++) {
     uint32_t used = offers[i].left < n ? offers[i].left : n;
@@ -106,7 +106,7 @@ static uint32_t leaf(struct plan *p) {
   for (uint32_t k = 0; k < o->n && bytes != TSL__INF; k++) {
     if (p->must[k] != 1 || tsl__bit(p->bits, k)) continue;
     members++;
-    bytes = tsl__add(bytes, member_cost(p, o->known[k].length, p->values[k], g));
+    bytes = tsl__add(bytes, member_cost(p, tsl__object_key_length(o, k), p->values[k], g));
   }
   for (uint32_t i = 0; i < p->added_count; i++) bytes = tsl__add(bytes, member_cost(p, key_length(p, p->added[i].cell), p->added[i].value, g));
   if (bytes == TSL__INF) return TSL__INF;

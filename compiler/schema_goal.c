@@ -61,11 +61,7 @@ static uint32_t sort_lits(lit *lits, uint32_t n) {
   return kept;
 }
 
-static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
-  uint64_t hash = goal_hash(lits, n, level);
-  struct goal_key key = {s, lits, n, level};
-  uint32_t found = tsl__table_find(&s->goal_table, hash, goal_same, &key);
-  if (found != UINT32_MAX) return found;
+static goal goal_new(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
   struct goal_entry *g = tsl__schema_alloc(s, sizeof *g + n * sizeof *lits);
   if (!g) return GOAL_NONE;
   memcpy(g + 1, lits, n * sizeof *lits);
@@ -75,6 +71,19 @@ static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t 
   g->shortest = TSL__INF;
   goal id = (goal)s->goals.n;
   if (!tsl__vec_push(s->alloc, &s->goals, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), GOAL_NONE;
+  return id;
+}
+
+static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
+  struct node *alone = n == 1 && !(*lits & 1) && !level ? s->nodes.at[*lits >> 1] : NULL; /* most are found there */
+  if (alone && alone->alone) return alone->alone;
+  uint64_t hash = alone ? 0 : goal_hash(lits, n, level);
+  struct goal_key key = {s, lits, n, level};
+  uint32_t found = alone ? UINT32_MAX : tsl__table_find(&s->goal_table, hash, goal_same, &key);
+  if (found != UINT32_MAX) return found;
+  goal id = goal_new(s, lits, n, level);
+  if (id == GOAL_NONE) return id;
+  if (alone) return alone->alone = id;
   return tsl__table_add(s, &s->goal_table, hash, id) ? id : GOAL_NONE;
 }
 

@@ -407,13 +407,13 @@ static uint32_t shortest_key(struct schema *s, const struct object_state *st) {
     if (tsl__bit(st->bits, k) || o->known[k].value == GOAL_NONE) continue;
     if (!o->simple) {
       struct member m = look_at(s, st, k, UINT32_MAX, true, true);
-      bytes = tsl__add(m.shortest, o->known[k].length - 1);
+      bytes = tsl__add(m.shortest, tsl__object_key_length(o, k) - 1);
     } else if (!order_allows(st, k)) {
       continue;
     } else if (o->known[k].required) {
       bytes = rest - 1 - g->comma_cost; /* it is among the required: all but its comma and quote */
     } else {
-      bytes = tsl__add(tsl__add(tsl__schema_shortest(s, o->known[k].value), o->known[k].length - 1 + g->colon_cost), rest);
+      bytes = tsl__add(tsl__add(tsl__schema_shortest(s, o->known[k].value), tsl__object_key_length(o, k) - 1 + g->colon_cost), rest);
     }
     if (bytes < best) best = bytes;
   }

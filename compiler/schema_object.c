@@ -64,6 +64,11 @@ static const struct keyword_value *properties(const struct maker *m, const struc
   return tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PROPERTIES);
 }
 
+/* The names of a part that requires all that its node does; NULL: it is another. */
+static const tsl__json *required_names(const struct maker *m, const struct part *p) {
+  return p->kind == PART_REQUIRED && p->s ? tsl__keyword(tsl__node_of(m->s, p->s), KW_REQUIRED)->value : NULL;
+}
+
 static void visit_atom(struct maker *m, const struct part *p, const struct atom *a,
                        void (*visit)(struct maker *m, const struct part *p, const char *key, uint32_t length)) {
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) visit(m, p, a->key, a->key_length);
@@ -80,7 +85,9 @@ static void visit_names(struct maker *m, void (*visit)(struct maker *m, const st
   }
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
-    if (p->kind == PART_KEY || p->kind == PART_REQUIRED) visit(m, p, p->key, p->key_length);
+    const tsl__json *required = required_names(m, p);
+    for (uint32_t j = 0; required && j < required->length; j++) visit(m, p, required->items[j].text, required->items[j].length);
+    if (!required && (p->kind == PART_KEY || p->kind == PART_REQUIRED)) visit(m, p, p->key, p->key_length);
     const struct strings *list = p->kind == PART_NAMES ? tsl__schema_string_list(m->s, p->l) : NULL;
     for (uint32_t j = 0; list && j < list->count; j++) visit(m, p, list->set[j].at, list->set[j].length);
     if (p->kind != PART_CLAUSE) continue;
@@ -108,9 +115,21 @@ static void use_name(struct maker *m, const struct part *p, const char *key, uin
   }
 }
 
+/* Room for the names of properties and those required, which are most of them, at once. */
+static void make_room(struct maker *m) {
+  size_t n = m->listed_before;
+  for (uint32_t i = 0; i < m->part_count; i++) {
+    const struct keyword_value *v = m->parts[i]->kind == PART_MEMBERS ? properties(m, m->parts[i]) : NULL;
+    const tsl__json *required = required_names(m, m->parts[i]);
+    n += (v ? v->count : 0) + (required ? required->length : 0);
+  }
+  if (!tsl__vec_reserve(m->s->alloc, &m->names, n) || !tsl__vec_reserve(m->s->alloc, &m->asked, n)) out_of_memory(m);
+}
+
 static bool make_known(struct maker *m) {
   struct object *o = m->o;
   struct schema *s = m->s;
+  make_room(m);
   visit_names(m, collect_name);
   if (!tsl__schema_ok(s)) return false;
   o->words = 1;
@@ -125,11 +144,7 @@ static bool make_known(struct maker *m) {
   o->placed = tsl__schema_alloc(s, o->n * sizeof *o->placed);
   m->masks = tsl__schema_alloc(s, o->n * sizeof *m->masks);
   if (!o->known || !o->placed || !m->masks) return false;
-  for (uint32_t i = 0; i < o->n; i++) {
-    o->known[i].place = UINT32_MAX;
-    tsl__string key = tsl__stringset_at(s->x, o->set, i);
-    o->known[i].length = 2 + (tsl__schema_nests(m->s) ? 2 * key.length : tsl__json_spelled(key.at, key.length));
-  }
+  for (uint32_t i = 0; i < o->n; i++) o->known[i].place = UINT32_MAX;
   visit_names(m, use_name);
   return true;
 }
@@ -602,6 +617,13 @@ static bool make_clauses(struct maker *m) {
       if (!make_target(m, a, &c->targets[c->n++])) return false;
   }
   return tsl__schema_ok(m->s) && simplify_clauses(m->o);
+}
+
+uint32_t tsl__object_key_length(const struct object *o, uint32_t key) {
+  struct known *k = &o->known[key];
+  if (k->length) return k->length;
+  tsl__string name = tsl__stringset_at(o->schema->x, o->set, key);
+  return k->length = 2 + (tsl__schema_nests(o->schema) ? 2 * name.length : tsl__json_spelled(name.at, name.length));
 }
 
 /* ---- together ----------------------------------------------------------------------------------------------------- */

@@ -92,6 +92,7 @@ struct node {
   bool looked_at;                /* `plain` and `plain_bytes` are known */
   bool nests;                    /* memo of schema_style.c: all in it plainly has a spelling, or that is being asked */
   uint8_t plain;                 /* memo of schema_plain.c: T_... */
+  goal alone;                    /* memo of schema_goal.c: the goal that asks this alone, at no level; 0: none yet */
   uint32_t plain_bytes;
   uint8_t scalars;               /* memo of schema_scalar.c: T_NULL | T_FALSE | T_TRUE */
   struct strings *strings, *not_strings; /* memo of schema_scalar.c */
@@ -130,6 +131,7 @@ struct goal_entry {
   tsl__expr first;   /* memo: of an object that was entered before it was opened, what follows the quote of the first key */
   uint32_t shortest; /* bytes; TSL__INF: none (or not known yet: `final`) */
   uint32_t round;    /* of the fixed point in which `shortest` was last computed */
+  bool told;         /* scalars, strings and numbers are known */
   bool opened, final, active;
   bool spelled;      /* it is known that the style can write it */
   bool asked;        /* whether it is possible is being asked further out */
@@ -148,7 +150,7 @@ enum part_kind {
   PART_MEMBERS,   /* object: properties, patternProperties and additionalProperties of node `s` */
   PART_KEY,       /* object: the member `key`, if there, satisfies `l` */
   PART_NAMES,     /* object: all keys satisfy `l` */
-  PART_REQUIRED,  /* object: has `key` */
+  PART_REQUIRED,  /* object: has `key` or, with a node `s`, all that it requires */
   PART_SIZE,      /* object: min to max members; array: min to max items */
   PART_CLAUSE,    /* object: one of `atoms` */
   PART_ITEMS,     /* array: items from `min` to `max` - 1 satisfy `l` */
@@ -203,7 +205,7 @@ struct part {
 struct known {
   goal value;
   uint32_t place;  /* by order `schema`: index among the ordered keys, or UINT32_MAX */
-  uint32_t length; /* bytes of the key, quotes included, in its shortest spelling */
+  uint32_t length; /* bytes of the key, quotes included, in its shortest spelling, once asked for (0: not yet) */
   bool required;
   bool forbidden;
 };
@@ -543,14 +545,18 @@ bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number
 /* ---- schema_object.c ---- */
 /* NULL: nothing can satisfy the parts (or failure). */
 struct object *tsl__object_new(struct schema *s, uint32_t level, const struct part *parts);
+/* known.length, found if it is not yet. */
+uint32_t tsl__object_key_length(const struct object *o, uint32_t key);
 
 /* ---- schema_members.c ---- */
 tsl__expr tsl__object_body(struct object *o);
-/* The same of a goal that is plainly about one object with some member (tsl__schema_plain_first): opened where the first key begins. `ends`: it may be empty. */
+/* The same of the one object of a goal that plainly has some member (tsl__schema_plain_containers): opened where the first key begins. `ends`: it may be empty. */
 tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends);
 
 /* ---- schema_array.c ---- */
 struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part *parts);
+/* The same of a subschema that says of arrays what all items are and how many, and nothing else. False: nothing can satisfy it. */
+bool tsl__array_plain(struct schema *s, uint32_t level, sid id, struct array *out);
 tsl__expr tsl__array_body(struct array *a);
 uint32_t tsl__array_shortest(struct array *a);
 bool tsl__array_possible(struct array *a);
@@ -571,8 +577,13 @@ struct schema *tsl__schema_blank(tsl__exprs *x);
 uint8_t tsl__schema_plain(struct schema *s, sid id);
 /* Is it about objects alone, and about nothing but their members, some of which it names? */
 bool tsl__schema_plain_object(const struct schema *s, sid id);
-/* Such an object, of which it is known that there is one: has it plainly some with a member? *ends: may it be empty? */
-bool tsl__schema_plain_first(struct schema *s, sid id, bool *ends);
+/* The subschemas that say what arrays and objects are like that satisfy one (SID_FALSE: there are none), where it is plain how they begin: arrays by what all items are and how many, objects, if
+ * there are any of those, with some member or, if `ends`, empty. False: that is not plain. */
+struct plain_containers {
+  sid array, object;
+  bool ends, any_object; /* the latter: nothing is asked of objects */
+};
+bool tsl__schema_plain_containers(struct schema *s, sid id, struct plain_containers *out);
 /* Does it certainly have an array or an object, and either values of other types too or no array and no object of just any kind? */
 bool tsl__schema_plain_container(struct schema *s, sid id);
 

@@ -6,6 +6,8 @@
  *           lengths leave room, an object whose required members have values in turn, and so on. What is not plain is left to schema_empty.c, which decides exactly.
  * Example   {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}, "b": {"not": {}}}, "required": ["a"]} has an object: 3 is a value of "a", and "b" may
  *           stay away.
+ * Begins    The same look tells how arrays and objects begin, so that a value is offered before its goal is opened: an object is opened by who enters it. Of {"oneOf": [{"$ref": "#/$defs/O"},
+ *           {"type": "null"}]} nothing is opened, and the object that is entered is that of all places that refer to O.
  * Right     A type is claimed only where there is a value; one that is not claimed may have values all the same. So answers can be kept, and a subschema that is asked
  *           about while it is being looked at (it requires itself, or refers to itself) claims nothing.
  * Cost      A look at each keyword of each subschema that something needs, once.
@@ -20,6 +22,8 @@
 #define SEARCH_MAX 4096u      /* properties looked at for names that are not required in their order */
 #define DIGITS_MAX 15u        /* of bounds that are compared here */
 #define BYTES_MAX (1u << 24)  /* of a value that is claimed, about */
+#define ALONE_MAX 8u          /* branches of oneOf that are compared with all others */
+#define LEAVES_MAX 64u        /* subschemas looked at for the one that says what arrays and objects there are */
 
 #define OF(k) ((uint64_t)1 << KW_##k)
 static const uint64_t about_strings = OF(MIN_LENGTH) | OF(MAX_LENGTH) | OF(PATTERN) | OF(FORMAT);
@@ -173,18 +177,30 @@ static const struct node *plain_node(const struct schema *s, sid id) {
   return tsl__node_of(s, l & 1 ? SID_TRUE : l >> 1);
 }
 
-/* What one of the branches has; of oneOf only where no two are about the same type. */
+/* Those of the types whose values satisfy no other branch, if they satisfy this one. */
+static uint8_t alone(struct schema *s, const struct keyword_value *v, uint32_t branch, uint8_t types) {
+  for (uint32_t i = 0; i < v->count && types; i++) {
+    uint8_t both = i == branch ? 0 : types & plain_node(s, v->children[i])->possible;
+    for (; both; both &= (uint8_t)(both - 1)) {
+      uint8_t type = both & (uint8_t)-both;
+      if (!tsl__schema_work(s, 16) || !tsl__schema_disjoint(s, type, v->children[branch], v->children[i])) types &= (uint8_t)~type;
+    }
+  }
+  return types;
+}
+
+/* What one of the branches has; of oneOf only what no other has, which is not looked for for long. */
 static uint8_t of_branches(struct look *l, enum keyword k) {
   const struct keyword_value *v = tsl__keyword(l->n, k);
-  uint8_t types = 0, seen = 0;
+  uint8_t types = 0;
+  uint32_t looked = 0;
   if (k == KW_ALL_OF && v->count != 1) return 0;
   for (uint32_t i = 0; i < v->count; i++) {
-    uint8_t about = plain_node(l->s, v->children[i])->possible;
     uint64_t bytes = 0;
-    if (k == KW_ONE_OF && seen & about) return 0;
-    seen |= about;
-    types |= claim(l->s, v->children[i], l->depth, &bytes);
-    needs(l, bytes);
+    uint8_t own = claim(l->s, v->children[i], l->depth, &bytes) & (uint8_t)~types;
+    if (k == KW_ONE_OF && own) own = looked++ < ALONE_MAX ? alone(l->s, v, i, own) : 0;
+    types |= own;
+    if (own) needs(l, bytes);
   }
   return types & l->n->types;
 }
@@ -220,10 +236,17 @@ uint8_t tsl__schema_plain(struct schema *s, sid id) {
   return claim(s, id, 0, &bytes);
 }
 
+/* Do its keywords say something of the members of objects? */
+static bool says_of_members(const struct schema *s, const struct node *n) {
+  const struct keyword_value *others = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES), *required = tsl__keyword_or_null(n, KW_REQUIRED);
+  if ((tsl__has(n, KW_PROPERTIES) && tsl__keyword(n, KW_PROPERTIES)->count) || tsl__has(n, KW_PATTERN_PROPERTIES)) return true;
+  return (others && tsl__schema_simplify(s, POS(others->children[0])) != POS(SID_TRUE)) || (required && required->value->length);
+}
+
 /* Do its keywords say something of all the arrays and objects that it is about? */
 static bool says_something(const struct schema *s, sid id) {
   const struct node *n = plain_node(s, id);
-  if (n->possible & T_OBJECT && !(tsl__has(n, KW_PROPERTIES) && tsl__keyword(n, KW_PROPERTIES)->count)) return false;
+  if (n->possible & T_OBJECT && !says_of_members(s, n)) return false;
   if (!(n->possible & T_ARRAY)) return true;
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
   return items && items->value->kind != TSL__JSON_ARRAY && tsl__schema_simplify(s, POS(items->children[0])) != POS(SID_TRUE);
@@ -245,14 +268,67 @@ bool tsl__schema_plain_object(const struct schema *s, sid id) {
   return n->types == T_OBJECT && tsl__has(n, KW_PROPERTIES) && !(n->mask & ~plain_members) && tsl__keyword(n, KW_PROPERTIES)->count && s->resources.at[n->resource].draft != D3;
 }
 
-bool tsl__schema_plain_first(struct schema *s, sid id, bool *ends) {
-  const struct node *n = tsl__node_of(s, id);
-  if (!tsl__schema_plain_object(s, id)) return false;
-  const struct keyword_value *required = tsl__keyword_or_null(n, KW_REQUIRED), *properties = tsl__keyword(n, KW_PROPERTIES);
-  *ends = !required || !required->value->length;
-  if (!*ends) return true; /* the first of them that its order lets come */
-  for (uint32_t i = 0; i < properties->count; i++)
-    if (tsl__schema_plain(s, properties->children[i])) return true;
+/* The node that alone says what values of the type are: *id or, below combinations in which all other branches are about other types, one of theirs. False: it is not plain that there
+ * is one. *id becomes SID_FALSE where there are no such values. */
+static bool find_leaf(const struct schema *s, sid *id, uint8_t type, uint32_t *left) {
+  lit l = tsl__schema_simplify(s, POS(*id));
+  const struct node *n = tsl__node_of(s, l >> 1);
+  *id = l >> 1;
+  if (l & 1 || !*left) return false;
+  --*left;
+  if (*id == SID_FALSE || !(n->possible & type)) return *id = SID_FALSE, true;
+  uint64_t rest = n->mask & ~OF(TYPE);
+  if (rest != OF(ANY_OF) && rest != OF(ONE_OF) && rest != OF(ALL_OF) && rest != OF(REF)) return true;
+  const struct keyword_value *v = &n->values[tsl__has(n, KW_TYPE)];
+  if (rest == OF(ALL_OF) && v->count != 1) return false;
+  *id = SID_FALSE;
+  for (uint32_t i = 0; i < v->count; i++) {
+    sid one = v->children[i];
+    if (!find_leaf(s, &one, type, left) || (one != SID_FALSE && *id != SID_FALSE)) return false;
+    if (one != SID_FALSE) *id = one;
+  }
+  return true;
+}
+
+static bool plain_arrays(const struct node *n) {
+  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
+  return !(n->mask & about_arrays & ~(OF(ITEMS) | OF(MIN_ITEMS) | OF(MAX_ITEMS))) && !(items && items->value->kind == TSL__JSON_ARRAY);
+}
+
+static bool matches_some(struct schema *s, const struct keyword_value *patterns, const tsl__json *property) {
+  for (uint32_t i = 0; patterns && i < patterns->count; i++)
+    if (tsl__expr_matches(s->x, patterns->exprs[i], property->key, property->key_length)) return true;
+  return false;
+}
+
+/* Is it plain that one of the members that need not come may? */
+static bool some_member(struct schema *s, const struct node *n) {
+  const struct keyword_value *properties = tsl__keyword_or_null(n, KW_PROPERTIES), *patterns = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
   const struct keyword_value *others = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES);
-  return !others || tsl__schema_plain(s, others->children[0]);
+  for (uint32_t i = 0; properties && i < properties->count; i++)
+    if (tsl__schema_plain(s, properties->children[i])) return !matches_some(s, patterns, &properties->value->items[i]);
+  if (!patterns) return !others || tsl__schema_plain(s, others->children[0]);
+  if (patterns->count != 1 || (properties && properties->count) || patterns->exprs[0] == TSL__NONE) return false;
+  return tsl__node_at(s->x, patterns->exprs[0]).flags & TSL__SEARCHED && tsl__schema_plain(s, patterns->children[0]);
+}
+
+/* Is it plain how its objects begin? */
+static bool plain_objects(struct schema *s, sid id, struct plain_containers *out) {
+  const struct node *n = tsl__node_of(s, id);
+  const struct keyword_value *required = tsl__keyword_or_null(n, KW_REQUIRED);
+  out->ends = !required || !required->value->length;
+  out->any_object = !says_of_members(s, n);
+  if (n->mask & about_objects & ~(plain_members | OF(PATTERN_PROPERTIES)) || s->resources.at[n->resource].draft == D3) return false;
+  if (n->possible != T_OBJECT && !(tsl__schema_plain(s, id) & T_OBJECT)) return false; /* where there are no other values it can be asked */
+  return !out->ends || out->any_object || some_member(s, n); /* what is required comes, if there is any object */
+}
+
+bool tsl__schema_plain_containers(struct schema *s, sid id, struct plain_containers *out) {
+  const uint64_t plain = OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects;
+  uint32_t left = LEAVES_MAX;
+  *out = (struct plain_containers){id, id, false, false};
+  if (!find_leaf(s, &out->array, T_ARRAY, &left) || !find_leaf(s, &out->object, T_OBJECT, &left)) return false;
+  const struct node *array = tsl__node_of(s, out->array), *object = tsl__node_of(s, out->object);
+  if ((array->mask | object->mask) & ~plain || (out->array == SID_FALSE && out->object == SID_FALSE)) return false;
+  return (out->array == SID_FALSE || plain_arrays(array)) && (out->object == SID_FALSE || plain_objects(s, out->object, out));
 }

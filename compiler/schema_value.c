@@ -390,6 +390,33 @@ static void open_scalars(struct schema *s, goal g, uint8_t types) {
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
 }
 
+/* What is neither array nor object. */
+static void open_simple(struct schema *s, goal g, uint8_t types) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->told) return;
+  e->told = true;
+  e->scalars = types & (T_NULL | T_FALSE | T_TRUE);
+  for (uint32_t i = 0; i < e->n && e->scalars; i++) e->scalars &= tsl__schema_scalars(s, e->lits[i]);
+  const struct node *first = e->n == 1 && !(e->lits[0] & 1) ? tsl__node_of(s, e->lits[0] >> 1) : NULL;
+  if (first && tsl__only_types(first)) open_types(s, e, first);
+  else open_scalars(s, g, types);
+}
+
+/* All of it, or all but `containers`. */
+static bool open_goal(struct schema *s, goal g, bool containers) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  const tsl__json *before = s->at;
+  if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
+  uint8_t types = possible(s, e);
+  open_simple(s, g, types);
+  if (containers && types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g); /* which opens others where uniqueItems must know how many values there are */
+  tsl__schema_note(s);
+  s->at = before;
+  if (tsl__schema_ok(s)) return true;
+  *e = (struct goal_entry){.lits = e->lits, .n = e->n, .level = e->level, .shortest = TSL__INF, .active = e->active}; /* to be opened anew */
+  return false;
+}
+
 bool tsl__schema_open(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (e->opened) return tsl__schema_ok(s);
@@ -400,21 +427,9 @@ bool tsl__schema_open(struct schema *s, goal g) {
   e->opened = true;
   if (g == GOAL_NONE) return true;
   s->opening++;
-  const tsl__json *before = s->at;
-  if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
-  uint8_t types = possible(s, e);
-  e->scalars = types & (T_NULL | T_FALSE | T_TRUE);
-  for (uint32_t i = 0; i < e->n && e->scalars; i++) e->scalars &= tsl__schema_scalars(s, e->lits[i]);
-  const struct node *first = e->n == 1 && !(e->lits[0] & 1) ? tsl__node_of(s, e->lits[0] >> 1) : NULL;
-  if (first && tsl__only_types(first)) open_types(s, e, first);
-  else open_scalars(s, g, types);
-  if (types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g); /* which opens others where uniqueItems must know how many values there are */
+  bool fine = open_goal(s, g, true);
   s->opening--;
-  tsl__schema_note(s);
-  s->at = before;
-  if (tsl__schema_ok(s)) return true;
-  *e = (struct goal_entry){.lits = e->lits, .n = e->n, .level = e->level, .shortest = TSL__INF, .active = e->active}; /* to be opened anew */
-  return false;
+  return fine;
 }
 
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
@@ -444,18 +459,30 @@ static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__
   return n;
 }
 
-/* Is it plain, before the goal is opened, how its one object begins? The outermost object, which everybody enters, is opened with the first mask; values that are
- * spelled out (tsl__schema_blank) have none, and are walked all together. */
-static bool plainly_begins(struct schema *s, goal g, bool *ends) {
+/* The same without opening the goal, where its arrays and objects are plain; objects are opened by those who enter one. False: they are not plain. The outermost value, which everybody enters, is
+ * opened with the first mask; values that are spelled out (tsl__schema_blank) have none, and are walked all together. */
+static bool unfold_plain(struct schema *s, goal g, tsl__expr *out) {
   const struct goal_entry *e = tsl__goal_of(s, g);
-  if (!s->root_goal || g == s->root_goal || s->levels || s->style || e->n != 1 || e->lits[0] & 1) return false;
-  return tsl__schema_plain_first(s, e->lits[0] >> 1, ends);
+  struct plain_containers c;
+  struct array a;
+  if (!s->root_goal || g == s->root_goal || s->levels || s->style || e->n != 1 || e->lits[0] & 1 || !tsl__schema_plain_containers(s, e->lits[0] >> 1, &c)) return false;
+  tsl__expr parts[SIMPLE_PARTS + 2];
+  lit l = POS(c.object);
+  goal object = c.object == SID_FALSE || c.any_object ? GOAL_NONE : tsl__schema_goal(s, &l, 1, e->level);
+  *out = TSL__NONE;
+  if (!open_goal(s, g, false)) return true;
+  uint32_t n = simple_parts(s, e, parts);
+  if (c.array != SID_FALSE && tsl__array_plain(s, e->level, c.array, &a) && tsl__array_possible(&a)) parts[n++] = a.any ? s->shared.array : tsl__array_body(&a);
+  if (c.object != SID_FALSE && c.any_object) parts[n++] = s->shared.object;
+  if (tsl__schema_possible(s, object)) parts[n++] = tsl__object_unopened(s, object, c.ends);
+  *out = tsl__schema_ok(s) ? tsl__expr_alt_n(s->x, parts, n) : TSL__NONE;
+  return true;
 }
 
 static tsl__expr unfold_value(tsl__exprs *x, void *ctx, uint32_t g) {
   struct schema *s = ctx;
-  bool ends;
-  if (plainly_begins(s, g, &ends)) return tsl__object_unopened(s, g, ends);
+  tsl__expr plain;
+  if (unfold_plain(s, g, &plain)) return plain;
   if (!tsl__schema_open(s, g)) return TSL__NONE;
   const struct goal_entry *e = tsl__goal_of(s, g);
   size_t most = SIMPLE_PARTS + (size_t)e->array_count + e->object_count;
