@@ -222,11 +222,15 @@ static bool is_own(const tsl__exprs *x, const tsl__node *n) {
   }
 }
 
+/* Nobody looks for it (tsl__append). */
+static bool is_unsought(const tsl__exprs *x, const tsl__node *n) { return x->parent && (n->kind == TSL__K_RULE || n->kind == TSL__K_RESUME); }
+
 static bool grow_slots(tsl__exprs *x) {
   uint32_t count = x->slot_count ? x->slot_count * 2 : 64;
   uint32_t *slots = tsl__alloc_zero(&x->alloc, count * sizeof *slots);
   if (!slots) return false;
   for (uint32_t i = x->base ? 0 : 2; i < x->nodes.n; i++) {
+    if (is_unsought(x, &x->nodes.at[i])) continue;
     uint32_t j = x->nodes.at[i].hash & (count - 1);
     while (slots[j]) j = (j + 1) & (count - 1);
     slots[j] = x->base + i;
@@ -235,6 +239,22 @@ static bool grow_slots(tsl__exprs *x) {
   x->slots = slots;
   x->slot_count = count;
   return true;
+}
+
+static tsl__expr append(tsl__exprs *x, tsl__node node) {
+  if (x->base + x->nodes.n >= (UINT32_MAX >> 3)) {
+    tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many expressions");
+    return TSL__NONE;
+  }
+  if (!tsl__vec_push(&x->alloc, &x->nodes, node)) return tsl__expr_no_memory(x);
+  return x->base + (uint32_t)x->nodes.n - 1;
+}
+
+tsl__expr tsl__append(tsl__exprs *x, tsl__node node) {
+  if (!is_unsought(x, &node)) return tsl__intern(x, node);
+  if (TSL__UNLIKELY(x->status != TSL_OK)) return TSL__NONE;
+  tsl__worked(x, 1);
+  return append(x, node);
 }
 
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
@@ -246,13 +266,10 @@ tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
     if (e) return e;
     if (is_own(x, &node)) break;
   }
-  if (x->nodes.n * 2 >= x->slot_count && !grow_slots(x)) return tsl__expr_no_memory(x);
-  if (x->base + x->nodes.n >= (UINT32_MAX >> 3)) {
-    tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many expressions");
-    return TSL__NONE;
-  }
-  if (!tsl__vec_push(&x->alloc, &x->nodes, node)) return tsl__expr_no_memory(x);
-  tsl__expr e = x->base + (uint32_t)x->nodes.n - 1;
+  if (x->slot_used * 2 >= x->slot_count && !grow_slots(x)) return tsl__expr_no_memory(x);
+  tsl__expr e = append(x, node);
+  if (!e) return TSL__NONE;
+  x->slot_used++;
   uint32_t i = node.hash & (x->slot_count - 1);
   while (x->slots[i]) i = (i + 1) & (x->slot_count - 1);
   x->slots[i] = e;
@@ -424,7 +441,7 @@ tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uin
   if (!tsl__vec_push(&x->alloc, &x->rules, rule)) return tsl__expr_no_memory(x);
   tsl__node n = {.kind = TSL__K_RULE, .a = x->rule_base + (uint32_t)x->rules.n - 1, .shortest = shortest, .flags = TSL__CALLS | TSL__SEARCHED};
   if (flags & TSL__RULE_NULLABLE) n.flags |= TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
-  return tsl__intern(x, n);
+  return tsl__append(x, n);
 }
 
 tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t index) {

@@ -152,6 +152,7 @@ struct tsl__exprs {
   TSL__VEC(tsl__node) nodes;  /* id - base */
   uint32_t *slots;            /* open addressing over own nodes; 0 = free */
   uint32_t slot_count;        /* power of two */
+  uint32_t slot_used;
   uint32_t list_base, byte_base, set_base, rule_base, keys_base, native_base, strings_base; /* the parent's counts */
   TSL__VEC(uint32_t) lists;   /* children of ALT and AND, tokens of TOKEN */
   TSL__VEC(uint8_t) pool;     /* bytes of literals */
@@ -231,6 +232,8 @@ static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t 
 
 /* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
+/* The same for a rule or a RESUME that is new: a grammar has one node of each, and nobody looks for it by its content. */
+tsl__expr tsl__append(tsl__exprs *x, tsl__node node);
 /* The same for a node whose content is the last `n` words of `lists` (tsl__push_list); takes them back if the node exists. */
 tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n);
 bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset);
