@@ -15,7 +15,7 @@
 
 #define DEPTH_MAX 64u /* of expressions that are looked into by structure */
 #define NEED_STATES_MAX 512u
-#define BOUND_NODES_MAX 512u
+#define BOUND_NODES_MAX 2048u
 #define NEED_UNKNOWN UINT32_MAX
 #define NEED_OPEN (UINT32_MAX - 1) /* of the exploration under way */
 #define ALTERNATIVES_MAX 64u
@@ -100,47 +100,10 @@ static void measure(tsl__exprs *x, reached *r) {
     if (r->shortest[i] > r->need) r->need = r->shortest[i];
 }
 
-/* By the structure of an expression: a bound of the shortest texts of all that it leads to, in bytes. False: it has parts of which that is not known so, or too many. */
-static bool later_of(const tsl__exprs *x, tsl__expr e, uint32_t *room, uint32_t *later) {
-  tsl__node n = tsl__node_at(x, e);
-  uint32_t part;
-  if (*room == 0) return false;
-  --*room;
-  *later = 0;
-  switch ((tsl__kind)n.kind) {
-  case TSL__K_EPS:
-  case TSL__K_BYTES: return true;
-  case TSL__K_LIT: *later = n.shortest - 1; return true;
-  case TSL__K_SEQ: /* what is left of the first part, and the second; then what is left of that */
-    if (!later_of(x, n.a, room, &part) || !later_of(x, n.b, room, later)) return false;
-    part = tsl__add(part, tsl__node_at(x, n.b).shortest);
-    if (part > *later) *later = part;
-    return true;
-  case TSL__K_ALT:
-    for (uint32_t i = 0; i < n.b; i++) {
-      if (!later_of(x, tsl__list_at(x, n.a)[i], room, &part)) return false;
-      if (part > *later) *later = part;
-    }
-    return true;
-  case TSL__K_REPEAT: /* an iteration in progress, and those that must follow */
-    if (!later_of(x, n.a, room, &part)) return false;
-    *later = tsl__add(part, n.b ? tsl__multiply(n.b - 1, tsl__node_at(x, n.a).shortest) : 0);
-    return true;
-  default: return false;
-  }
-}
-
-/* The longest of the shortest texts of all that e leads to, in bytes, which bounds the characters: by structure, if that says that it is far below `length`; else of up to
- * NEED_STATES_MAX expressions, one by one. */
-static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
-  uint32_t room = BOUND_NODES_MAX, most;
+/* The longest of the shortest texts of e and all that it leads to, in bytes: up to NEED_STATES_MAX expressions, one by one. */
+static uint32_t explore(tsl__exprs *x, tsl__expr e) {
   const tsl__known_need *known = known_need(x, e);
   if (known) return known->need;
-  if (later_of(x, e, &room, &most)) {
-    uint32_t shortest = tsl__node_at(x, e).shortest;
-    if (shortest > most) most = shortest;
-    if (most < length / 2) return most;
-  }
   reached r = {.at = {e}, .n = 1};
   if (!need_put(x, (tsl__known_need){e, NEED_OPEN, 0})) return NEED_UNKNOWN;
   for (uint32_t i = 0; i < r.n && r.need != NEED_UNKNOWN && tsl__exprs_step(x); i++) {
@@ -161,6 +124,62 @@ static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
   if (x->status != TSL_OK) r.need = NEED_UNKNOWN;
   for (uint32_t i = 0; i < r.n; i++) *need_slot(x, r.at[i]) = (tsl__known_need){r.at[i], r.need, r.shortest[i]};
   return r.need;
+}
+
+/* In bytes: the shortest text of an expression, and a bound of the shortest ones of all that it leads to after a byte. */
+struct bound {
+  uint32_t shortest, later;
+};
+
+/* By the structure of an expression; meets in it are explored, but not one that is all of it. False: it has parts of which a bound is not known so, or too many. */
+static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, struct bound *out) {
+  tsl__node n = tsl__node_at(x, e);
+  struct bound one;
+  if (*room == 0) return false;
+  --*room;
+  *out = (struct bound){n.shortest, 0};
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_EPS:
+  case TSL__K_BYTES: return true;
+  case TSL__K_LIT: out->later = n.shortest - 1; return true;
+  case TSL__K_SEQ: /* what is left of the first part, and the second; then what is left of that */
+    if (!bound_of(x, n.a, room, true, &one) || !bound_of(x, n.b, room, true, out)) return false;
+    one.later = tsl__add(one.later, out->shortest);
+    if (one.later > out->later) out->later = one.later;
+    out->shortest = tsl__add(one.shortest, out->shortest);
+    return true;
+  case TSL__K_ALT:
+    out->shortest = TSL__INF;
+    for (uint32_t i = 0; i < n.b; i++) {
+      if (!bound_of(x, tsl__list_at(x, n.a)[i], room, true, &one)) return false;
+      if (one.later > out->later) out->later = one.later;
+      if (one.shortest < out->shortest) out->shortest = one.shortest;
+    }
+    return true;
+  case TSL__K_REPEAT: /* an iteration in progress, and those that must follow */
+    if (!bound_of(x, n.a, room, true, &one)) return false;
+    *out = (struct bound){tsl__multiply(n.b, one.shortest), tsl__add(one.later, n.b ? tsl__multiply(n.b - 1, one.shortest) : 0)};
+    return true;
+  case TSL__K_AND:
+    if (!part || n.loop) return false;
+    out->later = explore(x, e);
+    out->shortest = out->later == NEED_UNKNOWN ? 0 : known_need(x, e)->shortest;
+    return out->later != NEED_UNKNOWN;
+  default: return false;
+  }
+}
+
+/* As `explore`, in bytes, which bounds the characters; by structure, if that says that it is far below `length`. */
+static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
+  uint32_t room = BOUND_NODES_MAX, most;
+  struct bound bound;
+  const tsl__known_need *known = known_need(x, e);
+  if (known) return known->need;
+  if (bound_of(x, e, &room, false, &bound)) {
+    most = bound.shortest > bound.later ? bound.shortest : bound.later;
+    if (most < length / 2) return most;
+  }
+  return explore(x, e);
 }
 
 /* The fewest characters of a text; a lower bound. */
