@@ -78,11 +78,17 @@ static bool compare(comparison *c, uint32_t node, const tsl__state_rec *r, uint3
   const tsl__trie *trie = &c->space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
   if ((c->nodes += n->children) > bounds[c->reach].nodes || c->out->enter.n > bounds[c->reach].enter || c->out->tokens.n > bounds[c->reach].tokens || !tsl__space_step(c->space, 1u + n->children / 8)) return false;
-  for (uint32_t i = n->first_child, end = i + n->children; i < end; i++) {
+  const uint8_t *own = tsl__state_upper(r), *others = tsl__state_upper(kin);
+  for (uint32_t i = n->first_child, end = i + n->children, o = 0, k = 0; i < end;) { /* range by range: both have all bytes in order */
     uint8_t byte = trie->nodes[i].byte;
-    side a = side_of(c->space, tsl__state_step(c->space, r, byte), count), b = side_of(c->space, tsl__state_step(c->space, kin, byte), kin_count);
+    while (own[o] < byte) o++;
+    while (others[k] < byte) k++;
+    uint8_t upper = own[o] < others[k] ? own[o] : others[k];
+    side a = side_of(c->space, tsl__state_range(c->space, r, o, byte), count), b = side_of(c->space, tsl__state_range(c->space, kin, k, byte), kin_count);
     if (c->space->status != TSL_OK) return false;
-    if ((a.state != b.state || a.count != b.count) && !differ(c, i, a, b, depth + 1)) return false;
+    bool differs = a.state != b.state || a.count != b.count;
+    for (; i < end && trie->nodes[i].byte <= upper; i++)
+      if (differs && !differ(c, i, a, b, depth + 1)) return false;
   }
   return true;
 }
