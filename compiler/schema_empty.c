@@ -31,7 +31,6 @@ struct plan {
   struct schema *s;
   const uint64_t *bits;
   uint32_t count, min, max;
-  uint64_t done;
   bool first;
   bool any;       /* whatever way is found is enough: bytes say only whether there is one */
   uint8_t *must;  /* by known key: 0 free, 1 must come, 2 must not come */
@@ -122,55 +121,55 @@ static uint32_t leaf(struct plan *p) {
   return tsl__add(bytes, g->close_cost) - g->comma_cost + g->first_cost;
 }
 
-static void search(struct plan *p, uint32_t clause);
+static void search(struct plan *p, uint64_t done);
 
-static void with_key(struct plan *p, uint32_t clause, uint32_t k, lit l) {
+static void with_key(struct plan *p, uint64_t done, uint32_t k, lit l) {
   if (tsl__bit(p->bits, k) || p->must[k] == 2 || tsl__schema_excludes(p->s, p->values[k], l)) return;
   uint8_t must = p->must[k];
   goal value = p->values[k];
   p->must[k] = 1;
   p->values[k] = tsl__schema_goal_and(p->s, value, &l, 1);
-  if (p->values[k] != GOAL_NONE && value_cost(p, p->values[k]) != TSL__INF) search(p, clause + 1);
+  if (p->values[k] != GOAL_NONE && value_cost(p, p->values[k]) != TSL__INF) search(p, done);
   p->must[k] = must;
   p->values[k] = value;
 }
 
-static void with_cell(struct plan *p, uint32_t clause, uint32_t c, lit l) {
+static void with_cell(struct plan *p, uint64_t done, uint32_t c, lit l) {
   for (uint32_t i = 0; i < p->added_count; i++) { /* one that comes anyway */
     if (p->added[i].cell != c) continue;
     goal value = p->added[i].value;
     p->added[i].value = tsl__schema_goal_and(p->s, value, &l, 1);
-    if (p->added[i].value != GOAL_NONE && value_cost(p, p->added[i].value) != TSL__INF) search(p, clause + 1);
+    if (p->added[i].value != GOAL_NONE && value_cost(p, p->added[i].value) != TSL__INF) search(p, done);
     p->added[i].value = value;
   }
   goal value = left(p, c) ? tsl__schema_goal_and(p->s, p->o->cells[c].value, &l, 1) : GOAL_NONE;
   if (value == GOAL_NONE || value_cost(p, value) == TSL__INF) return;
   p->added[p->added_count++] = (struct added){c, value};
-  search(p, clause + 1);
+  search(p, done);
   p->added_count--;
 }
 
-static void with_target(struct plan *p, uint32_t clause, const struct target *t) {
+static void with_target(struct plan *p, uint64_t done, const struct target *t) {
   uint32_t min = p->min, max = p->max;
   switch (t->kind) {
     case ATOM_ABSENT:
       if (tsl__bit(p->bits, t->key) || p->must[t->key] == 1) return;
       uint8_t must = p->must[t->key];
       p->must[t->key] = 2;
-      search(p, clause + 1);
+      search(p, done);
       p->must[t->key] = must;
       return;
-    case ATOM_KEY: with_key(p, clause, t->key, t->l); return;
+    case ATOM_KEY: with_key(p, done, t->key, t->l); return;
     case ATOM_PATTERN:
       for (uint32_t c = 0; c < p->o->cell_count; c++)
-        if (tsl__bit(t->cells, c)) with_cell(p, clause, c, t->l);
+        if (tsl__bit(t->cells, c)) with_cell(p, done, c, t->l);
       for (uint32_t k = 0; k < p->o->n; k++)
-        if (tsl__bit(t->keys, k)) with_key(p, clause, k, t->l);
+        if (tsl__bit(t->keys, k)) with_key(p, done, k, t->l);
       return;
     default:
       if (t->kind == ATOM_MIN && t->count > min) p->min = t->count;
       if (t->kind == ATOM_MAX && t->count < max) p->max = t->count;
-      search(p, clause + 1);
+      search(p, done);
       p->min = min;
       p->max = max;
   }
@@ -191,35 +190,65 @@ static bool fulfilled(const struct plan *p, const struct clause *c) {
   return false;
 }
 
+/* May what has been decided still come to fulfil the target? */
+static bool is_open(const struct plan *p, const struct target *t) {
+  if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] != 1;
+  return t->kind != ATOM_KEY || (!tsl__bit(p->bits, t->key) && p->must[t->key] != 2 && !tsl__schema_excludes(p->s, p->values[t->key], t->l));
+}
+
+static uint32_t open_targets(const struct plan *p, const struct clause *c) {
+  uint32_t n = 0;
+  for (uint32_t j = 0; j < c->n; j++) n += is_open(p, &c->targets[j]);
+  return n;
+}
+
+/* The clause that leaves least to choose, of those not done; those that are fulfilled are done. */
+static uint32_t next_clause(const struct plan *p, uint64_t *done) {
+  uint32_t best = p->o->clause_count, least = UINT32_MAX;
+  for (uint32_t i = 0; i < p->o->clause_count && least > 1; i++) {
+    if (*done >> i & 1u) continue;
+    if (fulfilled(p, &p->o->clauses[i])) {
+      *done |= (uint64_t)1 << i;
+      continue;
+    }
+    uint32_t n = open_targets(p, &p->o->clauses[i]);
+    if (n >= least) continue;
+    least = n;
+    best = i;
+  }
+  return best;
+}
+
 /* Likely to cost nothing: something stays away, or comes anyway. */
 static bool cheap(const struct plan *p, const struct target *t) {
   return t->kind == ATOM_ABSENT || t->kind == ATOM_MAX || (t->kind == ATOM_KEY && p->must[t->key] == 1);
 }
 
 /* Branch and bound; recursion is bounded by TSL__SCHEMA_CLAUSES. */
-static void search(struct plan *p, uint32_t clause) {
+static void search(struct plan *p, uint64_t done) {
   if (p->best <= p->floor || !tsl__schema_ok(p->s)) return;
   tsl__exprs_work(p->s->x, 8 + p->o->n);
   if (++p->steps > TSL__SCHEMA_SEARCH) {
     tsl__schema_fail(p->s, TSL_ERR_LIMIT, NULL, "the constraints on one object are too entangled: %u steps of search", TSL__SCHEMA_SEARCH);
     return;
   }
-  while (clause < p->o->clause_count && ((p->done >> clause) & 1u || fulfilled(p, &p->o->clauses[clause]))) clause++;
-  uint32_t bytes = leaf(p); /* choices that are still open only add to it */
+  uint32_t clause = next_clause(p, &done);
+  bool last = clause == p->o->clause_count;
+  uint32_t bytes = last || !p->any || p->max != TSL__INF ? leaf(p) : 0; /* choices that are still open only add to it */
   if (bytes >= p->best) return;
-  if (clause == p->o->clause_count) {
+  if (last) {
     p->best = bytes;
     return;
   }
   const struct clause *c = &p->o->clauses[clause];
   for (int first = 1; first >= 0; first--)
     for (uint32_t j = 0; j < c->n; j++)
-      if (cheap(p, &c->targets[j]) == (first == 1)) with_target(p, clause, &c->targets[j]);
+      if (cheap(p, &c->targets[j]) == (first == 1)) with_target(p, done | (uint64_t)1 << clause, &c->targets[j]);
 }
 
 /* The fewest bytes, or, of the ways to the end, those of the one that is found first. */
 static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first, bool any) {
-  struct plan p = {.o = o, .s = o->schema, .bits = bits, .count = count, .min = o->min, .max = o->max, .done = done, .first = first, .any = any && !o->schema->measuring, .best = TSL__INF};
+  struct plan p = {.o = o, .s = o->schema, .bits = bits, .count = count, .min = o->min, .max = o->max, .first = first, .any = any && !o->schema->measuring, .best = TSL__INF};
   size_t size = o->n * (sizeof(goal) + 1);
   uint64_t room[128];
   void *block = size <= sizeof room ? room : tsl__alloc(o->schema->alloc, size);
@@ -233,7 +262,7 @@ static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t 
   p.floor = leaf(&p);
   if (any && p.floor != TSL__INF) p.floor = TSL__INF - 1; /* whatever is found is enough */
   if (!o->clause_count) p.best = p.floor;
-  else search(&p, 0);
+  else search(&p, done);
   if (block != room) tsl__free(o->schema->alloc, block, size);
   return p.best;
 }
