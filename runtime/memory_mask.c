@@ -6,6 +6,7 @@
  *               it) is tried: if any number of values may come after it (memory_plenty.c), so they may after the others;
  *             - for that nothing need be compared: what such a token ends is not put to what was used, unless few values may come next;
  *             - of those that differ in white space between values alone, one is;
+ *             - of those that a deny takes and that begin alike the longest is, if it leads somewhere: so then do the others;
  *             - text that lengthens a string of which there are any number is not, the beginning of an escape with it;
  *             - where all led to any number of values, none is at the same frames, whichever items were read (TSL__MOVE_PLENTY, tsl__memory_shape);
  *           but those that spell a whole item, which may repeat what was read just before, are tried each.
@@ -163,6 +164,7 @@ static bool others_come(tsl__space *space, tsl__run *r, tsl__stack from, tsl_tok
 
 #define OUTLINES_MAX 16u
 #define TRIED_MAX 32u
+#define LED_MAX 32u
 
 /* A token without its white space, and whether it led somewhere. */
 typedef struct tried {
@@ -184,6 +186,9 @@ typedef struct trials {
   uint32_t tried_count;
   uint32_t n;
   uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
+  TSL__VEC(uint32_t) listed;   /* that a deny takes: listed_as of it */
+  tsl_token led[LED_MAX];      /* of these, that led somewhere */
+  uint32_t led_count;
 } trials;
 
 /* A number for the token's bytes without the white space between values, which means nothing: but for one where it ends a number or a literal. 0: a long token. */
@@ -202,6 +207,11 @@ static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t 
   return tsl__hash(kept, n) | 1;
 }
 
+/* After an open escape: may any number of values come if a line feed is what is escaped? What was used has hardly one there, and few states read it. */
+static bool feeds_line(tsl__space *space, tsl__run *r) {
+  return tsl__run_byte(space, r, 'n') && (!tsl__run_watched(space, r) || (!tsl__run_taken(space, r) && tsl__run_plenty(space, r)));
+}
+
 /* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may come, or nothing need be new, whatever was read. */
 static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *plenty) {
   tsl__run *r = t->run;
@@ -211,6 +221,9 @@ static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *p
   *plenty = accepted && !tsl__run_taken(space, r) && ((!r->fresh && !r->denies.n) || tsl__run_plenty(space, r));
   if (!accepted || *plenty) return accepted;
   if (r->fresh) return leads(space, r, t->at, token);
+  bool escaped = t->memory->n && r->escaped; /* else what comes is asked of the run where it is: see `settled` */
+  if (escaped && feeds_line(space, r)) return true;
+  if (escaped && !tsl__run_token(space, r, t->at, token)) return false;
   return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
 }
 
@@ -270,30 +283,64 @@ static bool lengthens(const tsl__space *space, tsl_token token) {
   return i == end || may_be_raw(v->bytes + i, end - i);
 }
 
+/* Those that a deny takes, long ones first: a text that ends well after one is such a text after all that it begins with, so where one leads somewhere they do. Those with white
+ * space come last, which mostly differ from others in that alone, and the short ones first: any will do. */
+#define LISTED_LENGTH 511u /* longer ones are as long: the order is of no importance */
+#define LISTED_TOKEN (TSL_MAX_VOCAB - 1)
+
+static uint32_t listed_as(const tsl_vocab *v, tsl_token token) {
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
+  uint32_t length = (uint32_t)(end - at), spaced = 0;
+  for (; at < end && !spaced; at++) spaced = memchr(" \t\n\r", *at, 4) != NULL;
+  if (length > LISTED_LENGTH) length = LISTED_LENGTH;
+  return (spaced ? LISTED_LENGTH + 1 + length : LISTED_LENGTH - length) * TSL_MAX_VOCAB + token;
+}
+
 /* A token that a deny takes, as it does `n`. */
-static void try_denied(tsl__space *space, trials *t, tsl_token token, size_t n) {
+static void list_denied(tsl__space *space, trials *t, tsl_token token, size_t n) {
   const tsl_vocab *v = space->vocab;
-  const tsl__memory *m = t->memory;
-  if (!m->in_string && !t->begun && tsl__mask_bit(tsl__crossing_known(space)->space, token)) return;
+  if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__crossing_known(space)->space, token)) return;
   if (!may_come(space, t->plain, token, n) || tsl_vocab_is_eog(v, token) || (t->endless && lengthens(space, token))) return;
-  bool one = !m->escaped && begins_one(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], m->in_string);
-  if (!leads_as_others(space, t, token, one)) take_out(space, t, token);
+  if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) out_of_memory(space);
+}
+
+/* Does one that led somewhere begin with the token? */
+static bool begins_led(const tsl_vocab *v, const trials *t, tsl_token token) {
+  const uint8_t *at = v->bytes + v->offsets[token];
+  uint32_t n = v->offsets[token + 1] - v->offsets[token];
+  for (uint32_t i = t->led_count; i-- > 0;) {
+    uint32_t begin = v->offsets[t->led[i]];
+    if (v->offsets[t->led[i] + 1] - begin >= n && !memcmp(v->bytes + begin, at, n)) return true;
+  }
+  return false;
+}
+
+static void try_listed(tsl__space *space, trials *t) {
+  const tsl_vocab *v = space->vocab;
+  size_t n = tsl__sort_unique(t->listed.at, t->listed.n);
+  for (size_t i = 0; i < n && space->status == TSL_OK; i++) {
+    tsl_token token = t->listed.at[i] & LISTED_TOKEN;
+    if (begins_led(v, t, token)) continue;
+    bool one = !t->memory->escaped && begins_one(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], t->memory->in_string);
+    if (!leads_as_others(space, t, token, one)) take_out(space, t, token);
+    else if (t->led_count < LED_MAX) t->led[t->led_count++] = token;
+  }
 }
 
 #define WORDS 16u /* of a mask looked at together: most hold nothing */
 
 /* Those of these words. */
-static void try_words(tsl__space *space, trials *t, const uint32_t *bits, size_t from, size_t to) {
+static void list_words(tsl__space *space, trials *t, const uint32_t *bits, size_t from, size_t to) {
   for (size_t w = from; w < to; w++)
-    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) try_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)), MANY);
+    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) list_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)), MANY);
 }
 
-static void try_mask(tsl__space *space, trials *t, tsl__mask denied) {
+static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
   const tsl__mask_rec *r = tsl__mask_at(space, denied);
   if (!r->base_count) {
     tsl_token some[TSL__JOINED_MAX];
     tsl__patches_read(tsl__mask_plus(r), some);
-    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) try_denied(space, t, some[i], r->plus_count);
+    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) list_denied(space, t, some[i], r->plus_count);
     return;
   }
   size_t words = tsl_vocab_mask_words(space->vocab);
@@ -309,7 +356,7 @@ static void try_mask(tsl__space *space, trials *t, tsl__mask denied) {
     uint32_t any = 0;
     to = words - from < WORDS ? words : from + WORDS;
     for (size_t w = from; w < to; w++) any |= bits[w] &= may[w];
-    if (any) try_words(space, t, bits, from, to);
+    if (any) list_words(space, t, bits, from, to);
   }
   tsl__free(&space->alloc, bits, words * sizeof *bits);
 }
@@ -359,7 +406,9 @@ static void narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, plain_ma
   bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | shape, &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);
-  for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) try_mask(space, &t, tsl__stack_mask(space, m->denies[i].at));
+  for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) list_mask(space, &t, tsl__stack_mask(space, m->denies[i].at));
+  if (t.listed.n) try_listed(space, &t);
+  tsl__vec_free(&space->alloc, &t.listed);
   t.plenty = shape && !m->n && !m->escaped;
   if (plenty) list = m->in_string ? &c->several_quoted : &c->several;
   try_crossing(space, &t, list);
