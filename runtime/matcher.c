@@ -7,6 +7,11 @@
  */
 #include "runtime/matcher.h"
 
+static inline void stand(tsl_matcher *m, tsl__stack at) {
+  m->at = at;
+  m->record = tsl__stack_at(m->grammar->space, at);
+}
+
 /* ---- life ----------------------------------------------------------------------------------------------------- */
 
 tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_matcher **out) {
@@ -15,7 +20,7 @@ tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator,
   if (!*out) return TSL_ERR_NO_MEMORY;
   (*out)->alloc = *allocator;
   (*out)->grammar = grammar;
-  (*out)->at = grammar->begin;
+  stand(*out, grammar->begin);
   tsl_grammar_retain(grammar);
   return TSL_OK;
 }
@@ -35,7 +40,7 @@ void tsl_matcher_free(tsl_matcher *m) {
 tsl_grammar *tsl_matcher_grammar(const tsl_matcher *m) { return m->grammar; }
 
 void tsl_matcher_reset(tsl_matcher *m) {
-  m->at = m->grammar->begin;
+  stand(m, m->grammar->begin);
   m->counted = 0;
   m->terminated = false;
   m->history_n = m->history_next = 0;
@@ -51,6 +56,7 @@ tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
   if (status != TSL_OK) return status;
   tsl_matcher *f = *out;
   f->at = m->at;
+  f->record = m->record;
   f->counted = m->counted;
   f->terminated = m->terminated;
   if (!m->history_cap) return TSL_OK;
@@ -111,7 +117,7 @@ static inline void note_position(tsl_matcher *m) {
 static inline void advance(tsl_matcher *m, tsl__stack to, uint32_t counted) {
   if (m->counted_history) m->counted_history[m->history_next] = m->counted;
   note_position(m);
-  m->at = to;
+  stand(m, to);
   m->counted = counted;
 }
 
@@ -122,7 +128,7 @@ tsl_status tsl_matcher_rollback(tsl_matcher *m, size_t count) {
   if (count == 0) return TSL_OK;
   m->history_next = (m->history_next + m->history_cap - (uint32_t)count) % m->history_cap;
   m->history_n -= (uint32_t)count;
-  m->at = m->history[m->history_next];
+  stand(m, m->history[m->history_next]);
   m->counted = m->counted_history ? m->counted_history[m->history_next] : 0;
   m->terminated = false;
   return TSL_OK;
@@ -148,13 +154,15 @@ TSL__EACH_TOKEN tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack 
   return status == TSL_OK && *to ? tsl__zone_step(g, from, *tsl_vocab_bytes(g->vocab, token, &n), to, counted) : status;
 }
 
-TSL__EACH_TOKEN tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask) {
-  const tsl__stack_rec *r = tsl__stack_at(g->space, at);
+/* `r`: the position's record. */
+static inline tsl_status find_mask(tsl_grammar *g, tsl__stack at, const tsl__stack_rec *r, tsl__mask *mask) {
   uint32_t known = atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->mask, memory_order_acquire);
   if (known) return *mask = known - 1, TSL_OK;
   *mask = tsl__stack_mask(tsl__grammar_lock(g), at);
   return tsl__grammar_unlock(g);
 }
+
+TSL__EACH_TOKEN tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask) { return find_mask(g, at, tsl__stack_at(g->space, at), mask); }
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
 
@@ -165,7 +173,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
   for (size_t at = 0, size = mask_bytes(m); at < size; at += PAGE) TSL__PREFETCH_WRITE((char *)out + at); /* and this, while the mask is */
   tsl__mask mask = 0;
   if (!m->terminated) {
-    tsl_status status = tsl__grammar_mask(m->grammar, m->at, &mask);
+    tsl_status status = find_mask(m->grammar, m->at, m->record, &mask);
     if (status != TSL_OK) return status;
   }
   tsl__mask_write(m->grammar->space, mask, out);
@@ -193,7 +201,7 @@ static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id)
 TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
   if (!m->terminated && tsl__zone_finishing(m->grammar, m->at, m->counted)) return borrow_own(m, out, id);
   tsl__mask mask = 0;
-  tsl_status status = m->terminated ? TSL_OK : tsl__grammar_mask(m->grammar, m->at, &mask);
+  tsl_status status = m->terminated ? TSL_OK : find_mask(m->grammar, m->at, m->record, &mask);
   if (status != TSL_OK) return status;
   const uint32_t *words = tsl__borrow(m->grammar->space, m->grammar->lock, &m->borrowed, &m->alloc, mask);
   if (!words) return TSL_ERR_NO_MEMORY;
@@ -230,14 +238,24 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, t
   return TSL_OK;
 }
 
+/* A token that is not the first which was asked for, where some leave the frame as it is. */
+static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_token token) {
+  const tsl_grammar *g = m->grammar;
+  bool plain = token < g->vocab->size && !m->terminated && !g->zone_count && has_room(m);
+  if (!plain || !tsl__stack_keeps(g->space, m->record, token)) return accept_looked_up(m, token);
+  note_position(m);
+  return TSL_OK;
+}
+
 /* The first token that was asked for here is known to end nothing, and where it leads is noted with the position: no more than that is looked at. */
 TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
-  const tsl_grammar *g = m->grammar;
-  uint64_t first = tsl__stack_first(tsl__stack_at(g->space, m->at));
+  uint64_t first = tsl__stack_first(m->record);
   tsl__stack to = (tsl__stack)first & ~TSL__MOVE_CALLED;
-  if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || g->zone_count || !has_room(m))) return accept_looked_up(m, token);
+  if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->grammar->zone_count || !has_room(m)))
+    return m->record->stays ? accept_kept(m, token) : accept_looked_up(m, token);
   note_position(m); /* nothing is counted */
-  m->at = to;
+  stand(m, to);
+  TSL__PREFETCH(m->record); /* its mask is asked for next */
   return TSL_OK;
 }
 
@@ -283,7 +301,7 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
 
 /* ---- questions ------------------------------------------------------------------------------------------------ */
 
-bool tsl_matcher_is_complete(const tsl_matcher *m) { return tsl__stack_at(m->grammar->space, m->at)->complete; }
+bool tsl_matcher_is_complete(const tsl_matcher *m) { return m->record->complete; }
 bool tsl_matcher_is_terminated(const tsl_matcher *m) { return m->terminated; }
 
 tsl_status tsl_matcher_forced_bytes(tsl_matcher *m, uint8_t *bytes, size_t capacity, size_t *length) {

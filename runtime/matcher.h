@@ -13,6 +13,7 @@ struct tsl_matcher {
   tsl_grammar *grammar;
   tsl__stack at;
   bool terminated;      /* an end-of-generation token was accepted */
+  const tsl__stack_rec *record; /* of `at` */
   uint32_t *history;    /* ring of positions before each accepted token; bit 31 never set in a position */
   uint32_t history_cap, history_n, history_next;
   uint32_t counted;          /* tokens in the zone that the text is in (zones.h) */

@@ -118,7 +118,7 @@ tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at);
 void tsl__memory_free(tsl__space *space);
 
 /* Without the lock: where a token leads that means nothing to the memory; false: not known. */
-bool tsl__memory_find(const tsl__space *space, const tsl__remembered *from, tsl_token token, tsl__stack *to);
+bool tsl__memory_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
 
 /* What the vocabulary has for all, from the layer that has it; NULL on failure (sticky). Without the lock: NULL where it was not asked for yet. */
 const tsl__crossing *tsl__crossing_of(tsl__space *space);

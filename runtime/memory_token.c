@@ -43,11 +43,12 @@ static bool dull(const tsl__space *space, const tsl__remembered *p, tsl_token to
 /* Does the name, if there is one, stay implied from one plain position to the next? */
 static bool stays_implied(const tsl__space *space, const tsl__memory *m, tsl__stack to) { return !m->name || (m->name == TSL__NAME_IMPLIED && tsl__name_implied(space, to)); }
 
-bool tsl__memory_find(const tsl__space *space, const tsl__remembered *from, tsl_token token, tsl__stack *to) {
+bool tsl__memory_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+  const tsl__remembered *p = tsl__remembered_at(space, from);
   tsl__stack plain;
-  if (!dull(space, from, token) || !tsl__move_known(space, from->plain, token, &plain) || plain & TSL__MOVE_CALLED) return false;
-  if (plain && !stays_implied(space, tsl__memory_at(space, from->memory), plain)) return false;
-  *to = plain ? tsl__memory_position_known(space, plain, from->memory, 0) : 0;
+  if (!dull(space, p, token) || !tsl__move_known(space, p->plain, token, &plain) || plain & TSL__MOVE_CALLED) return false;
+  if (plain && !stays_implied(space, tsl__memory_at(space, p->memory), plain)) return false;
+  *to = plain == p->plain ? from : plain ? tsl__memory_position_known(space, plain, p->memory, 0) : 0;
   return *to || !plain;
 }
 

@@ -43,6 +43,7 @@ static tsl__stack stack_alone(tsl__space *space, uint32_t cell) {
   if (!r) return out_of_memory(space), 0;
   const tsl__state_rec *state = tsl__state_at(space, c->state);
   r->only = cell;
+  r->state = c->state;
   r->n = 1;
   r->stays = state->self != &tsl__no_bytes;
   note_cell(space, r, c, state);
@@ -566,21 +567,21 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   }
 }
 
-/* Is the token one of bytes alone that leave the only frame of a position as it is? */
-static bool keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token) {
+TSL__EACH_TOKEN bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  const tsl__bytes *self = tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(r)[0])->state)->self;
-  uint32_t at = v->offsets[token], end = v->offsets[token + 1];
-  if (at == end || v->special[token]) return false;
-  while (at < end && tsl__bytes_has(self, v->bytes[at])) at++;
-  return at == end;
+  const tsl__bytes *self = tsl__state_at(space, r->state)->self;
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
+  if (at == end || !tsl__bytes_has(self, *at) || v->special[token]) return false;
+  while (++at < end)
+    if (!tsl__bytes_has(self, *at)) return false;
+  return true;
 }
 
 TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
   const tsl__stack_rec *r = tsl__stack_at(space, from);
   uint64_t first = tsl__stack_first(r);
   if (TSL__LIKELY(first >> 32 == TSL__FIRST(token))) return *to = (tsl__stack)first, true;
-  if (r->stays && keeps(space, r, token)) return *to = from, true;
+  if (r->stays && tsl__stack_keeps(space, r, token)) return *to = from, true;
   return first && tsl__move_find(space, from, token, to);
 }
 
@@ -594,8 +595,7 @@ static bool note_token(tsl__space *space, tsl__stack from, tsl_token token, tsl_
 
 TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
   if (tsl__move_known(space, from, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
-  const tsl__stack_rec *r = tsl__stack_at(space, from);
-  return TSL__UNLIKELY(r->remembers) && tsl__memory_find(space, tsl__remembered_at(space, from), token, to);
+  return TSL__UNLIKELY(tsl__stack_at(space, from)->remembers) && tsl__memory_find(space, from, token, to);
 }
 
 /* Land on all frames of a position again: to unite the ways of a token that can be spelled and named. */
@@ -642,6 +642,7 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
   to = spelled(space, from, token, &keep);
   const tsl_vocab *v = space->vocab;
   if (space->names_tokens && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token)) to = or_named(space, from, token, to);
+  if (!keep) keep = !tsl__stack_first(tsl__stack_at(space, from)); /* the first one takes no room */
   if (space->status != TSL_OK || (keep && !note_token(space, from, token, to))) return 0;
   return to & ~TSL__MOVE_CALLED;
 }

@@ -31,7 +31,10 @@ typedef struct tsl__cell {
 
 typedef struct tsl__stack_rec {
   union {
-    uint32_t only;        /* its cell, if it is one; numbers of cells otherwise, sorted: see tsl__stack_cells */
+    struct {
+      uint32_t only;      /* its cell, if it is one; numbers of cells otherwise, sorted: see tsl__stack_cells */
+      tsl__state state;   /* that one's */
+    };
     const uint32_t *list; /* of a position with a memory: that (tsl__remembered), and the cells behind it */
   };
   uint32_t n : 28;
@@ -97,6 +100,8 @@ uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at);
 
 /* Without the lock: what is remembered. */
 bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
+/* Is the token one of bytes alone that leave the only frame of a position as it is? The position `stays`. Without the lock. */
+bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token);
 
 /* ---- stepping -------------------------------------------------------------------------------------------------------- */
 
