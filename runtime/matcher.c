@@ -109,8 +109,8 @@ static inline bool history_room(tsl_matcher *m) { return TSL__LIKELY(has_room(m)
 static inline void note_position(tsl_matcher *m) {
   uint32_t next = m->history_next;
   m->history[next] = m->at;
-  m->history_next = next + 1 == m->history_cap ? 0 : next + 1;
-  if (m->history_n < m->history_cap) m->history_n++;
+  m->history_next = (next + 1) & (m->history_cap - 1); /* a power of two */
+  m->history_n += m->history_n < m->history_cap;
 }
 
 /* Move on; the same was asked. */

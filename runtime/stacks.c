@@ -117,12 +117,24 @@ void tsl__spare_steps_free(tsl__space *space) {
   space->spare_steps = NULL;
 }
 
+/* The frames of a position, whose record is `r`. */
+static inline bool load(tsl__space *space, step *s, const tsl__stack_rec *r) {
+  s->landed.n = 0;
+  if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return out_of_memory(space), false;
+  const uint32_t *cells = tsl__stack_cells(r);
+  for (uint32_t i = 0; i < r->n; i++) s->landed.at[i] = *tsl__cell_at(space, cells[i]);
+  s->landed.n = r->n;
+  return true;
+}
+
+bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) { return load(space, s, tsl__stack_at(space, at)); }
+
 /* The one to step from a plain position by its bytes, loaded; NULL on failure. */
-static step *load_text(tsl__space *space, tsl__stack at) {
+static step *load_text(tsl__space *space, const tsl__stack_rec *at) {
   step *s = &space->spare_steps->text;
   s->watch = space->watches;
   s->repeats_before = s->repeats_after = s->called = s->came = 0;
-  return tsl__step_load(space, s, at) ? s : NULL;
+  return load(space, s, at) ? s : NULL;
 }
 
 static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
@@ -261,8 +273,11 @@ static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte)
   }
 }
 
+#define ENTERED_FEW 8u /* frames that are not noted: to come to one of them twice does no harm, and a cycle comes again */
+
 /* Has this frame been entered already before this byte? Notes it otherwise. */
 static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
+  if (TSL__LIKELY(s->depth < ENTERED_FEW)) return false;
   for (size_t i = 0; i < s->entered.n; i++)
     if (s->entered.at[i].state == state && s->entered.at[i].count == count && s->entered.at[i].tail == tail) return true;
   tsl__cell c = {state, count, tail, 0};
@@ -403,16 +418,6 @@ tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state) {
   return result;
 }
 
-bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) {
-  const tsl__stack_rec *r = tsl__stack_at(space, at);
-  s->landed.n = 0;
-  if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return out_of_memory(space), false;
-  const uint32_t *cells = tsl__stack_cells(r);
-  for (uint32_t i = 0; i < r->n; i++) s->landed.at[i] = *tsl__cell_at(space, cells[i]);
-  s->landed.n = r->n;
-  return true;
-}
-
 bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
   tsl__cells from = s->landed;
   s->landed = s->from;
@@ -518,7 +523,7 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
   if (tsl__stack_at(space, from)->remembers) return tsl__memory_bytes(space, from, bytes, n, accepted);
   *accepted = 0;
-  step *s = load_text(space, from);
+  step *s = load_text(space, tsl__stack_at(space, from));
   if (!s) return 0;
   tsl__stack to = tsl__step_bytes(space, s, bytes, n, accepted) ? tsl__step_collect(space, s) : 0;
   if (tsl__memory_begins(space, s)) return tsl__memory_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
@@ -577,25 +582,32 @@ TSL__EACH_TOKEN bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_
   return true;
 }
 
-TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
-  const tsl__stack_rec *r = tsl__stack_at(space, from);
+/* `r`: the record of the position. */
+static inline bool move_known(const tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack *to) {
   uint64_t first = tsl__stack_first(r);
   if (TSL__LIKELY(first >> 32 == TSL__FIRST(token))) return *to = (tsl__stack)first, true;
   if (r->stays && tsl__stack_keeps(space, r, token)) return *to = from, true;
   return first && tsl__move_find(space, from, token, to);
 }
 
-/* Remember where a token leads. */
-static bool note_token(tsl__space *space, tsl__stack from, tsl_token token, tsl__stack to) {
-  tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, from);
-  if (tsl__stack_first(r)) return tsl__move_add(space, from, token, to);
-  atomic_store_explicit(&r->first, TSL__FIRST(token) << 32 | to, memory_order_release);
-  return true;
+TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+  return move_known(space, from, tsl__stack_at(space, from), token, to);
+}
+
+static inline bool find_token(const tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack *to) {
+  if (move_known(space, from, r, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
+  return TSL__UNLIKELY(r->remembers) && tsl__memory_find(space, from, token, to);
 }
 
 TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
-  if (tsl__move_known(space, from, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
-  return TSL__UNLIKELY(tsl__stack_at(space, from)->remembers) && tsl__memory_find(space, from, token, to);
+  return find_token(space, from, tsl__stack_at(space, from), token, to);
+}
+
+/* Remember where a token leads, if that is worth it; the first one takes no room. */
+static bool note_token(tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack to, bool worth) {
+  if (tsl__stack_first(r)) return !worth || tsl__move_add(space, from, token, to);
+  atomic_store_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, TSL__FIRST(token) << 32 | to, memory_order_release);
+  return true;
 }
 
 /* Land on all frames of a position again: to unite the ways of a token that can be spelled and named. */
@@ -608,13 +620,13 @@ static void land_all(tsl__space *space, step *s, tsl__stack at) {
 }
 
 /* The position after a token that is spelled; 0 if it is rejected. *keep: the move is worth remembering. */
-static tsl__stack spelled(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
+static tsl__stack spelled(tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, bool *keep) {
   const tsl_vocab *v = space->vocab;
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
   size_t accepted;
   if (v->special[token] || begin == end) return 0;
-  if (tsl__stack_at(space, from)->remembers) return tsl__memory_token(space, from, token, keep);
-  step *s = load_text(space, from);
+  if (r->remembers) return tsl__memory_token(space, from, token, keep);
+  step *s = load_text(space, r);
   if (!s || !tsl__step_bytes(space, s, v->bytes + begin, end - begin, &accepted)) return 0;
   return tsl__memory_begins(space, s) ? tsl__memory_token(space, from, token, keep) : tsl__step_collect(space, s);
 }
@@ -636,14 +648,14 @@ static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, 
 }
 
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token) {
+  const tsl__stack_rec *r = tsl__stack_at(space, from);
   tsl__stack to = 0;
   bool keep = true;
-  if (tsl__stack_find_token(space, from, token, &to)) return to;
-  to = spelled(space, from, token, &keep);
+  if (find_token(space, from, r, token, &to)) return to;
+  to = spelled(space, from, r, token, &keep);
   const tsl_vocab *v = space->vocab;
   if (space->names_tokens && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token)) to = or_named(space, from, token, to);
-  if (!keep) keep = !tsl__stack_first(tsl__stack_at(space, from)); /* the first one takes no room */
-  if (space->status != TSL_OK || (keep && !note_token(space, from, token, to))) return 0;
+  if (space->status != TSL_OK || !note_token(space, from, r, token, to, keep)) return 0;
   return to & ~TSL__MOVE_CALLED;
 }
 
