@@ -39,7 +39,7 @@ typedef struct tsl__child {
   uint32_t count;
 } tsl__child;
 
-static inline const tsl__leftover_rec *tsl__leftover_at(const tsl__space *s, tsl__leftover t) { return tsl__space_at(s, leftovers, tsl__leftover_set(t)); }
+static inline const tsl__leftover_rec *tsl__leftover_at(const tsl__space *s, tsl__leftover t) { return tsl__space_at_of(s, leftovers, tsl__leftover_set(t), sizeof(tsl__leftover_rec)); }
 
 /* The set of n nodes (any order, doubles allowed; sorts in place; nodes without children are dropped). Never fails to give a number: on failure 0, sticky. */
 tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n);

@@ -63,7 +63,7 @@ typedef struct tsl__gather {
   bool listed; /* there is more in the lists than tokens: masks that come now go there */
 } tsl__gather;
 
-static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) { return tsl__space_at(s, masks, m); }
+static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) { return tsl__space_at_of(s, masks, m, sizeof(tsl__mask_rec)); }
 static inline const uint32_t *tsl__mask_bases(const tsl__mask_rec *r) { return r->lists; }
 static inline tsl__patches tsl__mask_minus(const tsl__mask_rec *r) { return (tsl__patches){(const uint16_t *)(const void *)(r->lists + r->base_count), r->minus_count}; }
 static inline tsl__patches tsl__mask_plus(const tsl__mask_rec *r) {
@@ -101,7 +101,7 @@ tsl__mask tsl__gather_joined(tsl__space *space, tsl__gather *g);
 uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number);
 /* The same for a caller that writes all of its words: they are not set. */
 uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number);
-static inline const uint32_t *tsl__bitset_at(const tsl__space *s, uint32_t number) { return *(uint32_t *const *)tsl__space_at(s, bitsets, number); }
+static inline const uint32_t *tsl__bitset_at(const tsl__space *s, uint32_t number) { return *(uint32_t *const *)tsl__space_at_of(s, bitsets, number, sizeof(uint32_t *)); }
 
 /* Write a mask out: `words` of the vocabulary. */
 void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out);

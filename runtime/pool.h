@@ -36,14 +36,16 @@ typedef struct tsl__pool {
 
 /* The chunk of an element. */
 static inline uint32_t tsl__pool_chunk(uint32_t i) {
-  uint32_t j = i + 16, shift = 29u - (uint32_t)__builtin_clz(j); /* 16..31 -> 2, 32..63 -> 3, 64..127 -> 4, … */
+  uint32_t j = i + 16, shift = (31u ^ (uint32_t)__builtin_clz(j)) - 2; /* 16..31 -> 2, 32..63 -> 3, 64..127 -> 4, … */
   return 4 * shift + (j >> shift) - 12;
 }
 
-static inline void *tsl__pool_at(const tsl__pool *p, uint32_t i) {
+/* `element`: the pool's, for who can tell it without looking. */
+static inline void *tsl__pool_at_of(const tsl__pool *p, uint32_t i, size_t element) {
   uint32_t k = tsl__pool_chunk(i);
-  return (void *)((TSL__LIKELY(i < TSL__POOL_FEW) ? p->near[k] : p->far[k - TSL__POOL_NEAR]) + (uintptr_t)i * p->element);
+  return (void *)((TSL__LIKELY(i < TSL__POOL_FEW) ? p->near[k] : p->far[k - TSL__POOL_NEAR]) + (uintptr_t)i * element);
 }
+static inline void *tsl__pool_at(const tsl__pool *p, uint32_t i) { return tsl__pool_at_of(p, i, p->element); }
 static inline void tsl__pool_init(tsl__pool *p, uint32_t element) {
   memset(p, 0, sizeof *p);
   p->element = element;

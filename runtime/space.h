@@ -151,10 +151,11 @@ static inline bool tsl__space_step(tsl__space *space, uint32_t n) {
   return TSL__LIKELY(before >> 10 == space->steps >> 10) ? space->status == TSL_OK : tsl__space_look(space);
 }
 
-/* Element `i` of a table, from the layer that has it. `TABLE` is a member name. */
-#define tsl__space_at(space, TABLE, i)                                                                         \
-  ((i) < (space)->TABLE.first ? tsl__pool_at(&(space)->parent->TABLE.pool, (i) - (space)->parent->TABLE.first) \
-                              : tsl__pool_at(&(space)->TABLE.pool, (i) - (space)->TABLE.first))
+/* Element `i` of a table, from the layer that has it. `TABLE` is a member name; `element`: bytes of one. */
+#define tsl__space_at_of(space, TABLE, i, element)                                                                         \
+  ((i) < (space)->TABLE.first ? tsl__pool_at_of(&(space)->parent->TABLE.pool, (i) - (space)->parent->TABLE.first, element) \
+                              : tsl__pool_at_of(&(space)->TABLE.pool, (i) - (space)->TABLE.first, element))
+#define tsl__space_at(space, TABLE, i) tsl__space_at_of(space, TABLE, i, (space)->TABLE.pool.element)
 #define tsl__space_count(space, TABLE) ((space)->TABLE.first + (space)->TABLE.pool.n)
 
 #endif

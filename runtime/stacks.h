@@ -69,7 +69,7 @@ typedef struct tsl__move {
 
 #define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (memory.c) */
 
-static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at(s, stacks, i); }
+static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at_of(s, stacks, i, sizeof(tsl__stack_rec)); }
 /* The first token that was asked for, and where it leads. Without the lock. */
 static inline uint64_t tsl__stack_first(const tsl__stack_rec *r) { return atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, memory_order_acquire); }
 static inline const uint32_t *tsl__stack_cells(const tsl__stack_rec *r) {
@@ -123,7 +123,7 @@ typedef struct tsl__stepping {
   uint8_t called, came;                  /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
 } tsl__stepping;
 
-static inline const tsl__cell *tsl__cell_at(const tsl__space *s, uint32_t i) { return tsl__space_at(s, cells, i); }
+static inline const tsl__cell *tsl__cell_at(const tsl__space *s, uint32_t i) { return tsl__space_at_of(s, cells, i, sizeof(tsl__cell)); }
 
 /* A frame comes back to `state`: where it goes on; 0: nowhere. */
 static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping *s, tsl__state state, uint8_t repeats) {

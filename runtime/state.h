@@ -122,11 +122,11 @@ typedef struct tsl__stand_in {
   tsl__state state, copy;
 } tsl__stand_in;
 
-static inline const tsl__state_rec *tsl__state_at(const tsl__space *s, tsl__state i) { return tsl__space_at(s, states, i); }
+static inline const tsl__state_rec *tsl__state_at(const tsl__space *s, tsl__state i) { return tsl__space_at_of(s, states, i, sizeof(tsl__state_rec)); }
 
 /* A new state, `copies` of them in a row (3 for loops); 0 when out of memory (sticky). The caller sets flags and handle before anything refers to it. */
 tsl__state tsl__state_new(tsl__space *space, uint32_t copies);
-static inline tsl__state_rec *tsl__state_own(tsl__space *s, tsl__state i) { return tsl__pool_at(&s->states.pool, i - s->states.first); }
+static inline tsl__state_rec *tsl__state_own(tsl__space *s, tsl__state i) { return tsl__pool_at_of(&s->states.pool, i - s->states.first, sizeof(tsl__state_rec)); }
 
 /* Transitions by ranges of bytes: in order, from byte 0 to 255; none at all: no byte leads anywhere. */
 typedef struct tsl__ranges {
