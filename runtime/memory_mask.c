@@ -686,16 +686,17 @@ static tsl__mask without(tsl__space *space, tsl__mask plain, tsl__tokens *gone) 
 }
 
 /* May no token repeat a name from there? */
-static bool harmless(tsl__space *space, const tsl__memory *m) {
+static bool harmless(tsl__space *space, uint32_t memory) {
+  bool named = tsl__crossing_known(space)->named.n; /* tokens that hold a whole name, which mostly are none */
+  if (named || !memory) return !named;
+  const tsl__memory *m = tsl__memory_at(space, memory);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   if (m->open && space->watches & TSL__FEW_NAMES) return false;
-  return !tsl__crossing_known(space)->named.n && !(o && !o->array && o->used && (m->name || (o->expects && !m->in_string)));
+  return !(o && !o->array && o->used && (m->name || (o->expects && !m->in_string)));
 }
 
-tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
+static TSL__SELDOM tsl__mask narrowed(tsl__space *space, tsl__stack at, tsl__mask plain) {
   tsl__tokens gone = {0};
-  if (!tsl__crossing_of(space)) return 0;
-  if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__memory_at(space, tsl__remembered_at(space, at)->memory))) return plain;
   tsl__run *r = tsl__run_take(space);
   if (!r) return 0;
   plain_mask p = {plain, NULL};
@@ -706,6 +707,12 @@ tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
   tsl__vec_free(&space->alloc, &gone);
   tsl__run_give(space, r);
   return made;
+}
+
+tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
+  if (!tsl__crossing_of(space)) return 0;
+  if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__remembered_at(space, at)->memory)) return plain;
+  return narrowed(space, at, plain);
 }
 
 /* ---- tokens that may pass from one item into the next ----------------------------------------------------------------- */

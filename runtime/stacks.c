@@ -225,7 +225,7 @@ static uint64_t move_hash(tsl__stack from, uint32_t by) { return tsl__mix((uint6
 TSL__EACH_TOKEN bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to) {
   tsl__index_iter it = tsl__index_first(&space->moves.index, move_hash(from, by));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__move *m = tsl__space_at(space, moves, i);
+    const tsl__move *m = tsl__space_at_of(space, moves, i, sizeof *m);
     if (m->from == from && m->by == by) return *to = m->to, true;
   }
   return false;
