@@ -169,7 +169,7 @@ static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl_
 }
 
 /* The state that a frame arrives at: expanded, unless it is plain to see that it is no fork, and that the frame is not over. Many that spell fixed texts, or wait for a name, never need to be. */
-static const tsl__state_rec *arrived_at(tsl__space *space, tsl__state state) {
+static inline const tsl__state_rec *arrived_at(tsl__space *space, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   bool waits = r->flags & TSL__STATE_RESUME || (tsl__state_fixed(r) && !(r->flags & TSL__STATE_NULLABLE));
   return waits || tsl__state_is_expanded(r) ? r : tsl__state_expand(space, state);
@@ -311,7 +311,7 @@ static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t co
 }
 
 /* The record of a state that spells fixed texts; of others, expanded. */
-static const tsl__state_rec *fixed_or_expanded(tsl__space *space, tsl__state state) {
+static inline const tsl__state_rec *fixed_or_expanded(tsl__space *space, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   return tsl__state_fixed(r) || tsl__state_is_expanded(r) ? r : tsl__state_expand(space, state);
 }
