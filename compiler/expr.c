@@ -217,20 +217,23 @@ static bool is_own(const tsl__exprs *x, const tsl__node *n) {
   case TSL__K_REPEAT:
   case TSL__K_COUNTED:
   case TSL__K_NOT:
-  case TSL__K_JSTR: return n->a >= x->base;
+  case TSL__K_JSTR:
+  case TSL__K_JESC:
+  case TSL__K_JHEX: return n->a >= x->base;
+  case TSL__K_STRSET:
+  case TSL__K_KEYS: return n->a >= x->strings_base;
+  case TSL__K_ALT:
+  case TSL__K_AND: return tsl__list_at(x, n->a)[n->b - 1] >= x->base; /* they are sorted */
   default: return false;
   }
 }
-
-/* Nobody looks for it (tsl__append). */
-static bool is_unsought(const tsl__exprs *x, const tsl__node *n) { return x->parent && (n->kind == TSL__K_RULE || n->kind == TSL__K_RESUME); }
 
 static bool grow_slots(tsl__exprs *x) {
   uint32_t count = x->slot_count ? x->slot_count * 2 : 64;
   uint32_t *slots = tsl__alloc_zero(&x->alloc, count * sizeof *slots);
   if (!slots) return false;
   for (uint32_t i = x->base ? 0 : 2; i < x->nodes.n; i++) {
-    if (is_unsought(x, &x->nodes.at[i])) continue;
+    if (!x->nodes.at[i].hash) continue; /* nobody looks for it (tsl__append) */
     uint32_t j = x->nodes.at[i].hash & (count - 1);
     while (slots[j]) j = (j + 1) & (count - 1);
     slots[j] = x->base + i;
@@ -251,9 +254,9 @@ static tsl__expr append(tsl__exprs *x, tsl__node node) {
 }
 
 tsl__expr tsl__append(tsl__exprs *x, tsl__node node) {
-  if (!is_unsought(x, &node)) return tsl__intern(x, node);
+  if (!x->parent) return tsl__intern(x, node);
   if (TSL__UNLIKELY(x->status != TSL_OK)) return TSL__NONE;
-  tsl__worked(x, 1);
+  tsl__worked(x, node.kind == TSL__K_ALT ? 1 + node.b : 1);
   return append(x, node);
 }
 
@@ -261,6 +264,7 @@ tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
   if (TSL__UNLIKELY(x->status != TSL_OK)) return TSL__NONE;
   tsl__worked(x, node.kind == TSL__K_ALT || node.kind == TSL__K_AND ? 1 + node.b : 1);
   node.hash = (uint32_t)node_hash(x, &node);
+  node.hash += !node.hash; /* 0: not looked for */
   for (const tsl__exprs *layer = x; layer; layer = layer->parent) {
     tsl__expr e = find(layer, x, &node);
     if (e) return e;
@@ -359,6 +363,14 @@ tsl__expr tsl__expr_range(tsl__exprs *x, uint8_t lo, uint8_t hi) {
 
 /* ---- concatenation -------------------------------------------------------------------------------------------- */
 
+static tsl__node seq_node(tsl__expr a, const tsl__node *na, tsl__expr b, const tsl__node *nb) {
+  tsl__node n = {.kind = TSL__K_SEQ, .a = a, .b = b, .shortest = tsl__add(na->shortest, nb->shortest)};
+  n.loop = na->loop ? na->loop : nb->loop;
+  n.flags = (na->flags & nb->flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED)) |
+            ((na->flags | nb->flags) & (TSL__CALLS | TSL__COUNTS));
+  return n;
+}
+
 /* a·b where a is no SEQ. */
 static tsl__expr seq_cons(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   if (a == TSL__EPS) return b;
@@ -376,11 +388,7 @@ static tsl__expr seq_cons(tsl__exprs *x, tsl__expr a, tsl__expr b) {
     return seq_cons(x, a, rest); /* a*·a* = a* */
   if (a == x->text && (nb.flags & TSL__TEXTUAL) && (nb.flags & TSL__NULLABLE_LOW) && !nb.loop) return a; /* text·r = text */
   if (b == x->text && (na.flags & TSL__TEXTUAL) && (na.flags & TSL__NULLABLE_LOW) && !na.loop) return b;
-  tsl__node n = {.kind = TSL__K_SEQ, .a = a, .b = b, .shortest = tsl__add(na.shortest, nb.shortest)};
-  n.loop = na.loop ? na.loop : nb.loop;
-  n.flags = (na.flags & nb.flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED)) |
-            ((na.flags | nb.flags) & (TSL__CALLS | TSL__COUNTS));
-  return tsl__intern(x, n);
+  return tsl__intern(x, seq_node(a, &na, b, &nb));
 }
 
 tsl__expr tsl__expr_seq(tsl__exprs *x, tsl__expr a, tsl__expr b) {
@@ -399,6 +407,12 @@ tsl__expr tsl__expr_seq(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   while (k > 0 && e != TSL__NONE) e = seq_cons(x, heads[--k], e);
   if (heads != few) tsl__free(&x->alloc, heads, n * sizeof *heads);
   return e;
+}
+
+tsl__expr tsl__expr_seq_alone(tsl__exprs *x, tsl__expr a, tsl__expr b) {
+  tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
+  if (na.kind != TSL__K_RULE || !tsl__is_alone(x, b)) return tsl__expr_seq(x, a, b);
+  return tsl__append(x, seq_node(a, &na, b, &nb));
 }
 
 /* ---- repetition ----------------------------------------------------------------------------------------------- */

@@ -80,6 +80,9 @@ tsl__expr tsl__expr_range(tsl__exprs *x, uint8_t lo, uint8_t hi); /* both ends i
 tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length);
 tsl__expr tsl__expr_seq(tsl__exprs *x, tsl__expr a, tsl__expr b);
 tsl__expr tsl__expr_alt(tsl__exprs *x, tsl__expr a, tsl__expr b);
+/* The same, for one place: where b is of keys (tsl__expr_keys) or was made of them like this, nobody will look for the node by its content. */
+tsl__expr tsl__expr_seq_alone(tsl__exprs *x, tsl__expr a, tsl__expr b);
+tsl__expr tsl__expr_alt_alone(tsl__exprs *x, tsl__expr a, tsl__expr b);
 tsl__expr tsl__expr_alt_n(tsl__exprs *x, const tsl__expr *e, size_t n);
 /* a{min,max}; max may be TSL__INF. */
 tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t max);

@@ -129,9 +129,7 @@ static void factor_heads(tsl__exprs *x, branches *bs, unsigned depth) {
   bs->n = out;
 }
 
-static tsl__expr intern_alt(tsl__exprs *x, tsl__expr *children, size_t n) {
-  if (n == 0) return TSL__NONE;
-  if (n == 1) return children[0];
+static tsl__node alt_node(const tsl__exprs *x, const tsl__expr *children, size_t n) {
   tsl__node node = {.kind = TSL__K_ALT, .b = (uint32_t)n, .shortest = TSL__INF};
   uint8_t all = 0xFF, any = 0;
   for (size_t i = 0; i < n; i++) {
@@ -142,6 +140,13 @@ static tsl__expr intern_alt(tsl__exprs *x, tsl__expr *children, size_t n) {
     if (c.loop) node.loop = c.loop;
   }
   node.flags = (any & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__CALLS | TSL__COUNTS | TSL__SEARCHED)) | (all & (TSL__FINITE | TSL__CHAR | TSL__TEXTUAL));
+  return node;
+}
+
+static tsl__expr intern_alt(tsl__exprs *x, tsl__expr *children, size_t n) {
+  if (n == 0) return TSL__NONE;
+  if (n == 1) return children[0];
+  tsl__node node = alt_node(x, children, n);
   if (!tsl__push_list(x, children, n, &node.a)) return TSL__NONE;
   return tsl__intern_list(x, node, n);
 }
@@ -256,6 +261,14 @@ tsl__expr tsl__expr_alt(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   if (a == TSL__NONE) return b;
   tsl__expr pair[2] = {a, b};
   return tsl__expr_alt_n(x, pair, 2);
+}
+
+tsl__expr tsl__expr_alt_alone(tsl__exprs *x, tsl__expr a, tsl__expr b) {
+  if (a == TSL__NONE || x->status != TSL_OK || !tsl__is_alone(x, b) || !stand_apart(x, a, b)) return tsl__expr_alt(x, a, b);
+  tsl__expr pair[2] = {a < b ? a : b, a < b ? b : a};
+  tsl__node node = alt_node(x, pair, 2);
+  tsl__worked(x, 8 * 2);
+  return tsl__push_list(x, pair, 2, &node.a) ? tsl__append(x, node) : TSL__NONE;
 }
 
 /* ---- code points ---------------------------------------------------------------------------------------------- */

@@ -232,8 +232,13 @@ static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t 
 
 /* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
-/* The same for a rule or a RESUME that is new: a grammar has one node of each, and nobody looks for it by its content. */
+/* The same for a rule or a RESUME that is new, or what is made of one for its place alone: a grammar has one node of each, and nobody looks for it by its content. */
 tsl__expr tsl__append(tsl__exprs *x, tsl__node node);
+/* Is it such a node, but no rule? */
+static inline bool tsl__is_alone(const tsl__exprs *x, tsl__expr e) {
+  const tsl__node *n = x->parent && e >= x->base ? &x->nodes.at[e - x->base] : NULL;
+  return n && !n->hash && n->kind != TSL__K_RULE;
+}
 /* The same for a node whose content is the last `n` words of `lists` (tsl__push_list); takes them back if the node exists. */
 tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n);
 bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset);

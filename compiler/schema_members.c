@@ -142,7 +142,7 @@ static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
   const struct gaps *g = tsl__schema_gaps(s, st->object->level);
   if (!g) return TSL__NONE;
   if (st->object->styled) return styled_members(s, id);
-  return tsl__expr_alt(x, complete(st) ? g->end : TSL__NONE, tsl__expr_seq(x, g->more, keys(s, id)));
+  return tsl__expr_alt_alone(x, complete(st) ? g->end : TSL__NONE, tsl__expr_seq_alone(x, g->more, keys(s, id)));
 }
 
 static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
@@ -437,14 +437,22 @@ static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), m.all));
 }
 
+/* Is it known already that a key may come? */
+static bool any_sure(const struct object_state *st) {
+  for (uint32_t w = 0; w < st->object->words; w++)
+    if (st->object->sure[w] & ~st->bits[w]) return true;
+  return false;
+}
+
 /* Everything that may follow the opening quote of a key. */
 static tsl__expr keys(struct schema *s, uint32_t id) {
   struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   tsl__expr all = TSL__NONE;
-  for (uint32_t k = 0; k < o->n && all == TSL__NONE && tsl__schema_ok(s); k++)
-    if (allows(s, id, k)) all = tsl__expr_keys(s->x, o->set, &keys_ops, s, id);
-  for (uint32_t c = 0; c < o->cell_count && tsl__schema_ok(s); c++) all = tsl__expr_alt(s->x, all, extra(s, id, c));
+  bool some = o->sure && any_sure(st);
+  for (uint32_t k = 0; k < o->n && !some && tsl__schema_ok(s); k++) some = allows(s, id, k);
+  if (some) all = tsl__expr_keys(s->x, o->set, &keys_ops, s, id);
+  for (uint32_t c = 0; c < o->cell_count && tsl__schema_ok(s); c++) all = tsl__expr_alt_alone(s->x, extra(s, id, c), all);
   return all;
 }
 

@@ -187,7 +187,7 @@ tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops 
   if (frame == TSL__NONE) return TSL__NONE;
   if (!tsl__vec_push(&x->alloc, &x->keys, keys)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
   tsl__node n = {.kind = TSL__K_RESUME, .a = x->keys_base + (uint32_t)x->keys.n - 1, .flags = TSL__CALLS | TSL__SEARCHED}; /* the shortest when asked */
-  return tsl__expr_seq(x, frame, tsl__append(x, n));
+  return tsl__expr_seq_alone(x, frame, tsl__append(x, n));
 }
 
 uint32_t tsl__resume_fewest(tsl__exprs *x, const tsl__node *n) {
