@@ -276,8 +276,8 @@ static uint32_t plain_shortest(const struct array *a) {
   return bytes >= UNKNOWN ? UNKNOWN - 1 : (uint32_t)bytes;
 }
 
-static tsl__expr bracket(struct schema *s, const char *text) { return tsl__schema_nests(s) ? TSL__EPS : tsl__expr_literal(s->x, text, 1); }
-static tsl__expr closing(struct schema *s, const struct gaps *g) { return tsl__expr_seq(s->x, g->close, bracket(s, "]")); }
+static tsl__expr bracket(const struct schema *s, tsl__expr literal) { return tsl__schema_nests(s) ? TSL__EPS : literal; }
+static tsl__expr closing(struct schema *s, const struct gaps *g) { return tsl__expr_seq(s->x, g->close, bracket(s, s->shared.right_bracket)); }
 
 /* ITEM after, then what follows. `compared`: if items are guarded, the runtime looks at this one, too. */
 static tsl__expr item(struct array *a, const struct gaps *g, goal value, bool compared, tsl__expr rest) {
@@ -306,7 +306,7 @@ static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t inde
 static tsl__expr plain_body(struct array *a, const struct gaps *g) {
   tsl__exprs *x = a->schema->x;
   uint32_t max = reach(a);
-  tsl__expr inner = a->min ? TSL__NONE : bracket(a->schema, "]");
+  tsl__expr inner = a->min ? TSL__NONE : bracket(a->schema, a->schema->shared.right_bracket);
   if (max) inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, item(a, g, goal_at(a, 0), true, plain_tail(a, g, 1, max))));
   return inner;
 }
@@ -695,8 +695,8 @@ tsl__expr tsl__array_body(struct array *a) {
   } else {
     uint32_t id = first_state(a);
     if (id == UINT32_MAX) return TSL__NONE;
-    inner = complete(s->array_states.at[id]) ? bracket(s, "]") : TSL__NONE;
+    inner = complete(s->array_states.at[id]) ? bracket(s, s->shared.right_bracket) : TSL__NONE;
     inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, ways(s, id)));
   }
-  return tsl__expr_seq(x, bracket(s, "["), tsl__expr_seq(x, g->open, inner));
+  return tsl__expr_seq(x, bracket(s, s->shared.left_bracket), tsl__expr_seq(x, g->open, inner));
 }

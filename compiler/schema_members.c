@@ -485,9 +485,8 @@ static tsl__expr braces(struct schema *s, uint32_t level, bool ends, tsl__expr m
   const struct gaps *g = tsl__schema_gaps(s, level);
   if (!g) return TSL__NONE;
   tsl__exprs *x = s->x;
-  tsl__expr more = tsl__expr_seq(x, g->first, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), members));
-  tsl__expr end = ends ? tsl__expr_literal(x, "}", 1) : TSL__NONE;
-  return tsl__expr_seq(x, tsl__expr_literal(x, "{", 1), tsl__expr_seq(x, g->open, tsl__expr_alt(x, end, more)));
+  tsl__expr more = tsl__expr_seq(x, g->first, tsl__expr_seq(x, s->shared.quote, members));
+  return tsl__expr_seq(x, s->shared.left_brace, tsl__expr_seq(x, g->open, tsl__expr_alt(x, ends ? s->shared.right_brace : TSL__NONE, more)));
 }
 
 tsl__expr tsl__object_body(struct object *o) {

@@ -332,6 +332,7 @@ struct shared_format {
 struct shared {
   tsl__expr space, value, object, array, string, string_rest, number, integer, digits; /* digits: what drafts 3 and 4 call an integer */
   tsl__expr colon, more, end; /* as in struct gaps */
+  tsl__expr quote, left_brace, right_brace, left_bracket, right_bracket, null, no, yes; /* literals */
   struct shared_member {
     tsl__expr value, rule; /* colon VALUE, as a frame */
   } members[TSL__SHARED_MEMBERS];

@@ -107,8 +107,8 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   g->comma_cost = 1 + g->first_cost;
   g->colon = tsl__expr_literal(x, ": ", 2);
   g->colon_cost = 2;
-  g->more = tsl__schema_frame(s, tsl__expr_seq(x, g->comma, tsl__expr_literal(x, "\"", 1)));
-  g->end = tsl__schema_frame(s, tsl__expr_seq(x, g->close, tsl__expr_literal(x, "}", 1)));
+  g->more = tsl__schema_frame(s, tsl__expr_seq(x, g->comma, s->shared.quote));
+  g->end = tsl__schema_frame(s, tsl__expr_seq(x, g->close, s->shared.right_brace));
 }
 
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
@@ -160,12 +160,12 @@ static tsl__expr sequence(tsl__exprs *x, const tsl__expr *e, size_t n) {
 }
 
 /* open space ( close | one space ("," space one space)* close ) */
-static tsl__expr container(tsl__exprs *x, const struct shared *c, const char *open, const char *close, tsl__expr one) {
-  tsl__expr end = tsl__expr_literal(x, close, 1), element[] = {one, c->space};
+static tsl__expr container(tsl__exprs *x, const struct shared *c, tsl__expr open, tsl__expr end, tsl__expr one) {
+  tsl__expr element[] = {one, c->space};
   one = sequence(x, element, 2);
   tsl__expr more[] = {tsl__expr_literal(x, ",", 1), c->space, one};
   tsl__expr inner[] = {one, tsl__expr_star(x, sequence(x, more, 3)), end};
-  tsl__expr all[] = {tsl__expr_literal(x, open, 1), c->space, tsl__expr_alt(x, end, sequence(x, inner, 3))};
+  tsl__expr all[] = {open, c->space, tsl__expr_alt(x, end, sequence(x, inner, 3))};
   return sequence(x, all, 3);
 }
 
@@ -177,27 +177,26 @@ struct shared_context {
 static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   const struct shared_context *context = ctx;
   const struct shared *c = &context->shared;
-  tsl__expr quote = tsl__expr_literal(x, "\"", 1), colon = tsl__expr_literal(x, ":", 1);
+  tsl__expr quote = c->quote, colon = tsl__expr_literal(x, ":", 1);
   tsl__expr more[] = {c->space, tsl__expr_literal(x, ",", 1), c->space, quote};
   tsl__expr member[] = {quote, c->string_rest, tsl__expr_mark(x, TSL__NEW_NAME), c->space, colon, c->space, c->value};
-  tsl__expr value[] = {tsl__expr_literal(x, "null", 4), tsl__expr_literal(x, "true", 4), tsl__expr_literal(x, "false", 5),
-                       c->number, c->string, c->array, c->object};
+  tsl__expr value[] = {c->null, c->yes, c->no, c->number, c->string, c->array, c->object};
   switch (which) {
     case SHARED_SPACE: return space_body(x, context->space_max);
     case SHARED_VALUE: return tsl__expr_alt_n(x, value, sizeof value / sizeof *value);
-    case SHARED_OBJECT: return container(x, c, "{", "}", sequence(x, member, sizeof member / sizeof *member));
-    case SHARED_ARRAY: return container(x, c, "[", "]", c->value);
+    case SHARED_OBJECT: return container(x, c, c->left_brace, c->right_brace, sequence(x, member, sizeof member / sizeof *member));
+    case SHARED_ARRAY: return container(x, c, c->left_bracket, c->right_bracket, c->value);
     case SHARED_STRING: return tsl__expr_seq(x, quote, tsl__expr_json_string(x, tsl__expr_text(x)));
     case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));
     case SHARED_NUMBER: return c->number_text;
     case SHARED_INTEGER: return c->integer_text;
     case SHARED_DIGITS: return c->digits_text;
-    case SHARED_STRINGS: return container(x, c, "[", "]", c->string);
-    case SHARED_NUMBERS: return container(x, c, "[", "]", c->number);
-    case SHARED_INTEGERS: return container(x, c, "[", "]", c->integer);
+    case SHARED_STRINGS: return container(x, c, c->left_bracket, c->right_bracket, c->string);
+    case SHARED_NUMBERS: return container(x, c, c->left_bracket, c->right_bracket, c->number);
+    case SHARED_INTEGERS: return container(x, c, c->left_bracket, c->right_bracket, c->integer);
     case SHARED_COLON: return sequence(x, (tsl__expr[]){c->space, colon, c->space}, 3);
     case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
-    case SHARED_END: return tsl__expr_seq(x, c->space, tsl__expr_literal(x, "}", 1));
+    case SHARED_END: return tsl__expr_seq(x, c->space, c->right_brace);
     default: {
       if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
       return tsl__expr_seq(x, c->colon, c->members[which - SHARED_MEMBER].value);
@@ -217,10 +216,6 @@ static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
 
 static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL};
 
-static tsl__expr string_of_text(tsl__exprs *x, tsl__expr text) {
-  return tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, text));
-}
-
 static void add_member(tsl__exprs *x, struct shared_context *c, tsl__expr value, uint32_t shortest) {
   struct shared *h = &c->shared;
   h->members[h->member_count] = (struct shared_member){value, tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER + h->member_count, 0, 1 + shortest)};
@@ -229,10 +224,10 @@ static void add_member(tsl__exprs *x, struct shared_context *c, tsl__expr value,
 
 static void make_members(tsl__exprs *x, struct shared_context *c) {
   const struct shared *h = &c->shared;
-  tsl__expr null = tsl__expr_literal(x, "null", 4), no = tsl__expr_literal(x, "false", 5), yes = tsl__expr_literal(x, "true", 4), boolean = tsl__expr_alt(x, no, yes);
+  tsl__expr boolean = tsl__expr_alt(x, h->no, h->yes);
   const struct { tsl__expr value; uint32_t shortest; } kinds[TSL__SHARED_KINDS] = {{h->value, 1},  {h->string, 2}, {h->number, 1}, {h->integer, 1},
                                                                                    {h->digits, 1}, {boolean, 4},   {h->object, 2}, {h->array, 2}};
-  tsl__expr nullable[TSL__SHARED_NULLABLE][3] = {{null, h->string, TSL__NONE}, {null, h->number, TSL__NONE}, {null, h->integer, TSL__NONE}, {null, h->digits, TSL__NONE}, {null, no, yes}};
+  tsl__expr nullable[TSL__SHARED_NULLABLE][3] = {{h->null, h->string, TSL__NONE}, {h->null, h->number, TSL__NONE}, {h->null, h->integer, TSL__NONE}, {h->null, h->digits, TSL__NONE}, {h->null, h->no, h->yes}};
   for (uint32_t i = 0; i < TSL__SHARED_KINDS; i++) add_member(x, c, kinds[i].value, kinds[i].shortest);
   for (uint32_t i = 0; i < TSL__SHARED_NULLABLE; i++) {
     tsl__expr value = tsl__expr_alt_n(x, nullable[i], nullable[i][2] ? 3 : 2);
@@ -248,7 +243,7 @@ static void make_formats(tsl__exprs *x, struct shared_context *c) {
     f->text = tsl__format_expr(x, shared_formats[i], strlen(shared_formats[i]), &known);
     if (f->text == TSL__NONE) continue;
     tsl__need_ahead(x, f->text);
-    f->value = string_of_text(x, f->text);
+    f->value = tsl__expr_seq(x, c->shared.quote, tsl__expr_json_string(x, f->text));
     f->shortest = tsl__expr_shortest(x, f->value);
     f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FORMAT + i, 0, f->shortest);
     add_member(x, c, f->rule, f->shortest);
@@ -285,6 +280,14 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->number_text = tsl__number_expr(x, &number);
   h->integer_text = tsl__number_expr(x, &integer);
   h->digits_text = tsl__number_expr(x, &digits);
+  h->quote = tsl__expr_literal(x, "\"", 1);
+  h->left_brace = tsl__expr_literal(x, "{", 1);
+  h->right_brace = tsl__expr_literal(x, "}", 1);
+  h->left_bracket = tsl__expr_literal(x, "[", 1);
+  h->right_bracket = tsl__expr_literal(x, "]", 1);
+  h->null = tsl__expr_literal(x, "null", 4);
+  h->no = tsl__expr_literal(x, "false", 5);
+  h->yes = tsl__expr_literal(x, "true", 4);
   h->space = space_max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
   h->value = tsl__expr_rule(x, &shared_ops, c, SHARED_VALUE, 0, 1);
   h->object = tsl__expr_rule(x, &shared_ops, c, SHARED_OBJECT, 0, 2);
@@ -312,9 +315,9 @@ tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common) {
 
 uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN]) {
   const struct shared *h = &((const struct shared_context *)tsl__exprs_user(base))->shared;
-  tsl__expr rest = tsl__expr_json_string(base, tsl__expr_text(base)), brace = tsl__expr_literal(base, "}", 1);
-  tsl__expr comma[] = {tsl__expr_literal(base, ",", 1), h->space, tsl__expr_literal(base, "\"", 1)};
-  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, h->colon, h->members[0].rule, h->more, h->end, sequence(base, comma, 3), brace, rest};
+  tsl__expr rest = tsl__expr_json_string(base, tsl__expr_text(base));
+  tsl__expr comma[] = {tsl__expr_literal(base, ",", 1), h->space, h->quote};
+  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, h->colon, h->members[0].rule, h->more, h->end, sequence(base, comma, 3), h->right_brace, rest};
   memcpy(out, all, sizeof all);
   return TSL__SCHEMA_BETWEEN;
 }
@@ -385,7 +388,7 @@ static void open_scalars(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (types & T_STRING) {
     tsl__expr text = tsl__schema_text(s, e->lits, e->n, &e->any_string);
-    e->string = e->any_string ? s->shared.string : string_of_text(s->x, text);
+    e->string = e->any_string ? s->shared.string : tsl__expr_seq(s->x, s->shared.quote, tsl__expr_json_string(s->x, text));
   }
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
 }
@@ -451,9 +454,9 @@ static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
 
 static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__expr *out) {
   uint32_t n = 0;
-  if (e->scalars & T_NULL) out[n++] = tsl__expr_literal(s->x, "null", 4);
-  if (e->scalars & T_FALSE) out[n++] = tsl__expr_literal(s->x, "false", 5);
-  if (e->scalars & T_TRUE) out[n++] = tsl__expr_literal(s->x, "true", 4);
+  if (e->scalars & T_NULL) out[n++] = s->shared.null;
+  if (e->scalars & T_FALSE) out[n++] = s->shared.no;
+  if (e->scalars & T_TRUE) out[n++] = s->shared.yes;
   if (e->number != TSL__NONE) out[n++] = number_value(s, e->number);
   if (e->string != TSL__NONE) out[n++] = string_value(s, e);
   return n;

@@ -76,6 +76,7 @@ static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t
 }
 
 static bool remember(tsl__space *space, const tsl__walk *w) {
+  if (w->state >= space->states.first) tsl__state_own(space, w->state)->walked = true;
   return tsl__index_add(&space->walks.index, &space->alloc, walk_hash(w->state, w->context, w->over), tsl__space_count(space, walks) - 1) || out_of_memory(space);
 }
 
@@ -406,12 +407,12 @@ static bool is_any_text(tsl__space *space, const tsl__state_rec *r, tsl__leftove
 static uint64_t work_of(const tsl__space *space) { return space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states); }
 
 /* What is remembered of a state over a leftover; as if something followed will do: that leaves something over, which nobody asks for. NULL: nothing, or on failure (sticky). */
-static const tsl__walk *recall(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
+static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t context, tsl__leftover over) {
   uint32_t followed = context & ~1u;
-  bool below = belongs_below(space, state, over), last = followed != context;
+  bool below = belongs_below(space, state, over), last = followed != context, here = state < space->states.first || r->walked;
   const tsl__walk *known = below ? find_in(space->parent, state, followed, over) : NULL; /* there nearly all walks are such */
-  if (known || (known = find_in(space, state, context, over))) return known;
-  if (last && ((known = find_in(space, state, followed, over)) || (below && (known = find_in(space->parent, state, context, over))))) return known;
+  if (known || (here && (known = find_in(space, state, context, over)))) return known;
+  if (last && ((here && (known = find_in(space, state, followed, over))) || (below && (known = find_in(space->parent, state, context, over))))) return known;
   if (space->hook && space->hook->walk) {
     known = fetch(space, state, context, over);
     if (!known && last && space->status == TSL_OK) known = fetch(space, state, followed, over);
@@ -458,7 +459,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
     return any ? tsl__walk_over(space, any, count, over, last) : NULL;
   }
   uint32_t context = context_of(space, r, count, over, last);
-  const tsl__walk *known = recall(space, state, context, over);
+  const tsl__walk *known = recall(space, r, state, context, over);
   return known || space->status != TSL_OK ? known : walk_anew(space, r, state, count, context, over, last);
 }
 
@@ -489,7 +490,7 @@ void tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t co
   const tsl__state_rec *r = tsl__state_at(space, state);
   bool last = l->last && !left, others = tsl__is_others(r);
   uint32_t context = context_of(space, r, count, over, last);
-  const tsl__walk *w = others ? tsl__walk_over(space, state, count, over, last) : recall(space, state, context, over);
+  const tsl__walk *w = others ? tsl__walk_over(space, state, count, over, last) : recall(space, r, state, context, over);
   if (!w && !others && space->status == TSL_OK && is_seldom(space, l, state, over, left)) {
     size_t floor = l->left.n;
     search_within(space, l, &(tsl__level_key){state, context, over, NULL}, count, last);
