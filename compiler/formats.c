@@ -60,8 +60,7 @@ static void leap_live(void *ctx, uint32_t param, tsl__bytes *out) {
 static void leap_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   tsl__bytes live = {{0}};
   leap_live(ctx, param, &live);
-  for (unsigned b = '+'; b <= 'z'; b++)
-    if (tsl__bytes_has(&live, b)) tsl__bytes_add(out, b), tsl__bytes_add(out, b + 1);
+  for (unsigned w = 0; w < 2; w++) out->w[w] |= live.w[w] | live.w[w] << 1; /* no digit or letter is the last of a word */
 }
 
 /* Can Z still follow? */

@@ -19,6 +19,8 @@
 #define DEPTH_MAX 200u
 #define WORDS_MAX 256u /* of an automaton */
 
+static bool within(tsl__meaning *m, tsl__expr e, tsl__digest *out);
+
 static bool digest(tsl__meaning *m, const void *data, size_t size, tsl__digest *out) {
   *out = tsl__digest_of(m->secret, data, size);
   return true;
@@ -44,8 +46,8 @@ static bool node(tsl__meaning *m, const tsl__node *n, uint32_t b, uint32_t c, ui
     uint32_t kind, b, c, d;
     tsl__digest left, right;
   } of = {.kind = n->kind, .b = b, .c = c, .d = d};
-  if (right != TSL__NONE && !tsl__meaning_within(m, right, &of.right)) return false; /* first: what a grammar alone has is mostly at the end, the members of an object */
-  if (left != TSL__NONE && !tsl__meaning_within(m, left, &of.left)) return false;
+  if (right != TSL__NONE && !within(m, right, &of.right)) return false; /* first: what a grammar alone has is mostly at the end, the members of an object */
+  if (left != TSL__NONE && !within(m, left, &of.left)) return false;
   return digest(m, &of, sizeof of, out);
 }
 
@@ -55,9 +57,9 @@ static bool list(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
     tsl__digest sum;
   } of = {.kind = n->kind, .count = n->b};
   if (!spend(m, n->b)) return false;
-  for (uint32_t i = 0; i < n->b; i++) {
+  for (uint32_t i = n->b; i-- > 0;) { /* the last first: what a grammar has for itself is newer */
     tsl__digest part;
-    if (!tsl__meaning_within(m, tsl__list_at(m->x, n->a)[i], &part)) return false;
+    if (!within(m, tsl__list_at(m->x, n->a)[i], &part)) return false;
     of.sum.lo += part.lo;
     of.sum.hi += part.hi;
   }
@@ -155,7 +157,7 @@ static tsl__known_meaning *slot_of(tsl__exprs *x, tsl__expr e) {
   return x->meanings ? &x->meanings[e % TSL__KNOWN_MEANINGS] : NULL;
 }
 
-bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
+static bool within(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
   if (e < m->x->base) {
     uint32_t of[4] = {TSL__KIND_COUNT, e, 0, 0};
     return digest(m, of, sizeof of, out);
@@ -172,6 +174,20 @@ bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
   if (known) *known = (tsl__known_meaning){e, fine ? *out : (tsl__digest){0, 0}};
   return fine;
 }
+
+/* Does it, or the newest of its alternatives, end in what a grammar has for itself? So do most that stand for nothing: the members of an object, or a value, come last. */
+static bool is_private(const tsl__exprs *x, tsl__expr e) {
+  for (;;) {
+    if (e < x->base) return false;
+    const tsl__node *n = &x->nodes.at[e - x->base];
+    if (n->kind == TSL__K_RESUME) return true;
+    if (n->kind == TSL__K_RULE) return !tsl__rule_at(x, n->a)->ops->meaning;
+    if (n->kind != TSL__K_SEQ && n->kind != TSL__K_ALT) return false;
+    e = n->kind == TSL__K_SEQ ? n->b : tsl__list_at(x, n->a)[n->b - 1];
+  }
+}
+
+bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out) { return !is_private(m->x, e) && within(m, e, out); }
 
 bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, tsl__expr e, tsl__digest *out) {
   tsl__meaning m = {x, secret, NODES_MAX, 0};
