@@ -405,6 +405,34 @@ bool tsl__is_call(const tsl__exprs *x, tsl__expr e, tsl__call *out) {
   return true;
 }
 
+static bool only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out) {
+  tsl__node n = tsl__node_at(x, e);
+  tsl__call call;
+  bool fine = true;
+  tsl__worked(x, 1);
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_SEQ:
+    if (!tsl__is_call(x, e, &call)) return false;
+    add_call(x, out, call.callee, call.then.count, call.then.e);
+    return true;
+  case TSL__K_ALT:
+    for (uint32_t i = 0; i < n.b && fine; i++) fine = only_calls(x, tsl__list_at(x, n.a)[i], out);
+    return fine;
+  case TSL__K_RULE: /* the last thing in the frame, which takes its place */
+    if (!enter(x)) return false;
+    fine = only_calls(x, tsl__rule_body(x, n.a), out);
+    x->depth--;
+    return fine;
+  default: return false;
+  }
+}
+
+bool tsl__only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out) {
+  if (!tsl__node_at(x, e).loop && only_calls(x, e, out)) return true;
+  out->n = 0;
+  return false;
+}
+
 /* ---- classes of bytes ----------------------------------------------------------------------------------------- */
 
 static void edge(tsl__bytes *out, unsigned b) {

@@ -53,6 +53,8 @@ typedef TSL__VEC(tsl__call) tsl__calls;
 void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out);
 /* Is e a call and what follows it? It is the only one, then, and e reads no byte itself. */
 bool tsl__is_call(const tsl__exprs *x, tsl__expr e, tsl__call *out);
+/* Are calls all that e begins with, as the members of an object do? Adds them to *out, or leaves it empty. */
+bool tsl__only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out);
 
 /* What is remembered of derivatives, by a key: an expression and a byte, or what beyond.c asks. False: it is not known. */
 bool tsl__step_known(const tsl__exprs *x, uint64_t key, tsl__expr *d);

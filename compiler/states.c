@@ -460,8 +460,10 @@ static tsl_status expand(void *ctx, tsl__state state) {
   if (tsl__is_call(c->x, e, &call)) {
     add_call(c, &call);
   } else {
-    fill_targets(c, e, phase, &ranges);
-    tsl__calls_of(c->x, e, phase, &c->calls);
+    if (!tsl__only_calls(c->x, e, &c->calls)) {
+      fill_targets(c, e, phase, &ranges);
+      tsl__calls_of(c->x, e, phase, &c->calls);
+    }
     for (size_t i = 0; i < c->calls.n && failure(c) == TSL_OK; i++) add_call(c, &c->calls.at[i]);
   }
   bool fixed = !(r->flags & TSL__STATE_LOOP) && !r->fixed && may_be_fixed(tsl__node_at(c->x, e));
