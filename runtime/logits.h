@@ -117,6 +117,9 @@ typedef struct tsl__logits_kernels {
                  const float floors[TSL__LOGITS_RUNGS], double sums[TSL__LOGITS_RUNGS]);
   /* out[i] = -|argument of x[i] - middle|, room for n + TSL__LOGITS_SLACK. `middle` is finite. */
   void (*distances)(const float *x, size_t n, float anchor, float scale, float middle, float *out);
+  /* XXH3-128: more data for a state of it (XXH3_state_t), and at once under a secret of TSL__SECRET bytes (low half first). */
+  void (*hash_more)(void *state, const void *data, size_t size);
+  void (*hash_secretly)(const void *secret, const void *data, size_t size, uint64_t out[2]);
 } tsl__logits_kernels;
 
 typedef enum tsl__logits_level {

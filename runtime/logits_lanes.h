@@ -19,6 +19,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include "runtime/hash_lanes.h"
+
 /* ---- groups of a row ------------------------------------------------------------------------------------------ */
 
 #define GROUP 16u
@@ -246,5 +248,5 @@ TARGET static void distances(const float *x, size_t n, float anchor, float scale
 #define TSL__LOGITS_TABLE(name)                                                                                                            \
   {                                                                                                                                        \
     name, apply32, apply16, copy_words, or_words, andnot_words, count_words, list, peak, above, gather, weigh, sum, survey, sum_both, moments, spread, \
-        ladder, distances                                                                                                                  \
+        ladder, distances, hash_more, hash_secretly                                                                                        \
   }

@@ -7,6 +7,8 @@
  */
 #include "runtime/logits.h"
 
+#include "runtime/hash_lanes.h"
+
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
 #endif
@@ -175,4 +177,5 @@ static void distances(const float *x, size_t n, float anchor, float scale, float
 }
 
 const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, copy_words, or_words, andnot_words, count_words, list,   peak,     above,
-                                                  gather,     weigh,   sum,     survey,     sum_both, moments,      spread,      ladder, distances};
+                                                  gather,     weigh,   sum,     survey,     sum_both, moments,      spread,      ladder, distances,
+                                                  hash_more,  hash_secretly};

@@ -31,6 +31,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "runtime/logits.h"
 #include "runtime/tokenizer/tokenizer.h"
 
 #define VERSION 2u /* to be raised with any change to what a table means */
@@ -79,7 +80,7 @@ bool tsl__hash128_file(int file, uint8_t out[16]) {
   uint8_t chunk[1 << 14];
   ssize_t n;
   XXH3_128bits_reset(&state);
-  while ((n = read(file, chunk, sizeof chunk)) > 0) XXH3_128bits_update(&state, chunk, (size_t)n);
+  while ((n = read(file, chunk, sizeof chunk)) > 0) tsl__logits()->hash_more(&state, chunk, (size_t)n);
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
   memcpy(out, canonical.digest, 16);
   return !n && lseek(file, 0, SEEK_SET) == 0;
@@ -190,7 +191,7 @@ static bool check_sum(const header *h, size_t size) {
   memset(zeroed.checksum, 0, sizeof zeroed.checksum);
   XXH3_128bits_reset(&state);
   XXH3_128bits_update(&state, &zeroed, sizeof zeroed);
-  XXH3_128bits_update(&state, (const uint8_t *)h + sizeof *h, size - sizeof *h);
+  tsl__logits()->hash_more(&state, (const uint8_t *)h + sizeof *h, size - sizeof *h);
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
   memcpy(sum, canonical.digest, 16);
   return !memcmp(sum, h->checksum, 16);

@@ -4,6 +4,10 @@
  */
 #include <pthread.h>
 
+#define XXH_STATIC_LINKING_ONLY
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "runtime/logits.h"
 #include "tests/check.h"
 
@@ -110,6 +114,29 @@ static void public_calls(void) {
   static const uint32_t none[TSL_MAX_VOCAB / 32];
   CHECK(tsl_mask_apply(none, widest, TSL_MAX_VOCAB, TSL_F16) == TSL_OK && widest[TSL_MAX_VOCAB - 1] == 0xfc00);
   CHECK(tsl_mask_has(&m, 0) && !tsl_mask_has(&m, 1) && tsl_mask_has(&m, 2));
+}
+
+/* ---- hashes --------------------------------------------------------------------------------------------------- */
+
+static void hashes(void) {
+  uint64_t seed = 3;
+  static uint32_t data[4100], secret[TSL__SECRET / 4];
+  static const size_t sizes[] = {0, 1, 16, 240, 241, 1024, 1025, 4096, 16032, 16399};
+  fill_mask(&seed, data, sizeof data * 8, 2);
+  fill_mask(&seed, secret, sizeof secret * 8, 2);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    XXH128_hash_t want = XXH3_128bits_withSecret(data, sizes[i], secret, sizeof secret), plain = XXH3_128bits(data, sizes[i]);
+    for (size_t l = 0; l < level_count; l++) {
+      uint64_t got[2];
+      XXH3_state_t state;
+      levels[l]->hash_secretly(secret, data, sizes[i], got);
+      CHECK(got[0] == want.low64 && got[1] == want.high64);
+      XXH3_128bits_reset(&state);
+      levels[l]->hash_more(&state, data, sizes[i] / 3);
+      levels[l]->hash_more(&state, (const char *)data + sizes[i] / 3, sizes[i] - sizes[i] / 3);
+      CHECK(XXH128_isEqual(XXH3_128bits_digest(&state), plain));
+    }
+  }
 }
 
 /* ---- words ---------------------------------------------------------------------------------------------------- */
@@ -446,6 +473,7 @@ int main(void) {
   RUN(find_levels, "levels of this machine");
   RUN(apply_every_level, "apply: f32, f16, bf16, all densities, odd addresses");
   RUN(public_calls, "arguments of the public calls");
+  RUN(hashes, "the same at every level as by the library alone");
   RUN(whole_masks, "or, andnot, count, copy");
   RUN(copies, "copies, wherever the two lie");
   RUN(portable_is_right, "portable kernels against long double");
