@@ -86,6 +86,7 @@ typedef struct graph {
   uint64_t leads;                 /* those that were told apart from no others at the last point */
   uint32_t states_max, nodes_max; /* states that there may be in all; nodes of the trie that are looked at */
   uint16_t slots[SLOTS]; /* by states and part; 0: empty */
+  uint16_t into[FIRST + POINTS_MAX + 1], by_end[WAYS_MAX]; /* the ways by where they end: those of a point from into[point] to into[point + 1] */
 } graph;
 
 static bool out_of_memory(tsl__space *space) {
@@ -149,12 +150,13 @@ static uint32_t first_alike(graph *g, const tsl__state_rec *r, unsigned branch, 
   return a->told ? a->first[i] : i;
 }
 
-/* Where a point's state (by number) goes by a byte, and by all up to *end, which may become less. */
-static tsl__target step(graph *g, const tsl__state_rec *r, unsigned branch, unsigned b, unsigned *end) {
-  uint32_t i = 0, first;
+/* Where a point's state (by number) goes by a byte, and by all up to *end, which may become less. *range: not above the one of the byte, which it becomes. */
+static tsl__target step(graph *g, const tsl__state_rec *r, unsigned branch, unsigned b, uint32_t *range, unsigned *end) {
+  uint32_t i = *range, first;
   if (!r->ranges) return 0;
   const uint8_t *upper = tsl__state_upper(r);
   while (upper[i] < b) i++;
+  *range = i;
   if (upper[i] < *end) *end = upper[i];
   if (!tsl__target_is_later(r->targets[i])) return r->targets[i];
   first = first_alike(g, r, branch, i);
@@ -166,12 +168,13 @@ static tsl__target step(graph *g, const tsl__state_rec *r, unsigned branch, unsi
 
 /* All ways from a point by bytes lo … hi, letters all of them. False if the graph cannot be made. */
 static bool add_ways(graph *g, uint32_t from, unsigned lo, unsigned hi, uint8_t then) {
+  uint32_t ranges[BRANCHES_MAX] = {0};
   for (unsigned b = lo, end; b <= hi; b = end + 1) {
     point to = {.part = then, .away = FAR, .needed = UINT16_MAX};
     uint32_t number = DEAD;
     end = hi;
     for (unsigned i = 0; i < BRANCHES_MAX && g->points[from].states[i]; i++) {
-      tsl__target t = step(g, tsl__state_at(g->space, g->points[from].states[i]), i, b, &end);
+      tsl__target t = step(g, tsl__state_at(g->space, g->points[from].states[i]), i, b, &ranges[i], &end);
       if (t && !add_branch(g, &to, t, 0)) return false;
     }
     if (to.states[0] && (number = point_of(g, &to)) == DEAD) return false;
@@ -288,16 +291,27 @@ static bool explore(graph *g, tsl__state state, tsl__bytes *live) {
 /* How far death is where a way ends. */
 static uint32_t away_after(const graph *g, const way *w) { return w->to == DEAD ? 0 : w->to == ALIVE ? FAR : g->points[w->to].away; }
 
-/* How far each point is from death. Most ways lead to points of a higher number, so the last ways come first. */
+/* The ways by where they end: counts become ends, and ends become beginnings. */
+static void turn_around(graph *g) {
+  memset(g->into, 0, (g->n + 1) * sizeof *g->into);
+  for (uint32_t i = 0; i < g->way_count; i++) g->into[g->ways[i].to]++;
+  for (uint32_t k = 0; k < g->n; k++) g->into[k + 1] = (uint16_t)(g->into[k + 1] + g->into[k]);
+  for (uint32_t i = g->way_count; i-- > 0;) g->by_end[--g->into[g->ways[i].to]] = (uint16_t)i;
+}
+
+/* How far each point is from death: backwards from there, the nearest first. */
 static void measure(graph *g) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t i = g->way_count; i-- > 0;) {
-      const way *w = &g->ways[i];
-      uint32_t away = away_after(g, w);
-      if (away == FAR || away + 1 >= g->points[w->from].away) continue;
-      g->points[w->from].away = away + 1;
-      changed = true;
+  uint16_t order[FIRST + POINTS_MAX + 1];
+  uint32_t n = 0;
+  turn_around(g);
+  order[n++] = DEAD;
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t away = order[k] == DEAD ? 1 : g->points[order[k]].away + 1;
+    for (uint32_t i = g->into[order[k]]; i < g->into[order[k] + 1]; i++) {
+      point *from = &g->points[g->ways[g->by_end[i]].from];
+      if (from->away != FAR) continue;
+      from->away = away;
+      order[n++] = (uint16_t)(from - g->points);
     }
   }
 }
@@ -314,26 +328,43 @@ static void find_candidates(graph *g) {
   }
 }
 
-static void find_needed(graph *g) {
-  find_candidates(g);
-  for (const way *w = g->ways; w < g->ways + g->way_count; w++)
-    if (w->to == DEAD) tsl__bytes_add_range(&g->fatal, w->lo, w->hi);
-  for (way *w = g->ways; w < g->ways + g->way_count; w++) {
-    tsl__bytes row = {{0}};
-    tsl__bytes_add_range(&row, w->lo, w->hi);
-    for (uint32_t k = 0; k < g->candidate_count; k++)
-      if (tsl__bytes_within(&row, &g->candidates[k])) w->candidates |= (uint16_t)(1 << k);
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t i = g->way_count; i-- > 0;) {
-      const way *w = &g->ways[i];
-      if (away_after(g, w) == FAR) continue;
-      uint32_t needed = g->points[w->from].needed & (w->candidates | (w->to == DEAD ? 0 : g->points[w->to].needed));
-      changed |= needed != g->points[w->from].needed;
+/* Has a set all of these bytes? */
+static bool has_row(const tsl__bytes *set, unsigned lo, unsigned hi) {
+  tsl__bytes row = {{0}};
+  if (!tsl__bytes_has(set, lo) || !tsl__bytes_has(set, hi)) return false;
+  if (hi - lo < 2) return true;
+  tsl__bytes_add_range(&row, lo, hi);
+  return tsl__bytes_within(&row, set);
+}
+
+/* What all ways need that go on from where these end. A point that needs less than before is looked at once more. */
+static void find_needed_before(graph *g) {
+  uint16_t less[FIRST + POINTS_MAX + 1];
+  bool waits[FIRST + POINTS_MAX + 1] = {false};
+  uint32_t n = 0;
+  less[n++] = DEAD;
+  while (n) {
+    uint32_t at = less[--n], then = at == DEAD ? 0 : g->points[at].needed;
+    waits[at] = false;
+    for (uint32_t i = g->into[at]; i < g->into[at + 1]; i++) {
+      const way *w = &g->ways[g->by_end[i]];
+      uint32_t needed = g->points[w->from].needed & (w->candidates | then);
+      if (needed == g->points[w->from].needed) continue;
       g->points[w->from].needed = needed;
+      if (!waits[w->from]) less[n++] = w->from;
+      waits[w->from] = true;
     }
   }
+}
+
+static void find_needed(graph *g) {
+  find_candidates(g);
+  for (way *w = g->ways; w < g->ways + g->way_count; w++) {
+    if (w->to == DEAD) tsl__bytes_add_range(&g->fatal, w->lo, w->hi);
+    for (uint32_t k = 0; k < g->candidate_count; k++)
+      if (has_row(&g->candidates[k], w->lo, w->hi)) w->candidates |= (uint16_t)(1 << k);
+  }
+  find_needed_before(g);
 }
 
 /* ---- the trie ------------------------------------------------------------------------------------------------- */
@@ -396,10 +427,22 @@ static bool dies(const graph *g, const uint8_t *bytes, const uint8_t *end) {
   return false;
 }
 
+/* Only the tokens that have one of n bytes are kept. Plain loops over whole bitsets: several words are looked at at once. */
+static void keep_having(uint32_t *restrict bits, const uint32_t *const *having, uint32_t n, size_t words) {
+  const uint32_t *a = having[0], *b = having[n > 1], *c = having[n > 2 ? 2 : 0], *d = having[n - 1];
+  if (n == 1)
+    for (size_t i = 0; i < words; i++) bits[i] &= a[i];
+  else if (n == 2)
+    for (size_t i = 0; i < words; i++) bits[i] &= a[i] | b[i];
+  else
+    for (size_t i = 0; i < words; i++) bits[i] &= a[i] | b[i] | c[i] | d[i];
+}
+
 /* The tokens that have all that is needed, as far as candidates of few bytes tell. False if there is no such candidate. */
 static bool find_suspects(const graph *g, const tsl__lengths *l, uint32_t *bits) {
   size_t words = tsl_vocab_mask_words(g->space->vocab);
   bool any = false;
+  memset(bits, 0xFF, words * sizeof *bits);
   for (uint32_t k = 0; k < g->candidate_count; k++) {
     const uint32_t *having[FEW_BYTES];
     uint32_t n = 0;
@@ -407,11 +450,8 @@ static bool find_suspects(const graph *g, const tsl__lengths *l, uint32_t *bits)
     if (!(g->points[FIRST].needed >> k & 1) || c->w[2] || c->w[3] || __builtin_popcountll(c->w[0]) + __builtin_popcountll(c->w[1]) > (int)FEW_BYTES) continue;
     for (unsigned b = 0; b < 0x80; b++)
       if (tsl__bytes_has(c, b)) having[n++] = l->having[b];
-    for (size_t i = 0; i < words; i++) {
-      uint32_t word = 0;
-      for (uint32_t j = 0; j < n; j++) word |= having[j][i];
-      bits[i] = any ? bits[i] & word : word;
-    }
+    if (n == 0) continue;
+    keep_having(bits, having, n, words);
     any = true;
   }
   return any;
