@@ -505,6 +505,25 @@ static void read_and(tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
   tsl__bytes_or(&out->live, &all);
 }
 
+static void read_alt(tsl__exprs *x, const tsl__node *n, bool last, tsl__reads *out) {
+  for (uint32_t i = 0; i < n->b; i++) reads(x, tsl__list_at(x, n->a)[i], last, out);
+}
+
+/* Is it a class that is spelled in some ten ways? Such are met again in most parts of a pattern, and in every state of it. */
+static bool is_class(const tsl__node *n) { return (n->flags & (TSL__CHAR | TSL__CALLS)) == TSL__CHAR && n->b >= CLASS_MIN; }
+
+static void read_class(tsl__exprs *x, tsl__expr e, const tsl__node *n, tsl__reads *out) {
+  tsl__known_reads *known = &x->known_reads[e % TSL__KNOWN_READS];
+  if (known->e != e) {
+    tsl__reads own = {.guessed = false};
+    read_alt(x, n, false, &own);
+    *known = (tsl__known_reads){e, own.guessed, own.edges, own.live};
+  }
+  tsl__bytes_or(&out->edges, &known->edges);
+  tsl__bytes_or(&out->live, &known->live);
+  out->guessed |= known->guessed;
+}
+
 static void reads(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out) {
   for (;;) {
     tsl__node n = tsl__node_at(x, e);
@@ -530,7 +549,8 @@ static void reads(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out) {
     }
     case TSL__K_AND: read_and(x, &n, out); return;
     case TSL__K_ALT:
-      for (uint32_t i = 0; i < n.b; i++) reads(x, tsl__list_at(x, n.a)[i], last, out);
+      if (is_class(&n)) read_class(x, e, &n, out);
+      else read_alt(x, &n, last, out);
       return;
     case TSL__K_NOT:
       reads(x, n.a, false, out);
@@ -610,6 +630,15 @@ static void tell_byte_apart(tsl__alike *a, unsigned byte) {
   if (tsl__bytes_has(&a->begins, byte)) tell_ranges_apart(a, (uint64_t)1 << a->range[byte]);
 }
 
+/* Was this class met before? Then it tells no more apart. */
+static bool is_met(tsl__alike *a, tsl__expr e, const tsl__node *n) {
+  tsl__expr *met = &a->met[e % TSL__ALIKE_MET];
+  if (!is_class(n)) return false;
+  if (*met == e) return true;
+  *met = e;
+  return false;
+}
+
 /* Goes where reads() goes. */
 static bool alike(tsl__exprs *x, tsl__expr e, bool last, tsl__alike *out) {
   for (;;) {
@@ -627,6 +656,7 @@ static bool alike(tsl__exprs *x, tsl__expr e, bool last, tsl__alike *out) {
     }
     case TSL__K_AND:
     case TSL__K_ALT:
+      if (n.kind == TSL__K_ALT && is_met(out, e, &n)) return true;
       for (uint32_t i = 0; i < n.b; i++)
         if (!alike(x, tsl__list_at(x, n.a)[i], last && n.kind == TSL__K_ALT, out)) return false;
       return true;
@@ -690,6 +720,7 @@ bool tsl__alike_of(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, tsl__ali
   out->parts = 1;
   out->part[0] = out->n == 64 ? UINT64_MAX : ((uint64_t)1 << out->n) - 1;
   out->alone = out->n == 1;
+  memset(out->met, 0, sizeof out->met);
   return alike(x, e, true, out);
 }
 

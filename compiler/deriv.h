@@ -81,6 +81,7 @@ static inline unsigned tsl__edge_from(const tsl__bytes *edges, unsigned byte) {
 }
 /* The ranges between these, in order, and those among them that lead to the same place though others lie between: no set of bytes in e has some of them only. */
 #define TSL__ALIKE_MAX 64u
+#define TSL__ALIKE_MET 8u
 typedef struct tsl__alike {
   unsigned n, parts;
   uint8_t lower[TSL__ALIKE_MAX]; /* first byte of each; the first one's is 0 */
@@ -89,6 +90,7 @@ typedef struct tsl__alike {
   uint64_t within[4];            /* ranges that begin within each 64 bytes */
   tsl__bytes begins;             /* the same as `lower` */
   uint8_t range[256];            /* by the byte that it begins with; undefined of others */
+  tsl__expr met[TSL__ALIKE_MET]; /* classes of characters that were looked at; NONE: free */
 } tsl__alike;
 /* False: there are too many, or it is not told; each may lead elsewhere, then. */
 bool tsl__alike_of(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, tsl__alike *out);

@@ -125,6 +125,14 @@ typedef struct tsl__known_length {
   bool told;
 } tsl__known_length;
 
+/* The last classes of characters beyond ASCII of which it was asked what they read (deriv.c). */
+#define TSL__KNOWN_READS 8u
+typedef struct tsl__known_reads {
+  tsl__expr e; /* NONE: free */
+  bool guessed;
+  tsl__bytes edges, live;
+} tsl__known_reads;
+
 /* A set of letters (letters.h) under which these expressions are closed; no letters: that was too much to find out. */
 #define TSL__EXPLORED 8u
 #define TSL__EXPLORED_MAX 48u /* expressions */
@@ -166,6 +174,7 @@ struct tsl__exprs {
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
   tsl__known_length known_lengths[TSL__KNOWN_LENGTHS];
+  tsl__known_reads known_reads[TSL__KNOWN_READS];
   tsl__known_need *needs; /* open addressing, see hints_like.c */
   uint32_t need_slots, need_count;
   tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of letters.c */
