@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#define FEW_CONJUNCTS 16u
+
 /* ---- intersection and complement ------------------------------------------------------------------------------ */
 
 static bool is_universal(const tsl__exprs *x, tsl__expr e) {
@@ -197,6 +199,20 @@ static tsl__expr intern_and(tsl__exprs *x, tsl__expr *at, size_t n) {
   return tsl__search_empty(x, e) ? TSL__NONE : e;
 }
 
+/* By number. Most often there are two or three. */
+static void sort(tsl__expr *at, size_t n) {
+  if (n > FEW_CONJUNCTS) {
+    qsort(at, n, sizeof *at, tsl__by_id);
+    return;
+  }
+  for (size_t i = 1; i < n; i++)
+    for (size_t k = i; k > 0 && at[k - 1] > at[k]; k--) {
+      tsl__expr t = at[k];
+      at[k] = at[k - 1];
+      at[k - 1] = t;
+    }
+}
+
 /* The meet of conjuncts, none of which is an AND; works in `at`. */
 static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
   bool changed = true;
@@ -230,7 +246,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
     }
   }
   if (!drop_implied_lengths(x, at, &n) || too_long(x, at, n)) return TSL__NONE;
-  qsort(at, n, sizeof *at, tsl__by_id);
+  sort(at, n);
   size_t out = 0;
   for (size_t i = 0; i < n; i++)
     if (out == 0 || at[out - 1] != at[i]) at[out++] = at[i];
@@ -243,18 +259,27 @@ static bool reject_calls(tsl__exprs *x, tsl__expr e) {
   return true;
 }
 
-tsl__expr tsl__and_n(tsl__exprs *x, const tsl__expr *e, size_t n_e) {
-  TSL__VEC(tsl__expr) at = {0};
-  tsl__expr result = TSL__NONE;
+/* All conjuncts of some expressions, one after another. Returns how many; `at` NULL: they are counted only. */
+static size_t conjuncts_of(const tsl__exprs *x, const tsl__expr *e, size_t n_e, tsl__expr *at) {
+  size_t count = 0;
   for (size_t i = 0; i < n_e; i++) {
     tsl__node n = tsl__node_at(x, e[i]);
     const uint32_t *items = n.kind == TSL__K_AND ? tsl__list_at(x, n.a) : &e[i];
-    uint32_t count = n.kind == TSL__K_AND ? n.b : 1;
-    for (uint32_t k = 0; k < count; k++)
-      if (!tsl__vec_push(&x->alloc, &at, items[k])) tsl__expr_no_memory(x);
+    uint32_t own = n.kind == TSL__K_AND ? n.b : 1;
+    for (uint32_t k = 0; at && k < own; k++) at[count + k] = items[k];
+    count += own;
   }
-  if (x->status == TSL_OK) result = and_of(x, at.at, at.n);
-  tsl__vec_free(&x->alloc, &at);
+  return count;
+}
+
+tsl__expr tsl__and_n(tsl__exprs *x, const tsl__expr *e, size_t n_e) {
+  tsl__expr few[FEW_CONJUNCTS], result = TSL__NONE;
+  size_t n = conjuncts_of(x, e, n_e, NULL);
+  tsl__expr *at = n <= FEW_CONJUNCTS ? few : tsl__alloc(&x->alloc, n * sizeof *at);
+  if (!at) return tsl__expr_no_memory(x);
+  conjuncts_of(x, e, n_e, at);
+  if (x->status == TSL_OK) result = and_of(x, at, n);
+  if (at != few) tsl__free(&x->alloc, at, n * sizeof *at);
   return result;
 }
 
