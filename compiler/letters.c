@@ -7,7 +7,7 @@
 
 #define ROUNDS_MAX 4u
 #define COME_BACK_DEPTH 8u /* of what is looked at for loops */
-#define STEPS_MAX 512u /* of work for one exploration: what costs as much as a walk without letters */
+#define STEPS_MAX 256u /* of work for one exploration: what costs as much as a walk without letters */
 #define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
 #define TYPICAL 'e'      /* a letter that most classes have */
@@ -20,14 +20,11 @@ static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigne
   uint8_t alike[TSL__ALIKE_MAX];
   bool told = tsl__alike_of(x, e, &r->edges, &a);
   if (told) tsl__alike_firsts(&a, alike);
-  tsl__expr d = TSL__NONE;
-  for (unsigned b = 0, i = 0; b < end; b++) {
-    if (b == 0 || tsl__bytes_has(&r->edges, b)) {
-      i += b != 0;
-      unsigned first = told ? a.lower[alike[i]] : b;
-      d = !tsl__bytes_has(&r->live, b) ? TSL__NONE : first < b ? to[first] : tsl__derive_plain(x, e, (uint8_t)b);
-    }
-    to[b] = d;
+  for (unsigned b = 0, i = 0, next; b < end; b = next, i++) {
+    unsigned first = told ? a.lower[alike[i]] : b;
+    tsl__expr d = !tsl__bytes_has(&r->live, b) ? TSL__NONE : first < b ? to[first] : tsl__derive_plain(x, e, (uint8_t)b);
+    next = tsl__edge_from(&r->edges, b + 1);
+    for (unsigned k = b; k < next && k < end; k++) to[k] = d;
   }
 }
 
@@ -104,18 +101,20 @@ static void reach(tsl__reached *r, tsl__expr e) {
   else r->at[r->n++] = e;
 }
 
-static void spread(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__reached *out) {
+/* All texts of some bytes, from `at` on. `known`: the edges of e, or NULL. */
+static void spread(tsl__exprs *x, tsl__expr e, const tsl__bytes *known, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__reached *out) {
   if (x->steps > out->last) out->full = true;
   if (at == n || out->full || out->dead) {
     reach(out, e);
     return;
   }
   tsl__bytes edges;
-  tsl__boundaries(x, e, &edges);
+  if (known) edges = *known;
+  else tsl__boundaries(x, e, &edges);
   for (unsigned b = lo[at]; b <= hi[at] && !out->full && !out->dead; b++) {
     if (b != lo[at] && !tsl__bytes_has(&edges, b)) continue;
     tsl__expr d = tsl__derive_plain(x, e, (uint8_t)b);
-    if (d) spread(x, d, lo, hi, at + 1, n, out);
+    if (d) spread(x, d, NULL, lo, hi, at + 1, n, out);
     else out->dead = true;
   }
 }
@@ -147,18 +146,18 @@ static uint32_t row_end(uint32_t lo, uint32_t hi) {
   return hi + 1;
 }
 
-static void spread_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, tsl__reached *out) {
+static void spread_range(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, uint32_t lo, uint32_t hi, tsl__reached *out) {
   for (uint32_t next; lo <= hi && !out->dead && !out->full; lo = next) {
     uint8_t a[4], b[4];
     next = row_end(lo, hi);
     unsigned n = tsl__utf8_encode(lo, a);
     tsl__utf8_encode(next - 1, b);
-    spread(x, e, a, b, 0, n, out);
+    spread(x, e, edges, a, b, 0, n, out);
   }
 }
 
-/* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal. */
-static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__reached *out) {
+/* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal. `edges`: those of e; NULL: they are not known yet. */
+static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, const tsl__wide_class *wide, tsl__reached *out) {
   static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
   const uint32_t *pairs = wide ? wide->pairs : all;
   tsl__expr to[TSL__BEYOND_MAX];
@@ -167,7 +166,7 @@ static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide,
     for (uint32_t i = 0; i < n; i++) reach(out, to[i]);
     return;
   }
-  for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) spread_range(x, e, pairs[2 * i], pairs[2 * i + 1], out);
+  for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) spread_range(x, e, edges, pairs[2 * i], pairs[2 * i + 1], out);
 }
 
 /* Is any character of lo … hi legal first? */
@@ -219,16 +218,19 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
   *r = (tsl__reached){.n = 1, .at = {e}, .last = last};
   for (unsigned i = 0; i < r->n && !r->full; i++) {
     tsl__expr to[256];
+    tsl__reads reads;
     if ((r->full = x->steps > last)) break;
     if (!tsl__letters_enough(&kept)) break;
-    derive_each(x, r->at[i], tsl__letters_wide(&kept) ? 0x80 : 256, to);
-    tsl__expr last_to = TSL__NONE;
-    for (unsigned b = 0; b < 0x80; b++) {
-      if (to[b]) tsl__bytes_add(&r->live, b);
-      if (!tsl__bytes_has(&kept.bytes, b)) continue;
-      if (to[b] && to[b] == last_to) continue;
-      if (to[b]) reach(r, last_to = to[b]);
-      else kept.bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
+    tsl__reads_of(x, r->at[i], &reads);
+    derive_read(x, r->at[i], &reads, tsl__letters_wide(&kept) ? 0x80 : 256, to);
+    for (unsigned b = 0, end; b < 0x80; b = end) {
+      tsl__bytes row = {{0}};
+      for (end = b + 1; end < 0x80 && to[end] == to[b]; end++) {}
+      tsl__bytes_add_range(&row, b, end - 1);
+      if (to[b]) tsl__bytes_or(&r->live, &row);
+      if (!tsl__bytes_meet(&kept.bytes, &row)) continue;
+      if (to[b]) reach(r, to[b]);
+      else kept.bytes.w[0] &= ~row.w[0], kept.bytes.w[1] &= ~row.w[1];
     }
     if (!tsl__letters_wide(&kept)) {
       add_live(to, 0x80, &r->live);
@@ -236,7 +238,7 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
     }
     tsl__reached wide = *r;
     wide.dead = false;
-    spread_wide(x, r->at[i], kept.wide, &wide);
+    spread_wide(x, r->at[i], &reads.edges, kept.wide, &wide);
     if (wide.dead) drop_wide(&kept);
     else *r = wide;
   }
@@ -264,12 +266,14 @@ static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
 /* The letters that lead back to e itself: closed, whatever else there is. */
 bool tsl__letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
   tsl__expr to[256];
+  tsl__reads reads;
   *r = (tsl__reached){.n = 1, .at = {e}, .last = UINT64_MAX};
-  derive_each(x, e, 256, to);
+  tsl__reads_of(x, e, &reads);
+  derive_read(x, e, &reads, 256, to);
   add_live(to, 0, &r->live);
   for (unsigned b = 0; b < 0x80; b++)
     if (to[b] != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
-  if (tsl__letters_wide(letters)) spread_wide(x, e, letters->wide, r);
+  if (tsl__letters_wide(letters)) spread_wide(x, e, &reads.edges, letters->wide, r);
   if (r->dead || r->full || r->n > 1) drop_wide(letters);
   r->n = 1;
   return tsl__letters_enough(letters);
@@ -409,7 +413,7 @@ void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out,
   drop_wide(out);
   if (!any || (wide && characters(wide) < WIDE_MIN)) return;
   tsl__reached all = {.last = UINT64_MAX};
-  if (!wide) spread_wide(x, class, NULL, &all);
+  if (!wide) spread_wide(x, class, NULL, NULL, &all);
   if (all.dead || all.full) return;
   tsl__add_multibyte(&out->bytes);
   out->wide = wide;
