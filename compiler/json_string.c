@@ -397,6 +397,7 @@ static uint8_t first_byte(uint32_t cp) {
 /* May a digit be next that leaves these units? By the first bytes of their characters; `all`: any of these leads on. */
 static bool may_be_units(const tsl__bytes *live, bool all, uint32_t lo, uint32_t hi, uint32_t high) {
   uint32_t from, to;
+  if (lo >= 0x80 && !live->w[3]) return false; /* no character beyond ASCII begins */
   for (int astral = 0; astral < 2; astral++) {
     tsl__bytes first = {{0}};
     if (!characters_of_units(lo, hi, high, astral, &from, &to)) continue;
