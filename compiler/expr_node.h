@@ -174,7 +174,7 @@ struct tsl__exprs {
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
   tsl__known_length known_lengths[TSL__KNOWN_LENGTHS];
-  tsl__known_reads known_reads[TSL__KNOWN_READS];
+  tsl__known_reads *known_reads; /* TSL__KNOWN_READS of them, made with the first, or NULL */
   tsl__known_need *needs; /* open addressing, see hints_like.c */
   uint32_t need_slots, need_count;
   tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of letters.c */
