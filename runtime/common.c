@@ -6,6 +6,8 @@
 #include <pthread.h>
 
 #define WORDS_MAX 16384u /* of one entry: longer ones stay with their grammar */
+#define PIECES 32u      /* of a bitset, by which it is found */
+#define PIECE_WORDS 16u
 #define SLOTS_MIN 256u
 #define ROWS_SHARE 16u  /* of the limit, for rows of a generation, for its bases, and of the vocabulary's layer: what is seldom copied is not near, and that costs more than patches */
 #define ROW_SEEN 4u     /* times that a mask was asked for, from which it has a row */
@@ -19,7 +21,7 @@ typedef struct tsl__common_bits {
 } bits;
 
 typedef struct kept {
-  uint64_t hash; /* of the words */
+  uint64_t hash; /* of some of the words */
   bits *bits;
 } kept;
 
@@ -115,10 +117,18 @@ static bool keep(const tsl_vocab *v, generation *g, kept k) {
   return true;
 }
 
+/* Of pieces here and there: those that agree in them are compared, and a hash of 16 KB costs more than that. */
+static uint64_t hash_pieces(const uint32_t *words, size_t n) {
+  uint32_t pieces[PIECES][PIECE_WORDS];
+  if (n <= sizeof pieces / sizeof **pieces) return tsl__hash(words, n * sizeof *words);
+  for (size_t i = 0; i < PIECES; i++) memcpy(pieces[i], words + i * (n / PIECES), sizeof pieces[i]);
+  return tsl__hash(pieces, sizeof pieces);
+}
+
 /* The bitset of that content that the generation keeps; NULL when out of memory. */
 static bits *keep_bits(const tsl_vocab *v, generation *g, const uint32_t *words) {
   size_t bytes = tsl_vocab_mask_words(v) * 4;
-  uint64_t hash = tsl__hash(words, bytes);
+  uint64_t hash = hash_pieces(words, tsl_vocab_mask_words(v));
   for (size_t i = g->bitsets.n; i-- > 0;)
     if (g->bitsets.at[i].hash == hash && !memcmp(g->bitsets.at[i].bits->words, words, bytes)) return g->bitsets.at[i].bits;
   bits *b = new_bits(v);
