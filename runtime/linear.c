@@ -6,6 +6,10 @@
 #include "runtime/trie.h"
 
 #define LARGE 32u      /* tokens below a node */
+#define WORDS_NODES 2u /* of letters and digits only, from which they are passed over at once */
+#define WORDS_MET 16u
+#define WORDS_HIGH 32u /* bytes that may follow a node: higher ones are read */
+#define AHEAD_MAX 128u /* places in rows that are filled in before their bytes are met */
 #define HINTED 4096u   /* the same, from which letters may be worth a class */
 #define ENTERED 8      /* nodes that can be read in the time that the search takes for one */
 #define STEP_NODES 4096u
@@ -20,8 +24,10 @@ typedef struct table {
   const tsl__state_rec *record[ROWS];
   tsl__state state[ROWS];
   uint32_t count[ROWS];
+  uint8_t words[ROWS];   /* how many letters and digits live, whichever they are; 0 until it was asked for */
+  uint8_t waits[ROWS];   /* how often it is to be met yet before that is asked for; 0: it was */
   uint16_t slots[SLOTS]; /* by state and register; 0: empty */
-  uint32_t n;
+  uint32_t n, ahead;
 } table;
 
 /* A reading under way. */
@@ -41,6 +47,9 @@ static bool out_of_memory(tsl__space *space) {
   return false;
 }
 
+/* Letters and digits. */
+static const tsl__bytes words = {{0x03FF000000000000u, 0x07FFFFFE07FFFFFEu, 0, 0}};
+
 /* ---- the table ---------------------------------------------------------------------------------------------------- */
 
 typedef struct place {
@@ -51,7 +60,7 @@ typedef struct place {
 /* A node in the table, with its tokens; what follows it is put in when its tree has been. */
 static void put(tsl__linear *l, const tsl__trie *trie, place p) {
   const tsl__trie_node *n = &trie->nodes[p.node];
-  tsl__linear_node made = {0, l->tokens, p.node, (uint16_t)(p.depth ? p.depth - 1 : 0), n->byte, n->end - n->own_end >= LARGE};
+  tsl__linear_node made = {0, l->tokens, p.node, (uint16_t)(p.depth ? p.depth - 1 : 0), n->byte, n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
   for (uint32_t k = n->begin; k < n->own_end; k++) {
     made.token = trie->order[k];
     if (k + 1 == n->own_end) break;
@@ -69,6 +78,16 @@ static void put_next(tsl__linear *l) {
     if (l->nodes[i].next) continue;
     while (i > 0 && next < l->n && l->nodes[next].above > l->nodes[i].above) next = l->nodes[next].next;
     l->nodes[i].next = i == 0 ? l->n : next;
+  }
+}
+
+/* The height of what is letters and digits only, and more than a few nodes. */
+static void put_words(tsl__linear *l, const tsl__trie *trie) {
+  for (uint32_t i = 0; i < l->n; i++) {
+    tsl__linear_node *n = &l->nodes[i];
+    if (n->next - i <= WORDS_NODES) continue;
+    const tsl__trie_node *t = &trie->nodes[n->node];
+    if (t->height <= WORDS_HIGH && tsl__trie_below_within(trie, t, &words)) n->below |= (uint8_t)t->height;
   }
 }
 
@@ -106,6 +125,7 @@ tsl_status tsl__linear_make(tsl__space *base) {
   }
   tsl__vec_free(&base->alloc, &stack);
   put_next(l);
+  put_words(l, trie);
   if (count_above(base, l)) base->linear = l;
   return base->status;
 }
@@ -114,6 +134,8 @@ tsl_status tsl__linear_make(tsl__space *base) {
 
 static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, uint32_t count) {
   uint32_t number = rows->n++;
+  rows->words[number] = 0;
+  rows->waits[number] = WORDS_MET;
   rows->state[number] = state;
   rows->count[number] = count;
   rows->record[number] = r;
@@ -153,6 +175,40 @@ static uint8_t find_out(tsl__space *space, table *rows, uint8_t from, uint8_t by
   return to;
 }
 
+/* The same of a byte that was not met: as long as few were asked for so. */
+static uint8_t find_ahead(tsl__space *space, table *rows, uint8_t from, uint8_t byte) {
+  uint8_t to = rows->to[from][byte];
+  return to != UNKNOWN ? to : rows->ahead++ < AHEAD_MAX ? find_out(space, rows, from, byte) : DEAD;
+}
+
+/* How many letters and digits can surely be read from a row, whichever they are: all rows that these lead to, nearest ones first, until something does not read on. */
+static uint8_t find_words(tsl__space *space, table *rows, uint8_t number) {
+  uint8_t met[ROWS];
+  bool known[ROWS] = {false};
+  uint32_t n = 0, most = WORDS_HIGH;
+  known[number] = true;
+  met[n++] = number;
+  for (uint32_t depth = 0, i = 0; depth < most && i < n; depth++) {
+    for (uint32_t end = n; i < end; i++)
+      for (int w = 0; w < 2; w++)
+        for (uint64_t bits = words.w[w]; bits; bits &= bits - 1) {
+          uint8_t to = find_ahead(space, rows, met[i], (uint8_t)(w * 64 + __builtin_ctzll(bits)));
+          if (to < FIRST) return (uint8_t)depth;
+          if (known[to]) continue;
+          known[to] = true;
+          if (rows->waits[to]) met[n++] = to;
+          else if (depth + 1 + rows->words[to] < most) most = depth + 1 + rows->words[to];
+        }
+  }
+  return (uint8_t)most;
+}
+
+/* Is what is below a node letters and digits, and no more of them than surely can be read from a row? That is asked for when the row was met a few times so. */
+static inline bool lives_as_words(tsl__space *space, table *rows, uint8_t number, unsigned height) {
+  if (TSL__UNLIKELY(height > rows->words[number] && rows->waits[number] && !--rows->waits[number])) rows->words[number] = find_words(space, rows, number);
+  return height <= rows->words[number];
+}
+
 static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, uint8_t number, uint32_t node, bool last) {
   const tsl__state_rec *r = rows->record[number];
   const tsl__hint *h = tsl__state_form(space, r);
@@ -162,10 +218,15 @@ static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, u
 
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
 
-/* How a large node is taken that a row leads to. */
-typedef enum passage { GO_IN, PASS_OVER, SET_ASIDE } passage;
+/* How a node is taken that a row leads to. */
+typedef enum passage { GO_IN, PASS_OVER, TAKE_ALL, SET_ASIDE } passage;
 
 static void mark(const reading *at, tsl_token t) { tsl__mask_bit_set(at->marks, t); }
+
+static inline void mark_below(const reading *at, const tsl__trie_node *n) {
+  const tsl_token *order = at->space->vocab->trie.order;
+  for (uint32_t k = n->own_end; k < n->end; k++) mark(at, order[k]);
+}
 
 static passage take_large(const reading *at, uint8_t number, uint32_t node) {
   const tsl__trie *trie = &at->space->vocab->trie;
@@ -173,9 +234,15 @@ static passage take_large(const reading *at, uint8_t number, uint32_t node) {
   const tsl__state_rec *r = at->rows->record[number];
   if (n->end - n->own_end >= HINTED && letters_help(at->space, at->table, at->rows, number, node, at->last)) return SET_ASIDE;
   if (!tsl__trie_below_meets(trie, n, &r->live)) return PASS_OVER;
-  if (!tsl__trie_below_within(trie, n, r->self)) return GO_IN;
-  for (uint32_t k = n->own_end; k < n->end; k++) mark(at, trie->order[k]);
-  return PASS_OVER;
+  return tsl__trie_below_within(trie, n, r->self) ? TAKE_ALL : GO_IN;
+}
+
+/* One that is large, or has nothing but letters and digits below. */
+static passage take_high(const reading *at, uint8_t number, const tsl__linear_node *n) {
+  unsigned height = n->below & ~TSL__LINEAR_LARGE;
+  passage how = height && lives_as_words(at->space, at->rows, number, height) ? TAKE_ALL : n->below & TSL__LINEAR_LARGE ? take_large(at, number, n->node) : GO_IN;
+  if (how == TAKE_ALL) mark_below(at, &at->space->vocab->trie.nodes[n->node]);
+  return how;
 }
 
 static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n) {
@@ -190,7 +257,7 @@ static const tsl__linear_node *take_other(const reading *at, const tsl__linear_n
   uint8_t from = at->row_of[n->above], to = at->rows->to[from][n->byte];
   if (to == UNKNOWN && next != n + 1) to = find_out(at->space, at->rows, from, n->byte);
   if (to == UNKNOWN && tsl__state_step(at->space, at->rows->record[from], n->byte)) mark(at, n->token); /* nothing below: where it leads does not matter */
-  passage how = to >= FIRST ? (n->large ? take_large(at, to, n->node) : GO_IN) : to == ASIDE ? SET_ASIDE : PASS_OVER;
+  passage how = to >= FIRST ? (n->below ? take_high(at, to, n) : GO_IN) : to == ASIDE ? SET_ASIDE : PASS_OVER;
   if (how == SET_ASIDE) set_aside(at, from, n);
   else if (to >= FIRST) mark(at, n->token);
   at->row_of[n->above + 1] = to;
@@ -200,15 +267,21 @@ static const tsl__linear_node *take_other(const reading *at, const tsl__linear_n
 /* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have all of it loaded again. */
 static bool read_on(const reading *at, uint32_t i, uint32_t end) {
   const tsl__linear_node *nodes = at->table->nodes, *n = nodes + i, *stop = nodes + end;
+  const tsl__trie_node *trie = at->space->vocab->trie.nodes;
   uint8_t (*rows)[256] = at->rows->to, *row_of = at->row_of;
   uint32_t *marks = at->marks;
   while (n < stop) {
     for (uint32_t left = STEP_NODES; n < stop && left; left--) {
       uint32_t above = n->above;
       uint8_t to = rows[row_of[above]][n->byte];
-      if (TSL__LIKELY(to >= FIRST && !n->large)) {
-        row_of[above + 1] = to;
+      if (TSL__LIKELY(to >= FIRST && n->below < TSL__LINEAR_LARGE)) {
         tsl__mask_bit_set(marks, n->token);
+        if (n->below && lives_as_words(at->space, at->rows, to, n->below)) {
+          mark_below(at, &trie[n->node]);
+          n = nodes + n->next;
+          continue;
+        }
+        row_of[above + 1] = to;
         n++;
       } else if (TSL__LIKELY(to == DEAD)) {
         n = nodes + n->next;
@@ -245,6 +318,7 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
   if (fine) {
     memset(at.rows->slots, 0, sizeof at.rows->slots);
     at.rows->n = FIRST;
+    at.rows->ahead = 0;
     at.row_of[depth] = add_row(at.rows, r, from->state, from->count); /* whatever else this state may do was done where it was arrived at */
     fine = read_on(&at, i + 1, t->nodes[i].next);
   } else if (r) {
