@@ -6,7 +6,7 @@
 #include "runtime/trie.h"
 
 #define LARGE 32u      /* tokens below a node */
-#define WORDS_NODES 2u /* of letters and digits only, from which they are passed over at once */
+#define WORDS_NODES 3u /* of letters and digits only, from which they are passed over at once */
 #define WORDS_MET 16u
 #define WORDS_HIGH 32u /* bytes that may follow a node: higher ones are read */
 #define AHEAD_MAX 128u /* places in rows that are filled in before their bytes are met */
@@ -223,9 +223,10 @@ typedef enum passage { GO_IN, PASS_OVER, TAKE_ALL, SET_ASIDE } passage;
 
 static void mark(const reading *at, tsl_token t) { tsl__mask_bit_set(at->marks, t); }
 
-static inline void mark_below(const reading *at, const tsl__trie_node *n) {
-  const tsl_token *order = at->space->vocab->trie.order;
-  for (uint32_t k = n->own_end; k < n->end; k++) mark(at, order[k]);
+/* What ends below a node. Along the table, which is read in order: the trie's nodes lie elsewhere. */
+static inline void mark_below(const reading *at, const tsl__linear_node *n) {
+  const tsl__linear_node *end = at->table->nodes + n->next;
+  while (++n < end) mark(at, n->token);
 }
 
 static passage take_large(const reading *at, uint8_t number, uint32_t node) {
@@ -241,7 +242,7 @@ static passage take_large(const reading *at, uint8_t number, uint32_t node) {
 static passage take_high(const reading *at, uint8_t number, const tsl__linear_node *n) {
   unsigned height = n->below & ~TSL__LINEAR_LARGE;
   passage how = height && lives_as_words(at->space, at->rows, number, height) ? TAKE_ALL : n->below & TSL__LINEAR_LARGE ? take_large(at, number, n->node) : GO_IN;
-  if (how == TAKE_ALL) mark_below(at, &at->space->vocab->trie.nodes[n->node]);
+  if (how == TAKE_ALL) mark_below(at, n);
   return how;
 }
 
@@ -267,7 +268,6 @@ static const tsl__linear_node *take_other(const reading *at, const tsl__linear_n
 /* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have all of it loaded again. */
 static bool read_on(const reading *at, uint32_t i, uint32_t end) {
   const tsl__linear_node *nodes = at->table->nodes, *n = nodes + i, *stop = nodes + end;
-  const tsl__trie_node *trie = at->space->vocab->trie.nodes;
   uint8_t (*rows)[256] = at->rows->to, *row_of = at->row_of;
   uint32_t *marks = at->marks;
   while (n < stop) {
@@ -277,7 +277,7 @@ static bool read_on(const reading *at, uint32_t i, uint32_t end) {
       if (TSL__LIKELY(to >= FIRST && n->below < TSL__LINEAR_LARGE)) {
         tsl__mask_bit_set(marks, n->token);
         if (n->below && lives_as_words(at->space, at->rows, to, n->below)) {
-          mark_below(at, &trie[n->node]);
+          mark_below(at, n);
           n = nodes + n->next;
           continue;
         }
