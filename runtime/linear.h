@@ -8,7 +8,7 @@
  * Words     Two thirds of the nodes have nothing but letters and digits below. From most states many of these can follow, whichever they are: how many at least is told by the rows, nearest ones
  *           first, and what is no higher than that lives as a whole. A length of at most 12 is met by no text of 12 letters, a `,` that must come or must not by none.
  * Aside     States that do more than read (may end, call, fork), nodes below which letters are worth a class, and states beyond the 253rd are set aside: the search takes them.
- * Cost      About 4 ns a node (30 by the search), half of that for one below what lives as a whole. 16 bytes a node and 4 more to find it, once per vocabulary.
+ * Cost      About 4 ns a node (30 by the search). 16 bytes a node and 4 more to find it, once per vocabulary.
  * Tested by tests/test_linear.c, tests/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
