@@ -312,21 +312,34 @@ uint32_t tsl__object_shortest(const struct object *o) {
   return bytes;
 }
 
-/* A member's value with what a clause asks of it. */
-static void ask_of_member(struct schema *s, goal value, lit l) {
+/* A member's or an item's value with what a clause or a counter asks of it. */
+static void ask_of(struct schema *s, goal value, lit l) {
   if (value != GOAL_NONE && !tsl__schema_excludes(s, value, l)) tsl__schema_goal_and(s, value, &l, 1);
 }
 
 void tsl__object_goals_asked(const struct object *o) {
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (const struct target *t = o->clauses[i].targets; t < o->clauses[i].targets + o->clauses[i].n && tsl__schema_ok(o->schema); t++) {
-      if (t->kind == ATOM_KEY) ask_of_member(o->schema, o->known[t->key].value, t->l);
+      if (t->kind == ATOM_KEY) ask_of(o->schema, o->known[t->key].value, t->l);
       if (t->kind != ATOM_PATTERN) continue;
       for (uint32_t c = 0; c < o->cell_count; c++)
-        if (tsl__bit(t->cells, c)) ask_of_member(o->schema, o->cells[c].value, t->l);
+        if (tsl__bit(t->cells, c)) ask_of(o->schema, o->cells[c].value, t->l);
       for (uint32_t k = 0; k < o->n; k++)
-        if (tsl__bit(t->keys, k)) ask_of_member(o->schema, o->known[k].value, t->l);
+        if (tsl__bit(t->keys, k)) ask_of(o->schema, o->known[k].value, t->l);
     }
+}
+
+/* What `contains` and the like may ask of an item: to be counted, or not to be. */
+static void ask_of_item(const struct array *a, const struct counter *k, goal value) {
+  if (k->max) ask_of(a->schema, value, k->l);
+  if (k->max != TSL__INF) ask_of(a->schema, value, k->l ^ 1);
+}
+
+void tsl__array_goals_asked(const struct array *a) {
+  for (uint32_t i = 0; i < a->counter_count && tsl__schema_ok(a->schema); i++) {
+    for (uint32_t k = a->counters[i].from; k < a->prefix_count && tsl__schema_ok(a->schema); k++) ask_of_item(a, &a->counters[i], a->prefix[k]);
+    ask_of_item(a, &a->counters[i], a->rest);
+  }
 }
 
 /* ---- goals -------------------------------------------------------------------------------------------------------- */

@@ -602,6 +602,7 @@ bool tsl__object_ends(const struct object *o, const uint64_t *bits, uint32_t cou
 uint32_t tsl__object_shortest(const struct object *o);
 /* Make the goals of members of which a clause asks something: each with one of the clause's targets. */
 void tsl__object_goals_asked(const struct object *o);
+void tsl__array_goals_asked(const struct array *a); /* of items, what it counts */
 
 /* ---- schema_value.c ---- */
 tsl__expr tsl__schema_value(struct schema *s, goal g);
