@@ -127,6 +127,33 @@ static void warm_leftovers(tsl__space *space, tsl__exprs *x, uint32_t rules) {
   walk_structure(space, x, OFTEN, first, tsl__space_count(space, leftovers)); /* what these leave in turn */
 }
 
+/* A state's calls: it over the vocabulary, and what goes on after each, which may stand behind white space too. */
+static void walk_calls(tsl__space *space, const tsl__state_rec *r, tsl__state s, tsl__leftover behind) {
+  if (r->edges && !(r->flags & TSL__STATE_LOOP)) walk_from(space, s);
+  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
+    tsl__target push = tsl__state_edges(r)[i].push;
+    tsl__state then = push ? tsl__target_state(push) : 0;
+    if (!then || tsl__state_at(space, then)->flags & TSL__STATE_LOOP) continue;
+    walk_from(space, then);
+    if (behind) tsl__walk_over(space, then, 0, behind, false);
+  }
+}
+
+/* The states of objects, arrays and members between what they call: most schemas come to some of them, and each grammar would walk them for itself. */
+static void walk_between(tsl__space *space, tsl__exprs *x, uint32_t states) {
+  tsl__expr between[TSL__SCHEMA_BETWEEN];
+  tsl__schema_between(x, between);
+  tsl__state white = tsl__state_of(space, between[0]);
+  const tsl__walk *w = white ? tsl__walk_over(space, white, 0, TSL__WHOLE, false) : NULL;
+  tsl__leftover behind = w ? tsl__leftover_set(w->left) : 0, first = tsl__space_count(space, leftovers);
+  for (tsl__state s = 1; s < states && space->status == TSL_OK; s++) {
+    const tsl__state_rec *r = tsl__state_at(space, s);
+    tsl__space_begin(space);
+    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) && !(r->flags & TSL__STATE_FORK)) walk_calls(space, r, s, behind);
+  }
+  walk_structure(space, x, TSL__SCHEMA_BETWEEN, first, tsl__space_count(space, leftovers));
+}
+
 /* The marks of the two classes that are common in patterns: `.` and \S of ECMA-262. */
 static void mark_classes(tsl__space *space) {
   static const uint32_t dot[] = {0x80, 0x2027, 0x202A, 0xD7FF, 0xE000, 0x10FFFF};
@@ -173,6 +200,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     note_starts(space, x, common);
     if (space->status == TSL_OK) walk_states(space);
     if (space->status == TSL_OK) warm_leftovers(space, x, common);
+    if (space->status == TSL_OK) walk_between(space, x, tsl__space_count(space, states));
     if (space->status == TSL_OK) hint_states(space);
     status = space->status;
   }
