@@ -127,25 +127,34 @@ static void warm_leftovers(tsl__space *space, tsl__exprs *x, uint32_t rules) {
   walk_structure(space, x, OFTEN, first, tsl__space_count(space, leftovers)); /* what these leave in turn */
 }
 
-/* A state's calls: it over the vocabulary, and what goes on after each, which may stand behind white space too. */
-static void walk_calls(tsl__space *space, const tsl__state_rec *r, tsl__state s, tsl__leftover behind) {
+/* What an expression leaves of the vocabulary's tokens. */
+static tsl__leftover left_of(tsl__space *space, tsl__expr e) {
+  tsl__space_begin(space);
+  tsl__state s = tsl__state_of(space, e);
+  const tsl__walk *w = s ? tsl__walk_over(space, s, 0, TSL__WHOLE, false) : NULL;
+  return w ? tsl__leftover_set(w->left) : 0;
+}
+
+/* A state's calls: it over the vocabulary, and what goes on after each, over what the two leave behind which it stands mostly: white space, and a string. */
+static void walk_calls(tsl__space *space, const tsl__state_rec *r, tsl__state s, const tsl__leftover behind[2]) {
   if (r->edges && !(r->flags & TSL__STATE_LOOP)) walk_from(space, s);
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     tsl__target push = tsl__state_edges(r)[i].push;
     tsl__state then = push ? tsl__target_state(push) : 0;
     if (!then || tsl__state_at(space, then)->flags & TSL__STATE_LOOP) continue;
     walk_from(space, then);
-    if (behind) tsl__walk_over(space, then, 0, behind, false);
+    for (int k = 0; k < 2; k++)
+      if (behind[k]) tsl__walk_over(space, then, 0, behind[k], false);
   }
 }
 
 /* The states of objects, arrays and members between what they call: most schemas come to some of them, and each grammar would walk them for itself. */
-static void walk_between(tsl__space *space, tsl__exprs *x, uint32_t states) {
+static void walk_between(tsl__space *space, tsl__exprs *x, uint32_t common) {
   tsl__expr between[TSL__SCHEMA_BETWEEN];
   tsl__schema_between(x, between);
-  tsl__state white = tsl__state_of(space, between[0]);
-  const tsl__walk *w = white ? tsl__walk_over(space, white, 0, TSL__WHOLE, false) : NULL;
-  tsl__leftover behind = w ? tsl__leftover_set(w->left) : 0, first = tsl__space_count(space, leftovers);
+  tsl__leftover behind[] = {left_of(space, between[0]), left_of(space, between[TSL__SCHEMA_BETWEEN - 1])};
+  uint32_t first = tsl__space_count(space, leftovers), states = tsl__space_count(space, states);
+  for (uint32_t rule = common; rule < x->rules.n && behind[0]; rule++) walk_over_all(space, state_of_rule(space, x, rule), behind[0], behind[0] + 1);
   for (tsl__state s = 1; s < states && space->status == TSL_OK; s++) {
     const tsl__state_rec *r = tsl__state_at(space, s);
     tsl__space_begin(space);
@@ -200,7 +209,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     note_starts(space, x, common);
     if (space->status == TSL_OK) walk_states(space);
     if (space->status == TSL_OK) warm_leftovers(space, x, common);
-    if (space->status == TSL_OK) walk_between(space, x, tsl__space_count(space, states));
+    if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) hint_states(space);
     status = space->status;
   }
