@@ -36,7 +36,7 @@ void *tsl__alloc_zero(const tsl_allocator *a, size_t size) {
 }
 
 bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element) {
-  size_t grown = *cap < 8 ? 8 : *cap + *cap / (*cap < 64 ? 2 : 4);
+  size_t grown = *cap < 8 ? 8 : *cap < 64 ? 2 * *cap : *cap + *cap / 4;
   if (grown < need) grown = need;
   if (grown > SIZE_MAX / 2 / element) return false;
   void *p = tsl__resize(a, *at, *cap * element, grown * element);

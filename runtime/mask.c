@@ -39,8 +39,14 @@ void tsl__gather_free(tsl__space *space, tsl__gather *g) {
   tsl__vec_free(&space->alloc, &g->plus);
 }
 
+#define PLUS_SPARE 64u /* tokens that there is room for beyond those that come: more follow mostly, and a list that grows little by little is moved each time */
+
+static inline bool reserve_plus(tsl__space *space, tsl__gather *g, size_t n) {
+  return TSL__LIKELY(g->plus.n + n <= g->plus.cap) || tsl__vec_reserve(&space->alloc, &g->plus, n + PLUS_SPARE) || out_of_memory(space);
+}
+
 static bool list_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) {
-  if (!tsl__vec_reserve(&space->alloc, &g->plus, n)) return out_of_memory(space);
+  if (!reserve_plus(space, g, n)) return false;
   if (n) memcpy(g->plus.at + g->plus.n, tokens, n * sizeof *tokens);
   g->plus.n += n;
   return true;
@@ -180,7 +186,7 @@ static bool list_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
     for (uint32_t i = 0; i < r->base_count; i++)
       if (!list_base(space, g, tsl__mask_bases(r)[i])) return false;
   }
-  if (!tsl__vec_reserve(&space->alloc, &g->plus, r->plus_count)) return out_of_memory(space);
+  if (!reserve_plus(space, g, r->plus_count)) return false;
   if (r->plus_count) tsl__patches_read(tsl__mask_plus(r), g->plus.at + g->plus.n);
   g->plus.n += r->plus_count;
   return true;
