@@ -7,11 +7,6 @@
  */
 #include "runtime/matcher.h"
 
-static inline void stand(tsl_matcher *m, tsl__stack at) {
-  m->at = at;
-  m->record = tsl__stack_at(m->grammar->space, at);
-}
-
 /* ---- life ----------------------------------------------------------------------------------------------------- */
 
 tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_matcher **out) {
@@ -20,7 +15,7 @@ tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator,
   if (!*out) return TSL_ERR_NO_MEMORY;
   (*out)->alloc = *allocator;
   (*out)->grammar = grammar;
-  stand(*out, grammar->begin);
+  tsl__matcher_stand(*out, grammar->begin);
   tsl_grammar_retain(grammar);
   return TSL_OK;
 }
@@ -40,7 +35,7 @@ void tsl_matcher_free(tsl_matcher *m) {
 tsl_grammar *tsl_matcher_grammar(const tsl_matcher *m) { return m->grammar; }
 
 void tsl_matcher_reset(tsl_matcher *m) {
-  stand(m, m->grammar->begin);
+  tsl__matcher_stand(m, m->grammar->begin);
   m->counted = 0;
   m->terminated = false;
   m->history_n = m->history_next = 0;
@@ -117,7 +112,7 @@ static inline void note_position(tsl_matcher *m) {
 static inline void advance(tsl_matcher *m, tsl__stack to, uint32_t counted) {
   if (m->counted_history) m->counted_history[m->history_next] = m->counted;
   note_position(m);
-  stand(m, to);
+  tsl__matcher_stand(m, to);
   m->counted = counted;
 }
 
@@ -128,7 +123,7 @@ tsl_status tsl_matcher_rollback(tsl_matcher *m, size_t count) {
   if (count == 0) return TSL_OK;
   m->history_next = (m->history_next + m->history_cap - (uint32_t)count) % m->history_cap;
   m->history_n -= (uint32_t)count;
-  stand(m, m->history[m->history_next]);
+  tsl__matcher_stand(m, m->history[m->history_next]);
   m->counted = m->counted_history ? m->counted_history[m->history_next] : 0;
   m->terminated = false;
   return TSL_OK;
@@ -254,7 +249,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->grammar->zone_count || !has_room(m)))
     return m->record->stays ? accept_kept(m, token) : accept_looked_up(m, token);
   note_position(m); /* nothing is counted */
-  stand(m, to);
+  tsl__matcher_stand(m, to);
   TSL__PREFETCH(m->record); /* its mask is asked for next */
   return TSL_OK;
 }

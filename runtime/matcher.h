@@ -13,13 +13,18 @@ struct tsl_matcher {
   tsl_grammar *grammar;
   tsl__stack at;
   bool terminated;      /* an end-of-generation token was accepted */
-  const tsl__stack_rec *record; /* of `at` */
+  const tsl__stack_rec *record; /* of `at`: both change together (tsl__matcher_stand) */
   uint32_t *history;    /* ring of positions before each accepted token; bit 31 never set in a position */
   uint32_t history_cap, history_n, history_next;
   uint32_t counted;          /* tokens in the zone that the text is in (zones.h) */
   uint32_t *counted_history; /* ring like `history`; NULL where the grammar has no zones */
   tsl__borrowed borrowed; /* what tsl_matcher_mask_borrow hands out */
 };
+
+static inline void tsl__matcher_stand(tsl_matcher *m, tsl__stack at) {
+  m->at = at;
+  m->record = tsl__stack_at(m->grammar->space, at);
+}
 
 /* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if anything. */
 static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {

@@ -160,6 +160,7 @@ tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count, doub
   double *totals = tsl__alloc(&a->alloc, room * sizeof *totals), log_p = 0, total;
   if (!totals) return TSL_ERR_NO_MEMORY;
   tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin);
+  tsl__stack at;
   uint32_t node = 0;
   uint64_t draws = a->draws;
   tsl_status status;
@@ -172,8 +173,9 @@ tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count, doub
     log_p += log(a->nodes.at[node].p);
     tokens[n++] = token;
     if (tsl_vocab_is_eog(a->grammar->vocab, token)) break;
-    status = tsl__grammar_lead(a->grammar, m.at, token, &m.at);
+    status = tsl__grammar_lead(a->grammar, m.at, token, &at);
     if (status != TSL_OK) break;
+    tsl__matcher_stand(&m, at);
   }
   if (status == TSL_OK) {
     learn(a, n, totals);
@@ -188,6 +190,7 @@ tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count, doub
 tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t count, double *probability) {
   if (!a || !probability || (count && !tokens) || count > (size_t)a->options.max_tokens + 1) return TSL_ERR_ARGUMENT;
   tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin);
+  tsl__stack at;
   uint32_t node = 0;
   double p = 1, total;
   *probability = 0;
@@ -200,8 +203,9 @@ tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t c
     uint32_t child = node == NO_NODE ? 0 : child_of(a, node, tokens[i]);
     node = child ? child : NO_NODE;
     if (tsl_vocab_is_eog(a->grammar->vocab, tokens[i])) return i + 1 == count ? (*probability = p, TSL_OK) : TSL_OK;
-    status = tsl__grammar_lead(a->grammar, m.at, tokens[i], &m.at);
+    status = tsl__grammar_lead(a->grammar, m.at, tokens[i], &at);
     if (status != TSL_OK) return status;
+    tsl__matcher_stand(&m, at);
   }
   /* Without an end-of-generation token a text ends where nothing more is allowed. */
   tsl_status status = tsl_budget_mask(a->budget, &m, a->options.max_tokens - count, a->mask);

@@ -15,6 +15,10 @@ tsl_status tsl__log_sum(const float *logits, size_t width, double *out);
 double tsl__log_add(double a, double b);
 
 /* A matcher in all but its history, to ask a budget with. */
-static inline tsl_matcher tsl__matcher_at(tsl_grammar *grammar, tsl__stack at) { return (tsl_matcher){.alloc = grammar->alloc, .grammar = grammar, .at = at}; }
+static inline tsl_matcher tsl__matcher_at(tsl_grammar *grammar, tsl__stack at) {
+  tsl_matcher m = {.alloc = grammar->alloc, .grammar = grammar};
+  tsl__matcher_stand(&m, at);
+  return m;
+}
 
 #endif
