@@ -100,11 +100,13 @@ static TSL__SELDOM bool make_room(tsl_matcher *m) {
 /* Room for one more position. */
 static inline bool history_room(tsl_matcher *m) { return TSL__LIKELY(has_room(m)) || make_room(m); }
 
+_Static_assert((TSL_MAX_ROLLBACK & (TSL_MAX_ROLLBACK - 1)) == 0, "capacities are powers of two");
+
 /* The position goes into the history; history_room was asked. */
 static inline void note_position(tsl_matcher *m) {
   uint32_t next = m->history_next;
   m->history[next] = m->at;
-  m->history_next = (next + 1) & (m->history_cap - 1); /* a power of two */
+  m->history_next = (next + 1) & (m->history_cap - 1);
   m->history_n += m->history_n < m->history_cap;
 }
 
