@@ -9,26 +9,31 @@
 
 #include "compiler/expr_node.h"
 
-#include <stdlib.h>
-
 typedef struct sorted {
+  uint64_t first; /* the first eight bytes, the first highest; zeros behind a shorter text */
   tsl__string s;
   uint32_t input;
 } sorted;
 
-static int by_spelling(const void *p, const void *q) {
-  const sorted *a = p, *b = q;
+static uint64_t first_bytes(tsl__string s) {
+  uint64_t first = 0;
+  uint32_t n = s.length < 8 ? s.length : 8;
+  for (uint32_t i = 0; i < n; i++) first |= (uint64_t)(uint8_t)s.at[i] << (56 - 8 * i);
+  return first;
+}
+
+/* Of two texts that agree on the first eight bytes, a short one is the beginning of the other. */
+static int by_rest(const sorted *a, const sorted *b) {
   uint32_t n = a->s.length < b->s.length ? a->s.length : b->s.length;
-  int c = n ? memcmp(a->s.at, b->s.at, n) : 0;
+  int c = n > 8 ? memcmp(a->s.at + 8, b->s.at + 8, n - 8) : 0;
   return c ? c : a->s.length != b->s.length ? (a->s.length < b->s.length ? -1 : 1) : 0;
 }
 
-/* Sort short lists, as most are, by insertion. */
-static void sort_strings(sorted *at, size_t n) {
-  if (n > 16) {
-    qsort(at, n, sizeof *at, by_spelling);
-    return;
-  }
+static inline int by_spelling(const sorted *a, const sorted *b) { return a->first != b->first ? (a->first < b->first ? -1 : 1) : by_rest(a, b); }
+
+enum { INSERTED = 8 }; /* runs that are sorted by insertion */
+
+static void sort_run(sorted *at, size_t n) {
   for (size_t i = 1; i < n; i++) {
     sorted one = at[i];
     size_t j = i;
@@ -37,27 +42,56 @@ static void sort_strings(sorted *at, size_t n) {
   }
 }
 
+/* Merge [0, mid) and [mid, n) of `from`; what is in order already is copied. */
+static void merge_runs(const sorted *from, size_t mid, size_t n, sorted *to) {
+  size_t i = 0, j = mid;
+  while (i < mid && j < n) {
+    if (by_spelling(&from[i], &from[j]) <= 0) *to++ = from[i++];
+    else *to++ = from[j++];
+  }
+  memcpy(to, from + i, (mid - i) * sizeof *to);
+  memcpy(to + (mid - i), from + j, (n - j) * sizeof *to);
+}
+
+/* Sort short runs by insertion, as which most lists end, and merge these from one half of the room, of 2 * n, to the other and back. The sorted half. */
+static sorted *sort_strings(sorted *at, size_t n) {
+  sorted *to = at + n;
+  for (size_t i = 0; i < n; i += INSERTED) sort_run(at + i, n - i < INSERTED ? n - i : INSERTED);
+  for (size_t run = INSERTED; run < n; run *= 2) {
+    for (size_t i = 0; i < n; i += 2 * run) {
+      size_t left = n - i;
+      merge_runs(at + i, left < run ? left : run, left < 2 * run ? left : 2 * run, to + i);
+    }
+    sorted *swap = at;
+    at = to;
+    to = swap;
+  }
+  return at;
+}
+
 tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order) {
   if (n >= UINT32_MAX) return tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many strings in a set"), 0;
-  sorted *all = tsl__alloc(&x->alloc, (n ? n : 1) * sizeof *all);
+  size_t room = 2 * (n ? n : 1) * sizeof(sorted);
+  sorted *all = tsl__alloc(&x->alloc, room);
   tsl__string *kept = tsl__exprs_alloc(x, (n ? n : 1) * sizeof *kept);
   uint32_t count = 0;
   if (!all || !kept) {
     tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-    tsl__free(&x->alloc, all, (n ? n : 1) * sizeof *all);
+    tsl__free(&x->alloc, all, room);
     return 0;
   }
-  for (size_t i = 0; i < n; i++) all[i] = (sorted){strings[i], (uint32_t)i};
-  sort_strings(all, n);
+  for (size_t i = 0; i < n; i++) all[i] = (sorted){first_bytes(strings[i]), strings[i], (uint32_t)i};
+  const sorted *in_order = sort_strings(all, n);
   for (size_t i = 0; i < n; i++) {
-    if (i == 0 || by_spelling(&all[i - 1], &all[i]) != 0) {
-      char *copy = tsl__arena_copy(&x->arena, all[i].s.at, all[i].s.length);
+    const sorted *one = &in_order[i];
+    if (i == 0 || by_spelling(one - 1, one) != 0) {
+      char *copy = tsl__arena_copy(&x->arena, one->s.at, one->s.length);
       if (!copy) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-      kept[count++] = (tsl__string){copy, all[i].s.length};
+      kept[count++] = (tsl__string){copy, one->s.length};
     }
-    if (order) order[all[i].input] = count - 1;
+    if (order) order[one->input] = count - 1;
   }
-  tsl__free(&x->alloc, all, (n ? n : 1) * sizeof *all);
+  tsl__free(&x->alloc, all, room);
   tsl__strings set = {kept, count, TSL__NONE};
   if (x->status == TSL_OK && !tsl__vec_push(&x->alloc, &x->strings, set)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   return x->status == TSL_OK ? x->strings_base + (uint32_t)x->strings.n - 1 : 0;
