@@ -175,12 +175,15 @@ static void with_target(struct plan *p, uint64_t done, const struct target *t) {
   }
 }
 
+/* Has nothing been decided about a member's value? Then no target is plainly excluded, nor hit by a required member: the clauses were made without those. */
+static bool undecided(const struct plan *p, uint32_t k) { return p->values[k] == p->o->known[k].value; }
+
 /* Does what has been decided fulfil the target? Then nothing else needs to be tried. */
 static bool holds(const struct plan *p, const struct target *t) {
   if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] == 2;
   if (t->kind == ATOM_MIN) return p->min >= t->count;
   if (t->kind == ATOM_MAX) return p->max <= t->count;
-  if (t->kind != ATOM_KEY || tsl__bit(p->bits, t->key) || p->must[t->key] != 1) return false;
+  if (t->kind != ATOM_KEY || tsl__bit(p->bits, t->key) || p->must[t->key] != 1 || (undecided(p, t->key) && p->o->known[t->key].required)) return false;
   return tsl__schema_implies(p->s, p->values[t->key], t->l);
 }
 
@@ -193,7 +196,8 @@ static bool fulfilled(const struct plan *p, const struct clause *c) {
 /* May what has been decided still come to fulfil the target? */
 static bool is_open(const struct plan *p, const struct target *t) {
   if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] != 1;
-  return t->kind != ATOM_KEY || (!tsl__bit(p->bits, t->key) && p->must[t->key] != 2 && !tsl__schema_excludes(p->s, p->values[t->key], t->l));
+  if (t->kind != ATOM_KEY) return true;
+  return !tsl__bit(p->bits, t->key) && p->must[t->key] != 2 && (undecided(p, t->key) || !tsl__schema_excludes(p->s, p->values[t->key], t->l));
 }
 
 static uint32_t open_targets(const struct plan *p, const struct clause *c) {
