@@ -47,8 +47,10 @@ static const part parts[] = {
     [LAST_ONE] = {0x80, 0xBF, BETWEEN},   [LAST_TWO] = {0x80, 0xBF, LAST_ONE}, [LAST_THREE] = {0x80, 0xBF, LAST_TWO}, [AFTER_E0] = {0xA0, 0xBF, LAST_ONE},
     [AFTER_ED] = {0x80, 0x9F, LAST_ONE}, [AFTER_F0] = {0x90, 0xBF, LAST_TWO}, [AFTER_F4] = {0x80, 0x8F, LAST_TWO},
 };
-/* Bytes that begin a character beyond ASCII. */
+/* The raw characters of a JSON string that are ASCII, and bytes that begin others. */
+static const part rows[] = {{0x20, 0x21, BETWEEN}, {0x23, 0x5B, BETWEEN}, {0x5D, 0x7F, BETWEEN}};
 static const part leads[] = {{0xC2, 0xDF, LAST_ONE}, {0xE0, 0xE0, AFTER_E0}, {0xE1, 0xEC, LAST_TWO}, {0xED, 0xED, AFTER_ED}, {0xEE, 0xEF, LAST_TWO}, {0xF0, 0xF0, AFTER_F0}, {0xF1, 0xF3, LAST_THREE}, {0xF4, 0xF4, AFTER_F4}};
+#define ROWS (sizeof rows / sizeof *rows)
 #define LEADS (sizeof leads / sizeof *leads)
 
 typedef struct point {
@@ -75,7 +77,6 @@ typedef struct alikes {
 
 typedef struct graph {
   tsl__space *space;
-  const tsl__bytes *letters;
   point points[FIRST + POINTS_MAX + 1];
   way ways[WAYS_MAX];
   tsl__bytes candidates[NEEDED_MAX];
@@ -221,7 +222,7 @@ static bool add_leads(graph *g, uint32_t from, const part *lead, const beyond *b
   for (unsigned lo = lead->lo, hi; lo <= lead->hi; lo = hi + 1) {
     const beyond *of = b;
     while (of + 1 < b + n && !(of->leads >> (lo - TSL__LEAD) & 1)) of++;
-    for (hi = lo; hi < lead->hi && of->leads >> (hi + 1 - TSL__LEAD) & 1; hi++) {}
+    for (hi = n == 1 ? lead->hi : lo; hi < lead->hi && of->leads >> (hi + 1 - TSL__LEAD) & 1; hi++) {}
     part row = {(uint8_t)lo, (uint8_t)hi, lead->then};
     if (!(of->known ? add_whole(g, from, &row, &of->to) : add_ways(g, from, lo, hi, lead->then))) return false;
   }
@@ -242,13 +243,8 @@ static bool add_beyond(graph *g, uint32_t from) {
 
 /* Between two characters: ASCII letters in rows, and what begins longer ones. */
 static bool add_between(graph *g, uint32_t from) {
-  for (unsigned b = 0; b < 0x80; b++) {
-    unsigned end = b;
-    if (!tsl__bytes_has(g->letters, b)) continue;
-    while (end < 0x7F && tsl__bytes_has(g->letters, end + 1)) end++;
-    if (!add_ways(g, from, b, end, BETWEEN)) return false;
-    b = end;
-  }
+  for (size_t i = 0; i < ROWS; i++)
+    if (!add_ways(g, from, rows[i].lo, rows[i].hi, rows[i].then)) return false;
   return add_beyond(g, from);
 }
 
@@ -497,7 +493,6 @@ bool tsl__less_find(tsl__space *space, tsl__state state, tsl__less *out) {
   if (!g) return out_of_memory(space);
   tsl__bytes live = {{(uint64_t)1 << '"', (uint64_t)1 << ('\\' & 63), 0, 0}}; /* as where it is ALIVE */
   g->space = space;
-  g->letters = &out->hint.letters;
   g->n = FIRST;
   g->way_count = g->candidate_count = 0;
   g->derived = 0;
