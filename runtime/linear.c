@@ -60,7 +60,7 @@ typedef struct place {
 /* A node in the table, with its tokens; what follows it is put in when its tree has been. */
 static void put(tsl__linear *l, const tsl__trie *trie, place p) {
   const tsl__trie_node *n = &trie->nodes[p.node];
-  tsl__linear_node made = {0, l->tokens, p.node, (uint16_t)(p.depth ? p.depth - 1 : 0), n->byte, n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
+  tsl__linear_node made = {0, l->tokens + 32 * (l->n % TSL__LINEAR_SPARE), p.node, (uint16_t)(p.depth ? p.depth - 1 : 0), n->byte, n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
   for (uint32_t k = n->begin; k < n->own_end; k++) {
     made.token = trie->order[k];
     if (k + 1 == n->own_end) break;

@@ -24,7 +24,7 @@
 
 typedef struct tsl__linear_node {
   uint32_t next;    /* the first that is not below */
-  tsl_token token;  /* that ends here; `tokens` of the table: none. A second one has a node of its own before this one, with nothing below */
+  tsl_token token;  /* that ends here; `tokens` of the table, or more: none. A second one has a node of its own before this one, with nothing below */
   uint32_t node;    /* of the trie; UINT32_MAX: the same as the next one */
   uint16_t above;   /* bytes before this one */
   uint8_t byte;
@@ -32,6 +32,7 @@ typedef struct tsl__linear_node {
 } tsl__linear_node;
 
 #define TSL__LINEAR_LARGE 0x80u
+#define TSL__LINEAR_SPARE 16u /* words behind a mask that is marked: nodes without a token mark one of these in turn, as a mark waits for the last one of the same word */
 
 typedef struct tsl__linear {
   tsl__linear_node *nodes;
@@ -66,7 +67,7 @@ static inline const tsl__linear *tsl__linear_table(const tsl__space *space) { re
 const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec *r, uint32_t node);
 /* Is reading along the table faster than a class of letters, whose search enters all nodes with one of its exits below? Reckoned by those exits that the state itself lives on. */
 bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl__state_rec *r, const tsl__hint *h, uint32_t node);
-/* Read what is below. Tokens that live are marked in `marks` (mask words of the vocabulary, and one more); what the search must take is added to `aside`. False on failure (sticky). Needs the lock. */
+/* Read what is below. Tokens that live are marked in `marks` (mask words of the vocabulary, and TSL__LINEAR_SPARE more); what the search must take is added to `aside`. False on failure (sticky). Needs the lock. */
 bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside);
 
 #endif

@@ -358,7 +358,7 @@ static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl
   }
 }
 
-static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + 1) * sizeof(uint32_t); }
+static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + TSL__LINEAR_SPARE) * sizeof(uint32_t); }
 
 bool tsl__level_marks(tsl__space *space, level *l) { return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) || out_of_memory(space); }
 
