@@ -407,16 +407,15 @@ bool tsl__is_call(const tsl__exprs *x, tsl__expr e, tsl__call *out) {
 
 static bool only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out) {
   tsl__node n = tsl__node_at(x, e);
+  tsl__call call;
   bool fine = n.flags & TSL__CALLS;
   if (!fine) return false;
   tsl__worked(x, 1);
   switch ((tsl__kind)n.kind) {
-  case TSL__K_SEQ: {
-    tsl__node h = tsl__node_at(x, n.a);
-    if (!is_call(x, &h)) return false;
-    add_call(x, out, n.a, tsl__node_at(x, n.b).loop ? TSL__COUNT_KEEP : TSL__COUNT_CLEAR, n.b);
+  case TSL__K_SEQ:
+    if (!tsl__is_call(x, e, &call)) return false;
+    add_call(x, out, call.callee, call.then.count, call.then.e);
     return true;
-  }
   case TSL__K_ALT:
     for (uint32_t i = 0; i < n.b && fine; i++) fine = only_calls(x, tsl__list_at(x, n.a)[i], out);
     return fine;

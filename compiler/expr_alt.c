@@ -39,10 +39,6 @@ static int by_head(const void *p, const void *q) {
   const branch *a = p, *b = q;
   return a->head != b->head ? (a->head < b->head ? -1 : 1) : a->tail != b->tail ? (a->tail < b->tail ? -1 : 1) : 0;
 }
-int tsl__by_id(const void *p, const void *q) {
-  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
-  return a < b ? -1 : a > b;
-}
 
 /* Sort small arrays by insertion: the usual case is a handful of branches. */
 static void sort_branches(branch *at, size_t n, int (*order)(const void *, const void *)) {

@@ -9,8 +9,6 @@
  */
 #include "compiler/deriv.h"
 
-#include <stdlib.h>
-
 #define FEW_CONJUNCTS 16u
 
 /* ---- intersection and complement ------------------------------------------------------------------------------ */
@@ -199,20 +197,6 @@ static tsl__expr intern_and(tsl__exprs *x, tsl__expr *at, size_t n) {
   return tsl__search_empty(x, e) ? TSL__NONE : e;
 }
 
-/* By number. Most often there are two or three. */
-static void sort(tsl__expr *at, size_t n) {
-  if (n > FEW_CONJUNCTS) {
-    qsort(at, n, sizeof *at, tsl__by_id);
-    return;
-  }
-  for (size_t i = 1; i < n; i++)
-    for (size_t k = i; k > 0 && at[k - 1] > at[k]; k--) {
-      tsl__expr t = at[k];
-      at[k] = at[k - 1];
-      at[k - 1] = t;
-    }
-}
-
 /* The meet of conjuncts, none of which is an AND; works in `at`. */
 static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
   bool changed = true;
@@ -246,11 +230,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
     }
   }
   if (!drop_implied_lengths(x, at, &n) || too_long(x, at, n)) return TSL__NONE;
-  sort(at, n);
-  size_t out = 0;
-  for (size_t i = 0; i < n; i++)
-    if (out == 0 || at[out - 1] != at[i]) at[out++] = at[i];
-  return intern_and(x, at, out);
+  return intern_and(x, at, tsl__sort_unique(at, n));
 }
 
 static bool reject_calls(tsl__exprs *x, tsl__expr e) {
@@ -308,6 +288,5 @@ tsl__expr tsl__expr_text_not(tsl__exprs *x, tsl__expr a) {
   tsl__node n = tsl__node_at(x, a);
   bool plain = pair[1] && (n.kind == TSL__K_LIT || n.kind == TSL__K_STRSET || n.kind == TSL__K_KEYS) && x->status == TSL_OK;
   if (!plain) return tsl__expr_and(x, pair[0], pair[1]);
-  qsort(pair, 2, sizeof *pair, tsl__by_id);
-  return intern_and(x, pair, 2); /* nothing more is to be said of such a pair */
+  return intern_and(x, pair, tsl__sort_unique(pair, 2)); /* nothing more is to be said of such a pair */
 }

@@ -252,7 +252,6 @@ static inline bool tsl__is_alone(const tsl__exprs *x, tsl__expr e) {
 tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n);
 bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset);
 tsl__expr tsl__expr_no_memory(tsl__exprs *x); /* fails, and is TSL__NONE */
-int tsl__by_id(const void *p, const void *q); /* of two expressions, for qsort */
 bool tsl__is_byte_set(const tsl__exprs *x, tsl__expr e, tsl__bytes *set);
 static inline uint32_t tsl__multiply_saturating(uint32_t a, uint32_t b) {
   uint64_t product = (uint64_t)a * b;

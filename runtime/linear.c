@@ -7,7 +7,7 @@
 
 #define LARGE 32u      /* tokens below a node */
 #define WORDS_NODES 3u /* of letters and digits only, from which they are passed over at once */
-#define WORDS_MET 16u
+#define WORDS_MET 16u   /* times that such a tree is met by a row, from which it is asked how many of them it takes */
 #define WORDS_HIGH 32u /* bytes that may follow a node: higher ones are read */
 #define AHEAD_MAX 128u /* places in rows that are filled in before their bytes are met */
 #define HINTED 4096u   /* the same, from which letters may be worth a class */
