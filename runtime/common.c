@@ -11,9 +11,9 @@
 #define SLOTS_MIN 256u
 #define ROWS_SHARE 16u  /* of the limit, for rows of a generation, for its bases, and of the vocabulary's layer: what is seldom copied is not near, and that costs more than patches */
 #define ROW_SEEN 4u     /* times that a mask was asked for, from which it has a row */
-#define ROW_PATCHES 32u /* of a mask of one bitset, from which a row is quicker */
 #define SEEN 1024u
 #define SEEN_ROUND 4096u /* masks asked for, after which counting begins anew */
+#define SEEN_MADE 0x80u  /* with a count: a row was made for one of this hash */
 
 typedef struct tsl__common_bits {
   atomic_uint references;
@@ -215,20 +215,29 @@ void tsl__common_limit(tsl__common *c, size_t limit) {
 
 static tsl__common *common_of(const tsl__space *space) { return space->parent ? space->vocab->common : NULL; }
 
+/* What a state means; false: that cannot be said. */
+static bool meaning_of(tsl__space *space, const tsl__common *c, tsl__state state, tsl__digest *out) {
+  if (space->hook->meaning && space->hook->meaning(space->hook_ctx, state, c->secret, out)) return true;
+  if (state >= space->states.first) tsl__state_own(space, state)->meaningless = true;
+  return false;
+}
+
 bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over, tsl__digest *key) {
   tsl__common *c = common_of(space);
   tsl__leftover set = tsl__leftover_set(over);
   struct {
     tsl__digest state, over;
     uint32_t context, flags;
-  } of = {.context = context, .flags = (over & TSL__WHOLE) | space->watches};
-  if (!c || !c->limit || !space->hook->meaning || !space->hook->meaning(space->hook_ctx, state, c->secret, &of.state)) return false;
+  } of;
+  if (!c || !c->limit || tsl__state_at(space, state)->meaningless || !meaning_of(space, c, state, &of.state)) return false;
   if (set < space->leftovers.first) {
-    of.over.lo = set;
+    of.over = (tsl__digest){.lo = set};
   } else {
     const tsl__leftover_rec *r = tsl__leftover_at(space, set);
     of.over = tsl__digest_of(c->secret, r->nodes, r->n * sizeof *r->nodes);
   }
+  of.context = context;
+  of.flags = (over & TSL__WHOLE) | space->watches;
   *key = tsl__digest_of(c->secret, &of, sizeof of);
   return true;
 }
@@ -320,9 +329,8 @@ void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk 
 
 /* ---- rows ----------------------------------------------------------------------------------------------------- */
 
-/* Is it quicker to copy than to put together, and made of the vocabulary's bitsets alone? */
-static bool is_worth_row(const tsl__space *space, const tsl__mask_rec *m) {
-  if (m->base_count < 2 && m->minus_count + m->plus_count < ROW_PATCHES) return false;
+/* Is it made of the vocabulary's bitsets alone? */
+static bool is_shared(const tsl__space *space, const tsl__mask_rec *m) {
   for (uint32_t i = 0; i < m->base_count; i++)
     if (tsl__mask_bases(m)[i] >= space->bitsets.first) return false;
   return true;
@@ -333,10 +341,14 @@ static bool has_room_for_row(const tsl__common *c, size_t rows) { return (rows +
 /* Count one that was asked for: was it, or one of its hash, asked for often lately? */
 static bool is_common(tsl__common *c, uint64_t hash) {
   uint8_t *seen = &c->seen[hash % SEEN];
-  if (++c->seen_all % SEEN_ROUND == 0) memset(c->seen, 0, sizeof c->seen);
-  if (*seen < ROW_SEEN) ++*seen;
-  return *seen == ROW_SEEN;
+  for (size_t i = 0; i < SEEN && c->seen_all == SEEN_ROUND; i++) c->seen[i] &= SEEN_MADE;
+  c->seen_all = c->seen_all % SEEN_ROUND + 1;
+  if ((*seen & ~SEEN_MADE) < ROW_SEEN) ++*seen;
+  return (*seen & ~SEEN_MADE) == ROW_SEEN;
 }
+
+/* The hash by which it is counted. Not its key: which masks share a counter must not depend on the secret. */
+static uint64_t row_hash(const tsl__mask_rec *m) { return tsl__hash(m->lists, tsl__mask_lists_size(m)); }
 
 static bits *write_row(const tsl__space *space, const tsl__mask_rec *m) {
   bits *b = new_bits(space->vocab);
@@ -363,10 +375,9 @@ static tsl__digest row_key(const tsl__common *c, const tsl__mask_rec *m, bool ba
   return tsl__digest_of(c->secret, &of, sizeof of);
 }
 
-/* The row of a mask, or one of its bitsets alone. NULL: it is not common enough, or memory is short. */
+/* The row of a mask, or one of its bitsets alone. NULL: memory is short. */
 static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl__digest *key, const tsl__mask_rec *m, bool base) {
   generation *g = &c->young;
-  if (!is_common(c, tsl__hash(m->lists, tsl__mask_lists_size(m)))) return NULL; /* not the key: which masks share a counter must not depend on the secret */
   make_room(c);
   entry *e = has_room_for_row(c, base ? g->united : g->rows) && grow(c->vocab, g) ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at) : NULL;
   bits *b = e ? write_row(space, m) : NULL;
@@ -381,12 +392,23 @@ static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl_
   return e;
 }
 
+/* The same, found or made. NULL: it is not common enough, too. Most are not, and nothing was made for any of their hash: then there is nothing to look for. */
+static const entry *row_of(tsl__common *c, const tsl__space *space, const tsl__mask_rec *m, bool base) {
+  uint64_t hash = row_hash(m);
+  uint8_t *seen = &c->seen[hash % SEEN];
+  bool counted = !(*seen & SEEN_MADE);
+  if (counted && !is_common(c, hash)) return NULL;
+  tsl__digest key = row_key(c, m, base);
+  const entry *e = find(c, &key);
+  if (!e && (counted || is_common(c, hash)) && (e = make_row(c, space, &key, m, base))) *seen |= SEEN_MADE;
+  return e;
+}
+
 /* Of a mask of the grammar's own. */
 static void find_row(tsl__common *c, tsl__space *space, tsl__mask mask) {
   tsl__mask_rec *m = tsl__pool_at(&space->masks.pool, mask - space->masks.first);
-  tsl__digest key = row_key(c, m, false);
-  const entry *e = find(c, &key);
-  uint32_t *none = NULL, number = e || (e = make_row(c, space, &key, m, false)) ? adopt(space, e->at[0]) : 0;
+  const entry *e = row_of(c, space, m, false);
+  uint32_t *none = NULL, number = e ? adopt(space, e->at[0]) : 0;
   m->asked = true;
   if (number && atomic_compare_exchange_strong_explicit(&m->row, &none, e->at[0]->words, memory_order_acq_rel, memory_order_acquire)) m->shared = true;
 }
@@ -396,17 +418,15 @@ uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n) 
   const tsl__mask_rec both = {.first = tsl__bitset_at(space, bases[0]), .lists = bases, .base_count = (uint8_t)n};
   if (!c || !c->limit) return 0;
   pthread_mutex_lock(&c->lock);
-  tsl__digest key = row_key(c, &both, true);
-  const entry *e = find(c, &key);
-  uint32_t number = e || (e = make_row(c, space, &key, &both, true)) ? adopt(space, e->at[0]) : 0;
+  const entry *e = row_of(c, space, &both, true);
+  uint32_t number = e ? adopt(space, e->at[0]) : 0;
   pthread_mutex_unlock(&c->lock);
   return number;
 }
 
-void tsl__common_row(tsl__space *space, tsl__mask mask) {
+void tsl__common_row_of(tsl__space *space, tsl__mask mask, const tsl__mask_rec *m) {
   tsl__common *c = common_of(space);
-  const tsl__mask_rec *m = tsl__mask_at(space, mask);
-  if (!c || !c->limit || m->asked || atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)m)->row, memory_order_relaxed) || !is_worth_row(space, m)) return;
+  if (!c || !c->limit || atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)m)->row, memory_order_relaxed) || !is_shared(space, m)) return;
   pthread_mutex_lock(&c->lock);
   if (mask < space->masks.first) give_row(c, space, mask);
   else find_row(c, space, mask);

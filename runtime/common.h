@@ -40,8 +40,14 @@ bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *ga
 /* Leave a walk for others. Keeps nothing where memory is short. */
 void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk *walk);
 
+#define TSL__ROW_PATCHES 32u /* of a mask of one bitset, from which a row is quicker to copy than it is to put together */
+
 /* A position has this mask: if it is one that many have, its row (mask.h) is found or made. Failures are sticky. */
-void tsl__common_row(tsl__space *space, tsl__mask mask);
+void tsl__common_row_of(tsl__space *space, tsl__mask mask, const tsl__mask_rec *m);
+static inline void tsl__common_row(tsl__space *space, tsl__mask mask) {
+  const tsl__mask_rec *m = tsl__mask_at(space, mask);
+  if (!m->asked && (m->base_count > 1 || m->minus_count + m->plus_count >= TSL__ROW_PATCHES)) tsl__common_row_of(space, mask, m);
+}
 /* One bitset for several of the vocabulary's, sorted, at most TSL__BASES_MAX, if many masks have them together: its number in the space; else 0. Failures are sticky. */
 uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n);
 

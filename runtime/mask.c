@@ -29,6 +29,7 @@ uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number) {
 
 void tsl__gather_clear(tsl__gather *g) {
   g->bases.n = g->minus.n = g->plus.n = 0;
+  memset(g->parts, 0, sizeof g->parts);
   g->mask_count = 0;
   g->listed = false;
 }
@@ -197,16 +198,21 @@ static bool list_all(tsl__space *space, tsl__gather *g) {
   bool fine = true;
   g->listed = true;
   for (uint32_t i = 0; i < g->mask_count && fine; i++) fine = list_mask(space, g, g->masks[i]);
+  memset(g->parts, 0, sizeof g->parts);
   g->mask_count = 0;
   return fine;
 }
 
 bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
+  uint32_t at = g->mask_count;
   if (m == 0) return true;
-  for (uint32_t i = 0; i < g->mask_count; i++)
-    if (g->masks[i] == m) return true;
-  if (!g->listed && g->mask_count < TSL__UNITED_MAX) return g->masks[g->mask_count++] = m, true;
-  return list_all(space, g) && list_mask(space, g, m);
+  for (uint32_t i = 0; i < at; i++)
+    if (g->parts[i] == m) return true;
+  if (TSL__UNLIKELY(g->listed || at == TSL__UNITED_MAX)) return list_all(space, g) && list_mask(space, g, m);
+  g->masks[g->mask_count++] = m;
+  for (; at && g->parts[at - 1] > m; at--) g->parts[at] = g->parts[at - 1];
+  g->parts[at] = m;
+  return true;
 }
 
 bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) { return !n || list_tokens(space, g, tokens, n); }
@@ -402,9 +408,10 @@ static tsl__mask_rec *add_record(tsl__space *space, const tsl__gather *g, const 
 
 static tsl__mask intern(tsl__space *space, tsl__gather *g) {
   packed p;
+  bool own = g->bases.n && g->bases.at[g->bases.n - 1] >= space->bitsets.first; /* then the layer below can't know it */
   pack_lists(g, &p);
   uint64_t hash = tsl__hash(p.at, p.size) ^ tsl__mix(tsl__hash(g->bases.at, g->bases.n * sizeof *g->bases.at) + g->minus.n);
-  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+  for (const tsl__space *layer = space; layer; layer = own ? NULL : layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->masks.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
       if (same(tsl__mask_at(space, i), g, &p)) return i;
@@ -418,20 +425,29 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
 
 /* The masks and tokens that were gathered, in order. */
 static tsl__united united(const tsl__gather *g) {
-  tsl__united u = {{0}, 0};
-  for (uint32_t n = 0; n < g->mask_count + g->plus.n; n++) {
-    uint32_t i = n, part = n < g->mask_count ? g->masks[n] : TSL__UNITED_TOKEN | g->plus.at[n - g->mask_count];
-    for (; i && u.parts[i - 1] > part; i--) u.parts[i] = u.parts[i - 1];
+  tsl__united u = {.all = 0};
+  memcpy(u.parts, g->parts, sizeof u.parts);
+  for (size_t k = 0; k < g->plus.n; k++) {
+    uint32_t part = TSL__UNITED_TOKEN | g->plus.at[k];
+    size_t i = g->mask_count + k;
+    for (; u.parts[i - 1] > part; i--) u.parts[i] = u.parts[i - 1]; /* not beyond a mask, which is less */
     u.parts[i] = part;
   }
   return u;
 }
 
-static tsl__mask find_union(const tsl__space *space, const tsl__united *u, uint64_t hash) {
-  for (const tsl__space *layer = space; layer; layer = layer->parent) {
+static uint64_t hash_of(const tsl__united *u) {
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < TSL__UNITED_MAX && u->parts[i]; i += 2) hash = tsl__mix(hash + ((uint64_t)u->parts[i] << 32 | u->parts[i + 1]));
+  return hash;
+}
+
+/* `own`: one of them is of this layer, so that the one below can't know it. */
+static tsl__mask find_union(const tsl__space *space, const tsl__united *u, uint64_t hash, bool own) {
+  for (const tsl__space *layer = space; layer; layer = own ? NULL : layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->united.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-      const tsl__united *known = tsl__space_at(space, united, i);
+      const tsl__united *known = tsl__space_at_of(space, united, i, sizeof *known);
       if (!memcmp(known->parts, u->parts, sizeof u->parts)) return known->all;
     }
   }
@@ -552,20 +568,24 @@ static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g, bool joined) {
 static tsl__mask union_of(tsl__space *space, tsl__gather *g, bool joined) {
   if (g->mask_count + g->plus.n == 1) return g->masks[0];
   tsl__united u = united(g);
-  uint64_t hash = tsl__hash(u.parts, sizeof u.parts);
-  tsl__mask known = find_union(space, &u, hash);
+  uint64_t hash = hash_of(&u);
+  tsl__mask known = find_union(space, &u, hash, u.parts[g->mask_count - 1] >= space->masks.first);
   if (known) return known;
   u.all = joined ? join(space, g) : 0;
   if (!u.all && space->status == TSL_OK && list_all(space, g)) u.all = made_of_lists(space, g, joined);
   return u.all && remember_union(space, &u, hash) ? u.all : 0;
 }
 
-static tsl__mask done(tsl__space *space, tsl__gather *g, bool joined) {
-  if (space->status != TSL_OK) return 0;
-  if (!g->listed && g->mask_count <= 1 && g->plus.n == 0) return g->mask_count ? g->masks[0] : 0;
+static TSL__SELDOM tsl__mask made_of_all(tsl__space *space, tsl__gather *g, bool joined) {
   if (!g->listed && have_all(space, g)) g->plus.n = 0;
   if (g->mask_count && g->mask_count + g->plus.n <= TSL__UNITED_MAX) return union_of(space, g, joined);
   return list_all(space, g) ? made_of_lists(space, g, joined) : 0;
+}
+
+static inline tsl__mask done(tsl__space *space, tsl__gather *g, bool joined) {
+  if (space->status != TSL_OK) return 0;
+  if (!g->listed && g->mask_count <= 1 && g->plus.n == 0) return g->parts[0];
+  return made_of_all(space, g, joined);
 }
 
 tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) { return done(space, g, false); }

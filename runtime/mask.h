@@ -59,6 +59,7 @@ typedef struct tsl__gather {
   TSL__VEC(uint32_t) bases;
   TSL__VEC(tsl_token) minus, plus;
   tsl__mask masks[TSL__UNITED_MAX]; /* not in the lists yet; no two are equal */
+  tsl__mask parts[TSL__UNITED_MAX]; /* the same, sorted; 0 behind the last */
   uint32_t mask_count;
   bool listed; /* there is more in the lists than tokens: masks that come now go there */
 } tsl__gather;

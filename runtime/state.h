@@ -92,7 +92,8 @@ typedef struct tsl__state_rec {
   uint16_t live_count; /* bytes in `live` */
   uint32_t handle;              /* the compiler's number of it */
   tsl__state otherwise;         /* guarded: where it comes back to with one that is not new */
-  bool walked;                  /* a walk of it is remembered in its own layer; under the lock */
+  bool walked;                  /* a walk of it is remembered in its own layer; under the lock, as the next */
+  bool meaningless;             /* it was asked what it means, which cannot be said (common.c) */
   union {
     struct {
       uint32_t loop_min, loop_max; /* LOOP: of the active loop */

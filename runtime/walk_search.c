@@ -526,9 +526,11 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
 
 /* What was gathered so far, as a mask; the level is ready for more. */
 tsl__mask tsl__level_mask(tsl__space *space, level *l) {
-  if (l->marks && space->status == TSL_OK) tsl__gather_marks(space, &l->gather, l->marks);
-  tsl__free(&space->alloc, l->marks, marks_size(space));
-  l->marks = NULL;
+  if (l->marks) {
+    if (space->status == TSL_OK) tsl__gather_marks(space, &l->gather, l->marks);
+    tsl__free(&space->alloc, l->marks, marks_size(space));
+    l->marks = NULL;
+  }
   return tsl__gather_done(space, &l->gather);
 }
 
