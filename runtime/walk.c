@@ -243,7 +243,7 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
   w->context = context;
   w->over = TSL__WHOLE;
   w->mask = mask;
-  w->left = tsl__leftover_intern(space, l->left.at, l->left.n) | (l->whole ? TSL__WHOLE : 0);
+  w->left = tsl__level_left(space, l);
   remember(space, w);
 }
 
@@ -434,7 +434,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   bool common = !is_below(space, over, COMMON_TOKENS) && !tsl__is_others(r) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
   if (given) made.reach = TSL__UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
-  made.left = (l->left.n ? tsl__leftover_intern(space, l->left.at, l->left.n) : 0) | (l->whole ? TSL__WHOLE : 0);
+  made.left = tsl__level_left(space, l);
   made.mask = tsl__level_mask(space, l);
   made.gain = gain_of(l, count);
   space->depth = depth;

@@ -39,6 +39,7 @@ level *tsl__level_open(tsl__space *space) {
   l->left.n = l->stack.n = l->together.n = l->aside.n = 0;
   l->whole = l->graph = l->counted = false;
   l->reach = l->top = l->within = 0;
+  l->only = 0;
   l->sieve.of = NULL;
   return l;
 }
@@ -66,8 +67,12 @@ void tsl__walk_scratch_free(tsl__space *space) {
 
 void tsl__level_leave_node(tsl__space *space, level *l, uint32_t node) {
   if (l->last) return;
-  if (node == 0) l->whole = true;
-  else if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node)) out_of_memory(space);
+  if (node == 0) {
+    l->whole = true;
+    return;
+  }
+  l->only = 0;
+  if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node)) out_of_memory(space);
 }
 
 void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
@@ -80,7 +85,15 @@ void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
     return;
   }
   memcpy(l->left.at + l->left.n, r->nodes, r->n * sizeof *r->nodes);
+  l->only = l->left.n ? 0 : tsl__leftover_set(t);
+  l->only_count = r->n;
   l->left.n += r->n;
+}
+
+tsl__leftover tsl__level_left(tsl__space *space, level *l) {
+  tsl__leftover whole = l->whole ? TSL__WHOLE : 0;
+  if (l->left.n == 0) return whole;
+  return (l->only && l->left.n == l->only_count ? l->only : tsl__leftover_intern(space, l->left.at, l->left.n)) | whole;
 }
 
 /* Is this token special? Only a grammar's naming it lets it through; end-of-generation tokens never come this way. */

@@ -50,6 +50,8 @@ typedef struct tsl__level_key {
 typedef struct tsl__level {
   tsl__gather gather;
   tsl__words left;
+  tsl__leftover only; /* not 0: as long as `left` has only_count nodes, it is that set */
+  uint32_t only_count;
   TSL__VEC(tsl__level_entry) stack, together; /* together: of one node, being read on */
   tsl__fixed_walk fixed;
   tsl__linear_asides aside;
@@ -74,6 +76,8 @@ tsl__level *tsl__level_open(tsl__space *space);
 /* What runs past the end of the frame: what lies below a node, or a leftover. */
 void tsl__level_leave_node(tsl__space *space, tsl__level *l, uint32_t node);
 void tsl__level_leave_over(tsl__space *space, tsl__level *l, tsl__leftover over);
+/* What was left over so far, as a leftover. */
+tsl__leftover tsl__level_left(tsl__space *space, tsl__level *l);
 /* Make room for marks. */
 bool tsl__level_marks(tsl__space *space, tsl__level *l);
 /* What was gathered so far, as a mask; the level is ready for more. */
