@@ -3,6 +3,13 @@
  */
 #include "runtime/pool.h"
 
+#define FOUR(k) k, k, k, k
+#define EIGHT(k) FOUR(k), FOUR(k)
+#define SIXTEEN(k) EIGHT(k), EIGHT(k)
+
+const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW] = {FOUR(0),    FOUR(1),    FOUR(2),     FOUR(3),     EIGHT(4),    EIGHT(5),    EIGHT(6),    EIGHT(7),
+                                                   SIXTEEN(8), SIXTEEN(9), SIXTEEN(10), SIXTEEN(11), SIXTEEN(12), SIXTEEN(12), SIXTEEN(13), SIXTEEN(13)};
+
 static uint32_t chunk_size(uint32_t k) { return 4u << k / 4; }
 static uint32_t chunk_first(uint32_t k) { return ((4 + k % 4) << (k / 4 + 2)) - 16; }
 

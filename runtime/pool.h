@@ -3,8 +3,8 @@
  * A grammar's tables are append-only. One thread at a time adds (under the grammar's lock), any number read without a lock: elements never move, and a
  * number reaches a reader only through an index slot (or another element) that was published with release order after the element was written.
  *
- *   pool   chunks of 4, 4, 4, 4, 8, 8, 8, 8, 16, … elements: at most a fifth is held and not used. Element i is found with one count of leading zeros, which
- *          tells its chunk: kept of a chunk is where element 0 would be before it.
+ *   pool   chunks of 4, 4, 4, 4, 8, 8, 8, 8, 16, … elements: at most a fifth is held and not used. The chunk of element i is told by one count of
+ *          leading zeros, that of the first ones by a table, which is half the work: kept of a chunk is where element 0 would be before it.
  *   index  open addressing: a slot holds the upper bits of the hash, its tag, and the element's number + 1. The tag gives the home slot too, as a fraction of the table: elements
  *          are not looked at when a table grows. As long as numbers are small a slot has 32 bits, then 64. To grow, a new table is filled and published; the old one is kept for
  *          late readers until the index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
@@ -40,10 +40,12 @@ static inline uint32_t tsl__pool_chunk(uint32_t i) {
   return 4 * shift + (j >> shift) - 12;
 }
 
+extern const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW]; /* the same of the first ones: most are such */
+
 /* `element`: the pool's, for who can tell it without looking. */
 static inline void *tsl__pool_at_of(const tsl__pool *p, uint32_t i, size_t element) {
-  uint32_t k = tsl__pool_chunk(i);
-  return (void *)((TSL__LIKELY(i < TSL__POOL_FEW) ? p->near[k] : p->far[k - TSL__POOL_NEAR]) + (uintptr_t)i * element);
+  uintptr_t first = TSL__LIKELY(i < TSL__POOL_FEW) ? p->near[tsl__pool_chunk_of[i]] : p->far[tsl__pool_chunk(i) - TSL__POOL_NEAR];
+  return (void *)(first + (uintptr_t)i * element);
 }
 static inline void *tsl__pool_at(const tsl__pool *p, uint32_t i) { return tsl__pool_at_of(p, i, p->element); }
 static inline void tsl__pool_init(tsl__pool *p, uint32_t element) {
