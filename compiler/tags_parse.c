@@ -256,7 +256,7 @@ static bool read_byte(tsl_parser *p, uint8_t byte) {
 static void begin(tsl_parser *p) {
   const tsl__stack_rec *r = tsl__stack_at(space_of(p), p->grammar->begin);
   for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = tsl__space_at(space_of(p), cells, tsl__stack_cells(r)[i]);
+    const tsl__cell *c = tsl__stack_cell(space_of(p), r, i);
     uint32_t mark = mark_of_state(p, c->state);
     thread t = {frame_of(p, (frame){c->state, c->count, 0, mark}), 0};
     if (mark) t.notes = note_add(p, 0, mark, true);

@@ -188,7 +188,7 @@ bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__left
 
 size_t tsl__fixed_raw(const uint8_t *bytes, size_t n) {
   size_t raw = 0;
-  while (raw < n && bytes[raw] < 0x80 && is_raw(bytes[raw])) raw++;
+  while (raw < n && tsl__fixed_is_raw(bytes[raw])) raw++;
   return raw;
 }
 

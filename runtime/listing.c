@@ -194,7 +194,7 @@ static void rule_of(lister *l, const tsl_grammar *g, const tsl__cell *c, char ru
   const tsl__stack_rec *t = tsl__stack_at(l->space, c->tail);
   for (uint32_t i = 0; c->tail && i < t->n; i++)
     for (size_t k = 0; k < l->calls.n && !*rule; k++)
-      if (l->calls.at[k].back == tsl__cell_at(l->space, tsl__stack_cells(t)[i])->state && begun_in(l, l->calls.at[k].to, c->state))
+      if (l->calls.at[k].back == tsl__stack_cell(l->space, t, i)->state && begun_in(l, l->calls.at[k].to, c->state))
         name_of(l->space, l->calls.at[k].to, rule);
 }
 

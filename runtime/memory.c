@@ -203,7 +203,7 @@ static tsl__stack deny_byte(tsl__space *space, tsl__stepping *s, tsl__stack at, 
 static bool deny_ends(const tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
     if (c->state == space->spelled_end) return true;
     if (c->tail && (tsl__state_at(space, c->state)->flags & TSL__STATE_NULLABLE) && deny_ends(space, c->tail)) return true;
   }
@@ -254,7 +254,7 @@ bool tsl__cell_names(const tsl__space *space, const tsl__cell *c) { return tsl__
 const tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain) {
   const tsl__stack_rec *p = tsl__stack_at(space, plain);
   const tsl__fixed *f = NULL;
-  for (uint32_t i = 0; i < p->n && !f; i++) f = spells_known(space, tsl__cell_at(space, tsl__stack_cells(p)[i]));
+  for (uint32_t i = 0; i < p->n && !f; i++) f = spells_known(space, tsl__stack_cell(space, p, i));
   return f;
 }
 
@@ -262,7 +262,7 @@ const tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain) {
 static bool names(const tsl__space *space, tsl__stack plain) {
   const tsl__stack_rec *p = tsl__stack_at(space, plain);
   for (uint32_t i = 0; i < p->n; i++)
-    if (tsl__cell_names(space, tsl__cell_at(space, tsl__stack_cells(p)[i]))) return true;
+    if (tsl__cell_names(space, tsl__stack_cell(space, p, i))) return true;
   return false;
 }
 

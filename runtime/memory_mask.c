@@ -67,7 +67,7 @@ static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uin
   }
   const tsl__stack_rec *t = tail && (r->flags & TSL__STATE_NULLABLE) ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, t, i);
     if (item_ahead(space, c->state, c->tail, depth + 1)) return true;
   }
   return false;
@@ -76,7 +76,7 @@ static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uin
 static bool first_item_ahead(tsl__space *space, tsl__stack plain) {
   const tsl__stack_rec *r = tsl__stack_at(space, plain);
   for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
     if (item_ahead(space, c->state, c->tail, 0)) return true;
   }
   return false;
@@ -390,7 +390,7 @@ static bool is_endless(const tsl__space *space, const tsl__memory *m, tsl__stack
   const tsl__stack_rec *r = tsl__stack_at(space, plain);
   if (!m->in_string || m->escaped || (!tsl__open_at(space, m->open)->array && tsl__open_at(space, m->open)->used)) return false;
   for (uint32_t i = 0; i < r->n; i++)
-    if (takes_any(space, tsl__cell_at(space, tsl__stack_cells(r)[i])->state)) return true;
+    if (takes_any(space, tsl__stack_cell(space, r, i)->state)) return true;
   return false;
 }
 

@@ -136,7 +136,7 @@ static bool is_endless(tsl__space *space, const place *p, bool *names) {
   const tsl__stack_rec *s = tsl__stack_at(space, p->at);
   *names = false;
   for (uint32_t i = 0; i < s->n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(s)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, s, i);
     const tsl__bytes *self = tsl__state_at(space, c->state)->self;
     if (p->in_string && tsl__state_endless(space, c->state, c->count)) return true;
     if (p->digits && tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return true;

@@ -139,7 +139,7 @@ static bool respells(const tsl__space *space, const tsl__run *r, uint32_t begun,
 void tsl__may_read(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   const tsl__stack_rec *p = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < p->n; i++) {
-    const tsl__state_rec *r = tsl__state_expanded(space, tsl__cell_at(space, tsl__stack_cells(p)[i])->state);
+    const tsl__state_rec *r = tsl__state_expanded(space, tsl__stack_cell(space, p, i)->state);
     bool more = !r || r->edges || r->flags & TSL__STATE_NULLABLE;
     for (int w = 0; w < 4; w++) out->w[w] |= more ? UINT64_MAX : r->live.w[w];
   }

@@ -35,7 +35,6 @@ static size_t table_memory(const tsl__table *t) { return !t->pool.n ? 0 : tsl__p
   DO(classes, tsl__class)             \
   DO(walks, tsl__walk)                \
   DO(stacks, tsl__stack_rec)          \
-  DO(cells, tsl__cell)                \
   DO(moves, tsl__move)                \
   DO(named, tsl__named_walk)          \
   DO(resumed, tsl__resumed)           \

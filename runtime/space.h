@@ -100,7 +100,7 @@ struct tsl__space {
   const tsl__hook *hook;
   void *hook_ctx;
   tsl__arena arena; /* small arrays of the tables' entries */
-  tsl__table states, stand_ins, leftovers, children, bitsets, masks, united, classes, walks, stacks, cells, moves, named, resumed, wides, opens, used, taken, texts, memories;
+  tsl__table states, stand_ins, leftovers, children, bitsets, masks, united, classes, walks, stacks, moves, named, resumed, wides, opens, used, taken, texts, memories;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t walk_steps;       /* in all */
   uint64_t max_memory;

@@ -15,43 +15,33 @@ const tsl__remembered tsl__nothing_remembered;
 
 static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
 
-static uint32_t cell_intern(tsl__space *space, tsl__cell c) {
-  uint64_t hash = tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
-  tsl__index_iter it = tsl__index_first(&space->cells.index, hash);
-  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__cell *d = tsl__cell_at(space, i);
-    if (d->state == c.state && d->count == c.count && d->tail == c.tail) return i;
-  }
-  tsl__cell *fresh = tsl__pool_add(&space->cells.pool, &space->alloc);
-  uint32_t number = tsl__space_count(space, cells) - 1;
-  if (fresh) *fresh = (tsl__cell){c.state, c.count, c.tail, 0};
-  if (!fresh || !tsl__index_add(&space->cells.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
-  return number;
-}
-
 /* What a set is by one of its cells, whose state is `r`. May the text end there? Its frame and, somewhere, everything below. */
 static void note_cell(const tsl__space *space, tsl__stack_rec *set, const tsl__cell *c, const tsl__state_rec *r) {
   set->complete |= (r->flags & TSL__STATE_NULLABLE) && (c->tail == 0 || tsl__stack_at(space, c->tail)->complete);
   set->names |= (r->guarded & TSL__NEW_NAME) != 0;
 }
 
-/* The set of one cell, which knows it. */
-static tsl__stack stack_alone(tsl__space *space, uint32_t cell) {
-  tsl__cell *c = (tsl__cell *)(uintptr_t)tsl__cell_at(space, cell);
-  if (c->alone) return c->alone;
-  tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
-  if (!r) return out_of_memory(space), 0;
-  const tsl__state_rec *state = tsl__state_at(space, c->state);
-  r->only = cell;
-  r->state = c->state;
-  r->n = 1;
-  r->stays = state->self != &tsl__no_bytes;
-  note_cell(space, r, c, state);
-  return c->alone = tsl__space_count(space, stacks) - 1;
+/* The set of one cell, which is the cell, too. `r`: the record of its state. */
+static tsl__stack cell_intern(tsl__space *space, tsl__cell c, const tsl__state_rec *r) {
+  uint64_t hash = tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
+  tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__stack_rec *s = tsl__stack_at(space, i);
+    if (s->cell.state == c.state && s->cell.count == c.count && s->cell.tail == c.tail && s->n == 1 && !s->remembers) return i;
+  }
+  tsl__stack_rec *fresh = tsl__pool_add(&space->stacks.pool, &space->alloc);
+  uint32_t number = tsl__space_count(space, stacks) - 1;
+  if (!fresh) return out_of_memory(space), 0;
+  fresh->cell = (tsl__cell){c.state, c.count, c.tail, number};
+  fresh->n = 1;
+  fresh->stays = r->self != &tsl__no_bytes;
+  note_cell(space, fresh, &c, r);
+  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
+  return number;
 }
 
 static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_t n) {
-  if (TSL__LIKELY(n == 1)) return stack_alone(space, cells[0]);
+  if (TSL__LIKELY(n == 1)) return cells[0];
   uint64_t hash = tsl__hash(cells, n * sizeof *cells);
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
@@ -121,8 +111,7 @@ void tsl__spare_steps_free(tsl__space *space) {
 static inline bool load(tsl__space *space, step *s, const tsl__stack_rec *r) {
   s->landed.n = 0;
   if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return out_of_memory(space), false;
-  const uint32_t *cells = tsl__stack_cells(r);
-  for (uint32_t i = 0; i < r->n; i++) s->landed.at[i] = *tsl__cell_at(space, cells[i]);
+  for (uint32_t i = 0; i < r->n; i++) s->landed.at[i] = *tsl__stack_cell(space, r, i);
   s->landed.n = r->n;
   return true;
 }
@@ -142,10 +131,10 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
 /* What lies below a frame of names: those RESUME cells that let one of its names through; 0 if none does. */
 static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
-  if (t->n == 1) return tsl__resume_any(space, tsl__cell_at(space, tsl__stack_cells(t)[0])->state, names) ? tail : 0;
+  if (t->n == 1) return tsl__resume_any(space, tsl__stack_cell(space, t, 0)->state, names) ? tail : 0;
   TSL__VEC(uint32_t) kept = {0};
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
-    if (tsl__resume_any(space, tsl__cell_at(space, tsl__stack_cells(t)[i])->state, names) && !tsl__vec_push(&space->alloc, &kept, tsl__stack_cells(t)[i])) out_of_memory(space);
+    if (tsl__resume_any(space, tsl__stack_cell(space, t, i)->state, names) && !tsl__vec_push(&space->alloc, &kept, tsl__stack_cells(t)[i])) out_of_memory(space);
   tsl__stack below = kept.n == t->n ? tail : kept.n && space->status == TSL_OK ? stack_intern(space, kept.at, (uint32_t)kept.n) : 0;
   tsl__vec_free(&space->alloc, &kept);
   return below;
@@ -155,7 +144,7 @@ static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__s
 static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, t, i);
     tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_after);
     uint32_t count = c->count;
     if (!state) continue;
@@ -206,14 +195,11 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
 tsl__stack tsl__step_collect(tsl__space *space, step *s) {
   uint32_t few[16];
   if (s->landed.n == 0 || space->status != TSL_OK) return 0;
-  if (TSL__LIKELY(s->landed.n == 1)) {
-    uint32_t cell = cell_intern(space, s->landed.at[0]);
-    return space->status == TSL_OK ? stack_alone(space, cell) : 0;
-  }
+  if (TSL__LIKELY(s->landed.n == 1)) return cell_intern(space, s->landed.at[0], tsl__state_at(space, s->landed.at[0].state));
   uint32_t *cells = s->landed.n <= 16 ? few : tsl__alloc(&space->alloc, s->landed.n * sizeof *cells);
   if (!cells) return out_of_memory(space), 0;
   size_t n = 0;
-  for (size_t i = 0; i < s->landed.n; i++) cells[n++] = cell_intern(space, s->landed.at[i]);
+  for (size_t i = 0; i < s->landed.n; i++) cells[n++] = cell_intern(space, s->landed.at[i], tsl__state_at(space, s->landed.at[i].state));
   size_t out = tsl__sort_unique(cells, n);
   tsl__stack result = space->status == TSL_OK ? stack_intern(space, cells, (uint32_t)out) : 0;
   if (cells != few) tsl__free(&space->alloc, cells, s->landed.n * sizeof *cells);
@@ -250,7 +236,7 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   for (int k = 0; k < 2; k++) {
     const tsl__stack_rec *r = tsl__stack_at(space, k ? high : low);
     for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-      const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
+      const tsl__cell *c = tsl__stack_cell(space, r, i);
       tsl__step_land(space, &s, c->state, c->count, c->tail);
     }
   }
@@ -262,14 +248,20 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
 
 /* ---- one byte ------------------------------------------------------------------------------------------------- */
 
-static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, uint8_t byte);
+static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__state_rec *r, uint32_t count, tsl__stack tail, uint8_t byte);
+
+/* The record of a state that spells fixed texts; of others, expanded. */
+static inline const tsl__state_rec *fixed_or_expanded(tsl__space *space, tsl__state state) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  return tsl__state_fixed(r) || tsl__state_is_expanded(r) ? r : tsl__state_expand(space, state);
+}
 
 static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, t, i);
     tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_before);
-    if (state) step_cell(space, s, state, c->count, c->tail, byte);
+    if (state) step_cell(space, s, state, fixed_or_expanded(space, state), c->count, c->tail, byte);
   }
 }
 
@@ -288,7 +280,7 @@ static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count
 /* A frame was called above `below`. */
 static void note_call(const tsl__space *space, step *s, tsl__stack below) {
   const tsl__stack_rec *r = tsl__stack_at(space, below);
-  for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(r)[i])->state)->guarded;
+  for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__stack_cell(space, r, i)->state)->guarded;
 }
 
 /* The tail of a called frame: this frame, at the state that it comes back to. That need not be expanded to see that it is not over: perhaps nobody comes back. */
@@ -298,9 +290,8 @@ static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t co
   const tsl__state_rec *r = tsl__state_at(space, state);
   if (r->flags & TSL__STATE_NULLABLE && !(r = arrived_at(space, state))) return 0;
   if (TSL__LIKELY(!(r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL)))) {
-    uint32_t cell = cell_intern(space, (tsl__cell){state, c, tail, 0});
     s->called |= r->guarded;
-    return cell ? stack_alone(space, cell) : 0;
+    return cell_intern(space, (tsl__cell){state, c, tail, 0}, r);
   }
   step landing = tsl__step_new(space);
   tsl__step_land(space, &landing, state, c, tail);
@@ -310,15 +301,9 @@ static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t co
   return result;
 }
 
-/* The record of a state that spells fixed texts; of others, expanded. */
-static inline const tsl__state_rec *fixed_or_expanded(tsl__space *space, tsl__state state) {
-  const tsl__state_rec *r = tsl__state_at(space, state);
-  return tsl__state_fixed(r) || tsl__state_is_expanded(r) ? r : tsl__state_expand(space, state);
-}
-
 /* A byte as such a run; false if it is none. */
 static bool fixed_byte(const uint8_t *byte, tsl__fixed_run *run) {
-  *run = (tsl__fixed_run){byte, tsl__fixed_raw(byte, 1), *byte == '"'};
+  *run = (tsl__fixed_run){byte, tsl__fixed_is_raw(*byte), *byte == '"'};
   return run->n || run->ends;
 }
 
@@ -345,9 +330,9 @@ static bool step_over(tsl__space *space, step *s, const tsl__state_rec *called, 
   tsl__state state = tsl__target_resolve(space, back, count, &c);
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || (called->flags & TSL__STATE_KEYED) || (r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL))) return !r;
-  if (s->watch) s->called |= r->guarded;
-  state = tsl__step_admit(space, s, state, s->repeats_before);
-  if (state) step_cell(space, s, state, c, tail, byte);
+  tsl__state on = state;
+  if (s->watch) s->called |= r->guarded, on = tsl__step_admit(space, s, state, s->repeats_before);
+  if (on) step_cell(space, s, on, TSL__LIKELY(on == state) ? r : fixed_or_expanded(space, on), c, tail, byte);
   return true;
 }
 
@@ -375,8 +360,8 @@ static bool may_read(const tsl__state_rec *called, uint8_t byte) {
   return called->edges || (called->flags & TSL__STATE_FORK) || tsl__bytes_has(&called->live, byte);
 }
 
-static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, uint8_t byte) {
-  const tsl__state_rec *r = fixed_or_expanded(space, state);
+/* `r`: the state's record, fixed_or_expanded; NULL on failure. */
+static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__state_rec *r, uint32_t count, tsl__stack tail, uint8_t byte) {
   if (!r || !tsl__space_step(space, 1)) return;
   if (tsl__state_fixed(r)) {
     tsl__fixed_run run;
@@ -406,7 +391,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
     if (!may_read(called, byte) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
     if (step_past(space, s, called, back, count, tail, byte)) continue;
     tsl__stack below = push(space, s, back, count, tail);
-    if (below) step_cell(space, s, callee, c, below, byte);
+    if (below) step_cell(space, s, callee, called, c, below, byte);
   }
 }
 
@@ -426,7 +411,7 @@ bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
   s->depth = 0;
   for (size_t i = 0; i < s->from.n && space->status == TSL_OK; i++) {
     tsl__cell c = s->from.at[i];
-    step_cell(space, s, c.state, c.count, c.tail, byte);
+    step_cell(space, s, c.state, fixed_or_expanded(space, c.state), c.count, c.tail, byte);
   }
   return s->landed.n > 0 && space->status == TSL_OK;
 }
@@ -457,12 +442,14 @@ static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t c
   return true;
 }
 
+/* Is it worth it to read these along fixed texts? */
+static inline bool may_be_fixed(const uint8_t *bytes, size_t n) { return n > 1 && tsl__fixed_is_raw(bytes[0]) && (tsl__fixed_is_raw(bytes[1]) || bytes[1] == '"'); }
+
 /* Along fixed texts, if all frames spell such: as many raw characters at once as there are, and a quote behind them. Returns how many bytes; 0 where each must be tried. */
-static size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
+static TSL__SELDOM size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
   tsl__cell before[4];
   size_t frames = s->landed.n;
-  size_t first = tsl__fixed_raw(bytes, n < 2 ? n : 2); /* all of them are counted once it is worth it */
-  if (frames > 4 || (first < 2 && !(n > 1 && first == 1 && bytes[1] == '"'))) return 0;
+  if (frames > 4) return 0;
   for (size_t i = 0; i < frames; i++)
     if (!is_fixed(space, s->landed.at[i].state, bytes[0], 0)) return 0;
   tsl__fixed_run run = {bytes, tsl__fixed_raw(bytes, n), false};
@@ -500,7 +487,7 @@ bool tsl__step_bytes(tsl__space *space, step *s, const uint8_t *bytes, size_t n,
   size_t in_piece = 0;
   for (*accepted = 0; *accepted < n;) {
     size_t left = n - *accepted, read = step_alone(space, s, bytes + *accepted, left < TSL__PIECE - in_piece ? left : TSL__PIECE - in_piece);
-    if (!read) read = step_fixed(space, s, bytes + *accepted, left);
+    if (!read && may_be_fixed(bytes + *accepted, left)) read = step_fixed(space, s, bytes + *accepted, left);
     s->more = !read && left > 1;
     s->next = s->more ? bytes[*accepted + 1] : 0;
     bool fine = space->status == TSL_OK && (read || tsl__step_byte(space, s, bytes[*accepted]));
@@ -561,7 +548,7 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
   }
   const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, t, i);
     name_cell(space, s, c->state, c->count, c->tail, token);
   }
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
@@ -574,7 +561,7 @@ static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t cou
 
 TSL__EACH_TOKEN bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  const tsl__bytes *self = tsl__state_at(space, r->state)->self;
+  const tsl__bytes *self = tsl__state_at(space, r->cell.state)->self;
   const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
   if (at == end || !tsl__bytes_has(self, *at) || v->special[token]) return false;
   while (++at < end)
@@ -614,7 +601,7 @@ static bool note_token(tsl__space *space, tsl__stack from, const tsl__stack_rec 
 static void land_all(tsl__space *space, step *s, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
     tsl__step_land(space, s, c->state, c->count, c->tail);
   }
 }
@@ -636,7 +623,7 @@ static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, 
   step s = tsl__step_new(space);
   const tsl__stack_rec *r = tsl__stack_at(space, from);
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
     name_cell(space, &s, c->state, c->count, c->tail, token);
   }
   tsl__stack called = to & TSL__MOVE_CALLED;
@@ -686,7 +673,7 @@ static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count
   }
   const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(t)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, t, i);
     next_of(space, s, c->state, c->count, c->tail, out);
   }
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
@@ -703,7 +690,7 @@ bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   memset(out, 0, sizeof *out);
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
     next_of(space, &s, c->state, c->count, c->tail, out);
   }
   tsl__step_free(space, &s);

@@ -1,7 +1,7 @@
 /* stacks.h - where a generation stands: sets of frames with shared tails.
  *
  * A cell is a frame (state, register) on top of a set of cells, any of which may be what follows it; 0 is the bottom. A position is a set of cells. Usually each
- * set has one cell: then it is a plain stack. Where a grammar is ambiguous, stacks that end in the same frame share one cell whose tail is
+ * set has one cell: then it is a plain stack, and set and cell are one record with one number. Where a grammar is ambiguous, stacks that end in the same frame share one cell whose tail is
  * the union of theirs (Tomita's graph-structured stack), so their number stays bounded by the number of states.
  *
  * Cells and sets are interned: a position is a number, equal positions are equal numbers, a fork copies it, rollback goes back to it, and what was found out about it (its
@@ -24,18 +24,15 @@ typedef struct tsl__cell {
   tsl__state state;
   uint32_t count; /* the register */
   tsl__stack tail;
-  tsl__stack alone; /* the set of this cell alone; 0: not made yet. Of no meaning in lists of frames */
+  uint32_t own;   /* its number. Of no meaning in lists of frames */
 } tsl__cell;
 
 #define TSL__STACK_CELLS 0x0FFFFFFFu /* in a set at most */
 
 typedef struct tsl__stack_rec {
   union {
-    struct {
-      uint32_t only;      /* its cell, if it is one; numbers of cells otherwise, sorted: see tsl__stack_cells */
-      tsl__state state;   /* that one's */
-    };
-    const uint32_t *list; /* of a position with a memory: that (tsl__remembered), and the cells behind it */
+    tsl__cell cell;       /* its cell, if it is one */
+    const uint32_t *list; /* numbers of cells otherwise, sorted; of a position with a memory: that (tsl__remembered), and the cells behind it. See tsl__stack_cells */
   };
   uint32_t n : 28;
   uint32_t complete : 1;    /* the text may end here */
@@ -74,7 +71,13 @@ static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stac
 static inline uint64_t tsl__stack_first(const tsl__stack_rec *r) { return atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, memory_order_acquire); }
 static inline const uint32_t *tsl__stack_cells(const tsl__stack_rec *r) {
   if (TSL__UNLIKELY(r->remembers)) return r->list + TSL__REMEMBERED;
-  return TSL__LIKELY(r->n == 1) ? &r->only : r->list;
+  return TSL__LIKELY(r->n == 1) ? &r->cell.own : r->list;
+}
+/* A cell by its number, and cell `i` of a position. */
+static inline const tsl__cell *tsl__cell_at(const tsl__space *s, uint32_t i) { return &tsl__stack_at(s, i)->cell; }
+static inline const tsl__cell *tsl__stack_cell(const tsl__space *s, const tsl__stack_rec *r, uint32_t i) {
+  if (TSL__LIKELY(r->n == 1 && !r->remembers)) return &r->cell;
+  return tsl__cell_at(s, tsl__stack_cells(r)[i]);
 }
 static inline const tsl__remembered *tsl__remembered_at(const tsl__space *s, tsl__stack i) {
   const tsl__stack_rec *r = tsl__stack_at(s, i);
@@ -122,8 +125,6 @@ typedef struct tsl__stepping {
   uint8_t repeats_before, repeats_after; /* TSL__NEW_...: is what ends before (after) this byte a repetition? */
   uint8_t called, came;                  /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
 } tsl__stepping;
-
-static inline const tsl__cell *tsl__cell_at(const tsl__space *s, uint32_t i) { return tsl__space_at_of(s, cells, i, sizeof(tsl__cell)); }
 
 /* A frame comes back to `state`: where it goes on; 0: nowhere. */
 static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping *s, tsl__state state, uint8_t repeats) {

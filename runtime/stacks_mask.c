@@ -17,7 +17,7 @@ static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, 
   const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
   const tsl__named_walk *w = tsl__named_walk_over(space, c->state, over);
   for (uint32_t i = 0; w && i < below->n && space->status == TSL_OK; i++) {
-    const tsl__cell *r = tsl__cell_at(space, tsl__stack_cells(below)[i]);
+    const tsl__cell *r = tsl__stack_cell(space, below, i);
     tsl__named_gather(space, g, w, r->state);
     for (uint32_t k = 0; k < w->left_count && space->status == TSL_OK; k++) {
       const tsl__walk *rest = tsl__walk_after_name(space, r->state, &w->lefts[k], r->tail == 0);
@@ -31,7 +31,7 @@ static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, 
 /* Does another frame of the position take any text but some? Then, where none of the names ends within a token, what may come of them is text and no more. */
 static bool is_text_yet(tsl__space *space, const tsl__stack_rec *at, const tsl__cell *c, tsl__leftover over) {
   bool beside = false;
-  for (uint32_t i = 0; i < at->n && !beside; i++) beside = tsl__is_others(tsl__state_at(space, tsl__cell_at(space, tsl__stack_cells(at)[i])->state));
+  for (uint32_t i = 0; i < at->n && !beside; i++) beside = tsl__is_others(tsl__state_at(space, tsl__stack_cell(space, at, i)->state));
   return beside && tsl__names_go_on(space, c->state, over, false);
 }
 
@@ -43,7 +43,7 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
     return;
   }
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
       if (!is_text_yet(space, r, c, over)) gather_named(space, g, c, over, depth);
       continue;
@@ -89,7 +89,7 @@ static uint32_t shortest_name(tsl__space *space, const tsl__cell *c, uint32_t de
   const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; space->hook && i < below->n && space->status == TSL_OK; i++) {
-    const tsl__cell *r = tsl__cell_at(space, tsl__stack_cells(below)[i]);
+    const tsl__cell *r = tsl__stack_cell(space, below, i);
     uint32_t own = tsl__named_shortest(space, c->state, r->state);
     uint32_t rest = depth < TSL__STEP_DEPTH_MAX ? shortest_of(space, r->tail, depth + 1) : UINT32_MAX;
     if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
@@ -104,7 +104,7 @@ static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth) {
   if (r->remembers) return shortest_of(space, tsl__remembered_at(space, at)->plain, depth); /* its frames are the same */
   if (tsl__move_find(space, at, TSL__MOVE_FEWEST, &known)) return known;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(space, tsl__stack_cells(r)[i]);
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
       uint32_t named = shortest_name(space, c, depth);
       if (named < best) best = named;

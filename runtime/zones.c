@@ -5,7 +5,7 @@
 
 #include "runtime/memory.h"
 
-static const tsl__cell *cell_of(const tsl__space *s, tsl__stack at, uint32_t i) { return tsl__cell_at(s, tsl__stack_cells(tsl__stack_at(s, at))[i]); }
+static const tsl__cell *cell_of(const tsl__space *s, tsl__stack at, uint32_t i) { return tsl__stack_cell(s, tsl__stack_at(s, at), i); }
 
 /* ---- states ----------------------------------------------------------------------------------------------------- */
 

@@ -43,11 +43,8 @@ static uint64_t key_of_class(const void *p) {
 }
 static uint64_t key_of_stack(const void *p) {
   const tsl__stack_rec *r = p;
-  return add_all(r->remembers, tsl__stack_cells(r) - r->remembers * TSL__REMEMBERED, (r->n + r->remembers * TSL__REMEMBERED) * sizeof(uint32_t));
-}
-static uint64_t key_of_cell(const void *p) {
-  const tsl__cell *c = p;
-  return add(add(add(0, c->state), c->count), c->tail);
+  if (r->n == 1 && !r->remembers) return add(add(add(1, r->cell.state), r->cell.count), r->cell.tail);
+  return add_all(2u * r->remembers, tsl__stack_cells(r) - r->remembers * TSL__REMEMBERED, (r->n + r->remembers * TSL__REMEMBERED) * sizeof(uint32_t));
 }
 static uint64_t key_of_move(const void *p) {
   const tsl__move *m = p;
@@ -112,7 +109,7 @@ const char *tables_have_twice(const tsl__space *s) {
     const tsl__table *table;
     uint64_t (*key)(const void *);
   } all[] = {{"leftovers", &s->leftovers, key_of_leftover}, {"children", &s->children, key_of_child}, {"masks", &s->masks, key_of_mask}, {"united", &s->united, key_of_united}, {"classes", &s->classes, key_of_class},
-             {"stacks", &s->stacks, key_of_stack}, {"cells", &s->cells, key_of_cell}, {"moves", &s->moves, key_of_move}, {"named", &s->named, key_of_named},
+             {"stacks", &s->stacks, key_of_stack}, {"moves", &s->moves, key_of_move}, {"named", &s->named, key_of_named},
              {"resumed", &s->resumed, key_of_resumed}, {"wides", &s->wides, key_of_wide}, {"opens", &s->opens, key_of_open}, {"texts", &s->texts, key_of_text},
              {"memories", &s->memories, key_of_memory}, {"taken", &s->taken, key_of_taken}, {"used", &s->used, key_of_used}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)

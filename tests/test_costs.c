@@ -431,7 +431,7 @@ static void plan_all(const test_case *c, tsl_grammar *g) {
 
 static void line_add_tables(line *l, const tsl__space *s) {
 #define TABLE(name) line_add(l, #name, s->name.pool.n);
-  TABLE(states) TABLE(stand_ins) TABLE(leftovers) TABLE(children) TABLE(bitsets) TABLE(masks) TABLE(united) TABLE(classes) TABLE(walks) TABLE(stacks) TABLE(cells) TABLE(moves) TABLE(named) TABLE(resumed)
+  TABLE(states) TABLE(stand_ins) TABLE(leftovers) TABLE(children) TABLE(bitsets) TABLE(masks) TABLE(united) TABLE(classes) TABLE(walks) TABLE(stacks) TABLE(moves) TABLE(named) TABLE(resumed)
   TABLE(wides) TABLE(opens) TABLE(used) TABLE(taken) TABLE(texts) TABLE(memories)
 #undef TABLE
 }

@@ -326,7 +326,7 @@ static bool stays(tsl__space *space, tsl__stack at, const tsl__trie_node *node) 
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   const tsl__memory *m = tsl__space_at(space, memories, tsl__remembered_at(space, at)->memory);
   if (r->n != 1 || node->below == UINT16_MAX || m->n || m->name) return false;
-  const tsl__cell *c = tsl__space_at(space, cells, tsl__stack_cells(r)[0]);
+  const tsl__cell *c = tsl__stack_cell(space, r, 0);
   const tsl__state_rec *state = tsl__state_expanded(space, c->state);
   if (!state) return false;
   const tsl__bytes *b = &space->vocab->trie.sets[node->below];
