@@ -125,6 +125,12 @@ const tsl__crossing *tsl__crossing_of(tsl__space *space);
 static inline const tsl__crossing *tsl__crossing_known(const tsl__space *space) {
   return space->parent ? space->parent->crossing : atomic_load_explicit(&((tsl_vocab *)(uintptr_t)space->vocab)->crossing, memory_order_acquire);
 }
+/* May the mask of a position be less than that of its frames? Mostly it is plain to see that it is not. */
+static inline bool tsl__memory_narrows(const tsl__space *space, const tsl__stack_rec *r) {
+  if (!space->watches || r->remembers || space->watches & TSL__NEW_ITEM) return space->watches;
+  const tsl__crossing *c = tsl__crossing_known(space);
+  return !c || c->named.n;
+}
 /* Make it for a vocabulary; NULL: out of memory. NULL may be freed. */
 tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a);
 void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a);

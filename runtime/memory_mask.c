@@ -22,6 +22,7 @@
 #include "runtime/fixed.h"
 
 static bool holds_name(const uint8_t *at, const uint8_t *end);
+static const uint8_t *past_space(const uint8_t *at, const uint8_t *end);
 
 static bool out_of_memory(tsl__space *space) {
   tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
@@ -438,10 +439,13 @@ typedef struct descent {
   plain_mask *plain;
   tsl__tokens *gone;
   uint32_t taken;
+  bool few;                 /* names are constrained: those with some beginning may be used up, else it is only asked where one is closed, and by no speller */
   const tsl__taken *group;
   TSL__VEC(uint8_t) prefix; /* decoded, of the name under way */
   TSL__VEC(spot) spots;
 } descent;
+
+static const speller no_speller;
 
 static bool spells_any(const tsl__space *space, speller s) { return s.state && takes_any(space, s.state); }
 
@@ -479,7 +483,7 @@ static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, spel
 
 /* From where the run is: in a name, or where one begins. */
 static speller speller_of(tsl__space *space, const tsl__run *r) {
-  speller found = {0, 0, false};
+  speller found = no_speller;
   uint32_t n = 0;
   for (size_t i = 0; i < r->step.landed.n; i++) {
     const tsl__cell *c = &r->step.landed.at[i];
@@ -490,7 +494,7 @@ static speller speller_of(tsl__space *space, const tsl__run *r) {
     if (spells_most(space, found) || begins_any(space, found)) return found;
   }
   found.beside = false;
-  return n == 1 ? found : (speller){0, 0, false};
+  return n == 1 ? found : no_speller;
 }
 
 /* One byte on; false: this name can't be spelled. */
@@ -528,11 +532,13 @@ static void try_subtree(tsl__space *space, descent *d, const spot *at) {
 }
 
 /* Can there be anything to take out at the node or below? */
-static bool worth(const tsl__space *space, const spot *s) {
+static bool worth(const tsl__space *space, const descent *d, const spot *s) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[s->node];
-  if (n->below == UINT16_MAX || s->open_count || !spells_any(space, s->speller)) return true;
+  if (n->below == UINT16_MAX) return true;
   const tsl__bytes *below = &trie->sets[n->below];
+  if (!d->few) return tsl__bytes_has(below, '"');
+  if (s->open_count || !spells_any(space, s->speller)) return true;
   return tsl__bytes_has(below, '"') || tsl__bytes_has(below, '\\') || below->w[2] || below->w[3];
 }
 
@@ -540,7 +546,7 @@ static bool worth(const tsl__space *space, const spot *s) {
 static void push_spot(tsl__space *space, descent *d, spot to, uint32_t child) {
   to.node = child;
   to.depth++;
-  if (worth(space, &to) && !tsl__vec_push(&space->alloc, &d->spots, to)) out_of_memory(space);
+  if (worth(space, d, &to) && !tsl__vec_push(&space->alloc, &d->spots, to)) out_of_memory(space);
 }
 
 /* What the speller reads of an escape that has `n` bytes, `byte` the last: it spells a JSON string, and goes by an escape where it goes by the character. So, where any raw ASCII
@@ -589,7 +595,7 @@ static void look_on_raw(tsl__space *space, descent *d, spot at) {
 
 static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[at.node];
-  bool ends = !first && n->begin < n->own_end;
+  bool ends = d->few && !first && n->begin < n->own_end;
   if (ends && !at.unread && (!at.speller.state || !tsl__state_endless(space, at.speller.state, at.speller.count))) try_tokens(space, d, n->begin, n->own_end);
   if (!at.open_count) look_on_raw(space, d, at);
   static const char second[] = "\"\\/bfnrtu", digits[] = "0123456789abcdefABCDEF";
@@ -611,7 +617,8 @@ static void descend(tsl__space *space, descent *d, spot at) {
 
 /* In the middle of a name. */
 static void narrow_name(tsl__space *space, descent *d) {
-  const tsl__spelling *s = tsl__run_load(space, d->run, d->at) ? tsl__run_spelling(space, d->run) : NULL;
+  bool loaded = d->few ? tsl__run_load(space, d->run, d->at) : tsl__run_load_memory(space, d->run, tsl__remembered_at(space, d->at));
+  const tsl__spelling *s = loaded ? tsl__run_spelling(space, d->run) : NULL;
   if (!s || !tsl__taken_rivals(space, d->taken, s)) return;
   if (!tsl__vec_reserve(&space->alloc, &d->prefix, s->decoded.n + 1)) {
     out_of_memory(space);
@@ -619,7 +626,7 @@ static void narrow_name(tsl__space *space, descent *d) {
   }
   if (s->decoded.n) memcpy(d->prefix.at, s->decoded.at, s->decoded.n);
   d->prefix.n = s->decoded.n;
-  spot begin = {.speller = speller_of(space, d->run), .open_count = s->open_count};
+  spot begin = {.speller = d->few ? speller_of(space, d->run) : no_speller, .open_count = s->open_count};
   memcpy(begin.open, s->open, sizeof begin.open);
   descend(space, d, begin);
 }
@@ -628,8 +635,8 @@ static void narrow_name(tsl__space *space, descent *d) {
 static void narrow_before(tsl__space *space, descent *d) {
   const tsl_vocab *v = space->vocab;
   const tsl__crossing *c = tsl__crossing_known(space);
-  speller begin = {0, 0, false};
-  bool known = false;
+  speller begin = no_speller;
+  bool known = !d->few;
   for (uint32_t i = 0; i < c->names_count && space->status == TSL_OK; i++) {
     const tsl__trie_node *n = &v->trie.nodes[c->names[i].node];
     const uint8_t *bytes = v->bytes + v->offsets[v->trie.order[n->begin]];
@@ -642,30 +649,44 @@ static void narrow_before(tsl__space *space, descent *d) {
   }
 }
 
+/* May a name that begins so, its opening quote included, be one that an object has? */
+static bool may_become(const tsl__space *space, uint32_t taken, const uint8_t *at, const uint8_t *end) {
+  uint32_t n = (uint32_t)(end - at) - 1, lo, hi;
+  if (*at != '"' || memchr(at + 1, '"', n) || memchr(at + 1, '\\', n)) return true;
+  for (; taken; taken = ((const tsl__taken *)tsl__space_at(space, taken, taken))->next) {
+    tsl__taken_range(tsl__space_at(space, taken, taken), at + 1, n, &lo, &hi);
+    if (lo < hi) return true;
+  }
+  return false;
+}
+
 /* May the beginning of a name after a token's first comma be one of those that its object has? In a token that holds more, that is not looked at. */
 static bool may_repeat(tsl__space *space, const tsl__memory *m, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
   bool in_string = m->in_string;
   uint32_t open = m->open, within = 0;
-  if (!open || m->escaped || holds_name(at, end)) return true;
+  if (!open || m->escaped || (tsl__crossing_known(space)->named.n && holds_name(at, end))) return true;
   for (; at < end && (in_string || *at != ','); at++) {
     if (*at == '"') in_string = !in_string;
     else if (in_string) at += *at == '\\';
     else if (memchr("[]{}", *at, 4)) pass_bracket(space, *at, &open, &within);
   }
-  return at < end && (within || (open && tsl__open_at(space, open)->used));
+  if (at >= end || within) return at < end;
+  const tsl__open *o = tsl__open_at(space, open);
+  const uint8_t *name = past_space(at + 1, end);
+  return open && o->used && (o->array || name == end || may_become(space, o->used, name, end));
 }
 
 static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, plain_mask *plain, tsl__tokens *gone) {
   const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
-  descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .taken = o && !o->array ? o->used : 0};
+  descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .taken = o && !o->array ? o->used : 0, .few = space->watches & TSL__FEW_NAMES};
   const tsl__tokens *crossing = space->watches & TSL__FEW_NAMES && m->open ? &c->begun : &c->named;
   for (size_t i = 0; i < crossing->n && space->status == TSL_OK; i++) {
     tsl_token t = crossing->at[i];
-    if (may_come(space, plain, t, crossing->n) && may_repeat(space, m, t) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
+    if (may_repeat(space, m, t) && may_come(space, plain, t, crossing->n) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
   }
   if (d.taken && m->name) narrow_name(space, &d);
   else if (d.taken && o->expects && !m->in_string) narrow_before(space, &d);

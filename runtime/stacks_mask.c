@@ -72,7 +72,7 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
     if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
     m = tsl__gather_joined(space, g);
   }
-  if (space->watches && space->status == TSL_OK) m = tsl__memory_mask(space, at, m);
+  if (tsl__memory_narrows(space, r) && space->status == TSL_OK) m = tsl__memory_mask(space, at, m);
   if (space->status != TSL_OK) return 0;
   tsl__common_row(space, m);
   atomic_store_explicit(&r->mask, m + 1, memory_order_release);
