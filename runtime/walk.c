@@ -20,6 +20,7 @@
 #define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
 #define COMMON_TOKENS 64u /* tokens below a set from which it may have so many: fewer are walked before it is known what the state means */
 #define COST_STATE 8u     /* steps that making a state is worth */
+#define ENDED_MAX 16u     /* edges of a state that does nothing but call, up to which its walk is found by these */
 
 typedef tsl__level level;
 typedef tsl__level_entry entry;
@@ -89,6 +90,57 @@ static const tsl__walk *fetch(tsl__space *space, tsl__state state, uint32_t cont
   if (!w) return out_of_memory(space), NULL;
   *w = made;
   return remember(space, w) ? w : NULL;
+}
+
+/* ---- states that do nothing but call ------------------------------------------------------------------------------ */
+
+/* Is an expanded state of a grammar such a one? The vocabulary's are asked for by number, from its grammars. */
+static bool calls_alone(const tsl__space *space, const tsl__state_rec *r, tsl__state state) {
+  return state >= space->states.first && space->parent && !r->flags && r->edges && r->edges <= ENDED_MAX && !r->token_edges && tsl__bytes_empty(&r->live);
+}
+
+static uint64_t calls_hash(const tsl__state_rec *r, tsl__leftover over) {
+  uint64_t hash = over;
+  for (uint32_t i = 0; i < r->edges; i++) hash = tsl__mix(hash << 32 ^ hash ^ tsl__state_edges(r)[i].to);
+  return hash;
+}
+
+/* Do they call the same, and come back to the same where that matters? */
+static bool calls_as(const tsl__state_rec *r, const tsl__state_rec *other, uint32_t ended) {
+  if (r->edges != other->edges) return false;
+  for (uint32_t i = 0; i < r->edges; i++) {
+    const tsl__edge *a = &tsl__state_edges(r)[i], *b = &tsl__state_edges(other)[i];
+    if (a->to != b->to || (a->push != b->push && !(ended >> i & 1))) return false;
+  }
+  return true;
+}
+
+/* The walk of such a state, by what it calls. */
+static const tsl__walk *find_calls(const tsl__space *space, const tsl__state_rec *r, uint32_t context, tsl__leftover over) {
+  tsl__index_iter it = tsl__index_first(&space->walks.index, calls_hash(r, over));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__walk *w = tsl__pool_at(&space->walks.pool, i - space->walks.first);
+    const tsl__state_rec *other = w->over == over && w->context <= context ? tsl__state_at(space, w->state) : NULL; /* the context is whether it is the last frame */
+    if (other && calls_alone(space, other, w->state) && calls_as(r, other, w->ended)) return w;
+  }
+  return NULL;
+}
+
+static bool remember_calls(tsl__space *space, const tsl__state_rec *r, const tsl__walk *w) {
+  return tsl__index_add(&space->walks.index, &space->alloc, calls_hash(r, w->over), tsl__space_count(space, walks) - 1) || out_of_memory(space);
+}
+
+/* Is a walk found so? If it depends on where the grammar's own states come back to, seldom is there another that does the same there. */
+static bool is_alike(const tsl__space *space, const tsl__state_rec *r, const tsl__walk *w) {
+  for (uint32_t i = 0; i < r->edges; i++)
+    if (!(w->ended >> i & 1) && tsl__target_state(tsl__state_edges(r)[i].push) >= space->states.first) return false;
+  return true;
+}
+
+/* The calls over one part of a leftover. Those edges are left in w->ended whose frame leaves nothing of it. */
+static void walk_calls(tsl__space *space, level *l, const tsl__state_rec *r, tsl__leftover over, tsl__walk *w) {
+  for (uint32_t i = 0; i < r->edges && over && space->status == TSL_OK; i++)
+    if (tsl__search_call(space, l, r, &tsl__state_edges(r)[i], 0, over)) w->ended &= (uint16_t)~(1u << i);
 }
 
 /* A mask without some tokens, which are sorted here: they are listed if they are few. */
@@ -327,6 +379,12 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   }
   r = tsl__state_expanded(space, state);
   if (!r) return;
+  if (calls_alone(space, r, state)) {
+    out->ended = UINT16_MAX;
+    walk_calls(space, l, r, over & TSL__WHOLE, out);
+    walk_calls(space, l, r, tsl__leftover_set(over), out);
+    return;
+  }
   const tsl__hint *h = is_below(space, over, TSL__HINT_MIN) ? NULL : tsl__state_form(space, r); /* of fewer none is worth asking for */
   if (h && h->like && walk_like(space, l, r, state, count, h, over)) {
     out->reach = TSL__UNSPLIT;
@@ -417,7 +475,14 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
     known = fetch(space, state, context, over);
     if (!known && last && space->status == TSL_OK) known = fetch(space, state, followed, over);
   }
-  return known || space->status != TSL_OK ? known : fetch_far(space, state, context, over);
+  if (known || space->status != TSL_OK) return known;
+  return tsl__state_is_expanded(r) && calls_alone(space, r, state) ? find_calls(space, r, context, over) : fetch_far(space, state, context, over);
+}
+
+/* The same of a grammar's state that is expanded for it: if then it does nothing but call, what is remembered of one that calls the same. */
+static const tsl__walk *recall_expanded(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t context, tsl__leftover over) {
+  if (state < space->states.first || tsl__state_fixed(r) || tsl__state_is_expanded(r) || !(r = tsl__state_expand(space, state))) return NULL;
+  return calls_alone(space, r, state) ? find_calls(space, r, context, over) : NULL;
 }
 
 /* Walked, and remembered. */
@@ -432,6 +497,11 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   tsl__digest key;
   uint64_t work = work_of(space);
   bool common = !is_below(space, over, COMMON_TOKENS) && !tsl__is_others(r) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
+  const tsl__walk *known = given ? NULL : recall_expanded(space, r, state, context, over);
+  if (known) {
+    space->depth = depth;
+    return known;
+  }
   if (given) made.reach = TSL__UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
   made.left = tsl__level_left(space, l);
@@ -446,6 +516,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   work = work_of(space) - work;
   if (complete && common && !given && work >= COMMON_MIN) tsl__common_put(space, &key, w);
   if (!complete) return w;
+  if (w->ended && is_alike(space, tsl__state_at(space, state), w)) return remember_calls(space, tsl__state_at(space, state), w) ? w : NULL;
   if (!remember(space, w) || !remember_far(space, w)) return NULL;
   if (over == TSL__WHOLE && (l->graph ? work * LESS_WORTH : work) >= space->kin_work) tsl__kin_note(space, w, count);
   return w;

@@ -15,6 +15,8 @@
  *           Starts: where a value goes by the bytes that a number begins with as any number does, its walk has that of any number for a part.
  *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell; where none of them ends within a token, it is that walk.
  *           Kin (walk_kin.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.
+ *           Calls: what a state does that does nothing but call is that of any other that calls the same, if it comes back to the same wherever something is left: an object has such a state for each
+ *           set of members seen.
  *           Less (walk_less.h): where none but few texts of letters die, these few are found and taken out of the class's bitset.
  *           Along a table (linear.h): what is left is read as one array.
  * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens `"` and `":`, leftover empty.
@@ -43,6 +45,7 @@ typedef struct tsl__walk {
   tsl__mask exits;    /* of a state with letters: the part of `mask` that is not the class's */
   uint16_t reach;     /* of a state with letters: depth of the deepest node entered; TSL__UNSPLIT: not done in parts */
   uint16_t gain;      /* most iterations of the active loop that any path of it began; TSL__UNCOUNTED: not known */
+  uint16_t ended;     /* of a state that does nothing but call: those of its edges, by number, of which it does not matter where they come back to: nothing was left there */
 } tsl__walk;
 
 enum { TSL__UNSPLIT = UINT16_MAX, TSL__UNCOUNTED = UINT16_MAX };

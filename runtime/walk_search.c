@@ -151,20 +151,21 @@ static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__stat
   }
 }
 
-/* A call at a place: the called frame over what is left there, then this frame again over what that leaves. */
-static void call(tsl__space *space, level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over) {
+bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over) {
   uint32_t c;
   tsl__state callee = tsl__target_resolve(space, e->to, 0, &c);
   if (tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) {
-    if (!calls_others(space, r) || !tsl__names_go_on(space, callee, over, true)) call_named(space, l, callee, tsl__target_resolve(space, e->push, count, &c), over);
-    return;
+    if (calls_others(space, r) && tsl__names_go_on(space, callee, over, true)) return false;
+    call_named(space, l, callee, tsl__target_resolve(space, e->push, count, &c), over);
+    return true;
   }
   tsl__leftover left;
   tsl__walk_within(space, l, callee, 0, over, &left);
-  if (!left || space->status != TSL_OK) return;
+  if (!left || space->status != TSL_OK) return false;
   tsl__state then = tsl__target_resolve(space, e->push, count, &c);
   if (left & TSL__WHOLE) tsl__walk_within(space, l, then, c, TSL__WHOLE, NULL);
   if (tsl__leftover_set(left)) tsl__walk_within(space, l, then, c, tsl__leftover_set(left), NULL);
+  return true;
 }
 
 static tsl__leftover over_node(tsl__space *space, uint32_t node) {
@@ -196,7 +197,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
     note_reach(l, depth + below, count + below);
     t = over_node(space, node);
   }
-  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) call(space, l, r, &tsl__state_edges(r)[i], count, t);
+  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) tsl__search_call(space, l, r, &tsl__state_edges(r)[i], count, t);
   if (node == 0)
     for (uint32_t i = 0; i < r->token_edges; i++) gather_token_edge(space, l, &tsl__state_token_edges(r)[i]);
   return space->status == TSL_OK ? r : NULL;

@@ -87,6 +87,8 @@ void tsl__level_push(tsl__space *space, tsl__level *l, tsl__level_entry e);
 /* A frame that a walk comes to, over what is left there, is gathered in the level of that walk. What it leaves over the walk leaves; but if it was called, that is told in *left (else NULL). */
 void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover over, tsl__leftover *left);
 
+/* A call at a place: the called frame over what is left there, then this frame again over what that leaves; false: nothing is left, it does not matter where the frame would go on. */
+bool tsl__search_call(tsl__space *space, tsl__level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over);
 /* Follow what was pushed above `floor`. */
 void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
 /* From a node, nothing of it read yet. */
