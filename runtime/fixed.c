@@ -50,13 +50,16 @@ static bool note_reached(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_nod
   return out->ends_only || tsl__vec_push(&space->alloc, &out->reached, reached) || out_of_memory(space);
 }
 
+/* Is there anything below a node to be looked at? */
+static bool goes_on_below(const tsl__trie *trie, uint32_t node, const tsl__fixed_walk *out) {
+  const tsl__trie_node *n = &trie->nodes[node];
+  return n->children && (!out->ends_only || may_be_below(trie, n, '"'));
+}
+
 /* Reach a node within texts, and have what is below it looked at later. */
 static bool reach(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_place p) {
-  const tsl__trie *trie = &space->vocab->trie;
-  const tsl__trie_node *n = &trie->nodes[p.node];
   if (!note_reached(space, out, (tsl__fixed_node){p.node, p.lo, p.hi})) return false;
-  if (!n->children || (out->ends_only && !may_be_below(trie, n, '"'))) return true;
-  return tsl__vec_push(&space->alloc, &out->stack, p) || out_of_memory(space);
+  return !goes_on_below(&space->vocab->trie, p.node, out) || tsl__vec_push(&space->alloc, &out->stack, p) || out_of_memory(space);
 }
 
 static bool reach_end(tsl__space *space, tsl__fixed_walk *out, uint32_t node, uint32_t text) {
@@ -71,6 +74,7 @@ static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__
   const tsl__state_rec *r = raw ? tsl__state_expanded(space, raw) : NULL;
   tsl__target t = r ? tsl__state_step(space, r, '\\') : 0;
   tsl__fixed_rest rest = {p->node, tsl__target_state(t)};
+  out->beyond = true;
   if (space->status != TSL_OK) return false;
   return (raw && !t) || tsl__vec_push(&space->alloc, &out->rests, rest) || out_of_memory(space);
 }
@@ -90,26 +94,37 @@ static bool backslash(tsl__space *space, const tsl__state_rec *from, tsl__fixed_
 /* A node's child by a quote: few bytes come before that one. */
 static uint32_t quote_child(const tsl__trie *trie, const tsl__trie_node *n) {
   uint32_t c = n->first_child, end = c + n->children;
+  if (n->children == 256) return c + '"';
   while (c < end && trie->nodes[c].byte < '"') c++;
   return c < end && trie->nodes[c].byte == '"' ? c : 0;
 }
 
+/* Between characters: what may come there, and then, as most texts go one way from here, further along the last one of the ways. */
 static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__trie *trie = &space->vocab->trie;
-  const tsl__trie_node *n = &trie->nodes[p.node];
   const tsl__string *texts = tsl__state_fixed(from)->texts;
-  uint32_t c;
-  if (texts[p.lo].length == p.depth) {
-    if (may_be_below(trie, n, '"') && (c = quote_child(trie, n)) && !reach_end(space, out, c, p.lo)) return false;
-    if (++p.lo == p.hi) return true;
+  for (;;) {
+    const tsl__trie_node *n = &trie->nodes[p.node];
+    tsl__fixed_place last = {0};
+    uint32_t c;
+    if (texts[p.lo].length == p.depth) {
+      if (may_be_below(trie, n, '"') && (c = quote_child(trie, n)) && !reach_end(space, out, c, p.lo)) return false;
+      if (++p.lo == p.hi) return true;
+    }
+    if (may_be_below(trie, n, '\\') && !backslash(space, from, out, p)) return false;
+    for (uint32_t lo = p.lo, hi; lo < p.hi; lo = hi) {
+      uint8_t byte = next_byte(&texts[lo], p.depth);
+      hi = end_of_run(texts, lo, p.hi, p.depth);
+      if (!is_raw(byte) || !(c = tsl__trie_child(trie, p.node, byte))) continue;
+      if (last.node && !reach(space, out, last)) return false;
+      last = (tsl__fixed_place){c, lo, hi, p.depth + 1, RAW, 0};
+    }
+    if (!last.node) return true;
+    if (!note_reached(space, out, (tsl__fixed_node){last.node, last.lo, last.hi})) return false;
+    if (!goes_on_below(trie, last.node, out)) return true;
+    if (!tsl__space_step(space, 1)) return false;
+    p = last;
   }
-  if (may_be_below(trie, n, '\\') && !backslash(space, from, out, p)) return false;
-  for (uint32_t lo = p.lo, hi; lo < p.hi; lo = hi) {
-    uint8_t byte = next_byte(&texts[lo], p.depth);
-    hi = end_of_run(texts, lo, p.hi, p.depth);
-    if (is_raw(byte) && (c = tsl__trie_child(trie, p.node, byte)) && !reach(space, out, (tsl__fixed_place){c, lo, hi, p.depth + 1, RAW, 0})) return false;
-  }
-  return true;
 }
 
 /* Those of p's texts whose next byte is in [first, last], at a child of p's node. */
@@ -181,6 +196,7 @@ bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t nod
 bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over, tsl__fixed_walk *scratch) {
   const tsl__leftover_rec *t = tsl__leftover_set(over) ? tsl__leftover_at(space, tsl__leftover_set(over)) : NULL;
   scratch->ends.n = scratch->rests.n = scratch->stack.n = 0;
+  scratch->beyond = false;
   bool fine = !(over & TSL__WHOLE) || tsl__fixed_ends(space, from, 0, scratch);
   for (uint32_t i = 0; t && i < t->n && fine; i++) fine = tsl__fixed_ends(space, from, t->nodes[i], scratch);
   return fine && !scratch->ends.n && !scratch->rests.n;

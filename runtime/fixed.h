@@ -45,6 +45,7 @@ typedef struct tsl__fixed_walk {
   TSL__VEC(tsl__fixed_rest) rests;
   TSL__VEC(tsl__fixed_place) stack;
   bool ends_only;
+  bool beyond; /* some character beyond ASCII might be spelled as an escape */
 } tsl__fixed_walk;
 
 /* Does a state spell fixed texts, no others? Or all but these? */

@@ -136,6 +136,11 @@ typedef struct tsl__naming {
   TSL__VEC(finished) done;
   TSL__VEC(uint32_t) nodes; /* of one leftover */
   tsl__fixed_walk fixed;
+  struct {
+    tsl__fixed texts; /* whether they are excluded ones does not matter */
+    tsl__leftover over;
+    bool goes_on, known;
+  } asked; /* the last question that needed no states */
 } search;
 
 void tsl__naming_free(tsl__space *space) {
@@ -261,13 +266,26 @@ static search *search_of(tsl__space *space) {
   return space->naming;
 }
 
-bool tsl__names_go_on(tsl__space *space, tsl__state keyed, tsl__leftover over, bool often) {
-  const tsl__named_walk *known = often ? find_walk(space, keyed, over) : NULL;
+/* A name in its middle is asked about twice where other names may come, too: once for each frame. */
+static bool texts_go_on(tsl__space *space, const tsl__state_rec *r, tsl__leftover over) {
+  const tsl__fixed *f = tsl__state_fixed(r);
+  search *s = f ? search_of(space) : NULL;
+  if (!s) return false;
+  const tsl__fixed *last = &s->asked.texts;
+  if (s->asked.known && s->asked.over == over && last->texts == f->texts && last->lo == f->lo && last->hi == f->hi && last->depth == f->depth) return s->asked.goes_on;
+  bool goes_on = tsl__fixed_goes_on(space, r, over, &s->fixed);
+  s->asked.texts = *f;
+  s->asked.over = over;
+  s->asked.goes_on = goes_on;
+  s->asked.known = space->status == TSL_OK && !s->fixed.beyond;
+  return goes_on;
+}
+
+bool tsl__names_go_on(tsl__space *space, tsl__state names, tsl__leftover over, bool often) {
+  const tsl__named_walk *known = often ? find_walk(space, names, over) : NULL;
   if (known) return known->goes_on;
-  const tsl__state_rec *r = tsl__state_at(space, keyed);
-  search *s = tsl__is_fixed(r) ? search_of(space) : NULL;
-  bool goes_on = s && tsl__fixed_goes_on(space, r, over, &s->fixed);
-  return (!often || (space->status == TSL_OK && add_walk(space, keyed, over, goes_on))) && goes_on;
+  bool goes_on = texts_go_on(space, tsl__state_at(space, names), over);
+  return (!often || (space->status == TSL_OK && add_walk(space, names, over, goes_on))) && goes_on;
 }
 
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over) {

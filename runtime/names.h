@@ -77,8 +77,8 @@ tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
 tsl__target tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over);
-/* Is it plain that none of its names ends within a token of the leftover? `often`: this is asked again, and remembered. Failures are sticky. */
-bool tsl__names_go_on(tsl__space *space, tsl__state keyed, tsl__leftover over, bool often);
+/* Is it plain that none of its names, or of those that it excludes, ends within a token of the leftover? `often`: this is asked again, and remembered. Failures are sticky. */
+bool tsl__names_go_on(tsl__space *space, tsl__state names, tsl__leftover over, bool often);
 /* The fewest bytes from a keyed state above a RESUME to the end of that one's frame; saturates at UINT32_MAX. */
 uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state resume);
 /* Gather those of its tokens that a RESUME lets through. */

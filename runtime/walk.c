@@ -453,14 +453,6 @@ static bool remember_far(tsl__space *space, const tsl__walk *made) {
   return remember(space, w);
 }
 
-/* Does none of the excluded texts end within a token? Then any others are walked as any text is, and nothing is remembered: most positions in the middle of a name are met once. */
-static bool is_any_text(tsl__space *space, const tsl__state_rec *r, tsl__leftover over) {
-  level *l = tsl__level_open(space);
-  bool goes_on = l && tsl__fixed_goes_on(space, r, over, &l->fixed);
-  if (l) space->depth--;
-  return goes_on;
-}
-
 /* What was done so far, in steps. */
 static uint64_t work_of(const tsl__space *space) { return space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states); }
 
@@ -522,16 +514,25 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   return w;
 }
 
-const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
-  if (space->status != TSL_OK) return NULL;
-  const tsl__state_rec *r = tsl__state_at(space, state);
-  if (tsl__is_others(r) && is_any_text(space, r, over)) {
-    tsl__state any = space->hook->fixed(space->hook_ctx, r, 0, 0, 0);
-    return any ? tsl__walk_over(space, any, count, over, last) : NULL;
-  }
+static const tsl__walk *walk_state(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
   uint32_t context = context_of(space, r, count, over, last);
   const tsl__walk *known = recall(space, r, state, context, over);
   return known || space->status != TSL_OK ? known : walk_anew(space, r, state, count, context, over, last);
+}
+
+/* Any texts but some are walked as any text is where none of those that are excluded ends within a token. At the beginning of such a text that is remembered; most places in its middle are met once. */
+static const tsl__walk *walk_others(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, tsl__leftover over, bool last, bool called) {
+  if (tsl__names_go_on(space, state, over, called)) {
+    state = space->hook->fixed(space->hook_ctx, r, 0, 0, 0);
+    r = state ? tsl__state_at(space, state) : NULL;
+  }
+  return r && space->status == TSL_OK ? walk_state(space, r, state, count, over, last) : NULL;
+}
+
+const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
+  if (space->status != TSL_OK) return NULL;
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  return tsl__is_others(r) ? walk_others(space, r, state, count, over, last, false) : walk_state(space, r, state, count, over, last);
 }
 
 /* Is a walk that is not known seldom asked for again? Over a set, that of what begins with reading; and after a call that of few tokens. Of an ambiguous grammar each is: a level does few. */
@@ -561,7 +562,7 @@ void tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t co
   const tsl__state_rec *r = tsl__state_at(space, state);
   bool last = l->last && !left, others = tsl__is_others(r);
   uint32_t context = context_of(space, r, count, over, last);
-  const tsl__walk *w = others ? tsl__walk_over(space, state, count, over, last) : recall(space, r, state, context, over);
+  const tsl__walk *w = others ? walk_others(space, r, state, count, over, last, true) : recall(space, r, state, context, over);
   if (!w && !others && space->status == TSL_OK && is_seldom(space, l, state, over, left)) {
     size_t floor = l->left.n;
     search_within(space, l, &(tsl__level_key){state, context, over, NULL}, count, last);
