@@ -304,8 +304,34 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
   return space->status == TSL_OK ? list(space, s, w) : NULL;
 }
 
+/* The first n of 64 names. */
+static uint64_t first_names(uint32_t n) { return n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX; }
+
+/* Where there are at most 64 names, and of each it is known whether it is allowed: without a branch, as neighbours differ. */
+static void gather_few(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, uint64_t allowed) {
+  if (!tsl__vec_reserve(&space->alloc, &g->plus, w->token_count)) {
+    out_of_memory(space);
+    return;
+  }
+  tsl_token *out = g->plus.at + g->plus.n;
+  for (uint32_t i = 0; i < w->token_count; i++) {
+    const tsl__named_token *t = &w->tokens[i];
+    *out = t->token;
+    out += (allowed & first_names(t->names.hi) & ~first_names(t->names.lo)) != 0;
+  }
+  g->plus.n = (size_t)(out - g->plus.at);
+}
+
 void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {
   const tsl__resume *r = tsl__state_at(space, resume)->resume;
+  if (w->token_count && r->names && r->names <= 64) {
+    ask_word(space, resume, r, 0);
+    if (space->status != TSL_OK) return;
+    if (!(first_names(r->names) & ~r->known[0])) {
+      gather_few(space, g, w, r->allowed[0]);
+      return;
+    }
+  }
   tsl__name_range last = {0, 0}; /* neighbours often have the same */
   bool any = false;
   tsl_token some[64];
