@@ -343,6 +343,8 @@ static void add_call(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__coun
   if (!tsl__vec_push(&x->alloc, out, call)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
+void tsl__calls_add(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__expr then) { add_call(x, out, callee, TSL__COUNT_CLEAR, then); }
+
 /* The calls of `e`, each followed by `then`; `count` says what becomes of the register where the call itself leaves it alone. */
 static void calls_followed(tsl__exprs *x, tsl__expr e, tsl__expr then, tsl__count count, tsl__step how, tsl__calls *out) {
   size_t first = out->n, kept = first;
@@ -405,6 +407,16 @@ bool tsl__is_call(const tsl__exprs *x, tsl__expr e, tsl__call *out) {
   return true;
 }
 
+/* A rule may know its calls without its body. */
+static bool calls_of_rule(tsl__exprs *x, uint32_t index, tsl__calls *out) {
+  const tsl__rule *rule = tsl__rule_at(x, index);
+  size_t before = out->n;
+  if (rule->body || !rule->ops->calls) return false;
+  if (rule->ops->calls(x, rule->ctx, rule->param, out) && x->status == TSL_OK) return true;
+  out->n = before;
+  return false;
+}
+
 static bool only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out) {
   tsl__node n = tsl__node_at(x, e);
   tsl__call call;
@@ -421,12 +433,14 @@ static bool only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out) {
     return fine;
   case TSL__K_RULE: /* the last thing in the frame, which takes its place */
     if (!enter(x)) return false;
-    fine = only_calls(x, tsl__rule_body(x, n.a), out);
+    fine = calls_of_rule(x, n.a, out) || only_calls(x, tsl__rule_body(x, n.a), out);
     x->depth--;
     return fine;
   default: return false;
   }
 }
+
+bool tsl__calls_add_last(tsl__exprs *x, tsl__calls *out, tsl__expr e) { return only_calls(x, e, out); }
 
 bool tsl__only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out) {
   tsl__node n = tsl__node_at(x, e);

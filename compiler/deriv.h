@@ -49,7 +49,14 @@ typedef struct tsl__call {
   tsl__expr callee; /* K_RULE or K_TOKEN */
   tsl__part then;
 } tsl__call;
-typedef TSL__VEC(tsl__call) tsl__calls;
+typedef struct tsl__calls {
+  tsl__call *at;
+  size_t n, cap;
+} tsl__calls;
+/* Add a call that leaves no loop active in what follows it. */
+void tsl__calls_add(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__expr then);
+/* Add those of an expression that is last in its frame; false: it begins with other things, too, and *out is undefined from where it ended. */
+bool tsl__calls_add_last(tsl__exprs *x, tsl__calls *out, tsl__expr e);
 void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out);
 /* Is e a call and what follows it? It is the only one, then, and e reads no byte itself. */
 bool tsl__is_call(const tsl__exprs *x, tsl__expr e, tsl__call *out);

@@ -44,6 +44,7 @@ static inline uint32_t tsl__multiply(uint32_t a, uint32_t b) {
 /* A set of code points: sorted, disjoint, non-adjacent ranges. See charset.h. */
 struct tsl__charset;
 struct tsl__meaning;
+struct tsl__calls;
 
 /* `parent` (may be NULL) must be frozen and outlive x. `max_steps` and `max_memory` of `limits` bound it (NULL = defaults). */
 tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocator, const tsl_limits *limits, tsl__exprs **out);
@@ -148,6 +149,8 @@ typedef struct tsl__keys_ops {
  * is allowed and is shared by all (ops, ctx, param), then RESUME, which does. Whoever runs the frame asks RESUME before it lets a prefix through. (ctx, param) name
  * the continuation: equal pairs must behave equally for ever. */
 tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param);
+/* The same as a call: its frame, and *resume, which goes on after it. TSL__NONE on failure (sticky). */
+tsl__expr tsl__expr_names(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, tsl__expr *resume);
 /* RESUME (or an alternation of them), asked: may string `index` be used, and what follows it? */
 bool tsl__expr_resume_allows(tsl__exprs *x, tsl__expr resume, uint32_t index);
 uint64_t tsl__expr_resume_allowed(const tsl__exprs *x, tsl__expr resume, uint32_t word, uint64_t *allowed);
@@ -205,6 +208,9 @@ typedef struct tsl__rule_ops {
   bool (*meaning)(struct tsl__meaning *m, void *ctx, uint32_t param, tsl__digest *out);
   /* The fewest bytes of a member, saturating at TSL__INF; asked once, when somebody wants to know. NULL: what was given to tsl__expr_rule. */
   uint32_t (*shortest)(tsl__exprs *x, void *ctx, uint32_t param);
+  /* Adds the calls that the body begins with, as tsl__only_calls does, where it is known without the body that it begins with nothing else: they are cheaper to make.
+   * False: the body tells. May be NULL. */
+  bool (*calls)(tsl__exprs *x, void *ctx, uint32_t param, struct tsl__calls *out);
 } tsl__rule_ops;
 
 #define TSL__RULE_NULLABLE 1u /* the body matches the empty text; must be right */

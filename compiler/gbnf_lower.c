@@ -54,9 +54,9 @@ static void print_tail(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "tail %u", param);
 }
 
-static const tsl__rule_ops whole_ops = {unfold_whole, print_whole, NULL, NULL};
-static const tsl__rule_ops plus_ops = {unfold_plus, print_plus, NULL, NULL};
-static const tsl__rule_ops tail_ops = {unfold_tail, print_tail, NULL, NULL};
+static const tsl__rule_ops whole_ops = {unfold_whole, print_whole, NULL, NULL, NULL};
+static const tsl__rule_ops plus_ops = {unfold_plus, print_plus, NULL, NULL, NULL};
+static const tsl__rule_ops tail_ops = {unfold_tail, print_tail, NULL, NULL, NULL};
 
 static tsl__expr whole_of(tsl__gbnf *g, uint32_t rule);
 

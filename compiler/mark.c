@@ -31,7 +31,7 @@ static bool meaning(tsl__meaning *m, void *ctx, uint32_t kind, tsl__digest *out)
   return tsl__meaning_data(m, TSL__MEANS_MARK + kind, "", 0, out);
 }
 
-static const tsl__rule_ops ops = {unfold, print, meaning, NULL};
+static const tsl__rule_ops ops = {unfold, print, meaning, NULL, NULL};
 
 tsl__expr tsl__expr_mark(tsl__exprs *x, uint8_t kind) {
   tsl__expr *mark = &x->marks[kind - 1];

@@ -586,7 +586,7 @@ static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
   snprintf(out, n, "items#%u(%u)", (unsigned)id, (unsigned)s->array_states.at[id]->index);
 }
 
-static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, NULL};
+static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, NULL, NULL};
 
 static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];

@@ -8,6 +8,9 @@
  *   END      after close }                                             one frame for all objects
  *   FIRST    the rest of object after { open "                         unfolded in place; how a plain object begins is known without it
  *
+ * What may come after a member, and after the opening quote of the next key, is nothing but calls. Where an object has no clauses these are made at once (next_calls,
+ * keys_calls), and there is no expression of them: nobody would find it again. What stands behind a quote is a rule until somebody gets there.
+ *
  * What does not depend on the state has frames of its own: those are walked once, and a state adds next to nothing.
  * "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a continuation only for a key that is reached, or a call of an extra key's
  * frame. A state is the set of keys seen, the clauses fulfilled and the number of members as far as it matters; equal states are one, so the order in
@@ -19,6 +22,7 @@
  */
 #include <stdio.h>
 
+#include "compiler/deriv.h"
 #include "compiler/schema_parts.h"
 #include "runtime/state.h"
 
@@ -134,6 +138,8 @@ static bool can_end(struct object_state *st) {
 /* ---- the rule that goes on after a member ------------------------------------------------------------------------- */
 
 static tsl__expr keys(struct schema *s, uint32_t id);
+static tsl__expr keys_rule(struct schema *s, uint32_t id);
+static bool some_key(struct schema *s, uint32_t id);
 static tsl__expr styled_members(struct schema *s, uint32_t id);
 
 static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
@@ -158,7 +164,18 @@ static uint32_t next_shortest(tsl__exprs *x, void *ctx, uint32_t id) {
   return bytes != TSL__INF && tsl__schema_nests(ctx) ? bytes - 1 : bytes; /* no brace */
 }
 
-static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, next_shortest};
+static bool next_calls(tsl__exprs *x, void *ctx, uint32_t id, tsl__calls *out) {
+  struct schema *s = ctx;
+  const struct object_state *st = s->states.at[id];
+  const struct object *o = st->object;
+  const struct gaps *g = tsl__schema_gaps(s, o->level);
+  if (!g || o->styled || o->clause_count || !some_key(s, id)) return false;
+  if (complete(st) && !tsl__calls_add_last(x, out, g->end)) return false;
+  tsl__calls_add(x, out, g->more, keys_rule(s, id));
+  return true;
+}
+
+static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, next_shortest, next_calls};
 
 static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct object_state *st = s->states.at[id];
@@ -212,7 +229,7 @@ static void finish_way(struct member *m, uint64_t done) {
   if (bytes == TSL__INF) find_hopeless(m);
   if (!st || bytes == TSL__INF) return;
   memcpy(st, m->from, size);
-  st->next = TSL__NONE;
+  st->next = st->keys = TSL__NONE;
   st->shortest = UNKNOWN;
   st->ends = 0;
   st->done |= done;
@@ -309,7 +326,7 @@ static uint32_t state_after(struct schema *s, const struct object_state *from, u
   struct object_state *st = size <= sizeof room ? (void *)room : tsl__schema_alloc(s, size);
   if (!st) return UINT32_MAX;
   memcpy(st, from, size);
-  st->next = TSL__NONE;
+  st->next = st->keys = TSL__NONE;
   st->shortest = UNKNOWN;
   st->ends = 0;
   return take(st, key, cell) ? intern(s, st) : UINT32_MAX;
@@ -324,17 +341,23 @@ static tsl__expr extra_frame(struct schema *s, const struct object *o, struct ce
   return c->extra;
 }
 
-/* There is one way: its frame is the same in all states, and the state after it is all that is left to find. */
-static tsl__expr plain_way(struct schema *s, uint32_t id, uint32_t key, uint32_t cell) {
+/* There is one way: its frame is the same in all states, and the state after it is all that is left to find. TSL__NONE: there is none. *then: what follows the frame. */
+static tsl__expr plain_step(struct schema *s, uint32_t id, uint32_t key, uint32_t cell, tsl__expr *then) {
   const struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   struct cell *c = key == UINT32_MAX ? &o->cells[cell] : NULL;
   goal value = c ? c->value : o->known[key].value;
   if (!is_there(st, key, cell) || !tsl__schema_possible(s, value)) return TSL__NONE;
-  uint32_t then = c && stays(st, c) ? id : state_after(s, st, key, cell);
-  if (then == UINT32_MAX || (!o->simple && !can_end(s->states.at[then]))) return TSL__NONE; /* what a simple one needs is possible, or nobody would have entered it */
+  uint32_t next = c && stays(st, c) ? id : state_after(s, st, key, cell);
+  if (next == UINT32_MAX || (!o->simple && !can_end(s->states.at[next]))) return TSL__NONE; /* what a simple one needs is possible, or nobody would have entered it */
   tsl__expr one = c ? extra_frame(s, o, c) : tsl__schema_member(s, value, o->level);
-  return tsl__expr_seq(s->x, one, next_rule(s, then));
+  *then = next_rule(s, next);
+  return one;
+}
+
+static tsl__expr plain_way(struct schema *s, uint32_t id, uint32_t key, uint32_t cell) {
+  tsl__expr then = TSL__NONE, one = plain_step(s, id, key, cell, &then);
+  return tsl__expr_seq(s->x, one, then);
 }
 
 /* ---- all members that may come ------------------------------------------------------------------------------------- */
@@ -444,16 +467,64 @@ static bool any_sure(const struct object_state *st) {
   return false;
 }
 
-/* Everything that may follow the opening quote of a key. */
-static tsl__expr keys(struct schema *s, uint32_t id) {
-  struct object_state *st = s->states.at[id];
+/* May a known key come? */
+static bool some_key(struct schema *s, uint32_t id) {
+  const struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
-  tsl__expr all = TSL__NONE;
   bool some = o->sure && any_sure(st);
   for (uint32_t k = 0; k < o->n && !some && tsl__schema_ok(s); k++) some = allows(s, id, k);
-  if (some) all = tsl__expr_keys(s->x, o->set, &keys_ops, s, id);
+  return some;
+}
+
+/* Everything that may follow the opening quote of a key. */
+static tsl__expr keys(struct schema *s, uint32_t id) {
+  const struct object *o = s->states.at[id]->object;
+  tsl__expr all = TSL__NONE;
+  if (some_key(s, id)) all = tsl__expr_keys(s->x, o->set, &keys_ops, s, id);
   for (uint32_t c = 0; c < o->cell_count && tsl__schema_ok(s); c++) all = tsl__expr_alt_alone(s->x, extra(s, id, c), all);
   return all;
+}
+
+/* The same as calls, of an object without clauses: one spells the known keys, the others the extra ones. */
+static bool keys_calls(tsl__exprs *x, void *ctx, uint32_t id, tsl__calls *out) {
+  struct schema *s = ctx;
+  const struct object_state *st = s->states.at[id];
+  const struct object *o = st->object;
+  tsl__expr then = TSL__NONE, one;
+  size_t before = out->n;
+  if (o->clause_count) return false;
+  if (some_key(s, id)) {
+    one = tsl__expr_names(x, o->set, &keys_ops, s, id, &then);
+    tsl__calls_add(x, out, one, then);
+  }
+  for (uint32_t c = 0; c < o->cell_count && order_allows(st, UINT32_MAX) && tsl__schema_ok(s); c++) {
+    one = plain_step(s, id, UINT32_MAX, c, &then);
+    if (one != TSL__NONE) tsl__calls_add(x, out, one, then);
+  }
+  return out->n > before;
+}
+
+static tsl__expr unfold_keys(tsl__exprs *x, void *ctx, uint32_t id) {
+  (void)x;
+  return keys(ctx, id);
+}
+
+static void print_keys(void *ctx, uint32_t id, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "keys#%u", (unsigned)id);
+}
+
+static uint32_t keys_shortest(tsl__exprs *x, void *ctx, uint32_t id) {
+  const struct object_state *st = ((struct schema *)ctx)->states.at[id];
+  tsl__expr all = tsl__rule_body(x, tsl__node_at(x, st->keys).a);
+  return all == TSL__NONE ? TSL__INF : tsl__expr_shortest(x, all);
+}
+
+static tsl__expr keys_rule(struct schema *s, uint32_t id) {
+  static const tsl__rule_ops ops = {unfold_keys, print_keys, NULL, keys_shortest, keys_calls};
+  struct object_state *st = s->states.at[id];
+  if (st->keys == TSL__NONE) st->keys = tsl__expr_rule(s->x, &ops, s, id, TSL__RULE_INLINE, 1);
+  return st->keys;
 }
 
 /* The same in a style that is not JSON: members one after the other, and no bracket at the end. */
@@ -523,7 +594,16 @@ static uint32_t first_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
   return first == TSL__NONE ? TSL__INF : tsl__expr_shortest(x, first);
 }
 
-static const tsl__rule_ops first_ops = {unfold_first, print_first, NULL, first_shortest};
+static bool first_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
+  struct schema *s = ctx;
+  if (!tsl__schema_open(s, g)) return false;
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->first != TSL__NONE || !e->object_count) return false;
+  uint32_t id = first_state(e->objects[0]);
+  return id != UINT32_MAX && keys_calls(x, s, id, out);
+}
+
+static const tsl__rule_ops first_ops = {unfold_first, print_first, NULL, first_shortest, first_calls};
 
 tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends) {
   return braces(s, tsl__goal_of(s, g)->level, ends, tsl__expr_rule(s->x, &first_ops, s, g, TSL__RULE_INLINE, 1));

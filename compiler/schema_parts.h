@@ -263,6 +263,7 @@ struct object_state {
   uint32_t count;    /* members, clamped */
   uint32_t shortest; /* bytes to the end of the object; UNKNOWN: not asked yet */
   tsl__expr next;    /* memo: the rule that goes on after a member */
+  tsl__expr keys;    /* memo: the rule of what follows the opening quote of the next key */
   bool first;        /* no member yet */
   uint8_t ends;      /* memo: can the object end from here? 0: not asked yet, 1: no, 2: yes */
   uint64_t bits[];   /* words: keys seen or, with order `schema`, passed; then of each counted cell: how many of its keys were used */

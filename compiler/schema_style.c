@@ -157,7 +157,7 @@ static void print_nested(void *ctx, uint32_t g, char *out, size_t n) {
   snprintf(out, n, "nested#%u", (unsigned)g);
 }
 
-static const tsl__rule_ops nested_ops = {unfold_nested, print_nested, NULL, NULL};
+static const tsl__rule_ops nested_ops = {unfold_nested, print_nested, NULL, NULL, NULL};
 
 /* The content of an element, and that marker. */
 static tsl__expr nested_value(struct schema *s, goal g) {
@@ -359,7 +359,7 @@ static void print_styled(void *ctx, uint32_t g, char *out, size_t n) {
 
 static uint32_t styled_shortest(tsl__exprs *x, void *ctx, uint32_t g) { return tsl__expr_shortest(x, unfold_styled(x, ctx, g)); }
 
-static const tsl__rule_ops styled_ops = {unfold_styled, print_styled, NULL, styled_shortest};
+static const tsl__rule_ops styled_ops = {unfold_styled, print_styled, NULL, styled_shortest, NULL};
 
 static tsl__expr opened_later(struct schema *s, goal g) {
   const struct keyword_value *required = tsl__keyword_or_null(tsl__node_of(s, tsl__goal_of(s, g)->lits[0] >> 1), KW_REQUIRED);

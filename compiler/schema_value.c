@@ -46,7 +46,7 @@ static uint32_t frame_shortest(tsl__exprs *x, void *ctx, uint32_t body) {
   return f ? f->shortest : tsl__expr_shortest(x, body);
 }
 
-static const tsl__rule_ops frame_ops = {unfold_frame, print_frame, frame_meaning, frame_shortest};
+static const tsl__rule_ops frame_ops = {unfold_frame, print_frame, frame_meaning, frame_shortest, NULL};
 
 struct frame_key {
   const struct schema *s;
@@ -214,7 +214,7 @@ static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
   snprintf(out, n, "%s", which < SHARED_FORMAT ? names[which] : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
 }
 
-static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL};
+static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL, NULL};
 
 static void add_member(tsl__exprs *x, struct shared_context *c, tsl__expr value, uint32_t shortest) {
   struct shared *h = &c->shared;
@@ -515,7 +515,7 @@ static uint32_t value_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
   return tsl__schema_shortest(ctx, g);
 }
 
-static const tsl__rule_ops value_ops = {unfold_value, print_value, NULL, value_shortest};
+static const tsl__rule_ops value_ops = {unfold_value, print_value, NULL, value_shortest, NULL};
 
 /* Is it plain, before the goal is opened, that its value is a frame of its own? */
 static bool plain_frame(struct schema *s, const struct goal_entry *e) {

@@ -192,7 +192,7 @@ static bool equal_sets(const tsl__strings *a, const tsl__strings *b) {
 }
 
 static tsl__expr find_names_frame(tsl__exprs *x, tsl__stringset set) {
-  static const tsl__rule_ops ops = {unfold_names, print_names, NULL, NULL};
+  static const tsl__rule_ops ops = {unfold_names, print_names, NULL, NULL, NULL};
   const tsl__strings *s = tsl__strings_at(x, set);
   uint64_t hash = hash_of_set(s);
   for (size_t i = 0; i < x->names.n; i++)
@@ -215,13 +215,19 @@ static tsl__expr names_frame(tsl__exprs *x, tsl__stringset set) {
   return frame;
 }
 
-tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param) {
+tsl__expr tsl__expr_names(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, tsl__expr *resume) {
   tsl__expr frame = names_frame(x, set);
   tsl__keys keys = {set, ops, ctx, param, tsl__node_at(x, frame).shortest};
   if (frame == TSL__NONE) return TSL__NONE;
   if (!tsl__vec_push(&x->alloc, &x->keys, keys)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
   tsl__node n = {.kind = TSL__K_RESUME, .a = x->keys_base + (uint32_t)x->keys.n - 1, .flags = TSL__CALLS | TSL__SEARCHED}; /* the shortest when asked */
-  return tsl__expr_seq_alone(x, frame, tsl__append(x, n));
+  *resume = tsl__append(x, n);
+  return frame;
+}
+
+tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param) {
+  tsl__expr resume, frame = tsl__expr_names(x, set, ops, ctx, param, &resume);
+  return frame == TSL__NONE ? TSL__NONE : tsl__expr_seq_alone(x, frame, resume);
 }
 
 uint32_t tsl__resume_fewest(tsl__exprs *x, const tsl__node *n) {

@@ -30,7 +30,7 @@ static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
 
 static uint32_t mark_shortest(tsl__exprs *x, void *ctx, uint32_t index) { return tsl__expr_shortest(x, ((tsl__marks *)ctx)->at.at[index].body); }
 
-static const tsl__rule_ops mark_ops = {unfold_mark, print_mark, NULL, mark_shortest};
+static const tsl__rule_ops mark_ops = {unfold_mark, print_mark, NULL, mark_shortest, NULL};
 
 const tsl__mark *tsl__mark_of(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
@@ -193,7 +193,7 @@ static void print_loop(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "%s", ((loop *)ctx)->name);
 }
 
-static const tsl__rule_ops loop_ops = {unfold_loop, print_loop, NULL, NULL};
+static const tsl__rule_ops loop_ops = {unfold_loop, print_loop, NULL, NULL, NULL};
 
 /* A rule that matches at least the empty text; its body is set by the caller. */
 static tsl__expr new_loop(tsl__tags_lowering *l, const char *name, loop **out) {

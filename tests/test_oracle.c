@@ -51,7 +51,7 @@ static tsl__expr unfold(tsl__exprs *x, void *ctx, uint32_t param) {
   (void)x;
   return ((rules *)ctx)->body[param];
 }
-static const tsl__rule_ops rule_ops = {unfold, NULL, NULL, NULL};
+static const tsl__rule_ops rule_ops = {unfold, NULL, NULL, NULL, NULL};
 static const char *alphabet;
 
 static tsl__expr letter(tsl__exprs *x) {
