@@ -267,11 +267,12 @@ tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
   tsl__worked(x, node.kind == TSL__K_ALT || node.kind == TSL__K_AND ? 1 + node.b : 1);
   node.hash = (uint32_t)node_hash(x, &node);
   node.hash += !node.hash; /* 0: not looked for */
-  for (const tsl__exprs *layer = x; layer; layer = layer->parent) {
+  for (const tsl__exprs *layer = is_own(x, &node) ? NULL : x->parent; layer; layer = layer->parent) { /* most that another layer can have it has */
     tsl__expr e = find(layer, x, &node);
     if (e) return e;
-    if (is_own(x, &node)) break;
   }
+  tsl__expr known = find(x, x, &node);
+  if (known) return known;
   if (x->slot_used * 2 >= x->slot_count && !grow_slots(x)) return tsl__expr_no_memory(x);
   tsl__expr e = append(x, node);
   if (!e) return TSL__NONE;

@@ -25,7 +25,7 @@ typedef struct compiler {
   tsl__calls calls; /* of the state that is being expanded; these are kept for the next one */
   edge_vec edges;
   token_vec tokens;
-  TSL__VEC(tsl__state) own; /* of a grammar: the states of its own expressions, by number; 0: none yet */
+  TSL__VEC(tsl__state) own; /* the states of the layer's own expressions, by number; 0: none yet */
   tsl__expr some_text; /* any but the empty one, once asked for */
   tsl__state any_text; /* of the rest of a JSON string of any text, once asked for */
 } compiler;
@@ -36,19 +36,23 @@ static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK
 
 static uint64_t handle_hash(tsl__expr e) { return tsl__mix(((uint64_t)e << 1) + 1); }
 
-/* The grammar's own expressions have their states in a list, as the layer below knows none of them; those of the vocabulary, few in any grammar, are looked up in both layers. */
-static bool is_listed(const compiler *c, tsl__expr e) { return c->space->parent && e >= c->x->base; }
+/* A layer's own expressions have their states in a list, as the layer below knows none of them. Those of the vocabulary have them in its list; few got theirs later, and
+ * are looked up. */
+static bool is_listed(const compiler *c, tsl__expr e) { return e >= c->x->base; }
+
+static tsl__state listed(const compiler *c, tsl__expr e) { return e - c->x->base < c->own.n ? c->own.at[e - c->x->base] : 0; }
 
 static tsl__state find_state(const compiler *c, tsl__expr e) {
-  const tsl__space *space = c->space;
-  if (TSL__LIKELY(is_listed(c, e))) return e - c->x->base < c->own.n ? c->own.at[e - c->x->base] : 0;
-  uint64_t hash = handle_hash(e);
-  for (const tsl__space *layer = space; layer; layer = layer->parent) {
-    tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
-    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-      const tsl__state_rec *r = tsl__state_at(space, i);
-      if (r->handle == e && !(r->flags & TSL__STATE_FORK)) return i;
-    }
+  if (TSL__LIKELY(is_listed(c, e))) return listed(c, e);
+  for (const tsl__space *layer = c->space->parent; layer; layer = layer->parent) {
+    const compiler *below = layer->hook_ctx;
+    tsl__state s = is_listed(below, e) ? listed(below, e) : 0;
+    if (s) return s;
+  }
+  tsl__index_iter it = tsl__index_first(&c->space->states.index, handle_hash(e));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__state_rec *r = tsl__state_at(c->space, i);
+    if (r->handle == e && !(r->flags & TSL__STATE_FORK)) return i;
   }
   return 0;
 }
@@ -99,12 +103,12 @@ static bool names_of(tsl__exprs *x, tsl__expr e, tsl__keyed *out) {
   }
 }
 
-/* Notes what a state has to do with names. */
-static bool note_names(compiler *c, tsl__expr e, tsl__state_rec *r) {
+/* Notes what a state has to do with names. What calls spells none itself: it waits for one, or is a frame of names that is unfolded in place. */
+static bool note_names(compiler *c, tsl__expr e, const tsl__node *n, tsl__state_rec *r) {
   tsl__keyed keyed = {0};
   uint32_t names;
-  if (tsl__expr_is_resume(c->x, e, &names)) return tsl__resume_make(c->space, r, names);
-  if (!names_of(c->x, e, &keyed)) return true;
+  if ((n->kind == TSL__K_RESUME || n->kind == TSL__K_ALT) && tsl__expr_is_resume(c->x, e, &names)) return tsl__resume_make(c->space, r, names);
+  if ((n->flags & TSL__CALLS && n->kind != TSL__K_RULE) || !names_of(c->x, e, &keyed)) return true;
   r->flags |= TSL__STATE_KEYED;
   r->keyed = tsl__arena_copy(&c->space->arena, &keyed, sizeof keyed);
   if (!r->keyed) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
@@ -279,7 +283,7 @@ static tsl__state add_state(compiler *c, tsl__expr e) {
     r->handle = e;
     if (tsl__nullable_in(&n, (tsl__phase)phase)) r->flags |= TSL__STATE_NULLABLE;
     if (!n.loop) {
-      if (!note_names(c, e, r) || (may_be_fixed(n) && !note_fixed(c, e, r))) return 0;
+      if (!note_names(c, e, &n, r) || (may_be_fixed(n) && !note_fixed(c, e, r))) return 0;
       break;
     }
     r->flags |= (uint8_t)(TSL__STATE_LOOP | TSL__STATE_PHASE * phase);
