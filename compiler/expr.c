@@ -10,6 +10,7 @@
 #include "runtime/state.h"
 
 #define HEADS_FEW 16u /* parts of a sequence that need no memory while it is made anew */
+#define NODES_FIRST 64u /* room for nodes that a grammar begins with: hardly any has fewer */
 #define LITERAL_MERGE_MAX 4096u /* longer literals are kept apart, so that building them stays linear */
 
 static const tsl_limits no_limits = {0};
@@ -60,6 +61,10 @@ tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocat
   x->deadline = tsl__deadline(x->deadline_us);
   if (parent) {
     inherit(x, parent);
+    if (!tsl__vec_reserve(&x->alloc, &x->nodes, NODES_FIRST)) {
+      tsl__exprs_free(x);
+      return TSL_ERR_NO_MEMORY;
+    }
   } else {
     tsl__node none = {.kind = TSL__K_NONE, .flags = TSL__FINITE | TSL__CHAR | TSL__TEXTUAL, .shortest = TSL__INF};
     tsl__node eps = {.kind = TSL__K_EPS, .flags = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED};
@@ -231,7 +236,7 @@ static bool is_own(const tsl__exprs *x, const tsl__node *n) {
 }
 
 static bool grow_slots(tsl__exprs *x) {
-  uint32_t count = x->slot_count ? x->slot_count * 2 : 64;
+  uint32_t count = x->slot_count ? x->slot_count * 2 : 2 * NODES_FIRST;
   uint32_t *slots = tsl__alloc_zero(&x->alloc, count * sizeof *slots);
   if (!slots) return false;
   for (uint32_t i = x->base ? 0 : 2; i < x->nodes.n; i++) {

@@ -109,6 +109,8 @@ tsl__expr tsl__expr_text_not(tsl__exprs *x, tsl__expr a);
 typedef uint32_t tsl__stringset;
 /* Copies, sorts and removes doubles. `order` (may be NULL) receives for each input its index in the set. */
 tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order);
+/* The same of texts that stay where they are as long as x: they are not copied. */
+tsl__stringset tsl__stringset_over(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order);
 uint32_t tsl__stringset_size(const tsl__exprs *x, tsl__stringset s);
 tsl__string tsl__stringset_at(const tsl__exprs *x, tsl__stringset s, uint32_t index);
 /* Exactly the strings of the set, as one node that is split by binary search. */

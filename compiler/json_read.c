@@ -355,11 +355,15 @@ tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, u
   return copy ? tsl__json_parse_in_place(arena, copy, length, max_depth, out, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
+#define VALUE_BYTES 32u /* of text for each value that waits at once, about, and no more of them than this at first */
+#define VALUES_MOST 128u
+
 tsl_status tsl__json_parse_in_place(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error) {
   *out = NULL;
   if (length >= UINT32_MAX) return tsl__fail(error, TSL_ERR_LIMIT, "a JSON text may have at most 4294967294 bytes");
   reader r = {.arena = arena, .alloc = arena->alloc, .text = text, .at = text, .end = text + length, .max_depth = max_depth};
-  bool done = run(&r);
+  size_t room = 8 + length / VALUE_BYTES;
+  bool done = tsl__vec_reserve(r.alloc, &r.stack, room < VALUES_MOST ? room : VALUES_MOST) ? run(&r) : no_memory(&r);
   if (done && !(*out = tsl__arena_copy(arena, r.stack.at, sizeof **out))) done = no_memory(&r);
   tsl__vec_free(r.alloc, &r.stack);
   tsl__vec_free(r.alloc, &r.open);

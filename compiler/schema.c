@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "compiler/expr_node.h"
 #include "compiler/schema_parts.h"
 
 #define DEPTH_DEFAULT 512u
@@ -76,8 +77,8 @@ void tsl__schema_note(struct schema *s) {
 }
 
 void *tsl__schema_alloc(struct schema *s, size_t size) {
-  tsl__exprs_hold(s->x, s->arena.total);
-  tsl__exprs_work(s->x, WORK_OF_CELL); /* what the front end does, it keeps notes of */
+  s->x->held = s->arena.total;
+  tsl__worked(s->x, WORK_OF_CELL); /* what the front end does, it keeps notes of */
   void *p = tsl__arena_alloc(&s->arena, size);
   if (p) memset(p, 0, size);
   else tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
@@ -214,9 +215,8 @@ static void follow(struct schema *s, sid from, uint8_t *colour, uint32_t *height
 
 static bool acyclic(struct schema *s) {
   const uint64_t references = (uint64_t)1 << KW_REF | (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF;
-  uint64_t all = 0;
-  for (size_t i = 0; i < s->nodes.n; i++) all |= s->nodes.at[i]->mask;
-  s->refers = all & references;
+  for (size_t i = 0; i < s->nodes.n; i++) s->keywords |= s->nodes.at[i]->mask;
+  s->refers = s->keywords & references;
   if (!s->refers) return true;
   uint8_t *colour = tsl__alloc_zero(s->alloc, s->nodes.n);
   uint32_t *heights = tsl__alloc(s->alloc, s->nodes.n * sizeof *heights);
@@ -278,23 +278,17 @@ static void open_ahead(struct schema *s, goal g) {
 
 /* uniqueItems is not followed everywhere (under a negation, with too few values): say so now, not when the first array begins. */
 static bool check_unique(struct schema *s) {
-  bool some = false;
+  if (!(s->keywords >> KW_UNIQUE_ITEMS & 1)) return true;
   for (size_t i = 2; i < s->nodes.n && tsl__schema_ok(s); i++) {
     lit l = POS((sid)i);
-    if (!tsl__has(s->nodes.at[i], KW_UNIQUE_ITEMS)) continue;
-    some = true;
-    tsl__schema_open(s, tsl__schema_goal(s, &l, 1, 0));
+    if (tsl__has(s->nodes.at[i], KW_UNIQUE_ITEMS)) tsl__schema_open(s, tsl__schema_goal(s, &l, 1, 0));
   }
-  for (size_t g = 2; some && g < s->goals.n && g < GOALS_AHEAD && tsl__schema_ok(s); g++) open_ahead(s, (goal)g);
+  for (size_t g = 2; g < s->goals.n && g < GOALS_AHEAD && tsl__schema_ok(s); g++) open_ahead(s, (goal)g);
   return tsl__schema_ok(s);
 }
 
 /* Is there a keyword that tells names that the schema does not list apart? */
-static bool constrains_names(const struct schema *s) {
-  for (size_t i = 2; i < s->nodes.n; i++)
-    if (tsl__has(s->nodes.at[i], KW_PROPERTY_NAMES) || tsl__has(s->nodes.at[i], KW_PATTERN_PROPERTIES)) return true;
-  return false;
-}
+static bool constrains_names(const struct schema *s) { return s->keywords & ((uint64_t)1 << KW_PROPERTY_NAMES | (uint64_t)1 << KW_PATTERN_PROPERTIES); }
 
 static bool run(struct schema *s, struct tsl__schema_result *out) {
   if (!begin(s) || !load(s)) return false;

@@ -109,7 +109,7 @@ static const char *uri_resolve(struct schema *s, const char *base_text, const ch
 static bool contains(const tsl__json *text, const char *word) {
   size_t n = strlen(word);
   for (size_t i = 0; i + n <= text->length; i++)
-    if (!memcmp(text->text + i, word, n)) return true;
+    if (text->text[i] == *word && !memcmp(text->text + i, word, n)) return true;
   return false;
 }
 

@@ -136,7 +136,7 @@ static bool make_known(struct maker *m) {
   if (!m->names.n) return true;
   m->order = tsl__schema_alloc(s, m->names.n * sizeof *m->order);
   if (!m->order) return false;
-  o->set = tsl__stringset_new(s->x, m->names.at, m->names.n, m->order);
+  o->set = tsl__stringset_over(s->x, m->names.at, m->names.n, m->order); /* the schema's texts and tree are there as long as its expressions */
   if (!tsl__schema_ok(s)) return false;
   o->n = tsl__stringset_size(s->x, o->set);
   o->words = (o->n + 63) / 64;

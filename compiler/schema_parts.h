@@ -332,7 +332,7 @@ struct shared_format {
 /* Expressions that all schemas share; made by tsl__schema_warm or, with white space of its own or without a base layer, by each compile. */
 struct shared {
   tsl__expr space, value, object, array, string, string_rest, number, integer, digits; /* digits: what drafts 3 and 4 call an integer */
-  tsl__expr colon, more, end; /* as in struct gaps */
+  tsl__expr comma, colon, more, end; /* as in struct gaps */
   tsl__expr quote, left_brace, right_brace, left_bracket, right_bracket, null, no, yes; /* literals */
   struct shared_member {
     tsl__expr value, rule; /* colon VALUE, as a frame */
@@ -384,6 +384,7 @@ struct schema {
   uint32_t max_depth, max_nesting;
   bool levels; /* the depth in the output matters */
   const struct tsl__schema_style *style; /* of the outermost object; NULL: JSON */
+  uint64_t keywords; /* that some subschema has */
   bool refers;     /* has references: a value may stand inside itself */
   sid root_node;
   goal root_goal;

@@ -85,7 +85,7 @@ static tsl__expr line(struct schema *s, uint32_t level, uint32_t *bytes) {
 
 static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   tsl__exprs *x = s->x;
-  tsl__expr space = s->shared.space, comma = tsl__expr_literal(x, ",", 1);
+  tsl__expr space = s->shared.space;
   g->colon_cost = g->comma_cost = 1;
   g->open = g->first = g->after = g->close = g->comma = g->colon = g->more = g->end = TSL__EPS;
   if (tsl__schema_nests(s)) { /* elements stand one after the other; values are taken to cost two bytes more than they do, as keys, for the brackets and quotes */
@@ -95,7 +95,7 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
     return;
   }
   g->open = g->after = space;
-  g->comma = tsl__expr_seq(x, comma, space);
+  g->comma = s->shared.comma;
   g->colon = s->shared.colon;
   g->more = s->shared.more;
   g->end = s->shared.end;
@@ -103,7 +103,7 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   g->open = g->after = TSL__EPS;
   g->first = line(s, level + 1, &g->first_cost);
   g->close = line(s, level, &g->close_cost);
-  g->comma = tsl__expr_seq(x, comma, g->first);
+  g->comma = tsl__expr_seq(x, tsl__expr_literal(x, ",", 1), g->first);
   g->comma_cost = 1 + g->first_cost;
   g->colon = tsl__expr_literal(x, ": ", 2);
   g->colon_cost = 2;
@@ -297,6 +297,8 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
   h->integer = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGER, 0, 1);
   h->digits = tsl__expr_rule(x, &shared_ops, c, SHARED_DIGITS, 0, 1);
+  h->comma = tsl__expr_literal(x, ",", 1);
+  h->comma = tsl__expr_seq(x, h->comma, h->space);
   h->colon = tsl__expr_rule(x, &shared_ops, c, SHARED_COLON, 0, 1);
   h->more = tsl__expr_rule(x, &shared_ops, c, SHARED_MORE, 0, 2);
   h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
@@ -525,10 +527,10 @@ static bool plain_frame(struct schema *s, const struct goal_entry *e) {
 
 static tsl__expr make_value(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
+  if (!s->levels && g == GOAL_ANY) return s->shared.value; /* without opening it */
   if (!tsl__schema_possible(s, g)) return TSL__NONE;
   if (plain_frame(s, e)) return tsl__expr_rule(s->x, &value_ops, s, g, 0, 1); /* opened when it is entered */
   if (!tsl__schema_open(s, g)) return TSL__NONE;
-  if (!s->levels && g == GOAL_ANY) return s->shared.value;
   uint32_t containers = e->array_count + e->object_count;
   if (!s->levels && containers == 1) { /* the shared rules, in place */
     if (e->object_count && e->objects[0]->any && !e->scalars && !e->number && !e->string) return s->shared.object;

@@ -69,7 +69,7 @@ static sorted *sort_strings(sorted *at, size_t n) {
   return at;
 }
 
-tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order) {
+static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order, bool copied) {
   if (n >= UINT32_MAX) return tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many strings in a set"), 0;
   size_t room = 2 * (n ? n : 1) * sizeof(sorted);
   sorted *all = tsl__alloc(&x->alloc, room);
@@ -85,7 +85,7 @@ tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, siz
   for (size_t i = 0; i < n; i++) {
     const sorted *one = &in_order[i];
     if (i == 0 || by_spelling(one - 1, one) != 0) {
-      char *copy = tsl__arena_copy(&x->arena, one->s.at, one->s.length);
+      const char *copy = copied ? tsl__arena_copy(&x->arena, one->s.at, one->s.length) : one->s.at;
       if (!copy) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       kept[count++] = (tsl__string){copy, one->s.length};
     }
@@ -96,6 +96,9 @@ tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, siz
   if (x->status == TSL_OK && !tsl__vec_push(&x->alloc, &x->strings, set)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   return x->status == TSL_OK ? x->strings_base + (uint32_t)x->strings.n - 1 : 0;
 }
+
+tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order) { return make_set(x, strings, n, order, true); }
+tsl__stringset tsl__stringset_over(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order) { return make_set(x, strings, n, order, false); }
 
 uint32_t tsl__stringset_size(const tsl__exprs *x, tsl__stringset s) { return tsl__strings_at(x, s)->n; }
 tsl__string tsl__stringset_at(const tsl__exprs *x, tsl__stringset s, uint32_t index) { return tsl__strings_at(x, s)->at[index]; }
