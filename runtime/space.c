@@ -12,16 +12,6 @@
 #include "runtime/walk.h"
 #include "runtime/wide.h"
 
-static void table_init(tsl__table *t, const tsl__table *below, uint32_t element) {
-  tsl__pool_init(&t->pool, element);
-  t->first = t->index.first = below ? below->first + below->pool.n : 0;
-}
-
-static void table_free(tsl__table *t, const tsl_allocator *a) {
-  tsl__pool_free(&t->pool, a);
-  tsl__index_free(&t->index, a);
-}
-
 static size_t table_memory(const tsl__table *t) { return !t->pool.n ? 0 : tsl__pool_memory(&t->pool) + tsl__index_memory(&t->index); }
 
 #define EACH_TABLE(DO)                \
@@ -45,12 +35,32 @@ static size_t table_memory(const tsl__table *t) { return !t->pool.n ? 0 : tsl__p
   DO(texts, tsl__text)                \
   DO(memories, tsl__memory)
 
+/* Where each table is in a space, and its elements: they are gone through by a loop, as code that runs once for each grammar is never at hand. */
+static const struct {
+  uint32_t at, element;
+} tables[] = {
+#define TABLE(name, type) {offsetof(tsl__space, name), sizeof(type)},
+    EACH_TABLE(TABLE)
+#undef TABLE
+};
+#define TABLES (sizeof tables / sizeof *tables)
+
+static tsl__table *table_of(const tsl__space *s, size_t i) { return (tsl__table *)(void *)((char *)(uintptr_t)s + tables[i].at); }
+
+/* Of a space that is all zeros. */
+static void init_tables(tsl__space *s) {
+  for (size_t i = 0; i < TABLES; i++) {
+    tsl__table *t = table_of(s, i);
+    const tsl__table *below = s->parent ? table_of(s->parent, i) : NULL;
+    t->pool.element = tables[i].element;
+    t->first = t->index.first = below ? below->first + below->pool.n : 0;
+  }
+}
+
 /* Number 0 means "none" in every table. */
 static bool reserve_zero(tsl__space *s) {
-#define ZERO(name, type) \
-  if (s->name.first == 0 && !tsl__pool_add(&s->name.pool, &s->alloc)) return false;
-  EACH_TABLE(ZERO)
-#undef ZERO
+  for (size_t i = 0; i < TABLES; i++)
+    if (table_of(s, i)->first == 0 && !tsl__pool_add(&table_of(s, i)->pool, &s->alloc)) return false;
   static const uint32_t no_list[1];
   if (s->masks.first == 0) ((tsl__mask_rec *)tsl__pool_at(&s->masks.pool, 0))->lists = no_list;
   if (s->states.first == 0) {
@@ -71,9 +81,7 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->parent = parent;
   s->vocab = vocab;
   tsl__arena_init(&s->arena, &s->alloc);
-#define INIT(name, type) table_init(&s->name, parent ? &parent->name : NULL, sizeof(type));
-  EACH_TABLE(INIT)
-#undef INIT
+  init_tables(s);
   s->moves.index.read_unlocked = s->stacks.index.read_unlocked = true; /* tsl__stack_find_token */
   s->names_tokens = parent && parent->names_tokens;
   s->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
@@ -107,18 +115,17 @@ void tsl__space_free(tsl__space *s) {
   tsl__rows_free(s);
   if (s->gather) tsl__gather_free(s, s->gather);
   tsl__free(&a, s->gather, sizeof *s->gather);
-#define FREE(name, type) table_free(&s->name, &a);
-  EACH_TABLE(FREE)
-#undef FREE
+  for (size_t i = 0; i < TABLES; i++) {
+    tsl__pool_free(&table_of(s, i)->pool, &a);
+    tsl__index_free(&table_of(s, i)->index, &a);
+  }
   tsl__arena_free(&s->arena);
   tsl__free(&a, s, sizeof *s);
 }
 
 size_t tsl__space_memory(const tsl__space *s) {
   size_t n = sizeof *s + s->arena.total;
-#define ADD(name, type) n += table_memory(&s->name);
-  EACH_TABLE(ADD)
-#undef ADD
+  for (size_t i = 0; i < TABLES; i++) n += table_memory(table_of(s, i));
   n += tsl__rows_memory(s);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }
