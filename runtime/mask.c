@@ -424,16 +424,14 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
 /* ---- unions ------------------------------------------------------------------------------------------------------ */
 
 /* The masks and tokens that were gathered, in order. */
-static tsl__united united(const tsl__gather *g) {
-  tsl__united u = {.all = 0};
-  memcpy(u.parts, g->parts, sizeof u.parts);
+static inline void list_parts(const tsl__gather *g, tsl__united *u) {
+  memcpy(u->parts, g->parts, sizeof u->parts);
   for (size_t k = 0; k < g->plus.n; k++) {
     uint32_t part = TSL__UNITED_TOKEN | g->plus.at[k];
     size_t i = g->mask_count + k;
-    for (; u.parts[i - 1] > part; i--) u.parts[i] = u.parts[i - 1]; /* not beyond a mask, which is less */
-    u.parts[i] = part;
+    for (; u->parts[i - 1] > part; i--) u->parts[i] = u->parts[i - 1]; /* not beyond a mask, which is less */
+    u->parts[i] = part;
   }
-  return u;
 }
 
 static uint64_t hash_of(const tsl__united *u) {
@@ -565,28 +563,32 @@ static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g, bool joined) {
 
 /* ---- done --------------------------------------------------------------------------------------------------------- */
 
-static tsl__mask union_of(tsl__space *space, tsl__gather *g, bool joined) {
-  if (g->mask_count + g->plus.n == 1) return g->masks[0];
-  tsl__united u = united(g);
+/* A union that is not known yet. */
+static TSL__SELDOM tsl__mask unite(tsl__space *space, tsl__gather *g, tsl__united *u, uint64_t hash, bool joined) {
+  u->all = joined ? join(space, g) : 0;
+  if (!u->all && space->status == TSL_OK && list_all(space, g)) u->all = made_of_lists(space, g, joined);
+  return u->all && remember_union(space, u, hash) ? u->all : 0;
+}
+
+static inline bool is_single(const tsl__gather *g) { return !g->listed && g->mask_count <= 1 && g->plus.n == 0; }
+
+static TSL__SELDOM tsl__mask made(tsl__space *space, tsl__gather *g, bool joined) {
+  if (!g->mask_count || g->mask_count + g->plus.n > TSL__UNITED_MAX) return list_all(space, g) ? made_of_lists(space, g, joined) : 0;
+  tsl__united u;
+  list_parts(g, &u);
   uint64_t hash = hash_of(&u);
   tsl__mask known = find_union(space, &u, hash, u.parts[g->mask_count - 1] >= space->masks.first);
-  if (known) return known;
-  u.all = joined ? join(space, g) : 0;
-  if (!u.all && space->status == TSL_OK && list_all(space, g)) u.all = made_of_lists(space, g, joined);
-  return u.all && remember_union(space, &u, hash) ? u.all : 0;
+  return known ? known : unite(space, g, &u, hash, joined);
 }
 
-static TSL__SELDOM tsl__mask made_of_all(tsl__space *space, tsl__gather *g, bool joined) {
-  if (!g->listed && have_all(space, g)) g->plus.n = 0;
-  if (g->mask_count && g->mask_count + g->plus.n <= TSL__UNITED_MAX) return union_of(space, g, joined);
-  return list_all(space, g) ? made_of_lists(space, g, joined) : 0;
-}
-
-static inline tsl__mask done(tsl__space *space, tsl__gather *g, bool joined) {
+tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) {
   if (space->status != TSL_OK) return 0;
-  if (!g->listed && g->mask_count <= 1 && g->plus.n == 0) return g->parts[0];
-  return made_of_all(space, g, joined);
+  return is_single(g) ? g->parts[0] : made(space, g, false);
 }
 
-tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g) { return done(space, g, false); }
-tsl__mask tsl__gather_joined(tsl__space *space, tsl__gather *g) { return done(space, g, true); }
+/* Tokens that the masks have are dropped: their lists would hold them twice. Elsewhere that is seldom, and seen when they are sorted. */
+tsl__mask tsl__gather_joined(tsl__space *space, tsl__gather *g) {
+  if (space->status != TSL_OK) return 0;
+  if (g->mask_count && g->plus.n && have_all(space, g)) g->plus.n = 0;
+  return is_single(g) ? g->parts[0] : made(space, g, true);
+}
