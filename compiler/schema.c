@@ -10,6 +10,7 @@
 #include "compiler/schema_parts.h"
 
 #define DEPTH_DEFAULT 512u
+#define FIRST 16u /* room for subschemas, and for goals, at first */
 #define WORK_OF_CELL 4u /* in nodes of expressions */
 #define PRETTY_NESTING 64u /* levels of pretty-printed output where max_nesting does not say */
 
@@ -234,6 +235,7 @@ static bool acyclic(struct schema *s) {
 
 /* Nodes 0 and 1 are true and false, goals 0 and 1 likewise. */
 static bool begin(struct schema *s) {
+  if (!tsl__vec_reserve(s->alloc, &s->nodes, FIRST) || !tsl__vec_reserve(s->alloc, &s->goals, FIRST)) return false;
   for (int i = 0; i < 2; i++) {
     struct node *n = tsl__schema_alloc(s, sizeof *n);
     if (!n || !tsl__vec_push(s->alloc, &s->nodes, n)) return false;

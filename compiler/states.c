@@ -60,7 +60,8 @@ static tsl__state find_state(const compiler *c, tsl__expr e) {
 static bool list_state(compiler *c, tsl__expr e, tsl__state state) {
   size_t at = e - c->x->base, before = c->own.n;
   if (at >= before) {
-    if (!tsl__vec_reserve(&c->space->alloc, &c->own, at + 1 - before)) return false;
+    size_t room = at < c->own.cap ? at + 1 : c->x->nodes.cap; /* it grows with the expressions */
+    if (!tsl__vec_reserve(&c->space->alloc, &c->own, room - before)) return false;
     memset(c->own.at + before, 0, (at + 1 - before) * sizeof *c->own.at);
     c->own.n = at + 1;
   }
