@@ -22,6 +22,7 @@
 #define TSL__PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define TSL__EACH_TOKEN __attribute__((hot)) /* runs for each token of a text: such functions lie side by side, so that few pages hold them */
 #define TSL__SELDOM __attribute__((noinline)) /* kept out of functions that run often */
+#define TSL__COLD __attribute__((cold)) /* hardly ever runs: what leads there is kept out of the lines of code that do */
 #define TSL__PREFETCH(at) __builtin_prefetch(at)
 #define TSL__PREFETCH_WRITE(at) __builtin_prefetch(at, 1)
 #else
@@ -30,6 +31,7 @@
 #define TSL__PRINTF(f, a)
 #define TSL__EACH_TOKEN
 #define TSL__SELDOM
+#define TSL__COLD
 #define TSL__PREFETCH(at) ((void)(at))
 #define TSL__PREFETCH_WRITE(at) ((void)(at))
 #endif
@@ -71,7 +73,7 @@ static inline void *tsl__at_line(void *p) { return (char *)p + (-(uintptr_t)p & 
   }
 /* Make room for `more` elements; false when out of memory (the array is then as before). */
 #define tsl__vec_reserve(a, v, more) \
-  (((v)->n + (more) <= (v)->cap) || tsl__vec_grow((a), (void **)&(v)->at, &(v)->cap, (v)->n + (more), sizeof *(v)->at))
+  (TSL__LIKELY((v)->n + (more) <= (v)->cap) || tsl__vec_grow((a), (void **)&(v)->at, &(v)->cap, (v)->n + (more), sizeof *(v)->at))
 /* Append one element; false when out of memory. */
 #define tsl__vec_push(a, v, x) (tsl__vec_reserve((a), (v), 1) ? ((v)->at[(v)->n++] = (x), true) : false)
 #define tsl__vec_free(a, v) (tsl__free((a), (v)->at, (v)->cap * sizeof *(v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)

@@ -82,6 +82,7 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->vocab = vocab;
   tsl__arena_init(&s->arena, &s->alloc);
   init_tables(s);
+  s->stacks.first = s->stacks.index.first = 0; /* positions are of one layer alone: they are found without asking which has them */
   s->moves.index.read_unlocked = s->stacks.index.read_unlocked = true; /* tsl__stack_find_token */
   s->names_tokens = parent && parent->names_tokens;
   s->max_steps = limits->max_steps ? limits->max_steps : 4000000u;

@@ -140,7 +140,7 @@ size_t tsl__space_memory(const tsl__space *space);
 /* Begin a piece of work: clears the sticky status and the step budget. */
 void tsl__space_begin(tsl__space *space);
 /* Make a failure stick. `why` outlives the space. Returns `status`. */
-tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
+TSL__COLD tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
 /* Every 1024 steps: false when the budget or the time is spent, memory is full or the caller cancelled (sticky). */
 bool tsl__space_look(tsl__space *space);
 /* Count `n` steps; false as above. */

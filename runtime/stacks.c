@@ -638,7 +638,7 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
   const tsl__stack_rec *r = tsl__stack_at(space, from);
   tsl__stack to = 0;
   bool keep = true;
-  if (find_token(space, from, r, token, &to)) return to;
+  if (move_known(space, from, r, token, &to)) return to & ~TSL__MOVE_CALLED;
   to = spelled(space, from, r, token, &keep);
   const tsl_vocab *v = space->vocab;
   if (space->names_tokens && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token)) to = or_named(space, from, token, to);

@@ -66,7 +66,7 @@ typedef struct tsl__move {
 
 #define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (memory.c) */
 
-static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__space_at_of(s, stacks, i, sizeof(tsl__stack_rec)); }
+static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__pool_at_of(&s->stacks.pool, i, sizeof(tsl__stack_rec)); }
 /* The first token that was asked for, and where it leads. Without the lock. */
 static inline uint64_t tsl__stack_first(const tsl__stack_rec *r) { return atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, memory_order_acquire); }
 static inline const uint32_t *tsl__stack_cells(const tsl__stack_rec *r) {
