@@ -526,8 +526,8 @@ static void read_alt(tsl__exprs *x, const tsl__node *n, bool last, tsl__reads *o
 static bool is_class(const tsl__node *n) { return (n->flags & (TSL__CHAR | TSL__CALLS)) == TSL__CHAR && n->b >= CLASS_MIN; }
 
 static void read_class(tsl__exprs *x, tsl__expr e, const tsl__node *n, tsl__reads *out) {
-  if (!x->known_reads && !(x->known_reads = tsl__alloc_zero(&x->alloc, TSL__KNOWN_READS * sizeof *x->known_reads))) { /* it is read again */
-    read_alt(x, n, false, out);
+  if (!x->known_reads && !(x->known_reads = tsl__alloc_zero(&x->alloc, TSL__KNOWN_READS * sizeof *x->known_reads))) {
+    tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
     return;
   }
   tsl__known_reads *known = &x->known_reads[e % TSL__KNOWN_READS];

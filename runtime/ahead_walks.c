@@ -48,7 +48,7 @@ typedef struct warmer {
   tsl__index known, by_start; /* of pending, of frames */
 } warmer;
 
-static bool out_of_memory(warmer *w) { return tsl__space_fail(w->space, TSL_ERR_NO_MEMORY, "out of memory"), false; }
+static bool out_of_memory(warmer *w) { return tsl__space_no_memory(w->space); }
 static bool go_on(const warmer *w) { return w->space->status == TSL_OK && w->space->walk_steps < w->until; }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
  */
 #include "runtime/artifact.h"
 
-static bool out_of_memory(tsl__reader *r) { return tsl__space_fail(r->space, TSL_ERR_NO_MEMORY, "out of memory"), false; }
+static bool out_of_memory(tsl__reader *r) { return tsl__space_no_memory(r->space); }
 
 /* ---- bitsets and masks -------------------------------------------------------------------------------------------- */
 

@@ -141,7 +141,7 @@ static bool init_state(tsl__reader *r, tsl__state s, uint32_t number, const body
     tsl__keyed k = {.n = b->keyed};
     for (uint32_t i = 0; i < b->keyed; i++) k.range[i] = (tsl__name_range){b->names[2 * i], b->names[2 * i + 1]};
     rec->keyed = tsl__arena_copy(&r->space->arena, &k, sizeof k);
-    if (!rec->keyed) return tsl__space_fail(r->space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+    if (!rec->keyed) return tsl__space_no_memory(r->space);
   }
   if (b->named) {
     if (!otherwise(r, *b->named, &rec->otherwise)) return false;
@@ -188,7 +188,7 @@ static tsl__state grow(tsl__reader *r, uint32_t number, const body *b) {
   tsl__state s = tsl__outline_state(r->space, r->outlines, b->outline, b->outline_words);
   if (!s) return tsl__a_bad(r, "the artifact is damaged: an outline"), 0;
   while (r->file_of.n <= s)
-    if (!tsl__vec_push(&r->space->alloc, &r->file_of, 0)) return tsl__space_fail(r->space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+    if (!tsl__vec_push(&r->space->alloc, &r->file_of, 0)) return tsl__space_no_memory(r->space), 0;
   if (!r->file_of.at[s]) r->file_of.at[s] = number; /* two may grow to the same */
   return r->state_of[number] = s;
 }
@@ -226,7 +226,7 @@ static tsl__target target_of(tsl__reader *r, uint32_t word, bool keyed, uint32_t
 static bool fill_fork(tsl__reader *r, tsl__state s, body *b) {
   tsl__edge *edges = tsl__arena_alloc(&r->space->arena, (b->edges + 1) * sizeof *edges);
   const uint32_t *w = take(&b->at, 2 * (uint64_t)b->edges);
-  if (!edges) return tsl__space_fail(r->space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  if (!edges) return tsl__space_no_memory(r->space);
   if (!w) return false;
   if (b->edges == 0 || b->ranges || b->token_edges || b->flags != TSL__STATE_FORK) return tsl__a_bad(r, "the artifact is damaged: a fork");
   for (uint32_t i = 0; i < b->edges; i++) {

@@ -122,7 +122,7 @@ static bool make_ones(tsl__space *base, tsl__lengths *l) {
   l->wholes = fine ? tsl__arena_copy(&base->arena, wholes.at, wholes.n * sizeof *wholes.at) : NULL;
   tsl__vec_free(&base->alloc, &ones);
   tsl__vec_free(&base->alloc, &wholes);
-  if (!l->ones || !l->wholes) return tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  if (!l->ones || !l->wholes) return tsl__space_no_memory(base);
   return true;
 }
 
@@ -132,7 +132,7 @@ static bool make_holding(tsl__space *base, tsl__lengths *l) {
   const uint32_t *parents = l->endings->parents;
   size_t words = trie->node_count / 64 + 1;
   uint64_t *bits = tsl__arena_alloc(&base->arena, 129 * words * sizeof *bits);
-  if (!bits) return tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  if (!bits) return tsl__space_no_memory(base);
   memset(bits, 0, 129 * words * sizeof *bits);
   for (unsigned c = 0; c < 129; c++) l->holding[c] = bits + c * words;
   for (uint32_t node = 1; node < trie->node_count; node++) {
@@ -155,7 +155,7 @@ tsl_status tsl__lengths_make(tsl__space *base) {
     tsl_token t = v->trie.order[i];
     uint32_t n = characters(v, t);
     counted_token c = {t, (uint32_t)longer.n, (uint16_t)n};
-    if (n > TSL__SHORT_MAX && !tsl__vec_push(&base->alloc, &longer, c)) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
+    if (n > TSL__SHORT_MAX && !tsl__vec_push(&base->alloc, &longer, c)) tsl__space_no_memory(base);
     for (uint32_t k = n ? n - 1 : 0; k < TSL__SHORT_MAX; k++) tsl__mask_bit_set(bits[k], t);
   }
   if (longer.n) qsort(longer.at, longer.n, sizeof *longer.at, longest_first);
@@ -175,7 +175,7 @@ tsl_status tsl__lengths_make(tsl__space *base) {
   l->longer_length = lengths;
   l->longer_count = (uint32_t)longer.n;
   tsl__vec_free(&base->alloc, &longer);
-  if (!fine) tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!fine) tsl__space_no_memory(base);
   else if (make_having(base, l) && make_ones(base, l) && (l->endings = tsl__endings_make(base))) make_holding(base, l);
   base->lengths = l;
   return base->status;
@@ -252,7 +252,7 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
     }
   }
   tsl__vec_free(&space->alloc, &stack);
-  if (!fine) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!fine) tsl__space_no_memory(space);
   return fine;
 }
 
@@ -355,6 +355,6 @@ tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t
   if (space->status != TSL_OK) return 0;
   tsl__class *c = tsl__pool_add(&space->classes.pool, &space->alloc);
   if (c) *c = (tsl__class){*letters, wide, node, limit, mask};
-  if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash, tsl__space_count(space, classes) - 1)) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash, tsl__space_count(space, classes) - 1)) tsl__space_no_memory(space);
   return mask;
 }

@@ -249,7 +249,7 @@ static uint32_t adopt(tsl__space *space, bits *b) {
   for (size_t i = space->adopted.n; i-- > 0;)
     if (space->adopted.at[i].bits == b) return space->adopted.at[i].number;
   const uint32_t **slot = tsl__vec_reserve(&space->alloc, &space->adopted, 1) ? tsl__pool_add(&space->bitsets.pool, &space->alloc) : NULL;
-  if (!slot) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  if (!slot) return tsl__space_no_memory(space), 0;
   *slot = b->words;
   atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
   space->adopted.at[space->adopted.n++] = (tsl__adopted){b, tsl__space_count(space, bitsets) - 1};
@@ -274,7 +274,7 @@ static bool take(tsl__space *space, const entry *e, tsl__gather *gather, tsl__wo
   words += e->minus;
   fine = fine && tsl__gather_tokens(space, gather, words, e->plus);
   words += e->plus;
-  if (!fine || !tsl__vec_reserve(&space->alloc, left, e->left)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  if (!fine || !tsl__vec_reserve(&space->alloc, left, e->left)) return tsl__space_no_memory(space);
   if (e->left) memcpy(left->at, words, e->left * 4);
   left->n = e->left;
   return true;

@@ -14,8 +14,6 @@ struct tsl__fixed_place {
   uint16_t how, value; /* of the digits read */
 };
 
-static bool out_of_memory(tsl__space *space) { return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false; }
-
 void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w) {
   tsl__vec_free(&space->alloc, &w->reached);
   tsl__vec_free(&space->alloc, &w->ends);
@@ -47,7 +45,7 @@ static bool is_raw(uint8_t byte) { return byte >= 0x20 && byte != '"' && byte !=
 static bool may_be_below(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) { return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], byte); }
 
 static bool note_reached(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_node reached) {
-  return out->ends_only || tsl__vec_push(&space->alloc, &out->reached, reached) || out_of_memory(space);
+  return out->ends_only || tsl__vec_push(&space->alloc, &out->reached, reached) || tsl__space_no_memory(space);
 }
 
 /* Is there anything below a node to be looked at? */
@@ -59,13 +57,13 @@ static bool goes_on_below(const tsl__trie *trie, uint32_t node, const tsl__fixed
 /* Reach a node within texts, and have what is below it looked at later. */
 static bool reach(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_place p) {
   if (!note_reached(space, out, (tsl__fixed_node){p.node, p.lo, p.hi})) return false;
-  return !goes_on_below(&space->vocab->trie, p.node, out) || tsl__vec_push(&space->alloc, &out->stack, p) || out_of_memory(space);
+  return !goes_on_below(&space->vocab->trie, p.node, out) || tsl__vec_push(&space->alloc, &out->stack, p) || tsl__space_no_memory(space);
 }
 
 static bool reach_end(tsl__space *space, tsl__fixed_walk *out, uint32_t node, uint32_t text) {
   tsl__fixed_end end = {node, text};
   if (!note_reached(space, out, (tsl__fixed_node){node, text, text + 1})) return false;
-  return tsl__vec_push(&space->alloc, &out->ends, end) || out_of_memory(space);
+  return tsl__vec_push(&space->alloc, &out->ends, end) || tsl__space_no_memory(space);
 }
 
 /* Some next character lies beyond ASCII: the state after the backslash goes on from here. */
@@ -76,7 +74,7 @@ static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__
   tsl__fixed_rest rest = {p->node, tsl__target_state(t)};
   out->beyond = true;
   if (space->status != TSL_OK) return false;
-  return (raw && !t) || tsl__vec_push(&space->alloc, &out->rests, rest) || out_of_memory(space);
+  return (raw && !t) || tsl__vec_push(&space->alloc, &out->rests, rest) || tsl__space_no_memory(space);
 }
 
 /* A backslash, at the beginning of a character. */

@@ -31,7 +31,7 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
   tsl__leftover_rec *r = tsl__pool_add(&space->leftovers.pool, &space->alloc);
   if (r) r->nodes = tsl__arena_copy(&space->arena, nodes, n * sizeof *nodes);
   uint32_t number = tsl__space_count(space, leftovers) - 1;
-  if (!r || !r->nodes) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  if (!r || !r->nodes) return tsl__space_no_memory(space), 0;
   size_t tokens = 0;
   r->n = (uint32_t)n;
   for (size_t i = 0; i < n; i++) {
@@ -43,7 +43,7 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
     else tsl__bytes_or(&r->below, &trie->sets[node->below]);
   }
   r->tokens = tokens < UINT16_MAX ? (uint16_t)tokens : UINT16_MAX;
-  if (!tsl__index_add(&space->leftovers.index, &space->alloc, hash, number)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  if (!tsl__index_add(&space->leftovers.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -87,6 +87,6 @@ const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_
   }
   tsl__vec_free(&space->alloc, &nodes);
   tsl__vec_free(&space->alloc, &tokens);
-  if (!child) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!child) tsl__space_no_memory(space);
   return child;
 }

@@ -42,11 +42,6 @@ typedef struct reading {
   bool last;
 } reading;
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
 /* Letters and digits. */
 static const tsl__bytes words = {{0x03FF000000000000u, 0x07FFFFFE07FFFFFEu, 0, 0}};
 
@@ -96,7 +91,7 @@ static bool count_above(tsl__space *base, tsl__linear *l) {
   const tsl__trie *trie = &base->vocab->trie;
   size_t size = (trie->set_count + 1u) * sizeof(uint32_t);
   uint32_t *nodes = tsl__alloc_zero(&base->alloc, size);
-  if (!nodes) return out_of_memory(base);
+  if (!nodes) return tsl__space_no_memory(base);
   for (uint32_t i = 0; i < trie->node_count; i++) nodes[trie->nodes[i].below == UINT16_MAX ? trie->set_count : trie->nodes[i].below]++;
   for (uint32_t k = 0; k < trie->set_count; k++)
     for (unsigned b = 0; b < 256; b++) l->above[b] += tsl__bytes_has(&trie->sets[k], b) ? nodes[k] : 0;
@@ -111,7 +106,7 @@ tsl_status tsl__linear_make(tsl__space *base) {
   size_t most = (size_t)trie->node_count + trie->order_count;
   tsl__linear_node *nodes = l ? tsl__arena_alloc(&base->arena, most * sizeof *nodes) : NULL;
   uint32_t *at = nodes ? tsl__arena_alloc(&base->arena, trie->node_count * sizeof *at) : NULL;
-  if (!at || !tsl__vec_push(&base->alloc, &stack, ((place){0, 0}))) return out_of_memory(base), base->status;
+  if (!at || !tsl__vec_push(&base->alloc, &stack, ((place){0, 0}))) return tsl__space_no_memory(base), base->status;
   *l = (tsl__linear){.nodes = nodes, .at = at, .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32, .least = TSL__LINEAR_TOKENS};
   while (stack.n) {
     place p = stack.at[--stack.n];
@@ -120,7 +115,7 @@ tsl_status tsl__linear_make(tsl__space *base) {
     for (uint32_t c = n->first_child + n->children; c-- > n->first_child;)
       if (!tsl__vec_push(&base->alloc, &stack, ((place){c, (uint16_t)(p.depth + 1)}))) {
         tsl__vec_free(&base->alloc, &stack);
-        return out_of_memory(base), base->status;
+        return tsl__space_no_memory(base), base->status;
       }
   }
   tsl__vec_free(&base->alloc, &stack);
@@ -143,16 +138,13 @@ static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, u
   return (uint8_t)number;
 }
 
-/* Does it nothing but read? Frames of names (names.h) do not come here. */
-static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !tsl__state_fixed(r); }
-
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
 static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_t count) {
   uint32_t slot = (uint32_t)tsl__mix((uint64_t)state << 32 | count) % SLOTS;
   for (; rows->slots[slot]; slot = (slot + 1) % SLOTS)
     if (rows->state[rows->slots[slot]] == state && rows->count[rows->slots[slot]] == count) return (uint8_t)rows->slots[slot];
   const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || rows->n == ROWS || !is_plain(r)) return ASIDE;
+  if (!r || rows->n == ROWS || !tsl__state_is_plain(r)) return ASIDE;
   uint8_t number = add_row(rows, r, state, count);
   rows->slots[slot] = number;
   return number;
@@ -249,7 +241,7 @@ static passage take_high(const reading *at, uint8_t number, const tsl__linear_no
 static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n) {
   tsl__target t = n->node == UINT32_MAX ? 0 : tsl__state_step(at->space, at->rows->record[from], n->byte);
   tsl__linear_aside aside = {t, at->rows->count[from], n->node, (uint16_t)(n->above + 1 + at->deeper)};
-  return t == 0 || tsl__vec_push(&at->space->alloc, at->aside, aside) || out_of_memory(at->space);
+  return t == 0 || tsl__vec_push(&at->space->alloc, at->aside, aside) || tsl__space_no_memory(at->space);
 }
 
 /* A node whose byte is met for the first time, or leads to what is set aside, or that is large: from where to read on; NULL on failure (sticky). */
@@ -322,7 +314,7 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
     at.row_of[depth] = add_row(at.rows, r, from->state, from->count); /* whatever else this state may do was done where it was arrived at */
     fine = read_on(&at, i + 1, t->nodes[i].next);
   } else if (r) {
-    out_of_memory(space);
+    tsl__space_no_memory(space);
   }
   tsl__free(&space->alloc, at.rows, sizeof *at.rows);
   tsl__free(&space->alloc, at.row_of, depths);

@@ -21,8 +21,6 @@
 
 static tsl__space *take_lock(const tsl_grammar *g) { return tsl__grammar_lock((tsl_grammar *)(uintptr_t)g); }
 static tsl_status give_lock(const tsl_grammar *g) { return tsl__grammar_unlock((tsl_grammar *)(uintptr_t)g); }
-static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
-
 static bool is_expanded(const tsl__state_rec *r) { return atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded); }
 
 static void print_state(const tsl__space *space, tsl__state state, char *out, size_t n) {
@@ -85,7 +83,7 @@ tsl_status tsl_grammar_states(const tsl_grammar *grammar, tsl_state_sink sink, v
   tsl__space *space = take_lock(grammar);
   edges list = {0};
   for (tsl__state i = space->states.first ? space->states.first : 1; i < tsl__space_count(space, states) && space->status == TSL_OK; i++)
-    if (!tell_state(space, i, &list, sink, ctx)) out_of_memory(space);
+    if (!tell_state(space, i, &list, sink, ctx)) tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &list);
   return give_lock(grammar);
 }
@@ -116,7 +114,7 @@ static bool is_back(const lister *l, tsl__state state) {
 
 static void note_call(lister *l, tsl__state back, tsl__state to) {
   call c = {back, to};
-  if (is_back(l, back) && !tsl__vec_push(&l->space->alloc, &l->calls, c)) out_of_memory(l->space);
+  if (is_back(l, back) && !tsl__vec_push(&l->space->alloc, &l->calls, c)) tsl__space_no_memory(l->space);
 }
 
 /* A state that is one of a loop stands for three. */
@@ -153,7 +151,7 @@ static void come_to(lister *l, tsl__target to) {
   if (!to || tsl__target_is_later(to) || l->places.n >= SEARCH_MAX) return;
   tsl__state first = tsl__target_state(to);
   for (uint32_t p = 0; p < phases(tsl__state_at(l->space, first)); p++)
-    if (!seen(l, first + p) && !tsl__vec_push(&l->space->alloc, &l->places, first + p)) out_of_memory(l->space);
+    if (!seen(l, first + p) && !tsl__vec_push(&l->space->alloc, &l->places, first + p)) tsl__space_no_memory(l->space);
 }
 
 /* Where a state leads within its frame: by bytes, tokens, forks, and after calls. */
@@ -206,7 +204,7 @@ static uint32_t number_of(lister *l, uint32_t cell, uint32_t depth) {
     if (l->cells.at[i] == cell) return (uint32_t)i;
   if (l->cells.n == TSL_MAX_FRAMES) return UINT32_MAX;
   if (!tsl__vec_push(&l->space->alloc, &l->cells, cell) || !tsl__vec_push(&l->space->alloc, &l->depths, depth))
-    return out_of_memory(l->space), UINT32_MAX;
+    return tsl__space_no_memory(l->space), UINT32_MAX;
   return (uint32_t)l->cells.n - 1;
 }
 
@@ -226,7 +224,7 @@ static void find_below(lister *l, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(l->space, tail);
   for (uint32_t k = 0; tail && k < t->n; k++) {
     uint32_t number = number_of(l, tsl__stack_cells(t)[k], 0);
-    if (number != UINT32_MAX && !tsl__vec_push(&l->space->alloc, &l->below, number)) out_of_memory(l->space);
+    if (number != UINT32_MAX && !tsl__vec_push(&l->space->alloc, &l->below, number)) tsl__space_no_memory(l->space);
   }
 }
 
@@ -266,7 +264,7 @@ tsl_status tsl_matcher_frames(const tsl_matcher *matcher, uint32_t max, tsl_fram
   lister l = {.space = take_lock(g)};
   l.states = tsl__space_count(l.space, states);
   l.marks = tsl__alloc_zero(&l.space->alloc, l.states * sizeof *l.marks);
-  if (!l.marks) out_of_memory(l.space);
+  if (!l.marks) tsl__space_no_memory(l.space);
   if (!matcher->terminated) find_cells(&l, matcher->at);
   find_calls(&l);
   uint32_t count = max && max < l.cells.n ? max : (uint32_t)l.cells.n;

@@ -6,15 +6,10 @@
 #include "runtime/common.h"
 #include "runtime/logits.h"
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
 uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number) {
   uint32_t **slot = tsl__pool_add(&space->bitsets.pool, &space->alloc);
   void *room = slot ? tsl__arena_alloc(&space->arena, tsl_vocab_mask_words(space->vocab) * sizeof **slot + TSL__LINE) : NULL;
-  if (!room) return out_of_memory(space), NULL;
+  if (!room) return tsl__space_no_memory(space), NULL;
   uint32_t *bits = tsl__at_line(room);
   *slot = bits;
   *number = tsl__space_count(space, bitsets) - 1;
@@ -43,7 +38,7 @@ void tsl__gather_free(tsl__space *space, tsl__gather *g) {
 #define PLUS_SPARE 64u /* tokens that there is room for beyond those that come: more follow mostly, and a list that grows little by little is moved each time */
 
 static inline bool reserve_plus(tsl__space *space, tsl__gather *g, size_t n) {
-  return TSL__LIKELY(g->plus.n + n <= g->plus.cap) || tsl__vec_reserve(&space->alloc, &g->plus, n + PLUS_SPARE) || out_of_memory(space);
+  return TSL__LIKELY(g->plus.n + n <= g->plus.cap) || tsl__vec_reserve(&space->alloc, &g->plus, n + PLUS_SPARE) || tsl__space_no_memory(space);
 }
 
 static bool list_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n) {
@@ -67,7 +62,7 @@ static bool list_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
   keep_missing(g, 0, tsl__bitset_at(space, bitset));
   for (size_t i = 0; i < g->bases.n; i++)
     if (g->bases.at[i] == bitset) return true;
-  return tsl__vec_push(&space->alloc, &g->bases, bitset) || out_of_memory(space);
+  return tsl__vec_push(&space->alloc, &g->bases, bitset) || tsl__space_no_memory(space);
 }
 
 /* The first of a sorted list that is not less. */
@@ -154,7 +149,7 @@ static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
   tsl_token some[TSL__PATCH_MAX];
   const tsl_token *minus = tsl__patches_read(tsl__mask_minus(r), some);
   size_t own = g->minus.n, out = 0;
-  if (!tsl__vec_reserve(&space->alloc, &g->minus, r->minus_count)) return out_of_memory(space);
+  if (!tsl__vec_reserve(&space->alloc, &g->minus, r->minus_count)) return tsl__space_no_memory(space);
   for (uint32_t i = 0; i < r->minus_count; i++) { /* y: dropped where this side has the token */
     tsl_token t = minus[i];
     bool here = false;
@@ -174,7 +169,7 @@ static bool gather_with_minus(tsl__space *space, tsl__gather *g, tsl__mask m) {
   for (uint32_t i = 0; i < r->base_count; i++) {
     bool known = false;
     for (size_t k = 0; k < g->bases.n && !known; k++) known = g->bases.at[k] == tsl__mask_bases(r)[i];
-    if (!known && !tsl__vec_push(&space->alloc, &g->bases, tsl__mask_bases(r)[i])) return out_of_memory(space);
+    if (!known && !tsl__vec_push(&space->alloc, &g->bases, tsl__mask_bases(r)[i])) return tsl__space_no_memory(space);
   }
   return true;
 }
@@ -227,7 +222,7 @@ bool tsl__gather_remove_all(tsl__space *space, tsl__gather *g, const tsl_token *
     if (!in_list(tokens, n, g->plus.at[i])) g->plus.at[out++] = g->plus.at[i];
   g->plus.n = out;
   if (g->bases.n == 0) return true;
-  if (!tsl__vec_reserve(&space->alloc, &g->minus, n)) return out_of_memory(space);
+  if (!tsl__vec_reserve(&space->alloc, &g->minus, n)) return tsl__space_no_memory(space);
   memcpy(g->minus.at + g->minus.n, tokens, n * sizeof *tokens);
   g->minus.n += n;
   return true;
@@ -357,7 +352,7 @@ static bool make_bitset(tsl__space *space, tsl__gather *g) {
   clear_bits(bits, g->minus.at, g->minus.n);
   set_bits(bits, g->plus.at, g->plus.n);
   g->bases.n = g->minus.n = g->plus.n = 0;
-  return tsl__vec_push(&space->alloc, &g->bases, number) || out_of_memory(space);
+  return tsl__vec_push(&space->alloc, &g->bases, number) || tsl__space_no_memory(space);
 }
 
 bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
@@ -395,7 +390,7 @@ static bool same(const tsl__mask_rec *r, const tsl__gather *g, const packed *p) 
 static tsl__mask_rec *add_record(tsl__space *space, const tsl__gather *g, const uint16_t *patches, size_t size) {
   tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->alloc);
   uint32_t *lists = r ? tsl__arena_alloc(&space->arena, g->bases.n * sizeof *lists + size) : NULL;
-  if (!lists) return out_of_memory(space), NULL;
+  if (!lists) return tsl__space_no_memory(space), NULL;
   r->first = g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL;
   r->lists = lists;
   r->base_count = (uint8_t)g->bases.n;
@@ -418,7 +413,7 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
   }
   if (!add_record(space, g, p.at, p.size)) return 0;
   tsl__mask number = tsl__space_count(space, masks) - 1;
-  return tsl__index_add(&space->masks.index, &space->alloc, hash, number) ? number : (out_of_memory(space), 0u);
+  return tsl__index_add(&space->masks.index, &space->alloc, hash, number) ? number : (tsl__space_no_memory(space), 0u);
 }
 
 /* ---- unions ------------------------------------------------------------------------------------------------------ */
@@ -455,7 +450,7 @@ static tsl__mask find_union(const tsl__space *space, const tsl__united *u, uint6
 static bool remember_union(tsl__space *space, const tsl__united *u, uint64_t hash) {
   tsl__united *fresh = tsl__pool_add(&space->united.pool, &space->alloc);
   if (fresh) *fresh = *u;
-  return (fresh && tsl__index_add(&space->united.index, &space->alloc, hash, tsl__space_count(space, united) - 1)) || out_of_memory(space);
+  return (fresh && tsl__index_add(&space->united.index, &space->alloc, hash, tsl__space_count(space, united) - 1)) || tsl__space_no_memory(space);
 }
 
 /* Does one of the masks have it? */
@@ -481,7 +476,7 @@ static bool join_bases(tsl__space *space, tsl__gather *g) {
   for (uint32_t i = 0; i < g->mask_count; i++) {
     const tsl__mask_rec *r = tsl__mask_at(space, g->masks[i]);
     for (uint32_t k = 0; k < r->base_count; k++)
-      if (!tsl__vec_push(&space->alloc, &g->bases, tsl__mask_bases(r)[k])) return out_of_memory(space);
+      if (!tsl__vec_push(&space->alloc, &g->bases, tsl__mask_bases(r)[k])) return tsl__space_no_memory(space);
   }
   if (g->bases.n > 1) g->bases.n = tsl__sort_unique(g->bases.at, g->bases.n);
   return true;

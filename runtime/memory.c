@@ -5,11 +5,6 @@
 
 #include "runtime/fixed.h"
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
 /* ---- interning ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_open(const tsl__open *o) { return tsl__hash(o, sizeof *o) ^ 0x6F70656Eu; }
@@ -22,7 +17,7 @@ static uint32_t intern_open(tsl__space *space, const tsl__open *o) {
   tsl__open *fresh = tsl__pool_add(&space->opens.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, opens) - 1;
   if (fresh) *fresh = *o;
-  if (!fresh || !tsl__index_add(&space->opens.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
+  if (!fresh || !tsl__index_add(&space->opens.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -40,7 +35,7 @@ static uint32_t intern_text(tsl__space *space, uint32_t before, const uint8_t *a
   tsl__text *fresh = made.at ? tsl__pool_add(&space->texts.pool, &space->alloc) : NULL;
   uint32_t number = tsl__space_count(space, texts) - 1;
   if (fresh) *fresh = made;
-  if (!fresh || !tsl__index_add(&space->texts.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
+  if (!fresh || !tsl__index_add(&space->texts.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -55,11 +50,11 @@ static uint32_t intern_memory(tsl__space *space, const tsl__memory *m) {
       return i;
   }
   tsl__memory made = *m;
-  if (m->n && !(made.denies = tsl__arena_copy(&space->arena, m->denies, m->n * sizeof *m->denies))) return out_of_memory(space), 0;
+  if (m->n && !(made.denies = tsl__arena_copy(&space->arena, m->denies, m->n * sizeof *m->denies))) return tsl__space_no_memory(space), 0;
   tsl__memory *fresh = tsl__pool_add(&space->memories.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, memories) - 1;
   if (fresh) *fresh = made;
-  if (!fresh || !tsl__index_add(&space->memories.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
+  if (!fresh || !tsl__index_add(&space->memories.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -85,14 +80,14 @@ tsl__stack tsl__memory_position(tsl__space *space, tsl__stack plain, uint32_t me
   const tsl__stack_rec *p = tsl__stack_at(space, plain);
   const tsl__remembered remembered = {plain, memory, text};
   uint32_t *list = r ? tsl__arena_alloc(&space->arena, sizeof remembered + p->n * sizeof *list) : NULL;
-  if (!list) return out_of_memory(space), 0;
+  if (!list) return tsl__space_no_memory(space), 0;
   memcpy(list, &remembered, sizeof remembered);
   memcpy(list + TSL__REMEMBERED, tsl__stack_cells(p), p->n * sizeof *list);
   r->list = list;
   r->n = p->n;
   r->complete = p->complete;
   r->remembers = true;
-  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash_position(plain, memory, text), number)) return out_of_memory(space), 0;
+  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash_position(plain, memory, text), number)) return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -129,13 +124,13 @@ static uint32_t group(tsl__space *space, uint32_t next, const tsl__spelled *text
     copy[i] = (tsl__spelled){tsl__arena_copy(&space->arena, texts[i].at, texts[i].n), texts[i].n};
     if (!copy[i].at) copy = NULL;
   }
-  if (!copy) return out_of_memory(space), 0;
+  if (!copy) return tsl__space_no_memory(space), 0;
   tsl__used made = {next, n, copy, space->hook->spellings(space->hook_ctx, copy, n)};
   if (!made.state) return 0;
   tsl__used *fresh = tsl__pool_add(&space->used.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, used) - 1;
   if (fresh) *fresh = made;
-  if (!fresh || !tsl__index_add(&space->used.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
+  if (!fresh || !tsl__index_add(&space->used.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -151,7 +146,7 @@ static uint32_t use(tsl__space *space, uint32_t used, tsl__spelled text) {
     memcpy(all.at + all.n, u->texts, u->count * sizeof *u->texts);
     all.n += u->count;
   }
-  uint32_t made = fine ? group(space, used, all.at, (uint32_t)all.n) : (out_of_memory(space), 0u);
+  uint32_t made = fine ? group(space, used, all.at, (uint32_t)all.n) : (tsl__space_no_memory(space), 0u);
   tsl__vec_free(&space->alloc, &all);
   return made;
 }
@@ -216,7 +211,7 @@ tsl__run *tsl__run_take(tsl__space *space) {
   tsl__run *r = space->runs;
   if (r) return space->runs = r->next, r;
   r = tsl__alloc_zero(&space->alloc, sizeof *r);
-  if (!r) out_of_memory(space);
+  if (!r) tsl__space_no_memory(space);
   return r;
 }
 
@@ -284,7 +279,7 @@ static bool load_implied(tsl__space *space, tsl__run *r, tsl__stack plain) {
   const tsl__fixed *f = tsl__name_implied(space, plain);
   for (uint32_t i = 0; f && i < f->depth; i++) {
     uint8_t byte = (uint8_t)f->texts[f->lo].at[i];
-    if (!tsl__vec_push(&space->alloc, &r->name_bytes, byte) || (byte == '\\' && !tsl__vec_push(&space->alloc, &r->name_bytes, byte))) return out_of_memory(space);
+    if (!tsl__vec_push(&space->alloc, &r->name_bytes, byte) || (byte == '\\' && !tsl__vec_push(&space->alloc, &r->name_bytes, byte))) return tsl__space_no_memory(space);
   }
   return true;
 }
@@ -301,7 +296,7 @@ bool tsl__run_load_memory(tsl__space *space, tsl__run *r, const tsl__remembered 
   r->denies.n = r->bytes.n = r->name_bytes.n = 0;
   if (p->memory && !m->name && m->in_string) r->naming = infers_name(space, p->plain); /* the object's first: no comma told of it */
   if (r->naming && r->name_text == 0 && !load_implied(space, r, p->plain)) return false;
-  if (!tsl__vec_reserve(&space->alloc, &r->denies, m->n)) return out_of_memory(space);
+  if (!tsl__vec_reserve(&space->alloc, &r->denies, m->n)) return tsl__space_no_memory(space);
   if (m->n) memcpy(r->denies.at, m->denies, m->n * sizeof *m->denies);
   r->denies.n = m->n;
   return true;
@@ -346,7 +341,7 @@ uint32_t tsl__run_total(const tsl__space *space, const tsl__run *r) {
 static bool spell_since(tsl__space *space, tsl__run *r, uint32_t text, const uint8_t *own, size_t own_count, uint32_t start) {
   uint32_t n = ((const tsl__text *)tsl__space_at(space, texts, text))->total + (uint32_t)own_count - start;
   r->raw.n = 0;
-  if (!tsl__vec_reserve(&space->alloc, &r->raw, n + 1)) return out_of_memory(space);
+  if (!tsl__vec_reserve(&space->alloc, &r->raw, n + 1)) return tsl__space_no_memory(space);
   uint32_t end = r->raw.n = n, part = (uint32_t)own_count < n ? (uint32_t)own_count : n;
   if (part) memcpy(r->raw.at + end - part, own + own_count - part, part);
   end -= part;
@@ -391,7 +386,7 @@ static bool name_repeats(tsl__space *space, tsl__run *r) {
 static void begin_deny(tsl__space *space, tsl__run *r, const tsl__open *o) {
   if (!o->used) return;
   tsl__deny d = {o->depth, deny_begin(space, o->used)};
-  if (d.at && !tsl__vec_push(&space->alloc, &r->denies, d)) out_of_memory(space);
+  if (d.at && !tsl__vec_push(&space->alloc, &r->denies, d)) tsl__space_no_memory(space);
 }
 
 static uint8_t captured(const tsl__space *space, const tsl__open *o) {
@@ -497,7 +492,7 @@ static void open_string(tsl__space *space, tsl__run *r) {
 
 static void scan_string(tsl__space *space, tsl__run *r, uint8_t byte) {
   bool ends = byte == '"' && !r->escaped;
-  if (r->naming && !ends && !tsl__vec_push(&space->alloc, &r->name_bytes, byte)) out_of_memory(space);
+  if (r->naming && !ends && !tsl__vec_push(&space->alloc, &r->name_bytes, byte)) tsl__space_no_memory(space);
   r->escaped = byte == '\\' && !r->escaped;
   if (!ends) return;
   r->in_string = false;
@@ -531,7 +526,7 @@ void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
 bool tsl__run_note(tsl__space *space, tsl__run *r, uint8_t byte) {
   r->step.called &= space->watches;
   scan(space, r, byte);
-  if (r->open && tsl__open_at(space, r->open)->captured && !tsl__vec_push(&space->alloc, &r->bytes, byte)) return out_of_memory(space);
+  if (r->open && tsl__open_at(space, r->open)->captured && !tsl__vec_push(&space->alloc, &r->bytes, byte)) return tsl__space_no_memory(space);
   return space->status == TSL_OK;
 }
 

@@ -24,11 +24,6 @@
 static bool holds_name(const uint8_t *at, const uint8_t *end);
 static const uint8_t *past_space(const uint8_t *at, const uint8_t *end);
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
 /* Does the token lead somewhere? */
 static bool leads(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
   if (!tsl__run_token(space, r, from, token)) return false;
@@ -265,7 +260,7 @@ static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
 }
 
 static void take_out(tsl__space *space, trials *t, tsl_token token) {
-  if (!tsl__vec_push(&space->alloc, t->gone, token)) out_of_memory(space);
+  if (!tsl__vec_push(&space->alloc, t->gone, token)) tsl__space_no_memory(space);
 }
 
 static bool is_raw(uint8_t byte) { return byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\'; }
@@ -302,7 +297,7 @@ static void list_denied(tsl__space *space, trials *t, tsl_token token, size_t n)
   const tsl_vocab *v = space->vocab;
   if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__crossing_known(space)->space, token)) return;
   if (!may_come(space, t->plain, token, n) || tsl_vocab_is_eog(v, token) || (t->endless && lengthens(space, token))) return;
-  if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) out_of_memory(space);
+  if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) tsl__space_no_memory(space);
 }
 
 /* Does one that led somewhere begin with the token? */
@@ -348,7 +343,7 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
   uint32_t *bits = tsl__alloc(&space->alloc, words * sizeof *bits);
   if (!bits || !write_out(space, t->plain)) {
     tsl__free(&space->alloc, bits, words * sizeof *bits);
-    out_of_memory(space);
+    tsl__space_no_memory(space);
     return;
   }
   tsl__mask_write(space, denied, bits);
@@ -512,7 +507,7 @@ static bool spell(tsl__space *space, speller *s, uint8_t byte) {
 static void try_tokens(tsl__space *space, descent *d, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end && space->status == TSL_OK; i++) {
     tsl_token t = space->vocab->trie.order[i];
-    if (may_come(space, d->plain, t, end - begin) && !leads(space, d->run, d->at, t) && !tsl__vec_push(&space->alloc, d->gone, t)) out_of_memory(space);
+    if (may_come(space, d->plain, t, end - begin) && !leads(space, d->run, d->at, t) && !tsl__vec_push(&space->alloc, d->gone, t)) tsl__space_no_memory(space);
   }
 }
 
@@ -528,7 +523,7 @@ static void try_subtree(tsl__space *space, descent *d, const spot *at) {
     return;
   }
   for (uint32_t i = node->begin; i < node->end && space->status == TSL_OK; i++)
-    if (may_come(space, d->plain, v->trie.order[i], node->end - node->begin) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) out_of_memory(space);
+    if (may_come(space, d->plain, v->trie.order[i], node->end - node->begin) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) tsl__space_no_memory(space);
 }
 
 /* Can there be anything to take out at the node or below? */
@@ -546,7 +541,7 @@ static bool worth(const tsl__space *space, const descent *d, const spot *s) {
 static void push_spot(tsl__space *space, descent *d, spot to, uint32_t child) {
   to.node = child;
   to.depth++;
-  if (worth(space, d, &to) && !tsl__vec_push(&space->alloc, &d->spots, to)) out_of_memory(space);
+  if (worth(space, d, &to) && !tsl__vec_push(&space->alloc, &d->spots, to)) tsl__space_no_memory(space);
 }
 
 /* What the speller reads of an escape that has `n` bytes, `byte` the last: it spells a JSON string, and goes by an escape where it goes by the character. So, where any raw ASCII
@@ -621,7 +616,7 @@ static void narrow_name(tsl__space *space, descent *d) {
   const tsl__spelling *s = loaded ? tsl__run_spelling(space, d->run) : NULL;
   if (!s || !tsl__taken_rivals(space, d->taken, s)) return;
   if (!tsl__vec_reserve(&space->alloc, &d->prefix, s->decoded.n + 1)) {
-    out_of_memory(space);
+    tsl__space_no_memory(space);
     return;
   }
   if (s->decoded.n) memcpy(d->prefix.at, s->decoded.at, s->decoded.n);
@@ -686,7 +681,7 @@ static void narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, plain_ma
   const tsl__tokens *crossing = space->watches & TSL__FEW_NAMES && m->open ? &c->begun : &c->named;
   for (size_t i = 0; i < crossing->n && space->status == TSL_OK; i++) {
     tsl_token t = crossing->at[i];
-    if (may_repeat(space, m, t) && may_come(space, plain, t, crossing->n) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) out_of_memory(space);
+    if (may_repeat(space, m, t) && may_come(space, plain, t, crossing->n) && !leads(space, r, at, t) && !tsl__vec_push(&space->alloc, gone, t)) tsl__space_no_memory(space);
   }
   if (d.taken && m->name) narrow_name(space, &d);
   else if (d.taken && o->expects && !m->in_string) narrow_before(space, &d);
@@ -902,6 +897,6 @@ const tsl__crossing *tsl__crossing_of(tsl__space *space) {
   tsl__crossing *made = atomic_load_explicit(&v->crossing, memory_order_acquire);
   if (!made && (made = tsl__crossing_make(v, &v->alloc))) atomic_store_explicit(&v->crossing, made, memory_order_release);
   pthread_mutex_unlock(&v->lock);
-  if (!made) out_of_memory(space);
+  if (!made) tsl__space_no_memory(space);
   return made;
 }

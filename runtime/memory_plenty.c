@@ -213,7 +213,7 @@ bool tsl__run_plenty(tsl__space *space, tsl__run *r) {
   if (!(begin.at = tsl__step_collect(space, &r->step))) return false;
   if (known(space, &begin, &verdict)) return verdict == PLENTY;
   looking *l = tsl__alloc(&space->alloc, sizeof *l);
-  if (!l) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  if (!l) return tsl__space_no_memory(space);
   l->n = 1;
   l->full = false;
   l->step = tsl__step_new(space);

@@ -8,11 +8,6 @@
  */
 #include "runtime/memory_run.h"
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
 enum { ALIVE = 1, DEAD = 2 };
 
 typedef struct seen {
@@ -42,7 +37,7 @@ static uint32_t *slot_of(const tsl__space *space, looking *l, const tsl__remembe
 static bool look_later(tsl__space *space, looking *l, tsl__stack at) {
   if (l->seen.n * 2 >= l->slot_count) {
     uint32_t old = l->slot_count, count = old ? old * 2 : 64, *slots = tsl__alloc_zero(&space->alloc, count * sizeof *slots);
-    if (!slots) return out_of_memory(space);
+    if (!slots) return tsl__space_no_memory(space);
     tsl__free(&space->alloc, l->slots, old * sizeof *slots);
     l->slots = slots;
     l->slot_count = count;
@@ -51,7 +46,7 @@ static bool look_later(tsl__space *space, looking *l, tsl__stack at) {
   uint32_t *slot = slot_of(space, l, tsl__remembered_at(space, at));
   if (*slot) return true;
   seen fresh = {at, l->now};
-  if (!tsl__vec_push(&space->alloc, &l->queue, (uint32_t)l->seen.n) || !tsl__vec_push(&space->alloc, &l->seen, fresh)) return out_of_memory(space);
+  if (!tsl__vec_push(&space->alloc, &l->queue, (uint32_t)l->seen.n) || !tsl__vec_push(&space->alloc, &l->seen, fresh)) return tsl__space_no_memory(space);
   *slot = (uint32_t)l->seen.n;
   return true;
 }

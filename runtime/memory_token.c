@@ -3,11 +3,6 @@
  */
 #include "runtime/memory_run.h"
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
 tsl__stack tsl__memory_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
   tsl__run *r = tsl__run_take(space);
   size_t i = 0;
@@ -69,7 +64,7 @@ static bool lengthen(tsl__space *space, tsl__run *r, const tsl__remembered *p, t
   const tsl_vocab *v = space->vocab;
   uint32_t n = v->offsets[token + 1] - v->offsets[token];
   if (!tsl__run_load_memory(space, r, p)) return false;
-  if (!tsl__vec_reserve(&space->alloc, &r->name_bytes, n)) return out_of_memory(space);
+  if (!tsl__vec_reserve(&space->alloc, &r->name_bytes, n)) return tsl__space_no_memory(space);
   memcpy(r->name_bytes.at + r->name_bytes.n, v->bytes + v->offsets[token], n);
   r->name_bytes.n += n;
   return true;

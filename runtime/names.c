@@ -7,15 +7,13 @@
 
 #include <stdlib.h>
 
-static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
-
 /* ---- RESUME ------------------------------------------------------------------------------------------------------- */
 
 bool tsl__resume_make(tsl__space *space, tsl__state_rec *r, uint32_t names) {
   size_t words = (names + 63) / 64;
   tsl__resume *made = tsl__arena_alloc(&space->arena, sizeof *made);
   uint64_t *bits = tsl__arena_alloc(&space->arena, 2 * words * sizeof *bits);
-  if (!made || !bits) return out_of_memory(space), false;
+  if (!made || !bits) return tsl__space_no_memory(space), false;
   memset(bits, 0, 2 * words * sizeof *bits);
   *made = (tsl__resume){names, bits, bits + words};
   r->resume = made;
@@ -99,7 +97,7 @@ tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name) 
   tsl__resumed *r = to ? tsl__pool_add(&space->resumed.pool, &space->alloc) : NULL;
   if (r) *r = (tsl__resumed){resume, name, to};
   if (r && tsl__index_add(&space->resumed.index, &space->alloc, hash, tsl__space_count(space, resumed) - 1)) return to;
-  if (to) out_of_memory(space);
+  if (to) tsl__space_no_memory(space);
   else tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx));
   return 0;
 }
@@ -169,7 +167,7 @@ static void reach(tsl__space *space, search *s, uint32_t c, tsl__state state) {
   place below = {c, state};
   finished done = {r->keyed->range[0].lo, c};
   if (fine && n->children) fine = r->flags & TSL__STATE_NULLABLE ? tsl__vec_push(&space->alloc, &s->done, done) : tsl__vec_push(&space->alloc, &s->stack, below);
-  if (!fine) out_of_memory(space);
+  if (!fine) tsl__space_no_memory(space);
 }
 
 /* By the states: where texts are not fixed ones, or spelled in an unusual way. */
@@ -210,7 +208,7 @@ static void run_fixed(tsl__space *space, search *s, tsl__state state, uint32_t n
     place rest = {w->rests.at[i].node, w->rests.at[i].state};
     fine = tsl__vec_push(&space->alloc, &s->stack, rest);
   }
-  if (!fine && space->status == TSL_OK) out_of_memory(space);
+  if (!fine && space->status == TSL_OK) tsl__space_no_memory(space);
 }
 
 static int by_name(const void *p, const void *q) {
@@ -223,10 +221,10 @@ static const tsl__named_left *lefts_of(tsl__space *space, search *s, uint32_t *c
   tsl__named_left *lefts = tsl__arena_alloc(&space->arena, (s->done.n + 1) * sizeof *lefts);
   *count = 0;
   s->nodes.n = 0;
-  if (!lefts) out_of_memory(space);
+  if (!lefts) tsl__space_no_memory(space);
   if (s->done.n > 1) qsort(s->done.at, s->done.n, sizeof *s->done.at, by_name);
   for (size_t i = 0; i < s->done.n && space->status == TSL_OK; i++) {
-    if (!tsl__vec_push(&space->alloc, &s->nodes, s->done.at[i].node)) out_of_memory(space);
+    if (!tsl__vec_push(&space->alloc, &s->nodes, s->done.at[i].node)) tsl__space_no_memory(space);
     if (i + 1 < s->done.n && s->done.at[i + 1].name == s->done.at[i].name) continue;
     lefts[(*count)++] = (tsl__named_left){s->done.at[i].name, tsl__leftover_intern(space, s->nodes.at, s->nodes.n)};
     s->nodes.n = 0;
@@ -248,7 +246,7 @@ static tsl__named_walk *add_walk(tsl__space *space, tsl__state state, tsl__lefto
   tsl__named_walk *w = tsl__pool_add(&space->named.pool, &space->alloc);
   if (w) *w = (tsl__named_walk){.state = state, .over = over, .goes_on = goes_on};
   if (w && tsl__index_add(&space->named.index, &space->alloc, walk_hash(state, over), tsl__space_count(space, named) - 1)) return w;
-  return out_of_memory(space), NULL;
+  return tsl__space_no_memory(space), NULL;
 }
 
 static const tsl__named_walk *list(tsl__space *space, search *s, tsl__named_walk *w) {
@@ -256,13 +254,13 @@ static const tsl__named_walk *list(tsl__space *space, search *s, tsl__named_walk
   w->token_count = (uint32_t)s->tokens.n;
   w->tokens = space->status == TSL_OK ? tsl__arena_copy(&space->arena, s->tokens.at, s->tokens.n * sizeof *s->tokens.at) : NULL;
   if (w->tokens) return w;
-  if (space->status == TSL_OK) out_of_memory(space);
+  if (space->status == TSL_OK) tsl__space_no_memory(space);
   return NULL;
 }
 
 /* NULL on failure (sticky). */
 static search *search_of(tsl__space *space) {
-  if (!space->naming && !(space->naming = tsl__alloc_zero(&space->alloc, sizeof *space->naming))) out_of_memory(space);
+  if (!space->naming && !(space->naming = tsl__alloc_zero(&space->alloc, sizeof *space->naming))) tsl__space_no_memory(space);
   return space->naming;
 }
 
@@ -298,7 +296,7 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
   for (uint32_t i = 0; i < (set ? set->n : 1) && space->status == TSL_OK; i++) {
     place start = {set ? set->nodes[i] : 0, state};
     if (tsl__is_fixed(tsl__state_at(space, state))) run_fixed(space, s, start.state, start.node);
-    else if (!tsl__vec_push(&space->alloc, &s->stack, start)) out_of_memory(space);
+    else if (!tsl__vec_push(&space->alloc, &s->stack, start)) tsl__space_no_memory(space);
     run(space, s);
   }
   return space->status == TSL_OK ? list(space, s, w) : NULL;
@@ -310,7 +308,7 @@ static uint64_t first_names(uint32_t n) { return n < 64 ? ((uint64_t)1 << n) - 1
 /* Where there are at most 64 names, and of each it is known whether it is allowed: without a branch, as neighbours differ. */
 static void gather_few(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, uint64_t allowed) {
   if (!tsl__vec_reserve(&space->alloc, &g->plus, w->token_count)) {
-    out_of_memory(space);
+    tsl__space_no_memory(space);
     return;
   }
   tsl_token *out = g->plus.at + g->plus.n;

@@ -150,6 +150,8 @@ tsl_status tsl__space_fail(tsl__space *s, tsl_status status, const char *why) {
   return s->status;
 }
 
+bool tsl__space_no_memory(tsl__space *s) { return tsl__space_fail(s, TSL_ERR_NO_MEMORY, "out of memory"), false; }
+
 bool tsl__space_look(tsl__space *s) {
   if (s->steps > s->max_steps) tsl__space_fail(s, TSL_ERR_LIMIT, "max_steps: too much work for one mask or token");
   if (tsl__cancelled(s->cancel)) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");

@@ -141,6 +141,7 @@ size_t tsl__space_memory(const tsl__space *space);
 void tsl__space_begin(tsl__space *space);
 /* Make a failure stick. `why` outlives the space. Returns `status`. */
 TSL__COLD tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
+TSL__COLD bool tsl__space_no_memory(tsl__space *space); /* fails, and is false */
 /* Every 1024 steps: false when the budget or the time is spent, memory is full or the caller cancelled (sticky). */
 bool tsl__space_look(tsl__space *space);
 /* Count `n` steps; false as above. */

@@ -13,8 +13,6 @@
 
 const tsl__remembered tsl__nothing_remembered;
 
-static void out_of_memory(tsl__space *space) { tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"); }
-
 /* What a set is by one of its cells, whose state is `r`. May the text end there? Its frame and, somewhere, everything below. */
 static void note_cell(const tsl__space *space, tsl__stack_rec *set, const tsl__cell *c, const tsl__state_rec *r) {
   set->complete |= (r->flags & TSL__STATE_NULLABLE) && (c->tail == 0 || tsl__stack_at(space, c->tail)->complete);
@@ -31,12 +29,12 @@ static tsl__stack cell_intern(tsl__space *space, tsl__cell c, const tsl__state_r
   }
   tsl__stack_rec *fresh = tsl__pool_add(&space->stacks.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, stacks) - 1;
-  if (!fresh) return out_of_memory(space), 0;
+  if (!fresh) return tsl__space_no_memory(space), 0;
   fresh->cell = (tsl__cell){c.state, c.count, c.tail, number};
   fresh->n = 1;
   fresh->stays = r->self != &tsl__no_bytes;
   note_cell(space, fresh, &c, r);
-  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
+  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -52,14 +50,14 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
   uint32_t number = tsl__space_count(space, stacks) - 1;
   const uint32_t *list = r ? tsl__arena_copy(&space->arena, cells, n * sizeof *cells) : NULL;
-  if (!list) return out_of_memory(space), 0;
+  if (!list) return tsl__space_no_memory(space), 0;
   r->list = list;
   r->n = n & TSL__STACK_CELLS;
   for (uint32_t i = 0; i < n; i++) {
     const tsl__cell *c = tsl__cell_at(space, cells[i]);
     note_cell(space, r, c, tsl__state_at(space, c->state));
   }
-  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return out_of_memory(space), 0;
+  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -110,7 +108,7 @@ void tsl__spare_steps_free(tsl__space *space) {
 /* The frames of a position, whose record is `r`. */
 static inline bool load(tsl__space *space, step *s, const tsl__stack_rec *r) {
   s->landed.n = 0;
-  if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return out_of_memory(space), false;
+  if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return tsl__space_no_memory(space), false;
   for (uint32_t i = 0; i < r->n; i++) s->landed.at[i] = *tsl__stack_cell(space, r, i);
   s->landed.n = r->n;
   return true;
@@ -134,7 +132,7 @@ static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__s
   if (t->n == 1) return tsl__resume_any(space, tsl__stack_cell(space, t, 0)->state, names) ? tail : 0;
   TSL__VEC(uint32_t) kept = {0};
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
-    if (tsl__resume_any(space, tsl__stack_cell(space, t, i)->state, names) && !tsl__vec_push(&space->alloc, &kept, tsl__stack_cells(t)[i])) out_of_memory(space);
+    if (tsl__resume_any(space, tsl__stack_cell(space, t, i)->state, names) && !tsl__vec_push(&space->alloc, &kept, tsl__stack_cells(t)[i])) tsl__space_no_memory(space);
   tsl__stack below = kept.n == t->n ? tail : kept.n && space->status == TSL_OK ? stack_intern(space, kept.at, (uint32_t)kept.n) : 0;
   tsl__vec_free(&space->alloc, &kept);
   return below;
@@ -189,7 +187,7 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
   }
   tsl__cell cell = {state, count, tail, 0};
   if (s->landed.n > space->max_stacks) tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here");
-  else if (!tsl__vec_push(&space->alloc, &s->landed, cell)) out_of_memory(space);
+  else if (!tsl__vec_push(&space->alloc, &s->landed, cell)) tsl__space_no_memory(space);
 }
 
 tsl__stack tsl__step_collect(tsl__space *space, step *s) {
@@ -197,7 +195,7 @@ tsl__stack tsl__step_collect(tsl__space *space, step *s) {
   if (s->landed.n == 0 || space->status != TSL_OK) return 0;
   if (TSL__LIKELY(s->landed.n == 1)) return cell_intern(space, s->landed.at[0], tsl__state_at(space, s->landed.at[0].state));
   uint32_t *cells = s->landed.n <= 16 ? few : tsl__alloc(&space->alloc, s->landed.n * sizeof *cells);
-  if (!cells) return out_of_memory(space), 0;
+  if (!cells) return tsl__space_no_memory(space), 0;
   size_t n = 0;
   for (size_t i = 0; i < s->landed.n; i++) cells[n++] = cell_intern(space, s->landed.at[i], tsl__state_at(space, s->landed.at[i].state));
   size_t out = tsl__sort_unique(cells, n);
@@ -221,7 +219,7 @@ bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack t
   tsl__move *m = tsl__pool_add(&space->moves.pool, &space->alloc);
   if (m) *m = (tsl__move){from, to, by};
   if (m && tsl__index_add(&space->moves.index, &space->alloc, move_hash(from, by), tsl__space_count(space, moves) - 1)) return true;
-  out_of_memory(space);
+  tsl__space_no_memory(space);
   return false;
 }
 
@@ -273,7 +271,7 @@ static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count
   for (size_t i = 0; i < s->entered.n; i++)
     if (s->entered.at[i].state == state && s->entered.at[i].count == count && s->entered.at[i].tail == tail) return true;
   tsl__cell c = {state, count, tail, 0};
-  if (!tsl__vec_push(&space->alloc, &s->entered, c)) out_of_memory(space);
+  if (!tsl__vec_push(&space->alloc, &s->entered, c)) tsl__space_no_memory(space);
   return false;
 }
 

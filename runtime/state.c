@@ -10,7 +10,7 @@ tsl__state tsl__state_new(tsl__space *space, uint32_t copies) {
   for (uint32_t i = 0; i < copies; i++) {
     tsl__state_rec *r = tsl__pool_add(&space->states.pool, &space->alloc);
     if (!r) {
-      tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+      tsl__space_no_memory(space);
       return 0;
     }
     r->self = &tsl__no_bytes;
@@ -84,7 +84,7 @@ tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n
   if (!s) return 0;
   tsl__state_own(space, s)->flags = TSL__STATE_FORK;
   if (tsl__state_fill(space, s, &none, edges, n, NULL, 0) != TSL_OK) return 0;
-  if (!tsl__index_add(&space->states.index, &space->alloc, hash, s)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  if (!tsl__index_add(&space->states.index, &space->alloc, hash, s)) return tsl__space_no_memory(space), 0;
   return s;
 }
 
@@ -109,7 +109,7 @@ static tsl__state stand_in(tsl__space *space, tsl__state state) {
   tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->alloc);
   if (s) *s = (tsl__stand_in){state, copy};
   if (s && tsl__index_add(&space->stand_ins.index, &space->alloc, hash, tsl__space_count(space, stand_ins) - 1)) return copy;
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  tsl__space_no_memory(space);
   return 0;
 }
 
@@ -144,7 +144,7 @@ static void ask_hint(tsl__space *space, const tsl__state_rec *r, bool (*part)(vo
   if (r->ranges > 1 && part(space->hook_ctx, r, &hint)) {
     const tsl__hint *kept = tsl__arena_copy(&space->arena, &hint, sizeof hint);
     if (kept) own->hint = kept;
-    else tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+    else tsl__space_no_memory(space);
   }
   if (space->status == TSL_OK) own->hinted = hinted;
 }

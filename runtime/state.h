@@ -162,6 +162,8 @@ tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32
 
 /* Does an expanded state nothing but read where it is arrived at? It may still be one of names or fixed texts. */
 static inline bool tsl__state_reads(const tsl__state_rec *r) { return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges; }
+/* The same, and it is not one of fixed texts. */
+static inline bool tsl__state_is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !tsl__state_fixed(r); }
 
 /* Where an expanded state goes by a byte, of the range that it is in; 0: nowhere, or failure (sticky). Needs the lock. */
 static inline tsl__target tsl__state_range(tsl__space *space, const tsl__state_rec *r, uint32_t range, uint8_t byte) {

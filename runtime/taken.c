@@ -66,7 +66,7 @@ static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, ui
   if (fresh) *fresh = (tsl__taken){next, n, total, false, copy};
   for (uint32_t i = 0; fresh && i < n && !fresh->shortened; i++) fresh->shortened = has_short_escapes(&names[i]);
   if (fresh && tsl__index_add(&space->taken.index, &space->alloc, hash, number)) return number;
-  return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  return tsl__space_no_memory(space), 0;
 }
 
 static int by_bytes(const void *a, const void *b) { return compare(a, b); }
@@ -82,7 +82,7 @@ uint32_t tsl__taken_add(tsl__space *space, uint32_t taken, const uint8_t *name, 
     memcpy(all.at + all.n, g->names, g->count * sizeof *g->names);
     all.n += g->count;
   }
-  if (!fine) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!fine) tsl__space_no_memory(space);
   else qsort(all.at, all.n, sizeof *all.at, by_bytes);
   uint32_t made = fine ? intern(space, taken, all.at, (uint32_t)all.n) : 0;
   tsl__vec_free(&space->alloc, &all);
@@ -129,7 +129,7 @@ bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte) {
   uint8_t utf8[4] = {byte};
   uint32_t n = s->open_count == 0 && byte != '\\' ? 1 : tsl__escape_byte(s->open, &s->open_count, byte, utf8);
   for (uint32_t i = 0; i < n; i++)
-    if (!tsl__vec_push(&space->alloc, &s->decoded, utf8[i])) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+    if (!tsl__vec_push(&space->alloc, &s->decoded, utf8[i])) return tsl__space_no_memory(space);
   return true;
 }
 
@@ -137,7 +137,7 @@ bool tsl__spelling_bytes(tsl__space *space, tsl__spelling *s, const uint8_t *byt
   for (size_t i = 0; i < n;) {
     const uint8_t *escape = s->open_count ? bytes + i : memchr(bytes + i, '\\', n - i);
     size_t raw = escape ? (size_t)(escape - bytes) - i : n - i;
-    if (!tsl__vec_reserve(&space->alloc, &s->decoded, raw)) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+    if (!tsl__vec_reserve(&space->alloc, &s->decoded, raw)) return tsl__space_no_memory(space);
     if (raw) memcpy(s->decoded.at + s->decoded.n, bytes + i, raw);
     s->decoded.n += raw;
     i += raw;

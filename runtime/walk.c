@@ -25,11 +25,6 @@
 typedef tsl__level level;
 typedef tsl__level_entry entry;
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
 /* ---- the key -------------------------------------------------------------------------------------------------- */
 
 static uint32_t height_of(const tsl__space *space, tsl__leftover over) {
@@ -78,7 +73,7 @@ static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t
 
 static bool remember(tsl__space *space, const tsl__walk *w) {
   if (w->state >= space->states.first) tsl__state_own(space, w->state)->walked = true;
-  return tsl__index_add(&space->walks.index, &space->alloc, walk_hash(w->state, w->context, w->over), tsl__space_count(space, walks) - 1) || out_of_memory(space);
+  return tsl__index_add(&space->walks.index, &space->alloc, walk_hash(w->state, w->context, w->over), tsl__space_count(space, walks) - 1) || tsl__space_no_memory(space);
 }
 
 /* The same, and where the tables don't have it: one that was done ahead. NULL on failure too (sticky). */
@@ -87,7 +82,7 @@ static const tsl__walk *fetch(tsl__space *space, tsl__state state, uint32_t cont
   const tsl__walk *known = find(space, state, context, over);
   if (known || !space->hook || !space->hook->walk || !space->hook->walk(space->hook_ctx, state, context, over, &made)) return known;
   tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->alloc);
-  if (!w) return out_of_memory(space), NULL;
+  if (!w) return tsl__space_no_memory(space), NULL;
   *w = made;
   return remember(space, w) ? w : NULL;
 }
@@ -127,7 +122,7 @@ static const tsl__walk *find_calls(const tsl__space *space, const tsl__state_rec
 }
 
 static bool remember_calls(tsl__space *space, const tsl__state_rec *r, const tsl__walk *w) {
-  return tsl__index_add(&space->walks.index, &space->alloc, calls_hash(r, w->over), tsl__space_count(space, walks) - 1) || out_of_memory(space);
+  return tsl__index_add(&space->walks.index, &space->alloc, calls_hash(r, w->over), tsl__space_count(space, walks) - 1) || tsl__space_no_memory(space);
 }
 
 /* Is a walk found so? If it depends on where the grammar's own states come back to, seldom is there another that does the same there. */
@@ -287,7 +282,7 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
   tsl__gather_free(space, &g);
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->alloc) : NULL;
   if (!w) {
-    out_of_memory(space);
+    tsl__space_no_memory(space);
     return;
   }
   *w = *from;
@@ -328,7 +323,7 @@ static bool walk_like(tsl__space *space, level *l, const tsl__state_rec *r, tsl_
   if (n.longer >= NEAR_MIN && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return true;
   if (!tsl__space_step(space, NEAR_COST * n.longer)) return true;
   n.low = n.longer ? surely(space, l, state, count, h) : 0;
-  if (n.longer && !(n.denied = tsl__alloc(&space->alloc, n.longer))) return !out_of_memory(space);
+  if (n.longer && !(n.denied = tsl__alloc(&space->alloc, n.longer))) return !tsl__space_no_memory(space);
   bool settled = gather_like(space, l, &n, over);
   tsl__free(&space->alloc, n.denied, n.longer);
   return settled;
@@ -447,7 +442,7 @@ static bool remember_far(tsl__space *space, const tsl__walk *made) {
   uint32_t far;
   if (!far_context(space, made->context, made->over, &far) || made->gain >= need_of(made->context) || find(space, made->state, far, made->over)) return true;
   tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->alloc);
-  if (!w) return out_of_memory(space);
+  if (!w) return tsl__space_no_memory(space);
   *w = *made;
   w->context = far;
   return remember(space, w);
@@ -501,7 +496,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   made.gain = gain_of(l, count);
   space->depth = depth;
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->alloc) : NULL;
-  if (!w) return space->status == TSL_OK ? (out_of_memory(space), NULL) : NULL;
+  if (!w) return space->status == TSL_OK ? (tsl__space_no_memory(space), NULL) : NULL;
   *w = made;
   bool complete = space->cycle >= depth;
   if (space->cycle == depth) space->cycle = UINT32_MAX;

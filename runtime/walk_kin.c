@@ -30,14 +30,6 @@ typedef struct comparison {
   uint32_t nodes;
 } comparison;
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
-/* Does it nothing but read? */
-static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !tsl__state_fixed(r); }
-
 /* Where a target leads; state 0: nowhere. */
 static side side_of(const tsl__space *space, tsl__target t, uint32_t count) {
   side to = {0, 0};
@@ -47,16 +39,16 @@ static side side_of(const tsl__space *space, tsl__target t, uint32_t count) {
 
 static bool add_tokens(comparison *c, uint32_t begin, uint32_t end) {
   const tsl__trie *trie = &c->space->vocab->trie;
-  if (!tsl__vec_reserve(&c->space->alloc, &c->out->tokens, end - begin)) return out_of_memory(c->space);
+  if (!tsl__vec_reserve(&c->space->alloc, &c->out->tokens, end - begin)) return tsl__space_no_memory(c->space);
   memcpy(c->out->tokens.at + c->out->tokens.n, trie->order + begin, (end - begin) * sizeof *trie->order);
   c->out->tokens.n += end - begin;
   return true;
 }
 
-static bool add_tree(comparison *c, uint32_t node) { return tsl__vec_push(&c->space->alloc, &c->out->trees, node) || out_of_memory(c->space); }
+static bool add_tree(comparison *c, uint32_t node) { return tsl__vec_push(&c->space->alloc, &c->out->trees, node) || tsl__space_no_memory(c->space); }
 
 static bool add_entry(comparison *c, uint32_t node, side s, uint32_t depth) {
-  return tsl__vec_push(&c->space->alloc, &c->out->enter, ((tsl__kin_entry){node, s.count, depth, s.state})) || out_of_memory(c->space);
+  return tsl__vec_push(&c->space->alloc, &c->out->enter, ((tsl__kin_entry){node, s.count, depth, s.state})) || tsl__space_no_memory(c->space);
 }
 
 static bool compare(comparison *c, uint32_t node, const tsl__state_rec *r, uint32_t count, const tsl__state_rec *kin, uint32_t kin_count, uint32_t depth);
@@ -69,7 +61,7 @@ static bool differ(comparison *c, uint32_t node, side to, side kin, uint32_t dep
   if (!n->children) return true;
   const tsl__state_rec *a = tsl__state_expanded(c->space, to.state), *b = tsl__state_expanded(c->space, kin.state);
   if (!a || !b) return false;
-  if (n->end - n->own_end >= SMALL && is_plain(a) && is_plain(b)) return compare(c, node, a, to.count, b, kin.count, depth);
+  if (n->end - n->own_end >= SMALL && tsl__state_is_plain(a) && tsl__state_is_plain(b)) return compare(c, node, a, to.count, b, kin.count, depth);
   return add_tokens(c, n->own_end, n->end) && add_tree(c, node) && add_entry(c, node, to, depth);
 }
 
@@ -112,7 +104,7 @@ static uint32_t distance(tsl__space *space, const tsl__state_rec *r, uint32_t co
 
 bool tsl__kin_find(tsl__space *space, tsl__state state, uint32_t count, bool last, tsl__kin_reach reach, tsl__kin *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state), *nearest = NULL;
-  if (!r || !is_plain(r) || space->kin_missed > MISSES_MAX + space->kin_met) return false;
+  if (!r || !tsl__state_is_plain(r) || space->kin_missed > MISSES_MAX + space->kin_met) return false;
   uint32_t best = space->vocab->trie.order_count / bounds[reach].share, kin_count = 0;
   for (uint32_t i = 0; i < TSL__KIN_MAX && i < space->kin_count && space->status == TSL_OK; i++) {
     const tsl__kin_noted *k = &space->kin[i];
@@ -136,7 +128,7 @@ bool tsl__kin_find(tsl__space *space, tsl__state state, uint32_t count, bool las
 
 void tsl__kin_note(tsl__space *space, const tsl__walk *walk, uint32_t count) {
   const tsl__state_rec *r = tsl__state_expanded(space, walk->state);
-  if (!r || !is_plain(r) || r->live_count < TSL__LINEAR_BYTES) return;
+  if (!r || !tsl__state_is_plain(r) || r->live_count < TSL__LINEAR_BYTES) return;
   space->kin[space->kin_count++ % TSL__KIN_MAX] = (tsl__kin_noted){tsl__space_count(space, walks) - 1, count};
 }
 

@@ -90,11 +90,6 @@ typedef struct graph {
   uint16_t into[FIRST + POINTS_MAX + 1], by_end[WAYS_MAX]; /* the ways by where they end: those of a point from into[point] to into[point + 1] */
 } graph;
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
 /* Does it nothing but read, with no register? */
@@ -378,7 +373,7 @@ typedef struct place {
 } place;
 
 static bool add_tokens(const graph *g, tsl__less *out, const tsl_token *tokens, uint32_t n) {
-  if (!tsl__vec_reserve(&g->space->alloc, &out->tokens, n)) return out_of_memory(g->space);
+  if (!tsl__vec_reserve(&g->space->alloc, &out->tokens, n)) return tsl__space_no_memory(g->space);
   memcpy(out->tokens.at + out->tokens.n, tokens, n * sizeof *tokens);
   out->tokens.n += n;
   return true;
@@ -390,7 +385,7 @@ static bool find_in_trie(const graph *g, tsl__less *out) {
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(place) stack = {0};
   uint32_t looked = 0;
-  bool fine = tsl__vec_push(&space->alloc, &stack, ((place){0, FIRST})) || out_of_memory(space);
+  bool fine = tsl__vec_push(&space->alloc, &stack, ((place){0, FIRST})) || tsl__space_no_memory(space);
   while (fine && stack.n) {
     place p = stack.at[--stack.n];
     const tsl__trie_node *n = &trie->nodes[p.node];
@@ -403,7 +398,7 @@ static bool find_in_trie(const graph *g, tsl__less *out) {
       if (w == last) break;
       if (child->byte < w->lo) continue; /* no letter */
       if (w->to == DEAD) fine = add_tokens(g, out, trie->order + child->begin, child->end - child->begin);
-      else if (w->to != ALIVE && !is_safe(g, trie, child, &g->points[w->to])) fine = tsl__vec_push(&space->alloc, &stack, ((place){c, w->to})) || out_of_memory(space);
+      else if (w->to != ALIVE && !is_safe(g, trie, child, &g->points[w->to])) fine = tsl__vec_push(&space->alloc, &stack, ((place){c, w->to})) || tsl__space_no_memory(space);
     }
   }
   tsl__vec_free(&space->alloc, &stack);
@@ -459,7 +454,7 @@ static bool find_among_suspects(const graph *g, tsl__less *out) {
   const tsl__lengths *l = tsl__lengths_of(g->space);
   size_t words = tsl_vocab_mask_words(v);
   uint32_t *bits = l ? tsl__alloc(&g->space->alloc, words * sizeof *bits) : NULL;
-  if (l && !bits) return out_of_memory(g->space);
+  if (l && !bits) return tsl__space_no_memory(g->space);
   bool fine = l && find_suspects(g, l, bits);
   size_t n = fine ? tsl_mask_count(bits, words * 32) : 0;
   fine = fine && n <= SUSPECTS_MAX && tsl__space_step(g->space, n);
@@ -490,7 +485,7 @@ bool tsl__less_find(tsl__space *space, tsl__state state, tsl__less *out) {
   take_letters(&out->hint, &r->live);
   if (tsl__linear_beats(space, tsl__linear_table(space), r, &out->hint, 0)) return false;
   graph *g = tsl__alloc(&space->alloc, sizeof *g);
-  if (!g) return out_of_memory(space);
+  if (!g) return tsl__space_no_memory(space);
   tsl__bytes live = {{(uint64_t)1 << '"', (uint64_t)1 << ('\\' & 63), 0, 0}}; /* as where it is ALIVE */
   g->space = space;
   g->n = FIRST;

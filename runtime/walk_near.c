@@ -61,7 +61,7 @@ static taken take_token(trail *t, tsl_token token, uint32_t late) {
 static bool trail_new(tsl__space *space, trail *t, place from) {
   size_t n = (size_t)space->vocab->trie.nodes[0].height + 1;
   *t = (trail){.space = space, .at = tsl__alloc(&space->alloc, n * sizeof *t->at), .characters = tsl__alloc(&space->alloc, n * sizeof *t->characters)};
-  if (!t->at || !t->characters) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  if (!t->at || !t->characters) return tsl__space_no_memory(space);
   t->at[0] = from;
   t->characters[0] = 0;
   return true;

@@ -18,20 +18,15 @@ typedef tsl__sieve sieve;
 
 /* ---- levels --------------------------------------------------------------------------------------------------- */
 
-static bool out_of_memory(tsl__space *space) {
-  tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
-  return false;
-}
-
 level *tsl__level_open(tsl__space *space) {
-  if (!space->scratch && !(space->scratch = tsl__alloc_zero(&space->alloc, sizeof *space->scratch))) return out_of_memory(space), NULL;
+  if (!space->scratch && !(space->scratch = tsl__alloc_zero(&space->alloc, sizeof *space->scratch))) return tsl__space_no_memory(space), NULL;
   if (space->depth >= TSL__WALK_DEPTH_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "calls nest too deeply within one token"), NULL;
   if (space->depth == space->scratch->levels.n) {
     level *fresh = tsl__alloc_zero(&space->alloc, sizeof *fresh);
-    if (!fresh) return out_of_memory(space), NULL;
+    if (!fresh) return tsl__space_no_memory(space), NULL;
     if (!tsl__vec_push(&space->alloc, &space->scratch->levels, fresh)) {
       tsl__free(&space->alloc, fresh, sizeof *fresh);
-      return out_of_memory(space), NULL;
+      return tsl__space_no_memory(space), NULL;
     }
   }
   level *l = space->scratch->levels.at[space->depth++];
@@ -72,7 +67,7 @@ void tsl__level_leave_node(tsl__space *space, level *l, uint32_t node) {
     return;
   }
   l->only = 0;
-  if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node)) out_of_memory(space);
+  if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node)) tsl__space_no_memory(space);
 }
 
 void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
@@ -81,7 +76,7 @@ void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
   if (!tsl__leftover_set(t)) return;
   const tsl__leftover_rec *r = tsl__leftover_at(space, t);
   if (!tsl__vec_reserve(&space->alloc, &l->left, r->n)) {
-    out_of_memory(space);
+    tsl__space_no_memory(space);
     return;
   }
   memcpy(l->left.at + l->left.n, r->nodes, r->n * sizeof *r->nodes);
@@ -245,7 +240,7 @@ static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state
 
 void tsl__level_push(tsl__space *space, level *l, entry e) {
   note_reach(l, e.depth, e.count);
-  if (!tsl__vec_push(&space->alloc, &l->stack, e)) out_of_memory(space);
+  if (!tsl__vec_push(&space->alloc, &l->stack, e)) tsl__space_no_memory(space);
 }
 
 /* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on along each of its branches. */
@@ -303,7 +298,7 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
 /* Few tokens, at once. */
 static inline void push_tokens(tsl__space *space, level *l, const tsl_token *tokens, uint32_t n) {
   if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, n)) {
-    out_of_memory(space);
+    tsl__space_no_memory(space);
     return;
   }
   for (uint32_t k = 0; k < n; k++) l->gather.plus.at[l->gather.plus.n + k] = tokens[k];
@@ -374,7 +369,7 @@ static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl
 
 static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + TSL__LINEAR_SPARE) * sizeof(uint32_t); }
 
-bool tsl__level_marks(tsl__space *space, level *l) { return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) || out_of_memory(space); }
+bool tsl__level_marks(tsl__space *space, level *l) { return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) || tsl__space_no_memory(space); }
 
 /* All that is below along the table; what that sets aside is entered as ever. */
 static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
@@ -418,7 +413,7 @@ static void search_together(tsl__space *space, level *l, size_t floor, uint32_t 
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
     const tsl__linear *t = e.hint ? NULL : tsl__linear_of(space, r, node);
     if (t) search_linear(space, l, t, &e);
-    else if (!tsl__vec_push(&space->alloc, &l->together, e)) out_of_memory(space);
+    else if (!tsl__vec_push(&space->alloc, &l->together, e)) tsl__space_no_memory(space);
   }
   for (uint32_t c = n->first_child, end = c + n->children; c < end && space->status == TSL_OK; c++) {
     size_t from = l->stack.n;

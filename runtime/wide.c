@@ -93,7 +93,7 @@ const tsl__endings *tsl__endings_make(tsl__space *base) {
     sort_endings(trie, endings, e);
   }
   tsl__free(&base->alloc, endings, size);
-  return fine ? e : (tsl__space_fail(base, TSL_ERR_NO_MEMORY, "out of memory"), NULL);
+  return fine ? e : (tsl__space_no_memory(base), NULL);
 }
 
 /* ---- a class ------------------------------------------------------------------------------------------------------ */
@@ -136,7 +136,7 @@ static uint32_t make(tsl__space *space, tsl__wide w) {
   }
   uint32_t number = tsl__space_count(space, wides) - 1;
   if (made && tsl__index_add(&space->wides.index, &space->alloc, w.hash, number)) return number;
-  return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  return tsl__space_no_memory(space), 0;
 }
 
 uint32_t tsl__wide_of(tsl__space *space, const uint32_t *pairs, uint32_t count) {

@@ -46,7 +46,7 @@ bool tsl__zone_explore(tsl__space *space, tsl__zone *zone) {
     zone->states = tsl__arena_copy(&space->arena, list.at, zone->count * sizeof *list.at);
   }
   tsl__vec_free(&space->alloc, &list);
-  if (!fine || !zone->states) tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!fine || !zone->states) tsl__space_no_memory(space);
   return space->status == TSL_OK;
 }
 

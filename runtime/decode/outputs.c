@@ -32,7 +32,7 @@ void tsl__outputs_free(tsl__outputs *o, const tsl_allocator *a) {
 }
 
 static bool out_of_memory(const listing *l) {
-  tsl__space_fail(l->space, TSL_ERR_NO_MEMORY, "out of memory");
+  tsl__space_no_memory(l->space);
   return false;
 }
 
