@@ -110,26 +110,26 @@ static bool calls_as(const tsl__state_rec *r, const tsl__state_rec *other, uint3
   return true;
 }
 
+/* Is a walk found by its calls? If it depends on where the grammar's own states come back to, seldom is there another that does the same there. */
+static bool is_alike(const tsl__space *space, const tsl__state_rec *r, const tsl__walk *w) {
+  for (uint32_t i = 0; i < r->edges && w->ended; i++)
+    if (!(w->ended >> i & 1) && tsl__target_state(tsl__state_edges(r)[i].push) >= space->states.first) return false;
+  return w->ended;
+}
+
 /* The walk of such a state, by what it calls. */
 static const tsl__walk *find_calls(const tsl__space *space, const tsl__state_rec *r, uint32_t context, tsl__leftover over) {
   tsl__index_iter it = tsl__index_first(&space->walks.index, calls_hash(r, over));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__walk *w = tsl__pool_at(&space->walks.pool, i - space->walks.first);
     const tsl__state_rec *other = w->over == over && w->context <= context ? tsl__state_at(space, w->state) : NULL; /* the context is whether it is the last frame */
-    if (other && calls_alone(space, other, w->state) && calls_as(r, other, w->ended)) return w;
+    if (other && calls_alone(space, other, w->state) && is_alike(space, other, w) && calls_as(r, other, w->ended)) return w;
   }
   return NULL;
 }
 
 static bool remember_calls(tsl__space *space, const tsl__state_rec *r, const tsl__walk *w) {
   return tsl__index_add(&space->walks.index, &space->alloc, calls_hash(r, w->over), tsl__space_count(space, walks) - 1) || tsl__space_no_memory(space);
-}
-
-/* Is a walk found so? If it depends on where the grammar's own states come back to, seldom is there another that does the same there. */
-static bool is_alike(const tsl__space *space, const tsl__state_rec *r, const tsl__walk *w) {
-  for (uint32_t i = 0; i < r->edges; i++)
-    if (!(w->ended >> i & 1) && tsl__target_state(tsl__state_edges(r)[i].push) >= space->states.first) return false;
-  return true;
 }
 
 /* The calls over one part of a leftover. Those edges are left in w->ended whose frame leaves nothing of it. */
@@ -503,7 +503,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   work = work_of(space) - work;
   if (complete && common && !given && work >= COMMON_MIN) tsl__common_put(space, &key, w);
   if (!complete) return w;
-  if (w->ended && is_alike(space, tsl__state_at(space, state), w)) return remember_calls(space, tsl__state_at(space, state), w) ? w : NULL;
+  if (is_alike(space, tsl__state_at(space, state), w)) return remember_calls(space, tsl__state_at(space, state), w) ? w : NULL;
   if (!remember(space, w) || !remember_far(space, w)) return NULL;
   if (over == TSL__WHOLE && (l->graph ? work * LESS_WORTH : work) >= space->kin_work) tsl__kin_note(space, w, count);
   return w;
