@@ -17,7 +17,7 @@
  *           frame comes back to at such a place is replaced by what it is `otherwise`, mostly nothing. Names are compared as bytes (taken.h).
  * Dead ends A position whose denies are dead, and whose name under way is nobody's beginning, can be completed: what is begun is new, and the compiler saw to it that there
  *           are enough values and names. Otherwise a search looks for one way on (memory_search.c).
- * Masks     The mask is the plain one less the tokens that lead nowhere (memory_mask.c).
+ * Masks     The mask is the plain one less the tokens that lead nowhere (memory_mask.c, memory_items.c, memory_names.c).
  * Moves     While an object's names are all there is to remember, tokens move the plain position as they do without memory, and the bytes of those that hold JSON's
  *           punctuation are looked at; only where something begins that must be new, an additional name ends, or one is under way that can become a repetition and nothing else, frames are
  *           stepped byte by byte.
@@ -33,6 +33,7 @@
 #ifndef TSL_RUNTIME_MEMORY_H
 #define TSL_RUNTIME_MEMORY_H
 
+#include "runtime/crossing.h"
 #include "runtime/stacks.h"
 #include "runtime/taken.h"
 
@@ -77,26 +78,6 @@ typedef struct tsl__memory {
 
 #define TSL__NAME_IMPLIED UINT32_MAX /* the frame that spells the names that the schema knows tells it */
 
-typedef TSL__VEC(tsl_token) tsl__tokens;
-
-/* What the vocabulary has for all: tokens that may pass from one item into the next, and bitsets of its mask width. */
-typedef struct tsl__crossing {
-  uint32_t *dull, *dull_quoted; /* without any of JSON's brackets, commas, colons and quotes; in a string: without quotes and backslashes */
-  uint32_t *space;  /* white space alone */
-  size_t words;
-  tsl__tokens comma;  /* outside strings: with a comma that is in none, and those of `whole` */
-  tsl__tokens quoted; /* in a string: with a quote and a comma after it */
-  tsl__tokens whole; /* where nothing is remembered: with an opening bracket, a whole item and a comma */
-  tsl__tokens closed, closed_quoted; /* `comma` and `quoted` in an object: it must be closed before the comma, or an array begun */
-  tsl__tokens several, several_quoted; /* outside strings, in a string: which spell more than the beginning of one item after a comma, perhaps a whole one */
-  tsl__tokens named; /* with a comma and a whole string after it, which may be a name; or a member and the beginning of another one's name */
-  tsl__tokens begun; /* with a comma and the beginning of a name */
-  struct tsl__name_start {
-    uint32_t node, depth;
-  } *names; /* nodes of the trie after white space and a quote that have children; `depth` bytes lead there */
-  uint32_t names_count, names_capacity;
-} tsl__crossing;
-
 /* ---- positions with a memory; all need the lock, and fail as those of stacks.h do ---------------------------------------- */
 
 /* After some bytes from a plain position: must something be remembered that the frames don't tell? */
@@ -120,20 +101,11 @@ void tsl__memory_free(tsl__space *space);
 /* Without the lock: where a token leads that means nothing to the memory; false: not known. */
 bool tsl__memory_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
 
-/* What the vocabulary has for all, from the layer that has it; NULL on failure (sticky). Without the lock: NULL where it was not asked for yet. */
-const tsl__crossing *tsl__crossing_of(tsl__space *space);
-static inline const tsl__crossing *tsl__crossing_known(const tsl__space *space) {
-  return space->parent ? space->parent->crossing : atomic_load_explicit(&((tsl_vocab *)(uintptr_t)space->vocab)->crossing, memory_order_acquire);
-}
 /* May the mask of a position be less than that of its frames? Mostly it is plain to see that it is not. */
 static inline bool tsl__memory_narrows(const tsl__space *space, const tsl__stack_rec *r) {
   if (!space->watches || r->remembers || space->watches & TSL__NEW_ITEM) return space->watches;
   const tsl__crossing *c = tsl__crossing_known(space);
   return !c || c->named.n;
 }
-/* Make it for a vocabulary; NULL: out of memory. NULL may be freed. */
-tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a);
-void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a);
-size_t tsl__crossing_memory(const tsl__crossing *c);
 
 #endif

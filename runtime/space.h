@@ -113,7 +113,7 @@ struct tsl__space {
   tsl_status status;  /* sticky during one piece of work */
   const char *why;
   uint8_t watches;    /* TSL__NEW_... (state.h): what some states are guarded for; then positions may have a memory (memory.h) */
-  struct tsl__crossing *crossing; /* see memory.h; NULL in a grammar's layer */
+  struct tsl__crossing *crossing; /* see crossing.h; NULL in a grammar's layer */
   tsl__state spelled_end;         /* see memory.c; 0 until it is made */
   struct tsl__run *runs;          /* kept for reuse (memory_run.h) */
   bool names_tokens;  /* some state names tokens: then a token can be taken by its name */

@@ -31,10 +31,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
 FILES = ["walk", "walk_near", "walk_search", "linear", "mask", "stacks", "stacks_mask", "state", "matcher", "zones", "batch", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
-         "memory", "memory_mask", "memory_plenty", "memory_search", "memory_token", "taken", "logits", "logits_portable", "logits_avx2"]
+         "crossing", "memory", "memory_items", "memory_mask", "memory_names", "memory_plenty", "memory_search", "memory_token", "taken", "logits", "logits_portable", "logits_avx2"]
 # Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
 KERNELS = {"logits", "logits_portable", "logits_avx2"}
-MEMORY = {"memory", "memory_mask", "memory_plenty", "memory_search", "memory_token", "taken", "borrow"}
+MEMORY = {"crossing", "memory", "memory_items", "memory_mask", "memory_names", "memory_plenty", "memory_search", "memory_token", "taken", "borrow"}
 WALKS = {"walk", "walk_near", "walk_search", "linear", "classes", "wide", "leftover", "fixed", "common", "mask", "state"}
 TESTS = [
     ("tests/test_logits", [], KERNELS),
@@ -114,21 +114,21 @@ EQUIVALENT = [
     ("memory_plenty", r"(?<=verdict == PLENTY && space->status) == (?=TSL_OK)", "what is not known to be plenty is searched", {" != "}),
     ("zones", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
     ("memory_mask", r"(?<=space->watches) & (?=TSL__NEW_ITEM\) && harmless)", "looks for tokens to take out where there are none", {" | "}),
-    ("memory_mask", r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\| item_ahead)|(?<=space->watches) & (?=TSL__FEW_NAMES && m->open \?)", "more tokens are tried, of which none more is taken out", {" | "}),
+    ("memory_items", r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\| item_ahead)", "more tokens are tried, of which none more is taken out", {" | "}),
     ("memory_search", r"(?<=&& k) <= (?=n; k\+\+)", SPELLS, {" < "}),
     ("wide", r"(?<=pairs\[2 \* i\]) - (?=1\))", "more nodes are exits: the walk enters what the class would have told", {" + "}),
     ("walk", r"(?<=if \(need) > (?=height\) need)", "a token of the whole height can reach the minimum, and not pass it", {" >= "}),
     ("state", r"(?<=r->ranges) > (?=1 && part\()", "a hint holds wherever it is given", {" >= "}),
-    ("memory_mask", r"(?<=while \(at) < (?=end && \(at = memchr\(at, '\[')", "in no bytes none is found", {" <= "}),
-    ("memory_mask", r"(?<=hash && i) < (?=t->tried_count)", "what was tried before is tried again", {" > "}),
+    ("crossing", r"(?<=while \(at) < (?=end && \(at = memchr\(at, '\[')", "in no bytes none is found", {" <= "}),
+    ("memory_items", r"(?<=hash && i) < (?=t->tried_count)", "what was tried before is tried again", {" > "}),
     ("classes", r"(?<=tsl__bitset_new\(base, &number\)\)\) )return false", STICKY),
     ("linear", r"(?<=h->exits\.w\[w\]) & (?=r->live\.w\[w\])", WAYS + ": letters, or the table"),
     ("linear", r"entered \* ENTERED > t->n && tokens >= t->least", WAYS + ": letters, or the table"),
     ("linear", r"(?<=n->own_end) >= (?=t->least)|(?<=t->least) && (?=r->live_count)|(?<=r->live_count) >= (?=TSL__LINEAR_BYTES)", WAYS + ": the table, or the search"),
     ("batch", r"(?<=end = \(block \+ 1\) \* BLOCK) < (?=b->count)", "where they are equal both ends are the same", {" <= "}),
     ("borrow", r"(?<=\(i) \+ (?=1\) % TSL__BORROWED)", "around the four the other way, which is the oldest as well", {" - "}),
-    ("memory_mask", r"(?<=!first && n->begin) < (?=n->own_end)", "no token is tried where there is none", {" <= "}),
-    ("memory_mask", r"(?<=passes && i) < (?=at->depth)", WAYS + ": a subtree at once, or token by token", {" > "}),
+    ("memory_names", r"(?<=!first && n->begin) < (?=n->own_end)", "no token is tried where there is none", {" <= "}),
+    ("memory_names", r"(?<=passes && i) < (?=at->depth)", WAYS + ": a subtree at once, or token by token", {" > "}),
     ("mask", r"(?<=words) > (?=MARKS\))", WAYS + ": sorted by comparing, or by marking"),
     ("taken", r"(?<=s->decoded\.n\) != 0\) )break", "the names are sorted: none after one that does not begin with the text does"),
     ("wide", r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)", "more nodes are exits: the walk enters what the class would have told", {" > "}),

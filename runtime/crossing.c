@@ -1,0 +1,215 @@
+/* crossing.c - see crossing.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/crossing.h"
+
+#include <stdlib.h>
+
+#define CROSSINGS 3u /* bitsets of tsl__crossing */
+
+static const uint8_t *past_space(const uint8_t *at, const uint8_t *end) {
+  while (at < end && memchr(" \t\n\r", *at, 4)) at++;
+  return at;
+}
+
+/* After the quote that closes a string; NULL: there is none. */
+static const uint8_t *past_string(const uint8_t *at, const uint8_t *end) {
+  for (; at < end && *at != '"'; at++) at += *at == '\\';
+  return at < end ? at + 1 : NULL;
+}
+
+/* After a value that is whole, white space before it; NULL: there is none. */
+static const uint8_t *past_value(const uint8_t *at, const uint8_t *end) {
+  const uint8_t *begin = past_space(at, end);
+  unsigned depth = 0;
+  if (begin < end && (!tsl__is_bare(*begin) || *begin == '.' || *begin == '+') && !memchr("\"[{", *begin, 3)) return NULL;
+  for (at = begin; at; ) {
+    if (at == end) return depth == 0 && at > begin ? at : NULL;
+    if (!depth && at > begin && memchr("]},: \t\n\r", *at, 8)) return at;
+    if (*at == '"') {
+      at = past_string(at + 1, end);
+      continue;
+    }
+    depth += *at == '[' || *at == '{';
+    if (*at == ']' || *at == '}') {
+      if (depth-- == 0) return NULL;
+    } else if (!memchr("[{,: \t\n\r", *at, 8) && !tsl__is_bare(*at)) {
+      return NULL;
+    }
+    at++;
+  }
+  return NULL;
+}
+
+/* Does an array begin, with a whole item and a comma? */
+static bool holds_item(const uint8_t *at, const uint8_t *end) {
+  while (at < end && (at = memchr(at, '[', (size_t)(end - at)))) {
+    const uint8_t *after = past_value(++at, end);
+    if (after && (after = past_space(after, end)) < end && *after == ',') return true;
+  }
+  return false;
+}
+
+/* Are there these two bytes, one after the other? */
+static bool in_order(const uint8_t *at, const uint8_t *end, uint8_t first, uint8_t second) {
+  const uint8_t *found = memchr(at, first, (size_t)(end - at));
+  return found && memchr(found, second, (size_t)(end - found));
+}
+
+/* Does a comma come that is not in a string, and nothing that JSON has in strings alone? */
+static bool has_comma(const uint8_t *at, const uint8_t *end) {
+  bool comma = false;
+  while (at && at < end) {
+    if (!memchr("[]{},:\" \t\n\r+-.0123456789truefalsnE", *at, 34)) return false;
+    comma = comma || *at == ',';
+    at = *at == '"' ? past_string(at + 1, end) : at + 1;
+  }
+  return comma;
+}
+
+/* Does a comma come, and the beginning of a string after it, its first byte included? */
+static bool begins_name(const uint8_t *at, const uint8_t *end) {
+  while (at && (at = memchr(at, ',', (size_t)(end - at)))) {
+    const uint8_t *quote = past_space(++at, end);
+    if (quote + 1 < end && *quote == '"') return true;
+  }
+  return false;
+}
+
+/* Does a comma come, and a whole string after it that may be a name? */
+static bool holds_name(const uint8_t *at, const uint8_t *end) {
+  const uint8_t *colon = memchr(at, ':', (size_t)(end - at));
+  if (colon && begins_name(colon, end)) return true;
+  while ((at = memchr(at, ',', (size_t)(end - at)))) {
+    const uint8_t *quote = past_space(++at, end);
+    const uint8_t *after = quote < end && *quote == '"' ? past_string(quote + 1, end) : NULL;
+    if (after && ((after = past_space(after, end)) == end || *after == ':')) return true;
+  }
+  return false;
+}
+
+static bool any_of(const uint8_t *at, const uint8_t *end, const char *characters) {
+  for (; at < end; at++)
+    if (memchr(characters, *at, strlen(characters))) return true;
+  return false;
+}
+
+bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string) {
+  for (; at < end && (in_string || *at != ','); at++) {
+    if (in_string && *at == '\\') at++;
+    else if (*at == '"') in_string = !in_string;
+  }
+  if (at >= end) return true;
+  for (at++; at < end && memchr(" \t\n\r[{", *at, 6); at++) {
+  }
+  if (at < end && *at == '"') return !memchr(at + 1, '"', (size_t)(end - at - 1));
+  for (; at < end; at++)
+    if (memchr("[]{},:\"", *at, 7)) return false;
+  return true;
+}
+
+/* What of the name that comes next a token that holds a comma tells, if it begins outside strings, or within one. */
+static tsl__next_name next_name(tsl_token token, const uint8_t *from, const uint8_t *end, bool in_string) {
+  const uint8_t *at = from;
+  uint16_t closes = 0;
+  uint32_t within = 0; /* of containers that begin in the token: open */
+  for (; at < end && (in_string || *at != ','); at++) {
+    if (*at == '"') in_string = !in_string;
+    else if (in_string) at += *at == '\\';
+    else if (*at == '[' || *at == '{') within++;
+    else if (*at == ']' || *at == '}') within ? (void)within-- : (void)closes++;
+  }
+  if (at >= end) return (tsl__next_name){token, holds_name(from, end) ? TSL__CLOSES_UNKNOWN : TSL__CLOSES_NEVER, 0};
+  return (tsl__next_name){token, within || holds_name(from, end) ? TSL__CLOSES_UNKNOWN : closes, (uint16_t)(past_space(at + 1, end) - from)};
+}
+
+static int by_closes(const void *x, const void *y) {
+  const tsl__next_name *a = x, *b = y;
+  return a->closes != b->closes ? (a->closes < b->closes ? -1 : 1) : (a->token > b->token) - (a->token < b->token);
+}
+
+static void put(uint32_t *set, tsl_token t, bool bit) { set[t >> 5] |= (uint32_t)bit << (t & 31); }
+
+static bool add_to(tsl__tokens *list, const tsl_allocator *a, tsl_token t, bool holds) { return !holds || tsl__vec_push(a, list, t); }
+
+/* false: out of memory. */
+static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, const uint8_t *at, const uint8_t *end) {
+  const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
+  bool whole = holds_item(at, end), comma = memchr(at, ',', (size_t)(end - at)) != NULL;
+  put(c->dull, t, !any_of(at, end, "[]{},:\""));
+  put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
+  put(c->space, t, past_space(at, end) == end);
+  if (!add_to(&c->several, a, t, comma && !tsl__begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !tsl__begins_one(at, end, true))) return false;
+  if (!add_to(&c->comma, a, t, whole || has_comma(at, end)) || !add_to(&c->quoted, a, t, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
+  return add_to(&c->whole, a, t, whole) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
+         add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) &&
+         (!begins_name(at, end) || (tsl__vec_push(a, &c->begun, next_name(t, at, end, false)) && tsl__vec_push(a, &c->begun_quoted, next_name(t, at, end, true))));
+}
+
+/* The nodes of the trie after white space and a quote. */
+static bool find_names(const tsl_vocab *v, const tsl_allocator *a, tsl__crossing *c) {
+  const tsl__trie *trie = &v->trie;
+  TSL__VEC(struct tsl__name_start) at = {0}, found = {0};
+  bool fine = tsl__vec_push(a, &at, ((struct tsl__name_start){0, 0}));
+  while (fine && at.n) {
+    struct tsl__name_start s = at.at[--at.n];
+    for (const char *b = " \t\n\r\""; fine && *b; b++) {
+      struct tsl__name_start child = {tsl__trie_child(trie, s.node, (uint8_t)*b), s.depth + 1};
+      if (child.node && trie->nodes[child.node].children) fine = *b == '"' ? tsl__vec_push(a, &found, child) : tsl__vec_push(a, &at, child);
+    }
+  }
+  tsl__vec_free(a, &at);
+  c->names = found.at;
+  c->names_count = (uint32_t)found.n;
+  c->names_capacity = (uint32_t)found.cap;
+  return fine;
+}
+
+tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
+  tsl__crossing *c = tsl__alloc_zero(a, sizeof *c);
+  if (!c) return NULL;
+  c->words = tsl_vocab_mask_words(v);
+  c->dull = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->dull);
+  bool fine = c->dull && find_names(v, a, c);
+  if (fine) {
+    c->dull_quoted = c->dull + c->words;
+    c->space = c->dull_quoted + c->words;
+  }
+  for (tsl_token t = 0; fine && t < v->size; t++) fine = classify(c, a, t, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1]);
+  if (!fine) tsl__crossing_free(c, a), c = NULL;
+  if (fine && c->begun.n) {
+    qsort(c->begun.at, c->begun.n, sizeof *c->begun.at, by_closes);
+    qsort(c->begun_quoted.at, c->begun_quoted.n, sizeof *c->begun_quoted.at, by_closes);
+  }
+  return c;
+}
+
+void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
+  if (!c) return;
+  tsl__tokens *lists[] = {&c->comma, &c->quoted, &c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted, &c->named};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) tsl__vec_free(a, lists[i]);
+  tsl__vec_free(a, &c->begun);
+  tsl__vec_free(a, &c->begun_quoted);
+  tsl__free(a, c->dull, c->dull ? CROSSINGS * c->words * sizeof *c->dull : 0);
+  tsl__free(a, c->names, c->names_capacity * sizeof *c->names);
+  tsl__free(a, c, sizeof *c);
+}
+
+size_t tsl__crossing_memory(const tsl__crossing *c) {
+  if (!c) return 0;
+  size_t listed = c->comma.cap + c->quoted.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap + c->named.cap;
+  return sizeof *c + CROSSINGS * c->words * sizeof *c->dull + listed * sizeof(tsl_token) + (c->begun.cap + c->begun_quoted.cap) * sizeof *c->begun.at + c->names_capacity * sizeof *c->names;
+}
+
+/* A grammar that was loaded has no layer below: its vocabulary keeps it for all of them. */
+const tsl__crossing *tsl__crossing_of(tsl__space *space) {
+  const tsl__crossing *known = tsl__crossing_known(space);
+  if (known) return known;
+  tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
+  pthread_mutex_lock(&v->lock);
+  tsl__crossing *made = atomic_load_explicit(&v->crossing, memory_order_acquire);
+  if (!made && (made = tsl__crossing_make(v, &v->alloc))) atomic_store_explicit(&v->crossing, made, memory_order_release);
+  pthread_mutex_unlock(&v->lock);
+  if (!made) tsl__space_no_memory(space);
+  return made;
+}

@@ -1,0 +1,342 @@
+/* memory_items.c - see memory_narrow.h: tokens that end one item of an array, or begin one, that would be there twice.
+ *
+ * Candidates are the tokens that some deny takes too (its own mask tells) and those that pass the end of one item and enter the next: they must hold a comma, and in a string a
+ * quote before it: the vocabulary has them as lists (crossing.h). Each candidate is tried, but:
+ *   - the others repeat nothing that is under way. Those whose commas are none of an array's lead somewhere; of the rest one of each outline (`",` with any text before it) is
+ *     tried: if any number of values may come after it (memory_plenty.c), so they may after the others;
+ *   - for that nothing need be compared: what such a token ends is not put to what was used, unless few values may come next;
+ *   - of those that differ in white space between values alone, one is;
+ *   - of those that a deny takes and that begin alike the longest is, if it leads somewhere: so then do the others;
+ *   - text that lengthens a string of which there are any number is not, the beginning of an escape with it;
+ *   - where all led to any number of values, none is at the same frames, whichever items were read (TSL__MOVE_PLENTY, tsl__memory_shape);
+ * but those that spell a whole item, which may repeat what was read just before, are tried each.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/memory_narrow.h"
+
+#define AHEAD_MAX 4u /* frames that may be empty (white space) between an array's bracket and its first item */
+
+/* May an item begin here that must be new, in an array that nothing is known of yet? */
+static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uint32_t depth) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || depth == AHEAD_MAX) return false;
+  for (uint32_t i = 0; i < r->edges; i++) {
+    tsl__state then = tsl__target_state(tsl__state_edges(r)[i].push);
+    if (then && ((tsl__state_at(space, then)->guarded & TSL__NEW_ITEM) || item_ahead(space, then, 0, depth + 1))) return true;
+    if (!then && item_ahead(space, tsl__target_state(tsl__state_edges(r)[i].to), tail, depth + 1)) return true;
+  }
+  const tsl__stack_rec *t = tail && (r->flags & TSL__STATE_NULLABLE) ? tsl__stack_at(space, tail) : NULL;
+  for (uint32_t i = 0; t && i < t->n; i++) {
+    const tsl__cell *c = tsl__stack_cell(space, t, i);
+    if (item_ahead(space, c->state, c->tail, depth + 1)) return true;
+  }
+  return false;
+}
+
+static bool first_item_ahead(tsl__space *space, tsl__stack plain) {
+  const tsl__stack_rec *r = tsl__stack_at(space, plain);
+  for (uint32_t i = 0; i < r->n; i++) {
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
+    if (item_ahead(space, c->state, c->tail, 0)) return true;
+  }
+  return false;
+}
+
+/* Tokens that may pass from one item into the next. */
+static const tsl__tokens *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain) {
+  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
+  bool array = o && o->array && !m->in_string;
+  if (!o && first_item_ahead(space, plain)) return &c->comma;
+  if (!array && !(o && o->remembers)) return &c->whole;
+  if (!o->array) return m->in_string ? &c->closed_quoted : &c->closed;
+  return m->in_string ? &c->quoted : &c->comma;
+}
+
+/* Has nothing been read that white space would end? */
+static bool between(const tsl__space *space, tsl__stack at) {
+  const tsl__text *t = tsl__space_at(space, texts, tsl__remembered_at(space, at)->text);
+  return !t->n || memchr("[{,: \t\n\r", t->at[t->n - 1], 8);
+}
+
+/* What a token does to the structure of the text, its content left out: 0 where more of what comes next is in it, or too much. */
+static uint64_t outline(const uint8_t *at, const uint8_t *end, bool in_string) {
+  uint64_t made = 0;
+  for (; at < end; at++) {
+    bool structural = *at == '"' || (!in_string && memchr("[]{},:", *at, 6));
+    if (in_string && *at == '\\') return 0;
+    if (!structural && made && (in_string || !memchr(" \t\n\r", *at, 4))) return 0;
+    if (!structural) continue;
+    if (made >> 56) return 0;
+    made = made << 8 | *at;
+    in_string ^= *at == '"';
+  }
+  return made;
+}
+
+/* A bracket outside strings: of containers that began in the token, `within` are open, else those from `open` on. */
+static void pass_bracket(const tsl__space *space, uint8_t byte, uint32_t *open, uint32_t *within) {
+  if (byte == '[' || byte == '{') ++*within;
+  else if (*within) --*within;
+  else if (*open) *open = tsl__open_at(space, *open)->below;
+}
+
+/* Does a token pass a comma, but for those of objects that are open already? `open`: the container where it begins, 0: which one is not known. */
+static bool passes_on(const tsl__space *space, uint32_t open, const uint8_t *at, const uint8_t *end, bool in_string) {
+  bool known = open;
+  uint32_t within = 0;
+  for (; at < end; at++) {
+    if (*at == '"') in_string = !in_string;
+    else if (in_string) at += *at == '\\';
+    else if (memchr("[]{}", *at, 4)) pass_bracket(space, *at, &open, &within);
+    else if (*at == ',' && (within || !known || (open && tsl__open_at(space, open)->array))) return true;
+  }
+  return false;
+}
+
+/* Where the run is, nothing is under way yet but perhaps an opening quote. Are there any number of values that may come? */
+static bool others_come(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
+  if (r->in_string) return !tsl__run_watched(space, r);
+  for (const char *b = "\"1"; *b && space->status == TSL_OK; b++)
+    if (tsl__run_token(space, r, from, token) && tsl__run_byte(space, r, (uint8_t)*b) && !tsl__run_watched(space, r)) return true;
+  return false;
+}
+
+#define OUTLINES_MAX 16u
+#define TRIED_MAX 32u
+#define LED_MAX 32u
+
+/* A token without its white space, and whether it led somewhere. */
+typedef struct tried {
+  uint64_t hash;
+  bool good;
+} tried;
+
+typedef struct trials {
+  tsl__run *run;
+  tsl__stack at;
+  tsl__asked_mask *plain;
+  tsl__tokens *gone;
+  const tsl__memory *memory;
+  bool known;          /* the memory tells where in the text this is */
+  bool begun;          /* white space would end what is under way */
+  bool endless;        /* a string is under way that any text of raw ASCII characters leaves one of any number */
+  bool plenty;         /* all that was tried led to where any number of values may come */
+  tried tried[TRIED_MAX];
+  uint32_t tried_count;
+  uint32_t n;
+  uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
+  TSL__VEC(uint32_t) listed;   /* that a deny takes: listed_as of it */
+  tsl_token led[LED_MAX];      /* of these, that led somewhere */
+  uint32_t led_count;
+} trials;
+
+/* A number for the token's bytes without the white space between values, which means nothing: but for one where it ends a number or a literal. 0: a long token. */
+static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t *end) {
+  uint8_t kept[32], n = 0;
+  bool in_string = t->memory->in_string, escaped = t->memory->escaped, bare = t->begun;
+  for (; at < end; at++) {
+    bool space = !in_string && memchr(" \t\n\r", *at, 4);
+    if (space && !bare) continue;
+    if (n == sizeof kept) return 0;
+    kept[n++] = space ? ' ' : *at;
+    bare = !in_string && tsl__is_bare(*at);
+    if (*at == '"' && !escaped) in_string = !in_string;
+    escaped = in_string && *at == '\\' && !escaped;
+  }
+  return tsl__hash(kept, n) | 1;
+}
+
+/* After an open escape: may any number of values come if a line feed is what is escaped? What was used has hardly one there, and few states read it. */
+static bool feeds_line(tsl__space *space, tsl__run *r) {
+  return tsl__run_byte(space, r, 'n') && (!tsl__run_watched(space, r) || (!tsl__run_taken(space, r) && tsl__run_plenty(space, r)));
+}
+
+/* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may come, or nothing need be new, whatever was read. */
+static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *plenty) {
+  tsl__run *r = t->run;
+  r->brief = true;
+  bool accepted = tsl__run_token(space, r, t->at, token);
+  r->brief = false;
+  *plenty = accepted && !tsl__run_taken(space, r) && ((!r->fresh && !r->denies.n) || tsl__run_plenty(space, r));
+  if (!accepted || *plenty) return accepted;
+  if (r->fresh) return tsl__run_leads(space, r, t->at, token);
+  bool escaped = t->memory->n && r->escaped; /* else what comes is asked of the run where it is: see `settled` */
+  if (escaped && feeds_line(space, r)) return true;
+  if (escaped && !tsl__run_token(space, r, t->at, token)) return false;
+  return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
+}
+
+/* Where the run is after a token: does that it leads somewhere not depend on the text read before? It goes on within the item, which was known to repeat nothing, or in a string of
+ * which there are any number, or in an item of which there are. */
+static bool settled(tsl__space *space, const trials *t) {
+  return (t->run->open == t->memory->open && !t->run->denies.n) || tsl__run_strings_on(space, t->run) || tsl__run_plenty(space, t->run);
+}
+
+/* As `leads`; asked once of tokens that differ in white space alone. `one`: it begins one item at most. */
+static bool leads_as_others(tsl__space *space, trials *t, tsl_token token, bool one) {
+  const tsl_vocab *v = space->vocab;
+  bool plenty = false;
+  uint64_t hash = !t->known ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
+  for (uint32_t i = 0; hash && i < t->tried_count; i++)
+    if (t->tried[i].hash == hash) return t->tried[i].good;
+  bool good = one && t->known ? leads_briefly(space, t, token, &plenty) : tsl__run_leads(space, t->run, t->at, token);
+  t->plenty = t->plenty && (!one || (good && (plenty || settled(space, t)))); /* the others are tried everywhere */
+  if (hash && t->tried_count < TRIED_MAX) t->tried[t->tried_count++] = (tried){hash, good};
+  return good;
+}
+
+/* Does a token that no deny takes lead somewhere? */
+static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
+  bool one = tsl__begins_one(at, end, t->memory->in_string), plenty;
+  if (t->memory->escaped || !t->known || !one) return leads_as_others(space, t, token, false); /* whether an item in it is a repetition, the text tells */
+  if (!passes_on(space, t->memory->open, at, end, t->memory->in_string)) return true;
+  uint64_t made = outline(at, end, t->memory->in_string);
+  for (uint32_t i = 0; made && i < t->n; i++)
+    if (t->fine[i] == made) return true;
+  if (!made || t->n == OUTLINES_MAX || (made & 0xFF) == ':') return leads_as_others(space, t, token, true);
+  bool good = leads_briefly(space, t, token, &plenty);
+  t->plenty = t->plenty && plenty;
+  if (plenty || (good && others_come(space, t->run, t->at, token))) t->fine[t->n++] = made;
+  return good;
+}
+
+static void take_out(tsl__space *space, trials *t, tsl_token token) {
+  if (!tsl__vec_push(&space->alloc, t->gone, token)) tsl__space_no_memory(space);
+}
+
+/* Does the token lengthen a string, raw ASCII characters alone? The last one may be an escape that is open. */
+static bool lengthens(const tsl__space *space, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  uint32_t i = v->offsets[token], end = v->offsets[token + 1];
+  while (i < end && tsl__is_raw(v->bytes[i])) i++;
+  return i == end || tsl__may_be_raw(v->bytes + i, end - i);
+}
+
+/* Those that a deny takes, long ones first: a text that ends well after one is such a text after all that it begins with, so where one leads somewhere they do. Those with white
+ * space come last, which mostly differ from others in that alone, and the short ones first: any will do. */
+#define LISTED_LENGTH 511u /* longer ones are as long: the order is of no importance */
+#define LISTED_TOKEN (TSL_MAX_VOCAB - 1)
+
+static uint32_t listed_as(const tsl_vocab *v, tsl_token token) {
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
+  uint32_t length = (uint32_t)(end - at), spaced = 0;
+  for (; at < end && !spaced; at++) spaced = memchr(" \t\n\r", *at, 4) != NULL;
+  if (length > LISTED_LENGTH) length = LISTED_LENGTH;
+  return (spaced ? LISTED_LENGTH + 1 + length : LISTED_LENGTH - length) * TSL_MAX_VOCAB + token;
+}
+
+/* A token that a deny takes, as it does `n`. */
+static void list_denied(tsl__space *space, trials *t, tsl_token token, size_t n) {
+  const tsl_vocab *v = space->vocab;
+  if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__crossing_known(space)->space, token)) return;
+  if (!tsl__asked_has(space, t->plain, token, n) || tsl_vocab_is_eog(v, token) || (t->endless && lengthens(space, token))) return;
+  if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) tsl__space_no_memory(space);
+}
+
+/* Does one that led somewhere begin with the token? */
+static bool begins_led(const tsl_vocab *v, const trials *t, tsl_token token) {
+  const uint8_t *at = v->bytes + v->offsets[token];
+  uint32_t n = v->offsets[token + 1] - v->offsets[token];
+  for (uint32_t i = t->led_count; i-- > 0;) {
+    uint32_t begin = v->offsets[t->led[i]];
+    if (v->offsets[t->led[i] + 1] - begin >= n && !memcmp(v->bytes + begin, at, n)) return true;
+  }
+  return false;
+}
+
+static void try_listed(tsl__space *space, trials *t) {
+  const tsl_vocab *v = space->vocab;
+  size_t n = tsl__sort_unique(t->listed.at, t->listed.n);
+  for (size_t i = 0; i < n && space->status == TSL_OK; i++) {
+    tsl_token token = t->listed.at[i] & LISTED_TOKEN;
+    if (begins_led(v, t, token)) continue;
+    bool one = !t->memory->escaped && tsl__begins_one(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], t->memory->in_string);
+    if (!leads_as_others(space, t, token, one)) take_out(space, t, token);
+    else if (t->led_count < LED_MAX) t->led[t->led_count++] = token;
+  }
+}
+
+#define WORDS 16u /* of a mask looked at together: most hold nothing */
+
+/* Those of these words. */
+static void list_words(tsl__space *space, trials *t, const uint32_t *bits, size_t from, size_t to) {
+  for (size_t w = from; w < to; w++)
+    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) list_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)), TSL__ASKED_MANY);
+}
+
+static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
+  const tsl__mask_rec *r = tsl__mask_at(space, denied);
+  if (!r->base_count) {
+    tsl_token some[TSL__JOINED_MAX];
+    tsl__patches_read(tsl__mask_plus(r), some);
+    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) list_denied(space, t, some[i], r->plus_count);
+    return;
+  }
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  uint32_t *bits = tsl__alloc(&space->alloc, words * sizeof *bits);
+  if (!bits || !tsl__asked_write(space, t->plain)) {
+    tsl__free(&space->alloc, bits, words * sizeof *bits);
+    tsl__space_no_memory(space);
+    return;
+  }
+  tsl__mask_write(space, denied, bits);
+  const uint32_t *may = t->plain->bits;
+  for (size_t from = 0, to; from < words; from = to) {
+    uint32_t any = 0;
+    to = words - from < WORDS ? words : from + WORDS;
+    for (size_t w = from; w < to; w++) any |= bits[w] &= may[w];
+    if (any) list_words(space, t, bits, from, to);
+  }
+  tsl__free(&space->alloc, bits, words * sizeof *bits);
+}
+
+static bool denied(tsl__space *space, const tsl__memory *m, tsl_token token) {
+  for (uint32_t i = 0; i < m->n; i++)
+    if (tsl__mask_has(space, tsl__stack_mask(space, m->denies[i].at), token)) return true;
+  return false;
+}
+
+/* Does a token that begins within a string end there too? */
+static bool stays(const tsl__space *space, tsl_token token) { return tsl__mask_bit(tsl__crossing_known(space)->dull_quoted, token); }
+
+static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) {
+  for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
+    tsl_token token = list->at[i];
+    if (!tsl__asked_has(space, t->plain, token, list->n) || (t->memory->in_string && stays(space, token)) || tsl_vocab_is_eog(space->vocab, token) || denied(space, t->memory, token)) continue;
+    if (!leads_somewhere(space, t, token)) take_out(space, t, token);
+  }
+}
+
+/* Is a string under way, no name, that may go on in any way? */
+static bool is_endless(const tsl__space *space, const tsl__memory *m, tsl__stack plain) {
+  const tsl__stack_rec *r = tsl__stack_at(space, plain);
+  if (!m->in_string || m->escaped || (!tsl__open_at(space, m->open)->array && tsl__open_at(space, m->open)->used)) return false;
+  for (uint32_t i = 0; i < r->n; i++)
+    if (tsl__takes_any(space, tsl__stack_cell(space, r, i)->state)) return true;
+  return false;
+}
+
+void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked_mask *plain, tsl__tokens *gone) {
+  const tsl__remembered *p = tsl__remembered_at(space, at);
+  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__tokens *list = crossing(space, m, p->memory ? p->plain : at);
+  if (!list->n && !m->n) return;
+  trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory};
+  tsl__stack found = 0;
+  uint32_t shape = p->memory && list != &c->whole ? tsl__memory_shape(space, p->memory) : 0;
+  bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | shape, &found);
+  t.begun = !between(space, at);
+  t.endless = m->n && is_endless(space, m, p->plain);
+  for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) list_mask(space, &t, tsl__stack_mask(space, m->denies[i].at));
+  if (t.listed.n) try_listed(space, &t);
+  tsl__vec_free(&space->alloc, &t.listed);
+  t.plenty = shape && !m->n && !m->escaped;
+  if (plenty) list = m->in_string ? &c->several_quoted : &c->several;
+  try_crossing(space, &t, list);
+  if (t.plenty && !plenty && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_PLENTY | shape, 1); /* whichever items were read */
+}

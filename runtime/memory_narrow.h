@@ -1,0 +1,42 @@
+/* memory_narrow.h - what memory_items.c and memory_names.c share: each tries tokens that the plain mask of a position with a memory has, and lists those that lead nowhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_MEMORY_NARROW_H
+#define TSL_RUNTIME_MEMORY_NARROW_H
+
+#include "runtime/crossing.h"
+#include "runtime/memory_run.h"
+
+/* A mask of which many tokens are asked. */
+typedef struct tsl__asked_mask {
+  tsl__mask mask;
+  uint32_t *bits; /* written out; NULL: it was not worth it yet */
+} tsl__asked_mask;
+
+#define TSL__ASKED_MANY 64u /* tokens from which that is worth it */
+
+/* Write it out, if it is not; false: out of memory. Who has it frees `bits`. */
+bool tsl__asked_write(tsl__space *space, tsl__asked_mask *m);
+
+/* Is the token in it? It is one of `n`. */
+static inline bool tsl__asked_has(tsl__space *space, tsl__asked_mask *m, tsl_token t, size_t n) {
+  return m->bits || (n >= TSL__ASKED_MANY && tsl__asked_write(space, m)) ? tsl__mask_bit(m->bits, t) : tsl__mask_has(space, m->mask, t);
+}
+
+/* Does the token lead somewhere? */
+bool tsl__run_leads(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token);
+
+static inline bool tsl__is_raw(uint8_t byte) { return byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\'; }
+
+/* May an open escape still become a raw ASCII character? */
+bool tsl__may_be_raw(const uint8_t *open, uint32_t count);
+
+/* Does every raw ASCII character lead from the state to itself? Then texts of such characters can go on in any way. */
+bool tsl__takes_any(const tsl__space *space, tsl__state state);
+
+/* Add to `gone` what may be in the plain mask of the position and leads nowhere. Failures are sticky. */
+void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked_mask *plain, tsl__tokens *gone);
+void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked_mask *plain, tsl__tokens *gone);
+
+#endif
