@@ -608,6 +608,8 @@ void tsl__array_goals_asked(const struct array *a); /* of items, what it counts 
 
 /* ---- schema_value.c ---- */
 tsl__expr tsl__schema_value(struct schema *s, goal g);
+/* The same where something follows in the same frame. */
+tsl__expr tsl__schema_item(struct schema *s, goal g);
 /* A rule whose body is `body`. */
 tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body);
 /* What follows a key, up to the end of its value: a frame of its own, so that it does not matter which other keys were seen. `level`: of the object. */

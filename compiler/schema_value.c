@@ -443,11 +443,17 @@ static tsl__expr number_value(struct schema *s, tsl__expr e) {
   return e == s->shared.integer_text ? s->shared.integer : tsl__schema_frame(s, e);
 }
 
+/* Are its strings those of a list? */
+static bool are_listed(struct schema *s, const struct goal_entry *e) {
+  for (uint32_t i = 0; i < e->n && e->string != TSL__NONE && !e->any_string; i++)
+    if (tsl__schema_string_list(s, e->lits[i])) return true;
+  return false;
+}
+
 /* Lists of strings stand in place; other strings are a frame. */
 static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return s->shared.string;
-  for (uint32_t i = 0; i < e->n; i++)
-    if (tsl__schema_string_list(s, e->lits[i])) return e->string;
+  if (are_listed(s, e)) return e->string;
   const struct shared_format *f = format_of(s, e->string);
   return f ? f->rule : tsl__schema_frame(s, e->string);
 }
@@ -556,6 +562,13 @@ tsl__expr tsl__schema_value(struct schema *s, goal g) {
     e->value = value;
   }
   return e->value;
+}
+
+/* Strings of a list are spelled along its table where nothing follows in their frame. */
+tsl__expr tsl__schema_item(struct schema *s, goal g) {
+  tsl__expr value = tsl__schema_value(s, g);
+  if (value == TSL__NONE || tsl__node_at(s->x, value).kind == TSL__K_RULE) return value;
+  return are_listed(s, tsl__goal_of(s, g)) ? tsl__schema_frame(s, value) : value;
 }
 
 static tsl__expr make_member(struct schema *s, goal g, uint32_t level) {
