@@ -4,7 +4,8 @@
  * Idea      A digest over what is in an expression: its kind, its bytes, the digests of its parts. What the vocabulary's layer has is named by its number there, which is the same
  *           for all. A rule says itself what it stands for, if it can: a frame around an expression means what that means.
  * Order     Parts of alternations and meets are in the order of their numbers, which differ from grammar to grammar: their digests are added up.
- * Loops     The bounds of a loop that is active are not part of it: what is left of them is in the context of a walk.
+ * Loops     The bounds of a loop that is active are not part of it: what is left of them is in the context of a walk. Of other loops those are not that no token reaches: a string of
+ *           at most 255 characters is to them one of at most 300. But in a meet or a complement a far bound may decide whether there is any text at all.
  * Cost      One XXH3 of some 50 bytes a node, nodes met lately remembered; 2,000 nodes at most.
  * Tested by tests/test_common.c
  *
@@ -91,6 +92,13 @@ static bool strings(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
   return digest(m, &of, sizeof of, out);
 }
 
+/* An iteration takes a byte at least. */
+static bool repeat(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
+  bool far = !m->bounded;
+  uint32_t least = far && n->b > m->height ? m->height + 1 : n->b, most = far && n->c > m->height ? TSL__INF : n->c;
+  return node(m, n, least, most, 0, n->a, TSL__NONE, out);
+}
+
 typedef struct words {
   uint32_t at[WORDS_MAX], n;
 } words;
@@ -123,6 +131,13 @@ static bool rule(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
   return r->ops->meaning && r->ops->meaning(m, r->ctx, r->param, &of.body) && digest(m, &of, sizeof of, out);
 }
 
+static bool bounded(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
+  m->bounded++;
+  bool fine = n->kind == TSL__K_NOT ? node(m, n, 0, 0, 0, n->a, TSL__NONE, out) : list(m, n, out);
+  m->bounded--;
+  return fine;
+}
+
 static bool meaning(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
   tsl__node n = tsl__node_at(m->x, e);
   switch ((tsl__kind)n.kind) {
@@ -131,14 +146,14 @@ static bool meaning(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
   case TSL__K_BYTES: return bytes(m, &n, tsl__set_at(m->x, n.a), sizeof(tsl__bytes), out);
   case TSL__K_LIT: return bytes(m, &n, tsl__literal_at(m->x, n.a), n.b, out);
   case TSL__K_SEQ: return node(m, &n, 0, 0, 0, n.a, n.b, out);
-  case TSL__K_REPEAT: return node(m, &n, n.b, n.c, 0, n.a, TSL__NONE, out);
-  case TSL__K_COUNTED:
-  case TSL__K_NOT: return node(m, &n, 0, 0, 0, n.a, TSL__NONE, out);
+  case TSL__K_REPEAT: return repeat(m, &n, out);
+  case TSL__K_COUNTED: return node(m, &n, 0, 0, 0, n.a, TSL__NONE, out);
   case TSL__K_JSTR:
   case TSL__K_JESC: return node(m, &n, 0, 0, 0, n.a, TSL__NONE, out);
   case TSL__K_JHEX: return node(m, &n, n.b, n.c, n.d, n.a, TSL__NONE, out);
-  case TSL__K_ALT:
-  case TSL__K_AND: return list(m, &n, out);
+  case TSL__K_ALT: return list(m, &n, out);
+  case TSL__K_AND:
+  case TSL__K_NOT: return bounded(m, &n, out);
   case TSL__K_STRSET: return strings(m, &n, out);
   case TSL__K_NATIVE: return automaton(m, &n, e, out);
   case TSL__K_RULE: return rule(m, &n, out);
@@ -151,8 +166,10 @@ static bool meaning(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
   return false;
 }
 
-/* The place where the last answer for an expression of this slot is; NULL when out of memory. */
-static tsl__known_meaning *slot_of(tsl__exprs *x, tsl__expr e) {
+/* The place where the last answer for an expression of this slot is; NULL when out of memory, and where bounds matter. */
+static tsl__known_meaning *slot_of(const tsl__meaning *m, tsl__expr e) {
+  tsl__exprs *x = m->x;
+  if (m->bounded) return NULL;
   if (!x->meanings) x->meanings = tsl__alloc_zero(&x->alloc, TSL__KNOWN_MEANINGS * sizeof *x->meanings);
   return x->meanings ? &x->meanings[e % TSL__KNOWN_MEANINGS] : NULL;
 }
@@ -162,7 +179,7 @@ static bool within(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
     uint32_t of[4] = {TSL__KIND_COUNT, e, 0, 0};
     return digest(m, of, sizeof of, out);
   }
-  tsl__known_meaning *known = slot_of(m->x, e);
+  tsl__known_meaning *known = slot_of(m, e);
   if (known && known->e == e) {
     *out = known->digest;
     return known->digest.lo || known->digest.hi;
@@ -189,7 +206,7 @@ static bool is_private(const tsl__exprs *x, tsl__expr e) {
 
 bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out) { return !is_private(m->x, e) && within(m, e, out); }
 
-bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, tsl__expr e, tsl__digest *out) {
-  tsl__meaning m = {x, secret, NODES_MAX, 0};
+bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, uint32_t height, tsl__expr e, tsl__digest *out) {
+  tsl__meaning m = {.x = x, .secret = secret, .height = height, .room = NODES_MAX};
   return tsl__meaning_within(&m, e, out);
 }

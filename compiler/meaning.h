@@ -11,12 +11,14 @@
 typedef struct tsl__meaning {
   tsl__exprs *x;
   const uint8_t *secret; /* TSL__SECRET bytes, always the same ones for x */
+  uint32_t height;       /* bytes of the longest token, always the same */
   uint32_t room;         /* nodes, and 64 bytes of texts each, that may still be looked at */
   uint32_t depth;
+  uint32_t bounded;      /* within so many meets and complements: all bounds matter there */
 } tsl__meaning;
 
-/* False: it cannot be said without its grammar, or would take too long. Changes nothing that can be seen. */
-bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, tsl__expr e, tsl__digest *out);
+/* What it is to texts of at most `height` bytes. False: it cannot be said without its grammar, or would take too long. Changes nothing that can be seen. */
+bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, uint32_t height, tsl__expr e, tsl__digest *out);
 /* The same within another, for rules that are made of expressions. */
 bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out);
 /* Digest of data that names what is meant, for rules. `kind` keeps them apart. */

@@ -571,7 +571,7 @@ static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to,
 static bool meaning(void *ctx, tsl__state state, const uint8_t *secret, tsl__digest *out) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
-  if (r->flags & (TSL__STATE_FORK | TSL__STATE_KEYED | TSL__STATE_RESUME) || spelled_of(r) || !tsl__meaning_of(c->x, secret, r->handle, out)) return false;
+  if (r->flags & (TSL__STATE_FORK | TSL__STATE_KEYED | TSL__STATE_RESUME) || spelled_of(r) || !tsl__meaning_of(c->x, secret, c->space->vocab->trie.nodes[0].height, r->handle, out)) return false;
   if (r->flags & TSL__STATE_LOOP) out->lo += r->flags / TSL__STATE_PHASE + 1u;
   return true;
 }
