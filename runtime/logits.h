@@ -79,6 +79,9 @@ typedef struct tsl__logits_spread {
 #define TSL__LOGITS_RUNGS 4  /* of a ladder */
 #define TSL__LOGITS_SLACK 16 /* elements past the end of its output that a kernel may overwrite, where it says so */
 
+struct tsl__trie;
+struct tsl__trie_block;
+
 /* The kernels of one instruction set. None allocates, fails, or needs aligned data. "In the mask" below means: and less than n. For the sums no element
  * in the mask is +inf, nor so far above the anchor that its weight is none (2 to the 127th); NaN and -inf weigh nothing. `anchor` is finite, 0 <= scale <= FLT_MAX. */
 typedef struct tsl__logits_kernels {
@@ -120,6 +123,8 @@ typedef struct tsl__logits_kernels {
   /* XXH3-128: more data for a state of it (XXH3_state_t), and at once under a secret of TSL__SECRET bytes (low half first). */
   void (*hash_more)(void *state, const void *data, size_t size);
   void (*hash_secretly)(const void *secret, const void *data, size_t size, uint64_t out[2]);
+  /* See trie_sound.h. */
+  bool (*trie_agrees)(const struct tsl__trie *trie, const struct tsl__trie_block *block, uint32_t from, uint32_t count);
 } tsl__logits_kernels;
 
 typedef enum tsl__logits_level {

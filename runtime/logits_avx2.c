@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/logits.h"
+#include "runtime/trie_sound.h"
 
 #if TSL__LOGITS_X86
 #include <immintrin.h>
@@ -199,7 +200,7 @@ static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint32_t fi
 
 #include "runtime/logits_lanes.h"
 
-const tsl__logits_kernels tsl__logits_avx2 = TSL__LOGITS_TABLE("avx2");
+const tsl__logits_kernels tsl__logits_avx2 = TSL__LOGITS_TABLE("avx2", tsl__trie_block_agrees_avx2);
 #else
 typedef int tsl__logits_avx2_not_built; /* ISO C wants a declaration in every file */
 #endif

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/logits.h"
+#include "runtime/trie_sound.h"
 
 #if TSL__LOGITS_X86
 #include <immintrin.h>
@@ -161,7 +162,7 @@ TARGET static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint
 
 #include "runtime/logits_lanes.h"
 
-const tsl__logits_kernels tsl__logits_avx512 = TSL__LOGITS_TABLE("avx512");
+const tsl__logits_kernels tsl__logits_avx512 = TSL__LOGITS_TABLE("avx512", tsl__trie_block_agrees_avx2);
 #else
 typedef int tsl__logits_avx512_not_built; /* ISO C wants a declaration in every file */
 #endif

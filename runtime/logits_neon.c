@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/logits.h"
+#include "runtime/trie_sound.h"
 
 #if TSL__LOGITS_ARM
 #include <arm_neon.h>
@@ -199,7 +200,7 @@ static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint32_t fi
 
 #include "runtime/logits_lanes.h"
 
-const tsl__logits_kernels tsl__logits_neon = TSL__LOGITS_TABLE("neon");
+const tsl__logits_kernels tsl__logits_neon = TSL__LOGITS_TABLE("neon", tsl__trie_block_agrees);
 #else
 typedef int tsl__logits_neon_not_built; /* ISO C wants a declaration in every file */
 #endif

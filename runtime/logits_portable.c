@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/logits.h"
+#include "runtime/trie_sound.h"
 
 #include "runtime/hash_lanes.h"
 
@@ -178,4 +179,4 @@ static void distances(const float *x, size_t n, float anchor, float scale, float
 
 const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, copy_words, or_words, andnot_words, count_words, list,   peak,     above,
                                                   gather,     weigh,   sum,     survey,     sum_both, moments,      spread,      ladder, distances,
-                                                  hash_more,  hash_secretly};
+                                                  hash_more,  hash_secretly, tsl__trie_block_agrees};

@@ -38,7 +38,9 @@ typedef struct tsl__trie {
 tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
                            const uint8_t *skip);
 void tsl__trie_free(tsl__trie *trie, const tsl_allocator *a);
-/* Every invariant above, against the tokens; false if one is broken. For tests and for files. */
+/* Is every number within its bounds and the nodes a tree of ranges as above, so that no walk leads out of it? `size` tokens; which token is where is not looked at. For files. */
+bool tsl__trie_sound(const tsl__trie *trie, uint32_t size);
+/* Every invariant above, against the tokens; false if one is broken. For tests. */
 bool tsl__trie_check(const tsl__trie *trie, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *skip);
 
 /* Does a byte of the set occur below the node? True where that is not known. */

@@ -17,7 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 YAJL = ROOT / "build" / "wasm" / "yajl"
 PCRE2 = ROOT / "build" / "wasm" / "pcre2"
-NATIVE = {"logits_avx2.c", "logits_avx512.c", "logits_neon.c"}  # vector kernels of other machines
+NATIVE = {"logits_avx2.c", "logits_avx512.c", "logits_neon.c", "trie_avx2.c"}  # vector kernels of other machines
 ALONE = {"artifact_alone.c"}  # of a library without a compiler
 PCRE2_SOURCES = ("auto_possess chkdint chartables compile config context convert dfa_match error extuni find_bracket jit_compile maketables match match_data "
                  "newline ord2utf pattern_info script_run serialize string_utils study substitute substring tables ucd valid_utf xclass").split()

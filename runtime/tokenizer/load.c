@@ -154,7 +154,7 @@ tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *option
   if (file < 0) return io_error(error, path, "opened");
   uint8_t key[16];
   bool found = false;
-  if (o->cache_dir && !is_gguf(file) && tsl__hash128_file(file, key)) {
+  if (o->cache_dir && !is_gguf(file) && tsl__hash128_file(file, a, key)) {
     name_entry(key, path, o, key);
     found = tsl__vocab_cache_read(o->cache_dir, key, a, out) == TSL_OK;
   }
