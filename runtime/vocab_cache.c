@@ -35,8 +35,6 @@
 #define VERSION 2u /* to be raised with any change to what a table means */
 #define MARK 0x01020304u
 #define ALIGNMENT 64u
-#define MAX_PATH 4096u
-#define CHUNK ((size_t)1 << 16) /* bytes of a tokenizer file to read at once: as many as stay in the cache till they are hashed (9 MB: 0.6 ms, with a quarter 1.1) */
 
 enum { BYTES, OFFSETS, SPECIAL, EOG, NODES, ORDER, SETS, TABLES, SECTIONS = TABLES + TSL__SPAN_COUNT };
 
@@ -63,27 +61,11 @@ static uint32_t layout(void) {
 
 static uint64_t align(uint64_t at) { return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static bool entry_path(char path[MAX_PATH], const char *directory, const uint8_t key[16], const char *end) {
+bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, const uint8_t key[16], const char *end) {
   char hex[33];
   for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", key[i]);
-  int n = snprintf(path, MAX_PATH, "%s/%s%s", directory, hex, end);
-  return n > 0 && (size_t)n < MAX_PATH;
-}
-
-/* The content is copied, not mapped: who cuts a mapped file off ends the process. */
-bool tsl__hash128_file(int file, const tsl_allocator *a, uint8_t out[16]) {
-  XXH3_state_t state;
-  XXH128_canonical_t canonical;
-  ssize_t n;
-  uint8_t *block = tsl__alloc(a, CHUNK + ALIGNMENT);
-  if (!block) return false;
-  uint8_t *chunk = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT); /* what is copied to an odd place is copied slowly */
-  XXH3_128bits_reset(&state);
-  while ((n = read(file, chunk, CHUNK)) > 0) tsl__logits()->hash_more(&state, chunk, (size_t)n);
-  tsl__free(a, block, CHUNK + ALIGNMENT);
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
-  memcpy(out, canonical.digest, 16);
-  return !n && lseek(file, 0, SEEK_SET) == 0;
+  int n = snprintf(path, TSL__CACHE_PATH, "%s/%s%s", directory, hex, end);
+  return n > 0 && (size_t)n < TSL__CACHE_PATH;
 }
 
 /* ---- writing -------------------------------------------------------------------------------------------------- */
@@ -157,12 +139,12 @@ static bool write_file(const char *path, const header *h, const tsl__span list[S
 }
 
 tsl_status tsl__vocab_cache_write(const tsl_vocab *v, const char *directory, const uint8_t key[16]) {
-  char path[MAX_PATH], draft[MAX_PATH], end[64];
+  char path[TSL__CACHE_PATH], draft[TSL__CACHE_PATH], end[64];
   header h;
   tsl__span list[SECTIONS];
   /* Two threads of one process have different vocabularies in hand, two processes different numbers. */
   snprintf(end, sizeof end, ".%ld.%llx.draft", (long)getpid(), (unsigned long long)(uintptr_t)v);
-  if (!entry_path(path, directory, key, ".tslvocab") || !entry_path(draft, directory, key, end)) return TSL_ERR_IO;
+  if (!tsl__vocab_cache_path(path, directory, key, ".tslvocab") || !tsl__vocab_cache_path(draft, directory, key, end)) return TSL_ERR_IO;
   list_sections(v, list);
   fill_header(&h, v, key, list);
   mkdir(directory, 0777); /* what is wrong with the directory shows when the file is opened */
@@ -253,10 +235,10 @@ static tsl_status adopt(void *mapping, size_t size, const uint8_t key[16], const
 }
 
 tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16], const tsl_allocator *a, tsl_vocab **out) {
-  char path[MAX_PATH];
+  char path[TSL__CACHE_PATH];
   struct stat info;
   *out = NULL;
-  int file = entry_path(path, directory, key, ".tslvocab") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  int file = tsl__vocab_cache_path(path, directory, key, ".tslvocab") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
   if (file < 0) return TSL_ERR_IO;
   void *mapping = MAP_FAILED;
   size_t size = 0;

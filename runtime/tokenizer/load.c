@@ -5,6 +5,8 @@
  *
  * Of a GGUF file the metadata alone is read, however large the tensors behind it are.
  *
+ * With a cache, a file's content is looked up (vocab_known.c) or hashed; its entry is mapped (vocab_cache.c); only where there is none, the file is parsed.
+ *
  * Tested by tests/test_vocab_files.c, tests/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,10 +17,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/tokenizer/tokenizer.h"
 #include "runtime/vocab_cache.h"
+#include "runtime/vocab_known.h"
 
 static const tsl_vocab_options no_options;
 
@@ -154,7 +158,7 @@ tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *option
   if (file < 0) return io_error(error, path, "opened");
   uint8_t key[16];
   bool found = false;
-  if (o->cache_dir && !is_gguf(file) && tsl__hash128_file(file, a, key)) {
+  if (o->cache_dir && !is_gguf(file) && tsl__vocab_known_hash(o->cache_dir, file, time(NULL), a, key)) {
     name_entry(key, path, o, key);
     found = tsl__vocab_cache_read(o->cache_dir, key, a, out) == TSL_OK;
   }
