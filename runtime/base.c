@@ -24,7 +24,7 @@ static void *malloc_hook(void *ctx, void *block, size_t old_size, size_t new_siz
     free(block);
     return NULL;
   }
-  return realloc(block, new_size);
+  return block ? realloc(block, new_size) : malloc(new_size);
 }
 
 const tsl_allocator tsl__malloc = {NULL, malloc_hook};
