@@ -227,7 +227,7 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
   tsl__leftover set = tsl__leftover_set(over);
   struct {
     tsl__digest state, over;
-    uint32_t context, flags;
+    uint32_t context, whole;
   } of;
   if (!c || !c->limit || tsl__state_at(space, state)->meaningless || !meaning_of(space, c, state, &of.state)) return false;
   if (set < space->leftovers.first) {
@@ -237,7 +237,7 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
     of.over = tsl__digest_of(c->secret, r->nodes, r->n * sizeof *r->nodes);
   }
   of.context = context;
-  of.flags = (over & TSL__WHOLE) | space->watches;
+  of.whole = over & TSL__WHOLE;
   *key = tsl__digest_of(c->secret, &of, sizeof of);
   return true;
 }
