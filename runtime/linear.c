@@ -3,13 +3,14 @@
  */
 #include "runtime/linear.h"
 
+#include "runtime/linear_cover.h"
 #include "runtime/trie.h"
 
 #define LARGE 32u      /* tokens below a node */
-#define WORDS_NODES 3u /* of letters and digits only, from which they are passed over at once */
+#define WORDS_NODES 3u /* of letters only, from which they are passed over at once */
 #define WORDS_MET 16u   /* times that such a tree is met by a row, from which it is asked how many of them it takes */
 #define WORDS_HIGH 32u /* bytes that may follow a node: higher ones are read */
-#define AHEAD_MAX 128u /* places in rows that are filled in before their bytes are met */
+#define AHEAD_MAX 256u /* places in rows that are filled in before their bytes are met */
 #define HINTED 4096u   /* the same, from which letters may be worth a class */
 #define ENTERED 8      /* nodes that can be read in the time that the search takes for one */
 #define STEP_NODES 4096u
@@ -24,7 +25,7 @@ typedef struct table {
   const tsl__state_rec *record[ROWS];
   tsl__state state[ROWS];
   uint32_t count[ROWS];
-  uint8_t words[ROWS];   /* how many letters and digits live, whichever they are; 0 until it was asked for */
+  uint8_t words[ROWS];   /* how many letters live, whichever they are; 0 until it was asked for */
   uint8_t waits[ROWS];   /* how often it is to be met yet before that is asked for; 0: it was */
   uint16_t slots[SLOTS]; /* by state and register; 0: empty */
   uint32_t n, ahead;
@@ -39,11 +40,12 @@ typedef struct reading {
   uint32_t *marks;
   tsl__linear_asides *aside;
   int deeper; /* depth less that in the trie */
+  uint32_t covered; /* characters up to which words need not be read */
   bool last;
 } reading;
 
-/* Letters and digits. */
-static const tsl__bytes words = {{0x03FF000000000000u, 0x07FFFFFE07FFFFFEu, 0, 0}};
+/* ASCII letters. */
+static const tsl__bytes words = {{0, 0x07FFFFFE07FFFFFEu, 0, 0}};
 
 /* ---- the table ---------------------------------------------------------------------------------------------------- */
 
@@ -55,14 +57,16 @@ typedef struct place {
 /* A node in the table, with its tokens; what follows it is put in when its tree has been. */
 static void put(tsl__linear *l, const tsl__trie *trie, place p) {
   const tsl__trie_node *n = &trie->nodes[p.node];
-  tsl__linear_node made = {0, l->tokens + 32 * (l->n % TSL__LINEAR_SPARE), p.node, (uint16_t)(p.depth ? p.depth - 1 : 0), n->byte, n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
+  tsl__linear_node made = {.token = l->tokens + 32 * (l->n % TSL__LINEAR_SPARE), .above = (uint16_t)(p.depth ? p.depth - 1 : 0), .byte = n->byte, .below = n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
   for (uint32_t k = n->begin; k < n->own_end; k++) {
     made.token = trie->order[k];
     if (k + 1 == n->own_end) break;
-    l->nodes[l->n] = (tsl__linear_node){l->n + 1, made.token, UINT32_MAX, made.above, made.byte, 0};
+    l->of[l->n] = UINT32_MAX;
+    l->nodes[l->n] = (tsl__linear_node){.next = l->n + 1, .token = made.token, .above = made.above, .byte = made.byte};
     l->n++;
   }
   l->at[p.node] = l->n;
+  l->of[l->n] = p.node;
   l->nodes[l->n++] = made;
 }
 
@@ -76,12 +80,12 @@ static void put_next(tsl__linear *l) {
   }
 }
 
-/* The height of what is letters and digits only, and more than a few nodes. */
+/* The height of what is letters only, and more than a few nodes. */
 static void put_words(tsl__linear *l, const tsl__trie *trie) {
   for (uint32_t i = 0; i < l->n; i++) {
     tsl__linear_node *n = &l->nodes[i];
     if (n->next - i <= WORDS_NODES) continue;
-    const tsl__trie_node *t = &trie->nodes[n->node];
+    const tsl__trie_node *t = &trie->nodes[l->of[i]];
     if (t->height <= WORDS_HIGH && tsl__trie_below_within(trie, t, &words)) n->below |= (uint8_t)t->height;
   }
 }
@@ -105,9 +109,10 @@ tsl_status tsl__linear_make(tsl__space *base) {
   tsl__linear *l = tsl__arena_alloc(&base->arena, sizeof *l);
   size_t most = (size_t)trie->node_count + trie->order_count;
   tsl__linear_node *nodes = l ? tsl__arena_alloc(&base->arena, most * sizeof *nodes) : NULL;
-  uint32_t *at = nodes ? tsl__arena_alloc(&base->arena, trie->node_count * sizeof *at) : NULL;
+  uint32_t *of = nodes ? tsl__arena_alloc(&base->arena, most * sizeof *of) : NULL;
+  uint32_t *at = of ? tsl__arena_alloc(&base->arena, trie->node_count * sizeof *at) : NULL;
   if (!at || !tsl__vec_push(&base->alloc, &stack, ((place){0, 0}))) return tsl__space_no_memory(base), base->status;
-  *l = (tsl__linear){.nodes = nodes, .at = at, .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32, .least = TSL__LINEAR_TOKENS};
+  *l = (tsl__linear){.nodes = nodes, .of = of, .at = at, .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32, .least = TSL__LINEAR_TOKENS};
   while (stack.n) {
     place p = stack.at[--stack.n];
     const tsl__trie_node *n = &trie->nodes[p.node];
@@ -121,7 +126,7 @@ tsl_status tsl__linear_make(tsl__space *base) {
   tsl__vec_free(&base->alloc, &stack);
   put_next(l);
   put_words(l, trie);
-  if (count_above(base, l)) base->linear = l;
+  if (count_above(base, l) && tsl__cover_make(base, l)) base->linear = l;
   return base->status;
 }
 
@@ -173,7 +178,7 @@ static uint8_t find_ahead(tsl__space *space, table *rows, uint8_t from, uint8_t 
   return to != UNKNOWN ? to : rows->ahead++ < AHEAD_MAX ? find_out(space, rows, from, byte) : DEAD;
 }
 
-/* How many letters and digits can surely be read from a row, whichever they are: all rows that these lead to, nearest ones first, until something does not read on. */
+/* How many letters can surely be read from a row, whichever they are: all rows that these lead to, nearest ones first, until something does not read on. */
 static uint8_t find_words(tsl__space *space, table *rows, uint8_t number) {
   uint8_t met[ROWS];
   bool known[ROWS] = {false};
@@ -182,20 +187,19 @@ static uint8_t find_words(tsl__space *space, table *rows, uint8_t number) {
   met[n++] = number;
   for (uint32_t depth = 0, i = 0; depth < most && i < n; depth++) {
     for (uint32_t end = n; i < end; i++)
-      for (int w = 0; w < 2; w++)
-        for (uint64_t bits = words.w[w]; bits; bits &= bits - 1) {
-          uint8_t to = find_ahead(space, rows, met[i], (uint8_t)(w * 64 + __builtin_ctzll(bits)));
-          if (to < FIRST) return (uint8_t)depth;
-          if (known[to]) continue;
-          known[to] = true;
-          if (rows->waits[to]) met[n++] = to;
-          else if (depth + 1 + rows->words[to] < most) most = depth + 1 + rows->words[to];
-        }
+      for (uint64_t bits = words.w[1]; bits; bits &= bits - 1) {
+        uint8_t to = find_ahead(space, rows, met[i], (uint8_t)(64 + __builtin_ctzll(bits)));
+        if (to < FIRST) return (uint8_t)depth;
+        if (known[to]) continue;
+        known[to] = true;
+        if (rows->waits[to]) met[n++] = to;
+        else if (depth + 1 + rows->words[to] < most) most = depth + 1 + rows->words[to];
+      }
   }
   return (uint8_t)most;
 }
 
-/* Is what is below a node letters and digits, and no more of them than surely can be read from a row? That is asked for when the row was met a few times so. */
+/* Is what is below a node letters, and no more of them than surely can be read from a row? That is asked for when the row was met a few times so. */
 static inline bool lives_as_words(tsl__space *space, table *rows, uint8_t number, unsigned height) {
   if (TSL__UNLIKELY(height > rows->words[number] && rows->waits[number] && !--rows->waits[number])) rows->words[number] = find_words(space, rows, number);
   return height <= rows->words[number];
@@ -213,6 +217,7 @@ static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, u
 /* How a node is taken that a row leads to. */
 typedef enum passage { GO_IN, PASS_OVER, TAKE_ALL, SET_ASIDE } passage;
 
+static uint32_t node_of(const reading *at, const tsl__linear_node *n) { return at->table->of[n - at->table->nodes]; }
 static void mark(const reading *at, tsl_token t) { tsl__mask_bit_set(at->marks, t); }
 
 /* What ends below a node. Along the table, which is read in order: the trie's nodes lie elsewhere. */
@@ -230,17 +235,17 @@ static passage take_large(const reading *at, uint8_t number, uint32_t node) {
   return tsl__trie_below_within(trie, n, r->self) ? TAKE_ALL : GO_IN;
 }
 
-/* One that is large, or has nothing but letters and digits below. */
+/* One that is large, or has nothing but letters below. */
 static passage take_high(const reading *at, uint8_t number, const tsl__linear_node *n) {
   unsigned height = n->below & ~TSL__LINEAR_LARGE;
-  passage how = height && lives_as_words(at->space, at->rows, number, height) ? TAKE_ALL : n->below & TSL__LINEAR_LARGE ? take_large(at, number, n->node) : GO_IN;
+  passage how = height && lives_as_words(at->space, at->rows, number, height) ? TAKE_ALL : n->below & TSL__LINEAR_LARGE ? take_large(at, number, node_of(at, n)) : GO_IN;
   if (how == TAKE_ALL) mark_below(at, n);
   return how;
 }
 
 static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n) {
-  tsl__target t = n->node == UINT32_MAX ? 0 : tsl__state_step(at->space, at->rows->record[from], n->byte);
-  tsl__linear_aside aside = {t, at->rows->count[from], n->node, (uint16_t)(n->above + 1 + at->deeper)};
+  tsl__target t = node_of(at, n) == UINT32_MAX ? 0 : tsl__state_step(at->space, at->rows->record[from], n->byte);
+  tsl__linear_aside aside = {t, at->rows->count[from], node_of(at, n), (uint16_t)(n->above + 1 + at->deeper)};
   return t == 0 || tsl__vec_push(&at->space->alloc, at->aside, aside) || tsl__space_no_memory(at->space);
 }
 
@@ -257,13 +262,17 @@ static const tsl__linear_node *take_other(const reading *at, const tsl__linear_n
   return at->space->status != TSL_OK ? NULL : how == GO_IN ? n + 1 : next;
 }
 
-/* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have all of it loaded again. */
-static bool read_on(const reading *at, uint32_t i, uint32_t end) {
-  const tsl__linear_node *nodes = at->table->nodes, *n = nodes + i, *stop = nodes + end;
+/* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have all of it loaded again. Returns where it came to; NULL on failure (sticky). */
+static const tsl__linear_node *read_on(const reading *at, const tsl__linear_node *n, const tsl__linear_node *stop) {
+  const tsl__linear_node *nodes = at->table->nodes;
   uint8_t (*rows)[256] = at->rows->to, *row_of = at->row_of;
-  uint32_t *marks = at->marks;
+  uint32_t *marks = at->marks, covered = at->covered;
   while (n < stop) {
     for (uint32_t left = STEP_NODES; n < stop && left; left--) {
+      if (n->deep <= covered) {
+        n = nodes + n->next;
+        continue;
+      }
       uint32_t above = n->above;
       uint8_t to = rows[row_of[above]][n->byte];
       if (TSL__LIKELY(to >= FIRST && n->below < TSL__LINEAR_LARGE)) {
@@ -278,12 +287,43 @@ static bool read_on(const reading *at, uint32_t i, uint32_t end) {
       } else if (TSL__LIKELY(to == DEAD)) {
         n = nodes + n->next;
       } else if (!(n = take_other(at, n))) {
-        return false;
+        return NULL;
       }
     }
-    if (n < stop && !tsl__space_step(at->space, STEP_NODES / 4)) return false;
+    if (n < stop && !tsl__space_step(at->space, STEP_NODES / 4)) return NULL;
   }
-  return true;
+  return n;
+}
+
+/* Cover the letters that a row surely takes; `spaced`: it comes after a space that texts begin with. */
+static void cover(reading *at, uint8_t row, bool spaced) {
+  uint32_t letters = find_words(at->space, at->rows, row);
+  at->covered = letters ? letters + spaced : 0;
+  tsl__cover_mark(at->space, at->table, spaced, at->covered, at->marks);
+}
+
+/* The ' ' that texts begin with, in the table; 0: no token does. */
+static uint32_t space_in(const reading *at) {
+  uint32_t child = tsl__trie_child(&at->space->vocab->trie, 0, ' ');
+  return child ? at->table->at[child] : 0;
+}
+
+/* All below a node, by its number in the table, but the root. */
+static const tsl__linear_node *read_node(reading *at, uint32_t i) {
+  const tsl__linear_node *n = at->table->nodes + i;
+  if (i == space_in(at)) cover(at, at->row_of[1], true);
+  return read_on(at, n + 1, at->table->nodes + n->next);
+}
+
+/* All below the root. What is below a space is covered in its own way, if it is gone into. */
+static bool read_root(reading *at) {
+  const tsl__linear_node *nodes = at->table->nodes, *n = nodes + 1;
+  uint32_t i = space_in(at);
+  cover(at, at->row_of[0], false);
+  uint32_t covered = at->covered;
+  if (i && (n = read_on(at, n, nodes + i + 1)) == nodes + i + 1 && n->above) n = read_node(at, i);
+  at->covered = covered;
+  return n && read_on(at, n, nodes + at->table->n);
 }
 
 const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec *r, uint32_t node) {
@@ -304,7 +344,7 @@ bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl_
 bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside) {
   size_t depths = (size_t)space->vocab->trie.nodes[0].height + 1;
   uint32_t i = t->at[from->node], depth = from->node ? t->nodes[i].above + 1u : 0;
-  reading at = {space, t, tsl__alloc(&space->alloc, sizeof *at.rows), tsl__alloc(&space->alloc, depths), marks, aside, (int)from->depth - (int)depth, from->last};
+  reading at = {space, t, tsl__alloc(&space->alloc, sizeof *at.rows), tsl__alloc(&space->alloc, depths), marks, aside, (int)from->depth - (int)depth, 0, from->last};
   const tsl__state_rec *r = tsl__state_expanded(space, from->state);
   bool fine = r && at.rows && at.row_of;
   if (fine) {
@@ -312,7 +352,7 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
     at.rows->n = FIRST;
     at.rows->ahead = 0;
     at.row_of[depth] = add_row(at.rows, r, from->state, from->count); /* whatever else this state may do was done where it was arrived at */
-    fine = read_on(&at, i + 1, t->nodes[i].next);
+    fine = from->node ? read_node(&at, i) != NULL : read_root(&at);
   } else if (r) {
     tsl__space_no_memory(space);
   }

@@ -27,25 +27,25 @@ static void the_table(void) {
   tsl_grammar *g = compile("true");
   const tsl__linear *l = table_of(g);
   const tsl__trie *trie = &vocab->trie;
-  CHECK(l && l->nodes[0].node == 0 && l->nodes[0].next == l->n && l->least == TSL__LINEAR_TOKENS);
+  CHECK(l && l->of[0] == 0 && l->nodes[0].next == l->n && l->least == TSL__LINEAR_TOKENS);
   uint32_t met = 0, spelled = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     const tsl__linear_node *n = &l->nodes[i];
     if (n->token < l->tokens) CHECK(trie->order[spelled++] == n->token);
-    if (n->node == UINT32_MAX) {
+    if (l->of[i] == UINT32_MAX) {
       CHECK(n->next == i + 1 && !n->below && l->nodes[i + 1].byte == n->byte && l->nodes[i + 1].above == n->above);
       continue;
     }
-    const tsl__trie_node *t = &trie->nodes[n->node];
+    const tsl__trie_node *t = &trie->nodes[l->of[i]];
     met++;
-    CHECK(l->at[n->node] == i && t->byte == n->byte && spelled == t->own_end);
+    CHECK(l->at[l->of[i]] == i && t->byte == n->byte && spelled == t->own_end);
     CHECK(n->next > i && n->next <= l->n && (n->next == l->n || l->nodes[n->next].above <= n->above));
     CHECK((n->next == i + 1) == (t->children == 0));
     CHECK((n->below >= TSL__LINEAR_LARGE) == (t->end - t->own_end >= 32));
     CHECK(n->token < l->tokens + 32 * TSL__LINEAR_SPARE);
     unsigned high = n->below % TSL__LINEAR_LARGE;
     CHECK(!high || high == t->height);
-    for (uint32_t c = t->first_child; c < t->first_child + t->children; c++) CHECK(l->at[c] > i && l->at[c] < n->next && (!n->node || l->nodes[l->at[c]].above == n->above + 1));
+    for (uint32_t c = t->first_child; c < t->first_child + t->children; c++) CHECK(l->at[c] > i && l->at[c] < n->next && (!l->of[i] || l->nodes[l->at[c]].above == n->above + 1));
   }
   CHECK(met == trie->node_count && spelled == trie->order_count);
   uint32_t above = 0;
