@@ -223,7 +223,7 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
 
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   memset(out, 0, sizeof *out);
-  out->limit = TSL__INF;
+  out->limit = out->dead = TSL__INF;
   frame f = frame_of(x, e);
   tsl__expr inner = f.inner;
   uint32_t limit = f.limit;
@@ -269,7 +269,8 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   }
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;
-    if (out->counted || out->limit < f.min) found = false;
+    out->dead = limit;
+    if (out->counted || (out->limit < f.min && !ends_in_text(x, inner))) found = false; /* what ends in text, once it is complete, may go on until it is long enough */
   }
   if (json) raw_only(&letters.bytes), out->ends = false;
   if (found && tsl__bytes_equal(&live, &TSL__BYTES_ALL)) leave(x, inner, json, &letters, &live);

@@ -449,6 +449,7 @@ static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   hint->exits = l.exits;
   hint->counted = l.counted;
   hint->limit = l.limit;
+  hint->dead = l.dead;
   hint->ends = l.ends;
   return failure(c) == TSL_OK;
 }

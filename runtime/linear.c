@@ -143,6 +143,14 @@ static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, u
   return (uint8_t)number;
 }
 
+/* The first row of a table. */
+static uint8_t start_rows(table *rows, const tsl__state_rec *r, tsl__state state, uint32_t count) {
+  memset(rows->slots, 0, sizeof rows->slots);
+  rows->n = FIRST;
+  rows->ahead = 0;
+  return add_row(rows, r, state, count);
+}
+
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
 static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_t count) {
   uint32_t slot = (uint32_t)tsl__mix((uint64_t)state << 32 | count) % SLOTS;
@@ -348,15 +356,40 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
   const tsl__state_rec *r = tsl__state_expanded(space, from->state);
   bool fine = r && at.rows && at.row_of;
   if (fine) {
-    memset(at.rows->slots, 0, sizeof at.rows->slots);
-    at.rows->n = FIRST;
-    at.rows->ahead = 0;
-    at.row_of[depth] = add_row(at.rows, r, from->state, from->count); /* whatever else this state may do was done where it was arrived at */
+    at.row_of[depth] = start_rows(at.rows, r, from->state, from->count); /* whatever else this state may do was done where it was arrived at */
     fine = from->node ? read_node(&at, i) != NULL : read_root(&at);
   } else if (r) {
     tsl__space_no_memory(space);
   }
   tsl__free(&space->alloc, at.rows, sizeof *at.rows);
   tsl__free(&space->alloc, at.row_of, depths);
+  return fine;
+}
+
+/* Where a token leads along the rows; DEAD, or ASIDE: it does more than being read. */
+static uint8_t run(tsl__space *space, table *rows, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  uint8_t row = FIRST;
+  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1] && row >= FIRST; i++) {
+    uint8_t to = rows->to[row][v->bytes[i]];
+    row = to == UNKNOWN ? find_out(space, rows, row, v->bytes[i]) : to;
+  }
+  return row;
+}
+
+bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens, uint32_t *marks) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  table *rows = r ? tsl__alloc(&space->alloc, sizeof *rows) : NULL;
+  bool fine = rows != NULL;
+  if (r && !rows) return tsl__space_no_memory(space);
+  if (fine) start_rows(rows, r, state, count);
+  for (size_t i = 0; i < tsl_vocab_mask_words(space->vocab) && fine; i++)
+    for (uint32_t word = tokens[i]; word && fine; word &= word - 1) {
+      tsl_token t = (tsl_token)(i * 32) + (tsl_token)__builtin_ctz(word);
+      uint8_t row = run(space, rows, t);
+      fine = row != ASIDE && space->status == TSL_OK;
+      if (row >= FIRST) tsl__mask_bit_set(marks, t);
+    }
+  tsl__free(&space->alloc, rows, sizeof *rows);
   return fine;
 }

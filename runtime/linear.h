@@ -73,5 +73,7 @@ const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec 
 bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl__state_rec *r, const tsl__hint *h, uint32_t node);
 /* Read what is below. Tokens that live are marked in `marks` (mask words of the vocabulary, and TSL__LINEAR_SPARE more); what the search must take is added to `aside`. False on failure (sticky). Needs the lock. */
 bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside);
+/* Tokens one by one: of those in `tokens` (mask words) the ones that live are marked. False if one does more than being read, or on failure (sticky). */
+bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens, uint32_t *marks);
 
 #endif

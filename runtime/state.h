@@ -65,6 +65,7 @@ typedef struct tsl__hint {
   tsl__bytes exits;
   bool counted; /* each letter is one iteration of the active loop (its maximum limits them) */
   uint32_t limit; /* the most letters that can be read, where the register does not tell; TSL__COUNT_INF: any number */
+  uint32_t dead;  /* of more letters than this none is read, with a limit; TSL__COUNT_INF: that is not known */
   bool ends;    /* the frame may end among the letters: usable only where nothing follows it */
   /* This state's language is that of `base` without the (finite) one of `except`; 0: no such hint. */
   tsl__state base, except;

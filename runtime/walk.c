@@ -11,6 +11,7 @@
 
 #include "runtime/classes.h"
 #include "runtime/names.h"
+#include "runtime/walk_limited.h"
 #include "runtime/walk_near.h"
 #include "runtime/walk_search.h"
 
@@ -391,6 +392,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   }
   if (over == TSL__WHOLE && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return;
   if (over == TSL__WHOLE && !(h && h->like) && walk_less(space, l, r, state, count)) return;
+  if (over == TSL__WHOLE && tsl__walk_limited(space, l, r, state, count)) return;
   if (over == TSL__WHOLE) h = tsl__state_hint(space, r);
   l->counted = over == TSL__WHOLE && !r->edges;
   if (h && h->counted && !tsl__bytes_empty(&h->letters) && over == TSL__WHOLE && !r->edges && (l->last || !h->ends)) {

@@ -471,7 +471,7 @@ static bool find_among_suspects(const graph *g, tsl__less *out) {
 
 /* The raw characters of a JSON string; of what a state lives on, all else is an exit. */
 static void take_letters(tsl__hint *h, const tsl__bytes *live) {
-  *h = (tsl__hint){.limit = TSL__COUNT_INF};
+  *h = (tsl__hint){.limit = TSL__COUNT_INF, .dead = TSL__COUNT_INF};
   tsl__bytes_add_range(&h->letters, 0x20, 0xF4);
   h->letters.w[0] &= ~((uint64_t)1 << '"');
   h->letters.w[1] &= ~((uint64_t)1 << ('\\' & 63));

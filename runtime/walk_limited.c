@@ -1,0 +1,48 @@
+/* walk_limited.c - see walk_limited.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/walk_limited.h"
+
+#include "runtime/classes.h"
+
+#define TRIES_MAX 24576u /* tokens that are tried one by one */
+
+/* The letters of such a state; NULL: there are none, or the table is faster. */
+static const tsl__hint *limited_letters(tsl__space *space, const tsl__level *l, const tsl__state_rec *r) {
+  const tsl__linear *t = tsl__linear_of(space, r, 0);
+  const tsl__hint *h = t && tsl__state_is_plain(r) ? tsl__state_hint(space, r) : NULL;
+  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
+  return h->limit <= TSL__SHORT_MAX && !tsl__linear_beats(space, t, r, h, 0) ? h : NULL;
+}
+
+/* Tokens of letters, of which the state surely takes a few only: those of so many are marked, and of longer ones those that live when they are tried. False if that is too much, or on failure (sticky). */
+static bool mark_limited(tsl__space *space, tsl__level *l, const tsl__hint *h, tsl__state state, uint32_t count, uint32_t *longer) {
+  const tsl__lengths *lengths = tsl__lengths_of(space);
+  size_t words = tsl_vocab_mask_words(space->vocab), n = 0;
+  tsl__mask all = tsl__class_mask(space, &h->letters, h->wide, 0, UINT32_MAX);
+  if (space->status != TSL_OK) return false;
+  tsl__mask_write(space, all, longer);
+  for (size_t i = 0; i < words; i++) {
+    uint32_t here = longer[i], live = h->limit ? here & lengths->at_most[h->limit - 1][i] : 0;
+    longer[i] = here & ~live & (h->dead && h->dead <= TSL__SHORT_MAX ? lengths->at_most[h->dead - 1][i] : UINT32_MAX);
+    l->marks[i] |= live;
+    n += (size_t)__builtin_popcount(longer[i]);
+  }
+  return n <= TRIES_MAX && tsl__space_step(space, n) && tsl__linear_try(space, state, count, longer, l->marks);
+}
+
+bool tsl__walk_limited(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__state state, uint32_t count) {
+  const tsl__hint *h = limited_letters(space, l, r);
+  size_t size = tsl_vocab_mask_words(space->vocab) * sizeof(uint32_t);
+  if (!h || !tsl__level_marks(space, l)) return false;
+  uint32_t *longer = tsl__alloc(&space->alloc, size);
+  bool fine = longer ? mark_limited(space, l, h, state, count, longer) : tsl__space_no_memory(space);
+  tsl__free(&space->alloc, longer, size);
+  if (!fine) return false;
+  l->less.hint = *h;
+  l->less.hint.limit = TSL__COUNT_INF;
+  size_t floor = l->stack.n;
+  tsl__level_push(space, l, (tsl__level_entry){0, state, count, 0, &l->less.hint});
+  tsl__search_on(space, l, floor);
+  return true;
+}
