@@ -4,12 +4,14 @@
 #include "runtime/linear.h"
 
 #include "runtime/linear_cover.h"
+#include "runtime/logits.h"
 #include "runtime/trie.h"
 
 #define LARGE 32u      /* tokens below a node */
 #define WORDS_NODES 3u /* of letters only, from which they are passed over at once */
 #define WORDS_MET 16u   /* times that such a tree is met by a row, from which it is asked how many of them it takes */
-#define WORDS_HIGH 32u /* bytes that may follow a node: higher ones are read */
+#define WORDS_HIGH TSL__WORDS_HIGH /* bytes that may follow a node: higher ones are read */
+#define OFF UINT32_MAX
 #define AHEAD_MAX 256u /* places in rows that are filled in before their bytes are met */
 #define HINTED 4096u   /* the same, from which letters may be worth a class */
 #define ENTERED 8      /* nodes that can be read in the time that the search takes for one */
@@ -40,7 +42,6 @@ typedef struct reading {
   uint32_t *marks;
   tsl__linear_asides *aside;
   int deeper; /* depth less that in the trie */
-  uint32_t covered; /* characters up to which words need not be read */
   bool last;
 } reading;
 
@@ -57,16 +58,14 @@ typedef struct place {
 /* A node in the table, with its tokens; what follows it is put in when its tree has been. */
 static void put(tsl__linear *l, const tsl__trie *trie, place p) {
   const tsl__trie_node *n = &trie->nodes[p.node];
-  tsl__linear_node made = {.token = l->tokens + 32 * (l->n % TSL__LINEAR_SPARE), .above = (uint16_t)(p.depth ? p.depth - 1 : 0), .byte = n->byte, .below = n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
+  tsl__linear_node made = {0, l->tokens + 32 * (l->n % TSL__LINEAR_SPARE), p.node, (uint16_t)(p.depth ? p.depth - 1 : 0), n->byte, n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
   for (uint32_t k = n->begin; k < n->own_end; k++) {
     made.token = trie->order[k];
     if (k + 1 == n->own_end) break;
-    l->of[l->n] = UINT32_MAX;
-    l->nodes[l->n] = (tsl__linear_node){.next = l->n + 1, .token = made.token, .above = made.above, .byte = made.byte};
+    l->nodes[l->n] = (tsl__linear_node){l->n + 1, made.token, UINT32_MAX, made.above, made.byte, 0};
     l->n++;
   }
   l->at[p.node] = l->n;
-  l->of[l->n] = p.node;
   l->nodes[l->n++] = made;
 }
 
@@ -85,7 +84,7 @@ static void put_words(tsl__linear *l, const tsl__trie *trie) {
   for (uint32_t i = 0; i < l->n; i++) {
     tsl__linear_node *n = &l->nodes[i];
     if (n->next - i <= WORDS_NODES) continue;
-    const tsl__trie_node *t = &trie->nodes[l->of[i]];
+    const tsl__trie_node *t = &trie->nodes[n->node];
     if (t->height <= WORDS_HIGH && tsl__trie_below_within(trie, t, &words)) n->below |= (uint8_t)t->height;
   }
 }
@@ -109,10 +108,9 @@ tsl_status tsl__linear_make(tsl__space *base) {
   tsl__linear *l = tsl__arena_alloc(&base->arena, sizeof *l);
   size_t most = (size_t)trie->node_count + trie->order_count;
   tsl__linear_node *nodes = l ? tsl__arena_alloc(&base->arena, most * sizeof *nodes) : NULL;
-  uint32_t *of = nodes ? tsl__arena_alloc(&base->arena, most * sizeof *of) : NULL;
-  uint32_t *at = of ? tsl__arena_alloc(&base->arena, trie->node_count * sizeof *at) : NULL;
+  uint32_t *at = nodes ? tsl__arena_alloc(&base->arena, trie->node_count * sizeof *at) : NULL;
   if (!at || !tsl__vec_push(&base->alloc, &stack, ((place){0, 0}))) return tsl__space_no_memory(base), base->status;
-  *l = (tsl__linear){.nodes = nodes, .of = of, .at = at, .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32, .least = TSL__LINEAR_TOKENS};
+  *l = (tsl__linear){.nodes = nodes, .at = at, .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32, .least = TSL__LINEAR_TOKENS};
   while (stack.n) {
     place p = stack.at[--stack.n];
     const tsl__trie_node *n = &trie->nodes[p.node];
@@ -126,6 +124,8 @@ tsl_status tsl__linear_make(tsl__space *base) {
   tsl__vec_free(&base->alloc, &stack);
   put_next(l);
   put_words(l, trie);
+  uint32_t space = tsl__trie_child(trie, 0, ' ');
+  l->space = space ? l->at[space] : 0;
   if (count_above(base, l) && tsl__cover_make(base, l)) base->linear = l;
   return base->status;
 }
@@ -225,7 +225,6 @@ static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, u
 /* How a node is taken that a row leads to. */
 typedef enum passage { GO_IN, PASS_OVER, TAKE_ALL, SET_ASIDE } passage;
 
-static uint32_t node_of(const reading *at, const tsl__linear_node *n) { return at->table->of[n - at->table->nodes]; }
 static void mark(const reading *at, tsl_token t) { tsl__mask_bit_set(at->marks, t); }
 
 /* What ends below a node. Along the table, which is read in order: the trie's nodes lie elsewhere. */
@@ -246,14 +245,14 @@ static passage take_large(const reading *at, uint8_t number, uint32_t node) {
 /* One that is large, or has nothing but letters below. */
 static passage take_high(const reading *at, uint8_t number, const tsl__linear_node *n) {
   unsigned height = n->below & ~TSL__LINEAR_LARGE;
-  passage how = height && lives_as_words(at->space, at->rows, number, height) ? TAKE_ALL : n->below & TSL__LINEAR_LARGE ? take_large(at, number, node_of(at, n)) : GO_IN;
+  passage how = height && lives_as_words(at->space, at->rows, number, height) ? TAKE_ALL : n->below & TSL__LINEAR_LARGE ? take_large(at, number, n->node) : GO_IN;
   if (how == TAKE_ALL) mark_below(at, n);
   return how;
 }
 
 static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n) {
-  tsl__target t = node_of(at, n) == UINT32_MAX ? 0 : tsl__state_step(at->space, at->rows->record[from], n->byte);
-  tsl__linear_aside aside = {t, at->rows->count[from], node_of(at, n), (uint16_t)(n->above + 1 + at->deeper)};
+  tsl__target t = n->node == UINT32_MAX ? 0 : tsl__state_step(at->space, at->rows->record[from], n->byte);
+  tsl__linear_aside aside = {t, at->rows->count[from], n->node, (uint16_t)(n->above + 1 + at->deeper)};
   return t == 0 || tsl__vec_push(&at->space->alloc, at->aside, aside) || tsl__space_no_memory(at->space);
 }
 
@@ -270,17 +269,13 @@ static const tsl__linear_node *take_other(const reading *at, const tsl__linear_n
   return at->space->status != TSL_OK ? NULL : how == GO_IN ? n + 1 : next;
 }
 
-/* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have all of it loaded again. Returns where it came to; NULL on failure (sticky). */
-static const tsl__linear_node *read_on(const reading *at, const tsl__linear_node *n, const tsl__linear_node *stop) {
-  const tsl__linear_node *nodes = at->table->nodes;
+/* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have all of it loaded again. Returns where it came to; OFF on failure (sticky). */
+static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
+  const tsl__linear_node *nodes = at->table->nodes, *n = nodes + i, *stop = nodes + end;
   uint8_t (*rows)[256] = at->rows->to, *row_of = at->row_of;
-  uint32_t *marks = at->marks, covered = at->covered;
+  uint32_t *marks = at->marks;
   while (n < stop) {
     for (uint32_t left = STEP_NODES; n < stop && left; left--) {
-      if (n->deep <= covered) {
-        n = nodes + n->next;
-        continue;
-      }
       uint32_t above = n->above;
       uint8_t to = rows[row_of[above]][n->byte];
       if (TSL__LIKELY(to >= FIRST && n->below < TSL__LINEAR_LARGE)) {
@@ -295,43 +290,43 @@ static const tsl__linear_node *read_on(const reading *at, const tsl__linear_node
       } else if (TSL__LIKELY(to == DEAD)) {
         n = nodes + n->next;
       } else if (!(n = take_other(at, n))) {
-        return NULL;
+        return OFF;
       }
     }
-    if (n < stop && !tsl__space_step(at->space, STEP_NODES / 4)) return NULL;
+    if (n < stop && !tsl__space_step(at->space, STEP_NODES / 4)) return OFF;
   }
-  return n;
+  return (uint32_t)(n - nodes);
 }
 
-/* Cover the letters that a row surely takes; `spaced`: it comes after a space that texts begin with. */
+/* From a row, the words are told at once if all of them live; then the table without them will do. `spaced`: a space came before. */
 static void cover(reading *at, uint8_t row, bool spaced) {
-  uint32_t letters = find_words(at->space, at->rows, row);
-  at->covered = letters ? letters + spaced : 0;
-  tsl__cover_mark(at->space, at->table, spaced, at->covered, at->marks);
+  const tsl__linear *t = at->table;
+  if (at->rows->waits[row]) at->rows->words[row] = find_words(at->space, at->rows, row);
+  at->rows->waits[row] = 0;
+  if (at->rows->words[row] < WORDS_HIGH) return;
+  tsl__mask_or(at->marks, t->words[spaced], tsl_vocab_mask_words(at->space->vocab));
+  at->table = t->rest;
 }
 
-/* The ' ' that texts begin with, in the table; 0: no token does. */
-static uint32_t space_in(const reading *at) {
-  uint32_t child = tsl__trie_child(&at->space->vocab->trie, 0, ' ');
-  return child ? at->table->at[child] : 0;
+/* All below the space that texts begin with. */
+static bool read_spaced(const reading *from) {
+  reading at = *from;
+  cover(&at, at.row_of[1], true);
+  return read_on(&at, at.table->space + 1, at.table->nodes[at.table->space].next) != OFF;
 }
 
-/* All below a node, by its number in the table, but the root. */
-static const tsl__linear_node *read_node(reading *at, uint32_t i) {
-  const tsl__linear_node *n = at->table->nodes + i;
-  if (i == space_in(at)) cover(at, at->row_of[1], true);
-  return read_on(at, n + 1, at->table->nodes + n->next);
-}
-
-/* All below the root. What is below a space is covered in its own way, if it is gone into. */
-static bool read_root(reading *at) {
-  const tsl__linear_node *nodes = at->table->nodes, *n = nodes + 1;
-  uint32_t i = space_in(at);
-  cover(at, at->row_of[0], false);
-  uint32_t covered = at->covered;
-  if (i && (n = read_on(at, n, nodes + i + 1)) == nodes + i + 1 && n->above) n = read_node(at, i);
-  at->covered = covered;
-  return n && read_on(at, n, nodes + at->table->n);
+/* All below the root: what follows a space apart from the rest, if anything does. */
+static bool read_root(const reading *from) {
+  reading at = *from;
+  cover(&at, at.row_of[0], false);
+  uint32_t space = at.table->space, i = space ? read_on(&at, 1, space) : 1;
+  if (space && i != OFF) {
+    at.row_of[1] = DEAD;
+    i = read_on(&at, space, space + 1);
+    if (i == space + 1 && at.row_of[1] >= FIRST && !read_spaced(from)) return false;
+    if (i != OFF) i = at.table->nodes[space].next;
+  }
+  return i != OFF && read_on(&at, i, at.table->n) != OFF;
 }
 
 const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec *r, uint32_t node) {
@@ -352,12 +347,12 @@ bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl_
 bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside) {
   size_t depths = (size_t)space->vocab->trie.nodes[0].height + 1;
   uint32_t i = t->at[from->node], depth = from->node ? t->nodes[i].above + 1u : 0;
-  reading at = {space, t, tsl__alloc(&space->alloc, sizeof *at.rows), tsl__alloc(&space->alloc, depths), marks, aside, (int)from->depth - (int)depth, 0, from->last};
+  reading at = {space, t, tsl__alloc(&space->alloc, sizeof *at.rows), tsl__alloc(&space->alloc, depths), marks, aside, (int)from->depth - (int)depth, from->last};
   const tsl__state_rec *r = tsl__state_expanded(space, from->state);
   bool fine = r && at.rows && at.row_of;
   if (fine) {
     at.row_of[depth] = start_rows(at.rows, r, from->state, from->count); /* whatever else this state may do was done where it was arrived at */
-    fine = from->node ? read_node(&at, i) != NULL : read_root(&at);
+    fine = i == 0 ? read_root(&at) : i == t->space ? read_spaced(&at) : read_on(&at, i + 1, t->nodes[i].next) != OFF;
   } else if (r) {
     tsl__space_no_memory(space);
   }

@@ -7,9 +7,9 @@
  *           derived.
  * Words     Two thirds of the nodes have nothing but ASCII letters below. From most states many of these can follow, whichever they are: how many at least is told by the rows, nearest ones
  *           first, and what is no higher than that lives as a whole. A length of at most 12 is met by no text of 12 letters, a `,` that must come or must not by none.
- * Cover     Words of up to so many letters as the state surely takes are told at once, and so are those that follow a space (linear_cover.h): their nodes are not read.
+ * Cover     Where all words live, as far as is asked, they are told at once (linear_cover.h), and a table of half the nodes is read, which has none of them.
  * Aside     States that do more than read (may end, call, fork), nodes below which letters are worth a class, and states beyond the 253rd are set aside: the search takes them.
- * Cost      About 4 ns a node (30 by the search). 16 bytes a node and 8 more to find it, once per vocabulary.
+ * Cost      About 4 ns a node (30 by the search). 16 bytes a node and 4 more to find it, 8 for the table without words, once per vocabulary.
  * Tested by tests/test_linear.c, tests/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,24 +26,25 @@
 typedef struct tsl__linear_node {
   uint32_t next;    /* the first that is not below */
   tsl_token token;  /* that ends here; `tokens` of the table, or more: none. A second one has a node of its own before this one, with nothing below */
+  uint32_t node;    /* of the trie; UINT32_MAX: the same as the next one */
   uint16_t above;   /* bytes before this one */
   uint8_t byte;
   uint8_t below;    /* TSL__LINEAR_LARGE: enough to look at its bytes as a set; and if it is ASCII letters only, and worth passing over at once, its height (else 0) */
-  uint8_t deep;     /* bytes of the longest token that ends here or below, if all of these are words (linear_cover.h); else TSL__UNCOVERED */
 } tsl__linear_node;
 
 #define TSL__LINEAR_LARGE 0x80u
-#define TSL__UNCOVERED 255u
 #define TSL__LINEAR_SPARE 16u /* words behind a mask that is marked: nodes without a token mark one of these in turn, as a mark waits for the last one of the same word */
 
 typedef struct tsl__linear {
   tsl__linear_node *nodes;
-  uint32_t *of;      /* which node of the trie each is; UINT32_MAX: the same as the next one */
   uint32_t *at;      /* of a node of the trie: where it is */
   uint32_t n, tokens;
   uint32_t least;    /* TSL__LINEAR_TOKENS; tests have less */
   uint32_t above[256]; /* of a byte: nodes that have it below */
-  const uint32_t *words[2]; /* tokens that are words; the same with a space before them */
+  uint32_t space;      /* the node of a space that tokens begin with; 0: none does */
+  /* Words (linear_cover.h), and such with a space before them, as bitsets; and the table without the nodes below which there is nothing else. The latter has none of its own, no `at` and no `above`. */
+  const uint32_t *words[2];
+  const struct tsl__linear *rest;
 } tsl__linear;
 
 /* What the search must take from here on. */

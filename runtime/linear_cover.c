@@ -3,34 +3,35 @@
  */
 #include "runtime/linear_cover.h"
 
-#include "runtime/classes.h"
+#define NO_WORD UINT8_MAX
 
 /* The path to a node. */
 typedef struct path {
-  uint8_t bytes; /* TSL__UNCOVERED: it is no word, or too long */
+  uint8_t letters; /* NO_WORD: it is no word, or too long */
   bool spaced;
 } path;
 
 static bool is_letter(uint8_t byte) { return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'; }
 
+/* A space alone is no word: what follows it has to be read. */
 static path path_on(path p, const tsl__linear_node *n) {
   bool space = n->above == 0 && n->byte == ' ';
   p.spaced |= space;
-  p.bytes = (space || is_letter(n->byte)) && p.bytes < TSL__UNCOVERED - 1 ? (uint8_t)(p.bytes + 1) : TSL__UNCOVERED;
+  if (!space) p.letters = is_letter(n->byte) && p.letters < TSL__WORDS_HIGH ? (uint8_t)(p.letters + 1) : NO_WORD;
   return p;
 }
 
-/* From the last node to the first: a node is as deep as the deepest below it. What is nothing but a space is read: from there on it is known what may follow it. */
-static void put_deep(tsl__linear *l) {
+/* Which nodes are words and have nothing else below: from the last to the first. *more: nodes that are not. */
+static void find_covered(const tsl__linear *l, bool *covered, uint32_t *more) {
+  *more = 1;
   for (uint32_t i = l->n; i-- > 1;) {
-    tsl__linear_node *n = &l->nodes[i];
-    for (uint32_t c = i + 1; c < n->next; c = l->nodes[c].next)
-      if (l->nodes[c].deep > n->deep) n->deep = l->nodes[c].deep;
-    if (n->above == 0 && n->byte == ' ') n->deep = TSL__UNCOVERED;
+    for (uint32_t c = i + 1; c < l->nodes[i].next && covered[i]; c = l->nodes[c].next) covered[i] = covered[c];
+    *more += !covered[i];
   }
 }
 
-bool tsl__cover_make(tsl__space *base, tsl__linear *l) {
+/* All words; *covered: each node that is one. */
+static bool put_words(tsl__space *base, tsl__linear *l, bool *covered) {
   size_t size = ((size_t)base->vocab->trie.nodes[0].height + 1) * sizeof(path);
   uint32_t number, *words[2] = {NULL, NULL};
   for (unsigned k = 0; k < 2; k++)
@@ -38,23 +39,47 @@ bool tsl__cover_make(tsl__space *base, tsl__linear *l) {
   path *paths = tsl__alloc_zero(&base->alloc, size);
   if (!paths) return tsl__space_no_memory(base);
   for (uint32_t i = 1; i < l->n; i++) {
-    tsl__linear_node *n = &l->nodes[i];
+    const tsl__linear_node *n = &l->nodes[i];
     path p = paths[n->above + 1] = path_on(paths[n->above], n);
-    n->deep = p.bytes;
-    if (p.bytes != TSL__UNCOVERED && n->token < l->tokens) tsl__mask_bit_set(words[p.spaced], n->token);
+    covered[i] = p.letters && p.letters != NO_WORD;
+    if (covered[i] && n->token < l->tokens) tsl__mask_bit_set(words[p.spaced], n->token);
   }
   tsl__free(&base->alloc, paths, size);
-  put_deep(l);
   return true;
 }
 
-void tsl__cover_mark(tsl__space *space, const tsl__linear *l, bool spaced, uint32_t bytes, uint32_t *marks) {
-  const tsl__lengths *lengths = bytes ? tsl__lengths_of(space) : NULL;
-  const uint32_t *words = l->words[spaced];
-  size_t n = tsl_vocab_mask_words(space->vocab);
-  if (!lengths) return;
-  const uint32_t *short_ones = lengths->at_most[(bytes < TSL__SHORT_MAX ? bytes : TSL__SHORT_MAX) - 1];
-  for (size_t i = 0; i < n; i++) marks[i] |= words[i] & short_ones[i];
-  for (uint32_t i = 0; i < lengths->longer_count && bytes > TSL__SHORT_MAX; i++)
-    if (lengths->longer_length[i] <= bytes && tsl__mask_bit(words, lengths->longer[i])) tsl__mask_bit_set(marks, lengths->longer[i]);
+/* The table without what is covered. *before: room for a number each. */
+static void put_rest(const tsl__linear *l, const bool *covered, uint32_t *before, tsl__linear *rest) {
+  for (uint32_t i = 0, n = 0; i <= l->n; i++) {
+    before[i] = n;
+    n += i < l->n && !covered[i];
+  }
+  for (uint32_t i = 0; i < l->n; i++) {
+    if (covered[i]) continue;
+    rest->nodes[rest->n] = l->nodes[i];
+    rest->nodes[rest->n++].next = before[l->nodes[i].next];
+  }
+  rest->space = before[l->space];
+}
+
+bool tsl__cover_make(tsl__space *base, tsl__linear *l) {
+  uint32_t more = 0;
+  bool *covered = tsl__alloc_zero(&base->alloc, l->n * sizeof *covered);
+  uint32_t *before = tsl__alloc(&base->alloc, (l->n + (size_t)1) * sizeof *before);
+  bool fine = covered && before;
+  if (!fine) tsl__space_no_memory(base);
+  fine = fine && put_words(base, l, covered);
+  if (fine) find_covered(l, covered, &more);
+  tsl__linear *rest = fine ? tsl__arena_alloc(&base->arena, sizeof *rest) : NULL;
+  tsl__linear_node *nodes = rest ? tsl__arena_alloc(&base->arena, more * sizeof *nodes) : NULL;
+  if (nodes) {
+    *rest = (tsl__linear){.nodes = nodes, .tokens = l->tokens, .least = l->least};
+    put_rest(l, covered, before, rest);
+    l->rest = rest;
+  } else if (fine) {
+    tsl__space_no_memory(base);
+  }
+  tsl__free(&base->alloc, covered, l->n * sizeof *covered);
+  tsl__free(&base->alloc, before, (l->n + (size_t)1) * sizeof *before);
+  return nodes != NULL;
 }

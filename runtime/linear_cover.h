@@ -1,7 +1,7 @@
 /* linear_cover.h - words, that are told at once where a table is read (linear.h).
  *
- * Idea      Three of five tokens are ASCII letters, with a space before them or without. Where any 8 letters can surely be read, the tokens of at most so many are one bitset, and what is left to read
- *           along the table are nodes below which some word is longer, or something else. `deep` tells that of a node.
+ * Problem   Three of five tokens are ASCII letters, with a space before them or without. From most states that read a table any of them lives, and the table is larger than the caches that are near.
+ * Idea      Words of up to 32 letters are one bitset, and one with the space. Where all of them live, a table is read that has no nodes below which there is nothing else.
  * Tested by tests/test_linear.c, tests/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,9 +11,9 @@
 
 #include "runtime/linear.h"
 
-/* Fill in `deep` and `words` of a table that is complete but for them. False on failure (sticky). */
+#define TSL__WORDS_HIGH 32u /* letters of a word */
+
+/* Fill in `words` and `rest` of a table that is complete but for them. False on failure (sticky). */
 bool tsl__cover_make(tsl__space *base, tsl__linear *l);
-/* Mark the words of at most so many bytes; `spaced`: those with a space before them, which counts. */
-void tsl__cover_mark(tsl__space *space, const tsl__linear *l, bool spaced, uint32_t bytes, uint32_t *marks);
 
 #endif

@@ -27,30 +27,61 @@ static void the_table(void) {
   tsl_grammar *g = compile("true");
   const tsl__linear *l = table_of(g);
   const tsl__trie *trie = &vocab->trie;
-  CHECK(l && l->of[0] == 0 && l->nodes[0].next == l->n && l->least == TSL__LINEAR_TOKENS);
+  CHECK(l && l->nodes[0].node == 0 && l->nodes[0].next == l->n && l->least == TSL__LINEAR_TOKENS);
   uint32_t met = 0, spelled = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     const tsl__linear_node *n = &l->nodes[i];
     if (n->token < l->tokens) CHECK(trie->order[spelled++] == n->token);
-    if (l->of[i] == UINT32_MAX) {
+    if (n->node == UINT32_MAX) {
       CHECK(n->next == i + 1 && !n->below && l->nodes[i + 1].byte == n->byte && l->nodes[i + 1].above == n->above);
       continue;
     }
-    const tsl__trie_node *t = &trie->nodes[l->of[i]];
+    const tsl__trie_node *t = &trie->nodes[n->node];
     met++;
-    CHECK(l->at[l->of[i]] == i && t->byte == n->byte && spelled == t->own_end);
+    CHECK(l->at[n->node] == i && t->byte == n->byte && spelled == t->own_end);
     CHECK(n->next > i && n->next <= l->n && (n->next == l->n || l->nodes[n->next].above <= n->above));
     CHECK((n->next == i + 1) == (t->children == 0));
     CHECK((n->below >= TSL__LINEAR_LARGE) == (t->end - t->own_end >= 32));
     CHECK(n->token < l->tokens + 32 * TSL__LINEAR_SPARE);
     unsigned high = n->below % TSL__LINEAR_LARGE;
     CHECK(!high || high == t->height);
-    for (uint32_t c = t->first_child; c < t->first_child + t->children; c++) CHECK(l->at[c] > i && l->at[c] < n->next && (!l->of[i] || l->nodes[l->at[c]].above == n->above + 1));
+    for (uint32_t c = t->first_child; c < t->first_child + t->children; c++) CHECK(l->at[c] > i && l->at[c] < n->next && (!n->node || l->nodes[l->at[c]].above == n->above + 1));
   }
   CHECK(met == trie->node_count && spelled == trie->order_count);
   uint32_t above = 0;
   for (uint32_t i = 0; i < trie->node_count; i++) above += trie->nodes[i].below != UINT16_MAX && tsl__bytes_has(&trie->sets[trie->nodes[i].below], 'q');
   CHECK(l->above['q'] == above && above > 0);
+  tsl_grammar_release(g);
+}
+
+static bool is_word(tsl_token t) {
+  size_t n;
+  const char *bytes = (const char *)tsl_vocab_bytes(vocab, t, &n);
+  size_t from = n && bytes[0] == ' ', i = from;
+  while (i < n && ((bytes[i] | 0x20) >= 'a' && (bytes[i] | 0x20) <= 'z')) i++;
+  return i == n && n > from && n - from <= 32;
+}
+
+/* The table without words: its nodes are those of the whole in the same order, and what it lacks are words. */
+static void the_rest(void) {
+  tsl_grammar *g = compile("true");
+  const tsl__linear *l = table_of(g), *rest = l->rest;
+  uint32_t k = 0, told = 0;
+  for (uint32_t i = 0; i < l->n; i++) {
+    const tsl__linear_node *n = &l->nodes[i], *r = &rest->nodes[k];
+    bool kept = k < rest->n && r->node == n->node && r->token == n->token && r->above == n->above && r->byte == n->byte;
+    if (n->token < l->tokens) {
+      bool word = is_word(n->token);
+      size_t length;
+      bool spaced = *tsl_vocab_bytes(vocab, n->token, &length) == ' ';
+      CHECK(tsl__mask_bit(l->words[spaced], n->token) == word && !tsl__mask_bit(l->words[!spaced], n->token) && (kept || word));
+    }
+    told += !kept;
+    if (!kept) continue;
+    CHECK(r->next > k && r->next <= rest->n && (r->next == rest->n || rest->nodes[r->next].above <= r->above) && (i != l->space || k == rest->space));
+    k++;
+  }
+  CHECKF(k == rest->n && told > l->n / 4, "%u of %u nodes, %u of %u words", k, rest->n, told, l->n);
   tsl_grammar_release(g);
 }
 
@@ -112,6 +143,7 @@ int main(void) {
   if (!vocab) return tsl_test_end();
   words = tsl_vocab_mask_words(vocab);
   RUN(the_table, "nodes in the order of spelling");
+  RUN(the_rest, "the table without words");
   RUN(with_and_without, "masks with the table, without it, token by token");
   RUN(many_states, "more states than rows");
   tsl_vocab_release(vocab);
