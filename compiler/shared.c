@@ -69,9 +69,9 @@ static void note_starts(tsl__space *space, tsl__exprs *x, uint32_t rules) {
 
 /* States that those walks came through, as far as the budget goes: where a token ends in the middle of a string or number. */
 static void walk_states(tsl__space *space) {
-  uint64_t budget = space->walk_steps + WALK_STEPS;
+  uint64_t budget = tsl__space_steps(space) + WALK_STEPS;
   uint32_t n = tsl__space_count(space, states);
-  for (tsl__state s = 1; s < n && space->walk_steps < budget && space->status == TSL_OK; s++) {
+  for (tsl__state s = 1; s < n && tsl__space_steps(space) < budget && space->status == TSL_OK; s++) {
     const tsl__state_rec *r = tsl__state_at(space, s);
     tsl__space_begin(space);
     if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) && !(r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP))) tsl__walk_over(space, s, 0, TSL__WHOLE, false);

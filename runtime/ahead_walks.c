@@ -41,7 +41,7 @@ typedef struct pending {
 typedef struct warmer {
   tsl__space *space;
   const tsl_allocator *a;
-  uint64_t until; /* of space->walk_steps */
+  uint64_t until; /* of tsl__space_steps */
   TSL__VEC(frame) frames;
   TSL__VEC(pending) pending; /* all that were met; those from `next` on are to be looked at */
   size_t next;
@@ -49,7 +49,7 @@ typedef struct warmer {
 } warmer;
 
 static bool out_of_memory(warmer *w) { return tsl__space_no_memory(w->space); }
-static bool go_on(const warmer *w) { return w->space->status == TSL_OK && w->space->walk_steps < w->until; }
+static bool go_on(const warmer *w) { return w->space->status == TSL_OK && tsl__space_steps(w->space) < w->until; }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------- */
 
@@ -198,7 +198,7 @@ static void warmer_free(warmer *w) {
 
 /* Running out of steps or memory only means fewer walks; a damaged file is a failure. */
 tsl_status tsl__ahead_walk(tsl_grammar *g, uint64_t max_steps) {
-  warmer w = {.space = g->space, .a = &g->space->alloc, .until = g->space->walk_steps + max_steps};
+  warmer w = {.space = g->space, .a = &g->space->alloc, .until = tsl__space_steps(g->space) + max_steps};
   tsl__space_begin(g->space);
   frame_of(&w, g->start, true);
   for (uint32_t i = 0; i < w.frames.n && g->space->status == TSL_OK; i++) close_frame(&w, i);

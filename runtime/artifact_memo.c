@@ -52,7 +52,7 @@ static uint32_t bitset_of(tsl__reader *r, uint32_t number) {
   uint32_t made = 0;
   if ((entry[0] & 3) == TSL__BITS_DENSE) {
     const uint32_t *words = dense(r, entry[0] >> 2);
-    const uint32_t **slot = words ? tsl__pool_add(&r->space->bitsets.pool, &r->space->alloc) : NULL;
+    const uint32_t **slot = words ? tsl__pool_add(&r->space->bitsets.pool, &r->space->kept) : NULL;
     if (words && !slot) out_of_memory(r);
     if (slot) {
       *slot = words; /* where it lies in the file */

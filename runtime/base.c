@@ -36,7 +36,7 @@ void *tsl__alloc_zero(const tsl_allocator *a, size_t size) {
 }
 
 bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element) {
-  size_t grown = *cap < 8 ? 8 : *cap < 64 ? 2 * *cap : *cap + *cap / 4;
+  size_t grown = *cap < 8 ? 8 : *cap < 64 ? 2 * *cap : *cap + *cap / 2;
   if (grown < need) grown = need;
   if (grown > SIZE_MAX / 2 / element) return false;
   void *p = tsl__resize(a, *at, *cap * element, grown * element);
@@ -87,29 +87,35 @@ static void *gap_after(void *at, size_t asked, size_t held) {
   return at;
 }
 
-/* Blocks grow with what there is, an eighth of it each: little is held that is not used. */
-void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
-  size_t asked = size;
-  size = ((size + 7) & ~(size_t)7) + GAP;
-  if (size > arena->size - arena->used) {
-    size_t block = arena->total / 8;
-    if (block < BLOCK_LEAST) block = BLOCK_LEAST;
-    if (block > BLOCK_MOST) block = BLOCK_MOST;
-    bool alone = arena->head && size >= block / 2; /* a block of its own, behind the one in use */
-    struct tsl__arena_block *b = new_block(arena, alone || size > block - sizeof *b ? size : block - sizeof *b);
-    if (!b) return NULL;
-    b->next = alone ? arena->head->next : arena->head;
-    if (alone) {
-      arena->head->next = b;
-      return gap_after(b + 1, asked, size);
-    }
-    arena->head = b;
-    arena->used = 0;
-    arena->size = b->size - sizeof *b;
-  }
+/* So many are handed out of the block in use. */
+static inline void *take(tsl__arena *arena, size_t asked, size_t held) {
   void *p = (char *)(arena->head + 1) + arena->used;
-  arena->used += size;
-  return gap_after(p, asked, size);
+  arena->used += held;
+  return gap_after(p, asked, held);
+}
+
+/* From a new block. Blocks grow with what there is, an eighth of it each: little is held that is not used. */
+static TSL__SELDOM void *take_anew(tsl__arena *arena, size_t asked, size_t held) {
+  size_t block = arena->total / 8, least = arena->least ? arena->least : BLOCK_LEAST;
+  if (block < least) block = least;
+  if (block > BLOCK_MOST) block = BLOCK_MOST;
+  bool alone = arena->head && held >= block / 2; /* a block of its own, behind the one in use */
+  struct tsl__arena_block *b = new_block(arena, alone || held > block - sizeof *b ? held : block - sizeof *b);
+  if (!b) return NULL;
+  b->next = alone ? arena->head->next : arena->head;
+  if (alone) {
+    arena->head->next = b;
+    return gap_after(b + 1, asked, held);
+  }
+  arena->head = b;
+  arena->used = 0;
+  arena->size = b->size - sizeof *b;
+  return take(arena, asked, held);
+}
+
+void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
+  size_t held = ((size + 7) & ~(size_t)7) + GAP;
+  return TSL__LIKELY(held <= arena->size - arena->used) ? take(arena, size, held) : take_anew(arena, size, held);
 }
 
 void *tsl__arena_copy(tsl__arena *arena, const void *data, size_t size) {
@@ -160,13 +166,6 @@ void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out) {
   for (int i = 0; i < 4; i++) {
     out->w[i] |= s->w[i] ^ (s->w[i] << 1 | carry);
     carry = s->w[i] >> 63;
-  }
-}
-
-void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi) {
-  for (unsigned w = lo >> 6; w <= hi >> 6; w++) {
-    unsigned from = w == lo >> 6 ? lo & 63 : 0, to = w == hi >> 6 ? hi & 63 : 63;
-    s->w[w] |= ~(uint64_t)0 << from & ~(uint64_t)0 >> (63 - to);
   }
 }
 

@@ -85,6 +85,7 @@ typedef struct tsl__arena {
   struct tsl__arena_block *head;
   size_t used, size; /* of the head block, bytes */
   size_t total;      /* bytes held in all blocks */
+  uint32_t least;    /* bytes of a block at least; 0: a few */
 } tsl__arena;
 void tsl__arena_init(tsl__arena *arena, const tsl_allocator *a);
 void *tsl__arena_alloc(tsl__arena *arena, size_t size); /* 8-byte aligned, not zeroed; NULL when out of memory */
@@ -122,7 +123,18 @@ static inline void tsl__bytes_or(tsl__bytes *a, const tsl__bytes *b) {
 }
 /* Add to `out` each byte that is in the set while its predecessor is not, or the other way round. */
 void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out);
-void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi); /* both ends included */
+/* Both ends included. */
+static inline void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi) {
+  unsigned first = lo >> 6, last = hi >> 6;
+  uint64_t from = UINT64_MAX << (lo & 63), to = UINT64_MAX >> (63 - (hi & 63));
+  if (first == last) {
+    s->w[first] |= from & to;
+    return;
+  }
+  s->w[first] |= from;
+  while (++first < last) s->w[first] = UINT64_MAX;
+  s->w[last] |= to;
+}
 
 /* ---- sorting -------------------------------------------------------------------------------------------------- */
 

@@ -353,7 +353,7 @@ tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t
   tsl__mask mask = fine ? tsl__gather_done(space, &g) : 0;
   tsl__gather_free(space, &g);
   if (space->status != TSL_OK) return 0;
-  tsl__class *c = tsl__pool_add(&space->classes.pool, &space->alloc);
+  tsl__class *c = tsl__pool_add(&space->classes.pool, &space->kept);
   if (c) *c = (tsl__class){*letters, wide, node, limit, mask};
   if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash, tsl__space_count(space, classes) - 1)) tsl__space_no_memory(space);
   return mask;

@@ -248,7 +248,7 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
 static uint32_t adopt(tsl__space *space, bits *b) {
   for (size_t i = space->adopted.n; i-- > 0;)
     if (space->adopted.at[i].bits == b) return space->adopted.at[i].number;
-  const uint32_t **slot = tsl__vec_reserve(&space->alloc, &space->adopted, 1) ? tsl__pool_add(&space->bitsets.pool, &space->alloc) : NULL;
+  const uint32_t **slot = tsl__vec_reserve(&space->alloc, &space->adopted, 1) ? tsl__pool_add(&space->bitsets.pool, &space->kept) : NULL;
   if (!slot) return tsl__space_no_memory(space), 0;
   *slot = b->words;
   atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);

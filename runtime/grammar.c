@@ -96,7 +96,7 @@ void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
                                .masks = s->masks.pool.n,
                                .stacks = s->stacks.pool.n,
                                .exprs = s->hook && s->hook->count ? s->hook->count(s->hook_ctx) : 0,
-                               .walk_steps = s->walk_steps};
+                               .walk_steps = tsl__space_steps(s)};
   pthread_mutex_unlock(lock);
 }
 

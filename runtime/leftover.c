@@ -28,7 +28,7 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
   uint64_t hash = tsl__hash(nodes, n * sizeof *nodes);
   tsl__leftover found = find(space, nodes, n, hash);
   if (found) return found;
-  tsl__leftover_rec *r = tsl__pool_add(&space->leftovers.pool, &space->alloc);
+  tsl__leftover_rec *r = tsl__pool_add(&space->leftovers.pool, &space->kept);
   if (r) r->nodes = tsl__arena_copy(&space->arena, nodes, n * sizeof *nodes);
   uint32_t number = tsl__space_count(space, leftovers) - 1;
   if (!r || !r->nodes) return tsl__space_no_memory(space), 0;
@@ -81,7 +81,7 @@ const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_
   if (fine) {
     tsl__child made = {.set = t, .byte = byte, .to = tsl__leftover_intern(space, nodes.at, nodes.n), .count = (uint32_t)tokens.n};
     if (tokens.n) made.tokens = tsl__arena_copy(&space->arena, tokens.at, tokens.n * sizeof *tokens.at);
-    child = space->status != TSL_OK || (tokens.n && !made.tokens) ? NULL : tsl__pool_add(&space->children.pool, &space->alloc);
+    child = space->status != TSL_OK || (tokens.n && !made.tokens) ? NULL : tsl__pool_add(&space->children.pool, &space->kept);
     if (child) *child = made;
     if (child && !tsl__index_add(&space->children.index, &space->alloc, hash, tsl__space_count(space, children) - 1)) child = NULL;
   }

@@ -7,7 +7,7 @@
 #include "runtime/logits.h"
 
 uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number) {
-  uint32_t **slot = tsl__pool_add(&space->bitsets.pool, &space->alloc);
+  uint32_t **slot = tsl__pool_add(&space->bitsets.pool, &space->kept);
   void *room = slot ? tsl__arena_alloc(&space->arena, tsl_vocab_mask_words(space->vocab) * sizeof **slot + TSL__LINE) : NULL;
   if (!room) return tsl__space_no_memory(space), NULL;
   uint32_t *bits = tsl__at_line(room);
@@ -388,7 +388,7 @@ static bool same(const tsl__mask_rec *r, const tsl__gather *g, const packed *p) 
 
 /* A new mask of the bases gathered and these lists, `size` bytes; NULL on failure. */
 static tsl__mask_rec *add_record(tsl__space *space, const tsl__gather *g, const uint16_t *patches, size_t size) {
-  tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->alloc);
+  tsl__mask_rec *r = tsl__pool_add(&space->masks.pool, &space->kept);
   uint32_t *lists = r ? tsl__arena_alloc(&space->arena, g->bases.n * sizeof *lists + size) : NULL;
   if (!lists) return tsl__space_no_memory(space), NULL;
   r->first = g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL;
@@ -448,7 +448,7 @@ static tsl__mask find_union(const tsl__space *space, const tsl__united *u, uint6
 }
 
 static bool remember_union(tsl__space *space, const tsl__united *u, uint64_t hash) {
-  tsl__united *fresh = tsl__pool_add(&space->united.pool, &space->alloc);
+  tsl__united *fresh = tsl__pool_add(&space->united.pool, &space->kept);
   if (fresh) *fresh = *u;
   return (fresh && tsl__index_add(&space->united.index, &space->alloc, hash, tsl__space_count(space, united) - 1)) || tsl__space_no_memory(space);
 }

@@ -73,7 +73,7 @@ tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
 /* A wider ring, rewritten from the oldest entry. */
 static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t cap) {
   uint32_t *wider = tsl__alloc(&m->alloc, cap * sizeof *wider);
-  for (uint32_t i = 0; wider && i < m->history_n; i++) wider[i] = ring[(m->history_next + m->history_cap - m->history_n + i) % m->history_cap];
+  for (uint32_t i = 0; wider && i < m->history_n; i++) wider[i] = ring[(m->history_next - m->history_n + i) & (m->history_cap - 1)];
   return wider;
 }
 
@@ -138,7 +138,7 @@ static tsl_status unlock(const tsl_matcher *m) { return tsl__grammar_unlock(m->g
 
 TSL__EACH_TOKEN tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to) {
   if (tsl__stack_find_token(g->space, from, token, to)) return TSL_OK;
-  *to = tsl__stack_token(tsl__grammar_lock(g), from, token);
+  *to = tsl__stack_token_anew(tsl__grammar_lock(g), from, token);
   return tsl__grammar_unlock(g);
 }
 

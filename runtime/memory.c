@@ -14,7 +14,7 @@ static uint32_t intern_open(tsl__space *space, const tsl__open *o) {
   tsl__index_iter it = tsl__index_first(&space->opens.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (!memcmp(tsl__space_at(space, opens, i), o, sizeof *o)) return i;
-  tsl__open *fresh = tsl__pool_add(&space->opens.pool, &space->alloc);
+  tsl__open *fresh = tsl__pool_add(&space->opens.pool, &space->kept);
   uint32_t number = tsl__space_count(space, opens) - 1;
   if (fresh) *fresh = *o;
   if (!fresh || !tsl__index_add(&space->opens.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
@@ -32,7 +32,7 @@ static uint32_t intern_text(tsl__space *space, uint32_t before, const uint8_t *a
   const tsl__text *b = tsl__space_at(space, texts, before);
   if (b->total > UINT32_MAX / 2 - n) return tsl__space_fail(space, TSL_ERR_LIMIT, "an item or name of over 2^31 bytes that must be unique"), 0;
   tsl__text made = {tsl__arena_copy(&space->arena, at, n), before, n, b->total + n};
-  tsl__text *fresh = made.at ? tsl__pool_add(&space->texts.pool, &space->alloc) : NULL;
+  tsl__text *fresh = made.at ? tsl__pool_add(&space->texts.pool, &space->kept) : NULL;
   uint32_t number = tsl__space_count(space, texts) - 1;
   if (fresh) *fresh = made;
   if (!fresh || !tsl__index_add(&space->texts.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
@@ -51,7 +51,7 @@ static uint32_t intern_memory(tsl__space *space, const tsl__memory *m) {
   }
   tsl__memory made = *m;
   if (m->n && !(made.denies = tsl__arena_copy(&space->arena, m->denies, m->n * sizeof *m->denies))) return tsl__space_no_memory(space), 0;
-  tsl__memory *fresh = tsl__pool_add(&space->memories.pool, &space->alloc);
+  tsl__memory *fresh = tsl__pool_add(&space->memories.pool, &space->kept);
   uint32_t number = tsl__space_count(space, memories) - 1;
   if (fresh) *fresh = made;
   if (!fresh || !tsl__index_add(&space->memories.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
@@ -75,7 +75,7 @@ tsl__stack tsl__memory_position_known(const tsl__space *space, tsl__stack plain,
 tsl__stack tsl__memory_position(tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
   tsl__stack known = tsl__memory_position_known(space, plain, memory, text);
   if (known) return known;
-  tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
+  tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->kept);
   uint32_t number = tsl__space_count(space, stacks) - 1;
   const tsl__stack_rec *p = tsl__stack_at(space, plain);
   const tsl__remembered remembered = {plain, memory, text};
@@ -127,7 +127,7 @@ static uint32_t group(tsl__space *space, uint32_t next, const tsl__spelled *text
   if (!copy) return tsl__space_no_memory(space), 0;
   tsl__used made = {next, n, copy, space->hook->spellings(space->hook_ctx, copy, n)};
   if (!made.state) return 0;
-  tsl__used *fresh = tsl__pool_add(&space->used.pool, &space->alloc);
+  tsl__used *fresh = tsl__pool_add(&space->used.pool, &space->kept);
   uint32_t number = tsl__space_count(space, used) - 1;
   if (fresh) *fresh = made;
   if (!fresh || !tsl__index_add(&space->used.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;

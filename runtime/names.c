@@ -94,7 +94,7 @@ tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name) 
   if (known) return known;
   if (!space->hook) return tsl__space_fail(space, TSL_ERR_STATE, "a name that was not expanded ahead of time"), 0;
   tsl__target to = space->hook->resume(space->hook_ctx, resume, name);
-  tsl__resumed *r = to ? tsl__pool_add(&space->resumed.pool, &space->alloc) : NULL;
+  tsl__resumed *r = to ? tsl__pool_add(&space->resumed.pool, &space->kept) : NULL;
   if (r) *r = (tsl__resumed){resume, name, to};
   if (r && tsl__index_add(&space->resumed.index, &space->alloc, hash, tsl__space_count(space, resumed) - 1)) return to;
   if (to) tsl__space_no_memory(space);
@@ -243,7 +243,7 @@ static tsl__named_walk *find_walk(const tsl__space *space, tsl__state state, tsl
 
 /* One of which nothing is known but whether its names go on. */
 static tsl__named_walk *add_walk(tsl__space *space, tsl__state state, tsl__leftover over, bool goes_on) {
-  tsl__named_walk *w = tsl__pool_add(&space->named.pool, &space->alloc);
+  tsl__named_walk *w = tsl__pool_add(&space->named.pool, &space->kept);
   if (w) *w = (tsl__named_walk){.state = state, .over = over, .goes_on = goes_on};
   if (w && tsl__index_add(&space->named.index, &space->alloc, walk_hash(state, over), tsl__space_count(space, named) - 1)) return w;
   return tsl__space_no_memory(space), NULL;

@@ -6,9 +6,12 @@
 #define FOUR(k) k, k, k, k
 #define EIGHT(k) FOUR(k), FOUR(k)
 #define SIXTEEN(k) EIGHT(k), EIGHT(k)
+#define THIRTY_TWO(k) SIXTEEN(k), SIXTEEN(k)
+#define SIXTY_FOUR(k) THIRTY_TWO(k), THIRTY_TWO(k)
 
-const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW] = {FOUR(0),    FOUR(1),    FOUR(2),     FOUR(3),     EIGHT(4),    EIGHT(5),    EIGHT(6),    EIGHT(7),
-                                                   SIXTEEN(8), SIXTEEN(9), SIXTEEN(10), SIXTEEN(11), SIXTEEN(12), SIXTEEN(12), SIXTEEN(13), SIXTEEN(13)};
+const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW] = {
+    FOUR(0),        FOUR(1),        FOUR(2),        FOUR(3),        EIGHT(4),       EIGHT(5),       EIGHT(6),       EIGHT(7),       SIXTEEN(8),     SIXTEEN(9),
+    SIXTEEN(10),    SIXTEEN(11),    THIRTY_TWO(12), THIRTY_TWO(13), THIRTY_TWO(14), THIRTY_TWO(15), SIXTY_FOUR(16), SIXTY_FOUR(17), SIXTY_FOUR(18), SIXTY_FOUR(19)};
 
 static uint32_t chunk_size(uint32_t k) { return 4u << k / 4; }
 static uint32_t chunk_first(uint32_t k) { return ((4 + k % 4) << (k / 4 + 2)) - 16; }
@@ -17,7 +20,7 @@ static uintptr_t *place_of(tsl__pool *p, uint32_t k) { return k < TSL__POOL_NEAR
 
 #define FAR_SIZE ((TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(uintptr_t))
 
-static TSL__SELDOM bool add_chunk(tsl__pool *p, const tsl_allocator *a) {
+static bool add_chunk(tsl__pool *p, const tsl_allocator *a) {
   uint32_t k = tsl__pool_chunk(p->n);
   if (k >= TSL__POOL_CHUNKS) return false;
   if (k >= TSL__POOL_NEAR && !p->far && !(p->far = tsl__alloc_zero(a, FAR_SIZE))) return false;
@@ -32,14 +35,17 @@ static TSL__SELDOM bool add_chunk(tsl__pool *p, const tsl_allocator *a) {
   return true;
 }
 
-void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
-  if (TSL__UNLIKELY(!p->room) && !add_chunk(p, a)) return NULL;
+static inline void *add(tsl__pool *p) {
   void *at = p->next;
   p->next += p->element;
   p->room--;
   p->n++;
   return at;
 }
+
+static TSL__SELDOM void *add_to_new_chunk(tsl__pool *p, const tsl_allocator *a) { return add_chunk(p, a) ? add(p) : NULL; }
+
+void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) { return TSL__LIKELY(p->room) ? add(p) : add_to_new_chunk(p, a); }
 
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
   for (uint32_t k = 0; k < TSL__POOL_CHUNKS && chunk_first(k) < p->n; k++) tsl__free(a, tsl__pool_at(p, chunk_first(k)), (size_t)chunk_size(k) * p->element);
@@ -106,7 +112,7 @@ static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
 /* Half of the slots are used at most. */
 static bool is_full(const tsl__index *ix, const tsl__index_table *t) { return (uint64_t)ix->n * 2 >= t->count; }
 
-static TSL__SELDOM tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, bool wide) {
+static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, bool wide) {
   uint32_t count = ix->read_unlocked ? KEPT_FIRST : FIRST;
   if (old) count = !is_full(ix, old) ? old->count : old->count < FOURFOLD ? old->count * 4 : old->count * 2;
   tsl__index_table *t = tsl__alloc_zero(a, table_bytes(count, wide));
@@ -123,11 +129,18 @@ static TSL__SELDOM tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a
   return t;
 }
 
+static TSL__SELDOM bool add_grown(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, uint64_t hash, uint32_t held) {
+  tsl__index_table *t = grow(ix, a, old, held > TSL__INDEX_NUMBERS || (old && old->wide));
+  if (!t) return false;
+  put(t, tsl__index_tag(hash), held);
+  ix->n++;
+  return true;
+}
+
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number) {
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
   uint32_t held = number - ix->first + 1;
-  bool large = held > TSL__INDEX_NUMBERS;
-  if (TSL__UNLIKELY(!t || is_full(ix, t) || (large && !t->wide)) && !(t = grow(ix, a, t, large || (t && t->wide)))) return false;
+  if (TSL__UNLIKELY(!t || is_full(ix, t) || (held > TSL__INDEX_NUMBERS && !t->wide))) return add_grown(ix, a, t, hash, held);
   put(t, tsl__index_tag(hash), held);
   ix->n++;
   return true;

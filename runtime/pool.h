@@ -18,8 +18,8 @@
 
 #include "runtime/base.h"
 
-#define TSL__POOL_NEAR 14u    /* chunks whose places are in the pool itself */
-#define TSL__POOL_FEW 176u    /* elements in these */
+#define TSL__POOL_NEAR 20u    /* chunks whose places are in the pool itself */
+#define TSL__POOL_FEW 496u    /* elements in these */
 #define TSL__POOL_CHUNKS 108u /* in all: 2^31 elements */
 
 typedef struct tsl__pool {

@@ -12,7 +12,7 @@
 #include "runtime/walk.h"
 #include "runtime/wide.h"
 
-static size_t table_memory(const tsl__table *t) { return !t->pool.n ? 0 : tsl__pool_memory(&t->pool) + tsl__index_memory(&t->index); }
+#define BLOCK_LEAST 2048u /* bytes of a block of the arena: most grammars take some ten */
 
 #define EACH_TABLE(DO)                \
   DO(states, tsl__state_rec)          \
@@ -60,7 +60,7 @@ static void init_tables(tsl__space *s) {
 /* Number 0 means "none" in every table. */
 static bool reserve_zero(tsl__space *s) {
   for (size_t i = 0; i < TABLES; i++)
-    if (table_of(s, i)->first == 0 && !tsl__pool_add(&table_of(s, i)->pool, &s->alloc)) return false;
+    if (table_of(s, i)->first == 0 && !tsl__pool_add(&table_of(s, i)->pool, &s->kept)) return false;
   static const uint32_t no_list[1];
   if (s->masks.first == 0) ((tsl__mask_rec *)tsl__pool_at(&s->masks.pool, 0))->lists = no_list;
   if (s->states.first == 0) {
@@ -81,6 +81,8 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->parent = parent;
   s->vocab = vocab;
   tsl__arena_init(&s->arena, &s->alloc);
+  s->arena.least = BLOCK_LEAST;
+  s->kept = tsl__arena_hooks(&s->arena);
   init_tables(s);
   s->stacks.first = s->stacks.index.first = 0; /* positions are of one layer alone: they are found without asking which has them */
   s->moves.index.read_unlocked = s->stacks.index.read_unlocked = true; /* tsl__stack_find_token */
@@ -116,17 +118,14 @@ void tsl__space_free(tsl__space *s) {
   tsl__rows_free(s);
   if (s->gather) tsl__gather_free(s, s->gather);
   tsl__free(&a, s->gather, sizeof *s->gather);
-  for (size_t i = 0; i < TABLES; i++) {
-    tsl__pool_free(&table_of(s, i)->pool, &a);
-    tsl__index_free(&table_of(s, i)->index, &a);
-  }
+  for (size_t i = 0; i < TABLES; i++) tsl__index_free(&table_of(s, i)->index, &a);
   tsl__arena_free(&s->arena);
   tsl__free(&a, s, sizeof *s);
 }
 
 size_t tsl__space_memory(const tsl__space *s) {
   size_t n = sizeof *s + s->arena.total;
-  for (size_t i = 0; i < TABLES; i++) n += table_memory(table_of(s, i));
+  for (size_t i = 0; i < TABLES; i++) n += tsl__index_memory(&table_of(s, i)->index);
   n += tsl__rows_memory(s);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }
@@ -134,6 +133,7 @@ size_t tsl__space_memory(const tsl__space *s) {
 void tsl__space_begin(tsl__space *s) {
   s->status = TSL_OK;
   s->why = NULL;
+  s->earlier_steps += s->steps;
   s->steps = 0;
   s->depth = 0;
   s->union_depth = 0;

@@ -99,10 +99,11 @@ struct tsl__space {
   tsl_allocator alloc;
   const tsl__hook *hook;
   void *hook_ctx;
-  tsl__arena arena; /* small arrays of the tables' entries */
+  tsl__arena arena; /* the tables' entries, and their small arrays */
+  tsl_allocator kept; /* from there: for what is given back with all else */
   tsl__table states, stand_ins, leftovers, children, bitsets, masks, united, classes, walks, stacks, moves, named, resumed, wides, opens, used, taken, texts, memories;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
-  uint64_t walk_steps;       /* in all */
+  uint64_t earlier_steps;    /* in those before */
   uint64_t max_memory;
   uint32_t max_stacks;
   const int *cancel;
@@ -144,11 +145,12 @@ TSL__COLD tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const
 TSL__COLD bool tsl__space_no_memory(tsl__space *space); /* fails, and is false */
 /* Every 1024 steps: false when the budget or the time is spent, memory is full or the caller cancelled (sticky). */
 bool tsl__space_look(tsl__space *space);
+/* Steps in all. */
+static inline uint64_t tsl__space_steps(const tsl__space *space) { return space->earlier_steps + space->steps; }
 /* Count `n` steps; false as above. */
 static inline bool tsl__space_step(tsl__space *space, uint32_t n) {
   uint64_t before = space->steps;
   space->steps += n;
-  space->walk_steps += n;
   return TSL__LIKELY(before >> 10 == space->steps >> 10) ? space->status == TSL_OK : tsl__space_look(space);
 }
 

@@ -19,23 +19,26 @@ static void note_cell(const tsl__space *space, tsl__stack_rec *set, const tsl__c
   set->names |= (r->guarded & TSL__NEW_NAME) != 0;
 }
 
+static TSL__SELDOM tsl__stack cell_add(tsl__space *space, const tsl__cell *c, const tsl__state_rec *r, uint64_t hash) {
+  tsl__stack_rec *fresh = tsl__pool_add(&space->stacks.pool, &space->kept);
+  uint32_t number = space->stacks.pool.n - 1; /* none are below */
+  if (!fresh) return tsl__space_no_memory(space), 0;
+  fresh->cell = (tsl__cell){c->state, c->count, c->tail, number};
+  fresh->n = 1;
+  fresh->stays = r->self != &tsl__no_bytes;
+  note_cell(space, fresh, c, r);
+  return tsl__index_add(&space->stacks.index, &space->alloc, hash, number) ? number : (tsl__space_no_memory(space), 0u);
+}
+
 /* The set of one cell, which is the cell, too. `r`: the record of its state. */
-static tsl__stack cell_intern(tsl__space *space, tsl__cell c, const tsl__state_rec *r) {
+static inline tsl__stack cell_intern(tsl__space *space, tsl__cell c, const tsl__state_rec *r) {
   uint64_t hash = tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__stack_rec *s = tsl__stack_at(space, i);
     if (s->cell.state == c.state && s->cell.count == c.count && s->cell.tail == c.tail && s->n == 1 && !s->remembers) return i;
   }
-  tsl__stack_rec *fresh = tsl__pool_add(&space->stacks.pool, &space->alloc);
-  uint32_t number = tsl__space_count(space, stacks) - 1;
-  if (!fresh) return tsl__space_no_memory(space), 0;
-  fresh->cell = (tsl__cell){c.state, c.count, c.tail, number};
-  fresh->n = 1;
-  fresh->stays = r->self != &tsl__no_bytes;
-  note_cell(space, fresh, &c, r);
-  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
-  return number;
+  return cell_add(space, &c, r, hash);
 }
 
 static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_t n) {
@@ -47,7 +50,7 @@ static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_
     if (r->n == n && !r->remembers && !memcmp(r->list, cells, n * sizeof *cells)) return i;
   }
   if (n > space->max_stacks || n > TSL__STACK_CELLS) return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"), 0;
-  tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->alloc);
+  tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->kept);
   uint32_t number = tsl__space_count(space, stacks) - 1;
   const uint32_t *list = r ? tsl__arena_copy(&space->arena, cells, n * sizeof *cells) : NULL;
   if (!list) return tsl__space_no_memory(space), 0;
@@ -216,7 +219,7 @@ TSL__EACH_TOKEN bool tsl__move_find(const tsl__space *space, tsl__stack from, ui
 }
 
 bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to) {
-  tsl__move *m = tsl__pool_add(&space->moves.pool, &space->alloc);
+  tsl__move *m = tsl__pool_add(&space->moves.pool, &space->kept);
   if (m) *m = (tsl__move){from, to, by};
   if (m && tsl__index_add(&space->moves.index, &space->alloc, move_hash(from, by), tsl__space_count(space, moves) - 1)) return true;
   tsl__space_no_memory(space);
@@ -633,11 +636,15 @@ static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, 
 }
 
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token) {
+  tsl__stack to;
+  return tsl__move_known(space, from, token, &to) ? to & ~TSL__MOVE_CALLED : tsl__stack_token_anew(space, from, token);
+}
+
+/* Where two threads find out the same, it is noted twice. */
+tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token token) {
   const tsl__stack_rec *r = tsl__stack_at(space, from);
-  tsl__stack to = 0;
   bool keep = true;
-  if (move_known(space, from, r, token, &to)) return to & ~TSL__MOVE_CALLED;
-  to = spelled(space, from, r, token, &keep);
+  tsl__stack to = spelled(space, from, r, token, &keep);
   const tsl_vocab *v = space->vocab;
   if (space->names_tokens && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token)) to = or_named(space, from, token, to);
   if (space->status != TSL_OK || !note_token(space, from, r, token, to, keep)) return 0;

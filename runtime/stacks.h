@@ -92,8 +92,9 @@ tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state);
 tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte);
 /* The position after `n` bytes, 0 if they are rejected; *accepted is how many of them were not. */
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted);
-/* The position after a whole token; 0 if it is rejected. Remembered. */
+/* The position after a whole token; 0 if it is rejected. Remembered. And the same for who asked tsl__stack_find_token already. */
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token);
+tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token token);
 /* The mask of a position, end-of-generation tokens included. Remembered. */
 tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at);
 /* The bytes that may come next. */

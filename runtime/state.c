@@ -8,7 +8,7 @@ const tsl__bytes tsl__no_bytes;
 tsl__state tsl__state_new(tsl__space *space, uint32_t copies) {
   tsl__state first = 0;
   for (uint32_t i = 0; i < copies; i++) {
-    tsl__state_rec *r = tsl__pool_add(&space->states.pool, &space->alloc);
+    tsl__state_rec *r = tsl__pool_add(&space->states.pool, &space->kept);
     if (!r) {
       tsl__space_no_memory(space);
       return 0;
@@ -45,7 +45,7 @@ tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ran
                            uint32_t token_edge_count) {
   tsl__state_rec *r = tsl__state_own(space, state);
   tsl__bytes back = {{0}};
-  uint32_t n = note_ranges(r, state, ranges, &back);
+  uint32_t n = ranges->n ? note_ranges(r, state, ranges, &back) : 0;
   if (tsl__bytes_empty(&r->live)) n = 0;
   if (edge_count > UINT16_MAX || token_edge_count > UINT16_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "too many calls at one place");
   size_t targets_size = n * sizeof *ranges->to, edges_size = edge_count * sizeof *edges, tokens_size = token_edge_count * sizeof *token_edges;
@@ -106,7 +106,7 @@ static tsl__state stand_in(tsl__space *space, tsl__state state) {
   c->otherwise = r->otherwise;
   if (r->flags & TSL__STATE_LOOP) c->loop_min = r->loop_min, c->loop_max = r->loop_max;
   else c->fixed = r->fixed;
-  tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->alloc);
+  tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->kept);
   if (s) *s = (tsl__stand_in){state, copy};
   if (s && tsl__index_add(&space->stand_ins.index, &space->alloc, hash, tsl__space_count(space, stand_ins) - 1)) return copy;
   tsl__space_no_memory(space);

@@ -61,7 +61,7 @@ static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, ui
   uint32_t total = n + (next ? group_at(space, next)->total : 0);
   if (total > TSL__TAKEN_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "more than 1,048,576 additional members in one object"), 0;
   tsl__spelled *copy = tsl__arena_copy(&space->arena, names, n * sizeof *names);
-  tsl__taken *fresh = copy ? tsl__pool_add(&space->taken.pool, &space->alloc) : NULL;
+  tsl__taken *fresh = copy ? tsl__pool_add(&space->taken.pool, &space->kept) : NULL;
   uint32_t number = tsl__space_count(space, taken) - 1;
   if (fresh) *fresh = (tsl__taken){next, n, total, false, copy};
   for (uint32_t i = 0; fresh && i < n && !fresh->shortened; i++) fresh->shortened = has_short_escapes(&names[i]);

@@ -82,7 +82,7 @@ static const tsl__walk *fetch(tsl__space *space, tsl__state state, uint32_t cont
   tsl__walk made;
   const tsl__walk *known = find(space, state, context, over);
   if (known || !space->hook || !space->hook->walk || !space->hook->walk(space->hook_ctx, state, context, over, &made)) return known;
-  tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->alloc);
+  tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->kept);
   if (!w) return tsl__space_no_memory(space), NULL;
   *w = made;
   return remember(space, w) ? w : NULL;
@@ -281,7 +281,7 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
   tsl__gather_mask(space, &g, tsl__class_mask(space, &h->letters, h->wide, 0, UINT32_MAX));
   tsl__mask mask = tsl__gather_done(space, &g);
   tsl__gather_free(space, &g);
-  tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->alloc) : NULL;
+  tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->kept) : NULL;
   if (!w) {
     tsl__space_no_memory(space);
     return;
@@ -443,7 +443,7 @@ static const tsl__walk *fetch_far(const tsl__space *space, tsl__state state, uin
 static bool remember_far(tsl__space *space, const tsl__walk *made) {
   uint32_t far;
   if (!far_context(space, made->context, made->over, &far) || made->gain >= need_of(made->context) || find(space, made->state, far, made->over)) return true;
-  tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->alloc);
+  tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->kept);
   if (!w) return tsl__space_no_memory(space);
   *w = *made;
   w->context = far;
@@ -451,7 +451,7 @@ static bool remember_far(tsl__space *space, const tsl__walk *made) {
 }
 
 /* What was done so far, in steps. */
-static uint64_t work_of(const tsl__space *space) { return space->walk_steps + COST_STATE * (uint64_t)tsl__space_count(space, states); }
+static uint64_t work_of(const tsl__space *space) { return tsl__space_steps(space) + COST_STATE * (uint64_t)tsl__space_count(space, states); }
 
 /* What is remembered of a state over a leftover; as if something followed will do: that leaves something over, which nobody asks for. NULL: nothing, or on failure (sticky). */
 static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t context, tsl__leftover over) {
@@ -497,7 +497,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   made.mask = tsl__level_mask(space, l);
   made.gain = gain_of(l, count);
   space->depth = depth;
-  tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->alloc) : NULL;
+  tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->kept) : NULL;
   if (!w) return space->status == TSL_OK ? (tsl__space_no_memory(space), NULL) : NULL;
   *w = made;
   bool complete = space->cycle >= depth;

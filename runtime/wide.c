@@ -121,7 +121,7 @@ static uint32_t make(tsl__space *space, tsl__wide w) {
   const tsl__lengths *lengths = tsl__lengths_of(space);
   uint64_t *bits = lengths ? tsl__arena_alloc(&space->arena, 2 * words * sizeof *bits) : NULL;
   const uint32_t *pairs = bits ? tsl__arena_copy(&space->arena, w.pairs, 2 * w.count * sizeof *pairs) : NULL;
-  tsl__wide *made = pairs ? tsl__pool_add(&space->wides.pool, &space->alloc) : NULL;
+  tsl__wide *made = pairs ? tsl__pool_add(&space->wides.pool, &space->kept) : NULL;
   if (made) {
     marks m = {lengths->endings, bits, bits + words};
     uint32_t from = 0x80;

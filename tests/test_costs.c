@@ -443,7 +443,7 @@ static uint64_t learned(const test_case *c) {
     tsl_grammar *g = compile(c);
     if (!g) return 0;
     walk_all(c, g);
-    steps = g->space->walk_steps;
+    steps = tsl__space_steps(g->space);
     tsl_grammar_release(g);
   }
   return steps;
@@ -460,13 +460,13 @@ static void count_case(const test_case *c, const char *where, line *l) {
   if (!g) return;
   uint64_t steps[4];
   walk_all(c, g);
-  steps[0] = g->space->walk_steps;
+  steps[0] = tsl__space_steps(g->space);
   walk_all(c, g);
-  steps[1] = g->space->walk_steps;
+  steps[1] = tsl__space_steps(g->space);
   ask_all(c, g);
-  steps[2] = g->space->walk_steps;
+  steps[2] = tsl__space_steps(g->space);
   plan_all(c, g);
-  steps[3] = g->space->walk_steps;
+  steps[3] = tsl__space_steps(g->space);
   tsl_grammar_stats stats;
   tsl_grammar_get_stats(g, &stats);
   uint64_t counted[CALLS];
