@@ -239,6 +239,12 @@ static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t 
   return &x->strings.at[index - x->strings_base];
 }
 
+/* Does the layer mark anything that must be new? */
+static inline bool tsl__expr_marks(const tsl__exprs *x) {
+  for (int i = 0; i < (int)TSL__MARKS; i++)
+    if (x->marks[i] != TSL__NONE) return true;
+  return false;
+}
 /* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
 /* The same for a rule or a RESUME that is new, or what is made of one for its place alone: a grammar has one node of each, and nobody looks for it by its content. */

@@ -30,7 +30,7 @@ typedef struct compiler {
   tsl__state any_text; /* of the rest of a JSON string of any text, once asked for */
 } compiler;
 
-static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK ? c->space->status : tsl__exprs_status(c->x); }
+static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK ? c->space->status : c->x->status; }
 
 /* ---- expressions to states ------------------------------------------------------------------------------------ */
 
@@ -42,8 +42,7 @@ static bool is_listed(const compiler *c, tsl__expr e) { return e >= c->x->base; 
 
 static tsl__state listed(const compiler *c, tsl__expr e) { return e - c->x->base < c->own.n ? c->own.at[e - c->x->base] : 0; }
 
-static tsl__state find_state(const compiler *c, tsl__expr e) {
-  if (TSL__LIKELY(is_listed(c, e))) return listed(c, e);
+static tsl__state find_below(const compiler *c, tsl__expr e) {
   for (const tsl__space *layer = c->space->parent; layer; layer = layer->parent) {
     const compiler *below = layer->hook_ctx;
     tsl__state s = is_listed(below, e) ? listed(below, e) : 0;
@@ -56,6 +55,8 @@ static tsl__state find_state(const compiler *c, tsl__expr e) {
   }
   return 0;
 }
+
+static inline tsl__state find_state(const compiler *c, tsl__expr e) { return TSL__LIKELY(is_listed(c, e)) ? listed(c, e) : find_below(c, e); }
 
 static bool list_state(compiler *c, tsl__expr e, tsl__state state) {
   size_t at = e - c->x->base, before = c->own.n;
@@ -109,7 +110,8 @@ static bool note_names(compiler *c, tsl__expr e, const tsl__node *n, tsl__state_
   tsl__keyed keyed = {0};
   uint32_t names;
   if ((n->kind == TSL__K_RESUME || n->kind == TSL__K_ALT) && tsl__expr_is_resume(c->x, e, &names)) return tsl__resume_make(c->space, r, names);
-  if ((n->flags & TSL__CALLS && n->kind != TSL__K_RULE) || !names_of(c->x, e, &keyed)) return true;
+  bool spells = n->kind == TSL__K_RULE ? tsl__rule_at(c->x, n->a)->flags & TSL__RULE_NAMES : !(n->flags & TSL__CALLS);
+  if (!spells || !names_of(c->x, e, &keyed)) return true;
   r->flags |= TSL__STATE_KEYED;
   r->keyed = tsl__arena_copy(&c->space->arena, &keyed, sizeof keyed);
   if (!r->keyed) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
@@ -147,8 +149,12 @@ static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *othe
   return !*others || other_texts(x, &(tsl__node){.kind = texts->kind, .a = texts->a, .b = texts->b}, texts);
 }
 
-/* May it spell fixed texts? Most expressions are of other kinds. */
-static bool may_be_fixed(tsl__node n) { return n.kind == TSL__K_RULE || n.kind == TSL__K_JSTR; }
+/* May it spell fixed texts? Most expressions are of other kinds, and most rules not known yet. */
+static inline bool may_be_fixed(const tsl__exprs *x, const tsl__node *n) {
+  if (n->kind != TSL__K_RULE) return n->kind == TSL__K_JSTR;
+  const tsl__rule *rule = tsl__rule_at(x, n->a);
+  return rule->body ? tsl__node_at(x, rule->body).kind == TSL__K_JSTR : rule->flags & TSL__RULE_NAMES;
+}
 
 static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
   tsl__arena *arena = &c->space->arena;
@@ -255,6 +261,7 @@ static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo
 /* Notes whether what comes back to these states must be new. */
 static void note_guard(compiler *c, tsl__expr e, tsl__state first, uint32_t copies) {
   uint8_t kinds = 0;
+  if (!tsl__expr_marks(c->x)) return;
   tsl__expr rest = tsl__expr_unmarked(c->x, e, &kinds);
   if (!kinds) return;
   tsl__state otherwise = state_of(c, rest);
@@ -268,12 +275,11 @@ static void note_guard(compiler *c, tsl__expr e, tsl__state first, uint32_t copi
 
 /* A failure among the expressions is one of the piece of work. */
 static bool no_failure(compiler *c) {
-  tsl_status status = tsl__exprs_status(c->x);
-  if (status != TSL_OK) tsl__space_fail(c->space, status, tsl__exprs_why(c->x));
+  if (TSL__UNLIKELY(c->x->status != TSL_OK)) tsl__space_fail(c->space, c->x->status, tsl__exprs_why(c->x));
   return c->space->status == TSL_OK;
 }
 
-static tsl__state add_state(compiler *c, tsl__expr e) {
+static TSL__SELDOM tsl__state add_state(compiler *c, tsl__expr e) {
   tsl__node n = tsl__node_at(c->x, e), texts = tsl__node_at(c->x, n.kind == TSL__K_JSTR ? n.a : TSL__NONE);
   if (texts.kind == TSL__K_KEYS) return spelled_state(c, &texts, false);
   tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
@@ -284,7 +290,7 @@ static tsl__state add_state(compiler *c, tsl__expr e) {
     r->handle = e;
     if (tsl__nullable_in(&n, (tsl__phase)phase)) r->flags |= TSL__STATE_NULLABLE;
     if (!n.loop) {
-      if (!note_names(c, e, &n, r) || (may_be_fixed(n) && !note_fixed(c, e, r))) return 0;
+      if (!note_names(c, e, &n, r) || (may_be_fixed(c->x, &n) && !note_fixed(c, e, r))) return 0;
       break;
     }
     r->flags |= (uint8_t)(TSL__STATE_LOOP | TSL__STATE_PHASE * phase);
@@ -296,7 +302,7 @@ static tsl__state add_state(compiler *c, tsl__expr e) {
   return keep_state(c, e, first) ? first : 0;
 }
 
-static tsl__state state_of(compiler *c, tsl__expr e) {
+static inline tsl__state state_of(compiler *c, tsl__expr e) {
   if (e == TSL__NONE) return 0;
   tsl__state s = find_state(c, e);
   return s ? s : add_state(c, e);
@@ -472,7 +478,8 @@ static tsl_status expand(void *ctx, tsl__state state) {
     }
     for (size_t i = 0; i < c->calls.n && failure(c) == TSL_OK; i++) add_call(c, &c->calls.at[i]);
   }
-  bool fixed = !(r->flags & TSL__STATE_LOOP) && !r->fixed && may_be_fixed(tsl__node_at(c->x, e));
+  tsl__node n = tsl__node_at(c->x, e);
+  bool fixed = !(r->flags & TSL__STATE_LOOP) && !r->fixed && may_be_fixed(c->x, &n);
   if (failure(c) != TSL_OK || (fixed && !note_fixed(c, e, tsl__state_own(c->space, state)))) return failure(c); /* a rule's body is known only now */
   return tsl__state_fill(c->space, state, &ranges, c->edges.at, (uint32_t)c->edges.n, c->tokens.at, (uint32_t)c->tokens.n);
 }
