@@ -195,8 +195,9 @@ static uint64_t node_hash(const tsl__exprs *x, const tsl__node *n) {
   return tsl__mix(h);
 }
 
-static bool node_equal(const tsl__exprs *x, const tsl__node *m, const tsl__node *n) {
-  if (m->kind != n->kind || m->hash != n->hash) return false;
+/* Of two with the same hash. */
+static TSL__SELDOM bool node_equal(const tsl__exprs *x, const tsl__node *m, const tsl__node *n) {
+  if (m->kind != n->kind) return false;
   switch (n->kind) {
   case TSL__K_LIT: return m->b == n->b && !memcmp(tsl__literal_at(x, m->a), tsl__literal_at(x, n->a), n->b);
   case TSL__K_BYTES: return tsl__bytes_equal(tsl__set_at(x, m->a), tsl__set_at(x, n->a));
@@ -208,11 +209,13 @@ static bool node_equal(const tsl__exprs *x, const tsl__node *m, const tsl__node 
 }
 
 /* Look in one layer; `x` resolves content of both. */
-static tsl__expr find(const tsl__exprs *layer, const tsl__exprs *x, const tsl__node *n) {
+static inline tsl__expr find(const tsl__exprs *layer, const tsl__exprs *x, const tsl__node *n) {
   if (!layer->slot_count) return TSL__NONE;
   uint32_t mask = layer->slot_count - 1;
-  for (uint32_t i = n->hash & mask; layer->slots[i]; i = (i + 1) & mask)
-    if (node_equal(x, &layer->nodes.at[layer->slots[i] - layer->base], n)) return layer->slots[i];
+  for (uint32_t i = n->hash & mask; layer->slots[i]; i = (i + 1) & mask) {
+    const tsl__node *m = &layer->nodes.at[layer->slots[i] - layer->base];
+    if (m->hash == n->hash && node_equal(x, m, n)) return layer->slots[i];
+  }
   return TSL__NONE;
 }
 
@@ -380,18 +383,20 @@ static tsl__node seq_node(tsl__expr a, const tsl__node *na, tsl__expr b, const t
 }
 
 /* a·b where a is no SEQ. */
+static TSL__SELDOM tsl__expr joined(tsl__exprs *x, const tsl__node *a, const tsl__node *b) {
+  uint8_t bytes[LITERAL_MERGE_MAX];
+  memcpy(bytes, tsl__literal_at(x, a->a), a->b);
+  memcpy(bytes + a->b, tsl__literal_at(x, b->a), b->b);
+  return tsl__expr_literal(x, bytes, a->b + b->b);
+}
+
 static tsl__expr seq_cons(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   if (a == TSL__EPS) return b;
   if (b == TSL__EPS) return a;
   tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b), head = nb;
   tsl__expr rest = TSL__EPS;
   if (nb.kind == TSL__K_SEQ) head = tsl__node_at(x, nb.a), rest = nb.b;
-  if (na.kind == TSL__K_LIT && head.kind == TSL__K_LIT && na.b + head.b <= LITERAL_MERGE_MAX) {
-    uint8_t joined[LITERAL_MERGE_MAX];
-    memcpy(joined, tsl__literal_at(x, na.a), na.b);
-    memcpy(joined + na.b, tsl__literal_at(x, head.a), head.b);
-    return seq_cons(x, tsl__expr_literal(x, joined, na.b + head.b), rest);
-  }
+  if (na.kind == TSL__K_LIT && head.kind == TSL__K_LIT && na.b + head.b <= LITERAL_MERGE_MAX) return seq_cons(x, joined(x, &na, &head), rest);
   if (na.kind == TSL__K_REPEAT && head.kind == TSL__K_REPEAT && na.a == head.a && na.c == TSL__INF && head.c == TSL__INF && head.b == 0)
     return seq_cons(x, a, rest); /* a*·a* = a* */
   if (a == x->text && (nb.flags & TSL__TEXTUAL) && (nb.flags & TSL__NULLABLE_LOW) && !nb.loop) return a; /* text·r = text */

@@ -165,15 +165,19 @@ static inline const tsl__state_rec *arrived_at(tsl__space *space, tsl__state sta
   return waits || tsl__state_is_expanded(r) ? r : tsl__state_expand(space, state);
 }
 
+static TSL__SELDOM void land_branches(tsl__space *space, step *s, const tsl__state_rec *fork, uint32_t count, tsl__stack tail) {
+  for (uint32_t i = 0; i < fork->edges; i++) {
+    uint32_t c;
+    tsl__state to = tsl__target_resolve(space, tsl__state_edges(fork)[i].to, count, &c);
+    tsl__step_land(space, s, to, c, tail);
+  }
+}
+
 void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   const tsl__state_rec *r = arrived_at(space, state);
   if (!r || !tsl__space_step(space, 1)) return;
-  if (r->flags & TSL__STATE_FORK) {
-    for (uint32_t i = 0; i < r->edges; i++) {
-      uint32_t c;
-      tsl__state to = tsl__target_resolve(space, tsl__state_edges(r)[i].to, count, &c);
-      tsl__step_land(space, s, to, c, tail);
-    }
+  if (TSL__UNLIKELY(r->flags & TSL__STATE_FORK)) {
+    land_branches(space, s, r, count, tail);
     return;
   }
   const tsl__keyed *names = r->flags & TSL__STATE_KEYED ? r->keyed : NULL;
@@ -193,10 +197,8 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
   else if (!tsl__vec_push(&space->alloc, &s->landed, cell)) tsl__space_no_memory(space);
 }
 
-tsl__stack tsl__step_collect(tsl__space *space, step *s) {
+static TSL__SELDOM tsl__stack collect_several(tsl__space *space, step *s) {
   uint32_t few[16];
-  if (s->landed.n == 0 || space->status != TSL_OK) return 0;
-  if (TSL__LIKELY(s->landed.n == 1)) return cell_intern(space, s->landed.at[0], tsl__state_at(space, s->landed.at[0].state));
   uint32_t *cells = s->landed.n <= 16 ? few : tsl__alloc(&space->alloc, s->landed.n * sizeof *cells);
   if (!cells) return tsl__space_no_memory(space), 0;
   size_t n = 0;
@@ -205,6 +207,12 @@ tsl__stack tsl__step_collect(tsl__space *space, step *s) {
   tsl__stack result = space->status == TSL_OK ? stack_intern(space, cells, (uint32_t)out) : 0;
   if (cells != few) tsl__free(&space->alloc, cells, s->landed.n * sizeof *cells);
   return result;
+}
+
+tsl__stack tsl__step_collect(tsl__space *space, step *s) {
+  if (s->landed.n == 0 || space->status != TSL_OK) return 0;
+  if (TSL__LIKELY(s->landed.n == 1)) return cell_intern(space, s->landed.at[0], tsl__state_at(space, s->landed.at[0].state));
+  return collect_several(space, s);
 }
 
 static uint64_t move_hash(tsl__stack from, uint32_t by) { return tsl__mix((uint64_t)from << 32 | by); }
@@ -284,6 +292,16 @@ static void note_call(const tsl__space *space, step *s, tsl__stack below) {
   for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__stack_cell(space, r, i)->state)->guarded;
 }
 
+/* The tail of a called frame that comes back to a fork, or is the last thing in its caller. */
+static TSL__SELDOM tsl__stack push_landed(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
+  step landing = tsl__step_new(space);
+  tsl__step_land(space, &landing, state, count, tail);
+  tsl__stack result = tsl__step_collect(space, &landing);
+  tsl__step_free(space, &landing);
+  if (result) note_call(space, s, result);
+  return result;
+}
+
 /* The tail of a called frame: this frame, at the state that it comes back to. That need not be expanded to see that it is not over: perhaps nobody comes back. */
 static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t count, tsl__stack tail) {
   uint32_t c;
@@ -294,12 +312,7 @@ static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t co
     s->called |= r->guarded;
     return cell_intern(space, (tsl__cell){state, c, tail, 0}, r);
   }
-  step landing = tsl__step_new(space);
-  tsl__step_land(space, &landing, state, c, tail);
-  tsl__stack result = tsl__step_collect(space, &landing);
-  tsl__step_free(space, &landing);
-  if (result) note_call(space, s, result);
-  return result;
+  return push_landed(space, s, state, c, tail);
 }
 
 /* A byte as such a run; false if it is none. */
@@ -353,11 +366,21 @@ static bool step_past(tsl__space *space, step *s, const tsl__state_rec *called, 
   return true;
 }
 
-/* May a called frame read a byte, or call another that does? */
-static bool may_read(const tsl__state_rec *called, uint8_t byte) {
+/* The same for one byte. */
+static TSL__SELDOM bool fixed_on_byte(tsl__space *space, step *s, const tsl__state_rec *r, tsl__stack tail, uint8_t byte) {
+  tsl__fixed_run run;
+  return fixed_byte(&byte, &run) && fixed_on(space, s, r, tail, &run);
+}
+
+static TSL__SELDOM bool fixed_may_read(const tsl__state_rec *called, uint8_t byte) {
   tsl__fixed_run run;
   tsl__fixed_range at;
-  if (tsl__state_fixed(called)) return !fixed_byte(&byte, &run) || tsl__fixed_find(called, &run, &at);
+  return !fixed_byte(&byte, &run) || tsl__fixed_find(called, &run, &at);
+}
+
+/* May a called frame read a byte, or call another that does? */
+static inline bool may_read(const tsl__state_rec *called, uint8_t byte) {
+  if (tsl__state_fixed(called)) return fixed_may_read(called, byte);
   return called->edges || (called->flags & TSL__STATE_FORK) || tsl__bytes_has(&called->live, byte);
 }
 
@@ -365,8 +388,7 @@ static bool may_read(const tsl__state_rec *called, uint8_t byte) {
 static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__state_rec *r, uint32_t count, tsl__stack tail, uint8_t byte) {
   if (!r || !tsl__space_step(space, 1)) return;
   if (tsl__state_fixed(r)) {
-    tsl__fixed_run run;
-    if (fixed_byte(&byte, &run) && fixed_on(space, s, r, tail, &run)) return;
+    if (fixed_on_byte(space, s, r, tail, byte)) return;
     if (!(r = tsl__state_expanded(space, state))) return;
   }
   if (tsl__bytes_has(&r->live, byte)) {
