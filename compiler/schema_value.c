@@ -319,7 +319,9 @@ uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN
   const struct shared *h = &((const struct shared_context *)tsl__exprs_user(base))->shared;
   tsl__expr rest = tsl__expr_json_string(base, tsl__expr_text(base));
   tsl__expr comma[] = {tsl__expr_literal(base, ",", 1), h->space, h->quote};
-  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, h->colon, h->members[0].rule, h->more, h->end, sequence(base, comma, 3), h->right_brace, rest};
+  /* what an object that takes further members of any value goes on with: from the end of a name on, of a quote, and of a member, which may be the last */
+  tsl__expr named = tsl__expr_seq(base, tsl__expr_mark(base, TSL__NEW_NAME), h->members[0].rule), extra = tsl__expr_seq(base, h->string_rest, named), next = tsl__expr_seq(base, h->more, extra);
+  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, h->colon, h->members[0].rule, h->more, h->end, sequence(base, comma, 3), h->right_brace, named, extra, next, tsl__expr_alt(base, h->end, next), rest};
   memcpy(out, all, sizeof all);
   return TSL__SCHEMA_BETWEEN;
 }

@@ -112,6 +112,14 @@ static void walk_structure(tsl__space *space, tsl__exprs *x, uint32_t most, tsl_
   for (uint32_t i = 0; i < n && i < most && space->status == TSL_OK; i++) walk_over_all(space, tsl__state_of(space, between[i]), from, to);
 }
 
+/* The frame of a member of any name and any value: most objects have one like it. */
+static void note_extra(tsl__space *space, tsl__exprs *x) {
+  tsl__expr between[TSL__SCHEMA_BETWEEN];
+  tsl__schema_between(x, between);
+  tsl__state extra = tsl__state_of(space, between[TSL__SCHEMA_EXTRA]);
+  if (extra && tsl__state_expanded(space, extra)) space->extra = extra;
+}
+
 /* Leftovers of the vocabulary's walks, then those of these: what a schema's own states meet first. */
 static void warm_leftovers(tsl__space *space, tsl__exprs *x, uint32_t rules) {
   tsl__leftover from = 1;
@@ -210,6 +218,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) walk_states(space);
     if (space->status == TSL_OK) warm_leftovers(space, x, common);
     if (space->status == TSL_OK) walk_between(space, x, common);
+    if (space->status == TSL_OK) note_extra(space, x);
     if (space->status == TSL_OK) hint_states(space);
     status = space->status;
   }

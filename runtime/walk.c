@@ -453,7 +453,16 @@ static bool remember_far(tsl__space *space, const tsl__walk *made) {
 /* What was done so far, in steps. */
 static uint64_t work_of(const tsl__space *space) { return tsl__space_steps(space) + COST_STATE * (uint64_t)tsl__space_count(space, states); }
 
-/* What is remembered of a state over a leftover; as if something followed will do: that leaves something over, which nobody asks for. NULL: nothing, or on failure (sticky). */
+/* Is it the frame of a member of any name but some, none of which ends within a token there? Then it is walked as that of any name. */
+static bool is_any_extra(tsl__space *space, const tsl__state_rec *r, tsl__leftover over) {
+  tsl__state any = space->parent->extra;
+  if (!any || r->edges != 1 || tsl__state_edges(r)->push != tsl__state_edges(tsl__state_at(space, any))->push) return false;
+  tsl__state callee = tsl__target_state(tsl__state_edges(r)->to);
+  return tsl__is_others(tsl__state_at(space, callee)) && tsl__names_go_on(space, callee, over, true);
+}
+
+/* What is remembered of a state over a leftover; as if something followed will do: that leaves something over, which nobody asks for. A grammar's state is expanded, as what it calls may tell.
+ * NULL: nothing, or on failure (sticky). */
 static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t context, tsl__leftover over) {
   uint32_t followed = context & ~1u;
   bool below = belongs_below(space, state, over), last = followed != context, here = state < space->states.first || r->walked;
@@ -465,13 +474,15 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
     if (!known && last && space->status == TSL_OK) known = fetch(space, state, followed, over);
   }
   if (known || space->status != TSL_OK) return known;
-  return tsl__state_is_expanded(r) && calls_alone(space, r, state) ? find_calls(space, r, context, over) : fetch_far(space, state, context, over);
+  if (state >= space->states.first && !tsl__state_fixed(r) && !tsl__state_expanded(space, state)) return NULL;
+  if (!calls_alone(space, r, state)) return fetch_far(space, state, context, over);
+  if (is_any_extra(space, r, over) && (known = find(space, space->parent->extra, context & ~1u, over))) return known;
+  return find_calls(space, r, context, over);
 }
 
-/* The same of a grammar's state that is expanded for it: if then it does nothing but call, what is remembered of one that calls the same. */
-static const tsl__walk *recall_expanded(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t context, tsl__leftover over) {
-  if (state < space->states.first || tsl__state_fixed(r) || tsl__state_is_expanded(r) || !(r = tsl__state_expand(space, state))) return NULL;
-  return calls_alone(space, r, state) ? find_calls(space, r, context, over) : NULL;
+/* May it be that another grammar has left such a walk? What a state does that does nothing but call is quickly put together. */
+static bool is_common(const tsl__space *space, const tsl__state_rec *r, tsl__state state, tsl__leftover over) {
+  return !is_below(space, over, COMMON_TOKENS) && !tsl__is_others(r) && !calls_alone(space, r, state);
 }
 
 /* Walked, and remembered. */
@@ -485,12 +496,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   tsl__walk made = {.state = state, .context = context, .over = over};
   tsl__digest key;
   uint64_t work = work_of(space);
-  bool common = !is_below(space, over, COMMON_TOKENS) && !tsl__is_others(r) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
-  const tsl__walk *known = given ? NULL : recall_expanded(space, r, state, context, over);
-  if (known) {
-    space->depth = depth;
-    return known;
-  }
+  bool common = is_common(space, r, state, over) && tsl__common_key(space, state, context, over, &key), given = common && tsl__common_take(space, &key, &l->gather, &l->left, &l->whole);
   if (given) made.reach = TSL__UNSPLIT;
   else walk_any(space, l, state, count, context, over, &made);
   made.left = tsl__level_left(space, l);

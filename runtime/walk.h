@@ -14,6 +14,7 @@
  *           Together: states that an ambiguous loop has at one node are read on child by child, and those that become one are followed once.
  *           Starts: where a value goes by the bytes that a number begins with as any number does, its walk has that of any number for a part.
  *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell; where none of them ends within a token, it is that walk.
+ *           Extra: so is the frame of a further member, with any value, as that of any name, which the vocabulary's layer has walked over what anything leaves.
  *           Kin (walk_kin.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.
  *           Calls: what a state does that does nothing but call is that of any other that calls the same, if it comes back to the same wherever something is left: an object has such a state for each
  *           set of members seen.
