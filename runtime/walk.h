@@ -13,6 +13,7 @@
  *           Far: a walk none of whose paths begins as many iterations as a loop still needs is that of all who need more than these.
  *           Together: states that an ambiguous loop has at one node are read on child by child, and those that become one are followed once.
  *           Starts: where a value goes by the bytes that a number begins with as any number does, its walk has that of any number for a part.
+ *           Text (walk_tell.h): where a letter leads to any text, what begins with one is in the walk of that text.
  *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell; where none of them ends within a token, it is that walk.
  *           Extra: so is the frame of a further member, with any value, as that of any name, which the vocabulary's layer has walked over what anything leaves.
  *           Kin (walk_kin.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.

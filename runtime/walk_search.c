@@ -5,11 +5,10 @@
 
 #include "runtime/classes.h"
 #include "runtime/names.h"
+#include "runtime/walk_tell.h"
 #include "runtime/wide.h"
 
 #define ASK_MIN 512u      /* tokens below a node of a set from which a state is asked for letters that was not yet: it may be met nowhere else */
-#define TYPICAL_LEAD 0xE1u
-#define TYPICAL_LETTER 'e'
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 
 typedef tsl__level level;
@@ -116,8 +115,6 @@ static void note_reach(level *l, uint32_t depth, uint32_t count) {
   if (count > l->top) l->top = count;
 }
 
-static void enter_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
-
 /* Does a state also call a frame that takes any text but some, or one that begins with calling such? Then, where no name ends within a token, names are text and no more. */
 static bool calls_others(tsl__space *space, const tsl__state_rec *r) {
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
@@ -178,7 +175,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
       uint32_t c;
       tsl__state s = tsl__target_resolve(space, tsl__state_edges(r)[i].to, count, &c);
       if (t) tsl__search_set(space, l, s, c, t);
-      else if (depth) enter_node(space, l, s, c, node, depth); /* what follows is the search's that is under way */
+      else if (depth) tsl__search_below(space, l, s, c, node, depth); /* what follows is the search's that is under way */
       else tsl__search_node(space, l, s, c, node, 0);
     }
     return NULL;
@@ -258,7 +255,7 @@ static void push_letter(tsl__space *space, level *l, entry e) {
 }
 
 /* A node with children, reached by a byte that is not (only) a letter. */
-static void enter_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
+void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
   const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
@@ -272,7 +269,7 @@ void tsl__search_enter(tsl__space *space, level *l, tsl__state state, uint32_t c
   const tsl__trie_node *n = &space->vocab->trie.nodes[child];
   tsl__gather_tokens(space, &l->gather, space->vocab->trie.order + n->begin, n->own_end - n->begin);
   note_reach(l, depth, count);
-  if (n->children) enter_node(space, l, state, count, child, depth);
+  if (n->children) tsl__search_below(space, l, state, count, child, depth);
 }
 
 /* Read on from a node by the byte of one child, which is live. */
@@ -327,7 +324,7 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
     push_tokens(space, l, trie->order + child->begin, child->own_end - child->begin);
     const tsl__state_rec *next = tsl__state_expanded(space, to);
     if (!next) return;
-    if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next)) enter_node(space, l, to, count, c, e->depth + 1);
+    if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next)) tsl__search_below(space, l, to, count, c, e->depth + 1);
     else if (!tsl__trie_below_meets(trie, child, &next->live)) continue;
     else if (tsl__trie_below_within(trie, child, next->self)) tsl__gather_tokens(space, &l->gather, trie->order + child->own_end, child->end - child->own_end);
     else tsl__level_push(space, l, (entry){c, to, count, e->depth + 1, NULL});
@@ -427,68 +424,6 @@ static void search_together(tsl__space *space, level *l, size_t floor, uint32_t 
   l->together.n = first;
 }
 
-/* Do few bytes live where a target leads? */
-static bool is_narrow(tsl__space *space, tsl__target t, uint32_t count) {
-  const tsl__state_rec *r = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, count, &count)) : NULL;
-  return !r || r->live_count < TSL__LINEAR_BYTES;
-}
-
-/* Characters beyond ASCII that all lead to one place, where few bytes are live, as where a letter leads (else the table is faster). Their first bytes are told. */
-static void tell_beyond(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, tsl__bytes *told) {
-  uint64_t leads = TSL__ALL_LEADS;
-  uint32_t count = 0;
-  if (!tsl__bytes_has(&r->live, TYPICAL_LEAD) || r->flags & TSL__STATE_LOOP || !space->hook || !space->hook->beyond) return;
-  if (!is_narrow(space, tsl__state_step(space, r, TYPICAL_LETTER), e->count)) return;
-  const tsl__lengths *lengths = tsl__lengths_of(space);
-  tsl__target t = lengths ? space->hook->beyond(space->hook_ctx, r, &leads) : TSL__TARGET_LATER;
-  if (tsl__target_is_later(t)) return;
-  if (!is_narrow(space, t, e->count) || space->status != TSL_OK || !tsl__level_marks(space, l)) return;
-  tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
-  for (unsigned k = 0; k < TSL__LEADS && space->status == TSL_OK; k++) {
-    if (!(leads >> k & 1)) continue;
-    tsl__bytes_add(told, TSL__LEAD + k);
-    for (uint32_t i = lengths->ones_of[k]; i < lengths->ones_of[k + 1] && to; i++) tsl__mask_bit_set(l->marks, lengths->ones[i]);
-    for (uint32_t i = lengths->wholes_of[k]; i < lengths->wholes_of[k + 1] && to; i++) enter_node(space, l, to, count, lengths->wholes[i], e->depth + 1);
-  }
-}
-
-/* Does a state go by all bytes of another as that one does? Neither has a register. */
-static bool goes_as(tsl__space *space, const tsl__state_rec *r, const tsl__state_rec *start) {
-  if (!tsl__bytes_within(&start->live, &r->live)) return false;
-  for (uint32_t i = 0, k = 0, b = 0; i < start->ranges && space->status == TSL_OK; b = tsl__state_upper(start)[i++] + 1u) {
-    if (!start->targets[i]) continue;
-    for (; b <= tsl__state_upper(start)[i]; b = tsl__state_upper(r)[k] + 1u) {
-      while (tsl__state_upper(r)[k] < b) k++;
-      if (tsl__state_range(space, r, k, (uint8_t)b) != tsl__state_range(space, start, i, (uint8_t)b)) return false;
-    }
-  }
-  return space->status == TSL_OK;
-}
-
-/* What begins as a number, a string, or any value of another kind does. The bytes that these begin with are told. */
-static void tell_starts(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, tsl__bytes *told) {
-  const tsl__space *base = space->parent;
-  if (!base || r->live_count >= TSL__STARTS_LIVE || e->state < base->states.first) return;
-  for (unsigned i = 0; i < TSL__STARTS_MAX && base->starts[i]; i++) {
-    const tsl__state_rec *start = tsl__state_at(space, base->starts[i]);
-    if (tsl__bytes_meet(&start->live, told) || !goes_as(space, r, start)) continue;
-    const tsl__walk *w = tsl__walk_over(space, base->starts[i], 0, TSL__WHOLE, l->last);
-    if (!w) return;
-    tsl__gather_mask(space, &l->gather, w->mask);
-    tsl__level_leave_over(space, l, w->left);
-    tsl__bytes_or(told, &start->live);
-    l->counted = false;
-  }
-}
-
-/* Of what a state reads from the root: those bytes of which it is known without a search, their trees are gathered. */
-static tsl__bytes tell(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
-  tsl__bytes told = {{0}};
-  tell_starts(space, l, e, r, &told);
-  tell_beyond(space, l, e, r, &told);
-  return told;
-}
-
 void tsl__search_on(tsl__space *space, level *l, size_t floor) {
   const tsl__trie *trie = &space->vocab->trie;
   while (l->stack.n > floor && space->status == TSL_OK) {
@@ -503,7 +438,7 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
     tsl__bytes told = {{0}}, rest = r->live;
     if (e.node == 0 && !e.hint) {
-      told = tell(space, l, &e, r);
+      told = tsl__tell(space, l, &e, r);
       for (int w = 0; w < 4; w++) rest.w[w] &= ~told.w[w];
     }
     const tsl__linear *t = e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
@@ -548,7 +483,7 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
   if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){node, state, count, depth, use_letters(space, l, r, node)});
+  tsl__level_push(space, l, (entry){node, state, count, depth, node == 0 && tsl__tells_text(space, r) ? NULL : use_letters(space, l, r, node)});
   tsl__search_on(space, l, floor);
 }
 

@@ -3,8 +3,8 @@
  * A walk has a level: the mask and the leftover being gathered, and the stack of a depth-first search. Calls open a level of their own. Levels are kept for
  * reuse, so a walk allocates nothing once warm.
  *
- * What walk.h tells as skip, sweep, letters, starts, together and along a table is done here, at each node. Of letters only those children are looked at that hold something else:
- * bits by node and byte, made with the vocabulary's tables (classes.h). Characters beyond ASCII that all lead to one place are taken at once from the root.
+ * What walk.h tells as skip, sweep, letters, together and along a table is done here, at each node. Of letters only those children are looked at that hold something else:
+ * bits by node and byte, made with the vocabulary's tables (classes.h). What is known from the root without a search is told in walk_tell.h.
  *
  * Tested by tests/test_oracle.c, tests/test_linear.c
  *
@@ -91,6 +91,8 @@ void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32
 bool tsl__search_call(tsl__space *space, tsl__level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over);
 /* Follow what was pushed above `floor`. */
 void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
+/* A node with children, reached by a byte that is not (only) a letter. */
+void tsl__search_below(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
 /* From a node, nothing of it read yet. */
 void tsl__search_node(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
 /* A child's own tokens are gathered, and it is pushed if there is more below. */

@@ -36,6 +36,8 @@ static const struct {
     {"{\"type\":\"string\",\"pattern\":\"^(?:[0-9][a-f]){9}(-?[0-9]*)?$\"}", "\"0a1b2c3d4e5f6a7b8"},
     {"{\"type\":\"string\",\"pattern\":\"^(?:[^e]|e[^b]{2}){3,90}$\"}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).{4,30}$\"}", "\""},
+    {"{\"type\":\"string\",\"pattern\":\"^[a-z]+:[a-z]\"}", "\"id:"}, /* a letter, then any text (walk_tell.h) */
+    {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z_](?!.*the)\"}}", "[\"in\",\""},
     {"{\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"in\":{\"type\":\"string\"}}}", "{\""},
     {"{\"properties\":{\"name\":true,\"nation\":true,\"id\":true},\"additionalProperties\":{\"type\":\"integer\"},\"propertyNames\":{\"not\":{\"pattern\":\"[aeiou]{2}\"}}}", "{\"id\":1,\"n"},
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"a[^b]\"}},\"uniqueItems\":true}", "[\""},
