@@ -298,12 +298,34 @@ static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from
   return !bits || tsl__gather_base(space, g, number);
 }
 
+/* Is a class of ASCII characters, all letters among them? */
+static bool has_words(const tsl__bytes *letters) {
+  const uint64_t words = 0x07FFFFFE07FFFFFEu;
+  return (letters->w[1] & words) == words && !letters->w[2] && !letters->w[3];
+}
+
+/* Such a class below the space that texts begin with, which most tokens do: words are told at once, what else there is along the table without them (linear_cover.h). */
+static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *t, const tsl__bytes *letters) {
+  const tsl__linear *rest = t->rest;
+  const tsl__linear_node *n = rest->nodes + rest->space, *end = rest->nodes + n->next;
+  uint32_t number, *bits = tsl__bitset_raw(space, &number);
+  if (!bits || !tsl__space_step(space, (uint32_t)(end - n) / 8)) return false;
+  memcpy(bits, t->words[true], tsl_vocab_mask_words(space->vocab) * sizeof *bits);
+  for (n++; n < end;) {
+    bool is_letter = tsl__bytes_has(letters, n->byte);
+    if (is_letter && n->token < t->tokens) tsl__mask_bit_set(bits, n->token);
+    n = is_letter ? n + 1 : rest->nodes + n->next;
+  }
+  return tsl__gather_base(space, g, number);
+}
+
 static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide, uint32_t node) {
   const tsl__lengths *l = space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL;
   const tsl__linear *t = tsl__linear_table(space);
   unsigned ascii = (unsigned)(__builtin_popcountll(letters->w[0]) + __builtin_popcountll(letters->w[1]));
   if (!l || ascii < LARGE_CLASS) return gather_class(space, g, letters, wide, node);
   if (node == 0) return gather_all(space, g, l, letters, wide);
+  if (t && t->rest && t->space && node == t->nodes[t->space].node && has_words(letters) && !wide) return gather_spaced(space, g, t, letters);
   if (!t || !is_among(space, t, letters, node)) return gather_class(space, g, letters, wide, node);
   const uint32_t *all = only_bitset(tsl__mask_at(space, tsl__class_mask(space, letters, wide, 0, UINT32_MAX)));
   return all ? gather_below(space, g, all, node) : gather_class(space, g, letters, wide, node);
