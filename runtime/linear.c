@@ -233,13 +233,21 @@ static inline void mark_below(const reading *at, const tsl__linear_node *n) {
   while (++n < end) mark(at, n->token);
 }
 
+/* Does nothing live that a node goes on with? Its children lie side by side in the trie, each in a line of its own along the table. */
+static bool is_barren(const reading *at, uint8_t number, const tsl__trie_node *n) {
+  const tsl__trie_node *child = &at->space->vocab->trie.nodes[n->first_child], *end = child + n->children;
+  const uint8_t *to = at->rows->to[number];
+  while (child < end && to[child->byte] == DEAD) child++;
+  return child == end;
+}
+
 static passage take_large(const reading *at, uint8_t number, uint32_t node) {
   const tsl__trie *trie = &at->space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
   const tsl__state_rec *r = at->rows->record[number];
   if (n->end - n->own_end >= HINTED && letters_help(at->space, at->table, at->rows, number, node, at->last)) return SET_ASIDE;
   if (!tsl__trie_below_meets(trie, n, &r->live)) return PASS_OVER;
-  return tsl__trie_below_within(trie, n, r->self) ? TAKE_ALL : GO_IN;
+  return tsl__trie_below_within(trie, n, r->self) ? TAKE_ALL : is_barren(at, number, n) ? PASS_OVER : GO_IN;
 }
 
 /* One that is large, or has nothing but letters below. */
