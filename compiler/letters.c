@@ -10,6 +10,7 @@
 #define STEPS_MAX 256u /* of work for one exploration: what costs as much as a walk without letters */
 #define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
+#define FOLLOWED_STATES 16u /* and of so many states: letters that meet more are seldom known in full */
 #define TYPICAL 'e'      /* a letter that most classes have */
 #define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
@@ -211,15 +212,15 @@ bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters
 
 /* ---- exploring ------------------------------------------------------------------------------------------------ */
 
-/* Follow the letters from every state reached; drop from `letters` what dies. Returns true if the set is closed now; r->full: there is too much to follow, or step `last` is
- * behind. */
-static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
+/* Follow the letters from every state reached, up to `most`; drop from `letters` what dies. Returns true if the set is closed now; r->full: there is too much to follow, or step `last`
+ * is behind. */
+static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, unsigned most, uint64_t last, tsl__reached *r) {
   tsl__letter_set kept = *letters;
   *r = (tsl__reached){.n = 1, .at = {e}, .last = last};
   for (unsigned i = 0; i < r->n && !r->full; i++) {
     tsl__expr to[256];
     tsl__reads reads;
-    if ((r->full = x->steps > last)) break;
+    if ((r->full = i == most || x->steps > last)) break;
     if (!tsl__letters_enough(&kept)) break;
     tsl__reads_of(x, r->at[i], &reads);
     derive_read(x, r->at[i], &reads, tsl__letters_wide(&kept) ? 0x80 : 256, to);
@@ -249,7 +250,7 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
 
 bool tsl__letters_follow(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__reached *r) {
   tsl__letter_set closed = *letters;
-  return close_under(x, e, &closed, x->steps + FOLLOWED_MAX, r);
+  return close_under(x, e, &closed, FOLLOWED_STATES, x->steps + FOLLOWED_MAX, r);
 }
 
 typedef enum explored { CLOSED, TOO_FEW, TOO_MANY_STATES } explored;
@@ -257,7 +258,7 @@ typedef enum explored { CLOSED, TOO_FEW, TOO_MANY_STATES } explored;
 /* Look for a closed set within `letters`. */
 static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
   for (unsigned round = 0; round < ROUNDS_MAX && tsl__letters_enough(letters); round++) {
-    if (close_under(x, e, letters, last, r)) return CLOSED;
+    if (close_under(x, e, letters, TSL__EXPLORED_MAX, last, r)) return CLOSED;
     if (r->full) return TOO_MANY_STATES;
   }
   return TOO_FEW;
