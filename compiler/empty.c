@@ -122,15 +122,16 @@ static uint64_t at_least(const tsl__exprs *x, tsl__expr e, uint32_t *left);
 /* Of texts, but those of some finite sets. */
 static uint64_t at_least_both(const tsl__exprs *x, const tsl__node *n, uint32_t *left) {
   uint64_t all = ENDLESS, without = 0;
-  uint32_t others = 0;
+  tsl__expr other = TSL__NONE;
   for (uint32_t i = 0; i < n->b; i++) {
     tsl__expr c = tsl__list_at(x, n->a)[i];
     tsl__node m = tsl__node_at(x, c), not = m.kind == TSL__K_NOT ? tsl__node_at(x, m.a) : m;
     if (c == x->text) continue;
     if (m.kind == TSL__K_NOT && not.flags & TSL__FINITE) without = larger(without, not.kind == TSL__K_STRSET ? not.c - not.b : not.kind == TSL__K_LIT ? 1 : ENDLESS - 1);
-    else if (others++ || !(m.flags & TSL__TEXTUAL)) return 0;
-    else all = at_least(x, c, left);
+    else if (other || !(m.flags & TSL__TEXTUAL)) return 0;
+    else other = c;
   }
+  if (other) all = at_least(x, other, left);
   return all == ENDLESS || without == 0 ? all : all / n->b > without ? all - n->b * without : 0;
 }
 

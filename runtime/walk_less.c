@@ -4,6 +4,10 @@
  *           beyond ASCII). Registers are left to other ways.
  * Needed    The bytes of one shortest way to death are the candidates: at each of its steps those that go the same way (`C` and `c`). What all ways need is a greatest fixed point: a point needs
  *           what each of its ways on needs.
+ * Nowhere   What no text may hold wherever it stands (a slash in names without one) is looked for in no tree: a bitset has the tokens with it. Ways by such bytes are none then, and what is left
+ *           mostly needs several bytes.
+ * Kinds     Most patterns have `.`, which U+2028 dies of, and few tokens have that: those that die within a character beyond ASCII are looked for apart, since such ways have nothing in common
+ *           with others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +16,7 @@
 #include "runtime/classes.h"
 #include "runtime/fixed.h"
 #include "runtime/linear.h"
+#include "runtime/logits.h"
 #include "runtime/trie.h"
 
 /* Beyond these another way to walk is faster. */
@@ -35,7 +40,7 @@
 #define FAR UINT32_MAX
 
 /* Numbers of points that are none. */
-enum { DEAD, ALIVE, FIRST }; /* ALIVE: whatever letters follow */
+enum { DEAD, ALIVE, ELSEWHERE, FIRST }; /* ALIVE: whatever letters follow; ELSEWHERE: such tokens are looked for apart */
 
 /* Within a character: the bytes that may come next, and what part comes then. */
 typedef struct part {
@@ -280,7 +285,7 @@ static bool explore(graph *g, tsl__state state, tsl__bytes *live) {
 /* ---- ways to death -------------------------------------------------------------------------------------------- */
 
 /* How far death is where a way ends. */
-static uint32_t away_after(const graph *g, const way *w) { return w->to == DEAD ? 0 : w->to == ALIVE ? FAR : g->points[w->to].away; }
+static uint32_t away_after(const graph *g, const way *w) { return w->to == DEAD ? 0 : w->to < FIRST ? FAR : g->points[w->to].away; }
 
 /* The ways by where they end: counts become ends, and ends become beginnings. */
 static void turn_around(graph *g) {
@@ -398,7 +403,7 @@ static bool find_in_trie(const graph *g, tsl__less *out) {
       if (w == last) break;
       if (child->byte < w->lo) continue; /* no letter */
       if (w->to == DEAD) fine = add_tokens(g, out, trie->order + child->begin, child->end - child->begin);
-      else if (w->to != ALIVE && !is_safe(g, trie, child, &g->points[w->to])) fine = tsl__vec_push(&space->alloc, &stack, ((place){c, w->to})) || tsl__space_no_memory(space);
+      else if (w->to >= FIRST && !is_safe(g, trie, child, &g->points[w->to])) fine = tsl__vec_push(&space->alloc, &stack, ((place){c, w->to})) || tsl__space_no_memory(space);
     }
   }
   tsl__vec_free(&space->alloc, &stack);
@@ -411,8 +416,8 @@ static bool dies(const graph *g, const uint8_t *bytes, const uint8_t *end) {
   for (; (size_t)(end - bytes) >= g->points[at].away; bytes++) {
     const way *w = g->ways + g->points[at].ways, *last = g->ways + g->points[at + 1].ways;
     while (w < last && w->hi < *bytes) w++;
-    if (w == last || *bytes < w->lo || w->to == ALIVE) return false;
-    if (w->to == DEAD) return true;
+    if (w == last || *bytes < w->lo) return false;
+    if (w->to < FIRST) return w->to == DEAD;
     at = w->to;
   }
   return false;
@@ -467,6 +472,77 @@ static bool find_among_suspects(const graph *g, tsl__less *out) {
   return fine;
 }
 
+/* The ASCII letters by which a text dies from any point between two characters. */
+static tsl__bytes find_nowhere(const graph *g) {
+  tsl__bytes all = {{UINT64_MAX, UINT64_MAX, 0, 0}};
+  for (uint32_t i = FIRST; i < g->n; i++) {
+    tsl__bytes dead = {{0}};
+    for (const way *w = g->ways + g->points[i].ways; w < g->ways + g->points[i + 1].ways; w++) {
+      if (w->to == ALIVE) return (tsl__bytes){{0}};
+      if (w->to == DEAD) tsl__bytes_add_range(&dead, w->lo, w->hi);
+    }
+    for (int k = 0; k < 2 && g->points[i].part == BETWEEN; k++) all.w[k] &= dead.w[k];
+  }
+  return all;
+}
+
+/* The tokens that are texts of letters and hold one of some ASCII characters die. False on failure (sticky). */
+static bool add_holding(const graph *g, const tsl__bytes *any, tsl__less *out) {
+  tsl__space *space = g->space;
+  const tsl__lengths *l = tsl__lengths_of(space);
+  tsl__mask letters = l ? tsl__class_mask(space, &out->hint.letters, 0, 0, UINT32_MAX) : 0;
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  uint32_t *bits = letters ? tsl__alloc_zero(&space->alloc, 2 * words * sizeof *bits) : NULL, *having = bits ? bits + words : NULL;
+  if (!bits) return letters ? tsl__space_no_memory(space) : space->status == TSL_OK;
+  tsl__mask_write(space, letters, bits);
+  for (unsigned b = 0; b < 0x80; b++)
+    if (tsl__bytes_has(any, b)) tsl__mask_or(having, l->having[b], words);
+  for (size_t i = 0; i < words; i++) bits[i] &= having[i];
+  size_t n = tsl_mask_count(bits, words * 32);
+  bool fine = tsl__space_step(space, n) && (tsl__vec_reserve(&space->alloc, &out->tokens, n) || tsl__space_no_memory(space));
+  for (size_t i = 0; i < words && fine; i++)
+    for (uint32_t word = bits[i]; word; word &= word - 1) out->tokens.at[out->tokens.n++] = (tsl_token)(i * 32) + (tsl_token)__builtin_ctz(word);
+  tsl__free(&space->alloc, bits, 2 * words * sizeof *bits);
+  return fine;
+}
+
+/* Ways to death by what no text may hold are none from here on: tokens that hold it are told at once. */
+static void drop_nowhere(graph *g, const tsl__bytes *nowhere) {
+  for (way *w = g->ways; w < g->ways + g->way_count; w++)
+    if (w->to == DEAD && has_row(nowhere, w->lo, w->hi)) w->to = ELSEWHERE;
+}
+
+/* The tokens that die by the ways to death that the graph has now. False if it is too much, or on failure (sticky). */
+static bool find_kind(graph *g, tsl__less *out) {
+  for (uint32_t i = FIRST; i < g->n; i++) g->points[i].away = FAR, g->points[i].needed = UINT16_MAX;
+  for (way *w = g->ways; w < g->ways + g->way_count; w++) w->candidates = 0;
+  g->candidate_count = 0;
+  g->fatal = (tsl__bytes){{0}};
+  measure(g);
+  if (g->points[FIRST].away == FAR) return true;
+  find_needed(g);
+  return find_among_suspects(g, out) || (g->space->status == TSL_OK && find_in_trie(g, out));
+}
+
+/* Some ways to death, by whether they are by ASCII, become none or some again. Returns how many. */
+static uint32_t turn_ways(graph *g, bool ascii, uint16_t from, uint16_t to) {
+  uint32_t n = 0;
+  for (way *w = g->ways; w < g->ways + g->way_count; w++)
+    if (w->to == from && (w->lo < 0x80) == ascii) w->to = to, n++;
+  return n;
+}
+
+/* The tokens that die: by ASCII, within other characters, and by what they hold. False if it is too much, or on failure (sticky). */
+static bool find_dying(graph *g, tsl__less *out) {
+  tsl__bytes nowhere = find_nowhere(g);
+  drop_nowhere(g, &nowhere);
+  uint32_t others = turn_ways(g, false, DEAD, ELSEWHERE);
+  if (!find_kind(g, out)) return false;
+  turn_ways(g, true, DEAD, ELSEWHERE);
+  if (others && (turn_ways(g, false, ELSEWHERE, DEAD), !find_kind(g, out))) return false;
+  return tsl__bytes_empty(&nowhere) || add_holding(g, &nowhere, out);
+}
+
 /* ---- all together --------------------------------------------------------------------------------------------- */
 
 /* The raw characters of a JSON string; of what a state lives on, all else is an exit. */
@@ -489,9 +565,8 @@ bool tsl__less_find(tsl__space *space, tsl__state state, tsl__less *out) {
   tsl__bytes live = {{(uint64_t)1 << '"', (uint64_t)1 << ('\\' & 63), 0, 0}}; /* as where it is ALIVE */
   g->space = space;
   g->n = FIRST;
-  g->way_count = g->candidate_count = 0;
+  g->way_count = 0;
   g->derived = 0;
-  g->fatal = (tsl__bytes){{0}};
   for (unsigned i = 0; i < BRANCHES_MAX; i++) g->alike[i].of = NULL;
   g->leads = TSL__ALL_LEADS;
   g->states_max = tsl__space_count(space, states) + (r->live_count < CONJUNCTION ? NEW_FEW : NEW_MAX);
@@ -500,8 +575,7 @@ bool tsl__less_find(tsl__space *space, tsl__state state, tsl__less *out) {
   bool fine = explore(g, state, &live);
   if (fine) {
     take_letters(&out->hint, &live);
-    measure(g);
-    if (g->points[FIRST].away != FAR) find_needed(g), fine = find_among_suspects(g, out) || (space->status == TSL_OK && find_in_trie(g, out));
+    fine = find_dying(g, out);
   }
   tsl__free(&space->alloc, g, sizeof *g);
   return fine;
