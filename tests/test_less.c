@@ -31,7 +31,8 @@ static const struct {
 } cases[] = {
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"the\"}}", "\"wit", 2},               /* what is needed tells the tokens */
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[Tt][Hh][Ee]\"}}", "\"", 2},
-    {"{\"type\":\"string\",\"not\":{\"pattern\":\"e\"}}", "\"", 1},                    /* so many that the trie does */
+    {"{\"type\":\"string\",\"not\":{\"pattern\":\"e\"}}", "\"", 1},                    /* what may stand nowhere */
+    {"{\"type\":\"string\",\"pattern\":\"^(?!.*(th|in|[e,:])).*\\\\.[xX]$\"}", "\"", 1}, /* the same, some texts, and U+2028 */
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[0-9a-f]{6}\"}}", "\"a", 2},         /* no byte is needed, but six of some */
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"(in|on|er).?s\"}}", "\"", 2},
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[\\u00e0-\\u00ff]|\\u4e00\"}}", "\"", 1}, /* beyond ASCII; a character may be cut off */
