@@ -21,7 +21,7 @@ MACHINES = {"aarch64": "neon", "s390x": "portable"}  # and the kernels that it s
 TESTS = [["logits"], ["sampler", "bits"], ["keep", "bits"], ["step"], ["guidance"]]  # name, arguments
 # What the sampler is made of, without the engine above it.
 SOURCES = ["base", "candidates", "candidates_keep", "guidance", "logits", "logits_dispatch", "logits_neon", "logits_portable", "rng", "sampler",
-           "sampler_history", "sampler_stages", "step"]
+           "sampler_history", "sampler_stages", "step", "trie_sound"]
 # xxHash is taken from its header (base.c asks for that), as there is no library for the other processor.
 FLAGS = ["-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L", "-I.", "-Iinclude",
          "-idirafter", "/usr/include"]
