@@ -7,7 +7,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -17,9 +16,10 @@
 
 #include "runtime/base.h"
 #include "tests/check.h"
+#include "tests/folder.h"
 
 static const char source[] = "YQ== 0\nYg== 1\nYWI= 2\nIA== 3\nYWJh 4\nAA== 5\n";
-static char folder[] = "turnstile-cache-XXXXXX", file_path[4096];
+static char folder[] = "turnstile-cache-XXXXXX", file_path[FOLDER_PATH];
 static uint8_t identity[16];
 
 static tsl_status load(const char *directory, tsl_vocab **v) {
@@ -40,19 +40,7 @@ static bool loads(const char *directory) {
   return same;
 }
 
-/* Files in the folder whose name ends so; the path of the last one. */
-static int files(const char *end) {
-  DIR *d = opendir(folder);
-  int n = 0;
-  for (struct dirent *e; d && (e = readdir(d));) {
-    size_t length = strlen(e->d_name), m = strlen(end);
-    if (length < m || strcmp(e->d_name + length - m, end)) continue;
-    snprintf(file_path, sizeof file_path, "%s/%.200s", folder, e->d_name);
-    n++;
-  }
-  if (d) closedir(d);
-  return n;
-}
+static int files(const char *end) { return folder_files(folder, end, file_path); }
 
 static void clear(void) {
   while (files(".tslvocab") || files(".draft")) unlink(file_path);

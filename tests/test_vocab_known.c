@@ -7,7 +7,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -20,12 +19,13 @@
 #include "runtime/vocab_known.h"
 #include "tests/check.h"
 #include "tests/failing.h"
+#include "tests/folder.h"
 
 enum { LATER = 100, NOTE = 104, CONTENT = 72, CHECKSUM = 88 };
 
 static char place[] = "turnstile-known-XXXXXX";
 static const char folder[] = "notes";
-static char note_path[512];
+static char note_path[FOLDER_PATH];
 
 static void write_file(const char *path, const void *data, size_t n) {
   FILE *f = fopen(path, "wb");
@@ -40,19 +40,7 @@ static size_t read_note(uint8_t note[NOTE + 1]) {
   return n;
 }
 
-/* Files in the folder with this end; the path of the last one. */
-static int files(const char *end) {
-  DIR *d = opendir(folder);
-  int n = 0;
-  for (struct dirent *e; d && (e = readdir(d));) {
-    size_t length = strlen(e->d_name), m = strlen(end);
-    if (length < m || strcmp(e->d_name + length - m, end)) continue;
-    snprintf(note_path, sizeof note_path, "%s/%.200s", folder, e->d_name);
-    n++;
-  }
-  if (d) closedir(d);
-  return n;
-}
+static int files(const char *end) { return folder_files(folder, end, note_path); }
 
 static void clear(void) {
   while (files(".tslknown") || files(".draft") || files(".tslvocab")) unlink(note_path);
