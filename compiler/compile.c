@@ -102,7 +102,7 @@ static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
   uint32_t n = tagged->counted_count;
   tsl__zone *zones = n ? tsl__arena_alloc(&space->arena, n * sizeof *zones) : NULL;
   g->front = tagged;
-  if (n && !zones) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  if (n && !zones) return tsl__space_no_memory(space);
   for (uint32_t i = 0; i < n; i++) {
     zones[i] = (tsl__zone){.max_tokens = tagged->counted[i].max_tokens};
     zones[i].first = tsl__state_of(space, tagged->counted[i].rule);

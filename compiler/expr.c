@@ -382,7 +382,7 @@ static tsl__node seq_node(tsl__expr a, const tsl__node *na, tsl__expr b, const t
   return n;
 }
 
-/* a·b where a is no SEQ. */
+/* Two literals as one. */
 static TSL__SELDOM tsl__expr joined(tsl__exprs *x, const tsl__node *a, const tsl__node *b) {
   uint8_t bytes[LITERAL_MERGE_MAX];
   memcpy(bytes, tsl__literal_at(x, a->a), a->b);
@@ -390,6 +390,7 @@ static TSL__SELDOM tsl__expr joined(tsl__exprs *x, const tsl__node *a, const tsl
   return tsl__expr_literal(x, bytes, a->b + b->b);
 }
 
+/* a·b where a is no SEQ. */
 static tsl__expr seq_cons(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   if (a == TSL__EPS) return b;
   if (b == TSL__EPS) return a;

@@ -342,7 +342,6 @@ static bool value(reader *r, bool *opened) {
   }
 }
 
-
 /* After a value: end the containers that end here. *more: a comma asks for another value. */
 static bool after(reader *r, bool *more) {
   *more = false;

@@ -282,8 +282,9 @@ static tsl__expr closing(struct schema *s, const struct gaps *g) { return tsl__e
 /* ITEM after, then what follows. `compared`: if items are guarded, the runtime looks at this one, too. */
 static tsl__expr item(struct array *a, const struct gaps *g, goal value, bool compared, tsl__expr rest) {
   tsl__exprs *x = a->schema->x;
-  tsl__expr one = tsl__schema_nests(a->schema) ? tsl__schema_styled_item(a->schema, value) : tsl__schema_item(a->schema, value);
-  if (!a->guarded || !compared) return tsl__expr_seq(x, one, tsl__expr_seq(x, g->after, rest));
+  bool guarded = a->guarded && compared;
+  tsl__expr one = tsl__schema_nests(a->schema) ? tsl__schema_styled_item(a->schema, value) : guarded ? tsl__schema_value(a->schema, value) : tsl__schema_item(a->schema, value);
+  if (!guarded) return tsl__expr_seq(x, one, tsl__expr_seq(x, g->after, rest));
   return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_ITEM), tsl__expr_seq(x, g->after, rest)));
 }
 

@@ -73,7 +73,7 @@ static bool list_state(compiler *c, tsl__expr e, tsl__state state) {
 /* Have the state of an expression found again. */
 static bool keep_state(compiler *c, tsl__expr e, tsl__state state) {
   if (is_listed(c, e) ? list_state(c, e, state) : tsl__index_add(&c->space->states.index, &c->space->alloc, handle_hash(e), state)) return true;
-  return tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory"), false;
+  return tsl__space_no_memory(c->space);
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ static bool note_names(compiler *c, tsl__expr e, const tsl__node *n, tsl__state_
   if (!spells || !names_of(c->x, e, &keyed)) return true;
   r->flags |= TSL__STATE_KEYED;
   r->keyed = tsl__arena_copy(&c->space->arena, &keyed, sizeof keyed);
-  if (!r->keyed) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!r->keyed) tsl__space_no_memory(c->space);
   return r->keyed;
 }
 
@@ -169,7 +169,7 @@ static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
     made = (tsl__fixed){tsl__strings_at(c->x, n.a)->at, n.b, n.c, n.d, others};
   }
   r->fixed = made.texts ? tsl__arena_copy(arena, &made, sizeof made) : NULL;
-  if (!r->fixed) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!r->fixed) tsl__space_no_memory(c->space);
   return r->fixed;
 }
 
@@ -230,7 +230,7 @@ static tsl__state spelled_state(compiler *c, const tsl__node *names, bool others
     r->keyed = others ? NULL : &kept->keyed;
   }
   if (kept && tsl__index_add(&c->space->states.index, &c->space->alloc, hash, state)) return state;
-  return tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  return tsl__space_no_memory(c->space), 0;
 }
 
 /* Is one text left, and spelled? */
@@ -422,7 +422,7 @@ static void add_call(compiler *c, const tsl__call *call) {
     tsl__token_edge e = {ids, callee.b, callee.c != 0, then};
     fine = fine && ids && tsl__vec_push(&c->space->alloc, &c->tokens, e);
   }
-  if (!fine) tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!fine) tsl__space_no_memory(c->space);
 }
 
 /* Too few bytes to be worth a hint? */
@@ -560,7 +560,7 @@ static const char *why(void *ctx);
 static tsl__state spellings(void *ctx, const tsl__spelled *texts, uint32_t n) {
   compiler *c = ctx;
   tsl__string *strings = tsl__alloc(&c->space->alloc, n * sizeof *strings);
-  if (!strings) return tsl__space_fail(c->space, TSL_ERR_NO_MEMORY, "out of memory"), 0;
+  if (!strings) return tsl__space_no_memory(c->space), 0;
   for (uint32_t i = 0; i < n; i++) strings[i] = (tsl__string){(const char *)texts[i].at, texts[i].n};
   tsl__bytes space = {{0}};
   for (const char *p = " \t\n\r"; *p; p++) tsl__bytes_add(&space, (uint8_t)*p);

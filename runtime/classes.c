@@ -4,6 +4,7 @@
 #include "runtime/classes.h"
 
 #include "runtime/linear.h"
+#include "runtime/linear_cover.h"
 #include "runtime/logits.h"
 #include "runtime/wide.h"
 
@@ -300,8 +301,7 @@ static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from
 
 /* Is a class of ASCII characters, all letters among them? */
 static bool has_words(const tsl__bytes *letters) {
-  const uint64_t words = 0x07FFFFFE07FFFFFEu;
-  return (letters->w[1] & words) == words && !letters->w[2] && !letters->w[3];
+  return (letters->w[1] & TSL__WORD_LETTERS) == TSL__WORD_LETTERS && !letters->w[2] && !letters->w[3];
 }
 
 /* Such a class below the space that texts begin with, which most tokens do: words are told at once, what else there is along the table without them (linear_cover.h). */

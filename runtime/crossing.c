@@ -111,6 +111,7 @@ bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string) {
 /* What of the name that comes next a token that holds a comma tells, if it begins outside strings, or within one. */
 static tsl__next_name next_name(tsl_token token, const uint8_t *from, const uint8_t *end, bool in_string) {
   const uint8_t *at = from;
+  bool unknown = holds_name(from, end);
   uint16_t closes = 0;
   uint32_t within = 0; /* of containers that begin in the token: open */
   for (; at < end && (in_string || *at != ','); at++) {
@@ -119,8 +120,8 @@ static tsl__next_name next_name(tsl_token token, const uint8_t *from, const uint
     else if (*at == '[' || *at == '{') within++;
     else if (*at == ']' || *at == '}') within ? (void)within-- : (void)closes++;
   }
-  if (at >= end) return (tsl__next_name){token, holds_name(from, end) ? TSL__CLOSES_UNKNOWN : TSL__CLOSES_NEVER, 0};
-  return (tsl__next_name){token, within || holds_name(from, end) ? TSL__CLOSES_UNKNOWN : closes, (uint16_t)(past_space(at + 1, end) - from)};
+  if (at >= end) return (tsl__next_name){token, unknown ? TSL__CLOSES_UNKNOWN : TSL__CLOSES_NEVER, 0};
+  return (tsl__next_name){token, within || unknown ? TSL__CLOSES_UNKNOWN : closes, (uint16_t)(past_space(at + 1, end) - from)};
 }
 
 static int by_closes(const void *x, const void *y) {

@@ -46,7 +46,7 @@ typedef struct reading {
 } reading;
 
 /* ASCII letters. */
-static const tsl__bytes words = {{0, 0x07FFFFFE07FFFFFEu, 0, 0}};
+static const tsl__bytes words = {{0, TSL__WORD_LETTERS, 0, 0}};
 
 /* ---- the table ---------------------------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@ typedef struct path {
   bool spaced;
 } path;
 
-static bool is_letter(uint8_t byte) { return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'; }
+static bool is_letter(uint8_t byte) { return byte >> 6 == 1 && TSL__WORD_LETTERS >> (byte & 63) & 1; }
 
 /* A space alone is no word: what follows it has to be read. */
 static path path_on(path p, const tsl__linear_node *n) {

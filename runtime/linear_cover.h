@@ -12,6 +12,7 @@
 #include "runtime/linear.h"
 
 #define TSL__WORDS_HIGH 32u /* letters of a word */
+#define TSL__WORD_LETTERS 0x07FFFFFE07FFFFFEu /* ASCII letters, as the word of a set of bytes from 64 on */
 
 /* Fill in `words` and `rest` of a table that is complete but for them. False on failure (sticky). */
 bool tsl__cover_make(tsl__space *base, tsl__linear *l);
