@@ -9,6 +9,8 @@
 #define ESCAPE 1u /* after a backslash */
 #define DIGITS 2u /* after \u; plus the number of digits read */
 
+#define TOGETHER 32u /* places that wait together */
+
 struct tsl__fixed_place {
   uint32_t node, lo, hi, depth;
   uint16_t how, value; /* of the digits read */
@@ -18,7 +20,7 @@ void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w) {
   tsl__vec_free(&space->alloc, &w->reached);
   tsl__vec_free(&space->alloc, &w->ends);
   tsl__vec_free(&space->alloc, &w->rests);
-  tsl__vec_free(&space->alloc, &w->stack);
+  tsl__vec_free(&space->alloc, &w->places);
 }
 
 static uint8_t next_byte(const tsl__string *s, uint32_t depth) { return (uint8_t)s->at[depth]; }
@@ -48,16 +50,11 @@ static bool note_reached(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_nod
   return out->ends_only || tsl__vec_push(&space->alloc, &out->reached, reached) || tsl__space_no_memory(space);
 }
 
-/* Is there anything below a node to be looked at? */
-static bool goes_on_below(const tsl__trie *trie, uint32_t node, const tsl__fixed_walk *out) {
-  const tsl__trie_node *n = &trie->nodes[node];
-  return n->children && (!out->ends_only || may_be_below(trie, n, '"'));
-}
-
-/* Reach a node within texts, and have what is below it looked at later. */
+/* Reach a node within texts, and have what is below it looked at later. Until then it has come from memory. */
 static bool reach(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_place p) {
+  TSL__PREFETCH(&space->vocab->trie.nodes[p.node]);
   if (!note_reached(space, out, (tsl__fixed_node){p.node, p.lo, p.hi})) return false;
-  return !goes_on_below(&space->vocab->trie, p.node, out) || tsl__vec_push(&space->alloc, &out->stack, p) || tsl__space_no_memory(space);
+  return tsl__vec_push(&space->alloc, &out->places, p) || tsl__space_no_memory(space);
 }
 
 static bool reach_end(tsl__space *space, tsl__fixed_walk *out, uint32_t node, uint32_t text) {
@@ -89,40 +86,22 @@ static bool backslash(tsl__space *space, const tsl__state_rec *from, tsl__fixed_
   return !space->vocab->trie.nodes[p.node].children || leave_to_states(space, from, out, &p);
 }
 
-/* A node's child by a quote: few bytes come before that one. */
-static uint32_t quote_child(const tsl__trie *trie, const tsl__trie_node *n) {
-  uint32_t c = n->first_child, end = c + n->children;
-  if (n->children == 256) return c + '"';
-  while (c < end && trie->nodes[c].byte < '"') c++;
-  return c < end && trie->nodes[c].byte == '"' ? c : 0;
-}
-
-/* Between characters: what may come there, and then, as most texts go one way from here, further along the last one of the ways. */
+/* Between characters: what may come there. */
 static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__string *texts = tsl__state_fixed(from)->texts;
-  for (;;) {
-    const tsl__trie_node *n = &trie->nodes[p.node];
-    tsl__fixed_place last = {0};
-    uint32_t c;
-    if (texts[p.lo].length == p.depth) {
-      if (may_be_below(trie, n, '"') && (c = quote_child(trie, n)) && !reach_end(space, out, c, p.lo)) return false;
-      if (++p.lo == p.hi) return true;
-    }
-    if (may_be_below(trie, n, '\\') && !backslash(space, from, out, p)) return false;
-    for (uint32_t lo = p.lo, hi; lo < p.hi; lo = hi) {
-      uint8_t byte = next_byte(&texts[lo], p.depth);
-      hi = end_of_run(texts, lo, p.hi, p.depth);
-      if (!is_raw(byte) || !(c = tsl__trie_child(trie, p.node, byte))) continue;
-      if (last.node && !reach(space, out, last)) return false;
-      last = (tsl__fixed_place){c, lo, hi, p.depth + 1, RAW, 0};
-    }
-    if (!last.node) return true;
-    if (!note_reached(space, out, (tsl__fixed_node){last.node, last.lo, last.hi})) return false;
-    if (!goes_on_below(trie, last.node, out)) return true;
-    if (!tsl__space_step(space, 1)) return false;
-    p = last;
+  uint32_t c;
+  if (texts[p.lo].length == p.depth) {
+    if ((c = tsl__trie_child(trie, p.node, '"')) && !reach_end(space, out, c, p.lo)) return false;
+    if (++p.lo == p.hi) return true;
   }
+  if (!backslash(space, from, out, p)) return false;
+  for (uint32_t lo = p.lo, hi; lo < p.hi; lo = hi) {
+    uint8_t byte = next_byte(&texts[lo], p.depth);
+    hi = end_of_run(texts, lo, p.hi, p.depth);
+    if (is_raw(byte) && (c = tsl__trie_child(trie, p.node, byte)) && !reach(space, out, (tsl__fixed_place){c, lo, hi, p.depth + 1, RAW, 0})) return false;
+  }
+  return true;
 }
 
 /* Those of p's texts whose next byte is in [first, last], at a child of p's node. */
@@ -158,7 +137,7 @@ static bool visit_digits(tsl__space *space, const tsl__state_rec *from, tsl__fix
   const tsl__trie_node *n = &space->vocab->trie.nodes[p.node];
   unsigned shift = 4 * (4 - (p.how - DIGITS) - 1);
   for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
-    int digit = digit_of(space->vocab->trie.nodes[c].byte);
+    int digit = digit_of(space->vocab->trie.labels[c]);
     unsigned value = (unsigned)p.value << 4 | (unsigned)digit;
     if (digit < 0 || value << shift > 0x7F) continue;
     tsl__fixed_place to = {c, p.lo, p.hi, p.depth, (uint16_t)(shift ? p.how + 1u : RAW), (uint16_t)(shift ? value : 0)};
@@ -167,16 +146,32 @@ static bool visit_digits(tsl__space *space, const tsl__state_rec *from, tsl__fix
   return true;
 }
 
+/* Is there anything below a node to be looked at? */
+static bool goes_on_below(const tsl__trie *trie, const tsl__trie_node *n, const tsl__fixed_walk *out) {
+  return n->children && (!out->ends_only || may_be_below(trie, n, '"'));
+}
+
+static bool visit(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
+  if (!goes_on_below(&space->vocab->trie, &space->vocab->trie.nodes[p.node], out)) return true;
+  if (!tsl__space_step(space, 1)) return false;
+  return p.how == RAW ? visit_raw(space, from, out, p) : p.how == ESCAPE ? visit_escape(space, from, out, p) : visit_digits(space, from, out, p);
+}
+
+/* Level by level. The nodes and labels that a walk looks at have mostly not been looked at for long: all places of a level wait for theirs together. */
 static bool run(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out) {
   const tsl__fixed *f = tsl__state_fixed(from);
-  size_t floor = out->stack.n;
-  tsl__fixed_place start = {node, f->lo, f->hi, f->depth, RAW, 0};
-  if (!visit_raw(space, from, out, start)) return false;
-  while (out->stack.n > floor) {
-    tsl__fixed_place p = out->stack.at[--out->stack.n];
-    if (!tsl__space_step(space, 1)) return false;
-    bool fine = p.how == RAW ? visit_raw(space, from, out, p) : p.how == ESCAPE ? visit_escape(space, from, out, p) : visit_digits(space, from, out, p);
-    if (!fine) return false;
+  const tsl__trie *trie = &space->vocab->trie;
+  out->places.n = 0;
+  if (!visit_raw(space, from, out, (tsl__fixed_place){node, f->lo, f->hi, f->depth, RAW, 0})) return false;
+  for (size_t i = 0, end; i < out->places.n;) {
+    end = out->places.n - i < TOGETHER ? out->places.n : i + TOGETHER;
+    for (size_t k = i; k < end; k++) {
+      const tsl__trie_node *n = &trie->nodes[out->places.at[k].node];
+      TSL__PREFETCH(&trie->labels[n->first_child]);
+      TSL__PREFETCH(&trie->order[n->begin]); /* asked for by who asked for the walk */
+    }
+    for (; i < end; i++)
+      if (!visit(space, from, out, out->places.at[i])) return false;
   }
   return true;
 }
@@ -193,7 +188,7 @@ bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t nod
 
 bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over, tsl__fixed_walk *scratch) {
   const tsl__leftover_rec *t = tsl__leftover_set(over) ? tsl__leftover_at(space, tsl__leftover_set(over)) : NULL;
-  scratch->ends.n = scratch->rests.n = scratch->stack.n = 0;
+  scratch->ends.n = scratch->rests.n = 0;
   scratch->beyond = false;
   bool fine = !(over & TSL__WHOLE) || tsl__fixed_ends(space, from, 0, scratch);
   for (uint32_t i = 0; t && i < t->n && fine; i++) fine = tsl__fixed_ends(space, from, t->nodes[i], scratch);

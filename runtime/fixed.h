@@ -38,12 +38,12 @@ typedef struct tsl__fixed_rest {
 } tsl__fixed_rest;
 
 typedef struct tsl__fixed_place tsl__fixed_place;
-/* A walk's result, and its stack. Zeroed before the first use; kept for reuse. */
+/* A walk's result, and the places it has reached. Zeroed before the first use; kept for reuse. */
 typedef struct tsl__fixed_walk {
   TSL__VEC(tsl__fixed_node) reached; /* those of `ends` too */
   TSL__VEC(tsl__fixed_end) ends;
   TSL__VEC(tsl__fixed_rest) rests;
-  TSL__VEC(tsl__fixed_place) stack;
+  TSL__VEC(tsl__fixed_place) places;
   bool ends_only;
   bool beyond; /* some character beyond ASCII might be spelled as an escape */
 } tsl__fixed_walk;

@@ -38,7 +38,7 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
     const tsl__trie_node *node = &trie->nodes[nodes[i]];
     if (node->height > r->height) r->height = node->height;
     tokens += node->end - node->own_end;
-    for (uint32_t c = node->first_child; c < node->first_child + node->children; c++) tsl__bytes_add(&r->next, trie->nodes[c].byte);
+    for (uint32_t c = node->first_child; c < node->first_child + node->children; c++) tsl__bytes_add(&r->next, trie->labels[c]);
     if (node->below == UINT16_MAX) memset(&r->below, 0xFF, sizeof r->below);
     else tsl__bytes_or(&r->below, &trie->sets[node->below]);
   }

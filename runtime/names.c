@@ -191,7 +191,7 @@ static void run(tsl__space *space, search *s) {
 static void run_fixed(tsl__space *space, search *s, tsl__state state, uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
   tsl__fixed_walk *w = &s->fixed;
-  w->reached.n = w->ends.n = w->rests.n = w->stack.n = 0;
+  w->reached.n = w->ends.n = w->rests.n = 0;
   bool fine = tsl__fixed_over(space, tsl__state_at(space, state), node, w);
   for (size_t i = 0; fine && i < w->reached.n; i++) {
     const tsl__trie_node *n = &trie->nodes[w->reached.at[i].node];

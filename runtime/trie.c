@@ -291,7 +291,7 @@ static tsl_status build(builder *b, tsl__trie *trie, uint32_t size, const uint8_
   trie->order_count = b->count;
   for (uint32_t i = 0; i < b->count; i++) trie->order[i] = b->entries[i].id;
   make_nodes(b, trie);
-  return make_slots(b, trie->node_count) && fill_sets(b, trie) && trim_sets(b, trie) ? TSL_OK : TSL_ERR_NO_MEMORY;
+  return tsl__trie_label(trie, b->alloc) && make_slots(b, trie->node_count) && fill_sets(b, trie) && trim_sets(b, trie) ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
 tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
@@ -313,7 +313,14 @@ tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_
   return status;
 }
 
+bool tsl__trie_label(tsl__trie *trie, const tsl_allocator *a) {
+  trie->labels = tsl__alloc(a, trie->node_count);
+  for (uint32_t i = 0; trie->labels && i < trie->node_count; i++) trie->labels[i] = trie->nodes[i].byte;
+  return trie->labels;
+}
+
 void tsl__trie_free(tsl__trie *trie, const tsl_allocator *a) {
+  tsl__free(a, trie->labels, trie->node_count);
   tsl__free(a, trie->nodes, trie->node_count * sizeof *trie->nodes);
   tsl__free(a, trie->order, trie->order_count * sizeof *trie->order);
   tsl__free(a, trie->sets, trie->set_count * sizeof *trie->sets);
@@ -363,8 +370,10 @@ static bool check_summary(const tsl__trie *trie, const tsl__trie_node *node, uin
 bool tsl__trie_check(const tsl__trie *trie, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *skip) {
   if (!trie->node_count || !check_order(trie, bytes, offsets, size, skip)) return false;
   if (trie->nodes[0].begin || trie->nodes[0].end != trie->order_count) return false;
-  for (uint32_t i = 0; i < trie->node_count; i++)
+  for (uint32_t i = 0; i < trie->node_count; i++) {
     if (trie->nodes[i].below != UNKNOWN && trie->nodes[i].below >= trie->set_count) return false;
+    if (trie->labels[i] != trie->nodes[i].byte) return false;
+  }
   uint32_t count = 1, depth = 0;
   for (uint32_t at = 0, level_end = 1; at < trie->node_count; at++) {
     if (at == level_end) {

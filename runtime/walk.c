@@ -215,8 +215,8 @@ static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t 
     if (!quote_below(trie, n)) continue;
     for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
       uint32_t count;
-      if (trie->nodes[c].byte != '"' && !quote_below(trie, &trie->nodes[c])) continue;
-      tsl__target t = tsl__state_step(space, r, trie->nodes[c].byte);
+      if (trie->labels[c] != '"' && !quote_below(trie, &trie->nodes[c])) continue;
+      tsl__target t = tsl__state_step(space, r, trie->labels[c]);
       if (!t) continue;
       tsl__state to = tsl__target_resolve(space, t, e.count, &count);
       const tsl__state_rec *rt = tsl__state_expanded(space, to);
@@ -235,7 +235,7 @@ static void except_below(tsl__space *space, level *l, tsl__state except, uint32_
     except_node(space, l, except, node, out);
     return;
   }
-  w->reached.n = w->ends.n = w->rests.n = w->stack.n = 0;
+  w->reached.n = w->ends.n = w->rests.n = 0;
   if (!tsl__fixed_ends(space, r, node, w)) return;
   for (size_t i = 0; i < w->ends.n && space->status == TSL_OK; i++) except_here(space, l, w->ends.at[i].node, out);
   for (size_t i = 0; i < w->rests.n && space->status == TSL_OK; i++) except_node(space, l, w->rests.at[i].state, w->rests.at[i].node, out);

@@ -72,14 +72,14 @@ static bool compare(comparison *c, uint32_t node, const tsl__state_rec *r, uint3
   if ((c->nodes += n->children) > bounds[c->reach].nodes || c->out->enter.n > bounds[c->reach].enter || c->out->tokens.n > bounds[c->reach].tokens || !tsl__space_step(c->space, 1u + n->children / 8)) return false;
   const uint8_t *own = tsl__state_upper(r), *others = tsl__state_upper(kin);
   for (uint32_t i = n->first_child, end = i + n->children, o = 0, k = 0; i < end;) { /* range by range: both have all bytes in order */
-    uint8_t byte = trie->nodes[i].byte;
+    uint8_t byte = trie->labels[i];
     while (own[o] < byte) o++;
     while (others[k] < byte) k++;
     uint8_t upper = own[o] < others[k] ? own[o] : others[k];
     side a = side_of(c->space, tsl__state_range(c->space, r, o, byte), count), b = side_of(c->space, tsl__state_range(c->space, kin, k, byte), kin_count);
     if (c->space->status != TSL_OK) return false;
     bool differs = a.state != b.state || a.count != b.count;
-    for (; i < end && trie->nodes[i].byte <= upper; i++)
+    for (; i < end && trie->labels[i] <= upper; i++)
       if (differs && !differ(c, i, a, b, depth + 1)) return false;
   }
   return true;

@@ -398,10 +398,10 @@ static bool find_in_trie(const graph *g, tsl__less *out) {
     looked += 1 + n->children;
     fine = looked <= g->nodes_max && tsl__space_step(space, 1u + n->children / 8);
     for (uint32_t c = n->first_child, end = c + n->children; c < end && fine; c++) {
-      const tsl__trie_node *child = &trie->nodes[c];
-      while (w < last && w->hi < child->byte) w++;
+      while (w < last && w->hi < trie->labels[c]) w++;
       if (w == last) break;
-      if (child->byte < w->lo) continue; /* no letter */
+      if (trie->labels[c] < w->lo) continue; /* no letter */
+      const tsl__trie_node *child = &trie->nodes[c];
       if (w->to == DEAD) fine = add_tokens(g, out, trie->order + child->begin, child->end - child->begin);
       else if (w->to >= FIRST && !is_safe(g, trie, child, &g->points[w->to])) fine = tsl__vec_push(&space->alloc, &stack, ((place){c, w->to})) || tsl__space_no_memory(space);
     }

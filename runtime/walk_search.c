@@ -306,18 +306,18 @@ static inline void push_tokens(tsl__space *space, level *l, const tsl_token *tok
 static void search_plain(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[e->node];
-  const uint8_t *upper = tsl__state_upper(r);
+  const uint8_t *upper = tsl__state_upper(r), *labels = trie->labels;
   uint32_t range = 0, count;
   for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
+    if (!tsl__bytes_has(&r->live, labels[c])) continue;
     const tsl__trie_node *child = &trie->nodes[c];
-    if (!tsl__bytes_has(&r->live, child->byte)) continue;
-    while (upper[range] < child->byte) range++;
-    tsl__target t = tsl__state_range(space, r, range, child->byte);
+    while (upper[range] < labels[c]) range++;
+    tsl__target t = tsl__state_range(space, r, range, labels[c]);
     if (!t) continue;
     tsl__state to = tsl__target_resolve(space, t, e->count, &count);
     note_reach(l, e->depth + 1, count);
     if (!child->children) { /* with those beside it that have nothing below either, and lead to the same */
-      while (c + 1 < end && !trie->nodes[c + 1].children && trie->nodes[c + 1].byte <= upper[range]) c++;
+      while (c + 1 < end && labels[c + 1] <= upper[range] && !trie->nodes[c + 1].children) c++;
       push_tokens(space, l, trie->order + child->begin, trie->nodes[c].end - child->begin);
       continue;
     }
@@ -352,6 +352,7 @@ static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
 /* Read on from a node by those children that hold something else than letters. */
 static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, const sieve *s) {
   const tsl__trie_node *nodes = space->vocab->trie.nodes;
+  const uint8_t *labels = space->vocab->trie.labels;
   uint32_t first = nodes[e->node].first_child, last = first + nodes[e->node].children - 1u;
   for (uint32_t w = first >> 6; w <= last >> 6; w++) {
     uint64_t bits = w == first >> 6 ? ~(uint64_t)0 << (first & 63) : ~(uint64_t)0, held = 0;
@@ -359,7 +360,7 @@ static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl
     for (uint32_t k = 0; k < s->n; k++) held |= s->at[k][w];
     for (bits &= held; bits; bits &= bits - 1) {
       uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
-      if (tsl__bytes_has(&r->live, nodes[c].byte)) search_child(space, l, e, r, c);
+      if (tsl__bytes_has(&r->live, labels[c])) search_child(space, l, e, r, c);
     }
   }
 }
@@ -516,7 +517,7 @@ void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t cou
 void tsl__search_fixed(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
   tsl__fixed_walk *w = &l->fixed;
-  w->reached.n = w->ends.n = w->rests.n = w->stack.n = 0;
+  w->reached.n = w->ends.n = w->rests.n = 0;
   if (!tsl__fixed_over(space, r, node, w)) return;
   for (size_t i = 0; i < w->reached.n; i++) {
     const tsl__trie_node *n = &trie->nodes[w->reached.at[i].node];
