@@ -211,10 +211,11 @@ static TSL__SELDOM bool node_equal(const tsl__exprs *x, const tsl__node *m, cons
 /* Look in one layer; `x` resolves content of both. */
 static inline tsl__expr find(const tsl__exprs *layer, const tsl__exprs *x, const tsl__node *n) {
   if (!layer->slot_count) return TSL__NONE;
-  uint32_t mask = layer->slot_count - 1;
-  for (uint32_t i = n->hash & mask; layer->slots[i]; i = (i + 1) & mask) {
-    const tsl__node *m = &layer->nodes.at[layer->slots[i] - layer->base];
-    if (m->hash == n->hash && node_equal(x, m, n)) return layer->slots[i];
+  uint32_t mask = layer->slot_count - 1, slot;
+  for (uint32_t i = n->hash & mask; (slot = layer->slots[i]) != 0; i = (i + 1) & mask) {
+    if ((slot ^ n->hash) & ~mask) continue;
+    const tsl__node *m = &layer->nodes.at[(slot & mask) - 1];
+    if (m->hash == n->hash && node_equal(x, m, n)) return layer->base + (slot & mask) - 1;
   }
   return TSL__NONE;
 }
@@ -238,16 +239,22 @@ static bool is_own(const tsl__exprs *x, const tsl__node *n) {
   }
 }
 
+/* Node number `i` of this layer into the first free slot from its home on. */
+static inline void fill_slot(const tsl__exprs *x, uint32_t *slots, uint32_t count, uint32_t i) {
+  uint32_t hash = x->nodes.at[i].hash, at = hash & (count - 1);
+  while (slots[at]) at = (at + 1) & (count - 1);
+  slots[at] = (hash & ~(count - 1)) | (i + 1);
+}
+
+static bool is_full(const tsl__exprs *x, uint32_t slot_count) { return x->slot_used * 2 >= slot_count || x->nodes.n + 1 >= slot_count; }
+
 static bool grow_slots(tsl__exprs *x) {
-  uint32_t count = x->slot_count ? x->slot_count * 2 : 2 * NODES_FIRST;
+  uint32_t count = 2 * NODES_FIRST;
+  while (is_full(x, count)) count *= 2;
   uint32_t *slots = tsl__alloc_zero(&x->alloc, count * sizeof *slots);
   if (!slots) return false;
-  for (uint32_t i = x->base ? 0 : 2; i < x->nodes.n; i++) {
-    if (!x->nodes.at[i].hash) continue; /* nobody looks for it (tsl__append) */
-    uint32_t j = x->nodes.at[i].hash & (count - 1);
-    while (slots[j]) j = (j + 1) & (count - 1);
-    slots[j] = x->base + i;
-  }
+  for (uint32_t i = x->base ? 0 : 2; i < x->nodes.n; i++)
+    if (x->nodes.at[i].hash) fill_slot(x, slots, count, i); /* else nobody looks for it (tsl__append) */
   tsl__free(&x->alloc, x->slots, x->slot_count * sizeof *x->slots);
   x->slots = slots;
   x->slot_count = count;
@@ -281,13 +288,11 @@ tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
   }
   tsl__expr known = find(x, x, &node);
   if (known) return known;
-  if (x->slot_used * 2 >= x->slot_count && !grow_slots(x)) return tsl__expr_no_memory(x);
+  if (is_full(x, x->slot_count) && !grow_slots(x)) return tsl__expr_no_memory(x);
   tsl__expr e = append(x, node);
   if (!e) return TSL__NONE;
   x->slot_used++;
-  uint32_t i = node.hash & (x->slot_count - 1);
-  while (x->slots[i]) i = (i + 1) & (x->slot_count - 1);
-  x->slots[i] = e;
+  fill_slot(x, x->slots, x->slot_count, e - x->base);
   return e;
 }
 

@@ -158,7 +158,7 @@ struct tsl__exprs {
   tsl__arena arena;
   uint32_t base;              /* ids below belong to the parent */
   TSL__VEC(tsl__node) nodes;  /* id - base */
-  uint32_t *slots;            /* open addressing over own nodes; 0 = free */
+  uint32_t *slots;            /* open addressing over own nodes: as many lower bits as number the slots are a node's number + 1, the others those of its hash; 0 = free */
   uint32_t slot_count;        /* power of two */
   uint32_t slot_used;
   uint32_t list_base, byte_base, set_base, rule_base, keys_base, native_base, strings_base; /* the parent's counts */

@@ -7,6 +7,7 @@
 #include "compiler/schema.h"
 #include "runtime/classes.h"
 #include "runtime/memory.h"
+#include "runtime/walk.h"
 #include "runtime/wide.h"
 
 #define WALK_STEPS 3000000u /* trie nodes visited for states in the middle of rules */
@@ -220,6 +221,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) note_extra(space, x);
     if (space->status == TSL_OK) hint_states(space);
+    if (space->status == TSL_OK) tsl__walks_lay(space);
     status = space->status;
   }
   if (status != TSL_OK) {

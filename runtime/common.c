@@ -32,9 +32,15 @@ typedef struct entry {
   bits *at[]; /* the shared ones, then words: the other four */
 } entry;
 
+/* With the lower half of the key: entries have mostly not been looked at for long, so only the one that is sought is. */
+typedef struct slot {
+  uint64_t lo;
+  entry *at; /* NULL: free */
+} slot;
+
 typedef struct generation {
   tsl__arena arena;
-  entry **slots; /* open addressing, a power of two; NULL: free */
+  slot *slots; /* open addressing, a power of two */
   uint32_t slot_count, n;
   TSL__VEC(kept) bitsets;
   size_t bytes;
@@ -84,28 +90,28 @@ static size_t generation_memory(const generation *g) { return g->arena.total + g
 
 static entry *probe(const generation *g, const tsl__digest *key) {
   for (uint64_t i = key->lo; g->slot_count; i++) {
-    entry *e = g->slots[i & (g->slot_count - 1)];
-    if (!e || (e->key.lo == key->lo && e->key.hi == key->hi)) return e;
+    slot s = g->slots[i & (g->slot_count - 1)];
+    if (!s.at || (s.lo == key->lo && s.at->key.hi == key->hi)) return s.at;
   }
   return NULL;
 }
 
 static void place(generation *g, entry *e) {
   uint64_t i = e->key.lo;
-  while (g->slots[i & (g->slot_count - 1)]) i++;
-  g->slots[i & (g->slot_count - 1)] = e;
+  while (g->slots[i & (g->slot_count - 1)].at) i++;
+  g->slots[i & (g->slot_count - 1)] = (slot){e->key.lo, e};
 }
 
 static bool grow(const tsl_vocab *v, generation *g) {
   if ((g->n + 1) * 4 <= g->slot_count * 3) return true;
   uint32_t count = g->slot_count ? g->slot_count * 2 : SLOTS_MIN;
-  entry **fresh = tsl__alloc_zero(&v->alloc, count * sizeof *fresh), **former = g->slots;
+  slot *fresh = tsl__alloc_zero(&v->alloc, count * sizeof *fresh), *former = g->slots;
   if (!fresh) return false;
   uint32_t before = g->slot_count;
   g->slots = fresh;
   g->slot_count = count;
   for (uint32_t i = 0; i < before; i++)
-    if (former[i]) place(g, former[i]);
+    if (former[i].at) place(g, former[i].at);
   tsl__free(&v->alloc, former, before * sizeof *former);
   return true;
 }
@@ -157,6 +163,7 @@ static void make_room(tsl__common *c) {
 }
 
 static entry *find(tsl__common *c, const tsl__digest *key) {
+  if (c->old.slot_count) TSL__PREFETCH(&c->old.slots[key->lo & (c->old.slot_count - 1)]);
   entry *e = probe(&c->young, key);
   if (e || !(e = probe(&c->old, key))) return e;
   bool fine = grow(c->vocab, &c->young);
@@ -248,9 +255,9 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
 static uint32_t adopt(tsl__space *space, bits *b) {
   for (size_t i = space->adopted.n; i-- > 0;)
     if (space->adopted.at[i].bits == b) return space->adopted.at[i].number;
-  const uint32_t **slot = tsl__vec_reserve(&space->alloc, &space->adopted, 1) ? tsl__pool_add(&space->bitsets.pool, &space->kept) : NULL;
-  if (!slot) return tsl__space_no_memory(space), 0;
-  *slot = b->words;
+  const uint32_t **words = tsl__vec_reserve(&space->alloc, &space->adopted, 1) ? tsl__pool_add(&space->bitsets.pool, &space->kept) : NULL;
+  if (!words) return tsl__space_no_memory(space), 0;
+  *words = b->words;
   atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
   space->adopted.at[space->adopted.n++] = (tsl__adopted){b, tsl__space_count(space, bitsets) - 1};
   return tsl__space_count(space, bitsets) - 1;

@@ -131,6 +131,7 @@ struct tsl__space {
   TSL__VEC(struct tsl__adopted) adopted; /* bitsets of common.h */
   tsl__state starts[TSL__STARTS_MAX]; /* of a vocabulary's layer: states of its rules that do nothing but read, walked over the whole vocabulary (walk.c); 0 behind the last */
   tsl__state extra; /* of a vocabulary's layer: the frame of a member of any name and any value, from its opening quote on (walk.c); 0: none */
+  struct tsl__laid *laid;       /* its walks, once there will be no more (walk.c); NULL in a grammar's layer */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
   atomic_uint rows;             /* masks that are written out for good (borrow.h) */

@@ -64,11 +64,57 @@ static const tsl__walk *find_in(const tsl__space *layer, tsl__state state, uint3
   return NULL;
 }
 
+/* Most walks that a grammar asks for are the vocabulary's, and have mostly not been looked at for long: by its index one would take two lines of memory. So they lie in a table of their own,
+ * by their hash. There is no walk of state 0. */
+struct tsl__laid {
+  tsl__walk *at; /* behind this, where a cache line begins */
+  uint32_t last; /* a power of two, less one */
+};
+#define WALKS_LEAST 16u
+
+static size_t laid_size(uint32_t last) { return sizeof(struct tsl__laid) + TSL__LINE + ((size_t)last + 1) * sizeof(tsl__walk); }
+
+static tsl__walk *laid_slot(const struct tsl__laid *t, tsl__state state, uint32_t context, tsl__leftover over) {
+  for (uint64_t i = walk_hash(state, context, over);; i++) {
+    tsl__walk *w = &t->at[i & t->last];
+    if (!w->state || (w->state == state && w->over == over && w->context == context)) return w;
+  }
+}
+
+/* Only those that the index has are whole. */
+bool tsl__walks_lay(tsl__space *space) {
+  uint32_t last = WALKS_LEAST - 1;
+  while (last / 2 < space->walks.index.n) last = last * 2 + 1;
+  struct tsl__laid *t = tsl__alloc_zero(&space->alloc, laid_size(last));
+  if (!t) return tsl__space_no_memory(space);
+  t->at = tsl__at_line(t + 1);
+  t->last = last;
+  for (uint32_t i = 0; i < space->walks.pool.n; i++) {
+    const tsl__walk *w = tsl__pool_at(&space->walks.pool, i);
+    if (w->state && find_in(space, w->state, w->context, w->over) == w) *laid_slot(t, w->state, w->context, w->over) = *w;
+  }
+  tsl__index_free(&space->walks.index, &space->alloc);
+  space->laid = t;
+  return true;
+}
+
+void tsl__laid_free(tsl__space *space) {
+  if (space->laid) tsl__free(&space->alloc, space->laid, laid_size(space->laid->last));
+}
+
+size_t tsl__laid_memory(const tsl__space *space) { return space->laid ? laid_size(space->laid->last) : 0; }
+
+static const tsl__walk *find_below(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
+  if (!space->parent->laid) return find_in(space->parent, state, context, over);
+  const tsl__walk *w = laid_slot(space->parent->laid, state, context, over);
+  return w->state ? w : NULL;
+}
+
 /* Does the layer below know both? Then it has mostly walked the one over the other. */
 static bool belongs_below(const tsl__space *space, tsl__state state, tsl__leftover over) { return state < space->states.first && tsl__leftover_set(over) < space->leftovers.first; }
 
 static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
-  const tsl__walk *w = belongs_below(space, state, over) ? find_in(space->parent, state, context, over) : NULL;
+  const tsl__walk *w = belongs_below(space, state, over) ? find_below(space, state, context, over) : NULL;
   return w ? w : find_in(space, state, context, over);
 }
 
@@ -466,9 +512,9 @@ static bool is_any_extra(tsl__space *space, const tsl__state_rec *r, tsl__leftov
 static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t context, tsl__leftover over) {
   uint32_t followed = context & ~1u;
   bool below = belongs_below(space, state, over), last = followed != context, here = state < space->states.first || r->walked;
-  const tsl__walk *known = below ? find_in(space->parent, state, followed, over) : NULL; /* there nearly all walks are such */
+  const tsl__walk *known = below ? find_below(space, state, followed, over) : NULL; /* there nearly all walks are such */
   if (known || (here && (known = find_in(space, state, context, over)))) return known;
-  if (last && ((here && (known = find_in(space, state, followed, over))) || (below && (known = find_in(space->parent, state, context, over))))) return known;
+  if (last && ((here && (known = find_in(space, state, followed, over))) || (below && (known = find_below(space, state, context, over))))) return known;
   if (space->hook && space->hook->walk) {
     known = fetch(space, state, context, over);
     if (!known && last && space->status == TSL_OK) known = fetch(space, state, followed, over);

@@ -60,6 +60,11 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
 struct tsl__named_left;
 const tsl__walk *tsl__walk_after_name(tsl__space *space, tsl__state resume, const struct tsl__named_left *left, bool last);
 
+/* The walks of a layer that will make no more, into a table where each is found at once. False: out of memory (sticky). */
+bool tsl__walks_lay(tsl__space *space);
+void tsl__laid_free(tsl__space *space);
+size_t tsl__laid_memory(const tsl__space *space);
+
 /* Tables for lengths of tokens, made once in the vocabulary's layer. */
 tsl_status tsl__walk_prepare(tsl__space *base);
 void tsl__walk_scratch_free(tsl__space *space);
