@@ -6,6 +6,7 @@
 #include "runtime/linear_cover.h"
 #include "runtime/logits.h"
 #include "runtime/trie.h"
+#include "runtime/turns.h"
 
 #define LARGE 32u      /* tokens below a node */
 #define WORDS_NODES 3u /* of letters only, from which they are passed over at once */
@@ -386,13 +387,12 @@ bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const 
   bool fine = rows != NULL;
   if (r && !rows) return tsl__space_no_memory(space);
   if (fine) start_rows(rows, r, state, count);
-  for (size_t i = 0; i < tsl_vocab_mask_words(space->vocab) && fine; i++)
-    for (uint32_t word = tokens[i]; word && fine; word &= word - 1) {
-      tsl_token t = (tsl_token)(i * 32) + (tsl_token)__builtin_ctz(word);
-      uint8_t row = run(space, rows, t);
-      fine = row != ASIDE && space->status == TSL_OK;
-      if (row >= FIRST) tsl__mask_bit_set(marks, t);
-    }
+  tsl__turns turns = tsl__turns_of(space->vocab, tokens);
+  for (tsl_token t; fine && tsl__turns_next(&turns, &t);) {
+    uint8_t row = run(space, rows, t);
+    fine = row != ASIDE && space->status == TSL_OK;
+    if (row >= FIRST) tsl__mask_bit_set(marks, t);
+  }
   tsl__free(&space->alloc, rows, sizeof *rows);
   return fine;
 }

@@ -18,6 +18,7 @@
 #include "runtime/linear.h"
 #include "runtime/logits.h"
 #include "runtime/trie.h"
+#include "runtime/turns.h"
 
 /* Beyond these another way to walk is faster. */
 #define POINTS_MAX 512u
@@ -410,17 +411,27 @@ static bool find_in_trie(const graph *g, tsl__less *out) {
   return fine;
 }
 
+/* Where the ways from a point lead, by byte. */
+typedef struct onward {
+  bool made[FIRST + POINTS_MAX];
+  uint16_t to[][256];
+} onward;
+
+/* The row of a point, made when it is first asked for. By what is no letter it leads ELSEWHERE. */
+static const uint16_t *row_of(const graph *g, onward *o, uint32_t at) {
+  if (o->made[at]) return o->to[at];
+  o->made[at] = true;
+  for (unsigned b = 0; b < 256; b++) o->to[at][b] = ELSEWHERE;
+  for (const way *w = g->ways + g->points[at].ways; w < g->ways + g->points[at + 1].ways; w++)
+    for (unsigned b = w->lo; b <= w->hi; b++) o->to[at][b] = w->to;
+  return o->to[at];
+}
+
 /* Does a token die by its letters? */
-static bool dies(const graph *g, const uint8_t *bytes, const uint8_t *end) {
+static bool dies(const graph *g, onward *o, const uint8_t *bytes, const uint8_t *end) {
   uint32_t at = FIRST;
-  for (; (size_t)(end - bytes) >= g->points[at].away; bytes++) {
-    const way *w = g->ways + g->points[at].ways, *last = g->ways + g->points[at + 1].ways;
-    while (w < last && w->hi < *bytes) w++;
-    if (w == last || *bytes < w->lo) return false;
-    if (w->to < FIRST) return w->to == DEAD;
-    at = w->to;
-  }
-  return false;
+  for (; at >= FIRST && (size_t)(end - bytes) >= g->points[at].away; bytes++) at = row_of(g, o, at)[*bytes];
+  return at == DEAD;
 }
 
 /* Only the tokens that have one of n bytes are kept. Plain loops over whole bitsets: several words are looked at at once. */
@@ -453,21 +464,29 @@ static bool find_suspects(const graph *g, const tsl__lengths *l, uint32_t *bits)
   return any;
 }
 
+/* Those tokens of a bitset that die. */
+static bool try_bitset(const graph *g, const uint32_t *bits, tsl__less *out) {
+  const tsl_vocab *v = g->space->vocab;
+  size_t size = sizeof(onward) + g->n * sizeof(uint16_t[256]);
+  onward *o = tsl__alloc(&g->space->alloc, size);
+  bool fine = o || tsl__space_no_memory(g->space);
+  tsl__turns turns = tsl__turns_of(v, bits);
+  if (o) memset(o->made, 0, sizeof o->made);
+  for (tsl_token t; fine && tsl__turns_next(&turns, &t);)
+    if (dies(g, o, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1])) fine = add_tokens(g, out, &t, 1);
+  tsl__free(&g->space->alloc, o, size);
+  return fine;
+}
+
 /* The tokens that die, among those few that have all that is needed. False if they are not few, or on failure (sticky). */
 static bool find_among_suspects(const graph *g, tsl__less *out) {
-  const tsl_vocab *v = g->space->vocab;
   const tsl__lengths *l = tsl__lengths_of(g->space);
-  size_t words = tsl_vocab_mask_words(v);
+  size_t words = tsl_vocab_mask_words(g->space->vocab);
   uint32_t *bits = l ? tsl__alloc(&g->space->alloc, words * sizeof *bits) : NULL;
   if (l && !bits) return tsl__space_no_memory(g->space);
   bool fine = l && find_suspects(g, l, bits);
   size_t n = fine ? tsl_mask_count(bits, words * 32) : 0;
-  fine = fine && n <= SUSPECTS_MAX && tsl__space_step(g->space, n);
-  for (size_t i = 0; i < words && fine; i++)
-    for (uint32_t word = bits[i]; word && fine; word &= word - 1) {
-      tsl_token t = (tsl_token)(i * 32) + (tsl_token)__builtin_ctz(word);
-      if (dies(g, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1])) fine = add_tokens(g, out, &t, 1);
-    }
+  fine = fine && n <= SUSPECTS_MAX && tsl__space_step(g->space, n) && (n == 0 || try_bitset(g, bits, out));
   tsl__free(&g->space->alloc, bits, words * sizeof *bits);
   return fine;
 }
