@@ -10,6 +10,12 @@ static size_t with_children(const tsl__trie *trie, uint32_t *nodes, size_t n) {
   return out;
 }
 
+/* What of a node is looked at lies in three places. */
+static void ask_below(const tsl__trie *trie, const tsl__trie_node *node) {
+  TSL__PREFETCH(&trie->nodes[node->first_child]);
+  if (node->below != UINT16_MAX) TSL__PREFETCH(&trie->sets[node->below]);
+}
+
 static tsl__leftover find(const tsl__space *space, const uint32_t *nodes, size_t n, uint64_t hash) {
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->leftovers.index, hash);
@@ -34,6 +40,7 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
   if (!r || !r->nodes) return tsl__space_no_memory(space), 0;
   size_t tokens = 0;
   r->n = (uint32_t)n;
+  for (size_t i = 0; i < n; i++) ask_below(trie, &trie->nodes[nodes[i]]);
   for (size_t i = 0; i < n; i++) {
     const tsl__trie_node *node = &trie->nodes[nodes[i]];
     if (node->height > r->height) r->height = node->height;
@@ -70,6 +77,7 @@ const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_
   TSL__VEC(uint32_t) nodes = {0};
   TSL__VEC(tsl_token) tokens = {0};
   bool fine = true;
+  for (uint32_t i = 0; i < r->n; i++) TSL__PREFETCH(&trie->nodes[trie->nodes[r->nodes[i]].first_child]);
   for (uint32_t i = 0; i < r->n && fine; i++) {
     uint32_t c = tsl__trie_child(trie, r->nodes[i], byte);
     if (!c) continue;

@@ -236,7 +236,9 @@ static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state
 }
 
 void tsl__level_push(tsl__space *space, level *l, entry e) {
+  const tsl__trie_node *nodes = space->vocab->trie.nodes;
   note_reach(l, e.depth, e.count);
+  TSL__PREFETCH(&nodes[nodes[e.node].first_child]);
   if (!tsl__vec_push(&space->alloc, &l->stack, e)) tsl__space_no_memory(space);
 }
 
@@ -272,8 +274,8 @@ void tsl__search_enter(tsl__space *space, level *l, tsl__state state, uint32_t c
   if (n->children) tsl__search_below(space, l, state, count, child, depth);
 }
 
-/* Read on from a node by the byte of one child, which is live. */
-static void search_child(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, uint32_t c) {
+/* Read on from a node by the byte of one child, which is live. `sifted`: it or what is below it is known to hold something else than letters. */
+static inline void search_child(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, uint32_t c, bool sifted) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
   bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), beyond = false;
@@ -283,7 +285,7 @@ static void search_child(tsl__space *space, level *l, const entry *e, const tsl_
     letter = e->depth + 1 <= e->hint->limit;
     beyond = e->depth + 1u + child->height > e->hint->limit;
   }
-  if (letter && !beyond && (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) && !(wide && tsl__wide_bit(wide->dirty, c))))) return;
+  if (letter && !beyond && !sifted && (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) && !(wide && tsl__wide_bit(wide->dirty, c))))) return;
   uint32_t count;
   tsl__target t = tsl__state_step(space, r, child->byte);
   if (!t) return;
@@ -302,12 +304,19 @@ static inline void push_tokens(tsl__space *space, level *l, const tsl_token *tok
   l->gather.plus.n += n;
 }
 
+/* Children of one node lie side by side, but the sets of what is below them anywhere. */
+static void ask_for_sets(const tsl__trie *trie, const tsl__trie_node *child, uint32_t n) {
+  for (const tsl__trie_node *end = child + n; n > 1 && child < end; child++)
+    if (child->children && child->below != UINT16_MAX) TSL__PREFETCH(&trie->sets[child->below]);
+}
+
 /* Read on from a node without letters: child by child, the ranges of the state beside them. */
 static void search_plain(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[e->node];
   const uint8_t *upper = tsl__state_upper(r), *labels = trie->labels;
   uint32_t range = 0, count;
+  ask_for_sets(trie, &trie->nodes[n->first_child], n->children);
   for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
     if (!tsl__bytes_has(&r->live, labels[c])) continue;
     const tsl__trie_node *child = &trie->nodes[c];
@@ -345,6 +354,7 @@ static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   for (unsigned b = 0; b < 128; b++)
     if (tsl__bytes_has(&h->exits, b)) s->at[s->n++] = lengths->holding[b];
   if (beyond) s->at[s->n++] = lengths->holding[128];
+  s->exact = !beyond;
   if (wide) s->at[s->n++] = wide->exit, s->at[s->n++] = wide->dirty;
   return s->n ? s : NULL;
 }
@@ -358,9 +368,10 @@ static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl
     uint64_t bits = w == first >> 6 ? ~(uint64_t)0 << (first & 63) : ~(uint64_t)0, held = 0;
     if (w == last >> 6) bits &= ~(uint64_t)0 >> (63 - (last & 63));
     for (uint32_t k = 0; k < s->n; k++) held |= s->at[k][w];
-    for (bits &= held; bits; bits &= bits - 1) {
+    for (uint64_t ahead = bits &= held; ahead; ahead &= ahead - 1) TSL__PREFETCH(&nodes[w * 64 + (uint32_t)__builtin_ctzll(ahead)]);
+    for (; bits; bits &= bits - 1) {
       uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
-      if (tsl__bytes_has(&r->live, labels[c])) search_child(space, l, e, r, c);
+      if (tsl__bytes_has(&r->live, labels[c])) search_child(space, l, e, r, c, s->exact);
     }
   }
 }
@@ -418,7 +429,7 @@ static void search_together(tsl__space *space, level *l, size_t floor, uint32_t 
     for (size_t i = first; i < l->together.n; i++) {
       entry e = l->together.at[i];
       const tsl__state_rec *r = tsl__state_at(space, e.state);
-      if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c);
+      if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c, false);
     }
     push_once(l, from);
   }
@@ -460,12 +471,13 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
       for (int w = 0; w < 4; w++)
         for (uint64_t bits = rest.w[w]; bits; bits &= bits - 1) {
           uint32_t c = tsl__trie_child(trie, e.node, (uint8_t)(w * 64 + __builtin_ctzll(bits)));
-          if (c) search_child(space, l, &e, r, c);
+          if (c) search_child(space, l, &e, r, c, false);
         }
       continue;
     }
+    ask_for_sets(trie, &trie->nodes[n->first_child], n->children);
     for (uint32_t c = n->first_child, end = c + n->children; c < end; c++)
-      if (tsl__bytes_has(&rest, trie->nodes[c].byte)) search_child(space, l, &e, r, c);
+      if (tsl__bytes_has(&rest, trie->nodes[c].byte)) search_child(space, l, &e, r, c, false);
   }
 }
 

@@ -35,6 +35,7 @@ typedef struct tsl__sieve {
   const tsl__hint *of;
   const uint64_t *at[TSL__SIEVE_MAX + 2];
   uint32_t n; /* 0: too many */
+  bool exact; /* what they tell is none of those letters, not even beyond ASCII */
 } tsl__sieve;
 
 #define TSL__WITHIN_MAX 3u /* walks that a level does beside its own, and that are not remembered */
