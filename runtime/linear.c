@@ -133,6 +133,14 @@ tsl_status tsl__linear_make(tsl__space *base) {
 
 /* ---- rows --------------------------------------------------------------------------------------------------------- */
 
+/* A row of live and dead bytes, four at a time. */
+static void put_live(uint8_t row[256], const tsl__bytes *live) {
+#define FOUR(n) {(n) & 1 ? UNKNOWN : DEAD, (n) & 2 ? UNKNOWN : DEAD, (n) & 4 ? UNKNOWN : DEAD, (n) & 8 ? UNKNOWN : DEAD}
+  static const uint8_t four[16][4] = {FOUR(0), FOUR(1), FOUR(2), FOUR(3), FOUR(4), FOUR(5), FOUR(6), FOUR(7), FOUR(8), FOUR(9), FOUR(10), FOUR(11), FOUR(12), FOUR(13), FOUR(14), FOUR(15)};
+#undef FOUR
+  for (unsigned b = 0; b < 256; b += 4) memcpy(row + b, four[live->w[b >> 6] >> (b & 63) & 15], 4);
+}
+
 static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, uint32_t count) {
   uint32_t number = rows->n++;
   rows->words[number] = 0;
@@ -140,7 +148,7 @@ static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, u
   rows->state[number] = state;
   rows->count[number] = count;
   rows->record[number] = r;
-  for (unsigned b = 0; b < 256; b++) rows->to[number][b] = tsl__bytes_has(&r->live, b) ? UNKNOWN : DEAD;
+  put_live(rows->to[number], &r->live);
   return (uint8_t)number;
 }
 
