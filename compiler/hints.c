@@ -8,7 +8,8 @@
  *           Only raw characters of a JSON string count (no quote, backslash or control character): escapes are exits.
  * Likeness  hints_like.c: what a state is when its limits are far.
  * Difference  "Any text but these" is the state of any text, less what these spell in full. Exact where every beginning of a text can go on to one that is none of
- *           these: what is left of the base ends in `text`, and these are finitely many or never hold a character of Unicode's last plane.
+ *           these: what is left of the base ends in `text`, and these are finitely many or never hold a character of Unicode's last plane; or it ends in any number of characters
+ *           of one class, and these are finitely many.
  * Tested by tests/test_oracle.c (masks with and without hints are equal)
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -150,18 +151,27 @@ static bool spares_last_plane(const tsl__exprs *x, tsl__expr e, unsigned depth) 
   }
 }
 
+/* The same of what ends in any number of characters of one class. Where registers tell more it is in doubt. */
+static bool ends_in_class(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.loop || n.flags & (TSL__CALLS | TSL__COUNTS)) return false;
+  while (n.kind == TSL__K_SEQ) n = tsl__node_at(x, n.b);
+  return n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n);
+}
+
 static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
   tsl__node n = tsl__node_at(x, inner);
   tsl__expr except = TSL__NONE, rest = TSL__NONE;
+  bool finite = true;
   if (n.kind != TSL__K_AND) return false;
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr c = tsl__list_at(x, n.a)[i];
     tsl__node m = tsl__node_at(x, c);
-    if (m.kind == TSL__K_NOT && (tsl__node_at(x, m.a).flags & TSL__FINITE || spares_last_plane(x, m.a, 0))) except = tsl__expr_alt(x, except, m.a);
+    if (m.kind == TSL__K_NOT && (tsl__node_at(x, m.a).flags & TSL__FINITE || spares_last_plane(x, m.a, 0))) except = tsl__expr_alt(x, except, m.a), finite &= (tsl__node_at(x, m.a).flags & TSL__FINITE) != 0;
     else if (rest) return false;
     else rest = c;
   }
-  if (!except || !rest || !ends_in_text(x, rest)) return false;
+  if (!except || !rest || !(ends_in_text(x, rest) || (finite && ends_in_class(x, rest)))) return false;
   out->base = tsl__expr_json_string(x, rest);
   out->except = tsl__expr_json_string(x, except);
   return true;
