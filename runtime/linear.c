@@ -4,6 +4,7 @@
 #include "runtime/linear.h"
 
 #include "runtime/linear_cover.h"
+#include "runtime/linear_quoted.h"
 #include "runtime/logits.h"
 #include "runtime/trie.h"
 #include "runtime/turns.h"
@@ -20,8 +21,8 @@
 #define ROWS 256u
 #define SLOTS 512u
 
-/* Numbers of rows that are none. */
-enum { DEAD, UNKNOWN, ASIDE, FIRST };
+/* Numbers of rows that are none. ENDS: there the frame ends and no more, where that is told apart from ASIDE. */
+enum { DEAD, UNKNOWN, ASIDE, ENDS, FIRST };
 
 typedef struct table {
   uint8_t to[ROWS][256];
@@ -32,6 +33,7 @@ typedef struct table {
   uint8_t waits[ROWS];   /* how often it is to be met yet before that is asked for; 0: it was */
   uint16_t slots[SLOTS]; /* by state and register; 0: empty */
   uint32_t n, ahead;
+  bool ends; /* ENDS is told apart */
 } table;
 
 /* A reading under way. */
@@ -127,7 +129,7 @@ tsl_status tsl__linear_make(tsl__space *base) {
   put_words(l, trie);
   uint32_t space = tsl__trie_child(trie, 0, ' ');
   l->space = space ? l->at[space] : 0;
-  if (count_above(base, l) && tsl__cover_make(base, l)) base->linear = l;
+  if (count_above(base, l) && tsl__cover_make(base, l) && tsl__quoted_make(base, l)) base->linear = l;
   return base->status;
 }
 
@@ -157,8 +159,12 @@ static uint8_t start_rows(table *rows, const tsl__state_rec *r, tsl__state state
   memset(rows->slots, 0, sizeof rows->slots);
   rows->n = FIRST;
   rows->ahead = 0;
+  rows->ends = false;
   return add_row(rows, r, state, count);
 }
+
+/* Is a state the end of its frame, and no more? */
+static bool is_end(const tsl__state_rec *r) { return r->flags == TSL__STATE_NULLABLE && !r->ranges && !r->edges && !r->token_edges && !tsl__state_fixed(r); }
 
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
 static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_t count) {
@@ -166,6 +172,7 @@ static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_
   for (; rows->slots[slot]; slot = (slot + 1) % SLOTS)
     if (rows->state[rows->slots[slot]] == state && rows->count[rows->slots[slot]] == count) return (uint8_t)rows->slots[slot];
   const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (r && rows->ends && is_end(r)) return ENDS;
   if (!r || rows->n == ROWS || !tsl__state_is_plain(r)) return ASIDE;
   uint8_t number = add_row(rows, r, state, count);
   rows->slots[slot] = number;
@@ -184,8 +191,8 @@ static uint8_t find_out(tsl__space *space, table *rows, uint8_t from, uint8_t by
     to = row_for(space, rows, state, count);
   }
   while (upper[i] < byte) i++;
-  for (unsigned b = i ? upper[i - 1] + 1u : 0; b <= upper[i]; b++)
-    if (rows->to[from][b] == UNKNOWN) rows->to[from][b] = to;
+  unsigned first = i ? upper[i - 1] + 1u : 0;
+  memset(rows->to[from] + first, to, upper[i] + 1u - first);
   return to;
 }
 
@@ -269,7 +276,7 @@ static passage take_high(const reading *at, uint8_t number, const tsl__linear_no
 
 static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n) {
   tsl__target t = n->node == UINT32_MAX ? 0 : tsl__state_step(at->space, at->rows->record[from], n->byte);
-  tsl__linear_aside aside = {t, at->rows->count[from], n->node, (uint16_t)(n->above + 1 + at->deeper)};
+  tsl__linear_aside aside = {t, at->rows->count[from], n->node, (uint16_t)(n->above + 1 + at->deeper), false};
   return t == 0 || tsl__vec_push(&at->space->alloc, at->aside, aside) || tsl__space_no_memory(at->space);
 }
 
@@ -377,6 +384,60 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
   tsl__free(&space->alloc, at.row_of, depths);
   return fine;
 }
+
+/* ---- quotes ------------------------------------------------------------------------------------------------------- */
+
+/* What is left to the search. Of a state's second token there is nothing to be said. */
+static bool leave(tsl__space *space, const table *rows, uint8_t from, const tsl__linear_node *n, tsl__linear_asides *aside) {
+  if (n->node == UINT32_MAX) return true;
+  tsl__linear_aside a = {tsl__state_step(space, rows->record[from], n->byte), rows->count[from], n->node, (uint16_t)(n->above + 1), n->below};
+  return tsl__vec_push(&space->alloc, aside, a) || tsl__space_no_memory(space);
+}
+
+/* A node that lives is found. Returns the node to read on from. */
+static const tsl__linear_node *find_node(const table *rows, uint8_t from, uint8_t to, const tsl__linear_node *n, const tsl__linear_node *next, uint32_t tokens, tsl__linear_found *found) {
+  uint32_t count = to >= FIRST ? rows->count[to] : rows->count[from] + 1;
+  if (n->above >= found->reach) found->reach = n->above + 1u;
+  if (count > found->top) found->top = count;
+  found->tokens[found->n] = n->token;
+  found->n += n->token < tokens;
+  if (to != ENDS) return n + 1;
+  found->left[found->left_n] = n->node;
+  found->left_n += next != n + 1;
+  return next;
+}
+
+static bool read_quoted(tsl__space *space, const tsl__linear *q, table *rows, uint8_t *row_of, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside) {
+  uint32_t met = 0;
+  for (const tsl__linear_node *n = q->nodes + 1, *end = q->nodes + q->n; n < end; met++) {
+    const tsl__linear_node *next = q->nodes + n->next;
+    uint8_t from = row_of[n->above], to = n->below && !tsl__bytes_has(letters, n->byte) ? DEAD : rows->to[from][n->byte];
+    if (to == UNKNOWN && next != n + 1) to = find_out(space, rows, from, n->byte);
+    else if (to == UNKNOWN && !tsl__state_step(space, rows->record[from], n->byte)) to = DEAD; /* nothing below: where it leads does not matter */
+    row_of[n->above + 1] = to;
+    if (to == ASIDE && !leave(space, rows, from, n, aside)) return false;
+    n = to == DEAD || to == ASIDE ? next : find_node(rows, from, to, n, next, q->tokens, found);
+  }
+  return tsl__space_step(space, met / 4);
+}
+
+bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside) {
+  size_t depths = (size_t)space->vocab->trie.nodes[0].height + 1;
+  table *rows = tsl__alloc(&space->alloc, sizeof *rows);
+  uint8_t *row_of = rows ? tsl__alloc(&space->alloc, depths) : NULL;
+  const tsl__state_rec *r = tsl__state_expanded(space, from->state);
+  bool fine = r && (row_of || tsl__space_no_memory(space));
+  if (fine) {
+    row_of[0] = start_rows(rows, r, from->state, from->count);
+    rows->ends = true;
+    fine = read_quoted(space, t->quoted, rows, row_of, letters, found, aside);
+  }
+  tsl__free(&space->alloc, row_of, depths);
+  tsl__free(&space->alloc, rows, sizeof *rows);
+  return fine;
+}
+
+/* ---- tokens one by one -------------------------------------------------------------------------------------------- */
 
 /* Where a token leads along the rows; DEAD, or ASIDE: it does more than being read. */
 static uint8_t run(tsl__space *space, table *rows, tsl_token token) {

@@ -8,6 +8,7 @@
  * Words     Two thirds of the nodes have nothing but ASCII letters below. From most states many of these can follow, whichever they are: how many at least is told by the rows, nearest ones
  *           first, and what is no higher than that lives as a whole. A length of at most 12 is met by no text of 12 letters, a `,` that must come or must not by none.
  * Cover     Where all words live, as far as is asked, they are told at once (linear_cover.h), and a table of half the nodes is read, which has none of them.
+ * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a backslash below: a table of these alone, some thousand, that lie side by side (linear_quoted.h).
  * Aside     States that do more than read (may end, call, fork), nodes below which letters are worth a class, and states beyond the 253rd are set aside: the search takes them.
  * Cost      About 4 ns a node (30 by the search). 16 bytes a node and 4 more to find it, 8 for the table without words, once per vocabulary.
  * Tested by tests/test_linear.c, tests/test_oracle.c
@@ -45,6 +46,7 @@ typedef struct tsl__linear {
   /* Words (linear_cover.h), and such with a space before them, as bitsets; and the table without the nodes below which there is nothing else. The latter has none of its own, no `at` and no `above`. */
   const uint32_t *words[2];
   const struct tsl__linear *rest;
+  const struct tsl__linear *quoted; /* see linear_quoted.h; this, too, has nodes alone */
 } tsl__linear;
 
 /* What the search must take from here on. */
@@ -52,6 +54,7 @@ typedef struct tsl__linear_aside {
   tsl__target to;
   uint32_t count, node; /* register before the byte of the node */
   uint16_t depth;       /* bytes read, that one included */
+  bool letters;         /* of tsl__linear_read_quoted: they are letters, and no more was read below than that */
 } tsl__linear_aside;
 
 typedef TSL__VEC(tsl__linear_aside) tsl__linear_asides;
@@ -74,6 +77,16 @@ const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec 
 bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl__state_rec *r, const tsl__hint *h, uint32_t node);
 /* Read what is below. Tokens that live are marked in `marks` (mask words of the vocabulary, and TSL__LINEAR_SPARE more); what the search must take is added to `aside`. False on failure (sticky). Needs the lock. */
 bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside);
+/* What is found where quotes are read. */
+typedef struct tsl__linear_found {
+  tsl_token *tokens;   /* that live; room for as many as t->quoted has nodes, and so is there for nodes */
+  uint32_t *left;      /* nodes with something below, where the frame ends and no more */
+  uint32_t n, left_n;
+  uint32_t reach, top; /* deepest node entered; highest register there, or more */
+} tsl__linear_found;
+
+/* What lives and is letters, then a quote or a backslash, which are none, and what follows; from the root. What the search must take is added to `aside`. False on failure (sticky). Needs the lock. */
+bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside);
 /* Tokens one by one: of those in `tokens` (mask words) the ones that live are marked. False if one does more than being read, or on failure (sticky). */
 bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens, uint32_t *marks);
 

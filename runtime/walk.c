@@ -218,7 +218,7 @@ static bool walk_less(tsl__space *space, level *l, const tsl__state_rec *r, tsl_
   space->less_met++;
   if (!gather_but(space, l, tsl__class_mask(space, &less->hint.letters, 0, 0, UINT32_MAX), less->tokens.at, less->tokens.n)) return true;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){0, state, count, 0, &less->hint});
+  tsl__level_push(space, l, (entry){0, state, count, 0, false, &less->hint});
   tsl__search_on(space, l, floor);
   return true;
 }
@@ -252,7 +252,7 @@ static void except_here(tsl__space *space, level *l, uint32_t node, removal *out
 static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t node, removal *out) {
   const tsl__trie *trie = &space->vocab->trie;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){node, state, 0, 0, NULL});
+  tsl__level_push(space, l, (entry){node, state, 0, 0, false, NULL});
   while (l->stack.n > floor && space->status == TSL_OK) {
     entry e = l->stack.at[--l->stack.n];
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
@@ -268,7 +268,7 @@ static void except_node(tsl__space *space, level *l, tsl__state state, uint32_t 
       const tsl__state_rec *rt = tsl__state_expanded(space, to);
       if (!rt) return;
       if (rt->flags & TSL__STATE_NULLABLE) except_here(space, l, c, out);
-      if (trie->nodes[c].children) tsl__level_push(space, l, (entry){c, to, count, 0, NULL});
+      if (trie->nodes[c].children) tsl__level_push(space, l, (entry){c, to, count, 0, false, NULL});
     }
   }
 }
@@ -394,7 +394,7 @@ static bool walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
     }
   }
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){0, state, count, 0, h});
+  tsl__level_push(space, l, (entry){0, state, count, 0, false, h});
   tsl__search_on(space, l, floor);
   /* What was gathered so far is the part without letters only; keep it apart, then add the class. */
   out->exits = tsl__level_mask(space, l);

@@ -42,7 +42,7 @@ bool tsl__walk_limited(tsl__space *space, tsl__level *l, const tsl__state_rec *r
   l->less.hint = *h;
   l->less.hint.limit = TSL__COUNT_INF;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (tsl__level_entry){0, state, count, 0, &l->less.hint});
+  tsl__level_push(space, l, (tsl__level_entry){0, state, count, 0, false, &l->less.hint});
   tsl__search_on(space, l, floor);
   return true;
 }

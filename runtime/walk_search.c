@@ -263,7 +263,7 @@ void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t c
   const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
   if (!r || !tsl__trie_below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
   if (tsl__trie_below_within(trie, n, r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
-  else tsl__level_push(space, l, (entry){node, state, count, depth, use_letters(space, l, r, node)});
+  else tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, use_letters(space, l, r, node)});
 }
 
 /* The same of a child; its own tokens are gathered. */
@@ -282,7 +282,7 @@ static inline void search_child(tsl__space *space, level *l, const entry *e, con
   const tsl__wide *wide = letter && e->hint->wide ? tsl__wide_at(space, e->hint->wide) : NULL;
   if (wide && child->byte >= 0x80 && tsl__wide_bit(wide->exit, c)) letter = false;
   if (letter && !e->hint->counted) { /* tokens of more letters than the limit are not in the class's mask */
-    letter = e->depth + 1 <= e->hint->limit;
+    letter = e->depth + 1u <= e->hint->limit;
     beyond = e->depth + 1u + child->height > e->hint->limit;
   }
   if (letter && !beyond && !sifted && (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) && !(wide && tsl__wide_bit(wide->dirty, c))))) return;
@@ -290,7 +290,7 @@ static inline void search_child(tsl__space *space, level *l, const entry *e, con
   tsl__target t = tsl__state_step(space, r, child->byte);
   if (!t) return;
   tsl__state to = tsl__target_resolve(space, t, e->count, &count);
-  if (letter) push_letter(space, l, (entry){c, to, count, e->depth + 1, e->hint});
+  if (letter) push_letter(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), e->quoted, e->hint});
   else tsl__search_enter(space, l, to, count, c, e->depth + 1);
 }
 
@@ -336,8 +336,15 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
     if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next)) tsl__search_below(space, l, to, count, c, e->depth + 1);
     else if (!tsl__trie_below_meets(trie, child, &next->live)) continue;
     else if (tsl__trie_below_within(trie, child, next->self)) tsl__gather_tokens(space, &l->gather, trie->order + child->own_end, child->end - child->own_end);
-    else tsl__level_push(space, l, (entry){c, to, count, e->depth + 1, NULL});
+    else tsl__level_push(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), false, NULL});
   }
+}
+
+/* Of the bytes that are legal among letters those that children are sifted by. */
+static tsl__bytes sifted_by(const tsl__hint *h, bool quoted) {
+  tsl__bytes by = h->exits;
+  if (quoted) by.w[0] &= ~((uint64_t)1 << '"'), by.w[1] &= ~((uint64_t)1 << ('\\' & 63));
+  return by;
 }
 
 /* The sieve of a hint; NULL: none, or not for this node, below which some text of letters is longer than the limit. */
@@ -345,18 +352,19 @@ static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   const tsl__hint *h = e->hint;
   sieve *s = &l->sieve;
   if (!h || (!h->counted && e->depth + space->vocab->trie.nodes[e->node].height > h->limit)) return NULL;
-  if (s->of == h) return s->n ? s : NULL;
+  if (s->of == h && s->quoted == e->quoted) return s->none ? NULL : s;
   const tsl__lengths *lengths = tsl__lengths_of(space);
   const tsl__wide *wide = h->wide ? tsl__wide_at(space, h->wide) : NULL;
-  bool beyond = h->exits.w[2] || h->exits.w[3];
-  *s = (sieve){.of = h};
-  if (!lengths || (unsigned)(__builtin_popcountll(h->exits.w[0]) + __builtin_popcountll(h->exits.w[1])) + beyond > TSL__SIEVE_MAX) return NULL;
+  tsl__bytes by = sifted_by(h, e->quoted);
+  bool beyond = by.w[2] || by.w[3];
+  *s = (sieve){.of = h, .quoted = e->quoted, .none = !lengths || (unsigned)(__builtin_popcountll(by.w[0]) + __builtin_popcountll(by.w[1])) + beyond > TSL__SIEVE_MAX};
+  if (s->none) return NULL;
   for (unsigned b = 0; b < 128; b++)
-    if (tsl__bytes_has(&h->exits, b)) s->at[s->n++] = lengths->holding[b];
+    if (tsl__bytes_has(&by, b)) s->at[s->n++] = lengths->holding[b];
   if (beyond) s->at[s->n++] = lengths->holding[128];
   s->exact = !beyond;
   if (wide) s->at[s->n++] = wide->exit, s->at[s->n++] = wide->dirty;
-  return s->n ? s : NULL;
+  return s;
 }
 
 /* Read on from a node by those children that hold something else than letters. */
@@ -397,13 +405,48 @@ static void search_linear(tsl__space *space, level *l, const tsl__linear *t, con
   l->aside.n = floor;
 }
 
+/* Is a hint one of letters in a JSON string, among which a quote may be legal? */
+static bool is_of_string(const tsl__hint *h) { return tsl__bytes_has(&h->exits, '"') && !tsl__bytes_has(&h->letters, '"') && !tsl__bytes_has(&h->letters, '\\'); }
+
+/* What the table of quotes set aside is entered as ever. */
+static void enter_quoted(tsl__space *space, level *l, const entry *e, size_t floor) {
+  for (size_t i = floor; i < l->aside.n && space->status == TSL_OK; i++) {
+    tsl__linear_aside a = l->aside.at[i];
+    uint32_t count;
+    tsl__state to = tsl__target_resolve(space, a.to, a.count, &count);
+    if (a.letters) push_letter(space, l, (entry){a.node, to, count, a.depth, false, e->hint});
+    else tsl__search_enter(space, l, to, count, a.node, a.depth);
+  }
+  l->aside.n = floor;
+}
+
+/* Letters from the root: what goes on with a quote or a backslash is read along its table, if the rest can be sifted. */
+static void search_quoted(tsl__space *space, level *l, entry *e) {
+  const tsl__linear *t = tsl__linear_table(space);
+  entry rest = *e;
+  rest.quoted = true;
+  if (!t || !is_of_string(e->hint) || !sieve_of(space, l, &rest)) return;
+  size_t room = t->quoted->n, floor = l->aside.n;
+  if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, room) || !tsl__vec_reserve(&space->alloc, &l->left, room)) {
+    tsl__space_no_memory(space);
+    return;
+  }
+  tsl__linear_found found = {.tokens = l->gather.plus.at + l->gather.plus.n, .left = l->left.at + l->left.n};
+  if (!tsl__linear_read_quoted(space, t, &(tsl__linear_from){e->state, e->count, 0, 0, l->last}, &e->hint->letters, &found, &l->aside)) return;
+  l->gather.plus.n += found.n;
+  if (!l->last && found.left_n) l->left.n += found.left_n, l->only = 0;
+  note_reach(l, found.reach, found.top);
+  enter_quoted(space, l, e, floor);
+  *e = rest;
+}
+
 /* What was pushed for one node: once each. */
 static void push_once(level *l, size_t from) {
   entry *at = l->stack.at;
   size_t n = from;
   for (size_t i = from; i < l->stack.n; i++) {
     size_t k = from;
-    while (k < n && (at[k].state != at[i].state || at[k].count != at[i].count || at[k].hint != at[i].hint)) k++;
+    while (k < n && (at[k].state != at[i].state || at[k].count != at[i].count || at[k].hint != at[i].hint || at[k].quoted != at[i].quoted)) k++;
     if (k == n) at[n++] = at[i];
   }
   l->stack.n = n;
@@ -462,6 +505,7 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
       search_plain(space, l, &e, r);
       continue;
     }
+    if (e.hint && e.node == 0) search_quoted(space, l, &e);
     const sieve *sift = sieve_of(space, l, &e);
     if (sift) {
       search_sifted(space, l, &e, r, sift);
@@ -496,7 +540,7 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
   if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){node, state, count, depth, node == 0 && tsl__tells_text(space, r) ? NULL : use_letters(space, l, r, node)});
+  tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, node == 0 && tsl__tells_text(space, r) ? NULL : use_letters(space, l, r, node)});
   tsl__search_on(space, l, floor);
 }
 
@@ -507,7 +551,7 @@ void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t cou
   if (!r || !tsl__bytes_meet(&r->live, &t->next) || !tsl__space_step(space, 1)) return;
   if (t->n == 1 || r->live_count >= PER_NODE_MIN) {
     size_t floor = l->stack.n;
-    for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) tsl__level_push(space, l, (entry){t->nodes[i], state, count, 0, use_letters(space, l, r, t->nodes[i])});
+    for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) tsl__level_push(space, l, (entry){t->nodes[i], state, count, 0, false, use_letters(space, l, r, t->nodes[i])});
     tsl__search_on(space, l, floor);
     return;
   }
@@ -537,6 +581,6 @@ void tsl__search_fixed(tsl__space *space, level *l, const tsl__state_rec *r, uin
   }
   for (size_t i = 0; i < w->ends.n; i++) tsl__level_leave_node(space, l, w->ends.at[i].node);
   size_t floor = l->stack.n;
-  for (size_t i = 0; i < w->rests.n; i++) tsl__level_push(space, l, (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, NULL});
+  for (size_t i = 0; i < w->rests.n; i++) tsl__level_push(space, l, (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, false, NULL});
   tsl__search_on(space, l, floor);
 }

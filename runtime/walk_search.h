@@ -4,7 +4,7 @@
  * reuse, so a walk allocates nothing once warm.
  *
  * What walk.h tells as skip, sweep, letters, together and along a table is done here, at each node. Of letters only those children are looked at that hold something else:
- * bits by node and byte, made with the vocabulary's tables (classes.h). What is known from the root without a search is told in walk_tell.h.
+ * bits by node and byte, made with the vocabulary's tables (classes.h); and those that hold a quote or a backslash are read from the root along a table of their own (linear_quoted.h). What is known from the root without a search is told in walk_tell.h.
  *
  * Tested by tests/test_oracle.c, tests/test_linear.c
  *
@@ -26,7 +26,9 @@
 typedef struct tsl__level_entry {
   uint32_t node;
   tsl__state state;
-  uint32_t count, depth;
+  uint32_t count;
+  uint16_t depth;
+  bool quoted;           /* only letters so far, and what goes on with a quote or a backslash was read already */
   const tsl__hint *hint; /* not NULL: only letters so far; their tokens are in the class's mask */
 } tsl__level_entry;
 
@@ -34,8 +36,10 @@ typedef struct tsl__level_entry {
 typedef struct tsl__sieve {
   const tsl__hint *of;
   const uint64_t *at[TSL__SIEVE_MAX + 2];
-  uint32_t n; /* 0: too many */
-  bool exact; /* what they tell is none of those letters, not even beyond ASCII */
+  uint32_t n;
+  bool exact;  /* what they tell is none of those letters, not even beyond ASCII */
+  bool quoted; /* quotes and backslashes are not among it */
+  bool none;   /* too many */
 } tsl__sieve;
 
 #define TSL__WITHIN_MAX 3u /* walks that a level does beside its own, and that are not remembered */

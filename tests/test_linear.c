@@ -85,6 +85,29 @@ static void the_rest(void) {
   tsl_grammar_release(g);
 }
 
+static bool is_quote(uint8_t byte) { return byte == '"' || byte == '\\'; }
+
+/* The table of quotes: its nodes are those of the whole that have one on their path or below, in the same order; they have tokens from there on. */
+static void the_quotes(void) {
+  tsl_grammar *g = compile("true");
+  const tsl__linear *l = table_of(g), *quoted = l->quoted;
+  uint32_t k = 0, from = 0;
+  for (uint32_t i = 0; i < l->n; i++) {
+    const tsl__linear_node *n = &l->nodes[i], *q = &quoted->nodes[k];
+    const tsl__trie_node *t = n->node == UINT32_MAX ? NULL : &vocab->trie.nodes[n->node];
+    bool above = t && t->below != UINT16_MAX && (tsl__bytes_has(&vocab->trie.sets[t->below], '"') || tsl__bytes_has(&vocab->trie.sets[t->below], '\\'));
+    if (i && is_quote(n->byte) && n->next > from) from = n->next;
+    bool kept = k < quoted->n && q->node == n->node && q->byte == n->byte && q->above == n->above && (q->below || q->token == n->token);
+    CHECK(kept == (above || i < from));
+    if (!kept) continue;
+    CHECK(q->below == (i >= from) && (!q->below || q->token >= quoted->tokens));
+    CHECK(q->next > k && q->next <= quoted->n && (q->next == quoted->n || quoted->nodes[q->next].above <= q->above));
+    k++;
+  }
+  CHECKF(k == quoted->n && k > 1 && k < l->n / 4, "%u of %u nodes, %u", k, quoted->n, l->n);
+  tsl_grammar_release(g);
+}
+
 /* The table is the vocabulary's: one grammar reads all along it, the other nothing. */
 static void turn(tsl_grammar *g, bool with) {
   table_of(g)->least = with ? 1 : UINT32_MAX;
@@ -144,6 +167,7 @@ int main(void) {
   words = tsl_vocab_mask_words(vocab);
   RUN(the_table, "nodes in the order of spelling");
   RUN(the_rest, "the table without words");
+  RUN(the_quotes, "the table of quotes");
   RUN(with_and_without, "masks with the table, without it, token by token");
   RUN(many_states, "more states than rows");
   tsl_vocab_release(vocab);
