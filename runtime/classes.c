@@ -13,6 +13,16 @@
 
 #define LARGE_CLASS 20u /* ASCII letters */
 
+/* The groups, as the words of a set of bytes: controls; signs, but for those that names, paths and numbers have; digits; letters, those that are hexadecimal digits apart. */
+static const uint64_t alike[TSL__ALIKE][2] = {
+    {0x00000000FFFFFFFFu, 0x8000000000000000u},
+    {0xF80000FE00000000u, 0x0000000000000001u}, /* !"#$%&' and ;<=>?@ */
+    {0x00001F0000000000u, 0},                   /* ()*+, */
+    {0, 0x7800000078000000u},                   /* [\]^ and {|}~ */
+    {0x03FF000000000000u, 0},
+    {0, 0x000000000000007Eu}, {0, 0x0000000007FFFF80u}, {0, 0x0000007E00000000u}, {0, 0x07FFFF8000000000u},
+};
+
 /* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
 
 /* Where in a multi-byte character a walk is: bytes still to come, and the range of the next one. */
@@ -80,6 +90,18 @@ static void look_into(const tsl_vocab *v, tsl_token t, uint32_t *text, uint32_t 
   if (fine) tsl__mask_bit_set(text, t);
 }
 
+/* The same of groups. */
+static bool make_alike(tsl__space *base, tsl__lengths *l) {
+  for (unsigned k = 0; k < TSL__ALIKE; k++) {
+    uint32_t number, *bits = tsl__bitset_new(base, &number);
+    if (!bits) return false;
+    for (unsigned c = 0; c < 128; c++)
+      if (alike[k][c >> 6] >> (c & 63) & 1) tsl__mask_or(bits, l->having[c], tsl_vocab_mask_words(base->vocab));
+    l->having_alike[k] = bits;
+  }
+  return true;
+}
+
 /* The tables by character, filled in; false on failure (sticky). */
 static bool make_having(tsl__space *base, tsl__lengths *l) {
   uint32_t *having[129], *text, number;
@@ -89,7 +111,7 @@ static bool make_having(tsl__space *base, tsl__lengths *l) {
   for (uint32_t i = 0; i < base->vocab->trie.order_count; i++) look_into(base->vocab, base->vocab->trie.order[i], text, having);
   for (unsigned c = 0; c < 128; c++) l->having[c] = having[c];
   l->beyond = having[128];
-  return true;
+  return make_alike(base, l);
 }
 
 typedef TSL__VEC(uint32_t) number_vec;
@@ -211,6 +233,19 @@ static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *l
   return best;
 }
 
+/* Take out what holds an ASCII character that is no letter, but may be one of `wider` (NULL: any): what holds one of a group at once. */
+static void remove_having(const tsl__lengths *l, const tsl__bytes *letters, const tsl__bytes *wider, uint32_t *bits, size_t words) {
+  uint64_t left[2] = {~letters->w[0] & (wider ? wider->w[0] : UINT64_MAX), ~letters->w[1] & (wider ? wider->w[1] : UINT64_MAX)};
+  for (unsigned k = 0; k < TSL__ALIKE; k++) {
+    bool some = (alike[k][0] & left[0]) || (alike[k][1] & left[1]), one = (alike[k][0] & letters->w[0]) || (alike[k][1] & letters->w[1]);
+    if (!some || one) continue;
+    tsl__mask_andnot(bits, l->having_alike[k], words);
+    for (int w = 0; w < 2; w++) left[w] &= ~alike[k][w];
+  }
+  for (unsigned c = 0; c < 128; c++)
+    if (left[c >> 6] >> (c & 63) & 1) tsl__mask_andnot(bits, l->having[c], words);
+}
+
 /* The same from the root, for large classes: all text, or what a larger class has, less the tokens that hold anything else. */
 static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l, const tsl__bytes *letters, uint32_t wide_number) {
   const tsl__wide *wide = wide_number ? tsl__wide_at(space, wide_number) : NULL;
@@ -220,8 +255,7 @@ static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
   uint32_t number, *bits = tsl__space_step(space, (uint32_t)words) ? tsl__bitset_raw(space, &number) : NULL;
   if (!bits) return false;
   memcpy(bits, wider ? only_bitset(tsl__mask_at(space, wider->mask)) : l->text, words * sizeof *bits);
-  for (unsigned c = 0; c < 128; c++)
-    if (!tsl__bytes_has(letters, c) && (!wider || tsl__bytes_has(&wider->letters, c))) tsl__mask_andnot(bits, l->having[c], words);
+  remove_having(l, letters, wider ? &wider->letters : NULL, bits, words);
   if (!letters->w[3] && (!wider || wider->letters.w[3])) tsl__mask_andnot(bits, l->beyond, words);
   for (uint32_t w = 0; wide && w <= trie->node_count / 64; w++)
     for (uint64_t exits = wide->exit[w]; exits; exits &= exits - 1) {

@@ -12,6 +12,7 @@
 #include "runtime/mask.h"
 
 #define TSL__SHORT_MAX 16u
+#define TSL__ALIKE 9u /* groups of ASCII characters that mostly are letters of a class all of them, or none */
 
 /* What tokens are made of: by number of characters (bytes that are not UTF-8 continuation bytes), and by character. */
 typedef struct tsl__lengths {
@@ -23,6 +24,7 @@ typedef struct tsl__lengths {
   uint32_t longer_count;
   const uint32_t *text;                    /* bitset's words: tokens that are UTF-8, but that the last character may be cut off */
   const uint32_t *having[128], *beyond;    /* tokens that hold this ASCII character, or a byte from 0x80 on */
+  const uint32_t *having_alike[TSL__ALIKE]; /* tokens that hold one of a group */
   const struct tsl__endings *endings;      /* how the nodes' paths end (wide.h) */
   /* Tokens that are one character beyond ASCII or the beginning of one, and nodes with children that are one, by their first byte from 0xC2 on: those of k from [k] to [k + 1]. */
   const tsl_token *ones;
