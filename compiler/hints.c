@@ -17,6 +17,7 @@
 #include "compiler/hints.h"
 
 #include "compiler/letters.h"
+#include "runtime/state.h"
 
 #define DEPTH_MAX 64u /* of expressions that are looked into by structure */
 #define EXITS_MANY 24u /* below which most nodes are entered */
@@ -229,6 +230,22 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   bool begun = !f.n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, f.n.loop).b == 0;
   if (!(f.n.flags & TSL__CALLS) && f.min == 0) tsl__far_from_limit(x, f.inner, begun, f.limit, f.json, out);
   if (f.json && !out->like && f.limit == TSL__INF && !f.n.loop) tsl__far_from_forbidden(x, f.inner, out);
+}
+
+unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most) {
+  tsl__letter_set letters, all = {.bytes = TSL__BYTES_ALL}, raw = {.bytes = TSL__BYTES_ALL};
+  uint32_t need;
+  frame f = frame_of(x, e);
+  if (!f.json || f.n.flags & TSL__CALLS) return TSL__TEXT_OTHER;
+  tsl__node n = tsl__node_at(x, f.n.a);
+  if ((n.kind == TSL__K_REPEAT || n.kind == TSL__K_COUNTED) && n.a == tsl__expr_any_char(x)) {
+    *least = n.b;
+    *most = n.c;
+    return TSL__TEXT_COUNTED;
+  }
+  if (f.limit != TSL__INF || !endless_letters(x, f.inner, &letters, &need, 0)) return TSL__TEXT_OTHER;
+  raw_only(&raw.bytes);
+  return tsl__letters_within(&all, &letters) ? TSL__TEXT_ENDLESS : tsl__letters_within(&raw, &letters) ? TSL__TEXT_OPEN : TSL__TEXT_OTHER;
 }
 
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {

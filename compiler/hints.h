@@ -29,6 +29,9 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
 /* Its letters, which may take long to find: fill *out but for the form. */
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
+/* What is told at once of the frame `e`: TSL__TEXT_..., and of one that counts the bounds of its loop. */
+unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
+
 /* ---- hints_like.c ------------------------------------------------------------------------------------------------- */
 
 /* Find out ahead how much may still be missing of a text: for the layers above too, which ask for it where a length is limited. */

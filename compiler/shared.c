@@ -8,6 +8,7 @@
 #include "runtime/classes.h"
 #include "runtime/memory.h"
 #include "runtime/walk.h"
+#include "runtime/walk_text.h"
 #include "runtime/wide.h"
 
 #define WALK_STEPS 3000000u /* trie nodes visited for states in the middle of rules */
@@ -56,6 +57,13 @@ static void walk_rests(tsl__space *space, tsl__exprs *x) {
     tsl__space_begin(space);
     walk_from(space, tsl__state_of(space, tsl__expr_json_string(x, rests[i])));
   }
+}
+
+/* Strings of any characters. */
+static void note_texts(tsl__space *space, tsl__exprs *x) {
+  tsl__state s = space->status == TSL_OK ? tsl__state_of(space, tsl__expr_json_string(x, x->text)) : 0;
+  walk_from(space, s);
+  if (s && space->status == TSL_OK) tsl__texts_make(space, s);
 }
 
 /* Rules that values of schemas begin with. */
@@ -215,6 +223,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     mark_text(space);
     walk_whole(space, x);
     walk_rests(space, x);
+    note_texts(space, x);
     note_starts(space, x, common);
     if (space->status == TSL_OK) walk_states(space);
     if (space->status == TSL_OK) warm_leftovers(space, x, common);

@@ -460,6 +460,12 @@ static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   return failure(c) == TSL_OK;
 }
 
+static unsigned text(void *ctx, const tsl__state_rec *r, uint32_t *least, uint32_t *most) {
+  compiler *c = ctx;
+  unsigned told = tsl__text_of(c->x, expr_of(c, r), least, most);
+  return no_failure(c) ? told : TSL__TEXT_OTHER;
+}
+
 static tsl_status expand(void *ctx, tsl__state state) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
@@ -610,7 +616,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, shortest, allows, allowed, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, text, shortest, allows, allowed, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

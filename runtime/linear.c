@@ -163,16 +163,13 @@ static uint8_t start_rows(table *rows, const tsl__state_rec *r, tsl__state state
   return add_row(rows, r, state, count);
 }
 
-/* Is a state the end of its frame, and no more? */
-static bool is_end(const tsl__state_rec *r) { return r->flags == TSL__STATE_NULLABLE && !r->ranges && !r->edges && !r->token_edges && !tsl__state_fixed(r); }
-
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
 static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_t count) {
   uint32_t slot = (uint32_t)tsl__mix((uint64_t)state << 32 | count) % SLOTS;
   for (; rows->slots[slot]; slot = (slot + 1) % SLOTS)
     if (rows->state[rows->slots[slot]] == state && rows->count[rows->slots[slot]] == count) return (uint8_t)rows->slots[slot];
   const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (r && rows->ends && is_end(r)) return ENDS;
+  if (r && rows->ends && r->flags & TSL__STATE_FINAL) return ENDS;
   if (!r || rows->n == ROWS || !tsl__state_is_plain(r)) return ASIDE;
   uint8_t number = add_row(rows, r, state, count);
   rows->slots[slot] = number;
@@ -421,7 +418,7 @@ static bool read_quoted(tsl__space *space, const tsl__linear *q, table *rows, ui
   return tsl__space_step(space, met / 4);
 }
 
-bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside) {
+bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *quoted, const tsl__linear_from *from, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside) {
   size_t depths = (size_t)space->vocab->trie.nodes[0].height + 1;
   table *rows = tsl__alloc(&space->alloc, sizeof *rows);
   uint8_t *row_of = rows ? tsl__alloc(&space->alloc, depths) : NULL;
@@ -430,7 +427,7 @@ bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *t, const tsl_
   if (fine) {
     row_of[0] = start_rows(rows, r, from->state, from->count);
     rows->ends = true;
-    fine = read_quoted(space, t->quoted, rows, row_of, letters, found, aside);
+    fine = read_quoted(space, quoted, rows, row_of, letters, found, aside);
   }
   tsl__free(&space->alloc, row_of, depths);
   tsl__free(&space->alloc, rows, sizeof *rows);

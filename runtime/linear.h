@@ -79,14 +79,15 @@ bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl_
 bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside);
 /* What is found where quotes are read. */
 typedef struct tsl__linear_found {
-  tsl_token *tokens;   /* that live; room for as many as t->quoted has nodes, and so is there for nodes */
+  tsl_token *tokens;   /* that live; room for as many as the table has nodes, and so is there for nodes */
   uint32_t *left;      /* nodes with something below, where the frame ends and no more */
   uint32_t n, left_n;
   uint32_t reach, top; /* deepest node entered; highest register there, or more */
 } tsl__linear_found;
 
-/* What lives and is letters, then a quote or a backslash, which are none, and what follows; from the root. What the search must take is added to `aside`. False on failure (sticky). Needs the lock. */
-bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside);
+/* What lives and is letters, then a quote or a backslash, which are none, and what follows; from the root, along a table of quotes. What the search must take is added to `aside`. False on failure
+ * (sticky). Needs the lock. */
+bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *quoted, const tsl__linear_from *from, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside);
 /* Tokens one by one: of those in `tokens` (mask words) the ones that live are marked. False if one does more than being read, or on failure (sticky). */
 bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens, uint32_t *marks);
 

@@ -8,9 +8,10 @@ enum { AWAY, ABOVE, FROM };
 
 static bool is_quote(uint8_t byte) { return byte == '"' || byte == '\\'; }
 
-/* Of each node where it is. Returns how many are not AWAY. */
+/* Of each node where it is; the root is ABOVE anyway. Returns how many are not AWAY. */
 static uint32_t find_places(const tsl__linear *l, uint8_t *place) {
   uint32_t n = 0;
+  place[0] = ABOVE;
   for (uint32_t i = 1; i < l->n; i++)
     if (is_quote(l->nodes[i].byte)) memset(place + i, FROM, l->nodes[i].next - i);
   for (uint32_t i = l->n; i-- > 0;) {

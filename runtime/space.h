@@ -51,6 +51,8 @@ typedef struct tsl__hook {
   /* What helps the walk in this (expanded) state: fill *hint, or return false. First its form, which is quickly told; then, its hint being that, the same with letters. */
   bool (*form)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
   bool (*letters)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
+  /* What is told at once of a state in a JSON string: TSL__TEXT_... (state.h), and of one that counts the least and the most characters to come, if it has no register. NULL: nothing. */
+  unsigned (*text)(void *ctx, const struct tsl__state_rec *state, uint32_t *least, uint32_t *most);
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates at UINT32_MAX. */
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
   /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on failure. */
@@ -134,6 +136,7 @@ struct tsl__space {
   struct tsl__laid *laid;       /* its walks, once there will be no more (walk.c); NULL in a grammar's layer */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
+  struct tsl__texts *any_text;  /* see walk_text.h; NULL in a grammar's layer */
   atomic_uint rows;             /* masks that are written out for good (borrow.h) */
 };
 

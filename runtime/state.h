@@ -83,6 +83,14 @@ typedef struct tsl__hint {
 /* What of a state's hint was asked for. */
 enum { TSL__HINTED_NOT, TSL__HINTED_FORM, TSL__HINTED_ALL };
 
+/* What a state of a JSON string is, as far as that is told at once (space.h). */
+enum {
+  TSL__TEXT_OTHER,
+  TSL__TEXT_OPEN,    /* any raw characters leave it open, for ever */
+  TSL__TEXT_ENDLESS, /* so do escaped ones */
+  TSL__TEXT_COUNTED  /* so many characters to so many, whichever, and no more */
+};
+
 typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;

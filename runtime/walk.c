@@ -14,6 +14,7 @@
 #include "runtime/walk_limited.h"
 #include "runtime/walk_near.h"
 #include "runtime/walk_search.h"
+#include "runtime/walk_text.h"
 
 #define NEAR_COST 4u     /* steps that trying one is worth */
 #define NEAR_MIN 64u      /* longer tokens to be tried, from which kin is looked for */
@@ -185,15 +186,6 @@ static void walk_calls(tsl__space *space, level *l, const tsl__state_rec *r, tsl
     if (tsl__search_call(space, l, r, &tsl__state_edges(r)[i], 0, over)) w->ended &= (uint16_t)~(1u << i);
 }
 
-/* A mask without some tokens, which are sorted here: they are listed if they are few. */
-static bool gather_but(tsl__space *space, level *l, tsl__mask mask, tsl_token *tokens, size_t n) {
-  if (n <= TSL__PATCH_MAX) return tsl__gather_mask(space, &l->gather, mask) && tsl__gather_remove_all(space, &l->gather, tokens, tsl__sort_unique(tokens, n));
-  if (!tsl__level_marks(space, l)) return false;
-  tsl__mask_write(space, mask, l->marks);
-  for (size_t i = 0; i < n; i++) tsl__mask_bit_clear(l->marks, tokens[i]);
-  return true;
-}
-
 /* As its kin, but for some trees: those are walked. False if it has none within reach, or on failure (sticky). */
 static bool walk_kin(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, tsl__kin_reach reach) {
   tsl__kin *kin = &l->kin;
@@ -201,7 +193,7 @@ static bool walk_kin(tsl__space *space, level *l, const tsl__state_rec *r, tsl__
   if (!tsl__kin_find(space, state, count, l->last, reach, kin)) return false;
   tsl__leftover left = kin->walk->left;
   const tsl__leftover_rec *t = tsl__leftover_set(left) ? tsl__leftover_at(space, tsl__leftover_set(left)) : NULL;
-  if (!gather_but(space, l, kin->walk->mask, kin->tokens.at, kin->tokens.n)) return true;
+  if (!tsl__level_but(space, l, kin->walk->mask, kin->tokens.at, kin->tokens.n)) return true;
   for (uint32_t i = 0; t && i < t->n; i++)
     if (!tsl__kin_within(space, kin, t->nodes[i])) tsl__level_leave_node(space, l, t->nodes[i]);
   size_t floor = l->stack.n;
@@ -216,7 +208,7 @@ static bool walk_less(tsl__space *space, level *l, const tsl__state_rec *r, tsl_
   if (!tsl__linear_of(space, r, 0) || r->live_count < space->less_bytes || !tsl__less_find(space, state, less)) return false;
   l->graph = true;
   space->less_met++;
-  if (!gather_but(space, l, tsl__class_mask(space, &less->hint.letters, 0, 0, UINT32_MAX), less->tokens.at, less->tokens.n)) return true;
+  if (!tsl__level_but(space, l, tsl__class_mask(space, &less->hint.letters, 0, 0, UINT32_MAX), less->tokens.at, less->tokens.n)) return true;
   size_t floor = l->stack.n;
   tsl__level_push(space, l, (entry){0, state, count, 0, false, &less->hint});
   tsl__search_on(space, l, floor);
@@ -427,6 +419,11 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
     walk_calls(space, l, r, tsl__leftover_set(over), out);
     return;
   }
+  bool open = false;
+  if (over == TSL__WHOLE && tsl__walk_text(space, l, r, state, count, &open)) {
+    out->reach = TSL__UNSPLIT;
+    return;
+  }
   const tsl__hint *h = is_below(space, over, TSL__HINT_MIN) ? NULL : tsl__state_form(space, r); /* of fewer none is worth asking for */
   if (h && h->like && walk_like(space, l, r, state, count, h, over)) {
     out->reach = TSL__UNSPLIT;
@@ -437,7 +434,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
     return;
   }
   if (over == TSL__WHOLE && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return;
-  if (over == TSL__WHOLE && !(h && h->like) && walk_less(space, l, r, state, count)) return;
+  if (over == TSL__WHOLE && !open && !(h && h->like) && walk_less(space, l, r, state, count)) return;
   if (over == TSL__WHOLE && tsl__walk_limited(space, l, r, state, count)) return;
   if (over == TSL__WHOLE) h = tsl__state_hint(space, r);
   l->counted = over == TSL__WHOLE && !r->edges;

@@ -20,6 +20,7 @@
  *           Calls: what a state does that does nothing but call is that of any other that calls the same, if it comes back to the same wherever something is left: an object has such a state for each
  *           set of members seen.
  *           Less (walk_less.h): where none but few texts of letters die, these few are found and taken out of the class's bitset.
+ *           Any characters (walk_text.h): a string of so many characters, whichever, or that any leave open for ever, is told from what is known of a string of any.
  *           Limited (walk_limited.h): where few letters are left, longer tokens of letters are tried one by one.
  *           Along a table (linear.h): what is left is read as one array.
  * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens `"` and `":`, leftover empty.

@@ -408,36 +408,32 @@ static void search_linear(tsl__space *space, level *l, const tsl__linear *t, con
 /* Is a hint one of letters in a JSON string, among which a quote may be legal? */
 static bool is_of_string(const tsl__hint *h) { return tsl__bytes_has(&h->exits, '"') && !tsl__bytes_has(&h->letters, '"') && !tsl__bytes_has(&h->letters, '\\'); }
 
-/* What the table of quotes set aside is entered as ever. */
-static void enter_quoted(tsl__space *space, level *l, const entry *e, size_t floor) {
+bool tsl__search_quoted(tsl__space *space, level *l, const tsl__linear *quoted, const tsl__linear_from *from, const tsl__bytes *letters, const tsl__hint *hint) {
+  size_t floor = l->aside.n;
+  if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, quoted->n) || !tsl__vec_reserve(&space->alloc, &l->left, quoted->n)) return tsl__space_no_memory(space);
+  tsl__linear_found found = {.tokens = l->gather.plus.at + l->gather.plus.n, .left = l->left.at + l->left.n};
+  if (!tsl__linear_read_quoted(space, quoted, from, letters, &found, &l->aside)) return false;
+  l->gather.plus.n += found.n;
+  if (!l->last && found.left_n) l->left.n += found.left_n, l->only = 0;
+  note_reach(l, found.reach, found.top);
   for (size_t i = floor; i < l->aside.n && space->status == TSL_OK; i++) {
     tsl__linear_aside a = l->aside.at[i];
     uint32_t count;
     tsl__state to = tsl__target_resolve(space, a.to, a.count, &count);
-    if (a.letters) push_letter(space, l, (entry){a.node, to, count, a.depth, false, e->hint});
+    if (a.letters && hint) push_letter(space, l, (entry){a.node, to, count, a.depth, false, hint});
     else tsl__search_enter(space, l, to, count, a.node, a.depth);
   }
   l->aside.n = floor;
+  return space->status == TSL_OK;
 }
 
 /* Letters from the root: what goes on with a quote or a backslash is read along its table, if the rest can be sifted. */
-static void search_quoted(tsl__space *space, level *l, entry *e) {
+static void read_quoted(tsl__space *space, level *l, entry *e) {
   const tsl__linear *t = tsl__linear_table(space);
   entry rest = *e;
   rest.quoted = true;
   if (!t || !is_of_string(e->hint) || !sieve_of(space, l, &rest)) return;
-  size_t room = t->quoted->n, floor = l->aside.n;
-  if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, room) || !tsl__vec_reserve(&space->alloc, &l->left, room)) {
-    tsl__space_no_memory(space);
-    return;
-  }
-  tsl__linear_found found = {.tokens = l->gather.plus.at + l->gather.plus.n, .left = l->left.at + l->left.n};
-  if (!tsl__linear_read_quoted(space, t, &(tsl__linear_from){e->state, e->count, 0, 0, l->last}, &e->hint->letters, &found, &l->aside)) return;
-  l->gather.plus.n += found.n;
-  if (!l->last && found.left_n) l->left.n += found.left_n, l->only = 0;
-  note_reach(l, found.reach, found.top);
-  enter_quoted(space, l, e, floor);
-  *e = rest;
+  if (tsl__search_quoted(space, l, t->quoted, &(tsl__linear_from){e->state, e->count, 0, 0, l->last}, &e->hint->letters, e->hint)) *e = rest;
 }
 
 /* What was pushed for one node: once each. */
@@ -505,7 +501,7 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
       search_plain(space, l, &e, r);
       continue;
     }
-    if (e.hint && e.node == 0) search_quoted(space, l, &e);
+    if (e.hint && e.node == 0) read_quoted(space, l, &e);
     const sieve *sift = sieve_of(space, l, &e);
     if (sift) {
       search_sifted(space, l, &e, r, sift);
@@ -523,6 +519,14 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
     for (uint32_t c = n->first_child, end = c + n->children; c < end; c++)
       if (tsl__bytes_has(&rest, trie->nodes[c].byte)) search_child(space, l, &e, r, c, false);
   }
+}
+
+bool tsl__level_but(tsl__space *space, level *l, tsl__mask mask, tsl_token *tokens, size_t n) {
+  if (n <= TSL__PATCH_MAX) return tsl__gather_mask(space, &l->gather, mask) && tsl__gather_remove_all(space, &l->gather, tokens, tsl__sort_unique(tokens, n));
+  if (!tsl__level_marks(space, l)) return false;
+  tsl__mask_write(space, mask, l->marks);
+  for (size_t i = 0; i < n; i++) tsl__mask_bit_clear(l->marks, tokens[i]);
+  return true;
 }
 
 /* What was gathered so far, as a mask; the level is ready for more. */

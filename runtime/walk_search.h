@@ -85,6 +85,8 @@ void tsl__level_leave_over(tsl__space *space, tsl__level *l, tsl__leftover over)
 tsl__leftover tsl__level_left(tsl__space *space, tsl__level *l);
 /* Make room for marks. */
 bool tsl__level_marks(tsl__space *space, tsl__level *l);
+/* Gather a mask without some tokens, which are sorted here: they are listed if they are few. */
+bool tsl__level_but(tsl__space *space, tsl__level *l, tsl__mask mask, tsl_token *tokens, size_t n);
 /* What was gathered so far, as a mask; the level is ready for more. */
 tsl__mask tsl__level_mask(tsl__space *space, tsl__level *l);
 void tsl__level_push(tsl__space *space, tsl__level *l, tsl__level_entry e);
@@ -104,6 +106,8 @@ void tsl__search_node(tsl__space *space, tsl__level *l, tsl__state state, uint32
 void tsl__search_enter(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth);
 /* From a set of nodes, merged byte by byte. */
 void tsl__search_set(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover set);
+/* From the root along a table of quotes, among some letters: those of `hint`, whose class is gathered, or NULL. False on failure (sticky); what it pushed is to be followed. */
+bool tsl__search_quoted(tsl__space *space, tsl__level *l, const tsl__linear *quoted, const tsl__linear_from *from, const tsl__bytes *letters, const tsl__hint *hint);
 /* Fixed texts below a node, along their table. */
 void tsl__search_fixed(tsl__space *space, tsl__level *l, const tsl__state_rec *r, uint32_t node);
 /* The hint whose letters can be used below this node; NULL: none. A counted class only from the root of a walk, where the caller takes care of the limit. */
