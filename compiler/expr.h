@@ -143,6 +143,8 @@ typedef struct tsl__keys_ops {
   tsl__expr (*after)(tsl__exprs *x, void *ctx, uint32_t param, uint32_t index);
   /* The rule that `after` begins with if it is that rule and something else, and nothing beside; TSL__NONE: it is not, or not known. It is cheaper to make. May be NULL. */
   tsl__expr (*begins)(void *ctx, uint32_t param, uint32_t index);
+  /* The something else. NULL where `begins` is. */
+  tsl__expr (*then)(void *ctx, uint32_t param, uint32_t index);
   /* Those of 64 strings, from number 64 * `word` on, of which `allows` is known at once, and in *allowed those of them that may be used. May be NULL. */
   uint64_t (*allowed)(void *ctx, uint32_t param, uint32_t word, uint64_t *allowed);
 } tsl__keys_ops;
@@ -162,6 +164,8 @@ uint32_t tsl__expr_name_shortest(tsl__exprs *x, tsl__expr e, uint32_t index);
 tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index);
 /* The rule that what follows begins with, where it does, as above; TSL__NONE: it may not, or is no frame of its own. */
 tsl__expr tsl__expr_resume_begins(tsl__exprs *x, tsl__expr resume, uint32_t index);
+/* And what comes after that rule, where there is one. */
+tsl__expr tsl__expr_resume_then(tsl__exprs *x, tsl__expr resume, uint32_t index);
 /* Is e a RESUME, or several? *names: strings in the set. */
 bool tsl__expr_is_resume(const tsl__exprs *x, tsl__expr e, uint32_t *names);
 

@@ -659,7 +659,7 @@ static uint32_t fewest_string(void *ctx, uint32_t id) {
   return best;
 }
 
-static const tsl__keys_ops string_ops = {string_allowed, fewest_string, cost_after_string, after_string, NULL, NULL};
+static const tsl__keys_ops string_ops = {string_allowed, fewest_string, cost_after_string, after_string, NULL, NULL, NULL};
 
 static tsl__expr unique_ways(struct schema *s, uint32_t id, const struct gaps *g) {
   struct array *a = s->array_states.at[id]->array;

@@ -341,18 +341,22 @@ static tsl__expr extra_frame(struct schema *s, const struct object *o, struct ce
   return c->extra;
 }
 
+/* What may follow one whose value is possible. TSL__NONE: nothing. */
+static tsl__expr members_after(struct schema *s, uint32_t id, uint32_t key, uint32_t cell) {
+  const struct object_state *st = s->states.at[id];
+  uint32_t next = key == UINT32_MAX && stays(st, &st->object->cells[cell]) ? id : state_after(s, st, key, cell);
+  if (next == UINT32_MAX || (!st->object->simple && !can_end(s->states.at[next]))) return TSL__NONE; /* what a simple one needs is possible, or nobody would have entered it */
+  return next_rule(s, next);
+}
+
 /* There is one way: its frame is the same in all states, and the state after it is all that is left to find. TSL__NONE: there is none. *then: what follows the frame. */
 static tsl__expr plain_step(struct schema *s, uint32_t id, uint32_t key, uint32_t cell, tsl__expr *then) {
   const struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   struct cell *c = key == UINT32_MAX ? &o->cells[cell] : NULL;
   goal value = c ? c->value : o->known[key].value;
-  if (!is_there(st, key, cell) || !tsl__schema_possible(s, value)) return TSL__NONE;
-  uint32_t next = c && stays(st, c) ? id : state_after(s, st, key, cell);
-  if (next == UINT32_MAX || (!o->simple && !can_end(s->states.at[next]))) return TSL__NONE; /* what a simple one needs is possible, or nobody would have entered it */
-  tsl__expr one = c ? extra_frame(s, o, c) : tsl__schema_member(s, value, o->level);
-  *then = next_rule(s, next);
-  return one;
+  if (!is_there(st, key, cell) || !tsl__schema_possible(s, value) || (*then = members_after(s, id, key, cell)) == TSL__NONE) return TSL__NONE;
+  return c ? extra_frame(s, o, c) : tsl__schema_member(s, value, o->level);
 }
 
 static tsl__expr plain_way(struct schema *s, uint32_t id, uint32_t key, uint32_t cell) {
@@ -415,6 +419,10 @@ static tsl__expr begins(void *ctx, uint32_t id, uint32_t key) {
   return o->clause_count || o->styled ? TSL__NONE : tsl__schema_member(s, o->known[key].value, o->level);
 }
 
+static tsl__expr then(void *ctx, uint32_t id, uint32_t key) {
+  return members_after(ctx, id, key, UINT32_MAX);
+}
+
 static uint32_t cost_after(void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
   return look_at(s, s->states.at[id], key, UINT32_MAX, true, true).shortest;
@@ -448,7 +456,7 @@ static uint32_t fewest(void *ctx, uint32_t id) {
   return shortest_key(s, s->states.at[id]);
 }
 
-static const tsl__keys_ops keys_ops = {allows, fewest, cost_after, after, begins, allowed};
+static const tsl__keys_ops keys_ops = {allows, fewest, cost_after, after, begins, then, allowed};
 
 static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   struct object_state *st = s->states.at[id];

@@ -554,6 +554,13 @@ static tsl__state begins(void *ctx, tsl__state resume, uint32_t name) {
   return no_failure(c) ? s : 0;
 }
 
+static tsl__target then(void *ctx, tsl__state resume, uint32_t name) {
+  compiler *c = ctx;
+  tsl__part rest = {TSL__COUNT_CLEAR, tsl__expr_resume_then(c->x, tsl__state_at(c->space, resume)->handle, name)};
+  tsl__target t = target_of(c, &rest);
+  return no_failure(c) ? t : 0;
+}
+
 static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
@@ -616,7 +623,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, text, shortest, allows, allowed, resume, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, text, shortest, allows, allowed, resume, begins, then, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

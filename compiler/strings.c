@@ -285,6 +285,11 @@ tsl__expr tsl__expr_resume_begins(tsl__exprs *x, tsl__expr resume, uint32_t inde
   return r.kind == TSL__K_RULE && !(tsl__rule_at(x, r.a)->flags & (TSL__RULE_INLINE | TSL__RULE_NULLABLE)) ? rule : TSL__NONE;
 }
 
+tsl__expr tsl__expr_resume_then(tsl__exprs *x, tsl__expr resume, uint32_t index) {
+  const tsl__keys k = *tsl__keys_at(x, tsl__node_at(x, resume).a);
+  return k.ops->then(k.ctx, k.param, index);
+}
+
 uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t index) {
   tsl__node n = tsl__node_at(x, resume);
   if (n.kind == TSL__K_ALT) {

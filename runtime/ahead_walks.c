@@ -157,8 +157,8 @@ static void walk_names(warmer *w, uint32_t number, tsl__state s, tsl__leftover o
   for (size_t i = 0; named && i < w->frames.at[number].followers.n && go_on(w); i++) {
     follower f = w->frames.at[number].followers.at[i];
     for (uint32_t k = 0; k < named->left_count && w->space->status == TSL_OK; k++) {
-      const tsl__walk *rest = tsl__walk_after_name(w->space, tsl__target_state(f.place), &named->lefts[k], w->frames.at[f.frame].bottom);
-      if (rest) leave(w, f.frame, rest->left);
+      tsl__leftover rest = tsl__walk_after_name(w->space, NULL, tsl__target_state(f.place), &named->lefts[k], w->frames.at[f.frame].bottom);
+      if (rest) leave(w, f.frame, rest);
     }
   }
 }

@@ -79,27 +79,51 @@ bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *nam
 
 static uint64_t resumed_hash(tsl__state resume, uint32_t name) { return tsl__mix(((uint64_t)resume << 32 | name) + 1); }
 
-tsl__target tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name) {
+/* What is known of it; `whole`: in one step. */
+static const tsl__resumed *find_resumed(const tsl__space *space, tsl__state resume, uint32_t name, bool whole) {
   tsl__index_iter it = tsl__index_first(&space->resumed.index, resumed_hash(resume, name));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__resumed *r = tsl__space_at(space, resumed, i);
-    if (r->resume == resume && r->name == name) return r->to;
+    const tsl__resumed *r = tsl__space_at_of(space, resumed, i, sizeof *r);
+    if (r->resume == resume && r->name == name && !(whole && r->frame)) return r;
   }
-  return 0;
+  return NULL;
+}
+
+static const tsl__resumed *add_resumed(tsl__space *space, tsl__resumed made) {
+  tsl__resumed *r = tsl__pool_add(&space->resumed.pool, &space->kept);
+  if (r) *r = made;
+  if (r && tsl__index_add(&space->resumed.index, &space->alloc, resumed_hash(made.resume, made.name), tsl__space_count(space, resumed) - 1)) return r;
+  return tsl__space_no_memory(space), NULL;
+}
+
+static const tsl__resumed *resume_whole(tsl__space *space, tsl__state resume, uint32_t name) {
+  if (!space->hook) return tsl__space_fail(space, TSL_ERR_STATE, "a name that was not expanded ahead of time"), NULL;
+  tsl__target to = space->hook->resume(space->hook_ctx, resume, name);
+  if (!to) return tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx)), NULL;
+  return add_resumed(space, (tsl__resumed){resume, name, 0, to});
 }
 
 tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name) {
-  uint64_t hash = resumed_hash(resume, name);
-  tsl__target known = tsl__resume_known(space, resume, name);
+  const tsl__resumed *known = find_resumed(space, resume, name, true);
+  if (!known) known = resume_whole(space, resume, name);
+  return known ? known->to : 0;
+}
+
+tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name) {
+  const tsl__resumed *known = find_resumed(space, resume, name, false);
+  if (known) return known->frame;
+  return space->hook && space->hook->begins ? space->hook->begins(space->hook_ctx, resume, name) : 0;
+}
+
+const tsl__resumed *tsl__resume_step(tsl__space *space, tsl__state resume, uint32_t name) {
+  const tsl__resumed *known = find_resumed(space, resume, name, false);
   if (known) return known;
-  if (!space->hook) return tsl__space_fail(space, TSL_ERR_STATE, "a name that was not expanded ahead of time"), 0;
-  tsl__target to = space->hook->resume(space->hook_ctx, resume, name);
-  tsl__resumed *r = to ? tsl__pool_add(&space->resumed.pool, &space->kept) : NULL;
-  if (r) *r = (tsl__resumed){resume, name, to};
-  if (r && tsl__index_add(&space->resumed.index, &space->alloc, hash, tsl__space_count(space, resumed) - 1)) return to;
-  if (to) tsl__space_no_memory(space);
-  else tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx));
-  return 0;
+  tsl__state frame = space->hook && space->hook->begins ? space->hook->begins(space->hook_ctx, resume, name) : 0;
+  tsl__target then = frame && space->status == TSL_OK ? space->hook->then(space->hook_ctx, resume, name) : 0;
+  if (space->status != TSL_OK) return NULL;
+  const tsl__state_rec *r = then && tsl__target_op(then) == TSL__OP_CLEAR ? tsl__state_at(space, tsl__target_state(then)) : NULL;
+  if (!r || r->guarded || r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_FINAL | TSL__STATE_LOOP)) return resume_whole(space, resume, name);
+  return add_resumed(space, (tsl__resumed){resume, name, frame, then});
 }
 
 uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state resume) {

@@ -56,11 +56,12 @@ typedef struct tsl__named_walk {
   const tsl__named_left *lefts; /* by name */
 } tsl__named_walk;
 
-/* Where a RESUME goes on after a name. */
+/* Where a RESUME goes on after a name: mostly it calls the frame of a member, and nothing else. Then that is called where the name ends, and the state that would do so is not made. */
 typedef struct tsl__resumed {
   tsl__state resume;
   uint32_t name;
-  tsl__target to;
+  tsl__state frame; /* that is called; 0: none is, the RESUME's own goes on */
+  tsl__target to;   /* where it goes on, or where the frame that is called comes back to: to a state that is not guarded, and neither over nor a fork */
 } tsl__resumed;
 
 /* All of these need the lock. */
@@ -73,8 +74,10 @@ bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name);
 bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names);
 /* Where to go on after an allowed name; 0 on failure (sticky). */
 tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
-/* The same if it was asked for before; else 0. */
-tsl__target tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name);
+/* The same, in two steps if there are two; NULL on failure (sticky). */
+const tsl__resumed *tsl__resume_step(tsl__space *space, tsl__state resume, uint32_t name);
+/* If it is known, or quickly told, that a frame is called: that; else 0. */
+tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over);
 /* Is it plain that none of its names, or of those that it excludes, ends within a token of the leftover? `often`: this is asked again, and remembered. Failures are sticky. */

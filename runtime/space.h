@@ -63,6 +63,8 @@ typedef struct tsl__hook {
   /* The frame that is called first after a name that it lets through, if that is all there is to it before that frame has ended; else 0. It is cheaper to make than where it
    * goes on. NULL: never known. */
   tsl__state (*begins)(void *ctx, tsl__state resume, uint32_t name);
+  /* Where that frame comes back to; 0 on failure. NULL where `begins` is. */
+  uint32_t (*then)(void *ctx, tsl__state resume, uint32_t name);
   /* The fewest bytes that spell a name to its end from a KEYED state, or that come after it from a RESUME that lets it through; saturates at UINT32_MAX. */
   uint32_t (*name_shortest)(void *ctx, tsl__state state, uint32_t name);
   /* The state that begins the spellings of these values (JSON texts), with white space before them; 0 on failure (sticky). See memory.h. */

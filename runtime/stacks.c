@@ -141,20 +141,28 @@ static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__s
   return below;
 }
 
+/* What follows a name: where the RESUME goes on, or the frame that it calls. */
+static void land_after_name(tsl__space *space, step *s, tsl__state resume, uint32_t name, tsl__stack tail) {
+  uint32_t count;
+  const tsl__resumed *on = tsl__resume_step(space, resume, name);
+  if (!on) return;
+  tsl__state to = tsl__target_resolve(space, on->to, 0, &count);
+  if (!on->frame) {
+    tsl__step_land(space, s, to, count, tail);
+    return;
+  }
+  tsl__stack below = cell_intern(space, (tsl__cell){to, count, tail, 0}, tsl__state_at(space, to));
+  if (below) tsl__step_land(space, s, on->frame, 0, below);
+}
+
 /* A frame is over: what follows it. `names`: if it spelled a name. */
 static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__stack_cell(space, t, i);
     tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_after);
-    uint32_t count = c->count;
-    if (!state) continue;
-    if (names) {
-      tsl__target to = tsl__resume_to(space, state, names->range[0].lo);
-      if (!to) return;
-      state = tsl__target_resolve(space, to, 0, &count);
-    }
-    tsl__step_land(space, s, state, count, c->tail);
+    if (state && names) land_after_name(space, s, state, names->range[0].lo, c->tail);
+    else if (state) tsl__step_land(space, s, state, c->count, c->tail);
   }
 }
 

@@ -20,10 +20,8 @@ static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, 
     const tsl__cell *r = tsl__stack_cell(space, below, i);
     tsl__named_gather(space, g, w, r->state);
     for (uint32_t k = 0; k < w->left_count && space->status == TSL_OK; k++) {
-      const tsl__walk *rest = tsl__walk_after_name(space, r->state, &w->lefts[k], r->tail == 0);
-      if (!rest) continue;
-      tsl__gather_mask(space, g, rest->mask);
-      if (rest->left && r->tail) gather_chain(space, g, r->tail, rest->left, depth + 1);
+      tsl__leftover rest = tsl__walk_after_name(space, g, r->state, &w->lefts[k], r->tail == 0);
+      if (rest && r->tail) gather_chain(space, g, r->tail, rest, depth + 1);
     }
   }
 }

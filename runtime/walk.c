@@ -623,21 +623,22 @@ void tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t co
   else if (w) tsl__level_leave_over(space, l, w->left);
 }
 
-/* Where the frame that follows a name leaves nothing over, its walk is all: most names can be begun, few are, and where the object goes on after each need not be known. */
-static const tsl__walk *begun_after_name(tsl__space *space, tsl__state resume, const tsl__named_left *left) {
-  if (!space->hook || !space->hook->begins || tsl__resume_known(space, resume, left->name)) return NULL;
-  tsl__state frame = space->hook->begins(space->hook_ctx, resume, left->name);
-  const tsl__walk *w = frame ? tsl__walk_over(space, frame, 0, left->left, false) : NULL;
-  return w && !w->left ? w : NULL;
+/* A state over a set, its tokens gathered: what it leaves. */
+static tsl__leftover gather_over(tsl__space *space, tsl__gather *g, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
+  const tsl__walk *w = tsl__walk_over(space, state, count, over, last);
+  if (w && g) tsl__gather_mask(space, g, w->mask);
+  return w ? w->left : 0;
 }
 
-const tsl__walk *tsl__walk_after_name(tsl__space *space, tsl__state resume, const tsl__named_left *left, bool last) {
+/* Where the frame that is called after a name leaves nothing over, that is all: most names can be begun, few are, and where the object goes on after each need not be known. */
+tsl__leftover tsl__walk_after_name(tsl__space *space, tsl__gather *g, tsl__state resume, const tsl__named_left *left, bool last) {
   uint32_t count = 0;
-  if (!tsl__resume_allows(space, resume, left->name)) return NULL;
-  const tsl__walk *begun = begun_after_name(space, resume, left);
-  if (begun || space->status != TSL_OK) return begun;
-  tsl__target to = tsl__resume_to(space, resume, left->name);
-  return to ? tsl__walk_over(space, tsl__target_resolve(space, to, 0, &count), count, left->left, last) : NULL;
+  if (!tsl__resume_allows(space, resume, left->name)) return 0;
+  tsl__state frame = tsl__resume_begins(space, resume, left->name);
+  tsl__leftover over = frame ? gather_over(space, g, frame, 0, left->left, false) : left->left;
+  const tsl__resumed *step = over && space->status == TSL_OK ? tsl__resume_step(space, resume, left->name) : NULL;
+  if (!step) return 0;
+  return gather_over(space, g, tsl__target_resolve(space, step->to, 0, &count), count, step->frame ? over : left->left, last);
 }
 
 tsl_status tsl__walk_prepare(tsl__space *base) { return tsl__lengths_make(base) == TSL_OK ? tsl__linear_make(base) : base->status; }

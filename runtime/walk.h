@@ -57,9 +57,11 @@ enum { TSL__UNSPLIT = UINT16_MAX, TSL__UNCOUNTED = UINT16_MAX };
 /* Walk. `last`: nothing follows this frame, so what runs past its end need not be gathered. NULL on failure (sticky). Needs the lock. */
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last);
 
-/* What follows a name that a walk of names left over: the walk of where `resume` goes on, over what is left; NULL if the name is not allowed, or on failure (sticky). */
+/* What follows a name that a walk of names left over: where `resume` goes on is walked over what is left, its tokens are gathered (`g` NULL: they are not). Returns what that leaves;
+ * nothing if the name is not allowed, or on failure (sticky). */
 struct tsl__named_left;
-const tsl__walk *tsl__walk_after_name(tsl__space *space, tsl__state resume, const struct tsl__named_left *left, bool last);
+struct tsl__gather;
+tsl__leftover tsl__walk_after_name(tsl__space *space, struct tsl__gather *g, tsl__state resume, const struct tsl__named_left *left, bool last);
 
 /* The walks of a layer that will make no more, into a table where each is found at once. False: out of memory (sticky). */
 bool tsl__walks_lay(tsl__space *space);

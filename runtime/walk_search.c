@@ -135,10 +135,8 @@ static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__stat
     if (!w) continue;
     tsl__named_gather(space, &l->gather, w, resume);
     for (uint32_t i = 0; i < w->left_count && space->status == TSL_OK; i++) {
-      const tsl__walk *rest = tsl__walk_after_name(space, resume, &w->lefts[i], l->last);
-      if (!rest) continue;
-      tsl__gather_mask(space, &l->gather, rest->mask);
-      tsl__level_leave_over(space, l, rest->left);
+      tsl__leftover rest = tsl__walk_after_name(space, &l->gather, resume, &w->lefts[i], l->last);
+      if (rest) tsl__level_leave_over(space, l, rest);
     }
   }
 }

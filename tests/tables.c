@@ -56,7 +56,7 @@ static uint64_t key_of_named(const void *p) {
 }
 static uint64_t key_of_resumed(const void *p) {
   const tsl__resumed *r = p;
-  return add(add(0, r->resume), r->name);
+  return add(add(add(0, r->resume), r->name), r->frame != 0);
 }
 static uint64_t key_of_wide(const void *p) {
   const tsl__wide *w = p;

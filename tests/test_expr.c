@@ -157,7 +157,7 @@ static void string_sets(void) {
   CHECK(!tsl__expr_count(x, tsl__expr_text(x), 100, &count));
   tsl__expr other = tsl__expr_text_not(x, e);
   CHECK(!matches(other, "name") && matches(other, "na") && matches(other, "names") && matches(other, ""));
-  static const tsl__keys_ops ops = {odd_only, five, one_digit, after_key, NULL, NULL};
+  static const tsl__keys_ops ops = {odd_only, five, one_digit, after_key, NULL, NULL, NULL};
   tsl__expr keys = tsl__expr_keys(x, set, &ops, NULL, 0);
   CHECK(keys_match(keys, "nam\"1") && keys_match(keys, "n\\u0061m\"1") && keys_match(keys, "nick\"3") && !keys_match(keys, "name\"2") && !keys_match(keys, "age\"0"));
 }
