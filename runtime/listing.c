@@ -97,7 +97,7 @@ typedef struct call {
 
 typedef struct lister {
   tsl__space *space;
-  TSL__VEC(uint32_t) cells;    /* found so far */
+  tsl__cells cells;            /* found so far */
   TSL__VEC(uint32_t) depths;   /* of each */
   TSL__VEC(uint32_t) below;    /* of the frame at hand */
   TSL__VEC(call) calls;        /* whose frames wait in one of the cells */
@@ -108,7 +108,7 @@ typedef struct lister {
 
 static bool is_back(const lister *l, tsl__state state) {
   for (size_t i = 0; i < l->cells.n; i++)
-    if (tsl__cell_at(l->space, l->cells.at[i])->state == state) return true;
+    if (l->cells.at[i].state == state) return true;
   return false;
 }
 
@@ -199,11 +199,11 @@ static void rule_of(lister *l, const tsl_grammar *g, const tsl__cell *c, char ru
 /* ---- positions ---------------------------------------------------------------------------------------------------- */
 
 /* The number of a cell in the listing, added if it is new; UINT32_MAX where there is no room. */
-static uint32_t number_of(lister *l, uint32_t cell, uint32_t depth) {
+static uint32_t number_of(lister *l, const tsl__cell *cell, uint32_t depth) {
   for (size_t i = 0; i < l->cells.n; i++)
-    if (l->cells.at[i] == cell) return (uint32_t)i;
+    if (!memcmp(&l->cells.at[i], cell, sizeof *cell)) return (uint32_t)i;
   if (l->cells.n == TSL_MAX_FRAMES) return UINT32_MAX;
-  if (!tsl__vec_push(&l->space->alloc, &l->cells, cell) || !tsl__vec_push(&l->space->alloc, &l->depths, depth))
+  if (!tsl__vec_push(&l->space->alloc, &l->cells, *cell) || !tsl__vec_push(&l->space->alloc, &l->depths, depth))
     return tsl__space_no_memory(l->space), UINT32_MAX;
   return (uint32_t)l->cells.n - 1;
 }
@@ -211,11 +211,11 @@ static uint32_t number_of(lister *l, uint32_t cell, uint32_t depth) {
 /* Find the cells of a position, nearest first. */
 static void find_cells(lister *l, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(l->space, at);
-  for (uint32_t i = 0; i < r->n; i++) number_of(l, tsl__stack_cells(r)[i], 0);
+  for (uint32_t i = 0; i < r->n; i++) number_of(l, tsl__stack_cell(l->space, r, i), 0);
   for (size_t i = 0; i < l->cells.n && l->space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__cell_at(l->space, l->cells.at[i]);
-    const tsl__stack_rec *t = tsl__stack_at(l->space, c->tail);
-    for (uint32_t k = 0; c->tail && k < t->n; k++) number_of(l, tsl__stack_cells(t)[k], l->depths.at[i] + 1);
+    const tsl__cell c = l->cells.at[i];
+    const tsl__stack_rec *t = tsl__stack_at(l->space, c.tail);
+    for (uint32_t k = 0; c.tail && k < t->n; k++) number_of(l, tsl__stack_cell(l->space, t, k), l->depths.at[i] + 1);
   }
 }
 
@@ -223,25 +223,25 @@ static void find_below(lister *l, tsl__stack tail) {
   l->below.n = 0;
   const tsl__stack_rec *t = tsl__stack_at(l->space, tail);
   for (uint32_t k = 0; tail && k < t->n; k++) {
-    uint32_t number = number_of(l, tsl__stack_cells(t)[k], 0);
+    uint32_t number = number_of(l, tsl__stack_cell(l->space, t, k), 0);
     if (number != UINT32_MAX && !tsl__vec_push(&l->space->alloc, &l->below, number)) tsl__space_no_memory(l->space);
   }
 }
 
 static void tell_frame(lister *l, const tsl_grammar *g, uint32_t i, tsl_frame_sink sink, void *ctx) {
   char expression[EXPRESSION_MAX], rule[RULE_MAX];
-  const tsl__cell *c = tsl__cell_at(l->space, l->cells.at[i]);
-  find_below(l, c->tail);
-  rule_of(l, g, c, rule);
+  const tsl__cell c = l->cells.at[i];
+  find_below(l, c.tail);
+  rule_of(l, g, &c, rule);
   if (l->space->status != TSL_OK) return;
-  print_state(l->space, c->state, expression, sizeof expression);
+  print_state(l->space, c.state, expression, sizeof expression);
   tsl_frame frame = {i,
                      l->depths.at[i],
                      l->below.at,
                      (uint32_t)l->below.n,
-                     c->state,
-                     c->count,
-                     (tsl__state_at(l->space, c->state)->flags & TSL__STATE_NULLABLE) != 0,
+                     c.state,
+                     c.count,
+                     (tsl__state_at(l->space, c.state)->flags & TSL__STATE_NULLABLE) != 0,
                      expression,
                      rule};
   sink(ctx, &frame);

@@ -78,12 +78,8 @@ tsl__stack tsl__memory_position(tsl__space *space, tsl__stack plain, uint32_t me
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->kept);
   uint32_t number = tsl__space_count(space, stacks) - 1;
   const tsl__stack_rec *p = tsl__stack_at(space, plain);
-  const tsl__remembered remembered = {plain, memory, text};
-  uint32_t *list = r ? tsl__arena_alloc(&space->arena, sizeof remembered + p->n * sizeof *list) : NULL;
-  if (!list) return tsl__space_no_memory(space), 0;
-  memcpy(list, &remembered, sizeof remembered);
-  memcpy(list + TSL__REMEMBERED, tsl__stack_cells(p), p->n * sizeof *list);
-  r->list = list;
+  if (!r) return tsl__space_no_memory(space), 0;
+  r->remembered = (tsl__remembered){plain, memory, text};
   r->n = p->n;
   r->complete = p->complete;
   r->remembers = true;

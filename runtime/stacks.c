@@ -3,6 +3,8 @@
  */
 #include "runtime/stacks.h"
 
+#include <stdlib.h>
+
 #include "runtime/fixed.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
@@ -23,14 +25,14 @@ static TSL__SELDOM tsl__stack cell_add(tsl__space *space, const tsl__cell *c, co
   tsl__stack_rec *fresh = tsl__pool_add(&space->stacks.pool, &space->kept);
   uint32_t number = space->stacks.pool.n - 1; /* none are below */
   if (!fresh) return tsl__space_no_memory(space), 0;
-  fresh->cell = (tsl__cell){c->state, c->count, c->tail, number};
+  fresh->cell = *c;
   fresh->n = 1;
   fresh->stays = r->self != &tsl__no_bytes;
   note_cell(space, fresh, c, r);
   return tsl__index_add(&space->stacks.index, &space->alloc, hash, number) ? number : (tsl__space_no_memory(space), 0u);
 }
 
-/* The set of one cell, which is the cell, too. `r`: the record of its state. */
+/* The set of one cell. `r`: the record of its state. */
 static inline tsl__stack cell_intern(tsl__space *space, tsl__cell c, const tsl__state_rec *r) {
   uint64_t hash = tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
@@ -41,25 +43,22 @@ static inline tsl__stack cell_intern(tsl__space *space, tsl__cell c, const tsl__
   return cell_add(space, &c, r, hash);
 }
 
-static tsl__stack stack_intern(tsl__space *space, const uint32_t *cells, uint32_t n) {
-  if (TSL__LIKELY(n == 1)) return cells[0];
+/* The set of several, which are in order. */
+static tsl__stack cells_intern(tsl__space *space, const tsl__cell *cells, size_t n) {
   uint64_t hash = tsl__hash(cells, n * sizeof *cells);
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__stack_rec *r = tsl__stack_at(space, i);
-    if (r->n == n && !r->remembers && !memcmp(r->list, cells, n * sizeof *cells)) return i;
+    if (r->n == n && !r->remembers && !memcmp(r->cells, cells, n * sizeof *cells)) return i;
   }
   if (n > space->max_stacks || n > TSL__STACK_CELLS) return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"), 0;
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->kept);
   uint32_t number = tsl__space_count(space, stacks) - 1;
-  const uint32_t *list = r ? tsl__arena_copy(&space->arena, cells, n * sizeof *cells) : NULL;
-  if (!list) return tsl__space_no_memory(space), 0;
-  r->list = list;
-  r->n = n & TSL__STACK_CELLS;
-  for (uint32_t i = 0; i < n; i++) {
-    const tsl__cell *c = tsl__cell_at(space, cells[i]);
-    note_cell(space, r, c, tsl__state_at(space, c->state));
-  }
+  const tsl__cell *kept = r ? tsl__arena_copy(&space->arena, cells, n * sizeof *cells) : NULL;
+  if (!kept) return tsl__space_no_memory(space), 0;
+  r->cells = kept;
+  r->n = (uint32_t)n & TSL__STACK_CELLS;
+  for (size_t i = 0; i < n; i++) note_cell(space, r, &cells[i], tsl__state_at(space, cells[i].state));
   if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
@@ -133,10 +132,12 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
 static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   if (t->n == 1) return tsl__resume_any(space, tsl__stack_cell(space, t, 0)->state, names) ? tail : 0;
-  TSL__VEC(uint32_t) kept = {0};
-  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
-    if (tsl__resume_any(space, tsl__stack_cell(space, t, i)->state, names) && !tsl__vec_push(&space->alloc, &kept, tsl__stack_cells(t)[i])) tsl__space_no_memory(space);
-  tsl__stack below = kept.n == t->n ? tail : kept.n && space->status == TSL_OK ? stack_intern(space, kept.at, (uint32_t)kept.n) : 0;
+  tsl__cells kept = {0};
+  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = tsl__stack_cell(space, t, i);
+    if (tsl__resume_any(space, c->state, names) && !tsl__vec_push(&space->alloc, &kept, *c)) tsl__space_no_memory(space);
+  }
+  tsl__stack below = space->status != TSL_OK || !kept.n ? 0 : kept.n == t->n ? tail : kept.n > 1 ? cells_intern(space, kept.at, kept.n) : cell_intern(space, *kept.at, tsl__state_at(space, kept.at->state));
   tsl__vec_free(&space->alloc, &kept);
   return below;
 }
@@ -151,7 +152,7 @@ static void land_after_name(tsl__space *space, step *s, tsl__state resume, uint3
     tsl__step_land(space, s, to, count, tail);
     return;
   }
-  tsl__stack below = cell_intern(space, (tsl__cell){to, count, tail, 0}, tsl__state_at(space, to));
+  tsl__stack below = cell_intern(space, (tsl__cell){to, count, tail}, tsl__state_at(space, to));
   if (below) tsl__step_land(space, s, on->frame, 0, below);
 }
 
@@ -200,21 +201,34 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
     c->tail = tail_union(space, c->tail, tail);
     return;
   }
-  tsl__cell cell = {state, count, tail, 0};
+  tsl__cell cell = {state, count, tail};
   if (s->landed.n > space->max_stacks) tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here");
   else if (!tsl__vec_push(&space->alloc, &s->landed, cell)) tsl__space_no_memory(space);
 }
 
+static int compare_cells(const void *p, const void *q) {
+  const tsl__cell *a = p, *b = q;
+  if (a->state != b->state) return a->state < b->state ? -1 : 1;
+  if (a->count != b->count) return a->count < b->count ? -1 : 1;
+  return a->tail < b->tail ? -1 : a->tail > b->tail;
+}
+
+#define SORT_FEW 16u /* cells up to which each is put where it belongs */
+
+static void sort_cells(tsl__cell *cells, size_t n) {
+  if (n > SORT_FEW) qsort(cells, n, sizeof *cells, compare_cells);
+  for (size_t i = 1; n <= SORT_FEW && i < n; i++) {
+    tsl__cell c = cells[i];
+    size_t k = i;
+    for (; k && compare_cells(&c, &cells[k - 1]) < 0; k--) cells[k] = cells[k - 1];
+    cells[k] = c;
+  }
+}
+
+/* Landed frames are different ones. */
 static TSL__SELDOM tsl__stack collect_several(tsl__space *space, step *s) {
-  uint32_t few[16];
-  uint32_t *cells = s->landed.n <= 16 ? few : tsl__alloc(&space->alloc, s->landed.n * sizeof *cells);
-  if (!cells) return tsl__space_no_memory(space), 0;
-  size_t n = 0;
-  for (size_t i = 0; i < s->landed.n; i++) cells[n++] = cell_intern(space, s->landed.at[i], tsl__state_at(space, s->landed.at[i].state));
-  size_t out = tsl__sort_unique(cells, n);
-  tsl__stack result = space->status == TSL_OK ? stack_intern(space, cells, (uint32_t)out) : 0;
-  if (cells != few) tsl__free(&space->alloc, cells, s->landed.n * sizeof *cells);
-  return result;
+  sort_cells(s->landed.at, s->landed.n);
+  return cells_intern(space, s->landed.at, s->landed.n);
 }
 
 tsl__stack tsl__step_collect(tsl__space *space, step *s) {
@@ -289,7 +303,7 @@ static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count
   if (TSL__LIKELY(s->depth < ENTERED_FEW)) return false;
   for (size_t i = 0; i < s->entered.n; i++)
     if (s->entered.at[i].state == state && s->entered.at[i].count == count && s->entered.at[i].tail == tail) return true;
-  tsl__cell c = {state, count, tail, 0};
+  tsl__cell c = {state, count, tail};
   if (!tsl__vec_push(&space->alloc, &s->entered, c)) tsl__space_no_memory(space);
   return false;
 }
@@ -318,7 +332,7 @@ static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t co
   if (r->flags & TSL__STATE_NULLABLE && !(r = arrived_at(space, state))) return 0;
   if (TSL__LIKELY(!(r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL)))) {
     s->called |= r->guarded;
-    return cell_intern(space, (tsl__cell){state, c, tail, 0}, r);
+    return cell_intern(space, (tsl__cell){state, c, tail}, r);
   }
   return push_landed(space, s, state, c, tail);
 }

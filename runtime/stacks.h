@@ -1,10 +1,10 @@
 /* stacks.h - where a generation stands: sets of frames with shared tails.
  *
  * A cell is a frame (state, register) on top of a set of cells, any of which may be what follows it; 0 is the bottom. A position is a set of cells. Usually each
- * set has one cell: then it is a plain stack, and set and cell are one record with one number. Where a grammar is ambiguous, stacks that end in the same frame share one cell whose tail is
+ * set has one cell: then it is a plain stack. Where a grammar is ambiguous, stacks that end in the same frame share one cell whose tail is
  * the union of theirs (Tomita's graph-structured stack), so their number stays bounded by the number of states.
  *
- * Cells and sets are interned: a position is a number, equal positions are equal numbers, a fork copies it, rollback goes back to it, and what was found out about it (its
+ * Sets are interned: a position is a number, equal positions are equal numbers, a fork copies it, rollback goes back to it, and what was found out about it (its
  * mask, where a token leads) is kept with it for everybody who uses the grammar.
  *
  * Memory  All of this is a cache over the matchers' positions. When it outgrows its limit (max_memory), TSL_ERR_LIMIT is returned.
@@ -24,15 +24,21 @@ typedef struct tsl__cell {
   tsl__state state;
   uint32_t count; /* the register */
   tsl__stack tail;
-  uint32_t own;   /* its number. Of no meaning in lists of frames */
 } tsl__cell;
+
+/* Of a position with a memory: the position without, and the memory (memory.h); of others 0. */
+typedef struct tsl__remembered {
+  uint32_t plain, memory, text;
+} tsl__remembered;
+extern const tsl__remembered tsl__nothing_remembered;
 
 #define TSL__STACK_CELLS 0x0FFFFFFFu /* in a set at most */
 
 typedef struct tsl__stack_rec {
   union {
-    tsl__cell cell;       /* its cell, if it is one */
-    const uint32_t *list; /* numbers of cells otherwise, sorted; of a position with a memory: that (tsl__remembered), and the cells behind it. See tsl__stack_cells */
+    tsl__cell cell;             /* its cell, if it is one */
+    const tsl__cell *cells;     /* otherwise all of them, in the order of their words. See tsl__stack_cell */
+    tsl__remembered remembered; /* of a position with a memory: its cells are those of the position without */
   };
   uint32_t n : 28;
   uint32_t complete : 1;    /* the text may end here */
@@ -43,13 +49,6 @@ typedef struct tsl__stack_rec {
   _Atomic(uint64_t) first;  /* where the first token leads that was asked for: TSL__FIRST of it above, as tsl__move has it below; 0: none was. Most positions see no other */
 } tsl__stack_rec;
 #define TSL__FIRST(token) ((token) + UINT64_C(1))
-
-/* Of a position with a memory: the position without, and the memory (memory.h); of others 0. */
-typedef struct tsl__remembered {
-  uint32_t plain, memory, text;
-} tsl__remembered;
-#define TSL__REMEMBERED 3u /* words of it */
-extern const tsl__remembered tsl__nothing_remembered;
 
 /* Where a token leads from a position, if that is not its first, or what two positions are together. */
 typedef struct tsl__move {
@@ -69,19 +68,15 @@ typedef struct tsl__move {
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__pool_at_of(&s->stacks.pool, i, sizeof(tsl__stack_rec)); }
 /* The first token that was asked for, and where it leads. Without the lock. */
 static inline uint64_t tsl__stack_first(const tsl__stack_rec *r) { return atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, memory_order_acquire); }
-static inline const uint32_t *tsl__stack_cells(const tsl__stack_rec *r) {
-  if (TSL__UNLIKELY(r->remembers)) return r->list + TSL__REMEMBERED;
-  return TSL__LIKELY(r->n == 1) ? &r->cell.own : r->list;
-}
-/* A cell by its number, and cell `i` of a position. */
-static inline const tsl__cell *tsl__cell_at(const tsl__space *s, uint32_t i) { return &tsl__stack_at(s, i)->cell; }
+/* Cell `i` of a position. */
 static inline const tsl__cell *tsl__stack_cell(const tsl__space *s, const tsl__stack_rec *r, uint32_t i) {
   if (TSL__LIKELY(r->n == 1 && !r->remembers)) return &r->cell;
-  return tsl__cell_at(s, tsl__stack_cells(r)[i]);
+  if (r->remembers) r = tsl__stack_at(s, r->remembered.plain);
+  return r->n == 1 ? &r->cell : &r->cells[i];
 }
 static inline const tsl__remembered *tsl__remembered_at(const tsl__space *s, tsl__stack i) {
   const tsl__stack_rec *r = tsl__stack_at(s, i);
-  return TSL__UNLIKELY(r->remembers) ? (const tsl__remembered *)(const void *)r->list : &tsl__nothing_remembered;
+  return TSL__UNLIKELY(r->remembers) ? &r->remembered : &tsl__nothing_remembered;
 }
 
 /* All of these need the lock, and return 0 / false on failure (sticky). */

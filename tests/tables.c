@@ -44,7 +44,7 @@ static uint64_t key_of_class(const void *p) {
 static uint64_t key_of_stack(const void *p) {
   const tsl__stack_rec *r = p;
   if (r->n == 1 && !r->remembers) return add(add(add(1, r->cell.state), r->cell.count), r->cell.tail);
-  return add_all(2u * r->remembers, tsl__stack_cells(r) - r->remembers * TSL__REMEMBERED, (r->n + r->remembers * TSL__REMEMBERED) * sizeof(uint32_t));
+  return r->remembers ? add_all(2, &r->remembered, sizeof r->remembered) : add_all(0, r->cells, r->n * sizeof *r->cells);
 }
 static uint64_t key_of_move(const void *p) {
   const tsl__move *m = p;
