@@ -90,9 +90,11 @@ bool tsl__walks_lay(tsl__space *space) {
   if (!t) return tsl__space_no_memory(space);
   t->at = tsl__at_line(t + 1);
   t->last = last;
-  for (uint32_t i = 0; i < space->walks.pool.n; i++) {
-    const tsl__walk *w = tsl__pool_at(&space->walks.pool, i);
-    if (w->state && find_in(space, w->state, w->context, w->over) == w) *laid_slot(t, w->state, w->context, w->over) = *w;
+  const tsl__index_table *known = atomic_load_explicit(&space->walks.index.table, memory_order_relaxed);
+  for (uint32_t i = 0; known && i < known->count; i++) {
+    uint32_t held = (uint32_t)tsl__index_slot(known, i);
+    const tsl__walk *w = held ? tsl__pool_at(&space->walks.pool, held - 1) : NULL;
+    if (w) *laid_slot(t, w->state, w->context, w->over) = *w;
   }
   tsl__index_free(&space->walks.index, &space->alloc);
   space->laid = t;

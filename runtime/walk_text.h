@@ -7,7 +7,7 @@
  *           Endless: where any characters leave a string open for ever, all tokens live that leave that one open. Of those that close it the state is asked, along a table of them.
  * Example   {"maxLength": 64}: no state but the first is made.
  * Cost      About 2 µs, or 5 where the state is asked.
- * Tested by tests/test_oracle.c, tests/test_near.c
+ * Tested by tests/test_text.c, tests/test_oracle.c, tests/test_near.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
