@@ -141,10 +141,10 @@ typedef struct tsl__keys_ops {
   uint32_t (*shortest)(void *ctx, uint32_t param, uint32_t index);
   /* What comes after the closing quote of that key; never TSL__NONE for an allowed one. */
   tsl__expr (*after)(tsl__exprs *x, void *ctx, uint32_t param, uint32_t index);
-  /* The rule that `after` begins with if it is that rule and something else, and nothing beside; TSL__NONE: it is not, or not known. It is cheaper to make. May be NULL. */
+  /* The rule that `after` begins with if it is that rule and something else (*then), and nothing beside; TSL__NONE: it is not, or not known. May be NULL. */
+  tsl__expr (*calls)(void *ctx, uint32_t param, uint32_t index, tsl__expr *then);
+  /* That rule, or another that allows the same until it has ended, and is cheaper to make; TSL__NONE: none is known. NULL where `calls` is. */
   tsl__expr (*begins)(void *ctx, uint32_t param, uint32_t index);
-  /* The something else. NULL where `begins` is. */
-  tsl__expr (*then)(void *ctx, uint32_t param, uint32_t index);
   /* Those of 64 strings, from number 64 * `word` on, of which `allows` is known at once, and in *allowed those of them that may be used. May be NULL. */
   uint64_t (*allowed)(void *ctx, uint32_t param, uint32_t word, uint64_t *allowed);
 } tsl__keys_ops;
@@ -162,10 +162,10 @@ uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t ind
 /* The fewest bytes in which e, of a frame of names, can end as string `index`; saturating. */
 uint32_t tsl__expr_name_shortest(tsl__exprs *x, tsl__expr e, uint32_t index);
 tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index);
-/* The rule that what follows begins with, where it does, as above; TSL__NONE: it may not, or is no frame of its own. */
+/* The rule that what follows calls, and what comes after it, as above; TSL__NONE: it may not, or is no frame of its own. */
+tsl__expr tsl__expr_resume_calls(tsl__exprs *x, tsl__expr resume, uint32_t index, tsl__expr *then);
+/* A rule that it begins with, as above; TSL__NONE: the same. */
 tsl__expr tsl__expr_resume_begins(tsl__exprs *x, tsl__expr resume, uint32_t index);
-/* And what comes after that rule, where there is one. */
-tsl__expr tsl__expr_resume_then(tsl__exprs *x, tsl__expr resume, uint32_t index);
 /* Is e a RESUME, or several? *names: strings in the set. */
 bool tsl__expr_is_resume(const tsl__exprs *x, tsl__expr e, uint32_t *names);
 

@@ -685,19 +685,18 @@ static tsl__expr ways(struct schema *s, uint32_t id) {
   return b.all;
 }
 
-tsl__expr tsl__array_body(struct array *a) {
+tsl__expr tsl__array_rest(struct array *a) {
   struct schema *s = a->schema;
-  tsl__exprs *x = s->x;
   const struct gaps *g = tsl__schema_gaps(s, a->level);
   if (!g) return TSL__NONE;
-  tsl__expr inner;
-  if (plain(a)) {
-    inner = plain_body(a, g);
-  } else {
-    uint32_t id = first_state(a);
-    if (id == UINT32_MAX) return TSL__NONE;
-    inner = complete(s->array_states.at[id]) ? bracket(s, s->shared.right_bracket) : TSL__NONE;
-    inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, ways(s, id)));
-  }
-  return tsl__expr_seq(x, bracket(s, s->shared.left_bracket), tsl__expr_seq(x, g->open, inner));
+  if (plain(a)) return plain_body(a, g);
+  uint32_t id = first_state(a);
+  if (id == UINT32_MAX) return TSL__NONE;
+  tsl__expr end = complete(s->array_states.at[id]) ? bracket(s, s->shared.right_bracket) : TSL__NONE;
+  return tsl__expr_alt(s->x, end, tsl__expr_seq(s->x, g->first, ways(s, id)));
+}
+
+tsl__expr tsl__array_body(struct array *a) {
+  const struct gaps *g = tsl__schema_gaps(a->schema, a->level);
+  return g ? tsl__expr_seq(a->schema->x, g->begin_array, tsl__array_rest(a)) : TSL__NONE;
 }

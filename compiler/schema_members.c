@@ -413,14 +413,17 @@ static tsl__expr after(tsl__exprs *x, void *ctx, uint32_t id, uint32_t key) {
 }
 
 /* Without clauses there is one way: the value's frame, and the members that may come then. */
+static bool has_one_way(const struct object *o) { return !o->clause_count && !o->styled; }
+
+static tsl__expr calls(void *ctx, uint32_t id, uint32_t key, tsl__expr *then) {
+  const struct schema *s = ctx;
+  return has_one_way(s->states.at[id]->object) ? plain_step(ctx, id, key, UINT32_MAX, then) : TSL__NONE;
+}
+
 static tsl__expr begins(void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
   const struct object *o = s->states.at[id]->object;
-  return o->clause_count || o->styled ? TSL__NONE : tsl__schema_member(s, o->known[key].value, o->level);
-}
-
-static tsl__expr then(void *ctx, uint32_t id, uint32_t key) {
-  return members_after(ctx, id, key, UINT32_MAX);
+  return has_one_way(o) ? tsl__schema_member_begins(s, o->known[key].value, o->level) : TSL__NONE;
 }
 
 static uint32_t cost_after(void *ctx, uint32_t id, uint32_t key) {
@@ -456,7 +459,7 @@ static uint32_t fewest(void *ctx, uint32_t id) {
   return shortest_key(s, s->states.at[id]);
 }
 
-static const tsl__keys_ops keys_ops = {allows, fewest, cost_after, after, begins, then, allowed};
+static const tsl__keys_ops keys_ops = {allows, fewest, cost_after, after, calls, begins, allowed};
 
 static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   struct object_state *st = s->states.at[id];
@@ -562,10 +565,7 @@ static uint32_t first_state(struct object *o) {
 /* From the opening brace on; `members` follow the quote of the first key. */
 static tsl__expr braces(struct schema *s, uint32_t level, bool ends, tsl__expr members) {
   const struct gaps *g = tsl__schema_gaps(s, level);
-  if (!g) return TSL__NONE;
-  tsl__exprs *x = s->x;
-  tsl__expr more = tsl__expr_seq(x, g->first, tsl__expr_seq(x, s->shared.quote, members));
-  return tsl__expr_seq(x, s->shared.left_brace, tsl__expr_seq(x, g->open, tsl__expr_alt(x, ends ? s->shared.right_brace : TSL__NONE, more)));
+  return g ? tsl__expr_alt(s->x, ends ? g->empty : TSL__NONE, tsl__expr_seq(s->x, g->begin, members)) : TSL__NONE;
 }
 
 tsl__expr tsl__object_body(struct object *o) {
@@ -613,6 +613,10 @@ static bool first_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
 
 static const tsl__rule_ops first_ops = {unfold_first, print_first, NULL, first_shortest, first_calls};
 
-tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends) {
-  return braces(s, tsl__goal_of(s, g)->level, ends, tsl__expr_rule(s->x, &first_ops, s, g, TSL__RULE_INLINE, 1));
+tsl__expr tsl__object_first(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->unopened == TSL__NONE) e->unopened = tsl__expr_rule(s->x, &first_ops, s, g, TSL__RULE_INLINE, 1);
+  return e->unopened;
 }
+
+tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends) { return braces(s, tsl__goal_of(s, g)->level, ends, tsl__object_first(s, g)); }

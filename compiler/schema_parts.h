@@ -129,6 +129,7 @@ struct goal_entry {
   tsl__expr value;   /* memo: what matches it */
   tsl__expr member;  /* memo: colon and value, as a frame */
   tsl__expr first;   /* memo: of an object that was entered before it was opened, what follows the quote of the first key */
+  tsl__expr unopened; /* memo: the rule that this is until then */
   uint32_t shortest; /* bytes; TSL__INF: none (or not known yet: `final`) */
   uint32_t round;    /* of the fixed point in which `shortest` was last computed */
   bool told;         /* scalars, strings and numbers are known */
@@ -136,6 +137,8 @@ struct goal_entry {
   bool spelled;      /* it is known that the style can write it */
   bool asked;        /* whether it is possible is being asked further out */
   bool possible;     /* it is known that it is */
+  uint8_t alone;     /* memo: are its values arrays, or objects, and nothing else? See schema_begin.c */
+  uint32_t alone_of; /* then: the goal of the objects, or the subschema of the arrays */
   uint8_t scalars; /* T_NULL | T_FALSE | T_TRUE: allowed */
   tsl__expr string, number; /* NONE: none; a string without its frame */
   bool any_string;
@@ -317,7 +320,7 @@ struct array_state {
 /* ---- the compiler's state --------------------------------------------------------------------------------------- */
 
 /* Kinds of values that are common enough for their members to be made once per vocabulary: these, those of the formats, scalars that may be null. */
-#define TSL__SHARED_KINDS 8u
+#define TSL__SHARED_KINDS 11u
 #define TSL__SHARED_NULLABLE 5u
 
 /* Formats that are common enough to be made once per vocabulary. */
@@ -332,7 +335,10 @@ struct shared_format {
 /* Expressions that all schemas share; made by tsl__schema_warm or, with white space of its own or without a base layer, by each compile. */
 struct shared {
   tsl__expr space, value, object, array, string, string_rest, number, integer, digits; /* digits: what drafts 3 and 4 call an integer */
-  tsl__expr comma, colon, more, end; /* as in struct gaps */
+  tsl__expr comma, colon, more, end, begin, empty, begin_array; /* as in struct gaps */
+  tsl__expr member_begin, member_empty, member_array; /* colon, and the latter three: frames */
+  tsl__expr member_object;                            /* one of the first two: a frame */
+  tsl__expr strings, numbers, integers; /* arrays of any number of any of these */
   tsl__expr quote, left_brace, right_brace, left_bracket, right_bracket, null, no, yes; /* literals */
   struct shared_member {
     tsl__expr value, rule; /* colon VALUE, as a frame */
@@ -352,6 +358,9 @@ struct gaps {
   tsl__expr colon;   /* ":" and what stands around it; a frame where that is white space */
   tsl__expr more;    /* after a member: up to the next key's opening quote, itself included; a frame */
   tsl__expr end;     /* after a member: up to the closing brace, itself included; a frame */
+  tsl__expr begin;   /* an object up to its first key's opening quote; a frame where there may be white space */
+  tsl__expr empty;   /* an object without members; the same */
+  tsl__expr begin_array; /* an array up to its first item, or its end; the same */
   uint32_t first_cost, close_cost, comma_cost, colon_cost;
   uint32_t item_cost; /* of each item besides */
 };
@@ -555,12 +564,16 @@ uint32_t tsl__object_key_length(const struct object *o, uint32_t key);
 tsl__expr tsl__object_body(struct object *o);
 /* The same of the one object of a goal that plainly has some member (tsl__schema_plain_containers): opened where the first key begins. `ends`: it may be empty. */
 tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends);
+/* What follows the opening quote of that key. */
+tsl__expr tsl__object_first(struct schema *s, goal g);
 
 /* ---- schema_array.c ---- */
 struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part *parts);
 /* The same of a subschema that says of arrays what all items are and how many, and nothing else. False: nothing can satisfy it. */
 bool tsl__array_plain(struct schema *s, uint32_t level, sid id, struct array *out);
 tsl__expr tsl__array_body(struct array *a);
+/* The same without how all arrays begin (gaps.begin_array). */
+tsl__expr tsl__array_rest(struct array *a);
 uint32_t tsl__array_shortest(struct array *a);
 bool tsl__array_possible(struct array *a);
 /* Every spelling of null, false, true or a number (NONE: it has too many digits), and of strings given by their texts. */
@@ -612,16 +625,31 @@ tsl__expr tsl__schema_value(struct schema *s, goal g);
 tsl__expr tsl__schema_item(struct schema *s, goal g);
 /* A rule whose body is `body`. */
 tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body);
-/* What follows a key, up to the end of its value: a frame of its own, so that it does not matter which other keys were seen. `level`: of the object. */
-tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level);
-/* The same after what is left of a name that must be new: a frame. */
-tsl__expr tsl__schema_extra(struct schema *s, tsl__expr rest, tsl__expr member);
+/* The types of its values, as far as the keywords tell. */
+uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e);
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level);
 bool tsl__schema_share(struct schema *s);
 /* The text of a format, as tsl__format_expr. */
 tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length, bool *known);
 /* The fewest bytes of the strings of a goal, quotes included. */
 uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *e);
+
+/* ---- schema_begin.c ---- */
+/* Is it plain how the goal's arrays and objects begin? */
+bool tsl__schema_begins_plainly(struct schema *s, goal g, struct plain_containers *out);
+/* The goal of the objects that begin so; GOAL_NONE: there are none. */
+goal tsl__schema_object_begun(struct schema *s, const struct goal_entry *e, const struct plain_containers *c);
+/* The rule that all grammars share for arrays of any number of strings, or numbers, of which nothing else is asked; TSL__NONE: the goal's values are others. */
+tsl__expr tsl__schema_shared_array(struct schema *s, goal g);
+/* The calls that a value begins with, or a member, where there are arrays alone, or objects, and it is plain how they begin: with one of these frames. False: it is not. */
+struct tsl__calls;
+bool tsl__schema_container_calls(struct schema *s, goal g, tsl__expr begin, tsl__expr empty, tsl__expr begin_array, struct tsl__calls *out);
+/* What follows a key, up to the end of its value: a frame of its own, so that it does not matter which other keys were seen. `level`: of the object. */
+tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level);
+/* A frame that allows what this one does up to its end, if it is another: cheaper to make. */
+tsl__expr tsl__schema_member_begins(struct schema *s, goal value, uint32_t level);
+/* The same after what is left of a name that must be new: a frame. */
+tsl__expr tsl__schema_extra(struct schema *s, tsl__expr rest, tsl__expr member);
 
 /* ---- schema_style.c ---- */
 /* What tells a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding] close [gap]. All texts are NUL-terminated. */

@@ -73,6 +73,12 @@ tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
 
 /* ---- white space -------------------------------------------------------------------------------------------------- */
 
+static tsl__expr sequence(tsl__exprs *x, const tsl__expr *e, size_t n) {
+  tsl__expr all = TSL__EPS;
+  while (n-- > 0) all = tsl__expr_seq(x, e[n], all);
+  return all;
+}
+
 static tsl__expr line(struct schema *s, uint32_t level, uint32_t *bytes) {
   uint32_t n = 1 + level * s->options.indent;
   char *text = tsl__schema_alloc(s, n);
@@ -87,7 +93,7 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   tsl__exprs *x = s->x;
   tsl__expr space = s->shared.space;
   g->colon_cost = g->comma_cost = 1;
-  g->open = g->first = g->after = g->close = g->comma = g->colon = g->more = g->end = TSL__EPS;
+  g->open = g->first = g->after = g->close = g->comma = g->colon = g->more = g->end = g->begin = g->empty = g->begin_array = TSL__EPS;
   if (tsl__schema_nests(s)) { /* elements stand one after the other; values are taken to cost two bytes more than they do, as keys, for the brackets and quotes */
     g->colon_cost = 0;
     g->comma_cost = g->first_cost = tsl__schema_element_cost(s) - 4;
@@ -99,6 +105,9 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   g->colon = s->shared.colon;
   g->more = s->shared.more;
   g->end = s->shared.end;
+  g->begin = s->shared.begin;
+  g->empty = s->shared.empty;
+  g->begin_array = s->shared.begin_array;
   if (s->options.whitespace != TSL_WS_PRETTY) return;
   g->open = g->after = TSL__EPS;
   g->first = line(s, level + 1, &g->first_cost);
@@ -109,6 +118,9 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   g->colon_cost = 2;
   g->more = tsl__schema_frame(s, tsl__expr_seq(x, g->comma, s->shared.quote));
   g->end = tsl__schema_frame(s, tsl__expr_seq(x, g->close, s->shared.right_brace));
+  g->begin = sequence(x, (tsl__expr[]){s->shared.left_brace, g->first, s->shared.quote}, 3);
+  g->empty = tsl__expr_seq(x, s->shared.left_brace, s->shared.right_brace);
+  g->begin_array = s->shared.left_bracket;
 }
 
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
@@ -140,7 +152,14 @@ enum {
   SHARED_COLON,
   SHARED_MORE,
   SHARED_END,
-  SHARED_STRINGS, /* arrays: no schema has these rules, but many have what they unfold to */
+  SHARED_BEGIN,
+  SHARED_EMPTY,
+  SHARED_MEMBER_BEGIN,
+  SHARED_MEMBER_EMPTY,
+  SHARED_MEMBER_OBJECT,
+  SHARED_BEGIN_ARRAY,
+  SHARED_MEMBER_ARRAY,
+  SHARED_STRINGS,
   SHARED_NUMBERS,
   SHARED_INTEGERS,
   SHARED_FORMAT,
@@ -151,12 +170,6 @@ static tsl__expr space_body(tsl__exprs *x, uint32_t max) {
   tsl__bytes set = {{0}};
   for (const char *p = " \t\n\r"; *p; p++) tsl__bytes_add(&set, (uint8_t)*p);
   return tsl__expr_repeat(x, tsl__expr_bytes(x, &set), 0, max);
-}
-
-static tsl__expr sequence(tsl__exprs *x, const tsl__expr *e, size_t n) {
-  tsl__expr all = TSL__EPS;
-  while (n-- > 0) all = tsl__expr_seq(x, e[n], all);
-  return all;
 }
 
 /* open space ( close | one space ("," space one space)* close ) */
@@ -197,6 +210,13 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_COLON: return sequence(x, (tsl__expr[]){c->space, colon, c->space}, 3);
     case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
     case SHARED_END: return tsl__expr_seq(x, c->space, c->right_brace);
+    case SHARED_BEGIN: return sequence(x, (tsl__expr[]){c->left_brace, c->space, quote}, 3);
+    case SHARED_EMPTY: return sequence(x, (tsl__expr[]){c->left_brace, c->space, c->right_brace}, 3);
+    case SHARED_MEMBER_BEGIN: return tsl__expr_seq(x, c->colon, c->begin);
+    case SHARED_MEMBER_EMPTY: return tsl__expr_seq(x, c->colon, c->empty);
+    case SHARED_BEGIN_ARRAY: return tsl__expr_seq(x, c->left_bracket, c->space);
+    case SHARED_MEMBER_ARRAY: return tsl__expr_seq(x, c->colon, c->begin_array);
+    case SHARED_MEMBER_OBJECT: return sequence(x, (tsl__expr[]){c->colon, c->left_brace, c->space, tsl__expr_alt(x, quote, c->right_brace)}, 4);
     default: {
       if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
       return tsl__expr_seq(x, c->colon, c->members[which - SHARED_MEMBER].value);
@@ -209,7 +229,7 @@ static const char *const shared_formats[] = {"date-time", "date", "time", "email
 _Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS, "one entry for each");
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "strings", "numbers", "integers"};
+  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "begin", "empty", "member-begin", "member-empty", "member-object", "begin-array", "member-array", "strings", "numbers", "integers"};
   (void)ctx;
   snprintf(out, n, "%s", which < SHARED_FORMAT ? names[which] : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
 }
@@ -226,7 +246,8 @@ static void make_members(tsl__exprs *x, struct shared_context *c) {
   const struct shared *h = &c->shared;
   tsl__expr boolean = tsl__expr_alt(x, h->no, h->yes);
   const struct { tsl__expr value; uint32_t shortest; } kinds[TSL__SHARED_KINDS] = {{h->value, 1},  {h->string, 2}, {h->number, 1}, {h->integer, 1},
-                                                                                   {h->digits, 1}, {boolean, 4},   {h->object, 2}, {h->array, 2}};
+                                                                                   {h->digits, 1}, {boolean, 4},   {h->object, 2}, {h->array, 2},
+                                                                                   {h->strings, 2}, {h->numbers, 2}, {h->integers, 2}};
   tsl__expr nullable[TSL__SHARED_NULLABLE][3] = {{h->null, h->string, TSL__NONE}, {h->null, h->number, TSL__NONE}, {h->null, h->integer, TSL__NONE}, {h->null, h->digits, TSL__NONE}, {h->null, h->no, h->yes}};
   for (uint32_t i = 0; i < TSL__SHARED_KINDS; i++) add_member(x, c, kinds[i].value, kinds[i].shortest);
   for (uint32_t i = 0; i < TSL__SHARED_NULLABLE; i++) {
@@ -302,6 +323,16 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->colon = tsl__expr_rule(x, &shared_ops, c, SHARED_COLON, 0, 1);
   h->more = tsl__expr_rule(x, &shared_ops, c, SHARED_MORE, 0, 2);
   h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
+  h->begin = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN, 0, 2);
+  h->empty = tsl__expr_rule(x, &shared_ops, c, SHARED_EMPTY, 0, 2);
+  h->member_begin = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_BEGIN, 0, 3);
+  h->member_empty = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_EMPTY, 0, 3);
+  h->member_object = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_OBJECT, 0, 3);
+  h->begin_array = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN_ARRAY, 0, 1);
+  h->member_array = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_ARRAY, 0, 2);
+  h->strings = tsl__expr_rule(x, &shared_ops, c, SHARED_STRINGS, 0, 2);
+  h->numbers = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBERS, 0, 2);
+  h->integers = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGERS, 0, 2);
   make_members(x, c);
   return tsl__exprs_status(x) == TSL_OK ? c : NULL;
 }
@@ -309,7 +340,6 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
 tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common) {
   struct shared_context *c = make_shared(base, TSL__INF);
   *common = (uint32_t)base->rules.n;
-  for (uint32_t which = SHARED_STRINGS; c && which <= SHARED_INTEGERS; which++) tsl__expr_rule(base, &shared_ops, c, which, 0, 2);
   if (c) make_formats(base, c);
   if (c) tsl__exprs_set_user(base, c);
   return tsl__exprs_status(base);
@@ -374,7 +404,7 @@ static void open_containers(struct schema *s, goal g) {
   tsl__vec_free(s->alloc, &c.arrays);
 }
 
-static uint8_t possible(const struct schema *s, const struct goal_entry *e) {
+uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e) {
   uint8_t types = T_ALL;
   for (uint32_t i = 0; i < e->n; i++)
     if (!(e->lits[i] & 1)) types &= tsl__node_of(s, e->lits[i] >> 1)->possible;
@@ -414,7 +444,7 @@ static bool open_goal(struct schema *s, goal g, bool containers) {
   struct goal_entry *e = tsl__goal_of(s, g);
   const tsl__json *before = s->at;
   if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
-  uint8_t types = possible(s, e);
+  uint8_t types = tsl__goal_types(s, e);
   open_simple(s, g, types);
   if (containers && types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g); /* which opens others where uniqueItems must know how many values there are */
   tsl__schema_note(s);
@@ -472,22 +502,20 @@ static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__
   return n;
 }
 
-/* The same without opening the goal, where its arrays and objects are plain; objects are opened by those who enter one. False: they are not plain. The outermost value, which everybody enters, is
- * opened with the first mask; values that are spelled out (tsl__schema_blank) have none, and are walked all together. */
+/* The value without opening the goal, where its arrays and objects are plain; objects are opened by those who enter one. False: they are not plain. */
 static bool unfold_plain(struct schema *s, goal g, tsl__expr *out) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   struct plain_containers c;
   struct array a;
-  if (!s->root_goal || g == s->root_goal || s->levels || s->style || e->n != 1 || e->lits[0] & 1 || !tsl__schema_plain_containers(s, e->lits[0] >> 1, &c)) return false;
+  if (!tsl__schema_begins_plainly(s, g, &c)) return false;
   tsl__expr parts[SIMPLE_PARTS + 2];
-  lit l = POS(c.object);
-  goal object = c.object == SID_FALSE || c.any_object ? GOAL_NONE : tsl__schema_goal(s, &l, 1, e->level);
+  goal object = tsl__schema_object_begun(s, e, &c);
   *out = TSL__NONE;
   if (!open_goal(s, g, false)) return true;
   uint32_t n = simple_parts(s, e, parts);
   if (c.array != SID_FALSE && tsl__array_plain(s, e->level, c.array, &a) && tsl__array_possible(&a)) parts[n++] = a.any ? s->shared.array : tsl__array_body(&a);
   if (c.object != SID_FALSE && c.any_object) parts[n++] = s->shared.object;
-  if (tsl__schema_possible(s, object)) parts[n++] = tsl__object_unopened(s, object, c.ends);
+  if (object != GOAL_NONE) parts[n++] = tsl__object_unopened(s, object, c.ends);
   *out = tsl__schema_ok(s) ? tsl__expr_alt_n(s->x, parts, n) : TSL__NONE;
   return true;
 }
@@ -525,7 +553,13 @@ static uint32_t value_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
   return tsl__schema_shortest(ctx, g);
 }
 
-static const tsl__rule_ops value_ops = {unfold_value, print_value, NULL, value_shortest, NULL};
+static bool value_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
+  struct schema *s = ctx;
+  (void)x;
+  return tsl__schema_container_calls(s, g, s->shared.begin, s->shared.empty, s->shared.begin_array, out);
+}
+
+static const tsl__rule_ops value_ops = {unfold_value, print_value, NULL, value_shortest, value_calls};
 
 /* Is it plain, before the goal is opened, that its value is a frame of its own? */
 static bool plain_frame(struct schema *s, const struct goal_entry *e) {
@@ -537,6 +571,8 @@ static tsl__expr make_value(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   if (!s->levels && g == GOAL_ANY) return s->shared.value; /* without opening it */
   if (!tsl__schema_possible(s, g)) return TSL__NONE;
+  tsl__expr array = tsl__schema_shared_array(s, g);
+  if (array != TSL__NONE) return array;
   if (plain_frame(s, e)) return tsl__expr_rule(s->x, &value_ops, s, g, 0, 1); /* opened when it is entered */
   if (!tsl__schema_open(s, g)) return TSL__NONE;
   uint32_t containers = e->array_count + e->object_count;
@@ -571,28 +607,4 @@ tsl__expr tsl__schema_item(struct schema *s, goal g) {
   tsl__expr value = tsl__schema_value(s, g);
   if (value == TSL__NONE || tsl__node_at(s->x, value).kind == TSL__K_RULE) return value;
   return are_listed(s, tsl__goal_of(s, g)) ? tsl__schema_frame(s, value) : value;
-}
-
-static tsl__expr make_member(struct schema *s, goal g, uint32_t level) {
-  const struct gaps *gaps = tsl__schema_gaps(s, level);
-  tsl__expr value = tsl__schema_value(s, g);
-  if (!gaps || value == TSL__NONE) return TSL__NONE;
-  for (uint32_t i = 0; i < s->shared.member_count && !s->levels; i++)
-    if (s->shared.members[i].value == value) return s->shared.members[i].rule;
-  return tsl__schema_frame(s, tsl__expr_seq(s->x, gaps->colon, value));
-}
-
-tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level) {
-  struct goal_entry *e = tsl__goal_of(s, value);
-  if (e->member == TSL__NONE) {
-    tsl__expr member = make_member(s, value, level);
-    if (!tsl__schema_ok(s)) return TSL__NONE;
-    tsl__goal_of(s, value)->member = member;
-    return member;
-  }
-  return e->member;
-}
-
-tsl__expr tsl__schema_extra(struct schema *s, tsl__expr rest, tsl__expr member) {
-  return tsl__schema_frame(s, tsl__expr_seq(s->x, rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), member)));
 }

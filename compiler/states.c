@@ -547,18 +547,19 @@ static tsl__target resume(void *ctx, tsl__state resume, uint32_t name) {
   return no_failure(c) ? t : 0;
 }
 
+static tsl__state calls(void *ctx, tsl__state resume, uint32_t name, tsl__state *then) {
+  compiler *c = ctx;
+  tsl__expr rest = TSL__NONE, rule = tsl__expr_resume_calls(c->x, tsl__state_at(c->space, resume)->handle, name, &rest);
+  tsl__state s = state_of(c, rule);
+  *then = s ? state_of(c, rest) : 0;
+  return no_failure(c) && *then ? s : 0;
+}
+
 static tsl__state begins(void *ctx, tsl__state resume, uint32_t name) {
   compiler *c = ctx;
   tsl__expr rule = tsl__expr_resume_begins(c->x, tsl__state_at(c->space, resume)->handle, name);
   tsl__state s = state_of(c, rule);
   return no_failure(c) ? s : 0;
-}
-
-static tsl__target then(void *ctx, tsl__state resume, uint32_t name) {
-  compiler *c = ctx;
-  tsl__part rest = {TSL__COUNT_CLEAR, tsl__expr_resume_then(c->x, tsl__state_at(c->space, resume)->handle, name)};
-  tsl__target t = target_of(c, &rest);
-  return no_failure(c) ? t : 0;
 }
 
 static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
@@ -623,7 +624,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, text, shortest, allows, allowed, resume, begins, then, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, text, shortest, allows, allowed, resume, calls, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

@@ -275,19 +275,26 @@ tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index
   return k.ops->allows(k.ctx, k.param, index) ? k.ops->after(x, k.ctx, k.param, index) : TSL__NONE;
 }
 
+/* Is it a frame of its own, that something is read in? */
+static bool is_frame(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  return n.kind == TSL__K_RULE && !(tsl__rule_at(x, n.a)->flags & (TSL__RULE_INLINE | TSL__RULE_NULLABLE));
+}
+
+tsl__expr tsl__expr_resume_calls(tsl__exprs *x, tsl__expr resume, uint32_t index, tsl__expr *then) {
+  tsl__node n = tsl__node_at(x, resume);
+  if (n.kind != TSL__K_RESUME) return TSL__NONE;
+  const tsl__keys k = *tsl__keys_at(x, n.a);
+  tsl__expr rule = k.ops->calls ? k.ops->calls(k.ctx, k.param, index, then) : TSL__NONE;
+  return is_frame(x, rule) ? rule : TSL__NONE;
+}
+
 tsl__expr tsl__expr_resume_begins(tsl__exprs *x, tsl__expr resume, uint32_t index) {
   tsl__node n = tsl__node_at(x, resume);
   if (n.kind != TSL__K_RESUME) return TSL__NONE;
   const tsl__keys k = *tsl__keys_at(x, n.a);
   tsl__expr rule = k.ops->begins ? k.ops->begins(k.ctx, k.param, index) : TSL__NONE;
-  if (rule == TSL__NONE) return TSL__NONE;
-  tsl__node r = tsl__node_at(x, rule);
-  return r.kind == TSL__K_RULE && !(tsl__rule_at(x, r.a)->flags & (TSL__RULE_INLINE | TSL__RULE_NULLABLE)) ? rule : TSL__NONE;
-}
-
-tsl__expr tsl__expr_resume_then(tsl__exprs *x, tsl__expr resume, uint32_t index) {
-  const tsl__keys k = *tsl__keys_at(x, tsl__node_at(x, resume).a);
-  return k.ops->then(k.ctx, k.param, index);
+  return is_frame(x, rule) ? rule : TSL__NONE;
 }
 
 uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t index) {

@@ -118,12 +118,11 @@ tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t nam
 const tsl__resumed *tsl__resume_step(tsl__space *space, tsl__state resume, uint32_t name) {
   const tsl__resumed *known = find_resumed(space, resume, name, false);
   if (known) return known;
-  tsl__state frame = space->hook && space->hook->begins ? space->hook->begins(space->hook_ctx, resume, name) : 0;
-  tsl__target then = frame && space->status == TSL_OK ? space->hook->then(space->hook_ctx, resume, name) : 0;
+  tsl__state then = 0, frame = space->hook && space->hook->calls ? space->hook->calls(space->hook_ctx, resume, name, &then) : 0;
   if (space->status != TSL_OK) return NULL;
-  const tsl__state_rec *r = then && tsl__target_op(then) == TSL__OP_CLEAR ? tsl__state_at(space, tsl__target_state(then)) : NULL;
+  const tsl__state_rec *r = frame ? tsl__state_at(space, then) : NULL;
   if (!r || r->guarded || r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_FINAL | TSL__STATE_LOOP)) return resume_whole(space, resume, name);
-  return add_resumed(space, (tsl__resumed){resume, name, frame, then});
+  return add_resumed(space, (tsl__resumed){resume, name, frame, tsl__target_make(then, TSL__OP_CLEAR)});
 }
 
 uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state resume) {

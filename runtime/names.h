@@ -76,7 +76,7 @@ bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *nam
 tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
 /* The same, in two steps if there are two; NULL on failure (sticky). */
 const tsl__resumed *tsl__resume_step(tsl__space *space, tsl__state resume, uint32_t name);
-/* If it is known, or quickly told, that a frame is called: that; else 0. */
+/* If it is known, or quickly told, that a frame is called: that, or another that allows the same until it has ended; else 0. */
 tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over);

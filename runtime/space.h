@@ -60,11 +60,10 @@ typedef struct tsl__hook {
   /* Those of 64 names, from number 64 * `word` on, of which that is known at once, and in *allowed those of them that it lets through. NULL: of none. */
   uint64_t (*allowed)(void *ctx, tsl__state resume, uint32_t word, uint64_t *allowed);
   uint32_t (*resume)(void *ctx, tsl__state resume, uint32_t name);
-  /* The frame that is called first after a name that it lets through, if that is all there is to it before that frame has ended; else 0. It is cheaper to make than where it
-   * goes on. NULL: never known. */
+  /* The frame that is called after a name that it lets through, and in *then the state that this comes back to, if there is nothing beside; else, or if that is not told, 0. NULL: never told. */
+  tsl__state (*calls)(void *ctx, tsl__state resume, uint32_t name, tsl__state *then);
+  /* That frame, or another that allows the same until it has ended, and is cheaper to make; 0: none is known. NULL where `calls` is. */
   tsl__state (*begins)(void *ctx, tsl__state resume, uint32_t name);
-  /* Where that frame comes back to; 0 on failure. NULL where `begins` is. */
-  uint32_t (*then)(void *ctx, tsl__state resume, uint32_t name);
   /* The fewest bytes that spell a name to its end from a KEYED state, or that come after it from a RESUME that lets it through; saturates at UINT32_MAX. */
   uint32_t (*name_shortest)(void *ctx, tsl__state state, uint32_t name);
   /* The state that begins the spellings of these values (JSON texts), with white space before them; 0 on failure (sticky). See memory.h. */

@@ -314,7 +314,7 @@ static void note_call(const tsl__space *space, step *s, tsl__stack below) {
   for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__stack_cell(space, r, i)->state)->guarded;
 }
 
-/* The tail of a called frame that comes back to a fork, or is the last thing in its caller. */
+/* The tail of a called frame that comes back to a fork. */
 static TSL__SELDOM tsl__stack push_landed(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   step landing = tsl__step_new(space);
   tsl__step_land(space, &landing, state, count, tail);
@@ -330,11 +330,13 @@ static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t co
   tsl__state state = tsl__target_resolve(space, back, count, &c);
   const tsl__state_rec *r = tsl__state_at(space, state);
   if (r->flags & TSL__STATE_NULLABLE && !(r = arrived_at(space, state))) return 0;
-  if (TSL__LIKELY(!(r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL)))) {
-    s->called |= r->guarded;
-    return cell_intern(space, (tsl__cell){state, c, tail}, r);
+  if (TSL__UNLIKELY(r->flags & TSL__STATE_FORK)) return push_landed(space, s, state, c, tail);
+  if (TSL__UNLIKELY(r->flags & TSL__STATE_FINAL) && tail) { /* the last thing in its caller, which need not be come back to */
+    note_call(space, s, tail);
+    return tail;
   }
-  return push_landed(space, s, state, c, tail);
+  s->called |= r->guarded;
+  return cell_intern(space, (tsl__cell){state, c, tail}, r);
 }
 
 /* A byte as such a run; false if it is none. */
@@ -400,10 +402,28 @@ static TSL__SELDOM bool fixed_may_read(const tsl__state_rec *called, uint8_t byt
   return !fixed_byte(&byte, &run) || tsl__fixed_find(called, &run, &at);
 }
 
+#define READS_DEPTH 4u /* frames called one by another that are looked at: deeper ones may read any byte */
+
+static bool may_read(tsl__space *space, const tsl__state_rec *called, uint8_t byte, uint32_t depth);
+
+/* Does one of the frames that it calls read a byte, or what comes after one that is over at once? Who waits for something that must be new is to know when that begins, and not before. */
+static TSL__SELDOM bool calls_read(tsl__space *space, const tsl__state_rec *called, uint8_t byte, uint32_t depth) {
+  if (depth == READS_DEPTH) return true;
+  for (uint32_t i = 0; i < called->edges; i++) {
+    const tsl__edge *e = &tsl__state_edges(called)[i];
+    const tsl__state_rec *r = fixed_or_expanded(space, tsl__target_state(e->to));
+    if (!r || may_read(space, r, byte, depth + 1)) return true;
+    if (!(r->flags & TSL__STATE_NULLABLE)) continue;
+    r = fixed_or_expanded(space, tsl__target_state(e->push));
+    if (!r || r->flags & TSL__STATE_LOOP || may_read(space, r, byte, depth + 1)) return true;
+  }
+  return false;
+}
+
 /* May a called frame read a byte, or call another that does? */
-static inline bool may_read(const tsl__state_rec *called, uint8_t byte) {
+static inline bool may_read(tsl__space *space, const tsl__state_rec *called, uint8_t byte, uint32_t depth) {
   if (tsl__state_fixed(called)) return fixed_may_read(called, byte);
-  return called->edges || (called->flags & TSL__STATE_FORK) || tsl__bytes_has(&called->live, byte);
+  return called->flags & TSL__STATE_FORK || tsl__bytes_has(&called->live, byte) || (called->edges && (!space->watches || calls_read(space, called, byte, depth)));
 }
 
 /* `r`: the state's record, fixed_or_expanded; NULL on failure. */
@@ -433,7 +453,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
     const tsl__state_rec *called = fixed_or_expanded(space, callee);
     if (!called) return;
     tsl__target back = tsl__state_edges(r)[i].push;
-    if (!may_read(called, byte) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
+    if (!may_read(space, called, byte, 0) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
     if (step_past(space, s, called, back, count, tail, byte)) continue;
     tsl__stack below = push(space, s, back, count, tail);
     if (below) step_cell(space, s, callee, called, c, below, byte);

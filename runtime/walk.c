@@ -636,11 +636,13 @@ static tsl__leftover gather_over(tsl__space *space, tsl__gather *g, tsl__state s
 tsl__leftover tsl__walk_after_name(tsl__space *space, tsl__gather *g, tsl__state resume, const tsl__named_left *left, bool last) {
   uint32_t count = 0;
   if (!tsl__resume_allows(space, resume, left->name)) return 0;
-  tsl__state frame = tsl__resume_begins(space, resume, left->name);
-  tsl__leftover over = frame ? gather_over(space, g, frame, 0, left->left, false) : left->left;
+  tsl__state begun = tsl__resume_begins(space, resume, left->name);
+  tsl__leftover over = begun ? gather_over(space, g, begun, 0, left->left, false) : left->left;
   const tsl__resumed *step = over && space->status == TSL_OK ? tsl__resume_step(space, resume, left->name) : NULL;
   if (!step) return 0;
-  return gather_over(space, g, tsl__target_resolve(space, step->to, 0, &count), count, step->frame ? over : left->left, last);
+  if (!step->frame) over = left->left;
+  else if (step->frame != begun) over = gather_over(space, g, step->frame, 0, left->left, false);
+  return over ? gather_over(space, g, tsl__target_resolve(space, step->to, 0, &count), count, over, last) : 0;
 }
 
 tsl_status tsl__walk_prepare(tsl__space *base) { return tsl__lengths_make(base) == TSL_OK ? tsl__linear_make(base) : base->status; }
