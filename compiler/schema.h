@@ -64,8 +64,8 @@ tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_al
  * compile in a layer above finds and uses them. The first *common rules are those that any value may need, the others those of some formats and arrays. */
 tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common);
 /* What may follow any string, name or value, the first few most often; returns how many. After tsl__schema_warm. */
-#define TSL__SCHEMA_BETWEEN 12u
-#define TSL__SCHEMA_EXTRA 8u /* which of them is the frame of a member of any name and any value (tsl__schema_extra) */
+#define TSL__SCHEMA_BETWEEN 14u
+#define TSL__SCHEMA_EXTRA 10u /* which of them is the frame of a member of any name and any value (tsl__schema_extra) */
 uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN]);
 
 #endif

@@ -1,8 +1,9 @@
 /* schema_array.c - a conjunction of parts about arrays, and how it is followed.
  *
  * Plain arrays (items by position, then all alike, a length) are regular expressions over the items' rules:
- *     [ open ( ] | first ITEM after ( comma ITEM after ){m,n} close ] )
- * with large m and n left to the core's counters.
+ *     BEGIN ( ] | first ITEM ( NEXT ITEM ){m,n} END )
+ * with large m and n left to the core's counters. BEGIN, NEXT and END, with the brackets, comma and white space, are frames that all arrays share. Where any number of items may follow, what
+ * stands after one is a rule that is nothing but calls of these (TAIL: END | NEXT ITEM TAIL): there is no expression of it, and no walk that is not mostly theirs.
  *
  * contains and the negation of items count: "between min and max of the items satisfy S". A state is the position and the counts, both clamped; an item
  * is an alternative of "satisfies S, counted" and, where a maximum makes it matter, "does not", else "not counted, whatever it is".
@@ -14,6 +15,7 @@
  */
 #include <stdio.h>
 
+#include "compiler/deriv.h"
 #include "compiler/schema_parts.h"
 #include "runtime/state.h"
 
@@ -277,29 +279,62 @@ static uint32_t plain_shortest(const struct array *a) {
 }
 
 static tsl__expr bracket(const struct schema *s, tsl__expr literal) { return tsl__schema_nests(s) ? TSL__EPS : literal; }
-static tsl__expr closing(struct schema *s, const struct gaps *g) { return tsl__expr_seq(s->x, g->close, bracket(s, s->shared.right_bracket)); }
 
-/* ITEM after, then what follows. `compared`: if items are guarded, the runtime looks at this one, too. */
-static tsl__expr item(struct array *a, const struct gaps *g, goal value, bool compared, tsl__expr rest) {
+/* ITEM, then what follows. `compared`: if items are guarded, the runtime looks at this one, too. */
+static tsl__expr item(struct array *a, goal value, bool compared, tsl__expr rest) {
   tsl__exprs *x = a->schema->x;
   bool guarded = a->guarded && compared;
   tsl__expr one = tsl__schema_nests(a->schema) ? tsl__schema_styled_item(a->schema, value) : guarded ? tsl__schema_value(a->schema, value) : tsl__schema_item(a->schema, value);
-  if (!guarded) return tsl__expr_seq(x, one, tsl__expr_seq(x, g->after, rest));
-  return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_ITEM), tsl__expr_seq(x, g->after, rest)));
+  if (!guarded) return tsl__expr_seq(x, one, rest);
+  return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_ITEM), rest));
 }
+
+static tsl__expr any_more(struct schema *s, goal value);
+
+static tsl__expr one_more(struct schema *s, goal value) { return tsl__expr_seq(s->x, tsl__schema_item(s, value), any_more(s, value)); }
+
+static tsl__expr unfold_tail(tsl__exprs *x, void *ctx, uint32_t g) {
+  struct schema *s = ctx;
+  return tsl__expr_alt(x, s->shared.end_array, tsl__expr_seq(x, s->shared.next_item, one_more(s, g)));
+}
+
+static void print_tail(void *ctx, uint32_t g, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "more#%u", (unsigned)g);
+}
+
+static bool tail_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
+  struct schema *s = ctx;
+  if (!tsl__calls_add_last(x, out, s->shared.end_array)) return false;
+  tsl__calls_add(x, out, s->shared.next_item, one_more(s, g));
+  return true;
+}
+
+static const tsl__rule_ops tail_ops = {unfold_tail, print_tail, NULL, NULL, tail_calls};
+
+/* The end, or any number of items more. */
+static tsl__expr any_more(struct schema *s, goal value) {
+  struct goal_entry *e = tsl__goal_of(s, value);
+  if (e->tail == TSL__NONE) e->tail = tsl__expr_rule(s->x, &tail_ops, s, value, TSL__RULE_INLINE, 1);
+  return e->tail;
+}
+
+static bool has_tail(const struct array *a, uint32_t from, uint32_t max) { return max == TSL__INF && a->min <= from && !a->guarded && !a->schema->levels && !tsl__schema_nests(a->schema); }
 
 /* What follows when `index` items, at least one, are there. */
 static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t index, uint32_t max) {
   tsl__exprs *x = a->schema->x;
   uint32_t from = larger(a->prefix_count, index); /* the loop of alike items begins here */
-  tsl__expr tail = closing(a->schema, g);
-  if (max > from) {
-    tsl__expr one = tsl__expr_seq(x, g->comma, item(a, g, a->rest, true, TSL__EPS));
+  tsl__expr tail = g->end_array;
+  if (has_tail(a, from, max)) {
+    tail = any_more(a->schema, a->rest);
+  } else if (max > from) {
+    tsl__expr one = tsl__expr_seq(x, g->next_item, item(a, a->rest, true, TSL__EPS));
     tail = tsl__expr_seq(x, tsl__expr_repeat(x, one, a->min > from ? a->min - from : 0, max == TSL__INF ? TSL__INF : max - from), tail);
   }
   for (uint32_t i = smaller(from, max); i-- > index;) { /* items i of the prefix, from the last */
-    tail = tsl__expr_seq(x, g->comma, item(a, g, a->prefix[i], true, tail));
-    if (i >= a->min) tail = tsl__expr_alt(x, tail, closing(a->schema, g));
+    tail = tsl__expr_seq(x, g->next_item, item(a, a->prefix[i], true, tail));
+    if (i >= a->min) tail = tsl__expr_alt(x, tail, g->end_array);
   }
   return tail;
 }
@@ -308,7 +343,7 @@ static tsl__expr plain_body(struct array *a, const struct gaps *g) {
   tsl__exprs *x = a->schema->x;
   uint32_t max = reach(a);
   tsl__expr inner = a->min ? TSL__NONE : bracket(a->schema, a->schema->shared.right_bracket);
-  if (max) inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, item(a, g, goal_at(a, 0), true, plain_tail(a, g, 1, max))));
+  if (max) inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, item(a, goal_at(a, 0), true, plain_tail(a, g, 1, max))));
   return inner;
 }
 
@@ -578,8 +613,8 @@ static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
   const struct gaps *g = tsl__schema_gaps(s, st->array->level);
   if (!g) return TSL__NONE;
-  tsl__expr end = complete(st) ? closing(s, g) : TSL__NONE;
-  return tsl__expr_alt(x, end, tsl__expr_seq(x, g->comma, ways(s, id)));
+  tsl__expr end = complete(st) ? g->end_array : TSL__NONE;
+  return tsl__expr_alt(x, end, tsl__expr_seq(x, g->next_item, ways(s, id)));
 }
 
 static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
@@ -598,16 +633,11 @@ static tsl__expr next_rule(struct schema *s, uint32_t id) {
   return st->next;
 }
 
-struct building {
-  const struct gaps *g;
-  tsl__expr all;
-};
-
 static void build_way(struct choosing *c, goal value, uint32_t next) {
   struct schema *s = c->a->schema;
-  struct building *b = c->ctx;
+  tsl__expr *all = c->ctx;
   if (tsl__schema_shortest(s, value) == TSL__INF || cost(s, next) == TSL__INF) return;
-  b->all = tsl__expr_alt(s->x, b->all, item(c->a, b->g, value, !c->listed, next_rule(s, next)));
+  *all = tsl__expr_alt(s->x, *all, item(c->a, value, !c->listed, next_rule(s, next)));
 }
 
 static bool used_up(const struct array_state *st, uint32_t i) { return tsl__bit(st->data, i) || st->index >= st->array->max; }
@@ -642,8 +672,8 @@ static bool string_allowed(void *ctx, uint32_t id, uint32_t i) { return cost_aft
 static tsl__expr after_string(tsl__exprs *x, void *ctx, uint32_t id, uint32_t i) {
   struct schema *s = ctx;
   uint32_t next = use(s, id, i);
-  const struct gaps *g = tsl__schema_gaps(s, s->array_states.at[id]->array->level);
-  return next == UINT32_MAX || !g ? TSL__NONE : tsl__expr_seq(x, g->after, next_rule(s, next));
+  (void)x;
+  return next == UINT32_MAX ? TSL__NONE : next_rule(s, next);
 }
 
 static uint32_t cost_after_string(void *ctx, uint32_t id, uint32_t i) { return cost_after(ctx, id, i); }
@@ -661,14 +691,14 @@ static uint32_t fewest_string(void *ctx, uint32_t id) {
 
 static const tsl__keys_ops string_ops = {string_allowed, fewest_string, cost_after_string, after_string, NULL, NULL, NULL};
 
-static tsl__expr unique_ways(struct schema *s, uint32_t id, const struct gaps *g) {
+static tsl__expr unique_ways(struct schema *s, uint32_t id) {
   struct array *a = s->array_states.at[id]->array;
   bool strings = false;
   tsl__expr all = TSL__NONE;
   for (uint32_t i = 0; i < a->string_count && !strings && tsl__schema_ok(s); i++) strings = string_allowed(s, id, i); /* their states are made when one comes */
   for (uint32_t i = a->string_count; i < a->value_count && tsl__schema_ok(s); i++) {
     uint32_t next = use(s, id, i);
-    if (next != UINT32_MAX) all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), tsl__expr_seq(s->x, g->after, next_rule(s, next))));
+    if (next != UINT32_MAX) all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), next_rule(s, next)));
   }
   if (!strings) return all;
   tsl__expr keys = tsl__expr_keys(s->x, a->strings, &string_ops, s, id);
@@ -678,11 +708,10 @@ static tsl__expr unique_ways(struct schema *s, uint32_t id, const struct gaps *g
 /* The items that may come next, each with what follows it. */
 static tsl__expr ways(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
-  struct building b = {tsl__schema_gaps(s, st->array->level), TSL__NONE};
-  if (!b.g) return TSL__NONE;
-  if (st->array->unique) return unique_ways(s, id, b.g);
-  each_way(st->array, st, build_way, &b);
-  return b.all;
+  tsl__expr all = TSL__NONE;
+  if (st->array->unique) return unique_ways(s, id);
+  each_way(st->array, st, build_way, &all);
+  return all;
 }
 
 tsl__expr tsl__array_rest(struct array *a) {

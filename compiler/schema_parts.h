@@ -130,6 +130,7 @@ struct goal_entry {
   tsl__expr member;  /* memo: colon and value, as a frame */
   tsl__expr first;   /* memo: of an object that was entered before it was opened, what follows the quote of the first key */
   tsl__expr unopened; /* memo: the rule that this is until then */
+  tsl__expr tail;     /* memo: what follows an item of a plain array of these, of which there may be any number more */
   uint32_t shortest; /* bytes; TSL__INF: none (or not known yet: `final`) */
   uint32_t round;    /* of the fixed point in which `shortest` was last computed */
   bool told;         /* scalars, strings and numbers are known */
@@ -335,7 +336,7 @@ struct shared_format {
 /* Expressions that all schemas share; made by tsl__schema_warm or, with white space of its own or without a base layer, by each compile. */
 struct shared {
   tsl__expr space, value, object, array, string, string_rest, number, integer, digits; /* digits: what drafts 3 and 4 call an integer */
-  tsl__expr comma, colon, more, end, begin, empty, begin_array; /* as in struct gaps */
+  tsl__expr colon, more, end, begin, empty, begin_array, next_item, end_array; /* as in struct gaps */
   tsl__expr member_begin, member_empty, member_array; /* colon, and the latter three: frames */
   tsl__expr member_object;                            /* one of the first two: a frame */
   tsl__expr strings, numbers, integers; /* arrays of any number of any of these */
@@ -350,17 +351,15 @@ struct shared {
 
 /* White space and punctuation at one level of nesting, and how many bytes each takes at least. */
 struct gaps {
-  tsl__expr open;    /* after the opening bracket, before anything */
-  tsl__expr first;   /* then, before the first member */
-  tsl__expr after;   /* after a member */
-  tsl__expr close;   /* then, before the closing bracket */
-  tsl__expr comma;   /* "," and what stands before the next member */
+  tsl__expr first;   /* after the opening bracket and any white space, before the first member */
   tsl__expr colon;   /* ":" and what stands around it; a frame where that is white space */
   tsl__expr more;    /* after a member: up to the next key's opening quote, itself included; a frame */
   tsl__expr end;     /* after a member: up to the closing brace, itself included; a frame */
   tsl__expr begin;   /* an object up to its first key's opening quote; a frame where there may be white space */
   tsl__expr empty;   /* an object without members; the same */
   tsl__expr begin_array; /* an array up to its first item, or its end; the same */
+  tsl__expr next_item;   /* after an item: up to the next; a frame */
+  tsl__expr end_array;   /* after an item: up to the closing bracket, itself included; a frame */
   uint32_t first_cost, close_cost, comma_cost, colon_cost;
   uint32_t item_cost; /* of each item besides */
 };

@@ -91,36 +91,35 @@ static tsl__expr line(struct schema *s, uint32_t level, uint32_t *bytes) {
 
 static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   tsl__exprs *x = s->x;
-  tsl__expr space = s->shared.space;
   g->colon_cost = g->comma_cost = 1;
-  g->open = g->first = g->after = g->close = g->comma = g->colon = g->more = g->end = g->begin = g->empty = g->begin_array = TSL__EPS;
+  g->first = g->colon = g->more = g->end = g->begin = g->empty = g->begin_array = g->next_item = g->end_array = TSL__EPS;
   if (tsl__schema_nests(s)) { /* elements stand one after the other; values are taken to cost two bytes more than they do, as keys, for the brackets and quotes */
     g->colon_cost = 0;
     g->comma_cost = g->first_cost = tsl__schema_element_cost(s) - 4;
     g->item_cost = 2 + 2 * (uint32_t)strlen("item");
     return;
   }
-  g->open = g->after = space;
-  g->comma = s->shared.comma;
   g->colon = s->shared.colon;
   g->more = s->shared.more;
   g->end = s->shared.end;
   g->begin = s->shared.begin;
   g->empty = s->shared.empty;
   g->begin_array = s->shared.begin_array;
+  g->next_item = s->shared.next_item;
+  g->end_array = s->shared.end_array;
   if (s->options.whitespace != TSL_WS_PRETTY) return;
-  g->open = g->after = TSL__EPS;
   g->first = line(s, level + 1, &g->first_cost);
-  g->close = line(s, level, &g->close_cost);
-  g->comma = tsl__expr_seq(x, tsl__expr_literal(x, ",", 1), g->first);
+  tsl__expr close = line(s, level, &g->close_cost), comma = tsl__expr_seq(x, tsl__expr_literal(x, ",", 1), g->first);
   g->comma_cost = 1 + g->first_cost;
   g->colon = tsl__expr_literal(x, ": ", 2);
   g->colon_cost = 2;
-  g->more = tsl__schema_frame(s, tsl__expr_seq(x, g->comma, s->shared.quote));
-  g->end = tsl__schema_frame(s, tsl__expr_seq(x, g->close, s->shared.right_brace));
+  g->more = tsl__schema_frame(s, tsl__expr_seq(x, comma, s->shared.quote));
+  g->end = tsl__schema_frame(s, tsl__expr_seq(x, close, s->shared.right_brace));
   g->begin = sequence(x, (tsl__expr[]){s->shared.left_brace, g->first, s->shared.quote}, 3);
   g->empty = tsl__expr_seq(x, s->shared.left_brace, s->shared.right_brace);
   g->begin_array = s->shared.left_bracket;
+  g->next_item = tsl__schema_frame(s, comma);
+  g->end_array = tsl__schema_frame(s, tsl__expr_seq(x, close, s->shared.right_bracket));
 }
 
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
@@ -152,6 +151,8 @@ enum {
   SHARED_COLON,
   SHARED_MORE,
   SHARED_END,
+  SHARED_NEXT_ITEM,
+  SHARED_END_ARRAY,
   SHARED_BEGIN,
   SHARED_EMPTY,
   SHARED_MEMBER_BEGIN,
@@ -190,8 +191,8 @@ struct shared_context {
 static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   const struct shared_context *context = ctx;
   const struct shared *c = &context->shared;
-  tsl__expr quote = c->quote, colon = tsl__expr_literal(x, ":", 1);
-  tsl__expr more[] = {c->space, tsl__expr_literal(x, ",", 1), c->space, quote};
+  tsl__expr quote = c->quote, colon = tsl__expr_literal(x, ":", 1), comma = tsl__expr_literal(x, ",", 1);
+  tsl__expr more[] = {c->space, comma, c->space, quote};
   tsl__expr member[] = {quote, c->string_rest, tsl__expr_mark(x, TSL__NEW_NAME), c->space, colon, c->space, c->value};
   tsl__expr value[] = {c->null, c->yes, c->no, c->number, c->string, c->array, c->object};
   switch (which) {
@@ -210,6 +211,8 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_COLON: return sequence(x, (tsl__expr[]){c->space, colon, c->space}, 3);
     case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
     case SHARED_END: return tsl__expr_seq(x, c->space, c->right_brace);
+    case SHARED_NEXT_ITEM: return sequence(x, (tsl__expr[]){c->space, comma, c->space}, 3);
+    case SHARED_END_ARRAY: return tsl__expr_seq(x, c->space, c->right_bracket);
     case SHARED_BEGIN: return sequence(x, (tsl__expr[]){c->left_brace, c->space, quote}, 3);
     case SHARED_EMPTY: return sequence(x, (tsl__expr[]){c->left_brace, c->space, c->right_brace}, 3);
     case SHARED_MEMBER_BEGIN: return tsl__expr_seq(x, c->colon, c->begin);
@@ -229,7 +232,7 @@ static const char *const shared_formats[] = {"date-time", "date", "time", "email
 _Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS, "one entry for each");
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "begin", "empty", "member-begin", "member-empty", "member-object", "begin-array", "member-array", "strings", "numbers", "integers"};
+  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "next-item", "end-array", "begin", "empty", "member-begin", "member-empty", "member-object", "begin-array", "member-array", "strings", "numbers", "integers"};
   (void)ctx;
   snprintf(out, n, "%s", which < SHARED_FORMAT ? names[which] : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
 }
@@ -318,11 +321,11 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
   h->integer = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGER, 0, 1);
   h->digits = tsl__expr_rule(x, &shared_ops, c, SHARED_DIGITS, 0, 1);
-  h->comma = tsl__expr_literal(x, ",", 1);
-  h->comma = tsl__expr_seq(x, h->comma, h->space);
   h->colon = tsl__expr_rule(x, &shared_ops, c, SHARED_COLON, 0, 1);
   h->more = tsl__expr_rule(x, &shared_ops, c, SHARED_MORE, 0, 2);
   h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
+  h->next_item = tsl__expr_rule(x, &shared_ops, c, SHARED_NEXT_ITEM, 0, 1);
+  h->end_array = tsl__expr_rule(x, &shared_ops, c, SHARED_END_ARRAY, 0, 1);
   h->begin = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN, 0, 2);
   h->empty = tsl__expr_rule(x, &shared_ops, c, SHARED_EMPTY, 0, 2);
   h->member_begin = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_BEGIN, 0, 3);
@@ -351,7 +354,7 @@ uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN
   tsl__expr comma[] = {tsl__expr_literal(base, ",", 1), h->space, h->quote};
   /* what an object that takes further members of any value goes on with: from the end of a name on, of a quote, and of a member, which may be the last */
   tsl__expr named = tsl__expr_seq(base, tsl__expr_mark(base, TSL__NEW_NAME), h->members[0].rule), extra = tsl__expr_seq(base, h->string_rest, named), next = tsl__expr_seq(base, h->more, extra);
-  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, h->colon, h->members[0].rule, h->more, h->end, sequence(base, comma, 3), h->right_brace, named, extra, next, tsl__expr_alt(base, h->end, next), rest};
+  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, h->colon, h->members[0].rule, h->more, h->end, h->next_item, h->end_array, sequence(base, comma, 3), h->right_brace, named, extra, next, tsl__expr_alt(base, h->end, next), rest};
   memcpy(out, all, sizeof all);
   return TSL__SCHEMA_BETWEEN;
 }

@@ -423,7 +423,7 @@ static TSL__SELDOM bool calls_read(tsl__space *space, const tsl__state_rec *call
 /* May a called frame read a byte, or call another that does? */
 static inline bool may_read(tsl__space *space, const tsl__state_rec *called, uint8_t byte, uint32_t depth) {
   if (tsl__state_fixed(called)) return fixed_may_read(called, byte);
-  return called->flags & TSL__STATE_FORK || tsl__bytes_has(&called->live, byte) || (called->edges && (!space->watches || calls_read(space, called, byte, depth)));
+  return called->flags & TSL__STATE_FORK || tsl__bytes_has(&called->live, byte) || (called->edges && calls_read(space, called, byte, depth));
 }
 
 /* `r`: the state's record, fixed_or_expanded; NULL on failure. */
