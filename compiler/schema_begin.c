@@ -98,6 +98,20 @@ static bool member_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) 
 /* Of objects that are opened by those who enter one, and of arrays: colon and opening bracket are one frame for all of them. */
 static const tsl__rule_ops member_ops = {unfold_member, print_member, NULL, member_shortest, member_calls};
 
+/* The fewest bytes are those of any member. */
+static bool string_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
+  struct schema *s = ctx;
+  tsl__calls_add(x, out, s->shared.member_string, tsl__derive_plain(x, tsl__goal_of(s, g)->string, '"'));
+  return tsl__schema_ok(s);
+}
+
+/* Of strings that are listed: the same with colon and quote. Others are walked with the tables of all strings, from their quote on. */
+static const tsl__rule_ops string_ops = {unfold_member, print_member, NULL, member_shortest, string_calls};
+
+static bool is_list_of_strings(struct schema *s, const struct goal_entry *e) {
+  return e->string != TSL__NONE && e->told && !e->scalars && e->number == TSL__NONE && !e->array_count && !e->object_count && tsl__goal_types(s, e) == T_STRING && !s->levels && !s->style && tsl__goal_listed(s, e);
+}
+
 static tsl__expr make_member(struct schema *s, goal g, uint32_t level) {
   enum alone alone = look_alone(s, g);
   if (alone == OBJECT_ALONE || alone == OBJECT_OR_EMPTY || (alone == ARRAY_ALONE && tsl__schema_shared_array(s, g) == TSL__NONE)) return tsl__expr_rule(s->x, &member_ops, s, g, 0, 1);
@@ -106,6 +120,7 @@ static tsl__expr make_member(struct schema *s, goal g, uint32_t level) {
   if (!gaps || value == TSL__NONE) return TSL__NONE;
   for (uint32_t i = 0; i < s->shared.member_count && !s->levels; i++)
     if (s->shared.members[i].value == value) return s->shared.members[i].rule;
+  if (is_list_of_strings(s, tsl__goal_of(s, g))) return tsl__expr_rule(s->x, &string_ops, s, g, 0, 1);
   return tsl__schema_frame(s, tsl__expr_seq(s->x, gaps->colon, value));
 }
 

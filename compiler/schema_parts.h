@@ -337,7 +337,7 @@ struct shared_format {
 struct shared {
   tsl__expr space, value, object, array, string, string_rest, number, integer, digits; /* digits: what drafts 3 and 4 call an integer */
   tsl__expr colon, more, end, begin, empty, begin_array, next_item, end_array; /* as in struct gaps */
-  tsl__expr member_begin, member_empty, member_array; /* colon, and the latter three: frames */
+  tsl__expr member_begin, member_empty, member_array, member_string; /* colon, and begin, empty, begin_array, or a quote: frames */
   tsl__expr member_object;                            /* one of the first two: a frame */
   tsl__expr strings, numbers, integers; /* arrays of any number of any of these */
   tsl__expr quote, left_brace, right_brace, left_bracket, right_bracket, null, no, yes; /* literals */
@@ -626,6 +626,8 @@ tsl__expr tsl__schema_item(struct schema *s, goal g);
 tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body);
 /* The types of its values, as far as the keywords tell. */
 uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e);
+/* Are its strings those of a list? The goal is opened. */
+bool tsl__goal_listed(struct schema *s, const struct goal_entry *e);
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level);
 bool tsl__schema_share(struct schema *s);
 /* The text of a format, as tsl__format_expr. */

@@ -160,6 +160,7 @@ enum {
   SHARED_MEMBER_OBJECT,
   SHARED_BEGIN_ARRAY,
   SHARED_MEMBER_ARRAY,
+  SHARED_MEMBER_STRING,
   SHARED_STRINGS,
   SHARED_NUMBERS,
   SHARED_INTEGERS,
@@ -219,6 +220,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_MEMBER_EMPTY: return tsl__expr_seq(x, c->colon, c->empty);
     case SHARED_BEGIN_ARRAY: return tsl__expr_seq(x, c->left_bracket, c->space);
     case SHARED_MEMBER_ARRAY: return tsl__expr_seq(x, c->colon, c->begin_array);
+    case SHARED_MEMBER_STRING: return tsl__expr_seq(x, c->colon, quote);
     case SHARED_MEMBER_OBJECT: return sequence(x, (tsl__expr[]){c->colon, c->left_brace, c->space, tsl__expr_alt(x, quote, c->right_brace)}, 4);
     default: {
       if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
@@ -232,7 +234,7 @@ static const char *const shared_formats[] = {"date-time", "date", "time", "email
 _Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS, "one entry for each");
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "next-item", "end-array", "begin", "empty", "member-begin", "member-empty", "member-object", "begin-array", "member-array", "strings", "numbers", "integers"};
+  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "next-item", "end-array", "begin", "empty", "member-begin", "member-empty", "member-object", "begin-array", "member-array", "member-string", "strings", "numbers", "integers"};
   (void)ctx;
   snprintf(out, n, "%s", which < SHARED_FORMAT ? names[which] : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
 }
@@ -333,6 +335,7 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->member_object = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_OBJECT, 0, 3);
   h->begin_array = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN_ARRAY, 0, 1);
   h->member_array = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_ARRAY, 0, 2);
+  h->member_string = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_STRING, 0, 2);
   h->strings = tsl__expr_rule(x, &shared_ops, c, SHARED_STRINGS, 0, 2);
   h->numbers = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBERS, 0, 2);
   h->integers = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGERS, 0, 2);
@@ -478,8 +481,7 @@ static tsl__expr number_value(struct schema *s, tsl__expr e) {
   return e == s->shared.integer_text ? s->shared.integer : tsl__schema_frame(s, e);
 }
 
-/* Are its strings those of a list? */
-static bool are_listed(struct schema *s, const struct goal_entry *e) {
+bool tsl__goal_listed(struct schema *s, const struct goal_entry *e) {
   for (uint32_t i = 0; i < e->n && e->string != TSL__NONE && !e->any_string; i++)
     if (tsl__schema_string_list(s, e->lits[i])) return true;
   return false;
@@ -488,7 +490,7 @@ static bool are_listed(struct schema *s, const struct goal_entry *e) {
 /* Lists of strings stand in place; other strings are a frame. */
 static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return s->shared.string;
-  if (are_listed(s, e)) return e->string;
+  if (tsl__goal_listed(s, e)) return e->string;
   const struct shared_format *f = format_of(s, e->string);
   return f ? f->rule : tsl__schema_frame(s, e->string);
 }
@@ -609,5 +611,5 @@ tsl__expr tsl__schema_value(struct schema *s, goal g) {
 tsl__expr tsl__schema_item(struct schema *s, goal g) {
   tsl__expr value = tsl__schema_value(s, g);
   if (value == TSL__NONE || tsl__node_at(s->x, value).kind == TSL__K_RULE) return value;
-  return are_listed(s, tsl__goal_of(s, g)) ? tsl__schema_frame(s, value) : value;
+  return tsl__goal_listed(s, tsl__goal_of(s, g)) ? tsl__schema_frame(s, value) : value;
 }
