@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "runtime/taken.h"
+
 #define CROSSINGS 3u /* bitsets of tsl__crossing */
 
 static const uint8_t *past_space(const uint8_t *at, const uint8_t *end) {
@@ -108,6 +110,16 @@ bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string) {
   return true;
 }
 
+/* The sign of a name, or of what is left of one, that a quote in the token closes; 0: none does. */
+static uint64_t closed_sign(const uint8_t *at, const uint8_t *end) {
+  uint8_t open[12], count = 0, utf8[4];
+  if (!past_string(at, end)) return 0;
+  if (*at != '\\') return tsl__name_sign(at, *at != '"');
+  for (; count < 12 && (count < 2 || *at != '"'); at++)
+    if (tsl__escape_byte(open, &count, *at, utf8)) return tsl__name_sign(utf8, 1);
+  return UINT64_MAX; /* no escape that is complete */
+}
+
 /* What of the name that comes next a token that holds a comma tells, if it begins outside strings, or within one. */
 static tsl__next_name next_name(tsl_token token, const uint8_t *from, const uint8_t *end, bool in_string) {
   const uint8_t *at = from;
@@ -140,6 +152,8 @@ static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, cons
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
   put(c->space, t, past_space(at, end) == end);
+  c->name_ends |= closed_sign(at, end);
+  c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
   if (!add_to(&c->several, a, t, comma && !tsl__begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !tsl__begins_one(at, end, true))) return false;
   if (!add_to(&c->comma, a, t, whole || has_comma(at, end)) || !add_to(&c->quoted, a, t, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
   return add_to(&c->whole, a, t, whole) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&

@@ -35,6 +35,7 @@ typedef struct tsl__crossing {
     uint32_t node, depth;
   } *names; /* nodes of the trie after white space and a quote that have children; `depth` bytes lead there */
   uint32_t names_count, names_capacity;
+  uint64_t whole_names, name_ends; /* signs (taken.h) of names that a token spells, with both quotes; and of what it spells of one before the quote that closes it */
 } tsl__crossing;
 
 /* What the vocabulary has for all, from the layer that has it; NULL on failure (sticky). Without the lock: NULL where it was not asked for yet. */

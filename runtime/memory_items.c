@@ -229,11 +229,11 @@ static uint32_t listed_as(const tsl_vocab *v, tsl_token token) {
   return (spaced ? LISTED_LENGTH + 1 + length : LISTED_LENGTH - length) * TSL_MAX_VOCAB + token;
 }
 
-/* A token that a deny takes, as it does `n`. */
-static void list_denied(tsl__space *space, trials *t, tsl_token token, size_t n) {
+/* A token that a deny takes. */
+static void list_denied(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__crossing_known(space)->space, token)) return;
-  if (!tsl__asked_has(space, t->plain, token, n) || tsl_vocab_is_eog(v, token) || (t->endless && lengthens(space, token))) return;
+  if (!tsl__asked_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) || (t->endless && lengthens(space, token))) return;
   if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) tsl__space_no_memory(space);
 }
 
@@ -265,7 +265,7 @@ static void try_listed(tsl__space *space, trials *t) {
 /* Those of these words. */
 static void list_words(tsl__space *space, trials *t, const uint32_t *bits, size_t from, size_t to) {
   for (size_t w = from; w < to; w++)
-    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) list_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)), TSL__ASKED_MANY);
+    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) list_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)));
 }
 
 static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
@@ -273,7 +273,7 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
   if (!r->base_count) {
     tsl_token some[TSL__JOINED_MAX];
     tsl__patches_read(tsl__mask_plus(r), some);
-    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) list_denied(space, t, some[i], r->plus_count);
+    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) list_denied(space, t, some[i]);
     return;
   }
   size_t words = tsl_vocab_mask_words(space->vocab);
@@ -304,9 +304,10 @@ static bool denied(tsl__space *space, const tsl__memory *m, tsl_token token) {
 static bool stays(const tsl__space *space, tsl_token token) { return tsl__mask_bit(tsl__crossing_known(space)->dull_quoted, token); }
 
 static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) {
+  if (list->n > TSL__ASKED_MANY && !tsl__asked_write(space, t->plain)) return;
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i];
-    if (!tsl__asked_has(space, t->plain, token, list->n) || (t->memory->in_string && stays(space, token)) || tsl_vocab_is_eog(space->vocab, token) || denied(space, t->memory, token)) continue;
+    if (!tsl__asked_has(space, t->plain, token) || (t->memory->in_string && stays(space, token)) || tsl_vocab_is_eog(space->vocab, token) || denied(space, t->memory, token)) continue;
     if (!leads_somewhere(space, t, token)) take_out(space, t, token);
   }
 }

@@ -51,7 +51,7 @@ static TSL__SELDOM tsl__mask narrowed(tsl__space *space, tsl__stack at, tsl__mas
   tsl__tokens gone = {0};
   tsl__run *r = tsl__run_take(space);
   if (!r) return 0;
-  tsl__asked_mask p = {plain, NULL};
+  tsl__asked_mask p = {.mask = plain};
   if (space->watches & TSL__NEW_ITEM) tsl__narrow_items(space, r, at, &p, &gone);
   if (space->watches & TSL__NEW_NAME) tsl__narrow_names(space, r, at, &p, &gone);
   tsl__free(&space->alloc, p.bits, tsl_vocab_mask_words(space->vocab) * sizeof *p.bits);

@@ -100,13 +100,29 @@ static bool spell(tsl__space *space, speller *s, uint8_t byte) {
   return true;
 }
 
-static void try_token(tsl__space *space, descent *d, tsl_token t, size_t n) {
-  if (tsl__asked_has(space, d->plain, t, n) && !tsl__run_leads(space, d->run, d->at, t) && !tsl__vec_push(&space->alloc, d->gone, t)) tsl__space_no_memory(space);
+/* Does a token of the plain mask that ends no name lead somewhere? Mostly what it begins, or goes on with, can become any number of names, which are then asked of no more. */
+static bool leads_unended(tsl__space *space, descent *d, tsl_token t) {
+  const tsl__remembered *p = tsl__remembered_at(space, d->at);
+  tsl__run *r = d->run;
+  uint32_t by = TSL__MOVE_LEADS | t, found;
+  bool asked = p->memory && !(space->watches & TSL__NEW_ITEM) && !tsl__memory_at(space, p->memory)->escaped;
+  if (asked && tsl__move_find(space, p->plain, by, &found)) return true;
+  if (!tsl__run_token(space, r, d->at, t)) return false;
+  if (!asked || !r->naming || !tsl__run_names_on(space, r)) return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
+  tsl__move_add(space, p->plain, by, 1);
+  return true;
+}
+
+/* `ends`: a name may end in it. */
+static void try_token(tsl__space *space, descent *d, tsl_token t, bool ends) {
+  if (!tsl__asked_has(space, d->plain, t)) return;
+  bool leads = ends ? tsl__run_leads(space, d->run, d->at, t) : leads_unended(space, d, t);
+  if (!leads && !tsl__vec_push(&space->alloc, d->gone, t)) tsl__space_no_memory(space);
 }
 
 /* Try the tokens order[begin … end). */
-static void try_tokens(tsl__space *space, descent *d, uint32_t begin, uint32_t end) {
-  for (uint32_t i = begin; i < end && space->status == TSL_OK; i++) try_token(space, d, space->vocab->trie.order[i], end - begin);
+static void try_tokens(tsl__space *space, descent *d, uint32_t begin, uint32_t end, bool ends) {
+  for (uint32_t i = begin; i < end && space->status == TSL_OK; i++) try_token(space, d, space->vocab->trie.order[i], ends);
 }
 
 /* Here a name that was used is closed: mostly no frame lets that pass, and no token goes on. */
@@ -117,11 +133,11 @@ static void try_subtree(tsl__space *space, descent *d, const spot *at) {
   bool passes = tsl__run_load(space, d->run, d->at);
   for (uint32_t i = 0; passes && i < at->depth; i++) passes = tsl__run_byte(space, d->run, bytes[i]);
   if (passes) {
-    try_tokens(space, d, node->begin, node->end);
+    try_tokens(space, d, node->begin, node->end, true);
     return;
   }
   for (uint32_t i = node->begin; i < node->end && space->status == TSL_OK; i++)
-    if (tsl__asked_has(space, d->plain, v->trie.order[i], node->end - node->begin) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) tsl__space_no_memory(space);
+    if (tsl__asked_has(space, d->plain, v->trie.order[i]) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) tsl__space_no_memory(space);
 }
 
 /* Can there be anything to take out at the node or below? */
@@ -189,11 +205,21 @@ static void look_on_raw(tsl__space *space, descent *d, spot at) {
 static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[at.node];
   bool ends = d->few && !first && n->begin < n->own_end;
-  if (ends && !at.unread && (!at.speller.state || !tsl__state_endless(space, at.speller.state, at.speller.count))) try_tokens(space, d, n->begin, n->own_end);
+  if (ends && !at.unread && (!at.speller.state || !tsl__state_endless(space, at.speller.state, at.speller.count))) try_tokens(space, d, n->begin, n->own_end, false);
   if (!at.open_count) look_on_raw(space, d, at);
   static const char second[] = "\"\\/bfnrtu", digits[] = "0123456789abcdefABCDEF";
   const char *next = at.open_count == 1 ? (d->group->shortened ? second : "u") : at.open_count == 6 ? "\\" : at.open_count == 7 ? "u" : digits;
   for (; at.open_count && n->children && *next; next++) push_escaped(space, d, at, (uint8_t)*next);
+}
+
+#define ENDS_MAX 16u /* names that are looked at for that */
+
+/* May a token close one of the names of a spot where a descent begins? */
+static bool may_end(const tsl__space *space, const descent *d, const spot *at) {
+  uint64_t signs = 0;
+  if (at->open_count || at->hi - at->lo > ENDS_MAX) return true;
+  for (uint32_t i = at->lo; i < at->hi; i++) signs |= tsl__name_sign(d->group->names[i].at + at->known, d->group->names[i].n - at->known);
+  return signs & (at->node ? tsl__crossing_known(space)->whole_names : tsl__crossing_known(space)->name_ends);
 }
 
 /* From a node, with the prefix spelled. */
@@ -202,7 +228,7 @@ static void descend(tsl__space *space, descent *d, spot at) {
   for (uint32_t i = d->taken; i && space->status == TSL_OK; i = d->group->next) {
     d->group = tsl__space_at(space, taken, i);
     tsl__taken_range(d->group, d->prefix.at, at.known, &at.lo, &at.hi);
-    if (at.lo == at.hi) continue;
+    if (at.lo == at.hi || (!d->few && !may_end(space, d, &at))) continue;
     look_at_spot(space, d, at, true);
     while (d->spots.n && space->status == TSL_OK) look_at_spot(space, d, d->spots.at[--d->spots.n], false);
   }
@@ -230,6 +256,7 @@ static void narrow_before(tsl__space *space, descent *d) {
   const tsl__crossing *c = tsl__crossing_known(space);
   speller begin = no_speller;
   bool known = !d->few;
+  if (known && !(c->whole_names & ((const tsl__taken *)tsl__space_at(space, taken, d->taken))->signs)) return;
   for (uint32_t i = 0; i < c->names_count && space->status == TSL_OK; i++) {
     const tsl__trie_node *n = &v->trie.nodes[c->names[i].node];
     const uint8_t *bytes = v->bytes + v->offsets[v->trie.order[n->begin]];
@@ -263,7 +290,7 @@ static const tsl__open *container(const tsl__space *space, uint32_t open, uint32
 static bool may_repeat(const tsl__space *space, const tsl__open *o, const tsl__next_name *next) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *name = v->bytes + v->offsets[next->token] + next->at, *end = v->bytes + v->offsets[next->token + 1];
-  return o->array || name == end || may_become(space, o->used, name, end);
+  return o->array || (name < end && may_become(space, o->used, name, end));
 }
 
 /* Tokens with a comma and the beginning of a name after it, where names are constrained. */
@@ -275,7 +302,7 @@ static void narrow_next(tsl__space *space, descent *d, const tsl__memory *m) {
     const tsl__next_name *next = &list[i];
     if (!m->escaped && next->closes == TSL__CLOSES_NEVER) return;
     if (!i || next->closes != list[i - 1].closes) o = next->closes < TSL__CLOSES_UNKNOWN ? container(space, m->open, next->closes) : NULL;
-    if (m->escaped || next->closes == TSL__CLOSES_UNKNOWN || (o && o->used && may_repeat(space, o, next))) try_token(space, d, next->token, c->begun.n);
+    if (m->escaped || next->closes == TSL__CLOSES_UNKNOWN || (o && o->used && may_repeat(space, o, next))) try_token(space, d, next->token, next->closes == TSL__CLOSES_UNKNOWN);
   }
 }
 
@@ -285,7 +312,7 @@ void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .taken = o && !o->array ? o->used : 0, .few = space->watches & TSL__FEW_NAMES};
   if (d.few && m->open) narrow_next(space, &d, m);
-  else for (size_t i = 0; i < c->named.n && space->status == TSL_OK; i++) try_token(space, &d, c->named.at[i], c->named.n);
+  else for (size_t i = 0; i < c->named.n && space->status == TSL_OK; i++) try_token(space, &d, c->named.at[i], true);
   if (d.taken && m->name) narrow_name(space, &d);
   else if (d.taken && o->expects && !m->in_string) narrow_before(space, &d);
   tsl__vec_free(&space->alloc, &d.prefix);

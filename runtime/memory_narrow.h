@@ -11,17 +11,18 @@
 /* A mask of which many tokens are asked. */
 typedef struct tsl__asked_mask {
   tsl__mask mask;
-  uint32_t *bits; /* written out; NULL: it was not worth it yet */
+  uint32_t *bits;  /* written out; NULL: it was not worth it yet */
+  uint32_t asked;  /* tokens, before it was */
 } tsl__asked_mask;
 
-#define TSL__ASKED_MANY 64u /* tokens from which that is worth it */
+#define TSL__ASKED_MANY 32u /* tokens from which that is worth it */
 
 /* Write it out, if it is not; false: out of memory. Who has it frees `bits`. */
 bool tsl__asked_write(tsl__space *space, tsl__asked_mask *m);
 
-/* Is the token in it? It is one of `n`. */
-static inline bool tsl__asked_has(tsl__space *space, tsl__asked_mask *m, tsl_token t, size_t n) {
-  return m->bits || (n >= TSL__ASKED_MANY && tsl__asked_write(space, m)) ? tsl__mask_bit(m->bits, t) : tsl__mask_has(space, m->mask, t);
+/* Is the token in it? */
+static inline bool tsl__asked_has(tsl__space *space, tsl__asked_mask *m, tsl_token t) {
+  return m->bits || (m->asked++ >= TSL__ASKED_MANY && tsl__asked_write(space, m)) ? tsl__mask_bit(m->bits, t) : tsl__mask_has(space, m->mask, t);
 }
 
 /* Does the token lead somewhere? */

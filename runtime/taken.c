@@ -63,8 +63,11 @@ static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, ui
   tsl__spelled *copy = tsl__arena_copy(&space->arena, names, n * sizeof *names);
   tsl__taken *fresh = copy ? tsl__pool_add(&space->taken.pool, &space->kept) : NULL;
   uint32_t number = tsl__space_count(space, taken) - 1;
-  if (fresh) *fresh = (tsl__taken){next, n, total, false, copy};
-  for (uint32_t i = 0; fresh && i < n && !fresh->shortened; i++) fresh->shortened = has_short_escapes(&names[i]);
+  if (fresh) *fresh = (tsl__taken){next, n, total, false, next ? group_at(space, next)->signs : 0, copy};
+  for (uint32_t i = 0; fresh && i < n; i++) {
+    fresh->signs |= tsl__name_sign(names[i].at, names[i].n);
+    fresh->shortened = fresh->shortened || has_short_escapes(&names[i]);
+  }
   if (fresh && tsl__index_add(&space->taken.index, &space->alloc, hash, number)) return number;
   return tsl__space_no_memory(space), 0;
 }

@@ -26,8 +26,15 @@ typedef struct tsl__spelled { /* bytes: a name decoded, or a value as it was wri
 typedef struct tsl__taken {
   uint32_t next, count, total; /* total: with those of the larger groups */
   bool shortened;              /* some of their characters have a short escape */
+  uint64_t signs;              /* of all of them and of those of the larger groups: see tsl__name_sign */
   const tsl__spelled *names;   /* sorted by bytes */
 } tsl__taken;
+
+/* One of 64 bits, by what a name begins with: what tokens spell before a quote are punctuation and no letters, as names are. */
+static inline uint64_t tsl__name_sign(const uint8_t *at, uint32_t n) {
+  unsigned first = n ? at[0] : 0;
+  return (uint64_t)1 << (first >= ' ' && first < '@' ? first : first & 31);
+}
 
 /* A name as far as it is spelled. */
 typedef struct tsl__spelling {
