@@ -1,6 +1,6 @@
 /* memory_items.c - see memory_narrow.h: tokens that end one item of an array, or begin one, that would be there twice.
  *
- * Candidates are the tokens that some deny takes too (its own mask tells) and those that pass the end of one item and enter the next: they must hold a comma, and in a string a
+ * Candidates are the tokens that some deny takes too (its own mask tells, or they are spelled to it where they are few) and those that pass the end of one item and enter the next: they must hold a comma, and in a string a
  * quote before it: the vocabulary has them as lists (crossing.h). Each candidate is tried, but:
  *   - the others repeat nothing that is under way. Those whose commas are none of an array's lead somewhere; of the rest one of each outline (`",` with any text before it) is
  *     tried: if any number of values may come after it (memory_plenty.c), so they may after the others;
@@ -127,7 +127,7 @@ typedef struct trials {
   uint32_t tried_count;
   uint32_t n;
   uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
-  TSL__VEC(uint32_t) listed;   /* that a deny takes: listed_as of it */
+  TSL__VEC(uint32_t) listed;   /* that a deny takes: listed_as of it, in order once they are all there */
   tsl_token led[LED_MAX];      /* of these, that led somewhere */
   uint32_t led_count;
 } trials;
@@ -250,8 +250,7 @@ static bool begins_led(const tsl_vocab *v, const trials *t, tsl_token token) {
 
 static void try_listed(tsl__space *space, trials *t) {
   const tsl_vocab *v = space->vocab;
-  size_t n = tsl__sort_unique(t->listed.at, t->listed.n);
-  for (size_t i = 0; i < n && space->status == TSL_OK; i++) {
+  for (size_t i = 0; i < t->listed.n && space->status == TSL_OK; i++) {
     tsl_token token = t->listed.at[i] & LISTED_TOKEN;
     if (begins_led(v, t, token)) continue;
     bool one = !t->memory->escaped && tsl__begins_one(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], t->memory->in_string);
@@ -294,10 +293,62 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
   tsl__free(&space->alloc, bits, words * sizeof *bits);
 }
 
-static bool denied(tsl__space *space, const tsl__memory *m, tsl_token token) {
-  for (uint32_t i = 0; i < m->n; i++)
-    if (tsl__mask_has(space, tsl__stack_mask(space, m->denies[i].at), token)) return true;
-  return false;
+#define FEW 64u /* tokens that are spelled to a deny one by one rather than that its mask is made */
+
+/* One that may be in the plain mask: does a deny take it? */
+static void list_spelled(tsl__space *space, trials *t, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  tsl__stepping *s = &t->run->deny;
+  size_t n = v->special[token] ? 0 : v->offsets[token + 1] - v->offsets[token], accepted;
+  bool takes = false;
+  for (uint32_t i = 0; n && i < t->memory->n && !takes; i++)
+    takes = tsl__step_load(space, s, t->memory->denies[i].at) && tsl__step_bytes(space, s, v->bytes + v->offsets[token], n, &accepted);
+  if (takes) list_denied(space, t, token);
+}
+
+/* The tokens of the plain mask that mean something here; false: there are more than FEW. */
+static bool few_plain(tsl__space *space, trials *t, tsl_token *few, uint32_t *n) {
+  const tsl__mask_rec *r = tsl__mask_at(space, t->plain->mask);
+  const uint32_t *spaces = !t->memory->in_string && !t->begun ? tsl__crossing_known(space)->space : NULL;
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  *n = 0;
+  if (!r->base_count && r->plus_count <= FEW) return tsl__patches_read(tsl__mask_plus(r), few), *n = r->plus_count, true;
+  if (!spaces || !tsl__asked_write(space, t->plain)) return false;
+  const uint32_t *bits = t->plain->bits;
+  for (size_t from = 0, to; from < words; from = to) {
+    uint32_t any = 0;
+    to = words - from < WORDS ? words : from + WORDS;
+    for (size_t w = from; w < to; w++) any |= bits[w] & ~spaces[w];
+    for (size_t w = any ? from : to; w < to; w++)
+      for (uint32_t some = bits[w] & ~spaces[w]; some; some &= some - 1) {
+        if (*n == FEW) return false;
+        few[(*n)++] = (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some));
+      }
+  }
+  return true;
+}
+
+static void list_all_denied(tsl__space *space, trials *t) {
+  tsl_token few[FEW];
+  uint32_t n = 0;
+  if (t->memory->n && few_plain(space, t, few, &n)) {
+    for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) list_spelled(space, t, few[i]);
+  } else {
+    for (uint32_t i = 0; i < t->memory->n && space->status == TSL_OK; i++) list_mask(space, t, tsl__stack_mask(space, t->memory->denies[i].at));
+  }
+  if (t->listed.n) t->listed.n = tsl__sort_unique(t->listed.at, t->listed.n);
+}
+
+/* Was it listed? */
+static bool denied(const tsl__space *space, const trials *t, tsl_token token) {
+  uint32_t key = t->listed.n ? listed_as(space->vocab, token) : 0;
+  size_t lo = 0, hi = t->listed.n;
+  while (lo < hi) {
+    size_t mid = (lo + hi) / 2;
+    if (t->listed.at[mid] < key) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo < t->listed.n && t->listed.at[lo] == key;
 }
 
 /* Does a token that begins within a string end there too? */
@@ -307,7 +358,7 @@ static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) 
   if (list->n > TSL__ASKED_MANY && !tsl__asked_write(space, t->plain)) return;
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i];
-    if (!tsl__asked_has(space, t->plain, token) || (t->memory->in_string && stays(space, token)) || tsl_vocab_is_eog(space->vocab, token) || denied(space, t->memory, token)) continue;
+    if (!tsl__asked_has(space, t->plain, token) || (t->memory->in_string && stays(space, token)) || tsl_vocab_is_eog(space->vocab, token) || denied(space, t, token)) continue;
     if (!leads_somewhere(space, t, token)) take_out(space, t, token);
   }
 }
@@ -333,11 +384,11 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked
   bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | shape, &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);
-  for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) list_mask(space, &t, tsl__stack_mask(space, m->denies[i].at));
-  if (t.listed.n) try_listed(space, &t);
-  tsl__vec_free(&space->alloc, &t.listed);
+  list_all_denied(space, &t);
+  try_listed(space, &t);
   t.plenty = shape && !m->n && !m->escaped;
   if (plenty) list = m->in_string ? &c->several_quoted : &c->several;
   try_crossing(space, &t, list);
+  tsl__vec_free(&space->alloc, &t.listed);
   if (t.plenty && !plenty && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_PLENTY | shape, 1); /* whichever items were read */
 }
