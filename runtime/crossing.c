@@ -43,11 +43,16 @@ static const uint8_t *past_value(const uint8_t *at, const uint8_t *end) {
   return NULL;
 }
 
+/* Is there a whole value first, and a comma after it? */
+static bool ends_item(const uint8_t *at, const uint8_t *end) {
+  const uint8_t *after = past_value(at, end);
+  return after && (after = past_space(after, end)) < end && *after == ',';
+}
+
 /* Does an array begin, with a whole item and a comma? */
 static bool holds_item(const uint8_t *at, const uint8_t *end) {
   while (at < end && (at = memchr(at, '[', (size_t)(end - at)))) {
-    const uint8_t *after = past_value(++at, end);
-    if (after && (after = past_space(after, end)) < end && *after == ',') return true;
+    if (ends_item(++at, end)) return true;
   }
   return false;
 }
@@ -156,7 +161,7 @@ static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, cons
   c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
   if (!add_to(&c->several, a, t, comma && !tsl__begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !tsl__begins_one(at, end, true))) return false;
   if (!add_to(&c->comma, a, t, whole || has_comma(at, end)) || !add_to(&c->quoted, a, t, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
-  return add_to(&c->whole, a, t, whole) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
+  return add_to(&c->whole, a, t, whole) && add_to(&c->first, a, t, whole || ends_item(at, end)) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
          add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) &&
          (!begins_name(at, end) || (tsl__vec_push(a, &c->begun, next_name(t, at, end, false)) && tsl__vec_push(a, &c->begun_quoted, next_name(t, at, end, true))));
 }
@@ -201,7 +206,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
 
 void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
   if (!c) return;
-  tsl__tokens *lists[] = {&c->comma, &c->quoted, &c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted, &c->named};
+  tsl__tokens *lists[] = {&c->comma, &c->quoted, &c->first, &c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted, &c->named};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) tsl__vec_free(a, lists[i]);
   tsl__vec_free(a, &c->begun);
   tsl__vec_free(a, &c->begun_quoted);
@@ -212,7 +217,7 @@ void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
 
 size_t tsl__crossing_memory(const tsl__crossing *c) {
   if (!c) return 0;
-  size_t listed = c->comma.cap + c->quoted.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap + c->named.cap;
+  size_t listed = c->comma.cap + c->quoted.cap + c->first.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap + c->named.cap;
   return sizeof *c + CROSSINGS * c->words * sizeof *c->dull + listed * sizeof(tsl_token) + (c->begun.cap + c->begun_quoted.cap) * sizeof *c->begun.at + c->names_capacity * sizeof *c->names;
 }
 

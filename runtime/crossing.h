@@ -26,6 +26,7 @@ typedef struct tsl__crossing {
   size_t words;
   tsl__tokens comma;  /* outside strings: with a comma that is in none, and those of `whole` */
   tsl__tokens quoted; /* in a string: with a quote and a comma after it */
+  tsl__tokens first; /* where an array's first item may begin: a whole item and a comma, and those of `whole` */
   tsl__tokens whole; /* where nothing is remembered: with an opening bracket, a whole item and a comma */
   tsl__tokens closed, closed_quoted; /* `comma` and `quoted` in an object: it must be closed before the comma, or an array begun */
   tsl__tokens several, several_quoted; /* outside strings, in a string: which spell more than the beginning of one item after a comma, perhaps a whole one */

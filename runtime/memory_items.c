@@ -48,7 +48,7 @@ static const tsl__tokens *crossing(tsl__space *space, const tsl__memory *m, tsl_
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   bool array = o && o->array && !m->in_string;
-  if (!o && first_item_ahead(space, plain)) return &c->comma;
+  if (!o && first_item_ahead(space, plain)) return &c->first;
   if (!array && !(o && o->remembers)) return &c->whole;
   if (!o->array) return m->in_string ? &c->closed_quoted : &c->closed;
   return m->in_string ? &c->quoted : &c->comma;

@@ -512,6 +512,7 @@ static void count_vocab(const char *where, line *l) {
     line_add(l, "dull", bits_of(x->dull));
     line_add(l, "dull_quoted", bits_of(x->dull_quoted));
     line_add(l, "space", bits_of(x->space));
+    line_add(l, "first", x->first.n);
     line_add(l, "whole", x->whole.n);
     line_add(l, "closed", x->closed.n);
     line_add(l, "closed_quoted", x->closed_quoted.n);
