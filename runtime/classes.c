@@ -3,6 +3,7 @@
  */
 #include "runtime/classes.h"
 
+#include "runtime/common.h"
 #include "runtime/linear.h"
 #include "runtime/linear_cover.h"
 #include "runtime/logits.h"
@@ -395,6 +396,29 @@ static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *
   return tsl__gather_base(space, g, number);
 }
 
+static tsl__mask make_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
+  tsl__gather g = {0};
+  bool fine = limit == UINT32_MAX ? gather_unlimited(space, &g, letters, wide, node) : gather_limited(space, &g, letters, wide, node, limit);
+  tsl__mask mask = fine ? tsl__gather_done(space, &g) : 0;
+  tsl__gather_free(space, &g);
+  return mask;
+}
+
+/* The same from what other grammars have left; what is made is left for others. A limited one is quickly made of one that is not. */
+static tsl__mask find_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
+  const tsl__wide *w = wide ? tsl__wide_at(space, wide) : NULL;
+  tsl__digest key;
+  if (limit != UINT32_MAX || !tsl__common_class_key(space, letters, w ? w->pairs : NULL, w ? w->count : 0, node, limit, &key)) return make_mask(space, letters, wide, node, limit);
+  tsl__gather g = {0};
+  tsl__words left = {0};
+  bool whole, known = tsl__common_take(space, &key, &g, &left, &whole);
+  tsl__mask mask = !known ? make_mask(space, letters, wide, node, limit) : space->status == TSL_OK ? tsl__gather_done(space, &g) : 0;
+  if (!known && space->status == TSL_OK) tsl__common_put(space, &key, &(tsl__walk){.mask = mask});
+  tsl__gather_free(space, &g);
+  tsl__vec_free(&space->alloc, &left);
+  return mask;
+}
+
 tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
   uint64_t hash = tsl__mix(tsl__hash(letters, sizeof *letters) + wide) ^ tsl__mix((uint64_t)node << 32 | limit);
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
@@ -404,10 +428,7 @@ tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t
       if (c->node == node && c->limit == limit && c->wide == wide && tsl__bytes_equal(&c->letters, letters)) return c->mask;
     }
   }
-  tsl__gather g = {0};
-  bool fine = limit == UINT32_MAX ? gather_unlimited(space, &g, letters, wide, node) : gather_limited(space, &g, letters, wide, node, limit);
-  tsl__mask mask = fine ? tsl__gather_done(space, &g) : 0;
-  tsl__gather_free(space, &g);
+  tsl__mask mask = find_mask(space, letters, wide, node, limit);
   if (space->status != TSL_OK) return 0;
   tsl__class *c = tsl__pool_add(&space->classes.pool, &space->kept);
   if (c) *c = (tsl__class){*letters, wide, node, limit, mask};

@@ -5,6 +5,7 @@
  * Idea      Where a state can be described without anything that only its grammar has, it has a meaning: a digest of what it stands for (compiler/meaning.c). A
  *           walk of the same meaning over the same leftover gives the same answer in each grammar of the vocabulary. Who has done a costly one leaves a copy
  *           here; who would have to do it takes the copy.
+ * Classes   The same for masks of classes of letters, which patterns share more often than walks.
  * Rows      The same for masks of positions: a few are had by most grammars, at most of their positions. Those are written out once, and copied by all. Others have the same bitsets, as those
  *           of white space and of what a string begins with, and some tokens of their own: the row of the bitsets is one in their place.
  * Bound     Two generations of half the limit each. When the younger is full, the older one goes, and what is still asked for was carried over. Bitsets are shared, not
@@ -35,6 +36,8 @@ void tsl__common_limit(tsl__common *c, size_t limit);
 
 /* By what a walk is found; false: this state has no meaning beyond its grammar, or nothing is kept. */
 bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over, tsl__digest *key);
+/* The same of the mask of a class of letters (classes.h), which is kept as a walk that leaves nothing. `pairs`: those of its characters beyond ASCII, `count` of them; or NULL. */
+bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const uint32_t *pairs, uint32_t count, uint32_t node, uint32_t limit, tsl__digest *key);
 /* Gather what a walk of that key allows and leaves; false: nobody has done it. Failures are sticky. */
 bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *gather, tsl__words *left, bool *whole);
 /* Leave a walk for others. Keeps nothing where memory is short. */
