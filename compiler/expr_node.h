@@ -111,9 +111,10 @@ typedef struct tsl__known_need {
 } tsl__known_need;
 
 /* The last digests of what expressions stand for; all zero: it cannot be said. */
-#define TSL__KNOWN_MEANINGS 16u
+#define TSL__KNOWN_MEANINGS 64u
 typedef struct tsl__known_meaning {
-  tsl__expr e; /* NONE: free */
+  tsl__expr e;  /* NONE: free */
+  bool bounded; /* within a meet or a complement, where all bounds matter */
   tsl__digest digest;
 } tsl__known_meaning;
 

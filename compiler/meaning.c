@@ -6,7 +6,7 @@
  * Order     Parts of alternations and meets are in the order of their numbers, which differ from grammar to grammar: their digests are added up.
  * Loops     The bounds of a loop that is active are not part of it: what is left of them is in the context of a walk. Of other loops those are not that no token reaches: a string of
  *           at most 255 characters is to them one of at most 300. But in a meet or a complement a far bound may decide whether there is any text at all.
- * Cost      One XXH3 of some 50 bytes a node, nodes met lately remembered; 2,000 nodes at most.
+ * Cost      One XXH3 of some 50 bytes a node, nodes met lately remembered, those within a meet apart; 2,000 nodes at most.
  * Tested by tests/test_common.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -166,10 +166,9 @@ static bool meaning(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
   return false;
 }
 
-/* The place where the last answer for an expression of this slot is; NULL when out of memory, and where bounds matter. */
+/* The place where the last answer for an expression of this slot is; NULL when out of memory. */
 static tsl__known_meaning *slot_of(const tsl__meaning *m, tsl__expr e) {
   tsl__exprs *x = m->x;
-  if (m->bounded) return NULL;
   if (!x->meanings) x->meanings = tsl__alloc_zero(&x->alloc, TSL__KNOWN_MEANINGS * sizeof *x->meanings);
   return x->meanings ? &x->meanings[e % TSL__KNOWN_MEANINGS] : NULL;
 }
@@ -180,7 +179,7 @@ static bool within(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
     return digest(m, of, sizeof of, out);
   }
   tsl__known_meaning *known = slot_of(m, e);
-  if (known && known->e == e) {
+  if (known && known->e == e && known->bounded == (m->bounded != 0)) {
     *out = known->digest;
     return known->digest.lo || known->digest.hi;
   }
@@ -188,7 +187,7 @@ static bool within(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
   m->depth++;
   bool fine = meaning(m, e, out);
   m->depth--;
-  if (known) *known = (tsl__known_meaning){e, fine ? *out : (tsl__digest){0, 0}};
+  if (known) *known = (tsl__known_meaning){e, m->bounded != 0, fine ? *out : (tsl__digest){0, 0}};
   return fine;
 }
 
