@@ -203,17 +203,31 @@ static uint32_t shortest(void *ctx, uint32_t param) {
   return r.shortest;
 }
 
+/* Digits on both sides of one lead to different states, and it to a third. */
+static void cut_at(tsl__bytes *out, const tsl__decimal *d, int64_t position) {
+  unsigned digit = position < (int64_t)d->count ? d->digits[position] : '0';
+  tsl__bytes_add(out, digit);
+  tsl__bytes_add(out, digit + 1);
+}
+
+/* The next digits of bounds and excluded values that those read so far agree with. */
+static void cut_at_open(const tsl__side *s, const tsl__number_state *st, tsl__bytes *out) {
+  bool first = !st->significant;
+  int64_t position = first ? 0 : st->position;
+  if (first ? s->has_low : st->low_open) cut_at(out, &s->low, position);
+  if (first ? s->has_high : st->high_open) cut_at(out, &s->high, position);
+  for (uint32_t i = 0; i < (first ? s->excluded_count : st->live_count); i++) cut_at(out, &s->excluded[first ? i : st->live[i].index], position);
+}
+
 static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   tsl__numbers *t = ctx;
   const record *r = &t->records.at[param];
   const tsl__side *s = t->sides.at[r->side];
-  bool apart = false; /* do digits other than 0 differ? */
-  const tsl__number_state *st = read_back(t, r);
+  bool apart = false; /* do digits other than 0 differ by what they leave of a unit? */
   for (uint32_t k = 0; k < s->tracker_count; k++) apart |= s->trackers[k].unit->n != 1 || s->trackers[k].unit->limb[0] != 1;
-  if (st->significant) apart |= st->low_open || st->high_open || st->live_count;
-  else apart |= s->has_low || s->has_high || s->excluded_count;
   for (const char *c = "./01:EFef"; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
   for (unsigned b = '2'; apart && b <= '9'; b++) tsl__bytes_add(out, b);
+  if (!apart) cut_at_open(s, read_back(t, r), out);
 }
 
 static void live(void *ctx, uint32_t param, tsl__bytes *out) {

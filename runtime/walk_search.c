@@ -308,6 +308,31 @@ static void ask_for_sets(const tsl__trie *trie, const tsl__trie_node *child, uin
     if (child->children && child->below != UINT16_MAX) TSL__PREFETCH(&trie->sets[child->below]);
 }
 
+/* Does a state go on by every byte that stands below a node of leaves, as a number does below most texts of two digits? It calls nothing and counts nothing. */
+static bool takes_leaves(tsl__space *space, const tsl__state_rec *r, const tsl__trie_node *n) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const uint8_t *upper = tsl__state_upper(r), *label = trie->labels + n->first_child;
+  if (r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP) || r->edges || !tsl__trie_below_within(trie, n, &r->live)) return false;
+  for (uint32_t i = 0, range = 0; i < n->children; i++) {
+    if (i && label[i] <= upper[range]) continue;
+    while (upper[range] < label[i]) range++;
+    tsl__target t = tsl__state_range(space, r, range, label[i]);
+    if (!t || tsl__target_op(t) != TSL__OP_CLEAR) return false;
+  }
+  return true;
+}
+
+/* Children of one node with nothing but leaves below, from c on, that lead to one state which takes these all: at once. Returns the last of them. */
+static uint32_t take_leaves(tsl__space *space, level *l, uint32_t c, uint32_t end, uint8_t upper, bool ends, uint32_t depth) {
+  const tsl__trie *trie = &space->vocab->trie;
+  uint32_t first = c, below = trie->nodes[c].below;
+  while (c + 1 < end && trie->labels[c + 1] <= upper && trie->nodes[c + 1].below == below && trie->nodes[c + 1].height == 1) c++;
+  push_tokens(space, l, trie->order + trie->nodes[first].begin, trie->nodes[c].end - trie->nodes[first].begin);
+  for (uint32_t k = first; k <= c && ends; k++) tsl__level_leave_node(space, l, k);
+  note_reach(l, depth + 1, 0);
+  return c;
+}
+
 /* Read on from a node without letters: child by child, the ranges of the state beside them. */
 static void search_plain(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r) {
   const tsl__trie *trie = &space->vocab->trie;
@@ -328,9 +353,13 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
       push_tokens(space, l, trie->order + child->begin, trie->nodes[c].end - child->begin);
       continue;
     }
-    push_tokens(space, l, trie->order + child->begin, child->own_end - child->begin);
     const tsl__state_rec *next = tsl__state_expanded(space, to);
     if (!next) return;
+    if (child->height == 1 && takes_leaves(space, next, child)) {
+      c = take_leaves(space, l, c, end, upper[range], next->flags & TSL__STATE_NULLABLE, e->depth + 1);
+      continue;
+    }
+    push_tokens(space, l, trie->order + child->begin, child->own_end - child->begin);
     if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next)) tsl__search_below(space, l, to, count, c, e->depth + 1);
     else if (!tsl__trie_below_meets(trie, child, &next->live)) continue;
     else if (tsl__trie_below_within(trie, child, next->self)) tsl__gather_tokens(space, &l->gather, trie->order + child->own_end, child->end - child->own_end);
