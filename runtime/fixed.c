@@ -10,6 +10,8 @@
 #define DIGITS 2u /* after \u; plus the number of digits read */
 
 #define TOGETHER 32u /* places that wait together */
+#define FEW 8u       /* children that are looked through one by one */
+#define ALL 256u     /* children, one for each byte */
 
 struct tsl__fixed_place {
   uint32_t node, lo, hi, depth;
@@ -44,14 +46,27 @@ static uint32_t end_of_run(const tsl__string *texts, uint32_t lo, uint32_t hi, u
 
 static bool is_raw(uint8_t byte) { return byte >= 0x20 && byte != '"' && byte != '\\'; }
 
+/* As tsl__trie_child; where texts are spelled, most nodes have few children. */
+static inline uint32_t child(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) {
+  const uint8_t *labels = trie->labels + n->first_child;
+  if (n->children > FEW) {
+    if (n->children == ALL) return n->first_child + byte;
+    const uint8_t *at = memchr(labels, byte, n->children);
+    return at ? n->first_child + (uint32_t)(at - labels) : 0;
+  }
+  for (uint32_t i = 0; i < n->children; i++)
+    if (labels[i] == byte) return n->first_child + i;
+  return 0;
+}
+
 static bool may_be_below(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) { return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], byte); }
 
-static bool note_reached(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_node reached) {
+static inline bool note_reached(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_node reached) {
   return out->ends_only || tsl__vec_push(&space->alloc, &out->reached, reached) || tsl__space_no_memory(space);
 }
 
 /* Reach a node within texts, and have what is below it looked at later. Until then it has come from memory. */
-static bool reach(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_place p) {
+static inline bool reach(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_place p) {
   TSL__PREFETCH(&space->vocab->trie.nodes[p.node]);
   if (!note_reached(space, out, (tsl__fixed_node){p.node, p.lo, p.hi})) return false;
   return tsl__vec_push(&space->alloc, &out->places, p) || tsl__space_no_memory(space);
@@ -74,12 +89,10 @@ static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__
   return (raw && !t) || tsl__vec_push(&space->alloc, &out->rests, rest) || tsl__space_no_memory(space);
 }
 
-/* A backslash, at the beginning of a character. */
-static bool backslash(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
+/* A backslash, which leads to p's node, at the beginning of a character. */
+static TSL__SELDOM bool backslash(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__string *texts = tsl__state_fixed(from)->texts;
   if ((next_byte(&texts[p.lo], p.depth) & 0xC0) == 0x80) return true;
-  p.node = tsl__trie_child(&space->vocab->trie, p.node, '\\');
-  if (!p.node) return true;
   p.how = ESCAPE;
   if (next_byte(&texts[p.hi - 1], p.depth) < 0x80) return reach(space, out, p);
   if (!note_reached(space, out, (tsl__fixed_node){p.node, p.lo, p.hi})) return false;
@@ -87,19 +100,21 @@ static bool backslash(tsl__space *space, const tsl__state_rec *from, tsl__fixed_
 }
 
 /* Between characters: what may come there. */
-static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
+static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, const tsl__fixed_place *p) {
   const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[p->node];
   const tsl__string *texts = tsl__state_fixed(from)->texts;
-  uint32_t c;
-  if (texts[p.lo].length == p.depth) {
-    if ((c = tsl__trie_child(trie, p.node, '"')) && !reach_end(space, out, c, p.lo)) return false;
-    if (++p.lo == p.hi) return true;
+  uint32_t depth = p->depth, lo = p->lo, end = p->hi, c;
+  if (texts[lo].length == depth) {
+    if ((c = child(trie, n, '"')) && !reach_end(space, out, c, lo)) return false;
+    if (++lo == end) return true;
   }
-  if (!backslash(space, from, out, p)) return false;
-  for (uint32_t lo = p.lo, hi; lo < p.hi; lo = hi) {
-    uint8_t byte = next_byte(&texts[lo], p.depth);
-    hi = end_of_run(texts, lo, p.hi, p.depth);
-    if (is_raw(byte) && (c = tsl__trie_child(trie, p.node, byte)) && !reach(space, out, (tsl__fixed_place){c, lo, hi, p.depth + 1, RAW, 0})) return false;
+  if ((c = child(trie, n, '\\')) && !backslash(space, from, out, (tsl__fixed_place){c, lo, end, depth, RAW, 0})) return false;
+  for (uint32_t hi; lo < end; lo = hi) {
+    uint8_t byte = next_byte(&texts[lo], depth);
+    bool alone = lo + 1 == end || next_byte(&texts[lo + 1], depth) != byte; /* as most are, soon */
+    hi = alone ? lo + 1 : end_of_run(texts, lo, end, depth);
+    if (is_raw(byte) && (c = child(trie, n, byte)) && !reach(space, out, (tsl__fixed_place){c, lo, hi, depth + 1, RAW, 0})) return false;
   }
   return true;
 }
@@ -113,7 +128,7 @@ static bool reach_some(tsl__space *space, const tsl__state_rec *from, tsl__fixed
   return reach(space, out, p);
 }
 
-static bool visit_escape(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
+static TSL__SELDOM bool visit_escape(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   static const char letter[] = "\"\\/bfnrt", value[] = "\"\\/\b\f\n\r\t";
   const tsl__string *texts = tsl__state_fixed(from)->texts;
   uint8_t least = next_byte(&texts[p.lo], p.depth), most = next_byte(&texts[p.hi - 1], p.depth);
@@ -133,7 +148,7 @@ static int digit_of(uint8_t b) {
   return b >= '0' && b <= '9' ? b - '0' : b >= 'a' && b <= 'f' ? b - 'a' + 10 : b >= 'A' && b <= 'F' ? b - 'A' + 10 : -1;
 }
 
-static bool visit_digits(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
+static TSL__SELDOM bool visit_digits(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[p.node];
   unsigned shift = 4 * (4 - (p.how - DIGITS) - 1);
   for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
@@ -154,7 +169,8 @@ static bool goes_on_below(const tsl__trie *trie, const tsl__trie_node *n, const 
 static bool visit(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   if (!goes_on_below(&space->vocab->trie, &space->vocab->trie.nodes[p.node], out)) return true;
   if (!tsl__space_step(space, 1)) return false;
-  return p.how == RAW ? visit_raw(space, from, out, p) : p.how == ESCAPE ? visit_escape(space, from, out, p) : visit_digits(space, from, out, p);
+  if (TSL__LIKELY(p.how == RAW)) return visit_raw(space, from, out, &p);
+  return p.how == ESCAPE ? visit_escape(space, from, out, p) : visit_digits(space, from, out, p);
 }
 
 /* Level by level. The nodes and labels that a walk looks at have mostly not been looked at for long: all places of a level wait for theirs together. */
@@ -162,7 +178,7 @@ static bool run(tsl__space *space, const tsl__state_rec *from, uint32_t node, ts
   const tsl__fixed *f = tsl__state_fixed(from);
   const tsl__trie *trie = &space->vocab->trie;
   out->places.n = 0;
-  if (!visit_raw(space, from, out, (tsl__fixed_place){node, f->lo, f->hi, f->depth, RAW, 0})) return false;
+  if (!visit_raw(space, from, out, &(tsl__fixed_place){node, f->lo, f->hi, f->depth, RAW, 0})) return false;
   for (size_t i = 0, end; i < out->places.n;) {
     end = out->places.n - i < TOGETHER ? out->places.n : i + TOGETHER;
     for (size_t k = i; k < end; k++) {
