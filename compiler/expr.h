@@ -115,6 +115,8 @@ uint32_t tsl__stringset_size(const tsl__exprs *x, tsl__stringset s);
 tsl__string tsl__stringset_at(const tsl__exprs *x, tsl__stringset s, uint32_t index);
 /* Exactly the strings of the set, as one node that is split by binary search. */
 tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
+/* The same where nobody asks for it again. */
+tsl__expr tsl__expr_stringset_alone(tsl__exprs *x, tsl__stringset s);
 
 /* ---- JSON strings --------------------------------------------------------------------------------------------- */
 

@@ -283,7 +283,17 @@ tsl__expr tsl__expr_not(tsl__exprs *x, tsl__expr a) {
   return tsl__search_empty(x, e) ? TSL__NONE : e;
 }
 
+/* A list that nobody else has: it is not looked for, nor is what is made of it. */
+static tsl__expr text_but_alone(tsl__exprs *x, tsl__expr list) {
+  uint8_t nullable = tsl__node_at(x, list).flags & TSL__NULLABLE_LOW ? 0 : TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
+  tsl__node not = {.kind = TSL__K_NOT, .a = list, .flags = nullable | TSL__SEARCHED, .shortest = !nullable};
+  tsl__expr pair[2] = {tsl__expr_text(x), tsl__append(x, not)};
+  tsl__node both = {.kind = TSL__K_AND, .b = 2, .flags = nullable | TSL__TEXTUAL | TSL__SEARCHED};
+  return pair[1] != TSL__NONE && tsl__push_list(x, pair, 2, &both.a) ? tsl__append(x, both) : TSL__NONE;
+}
+
 tsl__expr tsl__expr_text_not(tsl__exprs *x, tsl__expr a) {
+  if (tsl__is_alone(x, a) && tsl__node_at(x, a).kind == TSL__K_STRSET) return text_but_alone(x, a);
   tsl__expr pair[2] = {tsl__expr_text(x), tsl__expr_not(x, a)};
   tsl__node n = tsl__node_at(x, a);
   bool plain = pair[1] && (n.kind == TSL__K_LIT || n.kind == TSL__K_STRSET || n.kind == TSL__K_KEYS) && x->status == TSL_OK;

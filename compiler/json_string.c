@@ -31,7 +31,7 @@ static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digit
   uint32_t extra = kind == TSL__K_JSTR ? 1 : kind == TSL__K_JESC ? 2 : 1 + 4 - digits;
   if (kind != TSL__K_JSTR && inner > 0) inner--; /* the escape spells one character */
   w.shortest = tsl__add(inner, extra);
-  return tsl__intern(x, w);
+  return kind == TSL__K_JSTR && tsl__is_alone(x, e) ? tsl__append(x, w) : tsl__intern(x, w);
 }
 
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text) { return wrap(x, TSL__K_JSTR, text, 0, 0, 0); }

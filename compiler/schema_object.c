@@ -140,10 +140,10 @@ static bool make_known(struct maker *m) {
   if (!tsl__schema_ok(s)) return false;
   o->n = tsl__stringset_size(s->x, o->set);
   o->words = (o->n + 63) / 64;
-  o->known = tsl__schema_alloc(s, o->n * sizeof *o->known);
-  o->placed = tsl__schema_alloc(s, o->n * sizeof *o->placed);
-  m->masks = tsl__schema_alloc(s, o->n * sizeof *m->masks);
-  if (!o->known || !o->placed || !m->masks) return false;
+  m->masks = tsl__schema_alloc(s, o->n * (sizeof *m->masks + sizeof *o->known + sizeof *o->placed));
+  if (!m->masks) return false;
+  o->known = (struct known *)(m->masks + o->n);
+  o->placed = (uint32_t *)(o->known + o->n);
   for (uint32_t i = 0; i < o->n; i++) o->known[i].place = UINT32_MAX;
   visit_names(m, use_name);
   return true;
@@ -372,7 +372,7 @@ static bool make_cells(struct maker *m) {
   lit *lits = tsl__schema_alloc(s, (most_asked(m) + 1) * sizeof *lits);
   if (!lits) return false;
   if (!m->splitter_count && hopeless(m, 0, 0)) return true;
-  tsl__expr base = o->n ? tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set)) : tsl__expr_text(s->x);
+  tsl__expr base = o->n ? tsl__expr_text_not(s->x, m->splitter_count ? tsl__expr_stringset(s->x, o->set) : tsl__expr_stringset_alone(s->x, o->set)) : tsl__expr_text(s->x);
   push_cell(m, base, 0, !o->n);
   for (uint32_t i = 0; i < m->splitter_count && tsl__schema_ok(s); i++) split(m, i);
   size_t kept = 0;
@@ -395,7 +395,8 @@ static void list_name(void *ctx, const uint8_t *at, uint32_t n) {
 static void count_names(struct maker *m, struct cell *c) {
   struct schema *s = m->s;
   c->count = TSL__INF;
-  if (c->all || s->options.repeated_names || !tsl__expr_count(s->x, c->key, TSL__SCHEMA_NAMES, &c->count) || c->count > TSL__SCHEMA_NAMES) c->count = TSL__INF;
+  if (!m->splitter_count) return; /* all texts but the known keys */
+  if (s->options.repeated_names || !tsl__expr_count(s->x, c->key, TSL__SCHEMA_NAMES, &c->count) || c->count > TSL__SCHEMA_NAMES) c->count = TSL__INF;
   else if (c->count <= TSL__SCHEMA_LISTED) tsl__expr_members(s->x, c->key, list_name, m);
   else c->slot = m->o->counted++;
 }
@@ -471,9 +472,9 @@ static bool make_values(struct maker *m) {
   if (!tsl__schema_ok(s)) return false;
   bool named_only = plain_members(m) || (all_named(m) && !m->splitter_count);
   uint32_t most = named_only ? 0 : most_asked(m);
-  uint32_t *begin = tsl__schema_alloc(s, (o->n + 2) * sizeof *begin);
-  lit *sorted = tsl__schema_alloc(s, (m->asked.n + 1) * sizeof *sorted), *lits = tsl__schema_alloc(s, (m->asked.n + most + 1) * sizeof *lits);
-  if (!begin || !sorted || !lits) return false;
+  uint32_t *begin = tsl__schema_alloc(s, (o->n + 2) * sizeof *begin + (2 * m->asked.n + most + 1) * sizeof(lit));
+  if (!begin) return false;
+  lit *sorted = begin + o->n + 2, *lits = sorted + m->asked.n;
   for (size_t i = 0; i < m->asked.n; i++) begin[m->asked.at[i].index + 2]++;
   for (uint32_t k = 2; k < o->n + 2; k++) begin[k] += begin[k - 1];
   for (size_t i = 0; i < m->asked.n; i++) sorted[begin[m->asked.at[i].index + 1]++] = m->asked.at[i].l;

@@ -31,7 +31,10 @@ static int by_rest(const sorted *a, const sorted *b) {
 
 static inline int by_spelling(const sorted *a, const sorted *b) { return a->first != b->first ? (a->first < b->first ? -1 : 1) : by_rest(a, b); }
 
-enum { INSERTED = 8 }; /* runs that are sorted by insertion */
+enum {
+  INSERTED = 8, /* runs that are sorted by insertion */
+  FEW = 24      /* strings that need no room of their own to be sorted */
+};
 
 static void sort_run(sorted *at, size_t n) {
   for (size_t i = 1; i < n; i++) {
@@ -71,13 +74,14 @@ static sorted *sort_strings(sorted *at, size_t n) {
 
 static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order, bool copied) {
   if (n >= UINT32_MAX) return tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many strings in a set"), 0;
-  size_t room = 2 * (n ? n : 1) * sizeof(sorted);
-  sorted *all = tsl__alloc(&x->alloc, room);
+  sorted few[2 * FEW];
+  size_t room = n > FEW ? 2 * n * sizeof(sorted) : 0;
+  sorted *all = room ? tsl__alloc(&x->alloc, room) : few;
   tsl__string *kept = tsl__exprs_alloc(x, (n ? n : 1) * sizeof *kept);
   uint32_t count = 0;
   if (!all || !kept) {
     tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-    tsl__free(&x->alloc, all, room);
+    if (room) tsl__free(&x->alloc, all, room);
     return 0;
   }
   for (size_t i = 0; i < n; i++) all[i] = (sorted){first_bytes(strings[i]), strings[i], (uint32_t)i};
@@ -91,7 +95,7 @@ static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t
     }
     if (order) order[one->input] = count - 1;
   }
-  tsl__free(&x->alloc, all, room);
+  if (room) tsl__free(&x->alloc, all, room);
   tsl__strings set = {kept, count, TSL__NONE};
   if (x->status == TSL_OK && !tsl__vec_push(&x->alloc, &x->strings, set)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   return x->status == TSL_OK ? x->strings_base + (uint32_t)x->strings.n - 1 : 0;
@@ -122,10 +126,7 @@ bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint
   return true;
 }
 
-tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth) {
-  const tsl__strings *s = tsl__strings_at(x, set);
-  if (lo == hi) return TSL__NONE;
-  if (hi - lo == 1) return tsl__expr_literal(x, s->at[lo].at + depth, s->at[lo].length - depth);
+static tsl__node strset(const tsl__strings *s, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth) {
   tsl__node n = {.kind = TSL__K_STRSET, .a = set, .b = lo, .c = hi, .d = depth, .shortest = TSL__INF, .flags = TSL__FINITE | TSL__SEARCHED};
   bool textual = true;
   for (uint32_t i = lo; i < hi; i++) {
@@ -135,11 +136,23 @@ tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint3
   }
   if (s->at[lo].length == depth) n.flags |= TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
   if (textual) n.flags |= TSL__TEXTUAL;
-  return tsl__intern(x, n);
+  return n;
+}
+
+tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth) {
+  const tsl__strings *s = tsl__strings_at(x, set);
+  if (lo == hi) return TSL__NONE;
+  if (hi - lo == 1) return tsl__expr_literal(x, s->at[lo].at + depth, s->at[lo].length - depth);
+  return tsl__intern(x, strset(s, set, lo, hi, depth));
 }
 
 /* After a failure there may be no set at all. */
 tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s) { return x->status == TSL_OK ? tsl__strset_node(x, s, 0, tsl__stringset_size(x, s), 0) : TSL__NONE; }
+
+tsl__expr tsl__expr_stringset_alone(tsl__exprs *x, tsl__stringset s) {
+  const tsl__strings *all = x->status == TSL_OK ? tsl__strings_at(x, s) : NULL;
+  return all && all->n > 1 ? tsl__append(x, strset(all, s, 0, all->n, 0)) : tsl__expr_stringset(x, s);
+}
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
