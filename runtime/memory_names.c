@@ -286,7 +286,7 @@ static const tsl__open *container(const tsl__space *space, uint32_t open, uint32
   return open ? tsl__open_at(space, open) : NULL;
 }
 
-/* May the name that a token begins be one that its container has? */
+/* May the name that a token begins be one that its container has? It need not begin one: `,",` does outside strings, and within one it closes that and comes to the comma. */
 static bool may_repeat(const tsl__space *space, const tsl__open *o, const tsl__next_name *next) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *name = v->bytes + v->offsets[next->token] + next->at, *end = v->bytes + v->offsets[next->token + 1];
