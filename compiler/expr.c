@@ -42,6 +42,7 @@ static void inherit(tsl__exprs *x, const tsl__exprs *p) {
   x->any_char = p->any_char;
   x->text = p->text;
   x->hex = p->hex;
+  memcpy(x->number_tails, p->number_tails, sizeof x->number_tails);
   memcpy(x->marks, p->marks, sizeof x->marks);
 }
 

@@ -153,6 +153,9 @@ typedef struct tsl__known_step {
   tsl__expr d;
 } tsl__known_step;
 
+/* Exponents from low to high: the expression of what follows the 'e' (number_parts.c). Those with holes are not remembered. */
+typedef struct tsl__known_exponent { int64_t low, high; tsl__expr e; } tsl__known_exponent;
+
 struct tsl__exprs {
   const tsl__exprs *parent;
   tsl_allocator alloc;
@@ -187,6 +190,8 @@ struct tsl__exprs {
   void *user;
   struct tsl__asked *asked; /* see asked.c */
   tsl__expr any_char, text, hex; /* made on first use */
+  tsl__expr number_tails[5];     /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */
+  tsl__known_exponent known_exponent; /* the last */
   tsl__expr marks[TSL__MARKS];   /* see tsl__expr_mark; by kind - 1, made with the layer's first one */
   uint8_t watches;               /* kinds of marks that mean something */
   tsl__spell *spell;             /* see tsl__exprs_guard */

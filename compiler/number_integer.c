@@ -77,7 +77,8 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   if (byte >= '0' && byte <= '9') return step_digit(x, &s, byte == '0');
   if (byte == '.' && !s.fraction) return s.zero ? tsl__integer_zero(x, 0) : tsl__integer_fraction(x, 0, s.ready);
   if ((byte != 'e' && byte != 'E') || (s.fraction && !s.digits)) return TSL__NONE;
-  tsl__exponents e = {.low = s.zero ? -TSL__EXPONENT_INF : s.ready, .high = TSL__EXPONENT_INF};
+  tsl__exponents e;
+  e.low = s.zero ? -TSL__EXPONENT_INF : s.ready, e.high = TSL__EXPONENT_INF, e.hole_count = 0; /* the holes are many words */
   return tsl__number_exponent(x, &e);
 }
 

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "compiler/expr_node.h"
+
 static tsl__expr letter(tsl__exprs *x, char c) { return tsl__expr_literal(x, &c, 1); }
 
 tsl__expr tsl__number_digit(tsl__exprs *x) { return tsl__expr_range(x, '0', '9'); }
@@ -69,8 +71,6 @@ tsl__expr tsl__number_naturals(tsl__exprs *x, int64_t low, int64_t high) {
   return tsl__expr_seq(x, tsl__expr_star(x, letter(x, '0')), e);
 }
 
-
-
 /* The integers from low to high. */
 static tsl__expr integers(tsl__exprs *x, int64_t low, int64_t high) {
   tsl__expr up = high < 0 ? TSL__NONE : tsl__number_naturals(x, low < 0 ? 0 : low, high);
@@ -84,10 +84,9 @@ static int by_size(const void *a, const void *b) {
   return left < right ? -1 : left > right;
 }
 
-tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e) {
+static tsl__expr make_exponent(tsl__exprs *x, tsl__exponents *e) {
   tsl__expr all = TSL__NONE;
   int64_t from = e->low;
-  if (e->low > e->high) return TSL__NONE;
   qsort(e->holes, e->hole_count, sizeof e->holes[0], by_size);
   for (uint32_t i = 0; i < e->hole_count; i++) {
     if (from < e->holes[i]) all = tsl__expr_alt(x, all, integers(x, from, e->holes[i] - 1));
@@ -96,20 +95,47 @@ tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e) {
   return from <= e->high ? tsl__expr_alt(x, all, integers(x, from, e->high)) : all;
 }
 
+tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e) {
+  if (e->low > e->high) return TSL__NONE;
+  if (e->hole_count) return make_exponent(x, e);
+  tsl__known_exponent *known = &x->known_exponent;
+  if (known->e != TSL__NONE && known->low == e->low && known->high == e->high) return known->e; /* as after E, which is asked for after e */
+  tsl__expr made = make_exponent(x, e);
+  if (x->status == TSL_OK) *known = (tsl__known_exponent){e->low, e->high, made};
+  return made;
+}
+
+/* An optional exponent, as the spelling allows. */
+static tsl__expr ending(tsl__exprs *x, uint32_t spelling, tsl__expr *must) {
+  tsl__exponents any;
+  any.low = -TSL__EXPONENT_INF, any.high = TSL__EXPONENT_INF, any.hole_count = 0;
+  *must = TSL__NONE;
+  if (spelling & TSL__SPELL_PLAIN) return TSL__EPS;
+  *must = tsl__expr_seq(x, tsl__expr_alt(x, letter(x, 'e'), letter(x, 'E')), tsl__number_exponent(x, &any));
+  return tsl__expr_opt(x, *must);
+}
+
+static tsl__expr make_tail(tsl__exprs *x, tsl__number_phase phase, uint32_t spelling) {
+  tsl__expr digits = tsl__expr_star(x, tsl__number_digit(x)), exponent, end, point;
+  switch (phase) {
+  case TSL__NUMBER_BEGIN: {
+    tsl__expr zero = tsl__expr_seq(x, letter(x, '0'), tsl__number_free_tail(x, TSL__NUMBER_ZERO, spelling));
+    return tsl__expr_alt(x, zero, tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__number_free_tail(x, TSL__NUMBER_WHOLE, spelling)));
+  }
+  case TSL__NUMBER_WHOLE: return tsl__expr_seq(x, digits, tsl__number_free_tail(x, TSL__NUMBER_ZERO, spelling));
+  case TSL__NUMBER_ZERO:
+    point = tsl__expr_seq(x, letter(x, '.'), tsl__number_free_tail(x, TSL__NUMBER_POINT, spelling));
+    end = ending(x, spelling, &exponent);
+    return tsl__expr_alt(x, point, spelling & TSL__SPELL_MARKED ? exponent : end);
+  case TSL__NUMBER_POINT: return tsl__expr_seq(x, some_digits(x), ending(x, spelling, &exponent));
+  case TSL__NUMBER_FRACTION: break;
+  }
+  return tsl__expr_seq(x, digits, ending(x, spelling, &exponent));
+}
+
 tsl__expr tsl__number_free_tail(tsl__exprs *x, tsl__number_phase phase, uint32_t spelling) {
-  tsl__exponents any = {.low = -TSL__EXPONENT_INF, .high = TSL__EXPONENT_INF};
-  tsl__expr digits = tsl__expr_star(x, tsl__number_digit(x)), whole, point;
-  tsl__expr exponent = tsl__expr_seq(x, tsl__expr_alt(x, letter(x, 'e'), letter(x, 'E')), tsl__number_exponent(x, &any));
-  if (spelling & TSL__SPELL_PLAIN) exponent = TSL__NONE;
-  tsl__expr ending = tsl__expr_opt(x, exponent);
-  if (phase == TSL__NUMBER_FRACTION) return tsl__expr_seq(x, digits, ending);
-  point = tsl__expr_seq(x, some_digits(x), ending);
-  if (phase == TSL__NUMBER_POINT) return point;
-  point = tsl__expr_seq(x, letter(x, '.'), point);
-  whole = tsl__expr_alt(x, point, spelling & TSL__SPELL_MARKED ? exponent : ending);
-  if (phase == TSL__NUMBER_ZERO) return whole;
-  whole = tsl__expr_seq(x, digits, whole);
-  if (phase == TSL__NUMBER_WHOLE) return whole;
-  tsl__expr zero = tsl__expr_seq(x, letter(x, '0'), tsl__number_free_tail(x, TSL__NUMBER_ZERO, spelling));
-  return tsl__expr_alt(x, zero, tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), whole));
+  if (!spelling && x->number_tails[phase] != TSL__NONE) return x->number_tails[phase];
+  tsl__expr tail = make_tail(x, phase, spelling);
+  if (!spelling && x->status == TSL_OK) x->number_tails[phase] = tail;
+  return tail;
 }

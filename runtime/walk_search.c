@@ -5,6 +5,7 @@
 
 #include "runtime/classes.h"
 #include "runtime/names.h"
+#include "runtime/walk_leaves.h"
 #include "runtime/walk_tell.h"
 #include "runtime/wide.h"
 
@@ -110,11 +111,6 @@ static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge
 
 /* ---- the search ----------------------------------------------------------------------------------------------- */
 
-static void note_reach(level *l, uint32_t depth, uint32_t count) {
-  if (depth > l->reach) l->reach = depth;
-  if (count > l->top) l->top = count;
-}
-
 /* Does a state also call a frame that takes any text but some, or one that begins with calling such? Then, where no name ends within a token, names are text and no more. */
 static bool calls_others(tsl__space *space, const tsl__state_rec *r) {
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
@@ -184,7 +180,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
   }
   if (r->edges && !t && (node == 0 || space->vocab->trie.nodes[node].children)) {
     uint32_t below = space->vocab->trie.nodes[node].height; /* walks of their own go on from the calls: at most an iteration a byte */
-    note_reach(l, depth + below, count + below);
+    tsl__level_reach(l, depth + below, count + below);
     t = over_node(space, node);
   }
   for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) tsl__search_call(space, l, r, &tsl__state_edges(r)[i], count, t);
@@ -235,7 +231,7 @@ static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state
 
 void tsl__level_push(tsl__space *space, level *l, entry e) {
   const tsl__trie_node *nodes = space->vocab->trie.nodes;
-  note_reach(l, e.depth, e.count);
+  tsl__level_reach(l, e.depth, e.count);
   TSL__PREFETCH(&nodes[nodes[e.node].first_child]);
   if (!tsl__vec_push(&space->alloc, &l->stack, e)) tsl__space_no_memory(space);
 }
@@ -268,7 +264,7 @@ void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t c
 void tsl__search_enter(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[child];
   tsl__gather_tokens(space, &l->gather, space->vocab->trie.order + n->begin, n->own_end - n->begin);
-  note_reach(l, depth, count);
+  tsl__level_reach(l, depth, count);
   if (n->children) tsl__search_below(space, l, state, count, child, depth);
 }
 
@@ -292,45 +288,10 @@ static inline void search_child(tsl__space *space, level *l, const entry *e, con
   else tsl__search_enter(space, l, to, count, c, e->depth + 1);
 }
 
-/* Few tokens, at once. */
-static inline void push_tokens(tsl__space *space, level *l, const tsl_token *tokens, uint32_t n) {
-  if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, n)) {
-    tsl__space_no_memory(space);
-    return;
-  }
-  for (uint32_t k = 0; k < n; k++) l->gather.plus.at[l->gather.plus.n + k] = tokens[k];
-  l->gather.plus.n += n;
-}
-
 /* Children of one node lie side by side, but the sets of what is below them anywhere. */
 static void ask_for_sets(const tsl__trie *trie, const tsl__trie_node *child, uint32_t n) {
   for (const tsl__trie_node *end = child + n; n > 1 && child < end; child++)
     if (child->children && child->below != UINT16_MAX) TSL__PREFETCH(&trie->sets[child->below]);
-}
-
-/* Does a state go on by every byte that stands below a node of leaves, as a number does below most texts of two digits? It calls nothing and counts nothing. */
-static bool takes_leaves(tsl__space *space, const tsl__state_rec *r, const tsl__trie_node *n) {
-  const tsl__trie *trie = &space->vocab->trie;
-  const uint8_t *upper = tsl__state_upper(r), *label = trie->labels + n->first_child;
-  if (r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP) || r->edges || !tsl__trie_below_within(trie, n, &r->live)) return false;
-  for (uint32_t i = 0, range = 0; i < n->children; i++) {
-    if (i && label[i] <= upper[range]) continue;
-    while (upper[range] < label[i]) range++;
-    tsl__target t = tsl__state_range(space, r, range, label[i]);
-    if (!t || tsl__target_op(t) != TSL__OP_CLEAR) return false;
-  }
-  return true;
-}
-
-/* Children of one node with nothing but leaves below, from c on, that lead to one state which takes these all: at once. Returns the last of them. */
-static uint32_t take_leaves(tsl__space *space, level *l, uint32_t c, uint32_t end, uint8_t upper, bool ends, uint32_t depth) {
-  const tsl__trie *trie = &space->vocab->trie;
-  uint32_t first = c, below = trie->nodes[c].below;
-  while (c + 1 < end && trie->labels[c + 1] <= upper && trie->nodes[c + 1].below == below && trie->nodes[c + 1].height == 1) c++;
-  push_tokens(space, l, trie->order + trie->nodes[first].begin, trie->nodes[c].end - trie->nodes[first].begin);
-  for (uint32_t k = first; k <= c && ends; k++) tsl__level_leave_node(space, l, k);
-  note_reach(l, depth + 1, 0);
-  return c;
 }
 
 /* Read on from a node without letters: child by child, the ranges of the state beside them. */
@@ -347,19 +308,20 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
     tsl__target t = tsl__state_range(space, r, range, labels[c]);
     if (!t) continue;
     tsl__state to = tsl__target_resolve(space, t, e->count, &count);
-    note_reach(l, e->depth + 1, count);
+    tsl__level_reach(l, e->depth + 1, count);
     if (!child->children) { /* with those beside it that have nothing below either, and lead to the same */
       while (c + 1 < end && labels[c + 1] <= upper[range] && !trie->nodes[c + 1].children) c++;
-      push_tokens(space, l, trie->order + child->begin, trie->nodes[c].end - child->begin);
+      tsl__level_tokens(space, l, trie->order + child->begin, trie->nodes[c].end - child->begin);
       continue;
     }
     const tsl__state_rec *next = tsl__state_expanded(space, to);
     if (!next) return;
-    if (child->height == 1 && takes_leaves(space, next, child)) {
-      c = take_leaves(space, l, c, end, upper[range], next->flags & TSL__STATE_NULLABLE, e->depth + 1);
+    uint32_t last = child->height == 1 ? tsl__search_leaves(space, l, next, (tsl__leaves){c, end, upper[range], count, e->depth + 1}) : 0;
+    if (last) {
+      c = last;
       continue;
     }
-    push_tokens(space, l, trie->order + child->begin, child->own_end - child->begin);
+    tsl__level_tokens(space, l, trie->order + child->begin, child->own_end - child->begin);
     if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next)) tsl__search_below(space, l, to, count, c, e->depth + 1);
     else if (!tsl__trie_below_meets(trie, child, &next->live)) continue;
     else if (tsl__trie_below_within(trie, child, next->self)) tsl__gather_tokens(space, &l->gather, trie->order + child->own_end, child->end - child->own_end);
@@ -419,7 +381,7 @@ bool tsl__level_marks(tsl__space *space, level *l) { return l->marks || (l->mark
 static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
   tsl__linear_from from = {e->state, e->count, e->node, (uint16_t)e->depth, l->last};
   uint32_t deepest = e->depth + space->vocab->trie.nodes[e->node].height;
-  note_reach(l, deepest, e->count + deepest - e->depth);
+  tsl__level_reach(l, deepest, e->count + deepest - e->depth);
   if (!tsl__level_marks(space, l)) return;
   size_t floor = l->aside.n; /* entering may come back here */
   tsl__linear_read(space, t, &from, l->marks, &l->aside);
@@ -442,7 +404,7 @@ bool tsl__search_quoted(tsl__space *space, level *l, const tsl__linear *quoted, 
   if (!tsl__linear_read_quoted(space, quoted, from, letters, &found, &l->aside)) return false;
   l->gather.plus.n += found.n;
   if (!l->last && found.left_n) l->left.n += found.left_n, l->only = 0;
-  note_reach(l, found.reach, found.top);
+  tsl__level_reach(l, found.reach, found.top);
   for (size_t i = floor; i < l->aside.n && space->status == TSL_OK; i++) {
     tsl__linear_aside a = l->aside.at[i];
     uint32_t count;

@@ -91,6 +91,21 @@ bool tsl__level_but(tsl__space *space, tsl__level *l, tsl__mask mask, tsl_token 
 tsl__mask tsl__level_mask(tsl__space *space, tsl__level *l);
 void tsl__level_push(tsl__space *space, tsl__level *l, tsl__level_entry e);
 
+static inline void tsl__level_reach(tsl__level *l, uint32_t depth, uint32_t count) {
+  if (depth > l->reach) l->reach = depth;
+  if (count > l->top) l->top = count;
+}
+
+/* Few tokens, at once. */
+static inline void tsl__level_tokens(tsl__space *space, tsl__level *l, const tsl_token *tokens, uint32_t n) {
+  if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, n)) {
+    tsl__space_no_memory(space);
+    return;
+  }
+  for (uint32_t k = 0; k < n; k++) l->gather.plus.at[l->gather.plus.n + k] = tokens[k];
+  l->gather.plus.n += n;
+}
+
 /* A frame that a walk comes to, over what is left there, is gathered in the level of that walk. What it leaves over the walk leaves; but if it was called, that is told in *left (else NULL). */
 void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover over, tsl__leftover *left);
 
