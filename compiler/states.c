@@ -339,7 +339,7 @@ static void live_all(tsl__bytes *live) {
 }
 
 /* Which targets of a state may wait: *out. Few bytes are ever read in the middle of fixed texts, of a date, of an escape, or of a meet, of which walk_less.c counts on that bytes are live
- * until they are asked for; escapes are rare anywhere. */
+ * until they are asked for; escapes are rare anywhere, and bytes beyond ASCII, none of which leads to where it comes from. */
 static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body) e = tsl__rule_at(x, n.a)->body, n = tsl__node_at(x, e); /* a called frame begins as its rule */
@@ -353,6 +353,7 @@ static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out)
     live_all(&r->live);
   } else if (n.kind == TSL__K_JSTR) {
     tsl__bytes_add(out, '\\');
+    tsl__bytes_add_range(out, 0x80, 0xFF);
   }
 }
 
