@@ -108,7 +108,7 @@ static bool leads_unended(tsl__space *space, descent *d, tsl_token t) {
   bool asked = p->memory && !(space->watches & TSL__NEW_ITEM) && !tsl__memory_at(space, p->memory)->escaped;
   if (asked && tsl__move_find(space, p->plain, by, &found)) return true;
   if (!tsl__run_token(space, r, d->at, t)) return false;
-  if (!asked || !r->naming || !tsl__run_names_on(space, r)) return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
+  if (!asked || !r->naming || !tsl__run_names_on(space, r, TSL__ENDLESS - 1)) return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
   tsl__move_add(space, p->plain, by, 1);
   return true;
 }
@@ -205,7 +205,7 @@ static void look_on_raw(tsl__space *space, descent *d, spot at) {
 static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[at.node];
   bool ends = d->few && !first && n->begin < n->own_end;
-  if (ends && !at.unread && (!at.speller.state || !tsl__state_endless(space, at.speller.state, at.speller.count))) try_tokens(space, d, n->begin, n->own_end, false);
+  if (ends && !at.unread && (!at.speller.state || tsl__state_texts(space, at.speller.state, at.speller.count) <= tsl__taken_total(space, d->taken))) try_tokens(space, d, n->begin, n->own_end, false);
   if (!at.open_count) look_on_raw(space, d, at);
   static const char second[] = "\"\\/bfnrtu", digits[] = "0123456789abcdefABCDEF";
   const char *next = at.open_count == 1 ? (d->group->shortened ? second : "u") : at.open_count == 6 ? "\\" : at.open_count == 7 ? "u" : digits;

@@ -38,41 +38,50 @@ static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t cou
 #define STEPS 64u /* bytes that all have in common */
 #define LOOKS 4u  /* ways on from each state */
 
-/* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else the first at all. */
-static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r, uint32_t *count) {
+/* Bytes of a range that each begin another text, whether it is a character or within an escape: no capitals, which hexadecimal digits may be, and no `u`, by which any character is
+ * escaped. */
+static uint32_t ways_in(unsigned from, unsigned upper) {
+  uint32_t n = 0;
+  for (unsigned b = from; b <= upper && b < 0x7F; b++) n += b > ' ' && b != '"' && b != '\\' && b != 'u' && !(b >= 'A' && b <= 'Z');
+  return n;
+}
+
+/* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else the first at all. *texts: at least so many are spelled from there. */
+static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r, uint32_t *count, uint32_t *texts) {
   const tsl__state_rec *first = NULL;
-  uint32_t looks = 0, from = *count, c;
+  uint32_t looks = 0, from = *count, ways = 0, c;
   bool escaped = true;
   for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = tsl__state_upper(r)[i++] + 1u) {
     tsl__target t = r->targets[i] ? tsl__state_step(space, r, (uint8_t)byte) : 0;
     const tsl__state_rec *to = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
     if (!to || to->flags & TSL__STATE_FORK) continue;
     bool done = loops(space, to, c);
+    ways += ways_in(byte, tsl__state_upper(r)[i]);
     if (done || !first || (escaped && byte != '\\')) first = to, *count = c, escaped = byte == '\\';
     if (done) break;
     looks++;
   }
+  if (ways > *texts && !(r->flags & TSL__STATE_LOOP)) *texts = ways;
   return first;
 }
 
 /* What is found out by looking on is remembered, where no register has a say. */
-bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count) {
+uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || loops(space, r, count)) return r;
+  if (!r || loops(space, r, count)) return r ? TSL__ENDLESS : 0;
   bool counts = r->flags & TSL__STATE_LOOP;
-  uint32_t found;
+  uint32_t found = 0;
   if (!counts && tsl__move_find(space, state, TSL__MOVE_LOOPS, &found)) return found;
-  for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++) r = look_on(space, r, &count);
-  found = r && loops(space, r, count);
+  for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++) r = look_on(space, r, &count, &found);
+  if (r && loops(space, r, count)) found = TSL__ENDLESS;
   if (!counts && space->status == TSL_OK) tsl__move_add(space, state, TSL__MOVE_LOOPS, found);
   return found;
 }
 
-/* Does some frame spell a new name for which there are any number of texts? */
-bool tsl__run_names_on(tsl__space *space, const tsl__run *r) {
+bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t taken) {
   for (size_t i = 0; i < r->step.landed.n; i++) {
     const tsl__cell *c = &r->step.landed.at[i];
-    if (tsl__cell_names(space, c) && tsl__state_endless(space, c->state, c->count)) return true;
+    if (tsl__cell_names(space, c) && tsl__state_texts(space, c->state, c->count) > taken) return true;
   }
   return false;
 }
@@ -91,14 +100,14 @@ static bool counts_on(const tsl__space *space, const tsl__run *r) {
 
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
   for (size_t i = 0; r->in_string && i < r->step.landed.n; i++)
-    if (tsl__state_endless(space, r->step.landed.at[i].state, r->step.landed.at[i].count)) return true;
+    if (tsl__state_texts(space, r->step.landed.at[i].state, r->step.landed.at[i].count) == TSL__ENDLESS) return true;
   return false;
 }
 
 bool tsl__run_watched(tsl__space *space, tsl__run *r) {
   if (r->denies.n && !tsl__run_strings_on(space, r) && !counts_on(space, r)) return true;
   uint32_t taken = tsl__run_taken(space, r);
-  if (!taken || tsl__run_name_empty(r) || tsl__run_names_on(space, r)) return false; /* where a name begins there are enough: the compiler saw to it */
+  if (!taken || tsl__run_name_empty(r) || tsl__run_names_on(space, r, tsl__taken_total(space, taken))) return false; /* where a name begins there are enough: the compiler saw to it */
   const tsl__spelling *s = tsl__run_spelling(space, r);
   return s && tsl__taken_rivals(space, taken, s);
 }
@@ -138,7 +147,7 @@ static bool is_endless(tsl__space *space, const place *p, bool *names) {
   for (uint32_t i = 0; i < s->n; i++) {
     const tsl__cell *c = tsl__stack_cell(space, s, i);
     const tsl__bytes *self = tsl__state_at(space, c->state)->self;
-    if (p->in_string && tsl__state_endless(space, c->state, c->count)) return true;
+    if (p->in_string && tsl__state_texts(space, c->state, c->count) == TSL__ENDLESS) return true;
     if (p->digits && tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return true;
     *names = *names || (p->in_string && tsl__cell_names(space, c));
   }

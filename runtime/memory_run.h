@@ -59,10 +59,11 @@ const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r);
 static inline bool tsl__run_name_empty(const tsl__run *r) { return !r->name_text && !r->name_bytes.n; }
 /* Is the cell's frame one that spells a name that must be new? */
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
-/* Are there surely more texts than anything can have used up, of what a frame in this state spells? (memory_plenty.c, as are those down to tsl__run_watched) */
-bool tsl__state_endless(tsl__space *space, tsl__state state, uint32_t count);
-/* Does some frame spell a new name for which there are any number of texts? */
-bool tsl__run_names_on(tsl__space *space, const tsl__run *r);
+/* Surely at least so many texts, ENDLESS: any number, are there of what a frame in this state spells. (memory_plenty.c, as are those down to tsl__run_watched) */
+#define TSL__ENDLESS UINT32_MAX
+uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count);
+/* Does some frame spell a new name for which there are more texts than `taken`? */
+bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t taken);
 /* Is a string under way that can become any number of texts? Then its item can be new. */
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
 /* Can what is under way still become a repetition in such a way that a search must tell whether there is a way on? */

@@ -70,12 +70,12 @@ static bool lengthen(tsl__space *space, tsl__run *r, const tsl__remembered *p, t
   return true;
 }
 
-/* Do the frames leave any number of names, or is the name under way nobody's beginning? */
+/* Do the frames leave more names than were used, or is the name under way nobody's beginning? */
 static bool unrivalled(tsl__space *space, tsl__run *r, tsl__stack plain) {
   uint32_t taken = tsl__run_taken(space, r);
   const tsl__spelling *s = taken && !tsl__run_name_empty(r) ? tsl__run_spelling(space, r) : NULL;
   if (!s || !tsl__taken_rivals(space, taken, s)) return true;
-  return tsl__step_load(space, &r->step, plain) && tsl__run_names_on(space, r);
+  return tsl__step_load(space, &r->step, plain) && tsl__run_names_on(space, r, tsl__taken_total(space, taken));
 }
 
 /* The plain position after a token that is spelled, without a quote in it: nothing is repeated. 0: rejected. */

@@ -45,6 +45,7 @@ typedef struct tsl__spelling {
 
 /* The number of a set with one more name, which is copied; 0 on failure (sticky). Needs the lock. */
 uint32_t tsl__taken_add(tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n);
+static inline uint32_t tsl__taken_total(const tsl__space *space, uint32_t taken) { return ((const tsl__taken *)tsl__space_at(space, taken, taken))->total; }
 bool tsl__taken_has(const tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n);
 
 /* One more byte of the string, its closing quote excepted. false when out of memory (sticky). */
