@@ -1,9 +1,9 @@
-/* schema_begin.c - how values begin that are arrays or objects and nothing else, and members that have such values.
+/* schema_begin.c - how values begin that are arrays or objects and nothing else, and members that have such values, or lists of strings.
  *
  * Problem   A new object costs its brace, its white space, and the quote of its first key a state each, every member with such a value a frame of colon and value: expanded, and walked over the
  *           vocabulary and over what names leave, in each grammar anew.
  * Idea      Where it is plain how the values of a goal begin (schema_plain.c), what is the same for all of them is a call of a frame that all grammars share: BEGIN is `{ "`, EMPTY `{ }`, BEGIN_ARRAY
- *           `[`, and with a colon before them these are frames, too. A value, or a member, does nothing but call them, and what is its own comes after: the first key, the first item.
+ *           `[`, and with a colon before them these are frames, too; so are a colon and a quote, for members whose values are listed strings. A value, or a member, does nothing but call them, and what is its own comes after: the first key, the first item.
  * Example   {"a": {"type": "object", "properties": {"b": ...}, "required": ["b"]}} : after "a" the member is <member-begin><first#>; its masks up to the quote of "b" are those of <member-begin>.
  * Cost      No state and no walk of its own before the first key; one state before the first item.
  * Tested by tests/test_schema.c, tests/test_memory.c

@@ -1,12 +1,12 @@
 /* schema_members.c - following an object: states, and the expressions of what may come next.
  *
- *   object   { open ( } | first "key" MEMBER next )                    one frame per object
+ *   object   EMPTY | BEGIN key" MEMBER next                            one frame per object; BEGIN is its brace and the quote of a key, EMPTY both braces (schema_begin.c)
  *   next     END | MORE key" MEMBER next                              unfolded in place, by state
  *   MEMBER   colon VALUE                                               one frame per goal of a value
  *   EXTRA    rest of an additional key" MEMBER                         one frame per group of keys and goal: "key" MEMBER of those
  *   MORE     after comma "                                             one frame for all objects
  *   END      after close }                                             one frame for all objects
- *   FIRST    the rest of object after { open "                         unfolded in place; how a plain object begins is known without it
+ *   FIRST    the rest of object after BEGIN                            unfolded in place; how a plain object begins is known without it
  *
  * What may come after a member, and after the opening quote of the next key, is nothing but calls. Where an object has no clauses these are made at once (next_calls,
  * keys_calls), and there is no expression of them: nobody would find it again. What stands behind a quote is a rule until somebody gets there.
