@@ -56,7 +56,8 @@ static tsl__expr low_surrogate(tsl__exprs *x, tsl__expr then) {
   tsl__bytes_add_range(&cf, 'C', 'F');
   tsl__bytes_add_range(&cf, 'c', 'f');
   tsl__expr e = tsl__expr_seq(x, tsl__expr_bytes(x, &cf), hex_digits(x, 2, then));
-  return tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), tsl__expr_seq(x, tsl__expr_bytes(x, &d), e));
+  e = tsl__expr_seq(x, tsl__expr_bytes(x, &d), e);
+  return tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), e);
 }
 
 /* ---- derivatives by characters -------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 
 #define ROUNDS_MAX 4u
 #define COME_BACK_DEPTH 8u /* of what is looked at for loops */
-#define STEPS_MAX 40u /* of work for one exploration: what costs as much as a walk without letters */
+#define STEPS_MAX 64u /* of work for one exploration: what costs as much as a walk without letters */
 #define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
 #define FOLLOWED_STATES 16u /* and of so many states: letters that meet more are seldom known in full */

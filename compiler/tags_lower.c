@@ -580,8 +580,8 @@ static tsl__expr lower_by_token(tsl__tags_lowering *l, const tsl__tag *n, stops 
   if (n->kind == TSL__TAG_TRIGGERED) tags = tags_after(l, n, NULL, then);
   for (uint32_t i = 0; n->kind == TSL__TAG_DISPATCH && i < n->item_count; i++) {
     stops inner = {.last = false};
-    tsl__expr rule = tsl__expr_seq(l->x, tsl__expr_token(l->x, &n->tokens[i], 1, false), tsl__expr_seq(l->x, lower(l, n->items[i], inner), then));
-    tags = tsl__expr_alt(l->x, tags, rule);
+    tsl__expr token = tsl__expr_token(l->x, &n->tokens[i], 1, false), rest = tsl__expr_seq(l->x, lower(l, n->items[i], inner), then);
+    tags = tsl__expr_alt(l->x, tags, tsl__expr_seq(l->x, token, rest));
   }
   body->body = tsl__expr_alt(l->x, free, tsl__expr_seq(l->x, free, tags));
   return n->kind == TSL__TAG_TRIGGERED && n->at_least_one ? with_first(l, n, again) : again;

@@ -119,7 +119,7 @@ static bool comes_first(tsl__string stop, tsl__string end) {
 
 tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__string end, const tsl__string *without, uint32_t n, uint32_t stops) {
   tsl__exprs *x = l->x;
-  tsl__expr all = tsl__expr_seq(x, tsl__tags_free_text(l, without, n, TSL__INF), tsl__tags_constant(l, end));
+  tsl__expr text = tsl__tags_free_text(l, without, n, TSL__INF), all = tsl__expr_seq(x, text, tsl__tags_constant(l, end));
   bool plain = !overlaps(end);
   for (uint32_t i = 0; i < stops && plain; i++) plain = !comes_first(without[i], end);
   if (plain || tsl__tags_names_tokens(l, end)) return all;
