@@ -320,13 +320,14 @@ struct array_state {
 
 /* ---- the compiler's state --------------------------------------------------------------------------------------- */
 
-/* Kinds of values that are common enough for their members to be made once per vocabulary: these, those of the formats, scalars that may be null. */
-#define TSL__SHARED_KINDS 11u
+/* Kinds of values that are common enough for their members to be made once per vocabulary: these, arrays of one of three types, those of the formats, scalars that may be null. */
+#define TSL__SHARED_KINDS 8u
+#define TSL__SHARED_LISTS 3u
 #define TSL__SHARED_NULLABLE 5u
 
 /* Formats that are common enough to be made once per vocabulary. */
 #define TSL__SHARED_FORMATS 12u
-#define TSL__SHARED_MEMBERS (TSL__SHARED_KINDS + TSL__SHARED_NULLABLE + TSL__SHARED_FORMATS)
+#define TSL__SHARED_MEMBERS (TSL__SHARED_KINDS + TSL__SHARED_NULLABLE + TSL__SHARED_LISTS + TSL__SHARED_FORMATS)
 struct shared_format {
   tsl__expr text, value; /* decoded, and as a JSON string; NONE: made when asked for */
   tsl__expr rule;        /* the string as a frame */

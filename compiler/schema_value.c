@@ -187,6 +187,7 @@ static tsl__expr container(tsl__exprs *x, const struct shared *c, tsl__expr open
 struct shared_context {
   struct shared shared;
   uint32_t space_max;
+  uint32_t common; /* rules that are walked over what anything leaves over (shared.c); beginnings, which few things come before, and formats are not */
 };
 
 static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
@@ -251,8 +252,7 @@ static void make_members(tsl__exprs *x, struct shared_context *c) {
   const struct shared *h = &c->shared;
   tsl__expr boolean = tsl__expr_alt(x, h->no, h->yes);
   const struct { tsl__expr value; uint32_t shortest; } kinds[TSL__SHARED_KINDS] = {{h->value, 1},  {h->string, 2}, {h->number, 1}, {h->integer, 1},
-                                                                                   {h->digits, 1}, {boolean, 4},   {h->object, 2}, {h->array, 2},
-                                                                                   {h->strings, 2}, {h->numbers, 2}, {h->integers, 2}};
+                                                                                   {h->digits, 1}, {boolean, 4},   {h->object, 2}, {h->array, 2}};
   tsl__expr nullable[TSL__SHARED_NULLABLE][3] = {{h->null, h->string, TSL__NONE}, {h->null, h->number, TSL__NONE}, {h->null, h->integer, TSL__NONE}, {h->null, h->digits, TSL__NONE}, {h->null, h->no, h->yes}};
   for (uint32_t i = 0; i < TSL__SHARED_KINDS; i++) add_member(x, c, kinds[i].value, kinds[i].shortest);
   for (uint32_t i = 0; i < TSL__SHARED_NULLABLE; i++) {
@@ -261,7 +261,26 @@ static void make_members(tsl__exprs *x, struct shared_context *c) {
   }
 }
 
-/* Their rules come after all others: what is common to JSON is walked over what anything leaves over (shared.c), these are not. */
+/* How objects and arrays begin, and members that have such values; arrays of one type. */
+static void make_begins(tsl__exprs *x, struct shared_context *c) {
+  struct shared *h = &c->shared;
+  h->begin = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN, 0, 2);
+  h->empty = tsl__expr_rule(x, &shared_ops, c, SHARED_EMPTY, 0, 2);
+  h->member_begin = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_BEGIN, 0, 3);
+  h->member_empty = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_EMPTY, 0, 3);
+  h->member_object = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_OBJECT, 0, 3);
+  h->begin_array = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN_ARRAY, 0, 1);
+  h->member_array = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_ARRAY, 0, 2);
+  h->member_string = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_STRING, 0, 2);
+  h->strings = tsl__expr_rule(x, &shared_ops, c, SHARED_STRINGS, 0, 2);
+  h->numbers = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBERS, 0, 2);
+  h->integers = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGERS, 0, 2);
+  add_member(x, c, h->strings, 2);
+  add_member(x, c, h->numbers, 2);
+  add_member(x, c, h->integers, 2);
+}
+
+/* Their rules come after all others. */
 static void make_formats(tsl__exprs *x, struct shared_context *c) {
   for (uint32_t i = 0; i < TSL__SHARED_FORMATS && tsl__exprs_status(x) == TSL_OK; i++) {
     struct shared_format *f = &c->shared.formats[i];
@@ -328,24 +347,15 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
   h->next_item = tsl__expr_rule(x, &shared_ops, c, SHARED_NEXT_ITEM, 0, 1);
   h->end_array = tsl__expr_rule(x, &shared_ops, c, SHARED_END_ARRAY, 0, 1);
-  h->begin = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN, 0, 2);
-  h->empty = tsl__expr_rule(x, &shared_ops, c, SHARED_EMPTY, 0, 2);
-  h->member_begin = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_BEGIN, 0, 3);
-  h->member_empty = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_EMPTY, 0, 3);
-  h->member_object = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_OBJECT, 0, 3);
-  h->begin_array = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN_ARRAY, 0, 1);
-  h->member_array = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_ARRAY, 0, 2);
-  h->member_string = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_STRING, 0, 2);
-  h->strings = tsl__expr_rule(x, &shared_ops, c, SHARED_STRINGS, 0, 2);
-  h->numbers = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBERS, 0, 2);
-  h->integers = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGERS, 0, 2);
   make_members(x, c);
+  c->common = (uint32_t)x->rules.n;
+  make_begins(x, c);
   return tsl__exprs_status(x) == TSL_OK ? c : NULL;
 }
 
 tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common) {
   struct shared_context *c = make_shared(base, TSL__INF);
-  *common = (uint32_t)base->rules.n;
+  *common = c ? c->common : 0;
   if (c) make_formats(base, c);
   if (c) tsl__exprs_set_user(base, c);
   return tsl__exprs_status(base);
