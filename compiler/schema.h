@@ -61,7 +61,7 @@ tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_al
                                     const tsl_schema_options *options, const tsl_limits *limits, struct tsl__schema_result *out, tsl_error *error);
 
 /* Make the expressions that all schemas share (any value, object, array, string, number, white space) in the base layer, before it is frozen. A
- * compile in a layer above finds and uses them. The first *common rules are those that any value may need, the others those of some formats and arrays. */
+ * compile in a layer above finds and uses them. The first *common rules are those that any value may need, the others those that arrays, objects and members begin with, and those of some formats and arrays. */
 tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common);
 /* What may follow any string, name or value, the first few most often; returns how many. After tsl__schema_warm. */
 #define TSL__SCHEMA_BETWEEN 14u

@@ -3,7 +3,8 @@
  * Problem   A new object costs its brace, its white space, and the quote of its first key a state each, every member with such a value a frame of colon and value: expanded, and walked over the
  *           vocabulary and over what names leave, in each grammar anew.
  * Idea      Where it is plain how the values of a goal begin (schema_plain.c), what is the same for all of them is a call of a frame that all grammars share: BEGIN is `{ "`, EMPTY `{ }`, BEGIN_ARRAY
- *           `[`, and with a colon before them these are frames, too; so are a colon and a quote, for members whose values are listed strings. A value, or a member, does nothing but call them, and what is its own comes after: the first key, the first item.
+ *           `[`, and with a colon before them these are frames, too; so are a colon and a quote, for members whose values are listed strings. A value,
+ *           or a member, does nothing but call them, and what is its own comes after: the first key, the first item.
  * Example   {"a": {"type": "object", "properties": {"b": ...}, "required": ["b"]}} : after "a" the member is <member-begin><first#>; its masks up to the quote of "b" are those of <member-begin>.
  * Cost      No state and no walk of its own before the first key; one state before the first item.
  * Tested by tests/test_schema.c, tests/test_memory.c
@@ -98,7 +99,6 @@ static bool member_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) 
 /* Of objects that are opened by those who enter one, and of arrays: colon and opening bracket are one frame for all of them. */
 static const tsl__rule_ops member_ops = {unfold_member, print_member, NULL, member_shortest, member_calls};
 
-/* The fewest bytes are those of any member. */
 static bool string_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
   struct schema *s = ctx;
   tsl__calls_add(x, out, s->shared.member_string, tsl__derive_plain(x, tsl__goal_of(s, g)->string, '"'));
@@ -109,7 +109,7 @@ static bool string_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) 
 static const tsl__rule_ops string_ops = {unfold_member, print_member, NULL, member_shortest, string_calls};
 
 static bool is_list_of_strings(struct schema *s, const struct goal_entry *e) {
-  return e->string != TSL__NONE && e->told && !e->scalars && e->number == TSL__NONE && !e->array_count && !e->object_count && tsl__goal_types(s, e) == T_STRING && !s->levels && !s->style && tsl__goal_listed(s, e);
+  return tsl__goal_types(s, e) == T_STRING && !s->levels && !s->style && tsl__goal_listed(s, e);
 }
 
 static tsl__expr make_member(struct schema *s, goal g, uint32_t level) {

@@ -10,8 +10,6 @@
 #define DIGITS 2u /* after \u; plus the number of digits read */
 
 #define TOGETHER 32u /* places that wait together */
-#define FEW 8u       /* children that are looked through one by one */
-#define ALL 256u     /* children, one for each byte */
 
 struct tsl__fixed_place {
   uint32_t node, lo, hi, depth;
@@ -45,19 +43,6 @@ static uint32_t end_of_run(const tsl__string *texts, uint32_t lo, uint32_t hi, u
 }
 
 static bool is_raw(uint8_t byte) { return byte >= 0x20 && byte != '"' && byte != '\\'; }
-
-/* As tsl__trie_child; where texts are spelled, most nodes have few children. */
-static inline uint32_t child(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) {
-  const uint8_t *labels = trie->labels + n->first_child;
-  if (n->children > FEW) {
-    if (n->children == ALL) return n->first_child + byte;
-    const uint8_t *at = memchr(labels, byte, n->children);
-    return at ? n->first_child + (uint32_t)(at - labels) : 0;
-  }
-  for (uint32_t i = 0; i < n->children; i++)
-    if (labels[i] == byte) return n->first_child + i;
-  return 0;
-}
 
 static bool may_be_below(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) { return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], byte); }
 
@@ -102,19 +87,18 @@ static TSL__SELDOM bool backslash(tsl__space *space, const tsl__state_rec *from,
 /* Between characters: what may come there. */
 static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, const tsl__fixed_place *p) {
   const tsl__trie *trie = &space->vocab->trie;
-  const tsl__trie_node *n = &trie->nodes[p->node];
   const tsl__string *texts = tsl__state_fixed(from)->texts;
   uint32_t depth = p->depth, lo = p->lo, end = p->hi, c;
   if (texts[lo].length == depth) {
-    if ((c = child(trie, n, '"')) && !reach_end(space, out, c, lo)) return false;
+    if ((c = tsl__trie_child(trie, p->node, '"')) && !reach_end(space, out, c, lo)) return false;
     if (++lo == end) return true;
   }
-  if ((c = child(trie, n, '\\')) && !backslash(space, from, out, (tsl__fixed_place){c, lo, end, depth, RAW, 0})) return false;
+  if ((c = tsl__trie_child(trie, p->node, '\\')) && !backslash(space, from, out, (tsl__fixed_place){c, lo, end, depth, RAW, 0})) return false;
   for (uint32_t hi; lo < end; lo = hi) {
     uint8_t byte = next_byte(&texts[lo], depth);
     bool alone = lo + 1 == end || next_byte(&texts[lo + 1], depth) != byte; /* as most are, soon */
     hi = alone ? lo + 1 : end_of_run(texts, lo, end, depth);
-    if (is_raw(byte) && (c = child(trie, n, byte)) && !reach(space, out, (tsl__fixed_place){c, lo, hi, depth + 1, RAW, 0})) return false;
+    if (is_raw(byte) && (c = tsl__trie_child(trie, p->node, byte)) && !reach(space, out, (tsl__fixed_place){c, lo, hi, depth + 1, RAW, 0})) return false;
   }
   return true;
 }

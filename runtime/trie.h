@@ -55,11 +55,19 @@ static inline bool tsl__trie_below_within(const tsl__trie *trie, const tsl__trie
   return node->below != UINT16_MAX && tsl__bytes_within(&trie->sets[node->below], set);
 }
 
+#define TSL__TRIE_FEW 8u /* children that are looked through one by one: most nodes have few */
 /* The child of `node` by `byte`, or 0 (the root is nobody's child). */
 static inline uint32_t tsl__trie_child(const tsl__trie *trie, uint32_t node, uint8_t byte) {
   const tsl__trie_node *n = &trie->nodes[node];
-  const uint8_t *labels = trie->labels + n->first_child, *at = n->children ? memchr(labels, byte, n->children) : NULL;
-  return at ? n->first_child + (uint32_t)(at - labels) : 0;
+  const uint8_t *labels = trie->labels + n->first_child;
+  if (n->children > TSL__TRIE_FEW) {
+    if (n->children == 256) return n->first_child + byte; /* one for each */
+    const uint8_t *at = memchr(labels, byte, n->children);
+    return at ? n->first_child + (uint32_t)(at - labels) : 0;
+  }
+  for (uint32_t i = 0; i < n->children; i++)
+    if (labels[i] == byte) return n->first_child + i;
+  return 0;
 }
 
 #endif
