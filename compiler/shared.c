@@ -16,6 +16,7 @@
 #define STRUCTURE_MAX 1024u  /* the same for what follows anything */
 #define OFTEN 3u             /* and what follows most often, over what that leaves */
 #define ROUNDS 2
+#define DIGITS_MAX 3u /* digits of a token up to which those of numbers are told without a search: all states on the way are looked at */
 
 typedef struct layer {
   tsl__shared head;
@@ -74,6 +75,31 @@ static void note_starts(tsl__space *space, tsl__exprs *x, uint32_t rules) {
     const tsl__state_rec *r = s ? tsl__state_expanded(space, s) : NULL;
     if (r && tsl__state_reads(r) && r->live_count && r->live_count < TSL__STARTS_LIVE && !(r->flags & TSL__STATE_LOOP)) space->starts[n++] = s;
   }
+}
+
+/* Digits that the tokens have at most that begin with one; 0: some of them hold something else, or more than DIGITS_MAX. */
+static uint32_t digits_depth(const tsl__trie *trie) {
+  tsl__bytes digits = {{0}};
+  uint32_t depth = 0;
+  tsl__bytes_add_range(&digits, '0', '9');
+  for (uint8_t b = '0'; b <= '9'; b++) {
+    uint32_t c = tsl__trie_child(trie, 0, b);
+    if (!c) continue;
+    if (!tsl__trie_below_within(trie, &trie->nodes[c], &digits) || trie->nodes[c].height >= DIGITS_MAX) return 0;
+    if (trie->nodes[c].height >= depth) depth = trie->nodes[c].height + 1u;
+  }
+  return depth;
+}
+
+/* Digits of numbers. */
+static void note_digits(tsl__space *space, tsl__exprs *x) {
+  for (uint8_t first = 0; first < 2 && space->status == TSL_OK; first++) {
+    tsl__expr rest = tsl__expr_star(x, tsl__expr_range(x, '0', '9'));
+    tsl__space_begin(space);
+    space->digits[first] = tsl__state_of(space, tsl__expr_seq(x, tsl__expr_range(x, (uint8_t)('0' + first), '9'), rest));
+    walk_from(space, space->digits[first]);
+  }
+  if (space->status == TSL_OK) space->digits_depth = digits_depth(&space->vocab->trie);
 }
 
 /* States that those walks came through, as far as the budget goes: where a token ends in the middle of a string or number. */
@@ -225,6 +251,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     walk_rests(space, x);
     note_texts(space, x);
     note_starts(space, x, common);
+    note_digits(space, x);
     if (space->status == TSL_OK) walk_states(space);
     if (space->status == TSL_OK) warm_leftovers(space, x, common);
     if (space->status == TSL_OK) walk_between(space, x, common);

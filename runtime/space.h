@@ -133,6 +133,8 @@ struct tsl__space {
   struct tsl__spare_steps *spare_steps; /* and of steps (stacks.c) */
   TSL__VEC(struct tsl__adopted) adopted; /* bitsets of common.h */
   tsl__state starts[TSL__STARTS_MAX]; /* of a vocabulary's layer: states of its rules that do nothing but read, walked over the whole vocabulary (walk.c); 0 behind the last */
+  tsl__state digits[2];  /* of a vocabulary's layer: any number of digits, and of those that do not begin with 0, walked over the whole vocabulary */
+  uint32_t digits_depth; /* digits that tokens have at most; 0: there is more than digits below some, or too many */
   tsl__state extra; /* of a vocabulary's layer: the frame of a member of any name and any value, from its opening quote on (walk.c); 0: none */
   struct tsl__laid *laid;       /* its walks, once there will be no more (walk.c); NULL in a grammar's layer */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */

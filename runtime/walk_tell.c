@@ -62,6 +62,46 @@ static void tell_starts(tsl__space *space, tsl__level *l, const tsl__level_entry
   }
 }
 
+static bool takes_digits(tsl__space *space, const tsl__state_rec *r, unsigned first, uint32_t depth, int *ends);
+
+/* After a digit: may any others follow, `depth` of them? */
+static bool takes_more(tsl__space *space, tsl__state state, uint32_t depth, int *ends) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || !r->ranges || r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP) || r->edges || r->token_edges || tsl__state_fixed(r)) return false;
+  int over = r->flags & TSL__STATE_NULLABLE;
+  if (*ends >= 0 && *ends != over) return false;
+  *ends = over;
+  return takes_digits(space, r, '0', depth, ends);
+}
+
+/* May any text of `depth` digits be read, the first of them at least `first`? *ends: whether the frame may be over after each of them but the last (not 0) or after none (0); -1: not come to yet. */
+static bool takes_digits(tsl__space *space, const tsl__state_rec *r, unsigned first, uint32_t depth, int *ends) {
+  const uint8_t *upper = tsl__state_upper(r);
+  for (unsigned b = first, i = 0; b <= '9'; b = upper[i] + 1u) {
+    while (upper[i] < b) i++;
+    tsl__target t = tsl__state_range(space, r, i, (uint8_t)b);
+    if (!t || tsl__target_op(t) != TSL__OP_CLEAR || (depth > 1 && !takes_more(space, tsl__target_state(t), depth - 1, ends))) return false;
+  }
+  return true;
+}
+
+/* Numbers, where what comes next may be any digits, as many as tokens have of them: within wide bounds. */
+static void tell_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__bytes *told) {
+  const tsl__space *base = space->parent;
+  if (!base || !base->digits_depth || r->live_count >= TSL__STARTS_LIVE || r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, '1') || tsl__bytes_has(told, '1')) return;
+  for (unsigned first = tsl__bytes_has(&r->live, '0') && !tsl__bytes_has(told, '0') ? 0 : 1; first < 2; first++) {
+    int ends = -1;
+    if (!takes_digits(space, r, '0' + first, base->digits_depth, &ends)) continue;
+    const tsl__walk *w = tsl__walk_over(space, base->digits[first], 0, TSL__WHOLE, false);
+    if (!w) return;
+    tsl__gather_mask(space, &l->gather, w->mask);
+    if (ends) tsl__level_leave_over(space, l, w->left);
+    tsl__bytes_add_range(told, '0' + first, '9');
+    l->counted = false;
+    return;
+  }
+}
+
 tsl__state tsl__tells_text(tsl__space *space, const tsl__state_rec *r) {
   uint32_t count;
   if (r->live_count >= TSL__LINEAR_BYTES || r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, TYPICAL_LETTER)) return 0;
@@ -114,6 +154,7 @@ static void tell_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
 tsl__bytes tsl__tell(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r) {
   tsl__bytes told = {{0}};
   tell_starts(space, l, e, r, &told);
+  tell_digits(space, l, r, &told);
   tell_beyond(space, l, e, r, &told);
   tell_text(space, l, r, &told);
   return told;
