@@ -327,12 +327,16 @@ struct array_state {
 
 /* Formats that are common enough to be made once per vocabulary. */
 #define TSL__SHARED_FORMATS 12u
-#define TSL__SHARED_MEMBERS (TSL__SHARED_KINDS + TSL__SHARED_NULLABLE + TSL__SHARED_LISTS + TSL__SHARED_FORMATS)
+#define TSL__SHARED_FROM 5u /* numbers from 0 or 1 on */
+#define TSL__SHARED_MEMBERS (TSL__SHARED_KINDS + TSL__SHARED_NULLABLE + TSL__SHARED_LISTS + TSL__SHARED_FROM + TSL__SHARED_FORMATS)
 struct shared_format {
   tsl__expr text, value; /* decoded, and as a JSON string; NONE: made when asked for */
   tsl__expr rule;        /* the string as a frame */
   uint32_t shortest;     /* bytes of a value */
 };
+
+/* Integers (in drafts 3 and 4 too) and numbers from 0 or 1 on, as canonical specs. */
+extern const tsl__number_spec tsl__shared_from[TSL__SHARED_FROM];
 
 /* Expressions that all schemas share; made by tsl__schema_warm or, with white space of its own or without a base layer, by each compile. */
 struct shared {
@@ -347,6 +351,9 @@ struct shared {
   } members[TSL__SHARED_MEMBERS];
   uint32_t member_count;
   tsl__expr number_text, integer_text, digits_text; /* without a frame */
+  struct shared_from {
+    tsl__expr text, rule; /* without a frame, and as one; NONE: made when asked for */
+  } from[TSL__SHARED_FROM];
   struct shared_format formats[TSL__SHARED_FORMATS];
 };
 

@@ -394,21 +394,28 @@ struct number_union {
   TSL__VEC(tsl__expr) exprs;
 };
 
+/* The numbers of a spec, if all schemas share them. */
+static tsl__expr shared_from(const struct schema *s, const tsl__number_spec *spec) {
+  for (uint32_t i = 0; i < TSL__SHARED_FROM && spec->has_min && !spec->has_max; i++)
+    if (s->shared.from[i].text != TSL__NONE && tsl__number_equal(spec, &tsl__shared_from[i])) return s->shared.from[i].text;
+  return TSL__NONE;
+}
+
+static tsl__expr numbers_of(struct schema *s, const tsl__number_spec *spec) {
+  bool integer = false;
+  if (!spec || tsl__number_plain(spec, &integer)) return integer ? s->shared.integer_text : s->shared.number_text;
+  tsl__expr shared = shared_from(s, spec);
+  if (shared != TSL__NONE) return shared;
+  if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
+  return s->numbers ? tsl__numbers_expr(s->numbers, spec) : TSL__NONE;
+}
+
 static void number_leaf(void *ctx, const struct part *parts, const tsl__number_spec *spec) {
   struct number_union *u = ctx;
   struct schema *s = u->s;
-  tsl__expr e;
-  bool integer = false;
   (void)parts;
   if (spec && tsl__number_empty(spec)) return;
-  if (!spec || tsl__number_plain(spec, &integer)) {
-    e = integer ? s->shared.integer_text : s->shared.number_text;
-  } else {
-    if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
-    if (!s->numbers) return;
-    e = tsl__numbers_expr(s->numbers, spec);
-  }
-  if (!tsl__vec_push(s->alloc, &u->exprs, e)) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (!tsl__vec_push(s->alloc, &u->exprs, numbers_of(s, spec))) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
 tsl__expr tsl__schema_numbers(struct schema *s, goal g) {

@@ -164,7 +164,8 @@ enum {
   SHARED_STRINGS,
   SHARED_NUMBERS,
   SHARED_INTEGERS,
-  SHARED_FORMAT,
+  SHARED_FROM,
+  SHARED_FORMAT = SHARED_FROM + TSL__SHARED_FROM,
   SHARED_MEMBER = SHARED_FORMAT + TSL__SHARED_FORMATS
 };
 
@@ -224,6 +225,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_MEMBER_STRING: return tsl__expr_seq(x, c->colon, quote);
     case SHARED_MEMBER_OBJECT: return sequence(x, (tsl__expr[]){c->colon, c->left_brace, c->space, tsl__expr_alt(x, quote, c->right_brace)}, 4);
     default: {
+      if (which < SHARED_FORMAT) return c->from[which - SHARED_FROM].text;
       if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
       return tsl__expr_seq(x, c->colon, c->members[which - SHARED_MEMBER].value);
     }
@@ -237,7 +239,7 @@ _Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FOR
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
   static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "next-item", "end-array", "begin", "empty", "member-begin", "member-empty", "member-object", "begin-array", "member-array", "member-string", "strings", "numbers", "integers"};
   (void)ctx;
-  snprintf(out, n, "%s", which < SHARED_FORMAT ? names[which] : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
+  snprintf(out, n, "%s", which < SHARED_FROM ? names[which] : which < SHARED_FORMAT ? "from" : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
 }
 
 static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL, NULL};
@@ -278,6 +280,18 @@ static void make_begins(tsl__exprs *x, struct shared_context *c) {
   add_member(x, c, h->strings, 2);
   add_member(x, c, h->numbers, 2);
   add_member(x, c, h->integers, 2);
+}
+
+#define FROM(least_count, ...) {.integer = true, .multiples = &tsl__decimal_one, .multiple_count = 1, .has_min = true, .min = {.digits = least_count ? "1" : NULL, .count = least_count}, __VA_ARGS__}
+const tsl__number_spec tsl__shared_from[TSL__SHARED_FROM] = {FROM(0, .spelling = 0), FROM(1, .spelling = 0), FROM(0, .spelling = TSL__SPELL_DIGITS), FROM(1, .spelling = TSL__SPELL_DIGITS), {.has_min = true}};
+
+static void make_from(tsl__exprs *x, struct shared_context *c) {
+  for (uint32_t i = 0; i < TSL__SHARED_FROM && tsl__exprs_status(x) == TSL_OK; i++) {
+    struct shared_from *f = &c->shared.from[i];
+    f->text = tsl__number_expr(x, &tsl__shared_from[i]);
+    f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FROM + i, 0, 1);
+    add_member(x, c, f->rule, 1);
+  }
 }
 
 /* Their rules come after all others. */
@@ -356,6 +370,7 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
 tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common) {
   struct shared_context *c = make_shared(base, TSL__INF);
   *common = c ? c->common : 0;
+  if (c) make_from(base, c);
   if (c) make_formats(base, c);
   if (c) tsl__exprs_set_user(base, c);
   return tsl__exprs_status(base);
@@ -488,6 +503,8 @@ bool tsl__schema_open(struct schema *s, goal g) {
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
   if (e == s->shared.number_text) return s->shared.number;
   if (e == s->shared.digits_text) return s->shared.digits;
+  for (uint32_t i = 0; i < TSL__SHARED_FROM; i++)
+    if (e == s->shared.from[i].text && e != TSL__NONE) return s->shared.from[i].rule;
   return e == s->shared.integer_text ? s->shared.integer : tsl__schema_frame(s, e);
 }
 

@@ -13,7 +13,10 @@
 #define STEPS 12
 
 static const char *const cases[] = {
-    "{\"minimum\":1,\"type\":\"integer\"}",
+    "{\"minimum\":1,\"type\":\"integer\"}", /* the vocabulary's layer has it, as the next three */
+    "{\"minimum\":0,\"type\":\"number\"}",
+    "{\"$schema\":\"http://json-schema.org/draft-04/schema#\",\"minimum\":1,\"type\":\"integer\"}",
+    "{\"type\":\"array\",\"items\":{\"properties\":{\"a\":{\"minimum\":0,\"type\":\"integer\"},\"b\":{\"minimum\":1,\"type\":[\"null\",\"integer\"]}},\"required\":[\"a\",\"b\"]}}",
     "{\"minimum\":0.5,\"type\":\"number\"}",
     "{\"minimum\":1,\"maximum\":65535,\"type\":\"integer\"}",
     "{\"minimum\":-40000,\"maximum\":99999,\"type\":\"integer\"}",

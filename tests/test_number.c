@@ -9,6 +9,7 @@
 #include "compiler/deriv.h"
 #include "compiler/nat.h"
 #include "compiler/number.h"
+#include "compiler/schema_parts.h"
 #include "tests/check.h"
 
 static uint64_t seed = 20240607;
@@ -553,6 +554,14 @@ static void out_of_memory(void) {
   CHECK(done && fail_at > 5);
 }
 
+/* Schemas find these by their canonical form. */
+static void shared_by_schemas(void) {
+  for (uint32_t i = 0; i < TSL__SHARED_FROM; i++) {
+    tsl__number_spec s;
+    CHECK(tsl__number_intersect(&arena, &tsl__shared_from[i], &tsl__shared_from[i], &s) == TSL_OK && tsl__number_equal(&s, &tsl__shared_from[i]));
+  }
+}
+
 int main(void) {
   tsl__arena_init(&arena, &tsl__malloc);
   RUN(naturals, "long arithmetic against its own identities");
@@ -561,6 +570,7 @@ int main(void) {
   RUN(canonical_forms, "canonical specs and counts");
   RUN(limits, "documented limits");
   RUN(conjunctions, "intersection against the direct conjunction");
+  RUN(shared_by_schemas, "those that all schemas share are canonical");
   RUN(counting, "counts against a grid");
   RUN(membership, "expressions against direct evaluation");
   RUN(no_dead_ends, "random walks finish, shortest is exact");
