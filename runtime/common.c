@@ -290,7 +290,7 @@ static bool take(tsl__space *space, const entry *e, tsl__gather *gather, tsl__wo
     uint32_t number = adopt(space, e->at[i]);
     fine = number && tsl__gather_base(space, gather, number);
   }
-  for (uint32_t i = 0; i < e->minus && fine; i++) fine = tsl__gather_remove(space, gather, words[i]);
+  fine = fine && tsl__gather_remove_all(space, gather, words, e->minus);
   words += e->minus;
   fine = fine && tsl__gather_tokens(space, gather, words, e->plus);
   words += e->plus;

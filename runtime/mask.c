@@ -81,6 +81,14 @@ static bool in_list(const tsl_token *at, size_t n, tsl_token t) {
   return i < n && at[i] == t;
 }
 
+/* The same from `from` on, where all before are less: what is near is met soon. */
+static size_t bound_from(const tsl_token *at, size_t n, size_t from, tsl_token t) {
+  size_t step = 1;
+  for (; from + step <= n && at[from + step - 1] < t; step *= 2) from += step;
+  if (from == n) return n;
+  return from + lower_bound(at + from, from + step <= n ? step - 1 : n - from, t);
+}
+
 #define PACKED_MAX (TSL__PATCH_MAX + 2 * ((TSL_MAX_VOCAB >> TSL__STRETCH) + 1)) /* room for both lists */
 
 /* Into stretches; returns the end. */
@@ -336,10 +344,13 @@ static void drop_based(const tsl__space *space, tsl__gather *g) {
 
 /* Sort what is left, and drop from `minus` what is allowed, or in no base. */
 static void normalise(tsl__space *space, tsl__gather *g) {
-  size_t out = 0;
+  size_t out = 0, allowed = 0;
   if (g->plus.n > 1) g->plus.n = sort_tokens(space, g->plus.at, g->plus.n);
-  for (size_t i = 0; i < g->minus.n; i++)
-    if (!in_list(g->plus.at, g->plus.n, g->minus.at[i]) && based(space, g, g->minus.at[i])) g->minus.at[out++] = g->minus.at[i];
+  for (size_t i = 0; i < g->minus.n; i++) {
+    tsl_token t = g->minus.at[i];
+    allowed = bound_from(g->plus.at, g->plus.n, allowed, t);
+    if (!(allowed < g->plus.n && g->plus.at[allowed] == t) && based(space, g, t)) g->minus.at[out++] = t;
+  }
   g->minus.n = out;
   /* what is in both lists is simply allowed: it left `minus`, and may stay in `plus` though a base has it */
 }
