@@ -5,7 +5,7 @@
 
 #include "runtime/classes.h"
 
-#define PIECES 128u /* that are looked at in the time that the search takes for a node */
+#define PIECES 16u /* that are looked at and put in order in the time that the search takes for a node */
 
 /* A token, or a node, and how many characters were begun, or are complete where the string is closed. */
 typedef struct piece {
