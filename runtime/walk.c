@@ -19,8 +19,7 @@
 #define NEAR_COST 4u     /* steps that trying one is worth */
 #define NEAR_MIN 64u      /* longer tokens to be tried, from which kin is looked for */
 #define LESS_WORTH 8u    /* times its steps that a walk told from a class has cost: the graph is made first */
-#define COMMON_MIN 12u    /* steps from which a walk is worth leaving to other grammars */
-#define COMMON_SET_MIN 3u /* the same over a set: a step there reads a byte after each of its nodes */
+#define COMMON_MIN 12u    /* steps from which a walk over the whole vocabulary is worth leaving to other grammars; one over a set is with any, as it is mostly put together from others, which is no step */
 #define COMMON_TOKENS 64u /* tokens below a set from which it may have so many: fewer are walked before it is known what the state means */
 #define COST_STATE 8u     /* steps that making a state is worth */
 #define ENDED_MAX 16u     /* edges of a state that does nothing but call, up to which its walk is found by these */
@@ -555,7 +554,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   bool complete = space->cycle >= depth;
   if (space->cycle == depth) space->cycle = UINT32_MAX;
   work = work_of(space) - work;
-  if (complete && common && !given && work >= (over == TSL__WHOLE ? COMMON_MIN : COMMON_SET_MIN)) tsl__common_put(space, &key, w);
+  if (complete && common && !given && (over != TSL__WHOLE || work >= COMMON_MIN)) tsl__common_put(space, &key, w);
   if (!complete) return w;
   if (is_alike(space, tsl__state_at(space, state), w)) return remember_calls(space, tsl__state_at(space, state), w) ? w : NULL;
   if (!remember(space, w) || !remember_far(space, w)) return NULL;
