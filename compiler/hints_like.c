@@ -338,7 +338,8 @@ void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   }
   if (limit == TSL__INF || count == 0) return;
   tsl__expr left = tsl__and_n(x, rest, count);
-  uint32_t need = tsl__node_at(x, left).flags & TSL__TEXTUAL ? need_of(x, left, limit) : NEED_UNKNOWN;
+  if (!(tsl__node_at(x, left).flags & TSL__TEXTUAL) || tsl__node_at(x, left).shortest >= limit - TSL__LIKE_ENOUGH) return; /* to find out what is needed may take long: not less than that */
+  uint32_t need = need_of(x, left, limit);
   if (need == NEED_UNKNOWN || need >= limit - TSL__LIKE_ENOUGH) return;
   out->like = tsl__expr_json_string(x, left);
   out->like_limit = limit - 1 - need;
