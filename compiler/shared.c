@@ -4,6 +4,7 @@
 #include "compiler/shared.h"
 
 #include "compiler/expr_node.h"
+#include "compiler/rehearsal.h"
 #include "compiler/schema.h"
 #include "runtime/classes.h"
 #include "runtime/memory.h"
@@ -227,6 +228,16 @@ static void mark_text(tsl__space *space) {
     if (trie->nodes[c].byte < 0x80 && trie->nodes[c].children) tsl__class_mask(space, &letters, 0, c, UINT32_MAX);
 }
 
+/* What schemas come to, with members in either order. A layer above may keep no hints of this one's states, so they are made before. */
+static void rehearse(tsl__space *space, tsl__exprs *x) {
+  static const tsl_order orders[] = {TSL_ORDER_SCHEMA, TSL_ORDER_ANY};
+  hint_states(space);
+  for (size_t i = 0; i < sizeof orders / sizeof *orders && space->status == TSL_OK; i++) {
+    tsl__rehearse(space, x, orders[i]);
+    hint_states(space);
+  }
+}
+
 static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   tsl__space *space = NULL;
   tsl__exprs *x = NULL;
@@ -256,7 +267,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) warm_leftovers(space, x, common);
     if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) note_extra(space, x);
-    if (space->status == TSL_OK) hint_states(space);
+    rehearse(space, x);
     if (space->status == TSL_OK) tsl__walks_lay(space);
     status = space->status;
   }

@@ -220,7 +220,8 @@ void tsl__common_limit(tsl__common *c, size_t limit) {
 
 /* ---- keys ----------------------------------------------------------------------------------------------------- */
 
-static tsl__common *common_of(const tsl__space *space) { return space->parent ? space->vocab->common : NULL; }
+/* NULL: none. What is asked for before the vocabulary's layer is whole (compiler/rehearsal.h) tells nothing of what grammars will ask for. */
+static tsl__common *common_of(const tsl__space *space) { return space->parent && space->parent->laid ? space->vocab->common : NULL; }
 
 /* What a state means; false: that cannot be said. */
 static bool meaning_of(tsl__space *space, const tsl__common *c, tsl__state state, tsl__digest *out) {

@@ -1,0 +1,170 @@
+/* rehearsal.c - see rehearsal.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/rehearsal.h"
+
+#include "compiler/schema.h"
+#include "runtime/memory.h"
+#include "runtime/walk.h"
+
+#define TEXT_MAX 2048u /* bytes of a schema, or of a text of it */
+
+/* Values, each with two texts. */
+static const struct value {
+  const char *schema, *text, *other;
+} values[] = {
+    {"{\"type\":\"string\"}", "\"a b\"", "\"\""},
+    {"{\"type\":\"integer\"}", "-12", "20"},
+    {"{\"type\":\"number\"}", "1.5", "-20"},
+    {"{\"type\":\"boolean\"}", "true", "false"},
+    {"{\"enum\":[\"one\",\"two\"]}", "\"one\"", "\"two\""},
+    {"{\"type\":[\"string\",\"null\"]}", "\"a\"", "null"},
+    {"{\"type\":\"object\"}", "{\"a\": 1}", "{}"},
+    {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}", "{\"a\": \"b\"}", "{}"},
+    {"{\"type\":\"array\"}", "[1]", "[]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", "[\"a\"]", "[]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}}}}", "[{\"qzi\": \"a\"}]", "[]"},
+    {"{}", "\"a\"", "0"},
+    {"{\"type\":\"string\",\"minLength\":1}", "\"ab\"", "\"c\""},
+    {"{\"type\":\"string\",\"maxLength\":100}", "\"ab\"", "\"\""},
+    {"{\"type\":\"string\",\"format\":\"date-time\"}", "\"2020-01-02T03:04:05Z\"", "\"2020-01-02T03:04:05Z\""},
+    {"{\"type\":\"string\",\"format\":\"date\"}", "\"2020-01-02\"", "\"2020-01-02\""},
+    {"{\"type\":\"string\",\"format\":\"uri\"}", "\"https://a.b/c\"", "\"a:b\""},
+    {"{\"type\":\"integer\",\"minimum\":0}", "12", "0"},
+    {"{\"type\":\"number\",\"minimum\":0}", "1.5", "20"},
+};
+
+/* Objects, `$` for a value: their members required or not, other members allowed or not. No token ends one of their names, as hardly any ends those of a schema. */
+static const struct shape {
+  const char *schema, *text;
+} shapes[] = {
+    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{\"qzf\":$,\"qzg\":$}},"
+     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"object\",\"additionalProperties\":$}}}",
+     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": {\"x\": $, \"y\": $}}"},
+    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{\"qzf\":$,\"qzg\":$},\"additionalProperties\":false},"
+     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzh\":$},\"additionalProperties\":false}}},\"additionalProperties\":false}",
+     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": [{\"qzh\": $}, {\"qzh\": $}]}"},
+    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{\"qzf\":$,\"qzg\":$},\"required\":[\"qzf\",\"qzg\"]},"
+     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzh\":$},\"required\":[\"qzh\"]}}},\"required\":[\"qza\",\"qzb\",\"qzc\",\"qzd\",\"qze\"]}",
+     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": [{\"qzh\": $}, {\"qzh\": $}]}"},
+    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{\"qzf\":$,\"qzg\":$},\"required\":[\"qzf\",\"qzg\"],\"additionalProperties\":false},"
+     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzh\":$},\"required\":[\"qzh\"],\"additionalProperties\":false}}},\"required\":[\"qza\",\"qzb\",\"qzc\",\"qzd\",\"qze\"],\"additionalProperties\":false}",
+     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": [{\"qzh\": $}, {\"qzh\": $}]}"},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* What a layer above this one has done that this one can do for all. */
+typedef struct findings {
+  TSL__VEC(tsl__united) unions; /* `all`: whether it was joined */
+  TSL__VEC(tsl__walk) walks;
+} findings;
+
+/* A shape's text with one value and another in turns. */
+static void fill_in(char *out, const char *shape, const char *value, const char *other) {
+  for (bool first = true; *shape; shape++) {
+    const char *put = first ? value : other;
+    size_t n = *shape == '$' ? strlen(put) : 1;
+    memcpy(out, *shape == '$' ? put : shape, n);
+    out += n;
+    if (*shape == '$') first = !first;
+  }
+  *out = 0;
+}
+
+static bool of_masks_below(const tsl__space *above, const tsl__united *u) {
+  for (uint32_t i = 0; i < TSL__UNITED_MAX && u->parts[i]; i++)
+    if (!(u->parts[i] & TSL__UNITED_TOKEN) && u->parts[i] >= above->masks.first) return false;
+  return true;
+}
+
+/* Of a state, and over a leftover, of the layer below; what counts has a context of its own for each count. */
+static bool of_states_below(const tsl__space *above, const tsl__walk *w) {
+  return w->state && w->state < above->states.first && tsl__leftover_set(w->over) < above->leftovers.first && w->context <= 1 && !(tsl__state_at(above, w->state)->flags & TSL__STATE_LOOP);
+}
+
+static bool note(tsl__space *space, const tsl__space *above, findings *f) {
+  bool fine = true;
+  for (uint32_t i = 0; i < above->united.pool.n && fine; i++) {
+    tsl__united u = *(const tsl__united *)tsl__pool_at(&above->united.pool, i);
+    if (!of_masks_below(above, &u)) continue;
+    u.all = tsl__mask_at(above, u.all)->joined;
+    fine = tsl__vec_push(&space->alloc, &f->unions, u);
+  }
+  for (uint32_t i = 0; i < above->walks.pool.n && fine; i++) {
+    const tsl__walk *w = tsl__pool_at(&above->walks.pool, i);
+    if (of_states_below(above, w)) fine = tsl__vec_push(&space->alloc, &f->walks, *w);
+  }
+  return fine;
+}
+
+/* The masks of all positions of a text; false on failure, or if it is none. */
+static bool go_through(tsl__space *above, tsl__state root, const char *text) {
+  tsl__stack at = root ? tsl__stack_begin(above, root) : 0;
+  for (; at && above->status == TSL_OK && *text; text++) {
+    tsl__space_begin(above);
+    tsl__stack_mask(above, at);
+    at = tsl__stack_byte(above, at, (uint8_t)*text);
+  }
+  if (at) tsl__stack_mask(above, at);
+  return at && above->status == TSL_OK;
+}
+
+static bool rehearse(tsl__space *space, tsl__exprs *x, const char *schema, const char *text, tsl_order order, findings *f) {
+  tsl__space *above;
+  tsl__exprs *grown;
+  struct tsl__schema_result made = {0};
+  const tsl_schema_options options = {.order = order};
+  if (tsl__space_new(space, space->vocab, &space->alloc, NULL, &above) != TSL_OK) return false;
+  bool fine = tsl__exprs_new(x, &space->alloc, NULL, &grown) == TSL_OK;
+  if (fine && tsl__states_attach(above, grown) != TSL_OK) {
+    tsl__exprs_free(grown);
+    fine = false;
+  }
+  if (fine) {
+    fine = tsl__schema_compile(grown, schema, strlen(schema), &options, NULL, &made, NULL) == TSL_OK && made.root != TSL__NONE;
+    above->watches = tsl__exprs_watches(grown);
+    fine = fine && go_through(above, tsl__state_of(above, made.root), text) && note(space, above, f);
+  }
+  tsl__space_free(above);
+  return fine;
+}
+
+static bool rehearse_all(tsl__space *space, tsl__exprs *x, tsl_order order, findings *f) {
+  char schema[TEXT_MAX], text[TEXT_MAX];
+  for (size_t s = 0; s < COUNT(shapes); s++)
+    for (size_t i = 0; i < COUNT(values); i++) {
+      const struct value *v = &values[i];
+      fill_in(schema, shapes[s].schema, v->schema, v->schema);
+      fill_in(text, shapes[s].text, v->text, v->other);
+      if (!rehearse(space, x, schema, text, order, f)) return false;
+    }
+  return true;
+}
+
+static void unite(tsl__space *space, const tsl__united *u) {
+  tsl__gather *g = space->gather;
+  tsl__gather_clear(g);
+  for (uint32_t i = 0; i < TSL__UNITED_MAX && u->parts[i]; i++) {
+    if (u->parts[i] & TSL__UNITED_TOKEN) tsl__gather_token(space, g, u->parts[i] & ~TSL__UNITED_TOKEN);
+    else tsl__gather_mask(space, g, u->parts[i]);
+  }
+  if (u->all) tsl__gather_joined(space, g);
+  else tsl__gather_done(space, g);
+}
+
+static void do_for_all(tsl__space *space, const findings *f) {
+  for (size_t i = 0; i < f->unions.n && space->status == TSL_OK; i++) unite(space, &f->unions.at[i]);
+  for (size_t i = 0; i < f->walks.n && space->status == TSL_OK; i++) {
+    tsl__space_begin(space);
+    tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, f->walks.at[i].context);
+  }
+}
+
+void tsl__rehearse(tsl__space *space, tsl__exprs *x, tsl_order order) {
+  findings f = {0};
+  if (!rehearse_all(space, x, order, &f)) tsl__space_no_memory(space);
+  do_for_all(space, &f);
+  tsl__vec_free(&space->alloc, &f.unions);
+  tsl__vec_free(&space->alloc, &f.walks);
+}

@@ -1,0 +1,20 @@
+/* rehearsal.h - what grammars of schemas come to, found out before there is one.
+ *
+ * Problem   A mask of a position is made of others: those of white space, of a string's beginning, of what ends an object. Each grammar united them for itself, though most of these unions
+ *           have parts that belong to the vocabulary's layer alone and are the same in each.
+ * Idea      While that layer is made, a few schemas of common shapes are compiled in a layer above, and a text of each is gone through, masks and all. What was united of the layer's own
+ *           masks, and walked of its own states over its own leftovers, is then made in it, where every grammar finds it.
+ * Cost      Some milliseconds, once for a vocabulary.
+ * Tested by tests/test_schema.c, tests/test_oracle.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_REHEARSAL_H
+#define TSL_COMPILER_REHEARSAL_H
+
+#include "compiler/states.h"
+
+/* With members in this order, in the layer of a vocabulary before it is frozen. Nothing is above it; its states have their hints, but those that are made here. Failures are sticky. */
+void tsl__rehearse(tsl__space *space, tsl__exprs *x, tsl_order order);
+
+#endif
