@@ -507,15 +507,19 @@ static void scan(tsl__space *space, tsl__run *r, uint8_t byte) {
   else if (byte == '[' || byte == '{') open_container(space, r, byte == '[');
 }
 
-/* Which repetitions end before the byte, and after it: before it is read. */
-void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
+/* Which items that are repeated end before the byte, and after it. */
+static void look_at_items(tsl__space *space, tsl__run *r, uint8_t byte) {
   uint32_t depth = r->open ? tsl__open_at(space, r->open)->depth : 0;
-  r->step.repeats_before = repeats(space, r, depth) ? TSL__NEW_ITEM : 0;
-  if (r->denies.n) step_denies(space, r, byte);
   bool closes = !r->in_string && (byte == ']' || byte == '}');
+  r->step.repeats_before = repeats(space, r, depth) ? TSL__NEW_ITEM : 0;
+  step_denies(space, r, byte);
   r->step.repeats_after = repeats(space, r, closes && depth ? depth - 1 : depth) ? TSL__NEW_ITEM : 0;
+}
+
+void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
+  r->step.repeats_before = r->step.repeats_after = r->step.called = r->step.came = 0;
+  if (r->denies.n) look_at_items(space, r, byte);
   if (byte == '"' && r->naming && !r->escaped && name_repeats(space, r)) r->step.repeats_after |= TSL__NEW_NAME;
-  r->step.called = r->step.came = 0;
 }
 
 /* The byte has been read by the frames, if they were asked. */

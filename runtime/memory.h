@@ -86,6 +86,8 @@ bool tsl__memory_begins(const tsl__space *space, const tsl__stepping *s);
 tsl__stack tsl__memory_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted);
 /* The position after a token that is spelled, 0 if it is rejected; with TSL__MOVE_CALLED of a plain one. *keep: the move is worth remembering. */
 tsl__stack tsl__memory_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep);
+/* The same where a plain position's frames, *s, have come to where something must be remembered. */
+tsl__stack tsl__memory_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s, bool *keep);
 /* What is left of the plain position's mask. */
 tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain);
 bool tsl__memory_next(tsl__space *space, tsl__stack at, tsl__bytes *out);

@@ -131,6 +131,33 @@ tsl__stack tsl__memory_token(tsl__space *space, tsl__stack from, tsl_token token
   return space->status == TSL_OK ? to : 0;
 }
 
+/* From a plain position: did one additional name begin in the token, or go on there, or end, and nothing else that matters? Nothing was used before it, so nothing is repeated, and what is
+ * to be remembered the bytes tell. false: frames must be stepped to know. */
+static bool begin_beside(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token, const tsl__stepping *s) {
+  const tsl_vocab *v = space->vocab;
+  bool begins = s->called & TSL__NEW_NAME, ends = s->came & TSL__NEW_NAME;
+  if (s->called & space->watches & TSL__NEW_ITEM || (begins && ends) || !tsl__run_load(space, r, from) || begins == r->naming) return false;
+  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
+    bool quote = v->bytes[i] == '"' && !r->escaped;
+    if (quote && begins) return false; /* it need not begin with the token */
+    r->step.called = begins && i == v->offsets[token] ? TSL__NEW_NAME : 0;
+    r->step.came = quote && ends ? TSL__NEW_NAME : 0;
+    ends = ends && !quote;
+    if (!tsl__run_note(space, r, v->bytes[i])) return false;
+  }
+  return true;
+}
+
+tsl__stack tsl__memory_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s, bool *keep) {
+  tsl__run *r = tsl__run_take(space);
+  if (!r) return 0;
+  bool told = begin_beside(space, r, from, token, s);
+  tsl__stack to = told ? tsl__run_position_of(space, r, tsl__step_collect(space, s)) : 0;
+  tsl__run_give(space, r);
+  if (!told && space->status == TSL_OK) return tsl__memory_token(space, from, token, keep);
+  return to ? to | TSL__MOVE_CALLED : 0;
+}
+
 bool tsl__memory_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   tsl__bytes next;

@@ -680,7 +680,7 @@ static tsl__stack spelled(tsl__space *space, tsl__stack from, const tsl__stack_r
   if (r->remembers) return tsl__memory_token(space, from, token, keep);
   step *s = load_text(space, r);
   if (!s || !tsl__step_bytes(space, s, v->bytes + begin, end - begin, &accepted)) return 0;
-  return tsl__memory_begins(space, s) ? tsl__memory_token(space, from, token, keep) : tsl__step_collect(space, s);
+  return tsl__memory_begins(space, s) ? tsl__memory_begun(space, from, token, s, keep) : tsl__step_collect(space, s);
 }
 
 /* The position after a token that leads to `to` as it is spelled, and may be named too. */
