@@ -27,7 +27,7 @@ typedef struct compiler {
   token_vec tokens;
   TSL__VEC(tsl__state) own; /* the states of the layer's own expressions, by number; 0: none yet */
   tsl__expr some_text; /* any but the empty one, once asked for */
-  tsl__state any_text; /* of the rest of a JSON string of any text, once asked for */
+  tsl__state any_rest, some_rest; /* of the rest of a JSON string of any text, and of any but the empty one, once asked for */
 } compiler;
 
 static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK ? c->space->status : c->x->status; }
@@ -120,6 +120,14 @@ static bool note_names(compiler *c, tsl__expr e, const tsl__node *n, tsl__state_
 
 /* ---- fixed texts --------------------------------------------------------------------------------------------------- */
 
+/* What a state's `fixed` points to. */
+typedef struct listed_texts {
+  tsl__fixed fixed;
+  tsl__stringset set; /* UINT32_MAX: they are a literal */
+} listed_texts;
+
+static const listed_texts *texts_of(const tsl__state_rec *r) { return (const listed_texts *)(const void *)tsl__state_fixed(r); }
+
 static bool is_texts(const tsl__node *n) { return n->kind == TSL__K_KEYS || n->kind == TSL__K_STRSET || n->kind == TSL__K_LIT; }
 
 /* Any text but those of *texts? */
@@ -161,14 +169,15 @@ static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
   tsl__node n;
   bool others;
   if (!fixed_texts(c->x, e, &n, &others)) return true;
-  tsl__fixed made = {NULL, 0, 1, 0, others};
+  listed_texts made = {{NULL, 0, 1, 0, others}, n.kind == TSL__K_LIT ? UINT32_MAX : n.a};
   if (n.kind == TSL__K_LIT) { /* the table of literals moves as it grows */
     tsl__string only = {tsl__arena_copy(arena, tsl__literal_at(c->x, n.a), n.b), n.b};
-    made.texts = only.at ? tsl__arena_copy(arena, &only, sizeof only) : NULL;
+    made.fixed.texts = only.at ? tsl__arena_copy(arena, &only, sizeof only) : NULL;
   } else {
-    made = (tsl__fixed){tsl__strings_at(c->x, n.a)->at, n.b, n.c, n.d, others};
+    made.fixed = (tsl__fixed){tsl__strings_at(c->x, n.a)->at, n.b, n.c, n.d, others};
   }
-  r->fixed = made.texts ? tsl__arena_copy(arena, &made, sizeof made) : NULL;
+  const listed_texts *kept = made.fixed.texts ? tsl__arena_copy(arena, &made, sizeof made) : NULL;
+  r->fixed = kept ? &kept->fixed : NULL;
   if (!r->fixed) tsl__space_no_memory(c->space);
   return r->fixed;
 }
@@ -178,13 +187,12 @@ static bool no_failure(compiler *c);
 
 /* Names, and texts other than names, are spelled without expressions: a state between two of their characters has none until somebody reads a byte that the table does not tell. */
 typedef struct spelled {
-  tsl__fixed fixed;
-  tsl__stringset set;
+  listed_texts listed;
   tsl__keyed keyed;
 } spelled;
 
 /* What a state spells that has no expression; NULL: it has one. */
-static const spelled *spelled_of(const tsl__state_rec *r) { return r->handle == TSL__NONE ? (const spelled *)(const void *)tsl__state_fixed(r) : NULL; }
+static const listed_texts *spelled_of(const tsl__state_rec *r) { return r->handle == TSL__NONE ? texts_of(r) : NULL; }
 
 /* Any text but those of `rest`; the empty one alone is excluded at the end of each name. */
 static tsl__expr text_but(compiler *c, tsl__expr rest) {
@@ -196,37 +204,37 @@ static tsl__expr text_but(compiler *c, tsl__expr rest) {
 
 /* The expression of a state. That of a state of names may be made anew each time. */
 static tsl__expr expr_of(compiler *c, const tsl__state_rec *r) {
-  const spelled *s = spelled_of(r);
+  const listed_texts *s = spelled_of(r);
   if (!s) return r->handle;
   if (s->fixed.others) return tsl__expr_json_string(c->x, text_but(c, tsl__strset_node(c->x, s->set, s->fixed.lo, s->fixed.hi, s->fixed.depth)));
   return tsl__expr_json_string(c->x, tsl__keys_node(c->x, s->set, s->fixed.lo, s->fixed.hi, s->fixed.depth));
 }
 
-static uint64_t spelled_hash(const spelled *s) { return tsl__mix(((uint64_t)s->set << 32 | s->fixed.depth) ^ tsl__mix((uint64_t)s->fixed.lo << 32 | s->fixed.hi)) + s->fixed.others; }
+static uint64_t spelled_hash(const listed_texts *s) { return tsl__mix(((uint64_t)s->set << 32 | s->fixed.depth) ^ tsl__mix((uint64_t)s->fixed.lo << 32 | s->fixed.hi)) + s->fixed.others; }
 
-static tsl__state find_spelled(const tsl__space *space, const spelled *s, uint64_t hash) {
+static tsl__state find_spelled(const tsl__space *space, const listed_texts *s, uint64_t hash) {
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-      const spelled *is = spelled_of(tsl__state_at(space, i));
+      const listed_texts *is = spelled_of(tsl__state_at(space, i));
       if (is && is->set == s->set && is->fixed.lo == s->fixed.lo && is->fixed.hi == s->fixed.hi && is->fixed.depth == s->fixed.depth && is->fixed.others == s->fixed.others) return i;
     }
   }
   return 0;
 }
 
-/* The state of the rest of a JSON string that spells these names, or any text but these. */
-static tsl__state spelled_state(compiler *c, const tsl__node *names, bool others) {
-  const spelled s = {{tsl__strings_at(c->x, names->a)->at, names->b, names->c, names->d, others}, names->a, {1, {{names->b, names->c}}}};
-  uint64_t hash = spelled_hash(&s);
-  tsl__state state = find_spelled(c->space, &s, hash);
+/* The state of the rest of a JSON string that spells texts [lo, hi) of a set, all of which begin with the same `depth` bytes, as names, or any text but these. */
+static tsl__state spelled_state(compiler *c, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth, bool others) {
+  const spelled s = {{{tsl__strings_at(c->x, set)->at, lo, hi, depth, others}, set}, {1, {{lo, hi}}}};
+  uint64_t hash = spelled_hash(&s.listed);
+  tsl__state state = find_spelled(c->space, &s.listed, hash);
   if (state) return state;
   const spelled *kept = tsl__arena_copy(&c->space->arena, &s, sizeof s);
   if (kept && !(state = tsl__state_new(c->space, 1))) return 0;
   if (kept) {
     tsl__state_rec *r = tsl__state_own(c->space, state);
     r->flags = others ? 0 : TSL__STATE_KEYED;
-    r->fixed = &kept->fixed;
+    r->fixed = &kept->listed.fixed;
     r->keyed = others ? NULL : &kept->keyed;
   }
   if (kept && tsl__index_add(&c->space->states.index, &c->space->alloc, hash, state)) return state;
@@ -234,26 +242,35 @@ static tsl__state spelled_state(compiler *c, const tsl__node *names, bool others
 }
 
 /* Is one text left, and spelled? */
-static bool is_at_end(const tsl__strings *s, uint32_t lo, uint32_t hi, uint32_t depth) { return hi - lo == 1 && s->at[lo].length == depth; }
+static bool is_at_end(const tsl__string *texts, uint32_t lo, uint32_t hi, uint32_t depth) { return hi - lo == 1 && texts[lo].length == depth; }
+
+/* The rest of a text that may not be one of these, whose spelling ends here: any text, or any but the empty one. Once asked for they are known. */
+static tsl__state other_end(compiler *c, bool some) {
+  tsl__state *known = some ? &c->some_rest : &c->any_rest;
+  if (*known) return *known;
+  tsl__state s = state_of(c, tsl__expr_json_string(c->x, text_but(c, some ? TSL__EPS : TSL__NONE)));
+  return no_failure(c) ? *known = s : 0;
+}
+
+/* The rest of fixed texts as an expression; TSL__NONE: none is left. */
+static tsl__expr rest_of(compiler *c, const tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth) {
+  const listed_texts *t = texts_of(from);
+  tsl__node n;
+  bool others;
+  if (lo >= hi) return TSL__NONE;
+  if (t->set != UINT32_MAX) return tsl__strset_node(c->x, t->set, lo, hi, depth);
+  return fixed_texts(c->x, from->handle, &n, &others) ? tsl__literal_tail(c->x, &n, depth) : TSL__NONE;
+}
 
 static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth) {
   compiler *c = ctx;
-  tsl__node n;
-  bool others;
-  tsl__expr rest = TSL__NONE;
-  const spelled *names = spelled_of(from);
-  if (names) n = (tsl__node){.kind = names->fixed.others ? TSL__K_STRSET : TSL__K_KEYS, .a = names->set}, others = names->fixed.others;
-  else if (!fixed_texts(c->x, from->handle, &n, &others)) return 0;
-  bool spells = others ? n.kind == TSL__K_STRSET && lo < hi && !is_at_end(tsl__strings_at(c->x, n.a), lo, hi, depth) : n.kind == TSL__K_KEYS && lo < hi;
-  if (spells) return spelled_state(c, &(tsl__node){.a = n.a, .b = lo, .c = hi, .d = depth}, others);
-  if (n.kind == TSL__K_LIT && lo < hi) rest = tsl__literal_tail(c->x, &n, depth);
-  else if (lo < hi) rest = tsl__strset_node(c->x, n.a, lo, hi, depth);
-  if (others && lo >= hi && c->any_text) return c->any_text;
-  if (others) rest = text_but(c, rest);
-  tsl__state s = state_of(c, tsl__expr_json_string(c->x, rest));
-  if (!no_failure(c)) return 0;
-  if (others && lo >= hi) c->any_text = s;
-  return s;
+  const listed_texts *t = texts_of(from);
+  bool others = t->fixed.others, ended = lo >= hi || is_at_end(t->fixed.texts, lo, hi, depth);
+  if (others && ended) return other_end(c, lo < hi);
+  if (lo < hi && t->set != UINT32_MAX && (others || from->flags & TSL__STATE_KEYED)) return spelled_state(c, t->set, lo, hi, depth, others);
+  tsl__expr rest = rest_of(c, from, lo, hi, depth);
+  tsl__state s = state_of(c, tsl__expr_json_string(c->x, others ? text_but(c, rest) : rest));
+  return no_failure(c) ? s : 0;
 }
 
 /* ---- adding ------------------------------------------------------------------------------------------------------- */
@@ -281,7 +298,7 @@ static bool no_failure(compiler *c) {
 
 static TSL__SELDOM tsl__state add_state(compiler *c, tsl__expr e) {
   tsl__node n = tsl__node_at(c->x, e), texts = tsl__node_at(c->x, n.kind == TSL__K_JSTR ? n.a : TSL__NONE);
-  if (texts.kind == TSL__K_KEYS) return spelled_state(c, &texts, false);
+  if (texts.kind == TSL__K_KEYS) return spelled_state(c, texts.a, texts.b, texts.c, texts.d, false);
   tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
   if (!first) return 0;
   tsl__node loop = n.loop ? tsl__node_at(c->x, n.loop) : n;

@@ -203,8 +203,8 @@ size_t tsl__fixed_raw(const uint8_t *bytes, size_t n) {
 
 static bool goes_on_so(const tsl__string *text, uint32_t depth, const uint8_t *bytes, size_t n) { return text->length - depth >= n && !memcmp(text->at + depth, bytes, n); }
 
-bool tsl__fixed_find(const tsl__state_rec *from, const tsl__fixed_run *run, tsl__fixed_range *out) {
-  const tsl__fixed *f = tsl__state_fixed(from);
+/* The texts of f that go on with a run's characters. */
+static tsl__fixed_range look(const tsl__fixed *f, const tsl__fixed_run *run) {
   uint32_t lo = f->lo, hi = f->hi, depth = f->depth;
   for (size_t i = 0; i < run->n && lo < hi; i++, depth++) {
     if (hi - lo == 1) { /* nothing is to be looked for in one text */
@@ -215,9 +215,19 @@ bool tsl__fixed_find(const tsl__state_rec *from, const tsl__fixed_run *run, tsl_
     lo = first_from(f->texts, lo, hi, depth, run->at[i]);
     hi = lo < hi && next_byte(&f->texts[lo], depth) == run->at[i] ? end_of_run(f->texts, lo, hi, depth) : lo;
   }
-  *out = (tsl__fixed_range){lo, hi, f->depth + (uint32_t)run->n};
-  bool whole = lo < hi && f->texts[lo].length == out->depth;
-  return run->ends ? whole != f->others : lo < hi || f->others;
+  return (tsl__fixed_range){lo, hi, f->depth + (uint32_t)run->n};
+}
+
+bool tsl__fixed_find(const tsl__state_rec *from, tsl__fixed_run *run, tsl__fixed_range *out) {
+  const tsl__fixed *f = tsl__state_fixed(from);
+  if (run->texts != f->texts || run->from.lo != f->lo || run->from.hi != f->hi || run->from.depth != f->depth) {
+    run->texts = f->texts;
+    run->from = (tsl__fixed_range){f->lo, f->hi, f->depth};
+    run->to = look(f, run);
+  }
+  *out = run->to;
+  bool whole = out->lo < out->hi && f->texts[out->lo].length == out->depth;
+  return run->ends ? whole != f->others : out->lo < out->hi || f->others;
 }
 
 tsl__state tsl__fixed_state(tsl__space *space, const tsl__state_rec *from, const tsl__fixed_range *at) {

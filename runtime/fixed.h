@@ -60,22 +60,24 @@ bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t nod
 bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over, tsl__fixed_walk *scratch);
 void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w);
 
+/* What a state may become. */
+typedef struct tsl__fixed_range {
+  uint32_t lo, hi, depth;
+} tsl__fixed_range;
 /* Raw ASCII characters to be read along such texts. */
 typedef struct tsl__fixed_run {
   const uint8_t *at;
   size_t n;
   bool ends; /* the closing quote comes after them */
+  const tsl__string *texts;  /* the last ones in which they were looked for: frames of an object's names, and of all others, have the same; NULL: in none yet */
+  tsl__fixed_range from, to; /* whence, and where they led */
 } tsl__fixed_run;
-/* What a state may become once they are read. */
-typedef struct tsl__fixed_range {
-  uint32_t lo, hi, depth;
-} tsl__fixed_range;
 
 /* Is it a raw ASCII character of a string? And how many of n bytes are? */
 static inline bool tsl__fixed_is_raw(uint8_t byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
 size_t tsl__fixed_raw(const uint8_t *bytes, size_t n);
 /* Where a state that has a `fixed` comes by them; false: nowhere. If they end the text, it is the first of the range. */
-bool tsl__fixed_find(const tsl__state_rec *from, const tsl__fixed_run *run, tsl__fixed_range *out);
+bool tsl__fixed_find(const tsl__state_rec *from, tsl__fixed_run *run, tsl__fixed_range *out);
 /* The state there; 0 on failure (sticky). Needs the lock. */
 tsl__state tsl__fixed_state(tsl__space *space, const tsl__state_rec *from, const tsl__fixed_range *at);
 

@@ -341,12 +341,12 @@ static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t co
 
 /* A byte as such a run; false if it is none. */
 static bool fixed_byte(const uint8_t *byte, tsl__fixed_run *run) {
-  *run = (tsl__fixed_run){byte, tsl__fixed_is_raw(*byte), *byte == '"'};
+  *run = (tsl__fixed_run){.at = byte, .n = tsl__fixed_is_raw(*byte), .ends = *byte == '"'};
   return run->n || run->ends;
 }
 
 /* A frame along fixed texts, which it spells: raw characters, and perhaps the closing quote. False: its states must go on. */
-static bool fixed_on(tsl__space *space, step *s, const tsl__state_rec *r, tsl__stack tail, const tsl__fixed_run *run) {
+static bool fixed_on(tsl__space *space, step *s, const tsl__state_rec *r, tsl__stack tail, tsl__fixed_run *run) {
   tsl__fixed_range at;
   if (!tsl__fixed_find(r, run, &at)) return true;
   if (!run->ends) {
@@ -494,7 +494,7 @@ static bool is_fixed(tsl__space *space, tsl__state state, uint8_t byte, uint32_t
 }
 
 /* Those frames, along them. */
-static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, const tsl__fixed_run *run) {
+static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl__fixed_run *run) {
   const tsl__state_rec *r = fixed_or_expanded(space, state);
   if (!r || !tsl__space_step(space, 1)) return false;
   if (tsl__state_fixed(r)) return fixed_on(space, s, r, tail, run);
@@ -517,7 +517,7 @@ static TSL__SELDOM size_t step_fixed(tsl__space *space, step *s, const uint8_t *
   if (frames > 4) return 0;
   for (size_t i = 0; i < frames; i++)
     if (!is_fixed(space, s->landed.at[i].state, bytes[0], 0)) return 0;
-  tsl__fixed_run run = {bytes, tsl__fixed_raw(bytes, n), false};
+  tsl__fixed_run run = {.at = bytes, .n = tsl__fixed_raw(bytes, n)};
   run.ends = run.n < n && bytes[run.n] == '"';
   bool fine = true;
   memcpy(before, s->landed.at, frames * sizeof *before);
