@@ -69,10 +69,18 @@ typedef tsl__stepping step;
 
 #define SPARE_STEPS 4u
 
+/* A frame that begins in `state` and reads `byte` goes on in `to`, and nowhere else. */
+typedef struct leap {
+  tsl__state state, to;
+  uint8_t byte;
+} leap;
+#define LEAPS 16u /* a power of two */
+
 struct tsl__spare_steps {
   uint32_t n;
   step at[SPARE_STEPS];
   step text; /* for bytes from a plain position: no others are read in the meantime */
+  leap leaps[LEAPS]; /* of called frames that call others: few are called again and again, by colons and commas */
 };
 
 bool tsl__spare_steps_new(tsl__space *space) { return (space->spare_steps = tsl__alloc_zero(&space->alloc, sizeof *space->spare_steps)) != NULL; }
@@ -426,6 +434,18 @@ static inline bool may_read(tsl__space *space, const tsl__state_rec *called, uin
   return called->flags & TSL__STATE_FORK || tsl__bytes_has(&called->live, byte) || (called->edges && calls_read(space, called, byte, depth));
 }
 
+/* Where a called frame's leap is noted, if it is one. */
+static inline leap *leap_of(const tsl__space *space, tsl__state callee, uint8_t byte) { return &space->spare_steps->leaps[(callee * 8 ^ byte) % LEAPS]; }
+
+/* A called frame, and perhaps others that it calls. Where they lead to one place alone that is noted, unless a byte that comes after it, what must be new, or what lies below has a say in it. */
+static void step_called(tsl__space *space, step *s, tsl__state callee, const tsl__state_rec *called, uint32_t count, tsl__stack below, uint8_t byte) {
+  bool alone = !s->landed.n && !s->more && !s->called && !s->came && !(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_KEYED));
+  step_cell(space, s, callee, called, count, below, byte);
+  const tsl__cell *c = s->landed.at;
+  if (!alone || s->landed.n != 1 || c->tail != below || c->count || s->called || s->came || s->entered.n || space->status != TSL_OK) return;
+  *leap_of(space, callee, byte) = (leap){callee, c->state, byte};
+}
+
 /* `r`: the state's record, fixed_or_expanded; NULL on failure. */
 static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__state_rec *r, uint32_t count, tsl__stack tail, uint8_t byte) {
   if (!r || !tsl__space_step(space, 1)) return;
@@ -450,13 +470,19 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     uint32_t c;
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
+    tsl__target back = tsl__state_edges(r)[i].push;
+    const leap *l = leap_of(space, callee, byte);
+    if (l->state == callee && l->byte == byte && !s->more) {
+      tsl__stack below = push(space, s, back, count, tail);
+      if (below) tsl__step_land(space, s, l->to, 0, below);
+      continue;
+    }
     const tsl__state_rec *called = fixed_or_expanded(space, callee);
     if (!called) return;
-    tsl__target back = tsl__state_edges(r)[i].push;
     if (!may_read(space, called, byte, 0) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
     if (step_past(space, s, called, back, count, tail, byte)) continue;
     tsl__stack below = push(space, s, back, count, tail);
-    if (below) step_cell(space, s, callee, called, c, below, byte);
+    if (below) step_called(space, s, callee, called, c, below, byte);
   }
 }
 
