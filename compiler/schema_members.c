@@ -140,6 +140,7 @@ static bool can_end(struct object_state *st) {
 static tsl__expr keys(struct schema *s, uint32_t id);
 static tsl__expr keys_rule(struct schema *s, uint32_t id);
 static bool some_key(struct schema *s, uint32_t id);
+static bool some_extra(struct schema *s, uint32_t id);
 static tsl__expr styled_members(struct schema *s, uint32_t id);
 
 static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
@@ -169,10 +170,11 @@ static bool next_calls(tsl__exprs *x, void *ctx, uint32_t id, tsl__calls *out) {
   const struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   const struct gaps *g = tsl__schema_gaps(s, o->level);
-  if (!g || o->styled || o->clause_count || !some_key(s, id)) return false;
+  size_t before = out->n;
+  if (!g || o->styled || o->clause_count) return false;
   if (complete(st) && !tsl__calls_add_last(x, out, g->end)) return false;
-  tsl__calls_add(x, out, g->more, keys_rule(s, id));
-  return true;
+  if (some_key(s, id) || some_extra(s, id)) tsl__calls_add(x, out, g->more, keys_rule(s, id));
+  return out->n > before;
 }
 
 static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, next_shortest, next_calls};
@@ -484,6 +486,15 @@ static bool some_key(struct schema *s, uint32_t id) {
   const struct object *o = st->object;
   bool some = o->sure && any_sure(st);
   for (uint32_t k = 0; k < o->n && !some && tsl__schema_ok(s); k++) some = allows(s, id, k);
+  return some;
+}
+
+/* May an extra one come, in an object without clauses? */
+static bool some_extra(struct schema *s, uint32_t id) {
+  const struct object_state *st = s->states.at[id];
+  tsl__expr then;
+  bool some = false;
+  for (uint32_t c = 0; c < st->object->cell_count && !some && order_allows(st, UINT32_MAX) && tsl__schema_ok(s); c++) some = plain_step(s, id, UINT32_MAX, c, &then) != TSL__NONE;
   return some;
 }
 

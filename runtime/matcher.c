@@ -70,17 +70,21 @@ tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
 
 /* ---- history -------------------------------------------------------------------------------------------------- */
 
-/* A wider ring, rewritten from the oldest entry. */
+/* A wider ring, rewritten from the oldest entry: that which is full begins where the next would come. */
 static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t cap) {
-  uint32_t *wider = tsl__alloc(&m->alloc, cap * sizeof *wider);
-  for (uint32_t i = 0; wider && i < m->history_n; i++) wider[i] = ring[(m->history_next - m->history_n + i) & (m->history_cap - 1)];
+  uint32_t *wider = tsl__alloc(&m->alloc, cap * sizeof *wider), first = m->history_next;
+  if (!wider || !ring) return wider;
+  memcpy(wider, ring + first, (m->history_cap - first) * sizeof *wider);
+  memcpy(wider + m->history_cap - first, ring, first * sizeof *wider);
   return wider;
 }
 
 static inline bool has_room(const tsl_matcher *m) { return m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK; }
 
+#define HISTORY_FIRST 32u /* positions that there is room for at first: a power of two */
+
 static TSL__SELDOM bool make_room(tsl_matcher *m) {
-  uint32_t cap = m->history_cap ? m->history_cap * 2 : 16;
+  uint32_t cap = m->history_cap ? m->history_cap * 2 : HISTORY_FIRST;
   bool counts = m->grammar->zone_count != 0;
   uint32_t *ring = widened(m, m->history, cap), *counted = counts ? widened(m, m->counted_history, cap) : NULL;
   if (!ring || (counts && !counted)) {
