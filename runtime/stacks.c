@@ -472,7 +472,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
     tsl__target back = tsl__state_edges(r)[i].push;
     const leap *l = leap_of(space, callee, byte);
-    if (l->state == callee && l->byte == byte && !s->more) {
+    if (l->state == callee && l->byte == byte) {
       tsl__stack below = push(space, s, back, count, tail);
       if (below) tsl__step_land(space, s, l->to, 0, below);
       continue;
