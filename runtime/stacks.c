@@ -558,7 +558,18 @@ static TSL__SELDOM size_t step_fixed(tsl__space *space, step *s, const uint8_t *
 /* Does a frame in this state nothing but read its next byte, whatever lies below it? */
 static bool only_reads(const tsl__state_rec *r) { return tsl__state_is_expanded(r) && !tsl__state_fixed(r) && !r->edges && !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)); }
 
-/* Where there is one frame, along its states as long as they are such: it need not be landed at each. Returns how many bytes. */
+/* The only frame arrives at a state that it does not stay in, or that others have a say in. False, and it is where it was: nothing comes of it. */
+static bool land_alone(tsl__space *space, step *s, tsl__state state, uint32_t count) {
+  tsl__cell before = s->landed.at[0];
+  s->landed.n = 0;
+  tsl__step_land(space, s, state, count, before.tail);
+  if (s->landed.n) return true;
+  s->landed.at[0] = before;
+  s->landed.n = 1;
+  return false;
+}
+
+/* Where there is one frame, along its states as long as they are such: it need not be landed at each, but at the last. Returns how many bytes. */
 static size_t step_alone(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
   if (s->landed.n != 1) return 0;
   tsl__cell *c = s->landed.at;
@@ -567,7 +578,8 @@ static size_t step_alone(tsl__space *space, step *s, const uint8_t *bytes, size_
     uint32_t count;
     tsl__target t = tsl__state_step(space, r, bytes[read]);
     tsl__state to = t ? tsl__target_resolve(space, t, c->count, &count) : 0;
-    if (!to || !(r = arrived_at(space, to)) || r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL | TSL__STATE_KEYED) || !tsl__space_step(space, 1)) break;
+    if (!to || !(r = arrived_at(space, to)) || !tsl__space_step(space, 1)) break;
+    if (r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL | TSL__STATE_KEYED)) return read + land_alone(space, s, to, count);
     c->state = to;
     c->count = count;
   }
