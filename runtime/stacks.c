@@ -16,19 +16,20 @@
 const tsl__remembered tsl__nothing_remembered;
 
 /* What a set is by one of its cells, whose state is `r`. May the text end there? Its frame and, somewhere, everything below. */
-static void note_cell(const tsl__space *space, tsl__stack_rec *set, const tsl__cell *c, const tsl__state_rec *r) {
-  set->complete |= (r->flags & TSL__STATE_NULLABLE) && (c->tail == 0 || tsl__stack_at(space, c->tail)->complete);
-  set->names |= (r->guarded & TSL__NEW_NAME) != 0;
-}
+static inline bool completes(const tsl__space *space, const tsl__cell *c, const tsl__state_rec *r) { return (r->flags & TSL__STATE_NULLABLE) && (c->tail == 0 || tsl__stack_at(space, c->tail)->complete); }
+static inline bool is_named(const tsl__state_rec *r) { return r->guarded & TSL__NEW_NAME; }
 
 static TSL__SELDOM tsl__stack cell_add(tsl__space *space, const tsl__cell *c, const tsl__state_rec *r, uint64_t hash) {
   tsl__stack_rec *fresh = tsl__pool_add(&space->stacks.pool, &space->kept);
   uint32_t number = space->stacks.pool.n - 1; /* none are below */
   if (!fresh) return tsl__space_no_memory(space), 0;
+  bool complete = completes(space, c, r), names = is_named(r), stays = r->self != &tsl__no_bytes;
   fresh->cell = *c;
-  fresh->n = 1;
-  fresh->stays = r->self != &tsl__no_bytes;
-  note_cell(space, fresh, c, r);
+  fresh->n = 1; /* all bits at once */
+  fresh->complete = complete;
+  fresh->names = names;
+  fresh->stays = stays;
+  fresh->remembers = false;
   return tsl__index_add(&space->stacks.index, &space->alloc, hash, number) ? number : (tsl__space_no_memory(space), 0u);
 }
 
@@ -58,7 +59,11 @@ static tsl__stack cells_intern(tsl__space *space, const tsl__cell *cells, size_t
   if (!kept) return tsl__space_no_memory(space), 0;
   r->cells = kept;
   r->n = (uint32_t)n & TSL__STACK_CELLS;
-  for (size_t i = 0; i < n; i++) note_cell(space, r, &cells[i], tsl__state_at(space, cells[i].state));
+  for (size_t i = 0; i < n; i++) {
+    const tsl__state_rec *state = tsl__state_at(space, cells[i].state);
+    r->complete |= completes(space, &cells[i], state);
+    r->names |= is_named(state);
+  }
   if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
@@ -494,15 +499,27 @@ tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state) {
   return result;
 }
 
-bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
+/* Several frames, which stay where they are as long as others land. */
+static TSL__SELDOM void step_several(tsl__space *space, step *s, uint8_t byte) {
   tsl__cells from = s->landed;
   s->landed = s->from;
   s->from = from;
-  s->landed.n = s->entered.n = 0;
-  s->depth = 0;
+  s->landed.n = 0;
   for (size_t i = 0; i < s->from.n && space->status == TSL_OK; i++) {
     tsl__cell c = s->from.at[i];
     step_cell(space, s, c.state, fixed_or_expanded(space, c.state), c.count, c.tail, byte);
+  }
+}
+
+bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
+  s->entered.n = 0;
+  s->depth = 0;
+  if (TSL__LIKELY(s->landed.n == 1)) {
+    tsl__cell c = s->landed.at[0];
+    s->landed.n = 0;
+    step_cell(space, s, c.state, fixed_or_expanded(space, c.state), c.count, c.tail, byte);
+  } else {
+    step_several(space, s, byte);
   }
   return s->landed.n > 0 && space->status == TSL_OK;
 }
