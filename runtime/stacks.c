@@ -603,23 +603,30 @@ static size_t step_alone(tsl__space *space, step *s, const uint8_t *bytes, size_
   return read;
 }
 
+/* The first byte, or as many as can be read at once; 0: it is rejected. */
+static inline size_t step_some(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
+  size_t read = step_alone(space, s, bytes, n);
+  if (!read && may_be_fixed(bytes, n)) read = step_fixed(space, s, bytes, n);
+  if (read || space->status != TSL_OK) return read;
+  s->more = n > 1;
+  s->next = s->more ? bytes[1] : 0;
+  read = tsl__step_byte(space, s, bytes[0]);
+  s->more = false; /* who goes on byte by byte does not know the next */
+  return read;
+}
+
 bool tsl__step_bytes(tsl__space *space, step *s, const uint8_t *bytes, size_t n, size_t *accepted) {
-  size_t in_piece = 0;
-  for (*accepted = 0; *accepted < n;) {
-    size_t left = n - *accepted, read = step_alone(space, s, bytes + *accepted, left < TSL__PIECE - in_piece ? left : TSL__PIECE - in_piece);
-    if (!read && may_be_fixed(bytes + *accepted, left)) read = step_fixed(space, s, bytes + *accepted, left);
-    s->more = !read && left > 1;
-    s->next = s->more ? bytes[*accepted + 1] : 0;
-    bool fine = space->status == TSL_OK && (read || tsl__step_byte(space, s, bytes[*accepted]));
-    s->more = false; /* who goes on byte by byte does not know the next */
-    if (!fine) return false;
-    *accepted += read ? read : 1;
-    in_piece += read ? read : 1;
-    if (in_piece < TSL__PIECE) continue;
-    tsl__space_begin(space);
-    in_piece = 0;
+  size_t done = 0, piece = n < TSL__PIECE ? n : TSL__PIECE;
+  for (size_t read; done < n; done += read) {
+    if (done == piece) {
+      tsl__space_begin(space);
+      piece = n - done < TSL__PIECE ? n : done + TSL__PIECE;
+    }
+    read = step_some(space, s, bytes + done, piece - done);
+    if (!read || space->status != TSL_OK) break;
   }
-  return space->status == TSL_OK;
+  *accepted = done;
+  return done == n && space->status == TSL_OK;
 }
 
 tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
