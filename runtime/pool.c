@@ -3,18 +3,16 @@
  */
 #include "runtime/pool.h"
 
-#define FOUR(k) k, k, k, k
-#define EIGHT(k) FOUR(k), FOUR(k)
+#define EIGHT(k) k, k, k, k, k, k, k, k
 #define SIXTEEN(k) EIGHT(k), EIGHT(k)
 #define THIRTY_TWO(k) SIXTEEN(k), SIXTEEN(k)
 #define SIXTY_FOUR(k) THIRTY_TWO(k), THIRTY_TWO(k)
 
-const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW] = {
-    FOUR(0),        FOUR(1),        FOUR(2),        FOUR(3),        EIGHT(4),       EIGHT(5),       EIGHT(6),       EIGHT(7),       SIXTEEN(8),     SIXTEEN(9),
-    SIXTEEN(10),    SIXTEEN(11),    THIRTY_TWO(12), THIRTY_TWO(13), THIRTY_TWO(14), THIRTY_TWO(15), SIXTY_FOUR(16), SIXTY_FOUR(17), SIXTY_FOUR(18), SIXTY_FOUR(19)};
+const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW] = {EIGHT(0),      EIGHT(1),      SIXTEEN(2),    SIXTEEN(3),    THIRTY_TWO(4), THIRTY_TWO(5),
+                                                   SIXTY_FOUR(6), SIXTY_FOUR(7), SIXTY_FOUR(8), SIXTY_FOUR(8), SIXTY_FOUR(9), SIXTY_FOUR(9)};
 
-static uint32_t chunk_size(uint32_t k) { return 4u << k / 4; }
-static uint32_t chunk_first(uint32_t k) { return ((4 + k % 4) << (k / 4 + 2)) - 16; }
+static uint32_t chunk_size(uint32_t k) { return 8u << k / 2; }
+static uint32_t chunk_first(uint32_t k) { return ((2 + k % 2) << (k / 2 + 3)) - 16; }
 
 static uintptr_t *place_of(tsl__pool *p, uint32_t k) { return k < TSL__POOL_NEAR ? &p->near[k] : &p->far[k - TSL__POOL_NEAR]; }
 

@@ -3,7 +3,7 @@
  * A grammar's tables are append-only. One thread at a time adds (under the grammar's lock), any number read without a lock: elements never move, and a
  * number reaches a reader only through an index slot (or another element) that was published with release order after the element was written.
  *
- *   pool   chunks of 4, 4, 4, 4, 8, 8, 8, 8, 16, … elements: at most a fifth is held and not used. The chunk of element i is told by one count of
+ *   pool   chunks of 8, 8, 16, 16, 32, … elements: at most a third is held and not used. The chunk of element i is told by one count of
  *          leading zeros, that of the first ones by a table, which is half the work: kept of a chunk is where element 0 would be before it.
  *   index  open addressing: a slot holds the upper bits of the hash, its tag, and the element's number + 1. The tag gives the home slot too, as a fraction of the table: elements
  *          are not looked at when a table grows. As long as numbers are small a slot has 32 bits, then 64. To grow, a new table is filled and published; the old one is kept for
@@ -18,9 +18,9 @@
 
 #include "runtime/base.h"
 
-#define TSL__POOL_NEAR 20u    /* chunks whose places are in the pool itself */
+#define TSL__POOL_NEAR 10u    /* chunks whose places are in the pool itself */
 #define TSL__POOL_FEW 496u    /* elements in these */
-#define TSL__POOL_CHUNKS 108u /* in all: 2^31 elements */
+#define TSL__POOL_CHUNKS 54u  /* in all: 2^31 elements */
 
 typedef struct tsl__pool {
   uint32_t n;       /* elements */
@@ -36,8 +36,8 @@ typedef struct tsl__pool {
 
 /* The chunk of an element. */
 static inline uint32_t tsl__pool_chunk(uint32_t i) {
-  uint32_t j = i + 16, shift = (31u ^ (uint32_t)__builtin_clz(j)) - 2; /* 16..31 -> 2, 32..63 -> 3, 64..127 -> 4, … */
-  return 4 * shift + (j >> shift) - 12;
+  uint32_t j = i + 16, shift = (31u ^ (uint32_t)__builtin_clz(j)) - 1; /* 16..31 -> 3, 32..63 -> 4, 64..127 -> 5, … */
+  return 2 * shift + (j >> shift) - 8;
 }
 
 extern const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW]; /* the same of the first ones: most are such */
