@@ -209,6 +209,7 @@ static void sort_by_radix(uint32_t *at, size_t n) {
 
 #define RUNS_MAX 5u
 #define INSERTED_MAX 12u /* up to so many are inserted, runs or not */
+#define INSERTED_LAST 44u /* and so many in the end: fewer than the digits that are counted else */
 #define MERGED_MAX 1024u
 
 /* Two lists in order, to one; `out` overlaps neither. */
@@ -250,7 +251,7 @@ size_t tsl__sort_runs(uint32_t *at, size_t n) {
 size_t tsl__sort_unique(uint32_t *at, size_t n) {
   size_t out = n > INSERTED_MAX ? tsl__sort_runs(at, n) : TSL__NOT_RUNS;
   if (out != TSL__NOT_RUNS) return out;
-  if (n <= 24) sort_by_insertion(at, n);
+  if (n <= INSERTED_LAST) sort_by_insertion(at, n);
   else if (n <= RADIX_MAX) sort_by_radix(at, n);
   else qsort(at, n, sizeof *at, by_number);
   out = 0;
