@@ -109,15 +109,13 @@ tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name) 
   return known ? known->to : 0;
 }
 
+const tsl__resumed *tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name) { return find_resumed(space, resume, name, false); }
+
 tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name) {
-  const tsl__resumed *known = find_resumed(space, resume, name, false);
-  if (known) return known->frame;
   return space->hook && space->hook->begins ? space->hook->begins(space->hook_ctx, resume, name) : 0;
 }
 
-const tsl__resumed *tsl__resume_step(tsl__space *space, tsl__state resume, uint32_t name) {
-  const tsl__resumed *known = find_resumed(space, resume, name, false);
-  if (known) return known;
+const tsl__resumed *tsl__resume_anew(tsl__space *space, tsl__state resume, uint32_t name) {
   tsl__state then = 0, frame = space->hook && space->hook->calls ? space->hook->calls(space->hook_ctx, resume, name, &then) : 0;
   if (space->status != TSL_OK) return NULL;
   const tsl__state_rec *r = frame ? tsl__state_at(space, then) : NULL;
@@ -162,6 +160,8 @@ typedef struct tsl__naming {
     tsl__leftover over;
     bool goes_on, known;
   } asked; /* the last question that needed no states */
+  uint32_t quote;            /* its node in the trie, once asked for */
+  tsl__leftover quote_left;  /* what is below it */
 } search;
 
 void tsl__naming_free(tsl__space *space) {
@@ -323,6 +323,15 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
     run(space, s);
   }
   return space->status == TSL_OK ? list(space, s, w) : NULL;
+}
+
+bool tsl__named_end_of(tsl__space *space, tsl__state state, tsl__named_end *out) {
+  const tsl__fixed *f = tsl__state_fixed(tsl__state_at(space, state));
+  search *s = f && f->hi - f->lo == 1 && f->texts[f->lo].length == f->depth ? search_of(space) : NULL;
+  if (!s) return false;
+  if (!s->quote && (s->quote = tsl__trie_child(&space->vocab->trie, 0, '"'))) s->quote_left = tsl__leftover_intern(space, &(uint32_t){s->quote}, 1);
+  *out = (tsl__named_end){s->quote, {f->lo, s->quote_left}};
+  return s->quote && space->status == TSL_OK;
 }
 
 /* The first n of 64 names. */

@@ -46,6 +46,12 @@ typedef struct tsl__named_left {
   tsl__leftover left;
 } tsl__named_left;
 
+/* The walk of a keyed state over the vocabulary where nothing is left of its name but the quote: the tokens of one node, and what is below that. */
+typedef struct tsl__named_end {
+  uint32_t node;
+  tsl__named_left left;
+} tsl__named_end;
+
 /* The walk of a keyed state. */
 typedef struct tsl__named_walk {
   tsl__state state;
@@ -74,12 +80,15 @@ bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name);
 bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names);
 /* Where to go on after an allowed name; 0 on failure (sticky). */
 tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
-/* The same, in two steps if there are two; NULL on failure (sticky). */
-const tsl__resumed *tsl__resume_step(tsl__space *space, tsl__state resume, uint32_t name);
-/* If it is known, or quickly told, that a frame is called: that, or another that allows the same until it has ended; else 0. */
+/* The same, in two steps if there are two: what is known of it, or NULL; and made, where nothing is known; NULL on failure (sticky). */
+const tsl__resumed *tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name);
+const tsl__resumed *tsl__resume_anew(tsl__space *space, tsl__state resume, uint32_t name);
+/* Where nothing is known of it: if it is quickly told that a frame is called, that, or another that allows the same until it has ended; else 0. */
 tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over);
+/* Is it such a one? That is told at once, and not remembered: each name has its own such state, and most are asked once. False on failure, too (sticky). */
+bool tsl__named_end_of(tsl__space *space, tsl__state state, tsl__named_end *out);
 /* Is it plain that none of its names, or of those that it excludes, ends within a token of the leftover? `often`: this is asked again, and remembered. Failures are sticky. */
 bool tsl__names_go_on(tsl__space *space, tsl__state names, tsl__leftover over, bool often);
 /* The fewest bytes from a keyed state above a RESUME to the end of that one's frame; saturates at UINT32_MAX. */

@@ -158,8 +158,8 @@ static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__s
 /* What follows a name: where the RESUME goes on, or the frame that it calls. */
 static void land_after_name(tsl__space *space, step *s, tsl__state resume, uint32_t name, tsl__stack tail) {
   uint32_t count;
-  const tsl__resumed *on = tsl__resume_step(space, resume, name);
-  if (!on) return;
+  const tsl__resumed *on = tsl__resume_known(space, resume, name);
+  if (!on && !(on = tsl__resume_anew(space, resume, name))) return;
   tsl__state to = tsl__target_resolve(space, on->to, 0, &count);
   if (!on->frame) {
     tsl__step_land(space, s, to, count, tail);

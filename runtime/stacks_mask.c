@@ -12,17 +12,39 @@
 
 static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over, uint32_t depth);
 
+/* What follows a name that was spelled in full, over what it leaves: where the RESUME goes on, and what is below that. */
+static void gather_after_name(tsl__space *space, tsl__gather *g, const tsl__cell *resume, const tsl__named_left *left, uint32_t depth) {
+  tsl__leftover rest = tsl__walk_after_name(space, g, resume->state, left, resume->tail == 0);
+  if (rest && resume->tail) gather_chain(space, g, resume->tail, rest, depth + 1);
+}
+
+/* A frame of which the closing quote of a name is left. */
+static void gather_name_end(tsl__space *space, tsl__gather *g, const tsl__stack_rec *below, const tsl__named_end *end, uint32_t depth) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *quote = &trie->nodes[end->node];
+  bool any = false;
+  for (uint32_t i = 0; i < below->n && space->status == TSL_OK; i++) {
+    const tsl__cell *r = tsl__stack_cell(space, below, i);
+    if (!tsl__resume_allows(space, r->state, end->left.name)) continue;
+    if (!any) tsl__gather_tokens(space, g, trie->order + quote->begin, quote->own_end - quote->begin);
+    any = true;
+    if (end->left.left) gather_after_name(space, g, r, &end->left, depth);
+  }
+}
+
 /* A frame in the middle of a name, over all that is left to spell: each RESUME below picks its names, and goes on after them. */
 static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, tsl__leftover over, uint32_t depth) {
   const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
+  tsl__named_end end;
+  if (over == TSL__WHOLE && tsl__named_end_of(space, c->state, &end)) {
+    gather_name_end(space, g, below, &end, depth);
+    return;
+  }
   const tsl__named_walk *w = tsl__named_walk_over(space, c->state, over);
   for (uint32_t i = 0; w && i < below->n && space->status == TSL_OK; i++) {
     const tsl__cell *r = tsl__stack_cell(space, below, i);
     tsl__named_gather(space, g, w, r->state);
-    for (uint32_t k = 0; k < w->left_count && space->status == TSL_OK; k++) {
-      tsl__leftover rest = tsl__walk_after_name(space, g, r->state, &w->lefts[k], r->tail == 0);
-      if (rest && r->tail) gather_chain(space, g, r->tail, rest, depth + 1);
-    }
+    for (uint32_t k = 0; k < w->left_count && space->status == TSL_OK; k++) gather_after_name(space, g, r, &w->lefts[k], depth);
   }
 }
 

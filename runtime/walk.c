@@ -636,9 +636,11 @@ static tsl__leftover gather_over(tsl__space *space, tsl__gather *g, tsl__state s
 tsl__leftover tsl__walk_after_name(tsl__space *space, tsl__gather *g, tsl__state resume, const tsl__named_left *left, bool last) {
   uint32_t count = 0;
   if (!tsl__resume_allows(space, resume, left->name)) return 0;
-  tsl__state begun = tsl__resume_begins(space, resume, left->name);
+  const tsl__resumed *step = tsl__resume_known(space, resume, left->name);
+  tsl__state begun = step ? step->frame : tsl__resume_begins(space, resume, left->name);
   tsl__leftover over = begun ? gather_over(space, g, begun, 0, left->left, false) : left->left;
-  const tsl__resumed *step = over && space->status == TSL_OK ? tsl__resume_step(space, resume, left->name) : NULL;
+  if (!over || space->status != TSL_OK) return 0;
+  if (!step) step = tsl__resume_anew(space, resume, left->name);
   if (!step) return 0;
   if (!step->frame) over = left->left;
   else if (step->frame != begun) over = gather_over(space, g, step->frame, 0, left->left, false);
