@@ -599,9 +599,20 @@ static bool plain_frame(struct schema *s, const struct goal_entry *e) {
   return tsl__schema_plain_object(s, e->lits[0] >> 1) || tsl__schema_plain_container(s, e->lits[0] >> 1);
 }
 
+/* The value of a goal that says nothing but of which one type it is, which needs nobody to open it; TSL__NONE: it says more, or something else. */
+static tsl__expr type_alone(struct schema *s, const struct goal_entry *e) {
+  const struct node *n = e->n == 1 && !(e->lits[0] & 1) ? tsl__node_of(s, e->lits[0] >> 1) : NULL;
+  if (!n || !tsl__only_types(n)) return TSL__NONE;
+  if (n->possible == T_STRING) return s->shared.string;
+  if (n->possible == (T_FALSE | T_TRUE)) return tsl__expr_alt(s->x, s->shared.no, s->shared.yes);
+  return n->possible != T_NUMBER ? TSL__NONE : n->digits ? s->shared.digits : n->integer ? s->shared.integer : s->shared.number;
+}
+
 static tsl__expr make_value(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   if (!s->levels && g == GOAL_ANY) return s->shared.value; /* without opening it */
+  tsl__expr alone = type_alone(s, e);
+  if (alone != TSL__NONE) return alone;
   if (!tsl__schema_possible(s, g)) return TSL__NONE;
   tsl__expr array = tsl__schema_shared_array(s, g);
   if (array != TSL__NONE) return array;
