@@ -97,7 +97,7 @@ static tsl__expr derive_alt(tsl__exprs *x, tsl__node n, uint8_t byte, bool last)
 }
 
 void tsl__known_steps_make(tsl__exprs *x) {
-  if (!x->known_steps) x->known_steps = tsl__alloc_zero(&x->alloc, TSL__KNOWN_STEPS * sizeof *x->known_steps);
+  if (!x->known_steps && !(x->known_steps = tsl__alloc_zero(&x->alloc, TSL__KNOWN_STEPS * sizeof *x->known_steps))) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
 /* Where a table of n groups of places keeps the derivative with this key; NULL: there is no table. */
