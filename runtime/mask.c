@@ -482,7 +482,24 @@ static bool have_all(const tsl__space *space, const tsl__gather *g) {
 
 #define JOINED_ROOM (TSL__JOINED_MAX + (TSL_MAX_VOCAB >> TSL__STRETCH) + 1)
 
-/* The bases of the masks gathered, which have no `minus`. */
+#define MADE_GOOD_MAX 4u /* tokens that a mask lacks of its bases, up to which each is looked for elsewhere */
+
+/* Is what one of the masks lacks of its bases in another, or among the tokens beside? So it is with any text but a name, beside that name: of it, its quote. */
+static bool is_made_good(const tsl__space *space, const tsl__gather *g, uint32_t lacking) {
+  const tsl__mask_rec *r = tsl__mask_at(space, g->masks[lacking]);
+  tsl_token minus[MADE_GOOD_MAX];
+  if (r->minus_count > MADE_GOOD_MAX) return false;
+  tsl__patches_read(tsl__mask_minus(r), minus);
+  for (uint32_t k = 0; k < r->minus_count; k++) {
+    bool found = false;
+    for (size_t i = 0; i < g->plus.n && !found; i++) found = g->plus.at[i] == minus[k];
+    for (uint32_t i = 0; i < g->mask_count && !found; i++) found = i != lacking && has(space, tsl__mask_at(space, g->masks[i]), minus[k]);
+    if (!found) return false;
+  }
+  return true;
+}
+
+/* The bases of the masks gathered, which lack nothing of them together. */
 static bool join_bases(tsl__space *space, tsl__gather *g) {
   for (uint32_t i = 0; i < g->mask_count; i++) {
     const tsl__mask_rec *r = tsl__mask_at(space, g->masks[i]);
@@ -546,7 +563,7 @@ static tsl__mask join(tsl__space *space, tsl__gather *g) {
   size_t n = g->plus.n, bases = 0;
   for (uint32_t i = 0; i < g->mask_count; i++) {
     const tsl__mask_rec *r = tsl__mask_at(space, g->masks[i]);
-    if (r->minus_count) return 0;
+    if (r->minus_count && !is_made_good(space, g, i)) return 0;
     n += r->plus_count;
     bases += r->base_count;
   }
