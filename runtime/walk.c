@@ -506,6 +506,14 @@ static bool is_any_extra(tsl__space *space, const tsl__state_rec *r, tsl__leftov
   return tsl__is_others(tsl__state_at(space, callee)) && tsl__names_go_on(space, callee, over, true);
 }
 
+/* Of a state that calls one frame and does nothing else: where that leaves nothing over, its walk. NULL: it is not known below. */
+static const tsl__walk *recall_called(const tsl__space *space, const tsl__state_rec *r, tsl__leftover over) {
+  tsl__state callee = tsl__target_state(tsl__state_edges(r)->to);
+  if (r->edges != 1 || !belongs_below(space, callee, over) || tsl__state_at(space, callee)->flags & (TSL__STATE_KEYED | TSL__STATE_LOOP)) return NULL;
+  const tsl__walk *w = find_below(space, callee, 0, over);
+  return w && !w->left ? w : NULL;
+}
+
 /* What is remembered of a state over a leftover; as if something followed will do: that leaves something over, which nobody asks for. A grammar's state is expanded, as what it calls may tell.
  * NULL: nothing, or on failure (sticky). */
 static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t context, tsl__leftover over) {
@@ -522,6 +530,7 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
   if (state >= space->states.first && !tsl__state_fixed(r) && !tsl__state_expanded(space, state)) return NULL;
   if (!calls_alone(space, r, state)) return fetch_far(space, state, context, over);
   if (is_any_extra(space, r, over) && (known = find(space, space->parent->extra, context & ~1u, over))) return known;
+  if ((known = recall_called(space, r, over))) return known;
   return find_calls(space, r, context, over);
 }
 

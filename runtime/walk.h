@@ -18,7 +18,7 @@
  *           Extra: so is the frame of a further member, with any value, as that of any name, which the vocabulary's layer has walked over what anything leaves.
  *           Kin (walk_kin.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.
  *           Calls: what a state does that does nothing but call is that of any other that calls the same, if it comes back to the same wherever something is left: an object has such a state for each
- *           set of members seen.
+ *           set of members seen. Where it calls one frame that leaves nothing, its walk is that frame's.
  *           Less (walk_less.h): where none but few texts of letters die, these few are found and taken out of the class's bitset.
  *           Any characters (walk_text.h): a string of so many characters, whichever, or that any leave open for ever, is told from what is known of a string of any.
  *           Limited (walk_limited.h): where few letters are left, longer tokens of letters are tried one by one.
