@@ -9,8 +9,7 @@
 #define PIECES 32u      /* of a bitset, by which it is found */
 #define PIECE_WORDS 16u
 #define SLOTS_MIN 256u
-#define ROWS_SHARE 16u  /* of the limit, for rows of a generation, and for its bases: what is seldom copied is not near, and that costs more than patches */
-#define ROWS_FOR_GOOD 2u /* times that, of the vocabulary's layer: it has most masks that many grammars have */
+#define ROWS_SHARE 16u  /* of the limit, for rows of a generation, for its bases, and of the vocabulary's layer: what is seldom copied is not near, and that costs more than patches */
 #define ROW_SEEN 4u     /* times that a mask was asked for, from which it has a row */
 #define SEEN 1024u
 #define SEEN_ROUND 4096u /* masks asked for, after which counting begins anew */
@@ -381,7 +380,7 @@ static bits *write_row(const tsl__space *space, const tsl__mask_rec *m) {
 /* Of a mask of the vocabulary's layer: its record is not changed but for that. */
 static void give_row(tsl__common *c, const tsl__space *space, tsl__mask mask) {
   tsl__mask_rec *m = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(space, mask);
-  if (atomic_load_explicit(&m->row, memory_order_relaxed) || !is_common(c, tsl__mix(mask)) || !has_room_for_row(c, c->rows.n / ROWS_FOR_GOOD)) return;
+  if (atomic_load_explicit(&m->row, memory_order_relaxed) || !is_common(c, tsl__mix(mask)) || !has_room_for_row(c, c->rows.n)) return;
   bits *b = tsl__vec_reserve(&c->vocab->alloc, &c->rows, 1) ? write_row(space, m) : NULL;
   if (!b) return;
   atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
