@@ -290,7 +290,10 @@ static uint64_t characters(const tsl__wide_class *c) {
 /* What was found from one expression holds for all that were reached from it, and most of these are asked for next. `letters` NULL: it was given up. Nothing is kept of a failure. */
 static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
   if (x->status != TSL_OK) return;
-  if (!x->explored && !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) return; /* it is found again */
+  if (!x->explored && !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) {
+    tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+    return;
+  }
   tsl__explored *k = &x->explored[x->explored_next++ % TSL__EXPLORED];
   if (letters) x->explored_vainly = 0;
   else if (x->explored_vainly < VAIN_MAX) x->explored_vainly++;
