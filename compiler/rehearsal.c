@@ -110,11 +110,11 @@ static bool go_through(tsl__space *above, tsl__state root, const char *text) {
   return at && above->status == TSL_OK;
 }
 
-static bool rehearse(tsl__space *space, tsl__exprs *x, const char *schema, const char *text, tsl_order order, findings *f) {
+static bool rehearse(tsl__space *space, tsl__exprs *x, const char *schema, const char *text, findings *f) {
   tsl__space *above;
   tsl__exprs *grown;
   struct tsl__schema_result made = {0};
-  const tsl_schema_options options = {.order = order};
+  const tsl_schema_options options = {.order = TSL_ORDER_ANY};
   if (tsl__space_new(space, space->vocab, &space->alloc, NULL, &above) != TSL_OK) return false;
   bool fine = tsl__exprs_new(x, &space->alloc, NULL, &grown) == TSL_OK;
   if (fine && tsl__states_attach(above, grown) != TSL_OK) {
@@ -130,14 +130,14 @@ static bool rehearse(tsl__space *space, tsl__exprs *x, const char *schema, const
   return fine;
 }
 
-static bool rehearse_all(tsl__space *space, tsl__exprs *x, tsl_order order, findings *f) {
+static bool rehearse_all(tsl__space *space, tsl__exprs *x, findings *f) {
   char schema[TEXT_MAX], text[TEXT_MAX];
   for (size_t s = 0; s < COUNT(shapes); s++)
     for (size_t i = 0; i < COUNT(values); i++) {
       const struct value *v = &values[i];
       fill_in(schema, shapes[s].schema, v->schema, v->schema);
       fill_in(text, shapes[s].text, v->text, v->other);
-      if (!rehearse(space, x, schema, text, order, f)) return false;
+      if (!rehearse(space, x, schema, text, f)) return false;
     }
   return true;
 }
@@ -161,9 +161,9 @@ static void do_for_all(tsl__space *space, const findings *f) {
   }
 }
 
-void tsl__rehearse(tsl__space *space, tsl__exprs *x, tsl_order order) {
+void tsl__rehearse(tsl__space *space, tsl__exprs *x) {
   findings f = {0};
-  if (!rehearse_all(space, x, order, &f)) tsl__space_no_memory(space);
+  if (!rehearse_all(space, x, &f)) tsl__space_no_memory(space);
   do_for_all(space, &f);
   tsl__vec_free(&space->alloc, &f.unions);
   tsl__vec_free(&space->alloc, &f.walks);

@@ -4,6 +4,7 @@
  *           have parts that belong to the vocabulary's layer alone and are the same in each.
  * Idea      While that layer is made, a few schemas of common shapes are compiled in a layer above, and a text of each is gone through, masks and all. What was united of the layer's own
  *           masks, and walked of its own states over its own leftovers, is then made in it, where every grammar finds it.
+ * Order     Members may come in any order; with that of the schema, what is united is mostly the same.
  * Cost      Some milliseconds, once for a vocabulary.
  * Tested by tests/test_schema.c, tests/test_oracle.c
  *
@@ -14,7 +15,7 @@
 
 #include "compiler/states.h"
 
-/* With members in this order, in the layer of a vocabulary before it is frozen. Nothing is above it; its states have their hints, but those that are made here. Failures are sticky. */
-void tsl__rehearse(tsl__space *space, tsl__exprs *x, tsl_order order);
+/* In the layer of a vocabulary before it is frozen. Nothing is above it; its states have their hints, but those that are made here. Failures are sticky. */
+void tsl__rehearse(tsl__space *space, tsl__exprs *x);
 
 #endif

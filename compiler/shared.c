@@ -228,14 +228,11 @@ static void mark_text(tsl__space *space) {
     if (trie->nodes[c].byte < 0x80 && trie->nodes[c].children) tsl__class_mask(space, &letters, 0, c, UINT32_MAX);
 }
 
-/* What schemas come to, with members in either order. A layer above may keep no hints of this one's states, so they are made before. */
+/* What schemas come to. A layer above may keep no hints of this one's states, so they are made before; those of states that are made then, after. */
 static void rehearse(tsl__space *space, tsl__exprs *x) {
-  static const tsl_order orders[] = {TSL_ORDER_SCHEMA, TSL_ORDER_ANY};
   hint_states(space);
-  for (size_t i = 0; i < sizeof orders / sizeof *orders && space->status == TSL_OK; i++) {
-    tsl__rehearse(space, x, orders[i]);
-    hint_states(space);
-  }
+  if (space->status == TSL_OK) tsl__rehearse(space, x);
+  hint_states(space);
 }
 
 static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
