@@ -8,6 +8,7 @@
 #include "runtime/fixed.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
+#include "runtime/stacks_step.h"
 
 #define UNION_DEPTH_MAX 4000u /* levels of tails united at once */
 
@@ -131,8 +132,7 @@ static inline bool load(tsl__space *space, step *s, const tsl__stack_rec *r) {
 
 bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) { return load(space, s, tsl__stack_at(space, at)); }
 
-/* The one to step from a plain position by its bytes, loaded; NULL on failure. */
-static step *load_text(tsl__space *space, const tsl__stack_rec *at) {
+step *tsl__step_text(tsl__space *space, const tsl__stack_rec *at) {
   step *s = &space->spare_steps->text;
   s->watch = space->watches;
   s->repeats_before = s->repeats_after = s->called = s->came = 0;
@@ -141,8 +141,7 @@ static step *load_text(tsl__space *space, const tsl__stack_rec *at) {
 
 static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
 
-/* What lies below a frame of names: those RESUME cells that let one of its names through; 0 if none does. */
-static tsl__stack names_below(tsl__space *space, const tsl__keyed *names, tsl__stack tail) {
+tsl__stack tsl__names_below(tsl__space *space, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
   if (t->n == 1) return tsl__resume_any(space, tsl__stack_cell(space, t, 0)->state, names) ? tail : 0;
   tsl__cells kept = {0};
@@ -203,7 +202,7 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
     return;
   }
   const tsl__keyed *names = r->flags & TSL__STATE_KEYED ? r->keyed : NULL;
-  if (names && !(tail = names_below(space, names, tail))) return;
+  if (names && !(tail = tsl__names_below(space, names, tail))) return;
   if ((r->flags & TSL__STATE_FINAL) && tail) {
     land_below(space, s, names, tail);
     return;
@@ -311,8 +310,7 @@ static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte)
 
 #define ENTERED_FEW 8u /* frames that are not noted: to come to one of them twice does no harm, and a cycle comes again */
 
-/* Has this frame been entered already before this byte? Notes it otherwise. */
-static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
+bool tsl__step_entered(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   if (TSL__LIKELY(s->depth < ENTERED_FEW)) return false;
   for (size_t i = 0; i < s->entered.n; i++)
     if (s->entered.at[i].state == state && s->entered.at[i].count == count && s->entered.at[i].tail == tail) return true;
@@ -337,8 +335,7 @@ static TSL__SELDOM tsl__stack push_landed(tsl__space *space, step *s, tsl__state
   return result;
 }
 
-/* The tail of a called frame: this frame, at the state that it comes back to. That need not be expanded to see that it is not over: perhaps nobody comes back. */
-static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t count, tsl__stack tail) {
+tsl__stack tsl__step_push(tsl__space *space, step *s, tsl__target back, uint32_t count, tsl__stack tail) {
   uint32_t c;
   tsl__state state = tsl__target_resolve(space, back, count, &c);
   const tsl__state_rec *r = tsl__state_at(space, state);
@@ -370,7 +367,7 @@ static bool fixed_on(tsl__space *space, step *s, const tsl__state_rec *r, tsl__s
   const tsl__keyed name = {1, {{at.lo, at.lo + 1}}};
   const tsl__keyed *names = r->flags & TSL__STATE_KEYED ? &name : NULL;
   if (!tail) return false;
-  if (names) tail = names_below(space, names, tail);
+  if (names) tail = tsl__names_below(space, names, tail);
   if (tail) land_below(space, s, names, tail);
   return true;
 }
@@ -466,7 +463,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
   }
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if (!ends && !r->edges) return;
-  if (entered(space, s, state, count, tail)) return;
+  if (tsl__step_entered(space, s, state, count, tail)) return;
   if (++s->depth > TSL__STEP_DEPTH_MAX) {
     tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
     return;
@@ -478,7 +475,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
     tsl__target back = tsl__state_edges(r)[i].push;
     const leap *l = leap_of(space, callee, byte);
     if (l->state == callee && l->byte == byte) {
-      tsl__stack below = push(space, s, back, count, tail);
+      tsl__stack below = tsl__step_push(space, s, back, count, tail);
       if (below) tsl__step_land(space, s, l->to, 0, below);
       continue;
     }
@@ -486,7 +483,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
     if (!called) return;
     if (!may_read(space, called, byte, 0) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
     if (step_past(space, s, called, back, count, tail, byte)) continue;
-    tsl__stack below = push(space, s, back, count, tail);
+    tsl__stack below = tsl__step_push(space, s, back, count, tail);
     if (below) step_called(space, s, callee, called, c, below, byte);
   }
 }
@@ -544,7 +541,7 @@ static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t c
   for (uint32_t i = 0; i < r->edges; i++) {
     uint32_t c;
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    tsl__stack below = push(space, s, tsl__state_edges(r)[i].push, count, tail);
+    tsl__stack below = tsl__step_push(space, s, tsl__state_edges(r)[i].push, count, tail);
     if (below && !frame_fixed(space, s, callee, c, below, run)) return false;
   }
   return true;
@@ -637,193 +634,9 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
   if (tsl__stack_at(space, from)->remembers) return tsl__memory_bytes(space, from, bytes, n, accepted);
   *accepted = 0;
-  step *s = load_text(space, tsl__stack_at(space, from));
+  step *s = tsl__step_text(space, tsl__stack_at(space, from));
   if (!s) return 0;
   tsl__stack to = tsl__step_bytes(space, s, bytes, n, accepted) ? tsl__step_collect(space, s) : 0;
   if (tsl__memory_begins(space, s)) return tsl__memory_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
   return to;
-}
-
-/* ---- tokens --------------------------------------------------------------------------------------------------- */
-
-static bool edge_takes(const tsl__token_edge *e, tsl_token t) {
-  bool listed = false;
-  for (uint32_t lo = 0, hi = e->count; lo < hi && !listed;) {
-    uint32_t mid = (lo + hi) / 2;
-    if (e->tokens[mid] == t) listed = true;
-    else if (e->tokens[mid] < t) lo = mid + 1;
-    else hi = mid;
-  }
-  return listed != e->complement;
-}
-
-/* Frames that name the token itself: like step_cell, for a whole token. */
-static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl_token token) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || !tsl__space_step(space, 1)) return;
-  for (uint32_t i = 0; i < r->token_edges; i++) {
-    uint32_t c;
-    if (!edge_takes(&tsl__state_token_edges(r)[i], token)) continue;
-    tsl__state to = tsl__target_resolve(space, tsl__state_token_edges(r)[i].to, count, &c);
-    tsl__step_land(space, s, to, c, tail);
-  }
-  bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
-  if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
-  if (++s->depth > TSL__STEP_DEPTH_MAX) {
-    tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a token is read");
-    return;
-  }
-  const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
-  for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__stack_cell(space, t, i);
-    name_cell(space, s, c->state, c->count, c->tail, token);
-  }
-  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
-    uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    tsl__stack below = push(space, s, tsl__state_edges(r)[i].push, count, tail);
-    if (below) name_cell(space, s, callee, c, below, token);
-  }
-}
-
-TSL__EACH_TOKEN bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  const tsl__bytes *self = tsl__state_at(space, r->cell.state)->self;
-  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
-  if (at == end || !tsl__bytes_has(self, *at) || v->special[token]) return false;
-  while (++at < end)
-    if (!tsl__bytes_has(self, *at)) return false;
-  return true;
-}
-
-/* `r`: the record of the position. */
-static inline bool move_known(const tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack *to) {
-  uint64_t first = tsl__stack_first(r);
-  if (TSL__LIKELY(first >> 32 == TSL__FIRST(token))) return *to = (tsl__stack)first, true;
-  if (r->stays && tsl__stack_keeps(space, r, token)) return *to = from, true;
-  return first && tsl__move_find(space, from, token, to);
-}
-
-TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
-  return move_known(space, from, tsl__stack_at(space, from), token, to);
-}
-
-static inline bool find_token(const tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack *to) {
-  if (move_known(space, from, r, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
-  return TSL__UNLIKELY(r->remembers) && tsl__memory_find(space, from, token, to);
-}
-
-TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
-  return find_token(space, from, tsl__stack_at(space, from), token, to);
-}
-
-/* Remember where a token leads, if that is worth it; the first one takes no room. */
-static bool note_token(tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack to, bool worth) {
-  if (tsl__stack_first(r)) return !worth || tsl__move_add(space, from, token, to);
-  atomic_store_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, TSL__FIRST(token) << 32 | to, memory_order_release);
-  return true;
-}
-
-/* Land on all frames of a position again: to unite the ways of a token that can be spelled and named. */
-static void land_all(tsl__space *space, step *s, tsl__stack at) {
-  const tsl__stack_rec *r = tsl__stack_at(space, at);
-  for (uint32_t i = 0; i < r->n; i++) {
-    const tsl__cell *c = tsl__stack_cell(space, r, i);
-    tsl__step_land(space, s, c->state, c->count, c->tail);
-  }
-}
-
-/* The position after a token that is spelled; 0 if it is rejected. *keep: the move is worth remembering. */
-static tsl__stack spelled(tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, bool *keep) {
-  const tsl_vocab *v = space->vocab;
-  uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
-  size_t accepted;
-  if (v->special[token] || begin == end) return 0;
-  if (r->remembers) return tsl__memory_token(space, from, token, keep);
-  step *s = load_text(space, r);
-  if (!s || !tsl__step_bytes(space, s, v->bytes + begin, end - begin, &accepted)) return 0;
-  return tsl__memory_begins(space, s) ? tsl__memory_begun(space, from, token, s, keep) : tsl__step_collect(space, s);
-}
-
-/* The position after a token that leads to `to` as it is spelled, and may be named too. */
-static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, tsl__stack to) {
-  step s = tsl__step_new(space);
-  const tsl__stack_rec *r = tsl__stack_at(space, from);
-  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__stack_cell(space, r, i);
-    name_cell(space, &s, c->state, c->count, c->tail, token);
-  }
-  tsl__stack called = to & TSL__MOVE_CALLED;
-  to &= ~TSL__MOVE_CALLED;
-  if (to && s.landed.n) land_all(space, &s, to);
-  tsl__stack all = s.landed.n ? tsl__step_collect(space, &s) : to;
-  tsl__step_free(space, &s);
-  return all && to && all != to ? tsl__memory_of(space, all, to) | called : all | called;
-}
-
-tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token) {
-  tsl__stack to;
-  return tsl__move_known(space, from, token, &to) ? to & ~TSL__MOVE_CALLED : tsl__stack_token_anew(space, from, token);
-}
-
-/* Where two threads find out the same, it is noted twice. */
-tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token token) {
-  const tsl__stack_rec *r = tsl__stack_at(space, from);
-  bool keep = true;
-  tsl__stack to = spelled(space, from, r, token, &keep);
-  const tsl_vocab *v = space->vocab;
-  if (space->names_tokens && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token)) to = or_named(space, from, token, to);
-  if (space->status != TSL_OK || !note_token(space, from, r, token, to, keep)) return 0;
-  return to & ~TSL__MOVE_CALLED;
-}
-
-/* ---- what may come next --------------------------------------------------------------------------------------- */
-
-/* The bytes that the top frame can read: of ranges that wait each byte is tried, and so is each byte of a name, asked for below. */
-static void live_of(tsl__space *space, const tsl__state_rec *r, tsl__stack tail, tsl__bytes *out) {
-  bool names = r->flags & TSL__STATE_KEYED;
-  for (unsigned i = 0, b = 0; i < r->ranges && space->status == TSL_OK; b = tsl__state_upper(r)[i++] + 1u) {
-    if (!names && r->targets[i] && !tsl__target_is_later(r->targets[i])) tsl__bytes_add_range(out, b, tsl__state_upper(r)[i]);
-    if (!r->targets[i] || (!names && !tsl__target_is_later(r->targets[i]))) continue;
-    for (unsigned byte = b; byte <= tsl__state_upper(r)[i] && space->status == TSL_OK; byte++) {
-      tsl__target t = tsl__bytes_has(out, byte) ? 0 : tsl__state_step(space, r, (uint8_t)byte);
-      if (t && (!names || names_below(space, tsl__state_at(space, tsl__target_state(t))->keyed, tail))) tsl__bytes_add(out, byte);
-    }
-  }
-}
-
-static void next_of(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl__bytes *out) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || !tsl__space_step(space, 1)) return;
-  live_of(space, r, tail, out);
-  bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
-  if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
-  if (++s->depth > TSL__STEP_DEPTH_MAX) {
-    tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
-    return;
-  }
-  const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
-  for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__stack_cell(space, t, i);
-    next_of(space, s, c->state, c->count, c->tail, out);
-  }
-  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
-    uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    tsl__stack below = push(space, s, tsl__state_edges(r)[i].push, count, tail);
-    if (below) next_of(space, s, callee, c, below, out);
-  }
-}
-
-bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
-  if (tsl__stack_at(space, at)->remembers) return tsl__memory_next(space, at, out);
-  step s = tsl__step_new(space);
-  memset(out, 0, sizeof *out);
-  const tsl__stack_rec *r = tsl__stack_at(space, at);
-  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__stack_cell(space, r, i);
-    next_of(space, &s, c->state, c->count, c->tail, out);
-  }
-  tsl__step_free(space, &s);
-  return space->status == TSL_OK;
 }

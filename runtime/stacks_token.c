@@ -1,0 +1,139 @@
+/* stacks_token.c - positions move by tokens: spelled byte by byte, or named, and where that led is remembered. See stacks.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/stacks_step.h"
+
+#include "runtime/memory.h"
+
+typedef tsl__stepping step;
+
+static bool edge_takes(const tsl__token_edge *e, tsl_token t) {
+  bool listed = false;
+  for (uint32_t lo = 0, hi = e->count; lo < hi && !listed;) {
+    uint32_t mid = (lo + hi) / 2;
+    if (e->tokens[mid] == t) listed = true;
+    else if (e->tokens[mid] < t) lo = mid + 1;
+    else hi = mid;
+  }
+  return listed != e->complement;
+}
+
+/* Frames that name the token itself: like step_cell, for a whole token. */
+static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl_token token) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || !tsl__space_step(space, 1)) return;
+  for (uint32_t i = 0; i < r->token_edges; i++) {
+    uint32_t c;
+    if (!edge_takes(&tsl__state_token_edges(r)[i], token)) continue;
+    tsl__state to = tsl__target_resolve(space, tsl__state_token_edges(r)[i].to, count, &c);
+    tsl__step_land(space, s, to, c, tail);
+  }
+  bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
+  if ((!ends && !r->edges) || tsl__step_entered(space, s, state, count, tail)) return;
+  if (++s->depth > TSL__STEP_DEPTH_MAX) {
+    tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a token is read");
+    return;
+  }
+  const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
+  for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = tsl__stack_cell(space, t, i);
+    name_cell(space, s, c->state, c->count, c->tail, token);
+  }
+  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
+    uint32_t c;
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
+    tsl__stack below = tsl__step_push(space, s, tsl__state_edges(r)[i].push, count, tail);
+    if (below) name_cell(space, s, callee, c, below, token);
+  }
+}
+
+TSL__EACH_TOKEN bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  const tsl__bytes *self = tsl__state_at(space, r->cell.state)->self;
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
+  if (at == end || !tsl__bytes_has(self, *at) || v->special[token]) return false;
+  while (++at < end)
+    if (!tsl__bytes_has(self, *at)) return false;
+  return true;
+}
+
+/* `r`: the record of the position. */
+static inline bool move_known(const tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack *to) {
+  uint64_t first = tsl__stack_first(r);
+  if (TSL__LIKELY(first >> 32 == TSL__FIRST(token))) return *to = (tsl__stack)first, true;
+  if (r->stays && tsl__stack_keeps(space, r, token)) return *to = from, true;
+  return first && tsl__move_find(space, from, token, to);
+}
+
+TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+  return move_known(space, from, tsl__stack_at(space, from), token, to);
+}
+
+static inline bool find_token(const tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack *to) {
+  if (move_known(space, from, r, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
+  return TSL__UNLIKELY(r->remembers) && tsl__memory_find(space, from, token, to);
+}
+
+TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+  return find_token(space, from, tsl__stack_at(space, from), token, to);
+}
+
+/* Remember where a token leads, if that is worth it; the first one takes no room. */
+static bool note_token(tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack to, bool worth) {
+  if (tsl__stack_first(r)) return !worth || tsl__move_add(space, from, token, to);
+  atomic_store_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, TSL__FIRST(token) << 32 | to, memory_order_release);
+  return true;
+}
+
+/* Land on all frames of a position again: to unite the ways of a token that can be spelled and named. */
+static void land_all(tsl__space *space, step *s, tsl__stack at) {
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  for (uint32_t i = 0; i < r->n; i++) {
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
+    tsl__step_land(space, s, c->state, c->count, c->tail);
+  }
+}
+
+/* The position after a token that is spelled; 0 if it is rejected. *keep: the move is worth remembering. */
+static tsl__stack spelled(tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, bool *keep) {
+  const tsl_vocab *v = space->vocab;
+  uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
+  size_t accepted;
+  if (v->special[token] || begin == end) return 0;
+  if (r->remembers) return tsl__memory_token(space, from, token, keep);
+  step *s = tsl__step_text(space, r);
+  if (!s || !tsl__step_bytes(space, s, v->bytes + begin, end - begin, &accepted)) return 0;
+  return tsl__memory_begins(space, s) ? tsl__memory_begun(space, from, token, s, keep) : tsl__step_collect(space, s);
+}
+
+/* The position after a token that leads to `to` as it is spelled, and may be named too. */
+static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, tsl__stack to) {
+  step s = tsl__step_new(space);
+  const tsl__stack_rec *r = tsl__stack_at(space, from);
+  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
+    name_cell(space, &s, c->state, c->count, c->tail, token);
+  }
+  tsl__stack called = to & TSL__MOVE_CALLED;
+  to &= ~TSL__MOVE_CALLED;
+  if (to && s.landed.n) land_all(space, &s, to);
+  tsl__stack all = s.landed.n ? tsl__step_collect(space, &s) : to;
+  tsl__step_free(space, &s);
+  return all && to && all != to ? tsl__memory_of(space, all, to) | called : all | called;
+}
+
+tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token) {
+  tsl__stack to;
+  return tsl__move_known(space, from, token, &to) ? to & ~TSL__MOVE_CALLED : tsl__stack_token_anew(space, from, token);
+}
+
+/* Where two threads find out the same, it is noted twice. */
+tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token token) {
+  const tsl__stack_rec *r = tsl__stack_at(space, from);
+  bool keep = true;
+  tsl__stack to = spelled(space, from, r, token, &keep);
+  const tsl_vocab *v = space->vocab;
+  if (space->names_tokens && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token)) to = or_named(space, from, token, to);
+  if (space->status != TSL_OK || !note_token(space, from, r, token, to, keep)) return 0;
+  return to & ~TSL__MOVE_CALLED;
+}
