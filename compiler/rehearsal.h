@@ -6,7 +6,7 @@
  *           masks, and walked of its own states over its own leftovers, is then made in it, where every grammar finds it.
  * Order     Members may come in any order; with that of the schema, what is united is mostly the same.
  * Cost      Some milliseconds, once for a vocabulary.
- * Tested by tests/test_schema.c, tests/test_oracle.c
+ * Tested by tests/test_rehearsal.c, tests/test_schema.c, tests/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
