@@ -21,6 +21,8 @@ typedef struct trail {
   uint32_t shared;      /* bytes that all tokens since then share with it */
   tsl__state staying;   /* that was last seen to lead to itself */
   tsl__bytes stays;     /* by these bytes, with no register */
+  place measured;       /* where it was last asked for the shortest text: long tokens lead to few places; state 0: nowhere yet */
+  uint32_t shortest;    /* bytes of that */
 } trail;
 
 /* A state leads to itself: by which bytes. Long tokens are of few kinds of letters, and most of them stay where they are. */
@@ -73,13 +75,22 @@ static void trail_free(trail *t) {
   tsl__free(&t->space->alloc, t->characters, n * sizeof *t->characters);
 }
 
+/* Bytes of the shortest text from a place. */
+static uint32_t shortest_from(trail *t, const place *at) {
+  if (t->measured.state != at->state || t->measured.count != at->count) {
+    t->shortest = t->space->hook->shortest(t->space->hook_ctx, at->state, at->count);
+    t->measured = *at;
+  }
+  return t->shortest;
+}
+
 /* How a text of at most `room` characters may go on after a token that LIVES where no length is asked for, and that has that many characters: LIVES or DIES, or UNCLEAR
  * where what is shortest in bytes need not have the fewest characters. */
-static taken fits(tsl__space *space, const place *after, tsl_token token, uint32_t room) {
-  const tsl_vocab *v = space->vocab;
+static taken fits(trail *t, const place *after, tsl_token token, uint32_t room) {
+  const tsl_vocab *v = t->space->vocab;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
     if (v->bytes[i] >= 0x80 || v->bytes[i] == '\\') return UNCLEAR;
-  uint32_t bytes = space->hook->shortest(space->hook_ctx, after->state, after->count); /* the closing quote among them */
+  uint32_t bytes = shortest_from(t, after); /* the closing quote among them */
   if (bytes - 1 <= room) return LIVES;
   return room == 0 ? DIES : UNCLEAR;
 }
@@ -87,7 +98,7 @@ static taken fits(tsl__space *space, const place *after, tsl_token token, uint32
 /* How the state takes a long token (by number) that is not too long, where `like` LIVES and goes to *after, or leaves late. */
 static taken take_near(trail *own, const tsl__near *n, uint32_t i, taken like, const place *after) {
   tsl_token token = n->lengths->longer[i];
-  taken known = like == LIVES && n->hint->like_dead != UINT32_MAX ? fits(own->space, after, token, n->hint->like_dead - n->lengths->longer_length[i]) : UNCLEAR;
+  taken known = like == LIVES && n->hint->like_dead != UINT32_MAX ? fits(own, after, token, n->hint->like_dead - n->lengths->longer_length[i]) : UNCLEAR;
   return known == UNCLEAR ? take_token(own, token, n->limit) : known;
 }
 
