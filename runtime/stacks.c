@@ -310,7 +310,8 @@ static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte)
 
 #define ENTERED_FEW 8u /* frames that are not noted: to come to one of them twice does no harm, and a cycle comes again */
 
-bool tsl__step_entered(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
+/* Has this frame been entered already before this byte? Notes it otherwise. */
+static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   if (TSL__LIKELY(s->depth < ENTERED_FEW)) return false;
   for (size_t i = 0; i < s->entered.n; i++)
     if (s->entered.at[i].state == state && s->entered.at[i].count == count && s->entered.at[i].tail == tail) return true;
@@ -335,7 +336,8 @@ static TSL__SELDOM tsl__stack push_landed(tsl__space *space, step *s, tsl__state
   return result;
 }
 
-tsl__stack tsl__step_push(tsl__space *space, step *s, tsl__target back, uint32_t count, tsl__stack tail) {
+/* The tail of a called frame: this frame, at the state that it comes back to. That need not be expanded to see that it is not over: perhaps nobody comes back. */
+static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t count, tsl__stack tail) {
   uint32_t c;
   tsl__state state = tsl__target_resolve(space, back, count, &c);
   const tsl__state_rec *r = tsl__state_at(space, state);
@@ -463,7 +465,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
   }
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if (!ends && !r->edges) return;
-  if (tsl__step_entered(space, s, state, count, tail)) return;
+  if (entered(space, s, state, count, tail)) return;
   if (++s->depth > TSL__STEP_DEPTH_MAX) {
     tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
     return;
@@ -475,7 +477,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
     tsl__target back = tsl__state_edges(r)[i].push;
     const leap *l = leap_of(space, callee, byte);
     if (l->state == callee && l->byte == byte) {
-      tsl__stack below = tsl__step_push(space, s, back, count, tail);
+      tsl__stack below = push(space, s, back, count, tail);
       if (below) tsl__step_land(space, s, l->to, 0, below);
       continue;
     }
@@ -483,7 +485,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
     if (!called) return;
     if (!may_read(space, called, byte, 0) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
     if (step_past(space, s, called, back, count, tail, byte)) continue;
-    tsl__stack below = tsl__step_push(space, s, back, count, tail);
+    tsl__stack below = push(space, s, back, count, tail);
     if (below) step_called(space, s, callee, called, c, below, byte);
   }
 }
@@ -541,7 +543,7 @@ static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t c
   for (uint32_t i = 0; i < r->edges; i++) {
     uint32_t c;
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    tsl__stack below = tsl__step_push(space, s, tsl__state_edges(r)[i].push, count, tail);
+    tsl__stack below = push(space, s, tsl__state_edges(r)[i].push, count, tail);
     if (below && !frame_fixed(space, s, callee, c, below, run)) return false;
   }
   return true;
@@ -640,3 +642,35 @@ tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *b
   if (tsl__memory_begins(space, s)) return tsl__memory_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
   return to;
 }
+
+/* ---- all frames at once ------------------------------------------------------------------------------------------- */
+
+static void visit_frame(tsl__space *space, step *s, const tsl__visit *v, tsl__state state, uint32_t count, tsl__stack tail);
+
+static void visit_cells(tsl__space *space, step *s, const tsl__visit *v, const tsl__stack_rec *at) {
+  for (uint32_t i = 0; i < at->n && space->status == TSL_OK; i++) {
+    const tsl__cell *c = tsl__stack_cell(space, at, i);
+    visit_frame(space, s, v, c->state, c->count, c->tail);
+  }
+}
+
+static void visit_frame(tsl__space *space, step *s, const tsl__visit *v, tsl__state state, uint32_t count, tsl__stack tail) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || !tsl__space_step(space, 1)) return;
+  v->frame(space, s, r, count, tail, v->ctx);
+  bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
+  if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
+  if (++s->depth > TSL__STEP_DEPTH_MAX) {
+    tsl__space_fail(space, TSL_ERR_LIMIT, v->endless);
+    return;
+  }
+  if (ends) visit_cells(space, s, v, tsl__stack_at(space, tail));
+  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
+    uint32_t c;
+    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
+    tsl__stack below = push(space, s, tsl__state_edges(r)[i].push, count, tail);
+    if (below) visit_frame(space, s, v, callee, c, below);
+  }
+}
+
+void tsl__step_visit(tsl__space *space, step *s, tsl__stack at, const tsl__visit *v) { visit_cells(space, s, v, tsl__stack_at(space, at)); }

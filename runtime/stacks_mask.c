@@ -102,9 +102,12 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
 
 /* ---- the next byte ----------------------------------------------------------------------------------------------- */
 
-/* The bytes that the top frame can read: of ranges that wait each byte is tried, and so is each byte of a name, asked for below. */
-static void live_of(tsl__space *space, const tsl__state_rec *r, tsl__stack tail, tsl__bytes *out) {
+/* The bytes that a frame can read: of ranges that wait each byte is tried, and so is each byte of a name, asked for below. They are added to *ctx. */
+static void add_live(tsl__space *space, tsl__stepping *s, const tsl__state_rec *r, uint32_t count, tsl__stack tail, void *ctx) {
+  tsl__bytes *out = ctx;
   bool names = r->flags & TSL__STATE_KEYED;
+  (void)s;
+  (void)count;
   for (unsigned i = 0, b = 0; i < r->ranges && space->status == TSL_OK; b = tsl__state_upper(r)[i++] + 1u) {
     if (!names && r->targets[i] && !tsl__target_is_later(r->targets[i])) tsl__bytes_add_range(out, b, tsl__state_upper(r)[i]);
     if (!r->targets[i] || (!names && !tsl__target_is_later(r->targets[i]))) continue;
@@ -115,38 +118,11 @@ static void live_of(tsl__space *space, const tsl__state_rec *r, tsl__stack tail,
   }
 }
 
-static void next_of(tsl__space *space, tsl__stepping *s, tsl__state state, uint32_t count, tsl__stack tail, tsl__bytes *out) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || !tsl__space_step(space, 1)) return;
-  live_of(space, r, tail, out);
-  bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
-  if ((!ends && !r->edges) || tsl__step_entered(space, s, state, count, tail)) return;
-  if (++s->depth > TSL__STEP_DEPTH_MAX) {
-    tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
-    return;
-  }
-  const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
-  for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__stack_cell(space, t, i);
-    next_of(space, s, c->state, c->count, c->tail, out);
-  }
-  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
-    uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    tsl__stack below = tsl__step_push(space, s, tsl__state_edges(r)[i].push, count, tail);
-    if (below) next_of(space, s, callee, c, below, out);
-  }
-}
-
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   if (tsl__stack_at(space, at)->remembers) return tsl__memory_next(space, at, out);
   tsl__stepping s = tsl__step_new(space);
   memset(out, 0, sizeof *out);
-  const tsl__stack_rec *r = tsl__stack_at(space, at);
-  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__stack_cell(space, r, i);
-    next_of(space, &s, c->state, c->count, c->tail, out);
-  }
+  tsl__step_visit(space, &s, at, &(tsl__visit){add_live, out, "frames open and close without end before a byte is read"});
   tsl__step_free(space, &s);
   return space->status == TSL_OK;
 }

@@ -7,10 +7,14 @@
 
 #include "runtime/stacks.h"
 
-/* Has this frame been entered already before this byte? Notes it otherwise. */
-bool tsl__step_entered(tsl__space *space, tsl__stepping *s, tsl__state state, uint32_t count, tsl__stack tail);
-/* The tail of a called frame: this frame, at the state that it comes back to. That need not be expanded to see that it is not over: perhaps nobody comes back. 0 on failure (sticky). */
-tsl__stack tsl__step_push(tsl__space *space, tsl__stepping *s, tsl__target back, uint32_t count, tsl__stack tail);
+/* Something done with each frame that may come to read next: those on top, those below that end, and those that they call. */
+typedef struct tsl__visit {
+  void (*frame)(tsl__space *space, tsl__stepping *s, const tsl__state_rec *r, uint32_t count, tsl__stack tail, void *ctx); /* `r`: of its state, expanded */
+  void *ctx;
+  const char *endless; /* why it fails where they open and close without end */
+} tsl__visit;
+/* Of a position; `s` has no frames yet, what `frame` lands is in it. Failures are sticky. */
+void tsl__step_visit(tsl__space *space, tsl__stepping *s, tsl__stack at, const tsl__visit *v);
 /* The one to step from a plain position by its bytes, loaded; NULL on failure. */
 tsl__stepping *tsl__step_text(tsl__space *space, const tsl__stack_rec *at);
 /* What lies below a frame of names: those RESUME cells that let one of its names through; 0 if none does. */

@@ -18,32 +18,14 @@ static bool edge_takes(const tsl__token_edge *e, tsl_token t) {
   return listed != e->complement;
 }
 
-/* Frames that name the token itself: like step_cell, for a whole token. */
-static void name_cell(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl_token token) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || !tsl__space_step(space, 1)) return;
+/* A frame that may name the token itself, *ctx. */
+static void name_token(tsl__space *space, step *s, const tsl__state_rec *r, uint32_t count, tsl__stack tail, void *ctx) {
+  const tsl_token *token = ctx;
   for (uint32_t i = 0; i < r->token_edges; i++) {
     uint32_t c;
-    if (!edge_takes(&tsl__state_token_edges(r)[i], token)) continue;
+    if (!edge_takes(&tsl__state_token_edges(r)[i], *token)) continue;
     tsl__state to = tsl__target_resolve(space, tsl__state_token_edges(r)[i].to, count, &c);
     tsl__step_land(space, s, to, c, tail);
-  }
-  bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
-  if ((!ends && !r->edges) || tsl__step_entered(space, s, state, count, tail)) return;
-  if (++s->depth > TSL__STEP_DEPTH_MAX) {
-    tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a token is read");
-    return;
-  }
-  const tsl__stack_rec *t = ends ? tsl__stack_at(space, tail) : NULL;
-  for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__stack_cell(space, t, i);
-    name_cell(space, s, c->state, c->count, c->tail, token);
-  }
-  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
-    uint32_t c;
-    tsl__state callee = tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c);
-    tsl__stack below = tsl__step_push(space, s, tsl__state_edges(r)[i].push, count, tail);
-    if (below) name_cell(space, s, callee, c, below, token);
   }
 }
 
@@ -69,13 +51,10 @@ TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, t
   return move_known(space, from, tsl__stack_at(space, from), token, to);
 }
 
-static inline bool find_token(const tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack *to) {
+TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+  const tsl__stack_rec *r = tsl__stack_at(space, from);
   if (move_known(space, from, r, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
   return TSL__UNLIKELY(r->remembers) && tsl__memory_find(space, from, token, to);
-}
-
-TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
-  return find_token(space, from, tsl__stack_at(space, from), token, to);
 }
 
 /* Remember where a token leads, if that is worth it; the first one takes no room. */
@@ -109,11 +88,7 @@ static tsl__stack spelled(tsl__space *space, tsl__stack from, const tsl__stack_r
 /* The position after a token that leads to `to` as it is spelled, and may be named too. */
 static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, tsl__stack to) {
   step s = tsl__step_new(space);
-  const tsl__stack_rec *r = tsl__stack_at(space, from);
-  for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-    const tsl__cell *c = tsl__stack_cell(space, r, i);
-    name_cell(space, &s, c->state, c->count, c->tail, token);
-  }
+  tsl__step_visit(space, &s, from, &(tsl__visit){name_token, &token, "frames open and close without end before a token is read"});
   tsl__stack called = to & TSL__MOVE_CALLED;
   to &= ~TSL__MOVE_CALLED;
   if (to && s.landed.n) land_all(space, &s, to);
