@@ -23,12 +23,8 @@ static tsl_status open_layer(tsl_vocab *vocab, const tsl_limits *limits, tsl__sp
   if (!vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
   tsl_status status = tsl__shared_get(vocab, &shared, error);
   if (status != TSL_OK) return status;
-  status = tsl__space_new(shared, vocab, &vocab->alloc, limits, space);
-  if (status == TSL_OK) status = tsl__exprs_new(tsl__states_exprs(shared), &vocab->alloc, limits, x);
-  if (status == TSL_OK && (status = tsl__states_attach(*space, *x)) != TSL_OK) tsl__exprs_free(*x);
-  if (status == TSL_OK) return TSL_OK;
-  tsl__space_free(*space);
-  return tsl__fail(error, status, "out of memory");
+  status = tsl__states_layer(shared, vocab, limits, space, x);
+  return status == TSL_OK ? TSL_OK : tsl__fail(error, status, "out of memory");
 }
 
 static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x, tsl_status status, tsl__expr root, const char *report, tsl_grammar **out,

@@ -4,7 +4,7 @@
 #include "compiler/rehearsal.h"
 
 #include "compiler/schema.h"
-#include "runtime/memory.h"
+#include "runtime/stacks.h"
 #include "runtime/walk.h"
 
 #define TEXT_MAX 2048u /* bytes of a schema, or of a text of it */
@@ -60,16 +60,20 @@ typedef struct findings {
   TSL__VEC(tsl__walk) walks;
 } findings;
 
-/* A shape's text with one value and another in turns. */
-static void fill_in(char *out, const char *shape, const char *value, const char *other) {
+/* A shape's text with one value and another in turns; false: it is too long. */
+static bool fill_in(char out[TEXT_MAX], const char *shape, const char *value, const char *other) {
+  size_t at = 0;
   for (bool first = true; *shape; shape++) {
-    const char *put = first ? value : other;
-    size_t n = *shape == '$' ? strlen(put) : 1;
-    memcpy(out, *shape == '$' ? put : shape, n);
-    out += n;
-    if (*shape == '$') first = !first;
+    bool gap = *shape == '$';
+    const char *put = gap ? (first ? value : other) : shape;
+    size_t n = gap ? strlen(put) : 1;
+    if (at + n >= TEXT_MAX) return false;
+    memcpy(out + at, put, n);
+    at += n;
+    first ^= gap;
   }
-  *out = 0;
+  out[at] = 0;
+  return true;
 }
 
 static bool of_masks_below(const tsl__space *above, const tsl__united *u) {
@@ -110,34 +114,25 @@ static bool go_through(tsl__space *above, tsl__state root, const char *text) {
   return at && above->status == TSL_OK;
 }
 
-static bool rehearse(tsl__space *space, tsl__exprs *x, const char *schema, const char *text, findings *f) {
+static bool rehearse(tsl__space *space, const char *schema, const char *text, findings *f) {
   tsl__space *above;
-  tsl__exprs *grown;
+  tsl__exprs *x;
   struct tsl__schema_result made = {0};
   const tsl_schema_options options = {.order = TSL_ORDER_ANY};
-  if (tsl__space_new(space, space->vocab, &space->alloc, NULL, &above) != TSL_OK) return false;
-  bool fine = tsl__exprs_new(x, &space->alloc, NULL, &grown) == TSL_OK;
-  if (fine && tsl__states_attach(above, grown) != TSL_OK) {
-    tsl__exprs_free(grown);
-    fine = false;
-  }
-  if (fine) {
-    fine = tsl__schema_compile(grown, schema, strlen(schema), &options, NULL, &made, NULL) == TSL_OK && made.root != TSL__NONE;
-    above->watches = tsl__exprs_watches(grown);
-    fine = fine && go_through(above, tsl__state_of(above, made.root), text) && note(space, above, f);
-  }
+  if (tsl__states_layer(space, space->vocab, NULL, &above, &x) != TSL_OK) return false;
+  bool fine = tsl__schema_compile(x, schema, strlen(schema), &options, NULL, &made, NULL) == TSL_OK && made.root != TSL__NONE;
+  above->watches = tsl__exprs_watches(x);
+  fine = fine && go_through(above, tsl__state_of(above, made.root), text) && note(space, above, f);
   tsl__space_free(above);
   return fine;
 }
 
-static bool rehearse_all(tsl__space *space, tsl__exprs *x, findings *f) {
+static bool rehearse_all(tsl__space *space, findings *f) {
   char schema[TEXT_MAX], text[TEXT_MAX];
   for (size_t s = 0; s < COUNT(shapes); s++)
     for (size_t i = 0; i < COUNT(values); i++) {
       const struct value *v = &values[i];
-      fill_in(schema, shapes[s].schema, v->schema, v->schema);
-      fill_in(text, shapes[s].text, v->text, v->other);
-      if (!rehearse(space, x, schema, text, f)) return false;
+      if (!fill_in(schema, shapes[s].schema, v->schema, v->schema) || !fill_in(text, shapes[s].text, v->text, v->other) || !rehearse(space, schema, text, f)) return false;
     }
   return true;
 }
@@ -161,9 +156,9 @@ static void do_for_all(tsl__space *space, const findings *f) {
   }
 }
 
-void tsl__rehearse(tsl__space *space, tsl__exprs *x) {
+void tsl__rehearse(tsl__space *space) {
   findings f = {0};
-  if (!rehearse_all(space, x, &f)) tsl__space_no_memory(space);
+  if (!rehearse_all(space, &f)) tsl__space_no_memory(space);
   do_for_all(space, &f);
   tsl__vec_free(&space->alloc, &f.unions);
   tsl__vec_free(&space->alloc, &f.walks);

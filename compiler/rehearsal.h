@@ -16,6 +16,6 @@
 #include "compiler/states.h"
 
 /* In the layer of a vocabulary before it is frozen. Nothing is above it; its states have their hints, but those that are made here. Failures are sticky. */
-void tsl__rehearse(tsl__space *space, tsl__exprs *x);
+void tsl__rehearse(tsl__space *space);
 
 #endif

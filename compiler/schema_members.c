@@ -493,9 +493,10 @@ static bool some_key(struct schema *s, uint32_t id) {
 static bool some_extra(struct schema *s, uint32_t id) {
   const struct object_state *st = s->states.at[id];
   tsl__expr then;
-  bool some = false;
-  for (uint32_t c = 0; c < st->object->cell_count && !some && order_allows(st, UINT32_MAX) && tsl__schema_ok(s); c++) some = plain_step(s, id, UINT32_MAX, c, &then) != TSL__NONE;
-  return some;
+  if (!order_allows(st, UINT32_MAX)) return false;
+  for (uint32_t c = 0; c < st->object->cell_count && tsl__schema_ok(s); c++)
+    if (plain_step(s, id, UINT32_MAX, c, &then) != TSL__NONE) return true;
+  return false;
 }
 
 /* Everything that may follow the opening quote of a key. */

@@ -282,9 +282,12 @@ static void make_begins(tsl__exprs *x, struct shared_context *c) {
   add_member(x, c, h->integers, 2);
 }
 
-#define FROM(least_count, ...) {.integer = true, .multiples = &tsl__decimal_one, .multiple_count = 1, .has_min = true, .min = {.digits = least_count ? "1" : NULL, .count = least_count}, __VA_ARGS__}
-const tsl__number_spec tsl__shared_from[TSL__SHARED_FROM] = {FROM(0, .spelling = 0), FROM(1, .spelling = 0), FROM(0, .spelling = TSL__SPELL_DIGITS), FROM(1, .spelling = TSL__SPELL_DIGITS), {.has_min = true}};
+#define INTEGERS_FROM(least, how) {.integer = true, .spelling = how, .multiples = &tsl__decimal_one, .multiple_count = 1, .has_min = true, .min = least}
+#define ZERO {.count = 0}
+#define ONE {.digits = "1", .count = 1}
+const tsl__number_spec tsl__shared_from[TSL__SHARED_FROM] = {INTEGERS_FROM(ZERO, 0), INTEGERS_FROM(ONE, 0), INTEGERS_FROM(ZERO, TSL__SPELL_DIGITS), INTEGERS_FROM(ONE, TSL__SPELL_DIGITS), {.has_min = true}};
 
+/* These too are not walked over what anything leaves over. */
 static void make_from(tsl__exprs *x, struct shared_context *c) {
   for (uint32_t i = 0; i < TSL__SHARED_FROM && tsl__exprs_status(x) == TSL_OK; i++) {
     struct shared_from *f = &c->shared.from[i];
@@ -442,11 +445,14 @@ uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e) {
   return types;
 }
 
+/* The numbers of a node that says nothing but which types there are. */
+static tsl__expr numbers_alone(const struct schema *s, const struct node *n) { return n->digits ? s->shared.digits_text : n->integer ? s->shared.integer_text : s->shared.number_text; }
+
 /* Strings and numbers of a node that says nothing but which types there are. */
 static void open_types(struct schema *s, struct goal_entry *e, const struct node *n) {
   e->any_string = n->possible & T_STRING;
   if (e->any_string) e->string = s->shared.string;
-  if (n->possible & T_NUMBER) e->number = n->digits ? s->shared.digits_text : n->integer ? s->shared.integer_text : s->shared.number_text;
+  if (n->possible & T_NUMBER) e->number = numbers_alone(s, n);
 }
 
 static void open_scalars(struct schema *s, goal g, uint8_t types) {
@@ -503,9 +509,10 @@ bool tsl__schema_open(struct schema *s, goal g) {
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
   if (e == s->shared.number_text) return s->shared.number;
   if (e == s->shared.digits_text) return s->shared.digits;
-  for (uint32_t i = 0; i < TSL__SHARED_FROM; i++)
-    if (e == s->shared.from[i].text && e != TSL__NONE) return s->shared.from[i].rule;
-  return e == s->shared.integer_text ? s->shared.integer : tsl__schema_frame(s, e);
+  if (e == s->shared.integer_text) return s->shared.integer;
+  for (uint32_t i = 0; i < TSL__SHARED_FROM && e != TSL__NONE; i++)
+    if (e == s->shared.from[i].text) return s->shared.from[i].rule;
+  return tsl__schema_frame(s, e);
 }
 
 bool tsl__goal_listed(struct schema *s, const struct goal_entry *e) {
@@ -605,7 +612,7 @@ static tsl__expr type_alone(struct schema *s, const struct goal_entry *e) {
   if (!n || !tsl__only_types(n)) return TSL__NONE;
   if (n->possible == T_STRING) return s->shared.string;
   if (n->possible == (T_FALSE | T_TRUE)) return tsl__expr_alt(s->x, s->shared.no, s->shared.yes);
-  return n->possible != T_NUMBER ? TSL__NONE : n->digits ? s->shared.digits : n->integer ? s->shared.integer : s->shared.number;
+  return n->possible == T_NUMBER ? number_value(s, numbers_alone(s, n)) : TSL__NONE;
 }
 
 static tsl__expr make_value(struct schema *s, goal g) {

@@ -92,15 +92,16 @@ static uint32_t digits_depth(const tsl__trie *trie) {
   return depth;
 }
 
-/* Digits of numbers. */
+/* Digits of numbers, if the vocabulary's are told. */
 static void note_digits(tsl__space *space, tsl__exprs *x) {
-  for (uint8_t first = 0; first < 2 && space->status == TSL_OK; first++) {
-    tsl__expr rest = tsl__expr_star(x, tsl__expr_range(x, '0', '9'));
+  uint32_t depth = digits_depth(&space->vocab->trie);
+  tsl__expr rest = tsl__expr_star(x, tsl__expr_range(x, '0', '9'));
+  for (uint8_t first = 0; first < 2 && depth && space->status == TSL_OK; first++) {
     tsl__space_begin(space);
     space->digits[first] = tsl__state_of(space, tsl__expr_seq(x, tsl__expr_range(x, (uint8_t)('0' + first), '9'), rest));
     walk_from(space, space->digits[first]);
   }
-  if (space->status == TSL_OK) space->digits_depth = digits_depth(&space->vocab->trie);
+  if (space->status == TSL_OK) space->digits_depth = depth;
 }
 
 /* States that those walks came through, as far as the budget goes: where a token ends in the middle of a string or number. */
@@ -229,9 +230,9 @@ static void mark_text(tsl__space *space) {
 }
 
 /* What schemas come to. A layer above may keep no hints of this one's states, so they are made before; those of states that are made then, after. */
-static void rehearse(tsl__space *space, tsl__exprs *x) {
+static void rehearse(tsl__space *space) {
   hint_states(space);
-  if (space->status == TSL_OK) tsl__rehearse(space, x);
+  if (space->status == TSL_OK) tsl__rehearse(space);
   hint_states(space);
 }
 
@@ -240,12 +241,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   tsl__exprs *x = NULL;
   uint32_t common = 0;
   layer *l = tsl__alloc_zero(&vocab->alloc, sizeof *l);
-  tsl_status status = l ? tsl__space_new(NULL, vocab, &vocab->alloc, NULL, &space) : TSL_ERR_NO_MEMORY;
-  if (status == TSL_OK) status = tsl__exprs_new(NULL, &vocab->alloc, NULL, &x);
-  if (status == TSL_OK && (status = tsl__states_attach(space, x)) != TSL_OK) {
-    tsl__exprs_free(x);
-    x = NULL;
-  }
+  tsl_status status = l ? tsl__states_layer(NULL, vocab, NULL, &space, &x) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
     tsl__expr_text(x);
     status = tsl__schema_warm(x, &common);
@@ -264,7 +260,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) warm_leftovers(space, x, common);
     if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) note_extra(space, x);
-    rehearse(space, x);
+    rehearse(space);
     if (space->status == TSL_OK) tsl__walks_lay(space);
     status = space->status;
   }

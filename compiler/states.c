@@ -12,6 +12,7 @@
 #include "runtime/fixed.h"
 #include "runtime/memory.h"
 #include "runtime/names.h"
+#include "runtime/vocab.h"
 #include "runtime/wide.h"
 
 #include <stdio.h>
@@ -650,12 +651,25 @@ void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   return c;
 }
 
-tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x) {
+static tsl_status attach(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__states_open(space, x);
   if (!c) return TSL_ERR_NO_MEMORY;
   space->hook = &tsl__states_hook;
   space->hook_ctx = c;
   return TSL_OK;
+}
+
+tsl_status tsl__states_layer(const tsl__space *below, const tsl_vocab *vocab, const tsl_limits *limits, tsl__space **space, tsl__exprs **x) {
+  *space = NULL;
+  *x = NULL;
+  tsl_status status = tsl__space_new(below, vocab, &vocab->alloc, limits, space);
+  if (status == TSL_OK) status = tsl__exprs_new(below ? tsl__states_exprs(below) : NULL, &vocab->alloc, limits, x);
+  if (status == TSL_OK && (status = attach(*space, *x)) != TSL_OK) tsl__exprs_free(*x);
+  if (status == TSL_OK) return TSL_OK;
+  tsl__space_free(*space);
+  *space = NULL;
+  *x = NULL;
+  return status;
 }
 
 tsl__state tsl__states_of(void *states, tsl__expr e) { return state_of(states, e); }

@@ -11,8 +11,9 @@
 #include "compiler/expr.h"
 #include "runtime/state.h"
 
-/* Attach `x` to `space`, which then owns it. The layer below, if any, must have been attached to x's parent. */
-tsl_status tsl__states_attach(tsl__space *space, tsl__exprs *x);
+/* A layer of tables above another that was made so (NULL: above none), in the vocabulary's memory, and the expressions that its states grow out of, which it owns. On failure nothing is
+ * left, and both are NULL. Errors: NO_MEMORY. */
+tsl_status tsl__states_layer(const tsl__space *below, const tsl_vocab *vocab, const tsl_limits *limits, tsl__space **space, tsl__exprs **x);
 /* The state of an expression as the start of a frame; 0 on failure (sticky). */
 tsl__state tsl__state_of(tsl__space *space, tsl__expr e);
 /* The same hook, beside one that the space has already: what is behind a state is told by its handle (runtime/artifact_read.c). NULL when out of memory. Ended by the hook's `free`. */

@@ -191,9 +191,8 @@ static void run_grammar(const tsl_vocab *v, uint32_t generations, uint32_t steps
   tsl__exprs *x;
   static rules r;
   tsl_limits limits = {.max_steps = 3000000};
-  tsl__space_new(NULL, v, NULL, &limits, &space);
-  tsl__exprs_new(NULL, NULL, &limits, &x);
-  tsl__states_attach(space, x);
+  CHECK(tsl__states_layer(NULL, v, &limits, &space, &x) == TSL_OK);
+  if (!space) return;
   tsl__walk_prepare(space);
   tsl__expr root = random_grammar(x, &r, v);
   tsl_grammar *g = NULL;
