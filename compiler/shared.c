@@ -16,7 +16,7 @@
 #define LEFTOVERS_MAX 512u   /* walked and merged ahead; later ones when a grammar needs them */
 #define STRUCTURE_MAX 1024u  /* the same for what follows anything */
 #define OFTEN 3u             /* and what follows most often, over what that leaves */
-#define ROUNDS 2
+#define ROUNDS 2             /* of what is walked: the next is over what that leaves */
 #define DIGITS_MAX 3u /* digits of a token up to which those of numbers are told without a search: all states on the way are looked at */
 
 typedef struct layer {
@@ -229,11 +229,13 @@ static void mark_text(tsl__space *space) {
     if (trie->nodes[c].byte < 0x80 && trie->nodes[c].children) tsl__class_mask(space, &letters, 0, c, UINT32_MAX);
 }
 
-/* What schemas come to. A layer above may keep no hints of this one's states, so they are made before; those of states that are made then, after. */
+/* What schemas come to; again, over what that leaves. A layer above may keep no hints of this one's states, so they are made before; those of states that are made then, after. */
 static void rehearse(tsl__space *space) {
   hint_states(space);
-  if (space->status == TSL_OK) tsl__rehearse(space);
-  hint_states(space);
+  for (int round = 0; round < ROUNDS && space->status == TSL_OK; round++) {
+    tsl__rehearse(space);
+    hint_states(space);
+  }
 }
 
 static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {

@@ -592,10 +592,12 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   return tsl__is_others(r) ? walk_others(space, r, state, count, over, last, false) : walk_state(space, r, state, count, over, last);
 }
 
-/* Is a walk that is not known seldom asked for again? Over a set, that of what begins with reading; and after a call that of few tokens. Of an ambiguous grammar each is: a level does few. */
+/* Is a walk that is not known seldom asked for again? Over a set, that of what begins with reading; and after a call that of few tokens. Of an ambiguous grammar each is: a level does few. What
+ * the vocabulary's layer may do for all, as long as it is made, is asked for by others. */
 static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__leftover over, bool called) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   if ((over & TSL__WHOLE) || l->within == TSL__WITHIN_MAX || !space->parent || tsl__state_fixed(r)) return false;
+  if (!space->parent->laid && belongs_below(space, state, over)) return false;
   if (!called && state >= space->states.first && is_below(space, over, COMMON_TOKENS)) return true;
   r = tsl__state_expanded(space, state);
   return r && tsl__state_reads(r) && r->live_count < TSL__STARTS_LIVE;
