@@ -16,7 +16,7 @@
 #define LEFTOVERS_MAX 512u   /* walked and merged ahead; later ones when a grammar needs them */
 #define STRUCTURE_MAX 1024u  /* the same for what follows anything */
 #define OFTEN 3u             /* and what follows most often, over what that leaves */
-#define ROUNDS 2             /* of what is walked: the next is over what that leaves */
+#define ROUNDS 3             /* of what is walked: the next is over what that leaves */
 #define DIGITS_MAX 3u /* digits of a token up to which those of numbers are told without a search: all states on the way are looked at */
 
 typedef struct layer {

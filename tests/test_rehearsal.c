@@ -8,7 +8,7 @@
 #include "tests/check.h"
 #include "turnstile.h"
 
-#define UNIONS_MAX 8u /* of some thirty, if nothing had been found out */
+#define UNIONS_MAX 2u /* of some thirty, if nothing had been found out */
 
 static const char schema[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"size\":{\"type\":\"number\"},\"open\":{\"type\":\"boolean\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
                              "\"inner\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\"}}}}}";
