@@ -8,6 +8,7 @@
 #include "compiler/schema.h"
 #include "runtime/classes.h"
 #include "runtime/memory.h"
+#include "runtime/united.h"
 #include "runtime/walk.h"
 #include "runtime/walk_text.h"
 #include "runtime/wide.h"
@@ -263,7 +264,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) note_extra(space, x);
     rehearse(space);
-    if (space->status == TSL_OK) tsl__walks_lay(space);
+    if (space->status == TSL_OK && tsl__united_lay(space)) tsl__walks_lay(space);
     status = space->status;
   }
   if (status != TSL_OK) {

@@ -5,6 +5,7 @@
 
 #include "runtime/common.h"
 #include "runtime/logits.h"
+#include "runtime/united.h"
 
 uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number) {
   uint32_t **slot = tsl__pool_add(&space->bitsets.pool, &space->kept);
@@ -440,30 +441,6 @@ static inline void list_parts(const tsl__gather *g, tsl__united *u) {
   }
 }
 
-static uint64_t hash_of(const tsl__united *u) {
-  uint64_t hash = 0;
-  for (uint32_t i = 0; i < TSL__UNITED_MAX && u->parts[i]; i += 2) hash = tsl__mix(hash + ((uint64_t)u->parts[i] << 32 | u->parts[i + 1]));
-  return hash;
-}
-
-/* `own`: one of them is of this layer, so that the one below can't know it. */
-static tsl__mask find_union(const tsl__space *space, const tsl__united *u, uint64_t hash, bool own) {
-  for (const tsl__space *layer = space; layer; layer = own ? NULL : layer->parent) {
-    tsl__index_iter it = tsl__index_first(&layer->united.index, hash);
-    for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-      const tsl__united *known = tsl__space_at_of(space, united, i, sizeof *known);
-      if (!memcmp(known->parts, u->parts, sizeof u->parts)) return known->all;
-    }
-  }
-  return 0;
-}
-
-static bool remember_union(tsl__space *space, const tsl__united *u, uint64_t hash) {
-  tsl__united *fresh = tsl__pool_add(&space->united.pool, &space->kept);
-  if (fresh) *fresh = *u;
-  return (fresh && tsl__index_add(&space->united.index, &space->alloc, hash, tsl__space_count(space, united) - 1)) || tsl__space_no_memory(space);
-}
-
 /* Does one of the masks have it? */
 static bool have(const tsl__space *space, const tsl__gather *g, tsl_token t) {
   for (uint32_t i = 0; i < g->mask_count; i++)
@@ -590,7 +567,7 @@ static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g, bool joined) {
 static TSL__SELDOM tsl__mask unite(tsl__space *space, tsl__gather *g, tsl__united *u, uint64_t hash, bool joined) {
   u->all = joined ? join(space, g) : 0;
   if (!u->all && space->status == TSL_OK && list_all(space, g)) u->all = made_of_lists(space, g, joined);
-  return u->all && remember_union(space, u, hash) ? u->all : 0;
+  return u->all && tsl__united_add(space, u, hash) ? u->all : 0;
 }
 
 static inline bool is_single(const tsl__gather *g) { return !g->listed && g->mask_count <= 1 && g->plus.n == 0; }
@@ -599,8 +576,8 @@ static TSL__SELDOM tsl__mask made(tsl__space *space, tsl__gather *g, bool joined
   if (!g->mask_count || g->mask_count + g->plus.n > TSL__UNITED_MAX) return list_all(space, g) ? made_of_lists(space, g, joined) : 0;
   tsl__united u;
   list_parts(g, &u);
-  uint64_t hash = hash_of(&u);
-  tsl__mask known = find_union(space, &u, hash, u.parts[g->mask_count - 1] >= space->masks.first);
+  uint64_t hash;
+  tsl__mask known = tsl__united_find(space, &u, &hash);
   return known ? known : unite(space, g, &u, hash, joined);
 }
 
