@@ -32,6 +32,22 @@ static const struct value {
     {"{\"type\":\"string\",\"format\":\"uri\"}", "\"https://a.b/c\"", "\"a:b\""},
     {"{\"type\":\"integer\",\"minimum\":0}", "12", "0"},
     {"{\"type\":\"number\",\"minimum\":0}", "1.5", "20"},
+    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}", "[\"a\"]", "null"},
+    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}", "[\"a\"]", "null"},
+    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}}}}", "[{\"qzi\": \"a\"}]", "null"},
+    {"{\"type\":[\"object\",\"null\"],\"properties\":{\"qzi\":{\"type\":\"string\"}}}", "{\"qzi\": \"a\"}", "null"},
+    {"{\"type\":[\"integer\",\"null\"]}", "12", "null"},
+    {"{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"null\"]}}", "[\"a\"]", "[null]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}},\"required\":[\"qzi\"],\"additionalProperties\":false}}", "[{\"qzi\": \"a\"}]", "[{\"qzi\": \"a\"}, {\"qzi\": \"\"}]"},
+    {"{\"type\":\"integer\",\"minimum\":1}", "12", "2"},
+    {"{\"type\":\"string\",\"minLength\":1,\"maxLength\":50}", "\"a\"", "\"ab c\""},
+    {"{\"type\":\"array\",\"items\":{\"enum\":[\"one\",\"two\"]}}", "[\"one\"]", "[]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}", "[1, 2]", "[]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}}", "[[1, 2]]", "[]"},
+    {"{\"enum\":[\"one\",\"two\",null]}", "\"one\"", "null"},
+    {"{\"type\":[\"string\",\"number\"]}", "\"one\"", "1"},
+    {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}}}]}", "\"one\"", "{\"qzi\": \"a\"}"},
+    {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}", "\"one\"", "[\"a\"]"},
 };
 
 /* Objects, `$` for a value: their members required or not, other members allowed or not. No token ends one of their names, as hardly any ends those of a schema. */
@@ -58,6 +74,7 @@ static const struct shape {
 typedef struct findings {
   TSL__VEC(tsl__united) unions; /* `all`: whether it was joined */
   TSL__VEC(tsl__walk) walks;
+  TSL__VEC(uint32_t) left; /* leftovers: how many nodes, and these */
 } findings;
 
 /* A shape's text with one value and another in turns; false: it is too long. */
@@ -87,6 +104,14 @@ static bool of_states_below(const tsl__space *above, const tsl__walk *w) {
   return w->state && w->state < above->states.first && tsl__leftover_set(w->over) < above->leftovers.first && w->context <= 1 && !(tsl__state_at(above, w->state)->flags & TSL__STATE_LOOP);
 }
 
+static bool note_left(tsl__space *space, const tsl__leftover_rec *r, findings *f) {
+  if (!tsl__vec_reserve(&space->alloc, &f->left, r->n + 1u)) return false;
+  f->left.at[f->left.n] = r->n;
+  memcpy(f->left.at + f->left.n + 1, r->nodes, r->n * sizeof *r->nodes);
+  f->left.n += r->n + 1u;
+  return true;
+}
+
 static bool note(tsl__space *space, const tsl__space *above, findings *f) {
   bool fine = true;
   for (uint32_t i = 0; i < above->united.pool.n && fine; i++) {
@@ -99,6 +124,7 @@ static bool note(tsl__space *space, const tsl__space *above, findings *f) {
     const tsl__walk *w = tsl__pool_at(&above->walks.pool, i);
     if (of_states_below(above, w)) fine = tsl__vec_push(&space->alloc, &f->walks, *w);
   }
+  for (uint32_t i = 0; i < above->leftovers.pool.n && fine; i++) fine = note_left(space, tsl__pool_at(&above->leftovers.pool, i), f);
   return fine;
 }
 
@@ -114,17 +140,49 @@ static bool go_through(tsl__space *above, tsl__state root, const char *text) {
   return at && above->status == TSL_OK;
 }
 
+static void unite(tsl__space *space, const tsl__united *u) {
+  tsl__gather *g = space->gather;
+  tsl__gather_clear(g);
+  for (uint32_t i = 0; i < TSL__UNITED_MAX && u->parts[i]; i++) {
+    if (u->parts[i] & TSL__UNITED_TOKEN) tsl__gather_token(space, g, u->parts[i] & ~TSL__UNITED_TOKEN);
+    else tsl__gather_mask(space, g, u->parts[i]);
+  }
+  if (u->all) tsl__gather_joined(space, g);
+  else tsl__gather_done(space, g);
+}
+
+/* A layer above may keep no hints of this one's states: they are made here. */
+static void hint_states(tsl__space *space) {
+  for (tsl__state s = 1; s < tsl__space_count(space, states) && space->status == TSL_OK; s++) {
+    const tsl__state_rec *r = tsl__state_at(space, s);
+    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded)) tsl__state_hint(space, r);
+  }
+}
+
+static void do_for_all(tsl__space *space, const findings *f) {
+  for (size_t i = 0; i < f->unions.n && space->status == TSL_OK; i++) unite(space, &f->unions.at[i]);
+  for (size_t i = 0; i < f->left.n && space->status == TSL_OK; i += f->left.at[i] + 1) tsl__leftover_intern(space, f->left.at + i + 1, f->left.at[i]);
+  for (size_t i = 0; i < f->walks.n && space->status == TSL_OK; i++) {
+    tsl__space_begin(space);
+    tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, f->walks.at[i].context);
+  }
+  hint_states(space);
+}
+
+/* What comes of one schema is done before the next, which finds out what is walked over what the first has left. */
 static bool rehearse(tsl__space *space, const char *schema, const char *text, findings *f) {
   tsl__space *above;
   tsl__exprs *x;
   struct tsl__schema_result made = {0};
   const tsl_schema_options options = {.order = TSL_ORDER_ANY};
   if (tsl__states_layer(space, space->vocab, NULL, &above, &x) != TSL_OK) return false;
+  f->unions.n = f->walks.n = f->left.n = 0;
   bool fine = tsl__schema_compile(x, schema, strlen(schema), &options, NULL, &made, NULL) == TSL_OK && made.root != TSL__NONE;
   above->watches = tsl__exprs_watches(x);
   fine = fine && go_through(above, tsl__state_of(above, made.root), text) && note(space, above, f);
   tsl__space_free(above);
-  return fine;
+  if (fine) do_for_all(space, f);
+  return fine && space->status == TSL_OK;
 }
 
 static bool rehearse_all(tsl__space *space, findings *f) {
@@ -137,29 +195,11 @@ static bool rehearse_all(tsl__space *space, findings *f) {
   return true;
 }
 
-static void unite(tsl__space *space, const tsl__united *u) {
-  tsl__gather *g = space->gather;
-  tsl__gather_clear(g);
-  for (uint32_t i = 0; i < TSL__UNITED_MAX && u->parts[i]; i++) {
-    if (u->parts[i] & TSL__UNITED_TOKEN) tsl__gather_token(space, g, u->parts[i] & ~TSL__UNITED_TOKEN);
-    else tsl__gather_mask(space, g, u->parts[i]);
-  }
-  if (u->all) tsl__gather_joined(space, g);
-  else tsl__gather_done(space, g);
-}
-
-static void do_for_all(tsl__space *space, const findings *f) {
-  for (size_t i = 0; i < f->unions.n && space->status == TSL_OK; i++) unite(space, &f->unions.at[i]);
-  for (size_t i = 0; i < f->walks.n && space->status == TSL_OK; i++) {
-    tsl__space_begin(space);
-    tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, f->walks.at[i].context);
-  }
-}
-
 void tsl__rehearse(tsl__space *space) {
   findings f = {0};
-  if (!rehearse_all(space, &f)) tsl__space_no_memory(space);
-  do_for_all(space, &f);
+  hint_states(space);
+  if (!rehearse_all(space, &f) && space->status == TSL_OK) tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &f.unions);
   tsl__vec_free(&space->alloc, &f.walks);
+  tsl__vec_free(&space->alloc, &f.left);
 }

@@ -17,7 +17,7 @@
 #define LEFTOVERS_MAX 512u   /* walked and merged ahead; later ones when a grammar needs them */
 #define STRUCTURE_MAX 1024u  /* the same for what follows anything */
 #define OFTEN 3u             /* and what follows most often, over what that leaves */
-#define ROUNDS 3             /* of what is walked: the next is over what that leaves */
+#define ROUNDS 2
 #define DIGITS_MAX 3u /* digits of a token up to which those of numbers are told without a search: all states on the way are looked at */
 
 typedef struct layer {
@@ -113,14 +113,6 @@ static void walk_states(tsl__space *space) {
     const tsl__state_rec *r = tsl__state_at(space, s);
     tsl__space_begin(space);
     if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) && !(r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP))) tsl__walk_over(space, s, 0, TSL__WHOLE, false);
-  }
-}
-
-/* Hints too are made before the freeze: later nobody could keep them. */
-static void hint_states(tsl__space *space) {
-  for (tsl__state s = 1; s < tsl__space_count(space, states) && space->status == TSL_OK; s++) {
-    const tsl__state_rec *r = tsl__state_at(space, s);
-    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded)) tsl__state_hint(space, r);
   }
 }
 
@@ -230,15 +222,6 @@ static void mark_text(tsl__space *space) {
     if (trie->nodes[c].byte < 0x80 && trie->nodes[c].children) tsl__class_mask(space, &letters, 0, c, UINT32_MAX);
 }
 
-/* What schemas come to; again, over what that leaves. A layer above may keep no hints of this one's states, so they are made before; those of states that are made then, after. */
-static void rehearse(tsl__space *space) {
-  hint_states(space);
-  for (int round = 0; round < ROUNDS && space->status == TSL_OK; round++) {
-    tsl__rehearse(space);
-    hint_states(space);
-  }
-}
-
 static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   tsl__space *space = NULL;
   tsl__exprs *x = NULL;
@@ -263,7 +246,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) warm_leftovers(space, x, common);
     if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) note_extra(space, x);
-    rehearse(space);
+    if (space->status == TSL_OK) tsl__rehearse(space);
     if (space->status == TSL_OK && tsl__united_lay(space)) tsl__walks_lay(space);
     status = space->status;
   }
