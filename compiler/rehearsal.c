@@ -25,6 +25,7 @@ static const struct value {
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", "[\"a\"]", "[]"},
     {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}}}}", "[{\"qzi\": \"a\"}]", "[]"},
     {"{}", "\"a\"", "0"},
+    {"{}", "[\"a\", {\"x\": \"\"}]", "{\"x\": \"a\", \"y\": [{}]}"},
     {"{\"type\":\"string\",\"minLength\":1}", "\"ab\"", "\"c\""},
     {"{\"type\":\"string\",\"maxLength\":100}", "\"ab\"", "\"\""},
     {"{\"type\":\"string\",\"format\":\"date-time\"}", "\"2020-01-02T03:04:05Z\"", "\"2020-01-02T03:04:05Z\""},
@@ -66,6 +67,21 @@ static const struct shape {
     {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{\"qzf\":$,\"qzg\":$},\"required\":[\"qzf\",\"qzg\"],\"additionalProperties\":false},"
      "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzh\":$},\"required\":[\"qzh\"],\"additionalProperties\":false}}},\"required\":[\"qza\",\"qzb\",\"qzc\",\"qzd\",\"qze\"],\"additionalProperties\":false}",
      "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": [{\"qzh\": $}, {\"qzh\": $}]}"},
+};
+
+/* Texts of formats: where they are in their middle depends on what was read, years and months for one. */
+static const struct written {
+  const char *format, *texts[6];
+} written[] = {
+    {"date-time", {"2022-02-28T12:34:56.789+02:00", "2024-11-30T23:59:59Z", "1999-04-15T20:00:00.5-11:30", "2023-12-31T00:00:00Z", "2020-02-29T19:08:10Z", "2021-10-01T04:15:00Z"}},
+    {"date", {"2022-02-28", "2024-11-30", "1999-04-15", "2023-12-31", "2020-02-29", "2021-10-01"}},
+    {"time", {"12:34:56.789+02:00", "23:59:59Z", "00:00:00Z"}},
+    {"email", {"john.doe@example.com", "a@b.co.uk"}},
+    {"uri", {"https://www.example.com/path/to?q=a%20b&c=1#top", "mailto:a@b.c", "http://localhost:8080/"}},
+    {"uri-reference", {"https://www.example.com/path/to?q=a#top", "/a/b.c", "#a"}},
+    {"uuid", {"123e4567-e89b-12d3-a456-426614174000"}},
+    {"hostname", {"www.example.com", "a-b"}},
+    {"ipv4", {"192.168.0.1", "10.25.255.100"}},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -164,7 +180,7 @@ static void do_for_all(tsl__space *space, const findings *f) {
   for (size_t i = 0; i < f->left.n && space->status == TSL_OK; i += f->left.at[i] + 1) tsl__leftover_intern(space, f->left.at + i + 1, f->left.at[i]);
   for (size_t i = 0; i < f->walks.n && space->status == TSL_OK; i++) {
     tsl__space_begin(space);
-    tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, f->walks.at[i].context);
+    tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, false); /* as if something followed: that does for those that nothing follows, too */
   }
   hint_states(space);
 }
@@ -195,10 +211,18 @@ static bool rehearse_all(tsl__space *space, findings *f) {
   return true;
 }
 
+static bool rehearse_formats(tsl__space *space, findings *f) {
+  char schema[TEXT_MAX], text[TEXT_MAX];
+  for (size_t i = 0; i < COUNT(written); i++)
+    for (size_t k = 0; k < COUNT(written[i].texts) && written[i].texts[k]; k++)
+      if (!fill_in(schema, "{\"type\":\"string\",\"format\":\"$\"}", written[i].format, "") || !fill_in(text, "\"$\"", written[i].texts[k], "") || !rehearse(space, schema, text, f)) return false;
+  return true;
+}
+
 void tsl__rehearse(tsl__space *space) {
   findings f = {0};
   hint_states(space);
-  if (!rehearse_all(space, &f) && space->status == TSL_OK) tsl__space_no_memory(space);
+  if (!(rehearse_all(space, &f) && rehearse_formats(space, &f)) && space->status == TSL_OK) tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &f.unions);
   tsl__vec_free(&space->alloc, &f.walks);
   tsl__vec_free(&space->alloc, &f.left);
