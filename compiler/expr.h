@@ -157,6 +157,8 @@ typedef struct tsl__keys_ops {
 tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param);
 /* The same as a call: its frame, and *resume, which goes on after it. TSL__NONE on failure (sticky). */
 tsl__expr tsl__expr_names(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, tsl__expr *resume);
+/* A frame that spells the rest of a JSON string: any text but those of the set. */
+tsl__expr tsl__expr_others(tsl__exprs *x, tsl__stringset set);
 /* RESUME (or an alternation of them), asked: may string `index` be used, and what follows it? */
 bool tsl__expr_resume_allows(tsl__exprs *x, tsl__expr resume, uint32_t index);
 uint64_t tsl__expr_resume_allowed(const tsl__exprs *x, tsl__expr resume, uint32_t word, uint64_t *allowed);

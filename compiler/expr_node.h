@@ -51,7 +51,10 @@ typedef struct tsl__node {
 #define TSL__UNFOLD_MAX 4096u
 
 #define TSL__RULE_MEASURED 8u /* ops->shortest was asked */
-#define TSL__RULE_NAMES 4u /* a frame that spells a name; set by tsl__expr_keys alone */
+/* A frame of the rest of a JSON string that spells one of the set that is its parameter, as a name (set by tsl__expr_names alone), or any text but these (by tsl__expr_others). What state it has
+ * is told without its body. */
+#define TSL__RULE_NAMES 4u
+#define TSL__RULE_OTHERS 16u
 
 typedef struct tsl__rule {
   const tsl__rule_ops *ops;
@@ -69,8 +72,7 @@ typedef struct tsl__keys {
 
 /* The frame in which the strings of a set are spelled. */
 typedef struct tsl__names {
-  uint64_t hash; /* of the strings: equal sets share the frame */
-  tsl__stringset set;
+  tsl__stringset set; /* equal ones share the frame */
   tsl__expr frame;
 } tsl__names;
 
@@ -83,6 +85,7 @@ typedef struct tsl__strings {
   const tsl__string *at;
   uint32_t n;
   tsl__expr names; /* the frame in which they are spelled as names; NONE: not asked for yet */
+  uint64_t hash;   /* of their first eight bytes and their lengths */
 } tsl__strings;
 
 /* A set of single characters that has some of those beyond ASCII, but not all: the expression, and those characters. */

@@ -142,6 +142,8 @@ static void destroy(void *ctx) {
   tsl__vec_free(s->alloc, &s->anchors);
   tsl__vec_free(s->alloc, &s->scopes);
   tsl__vec_free(s->alloc, &s->nodes);
+  tsl__vec_free(s->alloc, &s->names);
+  tsl__vec_free(s->alloc, &s->asked);
   tsl__vec_free(s->alloc, &s->goals);
   tsl__vec_free(s->alloc, &s->states);
   tsl__vec_free(s->alloc, &s->array_states);

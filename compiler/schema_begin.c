@@ -142,6 +142,34 @@ tsl__expr tsl__schema_member_begins(struct schema *s, goal value, uint32_t level
   return alone == OBJECT_OR_EMPTY ? s->shared.member_object : tsl__schema_member(s, value, level);
 }
 
-tsl__expr tsl__schema_extra(struct schema *s, tsl__expr rest, tsl__expr member) {
-  return tsl__schema_frame(s, tsl__expr_seq(s->x, rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), member)));
+/* ---- extra members ------------------------------------------------------------------------------------------------ */
+
+static tsl__expr new_member(tsl__exprs *x, tsl__expr member) { return tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_NAME), member); }
+
+static tsl__expr unfold_extra(tsl__exprs *x, void *ctx, uint32_t member) {
+  const struct cell *c = ctx;
+  return tsl__expr_seq(x, c->rest, new_member(x, member));
+}
+
+static void print_extra(void *ctx, uint32_t member, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "extra#%u", (unsigned)member);
+}
+
+static uint32_t extra_shortest(tsl__exprs *x, void *ctx, uint32_t member) {
+  const struct cell *c = ctx;
+  return tsl__add(tsl__expr_shortest(x, c->rest), tsl__expr_shortest(x, member));
+}
+
+static bool extra_calls(tsl__exprs *x, void *ctx, uint32_t member, tsl__calls *out) {
+  const struct cell *c = ctx;
+  tsl__calls_add(x, out, c->rest, new_member(x, member));
+  return true;
+}
+
+static const tsl__rule_ops extra_ops = {unfold_extra, print_extra, NULL, extra_shortest, extra_calls};
+
+tsl__expr tsl__schema_extra(struct schema *s, struct cell *c, tsl__expr member) {
+  if (member != TSL__NONE && c->alone) return tsl__expr_rule(s->x, &extra_ops, c, member, 0, 1);
+  return tsl__schema_frame(s, tsl__expr_seq(s->x, c->rest, new_member(s->x, member)));
 }

@@ -750,8 +750,22 @@ done:
   e->depth--;
 }
 
+/* Most objects are asked for by one node that says nothing but which members there are: its parts are told at once. */
+static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__schema_leaf *leaf, void *ctx) {
+  static const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
+  static const uint64_t told = members | (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_REQUIRED;
+  if (e->n != 1 || e->lits[0] & 1) return false;
+  sid id = e->lits[0] >> 1;
+  const struct node *n = tsl__node_of(s, id);
+  if (!(n->mask & members) || n->mask & ~told || !(n->possible & T_OBJECT)) return false;
+  const struct part parts = {.kind = PART_MEMBERS, .s = id}, required = {.next = &parts, .kind = PART_REQUIRED, .s = id};
+  leaf(ctx, tsl__has(n, KW_REQUIRED) ? &required : &parts, NULL);
+  return true;
+}
+
 void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx) {
   const struct goal_entry *entry = tsl__goal_of(s, g);
+  if (type == T_OBJECT && expand_members(s, entry, leaf, ctx)) return;
   struct expansion e = {.s = s, .type = type, .leaf = leaf, .ctx = ctx};
   struct branch b = {0};
   for (uint32_t i = entry->n; i-- > 0;) want(&e, &b, entry->lits[i], NULL);

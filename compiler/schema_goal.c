@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/expr_node.h"
 #include "compiler/schema_parts.h"
 
 #include <stdlib.h>
@@ -87,10 +88,23 @@ static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t 
   return tsl__table_add(s, &s->goal_table, hash, id) ? id : GOAL_NONE;
 }
 
-goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
+/* What one lit asks where the level does not matter, as most goals do. */
+static goal goal_of_one(struct schema *s, lit l) {
+  tsl__worked(s->x, 5);
+  l = tsl__schema_simplify(s, l);
+  if (l >> 1 <= SID_FALSE) return (l >> 1 == SID_FALSE) ^ (l & 1) ? GOAL_NONE : GOAL_ANY;
+  if (l & 1) return goal_intern(s, &l, 1, 0);
+  struct node *n = s->nodes.at[l >> 1];
+  if (n->alone) return n->alone;
+  goal id = goal_new(s, &l, 1, 0);
+  if (id != GOAL_NONE) n->alone = id;
+  return id;
+}
+
+static goal goal_of_all(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
   lit few[64], *out = n <= 64 ? few : tsl__schema_alloc(s, n * sizeof *out);
   uint32_t kept = 0;
-  tsl__exprs_work(s->x, 4 + n);
+  tsl__worked(s->x, 4 + n);
   for (uint32_t i = 0; out && i < n; i++) {
     lit l = tsl__schema_simplify(s, lits[i]);
     if (l == POS(SID_FALSE)) return GOAL_NONE;
@@ -102,6 +116,8 @@ goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t le
     if ((out[i] ^ 1) == out[i - 1]) return GOAL_NONE;
   return goal_intern(s, out, kept, s->levels ? level : 0);
 }
+
+goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t level) { return n == 1 && !s->levels ? goal_of_one(s, lits[0]) : goal_of_all(s, lits, n, level); }
 
 goal tsl__schema_goal_and(struct schema *s, goal g, const lit *lits, uint32_t n) {
   if (!n || g == GOAL_NONE) return g;

@@ -336,7 +336,7 @@ static uint32_t state_after(struct schema *s, const struct object_state *from, u
 
 static tsl__expr extra_frame(struct schema *s, const struct object *o, struct cell *c) {
   if (c->extra == TSL__NONE) {
-    tsl__expr frame = tsl__schema_extra(s, c->rest, tsl__schema_member(s, c->value, o->level));
+    tsl__expr frame = tsl__schema_extra(s, c, tsl__schema_member(s, c->value, o->level));
     if (!tsl__schema_ok(s)) return TSL__NONE;
     c->extra = frame;
   }
@@ -563,15 +563,18 @@ static tsl__expr styled_members(struct schema *s, uint32_t id) {
   return tsl__expr_alt(s->x, complete(st) ? TSL__EPS : TSL__NONE, all);
 }
 
-/* The state before the first member; UINT32_MAX on failure. */
+/* The state before the first member, which is asked for here alone; UINT32_MAX on failure. */
 static uint32_t first_state(struct object *o) {
   struct schema *s = o->schema;
+  if (o->begun) return o->begun - 1;
   struct object_state *st = tsl__schema_alloc(s, state_size(o));
   if (!st) return UINT32_MAX;
   st->object = o;
   st->first = true;
   st->shortest = UNKNOWN;
-  return intern(s, st);
+  if (!tsl__vec_push(s->alloc, &s->states, st)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
+  o->begun = (uint32_t)s->states.n;
+  return o->begun - 1;
 }
 
 /* From the opening brace on; `members` follow the quote of the first key. */

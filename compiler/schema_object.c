@@ -18,21 +18,15 @@
 #include "compiler/schema_parts.h"
 
 #define SPLITTERS 64u
-
-struct asked { /* key `index` must satisfy l */
-  uint32_t index;
-  lit l;
-};
+#define FEW_ASKED 16u /* lits that need no memory */
 
 struct maker {
   struct schema *s;
   struct object *o;
   const struct part **parts; /* in the order they were found */
   uint32_t part_count;
-  TSL__VEC(tsl__string) names; /* with doubles */
-  uint32_t *order;             /* names -> known */
-  size_t cursor;               /* of the second pass over the names */
-  TSL__VEC(struct asked) asked;
+  uint32_t *order; /* names -> known */
+  size_t cursor;   /* of the second pass over the names */
   tsl__expr splitters[SPLITTERS];
   uint32_t splitter_count;
   uint64_t *masks; /* by known key: splitters that match it */
@@ -57,7 +51,7 @@ static bool flatten(struct maker *m, const struct part *parts) {
 
 static void name(struct maker *m, const char *key, uint32_t length) {
   tsl__string n = {key, length};
-  if (!tsl__vec_push(m->s->alloc, &m->names, n)) out_of_memory(m);
+  if (!tsl__vec_push(m->s->alloc, &m->s->names, n)) out_of_memory(m);
 }
 
 static const struct keyword_value *properties(const struct maker *m, const struct part *p) {
@@ -123,7 +117,7 @@ static void make_room(struct maker *m) {
     const tsl__json *required = required_names(m, m->parts[i]);
     n += (v ? v->count : 0) + (required ? required->length : 0);
   }
-  if (!tsl__vec_reserve(m->s->alloc, &m->names, n) || !tsl__vec_reserve(m->s->alloc, &m->asked, n)) out_of_memory(m);
+  if (!tsl__vec_reserve(m->s->alloc, &m->s->names, n) || !tsl__vec_reserve(m->s->alloc, &m->s->asked, n)) out_of_memory(m);
 }
 
 static bool make_known(struct maker *m) {
@@ -133,10 +127,10 @@ static bool make_known(struct maker *m) {
   visit_names(m, collect_name);
   if (!tsl__schema_ok(s)) return false;
   o->words = 1;
-  if (!m->names.n) return true;
-  m->order = tsl__schema_alloc(s, m->names.n * sizeof *m->order);
+  if (!s->names.n) return true;
+  m->order = tsl__schema_alloc(s, s->names.n * sizeof *m->order);
   if (!m->order) return false;
-  o->set = tsl__stringset_over(s->x, m->names.at, m->names.n, m->order); /* the schema's texts and tree are there as long as its expressions */
+  o->set = tsl__stringset_over(s->x, s->names.at, s->names.n, m->order); /* the schema's texts and tree are there as long as its expressions */
   if (!tsl__schema_ok(s)) return false;
   o->n = tsl__stringset_size(s->x, o->set);
   o->words = (o->n + 63) / 64;
@@ -366,14 +360,30 @@ static uint32_t most_asked(const struct maker *m) {
 
 static uint32_t child_level(const struct maker *m) { return m->o->level + 1; }
 
+/* Nothing tells extra keys apart: they are all but the known ones, and a frame of these is made without their texts, which a style alone wants. */
+static bool make_cell(struct maker *m) {
+  struct schema *s = m->s;
+  struct object *o = m->o;
+  if (hopeless(m, 0, 0)) return true;
+  lit few[FEW_ASKED], *lits = most_asked(m) <= FEW_ASKED ? few : tsl__schema_alloc(s, most_asked(m) * sizeof *lits);
+  goal value = lits ? tsl__schema_goal(s, lits, asked_of(m, 0, UINT32_MAX, lits), child_level(m)) : GOAL_NONE;
+  if (value == GOAL_NONE) return tsl__schema_ok(s);
+  struct cell *c = tsl__schema_alloc(s, sizeof *c);
+  if (!c) return false;
+  *c = (struct cell){.key = tsl__expr_text(s->x), .value = value, .count = TSL__INF, .all = !o->n, .rest = s->shared.string_rest};
+  if (o->n && s->style) c->key = tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set));
+  if (o->n) c->rest = tsl__expr_others(s->x, o->set), c->alone = true;
+  o->cells = c;
+  o->cell_count = 1;
+  return tsl__schema_ok(s);
+}
+
 static bool make_cells(struct maker *m) {
   struct schema *s = m->s;
   struct object *o = m->o;
   lit *lits = tsl__schema_alloc(s, (most_asked(m) + 1) * sizeof *lits);
   if (!lits) return false;
-  if (!m->splitter_count && hopeless(m, 0, 0)) return true;
-  tsl__expr base = o->n ? tsl__expr_text_not(s->x, m->splitter_count ? tsl__expr_stringset(s->x, o->set) : tsl__expr_stringset_alone(s->x, o->set)) : tsl__expr_text(s->x);
-  push_cell(m, base, 0, !o->n);
+  push_cell(m, o->n ? tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set)) : tsl__expr_text(s->x), 0, !o->n);
   for (uint32_t i = 0; i < m->splitter_count && tsl__schema_ok(s); i++) split(m, i);
   size_t kept = 0;
   for (size_t i = 0; i < m->cells.n && tsl__schema_ok(s); i++) {
@@ -395,7 +405,6 @@ static void list_name(void *ctx, const uint8_t *at, uint32_t n) {
 static void count_names(struct maker *m, struct cell *c) {
   struct schema *s = m->s;
   c->count = TSL__INF;
-  if (!m->splitter_count) return; /* all texts but the known keys */
   if (s->options.repeated_names || !tsl__expr_count(s->x, c->key, TSL__SCHEMA_NAMES, &c->count) || c->count > TSL__SCHEMA_NAMES) c->count = TSL__INF;
   else if (c->count <= TSL__SCHEMA_LISTED) tsl__expr_members(s->x, c->key, list_name, m);
   else c->slot = m->o->counted++;
@@ -427,7 +436,7 @@ static bool finish_cells(struct maker *m, uint64_t told_apart) {
 
 static void ask(struct maker *m, uint32_t index, lit l) {
   struct asked a = {index, l};
-  if (!tsl__vec_push(m->s->alloc, &m->asked, a)) out_of_memory(m);
+  if (!tsl__vec_push(m->s->alloc, &m->s->asked, a)) out_of_memory(m);
 }
 
 static void ask_named(struct maker *m) {
@@ -464,20 +473,31 @@ static bool all_named(const struct maker *m) {
   return parts == 1 && m->o->placed_count == m->o->n;
 }
 
+/* Each key has one subschema alone. */
+static bool make_own_values(struct maker *m) {
+  for (size_t i = 0; i < m->s->asked.n; i++) {
+    const struct asked *a = &m->s->asked.at[i];
+    struct known *k = &m->o->known[a->index];
+    k->value = k->forbidden ? GOAL_NONE : tsl__schema_goal(m->s, &a->l, 1, child_level(m));
+  }
+  return tsl__schema_ok(m->s);
+}
+
 static bool make_values(struct maker *m) {
   struct schema *s = m->s;
   struct object *o = m->o;
   if (!o->n) return true;
   ask_named(m);
   if (!tsl__schema_ok(s)) return false;
+  if (s->asked.n == o->n && !m->splitter_count && all_named(m)) return make_own_values(m);
   bool named_only = plain_members(m) || (all_named(m) && !m->splitter_count);
   uint32_t most = named_only ? 0 : most_asked(m);
-  uint32_t *begin = tsl__schema_alloc(s, (o->n + 2) * sizeof *begin + (2 * m->asked.n + most + 1) * sizeof(lit));
+  uint32_t *begin = tsl__schema_alloc(s, (o->n + 2) * sizeof *begin + (2 * s->asked.n + most + 1) * sizeof(lit));
   if (!begin) return false;
-  lit *sorted = begin + o->n + 2, *lits = sorted + m->asked.n;
-  for (size_t i = 0; i < m->asked.n; i++) begin[m->asked.at[i].index + 2]++;
+  lit *sorted = begin + o->n + 2, *lits = sorted + s->asked.n;
+  for (size_t i = 0; i < s->asked.n; i++) begin[s->asked.at[i].index + 2]++;
   for (uint32_t k = 2; k < o->n + 2; k++) begin[k] += begin[k - 1];
-  for (size_t i = 0; i < m->asked.n; i++) sorted[begin[m->asked.at[i].index + 1]++] = m->asked.at[i].l;
+  for (size_t i = 0; i < s->asked.n; i++) sorted[begin[s->asked.at[i].index + 1]++] = s->asked.at[i].l;
   for (uint32_t k = 0; k < o->n; k++) {
     uint32_t n = begin[k + 1] - begin[k];
     memcpy(lits, sorted + begin[k], n * sizeof *lits);
@@ -693,7 +713,7 @@ static bool make(struct maker *m) {
   if (!make_known(m)) return false;
   sizes(m);
   collect_splitters(m);
-  if (!tsl__schema_ok(m->s) || !make_cells(m) || !finish_cells(m, told_apart(m))) return false;
+  if (!tsl__schema_ok(m->s) || !(m->splitter_count ? make_cells(m) && finish_cells(m, told_apart(m)) : make_cell(m))) return false;
   if (m->listed.n > m->listed_before) return false; /* made anew with them */
   if (tsl__schema_nests(m->s)) {
     m->o->styled = true;
@@ -710,7 +730,7 @@ static bool make(struct maker *m) {
 
 /* Once more from the beginning, with the keys that were listed. */
 static bool start(struct maker *m, uint32_t level) {
-  m->names.n = m->asked.n = m->cells.n = m->told.n = 0;
+  m->s->names.n = m->s->asked.n = m->cells.n = m->told.n = 0;
   m->cursor = m->splitter_count = 0;
   m->listed_before = m->listed.n;
   m->o = tsl__schema_alloc(m->s, sizeof *m->o);
@@ -729,8 +749,6 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
     do made = start(&m, level) && make(&m);
     while (!made && m.listed.n > m.listed_before && tsl__schema_ok(s));
   }
-  tsl__vec_free(s->alloc, &m.names);
-  tsl__vec_free(s->alloc, &m.asked);
   tsl__vec_free(s->alloc, &m.told);
   tsl__vec_free(s->alloc, &m.cells);
   tsl__vec_free(s->alloc, &m.listed);

@@ -215,7 +215,7 @@ struct known {
 };
 
 struct cell { /* extra keys that the same constraints apply to */
-  tsl__expr key;   /* their texts */
+  tsl__expr key;   /* their texts; any text if they are all but the known ones, and nobody wants to know */
   tsl__expr rest;  /* frame: the rest of the key's JSON string after the opening quote */
   tsl__expr extra; /* memo: the same and the member's colon and value, as a frame */
   uint64_t mask;   /* splitters that hold them */
@@ -224,6 +224,7 @@ struct cell { /* extra keys that the same constraints apply to */
   uint32_t count;  /* of such keys; TSL__INF: more than can be used up */
   uint32_t slot;   /* with a count: index among the counted cells */
   bool all;        /* every text */
+  bool alone;      /* no other object's: `rest` is of this one's names */
 };
 
 /* One way to fulfil a clause. */
@@ -246,6 +247,7 @@ struct object {
   tsl__stringset set; /* the known keys */
   uint32_t n, words, cell_count, clause_count, placed_count;
   uint32_t counted;     /* cells with a count */
+  uint32_t begun;       /* memo: the state before the first member, plus 1 */
   struct known *known;  /* n, in the order of the set */
   uint32_t *placed;     /* known keys by place */
   struct cell *cells;
@@ -316,6 +318,11 @@ struct array_state {
   tsl__expr next;
   uint32_t words;
   uint64_t data[];   /* one count per counter, then bits: values used (listed ones, or all of them) */
+};
+
+struct asked { /* key `index` must satisfy l */
+  uint32_t index;
+  lit l;
 };
 
 /* ---- the compiler's state --------------------------------------------------------------------------------------- */
@@ -424,6 +431,8 @@ struct schema {
   size_t nodes_read; /* nodes below are read */
   struct table scoped; /* nodes with a scope, by (at, scope) */
 
+  TSL__VEC(tsl__string) names;  /* of the object that is being made, with doubles; kept for the next one */
+  TSL__VEC(struct asked) asked; /* of its keys; the same */
   TSL__VEC(struct goal_entry *) goals;
   struct table goal_table;
   TSL__VEC(struct object_state *) states;
@@ -657,8 +666,8 @@ bool tsl__schema_container_calls(struct schema *s, goal g, tsl__expr begin, tsl_
 tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level);
 /* A frame that allows what this one does up to its end, if it is another: cheaper to make. */
 tsl__expr tsl__schema_member_begins(struct schema *s, goal value, uint32_t level);
-/* The same after what is left of a name that must be new: a frame. */
-tsl__expr tsl__schema_extra(struct schema *s, tsl__expr rest, tsl__expr member);
+/* The same after what is left of a name of the cell, which must be new: a frame. */
+tsl__expr tsl__schema_extra(struct schema *s, struct cell *c, tsl__expr member);
 
 /* ---- schema_style.c ---- */
 /* What tells a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding] close [gap]. All texts are NUL-terminated. */

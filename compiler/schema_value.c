@@ -406,36 +406,42 @@ bool tsl__schema_share(struct schema *s) {
 struct collecting {
   struct schema *s;
   uint32_t level;
-  TSL__VEC(struct object *) objects;
-  TSL__VEC(struct array *) arrays;
+  struct object **objects; /* room for as many as the next power of two */
+  struct array **arrays;
+  uint32_t object_count, array_count;
 };
+
+/* Room for one more than n pointers. */
+static void *widened(struct schema *s, void *at, uint32_t n) {
+  if (n & (n - 1)) return at;
+  void *wider = tsl__schema_alloc(s, (n ? 2 * (size_t)n : 1) * sizeof(void *));
+  if (wider && at) memcpy(wider, at, n * sizeof(void *));
+  return wider;
+}
 
 static void object_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
   (void)number;
   struct collecting *c = ctx;
   struct object *o = tsl__object_new(c->s, c->level, parts);
-  if (o && !tsl__vec_push(c->s->alloc, &c->objects, o)) tsl__schema_fail(c->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (o && (c->objects = widened(c->s, c->objects, c->object_count))) c->objects[c->object_count++] = o;
 }
 
 static void array_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
   (void)number;
   struct collecting *c = ctx;
   struct array *a = tsl__array_new(c->s, c->level, parts);
-  if (a && !tsl__vec_push(c->s->alloc, &c->arrays, a)) tsl__schema_fail(c->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (a && (c->arrays = widened(c->s, c->arrays, c->array_count))) c->arrays[c->array_count++] = a;
 }
 
-static void open_containers(struct schema *s, goal g) {
+static void open_containers(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
   struct collecting c = {.s = s, .level = e->level};
-  tsl__schema_expand(s, g, T_OBJECT, object_leaf, &c);
-  tsl__schema_expand(s, g, T_ARRAY, array_leaf, &c);
-  e->objects = tsl__arena_copy(&s->arena, c.objects.at, c.objects.n * sizeof *c.objects.at);
-  e->arrays = tsl__arena_copy(&s->arena, c.arrays.at, c.arrays.n * sizeof *c.arrays.at);
-  e->object_count = (uint32_t)c.objects.n;
-  e->array_count = (uint32_t)c.arrays.n;
-  if (!e->objects || !e->arrays) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
-  tsl__vec_free(s->alloc, &c.objects);
-  tsl__vec_free(s->alloc, &c.arrays);
+  if (types & T_OBJECT) tsl__schema_expand(s, g, T_OBJECT, object_leaf, &c);
+  if (types & T_ARRAY) tsl__schema_expand(s, g, T_ARRAY, array_leaf, &c);
+  e->objects = c.objects;
+  e->arrays = c.arrays;
+  e->object_count = c.object_count;
+  e->array_count = c.array_count;
 }
 
 uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e) {
@@ -483,7 +489,7 @@ static bool open_goal(struct schema *s, goal g, bool containers) {
   if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
   uint8_t types = tsl__goal_types(s, e);
   open_simple(s, g, types);
-  if (containers && types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g); /* which opens others where uniqueItems must know how many values there are */
+  if (containers && types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g, types); /* which opens others where uniqueItems must know how many values there are */
   tsl__schema_note(s);
   s->at = before;
   if (tsl__schema_ok(s)) return true;

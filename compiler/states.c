@@ -79,15 +79,19 @@ static bool keep_state(compiler *c, tsl__expr e, tsl__state state) {
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
+static bool add_names(tsl__keyed *out, uint32_t lo, uint32_t hi) {
+  if (out->n == sizeof out->range / sizeof *out->range) return false;
+  out->range[out->n++] = (tsl__name_range){lo, hi};
+  return true;
+}
+
 /* The names that e may become, if it is of a frame of names: those of its last part. */
 static bool names_of(tsl__exprs *x, tsl__expr e, tsl__keyed *out) {
   for (;;) {
     tsl__node n = tsl__node_at(x, e);
     switch ((tsl__kind)n.kind) {
     case TSL__K_RULE:
-      if (!(tsl__rule_at(x, n.a)->flags & TSL__RULE_NAMES)) return false;
-      e = tsl__rule_body(x, n.a);
-      break;
+      return tsl__rule_at(x, n.a)->flags & TSL__RULE_NAMES && add_names(out, 0, tsl__stringset_size(x, tsl__rule_at(x, n.a)->param));
     case TSL__K_SEQ: e = n.b; break;
     case TSL__K_JSTR:
     case TSL__K_JESC:
@@ -96,11 +100,8 @@ static bool names_of(tsl__exprs *x, tsl__expr e, tsl__keyed *out) {
       for (uint32_t i = 0; i < n.b; i++)
         if (!names_of(x, tsl__list_at(x, n.a)[i], out)) return false;
       return true;
-    case TSL__K_KEYS:
-    case TSL__K_NAME:
-      if (out->n == sizeof out->range / sizeof *out->range) return false;
-      out->range[out->n++] = n.kind == TSL__K_KEYS ? (tsl__name_range){n.b, n.c} : (tsl__name_range){n.a, n.a + 1};
-      return true;
+    case TSL__K_KEYS: return add_names(out, n.b, n.c);
+    case TSL__K_NAME: return add_names(out, n.a, n.a + 1);
     default: return false;
     }
   }
@@ -144,13 +145,21 @@ static bool other_texts(const tsl__exprs *x, const tsl__node *n, tsl__node *text
   return false;
 }
 
+/* Does the rule spell texts of a set, or others? */
+static bool is_set(const tsl__rule *rule) { return rule->flags & (TSL__RULE_NAMES | TSL__RULE_OTHERS); }
+
 /* The node of fixed texts that e spells as the rest of a JSON string, or of those that it does not; false if it is something else. */
 static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *others) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind == TSL__K_RULE) {
     const tsl__rule *rule = tsl__rule_at(x, n.a);
-    if (!rule->body && !(rule->flags & TSL__RULE_NAMES)) return false;
-    n = tsl__node_at(x, tsl__rule_body(x, n.a));
+    if (is_set(rule)) {
+      *texts = (tsl__node){.kind = TSL__K_STRSET, .a = rule->param, .c = tsl__stringset_size(x, rule->param)};
+      *others = rule->flags & TSL__RULE_OTHERS;
+      return true;
+    }
+    if (!rule->body) return false;
+    n = tsl__node_at(x, rule->body);
   }
   if (n.kind != TSL__K_JSTR) return false;
   *texts = tsl__node_at(x, n.a);
@@ -162,7 +171,7 @@ static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *othe
 static inline bool may_be_fixed(const tsl__exprs *x, const tsl__node *n) {
   if (n->kind != TSL__K_RULE) return n->kind == TSL__K_JSTR;
   const tsl__rule *rule = tsl__rule_at(x, n->a);
-  return rule->body ? tsl__node_at(x, rule->body).kind == TSL__K_JSTR : rule->flags & TSL__RULE_NAMES;
+  return is_set(rule) || (rule->body && tsl__node_at(x, rule->body).kind == TSL__K_JSTR);
 }
 
 static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
@@ -297,24 +306,36 @@ static bool no_failure(compiler *c) {
   return c->space->status == TSL_OK;
 }
 
-static TSL__SELDOM tsl__state add_state(compiler *c, tsl__expr e) {
-  tsl__node n = tsl__node_at(c->x, e), texts = tsl__node_at(c->x, n.kind == TSL__K_JSTR ? n.a : TSL__NONE);
-  if (texts.kind == TSL__K_KEYS) return spelled_state(c, texts.a, texts.b, texts.c, texts.d, false);
-  tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
-  if (!first) return 0;
-  tsl__node loop = n.loop ? tsl__node_at(c->x, n.loop) : n;
-  for (uint32_t phase = 0; phase < (n.loop ? 3u : 1u); phase++) {
+/* What is told of the three states of a loop. */
+static void note_loop(compiler *c, tsl__expr e, const tsl__node *n, tsl__state first) {
+  tsl__node loop = tsl__node_at(c->x, n->loop);
+  for (uint32_t phase = 0; phase < 3; phase++) {
     tsl__state_rec *r = tsl__state_own(c->space, first + phase);
     r->handle = e;
-    if (tsl__nullable_in(&n, (tsl__phase)phase)) r->flags |= TSL__STATE_NULLABLE;
-    if (!n.loop) {
-      if (!note_names(c, e, &n, r) || (may_be_fixed(c->x, &n) && !note_fixed(c, e, r))) return 0;
-      break;
-    }
     r->flags |= (uint8_t)(TSL__STATE_LOOP | TSL__STATE_PHASE * phase);
+    if (tsl__nullable_in(n, (tsl__phase)phase)) r->flags |= TSL__STATE_NULLABLE;
     r->loop_min = loop.b;
     r->loop_max = loop.c;
   }
+}
+
+static bool note_state(compiler *c, tsl__expr e, const tsl__node *n, tsl__state state) {
+  tsl__state_rec *r = tsl__state_own(c->space, state);
+  r->handle = e;
+  if (tsl__nullable_in(n, TSL__PHASE_LOW)) r->flags |= TSL__STATE_NULLABLE;
+  return note_names(c, e, n, r) && (!may_be_fixed(c->x, n) || note_fixed(c, e, r));
+}
+
+static TSL__SELDOM tsl__state add_state(compiler *c, tsl__expr e) {
+  tsl__node n = tsl__node_at(c->x, e);
+  if (n.kind == TSL__K_JSTR) {
+    tsl__node texts = tsl__node_at(c->x, n.a);
+    if (texts.kind == TSL__K_KEYS) return spelled_state(c, texts.a, texts.b, texts.c, texts.d, false);
+  }
+  tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
+  if (!first) return 0;
+  if (n.loop) note_loop(c, e, &n, first);
+  else if (!note_state(c, e, &n, first)) return 0;
   if (n.kind == TSL__K_SEQ || n.kind == TSL__K_ALT || n.kind == TSL__K_RULE) note_guard(c, e, first, n.loop ? 3 : 1); /* others begin with no mark */
   if (!no_failure(c)) return 0; /* and the state, half made, is not found again */
   return keep_state(c, e, first) ? first : 0;

@@ -11,45 +11,49 @@
 
 typedef struct sorted {
   uint64_t first; /* the first eight bytes, the first highest; zeros behind a shorter text */
-  tsl__string s;
   uint32_t input;
 } sorted;
 
 static uint64_t first_bytes(tsl__string s) {
   uint64_t first = 0;
-  uint32_t n = s.length < 8 ? s.length : 8;
-  for (uint32_t i = 0; i < n; i++) first |= (uint64_t)(uint8_t)s.at[i] << (56 - 8 * i);
-  return first;
+  if (s.length >= 8) { /* one load */
+    for (int i = 0; i < 8; i++) first = first << 8 | (uint8_t)s.at[i];
+    return first;
+  }
+  for (uint32_t i = 0; i < s.length; i++) first = first << 8 | (uint8_t)s.at[i];
+  return s.length ? first << (64 - 8 * s.length) : 0;
 }
 
 /* Of two texts that agree on the first eight bytes, a short one is the beginning of the other. */
-static int by_rest(const sorted *a, const sorted *b) {
-  uint32_t n = a->s.length < b->s.length ? a->s.length : b->s.length;
-  int c = n > 8 ? memcmp(a->s.at + 8, b->s.at + 8, n - 8) : 0;
-  return c ? c : a->s.length != b->s.length ? (a->s.length < b->s.length ? -1 : 1) : 0;
+static int by_rest(tsl__string a, tsl__string b) {
+  uint32_t n = a.length < b.length ? a.length : b.length;
+  int c = n > 8 ? memcmp(a.at + 8, b.at + 8, n - 8) : 0;
+  return c ? c : a.length != b.length ? (a.length < b.length ? -1 : 1) : 0;
 }
 
-static inline int by_spelling(const sorted *a, const sorted *b) { return a->first != b->first ? (a->first < b->first ? -1 : 1) : by_rest(a, b); }
+static inline int by_spelling(const tsl__string *of, const sorted *a, const sorted *b) {
+  return a->first != b->first ? (a->first < b->first ? -1 : 1) : by_rest(of[a->input], of[b->input]);
+}
 
 enum {
   INSERTED = 8, /* runs that are sorted by insertion */
   FEW = 24      /* strings that need no room of their own to be sorted */
 };
 
-static void sort_run(sorted *at, size_t n) {
+static void sort_run(const tsl__string *of, sorted *at, size_t n) {
   for (size_t i = 1; i < n; i++) {
     sorted one = at[i];
     size_t j = i;
-    for (; j > 0 && by_spelling(&at[j - 1], &one) > 0; j--) at[j] = at[j - 1];
+    for (; j > 0 && by_spelling(of, &at[j - 1], &one) > 0; j--) at[j] = at[j - 1];
     at[j] = one;
   }
 }
 
 /* Merge [0, mid) and [mid, n) of `from`; what is in order already is copied. */
-static void merge_runs(const sorted *from, size_t mid, size_t n, sorted *to) {
+static void merge_runs(const tsl__string *of, const sorted *from, size_t mid, size_t n, sorted *to) {
   size_t i = 0, j = mid;
   while (i < mid && j < n) {
-    if (by_spelling(&from[i], &from[j]) <= 0) *to++ = from[i++];
+    if (by_spelling(of, &from[i], &from[j]) <= 0) *to++ = from[i++];
     else *to++ = from[j++];
   }
   memcpy(to, from + i, (mid - i) * sizeof *to);
@@ -57,13 +61,13 @@ static void merge_runs(const sorted *from, size_t mid, size_t n, sorted *to) {
 }
 
 /* Sort short runs by insertion, as which most lists end, and merge these from one half of the room, of 2 * n, to the other and back. The sorted half. */
-static sorted *sort_strings(sorted *at, size_t n) {
+static sorted *sort_strings(const tsl__string *of, sorted *at, size_t n) {
   sorted *to = at + n;
-  for (size_t i = 0; i < n; i += INSERTED) sort_run(at + i, n - i < INSERTED ? n - i : INSERTED);
+  for (size_t i = 0; i < n; i += INSERTED) sort_run(of, at + i, n - i < INSERTED ? n - i : INSERTED);
   for (size_t run = INSERTED; run < n; run *= 2) {
     for (size_t i = 0; i < n; i += 2 * run) {
       size_t left = n - i;
-      merge_runs(at + i, left < run ? left : run, left < 2 * run ? left : 2 * run, to + i);
+      merge_runs(of, at + i, left < run ? left : run, left < 2 * run ? left : 2 * run, to + i);
     }
     sorted *swap = at;
     at = to;
@@ -79,24 +83,26 @@ static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t
   sorted *all = room ? tsl__alloc(&x->alloc, room) : few;
   tsl__string *kept = tsl__exprs_alloc(x, (n ? n : 1) * sizeof *kept);
   uint32_t count = 0;
+  uint64_t hash = 0;
   if (!all || !kept) {
     tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
     if (room) tsl__free(&x->alloc, all, room);
     return 0;
   }
-  for (size_t i = 0; i < n; i++) all[i] = (sorted){first_bytes(strings[i]), strings[i], (uint32_t)i};
-  const sorted *in_order = sort_strings(all, n);
+  for (size_t i = 0; i < n; i++) all[i] = (sorted){first_bytes(strings[i]), (uint32_t)i};
+  const sorted *in_order = sort_strings(strings, all, n);
   for (size_t i = 0; i < n; i++) {
     const sorted *one = &in_order[i];
-    if (i == 0 || by_spelling(one - 1, one) != 0) {
-      const char *copy = copied ? tsl__arena_copy(&x->arena, one->s.at, one->s.length) : one->s.at;
-      if (!copy) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-      kept[count++] = (tsl__string){copy, one->s.length};
+    if (i == 0 || by_spelling(strings, one - 1, one) != 0) {
+      tsl__string s = strings[one->input];
+      if (copied && !(s.at = tsl__arena_copy(&x->arena, s.at, s.length))) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+      hash = tsl__mix(hash ^ one->first) + s.length;
+      kept[count++] = s;
     }
     if (order) order[one->input] = count - 1;
   }
   if (room) tsl__free(&x->alloc, all, room);
-  tsl__strings set = {kept, count, TSL__NONE};
+  tsl__strings set = {kept, count, TSL__NONE, hash};
   if (x->status == TSL_OK && !tsl__vec_push(&x->alloc, &x->strings, set)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   return x->status == TSL_OK ? x->strings_base + (uint32_t)x->strings.n - 1 : 0;
 }
@@ -154,6 +160,26 @@ tsl__expr tsl__expr_stringset_alone(tsl__exprs *x, tsl__stringset s) {
   return all && all->n > 1 ? tsl__append(x, strset(all, s, 0, all->n, 0)) : tsl__expr_stringset(x, s);
 }
 
+/* ---- all others ---------------------------------------------------------------------------------------------------- */
+
+static tsl__expr unfold_others(tsl__exprs *x, void *ctx, uint32_t set) {
+  (void)ctx;
+  return tsl__expr_json_string(x, tsl__expr_text_not(x, tsl__expr_stringset_alone(x, set)));
+}
+
+static void print_others(void *ctx, uint32_t set, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "others#%u", (unsigned)set);
+}
+
+/* Of most sets the empty text is none. */
+static uint32_t others_shortest(tsl__exprs *x, void *ctx, uint32_t set) { return tsl__stringset_at(x, set, 0).length ? 1 : tsl__expr_shortest(x, unfold_others(x, ctx, set)); }
+
+tsl__expr tsl__expr_others(tsl__exprs *x, tsl__stringset set) {
+  static const tsl__rule_ops ops = {unfold_others, print_others, NULL, others_shortest, NULL};
+  return tsl__expr_rule(x, &ops, NULL, set, TSL__RULE_OTHERS, 1);
+}
+
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth) {
@@ -194,14 +220,8 @@ static void print_names(void *ctx, uint32_t set, char *out, size_t n) {
   snprintf(out, n, "names#%u", (unsigned)set);
 }
 
-static uint64_t hash_of_set(const tsl__strings *s) {
-  uint64_t h = s->n;
-  for (uint32_t i = 0; i < s->n; i++) h = tsl__mix(h ^ tsl__hash(s->at[i].at, s->at[i].length)) + s->at[i].length;
-  return h;
-}
-
 static bool equal_sets(const tsl__strings *a, const tsl__strings *b) {
-  if (a->n != b->n) return false;
+  if (a->n != b->n || a->hash != b->hash) return false;
   for (uint32_t i = 0; i < a->n; i++)
     if (a->at[i].length != b->at[i].length || memcmp(a->at[i].at, b->at[i].at, a->at[i].length)) return false;
   return true;
@@ -210,13 +230,12 @@ static bool equal_sets(const tsl__strings *a, const tsl__strings *b) {
 static tsl__expr find_names_frame(tsl__exprs *x, tsl__stringset set) {
   static const tsl__rule_ops ops = {unfold_names, print_names, NULL, NULL, NULL};
   const tsl__strings *s = tsl__strings_at(x, set);
-  uint64_t hash = hash_of_set(s);
   for (size_t i = 0; i < x->names.n; i++)
-    if (x->names.at[i].hash == hash && equal_sets(s, tsl__strings_at(x, x->names.at[i].set))) return x->names.at[i].frame;
+    if (equal_sets(s, tsl__strings_at(x, x->names.at[i].set))) return x->names.at[i].frame;
   uint32_t shortest = TSL__INF;
   for (uint32_t i = 0; i < s->n; i++)
     if (s->at[i].length + 1 < shortest) shortest = s->at[i].length + 1;
-  tsl__names made = {hash, set, tsl__expr_rule(x, &ops, NULL, set, TSL__RULE_NAMES, shortest)};
+  tsl__names made = {set, tsl__expr_rule(x, &ops, NULL, set, TSL__RULE_NAMES, shortest)};
   if (made.frame == TSL__NONE) return TSL__NONE;
   if (!tsl__vec_push(&x->alloc, &x->names, made)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
   return made.frame;

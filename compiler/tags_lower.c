@@ -158,7 +158,7 @@ static bool find_specials(tsl__marks *m) {
     m->specials[i] = all.at[i].token;
     tsl__bytes_add(&m->special_first, (uint8_t)texts[i].at[0]);
   }
-  m->special_texts = (tsl__strings){texts, fine ? (uint32_t)all.n : 0, TSL__NONE};
+  m->special_texts = (tsl__strings){texts, fine ? (uint32_t)all.n : 0, TSL__NONE, 0};
   tsl__vec_free(m->alloc, &all);
   return fine;
 }
