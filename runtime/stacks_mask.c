@@ -56,6 +56,23 @@ static bool is_text_yet(tsl__space *space, const tsl__stack_rec *at, const tsl__
   return beside && tsl__names_go_on(space, c->state, over, false);
 }
 
+#define JOINED_MAX 32u /* nodes of two leftovers that are joined */
+
+/* What follows a frame, over what it leaves of the whole vocabulary and of a set. White space, which may be none, leaves both; a state of this grammar's own is walked over them together. */
+static void gather_below(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover whole, tsl__leftover set, uint32_t depth) {
+  uint32_t nodes[JOINED_MAX];
+  tsl__leftover a = tsl__leftover_set(whole), b = tsl__leftover_set(set);
+  uint32_t n = a && b ? tsl__leftover_at(space, a)->n : 0, m = n ? tsl__leftover_at(space, b)->n : 0;
+  if (n && n + m <= JOINED_MAX && tsl__stack_cell(space, tsl__stack_at(space, at), 0)->state >= space->states.first) {
+    memcpy(nodes, tsl__leftover_at(space, a)->nodes, n * sizeof *nodes);
+    memcpy(nodes + n, tsl__leftover_at(space, b)->nodes, m * sizeof *nodes);
+    whole = ((whole | set) & TSL__WHOLE) | tsl__leftover_intern(space, nodes, n + m);
+    set = 0;
+  }
+  if (whole) gather_chain(space, g, at, whole, depth);
+  if (set) gather_chain(space, g, at, set, depth);
+}
+
 /* The chain: the frame over what is left to spell, then what follows it over what that leaves. */
 static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over, uint32_t depth) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
@@ -69,13 +86,13 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
       if (!is_text_yet(space, r, c, over)) gather_named(space, g, c, over, depth);
       continue;
     }
+    tsl__leftover left[2] = {0, 0};
     for (int part = 0; part < 2; part++) {
       tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
       const tsl__walk *w = t ? tsl__walk_over(space, c->state, c->count, t, c->tail == 0) : NULL;
-      if (!w) continue;
-      tsl__gather_mask(space, g, w->mask);
-      if (w->left && c->tail) gather_chain(space, g, c->tail, w->left, depth + 1);
+      if (w) tsl__gather_mask(space, g, w->mask), left[part] = w->left;
     }
+    if (c->tail && (left[0] | left[1])) gather_below(space, g, c->tail, left[0], left[1], depth + 1);
   }
 }
 
