@@ -54,6 +54,25 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
   return number;
 }
 
+#define JOINED_MAX 32u /* nodes of two sets that are joined */
+
+static tsl__leftover join_sets(tsl__space *space, tsl__leftover a, tsl__leftover b) {
+  const tsl__leftover_rec *r = tsl__leftover_at(space, a), *s = tsl__leftover_at(space, b);
+  uint32_t nodes[JOINED_MAX];
+  if (r->n + s->n > JOINED_MAX) return 0;
+  memcpy(nodes, r->nodes, r->n * sizeof *nodes);
+  memcpy(nodes + r->n, s->nodes, s->n * sizeof *nodes);
+  return tsl__leftover_intern(space, nodes, r->n + s->n);
+}
+
+tsl__leftover tsl__leftover_join(tsl__space *space, tsl__leftover a, tsl__leftover b) {
+  tsl__leftover flag = (a | b) & TSL__WHOLE, sets[2] = {tsl__leftover_set(a), tsl__leftover_set(b)};
+  if (!sets[0] || !sets[1]) return flag | sets[0] | sets[1];
+  tsl__joined *known = &space->joined[(sets[0] ^ sets[1]) % TSL__JOINED];
+  if (known->a != sets[0] || known->b != sets[1]) *known = (tsl__joined){sets[0], sets[1], join_sets(space, sets[0], sets[1])};
+  return known->both ? flag | known->both : 0;
+}
+
 static uint64_t child_hash(tsl__leftover t, uint8_t byte) { return tsl__mix(((uint64_t)t << 8 | byte) + 1); }
 
 static const tsl__child *find_child(const tsl__space *space, tsl__leftover t, uint8_t byte, uint64_t hash) {

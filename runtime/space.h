@@ -96,6 +96,12 @@ typedef struct tsl__kin_noted {
   uint32_t walk, count; /* its number; the register of its state */
 } tsl__kin_noted;
 
+/* Two sets of nodes and what they are together (leftover.h); 0: too many. */
+typedef struct tsl__joined {
+  uint32_t a, b, both;
+} tsl__joined;
+#define TSL__JOINED 8u
+
 struct tsl__space {
   const tsl__space *parent;
   const tsl_vocab *vocab;
@@ -131,6 +137,7 @@ struct tsl__space {
   uint32_t less_bytes;   /* TSL__LESS_BYTES; tests have more */
   uint32_t less_met;     /* walks that were told from a class */
   struct tsl__spare_steps *spare_steps; /* and of steps (stacks.c) */
+  tsl__joined joined[TSL__JOINED]; /* the last ones */
   TSL__VEC(struct tsl__adopted) adopted; /* bitsets of common.h */
   tsl__state starts[TSL__STARTS_MAX]; /* of a vocabulary's layer: states of its rules that do nothing but read, walked over the whole vocabulary (walk.c); 0 behind the last */
   tsl__state digits[2];  /* of a vocabulary's layer: any number of digits, and of those that do not begin with 0, walked over the whole vocabulary */

@@ -56,19 +56,11 @@ static bool is_text_yet(tsl__space *space, const tsl__stack_rec *at, const tsl__
   return beside && tsl__names_go_on(space, c->state, over, false);
 }
 
-#define JOINED_MAX 32u /* nodes of two leftovers that are joined */
-
 /* What follows a frame, over what it leaves of the whole vocabulary and of a set. White space, which may be none, leaves both; a state of this grammar's own is walked over them together. */
 static void gather_below(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover whole, tsl__leftover set, uint32_t depth) {
-  uint32_t nodes[JOINED_MAX];
-  tsl__leftover a = tsl__leftover_set(whole), b = tsl__leftover_set(set);
-  uint32_t n = a && b ? tsl__leftover_at(space, a)->n : 0, m = n ? tsl__leftover_at(space, b)->n : 0;
-  if (n && n + m <= JOINED_MAX && tsl__stack_cell(space, tsl__stack_at(space, at), 0)->state >= space->states.first) {
-    memcpy(nodes, tsl__leftover_at(space, a)->nodes, n * sizeof *nodes);
-    memcpy(nodes + n, tsl__leftover_at(space, b)->nodes, m * sizeof *nodes);
-    whole = ((whole | set) & TSL__WHOLE) | tsl__leftover_intern(space, nodes, n + m);
-    set = 0;
-  }
+  bool own = whole && set && tsl__stack_cell(space, tsl__stack_at(space, at), 0)->state >= space->states.first;
+  tsl__leftover both = own ? tsl__leftover_join(space, whole, set) : 0;
+  if (both) whole = both, set = 0;
   if (whole) gather_chain(space, g, at, whole, depth);
   if (set) gather_chain(space, g, at, set, depth);
 }

@@ -113,9 +113,30 @@ static void random_sets(void) {
   }
 }
 
+static tsl__leftover random_set(uint32_t *nodes, uint32_t n) {
+  uint32_t given[40];
+  for (uint32_t i = 0; i < n; i++) given[i] = nodes[i] = 1 + below(vocab->trie.node_count - 1);
+  return tsl__leftover_intern(space, given, n);
+}
+
+/* Two sets as one are what all their nodes are, asked once or again, in either order; large ones are not joined. */
+static void joined_sets(void) {
+  for (int round = 0; round < 300; round++) {
+    uint32_t nodes[80], n = 1 + below(8), m = 1 + below(8);
+    tsl__leftover a = random_set(nodes, n), b = random_set(nodes + n, m), all = tsl__leftover_intern(space, nodes, n + m);
+    CHECK(tsl__leftover_join(space, a, b) == all && tsl__leftover_join(space, a, b) == all && tsl__leftover_join(space, b, a) == all);
+    CHECK(tsl__leftover_join(space, a | TSL__WHOLE, b) == (all | TSL__WHOLE) && tsl__leftover_join(space, a, b | TSL__WHOLE) == (all | TSL__WHOLE));
+    CHECK(tsl__leftover_join(space, a, TSL__WHOLE) == (a | TSL__WHOLE) && space->status == TSL_OK);
+    a = random_set(nodes, 40);
+    b = random_set(nodes + 40, 40);
+    if (a && b && tsl__leftover_at(space, a)->n + tsl__leftover_at(space, b)->n > 32) CHECK(tsl__leftover_join(space, a, b) == 0);
+  }
+}
+
 int main(void) {
   set_up();
   RUN(random_sets, "sets of nodes, and what follows by each byte");
+  RUN(joined_sets, "two sets as one");
   tsl_grammar_release(grammar);
   tsl_vocab_release(vocab);
   return tsl_test_end();
