@@ -457,7 +457,7 @@ static bool have_all(const tsl__space *space, const tsl__gather *g) {
 
 /* ---- joined masks ------------------------------------------------------------------------------------------------- */
 
-#define JOINED_ROOM (TSL__JOINED_MAX + (TSL_MAX_VOCAB >> TSL__STRETCH) + 1)
+#define JOINED_ROOM (TSL__PATCH_MAX + TSL__JOINED_MAX + 2 * ((TSL_MAX_VOCAB >> TSL__STRETCH) + 1)) /* room for both lists */
 
 #define MADE_GOOD_MAX 4u /* tokens that a mask lacks of its bases, up to which each is looked for elsewhere */
 
@@ -476,7 +476,14 @@ static bool is_made_good(const tsl__space *space, const tsl__gather *g, uint32_t
   return true;
 }
 
-/* The bases of the masks gathered, which lack nothing of them together. */
+/* Has none of the others a base? What that mask lacks of its own is then in their lists or nowhere, and these come last: so it is with a text of a limited length, beside what follows it. */
+static bool has_bases_alone(const tsl__space *space, const tsl__gather *g, uint32_t number) {
+  for (uint32_t i = 0; i < g->mask_count; i++)
+    if (i != number && tsl__mask_at(space, g->masks[i])->base_count) return false;
+  return true;
+}
+
+/* The bases of the masks gathered. */
 static bool join_bases(tsl__space *space, tsl__gather *g) {
   for (uint32_t i = 0; i < g->mask_count; i++) {
     const tsl__mask_rec *r = tsl__mask_at(space, g->masks[i]);
@@ -521,12 +528,14 @@ static void unite_common(tsl__space *space, tsl__mask_rec *r) {
   r->base_count = (uint8_t)(r->base_count - n + 1);
 }
 
-/* The bases gathered, the masks' lists and the tokens beside them, `n` in all, as one mask; 0 on failure (sticky). */
-static tsl__mask add_joined(tsl__space *space, tsl__gather *g, size_t n) {
-  uint16_t at[JOINED_ROOM];
-  uint16_t *end = join_lists(space, g, n, at);
+/* The bases gathered but for what they lack, the masks' lists and the tokens beside them, `n` in all, as one mask; 0 on failure (sticky). */
+static tsl__mask add_joined(tsl__space *space, tsl__gather *g, tsl__patches minus, size_t n) {
+  uint16_t at[JOINED_ROOM], *end = at;
+  for (uint32_t passed = 0; passed < minus.n; passed += *minus.at, minus.at += *minus.at + 1, end += *end + 1) memcpy(end, minus.at, (*minus.at + 1u) * sizeof *end);
+  end = join_lists(space, g, n, end);
   tsl__mask_rec *r = add_record(space, g, at, (size_t)(end - at) * sizeof *end);
   if (!r) return 0;
+  r->minus_count = (uint8_t)minus.n;
   r->plus_count = (uint16_t)n;
   r->joined = true;
   tsl__mask number = tsl__space_count(space, masks) - 1;
@@ -538,13 +547,17 @@ static tsl__mask add_joined(tsl__space *space, tsl__gather *g, size_t n) {
 /* The masks and tokens gathered as one mask; 0: that is not done, or on failure (sticky). */
 static tsl__mask join(tsl__space *space, tsl__gather *g) {
   size_t n = g->plus.n, bases = 0;
+  tsl__patches minus = {NULL, 0};
   for (uint32_t i = 0; i < g->mask_count; i++) {
     const tsl__mask_rec *r = tsl__mask_at(space, g->masks[i]);
-    if (r->minus_count && !is_made_good(space, g, i)) return 0;
+    if (r->minus_count && !is_made_good(space, g, i)) {
+      if (!has_bases_alone(space, g, i)) return 0;
+      minus = tsl__mask_minus(r);
+    }
     n += r->plus_count;
     bases += r->base_count;
   }
-  return n <= TSL__JOINED_MAX && bases <= TSL__BASES_MAX && join_bases(space, g) ? add_joined(space, g, n) : 0;
+  return n <= TSL__JOINED_MAX && bases <= TSL__BASES_MAX && join_bases(space, g) ? add_joined(space, g, minus, n) : 0;
 }
 
 /* The mask of what is in the lists. A position's is not sorted where it has many tokens: nobody else will have it. */
@@ -554,7 +567,7 @@ static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g, bool joined) {
   if (!many) {
     drop_based(space, g);
     joined = joined && !g->minus.n && g->plus.n >= MARKED_MIN && g->bases.n <= TSL__BASES_MAX;
-    if (joined && g->plus.n <= TSL__JOINED_MAX) return add_joined(space, g, g->plus.n);
+    if (joined && g->plus.n <= TSL__JOINED_MAX) return add_joined(space, g, (tsl__patches){NULL, 0}, g->plus.n);
     normalise(space, g);
   }
   if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX || g->bases.n > TSL__BASES_MAX) && !make_bitset(space, g)) return 0;

@@ -28,7 +28,7 @@ typedef struct tsl__mask_rec {
   uint8_t minus_count, base_count;
   atomic_ushort lent;           /* times it was written out to be lent, as far as that counts (borrow.h) */
   bool asked : 1, shared : 1;   /* the other grammars were asked for its row; that is one of theirs (common.h) */
-  bool joined : 1;              /* `plus` is in no order, and may hold doubles and what a base has; there is no `minus` */
+  bool joined : 1;              /* `plus` is in no order, and may hold doubles and what a base has, or `minus`; what it holds is allowed */
   _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
   _Atomic(uint64_t) identity; /* XXH3-64 of the words, once asked for (0: not yet) */
 } tsl__mask_rec;

@@ -1,6 +1,6 @@
 /* test_mask.c - masks as shared bitsets and a few tokens more or less: random unions, removals and marks against plain sets of tokens.
  *
- * Also checked: the lists are sorted unless they were joined, `minus` names what a base has and the mask does not, and no mask has more patches than it may; a grammar's rows and lent masks are tests/test_borrow.c.
+ * Also checked: the lists are sorted unless they were joined, `minus` names what a base has and the mask does not (or what a joined one lists, too), and no mask has more patches than it may; a grammar's rows and lent masks are tests/test_borrow.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -121,13 +121,13 @@ static void check_mask(tsl__mask m, const set *s) {
   tsl__patches_read(tsl__mask_minus(r), minus);
   tsl__patches_read(tsl__mask_plus(r), plus);
   CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(minus, r->minus_count) && (r->joined || ascending(plus, r->plus_count)));
-  CHECK(r->joined ? !r->minus_count && r->plus_count <= TSL__JOINED_MAX : r->minus_count + r->plus_count <= TSL__PATCH_MAX);
-  for (uint32_t i = 0; i < r->minus_count; i++) odd += s->has[minus[i]] || !in_a_base(r, minus[i]);
+  CHECK(r->joined ? r->minus_count <= TSL__PATCH_MAX && r->plus_count <= TSL__JOINED_MAX : r->minus_count + r->plus_count <= TSL__PATCH_MAX);
+  for (uint32_t i = 0; i < r->minus_count; i++) odd += (s->has[minus[i]] && !r->joined) || !in_a_base(r, minus[i]);
   CHECKF(!odd, "%u tokens of minus are allowed, or in no base", odd);
 }
 
 static void random_masks(void) {
-  unsigned with_minus = 0, with_bases = 0, joined = 0;
+  unsigned with_minus = 0, with_bases = 0, joined = 0, both = 0;
   for (int i = 0; i < 12; i++) new_bitset();
   while (masks < MADE) {
     tsl__gather g = {0};
@@ -141,11 +141,12 @@ static void random_masks(void) {
     with_minus += tsl__mask_at(space, m)->minus_count > 0;
     with_bases += tsl__mask_at(space, m)->base_count > 1;
     joined += tsl__mask_at(space, m)->joined;
+    both += tsl__mask_at(space, m)->joined && tsl__mask_at(space, m)->minus_count;
     mask[masks] = m;
     mask_set[masks++] = s;
   }
-  printf("  %u with minus, %u with several bases, %u joined\n", with_minus, with_bases, joined);
-  CHECK(space->status == TSL_OK && with_minus > 20 && with_bases > 20 && joined > 20);
+  printf("  %u with minus, %u with several bases, %u joined, %u of these with minus\n", with_minus, with_bases, joined, both);
+  CHECK(space->status == TSL_OK && with_minus > 20 && with_bases > 20 && joined > 20 && both > 4);
 }
 
 /* The same pieces give the same number, and what was gathered alone is the answer itself. */
@@ -197,20 +198,34 @@ static tsl__mask patched(tsl__space *s, uint32_t all, const tsl_token *tokens, u
   return m;
 }
 
-/* Masks of tokens in some of the stretches, joined: what they have together. */
-static unsigned joined_in_stretches(tsl__space *s) {
+/* Half of these tokens, and of the others neighbours. */
+static tsl__mask all_but(tsl__space *s, uint32_t base, const tsl_token *tokens, uint32_t n) {
+  tsl_token gone[60];
+  for (uint32_t i = 0; i < n; i++) gone[i] = tokens[i] ^ (i & 1);
+  return patched(s, base, gone, (uint32_t)tsl__sort_unique(gone, n), true);
+}
+
+/* Masks of tokens in some of the stretches, joined, and of every other round one that has all but such: what they have together. */
+static unsigned joined_in_stretches(tsl__space *s, uint32_t base) {
   static uint32_t words[(LARGE + 31) / 32], all[(LARGE + 31) / 32];
   unsigned wrong = 0;
   for (uint32_t round = 0; round < 100; round++) {
     tsl__gather g = {0};
+    tsl__mask lacking = 0;
     memset(all, 0, sizeof all);
     for (uint32_t part = 2 + below(6); part; part--) {
       tsl_token tokens[60];
       uint32_t n = 1 + below(60), from = below(4) * 50000, width = below(2) ? 50000 : LARGE - from;
       for (uint32_t i = 0; i < n; i++) tokens[i] = from + below(width), tsl__mask_bit_set(all, tokens[i]);
       n = (uint32_t)tsl__sort_unique(tokens, n);
+      if (part == 2 && round % 2) lacking = all_but(s, base, tokens, n);
       if (part == 1) tsl__gather_token(s, &g, tokens[0]), tsl__gather_mask(s, &g, patched(s, 0, tokens, n, false));
       else tsl__gather_mask(s, &g, patched(s, 0, tokens, n, false));
+    }
+    if (lacking) {
+      tsl__gather_mask(s, &g, lacking);
+      tsl__mask_write(s, lacking, words);
+      for (uint32_t w = 0; w < sizeof words / sizeof *words; w++) all[w] |= words[w];
     }
     tsl__mask m = tsl__gather_joined(s, &g);
     tsl__gather_free(s, &g);
@@ -254,7 +269,7 @@ static void in_stretches(void) {
       for (uint32_t i = 0; i < 8; i++) wrong += tsl__mask_has(g->space, m, ends[i]) != tsl_mask_has(words, ends[i]);
     }
   }
-  wrong += joined_in_stretches(g->space);
+  wrong += joined_in_stretches(g->space, all);
   CHECKF(bits && !wrong, "%u answers are wrong", wrong);
   tsl_grammar_release(g);
   tsl_vocab_release(v);
