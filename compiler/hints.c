@@ -232,17 +232,29 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   if (f.json && !out->like && f.limit == TSL__INF && !f.n.loop) tsl__far_from_forbidden(x, f.inner, out);
 }
 
+/* Any characters, so many to so many? */
+static bool counts_any(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most) {
+  tsl__node n = tsl__node_at(x, e);
+  *least = n.b;
+  *most = n.c;
+  return (n.kind == TSL__K_REPEAT || n.kind == TSL__K_COUNTED) && n.a == tsl__expr_any_char(x);
+}
+
+unsigned tsl__counted_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind == TSL__K_RULE) n = tsl__node_at(x, tsl__rule_at(x, n.a)->body);
+  tsl__node string = n.kind == TSL__K_SEQ ? tsl__node_at(x, n.b) : n;
+  if (string.kind != TSL__K_JSTR || !counts_any(x, string.a, least, most)) return TSL__TEXT_OTHER;
+  if (n.kind == TSL__K_JSTR) return TSL__TEXT_COUNTED;
+  return n.a == tsl__expr_literal(x, "\"", 1) ? TSL__TEXT_QUOTED : TSL__TEXT_OTHER;
+}
+
 unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most) {
   tsl__letter_set letters, all = {.bytes = TSL__BYTES_ALL}, raw = {.bytes = TSL__BYTES_ALL};
   uint32_t need;
   frame f = frame_of(x, e);
   if (!f.json || f.n.flags & TSL__CALLS) return TSL__TEXT_OTHER;
-  tsl__node n = tsl__node_at(x, f.n.a);
-  if ((n.kind == TSL__K_REPEAT || n.kind == TSL__K_COUNTED) && n.a == tsl__expr_any_char(x)) {
-    *least = n.b;
-    *most = n.c;
-    return TSL__TEXT_COUNTED;
-  }
+  if (counts_any(x, f.n.a, least, most)) return TSL__TEXT_COUNTED;
   if (f.limit != TSL__INF || !endless_letters(x, f.inner, &letters, &need, 0)) return TSL__TEXT_OTHER;
   raw_only(&raw.bytes);
   return tsl__letters_within(&all, &letters) ? TSL__TEXT_ENDLESS : tsl__letters_within(&raw, &letters) ? TSL__TEXT_OPEN : TSL__TEXT_OTHER;

@@ -31,6 +31,8 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
 /* What is told at once of the frame `e`: TSL__TEXT_..., and of one that counts the bounds of its loop. */
 unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
+/* Only if it is COUNTED, or QUOTED: the latter is told here alone. */
+unsigned tsl__counted_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
 
 /* ---- hints_like.c ------------------------------------------------------------------------------------------------- */
 

@@ -69,6 +69,18 @@ static void note_texts(tsl__space *space, tsl__exprs *x) {
   if (s && space->status == TSL_OK) tsl__texts_make(space, s);
 }
 
+/* The same with their opening quotes. */
+static void note_quoted(tsl__space *space, tsl__exprs *x, tsl__leftover behind) {
+  for (uint32_t least = 0; least < TSL__QUOTED && space->status == TSL_OK; least++) {
+    tsl__expr text = tsl__expr_repeat(x, tsl__expr_any_char(x), least, TSL__INF);
+    tsl__space_begin(space);
+    tsl__state s = tsl__state_of(space, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, text)));
+    walk_from(space, s);
+    if (s && behind && space->status == TSL_OK) tsl__walk_over(space, s, 0, behind, false);
+    space->quoted[least] = s;
+  }
+}
+
 /* Rules that values of schemas begin with. */
 static void note_starts(tsl__space *space, tsl__exprs *x, uint32_t rules) {
   uint32_t n = 0;
@@ -191,6 +203,7 @@ static void walk_between(tsl__space *space, tsl__exprs *x, uint32_t common) {
   tsl__expr between[TSL__SCHEMA_BETWEEN];
   tsl__schema_between(x, between);
   tsl__leftover behind[] = {left_of(space, between[0]), left_of(space, between[TSL__SCHEMA_BETWEEN - 1])};
+  note_quoted(space, x, behind[0]);
   uint32_t first = tsl__space_count(space, leftovers), states = tsl__space_count(space, states);
   for (uint32_t rule = common; rule < x->rules.n && behind[0]; rule++) walk_over_all(space, state_of_rule(space, x, rule), behind[0], behind[0] + 1);
   for (tsl__state s = 1; s < states && space->status == TSL_OK; s++) {

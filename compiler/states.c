@@ -506,6 +506,12 @@ static unsigned text(void *ctx, const tsl__state_rec *r, uint32_t *least, uint32
   return no_failure(c) ? told : TSL__TEXT_OTHER;
 }
 
+static unsigned counted(void *ctx, const tsl__state_rec *r, uint32_t *least, uint32_t *most) {
+  compiler *c = ctx;
+  unsigned told = spelled_of(r) || r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME) ? TSL__TEXT_OTHER : tsl__counted_of(c->x, r->handle, least, most);
+  return no_failure(c) ? told : TSL__TEXT_OTHER;
+}
+
 static tsl_status expand(void *ctx, tsl__state state) {
   compiler *c = ctx;
   const tsl__state_rec *r = tsl__state_at(c->space, state);
@@ -664,7 +670,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, text, shortest, allows, allowed, resume, calls, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, text, counted, shortest, allows, allowed, resume, calls, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

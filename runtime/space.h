@@ -53,6 +53,8 @@ typedef struct tsl__hook {
   bool (*letters)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
   /* What is told at once of a state in a JSON string: TSL__TEXT_... (state.h), and of one that counts the least and the most characters to come, if it has no register. NULL: nothing. */
   unsigned (*text)(void *ctx, const struct tsl__state_rec *state, uint32_t *least, uint32_t *most);
+  /* The same of strings that count, and of others nothing, in less time. */
+  unsigned (*counted)(void *ctx, const struct tsl__state_rec *state, uint32_t *least, uint32_t *most);
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates at UINT32_MAX. */
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
   /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on failure. */
@@ -89,6 +91,7 @@ typedef struct tsl__hook {
 #define TSL__KIN_WORK 1024u /* steps from which a walk is worth telling others from */
 #define TSL__LESS_BYTES 128u /* live bytes of a state that may live on nearly all letters (walk_less.h) */
 
+#define TSL__QUOTED 2u
 #define TSL__STARTS_MAX 16u
 
 /* A walk that others may be told from (walk_kin.h). */
@@ -148,6 +151,7 @@ struct tsl__space {
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
   struct tsl__texts *any_text;  /* see walk_text.h; NULL in a grammar's layer */
+  tsl__state quoted[TSL__QUOTED]; /* of a vocabulary's layer: a string of so many characters at least, whichever, with its opening quote; walked over the whole vocabulary, and over what white space leaves */
   atomic_uint rows;             /* masks that are written out for good (borrow.h) */
 };
 

@@ -88,7 +88,8 @@ enum {
   TSL__TEXT_OTHER,
   TSL__TEXT_OPEN,    /* any raw characters leave it open, for ever */
   TSL__TEXT_ENDLESS, /* so do escaped ones */
-  TSL__TEXT_COUNTED  /* so many characters to so many, whichever, and no more */
+  TSL__TEXT_COUNTED, /* so many characters to so many, whichever, and no more */
+  TSL__TEXT_QUOTED   /* the same with its opening quote, which is still to come */
 };
 
 typedef struct tsl__state_rec {

@@ -514,9 +514,16 @@ static const tsl__walk *recall_called(const tsl__space *space, const tsl__state_
   return w && !w->left ? w : NULL;
 }
 
+/* Of a string of any characters, so many to so many: what the vocabulary's layer knows of such. */
+static const tsl__walk *recall_text(tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over) {
+  tsl__state like;
+  const tsl__walk *known = tsl__text_known(space, r, count, over, &like);
+  return known || !like || !belongs_below(space, like, over) ? known : find_below(space, like, 0, over);
+}
+
 /* What is remembered of a state over a leftover; as if something followed will do: that leaves something over, which nobody asks for. A grammar's state is expanded, as what it calls may tell.
  * NULL: nothing, or on failure (sticky). */
-static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t context, tsl__leftover over) {
+static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over) {
   uint32_t followed = context & ~1u;
   bool below = belongs_below(space, state, over), last = followed != context, here = state < space->states.first || r->walked;
   const tsl__walk *known = below ? find_below(space, state, followed, over) : NULL; /* there nearly all walks are such */
@@ -528,7 +535,10 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
   }
   if (known || space->status != TSL_OK) return known;
   if (state >= space->states.first && !tsl__state_fixed(r) && !tsl__state_expanded(space, state)) return NULL;
-  if (!calls_alone(space, r, state)) return fetch_far(space, state, context, over);
+  if (!calls_alone(space, r, state)) {
+    if (state >= space->states.first && (known = recall_text(space, r, count, over))) return known;
+    return fetch_far(space, state, context, over);
+  }
   if (is_any_extra(space, r, over) && (known = find(space, space->parent->extra, context & ~1u, over))) return known;
   if ((known = recall_called(space, r, over))) return known;
   return find_calls(space, r, context, over);
@@ -573,7 +583,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
 
 static const tsl__walk *walk_state(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
   uint32_t context = context_of(space, r, count, over, last);
-  const tsl__walk *known = recall(space, r, state, context, over);
+  const tsl__walk *known = recall(space, r, state, count, context, over);
   return known || space->status != TSL_OK ? known : walk_anew(space, r, state, count, context, over, last);
 }
 
@@ -621,7 +631,7 @@ void tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t co
   const tsl__state_rec *r = tsl__state_at(space, state);
   bool last = l->last && !left, others = tsl__is_others(r);
   uint32_t context = context_of(space, r, count, over, last);
-  const tsl__walk *w = others ? walk_others(space, r, state, count, over, last, true) : recall(space, r, state, context, over);
+  const tsl__walk *w = others ? walk_others(space, r, state, count, over, last, true) : recall(space, r, state, count, context, over);
   if (!w && !others && space->status == TSL_OK && is_seldom(space, l, state, over, left)) {
     size_t floor = l->left.n;
     search_within(space, l, &(tsl__level_key){state, context, over, NULL}, count, last);

@@ -5,6 +5,7 @@
 
 #include "runtime/classes.h"
 
+#define ROOMS_MAX 256u /* characters that a string may still have: with more it is walked when it is met */
 #define PIECES 16u /* that are looked at and put in order in the time that the search takes for a node */
 
 /* A token, or a node, and how many characters were begun, or are complete where the string is closed. */
@@ -20,6 +21,9 @@ struct tsl__texts {
   /* Of those the ones with an escape; tokens that close the string, and nodes where it is closed that have something below. */
   const piece *escaped, *closing, *ended;
   uint32_t escaped_n, closing_n, ended_n;
+  /* Walks over the whole vocabulary: of so many characters at most, from none on; and of so many at least, from one on, the last of which no token closes early. */
+  const tsl__walk *rooms, *needs;
+  uint32_t rooms_n, needs_n;
   tsl__linear closed; /* of the table of quotes the nodes that close the string, and what leads to them */
 };
 
@@ -133,6 +137,8 @@ static bool fill(making *m, struct tsl__texts *t) {
   return base->status == TSL_OK && put_closed(m, &t->closed);
 }
 
+static bool make_counted(tsl__space *base, struct tsl__texts *t);
+
 tsl_status tsl__texts_make(tsl__space *base, tsl__state state) {
   size_t depths = (size_t)base->vocab->trie.nodes[0].height + 1;
   making m = {.base = base, .quoted = base->linear->quoted, .text = state};
@@ -142,7 +148,7 @@ tsl_status tsl__texts_make(tsl__space *base, tsl__state state) {
   if (!m.kept) tsl__space_no_memory(base);
   else if (tsl__state_expanded(base, state)) {
     m.at[0].state = state;
-    if (find_pieces(&m) && fill(&m, t)) base->any_text = t;
+    if (find_pieces(&m) && fill(&m, t) && make_counted(base, t)) base->any_text = t;
   }
   tsl__free(&base->alloc, m.at, depths * sizeof *m.at);
   tsl__free(&base->alloc, m.kept, m.quoted->n);
@@ -212,12 +218,68 @@ static void walk_counted(tsl__space *space, tsl__level *l, const struct tsl__tex
   leave_closed(space, l, t, s, any->left);
 }
 
+/* Such a walk, by itself. False on failure (sticky). */
+static bool walk_alone(tsl__space *base, const struct tsl__texts *t, span s, tsl__walk *out) {
+  uint32_t depth = base->depth;
+  tsl__level *l = tsl__level_open(base);
+  if (!l) return false;
+  l->last = false;
+  walk_counted(base, l, t, s);
+  *out = (tsl__walk){.state = t->state, .over = TSL__WHOLE, .left = tsl__level_left(base, l), .mask = tsl__level_mask(base, l), .reach = TSL__UNSPLIT, .gain = TSL__UNCOUNTED};
+  base->depth = depth;
+  return base->status == TSL_OK;
+}
+
+static bool make_counted(tsl__space *base, struct tsl__texts *t) {
+  uint32_t height = base->vocab->trie.nodes[0].height, most = 0;
+  for (uint32_t i = 0; i < t->closing_n; i++) most = t->closing[i].characters > most ? t->closing[i].characters : most;
+  for (uint32_t i = 0; i < t->ended_n; i++) most = t->ended[i].characters > most ? t->ended[i].characters : most;
+  t->rooms_n = height < ROOMS_MAX ? height : ROOMS_MAX;
+  t->needs_n = most + 1;
+  tsl__walk *rooms = tsl__arena_alloc(&base->arena, (t->rooms_n + (size_t)t->needs_n) * sizeof *rooms), *needs = rooms + t->rooms_n;
+  if (!rooms) return tsl__space_no_memory(base);
+  bool fine = true;
+  for (uint32_t i = 0; i < t->rooms_n && fine; i++) fine = walk_alone(base, t, (span){0, i}, &rooms[i]);
+  for (uint32_t i = 0; i < t->needs_n && fine; i++) fine = walk_alone(base, t, (span){i + 1, TSL__COUNT_INF}, &needs[i]);
+  t->rooms = rooms;
+  t->needs = needs;
+  return fine;
+}
+
 static void walk_endless(tsl__space *space, tsl__level *l, const struct tsl__texts *t, tsl__state state, uint32_t count) {
   tsl__bytes letters = raw_letters();
   tsl__gather_mask(space, &l->gather, t->open);
   size_t floor = l->stack.n;
   tsl__search_quoted(space, l, &t->closed, &(tsl__linear_from){state, count, 0, 0, l->last}, &letters, NULL);
   tsl__search_on(space, l, floor);
+}
+
+/* Bytes that may follow the opening quote within a token of these. */
+static uint32_t after_quote(const tsl__space *space, tsl__leftover over) {
+  const tsl__trie *trie = &space->vocab->trie;
+  return over == TSL__WHOLE ? trie->nodes[tsl__trie_child(trie, 0, '"')].height : tsl__leftover_at(space, tsl__leftover_set(over))->height;
+}
+
+/* What is left of the bounds where some characters were read. */
+static span left_of(const tsl__state_rec *r, span s, uint32_t count) {
+  if (!(r->flags & TSL__STATE_LOOP)) return s;
+  return (span){r->loop_min > count ? r->loop_min - count : 0, r->loop_max == TSL__COUNT_INF ? TSL__COUNT_INF : r->loop_max - count};
+}
+
+const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over, tsl__state *like) {
+  const struct tsl__texts *t = space->parent ? space->parent->any_text : NULL;
+  span s = {0, 0};
+  *like = 0;
+  if (!t || space->less_bytes > UINT8_MAX || !space->hook || !space->hook->counted || (over & TSL__WHOLE && over != TSL__WHOLE)) return NULL;
+  unsigned text = space->hook->counted(space->hook_ctx, r, &s.least, &s.most);
+  if (text == TSL__TEXT_QUOTED && s.least < TSL__QUOTED && s.most >= after_quote(space, over)) *like = space->parent->quoted[s.least];
+  if (text != TSL__TEXT_COUNTED) return NULL;
+  s = left_of(r, s, count);
+  bool free = s.most >= space->vocab->trie.nodes[0].height;
+  if (free && !s.least) *like = t->state;
+  if (over != TSL__WHOLE) return NULL;
+  if (free && s.least) return &t->needs[(s.least < t->needs_n ? s.least : t->needs_n) - 1];
+  return !s.least && s.most < t->rooms_n ? &t->rooms[s.most] : NULL;
 }
 
 bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, bool *open) {
@@ -228,8 +290,7 @@ bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, t
   unsigned text = space->hook->text(space->hook_ctx, r, &s.least, &s.most);
   *open = text == TSL__TEXT_OPEN || text == TSL__TEXT_ENDLESS;
   if (space->status != TSL_OK) return false;
-  if (text == TSL__TEXT_COUNTED && r->flags & TSL__STATE_LOOP) s = (span){r->loop_min > count ? r->loop_min - count : 0, r->loop_max == TSL__COUNT_INF ? TSL__COUNT_INF : r->loop_max - count};
-  if (text == TSL__TEXT_COUNTED) walk_counted(space, l, t, s);
+  if (text == TSL__TEXT_COUNTED) walk_counted(space, l, t, left_of(r, s, count));
   else if (text == TSL__TEXT_ENDLESS && tsl__state_is_plain(r) && !(r->flags & TSL__STATE_LOOP)) walk_endless(space, l, t, state, count);
   else return false;
   return true;

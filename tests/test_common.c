@@ -162,7 +162,7 @@ static uint64_t steps_of(tsl_vocab *v, const char *schema) {
 
 static void far(void) {
   static const char *const pairs[][2] = {
-      {"{\"type\":\"string\",\"maxLength\":2000}", "{\"type\":\"string\",\"maxLength\":3000}"},
+      {"{\"type\":\"string\",\"pattern\":\"^[^0-9]{0,2000}$\"}", "{\"type\":\"string\",\"pattern\":\"^[^0-9]{0,3000}$\"}"},
       {"{\"type\":\"string\",\"pattern\":\"^[a-z]{0,2000}-[0-9]+$\"}", "{\"type\":\"string\",\"pattern\":\"^[a-z]{0,2500}-[0-9]+$\"}"},
       {"{\"type\":\"string\",\"pattern\":\"^[a-z]{1500,2000}$\"}", "{\"type\":\"string\",\"pattern\":\"^[a-z]{1600,1700}$\"}"}};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
