@@ -24,6 +24,7 @@ struct tsl__texts {
   /* Walks over the whole vocabulary: of so many characters at most, from none on; and of so many at least, from one on, the last of which no token closes early. */
   const tsl__walk *rooms, *needs;
   uint32_t rooms_n, needs_n;
+  uint32_t closing_bytes; /* of a token before the quote that closes the string, at most */
   tsl__linear closed; /* of the table of quotes the nodes that close the string, and what leads to them */
 };
 
@@ -52,6 +53,7 @@ typedef struct making {
   tsl__state text;
   place *at;  /* by depth */
   uint8_t *kept; /* nodes of the table of what closes the string */
+  uint32_t closing_bytes;
   piece_vec escaped, closing, ended;
 } making;
 
@@ -63,6 +65,7 @@ static bool add_piece(making *m, piece_vec *to, uint32_t what, uint32_t characte
 static bool add_closing(making *m, uint32_t i) {
   const tsl__linear_node *n = &m->quoted->nodes[i];
   uint32_t characters = m->at[n->above].characters;
+  if (n->above > m->closing_bytes) m->closing_bytes = n->above;
   memset(m->kept + i, CLOSES, n->next - i);
   for (uint32_t d = n->above; d && !m->kept[m->at[d].node]; d--) m->kept[m->at[d].node] = LEADS;
   if (n->token < m->quoted->tokens && !add_piece(m, &m->closing, n->token, characters)) return false;
@@ -134,6 +137,7 @@ static bool fill(making *m, struct tsl__texts *t) {
   t->escaped = copy_pieces(m, &m->escaped, &t->escaped_n);
   t->closing = copy_pieces(m, &m->closing, &t->closing_n);
   t->ended = copy_pieces(m, &m->ended, &t->ended_n);
+  t->closing_bytes = m->closing_bytes;
   return base->status == TSL_OK && put_closed(m, &t->closed);
 }
 
@@ -249,6 +253,7 @@ static bool make_counted(tsl__space *base, struct tsl__texts *t) {
 static void walk_endless(tsl__space *space, tsl__level *l, const struct tsl__texts *t, tsl__state state, uint32_t count) {
   tsl__bytes letters = raw_letters();
   tsl__gather_mask(space, &l->gather, t->open);
+  if (space->hook->shortest(space->hook_ctx, state, count) > t->closing_bytes + 1) return; /* what must still come is more than any token closes */
   size_t floor = l->stack.n;
   tsl__search_quoted(space, l, &t->closed, &(tsl__linear_from){state, count, 0, 0, l->last}, &letters, NULL);
   tsl__search_on(space, l, floor);

@@ -4,7 +4,8 @@
  *           backslash is read.
  * Idea      How a token reads in a string of any characters is known with the vocabulary's tables: whether it leaves it open, or closes it, and after how many characters.
  *           Counted: a string of so many characters to so many and no more is that string's walk, but for tokens with too many characters, and for those that close it too early.
- *           Endless: where any characters leave a string open for ever, all tokens live that leave that one open. Of those that close it the state is asked, along a table of them.
+ *           Endless: where any characters leave a string open for ever, all tokens live that leave that one open. Of those that close it the state is asked, along a table of them, unless more must still come than any
+ *           of them has.
  *           What only one bound tells, as it is but at the beginning of most strings, is walked with the tables; and with its opening quote, which few characters follow within a token, a string is
  *           mostly as one without a bound, or any but the empty one.
  * Example   {"maxLength": 64}: no state but the first is made.

@@ -39,6 +39,7 @@ static const struct {
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":300},\"maxItems\":9}", "[\"a\","},
     {"{\"properties\":{\"a\":{\"type\":\"string\",\"maxLength\":90},\"b\":{\"type\":\"string\",\"minLength\":2}},\"additionalProperties\":false,\"type\":\"object\"}", "{\"a\":"},
     {"{\"type\":\"string\",\"pattern\":\"-1$\"}", "\""},
+    {"{\"type\":\"string\",\"pattern\":\"/api/v[0-9]+/the users/[0-9]+$\"}", "\""}, /* far from its end */
     {"{\"type\":\"string\",\"pattern\":\"[0-9]{3}\"}", "\"1"},
     {"{\"type\":\"string\",\"pattern\":\"\\\\\\\\n$\"}", "\""}, /* a backslash, which is escaped */
     {"{\"type\":\"string\",\"pattern\":\"\\\"$\"}", "\"\\"},
