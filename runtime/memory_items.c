@@ -3,16 +3,18 @@
  * Candidates are the tokens that some deny takes too (its own mask tells, or they are spelled to it where they are few) and those that pass the end of one item and enter the next: they must hold a comma, and in a string a
  * quote before it: the vocabulary has them as lists (crossing.h). Each candidate is tried, but:
  *   - the others repeat nothing that is under way. Those whose commas are none of an array's lead somewhere; of the rest one of each outline (`",` with any text before it) is
- *     tried: if any number of values may come after it (memory_plenty.c), so they may after the others;
+ *     tried: if any number of values may come after it (memory_plenty.c), so they may after the others, and where it begins a string of any text, after those with some of that;
  *   - for that nothing need be compared: what such a token ends is not put to what was used, unless few values may come next;
  *   - of those that differ in white space between values alone, one is;
  *   - of those that a deny takes and that begin alike the longest is, if it leads somewhere: so then do the others;
- *   - text that lengthens a string of which there are any number is not, the beginning of an escape with it;
+ *   - text that lengthens a string of which there are any number is not, the beginning of an escape with it; nor one that lengthens a name, where all but a few may come;
  *   - where all led to any number of values, none is at the same frames, whichever items were read (TSL__MOVE_PLENTY, tsl__memory_shape);
  * but those that spell a whole item, which may repeat what was read just before, are tried each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/fixed.h"
+#include "runtime/logits.h"
 #include "runtime/memory_narrow.h"
 
 #define AHEAD_MAX 4u /* frames that may be empty (white space) between an array's bracket and its first item */
@@ -60,17 +62,23 @@ static bool between(const tsl__space *space, tsl__stack at) {
   return !t->n || memchr("[{,: \t\n\r", t->at[t->n - 1], 8);
 }
 
-/* What a token does to the structure of the text, its content left out: 0 where more of what comes next is in it, or too much. */
-static uint64_t outline(const uint8_t *at, const uint8_t *end, bool in_string) {
+/* What a token does to the structure of the text, its content left out: 0 where a number or a literal comes after that, or there is too much. *rest: the text of a string that it
+ * begins and does not end. */
+static uint64_t outline(const uint8_t *at, const uint8_t *end, bool in_string, const uint8_t **rest) {
   uint64_t made = 0;
+  *rest = end;
   for (; at < end; at++) {
-    bool structural = *at == '"' || (!in_string && memchr("[]{},:", *at, 6));
-    if (in_string && *at == '\\') return 0;
-    if (!structural && made && (in_string || !memchr(" \t\n\r", *at, 4))) return 0;
-    if (!structural) continue;
-    if (made >> 56) return 0;
-    made = made << 8 | *at;
-    in_string ^= *at == '"';
+    if (*at == '"' || (!in_string && memchr("[]{},:", *at, 6))) {
+      if (made >> 56) return 0;
+      made = made << 8 | *at;
+      if (*at != '"') continue;
+      in_string = !in_string;
+      *rest = in_string ? at + 1 : end;
+    } else if (in_string) {
+      at += *at == '\\';
+    } else if (made && !memchr(" \t\n\r", *at, 4)) {
+      return 0;
+    }
   }
   return made;
 }
@@ -127,6 +135,7 @@ typedef struct trials {
   uint32_t tried_count;
   uint32_t n;
   uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
+  bool any[OUTLINES_MAX];      /* and any text of a string that they begin, where it is of raw ASCII characters, leaves any number */
   TSL__VEC(uint32_t) listed;   /* that a deny takes: listed_as of it, in order once they are all there */
   tsl_token led[LED_MAX];      /* of these, that led somewhere */
   uint32_t led_count;
@@ -187,33 +196,52 @@ static bool leads_as_others(tsl__space *space, trials *t, tsl_token token, bool 
   return good;
 }
 
+/* Is it text of raw ASCII characters alone? The last one may be an escape that is open. */
+static bool is_raw(const uint8_t *at, const uint8_t *end) {
+  while (at < end && tsl__is_raw(*at)) at++;
+  return at == end || tsl__may_be_raw(at, (uint32_t)(end - at));
+}
+
+/* Is a string under way, no name, that text of raw ASCII characters leaves as it is? */
+static bool takes_text(const tsl__space *space, const tsl__run *r) {
+  for (size_t i = 0; r->in_string && !r->naming && i < r->step.landed.n; i++)
+    if (tsl__takes_any(space, r->step.landed.at[i].state)) return true;
+  return false;
+}
+
+/* Is it known that after tokens of this outline there are any number of values? */
+static bool is_fine(const trials *t, uint64_t made, const uint8_t *rest, const uint8_t *end) {
+  for (uint32_t i = 0; made && i < t->n; i++)
+    if (t->fine[i] == made && (rest == end || (t->any[i] && is_raw(rest, end)))) return true;
+  return false;
+}
+
+/* Is there one comma in all, and no more than the beginning of a value after it, whether the token begins in a string or not? What it ends is then compared with nothing in it. */
+static bool one_comma(const uint8_t *at, const uint8_t *end) {
+  const uint8_t *comma = memchr(at, ',', (size_t)(end - at));
+  return comma && !memchr(comma + 1, ',', (size_t)(end - comma - 1)) && tsl__begins_one(at, end, false) && tsl__begins_one(at, end, true);
+}
+
 /* Does a token that no deny takes lead somewhere? */
 static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1], *rest;
   bool one = tsl__begins_one(at, end, t->memory->in_string), plenty;
+  if (!t->known && one_comma(at, end)) return leads_briefly(space, t, token, &plenty);
   if (t->memory->escaped || !t->known || !one) return leads_as_others(space, t, token, false); /* whether an item in it is a repetition, the text tells */
   if (!passes_on(space, t->memory->open, at, end, t->memory->in_string)) return true;
-  uint64_t made = outline(at, end, t->memory->in_string);
-  for (uint32_t i = 0; made && i < t->n; i++)
-    if (t->fine[i] == made) return true;
-  if (!made || t->n == OUTLINES_MAX || (made & 0xFF) == ':') return leads_as_others(space, t, token, true);
+  uint64_t made = outline(at, end, t->memory->in_string, &rest);
+  if (is_fine(t, made, rest, end)) return true;
+  if (!made || rest < end || t->n == OUTLINES_MAX || (made & 0xFF) == ':') return leads_as_others(space, t, token, true);
   bool good = leads_briefly(space, t, token, &plenty);
   t->plenty = t->plenty && plenty;
+  t->any[t->n] = plenty && takes_text(space, t->run);
   if (plenty || (good && others_come(space, t->run, t->at, token))) t->fine[t->n++] = made;
   return good;
 }
 
 static void take_out(tsl__space *space, trials *t, tsl_token token) {
   if (!tsl__vec_push(&space->alloc, t->gone, token)) tsl__space_no_memory(space);
-}
-
-/* Does the token lengthen a string, raw ASCII characters alone? The last one may be an escape that is open. */
-static bool lengthens(const tsl__space *space, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  uint32_t i = v->offsets[token], end = v->offsets[token + 1];
-  while (i < end && tsl__is_raw(v->bytes[i])) i++;
-  return i == end || tsl__may_be_raw(v->bytes + i, end - i);
 }
 
 /* Those that a deny takes, long ones first: a text that ends well after one is such a text after all that it begins with, so where one leads somewhere they do. Those with white
@@ -233,7 +261,7 @@ static uint32_t listed_as(const tsl_vocab *v, tsl_token token) {
 static void list_denied(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__crossing_known(space)->space, token)) return;
-  if (!tsl__asked_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) || (t->endless && lengthens(space, token))) return;
+  if (!tsl__asked_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) || (t->endless && is_raw(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]))) return;
   if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) tsl__space_no_memory(space);
 }
 
@@ -261,10 +289,30 @@ static void try_listed(tsl__space *space, trials *t) {
 
 #define WORDS 16u /* of a mask looked at together: most hold nothing */
 
+/* White space alone, where it means nothing; else NULL. */
+static const uint32_t *idle_space(const tsl__space *space, const trials *t) { return !t->memory->in_string && !t->begun ? tsl__crossing_known(space)->space : NULL; }
+
 /* Those of these words. */
 static void list_words(tsl__space *space, trials *t, const uint32_t *bits, size_t from, size_t to) {
   for (size_t w = from; w < to; w++)
     for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) list_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)));
+}
+
+static void keep_both(uint32_t *restrict bits, const uint32_t *restrict others, size_t words) {
+  for (size_t w = 0; w < words; w++) bits[w] &= others[w];
+}
+
+/* Is there anything in WORDS words? And anything but others? */
+static bool has_any(const uint32_t *bits) {
+  uint32_t any = 0;
+  for (size_t w = 0; w < WORDS; w++) any |= bits[w];
+  return any;
+}
+
+static bool has_more(const uint32_t *bits, const uint32_t *others) {
+  uint32_t any = 0;
+  for (size_t w = 0; w < WORDS; w++) any |= bits[w] & ~others[w];
+  return any;
 }
 
 static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
@@ -283,12 +331,11 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
     return;
   }
   tsl__mask_write(space, denied, bits);
-  const uint32_t *may = t->plain->bits;
+  keep_both(bits, t->plain->bits, words);
+  if (idle_space(space, t)) tsl__mask_andnot(bits, idle_space(space, t), words);
   for (size_t from = 0, to; from < words; from = to) {
-    uint32_t any = 0;
     to = words - from < WORDS ? words : from + WORDS;
-    for (size_t w = from; w < to; w++) any |= bits[w] &= may[w];
-    if (any) list_words(space, t, bits, from, to);
+    if (words - from < WORDS || has_any(bits + from)) list_words(space, t, bits, from, to);
   }
   tsl__free(&space->alloc, bits, words * sizeof *bits);
 }
@@ -309,17 +356,15 @@ static void list_spelled(tsl__space *space, trials *t, tsl_token token) {
 /* The tokens of the plain mask that mean something here; false: there are more than FEW. */
 static bool few_plain(tsl__space *space, trials *t, tsl_token *few, uint32_t *n) {
   const tsl__mask_rec *r = tsl__mask_at(space, t->plain->mask);
-  const uint32_t *spaces = !t->memory->in_string && !t->begun ? tsl__crossing_known(space)->space : NULL;
+  const uint32_t *spaces = idle_space(space, t);
   size_t words = tsl_vocab_mask_words(space->vocab);
   *n = 0;
   if (!r->base_count && r->plus_count <= FEW) return tsl__patches_read(tsl__mask_plus(r), few), *n = r->plus_count, true;
   if (!spaces || !tsl__asked_write(space, t->plain)) return false;
   const uint32_t *bits = t->plain->bits;
   for (size_t from = 0, to; from < words; from = to) {
-    uint32_t any = 0;
     to = words - from < WORDS ? words : from + WORDS;
-    for (size_t w = from; w < to; w++) any |= bits[w] & ~spaces[w];
-    for (size_t w = any ? from : to; w < to; w++)
+    for (size_t w = words - from < WORDS || has_more(bits + from, spaces + from) ? from : to; w < to; w++)
       for (uint32_t some = bits[w] & ~spaces[w]; some; some &= some - 1) {
         if (*n == FEW) return false;
         few[(*n)++] = (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some));
@@ -363,12 +408,22 @@ static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) 
   }
 }
 
-/* Is a string under way, no name, that may go on in any way? */
-static bool is_endless(const tsl__space *space, const tsl__memory *m, tsl__stack plain) {
+/* Can texts of raw ASCII characters go on in any way, or in any but to what a few names are, in this frame, or one that it calls, or that those call? */
+static bool spells_any(tsl__space *space, tsl__state state, unsigned calls) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  uint32_t count;
+  if (r && (tsl__is_others(r) || tsl__takes_any(space, state))) return true;
+  for (uint32_t k = 0; r && calls && k < r->edges; k++)
+    if (spells_any(space, tsl__target_resolve(space, tsl__state_edges(r)[k].to, 0, &count), calls - 1)) return true;
+  return false;
+}
+
+/* Is such a string under way, and no name that must be new? */
+static bool is_endless(tsl__space *space, const tsl__memory *m, tsl__stack plain) {
   const tsl__stack_rec *r = tsl__stack_at(space, plain);
   if (!m->in_string || m->escaped || (!tsl__open_at(space, m->open)->array && tsl__open_at(space, m->open)->used)) return false;
   for (uint32_t i = 0; i < r->n; i++)
-    if (tsl__takes_any(space, tsl__stack_cell(space, r, i)->state)) return true;
+    if (spells_any(space, tsl__stack_cell(space, r, i)->state, 2)) return true;
   return false;
 }
 

@@ -69,6 +69,7 @@ static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r,
 uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || loops(space, r, count)) return r ? TSL__ENDLESS : 0;
+  if (tsl__state_fixed(r)) return tsl__state_fixed(r)->hi - tsl__state_fixed(r)->lo;
   bool counts = r->flags & TSL__STATE_LOOP;
   uint32_t found = 0;
   if (!counts && tsl__move_find(space, state, TSL__MOVE_LOOPS, &found)) return found;
