@@ -9,7 +9,7 @@
  *   - of those that a deny takes and that begin alike the longest is, if it leads somewhere: so then do the others;
  *   - text that lengthens a string of which there are any number is not, the beginning of an escape with it; nor one that lengthens a name, where all but a few may come;
  *   - where all led to any number of values, none is at the same frames, whichever items were read (TSL__MOVE_PLENTY, tsl__memory_shape);
- * but those that spell a whole item, which may repeat what was read just before, are tried each.
+ * but those that spell a whole item, which may repeat what was read just before, are tried each, unless that is the empty string, which is spelled in one way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -222,12 +222,42 @@ static bool one_comma(const uint8_t *at, const uint8_t *end) {
   return comma && !memchr(comma + 1, ',', (size_t)(end - comma - 1)) && tsl__begins_one(at, end, false) && tsl__begins_one(at, end, true);
 }
 
+/* The text of an item without what is around it: is it the empty string? That is spelled in one way. */
+static bool is_empty(const uint8_t *at, uint32_t n) {
+  while (n && memchr(" \t\n\r", *at, 4)) at++, n--;
+  while (n && memchr(" \t\n\r", at[n - 1], 4)) n--;
+  return n == 2 && !memcmp(at, "\"\"", 2);
+}
+
+/* Was it used? */
+static bool used_empty(const tsl__space *space, uint32_t used) {
+  for (const tsl__used *u; used; used = u->next) {
+    u = tsl__space_at(space, used, used);
+    for (uint32_t i = 0; i < u->count; i++)
+      if (is_empty(u->texts[i].at, u->texts[i].n)) return true;
+  }
+  return false;
+}
+
+/* Does a token end the string that is an array's item, and is the empty one, which is new, all that it then spells but perhaps a quote, and may any number of values come after that? */
+static bool passes_empty(tsl__space *space, trials *t, tsl_token token) {
+  static const char begin[] = "\",\"\",";
+  const tsl_vocab *v = space->vocab;
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1], *quote = memchr(at, '"', (size_t)(end - at));
+  const tsl__open *o = t->memory->open ? tsl__open_at(space, t->memory->open) : NULL;
+  bool plenty, array = o && o->array && o->start != TSL__OPEN_NONE && t->memory->in_string && !t->memory->escaped;
+  if (!array || !quote || memchr(at, '\\', (size_t)(quote - at)) || end - quote < 5 || memcmp(quote, begin, 5) || end - quote > 6 || (end - quote == 6 && quote[5] != '"')) return false;
+  uint32_t spelled = ((const tsl__text *)tsl__space_at(space, texts, tsl__remembered_at(space, t->at)->text))->total - o->start;
+  return (quote > at || spelled > 1) && !used_empty(space, o->used) && leads_briefly(space, t, token, &plenty) && plenty;
+}
+
 /* Does a token that no deny takes lead somewhere? */
 static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1], *rest;
   bool one = tsl__begins_one(at, end, t->memory->in_string), plenty;
   if (!t->known && one_comma(at, end)) return leads_briefly(space, t, token, &plenty);
+  if (t->known && !one && passes_empty(space, t, token)) return true;
   if (t->memory->escaped || !t->known || !one) return leads_as_others(space, t, token, false); /* whether an item in it is a repetition, the text tells */
   if (!passes_on(space, t->memory->open, at, end, t->memory->in_string)) return true;
   uint64_t made = outline(at, end, t->memory->in_string, &rest);
