@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "compiler/deriv.h"
+#include "compiler/meaning.h"
 #include "compiler/schema_parts.h"
 #include "runtime/state.h"
 
@@ -310,7 +311,14 @@ static bool tail_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
   return true;
 }
 
-static const tsl__rule_ops tail_ops = {unfold_tail, print_tail, NULL, NULL, tail_calls};
+/* What its items are, if that is known by now. */
+static bool tail_meaning(tsl__meaning *m, void *ctx, uint32_t g, tsl__digest *out) {
+  tsl__expr value = tsl__goal_of(ctx, g)->value;
+  tsl__digest one;
+  return value != TSL__NONE && tsl__meaning_within(m, value, &one) && tsl__meaning_data(m, TSL__MEANS_MORE, &one, sizeof one, out);
+}
+
+static const tsl__rule_ops tail_ops = {unfold_tail, print_tail, tail_meaning, NULL, tail_calls};
 
 /* The end, or any number of items more. */
 static tsl__expr any_more(struct schema *s, goal value) {

@@ -604,7 +604,21 @@ static bool value_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
   return tsl__schema_container_calls(s, g, s->shared.begin, s->shared.empty, s->shared.begin_array, out);
 }
 
-static const tsl__rule_ops value_ops = {unfold_value, print_value, NULL, value_shortest, value_calls};
+#define VALUES_WITHIN 4u /* values within values that are looked at for a meaning */
+
+/* What its body does, if that is made. */
+static bool value_meaning(tsl__meaning *m, void *ctx, uint32_t g, tsl__digest *out) {
+  const struct schema *s = ctx;
+  tsl__expr value = tsl__goal_of(s, g)->value;
+  tsl__expr body = value == TSL__NONE ? TSL__NONE : tsl__rule_at(s->x, tsl__node_at(s->x, value).a)->body;
+  if (body == TSL__NONE || m->values == VALUES_WITHIN) return false;
+  m->values++;
+  bool fine = tsl__meaning_within(m, body, out);
+  m->values--;
+  return fine;
+}
+
+static const tsl__rule_ops value_ops = {unfold_value, print_value, value_meaning, value_shortest, value_calls};
 
 /* Is it plain, before the goal is opened, that its value is a frame of its own? */
 static bool plain_frame(struct schema *s, const struct goal_entry *e) {

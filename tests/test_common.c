@@ -142,7 +142,11 @@ static void close(void) {
       "{\"type\":\"number\",\"maximum\":18}", "{\"type\":\"number\",\"exclusiveMaximum\":17}", "{\"type\":\"integer\",\"maximum\":17}", "{\"type\":\"integer\",\"maximum\":17,\"multipleOf\":3}",
       "{\"type\":\"string\",\"pattern\":\"^[a-z]{0,300}$\",\"minLength\":250}", "{\"type\":\"string\",\"pattern\":\"^[a-z]{0,260}$\",\"minLength\":250}",
       "{\"type\":\"string\",\"pattern\":\"^(?!a{250})[ab]{200,260}$\"}", "{\"type\":\"string\",\"pattern\":\"^(?!a{240})[ab]{200,250}$\"}",
-      "{\"type\":\"string\",\"pattern\":\"^([a-z]{200}|[a-m]{300})z$\"}", "{\"type\":\"string\",\"pattern\":\"^([a-z]{210}|[a-m]{301})z$\"}"};
+      "{\"type\":\"string\",\"pattern\":\"^([a-z]{200}|[a-m]{300})z$\"}", "{\"type\":\"string\",\"pattern\":\"^([a-z]{210}|[a-m]{301})z$\"}",
+      "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}", "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"integer\",\"null\"]}}", "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}",
+      "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]},\"minItems\":1}", "{\"type\":[\"array\",\"boolean\"],\"items\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}}",
+      "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"type\":[\"array\",\"null\"],\"items\":{\"anyOf\":[{\"$ref\":\"#/$defs/a\"},{\"type\":\"string\"}]}}}}",
+      "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"type\":[\"array\",\"null\"],\"items\":{\"anyOf\":[{\"$ref\":\"#/$defs/a\"},{\"type\":\"number\"}]}}}}"};
   for (int round = 0; round < 3; round++)
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
       for (uint64_t seed = 0; seed < 8; seed++) CHECKF(agree(schemas[i], seed * 31 + (uint64_t)round), "%s", schemas[i]);
@@ -174,6 +178,19 @@ static void far(void) {
     printf("  steps: %" PRIu64 ", after one that differs in a far bound %" PRIu64 "\n", alone, after);
     CHECK(after * 100 < alone * 77); /* some is alike whatever the bound */
   }
+}
+
+/* A value that is not a string or a number alone: what it is decides, not where it stands. */
+static void values(void) {
+  static const char first[] = "{\"type\":\"object\",\"properties\":{\"one\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}},\"required\":[\"one\"],\"additionalProperties\":false}";
+  static const char second[] = "{\"type\":\"object\",\"properties\":{\"two\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}},\"required\":[\"two\"],\"additionalProperties\":false}";
+  tsl_vocab_set_walk_cache(with, 0);
+  tsl_vocab_set_walk_cache(with, (size_t)16 << 20);
+  uint64_t alone = steps_of(without, second);
+  steps_of(with, first);
+  uint64_t after = steps_of(with, second);
+  printf("  steps: %" PRIu64 ", after one with another name %" PRIu64 "\n", alone, after);
+  CHECK(after + 40 <= alone); /* the rest is in the strings, and of the object */
 }
 
 static void saves(void) {
@@ -313,6 +330,7 @@ int main(void) {
   RUN(same, "random schemas with shared parts, with and without a walk cache");
   RUN(close, "schemas that differ in little");
   RUN(far, "schemas that differ in a bound that no token reaches");
+  RUN(values, "lists that may be null");
   RUN(saves, "what a second grammar is spared");
   RUN(rows, "masks that many grammars have");
   RUN(bases, "bitsets that masks of many grammars have together");
