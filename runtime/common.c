@@ -9,7 +9,9 @@
 #define PIECES 32u      /* of a bitset, by which it is found */
 #define PIECE_WORDS 16u
 #define SLOTS_MIN 256u
-#define ROWS_SHARE 16u  /* of the limit, for rows of a generation, for its bases, and of the vocabulary's layer: what is seldom copied is not near, and that costs more than patches */
+#define ROWS_MAX 64u    /* rows of a generation, and its bases: what is seldom copied is not near, and that costs more than patches */
+#define LAYER_ROWS_MAX 128u /* rows of masks of the vocabulary's layer, which has most of those that are copied often */
+#define ROWS_SHARE 4u   /* of the limit, for each of these at most */
 #define ROW_SEEN 4u     /* times that a mask was asked for, from which it has a row */
 #define SEEN 1024u
 #define SEEN_ROUND 4096u /* masks asked for, after which counting begins anew */
@@ -357,7 +359,7 @@ static bool is_shared(const tsl__space *space, const tsl__mask_rec *m) {
   return true;
 }
 
-static bool has_room_for_row(const tsl__common *c, size_t rows) { return (rows + 1) * bits_size(c->vocab) <= c->limit / ROWS_SHARE; }
+static bool has_room_for_row(const tsl__common *c, size_t rows, size_t most) { return rows < most && (rows + 1) * bits_size(c->vocab) <= c->limit / ROWS_SHARE; }
 
 /* Count one that was asked for: was it, or one of its hash, asked for often lately? */
 static bool is_common(tsl__common *c, uint64_t hash) {
@@ -380,7 +382,7 @@ static bits *write_row(const tsl__space *space, const tsl__mask_rec *m) {
 /* Of a mask of the vocabulary's layer: its record is not changed but for that. */
 static void give_row(tsl__common *c, const tsl__space *space, tsl__mask mask) {
   tsl__mask_rec *m = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(space, mask);
-  if (atomic_load_explicit(&m->row, memory_order_relaxed) || !is_common(c, tsl__mix(mask)) || !has_room_for_row(c, c->rows.n)) return;
+  if (atomic_load_explicit(&m->row, memory_order_relaxed) || !is_common(c, tsl__mix(mask)) || !has_room_for_row(c, c->rows.n, LAYER_ROWS_MAX)) return;
   bits *b = tsl__vec_reserve(&c->vocab->alloc, &c->rows, 1) ? write_row(space, m) : NULL;
   if (!b) return;
   atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
@@ -400,7 +402,7 @@ static tsl__digest row_key(const tsl__common *c, const tsl__mask_rec *m, bool ba
 static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl__digest *key, const tsl__mask_rec *m, bool base) {
   generation *g = &c->young;
   make_room(c);
-  entry *e = has_room_for_row(c, base ? g->united : g->rows) && grow(c->vocab, g) ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at) : NULL;
+  entry *e = has_room_for_row(c, base ? g->united : g->rows, ROWS_MAX) && grow(c->vocab, g) ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at) : NULL;
   bits *b = e ? write_row(space, m) : NULL;
   if (!b) return NULL;
   if (!keep(c->vocab, g, (kept){0, b})) return tsl__free(&c->vocab->alloc, b, bits_size(c->vocab)), NULL;
