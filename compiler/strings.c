@@ -221,7 +221,6 @@ static void print_names(void *ctx, uint32_t set, char *out, size_t n) {
 }
 
 static bool equal_sets(const tsl__strings *a, const tsl__strings *b) {
-  if (a->n != b->n || a->hash != b->hash) return false;
   for (uint32_t i = 0; i < a->n; i++)
     if (a->at[i].length != b->at[i].length || memcmp(a->at[i].at, b->at[i].at, a->at[i].length)) return false;
   return true;
@@ -230,8 +229,12 @@ static bool equal_sets(const tsl__strings *a, const tsl__strings *b) {
 static tsl__expr find_names_frame(tsl__exprs *x, tsl__stringset set) {
   static const tsl__rule_ops ops = {unfold_names, print_names, NULL, NULL, NULL};
   const tsl__strings *s = tsl__strings_at(x, set);
-  for (size_t i = 0; i < x->names.n; i++)
-    if (equal_sets(s, tsl__strings_at(x, x->names.at[i].set))) return x->names.at[i].frame;
+  for (size_t i = 0; i < x->names.n; i++) {
+    const tsl__strings *other = tsl__strings_at(x, x->names.at[i].set);
+    if (other->hash != s->hash || other->n != s->n) continue;
+    tsl__exprs_work(x, s->n); /* sets that differ behind the first bytes of their strings have one hash */
+    if (equal_sets(s, other)) return x->names.at[i].frame;
+  }
   uint32_t shortest = TSL__INF;
   for (uint32_t i = 0; i < s->n; i++)
     if (s->at[i].length + 1 < shortest) shortest = s->at[i].length + 1;
