@@ -157,3 +157,23 @@ size_t tsl__index_memory(const tsl__index *ix) {
   for (const tsl__index_table *t = atomic_load(&((tsl__index *)(uintptr_t)ix)->table); t; t = t->older) n += table_bytes(t->count, t->wide);
   return n;
 }
+
+/* ---- laid ----------------------------------------------------------------------------------------------------- */
+
+#define LAID_LEAST 16u
+
+static size_t laid_size(uint32_t last, uint32_t element) { return sizeof(tsl__laid) + TSL__LINE + ((size_t)last + 1) * element; }
+
+tsl__laid *tsl__laid_new(const tsl_allocator *a, uint32_t n, uint32_t element) {
+  uint32_t last = LAID_LEAST - 1;
+  while (last / 2 < n) last = last * 2 + 1;
+  tsl__laid *t = tsl__alloc_zero(a, laid_size(last, element));
+  if (t) *t = (tsl__laid){tsl__at_line(t + 1), last, element};
+  return t;
+}
+
+void tsl__laid_free(tsl__laid *t, const tsl_allocator *a) {
+  if (t) tsl__free(a, t, laid_size(t->last, t->element));
+}
+
+size_t tsl__laid_memory(const tsl__laid *t) { return t ? laid_size(t->last, t->element) : 0; }

@@ -8,6 +8,7 @@
  *   index  open addressing: a slot holds the upper bits of the hash, its tag, and the element's number + 1. The tag gives the home slot too, as a fraction of the table: elements
  *          are not looked at when a table grows. As long as numbers are small a slot has 32 bits, then 64. To grow, a new table is filled and published; the old one is kept for
  *          late readers until the index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
+ *   laid   what a layer that will have no more of it lays by its hash, itself and not its number: one that was not looked at for long costs a line of memory, by an index two or more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -123,5 +124,17 @@ static inline uint32_t tsl__index_next(tsl__index_iter *it) {
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number);
 void tsl__index_free(tsl__index *ix, const tsl_allocator *a);
 size_t tsl__index_memory(const tsl__index *ix); /* bytes held */
+
+/* Elements by their hash: each is in its home, or in the first one behind it that was free. Zeros: free. */
+typedef struct tsl__laid {
+  void *at;      /* behind this, where a cache line begins */
+  uint32_t last; /* elements there is room for, a power of two, less one */
+  uint32_t element;
+} tsl__laid;
+
+/* Room for n elements of so many bytes, and as many more at least; NULL when out of memory. */
+tsl__laid *tsl__laid_new(const tsl_allocator *a, uint32_t n, uint32_t element);
+void tsl__laid_free(tsl__laid *t, const tsl_allocator *a); /* NULL: nothing */
+size_t tsl__laid_memory(const tsl__laid *t);               /* bytes held */
 
 #endif

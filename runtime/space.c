@@ -9,7 +9,6 @@
 #include "runtime/memory.h"
 #include "runtime/names.h"
 #include "runtime/stacks.h"
-#include "runtime/united.h"
 #include "runtime/walk.h"
 #include "runtime/wide.h"
 
@@ -111,8 +110,8 @@ void tsl__space_free(tsl__space *s) {
   tsl_allocator a = s->alloc;
   if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
   tsl__walk_scratch_free(s);
-  tsl__laid_free(s);
-  tsl__united_free(s);
+  tsl__laid_free(s->laid, &s->alloc);
+  tsl__laid_free(s->laid_unions, &s->alloc);
   tsl__naming_free(s);
   tsl__crossing_free(s->crossing, &s->alloc);
   tsl__memory_free(s);
@@ -129,7 +128,7 @@ void tsl__space_free(tsl__space *s) {
 size_t tsl__space_memory(const tsl__space *s) {
   size_t n = sizeof *s + s->arena.total;
   for (size_t i = 0; i < TABLES; i++) n += tsl__index_memory(&table_of(s, i)->index);
-  n += tsl__rows_memory(s) + tsl__laid_memory(s) + tsl__united_memory(s);
+  n += tsl__rows_memory(s) + tsl__laid_memory(s->laid) + tsl__laid_memory(s->laid_unions);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }
 

@@ -146,8 +146,8 @@ struct tsl__space {
   tsl__state digits[2];  /* of a vocabulary's layer: any number of digits, and of those that do not begin with 0, walked over the whole vocabulary */
   uint32_t digits_depth; /* digits that tokens have at most; 0: there is more than digits below some, or too many */
   tsl__state extra; /* of a vocabulary's layer: the frame of a member of any name and any value, from its opening quote on (walk.c); 0: none */
-  struct tsl__laid *laid;       /* its walks, once there will be no more (walk.c); NULL in a grammar's layer */
-  struct tsl__laid_unions *laid_unions; /* the same of its unions (united.c) */
+  tsl__laid *laid;              /* its walks, once there will be no more (walk.c); NULL in a grammar's layer */
+  tsl__laid *laid_unions;       /* the same of its unions (united.c) */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
   struct tsl__texts *any_text;  /* see walk_text.h; NULL in a grammar's layer */

@@ -9,14 +9,6 @@ typedef struct slot {
 } slot;
 _Static_assert(sizeof(slot) == TSL__LINE, "a union lies in one line");
 
-struct tsl__laid_unions {
-  slot *at;      /* behind this, where a cache line begins */
-  uint32_t last; /* a power of two, less one */
-};
-#define SLOTS_LEAST 16u
-
-static size_t laid_size(uint32_t last) { return sizeof(struct tsl__laid_unions) + TSL__LINE + ((size_t)last + 1) * sizeof(slot); }
-
 static uint64_t hash_of(const tsl__united *u) {
   uint64_t hash = 0;
   for (uint32_t i = 0; i < TSL__UNITED_MAX && u->parts[i]; i += 2) hash = tsl__mix(hash + ((uint64_t)u->parts[i] << 32 | u->parts[i + 1]));
@@ -26,9 +18,9 @@ static uint64_t hash_of(const tsl__united *u) {
 static bool is_same(const tsl__united *a, const tsl__united *b) { return !memcmp(a->parts, b->parts, sizeof a->parts); }
 
 /* Where it lies, or would. */
-static tsl__united *laid_slot(const struct tsl__laid_unions *t, const tsl__united *u, uint64_t hash) {
+static tsl__united *laid_slot(const tsl__laid *t, const tsl__united *u, uint64_t hash) {
   for (uint64_t i = hash;; i++) {
-    tsl__united *at = &t->at[i & t->last].u;
+    tsl__united *at = &((slot *)t->at)[i & t->last].u;
     if (!at->parts[0] || is_same(at, u)) return at;
   }
 }
@@ -63,12 +55,8 @@ bool tsl__united_add(tsl__space *space, const tsl__united *u, uint64_t hash) {
 }
 
 bool tsl__united_lay(tsl__space *space) {
-  uint32_t last = SLOTS_LEAST - 1;
-  while (last / 2 < space->united.pool.n) last = last * 2 + 1;
-  struct tsl__laid_unions *t = tsl__alloc_zero(&space->alloc, laid_size(last));
+  tsl__laid *t = tsl__laid_new(&space->alloc, space->united.pool.n, sizeof(slot));
   if (!t) return tsl__space_no_memory(space);
-  t->at = tsl__at_line(t + 1);
-  t->last = last;
   for (uint32_t i = 1; i < space->united.pool.n; i++) {
     const tsl__united *u = tsl__pool_at(&space->united.pool, i);
     *laid_slot(t, u, hash_of(u)) = *u;
@@ -77,9 +65,3 @@ bool tsl__united_lay(tsl__space *space) {
   space->laid_unions = t;
   return true;
 }
-
-void tsl__united_free(tsl__space *space) {
-  if (space->laid_unions) tsl__free(&space->alloc, space->laid_unions, laid_size(space->laid_unions->last));
-}
-
-size_t tsl__united_memory(const tsl__space *space) { return space->laid_unions ? laid_size(space->laid_unions->last) : 0; }

@@ -20,7 +20,5 @@ bool tsl__united_add(tsl__space *space, const tsl__united *u, uint64_t hash);
 
 /* Those of a layer that will make no more, into a table where each is found at once. False: out of memory (sticky). */
 bool tsl__united_lay(tsl__space *space);
-void tsl__united_free(tsl__space *space);
-size_t tsl__united_memory(const tsl__space *space);
 
 #endif

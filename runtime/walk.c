@@ -65,31 +65,18 @@ static const tsl__walk *find_in(const tsl__space *layer, tsl__state state, uint3
   return NULL;
 }
 
-/* Most walks that a grammar asks for are the vocabulary's, and have mostly not been looked at for long: by its index one would take two lines of memory. So they lie in a table of their own,
- * by their hash. There is no walk of state 0. */
-struct tsl__laid {
-  tsl__walk *at; /* behind this, where a cache line begins */
-  uint32_t last; /* a power of two, less one */
-};
-#define WALKS_LEAST 16u
-
-static size_t laid_size(uint32_t last) { return sizeof(struct tsl__laid) + TSL__LINE + ((size_t)last + 1) * sizeof(tsl__walk); }
-
-static tsl__walk *laid_slot(const struct tsl__laid *t, tsl__state state, uint32_t context, tsl__leftover over) {
+/* Most walks that a grammar asks for are the vocabulary's, and have mostly not been looked at for long: they are laid. There is no walk of state 0. */
+static tsl__walk *laid_slot(const tsl__laid *t, tsl__state state, uint32_t context, tsl__leftover over) {
   for (uint64_t i = walk_hash(state, context, over);; i++) {
-    tsl__walk *w = &t->at[i & t->last];
+    tsl__walk *w = (tsl__walk *)t->at + (i & t->last);
     if (!w->state || (w->state == state && w->over == over && w->context == context)) return w;
   }
 }
 
 /* Only those that the index has are whole. */
 bool tsl__walks_lay(tsl__space *space) {
-  uint32_t last = WALKS_LEAST - 1;
-  while (last / 2 < space->walks.index.n) last = last * 2 + 1;
-  struct tsl__laid *t = tsl__alloc_zero(&space->alloc, laid_size(last));
+  tsl__laid *t = tsl__laid_new(&space->alloc, space->walks.index.n, sizeof(tsl__walk));
   if (!t) return tsl__space_no_memory(space);
-  t->at = tsl__at_line(t + 1);
-  t->last = last;
   const tsl__index_table *known = atomic_load_explicit(&space->walks.index.table, memory_order_relaxed);
   for (uint32_t i = 0; known && i < known->count; i++) {
     uint32_t held = (uint32_t)tsl__index_slot(known, i);
@@ -100,12 +87,6 @@ bool tsl__walks_lay(tsl__space *space) {
   space->laid = t;
   return true;
 }
-
-void tsl__laid_free(tsl__space *space) {
-  if (space->laid) tsl__free(&space->alloc, space->laid, laid_size(space->laid->last));
-}
-
-size_t tsl__laid_memory(const tsl__space *space) { return space->laid ? laid_size(space->laid->last) : 0; }
 
 static const tsl__walk *find_below(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
   if (!space->parent->laid) return find_in(space->parent, state, context, over);

@@ -65,8 +65,6 @@ tsl__leftover tsl__walk_after_name(tsl__space *space, struct tsl__gather *g, tsl
 
 /* The walks of a layer that will make no more, into a table where each is found at once. False: out of memory (sticky). */
 bool tsl__walks_lay(tsl__space *space);
-void tsl__laid_free(tsl__space *space);
-size_t tsl__laid_memory(const tsl__space *space);
 
 /* Tables for lengths of tokens, made once in the vocabulary's layer. */
 tsl_status tsl__walk_prepare(tsl__space *base);
