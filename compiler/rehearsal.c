@@ -182,7 +182,7 @@ static void do_for_all(tsl__space *space, const findings *f) {
     tsl__space_begin(space);
     tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, false); /* as if something followed: that does for those that nothing follows, too */
   }
-  hint_states(space);
+  if (f->walks.n) hint_states(space); /* nothing else expands any */
 }
 
 /* What comes of one schema is done before the next, which finds out what is walked over what the first has left. */
