@@ -1,7 +1,8 @@
 /* json_read.c - JSON text to a tree. See json.h.
  *
- * Idea      One pass with an explicit stack. Values that are finished but whose container is still open lie on `stack`; `open` holds where the children of each open
- *           container begin. At the end of a container its children move to the arena as one block.
+ * Idea      One pass with an explicit stack. Values that are finished but whose container is still open lie on `stack`, after the container's own node, which until its end
+ *           says where the one around it is. At the end of a container its children move to the arena as one block.
+ * Place     Where the reader stands is handed from function to function and so stays in a register: each returns where it stopped, NULL after a failure.
  * Strings   are looked at sixteen or eight bytes at a time: what is ASCII, no quote, no backslash and no control character needs no second look. A string without escapes is not
  *           copied.
  * Strict    RFC 8259 to the letter: no comments, no byte order mark, no leading zeros, no control characters in strings; UTF-8 without overlong forms and surrogates.
@@ -20,45 +21,44 @@
 typedef struct reader {
   tsl__arena *arena;
   const tsl_allocator *alloc;
-  const char *text, *at, *end;
+  const char *text, *end;
   TSL__VEC(tsl__json) stack;
-  TSL__VEC(uint32_t) open; /* index into stack of the container's own node */
-  bool object; /* the innermost open container is one */
+  uint32_t inner; /* index into stack of the innermost open container's own node, whose `end` is that of the one around it until it ends */
+  uint32_t open;  /* containers that are open */
+  bool object;    /* the innermost one is an object */
   uint32_t max_depth;
-  const char *key;
-  uint32_t key_length;
+  tsl__string key; /* of the value to come */
   uint32_t dollars; /* keys so far that begin with "$" or are "id" */
   tsl_status status;
   const char *message;
   const char *where; /* of the failure */
 } reader;
 
-static bool fail(reader *r, tsl_status status, const char *where, const char *message) {
+static TSL__SELDOM const char *fail(reader *r, tsl_status status, const char *where, const char *message) {
   r->status = status;
   r->where = where;
   r->message = message;
-  return false;
+  return NULL;
 }
 
-static bool wrong(reader *r, const char *where, const char *message) { return fail(r, TSL_ERR_SYNTAX, where, message); }
-static bool no_memory(reader *r) { return fail(r, TSL_ERR_NO_MEMORY, r->text, "out of memory"); }
+static TSL__SELDOM const char *wrong(reader *r, const char *where, const char *message) { return fail(r, TSL_ERR_SYNTAX, where, message); }
+static TSL__SELDOM const char *no_memory(reader *r) { return fail(r, TSL_ERR_NO_MEMORY, r->text, "out of memory"); }
 
 /* ---- nodes -------------------------------------------------------------------------------------------------------- */
 
-static tsl__json *push(reader *r, unsigned kind, const char *from) {
+static inline tsl__json *push(reader *r, unsigned kind, const char *from) {
   if (!tsl__vec_reserve(r->alloc, &r->stack, 1)) return no_memory(r), NULL;
   tsl__json *node = &r->stack.at[r->stack.n++];
-  node->key = r->key;
+  node->key = r->key.at;
   node->text = NULL;
-  node->key_length = r->key_length;
+  node->key_length = r->key.length;
   node->length = 0;
   node->offset = (uint32_t)(from - r->text);
   node->end = 0;
   node->kind = kind & 7u;
   node->dollars = 0;
   node->user = 0;
-  r->key = NULL;
-  r->key_length = 0;
+  r->key = (tsl__string){NULL, 0};
   return node;
 }
 
@@ -71,10 +71,22 @@ static bool merge(tsl__json *onto, const tsl__json *from) {
   return true;
 }
 
+#define FEW 40u /* keys at most whose bytes are mostly different */
+
+/* A byte that few other keys of an object have. */
+static inline uint8_t byte_of(const tsl__json *m) {
+  uint32_t n = m->key_length, last = n ? (uint8_t)m->key[n - 1] : 0, middle = n ? (uint8_t)m->key[n / 2] : 0, first = n ? (uint8_t)m->key[0] : 0;
+  return (uint8_t)(((n ^ last << 8 ^ middle << 16 ^ first << 24) * 0x9E3779B1u) >> 24);
+}
+
+/* Keys are compared only where two have the same byte. */
 static uint32_t unique_few(tsl__json *m, uint32_t n) {
+  uint64_t met[4] = {0};
   uint32_t kept = 0;
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t j = 0;
+    uint8_t byte = byte_of(&m[i]);
+    uint32_t j = met[byte >> 6] >> (byte & 63) & 1 ? 0 : kept;
+    met[byte >> 6] |= (uint64_t)1 << (byte & 63);
     while (j < kept && !merge(&m[j], &m[i])) j++;
     if (j == kept && kept++ != i) m[j] = m[i];
   }
@@ -98,31 +110,33 @@ static uint32_t unique_many(const tsl_allocator *a, tsl__json *m, uint32_t n) {
   return kept;
 }
 
-static bool begin(reader *r, unsigned kind) {
-  if (r->open.n >= r->max_depth) return fail(r, TSL_ERR_LIMIT, r->at, "nested deeper than max_depth");
-  uint32_t self = (uint32_t)r->stack.n;
-  tsl__json *node = push(r, kind, r->at++);
-  if (!node) return false;
-  node->length = r->dollars; /* until its end */
+static inline const char *begin(reader *r, const char *p, unsigned kind) {
+  if (r->open >= r->max_depth) return fail(r, TSL_ERR_LIMIT, p, "nested deeper than max_depth");
+  tsl__json *node = push(r, kind, p);
+  if (!node) return NULL;
+  node->length = r->dollars; /* these two until its end */
+  node->end = r->inner;
+  r->inner = (uint32_t)(node - r->stack.at);
   r->object = kind == TSL__JSON_OBJECT;
-  return tsl__vec_push(r->alloc, &r->open, self) || no_memory(r);
+  r->open++;
+  return p + 1;
 }
 
-static bool end(reader *r) {
-  uint32_t self = r->open.at[--r->open.n], n = (uint32_t)r->stack.n - self - 1;
-  tsl__json *node = &r->stack.at[self], *children = node + 1;
-  r->at++;
-  if (node->kind == TSL__JSON_OBJECT && n > 1) n = n <= 12 ? unique_few(children, n) : unique_many(r->alloc, children, n);
+/* The innermost container ends with the byte at p. */
+static const char *end(reader *r, const char *p) {
+  tsl__json *node = &r->stack.at[r->inner], *children = node + 1;
+  uint32_t n = (uint32_t)r->stack.n - r->inner - 1;
+  if (r->object && n > 1) n = n <= FEW ? unique_few(children, n) : unique_many(r->alloc, children, n);
   if (n == UINT32_MAX) return no_memory(r);
+  r->stack.n = r->inner + 1;
+  r->inner = node->end;
+  r->object = --r->open && r->stack.at[r->inner].kind == TSL__JSON_OBJECT;
   node->dollars = node->length != r->dollars;
   node->length = n;
   node->items = NULL;
-  node->end = (uint32_t)(r->at - r->text);
-  r->stack.n = self + 1;
-  r->object = r->open.n && r->stack.at[r->open.at[r->open.n - 1]].kind == TSL__JSON_OBJECT;
-  if (!n) return true;
-  node->items = tsl__arena_copy(r->arena, children, n * sizeof *children);
-  return node->items != NULL || no_memory(r);
+  node->end = (uint32_t)(p + 1 - r->text);
+  if (n && !(node->items = tsl__arena_copy(r->arena, children, n * sizeof *children))) return no_memory(r);
+  return p + 1;
 }
 
 /* ---- strings ------------------------------------------------------------------------------------------------------ */
@@ -194,20 +208,20 @@ static const char *escape(reader *r, const char *p, char **out) {
   const char *letter = p + 1 < r->end && p[1] ? strchr(letters, p[1]) : NULL;
   unsigned unit, low;
   if (letter) return *(*out)++ = bytes[letter - letters], p + 2;
-  if (p + 1 >= r->end || p[1] != 'u' || !hex4(p + 2, r->end, &unit)) return wrong(r, p + 1, "no such escape"), NULL;
+  if (p + 1 >= r->end || p[1] != 'u' || !hex4(p + 2, r->end, &unit)) return wrong(r, p + 1, "no such escape");
   if (unit < 0xD800 || unit > 0xDFFF) return *out = put_utf8(*out, unit), p + 6;
   if (unit > 0xDBFF || r->end - p < 8 || p[6] != '\\' || p[7] != 'u' || !hex4(p + 8, r->end, &low) || low < 0xDC00 || low > 0xDFFF)
-    return wrong(r, p, "a lone surrogate is not a character"), NULL;
+    return wrong(r, p, "a lone surrogate is not a character");
   *out = put_utf8(*out, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
   return p + 12;
 }
 
-/* From the first escape at p on; `from` is the string's first byte. */
-static const char *decoded(reader *r, const char *from, const char *p, const char **text, uint32_t *length) {
+/* From the first escape at p on; `from` is the string's first byte. Where the quote is. */
+static const char *decoded(reader *r, const char *from, const char *p, tsl__string *text) {
   const char *quote = p;
   while (quote < r->end && *quote != '"') quote += *quote == '\\' && quote + 1 < r->end ? 2 : 1;
   char *copy = tsl__arena_alloc(r->arena, (size_t)(quote - from) + 1), *out = copy;
-  if (!copy) return no_memory(r), NULL;
+  if (!copy) return no_memory(r);
   memcpy(out, from, (size_t)(p - from));
   out += p - from;
   while (p < r->end && *p != '"') {
@@ -221,43 +235,38 @@ static const char *decoded(reader *r, const char *from, const char *p, const cha
       continue;
     }
     size_t n = (uint8_t)*p < 0x20 ? 0 : tsl__json_sequence(p, r->end);
-    if (!n) return wrong(r, p, (uint8_t)*p < 0x20 ? "a control character in a string must be escaped" : "no UTF-8"), NULL;
+    if (!n) return wrong(r, p, (uint8_t)*p < 0x20 ? "a control character in a string must be escaped" : "no UTF-8");
     while (n--) *out++ = *p++;
   }
-  *text = copy;
-  *length = (uint32_t)(out - copy);
+  *text = (tsl__string){copy, (uint32_t)(out - copy)};
   return p;
 }
 
 /* The same, of which p is the first byte that needs a look. */
-static TSL__SELDOM bool string_on(reader *r, const char *from, const char *p, const char **text, uint32_t *length) {
+static TSL__SELDOM const char *string_on(reader *r, const char *from, const char *p, tsl__string *text) {
   for (;; p = skip_plain(p, r->end)) {
     if (p >= r->end || *p == '"') break;
     if (*p == '\\') {
-      if (!(p = decoded(r, from, p, text, length))) return false;
+      if (!(p = decoded(r, from, p, text))) return NULL;
       if (p >= r->end) break;
-      r->at = p + 1;
-      return true;
+      return p + 1;
     }
     size_t n = (uint8_t)*p < 0x20 ? 0 : tsl__json_sequence(p, r->end);
     if (!n) return wrong(r, p, (uint8_t)*p < 0x20 ? "a control character in a string must be escaped" : "no UTF-8");
     p += n;
   }
   if (p >= r->end) return wrong(r, r->end, "a string has no end");
-  *text = from;
-  *length = (uint32_t)(p - from);
-  r->at = p + 1;
-  return true;
+  *text = (tsl__string){from, (uint32_t)(p - from)};
+  return p + 1;
 }
 
-/* The string whose opening quote is at r->at. */
-static inline bool string(reader *r, const char **text, uint32_t *length) {
-  const char *from = r->at + 1, *p = skip_plain(from, r->end);
-  if (p >= r->end || *p != '"') return string_on(r, from, p, text, length);
-  *text = from;
-  *length = (uint32_t)(p - from);
-  r->at = p + 1;
-  return true;
+/* The string whose opening quote is at p. */
+static inline const char *string(reader *r, const char *p, tsl__string *text) {
+  const char *from = p + 1;
+  p = skip_plain(from, r->end);
+  if (p >= r->end || *p != '"') return string_on(r, from, p, text);
+  *text = (tsl__string){from, (uint32_t)(p - from)};
+  return p + 1;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------- */
@@ -269,8 +278,8 @@ static const char *digits(const reader *r, const char *p) {
   return p;
 }
 
-static bool number(reader *r) {
-  const char *from = r->at, *p = from + (*from == '-');
+static const char *number(reader *r, const char *from) {
+  const char *p = from + (*from == '-');
   if (!is_digit(r, p)) return wrong(r, p, *from == '-' ? "a digit must follow the minus sign" : "a value must stand here");
   p = *p == '0' ? p + 1 : digits(r, p);
   if (is_digit(r, p)) return wrong(r, p, "a number has no leading zeros");
@@ -285,93 +294,92 @@ static bool number(reader *r) {
     p = digits(r, p);
   }
   tsl__json *node = push(r, TSL__JSON_NUMBER, from);
-  if (!node) return false;
+  if (!node) return NULL;
   node->text = from;
   node->length = (uint32_t)(p - from);
-  r->at = p;
-  return true;
+  return p;
 }
 
-static bool word(reader *r, const char *what, unsigned kind) {
-  const char *from = r->at;
-  for (; *what; what++, r->at++)
-    if (r->at >= r->end || *r->at != *what) return wrong(r, r->at, "a value must stand here");
-  return push(r, kind, from) != NULL;
+static inline const char *word(reader *r, const char *p, const char *what, size_t n, unsigned kind) {
+  if ((size_t)(r->end - p) >= n && !memcmp(p, what, n)) return push(r, kind, p) ? p + n : NULL;
+  while (p < r->end && *p == *what) p++, what++;
+  return wrong(r, p, "a value must stand here");
 }
 
-static bool text_value(reader *r) {
-  const char *from = r->at, *text;
-  uint32_t length;
-  tsl__json *node = string(r, &text, &length) ? push(r, TSL__JSON_STRING, from) : NULL;
-  if (!node) return false;
-  node->text = text;
-  node->length = length;
-  return true;
+static inline const char *text_value(reader *r, const char *from) {
+  tsl__string text;
+  const char *p = string(r, from, &text);
+  tsl__json *node = p ? push(r, TSL__JSON_STRING, from) : NULL;
+  if (!node) return NULL;
+  node->text = text.at;
+  node->length = text.length;
+  return p;
 }
 
 static inline bool is_space(char c) { return (uint8_t)c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r'); }
 
-static inline bool space(reader *r, const char *missing) {
-  const char *p = r->at;
+static inline const char *space(const reader *r, const char *p) {
   while (p < r->end && is_space(*p)) p++;
-  r->at = p;
-  return !missing || p < r->end || wrong(r, r->end, missing);
+  return p;
+}
+
+/* To the next byte of a container; there must be one. */
+static inline const char *inside(reader *r, const char *p) {
+  p = space(r, p);
+  return p < r->end ? p : wrong(r, r->end, r->object ? "an object has no end" : "an array has no end");
 }
 
 /* A key and its colon. */
-static bool key(reader *r) {
-  if (!space(r, "an object has no end")) return false;
-  if (*r->at != '"') return wrong(r, r->at, "the key of a member must stand here");
-  if (!string(r, &r->key, &r->key_length) || !space(r, "an object has no end")) return false;
-  r->dollars += r->key_length && (r->key[0] == '$' || (r->key_length == 2 && r->key[0] == 'i' && r->key[1] == 'd'));
-  return *r->at == ':' ? r->at++, true : wrong(r, r->at, "a colon must follow the key");
+static inline const char *key(reader *r, const char *p) {
+  if (!(p = inside(r, p))) return NULL;
+  if (*p != '"') return wrong(r, p, "the key of a member must stand here");
+  if (!(p = string(r, p, &r->key)) || !(p = inside(r, p))) return NULL;
+  const tsl__string *k = &r->key;
+  r->dollars += k->length && (k->at[0] == '$' || (k->length == 2 && k->at[0] == 'i' && k->at[1] == 'd'));
+  return *p == ':' ? p + 1 : wrong(r, p, "a colon must follow the key");
 }
 
 /* A scalar, or the beginning of a container (*opened). */
-static bool value(reader *r, bool *opened) {
-  if (!space(r, "a value must stand here")) return false;
+static inline const char *value(reader *r, const char *p, bool *opened) {
   *opened = false;
-  switch (*r->at) {
-    case '{': *opened = true; return begin(r, TSL__JSON_OBJECT);
-    case '[': *opened = true; return begin(r, TSL__JSON_ARRAY);
-    case '"': return text_value(r);
-    case 't': return word(r, "true", TSL__JSON_TRUE);
-    case 'f': return word(r, "false", TSL__JSON_FALSE);
-    case 'n': return word(r, "null", TSL__JSON_NULL);
-    default: return number(r);
+  p = space(r, p);
+  if (p == r->end) return wrong(r, p, "a value must stand here");
+  switch (*p) {
+    case '{': *opened = true; return begin(r, p, TSL__JSON_OBJECT);
+    case '[': *opened = true; return begin(r, p, TSL__JSON_ARRAY);
+    case '"': return text_value(r, p);
+    case 't': return word(r, p, "true", 4, TSL__JSON_TRUE);
+    case 'f': return word(r, p, "false", 5, TSL__JSON_FALSE);
+    case 'n': return word(r, p, "null", 4, TSL__JSON_NULL);
+    default: return number(r, p);
   }
 }
 
 /* After a value: end the containers that end here. *more: a comma asks for another value. */
-static bool after(reader *r, bool *more) {
+static inline const char *after(reader *r, const char *p, bool *more) {
   *more = false;
-  while (r->open.n && !*more) {
-    bool object = r->object;
-    if (!space(r, object ? "an object has no end" : "an array has no end")) return false;
-    if (*r->at == ',') *more = true, r->at++;
-    else if (*r->at != (object ? '}' : ']')) return wrong(r, r->at, object ? "a comma or } must stand here" : "a comma or ] must stand here");
-    else if (!end(r)) return false;
+  while (r->open) {
+    if (!(p = inside(r, p))) return NULL;
+    if (*p == ',') return *more = true, p + 1;
+    if (*p != (r->object ? '}' : ']')) return wrong(r, p, r->object ? "a comma or } must stand here" : "a comma or ] must stand here");
+    if (!(p = end(r, p))) return NULL;
   }
-  return true;
+  return p;
 }
 
-static bool run(reader *r) {
-  for (bool opened = false, more = true; more;) {
+static const char *run(reader *r, const char *p) {
+  for (bool opened, more = true; more;) {
+    if (r->object && !(p = key(r, p))) return NULL;
+    if (!(p = value(r, p, &opened))) return NULL;
     if (opened) { /* an empty container has no value */
-      bool object = r->object;
-      if (!space(r, object ? "an object has no end" : "an array has no end")) return false;
-      if (*r->at == (object ? '}' : ']')) {
-        if (!end(r) || !after(r, &more)) return false;
-        opened = false;
-        continue;
-      }
+      if (!(p = inside(r, p))) return NULL;
+      if (*p != (r->object ? '}' : ']')) continue;
+      if (!(p = end(r, p))) return NULL;
     }
-    if (r->object && !key(r)) return false;
-    if (!value(r, &opened)) return false;
-    if (!opened && !after(r, &more)) return false;
+    if (!(p = after(r, p, &more))) return NULL;
   }
-  space(r, NULL);
-  return r->at == r->end || wrong(r, r->at, "nothing may follow the value");
+  p = space(r, p);
+  return p == r->end ? p : wrong(r, p, "nothing may follow the value");
 }
 
 tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error) {
@@ -386,12 +394,11 @@ tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, u
 tsl_status tsl__json_parse_in_place(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error) {
   *out = NULL;
   if (length >= UINT32_MAX) return tsl__fail(error, TSL_ERR_LIMIT, "a JSON text may have at most 4294967294 bytes");
-  reader r = {.arena = arena, .alloc = arena->alloc, .text = text, .at = text, .end = text + length, .max_depth = max_depth};
+  reader r = {.arena = arena, .alloc = arena->alloc, .text = text, .end = text + length, .max_depth = max_depth};
   size_t room = 8 + length / VALUE_BYTES;
-  bool done = tsl__vec_reserve(r.alloc, &r.stack, room < VALUES_MOST ? room : VALUES_MOST) ? run(&r) : no_memory(&r);
+  const char *done = tsl__vec_reserve(r.alloc, &r.stack, room < VALUES_MOST ? room : VALUES_MOST) ? run(&r, text) : no_memory(&r);
   if (done && !(*out = tsl__arena_copy(arena, r.stack.at, sizeof **out))) done = no_memory(&r);
   tsl__vec_free(r.alloc, &r.stack);
-  tsl__vec_free(r.alloc, &r.open);
   if (done) return TSL_OK;
   if (r.status == TSL_ERR_NO_MEMORY) return tsl__fail(error, r.status, "%s", r.message);
   return tsl__fail_at(error, r.status, r.text, length, (size_t)(r.where - r.text), r.status == TSL_ERR_SYNTAX ? "not JSON: %s" : "%s", r.message);
