@@ -50,6 +50,7 @@ static bool token_is(const char *token, size_t n, const char *key, size_t key_le
 
 static tsl__json *child(tsl__json *node, const char *token, size_t n) {
   if (node->kind == TSL__JSON_OBJECT) {
+    if (!memchr(token, '~', n)) return tsl__json_get(node, token, n);
     for (uint32_t i = 0; i < node->length; i++)
       if (token_is(token, n, node->items[i].key, node->items[i].key_length)) return &node->items[i];
     return NULL;
