@@ -131,9 +131,10 @@ bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t i
   return true;
 }
 
-static void free_table(struct schema *s, struct table *t) {
+void tsl__table_free(struct schema *s, struct table *t) {
   free_slots(s, t->slots, t->capacity);
   if (t->before) free_slots(s, t->before, t->capacity / 2);
+  *t = (struct table){0};
 }
 
 static void destroy(void *ctx) {
@@ -150,11 +151,12 @@ static void destroy(void *ctx) {
   tsl__vec_free(s->alloc, &s->frames);
   tsl__vec_free(s->alloc, &s->gaps);
   tsl__vec_free(s->alloc, &s->measured);
-  free_table(s, &s->scoped);
-  free_table(s, &s->goal_table);
-  free_table(s, &s->state_table);
-  free_table(s, &s->array_state_table);
-  free_table(s, &s->frame_table);
+  tsl__schema_forget_patterns(s);
+  tsl__table_free(s, &s->scoped);
+  tsl__table_free(s, &s->goal_table);
+  tsl__table_free(s, &s->state_table);
+  tsl__table_free(s, &s->array_state_table);
+  tsl__table_free(s, &s->frame_table);
   tsl__arena_free(&s->arena);
   tsl__free(s->alloc, s, sizeof *s);
 }
@@ -299,6 +301,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   uint32_t resource = tsl__schema_resource_of(s, s->root, 0);
   sid root = s->root_node = tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
   if (!tsl__schema_read(s) || !acyclic(s)) return false;
+  tsl__schema_forget_patterns(s);
   lit l = POS(root);
   goal g = s->root_goal = tsl__schema_goal(s, &l, 1, 0);
   if (!check_unique(s)) return false;

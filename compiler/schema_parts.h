@@ -399,6 +399,11 @@ struct scope {
   uint32_t outer, resource;
 };
 
+struct pattern {
+  tsl__string text;
+  tsl__expr e;
+};
+
 struct schema {
   tsl__exprs *x;
   const tsl_allocator *alloc;
@@ -430,6 +435,8 @@ struct schema {
   uint32_t modern; /* the resource of made-up schemas */
   size_t nodes_read; /* nodes below are read */
   struct table scoped; /* nodes with a scope, by (at, scope) */
+  TSL__VEC(struct pattern) patterns; /* while compiling: each regular expression is read once */
+  struct table pattern_table;        /* of these, by their text */
 
   TSL__VEC(tsl__string) names;  /* of the object that is being made, with doubles; kept for the next one */
   TSL__VEC(struct asked) asked; /* of its keys; the same */
@@ -469,6 +476,7 @@ void *tsl__schema_alloc(struct schema *s, size_t size);
 /* Look for an entry with this hash; `same(ctx, index)` tells. Returns the index or UINT32_MAX. tsl__table_add remembers a new one. */
 uint32_t tsl__table_find(const struct table *t, uint64_t hash, bool (*same)(const void *ctx, uint32_t index), const void *ctx);
 bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t index);
+void tsl__table_free(struct schema *s, struct table *t); /* it is empty then */
 
 /* ---- schema_load.c ---- */
 /* Make a document known under a URI (without fragment); its resource is returned, UINT32_MAX after a failure. */
@@ -487,6 +495,8 @@ enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *dra
 sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_t scope);
 /* Read all nodes that are not read yet, and those that they lead to. */
 bool tsl__schema_read(struct schema *s);
+/* Drop what is only known so that no regular expression is compiled twice. */
+void tsl__schema_forget_patterns(struct schema *s);
 static inline const struct node *tsl__node_of(const struct schema *s, sid id) { return s->nodes.at[id]; }
 static inline bool tsl__has(const struct node *n, enum keyword k) { return (n->mask >> k) & 1u; }
 /* Does it say nothing but of which types values are? */

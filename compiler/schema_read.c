@@ -165,20 +165,46 @@ static bool read_ref(struct reader *r, struct keyword_value *k) {
   return tsl__schema_ok(s);
 }
 
-static bool regex(struct reader *r, const tsl__json *at, const char *text, size_t length, tsl__expr *out) {
+struct pattern_key {
+  const struct schema *s;
+  tsl__string text;
+};
+
+static bool pattern_same(const void *ctx, uint32_t i) {
+  const struct pattern_key *k = ctx;
+  const tsl__string *known = &k->s->patterns.at[i].text;
+  return known->length == k->text.length && !memcmp(known->at, k->text.at, known->length);
+}
+
+/* Schemas repeat their regular expressions: more than a third of them was seen in the same schema before. */
+static bool regex(struct reader *r, const tsl__json *at, tsl__string text, tsl__expr *out) {
+  struct schema *s = r->s;
   tsl__regex_flags options = {.search = true, .brackets = true};
+  struct pattern_key key = {s, text};
+  uint64_t hash = tsl__hash(text.at, text.length);
+  uint32_t known = tsl__table_find(&s->pattern_table, hash, pattern_same, &key);
+  if (known != UINT32_MAX) return *out = s->patterns.at[known].e, true;
   tsl_error error;
-  tsl_status status = tsl__regex_compile(r->s->x, text, length, &options, out, &error);
-  if (status == TSL_OK) return true;
-  tsl__schema_fail(r->s, status, at, "the regular expression \"%.*s\", column %u: %s", (int)length, text, error.column, error.message);
-  return false;
+  tsl_status status = tsl__regex_compile(s->x, text.at, text.length, &options, out, &error);
+  if (status != TSL_OK) {
+    tsl__schema_fail(s, status, at, "the regular expression \"%.*s\", column %u: %s", (int)text.length, text.at, error.column, error.message);
+    return false;
+  }
+  struct pattern p = {text, *out};
+  if (!tsl__vec_push(s->alloc, &s->patterns, p)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+  return tsl__table_add(s, &s->pattern_table, hash, (uint32_t)s->patterns.n - 1);
+}
+
+void tsl__schema_forget_patterns(struct schema *s) {
+  tsl__vec_free(s->alloc, &s->patterns);
+  tsl__table_free(s, &s->pattern_table);
 }
 
 static bool read_regex(struct reader *r, struct keyword_value *k) {
   if (k->value->kind != TSL__JSON_STRING) return bad(r, k->value, "a regular expression");
   tsl__expr *e = tsl__schema_alloc(r->s, sizeof *e);
   k->exprs = e;
-  return e && regex(r, k->value, k->value->text, k->value->length, e);
+  return e && regex(r, k->value, (tsl__string){k->value->text, k->value->length}, e);
 }
 
 static bool read_patterns(struct reader *r, struct keyword_value *k) {
@@ -187,7 +213,7 @@ static bool read_patterns(struct reader *r, struct keyword_value *k) {
   k->exprs = e;
   if (!e || !many_children(r, k)) return false;
   for (uint32_t i = 0; i < k->value->length; i++)
-    if (!regex(r, &k->value->items[i], k->value->items[i].key, k->value->items[i].key_length, &e[i])) return false;
+    if (!regex(r, &k->value->items[i], (tsl__string){k->value->items[i].key, k->value->items[i].key_length}, &e[i])) return false;
   return true;
 }
 
@@ -344,13 +370,14 @@ static bool is_validation(enum keyword k) {
 static uint32_t collect(struct reader *r, struct keyword_value *found, enum shape *shapes) {
   const tsl__json *at = r->node->at;
   uint32_t n = 0;
-  bool old_ref = r->draft & (D3 | D4 | D6 | D7) && tsl__json_get(at, "$ref", 4) != NULL;
+  bool old_ref = at->dollars && r->draft & (D3 | D4 | D6 | D7) && tsl__json_get(at, "$ref", 4) != NULL;
+  bool no_validation = r->s->resources.at[r->node->resource].no_validation;
   for (uint32_t i = 0; i < at->length; i++) {
     uint32_t drafts, j;
     enum shape shape;
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
     if (k == KW_COUNT || !(drafts & r->draft) || (old_ref && k != KW_REF)) continue;
-    if (r->s->resources.at[r->node->resource].no_validation && is_validation(k)) continue;
+    if (no_validation && is_validation(k)) continue;
     for (j = n++; j > 0 && found[j - 1].keyword > k; j--) {
       found[j] = found[j - 1];
       shapes[j] = shapes[j - 1];
