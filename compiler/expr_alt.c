@@ -326,37 +326,67 @@ static void note_leads(tsl__wide_class *w) {
   }
 }
 
-/* Notes what e has beyond ASCII, if that is neither nothing nor everything. */
-static void note_wide(tsl__exprs *x, tsl__expr e, const tsl__charset *set) {
-  TSL__VEC(uint32_t) pairs = {0};
-  bool fine = true;
-  if (e == TSL__NONE || tsl__wide_class_of(x, e)) return;
-  for (size_t i = 0; i < set->ranges.n && fine; i++) {
-    static const uint32_t parts[][2] = {{0x80, 0xD7FF}, {0xE000, TSL__CP_MAX}};
-    for (int p = 0; p < 2 && fine; p++) {
-      uint32_t lo = set->ranges.at[i].lo > parts[p][0] ? set->ranges.at[i].lo : parts[p][0];
-      uint32_t hi = set->ranges.at[i].hi < parts[p][1] ? set->ranges.at[i].hi : parts[p][1];
-      if (lo <= hi) fine = tsl__vec_push(&x->alloc, &pairs, lo) && tsl__vec_push(&x->alloc, &pairs, hi);
+/* What a set has of ASCII, and pairs beyond it: lo, hi, lo, hi …, without surrogates. */
+typedef struct parts {
+  tsl__bytes ascii;
+  TSL__VEC(uint32_t) pairs;
+} parts;
+
+static bool parts_of(tsl__exprs *x, const tsl__charset *set, parts *out) {
+  static const uint32_t beyond[][2] = {{0x80, 0xD7FF}, {0xE000, TSL__CP_MAX}};
+  for (size_t i = 0; i < set->ranges.n; i++) {
+    const tsl__range *r = &set->ranges.at[i];
+    if (r->lo < 0x80) tsl__bytes_add_range(&out->ascii, (uint8_t)r->lo, r->hi < 0x80 ? (uint8_t)r->hi : 0x7F);
+    for (int p = 0; p < 2; p++) {
+      uint32_t lo = r->lo > beyond[p][0] ? r->lo : beyond[p][0], hi = r->hi < beyond[p][1] ? r->hi : beyond[p][1];
+      if (lo <= hi && (!tsl__vec_push(&x->alloc, &out->pairs, lo) || !tsl__vec_push(&x->alloc, &out->pairs, hi))) return false;
     }
   }
-  bool all = pairs.n == 4 && pairs.at[0] == 0x80 && pairs.at[1] == 0xD7FF && pairs.at[2] == 0xE000 && pairs.at[3] == TSL__CP_MAX;
-  if (fine && pairs.n && !all) {
-    tsl__wide_class w = {e, tsl__arena_copy(&x->arena, pairs.at, pairs.n * sizeof *pairs.at), (uint32_t)pairs.n / 2, 0, 0};
-    if (w.pairs) note_leads(&w);
-    fine = w.pairs && tsl__vec_push(&x->alloc, &x->wides, w);
-  }
-  tsl__vec_free(&x->alloc, &pairs);
-  if (!fine) tsl__expr_no_memory(x);
+  return true;
 }
 
-tsl__expr tsl__expr_charset(tsl__exprs *x, const tsl__charset *set) {
+static bool has_all_beyond(const parts *p) {
+  const uint32_t *at = p->pairs.at;
+  return p->pairs.n == 4 && at[0] == 0x80 && at[1] == 0xD7FF && at[2] == 0xE000 && at[3] == TSL__CP_MAX;
+}
+
+/* The expression of a set that was asked for before: to split one into UTF-8 costs microseconds, and patterns have few different ones. */
+static tsl__expr known_set(const tsl__exprs *x, const parts *p) {
+  for (; x; x = x->parent)
+    for (size_t i = 0; i < x->wides.n; i++) {
+      const tsl__wide_class *w = &x->wides.at[i];
+      if (w->count * 2 == p->pairs.n && !memcmp(w->ascii, p->ascii.w, sizeof w->ascii) && !memcmp(w->pairs, p->pairs.at, p->pairs.n * sizeof *w->pairs)) return w->e;
+    }
+  return TSL__NONE;
+}
+
+/* Notes what e has beyond ASCII, which is neither nothing nor everything. */
+static bool note_wide(tsl__exprs *x, tsl__expr e, const parts *p) {
+  if (e == TSL__NONE || tsl__wide_class_of(x, e)) return true;
+  tsl__wide_class w = {.e = e, .count = (uint32_t)p->pairs.n / 2, .ascii = {p->ascii.w[0], p->ascii.w[1]}};
+  if (!(w.pairs = tsl__arena_copy(&x->arena, p->pairs.at, p->pairs.n * sizeof *p->pairs.at))) return false;
+  note_leads(&w);
+  return tsl__vec_push(&x->alloc, &x->wides, w);
+}
+
+static tsl__expr split_set(tsl__exprs *x, const tsl__charset *set) {
   branches bs = {0};
   for (size_t i = 0; i < set->ranges.n; i++) add_code_points(x, &bs, set->ranges.at[i].lo, set->ranges.at[i].hi);
   tsl__expr e = alt_of_branches(x, &bs, 0);
   tsl__vec_free(&x->alloc, &bs);
-  e = mark(x, e, TSL__CHAR | TSL__TEXTUAL);
-  note_wide(x, e, set);
-  return e;
+  return mark(x, e, TSL__CHAR | TSL__TEXTUAL);
+}
+
+tsl__expr tsl__expr_charset(tsl__exprs *x, const tsl__charset *set) {
+  parts p = {0};
+  bool fine = parts_of(x, set, &p), noted = fine && p.pairs.n && !has_all_beyond(&p);
+  tsl__expr e = noted ? known_set(x, &p) : TSL__NONE;
+  if (e == TSL__NONE && fine) {
+    e = split_set(x, set);
+    fine = !noted || note_wide(x, e, &p);
+  }
+  tsl__vec_free(&x->alloc, &p.pairs);
+  return fine ? e : tsl__expr_no_memory(x);
 }
 
 const tsl__wide_class *tsl__wide_class_of(const tsl__exprs *x, tsl__expr e) {

@@ -94,6 +94,7 @@ typedef struct tsl__wide_class {
   const uint32_t *pairs; /* lo, hi, lo, hi …, from 0x80 on; surrogates left out */
   uint32_t count;        /* of ranges */
   uint64_t all, some;    /* first bytes of characters, bit 0 for 0xC2: it has all of them, or some but not all */
+  uint64_t ascii[2];     /* what it has of ASCII */
 } tsl__wide_class;
 
 /* The last answers of searches for a shortest text, by expression. */

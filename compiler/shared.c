@@ -4,6 +4,7 @@
 #include "compiler/shared.h"
 
 #include "compiler/expr_node.h"
+#include "compiler/regex.h"
 #include "compiler/rehearsal.h"
 #include "compiler/schema.h"
 #include "runtime/classes.h"
@@ -235,6 +236,15 @@ static void mark_text(tsl__space *space) {
     if (trie->nodes[c].byte < 0x80 && trie->nodes[c].children) tsl__class_mask(space, &letters, 0, c, UINT32_MAX);
 }
 
+/* Expressions of the classes that patterns have most. */
+static tsl_status note_classes(tsl__exprs *x) {
+  static const char *const classes[] = {".", "\\S", "\\s"};
+  tsl_status status = TSL_OK;
+  tsl__expr unused;
+  for (size_t i = 0; i < sizeof classes / sizeof *classes && status == TSL_OK; i++) status = tsl__regex_compile(x, classes[i], strlen(classes[i]), NULL, &unused, NULL);
+  return status;
+}
+
 static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   tsl__space *space = NULL;
   tsl__exprs *x = NULL;
@@ -245,6 +255,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     tsl__expr_text(x);
     status = tsl__schema_warm(x, &common);
   }
+  if (status == TSL_OK) status = note_classes(x);
   if (status == TSL_OK) status = tsl__walk_prepare(space);
   if (status == TSL_OK && !(space->crossing = tsl__crossing_make(vocab, &space->alloc))) status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
