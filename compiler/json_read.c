@@ -75,8 +75,8 @@ static bool merge(tsl__json *onto, const tsl__json *from) {
 
 /* A byte that few other keys of an object have. */
 static inline uint8_t byte_of(const tsl__json *m) {
-  uint32_t n = m->key_length, last = n ? (uint8_t)m->key[n - 1] : 0, middle = n ? (uint8_t)m->key[n / 2] : 0, first = n ? (uint8_t)m->key[0] : 0;
-  return (uint8_t)(((n ^ last << 8 ^ middle << 16 ^ first << 24) * 0x9E3779B1u) >> 24);
+  uint32_t n = m->key_length;
+  return n ? (uint8_t)(19 * n + 5u * (uint8_t)m->key[n - 1] + (uint8_t)m->key[n / 2]) : 0;
 }
 
 /* Keys are compared only where two have the same byte. */
@@ -382,8 +382,20 @@ static const char *run(reader *r, const char *p) {
   return p == r->end ? p : wrong(r, p, "nothing may follow the value");
 }
 
+#define TREE_LEAST 512u      /* bytes that even the smallest text's tree and its owner's notes take; a longer one's take as much as the text, and mostly more */
+#define FORESEEN (1u << 16)  /* bytes of a text up to which room for its tree is asked for together with its own */
+
+/* A copy of the text, in a block in which its tree has room too, as far as it is certain to take it. */
+static const char *copy_text(tsl__arena *arena, const char *text, size_t length) {
+  uint32_t least = arena->least;
+  if (length < FORESEEN) arena->least = 2 * (uint32_t)length + TREE_LEAST;
+  const char *copy = tsl__arena_copy(arena, text, length);
+  arena->least = least;
+  return copy;
+}
+
 tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error) {
-  const char *copy = length < UINT32_MAX ? tsl__arena_copy(arena, text, length) : text;
+  const char *copy = length < UINT32_MAX ? copy_text(arena, text, length) : text;
   *out = NULL;
   return copy ? tsl__json_parse_in_place(arena, copy, length, max_depth, out, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
 }

@@ -105,13 +105,18 @@ static bool all_strings(const tsl__json *v) {
 }
 
 static uint8_t type_bits(const tsl__json *name) {
-  static const struct { const char *name; uint8_t bits; } types[] = {
-      {"string", T_STRING}, {"object", T_OBJECT}, {"number", T_NUMBER},          {"integer", T_NUMBER},
-      {"array", T_ARRAY},   {"null", T_NULL},     {"boolean", T_FALSE | T_TRUE}, {"any", T_ALL},
-  };
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (tsl__json_is(name, types[i].name, strlen(types[i].name))) return types[i].bits;
-  return 0;
+#define TYPE(text, bits) (tsl__json_is(name, text, sizeof(text) - 1) ? (bits) : 0)
+  if (name->kind != TSL__JSON_STRING || !name->length) return 0;
+  switch (*name->text) {
+    case 's': return TYPE("string", T_STRING);
+    case 'o': return TYPE("object", T_OBJECT);
+    case 'i': return TYPE("integer", T_NUMBER);
+    case 'b': return TYPE("boolean", T_FALSE | T_TRUE);
+    case 'a': return name->length == 3 ? TYPE("any", T_ALL) : TYPE("array", T_ARRAY);
+    case 'n': return name->length == 4 ? TYPE("null", T_NULL) : TYPE("number", T_NUMBER);
+    default: return 0;
+  }
+#undef TYPE
 }
 
 static bool read_type(struct reader *r, const tsl__json *v, uint8_t *types, bool *integer) {
