@@ -29,7 +29,8 @@ typedef struct tsl__json {
   uint32_t offset;         /* of the value's first byte in the text parsed */
   uint32_t end;            /* array, object: of the byte after its last one */
   uint32_t kind : 3;       /* TSL__JSON_… */
-  uint32_t dollars : 1;    /* array, object: a key in it, at any depth, begins with "$" or is "id"; so that those who look for such need not look everywhere */
+  uint32_t names : 1;      /* array, object: a member in it, at any depth, may name a schema, a string "id", "$id", "$anchor" or "$dynamicAnchor"; so that those who look
+                              for such need not look everywhere */
   uint32_t user : 28;      /* for the owner of the tree; 0 after parsing */
 } tsl__json;
 

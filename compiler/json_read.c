@@ -28,7 +28,7 @@ typedef struct reader {
   bool object;    /* the innermost one is an object */
   uint32_t max_depth;
   tsl__string key; /* of the value to come */
-  uint32_t dollars; /* keys so far that begin with "$" or are "id" */
+  uint32_t names; /* members so far that may name a schema (json.h) */
   tsl_status status;
   const char *message;
   const char *where; /* of the failure */
@@ -56,7 +56,7 @@ static inline tsl__json *push(reader *r, unsigned kind, const char *from) {
   node->offset = (uint32_t)(from - r->text);
   node->end = 0;
   node->kind = kind & 7u;
-  node->dollars = 0;
+  node->names = 0;
   node->user = 0;
   r->key = (tsl__string){NULL, 0};
   return node;
@@ -114,7 +114,7 @@ static inline const char *begin(reader *r, const char *p, unsigned kind) {
   if (r->open >= r->max_depth) return fail(r, TSL_ERR_LIMIT, p, "nested deeper than max_depth");
   tsl__json *node = push(r, kind, p);
   if (!node) return NULL;
-  node->length = r->dollars; /* these two until its end */
+  node->length = r->names; /* these two until its end */
   node->end = r->inner;
   r->inner = (uint32_t)(node - r->stack.at);
   r->object = kind == TSL__JSON_OBJECT;
@@ -131,7 +131,7 @@ static const char *end(reader *r, const char *p) {
   r->stack.n = r->inner + 1;
   r->inner = node->end;
   r->object = --r->open && r->stack.at[r->inner].kind == TSL__JSON_OBJECT;
-  node->dollars = node->length != r->dollars;
+  node->names = node->length != r->names;
   node->length = n;
   node->items = NULL;
   node->end = (uint32_t)(p + 1 - r->text);
@@ -306,9 +306,20 @@ static inline const char *word(reader *r, const char *p, const char *what, size_
   return wrong(r, p, "a value must stand here");
 }
 
+static bool is_name(const tsl__string *key) {
+  switch (key->length) {
+    case 2: return !memcmp(key->at, "id", 2);
+    case 3: return !memcmp(key->at, "$id", 3);
+    case 7: return !memcmp(key->at, "$anchor", 7);
+    case 14: return !memcmp(key->at, "$dynamicAnchor", 14);
+    default: return false;
+  }
+}
+
 static inline const char *text_value(reader *r, const char *from) {
   tsl__string text;
   const char *p = string(r, from, &text);
+  r->names += r->key.length && (*r->key.at == '$' || *r->key.at == 'i') && is_name(&r->key);
   tsl__json *node = p ? push(r, TSL__JSON_STRING, from) : NULL;
   if (!node) return NULL;
   node->text = text.at;
@@ -334,8 +345,6 @@ static inline const char *key(reader *r, const char *p) {
   if (!(p = inside(r, p))) return NULL;
   if (*p != '"') return wrong(r, p, "the key of a member must stand here");
   if (!(p = string(r, p, &r->key)) || !(p = inside(r, p))) return NULL;
-  const tsl__string *k = &r->key;
-  r->dollars += k->length && (k->at[0] == '$' || (k->length == 2 && k->at[0] == 'i' && k->at[1] == 'd'));
   return *p == ':' ? p + 1 : wrong(r, p, "a colon must follow the key");
 }
 

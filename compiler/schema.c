@@ -164,8 +164,14 @@ static void destroy(void *ctx) {
 /* ---- cycles ------------------------------------------------------------------------------------------------------- */
 
 /* Keywords whose subschemas speak about the same value. */
-static const uint8_t in_place[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS, KW_NOT, KW_ANY_OF, KW_ONE_OF, KW_IF, KW_THEN, KW_ELSE,
-                                   KW_DEPENDENCIES, KW_DEPENDENT_SCHEMAS};
+#define IN_PLACE(DO)                                                                                                                            \
+  DO(REF) DO(DYNAMIC_REF) DO(RECURSIVE_REF) DO(ALL_OF) DO(EXTENDS) DO(NOT) DO(ANY_OF) DO(ONE_OF) DO(IF) DO(THEN) DO(ELSE) DO(DEPENDENCIES) DO(DEPENDENT_SCHEMAS)
+#define NUMBER(keyword) KW_##keyword,
+#define BIT(keyword) | (uint64_t)1 << KW_##keyword
+static const uint8_t in_place[] = {IN_PLACE(NUMBER)};
+static const uint64_t some_in_place = 0 IN_PLACE(BIT);
+#undef BIT
+#undef NUMBER
 
 struct step {
   sid s;
@@ -176,6 +182,7 @@ struct step {
 /* The next subschema of the same value, or UINT32_MAX. */
 static sid next_in_place(const struct schema *s, struct step *at) {
   const struct node *n = tsl__node_of(s, at->s);
+  if (!(n->mask & some_in_place)) return UINT32_MAX;
   for (; at->keyword < sizeof in_place; at->keyword++, at->child = 0) {
     uint8_t keyword = in_place[at->keyword];
     const struct keyword_value *v = tsl__keyword_or_null(n, keyword);
@@ -228,7 +235,7 @@ static bool acyclic(struct schema *s) {
   struct step *stack = tsl__alloc(s->alloc, s->nodes.n * sizeof *stack);
   if (!colour || !heights || !stack) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   for (size_t i = 0; i < s->nodes.n && s->status == TSL_OK; i++)
-    if (colour[i] == WHITE) follow(s, (sid)i, colour, heights, stack);
+    if (colour[i] == WHITE && s->nodes.at[i]->mask & some_in_place) follow(s, (sid)i, colour, heights, stack);
   tsl__free(s->alloc, stack, s->nodes.n * sizeof *stack);
   tsl__free(s->alloc, heights, s->nodes.n * sizeof *heights);
   tsl__free(s->alloc, colour, s->nodes.n);

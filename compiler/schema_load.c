@@ -177,18 +177,19 @@ static uint32_t identify(struct schema *s, tsl__json *at, uint32_t resource) {
 static void identify_all(struct schema *s, tsl__json *at, uint32_t resource);
 
 static void identify_members(struct schema *s, tsl__json *map, uint32_t resource) {
-  if (map->kind != TSL__JSON_OBJECT && map->kind != TSL__JSON_ARRAY) return;
+  if ((map->kind != TSL__JSON_OBJECT && map->kind != TSL__JSON_ARRAY) || !map->names) return;
   for (uint32_t i = 0; i < map->length; i++) identify_all(s, &map->items[i], resource);
 }
 
 /* Recursion is bounded by max_depth, as the tree is. */
 static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
-  if (at->kind != TSL__JSON_OBJECT || !tsl__schema_ok(s)) return;
+  if (at->kind != TSL__JSON_OBJECT || !at->names || !tsl__schema_ok(s)) return;
   resource = identify(s, at, resource);
   for (uint32_t i = 0; i < at->length && tsl__schema_ok(s); i++) {
     tsl__json *m = &at->items[i];
     uint32_t drafts;
     enum shape shape;
+    if (m->kind < TSL__JSON_ARRAY || !m->names) continue;
     if (tsl__schema_keyword(m->key, m->key_length, &drafts, &shape) == KW_COUNT) {
       if ((m->key_length == 5 && !memcmp(m->key, "$defs", 5)) || (m->key_length == 11 && !memcmp(m->key, "definitions", 11)))
         identify_members(s, m, resource);
@@ -199,24 +200,6 @@ static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
              shape == SHAPE_EXTENDS)
       identify_members(s, m, resource);
   }
-}
-
-static bool is_identifier(const tsl__json *m) {
-  const char *k = m->key;
-  if (m->key_length == 2) return k[0] == 'i' && k[1] == 'd' && m->kind == TSL__JSON_STRING;
-  if (!m->key_length || k[0] != '$') return false;
-  return (m->key_length == 3 && !memcmp(k, "$id", 3)) || (m->key_length == 7 && !memcmp(k, "$anchor", 7)) ||
-         (m->key_length == 14 && !memcmp(k, "$dynamicAnchor", 14));
-}
-
-static bool has_identifier(const tsl__json *at) {
-  if (!at->dollars) return false;
-  for (uint32_t i = 0; i < at->length; i++) {
-    const tsl__json *m = &at->items[i];
-    if (at->kind == TSL__JSON_OBJECT && is_identifier(m)) return true;
-    if (m->kind >= TSL__JSON_ARRAY && has_identifier(m)) return true;
-  }
-  return false;
 }
 
 static bool find_document(struct schema *s, const char *uri, const char **text, size_t *length) {
@@ -266,7 +249,7 @@ uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri
   uint32_t resource = add_resource(s, root, uri, draft);
   if (resource != UINT32_MAX) s->resources.at[resource].document = true;
   if (resource != UINT32_MAX) s->resources.at[resource].no_validation = no_validation;
-  if (resource != UINT32_MAX && root->kind == TSL__JSON_OBJECT && has_identifier(root)) identify_all(s, root, resource);
+  if (resource != UINT32_MAX) identify_all(s, root, resource);
   return tsl__schema_ok(s) ? resource : UINT32_MAX;
 }
 

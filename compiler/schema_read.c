@@ -371,17 +371,26 @@ static bool is_validation(enum keyword k) {
   return (mask >> k) & 1u;
 }
 
+/* Up to draft 7 a reference hides all that stands beside it. */
+static uint32_t keep_reference(struct node *node, struct keyword_value *found, enum shape *shapes) {
+  uint32_t at = 0;
+  while (found[at].keyword != KW_REF) at++;
+  found[0] = found[at];
+  shapes[0] = shapes[at];
+  node->mask = (uint64_t)1 << KW_REF;
+  return 1;
+}
+
 /* Collect the members that are keywords here, sorted by keyword. */
 static uint32_t collect(struct reader *r, struct keyword_value *found, enum shape *shapes) {
   const tsl__json *at = r->node->at;
   uint32_t n = 0;
-  bool old_ref = at->dollars && r->draft & (D3 | D4 | D6 | D7) && tsl__json_get(at, "$ref", 4) != NULL;
   bool no_validation = r->s->resources.at[r->node->resource].no_validation;
   for (uint32_t i = 0; i < at->length; i++) {
     uint32_t drafts, j;
     enum shape shape;
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
-    if (k == KW_COUNT || !(drafts & r->draft) || (old_ref && k != KW_REF)) continue;
+    if (k == KW_COUNT || !(drafts & r->draft)) continue;
     if (no_validation && is_validation(k)) continue;
     for (j = n++; j > 0 && found[j - 1].keyword > k; j--) {
       found[j] = found[j - 1];
@@ -391,7 +400,7 @@ static uint32_t collect(struct reader *r, struct keyword_value *found, enum shap
     shapes[j] = shape;
     r->node->mask |= (uint64_t)1 << k;
   }
-  return n;
+  return r->draft & (D3 | D4 | D6 | D7) && tsl__has(r->node, KW_REF) ? keep_reference(r->node, found, shapes) : n;
 }
 
 void tsl__node_limit_types(struct node *node) {
