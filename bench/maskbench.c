@@ -44,6 +44,7 @@ static const char usage[] =
     "  --data F           one JSON object a line: {\"id\", \"schema\", \"tests\": [{\"valid\", \"text\", \"tokens\"}]}\n"
     "  --order any|schema order of members (any)\n"
     "  --draft D          3, 4, 6, 7, 2019-09, 2020-12 or auto (auto)\n"
+    "  --ahead yes|no     may the compile of a larger schema look at masks that most texts come by (yes)\n"
     "  --names once|any   may a name that the schema does not know come again in an object (once)\n"
     "  --formats assert|ignore   (assert)\n"
     "  --resolve URL=DIR  serve references below URL from DIR; may be repeated\n"
@@ -99,6 +100,11 @@ static bool parse_names(arguments *a, const char *value) {
   return a->options.repeated_names || !strcmp(value, "once");
 }
 
+static bool parse_ahead(arguments *a, const char *value) {
+  a->options.lazy = !strcmp(value, "no");
+  return a->options.lazy || !strcmp(value, "yes");
+}
+
 static bool add_id(arguments *a, const char *value) {
   if (a->id_count == MAX_IDS) return false;
   a->ids[a->id_count++] = value;
@@ -127,6 +133,7 @@ static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--draft")) return parse_draft(a, value);
   if (!strcmp(name, "--formats")) return parse_formats(a, value);
   if (!strcmp(name, "--names")) return parse_names(a, value);
+  if (!strcmp(name, "--ahead")) return parse_ahead(a, value);
   if (!strcmp(name, "--resolve")) return bench_resolver_add(&a->resolver, value);
   if (!strcmp(name, "--id")) return add_id(a, value);
   if (!strcmp(name, "--skip")) return parse_count(value, &a->skip);

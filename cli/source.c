@@ -31,6 +31,7 @@ static bool set_root(void *to, const char *value) { return ((source *)to)->root 
 static bool set_vocab(void *to, const char *value) { return ((source *)to)->vocab_path = value, *value != 0; }
 static bool set_base(void *to, const char *value) { return ((source *)to)->schema.base_uri = value, *value != 0; }
 static bool set_repeated_names(void *to, const char *value) { return (void)value, ((source *)to)->schema.repeated_names = true; }
+static bool set_lazy(void *to, const char *value) { return (void)value, ((source *)to)->schema.lazy = true; }
 static bool set_nullable(void *to, const char *value) { return (void)value, ((source *)to)->schema.nullable = true; }
 static bool set_ignore_case(void *to, const char *value) { return (void)value, ((source *)to)->regex.case_insensitive = true; }
 static bool set_dot_all(void *to, const char *value) { return (void)value, ((source *)to)->regex.dot_all = true; }
@@ -115,6 +116,7 @@ static const cli_option table[] = {
     {"--resolve", "URL=DIR", "schema: read documents whose URI starts with URL from DIR (at most 64 times)", set_resolve},
     {"--base", "URI", "schema: the schema's own URI, for relative references", set_base},
     {"--repeated-names", NULL, "schema: a member that the schema does not name may come again in an object", set_repeated_names},
+    {"--lazy", NULL, "schema: compile no more than the first mask needs", set_lazy},
     {"--nullable", NULL, "schema: OpenAPI's nullable adds null", set_nullable},
     {"--max-nesting", "N", "schema: levels of arrays and objects, 1 or more (default: unbounded)", set_nesting},
     {"--search", NULL, "regex: match anywhere in the text", set_search},

@@ -1,14 +1,14 @@
 /* compile.c - the public compile calls: text → expression → grammar.
  *
  * Each call makes a layer of expressions and tables over the vocabulary's shared one, has its front end turn the text into one expression, and hands the
- * state of that expression to the runtime. Nothing else happens at compile time: states grow when they are visited.
+ * state of that expression to the runtime. States grow when they are visited; of larger schemas the first of them are visited here (schema_ahead.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/compile.h"
 #include "compiler/gbnf.h"
 #include "compiler/regex.h"
-#include "compiler/schema.h"
+#include "compiler/schema_ahead.h"
 #include "compiler/shared.h"
 #include "compiler/tools.h"
 #include "runtime/grammar.h"
@@ -50,6 +50,7 @@ tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t 
   status = tsl__schema_compile(x, schema, length, options, limits, &result, error);
   status = close_layer(vocab, space, x, status, result.root, NULL, out, error);
   if (status != TSL_OK) return status;
+  tsl__schema_look_ahead(result.schema, space, (*out)->begin);
   (*out)->describe = tsl__schema_report;
   (*out)->described = result.schema;
   return TSL_OK;

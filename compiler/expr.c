@@ -175,6 +175,12 @@ static bool spend(tsl__exprs *x, uint64_t steps) {
   return x->status == TSL_OK;
 }
 
+uint64_t tsl__exprs_bound(tsl__exprs *x, uint64_t max_steps) {
+  uint64_t before = x->max_steps;
+  x->max_steps = max_steps;
+  return before;
+}
+
 bool tsl__exprs_step(tsl__exprs *x) { return spend(x, 1); }
 
 void tsl__exprs_work(tsl__exprs *x, uint64_t things) {

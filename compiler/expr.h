@@ -57,6 +57,8 @@ void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what);
 const char *tsl__exprs_why(const tsl__exprs *x);
 /* Say more about the failure. */
 void tsl__exprs_explain(tsl__exprs *x, const char *why);
+/* What one piece of work may take from here on; returns what it might. */
+uint64_t tsl__exprs_bound(tsl__exprs *x, uint64_t max_steps);
 /* Count work of a front end, by things touched; steps and time are looked at now and then (sticky failure). */
 void tsl__exprs_work(tsl__exprs *x, uint64_t things);
 /* The front end holds so many bytes beside x: they count against max_memory. */

@@ -18,6 +18,7 @@
  *   schema_empty.c    the fewest bytes of a goal; none = nothing satisfies it
  *   schema_value.c    goals -> rules
  *   schema_begin.c    how arrays and objects begin, and members
+ *   schema_ahead.c    what the first text will ask, looked at by the compile
  *   schema_style.c    the members of an object in the styles of tool calls, which are not JSON
  *   schema_blame.c    which keywords of an unsatisfiable schema clash
  *   schema_report.c   what is enforced, as JSON

@@ -29,6 +29,21 @@ goal tsl__schema_object_begun(struct schema *s, const struct goal_entry *e, cons
   return tsl__schema_possible(s, object) ? object : GOAL_NONE;
 }
 
+goal tsl__schema_entered(struct schema *s, goal g) {
+  struct plain_containers c;
+  if (g == GOAL_NONE) return GOAL_NONE;
+  return tsl__schema_begins_plainly(s, g, &c) ? tsl__schema_object_begun(s, tsl__goal_of(s, g), &c) : g;
+}
+
+goal tsl__schema_first_item(struct schema *s, goal g) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  struct plain_containers c;
+  struct array plain;
+  const struct array *a = e->opened && e->array_count ? e->arrays[0] : NULL;
+  if (!a && tsl__schema_begins_plainly(s, g, &c) && c.array != SID_FALSE && tsl__array_plain(s, e->level, c.array, &plain)) a = &plain;
+  return !a ? GOAL_NONE : a->prefix_count ? a->prefix[0] : a->rest;
+}
+
 /* What the values of a goal plainly are (goal_entry.alone). */
 enum alone { NOT_LOOKED, NOT_ALONE, OBJECT_ALONE, OBJECT_OR_EMPTY, ARRAY_ALONE };
 

@@ -667,6 +667,9 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
 bool tsl__schema_begins_plainly(struct schema *s, goal g, struct plain_containers *out);
 /* The goal of the objects that begin so; GOAL_NONE: there are none. */
 goal tsl__schema_object_begun(struct schema *s, const struct goal_entry *e, const struct plain_containers *c);
+/* The goal of the objects among a goal's values once one was entered, and of the first items of its arrays; GOAL_NONE: there are none, or that is not known. */
+goal tsl__schema_entered(struct schema *s, goal g);
+goal tsl__schema_first_item(struct schema *s, goal g);
 /* The rule that all grammars share for arrays of any number of strings, or numbers, of which nothing else is asked; TSL__NONE: the goal's values are others. */
 tsl__expr tsl__schema_shared_array(struct schema *s, goal g);
 /* The calls that a value begins with, or a member, where there are arrays alone, or objects, and it is plain how they begin: with one of these frames. False: it is not. */

@@ -71,6 +71,7 @@ static void put_schema_options(writer *w, const tsl_schema_options *o) {
   put_number(w, o->ignore_formats);
   put_number(w, o->nullable);
   put_number(w, o->repeated_names);
+  put_number(w, o->lazy);
   put_number(w, o->max_nesting);
   put_string(w, o->base_uri);
 }

@@ -31,7 +31,7 @@
 
 /* ---- a source as bytes -------------------------------------------------------------------------------------------- */
 
-enum { S_KIND, S_ORDER, S_WHITESPACE, S_WHITESPACE_MAX, S_INDENT, S_DRAFT, S_IGNORE_FORMATS, S_NULLABLE, S_MAX_NESTING, S_REGEX, S_ROOT, S_BASE, S_TEXT, S_NUMBERS };
+enum { S_KIND, S_ORDER, S_WHITESPACE, S_WHITESPACE_MAX, S_INDENT, S_DRAFT, S_IGNORE_FORMATS, S_OPTIONS, S_MAX_NESTING, S_REGEX, S_ROOT, S_BASE, S_TEXT, S_NUMBERS };
 
 /* Bytes of a string with its NUL; 0: there is none. */
 static size_t size_of(const char *text) { return text ? strlen(text) + 1 : 0; }
@@ -48,7 +48,7 @@ static void fill_numbers(const tsl_source *s, uint32_t n[S_NUMBERS]) {
   n[S_INDENT] = o->indent;
   n[S_DRAFT] = (uint32_t)o->draft;
   n[S_IGNORE_FORMATS] = o->ignore_formats;
-  n[S_NULLABLE] = o->nullable;
+  n[S_OPTIONS] = (uint32_t)o->nullable | (uint32_t)o->repeated_names << 1 | (uint32_t)o->lazy << 2;
   n[S_MAX_NESTING] = o->max_nesting;
   n[S_REGEX] = (uint32_t)x->case_insensitive | (uint32_t)x->dot_all << 1 | (uint32_t)x->search << 2;
   n[S_ROOT] = (uint32_t)size_of(s->kind == TSL_SOURCE_GBNF ? s->root : NULL);
@@ -105,7 +105,8 @@ tsl_status tsl__artifact_compile(tsl_vocab *vocab, const uint8_t *bytes, size_t 
                (!n[S_BASE] || !at[n[S_ROOT] + (uint64_t)n[S_BASE] - 1]) && take_string(&at, n[S_ROOT], &root) && take_string(&at, n[S_BASE], &base);
   if (!sound) return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is damaged: its source");
   tsl_schema_options schema = {.order = (tsl_order)n[S_ORDER], .whitespace = (tsl_whitespace)n[S_WHITESPACE], .whitespace_max = n[S_WHITESPACE_MAX], .indent = n[S_INDENT],
-                               .draft = (tsl_draft)n[S_DRAFT], .ignore_formats = n[S_IGNORE_FORMATS] != 0, .nullable = n[S_NULLABLE] != 0, .max_nesting = n[S_MAX_NESTING], .base_uri = base};
+                               .draft = (tsl_draft)n[S_DRAFT], .ignore_formats = n[S_IGNORE_FORMATS] != 0, .nullable = n[S_OPTIONS] & 1,
+                               .repeated_names = n[S_OPTIONS] >> 1 & 1, .lazy = n[S_OPTIONS] >> 2 & 1, .max_nesting = n[S_MAX_NESTING], .base_uri = base};
   tsl_regex_options regex = {n[S_REGEX] & 1, n[S_REGEX] >> 1 & 1, n[S_REGEX] >> 2 & 1};
   tsl_source source = {.kind = (tsl_source_kind)n[S_KIND], .text = at, .length = (size_t)(end - at), .schema = &schema, .regex = &regex, .root = root, .limits = limits};
   return tsl_grammar_compile(vocab, &source, out, error);

@@ -206,15 +206,16 @@ static int read_style(PyObject *style, tsl_schema_options *schema) {
 
 static int read_schema(PyObject *options, job *j) {
   PyObject *style;
-  int draft, ignore_formats, nullable, repeated_names;
-  if (!PyArg_ParseTuple(options, "O!ipppIOz", &PyTuple_Type, &style, &draft, &ignore_formats, &nullable, &repeated_names, &j->schema.max_nesting, &j->resolver,
-                        &j->schema.base_uri) ||
+  int draft, ignore_formats, nullable, repeated_names, lazy;
+  if (!PyArg_ParseTuple(options, "O!ippppIOz", &PyTuple_Type, &style, &draft, &ignore_formats, &nullable, &repeated_names, &lazy, &j->schema.max_nesting,
+                        &j->resolver, &j->schema.base_uri) ||
       read_style(style, &j->schema) < 0)
     return -1;
   j->schema.draft = (tsl_draft)draft;
   j->schema.ignore_formats = ignore_formats;
   j->schema.nullable = nullable;
   j->schema.repeated_names = repeated_names;
+  j->schema.lazy = lazy;
   if (j->resolver == Py_None) j->resolver = NULL;
   if (!j->resolver) return 0;
   j->schema.resolver = resolve;

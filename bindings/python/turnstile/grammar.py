@@ -34,7 +34,7 @@ class Grammar(_core.Grammar):
 
     @classmethod
     def json_schema(cls, vocab, schema, *, order="schema", whitespace="any", indent=2, draft="auto", ignore_formats=False, nullable=False,
-                    repeated_names=False, max_nesting=0, resolver=None, base_uri=None, **limits):
+                    repeated_names=False, lazy=False, max_nesting=0, resolver=None, base_uri=None, **limits):
         """Compile a JSON Schema: JSON text as str or bytes, or the schema as dict or bool.
 
         order           of the members of an object: "schema" (as listed in `properties`) or "any"
@@ -43,13 +43,14 @@ class Grammar(_core.Grammar):
         ignore_formats  do not assert `format`
         nullable        OpenAPI's `nullable: true` adds null
         repeated_names  members that the schema does not name may come again in an object
+        lazy            compile no more than the first mask needs; else, for larger schemas, also masks that most texts come by
         max_nesting     levels of arrays and objects in the output; 0 = unbounded
         resolver        called with the URI of a document that the schema refers to; returns its text, or None if there is none
         base_uri        of the schema, for relative references
 
         Every keyword is enforced or the call raises, with `pointer` naming it: GrammarError (malformed, or nothing satisfies it), UnsupportedError.
         """
-        options = (_style(order, whitespace, indent), _one_of(_DRAFTS, str(draft), "draft"), ignore_formats, nullable, repeated_names,
+        options = (_style(order, whitespace, indent), _one_of(_DRAFTS, str(draft), "draft"), ignore_formats, nullable, repeated_names, lazy,
                    max_nesting, resolver, base_uri)
         return cls._make("json_schema", vocab, _text(schema), options, limits)
 

@@ -8,7 +8,7 @@ class Grammar(_core.Grammar):
     vocab: Vocab
     @classmethod
     def json_schema(cls, vocab: Vocab, schema: Union[str, bytes, bool, Dict[str, Any]], *, order: str = "schema", whitespace: Union[str, int] = "any",
-                    indent: int = 2, draft: str = "auto", ignore_formats: bool = False, nullable: bool = False, repeated_names: bool = False, max_nesting: int = 0,
+                    indent: int = 2, draft: str = "auto", ignore_formats: bool = False, nullable: bool = False, repeated_names: bool = False, lazy: bool = False, max_nesting: int = 0,
                     resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None, base_uri: Optional[str] = None, max_memory: int = 0,
                     max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
                     cancel: Optional[_core.Cancel] = None, cache: Union[_core.Cache, str, None] = None) -> Grammar: ...

@@ -97,6 +97,7 @@ pub struct tsl_schema_options {
     pub ignore_formats: bool,
     pub nullable: bool,
     pub repeated_names: bool,
+    pub lazy: bool,
     pub max_nesting: u32,
     pub resolver: tsl_resolver,
     pub resolver_ctx: *mut c_void,

@@ -294,7 +294,7 @@ impl SchemaOptions {
         };
         sys::tsl_schema_options {
             order: self.any_order.into(), whitespace, whitespace_max, indent, draft: 0, ignore_formats: self.ignore_formats, nullable: false,
-            repeated_names: false, max_nesting: self.max_nesting, resolver: None, resolver_ctx: null_mut(), base_uri: null(),
+            repeated_names: false, lazy: false, max_nesting: self.max_nesting, resolver: None, resolver_ctx: null_mut(), base_uri: null(),
         }
     }
 }
