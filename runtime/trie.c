@@ -314,13 +314,13 @@ tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_
 }
 
 bool tsl__trie_label(tsl__trie *trie, const tsl_allocator *a) {
-  trie->labels = tsl__alloc(a, trie->node_count);
+  trie->labels = tsl__alloc_zero(a, tsl__trie_labels(trie));
   for (uint32_t i = 0; trie->labels && i < trie->node_count; i++) trie->labels[i] = trie->nodes[i].byte;
   return trie->labels;
 }
 
 void tsl__trie_free(tsl__trie *trie, const tsl_allocator *a) {
-  tsl__free(a, trie->labels, trie->node_count);
+  tsl__free(a, trie->labels, tsl__trie_labels(trie));
   tsl__free(a, trie->nodes, trie->node_count * sizeof *trie->nodes);
   tsl__free(a, trie->order, trie->order_count * sizeof *trie->order);
   tsl__free(a, trie->sets, trie->set_count * sizeof *trie->sets);

@@ -27,17 +27,21 @@ typedef struct tsl__trie_node {
   uint8_t reserved;
 } tsl__trie_node;
 
+#define TSL__TRIE_FEW 8u /* children that are looked through together: most nodes have no more */
+
 typedef struct tsl__trie {
   tsl__trie_node *nodes; /* nodes[0] is the root */
   tsl_token *order;      /* token ids sorted by spelling */
   tsl__bytes *sets;
-  uint8_t *labels;       /* the byte of every node again, close together: where a node's children are looked through, a line of memory holds those of 64 */
+  uint8_t *labels;       /* the byte of every node again, close together: where a node's children are looked through, a line of memory holds those of 64. Behind them as many zeros as are looked at together */
   uint32_t node_count, order_count, set_count;
 } tsl__trie;
 
 /* Build over the tokens whose flag in `skip` is 0 (skip may be NULL) and that have bytes. */
 tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
                            const uint8_t *skip);
+/* Bytes of the labels. */
+static inline size_t tsl__trie_labels(const tsl__trie *trie) { return trie->node_count ? trie->node_count + TSL__TRIE_FEW : 0; }
 /* Fill in the labels of nodes that were read from a file; false: out of memory. */
 bool tsl__trie_label(tsl__trie *trie, const tsl_allocator *a);
 void tsl__trie_free(tsl__trie *trie, const tsl_allocator *a);
@@ -55,7 +59,19 @@ static inline bool tsl__trie_below_within(const tsl__trie *trie, const tsl__trie
   return node->below != UINT16_MAX && tsl__bytes_within(&trie->sets[node->below], set);
 }
 
-#define TSL__TRIE_FEW 8u /* children that are looked through one by one: most nodes have few */
+/* Which of eight bytes is the first one sought, or 8: compared together, as it cannot be foreseen where it is. */
+static inline uint32_t tsl__trie_among(const uint8_t *labels, uint8_t byte) {
+  const uint64_t ones = UINT64_C(0x0101010101010101);
+  uint64_t w;
+  memcpy(&w, labels, sizeof w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  w = __builtin_bswap64(w);
+#endif
+  w ^= ones * byte;
+  uint64_t found = (w - ones) & ~w & ones << 7; /* the lowest is one; others may follow it that are none */
+  return found ? (uint32_t)__builtin_ctzll(found) / 8 : 8;
+}
+
 /* The child of `node` by `byte`, or 0 (the root is nobody's child). */
 static inline uint32_t tsl__trie_child(const tsl__trie *trie, uint32_t node, uint8_t byte) {
   const tsl__trie_node *n = &trie->nodes[node];
@@ -65,9 +81,8 @@ static inline uint32_t tsl__trie_child(const tsl__trie *trie, uint32_t node, uin
     const uint8_t *at = memchr(labels, byte, n->children);
     return at ? n->first_child + (uint32_t)(at - labels) : 0;
   }
-  for (uint32_t i = 0; i < n->children; i++)
-    if (labels[i] == byte) return n->first_child + i;
-  return 0;
+  uint32_t i = tsl__trie_among(labels, byte);
+  return i < n->children ? n->first_child + i : 0;
 }
 
 #endif

@@ -230,7 +230,7 @@ tsl_status tsl__vocab_adopt(const tsl__vocab_parts *p, const tsl_allocator *allo
   memcpy(b->identity, p->identity, 16);
   tsl_status status = tsl__trie_label(&b->trie, &b->alloc) ? build_special_trie(v) : TSL_ERR_NO_MEMORY;
   if (status) {
-    tsl__free(&b->alloc, b->trie.labels, b->trie.node_count);
+    tsl__free(&b->alloc, b->trie.labels, tsl__trie_labels(&b->trie));
     free_shell(v);
     return status;
   }
@@ -258,7 +258,7 @@ void tsl_vocab_release(tsl_vocab *v) {
   tsl__crossing_free(atomic_load_explicit(&v->crossing, memory_order_acquire), &v->alloc);
   if (v->tokenizer) v->tokenizer->ops->free(v->tokenizer);
   if (v->mapping) {
-    tsl__free(&v->alloc, v->trie.labels, v->trie.node_count);
+    tsl__free(&v->alloc, v->trie.labels, tsl__trie_labels(&v->trie));
     munmap(v->mapping, v->mapping_size);
   } else {
     tsl__trie_free(&v->trie, &v->alloc);
@@ -291,14 +291,14 @@ void tsl_vocab_identity(const tsl_vocab *v, uint8_t identity[16]) { memcpy(ident
 void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) { tsl__common_limit(v->common, max_bytes); }
 
 static size_t trie_memory(const tsl__trie *t) {
-  return t->node_count * (sizeof *t->nodes + sizeof *t->labels) + t->order_count * sizeof *t->order + t->set_count * sizeof *t->sets;
+  return t->node_count * sizeof *t->nodes + tsl__trie_labels(t) + t->order_count * sizeof *t->order + t->set_count * sizeof *t->sets;
 }
 
 size_t tsl_vocab_memory(const tsl_vocab *v) {
   const tsl__shared *shared = atomic_load_explicit(&((tsl_vocab *)v)->shared, memory_order_acquire);
   const struct tsl__crossing *crossing = atomic_load_explicit(&((tsl_vocab *)v)->crossing, memory_order_acquire);
   const tsl__space *lengths = atomic_load_explicit(&((tsl_vocab *)v)->lengths, memory_order_acquire);
-  return sizeof(vocab) + v->mapping_size + (v->mapping ? v->trie.node_count * sizeof *v->trie.labels : trie_memory(&v->trie)) + trie_memory(&((const vocab *)v)->special_trie) +
+  return sizeof(vocab) + v->mapping_size + (v->mapping ? tsl__trie_labels(&v->trie) : trie_memory(&v->trie)) + trie_memory(&((const vocab *)v)->special_trie) +
          (lengths ? tsl__space_memory(lengths) : 0) + tsl__common_memory(v->common) + tsl__crossing_memory(crossing) + (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
 }
 
