@@ -288,10 +288,13 @@ static inline void search_child(tsl__space *space, level *l, const entry *e, con
   else tsl__search_enter(space, l, to, count, c, e->depth + 1);
 }
 
-/* Children of one node lie side by side, but the sets of what is below them anywhere. */
-static void ask_for_sets(const tsl__trie *trie, const tsl__trie_node *child, uint32_t n) {
-  for (const tsl__trie_node *end = child + n; n > 1 && child < end; child++)
+/* Children of one node lie side by side, but the sets of what is below them anywhere. Those that are not live are not looked at. */
+static void ask_for_sets(const tsl__trie *trie, const tsl__trie_node *n, const tsl__bytes *live) {
+  for (uint32_t c = n->first_child, end = c + n->children; n->children > 1 && c < end; c++) {
+    if (!tsl__bytes_has(live, trie->labels[c])) continue;
+    const tsl__trie_node *child = &trie->nodes[c];
     if (child->children && child->below != UINT16_MAX) TSL__PREFETCH(&trie->sets[child->below]);
+  }
 }
 
 /* Read on from a node without letters: child by child, the ranges of the state beside them. */
@@ -300,7 +303,7 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
   const tsl__trie_node *n = &trie->nodes[e->node];
   const uint8_t *upper = tsl__state_upper(r), *labels = trie->labels;
   uint32_t range = 0, count;
-  ask_for_sets(trie, &trie->nodes[n->first_child], n->children);
+  ask_for_sets(trie, n, &r->live);
   for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
     if (!tsl__bytes_has(&r->live, labels[c])) continue;
     const tsl__trie_node *child = &trie->nodes[c];
@@ -504,9 +507,9 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
         }
       continue;
     }
-    ask_for_sets(trie, &trie->nodes[n->first_child], n->children);
+    ask_for_sets(trie, n, &rest);
     for (uint32_t c = n->first_child, end = c + n->children; c < end; c++)
-      if (tsl__bytes_has(&rest, trie->nodes[c].byte)) search_child(space, l, &e, r, c, false);
+      if (tsl__bytes_has(&rest, trie->labels[c])) search_child(space, l, &e, r, c, false);
   }
 }
 
