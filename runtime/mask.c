@@ -356,12 +356,18 @@ static void normalise(tsl__space *space, tsl__gather *g) {
   /* what is in both lists is simply allowed: it left `minus`, and may stay in `plus` though a base has it */
 }
 
-static bool make_bitset(tsl__space *space, tsl__gather *g) {
-  uint32_t number;
-  uint32_t *bits = tsl__bitset_raw(space, &number);
+/* What is in the lists, and in `marks` (NULL: nothing), as a bitset. */
+static bool make_bitset(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
+  size_t words = tsl_vocab_mask_words(space->vocab);
+  uint32_t number, *bits = tsl__bitset_raw(space, &number);
   if (!bits) return false;
-  unite_bases(space, g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL, g->bases.at, g->bases.n, bits);
-  clear_bits(bits, g->minus.at, g->minus.n);
+  if (marks && !g->bases.n) {
+    tsl__mask_copy(bits, marks, words);
+  } else {
+    unite_bases(space, g->bases.n ? tsl__bitset_at(space, g->bases.at[0]) : NULL, g->bases.at, g->bases.n, bits);
+    clear_bits(bits, g->minus.at, g->minus.n);
+    if (marks) tsl__mask_or(bits, marks, words);
+  }
   set_bits(bits, g->plus.at, g->plus.n);
   g->bases.n = g->minus.n = g->plus.n = 0;
   return tsl__vec_push(&space->alloc, &g->bases, number) || tsl__space_no_memory(space);
@@ -370,11 +376,7 @@ static bool make_bitset(tsl__space *space, tsl__gather *g) {
 bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
   size_t words = tsl_vocab_mask_words(space->vocab), n = tsl_mask_count(marks, words * 32);
   if (!list_all(space, g)) return false;
-  if (n > TSL__PATCH_MAX) {
-    if (!make_bitset(space, g)) return false;
-    tsl__mask_or(*(uint32_t **)tsl__pool_at(&space->bitsets.pool, g->bases.at[0] - space->bitsets.first), marks, words);
-    return true;
-  }
+  if (n > TSL__PATCH_MAX) return make_bitset(space, g, marks);
   for (size_t w = 0; w < words && n; w++)
     for (uint32_t bits = marks[w]; bits; bits &= bits - 1)
       if (!tsl__gather_token(space, g, (tsl_token)(w * 32 + (size_t)__builtin_ctz(bits)))) return false;
@@ -570,7 +572,7 @@ static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g, bool joined) {
     if (joined && g->plus.n <= TSL__JOINED_MAX) return add_joined(space, g, (tsl__patches){NULL, 0}, g->plus.n);
     normalise(space, g);
   }
-  if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX || g->bases.n > TSL__BASES_MAX) && !make_bitset(space, g)) return 0;
+  if ((many || g->minus.n + g->plus.n > TSL__PATCH_MAX || g->bases.n > TSL__BASES_MAX) && !make_bitset(space, g, NULL)) return 0;
   return intern(space, g);
 }
 
