@@ -22,11 +22,11 @@ static bool add_chunk(tsl__pool *p, const tsl_allocator *a) {
   uint32_t k = tsl__pool_chunk(p->n);
   if (k >= TSL__POOL_CHUNKS) return false;
   if (k >= TSL__POOL_NEAR && !p->far && !(p->far = tsl__alloc_zero(a, FAR_SIZE))) return false;
-  void *chunk = tsl__alloc_zero(a, (size_t)chunk_size(k) * p->element);
+  void *chunk = tsl__alloc(a, (size_t)chunk_size(k) * p->element);
   if (!chunk) return false;
   *place_of(p, k) = (uintptr_t)chunk - (uintptr_t)chunk_first(k) * p->element;
   p->next = chunk;
-  p->room = chunk_size(k);
+  p->rest = chunk_size(k);
 #ifdef TSL__WATCHED_MEMORY
   p->held[k] = chunk;
 #endif
@@ -41,9 +41,18 @@ static inline void *add(tsl__pool *p) {
   return at;
 }
 
-static TSL__SELDOM void *add_to_new_chunk(tsl__pool *p, const tsl_allocator *a) { return add_chunk(p, a) ? add(p) : NULL; }
+#define CLEARED 1024u /* bytes, about, that are set to zero at once: of a large chunk all would take longer than what the element is for */
 
-void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) { return TSL__LIKELY(p->room) ? add(p) : add_to_new_chunk(p, a); }
+static TSL__SELDOM void *add_beyond(tsl__pool *p, const tsl_allocator *a) {
+  if (!p->rest && !add_chunk(p, a)) return NULL;
+  uint32_t some = CLEARED / p->element + 1;
+  p->room = some < p->rest ? some : p->rest;
+  p->rest -= p->room;
+  memset(p->next, 0, (size_t)p->room * p->element);
+  return add(p);
+}
+
+void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) { return TSL__LIKELY(p->room) ? add(p) : add_beyond(p, a); }
 
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
   for (uint32_t k = 0; k < TSL__POOL_CHUNKS && chunk_first(k) < p->n; k++) tsl__free(a, tsl__pool_at(p, chunk_first(k)), (size_t)chunk_size(k) * p->element);

@@ -29,7 +29,8 @@ typedef struct tsl__pool {
   uintptr_t near[TSL__POOL_NEAR]; /* where element 0 would be if it were in the same chunk: an element is found without asking which of the chunk's it is */
   uintptr_t *far; /* those of the other chunks, from number TSL__POOL_NEAR on; NULL: there are none */
   char *next;     /* where the next element comes, if there is room in the last chunk */
-  uint32_t room;  /* for so many */
+  uint32_t room;  /* for so many, which are zeros */
+  uint32_t rest;  /* behind them in the chunk */
 #ifdef TSL__WATCHED_MEMORY
   void *held[TSL__POOL_CHUNKS]; /* the chunks themselves, for who looks for leaks */
 #endif
