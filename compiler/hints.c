@@ -242,11 +242,12 @@ static bool counts_any(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *mo
 
 unsigned tsl__counted_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most) {
   tsl__node n = tsl__node_at(x, e);
-  if (n.kind == TSL__K_RULE) n = tsl__node_at(x, tsl__rule_at(x, n.a)->body);
-  tsl__node string = n.kind == TSL__K_SEQ ? tsl__node_at(x, n.b) : n;
-  if (string.kind != TSL__K_JSTR || !counts_any(x, string.a, least, most)) return TSL__TEXT_OTHER;
-  if (n.kind == TSL__K_JSTR) return TSL__TEXT_COUNTED;
-  return n.a == tsl__expr_literal(x, "\"", 1) ? TSL__TEXT_QUOTED : TSL__TEXT_OTHER;
+  if (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body) n = tsl__node_at(x, tsl__rule_at(x, n.a)->body);
+  if (n.kind == TSL__K_JSTR) return counts_any(x, n.a, least, most) ? TSL__TEXT_COUNTED : TSL__TEXT_OTHER;
+  if (n.kind != TSL__K_SEQ) return TSL__TEXT_OTHER;
+  tsl__node quote = tsl__node_at(x, n.a), string = tsl__node_at(x, n.b);
+  bool quoted = quote.kind == TSL__K_LIT && quote.b == 1 && *tsl__literal_at(x, quote.a) == '"';
+  return quoted && string.kind == TSL__K_JSTR && counts_any(x, string.a, least, most) ? TSL__TEXT_QUOTED : TSL__TEXT_OTHER;
 }
 
 unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most) {

@@ -94,6 +94,7 @@ typedef struct findings {
   TSL__VEC(tsl__united) unions; /* `all`: whether it was joined */
   TSL__VEC(tsl__walk) walks;
   TSL__VEC(uint32_t) left; /* leftovers: how many nodes, and these */
+  TSL__VEC(tsl__child) children; /* of leftovers below: by which byte */
 } findings;
 
 /* A shape's text with one value and another in turns; false: it is too long. */
@@ -144,6 +145,10 @@ static bool note(tsl__space *space, const tsl__space *above, findings *f) {
     if (of_states_below(above, w)) fine = tsl__vec_push(&space->alloc, &f->walks, *w);
   }
   for (uint32_t i = 0; i < above->leftovers.pool.n && fine; i++) fine = note_left(space, tsl__pool_at(&above->leftovers.pool, i), f);
+  for (uint32_t i = 0; i < above->children.pool.n && fine; i++) {
+    const tsl__child *c = tsl__pool_at(&above->children.pool, i);
+    if (c->set && c->set < above->leftovers.first) fine = tsl__vec_push(&space->alloc, &f->children, *c);
+  }
   return fine;
 }
 
@@ -181,6 +186,7 @@ static void hint_states(tsl__space *space) {
 static void do_for_all(tsl__space *space, const findings *f) {
   for (size_t i = 0; i < f->unions.n && space->status == TSL_OK; i++) unite(space, &f->unions.at[i]);
   for (size_t i = 0; i < f->left.n && space->status == TSL_OK; i += f->left.at[i] + 1) tsl__leftover_intern(space, f->left.at + i + 1, f->left.at[i]);
+  for (size_t i = 0; i < f->children.n && space->status == TSL_OK; i++) tsl__leftover_child(space, f->children.at[i].set, f->children.at[i].byte);
   for (size_t i = 0; i < f->walks.n && space->status == TSL_OK; i++) {
     tsl__space_begin(space);
     tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, false); /* as if something followed: that does for those that nothing follows, too */
@@ -195,7 +201,7 @@ static bool rehearse(tsl__space *space, const char *schema, const char *text, fi
   struct tsl__schema_result made = {0};
   const tsl_schema_options options = {.order = TSL_ORDER_ANY};
   if (tsl__states_layer(space, space->vocab, NULL, &above, &x) != TSL_OK) return false;
-  f->unions.n = f->walks.n = f->left.n = 0;
+  f->unions.n = f->walks.n = f->left.n = f->children.n = 0;
   bool fine = tsl__schema_compile(x, schema, strlen(schema), &options, NULL, &made, NULL) == TSL_OK && made.root != TSL__NONE;
   above->watches = tsl__exprs_watches(x);
   fine = fine && go_through(above, tsl__state_of(above, made.root), text) && note(space, above, f);
@@ -229,4 +235,5 @@ void tsl__rehearse(tsl__space *space) {
   tsl__vec_free(&space->alloc, &f.unions);
   tsl__vec_free(&space->alloc, &f.walks);
   tsl__vec_free(&space->alloc, &f.left);
+  tsl__vec_free(&space->alloc, &f.children);
 }

@@ -71,14 +71,16 @@ static void note_texts(tsl__space *space, tsl__exprs *x) {
 }
 
 /* The same with their opening quotes. */
-static void note_quoted(tsl__space *space, tsl__exprs *x, tsl__leftover behind) {
-  for (uint32_t least = 0; least < TSL__QUOTED && space->status == TSL_OK; least++) {
+static void note_quoted(tsl__space *space, tsl__exprs *x, const tsl__leftover behind[2]) {
+  for (uint32_t i = 0; i < TSL__QUOTED && space->status == TSL_OK; i++) {
+    uint32_t least = i + 1 < TSL__QUOTED ? i : space->vocab->trie.nodes[0].height + 1u;
     tsl__expr text = tsl__expr_repeat(x, tsl__expr_any_char(x), least, TSL__INF);
     tsl__space_begin(space);
     tsl__state s = tsl__state_of(space, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, text)));
     walk_from(space, s);
-    if (s && behind && space->status == TSL_OK) tsl__walk_over(space, s, 0, behind, false);
-    space->quoted[least] = s;
+    for (int k = 0; k < 2 && s; k++)
+      if (behind[k]) tsl__walk_over(space, s, 0, behind[k], false);
+    space->quoted[i] = s;
   }
 }
 
@@ -178,11 +180,11 @@ static void warm_leftovers(tsl__space *space, tsl__exprs *x, uint32_t rules) {
   walk_structure(space, x, OFTEN, first, tsl__space_count(space, leftovers)); /* what these leave in turn */
 }
 
-/* What an expression leaves of the vocabulary's tokens. */
-static tsl__leftover left_of(tsl__space *space, tsl__expr e) {
+/* What an expression leaves of a leftover. */
+static tsl__leftover left_of(tsl__space *space, tsl__expr e, tsl__leftover over) {
   tsl__space_begin(space);
-  tsl__state s = tsl__state_of(space, e);
-  const tsl__walk *w = s ? tsl__walk_over(space, s, 0, TSL__WHOLE, false) : NULL;
+  tsl__state s = over ? tsl__state_of(space, e) : 0;
+  const tsl__walk *w = s ? tsl__walk_over(space, s, 0, over, false) : NULL;
   return w ? tsl__leftover_set(w->left) : 0;
 }
 
@@ -203,8 +205,9 @@ static void walk_calls(tsl__space *space, const tsl__state_rec *r, tsl__state s,
 static void walk_between(tsl__space *space, tsl__exprs *x, uint32_t common) {
   tsl__expr between[TSL__SCHEMA_BETWEEN];
   tsl__schema_between(x, between);
-  tsl__leftover behind[] = {left_of(space, between[0]), left_of(space, between[TSL__SCHEMA_BETWEEN - 1])};
-  note_quoted(space, x, behind[0]);
+  tsl__leftover behind[] = {left_of(space, between[0], TSL__WHOLE), left_of(space, between[TSL__SCHEMA_BETWEEN - 1], TSL__WHOLE)};
+  tsl__leftover named = left_of(space, tsl__expr_literal(x, "\"", 1), TSL__WHOLE);
+  note_quoted(space, x, (tsl__leftover[]){behind[0], left_of(space, between[1], named)});
   uint32_t first = tsl__space_count(space, leftovers), states = tsl__space_count(space, states);
   for (uint32_t rule = common; rule < x->rules.n && behind[0]; rule++) walk_over_all(space, state_of_rule(space, x, rule), behind[0], behind[0] + 1);
   for (tsl__state s = 1; s < states && space->status == TSL_OK; s++) {

@@ -91,7 +91,7 @@ typedef struct tsl__hook {
 #define TSL__KIN_WORK 1024u /* steps from which a walk is worth telling others from */
 #define TSL__LESS_BYTES 128u /* live bytes of a state that may live on nearly all letters (walk_less.h) */
 
-#define TSL__QUOTED 2u
+#define TSL__QUOTED 8u
 #define TSL__STARTS_MAX 16u
 
 /* A walk that others may be told from (walk_kin.h). */
@@ -151,7 +151,7 @@ struct tsl__space {
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
   struct tsl__texts *any_text;  /* see walk_text.h; NULL in a grammar's layer */
-  tsl__state quoted[TSL__QUOTED]; /* of a vocabulary's layer: a string of so many characters at least, whichever, with its opening quote; walked over the whole vocabulary, and over what white space leaves */
+  tsl__state quoted[TSL__QUOTED]; /* of a vocabulary's layer: a string of so many characters at least, the last of more than any token has, whichever, with its opening quote; walked over the whole vocabulary, and over what white space leaves */
   atomic_uint rows;             /* masks that are written out for good (borrow.h) */
 };
 

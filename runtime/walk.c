@@ -495,11 +495,16 @@ static const tsl__walk *recall_called(const tsl__space *space, const tsl__state_
   return w && !w->left ? w : NULL;
 }
 
-/* Of a string of any characters, so many to so many: what the vocabulary's layer knows of such. */
+/* May it be one of strings of any characters? That is asked before it is expanded. */
+static bool may_be_text(const tsl__space *space, const tsl__state_rec *r, tsl__state state) {
+  return state >= space->states.first && !r->edges && !(r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME | TSL__STATE_KEYED)) && !tsl__state_fixed(r);
+}
+
+/* Of a string of any characters, so many to so many: what the vocabulary's layer knows of such, or its state that this one is as is walked, which needs no other states. */
 static const tsl__walk *recall_text(tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over) {
   tsl__state like;
   const tsl__walk *known = tsl__text_known(space, r, count, over, &like);
-  return known || !like || !belongs_below(space, like, over) ? known : find_below(space, like, 0, over);
+  return known || !like ? known : tsl__walk_over(space, like, 0, over, false);
 }
 
 /* What is remembered of a state over a leftover; as if something followed will do: that leaves something over, which nobody asks for. A grammar's state is expanded, as what it calls may tell.
@@ -515,11 +520,9 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
     if (!known && last && space->status == TSL_OK) known = fetch(space, state, followed, over);
   }
   if (known || space->status != TSL_OK) return known;
+  if (may_be_text(space, r, state) && ((known = recall_text(space, r, count, over)) || space->status != TSL_OK)) return known;
   if (state >= space->states.first && !tsl__state_fixed(r) && !tsl__state_expanded(space, state)) return NULL;
-  if (!calls_alone(space, r, state)) {
-    if (state >= space->states.first && (known = recall_text(space, r, count, over))) return known;
-    return fetch_far(space, state, context, over);
-  }
+  if (!calls_alone(space, r, state)) return fetch_far(space, state, context, over);
   if (is_any_extra(space, r, over) && (known = find(space, space->parent->extra, context & ~1u, over))) return known;
   if ((known = recall_called(space, r, over))) return known;
   return find_calls(space, r, context, over);

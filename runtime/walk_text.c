@@ -265,6 +265,17 @@ static uint32_t after_quote(const tsl__space *space, tsl__leftover over) {
   return over == TSL__WHOLE ? trie->nodes[tsl__trie_child(trie, 0, '"')].height : tsl__leftover_at(space, tsl__leftover_set(over))->height;
 }
 
+/* The vocabulary's string that is as one of so many characters at least, with its opening quote; 0: there is none. Where the last that it has is walked as one of more than any token has, so are all between. */
+static tsl__state quoted_like(tsl__space *space, uint32_t least, tsl__leftover over) {
+  const tsl__space *base = space->parent;
+  if (least < TSL__QUOTED - 1) return base->quoted[least];
+  if (least < after_quote(space, over)) {
+    const tsl__walk *some = tsl__walk_over(space, base->quoted[TSL__QUOTED - 2], 0, over, false), *many = tsl__walk_over(space, base->quoted[TSL__QUOTED - 1], 0, over, false);
+    if (!some || !many || some->mask != many->mask || some->left != many->left) return 0;
+  }
+  return base->quoted[TSL__QUOTED - 1];
+}
+
 /* What is left of the bounds where some characters were read. */
 static span left_of(const tsl__state_rec *r, span s, uint32_t count) {
   if (!(r->flags & TSL__STATE_LOOP)) return s;
@@ -277,7 +288,7 @@ const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uin
   *like = 0;
   if (!t || space->less_bytes > UINT8_MAX || !space->hook || !space->hook->counted || (over & TSL__WHOLE && over != TSL__WHOLE)) return NULL;
   unsigned text = space->hook->counted(space->hook_ctx, r, &s.least, &s.most);
-  if (text == TSL__TEXT_QUOTED && s.least < TSL__QUOTED && s.most >= after_quote(space, over)) *like = space->parent->quoted[s.least];
+  if (text == TSL__TEXT_QUOTED && s.most >= after_quote(space, over)) *like = quoted_like(space, s.least, over);
   if (text != TSL__TEXT_COUNTED) return NULL;
   s = left_of(r, s, count);
   bool free = s.most >= space->vocab->trie.nodes[0].height;

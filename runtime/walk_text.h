@@ -7,7 +7,7 @@
  *           Endless: where any characters leave a string open for ever, all tokens live that leave that one open. Of those that close it the state is asked, along a table of them, unless more must still come than any
  *           of them has.
  *           What only one bound tells, as it is but at the beginning of most strings, is walked with the tables; and with its opening quote, which few characters follow within a token, a string is
- *           mostly as one without a bound, or any but the empty one.
+ *           mostly as one without a bound, or of a few characters at least, or of more than any token has: of these the vocabulary's layer has a state each.
  * Example   {"maxLength": 64}: no state but the first is made.
  * Cost      What is known with the tables a look-up; else about 2 µs, or 5 where the state is asked.
  * Tested by tests/test_text.c, tests/test_oracle.c, tests/test_near.c
