@@ -47,6 +47,7 @@ static const struct value {
     {"{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}}", "[[1, 2]]", "[]"},
     {"{\"enum\":[\"one\",\"two\",null]}", "\"one\"", "null"},
     {"{\"type\":[\"string\",\"number\"]}", "\"one\"", "1"},
+    {"{\"type\":[\"string\",\"integer\"]}", "\"one\"", "1"},
     {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}}}]}", "\"one\"", "{\"qzi\": \"a\"}"},
     {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}", "\"one\"", "[\"a\"]"},
 };

@@ -335,7 +335,8 @@ struct asked { /* key `index` must satisfy l */
 /* Formats that are common enough to be made once per vocabulary. */
 #define TSL__SHARED_FORMATS 12u
 #define TSL__SHARED_FROM 5u /* numbers from 0 or 1 on */
-#define TSL__SHARED_MEMBERS (TSL__SHARED_KINDS + TSL__SHARED_NULLABLE + TSL__SHARED_LISTS + TSL__SHARED_FROM + TSL__SHARED_FORMATS)
+#define TSL__SHARED_MIXED 3u /* strings and numbers */
+#define TSL__SHARED_MEMBERS (TSL__SHARED_KINDS + TSL__SHARED_NULLABLE + TSL__SHARED_LISTS + TSL__SHARED_FROM + TSL__SHARED_MIXED + TSL__SHARED_FORMATS)
 struct shared_format {
   tsl__expr text, value; /* decoded, and as a JSON string; NONE: made when asked for */
   tsl__expr rule;        /* the string as a frame */
@@ -361,6 +362,9 @@ struct shared {
   struct shared_from {
     tsl__expr text, rule; /* without a frame, and as one; NONE: made when asked for */
   } from[TSL__SHARED_FROM];
+  struct shared_mixed {
+    tsl__expr value, rule; /* a string, or a number of some kind: without a frame, and as one */
+  } mixed[TSL__SHARED_MIXED];
   struct shared_format formats[TSL__SHARED_FORMATS];
 };
 

@@ -165,7 +165,8 @@ enum {
   SHARED_NUMBERS,
   SHARED_INTEGERS,
   SHARED_FROM,
-  SHARED_FORMAT = SHARED_FROM + TSL__SHARED_FROM,
+  SHARED_MIXED = SHARED_FROM + TSL__SHARED_FROM,
+  SHARED_FORMAT = SHARED_MIXED + TSL__SHARED_MIXED,
   SHARED_MEMBER = SHARED_FORMAT + TSL__SHARED_FORMATS
 };
 
@@ -225,7 +226,8 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
     case SHARED_MEMBER_STRING: return tsl__expr_seq(x, c->colon, quote);
     case SHARED_MEMBER_OBJECT: return sequence(x, (tsl__expr[]){c->colon, c->left_brace, c->space, tsl__expr_alt(x, quote, c->right_brace)}, 4);
     default: {
-      if (which < SHARED_FORMAT) return c->from[which - SHARED_FROM].text;
+      if (which < SHARED_MIXED) return c->from[which - SHARED_FROM].text;
+      if (which < SHARED_FORMAT) return c->mixed[which - SHARED_MIXED].value;
       if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
       return tsl__expr_seq(x, c->colon, c->members[which - SHARED_MEMBER].value);
     }
@@ -239,7 +241,7 @@ _Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FOR
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
   static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "next-item", "end-array", "begin", "empty", "member-begin", "member-empty", "member-object", "begin-array", "member-array", "member-string", "strings", "numbers", "integers"};
   (void)ctx;
-  snprintf(out, n, "%s", which < SHARED_FROM ? names[which] : which < SHARED_FORMAT ? "from" : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
+  snprintf(out, n, "%s", which < SHARED_FROM ? names[which] : which < SHARED_MIXED ? "from" : which < SHARED_FORMAT ? "mixed" : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
 }
 
 static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL, NULL};
@@ -294,6 +296,16 @@ static void make_from(tsl__exprs *x, struct shared_context *c) {
     f->text = tsl__number_expr(x, &tsl__shared_from[i]);
     f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FROM + i, 0, 1);
     add_member(x, c, f->rule, 1);
+  }
+}
+
+/* Nor these: a string, or a number. */
+static void make_mixed(tsl__exprs *x, struct shared_context *c) {
+  struct shared *h = &c->shared;
+  const tsl__expr numbers[TSL__SHARED_MIXED] = {h->number, h->integer, h->digits};
+  for (uint32_t i = 0; i < TSL__SHARED_MIXED && tsl__exprs_status(x) == TSL_OK; i++) {
+    h->mixed[i] = (struct shared_mixed){tsl__expr_alt(x, numbers[i], h->string), tsl__expr_rule(x, &shared_ops, c, SHARED_MIXED + i, 0, 1)};
+    add_member(x, c, h->mixed[i].rule, 1);
   }
 }
 
@@ -374,6 +386,7 @@ tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common) {
   struct shared_context *c = make_shared(base, TSL__INF);
   *common = c ? c->common : 0;
   if (c) make_from(base, c);
+  if (c) make_mixed(base, c);
   if (c) make_formats(base, c);
   if (c) tsl__exprs_set_user(base, c);
   return tsl__exprs_status(base);
@@ -635,6 +648,13 @@ static tsl__expr type_alone(struct schema *s, const struct goal_entry *e) {
   return n->possible == T_NUMBER ? number_value(s, numbers_alone(s, n)) : TSL__NONE;
 }
 
+/* A string, or a number. */
+static tsl__expr mixed_value(struct schema *s, tsl__expr value) {
+  for (uint32_t i = 0; i < TSL__SHARED_MIXED; i++)
+    if (value == s->shared.mixed[i].value) return s->shared.mixed[i].rule;
+  return tsl__schema_frame(s, value);
+}
+
 static tsl__expr make_value(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   if (!s->levels && g == GOAL_ANY) return s->shared.value; /* without opening it */
@@ -654,7 +674,7 @@ static tsl__expr make_value(struct schema *s, goal g) {
   tsl__expr simple[SIMPLE_PARTS];
   uint32_t n = simple_parts(s, e, simple);
   tsl__expr all = tsl__expr_alt_n(s->x, simple, n);
-  return e->number != TSL__NONE && e->string != TSL__NONE ? tsl__schema_frame(s, all) : all;
+  return e->number != TSL__NONE && e->string != TSL__NONE ? mixed_value(s, all) : all;
 }
 
 tsl__expr tsl__schema_value(struct schema *s, goal g) {
