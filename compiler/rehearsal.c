@@ -48,6 +48,13 @@ static const struct value {
     {"{\"enum\":[\"one\",\"two\",null]}", "\"one\"", "null"},
     {"{\"type\":[\"string\",\"number\"]}", "\"one\"", "1"},
     {"{\"type\":[\"string\",\"integer\"]}", "\"one\"", "1"},
+    {"{\"type\":[\"boolean\",\"null\"]}", "true", "null"},
+    {"{\"type\":[\"number\",\"null\"]}", "1.5", "null"},
+    {"{\"type\":[\"array\",\"string\"],\"items\":{\"type\":\"string\"}}", "[\"a\"]", "\"a\""},
+    {"{\"type\":[\"object\",\"string\"]}", "{\"a\": 1}", "\"a\""},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"number\"}}", "[1, 2]", "[]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}", "[{\"qzi\": [\"a\"]}]", "[]"},
+    {"{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"object\",\"properties\":{\"qzj\":{\"type\":\"string\"}}}}}", "{\"qzi\": {\"qzj\": \"a\"}}", "{}"},
     {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}}}]}", "\"one\"", "{\"qzi\": \"a\"}"},
     {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}", "\"one\"", "[\"a\"]"},
 };
