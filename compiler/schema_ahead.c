@@ -16,7 +16,7 @@
 #include "compiler/schema_ahead.h"
 #include "compiler/schema_parts.h"
 
-#define SUBSCHEMAS 18u
+#define SUBSCHEMAS 16u
 #define PLACES 16u
 #define STEPS 1024u
 
