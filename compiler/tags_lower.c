@@ -474,7 +474,8 @@ static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl
   tsl__expr all = TSL__NONE;
   const tsl__string *list = without(l, NULL, 0, inner, any, &count);
   for (uint32_t i = 0; list && i < end_count; i++) {
-    if (ends[i].is_token) all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, lower_any(l, any, inner), delimiter(l, &ends[i])));
+    tsl__expr text = ends[i].is_token ? lower_any(l, any, inner) : TSL__NONE;
+    if (ends[i].is_token) all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, text, delimiter(l, &ends[i])));
     else all = tsl__expr_alt(l->x, all, tsl__tags_until(l, ends[i].text, list, count, inner.text_count));
   }
   return all;
@@ -504,7 +505,8 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
 }
 
 static tsl__expr lower_tag(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
-  return tsl__expr_seq(l->x, delimiter(l, &n->begin), rest_of_tag(l, n, s.last));
+  tsl__expr begin = delimiter(l, &n->begin); /* before the rest: expressions are numbered as they are made, in the same order by every compiler */
+  return tsl__expr_seq(l->x, begin, rest_of_tag(l, n, s.last));
 }
 
 /* The tags whose begins start with `trigger` (all of them: NULL), less that trigger, each followed by `then`. */

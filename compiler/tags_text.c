@@ -124,7 +124,8 @@ tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__string end, const tsl__str
   for (uint32_t i = 0; i < stops && plain; i++) plain = !comes_first(without[i], end);
   if (plain || tsl__tags_names_tokens(l, end)) return all;
   tsl__bytes every = {{~0ull, ~0ull, ~0ull, ~0ull}};
-  tsl__expr any = tsl__expr_bytes(x, &every), hit = tsl__expr_seq(x, tsl__expr_star(x, any), one_of(l, without, stops));
+  tsl__expr any = tsl__expr_bytes(x, &every), hit = tsl__expr_star(x, any);
+  hit = tsl__expr_seq(x, hit, one_of(l, without, stops));
   return tsl__expr_and(x, all, tsl__expr_not(x, tsl__expr_seq(x, hit, tsl__expr_repeat(x, any, 1, TSL__INF))));
 }
 
@@ -173,7 +174,8 @@ static tsl__expr trie(tsl__tags_lowering *l, const branch *at, uint32_t n, uint3
   uint32_t same = common(l, at, n, skip);
   if (same) {
     tsl__string head = {at->text.at + skip, same};
-    return tsl__expr_seq(l->x, tsl__tags_constant(l, head), trie(l, at, n, skip + same));
+    tsl__expr begin = tsl__tags_constant(l, head);
+    return tsl__expr_seq(l->x, begin, trie(l, at, n, skip + same));
   }
   for (uint32_t from = 0, to; from < n; from = to) {
     to = from + 1;

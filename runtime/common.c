@@ -98,10 +98,10 @@ static entry *probe(const generation *g, const tsl__digest *key) {
   return NULL;
 }
 
-static void place(generation *g, entry *e) {
-  uint64_t i = e->key.lo;
+static void place(generation *g, slot s) {
+  uint64_t i = s.lo;
   while (g->slots[i & (g->slot_count - 1)].at) i++;
-  g->slots[i & (g->slot_count - 1)] = (slot){e->key.lo, e};
+  g->slots[i & (g->slot_count - 1)] = s;
 }
 
 static bool grow(const tsl_vocab *v, generation *g) {
@@ -113,7 +113,7 @@ static bool grow(const tsl_vocab *v, generation *g) {
   g->slots = fresh;
   g->slot_count = count;
   for (uint32_t i = 0; i < before; i++)
-    if (former[i].at) place(g, former[i].at);
+    if (former[i].at) place(g, former[i]); /* the entries lie far apart, and none is looked at */
   tsl__free(&v->alloc, former, before * sizeof *former);
   return true;
 }
@@ -175,7 +175,7 @@ static entry *find(tsl__common *c, const tsl__digest *key) {
   c->young.n++;
   c->young.rows += e->row;
   c->young.united += e->base;
-  place(&c->young, carried);
+  place(&c->young, (slot){key->lo, carried});
   return carried;
 }
 
@@ -344,7 +344,7 @@ void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk 
     if (e) *e = head;
     if (e && fill(space, &c->young, e, walk)) {
       c->young.n++;
-      place(&c->young, e);
+      place(&c->young, (slot){e->key.lo, e});
     }
   }
   pthread_mutex_unlock(&c->lock);
@@ -411,7 +411,7 @@ static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl_
   g->n++;
   g->rows += e->row;
   g->united += e->base;
-  place(g, e);
+  place(g, (slot){e->key.lo, e});
   return e;
 }
 
