@@ -16,7 +16,7 @@
 #include "compiler/schema_ahead.h"
 #include "compiler/schema_parts.h"
 
-#define SUBSCHEMAS 16u
+#define SUBSCHEMAS 14u
 #define PLACES 16u
 #define STEPS 1024u
 
