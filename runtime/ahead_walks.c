@@ -367,6 +367,7 @@ static uint64_t hash_left(const memo *m, uint32_t number) {
 /* Only walks that the index has are whole: see walk.c on cycles. */
 static void put_walks(memo *m) {
   tsl__index *known = (tsl__index *)(uintptr_t)&m->space->walks.index;
+  tsl__index_settle(known, &m->space->alloc);
   const tsl__index_table *t = atomic_load(&known->table);
   TSL__VEC(uint32_t) numbers = {0};
   for (uint32_t i = 0; t && i < t->count; i++) {

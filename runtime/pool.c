@@ -86,33 +86,76 @@ static inline void put(tsl__index_table *t, uint32_t tag, uint32_t held) {
 #define FIRST 32u       /* slots of an index's first table */
 #define KEPT_FIRST 128u /* where all tables are kept: fewer of them */
 #define FOURFOLD 256u   /* slots below which a table grows to four times its size: moving its entries costs more than the space */
+#define GRADUAL 512u    /* slots from which a table's entries are not moved at once, which would take longer than all else that is done for a token */
+#define MOVED_EACH 8u   /* slots that are moved with each entry that is added: more than two, so that the table before is empty when this one is full */
 
-/* Every entry of a table into a larger one. Half of the slots are free, at random: the entries are collected first, without a branch. */
-static void move_narrow(const tsl__index_table *from, tsl__index_table *to) {
+/* The entries of some slots of a table into a larger one. Half of the slots are free, at random: the entries are collected first, without a branch. */
+static void move_narrow(const tsl__index_table *from, tsl__index_table *to, uint32_t i, uint32_t all) {
   _Atomic(uint32_t) *before = tsl__index_narrow(from), *slots = tsl__index_narrow(to);
   uint32_t some[MOVED], last = to->count - 1;
-  for (uint32_t i = 0; i < from->count;) {
+  while (i < all) {
     uint32_t n = 0;
-    for (uint32_t end = from->count - i > MOVED ? i + MOVED : from->count; i < end; i++) {
+    for (uint32_t end = all - i > MOVED ? i + MOVED : all; i < end; i++) {
       some[n] = atomic_load_explicit(&before[i], memory_order_relaxed);
       n += some[n] != 0;
     }
     for (uint32_t k = 0; k < n; k++) {
       uint32_t at = tsl__index_home(to, some[k] >> TSL__INDEX_NUMBER);
       while (atomic_load_explicit(&slots[at], memory_order_relaxed)) at = (at + 1) & last;
-      atomic_store_explicit(&slots[at], some[k], memory_order_relaxed); /* the table is not published yet */
+      atomic_store_explicit(&slots[at], some[k], memory_order_release);
     }
   }
 }
 
-static void move_entries(const tsl__index_table *from, tsl__index_table *to) {
+static void move_entries(const tsl__index_table *from, tsl__index_table *to, uint32_t i, uint32_t all) {
   if (!to->wide) {
-    move_narrow(from, to);
+    move_narrow(from, to, i, all);
     return;
   }
-  for (uint32_t i = 0; i < from->count; i++) {
+  for (; i < all; i++) {
     uint64_t slot = tsl__index_slot(from, i);
     if (slot) put(to, (uint32_t)(slot >> 32), (uint32_t)slot);
+  }
+}
+
+/* So many slots more of the table before. When all are moved nobody looks there any more. */
+static void move_on(const tsl__index *ix, const tsl_allocator *a, tsl__index_table *t, uint32_t n) {
+  tsl__index_table *old = t->older;
+  uint32_t all = old->count - t->moved > n ? t->moved + n : old->count;
+  move_entries(old, t, t->moved, all);
+  t->moved = all;
+  if (all < old->count) return;
+  atomic_store_explicit(&t->moving, false, memory_order_release);
+  atomic_store_explicit(&t->seldom, t->wide, memory_order_release);
+  if (ix->read_unlocked) return;
+  t->older = old->older;
+  tsl__free(a, old, table_bytes(old->count, old->wide));
+}
+
+static inline bool is_moving(const tsl__index_table *t) { return atomic_load_explicit(&((tsl__index_table *)(uintptr_t)t)->moving, memory_order_relaxed); }
+
+void tsl__index_settle(tsl__index *ix, const tsl_allocator *a) {
+  tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
+  if (t && is_moving(t)) move_on(ix, a, t, t->older->count);
+}
+
+/* From one slot on; 0: the end. */
+static uint64_t slot_on(tsl__index_iter *it) {
+  uint64_t slot = tsl__index_slot(it->table, it->at);
+  it->at = (it->at + 1) & (it->table->count - 1);
+  return slot;
+}
+
+uint32_t tsl__index_next_seldom(tsl__index_iter *it) {
+  bool moving = is_moving(it->table);
+  for (;;) {
+    uint64_t slot = slot_on(it);
+    if (slot && (((uint32_t)(slot >> 32) ^ it->tag) & TSL__INDEX_COMPARED) == 0) return it->first + (uint32_t)slot - 1;
+    if (slot) continue;
+    if (!moving) return UINT32_MAX;
+    moving = false;
+    it->table = it->table->older;
+    it->at = tsl__index_home(it->table, it->tag);
   }
 }
 
@@ -121,18 +164,17 @@ static bool is_full(const tsl__index *ix, const tsl__index_table *t) { return (u
 
 static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, bool wide) {
   uint32_t count = ix->read_unlocked ? KEPT_FIRST : FIRST;
+  tsl__index_settle(ix, a);
   if (old) count = !is_full(ix, old) ? old->count : old->count < FOURFOLD ? old->count * 4 : old->count * 2;
   tsl__index_table *t = tsl__alloc_zero(a, table_bytes(count, wide));
   if (!t) return NULL;
   t->count = count;
   t->wide = wide;
   t->older = old;
-  if (old) move_entries(old, t);
+  atomic_store_explicit(&t->moving, old != NULL, memory_order_relaxed);
+  atomic_store_explicit(&t->seldom, wide || old, memory_order_relaxed);
+  if (old && old->count < GRADUAL) move_on(ix, a, t, old->count);
   atomic_store_explicit(&ix->table, t, memory_order_release);
-  if (old && !ix->read_unlocked) {
-    t->older = old->older;
-    tsl__free(a, old, table_bytes(old->count, old->wide));
-  }
   return t;
 }
 
@@ -148,6 +190,7 @@ bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint3
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
   uint32_t held = number - ix->first + 1;
   if (TSL__UNLIKELY(!t || is_full(ix, t) || (held > TSL__INDEX_NUMBERS && !t->wide))) return add_grown(ix, a, t, hash, held);
+  if (TSL__UNLIKELY(is_moving(t))) move_on(ix, a, t, MOVED_EACH);
   put(t, tsl__index_tag(hash), held);
   ix->n++;
   return true;

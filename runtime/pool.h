@@ -6,8 +6,9 @@
  *   pool   chunks of 8, 8, 16, 16, 32, … elements: at most a third is held and not used. The chunk of element i is told by one count of
  *          leading zeros, that of the first ones by a table, which is half the work: kept of a chunk is where element 0 would be before it.
  *   index  open addressing: a slot holds the upper bits of the hash, its tag, and the element's number + 1. The tag gives the home slot too, as a fraction of the table: elements
- *          are not looked at when a table grows. As long as numbers are small a slot has 32 bits, then 64. To grow, a new table is filled and published; the old one is kept for
- *          late readers until the index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
+ *          are not looked at when a table grows. As long as numbers are small a slot has 32 bits, then 64. To grow, a new table is published, and filled: a small one before, a
+ *          large one little by little, with each entry that is added; what is not found there is looked for in the old one until then. That is kept for late readers until the
+ *          index is freed (all old ones together are smaller than the new one), but where readers hold the lock too.
  *   laid   what a layer that will have no more of it lays by its hash, itself and not its number: one that was not looked at for long costs a line of memory, by an index two or more.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -64,6 +65,9 @@ typedef struct tsl__index_table {
   struct tsl__index_table *older;
   uint32_t count; /* of slots: a power of two */
   bool wide;
+  _Atomic(bool) moving; /* not all of the older one's entries are here */
+  _Atomic(bool) seldom; /* wide, or moving */
+  uint32_t moved;       /* those of so many of its slots are */
 } tsl__index_table;
 
 #define TSL__INDEX_TAG 19u    /* bits of a tag */
@@ -93,7 +97,8 @@ static inline uint64_t tsl__index_slot(const tsl__index_table *t, uint32_t i) {
 static inline uint32_t tsl__index_tag(uint64_t hash) { return (uint32_t)(hash >> (64 - TSL__INDEX_TAG)); }
 static inline uint32_t tsl__index_home(const tsl__index_table *t, uint32_t tag) { return (uint32_t)((uint64_t)tag * t->count >> TSL__INDEX_TAG); }
 
-/* Walk over the elements that may have this hash: for (it = tsl__index_first(ix, h); (i = tsl__index_next(&it)) != UINT32_MAX;) compare. */
+/* Walk over the elements that may have this hash: for (it = tsl__index_first(ix, h); (i = tsl__index_next(&it)) != UINT32_MAX;) compare. One may come twice. Who holds no lock may miss one: it may have
+ * been added just now. */
 typedef struct tsl__index_iter {
   const tsl__index_table *table;
   uint32_t at, tag, first;
@@ -104,25 +109,21 @@ static inline tsl__index_iter tsl__index_first(const tsl__index *ix, uint64_t ha
   uint32_t tag = tsl__index_tag(hash);
   return (tsl__index_iter){t, t ? tsl__index_home(t, tag) : 0, tag, ix->first};
 }
+uint32_t tsl__index_next_seldom(tsl__index_iter *it); /* the same for any table */
 static inline uint32_t tsl__index_next(tsl__index_iter *it) {
   const tsl__index_table *t = it->table;
   if (!t) return UINT32_MAX;
+  if (TSL__UNLIKELY(atomic_load_explicit(&((tsl__index_table *)(uintptr_t)t)->seldom, memory_order_acquire))) return tsl__index_next_seldom(it);
   for (uint32_t last = t->count - 1;;) {
-    if (TSL__UNLIKELY(t->wide)) {
-      uint64_t slot = atomic_load_explicit(&tsl__index_wide(t)[it->at], memory_order_acquire);
-      if (slot == 0) return UINT32_MAX;
-      it->at = (it->at + 1) & last;
-      if ((((uint32_t)(slot >> 32) ^ it->tag) & TSL__INDEX_COMPARED) == 0) return it->first + (uint32_t)slot - 1;
-    } else {
-      uint32_t slot = atomic_load_explicit(&tsl__index_narrow(t)[it->at], memory_order_acquire);
-      if (slot == 0) return UINT32_MAX;
-      it->at = (it->at + 1) & last;
-      if (((slot >> TSL__INDEX_NUMBER ^ it->tag) & TSL__INDEX_COMPARED) == 0) return it->first + (slot & TSL__INDEX_NUMBERS) - 1;
-    }
+    uint32_t slot = atomic_load_explicit(&tsl__index_narrow(t)[it->at], memory_order_acquire);
+    if (slot == 0) return UINT32_MAX;
+    it->at = (it->at + 1) & last;
+    if (((slot >> TSL__INDEX_NUMBER ^ it->tag) & TSL__INDEX_COMPARED) == 0) return it->first + (slot & TSL__INDEX_NUMBERS) - 1;
   }
 }
 /* Add a number, none less than `first`, whose element is complete; false when out of memory. */
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number);
+void tsl__index_settle(tsl__index *ix, const tsl_allocator *a); /* all entries into the table itself, for who reads its slots */
 void tsl__index_free(tsl__index *ix, const tsl_allocator *a);
 size_t tsl__index_memory(const tsl__index *ix); /* bytes held */
 

@@ -77,6 +77,7 @@ static tsl__walk *laid_slot(const tsl__laid *t, tsl__state state, uint32_t conte
 bool tsl__walks_lay(tsl__space *space) {
   tsl__laid *t = tsl__laid_new(&space->alloc, space->walks.index.n, sizeof(tsl__walk));
   if (!t) return tsl__space_no_memory(space);
+  tsl__index_settle(&space->walks.index, &space->alloc);
   const tsl__index_table *known = atomic_load_explicit(&space->walks.index.table, memory_order_relaxed);
   for (uint32_t i = 0; known && i < known->count; i++) {
     uint32_t held = (uint32_t)tsl__index_slot(known, i);
