@@ -119,11 +119,11 @@ static void move_entries(const tsl__index_table *from, tsl__index_table *to, uin
 }
 
 /* So many slots more of the table before. When all are moved nobody looks there any more. */
-static void move_on(const tsl__index *ix, const tsl_allocator *a, tsl__index_table *t, uint32_t n) {
+static void move_on(tsl__index *ix, const tsl_allocator *a, tsl__index_table *t, uint32_t n) {
   tsl__index_table *old = t->older;
-  uint32_t all = old->count - t->moved > n ? t->moved + n : old->count;
-  move_entries(old, t, t->moved, all);
-  t->moved = all;
+  uint32_t all = old->count - ix->moved > n ? ix->moved + n : old->count;
+  move_entries(old, t, ix->moved, all);
+  ix->moved = all;
   if (all < old->count) return;
   atomic_store_explicit(&t->moving, false, memory_order_release);
   atomic_store_explicit(&t->seldom, t->wide, memory_order_release);
@@ -171,6 +171,7 @@ static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index
   t->count = count;
   t->wide = wide;
   t->older = old;
+  ix->moved = 0;
   atomic_store_explicit(&t->moving, old != NULL, memory_order_relaxed);
   atomic_store_explicit(&t->seldom, wide || old, memory_order_relaxed);
   if (old && old->count < GRADUAL) move_on(ix, a, t, old->count);

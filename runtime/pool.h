@@ -67,7 +67,6 @@ typedef struct tsl__index_table {
   bool wide;
   _Atomic(bool) moving; /* not all of the older one's entries are here */
   _Atomic(bool) seldom; /* wide, or moving */
-  uint32_t moved;       /* those of so many of its slots are */
 } tsl__index_table;
 
 #define TSL__INDEX_TAG 19u    /* bits of a tag */
@@ -79,6 +78,7 @@ typedef struct tsl__index {
   uint32_t first; /* the least number: what slots hold is counted from there */
   uint32_t n;
   bool read_unlocked; /* readers hold no lock: tables that were outgrown stay until the end */
+  uint32_t moved;     /* while a table is filled: slots of the one before whose entries are in it */
 } tsl__index;
 
 /* The bits of tags that are compared. Builds for tests compare none, so that keys that differ meet. */
