@@ -7,8 +7,8 @@
  *           grammar's tables as if a text had asked; nothing tells it apart.
  * Bounds    One object or member for two subschemas, PLACES at most; STEPS of work; half of max_memory. Schemas of fewer than SUBSCHEMAS are left alone: two such masks take as long as their
  *           compile does. To run into a bound or a failure ends it and fails nothing: a text that comes there is told.
- * Cost      On schemas of MaskBench as long again as the compile itself, and longer; 100 µs at most, but for a single mask that takes more. Two thirds of it is saved by the first text.
- * Not       Names that need an escape; indented objects; by order `schema`, what comes after the first required member.
+ * Cost      On schemas of MaskBench as long again as the compile itself, and longer; some 200 µs at most, but for a single mask that takes more. Three fifths of it is saved by the first texts.
+ * Not       Names that need an escape; indented objects; by order `schema`, what comes after the first required member; schemas within tags.
  * Tested by tests/test_ahead.c
  *
  * SPDX-License-Identifier: Apache-2.0
