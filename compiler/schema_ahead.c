@@ -5,7 +5,7 @@
  * Idea      Ask for the masks of places that most texts come by, breadth first from the root's first key: the end of a name, before its value, behind the quote of a string; then the
  *           objects among the values, and in arrays, likewise. Members required go before others, and of those that begin with the same frame one is enough. What is found lies in the
  *           grammar's tables as if a text had asked; nothing tells it apart.
- * Bounds    One object or member for two subschemas, PLACES at most; STEPS of work; half of max_memory. Schemas of fewer than SUBSCHEMAS are left alone: two such masks take as long as their
+ * Bounds    One object or member for two subschemas, PLACES at most, among the first NAMES of an object; STEPS of work; half of max_memory. Schemas of fewer than SUBSCHEMAS are left alone: two such masks take as long as their
  *           compile does. To run into a bound or a failure ends it and fails nothing: a text that comes there is told.
  * Cost      On schemas of MaskBench as long again as the compile itself, and longer; some 200 µs at most, but for a single mask that takes more. Three fifths of it is saved by the first texts.
  * Not       Names that need an escape; indented objects; by order `schema`, what comes after the first required member; schemas within tags.
@@ -19,6 +19,7 @@
 #define SUBSCHEMAS 14u
 #define PLACES 16u
 #define STEPS 1024u
+#define NAMES 128u /* of an object */
 
 /* An object: the position after the quote of its first key, and the goal of its values. */
 typedef struct entered {
@@ -91,7 +92,7 @@ static void look_at_member(ahead *a, tsl__stack from, const struct object *o, ui
 }
 
 static void look_at_members(ahead *a, tsl__stack from, const struct object *o, bool required) {
-  for (uint32_t i = 0; i < o->n && a->left; i++) {
+  for (uint32_t i = 0; i < o->n && i < NAMES && a->left; i++) {
     uint32_t k = o->placed_count == o->n ? o->placed[i] : i;
     if (o->known[k].required == required) look_at_member(a, from, o, k);
   }
