@@ -121,9 +121,9 @@ static void move_entries(const tsl__index_table *from, tsl__index_table *to, uin
 /* So many slots more of the table before. When all are moved nobody looks there any more. */
 static void move_on(tsl__index *ix, const tsl_allocator *a, tsl__index_table *t, uint32_t n) {
   tsl__index_table *old = t->older;
-  uint32_t all = old->count - ix->moved > n ? ix->moved + n : old->count;
-  move_entries(old, t, ix->moved, all);
-  ix->moved = all;
+  uint32_t from = atomic_load_explicit(&ix->moved, memory_order_relaxed), all = old->count - from > n ? from + n : old->count;
+  move_entries(old, t, from, all);
+  atomic_store_explicit(&ix->moved, all, memory_order_relaxed);
   if (all < old->count) return;
   atomic_store_explicit(&t->moving, false, memory_order_release);
   atomic_store_explicit(&t->seldom, t->wide, memory_order_release);
@@ -132,25 +132,24 @@ static void move_on(tsl__index *ix, const tsl_allocator *a, tsl__index_table *t,
   tsl__free(a, old, table_bytes(old->count, old->wide));
 }
 
-static inline bool is_moving(const tsl__index_table *t) { return atomic_load_explicit(&((tsl__index_table *)(uintptr_t)t)->moving, memory_order_relaxed); }
+static inline bool is_moving(const tsl__index_table *t) { return atomic_load_explicit(&((tsl__index_table *)(uintptr_t)t)->moving, memory_order_acquire); }
 
 void tsl__index_settle(tsl__index *ix, const tsl_allocator *a) {
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
   if (t && is_moving(t)) move_on(ix, a, t, t->older->count);
 }
 
-/* From one slot on; 0: the end. */
-static uint64_t slot_on(tsl__index_iter *it) {
-  uint64_t slot = tsl__index_slot(it->table, it->at);
-  it->at = (it->at + 1) & (it->table->count - 1);
-  return slot;
-}
-
+/* First the table, then the one before as far as its entries were not moved yet. */
 uint32_t tsl__index_next_seldom(tsl__index_iter *it) {
+  const tsl__index *ix = it->ix;
+  const tsl__index_table *newest = atomic_load_explicit(&((tsl__index *)(uintptr_t)ix)->table, memory_order_acquire);
   bool moving = is_moving(it->table);
   for (;;) {
-    uint64_t slot = slot_on(it);
-    if (slot && (((uint32_t)(slot >> 32) ^ it->tag) & TSL__INDEX_COMPARED) == 0) return it->first + (uint32_t)slot - 1;
+    uint32_t at = it->at;
+    uint64_t slot = tsl__index_slot(it->table, at);
+    it->at = (at + 1) & (it->table->count - 1);
+    bool is_left = it->table == newest || at >= atomic_load_explicit(&((tsl__index *)(uintptr_t)ix)->moved, memory_order_relaxed);
+    if (slot && is_left && (((uint32_t)(slot >> 32) ^ it->tag) & TSL__INDEX_COMPARED) == 0) return ix->first + (uint32_t)slot - 1;
     if (slot) continue;
     if (!moving) return UINT32_MAX;
     moving = false;
@@ -171,7 +170,7 @@ static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index
   t->count = count;
   t->wide = wide;
   t->older = old;
-  ix->moved = 0;
+  atomic_store_explicit(&ix->moved, 0, memory_order_relaxed);
   atomic_store_explicit(&t->moving, old != NULL, memory_order_relaxed);
   atomic_store_explicit(&t->seldom, wide || old, memory_order_relaxed);
   if (old && old->count < GRADUAL) move_on(ix, a, t, old->count);

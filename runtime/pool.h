@@ -78,7 +78,7 @@ typedef struct tsl__index {
   uint32_t first; /* the least number: what slots hold is counted from there */
   uint32_t n;
   bool read_unlocked; /* readers hold no lock: tables that were outgrown stay until the end */
-  uint32_t moved;     /* while a table is filled: slots of the one before whose entries are in it */
+  _Atomic(uint32_t) moved; /* while a table is filled: slots of the one before whose entries are in it */
 } tsl__index;
 
 /* The bits of tags that are compared. Builds for tests compare none, so that keys that differ meet. */
@@ -97,17 +97,17 @@ static inline uint64_t tsl__index_slot(const tsl__index_table *t, uint32_t i) {
 static inline uint32_t tsl__index_tag(uint64_t hash) { return (uint32_t)(hash >> (64 - TSL__INDEX_TAG)); }
 static inline uint32_t tsl__index_home(const tsl__index_table *t, uint32_t tag) { return (uint32_t)((uint64_t)tag * t->count >> TSL__INDEX_TAG); }
 
-/* Walk over the elements that may have this hash: for (it = tsl__index_first(ix, h); (i = tsl__index_next(&it)) != UINT32_MAX;) compare. One may come twice. Who holds no lock may miss one: it may have
- * been added just now. */
+/* Walk over the elements that may have this hash: for (it = tsl__index_first(ix, h); (i = tsl__index_next(&it)) != UINT32_MAX;) compare. Who holds no lock may miss one, as if it were added just now. */
 typedef struct tsl__index_iter {
+  const tsl__index *ix;
   const tsl__index_table *table;
-  uint32_t at, tag, first;
+  uint32_t at, tag;
 } tsl__index_iter;
 
 static inline tsl__index_iter tsl__index_first(const tsl__index *ix, uint64_t hash) {
   const tsl__index_table *t = atomic_load_explicit(&((tsl__index *)(uintptr_t)ix)->table, memory_order_acquire);
   uint32_t tag = tsl__index_tag(hash);
-  return (tsl__index_iter){t, t ? tsl__index_home(t, tag) : 0, tag, ix->first};
+  return (tsl__index_iter){ix, t, t ? tsl__index_home(t, tag) : 0, tag};
 }
 uint32_t tsl__index_next_seldom(tsl__index_iter *it); /* the same for any table */
 static inline uint32_t tsl__index_next(tsl__index_iter *it) {
@@ -118,7 +118,7 @@ static inline uint32_t tsl__index_next(tsl__index_iter *it) {
     uint32_t slot = atomic_load_explicit(&tsl__index_narrow(t)[it->at], memory_order_acquire);
     if (slot == 0) return UINT32_MAX;
     it->at = (it->at + 1) & last;
-    if (((slot >> TSL__INDEX_NUMBER ^ it->tag) & TSL__INDEX_COMPARED) == 0) return it->first + (slot & TSL__INDEX_NUMBERS) - 1;
+    if (((slot >> TSL__INDEX_NUMBER ^ it->tag) & TSL__INDEX_COMPARED) == 0) return it->ix->first + (slot & TSL__INDEX_NUMBERS) - 1;
   }
 }
 /* Add a number, none less than `first`, whose element is complete; false when out of memory. */
