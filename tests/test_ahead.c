@@ -11,7 +11,7 @@
 static const char *const words[] = {"{\"", "\":", "\",\"", "null", "true", "ab", "abc", " \"a", "12", "0.5", "]]", "},", "\"a\":", "na", "me", "me\":", "\":{\"", "[{\"", ", \"", "<end>"};
 enum { WORDS = sizeof words / sizeof *words, SIZE = 256 + WORDS, MASK_WORDS = (SIZE + 31) / 32 };
 
-#define TWENTY                                                                                                                                                        \
+#define TWELVE                                                                                                                                                        \
   "\"o1\":{\"type\":\"integer\"},\"o2\":{\"type\":\"integer\",\"minimum\":3},\"o3\":{\"enum\":[\"a\",\"b\"]},\"o4\":{\"type\":\"array\"},\"o5\":{\"type\":\"object\"}," \
   "\"o6\":{\"type\":\"null\"},\"o7\":{\"type\":\"string\",\"pattern\":\"^x+$\"},\"o8\":{\"type\":\"number\"},\"o9\":{\"type\":\"string\",\"maxLength\":9},"                \
   "\"oa\":{},\"ob\":{\"type\":\"boolean\"},\"oc\":{\"type\":\"string\",\"format\":\"date\"}"
@@ -25,14 +25,14 @@ static const char wide[] =
     "\"$defs\":{\"r\":{\"type\":\"object\",\"properties\":{\"deep\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":3}},\"required\":[\"deep\"]}}}";
 
 static const char alternatives[] =
-    "{\"oneOf\":[{\"type\":\"object\",\"properties\":{\"kind\":{\"const\":\"x\"}," TWENTY "},\"required\":[\"kind\"]},"
+    "{\"oneOf\":[{\"type\":\"object\",\"properties\":{\"kind\":{\"const\":\"x\"}," TWELVE "},\"required\":[\"kind\"]},"
     "{\"type\":\"object\",\"properties\":{\"kind\":{\"const\":\"y\"},\"z\":{\"type\":\"integer\"}},\"required\":[\"kind\"]}]}";
 
 static const char patterns[] =
-    "{\"type\":\"object\",\"properties\":{" TWENTY "},\"patternProperties\":{\"^x-\":{\"type\":\"string\"},\"^o[1-9]$\":{\"minimum\":0}},\"additionalProperties\":{\"type\":\"array\",\"items\":{\"enum\":[1,2]}}}";
+    "{\"type\":\"object\",\"properties\":{" TWELVE "},\"patternProperties\":{\"^x-\":{\"type\":\"string\"},\"^o[1-9]$\":{\"minimum\":0}},\"additionalProperties\":{\"type\":\"array\",\"items\":{\"enum\":[1,2]}}}";
 
-static const char no_object[] = "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{" TWENTY "," /* twice */
-                                "\"p\":{\"type\":\"object\",\"properties\":{" TWENTY "}}}}}";
+static const char no_object[] = "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{" TWELVE "," /* twice */
+                                "\"p\":{\"type\":\"object\",\"properties\":{" TWELVE "}}}}}";
 
 static const char small[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"b\":{\"type\":\"integer\",\"minimum\":3}},\"required\":[\"name\"]}";
 
@@ -121,7 +121,7 @@ static void check_bounds(void) {
   static char schema[1 << 16];
   size_t n = (size_t)snprintf(schema, sizeof schema, "{\"type\":\"object\",\"patternProperties\":{");
   for (int i = 0; i < 5; i++) n += (size_t)snprintf(schema + n, sizeof schema - n, "\"%c.{%d}%c\":{\"minimum\":%d},", 'a' + i, i + 2, 'b' + i, i);
-  n += (size_t)snprintf(schema + n, sizeof schema - n, "\"^q\":{}},\"properties\":{" TWENTY "}}");
+  n += (size_t)snprintf(schema + n, sizeof schema - n, "\"^q\":{}},\"properties\":{" TWELVE "}}");
   const tsl_limits limits = {.max_steps = 3000000, .max_memory = 64u << 20};
   const tsl_schema_options any = {.order = TSL_ORDER_ANY}, lazy = {.order = TSL_ORDER_ANY, .lazy = true};
   tsl_grammar *g = compile(schema, &any, &limits), *l = compile(schema, &lazy, &limits);
