@@ -1,7 +1,7 @@
 /* compile.c - the public compile calls: text → expression → grammar.
  *
  * Each call makes a layer of expressions and tables over the vocabulary's shared one, has its front end turn the text into one expression, and hands the
- * state of that expression to the runtime. States grow when they are visited; of larger schemas the first of them are visited here (schema_ahead.c).
+ * state of that expression to the runtime. States grow when they are visited; of larger schemas, and those with patterns, the first of them are visited here (schema_ahead.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

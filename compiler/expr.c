@@ -181,6 +181,8 @@ uint64_t tsl__exprs_bound(tsl__exprs *x, uint64_t max_steps) {
   return before;
 }
 
+uint64_t tsl__exprs_steps(const tsl__exprs *x) { return x->steps; }
+
 bool tsl__exprs_step(tsl__exprs *x) { return spend(x, 1); }
 
 void tsl__exprs_work(tsl__exprs *x, uint64_t things) {

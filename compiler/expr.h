@@ -59,6 +59,8 @@ const char *tsl__exprs_why(const tsl__exprs *x);
 void tsl__exprs_explain(tsl__exprs *x, const char *why);
 /* What one piece of work may take from here on; returns what it might. */
 uint64_t tsl__exprs_bound(tsl__exprs *x, uint64_t max_steps);
+/* What it took so far. */
+uint64_t tsl__exprs_steps(const tsl__exprs *x);
 /* Count work of a front end, by things touched; steps and time are looked at now and then (sticky failure). */
 void tsl__exprs_work(tsl__exprs *x, uint64_t things);
 /* The front end holds so many bytes beside x: they count against max_memory. */

@@ -225,7 +225,7 @@ typedef struct tsl_schema_options {
   bool ignore_formats;     /* default: known formats are asserted */
   bool nullable;           /* OpenAPI's `nullable: true` adds null */
   bool repeated_names;     /* members that the schema does not name may come again in an object; default: each name comes once, compared decoded */
-  bool lazy;               /* compile no more than the first mask needs; default: for larger schemas also masks that most texts come by, so that no text waits for them */
+  bool lazy;               /* compile no more than the first mask needs; default: for larger schemas, and those with patterns, also masks that most texts come by, so that no text waits for them */
   uint32_t max_nesting;    /* levels of arrays and objects in the output; 0 = unbounded */
   tsl_resolver resolver;   /* NULL: only the metaschemas can be referred to */
   void *resolver_ctx;
@@ -241,7 +241,7 @@ typedef struct tsl_regex_options {
 /* Compile a JSON Schema: the matcher accepts exactly the JSON texts that are valid against it, UTF-8, in the member order asked for.
  * Every asserting keyword is enforced or the call fails with its JSON pointer. `options` and `limits` may be NULL.
  * Errors: SYNTAX, SCHEMA, UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY. Cost: tens of microseconds for a schema of a few KB,
- * linear in its size, and, unless `lazy`, up to some 200 more for masks that texts ask for later. */
+ * linear in its size, and, unless `lazy`, up to some 300 more for masks that texts ask for later. */
 TSL_API tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t length,
                                            const tsl_schema_options *options, const tsl_limits *limits,
                                            tsl_grammar **out, tsl_error *error);

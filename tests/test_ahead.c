@@ -36,6 +36,11 @@ static const char no_object[] = "{\"type\":\"array\",\"items\":{\"type\":\"objec
 
 static const char small[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"b\":{\"type\":\"integer\",\"minimum\":3}},\"required\":[\"name\"]}";
 
+/* Told by letters: of so few subschemas only these are looked at. */
+static const char lettered[] =
+    "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\",\"pattern\":\"^[a-z]{3}-[0-9]+$\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[A-F0-9]{20}$\"}},"
+    "\"in\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\",\"pattern\":\"^[^.]+$\"}}},\"e\":{\"enum\":[\"x\",\"y\"]},\"s\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"}},\"required\":[\"n\"]}";
+
 static tsl_vocab *vocab;
 
 static tsl_grammar *compile(const char *schema, const tsl_schema_options *options, const tsl_limits *limits) {
@@ -56,8 +61,8 @@ static bool is_known(tsl_grammar *g, const char *text) {
 }
 
 static void check_places(void) {
-  static const char *const looked_at[] = {"", "{\"", "{\"name", "{\"name\":", "{\"name\":\"", "{\"name\": \"", "{\"in", "{\"in\":", "{\"in\": {\"", "{\"in\":{\"deep", "{\"in\":{\"deep\": \"", "{\"list\":[{\""};
-  static const char *const not_yet[] = {"{", "{\"na", "{\"name\":\"a", "{\"x", "{\"a\\\"b", "{\"name\": \"ab\", \""};
+  static const char *const looked_at[] = {"", "{\"", "{\"name", "{\"name\":", "{\"name\":\"", "{\"name\": \"", "{\"in", "{\"in\":", "{\"in\": {\"", "{\"in\":{\"deep", "{\"in\":{\"deep\": \"", "{\"list\":[{\"", "{\"name\":\"a", "{\"name\":\"aa", "{\"n1\":1"};
+  static const char *const not_yet[] = {"{", "{\"na", "{\"name\":\"aa\"", "{\"x", "{\"a\\\"b", "{\"name\": \"ab\", \""};
   const tsl_schema_options any = {.order = TSL_ORDER_ANY}, lazy = {.order = TSL_ORDER_ANY, .lazy = true};
   tsl_grammar *g = compile(wide, &any, NULL), *l = compile(wide, &lazy, NULL), *s = compile(small, &any, NULL);
   for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++) CHECKF(is_known(g, looked_at[i]) && !is_known(l, looked_at[i]), "%s", looked_at[i]);
@@ -66,6 +71,17 @@ static void check_places(void) {
   tsl_grammar_release(g);
   tsl_grammar_release(l);
   tsl_grammar_release(s);
+}
+
+static void check_strings(void) {
+  static const char *const looked_at[] = {"{\"code\":\"", "{\"code\":\"a", "{\"code\":\"aaa", "{\"code\":\"aaa-", "{\"code\":\"aaa-0", "{\"code\": \"xyz-12", "{\"tags\":[\"", "{\"tags\":[\"0", "{\"tags\":[\"ABCDEF012345678",
+                                          "{\"in\":{\"key\":\"", "{\"in\":{\"key\":\"!"};
+  static const char *const not_yet[] = {"", "{\"", "{\"code", "{\"code\":", "{\"tags\":[", "{\"tags\":[\"ABCDEF0123456789", "{\"in\":{\"", "{\"e\":\"", "{\"n\":1", "{\"n\":1,\"s\":\"a\""};
+  tsl_grammar *g = compile(lettered, &(tsl_schema_options){.order = TSL_ORDER_ANY}, NULL), *l = compile(lettered, &(tsl_schema_options){.order = TSL_ORDER_ANY, .lazy = true}, NULL);
+  for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++) CHECKF(is_known(g, looked_at[i]) && !is_known(l, looked_at[i]), "%s", looked_at[i]);
+  for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++) CHECKF(!is_known(g, not_yet[i]), "%s", not_yet[i]);
+  tsl_grammar_release(g);
+  tsl_grammar_release(l);
 }
 
 /* Some token of the mask. */
@@ -106,7 +122,7 @@ static void compare(const char *schema, tsl_schema_options options, const tsl_li
 }
 
 static void check_masks(void) {
-  static const char *const schemas[] = {wide, alternatives, patterns, no_object, small};
+  static const char *const schemas[] = {wide, alternatives, patterns, no_object, small, lettered};
   for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
     compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_ANY}, NULL);
     compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_SCHEMA}, NULL);
@@ -129,6 +145,25 @@ static void check_bounds(void) {
   uint64_t more = tsl__space_steps(g->space) - tsl__space_steps(l->space);
   CHECKF(more >= 1 && more < 4096, "%llu steps", (unsigned long long)more);
   CHECK(g->space->max_steps == limits.max_steps && g->space->max_memory == limits.max_memory && g->space->status == TSL_OK);
+  tsl_grammar_release(g);
+  tsl_grammar_release(l);
+}
+
+/* Thirty strings of twelve positions each, none of which is another's: some are looked at, not all. */
+static void check_states(void) {
+  static char schema[1 << 14];
+  size_t n = (size_t)snprintf(schema, sizeof schema, "{\"type\":\"object\",\"properties\":{");
+  for (int i = 0; i < 30; i++) {
+    n += (size_t)snprintf(schema + n, sizeof schema - n, "%s\"m%02d\":{\"type\":\"string\",\"pattern\":\"^", i ? "," : "", i);
+    for (int k = 0; k < 12; k++) n += (size_t)snprintf(schema + n, sizeof schema - n, "[%c-z]", 'b' + (i * 7 + k * 5) % 16);
+    n += (size_t)snprintf(schema + n, sizeof schema - n, "$\"}");
+  }
+  snprintf(schema + n, sizeof schema - n, "}}");
+  tsl_grammar *g = compile(schema, &(tsl_schema_options){.order = TSL_ORDER_ANY}, NULL), *l = compile(schema, &(tsl_schema_options){.order = TSL_ORDER_ANY, .lazy = true}, NULL);
+  if (!g || !l) return;
+  uint32_t more = tsl__space_count(g->space, states) - tsl__space_count(l->space, states);
+  CHECKF(more >= 150 && more < 256, "%u states", more);
+  CHECK(is_known(g, "{\"m00\":\"zzz") && !is_known(g, "{\"m29\":\"zzz"));
   tsl_grammar_release(g);
   tsl_grammar_release(l);
 }
@@ -179,8 +214,10 @@ int main(void) {
   tsl_error error;
   if (faulty_vocab(words, WORDS, 1, 0, NULL, &vocab, &error) != TSL_OK) return 1;
   RUN(check_places, "what is looked at, and what is not");
+  RUN(check_strings, "positions of strings that are told by their letters");
   RUN(check_masks, "the same masks as without");
   RUN(check_bounds, "steps are bounded");
+  RUN(check_states, "states are bounded");
   RUN(check_memory, "memory is left to others");
   RUN(check_failures, "failing requests fail no more than before");
   tsl_vocab_release(vocab);

@@ -43,7 +43,7 @@ class Grammar(_core.Grammar):
         ignore_formats  do not assert `format`
         nullable        OpenAPI's `nullable: true` adds null
         repeated_names  members that the schema does not name may come again in an object
-        lazy            compile no more than the first mask needs; else, for larger schemas, also masks that most texts come by
+        lazy            compile no more than the first mask needs; else, for larger schemas and those with patterns, also masks that most texts come by
         max_nesting     levels of arrays and objects in the output; 0 = unbounded
         resolver        called with the URI of a document that the schema refers to; returns its text, or None if there is none
         base_uri        of the schema, for relative references
