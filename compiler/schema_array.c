@@ -697,7 +697,16 @@ static uint32_t fewest_string(void *ctx, uint32_t id) {
   return best;
 }
 
-static const tsl__keys_ops string_ops = {string_allowed, fewest_string, cost_after_string, after_string, NULL, NULL, NULL};
+/* Where no further items are needed, those that were used are not. */
+static uint64_t strings_allowed(void *ctx, uint32_t id, uint32_t word, uint64_t *allowed) {
+  struct schema *s = ctx;
+  const struct array_state *st = s->array_states.at[id];
+  if (st->index + 1 < st->array->min || !tsl__schema_gaps(s, st->array->level)) return 0;
+  *allowed = st->index >= st->array->max ? 0 : ~st->data[word];
+  return UINT64_MAX;
+}
+
+static const tsl__keys_ops string_ops = {string_allowed, fewest_string, cost_after_string, after_string, NULL, NULL, strings_allowed};
 
 static tsl__expr unique_ways(struct schema *s, uint32_t id) {
   struct array *a = s->array_states.at[id]->array;

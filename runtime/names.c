@@ -162,6 +162,8 @@ typedef struct tsl__naming {
   } asked; /* the last question that needed no states */
   uint32_t quote;            /* its node in the trie, once asked for */
   tsl__leftover quote_left;  /* what is below it */
+  tsl__gather gather;        /* tokens of one walk */
+  TSL__VEC(tsl_token) gone;
 } search;
 
 void tsl__naming_free(tsl__space *space) {
@@ -172,6 +174,8 @@ void tsl__naming_free(tsl__space *space) {
   tsl__vec_free(&space->alloc, &s->done);
   tsl__vec_free(&space->alloc, &s->nodes);
   tsl__fixed_walk_free(space, &s->fixed);
+  tsl__gather_free(space, &s->gather);
+  tsl__vec_free(&space->alloc, &s->gone);
   tsl__free(&space->alloc, s, sizeof *s);
   space->naming = NULL;
 }
@@ -352,7 +356,7 @@ static void gather_few(tsl__space *space, tsl__gather *g, const tsl__named_walk 
   g->plus.n = (size_t)(out - g->plus.at);
 }
 
-void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {
+static void gather_all(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {
   const tsl__resume *r = tsl__state_at(space, resume)->resume;
   if (w->token_count && r->names && r->names <= 64) {
     ask_word(space, resume, r, 0);
@@ -377,4 +381,71 @@ void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk 
     n = 0;
   }
   tsl__gather_tokens(space, g, some, n);
+}
+
+/* ---- many tokens -------------------------------------------------------------------------------------------------- */
+
+#define MANY TSL__PATCH_MAX /* tokens of a walk from which those for one RESUME are found from those for another: members and items come one by one, and each takes out few */
+#define GONE_MAX 64u         /* tokens that such a mask lacks of its base */
+
+/* Does a RESUME let nothing through that the other does not? *gone: between the first and the last name that only the other does. False: or that is not known at once. */
+static bool lets_less(tsl__space *space, tsl__state resume, const tsl__resume *other, tsl__name_range *gone) {
+  const tsl__resume *r = tsl__state_at(space, resume)->resume;
+  *gone = (tsl__name_range){0, 0};
+  if (r->names != other->names) return false;
+  for (uint32_t w = 0; w * 64 < r->names; w++) {
+    uint64_t all = first_names(r->names - w * 64), less;
+    ask_word(space, resume, r, w);
+    if (all & ~(r->known[w] & other->known[w]) || all & r->allowed[w] & ~other->allowed[w]) return false;
+    if (!(less = all & other->allowed[w] & ~r->allowed[w])) continue;
+    if (!gone->hi) gone->lo = w * 64 + (uint32_t)__builtin_ctzll(less);
+    gone->hi = w * 64 + 64 - (uint32_t)__builtin_clzll(less);
+  }
+  return true;
+}
+
+/* Does a RESUME let the token of an entry through? One with two ranges of names has two entries. */
+static bool lets_token(tsl__space *space, tsl__state resume, const tsl__named_walk *w, uint32_t entry) {
+  const tsl__resume *r = tsl__state_at(space, resume)->resume;
+  for (uint32_t i = entry ? entry - 1 : 0; i <= entry + 1 && i < w->token_count; i++)
+    if (w->tokens[i].token == w->tokens[entry].token && any_of_range(space, resume, r, &w->tokens[i].names)) return true;
+  return false;
+}
+
+/* The tokens with some of these names that a RESUME does not let through. */
+static bool list_gone(tsl__space *space, search *s, const tsl__named_walk *w, tsl__state resume, tsl__name_range names) {
+  s->gone.n = 0;
+  for (uint32_t i = 0; i < w->token_count; i++) {
+    const tsl__named_token *t = &w->tokens[i];
+    if (t->names.lo >= names.hi || t->names.hi <= names.lo || lets_token(space, resume, w, i)) continue;
+    if (!tsl__vec_push(&space->alloc, &s->gone, t->token)) return tsl__space_no_memory(space);
+  }
+  s->gone.n = tsl__sort_unique(s->gone.at, s->gone.n);
+  return space->status == TSL_OK;
+}
+
+/* What a RESUME lets through of a walk's tokens, as a mask: mostly that of the RESUME before without a few. */
+static tsl__mask mask_of(tsl__space *space, search *s, tsl__named_walk *w, tsl__state resume) {
+  tsl__gather *g = &s->gather;
+  tsl__name_range names;
+  if (w->resume == resume) return w->mask;
+  tsl__gather_clear(g);
+  if (w->resume && tsl__mask_at(space, w->mask)->minus_count <= GONE_MAX && lets_less(space, resume, tsl__state_at(space, w->resume)->resume, &names)) {
+    if (!list_gone(space, s, w, resume, names)) return 0;
+    tsl__gather_mask(space, g, w->mask);
+    tsl__gather_remove_all(space, g, s->gone.at, s->gone.n);
+  } else {
+    gather_all(space, g, w, resume);
+  }
+  tsl__mask made = tsl__gather_done(space, g);
+  if (space->status == TSL_OK) w->resume = resume, w->mask = made;
+  return made;
+}
+
+/* Over the whole vocabulary each token is there once, and with all of its names. */
+void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {
+  search *s = w->token_count > MANY && w->over == TSL__WHOLE ? search_of(space) : NULL;
+  tsl__mask made = s ? mask_of(space, s, (tsl__named_walk *)(uintptr_t)w, resume) : 0;
+  if (made) tsl__gather_mask(space, g, made);
+  else if (!s) gather_all(space, g, w, resume);
 }

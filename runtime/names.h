@@ -60,6 +60,8 @@ typedef struct tsl__named_walk {
   uint32_t token_count, left_count;
   const tsl__named_token *tokens;
   const tsl__named_left *lefts; /* by name */
+  tsl__state resume; /* of many tokens: the last RESUME that they were gathered for, 0: none was; and those that it lets through */
+  tsl__mask mask;
 } tsl__named_walk;
 
 /* Where a RESUME goes on after a name: mostly it calls the frame of a member, and nothing else. Then that is called where the name ends, and the state that would do so is not made. */
