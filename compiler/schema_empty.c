@@ -21,6 +21,13 @@
 
 /* ---- objects ------------------------------------------------------------------------------------------------------ */
 
+/* A way to the end that was found: other states of the object mostly have it, too. */
+struct ending {
+  bool known;
+  uint8_t *comes;    /* by known key: 0 it need not, 1 it does, and its value is possible, 2 it had come already */
+  uint32_t *targets; /* by clause: which of its targets that hits; UINT32_MAX: it is not plain which */
+};
+
 struct added { /* an extra member that a clause wants */
   uint32_t cell;
   goal value;
@@ -223,6 +230,20 @@ static uint32_t next_clause(const struct plan *p, uint64_t *done) {
   return best;
 }
 
+/* Keep what has been decided, if that is no more than which of the known keys come. */
+static void keep_ending(const struct plan *p) {
+  const struct object *o = p->o;
+  struct ending *e = o->ending;
+  e->known = !p->added_count && p->min == o->min && p->max == o->max;
+  for (uint32_t k = 0; k < o->n; k++) e->comes[k] = p->must[k] != 1 ? 0 : tsl__bit(p->bits, k) ? 2 : 1;
+  for (uint32_t i = 0; i < o->clause_count; i++) {
+    const struct clause *c = &o->clauses[i];
+    e->targets[i] = UINT32_MAX;
+    for (uint32_t j = 0; j < c->n && e->targets[i] == UINT32_MAX; j++)
+      if ((c->targets[j].kind == ATOM_ABSENT || c->targets[j].kind == ATOM_KEY) && holds(p, &c->targets[j])) e->targets[i] = j;
+  }
+}
+
 /* Likely to cost nothing: something stays away, or comes anyway. */
 static bool cheap(const struct plan *p, const struct target *t) {
   return t->kind == ATOM_ABSENT || t->kind == ATOM_MAX || (t->kind == ATOM_KEY && p->must[t->key] == 1);
@@ -242,6 +263,7 @@ static void search(struct plan *p, uint64_t done) {
   if (bytes >= p->best) return;
   if (last) {
     p->best = bytes;
+    if (p->any) keep_ending(p);
     return;
   }
   const struct clause *c = &p->o->clauses[clause];
@@ -301,8 +323,34 @@ static bool required_suffice(const struct object *o, const uint64_t *bits, uint3
 
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) { return find_way(o, bits, count, done, first, false); }
 
-bool tsl__object_ends(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) {
-  if (!o->schema->measuring && required_suffice(o, bits, count, done)) return true;
+static bool ending_new(struct object *o) {
+  struct ending *e = tsl__schema_alloc(o->schema, sizeof *e + o->clause_count * sizeof *e->targets + o->n);
+  if (!e) return false;
+  e->targets = (uint32_t *)(void *)(e + 1);
+  e->comes = (uint8_t *)(e->targets + o->clause_count);
+  o->ending = e;
+  return true;
+}
+
+/* Does the way that was found last lead on from here? */
+static bool ends_alike(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done) {
+  const struct ending *e = o->ending;
+  if (!e || !e->known) return false;
+  for (uint32_t k = 0; k < o->n; k++) {
+    if (!e->comes[k] || tsl__bit(bits, k)) continue;
+    if (e->comes[k] == 2) return false;
+    count++;
+  }
+  if (count < o->min || count > o->max) return false;
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    if (!(done >> i & 1u) && (e->targets[i] == UINT32_MAX || tsl__bit(bits, o->clauses[i].targets[e->targets[i]].key))) return false;
+  return true;
+}
+
+bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) {
+  bool measured = o->schema->measuring;
+  if (!measured && (required_suffice(o, bits, count, done) || ends_alike(o, bits, count, done))) return true;
+  if (!measured && o->clause_count && !o->ending && !ending_new(o)) return false;
   return find_way(o, bits, count, done, first, true) != TSL__INF;
 }
 

@@ -258,6 +258,7 @@ struct object {
   bool capped;          /* members may become too many */
   const uint64_t *tied; /* keys that a clause asks about; NULL: none does */
   uint64_t *sure;       /* keys of which it is known that they may come wherever they have not yet; NULL: none is, so far */
+  struct ending *ending; /* how one of its states came to the end, as it was found last; NULL: none was looked for */
   bool any;             /* no constraint at all */
   bool styled;          /* its members are written in the schema's style */
   bool unnamed;         /* it could have keys that the schema does not name, and the style cannot write them */
@@ -643,7 +644,7 @@ bool tsl__object_possible(struct schema *s, const struct object *o);
 /* The fewest bytes from a state to the end of the object; TSL__INF: it cannot end. */
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
 /* Can it end from there? Cheaper, as the first way is enough. */
-bool tsl__object_ends(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
+bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
 uint32_t tsl__object_shortest(const struct object *o);
 /* Make the goals of members of which a clause asks something: each with one of the clause's targets. */
 void tsl__object_goals_asked(const struct object *o);

@@ -128,6 +128,7 @@ typedef struct trials {
   tsl__tokens *gone;
   const tsl__memory *memory;
   bool known;          /* the memory tells where in the text this is */
+  bool ahead;          /* it does not, but that an item may begin here: nothing is under way */
   bool begun;          /* white space would end what is under way */
   bool endless;        /* a string is under way that any text of raw ASCII characters leaves one of any number */
   bool plenty;         /* all that was tried led to where any number of values may come */
@@ -187,10 +188,10 @@ static bool settled(tsl__space *space, const trials *t) {
 static bool leads_as_others(tsl__space *space, trials *t, tsl_token token, bool one) {
   const tsl_vocab *v = space->vocab;
   bool plenty = false;
-  uint64_t hash = !t->known ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
+  uint64_t hash = !t->known && !t->ahead ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
   for (uint32_t i = 0; hash && i < t->tried_count; i++)
     if (t->tried[i].hash == hash) return t->tried[i].good;
-  bool good = one && t->known ? leads_briefly(space, t, token, &plenty) : tsl__run_leads(space, t->run, t->at, token);
+  bool good = one ? leads_briefly(space, t, token, &plenty) : tsl__run_leads(space, t->run, t->at, token);
   t->plenty = t->plenty && (!one || (good && (plenty || settled(space, t)))); /* the others are tried everywhere */
   if (hash && t->tried_count < TRIED_MAX) t->tried[t->tried_count++] = (tried){hash, good};
   return good;
@@ -256,7 +257,7 @@ static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1], *rest;
   bool one = tsl__begins_one(at, end, t->memory->in_string), plenty;
-  if (!t->known && one_comma(at, end)) return leads_briefly(space, t, token, &plenty);
+  if (!t->known && one_comma(at, end)) return leads_as_others(space, t, token, true);
   if (t->known && !one && passes_empty(space, t, token)) return true;
   if (t->memory->escaped || !t->known || !one) return leads_as_others(space, t, token, false); /* whether an item in it is a repetition, the text tells */
   if (!passes_on(space, t->memory->open, at, end, t->memory->in_string)) return true;
@@ -463,7 +464,7 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__tokens *list = crossing(space, m, p->memory ? p->plain : at);
   if (!list->n && !m->n) return;
-  trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory};
+  trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory, .ahead = list == &c->first};
   tsl__stack found = 0;
   uint32_t shape = p->memory && list != &c->whole ? tsl__memory_shape(space, p->memory) : 0;
   bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | shape, &found);
