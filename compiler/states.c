@@ -377,12 +377,45 @@ static void live_all(tsl__bytes *live) {
   if (!ends) live->w[0] &= ~((uint64_t)1 << '"');
 }
 
+/* The bytes by which e, which has no register, may lead back to itself at once: a loop at its head begins anew. False: hardly by any. */
+static bool may_return(tsl__exprs *x, tsl__expr e, tsl__bytes *by) {
+  tsl__reads r;
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e);
+    switch ((tsl__kind)n.kind) {
+    case TSL__K_SEQ: e = n.a; continue;
+    case TSL__K_ALT:
+      for (uint32_t i = 0; i < n.b; i++)
+        if (!may_return(x, tsl__list_at(x, n.a)[i], by)) return false;
+      return true;
+    case TSL__K_REPEAT:
+      if (n.c != TSL__INF || n.b || tsl__node_at(x, n.a).shortest > 1) return false;
+      tsl__reads_of(x, n.a, &r);
+      tsl__bytes_or(by, &r.live);
+      return true;
+    case TSL__K_EPS:
+    case TSL__K_BYTES:
+    case TSL__K_LIT:
+    case TSL__K_STRSET: return false;
+    default: *by = TSL__BYTES_ALL; return true;
+    }
+  }
+}
+
+/* Which targets wait though e comes back: those by which it does not at once. Nobody asks for most of them, and tables that know where a state stays are told at once. */
+static void wait_but_return(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
+  tsl__bytes by = {{0}};
+  *out = TSL__BYTES_ALL;
+  if (!may_return(x, e, &by)) return;
+  for (int w = 0; w < 4; w++) out->w[w] &= ~by.w[w];
+}
+
 /* Which targets of a state may wait: *out. Few bytes are ever read in the middle of fixed texts, of a date, of an escape, or of a meet, of which walk_less.c counts on that bytes are live
  * until they are asked for; escapes are rare anywhere, and bytes beyond ASCII, none of which leads to where it comes from. */
 static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body) e = tsl__rule_at(x, n.a)->body, n = tsl__node_at(x, e); /* a called frame begins as its rule */
-  bool plain = !(n.flags & TSL__CALLS);
+  bool plain = !(n.flags & TSL__CALLS), steady = plain && !n.loop && !(n.flags & TSL__COUNTS);
   if (n.kind == TSL__K_SEQ) n = tsl__node_at(x, n.a);
   tsl__node inner = n.kind == TSL__K_JSTR ? tsl__node_at(x, n.a) : n;
   if ((plain && !tsl__may_come_back(x, e)) || n.kind == TSL__K_JESC || n.kind == TSL__K_JHEX || (n.kind == TSL__K_JSTR && (is_texts(&inner) || !tsl__may_come_back(x, n.a)))) {
@@ -390,7 +423,9 @@ static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out)
   } else if (n.kind == TSL__K_JSTR && inner.kind == TSL__K_AND) {
     *out = TSL__BYTES_ALL;
     live_all(&r->live);
-  } else if (n.kind == TSL__K_JSTR) {
+  } else {
+    if (steady) wait_but_return(x, n.kind == TSL__K_JSTR ? n.a : e, out);
+    if (n.kind != TSL__K_JSTR) return;
     tsl__bytes_add(out, '\\');
     tsl__bytes_add_range(out, 0x80, 0xFF);
   }
