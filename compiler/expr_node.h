@@ -196,6 +196,7 @@ struct tsl__exprs {
   tsl__expr any_char, text, hex; /* made on first use */
   tsl__expr number_tails[5];     /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */
   tsl__known_exponent known_exponent; /* the last */
+  const tsl__expr *exponents;    /* of a vocabulary's layer: those of some ranges (number_parts.c); else NULL */
   tsl__expr marks[TSL__MARKS];   /* see tsl__expr_mark; by kind - 1, made with the layer's first one */
   uint8_t watches;               /* kinds of marks that mean something */
   tsl__spell *spell;             /* see tsl__exprs_guard */

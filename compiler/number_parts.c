@@ -14,6 +14,12 @@
 
 #include "compiler/expr_node.h"
 
+#define RANGE_LOW 4  /* the lower bounds of the exponents' ranges that are made ahead: -4 to 4, or none */
+#define RANGE_HIGH 7 /* the upper ones: -4 to 7, or none */
+#define RANGE_ROWS (2 * RANGE_LOW + 2)
+#define RANGE_COLUMNS (RANGE_LOW + RANGE_HIGH + 2)
+#define RANGES (RANGE_ROWS * RANGE_COLUMNS)
+
 static tsl__expr letter(tsl__exprs *x, char c) { return tsl__expr_literal(x, &c, 1); }
 
 tsl__expr tsl__number_digit(tsl__exprs *x) { return tsl__expr_range(x, '0', '9'); }
@@ -95,9 +101,36 @@ static tsl__expr make_exponent(tsl__exprs *x, tsl__exponents *e) {
   return from <= e->high ? tsl__expr_alt(x, all, integers(x, from, e->high)) : all;
 }
 
+/* Most numbers' exponents are of few ranges, of which the vocabulary's layer has the expressions. The number of one by its bounds; RANGES: it is none of these. */
+static unsigned range_number(int64_t low, int64_t high) {
+  unsigned row = low == -TSL__EXPONENT_INF ? 0 : low >= -RANGE_LOW && low <= RANGE_LOW ? (unsigned)(low + RANGE_LOW) + 1 : RANGE_ROWS;
+  unsigned column = high == TSL__EXPONENT_INF ? 0 : high >= -RANGE_LOW && high <= RANGE_HIGH ? (unsigned)(high + RANGE_LOW) + 1 : RANGE_COLUMNS;
+  return row < RANGE_ROWS && column < RANGE_COLUMNS ? row * RANGE_COLUMNS + column : RANGES;
+}
+
+static tsl__expr exponent_below(const tsl__exprs *x, const tsl__exponents *e) {
+  unsigned range = range_number(e->low, e->high);
+  while (x->parent) x = x->parent;
+  return range < RANGES && x->exponents ? x->exponents[range] : TSL__NONE;
+}
+
+bool tsl__number_exponents_make(tsl__exprs *x) {
+  tsl__exponents e = {.hole_count = 0};
+  tsl__expr *made = tsl__exprs_alloc(x, RANGES * sizeof *made);
+  for (unsigned i = 0; made && i < RANGES; i++) {
+    e.low = i < RANGE_COLUMNS ? -TSL__EXPONENT_INF : (int64_t)(i / RANGE_COLUMNS) - 1 - RANGE_LOW;
+    e.high = i % RANGE_COLUMNS ? (int64_t)(i % RANGE_COLUMNS) - 1 - RANGE_LOW : TSL__EXPONENT_INF;
+    made[i] = e.low <= e.high ? make_exponent(x, &e) : TSL__NONE;
+  }
+  x->exponents = made;
+  return x->status == TSL_OK;
+}
+
 tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e) {
   if (e->low > e->high) return TSL__NONE;
   if (e->hole_count) return make_exponent(x, e);
+  tsl__expr below = exponent_below(x, e);
+  if (below != TSL__NONE) return below;
   tsl__known_exponent *known = &x->known_exponent;
   if (known->e != TSL__NONE && known->low == e->low && known->high == e->high) return known->e; /* as after E, which is asked for after e */
   tsl__expr made = make_exponent(x, e);

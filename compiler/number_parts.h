@@ -12,6 +12,8 @@ tsl__expr tsl__number_digit(tsl__exprs *x);
 tsl__expr tsl__number_naturals(tsl__exprs *x, int64_t low, int64_t high);
 /* What follows the 'e': the integers from e->low to e->high without the holes, each in all spellings. Sorts the holes. */
 tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e);
+/* Has a vocabulary's layer make those of ranges that many numbers have; false on failure (sticky). */
+bool tsl__number_exponents_make(tsl__exprs *x);
 /* Everything that may follow in a phase when the value does not matter. */
 tsl__expr tsl__number_free_tail(tsl__exprs *x, tsl__number_phase phase, uint32_t spelling);
 

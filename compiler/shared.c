@@ -5,6 +5,7 @@
 
 #include "compiler/expr_node.h"
 #include "compiler/regex.h"
+#include "compiler/number_parts.h"
 #include "compiler/rehearsal.h"
 #include "compiler/schema.h"
 #include "runtime/classes.h"
@@ -259,6 +260,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     status = tsl__schema_warm(x, &common);
   }
   if (status == TSL_OK) status = note_classes(x);
+  if (status == TSL_OK && !tsl__number_exponents_make(x)) status = tsl__exprs_status(x);
   if (status == TSL_OK) status = tsl__walk_prepare(space);
   if (status == TSL_OK && !(space->crossing = tsl__crossing_make(vocab, &space->alloc))) status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {

@@ -9,6 +9,7 @@
 #include "compiler/deriv.h"
 #include "compiler/nat.h"
 #include "compiler/number.h"
+#include "compiler/number_parts.h"
 #include "compiler/schema_parts.h"
 #include "tests/check.h"
 
@@ -562,6 +563,28 @@ static void shared_by_schemas(void) {
   }
 }
 
+/* What follows an 'e', whether it was made ahead or not. */
+static void check_exponent(tsl__exprs *x, int64_t low, int64_t high) {
+  tsl__exponents e = {.low = low, .high = high, .hole_count = 0};
+  tsl__expr range = tsl__number_exponent(x, &e);
+  for (int64_t n = -12; n <= 12; n++)
+    for (int zeros = 0; zeros < 3; zeros++) {
+      char text[32];
+      int length = snprintf(text, sizeof text, "%s%.*s%lld", n < 0 ? "-" : zeros == 1 ? "+" : "", zeros, "00", (long long)(n < 0 ? -n : n));
+      bool inside = low <= n && n <= high;
+      CHECKF((range != TSL__NONE && tsl__expr_matches(x, range, text, (size_t)length)) == inside, "%s in %lld to %lld", text, (long long)low, (long long)high);
+    }
+}
+
+static void exponents(void) {
+  tsl__exprs *below = NULL, *x = NULL;
+  CHECK(tsl__exprs_new(NULL, NULL, NULL, &below) == TSL_OK && tsl__number_exponents_make(below) && tsl__exprs_new(below, NULL, NULL, &x) == TSL_OK);
+  for (int64_t low = -7; low <= 6; low++)
+    for (int64_t high = -6; high <= 10; high++) check_exponent(x, low < -6 ? -TSL__EXPONENT_INF : low, high > 9 ? TSL__EXPONENT_INF : high);
+  tsl__exprs_free(x);
+  tsl__exprs_free(below);
+}
+
 int main(void) {
   tsl__arena_init(&arena, &tsl__malloc);
   RUN(naturals, "long arithmetic against its own identities");
@@ -577,6 +600,7 @@ int main(void) {
   RUN(few_states, "three digits reach few states");
   RUN(shared_states, "equal specs share states");
   RUN(long_runs, "decided runs of digits cost nothing");
+  RUN(exponents, "ranges of exponents, those that are made ahead and others, against integers");
   RUN(extremes, "thousand digits, exponents of 10^15");
   RUN(out_of_memory, "every allocation fails once");
   tsl__arena_free(&arena);
