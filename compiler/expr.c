@@ -291,6 +291,7 @@ tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
   tsl__worked(x, node.kind == TSL__K_ALT || node.kind == TSL__K_AND ? 1 + node.b : 1);
   node.hash = (uint32_t)node_hash(x, &node);
   node.hash += !node.hash; /* 0: not looked for */
+  if (x->slots) TSL__PREFETCH(&x->slots[node.hash & (x->slot_count - 1)]); /* while the layers below are looked through */
   for (const tsl__exprs *layer = is_own(x, &node) ? NULL : x->parent; layer; layer = layer->parent) { /* most that another layer can have it has */
     tsl__expr e = find(layer, x, &node);
     if (e) return e;
