@@ -3,6 +3,7 @@
  */
 #include "runtime/linear.h"
 
+#include "runtime/classes.h"
 #include "runtime/linear_cover.h"
 #include "runtime/linear_quoted.h"
 #include "runtime/logits.h"
@@ -13,6 +14,7 @@
 #define WORDS_NODES 3u /* of letters only, from which they are passed over at once */
 #define WORDS_MET 16u   /* times that such a tree is met by a row, from which it is asked how many of them it takes */
 #define WORDS_HIGH TSL__WORDS_HIGH /* bytes that may follow a node: higher ones are read */
+#define WIDE_ROWS 24u /* that letters of any kind may lead to, if all words of these are to be told at once: fewer than a loop counts that far */
 #define OFF UINT32_MAX
 #define AHEAD_MAX 256u /* places in rows that are filled in before their bytes are met */
 #define HINTED 4096u   /* the same, from which letters may be worth a class */
@@ -319,27 +321,109 @@ static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
   return (uint32_t)(n - nodes);
 }
 
-/* From a row, the words are told at once if all of them live; then the table without them will do. `spaced`: a space came before. */
-static void cover(reading *at, uint8_t row, bool spaced) {
+/* ---- covers ------------------------------------------------------------------------------------------------------- */
+
+/* Do texts of n letters live, whichever they are, and none of more? `n` is what find_words tells: after some of them not all letters live. */
+static bool ends_after(const table *rows, uint8_t number, unsigned n) {
+  uint8_t at[ROWS] = {number};
+  for (uint32_t depth = 0, count = 1; depth <= n; depth++) {
+    uint8_t then[ROWS];
+    bool known[ROWS] = {false};
+    uint32_t more = 0;
+    for (uint32_t i = 0; i < count; i++)
+      for (uint64_t bits = words.w[1]; bits; bits &= bits - 1) {
+        uint8_t to = rows->to[at[i]][64 + __builtin_ctzll(bits)];
+        if (depth == n ? to != DEAD : to < FIRST) return false;
+        if (depth == n || known[to]) continue;
+        known[to] = true;
+        then[more++] = to;
+      }
+    memcpy(at, then, count = more);
+  }
+  return true;
+}
+
+/* Do all characters of some bytes lead from a row to one, by the first byte and those after it? *there: that row, or 0 if it is not known yet. */
+static bool lead_there(tsl__space *space, table *rows, uint8_t from, const uint8_t (*bytes)[2], unsigned n, uint8_t *there) {
+  for (unsigned b = bytes[0][0], last = 0; b <= bytes[0][1]; b++) {
+    uint8_t to = find_ahead(space, rows, from, (uint8_t)b);
+    if (to < FIRST || (n == 1 && *there && *there != to)) return false;
+    if (n == 1) *there = to;
+    else if (to != last && !lead_there(space, rows, to, bytes + 1, n - 1, there)) return false;
+    last = to;
+  }
+  return true;
+}
+
+/* The row that all letters beyond ASCII lead to which words may have (TSL__WIDE_LEADS); DEAD: there is no such row. */
+static uint8_t find_beyond(tsl__space *space, table *rows, uint8_t number) {
+  static const uint8_t letters[][3][2] = {{{0xC3, 0xDF}, {0x80, 0xBF}}, {{0xE0, 0xE0}, {0xA0, 0xBF}, {0x80, 0xBF}}, {{0xE4, 0xEC}, {0x80, 0xBF}, {0x80, 0xBF}}, {{0xED, 0xED}, {0x80, 0x9F}, {0x80, 0xBF}}};
+  uint8_t there = DEAD;
+  for (unsigned i = 0; i < sizeof letters / sizeof *letters; i++)
+    if (!lead_there(space, rows, number, letters[i], i ? 3 : 2, &there)) return DEAD;
+  return there;
+}
+
+/* Rows that a text may lead to. */
+typedef struct rows_met {
+  uint8_t at[WIDE_ROWS];
+  bool known[ROWS];
+  uint32_t n;
+} rows_met;
+
+static bool meet(rows_met *m, uint8_t to) {
+  if (to < FIRST || (!m->known[to] && m->n == WIDE_ROWS)) return false;
+  if (!m->known[to]) m->at[m->n++] = to;
+  return m->known[to] = true;
+}
+
+/* Do all words live, with any letters beyond ASCII? All rows that letters lead to are looked at; first those that ASCII letters do, most of which are known. */
+static bool takes_wide(tsl__space *space, table *rows, uint8_t number) {
+  rows_met m = {.n = 0};
+  meet(&m, number);
+  for (uint32_t i = 0, k = 0; k < m.n; k++) {
+    for (; i < m.n; i++)
+      for (uint64_t bits = words.w[1]; bits; bits &= bits - 1)
+        if (!meet(&m, find_ahead(space, rows, m.at[i], (uint8_t)(64 + __builtin_ctzll(bits))))) return false;
+    if (!meet(&m, find_beyond(space, rows, m.at[k]))) return false;
+  }
+  return true;
+}
+
+/* Words of at most n letters are marked; those with a space before them have as many characters more. */
+static bool mark_short(const reading *at, const tsl__linear *t, bool spaced, unsigned n) {
+  const tsl__lengths *lengths = tsl__lengths_of(at->space);
+  const uint32_t *all = t->words[spaced], *few = lengths ? lengths->at_most[n + spaced - 1] : NULL;
+  for (size_t i = 0, end = tsl_vocab_mask_words(at->space->vocab); few && i < end; i++) at->marks[i] |= all[i] & few[i];
+  return few;
+}
+
+/* From a row, words are told at once if all of them live, or all of so many letters and no more; then the table without them will do. `spaced`: a space came before. False on failure (sticky). */
+static bool cover(reading *at, uint8_t row, bool spaced) {
   const tsl__linear *t = at->table;
-  if (at->rows->waits[row]) at->rows->words[row] = find_words(at->space, at->rows, row);
-  at->rows->waits[row] = 0;
-  if (at->rows->words[row] < WORDS_HIGH) return;
-  tsl__mask_or(at->marks, t->words[spaced], tsl_vocab_mask_words(at->space->vocab));
-  at->table = t->rest;
+  table *rows = at->rows;
+  if (rows->waits[row]) rows->words[row] = find_words(at->space, rows, row);
+  rows->waits[row] = 0;
+  unsigned n = rows->words[row];
+  bool all = n == WORDS_HIGH, wide = all && takes_wide(at->space, rows, row);
+  if (at->space->status != TSL_OK) return false;
+  if (!all && (!n || n + spaced > TSL__SHORT_MAX || !ends_after(rows, row, n))) return true;
+  at->table = wide ? t->wide_rest : t->rest;
+  if (!all) return mark_short(at, t, spaced, n);
+  tsl__mask_or(at->marks, (wide ? t->wide_words : t->words)[spaced], tsl_vocab_mask_words(at->space->vocab));
+  return true;
 }
 
 /* All below the space that texts begin with. */
 static bool read_spaced(const reading *from) {
   reading at = *from;
-  cover(&at, at.row_of[1], true);
-  return read_on(&at, at.table->space + 1, at.table->nodes[at.table->space].next) != OFF;
+  return cover(&at, at.row_of[1], true) && read_on(&at, at.table->space + 1, at.table->nodes[at.table->space].next) != OFF;
 }
 
 /* All below the root: what follows a space apart from the rest, if anything does. */
 static bool read_root(const reading *from) {
   reading at = *from;
-  cover(&at, at.row_of[0], false);
+  if (!cover(&at, at.row_of[0], false)) return false;
   uint32_t space = at.table->space, i = space ? read_on(&at, 1, space) : 1;
   if (space && i != OFF) {
     at.row_of[1] = DEAD;

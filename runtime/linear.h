@@ -7,7 +7,8 @@
  *           derived.
  * Words     Two thirds of the nodes have nothing but ASCII letters below. From most states many of these can follow, whichever they are: how many at least is told by the rows, nearest ones
  *           first, and what is no higher than that lives as a whole. A length of at most 12 is met by no text of 12 letters, a `,` that must come or must not by none.
- * Cover     Where all words live, as far as is asked, they are told at once (linear_cover.h), and a table of half the nodes is read, which has none of them.
+ * Cover     Where all words live, or all of so many letters and no longer ones, they are told at once (linear_cover.h), and a table of half the nodes is read, which has none of them. Where words
+ *           live that hold any of most letters beyond ASCII, a still smaller one is.
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a backslash below: a table of these alone, some thousand, that lie side by side (linear_quoted.h).
  * Aside     States that do more than read (may end, call, fork), nodes below which letters are worth a class, and states beyond the 253rd are set aside: the search takes them.
  * Cost      About 4 ns a node (30 by the search). 16 bytes a node and 4 more to find it, 8 for the table without words, once per vocabulary.
@@ -43,9 +44,10 @@ typedef struct tsl__linear {
   uint32_t least;    /* TSL__LINEAR_TOKENS; tests have less */
   uint32_t above[256]; /* of a byte: nodes that have it below */
   uint32_t space;      /* the node of a space that tokens begin with; 0: none does */
-  /* Words (linear_cover.h), and such with a space before them, as bitsets; and the table without the nodes below which there is nothing else. The latter has none of its own, no `at` and no `above`. */
-  const uint32_t *words[2];
-  const struct tsl__linear *rest;
+  /* Words (linear_cover.h), and such with a space before them, as bitsets; and the table without the nodes below which there is nothing else. The latter has none of its own, no `at` and no `above`.
+   * The same of words that may hold letters beyond ASCII. */
+  const uint32_t *words[2], *wide_words[2];
+  const struct tsl__linear *rest, *wide_rest;
   const struct tsl__linear *quoted; /* see linear_quoted.h; this, too, has nodes alone */
 } tsl__linear;
 

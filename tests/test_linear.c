@@ -54,27 +54,40 @@ static void the_table(void) {
   tsl_grammar_release(g);
 }
 
-static bool is_word(tsl_token t) {
+/* Bytes of a letter beyond ASCII, of which the last may be cut off; 0: it is none that words have. */
+static size_t wide_letter(const uint8_t *at, size_t n) {
+  static const uint32_t ends[][2] = {{0xC0, 0x7FF}, {0x800, 0xFFF}, {0x4000, 0xD7FF}};
+  for (size_t i = 0; i < 3; i++)
+    for (uint32_t c = ends[i][0]; c <= ends[i][1]; c++) {
+      uint8_t bytes[4];
+      size_t length = tsl__utf8_encode(c, bytes), some = n < length ? n : length;
+      if (!memcmp(bytes, at, some)) return some;
+    }
+  return 0;
+}
+
+static bool is_word(tsl_token t, bool wide) {
   size_t n;
-  const char *bytes = (const char *)tsl_vocab_bytes(vocab, t, &n);
+  const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
   size_t from = n && bytes[0] == ' ', i = from;
-  while (i < n && ((bytes[i] | 0x20) >= 'a' && (bytes[i] | 0x20) <= 'z')) i++;
-  return i == n && n > from && n - from <= 32;
+  for (size_t some = 1; i < n && some; i += some) some = (bytes[i] | 0x20) >= 'a' && (bytes[i] | 0x20) <= 'z' ? 1 : wide && bytes[i] >= 0x80 ? wide_letter(bytes + i, n - i) : 0;
+  return i == n && n > from && (wide || n - from <= 32);
 }
 
 /* The table without words: its nodes are those of the whole in the same order, and what it lacks are words. */
-static void the_rest(void) {
+static void check_rest(bool wide) {
   tsl_grammar *g = compile("true");
-  const tsl__linear *l = table_of(g), *rest = l->rest;
+  const tsl__linear *l = table_of(g), *rest = wide ? l->wide_rest : l->rest;
+  const uint32_t *const *of = wide ? l->wide_words : l->words;
   uint32_t k = 0, told = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     const tsl__linear_node *n = &l->nodes[i], *r = &rest->nodes[k];
     bool kept = k < rest->n && r->node == n->node && r->token == n->token && r->above == n->above && r->byte == n->byte;
     if (n->token < l->tokens) {
-      bool word = is_word(n->token);
+      bool word = is_word(n->token, wide);
       size_t length;
       bool spaced = *tsl_vocab_bytes(vocab, n->token, &length) == ' ';
-      CHECK(tsl__mask_bit(l->words[spaced], n->token) == word && !tsl__mask_bit(l->words[!spaced], n->token) && (kept || word));
+      CHECK(tsl__mask_bit(of[spaced], n->token) == word && !tsl__mask_bit(of[!spaced], n->token) && (kept || word));
     }
     told += !kept;
     if (!kept) continue;
@@ -84,6 +97,9 @@ static void the_rest(void) {
   CHECKF(k == rest->n && told > l->n / 4, "%u of %u nodes, %u of %u words", k, rest->n, told, l->n);
   tsl_grammar_release(g);
 }
+
+static void the_rest(void) { check_rest(false); }
+static void the_wide_rest(void) { check_rest(true); }
 
 static bool is_quote(uint8_t byte) { return byte == '"' || byte == '\\'; }
 
@@ -136,6 +152,10 @@ static void with_and_without(void) {
       "{\"type\":\"string\",\"pattern\":\"^(?:[^s ]|[s ][^b]*?x?){0,7}$\"}",
       "{\"type\":\"string\",\"pattern\":\"[0-9a-f]+\",\"minLength\":12,\"maxLength\":12}", /* letters that surely live, fewer with each character */
       "{\"type\":\"string\",\"pattern\":\"^(?:[^,&]{1,5}[,&])*$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^\\\\s*[^:,\\\\s]+:[^:,]*$\"}", /* words of any letters, at once */
+      "{\"type\":\"string\",\"pattern\":\"^[^é:]+:.*$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^[A-Za-z]{3,5}([-_ ][A-Za-z0-9]{2,7})+$\"}", /* and of so many letters, and no more */
+      "{\"type\":\"string\",\"pattern\":\"^([A-Za-z]{5}|x[A-Za-z]{7})-[0-9]+$\"}",
       "{\"type\":\"string\",\"format\":\"uri\"}",
       "{\"type\":\"string\",\"format\":\"idn-email\"}",
       "{\"type\":\"object\",\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"^(?!.*er)\":{\"pattern\":\"e\"}},\"minProperties\":2}",
@@ -167,6 +187,7 @@ int main(void) {
   words = tsl_vocab_mask_words(vocab);
   RUN(the_table, "nodes in the order of spelling");
   RUN(the_rest, "the table without words");
+  RUN(the_wide_rest, "the table without words of any letters");
   RUN(the_quotes, "the table of quotes");
   RUN(with_and_without, "masks with the table, without it, token by token");
   RUN(many_states, "more states than rows");
