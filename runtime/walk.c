@@ -496,11 +496,6 @@ static const tsl__walk *recall_called(const tsl__space *space, const tsl__state_
   return w && !w->left ? w : NULL;
 }
 
-/* May it be one of strings of any characters? That is asked before it is expanded. */
-static bool may_be_text(const tsl__space *space, const tsl__state_rec *r, tsl__state state) {
-  return state >= space->states.first && !r->edges && !(r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME | TSL__STATE_KEYED)) && !tsl__state_fixed(r);
-}
-
 /* Of a string of any characters, so many to so many: what the vocabulary's layer knows of such, or its state that this one is as is walked, which needs no other states. */
 static const tsl__walk *recall_text(tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over) {
   tsl__state like;
@@ -521,7 +516,7 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
     if (!known && last && space->status == TSL_OK) known = fetch(space, state, followed, over);
   }
   if (known || space->status != TSL_OK) return known;
-  if (may_be_text(space, r, state) && ((known = recall_text(space, r, count, over)) || space->status != TSL_OK)) return known;
+  if (tsl__may_be_text(space, r, state) && ((known = recall_text(space, r, count, over)) || space->status != TSL_OK)) return known;
   if (state >= space->states.first && !tsl__state_fixed(r) && !tsl__state_expanded(space, state)) return NULL;
   if (!calls_alone(space, r, state)) return fetch_far(space, state, context, over);
   if (is_any_extra(space, r, over) && (known = find(space, space->parent->extra, context & ~1u, over))) return known;

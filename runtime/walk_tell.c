@@ -4,9 +4,11 @@
 #include "runtime/walk_tell.h"
 
 #include "runtime/classes.h"
+#include "runtime/walk_text.h"
 
 #define TYPICAL_LEAD 0xE1u
 #define TYPICAL_LETTER 'e'
+#define TYPICAL_ESCAPE 'n' /* after a backslash */
 
 /* Do few bytes live where a target leads? */
 static bool is_narrow(tsl__space *space, tsl__target t, uint32_t count) {
@@ -151,11 +153,28 @@ static void tell_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
   l->counted = false;
 }
 
+/* What begins with a byte after which a string of any characters goes on, as after most escapes: in one that may have one character more that byte is read alike. The bytes are told. */
+static void tell_escaped(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r, tsl__bytes *told) {
+  uint32_t count;
+  tsl__bytes same = {{0}};
+  if (r->live_count >= TSL__STARTS_LIVE || !tsl__bytes_has(&r->live, TYPICAL_ESCAPE) || tsl__bytes_has(told, TYPICAL_ESCAPE)) return;
+  tsl__target t = tsl__state_step(space, r, TYPICAL_ESCAPE);
+  tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
+  const tsl__walk *w = to ? tsl__text_before(space, to, count) : NULL;
+  for (unsigned b = ' '; w && b < 0x7F; b++)
+    if (b != '"' && b != '\\' && tsl__bytes_has(&r->live, b) && !tsl__bytes_has(told, b) && tsl__state_step(space, r, (uint8_t)b) == t) tsl__bytes_add(&same, b);
+  if (!w || space->status != TSL_OK) return;
+  take_begun(space, l, w, &same);
+  tsl__bytes_or(told, &same);
+  l->counted = false;
+}
+
 tsl__bytes tsl__tell(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r) {
   tsl__bytes told = {{0}};
   tell_starts(space, l, e, r, &told);
   tell_digits(space, l, r, &told);
   tell_beyond(space, l, e, r, &told);
   tell_text(space, l, r, &told);
+  tell_escaped(space, l, e, r, &told);
   return told;
 }

@@ -5,6 +5,7 @@
  * Beyond    Characters beyond ASCII that all lead to one place are taken at once.
  * Text      Where a letter leads to any text, as behind the `:` of `^[a-z]+:[a-z]+` or at the beginning of `^[a-z]`, what begins with one is in the walk of that text, which is known: all trees of letters
  *           would be searched else for what ends the text.
+ * Escapes   So is what begins with an escape's letter in a string of any characters, which goes on behind it: the walk of one with a letter more to come is known.
  * Cost      Of a text, some 0.1 ms, where the search takes 0.7.
  * Tested by tests/test_kin.c, tests/test_oracle.c
  *

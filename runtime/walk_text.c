@@ -282,20 +282,42 @@ static span left_of(const tsl__state_rec *r, span s, uint32_t count) {
   return (span){r->loop_min > count ? r->loop_min - count : 0, r->loop_max == TSL__COUNT_INF ? TSL__COUNT_INF : r->loop_max - count};
 }
 
+/* Is the most more than any token has? */
+static bool is_free(const tsl__space *space, span s) { return s.most >= space->vocab->trie.nodes[0].height; }
+
+/* The walk over the whole vocabulary that the tables have. NULL: none. */
+static const tsl__walk *walk_of(const tsl__space *space, const struct tsl__texts *t, span s) {
+  if (is_free(space, s) && s.least) return &t->needs[(s.least < t->needs_n ? s.least : t->needs_n) - 1];
+  return !s.least && s.most < t->rooms_n ? &t->rooms[s.most] : NULL;
+}
+
+/* The tables, if the grammar tells of its states whether they are of such strings; else NULL. */
+static const struct tsl__texts *texts_of(const tsl__space *space) {
+  return space->parent && space->less_bytes <= UINT8_MAX && space->hook && space->hook->counted ? space->parent->any_text : NULL;
+}
+
 const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over, tsl__state *like) {
-  const struct tsl__texts *t = space->parent ? space->parent->any_text : NULL;
+  const struct tsl__texts *t = texts_of(space);
   span s = {0, 0};
   *like = 0;
-  if (!t || space->less_bytes > UINT8_MAX || !space->hook || !space->hook->counted || (over & TSL__WHOLE && over != TSL__WHOLE)) return NULL;
+  if (!t || (over & TSL__WHOLE && over != TSL__WHOLE)) return NULL;
   unsigned text = space->hook->counted(space->hook_ctx, r, &s.least, &s.most);
   if (text == TSL__TEXT_QUOTED && s.most >= after_quote(space, over)) *like = quoted_like(space, s.least, over);
   if (text != TSL__TEXT_COUNTED) return NULL;
   s = left_of(r, s, count);
-  bool free = s.most >= space->vocab->trie.nodes[0].height;
-  if (free && !s.least) *like = t->state;
-  if (over != TSL__WHOLE) return NULL;
-  if (free && s.least) return &t->needs[(s.least < t->needs_n ? s.least : t->needs_n) - 1];
-  return !s.least && s.most < t->rooms_n ? &t->rooms[s.most] : NULL;
+  if (is_free(space, s) && !s.least) *like = t->state;
+  return over == TSL__WHOLE ? walk_of(space, t, s) : NULL;
+}
+
+const tsl__walk *tsl__text_before(tsl__space *space, tsl__state state, uint32_t count) {
+  const struct tsl__texts *t = texts_of(space);
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  span s = {0, 0};
+  if (!t || !tsl__may_be_text(space, r, state) || space->hook->counted(space->hook_ctx, r, &s.least, &s.most) != TSL__TEXT_COUNTED) return NULL;
+  s = left_of(r, s, count);
+  s.least += s.least != 0;
+  s.most += s.most != TSL__COUNT_INF;
+  return is_free(space, s) && !s.least ? tsl__walk_over(space, t->state, 0, TSL__WHOLE, false) : walk_of(space, t, s);
 }
 
 bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, bool *open) {

@@ -23,6 +23,12 @@
 tsl_status tsl__texts_make(tsl__space *base, tsl__state state);
 /* Such a walk that is known with the tables. NULL: there is none, or on failure (sticky); *like: the vocabulary's state that it is walked as, or 0. */
 const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over, tsl__state *like);
+/* May a state that is not expanded yet be one of strings of any characters? */
+static inline bool tsl__may_be_text(const tsl__space *space, const tsl__state_rec *r, tsl__state state) {
+  return state >= space->states.first && !r->edges && !(r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME | TSL__STATE_KEYED)) && !tsl__state_fixed(r);
+}
+/* The walk of what reads one raw character more than a state of such strings, over the whole vocabulary, if it is known. NULL: it is not, or on failure (sticky). */
+const tsl__walk *tsl__text_before(tsl__space *space, tsl__state state, uint32_t count);
 /* Walk like that over the whole vocabulary. False if the state is none of these, or on failure (sticky). *open: any raw characters leave it open for ever, all the same. */
 bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, bool *open);
 

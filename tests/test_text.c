@@ -38,6 +38,11 @@ static const struct {
     {"{\"type\":\"string\",\"maxLength\":2}", ""},
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":300},\"maxItems\":9}", "[\"a\","},
     {"{\"properties\":{\"a\":{\"type\":\"string\",\"maxLength\":90},\"b\":{\"type\":\"string\",\"minLength\":2}},\"additionalProperties\":false,\"type\":\"object\"}", "{\"a\":"},
+    {"{\"type\":\"string\",\"minLength\":9,\"maxLength\":300}", "\"\\"}, /* the letter of an escape comes next */
+    {"{\"type\":\"string\",\"minLength\":70,\"maxLength\":300}", "\"\\"},
+    {"{\"type\":\"string\",\"minLength\":3,\"maxLength\":7}", "\"\\n\\"},
+    {"{\"type\":\"string\",\"maxLength\":3}", "\"\\"},
+    {"{\"type\":\"string\",\"maxLength\":20}", "\"\\"},
     {"{\"type\":\"string\",\"pattern\":\"-1$\"}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"/api/v[0-9]+/the users/[0-9]+$\"}", "\""}, /* far from its end */
     {"{\"type\":\"string\",\"pattern\":\"[0-9]{3}\"}", "\"1"},
