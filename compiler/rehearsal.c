@@ -90,6 +90,8 @@ static const struct written {
     {"email", {"john.doe@example.com", "a@b.co.uk"}},
     {"uri", {"https://www.example.com/path/to?q=a%20b&c=1#top", "mailto:a@b.c", "http://localhost:8080/"}},
     {"uri-reference", {"https://www.example.com/path/to?q=a#top", "/a/b.c", "#a"}},
+    {"iri", {"https://www.example.com/path/to?q=a#top", "https://example.com/", "http://a.b/c"}},
+    {"uri-template", {"https://a.b/{c}/d{?e}"}},
     {"uuid", {"123e4567-e89b-12d3-a456-426614174000"}},
     {"hostname", {"www.example.com", "a-b"}},
     {"ipv4", {"192.168.0.1", "10.25.255.100"}},

@@ -334,7 +334,7 @@ struct asked { /* key `index` must satisfy l */
 #define TSL__SHARED_NULLABLE 5u
 
 /* Formats that are common enough to be made once per vocabulary. */
-#define TSL__SHARED_FORMATS 12u
+#define TSL__SHARED_FORMATS 14u
 #define TSL__SHARED_FROM 5u /* numbers from 0 or 1 on */
 #define TSL__SHARED_MIXED 3u /* strings and numbers */
 #define TSL__SHARED_MEMBERS (TSL__SHARED_KINDS + TSL__SHARED_NULLABLE + TSL__SHARED_LISTS + TSL__SHARED_FROM + TSL__SHARED_MIXED + TSL__SHARED_FORMATS)

@@ -235,7 +235,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
 }
 
 static const char *const shared_formats[] = {"date-time", "date", "time", "email", "uri", "uri-reference", "uuid", "ipv4", "ipv6", "hostname", "duration",
-                                            "json-pointer"};
+                                            "json-pointer", "iri", "uri-template"};
 _Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS, "one entry for each");
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
