@@ -122,11 +122,13 @@ static uint32_t host_shortest(void *ctx, uint32_t param) {
   return to_go(unpack(param));
 }
 
+/* Letters are alike but for those that an A-label begins with, and for the `a` that ends a delta. */
 static void host_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
-  static const char edges[] = "-./0:ABNOXY[abnoxy{\xE3\xE4\xEF\xF0";
+  static const char edges[] = "-./0:A[a{\xE3\xE4\xEF\xF0", *const letters[] = {[LABEL_BEGIN] = "XYxy", [XN_X] = "NOno", [DELTA_BEGIN] = "Bb", [DELTA_SECOND] = "Bb"};
+  uint32_t at = unpack(param).at;
   (void)ctx;
-  (void)param;
-  for (const char *at = edges; *at; at++) tsl__bytes_add(out, (uint8_t)*at);
+  for (const char *edge = edges; *edge; edge++) tsl__bytes_add(out, (uint8_t)*edge);
+  for (const char *edge = at <= DELTA_SECOND ? letters[at] : NULL; edge && *edge; edge++) tsl__bytes_add(out, (uint8_t)*edge);
 }
 
 static void host_print(void *ctx, uint32_t param, char *out, size_t n) {
@@ -137,12 +139,17 @@ static void host_print(void *ctx, uint32_t param, char *out, size_t n) {
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
 
-/* Far from both limits there might be none. Idn: names go on in another automaton, which counts on. */
+/* Far from the limit of the name it is as the first label of one, which is the same in all names; far from both limits there might be none. Idn: names go on in another automaton, which
+ * counts on. */
 static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
   host s = unpack(param);
-  uint32_t room = LABEL_MAX - s.label < NAME_MAX - s.total ? LABEL_MAX - s.label : NAME_MAX - s.total;
+  bool first = s.total == s.label; /* or free */
+  uint32_t room = first ? LABEL_MAX - s.label : NAME_MAX - s.total;
   *limit = ctx || room < 2 ? 0 : room - 2;
-  return ctx ? param : pack(set_free(s));
+  if (ctx) return param;
+  if (first) return pack(set_free(s));
+  s.total = s.label;
+  return pack(s);
 }
 
 static const tsl__native_ops host_ops = {host_nullable, host_boundaries, host_step, host_shortest, host_print, host_like,

@@ -3,6 +3,7 @@
  */
 #include "compiler/rehearsal.h"
 
+#include "compiler/formats.h"
 #include "compiler/schema.h"
 #include "runtime/stacks.h"
 #include "runtime/walk.h"
@@ -93,8 +94,17 @@ static const struct written {
     {"iri", {"https://www.example.com/path/to?q=a#top", "https://example.com/", "http://a.b/c"}},
     {"uri-template", {"https://a.b/{c}/d{?e}"}},
     {"uuid", {"123e4567-e89b-12d3-a456-426614174000"}},
-    {"hostname", {"www.example.com", "a-b"}},
     {"ipv4", {"192.168.0.1", "10.25.255.100"}},
+};
+
+#define FORMATS_MAX 3u
+
+/* Texts of strings of one of several formats. Those of a host's first label tell of all labels of that length (formats_host.c). */
+static const struct passed {
+  const char *formats[FORMATS_MAX], *texts[3];
+} passed[] = {
+    {{"hostname"}, {"abcdefghijklmnopqrstuvwx", "ab-d-f-h-j-l-n-p-r-t", "www.example.com"}},
+    {{"hostname", "ipv4", "ipv6"}, {"localhost", "192.168.0.1"}},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -238,9 +248,36 @@ static bool rehearse_formats(tsl__space *space, findings *f) {
   return true;
 }
 
+/* A state over the vocabulary, and those that a text leads to from there. */
+static void pass_through(tsl__space *space, tsl__state state, const char *text) {
+  for (uint32_t count = 0; state && space->status == TSL_OK; text++) {
+    tsl__space_begin(space);
+    tsl__walk_over(space, state, count, TSL__WHOLE, false);
+    const tsl__state_rec *r = tsl__state_expanded(space, state);
+    tsl__target to = r && *text && tsl__state_reads(r) ? tsl__state_step(space, r, (uint8_t)*text) : 0;
+    state = to ? tsl__target_resolve(space, to, count, &count) : 0;
+  }
+}
+
+static tsl__expr string_of(tsl__exprs *x, const char *const formats[FORMATS_MAX]) {
+  tsl__expr all[FORMATS_MAX];
+  size_t n = 0;
+  bool known;
+  for (; n < FORMATS_MAX && formats[n]; n++) all[n] = tsl__format_expr(x, formats[n], strlen(formats[n]), &known);
+  return tsl__expr_json_string(x, tsl__expr_alt_n(x, all, n));
+}
+
+static void pass_all(tsl__space *space) {
+  for (size_t i = 0; i < COUNT(passed) && space->status == TSL_OK; i++) {
+    tsl__state s = tsl__state_of(space, string_of(tsl__states_exprs(space), passed[i].formats));
+    for (size_t k = 0; k < COUNT(passed[i].texts) && passed[i].texts[k]; k++) pass_through(space, s, passed[i].texts[k]);
+  }
+  hint_states(space);
+}
+
 void tsl__rehearse(tsl__space *space) {
   findings f = {0};
-  hint_states(space);
+  pass_all(space);
   if (!(rehearse_all(space, &f) && rehearse_formats(space, &f)) && space->status == TSL_OK) tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &f.unions);
   tsl__vec_free(&space->alloc, &f.walks);
