@@ -5,6 +5,7 @@
 #include "compiler/deriv.h"
 
 #define CLASS_MIN 4u /* parts of a class whose derivatives are remembered */
+#define ALTERNATIVES 32u /* derivatives of so many are joined at once */
 #define MANY 40u     /* derivatives of what has parts from which on they are */
 
 void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__expr e) {
@@ -79,18 +80,18 @@ static tsl__expr derive_seq(tsl__exprs *x, tsl__node n, uint8_t byte, bool last)
 }
 
 static tsl__expr derive_alt(tsl__exprs *x, tsl__node n, uint8_t byte, bool last) {
-  tsl__expr few[32];
+  tsl__expr few[ALTERNATIVES];
   TSL__VEC(tsl__expr) many = {0};
   size_t count = 0;
   tsl__worked(x, n.b);
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr e = tsl__list_at(x, n.a)[i], d = begins_otherwise(x, e, byte) ? TSL__NONE : derive_plain(x, e, byte, last);
     if (!d) continue;
-    if (count < 32) few[count] = d;
+    if (count < ALTERNATIVES) few[count] = d;
     else if (!tsl__vec_push(&x->alloc, &many, d)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
     count++;
   }
-  tsl__expr result = count == 0 ? TSL__NONE : count == 1 ? few[0] : tsl__expr_alt_n(x, few, count < 32 ? count : 32);
+  tsl__expr result = count == 0 ? TSL__NONE : count == 1 ? few[0] : tsl__expr_alt_n(x, few, count < ALTERNATIVES ? count : ALTERNATIVES);
   if (many.n) result = tsl__expr_alt(x, result, tsl__expr_alt_n(x, many.at, many.n));
   tsl__vec_free(&x->alloc, &many);
   return result;
@@ -274,6 +275,24 @@ static void derive_repeat_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__s
   add_followed(x, &body, tsl__one_less(x, &n), out);
 }
 
+/* Most of what the alternatives lead to holds no register, and is joined at once: one by one, lists of 1, 2, 3... would be made. */
+static void derive_alt_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how, tsl__parts *out) {
+  tsl__expr plain[ALTERNATIVES];
+  size_t count = 0;
+  tsl__parts one;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr e = tsl__list_at(x, n.a)[i];
+    if (begins_otherwise(x, e, byte)) continue;
+    one.n = 0;
+    tsl__derive_parts(x, e, byte, how, &one);
+    for (uint32_t k = 0; k < one.n; k++) {
+      if (count < ALTERNATIVES && !tsl__node_at(x, one.at[k].e).loop) plain[count++] = one.at[k].e;
+      else tsl__parts_add(x, out, one.at[k].count, one.at[k].e);
+    }
+  }
+  if (count) tsl__parts_add(x, out, TSL__COUNT_CLEAR, count == 1 ? plain[0] : tsl__expr_alt_n(x, plain, count));
+}
+
 void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
   tsl__node n = tsl__node_at(x, e);
   bool json = n.kind == TSL__K_JSTR || n.kind == TSL__K_JESC || n.kind == TSL__K_JHEX;
@@ -287,8 +306,7 @@ void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, 
   } else if (!(n.flags & TSL__CALLS) && (!how.registers || !(n.flags & TSL__COUNTS)) && !n.loop) {
     tsl__parts_add(x, out, TSL__COUNT_CLEAR, derive_plain(x, e, byte, how.last));
   } else if (n.kind == TSL__K_ALT) {
-    for (uint32_t i = 0; i < n.b; i++)
-      if (!begins_otherwise(x, tsl__list_at(x, n.a)[i], byte)) tsl__derive_parts(x, tsl__list_at(x, n.a)[i], byte, how, out);
+    derive_alt_parts(x, n, byte, how, out);
   } else if (n.kind == TSL__K_SEQ) {
     derive_seq_parts(x, n, byte, how, out);
   } else if (n.kind == TSL__K_REPEAT && how.registers) {

@@ -3,6 +3,7 @@
  * Problem   The walk is fast where it knows that a whole class of tokens stays inside a frame. The runtime sees states only; the structure that tells is here.
  * Letters   A set C of characters such that the expression survives every text over C. Ways to find one:
  *             - a loop over one class of characters, counted or not: its class, if what follows cannot begin with a letter;
+ *             - so many of one class in all, in groups between which something else may come, as in a GUID with or without its hyphens;
  *             - an automaton may say itself which (the classes of a pattern, in formats_regex.c);
  *             - otherwise they are explored (letters.h).
  *           Only raw characters of a JSON string count (no quote, backslash or control character): escapes are exits.
@@ -100,6 +101,58 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
     then = t.a;
   }
   return !tsl__begins_with(x, then, letters, live);
+}
+
+/* Characters of one class that are read one after another: how many, at most, and may any come after what was looked at so far? */
+typedef struct run {
+  tsl__expr class;
+  tsl__letter_set letters;
+  uint64_t most;
+  bool over;
+  tsl__bytes live; /* what may come among them, and where they end */
+} run;
+
+/* The class that e begins with, but for what may be missing; NONE: it begins otherwise. */
+static tsl__expr first_class(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  while (n.kind == TSL__K_SEQ || (n.kind == TSL__K_REPEAT && n.c > 1)) {
+    tsl__node first = tsl__node_at(x, n.a);
+    bool missing = n.kind == TSL__K_SEQ && first.kind == TSL__K_REPEAT && first.c == 1;
+    e = missing ? n.b : n.a;
+    n = missing ? tsl__node_at(x, e) : first;
+  }
+  return n.flags & TSL__CHAR ? e : TSL__NONE;
+}
+
+/* What e adds to a run. False: it cannot be told. */
+static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  if (depth > DEPTH_MAX) return false;
+  if (r->over || e == r->class) return r->most += !r->over, true;
+  if (n.kind == TSL__K_SEQ) return run_on(x, n.a, r, depth + 1) && run_on(x, n.b, r, depth + 1);
+  if (n.kind == TSL__K_REPEAT && first_class(x, n.a) == r->class) { /* some of a group need not be all of it */
+    uint64_t before = r->most;
+    if (n.c == TSL__INF || !run_on(x, n.a, r, depth + 1) || (r->over && n.b == 0)) return false;
+    if (!r->over) r->most = before + n.c * (r->most - before);
+    return r->most < TSL__INF;
+  }
+  r->over = !tsl__expr_nullable(x, e);
+  return !tsl__begins_with(x, e, &r->letters, &r->live);
+}
+
+/* Characters of one class in groups, among which others may come, and then something else. */
+static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, tsl__bytes *live) {
+  run r = {.class = first_class(x, e)};
+  tsl__node n = tsl__node_at(x, e);
+  if (n.loop || n.flags & TSL__CALLS || r.class == TSL__NONE) return false;
+  tsl__letters_of_class(x, r.class, &r.letters, &r.live);
+  if (!tsl__letters_enough(&r.letters) || !run_on(x, e, &r, 0)) return false;
+  *letters = r.letters;
+  *live = r.live;
+  out->ends = true;
+  out->counted = true;
+  out->limit = (uint32_t)r.most;
+  return true;
 }
 
 /* The bytes by which letters that never stop may be left, at least: those of the alphabet, or if they are many those that are legal after letters. */
@@ -275,6 +328,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   uint32_t need = 0;
   tsl__bytes live;
   bool found = by_structure(x, inner, out, &letters, &need, &live) && tsl__letters_enough(&letters); /* a loop over few may be followed by many */
+  found = found || (m.kind == TSL__K_SEQ && by_groups(x, inner, out, &letters, &live));
   tsl__reached r;
   if (!found && endless_string(x, &m, &letters)) {
     live = TSL__BYTES_ALL;

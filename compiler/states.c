@@ -17,6 +17,8 @@
 
 #include <stdio.h>
 
+#define ALIKE_MIN 4u /* alternatives from which on it is worth looking which bytes they tell apart */
+
 typedef TSL__VEC(tsl__edge) edge_vec;
 typedef TSL__VEC(tsl__token_edge) token_vec;
 
@@ -442,6 +444,24 @@ static void cut(const tsl__bytes *edges, tsl__ranges *out) {
   out->upper[out->n++] = 255;
 }
 
+/* Is it many alternatives, or one that is a JSON string of many? Those whose registers differ are strings of their own. */
+static bool is_many(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.kind == TSL__K_JSTR) n = tsl__node_at(x, n.a);
+  if (n.kind != TSL__K_ALT) return false;
+  tsl__node first = tsl__node_at(x, tsl__list_at(x, n.a)[0]);
+  if (first.kind == TSL__K_JSTR) first = tsl__node_at(x, first.a);
+  return n.b >= ALIKE_MIN || (first.kind == TSL__K_ALT && first.b >= ALIKE_MIN);
+}
+
+/* Which ranges of many alternatives lead where an earlier one does, first[] of each, as no set of bytes tells the two apart. False: that is not known, or not worth looking. */
+static bool told_alike(compiler *c, tsl__expr e, const tsl__reads *r, uint8_t first[TSL__ALIKE_MAX]) {
+  tsl__alike a;
+  if (!is_many(c->x, e) || !tsl__alike_of(c->x, e, &r->edges, &a)) return false;
+  tsl__alike_firsts(&a, first);
+  return true;
+}
+
 /* A layer that is to be frozen has no targets that are LATER. */
 static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__ranges *out) {
   tsl__reads r;
@@ -450,9 +470,12 @@ static void fill_targets(compiler *c, tsl__expr e, tsl__phase phase, tsl__ranges
   tsl__reads_of(c->x, e, &r);
   if (c->space->parent) may_wait(c->x, e, &r, &wait);
   cut(&r.edges, out);
+  uint8_t first[TSL__ALIKE_MAX];
+  bool told = told_alike(c, e, &r, first);
   for (uint32_t i = 0, b = 0; i < out->n; b = out->upper[i++] + 1u) {
     if (!tsl__bytes_has(&r.live, b)) out->to[i] = 0;
     else if (tsl__bytes_has(&wait, b)) out->to[i] = later ^= 1;
+    else if (told && first[i] < i && !tsl__target_is_later(out->to[first[i]])) out->to[i] = out->to[first[i]];
     else out->to[i] = derive_target(c, e, phase, (uint8_t)b);
   }
 }
