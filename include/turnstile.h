@@ -165,7 +165,7 @@ TSL_API tsl_token tsl_vocab_find_special(const tsl_vocab *vocab, const char *tex
 /* XXH3-128 over everything that changes a mask or an encoding, as 16 big-endian bytes. */
 TSL_API void tsl_vocab_identity(const tsl_vocab *vocab, uint8_t identity[16]);
 /* What grammars of a vocabulary learn from one another: the walk of a costly part of a schema (a format, a pattern, a list of strings) is kept for the
- * next grammar that has the same part, and masks that most grammars have are written out once for all. `max_bytes` bounds it (11 MiB unless set; 0: keep
+ * next grammar that has the same part, and masks that most grammars have are written out once for all. `max_bytes` bounds it (9 MiB unless set; 0: keep
  * nothing, and drop what there is, but for masks that the vocabulary itself has: 128, and a quarter of the bound, at most). Masks are the same with and without. Any thread, any time. What it costs others to know: SECURITY.md. */
 TSL_API void tsl_vocab_set_walk_cache(tsl_vocab *vocab, size_t max_bytes);
 /* Bytes held, warm-up included. */

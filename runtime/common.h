@@ -26,7 +26,7 @@
 typedef struct tsl__common tsl__common;
 typedef TSL__VEC(uint32_t) tsl__words;
 
-#define TSL__COMMON_BYTES ((size_t)11 << 20) /* with it a vocabulary of 128,000 tokens stays below 64 MB */
+#define TSL__COMMON_BYTES ((size_t)9 << 20) /* with it a vocabulary of 128,000 tokens stays below 64 MB */
 
 /* For at most `limit` bytes (0: nothing is kept, as where no secret can be drawn). NULL when out of memory. */
 tsl__common *tsl__common_new(const tsl_vocab *vocab, size_t limit);

@@ -220,7 +220,7 @@ static PyMethodDef methods[] = {
   {"find_special", vocab_find_special, METH_O,
    "find_special($self, text, /)\n--\n\nThe id of the special or added token of exactly that text, or None."},
   {"set_walk_cache", vocab_set_walk_cache, METH_O,
-   "set_walk_cache($self, max_bytes, /)\n--\n\nBound what grammars of the vocabulary learn from one another (11 MiB unless set; 0: nothing, and what there is goes).\n"
+   "set_walk_cache($self, max_bytes, /)\n--\n\nBound what grammars of the vocabulary learn from one another (9 MiB unless set; 0: nothing, and what there is goes).\n"
    "Masks are the same with and without."},
   {"encode", vocab_encode, METH_VARARGS,
    "encode($self, text, special=False, bos=False, /)\n--\n\nThe ids of a text, as the tokenizer would give them. With `special`, special tokens that are written\n"

@@ -225,7 +225,7 @@ impl Vocab {
         if bytes.is_null() { None } else { Some(unsafe { slice::from_raw_parts(bytes, length) }) }
     }
 
-    /// Bound what grammars of the vocabulary learn from one another (11 MiB unless set; 0: nothing, and what there is goes). Masks are the same with and without.
+    /// Bound what grammars of the vocabulary learn from one another (9 MiB unless set; 0: nothing, and what there is goes). Masks are the same with and without.
     pub fn set_walk_cache(&self, max_bytes: usize) {
         unsafe { sys::tsl_vocab_set_walk_cache(self.0.as_ptr(), max_bytes) }
     }
