@@ -290,7 +290,7 @@ static void derive_alt_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step
       else tsl__parts_add(x, out, one.at[k].count, one.at[k].e);
     }
   }
-  if (count) tsl__parts_add(x, out, TSL__COUNT_CLEAR, count == 1 ? plain[0] : tsl__expr_alt_n(x, plain, count));
+  if (count) tsl__parts_add(x, out, TSL__COUNT_CLEAR, tsl__expr_alt_n(x, plain, count));
 }
 
 void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {

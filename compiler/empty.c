@@ -145,8 +145,7 @@ static uint64_t at_least(const tsl__exprs *x, tsl__expr e, uint32_t *left) {
   --*left;
   switch (n.kind) {
   case TSL__K_BYTES:
-    for (int w = 0; w < 4; w++) all += (unsigned)__builtin_popcountll(tsl__set_at(x, n.a)->w[w]);
-    return all;
+    return tsl__bytes_count(tsl__set_at(x, n.a));
   case TSL__K_REPEAT:
     all = at_least(x, n.a, left);
     if (!all) return n.b == 0;

@@ -50,7 +50,7 @@ static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, ui
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__letter_set letters;
     uint32_t own;
-    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, &own, depth + 1) || (found && tsl__count_bytes(&letters.bytes) <= tsl__count_bytes(&out->bytes))) continue;
+    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, &own, depth + 1) || (found && tsl__bytes_count(&letters.bytes) <= tsl__bytes_count(&out->bytes))) continue;
     *out = letters;
     *need = own;
     found = true;

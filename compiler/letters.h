@@ -30,14 +30,9 @@ typedef struct tsl__reached {
   tsl__bytes live; /* bytes that some of them read next */
 } tsl__reached;
 
-static inline unsigned tsl__count_bytes(const tsl__bytes *s) {
-  unsigned n = 0;
-  for (int i = 0; i < 4; i++) n += (unsigned)__builtin_popcountll(s->w[i]);
-  return n;
-}
 static inline void tsl__add_multibyte(tsl__bytes *s) { tsl__bytes_add_range(s, 0x80, 0xF4); }
 static inline bool tsl__letters_wide(const tsl__letter_set *s) { return s->bytes.w[3] != 0; }
-static inline bool tsl__letters_enough(const tsl__letter_set *s) { return tsl__count_bytes(&s->bytes) >= TSL__LETTERS_MIN; }
+static inline bool tsl__letters_enough(const tsl__letter_set *s) { return tsl__bytes_count(&s->bytes) >= TSL__LETTERS_MIN; }
 
 /* May e lead back to itself? False where its structure tells that it does not. Such a state is swept, which is only known from its targets. */
 bool tsl__may_come_back(const tsl__exprs *x, tsl__expr e);

@@ -117,11 +117,13 @@ static tsl__expr exponent_below(const tsl__exprs *x, const tsl__exponents *e) {
 bool tsl__number_exponents_make(tsl__exprs *x) {
   tsl__exponents e = {.hole_count = 0};
   tsl__expr *made = tsl__exprs_alloc(x, RANGES * sizeof *made);
-  for (unsigned i = 0; made && i < RANGES; i++) {
-    e.low = i < RANGE_COLUMNS ? -TSL__EXPONENT_INF : (int64_t)(i / RANGE_COLUMNS) - 1 - RANGE_LOW;
-    e.high = i % RANGE_COLUMNS ? (int64_t)(i % RANGE_COLUMNS) - 1 - RANGE_LOW : TSL__EXPONENT_INF;
-    made[i] = e.low <= e.high ? make_exponent(x, &e) : TSL__NONE;
-  }
+  if (!made) return false;
+  for (int64_t low = -RANGE_LOW - 1; low <= RANGE_LOW; low++)
+    for (int64_t high = -RANGE_LOW - 1; high <= RANGE_HIGH; high++) {
+      e.low = low < -RANGE_LOW ? -TSL__EXPONENT_INF : low;
+      e.high = high < -RANGE_LOW ? TSL__EXPONENT_INF : high;
+      made[range_number(e.low, e.high)] = e.low <= e.high ? make_exponent(x, &e) : TSL__NONE;
+    }
   x->exponents = made;
   return x->status == TSL_OK;
 }

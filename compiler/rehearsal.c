@@ -272,12 +272,12 @@ static void pass_all(tsl__space *space) {
     tsl__state s = tsl__state_of(space, string_of(tsl__states_exprs(space), passed[i].formats));
     for (size_t k = 0; k < COUNT(passed[i].texts) && passed[i].texts[k]; k++) pass_through(space, s, passed[i].texts[k]);
   }
-  hint_states(space);
 }
 
 void tsl__rehearse(tsl__space *space) {
   findings f = {0};
   pass_all(space);
+  hint_states(space);
   if (!(rehearse_all(space, &f) && rehearse_formats(space, &f)) && space->status == TSL_OK) tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &f.unions);
   tsl__vec_free(&space->alloc, &f.walks);

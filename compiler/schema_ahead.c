@@ -70,9 +70,14 @@ static tsl__stack read(ahead *a, tsl__stack at, const char *text, size_t n) {
   return at && go_on(a) ? tsl__stack_bytes(a->space, at, (const uint8_t *)text, n, &accepted) : 0;
 }
 
+static bool is_among(const uint32_t *list, uint32_t n, uint32_t number) {
+  for (uint32_t i = 0; i < n; i++)
+    if (list[i] == number) return true;
+  return false;
+}
+
 static bool is_fresh(ahead *a, tsl__expr frame) {
-  for (uint32_t i = 0; i < a->seen_count; i++)
-    if (a->seen[i] == frame) return false;
+  if (is_among(a->seen, a->seen_count, frame)) return false;
   if (a->seen_count < PLACES) a->seen[a->seen_count++] = frame;
   return true;
 }
@@ -90,10 +95,7 @@ static void find(ahead *a, tsl__stack at, goal values) {
 /* Behind the quote of a string: may so many letters come next that it is not one of a list? */
 static bool is_open(ahead *a, tsl__stack in) {
   tsl__bytes next;
-  uint32_t n = 0;
-  if (!go_on(a) || !tsl__stack_next(a->space, in, &next)) return false;
-  for (uint32_t b = 0; b < 256; b++) n += tsl__bytes_has(&next, (uint8_t)b);
-  return n > SPELLED;
+  return go_on(a) && tsl__stack_next(a->space, in, &next) && tsl__bytes_count(&next) > SPELLED;
 }
 
 static void look_into_string(ahead *a, tsl__stack in, goal values) {
@@ -105,9 +107,10 @@ static void look_into_string(ahead *a, tsl__stack in, goal values) {
 static void look_into_value(ahead *a, tsl__stack before, goal values) {
   goal item = tsl__schema_first_item(a->s, values);
   look_into_string(a, read(a, before, "\"", 1), values);
-  look_at_place(a, read(a, before, "1", 1));
-  if (item != GOAL_NONE) look_into_string(a, read(a, before, "[\"", 2), item);
+  if (!a->strings_alone) look(a, read(a, before, "1", 1));
   find(a, read(a, before, "{\"", 2), tsl__schema_entered(a->s, values));
+  if (item == GOAL_NONE) return;
+  look_into_string(a, read(a, before, "[\"", 2), item);
   find(a, read(a, before, "[{\"", 3), tsl__schema_entered(a->s, item));
 }
 
@@ -140,12 +143,6 @@ static void look_at_object(ahead *a, const entered *e) {
   look_at_members(a, e->at, g->objects[0], false);
 }
 
-static bool is_met(const tsl__stack *met, uint32_t n, tsl__stack at) {
-  for (uint32_t i = 0; i < n; i++)
-    if (met[i] == at) return true;
-  return false;
-}
-
 /* By the first byte that may come. */
 static tsl__stack go_anywhere(ahead *a, tsl__stack at) {
   tsl__bytes next;
@@ -161,7 +158,7 @@ static tsl__stack go_further(ahead *a, const tsl__stack *met, uint32_t n) {
   bool some = false;
   for (const char *c = letters; *c; c++) {
     tsl__stack to = read(a, met[n - 1], c, 1);
-    if (to && !is_met(met, n, to)) return to;
+    if (to && !is_among(met, n, to)) return to;
     some |= to != 0;
   }
   return some ? 0 : go_anywhere(a, met[n - 1]);
@@ -170,7 +167,7 @@ static tsl__stack go_further(ahead *a, const tsl__stack *met, uint32_t n) {
 static void look_along(ahead *a, tsl__stack string) {
   tsl__stack met[LETTERS];
   uint32_t n = 0;
-  for (tsl__stack at = string; at && n < LETTERS && !is_met(met, n, at); at = go_further(a, met, n)) {
+  for (tsl__stack at = string; at && n < LETTERS && !is_among(met, n, at); at = go_further(a, met, n)) {
     met[n++] = at;
     look(a, at);
   }

@@ -409,7 +409,7 @@ static void wait_but_return(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
   tsl__bytes by = {{0}};
   *out = TSL__BYTES_ALL;
   if (!may_return(x, e, &by)) return;
-  for (int w = 0; w < 4; w++) out->w[w] &= ~by.w[w];
+  tsl__bytes_remove(out, &by);
 }
 
 /* Which targets of a state may wait: *out. Few bytes are ever read in the middle of fixed texts, of a date, of an escape, or of a meet, of which walk_less.c counts on that bytes are live

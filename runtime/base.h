@@ -121,6 +121,14 @@ static inline bool tsl__bytes_within(const tsl__bytes *a, const tsl__bytes *b) {
 static inline void tsl__bytes_or(tsl__bytes *a, const tsl__bytes *b) {
   for (int i = 0; i < 4; i++) a->w[i] |= b->w[i];
 }
+static inline void tsl__bytes_remove(tsl__bytes *a, const tsl__bytes *b) {
+  for (int i = 0; i < 4; i++) a->w[i] &= ~b->w[i];
+}
+static inline unsigned tsl__bytes_count(const tsl__bytes *s) {
+  unsigned n = 0;
+  for (int i = 0; i < 4; i++) n += (unsigned)__builtin_popcountll(s->w[i]);
+  return n;
+}
 /* Add to `out` each byte that is in the set while its predecessor is not, or the other way round. */
 void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out);
 /* Both ends included. */

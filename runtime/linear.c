@@ -355,12 +355,11 @@ static bool lead_there(tsl__space *space, table *rows, uint8_t from, const uint8
   return true;
 }
 
-/* The row that all letters beyond ASCII lead to which words may have (TSL__WIDE_LEADS); DEAD: there is no such row. */
+/* The row that all letters beyond ASCII lead to which words may have (tsl__high_letters); DEAD: there is no such row. */
 static uint8_t find_beyond(tsl__space *space, table *rows, uint8_t number) {
-  static const uint8_t letters[][3][2] = {{{0xC3, 0xDF}, {0x80, 0xBF}}, {{0xE0, 0xE0}, {0xA0, 0xBF}, {0x80, 0xBF}}, {{0xE4, 0xEC}, {0x80, 0xBF}, {0x80, 0xBF}}, {{0xED, 0xED}, {0x80, 0x9F}, {0x80, 0xBF}}};
   uint8_t there = DEAD;
-  for (unsigned i = 0; i < sizeof letters / sizeof *letters; i++)
-    if (!lead_there(space, rows, number, letters[i], i ? 3 : 2, &there)) return DEAD;
+  for (uint32_t i = 0; i < TSL__HIGH_LETTERS; i++)
+    if (!lead_there(space, rows, number, tsl__high_letters[i].bytes, tsl__high_letters[i].length, &there)) return DEAD;
   return there;
 }
 

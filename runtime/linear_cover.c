@@ -5,30 +5,36 @@
 
 #define NO_WORD UINT8_MAX
 
+const tsl__high_letter tsl__high_letters[TSL__HIGH_LETTERS] = {{2, {{0xC3, 0xDF}, {0x80, 0xBF}}}, {3, {{0xE0, 0xE0}, {0xA0, 0xBF}, {0x80, 0xBF}}}, {3, {{0xE4, 0xEC}, {0x80, 0xBF}, {0x80, 0xBF}}}, {3, {{0xED, 0xED}, {0x80, 0x9F}, {0x80, 0xBF}}}};
+
 /* The path to a node. */
 typedef struct path {
   uint8_t letters; /* ASCII letters, if there is nothing else; NO_WORD: there is, or they are too many */
   bool spaced, wide; /* wide: letters of any kind, the last of which may be cut off; one at least */
-  uint8_t more, lo, hi; /* bytes that the letter under way still needs, and what the next one of them may be */
+  uint8_t read; /* bytes of the letter under way */
+  const tsl__high_letter *under_way; /* beyond ASCII; NULL: none is */
 } path;
 
 static bool is_letter(uint8_t byte) { return byte >> 6 == 1 && TSL__WORD_LETTERS >> (byte & 63) & 1; }
 
+static bool is_between(uint8_t byte, const uint8_t bounds[2]) { return byte >= bounds[0] && byte <= bounds[1]; }
+
+static const tsl__high_letter *begun_by(uint8_t byte) {
+  for (uint32_t i = 0; i < TSL__HIGH_LETTERS; i++)
+    if (is_between(byte, tsl__high_letters[i].bytes[0])) return &tsl__high_letters[i];
+  return NULL;
+}
+
 /* A byte that begins a letter, or one within a letter beyond ASCII. */
 static void read_wide(path *p, uint8_t byte) {
-  if (p->more) {
-    p->wide &= byte >= p->lo && byte <= p->hi;
-    p->more--;
-  } else if (byte >= TSL__LEAD && byte < TSL__LEAD + TSL__LEADS && TSL__WIDE_LEADS >> (byte - TSL__LEAD) & 1) {
-    p->more = byte < 0xE0 ? 1 : 2;
-    p->lo = byte == 0xE0 ? 0xA0 : 0x80;
-    p->hi = byte == 0xED ? 0x9F : 0xBF;
-    return;
+  if (p->under_way) {
+    p->wide &= is_between(byte, p->under_way->bytes[p->read]);
+    if (++p->read == p->under_way->length) p->under_way = NULL;
+  } else if ((p->under_way = begun_by(byte)) != NULL) {
+    p->read = 1;
   } else {
     p->wide &= is_letter(byte);
   }
-  p->lo = 0x80;
-  p->hi = 0xBF;
 }
 
 /* A space alone is no word: what follows it has to be read. */

@@ -16,8 +16,12 @@
 #define TSL__WORDS_HIGH 32u /* letters of a word */
 #define TSL__WORD_LETTERS 0x07FFFFFE07FFFFFEu /* ASCII letters, as the word of a set of bytes from 64 on */
 
-#define TSL__LEADS_OF(lo, hi) (((uint64_t)2 << ((hi) - TSL__LEAD)) - ((uint64_t)1 << ((lo) - TSL__LEAD)))
-#define TSL__WIDE_LEADS (TSL__LEADS_OF(0xC3u, 0xE0u) | TSL__LEADS_OF(0xE4u, 0xEDu)) /* first bytes (TSL__LEADS) of letters beyond ASCII: neither of spaces nor of private or rare characters */
+/* Letters beyond ASCII of so many bytes, each from one to another: those whose first byte no space has, nor private or rare characters. */
+typedef struct tsl__high_letter {
+  uint8_t length, bytes[3][2];
+} tsl__high_letter;
+#define TSL__HIGH_LETTERS 4u
+extern const tsl__high_letter tsl__high_letters[TSL__HIGH_LETTERS];
 
 /* Fill in `words`, `rest` and those of wider words of a table that is complete but for them. False on failure (sticky). */
 bool tsl__cover_make(tsl__space *base, tsl__linear *l);

@@ -482,7 +482,7 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
     tsl__bytes told = {{0}}, rest = r->live;
     if (e.node == 0 && !e.hint) {
       told = tsl__tell(space, l, &e, r);
-      for (int w = 0; w < 4; w++) rest.w[w] &= ~told.w[w];
+      tsl__bytes_remove(&rest, &told);
     }
     const tsl__linear *t = e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
     if (t) {
