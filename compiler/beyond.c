@@ -94,7 +94,7 @@ typedef struct characters {
 static bool derive(characters *c, tsl__expr e, tsl__expr *out);
 
 /* The larger of two sets. */
-static uint64_t more_of(uint64_t a, uint64_t b) { return __builtin_popcountll(a) < __builtin_popcountll(b) ? b : a; }
+static uint64_t more_of(uint64_t a, uint64_t b) { return tsl__ones(a) < tsl__ones(b) ? b : a; }
 
 /* A class that has all characters of some first bytes, and some of those of others. */
 static bool derive_by_leads(characters *c, uint64_t all, uint64_t some, tsl__expr *out) {

@@ -99,6 +99,7 @@ void tsl__exprs_free(tsl__exprs *x) {
   tsl__free(&a, x->search_steps, TSL__SEARCH_STEPS * sizeof *x->search_steps);
   tsl__free(&a, x->explored, TSL__EXPLORED * sizeof *x->explored);
   tsl__free(&a, x->known_reads, TSL__KNOWN_READS * sizeof *x->known_reads);
+  tsl__free(&a, x->known_bounds, TSL__KNOWN_BOUNDS * sizeof *x->known_bounds);
   tsl__free(&a, x->known_steps, TSL__KNOWN_STEPS * sizeof *x->known_steps);
   tsl__arena_free(&x->arena);
   tsl__free(&a, x, sizeof *x);
@@ -107,7 +108,7 @@ void tsl__exprs_free(tsl__exprs *x) {
 size_t tsl__exprs_memory(const tsl__exprs *x) {
   return sizeof *x + x->held + x->arena.total + x->slot_count * sizeof *x->slots + x->need_slots * sizeof *x->needs +
          (x->meanings ? TSL__KNOWN_MEANINGS * sizeof *x->meanings : 0) + (x->search_steps ? TSL__SEARCH_STEPS * sizeof *x->search_steps : 0) +
-         (x->known_reads ? TSL__KNOWN_READS * sizeof *x->known_reads : 0) +
+         (x->known_reads ? TSL__KNOWN_READS * sizeof *x->known_reads : 0) + (x->known_bounds ? TSL__KNOWN_BOUNDS * sizeof *x->known_bounds : 0) +
          (x->explored ? TSL__EXPLORED * sizeof *x->explored : 0) + (x->known_steps ? TSL__KNOWN_STEPS * sizeof *x->known_steps : 0) + x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at +
          x->pool.cap + x->sets.cap * sizeof *x->sets.at + x->rules.cap * sizeof *x->rules.at + x->keys.cap * sizeof *x->keys.at +
          x->natives.cap * sizeof *x->natives.at + x->strings.cap * sizeof *x->strings.at + x->owned.cap * sizeof *x->owned.at;
@@ -364,7 +365,7 @@ tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip) 
 tsl__expr tsl__expr_bytes(tsl__exprs *x, const tsl__bytes *set) {
   unsigned count = 0, last = 0;
   for (unsigned i = 0; i < 4; i++) {
-    count += (unsigned)__builtin_popcountll(set->w[i]);
+    count += tsl__ones(set->w[i]);
     if (set->w[i]) last = i * 64 + 63 - (unsigned)__builtin_clzll(set->w[i]);
   }
   if (count == 0) return TSL__NONE;

@@ -138,6 +138,13 @@ typedef struct tsl__known_reads {
   tsl__bytes edges, live;
 } tsl__known_reads;
 
+/* In bytes: the shortest text of an expression, and a bound of the shortest ones of all that it leads to after a byte; known of the last ones with many parts (hints_like.c). */
+#define TSL__KNOWN_BOUNDS 64u
+typedef struct tsl__known_bound {
+  tsl__expr e; /* NONE: free */
+  uint32_t shortest, later;
+} tsl__known_bound;
+
 /* A set of letters (letters.h) under which these expressions are closed; no letters: that was too much to find out. */
 #define TSL__EXPLORED 8u
 #define TSL__EXPLORED_MAX 48u /* expressions */
@@ -187,6 +194,7 @@ struct tsl__exprs {
   uint32_t need_slots, need_count;
   tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of letters.c */
   unsigned explored_next, explored_vainly; /* the latter: how many were given up since one was not */
+  tsl__known_bound *known_bounds; /* TSL__KNOWN_BOUNDS of them, made with the first, or NULL */
   tsl__known_step *known_steps;  /* TSL__KNOWN_STEPS of them, of what has parts (tsl__step_known), made when much was derived, or by the first exploration (letters.c) */
   uint32_t derived;              /* without that table */
   tsl__known_step *search_steps; /* TSL__SEARCH_STEPS of them, of the conjuncts of meets, made by the first long search (empty.c) */

@@ -161,7 +161,7 @@ static void leave(tsl__exprs *x, tsl__expr e, bool json, const tsl__letter_set *
   unsigned exits = 0;
   tsl__expr_alphabet(x, e, live);
   if (json) live->w[0] &= ~(uint64_t)0xFFFFFFFF; /* they are escaped */
-  for (int i = 0; i < 4; i++) exits += (unsigned)__builtin_popcountll(live->w[i] & ~letters->bytes.w[i]);
+  for (int i = 0; i < 4; i++) exits += tsl__ones(live->w[i] & ~letters->bytes.w[i]);
   if (exits >= EXITS_MANY && !tsl__node_at(x, e).loop && tsl__letters_follow(x, e, letters, &r)) *live = r.live;
 }
 

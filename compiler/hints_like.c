@@ -126,18 +126,15 @@ static uint32_t explore(tsl__exprs *x, tsl__expr e) {
   return r.need;
 }
 
-/* In bytes: the shortest text of an expression, and a bound of the shortest ones of all that it leads to after a byte. */
-struct bound {
-  uint32_t shortest, later;
-};
-
 /* By the structure of an expression; meets in it are explored, but not one that is all of it. False: it has parts of which a bound is not known so, or too many. */
-static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, struct bound *out) {
+static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, tsl__known_bound *out);
+
+#define BOUND_PARTS 8u /* from so many on its bound is remembered: what is left of a text after a byte has mostly the same parts */
+
+static bool bound_of_parts(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, tsl__known_bound *out) {
   tsl__node n = tsl__node_at(x, e);
-  struct bound one;
-  if (*room == 0) return false;
-  --*room;
-  *out = (struct bound){n.shortest, 0};
+  tsl__known_bound one;
+  *out = (tsl__known_bound){e, n.shortest, 0};
   switch ((tsl__kind)n.kind) {
   case TSL__K_EPS:
   case TSL__K_BYTES: return true;
@@ -147,6 +144,7 @@ static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, stru
     one.later = tsl__add(one.later, out->shortest);
     if (one.later > out->later) out->later = one.later;
     out->shortest = tsl__add(one.shortest, out->shortest);
+    out->e = e;
     return true;
   case TSL__K_ALT:
     out->shortest = TSL__INF;
@@ -158,7 +156,7 @@ static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, stru
     return true;
   case TSL__K_REPEAT: /* an iteration in progress, and those that must follow */
     if (!bound_of(x, n.a, room, true, &one)) return false;
-    *out = (struct bound){tsl__multiply(n.b, one.shortest), tsl__add(one.later, n.b ? tsl__multiply(n.b - 1, one.shortest) : 0)};
+    *out = (tsl__known_bound){e, tsl__multiply(n.b, one.shortest), tsl__add(one.later, n.b ? tsl__multiply(n.b - 1, one.shortest) : 0)};
     return true;
   case TSL__K_AND:
     if (!part || n.loop) return false;
@@ -169,10 +167,26 @@ static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, stru
   }
 }
 
+static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, tsl__known_bound *out) {
+  tsl__known_bound *known = x->known_bounds ? &x->known_bounds[e % TSL__KNOWN_BOUNDS] : NULL;
+  uint32_t before = *room;
+  if (before == 0) return false;
+  --*room;
+  if (known && known->e == e) return *out = *known, true;
+  if (!bound_of_parts(x, e, room, part, out)) return false;
+  if (before - *room < BOUND_PARTS) return true;
+  if (!x->known_bounds && !(x->known_bounds = tsl__alloc_zero(&x->alloc, TSL__KNOWN_BOUNDS * sizeof *x->known_bounds))) {
+    tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+    return false;
+  }
+  x->known_bounds[e % TSL__KNOWN_BOUNDS] = *out;
+  return true;
+}
+
 /* As `explore`, in bytes, which bounds the characters; by structure, if that says that it is far below `length`. */
 static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
   uint32_t room = BOUND_NODES_MAX, most;
-  struct bound bound;
+  tsl__known_bound bound;
   const tsl__known_need *known = known_need(x, e);
   if (known) return known->need;
   if (bound_of(x, e, &room, false, &bound)) {

@@ -25,7 +25,9 @@ static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigne
     unsigned first = told ? a.lower[alike[i]] : b;
     tsl__expr d = !tsl__bytes_has(&r->live, b) ? TSL__NONE : first < b ? to[first] : tsl__derive_plain(x, e, (uint8_t)b);
     next = tsl__edge_from(&r->edges, b + 1);
-    for (unsigned k = b; k < next && k < end; k++) to[k] = d;
+    if (next > end) next = end;
+    TSL__AT_ONCE
+    for (unsigned k = b; k < next; k++) to[k] = d;
   }
 }
 

@@ -169,7 +169,7 @@ static bool alike(struct schema *s, lit a, lit b, uint32_t *left) {
   if ((a ^ b) & 1 || !n->mask || n->mask != m->mask || n->mask & unlike || n->types != m->types || n->resource != m->resource || n->scope != m->scope) return false;
   if (!*left || !tsl__schema_work(s, 4)) return false;
   --*left;
-  for (uint32_t i = 0, count = (uint32_t)__builtin_popcountll(n->mask); i < count; i++)
+  for (uint32_t i = 0, count = tsl__ones(n->mask); i < count; i++)
     if (!values_alike(s, &n->values[i], &m->values[i], left)) return false;
   return true;
 }

@@ -508,7 +508,7 @@ static inline bool tsl__has(const struct node *n, enum keyword k) { return (n->m
 static inline bool tsl__only_types(const struct node *n) { return !(n->mask & ~((uint64_t)1 << KW_TYPE)); }
 /* The value of a keyword that the node has. */
 static inline const struct keyword_value *tsl__keyword(const struct node *n, enum keyword k) {
-  return &n->values[__builtin_popcountll(n->mask & (((uint64_t)1 << k) - 1))];
+  return &n->values[tsl__ones(n->mask & (((uint64_t)1 << k) - 1))];
 }
 static inline const struct keyword_value *tsl__keyword_or_null(const struct node *n, enum keyword k) {
   return tsl__has(n, k) ? tsl__keyword(n, k) : NULL;

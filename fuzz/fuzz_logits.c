@@ -107,6 +107,8 @@ static void words(const input *in, const tsl__logits_kernels *const k[2]) {
     ALWAYS(k[i]->count_words(in->mask, in->words) == count);
     k[i]->or_words(bits.of[i], bits.of[i], in->mask, in->words);
     same(bits.of[i], in->mask, in->words * 4);
+    k[i]->and_words(bits.of[i], bits.of[i], in->mask, in->words);
+    same(bits.of[i], in->mask, in->words * 4);
     k[i]->andnot_words(bits.of[i], in->mask, in->words);
     ALWAYS(k[i]->count_words(bits.of[i], in->words) == 0);
     few[i] = count ? k[i]->list(in->mask, in->words, count - 1 < in->n ? count - 1 : in->n, places.of[i]) : SIZE_MAX;

@@ -189,6 +189,7 @@ static void sort_by_insertion(uint32_t *at, size_t n) {
 static void sort_by_radix(uint32_t *at, size_t n) {
   uint32_t other[RADIX_MAX], differ = 0;
   uint32_t *from = at, *to = other;
+  TSL__AT_ONCE_INTO(|, differ)
   for (size_t i = 1; i < n; i++) differ |= at[i] ^ at[0];
   for (unsigned shift = 0; shift < 32; shift += 8) {
     uint32_t place[256] = {0}, sum = 0;

@@ -36,6 +36,17 @@
 #define TSL__PREFETCH_WRITE(at) ((void)(at))
 #endif
 
+/* Before a loop of which several turns are done at once: the compiler is told to make vectors of these loops and of no others (meson.build). None of its turns depends on another, but for what
+ * they all are or-ed or added into. */
+#ifdef TSL__SIMD
+#define TSL__PRAGMA(text) _Pragma(#text)
+#define TSL__AT_ONCE TSL__PRAGMA(omp simd)
+#define TSL__AT_ONCE_INTO(operation, sum) TSL__PRAGMA(omp simd reduction(operation : sum))
+#else
+#define TSL__AT_ONCE
+#define TSL__AT_ONCE_INTO(operation, sum)
+#endif
+
 /* Builds in which somebody looks after every byte (ASan). */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -102,6 +113,17 @@ typedef struct tsl__string {
   uint32_t length;
 } tsl__string;
 
+/* Bits that are set: in place, where the processor is not known to count them. */
+static inline unsigned tsl__ones(uint64_t w) {
+#ifdef __POPCNT__
+  return (unsigned)__builtin_popcountll(w);
+#else
+  w -= w >> 1 & 0x5555555555555555u;
+  w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
+  return (unsigned)(((w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+#endif
+}
+
 /* ---- sets of bytes -------------------------------------------------------------------------------------------- */
 
 typedef struct tsl__bytes {
@@ -126,7 +148,7 @@ static inline void tsl__bytes_remove(tsl__bytes *a, const tsl__bytes *b) {
 }
 static inline unsigned tsl__bytes_count(const tsl__bytes *s) {
   unsigned n = 0;
-  for (int i = 0; i < 4; i++) n += (unsigned)__builtin_popcountll(s->w[i]);
+  for (int i = 0; i < 4; i++) n += tsl__ones(s->w[i]);
   return n;
 }
 /* Add to `out` each byte that is in the set while its predecessor is not, or the other way round. */

@@ -222,11 +222,11 @@ static const uint32_t *only_bitset(const tsl__mask_rec *r) { return r->base_coun
 /* Of the classes known by a bitset that have all the letters, and are not narrowed by others beyond ASCII, that with the fewest more; NULL: there is none. */
 static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *letters, uint32_t wide) {
   const tsl__class *best = NULL;
-  int least = INT_MAX;
+  unsigned least = UINT_MAX;
   for (uint32_t i = 0; i < tsl__space_count(space, classes); i++) {
     const tsl__class *c = tsl__space_at(space, classes, i);
     if (c->node || c->limit != UINT32_MAX || (c->wide && c->wide != wide) || !tsl__bytes_within(letters, &c->letters)) continue;
-    int more = __builtin_popcountll(c->letters.w[0] & ~letters->w[0]) + __builtin_popcountll(c->letters.w[1] & ~letters->w[1]);
+    unsigned more = tsl__ones(c->letters.w[0] & ~letters->w[0]) + tsl__ones(c->letters.w[1] & ~letters->w[1]);
     if (more >= least || !only_bitset(tsl__mask_at(space, c->mask))) continue;
     least = more;
     best = c;
@@ -357,7 +357,7 @@ static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *
 static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide, uint32_t node) {
   const tsl__lengths *l = space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL;
   const tsl__linear *t = tsl__linear_table(space);
-  unsigned ascii = (unsigned)(__builtin_popcountll(letters->w[0]) + __builtin_popcountll(letters->w[1]));
+  unsigned ascii = tsl__ones(letters->w[0]) + tsl__ones(letters->w[1]);
   if (!l || ascii < LARGE_CLASS) return gather_class(space, g, letters, wide, node);
   if (node == 0) return gather_all(space, g, l, letters, wide);
   if (t && t->rest && t->space && node == t->nodes[t->space].node && has_words(letters) && !wide) return gather_spaced(space, g, t, letters);
@@ -392,7 +392,7 @@ static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *
     tsl__mask_write(space, all, bits);
     from = bits;
   }
-  for (size_t i = 0; i < words; i++) bits[i] = from[i] & short_ones[i];
+  tsl__mask_meet(bits, from, short_ones, words);
   return tsl__gather_base(space, g, number);
 }
 

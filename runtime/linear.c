@@ -393,7 +393,9 @@ static bool takes_wide(tsl__space *space, table *rows, uint8_t number) {
 static bool mark_short(const reading *at, const tsl__linear *t, bool spaced, unsigned n) {
   const tsl__lengths *lengths = tsl__lengths_of(at->space);
   const uint32_t *all = t->words[spaced], *few = lengths ? lengths->at_most[n + spaced - 1] : NULL;
-  for (size_t i = 0, end = tsl_vocab_mask_words(at->space->vocab); few && i < end; i++) at->marks[i] |= all[i] & few[i];
+  size_t end = few ? tsl_vocab_mask_words(at->space->vocab) : 0;
+  TSL__AT_ONCE
+  for (size_t i = 0; i < end; i++) at->marks[i] |= all[i] & few[i];
   return few;
 }
 

@@ -38,6 +38,8 @@
 void tsl__mask_copy(uint32_t *to, const uint32_t *from, size_t words);
 void tsl__mask_or(uint32_t *to, const uint32_t *from, size_t words);     /* to |= from */
 void tsl__mask_unite(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a | b */
+void tsl__mask_and(uint32_t *to, const uint32_t *from, size_t words);    /* to &= from */
+void tsl__mask_meet(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words);  /* to = a & b */
 void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words); /* to &= ~from */
 
 /* Is a copy faster from its end on? A load waits for stores under way that lie as far into their page as itself, so where the copy lies a little further into its page than the source,
@@ -91,6 +93,7 @@ typedef struct tsl__logits_kernels {
   void (*apply16)(const uint32_t *mask, uint16_t *x, size_t width, uint16_t minus_inf);
   void (*copy_words)(uint32_t *to, const uint32_t *from, size_t words); /* they do not overlap */
   void (*or_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a | b; `to` may be `a` */
+  void (*and_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a & b; `to` may be `a` */
   void (*andnot_words)(uint32_t *to, const uint32_t *from, size_t words);
   size_t (*count_words)(const uint32_t *mask, size_t words);
   /* The places of the bits, in order, if there are at most `most`: returns how many. Else returns SIZE_MAX, and `places` is unspecified; it has room for

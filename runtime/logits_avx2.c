@@ -81,6 +81,12 @@ TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, 
   for (; i < words; i++) to[i] = a[i] | b[i];
 }
 
+TARGET static void and_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
+  size_t i = 0;
+  for (; i + 8 <= words; i += 8) store_words(to + i, _mm256_and_si256(load_words(a + i), load_words(b + i)));
+  for (; i < words; i++) to[i] = a[i] & b[i];
+}
+
 TARGET static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {
   size_t i = 0;
   for (; i + 8 <= words; i += 8) store_words(to + i, _mm256_andnot_si256(load_words(from + i), load_words(to + i)));

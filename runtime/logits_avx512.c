@@ -72,6 +72,12 @@ TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, 
   for (; i < words; i++) to[i] = a[i] | b[i];
 }
 
+TARGET static void and_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
+  size_t i = 0;
+  for (; i + 16 <= words; i += 16) _mm512_storeu_si512(to + i, _mm512_and_si512(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i)));
+  for (; i < words; i++) to[i] = a[i] & b[i];
+}
+
 TARGET static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {
   size_t i = 0;
   for (; i + 16 <= words; i += 16)

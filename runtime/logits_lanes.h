@@ -247,6 +247,6 @@ TARGET static void distances(const float *x, size_t n, float anchor, float scale
 
 #define TSL__LOGITS_TABLE(name, agrees)                                                                                                      \
   {                                                                                                                                        \
-    name, apply32, apply16, copy_words, or_words, andnot_words, count_words, list, peak, above, gather, weigh, sum, survey, sum_both, moments, spread, \
+    name, apply32, apply16, copy_words, or_words, and_words, andnot_words, count_words, list, peak, above, gather, weigh, sum, survey, sum_both, moments, spread, \
         ladder, distances, hash_more, hash_secretly, agrees                                                                                \
   }

@@ -57,6 +57,12 @@ static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t 
   for (; i < words; i++) to[i] = a[i] | b[i];
 }
 
+static void and_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
+  size_t i = 0;
+  for (; i + 4 <= words; i += 4) vst1q_u32(to + i, vandq_u32(vld1q_u32(a + i), vld1q_u32(b + i)));
+  for (; i < words; i++) to[i] = a[i] & b[i];
+}
+
 static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {
   size_t i = 0;
   for (; i + 4 <= words; i += 4) vst1q_u32(to + i, vbicq_u32(vld1q_u32(to + i), vld1q_u32(from + i)));

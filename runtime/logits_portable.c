@@ -32,6 +32,10 @@ static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t 
   for (size_t i = 0; i < words; i++) to[i] = a[i] | b[i];
 }
 
+static void and_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
+  for (size_t i = 0; i < words; i++) to[i] = a[i] & b[i];
+}
+
 static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {
   for (size_t i = 0; i < words; i++) to[i] &= ~from[i];
 }
@@ -177,6 +181,6 @@ static void distances(const float *x, size_t n, float anchor, float scale, float
   }
 }
 
-const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, copy_words, or_words, andnot_words, count_words, list,   peak,     above,
+const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, copy_words, or_words, and_words, andnot_words, count_words, list,   peak,     above,
                                                   gather,     weigh,   sum,     survey,     sum_both, moments,      spread,      ladder, distances,
                                                   hash_more,  hash_secretly, tsl__trie_block_agrees};

@@ -98,6 +98,7 @@ static uint16_t *pack(uint16_t *out, const tsl_token *at, size_t n) {
   for (size_t begin = 0, end; begin < n; stretch++, begin = end) {
     end = at[n - 1] >> TSL__STRETCH == stretch ? n : begin + lower_bound(at + begin, n - begin, (stretch + 1) << TSL__STRETCH);
     *out++ = (uint16_t)(end - begin);
+    TSL__AT_ONCE
     for (size_t i = begin; i < end; i++) out[i - begin] = (uint16_t)at[i];
     out += end - begin;
   }
@@ -107,6 +108,7 @@ static uint16_t *pack(uint16_t *out, const tsl_token *at, size_t n) {
 const tsl_token *tsl__patches_read(tsl__patches p, tsl_token *out) {
   for (uint32_t passed = 0, stretch = 0; passed < p.n; stretch += 1u << TSL__STRETCH) {
     uint32_t n = *p.at++;
+    TSL__AT_ONCE
     for (uint32_t i = 0; i < n; i++) out[passed + i] = stretch | p.at[i];
     passed += n;
     p.at += n;
@@ -140,7 +142,8 @@ static bool in_joined(tsl__patches p, tsl_token t) {
   uint32_t stretch = t >> TSL__STRETCH, passed = 0, found = 0;
   for (; stretch && passed < p.n; stretch--, p.at += *p.at + 1) passed += *p.at;
   if (passed == p.n) return false;
-  for (uint32_t i = 1; i <= *p.at; i++) found |= p.at[i] == (uint16_t)t; /* many at once: it is not left early */
+  TSL__AT_ONCE_INTO(|, found)
+  for (uint32_t i = 1; i <= *p.at; i++) found |= p.at[i] == (uint16_t)t; /* it is not left early */
   return found;
 }
 

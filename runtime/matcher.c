@@ -315,7 +315,7 @@ tsl_status tsl_matcher_forced_bytes(tsl_matcher *m, uint8_t *bytes, size_t capac
     if (!tsl__stack_next(space, at, &next)) break;
     unsigned count = 0, byte = 0;
     for (unsigned w = 0; w < 4; w++) {
-      count += (unsigned)__builtin_popcountll(next.w[w]);
+      count += tsl__ones(next.w[w]);
       if (next.w[w]) byte = w * 64 + (unsigned)__builtin_ctzll(next.w[w]);
     }
     if (count != 1) break;

@@ -329,19 +329,17 @@ static void list_words(tsl__space *space, trials *t, const uint32_t *bits, size_
     for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) list_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)));
 }
 
-static void keep_both(uint32_t *restrict bits, const uint32_t *restrict others, size_t words) {
-  for (size_t w = 0; w < words; w++) bits[w] &= others[w];
-}
-
 /* Is there anything in WORDS words? And anything but others? */
 static bool has_any(const uint32_t *bits) {
   uint32_t any = 0;
+  TSL__AT_ONCE_INTO(|, any)
   for (size_t w = 0; w < WORDS; w++) any |= bits[w];
   return any;
 }
 
 static bool has_more(const uint32_t *bits, const uint32_t *others) {
   uint32_t any = 0;
+  TSL__AT_ONCE_INTO(|, any)
   for (size_t w = 0; w < WORDS; w++) any |= bits[w] & ~others[w];
   return any;
 }
@@ -362,7 +360,7 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
     return;
   }
   tsl__mask_write(space, denied, bits);
-  keep_both(bits, t->plain->bits, words);
+  tsl__mask_and(bits, t->plain->bits, words);
   if (idle_space(space, t)) tsl__mask_andnot(bits, idle_space(space, t), words);
   for (size_t from = 0, to; from < words; from = to) {
     to = words - from < WORDS ? words : from + WORDS;

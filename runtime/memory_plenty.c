@@ -41,9 +41,10 @@ static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t cou
 /* Bytes of a range that each begin another text, whether it is a character or within an escape: no capitals, which hexadecimal digits may be, and no `u`, by which any character is
  * escaped. */
 static uint32_t ways_in(unsigned from, unsigned upper) {
-  uint32_t n = 0;
-  for (unsigned b = from; b <= upper && b < 0x7F; b++) n += b > ' ' && b != '"' && b != '\\' && b != 'u' && !(b >= 'A' && b <= 'Z');
-  return n;
+  static const tsl__bytes ways = {{0xFFFFFFFA00000000u, 0x7FDFFFFFE8000001u, 0, 0}}; /* from '!' to '~' without '"', '\\', 'u' and capitals */
+  tsl__bytes row = {{0}};
+  tsl__bytes_add_range(&row, from, upper);
+  return tsl__ones(row.w[0] & ways.w[0]) + tsl__ones(row.w[1] & ways.w[1]);
 }
 
 /* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else the first at all. *texts: at least so many are spelled from there. */

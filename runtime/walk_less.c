@@ -434,15 +434,18 @@ static bool dies(const graph *g, onward *o, const uint8_t *bytes, const uint8_t 
   return at == DEAD;
 }
 
-/* Only the tokens that have one of n bytes are kept. Plain loops over whole bitsets: several words are looked at at once. */
+/* Only the tokens that have one of n bytes are kept. */
 static void keep_having(uint32_t *restrict bits, const uint32_t *const *having, uint32_t n, size_t words) {
   const uint32_t *a = having[0], *b = having[n > 1], *c = having[n > 2 ? 2 : 0], *d = having[n - 1];
-  if (n == 1)
-    for (size_t i = 0; i < words; i++) bits[i] &= a[i];
-  else if (n == 2)
+  if (n == 1) {
+    tsl__mask_and(bits, a, words);
+  } else if (n == 2) {
+    TSL__AT_ONCE
     for (size_t i = 0; i < words; i++) bits[i] &= a[i] | b[i];
-  else
+  } else {
+    TSL__AT_ONCE
     for (size_t i = 0; i < words; i++) bits[i] &= a[i] | b[i] | c[i] | d[i];
+  }
 }
 
 /* The tokens that have all that is needed, as far as candidates of few bytes tell. False if there is no such candidate. */
@@ -454,7 +457,7 @@ static bool find_suspects(const graph *g, const tsl__lengths *l, uint32_t *bits)
     const uint32_t *having[FEW_BYTES];
     uint32_t n = 0;
     const tsl__bytes *c = &g->candidates[k];
-    if (!(g->points[FIRST].needed >> k & 1) || c->w[2] || c->w[3] || __builtin_popcountll(c->w[0]) + __builtin_popcountll(c->w[1]) > (int)FEW_BYTES) continue;
+    if (!(g->points[FIRST].needed >> k & 1) || c->w[2] || c->w[3] || tsl__ones(c->w[0]) + tsl__ones(c->w[1]) > FEW_BYTES) continue;
     for (unsigned b = 0; b < 0x80; b++)
       if (tsl__bytes_has(c, b)) having[n++] = l->having[b];
     if (n == 0) continue;
@@ -516,7 +519,7 @@ static bool add_holding(const graph *g, const tsl__bytes *any, tsl__less *out) {
   tsl__mask_write(space, letters, bits);
   for (unsigned b = 0; b < 0x80; b++)
     if (tsl__bytes_has(any, b)) tsl__mask_or(having, l->having[b], words);
-  for (size_t i = 0; i < words; i++) bits[i] &= having[i];
+  tsl__mask_and(bits, having, words);
   size_t n = tsl_mask_count(bits, words * 32);
   bool fine = tsl__space_step(space, n) && (tsl__vec_reserve(&space->alloc, &out->tokens, n) || tsl__space_no_memory(space));
   for (size_t i = 0; i < words && fine; i++)

@@ -4,6 +4,7 @@
 #include "runtime/walk_limited.h"
 
 #include "runtime/classes.h"
+#include "runtime/logits.h"
 
 #define TRIES_MAX 24576u /* tokens that are tried one by one */
 
@@ -18,16 +19,18 @@ static const tsl__hint *limited_letters(tsl__space *space, const tsl__level *l, 
 /* Tokens of letters, of which the state surely takes a few only: those of so many are marked, and of longer ones those that live when they are tried. False if that is too much, or on failure (sticky). */
 static bool mark_limited(tsl__space *space, tsl__level *l, const tsl__hint *h, tsl__state state, uint32_t count, uint32_t *longer) {
   const tsl__lengths *lengths = tsl__lengths_of(space);
-  size_t words = tsl_vocab_mask_words(space->vocab), n = 0;
+  const uint32_t *live = h->limit ? lengths->at_most[h->limit - 1] : NULL, *open = h->dead && h->dead <= TSL__SHORT_MAX ? lengths->at_most[h->dead - 1] : NULL;
+  size_t words = tsl_vocab_mask_words(space->vocab);
   tsl__mask all = tsl__class_mask(space, &h->letters, h->wide, 0, UINT32_MAX);
   if (space->status != TSL_OK) return false;
   tsl__mask_write(space, all, longer);
-  for (size_t i = 0; i < words; i++) {
-    uint32_t here = longer[i], live = h->limit ? here & lengths->at_most[h->limit - 1][i] : 0;
-    longer[i] = here & ~live & (h->dead && h->dead <= TSL__SHORT_MAX ? lengths->at_most[h->dead - 1][i] : UINT32_MAX);
-    l->marks[i] |= live;
-    n += (size_t)__builtin_popcount(longer[i]);
+  if (live) {
+    TSL__AT_ONCE
+    for (size_t i = 0; i < words; i++) l->marks[i] |= longer[i] & live[i];
+    tsl__mask_andnot(longer, live, words);
   }
+  if (open) tsl__mask_and(longer, open, words);
+  size_t n = tsl_mask_count(longer, words * 32);
   return n <= TRIES_MAX && tsl__space_step(space, n) && tsl__linear_try(space, state, count, longer, l->marks);
 }
 

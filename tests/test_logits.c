@@ -166,6 +166,12 @@ static void whole_masks(void) {
       levels[l]->or_words(got, a, b, n);
       for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] | b[i]) : 0x55555555u);
       memcpy(got, a, sizeof got);
+      levels[l]->and_words(got, got, b, n);
+      for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] & b[i]) : a[i]);
+      memset(got, 0x55, sizeof got);
+      levels[l]->and_words(got, a, b, n);
+      for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] & b[i]) : 0x55555555u);
+      memcpy(got, a, sizeof got);
       levels[l]->andnot_words(got, b, n);
       for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i < n ? (a[i] & ~b[i]) : a[i]);
     }
@@ -181,6 +187,11 @@ static void whole_masks(void) {
     tsl__mask_or(got, a, n);
     tsl__mask_andnot(got, a, n);
     for (size_t i = 0; i < n; i++) wrong += got[i] != (b[i] & ~a[i]);
+    tsl__mask_meet(got, a, b, n);
+    for (size_t i = 0; i < n; i++) wrong += got[i] != (a[i] & b[i]);
+    tsl__mask_copy(got, b, n);
+    tsl__mask_and(got, a, n);
+    for (size_t i = 0; i < n; i++) wrong += got[i] != (a[i] & b[i]);
     CHECK(wrong == 0);
   }
 }
@@ -474,7 +485,7 @@ int main(void) {
   RUN(apply_every_level, "apply: f32, f16, bf16, all densities, odd addresses");
   RUN(public_calls, "arguments of the public calls");
   RUN(hashes, "the same at every level as by the library alone");
-  RUN(whole_masks, "or, andnot, count, copy");
+  RUN(whole_masks, "or, and, andnot, count, copy");
   RUN(copies, "copies, wherever the two lie");
   RUN(portable_is_right, "portable kernels against long double");
   RUN(levels_agree, "every level equals portable, bit for bit");
