@@ -196,7 +196,8 @@ static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
   setup->flushed_per_case = a->flush;
   size_t size = (tsl_vocab_mask_words(setup->vocab) * sizeof *setup->mask + BUFFER_LINE - 1) / BUFFER_LINE * BUFFER_LINE;
   setup->mask = aligned_alloc(BUFFER_LINE, size);
-  if (setup->mask && (!a->flush || bench_evictor_init(&setup->evictor))) {
+  if (a->flush && (setup->row = aligned_alloc(BUFFER_LINE, size))) memset(setup->row, 0x55, size);
+  if (setup->mask && (!a->flush || (setup->row && bench_evictor_init(&setup->evictor)))) {
     about->buffers = setup->evictor.size;
     return true;
   }
@@ -206,6 +207,7 @@ static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
 
 static void tear_down(bench_setup *setup) {
   free(setup->mask);
+  free(setup->row);
   bench_evictor_free(&setup->evictor);
   tsl_vocab_release(setup->vocab);
 }
