@@ -250,11 +250,23 @@ static bool fill_sets(builder *b, tsl__trie *trie) {
 
 /* ---- the whole ------------------------------------------------------------------------------------------------ */
 
-/* List the tokens that take part. */
+/* How many tokens may take part. */
+static uint32_t count_kept(uint32_t size, const uint8_t *skip) {
+  uint32_t n = 0;
+  if (!skip) return size;
+  TSL__AT_ONCE_INTO(+, n)
+  for (uint32_t i = 0; i < size; i++) n += !skip[i];
+  return n;
+}
+
+/* List those that do. */
 static tsl_status collect(builder *b, uint32_t size, const uint8_t *skip) {
   for (tsl_token id = 0; id < size; id++) {
+    const uint8_t *kept = skip ? memchr(skip + id, 0, size - id) : NULL;
+    if (skip && !kept) break;
+    if (skip) id = (tsl_token)(kept - skip);
     uint32_t length = b->offsets[id + 1] - b->offsets[id];
-    if (!length || (skip && skip[id])) continue;
+    if (!length) continue;
     if (length > TSL_MAX_TOKEN_BYTES) return TSL_ERR_LIMIT;
     b->entries[b->count++] = (entry){key_of(b->bytes + b->offsets[id], length), id};
   }
@@ -277,6 +289,12 @@ static bool trim_sets(builder *b, tsl__trie *trie) {
   return true;
 }
 
+static bool label(tsl__trie *trie, const tsl_allocator *a) {
+  trie->labels = tsl__alloc_zero(a, tsl__trie_labels(trie));
+  for (uint32_t i = 0; trie->labels && i < trie->node_count; i++) trie->labels[i] = trie->nodes[i].byte;
+  return trie->labels;
+}
+
 static tsl_status build(builder *b, tsl__trie *trie, uint32_t size, const uint8_t *skip) {
   tsl_status status = collect(b, size, skip);
   if (status) return status;
@@ -291,14 +309,15 @@ static tsl_status build(builder *b, tsl__trie *trie, uint32_t size, const uint8_
   trie->order_count = b->count;
   for (uint32_t i = 0; i < b->count; i++) trie->order[i] = b->entries[i].id;
   make_nodes(b, trie);
-  return tsl__trie_label(trie, b->alloc) && make_slots(b, trie->node_count) && fill_sets(b, trie) && trim_sets(b, trie) ? TSL_OK : TSL_ERR_NO_MEMORY;
+  return label(trie, b->alloc) && make_slots(b, trie->node_count) && fill_sets(b, trie) && trim_sets(b, trie) ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
 tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
                            const uint8_t *skip) {
   builder b = {.alloc = a, .bytes = bytes, .offsets = offsets};
   *trie = (tsl__trie){0};
-  entry *first = tsl__alloc(a, ((size_t)size + 1) * sizeof *first), *second = tsl__alloc(a, ((size_t)size + 1) * sizeof *second);
+  size_t room = ((size_t)count_kept(size, skip) + 1) * sizeof(entry);
+  entry *first = tsl__alloc(a, room), *second = tsl__alloc(a, room);
   b.entries = first;
   b.scratch = second;
   tsl_status status = first && second ? build(&b, trie, size, skip) : TSL_ERR_NO_MEMORY;
@@ -308,15 +327,9 @@ tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_
   }
   if (status) tsl__trie_free(trie, a);
   tsl__free(a, b.slots, b.slot_count * sizeof *b.slots);
-  tsl__free(a, second, ((size_t)size + 1) * sizeof *second);
-  tsl__free(a, first, ((size_t)size + 1) * sizeof *first);
+  tsl__free(a, second, room);
+  tsl__free(a, first, room);
   return status;
-}
-
-bool tsl__trie_label(tsl__trie *trie, const tsl_allocator *a) {
-  trie->labels = tsl__alloc_zero(a, tsl__trie_labels(trie));
-  for (uint32_t i = 0; trie->labels && i < trie->node_count; i++) trie->labels[i] = trie->nodes[i].byte;
-  return trie->labels;
 }
 
 void tsl__trie_free(tsl__trie *trie, const tsl_allocator *a) {

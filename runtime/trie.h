@@ -42,11 +42,10 @@ tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_
                            const uint8_t *skip);
 /* Bytes of the labels. */
 static inline size_t tsl__trie_labels(const tsl__trie *trie) { return trie->node_count ? trie->node_count + TSL__TRIE_FEW : 0; }
-/* Fill in the labels of nodes that were read from a file; false: out of memory. */
-bool tsl__trie_label(tsl__trie *trie, const tsl_allocator *a);
 void tsl__trie_free(tsl__trie *trie, const tsl_allocator *a);
-/* Is every number within its bounds and the nodes a tree of ranges as above, so that no walk leads out of it? `size` tokens; which token is where is not looked at. For files. */
-bool tsl__trie_sound(const tsl__trie *trie, uint32_t size);
+/* Is every number within its bounds and the nodes a tree of ranges as above, so that no walk leads out of it? `size` tokens; which token is where is not looked at. For files. Fills in the labels of the
+ * nodes at `labels` (tsl__trie_labels bytes, which are zeros; NULL: nowhere), as far as it comes. */
+bool tsl__trie_sound(const tsl__trie *trie, uint32_t size, uint8_t *labels);
 /* Every invariant above, against the tokens; false if one is broken. For tests. */
 bool tsl__trie_check(const tsl__trie *trie, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *skip);
 

@@ -92,7 +92,7 @@ static bool ends_agree(const tsl__trie *t, uint32_t last_end) {
   return !alone(t, root, 0) && root->first_child == 1 && last->first_child + last->children == t->node_count && last->end == last_end;
 }
 
-bool tsl__trie_sound(const tsl__trie *t, uint32_t size) {
+bool tsl__trie_sound(const tsl__trie *t, uint32_t size, uint8_t *labels) {
   tsl__trie_block block;
   checker c = {.trie = t, .known = 1};
   uint32_t high = 0;
@@ -101,7 +101,9 @@ bool tsl__trie_sound(const tsl__trie *t, uint32_t size) {
   for (uint32_t from = 1, to; from < t->node_count; from = to) {
     to = (uint32_t)least(t->node_count, (uint64_t)from + TSL__SOUND_BLOCK);
     if (!meet_parents(&c, &block, from, to) || !tsl__logits()->trie_agrees(t, &block, from, to - from)) return false;
+    for (uint32_t i = from; labels && i < to; i++) labels[i] = t->nodes[i].byte;
   }
+  if (labels) labels[0] = t->nodes[0].byte;
   for (uint32_t i = 0; i < t->order_count; i++) high = t->order[i] > high ? t->order[i] : high;
   return c.known == t->node_count && ends_agree(t, t->nodes[c.parent ? c.parent - 1 : 0].end) && (!t->order_count || high < size);
 }

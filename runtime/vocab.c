@@ -156,6 +156,7 @@ static tsl_status build_special_trie(vocab *v) {
   const tsl_vocab *b = &v->base;
   uint8_t *skip = tsl__alloc(&b->alloc, b->size);
   if (!skip) return TSL_ERR_NO_MEMORY;
+  TSL__AT_ONCE
   for (uint32_t i = 0; i < b->size; i++) skip[i] = !b->special[i];
   tsl_status status = tsl__trie_build(&v->special_trie, &b->alloc, b->bytes, b->offsets, b->size, skip);
   tsl__free(&b->alloc, skip, b->size);
@@ -228,9 +229,8 @@ tsl_status tsl__vocab_adopt(const tsl__vocab_parts *p, const tsl_allocator *allo
   fill_filter(b);
   b->trie = p->trie;
   memcpy(b->identity, p->identity, 16);
-  tsl_status status = tsl__trie_label(&b->trie, &b->alloc) ? build_special_trie(v) : TSL_ERR_NO_MEMORY;
+  tsl_status status = build_special_trie(v);
   if (status) {
-    tsl__free(&b->alloc, b->trie.labels, tsl__trie_labels(&b->trie));
     free_shell(v);
     return status;
   }

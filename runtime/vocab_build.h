@@ -28,7 +28,7 @@ typedef struct tsl__vocab_parts {
   size_t mapping_size;
 } tsl__vocab_parts;
 
-/* Make a vocabulary of parts that were checked. Takes tokenizer and mapping over on success; on failure they stay the caller's. */
+/* Make a vocabulary of parts that were checked. Takes the tokenizer, the mapping and the labels of the trie over on success; on failure they stay the caller's. */
 tsl_status tsl__vocab_adopt(const tsl__vocab_parts *parts, const tsl_allocator *allocator, tsl_vocab **out);
 
 /* Where encoded ids go: what does not fit is counted only. */

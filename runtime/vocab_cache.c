@@ -221,16 +221,18 @@ static tsl_status adopt(void *mapping, size_t size, const uint8_t key[16], const
   const header *h = mapping;
   tsl__vocab_parts parts = {.mapping = mapping, .mapping_size = size};
   tsl__tok_tables tables;
-  if (!check_header(h, size, key) || !check_sum(h, size) || !list_parts(h, &parts, &tables) ||
-      !check_tokens(&parts, (size_t)h->section[BYTES].size) || !tsl__trie_sound(&parts.trie, parts.size) ||
-      !tsl__tok_tables_check(&tables, parts.size))
-    return TSL_ERR_FORMAT;
-  tsl__bpe_tokenizer *t;
-  tsl_status status = tsl__tokenizer_new(&tables, true, a, &t, NULL);
-  if (status) return status;
-  parts.tokenizer = &t->base;
-  status = tsl__vocab_adopt(&parts, a, out);
-  if (status) t->base.ops->free(&t->base);
+  tsl__bpe_tokenizer *t = NULL;
+  if (!check_header(h, size, key) || !check_sum(h, size) || !list_parts(h, &parts, &tables) || !check_tokens(&parts, (size_t)h->section[BYTES].size)) return TSL_ERR_FORMAT;
+  tsl__trie *trie = &parts.trie;
+  if (trie->node_count && !(trie->labels = tsl__alloc_zero(a, tsl__trie_labels(trie)))) return TSL_ERR_NO_MEMORY;
+  bool sound = tsl__trie_sound(trie, parts.size, trie->labels) && tsl__tok_tables_check(&tables, parts.size);
+  tsl_status status = sound ? tsl__tokenizer_new(&tables, true, a, &t, NULL) : TSL_ERR_FORMAT;
+  if (status == TSL_OK) {
+    parts.tokenizer = &t->base;
+    status = tsl__vocab_adopt(&parts, a, out);
+    if (status) t->base.ops->free(&t->base);
+  }
+  if (status) tsl__free(a, trie->labels, tsl__trie_labels(trie));
   return status;
 }
 

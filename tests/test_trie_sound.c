@@ -35,12 +35,25 @@ static bool sound(const tsl__trie *t, uint32_t size) {
   return known == t->node_count;
 }
 
-/* Does each level say the same as the definition? */
+/* Are these the bytes of all nodes, and zeros behind them? */
+static bool labelled(const tsl__trie *t, const uint8_t *labels) {
+  size_t n = tsl__trie_labels(t), wrong = 0;
+  for (size_t i = 0; i < n; i++) wrong += labels[i] != (i < t->node_count ? t->nodes[i].byte : 0);
+  return wrong == 0;
+}
+
+/* Does each level say the same as the definition, and label the nodes? */
 static bool agrees(const tsl__trie *t, uint32_t size, bool *verdict) {
   bool same = true;
   *verdict = sound(t, size);
-  for (int level = 0; level < TSL__LOGITS_LEVELS; level++)
-    if (tsl__logits_force((tsl__logits_level)level)) same = same && tsl__trie_sound(t, size) == *verdict;
+  for (int level = 0; level < TSL__LOGITS_LEVELS; level++) {
+    uint8_t *labels = calloc(tsl__trie_labels(t) + 1, 1);
+    if (labels && tsl__logits_force((tsl__logits_level)level)) {
+      same = same && tsl__trie_sound(t, size, labels) == *verdict && tsl__trie_sound(t, size, NULL) == *verdict;
+      same = same && (!*verdict || labelled(t, labels));
+    }
+    free(labels);
+  }
   tsl__logits_force(TSL__LOGITS_AUTO);
   return same;
 }
