@@ -28,6 +28,7 @@ static inline tsl__turns tsl__turns_of(const tsl_vocab *vocab, const uint32_t *b
 static inline bool tsl__turns_next(tsl__turns *t, tsl_token *token) {
   const tsl_vocab *v = t->vocab;
   while (t->last - t->first < TSL__TURNS) {
+    for (const uint32_t *w = t->bits + t->word; !t->rest && t->word + 4 <= t->words && !(w[0] | w[1] | w[2] | w[3]); w += 4) t->word += 4; /* most words hold nothing */
     while (!t->rest && t->word < t->words) t->rest = t->bits[t->word++];
     if (!t->rest) break;
     tsl_token in = (tsl_token)(t->word * 32 - 32) + (tsl_token)__builtin_ctz(t->rest);

@@ -86,6 +86,7 @@ typedef struct graph {
   point points[FIRST + POINTS_MAX + 1];
   way ways[WAYS_MAX];
   tsl__bytes candidates[NEEDED_MAX];
+  uint16_t having[256]; /* candidates, by the bytes that they have */
   tsl__bytes fatal; /* by which anything dies */
   uint32_t n, way_count, candidate_count;
   uint32_t derived;               /* targets that were made */
@@ -354,12 +355,22 @@ static void find_needed_before(graph *g) {
   }
 }
 
+/* Which candidates have each byte. */
+static void find_having(graph *g) {
+  memset(g->having, 0, sizeof g->having);
+  for (uint32_t k = 0; k < g->candidate_count; k++)
+    for (unsigned w = 0; w < 4; w++)
+      for (uint64_t bits = g->candidates[k].w[w]; bits; bits &= bits - 1) g->having[w * 64 + (unsigned)__builtin_ctzll(bits)] |= (uint16_t)(1u << k);
+}
+
 static void find_needed(graph *g) {
   find_candidates(g);
+  find_having(g);
   for (way *w = g->ways; w < g->ways + g->way_count; w++) {
     if (w->to == DEAD) tsl__bytes_add_range(&g->fatal, w->lo, w->hi);
-    for (uint32_t k = 0; k < g->candidate_count; k++)
-      if (has_row(&g->candidates[k], w->lo, w->hi)) w->candidates |= (uint16_t)(1 << k);
+    unsigned candidates = g->having[w->lo] & g->having[w->hi]; /* mostly none */
+    for (unsigned b = w->lo + 1u; candidates && b < w->hi; b++) candidates &= g->having[b];
+    w->candidates = (uint16_t)candidates;
   }
   find_needed_before(g);
 }
@@ -537,7 +548,6 @@ static void drop_nowhere(graph *g, const tsl__bytes *nowhere) {
 /* The tokens that die by the ways to death that the graph has now. False if it is too much, or on failure (sticky). */
 static bool find_kind(graph *g, tsl__less *out) {
   for (uint32_t i = FIRST; i < g->n; i++) g->points[i].away = FAR, g->points[i].needed = UINT16_MAX;
-  for (way *w = g->ways; w < g->ways + g->way_count; w++) w->candidates = 0;
   g->candidate_count = 0;
   g->fatal = (tsl__bytes){{0}};
   measure(g);
