@@ -249,8 +249,6 @@ static tsl_status note_classes(tsl__exprs *x) {
   return status;
 }
 
-#define HUGE_NODES 65536u /* of the trie, from which a layer is ten times a huge page at least */
-
 static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   tsl__space *space = NULL;
   tsl__exprs *x = NULL;
@@ -258,7 +256,6 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   layer *l = tsl__alloc_zero(&vocab->alloc, sizeof *l);
   tsl_status status = l ? tsl__states_layer(NULL, vocab, NULL, &space, &x) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
-    if (vocab->trie.node_count >= HUGE_NODES) space->arena.least = (uint32_t)TSL__HUGE;
     tsl__expr_text(x);
     status = tsl__schema_warm(x, &common);
   }

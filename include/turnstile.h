@@ -84,8 +84,7 @@ typedef struct tsl_error {
 
 /* Memory hooks. `reallocate(ctx, NULL, 0, n)` allocates, `(ctx, p, old, n)` resizes, `(ctx, p, old, 0)` frees and
  * returns NULL. Returning NULL for n > 0 is reported as TSL_ERR_NO_MEMORY and leaves the old block alone. Must be
- * callable from any thread that uses objects made with it. Blocks are aligned as malloc's are. Without hooks memory is
- * malloc's; for blocks of 2 MiB and more, as a large vocabulary has them, Linux is asked for huge pages (madvise). */
+ * callable from any thread that uses objects made with it. Blocks are aligned as malloc's are. */
 typedef struct tsl_allocator {
   void *ctx;
   void *(*reallocate)(void *ctx, void *block, size_t old_size, size_t new_size);

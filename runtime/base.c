@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE /* getentropy, madvise */
+#define _DEFAULT_SOURCE /* getentropy */
 #endif
 #include "runtime/base.h"
 
@@ -10,25 +10,12 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "runtime/logits.h"
-
-/* A new block of a huge page or more: it begins where one may, and the system is asked for such pages as far as whole ones fit. Which it gives is its own affair. */
-static void *huge_block(size_t size) {
-  void *p;
-  if (posix_memalign(&p, TSL__HUGE, size)) return NULL;
-#ifdef MADV_HUGEPAGE
-  madvise(p, size & ~(TSL__HUGE - 1), MADV_HUGEPAGE);
-#endif
-  return p;
-}
 
 static void *malloc_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
   (void)ctx;
@@ -37,8 +24,7 @@ static void *malloc_hook(void *ctx, void *block, size_t old_size, size_t new_siz
     free(block);
     return NULL;
   }
-  if (block) return realloc(block, new_size);
-  return new_size < TSL__HUGE ? malloc(new_size) : huge_block(new_size);
+  return block ? realloc(block, new_size) : malloc(new_size);
 }
 
 const tsl_allocator tsl__malloc = {NULL, malloc_hook};
@@ -111,8 +97,8 @@ static inline void *take(tsl__arena *arena, size_t asked, size_t held) {
 /* From a new block. Blocks grow with what there is, an eighth of it each: little is held that is not used. */
 static TSL__SELDOM void *take_anew(tsl__arena *arena, size_t asked, size_t held) {
   size_t block = arena->total / 8, least = arena->least ? arena->least : BLOCK_LEAST;
-  if (block > BLOCK_MOST) block = BLOCK_MOST;
   if (block < least) block = least;
+  if (block > BLOCK_MOST) block = BLOCK_MOST;
   bool alone = arena->head && held >= block / 2; /* a block of its own, behind the one in use */
   struct tsl__arena_block *b = new_block(arena, alone || held > block - sizeof *b ? held : block - sizeof *b);
   if (!b) return NULL;

@@ -71,10 +71,6 @@ static inline void tsl__free(const tsl_allocator *a, void *p, size_t size) {
 }
 void *tsl__alloc_zero(const tsl_allocator *a, size_t size);
 
-/* Bytes of a huge page. What tsl__malloc gives of this size and more lies in such pages, if the system has any to give: what is large and read here and there needs few entries of the
- * processor's table of pages then. */
-#define TSL__HUGE ((size_t)1 << 21)
-
 /* Where the next line of the processor's caches begins. What is copied whole and often lies there: with room for a line more. */
 #define TSL__LINE 64u
 static inline void *tsl__at_line(void *p) { return (char *)p + (-(uintptr_t)p & (TSL__LINE - 1)); }

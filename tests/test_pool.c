@@ -78,32 +78,8 @@ static void numbers_are_found(void) {
   index_of(0, 60, 60, false);
 }
 
-/* Large blocks begin where a huge page may, and grow as others; so do those of an arena that is told to have such. */
-static void large_blocks(void) {
-  const tsl_allocator *a = tsl__allocator_or_default(NULL);
-  size_t size = TSL__HUGE + 12345;
-  unsigned char *p = tsl__alloc(a, size);
-  CHECK(p && (uintptr_t)p % TSL__HUGE == 0);
-  if (!p) return;
-  memset(p, 0x5A, size);
-  unsigned char *grown = tsl__resize(a, p, size, 3 * size);
-  CHECK(grown && grown[0] == 0x5A && grown[size - 1] == 0x5A);
-  tsl__free(a, grown ? grown : p, grown ? 3 * size : size);
-  tsl__arena arena;
-  tsl__arena_init(&arena, a);
-  arena.least = (uint32_t)TSL__HUGE;
-  for (size_t i = 0; i < 300; i++) {
-    unsigned char *at = tsl__arena_alloc(&arena, 10000);
-    CHECK(at);
-    if (at) memset(at, (int)i, 10000);
-  }
-  CHECK(arena.total == 2 * TSL__HUGE);
-  tsl__arena_free(&arena);
-}
-
 int main(void) {
   RUN(elements_stay, "where they were, in few chunks");
-  RUN(large_blocks, "aligned for huge pages, and moved as others");
   RUN(numbers_are_found, "by their hashes, whatever their size");
   return tsl_test_end();
 }
