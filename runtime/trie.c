@@ -262,9 +262,11 @@ static uint32_t count_kept(uint32_t size, const uint8_t *skip) {
 /* List those that do. */
 static tsl_status collect(builder *b, uint32_t size, const uint8_t *skip) {
   for (tsl_token id = 0; id < size; id++) {
-    const uint8_t *kept = skip ? memchr(skip + id, 0, size - id) : NULL;
-    if (skip && !kept) break;
-    if (skip) id = (tsl_token)(kept - skip);
+    if (skip && skip[id]) { /* of special tokens alone a trie skips nearly all */
+      const uint8_t *kept = memchr(skip + id, 0, size - id);
+      if (!kept) break;
+      id = (tsl_token)(kept - skip);
+    }
     uint32_t length = b->offsets[id + 1] - b->offsets[id];
     if (!length) continue;
     if (length > TSL_MAX_TOKEN_BYTES) return TSL_ERR_LIMIT;
