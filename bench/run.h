@@ -11,7 +11,7 @@
  *           each is judged as it should be there, it is the order alone that made the error; the totals say of how many that is true.
  * Passes    first: as described. second: the same texts with the matcher reset, every position seen before. borrowed: the same with
  *           tsl_matcher_mask_borrow. flushed: positions of the first pass, drawn at random, before whose calls the caches were emptied; they count
- *           here and not in `first`. Beside each a row of as many words is copied by memcpy, the caches emptied before it: no engine that writes a mask in full takes less.
+ *           here and not in `first`. Beside each a row of as many words is copied by memcpy, the caches emptied before it: what the row alone costs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

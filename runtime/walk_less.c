@@ -86,7 +86,6 @@ typedef struct graph {
   point points[FIRST + POINTS_MAX + 1];
   way ways[WAYS_MAX];
   tsl__bytes candidates[NEEDED_MAX];
-  uint16_t having[256]; /* candidates, by the bytes that they have */
   tsl__bytes fatal; /* by which anything dies */
   uint32_t n, way_count, candidate_count;
   uint32_t derived;               /* targets that were made */
@@ -356,20 +355,21 @@ static void find_needed_before(graph *g) {
 }
 
 /* Which candidates have each byte. */
-static void find_having(graph *g) {
-  memset(g->having, 0, sizeof g->having);
+static void find_having(const graph *g, uint16_t having[256]) {
+  memset(having, 0, 256 * sizeof *having);
   for (uint32_t k = 0; k < g->candidate_count; k++)
     for (unsigned w = 0; w < 4; w++)
-      for (uint64_t bits = g->candidates[k].w[w]; bits; bits &= bits - 1) g->having[w * 64 + (unsigned)__builtin_ctzll(bits)] |= (uint16_t)(1u << k);
+      for (uint64_t bits = g->candidates[k].w[w]; bits; bits &= bits - 1) having[w * 64 + (unsigned)__builtin_ctzll(bits)] |= (uint16_t)(1u << k);
 }
 
 static void find_needed(graph *g) {
+  uint16_t having[256];
   find_candidates(g);
-  find_having(g);
+  find_having(g, having);
   for (way *w = g->ways; w < g->ways + g->way_count; w++) {
     if (w->to == DEAD) tsl__bytes_add_range(&g->fatal, w->lo, w->hi);
-    unsigned candidates = g->having[w->lo] & g->having[w->hi]; /* mostly none */
-    for (unsigned b = w->lo + 1u; candidates && b < w->hi; b++) candidates &= g->having[b];
+    unsigned candidates = having[w->lo] & having[w->hi]; /* mostly none */
+    for (unsigned b = w->lo + 1u; candidates && b < w->hi; b++) candidates &= having[b];
     w->candidates = (uint16_t)candidates;
   }
   find_needed_before(g);
