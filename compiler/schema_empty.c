@@ -354,13 +354,25 @@ bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, ui
   return find_way(o, bits, count, done, first, true) != TSL__INF;
 }
 
-uint32_t tsl__object_shortest(const struct object *o) {
-  uint64_t room[16] = {0};
+#define FEW_WORDS 16u /* that need no memory */
+
+/* The bits of an object's state before its first member: `room`, of FEW_WORDS words, or memory that tsl__free wants back. */
+static uint64_t *no_members(const struct object *o, uint64_t *room) {
   uint32_t words = o->words + o->counted;
-  uint64_t *bits = words <= 16 ? room : tsl__alloc_zero(o->schema->alloc, words * sizeof *bits);
-  if (!bits) return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
+  uint64_t *bits = words <= FEW_WORDS ? memset(room, 0, FEW_WORDS * sizeof *room) : tsl__alloc_zero(o->schema->alloc, words * sizeof *bits);
+  if (!bits) tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  return bits;
+}
+
+static void free_bits(const struct object *o, uint64_t *bits, const uint64_t *room) {
+  if (bits != room) tsl__free(o->schema->alloc, bits, (o->words + o->counted) * sizeof *bits);
+}
+
+uint32_t tsl__object_shortest(const struct object *o) {
+  uint64_t room[FEW_WORDS], *bits = no_members(o, room);
+  if (!bits) return TSL__INF;
   uint32_t bytes = tsl__add(1, tsl__object_cost(o, bits, 0, 0, true));
-  if (bits != room) tsl__free(o->schema->alloc, bits, words * sizeof *bits);
+  free_bits(o, bits, room);
   return bytes;
 }
 
@@ -467,8 +479,16 @@ static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
   return types != 0;
 }
 
-/* Can all that is required come? Where more is asked than that: false, and the fewest bytes tell, which opens all that may be asked of members: what is not supported is found by the compile. */
-static bool has_what_it_needs(const struct object *o) { return o->simple && required_suffice(o, NULL, 0, 0); }
+/* Is there a way to the end, by what may be known without its length? While a schema is compiled only members that must come are looked at; where more is asked the fewest
+ * bytes tell, which opens all that may be asked of members: what is not supported is found by the compile. */
+static bool has_what_it_needs(struct object *o) {
+  if (o->simple || o->schema->text) return o->simple && required_suffice(o, NULL, 0, 0);
+  uint64_t room[FEW_WORDS], *bits = no_members(o, room);
+  if (!bits) return false;
+  bool ends = tsl__object_ends(o, bits, 0, 0, true);
+  free_bits(o, bits, room);
+  return ends;
+}
 
 /* The shortest value is not needed if one of the objects plainly is possible. Objects that require themselves are left to the fixed point. */
 static bool some_object(struct schema *s, goal g) {
@@ -499,6 +519,6 @@ bool tsl__schema_possible(struct schema *s, goal g) {
   return e->possible;
 }
 
-bool tsl__object_possible(struct schema *s, const struct object *o) {
+bool tsl__object_possible(struct schema *s, struct object *o) {
   return (!tsl__schema_nests(s) && has_what_it_needs(o)) || tsl__object_shortest(o) != TSL__INF;
 }

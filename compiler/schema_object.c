@@ -25,8 +25,9 @@ struct maker {
   struct object *o;
   const struct part **parts; /* in the order they were found */
   uint32_t part_count;
-  uint32_t *order; /* names -> known */
-  size_t cursor;   /* of the second pass over the names */
+  size_t *first_names; /* by part: where the names of a clause begin */
+  uint32_t *order;     /* names -> known */
+  size_t cursor;       /* of the second pass over the names */
   tsl__expr splitters[SPLITTERS];
   uint32_t splitter_count;
   uint64_t *masks; /* by known key: splitters that match it */
@@ -40,8 +41,9 @@ static void out_of_memory(struct maker *m) { tsl__schema_fail(m->s, TSL_ERR_NO_M
 
 static bool flatten(struct maker *m, const struct part *parts) {
   for (const struct part *p = parts; p; p = p->next) m->part_count++;
-  m->parts = tsl__schema_alloc(m->s, (m->part_count + 1) * sizeof *m->parts);
+  m->parts = tsl__schema_alloc(m->s, (m->part_count + 1) * (sizeof *m->parts + sizeof *m->first_names));
   if (!m->parts) return false;
+  m->first_names = (size_t *)(m->parts + m->part_count + 1);
   uint32_t i = m->part_count;
   for (const struct part *p = parts; p; p = p->next) m->parts[--i] = p;
   return true;
@@ -63,10 +65,13 @@ static const tsl__json *required_names(const struct maker *m, const struct part 
   return p->kind == PART_REQUIRED && p->s ? tsl__keyword(tsl__node_of(m->s, p->s), KW_REQUIRED)->value : NULL;
 }
 
+/* The properties of an ATOM_EXTRA's node, which it leaves alone; NULL: there are none. */
+static const struct keyword_value *left_alone(const struct maker *m, const struct atom *a) { return tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PROPERTIES); }
+
 static void visit_atom(struct maker *m, const struct part *p, const struct atom *a,
                        void (*visit)(struct maker *m, const struct part *p, const char *key, uint32_t length)) {
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) visit(m, p, a->key, a->key_length);
-  const struct keyword_value *v = a->kind == ATOM_EXTRA ? tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PROPERTIES) : NULL;
+  const struct keyword_value *v = a->kind == ATOM_EXTRA ? left_alone(m, a) : NULL;
   for (uint32_t i = 0; v && i < v->count; i++) visit(m, p, v->value->items[i].key, v->value->items[i].key_length);
 }
 
@@ -85,8 +90,8 @@ static void visit_names(struct maker *m, void (*visit)(struct maker *m, const st
     const struct strings *list = p->kind == PART_NAMES ? tsl__schema_string_list(m->s, p->l) : NULL;
     for (uint32_t j = 0; list && j < list->count; j++) visit(m, p, list->set[j].at, list->set[j].length);
     if (p->kind != PART_CLAUSE) continue;
-    for (const struct atom *a = p->atoms; a; a = a->next)
-      visit_atom(m, p, a, visit);
+    m->first_names[i] = m->cursor; /* which the second pass moves */
+    for (const struct atom *a = p->atoms; a; a = a->next) visit_atom(m, p, a, visit);
   }
   static const struct part none = {.kind = PART_SIZE};
   for (size_t i = 0; i < m->listed_before; i++) visit(m, &none, m->listed.at[i].at, m->listed.at[i].length);
@@ -524,7 +529,7 @@ static bool atom_holds_for(struct maker *m, const struct atom *a, uint64_t mask,
   const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PATTERN_PROPERTIES);
   if (a->kind == ATOM_PATTERN) return (mask >> splitter_index(m, v->exprs[a->index])) & 1u;
   if (mask & pattern_mask(m, a->s)) return false;
-  const struct keyword_value *named = known == UINT32_MAX ? NULL : tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PROPERTIES);
+  const struct keyword_value *named = known == UINT32_MAX ? NULL : left_alone(m, a);
   if (!named) return true;
   tsl__string key = tsl__stringset_at(m->s->x, m->o->set, known);
   return !tsl__json_get(named->value, key.at, key.length);
@@ -545,10 +550,12 @@ static lit one_lit(struct maker *m, uint32_t key, lit l) {
   return l;
 }
 
-static bool make_target(struct maker *m, const struct atom *a, struct target *t) {
+/* `name`: where the atom's names begin, in the order of the visits; moved behind them. */
+static bool make_target(struct maker *m, const struct atom *a, size_t *name, struct target *t) {
   struct object *o = m->o;
   *t = (struct target){.kind = a->kind, .l = a->kind == ATOM_NAME ? POS(SID_TRUE) : a->l, .count = a->count};
-  if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) t->key = index_of(m, a->key, a->key_length);
+  if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) t->key = m->order[(*name)++];
+  if (a->kind == ATOM_EXTRA && left_alone(m, a)) *name += left_alone(m, a)->count;
   if (a->kind == ATOM_KEY) t->l = one_lit(m, t->key, t->l);
   if (a->kind < ATOM_PATTERN || a->kind > ATOM_REST) return true;
   t->kind = ATOM_PATTERN;
@@ -634,8 +641,9 @@ static bool make_clauses(struct maker *m) {
     uint32_t atoms = 0;
     for (const struct atom *a = m->parts[i]->atoms; a; a = a->next) atoms++;
     c->targets = tsl__schema_alloc(m->s, (atoms + 1) * sizeof *c->targets);
+    size_t name = m->first_names[i];
     for (const struct atom *a = m->parts[i]->atoms; c->targets && a; a = a->next)
-      if (!make_target(m, a, &c->targets[c->n++])) return false;
+      if (!make_target(m, a, &name, &c->targets[c->n++])) return false;
   }
   return tsl__schema_ok(m->s) && simplify_clauses(m->o);
 }

@@ -640,7 +640,7 @@ uint32_t tsl__schema_shortest(struct schema *s, goal g);
 /* Is there a value that satisfies the goal? As asking for the fewest bytes, but most goals need not be opened for it. */
 bool tsl__schema_possible(struct schema *s, goal g);
 /* The same of an alternative. */
-bool tsl__object_possible(struct schema *s, const struct object *o);
+bool tsl__object_possible(struct schema *s, struct object *o);
 /* The fewest bytes from a state to the end of the object; TSL__INF: it cannot end. */
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
 /* Can it end from there? Cheaper, as the first way is enough. */

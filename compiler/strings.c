@@ -76,8 +76,29 @@ static sorted *sort_strings(const tsl__string *of, sorted *at, size_t n) {
   return at;
 }
 
+#define SEEN_BITS 6             /* of a slot's number */
+#define AGAIN ((uint32_t)1 << 31) /* in an order that is being made: the text is that of the string with this number */
+
+/* Note the strings to be sorted in `all`, without those that are seen to be there already: alternatives of one schema often name the same members. A slot keeps the last string
+ * that fell into it, so that a few doubles stay. How many are left. */
+static size_t note_once(const tsl__string *strings, size_t n, sorted *all, uint32_t *order) {
+  uint32_t seen[(size_t)1 << SEEN_BITS] = {0}; /* the place in `all`, + 1 */
+  size_t kept = 0;
+  for (size_t i = 0; i < n; i++) {
+    sorted one = {first_bytes(strings[i]), (uint32_t)i};
+    uint32_t *slot = &seen[tsl__mix(one.first + strings[i].length) >> (64 - SEEN_BITS)];
+    if (*slot && by_spelling(strings, &all[*slot - 1], &one) == 0) {
+      order[i] = all[*slot - 1].input | AGAIN;
+      continue;
+    }
+    all[kept++] = one;
+    *slot = (uint32_t)kept;
+  }
+  return kept;
+}
+
 static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order, bool copied) {
-  if (n >= UINT32_MAX) return tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many strings in a set"), 0;
+  if (n >= AGAIN) return tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many strings in a set"), 0;
   sorted few[2 * FEW];
   size_t room = n > FEW ? 2 * n * sizeof(sorted) : 0;
   sorted *all = room ? tsl__alloc(&x->alloc, room) : few;
@@ -89,9 +110,12 @@ static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t
     if (room) tsl__free(&x->alloc, all, room);
     return 0;
   }
-  for (size_t i = 0; i < n; i++) all[i] = (sorted){first_bytes(strings[i]), (uint32_t)i};
-  const sorted *in_order = sort_strings(strings, all, n);
-  for (size_t i = 0; i < n; i++) {
+  size_t once = n;
+  if (order && n > FEW) once = note_once(strings, n, all, order);
+  else
+    for (size_t i = 0; i < n; i++) all[i] = (sorted){first_bytes(strings[i]), (uint32_t)i};
+  const sorted *in_order = sort_strings(strings, all, once);
+  for (size_t i = 0; i < once; i++) {
     const sorted *one = &in_order[i];
     if (i == 0 || by_spelling(strings, one - 1, one) != 0) {
       tsl__string s = strings[one->input];
@@ -101,6 +125,8 @@ static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t
     }
     if (order) order[one->input] = count - 1;
   }
+  for (size_t i = 0; order && once < n && i < n; i++)
+    if (order[i] & AGAIN) order[i] = order[order[i] & ~AGAIN];
   if (room) tsl__free(&x->alloc, all, room);
   tsl__strings set = {kept, count, TSL__NONE, hash};
   if (x->status == TSL_OK && !tsl__vec_push(&x->alloc, &x->strings, set)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");

@@ -162,6 +162,36 @@ static void string_sets(void) {
   CHECK(keys_match(keys, "nam\"1") && keys_match(keys, "n\\u0061m\"1") && keys_match(keys, "nick\"3") && !keys_match(keys, "name\"2") && !keys_match(keys, "age\"0"));
 }
 
+/* Lists that name the same strings again and again, with or without the short way that sees that. */
+static void doubles(void) {
+  static const char *const words[] = {"", "a", "ab", "properties", "properties of", "propertied", "patternProperties", "patternPropertied", "\xff\xff"};
+  enum { WORDS = sizeof words / sizeof *words, MOST = 300 };
+  char numbered[MOST][24];
+  tsl__string list[MOST] = {{0}};
+  uint32_t order[MOST];
+  uint64_t seed = 1;
+  for (uint32_t n = 1; n < MOST; n += 1 + n / 8) {
+    for (uint32_t i = 0; i < n; i++) {
+      uint64_t drawn = tsl_test_random(&seed);
+      const char *word = words[drawn % WORDS];
+      if (drawn >> 62 == 0) snprintf(numbered[i], sizeof numbered[i], "%s%u", word, (unsigned)(drawn >> 32) % 50), word = numbered[i];
+      list[i] = (tsl__string){word, (uint32_t)strlen(word)};
+    }
+    tsl__stringset set = tsl__stringset_over(x, list, n, order);
+    uint32_t size = tsl__stringset_size(x, set);
+    for (uint32_t i = 0; i < n; i++) {
+      CHECK(order[i] < size);
+      tsl__string at = tsl__stringset_at(x, set, order[i]);
+      CHECK(at.length == list[i].length && !memcmp(at.at, list[i].at, at.length));
+    }
+    for (uint32_t i = 1; i < size; i++) {
+      tsl__string a = tsl__stringset_at(x, set, i - 1), b = tsl__stringset_at(x, set, i);
+      int c = memcmp(a.at, b.at, a.length < b.length ? a.length : b.length);
+      CHECK(c < 0 || (c == 0 && a.length < b.length));
+    }
+  }
+}
+
 static void emptiness(void) {
   tsl__expr az = tsl__expr_star(x, tsl__expr_range(x, 'a', 'z'));
   tsl__expr has_foo = seq(tsl__expr_text(x), seq(lit("foo"), tsl__expr_text(x)));
@@ -356,6 +386,7 @@ int main(void) {
   RUN(registers, "large loops are a register, not states");
   RUN(json_strings, "every spelling of a JSON string, no dead ends");
   RUN(string_sets, "sets of strings and keys");
+  RUN(doubles, "strings that come more than once are in a set once, in order");
   RUN(characters, "how many characters texts have");
   RUN(alphabets, "which bytes a text may have");
   RUN(spelled, "shortest spellings of lists of strings");
