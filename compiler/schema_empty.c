@@ -473,8 +473,8 @@ uint32_t tsl__schema_shortest(struct schema *s, goal g) {
 
 /* Does a look at its keywords tell that it can be satisfied? */
 static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
-  if (e->n != 1 || e->lits[0] & 1) return e->n == 0;
-  uint8_t types = tsl__schema_plain(s, e->lits[0] >> 1);
+  if (!e->n) return true;
+  uint8_t types = tsl__schema_plain_together(s, e->lits, e->n);
   if (s->max_nesting && e->level >= s->max_nesting) types &= (uint8_t)~(T_ARRAY | T_OBJECT);
   return types != 0;
 }

@@ -622,6 +622,8 @@ struct schema *tsl__schema_blank(tsl__exprs *x);
 /* ---- schema_plain.c ---- */
 /* Types (T_...) of which there certainly is a value, as the keywords tell. */
 uint8_t tsl__schema_plain(struct schema *s, sid id);
+/* The same of values that satisfy n lits, n > 0. */
+uint8_t tsl__schema_plain_together(struct schema *s, const lit *lits, uint32_t n);
 /* Is it about objects alone, and about nothing but their members, some of which it names? */
 bool tsl__schema_plain_object(const struct schema *s, sid id);
 /* The subschemas that say what arrays and objects are like that satisfy one (SID_FALSE: there are none), where it is plain how they begin: arrays by what all items are and how many, objects, if

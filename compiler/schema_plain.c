@@ -8,6 +8,7 @@
  *           stay away.
  * Begins    The same look tells how arrays and objects begin, so that a value is offered before its goal is opened: an object is opened by who enters it. Of {"oneOf": [{"$ref": "#/$defs/O"},
  *           {"type": "null"}]} nothing is opened, and the object that is entered is that of all places that refer to O.
+ * Together  Several subschemas for one value (a member that a pattern names as well) have a value if one of them has, of a type of which the others take all.
  * Right     A type is claimed only where there is a value; one that is not claimed may have values all the same. So answers can be kept, and a subschema that is asked
  *           about while it is being looked at (it requires itself, or refers to itself) claims nothing.
  * Cost      A look at each keyword of each subschema that something needs, once.
@@ -23,7 +24,8 @@
 #define DIGITS_MAX 15u        /* of bounds that are compared here */
 #define BYTES_MAX (1u << 24)  /* of a value that is claimed, about */
 #define ALONE_MAX 8u          /* branches of oneOf that are compared with all others */
-#define LEAVES_MAX 64u        /* subschemas looked at for the one that says what arrays and objects there are */
+#define LEAVES_MAX 64u        /* subschemas looked at for the one that says what arrays and objects there are, or for what takes all values of a type */
+#define TOGETHER_MAX 8u       /* subschemas for one value that are looked at together */
 
 #define OF(k) ((uint64_t)1 << KW_##k)
 static const uint64_t about_strings = OF(MIN_LENGTH) | OF(MAX_LENGTH) | OF(PATTERN) | OF(FORMAT);
@@ -234,6 +236,48 @@ static uint8_t claim(struct schema *s, sid id, uint32_t depth, uint64_t *bytes) 
 uint8_t tsl__schema_plain(struct schema *s, sid id) {
   uint64_t bytes;
   return claim(s, id, 0, &bytes);
+}
+
+/* Those of the types of which every value satisfies the lit, as far as that is plain. Recursion is bounded by *left. */
+static uint8_t takes_all(const struct schema *s, lit l, uint8_t types, uint32_t *left) {
+  l = tsl__schema_simplify(s, l);
+  const struct node *n = tsl__node_of(s, l >> 1);
+  if (l & 1) return types & (uint8_t)~n->possible;
+  if (l == POS(SID_FALSE) || !*left) return 0;
+  --*left;
+  uint64_t rest = n->mask & ~OF(TYPE);
+  types &= n->types & n->possible & (uint8_t)~(n->integer ? T_NUMBER : 0);
+  if (!types || !rest) return types;
+  if (rest == OF(REF) || rest == OF(ALL_OF) || rest == OF(ANY_OF) || rest == OF(ONE_OF)) {
+    const struct keyword_value *v = &n->values[tsl__has(n, KW_TYPE)];
+    uint8_t some = 0, all = types, possible = 0, twice = 0;
+    for (uint32_t i = 0; i < v->count; i++) {
+      uint8_t own = takes_all(s, POS(v->children[i]), types, left), may = plain_node(s, v->children[i])->possible;
+      some |= own;
+      all &= own;
+      twice |= possible & may;
+      possible |= may;
+    }
+    return rest == OF(ANY_OF) ? some : rest == OF(ONE_OF) ? some & (uint8_t)~twice : all;
+  }
+  if (rest & ~(about_strings | about_numbers | about_arrays | about_objects)) return 0;
+  if (rest & about_strings) types &= (uint8_t)~T_STRING;
+  if (rest & about_numbers) types &= (uint8_t)~T_NUMBER;
+  if (rest & about_arrays) types &= (uint8_t)~T_ARRAY;
+  if (rest & about_objects) types &= (uint8_t)~T_OBJECT;
+  return types;
+}
+
+uint8_t tsl__schema_plain_together(struct schema *s, const lit *lits, uint32_t n) {
+  uint8_t found = 0;
+  for (uint32_t i = 0; i < n && n <= TOGETHER_MAX; i++) {
+    uint8_t types = lits[i] & 1 ? 0 : tsl__schema_plain(s, lits[i] >> 1);
+    uint32_t left = LEAVES_MAX;
+    for (uint32_t j = 0; j < n && types; j++)
+      if (j != i) types = takes_all(s, lits[j], types, &left);
+    found |= types;
+  }
+  return found;
 }
 
 /* Do its keywords say something of the members of objects? */

@@ -15,7 +15,7 @@ static const struct {
   uint32_t nodes; /* that are compared */
   size_t enter;   /* trees that are walked */
   size_t tokens;  /* that go */
-} bounds[] = {[TSL__KIN_NEAR] = {3, 1024, 64, TSL__PATCH_MAX}, [TSL__KIN_FAR] = {20, 1024, 512, 4096}};
+} bounds[] = {[TSL__KIN_NEAR] = {3, 1024, 64, TSL__PATCH_MAX}, [TSL__KIN_FAR] = {3, 4096, 512, 4096}};
 
 /* The two sides of a comparison. */
 typedef struct side {
