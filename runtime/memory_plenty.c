@@ -36,7 +36,7 @@ static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t cou
 }
 
 #define STEPS 64u /* bytes that all have in common */
-#define LOOKS 4u  /* ways on from each state */
+#define LOOKS 3u  /* ways on from each state */
 
 /* Bytes of a range that each begin another text, whether it is a character or within an escape: no capitals, which hexadecimal digits may be, and no `u`, by which any character is
  * escaped. */
@@ -55,12 +55,12 @@ static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r,
   for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = tsl__state_upper(r)[i++] + 1u) {
     tsl__target t = r->targets[i] ? tsl__state_step(space, r, (uint8_t)byte) : 0;
     const tsl__state_rec *to = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
+    looks += t != 0;
     if (!to || to->flags & TSL__STATE_FORK) continue;
     bool done = loops(space, to, c);
     ways += ways_in(byte, tsl__state_upper(r)[i]);
     if (done || !first || (escaped && byte != '\\')) first = to, *count = c, escaped = byte == '\\';
     if (done) break;
-    looks++;
   }
   if (ways > *texts && !(r->flags & TSL__STATE_LOOP)) *texts = ways;
   return first;
