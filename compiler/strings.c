@@ -76,7 +76,7 @@ static sorted *sort_strings(const tsl__string *of, sorted *at, size_t n) {
   return at;
 }
 
-#define SEEN_BITS 6             /* of a slot's number */
+#define SEEN_BITS 6               /* of a slot's number */
 #define AGAIN ((uint32_t)1 << 31) /* in an order that is being made: the text is that of the string with this number */
 
 /* Note the strings to be sorted in `all`, without those that are seen to be there already: alternatives of one schema often name the same members. A slot keeps the last string
