@@ -191,16 +191,22 @@ static uint8_t alone(struct schema *s, const struct keyword_value *v, uint32_t b
   return types;
 }
 
+/* The branches of a node that combines others and asks nothing else but perhaps a type; NULL: it is none. */
+static const struct keyword_value *branches_alone(const struct node *n) {
+  uint64_t rest = n->mask & ~OF(TYPE);
+  bool alone = rest == OF(REF) || rest == OF(ANY_OF) || rest == OF(ONE_OF) || rest == OF(ALL_OF);
+  return alone ? &n->values[tsl__has(n, KW_TYPE)] : NULL; /* values are in the order of keywords */
+}
+
 /* What one of the branches has; of oneOf only what no other has, which is not looked for for long. */
-static uint8_t of_branches(struct look *l, enum keyword k) {
-  const struct keyword_value *v = tsl__keyword(l->n, k);
+static uint8_t of_branches(struct look *l, const struct keyword_value *v) {
   uint8_t types = 0;
   uint32_t looked = 0;
-  if (k == KW_ALL_OF && v->count != 1) return 0;
+  if (v->keyword == KW_ALL_OF && v->count != 1) return 0;
   for (uint32_t i = 0; i < v->count; i++) {
     uint64_t bytes = 0;
     uint8_t own = claim(l->s, v->children[i], l->depth, &bytes) & (uint8_t)~types;
-    if (k == KW_ONE_OF && own) own = looked++ < ALONE_MAX ? alone(l->s, v, i, own) : 0;
+    if (v->keyword == KW_ONE_OF && own) own = looked++ < ALONE_MAX ? alone(l->s, v, i, own) : 0;
     types |= own;
     if (own) needs(l, bytes);
   }
@@ -208,11 +214,10 @@ static uint8_t of_branches(struct look *l, enum keyword k) {
 }
 
 static uint8_t look_at(struct look *l) {
-  static const uint8_t branching[] = {KW_REF, KW_ANY_OF, KW_ONE_OF, KW_ALL_OF};
   const struct node *n = l->n;
+  const struct keyword_value *branches = branches_alone(n);
   if (n->mask & (OF(ENUM) | OF(CONST))) return listed(l);
-  for (size_t i = 0; i < sizeof branching; i++)
-    if ((n->mask & ~OF(TYPE)) == (uint64_t)1 << branching[i]) return of_branches(l, branching[i]);
+  if (branches) return of_branches(l, branches);
   if (n->mask & ~(OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects)) return 0;
   if (tsl__has(n, KW_PROPERTIES) && l->s->resources.at[n->resource].draft == D3) return 0; /* a member's schema says that it is required */
   return of_keywords(l);
@@ -239,32 +244,35 @@ uint8_t tsl__schema_plain(struct schema *s, sid id) {
 }
 
 /* Those of the types of which every value satisfies the lit, as far as that is plain. Recursion is bounded by *left. */
+static uint8_t takes_all(const struct schema *s, lit l, uint8_t types, uint32_t *left);
+
+/* The same of a node's branches together: of oneOf the types of which one takes all values, and no other may have any. */
+static uint8_t branches_take_all(const struct schema *s, const struct keyword_value *v, uint8_t types, uint32_t *left) {
+  uint8_t some = 0, all = types, possible = 0, twice = 0;
+  for (uint32_t i = 0; i < v->count; i++) {
+    uint8_t own = takes_all(s, POS(v->children[i]), types, left), may = plain_node(s, v->children[i])->possible;
+    some |= own;
+    all &= own;
+    twice |= possible & may;
+    possible |= may;
+  }
+  return v->keyword == KW_ANY_OF ? some : v->keyword == KW_ONE_OF ? some & (uint8_t)~twice : all;
+}
+
 static uint8_t takes_all(const struct schema *s, lit l, uint8_t types, uint32_t *left) {
   l = tsl__schema_simplify(s, l);
   const struct node *n = tsl__node_of(s, l >> 1);
+  const struct keyword_value *branches = branches_alone(n);
   if (l & 1) return types & (uint8_t)~n->possible;
   if (l == POS(SID_FALSE) || !*left) return 0;
   --*left;
-  uint64_t rest = n->mask & ~OF(TYPE);
   types &= n->types & n->possible & (uint8_t)~(n->integer ? T_NUMBER : 0);
-  if (!types || !rest) return types;
-  if (rest == OF(REF) || rest == OF(ALL_OF) || rest == OF(ANY_OF) || rest == OF(ONE_OF)) {
-    const struct keyword_value *v = &n->values[tsl__has(n, KW_TYPE)];
-    uint8_t some = 0, all = types, possible = 0, twice = 0;
-    for (uint32_t i = 0; i < v->count; i++) {
-      uint8_t own = takes_all(s, POS(v->children[i]), types, left), may = plain_node(s, v->children[i])->possible;
-      some |= own;
-      all &= own;
-      twice |= possible & may;
-      possible |= may;
-    }
-    return rest == OF(ANY_OF) ? some : rest == OF(ONE_OF) ? some & (uint8_t)~twice : all;
-  }
-  if (rest & ~(about_strings | about_numbers | about_arrays | about_objects)) return 0;
-  if (rest & about_strings) types &= (uint8_t)~T_STRING;
-  if (rest & about_numbers) types &= (uint8_t)~T_NUMBER;
-  if (rest & about_arrays) types &= (uint8_t)~T_ARRAY;
-  if (rest & about_objects) types &= (uint8_t)~T_OBJECT;
+  if (branches) return types ? branches_take_all(s, branches, types, left) : 0;
+  if (n->mask & ~(OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects)) return 0;
+  if (n->mask & about_strings) types &= (uint8_t)~T_STRING;
+  if (n->mask & about_numbers) types &= (uint8_t)~T_NUMBER;
+  if (n->mask & about_arrays) types &= (uint8_t)~T_ARRAY;
+  if (n->mask & about_objects) types &= (uint8_t)~T_OBJECT;
   return types;
 }
 
@@ -321,10 +329,9 @@ static bool find_leaf(const struct schema *s, sid *id, uint8_t type, uint32_t *l
   if (l & 1 || !*left) return false;
   --*left;
   if (*id == SID_FALSE || !(n->possible & type)) return *id = SID_FALSE, true;
-  uint64_t rest = n->mask & ~OF(TYPE);
-  if (rest != OF(ANY_OF) && rest != OF(ONE_OF) && rest != OF(ALL_OF) && rest != OF(REF)) return true;
-  const struct keyword_value *v = &n->values[tsl__has(n, KW_TYPE)];
-  if (rest == OF(ALL_OF) && v->count != 1) return false;
+  const struct keyword_value *v = branches_alone(n);
+  if (!v) return true;
+  if (v->keyword == KW_ALL_OF && v->count != 1) return false;
   *id = SID_FALSE;
   for (uint32_t i = 0; i < v->count; i++) {
     sid one = v->children[i];
