@@ -66,6 +66,7 @@ static bool lists_disjoint(struct schema *s, sid a, sid b) {
 }
 
 #define CORE_DEPTH 4
+#define BRANCHES_DEPTH 2 /* alternatives inside one another that are looked through */
 
 /* Where a schema, or the parts of its allOf and references, demands member `key`: the subschema of its value, or UINT32_MAX. */
 static sid member_schema(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
@@ -116,13 +117,61 @@ static bool tags_disjoint(struct schema *s, sid a, sid b, sid at, int depth) {
   return false;
 }
 
-static bool closed_against(const struct schema *s, sid a, sid b) {
-  const struct node *n = plain(s, a), *m = plain(s, b);
-  const struct keyword_value *extra = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES), *names = tsl__keyword_or_null(m, KW_REQUIRED);
-  if (!extra || extra->children[0] != SID_FALSE || tsl__has(n, KW_PATTERN_PROPERTIES) || !names) return false;
-  const struct keyword_value *own = tsl__keyword_or_null(n, KW_PROPERTIES);
-  for (uint32_t i = 0; i < names->value->length; i++)
-    if (!own || !tsl__json_get(own->value, names->value->items[i].text, names->value->items[i].length)) return true;
+/* The types that a value may have: what keywords say, through references and combinations. */
+static uint8_t types_of(const struct schema *s, sid id, int depth) {
+  static const uint8_t combining[] = {KW_REF, KW_ALL_OF, KW_ANY_OF, KW_ONE_OF};
+  const struct node *n = plain(s, id);
+  uint8_t types = n->possible;
+  for (unsigned k = 0; depth < CORE_DEPTH && types && k < sizeof combining; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, combining[k]);
+    bool either = combining[k] == KW_ANY_OF || combining[k] == KW_ONE_OF;
+    uint8_t some = either ? 0 : T_ALL;
+    for (uint32_t i = 0; v && i < v->count; i++) {
+      uint8_t one = types_of(s, v->children[i], depth + 1);
+      some = either ? some | one : some & one;
+    }
+    if (v) types &= some;
+  }
+  return types;
+}
+
+/* The same of member `key`, in an object that the schema at `id` allows: none if it has no place there. */
+static uint8_t member_types(struct schema *s, sid id, const char *key, uint32_t length, int depth) {
+  const struct node *n = tsl__node_of(s, id);
+  const struct keyword_value *own = tsl__keyword_or_null(n, KW_PROPERTIES), *patterns = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
+  const struct keyword_value *extra = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES);
+  const tsl__json *m = own ? tsl__json_get(own->value, key, length) : NULL;
+  uint8_t types = T_ALL;
+  bool named = m != NULL;
+  if (m) types &= types_of(s, own->children[m - own->value->items], 0);
+  for (uint32_t i = 0; patterns && i < patterns->count; i++) {
+    if (!tsl__schema_work(s, length)) return T_ALL;
+    if (!tsl__expr_matches(s->x, patterns->exprs[i], key, length)) continue;
+    types &= types_of(s, patterns->children[i], 0);
+    named = true;
+  }
+  if (!named && extra) types &= types_of(s, extra->children[0], 0);
+  for (unsigned k = 0; depth < CORE_DEPTH && types && k < 2; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
+    for (uint32_t i = 0; v && i < v->count; i++) types &= member_types(s, v->children[i], key, length, depth + 1);
+  }
+  return types;
+}
+
+/* Is there a member that b demands, at `at`, and of whose values none can be one of a's? */
+static bool members_apart(struct schema *s, sid a, sid b, sid at, int depth) {
+  const struct node *n = tsl__node_of(s, at);
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
+  for (uint32_t i = 0; v && i < v->value->length && tsl__schema_work(s, 16); i++) {
+    const tsl__json *key = &v->value->items[i];
+    uint8_t types = member_types(s, a, key->text, key->length, 0);
+    if (!types || (types != T_ALL && !(types & member_types(s, b, key->text, key->length, 0)))) return true;
+  }
+  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
+    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
+    for (uint32_t i = 0; v && i < v->count; i++)
+      if (members_apart(s, a, b, v->children[i], depth + 1)) return true;
+  }
   return false;
 }
 
@@ -133,12 +182,30 @@ bool tsl__schema_held(const struct schema *s, const struct taken *taken, sid id)
   return false;
 }
 
-bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
+static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth);
+
+/* Is one of the two disjoint with every alternative of the other, or with a part of it? */
+static bool branches_disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth) {
+  static const uint8_t combining[] = {KW_ANY_OF, KW_ONE_OF, KW_ALL_OF, KW_REF};
+  const struct node *n = plain(s, b);
+  for (unsigned k = 0; k < sizeof combining; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, combining[k]);
+    bool every = combining[k] == KW_ANY_OF || combining[k] == KW_ONE_OF;
+    uint32_t i = 0;
+    while (v && i < v->count && tsl__schema_work(s, 16) && disjoint(s, type, a, v->children[i], depth + 1) == every) i++;
+    if (v && v->count && (i == v->count) == every) return tsl__schema_ok(s);
+  }
+  return false;
+}
+
+static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth) {
   if (tsl__schema_impossible(s, type, POS(a)) || tsl__schema_impossible(s, type, POS(b))) return true;
   if (lists_disjoint(s, a, b)) return true;
-  if (type != T_OBJECT) return false;
-  return tags_disjoint(s, a, b, a, 0) || closed_against(s, a, b) || closed_against(s, b, a);
+  if (type == T_OBJECT && (tags_disjoint(s, a, b, a, 0) || members_apart(s, a, b, b, 0) || members_apart(s, b, a, a, 0))) return true;
+  return depth < BRANCHES_DEPTH && (branches_disjoint(s, type, a, b, depth) || branches_disjoint(s, type, b, a, depth));
 }
+
+bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) { return disjoint(s, type, a, b, 0); }
 
 /* ---- the same in another place ----------------------------------------------------------------------------------------- */
 
