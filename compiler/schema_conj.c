@@ -25,11 +25,16 @@ struct pending {
   lit l;
 };
 
-struct choice { /* a disjunction that waits: keyword k of node s, with a sign; KW_COUNT: the whole node, negated */
+struct choice { /* a disjunction that waits: keyword k of node s */
   const struct choice *next;
   const struct tracker *tracker;
   sid s;
   uint8_t keyword;
+};
+
+struct negation { /* a whole node that waits to be negated */
+  const struct negation *next;
+  sid s;
 };
 
 struct branch { /* one way to go on */
@@ -38,6 +43,7 @@ struct branch { /* one way to go on */
   const struct part *parts;
   const struct pending *pending;
   const struct choice *choices;
+  const struct negation *negations; /* these when nothing else is left: what holds by then makes most of them plain */
 };
 
 struct expansion {
@@ -74,6 +80,13 @@ static void choose_later(struct expansion *e, struct branch *b, sid s, unsigned 
   if (!c) return;
   *c = (struct choice){b->choices, tracker, s, (uint8_t)keyword};
   b->choices = c;
+}
+
+static void negate_later(struct expansion *e, struct branch *b, sid s) {
+  struct negation *n = cell(e, sizeof *n);
+  if (!n) return;
+  *n = (struct negation){b->negations, s};
+  b->negations = n;
 }
 
 /* Is it plain that no value of the type satisfies l? */
@@ -682,6 +695,10 @@ static void expand_dependencies(struct expansion *e, const struct branch *b, con
 }
 
 static void expand_negation(struct expansion *e, struct branch *b, sid s) {
+  if (tsl__schema_excluded(e->s, e->type, b->taken, s)) {
+    expand(e, *b);
+    return;
+  }
   struct ways w = {.e = e, .base = *b};
   negate_node(&w, s);
   if (w.always) {
@@ -700,10 +717,6 @@ static void expand_negation(struct expansion *e, struct branch *b, sid s) {
 
 static void expand_choice(struct expansion *e, struct branch *b, const struct choice *c) {
   const struct node *n = tsl__node_of(e->s, c->s);
-  if (c->keyword == KW_COUNT) {
-    expand_negation(e, b, c->s);
-    return;
-  }
   const struct keyword_value *v = tsl__keyword(n, c->keyword);
   switch (c->keyword) {
     case KW_ANY_OF: expand_any_of(e, b, v, c->tracker); break;
@@ -731,7 +744,7 @@ static void expand(struct expansion *e, struct branch b) {
     b.pending = b.pending->next;
     if (l & 1) {
       if (tsl__schema_impossible(e->s, e->type, l)) goto done;
-      if (!certain(e->s, e->type, l)) choose_later(e, &b, l >> 1, KW_COUNT, NULL);
+      if (!certain(e->s, e->type, l)) negate_later(e, &b, l >> 1);
     } else if (!take_node(e, &b, l >> 1, tracker)) {
       goto done;
     }
@@ -741,6 +754,10 @@ static void expand(struct expansion *e, struct branch b) {
     const struct choice *c = b.choices;
     b.choices = c->next;
     expand_choice(e, &b, c);
+  } else if (b.negations) {
+    sid negated = b.negations->s;
+    b.negations = b.negations->next;
+    expand_negation(e, &b, negated);
   } else if (++e->leaves > TSL__SCHEMA_ALTERNATIVES) {
     tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place", TSL__SCHEMA_ALTERNATIVES);
   } else {

@@ -205,7 +205,25 @@ static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth) {
   return depth < BRANCHES_DEPTH && (branches_disjoint(s, type, a, b, depth) || branches_disjoint(s, type, b, a, depth));
 }
 
-bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) { return disjoint(s, type, a, b, 0); }
+/* A goal's alternatives ask for most pairs again, and so do goals of the same subschemas. */
+struct told_apart {
+  sid a, b;
+  uint8_t type; /* 0: nothing is told */
+  bool within;  /* alternatives were looked through */
+  bool apart;
+};
+#define TOLD_MAX 256u /* pairs that are kept, a power of two: one gives way to another with the same number */
+
+static bool apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
+  if (!s->apart && !(s->apart = tsl__schema_alloc(s, TOLD_MAX * sizeof *s->apart))) return false;
+  struct told_apart *t = &s->apart[tsl__mix(((uint64_t)a << 32 | b) + type + within) & (TOLD_MAX - 1)];
+  if (t->type == type && t->a == a && t->b == b && t->within == within) return t->apart;
+  bool found = disjoint(s, type, a, b, within ? 0 : BRANCHES_DEPTH);
+  if (tsl__schema_ok(s)) *t = (struct told_apart){a, b, type, within, found};
+  return found;
+}
+
+bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) { return apart(s, type, a, b, true); }
 
 /* ---- the same in another place ----------------------------------------------------------------------------------------- */
 
@@ -257,6 +275,18 @@ static bool demanded(const struct schema *s, const struct taken *taken, const ch
   }
   return false;
 }
+
+static bool excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id, int depth) {
+  const struct node *n = plain(s, id);
+  const struct keyword_value *v = tsl__keyword_or_null(n, tsl__has(n, KW_ANY_OF) ? KW_ANY_OF : KW_ONE_OF);
+  for (const struct taken *t = taken; t; t = t->next)
+    if (!t->key && tsl__schema_work(s, 16) && apart(s, type, t->s, id, false)) return true;
+  uint32_t i = 0;
+  while (v && depth < BRANCHES_DEPTH && i < v->count && excluded(s, type, taken, v->children[i], depth + 1)) i++;
+  return v && v->count && i == v->count;
+}
+
+bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id) { return excluded(s, type, taken, id, 0) && tsl__schema_ok(s); }
 
 /* The subschema of a member in one node if it lists its values, or UINT32_MAX. */
 static sid listed_member(const struct schema *s, sid at, const char *key, uint32_t length) {

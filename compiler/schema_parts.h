@@ -443,6 +443,7 @@ struct schema {
   TSL__VEC(struct pattern) patterns; /* while compiling: each regular expression is read once */
   struct table pattern_table;        /* of these, by their text */
 
+  struct told_apart *apart;     /* what was asked last of pairs of subschemas (schema_disjoint.c); NULL: nothing yet */
   TSL__VEC(tsl__string) names;  /* of the object that is being made, with doubles; kept for the next one */
   TSL__VEC(struct asked) asked; /* of its keys; the same */
   TSL__VEC(struct goal_entry *) goals;
@@ -557,6 +558,8 @@ struct taken { /* nodes that hold, and keys that are demanded otherwise */
 bool tsl__schema_held(const struct schema *s, const struct taken *taken, sid id);
 /* Is it plain that no value of the type satisfies both? */
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b);
+/* Is it plain that no value of the type satisfies it and all that are taken? */
+bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id);
 /* Is it plain that the two say the same: one text in two places? */
 bool tsl__schema_alike(struct schema *s, lit a, lit b);
 /* Is it plain that no object satisfies `next` and all that are taken? */
