@@ -142,6 +142,7 @@ void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx) {
   x->watches |= TSL__NEW_ITEM;
 }
 void tsl__exprs_guard_names(tsl__exprs *x, bool few) { x->watches |= (uint8_t)(TSL__NEW_NAME | (few ? TSL__FEW_NAMES : 0)); }
+void tsl__exprs_guard_repeats(tsl__exprs *x) { x->watches |= TSL__SAME_ITEM; }
 uint8_t tsl__exprs_watches(const tsl__exprs *x) { return x->watches; }
 
 bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx)) {

@@ -234,13 +234,13 @@ typedef struct tsl__rule_ops {
  * TSL__INF; it must be right (at least a lower bound for TSL__RULE_INLINE, and where `ops` has a `shortest` of its own). */
 tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uint32_t param, uint32_t flags, uint32_t shortest);
 
-/* ---- what must be new ----------------------------------------------------------------------------------------------- */
+/* ---- what must be new, or must not ----------------------------------------------------------------------------------------------- */
 
 /* ε that marks what follows: seq(CALL, seq(mark, rest)) goes on with `rest` only if the text that the call has spelled is new in the innermost open container
- * of the JSON text (runtime/memory.h). `kind` is TSL__NEW_ITEM or TSL__NEW_NAME (runtime/state.h). One mark for each kind. */
+ * of the JSON text (runtime/memory.h). `kind` is TSL__NEW_ITEM or TSL__NEW_NAME (runtime/state.h); or TSL__SAME_ITEM: only if it is not new. One mark for each kind. */
 tsl__expr tsl__expr_mark(tsl__exprs *x, uint8_t kind);
-/* What is left of e if what came before was not new: e without the alternatives that begin with a mark. *kinds: the kinds of those are added. */
-tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t *kinds);
+/* What is left of e without the alternatives that begin with a mark of the kinds that are `gone`. *found: all kinds that its alternatives begin with are added. */
+tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t gone, uint8_t *found);
 /* The spellings of these JSON values (white space around them left out); TSL__NONE on failure (sticky). */
 typedef tsl__expr tsl__spell(void *ctx, const tsl__string *texts, uint32_t n);
 /* The grammar has marks for items; `ctx` must be there as long as x. */
@@ -248,6 +248,8 @@ void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx);
 bool tsl__exprs_guards(const tsl__exprs *x);
 /* The marks for names mean something in this grammar. `few`: it constrains them. */
 void tsl__exprs_guard_names(tsl__exprs *x, bool few);
+/* So do those for items that must be repeated. */
+void tsl__exprs_guard_repeats(tsl__exprs *x);
 /* The kinds that do. */
 uint8_t tsl__exprs_watches(const tsl__exprs *x);
 

@@ -106,7 +106,7 @@ typedef struct tsl__known_shortest {
 } tsl__known_shortest;
 
 /* An upper bound of the characters that complete any text begun in an expression: the same for all that it leads to. */
-#define TSL__MARKS 2u /* kinds of marks */
+#define TSL__MARKS 3u /* kinds of marks */
 
 typedef struct tsl__known_need {
   tsl__expr e; /* NONE: free */
@@ -205,7 +205,7 @@ struct tsl__exprs {
   tsl__expr number_tails[5];     /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */
   tsl__known_exponent known_exponent; /* the last */
   const tsl__expr *exponents;    /* of a vocabulary's layer: those of some ranges (number_parts.c); else NULL */
-  tsl__expr marks[TSL__MARKS];   /* see tsl__expr_mark; by kind - 1, made with the layer's first one */
+  tsl__expr marks[TSL__MARKS];   /* see tsl__expr_mark; made with the layer's first one */
   uint8_t watches;               /* kinds of marks that mean something */
   tsl__spell *spell;             /* see tsl__exprs_guard */
   void *spell_ctx;

@@ -289,7 +289,7 @@ static void open_ahead(struct schema *s, goal g) {
   for (uint32_t i = 0; i < tsl__goal_of(s, g)->array_count && tsl__schema_ok(s); i++) tsl__array_goals_asked(tsl__goal_of(s, g)->arrays[i]);
 }
 
-/* uniqueItems is not followed everywhere (under a negation, with too few values): say so now, not when the first array begins. */
+/* uniqueItems is not followed everywhere (with too few values, or under a negation with few items): say so now, not when the first array begins. */
 static bool check_unique(struct schema *s) {
   if (!(s->keywords >> KW_UNIQUE_ITEMS & 1)) return true;
   for (size_t i = 2; i < s->nodes.n && tsl__schema_ok(s); i++) {

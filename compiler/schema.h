@@ -25,7 +25,8 @@
  *
  * Property order `schema`: the keys of `properties` in the order of the text (of all parts of a conjunction, one after the other), all other keys after
  * them in any order.
- * Not yet   uniqueItems under a negation is refused, and where so few different values may be left for items that are needed that only a search would tell (schema_unique.c).
+ * Not yet   uniqueItems is refused where so few different values may be left for items that are needed that only a search would tell (schema_unique.c), and under a negation where the
+ *           number of items is bounded (schema_array.c).
  *
  * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later, when rules unfold, can only run into limits.
  *

@@ -10,6 +10,8 @@
  *
  * uniqueItems over items out of a finite list of scalars (enum, const, booleans): the state is the set of values used. Otherwise items are marked, and the
  * runtime compares them (schema_unique.c); where some of them have few values, the state knows which of those were used, and only the others are marked.
+ * Negated, it asks for an item that is one of the earlier ones: ITEM NEW ( NEXT ITEM NEW )* NEXT ITEM SAME, then any others. The runtime tells which of the two marks holds. Any
+ * number of items must be allowed, so that what was begun can always be repeated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -74,6 +76,7 @@ static void lengths(struct array *a, const struct part *parts) {
     if (p->kind == PART_ITEMS) a->prefix_count = larger(a->prefix_count, p->max == TSL__INF ? p->min : p->max);
     if (p->kind == PART_CONTAINS) a->counter_count++;
     if (p->kind == PART_UNIQUE) a->unique = true;
+    if (p->kind == PART_REPEATS) a->repeats = true;
   }
 }
 
@@ -230,6 +233,31 @@ static void unique(struct array *a, const struct part *parts) {
   a->max = smaller(a->max, a->value_count);
 }
 
+#define REPEATS_MAX 64u /* items that have schemas of their own, where some must be equal: all pairs are looked at */
+
+/* Some items are equal: two at least, and there is no end to them. False: nothing satisfies that, or on failure. */
+static bool repeat(struct array *a, const struct part *parts) {
+  struct schema *s = a->schema;
+  const struct part *p = parts;
+  while (p->kind != PART_REPEATS) p = p->next;
+  const tsl__json *at = tsl__keyword(tsl__node_of(s, p->s), KW_UNIQUE_ITEMS)->value;
+  a->min = larger(a->min, 2);
+  if (a->unique || a->max < a->min) return false;
+  bool late = !s->text && !(tsl__exprs_watches(s->x) & TSL__SAME_ITEM); /* the grammar was made without */
+  if (late || a->max != TSL__INF || a->counter_count || (a->prefix_count && !tsl__schema_possible(s, a->rest)) || tsl__schema_nests(s)) {
+    tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, at, "uniqueItems under a negation, with %s", late ? "too much before it" : a->counter_count ? "items that are counted" : "a bound of the items' number");
+    return false;
+  }
+  uint32_t most = a->prefix_count ? REPEATS_MAX : TSL__SCHEMA_CHAIN;
+  if (larger(a->min, a->prefix_count) > most) {
+    tsl__schema_fail(s, TSL_ERR_LIMIT, at, "uniqueItems under a negation together with more than %u items%s", (unsigned)most, a->prefix_count ? " where each has a schema" : "");
+    return false;
+  }
+  tsl__schema_guard(s);
+  tsl__exprs_guard_repeats(s->x);
+  return true;
+}
+
 struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part *parts) {
   struct array *a = tsl__schema_alloc(s, sizeof *a);
   if (!a) return NULL;
@@ -240,8 +268,9 @@ struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part
   parts = all;
   lengths(a, parts);
   if (!items(a, parts) || !counters(a, parts)) return NULL;
+  if (a->repeats && !repeat(a, parts)) return NULL;
   if (a->unique) unique(a, parts);
-  a->any = !a->prefix_count && a->rest == GOAL_ANY && !a->min && a->max == TSL__INF && !a->counter_count && !a->unique && !a->guarded;
+  a->any = !a->prefix_count && a->rest == GOAL_ANY && !a->min && a->max == TSL__INF && !a->counter_count && !a->unique && !a->guarded && !a->repeats;
   return tsl__schema_ok(s) && a->min <= a->max ? a : NULL;
 }
 
@@ -277,6 +306,26 @@ static uint32_t plain_shortest(const struct array *a) {
   for (uint32_t i = 0; i < a->min && i < a->prefix_count; i++) bytes += tsl__schema_shortest(a->schema, a->prefix[i]);
   if (a->min > a->prefix_count) bytes += (uint64_t)(a->min - a->prefix_count) * tsl__schema_shortest(a->schema, a->rest);
   return bytes >= UNKNOWN ? UNKNOWN - 1 : (uint32_t)bytes;
+}
+
+/* The same where some items are equal: two of those with a goal of their own, or the first two of the rest. */
+static uint32_t repeats_shortest(const struct array *a) {
+  struct schema *s = a->schema;
+  const struct gaps *g = tsl__schema_gaps(s, a->level);
+  uint64_t best = TSL__INF;
+  if (!a->prefix_count || !g || reach(a) != TSL__INF) return plain_shortest(a);
+  for (uint32_t j = 1; j < a->prefix_count + 2 && tsl__schema_ok(s); j++) {
+    uint32_t n = larger(a->min, j + 1);
+    uint64_t bytes = 2 + (uint64_t)g->first_cost + g->close_cost + (uint64_t)(n - 1) * g->comma_cost + (uint64_t)n * g->item_cost;
+    for (uint32_t i = 0; i < n; i++) bytes += i == j ? 0 : tsl__schema_shortest(s, goal_at(a, i));
+    for (uint32_t i = 0; i < j; i++) {
+      const struct goal_entry *e = tsl__goal_of(s, goal_at(a, i));
+      uint32_t both = tsl__schema_shortest(s, tsl__schema_goal_and(s, goal_at(a, j), e->lits, e->n));
+      uint64_t all = bytes - tsl__schema_shortest(s, goal_at(a, i)) + 2 * (uint64_t)both;
+      if (both != TSL__INF && all < best) best = all;
+    }
+  }
+  return best >= UNKNOWN ? UNKNOWN - 1 : (uint32_t)best;
 }
 
 static tsl__expr bracket(const struct schema *s, tsl__expr literal) { return tsl__schema_nests(s) ? TSL__EPS : literal; }
@@ -345,6 +394,24 @@ static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t inde
     if (i >= a->min) tail = tsl__expr_alt(x, tail, g->end_array);
   }
   return tail;
+}
+
+/* An item that the runtime looks at, then what follows if it is new, and if it is not. */
+static tsl__expr compared(struct array *a, goal value, tsl__expr is_new, tsl__expr is_same) {
+  tsl__exprs *x = a->schema->x;
+  tsl__expr after = tsl__expr_alt(x, tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_ITEM), is_new), tsl__expr_seq(x, tsl__expr_mark(x, TSL__SAME_ITEM), is_same));
+  return tsl__expr_seq(x, tsl__schema_frame(a->schema, tsl__schema_value(a->schema, value)), after);
+}
+
+/* Some item is one of the earlier ones. */
+static tsl__expr repeats_body(struct array *a, const struct gaps *g) {
+  tsl__exprs *x = a->schema->x;
+  uint32_t from = larger(a->prefix_count, a->min); /* from there on items are alike, and none is needed */
+  if (reach(a) != TSL__INF) return TSL__NONE;
+  tsl__expr one = tsl__expr_seq(x, g->next_item, compared(a, a->rest, TSL__EPS, TSL__NONE)), last = tsl__expr_seq(x, g->next_item, compared(a, a->rest, TSL__NONE, plain_tail(a, g, from, TSL__INF)));
+  tsl__expr tail = tsl__expr_seq(x, tsl__expr_repeat(x, one, 0, TSL__INF), last);
+  for (uint32_t i = from; i-- > 1;) tail = tsl__expr_seq(x, g->next_item, compared(a, goal_at(a, i), tail, plain_tail(a, g, i + 1, TSL__INF)));
+  return tsl__expr_seq(x, g->first, compared(a, goal_at(a, 0), tail, TSL__NONE));
 }
 
 static tsl__expr plain_body(struct array *a, const struct gaps *g) {
@@ -601,6 +668,7 @@ static uint32_t first_state(struct array *a) {
 }
 
 uint32_t tsl__array_shortest(struct array *a) {
+  if (a->repeats) return repeats_shortest(a);
   if (plain(a)) return plain_shortest(a);
   const struct gaps *g = tsl__schema_gaps(a->schema, a->level);
   uint32_t id = first_state(a);
@@ -735,6 +803,7 @@ tsl__expr tsl__array_rest(struct array *a) {
   struct schema *s = a->schema;
   const struct gaps *g = tsl__schema_gaps(s, a->level);
   if (!g) return TSL__NONE;
+  if (a->repeats) return repeats_body(a, g);
   if (plain(a)) return plain_body(a, g);
   uint32_t id = first_state(a);
   if (id == UINT32_MAX) return TSL__NONE;

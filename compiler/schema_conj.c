@@ -427,7 +427,7 @@ static void size_way(struct ways *w, uint32_t min, uint32_t max) {
   p->max = max;
 }
 
-static void negate_array(struct ways *w, const struct node *n) {
+static void negate_array(struct ways *w, sid s, const struct node *n) {
   const struct keyword_value *prefix, *rest;
   struct branch *b;
   item_keywords(n, &prefix, &rest);
@@ -443,7 +443,10 @@ static void negate_array(struct ways *w, const struct node *n) {
   if (rest && (b = way(w)) != NULL) contains_part(w->e, b, NEG(rest->children[0]), length, 1, TSL__INF);
   if (tsl__has(n, KW_MIN_ITEMS) && tsl__keyword(n, KW_MIN_ITEMS)->count) size_way(w, 0, tsl__keyword(n, KW_MIN_ITEMS)->count - 1);
   if (tsl__has(n, KW_MAX_ITEMS)) size_way(w, tsl__keyword(n, KW_MAX_ITEMS)->count + 1, TSL__INF);
-  if (tsl__has(n, KW_UNIQUE_ITEMS)) tsl__schema_fail(w->e->s, TSL_ERR_UNSUPPORTED, tsl__keyword(n, KW_UNIQUE_ITEMS)->value, "uniqueItems under a negation");
+  if (tsl__has(n, KW_UNIQUE_ITEMS) && (b = way(w)) != NULL) {
+    struct part *p = add(w->e, b, PART_REPEATS);
+    if (p) p->s = s;
+  }
   if (!tsl__has(n, KW_CONTAINS)) return;
   lit l = POS(tsl__keyword(n, KW_CONTAINS)->children[0]);
   contains_bounds(n, &min, &max);
@@ -561,7 +564,7 @@ static void negate_node(struct ways *w, sid s) {
   }
   if (unevaluated(w->e, n)) negate_unevaluated(w, s, unevaluated(w->e, n));
   if (w->e->type == T_OBJECT) negate_object(w, s, n);
-  if (w->e->type == T_ARRAY) negate_array(w, n);
+  if (w->e->type == T_ARRAY) negate_array(w, s, n);
   if (w->e->type == T_NUMBER) negate_number(w, n);
 }
 

@@ -160,6 +160,7 @@ enum part_kind {
   PART_ITEMS,     /* array: items from `min` to `max` - 1 satisfy `l` */
   PART_CONTAINS,  /* array: of the items from `from` on, min to max satisfy `l` */
   PART_UNIQUE,    /* array: no two items are equal */
+  PART_REPEATS,   /* array: some two items are equal; node `s` asks for the contrary */
   PART_SEEN,      /* node `s` holds, and what it evaluates counts for `tracker` */
   PART_REST,      /* what nothing evaluated for `tracker` satisfies `l` (members, or items) */
   PART_REST_SOME  /* array: some item that nothing evaluated for `tracker` satisfies `l` */
@@ -306,6 +307,7 @@ struct array {
   tsl__stringset strings; /* the strings among them; values are in its order */
   bool unique;  /* with the list */
   bool guarded; /* unique otherwise: see schema_unique.c */
+  bool repeats; /* some two items are equal */
   const lit *listed; /* guarded: values { "const": … } whose use the state knows, as else there might be none left for an item that is needed */
   uint32_t listed_count;
   bool any; /* no constraint at all */

@@ -261,7 +261,7 @@ static void check_nested(struct schema *s, goal g, bool root, goals *ahead) {
     struct array *a = e->arrays[i];
     if (tsl__array_shortest(a) == TSL__INF) continue;
     others = true;
-    if (a->unique || a->guarded) tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, place_of(s, e), "uniqueItems in the style %s", s->style->name);
+    if (a->unique || a->guarded || a->repeats) tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, place_of(s, e), "uniqueItems in the style %s", s->style->name);
     for (uint32_t k = 0; k < a->prefix_count; k++) look_ahead(s, a->prefix[k], ahead);
     if (a->max > a->prefix_count) look_ahead(s, a->rest, ahead);
   }

@@ -287,18 +287,27 @@ static tsl__state fixed_state(void *ctx, const tsl__state_rec *from, uint32_t lo
 
 /* ---- adding ------------------------------------------------------------------------------------------------------- */
 
-/* Notes whether what comes back to these states must be new. */
+/* The state of what is left of e, which is that of `own`. */
+static tsl__state left_of(compiler *c, tsl__expr e, tsl__expr left, tsl__state own) { return left == e ? own : state_of(c, left); }
+
+/* Notes whether what comes back to these states must be new, or must not. */
 static void note_guard(compiler *c, tsl__expr e, tsl__state first, uint32_t copies) {
   uint8_t kinds = 0;
   if (!tsl__expr_marks(c->x)) return;
-  tsl__expr rest = tsl__expr_unmarked(c->x, e, &kinds);
+  tsl__expr rest = tsl__expr_unmarked(c->x, e, TSL__NEW_ITEM | TSL__NEW_NAME, &kinds);
   if (!kinds) return;
-  tsl__state otherwise = state_of(c, rest);
-  bool loop = tsl__node_at(c->x, rest).loop != 0;
+  tsl__state otherwise = left_of(c, e, rest, first), differs = 0;
+  bool loop = tsl__node_at(c->x, rest).loop != 0, loops = false;
+  if (kinds & TSL__SAME_ITEM) {
+    tsl__expr others = tsl__expr_unmarked(c->x, e, TSL__SAME_ITEM, &kinds);
+    differs = left_of(c, e, others, first);
+    loops = tsl__node_at(c->x, others).loop != 0;
+  }
   for (uint32_t i = 0; i < copies; i++) {
     tsl__state_rec *r = tsl__state_own(c->space, first + i);
     r->guarded = kinds;
     r->otherwise = otherwise ? otherwise + (loop ? i : 0) : 0;
+    if (kinds & TSL__SAME_ITEM) r->differs = differs ? differs + (loops ? i : 0) : 0;
   }
 }
 

@@ -160,6 +160,7 @@ static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, cons
   c->name_ends |= closed_sign(at, end);
   c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
   if (!add_to(&c->several, a, t, comma && !tsl__begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !tsl__begins_one(at, end, true))) return false;
+  if (!add_to(&c->ends, a, t, memchr(at, ']', (size_t)(end - at)) != NULL) || !add_to(&c->ends_quoted, a, t, quote && memchr(quote, ']', (size_t)(end - quote)))) return false;
   if (!add_to(&c->comma, a, t, whole || has_comma(at, end)) || !add_to(&c->quoted, a, t, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
   return add_to(&c->whole, a, t, whole) && add_to(&c->first, a, t, whole || ends_item(at, end)) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
          add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) &&
@@ -206,7 +207,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
 
 void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
   if (!c) return;
-  tsl__tokens *lists[] = {&c->comma, &c->quoted, &c->first, &c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted, &c->named};
+  tsl__tokens *lists[] = {&c->comma, &c->quoted, &c->first, &c->whole, &c->closed, &c->closed_quoted, &c->ends, &c->ends_quoted, &c->several, &c->several_quoted, &c->named};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) tsl__vec_free(a, lists[i]);
   tsl__vec_free(a, &c->begun);
   tsl__vec_free(a, &c->begun_quoted);
@@ -217,7 +218,7 @@ void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
 
 size_t tsl__crossing_memory(const tsl__crossing *c) {
   if (!c) return 0;
-  size_t listed = c->comma.cap + c->quoted.cap + c->first.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap + c->named.cap;
+  size_t listed = c->comma.cap + c->quoted.cap + c->first.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->ends.cap + c->ends_quoted.cap + c->several.cap + c->several_quoted.cap + c->named.cap;
   return sizeof *c + CROSSINGS * c->words * sizeof *c->dull + listed * sizeof(tsl_token) + (c->begun.cap + c->begun_quoted.cap) * sizeof *c->begun.at + c->names_capacity * sizeof *c->names;
 }
 

@@ -511,14 +511,15 @@ static void scan(tsl__space *space, tsl__run *r, uint8_t byte) {
 static void look_at_items(tsl__space *space, tsl__run *r, uint8_t byte) {
   uint32_t depth = r->open ? tsl__open_at(space, r->open)->depth : 0;
   bool closes = !r->in_string && (byte == ']' || byte == '}');
-  r->step.repeats_before = repeats(space, r, depth) ? TSL__NEW_ITEM : 0;
+  uint8_t is_new = r->open ? space->watches & TSL__SAME_ITEM : 0;
+  r->step.repeats_before = repeats(space, r, depth) ? TSL__NEW_ITEM : is_new;
   step_denies(space, r, byte);
-  r->step.repeats_after = repeats(space, r, closes && depth ? depth - 1 : depth) ? TSL__NEW_ITEM : 0;
+  r->step.repeats_after = repeats(space, r, closes && depth ? depth - 1 : depth) ? TSL__NEW_ITEM : is_new;
 }
 
 void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
   r->step.repeats_before = r->step.repeats_after = r->step.called = r->step.came = 0;
-  if (r->denies.n) look_at_items(space, r, byte);
+  if (r->denies.n || space->watches & TSL__SAME_ITEM) look_at_items(space, r, byte);
   if (byte == '"' && r->naming && !r->escaped && name_repeats(space, r)) r->step.repeats_after |= TSL__NEW_NAME;
 }
 

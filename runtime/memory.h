@@ -1,4 +1,4 @@
-/* memory.h - what was spelled before and must not be spelled again: equal items under uniqueItems, names that an object has already.
+/* memory.h - what was spelled before and must not be spelled again, or must be: equal items under uniqueItems, names that an object has already.
  *
  * Problem   A grammar of stacks cannot compare. Whether `[1, 1.0` may end here, or `{"a":1,"a"` go on, depends on what was spelled any number of bytes ago, in other
  *           spellings, and objects among it in another order of members.
@@ -15,9 +15,11 @@
  *           A deny is a plain position itself, in a grammar that the compiler makes of the values used: all spellings of all of them. It dies as
  *           soon as the item differs from each of them; then nothing is left to watch. It ends exactly where the item is a repetition; a guarded state that a
  *           frame comes back to at such a place is replaced by what it is `otherwise`, mostly nothing. Names are compared as bytes (taken.h).
+ * Contrary  Where some two items must be equal (uniqueItems negated) a state is guarded the other way: a frame that comes back to it with a new item goes on where it `differs`, in general
+ *           nowhere. Frames that are stepped without a memory go on as if it were both. Any number of items may follow there, so what was begun can be repeated: no dead ends.
  * Dead ends A position whose denies are dead, and whose name under way is nobody's beginning, can be completed: what is begun is new, and the compiler saw to it that there
  *           are enough values and names. Otherwise a search looks for one way on (memory_search.c).
- * Masks     The mask is the plain one less the tokens that lead nowhere (memory_mask.c, memory_items.c, memory_names.c).
+ * Masks     The mask is the plain one less the tokens that lead nowhere (memory_mask.c, memory_items.c, memory_names.c): the plain one allows what is allowed to new items and to repeated ones.
  * Moves     While an object's names are all there is to remember, tokens move the plain position as they do without memory, and the bytes of those that hold JSON's
  *           punctuation are looked at; only where something begins that must be new, an additional name ends, or one is under way that can become a repetition and nothing else, frames are
  *           stepped byte by byte.

@@ -166,7 +166,7 @@ static bool feeds_line(tsl__space *space, tsl__run *r) {
 /* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may come, or nothing need be new, whatever was read. */
 static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *plenty) {
   tsl__run *r = t->run;
-  r->brief = true;
+  r->brief = !(space->watches & TSL__SAME_ITEM); /* else whether the array may end depends on what the token ends */
   bool accepted = tsl__run_token(space, r, t->at, token);
   r->brief = false;
   *plenty = accepted && !tsl__run_taken(space, r) && ((!r->fresh && !r->denies.n) || tsl__run_plenty(space, r));
@@ -437,6 +437,18 @@ static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) 
   }
 }
 
+/* Where items must be repeated before their array may end, a token may end one that is new, and the array with it. */
+static void try_ends(tsl__space *space, trials *t) {
+  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__tokens *list = t->memory->in_string ? &c->ends_quoted : &c->ends;
+  if (!(space->watches & TSL__SAME_ITEM) || !t->known || !t->memory->open || !tsl__open_at(space, t->memory->open)->remembers) return;
+  for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
+    tsl_token token = list->at[i];
+    bool asked = tsl__asked_has(space, t->plain, token) && !(t->memory->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
+    if (asked && !leads_as_others(space, t, token, false)) take_out(space, t, token);
+  }
+}
+
 /* Can texts of raw ASCII characters go on in any way, or in any but to what a few names are, in this frame, or one that it calls, or that those call? */
 static bool spells_any(tsl__space *space, tsl__state state, unsigned calls) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
@@ -473,6 +485,7 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked
   t.plenty = shape && !m->n && !m->escaped;
   if (plenty) list = m->in_string ? &c->several_quoted : &c->several;
   try_crossing(space, &t, list);
+  try_ends(space, &t);
   tsl__vec_free(&space->alloc, &t.listed);
   if (t.plenty && !plenty && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_PLENTY | shape, 1); /* whichever items were read */
 }

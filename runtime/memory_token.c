@@ -106,6 +106,7 @@ static bool token_beside(tsl__space *space, tsl__run *r, const tsl__remembered *
   bool is_dull = dull(space, p, token);
   tsl__stack plain = 0;
   *to = 0;
+  if (space->watches & TSL__SAME_ITEM && !is_dull) return false; /* the plain position goes on after an item as if it were both, new and not */
   if (is_dull && m->name) return token_in_name(space, r, p, token, to);
   if (m->name && m->name != TSL__NAME_IMPLIED) return false;
   if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &plain)) return true;

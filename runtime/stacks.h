@@ -119,7 +119,7 @@ typedef struct tsl__stepping {
   bool more;                             /* it is known which byte comes after this one */
   uint8_t next;                          /* that one */
   bool watch;                            /* guarded states are looked at */
-  uint8_t repeats_before, repeats_after; /* TSL__NEW_...: is what ends before (after) this byte a repetition? */
+  uint8_t repeats_before, repeats_after; /* TSL__NEW_...: what ends before (after) this byte is a repetition. SAME_ITEM: it is known to be none */
   uint8_t called, came;                  /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
 } tsl__stepping;
 
@@ -128,7 +128,9 @@ static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping 
   if (TSL__LIKELY(!s->watch)) return state;
   const tsl__state_rec *r = tsl__state_at(space, state);
   s->came |= r->guarded;
-  return r->guarded & repeats ? r->otherwise : state;
+  uint8_t told = r->guarded & repeats;
+  if (TSL__UNLIKELY(told == TSL__SAME_ITEM)) return r->differs;
+  return told ? r->otherwise : state;
 }
 
 /* One with no frames, and its end. A few are kept with their lists for the next. */

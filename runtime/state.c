@@ -104,6 +104,7 @@ static tsl__state stand_in(tsl__space *space, tsl__state state) {
   c->flags = r->flags;
   c->guarded = r->guarded;
   c->otherwise = r->otherwise;
+  if (r->guarded & TSL__SAME_ITEM) c->differs = r->differs;
   if (r->flags & TSL__STATE_LOOP) c->loop_min = r->loop_min, c->loop_max = r->loop_max;
   else c->fixed = r->fixed;
   tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->kept);

@@ -37,11 +37,12 @@ enum {
   TSL__STATE_PHASE = 64    /* times 0, 1, 2: which of the three states of a loop */
 };
 
-/* What must be new where a frame comes back to a guarded state. */
+/* What must be new where a frame comes back to a guarded state, or must not. */
 enum {
   TSL__NEW_ITEM = 1, /* the value: it is none of the earlier items of its array */
   TSL__NEW_NAME = 2, /* the rest of a string: it is no name that the object has */
-  TSL__FEW_NAMES = 4 /* of a grammar: such names may be constrained, so that those with some beginning are used up */
+  TSL__FEW_NAMES = 4, /* of a grammar: such names may be constrained, so that those with some beginning are used up */
+  TSL__SAME_ITEM = 8 /* the value: it is one of the earlier items of its array */
 };
 
 typedef struct tsl__edge {
@@ -96,7 +97,7 @@ typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;
   uint8_t hinted;  /* of `hint` was asked for: TSL__HINTED_... */
-  uint8_t guarded; /* TSL__NEW_...: a frame comes back here with something that must be new: see memory.h */
+  uint8_t guarded; /* TSL__NEW_..., TSL__SAME_ITEM: a frame comes back here with something that must be new, or must not: see memory.h */
   uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
   uint16_t edges, token_edges;
   uint16_t live_count; /* bytes in `live` */
@@ -113,6 +114,7 @@ typedef struct tsl__state_rec {
   tsl__target *targets;         /* of each range; 0 = dead; LATER ones change under the lock. Edges lie behind them, then the last byte of each range; token edges before them */
   const tsl__hint *hint;        /* see tsl__state_hint */
   union {
+    tsl__state differs;             /* guarded for SAME_ITEM: where it comes back to with one that is new (otherwise: with one that is not) */
     const struct tsl__keyed *keyed; /* KEYED: which names it may become */
     struct tsl__resume *resume;     /* RESUME: which names it lets through */
   };
