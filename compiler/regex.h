@@ -8,8 +8,8 @@
  *             \d \w (ASCII) \s (ECMA-262 white space) \h (PCRE horizontal space) \N (not \n), \D \W \S \H;  \p{…} \P{…} \pL, see charset.h
  *             \t \n \r \v \f \0 \0oo \xHH \x{H…} \uHHHH (surrogate pairs too) \u{H…} \cX
  *             ^ $ \b \B \A \z, \Z (the end, or before a newline that ends the text)   (?=…) (?!…) (?<=…) (?<!…)   \1 \k<n> (?P=n)
- *             A backslash before anything that is no ASCII letter or digit means that character; { } ] that begin nothing mean themselves
- *             (with `brackets`, as for JSON Schema's patterns: TSL_ERR_SYNTAX).
+ *             A backslash before anything that is no ASCII letter or digit means that character; { } ] that begin nothing mean themselves, as in
+ *             ECMA-262's Annex B (with `counts`, as for JSON Schema's patterns, a count that stands after nothing is TSL_ERR_SYNTAX, and so is {,n}, of which engines disagree).
  *           Where the two differ ECMA-262 wins: `$` is the very end, \v is U+000B, `]` right after `[` closes, a reference to a
  *           group that took no part matches the empty text.
  *           Possessive quantifiers, atomic groups, conditionals, recursion, \K \G \R \X \C \Q \g and verbs are TSL_ERR_UNSUPPORTED: they change the
@@ -38,7 +38,7 @@ typedef struct tsl__regex_flags {
   bool dot_all;          /* as (?s) */
   bool multiline;        /* as (?m) */
   bool search;           /* match anywhere in the text, as JSON Schema's `pattern` does */
-  bool brackets;         /* { } ] that begin nothing are errors, as ECMA-262 has it */
+  bool counts;           /* {m,n} with nothing before it, and {,n}, are errors */
 } tsl__regex_flags;
 
 /* The expression of a pattern of `length` bytes of UTF-8, call-free; TSL__NONE with TSL_OK if nothing matches. `flags` may be NULL (none). Fills `error`

@@ -20,7 +20,7 @@ typedef struct tsl__rx_cursor {
   const uint8_t *text;
   size_t at, length;
   bool fold, dot_all, multiline; /* flags in force */
-  bool brackets;                 /* lone ones are errors */
+  bool counts;                   /* those that repeat nothing are errors, and {,n} */
   uint32_t depth;                /* groups around this place */
   uint32_t groups;               /* capturing groups begun so far */
   uint32_t furthest_back;        /* the highest group number referred to, and where */

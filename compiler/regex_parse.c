@@ -276,29 +276,6 @@ static tsl__rx *character(tsl__rx_cursor *c, size_t offset) {
   return set_node(c, offset);
 }
 
-/* *fixed: may not be repeated. *none: there was no node (inline flags). */
-static tsl__rx *atom(tsl__rx_cursor *c, bool *fixed, bool *none) {
-  size_t offset = c->at;
-  *fixed = *none = false;
-  switch (tsl__rx_peek(c, 0)) {
-    case '(':
-      c->at++;
-      if (take_text(c, "?")) return special_group(c, offset, none);
-      if (tsl__rx_peek(c, 0) == '*') return fail(c, TSL_ERR_UNSUPPORTED, offset, "verbs are not supported");
-      return capturing(c, offset);
-    case '[': return tsl__rx_read_class(c) ? set_node(c, offset) : NULL;
-    case '\\': return escape(c, offset, fixed);
-    case '.': c->at++; return tsl__rx_read_dot(c) ? set_node(c, offset) : NULL;
-    case '^': c->at++; *fixed = true; return anchor(c, offset, false);
-    case '$': c->at++; *fixed = true; return anchor(c, offset, true);
-    case '*': case '+': case '?': return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
-    case '{': case '}': case ']':
-      if (c->brackets) return fail(c, TSL_ERR_SYNTAX, offset, "a lone bracket: ECMA-262 wants a backslash before it");
-      return character(c, offset);
-    default: return character(c, offset);
-  }
-}
-
 /* Digits as a number; false if there are none. Values beyond the limit become TSL__REGEX_MAX_REPEAT + 1. */
 static bool take_number(tsl__rx_cursor *c, uint32_t *value) {
   uint64_t v = 0;
@@ -320,6 +297,37 @@ static bool take_braces(tsl__rx_cursor *c, uint32_t *min, uint32_t *max) {
   ok = ok && tsl__rx_take(c, '}');
   if (!ok) c->at = start;
   return ok;
+}
+
+/* Does a count stand here, its least number left out perhaps? */
+static bool is_count(const tsl__rx_cursor *c) {
+  tsl__rx_cursor ahead = *c;
+  uint32_t min, max;
+  if (take_braces(&ahead, &min, &max)) return true;
+  return tsl__rx_take(&ahead, '{') && tsl__rx_take(&ahead, ',') && take_number(&ahead, &max) && tsl__rx_take(&ahead, '}');
+}
+
+/* *fixed: may not be repeated. *none: there was no node (inline flags). */
+static tsl__rx *atom(tsl__rx_cursor *c, bool *fixed, bool *none) {
+  size_t offset = c->at;
+  *fixed = *none = false;
+  switch (tsl__rx_peek(c, 0)) {
+    case '(':
+      c->at++;
+      if (take_text(c, "?")) return special_group(c, offset, none);
+      if (tsl__rx_peek(c, 0) == '*') return fail(c, TSL_ERR_UNSUPPORTED, offset, "verbs are not supported");
+      return capturing(c, offset);
+    case '[': return tsl__rx_read_class(c) ? set_node(c, offset) : NULL;
+    case '\\': return escape(c, offset, fixed);
+    case '.': c->at++; return tsl__rx_read_dot(c) ? set_node(c, offset) : NULL;
+    case '^': c->at++; *fixed = true; return anchor(c, offset, false);
+    case '$': c->at++; *fixed = true; return anchor(c, offset, true);
+    case '*': case '+': case '?': return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
+    case '{':
+      if (c->counts && is_count(c)) return fail(c, TSL_ERR_SYNTAX, offset, "a count that repeats nothing, or without its least number");
+      return character(c, offset);
+    default: return character(c, offset);
+  }
 }
 
 static bool take_quantifier(tsl__rx_cursor *c, uint32_t *min, uint32_t *max) {
@@ -387,7 +395,7 @@ static tsl__rx *parse_alternatives(tsl__rx_cursor *c) {
 
 tsl__rx *tsl__rx_parse(tsl__rx_tree *t, const tsl_allocator *scratch, const tsl__regex_flags *flags) {
   tsl__rx_cursor c = {.tree = t, .alloc = scratch, .text = (const uint8_t *)t->pattern, .length = t->length, .fold = flags->case_insensitive,
-                      .dot_all = flags->dot_all, .multiline = flags->multiline, .brackets = flags->brackets};
+                      .dot_all = flags->dot_all, .multiline = flags->multiline, .counts = flags->counts};
   tsl__rx *root = parse_alternatives(&c);
   if (root && tsl__rx_more(&c)) root = fail(&c, TSL_ERR_SYNTAX, c.at, "unmatched closing parenthesis");
   if (root && !resolve_backs(&c)) root = NULL;
