@@ -604,27 +604,44 @@ static bool any_of_clause(struct expansion *e, struct branch *b, const struct ke
 
 /* For unevaluated…: every set of branches that hold, from `i` on. Where more is evaluated less is asked, so the other branches need not fail; under a
  * negation they must. */
-static void expand_tracked_any_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t i, bool held,
+/* The alternatives that were chosen so far, where somebody looks at what they evaluate: one or several hold. */
+struct chosen {
+  const struct chosen *before;
+  sid s;
+};
+
+static bool apart_from(struct expansion *e, const struct chosen *c, sid s) {
+  for (; c; c = c->before)
+    if (tsl__schema_work(e->s, 16) && tsl__schema_disjoint(e->s, e->type, c->s, s)) return true;
+  return false;
+}
+
+static bool deeper(struct expansion *e) {
+  if (++e->depth > TSL__SCHEMA_DEPTH) tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place", TSL__SCHEMA_DEPTH);
+  return tsl__schema_ok(e->s);
+}
+
+static void expand_tracked_any_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t i, const struct chosen *before,
                                   const struct tracker *tracker) {
-  if (!tsl__schema_ok(e->s)) return;
-  if (i == v->count) {
-    if (held) expand(e, *b);
-    return;
-  }
-  lit l = POS(v->children[i]);
-  struct branch with = *b, without = *b;
-  if (!tsl__schema_impossible(e->s, e->type, l)) {
+  struct branch without = *b;
+  bool sure = false;
+  for (deeper(e); i < v->count && !sure && tsl__schema_ok(e->s); i++) {
+    lit l = POS(v->children[i]);
+    if (tsl__schema_impossible(e->s, e->type, l) || apart_from(e, before, v->children[i])) continue;
+    struct branch with = without;
+    const struct chosen now = {before, v->children[i]};
     want(e, &with, l, tracker);
-    expand_tracked_any_of(e, &with, v, i + 1, true, tracker);
+    expand_tracked_any_of(e, &with, v, i + 1, &now, tracker);
+    sure = tracker->exact && certain(e->s, e->type, l);
+    if (tracker->exact) want(e, &without, l ^ 1, NULL);
   }
-  if (tracker->exact && certain(e->s, e->type, l)) return;
-  if (tracker->exact) want(e, &without, l ^ 1, NULL);
-  expand_tracked_any_of(e, &without, v, i + 1, held, tracker);
+  if (before && !sure && tsl__schema_ok(e->s)) expand(e, without);
+  e->depth--;
 }
 
 static void expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v, const struct tracker *tracker) {
   if (tracker) {
-    expand_tracked_any_of(e, b, v, 0, false, tracker);
+    expand_tracked_any_of(e, b, v, 0, NULL, tracker);
     return;
   }
   for (uint32_t i = 0; i < v->count; i++) {
@@ -684,17 +701,19 @@ static void expand_dependencies(struct expansion *e, const struct branch *b, con
     expand(e, *b);
     return;
   }
-  if (!tsl__schema_ok(e->s)) return;
   const tsl__json *m = &v->value->items[from];
   struct branch without = *b, with = *b;
-  const struct atom *absent = new_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0);
-  if (!absent) return;
-  add_clause(e, &without, absent);
-  expand_dependencies(e, &without, v, from + 1, tracker);
-  if (tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) return;
-  required_part(e, &with, m->key, m->key_length);
-  want(e, &with, POS(v->children[from]), tracker);
-  expand_dependencies(e, &with, v, from + 1, tracker);
+  const struct atom *absent = deeper(e) ? new_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0) : NULL;
+  if (absent) {
+    add_clause(e, &without, absent);
+    expand_dependencies(e, &without, v, from + 1, tracker);
+  }
+  if (absent && !tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) {
+    required_part(e, &with, m->key, m->key_length);
+    want(e, &with, POS(v->children[from]), tracker);
+    expand_dependencies(e, &with, v, from + 1, tracker);
+  }
+  e->depth--;
 }
 
 static void expand_negation(struct expansion *e, struct branch *b, sid s) {
@@ -740,7 +759,7 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
 
 /* Recursion is as deep as the choices of one goal are many. */
 static void expand(struct expansion *e, struct branch b) {
-  if (++e->depth > TSL__SCHEMA_DEPTH) tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place", TSL__SCHEMA_DEPTH);
+  deeper(e);
   while (tsl__schema_work(e->s, 8) && b.pending) {
     const struct tracker *tracker = b.pending->tracker;
     lit l = tsl__schema_simplify(e->s, b.pending->l);

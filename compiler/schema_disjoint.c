@@ -68,19 +68,30 @@ static bool lists_disjoint(struct schema *s, sid a, sid b) {
 #define CORE_DEPTH 4
 #define BRANCHES_DEPTH 2 /* alternatives inside one another that are looked through */
 
-/* Where a schema, or the parts of its allOf and references, demands member `key`: the subschema of its value, or UINT32_MAX. */
+/* Subschema number i of those that hold where the node does, of objects: references, allOf, and if with then where no object satisfies else. UINT32_MAX: there are no more. */
+static sid held_part(const struct schema *s, const struct node *n, uint32_t i) {
+  static const uint8_t all[] = {KW_REF, KW_ALL_OF};
+  for (unsigned k = 0; k < sizeof all; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, all[k]);
+    if (v && i < v->count) return v->children[i];
+    if (v) i -= v->count;
+  }
+  if (i > 1 || !tsl__has(n, KW_IF) || !tsl__has(n, KW_ELSE) || !tsl__schema_impossible(s, T_OBJECT, POS(tsl__keyword(n, KW_ELSE)->children[0]))) return UINT32_MAX;
+  if (i == 0) return tsl__keyword(n, KW_IF)->children[0];
+  return tsl__has(n, KW_THEN) ? tsl__keyword(n, KW_THEN)->children[0] : UINT32_MAX;
+}
+
+/* Where a schema, or a part that holds with it, demands member `key`: the subschema of its value, or UINT32_MAX. */
 static sid member_schema(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
   const struct node *n = tsl__node_of(s, id);
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
   for (uint32_t i = 0; v && i < v->count; i++)
     if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) && telling(s, v->children[i]))
       return v->children[i];
-  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
-    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
-    for (uint32_t i = 0; v && i < v->count; i++) {
-      sid found = member_schema(s, v->children[i], key, length, depth + 1);
-      if (found != UINT32_MAX) return found;
-    }
+  sid part;
+  for (uint32_t i = 0; depth < CORE_DEPTH && (part = held_part(s, n, i)) != UINT32_MAX; i++) {
+    sid found = member_schema(s, part, key, length, depth + 1);
+    if (found != UINT32_MAX) return found;
   }
   return UINT32_MAX;
 }
@@ -90,11 +101,9 @@ static bool requires(const struct schema *s, sid id, const char *key, uint32_t l
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
   for (uint32_t i = 0; v && i < v->value->length; i++)
     if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
-  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
-    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
-    for (uint32_t i = 0; v && i < v->count; i++)
-      if (requires(s, v->children[i], key, length, depth + 1)) return true;
-  }
+  sid part;
+  for (uint32_t i = 0; depth < CORE_DEPTH && (part = held_part(s, n, i)) != UINT32_MAX; i++)
+    if (requires(s, part, key, length, depth + 1)) return true;
   return false;
 }
 
@@ -109,11 +118,9 @@ static bool tags_disjoint(struct schema *s, sid a, sid b, sid at, int depth) {
     if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
     if (requires(s, a, m->key, m->key_length, 0) || requires(s, b, m->key, m->key_length, 0)) return true;
   }
-  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
-    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
-    for (uint32_t i = 0; v && i < v->count; i++)
-      if (tags_disjoint(s, a, b, v->children[i], depth + 1)) return true;
-  }
+  sid part;
+  for (uint32_t i = 0; depth < CORE_DEPTH && (part = held_part(s, n, i)) != UINT32_MAX; i++)
+    if (tags_disjoint(s, a, b, part, depth + 1)) return true;
   return false;
 }
 
@@ -151,10 +158,8 @@ static uint8_t member_types(struct schema *s, sid id, const char *key, uint32_t 
     named = true;
   }
   if (!named && extra) types &= types_of(s, extra->children[0], 0);
-  for (unsigned k = 0; depth < CORE_DEPTH && types && k < 2; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
-    for (uint32_t i = 0; v && i < v->count; i++) types &= member_types(s, v->children[i], key, length, depth + 1);
-  }
+  sid part;
+  for (uint32_t i = 0; depth < CORE_DEPTH && types && (part = held_part(s, n, i)) != UINT32_MAX; i++) types &= member_types(s, part, key, length, depth + 1);
   return types;
 }
 
@@ -167,11 +172,9 @@ static bool members_apart(struct schema *s, sid a, sid b, sid at, int depth) {
     uint8_t types = member_types(s, a, key->text, key->length, 0);
     if (!types || (types != T_ALL && !(types & member_types(s, b, key->text, key->length, 0)))) return true;
   }
-  for (unsigned k = 0; depth < CORE_DEPTH && k < 2; k++) {
-    v = tsl__keyword_or_null(n, k ? KW_ALL_OF : KW_REF);
-    for (uint32_t i = 0; v && i < v->count; i++)
-      if (members_apart(s, a, b, v->children[i], depth + 1)) return true;
-  }
+  sid part;
+  for (uint32_t i = 0; depth < CORE_DEPTH && (part = held_part(s, n, i)) != UINT32_MAX; i++)
+    if (members_apart(s, a, b, part, depth + 1)) return true;
   return false;
 }
 

@@ -62,6 +62,7 @@ typedef struct tsl__move {
 #define TSL__MOVE_PLENTY 0x20000000u /* and the shape of a memory: no token that enters another item is denied there, whichever were read (memory_mask.c) */
 
 #define TSL__MOVE_LEADS 0x08000000u /* and a token: no name ends within it, and to the one that it begins or goes on with there are any number, whichever were used (memory_names.c) */
+#define TSL__MOVE_FEWEST_NEW 0x04000000u /* with no other: what comes back here is known to be new (TSL__SAME_ITEM); the bytes of the shortest completion */
 #define TSL__MOVE_LOOPS 0x10000000u /* from a state: at least so many texts its frame may spell (memory_plenty.c) */
 
 #define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (memory.c) */

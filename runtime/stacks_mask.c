@@ -138,41 +138,105 @@ bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
 
 /* ---- the shortest completion ------------------------------------------------------------------------------------- */
 
-/* Depth-first over the shared tails; each set remembers its answer. */
-static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth);
+/* Depth-first over the shared tails; each set remembers its answer. is_new: no item under way is one of the earlier ones, which some have to be (TSL__SAME_ITEM). */
+static uint32_t shortest_of(tsl__space *space, tsl__stack at, bool is_new, uint32_t depth);
+
+static uint32_t sum(uint32_t a, uint32_t b) { return a == UINT32_MAX || b >= UINT32_MAX - a ? UINT32_MAX : a + b; }
+static uint32_t state_shortest(tsl__space *space, tsl__state state, uint32_t count) {
+  if (!state) return UINT32_MAX;
+  if (TSL__UNLIKELY(space->spelled_end && (state == space->spelled_end || state == space->spelled_end + 1))) return state == space->spelled_end ? 0 : UINT32_MAX;
+  return space->hook ? space->hook->shortest(space->hook_ctx, state, count) : 0;
+}
 
 /* In the middle of a name: with what each RESUME below makes of it. */
-static uint32_t shortest_name(tsl__space *space, const tsl__cell *c, uint32_t depth) {
+static uint32_t shortest_name(tsl__space *space, const tsl__cell *c, bool is_new, uint32_t depth) {
   const tsl__stack_rec *below = tsl__stack_at(space, c->tail);
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; space->hook && i < below->n && space->status == TSL_OK; i++) {
     const tsl__cell *r = tsl__stack_cell(space, below, i);
     uint32_t own = tsl__named_shortest(space, c->state, r->state);
-    uint32_t rest = depth < TSL__STEP_DEPTH_MAX ? shortest_of(space, r->tail, depth + 1) : UINT32_MAX;
-    if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
+    uint32_t all = depth < TSL__STEP_DEPTH_MAX ? sum(own, shortest_of(space, r->tail, is_new, depth + 1)) : UINT32_MAX;
+    if (all < best) best = all;
   }
   return best;
 }
 
-static uint32_t shortest_of(tsl__space *space, tsl__stack at, uint32_t depth) {
+/* Where a frame goes on to which something new comes back; 0: nowhere. */
+static tsl__state after_new(const tsl__space *space, tsl__state state) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  return r->guarded & TSL__SAME_ITEM ? r->differs : state;
+}
+
+#define LOOKS_MAX 4096u /* frames looked at for one answer; there are mostly a few, one below the other */
+
+typedef struct after_same {
+  uint32_t skip; /* items under way, each in another, that are inside the one that is repeated */
+  bool is_new;   /* what that one is in is new */
+  uint32_t left; /* of LOOKS_MAX */
+} after_same;
+
+/* After an item under way, if it is one of the earlier ones; UINT32_MAX: that helps nobody. */
+static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, uint32_t skip, uint32_t depth) {
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  uint32_t best = UINT32_MAX;
+  for (uint32_t i = 0; at && depth < TSL__STEP_DEPTH_MAX && i < r->n && q->left && space->status == TSL_OK; i++) {
+    const tsl__cell *c = tsl__stack_cell(space, r, i);
+    const tsl__state_rec *state = tsl__state_at(space, c->state);
+    bool item = depth && state->guarded & (TSL__NEW_ITEM | TSL__SAME_ITEM);
+    uint32_t all = UINT32_MAX;
+    q->left--;
+    if (!item || skip) all = shortest_after(space, q, c->tail, skip - (item && skip), depth + 1);
+    else if (state->guarded & TSL__SAME_ITEM) all = sum(state_shortest(space, state->otherwise, c->count), shortest_of(space, c->tail, q->is_new, depth + 1));
+    if (all < best) best = all;
+  }
+  return best;
+}
+
+/* Arrays open inside that of a deny whose items are watched. */
+static uint32_t watched_within(const tsl__space *space, const tsl__memory *m, uint32_t depth) {
+  uint32_t n = 0;
+  for (uint32_t i = m->open; i;) {
+    const tsl__open *o = tsl__space_at(space, opens, i);
+    if (o->depth <= depth) break;
+    n += o->array && o->start != TSL__OPEN_NONE;
+    i = o->below;
+  }
+  return n;
+}
+
+/* Of a position with a memory, where some items must be repeated: what is under way may become one of the earlier ones, or is new. */
+static uint32_t shortest_repeating(tsl__space *space, const tsl__remembered *p, uint32_t depth) {
+  const tsl__memory *m = tsl__space_at(space, memories, p->memory);
+  uint32_t best = shortest_of(space, p->plain, true, depth);
+  for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
+    after_same q = {watched_within(space, m, m->denies[i].depth), i == 0, LOOKS_MAX};
+    uint32_t all = sum(shortest_of(space, m->denies[i].at, false, depth), shortest_after(space, &q, p->plain, q.skip, depth));
+    if (all < best) best = all;
+  }
+  return best;
+}
+
+static uint32_t shortest_of(tsl__space *space, tsl__stack at, bool is_new, uint32_t depth) {
   if (at == 0) return 0;
   const tsl__stack_rec *r = tsl__stack_at(space, at);
-  uint32_t best = UINT32_MAX, known;
-  if (r->remembers) return shortest_of(space, tsl__remembered_at(space, at)->plain, depth); /* its frames are the same */
-  if (tsl__move_find(space, at, TSL__MOVE_FEWEST, &known)) return known;
+  uint32_t best = UINT32_MAX, known, by = is_new ? TSL__MOVE_FEWEST_NEW : TSL__MOVE_FEWEST;
+  if (r->remembers && space->watches & TSL__SAME_ITEM) return shortest_repeating(space, tsl__remembered_at(space, at), depth);
+  if (r->remembers) return shortest_of(space, tsl__remembered_at(space, at)->plain, false, depth); /* its frames are the same */
+  bool keeps = !is_new || depth; /* nothing comes back to the frames that are under way */
+  if (keeps && tsl__move_find(space, at, by, &known)) return known;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__stack_cell(space, r, i);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
-      uint32_t named = shortest_name(space, c, depth);
+      uint32_t named = shortest_name(space, c, is_new, depth);
       if (named < best) best = named;
       continue;
     }
-    uint32_t own = space->hook ? space->hook->shortest(space->hook_ctx, c->state, c->count) : 0;
-    uint32_t rest = depth < TSL__STEP_DEPTH_MAX ? shortest_of(space, c->tail, depth + 1) : UINT32_MAX;
-    if (own != UINT32_MAX && rest <= UINT32_MAX - own && own + rest < best) best = own + rest;
+    uint32_t own = state_shortest(space, is_new && depth ? after_new(space, c->state) : c->state, c->count);
+    uint32_t all = depth < TSL__STEP_DEPTH_MAX ? sum(own, shortest_of(space, c->tail, is_new, depth + 1)) : UINT32_MAX;
+    if (all < best) best = all;
   }
-  if (best != UINT32_MAX && space->status == TSL_OK) tsl__move_add(space, at, TSL__MOVE_FEWEST, best);
+  if (keeps && best != UINT32_MAX && space->status == TSL_OK) tsl__move_add(space, at, by, best);
   return best;
 }
 
-uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) { return shortest_of(space, at, 0); }
+uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) { return shortest_of(space, at, false, 0); }

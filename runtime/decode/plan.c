@@ -160,6 +160,29 @@ static bool rivalled(const tsl__planner *p, tsl__stack at) {
   return ((const tsl__memory *)tsl__space_at(space, memories, tsl__remembered_at(space, at)->memory))->name && tsl__memory_blank(space_of(p), at) == at;
 }
 
+static void drop_spellings(const tsl__space *space, tsl__stack at, tsl__bytes *next);
+
+#define RISES_MAX 64u /* of one plan: a few for each array that is open */
+
+/* Where some items must be repeated the bound does not know that one which is about to begin cannot be one of the earlier ones and cheap at once. It does when that one has begun: the least
+ * that is missing then, more or not. */
+static bool rise(tsl__planner *p, tsl__stack at, tsl__bytes next, hop *out) {
+  tsl__space *space = space_of(p);
+  uint32_t least = UINT32_MAX;
+  if (!(space->watches & TSL__SAME_ITEM) || !tsl__remembered_at(space, at)->memory || p->rises == RISES_MAX) return false;
+  p->rises++;
+  drop_spellings(space, at, &next);
+  for (unsigned i = 0; i < BYTES_IN_ORDER && space->status == TSL_OK; i++) {
+    uint8_t byte = byte_in_order(i);
+    tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
+    uint32_t missing = to ? missing_at(p, to) : UINT32_MAX;
+    if (missing >= least) continue;
+    least = missing;
+    *out = (hop){at, to, byte};
+  }
+  return least != UINT32_MAX;
+}
+
 /* A byte after which fewer are missing. */
 static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
   tsl__space *space = space_of(p);
@@ -175,7 +198,7 @@ static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
     found = true;
     if (!rivalled(p, to)) return true;
   }
-  return found;
+  return found || rise(p, at, next, out);
 }
 
 /* How far it is from a position, at least. */
@@ -301,6 +324,7 @@ static void plan_bytes(tsl__planner *p, tsl__stack at) {
   hops way = {0};
   hop l = {at, at, 0};
   bool found = true;
+  p->rises = 0;
   while (found && !arrived(p, l.next) && fine(p)) { /* who asks whether it is an end may have found no memory to note that */
     if (way.n % 1024 == 0) tsl__space_begin(space_of(p));
     if (descend(p, l.next, &l)) {

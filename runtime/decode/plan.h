@@ -44,6 +44,7 @@ typedef struct tsl__planner {
   tsl_grammar *grammar; /* referenced */
   tsl__pool plans;
   tsl__index index;
+  uint32_t rises; /* of the plan that is being made: bytes after which no fewer were missing */
   uint32_t near; /* positions that a search for the shortest way may look at: fewer, the more often that was not enough */
 } tsl__planner;
 
