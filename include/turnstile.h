@@ -696,7 +696,8 @@ TSL_API void tsl_compile_free(tsl_compile *compile);
 /* Knows the way to the end from every position that it was asked about, for all matchers of one grammar. Use: tsl_budget_start once; then at every step
  * either draw under tsl_budget_mask, or (cheaper) draw under the matcher's own mask, ask tsl_budget_allows, and only if it says TSL_REJECTED draw again
  * under tsl_budget_mask: the distribution of the draw is the same. As long as only such tokens are accepted, the text is complete
- * when `left` reaches 0 or before. End-of-generation tokens are not counted: where the text is complete, they are allowed with nothing left, too. Holds a
+ * when `left` reaches 0 or before. Where a schema has uniqueItems under a negation there are no budgets (TSL_ERR_UNSUPPORTED from tsl_budget_start, _allows and _mask).
+ * End-of-generation tokens are not counted: where the text is complete, they are allowed with nothing left, too. Holds a
  * reference on the grammar; used by one thread at a time. Where the tables for a position are missing, takes the grammar's lock. */
 typedef struct tsl_budget tsl_budget;
 

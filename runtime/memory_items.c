@@ -476,7 +476,8 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked
   if (!list->n && !m->n) return;
   trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory, .ahead = list == &c->first};
   tsl__stack found = 0;
-  uint32_t shape = p->memory && list != &c->whole ? tsl__memory_shape(space, p->memory) : 0;
+  bool told = !(space->watches & TSL__SAME_ITEM); /* else each is tried with the items that were read */
+  uint32_t shape = told && p->memory && list != &c->whole ? tsl__memory_shape(space, p->memory) : 0;
   bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | shape, &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);

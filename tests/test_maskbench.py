@@ -24,10 +24,9 @@ BENCH = os.environ.get("TSL_BENCH", str(ROOT / "build" / "turnstile-bench"))
 LLAMA = pathlib.Path(os.environ.get("TSL_VOCABS", ROOT / "build" / "vocabs"), "llama3_1", "tokenizer.json")
 MASKBENCH = pathlib.Path(os.environ.get("TSL_SHARED", ROOT.parent / "shared"), "maskbench", "maskbench-dev.jsonl.xz")
 OWN = ROOT / "bench" / "own.jsonl"
-# Of MaskBench's 3,471 development schemas: how many must pass, and how many may reach a limit or the time-out of TIMEOUT_S.
-# Refused are those whose regular expression is none of ECMA-262; one that nothing satisfies is to be told as such.
-MUST_PASS, MAY_BREAK_OFF, TIMEOUT_S = 3466, 3, 20
-REFUSED, UNSATISFIABLE = {"Github_medium---o9802", "JsonSchemaStore---yippee-ki-json_config_schema"}, {"Glaiveai2K---calculate_area_d402e1cc"}
+# Of MaskBench's 3,471 development schemas: how many must pass, and how many may reach a limit or the time-out of TIMEOUT_S. None is refused; one that nothing satisfies is to be told as such.
+MUST_PASS, MAY_BREAK_OFF, TIMEOUT_S = 3468, 3, 20
+UNSATISFIABLE = {"Glaiveai2K---calculate_area_d402e1cc"}
 TIMES = ["mask_us", "commit_us", "mask_commit_us", "ttfm_us", "second_pass_us", "mask_borrow_us", "memory_per_schema_kb"]
 COUNTS = ["schemas", "pass", "refused", "validation_errors", "invalidation_errors", "limits", "timeouts", "inconsistent"]
 
@@ -126,12 +125,8 @@ def test_shared(folder):
     check(len(broken_off) <= MAY_BREAK_OFF, f"MaskBench: {len(broken_off)} schemas reach a limit: {broken_off}")
     check(sum(line["outcome"] == "pass" for line in lines) >= MUST_PASS, f"MaskBench: at least {MUST_PASS} schemas pass")
     for line in lines:
-        check(line["outcome"] in ("pass", "refused", "limit", "timeout"), f"MaskBench: {line}")
-        check(line["outcome"] != "refused" or (line["message"] and line["status"] != "TSL_ERR_NO_MEMORY"), f"a refusal says why: {line}")
-    check({line["id"] for line in lines if line["outcome"] == "refused"} == REFUSED, "MaskBench: refused are the invalid regular expressions")
+        check(line["outcome"] in ("pass", "limit", "timeout"), f"MaskBench: {line}")
     check({line["id"] for line in lines if line.get("status") == "TSL_ERR_EMPTY"} == UNSATISFIABLE, "MaskBench: what nothing satisfies")
-    for line in lines:
-        check(line["outcome"] != "refused" or (line["status"] == "TSL_ERR_SYNTAX" and line["pointer"].endswith("/pattern")), f"a refusal names the pattern: {line}")
     result = totals(done)
     print(f"  MaskBench: {result.get('pass')} of {result.get('schemas')} schemas pass, {result.get('refused')} are refused, {len(broken_off)} reach a limit, "
           f"mask + commit p50 {result.get('mask_commit_us', {}).get('p50')} us")

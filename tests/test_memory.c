@@ -263,6 +263,23 @@ static void test_masks(void) {
   for (size_t i = 0; i < sizeof repeating / sizeof *repeating; i++) walk_often(repeating[i], &seed, REPEATED);
 }
 
+/* A negation of a negation: items must differ, in a grammar where others might have to be equal. What was found out with some items used must not be taken for others. */
+static void test_twice_negated(void) {
+  static const char schema[] = "{\"maxLength\":1,\"minLength\":0,\"oneOf\":[{\"additionalProperties\":{\"minContains\":1,\"uniqueItems\":true},\"if\":{\"uniqueItems\":true},\"not\":{\"pattern\":\"a|c\",\"patternProperties\":{\"^[ab]+$\":{}},\"type\":\"object\",\"unevaluatedProperties\":{\"not\":{\"type\":[\"null\",\"boolean\"]},\"propertyNames\":{\"maxLength\":1},\"type\":\"string\"}}},{\"minItems\":1,\"not\":{\"pattern\":\"a|c\",\"patternProperties\":{\"^[ab]+$\":{\"type\":\"integer\"},\"^a\":{\"type\":\"string\"}},\"uniqueItems\":true}}]}";
+  static const char *const texts[] = {"[\"a\"", "[8", "[null", "[null,\"a\"", "[true,null", "[\"\",\"a\"", "[[]"};
+  tsl_grammar *g = compile(schema, TSL_WS_ANY);
+  uint64_t seed = 11;
+  for (size_t i = 0; g && i < sizeof texts / sizeof *texts; i++) {
+    tsl_matcher *m;
+    tsl_token t;
+    if (tsl_matcher_new(g, NULL, &m) != TSL_OK) break;
+    CHECK(tsl_matcher_accept_bytes(m, texts[i], strlen(texts[i]), NULL) == TSL_OK && check_mask(m, &seed, &t, texts[i]));
+    tsl_matcher_free(m);
+  }
+  walk_often(schema, &seed, UNIQUE);
+  tsl_grammar_release(g);
+}
+
 /* ---- spellings ---------------------------------------------------------------------------------------------------------- */
 
 struct text {
@@ -832,6 +849,7 @@ int main(void) {
   RUN(test_names_in_names, "names that begin with one another");
   RUN(test_used_up, "strings beyond repetitions make nothing new");
   RUN(test_few_names, "names that are used up");
+  RUN(test_twice_negated, "items that must differ where others might have to be equal");
   RUN(test_spellings, "equal values in every spelling");
   RUN(test_among_text, "inside other text, and printed prettily");
   RUN(test_moving, "rollback, fork, reset, identities");

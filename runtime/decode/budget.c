@@ -48,6 +48,8 @@ void tsl_budget_free(tsl_budget *b) {
 }
 
 static bool ours(const tsl_budget *b, const tsl_matcher *m) { return b && m && b->planner.grammar == m->grammar; }
+/* How a text ends then depends on each character of an item, while tokens that leave the frames as they are count as one here. */
+static bool must_repeat(const tsl_budget *b) { return b->planner.grammar->space->watches & TSL__SAME_ITEM; }
 
 /* ---- the beginning -------------------------------------------------------------------------------------------- */
 
@@ -62,6 +64,7 @@ static tsl_status too_small(tsl_error *error, const tsl__plan *plan, bool proven
 
 tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_tokens, tsl_error *error) {
   if (!ours(b, m)) return tsl__fail(error, TSL_ERR_ARGUMENT, "the matcher is not one of the budget's grammar");
+  if (must_repeat(b)) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "a budget where uniqueItems stands under a negation");
   if (m->terminated) return TSL_OK;
   bool proven;
   tsl__space *space = tsl__grammar_lock(m->grammar);
@@ -110,6 +113,7 @@ static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, boo
 
 tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl_token token) {
   if (!ours(b, m)) return TSL_ERR_ARGUMENT;
+  if (must_repeat(b)) return TSL_ERR_UNSUPPORTED;
   const tsl_vocab *v = m->grammar->vocab;
   if (token >= v->size) return token < v->logits_width ? TSL_REJECTED : TSL_ERR_ARGUMENT;
   if (m->terminated) return TSL_REJECTED;
@@ -195,6 +199,7 @@ static tsl_status restrict_mask(tsl_budget *b, const tsl_matcher *m, uint64_t le
 
 tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint32_t *mask) {
   if (!ours(b, m) || !mask) return TSL_ERR_ARGUMENT;
+  if (must_repeat(b)) return TSL_ERR_UNSUPPORTED;
   const tsl_vocab *v = m->grammar->vocab;
   tsl__mask plain = 0;
   if (!m->terminated && left) {

@@ -290,13 +290,13 @@ class _Row:
         self._most = most
         self._budget = None if most is None else _core.Budget(grammar)
         if self._budget and not self._fits():
-            self._budget = None  # no text is that short: it will be cut off, as it would be without a budget
+            self._budget = None  # no text is that short, or none is known to be: it may be cut off, as it would be without a budget
 
     def _fits(self):
         try:
             self._budget.start(self.matcher, self._most)
             return True
-        except LimitError:
+        except (LimitError, UnsupportedError):
             return False
 
     def keep_in_time(self, masks, i):
