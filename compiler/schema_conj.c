@@ -505,9 +505,9 @@ static void negate_lit(struct ways *w, lit l) {
 static void negate_one_of(struct ways *w, const struct keyword_value *v) {
   struct branch *none = way(w);
   for (uint32_t i = 0; none && i < v->count; i++) want(w->e, none, NEG(v->children[i]), NULL);
-  for (uint32_t i = 0; i < v->count; i++)
-    for (uint32_t j = i + 1; j < v->count; j++)
-      if (tsl__schema_work(w->e->s, 16) && !tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
+  for (uint32_t i = 0; i < v->count && tsl__schema_ok(w->e->s); i++)
+    for (uint32_t j = i + 1; j < v->count && tsl__schema_work(w->e->s, 16); j++)
+      if (!tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
 }
 
 /* All else holds, and something that nothing evaluates fails. */

@@ -543,7 +543,7 @@ static lit one_lit(struct maker *m, uint32_t key, lit l) {
   if (l >> 1 <= SID_FALSE) return l;
   for (uint32_t i = 0; i < e->n; i++)
     if (tsl__schema_alike(m->s, e->lits[i] | 1u, l | 1u)) return (e->lits[i] & ~1u) | (l & 1u);
-  for (size_t i = 0; i < m->told.n; i++)
+  for (size_t i = 0; i < m->told.n && tsl__schema_work(m->s, i % 256 == 0); i++)
     if (m->told.at[i].index == key && tsl__schema_alike(m->s, m->told.at[i].l | 1u, l | 1u)) return (m->told.at[i].l & ~1u) | (l & 1u);
   struct asked told = {key, l};
   if (!tsl__vec_push(m->s->alloc, &m->told, told)) out_of_memory(m);
