@@ -428,11 +428,16 @@ static bool denied(const tsl__space *space, const trials *t, tsl_token token) {
 /* Does a token that begins within a string end there too? */
 static bool stays(const tsl__space *space, tsl_token token) { return tsl__mask_bit(tsl__crossing_known(space)->dull_quoted, token); }
 
+/* Is it a token of the plain mask that means something here? */
+static bool is_asked(tsl__space *space, const trials *t, tsl_token token) {
+  return tsl__asked_has(space, t->plain, token) && !(t->memory->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
+}
+
 static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) {
   if (list->n > TSL__ASKED_MANY && !tsl__asked_write(space, t->plain)) return;
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i];
-    if (!tsl__asked_has(space, t->plain, token) || (t->memory->in_string && stays(space, token)) || tsl_vocab_is_eog(space->vocab, token) || denied(space, t, token)) continue;
+    if (!is_asked(space, t, token) || denied(space, t, token)) continue;
     if (!leads_somewhere(space, t, token)) take_out(space, t, token);
   }
 }
@@ -444,8 +449,7 @@ static void try_ends(tsl__space *space, trials *t) {
   if (!(space->watches & TSL__SAME_ITEM) || !t->known || !t->memory->open || !tsl__open_at(space, t->memory->open)->remembers) return;
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i];
-    bool asked = tsl__asked_has(space, t->plain, token) && !(t->memory->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
-    if (asked && !leads_as_others(space, t, token, false)) take_out(space, t, token);
+    if (is_asked(space, t, token) && !leads_as_others(space, t, token, false)) take_out(space, t, token);
   }
 }
 

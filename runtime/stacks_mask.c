@@ -170,12 +170,11 @@ static tsl__state after_new(const tsl__space *space, tsl__state state) {
 #define LOOKS_MAX 4096u /* frames looked at for one answer; there are mostly a few, one below the other */
 
 typedef struct after_same {
-  uint32_t skip; /* items under way, each in another, that are inside the one that is repeated */
   bool is_new;   /* what that one is in is new */
   uint32_t left; /* of LOOKS_MAX */
 } after_same;
 
-/* After an item under way, if it is one of the earlier ones; UINT32_MAX: that helps nobody. */
+/* After an item under way, if it is one of the earlier ones; UINT32_MAX: that helps nobody. `skip`: items under way, each in another, that are inside that one. */
 static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, uint32_t skip, uint32_t depth) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   uint32_t best = UINT32_MAX;
@@ -209,8 +208,8 @@ static uint32_t shortest_repeating(tsl__space *space, const tsl__remembered *p, 
   const tsl__memory *m = tsl__space_at(space, memories, p->memory);
   uint32_t best = shortest_of(space, p->plain, true, depth);
   for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
-    after_same q = {watched_within(space, m, m->denies[i].depth), i == 0, LOOKS_MAX};
-    uint32_t all = sum(shortest_of(space, m->denies[i].at, false, depth), shortest_after(space, &q, p->plain, q.skip, depth));
+    after_same q = {i == 0, LOOKS_MAX};
+    uint32_t after = shortest_after(space, &q, p->plain, watched_within(space, m, m->denies[i].depth), depth), all = sum(shortest_of(space, m->denies[i].at, false, depth), after);
     if (all < best) best = all;
   }
   return best;
