@@ -43,6 +43,7 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
   if (base.tables) {
     base.lock = &base.tables->lock;
     base.tables->space = space;
+    base.tables->serial = 1 + atomic_fetch_add_explicit(&vocab->tables_made, 1, memory_order_relaxed);
   }
   tsl_status status = base.tables ? tsl__grammar_make_over(&base, start, report, out, error) : failed(space, error);
   if (status == TSL_OK) {

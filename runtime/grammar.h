@@ -15,6 +15,7 @@
 typedef struct tsl__tables {
   atomic_uint references;
   tsl__space *space; /* owned; its hook owns the expressions */
+  uint64_t serial;   /* no other tables of the vocabulary have it, or ever had */
   pthread_mutex_t lock;
 } tsl__tables;
 

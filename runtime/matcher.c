@@ -199,11 +199,17 @@ static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id)
   return TSL_OK;
 }
 
+TSL__EACH_TOKEN tsl_status tsl__matcher_mask(tsl_matcher *m, tsl__mask *mask) {
+  if (m->terminated) return *mask = 0, TSL_OK;
+  if (tsl__zone_finishing(m->grammar, m->at, m->counted)) return *mask = TSL__OWN_MASK, TSL_OK;
+  return find_mask(m->grammar, m->at, m->record, mask);
+}
+
 TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
-  if (!m->terminated && tsl__zone_finishing(m->grammar, m->at, m->counted)) return borrow_own(m, out, id);
-  tsl__mask mask = 0;
-  tsl_status status = m->terminated ? TSL_OK : find_mask(m->grammar, m->at, m->record, &mask);
+  tsl__mask mask;
+  tsl_status status = tsl__matcher_mask(m, &mask);
   if (status != TSL_OK) return status;
+  if (mask == TSL__OWN_MASK) return borrow_own(m, out, id);
   const uint32_t *words = tsl__borrow(m->grammar->space, m->grammar->lock, &m->borrowed, &m->alloc, mask);
   if (!words) return TSL_ERR_NO_MEMORY;
   *out = words;

@@ -44,5 +44,8 @@ tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, t
 tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to, uint32_t *counted);
 /* The mask of a position, as its number. Takes the lock where it must. */
 tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask);
+/* The same of a matcher: TSL__OWN_MASK where its tables have none that is the same. */
+#define TSL__OWN_MASK UINT32_MAX
+tsl_status tsl__matcher_mask(tsl_matcher *m, tsl__mask *mask);
 
 #endif

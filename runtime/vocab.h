@@ -52,6 +52,7 @@ struct tsl_vocab {
   _Atomic(struct tsl__crossing *) crossing; /* tokens that may pass from one item or member into the next, for the same (crossing.h) */
   struct tsl__common *common;   /* what its grammars learn from one another (common.h) */
   _Atomic(tsl__shared *) shared; /* NULL until the first grammar */
+  _Atomic(uint64_t) tables_made; /* tables of grammars so far: their serial numbers (grammar.h) */
   void *mapping;                 /* cache file behind the arrays, or NULL */
   size_t mapping_size;
 };

@@ -444,6 +444,36 @@ def test_batch():
     check(allowed_of(out.tolist()[0]) == a.allowed() and allowed_of(out.tolist()[1]) == b.allowed(), "the others are written")
 
 
+def test_mask_table():
+    a, b = grammar.matcher(), T.Grammar.regex(vocab, "[a-z]+").matcher()
+    table, words = T.MaskTable(vocab, 3), vocab.mask_words
+    rows, fresh_rows = array.array("q", [-1] * 4), array.array("q", [-1] * 4)
+    fresh = memoryview(bytearray(4 * 4 * words)).cast("I", (4, words))
+    check(table.fill([a, b, a.fork()], rows, fresh, fresh_rows) == 2, "two masks that the device has not")
+    check(list(rows) == [0, 1, 0, -1] and list(fresh_rows) == [0, 1, -1, -1], "their rows")
+    check(allowed_of(fresh.tolist()[0]) == a.allowed() and allowed_of(fresh.tolist()[1]) == b.allowed() and not any(fresh.tolist()[2]), "their masks, and no more")
+    check(table.fill((b, a), rows, fresh, fresh_rows) == 0 and list(rows[:2]) == [1, 0], "nothing to copy the second time")
+    check(table.stats() == {"hits": 3, "copies": 2, "evictions": 0, "rows": 2}, f"statistics: {table.stats()}")
+    check(table.fill([], rows, fresh, fresh_rows) == 0, "no matchers")
+    raises(T.StateError, lambda: table.fill([a, a], rows, fresh, fresh_rows), "a matcher twice")
+    raises(TypeError, lambda: table.fill([a, None], rows, fresh, fresh_rows), "not a matcher")
+    check(a.allowed() and b.allowed(), "and they are free again")
+    raises(ValueError, lambda: table.fill([a, b, a.fork(), b.fork()], rows, fresh, fresh_rows), "more matchers than rows")
+    raises(ValueError, lambda: table.fill([a, b], array.array("q", [0]), fresh, fresh_rows), "rows too short")
+    raises(ValueError, lambda: table.fill([a, b], rows, fresh, array.array("q", [0])), "fresh_rows too short")
+    raises(TypeError, lambda: table.fill([a], array.array("i", [0]), fresh, fresh_rows), "rows of int32")
+    raises(TypeError, lambda: table.fill([a], array.array("d", [0]), fresh, fresh_rows), "rows of float64")
+    raises(ValueError, lambda: table.fill([a, b], rows, fresh[:1], fresh_rows), "fresh too short")
+    raises(ValueError, lambda: table.fill([a], rows, bytearray(4 * words - 4), fresh_rows), "a mask too narrow")
+    raises(ValueError, lambda: T.MaskTable(vocab, 0), "a table without rows")
+    raises(TypeError, lambda: T.MaskTable(grammar, 1), "a table of no vocabulary")
+    check(table.stats()["rows"] == 2 and table.fill([a], rows, fresh, fresh_rows) == 0, "what was refused has changed nothing")
+    full = least_that_compiles("(a|b){1,400}[^c]{20,300}x").matcher()
+    error = raises(T.LimitError, lambda: table.fill([a, full], rows, fresh, fresh_rows), "a mask that fails")
+    check("matcher 1" in str(error), f"names its matcher: {error}")
+    check(table.stats()["rows"] == 0 and table.fill([a, b], rows, fresh, fresh_rows) == 2, "then all masks are fresh again")
+
+
 def test_workers():
     threads = T.Threads(2)
     check(threads.workers == 2 and T.Threads().workers >= 1, "workers")
@@ -734,10 +764,10 @@ def test_life():
     rounds(2000)
     gc.collect()
     check(sys.getallocatedblocks() - before < 200, f"{sys.getallocatedblocks() - before} blocks more after 2,000 rounds")
-    for module in (T, T.Vocab, T.Grammar, T.Matcher, T.Sampler, T.Cancel, T.Threads, T.Cache, T.Compile, T.Budget, T.Align, T.Events, T.fill_batch, T.apply_mask, T.count_mask,
+    for module in (T, T.Vocab, T.Grammar, T.Matcher, T.Sampler, T.Cancel, T.Threads, T.Cache, T.Compile, T.Budget, T.Align, T.Events, T.MaskTable, T.fill_batch, T.apply_mask, T.count_mask,
                    T.measure_step, T.beam_search, T.score_all, T.speculate, T.mask_drafts, T.draft_forced, T.guide_classifier_free, T.guide_contrastive):
         check(module.__doc__, f"{module} has a docstring")
-    for kind in (T.Vocab, T.Grammar, T.Matcher, T.Sampler, T.Cancel, T.Threads, T.Cache, T.Compile, T.Budget, T.Align, T.Events):
+    for kind in (T.Vocab, T.Grammar, T.Matcher, T.Sampler, T.Cancel, T.Threads, T.Cache, T.Compile, T.Budget, T.Align, T.Events, T.MaskTable):
         for name in dir(kind):
             check(name.startswith("_") or getattr(kind, name).__doc__, f"{kind.__name__}.{name} has a docstring")
 
@@ -757,7 +787,7 @@ def test_overhead():
     check(best < 500, f"mask + accept take {best:.0f} ns")
 
 
-for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_workers, test_cache, test_adapters_cache, test_artifacts, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
+for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_mask_table, test_workers, test_cache, test_adapters_cache, test_artifacts, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed" + (f", {skipped} skipped" if skipped else ""))
 sys.exit(not all(results))

@@ -128,12 +128,17 @@ def environment():
             "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONWARNINGS": "ignore"}
 
 
-def main(name):
-    """Run tests/hosts/python/test_NAME.py; what the host logs is shown only if the test fails."""
+def main(name, beside=None, variables=None):
+    """Run tests/hosts/python/test_NAME.py, with more variables in its environment; what the host logs is shown only if the test fails. `beside`: it sees the packages of
+    scripts/hosts-BESIDE.lock too."""
     prepare()
+    variables = {**environment(), **(variables or {})}
+    if beside:
+        common.venv(beside)
+        variables["PYTHONPATH"] = str(next((common.BUILD / "hosts" / beside).glob("lib/python3*/site-packages")))
     script = common.ROOT / "tests" / "hosts" / "python" / f"test_{name}.py"
     try:
-        done = subprocess.run([str(PYTHON), str(script)], cwd=common.ROOT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        done = subprocess.run([str(PYTHON), str(script)], cwd=common.ROOT, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True, errors="replace", timeout=LIMIT)
     except subprocess.TimeoutExpired:
         sys.exit(f"{name} ran past its limit of {LIMIT} s")

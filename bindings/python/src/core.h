@@ -1,7 +1,7 @@
 /* core.h - what the files of the Python extension share.
  *
  * The extension is written against the stable ABI of CPython 3.9, so that one binary serves every later version. A Python object holds one object of
- * the library and nothing else that matters: Vocab, Grammar, Matcher, Budget, Sampler, each in a file of its own; compile.c has Cancel, Threads, Cache and Compile.
+ * the library and nothing else that matters: Vocab, Grammar, Matcher, Budget, Sampler, MaskTable, each in a file of its own; compile.c has Cancel, Threads, Cache and Compile.
  *
  * Four things are newer in the stable ABI than in CPython itself, and declared here: the buffer protocol (in the limited headers from 3.11 on; the
  * layout that 3.11 froze has been the same since 3.0), METH_FASTCALL (from 3.10 on; the convention is that of 3.7), PyUnicode_AsUTF8AndSize and PyMem_Calloc.
@@ -84,7 +84,7 @@ typedef struct core_cache {
 
 /* The types and exceptions of the module: one per process, made by its first import. The library keeps no globals; CPython's types are. */
 typedef struct core_types {
-  PyTypeObject *vocab, *grammar, *matcher, *budget, *sampler, *cancel, *threads, *cache, *compile, *align, *events, *parser;
+  PyTypeObject *vocab, *grammar, *matcher, *budget, *sampler, *cancel, *threads, *cache, *compile, *align, *events, *parser, *mask_table;
   PyObject *errors; /* turnstile.errors: a function that makes the exception of a status */
 } core_types;
 extern core_types core;
@@ -122,6 +122,7 @@ int core_sampler_init(PyObject *module);
 int core_decode_init(PyObject *module);
 int core_events_init(PyObject *module);
 int core_parser_init(PyObject *module);
+int core_mask_table_init(PyObject *module);
 
 /* compile.c: class methods of Grammar. _compile(kind, vocab, text, options, limits): compile; _start((the same), threads): a Compile. What is in the tuples
  * stands there, and in turnstile/grammar.py, which makes them. */

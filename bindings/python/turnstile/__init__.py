@@ -15,8 +15,8 @@ calls: turnstile.compat_llguidance, turnstile.compat_xgrammar.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from turnstile._core import (Align, Budget, Cache, Cancel, Compile, Events, Matcher, Parser, Sampler, Threads, apply_mask, beam_search, count_mask, draft_forced,
-                             fill_batch, guide_classifier_free, guide_contrastive, mask_drafts, measure_step, score_all, speculate, tool_presets)
+from turnstile._core import (Align, Budget, Cache, Cancel, Compile, Events, MaskTable, Matcher, Parser, Sampler, Threads, apply_mask, beam_search, count_mask,
+                             draft_forced, fill_batch, guide_classifier_free, guide_contrastive, mask_drafts, measure_step, score_all, speculate, tool_presets)
 from turnstile._core import version as __version__
 from turnstile.errors import (ArgumentError, CancelledError, FileError, FormatError, GrammarError, LimitError, LogitsError, StateError, TurnstileError,
                               UnsupportedError)
@@ -25,7 +25,7 @@ from turnstile.vocab import Vocab
 
 __all__ = [
     "Align", "ArgumentError", "Budget", "Cache", "Cancel", "CancelledError", "Compile", "Events", "FileError", "FormatError", "Grammar",
-    "GrammarError", "LimitError", "LogitsError", "Matcher", "Parser", "Sampler", "StateError", "Threads", "TurnstileError", "UnsupportedError", "Vocab",
+    "GrammarError", "LimitError", "LogitsError", "MaskTable", "Matcher", "Parser", "Sampler", "StateError", "Threads", "TurnstileError", "UnsupportedError", "Vocab",
     "apply_mask", "beam_search", "count_mask", "draft_forced", "fill_batch", "guide_classifier_free", "guide_contrastive", "mask_drafts",
     "measure_step", "score_all", "speculate", "tool_presets", "write_tools",
 ]

@@ -280,5 +280,5 @@ def apply_token_bitmask_inplace(logits, bitmask, *, vocab_size=None, indices=Non
     """Rows `indices` of `logits` (all of them by default) under the rows of the same number of `bitmask`."""
     logits = logits if logits.dim() == 2 else logits.unsqueeze(0)
     bitmask = bitmask if bitmask.dim() == 2 else bitmask.unsqueeze(0)
-    view = logits if vocab_size is None else logits[:, :vocab_size]
+    view = logits[:, : bitmask.shape[1] * 32 if vocab_size is None else vocab_size]
     tensors.apply_(view, bitmask if indices is None else bitmask[list(indices)], None if indices is None else list(indices))

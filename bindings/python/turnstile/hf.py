@@ -98,7 +98,7 @@ class LogitsProcessor(transformers.LogitsProcessor):
 
     def _mask(self, rows, scores):
         width = scores.shape[-1]
-        masks = tensors.allocate(len(rows), max([width] + [row.grammar.vocab.logits_width for row in rows if row]))
+        masks = tensors.allocate(len(rows), max([width] + [row.grammar.vocab.logits_width for row in rows if row]), pin=scores.is_cuda)
         first = {}  # rows with the same text share a matcher: it is asked once
         for i, row in enumerate(rows):
             if row is False:

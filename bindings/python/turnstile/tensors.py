@@ -4,9 +4,21 @@ A mask is a tensor of int32, one row per sequence, as vLLM and SGLang have it; -
 
 SPDX-License-Identifier: Apache-2.0
 """
+import functools
+
 import torch
 
 from turnstile import _core
+
+
+@functools.lru_cache(maxsize=None)
+def kernel():
+    """The module turnstile.kernel, or None where there is no Triton."""
+    try:
+        from turnstile import kernel
+    except ImportError:
+        return None
+    return kernel
 
 
 def allocate(rows, width, pin=False):
@@ -17,9 +29,12 @@ def allocate(rows, width, pin=False):
 def apply_(logits, masks, rows=None):
     """Set the logits that `masks` does not allow to -inf, in place.
 
-    `logits` is (n, width) on any device; `masks` is int32 of (n, >= ceil(width / 32)) words on any device. With `rows`, a list of ints, row rows[i] of
-    `logits` is masked by row i of `masks` and the others are left alone. On the host this is one pass of the library's vector kernels.
+    `logits` is (n, width) on any device; `masks` is int32 of (n, >= ceil(width / 32)) words on any device. With `rows`, a list of ints of which none comes twice, row
+    rows[i] of `logits` is masked by row i of `masks` and the others are left alone. On the host this is one pass of the library's vector kernels, on a GPU one of
+    turnstile.kernel, or some ten calls of torch where there is no Triton. From pinned memory nothing waits for the GPU.
     """
+    if logits.shape[-1] > masks.shape[-1] * 32:
+        raise ValueError(f"{logits.shape[-1]} columns of logits, the masks have {masks.shape[-1] * 32}")
     if logits.device.type == "cpu":
         view = logits.detach()
         if rows is None:
@@ -28,12 +43,22 @@ def apply_(logits, masks, rows=None):
             for i, row in enumerate(rows):
                 _core.apply_mask(masks[i], view[row])
         return logits
-    width = logits.shape[-1]
-    masks = masks.to(logits.device, non_blocking=True)[:, : (width + 31) // 32]
+    masks = masks.to(logits.device, non_blocking=True)
+    if rows is not None:
+        rows = torch.tensor(rows, dtype=torch.int64, pin_memory=logits.is_cuda).to(logits.device, non_blocking=True)
+    if logits.is_cuda and logits.stride(1) == masks.stride(1) == 1 and kernel():
+        kernel().refuse_(logits, masks, targets=rows)
+        return logits
+    return by_torch_(logits, masks, rows)
+
+
+def by_torch_(logits, masks, rows=None):
+    """apply_ in torch's own calls, on any device: `rows` is a tensor, and everything is on the device of `logits`."""
+    width = logits.shape[1]
+    masks = masks[:, : (width + 31) // 32]
     bits = torch.arange(32, device=logits.device, dtype=torch.int32)
     refused = (masks.unsqueeze(-1).bitwise_right_shift(bits).bitwise_and(1) == 0).flatten(1)[:, :width]
     if rows is None:
         return logits.masked_fill_(refused, float("-inf"))
-    index = torch.as_tensor(rows, device=logits.device)
-    logits[index] = logits[index].masked_fill(refused, float("-inf"))
+    logits[rows] = logits[rows].masked_fill(refused, float("-inf"))
     return logits

@@ -38,6 +38,7 @@ __all__ = ["Backend", "RequestGrammar", "LogitsProcessor", "register", "register
 MAX_GRAMMARS = 256  # compiled grammars that a cache keeps,
 MAX_BYTES = 1 << 30  # and their memory together
 MAX_VOCABS = 8      # vocabularies: one per set of stop tokens that requests name
+MIRROR_ROWS = 1024  # masks that a GPU keeps: 16 MB for a vocabulary of 128,000 tokens
 MAX_WHITESPACE = 32  # characters at each place between tokens of JSON: a model can't write blanks for ever, and texts stay as readable as they were
 
 
@@ -232,6 +233,7 @@ class LogitsProcessor(_LogitsProcessor):
         self._cache = Cache(MAX_GRAMMARS, MAX_BYTES, _memory)
         self._rows = {}  # batch index -> _Row
         self._masks = None
+        self._mirror = None
 
     def is_argmax_invariant(self):
         return False
@@ -269,15 +271,32 @@ class LogitsProcessor(_LogitsProcessor):
 
     def apply(self, logits):
         live = [(index, row) for index, row in self._rows.items() if not row.matcher.is_terminated]
+        if logits.is_cuda and tensors.kernel():
+            self._apply_mirrored(logits, [(index, row.matcher) for index, row in live if not row.has_budget])
+            live = [(index, row) for index, row in live if row.has_budget]
         if not live:
             return logits
-        if self._masks is None or len(self._masks) < len(live):
-            self._masks = tensors.allocate(2 * len(live), self._width, pin=self._pin)
-        masks = self._masks[: len(live)]
+        masks = self._take_masks(len(live))
         _core.fill_batch([row.matcher for _, row in live], masks)
         for i, (_, row) in enumerate(live):
             row.keep_in_time(masks, i)
         return tensors.apply_(logits, masks, [index for index, _ in live])
+
+    def _apply_mirrored(self, logits, live):
+        """Masks that are what the grammar allows, by their row in the table that the GPU keeps."""
+        if not live:
+            return
+        if self._mirror is None or self._mirror.rows < len(live):
+            from turnstile.mirror import Mirror
+            self._mirror = Mirror(self._vocab, logits.device, max(MIRROR_ROWS, 2 * len(live)))
+        self._mirror.apply_(logits, [matcher for _, matcher in live], [index for index, _ in live])
+
+    def _take_masks(self, count):
+        if self._pin:  # the GPU may still be copying from those of the step before; torch knows when that is done
+            return tensors.allocate(count, self._width, pin=True)
+        if self._masks is None or len(self._masks) < count:
+            self._masks = tensors.allocate(2 * count, self._width)
+        return self._masks[:count]
 
 
 class _Row:
@@ -298,6 +317,10 @@ class _Row:
             return True
         except (LimitError, UnsupportedError):
             return False
+
+    @property
+    def has_budget(self):
+        return self._budget is not None
 
     def keep_in_time(self, masks, i):
         """Take out of a mask what could not be ended with the tokens that are left."""
