@@ -145,7 +145,7 @@ static void wide_beginnings(void) {
                {5, "{\"patternProperties\":{\"^a\":{\"type\":\"integer\"},\"b$\":{\"type\":\"string\"}},\"type\":\"object\"}"},
                {1, "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"minProperties\":2},\"uniqueItems\":true,\"minItems\":2}"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    for (unsigned round = 0; round < 10; round++) follow((uint8_t)(cases[i].kind | (cases[i].kind == 2 ? 4 : 8) * (round % 4) | (round % 2 ? 128 : 0)), cases[i].text, strlen(cases[i].text));
+    for (unsigned round = 0; round < ROUNDS_OF(10u); round++) follow((uint8_t)(cases[i].kind | (cases[i].kind == 2 ? 4 : 8) * (round % 4) | (round % 2 ? 128 : 0)), cases[i].text, strlen(cases[i].text));
 }
 
 int main(void) {

@@ -139,7 +139,7 @@ static void near_the_least(void) {
     for (unsigned least = 9; least <= 129; least += 40) {
       snprintf(pattern, sizeof pattern, patterns[i], least);
       snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\"}", pattern);
-      for (uint64_t seed = 0; seed < 2; seed++) follow(schema, seed * 57 + least);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 57 + least);
     }
 }
 

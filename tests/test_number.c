@@ -420,7 +420,7 @@ static void random_walk(tsl__exprs *x, tsl__expr e, const tsl__number_spec *s, c
 }
 
 static void no_dead_ends(void) {
-  for (int i = 0; i < 1500; i++) {
+  for (int i = 0; i < ROUNDS_OF(1500); i++) {
     random_spec r;
     char name[256];
     make_spec(&r);

@@ -1,18 +1,39 @@
 #!/usr/bin/env python3
-"""Run the hosts' scripts one after the other, or those that are named: tests/hosts/run.py [NAME...], host_NAME.py being the script.
+"""Run the hosts' scripts, or those that are named: tests/hosts/run.py [NAME...], host_NAME.py being the script.
 
 Each prints a line that says which version of the host was there, what was exercised and how many tokens were generated, and closes with
 "N passed, N failed, N skipped". So does this. ./dev test hosts has built and fetched what they need.
 
+Those that share the environment of python_hosts.py run one after the other, the rest one after the other beside them, since most of both is one
+processor's work. What a host prints comes when it is done.
+
 SPDX-License-Identifier: Apache-2.0
 """
+import concurrent.futures
 import pathlib
 import re
 import subprocess
 import sys
+import threading
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+printing = threading.Lock()
+
+
+def run_host(name, script):
+    """Run one script; its counts (failed is not 0 if it did not end as it should), and its line in the summary."""
+    start = time.monotonic()
+    done = subprocess.run([sys.executable, script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    lines = done.stdout.splitlines()
+    closing = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1] if lines else "")
+    counts = [int(count) for count in closing.groups()] if closing else [0, 0, 0]
+    good = done.returncode == 0 and closing
+    if not good and not counts[1]:
+        counts[1] = 1
+    with printing:
+        print(f"== {name}\n{done.stdout}", end="", flush=True)
+    return counts, f"   {name:<12} {'ok' if good else 'FAILED':<6} {time.monotonic() - start:6.1f} s  {lines[-2] if len(lines) > 1 else ''}"
 
 
 def main(names):
@@ -20,24 +41,16 @@ def main(names):
     unknown = [name for name in names if name not in scripts]
     if unknown:
         sys.exit(f"there is no host {', '.join(unknown)}; there are {', '.join(scripts)}")
-    total, summary, bad = [0, 0, 0], [], False
+    lanes = [[], []]
     for name in names or scripts:
-        print(f"== {name}", flush=True)
-        start = time.monotonic()
-        done = subprocess.run([sys.executable, scripts[name]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        print(done.stdout, end="", flush=True)
-        lines = done.stdout.splitlines()
-        closing = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1] if lines else "")
-        bad = bad or done.returncode != 0 or not closing
-        if closing:
-            total = [a + int(b) for a, b in zip(total, closing.groups())]
-        summary.append(f"   {name:<12} {'ok' if not done.returncode and closing else 'FAILED':<6} {time.monotonic() - start:6.1f} s  {lines[-2] if len(lines) > 1 else ''}")
+        lanes["import python_hosts" in scripts[name].read_text(encoding="utf-8")].append(name)
+    with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
+        results = [result for lane in pool.map(lambda lane: [run_host(name, scripts[name]) for name in lane], lanes) for result in lane]
+    total = [sum(counts[i] for counts, _ in results) for i in range(3)]
     print("== summary")
-    print(*summary, sep="\n")
-    if bad and not total[1]:
-        total[1] = 1
+    print(*(line for _, line in results), sep="\n")
     print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
-    return 1 if bad else 0
+    return 1 if total[1] else 0
 
 
 if __name__ == "__main__":
