@@ -297,14 +297,20 @@ static uint32_t reach(const struct array *a) {
   return a->max;
 }
 
+/* Bytes of n items, n > 0, each as short as it can be, with all around them. */
+static uint64_t bytes_of_items(const struct array *a, const struct gaps *g, uint32_t n) {
+  uint64_t bytes = 2 + (uint64_t)g->first_cost + g->close_cost + (uint64_t)(n - 1) * g->comma_cost + (uint64_t)n * g->item_cost;
+  for (uint32_t i = 0; i < n && i < a->prefix_count; i++) bytes += tsl__schema_shortest(a->schema, a->prefix[i]);
+  if (n > a->prefix_count) bytes += (uint64_t)(n - a->prefix_count) * tsl__schema_shortest(a->schema, a->rest);
+  return bytes;
+}
+
 static uint32_t plain_shortest(const struct array *a) {
   const struct gaps *g = tsl__schema_gaps(a->schema, a->level);
   if (!g) return TSL__INF;
   if (!a->min) return 2;
   if (reach(a) < a->min) return TSL__INF;
-  uint64_t bytes = 2 + (uint64_t)g->first_cost + g->close_cost + (uint64_t)(a->min - 1) * g->comma_cost + (uint64_t)a->min * g->item_cost;
-  for (uint32_t i = 0; i < a->min && i < a->prefix_count; i++) bytes += tsl__schema_shortest(a->schema, a->prefix[i]);
-  if (a->min > a->prefix_count) bytes += (uint64_t)(a->min - a->prefix_count) * tsl__schema_shortest(a->schema, a->rest);
+  uint64_t bytes = bytes_of_items(a, g, a->min);
   return bytes >= UNKNOWN ? UNKNOWN - 1 : (uint32_t)bytes;
 }
 
@@ -315,9 +321,7 @@ static uint32_t repeats_shortest(const struct array *a) {
   uint64_t best = TSL__INF;
   if (!a->prefix_count || !g || reach(a) != TSL__INF) return plain_shortest(a);
   for (uint32_t j = 1; j < a->prefix_count + 2 && tsl__schema_ok(s); j++) {
-    uint32_t n = larger(a->min, j + 1);
-    uint64_t bytes = 2 + (uint64_t)g->first_cost + g->close_cost + (uint64_t)(n - 1) * g->comma_cost + (uint64_t)n * g->item_cost;
-    for (uint32_t i = 0; i < n; i++) bytes += i == j ? 0 : tsl__schema_shortest(s, goal_at(a, i));
+    uint64_t bytes = bytes_of_items(a, g, larger(a->min, j + 1)) - tsl__schema_shortest(s, goal_at(a, j));
     for (uint32_t i = 0; i < j; i++) {
       const struct goal_entry *e = tsl__goal_of(s, goal_at(a, i));
       uint32_t both = tsl__schema_shortest(s, tsl__schema_goal_and(s, goal_at(a, j), e->lits, e->n));

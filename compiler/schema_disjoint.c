@@ -81,46 +81,63 @@ static sid held_part(const struct schema *s, const struct node *n, uint32_t i) {
   return tsl__has(n, KW_THEN) ? tsl__keyword(n, KW_THEN)->children[0] : UINT32_MAX;
 }
 
-/* Where a schema, or a part that holds with it, demands member `key`: the subschema of its value, or UINT32_MAX. */
-static sid member_schema(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
-  const struct node *n = tsl__node_of(s, id);
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
-  for (uint32_t i = 0; v && i < v->count; i++)
-    if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) && telling(s, v->children[i]))
-      return v->children[i];
-  sid part;
-  for (uint32_t i = 0; depth < CORE_DEPTH && (part = held_part(s, n, i)) != UINT32_MAX; i++) {
-    sid found = member_schema(s, part, key, length, depth + 1);
-    if (found != UINT32_MAX) return found;
+/* The nodes that hold where a subschema does, of objects: its own first, then those of its parts, and of theirs, down to CORE_DEPTH. */
+struct held {
+  sid at[CORE_DEPTH + 1];
+  uint32_t part[CORE_DEPTH + 1]; /* of each: the next one to be looked at */
+  int depth;
+  bool begun;
+};
+
+static struct held held_by(sid id) { return (struct held){.at = {id}}; }
+
+static const struct node *next_held(const struct schema *s, struct held *h) {
+  if (!h->begun) return h->begun = true, tsl__node_of(s, h->at[0]);
+  for (; h->depth >= 0; h->depth--) {
+    sid part = h->depth < CORE_DEPTH ? held_part(s, tsl__node_of(s, h->at[h->depth]), h->part[h->depth]++) : UINT32_MAX;
+    if (part == UINT32_MAX) continue;
+    h->at[++h->depth] = part;
+    h->part[h->depth] = 0;
+    return tsl__node_of(s, part);
+  }
+  return NULL;
+}
+
+/* Where a schema demands that member `key` is one of some values: the subschema of its value, or UINT32_MAX. */
+static sid member_schema(const struct schema *s, sid id, const char *key, uint32_t length) {
+  struct held h = held_by(id);
+  for (const struct node *n; (n = next_held(s, &h)) != NULL;) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+    for (uint32_t i = 0; v && i < v->count; i++)
+      if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) && telling(s, v->children[i]))
+        return v->children[i];
   }
   return UINT32_MAX;
 }
 
-static bool requires(const struct schema *s, sid id, const char *key, uint32_t length, int depth) {
-  const struct node *n = tsl__node_of(s, id);
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
-  for (uint32_t i = 0; v && i < v->value->length; i++)
-    if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
-  sid part;
-  for (uint32_t i = 0; depth < CORE_DEPTH && (part = held_part(s, n, i)) != UINT32_MAX; i++)
-    if (requires(s, part, key, length, depth + 1)) return true;
+static bool requires(const struct schema *s, sid id, const char *key, uint32_t length) {
+  struct held h = held_by(id);
+  for (const struct node *n; (n = next_held(s, &h)) != NULL;) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
+    for (uint32_t i = 0; v && i < v->value->length; i++)
+      if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
+  }
   return false;
 }
 
 /* Is there a member that one of the two demands, and whose listed values don't meet? */
-static bool tags_disjoint(struct schema *s, sid a, sid b, sid at, int depth) {
-  const struct node *n = tsl__node_of(s, at);
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
-  for (uint32_t i = 0; v && i < v->count; i++) {
-    const tsl__json *m = &v->value->items[i];
-    if (!telling(s, v->children[i])) continue;
-    sid other = member_schema(s, b, m->key, m->key_length, 0);
-    if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
-    if (requires(s, a, m->key, m->key_length, 0) || requires(s, b, m->key, m->key_length, 0)) return true;
+static bool tags_disjoint(struct schema *s, sid a, sid b) {
+  struct held h = held_by(a);
+  for (const struct node *n; (n = next_held(s, &h)) != NULL;) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+    for (uint32_t i = 0; v && i < v->count; i++) {
+      const tsl__json *m = &v->value->items[i];
+      if (!telling(s, v->children[i])) continue;
+      sid other = member_schema(s, b, m->key, m->key_length);
+      if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
+      if (requires(s, a, m->key, m->key_length) || requires(s, b, m->key, m->key_length)) return true;
+    }
   }
-  sid part;
-  for (uint32_t i = 0; depth < CORE_DEPTH && (part = held_part(s, n, i)) != UINT32_MAX; i++)
-    if (tags_disjoint(s, a, b, part, depth + 1)) return true;
   return false;
 }
 
@@ -143,9 +160,8 @@ static uint8_t types_of(const struct schema *s, sid id, int depth) {
   return types;
 }
 
-/* The same of member `key`, in an object that the schema at `id` allows: none if it has no place there. */
-static uint8_t member_types(struct schema *s, sid id, const char *key, uint32_t length, int depth) {
-  const struct node *n = tsl__node_of(s, id);
+/* The same of member `key`, by one node of an object. */
+static uint8_t member_types_of(struct schema *s, const struct node *n, const char *key, uint32_t length) {
   const struct keyword_value *own = tsl__keyword_or_null(n, KW_PROPERTIES), *patterns = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
   const struct keyword_value *extra = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES);
   const tsl__json *m = own ? tsl__json_get(own->value, key, length) : NULL;
@@ -159,23 +175,28 @@ static uint8_t member_types(struct schema *s, sid id, const char *key, uint32_t 
     named = true;
   }
   if (!named && extra) types &= types_of(s, extra->children[0], 0);
-  sid part;
-  for (uint32_t i = 0; depth < CORE_DEPTH && types && (part = held_part(s, n, i)) != UINT32_MAX; i++) types &= member_types(s, part, key, length, depth + 1);
   return types;
 }
 
-/* Is there a member that b demands, at `at`, and of whose values none can be one of a's? */
-static bool members_apart(struct schema *s, sid a, sid b, sid at, int depth) {
-  const struct node *n = tsl__node_of(s, at);
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
-  for (uint32_t i = 0; v && i < v->value->length && tsl__schema_work(s, 16); i++) {
-    const tsl__json *key = &v->value->items[i];
-    uint8_t types = member_types(s, a, key->text, key->length, 0);
-    if (!types || (types != T_ALL && !(types & member_types(s, b, key->text, key->length, 0)))) return true;
+/* By all that holds where the subschema does: none if the member has no place in such an object. */
+static uint8_t member_types(struct schema *s, sid id, const char *key, uint32_t length) {
+  struct held h = held_by(id);
+  uint8_t types = T_ALL;
+  for (const struct node *n; types && (n = next_held(s, &h)) != NULL;) types &= member_types_of(s, n, key, length);
+  return types;
+}
+
+/* Is there a member that b demands, and of whose values none can be one of a's? */
+static bool members_apart(struct schema *s, sid a, sid b) {
+  struct held h = held_by(b);
+  for (const struct node *n; (n = next_held(s, &h)) != NULL;) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
+    for (uint32_t i = 0; v && i < v->value->length && tsl__schema_work(s, 16); i++) {
+      const tsl__json *key = &v->value->items[i];
+      uint8_t types = member_types(s, a, key->text, key->length);
+      if (!types || (types != T_ALL && !(types & member_types(s, b, key->text, key->length)))) return true;
+    }
   }
-  sid part;
-  for (uint32_t i = 0; depth < CORE_DEPTH && (part = held_part(s, n, i)) != UINT32_MAX; i++)
-    if (members_apart(s, a, b, part, depth + 1)) return true;
   return false;
 }
 
@@ -205,7 +226,7 @@ static bool branches_disjoint(struct schema *s, uint8_t type, sid a, sid b, int 
 static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth) {
   if (tsl__schema_impossible(s, type, POS(a)) || tsl__schema_impossible(s, type, POS(b))) return true;
   if (lists_disjoint(s, a, b)) return true;
-  if (type == T_OBJECT && (tags_disjoint(s, a, b, a, 0) || members_apart(s, a, b, b, 0) || members_apart(s, b, a, a, 0))) return true;
+  if (type == T_OBJECT && (tags_disjoint(s, a, b) || members_apart(s, a, b) || members_apart(s, b, a))) return true;
   return depth < BRANCHES_DEPTH && (branches_disjoint(s, type, a, b, depth) || branches_disjoint(s, type, b, a, depth));
 }
 

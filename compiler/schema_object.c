@@ -20,6 +20,12 @@
 #define SPLITTERS 64u
 #define FEW_ASKED 16u /* lits that need no memory */
 
+/* What a clause says of a key. */
+struct told {
+  lit l;
+  uint32_t before; /* what another said of the same key: number + 1; 0: nothing */
+};
+
 struct maker {
   struct schema *s;
   struct object *o;
@@ -32,7 +38,8 @@ struct maker {
   uint32_t splitter_count;
   uint64_t *masks; /* by known key: splitters that match it */
   TSL__VEC(struct cell) cells;
-  TSL__VEC(struct asked) told; /* what clauses say of keys */
+  TSL__VEC(struct told) told; /* what clauses say of keys, */
+  uint32_t *last_told;        /* and by known key the last of it; NULL: nothing yet */
   TSL__VEC(tsl__string) listed; /* keys of finite cells */
   size_t listed_before;         /* of these were known when the maker began */
 };
@@ -543,10 +550,12 @@ static lit one_lit(struct maker *m, uint32_t key, lit l) {
   if (l >> 1 <= SID_FALSE) return l;
   for (uint32_t i = 0; i < e->n; i++)
     if (tsl__schema_alike(m->s, e->lits[i] | 1u, l | 1u)) return (e->lits[i] & ~1u) | (l & 1u);
-  for (size_t i = 0; i < m->told.n && tsl__schema_work(m->s, i % 256 == 0); i++)
-    if (m->told.at[i].index == key && tsl__schema_alike(m->s, m->told.at[i].l | 1u, l | 1u)) return (m->told.at[i].l & ~1u) | (l & 1u);
-  struct asked told = {key, l};
-  if (!tsl__vec_push(m->s->alloc, &m->told, told)) out_of_memory(m);
+  if (!m->last_told && !(m->last_told = tsl__schema_alloc(m->s, m->o->n * sizeof *m->last_told))) return l;
+  for (uint32_t i = m->last_told[key]; i && tsl__schema_work(m->s, 1); i = m->told.at[i - 1].before)
+    if (tsl__schema_alike(m->s, m->told.at[i - 1].l | 1u, l | 1u)) return (m->told.at[i - 1].l & ~1u) | (l & 1u);
+  struct told told = {l, m->last_told[key]};
+  if (!tsl__vec_push(m->s->alloc, &m->told, told)) return out_of_memory(m), l;
+  m->last_told[key] = (uint32_t)m->told.n;
   return l;
 }
 
@@ -739,6 +748,7 @@ static bool make(struct maker *m) {
 /* Once more from the beginning, with the keys that were listed. */
 static bool start(struct maker *m, uint32_t level) {
   m->s->names.n = m->s->asked.n = m->cells.n = m->told.n = 0;
+  m->last_told = NULL;
   m->cursor = m->splitter_count = 0;
   m->listed_before = m->listed.n;
   m->o = tsl__schema_alloc(m->s, sizeof *m->o);

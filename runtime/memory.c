@@ -582,6 +582,17 @@ uint32_t tsl__memory_shape(tsl__space *space, uint32_t memory) {
   return space->status == TSL_OK ? intern_memory(space, &m) : 0;
 }
 
+uint32_t tsl__memory_watched_within(const tsl__space *space, const tsl__memory *m, uint32_t depth) {
+  uint32_t n = 0;
+  for (uint32_t i = m->open; i;) {
+    const tsl__open *o = tsl__open_at(space, i);
+    if (o->depth <= depth) break;
+    n += o->array && o->start != TSL__OPEN_NONE;
+    i = o->below;
+  }
+  return n;
+}
+
 tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   if (!at || !p->memory || !tsl__memory_at(space, p->memory)->name) return at;

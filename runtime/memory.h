@@ -78,6 +78,9 @@ typedef struct tsl__memory {
   const tsl__deny *denies; /* outermost first */
 } tsl__memory;
 
+static inline const tsl__open *tsl__open_at(const tsl__space *space, uint32_t i) { return tsl__space_at_of(space, opens, i, sizeof(tsl__open)); }
+static inline const tsl__memory *tsl__memory_at(const tsl__space *space, uint32_t i) { return tsl__space_at_of(space, memories, i, sizeof(tsl__memory)); }
+
 #define TSL__NAME_IMPLIED UINT32_MAX /* the frame that spells the names that the schema knows tells it */
 
 /* ---- positions with a memory; all need the lock, and fail as those of stacks.h do ---------------------------------------- */
@@ -98,6 +101,9 @@ tsl__stack tsl__memory_of(tsl__space *space, tsl__stack plain, tsl__stack at);
 
 /* A position from which a text can go on in the same ways, and which many share: a name under way that is nobody's beginning is forgotten. What comes after may then repeat it. */
 tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at);
+
+/* Arrays open at more than `depth` containers whose items are watched. */
+uint32_t tsl__memory_watched_within(const tsl__space *space, const tsl__memory *m, uint32_t depth);
 
 /* Free what was kept for reuse. */
 void tsl__memory_free(tsl__space *space);

@@ -23,9 +23,6 @@ typedef struct tsl__run {
   struct tsl__run *next;   /* of those that are free */
 } tsl__run;
 
-static inline const tsl__open *tsl__open_at(const tsl__space *space, uint32_t i) { return tsl__space_at_of(space, opens, i, sizeof(tsl__open)); }
-static inline const tsl__memory *tsl__memory_at(const tsl__space *space, uint32_t i) { return tsl__space_at_of(space, memories, i, sizeof(tsl__memory)); }
-
 /* A run is loaded any number of times, and given back for the next; NULL on failure. NULL may be given back. */
 tsl__run *tsl__run_take(tsl__space *space);
 void tsl__run_give(tsl__space *space, tsl__run *r);

@@ -191,25 +191,13 @@ static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, 
   return best;
 }
 
-/* Arrays open inside that of a deny whose items are watched. */
-static uint32_t watched_within(const tsl__space *space, const tsl__memory *m, uint32_t depth) {
-  uint32_t n = 0;
-  for (uint32_t i = m->open; i;) {
-    const tsl__open *o = tsl__space_at(space, opens, i);
-    if (o->depth <= depth) break;
-    n += o->array && o->start != TSL__OPEN_NONE;
-    i = o->below;
-  }
-  return n;
-}
-
 /* Of a position with a memory, where some items must be repeated: what is under way may become one of the earlier ones, or is new. */
 static uint32_t shortest_repeating(tsl__space *space, const tsl__remembered *p, uint32_t depth) {
-  const tsl__memory *m = tsl__space_at(space, memories, p->memory);
+  const tsl__memory *m = tsl__memory_at(space, p->memory);
   uint32_t best = shortest_of(space, p->plain, true, depth);
   for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
     after_same q = {i == 0, LOOKS_MAX};
-    uint32_t after = shortest_after(space, &q, p->plain, watched_within(space, m, m->denies[i].depth), depth), all = sum(shortest_of(space, m->denies[i].at, false, depth), after);
+    uint32_t after = shortest_after(space, &q, p->plain, tsl__memory_watched_within(space, m, m->denies[i].depth), depth), all = sum(shortest_of(space, m->denies[i].at, false, depth), after);
     if (all < best) best = all;
   }
   return best;

@@ -157,48 +157,47 @@ static uint8_t byte_in_order(unsigned i) {
 /* May what is spelled become a name that the object has? Then there are better ways. */
 static bool rivalled(const tsl__planner *p, tsl__stack at) {
   const tsl__space *space = space_of(p);
-  return ((const tsl__memory *)tsl__space_at(space, memories, tsl__remembered_at(space, at)->memory))->name && tsl__memory_blank(space_of(p), at) == at;
+  return tsl__memory_at(space, tsl__remembered_at(space, at)->memory)->name && tsl__memory_blank(space_of(p), at) == at;
 }
 
-static void drop_spellings(const tsl__space *space, tsl__stack at, tsl__bytes *next);
+/* White space that nothing asks for leads nowhere, in many ways; so does the exponent of a number that must be new: there are other spellings. */
+static void drop_spellings(const tsl__space *space, tsl__stack at, tsl__bytes *next) {
+  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
+  tsl__bytes others = *next;
+  for (const char *c = " \t\n\r"; *c; c++) others.w[0] &= ~((uint64_t)1 << *c);
+  if (m->n && !m->in_string) others.w[1] &= ~((uint64_t)1 << ('e' - 64) | (uint64_t)1 << ('E' - 64));
+  if (!tsl__bytes_empty(&others)) *next = others;
+}
 
 #define RISES_MAX 64u /* of one plan: a few for each array that is open */
 
-/* Where some items must be repeated the bound does not know that one which is about to begin cannot be one of the earlier ones and cheap at once. It does when that one has begun: the least
- * that is missing then, more or not. */
-static bool rise(tsl__planner *p, tsl__stack at, tsl__bytes next, hop *out) {
-  tsl__space *space = space_of(p);
-  uint32_t least = UINT32_MAX;
-  if (!(space->watches & TSL__SAME_ITEM) || !tsl__remembered_at(space, at)->memory || p->rises == RISES_MAX) return false;
-  p->rises++;
-  drop_spellings(space, at, &next);
-  for (unsigned i = 0; i < BYTES_IN_ORDER && space->status == TSL_OK; i++) {
-    uint8_t byte = byte_in_order(i);
-    tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
-    uint32_t missing = to ? missing_at(p, to) : UINT32_MAX;
-    if (missing >= least) continue;
-    least = missing;
-    *out = (hop){at, to, byte};
-  }
-  return least != UINT32_MAX;
-}
-
-/* A byte after which fewer are missing. */
+/* A byte after which fewer are missing. Where some items must be repeated the bound does not know that one which is about to begin cannot be one of the earlier ones and cheap at once. It does when
+ * that one has begun: where no byte leaves fewer, one that leaves the least is taken, more or not. */
 static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
   tsl__space *space = space_of(p);
-  uint32_t missing = missing_at(p, at);
-  bool found = false;
-  tsl__bytes next;
+  uint32_t missing = missing_at(p, at), least = UINT32_MAX;
+  bool found = false, may_rise = (space->watches & TSL__SAME_ITEM) && tsl__remembered_at(space, at)->memory && p->rises < RISES_MAX;
+  tsl__bytes next, rising;
+  hop up = {0};
   if (missing == 0 || !tsl__stack_next(space, at, &next)) return false;
+  rising = next;
+  if (may_rise) drop_spellings(space, at, &rising);
   for (unsigned i = 0; i < BYTES_IN_ORDER && space->status == TSL_OK; i++) {
     uint8_t byte = byte_in_order(i);
     tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
-    if (!to || missing_at(p, to) >= missing) continue;
+    uint32_t then = to ? missing_at(p, to) : UINT32_MAX;
+    if (then >= missing) {
+      if (then < least && may_rise && tsl__bytes_has(&rising, byte)) least = then, up = (hop){at, to, byte};
+      continue;
+    }
     if (!found || !rivalled(p, to)) *out = (hop){at, to, byte};
     found = true;
     if (!rivalled(p, to)) return true;
   }
-  return found || rise(p, at, next, out);
+  if (found || least == UINT32_MAX) return found;
+  p->rises++;
+  *out = up;
+  return true;
 }
 
 /* How far it is from a position, at least. */
@@ -221,15 +220,6 @@ static bool trace(search *s, uint32_t n, hops *way) {
     way->at[j] = l;
   }
   return true;
-}
-
-/* White space that nothing asks for leads nowhere, in many ways; so does the exponent of a number that must be new: there are other spellings. */
-static void drop_spellings(const tsl__space *space, tsl__stack at, tsl__bytes *next) {
-  const tsl__memory *m = tsl__space_at(space, memories, tsl__remembered_at(space, at)->memory);
-  tsl__bytes others = *next;
-  for (const char *c = " \t\n\r"; *c; c++) others.w[0] &= ~((uint64_t)1 << *c);
-  if (m->n && !m->in_string) others.w[1] &= ~((uint64_t)1 << ('e' - 64) | (uint64_t)1 << ('E' - 64));
-  if (!tsl__bytes_empty(&others)) *next = others;
 }
 
 /* Is the way to a place one to keep: to an end, to a position whose way is known, or, for `ahead`, to one from which fewer bytes are missing than where the search began? */
@@ -348,7 +338,7 @@ typedef struct spelled {
 /* Do all bytes below a node lead from a position back to it? */
 static bool stays(tsl__space *space, tsl__stack at, const tsl__trie_node *node) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
-  const tsl__memory *m = tsl__space_at(space, memories, tsl__remembered_at(space, at)->memory);
+  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
   if (r->n != 1 || node->below == UINT16_MAX || m->n || m->name) return false;
   const tsl__cell *c = tsl__stack_cell(space, r, 0);
   const tsl__state_rec *state = tsl__state_expanded(space, c->state);
