@@ -236,7 +236,7 @@ def main():
     version = f"XGrammar {importlib.metadata.version('xgrammar')}" if len(engines) > 2 else "XGrammar was not there"
     text = f"""# On a GPU
 
-Made by bench/gpu.py, {datetime.date.today()}: {torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, {version}; {width:,} columns of float32. {len(taken)} of {len(texts)} texts, those
+Made by `./dev bench gpu`, {datetime.date.today()}: {torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, {version}; {width:,} columns of float32. {len(taken)} of {len(texts)} texts, those
 that all engines follow. Microseconds, medians.
 
 ## A step

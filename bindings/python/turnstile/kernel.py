@@ -7,6 +7,7 @@ ends; with few words that refuse anything it writes those logits alone; else it 
 
 SPDX-License-Identifier: Apache-2.0
 """
+import torch
 import triton
 import triton.language as tl
 
@@ -43,5 +44,7 @@ def refuse_(logits, masks, sources=None, targets=None):
     """
     width = logits.shape[1]
     rows = len(masks) if sources is None and targets is None else len(targets if sources is None else sources)
-    if rows and width:
+    if not rows or not width:
+        return
+    with torch.cuda.device_of(logits):  # Triton launches on the device that is current
         _refuse[(rows, triton.cdiv(width, 32 * _WORDS))](logits, logits.stride(0), masks, masks.stride(0), sources, targets, width, WORDS=_WORDS, FEW=_FEW)

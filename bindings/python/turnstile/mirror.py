@@ -27,10 +27,12 @@ class Mirror:
     def apply_(self, logits, matchers, rows=None):
         """Set to -inf in row rows[i] of `logits` (row i without `rows`; none twice) what matchers[i] does not allow now, in place. Returns `logits`.
 
-        `logits` is (n, width) on the device, of at most `vocab.mask_words` * 32 columns. Does not wait for the device. Raises what MaskTable.fill raises; ValueError
-        for logits that are too wide, and for as many `rows` as there are no matchers.
+        `logits` is (n, width) on the device, of at most `vocab.mask_words` * 32 columns, those of a row side by side. Does not wait for the device. Raises what MaskTable.fill
+        raises; ValueError for other logits, and for as many `rows` as there are no matchers.
         """
         count = len(matchers)
+        if logits.device != self._masks.device or logits.stride(1) != 1:
+            raise ValueError(f"logits on {logits.device} with {logits.stride(1)} between columns; the masks are on {self._masks.device}, and columns must lie side by side")
         if logits.shape[1] > self._masks.shape[1] * 32:
             raise ValueError(f"{logits.shape[1]} columns of logits, the masks have {self._masks.shape[1] * 32}")
         if count > len(logits) if rows is None else len(rows) != count:

@@ -5,6 +5,7 @@ A mask is a tensor of int32, one row per sequence, as vLLM and SGLang have it; -
 SPDX-License-Identifier: Apache-2.0
 """
 import functools
+import warnings
 
 import torch
 
@@ -12,11 +13,16 @@ from turnstile import _core
 
 
 @functools.lru_cache(maxsize=None)
-def kernel():
-    """The module turnstile.kernel, or None where there is no Triton."""
+def kernel(device):
+    """The module turnstile.kernel, or None where there is no Triton, or none that works on the device (it wants a C compiler, for one); then a warning says why."""
     try:
         from turnstile import kernel
     except ImportError:
+        return None
+    try:
+        kernel.refuse_(torch.zeros((1, 1), device=device), torch.zeros((1, 1), dtype=torch.int32, device=device))
+    except Exception as error:  # Triton has no class for what may go wrong
+        warnings.warn(f"Triton does not work here, so masks are applied by torch's own calls: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
         return None
     return kernel
 
@@ -43,11 +49,11 @@ def apply_(logits, masks, rows=None):
             for i, row in enumerate(rows):
                 _core.apply_mask(masks[i], view[row])
         return logits
-    masks = masks.to(logits.device, non_blocking=True)
+    masks = masks.view(torch.int32).to(logits.device, non_blocking=True)
     if rows is not None:
         rows = torch.tensor(rows, dtype=torch.int64, pin_memory=logits.is_cuda).to(logits.device, non_blocking=True)
-    if logits.is_cuda and logits.stride(1) == masks.stride(1) == 1 and kernel():
-        kernel().refuse_(logits, masks, targets=rows)
+    if logits.is_cuda and logits.stride(1) == masks.stride(1) == 1 and kernel(logits.device):
+        kernel(logits.device).refuse_(logits, masks, targets=rows)
         return logits
     return by_torch_(logits, masks, rows)
 

@@ -271,7 +271,7 @@ class LogitsProcessor(_LogitsProcessor):
 
     def apply(self, logits):
         live = [(index, row) for index, row in self._rows.items() if not row.matcher.is_terminated]
-        if logits.is_cuda and tensors.kernel():
+        if logits.is_cuda and tensors.kernel(logits.device):
             self._apply_mirrored(logits, [(index, row.matcher) for index, row in live if not row.has_budget])
             live = [(index, row) for index, row in live if row.has_budget]
         if not live:

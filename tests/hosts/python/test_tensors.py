@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 import os
 import random
 import sys
+import warnings
 
 import torch
 
@@ -21,7 +22,7 @@ import turnstile as T  # noqa: E402
 from turnstile import kernel, tensors  # noqa: E402
 from turnstile.mirror import Mirror  # noqa: E402
 
-DEVICE = torch.device("cuda" if ON_GPU else "cpu")
+DEVICE = torch.zeros(1, device="cuda" if ON_GPU else "cpu").device  # with its number, as tensors have it
 results = []
 
 
@@ -110,6 +111,28 @@ def test_apply(rng, rounds):
     raises(ValueError, lambda: tensors.apply_(torch.zeros((1, 65), device=DEVICE), torch.zeros((1, 2), dtype=torch.int32)), "masks that are too narrow", "65 columns")
 
 
+def test_triton_fails():
+    """Where a kernel can't be compiled, torch's own calls take over, and that is said once."""
+    check(tensors.kernel(DEVICE) is kernel and tensors.kernel(DEVICE) is kernel, "the kernel works")
+    works = kernel.refuse_
+
+    def fails(*given):
+        raise RuntimeError("no C compiler")
+    try:
+        kernel.refuse_ = fails
+        tensors.kernel.cache_clear()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            check(tensors.kernel(DEVICE) is None and tensors.kernel(DEVICE) is None, "it does not")
+            logits, masks = torch.randn((2, 70), device=DEVICE), random_masks(random.Random(1), 2, 3)
+            want = expected(logits, masks, range(2), range(2))
+            check(torch.equal(tensors.apply_(logits, masks), want), "masks are applied all the same")
+        check([str(warning.message).endswith("RuntimeError: no C compiler") for warning in said] == [True], f"said once: {[str(warning.message) for warning in said]}")
+    finally:
+        kernel.refuse_ = works
+        tensors.kernel.cache_clear()
+
+
 SCHEMAS = [{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "yes", "you"]}}, "required": ["a"], "additionalProperties": False},
            {"type": "array", "items": {"type": "string", "maxLength": 6}, "maxItems": 3}, {"type": ["number", "boolean", "null"]}]
 
@@ -149,6 +172,8 @@ def test_mirror(rng, steps):
     raises(ValueError, lambda: small.apply_(logits, [g.matcher() for g in grammars]), "a table that is too small", "table of 2 rows")
     raises(ValueError, lambda: small.apply_(torch.zeros((1, vocab.mask_words * 32 + 1), device=DEVICE), pair[:1]), "logits that are too wide", "columns")
     raises(ValueError, lambda: small.apply_(torch.zeros((1, width), device=DEVICE), pair), "too few rows of logits", "2 matchers for 1 rows")
+    raises(ValueError, lambda: small.apply_(torch.zeros((2, width), device="meta"), pair), "logits on another device", "on meta")
+    raises(ValueError, lambda: small.apply_(torch.zeros((width, 2), device=DEVICE).T, pair), "logits of which columns lie apart", "side by side")
 
 
 def test_manual(code):
@@ -172,6 +197,7 @@ def main():
     test_kernel(rng, 400 if ON_GPU else 60)
     test_apply(rng, 400 if ON_GPU else 60)
     test_mirror(rng, 200 if ON_GPU else 20)
+    test_triton_fails()
     if "TSL_BLOCK" in os.environ:
         test_manual(os.environ["TSL_BLOCK"])
     bad = results.count(False)
