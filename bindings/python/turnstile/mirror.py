@@ -4,13 +4,13 @@
     mirror.apply_(logits, matchers)
 
 Nearly every mask was there before, in the same or in another sequence (turnstile.MaskTable). On an H200, masks of 256 sequences with 128,256 tokens take 83 us to copy from
-pinned memory, 327 from any other, and 42 to 74 to apply; which rows they are in takes 4.
+pinned memory, 327 from any other, and 42 to 74 to apply.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import torch
 
-from turnstile import _core, kernel
+from turnstile import _core, kernel, tensors
 
 
 class Mirror:
@@ -28,7 +28,7 @@ class Mirror:
         """Set to -inf in row rows[i] of `logits` (row i without `rows`; none twice) what matchers[i] does not allow now, in place. Returns `logits`.
 
         `logits` is (n, width) on the device, of at most `vocab.mask_words` * 32 columns, those of a row side by side. Does not wait for the device. Raises what MaskTable.fill
-        raises; ValueError for other logits, and for as many `rows` as there are no matchers.
+        raises; ValueError for other logits, and for as many `rows` as there are no matchers; IndexError for a row that there is not.
         """
         count = len(matchers)
         if logits.device != self._masks.device or logits.stride(1) != 1:
@@ -37,6 +37,7 @@ class Mirror:
             raise ValueError(f"{logits.shape[1]} columns of logits, the masks have {self._masks.shape[1] * 32}")
         if count > len(logits) if rows is None else len(rows) != count:
             raise ValueError(f"{count} matchers for {len(logits) if rows is None else len(rows)} rows")
+        tensors.check_rows(logits, rows)
         if not count:
             return logits
         pinned = self._masks.is_cuda

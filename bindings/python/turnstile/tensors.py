@@ -32,15 +32,24 @@ def allocate(rows, width, pin=False):
     return torch.full((rows, (width + 31) // 32), -1, dtype=torch.int32, pin_memory=pin and torch.cuda.is_available())
 
 
+def check_rows(logits, rows):
+    """IndexError if one of `rows`, ints or None for all, is no row of `logits`: a kernel would write anywhere."""
+    if rows and not 0 <= min(rows) <= max(rows) < len(logits):
+        raise IndexError(f"rows {min(rows)} to {max(rows)} of logits that have {len(logits)}")
+
+
 def apply_(logits, masks, rows=None):
     """Set the logits that `masks` does not allow to -inf, in place.
 
     `logits` is (n, width) on any device; `masks` is int32 of (n, >= ceil(width / 32)) words on any device. With `rows`, a list of ints of which none comes twice, row
-    rows[i] of `logits` is masked by row i of `masks` and the others are left alone. On the host this is one pass of the library's vector kernels, on a GPU one of
+    rows[i] of `logits` is masked by row i of `masks`, which may have more, and the others are left alone. On the host this is one pass of the library's vector kernels, on a GPU one of
     turnstile.kernel, or some ten calls of torch where there is no Triton. From pinned memory nothing waits for the GPU.
     """
     if logits.shape[-1] > masks.shape[-1] * 32:
         raise ValueError(f"{logits.shape[-1]} columns of logits, the masks have {masks.shape[-1] * 32}")
+    check_rows(logits, rows)
+    if len(masks) != len(logits) if rows is None else len(masks) < len(rows):
+        raise ValueError(f"{len(masks)} masks for {len(logits) if rows is None else len(rows)} rows")
     if logits.device.type == "cpu":
         view = logits.detach()
         if rows is None:
@@ -49,7 +58,7 @@ def apply_(logits, masks, rows=None):
             for i, row in enumerate(rows):
                 _core.apply_mask(masks[i], view[row])
         return logits
-    masks = masks.view(torch.int32).to(logits.device, non_blocking=True)
+    masks = (masks if rows is None else masks[: len(rows)]).view(torch.int32).to(logits.device, non_blocking=True)
     if rows is not None:
         rows = torch.tensor(rows, dtype=torch.int64, pin_memory=logits.is_cuda).to(logits.device, non_blocking=True)
     if logits.is_cuda and logits.stride(1) == masks.stride(1) == 1 and kernel(logits.device):

@@ -108,6 +108,12 @@ def test_apply(rng, rounds):
         check(torch.equal(tensors.by_torch_(logits, masks, torch.tensor(targets, device=DEVICE)), want), "torch's calls, to some rows")
         want = expected(logits[:rows], masks, range(rows), range(rows))
         check(torch.equal(tensors.by_torch_(logits[:rows], masks), want), "torch's calls, to all rows")
+    raises(ValueError, lambda: tensors.apply_(torch.zeros((2, 32), device=DEVICE), torch.zeros((3, 1), dtype=torch.int32)), "too many masks", "3 masks for 2 rows")
+    raises(ValueError, lambda: tensors.apply_(torch.zeros((2, 32), device=DEVICE), torch.zeros((1, 1), dtype=torch.int32), [0, 1]), "too few masks", "1 masks for 2 rows")
+    logits = torch.zeros((3, 32), device=DEVICE)
+    check(tensors.apply_(logits, torch.zeros((3, 1), dtype=torch.int32), [1]).isinf().sum(1).tolist() == [0, 32, 0], "more masks than rows that are named")
+    for row in (-1, 2):
+        raises(IndexError, lambda: tensors.apply_(torch.zeros((2, 32), device=DEVICE), torch.zeros((1, 1), dtype=torch.int32), [row]), "a row that there is not", "that have 2")
     raises(ValueError, lambda: tensors.apply_(torch.zeros((1, 65), device=DEVICE), torch.zeros((1, 2), dtype=torch.int32)), "masks that are too narrow", "65 columns")
 
 
@@ -172,6 +178,7 @@ def test_mirror(rng, steps):
     raises(ValueError, lambda: small.apply_(logits, [g.matcher() for g in grammars]), "a table that is too small", "table of 2 rows")
     raises(ValueError, lambda: small.apply_(torch.zeros((1, vocab.mask_words * 32 + 1), device=DEVICE), pair[:1]), "logits that are too wide", "columns")
     raises(ValueError, lambda: small.apply_(torch.zeros((1, width), device=DEVICE), pair), "too few rows of logits", "2 matchers for 1 rows")
+    raises(IndexError, lambda: small.apply_(torch.zeros((2, width), device=DEVICE), pair, [0, 2]), "a row that there is not", "that have 2")
     raises(ValueError, lambda: small.apply_(torch.zeros((2, width), device="meta"), pair), "logits on another device", "on meta")
     raises(ValueError, lambda: small.apply_(torch.zeros((width, 2), device=DEVICE).T, pair), "logits of which columns lie apart", "side by side")
 
