@@ -4,8 +4,8 @@
 Each prints a line that says which version of the host was there, what was exercised and how many tokens were generated, and closes with
 "N passed, N failed, N skipped". So does this. ./dev test hosts has built and fetched what they need.
 
-Those that share the environment of python_hosts.py run one after the other, the rest one after the other beside them, since most of both is one
-processor's work. What a host prints comes when it is done.
+Two run at a time, since most of what they do is one processor's work; those that share the environment of python_hosts.py one after the other. What a
+host prints comes when it is done.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -18,6 +18,7 @@ import threading
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+AT_A_TIME = 2
 printing = threading.Lock()
 
 
@@ -41,10 +42,13 @@ def main(names):
     unknown = [name for name in names if name not in scripts]
     if unknown:
         sys.exit(f"there is no host {', '.join(unknown)}; there are {', '.join(scripts)}")
-    lanes = [[], []]
+    lanes = [[]]  # the first one is the environment's
     for name in names or scripts:
-        lanes["import python_hosts" in scripts[name].read_text(encoding="utf-8")].append(name)
-    with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
+        if "import python_hosts" in scripts[name].read_text(encoding="utf-8"):
+            lanes[0].append(name)
+        else:
+            lanes.append([name])
+    with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
         results = [result for lane in pool.map(lambda lane: [run_host(name, scripts[name]) for name in lane], lanes) for result in lane]
     total = [sum(counts[i] for counts, _ in results) for i in range(3)]
     print("== summary")
