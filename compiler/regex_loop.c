@@ -9,8 +9,8 @@
  * Example   D_a(X) = !(…) & X with the residual of the look-ahead, which is dropped as soon as it can't match any more: X again.
  * Building  The bodies are made twice. The first time X has no derivative yet, so no search for emptiness may run (x->searching); the second
  *           time every intersection is searched as usual, over the derivatives that the first bodies give, and the searched ones are kept.
- * Finite    Only look-aheads of bounded length (LOOK_MAX code points) are taken: the residuals of longer ones would pile up, one
- *           more for each iteration, and derivatives would never meet again.
+ * Finite    What iterations leave of their look-aheads piles up, and derivatives meet again only if it repeats itself: so a look-ahead is of bounded length (LOOK_MAX code points), or at most
+ *           RESIDUALS_MAX languages can be left of it after some text, as of the \$\{[a-z]+: of (?:(?!\$\{[a-z]+:).)*.
  * Tested by tests/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,6 +21,7 @@
 #include "compiler/regex_lower.h"
 
 #define LOOK_MAX 64u
+#define RESIDUALS_MAX 256u
 #define ATOMS_MAX 16u
 
 typedef struct loop {
@@ -158,12 +159,31 @@ static bool split(tsl__rx_lowering *l, const tsl__rx *node, atoms *a, tsl__rx_ra
   return true;
 }
 
+/* Are there at most RESIDUALS_MAX languages that can be left of a look-ahead? */
+static bool few_residuals(tsl__rx_lowering *l, const tsl__rx *ahead) {
+  tsl__expr left[RESIDUALS_MAX] = {ahead->plain ? tsl__rx_plain(l, ahead, l->text) : TSL__NONE};
+  uint32_t n = left[0] ? 1 : 0;
+  for (uint32_t i = 0; i < n; i++) {
+    tsl__bytes edges;
+    tsl__boundaries(l->x, left[i], &edges);
+    for (unsigned b = 0; b < 256 && !tsl__rx_failed(l); b++) {
+      uint32_t k = 0;
+      tsl__expr d = b == 0 || tsl__bytes_has(&edges, (uint8_t)b) ? tsl__derive_plain(l->x, left[i], (uint8_t)b) : TSL__NONE;
+      while (k < n && left[k] != d) k++;
+      if (!d || k < n) continue;
+      if (n == RESIDUALS_MAX) return false;
+      left[n++] = d;
+    }
+  }
+  return n > 0;
+}
+
 /* The sets of all look-behinds split the atoms; conditions that can't be taken are refused. */
 static bool collect(tsl__rx_lowering *l, const tsl__rx *node, atoms *a, bool *behind) {
   tsl__rx_ranges set;
   if (node->kind == TSL__RX_SET) return true;
-  if (node->kind == TSL__RX_LOOK && node->ahead && node->u.child[0]->most > LOOK_MAX)
-    return refuse(l, node->offset, "in a loop, a look-ahead that looks beyond one iteration must be of at most 64 code points");
+  if (node->kind == TSL__RX_LOOK && node->ahead && node->u.child[0]->most > LOOK_MAX && !few_residuals(l, node->u.child[0]))
+    return refuse(l, node->offset, "in a loop, a look-ahead that looks beyond one iteration must be of at most 64 code points, or repeat itself");
   if (node->kind == TSL__RX_LOOK && !node->ahead) {
     if (!tsl__rx_one_char(l, node->u.child[0], &set))
       return refuse(l, node->offset, "in a loop, a look-behind that looks beyond one iteration must be of one code point");
