@@ -162,7 +162,7 @@ static PyMethodDef methods[] = {
    "fill($self, matchers, rows, fresh, fresh_rows, /)\n--\n\nOne step: in which row of the device's table each matcher's mask is; how many masks the device must be given first.\n\n"
    "rows[i], int64, is the row of matchers[i]. The first `n` rows of `fresh` (int32 or uint32 of shape (>= matchers, >= mask_words)) are written with masks\n"
    "that the device has not, and the first `n` of `fresh_rows`, int64, with the rows that they go to; `n` is returned. All in host memory. The device keeps what\n"
-   "it has in other rows; rows of this step stay as they are until the next call. 0.3 us a matcher beside its mask, and a copy of what is fresh. Runs without the\n"
+   "it has in other rows; rows of this step stay as they are until the next call. 0.1 us a matcher, more where its mask is new to the table, and a copy of what is fresh. Runs without the\n"
    "interpreter's lock. After an error the table is empty: all masks are fresh again. ValueError: more matchers than rows, or an array that is too short."},
   {"stats", mask_table_stats, METH_NOARGS,
    "stats($self, /)\n--\n\nA dict: hits (masks the device had), copies (masks that were fresh), evictions (rows given to another mask), rows (that hold one)."},
