@@ -56,7 +56,7 @@ class Turnstile:
 
     def __init__(self, vocab, width, way):
         self.name = f"Turnstile, {way}"
-        self.vocab, self.width, self.way, self.grammars = vocab, width, way, {}
+        self.vocab, self.width, self.grammars = vocab, width, {}
         self.mirror = Mirror(vocab, "cuda") if way == "mirror" else None
 
     def start(self, schema):
@@ -220,7 +220,7 @@ def main():
     except ImportError as error:
         print(f"XGrammar is not here: {error}", file=sys.stderr)
     taken = [text for text in texts if all(follows(engine, *text) for engine in engines)]
-    steps, stats = [], {}
+    steps = []
     for rows in BATCHES:
         for engine in engines:
             host, device, compared = measure(engine, taken, rows, width, given.seconds, isinstance(engine, Turnstile))

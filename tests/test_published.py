@@ -13,6 +13,7 @@ numbers beyond a double. Nor are values changed to ones with a list "enum" of eq
 SPDX-License-Identifier: Apache-2.0
 """
 import copy
+import functools
 import json
 import os
 import pathlib
@@ -48,6 +49,7 @@ def lines_of(text):
     return [json.loads(line) for line in text.split("\n") if line]
 
 
+@functools.cache
 def served():
     """{URL: folder} of the documents that the packages have for each other's references."""
     entries = json.loads((ROOT / "scripts" / "packages.lock").read_text())["schemas"]

@@ -134,6 +134,9 @@ PyObject *core_start(PyObject *type, PyObject *args);
 /* matcher.c: what other files ask of a matcher. */
 /* Is nobody using it? false with an exception set otherwise. Every call on a matcher goes through here first. */
 bool core_matcher_is_free(PyObject *matcher);
+/* For a call that runs without the interpreter's lock: keep a free matcher alive and mark it as busy, until it is let go. */
+void core_matcher_hold(PyObject *matcher);
+void core_matcher_let_go(PyObject *matcher);
 /* Row `row` of an array as a mask of `words` words, the rest of the row cleared; NULL with an exception set if it does not fit. */
 uint32_t *core_mask_row(const core_span *span, Py_ssize_t row, uint32_t words);
 /* An array of ids as a list; NULL with an exception set on failure. */

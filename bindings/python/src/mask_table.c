@@ -59,10 +59,7 @@ typedef struct step {
 static void step_close(step *s) {
   core_span *spans[] = {&s->rows, &s->fresh, &s->fresh_rows};
   while (s->open) core_span_close(spans[--s->open]);
-  for (Py_ssize_t i = 0; i < s->count; i++) {
-    s->matchers[i]->busy = false;
-    Py_DECREF(s->matchers[i]);
-  }
+  for (Py_ssize_t i = 0; i < s->count; i++) core_matcher_let_go((PyObject *)s->matchers[i]);
   PyMem_Free(s->matchers);
 }
 
@@ -74,9 +71,11 @@ static int step_hold(step *s, PyObject *sequence, Py_ssize_t count) {
     if (!matcher) return -1;
     bool right = PyObject_TypeCheck(matcher, core.matcher);
     if (!right) PyErr_SetString(PyExc_TypeError, "expected a Matcher");
-    if (!right || !core_matcher_is_free(matcher)) return Py_DECREF(matcher), -1; /* also the second time in one call */
+    right = right && core_matcher_is_free(matcher); /* not so the second time in one call, too */
+    if (right) core_matcher_hold(matcher);
+    Py_DECREF(matcher);
+    if (!right) return -1;
     s->matchers[s->count] = (core_matcher *)matcher;
-    ((core_matcher *)matcher)->busy = true;
   }
   return 0;
 }

@@ -19,6 +19,16 @@ static inline bool is_free(PyObject *self) {
 
 bool core_matcher_is_free(PyObject *matcher) { return is_free(matcher); }
 
+void core_matcher_hold(PyObject *matcher) {
+  Py_INCREF(matcher);
+  ((core_matcher *)matcher)->busy = true;
+}
+
+void core_matcher_let_go(PyObject *matcher) {
+  ((core_matcher *)matcher)->busy = false;
+  Py_DECREF(matcher);
+}
+
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
 static PyObject *wrap(PyTypeObject *type, core_grammar *grammar, tsl_matcher *matcher) {
@@ -294,11 +304,8 @@ typedef struct batch {
 } batch;
 
 static void batch_close(batch *b) {
-  for (Py_ssize_t i = 0; b->held && i < b->count; i++) {
-    if (!b->held[i]) continue;
-    ((core_matcher *)b->held[i])->busy = false;
-    Py_DECREF(b->held[i]);
-  }
+  for (Py_ssize_t i = 0; b->held && i < b->count; i++)
+    if (b->held[i]) core_matcher_let_go(b->held[i]);
   PyMem_Free(b->matchers);
   PyMem_Free(b->statuses);
   PyMem_Free(b->taken);
@@ -327,10 +334,9 @@ static int batch_put(batch *b, PyObject *matcher, Py_ssize_t row) {
     memset(mask, 0xff, (size_t)words * sizeof(uint32_t));
     return 0;
   }
-  Py_INCREF(matcher);
+  core_matcher_hold(matcher);
   b->held[row] = matcher;
   b->matchers[row] = of(matcher);
-  ((core_matcher *)matcher)->busy = true;
   return 0;
 }
 

@@ -33,11 +33,9 @@ class Mirror:
         count = len(matchers)
         if logits.device != self._masks.device or logits.stride(1) != 1:
             raise ValueError(f"logits on {logits.device} with {logits.stride(1)} between columns; the masks are on {self._masks.device}, and columns must lie side by side")
-        if logits.shape[1] > self._masks.shape[1] * 32:
-            raise ValueError(f"{logits.shape[1]} columns of logits, the masks have {self._masks.shape[1] * 32}")
         if count > len(logits) if rows is None else len(rows) != count:
             raise ValueError(f"{count} matchers for {len(logits) if rows is None else len(rows)} rows")
-        tensors.check_rows(logits, rows)
+        tensors.check_logits(logits, self._masks.shape[1], rows)
         if not count:
             return logits
         pinned = self._masks.is_cuda

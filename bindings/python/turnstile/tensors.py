@@ -32,8 +32,10 @@ def allocate(rows, width, pin=False):
     return torch.full((rows, (width + 31) // 32), -1, dtype=torch.int32, pin_memory=pin and torch.cuda.is_available())
 
 
-def check_rows(logits, rows):
-    """IndexError if one of `rows`, ints or None for all, is no row of `logits`: a kernel would write anywhere."""
+def check_logits(logits, words, rows):
+    """ValueError if masks of `words` words are too narrow for `logits`; IndexError if one of `rows`, ints or None for all, is none of theirs: a kernel would write anywhere."""
+    if logits.shape[-1] > words * 32:
+        raise ValueError(f"{logits.shape[-1]} columns of logits, the masks have {words * 32}")
     if rows and not 0 <= min(rows) <= max(rows) < len(logits):
         raise IndexError(f"rows {min(rows)} to {max(rows)} of logits that have {len(logits)}")
 
@@ -45,9 +47,7 @@ def apply_(logits, masks, rows=None):
     rows[i] of `logits` is masked by row i of `masks`, which may have more, and the others are left alone. On the host this is one pass of the library's vector kernels, on a GPU one of
     turnstile.kernel, or some ten calls of torch where there is no Triton. From pinned memory nothing waits for the GPU.
     """
-    if logits.shape[-1] > masks.shape[-1] * 32:
-        raise ValueError(f"{logits.shape[-1]} columns of logits, the masks have {masks.shape[-1] * 32}")
-    check_rows(logits, rows)
+    check_logits(logits, masks.shape[-1], rows)
     if len(masks) != len(logits) if rows is None else len(masks) < len(rows):
         raise ValueError(f"{len(masks)} masks for {len(logits) if rows is None else len(rows)} rows")
     if logits.device.type == "cpu":
