@@ -296,15 +296,20 @@ static uint32_t bound(const tsl__exprs *x, const tsl__node *n) {
   return most;
 }
 
+/* Bytes by which a search goes on differently than by the one before. */
+static void edges_of(tsl__exprs *x, tsl__expr e, order by, tsl__bytes *edges) {
+  tsl__boundaries(x, e, edges);
+  for (const char *c = "\b\t\n\f\r \"\\"; by == BY_SPELLING && *c; c++) { /* bytes of different cost are different */
+    tsl__bytes_add(edges, (uint8_t)*c);
+    tsl__bytes_add(edges, (uint8_t)*c + 1u);
+  }
+}
+
 static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
   visit from = g->visits.at[index];
   tsl__bytes edges;
-  tsl__boundaries(x, from.e, &edges);
-  for (const char *c = "\b\t\n\f\r \"\\"; by == BY_SPELLING && *c; c++) { /* bytes of different cost are different */
-    tsl__bytes_add(&edges, (uint8_t)*c);
-    tsl__bytes_add(&edges, (uint8_t)*c + 1u);
-  }
   for (unsigned b = 0; b < 256; b++) {
+    if (b == 1) edges_of(x, from.e, by, &edges); /* the first byte is often enough */
     if (b && !tsl__bytes_has(&edges, b)) continue;
     tsl__expr d = tsl__derive_plain(x, from.e, (uint8_t)b);
     if (!d) continue;
@@ -330,12 +335,22 @@ static bool plainly_some(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
   return true;
 }
 
+/* Does it go on, by the byte that is tried first, as something that has a text? Most meets are made of others so. */
+static bool leads_to_some(tsl__exprs *x, tsl__expr e) {
+  x->searching = true;
+  tsl__expr d = tsl__derive_plain(x, e, 0);
+  x->searching = false;
+  if (!d || e < x->base || !(tsl__node_at(x, d).flags & (TSL__SEARCHED | TSL__NULLABLE_LOW))) return false;
+  x->nodes.at[e - x->base].flags |= TSL__SEARCHED;
+  return true;
+}
+
 bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
   if (e == TSL__NONE) return true;
   tsl__node n = tsl__node_at(x, e);
   if (n.marks & TSL__EMPTY) return true;
   if (x->searching || (n.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW))) return false;
-  if (plainly_some(x, e, &n)) return false;
+  if (plainly_some(x, e, &n) || leads_to_some(x, e)) return false;
   graph g = {0};
   bool found = false;
   x->searching = true;

@@ -5,6 +5,7 @@
 
 #include "compiler/beyond.h"
 #include "compiler/deriv.h"
+#include "compiler/failure.h"
 #include "compiler/hints.h"
 #include "compiler/letters.h"
 #include "compiler/meaning.h"
@@ -517,6 +518,12 @@ static tsl__target beyond(void *ctx, const tsl__state_rec *r, uint64_t *leads) {
   return no_failure(c) ? target_of(c, &(tsl__part){TSL__COUNT_CLEAR, to}) : 0;
 }
 
+static tsl__state falls_to(void *ctx, const tsl__state_rec *r, tsl__bytes *but) {
+  compiler *c = ctx;
+  tsl__expr e = tsl__failure_of(c->x, expr_of(c, r), but);
+  return no_failure(c) && e ? find_state(c, e) : 0;
+}
+
 static void add_call(compiler *c, const tsl__call *call) {
   tsl__node callee = tsl__node_at(c->x, call->callee);
   tsl__target then = target_of(c, &call->then);
@@ -737,7 +744,7 @@ static void release(void *ctx) {
   tsl__free(&a, c, sizeof *c);
 }
 
-const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, fixed_state, form_of, letters_of, text, counted, shortest, allows, allowed, resume, calls, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__states_hook = {expand, derive, alike, beyond, falls_to, fixed_state, form_of, letters_of, text, counted, shortest, allows, allowed, resume, calls, begins, name_shortest, spellings, NULL, meaning, outline, print, begin, why, memory, count, release};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   compiler *c = tsl__alloc(&space->alloc, sizeof *c);

@@ -482,6 +482,6 @@ static void release(void *ctx) {
   tsl__free(&a, r, sizeof *r);
 }
 
-const tsl__hook tsl__artifact_hook = {expand, derive, NULL, NULL, fixed, form_of, letters_of, NULL, NULL, shortest, allows, NULL, resume, NULL, NULL, name_shortest, spellings, tsl__a_find_walk, NULL, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__artifact_hook = {expand, derive, NULL, NULL, NULL, fixed, form_of, letters_of, NULL, NULL, shortest, allows, NULL, resume, NULL, NULL, name_shortest, spellings, tsl__a_find_walk, NULL, outline, print, begin, why, memory, count, release};
 
 tsl__reader *tsl__reader_of(const tsl__space *space) { return space->hook == &tsl__artifact_hook ? space->hook_ctx : NULL; }

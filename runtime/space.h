@@ -46,6 +46,8 @@ typedef struct tsl__hook {
   /* Where it goes by any character beyond ASCII that begins with these bytes (TSL__LEADS), all of whose bytes it reads without being left; TSL__TARGET_LATER: that depends on the
    * character, or is not known. Fewer are left in *leads, if that is said of those only. 0 on failure, too. NULL: never known. */
   uint32_t (*beyond)(void *ctx, const struct tsl__state_rec *state, uint64_t *leads);
+  /* A state in a JSON string that goes where this one does by all bytes but *but, which has the quote and the backslash; 0: none is known, also on failure. NULL: never. */
+  tsl__state (*falls_to)(void *ctx, const struct tsl__state_rec *state, tsl__bytes *but);
   /* Where a state that spells fixed texts goes on when it may become [lo, hi) of them and `depth` bytes have been read; 0 on failure. */
   tsl__state (*fixed)(void *ctx, const struct tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth);
   /* What helps the walk in this (expanded) state: fill *hint, or return false. First its form, which is quickly told; then, its hint being that, the same with letters. */

@@ -4,6 +4,7 @@
  *           beyond ASCII). Registers are left to other ways.
  * Needed    The bytes of one shortest way to death are the candidates: at each of its steps those that go the same way (`C` and `c`). What all ways need is a greatest fixed point: a point needs
  *           what each of its ways on needs.
+ * Failure   Most points are those of a word under way (compiler/failure.h): but for the bytes by which it goes on their ways are those of an earlier point, and are copied.
  * Nowhere   What no text may hold wherever it stands (a slash in names without one) is looked for in no tree: a bitset has the tokens with it. Ways by such bytes are none then, and what is left
  *           mostly needs several bytes.
  * Kinds     Most patterns have `.`, which U+2028 dies of, and few tokens have that: those that die within a character beyond ASCII are looked for apart, since such ways have nothing in common
@@ -38,6 +39,7 @@
 #define TYPICAL 0xE1u    /* where this is not legal first, most tokens die */
 #define RANGES_MAX 64u   /* of a state, to be told which are alike */
 #define BEYOND_MAX 4u    /* places that characters beyond ASCII lead to */
+#define STRAY_MAX 4u     /* points that fall to none of the graph before no more are asked about that */
 #define FAR UINT32_MAX
 
 /* Numbers of points that are none. */
@@ -90,6 +92,7 @@ typedef struct graph {
   uint32_t n, way_count, candidate_count;
   uint32_t derived;               /* targets that were made */
   alikes alike[BRANCHES_MAX];
+  uint32_t stray;                 /* points that fall to none of the graph */
   uint64_t leads;                 /* those that were told apart from no others at the last point */
   uint32_t states_max, nodes_max; /* states that there may be in all; nodes of the trie that are looked at */
   uint16_t slots[SLOTS]; /* by states and part; 0: empty */
@@ -126,14 +129,21 @@ static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
 /* Is a point that of such a string alone? Texts of letters are the beginnings of others for ever; but quotes and escapes nothing else is legal. */
 static bool is_alive(const graph *g, const point *p) { return (p->part == BETWEEN || p->part >= WHOLE) && !p->states[1] && is_others(tsl__state_at(g->space, p->states[0])); }
 
-/* The number of a point; DEAD if there is no room. */
-static uint32_t point_of(graph *g, const point *made) {
-  if (is_alive(g, made)) return ALIVE;
+/* The slot that has the number of a point, or that it belongs into. */
+static uint32_t slot_of(const graph *g, const point *made) {
   uint32_t slot = (uint32_t)(tsl__hash(made->states, sizeof made->states) + made->part) % SLOTS;
   for (; g->slots[slot]; slot = (slot + 1) % SLOTS) {
     const point *p = &g->points[g->slots[slot]];
-    if (p->part == made->part && !memcmp(p->states, made->states, sizeof p->states)) return g->slots[slot];
+    if (p->part == made->part && !memcmp(p->states, made->states, sizeof p->states)) break;
   }
+  return slot;
+}
+
+/* The number of a point; DEAD if there is no room. */
+static uint32_t point_of(graph *g, const point *made) {
+  if (is_alive(g, made)) return ALIVE;
+  uint32_t slot = slot_of(g, made);
+  if (g->slots[slot]) return g->slots[slot];
   if (g->n == FIRST + POINTS_MAX || tsl__space_count(g->space, states) > g->states_max) return DEAD;
   g->slots[slot] = (uint16_t)g->n;
   g->points[g->n] = *made;
@@ -249,8 +259,42 @@ static bool add_between(graph *g, uint32_t from) {
   return add_beyond(g, from);
 }
 
+/* The earlier point that one between two characters goes with by all bytes but *but, which are ASCII; DEAD: none is known. */
+static uint32_t falls_to(graph *g, uint32_t from, tsl__bytes *but) {
+  tsl__space *space = g->space;
+  const point *p = &g->points[from];
+  point to = {.part = BETWEEN};
+  if (!space->hook || !space->hook->falls_to || p->states[1] || g->stray == STRAY_MAX) return DEAD;
+  to.states[0] = space->hook->falls_to(space->hook_ctx, tsl__state_at(space, p->states[0]), but);
+  uint32_t number = to.states[0] && !but->w[2] && !but->w[3] ? g->slots[slot_of(g, &to)] : DEAD;
+  if (number != DEAD && number < from) return number;
+  g->stray++;
+  return DEAD;
+}
+
+/* The ways of another point but by some ASCII bytes, which are followed. Those are a few ranges, of which none is like another. */
+static bool add_ways_but(graph *g, uint32_t from, uint32_t other, const tsl__bytes *but) {
+  g->alike[0] = (alikes){.of = tsl__state_at(g->space, g->points[from].states[0])};
+  for (uint32_t i = g->points[other].ways, end = g->points[other + 1].ways; i < end; i++) {
+    const way w = g->ways[i];
+    for (unsigned lo = w.lo, hi; lo <= w.hi; lo = hi + 1) {
+      bool own = tsl__bytes_has(but, lo);
+      for (hi = lo; hi < w.hi && tsl__bytes_has(but, hi + 1) == own; hi++) {}
+      if (own && !add_ways(g, from, lo, hi, BETWEEN)) return false;
+      if (own) continue;
+      if (g->way_count == WAYS_MAX) return false;
+      g->ways[g->way_count++] = (way){(uint16_t)from, w.to, (uint8_t)lo, (uint8_t)hi, 0};
+    }
+  }
+  return true;
+}
+
 static bool add_ways_of(graph *g, uint32_t from) {
   const point p = g->points[from];
+  tsl__bytes but;
+  uint32_t other = p.part == BETWEEN ? falls_to(g, from, &but) : DEAD;
+  if (g->space->status != TSL_OK) return false;
+  if (other != DEAD) return add_ways_but(g, from, other, &but);
   if (p.part == BETWEEN) return add_between(g, from);
   if (p.part >= WHOLE) return add_whole(g, from, &parts[p.part - WHOLE], &p);
   return add_ways(g, from, parts[p.part].lo, parts[p.part].hi, parts[p.part].then);
@@ -599,6 +643,7 @@ bool tsl__less_find(tsl__space *space, tsl__state state, tsl__less *out) {
   g->n = FIRST;
   g->way_count = 0;
   g->derived = 0;
+  g->stray = 0;
   for (unsigned i = 0; i < BRANCHES_MAX; i++) g->alike[i].of = NULL;
   g->leads = TSL__ALL_LEADS;
   g->states_max = tsl__space_count(space, states) + (r->live_count < CONJUNCTION ? NEW_FEW : NEW_MAX);

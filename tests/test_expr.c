@@ -4,6 +4,7 @@
 #include "compiler/beyond.h"
 #include "compiler/charset.h"
 #include "compiler/deriv.h"
+#include "compiler/failure.h"
 #include "compiler/number.h"
 #include "tests/check.h"
 
@@ -310,6 +311,30 @@ static void alike(void) {
   CHECK(places(tsl__expr_text_not(x, seq(text, seq(some, text)))) == places(text) + 1);
 }
 
+/* Along a text: what e falls to goes where e does by all other bytes. Returns how often it falls to something. */
+static unsigned falls_along(tsl__expr e, const char *text) {
+  unsigned falls = 0;
+  for (;; text++) {
+    tsl__bytes but;
+    tsl__expr to = tsl__failure_of(x, e, &but);
+    falls += to != TSL__NONE;
+    for (unsigned b = 0; to && b < 256; b++)
+      CHECKF(tsl__bytes_has(&but, b) || same_texts(tsl__derive_plain(x, e, (uint8_t)b), tsl__derive_plain(x, to, (uint8_t)b)), "byte %02x before %s", b, text);
+    if (!*text) return falls;
+    e = tsl__derive_plain(x, e, (uint8_t)*text);
+  }
+}
+
+static void failure(void) {
+  static const tsl__range ends[] = {{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}};
+  tsl__expr text = tsl__expr_text(x), dots = tsl__expr_star(x, class_of(ends, 3, true)), digits = tsl__expr_star(x, tsl__expr_range(x, '0', '9'));
+  tsl__expr words = alt(alt(lit("{Config}"), seq(lit("{Inc"), seq(digits, lit("}")))), alt(lit("/"), lit("Co")));
+  tsl__expr without = tsl__expr_text_not(x, seq(dots, seq(words, text))), both = tsl__expr_and(x, without, seq(dots, lit(".blf")));
+  CHECK(falls_along(tsl__expr_json_string(x, without), "a{Inc1b{C{C") == 9 && falls_along(tsl__expr_json_string(x, both), "{Inc12.bl") == 9);
+  CHECK(falls_along(tsl__expr_json_string(x, seq(dots, words)), "{Inc0C") == 6 && falls_along(tsl__expr_json_string(x, words), "{I") == 0);
+  CHECK(falls_along(tsl__expr_json_string(x, dots), "ab") == 0 && falls_along(without, "{C") == 0); /* the last is no JSON string */
+}
+
 /* Along all that e leads to within some bytes: no byte leads anywhere that is not live, and none elsewhere than the one before it that is no edge. Returns how many bytes are live in vain. */
 static uint32_t read_along(tsl__expr e, unsigned depth) {
   tsl__reads r;
@@ -392,6 +417,7 @@ int main(void) {
   RUN(spelled, "shortest spellings of lists of strings");
   RUN(beyond_ascii, "a step by a whole character is those by its bytes");
   RUN(alike, "bytes that are alike lead to one place");
+  RUN(failure, "where a search goes on when a word does not");
   RUN(read_ahead, "what may be read is known without a step");
   RUN(emptiness, "empty intersections are found, shortest texts are right");
   CHECKF(tsl__exprs_status(x) == TSL_OK, "%s", tsl__exprs_why(x));

@@ -33,6 +33,7 @@ static const struct {
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[Tt][Hh][Ee]\"}}", "\"", 2},
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"e\"}}", "\"", 1},                    /* what may stand nowhere */
     {"{\"type\":\"string\",\"pattern\":\"^(?!.*(th|in|[e,:])).*\\\\.[xX]$\"}", "\"", 1}, /* the same, some texts, and U+2028 */
+    {"{\"type\":\"string\",\"pattern\":\"^(?!.*(the|th[0-9]*er|on[ia]|[?/])).*\\\\.[sS]o$\"}", "\"t", 2}, /* words under way */
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[0-9a-f]{6}\"}}", "\"a", 2},         /* no byte is needed, but six of some */
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"(in|on|er).?s\"}}", "\"", 2},
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[\\u00e0-\\u00ff]|\\u4e00\"}}", "\"", 1}, /* beyond ASCII; a character may be cut off */
