@@ -37,24 +37,7 @@ tsl__json *tsl__json_get(const tsl__json *object, const char *key, size_t length
   return NULL;
 }
 
-/* One reference token against a key: ~0 is ~ and ~1 is /. */
-static bool token_is(const char *token, size_t n, const char *key, size_t key_length) {
-  size_t k = 0;
-  for (size_t i = 0; i < n; i++, k++) {
-    char c = token[i];
-    if (c == '~' && i + 1 < n && (token[i + 1] == '0' || token[i + 1] == '1')) c = token[++i] == '0' ? '~' : '/';
-    if (k >= key_length || key[k] != c) return false;
-  }
-  return k == key_length;
-}
-
-static tsl__json *child(tsl__json *node, const char *token, size_t n) {
-  if (node->kind == TSL__JSON_OBJECT) {
-    if (!memchr(token, '~', n)) return tsl__json_get(node, token, n);
-    for (uint32_t i = 0; i < node->length; i++)
-      if (token_is(token, n, node->items[i].key, node->items[i].key_length)) return &node->items[i];
-    return NULL;
-  }
+tsl__json *tsl__json_item(const tsl__json *node, const char *token, size_t n) {
   if (node->kind != TSL__JSON_ARRAY || !n || n > 9 || (n > 1 && token[0] == '0')) return NULL;
   uint32_t index = 0;
   for (size_t i = 0; i < n; i++) {
@@ -62,19 +45,6 @@ static tsl__json *child(tsl__json *node, const char *token, size_t n) {
     index = index * 10 + (uint32_t)(token[i] - '0');
   }
   return index < node->length ? &node->items[index] : NULL;
-}
-
-tsl__json *tsl__json_at(tsl__json *root, const char *pointer, size_t length, void (*visit)(void *ctx, tsl__json *node), void *ctx) {
-  if (visit) visit(ctx, root);
-  for (size_t i = 0; i < length;) {
-    if (pointer[i] != '/') return NULL;
-    size_t from = ++i;
-    while (i < length && pointer[i] != '/') i++;
-    root = child(root, pointer + from, i - from);
-    if (!root) return NULL;
-    if (visit) visit(ctx, root);
-  }
-  return root;
 }
 
 struct writer {

@@ -53,9 +53,8 @@ static inline bool tsl__json_is(const tsl__json *string, const char *text, size_
   return string->kind == TSL__JSON_STRING && string->length == length && !memcmp(string->text, text, length);
 }
 
-/* The node that a JSON pointer (RFC 6901, "" is the root) leads to; NULL if there is none. `visit` (may be NULL) is called for each node on the way, the
- * target included. */
-tsl__json *tsl__json_at(tsl__json *root, const char *pointer, size_t length, void (*visit)(void *ctx, tsl__json *node), void *ctx);
+/* The item of an array (a node of another kind has none) that a token of a JSON pointer (RFC 6901) means; NULL if there is none. */
+tsl__json *tsl__json_item(const tsl__json *array, const char *token, size_t length);
 
 /* Write the JSON pointer of `node` below `root`, NUL-terminated and cut at n bytes; returns the length it would need, SIZE_MAX if node is not below root.
  * A search through the tree: for errors. Recursion is as deep as the tree. */

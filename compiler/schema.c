@@ -152,6 +152,7 @@ static void destroy(void *ctx) {
   tsl__vec_free(s->alloc, &s->gaps);
   tsl__vec_free(s->alloc, &s->measured);
   tsl__schema_forget_patterns(s);
+  tsl__schema_forget_references(s);
   tsl__table_free(s, &s->scoped);
   tsl__table_free(s, &s->goal_table);
   tsl__table_free(s, &s->state_table);
@@ -309,6 +310,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   sid root = s->root_node = tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
   if (!tsl__schema_read(s) || !acyclic(s)) return false;
   tsl__schema_forget_patterns(s);
+  tsl__schema_forget_references(s);
   lit l = POS(root);
   goal g = s->root_goal = tsl__schema_goal(s, &l, 1, 0);
   if (!check_unique(s)) return false;

@@ -6,8 +6,10 @@
  *
  * Documents without any inner identifier, which are most, are not searched for them: one pass over the keys tells.
  *
- * Dynamic scope: only resources that have dynamic anchors can change what $dynamicRef means, so a scope is the list of those that were entered,
- * outermost first. Most schemas have none, and scope 0.
+ * Dynamic scope: only resources that have dynamic anchors can change what $dynamicRef means, and only the outermost one with each name; so a scope is the list of
+ * those that were entered and brought a new name, outermost first. Most schemas have none, and scope 0.
+ *
+ * Few resources and anchors are looked through, many found by hash; so are the members of large objects that JSON pointers go through. All of that counts as work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -129,7 +131,7 @@ uint32_t tsl__schema_draft(const tsl__json *root, uint32_t otherwise) {
 static uint32_t add_resource(struct schema *s, tsl__json *root, const char *uri, uint32_t draft) {
   struct resource r = {.root = root, .uri = uri, .draft = draft};
   const tsl__json *recursive = draft == D19 ? tsl__json_get(root, "$recursiveAnchor", 16) : NULL;
-  r.recursive = r.dynamic = recursive && recursive->kind == TSL__JSON_TRUE;
+  r.recursive = recursive && recursive->kind == TSL__JSON_TRUE;
   if (!tsl__vec_push(s->alloc, &s->resources, r)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
   return (uint32_t)s->resources.n - 1;
 }
@@ -137,8 +139,9 @@ static uint32_t add_resource(struct schema *s, tsl__json *root, const char *uri,
 static void add_anchor(struct schema *s, uint32_t resource, const tsl__json *name, uint32_t skip, tsl__json *at, bool dynamic) {
   if (name->kind != TSL__JSON_STRING) return;
   struct anchor a = {.resource = resource, .name = name->text + skip, .length = name->length - skip, .at = at, .dynamic = dynamic};
-  if (dynamic) s->resources.at[resource].dynamic = true;
+  if (dynamic) a.before = s->resources.at[resource].dynamic;
   if (!tsl__vec_push(s->alloc, &s->anchors, a)) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  else if (dynamic) s->resources.at[resource].dynamic = (uint32_t)s->anchors.n;
 }
 
 /* The $id of a subschema, or NULL. In drafts up to 7 a $ref beside it hides it. */
@@ -239,46 +242,188 @@ uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri
   bool no_validation = leaves_validation_out(s, root, &draft);
   const char *key = draft & (D3 | D4) ? "id" : "$id";
   const tsl__json *id = tsl__json_get(root, key, strlen(key));
+  const char *asked = NULL;
   if (id && id->kind == TSL__JSON_STRING && !(draft & (D3 | D4 | D6 | D7) && tsl__json_get(root, "$ref", 4))) {
     size_t n = fragment_at(id->text, id->length);
     const char *own = n ? uri_resolve(s, uri, id->text, n) : uri;
     if (!own) return UINT32_MAX;
-    if (*uri && strcmp(own, uri) != 0 && add_resource(s, root, uri, draft) == UINT32_MAX) return UINT32_MAX; /* found under both */
+    if (*uri && strcmp(own, uri) != 0) asked = uri; /* found under both */
     uri = own;
   }
   uint32_t resource = add_resource(s, root, uri, draft);
+  if (resource != UINT32_MAX) s->resources.at[resource].asked = asked;
   if (resource != UINT32_MAX) s->resources.at[resource].document = true;
   if (resource != UINT32_MAX) s->resources.at[resource].no_validation = no_validation;
   if (resource != UINT32_MAX) identify_all(s, root, resource);
   return tsl__schema_ok(s) ? resource : UINT32_MAX;
 }
 
-uint32_t tsl__schema_resource_of(const struct schema *s, const tsl__json *at, uint32_t resource) {
-  if (s->resources.n < 2) return resource;
-  for (size_t i = s->resources.n; i-- > 0;)
-    if (s->resources.at[i].root == at) return (uint32_t)i;
-  return resource;
+/* ---- finding them -------------------------------------------------------------------------------------------------- */
+
+#define FEW 32u /* resources, anchors or members that are looked through */
+
+struct sought {
+  const struct schema *s;
+  const void *at; /* a URI, a root, a name, an object */
+  const char *key;
+  uint32_t length, number;
+  bool dynamic;
+};
+
+static bool uri_same(const void *ctx, uint32_t i) {
+  const struct sought *k = ctx;
+  const struct resource *r = &k->s->resources.at[i];
+  return !strcmp(r->uri, k->at) || (r->asked && !strcmp(r->asked, k->at));
+}
+
+static bool root_same(const void *ctx, uint32_t i) {
+  const struct sought *k = ctx;
+  return k->s->resources.at[i].root == k->at;
+}
+
+static bool anchor_same(const void *ctx, uint32_t i) {
+  const struct sought *k = ctx;
+  const struct anchor *a = &k->s->anchors.at[i];
+  return a->resource == k->number && a->length == k->length && (a->dynamic || !k->dynamic) && !memcmp(a->name, k->at, k->length);
+}
+
+static bool scope_same(const void *ctx, uint32_t i) {
+  const struct sought *k = ctx;
+  return k->s->scopes.at[i].outer == k->length && k->s->scopes.at[i].resource == k->number;
+}
+
+static bool member_same(const void *ctx, uint32_t i) {
+  const struct sought *k = ctx;
+  const struct named *m = &k->s->members.at[i];
+  return m->object == k->at && (!k->key || (m->at->key_length == k->length && !memcmp(m->at->key, k->key, k->length)));
+}
+
+static uint64_t number_hash(uint64_t number) { return tsl__mix(number + 0x9e3779b97f4a7c15u); }
+static uint64_t address_hash(const void *p) { return number_hash((uintptr_t)p); }
+static uint64_t anchor_hash(const char *name, uint32_t length, uint32_t resource) { return tsl__hash(name, length) ^ number_hash(resource); }
+
+/* Of those that are the same the first stays. */
+static void list_uri(struct schema *s, const char *uri, uint32_t resource) {
+  struct sought k = {.s = s, .at = uri};
+  uint64_t hash = tsl__hash(uri, strlen(uri));
+  if (tsl__table_find(&s->uri_table, hash, uri_same, &k) == UINT32_MAX) tsl__table_add(s, &s->uri_table, hash, resource);
+}
+
+static void list_resources(struct schema *s) {
+  for (; s->resources_listed < s->resources.n && tsl__schema_work(s, 2); s->resources_listed++) {
+    const struct resource *r = &s->resources.at[s->resources_listed];
+    list_uri(s, r->uri, (uint32_t)s->resources_listed);
+    if (r->asked) list_uri(s, r->asked, (uint32_t)s->resources_listed);
+    if (r->root) tsl__table_add(s, &s->root_table, address_hash(r->root), (uint32_t)s->resources_listed);
+  }
+}
+
+static uint32_t find_resource(struct schema *s, const char *uri) {
+  struct sought k = {.s = s, .at = uri};
+  if (s->resources.n > FEW) {
+    list_resources(s);
+    return tsl__table_find(&s->uri_table, tsl__hash(uri, strlen(uri)), uri_same, &k);
+  }
+  for (uint32_t i = 0; i < s->resources.n; i++)
+    if (uri_same(&k, i)) return i;
+  return UINT32_MAX;
+}
+
+uint32_t tsl__schema_resource_of(struct schema *s, const tsl__json *at, uint32_t resource) {
+  if (!at->names) return resource;
+  struct sought k = {.s = s, .at = at};
+  uint32_t found = UINT32_MAX;
+  if (s->resources.n > FEW) {
+    list_resources(s);
+    found = tsl__table_find(&s->root_table, address_hash(at), root_same, &k);
+  }
+  for (uint32_t i = 0; s->resources.n <= FEW && i < s->resources.n; i++)
+    if (root_same(&k, i)) found = i;
+  return found == UINT32_MAX ? resource : found;
+}
+
+const struct anchor *tsl__schema_anchor(struct schema *s, uint32_t resource, const char *name, uint32_t length, bool dynamic) {
+  struct sought k = {.s = s, .at = name, .length = length, .number = resource, .dynamic = dynamic};
+  tsl__schema_work(s, 1);
+  if (s->anchors.n > FEW) {
+    for (; s->anchors_listed < s->anchors.n && tsl__schema_work(s, 2); s->anchors_listed++) {
+      const struct anchor *a = &s->anchors.at[s->anchors_listed];
+      struct sought same = {.s = s, .at = a->name, .length = a->length, .number = a->resource, .dynamic = a->dynamic};
+      uint64_t hash = anchor_hash(a->name, a->length, a->resource);
+      if (tsl__table_find(&s->anchor_table, hash, anchor_same, &same) == UINT32_MAX) tsl__table_add(s, &s->anchor_table, hash, (uint32_t)s->anchors_listed);
+    }
+    uint32_t found = tsl__table_find(&s->anchor_table, anchor_hash(name, length, resource), anchor_same, &k);
+    return found == UINT32_MAX ? NULL : &s->anchors.at[found];
+  }
+  for (uint32_t i = 0; i < s->anchors.n; i++)
+    if (anchor_same(&k, i)) return &s->anchors.at[i];
+  return NULL;
+}
+
+/* The member of an object with this name: a large one is listed when it is first asked for one. */
+static tsl__json *find_member(struct schema *s, const tsl__json *object, const char *key, uint32_t length) {
+  if (object->length <= FEW) return tsl__json_get(object, key, length);
+  struct sought k = {.s = s, .at = object};
+  if (tsl__table_find(&s->member_table, address_hash(object), member_same, &k) == UINT32_MAX) {
+    for (uint32_t i = 0; i < object->length && tsl__schema_work(s, 2); i++) {
+      struct named m = {object, &object->items[i]};
+      if (!tsl__vec_push(s->alloc, &s->members, m)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
+      if (!i) tsl__table_add(s, &s->member_table, address_hash(object), (uint32_t)s->members.n - 1);
+      tsl__table_add(s, &s->member_table, address_hash(object) ^ tsl__hash(m.at->key, m.at->key_length), (uint32_t)s->members.n - 1);
+    }
+  }
+  k.key = key;
+  k.length = length;
+  uint32_t found = tsl__table_find(&s->member_table, address_hash(object) ^ tsl__hash(key, length), member_same, &k);
+  return found == UINT32_MAX ? NULL : s->members.at[found].at;
+}
+
+void tsl__schema_forget_references(struct schema *s) {
+  tsl__vec_free(s->alloc, &s->members);
+  tsl__table_free(s, &s->uri_table);
+  tsl__table_free(s, &s->root_table);
+  tsl__table_free(s, &s->anchor_table);
+  tsl__table_free(s, &s->scope_table);
+  tsl__table_free(s, &s->member_table);
+  s->resources_listed = s->anchors_listed = 0;
+}
+
+/* ---- dynamic scope -------------------------------------------------------------------------------------------------- */
+
+static bool has_recursive(struct schema *s, uint32_t scope) {
+  while (scope && !s->resources.at[s->scopes.at[scope].resource].recursive && tsl__schema_work(s, 1)) scope = s->scopes.at[scope].outer;
+  return scope != 0;
+}
+
+static bool has_name(struct schema *s, uint32_t scope, const char *name, uint32_t length) {
+  while (scope && !tsl__schema_anchor(s, s->scopes.at[scope].resource, name, length, true) && tsl__schema_ok(s)) scope = s->scopes.at[scope].outer;
+  return scope != 0;
+}
+
+/* Does the resource have a name that none in the scope has? What comes further in changes nothing where an outer one has the name. */
+static bool brings_a_name(struct schema *s, uint32_t scope, uint32_t resource) {
+  if (s->resources.at[resource].recursive && !has_recursive(s, scope)) return true;
+  for (uint32_t a = s->resources.at[resource].dynamic; a; a = s->anchors.at[a - 1].before)
+    if (!has_name(s, scope, s->anchors.at[a - 1].name, s->anchors.at[a - 1].length)) return true;
+  return false;
 }
 
 uint32_t tsl__schema_enter(struct schema *s, uint32_t scope, uint32_t resource) {
-  if (!s->resources.at[resource].dynamic) return scope;
-  for (uint32_t i = scope; i; i = s->scopes.at[i].outer)
-    if (s->scopes.at[i].resource == resource) return scope;
-  for (size_t i = 1; i < s->scopes.n; i++)
-    if (s->scopes.at[i].outer == scope && s->scopes.at[i].resource == resource) return (uint32_t)i;
+  if (!brings_a_name(s, scope, resource)) return scope;
+  struct sought k = {.s = s, .length = scope, .number = resource};
+  uint64_t hash = number_hash((uint64_t)scope << 32 | resource);
+  uint32_t found = tsl__table_find(&s->scope_table, hash, scope_same, &k);
+  if (found != UINT32_MAX) return found;
   struct scope inner = {scope, resource}, none = {0, 0};
-  if ((!s->scopes.n && !tsl__vec_push(s->alloc, &s->scopes, none)) || !tsl__vec_push(s->alloc, &s->scopes, inner))
+  if ((!s->scopes.n && !tsl__vec_push(s->alloc, &s->scopes, none)) || !tsl__vec_push(s->alloc, &s->scopes, inner)) {
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+    return scope;
+  }
+  tsl__table_add(s, &s->scope_table, hash, (uint32_t)s->scopes.n - 1);
   return (uint32_t)s->scopes.n - 1;
 }
 
 /* ---- references --------------------------------------------------------------------------------------------------- */
-
-static uint32_t find_resource(const struct schema *s, const char *uri) {
-  for (size_t i = 0; i < s->resources.n; i++)
-    if (!strcmp(s->resources.at[i].uri, uri)) return (uint32_t)i;
-  return UINT32_MAX;
-}
 
 static uint32_t load(struct schema *s, const char *uri, const tsl__json *reference) {
   const char *text;
@@ -310,23 +455,33 @@ static const char *decode(struct schema *s, const char *p, size_t *n) {
   return out;
 }
 
-struct track {
-  const struct schema *s;
-  uint32_t resource;
-};
-
-static void on_way(void *ctx, tsl__json *node) {
-  struct track *t = ctx;
-  t->resource = tsl__schema_resource_of(t->s, node, t->resource);
+/* One reference token without ~0 and ~1, which are ~ and /. */
+static const char *unescape(struct schema *s, const char *p, size_t *n) {
+  if (!memchr(p, '~', *n)) return p;
+  char *out = tsl__schema_alloc(s, *n + 1);
+  size_t k = 0;
+  for (size_t i = 0; out && i < *n; i++) {
+    bool escape = p[i] == '~' && i + 1 < *n && (p[i + 1] == '0' || p[i + 1] == '1');
+    out[k++] = !escape ? p[i] : p[i + 1] == '0' ? '~' : '/';
+    i += escape;
+  }
+  *n = k;
+  return out;
 }
 
-static const struct anchor *find_anchor(const struct schema *s, uint32_t resource, const char *name, size_t n) {
-  const tsl__json *root = s->resources.at[resource].root;
-  for (size_t i = 0; i < s->anchors.n; i++) {
-    const struct anchor *a = &s->anchors.at[i];
-    if (s->resources.at[a->resource].root == root && a->length == n && !memcmp(a->name, name, n)) return a;
+/* The node that a JSON pointer leads to from a resource's root, NULL if there is none; *resource becomes the one that it belongs to. */
+static tsl__json *follow_pointer(struct schema *s, const char *pointer, size_t length, uint32_t *resource) {
+  tsl__json *at = s->resources.at[*resource].root;
+  for (size_t i = 0; at && i < length && tsl__schema_work(s, FEW);) {
+    size_t from = ++i;
+    while (i < length && pointer[i] != '/') i++;
+    size_t n = i - from;
+    const char *token = unescape(s, pointer + from, &n);
+    if (!token) return NULL;
+    at = at->kind == TSL__JSON_OBJECT ? find_member(s, at, token, (uint32_t)n) : tsl__json_item(at, token, n);
+    if (at) *resource = tsl__schema_resource_of(s, at, *resource);
   }
-  return NULL;
+  return at;
 }
 
 bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__json *reference, tsl__json **at, uint32_t *resource,
@@ -347,11 +502,9 @@ bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__j
   const char *fragment = decode(s, reference->text + uri_length + 1, &n);
   if (!fragment) return false;
   if (fragment[0] == '/') {
-    struct track t = {s, *resource};
-    *at = tsl__json_at(*at, fragment, n, on_way, &t);
-    *resource = t.resource;
+    *at = follow_pointer(s, fragment, n, resource);
   } else {
-    *anchor = find_anchor(s, *resource, fragment, n);
+    *anchor = tsl__schema_anchor(s, *resource, fragment, (uint32_t)n, false);
     *at = *anchor ? (*anchor)->at : NULL;
     if (*at) *resource = tsl__schema_resource_of(s, *at, (*anchor)->resource);
   }

@@ -102,9 +102,10 @@ struct node {
 struct resource {
   tsl__json *root;
   const char *uri; /* absolute, without fragment, NUL-terminated; "" if it has none */
+  const char *asked;    /* the URI that the document was asked for by, if it names another one itself; else NULL */
   uint32_t draft;       /* one of D3 … AUTO */
-  bool dynamic;         /* has a $dynamicAnchor, or $recursiveAnchor: true at its root */
-  bool recursive;       /* the latter */
+  uint32_t dynamic;     /* the last of its dynamic anchors (struct anchor), + 1; 0: none */
+  bool recursive;       /* $recursiveAnchor: true at its root */
   bool document;        /* it is a whole document */
   bool no_validation;   /* its metaschema leaves the vocabulary "validation" out */
 };
@@ -114,6 +115,7 @@ struct anchor {
   const char *name;
   uint32_t length;
   tsl__json *at;
+  uint32_t before; /* dynamic ones: that of the same resource before it, + 1; 0: none */
   bool dynamic;
 };
 
@@ -406,6 +408,11 @@ struct scope {
   uint32_t outer, resource;
 };
 
+struct named { /* of an object that JSON pointers go through */
+  const tsl__json *object;
+  tsl__json *at;
+};
+
 struct pattern {
   tsl__string text;
   tsl__expr e;
@@ -438,6 +445,9 @@ struct schema {
   TSL__VEC(struct resource) resources;
   TSL__VEC(struct anchor) anchors;
   TSL__VEC(struct scope) scopes;
+  TSL__VEC(struct named) members; /* of large objects */
+  struct table uri_table, root_table, anchor_table, scope_table, member_table; /* of all these; the first three of resources and anchors, once there are many */
+  size_t resources_listed, anchors_listed; /* so many are in these tables */
   TSL__VEC(struct node *) nodes;
   uint32_t modern; /* the resource of made-up schemas */
   size_t nodes_read; /* nodes below are read */
@@ -493,8 +503,12 @@ uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri
 bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__json *reference, tsl__json **at, uint32_t *resource,
                          const struct anchor **anchor);
 /* The resource that a subschema begins, or `resource`. */
-uint32_t tsl__schema_resource_of(const struct schema *s, const tsl__json *at, uint32_t resource);
+uint32_t tsl__schema_resource_of(struct schema *s, const tsl__json *at, uint32_t resource);
 uint32_t tsl__schema_enter(struct schema *s, uint32_t scope, uint32_t resource);
+/* The anchor of a resource with this name, one of its dynamic ones if so wanted; NULL if there is none. */
+const struct anchor *tsl__schema_anchor(struct schema *s, uint32_t resource, const char *name, uint32_t length, bool dynamic);
+/* Drop the tables that references are looked up with. */
+void tsl__schema_forget_references(struct schema *s);
 uint32_t tsl__schema_draft(const tsl__json *root, uint32_t otherwise);
 
 /* ---- schema_read.c ---- */

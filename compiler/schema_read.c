@@ -147,19 +147,12 @@ static bool read_ref(struct reader *r, struct keyword_value *k) {
   if (!tsl__schema_resolve(s, r->node, k->value, &at, &resource, &anchor)) return false;
   bool dynamic = k->keyword == KW_DYNAMIC_REF && anchor && anchor->dynamic;
   bool recursive = k->keyword == KW_RECURSIVE_REF && s->resources.at[resource].recursive;
-  for (uint32_t i = scope; (dynamic || recursive) && i; i = s->scopes.at[i].outer) { /* the outermost one is looked at last and stays */
+  for (uint32_t i = scope; (dynamic || recursive) && i && tsl__schema_work(s, 1); i = s->scopes.at[i].outer) { /* the outermost one is looked at last and stays */
     uint32_t candidate = s->scopes.at[i].resource;
-    if (recursive && s->resources.at[candidate].recursive) {
-      at = s->resources.at[candidate].root;
-      resource = candidate;
-    }
-    for (size_t a = 0; dynamic && a < s->anchors.n; a++) {
-      const struct anchor *other = &s->anchors.at[a];
-      if (other->resource != candidate || !other->dynamic || other->length != anchor->length || memcmp(other->name, anchor->name, anchor->length))
-        continue;
-      at = other->at;
-      resource = candidate;
-    }
+    const struct anchor *other = dynamic ? tsl__schema_anchor(s, candidate, anchor->name, anchor->length, true) : NULL;
+    if (!other && !(recursive && s->resources.at[candidate].recursive)) continue;
+    at = other ? other->at : s->resources.at[candidate].root;
+    resource = candidate;
   }
   if (resource != r->node->resource) scope = tsl__schema_enter(s, scope, resource);
   sid *c = tsl__schema_alloc(s, sizeof *c);

@@ -98,6 +98,29 @@ static void chain_of_refs(unsigned n) {
   for (unsigned i = 0; i < n; i++) add("\"d%u\":{\"type\":\"object\",\"properties\":{\"x\":{\"$ref\":\"#/$defs/d%u\"}}},", i, i + 1);
   add("\"d%u\":{\"type\":\"null\"}},\"$ref\":\"#/$defs/d0\"}", n);
 }
+/* n subschemas of one object, and as many references to them. */
+static void referred(unsigned n, const char *of, const char *to) {
+  add("{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"$defs\":{");
+  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{", i ? "," : "", i), add(of, i), add("\"type\":\"integer\"}");
+  add("},\"properties\":{");
+  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{\"$ref\":\"", i ? "," : "", i), add(to, i), add("\"}");
+  add("}}");
+}
+static void refs_to_ids(unsigned n) { referred(n, "\"$id\":\"http://x/%u\",", "http://x/%u"); }
+static void refs_to_anchors(unsigned n) { referred(n, "\"$anchor\":\"a%u\",", "#a%u"); }
+static void refs_to_members(unsigned n) { referred(n, "\"title\":\"%u\",", "#/$defs/p%u"); }
+/* Resources that refer to one another, each with a dynamic anchor of this name: in how many orders can they be entered? */
+static void scopes(unsigned n, const char *name) {
+  add("{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"$ref\":\"http://x/0\",\"$defs\":{");
+  for (unsigned i = 0; i < n; i++) {
+    add("%s\"p%u\":{\"$id\":\"http://x/%u\",\"$dynamicAnchor\":\"", i ? "," : "", i, i), add(name, i), add("\",\"properties\":{");
+    for (unsigned k = 0; k < n; k++) add("%s\"p%u\":{\"$ref\":\"http://x/%u\"}", k ? "," : "", k, k);
+    add("},\"additionalProperties\":{\"$dynamicRef\":\"#"), add(name, i), add("\"}}");
+  }
+  add("}}");
+}
+static void scopes_of_one_name(unsigned n) { scopes(n, "q"); }
+static void scopes_of_many_names(unsigned n) { scopes(n, "q%u"); }
 static void required(unsigned n) {
   add("{\"type\":\"object\",\"properties\":{");
   for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{\"type\":\"null\"}", i ? "," : "", i);
@@ -243,6 +266,9 @@ static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
                               {"properties", SCHEMA, many_properties, 2500},
                               {"anyOf in anyOf", SCHEMA, any_of_any_of, 100},
                               {"a chain of $ref", SCHEMA, chain_of_refs, 400},
+                              {"$ref to $id", SCHEMA, refs_to_ids, 2000},
+                              {"$ref to $anchor", SCHEMA, refs_to_anchors, 2000},
+                              {"$ref to members", SCHEMA, refs_to_members, 2000},
                               {"required", SCHEMA, required, 500},
                               {"alternatives", REGEX, alternatives, 1000},
                               {"rules", GBNF, many_rules, 1000},
@@ -264,6 +290,8 @@ static const shape steep[] = {{"anyOf, doubling", SCHEMA, any_of_doubled, 60},
                              {"patterns of one string", SCHEMA, many_patterns, 20},
                              {"patterns of keys", SCHEMA, keys_by_patterns, 16},
                              {"if and then", SCHEMA, conditions, 30},
+                             {"dynamic scopes", SCHEMA, scopes_of_one_name, 100},
+                             {"of many names", SCHEMA, scopes_of_many_names, 20},
                              {"contains", SCHEMA, counted_items, 1900},
                              {"uniqueItems", SCHEMA, unique_items, 100000},
                              {"uniqueItems of a list", SCHEMA, unique_listed, 100000},

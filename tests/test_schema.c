@@ -2,7 +2,7 @@
  * a dead end.
  *
  * Cases are lines of JSON in tests/cases/schema/NAME.jsonl: {"schema": S, "valid": [texts], "invalid": [texts]} with, as wanted, "order": "schema",
- * "whitespace": "compact" | "pretty" | a number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n, "shortest": bytes; or {"text": schema
+ * "whitespace": "compact" | "pretty" | a number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n, "documents": {URI: schema}, "base": URI, "shortest": bytes; or {"text": schema
  * text (or "schema"), "error": "TSL_ERR_…", "pointer": p}. The JSON Schema Test Suite is run whole where it has been fetched.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -172,6 +172,24 @@ static tsl_schema_options options_of(const tsl__json *c) {
   return o;
 }
 
+/* The case's documents, written out as they are asked for. */
+struct given {
+  const tsl__json *documents;
+  struct text texts[8];
+  size_t count;
+};
+
+static bool give_document(void *ctx, const char *uri, const char **text, size_t *length) {
+  struct given *d = ctx;
+  const tsl__json *v = d->documents ? get(d->documents, uri) : NULL;
+  if (!v || d->count == sizeof d->texts / sizeof *d->texts) return false;
+  struct text *t = &d->texts[d->count++];
+  put_json(t, v);
+  *text = t->at;
+  *length = t->n;
+  return true;
+}
+
 static void check_texts(tsl_grammar *g, const tsl__json *list, int expected, const char *schema) {
   for (uint32_t i = 0; list && i < list->length; i++) {
     size_t accepted = 0;
@@ -187,6 +205,12 @@ static void check_case(const tsl__json *c) {
   if (text) text_put(&schema, text->text, text->length);
   else put_json(&schema, get(c, "schema"));
   tsl_schema_options o = options_of(c);
+  struct given given = {.documents = get(c, "documents")};
+  o.resolver = give_document;
+  o.resolver_ctx = &given;
+  char base[200];
+  snprintf(base, sizeof base, "%.*s", get(c, "base") ? (int)get(c, "base")->length : 0, get(c, "base") ? get(c, "base")->text : "");
+  o.base_uri = base;
   tsl_grammar *g;
   tsl_error error = {0};
   tsl_status status = tsl_grammar_json_schema(vocab, schema.at, schema.n, &o, NULL, &g, &error);
@@ -209,6 +233,7 @@ static void check_case(const tsl__json *c) {
     check_writing(g, schema.at, 8);
     tsl_grammar_release(g);
   }
+  for (size_t i = 0; i < given.count; i++) free(given.texts[i].at);
   free(schema.at);
 }
 
