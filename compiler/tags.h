@@ -14,6 +14,7 @@
  * Files     tags_read.c   JSON -> nodes
  *           tags_build.c  nodes from C
  *           tags_text.c   constants, free text, tries of begins
+ *           tags_stops.c  which of many strings ends a text first, which tag has which trigger
  *           tags_lower.c  nodes -> expressions; styles of arguments; marks
  *           tags_parse.c  text -> events
  *           tags.c        the public calls
@@ -206,10 +207,25 @@ tsl__expr tsl__marks_without(struct tsl__marks *m, tsl__expr text, const char *c
 bool tsl__tags_names_tokens(struct tsl__tags_lowering *l, tsl__string text);
 /* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
 tsl__expr tsl__tags_free_text(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t max_chars);
-/* Such text up to and with `end`; the first to end of the first `stops` strings of `without`, which `end` is one of, is where it is cut. */
-tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__string end, const tsl__string *without, uint32_t n, uint32_t stops);
+/* Free text up to one of several strings: the first of them to end is where it is cut. */
+typedef struct tsl__cut {
+  tsl__expr text, late;  /* text without them; what goes on after one of them, negated, NONE: not asked for yet */
+  const bool *apart;     /* for each: no other one ends first */
+  const tsl__string *stops;
+  uint32_t count;
+} tsl__cut;
+/* `stops`: so many of the first of `without` are these strings; false after a failure. */
+bool tsl__tags_cut(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t stops, tsl__cut *out);
+/* Such text up to and with the stop of that index. */
+tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__cut *cut, uint32_t stop);
 /* texts[i] · then[i] for all i, as a trie, less the first `skip` bytes of each. `texts` and `then` are sorted by it. */
 tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__expr *then, uint32_t n, uint32_t skip);
+
+/* ---- tags_stops.c ---- */
+/* For each of n strings: free text up to it can be cut in one way only, because it overlaps neither itself nor another one. NULL after a failure. */
+bool *tsl__tags_apart(struct tsl__tags_lowering *l, const tsl__string *strings, uint32_t n);
+/* The index of the trigger of each tag of triggered tags: each has one, and each trigger a tag. NULL after a failure. */
+uint32_t *tsl__tags_triggers(struct tsl__tags_lowering *l, const tsl__tag *n);
 
 /* ---- tags_lower.c ---- */
 typedef struct tsl__tags_lowering {

@@ -215,6 +215,8 @@ typedef struct stops {
 
 static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s);
 
+#define NODE_WORK 16u /* of one format, in things touched (expr.h) */
+
 /* A mark around a part, kept from being a tail call. */
 static tsl__expr marked(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr e, stops s) {
   tsl__expr rule = tsl__marks_rule(l->marks, n->mark, e, n->name, n->name_length, 0, NULL, 0);
@@ -470,35 +472,39 @@ static tsl__expr delimiter(tsl__tags_lowering *l, const tsl__delimiter *d) {
 
 /* What free text up to one of the ends looks like: exact where ends overlap. */
 static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl__delimiter *ends, uint32_t end_count, stops inner) {
-  uint32_t count;
-  tsl__expr all = TSL__NONE;
+  uint32_t count, text = 0;
+  tsl__cut cut;
   const tsl__string *list = without(l, NULL, 0, inner, any, &count);
-  for (uint32_t i = 0; list && i < end_count; i++) {
-    tsl__expr text = ends[i].is_token ? lower_any(l, any, inner) : TSL__NONE;
-    if (ends[i].is_token) all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, text, delimiter(l, &ends[i])));
-    else all = tsl__expr_alt(l->x, all, tsl__tags_until(l, ends[i].text, list, count, inner.text_count));
-  }
-  return all;
+  tsl__expr *all = tsl__tags_alloc(l->tags, end_count * sizeof *all + 1);
+  if (!list || !all || !tsl__tags_cut(l, list, count, inner.text_count, &cut)) return TSL__NONE;
+  for (uint32_t i = 0; i < end_count; i++)
+    all[i] = ends[i].is_token ? tsl__expr_seq(l->x, cut.text, delimiter(l, &ends[i])) : tsl__tags_until(l, &cut, text++);
+  return tsl__expr_alt_n(l->x, all, end_count);
 }
 
 /* A tag after its begin: content and end, in a frame that bears its mark. */
 static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last) {
   tsl__string *texts = tsl__tags_alloc(l->tags, n->end_count * sizeof *texts);
   tsl_token *tokens = tsl__tags_alloc(l->tags, n->end_count * sizeof *tokens);
+  tsl__expr *ends = tsl__tags_alloc(l->tags, n->end_count * sizeof *ends), all;
   stops inner = {.text = texts, .tokens = tokens};
-  if (!texts || !tokens || !hold(l, n->begin.text)) return TSL__NONE;
-  tsl__expr ends = TSL__NONE, all;
+  tsl__exprs_work(l->x, NODE_WORK + n->end_count);
+  if (!texts || !tokens || !ends || !hold(l, n->begin.text)) return TSL__NONE;
   for (uint32_t i = 0; i < n->end_count; i++) {
     if (n->ends[i].is_token) tokens[inner.token_count++] = n->ends[i].token;
     else if (n->ends[i].text.length) texts[inner.text_count++] = n->ends[i].text;
     else inner.last = true; /* an empty end: nothing has to follow the content */
     if (!hold(l, n->ends[i].text)) return TSL__NONE;
-    ends = tsl__expr_alt(l->x, ends, delimiter(l, &n->ends[i]));
+    ends[i] = delimiter(l, &n->ends[i]);
   }
   const tsl__tag *content = n->items[0];
   bool free_text = content->kind == TSL__TAG_ANY && !content->mark && content->max_chars == TSL__INF && content->max_tokens == TSL__INF && !inner.last;
-  if (free_text) all = any_until(l, content, n->ends, n->end_count, inner);
-  else all = tsl__expr_seq(l->x, lower(l, content, inner), ends);
+  if (free_text) {
+    all = any_until(l, content, n->ends, n->end_count, inner);
+  } else {
+    tsl__expr end = tsl__expr_alt_n(l->x, ends, n->end_count);
+    all = tsl__expr_seq(l->x, lower(l, content, inner), end);
+  }
   const tsl__string *name = n->name || n->mark != TSL__MARK_TAG ? &(tsl__string){n->name, n->name_length} : &n->begin.text;
   tsl__expr rule = tsl__marks_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length, texts, inner.text_count);
   return last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
@@ -509,63 +515,54 @@ static tsl__expr lower_tag(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   return tsl__expr_seq(l->x, begin, rest_of_tag(l, n, s.last));
 }
 
-/* The tags whose begins start with `trigger` (all of them: NULL), less that trigger, each followed by `then`. */
-static tsl__expr tags_after(tsl__tags_lowering *l, const tsl__tag *n, const tsl__string *trigger, tsl__expr then) {
-  tsl__string *begins = tsl__tags_alloc(l->tags, n->item_count * sizeof *begins);
-  tsl__expr *rests = tsl__tags_alloc(l->tags, n->item_count * sizeof *rests), by_token = TSL__NONE;
+/* Some of the tags (`which`: their indices; NULL: all of them), less so many bytes of their begins, each followed by `then`. */
+static tsl__expr tags_after(tsl__tags_lowering *l, const tsl__tag *n, const uint32_t *which, uint32_t tags, uint32_t skip, tsl__expr then) {
+  tsl__string *begins = tsl__tags_alloc(l->tags, tags * sizeof *begins + 1);
+  tsl__expr *rests = tsl__tags_alloc(l->tags, tags * sizeof *rests + 1), by_token = TSL__NONE;
   uint32_t count = 0;
   if (!begins || !rests) return TSL__NONE;
-  for (uint32_t i = 0; i < n->item_count && l->tags->status == TSL_OK; i++) {
-    const tsl__tag *tag = n->items[i];
-    if (trigger && (tag->begin.text.length < trigger->length || memcmp(tag->begin.text.at, trigger->at, trigger->length))) continue;
+  for (uint32_t i = 0; i < tags && l->tags->status == TSL_OK && tsl__exprs_status(l->x) == TSL_OK; i++) {
+    const tsl__tag *tag = n->items[which ? which[i] : i];
     tsl__expr rest = tsl__expr_seq(l->x, rest_of_tag(l, tag, false), then);
     if (tag->begin.is_token) by_token = tsl__expr_alt(l->x, by_token, tsl__expr_seq(l->x, delimiter(l, &tag->begin), rest));
     else begins[count] = tag->begin.text, rests[count++] = rest;
   }
-  tsl__expr all = count ? tsl__tags_trie(l, begins, rests, count, trigger ? trigger->length : 0) : TSL__NONE;
+  tsl__expr all = count ? tsl__tags_trie(l, begins, rests, count, skip) : TSL__NONE;
   return tsl__expr_alt(l->x, all, by_token);
 }
 
-/* Each tag has one trigger, and each trigger a tag. */
-static bool check_triggers(tsl__tags_lowering *l, const tsl__tag *n) {
-  for (uint32_t i = 0; i < n->trigger_count; i++) {
-    bool used = false;
-    for (uint32_t k = 0; k < n->item_count && !used; k++) {
-      const tsl__string begin = n->items[k]->begin.text, trigger = n->triggers[i];
-      used = begin.length >= trigger.length && !memcmp(begin.at, trigger.at, trigger.length);
-    }
-    if (!used) return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, n->at, "no tag begins with the trigger \"%.*s\"", (int)(n->triggers[i].length < 60 ? n->triggers[i].length : 60), n->triggers[i].at), false;
-  }
-  for (uint32_t k = 0; k < n->item_count; k++) {
-    uint32_t matching = 0;
-    const tsl__string begin = n->items[k]->begin.text;
-    if (n->items[k]->begin.is_token) return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, n->items[k]->at, "a tag of triggered_tags begins with a string"), false;
-    for (uint32_t i = 0; i < n->trigger_count; i++) matching += begin.length >= n->triggers[i].length && !memcmp(begin.at, n->triggers[i].at, n->triggers[i].length);
-    if (matching != 1)
-      return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, n->items[k]->at, "the begin \"%.*s\" must start with exactly one trigger, not %u", (int)(begin.length < 60 ? begin.length : 60), begin.at, matching), false;
-  }
-  return true;
+/* The tags by their triggers, those of one in their own order: those of trigger i are tags[from[i]] to tags[from[i + 1] - 1]. */
+static uint32_t *by_trigger(tsl__tags_lowering *l, const tsl__tag *n, uint32_t **from) {
+  const uint32_t *of = tsl__tags_triggers(l, n);
+  uint32_t *tags = tsl__tags_alloc(l->tags, n->item_count * sizeof *tags + 1), *at = *from = tsl__tags_alloc(l->tags, (n->trigger_count + 2) * sizeof *at);
+  if (!of || !tags || !at) return NULL;
+  for (uint32_t k = 0; k < n->item_count; k++) at[of[k] + 2]++;
+  for (uint32_t i = 2; i < n->trigger_count + 2; i++) at[i] += at[i - 1];
+  for (uint32_t k = 0; k < n->item_count; k++) tags[at[of[k] + 1]++] = k;
+  return tags;
 }
 
 /* `first` = the tags at once, without text before. */
 static tsl__expr with_first(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr loop_rule) {
-  return tags_after(l, n, NULL, n->once ? l->marks->nothing : loop_rule);
+  return tags_after(l, n, NULL, n->item_count, 0, n->once ? l->marks->nothing : loop_rule);
 }
 
 static tsl__expr lower_triggered(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
-  uint32_t count;
+  uint32_t count, *from = NULL;
   loop *body;
-  if (!check_triggers(l, n)) return TSL__NONE;
+  tsl__cut cut;
+  const uint32_t *tags = by_trigger(l, n, &from);
+  if (!tags) return TSL__NONE;
   tsl__string *list = without(l, n->triggers, n->trigger_count, s, n, &count);
-  tsl__expr again = new_loop(l, "triggered-tags", &body), then = n->once ? l->marks->nothing : again;
-  if (!list || again == TSL__NONE) return TSL__NONE;
-  tsl__expr all = tsl__tags_free_text(l, list, count, TSL__INF);
+  tsl__expr again = new_loop(l, "triggered-tags", &body), then = n->once ? l->marks->nothing : again, *all = tsl__tags_alloc(l->tags, (n->trigger_count + 1) * sizeof *all);
+  if (!list || !all || again == TSL__NONE || !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut)) return TSL__NONE;
   for (uint32_t i = 0; i < n->trigger_count; i++) {
-    tsl__expr tags = tags_after(l, n, &n->triggers[i], then);
-    if (tags == TSL__NONE) return TSL__NONE;
-    all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, tsl__tags_until(l, n->triggers[i], list, count, n->trigger_count + s.text_count), tags));
+    tsl__expr rest = tags_after(l, n, tags + from[i], from[i + 1] - from[i], n->triggers[i].length, then);
+    if (rest == TSL__NONE) return TSL__NONE;
+    all[i] = tsl__expr_seq(l->x, tsl__tags_until(l, &cut, i), rest);
   }
-  body->body = all;
+  all[n->trigger_count] = cut.text;
+  body->body = tsl__expr_alt_n(l->x, all, n->trigger_count + 1);
   return n->at_least_one ? with_first(l, n, again) : again;
 }
 
@@ -579,7 +576,7 @@ static tsl__expr lower_by_token(tsl__tags_lowering *l, const tsl__tag *n, stops 
   for (uint32_t i = 0; i < n->token_count; i++) stop[i] = n->tokens[i];
   for (uint32_t i = 0; i < s.token_count; i++) stop[n->token_count + i] = s.tokens[i];
   tsl__expr free = tsl__expr_star(l->x, token_set(l, excluded, stop, n->token_count + s.token_count));
-  if (n->kind == TSL__TAG_TRIGGERED) tags = tags_after(l, n, NULL, then);
+  if (n->kind == TSL__TAG_TRIGGERED) tags = tags_after(l, n, NULL, n->item_count, 0, then);
   for (uint32_t i = 0; n->kind == TSL__TAG_DISPATCH && i < n->item_count; i++) {
     stops inner = {.last = false};
     tsl__expr token = tsl__expr_token(l->x, &n->tokens[i], 1, false), rest = tsl__expr_seq(l->x, lower(l, n->items[i], inner), then);
@@ -592,18 +589,19 @@ static tsl__expr lower_by_token(tsl__tags_lowering *l, const tsl__tag *n, stops 
 static tsl__expr lower_dispatch(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   uint32_t count;
   loop *body;
+  tsl__cut cut;
   tsl__string *list = without(l, n->triggers, n->trigger_count, s, n, &count);
-  tsl__expr again = new_loop(l, "dispatch", &body), then = n->once ? l->marks->nothing : again;
-  if (!list || again == TSL__NONE) return TSL__NONE;
-  tsl__expr all = tsl__tags_free_text(l, list, count, TSL__INF);
+  tsl__expr again = new_loop(l, "dispatch", &body), then = n->once ? l->marks->nothing : again, *all = tsl__tags_alloc(l->tags, (n->item_count + 1) * sizeof *all);
+  if (!list || !all || again == TSL__NONE || !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut)) return TSL__NONE;
   for (uint32_t i = 0; i < n->item_count; i++) {
     stops inner = {.last = false};
     tsl__expr content = lower(l, n->items[i], inner);
     if (content == TSL__NONE) return TSL__NONE;
-    tsl__expr until = tsl__tags_until(l, n->triggers[i], list, count, n->trigger_count + s.text_count);
-    all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, until, tsl__expr_seq(l->x, content, then)));
+    tsl__expr until = tsl__tags_until(l, &cut, i);
+    all[i] = tsl__expr_seq(l->x, until, tsl__expr_seq(l->x, content, then));
   }
-  body->body = all;
+  all[n->item_count] = cut.text;
+  body->body = tsl__expr_alt_n(l->x, all, n->item_count + 1);
   return again;
 }
 
@@ -612,7 +610,7 @@ static tsl__expr lower_separated(tsl__tags_lowering *l, const tsl__tag *n) {
   loop *body;
   tsl__expr more = new_loop(l, "more-tags", &body), separator = tsl__tags_constant(l, n->text);
   if (more == TSL__NONE) return TSL__NONE;
-  tsl__expr tags = tags_after(l, n, NULL, n->once ? l->marks->nothing : more);
+  tsl__expr tags = tags_after(l, n, NULL, n->item_count, 0, n->once ? l->marks->nothing : more);
   if (n->text.length) separator = tsl__marks_rule(l->marks, TSL__MARK_MARKUP, separator, NULL, 0, 0, NULL, 0);
   if (!n->once) body->body = tsl__expr_opt(l->x, tsl__expr_seq(l->x, separator, tags));
   return n->at_least_one ? tags : tsl__expr_opt(l->x, tags);
@@ -636,9 +634,11 @@ static tsl__expr lower_repeat(tsl__tags_lowering *l, const tsl__tag *n, stops s)
   return tsl__expr_repeat(l->x, lower(l, n->items[0], s), n->min, n->max);
 }
 
-/* Depth: TSL__TAGS_DEPTH. */
+/* Depth: TSL__TAGS_DEPTH. A node is some work even where all that is made of it is there already: a tree built in C may have it in many places. */
 static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   tsl__expr e = TSL__NONE;
+  tsl__exprs_work(l->x, NODE_WORK);
+  if (tsl__exprs_status(l->x) != TSL_OK) return TSL__NONE;
   switch (n->kind) {
     case TSL__TAG_CONST: e = tsl__tags_constant(l, n->text); break;
     case TSL__TAG_SCHEMA: return lower_schema(l, n, s);

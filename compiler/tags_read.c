@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "compiler/tags.h"
+#include "runtime/vocab.h"
 
 /* ---- nodes ---------------------------------------------------------------------------------------------------------- */
 
@@ -81,6 +82,15 @@ static bool only(tsl__tags *t, const tsl__json *o, const char *const *keys) {
 
 /* ---- tokens ------------------------------------------------------------------------------------------------------------ */
 
+/* The ordinary token of that text with the lowest id, or TSL_NO_TOKEN. */
+static tsl_token find_ordinary(const tsl_vocab *v, const char *text, uint32_t n) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (!(at = tsl__trie_child(&v->trie, at, (uint8_t)text[i]))) return TSL_NO_TOKEN;
+  const tsl__trie_node *end = &v->trie.nodes[at];
+  return n && end->own_end > end->begin ? v->trie.order[end->begin] : TSL_NO_TOKEN;
+}
+
 /* A token by id, or by the text of a special token, or by the bytes of an ordinary one. */
 static bool read_token(tsl__tags *t, const tsl__json *v, tsl_token *out) {
   const tsl_vocab *vocab = t->vocab;
@@ -90,11 +100,7 @@ static bool read_token(tsl__tags *t, const tsl__json *v, tsl_token *out) {
   }
   if (v->kind != TSL__JSON_STRING) return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "a token is its id or its text"), false;
   *out = tsl_vocab_find_special(vocab, v->text, v->length);
-  for (tsl_token i = 0; i < vocab->size && *out == TSL_NO_TOKEN; i++) {
-    size_t n;
-    const uint8_t *bytes = tsl_vocab_bytes(vocab, i, &n);
-    if (n && n == v->length && !memcmp(bytes, v->text, n)) *out = i;
-  }
+  if (*out == TSL_NO_TOKEN) *out = find_ordinary(vocab, v->text, v->length);
   if (*out != TSL_NO_TOKEN) return true;
   return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "the vocabulary has no token \"%.*s\"", (int)(v->length < 60 ? v->length : 60), v->text), false;
 }

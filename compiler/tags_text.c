@@ -88,9 +88,9 @@ tsl__expr tsl__marks_without(tsl__marks *m, tsl__expr text, const char *close) {
 /* ---- free text ---------------------------------------------------------------------------------------------------- */
 
 static tsl__expr one_of(tsl__tags_lowering *l, const tsl__string *strings, uint32_t n) {
-  tsl__expr all = TSL__NONE;
-  for (uint32_t i = 0; i < n; i++) all = tsl__expr_alt(l->x, all, tsl__expr_literal(l->x, strings[i].at, strings[i].length));
-  return all;
+  tsl__expr *all = tsl__tags_alloc(l->tags, n * sizeof *all + 1);
+  for (uint32_t i = 0; all && i < n; i++) all[i] = tsl__expr_literal(l->x, strings[i].at, strings[i].length);
+  return all && n ? tsl__expr_alt_n(l->x, all, n) : TSL__NONE;
 }
 
 tsl__expr tsl__tags_free_text(tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t max_chars) {
@@ -100,33 +100,23 @@ tsl__expr tsl__tags_free_text(tsl__tags_lowering *l, const tsl__string *without,
   return max_chars == TSL__INF ? all : tsl__expr_and(x, all, tsl__expr_repeat(x, tsl__expr_any_char(x), 0, max_chars));
 }
 
-/* Does some proper beginning of the text also end it? */
-static bool overlaps(tsl__string text) {
-  for (uint32_t i = 1; i < text.length; i++)
-    if (!memcmp(text.at, text.at + i, text.length - i)) return true;
-  return false;
+bool tsl__tags_cut(tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t stops, tsl__cut *out) {
+  bool *apart = tsl__tags_apart(l, without, stops);
+  *out = (tsl__cut){.text = tsl__tags_free_text(l, without, n, TSL__INF), .late = TSL__NONE, .apart = apart, .stops = without, .count = stops};
+  return apart != NULL;
 }
 
-/* Can an occurrence of `stop` end earlier than `end` does, having begun before it or in it? */
-static bool comes_first(tsl__string stop, tsl__string end) {
-  bool same = stop.length == end.length && !memcmp(stop.at, end.at, end.length);
-  for (uint32_t i = 0; !same && i + stop.length <= end.length; i++)
-    if (!memcmp(end.at + i, stop.at, stop.length)) return true;
-  for (uint32_t k = 1; k < stop.length && k < end.length; k++)
-    if (!memcmp(stop.at + stop.length - k, end.at, k)) return true;
-  return false;
-}
-
-tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__string end, const tsl__string *without, uint32_t n, uint32_t stops) {
+tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__cut *cut, uint32_t end) {
   tsl__exprs *x = l->x;
-  tsl__expr text = tsl__tags_free_text(l, without, n, TSL__INF), all = tsl__expr_seq(x, text, tsl__tags_constant(l, end));
-  bool plain = !overlaps(end);
-  for (uint32_t i = 0; i < stops && plain; i++) plain = !comes_first(without[i], end);
-  if (plain || tsl__tags_names_tokens(l, end)) return all;
-  tsl__bytes every = {{~0ull, ~0ull, ~0ull, ~0ull}};
-  tsl__expr any = tsl__expr_bytes(x, &every), hit = tsl__expr_star(x, any);
-  hit = tsl__expr_seq(x, hit, one_of(l, without, stops));
-  return tsl__expr_and(x, all, tsl__expr_not(x, tsl__expr_seq(x, hit, tsl__expr_repeat(x, any, 1, TSL__INF))));
+  tsl__expr all = tsl__expr_seq(x, cut->text, tsl__tags_constant(l, cut->stops[end]));
+  if (cut->apart[end] || tsl__tags_names_tokens(l, cut->stops[end])) return all;
+  if (cut->late == TSL__NONE) {
+    tsl__bytes every = {{~0ull, ~0ull, ~0ull, ~0ull}};
+    tsl__expr any = tsl__expr_bytes(x, &every), hit = tsl__expr_star(x, any);
+    hit = tsl__expr_seq(x, hit, one_of(l, cut->stops, cut->count));
+    cut->late = tsl__expr_not(x, tsl__expr_seq(x, hit, tsl__expr_repeat(x, any, 1, TSL__INF)));
+  }
+  return tsl__expr_and(x, all, cut->late);
 }
 
 /* ---- tries -------------------------------------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ static void add(const char *format, ...) {
 
 static const tsl_limits few_steps = {.max_steps = 200000, .max_memory = 64 << 20}; /* for patterns: some would spend all that there are */
 
-typedef enum kind { SCHEMA, REGEX, GBNF } kind;
+typedef enum kind { SCHEMA, REGEX, GBNF, TAGS } kind;
 
 typedef struct cost {
   tsl_status status;
@@ -48,6 +48,7 @@ static cost measure_with(kind k, const tsl_limits *limits) {
   if (k == SCHEMA) c.status = tsl_grammar_json_schema(vocab, text, length, NULL, limits, &g, &error);
   if (k == REGEX) c.status = tsl_grammar_regex(vocab, text, length, NULL, limits, &g, &error);
   if (k == GBNF) c.status = tsl_grammar_gbnf(vocab, text, length, NULL, limits, &g, &error);
+  if (k == TAGS) c.status = tsl_grammar_tags(vocab, text, length, NULL, limits, &g, &error);
   if (g) c.compile_steps = tsl__states_exprs(g->space)->steps;
   if (c.status == TSL_OK) c.status = tsl_matcher_new(g, NULL, &m);
   for (int i = 0; i < 8 && c.status == TSL_OK; i++) {
@@ -248,6 +249,29 @@ static void chain_of_choices(unsigned n) {
   add("r%u ::= \"z\"\n", n);
 }
 
+static void many_ends(unsigned n) {
+  add("{\"type\":\"tag\",\"begin\":\"a\",\"content\":{\"type\":\"any_text\"},\"end\":[");
+  for (unsigned i = 0; i < n; i++) add("%s\"<%06u>\"", i ? "," : "", i);
+  add("]}");
+}
+static void many_triggers(unsigned n) {
+  add("{\"type\":\"triggered_tags\",\"triggers\":[");
+  for (unsigned i = 0; i < n; i++) add("%s\"<%06u>\"", i ? "," : "", i);
+  add("],\"tags\":[");
+  for (unsigned i = 0; i < n; i++) add("%s{\"type\":\"tag\",\"begin\":\"<%06u>\",\"content\":{\"type\":\"const_string\",\"value\":\"a\"},\"end\":\"e\"}", i ? "," : "", i);
+  add("]}");
+}
+static void many_rules_of_dispatch(unsigned n) {
+  add("{\"type\":\"dispatch\",\"rules\":[");
+  for (unsigned i = 0; i < n; i++) add("%s[\"<%06u>\",{\"type\":\"const_string\",\"value\":\"a\"}]", i ? "," : "", i);
+  add("]}");
+}
+static void many_token_texts(unsigned n) {
+  add("{\"type\":\"exclude_token\",\"exclude_tokens\":[");
+  for (unsigned i = 0; i < n; i++) add("%s\"the\"", i ? "," : "");
+  add("]}");
+}
+
 /* ---- checks --------------------------------------------------------------------------------------------------- */
 
 typedef struct shape {
@@ -282,7 +306,9 @@ static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
                               {"\\p in patterns", SCHEMA, property_patterns, 100},
                               {"\\p", REGEX, same_property, 1000},
                               {"idn-email", SCHEMA, formats, 20},
-                              {"allOf, doubling", SCHEMA, all_of_doubled, 100}};
+                              {"allOf, doubling", SCHEMA, all_of_doubled, 100},
+                              {"ends of a tag", TAGS, many_ends, 1000},
+                              {"tokens by their text", TAGS, many_token_texts, 20000}};
 
 static const shape steep[] = {{"anyOf, doubling", SCHEMA, any_of_doubled, 60},
                              {"scalars, doubling", SCHEMA, any_of_scalars_doubled, 60},
@@ -302,7 +328,10 @@ static const shape steep[] = {{"anyOf, doubling", SCHEMA, any_of_doubled, 60},
                              {"optional sets", REGEX, optional_sets, 500},
                              {"optional words", REGEX, optional_words, 400},
                              {"rules, doubling", GBNF, rules_doubled, 60},
-                             {"a chain of choices", GBNF, chain_of_choices, 2000}};
+                             {"a chain of choices", GBNF, chain_of_choices, 2000},
+                             {"ends of a tag", TAGS, many_ends, 20000},
+                             {"triggers", TAGS, many_triggers, 20000},
+                             {"dispatch", TAGS, many_rules_of_dispatch, 20000}};
 
 static cost at(const shape *s, unsigned n) {
   begin();
