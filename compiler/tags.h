@@ -18,7 +18,7 @@
  *           tags_lower.c  nodes -> expressions; styles of arguments; marks
  *           tags_parse.c  text -> events
  *           tags.c        the public calls
- * Limits    TSL__TAGS_DEPTH formats inside one another
+ * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is written
  * Tested by tests/test_tags.c, tests/test_tools.py
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -32,6 +32,7 @@
 #include "runtime/grammar.h"
 
 #define TSL__TAGS_DEPTH 200u
+#define TSL__TAGS_WRITTEN ((size_t)64 << 20)
 #define TSL__CONSTANTS 16u
 
 typedef enum tsl__tag_kind {
@@ -99,6 +100,7 @@ struct tsl__tag {
   tsl__string *triggers, *excludes;
   tsl_token *tokens; /* sorted */
   tsl__tag **items;
+  uint32_t depth; /* built in C: formats inside it, one in the other */
   uint32_t item_count, end_count, trigger_count, exclude_count, token_count;
   uint32_t min, max, max_chars, max_tokens; /* TSL__INF: unbounded */
   tsl__json *schema;

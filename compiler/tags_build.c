@@ -1,7 +1,7 @@
 /* tags_build.c - trees of formats built in C. See tags.h and section 10 of turnstile.h.
  *
  * A tree is an arena with nodes in it; all texts are copied into it. What fails makes NULL and is remembered: a NULL among the parts of a format makes that NULL
- * too, so that a caller checks once, at the end.
+ * too, so that a caller checks once, at the end. A format may stand in several places of a tree: each of them is work when it is compiled, and text when it is written.
  *
  * Tested by tests/test_tags.c
  *
@@ -73,10 +73,12 @@ static bool copy_texts(tsl_tags *t, const char *const *texts, size_t n, tsl__str
 static bool copy_formats(tsl_tags *t, tsl_format *const *formats, size_t n, tsl__tag *to) {
   if (!formats || !n || n > INT32_MAX) return refused(t, "a format is made of at least one other"), false;
   if (!(to->items = tsl__tags_alloc(&t->tree, (n + 1) * sizeof *to->items))) return false;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     if (!(to->items[i] = node_of(formats[i]))) return refused(t, "a part of a format is NULL"), false;
+    if (to->items[i]->depth >= to->depth) to->depth = to->items[i]->depth + (to->kind == TSL__TAG_DISPATCH ? 2 : 1); /* as deep as the text that is written of it */
+  }
   to->item_count = (uint32_t)n;
-  return true;
+  return to->depth <= TSL__TAGS_DEPTH || (tsl__tags_fail(&t->tree, TSL_ERR_LIMIT, NULL, "more than %u formats inside one another", TSL__TAGS_DEPTH), false);
 }
 
 static bool all_tags(tsl_tags *t, const tsl__tag *n) {
@@ -223,7 +225,9 @@ tsl_status tsl_tags_write(tsl_tags *t, tsl_format *root, tsl_line_sink sink, voi
   if (t->tree.status != TSL_OK) return failed(t, error);
   if (!root) return tsl__fail(error, TSL_ERR_ARGUMENT, "no format");
   char *json = tsl__tags_write(&t->tree, node_of(root));
-  if (!json) return failed(t, error);
-  sink(ctx, json);
-  return TSL_OK;
+  tsl_status status = t->tree.status;
+  if (!json && error) *error = t->error;
+  t->tree.status = TSL_OK; /* the tree is as good as before */
+  if (json) sink(ctx, json);
+  return status;
 }

@@ -13,11 +13,12 @@ typedef struct writer {
   tsl__tags *tags;
   const tsl_allocator *alloc;
   TSL__VEC(char) out;
-  bool failed;
+  bool failed, full;
 } writer;
 
 static void put(writer *w, const char *text, size_t n) {
-  if (w->failed || !(tsl__vec_reserve(w->alloc, &w->out, n))) {
+  if (w->failed) return;
+  if ((w->full = w->out.n + n > TSL__TAGS_WRITTEN) || !tsl__vec_reserve(w->alloc, &w->out, n)) {
     w->failed = true;
     return;
   }
@@ -210,10 +211,11 @@ static void write_any(writer *w, const tsl__tag *n) {
   if (n->max_tokens != TSL__INF) number(w, "max_tokens", n->max_tokens);
 }
 
-/* Depth: TSL__TAGS_DEPTH. */
+/* Depth: TSL__TAGS_DEPTH. Nothing more is looked at once the text is too long: a tree that shares formats has many more places than formats. */
 static void format(writer *w, const tsl__tag *n) {
   static const char *const as[] = {[TSL__MARK_TEXT] = "text", [TSL__MARK_REASONING] = "reasoning", [TSL__MARK_CALL] = "call", [TSL__MARK_MARKUP] = "markup",
                                    [TSL__MARK_ID] = "id", [TSL__MARK_ARGUMENTS] = "arguments"};
+  if (w->failed) return;
   switch (n->kind) {
     case TSL__TAG_CONST: type(w, "const_string"), text_member(w, "value", n->text); break;
     case TSL__TAG_SCHEMA: write_schema(w, n); break;
@@ -244,5 +246,6 @@ char *tsl__tags_write(tsl__tags *t, const tsl__tag *root) {
   put(&w, "}", 2);
   char *text = w.failed ? NULL : tsl__arena_copy(&t->arena, w.out.at, w.out.n);
   tsl__vec_free(w.alloc, &w.out);
+  if (w.full) return tsl__tags_fail(t, TSL_ERR_LIMIT, NULL, "the text of the formats is longer than %zu bytes", TSL__TAGS_WRITTEN);
   return text ? text : tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }

@@ -750,6 +750,54 @@ static void builders_fail(void) {
   CHECK(tsl_tags_new(NULL, NULL, &(tsl_tags *){0}) == TSL_ERR_ARGUMENT);
 }
 
+/* Formats inside one another have a limit, and formats in many places end in one. */
+static void builders_nest(void) {
+  const char *const end[] = {"e"};
+  for (int kind = 0; kind < 4; kind++) {
+    tsl_tags *t = NULL;
+    tsl_grammar *g = NULL;
+    tsl_error e = {0};
+    char *written = malloc(1 << 16);
+    if (tsl_tags_new(vocab, NULL, &t) != TSL_OK) return;
+    tsl_format *f = tsl_tags_text(t, "x", 1), *last = NULL;
+    for (int i = 0; i < 200000 && f; i++) {
+      last = f;
+      f = kind == 0 ? tsl_tags_sequence(t, &f, 1) : kind == 1 ? tsl_tags_repeat(t, f, 0, 1) : kind == 2 ? tsl_tags_tag(t, "b", f, end, 1) : tsl_tags_dispatch(t, end, &f, 1, 0);
+    }
+    CHECK(!f && tsl_tags_compile(t, last, NULL, NULL, NULL, &g, &e) == TSL_ERR_LIMIT && strstr(e.message, "200 formats"));
+    tsl_tags_free(t);
+    if (tsl_tags_new(vocab, NULL, &t) != TSL_OK) return;
+    f = tsl_tags_text(t, "x", 1);
+    for (int i = 0; i < (kind == 3 ? 100 : 200) && f; i++) f = kind == 0 ? tsl_tags_sequence(t, &f, 1) : kind == 1 ? tsl_tags_repeat(t, f, 0, 1) : kind == 2 ? tsl_tags_tag(t, "b", f, end, 1) : tsl_tags_dispatch(t, end, &f, 1, 0);
+    CHECK(f && tsl_tags_compile(t, f, NULL, NULL, NULL, &g, &e) == TSL_OK && tsl_tags_write(t, f, take_line, written, &e) == TSL_OK);
+    tsl_grammar_release(g);
+    g = NULL;
+    CHECKF(tsl_grammar_tags(vocab, written, strlen(written), NULL, NULL, &g, &e) == TSL_OK, "%s", e.message);
+    tsl_grammar_release(g);
+    tsl_tags_free(t);
+    free(written);
+  }
+  for (int kind = 0; kind < 3; kind++) {
+    const tsl_limits limits = {.max_steps = 100000};
+    tsl_tags *t = NULL;
+    tsl_grammar *g = NULL;
+    tsl_error e = {0};
+        if (tsl_tags_new(vocab, NULL, &t) != TSL_OK) return;
+    tsl_format *f = tsl_tags_text(t, "x", 1), *few = f;
+    for (int i = 0; i < 100; i++) {
+      tsl_format *two[] = {f, f};
+      f = kind == 0 ? tsl_tags_or(t, two, 2) : tsl_tags_sequence(t, two, 2);
+      if (kind == 2) f = tsl_tags_tag(t, "b", f, end, 1), i++;
+      if (i < 4) few = f;
+    }
+    CHECK(tsl_tags_compile(t, f, NULL, NULL, &limits, &g, &e) == TSL_ERR_LIMIT && !g);
+    CHECK(tsl_tags_write(t, f, take_line, NULL, &e) == TSL_ERR_LIMIT && strstr(e.message, "bytes"));
+    CHECK(tsl_tags_compile(t, few, NULL, NULL, &limits, &g, &e) == TSL_OK); /* the tree is as good as before */
+    tsl_grammar_release(g);
+    tsl_tags_free(t);
+  }
+}
+
 static void builders_out_of_memory(void) {
   bool done = false;
   for (uint64_t n = 0; !done && n < 20000; n = n < 300 ? n + 1 : n + 37) {
@@ -819,6 +867,7 @@ int main(void) {
   RUN(tables_are_shared, "one set of tools over another's tables");
   RUN(built_in_c, "every format, compiled and written");
   RUN(builders_fail, "and say so at the end");
+  RUN(builders_nest, "as deep as a text may, and no longer than a limit");
   RUN(builders_out_of_memory, "every allocation of a tree");
   RUN(presets_compile, "and print as tags that compile");
   tsl_vocab_release(vocab);
