@@ -396,8 +396,9 @@ static void test_bad_tiktoken(void) {
            cases[i].text, tsl_status_name(status), error.offset, error.message);
     tsl_vocab_release(v);
   }
-  tsl_vocab_options o = {.pattern = "(a"};
+  tsl_vocab_options o = {.pattern = "(a"}, resets = {.pattern = "(?(DEFINE)(b\\K))a(?=(?1))"}; /* a match that would begin behind its end */
   tsl_vocab *v;
+  CHECK(tsl_vocab_load_memory(ranks, strlen(ranks), NULL, &resets, NULL, &v, NULL) == TSL_ERR_UNSUPPORTED && !v);
   CHECK(tsl_vocab_load_memory(ranks, strlen(ranks), NULL, &o, NULL, &v, NULL) == TSL_ERR_SYNTAX && !v);
 }
 

@@ -79,12 +79,13 @@ static bool put_escape(const tsl_allocator *a, text_vec *out, const char *escape
   return put(a, out, "\\", 1) && put(a, out, escape, 1);
 }
 
-/* Rewrite a pattern of Oniguruma or Rust's regex for PCRE2. What PCRE2 would read differently (sets within sets) is refused. */
+/* Rewrite a pattern of Oniguruma or Rust's regex for PCRE2. What PCRE2 would read differently (sets within sets) is refused, and so is \K, which moves where a match begins. */
 static tsl_status translate(const char *s, size_t n, uint32_t dialect, const tsl_allocator *a, text_vec *out, tsl_error *error) {
   size_t class_start = 0; /* index after "[" or "[^"; 0: outside of a class */
   for (size_t i = 0; i < n; i++) {
     bool ok;
     if (s[i] == '\\' && i + 1 < n) {
+      if (s[i + 1] == 'K') return tsl__fail(error, TSL_ERR_UNSUPPORTED, "a pre-tokenisation pattern has \\K");
       ok = put_escape(a, out, s + ++i, class_start, dialect);
     } else {
       if (class_start && ((s[i] == '[' && (i + 1 == n || s[i + 1] != ':')) || (s[i] == '&' && i + 1 < n && s[i + 1] == '&')))
@@ -167,6 +168,7 @@ static tsl_status match_regex(const tsl__pattern *p, tsl__encode_work *w, const 
   if (rc == PCRE2_ERROR_NOMEMORY) return TSL_ERR_NO_MEMORY;
   if (rc < 0) return TSL_ERR_LIMIT; /* match limit, depth limit, heap limit */
   const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(data);
+  if (ends[0] < from || ends[1] < ends[0]) return TSL_ERR_UNSUPPORTED; /* a match that does not begin where it was found: \K would do that, by whichever way it came in */
   *begin = (uint32_t)ends[0];
   *end = (uint32_t)ends[1];
   return TSL_OK;
