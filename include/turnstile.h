@@ -1052,7 +1052,7 @@ typedef struct tsl_artifact_options {
 } tsl_artifact_options;
 
 /* List a grammar's states and walk ahead. Takes the grammar's lock, and expands its states, so that its memory grows: best done with a grammar compiled for it. A loaded grammar can be made into an artifact
- * again. `options` and `allocator` may be NULL. Errors: LIMIT or UNSUPPORTED where the artifact cannot be complete and options->source is NULL (`error` says why); NO_MEMORY, ARGUMENT.
+ * again. `options` and `allocator` may be NULL. Errors: LIMIT or UNSUPPORTED where the artifact cannot be complete and options->source is NULL (`error` says why: among others, a grammar of tags or tools that counts tokens, "max_tokens"); NO_MEMORY, ARGUMENT.
  * Cost: some µs a state, and the walks. Equal grammars and options give equal bytes. */
 TSL_API tsl_status tsl_artifact_make(tsl_grammar *grammar, const tsl_artifact_options *options, const tsl_allocator *allocator, tsl_artifact **out, tsl_error *error);
 TSL_API void tsl_artifact_free(tsl_artifact *artifact); /* NULL is allowed */

@@ -296,6 +296,10 @@ static void not_listed(void) {
   CHECK(tsl_grammar_json_schema(v, tree, sizeof tree - 1, NULL, NULL, &g, NULL) == TSL_OK);
   CHECK(tsl_artifact_make(g, &(tsl_artifact_options){.max_states = 5}, NULL, &a, &error) == TSL_ERR_LIMIT && strstr(error.message, "max_states") && !a);
   tsl_grammar_release(g);
+  static const char counted[] = "{\"type\": \"sequence\", \"elements\": [{\"type\": \"any_text\", \"max_tokens\": 2}, {\"type\": \"const_string\", \"value\": \"END\"}]}";
+  CHECK(tsl_grammar_tags(v, counted, sizeof counted - 1, NULL, NULL, &g, NULL) == TSL_OK); /* loaded without its count, it would have more masks */
+  CHECK(tsl_artifact_make(g, NULL, NULL, &a, &error) == TSL_ERR_UNSUPPORTED && strstr(error.message, "max_tokens") && !a);
+  tsl_grammar_release(g);
   tsl_vocab_release(v);
 }
 
