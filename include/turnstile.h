@@ -212,8 +212,11 @@ typedef struct tsl_limits {
   uint32_t max_stacks;       /* parallel stacks of a matcher, for ambiguous grammars [4096] */
   uint32_t max_depth;        /* nesting of input text: brackets of JSON, groups of regex and GBNF [512] */
   uint64_t max_steps;        /* of work, about a microsecond each, spent by one compile call or one mask call [4,000,000] */
-  const int *cancel;         /* polled: non-zero cancels (TSL_ERR_CANCELLED); NULL = never */
-  uint64_t deadline_us;      /* µs after its start at which one compile, mask or token gives up (TSL_ERR_CANCELLED); polled where `cancel` is; 0 = never */
+  const int *cancel;         /* polled: non-zero cancels (TSL_ERR_CANCELLED); NULL = never. The pointer is kept, since it ends masks and tokens too: it must stay valid until the last grammar
+                              * with these tables (tsl_grammar_tags_over) is released. Set it with an atomic store, such as __atomic_store_n(flag, 1, __ATOMIC_RELAXED). With a cache, a shared folder
+                              * (tsl_store_get) or a background compile it ends with the call */
+  uint64_t deadline_us;      /* µs after its start at which one compile, mask, token or question (tsl_budget_mask, …) gives up (TSL_ERR_CANCELLED); polled where `cancel` is; 0 = never. Tables that all
+                              * grammars of a vocabulary share are made by its first compile (0.1 s for 128k tokens), and no deadline ends that: compile `{}` once at the start */
 } tsl_limits;
 
 typedef struct tsl_schema_options {
