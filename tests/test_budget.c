@@ -3,7 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <limits.h>
+
 #include "tests/text.h"
+#include <limits.h>
+
 #include "tests/toy.h"
 
 static uint64_t seed = 11;
@@ -361,6 +365,33 @@ static void every_allocation_fails(void) {
   tsl_vocab_release(v);
 }
 
+/* What a call could not find for want of memory, it finds when it is asked again. */
+static void asked_again(void) {
+  static const char *const tokens[] = {"a", "ab", "</s>"};
+  tsl_vocab *v = toy_vocab(tokens, 3, true);
+  bool done = false;
+  for (long nth = 0; nth < 400 && !done; nth++) {
+    toy_failing f = {LONG_MAX, 0};
+    tsl_allocator a = {&f, toy_reallocate};
+    tsl_grammar *g = toy_gbnf(v, "root ::= \"aa\" (\"x\" | \"abab\")"); /* no token spells what takes the fewest bytes */
+    tsl_matcher *m = NULL;
+    tsl_budget *b = NULL;
+    uint32_t mask[1];
+    size_t count = 0;
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, &a, &b) == TSL_OK);
+    f.left = nth;
+    done = tsl_budget_start(b, m, 5, NULL) == TSL_OK;
+    f.left = LONG_MAX;
+    CHECKF(tsl_budget_start(b, m, 5, NULL) == TSL_OK && tsl_budget_mask(b, m, 5, mask) == TSL_OK && mask[0] == 1, "after failure %ld", nth);
+    CHECKF(tsl_budget_completion(b, m, NULL, 0, &count) == TSL_OK && count == 4, "after failure %ld", nth);
+    tsl_budget_free(b);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  CHECK(done);
+  tsl_vocab_release(v);
+}
+
 /* Of a completion: it is there, and completes the text. */
 static void check_completion(tsl_vocab *v, const char *schema, const char *text) {
   tsl_grammar *g = toy_schema(v, schema);
@@ -440,6 +471,7 @@ int main(void) {
   RUN(items_that_repeat, "items of which some must be equal");
   RUN(winding_down, "closing is preferred, not in strings");
   RUN(every_allocation_fails, "every nth allocation fails");
+  RUN(asked_again, "and is asked for again");
   RUN(schemas, "random schemas, random budgets");
   return tsl_test_end();
 }

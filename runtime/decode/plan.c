@@ -485,8 +485,8 @@ const tsl__plan *tsl__planner_plan(tsl__planner *p, tsl__stack at) {
   if (!known || known->bytes == TSL__PLAN_NONE) plan_bytes(p, at);
   tsl__plan *plan = fine(p) ? entry(p, at) : NULL;
   if (plan && plan->tokens == TSL__PLAN_NONE) {
-    plan->searched = 1;
     search_tokens(p, at, TSL__PLAN_NONE - 1);
+    if (fine(p)) plan->searched = true; /* what was cut short is begun anew when it is asked for again */
   }
   if (fine(p)) follow_names(p, at);
   return fine(p) ? plan : NULL;
