@@ -63,8 +63,8 @@ static PyObject *budget_completion(PyObject *self, PyObject *object) {
   if (!matcher) return NULL;
   tsl_status status = tsl_budget_completion(of(self), matcher, NULL, 0, &count);
   if (status != TSL_OK) return core_raise(status, NULL, "no completion was found");
-  tsl_token *ids = PyMem_Malloc((count + 1) * sizeof *ids);
-  if (!ids) return PyErr_NoMemory();
+  tsl_token *ids = core_array((Py_ssize_t)count, sizeof *ids);
+  if (!ids) return NULL;
   status = tsl_budget_completion(of(self), matcher, ids, count, &count);
   PyObject *list = status == TSL_OK ? core_token_list(ids, count) : core_raise(status, NULL, "a completion");
   PyMem_Free(ids);

@@ -167,6 +167,9 @@ int core_text(PyObject *object, const char *what, const char **text, Py_ssize_t 
 /* An id, 0 to 2^32 - 2; -1 with an exception set otherwise. */
 int core_token(PyObject *object, tsl_token *token);
 
+/* Room for `count` elements and one more, to be freed with PyMem_Free; NULL with MemoryError set, also where their size overflows. */
+void *core_array(Py_ssize_t count, size_t size);
+
 /* tp_new of types that are made by their class methods alone. */
 PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 

@@ -198,8 +198,8 @@ static PyObject *align_sample(PyObject *object, PyObject *unused) {
   size_t count = 0;
   double log_probability = 0;
   (void)unused;
-  tsl_token *ids = PyMem_Malloc(((size_t)self->max_tokens + 1) * sizeof *ids);
-  if (!ids) return PyErr_NoMemory();
+  tsl_token *ids = core_array((Py_ssize_t)self->max_tokens, sizeof *ids);
+  if (!ids) return NULL;
   if (!begin(self)) {
     PyMem_Free(ids);
     return NULL;
@@ -293,7 +293,7 @@ static int read_drafts(PyObject *tokens, PyObject *parents, drafts *d) {
   if (!parents || parents == Py_None) return 0;
   int failed = PySequence_Size(parents) != d->count;
   if (failed && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "tokens and parents differ in length");
-  if (!failed && !(d->parents = PyMem_Malloc(((size_t)d->count + 1) * sizeof *d->parents))) failed = (PyErr_NoMemory(), 1);
+  failed = failed || !(d->parents = core_array(d->count, sizeof *d->parents));
   for (Py_ssize_t i = 0; !failed && i < d->count; i++) {
     PyObject *item = PySequence_GetItem(parents, i);
     failed = !item || read_parent(item, &d->parents[i]) < 0;
@@ -331,8 +331,7 @@ PyObject *core_mask_drafts(PyObject *module, PyObject *args, PyObject *kwargs) {
   (void)module;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO|O:mask_drafts", names, core.matcher, &matcher, &tokens, &out, &parents)) return NULL;
   if (!core_matcher_is_free(matcher) || read_drafts(tokens, parents, &d) < 0) return NULL;
-  bool *allowed = PyMem_Calloc((size_t)d.count + 1, sizeof *allowed);
-  if (!allowed) PyErr_NoMemory();
+  bool *allowed = core_array(d.count, sizeof *allowed);
   if (allowed && core_span_open(out, true, &span) == 0) {
     core_matcher *m = (core_matcher *)matcher;
     uint32_t *masks = whole_masks(&span, d.count + 1, m->words);
@@ -368,10 +367,10 @@ static PyObject *speculated(const uint32_t *path, size_t accepted, tsl_token nex
 }
 
 static PyObject *speculate(core_matcher *m, tsl_drafts *o, uint64_t seed, uint64_t draws) {
-  uint32_t *path = PyMem_Malloc((o->count + 1) * sizeof *path);
+  uint32_t *path = core_array((Py_ssize_t)o->count, sizeof *path);
   size_t accepted = 0;
   tsl_token next = TSL_NO_TOKEN;
-  if (!path) return PyErr_NoMemory();
+  if (!path) return NULL;
   tsl_status status = tsl_speculate(m->matcher, o, seed, &draws, path, &accepted, &next);
   PyObject *result = status == TSL_OK ? speculated(path, accepted, next, draws) : core_raise(status, NULL, "speculate");
   PyMem_Free(path);
@@ -426,11 +425,9 @@ PyObject *core_draft_forced(PyObject *module, PyObject *args, PyObject *kwargs) 
   if (most < 0 || capacity < 0) return PyErr_SetString(PyExc_ValueError, "max_retract and capacity must not be negative"), NULL;
   tsl_token *ids = core_matcher_is_free(matcher) ? core_read_ids(tail, &length) : NULL;
   if (!ids) return NULL;
-  tsl_token *found = PyMem_Malloc(((size_t)capacity + 1) * sizeof *found);
+  tsl_token *found = core_array(capacity, sizeof *found);
   PyObject *result = NULL;
-  if (!found) {
-    PyErr_NoMemory();
-  } else {
+  if (found) {
     tsl_status status =
         tsl_matcher_draft_forced(((core_matcher *)matcher)->matcher, ids, (size_t)length, (size_t)most, found, (size_t)capacity, &count, &retract);
     PyObject *list = status == TSL_OK ? core_token_list(found, count) : core_raise(status, NULL, "forced drafts");

@@ -176,8 +176,8 @@ static PyObject *matcher_accept_bytes(PyObject *self, PyObject *object) {
 
 tsl_token *core_read_ids(PyObject *sequence, Py_ssize_t *count) {
   *count = PySequence_Size(sequence);
-  tsl_token *ids = *count < 0 ? NULL : PyMem_Malloc(((size_t)*count + 1) * sizeof *ids);
-  if (!ids) return *count < 0 ? NULL : (tsl_token *)PyErr_NoMemory();
+  tsl_token *ids = *count < 0 ? NULL : core_array(*count, sizeof *ids);
+  if (!ids) return NULL;
   for (Py_ssize_t i = 0; i < *count; i++) {
     PyObject *item = PySequence_GetItem(sequence, i);
     int failed = !item || core_token(item, ids + i) < 0;

@@ -59,6 +59,11 @@ int core_token(PyObject *object, tsl_token *token) {
   return 0;
 }
 
+void *core_array(Py_ssize_t count, size_t size) {
+  void *array = (size_t)count < PY_SSIZE_T_MAX / size ? PyMem_Malloc(((size_t)count + 1) * size) : NULL;
+  return array ? array : PyErr_NoMemory();
+}
+
 /* ---- masks on logits --------------------------------------------------------------------------------------------- */
 
 static int dtype_of(const core_span *logits, tsl_dtype *dtype) {

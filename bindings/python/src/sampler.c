@@ -34,27 +34,30 @@ static int read_set(PyObject *sequence, tsl_token **ids, const tsl_token **at, u
   Py_ssize_t n = 0;
   if (!sequence || sequence == Py_None) return 0;
   if (!(*ids = core_read_ids(sequence, &n))) return -1;
+  if ((uint64_t)n > UINT32_MAX) return PyErr_SetString(PyExc_ValueError, "too many tokens"), -1;
   *at = *ids;
   *count = (uint32_t)n;
   return 0;
 }
 
 static int read_bias(PyObject *dict, lists *l, tsl_sampler_options *o) {
-  PyObject *token, *bias;
-  Py_ssize_t place = 0;
   if (!dict || dict == Py_None) return 0;
   if (!PyDict_Check(dict)) return PyErr_SetString(PyExc_TypeError, "bias is a dict from token to what is added to its logit"), -1;
-  l->bias = PyMem_Malloc(((size_t)PyDict_Size(dict) + 1) * sizeof *l->bias);
-  if (!l->bias) return PyErr_NoMemory(), -1;
-  while (PyDict_Next(dict, &place, &token, &bias)) {
-    tsl_token_bias *b = &l->bias[o->bias_count];
-    if (core_token(token, &b->token) < 0) return -1;
-    b->bias = (float)PyFloat_AsDouble(bias);
-    if (PyErr_Occurred()) return -1;
-    o->bias_count++;
+  PyObject *items = PyDict_Items(dict); /* a list of one's own: reading a number may run code that changes the dict */
+  Py_ssize_t n = items ? PyList_Size(items) : 0;
+  if (items) l->bias = core_array(n, sizeof *l->bias);
+  int failed = !l->bias;
+  for (Py_ssize_t i = 0; !failed && i < n; i++) {
+    PyObject *item = PyList_GetItem(items, i);
+    failed = core_token(PyTuple_GetItem(item, 0), &l->bias[i].token) < 0;
+    if (failed) break;
+    l->bias[i].bias = (float)PyFloat_AsDouble(PyTuple_GetItem(item, 1));
+    failed = PyErr_Occurred() != NULL;
   }
+  Py_XDECREF(items);
   o->bias = l->bias;
-  return 0;
+  o->bias_count = (uint32_t)n;
+  return failed ? -1 : 0;
 }
 
 static const char *const stage_names[] = {"",      "bias",  "penalties", "dry",     "temperature", "top_n_sigma", "top_k",
@@ -269,11 +272,9 @@ PyObject *core_measure_step(PyObject *module, PyObject *args, PyObject *kwargs) 
   if (number != Py_None && core_token(number, &token) < 0) return NULL;
   if (open_row(logits, mask, &r) < 0) return NULL;
   if ((Py_ssize_t)n > r.logits.columns) n = (unsigned int)r.logits.columns;
-  tsl_token_logprob *top = PyMem_Malloc(2 * ((size_t)n + 1) * sizeof *top);
+  tsl_token_logprob *top = core_array((Py_ssize_t)n, 2 * sizeof *top);
   PyObject *result = NULL;
-  if (!top) {
-    PyErr_NoMemory();
-  } else {
+  if (top) {
     tsl_status status = tsl_step_measure(r.logits.data, (size_t)r.logits.columns, mask_of(&r), token, n, top, top + n, &step);
     result = status == TSL_OK ? measured(&step, top, top + n) : core_raise(status, NULL, "measuring a step");
   }

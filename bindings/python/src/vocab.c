@@ -6,27 +6,17 @@
 
 /* ---- making one -------------------------------------------------------------------------------------------------- */
 
-/* A sequence of ids as an array that the caller frees with PyMem_Free; an empty one, and None, is NULL with count 0. */
+/* A sequence of ids as an array that the caller frees with PyMem_Free; None is NULL with count 0. */
 static int read_tokens(PyObject *sequence, tsl_token **tokens, uint32_t *count) {
   *tokens = NULL;
   *count = 0;
   if (sequence == Py_None) return 0;
-  Py_ssize_t n = PySequence_Size(sequence);
-  if (n <= 0) return n < 0 ? -1 : 0;
-  *tokens = PyMem_Malloc((size_t)n * sizeof **tokens);
-  if (!*tokens) return PyErr_NoMemory(), -1;
-  for (Py_ssize_t i = 0; i < n; i++) {
-    PyObject *item = PySequence_GetItem(sequence, i);
-    int failed = !item || core_token(item, *tokens + i) < 0;
-    Py_XDECREF(item);
-    if (failed) {
-      PyMem_Free(*tokens);
-      *tokens = NULL;
-      return -1;
-    }
-  }
-  *count = (uint32_t)n;
-  return 0;
+  Py_ssize_t n;
+  if (!(*tokens = core_read_ids(sequence, &n))) return -1;
+  if ((uint64_t)n <= TSL_MAX_VOCAB) return *count = (uint32_t)n, 0;
+  PyMem_Free(*tokens);
+  *tokens = NULL;
+  return PyErr_SetString(PyExc_ValueError, "more tokens than a vocabulary can have"), -1;
 }
 
 static PyObject *wrap(PyTypeObject *type, tsl_vocab *vocab) {
