@@ -86,9 +86,53 @@ def test_growing():
     bias = {}
     bias[0] = Number(lambda: bias.update((i, 1.0) for i in range(1, 100000)))
     check(T.Sampler(bias=bias) and len(bias) == 100000, "a dict that grows: what it held in the beginning counts")
+    matcher, ids = regex("a*").matcher(), []
+    ids += [Number(ids.clear, vocab.encode("a")[0]), 1]
+    raises(IndexError, lambda: matcher.accept_tokens(ids), "a list that shrinks")
 
 
-for test in (test_sizes, test_growing):
+def test_numbers():
+    """Negative and too large numbers are refused, and are not taken modulo; what has __index__ is an integer."""
+    g = regex("[a-z]{5,}")
+    matcher, budget, sampler = g.matcher(), T.Budget(g), T.Sampler()
+    budget.start(matcher, 10)
+    logits = array.array("f", [0.0] * vocab.logits_width)
+    for bad in (-1, -2 ** 63, 2 ** 64):
+        for what, call in (("start", lambda: budget.start(matcher, bad)), ("mask", lambda: budget.mask(matcher, bad, zeros()[0:1])), ("allows", lambda: budget.allows(matcher, bad, 1)),
+                           ("wind_down", lambda: budget.wind_down(matcher, bad, 1, 0.5, logits)), ("a soft limit", lambda: budget.wind_down(matcher, 1, bad, 0.5, logits)),
+                           ("Cache", lambda: T.Cache(bad)), ("a seed", lambda: T.Sampler(bad)), ("fork", lambda: sampler.fork(bad)), ("max_memory", lambda: T.Grammar.regex(vocab, "a", max_memory=bad))):
+            raises(ValueError, call, f"{what} of {bad}")
+    for bad in (-1, 2 ** 32, 2 ** 32 + 1):
+        for what, call in (("Threads", lambda: T.Threads(bad)), ("max_nesting", lambda: T.Grammar.json_schema(vocab, {}, max_nesting=bad)), ("whitespace", lambda: T.Grammar.json_schema(vocab, {}, whitespace=bad)),
+                           ("max_depth", lambda: T.Grammar.json_schema(vocab, {}, max_depth=bad)), ("top_k", lambda: T.Sampler(top_k=bad)), ("max_tokens", lambda: T.Sampler(max_tokens=bad)),
+                           ("top_n", lambda: T.measure_step(logits, top_n=bad)), ("logits_width", lambda: T.Vocab.from_tokens([b"a"], logits_width=bad)),
+                           ("a beam", lambda: T.beam_search(g, print, bad, 5)), ("Align", lambda: T.Align(g, print, bad)), ("a token", lambda: matcher.accept(bad))):
+            raises(ValueError, call, f"{what} of {bad}")
+    check(T.Sampler(seed=2 ** 64 - 1) and matcher.accept(Number(int, vocab.encode("a")[0])), "the largest seed; an integer by __index__")
+    token = Number(int, vocab.encode("b")[0])
+    check(matcher.accept_tokens([token, token]) == 2 and matcher.rollback(Number(int, 2)) is None and matcher.history == 1, "lists of them, and counts")
+    matcher.mask(zeros(2), Number(int, 1))
+    T.fill_batch([matcher], zeros(2), [Number(int, 1)])
+    raises(TypeError, lambda: matcher.accept(1.0), "a float is no token")
+
+
+def test_formats():
+    """Arrays of another byte order, or of other things than integers."""
+    import ctypes
+    matcher = regex("a+").matcher()
+    foreign = ctypes.c_uint32.__ctype_be__ if sys.byteorder == "little" else ctypes.c_uint32.__ctype_le__
+    native = ctypes.c_uint32.__ctype_le__ if sys.byteorder == "little" else ctypes.c_uint32.__ctype_be__
+    matcher.mask((native * words)())
+    raises(TypeError, lambda: matcher.mask((foreign * words)()), "a mask of another byte order")
+    raises(TypeError, lambda: T.count_mask((foreign * words)()), "and one to be counted")
+    raises(TypeError, lambda: T.fill_batch([matcher], (foreign * words)()), "and one of a batch")
+    raises(TypeError, lambda: matcher.mask((ctypes.c_bool * (4 * words))()), "a mask of bools")
+    floats = ctypes.c_float.__ctype_be__ if sys.byteorder == "little" else ctypes.c_float.__ctype_le__
+    raises(TypeError, lambda: T.Sampler().draw((floats * vocab.logits_width)()), "logits of another byte order")
+    raises(TypeError, lambda: T.apply_mask(zeros(), (floats * vocab.logits_width)()), "and those to be masked")
+
+
+for test in (test_sizes, test_growing, test_numbers, test_formats):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
 sys.exit(not all(results))

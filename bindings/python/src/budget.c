@@ -49,7 +49,7 @@ static PyObject *budget_start(PyObject *self, PyObject *args) {
   PyObject *object;
   unsigned long long most;
   tsl_error error = {0};
-  if (!PyArg_ParseTuple(args, "OK:start", &object, &most)) return NULL;
+  if (!PyArg_ParseTuple(args, "OO&:start", &object, core_u64, &most)) return NULL;
   tsl_matcher *matcher = matcher_of(self, object);
   if (!matcher) return NULL;
   tsl_status status = tsl_budget_start(of(self), matcher, most, &error);
@@ -75,7 +75,7 @@ static PyObject *budget_allows(PyObject *self, PyObject *args) {
   PyObject *object, *number;
   unsigned long long left;
   tsl_token token;
-  if (!PyArg_ParseTuple(args, "OKO:allows", &object, &left, &number) || core_token(number, &token) < 0) return NULL;
+  if (!PyArg_ParseTuple(args, "OO&O:allows", &object, core_u64, &left, &number) || core_token(number, &token) < 0) return NULL;
   tsl_matcher *matcher = matcher_of(self, object);
   if (!matcher) return NULL;
   tsl_status status = tsl_budget_allows(of(self), matcher, left, token);
@@ -87,7 +87,7 @@ static PyObject *budget_mask(PyObject *self, PyObject *args) {
   unsigned long long left;
   Py_ssize_t row = 0;
   core_span span;
-  if (!PyArg_ParseTuple(args, "OKO|n:mask", &object, &left, &out, &row)) return NULL;
+  if (!PyArg_ParseTuple(args, "OO&O|n:mask", &object, core_u64, &left, &out, &row)) return NULL;
   tsl_matcher *matcher = matcher_of(self, object);
   if (!matcher || core_span_open(out, true, &span) < 0) return NULL;
   uint32_t *mask = core_mask_row(&span, row, ((core_matcher *)object)->words);
@@ -103,7 +103,7 @@ static PyObject *budget_wind_down(PyObject *self, PyObject *args) {
   unsigned long long left, soft;
   float bias;
   core_span span;
-  if (!PyArg_ParseTuple(args, "OKKfO:wind_down", &object, &left, &soft, &bias, &logits)) return NULL;
+  if (!PyArg_ParseTuple(args, "OO&O&fO:wind_down", &object, core_u64, &left, core_u64, &soft, &bias, &logits)) return NULL;
   tsl_matcher *matcher = matcher_of(self, object);
   if (!matcher || core_span_open(logits, true, &span) < 0) return NULL;
   Py_ssize_t width = (Py_ssize_t)tsl_vocab_logits_width(tsl_grammar_vocab(((core_matcher *)object)->grammar->grammar));

@@ -72,12 +72,20 @@ static int open_dlpack(PyObject *object, core_span *span) {
 
 /* ---- the buffer protocol ----------------------------------------------------------------------------------------- */
 
-static char format_kind(const char *format) {
+/* Bytes of another order than this machine's can't be read in place. */
+static bool is_foreign(char order, Py_ssize_t itemsize) {
+  const uint16_t one = 1;
+  bool little = *(const uint8_t *)&one == 1;
+  return itemsize > 1 && (little ? order == '>' || order == '!' : order == '<');
+}
+
+static char format_kind(const char *format, Py_ssize_t itemsize) {
   if (!format) return 'u';
-  if (strchr("@=<>!", format[0]) && format[0]) format++;
-  if (format[0] && format[1]) return '?';
+  if (is_foreign(format[0], itemsize)) return '?';
+  if (format[0] && strchr("@=<>!", format[0])) format++;
+  if (!format[0] || format[1]) return '?';
   if (strchr("bhilqn", format[0])) return 'i';
-  if (strchr("BHILQNc?", format[0])) return 'u';
+  if (strchr("BHILQNc", format[0])) return 'u';
   return strchr("efd", format[0]) ? 'f' : '?';
 }
 
@@ -90,7 +98,7 @@ static int span_from_view(const Py_buffer *view, core_span *span) {
   span->bytes = view->len;
   span->ndim = view->ndim == 2 ? 2 : 1;
   span->itemsize = view->itemsize ? view->itemsize : 1;
-  span->kind = format_kind(view->format);
+  span->kind = format_kind(view->format, span->itemsize);
   span->rows = view->ndim == 2 ? view->shape[0] : 1;
   span->columns = view->ndim == 2 ? view->shape[1] : view->len / span->itemsize;
   span->stride = span->columns * span->itemsize;
@@ -121,7 +129,8 @@ void core_span_close(core_span *span) {
 
 int core_check_mask(const core_span *span, Py_ssize_t columns) {
   Py_ssize_t have = span->columns * span->itemsize, want = (columns + 31) / 32 * (Py_ssize_t)sizeof(uint32_t);
-  if (span->kind == 'f' || span->kind == 'b') return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers, 32 tokens to a word"), -1;
+  if (span->kind != 'i' && span->kind != 'u')
+    return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers, 32 tokens to a word, in this machine's byte order"), -1;
   if (have < want) return PyErr_Format(PyExc_ValueError, "a mask of %zd bytes for %zd tokens, which take %zd", have, columns, want), -1;
   if ((uintptr_t)span->data % sizeof(uint32_t) || span->stride % (Py_ssize_t)sizeof(uint32_t))
     return PyErr_SetString(PyExc_ValueError, "the rows of a mask must start at multiples of 4 bytes"), -1;

@@ -52,7 +52,7 @@ static PyType_Spec cancel_spec = {
 static PyObject *threads_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"workers", NULL};
   tsl_threads_options options = {0};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|I:Threads", names, &options.workers)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&:Threads", names, core_u32, &options.workers)) return NULL;
   tsl_threads *threads = NULL;
   tsl_status status = tsl_threads_new(&options, NULL, &threads);
   if (status != TSL_OK) return core_raise(status, NULL, "starting worker threads");
@@ -91,7 +91,7 @@ static PyType_Spec threads_spec = {
 static PyObject *cache_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"max_bytes", NULL};
   unsigned long long bytes;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "K:Cache", names, &bytes)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&:Cache", names, core_u64, &bytes)) return NULL;
   tsl_cache *cache = NULL;
   tsl_status status = tsl_cache_new(bytes, NULL, &cache);
   if (status != TSL_OK) return core_raise(status, NULL, "a cache, whose bound must not be 0");
@@ -198,7 +198,7 @@ static bool resolve(void *ctx, const char *uri, const char **text, size_t *lengt
 /* (order, whitespace, whitespace_max, indent): how JSON is written. */
 static int read_style(PyObject *style, tsl_schema_options *schema) {
   int order, whitespace;
-  if (!PyArg_ParseTuple(style, "iiII", &order, &whitespace, &schema->whitespace_max, &schema->indent)) return -1;
+  if (!PyArg_ParseTuple(style, "iiO&O&", &order, &whitespace, core_u32, &schema->whitespace_max, core_u32, &schema->indent)) return -1;
   schema->order = (tsl_order)order;
   schema->whitespace = (tsl_whitespace)whitespace;
   return 0;
@@ -207,7 +207,7 @@ static int read_style(PyObject *style, tsl_schema_options *schema) {
 static int read_schema(PyObject *options, job *j) {
   PyObject *style;
   int draft, ignore_formats, nullable, repeated_names, lazy;
-  if (!PyArg_ParseTuple(options, "O!ippppIOz", &PyTuple_Type, &style, &draft, &ignore_formats, &nullable, &repeated_names, &lazy, &j->schema.max_nesting,
+  if (!PyArg_ParseTuple(options, "O!ippppO&Oz", &PyTuple_Type, &style, &draft, &ignore_formats, &nullable, &repeated_names, &lazy, core_u32, &j->schema.max_nesting,
                         &j->resolver, &j->schema.base_uri) ||
       read_style(style, &j->schema) < 0)
     return -1;
@@ -242,8 +242,8 @@ static int read_tags(PyObject *options, job *j) {
 static int read_tools(PyObject *options, job *j) {
   PyObject *style, *over;
   int thinking;
-  if (!PyArg_ParseTuple(options, "O!sziiIO", &PyTuple_Type, &style, &j->tools.preset, &j->tools.tool_choice, &j->tools.parallel, &thinking,
-                        &j->tools.max_thinking_tokens, &over) ||
+  if (!PyArg_ParseTuple(options, "O!sziiO&O", &PyTuple_Type, &style, &j->tools.preset, &j->tools.tool_choice, &j->tools.parallel, &thinking,
+                        core_u32, &j->tools.max_thinking_tokens, &over) ||
       read_over(over, j) < 0)
     return -1;
   j->tools.thinking = (tsl_thinking)thinking;
@@ -271,9 +271,9 @@ static int read_options(PyObject *options, job *j) {
 /* (max_memory, max_stacks, max_depth, max_steps, deadline in µs, Cancel or None, Cache, path of a folder or None) */
 static int read_limits(PyObject *limits, job *j) {
   unsigned long long memory, steps, deadline;
-  unsigned int stacks, depth;
+  uint32_t stacks, depth;
   PyObject *cancel, *cache;
-  if (!PyArg_ParseTuple(limits, "KIIKKOO", &memory, &stacks, &depth, &steps, &deadline, &cancel, &cache)) return -1;
+  if (!PyArg_ParseTuple(limits, "O&O&O&O&O&OO", core_u64, &memory, core_u32, &stacks, core_u32, &depth, core_u64, &steps, core_u64, &deadline, &cancel, &cache)) return -1;
   if (cancel != Py_None && !PyObject_TypeCheck(cancel, core.cancel)) return PyErr_SetString(PyExc_TypeError, "cancel must be a Cancel"), -1;
   bool folder = PyUnicode_Check(cache);
   if (folder && !(j->folder = PyUnicode_AsUTF8AndSize(cache, NULL))) return -1;

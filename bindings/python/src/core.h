@@ -167,6 +167,10 @@ int core_text(PyObject *object, const char *what, const char **text, Py_ssize_t 
 /* An id, 0 to 2^32 - 2; -1 with an exception set otherwise. */
 int core_token(PyObject *object, tsl_token *token);
 
+/* For "O&": a uint32_t, an unsigned long long. What is negative or too large is a ValueError, where CPython's own formats would take it modulo. */
+int core_u32(PyObject *object, void *number);
+int core_u64(PyObject *object, void *number);
+
 /* Room for `count` elements and one more, to be freed with PyMem_Free; NULL with MemoryError set, also where their size overflows. */
 void *core_array(Py_ssize_t count, size_t size);
 

@@ -77,7 +77,8 @@ PyObject *core_beam_search(PyObject *module, PyObject *args, PyObject *kwargs) {
   tsl_error error = {0};
   tsl_beams *beams;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OII|If:beam_search", names, core.grammar, &grammar, &call, &o.width, &o.max_tokens, &o.n_best,
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO&O&|O&f:beam_search", names, core.grammar, &grammar, &call, core_u32, &o.width, core_u32,
+                                   &o.max_tokens, core_u32, &o.n_best,
                                    &o.length_penalty))
     return NULL;
   model m = model_of(grammar, call);
@@ -120,7 +121,8 @@ PyObject *core_score_all(PyObject *module, PyObject *args, PyObject *kwargs) {
   tsl_error error = {0};
   tsl_scores *scores;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|$IIIppp:score_all", names, core.grammar, &grammar, &call, &o.max_outputs, &o.max_prefixes, &o.batch,
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|$O&O&O&ppp:score_all", names, core.grammar, &grammar, &call, core_u32, &o.max_outputs, core_u32,
+                                   &o.max_prefixes, core_u32, &o.batch,
                                    &all, &plain, &open))
     return NULL;
   o.all_tokenisations = all, o.plain_json = plain, o.open_end = open;
@@ -150,7 +152,7 @@ static PyObject *align_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
   unsigned long long seed = 0;
   tsl_align_options o = {0};
   tsl_error error = {0};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OI|K:Align", names, core.grammar, &grammar, &call, &o.max_tokens, &seed)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO&|O&:Align", names, core.grammar, &grammar, &call, core_u32, &o.max_tokens, core_u64, &seed)) return NULL;
   o.seed = seed;
   core_align *self = (core_align *)PyType_GenericAlloc(type, 0);
   if (!self) return NULL;
@@ -387,8 +389,8 @@ PyObject *core_speculate(PyObject *module, PyObject *args, PyObject *kwargs) {
   core_span target, draft;
   drafts d;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO|OO$ffppKK:speculate", names, core.matcher, &matcher, &tokens, &logits, &of_draft, &parents,
-                                   &o.temperature, &o.draft_temperature, &masked, &distinct, &seed, &draws))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO|OO$ffppO&O&:speculate", names, core.matcher, &matcher, &tokens, &logits, &of_draft, &parents,
+                                   &o.temperature, &o.draft_temperature, &masked, &distinct, core_u64, &seed, core_u64, &draws))
     return NULL;
   if (!core_matcher_is_free(matcher) || read_drafts(tokens, parents, &d) < 0) return NULL;
   core_matcher *m = (core_matcher *)matcher;

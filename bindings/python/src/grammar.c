@@ -62,7 +62,7 @@ static PyObject *grammar_save(PyObject *self, PyObject *args, PyObject *kwargs) 
   tsl_artifact *artifact = NULL;
   tsl_error error = {0};
   tsl_status status;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|IK:save", names, PyUnicode_FSConverter, &path, &options.max_states, &steps)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O&O&:save", names, PyUnicode_FSConverter, &path, core_u32, &options.max_states, core_u64, &steps)) return NULL;
   options.max_walk_steps = steps;
   const char *name = PyBytes_AsString(path);
   Py_BEGIN_ALLOW_THREADS

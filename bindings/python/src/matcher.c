@@ -81,7 +81,8 @@ uint32_t *core_mask_row(const core_span *span, Py_ssize_t row, uint32_t words) {
   if (row < 0 || row >= span->rows) return PyErr_Format(PyExc_IndexError, "row %zd of an array with %zd rows", row, span->rows), NULL;
   Py_ssize_t have = span->columns * span->itemsize, want = (Py_ssize_t)words * (Py_ssize_t)sizeof(uint32_t);
   char *at = (char *)span->data + row * span->stride;
-  if (span->kind == 'f' || span->kind == 'b') return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers, 32 tokens to a word"), NULL;
+  if (span->kind != 'i' && span->kind != 'u')
+    return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers, 32 tokens to a word, in this machine's byte order"), NULL;
   if (have < want) return PyErr_Format(PyExc_ValueError, "a row has %zd bytes, a mask takes %zd (%u words)", have, want, words), NULL;
   if ((uintptr_t)at % sizeof(uint32_t)) return PyErr_SetString(PyExc_ValueError, "a row must start at a multiple of 4 bytes"), NULL;
   if (have > want) memset(at + want, 0, (size_t)(have - want));
@@ -103,7 +104,7 @@ static PyObject *matcher_mask(PyObject *self, PyObject *const *args, Py_ssize_t 
   if (!is_free(self)) return NULL;
   if (count == 0) return mask_as_bytes(self);
   if (count > 2) return PyErr_Format(PyExc_TypeError, "mask() takes at most 2 arguments (%zd given)", count);
-  if (count == 2 && (row = PyLong_AsSsize_t(args[1])) == -1 && PyErr_Occurred()) return NULL;
+  if (count == 2 && (row = PyNumber_AsSsize_t(args[1], PyExc_OverflowError)) == -1 && PyErr_Occurred()) return NULL;
   if (core_span_open(args[0], true, &span) < 0) return NULL;
   uint32_t *mask = core_mask_row(&span, row, ((core_matcher *)self)->words);
   tsl_status status = mask ? tsl_matcher_mask(of(self), mask) : TSL_OK;
@@ -214,7 +215,7 @@ static PyObject *matcher_rollback(PyObject *self, PyObject *const *args, Py_ssiz
   Py_ssize_t n = 1;
   if (!is_free(self)) return NULL;
   if (count > 1) return PyErr_Format(PyExc_TypeError, "rollback() takes at most 1 argument (%zd given)", count);
-  if (count == 1 && (n = PyLong_AsSsize_t(args[0])) == -1 && PyErr_Occurred()) return NULL;
+  if (count == 1 && (n = PyNumber_AsSsize_t(args[0], PyExc_OverflowError)) == -1 && PyErr_Occurred()) return NULL;
   if (n < 0) return PyErr_SetString(PyExc_ValueError, "the count must not be negative"), NULL;
   tsl_status status = tsl_matcher_rollback(of(self), (size_t)n);
   if (status == TSL_ERR_STATE) return core_raise(status, NULL, "rollback of more tokens than the history holds");
@@ -251,7 +252,7 @@ static PyObject *matcher_forced_bytes(PyObject *self, PyObject *const *args, Py_
   size_t length = 0;
   if (!is_free(self)) return NULL;
   if (count > 1) return PyErr_Format(PyExc_TypeError, "forced_bytes() takes at most 1 argument (%zd given)", count);
-  if (count == 1 && (capacity = PyLong_AsSsize_t(args[0])) == -1 && PyErr_Occurred()) return NULL;
+  if (count == 1 && (capacity = PyNumber_AsSsize_t(args[0], PyExc_OverflowError)) == -1 && PyErr_Occurred()) return NULL;
   if (capacity < 0) return PyErr_SetString(PyExc_ValueError, "the capacity must not be negative"), NULL;
   uint8_t *bytes = PyMem_Malloc((size_t)capacity + 1);
   if (!bytes) return PyErr_NoMemory();
@@ -315,7 +316,7 @@ static void batch_close(batch *b) {
 
 static int row_of(PyObject *rows, Py_ssize_t i, Py_ssize_t *row) {
   PyObject *item = rows ? PySequence_GetItem(rows, i) : NULL;
-  *row = item ? PyLong_AsSsize_t(item) : i;
+  *row = item ? PyNumber_AsSsize_t(item, PyExc_OverflowError) : i;
   Py_XDECREF(item);
   return rows && PyErr_Occurred() ? -1 : 0;
 }

@@ -45,18 +45,37 @@ int core_text(PyObject *object, const char *what, const char **text, Py_ssize_t 
   return *text ? 0 : -1;
 }
 
-int core_token(PyObject *object, tsl_token *token) {
-  unsigned long value = PyLong_AsUnsignedLong(object);
-  if (value == (unsigned long)-1 && PyErr_Occurred()) {
-    if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
-      PyErr_Clear();
-      PyErr_SetString(PyExc_ValueError, "a token is a number from 0 to 2**32 - 2");
-    }
-    return -1;
+/* An integer, or what stands for one (NumPy's, say), from 0 to `most`; -1 with an exception set otherwise. */
+static int read_number(PyObject *object, unsigned long long most, unsigned long long *number, const char *message) {
+  PyObject *index = PyNumber_Index(object);
+  if (!index) return -1;
+  *number = PyLong_AsUnsignedLongLong(index);
+  Py_DECREF(index);
+  if (PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+    PyErr_Clear();
+  } else if (*number <= most) {
+    return 0;
   }
-  if (value >= TSL_NO_TOKEN) return PyErr_SetString(PyExc_ValueError, "a token is a number from 0 to 2**32 - 2"), -1;
-  *token = (tsl_token)value;
+  return PyErr_SetString(PyExc_ValueError, message), -1;
+}
+
+int core_token(PyObject *object, tsl_token *token) {
+  unsigned long long number;
+  if (read_number(object, TSL_NO_TOKEN - 1, &number, "a token is a number from 0 to 2**32 - 2") < 0) return -1;
+  *token = (tsl_token)number;
   return 0;
+}
+
+int core_u32(PyObject *object, void *number) {
+  unsigned long long value;
+  if (read_number(object, UINT32_MAX, &value, "expected a number from 0 to 2**32 - 1") < 0) return 0;
+  *(uint32_t *)number = (uint32_t)value;
+  return 1;
+}
+
+int core_u64(PyObject *object, void *number) {
+  return read_number(object, UINT64_MAX, number, "expected a number from 0 to 2**64 - 1") == 0;
 }
 
 void *core_array(Py_ssize_t count, size_t size) {

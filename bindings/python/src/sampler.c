@@ -103,12 +103,12 @@ static int read_options(PyObject *args, PyObject *kwargs, lists *l, tsl_sampler_
   unsigned long long seed = 0;
   int legal_mass = 1;
   PyObject *stages = NULL, *breakers = NULL, *bias = NULL, *allowed = NULL, *banned = NULL, *eog = NULL;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|KfIffp$OfffffffffffffIffIIOOOOIIIO:Sampler", names, &seed, &o->temperature, &o->top_k, &o->top_p,
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&fO&ffp$OfffffffffffffO&ffO&O&OOOOO&O&O&O:Sampler", names, core_u64, &seed, &o->temperature, core_u32, &o->top_k, &o->top_p,
                                    &o->min_p, &legal_mass, &stages, &o->dynamic_range, &o->dynamic_exponent, &o->top_n_sigma, &o->typical_p,
                                    &o->epsilon, &o->eta, &o->xtc_probability, &o->xtc_threshold, &o->mirostat_tau, &o->mirostat_eta,
-                                   &o->repetition_penalty, &o->frequency_penalty, &o->presence_penalty, &o->penalty_window, &o->dry_multiplier,
-                                   &o->dry_base, &o->dry_allowed, &o->dry_window, &breakers, &bias, &allowed, &banned, &o->no_repeat_ngram,
-                                   &o->min_tokens, &o->max_tokens, &eog))
+                                   &o->repetition_penalty, &o->frequency_penalty, &o->presence_penalty, core_u32, &o->penalty_window, &o->dry_multiplier,
+                                   &o->dry_base, core_u32, &o->dry_allowed, core_u32, &o->dry_window, &breakers, &bias, &allowed, &banned, core_u32, &o->no_repeat_ngram,
+                                   core_u32, &o->min_tokens, core_u32, &o->max_tokens, &eog))
     return -1;
   o->seed = seed;
   o->legal_mass = legal_mass != 0;
@@ -145,9 +145,9 @@ static void sampler_dealloc(PyObject *self) {
 }
 
 static PyObject *sampler_fork(PyObject *self, PyObject *number) {
-  unsigned long long seed = PyLong_AsUnsignedLongLong(number);
+  unsigned long long seed;
   tsl_sampler *fork = NULL;
-  if (PyErr_Occurred()) return NULL;
+  if (!core_u64(number, &seed)) return NULL;
   tsl_status status = tsl_sampler_fork(of(self), seed, &fork);
   return status == TSL_OK ? wrap(Py_TYPE(self), fork) : core_raise(status, NULL, "a fork");
 }
@@ -263,15 +263,15 @@ const char core_measure_step_doc[] =
 PyObject *core_measure_step(PyObject *module, PyObject *args, PyObject *kwargs) {
   static char *step_names[] = {"logits", "mask", "token", "top_n", NULL};
   PyObject *logits, *mask = Py_None, *number = Py_None;
-  unsigned int n = 0;
+  uint32_t n = 0;
   tsl_token token = TSL_NO_TOKEN;
   masked_row r;
   tsl_step step;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOI:measure_step", step_names, &logits, &mask, &number, &n)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOO&:measure_step", step_names, &logits, &mask, &number, core_u32, &n)) return NULL;
   if (number != Py_None && core_token(number, &token) < 0) return NULL;
   if (open_row(logits, mask, &r) < 0) return NULL;
-  if ((Py_ssize_t)n > r.logits.columns) n = (unsigned int)r.logits.columns;
+  if ((Py_ssize_t)n > r.logits.columns) n = (uint32_t)r.logits.columns;
   tsl_token_logprob *top = core_array((Py_ssize_t)n, 2 * sizeof *top);
   PyObject *result = NULL;
   if (top) {

@@ -26,7 +26,7 @@ static PyObject *wrap(PyTypeObject *type, tsl_vocab *vocab) {
   return (PyObject *)self;
 }
 
-static PyObject *load(PyTypeObject *type, const char *path, const char *data, Py_ssize_t size, unsigned int width, PyObject *eog, const char *cache_dir,
+static PyObject *load(PyTypeObject *type, const char *path, const char *data, Py_ssize_t size, uint32_t width, PyObject *eog, const char *cache_dir,
                       const char *pattern) {
   tsl_token *ids;
   uint32_t count;
@@ -45,9 +45,9 @@ static PyObject *load(PyTypeObject *type, const char *path, const char *data, Py
 
 static PyObject *vocab_load_file(PyObject *type, PyObject *args) {
   PyObject *path, *eog, *result;
-  unsigned int width;
+  uint32_t width;
   const char *cache_dir, *pattern;
-  if (!PyArg_ParseTuple(args, "O&IOzz", PyUnicode_FSConverter, &path, &width, &eog, &cache_dir, &pattern)) return NULL;
+  if (!PyArg_ParseTuple(args, "O&O&Ozz", PyUnicode_FSConverter, &path, core_u32, &width, &eog, &cache_dir, &pattern)) return NULL;
   const char *text = PyBytes_AsString(path);
   result = text ? load((PyTypeObject *)type, text, NULL, 0, width, eog, cache_dir, pattern) : NULL;
   Py_DECREF(path);
@@ -58,8 +58,8 @@ static PyObject *vocab_load_memory(PyObject *type, PyObject *args) {
   PyObject *eog;
   const char *data, *name, *pattern;
   Py_ssize_t size;
-  unsigned int width;
-  if (!PyArg_ParseTuple(args, "y#zIOz", &data, &size, &name, &width, &eog, &pattern)) return NULL;
+  uint32_t width;
+  if (!PyArg_ParseTuple(args, "y#zO&Oz", &data, &size, &name, core_u32, &width, &eog, &pattern)) return NULL;
   return load((PyTypeObject *)type, name, data, size, width, eog, NULL, pattern);
 }
 
@@ -75,8 +75,8 @@ static PyObject *vocab_from_arrays(PyObject *type, PyObject *args) {
   PyObject *eog;
   const char *bytes, *offsets, *special;
   Py_ssize_t size, offsets_size, special_size;
-  unsigned int width;
-  if (!PyArg_ParseTuple(args, "y#y#y#IO", &bytes, &size, &offsets, &offsets_size, &special, &special_size, &width, &eog)) return NULL;
+  uint32_t width;
+  if (!PyArg_ParseTuple(args, "y#y#y#O&O", &bytes, &size, &offsets, &offsets_size, &special, &special_size, core_u32, &width, &eog)) return NULL;
   Py_ssize_t count = offsets_size / (Py_ssize_t)sizeof(uint32_t) - 1;
   if (count < 1 || special_size != count || ((const uint32_t *)(const void *)offsets)[count] != (uint64_t)size)
     return PyErr_SetString(PyExc_ValueError, "offsets, flags and bytes do not fit together"), NULL;
