@@ -3,6 +3,7 @@
 
   example   the C example has at most 20 lines, compiles without a warning against the shared library, and prints what it says
   commands  every `./dev X` and `build/turnstile X` that is named exists
+  header    the subjects of include/turnstile.h are named in their order
   links     every file and folder that is linked to or named in the table of folders exists
   hosts     docs/hosts.md links to an example for each host, of at most 40 lines, which a test of the hosts runs
 
@@ -63,6 +64,13 @@ def test_commands():
         check(re.search(rf"^\s*{command}\b", tool, re.M), f"turnstile {command} exists")
 
 
+def test_header():
+    header = (ROOT / "include" / "turnstile.h").read_text(encoding="utf-8")
+    titles = [title.lower() for title in re.findall(r"^/\* -{4} [0-9]+\. ([^:\n]*?)(?::.*)? -{4,} \*/$", header, re.M)]
+    named = re.search(r"in the order in which a user meets it: ([^.]*)\.", README)[1].replace("\n", " ")
+    check(len(titles) >= 12 and named == ", ".join(titles), f"README names the subjects of the header, {', '.join(titles)}")
+
+
 def test_links():
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         check((ROOT / target).exists(), f"{target} exists")
@@ -87,7 +95,7 @@ def test_hosts():
 
 
 def main():
-    for name, test in [("example", test_example), ("commands", test_commands), ("links", test_links), ("hosts", test_hosts)]:
+    for name, test in [("example", test_example), ("commands", test_commands), ("header", test_header), ("links", test_links), ("hosts", test_hosts)]:
         before = len(results)
         test()
         made = results[before:]
