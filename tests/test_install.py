@@ -2,17 +2,20 @@
 """What other projects get.
 
   install  `meson install` lays down the header, both libraries, the pkg-config file and the command line tool; a program compiles against
-           them through pkg-config alone, shared and static, and runs
+           them through pkg-config alone, shared and static, and runs; nothing of the Python package is there
+  python   with the options that pip gives (pyproject.toml) the Python package is installed, all of it
   runtime  -Dcompiler=false builds a library that links neither yajl nor PCRE2, and follows what the full one has written
 
 SPDX-License-Identifier: Apache-2.0
 """
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
@@ -54,6 +57,7 @@ def test_install(folder):
         return
     for name in ("turnstile.h", "libturnstile.so.0", "libturnstile.a", "turnstile.pc", "turnstile"):
         check([p for p in stage.rglob(name) if p.is_file()], f"{name} is installed")
+    check(not list(stage.rglob("*.py")) + list(stage.rglob("_core.*")), "nothing of the Python package is installed: that is pip's")
     pc = next(stage.rglob("turnstile.pc"))
     library = next(stage.rglob("libturnstile.so.0")).parent
     source = folder / "program.c"
@@ -68,6 +72,19 @@ def test_install(folder):
         check(done.returncode == 0, f"a program compiles against the {kind} library: {done.stderr}")
         done = run(folder / kind, LD_LIBRARY_PATH=str(library))
         check(done.stdout == "0.1.0 4096\n", f"the {kind} program prints {done.stdout!r} {done.stderr}")
+
+
+def test_python(folder):
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["meson-python"]["args"]
+    build, package = folder / "python", ROOT / "bindings" / "python" / "turnstile"
+    done = run("meson", "setup", build, *options["setup"])
+    if not check(done.returncode == 0, f"meson setup {options['setup']}: {done.stdout[-2000:]}"):
+        return
+    plan = json.loads(run("meson", "introspect", "--install-plan", build).stdout)
+    tags = options["install"][0].removeprefix("--tags=").split(",")
+    names = {pathlib.Path(entry["destination"]).name for files in plan.values() for entry in files.values() if entry["tag"] in tags}
+    wanted = {path.name for path in package.iterdir() if path.suffix in (".py", ".pyi", ".typed")} | {"_core.abi3.so"}
+    check(names == wanted, f"pip installs the whole package, and no more: {names ^ wanted}")
 
 
 def test_runtime(folder):
@@ -116,7 +133,7 @@ def follow_artifacts(folder, runtime):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for title, test in [("install", test_install), ("runtime", test_runtime)]:
+        for title, test in [("install", test_install), ("python", test_python), ("runtime", test_runtime)]:
             before = len(results)
             test(pathlib.Path(name))
             made = results[before:]
