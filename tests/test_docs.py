@@ -9,6 +9,8 @@
   indented  commands (four spaces) are run as sh; where they name a file that the reader is to put in, STAND_INS has one. `meson install` goes to a scratch folder (DESTDIR). Packages that
             `apt-get install` names must be those that ./dev installs
 
+  limits    every message that goes with TSL_ERR_LIMIT in runtime/ and compiler/ stands in docs/limits.md, its numbers as N and what is put between as …
+
 Names of folders that a block would leave behind (STAND_INS) are those of a scratch folder here.
 
 SPDX-License-Identifier: Apache-2.0
@@ -150,7 +152,28 @@ def run_command(where, command):
     return check(f'commands(common.ROOT / "{where}")' in HOSTS["wheel"].read_text(encoding="utf-8"), f"{where}: tests/hosts/host_wheel.py runs `{command}`")
 
 
+STRING = r'"((?:[^"\\]|\\.)*)"'
+LIMIT = re.compile(r'(?:TSL_ERR_LIMIT|fail_limit\()(?:(?!return)[^;"])*' + STRING + r'(?:\s*:\s*' + STRING + ")?")
+
+
+def limits():
+    """Messages in the sources, and the page that says what they mean. "out of memory" is that of another status, beside it in one call."""
+    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`([^`]+)`", page.partition("## What the messages say")[2].partition("\n## ")[0]))
+    found = set()
+    for path in [*(ROOT / "runtime").rglob("*.c"), *(ROOT / "compiler").rglob("*.c")]:
+        code = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
+        for text in filter(None, (text for match in LIMIT.finditer(code) for text in match.groups())):
+            message = re.sub(r"%(?:ll|z)?u", "N", re.sub(r"%(?:\.\*)?s", "…", text))
+            found.add(message)
+            check(message in listed or message == "out of memory", f"docs/limits.md: {path.name} says `{message}`")
+    check(len(found) > 60, f"messages of limits in the sources: {len(found)}")
+    stale = {text for text in listed - found if " " in text and "{" not in text}
+    check(not stale, f"docs/limits.md lists messages that nothing says: {stale}")
+
+
 def main():
+    limits()
     text = run([str(BUILD / "turnstile"), "generate", "--schema", "schemas/examples/invoice.json"])
     pathlib.Path(folder.name, "text.json").write_text(text.stdout)
     count = 0
