@@ -220,10 +220,19 @@ static bool read_thinking(tsl__tags *t, const tsl__json *thinking, tsl__request 
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------------- */
 
+/* Has an object any member of a request? Nothing at all is a request without tools. */
+static bool is_request(const tsl__json *o) {
+  static const char *const known[] = {"tools", "tool_choice", "parallel_tool_calls", "response_format", "text", "output_format", "output_config", "thinking", "messages", "input", "model", "result"};
+  bool found = o->kind == TSL__JSON_ARRAY || !o->length;
+  for (size_t i = 0; i < sizeof known / sizeof *known && !found; i++) found = tsl__json_get(o, known[i], strlen(known[i])) != NULL;
+  return found;
+}
+
 bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *r) {
   const tsl__json *o = t->root, *result = GET(o, "result"), *text = GET(o, "text"), *parallel = GET(o, "parallel_tool_calls");
   *r = (tsl__request){.parallel = true};
   if (o->kind != TSL__JSON_OBJECT && o->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, o, "a request is an object, or an array of tools");
+  if (!is_request(o)) return fail(t, TSL_ERR_SCHEMA, o, "this is no request: it has neither \"tools\" nor anything else that one has");
   if (result && result->kind == TSL__JSON_OBJECT && !GET(o, "tools")) o = result;
   if (parallel && parallel->kind != TSL__JSON_NULL) {
     if (parallel->kind != TSL__JSON_TRUE && parallel->kind != TSL__JSON_FALSE) return fail(t, TSL_ERR_SCHEMA, parallel, "\"parallel_tool_calls\" is true or false");

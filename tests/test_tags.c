@@ -518,6 +518,7 @@ static const struct {
     {"{\"tools\":[{\"type\":\"custom\",\"name\":\"r\",\"format\":{\"type\":\"grammar\",\"syntax\":\"regex\",\"definition\":\"(\"}}]}", NULL, TSL_ERR_SYNTAX, "no closing parenthesis", "/tools/0/format/definition"},
     {"{\"tools\":[" TOOL("f", S) "],\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"g\"}}}", NULL, TSL_ERR_ARGUMENT, "no tool", "/tool_choice"},
     {"{\"tools\":[" TOOL("f", S) "],\"tool_choice\":\"always\"}", NULL, TSL_ERR_SCHEMA, "is auto", "/tool_choice"},
+    {"{\"type\":\"object\",\"properties\":{}}", NULL, TSL_ERR_SCHEMA, "this is no request", ""},
     {"{\"tools\":[" TOOL("f", S) "],\"parallel_tool_calls\":\"no\"}", NULL, TSL_ERR_SCHEMA, "parallel_tool_calls", "/parallel_tool_calls"},
     {"{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"x\"}}}", NULL, TSL_ERR_SCHEMA, "no \"schema\"", "/response_format"},
     {"{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"x\",\"schema\":{\"type\":7}}}}", NULL, TSL_ERR_SCHEMA, "", "/response_format/json_schema/schema/type"},
