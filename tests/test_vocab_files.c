@@ -205,7 +205,7 @@ static void test_bad_json(void) {
       {"{\"model\":{\"vocab\":{\"a\":0,", TSL_ERR_SYNTAX, "not JSON", ""},
       {"{} x", TSL_ERR_SYNTAX, "not JSON", NULL},
       {"{\"a\":\"\xFF\"}", TSL_ERR_SYNTAX, "not JSON", NULL},
-      {"{}", TSL_ERR_FORMAT, "no \"model\"", "{}"},
+      {"{}", TSL_ERR_FORMAT, "this JSON is no tokenizer.json: there is no \"model\"", "{}"},
       {"{\"model\":[]}", TSL_ERR_FORMAT, "no \"model\"", NULL},
       {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1.5]]}}", TSL_ERR_UNSUPPORTED, "BPE", "\"Unigram"},
       {"{\"model\":{\"type\":\"BPE\"}}", TSL_ERR_FORMAT, "no tokens", NULL},

@@ -39,7 +39,7 @@ static tsl_status read_model(tsl__bpe_build *h) {
   if (h->file.root->kind != TSL__DOC_OBJECT)
     return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error, "a tokenizer file is a JSON object");
   if (!model || model->kind != TSL__DOC_OBJECT)
-    return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error, "there is no \"model\"");
+    return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error, "this JSON is no tokenizer.json: there is no \"model\"");
   type = tsl__doc_get(model, "type");
   if (type && !tsl__doc_is(type, "BPE"))
     return tsl__hf_fail(&h->file, type, TSL_ERR_UNSUPPORTED, h->error, "the model's type is not \"BPE\", the only one that is supported");
