@@ -17,7 +17,8 @@ typedef struct settings {
 
 static bool set_pointer(void *to, const char *value) {
   settings *o = to;
-  if (o->count == MAX_POINTERS || (*value && *value != '/')) return false;
+  if (o->count == MAX_POINTERS) return cli_refuse("given more than %d times", MAX_POINTERS);
+  if (*value && *value != '/') return cli_refuse("no JSON pointer: these are empty or begin with /");
   o->pointer[o->count++] = value;
   return true;
 }

@@ -275,7 +275,8 @@ const cli_command cli_generate = {
     "generate", "(--schema F | --regex R | --grammar F) [options]", "write texts that satisfy a grammar, drawn from a small n-gram model",
     "One text per line. Line breaks inside a text: a JSON text (--schema) gets a space instead, which means the same; any other text gets "
     "\\n\n"
-    "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws compact).\n"
+    "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws compact), and is spelled plainly (see --any-spelling).\n"
+    "That is --schema. Of an artifact it is not known that it is JSON: its white space is as turnstile compile was told (any, unless with --ws), its spelling any, line breaks \\n.\n"
     "--stats needs the model's opinion of all tokens, so it is slower, and the texts are others than without it.\n"
     "--events writes {\"event\": \"begin\", \"text\" or \"end\", \"value\": \"string\", ..., \"pointer\": JSON pointer, \"text\": ...}, at once.\n"
     "--beam finds the same texts whatever the seed; it weighs all spellings that the grammar allows.\n"

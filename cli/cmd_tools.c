@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common.h"
 #include "json_out.h"
@@ -60,7 +61,7 @@ static const cli_option table[] = {
     {"--no-parallel", NULL, "one call at most", set_serial},
     {"--thinking", "T", "auto (default), on or off", set_thinking},
     {"--max-thinking", "N", "at most N tokens of thinking in a block", set_max_thinking},
-    {"--vocab", "F", "tokenizer.json or tiktoken file (default: the embedded vocabulary)", set_vocab},
+    {"--vocab", "F", CLI_VOCABS " (default: the embedded vocabulary)", set_vocab},
     {"--parse", "F", "read an answer back: writes its text, thinking and calls as JSON", set_parse},
     {"--stream", NULL, "with --parse: read byte by byte, and write each part as it becomes certain", set_stream},
     {"--null", NULL, "with --parse: the file holds several answers, each ended by a NUL byte; one line of JSON for each, null where it does not match", set_null},
@@ -98,6 +99,7 @@ static bool open_job(job *j, const settings *o) {
                                  .max_thinking_tokens = (uint32_t)o->max_thinking};
   if (!cli_read(request_name(o), &j->request)) return false;
   if (o->preset && !known_preset(o->preset)) {
+    if (strcmp(o->preset, "-") && access(o->preset, F_OK)) return cli_complain("no preset or file %s; see --list", o->preset), false;
     if (!cli_read(o->preset, &j->preset)) return false;
     j->options.preset = j->preset.at;
   }

@@ -145,12 +145,19 @@ int cli_complain_at(const char *name, const tsl_error *error) {
 
 bool cli_json(void) { return messages_as_json; }
 
+/* The message without the name that it begins with, where that is said before it. */
+static const char *message_after(const char *name, const char *message) {
+  size_t n = strlen(name);
+  if (strncmp(message, name, n) || (message[n] != ':' && message[n] != ' ')) return message;
+  return message + n + strspn(message + n, ": ");
+}
+
 int cli_complain_error(const char *name, const tsl_error *error) {
   if (messages_as_json) return cli_complain_at(name, error);
   char place[64] = "", pointer[300] = "";
   if (error->line) snprintf(place, sizeof place, ":%u:%u (byte %zu)", error->line, error->column, error->offset);
   if (error->pointer[0]) snprintf(pointer, sizeof pointer, " at %s", error->pointer);
-  return cli_complain("%s%s%s: %s [%s]", name, place, pointer, error->message, tsl_status_name(error->status));
+  return cli_complain("%s%s%s: %s [%s]", name, place, pointer, message_after(name, error->message), tsl_status_name(error->status));
 }
 
 /* Bytes of the UTF-8 character at `at` if it is whole, valid and printable; 0 else. */
@@ -246,6 +253,24 @@ static void print_help(const cli_command *command, const cli_options *sets, size
   printf("  %-22s %s\n\n%s", "--help", "this text", command->details);
 }
 
+/* Why the last value was refused, "" where nobody said. */
+static char why_refused[128];
+
+bool cli_refuse(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(why_refused, sizeof why_refused, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+static void complain_value(const cli_command *command, const cli_option *o, const char *value) {
+  if (*why_refused) cli_complain("%s: %s %s: %s", command->name, o->name, value, why_refused);
+  else if (!*value) cli_complain("%s: %s: the value is empty", command->name, o->name);
+  else if (strchr(o->value, '|')) cli_complain("%s: %s %s: the value is none of %s", command->name, o->name, value, o->value);
+  else cli_complain("%s: %s %s: %s", command->name, o->name, value, o->help);
+}
+
 /* Apply argv[*i] as an option; moves *i over its value. */
 static bool apply_option(const cli_command *command, int argc, char **argv, int *i, const cli_options *sets, size_t set_count) {
   const char *argument = argv[*i], *equals = !strncmp(argument, "--", 2) ? strchr(argument, '=') : NULL, *value = NULL;
@@ -266,8 +291,9 @@ static bool apply_option(const cli_command *command, int argc, char **argv, int 
     cli_complain("%s: %s takes no value", command->name, o->name);
     return false;
   }
+  *why_refused = 0;
   if (o->set(settings, value)) return true;
-  cli_complain("%s: %s %s: %s", command->name, o->name, value ? value : "", o->help);
+  complain_value(command, o, value ? value : "");
   return false;
 }
 
@@ -300,10 +326,9 @@ void cli_arguments_free(cli_arguments *arguments) {
 
 bool cli_number(const char *value, uint64_t low, uint64_t high, uint64_t *out) {
   char *end;
-  if (*value < '0' || *value > '9') return false;
   errno = 0;
   unsigned long long n = strtoull(value, &end, 10);
-  if (errno || *end || n < low || n > high) return false;
+  if (*value < '0' || *value > '9' || errno || *end || n < low || n > high) return cli_refuse("not a whole number from %llu to %llu", (unsigned long long)low, (unsigned long long)high);
   *out = n;
   return true;
 }
@@ -311,7 +336,7 @@ bool cli_number(const char *value, uint64_t low, uint64_t high, uint64_t *out) {
 bool cli_real(const char *value, double low, double high, float *out) {
   char *end;
   double x = strtod(value, &end);
-  if (end == value || *end || !(x >= low && x <= high)) return false;
+  if (end == value || *end || !(x >= low && x <= high)) return cli_refuse("not a number from %g to %g", low, high);
   *out = (float)x;
   return true;
 }

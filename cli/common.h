@@ -61,6 +61,9 @@ void cli_print_set(FILE *to, const uint32_t set[8]);
 /* Microseconds from a clock that never goes back. */
 double cli_now(void);
 
+/* Files that --vocab takes. */
+#define CLI_VOCABS "tokenizer.json, tiktoken ranks, GGUF, SentencePiece's tokenizer.model or Mistral's tekken.json"
+
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
 /* One option of a command. `set` gets the value (NULL for a flag) and the command's settings; it returns false if the value is bad. */
@@ -97,7 +100,10 @@ typedef struct cli_arguments {
 bool cli_parse(const cli_command *command, int argc, char **argv, const cli_options *sets, size_t set_count, cli_arguments *out);
 void cli_arguments_free(cli_arguments *arguments);
 
-/* Values; false if they are malformed or out of range. */
+/* For `set`: say why a value is refused; false. Where nobody says it, it is that the value is none of those that the help lists, or the help stands there. */
+bool cli_refuse(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* Values; false (and why) if they are malformed or out of range. */
 bool cli_number(const char *value, uint64_t low, uint64_t high, uint64_t *out);
 bool cli_real(const char *value, double low, double high, float *out);
 

@@ -17,7 +17,7 @@ struct source_document {
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
 static bool set_kind(source *s, source_kind kind, const char *from) {
-  if (s->kind != SOURCE_NONE) return false;
+  if (s->kind != SOURCE_NONE) return cli_refuse("one of --schema, --regex, --grammar and --artifact is given already");
   s->kind = kind;
   s->from = from;
   return true;
@@ -98,7 +98,8 @@ static bool set_nesting(void *to, const char *value) {
 static bool set_resolve(void *to, const char *value) {
   source *s = to;
   const char *equals = strrchr(value, '=');
-  if (!equals || equals == value || !equals[1] || s->resolve_count == SOURCE_MAX_RESOLVES) return false;
+  if (!equals || equals == value || !equals[1]) return cli_refuse("not URL=DIR");
+  if (s->resolve_count == SOURCE_MAX_RESOLVES) return cli_refuse("given more than %d times", SOURCE_MAX_RESOLVES);
   s->resolve[s->resolve_count++] = value;
   return true;
 }
@@ -108,10 +109,10 @@ static const cli_option table[] = {
     {"--regex", "R", "a regular expression, matching the whole text; one of --schema, --regex and --grammar", set_regex},
     {"--grammar", "F", "a GBNF file; one of --schema, --regex and --grammar", set_grammar},
     {"--artifact", "F", "what turnstile compile wrote for the same vocabulary; instead of these three", set_artifact},
-    {"--vocab", "F", "tokens of a model: tokenizer.json or a tiktoken file (default: the embedded vocabulary)", set_vocab},
+    {"--vocab", "F", "tokens of a model: " CLI_VOCABS " (default: the embedded vocabulary)", set_vocab},
     {"--order", "any|schema", "schema: order of object members, any or schema", set_order},
-    {"--ws", "W", "schema: white space: any, compact, at-most:N or pretty[:INDENT]", set_whitespace},
-    {"--draft", "D", "schema: auto, 3, 4, 6, 7, 2019-09 or 2020-12 (default: by $schema)", set_draft},
+    {"--ws", "any|compact|at-most:N|pretty[:INDENT]", "schema: white space", set_whitespace},
+    {"--draft", "auto|3|4|6|7|2019-09|2020-12", "schema: its draft (default: auto, by $schema)", set_draft},
     {"--formats", "assert|ignore", "schema: what to do about `format`: assert (default) or ignore", set_formats},
     {"--resolve", "URL=DIR", "schema: read documents whose URI starts with URL from DIR (at most 64 times)", set_resolve},
     {"--base", "URI", "schema: the schema's own URI, for relative references", set_base},
@@ -214,16 +215,37 @@ static tsl_status compile(source *s, tsl_error *error) {
   return tsl_grammar_json_schema(s->vocab, s->text.at, s->text.length, &s->schema, NULL, &s->grammar, error);
 }
 
+/* What the first grammar of a vocabulary makes for all of them, before the time is taken that one takes. */
+static tsl_status make_tables(source *s, tsl_error *error) {
+  tsl_grammar *any = NULL;
+  if (s->kind == SOURCE_ARTIFACT) return TSL_OK;
+  double start = cli_now();
+  tsl_status status = tsl_grammar_regex(s->vocab, "a?", 2, NULL, NULL, &any, error);
+  tsl_grammar_release(any);
+  s->tables_us = cli_now() - start;
+  return status;
+}
+
+/* What a command line can do about it. */
+static void add_advice(const source *s, tsl_error *error) {
+  static const char unknown[] = "no document is known for ";
+  size_t length = strlen(error->message), room = sizeof error->message - length;
+  if (strncmp(error->message, unknown, sizeof unknown - 1)) return;
+  snprintf(error->message + length, room, s->schema.base_uri ? "; --resolve URL=DIR says where such documents are" : "; --base URI is the schema's own, and --resolve URL=DIR says where such documents are");
+}
+
 int source_open(source *s) {
   tsl_error error = {0};
   if (s->kind == SOURCE_NONE) return cli_complain("one of --schema, --regex, --grammar and --artifact is needed; see --help");
   if (s->kind == SOURCE_REGEX) cli_text_add(&s->text, s->from, strlen(s->from));
   else if (s->kind != SOURCE_ARTIFACT && !cli_read(s->from, &s->text)) return CLI_BAD;
   if (open_vocab(s, &error) != TSL_OK) return cli_complain_error(s->vocab_path ? s->vocab_path : "embedded vocabulary", &error);
+  tsl_status status = make_tables(s, &error);
   double start = cli_now();
-  tsl_status status = compile(s, &error);
+  if (status == TSL_OK) status = compile(s, &error);
   s->compile_us = cli_now() - start;
   free_documents(s);
+  if (status != TSL_OK) add_advice(s, &error);
   return status == TSL_OK ? CLI_OK : cli_complain_error(source_name(s), &error);
 }
 

@@ -162,6 +162,35 @@ def checks():
     expect(0, ["check", "--regex", "-a", "--", files("dash.txt", "-a")])
 
 
+def messages():
+    """What is wrong is said, once, and what can be done about it."""
+    other = files("no_vocab.json", '{"type": "integer"}')
+    for arguments, err in [
+            (["generate", "--regex", "a", "-n", "x"], "generate: -n x: not a whole number from 1 to 4294967295\n"),
+            (["generate", "--regex", "a", "--top-p", "2"], "generate: --top-p 2: not a number from 0 to 1\n"),
+            (["check", "--schema", PAIR, "--ws", "foo", "-"], "check: --ws foo: the value is none of any|compact|at-most:N|pretty[:INDENT]\n"),
+            (["check", "--schema", PAIR, "--ws", "at-most:x", "-"], "check: --ws at-most:x: not a whole number from 0 to 1000\n"),
+            (["check", "--schema", PAIR, "--order", "up", "-"], "check: --order up: the value is none of any|schema\n"),
+            (["check", "--schema", PAIR, "--regex", "a", "-"], "check: --regex a: one of --schema, --regex, --grammar and --artifact is given already\n"),
+            (["check", "--schema", PAIR, "--resolve", "x", "-"], "check: --resolve x: not URL=DIR\n"),
+            (["check", "--schema", PAIR, "--vocab", "", "-"], "check: --vocab: the value is empty\n"),
+            (["mask", "--regex", "a", "--vocab", other], ": this JSON is no tokenizer.json: there is no"),
+            (["mask", "--artifact", other], f"turnstile: {other}: is no artifact"),
+            (["mask", "--artifact", "/nowhere/x"], "turnstile: /nowhere/x: there is no such file"),
+            (["mask", "--regex", "a", "--vocab", "/nowhere/x"], "turnstile: /nowhere/x: cannot be opened"),
+            (["compile", "--schema", PAIR, "-o", "/nowhere/x"], "turnstile: /nowhere/x: cannot be written"),
+            (["check", "--schema", files("refers.json", '{"$ref": "other.json"}'), "-"], "no document is known for <other.json>; --base URI is the schema's own, and --resolve URL=DIR says where such documents are ["),
+            (["tools", "--preset", "qwen4", "--tools", other], "no preset or file qwen4; see --list\n"),
+            (["tools", "--preset", "qwen3", "--tools", other], "this is no request")]:
+        expect(2, arguments, err=err)
+    for command in ["mask", "tools"]:
+        expect(0, [command, "--help"], out="GGUF, SentencePiece's tokenizer.model or Mistral's tekken.json")
+    expect(0, ["generate", "--help"], out="Of an artifact it is not known that it is JSON")
+    stdout, _ = expect(0, ["explain", "--schema", PAIR], out="for the vocabulary's tables")
+    compiled, tables = re.search(rb"compiled in ([0-9.]+) .*, after (\d+) ", stdout).groups()
+    check(float(compiled) < float(tables), f"compiled in {compiled}, the tables in {tables}")
+
+
 def artifacts():
     schema = '{"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}'
     out = files("out.tslgrammar", "")
@@ -495,7 +524,7 @@ PARTS = [(usage, "usage and --help"), (checks, "check: exit codes, offsets, what
          (generate_options, "generate: seeds, limits, bad values"),
          (generate_stats, "generate: where the grammar fights the model"), (generate_events, "generate: events"),
          (generate_wind_down, "generate: winding down"), (vocabularies, "vocabularies from files"), (masks, "mask"),
-         (explanations, "explain"), (json_errors, "--json: errors"), (profiles, "--profile"), (extraction, "extract"), (artifacts, "compile, and --artifact"), (demonstration, "demo"), (colours, "colour only on a terminal")]
+         (explanations, "explain"), (json_errors, "--json: errors"), (profiles, "--profile"), (extraction, "extract"), (messages, "what is wrong is said"), (artifacts, "compile, and --artifact"), (demonstration, "demo"), (colours, "colour only on a terminal")]
 
 
 def main():
