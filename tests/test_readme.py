@@ -2,7 +2,7 @@
 """What README.md shows is true.
 
   example   the C example has at most 20 lines, compiles without a warning against the shared library, and prints what it says
-  commands  every `./dev X` and `build/turnstile X` that is named exists
+  commands  every `./dev X` and `build/turnstile X` that is named exists; a test that does not exist is said to be none before anything is fetched
   header    the subjects of include/turnstile.h are named in their order
   links     every file and folder that is linked to or named in the table of folders exists
   hosts     docs/hosts.md links to an example for each host, of at most 40 lines, which a test of the hosts runs
@@ -59,6 +59,8 @@ def test_commands():
     offered = run("./dev", "help").stdout
     for command in sorted(commands):
         check(re.search(rf"^\./dev {command}\b", offered, re.M), f"./dev {command} exists")
+    done = run("./dev", "test", "docs", "nonsuch")
+    check(done.returncode == 1 and done.stderr.startswith("dev: there is no test nonsuch:"), f"./dev test nonsuch: {done.stderr}")
     tool = run(os.environ.get("TSL_CLI", str(BUILD / "turnstile")), "help").stdout
     for command in sorted(set(re.findall(r"build/turnstile ([a-z]+)", README))):
         check(re.search(rf"^\s*{command}\b", tool, re.M), f"turnstile {command} exists")
