@@ -1,14 +1,16 @@
 /* schema_report.c - what is enforced, as JSON.
  *
  * One entry per keyword of every subschema that something in effect leads to: {"pointer": …, "keyword": …, "status": "enforced" | "no effect", "reason": …}. Keywords that
- * never assert (titles, descriptions, unknown words) are not listed; keywords that assert in another draft, those that need another one beside them, and formats that
- * are not known, are. Subschemas in other documents are listed with their URI before the '#'.
+ * never assert (titles, descriptions, unknown words) are not listed; keywords that assert in another draft, those that need another one beside them, formats that
+ * are not known, and words that look like a keyword misspelled, are. Subschemas in other documents are listed with their URI before the '#'.
  *
  * What is in effect is found by following subschemas and references from the root; then the documents are gone through in the order of their texts, as a reference can
  * lead anywhere in them. That is done when somebody asks. Tested by tests/test_schema.c and tests/test_report.py, which walks schemas in its own way and compares.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
+
 #include "compiler/schema.h"
 #include "compiler/schema_parts.h"
 
@@ -129,6 +131,43 @@ static const char *reason(const struct report *r, const struct node *n, const ts
   return "false asks for nothing";
 }
 
+/* ---- words that are none ------------------------------------------------------------------------------------------ */
+
+#define WORD_MAX 32u /* letters of a word that is compared; no keyword has as many */
+
+/* Small letters alone: maxlength, max_length and MaxLength are one word. */
+static size_t letters_of(const char *text, size_t n, char out[WORD_MAX]) {
+  size_t length = 0;
+  for (size_t i = 0; i < n && length < WORD_MAX; i++)
+    if (text[i] != '_' && text[i] != '-' && text[i] != '$') out[length++] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
+  return length;
+}
+
+/* Equal; or, of five letters or more, with one letter changed, left out or added, or two of them swapped. */
+static bool looks_like(const char *a, size_t n, const char *b, size_t m) {
+  size_t begin = 0;
+  while (begin < n && begin < m && a[begin] == b[begin]) begin++;
+  while (n > begin && m > begin && a[n - 1] == b[m - 1]) n--, m--;
+  n -= begin, m -= begin;
+  return (n <= 1 && m <= 1) || (n == 2 && m == 2 && a[begin] == b[begin + 1] && a[begin + 1] == b[begin]);
+}
+
+/* The keyword that a word which is none may have been meant for, or NULL. */
+static const char *meant(const char *text, size_t n) {
+  static const char *const keywords[] = {
+#define TSL__KEYWORD(name, text, drafts, shape) text,
+#include "compiler/schema_keywords.def"
+#undef TSL__KEYWORD
+  };
+  char word[WORD_MAX], letters[WORD_MAX];
+  size_t length = letters_of(text, n, word);
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords && length < WORD_MAX; i++) {
+    size_t m = letters_of(keywords[i], strlen(keywords[i]), letters);
+    if ((m == length && !memcmp(word, letters, m)) || (m >= 5 && looks_like(word, length, letters, m))) return keywords[i];
+  }
+  return NULL;
+}
+
 /* ---- what is in effect -------------------------------------------------------------------------------------------- */
 
 static void reach(struct report *r, sid id) {
@@ -163,7 +202,11 @@ static void entries(struct report *r, const tsl__json *at) {
     uint32_t drafts;
     enum shape shape;
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
+    const char *other = k == KW_COUNT ? meant(at->items[i].key, at->items[i].key_length) : NULL;
+    char unknown[WORD_MAX + 32];
+    if (other) snprintf(unknown, sizeof unknown, "no keyword: is %s meant?", other);
     if (k != KW_COUNT) entry(r, &at->items[i], reason(r, n, &at->items[i], k, drafts));
+    else if (other) entry(r, &at->items[i], unknown);
   }
 }
 

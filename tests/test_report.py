@@ -6,12 +6,13 @@
   maskbench  every schema of MaskBench's part that compiles, where it lies beside the tree (TSL_SHARED)
 
 The walk starts at the root and follows what is in effect: subschemas of the draft's applicators, `$ref`, `$dynamicRef`, `$recursiveRef`. Every asserting keyword (of any
-draft) of every schema that it comes to must have exactly one entry under its pointer; nothing else may have one; "enforced" or "no effect" must be what the walk says.
+draft), and every word that is one letter, its case or a hyphen away from one, of every schema that it comes to must have exactly one entry under its pointer; nothing else may have one; "enforced" or "no effect" must be what the walk says.
 References are resolved by PyPI's referencing; what it cannot resolve is counted and skipped.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import collections
+import functools
 import json
 import lzma
 import os
@@ -111,6 +112,8 @@ class Walk:
         hidden = draft in (3, 4, 6, 7) and "$ref" in schema
         for key, value in schema.items():
             if key not in KEYWORDS:
+                if pointer is not None and misspelled(key):
+                    self.expected[pointer + "/" + escaped(key)] = False
                 continue
             on = draft in KEYWORDS[key] and not (hidden and key != "$ref") and self.asserts(schema, key, value, draft)
             if pointer is not None:
@@ -151,6 +154,23 @@ class Walk:
     def child(self, schema, draft, resolver):
         if isinstance(schema, dict):
             self.todo.append((schema, draft, resolver.in_subresource(SPECIFICATIONS[draft].create_resource(schema))))
+
+
+@functools.cache
+def misspelled(word):
+    """Like a keyword but for case, hyphens and dollars; or, where that has five letters, as what one change makes of one."""
+    def plain(text):
+        return "".join(c.lower() if c.isascii() else c for c in text.encode().decode("latin-1") if c not in "-_$")  # a letter is a byte
+    word = plain(word)
+    for known in map(plain, KEYWORDS):
+        if word == known:
+            return True
+        if len(known) >= 5 and abs(len(word) - len(known)) <= 1:
+            same_length = len(word) == len(known)
+            if any(same_length and known[:i] + word[i:i + 1] + known[i + 1:] == word or known[:i] + known[i + 1:] == word or known[:i] + word[i:i + 1] + known[i:] == word or
+                   known[:i] + known[i + 1:i + 2] + known[i:i + 1] + known[i + 2:] == word for i in range(len(known) + 1)):
+                return True
+    return False
 
 
 def escaped(key):
@@ -210,6 +230,8 @@ OWN = [
     {"exclusiveMinimum": True, "minimum": 3, "exclusiveMaximum": True, "nullable": True, "format": "never-heard-of", "$defs": {"unused": {"type": "string"}}},
     {"properties": {"a/b": {"properties": {"~": {"type": "null"}, "\u00e9\n\"": {"const": 1}}}}, "definitions": {"x": {"minimum": 2}}, "divisibleBy": 3},
     {"$schema": "http://json-schema.org/draft-03/schema#", "properties": {"a": {"required": True}, "b": {"required": False}}, "extends": [{"type": "object"}], "allOf": [{"type": "string"}]},
+    {"maxlength": 3, "max_items": 2, "Type": "object", "ref": "#", "minLenght": 1, "propertys": {"maxlength": {"maxlength": 1}}, "reqired": [], "not-e": 1, "note": 1, "title": "x", "x-format": 1,
+     "properties": {"maxlength": {"additionalproperties": True, "items ": 1, "\u00e9tems": 1}}},
 ]
 
 
