@@ -183,7 +183,7 @@ tsl_status tsl__tags_compile(tsl__tags *t, tsl_vocab *vocab, const tsl__tag *roo
 /* Parse the text that a tree is read from; false after a failure. */
 static bool parse_tags(tsl__tags *t, const char *json, size_t length, const tsl_limits *limits) {
   tsl__json *root;
-  uint32_t depth = limits && limits->max_depth ? limits->max_depth : 512;
+  uint32_t depth = tsl__json_depth(limits ? limits->max_depth : 0);
   t->text = length < UINT32_MAX ? tsl__arena_copy(&t->arena, json, length) : json;
   if (!t->text) return tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
   t->length = length;

@@ -34,6 +34,13 @@ typedef struct tsl__json {
   uint32_t user : 28;      /* for the owner of the tree; 0 after parsing */
 } tsl__json;
 
+/* How deep a text may be that is followed by recursion: what the caller's limits say (0: the default), but no deeper than is safe in 8 MiB of stack. */
+#define TSL__JSON_DEPTH_DEFAULT 512u
+#define TSL__JSON_DEPTH_MAX 1000u
+static inline uint32_t tsl__json_depth(uint32_t asked) {
+  return !asked ? TSL__JSON_DEPTH_DEFAULT : asked < TSL__JSON_DEPTH_MAX ? asked : TSL__JSON_DEPTH_MAX;
+}
+
 /* Parse a whole JSON text (UTF-8; white space around it is fine). The tree and all it points to live in `arena`. At most `max_depth` containers
  * inside one another. Errors: SYNTAX and LIMIT with offset, line and column; NO_MEMORY. */
 tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error);

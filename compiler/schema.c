@@ -9,7 +9,6 @@
 #include "compiler/expr_node.h"
 #include "compiler/schema_parts.h"
 
-#define DEPTH_DEFAULT 512u
 #define FIRST 16u /* room for subschemas, and for goals, at first */
 #define WORK_OF_CELL 4u /* in nodes of expressions */
 #define PRETTY_NESTING 64u /* levels of pretty-printed output where max_nesting does not say */
@@ -333,7 +332,7 @@ static struct schema *make(tsl__exprs *x, const tsl_allocator *a, const tsl_sche
   s->alloc = a;
   tsl__arena_init(&s->arena, a);
   if (options) s->options = *options;
-  s->max_depth = limits && limits->max_depth ? limits->max_depth : DEPTH_DEFAULT;
+  s->max_depth = tsl__json_depth(limits ? limits->max_depth : 0);
   s->max_nesting = s->options.max_nesting;
   if (s->options.whitespace == TSL_WS_PRETTY && !s->max_nesting) s->max_nesting = PRETTY_NESTING;
   s->levels = s->max_nesting != 0;

@@ -210,7 +210,7 @@ typedef bool (*tsl_resolver)(void *ctx, const char *uri, const char **text, size
 typedef struct tsl_limits {
   uint64_t max_memory;       /* bytes of one grammar's tables, at compile and after [256 MiB] */
   uint32_t max_stacks;       /* parallel stacks of a matcher, for ambiguous grammars [4096] */
-  uint32_t max_depth;        /* nesting of input text: brackets of JSON, groups of regex and GBNF [512] */
+  uint32_t max_depth;        /* nesting of input text: brackets of JSON, groups of regex and GBNF [512]; at most 1,000, 250 and 4,096, whatever is asked */
   uint64_t max_steps;        /* of work, about a microsecond each, spent by one compile call or one mask call [4,000,000] */
   const int *cancel;         /* polled: non-zero cancels (TSL_ERR_CANCELLED); NULL = never. The pointer is kept, since it ends masks and tokens too: it must stay valid until the last grammar
                               * with these tables (tsl_grammar_tags_over) is released. Set it with an atomic store, such as __atomic_store_n(flag, 1, __ATOMIC_RELAXED). With a cache, a shared folder

@@ -460,6 +460,21 @@ static void deep(void) {
     for (unsigned k = 0; k < levels[i]; k++) add("(");
     CHECK(measure(GBNF).status != TSL_OK);
   }
+  /* Whatever is asked, and what is deep enough to compile: without overflow. */
+  static const struct { const char *open, *middle, *close; unsigned brackets; } shapes[] = {
+      {"{\"allOf\":[", "{}", "]}", 2}, {"{\"not\":", "{}", "}", 1}, {"{\"items\":", "{}", "}", 1}, {"{\"$defs\":{\"$id\":{\"$id\":\"a\",\"then\":", "{}", "}}}", 3},
+      {"{\"properties\":{\"a\":", "{}", "}}", 2}, {"{\"const\":", "1", "}", 1}, {"{\"if\":{},\"then\":", "{\"minimum\":1}", "}", 1}, {"{\"anyOf\":[{\"minItems\":2},", "{}", "]}", 2}};
+  static const tsl_limits any_depth = {.max_depth = 4000000000u, .max_steps = 400000};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int past = 0; past < 3; past++) {
+      unsigned n = past == 2 ? 50000 : (1000 - 1) / shapes[i].brackets + (unsigned)past * 2;
+      begin();
+      for (unsigned k = 0; k < n; k++) add("%s", shapes[i].open);
+      add("%s", shapes[i].middle);
+      for (unsigned k = 0; k < n; k++) add("%s", shapes[i].close);
+      cost c = measure_with(SCHEMA, &any_depth);
+      CHECKF(past ? c.status == TSL_ERR_LIMIT : c.status == TSL_OK || c.status == TSL_ERR_LIMIT || c.status == TSL_ERR_EMPTY, "%s %u times: %s", shapes[i].open, n, tsl_status_name(c.status));
+    }
 }
 
 /* Many searches in one text of a given length: they are taken on one after the other, not in all combinations. */
