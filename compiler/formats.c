@@ -124,6 +124,8 @@ static tsl__expr leap_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byt
 
 static tsl__expr full_time(tsl__exprs *x) { return tsl__expr_alt(x, compile(x, PARTIAL_TIME TIME_OFFSET, false), leap(x, 0, 0, AT_HOUR)); }
 
+tsl__expr tsl__format_clock(tsl__exprs *x) { return compile(x, "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d", false); }
+
 static tsl__expr date_time(tsl__exprs *x) { return tsl__expr_seq(x, compile(x, FULL_DATE "[Tt]", false), full_time(x)); }
 
 /* ---- references ----------------------------------------------------------------------------------------------- */

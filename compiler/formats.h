@@ -3,7 +3,8 @@
  * Exact after their RFCs: date (leap years), time and date-time (RFC 3339; second 60 only where it is 23:59 in UTC, by offset arithmetic; which days had a
  * leap second is not asked), duration (RFC 3339 appendix A), email (RFC 5321 Mailbox, without its limits of length), ipv4, ipv6 (RFC 3986 section 3.2.2; no zone), uri,
  * uri-reference (RFC 3986), iri, iri-reference (RFC 3987), uri-template (RFC 6570), uuid (RFC 4122, either case), json-pointer (RFC 6901),
- * relative-json-pointer (draft-bhutton-relative-json-pointer-00).
+ * relative-json-pointer (draft-bhutton-relative-json-pointer-00 by its ABNF, index manipulation included: 0-1 and 0+1/a, but not 0-1#, which stands in an example of it
+ * alone). Draft 3's time is hh:mm:ss.
  * With limits:
  *   hostname       RFC 1123 with RFC 5890's reserved labels: "--" in third and fourth place only in an A-label. An A-label's Punycode is checked in shape,
  *                  not decoded.
@@ -26,6 +27,9 @@
  * TSL__NONE with *known == true if x failed (see tsl__exprs_status). Cost: microseconds; some 100 ms for idn-hostname and idn-email, which ask PCRE2
  * for Unicode properties: keep the result. */
 tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known);
+
+/* What draft 3 calls a time: hh:mm:ss, without fraction and offset. */
+tsl__expr tsl__format_clock(tsl__exprs *x);
 
 /* formats_host.c: the rest of a host name at the beginning of a label, `total` octets having been read. `idn` NULL: ASCII only. */
 tsl__expr tsl__format_hostname(tsl__exprs *x);

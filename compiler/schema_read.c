@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/formats.h"
 #include "compiler/regex.h"
 #include "compiler/schema_parts.h"
 
@@ -221,8 +222,9 @@ static bool read_format(struct reader *r, struct keyword_value *k, bool *asserts
   if (k->value->kind != TSL__JSON_STRING) return bad(r, k->value, "a string");
   if (r->s->options.ignore_formats) return true;
   bool known = false;
-  tsl__expr format = tsl__schema_format(r->s, k->value->text, k->value->length, &known);
-  if (!known) return true;
+  bool clock = r->draft == D3 && tsl__json_is(k->value, "time", 4);
+  tsl__expr format = clock ? tsl__format_clock(r->s->x) : tsl__schema_format(r->s, k->value->text, k->value->length, &known);
+  if (!known && !clock) return true;
   tsl__expr *e = tsl__schema_alloc(r->s, sizeof *e);
   if (!e) return false;
   *e = format;
