@@ -51,6 +51,11 @@ static struct uri uri_parse(const char *p, size_t n) {
 /* Section 5.2.4, in place: `n` bytes at `path`; returns the new length. */
 static size_t remove_dots(char *path, size_t n) {
   size_t out = 0, i = 0;
+  for (size_t dots; i < n && path[i] == '.'; i += dots + 1) { /* at the beginning, without a slash before them */
+    dots = i + 1 < n && path[i + 1] == '.' ? 2 : 1;
+    if (i + dots >= n) return 0;
+    if (path[i + dots] != '/') break;
+  }
   while (i < n) {
     size_t end = i + (path[i] == '/');
     while (end < n && path[end] != '/') end++;
@@ -161,9 +166,9 @@ static size_t fragment_at(const char *p, size_t n) {
 /* What `at` itself identifies; returns the resource that it belongs to. */
 static uint32_t identify(struct schema *s, tsl__json *at, uint32_t resource) {
   const tsl__json *id = identifier(s, at, resource), *name;
-  if (id && at != s->resources.at[resource].root) {
+  if (id) {
     size_t n = fragment_at(id->text, id->length);
-    if (n) {
+    if (n && at != s->resources.at[resource].root) {
       const char *uri = uri_resolve(s, s->resources.at[resource].uri, id->text, n);
       if (!uri) return resource;
       resource = add_resource(s, at, uri, tsl__schema_draft(at, s->resources.at[resource].draft));
@@ -184,20 +189,24 @@ static void identify_members(struct schema *s, tsl__json *map, uint32_t resource
   for (uint32_t i = 0; i < map->length; i++) identify_all(s, &map->items[i], resource);
 }
 
+static bool key_is(const tsl__json *member, const char *key) { return member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length); }
+
 /* Recursion is bounded by max_depth, as the tree is. */
 static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
   if (at->kind != TSL__JSON_OBJECT || !at->names || !tsl__schema_ok(s)) return;
   resource = identify(s, at, resource);
+  uint32_t draft = resource == UINT32_MAX ? 0 : s->resources.at[resource].draft;
   for (uint32_t i = 0; i < at->length && tsl__schema_ok(s); i++) {
     tsl__json *m = &at->items[i];
     uint32_t drafts;
     enum shape shape;
     if (m->kind < TSL__JSON_ARRAY || !m->names) continue;
     if (tsl__schema_keyword(m->key, m->key_length, &drafts, &shape) == KW_COUNT) {
-      if ((m->key_length == 5 && !memcmp(m->key, "$defs", 5)) || (m->key_length == 11 && !memcmp(m->key, "definitions", 11)))
-        identify_members(s, m, resource);
+      if (key_is(m, "$defs") || key_is(m, "definitions")) identify_members(s, m, resource);
+      else if (draft & (D19 | D20 | AUTO) && key_is(m, "contentSchema")) identify_all(s, m, resource); /* a note, but a schema */
       continue;
     }
+    if (!(drafts & draft)) continue;
     if (shape == SHAPE_SCHEMA || (shape == SHAPE_ITEMS && m->kind == TSL__JSON_OBJECT)) identify_all(s, m, resource);
     else if (shape == SHAPE_MAP || shape == SHAPE_LIST || shape == SHAPE_PATTERNS || shape == SHAPE_DEPENDENCIES || shape == SHAPE_ITEMS ||
              shape == SHAPE_EXTENDS)
