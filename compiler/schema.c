@@ -141,6 +141,7 @@ static void destroy(void *ctx) {
   tsl__vec_free(s->alloc, &s->resources);
   tsl__vec_free(s->alloc, &s->anchors);
   tsl__vec_free(s->alloc, &s->scopes);
+  tsl__vec_free(s->alloc, &s->dialects);
   tsl__vec_free(s->alloc, &s->nodes);
   tsl__vec_free(s->alloc, &s->names);
   tsl__vec_free(s->alloc, &s->asked);

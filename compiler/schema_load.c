@@ -1,7 +1,7 @@
 /* schema_load.c - documents, resources and references.
  *
- * A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins another one, with a base URI of its own and perhaps a draft of
- * its own. References are resolved against the base URI of the resource that they stand in (RFC 3986, section 5.2), then by fragment: "" is the
+ * A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins another one, with a base URI of its own and perhaps a draft and vocabularies of
+ * its own (else those of the resource around it). References are resolved against the base URI of the resource that they stand in (RFC 3986, section 5.2), then by fragment: "" is the
  * resource's root, "/..." a JSON pointer from there, anything else an anchor.
  *
  * Documents without any inner identifier, which are most, are not searched for them: one pass over the keys tells.
@@ -120,7 +120,7 @@ static bool contains(const tsl__json *text, const char *word) {
   return false;
 }
 
-uint32_t tsl__schema_draft(const tsl__json *root, uint32_t otherwise) {
+static uint32_t draft_of(const tsl__json *root, uint32_t otherwise) {
   static const struct { const char *word; uint32_t draft; } drafts[] = {
       {"draft-03", D3}, {"draft-04", D4}, {"draft-06", D6}, {"draft-07", D7}, {"2019-09", D19}, {"2020-12", D20},
   };
@@ -131,14 +131,77 @@ uint32_t tsl__schema_draft(const tsl__json *root, uint32_t otherwise) {
   return otherwise;
 }
 
+/* ---- dialects ----------------------------------------------------------------------------------------------------- */
+
+static bool find_document(struct schema *s, const char *uri, const char **text, size_t *length) {
+  return tsl__metaschema(uri, text, length) || (s->options.resolver && s->options.resolver(s->options.resolver_ctx, uri, text, length));
+}
+
+static tsl__json *parse_document(struct schema *s, const char *uri, const char *text, size_t length, const tsl__json *reference) {
+  tsl__json *root;
+  tsl_error error;
+  tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &root, &error);
+  if (status == TSL_OK) return root;
+  tsl__schema_fail(s, status, reference, "<%s>, line %u, column %u: %s", uri, error.line, error.column, error.message);
+  return NULL;
+}
+
+static size_t fragment_at(const char *p, size_t n) {
+  const char *hash = memchr(p, '#', n);
+  return hash ? (size_t)(hash - p) : n;
+}
+
+/* A metaschema of one's own says by $vocabulary which keywords assert, and by its own $schema which draft it extends. */
+static bool read_metaschema(struct schema *s, const tsl__json *meta, const tsl__json *name, struct dialect *out) {
+  const tsl__json *list = tsl__json_get(meta, "$vocabulary", 11);
+  out->draft = draft_of(meta, 0);
+  if (!list || list->kind != TSL__JSON_OBJECT || out->draft & (D3 | D4 | D6 | D7)) return true;
+  out->without = tsl__schema_vocabularies();
+  for (uint32_t i = 0; i < list->length; i++) {
+    const tsl__json *v = &list->items[i];
+    uint64_t keywords = 0;
+    if (tsl__schema_vocabulary(v->key, v->key_length, &keywords)) out->without &= ~keywords;
+    else if (v->kind == TSL__JSON_TRUE) return tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, name, "the vocabulary <%.*s>, which the metaschema requires", (int)v->key_length, v->key), false;
+  }
+  return true;
+}
+
+/* What the $schema of a resource's root says, if it has one, else nothing changes. A metaschema that nobody knows says nothing. False after a failure. */
+static bool read_dialect(struct schema *s, const tsl__json *root, uint32_t *draft, uint64_t *without) {
+  const tsl__json *name = tsl__json_get(root, "$schema", 7);
+  if (!name || name->kind != TSL__JSON_STRING) return true;
+  *without = 0;
+  *draft = draft_of(root, *draft);
+  if (contains(name, "json-schema.org")) return true;
+  const char *text, *uri = uri_resolve(s, "", name->text, fragment_at(name->text, name->length));
+  size_t length, i = 0;
+  if (!uri) return false;
+  while (i < s->dialects.n && strcmp(s->dialects.at[i].uri, uri) != 0 && tsl__schema_work(s, 1)) i++;
+  if (!tsl__schema_ok(s)) return false;
+  if (i == s->dialects.n) {
+    struct dialect d = {.uri = uri};
+    const tsl__json *meta = NULL;
+    if (find_document(s, uri, &text, &length) && (!(meta = parse_document(s, uri, text, length, name)) || !read_metaschema(s, meta, name, &d))) return false;
+    if (!tsl__vec_push(s->alloc, &s->dialects, d)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+  }
+  if (s->dialects.at[i].draft) *draft = s->dialects.at[i].draft;
+  *without = s->dialects.at[i].without;
+  return true;
+}
+
 /* ---- what a document identifies ------------------------------------------------------------------------------------ */
 
-static uint32_t add_resource(struct schema *s, tsl__json *root, const char *uri, uint32_t draft) {
-  struct resource r = {.root = root, .uri = uri, .draft = draft};
-  const tsl__json *recursive = draft == D19 ? tsl__json_get(root, "$recursiveAnchor", 16) : NULL;
-  r.recursive = recursive && recursive->kind == TSL__JSON_TRUE;
+static uint32_t add_resource(struct schema *s, tsl__json *root, const char *uri) {
+  struct resource r = {.root = root, .uri = uri};
   if (!tsl__vec_push(s->alloc, &s->resources, r)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
   return (uint32_t)s->resources.n - 1;
+}
+
+static void set_dialect(struct resource *r, uint32_t draft, uint64_t without) {
+  const tsl__json *recursive = draft == D19 ? tsl__json_get(r->root, "$recursiveAnchor", 16) : NULL;
+  r->draft = draft;
+  r->without = without;
+  r->recursive = recursive && recursive->kind == TSL__JSON_TRUE;
 }
 
 static void add_anchor(struct schema *s, uint32_t resource, const tsl__json *name, uint32_t skip, tsl__json *at, bool dynamic) {
@@ -158,11 +221,6 @@ static const tsl__json *identifier(const struct schema *s, const tsl__json *at, 
   return id;
 }
 
-static size_t fragment_at(const char *p, size_t n) {
-  const char *hash = memchr(p, '#', n);
-  return hash ? (size_t)(hash - p) : n;
-}
-
 /* What `at` itself identifies; returns the resource that it belongs to. */
 static uint32_t identify(struct schema *s, tsl__json *at, uint32_t resource) {
   const tsl__json *id = identifier(s, at, resource), *name;
@@ -170,9 +228,12 @@ static uint32_t identify(struct schema *s, tsl__json *at, uint32_t resource) {
     size_t n = fragment_at(id->text, id->length);
     if (n && at != s->resources.at[resource].root) {
       const char *uri = uri_resolve(s, s->resources.at[resource].uri, id->text, n);
-      if (!uri) return resource;
-      resource = add_resource(s, at, uri, tsl__schema_draft(at, s->resources.at[resource].draft));
+      uint32_t own = s->resources.at[resource].draft;
+      uint64_t without = s->resources.at[resource].without;
+      if (!uri || !read_dialect(s, at, &own, &without)) return UINT32_MAX;
+      resource = add_resource(s, at, uri);
       if (resource == UINT32_MAX) return UINT32_MAX;
+      set_dialect(&s->resources.at[resource], own, without);
     }
     if (n + 1 < id->length && id->text[n + 1] != '/') add_anchor(s, resource, id, (uint32_t)n + 1, at, false);
   }
@@ -196,17 +257,19 @@ static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
   if (at->kind != TSL__JSON_OBJECT || !at->names || !tsl__schema_ok(s)) return;
   resource = identify(s, at, resource);
   uint32_t draft = resource == UINT32_MAX ? 0 : s->resources.at[resource].draft;
+  uint64_t without = resource == UINT32_MAX ? 0 : s->resources.at[resource].without;
   for (uint32_t i = 0; i < at->length && tsl__schema_ok(s); i++) {
     tsl__json *m = &at->items[i];
     uint32_t drafts;
     enum shape shape;
     if (m->kind < TSL__JSON_ARRAY || !m->names) continue;
-    if (tsl__schema_keyword(m->key, m->key_length, &drafts, &shape) == KW_COUNT) {
+    enum keyword k = tsl__schema_keyword(m->key, m->key_length, &drafts, &shape);
+    if (k == KW_COUNT) {
       if (key_is(m, "$defs") || key_is(m, "definitions")) identify_members(s, m, resource);
       else if (draft & (D19 | D20 | AUTO) && key_is(m, "contentSchema")) identify_all(s, m, resource); /* a note, but a schema */
       continue;
     }
-    if (!(drafts & draft)) continue;
+    if (!(drafts & draft) || without >> k & 1) continue; /* a word like any other */
     if (shape == SHAPE_SCHEMA || (shape == SHAPE_ITEMS && m->kind == TSL__JSON_OBJECT)) identify_all(s, m, resource);
     else if (shape == SHAPE_MAP || shape == SHAPE_LIST || shape == SHAPE_PATTERNS || shape == SHAPE_DEPENDENCIES || shape == SHAPE_ITEMS ||
              shape == SHAPE_EXTENDS)
@@ -214,56 +277,20 @@ static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
   }
 }
 
-static bool find_document(struct schema *s, const char *uri, const char **text, size_t *length) {
-  return tsl__metaschema(uri, text, length) || (s->options.resolver && s->options.resolver(s->options.resolver_ctx, uri, text, length));
-}
-
-static tsl__json *parse_document(struct schema *s, const char *uri, const char *text, size_t length, const tsl__json *reference) {
-  tsl__json *root;
-  tsl_error error;
-  tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &root, &error);
-  if (status == TSL_OK) return root;
-  tsl__schema_fail(s, status, reference, "<%s>, line %u, column %u: %s", uri, error.line, error.column, error.message);
-  return NULL;
-}
-
-/* A metaschema of one's own says by $vocabulary which keywords assert, and by its own $schema which draft it extends. One that nobody knows says nothing. */
-static bool leaves_validation_out(struct schema *s, const tsl__json *root, uint32_t *draft) {
-  const tsl__json *name = tsl__json_get(root, "$schema", 7), *vocabulary;
-  const char *text;
-  size_t length;
-  if (!name || name->kind != TSL__JSON_STRING || contains(name, "json-schema.org")) return false;
-  const char *uri = uri_resolve(s, "", name->text, fragment_at(name->text, name->length));
-  if (!uri || !find_document(s, uri, &text, &length)) return false;
-  const tsl__json *meta = parse_document(s, uri, text, length, name);
-  if (!meta) return false;
-  *draft = tsl__schema_draft(meta, *draft);
-  vocabulary = tsl__json_get(meta, "$vocabulary", 11);
-  for (uint32_t i = 0; vocabulary && vocabulary->kind == TSL__JSON_OBJECT && i < vocabulary->length; i++) {
-    const tsl__json key = {.text = vocabulary->items[i].key, .length = vocabulary->items[i].key_length};
-    if (contains(&key, "vocab/validation")) return false;
-  }
-  return vocabulary != NULL;
-}
-
 uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri, uint32_t draft) {
-  draft = tsl__schema_draft(root, draft);
-  bool no_validation = leaves_validation_out(s, root, &draft);
-  const char *key = draft & (D3 | D4) ? "id" : "$id";
-  const tsl__json *id = tsl__json_get(root, key, strlen(key));
-  const char *asked = NULL;
-  if (id && id->kind == TSL__JSON_STRING && !(draft & (D3 | D4 | D6 | D7) && tsl__json_get(root, "$ref", 4))) {
-    size_t n = fragment_at(id->text, id->length);
-    const char *own = n ? uri_resolve(s, uri, id->text, n) : uri;
-    if (!own) return UINT32_MAX;
-    if (*uri && strcmp(own, uri) != 0) asked = uri; /* found under both */
-    uri = own;
-  }
-  uint32_t resource = add_resource(s, root, uri, draft);
-  if (resource != UINT32_MAX) s->resources.at[resource].asked = asked;
-  if (resource != UINT32_MAX) s->resources.at[resource].document = true;
-  if (resource != UINT32_MAX) s->resources.at[resource].no_validation = no_validation;
-  if (resource != UINT32_MAX) identify_all(s, root, resource);
+  uint64_t without = 0;
+  uint32_t resource = add_resource(s, root, uri); /* before anything can fail: an error names the document */
+  if (resource == UINT32_MAX) return UINT32_MAX;
+  s->resources.at[resource].document = true;
+  if (!read_dialect(s, root, &draft, &without)) return UINT32_MAX;
+  set_dialect(&s->resources.at[resource], draft, without);
+  const tsl__json *id = identifier(s, root, resource);
+  size_t n = id ? fragment_at(id->text, id->length) : 0;
+  const char *own = n ? uri_resolve(s, uri, id->text, n) : uri;
+  if (!own) return UINT32_MAX;
+  if (*uri && strcmp(own, uri) != 0) s->resources.at[resource].asked = uri; /* found under both */
+  s->resources.at[resource].uri = own;
+  identify_all(s, root, resource);
   return tsl__schema_ok(s) ? resource : UINT32_MAX;
 }
 

@@ -107,7 +107,13 @@ struct resource {
   uint32_t dynamic;     /* the last of its dynamic anchors (struct anchor), + 1; 0: none */
   bool recursive;       /* $recursiveAnchor: true at its root */
   bool document;        /* it is a whole document */
-  bool no_validation;   /* its metaschema leaves the vocabulary "validation" out */
+  uint64_t without;     /* keywords that do not assert: of vocabularies that its metaschema leaves out */
+};
+
+struct dialect { /* what a metaschema of one's own says */
+  const char *uri;
+  uint32_t draft; /* the one it extends; 0: it does not say */
+  uint64_t without;
 };
 
 struct anchor {
@@ -445,6 +451,7 @@ struct schema {
   TSL__VEC(struct resource) resources;
   TSL__VEC(struct anchor) anchors;
   TSL__VEC(struct scope) scopes;
+  TSL__VEC(struct dialect) dialects;
   TSL__VEC(struct named) members; /* of large objects */
   struct table uri_table, root_table, anchor_table, scope_table, member_table; /* of all these; the first three of resources and anchors, once there are many */
   size_t resources_listed, anchors_listed; /* so many are in these tables */
@@ -509,10 +516,12 @@ uint32_t tsl__schema_enter(struct schema *s, uint32_t scope, uint32_t resource);
 const struct anchor *tsl__schema_anchor(struct schema *s, uint32_t resource, const char *name, uint32_t length, bool dynamic);
 /* Drop the tables that references are looked up with. */
 void tsl__schema_forget_references(struct schema *s);
-uint32_t tsl__schema_draft(const tsl__json *root, uint32_t otherwise);
 
 /* ---- schema_read.c ---- */
 enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *drafts, enum shape *shape); /* KW_COUNT: none */
+/* The keywords of a vocabulary of 2019-09 or 2020-12, and those of all vocabularies that can be left out. */
+bool tsl__schema_vocabulary(const char *uri, uint32_t length, uint64_t *keywords);
+uint64_t tsl__schema_vocabularies(void);
 /* The node of a place; read later by tsl__schema_read. */
 sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_t scope);
 /* Read all nodes that are not read yet, and those that they lead to. */

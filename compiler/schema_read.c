@@ -23,6 +23,38 @@ enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *dra
   return KW_COUNT;
 }
 
+/* ---- vocabularies ------------------------------------------------------------------------------------------------- */
+
+#define BIT(name) ((uint64_t)1 << KW_##name)
+#define UNEVALUATED (BIT(UNEVALUATED_ITEMS) | BIT(UNEVALUATED_PROPERTIES))
+#define APPLICATOR                                                                                                                                          \
+  (BIT(PROPERTIES) | BIT(PATTERN_PROPERTIES) | BIT(ADDITIONAL_PROPERTIES) | BIT(PROPERTY_NAMES) | BIT(DEPENDENT_SCHEMAS) | BIT(PREFIX_ITEMS) | BIT(ITEMS) | \
+   BIT(ADDITIONAL_ITEMS) | BIT(CONTAINS) | BIT(ALL_OF) | BIT(ANY_OF) | BIT(ONE_OF) | BIT(NOT) | BIT(IF) | BIT(THEN) | BIT(ELSE))
+#define VALIDATION                                                                                                                               \
+  (BIT(TYPE) | BIT(REQUIRED) | BIT(ENUM) | BIT(CONST) | BIT(PATTERN) | BIT(MIN_LENGTH) | BIT(MAX_LENGTH) | BIT(MINIMUM) | BIT(MAXIMUM) |         \
+   BIT(EXCLUSIVE_MINIMUM) | BIT(EXCLUSIVE_MAXIMUM) | BIT(MULTIPLE_OF) | BIT(MIN_ITEMS) | BIT(MAX_ITEMS) | BIT(UNIQUE_ITEMS) | BIT(MIN_CONTAINS) | \
+   BIT(MAX_CONTAINS) | BIT(MIN_PROPERTIES) | BIT(MAX_PROPERTIES) | BIT(DEPENDENT_REQUIRED))
+
+/* References and identifiers are understood always, and formats are asserted as the caller says, whatever the vocabularies. */
+bool tsl__schema_vocabulary(const char *uri, uint32_t length, uint64_t *keywords) {
+#define OF_2019 "https://json-schema.org/draft/2019-09/vocab/"
+#define OF_2020 "https://json-schema.org/draft/2020-12/vocab/"
+  static const struct { const char *uri; uint64_t keywords; } known[] = {
+      {OF_2020 "core", 0},      {OF_2020 "applicator", APPLICATOR}, {OF_2020 "unevaluated", UNEVALUATED}, {OF_2020 "validation", VALIDATION},
+      {OF_2020 "meta-data", 0}, {OF_2020 "format-annotation", 0},   {OF_2020 "format-assertion", 0},      {OF_2020 "content", 0},
+      {OF_2019 "core", 0},      {OF_2019 "applicator", APPLICATOR | UNEVALUATED},                         {OF_2019 "validation", VALIDATION},
+      {OF_2019 "meta-data", 0}, {OF_2019 "format", 0},              {OF_2019 "content", 0},
+  };
+#undef OF_2019
+#undef OF_2020
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strlen(known[i].uri) == length && !memcmp(known[i].uri, uri, length)) return *keywords = known[i].keywords, true;
+  return false;
+}
+
+uint64_t tsl__schema_vocabularies(void) { return APPLICATOR | UNEVALUATED | VALIDATION; }
+#undef BIT
+
 /* ---- nodes -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t scoped_hash(const tsl__json *at, uint32_t scope) { return tsl__mix((uint64_t)(uintptr_t)at * 31 + scope); }
@@ -355,17 +387,6 @@ static uint8_t listed_types(const struct node *n) {
   return types & listed;
 }
 
-/* Keywords of the vocabulary "validation", which a metaschema of one's own may leave out. */
-static bool is_validation(enum keyword k) {
-  static const uint64_t mask = (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_REQUIRED | (uint64_t)1 << KW_ENUM | (uint64_t)1 << KW_CONST |
-                               (uint64_t)1 << KW_PATTERN | (uint64_t)1 << KW_MIN_LENGTH | (uint64_t)1 << KW_MAX_LENGTH | (uint64_t)1 << KW_MINIMUM |
-                               (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM | (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM |
-                               (uint64_t)1 << KW_MULTIPLE_OF | (uint64_t)1 << KW_MIN_ITEMS | (uint64_t)1 << KW_MAX_ITEMS | (uint64_t)1 << KW_UNIQUE_ITEMS |
-                               (uint64_t)1 << KW_MIN_CONTAINS | (uint64_t)1 << KW_MAX_CONTAINS | (uint64_t)1 << KW_MIN_PROPERTIES |
-                               (uint64_t)1 << KW_MAX_PROPERTIES | (uint64_t)1 << KW_DEPENDENT_REQUIRED;
-  return (mask >> k) & 1u;
-}
-
 /* Up to draft 7 a reference hides all that stands beside it. */
 static uint32_t keep_reference(struct node *node, struct keyword_value *found, enum shape *shapes) {
   uint32_t at = 0;
@@ -380,13 +401,13 @@ static uint32_t keep_reference(struct node *node, struct keyword_value *found, e
 static uint32_t collect(struct reader *r, struct keyword_value *found, enum shape *shapes) {
   const tsl__json *at = r->node->at;
   uint32_t n = 0;
-  bool no_validation = r->s->resources.at[r->node->resource].no_validation;
+  uint64_t without = r->s->resources.at[r->node->resource].without;
   for (uint32_t i = 0; i < at->length; i++) {
     uint32_t drafts, j;
     enum shape shape;
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
     if (k == KW_COUNT || !(drafts & r->draft)) continue;
-    if (no_validation && is_validation(k)) continue;
+    if (without >> k & 1) continue;
     for (j = n++; j > 0 && found[j - 1].keyword > k; j--) {
       found[j] = found[j - 1];
       shapes[j] = shapes[j - 1];

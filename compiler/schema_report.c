@@ -123,7 +123,7 @@ static const char *reason(const struct report *r, const struct node *n, const ts
   if (!(drafts & draft)) return "no keyword of this draft";
   if (draft == D3 && k == KW_REQUIRED) return keyword->kind == TSL__JSON_TRUE ? NULL : "false asks for nothing"; /* enforced with the properties around it */
   if (tsl__has(n, k)) return idle(r, n, k);
-  if (s->resources.at[n->resource].no_validation && k != KW_FORMAT) return "not in the vocabularies of this metaschema";
+  if (s->resources.at[n->resource].without >> k & 1) return "not in the vocabularies of this metaschema";
   if (k == KW_FORMAT) return s->options.ignore_formats ? "formats are ignored, as asked" : "unknown format";
   if (k == KW_NULLABLE && !s->options.nullable) return "an OpenAPI keyword, not asked for";
   if (k == KW_EXCLUSIVE_MINIMUM && keyword->kind == TSL__JSON_TRUE) return "no minimum beside it";

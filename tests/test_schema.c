@@ -571,12 +571,44 @@ static void test_report(void) {
   tsl_grammar_release(g);
 }
 
+/* A metaschema that leaves a vocabulary out. */
+static bool without_validation(void *ctx, const char *uri, const char **text, size_t *length) {
+  static const char meta[] =
+      "{\"$vocabulary\":{\"https://json-schema.org/draft/2020-12/vocab/core\":true,\"https://json-schema.org/draft/2020-12/vocab/applicator\":true}}";
+  (void)ctx;
+  *text = meta;
+  *length = sizeof meta - 1;
+  return !strcmp(uri, "http://m/a");
+}
+
+static void test_report_of_vocabularies(void) {
+  static const char schema[] = "{\"$schema\":\"http://m/a\",\"properties\":{\"a\":{\"$id\":\"b\",\"minimum\":1,\"format\":\"date\",\"unevaluatedItems\":false}}}";
+  static const struct { const char *keyword, *status; } wanted[] = {
+      {"minimum", "no effect\",\"reason\":\"not in the vocabularies of this metaschema"},
+      {"unevaluatedItems", "no effect\",\"reason\":\"not in the vocabularies of this metaschema"},
+      {"format", "enforced\",\"reason\":\""},
+      {"properties", "enforced\",\"reason\":\""},
+  };
+  tsl_schema_options o = {.resolver = without_validation};
+  tsl_grammar *g;
+  CHECK(tsl_grammar_json_schema(vocab, schema, strlen(schema), &o, NULL, &g, NULL) == TSL_OK);
+  if (!g) return;
+  const char *report = tsl_grammar_report(g);
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    char line[200];
+    snprintf(line, sizeof line, "\"keyword\":\"%s\",\"status\":\"%s\"", wanted[i].keyword, wanted[i].status);
+    CHECKF(strstr(report, line) != NULL, "%s in %s", line, report);
+  }
+  tsl_grammar_release(g);
+}
+
 int main(void) {
   make_vocab();
   RUN(test_cases, "schemas: accepted, rejected, refused, shortest; no dead ends");
   RUN(test_shortest_inside, "the shortest completion, byte by byte");
   RUN(test_chains, "long chains: compiled or a limit, never a crash");
   RUN(test_report, "the report");
+  RUN(test_report_of_vocabularies, "the report: what a metaschema leaves out");
   RUN(test_out_of_memory, "every allocation may fail");
   RUN(test_suite, "the JSON Schema Test Suite, required and optional, token by token with masks, property order any");
   tsl_vocab_release(vocab);
