@@ -8,9 +8,9 @@
  * With limits:
  *   hostname       RFC 1123 with RFC 5890's reserved labels: "--" in third and fourth place only in an A-label. An A-label's Punycode is checked in shape,
  *                  not decoded.
- *   idn-hostname   Labels of code points with the general categories that RFC 5892 allows, its exceptions, and its rules of context. Not checked: the Bidi
- *                  rule (RFC 5893), normalisation, that the A-label has at most 63 octets (a U-label has at most 59 code points), joining types
- *                  (U+200C is allowed after a virama and between letters of Arabic, Syriac, N'Ko and Mongolian).
+ *   idn-hostname   Labels of code points with the derived property that RFC 5892 gives them (categories as PCRE2 knows them, Unstable as in Unicode 14), and its rules of
+ *                  context. Not checked: the Bidi rule (RFC 5893), normalisation of code points that stand together, that the A-label has at most 63 octets (a U-label has at
+ *                  most 59 code points), joining types (U+200C is allowed after a virama and between letters of Arabic, Syriac, N'Ko and Mongolian).
  *   idn-email      RFC 6531: any code point beyond ASCII in the local part; the domain as idn-hostname or an address literal.
  *   regex          ECMA-262 (2024) with the flag u, names of groups, references, ranges, counts and properties included; its limits are in formats_regex.c.
  *
