@@ -2,8 +2,8 @@
  * a dead end.
  *
  * Cases are lines of JSON in tests/cases/schema/NAME.jsonl: {"schema": S, "valid": [texts], "invalid": [texts]} with, as wanted, "order": "schema",
- * "whitespace": "compact" | "pretty" | a number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n, "documents": {URI: schema}, "base": URI, "shortest": bytes; or {"text": schema
- * text (or "schema"), "error": "TSL_ERR_…", "pointer": p}. The JSON Schema Test Suite is run whole where it has been fetched.
+ * "whitespace": "compact" | "pretty" | a number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n, "documents": {URI: schema}, "base": URI,
+ * "keyword": one that makes the difference, "shortest": bytes; or {"text": schema text (or "schema"), "error": "TSL_ERR_…", "pointer": p}. The JSON Schema Test Suite is run whole where it has been fetched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -199,6 +199,46 @@ static void check_texts(tsl_grammar *g, const tsl__json *list, int expected, con
   }
 }
 
+/* Every keyword that asserts has a case that names it ("keyword": K): without it some text of the case has another verdict. So none is called enforced that no pass
+ * asks about. */
+static const char *const keywords[] = {
+#define TSL__KEYWORD(name, text, drafts, shape) text,
+#include "compiler/schema_keywords.def"
+#undef TSL__KEYWORD
+};
+static unsigned cases_of[sizeof keywords / sizeof *keywords];
+
+static bool verdicts_differ(tsl_grammar *g, const tsl__json *list, int with) {
+  size_t accepted;
+  for (uint32_t i = 0; list && i < list->length; i++)
+    if (try_text(g, list->items[i].text, list->items[i].length, &accepted) != with) return true;
+  return false;
+}
+
+static void check_keyword(const tsl__json *c, const tsl_schema_options *o) {
+  const tsl__json *schema = get(c, "schema"), *keyword = get(c, "keyword");
+  tsl__json without = *schema;
+  struct text text = {0};
+  tsl_grammar *g = NULL;
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) cases_of[i] += is(keyword, keywords[i]);
+  without.items = malloc((schema->length + 1) * sizeof *without.items);
+  without.length = 0;
+  for (uint32_t i = 0; i < schema->length; i++)
+    if (!tsl__json_is(keyword, schema->items[i].key, schema->items[i].key_length)) without.items[without.length++] = schema->items[i];
+  put_json(&text, &without);
+  CHECKF(without.length + 1 == schema->length && tsl_grammar_json_schema(vocab, text.at, text.n, o, NULL, &g, NULL) == TSL_OK, "%s", text.at);
+  CHECKF(g && (verdicts_differ(g, get(c, "valid"), ACCEPTED) || verdicts_differ(g, get(c, "invalid"), REJECTED)), "%.*s changes nothing in %s", (int)keyword->length,
+         keyword->text, text.at);
+  tsl_grammar_release(g);
+  free(text.at);
+  free(without.items);
+}
+
+static void test_keywords(void) {
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+    CHECKF(cases_of[i] > 0, "%s: no case in tests/cases/schema names this keyword", keywords[i]);
+}
+
 static void check_case(const tsl__json *c) {
   struct text schema = {0};
   const tsl__json *text = get(c, "text"), *wanted = get(c, "error"), *pointer = get(c, "pointer");
@@ -233,6 +273,7 @@ static void check_case(const tsl__json *c) {
     check_writing(g, schema.at, 8);
     tsl_grammar_release(g);
   }
+  if (get(c, "keyword")) check_keyword(c, &o);
   for (size_t i = 0; i < given.count; i++) free(given.texts[i].at);
   free(schema.at);
 }
@@ -605,6 +646,7 @@ static void test_report_of_vocabularies(void) {
 int main(void) {
   make_vocab();
   RUN(test_cases, "schemas: accepted, rejected, refused, shortest; no dead ends");
+  RUN(test_keywords, "a case for every keyword");
   RUN(test_shortest_inside, "the shortest completion, byte by byte");
   RUN(test_chains, "long chains: compiled or a limit, never a crash");
   RUN(test_report, "the report");
