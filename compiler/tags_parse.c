@@ -644,7 +644,7 @@ static void put_parts(tsl_parser *p, tsl_part_kind kind) {
   put_string(p, "\"");
 }
 
-/* The parts of one call: as string contents, or as they are, with white space as spaces (no other control character stands in JSON): one line. */
+/* The parts of one call: as string contents, or as they are. */
 static bool put_call_parts(tsl_parser *p, uint32_t call, tsl_part_kind kind, bool escape) {
   bool any = false;
   for (size_t i = 0; i < p->parts.n; i++) {
@@ -652,7 +652,7 @@ static bool put_call_parts(tsl_parser *p, uint32_t call, tsl_part_kind kind, boo
     if (q->kind != kind || q->call != call) continue;
     any = true;
     if (escape) put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
-    else for (size_t k = 0; k < q->length; k++) put(p, &p->json, (uint8_t)p->parts_text.at[q->from + k] < 0x20 ? " " : &p->parts_text.at[q->from + k], 1);
+    else put(p, &p->json, p->parts_text.at + q->from, q->length);
   }
   return any;
 }
@@ -663,6 +663,34 @@ static bool has_part(const tsl_parser *p, uint32_t call, tsl_part_kind kind) {
   return false;
 }
 
+static bool is_json(tsl_parser *p, const char *text, size_t n) {
+  tsl__arena arena;
+  tsl__json *root;
+  tsl__arena_init(&arena, &p->alloc);
+  tsl_status status = tsl__json_parse_in_place(&arena, text, n, UINT32_MAX, &root, NULL);
+  tsl__arena_free(&arena);
+  if (status == TSL_ERR_NO_MEMORY) failed(p, status);
+  return status == TSL_OK;
+}
+
+/* As they are if they are JSON, with white space as spaces (no other control character stands there): one line. What is not over, or no JSON, as a string. */
+static void put_arguments(tsl_parser *p, uint32_t call, bool over) {
+  size_t from = p->json.n;
+  if (over && !put_call_parts(p, call, TSL_PART_ARGUMENTS, false)) {
+    put_string(p, "{}");
+    return;
+  }
+  if (over && p->status == TSL_OK && is_json(p, p->json.at + from, p->json.n - from)) {
+    for (size_t i = from; i < p->json.n; i++)
+      if ((uint8_t)p->json.at[i] < 0x20) p->json.at[i] = ' ';
+    return;
+  }
+  p->json.n = from;
+  put_string(p, "\"");
+  put_call_parts(p, call, TSL_PART_ARGUMENTS, true);
+  put_string(p, "\"");
+}
+
 static void put_call(tsl_parser *p, uint32_t call) {
   char id[24];
   put_string(p, call ? ", {\"id\": \"" : "{\"id\": \"");
@@ -671,8 +699,9 @@ static void put_call(tsl_parser *p, uint32_t call) {
   put_string(p, "\", \"name\": \"");
   put_call_parts(p, call, TSL_PART_CALL, true);
   put_string(p, "\", \"arguments\": ");
-  if (!put_call_parts(p, call, TSL_PART_ARGUMENTS, false)) put_string(p, "{}");
-  put_string(p, has_part(p, call, TSL_PART_CALL_END) ? "}" : ", \"incomplete\": true}");
+  bool over = has_part(p, call, TSL_PART_CALL_END);
+  put_arguments(p, call, over);
+  put_string(p, over ? "}" : ", \"incomplete\": true}");
 }
 
 static void put_tags(tsl_parser *p) {

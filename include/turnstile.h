@@ -1038,7 +1038,8 @@ TSL_API tsl_status tsl_parser_finish(tsl_parser *parser);
 TSL_API bool tsl_parser_next(tsl_parser *parser, tsl_part *part);
 
 /* All parts so far, read or not, as {"content": "...", "reasoning": "...", "calls": [{"id", "name", "arguments"}], "tags": [{"begin", "content"}]}; a call that is not
- * over has "incomplete": true and no whole "arguments". NULL when out of memory. Valid until the next call on the parser. */
+ * over has "incomplete": true, and as "arguments" a string, the text of them so far; so has one whose arguments are no JSON (a format that says "as": "arguments" and may be any
+ * text). Always valid JSON. NULL when out of memory. Valid until the next call on the parser. */
 TSL_API const char *tsl_parser_json(tsl_parser *parser);
 
 /* ---- 11. Artifacts: grammars compiled ahead of time ---------------------------------------------------------------- */
