@@ -484,16 +484,18 @@ static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl
 
 /* A tag after its begin: content and end, in a frame that bears its mark. */
 static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last) {
-  tsl__string *texts = tsl__tags_alloc(l->tags, n->end_count * sizeof *texts);
+  tsl__string *texts = tsl__tags_alloc(l->tags, n->end_count * sizeof *texts), *spelled = tsl__tags_alloc(l->tags, n->end_count * sizeof *spelled);
   tsl_token *tokens = tsl__tags_alloc(l->tags, n->end_count * sizeof *tokens);
   tsl__expr *ends = tsl__tags_alloc(l->tags, n->end_count * sizeof *ends), all;
   stops inner = {.text = texts, .tokens = tokens};
   tsl__exprs_work(l->x, NODE_WORK + n->end_count);
-  if (!texts || !tokens || !ends || !hold(l, n->begin.text)) return TSL__NONE;
+  uint32_t spelled_count = 0;
+  if (!texts || !spelled || !tokens || !ends || !hold(l, n->begin.text)) return TSL__NONE;
   for (uint32_t i = 0; i < n->end_count; i++) {
     if (n->ends[i].is_token) tokens[inner.token_count++] = n->ends[i].token;
     else if (n->ends[i].text.length) texts[inner.text_count++] = n->ends[i].text;
     else inner.last = true; /* an empty end: nothing has to follow the content */
+    if (n->ends[i].text.length) spelled[spelled_count++] = n->ends[i].text; /* a token's text is no content either */
     if (!hold(l, n->ends[i].text)) return TSL__NONE;
     ends[i] = delimiter(l, &n->ends[i]);
   }
@@ -506,7 +508,7 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
     all = tsl__expr_seq(l->x, lower(l, content, inner), end);
   }
   const tsl__string *name = n->name || n->mark != TSL__MARK_TAG ? &(tsl__string){n->name, n->name_length} : &n->begin.text;
-  tsl__expr rule = tsl__marks_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length, texts, inner.text_count);
+  tsl__expr rule = tsl__marks_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length, spelled, spelled_count);
   return last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
 }
 
