@@ -4,6 +4,7 @@
  *            with shared tails, stacks are interned. A byte moves every thread through the states that the matcher uses; equal stacks are one thread.
  * Ambiguity  Threads are ordered, and of equal stacks the first stays, but for values: what is JSON is no bare string. At each byte a thread first ends its frame, then goes on in it, then calls: so a part ends
  *            as early as it can, and begins as late as it can. At the end the first complete thread counts.
+ * Empty      A tag with nothing in it whose end is empty reads no byte: its begin and end are noted where the frame around it ends, if that cannot be empty without it.
  * Streaming  What all threads agree on is final: the notes up to their last common one, and the text before the first other one. Text that may be the
  *            beginning of a tag's begin or end is held back until that is known, and so is half a character.
  * Cost       Tens of nanoseconds a byte and thread (one, but for ambiguous grammars); memory: the text, and 24 bytes for each different stack.
@@ -186,6 +187,52 @@ static bool takes(const tsl__token_edge *e, tsl_token token) {
   return listed != e->complement;
 }
 
+/* May it be empty without any marked frame in it? */
+static bool empty_by_itself(const tsl__exprs *x, tsl__expr e) {
+  for (;;) {
+    const tsl__node n = tsl__node_at(x, e);
+    const tsl__mark *m;
+    if (!tsl__expr_nullable(x, e)) return false;
+    if (!(n.flags & TSL__CALLS)) return true;
+    if (n.kind == TSL__K_RULE) return !(m = tsl__mark_of(x, e)) || m->kind == TSL__MARK_NONE;
+    if (n.kind == TSL__K_ALT) {
+      bool any = false;
+      for (uint32_t i = 0; i < n.b && !any; i++) any = empty_by_itself(x, tsl__list_at(x, n.a)[i]);
+      return any;
+    }
+    if (n.kind != TSL__K_SEQ) return true;
+    if (!empty_by_itself(x, n.a)) return false;
+    e = n.b;
+  }
+}
+
+/* Where a frame ends in this state: the notes of the marked frames that begin and end there, with nothing in them, if it cannot end without. */
+static uint32_t notes_of_empty(tsl_parser *p, tsl__state state, uint32_t count, uint32_t notes, uint32_t depth) {
+  const tsl__exprs *x = tsl__states_exprs(space_of(p));
+  const tsl__state_rec *r = tsl__state_expanded(space_of(p), state);
+  if (!r || !r->edges || (r->flags & TSL__STATE_FORK) || depth > TSL__TAGS_DEPTH) return notes;
+  const tsl__mark *own = tsl__mark_of(x, r->handle);
+  if (empty_by_itself(x, own ? own->body : r->handle)) return notes;
+  for (uint32_t i = 0; i < r->edges; i++) {
+    uint32_t c, to_count;
+    tsl__state callee = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].to, 0, &c), to = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].push, count, &to_count);
+    const tsl__state_rec *called = tsl__state_expanded(space_of(p), callee), *back = tsl__state_expanded(space_of(p), to);
+    if (!called || !back || !(called->flags & back->flags & TSL__STATE_NULLABLE)) continue;
+    uint32_t mark = mark_of_state(p, callee);
+    if (mark) notes = note_add(p, notes, mark, true);
+    notes = notes_of_empty(p, callee, c, notes, depth + 1);
+    if (mark) notes = note_add(p, notes, mark, false);
+    return notes_of_empty(p, to, to_count, notes, depth + 1);
+  }
+  return notes;
+}
+
+/* The notes of a frame that ends here. */
+static uint32_t notes_of_end(tsl_parser *p, const frame *f, uint32_t notes) {
+  notes = notes_of_empty(p, f->state, f->count, notes, 0);
+  return f->mark ? note_add(p, notes, f->mark, false) : notes;
+}
+
 /* A byte, or a token as one step (token other than TSL_NO_TOKEN); p->text already holds what is read, `notes` are made at its length: the caller sets that. */
 static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_token token) {
   const frame f = p->frames.at[at];
@@ -195,7 +242,7 @@ static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_t
     failed(p, TSL_ERR_LIMIT);
     return;
   }
-  if ((r->flags & TSL__STATE_NULLABLE) && f.parent) step(p, f.parent - 1, f.mark ? note_add(p, notes, f.mark, false) : notes, byte, token);
+  if ((r->flags & TSL__STATE_NULLABLE) && f.parent) step(p, f.parent - 1, notes_of_end(p, &f, notes), byte, token);
   if (token == TSL_NO_TOKEN && tsl__bytes_has(&r->live, byte)) {
     uint32_t c = 0;
     tsl__target target = tsl__state_step(space_of(p), r, byte);
@@ -617,8 +664,12 @@ tsl_status tsl_parser_finish(tsl_parser *p) {
   while (i < p->now.n && !may_end(p, p->now.at[i].frame)) i++;
   if (i == p->now.n) return TSL_REJECTED;
   uint32_t notes = p->now.at[i].notes;
-  for (uint32_t f = p->now.at[i].frame + 1; f; f = p->frames.at[f - 1].parent)
-    if (p->frames.at[f - 1].mark) notes = note_add(p, notes, p->frames.at[f - 1].mark, false);
+  lock(p);
+  for (uint32_t f = p->now.at[i].frame + 1; f; f = p->frames.at[f - 1].parent) {
+    const frame over = p->frames.at[f - 1];
+    notes = notes_of_end(p, &over, notes);
+  }
+  if (unlock(p) != TSL_OK) return p->status;
   tell_notes(p, notes);
   tell_text(p, p->text.n);
   p->finished = p->status == TSL_OK;

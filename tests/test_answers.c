@@ -94,10 +94,90 @@ static void arguments_of_any_text(void) {
   tsl_grammar_release(g);
 }
 
+/* ---- delimiters --------------------------------------------------------------------------------------------------- */
+
+/* Bytes, then <s>, </s>, <s>x as special tokens, then the end of the text. */
+static tsl_vocab *with_specials(void) {
+  static const char *const more[] = {"<s>", "</s>", "<s>x", ""};
+  uint8_t bytes[300], special[260] = {0};
+  uint32_t offsets[261], n = 0;
+  const uint32_t eog = 259;
+  for (uint32_t i = 0; i < 260; i++) {
+    size_t length = i < 256 ? 1 : strlen(more[i - 256]);
+    offsets[i] = n;
+    special[i] = i >= 256;
+    if (i < 256) bytes[n] = (uint8_t)i;
+    else memcpy(bytes + n, more[i - 256], length);
+    n += (uint32_t)length;
+  }
+  offsets[260] = n;
+  const tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = 260, .special = special, .eog = &eog, .eog_count = 1};
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_new(&desc, NULL, &v, NULL) == TSL_OK);
+  return v;
+}
+
+#define TOKEN(text) "{\"type\":\"token\",\"token\":\"" text "\"}"
+
+/* What ends a tag is no content, be it a text or a token, alone or one of several. */
+static void ends_are_no_content(void) {
+  static const struct { const char *begin, *ends; tsl_token tokens[8]; size_t n; } cases[] = {
+      {TOKEN("<s>"), TOKEN("</s>"), {256, 'a', 'b', 257}, 4},
+      {TOKEN("<s>"), "[" TOKEN("</s>") ",\"|\"]", {256, 'a', 'b', 257}, 4},
+      {TOKEN("<s>"), "[" TOKEN("</s>") ",\"|\"]", {256, 'a', 'b', '|'}, 4},
+      {"\"<s>\"", "[\"|\"," TOKEN("</s>") "]", {'<', 's', '>', 'a', 'b', 257}, 6},
+      {"\"<s>\"", "\"</s>\"", {256, 'a', 'b', 257}, 4},
+  };
+  tsl_vocab *v = with_specials();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int content = 0; content < 2; content++) {
+      char json[400];
+      tsl_grammar *g = NULL;
+      tsl_parser *p = NULL;
+      tsl_error e = {0};
+      snprintf(json, sizeof json, "{\"type\":\"tag\",\"begin\":%s,\"content\":%s,\"end\":%s}", cases[i].begin, content ? "{\"type\":\"regex\",\"pattern\":\"[a-z]*\"}" : "{\"type\":\"any_text\"}", cases[i].ends);
+      CHECKF(tsl_grammar_tags(v, json, strlen(json), NULL, NULL, &g, &e) == TSL_OK && tsl_parser_new(g, NULL, &p) == TSL_OK, "%s: %s", json, e.message);
+      for (size_t k = 0; p && k < cases[i].n; k++) CHECK(tsl_parser_token(p, cases[i].tokens[k]) == TSL_OK);
+      CHECK(p && tsl_parser_finish(p) == TSL_OK);
+      CHECKF(p && strstr(tsl_parser_json(p), "\"content\": \"\"") && strstr(tsl_parser_json(p), "[{\"begin\": \"<s>\", \"content\": \"ab\"}]"), "%s: %s", json, p ? tsl_parser_json(p) : "");
+      tsl_parser_free(p);
+      tsl_grammar_release(g);
+    }
+  tsl_vocab_release(v);
+}
+
+#define CONST(text) "{\"type\":\"const_string\",\"value\":\"" text "\"}"
+#define OPTIONAL(content) "{\"type\":\"optional\",\"content\":" content "}"
+
+/* A tag with nothing in it, and nothing to end it, is there all the same. */
+static void empty_tags(void) {
+  static const struct { const char *json, *text, *expected; } cases[] = {
+      {TAG("", "<a>", OPTIONAL(CONST("x")), "\"\""), "<a>", "\"content\": \"\", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": \"<a>\", \"content\": \"\"}]"},
+      {TAG("", "<a>", OPTIONAL(CONST("x")), "\"\""), "<a>x", "\"tags\": [{\"begin\": \"<a>\", \"content\": \"x\"}]"},
+      {TAG("", "<a>", "{\"type\":\"any_text\"}", "[\"|\",\"\"]"), "<a>", "\"tags\": [{\"begin\": \"<a>\", \"content\": \"\"}]"},
+      {TAG(CALL, "<a>", "{\"type\":\"any_text\",\"as\":\"arguments\"}", "\"\""), "<a>", "\"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {}}]"},
+      {TAG(CALL, "<a>", OPTIONAL(TAG("", "b", OPTIONAL(CONST("x")), "\"\"")), "\"\""), "<a>b", "\"name\": \"f\", \"arguments\": {}}], \"tags\": [{\"begin\": \"b\", \"content\": \"\"}]"},
+      {TAG(CALL, "<a>", OPTIONAL(TAG("", "b", OPTIONAL(CONST("x")), "\"\"")), "\"\""), "<a>", "\"name\": \"f\", \"arguments\": {}}], \"tags\": []"},
+      {"{\"type\":\"sequence\",\"elements\":[" TAG(CALL, "<a>", OPTIONAL(TAG("", "b", OPTIONAL(CONST("x")), "\"\"")), "\"\"") "," CONST("c") "]}", "<a>bc", "\"content\": \"c\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {}}], \"tags\": [{\"begin\": \"b\", \"content\": \"\"}]"},
+      {"{\"type\":\"triggered_tags\",\"triggers\":[\"<a\"],\"tags\":[" TAG("", "<a>", OPTIONAL(CONST("x")), "\"\"") "]}", "t<a><a>", "\"content\": \"t\", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": \"<a>\", \"content\": \"\"}, {\"begin\": \"<a>\", \"content\": \"\"}]"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = compile(cases[i].json);
+    tsl_parser *p = NULL;
+    if (!g || tsl_parser_new(g, NULL, &p) != TSL_OK) continue;
+    CHECK(tsl_parser_text(p, cases[i].text, strlen(cases[i].text)) == TSL_OK && tsl_parser_finish(p) == TSL_OK);
+    CHECKF(strstr(tsl_parser_json(p), cases[i].expected) != NULL, "%s after %s: %s", cases[i].json, cases[i].text, tsl_parser_json(p));
+    tsl_parser_free(p);
+    tsl_grammar_release(g);
+  }
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(cut_anywhere, "every preset, at every byte: JSON");
   RUN(arguments_of_any_text, "and cut, too");
+  RUN(ends_are_no_content, "texts and tokens");
+  RUN(empty_tags, "are there all the same");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
