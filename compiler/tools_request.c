@@ -22,6 +22,12 @@
 
 static bool fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *what) { return tsl__tags_fail(t, status, at, "%s", what), false; }
 
+/* A member that is not null. */
+static tsl__json *present(const tsl__json *o, const char *key) {
+  tsl__json *v = tsl__json_get(o, key, strlen(key));
+  return v && v->kind != TSL__JSON_NULL ? v : NULL;
+}
+
 /* ---- tools ---------------------------------------------------------------------------------------------------------- */
 
 /* {"type": "object", ...} for a text that matches `pattern` (NULL: any text). */
@@ -77,10 +83,9 @@ static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   if (!inner || inner->kind != TSL__JSON_OBJECT) inner = GET(o, "custom");
   if (!inner || inner->kind != TSL__JSON_OBJECT) inner = o;
   const tsl__json *name = GET(inner, "name");
-  *out = (tsl__tool){.parameters = GET(inner, "parameters"), .at = o};
-  if (!out->parameters) out->parameters = GET(inner, "input_schema");
-  if (!out->parameters) out->parameters = GET(inner, "inputSchema");
-  if (out->parameters && out->parameters->kind == TSL__JSON_NULL) out->parameters = NULL;
+  *out = (tsl__tool){.parameters = present(inner, "parameters"), .at = o};
+  if (!out->parameters) out->parameters = present(inner, "input_schema");
+  if (!out->parameters) out->parameters = present(inner, "inputSchema");
   if (type && !IS(type, "function") && !IS(type, "custom") && !out->parameters)
     return fail(t, TSL_ERR_UNSUPPORTED, type, "only function tools are supported: this type's arguments have no schema here");
   if (!check_name(t, o, name)) return false;
@@ -186,8 +191,8 @@ static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) 
 /* ---- the response format --------------------------------------------------------------------------------------------- */
 
 static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) {
-  const tsl__json *type = format ? GET(format, "type") : NULL, *named = format ? GET(format, "json_schema") : NULL;
-  if (!format || format->kind == TSL__JSON_NULL || IS(type, "text")) return true;
+  const tsl__json *type = format ? GET(format, "type") : NULL, *named = format ? present(format, "json_schema") : NULL;
+  if (!format || IS(type, "text")) return true;
   if (IS(type, "structural_tag")) return (r->content = tsl__tags_read(t, format)) != NULL;
   tsl__tag *n = tsl__tags_node(t, TSL__TAG_SCHEMA, format);
   if (!n) return false;
@@ -242,10 +247,10 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
   if (!options->tool_choice && !read_choice(t, GET(o, "tool_choice"), r)) return false;
   if (options->tool_choice && !choose_word(t, r, NULL, options->tool_choice, strlen(options->tool_choice))) return false;
   if (options->parallel) r->parallel = options->parallel > 0;
-  const tsl__json *format = GET(o, "response_format");
-  if (!format && text && text->kind == TSL__JSON_OBJECT) format = GET(text, "format");
-  if (!format) format = GET(o, "output_format");
-  if (!format && GET(o, "output_config")) format = GET(GET(o, "output_config"), "format");
+  const tsl__json *format = present(o, "response_format");
+  if (!format && text && text->kind == TSL__JSON_OBJECT) format = present(text, "format");
+  if (!format) format = present(o, "output_format");
+  if (!format && GET(o, "output_config")) format = present(GET(o, "output_config"), "format");
   if (!read_format(t, format, r) || !read_thinking(t, GET(o, "thinking"), r)) return false;
   if (r->choice == TSL__CHOICE_REQUIRED && !r->count) return fail(t, TSL_ERR_ARGUMENT, o, "a call is required, and there are no tools");
   if (r->choice == TSL__CHOICE_NONE) r->count = 0;
