@@ -371,16 +371,23 @@ static bool read_fields(tsl__tags *t, const tsl__json *o, const form *f, tsl__ta
   return only(t, o, keys) && f->read(t, o, n, depth) && read_as(t, o, n);
 }
 
+static const form *find_form(const tsl__json *type) {
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (tsl__json_is(type, forms[i].type, strlen(forms[i].type))) return &forms[i];
+  return NULL;
+}
+
+/* An object without a "type" that has a "begin" is a tag, as XGrammar takes it. */
 static tsl__tag *read_format(tsl__tags *t, const tsl__json *o, uint32_t depth) {
   const tsl__json *type = GET(o, "type");
   if (depth > TSL__TAGS_DEPTH) return tsl__tags_fail(t, TSL_ERR_LIMIT, o, "more than %u formats inside one another", TSL__TAGS_DEPTH);
+  static const tsl__json tag = {.text = "tag", .length = 3, .kind = TSL__JSON_STRING};
+  if (!type && GET(o, "begin")) type = &tag;
   if (o->kind != TSL__JSON_OBJECT || !type || type->kind != TSL__JSON_STRING) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "a format is an object with a \"type\"");
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    if (!tsl__json_is(type, forms[i].type, strlen(forms[i].type))) continue;
-    tsl__tag *n = tsl__tags_node(t, forms[i].kind, o);
-    return n && read_fields(t, o, &forms[i], n, depth) ? n : NULL;
-  }
-  return tsl__tags_fail(t, TSL_ERR_SCHEMA, type, "there is no format \"%.*s\"", (int)(type->length < 60 ? type->length : 60), type->text);
+  const form *f = find_form(type);
+  if (!f) return tsl__tags_fail(t, TSL_ERR_SCHEMA, type, "there is no format \"%.*s\"", (int)(type->length < 60 ? type->length : 60), type->text);
+  tsl__tag *n = tsl__tags_node(t, f->kind, o);
+  return n && read_fields(t, o, f, n, depth) ? n : NULL;
 }
 
 /* ---- the legacy form ------------------------------------------------------------------------------------------------------ */
