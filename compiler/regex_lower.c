@@ -491,6 +491,8 @@ static tsl__expr lower_whole(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root, bool
   return tsl__rx_failed(&l) ? TSL__NONE : at_beginning(&l, rests);
 }
 
+static void too_long(tsl__rx_tree *t) { tsl__rx_fail(t, TSL_ERR_LIMIT, TSL__REGEX_MAX_LENGTH, "the regular expression is too long (more than 131072 bytes)"); }
+
 tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length, const tsl__regex_flags *flags, tsl__expr *out, tsl_error *error) {
   static const tsl__regex_flags none = {0};
   tsl__arena arena;
@@ -499,10 +501,8 @@ tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length,
   *out = TSL__NONE;
   if (!flags) flags = &none;
   tsl__arena_init(&arena, tsl__exprs_allocator(x));
-  if (length > TSL__REGEX_MAX_LENGTH)
-    tsl__rx_fail(&tree, TSL_ERR_LIMIT, TSL__REGEX_MAX_LENGTH, "the regular expression is too long (more than 131072 bytes)");
-  else
-    root = tsl__rx_expand(&tree, tsl__rx_parse(&tree, tsl__exprs_allocator(x), flags));
+  if (length > TSL__REGEX_MAX_LENGTH) too_long(&tree);
+  else root = tsl__rx_expand(&tree, tsl__rx_parse(&tree, tsl__exprs_allocator(x), flags));
   if (root) *out = lower_whole(&tree, x, root, flags->search);
   tsl__arena_free(&arena);
   tsl__exprs_hold(x, tree.held);
@@ -511,5 +511,20 @@ tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length,
     tsl__fail_at(error, tree.status, pattern, length, 0, "%s", tsl__exprs_why(x));
   }
   if (tree.status != TSL_OK) *out = TSL__NONE;
+  return tree.status;
+}
+
+tsl_status tsl__regex_check(const tsl_allocator *a, const char *pattern, size_t length, tsl_error *error) {
+  static const tsl__regex_flags none = {0};
+  tsl__arena arena;
+  tsl__exprs *x;
+  tsl_status status = tsl__exprs_new(NULL, a, NULL, &x);
+  if (status != TSL_OK) return tsl__fail(error, status, "out of memory");
+  tsl__rx_tree tree = {.x = x, .arena = &arena, .pattern = pattern, .length = length, .error = error};
+  tsl__arena_init(&arena, a);
+  if (length > TSL__REGEX_MAX_LENGTH) too_long(&tree);
+  else tsl__rx_parse(&tree, a, &none);
+  tsl__arena_free(&arena);
+  tsl__exprs_free(x);
   return tree.status;
 }

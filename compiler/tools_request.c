@@ -15,6 +15,7 @@
  */
 #include <stdio.h>
 
+#include "compiler/regex.h"
 #include "compiler/tools.h"
 
 #define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
@@ -67,6 +68,9 @@ static bool read_custom(tsl__tags *t, const tsl__json *inner, tsl__tool *out) {
   if (!IS(syntax, "regex")) return fail(t, TSL_ERR_UNSUPPORTED, syntax ? syntax : grammar, "the grammar of a custom tool must be a regex: Lark grammars are not supported");
   if (!definition || definition->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, grammar, "the grammar's \"definition\" must stand here");
   out->at = definition;
+  tsl_error error; /* by itself: what closes a group that it has not opened would leave the one around it */
+  tsl_status status = tsl__regex_check(t->arena.alloc, definition->text, definition->length, &error);
+  if (status != TSL_OK) return tsl__tags_fail(t, status, definition, "in the definition, at byte %zu: %s", error.offset, error.message), false;
   return custom_schema(t, definition, out);
 }
 
