@@ -128,7 +128,7 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   n->mark = TSL__MARK_ARGUMENTS;
   n->schema = tool->parameters;
   n->source = tool->source;
-  n->detached = tool->source.at != NULL;
+  n->detached = tool->made_up;
   n->at = tool->at;
   if (!n->schema) {
     tsl__json *schema;

@@ -24,7 +24,8 @@
 typedef struct tsl__tool {
   tsl__string name;
   tsl__json *parameters; /* NULL: any object */
-  tsl__string source;    /* the text of made-up parameters; NULL: they are part of the request */
+  tsl__string source;    /* what parameters that the request does not hold as they are is known by; NULL: they are part of it */
+  bool made_up;          /* the parameters are no part of the request */
   const tsl__json *at;   /* what is to blame for made-up parameters */
 } tsl__tool;
 

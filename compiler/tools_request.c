@@ -7,6 +7,7 @@
  *           Anthropic messages        tools: [{"name", "input_schema"}], tool_choice: {"type": "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
  *           MCP tools/list            {"tools": [{"name", "inputSchema"}]}, also as the "result" of a JSON-RPC response
  *           an array                  of tools in any of these shapes
+ * Arguments are an object in all of them: a schema that does not say so is taken for one that does.
  * Custom tools (OpenAI: "type": "custom") take one text; it is written as the only argument, "input", a string, with the tool's regular expression as its pattern. Lark
  * grammars are an error. Structured outputs are found in response_format, text.format, output_format and output_config.format.
  * Tools that the provider itself runs (a "type" other than function or custom, and no schema) are an error: nothing says what their arguments look like.
@@ -55,6 +56,7 @@ static bool custom_schema(tsl__tags *t, const tsl__json *pattern, tsl__tool *out
   t->status = tsl__json_parse(&t->arena, text, n, 64, &schema, t->error);
   out->parameters = schema;
   out->source = (tsl__string){text, (uint32_t)n};
+  out->made_up = true;
   return t->status == TSL_OK;
 }
 
@@ -81,6 +83,36 @@ static bool check_name(tsl__tags *t, const tsl__json *tool, const tsl__json *nam
   return true;
 }
 
+/* Arguments are an object, whatever else the schema says of them: one without a "type" gets it, in its place, and of several types that one is left. */
+static bool only_objects(tsl__tags *t, tsl__tool *tool) {
+  static const char words[] = "objecttype";
+  tsl__json *schema = tool->parameters, *type = GET(schema, "type"), *items;
+  bool several = type && type->kind == TSL__JSON_ARRAY;
+  if (schema->kind == TSL__JSON_TRUE) tool->parameters = NULL;
+  if (schema->kind != TSL__JSON_OBJECT || (type && !several)) return true;
+  for (uint32_t i = 0; several; i++) {
+    if (i == type->length) return true;
+    if (IS(&type->items[i], "object")) break;
+  }
+  /* Known by another text than where it is no tool's. */
+  char *source = tsl__tags_alloc(t, sizeof words + schema->end - schema->offset);
+  items = tsl__tags_alloc(t, (schema->length + 1) * sizeof *items);
+  if (!source || !items) return false;
+  memcpy(source, words, sizeof words - 1);
+  memcpy(source + sizeof words - 1, t->text + schema->offset, schema->end - schema->offset);
+  tool->source = (tsl__string){source, (uint32_t)(sizeof words - 1 + schema->end - schema->offset)};
+  if (!several) {
+    for (uint32_t i = 0; i < schema->length; i++) items[i] = schema->items[i];
+    type = &items[schema->length++];
+    *type = (tsl__json){.key = words + 6, .key_length = 4, .offset = schema->offset};
+    schema->items = items;
+  }
+  type->kind = TSL__JSON_STRING;
+  type->text = words;
+  type->length = 6;
+  return true;
+}
+
 static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   const tsl__json *inner = GET(o, "function"), *type = GET(o, "type"), *strict;
   if (o->kind != TSL__JSON_OBJECT) return fail(t, TSL_ERR_SCHEMA, o, "a tool is an object");
@@ -96,7 +128,7 @@ static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   strict = GET(inner, "strict"); /* false asks for no guarantee; the schema holds all the same */
   if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE && strict->kind != TSL__JSON_NULL) return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
   out->name = (tsl__string){name->text, name->length};
-  return !IS(type, "custom") || out->parameters || read_custom(t, inner, out);
+  return out->parameters ? only_objects(t, out) : !IS(type, "custom") || read_custom(t, inner, out);
 }
 
 static bool same_name(tsl__string a, const char *name, size_t length) { return a.length == length && !memcmp(a.at, name, length); }

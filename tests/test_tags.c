@@ -560,6 +560,12 @@ static const struct {
     {"qwen3", "{\"response_format\":null,\"text\":{\"format\":{\"type\":\"json_schema\",\"schema\":{\"const\":1}}}}", "text", NULL},
     {"qwen3", "{\"response_format\":null,\"text\":null,\"output_format\":null,\"output_config\":null}", "text", "\"content\": \"text\""},
     {"qwen3", "[{\"name\":\"f\",\"parameters\":null,\"input_schema\":" S "}]", "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>", NULL},
+    {"qwen3", "[" TOOL("f", "{}") "]", "<tool_call>\n{\"name\": \"f\", \"arguments\": 1}\n</tool_call>", NULL},
+    {"qwen3", "[" TOOL("f", "{}") "]", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\":[]}}\n</tool_call>", "\"arguments\": {\"a\":[]}"},
+    {"qwen3", "[" TOOL("f", "true") "]", "<tool_call>\n{\"name\": \"f\", \"arguments\": null}\n</tool_call>", NULL},
+    {"qwen3", "[" TOOL("f", "{\"type\":[\"object\",\"null\"]}") "]", "<tool_call>\n{\"name\": \"f\", \"arguments\": null}\n</tool_call>", NULL},
+    {"qwen3", "[" TOOL("f", "{\"properties\":{\"a\":{\"type\":\"null\"}}}") "," TOOL("g", "{}") "]", "<tool_call>\n{\"name\": \"f\", \"arguments\": []}\n</tool_call>", NULL},
+    {"qwen3", "{\"tools\":[" TOOL("f", "{}") "],\"response_format\":{\"type\":\"json_schema\",\"schema\":{}}}", "1", "\"content\": \"1\""}, /* the same text, and no arguments */
     {"qwen3", "{\"thinking\":{\"type\":\"disabled\"}}", "<think>a</think>\n\nb", NULL},
     {"glm4", "[" TOOL("f", S) "]", "\n<think>hm</think>\n<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>", "\"reasoning\": \"hm\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}]"},
     {"command", "[" TOOL("f", S) "]", "<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>hello<|END_RESPONSE|>", "\"content\": \"hello\", \"reasoning\": \"hm\""},
