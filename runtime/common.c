@@ -54,13 +54,14 @@ struct tsl__common {
   pthread_mutex_t lock;
   uint8_t secret[TSL__SECRET];
   bool drawn; /* the secret is there: without it nothing is kept */
-  size_t limit;
+  atomic_size_t limit; /* read without the lock too */
   generation young, old;
   TSL__VEC(bits *) rows; /* of masks of the vocabulary's layer, for good */
   uint8_t seen[SEEN];    /* masks asked for, by hash */
   uint32_t seen_all;
 };
 
+static size_t limit_of(const tsl__common *c) { return atomic_load_explicit(&((tsl__common *)(uintptr_t)c)->limit, memory_order_relaxed); }
 static uint32_t *words_of(const entry *e) { return (uint32_t *)(uintptr_t)(e->at + e->shared); }
 static size_t size_of(const entry *e) { return sizeof *e + e->shared * sizeof *e->at + ((size_t)e->bases + e->minus + e->plus + e->left) * 4; }
 static size_t bits_size(const tsl_vocab *v) { return sizeof(bits) + tsl_vocab_mask_words(v) * 4 + TSL__LINE; }
@@ -157,7 +158,7 @@ static bool carry_bits(const tsl_vocab *v, generation *g, const generation *from
 }
 
 static void make_room(tsl__common *c) {
-  if (generation_memory(&c->young) <= c->limit / 2) return;
+  if (generation_memory(&c->young) <= limit_of(c) / 2) return;
   generation_free(c->vocab, &c->old);
   c->old = c->young;
   c->young = (generation){0};
@@ -186,7 +187,7 @@ tsl__common *tsl__common_new(const tsl_vocab *vocab, size_t limit) {
   if (!c) return NULL;
   c->vocab = vocab;
   c->drawn = tsl__secret_draw(c->secret);
-  c->limit = c->drawn ? limit : 0;
+  atomic_init(&c->limit, c->drawn ? limit : 0);
   if (pthread_mutex_init(&c->lock, NULL)) return tsl__free(&vocab->alloc, c, sizeof *c), NULL;
   tsl__arena_init(&c->young.arena, &vocab->alloc);
   tsl__arena_init(&c->old.arena, &vocab->alloc);
@@ -214,7 +215,7 @@ size_t tsl__common_memory(tsl__common *c) {
 
 void tsl__common_limit(tsl__common *c, size_t limit) {
   pthread_mutex_lock(&c->lock);
-  c->limit = c->drawn ? limit : 0;
+  atomic_store_explicit(&c->limit, c->drawn ? limit : 0, memory_order_relaxed);
   generation_free(c->vocab, &c->old);
   if (generation_memory(&c->young) > limit / 2) generation_free(c->vocab, &c->young);
   pthread_mutex_unlock(&c->lock);
@@ -239,7 +240,7 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
     tsl__digest state, over;
     uint32_t context, whole;
   } of;
-  if (!c || !c->limit || tsl__state_at(space, state)->meaningless || !meaning_of(space, c, state, &of.state)) return false;
+  if (!c || !limit_of(c) || tsl__state_at(space, state)->meaningless || !meaning_of(space, c, state, &of.state)) return false;
   if (set < space->leftovers.first) {
     of.over = (tsl__digest){.lo = set};
   } else {
@@ -254,7 +255,7 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
 
 bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const uint32_t *pairs, uint32_t count, uint32_t node, uint32_t limit, tsl__digest *key) {
   tsl__common *c = common_of(space);
-  if (!c || !c->limit) return false;
+  if (!c || !limit_of(c)) return false;
   struct {
     tsl__bytes letters;
     tsl__digest pairs;
@@ -339,7 +340,7 @@ void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk 
   if ((uint64_t)head.minus + head.plus + head.left > WORDS_MAX) return;
   pthread_mutex_lock(&c->lock);
   make_room(c);
-  if (c->limit && !probe(&c->young, key) && grow(c->vocab, &c->young)) {
+  if (limit_of(c) && !probe(&c->young, key) && grow(c->vocab, &c->young)) {
     entry *e = tsl__arena_alloc(&c->young.arena, size_of(&head));
     if (e) *e = head;
     if (e && fill(space, &c->young, e, walk)) {
@@ -359,7 +360,7 @@ static bool is_shared(const tsl__space *space, const tsl__mask_rec *m) {
   return true;
 }
 
-static bool has_room_for_row(const tsl__common *c, size_t rows, size_t most) { return rows < most && (rows + 1) * bits_size(c->vocab) <= c->limit / ROWS_SHARE; }
+static bool has_room_for_row(const tsl__common *c, size_t rows, size_t most) { return rows < most && (rows + 1) * bits_size(c->vocab) <= limit_of(c) / ROWS_SHARE; }
 
 /* Count one that was asked for: was it, or one of its hash, asked for often lately? */
 static bool is_common(tsl__common *c, uint64_t hash) {
@@ -439,7 +440,7 @@ static void find_row(tsl__common *c, tsl__space *space, tsl__mask mask) {
 uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n) {
   tsl__common *c = common_of(space);
   const tsl__mask_rec both = {.first = tsl__bitset_at(space, bases[0]), .lists = bases, .base_count = (uint8_t)n};
-  if (!c || !c->limit) return 0;
+  if (!c || !limit_of(c)) return 0;
   pthread_mutex_lock(&c->lock);
   const entry *e = row_of(c, space, &both, true);
   uint32_t number = e ? adopt(space, e->at[0]) : 0;
@@ -449,7 +450,7 @@ uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n) 
 
 void tsl__common_row_of(tsl__space *space, tsl__mask mask, const tsl__mask_rec *m) {
   tsl__common *c = common_of(space);
-  if (!c || !c->limit || atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)m)->row, memory_order_relaxed) || !is_shared(space, m)) return;
+  if (!c || !limit_of(c) || atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)m)->row, memory_order_relaxed) || !is_shared(space, m)) return;
   pthread_mutex_lock(&c->lock);
   if (mask < space->masks.first) give_row(c, space, mask);
   else find_row(c, space, mask);
