@@ -19,8 +19,7 @@ tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *s, tsl_gramma
   return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d", (int)s->kind);
 }
 
-/* Nobody else has the grammar yet: no lock is needed. */
-static void forget_limits(tsl_grammar *g) {
+void tsl__source_forget_limits(tsl_grammar *g) {
   tsl__exprs *x = tsl__states_exprs(g->space);
   g->space->cancel = x->cancel = NULL;
   g->space->deadline_us = x->deadline_us = 0;
@@ -31,7 +30,7 @@ tsl_status tsl__source_compile(tsl_vocab *vocab, const tsl_source *source, const
   tsl_source with = *source;
   with.limits = limits;
   tsl_status status = tsl_grammar_compile(vocab, &with, out, error);
-  if (status == TSL_OK) forget_limits(*out);
+  if (status == TSL_OK) tsl__source_forget_limits(*out);
   return status;
 }
 

@@ -118,7 +118,6 @@ typedef struct store {
   tsl_vocab *vocab;
   const tsl_source *source;
   const tsl_artifact_options *options;
-  tsl_limits limits; /* of the grammar: it outlives who asked for it */
   uint64_t deadline;
   char path[PATH_BYTES], draft[PATH_BYTES];
   tsl_store_result result;
@@ -134,12 +133,41 @@ static bool find_paths(store *s, const char *folder) {
   return n > 0 && (size_t)n < sizeof s->path && m > 0 && (size_t)m < sizeof s->draft;
 }
 
-/* False: it is not there, or not sound. */
-static bool load(store *s, tsl_grammar **out) {
-  if (tsl_grammar_load(s->vocab, s->path, &s->limits, out, NULL) != TSL_OK) return false;
-  s->result.complete = tsl__reader_of((*out)->space) != NULL;
-  s->result.kept = true;
-  return true;
+/* Those of the caller, with what is left of the time. */
+static tsl_limits limits_now(const store *s) {
+  tsl_limits limits = s->source->limits ? *s->source->limits : (tsl_limits){0};
+  if (s->deadline) {
+    uint64_t now = tsl__now_us();
+    limits.deadline_us = now < s->deadline ? s->deadline - now : 1;
+  }
+  return limits;
+}
+
+/* The grammar outlives who asked for it. */
+static void forget_limits(tsl_grammar *g) {
+  tsl__reader *r = tsl__reader_of(g->space);
+  if (!r) {
+    tsl__source_forget_limits(g);
+    return;
+  }
+  r->limits.cancel = g->space->cancel = NULL;
+  r->limits.deadline_us = g->space->deadline_us = g->space->deadline = 0;
+}
+
+/* False: it is not there, or not sound; or it holds the source, which could not be compiled in time (*status). */
+static bool load(store *s, tsl_grammar **out, tsl_status *status, tsl_error *error) {
+  tsl_limits limits = limits_now(s);
+  tsl_error why;
+  *status = tsl_grammar_load(s->vocab, s->path, &limits, out, &why);
+  if (*status == TSL_OK) {
+    forget_limits(*out);
+    s->result.complete = tsl__reader_of((*out)->space) != NULL;
+    s->result.kept = true;
+    return true;
+  }
+  if (*status != TSL_ERR_CANCELLED) *status = TSL_OK;
+  else if (error) *error = why;
+  return false;
 }
 
 static bool out_of_time(const store *s) { return tsl__cancelled(s->source->limits ? s->source->limits->cancel : NULL) || tsl__expired(s->deadline); }
@@ -168,11 +196,7 @@ static int lock_draft(const store *s, int *file) {
 }
 
 static tsl_status compile(store *s, tsl_grammar **out, tsl_error *error) {
-  tsl_limits limits = s->source->limits ? *s->source->limits : (tsl_limits){0};
-  if (s->deadline) { /* what waiting has left of it */
-    uint64_t now = tsl__now_us();
-    limits.deadline_us = now < s->deadline ? s->deadline - now : 1;
-  }
+  tsl_limits limits = limits_now(s);
   s->result.compiled = true;
   return tsl__source_compile(s->vocab, s->source, &limits, out, error);
 }
@@ -193,14 +217,15 @@ static void keep(store *s, int file, tsl_grammar *compiled) {
 
 static tsl_status compile_locked(store *s, int file, tsl_grammar **out, tsl_error *error) {
   tsl_grammar *mapped;
-  if (load(s, out)) { /* while this one waited */
+  tsl_status status, unused;
+  if (load(s, out, &status, error) || status != TSL_OK) { /* while this one waited */
     unlink(s->draft);
-    return TSL_OK;
+    return status;
   }
-  tsl_status status = compile(s, out, error);
+  status = compile(s, out, error);
   if (status == TSL_OK) keep(s, file, *out);
   if (!s->result.kept) unlink(s->draft);
-  if (s->result.kept && s->result.complete && load(s, &mapped)) { /* the same tables as everybody else has, and shared pages */
+  if (s->result.kept && s->result.complete && load(s, &mapped, &unused, NULL)) { /* the same tables as everybody else has, and shared pages */
     tsl_grammar_release(*out);
     *out = mapped;
   }
@@ -208,14 +233,15 @@ static tsl_status compile_locked(store *s, int file, tsl_grammar **out, tsl_erro
 }
 
 static tsl_status get(store *s, const char *folder, tsl_grammar **out, tsl_error *error) {
+  tsl_status status;
   int file;
   if (!find_paths(s, folder)) return compile(s, out, error);
-  if (load(s, out)) return TSL_OK;
+  if (load(s, out, &status, error) || status != TSL_OK) return status;
   mkdir(folder, 0777); /* what is wrong with the folder shows when the draft is opened */
   int locked = lock_draft(s, &file);
   if (locked == HURRY) return tsl__fail(error, TSL_ERR_CANCELLED, "%s", tsl__expired(s->deadline) ? "deadline_us: out of time" : "cancelled");
   if (locked == NO_LOCKS) return compile(s, out, error);
-  tsl_status status = compile_locked(s, file, out, error);
+  status = compile_locked(s, file, out, error);
   close(file);
   return status;
 }
@@ -226,10 +252,7 @@ tsl_status tsl_store_get(tsl_vocab *vocab, const char *folder, const tsl_source 
   store *s = tsl__alloc_zero(&vocab->alloc, sizeof *s);
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   *s = (store){.vocab = vocab, .source = source, .options = options};
-  if (source->limits) s->limits = *source->limits;
-  s->limits.cancel = NULL;
-  s->deadline = tsl__deadline(s->limits.deadline_us);
-  s->limits.deadline_us = 0;
+  s->deadline = tsl__deadline(source->limits ? source->limits->deadline_us : 0);
   tsl_status status = tsl__source_has_resolver(source) ? compile(s, out, error) : get(s, folder, out, error);
   if (result) *result = s->result;
   tsl__free(&vocab->alloc, s, sizeof *s);

@@ -243,6 +243,32 @@ static void no_folder(void) {
   CHECK(files(".draft", NULL, 0) == 0);
 }
 
+/* A file that holds the source alone is compiled when it is loaded: within the caller's time, and until the caller cancels. */
+static void source_in_time(void) {
+  static char long_schema[1 << 16];
+  size_t n = (size_t)sprintf(long_schema, "{\"anyOf\":[");
+  for (int i = 0; i < 300; i++)
+    n += (size_t)sprintf(long_schema + n, "%s{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z]*%d$\"}}", i ? "," : "", i);
+  n += (size_t)sprintf(long_schema + n, "]}");
+  int flag = 0;
+  const tsl_limits with = {.cancel = &flag, .deadline_us = 60000000};
+  const tsl_source unlisted = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = long_schema, .length = n, .limits = &with};
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_store_result result;
+  for (int k = 0; k < 2; k++) {
+    CHECK(tsl_store_get(vocab, folder, &unlisted, NULL, &g, &result, &error) == TSL_OK && result.compiled == !k && result.kept && !result.complete);
+    CHECK(g && !g->space->cancel && !g->space->deadline_us); /* it outlives who asked for it */
+    tsl_grammar_release(g);
+    g = NULL;
+  }
+  flag = 1;
+  CHECK(tsl_store_get(vocab, folder, &unlisted, NULL, &g, NULL, &error) == TSL_ERR_CANCELLED && !g && !strcmp(error.message, "cancelled"));
+  CHECK(tsl_store_get(vocab, folder, &source, NULL, &g, &result, &error) == TSL_OK && result.complete && !g->space->cancel && !g->space->deadline_us);
+  tsl_grammar_release(g);
+  CHECK(files(".draft", NULL, 0) == 0);
+}
+
 static void arguments(void) {
   tsl_grammar *g;
   CHECK(tsl_store_get(NULL, folder, &source, NULL, &g, NULL, NULL) == TSL_ERR_ARGUMENT);
@@ -264,6 +290,7 @@ int main(void) {
   RUN(killed_while_others_wait, "killed while others wait");
   RUN(damaged_files_are_replaced, "damaged files are replaced");
   RUN(no_folder, "no folder, no grammar");
+  RUN(source_in_time, "a source in a file, and time");
   RUN(arguments, "arguments");
   empty_folder();
   CHECK(!rmdir(folder));
