@@ -58,8 +58,7 @@ tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocat
   x->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
   x->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
   x->cancel = limits->cancel;
-  x->deadline_us = limits->deadline_us;
-  x->deadline = tsl__deadline(x->deadline_us);
+  x->deadline = tsl__deadline(limits->deadline_us);
   if (parent) {
     inherit(x, parent);
     if (!tsl__vec_reserve(&x->alloc, &x->nodes, NODES_FIRST)) {
@@ -154,7 +153,6 @@ bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx)) {
 }
 
 void tsl__exprs_begin(tsl__exprs *x) {
-  x->deadline = tsl__deadline(x->deadline_us);
   x->steps = x->work = 0;
   x->depth = 0;
   x->searching = false;

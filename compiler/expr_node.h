@@ -216,7 +216,7 @@ struct tsl__exprs {
   uint64_t max_memory;
   size_t held; /* by the front end, see tsl__exprs_hold */
   const int *cancel;
-  uint64_t deadline_us, deadline; /* as in tsl__space */
+  uint64_t deadline;         /* as in tsl__space */
   uint32_t depth;   /* of unfolding in place */
   bool searching;   /* inside a search for emptiness: and/not are made without being searched themselves */
 };
@@ -282,7 +282,7 @@ static inline uint32_t tsl__multiply_saturating(uint32_t a, uint32_t b) {
   uint64_t product = (uint64_t)a * b;
   return product > TSL__INF ? TSL__INF : (uint32_t)product;
 }
-/* Reset the step budget and forget a failure: at the start of each piece of work. What failed was not kept, so it can be tried again. */
+/* Reset the step budget and forget a failure: at the start of each piece of work. What failed was not kept, so it can be tried again. The time is set by who begins (tsl__hook). */
 void tsl__exprs_begin(tsl__exprs *x);
 /* Count one step; false when the budget or the time is spent or the caller cancelled (sticky). */
 bool tsl__exprs_step(tsl__exprs *x);

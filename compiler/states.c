@@ -723,7 +723,12 @@ static void print(void *ctx, tsl__state state, char *out, size_t n) {
   tsl__expr_print(c->x, expr_of(c, tsl__state_at(c->space, state)), out, n);
 }
 
-static void begin(void *ctx) { tsl__exprs_begin(((compiler *)ctx)->x); }
+static void begin(void *ctx, uint64_t deadline) {
+  tsl__exprs *x = ((compiler *)ctx)->x;
+  tsl__exprs_begin(x);
+  x->deadline = deadline;
+}
+
 static const char *why(void *ctx) {
   compiler *c = ctx;
   return c->space->why ? c->space->why : tsl__exprs_why(c->x);

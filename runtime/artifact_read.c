@@ -455,8 +455,8 @@ static void print(void *ctx, tsl__state state, char *out, size_t n) {
   else tsl__states_hook.print(r->grown, state, out, n);
 }
 
-static void begin(void *ctx) {
-  if (reader(ctx)->grown) tsl__states_hook.begin(reader(ctx)->grown);
+static void begin(void *ctx, uint64_t deadline) {
+  if (reader(ctx)->grown) tsl__states_hook.begin(reader(ctx)->grown, deadline);
 }
 
 static const char *why(void *ctx) {

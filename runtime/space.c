@@ -132,16 +132,31 @@ size_t tsl__space_memory(const tsl__space *s) {
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }
 
-void tsl__space_begin(tsl__space *s) {
-  s->status = TSL_OK;
-  s->why = NULL;
+/* A step budget of its own. */
+static void next_piece(tsl__space *s) {
   s->earlier_steps += s->steps;
   s->steps = 0;
   s->depth = 0;
   s->union_depth = 0;
   s->cycle = UINT32_MAX;
+  if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx, s->deadline);
+}
+
+static void look_at_time(tsl__space *s) {
+  if (tsl__cancelled(s->cancel)) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");
+  if (tsl__expired(s->deadline)) tsl__space_fail(s, TSL_ERR_CANCELLED, "deadline_us: out of time");
+}
+
+void tsl__space_begin(tsl__space *s) {
+  s->status = TSL_OK;
+  s->why = NULL;
   s->deadline = tsl__deadline(s->deadline_us);
-  if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx);
+  next_piece(s);
+}
+
+void tsl__space_go_on(tsl__space *s) {
+  look_at_time(s);
+  if (s->status == TSL_OK) next_piece(s);
 }
 
 tsl_status tsl__space_fail(tsl__space *s, tsl_status status, const char *why) {
@@ -156,8 +171,7 @@ bool tsl__space_no_memory(tsl__space *s) { return tsl__space_fail(s, TSL_ERR_NO_
 
 bool tsl__space_look(tsl__space *s) {
   if (s->steps > s->max_steps) tsl__space_fail(s, TSL_ERR_LIMIT, "max_steps: too much work for one mask or token");
-  if (tsl__cancelled(s->cancel)) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");
-  if (tsl__expired(s->deadline)) tsl__space_fail(s, TSL_ERR_CANCELLED, "deadline_us: out of time");
+  look_at_time(s);
   if (tsl__space_memory(s) > s->max_memory) tsl__space_fail(s, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
   return s->status == TSL_OK;
 }

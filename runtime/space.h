@@ -80,8 +80,8 @@ typedef struct tsl__hook {
   bool (*outline)(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word));
   /* A state for listings; writes at most n bytes with NUL. */
   void (*print)(void *ctx, tsl__state state, char *out, size_t n);
-  /* Called at the start of each piece of work: resets the step budget. */
-  void (*begin)(void *ctx);
+  /* Called at the start of each piece of work: resets the step budget. It must end at `deadline` (0: never). */
+  void (*begin)(void *ctx, uint64_t deadline);
   /* Why the last call failed. */
   const char *(*why)(void *ctx);
   size_t (*memory)(void *ctx);
@@ -162,6 +162,8 @@ void tsl__space_free(tsl__space *space);
 size_t tsl__space_memory(const tsl__space *space);
 /* Begin a piece of work: clears the sticky status and the step budget. */
 void tsl__space_begin(tsl__space *space);
+/* The next part of the same work: the step budget begins anew; the time, which is looked at, does not, and a failure sticks. */
+void tsl__space_go_on(tsl__space *space);
 /* Make a failure stick. `why` outlives the space. Returns `status`. */
 TSL__COLD tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
 TSL__COLD bool tsl__space_no_memory(tsl__space *space); /* fails, and is false */

@@ -5,9 +5,8 @@
  */
 #include <limits.h>
 
+#include "runtime/grammar.h"
 #include "tests/text.h"
-#include <limits.h>
-
 #include "tests/toy.h"
 
 static uint64_t seed = 11;
@@ -333,6 +332,75 @@ static void winding_down(void) {
   tsl_vocab_release(v);
 }
 
+/* A token that is taken by its name; and logits are as they were where memory did not suffice. */
+static void winding_named(void) {
+  static const char *const tokens[] = {"a", "b", "<x>", "</s>"};
+  tsl_vocab *v = toy_vocab(tokens, 4, true);
+  bool done = false;
+  for (long nth = 0; nth < 400 && !done; nth++) {
+    toy_failing f = {LONG_MAX, 0};
+    tsl_allocator a = {&f, toy_reallocate};
+    tsl_grammar *g = toy_gbnf(v, "root ::= <[2]> | \"aaaa\" | \"ba\"");
+    tsl_matcher *m = NULL;
+    tsl_budget *b = NULL;
+    float logits[4] = {0};
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, &a, &b) == TSL_OK);
+    f.left = nth;
+    done = tsl_budget_wind_down(b, m, 5, 10, 10, logits) == TSL_OK;
+    CHECKF(logits[0] == 0 && logits[1] == logits[2] && logits[2] == (done ? 6 : 0) && logits[3] == 0, "%g %g %g %g", logits[0], logits[1], logits[2], logits[3]);
+    tsl_budget_free(b);
+    tsl_matcher_free(m);
+    CHECK(f.live == 0);
+    tsl_grammar_release(g);
+  }
+  CHECK(done);
+  tsl_vocab_release(v);
+}
+
+/* Where the last token that counts has left a character unfinished, what the matcher refuses is refused. */
+static void counted_text(void) {
+  static const char *const tokens[] = {"\xC3", "\xA9", "\xA9xyz", "E", "N", "D", "</s>"};
+  static const char text[] = "{\"type\":\"sequence\",\"elements\":[{\"type\":\"any_text\",\"max_tokens\":1},{\"type\":\"const_string\",\"value\":\"END\"}]}";
+  tsl_vocab *v = toy_vocab(tokens, 7, true);
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL;
+  uint32_t plain, mask;
+  CHECK(tsl_grammar_tags(v, text, sizeof text - 1, NULL, NULL, &g, NULL) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK && tsl_matcher_accept(m, 0) == TSL_OK);
+  for (int k = 0; k < 2; k++) {
+    CHECK(tsl_matcher_mask(m, &plain) == TSL_OK && plain == 2 && tsl_budget_mask(b, m, 20, &mask) == TSL_OK && mask == 2);
+    for (tsl_token t = 0; t < 7; t++) CHECK((tsl_budget_allows(b, m, 20, t) == TSL_OK) == (t == 1));
+  }
+  tsl_budget_free(b);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+/* ---- limits --------------------------------------------------------------------------------------------------- */
+
+/* One deadline for all of a call, however many pieces its work has. */
+static void deadlines(void) {
+  static const char text[] = "{\"type\":\"string\",\"minLength\":6000,\"pattern\":\"^([a-z]+ )*$\"}";
+  tsl_vocab *v = NULL;
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL;
+  size_t count;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  CHECK(tsl_grammar_json_schema(v, text, sizeof text - 1, &(tsl_schema_options){.lazy = true}, NULL, &g, NULL) == TSL_OK);
+  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+  g->space->deadline_us = 1000; /* the compile had all the time it took */
+  CHECK(tsl_budget_completion(b, m, NULL, 0, &count) == TSL_ERR_CANCELLED);
+  g->space->deadline_us = 0;
+  CHECK(tsl_budget_completion(b, m, NULL, 0, &count) != TSL_ERR_CANCELLED);
+  tsl_budget_free(b);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
 static void every_allocation_fails(void) {
@@ -470,6 +538,9 @@ int main(void) {
   RUN(items_that_differ, "items that must differ");
   RUN(items_that_repeat, "items of which some must be equal");
   RUN(winding_down, "closing is preferred, not in strings");
+  RUN(winding_named, "tokens by name; all or nothing");
+  RUN(counted_text, "where tokens of a text are counted");
+  RUN(deadlines, "a deadline for all of a call");
   RUN(every_allocation_fails, "every nth allocation fails");
   RUN(asked_again, "and is asked for again");
   RUN(schemas, "random schemas, random budgets");

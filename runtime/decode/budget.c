@@ -119,7 +119,8 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
   if (m->terminated) return TSL_REJECTED;
   if (tsl_vocab_is_eog(v, token)) return tsl_matcher_is_complete(m) ? TSL_OK : TSL_REJECTED;
   tsl__stack to = 0;
-  tsl_status status = left ? tsl__grammar_lead(m->grammar, m->at, token, &to) : TSL_OK;
+  uint32_t counted = m->counted;
+  tsl_status status = left ? tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted) : TSL_OK;
   if (status != TSL_OK || to == 0) return status != TSL_OK ? status : TSL_REJECTED;
   tsl__grammar_lock(m->grammar);
   to = tsl__planner_landing(&b->planner, m->at, token);
@@ -155,18 +156,6 @@ static bool restrict_landing(void *ctx, tsl__stack to, const tsl_token *tokens, 
   return true;
 }
 
-/* Tokens that are taken by their names: the position after them may be wider than that after their spelling. */
-static void restrict_named(restriction *r, const tsl__planner *p, tsl__stack at) {
-  tsl__space *space = p->grammar->space;
-  const tsl_vocab *v = space->vocab;
-  for (tsl_token t = 0; t < v->size && space->status == TSL_OK; t++) {
-    if (t % 1024 == 0) tsl__space_begin(space);
-    if (!tsl_mask_has(r->mask, t) || tsl_vocab_is_eog(v, t)) continue;
-    tsl__stack to = tsl__stack_token(space, at, t);
-    if (to) restrict_landing(r, to, &t, 1);
-  }
-}
-
 static const worst *worst_of(const tsl_budget *b, tsl__stack at) {
   tsl__index_iter it = tsl__index_first(&b->worst_index, tsl__mix(at));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
@@ -188,7 +177,7 @@ static tsl_status restrict_mask(tsl_budget *b, const tsl_matcher *m, uint64_t le
   if (known && known->tokens <= left) return TSL_OK;
   restriction r = {b, left, mask, 0};
   tsl__space *space = tsl__grammar_lock(m->grammar);
-  if (space->names_tokens) restrict_named(&r, &b->planner, m->at);
+  if (space->names_tokens) tsl__planner_named_landings(&b->planner, m->at, restrict_landing, &r);
   else tsl__planner_landings(&b->planner, m->at, restrict_landing, &r);
   tsl_token own = own_way(b, m, left, tsl_mask_count(mask, space->vocab->logits_width) == 0);
   if (own != TSL_NO_TOKEN) mask[own >> 5] |= 1u << (own & 31);
@@ -208,7 +197,11 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
   }
   tsl__mask_write(m->grammar->space, plain, mask);
   if (m->terminated) return TSL_OK;
-  if (left) return restrict_mask(b, m, left, mask);
+  if (left) {
+    tsl_status status = restrict_mask(b, m, left, mask);
+    if (status == TSL_OK && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, mask);
+    return status;
+  }
   for (uint32_t i = 0; i < v->eog_count && tsl_matcher_is_complete(m); i++) mask[v->eog[i] >> 5] |= 1u << (v->eog[i] & 31);
   return TSL_OK;
 }
@@ -218,14 +211,16 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
 typedef struct winding {
   tsl_budget *budget;
   uint32_t now; /* tokens to the end */
-  float bias;
-  float *logits;
+  TSL__VEC(tsl_token) nearer; /* after which there are fewer */
 } winding;
 
 static bool wind_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
   winding *w = ctx;
-  if (plan_tokens(w->budget, to) < w->now)
-    for (size_t i = 0; i < n; i++) w->logits[tokens[i]] += w->bias;
+  tsl__planner *p = &w->budget->planner;
+  if (plan_tokens(w->budget, to) >= w->now) return true;
+  if (!tsl__vec_reserve(&p->alloc, &w->nearer, n)) return tsl__space_no_memory(p->grammar->space);
+  memcpy(w->nearer.at + w->nearer.n, tokens, n * sizeof *tokens);
+  w->nearer.n += n;
   return true;
 }
 
@@ -239,13 +234,18 @@ tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t le
   if (!ours(b, m) || !logits) return TSL_ERR_ARGUMENT;
   if (m->terminated || left > soft || left == 0) return TSL_OK;
   const tsl_vocab *v = m->grammar->vocab;
+  const float added = bias * ((float)(soft - left + 1) / (float)soft);
   tsl__bytes next;
   tsl__space *space = tsl__grammar_lock(m->grammar);
-  winding w = {b, 0, bias * ((float)(soft - left + 1) / (float)soft), logits};
-  if (tsl__stack_next(space, m->at, &next) && bytes_count(&next) < CONTENT_MIN) {
-    w.now = plan_tokens(b, m->at);
-    if (w.now) tsl__planner_landings(&b->planner, m->at, wind_landing, &w);
-    for (uint32_t i = 0; i < v->eog_count && tsl_matcher_is_complete(m); i++) logits[v->eog[i]] += w.bias;
+  winding w = {.budget = b};
+  bool winds = tsl__stack_next(space, m->at, &next) && bytes_count(&next) < CONTENT_MIN;
+  if (winds && (w.now = plan_tokens(b, m->at)) != 0) {
+    if (space->names_tokens) tsl__planner_named_landings(&b->planner, m->at, wind_landing, &w);
+    else tsl__planner_landings(&b->planner, m->at, wind_landing, &w);
   }
-  return tsl__grammar_unlock(m->grammar);
+  tsl_status status = tsl__grammar_unlock(m->grammar);
+  for (size_t i = 0; status == TSL_OK && i < w.nearer.n; i++) logits[w.nearer.at[i]] += added;
+  for (uint32_t i = 0; status == TSL_OK && winds && i < v->eog_count && tsl_matcher_is_complete(m); i++) logits[v->eog[i]] += added;
+  tsl__vec_free(&b->planner.alloc, &w.nearer);
+  return status;
 }

@@ -78,7 +78,7 @@ static void list_all(listing *l, tsl__stack begin) {
   bool more = (tsl__vec_reserve(l->alloc, &l->text, 1) || out_of_memory(l)) && visit(l, begin);
   for (uint32_t steps = 1; more && l->todo.n; steps++) {
     turn t = l->todo.at[--l->todo.n];
-    if (steps % 1024 == 0) tsl__space_begin(l->space); /* the step budget is for a piece of work of that size */
+    if (steps % 1024 == 0) tsl__space_go_on(l->space); /* the step budget is for a piece of work of that size */
     l->text.n = t.depth - 1;
     more = tsl__vec_push(l->alloc, &l->text, t.byte) ? visit(l, t.at) : out_of_memory(l);
   }

@@ -242,7 +242,7 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, uint64_t *m
       found = trace(&s, n, way);
       break;
     }
-    if (s.steps % 64 == 0) tsl__space_begin(space); /* the step budget is for a piece of work of that size */
+    if (s.steps % 64 == 0) tsl__space_go_on(space); /* the step budget is for a piece of work of that size */
     if (!tsl__stack_next(space, at, &next)) break;
     drop_spellings(space, at, &next);
     for (unsigned i = 0; i < BYTES_IN_ORDER && fine(p); i++) {
@@ -316,7 +316,7 @@ static void plan_bytes(tsl__planner *p, tsl__stack at) {
   bool found = true;
   p->rises = 0;
   while (found && !arrived(p, l.next) && fine(p)) { /* who asks whether it is an end may have found no memory to note that */
-    if (way.n % 1024 == 0) tsl__space_begin(space_of(p));
+    if (way.n % 1024 == 0) tsl__space_go_on(space_of(p));
     if (descend(p, l.next, &l)) {
       if (!tsl__vec_push(&p->alloc, &way, l)) out_of_memory(p);
       continue;
@@ -357,7 +357,7 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
   bool more = true;
   if (!tsl__vec_push(&p->alloc, &todo, s)) out_of_memory(p);
   for (uint32_t steps = 0; more && todo.n && fine(p); steps++) {
-    if (steps % 1024 == 0) tsl__space_begin(space);
+    if (steps % 1024 == 0) tsl__space_go_on(space);
     s = todo.at[--todo.n];
     const tsl__trie_node *node = &trie->nodes[s.node];
     if (s.node && stays(space, s.at, node)) {
@@ -389,14 +389,13 @@ tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token)
   return at;
 }
 
-/* Tokens that the grammar names, special or not: where each leads, its spelling included. */
-static bool named_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx) {
+bool tsl__planner_named_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx) {
   tsl__space *space = space_of(p);
   const tsl_vocab *v = space->vocab;
   if (!space->names_tokens) return true;
   tsl__mask mask = tsl__stack_mask(space, at);
   for (tsl_token t = 0; t < v->size && fine(p); t++) {
-    if (t % 1024 == 0) tsl__space_begin(space);
+    if (t % 1024 == 0) tsl__space_go_on(space);
     if (!tsl__mask_has(space, mask, t) || tsl_vocab_is_eog(v, t)) continue;
     tsl__stack to = tsl__stack_token(space, at, t);
     if (to && !visit(ctx, to, &t, 1)) break;
@@ -454,7 +453,7 @@ static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
       break;
     }
     certain = looked < TSL__PLAN_POSITIONS && t.s.steps < TSL__PLAN_STEPS;
-    if (!certain || !tsl__planner_landings(p, here, open_landing, &t) || !named_landings(p, here, open_landing, &t)) break;
+    if (!certain || !tsl__planner_landings(p, here, open_landing, &t) || !tsl__planner_named_landings(p, here, open_landing, &t)) break;
   }
   search_free(&t.s);
   return certain && fine(p);

@@ -65,6 +65,9 @@ const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t to
 typedef bool (*tsl__landing)(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n);
 bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
 
+/* The same for all tokens where the grammar names some, one by one: a token may lead to more than its spelling does. Nothing where it names none. */
+bool tsl__planner_named_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
+
 /* Where one of them leads, as tsl__planner_landings tells it. */
 tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token);
 
