@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <limits.h>
+#include <time.h>
 
 #include "tests/vocab.h"
 
@@ -311,6 +312,58 @@ static void test_no_dropout(void) {
   }
 }
 
+/* Small files that ask for a lot: ids before each text, texts that grow with each step. */
+static void test_small_files_that_ask_for_much(void) {
+  static char text[1 << 16];
+  for (int many = 0; many < 2; many++) {
+    tsl_vocab *v = NULL;
+    tsl_error error = {0};
+    size_t n = (size_t)sprintf(text, "{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[");
+    for (int i = 0; i < (many ? 33 : 32); i++) n += (size_t)sprintf(text + n, "%s{\"SpecialToken\":{\"id\":\"x\"}}", i ? "," : "");
+    n += (size_t)sprintf(text + n, "],\"special_tokens\":{\"x\":{\"ids\":[0");
+    for (int i = 1; i < 32; i++) n += (size_t)sprintf(text + n, ",0");
+    n += (size_t)sprintf(text + n, "]}}},\"model\":{\"vocab\":{\"a\":0}}}");
+    tsl_status status = tsl_vocab_load_memory(text, n, "tokenizer.json", NULL, NULL, &v, &error);
+    CHECKF(many ? status == TSL_ERR_LIMIT && strstr(error.message, "1,024 ids") : status == TSL_OK, "%s: %s", tsl_status_name(status), error.message);
+    tsl_vocab_release(v);
+  }
+  size_t n = (size_t)sprintf(text, "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":["), count;
+  for (int i = 0; i < 20; i++) n += (size_t)sprintf(text + n, "%s{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"aa\"}", i ? "," : "");
+  sprintf(text + n, "]},\"model\":{\"vocab\":{\"a\":0},\"merges\":[]}}");
+  tsl_vocab *v = load(text, NULL, NULL);
+  if (!v) return;
+  CHECK(tsl_vocab_encode(v, "b", 1, 0, NULL, 0, &count) != TSL_ERR_LIMIT);
+  CHECK(tsl_vocab_encode(v, "a", 1, 0, NULL, 0, &count) == TSL_ERR_LIMIT); /* a million of them */
+  tsl_vocab_release(v);
+}
+
+/* The finaliser of tsl__mix; names by it would all begin in a thousandth of a table. */
+static bool begins_low(uint64_t key, uint32_t slots) {
+  return (tsl__mix(key + 8) >> 32) * slots >> 32 < slots / 1000;
+}
+
+/* Names that were chosen so that they share a place in a table without a secret: loading them stays linear. */
+static void test_chosen_names(void) {
+  enum { NAMES = 60000 };
+  char *text = malloc((size_t)NAMES * 24 + 100);
+  size_t n = (size_t)sprintf(text, "{\"model\":{\"type\":\"BPE\",\"vocab\":{");
+  uint32_t found = 0;
+  for (uint64_t i = 0; found < NAMES; i++) {
+    char name[9] = {0};
+    uint64_t key;
+    for (unsigned k = 0; k < 8; k++) name[k] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"[i >> 6 * k & 63];
+    memcpy(&key, name, 8);
+    if (begins_low(key, NAMES + NAMES / 2 + 8)) n += (size_t)sprintf(text + n, "%s\"%s\":%u", found ? "," : "", name, found), found++;
+  }
+  sprintf(text + n, "},\"merges\":[]}}");
+  clock_t begin = clock();
+  tsl_vocab *v = load(text, NULL, NULL);
+  double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+  CHECKF(v && seconds < 1.5, "%.2f s", seconds);
+  tsl_vocab_release(v);
+  free(text);
+}
+
 /* Every prefix of a good file fails, and no one-byte change crashes. */
 static void test_damaged_json(void) {
   size_t n = strlen(byte_file), failed = 0, loaded = 0;
@@ -467,6 +520,8 @@ int main(void) {
   RUN(test_options, "options");
   RUN(test_bad_json, "tokenizer files that lie");
   RUN(test_no_dropout, "a dropout of nothing");
+  RUN(test_small_files_that_ask_for_much, "small files that ask for much");
+  RUN(test_chosen_names, "names chosen to collide");
   RUN(test_damaged_json, "cut off, changed");
   RUN(test_tiktoken, "tiktoken rank files");
   RUN(test_bad_tiktoken, "rank files that lie");

@@ -27,15 +27,21 @@ static uint32_t load32(const char *p) {
   return x;
 }
 
+static uint64_t load64(const uint8_t *p) {
+  uint64_t x;
+  memcpy(&x, p, sizeof x);
+  return x;
+}
+
 /* See slot. Different short names of one length have different keys. */
-static uint64_t key_of(const char *text, uint32_t n) {
-  if (n > 8) return XXH3_64bits(text, n);
+static uint64_t key_of(const tsl__bpe_build *h, const char *text, uint32_t n) {
+  if (n > 8) return XXH3_64bits_withSecret(text, n, h->secret, sizeof h->secret);
   if (n >= 4) return (uint64_t)load32(text + n - 4) << 32 | load32(text);
   return n ? (uint64_t)(uint8_t)text[0] << 16 | (uint64_t)(uint8_t)text[n / 2] << 8 | (uint8_t)text[n - 1] : 0;
 }
 
 static uint32_t first_slot(const tsl__bpe_build *h, uint64_t key, uint32_t length) {
-  return (uint32_t)((tsl__mix(key + length) >> 32) * h->slot_count >> 32);
+  return (uint32_t)((tsl__mix(tsl__mix((key ^ load64(h->secret)) + length) ^ load64(h->secret + 8)) >> 32) * h->slot_count >> 32);
 }
 
 static uint32_t find_slot(const tsl__bpe_build *h, const char *text, uint32_t length, uint64_t key) {
@@ -49,12 +55,12 @@ static uint32_t find_slot(const tsl__bpe_build *h, const char *text, uint32_t le
 
 /* The model's token of that text, or TSL_NO_TOKEN. */
 tsl_token tsl__build_find(const tsl__bpe_build *h, const char *text, uint32_t length) {
-  tsl_token id = h->slots[find_slot(h, text, length, key_of(text, length))].id;
+  tsl_token id = h->slots[find_slot(h, text, length, key_of(h, text, length))].id;
   return id != TSL_NO_TOKEN && h->names[id].in_model ? id : TSL_NO_TOKEN;
 }
 
 tsl_status tsl__build_name(tsl__bpe_build *h, tsl_token id, tsl__name n) {
-  uint64_t key = key_of(n.text, n.length);
+  uint64_t key = key_of(h, n.text, n.length);
   uint32_t at = find_slot(h, n.text, n.length, key);
   if (h->slots[at].id != TSL_NO_TOKEN) return bad(h, n.offset, TSL_ERR_FORMAT, "the same token twice:", n.text, n.length);
   if (h->names[id].text) return bad(h, n.offset, TSL_ERR_FORMAT, "two tokens have the same id; the second is", n.text, n.length);
@@ -77,6 +83,7 @@ tsl_status tsl__build_names(tsl__bpe_build *h, uint32_t largest, size_t added) {
   h->plain = tsl__alloc_zero(h->a, h->size);
   h->slots = tsl__alloc(h->a, h->slot_count * sizeof *h->slots);
   if (!h->names || !h->plain || !h->slots) return no_memory(h);
+  if (!tsl__secret_draw(h->secret)) memset(h->secret, 0, sizeof h->secret);
   memset(h->slots, 0xFF, h->slot_count * sizeof *h->slots);
   for (size_t i = 0; i < h->file.tokens.n && !status; i++) {
     const tsl__hf_token *t = &h->file.tokens.at[i];
@@ -198,8 +205,8 @@ static tsl_status resolve_merge(const tsl__bpe_build *h, size_t i, tsl_token las
 #define BLOCK 64u
 
 static void expect_names(const tsl__bpe_build *h, const tsl__hf_merge *m) {
-  TSL__PREFETCH(&h->slots[first_slot(h, key_of(m->left, m->left_length), m->left_length)]);
-  TSL__PREFETCH(&h->slots[first_slot(h, key_of(m->right, m->right_length), m->right_length)]);
+  TSL__PREFETCH(&h->slots[first_slot(h, key_of(h, m->left, m->left_length), m->left_length)]);
+  TSL__PREFETCH(&h->slots[first_slot(h, key_of(h, m->right, m->right_length), m->right_length)]);
 }
 
 /* Merges first … first + n - 1, n at most BLOCK. */

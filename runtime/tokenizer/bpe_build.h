@@ -44,6 +44,7 @@ typedef struct tsl__bpe_build {
   uint32_t size;
   tsl__name_slot *slots; /* by text; of the model and the added tokens */
   uint32_t slot_count;
+  uint8_t secret[TSL__SECRET]; /* where a name's slot is, so that no file can be made of names which all have the same */
   uint16_t alphabet[324]; /* byte of a character, or 256 */
 } tsl__bpe_build;
 

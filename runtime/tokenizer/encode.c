@@ -28,6 +28,7 @@ static tsl_status set_piece(tsl__encode_work *w, const uint8_t *text, size_t len
   tsl__pieces *p = &w->pieces[0];
   p->bytes.n = p->ends.n = 0;
   if (length > TSL__MAX_SEGMENT) return TSL_ERR_LIMIT;
+  w->most = (uint64_t)length * TSL__MAX_GROWTH + TSL__FREE_GROWTH < TSL__MAX_SEGMENT ? length * TSL__MAX_GROWTH + TSL__FREE_GROWTH : TSL__MAX_SEGMENT;
   if (!tsl__vec_reserve(w->alloc, &p->bytes, length) || !tsl__vec_push(w->alloc, &p->ends, (uint32_t)length)) return TSL_ERR_NO_MEMORY;
   if (length) memcpy(p->bytes.at, text, length);
   p->bytes.n = length;

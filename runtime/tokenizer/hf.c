@@ -149,6 +149,8 @@ static tsl_status read_added(tsl__bpe_build *h) {
   return TSL_OK;
 }
 
+#define PUT_MAX 1024u /* parts of a template, and ids that are put before a text */
+
 /* The ids that a TemplateProcessing's "special_tokens" gives for a name. */
 static tsl_status add_bos(tsl__bpe_build *h, const tsl__doc *processor, const tsl__doc *id) {
   const tsl__doc *token = tsl__doc_get(processor, "special_tokens");
@@ -160,6 +162,7 @@ static tsl_status add_bos(tsl__bpe_build *h, const tsl__doc *processor, const ts
     uint32_t bos;
     if (!tsl__doc_u32(i, &bos) || bos >= h->size)
       return tsl__hf_fail(&h->file, i, TSL_ERR_FORMAT, h->error, "the post_processor names an id that is no token");
+    if (h->b.bos.n == PUT_MAX) return tsl__hf_fail(&h->file, i, TSL_ERR_LIMIT, h->error, "the post_processor puts more than 1,024 ids before a text");
     if (!tsl__vec_push(h->a, &h->b.bos, bos)) return no_memory(h);
   }
   return TSL_OK;
@@ -168,7 +171,9 @@ static tsl_status add_bos(tsl__bpe_build *h, const tsl__doc *processor, const ts
 /* What the template puts before the text; what it puts after it is left alone. */
 static tsl_status read_template(tsl__bpe_build *h, const tsl__doc *processor) {
   const tsl__doc *single = tsl__doc_get(processor, "single");
+  uint32_t n = 0;
   for (const tsl__doc *part = single ? single->first : NULL; part && !tsl__doc_get(part, "Sequence"); part = part->next) {
+    if (++n > PUT_MAX) return tsl__hf_fail(&h->file, part, TSL_ERR_LIMIT, h->error, "the post_processor's template has more than 1,024 parts before the text");
     tsl_status status = add_bos(h, processor, tsl__doc_get(tsl__doc_get(part, "SpecialToken"), "id"));
     if (status) return status;
   }

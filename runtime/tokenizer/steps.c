@@ -288,7 +288,7 @@ static tsl_status run_split(const tsl__bpe_tokenizer *t, const tsl__step *step, 
 
 static bool append(tsl__encode_work *w, const uint8_t *s, size_t n) {
   tsl__pieces *out = &w->pieces[1];
-  w->too_long = out->bytes.n + n > TSL__MAX_SEGMENT;
+  w->too_long = out->bytes.n + n > w->most;
   if (w->too_long || !tsl__vec_reserve(w->alloc, &out->bytes, n)) return false;
   if (n) memcpy(out->bytes.at + out->bytes.n, s, n);
   out->bytes.n += n;

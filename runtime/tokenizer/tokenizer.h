@@ -150,6 +150,8 @@ typedef struct tsl__pieces {
 } tsl__pieces;
 
 #define TSL__MAX_SEGMENT ((uint32_t)1 << 30) /* bytes between two added tokens, before and after normalising */
+#define TSL__MAX_GROWTH 64u                  /* a segment's steps may make so many bytes of each of its bytes, */
+#define TSL__FREE_GROWTH 65536u              /* and these */
 
 /* Everything that an encode call needs to write to; kept for its duration and reused from segment to segment. */
 typedef struct tsl__encode_work {
@@ -160,7 +162,8 @@ typedef struct tsl__encode_work {
   TSL__VEC(uint32_t) marks;     /* SPLIT: where matches begin and end */
   TSL__VEC(uint8_t) normalised; /* a segment's text, while its parts are encoded */
   void *match_data;             /* pcre2_match_data, made when first needed */
-  bool too_long;                /* a step made more than TSL__MAX_SEGMENT bytes */
+  size_t most;                  /* bytes that steps may make of what was put into pieces[0] */
+  bool too_long;                /* a step made more */
 } tsl__encode_work;
 
 tsl_status tsl__pattern_new(const char *text, size_t length, uint32_t dialect, const tsl_allocator *a, tsl__pattern **out,
