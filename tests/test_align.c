@@ -298,6 +298,39 @@ static void schema_labels(void) {
   tsl_vocab_release(v);
 }
 
+/* ---- dead ends ------------------------------------------------------------------------------------------------ */
+
+/* Nothing has a probability after the first letter; with `ctx` nowhere at all. */
+static tsl_status dies(void *ctx, const tsl_prefix *prefixes, size_t n, float *logits) {
+  for (size_t i = 0; i < n; i++)
+    for (tsl_token t = 0; t < WIDTH; t++)
+      logits[i * WIDTH + t] = *(bool *)ctx || (prefixes[i].count && letters[prefixes[i].tokens[0]][0] == 'a') ? -INFINITY : 0;
+  return TSL_OK;
+}
+
+/* A prefix after which nothing has a probability is learned, and not drawn again. */
+static void dead_ends(void) {
+  tsl_vocab *v = toy_vocab(letters, WIDTH, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= \"ac\" \"b\"? | \"bc\"");
+  for (int k = 0; k < 2; k++) {
+    bool nowhere = k;
+    tsl_align *a = NULL;
+    CHECK(tsl_align_new(g, dies, &nowhere, &(tsl_align_options){1, 6}, NULL, &a, NULL) == TSL_OK);
+    for (int i = 0; i < 20; i++) {
+      tsl_token tokens[8];
+      size_t count = 0;
+      tsl_status status = tsl_align_sample(a, tokens, &count, NULL);
+      CHECKF(status == (nowhere ? TSL_ERR_LOGITS : TSL_OK), "%s", tsl_status_name(status));
+      if (!nowhere) CHECK(count && letters[tokens[0]][0] == 'b');
+    }
+    if (nowhere) CHECK(tsl_align_mass(a) == 0);
+    else CHECK(tsl_align_mass(a) < 0.9);
+    tsl_align_free(a);
+  }
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 /* ---- failures ------------------------------------------------------------------------------------------------- */
 
 static tsl_status refuse(void *ctx, const tsl_prefix *prefixes, size_t n, float *logits) {
@@ -380,6 +413,7 @@ int main(void) {
   RUN(aligned, "samples converge to P(text | grammar)");
   RUN(labels, "probabilities of all texts");
   RUN(schema_labels, "labels of a schema");
+  RUN(dead_ends, "prefixes without a probability");
   RUN(refused, "what is refused");
   RUN(every_allocation_fails, "every nth allocation fails");
   return tsl_test_end();

@@ -95,7 +95,13 @@ static uint32_t child_of(const tsl_align *a, uint32_t node, tsl_token token) {
   return c;
 }
 
-/* The weights of the tokens after a prefix, their sum, and the log of the model's own sum. `node` may be unknown (no_node): then nothing is known below it. */
+static bool all_impossible(const float *logits, size_t width) {
+  for (size_t i = 0; i < width; i++)
+    if (logits[i] != -INFINITY) return false;
+  return true;
+}
+
+/* The weights of the tokens after a prefix, and their sum. `node` may be unknown (no_node): then nothing is known below it. REJECTED: nothing that is allowed has a probability. */
 #define NO_NODE UINT32_MAX
 static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tokens, size_t count, uint32_t node, double *total) {
   const tsl_vocab *v = a->grammar->vocab;
@@ -105,6 +111,7 @@ static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tok
   *total = 0;
   if (status != TSL_OK || tsl_mask_count(a->mask, v->logits_width) == 0) return status;
   status = a->model(a->ctx, &prefix, 1, a->logits);
+  if (status == TSL_OK && all_impossible(a->logits, v->logits_width)) return TSL_REJECTED;
   if (status == TSL_OK) status = tsl__log_sum(a->logits, v->logits_width, &log_sum);
   if (status != TSL_OK) return status;
   for (tsl_token t = 0; t < v->logits_width; t++) a->weights[t] = tsl_mask_has(a->mask, t) ? exp((double)a->logits[t] - log_sum) : 0;
@@ -113,7 +120,7 @@ static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tok
     *w = *w > 0 ? a->nodes.at[c].p * a->nodes.at[c].c : 0;
   }
   for (tsl_token t = 0; t < v->logits_width; t++) *total += a->weights[t];
-  return *total > 0 ? TSL_OK : TSL_ERR_LOGITS;
+  return *total > 0 ? TSL_OK : TSL_REJECTED;
 }
 
 static tsl_token draw(const tsl_align *a, double total, uint64_t number) {
@@ -154,37 +161,57 @@ static void learn(tsl_align *a, size_t length, const double *totals) {
   }
 }
 
-tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count, double *log_probability) {
-  if (!a || !tokens || !count) return TSL_ERR_ARGUMENT;
-  size_t room = (size_t)a->options.max_tokens + 2, n = 0;
-  double *totals = tsl__alloc(&a->alloc, room * sizeof *totals), log_p = 0, total;
-  if (!totals) return TSL_ERR_NO_MEMORY;
+#define DEAD_ENDS_MAX 1000u /* of one sample */
+
+/* One text; REJECTED: it came to a prefix after which nothing that is allowed has a probability, and that is known from now on. `totals` has room for a text. */
+static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint64_t *draws, size_t *count, double *log_p) {
   tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin);
   tsl__stack at;
   uint32_t node = 0;
-  uint64_t draws = a->draws;
+  size_t n = 0;
+  double total;
   tsl_status status;
+  *log_p = 0;
   while ((status = weigh(a, &m, tokens, n, node, &total)) == TSL_OK && total > 0) {
-    tsl_token token = draw(a, total, draws++);
+    tsl_token token = draw(a, total, (*draws)++);
     a->path[n] = node;
     totals[n] = total;
     status = enter(a, &node, token);
     if (status != TSL_OK) break;
-    log_p += log(a->nodes.at[node].p);
+    *log_p += log(a->nodes.at[node].p);
     tokens[n++] = token;
     if (tsl_vocab_is_eog(a->grammar->vocab, token)) break;
     status = tsl__grammar_lead(a->grammar, m.at, token, &at);
     if (status != TSL_OK) break;
     tsl__matcher_stand(&m, at);
   }
+  *count = n;
+  if (status == TSL_REJECTED) {
+    a->path[n] = node;
+    totals[n++] = 0;
+  }
+  if (status == TSL_OK || status == TSL_REJECTED) learn(a, n, totals);
+  return status;
+}
+
+tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count, double *log_probability) {
+  if (!a || !tokens || !count) return TSL_ERR_ARGUMENT;
+  size_t room = (size_t)a->options.max_tokens + 2, n = 0;
+  double *totals = tsl__alloc(&a->alloc, room * sizeof *totals), log_p = 0;
+  if (!totals) return TSL_ERR_NO_MEMORY;
+  uint64_t draws = a->draws;
+  tsl_status status = TSL_REJECTED;
+  for (uint32_t dead_ends = 0; status == TSL_REJECTED && dead_ends < DEAD_ENDS_MAX; dead_ends++) {
+    status = attempt(a, tokens, totals, &draws, &n, &log_p);
+    if (status == TSL_REJECTED && n == 0) break; /* no text has any */
+  }
   if (status == TSL_OK) {
-    learn(a, n, totals);
     a->draws = draws;
     *count = n;
     if (log_probability) *log_probability = log_p;
   }
   tsl__free(&a->alloc, totals, room * sizeof *totals);
-  return status;
+  return status == TSL_REJECTED ? TSL_ERR_LOGITS : status;
 }
 
 tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t count, double *probability) {
@@ -196,7 +223,7 @@ tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t c
   *probability = 0;
   for (size_t i = 0; i < count; i++) {
     tsl_status status = weigh(a, &m, tokens, i, node, &total);
-    if (status != TSL_OK) return status;
+    if (status != TSL_OK) return status == TSL_REJECTED ? TSL_ERR_LOGITS : status;
     if (total == 0 || tokens[i] >= a->grammar->vocab->logits_width) return TSL_OK;
     p *= a->weights[tokens[i]] / total;
     if (p == 0) return TSL_OK;
