@@ -316,7 +316,7 @@ tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n) {
 bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset) {
   if (!tsl__vec_reserve(&x->alloc, &x->lists, n)) return tsl__expr_no_memory(x), false;
   *offset = x->list_base + (uint32_t)x->lists.n;
-  memcpy(x->lists.at + x->lists.n, items, n * sizeof *items);
+  if (n) memcpy(x->lists.at + x->lists.n, items, n * sizeof *items);
   x->lists.n += n;
   return true;
 }

@@ -192,10 +192,13 @@ tsl_status tsl_sampler_accept(tsl_sampler *sampler, tsl_token token) {
 tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, size_t count) {
   if (!sampler || (count && !tokens)) return TSL_ERR_ARGUMENT;
   tsl__history *h = &sampler->history;
+  const double undrawn = sampler->undrawn, surprise = sampler->surprise;
   if (h->tokens.n > h->prompt) return TSL_ERR_STATE;
   for (size_t i = 0; i < count; i++)
     if (!add(sampler, tokens[i])) {
       for (; i; i--) drop(sampler);
+      sampler->undrawn = undrawn; /* a draw whose token was not accepted yet keeps what it came to */
+      sampler->surprise = surprise;
       return TSL_ERR_NO_MEMORY;
     }
   h->prompt = h->tokens.n;
@@ -324,7 +327,7 @@ static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mas
   }
   if (n < o->min_tokens) {
     s->tokens.n = s->eog.n;
-    memcpy(s->tokens.at, s->eog.at, s->eog.n * sizeof *s->eog.at);
+    if (s->eog.n) memcpy(s->tokens.at, s->eog.at, s->eog.n * sizeof *s->eog.at);
     ban_softly(logits, width, own, &s->tokens);
   }
   return true;

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <limits.h>
 #include <math.h>
 
 #include "runtime/fmath.h"
@@ -611,6 +612,29 @@ static void mirostat_rollback(void) {
   }
 }
 
+/* A prompt for which there is no memory leaves the bound as it was, draws that were not accepted included. */
+static void mirostat_prompt(void) {
+  uint64_t seed = 113;
+  tsl_token prompt[64];
+  bool done = false;
+  fill(&seed, 500);
+  for (unsigned i = 0; i < 64; i++) prompt[i] = i;
+  for (long nth = 0; nth < 400 && !done; nth++) {
+    failing f = {LONG_MAX, 0};
+    tsl_allocator a = failing_allocator(&f);
+    tsl_sampler *s;
+    CHECK(tsl_sampler_new(&(tsl_sampler_options){.seed = 5, .temperature = 1, .mirostat_tau = 3, .presence_penalty = 1}, &a, &s) == TSL_OK);
+    draw_of(s, 500);
+    double undrawn = s->undrawn, surprise = s->surprise;
+    CHECK(undrawn != surprise);
+    f.left = nth;
+    done = tsl_sampler_prompt(s, prompt, 64) == TSL_OK;
+    CHECKF(done || (s->undrawn == undrawn && s->surprise == surprise && s->history.tokens.n == 0), "after failure %ld", nth);
+    tsl_sampler_free(s);
+  }
+  CHECK(done);
+}
+
 /* A fork goes on as its parent would with the other seed, and each without the other; both roll back through what they share. */
 static void forks(void) {
   uint64_t seed = 111;
@@ -860,6 +884,7 @@ int main(void) {
   RUN(extremes, "options, logits and masks at their ends");
   RUN(rollback, "prompt, rollback, restart");
   RUN(mirostat_rollback, "mirostat goes back with the text");
+  RUN(mirostat_prompt, "and stays where a prompt fails");
   RUN(forks, "forks");
   RUN(every_allocation_fails, "every nth allocation fails, in every stage");
   RUN(mirostat_settles, "mirostat's surprise");
