@@ -15,11 +15,14 @@
  *   Ownership  An object that a function hands out through `**out` belongs to the caller, who ends it with the
  *              matching `_release` or `_free`. Pointers to the inside of an object live as long as that object.
  *              Inputs are copied where they are kept.
+ *   Pointers   must not be NULL unless it is said that they may be. Where a length or count is 0, what it counts may be NULL.
  *   Errors     A call that can fail returns tsl_status, TSL_OK being 0. On failure nothing has changed and `*out` is
- *              NULL. Compile and load calls also fill a caller-owned tsl_error on every failure.
+ *              NULL, unless it is said what holds instead; buffers that a failed call writes to are unspecified. Compile and load calls also fill a
+ *              caller-owned tsl_error on every failure. What failed for want of memory, time or steps may be asked again.
  *              That a grammar does not allow a token is a result (TSL_REJECTED), not an error.
  *   Threads    A tsl_vocab and a tsl_grammar may be used by any number of threads at once. A tsl_matcher and a
- *              tsl_sampler may be used by one thread at a time.
+ *              tsl_sampler may be used by one thread at a time; several threads may call functions that take a const
+ *              one, as long as nobody calls another.
  *   Globals    None. Nothing is logged; nothing aborts.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -63,7 +66,7 @@ typedef enum tsl_status {
   TSL_ERR_LIMIT = 8,       /* a documented limit was reached; the message names it */
   TSL_ERR_IO = 9,          /* a file could not be read or written */
   TSL_ERR_FORMAT = 10,     /* a file is not what it claims to be: magic, version, checksum, bounds */
-  TSL_ERR_STATE = 11,      /* the call does not fit the object's state: accept after the end, rollback too far */
+  TSL_ERR_STATE = 11,      /* the call does not fit the object's state: rollback too far, more text after the end of a reader's. (A matcher that is over rejects.) */
   TSL_ERR_LOGITS = 12,     /* the logits cannot be sampled from: NaN, +inf, or nothing allowed is finite */
   TSL_ERR_CANCELLED = 13   /* the caller's cancel flag was set, or the deadline passed */
 } tsl_status;
@@ -101,7 +104,9 @@ typedef uint32_t tsl_token;
 
 /* A vocabulary as arrays. `bytes` and `offsets` describe `size` tokens: token i spells bytes[offsets[i]] up to, not including,
  * bytes[offsets[i + 1]], so offsets has size + 1 entries, the first 0. A token with no bytes is never allowed. A special token is allowed
- * only where a grammar names it (or as an end-of-generation token), never as the text that its bytes spell. */
+ * only where a grammar names it (or as an end-of-generation token), never as the text that its bytes spell. Masks hold what can be continued to a complete text in bytes:
+ * that a token for it exists is certain where the vocabulary has one for every single byte that a text may need, as byte-level ones have. With others a text may come to a
+ * position whose mask is empty; tsl_budget_start says whether there is a way in tokens at all, and under tsl_budget_mask no text leaves it. */
 typedef struct tsl_vocab_desc {
   const uint8_t *bytes;
   const uint32_t *offsets;
@@ -123,7 +128,7 @@ typedef struct tsl_vocab_options {
   uint32_t eog_count;
   const char *cache_dir; /* keep a content-addressed cache file here and use it if it is there, and a note of what the tokenizer file holds, so that it is not read
                           * again until it changes (docs/vocabularies.md); NULL = no cache */
-  const char *pattern;   /* PCRE syntax, or NULL. Tiktoken files have no pre-tokenisation pattern: NULL goes by the file's name. In GGUF
+  const char *pattern;   /* PCRE syntax without \K, or NULL. Tiktoken files have no pre-tokenisation pattern: NULL goes by the file's name. In GGUF
                           * ("gpt2") and tekken files it replaces the file's own */
 } tsl_vocab_options;
 
@@ -146,7 +151,7 @@ TSL_API tsl_status tsl_vocab_load_memory(const void *data, size_t size, const ch
                                          const tsl_vocab_options *options, const tsl_allocator *allocator,
                                          tsl_vocab **out, tsl_error *error);
 
-/* The embedded vocabulary: 4,096 byte-level BPE tokens trained on text of this project. */
+/* The embedded vocabulary: 4,096 byte-level BPE tokens trained on text of this project. `allocator` and `error` may be NULL. Errors: NO_MEMORY. */
 TSL_API tsl_status tsl_vocab_embedded(const tsl_allocator *allocator, tsl_vocab **out, tsl_error *error);
 
 TSL_API void tsl_vocab_retain(tsl_vocab *vocab);
@@ -178,7 +183,8 @@ TSL_API size_t tsl_vocab_memory(const tsl_vocab *vocab);
  * `capacity` ids and sets *count to the number needed (so a call with capacity 0 measures); ids past capacity are dropped and
  * TSL_ERR_LIMIT is returned. A vocabulary made from arrays has no merges: it encodes by the greedy longest token.
  * Invalid UTF-8 goes through byte by byte where the vocabulary has byte tokens, else TSL_ERR_SYNTAX. TSL_ERR_UNSUPPORTED: the file was of a
- * kind that loads but does not encode, or a GGUF file whose pre-tokenisation has an unknown name (see options->pattern). O(n log n). */
+ * kind that loads but does not encode, or a GGUF file whose pre-tokenisation has an unknown name (see options->pattern). TSL_ERR_LIMIT, too, with *count 0, where the normaliser makes
+ * more than 64 bytes of each of a text's (and 65,536). O(n log n) in what the normaliser makes of the text, and as long as the file's pattern is linear. */
 TSL_API tsl_status tsl_vocab_encode(const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags,
                                     tsl_token *ids, size_t capacity, size_t *count);
 
@@ -249,12 +255,14 @@ TSL_API tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema,
                                            const tsl_schema_options *options, const tsl_limits *limits,
                                            tsl_grammar **out, tsl_error *error);
 
-/* Compile a regular expression (ECMA-262 and the PCRE syntax that does not clash with it) over code points; the text is UTF-8. */
+/* Compile a regular expression (ECMA-262 and the PCRE syntax that does not clash with it) over code points; the text is UTF-8. `options` and `limits` may be NULL.
+ * Errors: SYNTAX with the offset, UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, ARGUMENT. */
 TSL_API tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t length,
                                      const tsl_regex_options *options, const tsl_limits *limits, tsl_grammar **out,
                                      tsl_error *error);
 
-/* Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed. `root` names the start rule; NULL = "root". */
+/* Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed. `root` names the start rule; NULL = "root". `limits` may be NULL. Errors: as tsl_grammar_regex; a rule that
+ * is not there is SYNTAX. */
 TSL_API tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length, const char *root,
                                     const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
 
@@ -339,7 +347,7 @@ TSL_API void tsl_matcher_free(tsl_matcher *matcher); /* NULL is allowed */
 TSL_API tsl_grammar *tsl_matcher_grammar(const tsl_matcher *matcher); /* borrowed */
 /* Back to the beginning, history forgotten. */
 TSL_API void tsl_matcher_reset(tsl_matcher *matcher);
-/* An independent copy with the same text behind it. O(1) but for the rollback history (4 bytes a token, at most TSL_MAX_ROLLBACK). */
+/* An independent copy with the same text behind it. O(1) but for the rollback history (4 bytes a token, at most TSL_MAX_ROLLBACK). Errors: NO_MEMORY. */
 TSL_API tsl_status tsl_matcher_fork(const tsl_matcher *matcher, tsl_matcher **out);
 
 /* Write the allowed tokens into `mask` (every word, padding bits 0). After the end: no bit is set. Errors: LIMIT, CANCELLED, NO_MEMORY (mask
@@ -352,17 +360,19 @@ TSL_API tsl_status tsl_matcher_mask(tsl_matcher *matcher, uint32_t *mask);
  * grammar lives; id may be NULL). */
 TSL_API tsl_status tsl_matcher_mask_borrow(tsl_matcher *matcher, const uint32_t **mask, uint64_t *id);
 
-/* Advance by one token. TSL_REJECTED and no change if the mask does not have it. */
+/* Advance by one token. TSL_REJECTED and no change if the mask does not have it, or after the end. Errors (no change): ARGUMENT (the id is not below logits_width: no mask has a bit for it), LIMIT,
+ * CANCELLED, NO_MEMORY, and of a loaded grammar FORMAT. */
 TSL_API tsl_status tsl_matcher_accept(tsl_matcher *matcher, tsl_token token);
 
-/* Advance by bytes, as if by some tokens that spell them; they count as one token for rollback. On TSL_REJECTED nothing
- * changed and *accepted (may be NULL) is the number of leading bytes that could have been accepted. */
+/* Advance by bytes, as if by some tokens that spell them; they count as one token for rollback, no bytes as none. On TSL_REJECTED nothing
+ * changed and *accepted (may be NULL) is the number of leading bytes that could have been accepted. Errors (no change): as tsl_matcher_accept; limits hold for each 1,024 bytes or so. */
 TSL_API tsl_status tsl_matcher_accept_bytes(tsl_matcher *matcher, const void *bytes, size_t length, size_t *accepted);
 
-/* How many of the leading tokens could be accepted one after the other; the matcher does not move. */
+/* How many of the leading tokens could be accepted one after the other; the matcher does not move. The first that cannot be ends the count, also one that is no token at all. Errors: as
+ * tsl_matcher_accept but for ARGUMENT; *valid is then the number of those before. */
 TSL_API tsl_status tsl_matcher_validate(tsl_matcher *matcher, const tsl_token *tokens, size_t count, size_t *valid);
 
-/* Undo the last `count` accepted tokens. TSL_ERR_STATE and no change if there are fewer in the history. */
+/* Undo the last `count` accepted tokens, an end-of-generation token like any other. TSL_ERR_STATE and no change if there are fewer in the history. */
 TSL_API tsl_status tsl_matcher_rollback(tsl_matcher *matcher, size_t count);
 /* Tokens that can be rolled back now. */
 TSL_API size_t tsl_matcher_history(const tsl_matcher *matcher);
@@ -373,7 +383,7 @@ TSL_API bool tsl_matcher_is_complete(const tsl_matcher *matcher);
 TSL_API bool tsl_matcher_is_terminated(const tsl_matcher *matcher);
 
 /* The bytes that must come next whatever is chosen (jump-forward): writes at most `capacity`, *length is what was written. Empty where
- * the text may end or may go on in more than one way. */
+ * the text may end or may go on in more than one way. Errors: LIMIT, CANCELLED, NO_MEMORY; the *length bytes written until then are forced. */
 TSL_API tsl_status tsl_matcher_forced_bytes(tsl_matcher *matcher, uint8_t *bytes, size_t capacity, size_t *length);
 
 /* The fewest bytes that complete the text; UINT64_MAX if the shortest completion is longer than 2^32 - 2 bytes. Exact, but for a string under a pattern whose
@@ -590,7 +600,7 @@ TSL_API tsl_status tsl_guide_contrastive(const float *strong, const float *weak,
 /* ---- 7. Limits ------------------------------------------------------------------------------------------------- */
 
 #define TSL_MAX_VOCAB (1u << 22)     /* tokens of a vocabulary, and columns of a logits row */
-#define TSL_MAX_TOKEN_BYTES 1024u    /* bytes of a non-special token */
+#define TSL_MAX_TOKEN_BYTES 1024u    /* bytes of a token, special or not */
 #define TSL_MAX_ROLLBACK 4096u       /* tokens of history that a matcher keeps */
 
 /* ---- 8. Batches, background compiles, cache ---------------------------------------------------------------------- */
@@ -661,7 +671,7 @@ TSL_API tsl_status tsl_cache_new(uint64_t max_bytes, const tsl_allocator *alloca
 TSL_API void tsl_cache_free(tsl_cache *cache); /* NULL is allowed */
 
 /* The grammar of `source`: the cached one (with a reference for the caller), or a new one, which is then kept. Threads that ask for the same grammar while it is compiled
- * wait for it, each no longer than its own `cancel` and `deadline_us` say. Failures are not kept. `cancel` and `deadline_us` end with the compile: masks of
+ * wait for it, each no longer than its own `cancel` and `deadline_us` say; where it fails or is cancelled, one of those that wait compiles in its place. Failures are not kept. `cancel` and `deadline_us` end with the compile: masks of
  * a grammar that others share are bounded by `max_steps` alone. `vocab` may be another object than the grammar's, of equal identity.
  * Errors: those of tsl_grammar_compile. Cost of a hit: hashing the text and one lock, about 0.3 µs for a few KB. */
 TSL_API tsl_status tsl_cache_get(tsl_cache *cache, tsl_vocab *vocab, const tsl_source *source, tsl_grammar **out, tsl_error *error);
@@ -681,7 +691,7 @@ TSL_API tsl_status tsl_compile_start(tsl_threads *threads, tsl_cache *cache, tsl
 TSL_API bool tsl_compile_is_done(const tsl_compile *compile);
 /* Ask it to end early: it does within some hundred microseconds, usually, with TSL_ERR_CANCELLED, unless it is done already. Never blocks. */
 TSL_API void tsl_compile_cancel(tsl_compile *compile);
-/* Wait for the end, at most `timeout_us` (UINT64_MAX: as long as it takes). TSL_OK and a reference on the grammar; or the compile's error; or TSL_ERR_STATE if it has not
+/* Wait for the end, at most `timeout_us` (UINT64_MAX: as long as it takes). TSL_OK and a reference on the grammar, one of its own for each call that succeeds; or the compile's error; or TSL_ERR_STATE if it has not
  * ended in time. May be called again, with the same result. */
 TSL_API tsl_status tsl_compile_wait(tsl_compile *compile, uint64_t timeout_us, tsl_grammar **out, tsl_error *error);
 /* Cancels what has not ended, waits for it, and frees. NULL is allowed. */
@@ -699,7 +709,9 @@ TSL_API void tsl_compile_free(tsl_compile *compile);
 /* Knows the way to the end from every position that it was asked about, for all matchers of one grammar. Use: tsl_budget_start once; then at every step
  * either draw under tsl_budget_mask, or (cheaper) draw under the matcher's own mask, ask tsl_budget_allows, and only if it says TSL_REJECTED draw again
  * under tsl_budget_mask: the distribution of the draw is the same. As long as only such tokens are accepted, the text is complete
- * when `left` reaches 0 or before. Where a schema has uniqueItems under a negation there are no budgets (TSL_ERR_UNSUPPORTED from tsl_budget_start, _allows and _mask).
+ * when `left` reaches 0 or before. Where tokens of a text are counted ("max_tokens") its own end is not part of the
+ * reckoning: a text that is cut off in a character may take some tokens more. Limits: `deadline_us` and `cancel` end a call as a whole; `max_steps` is for each piece of its work, of which a search has
+ * 50,000 positions at most. Where a schema has uniqueItems under a negation there are no budgets (TSL_ERR_UNSUPPORTED from tsl_budget_start, _allows and _mask).
  * End-of-generation tokens are not counted: where the text is complete, they are allowed with nothing left, too. Holds a
  * reference on the grammar; used by one thread at a time. Where the tables for a position are missing, takes the grammar's lock. */
 typedef struct tsl_budget tsl_budget;
@@ -774,7 +786,8 @@ TSL_API tsl_status tsl_events_end(tsl_events *events, tsl_error *error);
 
 /* The masks of all positions of a chain or tree of drafts, in one call. tokens[i] is drafted after tokens[parents[i]], parents[i] < i, or at the matcher's own position where
  * that is TSL_NO_PARENT; `parents` NULL: a chain, each after the one before. `masks` has count + 1 rows of tsl_vocab_mask_words: row 0 at the
- * matcher's position, row i + 1 after tokens[i], all zero where tokens[i] is not allowed. allowed[i] (may be NULL) says whether it is. The matcher does not move. */
+ * matcher's position, row i + 1 after tokens[i], all zero where tokens[i] is not allowed. allowed[i] (may be NULL) says whether it is. The matcher does not move. Errors: ARGUMENT (a parent does not stand before its
+ * child), those of masks and of tsl_matcher_accept; rows are then unspecified. */
 TSL_API tsl_status tsl_matcher_mask_drafts(tsl_matcher *matcher, const tsl_token *tokens, const uint32_t *parents, size_t count, uint32_t *masks,
                                            bool *allowed);
 
@@ -863,7 +876,8 @@ TSL_API tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ct
                                  tsl_align **out, tsl_error *error);
 TSL_API void tsl_align_free(tsl_align *align); /* NULL is allowed */
 /* Draw a text: `tokens` has room for max_tokens + 1, the end-of-generation token included. *log_probability (may be NULL) is the model's own. The model is called once a token, one prefix at a time. What was learned is kept
- * on success only. Errors: LOGITS (nothing that is allowed has a probability), the model's, those of masks. */
+ * on success only. A prefix after which nothing that
+ * is allowed has a probability is learned as well, and another text drawn, up to a thousand times. Errors: LOGITS (there was no other), the model's, those of masks. */
 TSL_API tsl_status tsl_align_sample(tsl_align *align, tsl_token *tokens, size_t *count, double *log_probability);
 /* The probability that the next sample is this text, tokens and all. Calls the model. */
 TSL_API tsl_status tsl_align_probability(tsl_align *align, const tsl_token *tokens, size_t count, double *probability);
@@ -900,7 +914,7 @@ TSL_API double tsl_scores_missing(const tsl_scores *scores);                   /
 
 /* Compile a structural tag: JSON with the field names that XGrammar publishes. Either {"type": "structural_tag", "format": FORMAT}, or a bare FORMAT, or the legacy
  * {"structures": [{"begin", "schema", "end"}], "triggers": [...]}. FORMAT has a "type": const_string, json_schema (with "style": json, qwen_xml, minimax_xml,
- * minimax_m3_xml, deepseek_xml, deepseek_v4_1_xml, glm_xml, cohere_xml), regex, grammar, any_text, sequence, or, optional, plus, star, repeat, tag, triggered_tags,
+ * minimax_m3_xml, deepseek_xml, deepseek_v4_1_xml, glm_xml, cohere_xml, kimi_k3_xml, pythonic), qwen_xml_parameter, regex, grammar, any_text, sequence, or, optional, plus, star, repeat, tag, triggered_tags,
  * tags_with_separator, dispatch, token, exclude_token, any_tokens, token_triggered_tags, token_dispatch. docs/tools.md describes them.
  * In free text every token stays allowed; the first trigger that the text spells, however it is split into tokens, begins a tag. Where constant text
  * spells a special token, the token itself is allowed as well. With "max_tokens" an any_text ends in time: matchers count the tokens that they accept in it (those that
