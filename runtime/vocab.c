@@ -354,6 +354,7 @@ static bool encode_greedy(const vocab *v, const uint8_t *text, size_t length, bo
 tsl_status tsl_vocab_encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags, tsl_token *ids, size_t capacity,
                             size_t *count) {
   if (!v || !count || (length && !text) || (capacity && !ids) || flags & ~(TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS)) return TSL_ERR_ARGUMENT;
+  *count = 0;
   if (!length) text = "";
   if (v->tokenizer) return v->tokenizer->ops->encode(v->tokenizer, v, text, length, flags, ids, capacity, count);
   tsl__id_sink sink = {ids, capacity, 0};

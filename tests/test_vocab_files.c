@@ -333,7 +333,7 @@ static void test_small_files_that_ask_for_much(void) {
   tsl_vocab *v = load(text, NULL, NULL);
   if (!v) return;
   CHECK(tsl_vocab_encode(v, "b", 1, 0, NULL, 0, &count) != TSL_ERR_LIMIT);
-  CHECK(tsl_vocab_encode(v, "a", 1, 0, NULL, 0, &count) == TSL_ERR_LIMIT); /* a million of them */
+  CHECK(tsl_vocab_encode(v, "a", 1, 0, NULL, 0, &count) == TSL_ERR_LIMIT && count == 0); /* a million of them */
   tsl_vocab_release(v);
 }
 
