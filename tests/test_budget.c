@@ -433,31 +433,56 @@ static void every_allocation_fails(void) {
   tsl_vocab_release(v);
 }
 
+/* A budget that failed once, and one that did not, are the same along the way. */
+static void same_way(tsl_vocab *v, tsl_grammar *g, tsl_budget *once, tsl_budget *never, long nth) {
+  tsl_matcher *m = NULL;
+  tsl_token way[2][16];
+  size_t n[2] = {0};
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (;;) {
+    uint32_t mask[2] = {0};
+    CHECK(tsl_budget_completion(once, m, way[0], 16, &n[0]) == TSL_OK && tsl_budget_completion(never, m, way[1], 16, &n[1]) == TSL_OK);
+    CHECKF(n[0] == n[1] && !memcmp(way[0], way[1], n[0] * sizeof *way[0]), "after failure %ld: %zu tokens, %zu", nth, n[0], n[1]);
+    if (n[0] == 0 || n[0] != n[1]) break;
+    for (uint64_t left = n[0]; left < n[0] + 3; left++) {
+      CHECK(tsl_budget_mask(once, m, left, &mask[0]) == TSL_OK && tsl_budget_mask(never, m, left, &mask[1]) == TSL_OK);
+      CHECKF(mask[0] == mask[1] && mask[0], "after failure %ld: mask %x, %x", nth, mask[0], mask[1]);
+      for (tsl_token t = 0; t < tsl_vocab_size(v); t++) CHECK((tsl_budget_allows(once, m, left, t) == TSL_OK) == tsl_mask_has(mask, t));
+    }
+    CHECK(tsl_matcher_accept(m, way[0][0]) == TSL_OK);
+  }
+  CHECK(tsl_matcher_is_complete(m));
+  tsl_matcher_free(m);
+}
+
 /* What a call could not find for want of memory, it finds when it is asked again. */
 static void asked_again(void) {
-  static const char *const tokens[] = {"a", "ab", "</s>"};
-  tsl_vocab *v = toy_vocab(tokens, 3, true);
-  bool done = false;
-  for (long nth = 0; nth < 400 && !done; nth++) {
-    toy_failing f = {LONG_MAX, 0};
-    tsl_allocator a = {&f, toy_reallocate};
-    tsl_grammar *g = toy_gbnf(v, "root ::= \"aa\" (\"x\" | \"abab\")"); /* no token spells what takes the fewest bytes */
-    tsl_matcher *m = NULL;
-    tsl_budget *b = NULL;
-    uint32_t mask[1];
-    size_t count = 0;
-    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, &a, &b) == TSL_OK);
-    f.left = nth;
-    done = tsl_budget_start(b, m, 5, NULL) == TSL_OK;
-    f.left = LONG_MAX;
-    CHECKF(tsl_budget_start(b, m, 5, NULL) == TSL_OK && tsl_budget_mask(b, m, 5, mask) == TSL_OK && mask[0] == 1, "after failure %ld", nth);
-    CHECKF(tsl_budget_completion(b, m, NULL, 0, &count) == TSL_OK && count == 4, "after failure %ld", nth);
-    tsl_budget_free(b);
-    tsl_matcher_free(m);
-    tsl_grammar_release(g);
+  static const char *const gaps[] = {"a", "ab", "</s>"}, *const named[] = {"a", "b", "ab", "<x>", "<y>", "</s>"};
+  static const char *const grammars[] = {"root ::= \"aa\" (\"x\" | \"abab\")", /* no token spells what takes the fewest bytes */
+                                         "root ::= \"a\" <[3]> \"b\" (<[4]> | \"abab\")", "root ::= (<[3]> | \"ab\")+ <[4]>"};
+  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
+    tsl_vocab *v = i ? toy_vocab(named, 6, true) : toy_vocab(gaps, 3, true);
+    bool done = false;
+    for (long nth = 0; nth < 400 && !done; nth++) {
+      toy_failing f = {LONG_MAX, 0};
+      tsl_allocator a = {&f, toy_reallocate};
+      tsl_grammar *g = toy_gbnf(v, grammars[i]);
+      tsl_matcher *m = NULL;
+      tsl_budget *once = NULL, *never = NULL;
+      CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, &a, &once) == TSL_OK && tsl_budget_new(g, NULL, &never) == TSL_OK);
+      f.left = nth;
+      done = tsl_budget_start(once, m, 5, NULL) == TSL_OK;
+      f.left = LONG_MAX;
+      CHECKF(tsl_budget_start(once, m, 5, NULL) == TSL_OK && tsl_budget_start(never, m, 5, NULL) == TSL_OK, "after failure %ld", nth);
+      same_way(v, g, once, never, nth);
+      tsl_budget_free(once);
+      tsl_budget_free(never);
+      tsl_matcher_free(m);
+      tsl_grammar_release(g);
+    }
+    CHECK(done);
+    tsl_vocab_release(v);
   }
-  CHECK(done);
-  tsl_vocab_release(v);
 }
 
 /* Of a completion: it is there, and completes the text. */

@@ -478,22 +478,27 @@ static void follow_names(tsl__planner *p, tsl__stack at) {
   }
 }
 
+static void follow(tsl__planner *p, tsl__plan *plan) {
+  follow_names(p, plan->at);
+  plan->unfollowed = !fine(p);
+}
+
 const tsl__plan *tsl__planner_plan(tsl__planner *p, tsl__stack at) {
   const tsl__plan *known = find(p, at);
-  if (known && (known->tokens != TSL__PLAN_NONE || known->searched)) return known;
+  if (known && !known->unfollowed && (known->tokens != TSL__PLAN_NONE || known->searched)) return known;
   if (!known || known->bytes == TSL__PLAN_NONE) plan_bytes(p, at);
   tsl__plan *plan = fine(p) ? entry(p, at) : NULL;
   if (plan && plan->tokens == TSL__PLAN_NONE) {
     search_tokens(p, at, TSL__PLAN_NONE - 1);
     if (fine(p)) plan->searched = true; /* what was cut short is begun anew when it is asked for again */
   }
-  if (fine(p)) follow_names(p, at);
+  if (plan && fine(p)) follow(p, plan);
   return fine(p) ? plan : NULL;
 }
 
 bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens) {
   const tsl__plan *plan = find(p, at);
-  if (plan && plan->tokens <= tokens) return true;
+  if (plan && plan->tokens <= tokens && !plan->unfollowed) return true;
   if (hope_in_tokens(p, at) > tokens) return false;
   plan = tsl__planner_plan(p, at);
   return plan && plan->tokens <= tokens;
@@ -505,8 +510,9 @@ const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t to
   if (!known || known->tokens <= tokens) return known;
   uint64_t limit = known->tokens == TSL__PLAN_NONE ? tokens : (uint64_t)known->tokens - 1;
   bool certain = search_tokens(p, at, limit); /* notes a shorter way, if there is one */
-  if (!fine(p)) return NULL;
-  follow_names(p, at);
+  tsl__plan *plan = find(p, at);
+  if (fine(p)) follow(p, plan);
+  else plan->unfollowed = true;
   *proven = certain;
-  return find(p, at);
+  return fine(p) ? plan : NULL;
 }

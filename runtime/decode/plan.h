@@ -37,6 +37,7 @@ typedef struct tsl__plan {
   uint32_t missing;  /* tsl__stack_shortest */
   uint8_t byte;
   bool searched;     /* over tokens, for want of a way in bytes */
+  bool unfollowed;   /* a failure came between before it was known where its tokens lead by their names */
 } tsl__plan;
 
 typedef struct tsl__planner {
