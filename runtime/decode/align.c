@@ -101,7 +101,8 @@ static bool all_impossible(const float *logits, size_t width) {
   return true;
 }
 
-/* The weights of the tokens after a prefix, and their sum. `node` may be unknown (no_node): then nothing is known below it. REJECTED: nothing that is allowed has a probability. */
+/* The weights of the tokens after a prefix, and their sum. `node` may be unknown (no_node): then nothing is known below it. *total is DEAD_END where nothing that is allowed has a probability. */
+#define DEAD_END (-1.0)
 #define NO_NODE UINT32_MAX
 static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tokens, size_t count, uint32_t node, double *total) {
   const tsl_vocab *v = a->grammar->vocab;
@@ -111,7 +112,7 @@ static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tok
   *total = 0;
   if (status != TSL_OK || tsl_mask_count(a->mask, v->logits_width) == 0) return status;
   status = a->model(a->ctx, &prefix, 1, a->logits);
-  if (status == TSL_OK && all_impossible(a->logits, v->logits_width)) return TSL_REJECTED;
+  if (status == TSL_OK && all_impossible(a->logits, v->logits_width)) return *total = DEAD_END, TSL_OK;
   if (status == TSL_OK) status = tsl__log_sum(a->logits, v->logits_width, &log_sum);
   if (status != TSL_OK) return status;
   for (tsl_token t = 0; t < v->logits_width; t++) a->weights[t] = tsl_mask_has(a->mask, t) ? exp((double)a->logits[t] - log_sum) : 0;
@@ -120,7 +121,8 @@ static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tok
     *w = *w > 0 ? a->nodes.at[c].p * a->nodes.at[c].c : 0;
   }
   for (tsl_token t = 0; t < v->logits_width; t++) *total += a->weights[t];
-  return *total > 0 ? TSL_OK : TSL_REJECTED;
+  if (!(*total > 0)) *total = DEAD_END;
+  return TSL_OK;
 }
 
 static tsl_token draw(const tsl_align *a, double total, uint64_t number) {
@@ -157,14 +159,14 @@ static void learn(tsl_align *a, size_t length, const double *totals) {
     double sum = totals[i];
     if (i + 1 < length) sum += a->nodes.at[a->path[i + 1]].p * (after - before);
     before = n->c;
-    after = n->c = sum;
+    after = n->c = sum > 0 ? sum : 0; /* where all below is dead, rounding leaves something */
   }
 }
 
 #define DEAD_ENDS_MAX 1000u /* of one sample */
 
-/* One text; REJECTED: it came to a prefix after which nothing that is allowed has a probability, and that is known from now on. `totals` has room for a text. */
-static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint64_t *draws, size_t *count, double *log_p) {
+/* One text. *dead: it came to a prefix after which nothing that is allowed has a probability, which is known from now on. `totals` has room for a text. */
+static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint64_t *draws, size_t *count, double *log_p, bool *dead) {
   tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin);
   tsl__stack at;
   uint32_t node = 0;
@@ -186,11 +188,12 @@ static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint6
     tsl__matcher_stand(&m, at);
   }
   *count = n;
-  if (status == TSL_REJECTED) {
+  *dead = status == TSL_OK && total == DEAD_END;
+  if (*dead) {
     a->path[n] = node;
     totals[n++] = 0;
   }
-  if (status == TSL_OK || status == TSL_REJECTED) learn(a, n, totals);
+  if (status == TSL_OK) learn(a, n, totals);
   return status;
 }
 
@@ -200,18 +203,20 @@ tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count, doub
   double *totals = tsl__alloc(&a->alloc, room * sizeof *totals), log_p = 0;
   if (!totals) return TSL_ERR_NO_MEMORY;
   uint64_t draws = a->draws;
-  tsl_status status = TSL_REJECTED;
-  for (uint32_t dead_ends = 0; status == TSL_REJECTED && dead_ends < DEAD_ENDS_MAX; dead_ends++) {
-    status = attempt(a, tokens, totals, &draws, &n, &log_p);
-    if (status == TSL_REJECTED && n == 0) break; /* no text has any */
+  tsl_status status = TSL_OK;
+  bool dead = true;
+  for (uint32_t i = 0; status == TSL_OK && dead && i < DEAD_ENDS_MAX; i++) {
+    status = attempt(a, tokens, totals, &draws, &n, &log_p, &dead);
+    if (n == 0) break; /* at the root: no text has any */
   }
+  if (status == TSL_OK && dead) status = TSL_ERR_LOGITS;
   if (status == TSL_OK) {
     a->draws = draws;
     *count = n;
     if (log_probability) *log_probability = log_p;
   }
   tsl__free(&a->alloc, totals, room * sizeof *totals);
-  return status == TSL_REJECTED ? TSL_ERR_LOGITS : status;
+  return status;
 }
 
 tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t count, double *probability) {
@@ -223,7 +228,7 @@ tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t c
   *probability = 0;
   for (size_t i = 0; i < count; i++) {
     tsl_status status = weigh(a, &m, tokens, i, node, &total);
-    if (status != TSL_OK) return status == TSL_REJECTED ? TSL_ERR_LOGITS : status;
+    if (status != TSL_OK || total == DEAD_END) return status != TSL_OK ? status : TSL_ERR_LOGITS;
     if (total == 0 || tokens[i] >= a->grammar->vocab->logits_width) return TSL_OK;
     p *= a->weights[tokens[i]] / total;
     if (p == 0) return TSL_OK;
