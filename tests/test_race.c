@@ -64,6 +64,7 @@ static bool one_generation(tsl_grammar *g, uint64_t *seed, uint64_t *seen) {
 static void *work(void *arg) {
   worker *w = arg;
   uint64_t seed = w->seed;
+  if (!w->grammar) tsl_vocab_set_walk_cache(w->vocab, (size_t)(seed % 10) << 20); /* at any time: masks stay the same */
   tsl_grammar *g = w->grammar ? w->grammar : compile(w->vocab);
   for (int i = 0; g && i < GENERATIONS && !w->failed; i++) w->failed = !one_generation(g, &seed, &w->seen);
   if (!g) w->failed = true;
