@@ -132,7 +132,85 @@ def test_formats():
     raises(TypeError, lambda: T.apply_mask(zeros(), (floats * vocab.logits_width)()), "and those to be masked")
 
 
-for test in (test_sizes, test_growing, test_numbers, test_formats):
+class Lazy:
+    """A sequence that runs code when it is read."""
+
+    def __init__(self, run, items):
+        self._run, self._items = run, items
+
+    def __len__(self):
+        return len(self._items)
+
+    def __getitem__(self, i):
+        if i == 0:
+            self._run()
+        return self._items[i]
+
+
+def in_use(call, wait):
+    """Run a call in another thread until `wait` finds what it uses in use; join it when the caller is done."""
+    thread = threading.Thread(target=call)
+    thread.start()
+    while thread.is_alive() and not wait():
+        pass
+    return thread
+
+
+def is_busy(call):
+    try:
+        call()
+        return False
+    except T.StateError:
+        return True
+
+
+def test_busy():
+    """What is in use by another thread is refused, also where that thread began while the arguments were read."""
+    others = [regex(f"(a|b{i}|[c-z]{{1,{i + 1}}}x)*") for i in range(150)]
+    a, logits = vocab.encode("a")[0], array.array("f", [0.0] * vocab.logits_width)
+    g = T.Grammar.json_schema(vocab, True)
+    seen = {}
+    for what, call in (("accept_tokens", lambda m, run: m.accept_tokens(Lazy(run, [a]))), ("validate", lambda m, run: m.validate(Lazy(run, [a]))), ("accept", lambda m, run: m.accept(Number(run, a))),
+                       ("mask", lambda m, run: m.mask(zeros(2), Number(run, 1))), ("rollback", lambda m, run: m.rollback(Number(run, 0))), ("forced_bytes", lambda m, run: m.forced_bytes(Number(run, 9))),
+                       ("mask_drafts", lambda m, run: T.mask_drafts(m, Lazy(run, [a]), zeros(2))), ("draft_forced", lambda m, run: T.draft_forced(m, Lazy(run, [a]))),
+                       ("speculate", lambda m, run: T.speculate(m, Lazy(run, []), logits, temperature=Number(run, 1))), ("Budget.mask", lambda m, run: T.Budget(g).mask(m, Number(run, 9), zeros()))):
+        for _ in range(20):
+            matcher, threads = g.matcher(), []
+            batch = [matcher, *(other.matcher() for other in others)]
+            out = zeros(len(batch))
+
+            def run():
+                if not threads:
+                    threads.append(in_use(lambda: T.fill_batch(batch, out), lambda: is_busy(lambda: matcher.history)))
+                    seen["busy"] = is_busy(lambda: matcher.history)
+            refused = is_busy(lambda: call(matcher, run))
+            alive = threads[0].is_alive()
+            threads[0].join()
+            if seen["busy"] and alive:
+                check(refused, f"{what}: refused")
+                break
+            others = [regex(f"(a|b{i}|[c-z]{{1,{i + 2}}}y)*") for i in range(150)]  # too fast: masks that are new
+    for _ in range(20):
+        table = T.MaskTable(vocab, 200)
+        first, second = [other.matcher() for other in others], [g.matcher()]
+
+        def arrays(n):
+            return array.array("q", [0] * n), zeros(n), array.array("q", [0] * n)
+        one, two, threads = arrays(len(first)), arrays(1), []
+
+        def run():
+            threads.append(in_use(lambda: table.fill(first, *one), lambda: is_busy(table.stats)))
+            seen["busy"] = is_busy(table.stats)
+        refused = is_busy(lambda: table.fill(Lazy(run, second), *two))
+        alive = threads[0].is_alive()
+        threads[0].join()
+        if seen["busy"] and alive:
+            check(refused, "MaskTable.fill: refused")
+            break
+        others = [regex(f"(a|b{i}|[c-z]{{1,{i + 2}}}z)*") for i in range(150)]
+
+
+for test in (test_sizes, test_growing, test_numbers, test_formats, test_busy):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
 sys.exit(not all(results))

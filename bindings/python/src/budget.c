@@ -90,7 +90,7 @@ static PyObject *budget_mask(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OO&O|n:mask", &object, core_u64, &left, &out, &row)) return NULL;
   tsl_matcher *matcher = matcher_of(self, object);
   if (!matcher || core_span_open(out, true, &span) < 0) return NULL;
-  uint32_t *mask = core_mask_row(&span, row, ((core_matcher *)object)->words);
+  uint32_t *mask = core_matcher_is_free(object) ? core_mask_row(&span, row, ((core_matcher *)object)->words) : NULL; /* still */
   tsl_status status = mask ? tsl_budget_mask(of(self), matcher, left, mask) : TSL_OK;
   core_span_close(&span);
   if (!mask) return NULL;
@@ -107,9 +107,10 @@ static PyObject *budget_wind_down(PyObject *self, PyObject *args) {
   tsl_matcher *matcher = matcher_of(self, object);
   if (!matcher || core_span_open(logits, true, &span) < 0) return NULL;
   Py_ssize_t width = (Py_ssize_t)tsl_vocab_logits_width(tsl_grammar_vocab(((core_matcher *)object)->grammar->grammar));
-  bool fits = span.kind == 'f' && span.itemsize == 4 && span.rows == 1 && span.columns == width;
-  tsl_status status = fits ? tsl_budget_wind_down(of(self), matcher, left, soft, bias, span.data) : TSL_OK;
+  bool fits = span.kind == 'f' && span.itemsize == 4 && span.rows == 1 && span.columns == width, is_free = core_matcher_is_free(object); /* still */
+  tsl_status status = fits && is_free ? tsl_budget_wind_down(of(self), matcher, left, soft, bias, span.data) : TSL_OK;
   core_span_close(&span);
+  if (!is_free) return NULL;
   if (!fits) return PyErr_Format(PyExc_ValueError, "logits are one row of %zd float32", width);
   if (status != TSL_OK) return core_raise(status, NULL, "wind_down");
   Py_RETURN_NONE;

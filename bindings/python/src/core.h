@@ -132,7 +132,7 @@ PyObject *core_load(PyObject *type, PyObject *args);
 PyObject *core_start(PyObject *type, PyObject *args);
 
 /* matcher.c: what other files ask of a matcher. */
-/* Is nobody using it? false with an exception set otherwise. Every call on a matcher goes through here first. */
+/* Is nobody using it? false with an exception set otherwise. Every call of the library's on a matcher goes through here first, after all arguments are read. */
 bool core_matcher_is_free(PyObject *matcher);
 /* For a call that runs without the interpreter's lock: keep a free matcher alive and mark it as busy, until it is let go. */
 void core_matcher_hold(PyObject *matcher);

@@ -332,11 +332,11 @@ PyObject *core_mask_drafts(PyObject *module, PyObject *args, PyObject *kwargs) {
   drafts d;
   (void)module;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO|O:mask_drafts", names, core.matcher, &matcher, &tokens, &out, &parents)) return NULL;
-  if (!core_matcher_is_free(matcher) || read_drafts(tokens, parents, &d) < 0) return NULL;
+  if (read_drafts(tokens, parents, &d) < 0) return NULL;
   bool *allowed = core_array(d.count, sizeof *allowed);
   if (allowed && core_span_open(out, true, &span) == 0) {
     core_matcher *m = (core_matcher *)matcher;
-    uint32_t *masks = whole_masks(&span, d.count + 1, m->words);
+    uint32_t *masks = core_matcher_is_free(matcher) ? whole_masks(&span, d.count + 1, m->words) : NULL;
     tsl_status status = masks ? tsl_matcher_mask_drafts(m->matcher, d.tokens, d.parents, (size_t)d.count, masks, allowed) : TSL_OK;
     if (masks) result = status == TSL_OK ? bools(allowed, d.count) : core_raise(status, NULL, "the masks of drafts");
     core_span_close(&span);
@@ -369,6 +369,7 @@ static PyObject *speculated(const uint32_t *path, size_t accepted, tsl_token nex
 }
 
 static PyObject *speculate(core_matcher *m, tsl_drafts *o, uint64_t seed, uint64_t draws) {
+  if (!core_matcher_is_free((PyObject *)m)) return NULL;
   uint32_t *path = core_array((Py_ssize_t)o->count, sizeof *path);
   size_t accepted = 0;
   tsl_token next = TSL_NO_TOKEN;
@@ -392,7 +393,7 @@ PyObject *core_speculate(PyObject *module, PyObject *args, PyObject *kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO|OO$ffppO&O&:speculate", names, core.matcher, &matcher, &tokens, &logits, &of_draft, &parents,
                                    &o.temperature, &o.draft_temperature, &masked, &distinct, core_u64, &seed, core_u64, &draws))
     return NULL;
-  if (!core_matcher_is_free(matcher) || read_drafts(tokens, parents, &d) < 0) return NULL;
+  if (read_drafts(tokens, parents, &d) < 0) return NULL;
   core_matcher *m = (core_matcher *)matcher;
   uint32_t width = tsl_vocab_logits_width(tsl_grammar_vocab(m->grammar->grammar));
   o.tokens = d.tokens, o.parents = d.parents, o.count = (size_t)d.count, o.draft_masked = masked, o.distinct = distinct;
@@ -425,9 +426,9 @@ PyObject *core_draft_forced(PyObject *module, PyObject *args, PyObject *kwargs) 
   (void)module;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|nn:draft_forced", names, core.matcher, &matcher, &tail, &most, &capacity)) return NULL;
   if (most < 0 || capacity < 0) return PyErr_SetString(PyExc_ValueError, "max_retract and capacity must not be negative"), NULL;
-  tsl_token *ids = core_matcher_is_free(matcher) ? core_read_ids(tail, &length) : NULL;
+  tsl_token *ids = core_read_ids(tail, &length);
   if (!ids) return NULL;
-  tsl_token *found = core_array(capacity, sizeof *found);
+  tsl_token *found = core_matcher_is_free(matcher) ? core_array(capacity, sizeof *found) : NULL;
   PyObject *result = NULL;
   if (found) {
     tsl_status status =

@@ -118,17 +118,22 @@ static tsl_status step_run(step *s, const core_mask_table *t, Py_ssize_t *fresh,
   return TSL_OK;
 }
 
+/* Is nobody using it, now that the arguments have been read, which may run the user's code? */
+static bool is_ready(core_mask_table *t) {
+  if (t->busy) return core_raise(TSL_ERR_STATE, NULL, "the table is in use by another thread"), false;
+  tsl_status status = t->table ? TSL_OK : renew(t);
+  return status == TSL_OK || (core_raise(status, NULL, "a table of masks"), false);
+}
+
 static PyObject *mask_table_fill(PyObject *self, PyObject *args) {
   PyObject *sequence, *rows, *fresh, *fresh_rows;
   core_mask_table *t = of(self);
   if (!PyArg_ParseTuple(args, "OOOO:fill", &sequence, &rows, &fresh, &fresh_rows)) return NULL;
-  if (t->busy) return core_raise(TSL_ERR_STATE, NULL, "the table is in use by another thread");
-  tsl_status status = t->table ? TSL_OK : renew(t);
-  if (status != TSL_OK) return core_raise(status, NULL, "a table of masks");
   step s = {0};
   Py_ssize_t copied = 0, at = 0;
-  int failed = step_open(&s, t, sequence, rows, fresh, fresh_rows);
+  int failed = step_open(&s, t, sequence, rows, fresh, fresh_rows) < 0 || !is_ready(t);
   if (!failed) {
+    tsl_status status;
     t->busy = true;
     Py_BEGIN_ALLOW_THREADS
     status = step_run(&s, t, &copied, &at);

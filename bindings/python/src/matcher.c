@@ -11,6 +11,7 @@
 
 static tsl_matcher *of(PyObject *self) { return ((core_matcher *)self)->matcher; }
 
+/* Asked right before the library is called: reading an argument may run the user's code, which may use the matcher, or let other threads do so. */
 static inline bool is_free(PyObject *self) {
   if (!((core_matcher *)self)->busy) return true;
   core_raise(TSL_ERR_STATE, NULL, "the matcher is in use by another thread");
@@ -101,12 +102,11 @@ static PyObject *mask_as_bytes(PyObject *self) {
 static PyObject *matcher_mask(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   Py_ssize_t row = 0;
   core_span span;
-  if (!is_free(self)) return NULL;
-  if (count == 0) return mask_as_bytes(self);
+  if (count == 0) return is_free(self) ? mask_as_bytes(self) : NULL;
   if (count > 2) return PyErr_Format(PyExc_TypeError, "mask() takes at most 2 arguments (%zd given)", count);
   if (count == 2 && (row = PyNumber_AsSsize_t(args[1], PyExc_OverflowError)) == -1 && PyErr_Occurred()) return NULL;
   if (core_span_open(args[0], true, &span) < 0) return NULL;
-  uint32_t *mask = core_mask_row(&span, row, ((core_matcher *)self)->words);
+  uint32_t *mask = is_free(self) ? core_mask_row(&span, row, ((core_matcher *)self)->words) : NULL;
   tsl_status status = mask ? tsl_matcher_mask(of(self), mask) : TSL_OK;
   core_span_close(&span);
   if (!mask) return NULL;
@@ -164,7 +164,7 @@ static PyObject *verdict(tsl_status status, const char *what) {
 
 static PyObject *matcher_accept(PyObject *self, PyObject *object) {
   tsl_token token;
-  if (!is_free(self) || core_token(object, &token) < 0) return NULL;
+  if (core_token(object, &token) < 0 || !is_free(self)) return NULL;
   return verdict(tsl_matcher_accept(of(self), token), "accept");
 }
 
@@ -190,9 +190,17 @@ tsl_token *core_read_ids(PyObject *sequence, Py_ssize_t *count) {
   return ids;
 }
 
+/* Ids for a matcher that is free once they are read. */
+static tsl_token *read_ids_for(PyObject *self, PyObject *sequence, Py_ssize_t *count) {
+  tsl_token *ids = core_read_ids(sequence, count);
+  if (!ids || is_free(self)) return ids;
+  PyMem_Free(ids);
+  return NULL;
+}
+
 static PyObject *matcher_accept_tokens(PyObject *self, PyObject *sequence) {
   Py_ssize_t count, done = 0;
-  tsl_token *ids = is_free(self) ? core_read_ids(sequence, &count) : NULL;
+  tsl_token *ids = read_ids_for(self, sequence, &count);
   if (!ids) return NULL;
   tsl_status status = TSL_OK;
   while (done < count && (status = tsl_matcher_accept(of(self), ids[done])) == TSL_OK) done++;
@@ -204,7 +212,7 @@ static PyObject *matcher_accept_tokens(PyObject *self, PyObject *sequence) {
 static PyObject *matcher_validate(PyObject *self, PyObject *sequence) {
   Py_ssize_t count;
   size_t valid = 0;
-  tsl_token *ids = is_free(self) ? core_read_ids(sequence, &count) : NULL;
+  tsl_token *ids = read_ids_for(self, sequence, &count);
   if (!ids) return NULL;
   tsl_status status = tsl_matcher_validate(of(self), ids, (size_t)count, &valid);
   PyMem_Free(ids);
@@ -213,10 +221,10 @@ static PyObject *matcher_validate(PyObject *self, PyObject *sequence) {
 
 static PyObject *matcher_rollback(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   Py_ssize_t n = 1;
-  if (!is_free(self)) return NULL;
   if (count > 1) return PyErr_Format(PyExc_TypeError, "rollback() takes at most 1 argument (%zd given)", count);
   if (count == 1 && (n = PyNumber_AsSsize_t(args[0], PyExc_OverflowError)) == -1 && PyErr_Occurred()) return NULL;
   if (n < 0) return PyErr_SetString(PyExc_ValueError, "the count must not be negative"), NULL;
+  if (!is_free(self)) return NULL;
   tsl_status status = tsl_matcher_rollback(of(self), (size_t)n);
   if (status == TSL_ERR_STATE) return core_raise(status, NULL, "rollback of more tokens than the history holds");
   if (status != TSL_OK) return core_raise(status, NULL, "rollback");
@@ -250,10 +258,10 @@ static PyObject *matcher_grammar(PyObject *self, void *unused) {
 static PyObject *matcher_forced_bytes(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   Py_ssize_t capacity = 4096;
   size_t length = 0;
-  if (!is_free(self)) return NULL;
   if (count > 1) return PyErr_Format(PyExc_TypeError, "forced_bytes() takes at most 1 argument (%zd given)", count);
   if (count == 1 && (capacity = PyNumber_AsSsize_t(args[0], PyExc_OverflowError)) == -1 && PyErr_Occurred()) return NULL;
   if (capacity < 0) return PyErr_SetString(PyExc_ValueError, "the capacity must not be negative"), NULL;
+  if (!is_free(self)) return NULL;
   uint8_t *bytes = PyMem_Malloc((size_t)capacity + 1);
   if (!bytes) return PyErr_NoMemory();
   tsl_status status = tsl_matcher_forced_bytes(of(self), bytes, (size_t)capacity, &length);
