@@ -210,7 +210,65 @@ def test_busy():
         others = [regex(f"(a|b{i}|[c-z]{{1,{i + 2}}}z)*") for i in range(150)]
 
 
-for test in (test_sizes, test_growing, test_numbers, test_formats, test_busy):
+class Noted:
+    """Counts how many of its kind have gone."""
+    gone = 0
+
+    def __del__(self):
+        Noted.gone += 1
+
+
+class Holder:
+    pass
+
+
+def test_cycles():
+    """Cycles through the extension's objects are found by the collector."""
+    tags = {"structures": [{"begin": "<a>", "schema": {}, "end": "</a>"}], "triggers": ["<a>"]}
+
+    def keep(value, owner):
+        owner.kept, owner.note = value, Noted()
+
+    def with_resolver():
+        holder = Holder()
+        keep(T.Grammar.start("json_schema", vocab, {}, resolver=lambda uri, holder=holder: None), holder)
+        holder.kept.result()
+
+    def with_error():
+        holder = Holder()
+
+        def fails(uri, holder=holder):
+            raise KeyError(uri)
+        keep(T.Grammar.start("json_schema", vocab, {"$ref": "http://a/b"}, resolver=fails), holder)
+        try:
+            holder.kept.result()
+        except KeyError:
+            pass
+
+    def over(make):
+        def build():
+            own = T.Vocab.from_tokens([b"a", b"b"])
+            own_grammar = T.Grammar.regex(own, "a*")
+            keep(make(own_grammar), own if make is T.Grammar.matcher else own_grammar)
+        return build
+    cases = {"Grammar": over(lambda g: g), "Matcher": over(T.Matcher), "Vocab": over(T.Grammar.matcher), "Budget": over(T.Budget), "Compile": with_resolver, "Compile that failed": with_error}
+
+    def parser():
+        g = T.Grammar.tags(vocab, tags)
+        keep(T.Parser(g), g)
+
+    def table():
+        own = T.Vocab.from_tokens([b"a", b"b"])
+        keep(T.MaskTable(own, 2), own)
+    for what, build in {**cases, "Parser": parser, "MaskTable": table}.items():
+        Noted.gone = 0
+        for _ in range(5):
+            build()
+        gc.collect()
+        check(Noted.gone == 5, f"{what}: {Noted.gone} of 5 cycles were collected")
+
+
+for test in (test_sizes, test_growing, test_numbers, test_formats, test_busy, test_cycles):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
 sys.exit(not all(results))

@@ -30,7 +30,14 @@ static PyObject *budget_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   return (PyObject *)self;
 }
 
+static int budget_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(((core_budget *)self)->grammar);
+  return 0;
+}
+
 static void budget_dealloc(PyObject *self) {
+  PyObject_GC_UnTrack(self);
   tsl_budget_free(of(self));
   Py_XDECREF(((core_budget *)self)->grammar);
   core_free_instance(self);
@@ -136,6 +143,7 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
   {Py_tp_new, (void *)budget_new},
   {Py_tp_dealloc, (void *)budget_dealloc},
+  {Py_tp_traverse, (void *)budget_traverse},
   {Py_tp_methods, methods},
   {Py_tp_doc, (void *)"Budget(grammar)\n--\n\nKnows the way to the end from every position, for all matchers of one grammar: texts that are complete within a number of tokens.\n\n"
                       "start() once; then, with `left` counting down, take only tokens that mask() or allows() let through. End-of-generation tokens are not counted.\n"
@@ -144,7 +152,7 @@ static PyType_Slot slots[] = {
 };
 
 static PyType_Spec spec = {
-  .name = "turnstile._core.Budget", .basicsize = sizeof(core_budget), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
+  .name = "turnstile._core.Budget", .basicsize = sizeof(core_budget), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
 
 int core_budget_init(PyObject *module) {
   core.budget = core_add_type(module, &spec);

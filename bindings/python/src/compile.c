@@ -156,7 +156,7 @@ typedef struct job {
   PyObject *resolver;  /* borrowed; or NULL */
   PyObject *kept;      /* a list of what it returned */
   PyObject *raised[3]; /* what it raised: type, value, traceback; or NULL */
-  PyObject *owner;     /* the Compile that this job is part of, borrowed; or NULL */
+  PyObject *owner;     /* the Compile that this job is part of, borrowed; NULL without one, and once that is being freed */
   PyObject *arguments; /* what the pointers above point into */
 } job;
 
@@ -187,10 +187,11 @@ static int drop(void *object) {
 static bool resolve(void *ctx, const char *uri, const char **text, size_t *length) {
   job *j = ctx;
   PyGILState_STATE state = PyGILState_Ensure();
-  Py_XINCREF(j->owner);
+  PyObject *owner = j->owner;
+  Py_XINCREF(owner);
   bool found = answer(j, uri, text, length);
-  if (j->owner && Py_REFCNT(j->owner) > 1) Py_DECREF(j->owner);
-  else if (j->owner) Py_AddPendingCall(drop, j->owner); /* a full queue keeps it for ever, which is better than waiting for oneself */
+  if (owner && Py_REFCNT(owner) > 1) Py_DECREF(owner);
+  else if (owner) Py_AddPendingCall(drop, owner); /* a full queue keeps it for ever, which is better than waiting for oneself */
   PyGILState_Release(state);
   return found;
 }
@@ -427,8 +428,22 @@ PyObject *core_start(PyObject *type, PyObject *args) {
   return NULL;
 }
 
+/* The arguments, a resolver among them, and what that returned and raised. */
+static int background_traverse(PyObject *object, visitproc visit, void *arg) {
+  core_background *self = (core_background *)object;
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->job.arguments);
+  Py_VISIT(self->job.kept);
+  for (int i = 0; i < 3; i++) Py_VISIT(self->job.raised[i]);
+  Py_VISIT(self->threads);
+  Py_VISIT(self->type);
+  return 0;
+}
+
 static void background_dealloc(PyObject *object) {
   core_background *self = (core_background *)object;
+  PyObject_GC_UnTrack(object);
+  self->job.owner = NULL; /* a resolver that is asked from here on must not hold what is being freed */
   Py_BEGIN_ALLOW_THREADS /* the compile may be in a resolver written in Python */
   tsl_compile_free(self->compile);
   Py_END_ALLOW_THREADS
@@ -491,13 +506,14 @@ static PyGetSetDef background_getset[] = {{"done", background_done, NULL, "Has i
 static PyType_Slot background_slots[] = {
   {Py_tp_new, (void *)core_no_new},
   {Py_tp_dealloc, (void *)background_dealloc},
+  {Py_tp_traverse, (void *)background_traverse},
   {Py_tp_methods, background_methods},
   {Py_tp_getset, background_getset},
   {Py_tp_doc, (void *)"A compile in the background, made by Grammar.start. Dropping it cancels what has not ended, and waits for that."},
   {0, NULL},
 };
 static PyType_Spec background_spec = {
-  .name = "turnstile._core.Compile", .basicsize = sizeof(core_background), .flags = Py_TPFLAGS_DEFAULT, .slots = background_slots};
+  .name = "turnstile._core.Compile", .basicsize = sizeof(core_background), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = background_slots};
 
 int core_compile_init(PyObject *module) {
   core.cancel = core_add_type(module, &cancel_spec);

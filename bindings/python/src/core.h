@@ -177,6 +177,9 @@ void *core_array(Py_ssize_t count, size_t size);
 /* tp_new of types that are made by their class methods alone. */
 PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 
+/* Types that refer to other objects are traversed by the collector of cycles, and need no tp_clear: what they refer to never changes, as with a tuple, so that a cycle
+ * goes through something else that can be cleared (a __dict__, a list). */
+
 /* Free an instance of a heap type, and its reference to the type. */
 void core_free_instance(PyObject *self);
 

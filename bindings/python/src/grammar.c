@@ -6,8 +6,16 @@
 
 #include <string.h>
 
+static int grammar_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(((core_grammar *)self)->vocab);
+  Py_VISIT(((core_grammar *)self)->cancel);
+  return 0;
+}
+
 static void grammar_dealloc(PyObject *self) {
   core_grammar *g = (core_grammar *)self;
+  PyObject_GC_UnTrack(self);
   tsl_grammar_release(g->grammar);
   Py_XDECREF(g->vocab);
   Py_XDECREF(g->cancel);
@@ -93,6 +101,7 @@ static PyGetSetDef getset[] = {{"vocab", grammar_vocab, NULL, "The vocabulary th
 static PyType_Slot slots[] = {
   {Py_tp_new, (void *)core_no_new},
   {Py_tp_dealloc, (void *)grammar_dealloc},
+  {Py_tp_traverse, (void *)grammar_traverse},
   {Py_tp_methods, methods},
   {Py_tp_getset, getset},
   {Py_tp_doc, (void *)"The base of turnstile.Grammar."},
@@ -100,7 +109,7 @@ static PyType_Slot slots[] = {
 };
 
 static PyType_Spec spec = {
-  .name = "turnstile._core.Grammar", .basicsize = sizeof(core_grammar), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .slots = slots};
+  .name = "turnstile._core.Grammar", .basicsize = sizeof(core_grammar), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, .slots = slots};
 
 int core_grammar_init(PyObject *module) {
   core.grammar = core_add_type(module, &spec);

@@ -41,7 +41,14 @@ static PyObject *mask_table_new(PyTypeObject *type, PyObject *args, PyObject *kw
   return core_raise(status, NULL, "a table of masks");
 }
 
+static int mask_table_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(of(self)->vocab);
+  return 0;
+}
+
 static void mask_table_dealloc(PyObject *self) {
+  PyObject_GC_UnTrack(self);
   tsl_mask_table_free(of(self)->table);
   Py_XDECREF(of(self)->vocab);
   core_free_instance(self);
@@ -176,6 +183,7 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
   {Py_tp_new, (void *)mask_table_new},
   {Py_tp_dealloc, (void *)mask_table_dealloc},
+  {Py_tp_traverse, (void *)mask_table_traverse},
   {Py_tp_methods, methods},
   {Py_tp_doc, (void *)"MaskTable(vocab, rows)\n--\n\nA table of `rows` masks that a device keeps a copy of, so that a step sends a row's number for each sequence instead of a mask.\n\n"
                       "Takes matchers of any grammars of one vocabulary, as many at a time as it has rows. Rows are given up least recently used first. 4 bytes * mask_words a row."},
@@ -183,7 +191,7 @@ static PyType_Slot slots[] = {
 };
 
 static PyType_Spec spec = {
-  .name = "turnstile._core.MaskTable", .basicsize = sizeof(core_mask_table), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
+  .name = "turnstile._core.MaskTable", .basicsize = sizeof(core_mask_table), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
 
 int core_mask_table_init(PyObject *module) {
   core.mask_table = core_add_type(module, &spec);

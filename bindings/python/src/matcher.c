@@ -54,8 +54,15 @@ static PyObject *matcher_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   return status == TSL_OK ? wrap(type, (core_grammar *)grammar, matcher) : core_raise(status, NULL, "a matcher");
 }
 
+static int matcher_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(((core_matcher *)self)->grammar);
+  return 0;
+}
+
 static void matcher_dealloc(PyObject *self) {
   core_matcher *m = (core_matcher *)self;
+  PyObject_GC_UnTrack(self);
   tsl_matcher_free(m->matcher);
   Py_XDECREF(m->grammar);
   core_free_instance(self);
@@ -454,6 +461,7 @@ static PyGetSetDef getset[] = {
 static PyType_Slot slots[] = {
   {Py_tp_new, (void *)matcher_new},
   {Py_tp_dealloc, (void *)matcher_dealloc},
+  {Py_tp_traverse, (void *)matcher_traverse},
   {Py_tp_methods, methods},
   {Py_tp_getset, getset},
   {Py_tp_doc, (void *)"Matcher(grammar)\n--\n\nOne generation in progress. For one thread at a time."},
@@ -461,7 +469,7 @@ static PyType_Slot slots[] = {
 };
 
 static PyType_Spec spec = {
-  .name = "turnstile._core.Matcher", .basicsize = sizeof(core_matcher), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
+  .name = "turnstile._core.Matcher", .basicsize = sizeof(core_matcher), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
 
 int core_matcher_init(PyObject *module) {
   core.matcher = core_add_type(module, &spec);

@@ -25,8 +25,15 @@ static PyObject *parser_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
   return (PyObject *)self;
 }
 
+static int parser_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(((core_parser *)self)->grammar);
+  return 0;
+}
+
 static void parser_dealloc(PyObject *object) {
   core_parser *self = (core_parser *)object;
+  PyObject_GC_UnTrack(object);
   tsl_parser_free(self->parser);
   Py_XDECREF(self->grammar);
   core_free_instance(object);
@@ -100,13 +107,14 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
   {Py_tp_new, (void *)parser_new},
   {Py_tp_dealloc, (void *)parser_dealloc},
+  {Py_tp_traverse, (void *)parser_traverse},
   {Py_tp_methods, methods},
   {Py_tp_doc, (void *)"Parser(grammar)\n--\n\nReads an answer back, by the states of its own grammar (of Grammar.tags or Grammar.tools): text or tokens in, parts out as soon as they are certain."},
   {0, NULL},
 };
 
 static PyType_Spec spec = {
-  .name = "turnstile._core.Parser", .basicsize = sizeof(core_parser), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
+  .name = "turnstile._core.Parser", .basicsize = sizeof(core_parser), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
 
 int core_parser_init(PyObject *module) {
   core.parser = core_add_type(module, &spec);
