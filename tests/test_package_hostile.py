@@ -10,7 +10,6 @@ import pathlib
 import signal
 import sys
 import threading
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
@@ -268,7 +267,43 @@ def test_cycles():
         check(Noted.gone == 5, f"{what}: {Noted.gone} of 5 cycles were collected")
 
 
-for test in (test_sizes, test_growing, test_numbers, test_formats, test_busy, test_cycles):
+def test_results():
+    """What a resolver raised is the result of its compile, however often it is asked for."""
+    def fails(uri):
+        raise KeyError(uri)
+    compiling = T.Grammar.start("json_schema", vocab, {"$ref": "http://a/b"}, resolver=fails)
+    first, second = (raises(KeyError, compiling.result, "what a resolver raised") for _ in range(2))
+    check(first is second and first is not None, f"twice the same: {first!r} {second!r}")
+
+
+def test_fork():
+    """A fork has no threads: what needs them says so there, and is dropped without waiting for them."""
+    if not hasattr(os, "fork"):
+        return
+    threads, release = T.Threads(2), threading.Event()
+    matchers = [regex("a+").matcher() for _ in range(8)]
+    T.fill_batch(matchers, zeros(8), threads=threads)
+    compiling = T.Grammar.start("json_schema", vocab, {"$ref": "http://a/b"}, resolver=lambda uri: release.wait(60) and "{}")
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        raises(T.StateError, lambda: T.fill_batch(matchers, zeros(8), threads=threads), "fill_batch")
+        raises(T.StateError, lambda: T.Grammar.start("regex", vocab, "a+", threads=threads), "start")
+        raises(T.StateError, lambda: compiling.result(1), "result")
+        raises(T.StateError, compiling.cancel, "cancel")
+        T.fill_batch(matchers, zeros(8))
+        own = T.Threads(2)
+        T.fill_batch(matchers, zeros(8), threads=own)
+        check(T.Grammar.start("regex", vocab, "a+", threads=own).result(10), "threads of its own")
+        del threads, own, compiling
+        sys.stdout.flush()
+        os._exit(0 if all(results) else 1)
+    check(os.waitpid(child, 0)[1] == 0, "the fork ends, and finds what it should")
+    release.set()
+    check(compiling.result(20) and threads.workers == 2, "and what the process has goes on")
+
+
+for test in (test_sizes, test_growing, test_numbers, test_formats, test_busy, test_cycles, test_results, test_fork):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
 sys.exit(not all(results))

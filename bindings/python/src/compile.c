@@ -10,6 +10,31 @@
 #include "core.h"
 
 #include <string.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+/* ---- processes --------------------------------------------------------------------------------------------------- */
+
+/* A fork has none of the threads of the process that it was made from: who waits there for one of them waits for ever. So what has threads remembers its process;
+ * in another one it is not used, and not freed. */
+static long this_process(void) {
+#ifdef _WIN32
+  return 0; /* there are no forks */
+#else
+  return (long)getpid();
+#endif
+}
+
+static bool is_ours(long process, const char *what) {
+  if (process == this_process()) return true;
+  core_raise(TSL_ERR_STATE, NULL, what);
+  return false;
+}
+
+bool core_threads_are_ours(PyObject *threads) {
+  return is_ours(((core_threads *)threads)->process, "the threads are those of another process, of which this one is a fork");
+}
 
 /* ---- Cancel ------------------------------------------------------------------------------------------------------ */
 
@@ -57,15 +82,18 @@ static PyObject *threads_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   tsl_status status = tsl_threads_new(&options, NULL, &threads);
   if (status != TSL_OK) return core_raise(status, NULL, "starting worker threads");
   core_threads *self = (core_threads *)PyType_GenericAlloc(type, 0);
-  if (self) self->threads = threads;
-  else tsl_threads_free(threads);
+  if (!self) return tsl_threads_free(threads), NULL;
+  self->threads = threads;
+  self->process = this_process();
   return (PyObject *)self;
 }
 
 static void threads_dealloc(PyObject *self) {
-  Py_BEGIN_ALLOW_THREADS /* a worker may be in a resolver written in Python */
-  tsl_threads_free(((core_threads *)self)->threads);
-  Py_END_ALLOW_THREADS
+  if (((core_threads *)self)->process == this_process()) {
+    Py_BEGIN_ALLOW_THREADS /* a worker may be in a resolver written in Python */
+    tsl_threads_free(((core_threads *)self)->threads);
+    Py_END_ALLOW_THREADS
+  }
   core_free_instance(self);
 }
 
@@ -80,6 +108,7 @@ static PyType_Slot threads_slots[] = {
   {Py_tp_dealloc, (void *)threads_dealloc},
   {Py_tp_getset, threads_getset},
   {Py_tp_doc, (void *)"Threads(workers=0)\n--\n\nWorker threads of the library's own, for fill_batch and for compiles in the background; they never need the interpreter's lock.\n\n"
+                      "A fork of the process has none of them: StateError there.\n"
                       "`workers` 0 starts one less than the machine has processors, at least 1 (the thread that calls fill_batch works too)."},
   {0, NULL},
 };
@@ -174,7 +203,10 @@ static bool answer(job *j, const char *uri, const char **text, size_t *length) {
   bool found = document && document != Py_None && core_text(document, "what a resolver returns", text, &n) == 0 && PyList_Append(j->kept, document) == 0;
   *length = (size_t)n;
   Py_XDECREF(document);
-  if (PyErr_Occurred()) PyErr_Fetch(&j->raised[0], &j->raised[1], &j->raised[2]);
+  if (PyErr_Occurred()) {
+    PyErr_Fetch(&j->raised[0], &j->raised[1], &j->raised[2]);
+    PyErr_NormalizeException(&j->raised[0], &j->raised[1], &j->raised[2]);
+  }
   return found;
 }
 
@@ -354,8 +386,8 @@ PyObject *core_load(PyObject *type, PyObject *args) {
 static PyObject *job_result(job *j, PyTypeObject *type, tsl_status status, const tsl_error *error, tsl_grammar *grammar) {
   if (j->raised[0]) {
     tsl_grammar_release(grammar);
+    for (int i = 0; i < 3; i++) Py_XINCREF(j->raised[i]); /* it may be asked for again */
     PyErr_Restore(j->raised[0], j->raised[1], j->raised[2]);
-    memset(j->raised, 0, sizeof j->raised);
     return NULL;
   }
   if (status != TSL_OK) return core_raise(status, error, "compiling a grammar");
@@ -394,6 +426,7 @@ typedef struct core_background {
   PyObject_HEAD
   job job;
   tsl_compile *compile;
+  long process;      /* that it was started in */
   PyObject *threads; /* a core_threads, or NULL */
   PyObject *type;    /* of the Grammar that it will be */
 } core_background;
@@ -413,6 +446,7 @@ PyObject *core_start(PyObject *type, PyObject *args) {
   PyObject *threads, *arguments;
   if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &arguments, &threads)) return NULL;
   if (threads != Py_None && !PyObject_TypeCheck(threads, core.threads)) return PyErr_SetString(PyExc_TypeError, "threads must be a Threads"), NULL;
+  if (threads != Py_None && !core_threads_are_ours(threads)) return NULL;
   core_background *self = (core_background *)PyType_GenericAlloc(core.compile, 0);
   if (!self) return NULL;
   if (threads != Py_None) {
@@ -421,6 +455,7 @@ PyObject *core_start(PyObject *type, PyObject *args) {
   }
   Py_INCREF(type);
   self->type = type;
+  self->process = this_process();
   int failed = job_open(arguments, &self->job);
   self->job.owner = (PyObject *)self;
   if (!failed && background_start(self) == 0) return (PyObject *)self;
@@ -444,23 +479,29 @@ static void background_dealloc(PyObject *object) {
   core_background *self = (core_background *)object;
   PyObject_GC_UnTrack(object);
   self->job.owner = NULL; /* a resolver that is asked from here on must not hold what is being freed */
-  Py_BEGIN_ALLOW_THREADS /* the compile may be in a resolver written in Python */
-  tsl_compile_free(self->compile);
-  Py_END_ALLOW_THREADS
+  if (self->process == this_process()) {
+    Py_BEGIN_ALLOW_THREADS /* the compile may be in a resolver written in Python */
+    tsl_compile_free(self->compile);
+    Py_END_ALLOW_THREADS
+  }
   job_close(&self->job);
   Py_XDECREF(self->threads);
   Py_XDECREF(self->type);
   core_free_instance(object);
 }
 
+#define OTHER_COMPILE "the compile is that of another process, of which this one is a fork"
+
 static PyObject *background_cancel(PyObject *self, PyObject *unused) {
   (void)unused;
+  if (!is_ours(((core_background *)self)->process, OTHER_COMPILE)) return NULL;
   tsl_compile_cancel(((core_background *)self)->compile);
   Py_RETURN_NONE;
 }
 
 static PyObject *background_done(PyObject *self, void *unused) {
   (void)unused;
+  if (!is_ours(((core_background *)self)->process, OTHER_COMPILE)) return NULL;
   return PyBool_FromLong(tsl_compile_is_done(((core_background *)self)->compile));
 }
 
@@ -482,7 +523,7 @@ static PyObject *background_result(PyObject *object, PyObject *args) {
   PyObject *timeout = Py_None;
   if (!PyArg_ParseTuple(args, "|O:result", &timeout)) return NULL;
   double seconds = timeout == Py_None ? 1e12 : PyFloat_AsDouble(timeout);
-  if (PyErr_Occurred()) return NULL;
+  if (PyErr_Occurred() || !is_ours(self->process, OTHER_COMPILE)) return NULL;
   tsl_grammar *grammar = NULL;
   tsl_error error = {0};
   Py_INCREF(self); /* a handler of signals may drop it */

@@ -75,6 +75,7 @@ typedef struct core_cancel {
 typedef struct core_threads {
   PyObject_HEAD
   tsl_threads *threads;
+  long process; /* that they run in */
 } core_threads;
 
 typedef struct core_cache {
@@ -130,6 +131,8 @@ PyObject *core_compile(PyObject *type, PyObject *arguments);
 PyObject *core_write_tools(PyObject *module, PyObject *arguments);
 PyObject *core_load(PyObject *type, PyObject *args);
 PyObject *core_start(PyObject *type, PyObject *args);
+/* Do these threads run in this process, which may be a fork of theirs? false with an exception set otherwise. */
+bool core_threads_are_ours(PyObject *threads);
 
 /* matcher.c: what other files ask of a matcher. */
 /* Is nobody using it? false with an exception set otherwise. Every call of the library's on a matcher goes through here first, after all arguments are read. */

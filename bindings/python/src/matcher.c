@@ -404,6 +404,7 @@ PyObject *core_fill_batch(PyObject *module, PyObject *args, PyObject *kwargs) {
   if (rows == Py_None) rows = NULL;
   if (threads == Py_None) threads = NULL;
   if (threads && !PyObject_TypeCheck(threads, core.threads)) return PyErr_SetString(PyExc_TypeError, "threads must be a Threads"), NULL;
+  if (threads && !core_threads_are_ours(threads)) return NULL;
   batch b = {0};
   if (core_span_open(out, true, &b.span) < 0) return NULL;
   int failed = batch_open(&b, sequence, rows);
