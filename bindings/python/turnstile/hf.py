@@ -5,8 +5,9 @@
 
 Beam search reorders, copies and drops rows between two steps without telling anybody. A matcher per row would go wrong there; so rows are followed
 by what is written in them: the tokens after the prompt are the key under which the matcher of the step before is found. A row whose history
-lost a token to nobody's choice (a beam of probability zero, which beam search keeps where a grammar allows fewer tokens than there are beams)
-is dead: its scores are all -inf.
+has a token that was nobody's choice (a beam of probability zero, which beam search keeps where a grammar allows fewer tokens than there are beams;
+the padding after a stop string, which is no end of the grammar's) is dead: only the tokens that end a generation are left to it, with finite scores,
+as sampling fails on a row without any. A beam of probability zero stays one.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,9 +22,9 @@ __all__ = ["LogitsProcessor", "vocab_of"]
 
 
 def vocab_of(tokenizer, model):
-    """The vocabulary of a tokenizer, as wide as the model's logits, ended by the tokens that end the model's generations."""
+    """The vocabulary of a tokenizer, as wide as the model's logits (wider where the tokenizer has more tokens), ended by the tokens that end the model's generations."""
     config = model.config.get_text_config()
-    return Vocab.from_transformers(tokenizer, logits_width=config.vocab_size, eog=model.generation_config.eos_token_id)
+    return Vocab.from_transformers(tokenizer, logits_width=max(config.vocab_size, len(tokenizer)), eog=model.generation_config.eos_token_id)
 
 
 class LogitsProcessor(transformers.LogitsProcessor):
@@ -114,4 +115,9 @@ class LogitsProcessor(transformers.LogitsProcessor):
         for i, row in enumerate(rows):
             if row in first and first[row] != i:
                 masks[i].copy_(masks[first[row]])
-        return tensors.apply_(scores.clone(memory_format=torch.contiguous_format), masks)
+        masked = tensors.apply_(scores.clone(memory_format=torch.contiguous_format), masks)
+        for i, row in enumerate(rows):
+            if row is False:
+                ends = self._grammars[self._prompt_of(i, len(rows))].vocab.eog_tokens
+                masked[i, [token for token in ends if token < width]] = 0.0
+        return masked

@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import array
+import operator
 
 from turnstile import _core
 from turnstile.errors import UnsupportedError
@@ -55,7 +56,7 @@ class Vocab(_core.Vocab):
         data = backend.to_str().encode()
         vocab = cls.from_memory(data, logits_width=logits_width, eog=_ids(eog))
         own = getattr(tokenizer, "eos_token_id", None)
-        if eog or own is None or vocab.is_eog(own):
+        if _ids(eog) or own is None or vocab.is_eog(own):
             return vocab
         return cls.from_memory(data, logits_width=logits_width, eog=(*vocab.eog_tokens, own))
 
@@ -88,4 +89,7 @@ def _ids(eog):
     """An id, a sequence of ids or None, as a tuple."""
     if eog is None:
         return ()
-    return (eog,) if isinstance(eog, int) else tuple(eog)
+    try:
+        return (operator.index(eog),)
+    except TypeError:  # arrays of several have __index__ too
+        return tuple(eog)

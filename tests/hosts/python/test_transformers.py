@@ -2,6 +2,8 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import copy
+
 import numpy as np
 import pydantic
 import tiktoken
@@ -71,7 +73,22 @@ check(torch.equal(first[0], first[2]) and not torch.equal(first[0], scores[0]) a
 opening = vocab.encode('{"')[0]
 step = torch.cat([prompt, torch.tensor([[opening], [opening], [vocab.encode("x")[0]]])], 1)
 second = follower(step, scores)
-check(torch.equal(second[0], second[1]) and bool((second[2] == float("-inf")).all()), "a row that left the grammar is dead, and the others are not")
+check(torch.equal(second[0], second[1]) and second[2].isfinite().nonzero()[:, 0].tolist() == [128001, 128009], "a row that left the grammar may only end, and the others go on")
+# Rows that the host ends elsewhere than the grammar does, beside others that go on.
+letters = turnstile.Grammar.regex(vocab, r"[a-z]{1,3}(\.[a-z]{1,3}){30}")
+inputs = tokenizer(TWO, return_tensors="pt", padding=True)
+torch.manual_seed(0)
+out = model.generate(**inputs, max_new_tokens=60, logits_processor=[turnstile.hf.LogitsProcessor(letters)], do_sample=True, stop_strings=["q.", "b.", "a.", "e."], tokenizer=tokenizer)
+lengths = [int((row != tokenizer.pad_token_id).sum()) for row in out[:, inputs["input_ids"].shape[1]:]]
+check(min(lengths) < max(lengths), f"sampling goes on beside a row that a stop string ended: {lengths}")
+check(turnstile.Vocab.from_transformers(tokenizer, eog=torch.tensor([0, 5])).eog_tokens == (0, 5), "tokens as a tensor")
+check(turnstile.Vocab.from_transformers(tokenizer, eog=0).eog_tokens == turnstile.Vocab.from_transformers(tokenizer, eog=np.int64(0)).eog_tokens == (0,), "token 0 as the only end")
+narrow = copy.deepcopy(model)
+narrow.resize_token_embeddings(128255)
+check(turnstile.hf.vocab_of(tokenizer, narrow).logits_width == 128256, "a model with fewer logits than the tokenizer has tokens")
+out = narrow.generate(**inputs, max_new_tokens=64, do_sample=True,
+                      logits_processor=[turnstile.hf.LogitsProcessor(turnstile.Grammar.json_schema(turnstile.hf.vocab_of(tokenizer, narrow), SCHEMA, whitespace="compact"))])
+validate(tokenizer.decode(out[0, inputs["input_ids"].shape[1]:], skip_special_tokens=True), SCHEMA, 0, "generating with it")
 
 # Arrays: NumPy and torch write into the same memory as the mask of bytes; a tensor on no device that is there is refused.
 matcher = grammar.matcher()
