@@ -84,10 +84,16 @@ static void op_accept(struct llama_sampler *sampler, llama_token token) {
   if (!s->status && !tsl_matcher_is_terminated(s->matcher)) s->status = tsl_matcher_accept(s->matcher, (tsl_token)token);
 }
 
+/* Samplers that come later take sorted candidates to have the greatest logit first. */
+static void refuse(llama_token_data_array *candidates, size_t i) {
+  candidates->data[i].logit = -INFINITY;
+  candidates->sorted = false;
+}
+
 /* Nothing but the end is left. */
 static void end(const state *s, llama_token_data_array *candidates) {
   for (size_t i = 0; i < candidates->size; i++)
-    if (!tsl_vocab_is_eog(s->vocab, (tsl_token)candidates->data[i].id)) candidates->data[i].logit = -INFINITY;
+    if (!tsl_vocab_is_eog(s->vocab, (tsl_token)candidates->data[i].id)) refuse(candidates, i);
 }
 
 static void op_apply(struct llama_sampler *sampler, llama_token_data_array *candidates) {
@@ -101,7 +107,7 @@ static void op_apply(struct llama_sampler *sampler, llama_token_data_array *cand
   }
   for (size_t i = 0; i < candidates->size; i++) {
     tsl_token id = (tsl_token)candidates->data[i].id;
-    if (id >= width || !tsl_mask_has(mask, id)) candidates->data[i].logit = -INFINITY;
+    if (id >= width || !tsl_mask_has(mask, id)) refuse(candidates, i);
   }
 }
 
@@ -127,6 +133,7 @@ static void op_copy_state(const struct llama_sampler *from, struct llama_sampler
   if (status) return;
   tsl_matcher_free(d->matcher);
   d->matcher = copy;
+  d->vocab = s->vocab; /* of the grammar that the copy holds; the other may be gone with its last matcher */
 }
 
 static void op_free(struct llama_sampler *sampler) {

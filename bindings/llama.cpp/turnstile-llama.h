@@ -36,7 +36,7 @@ tsl_status tsl_llama_vocab(const struct llama_vocab *vocab, const tsl_allocator 
  *   apply       O(candidates) and the mask. After the end, or once it has failed, end-of-generation tokens alone keep their logits, so that the
  *               generation stops; what failed says tsl_llama_status.
  *   reset       back to the beginning, failures forgotten.
- *   clone       an independent sampler at the same place; copy_state likewise, into one of the same grammar.
+ *   clone       an independent sampler at the same place; copy_state likewise, into another, whose grammar it leaves.
  * One sampler is for one thread at a time; samplers of one grammar may be used side by side. */
 struct llama_sampler *tsl_llama_sampler(tsl_grammar *grammar);
 

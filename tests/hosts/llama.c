@@ -161,6 +161,23 @@ static tsl_grammar *schema_grammar(const host *h, const char *schema) {
   return grammar;
 }
 
+/* A state that is copied takes nothing of the sampler that it replaces along: the grammar and vocabulary of that may be gone. */
+static void check_copies(host *h) {
+  tsl_vocab *own = NULL;
+  tsl_error error = {0};
+  CHECK(!tsl_llama_vocab(h->vocab, NULL, &own, &error));
+  tsl_grammar *ours = schema_grammar(h, "{\"enum\": [[1], [2]]}"), *gone = NULL;
+  CHECK(!tsl_grammar_json_schema(own, "true", 4, NULL, NULL, &gone, &error));
+  struct llama_sampler *from = tsl_llama_sampler(ours), *to = tsl_llama_sampler(gone);
+  tsl_grammar_release(ours);
+  tsl_grammar_release(gone);
+  tsl_vocab_release(own);
+  llama_sampler_copy(from, to);
+  CHECK(same_masks(h, from, to) && allowed(h, 1, token_of(h, "[")) && !allowed(h, 1, token_of(h, "{")));
+  llama_sampler_free(from);
+  llama_sampler_free(to);
+}
+
 static void check_interface(host *h) {
   tsl_grammar *grammar = schema_grammar(h, "{\"enum\": [true, [1], [2]]}");
   struct llama_sampler *s = tsl_llama_sampler(grammar), *copy, *other = tsl_llama_sampler(grammar);
@@ -195,9 +212,13 @@ static void check_interface(host *h) {
   llama_sampler_reset(s);
   CHECK(tsl_llama_status(copy) == TSL_OK && same_masks(h, s, copy) && allowed(h, 0, open));
   llama_token_data_array few = candidates(h, 0, false); /* as after top-k: some tokens in any order */
-  few.data[0].id = wrong, few.data[1].id = open, few.size = 2;
+  few.data[0].id = wrong, few.data[1].id = open, few.size = 2, few.sorted = true;
   llama_sampler_apply(s, &few);
-  CHECK(few.data[0].logit == -INFINITY && few.data[1].logit == 0);
+  CHECK(few.data[0].logit == -INFINITY && few.data[1].logit == 0 && !few.sorted); /* the first is no longer the greatest */
+  few.data[0] = (llama_token_data){open, 2, 0}, few.size = 1, few.sorted = true;
+  llama_sampler_apply(s, &few);
+  CHECK(few.data[0].logit == 2 && few.sorted);
+  check_copies(h);
   CHECK(tsl_llama_sampler(NULL) == NULL);
   llama_sampler_free(s);
   llama_sampler_free(copy);
