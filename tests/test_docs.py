@@ -9,6 +9,7 @@
   indented  commands (four spaces) are run as sh; where they name a file that the reader is to put in, STAND_INS has one. `meson install` goes to a scratch folder (DESTDIR). Packages that
             `apt-get install` names must be those that ./dev installs
 
+  keywords  docs/schema.md lists the keywords of compiler/schema_keywords.def, each with its drafts
   limits    every message that goes with TSL_ERR_LIMIT in runtime/ and compiler/ stands in docs/limits.md, its numbers as N and what is put between as …
 
 Names of folders that a block would leave behind (STAND_INS) are those of a scratch folder here.
@@ -172,7 +173,25 @@ def limits():
     check(not stale, f"docs/limits.md lists messages that nothing says: {stale}")
 
 
+DRAFTS = {"D3": "3", "D4": "4", "D6": "6", "D7": "7", "D19": "2019-09", "D20": "2020-12", "AUTO": "where none is named"}
+
+
+def keywords():
+    """Each keyword's drafts: by the sources, and by the page."""
+    wanted, listed = {}, {}
+    for word, drafts in re.findall(r'^TSL__KEYWORD\(\w+, "([^"]+)", (.*), SHAPE_\w+\)$', (ROOT / "compiler" / "schema_keywords.def").read_text(encoding="utf-8"), re.M):
+        plus, _, minus = drafts.partition(" & ~")
+        wanted[word] = {draft for name, draft in DRAFTS.items() if (plus == "D_ALL" or name in plus.split(" | ")) and name != minus}
+    table = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8").partition("| keywords |")[2].partition("\n\n")[0]
+    for words, drafts in re.findall(r"^\| (`.*`) \| (.*) \|$", table, re.M):
+        for word in re.findall(r"`([^`]+)`", words):
+            check(word not in listed, f"docs/schema.md: `{word}` is listed once")
+            listed[word] = set(DRAFTS.values()) if drafts == "all drafts" else set(drafts.split(", "))
+    check(len(wanted) > 40 and wanted == listed, f"docs/schema.md: keywords otherwise: {sorted(word for word in wanted.keys() | listed.keys() if wanted.get(word) != listed.get(word))}")
+
+
 def main():
+    keywords()
     limits()
     text = run([str(BUILD / "turnstile"), "generate", "--schema", "schemas/examples/invoice.json"])
     pathlib.Path(folder.name, "text.json").write_text(text.stdout)
