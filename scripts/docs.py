@@ -39,7 +39,7 @@ nav:
 """
 NAV = [("Turnstile", "index.md"), ("Guide", "guide.md"), ("Concepts", "concepts.md"), ("Inspector and playground", "inspector.md"),
        ("What it does", ["schema.md", "tools.md", "sampling.md", "decoding.md", "vocabularies.md"]), ("Hosts", ["hosts.md", "python.md", "llama.cpp.md", "artifacts.md", "scale-out.md"]), ("Reference", "reference.md"),
-       ("Limits and security", ["limits.md", "security.md"]), ("Benchmarks", ["bench.md", "bench/peers.md", "bench/scaling.md", "bench/tools.md", "bench/gpu.md"]), ("Testing", "testing.md"), ("How to extend", "extend.md"),
+       ("Limits and security", ["limits.md", "security.md"]), ("Benchmarks", ["bench.md", "bench/peers.md", "bench/scaling.md", "bench/tools.md", "bench/gpu.md"]), ("Testing", ["testing.md", "testing-log.md"]), ("How to extend", "extend.md"),
        ("Railroads", "railroads.md")]
 
 

@@ -4,6 +4,7 @@
   example   the C example has at most 20 lines, compiles without a warning against the shared library, and prints what it says
   commands  every `./dev X` and `build/turnstile X` that is named exists; a test that does not exist is said to be none before anything is fetched
   header    the subjects of include/turnstile.h are named in their order
+  figures   what README says of pairs, texts and schemas stands in docs/testing.md, in the same digits
   links     every file and folder that is linked to or named in the table of folders exists
   hosts     docs/hosts.md links to an example for each host, of at most 40 lines, which a test of the hosts runs
 
@@ -73,6 +74,17 @@ def test_header():
     check(len(titles) >= 12 and named == ", ".join(titles), f"README names the subjects of the header, {', '.join(titles)}")
 
 
+def test_figures():
+    said = re.search(r"^All 3,471 schemas pass.*?\]\(docs/testing\.md\)", README, re.M | re.S)[0]
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8").partition("## Figures that README has")[2]
+    log = (ROOT / "docs" / "testing-log.md").read_text(encoding="utf-8")
+    numbers = re.findall(r"\b\d{1,3}(?:,\d{3})+\b", said)
+    check(len(numbers) >= 4, f"figures: {numbers}")
+    for number in numbers:
+        check(number in page, f"docs/testing.md says which run {number} is of")
+        check(number in log or number.replace(",", "") in log or number == "3,471", f"docs/testing-log.md has {number}")
+
+
 def test_links():
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         check((ROOT / target).exists(), f"{target} exists")
@@ -97,7 +109,7 @@ def test_hosts():
 
 
 def main():
-    for name, test in [("example", test_example), ("commands", test_commands), ("header", test_header), ("links", test_links), ("hosts", test_hosts)]:
+    for name, test in [("example", test_example), ("commands", test_commands), ("header", test_header), ("figures", test_figures), ("links", test_links), ("hosts", test_hosts)]:
         before = len(results)
         test()
         made = results[before:]
