@@ -3,7 +3,8 @@
 
 Data: maskbench/maskbench-dev.jsonl.xz in the folder shared/ beside the tree, or in $TSL_SHARED; where it is absent, bench/own.jsonl, which
 is small. Arguments are handed on to `turnstile-bench maskbench`, after the defaults, so that --vocab, --data, --order … replace them; but
-for --runs N: run N times, and say for each row the least of the N maxima too.
+for --runs N: run N times, and say for each row the least of the N maxima too; and for --maskbench FOLDER: take the JSON files of that folder, which is
+maskbench/data in a checkout of guidance-ai/jsonschemabench.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -24,6 +25,26 @@ def data():
     return ROOT / "bench" / "own.jsonl"
 
 
+def lines_of(folder):
+    """The files of MaskBench's folder as lines of data: {"schema", "tests": [{"valid", "data"}]} becomes {"id", "schema", "tests": [{"valid", "text"}]}."""
+    for path in sorted(pathlib.Path(folder).glob("*.json")):
+        case = json.loads(path.read_text(encoding="utf-8"))
+        tests = [{"valid": test["valid"], "text": json.dumps(test["data"], ensure_ascii=False)} for test in case["tests"]]
+        yield json.dumps({"id": path.stem, "schema": json.dumps(case["schema"], ensure_ascii=False), "tests": tests}, ensure_ascii=False)
+
+
+def take(arguments, name):
+    """The value of an option that is this program's own; it is taken out of the arguments."""
+    if name not in arguments:
+        return None
+    at = arguments.index(name)
+    if at + 1 == len(arguments):
+        sys.exit(f"bench: {name} without a value")
+    value = arguments[at + 1]
+    del arguments[at:at + 2]
+    return value
+
+
 def run_once(command):
     """One run, its table passed through; (status, the JSON object)."""
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -38,15 +59,25 @@ def least_of(results):
 
 
 def main():
-    arguments, runs = sys.argv[1:], 1
-    if "--runs" in arguments:
-        at = arguments.index("--runs")
-        if not arguments[at + 1:at + 2] or not arguments[at + 1].isdigit() or arguments[at + 1] == "0":
-            sys.exit("bench: --runs takes a number")
-        runs = int(arguments[at + 1])
-        del arguments[at:at + 2]
+    arguments = sys.argv[1:]
+    runs, folder = take(arguments, "--runs") or "1", take(arguments, "--maskbench")
+    if not runs.isdigit() or runs == "0":
+        sys.exit("bench: --runs takes a number")
+    runs = int(runs)
+    if folder:
+        lines = list(lines_of(folder))
+        if not lines:
+            sys.exit(f"bench: --maskbench: no JSON file in {folder}")
+        found = ROOT / "build" / "maskbench.jsonl"
+        found.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    elif "--data" in arguments or "--help" in arguments:
+        found = None
+    else:
+        found = data()
     command = [str(ROOT / "build" / "turnstile-bench"), "maskbench", "--vocab", str(ROOT / "build" / "vocabs" / "llama3_1" / "tokenizer.json"),
-               "--vocab-cache", str(ROOT / "build" / "vocabs"), "--data", str(data()), *arguments]
+               "--vocab-cache", str(ROOT / "build" / "vocabs"), *(["--data", str(found)] if found else []), *arguments]
+    if "--help" in arguments:
+        print("./dev bench takes besides:\n  --runs N           run N times, and say the least of the maxima too\n  --maskbench FOLDER the data are the files of maskbench/data in a checkout of guidance-ai/jsonschemabench", flush=True)
     # One core, so that no migration is measured.
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

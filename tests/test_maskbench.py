@@ -7,6 +7,7 @@
             most reach a limit or the time-out, and every refusal says why
   wrong     labels turned round give validation and invalidation errors: the driver does tell them
   report    the last line of stdout is one JSON object with the promised keys, and its counts add up
+  folder    files as MaskBench's repository has them are read as such lines (bench/run_bench.py)
   input     .xz data, "tokens" given, --id, --skip, --limit, --flush; bad lines, files and options end with a message and a status
 
 SPDX-License-Identifier: Apache-2.0
@@ -151,6 +152,20 @@ def test_wrong(folder):
         check(result.get(outcome) == 1 and result.get("schemas") == 1, f"{case} is to be {outcome}: {result}")
 
 
+def test_folder(folder):
+    sys.path.insert(0, str(ROOT / "bench"))
+    import run_bench
+    files = pathlib.Path(folder, "files")
+    files.mkdir()
+    (files / "b.json").write_text('{"description": "x", "schema": {"type": "string"}, "tests": [{"description": "y", "valid": true, "data": "\\u00e9"}, {"valid": false, "data": [1.5, null]}]}')
+    (files / "a.json").write_text('{"schema": false, "tests": []}')
+    lines = [json.loads(line) for line in run_bench.lines_of(files)]
+    check(lines == [{"id": "a", "schema": "false", "tests": []},
+                    {"id": "b", "schema": '{"type": "string"}', "tests": [{"valid": True, "text": '"\u00e9"'}, {"valid": False, "text": "[1.5, null]"}]}], f"files as lines: {lines}")
+    done = subprocess.run([sys.executable, ROOT / "bench" / "run_bench.py", "--maskbench", folder + "/none"], capture_output=True, text=True)
+    check(done.returncode == 1 and "no JSON file" in done.stderr, f"a folder without files: {done.stderr}")
+
+
 def test_input(folder):
     packed = pathlib.Path(folder, "own.jsonl.xz")
     packed.write_bytes(lzma.compress(OWN.read_bytes()))
@@ -181,7 +196,7 @@ def test_input(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, test in [("labels", test_labels), ("outcomes", lambda: test_outcomes(folder)), ("wrong", lambda: test_wrong(folder)),
-                           ("shared", lambda: test_shared(folder)), ("input", lambda: test_input(folder))]:
+                           ("shared", lambda: test_shared(folder)), ("folder", lambda: test_folder(folder)), ("input", lambda: test_input(folder))]:
             before = dict(counts)
             test()
             failed = counts["failed"] - before["failed"]
