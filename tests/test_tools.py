@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Answers with tool calls, for every preset: random answers under the masks, read back by the grammar, must hold calls that are valid.
 
+  embedded   the sources that scripts/embed.py writes are those in the tree; a second preset of one name is an error
   requests   a request file of each API (tests/cases/tools) compiles as it is, and the tool choice in it is obeyed
   round      with two vocabularies: answers drawn under the masks, with triggers and beginnings of triggers nudged in, read back to calls whose arguments are
              valid under PyPI jsonschema; read token by token while drawing, as one text, and byte by byte, they are the same
@@ -20,6 +21,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -303,9 +305,24 @@ def nested(folder):
     check(answers > 100 and inside > 30, "few elements", answers, inside, empty)
 
 
+def embedded(folder):
+    copy, names = folder / "tree", ("metaschemas.c", "tools_presets.c")
+    for name in ("schemas", "scripts"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "compiler").mkdir()
+    embed = [sys.executable, str(copy / "scripts" / "embed.py")]
+    subprocess.run(embed, check=True)
+    for name in names:
+        check((copy / "compiler" / name).read_bytes() == (ROOT / "compiler" / name).read_bytes(), "scripts/embed.py writes what is in the tree", name)
+    (copy / "schemas" / "tools" / "zz.json").write_bytes((copy / "schemas" / "tools" / "qwen3.json").read_bytes())
+    done = subprocess.run(embed, capture_output=True, text=True)
+    check(done.returncode == 1 and "zz.json: there is a preset qwen3 already, in qwen3.json" in done.stderr, "a preset of a name that there is", done.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        embedded(folder)
         requests()
         free_text(folder)
         round_trip()
