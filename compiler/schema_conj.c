@@ -268,9 +268,8 @@ static struct tracker *new_tracker(struct expansion *e, const struct tracker *ou
 }
 
 static void subschemas(struct expansion *e, struct branch *b, sid s, const struct node *n, const struct tracker *tracker) {
-  static const uint8_t conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS};
-  for (size_t k = 0; k < sizeof conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
+  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
     for (uint32_t i = 0; v && i < v->count; i++) want(e, b, POS(v->children[i]), tracker);
   }
   if (tsl__has(n, KW_NOT)) want(e, b, NEG(tsl__keyword(n, KW_NOT)->children[0]), NULL);
@@ -542,9 +541,8 @@ static void negate_node(struct ways *w, sid s) {
     w->always = true;
     return;
   }
-  static const uint8_t conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS};
-  for (size_t k = 0; k < sizeof conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
+  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
     for (uint32_t i = 0; v && i < v->count; i++) negate_lit(w, POS(v->children[i]));
   }
   if (tsl__has(n, KW_NOT)) negate_lit(w, NEG(tsl__keyword(n, KW_NOT)->children[0]));

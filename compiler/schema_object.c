@@ -423,7 +423,7 @@ static void count_names(struct maker *m, struct cell *c) {
 }
 
 /* Cells that no clause tells apart are joined if their goals are equal. */
-static bool finish_cells(struct maker *m, uint64_t told_apart) {
+static bool finish_cells(struct maker *m, uint64_t splitters) {
   struct schema *s = m->s;
   struct object *o = m->o;
   o->cells = tsl__schema_alloc(s, (m->cells.n + 1) * sizeof *o->cells);
@@ -431,7 +431,7 @@ static bool finish_cells(struct maker *m, uint64_t told_apart) {
   for (size_t i = 0; i < m->cells.n; i++) {
     struct cell c = m->cells.at[i];
     uint32_t j = 0;
-    while (j < o->cell_count && (o->cells[j].value != c.value || ((o->cells[j].mask ^ c.mask) & told_apart))) j++;
+    while (j < o->cell_count && (o->cells[j].value != c.value || ((o->cells[j].mask ^ c.mask) & splitters))) j++;
     if (j < o->cell_count) o->cells[j].key = tsl__expr_alt(s->x, o->cells[j].key, c.key);
     else o->cells[o->cell_count++] = c;
   }
@@ -451,6 +451,7 @@ static void ask(struct maker *m, uint32_t index, lit l) {
   if (!tsl__vec_push(m->s->alloc, &m->s->asked, a)) out_of_memory(m);
 }
 
+/* m->order has the names in the order in which visit_names goes: those of all properties come first, so that a cursor of its own finds them. */
 static void ask_named(struct maker *m) {
   size_t cursor = 0;
   for (uint32_t i = 0; i < m->part_count; i++) {
@@ -521,8 +522,8 @@ static bool make_values(struct maker *m) {
 
 /* ---- clauses ------------------------------------------------------------------------------------------------------ */
 
-/* Splitters that clauses look at. */
-static uint64_t told_apart(const struct maker *m) {
+/* Splitters by which cells stay apart: all if a clause looks at keys by patterns, else none. */
+static uint64_t all_splitters_or_none(const struct maker *m) {
   uint64_t mask = 0;
   for (uint32_t i = 0; i < m->part_count; i++)
     for (const struct atom *a = m->parts[i]->kind == PART_CLAUSE ? m->parts[i]->atoms : NULL; a; a = a->next)
@@ -730,7 +731,7 @@ static bool make(struct maker *m) {
   if (!make_known(m)) return false;
   sizes(m);
   collect_splitters(m);
-  if (!tsl__schema_ok(m->s) || !(m->splitter_count ? make_cells(m) && finish_cells(m, told_apart(m)) : make_cell(m))) return false;
+  if (!tsl__schema_ok(m->s) || !(m->splitter_count ? make_cells(m) && finish_cells(m, all_splitters_or_none(m)) : make_cell(m))) return false;
   if (m->listed.n > m->listed_before) return false; /* made anew with them */
   if (tsl__schema_nests(m->s)) {
     m->o->styled = true;

@@ -40,6 +40,7 @@ enum keyword {
 #undef TSL__KEYWORD
   KW_COUNT
 };
+extern const uint8_t tsl__conjunctive[5]; /* keywords all of whose subschemas hold where their node does */
 _Static_assert(KW_COUNT <= 64, "a node keeps its keywords in a 64-bit mask");
 
 enum shape {

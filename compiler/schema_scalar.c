@@ -40,14 +40,14 @@ static uint8_t if_bits(struct schema *s, const struct node *n) {
   return (uint8_t)((condition & then) | (~condition & otherwise));
 }
 
-static const uint8_t conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS};
+const uint8_t tsl__conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS};
 
 static uint8_t compute_bits(struct schema *s, sid id) {
   const struct node *n = tsl__node_of(s, id);
   uint8_t bits = n->possible & SCALARS;
   if (id == SID_FALSE) return 0;
-  for (size_t k = 0; k < sizeof conjunctive && bits; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
+  for (size_t k = 0; k < sizeof tsl__conjunctive && bits; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
     for (uint32_t i = 0; v && i < v->count; i++) bits &= bits_of(s, v->children[i]);
   }
   if (bits && tsl__has(n, KW_NOT)) bits &= (uint8_t)~bits_of(s, tsl__keyword(n, KW_NOT)->children[0]);
@@ -241,8 +241,8 @@ static struct strings own_strings(struct schema *s, const struct node *n) {
 
 static struct strings positive(struct schema *s, const struct node *n) {
   struct strings a = own_strings(s, n);
-  for (size_t k = 0; k < sizeof conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
+  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
     for (uint32_t i = 0; v && i < v->count; i++) a = narrowed(s, &a, POS(v->children[i]));
   }
   if (tsl__has(n, KW_NOT)) a = narrowed(s, &a, NEG(tsl__keyword(n, KW_NOT)->children[0]));
@@ -257,8 +257,8 @@ static void widen(struct schema *s, struct strings *a, struct strings b) { *a = 
 /* De Morgan: a complement is taken of single keywords only. */
 static struct strings negative(struct schema *s, const struct node *n) {
   struct strings own = own_strings(s, n), a = inverse(s, &own);
-  for (size_t k = 0; k < sizeof conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, conjunctive[k]);
+  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
     for (uint32_t i = 0; v && i < v->count; i++) a = either(s, &a, strings_of(s, NEG(v->children[i])));
   }
   if (tsl__has(n, KW_NOT)) a = either(s, &a, strings_of(s, POS(tsl__keyword(n, KW_NOT)->children[0])));
