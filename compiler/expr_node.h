@@ -105,9 +105,9 @@ typedef struct tsl__known_shortest {
   bool spelled;
 } tsl__known_shortest;
 
-/* An upper bound of the characters that complete any text begun in an expression: the same for all that it leads to. */
 #define TSL__MARKS 3u /* kinds of marks */
 
+/* An upper bound of the characters that complete any text begun in an expression: the same for all that it leads to. */
 typedef struct tsl__known_need {
   tsl__expr e; /* NONE: free */
   uint32_t need;

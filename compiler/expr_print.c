@@ -1,7 +1,9 @@
 /* expr_print.c - expressions in a regex-like notation, for listings and tests.
  *
- * Notation  literals as themselves, [..] byte sets, (a|b), a*, a{m,n}, a{m,n}@ for an active loop, (a&b), !(a), <name> for rules and native automata,
- *           j"e" for the rest of a JSON string, j\e and j\u k e inside an escape, {a,b,..} for string sets, <char> for any character. ε and ∅ stand for themselves.
+ * Notation  literals as themselves, [..] byte sets, (a|b), (a)*, (a){m,n}, (a){m,n}@ for an active loop, (a&b), !(a), <name> for rules and native automata,
+ *           <[7],[9]> for one of these tokens, !<[7]> for any other, j"e" for the rest of a JSON string, j\e" after a backslash in it, j\uN:V:H e" after N digits of \u with the
+ *           value V (H: the high surrogate before, or 0), {a,b} for string sets, keys{a,b} for names that the schema knows, name#N for the end of the Nth of them and then#N for what
+ *           follows, ... for more strings than 8 and what is nested deeper than 200, <char> for any character. ε and ∅ stand for themselves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -47,7 +47,7 @@ static bool values_new(tsl__rx_tree *t, values *v) {
 /* Add a·b unless it is there. */
 static bool add_joined(tsl__rx_tree *t, values *out, value a, value b) {
   value joined = {tsl__arena_alloc(t->arena, (a.n + b.n + 1) * sizeof *joined.at), a.n + b.n};
-  if (!joined.at) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory") != NULL;
+  if (!joined.at) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory"), false;
   if (a.n) memcpy(joined.at, a.at, a.n * sizeof *a.at);
   if (b.n) memcpy(joined.at + a.n, b.at, b.n * sizeof *b.at);
   for (uint32_t i = 0; i < out->n; i++)

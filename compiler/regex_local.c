@@ -124,7 +124,7 @@ static bool resolve(flattening *f, uint32_t n) {
   interval *at = tsl__arena_alloc(f->l->tree->arena, (n + 1) * sizeof *at);
   uint32_t eaters = 0, conditions = 0, before = 0;
   tsl__expr e = TSL__EPS;
-  if (!eat || !at) return tsl__rx_fail(f->l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory") != NULL;
+  if (!eat || !at) return tsl__rx_fail(f->l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory"), false;
   if (f->sequences++ == SEQUENCES_MAX) return false;
   for (uint32_t i = 0; i < n; i++)
     if (!f->part[i].look) eat[eaters++] = f->part[i];
@@ -201,7 +201,7 @@ bool tsl__rx_local(tsl__rx_lowering *l, const tsl__rx *node, tsl__expr *out) {
   const pending *todo;
   if (node->plain) return *out = tsl__rx_plain(l, node, TSL__EPS), true;
   f.part = tsl__arena_alloc(l->tree->arena, PARTS_MAX * sizeof *f.part);
-  if (!f.part) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory") != NULL;
+  if (!f.part) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory"), false;
   todo = push(&f, node, NULL);
   if (!todo || !flatten(&f, 0, todo) || tsl__rx_failed(l)) return false;
   *out = f.result;

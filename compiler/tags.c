@@ -1,13 +1,10 @@
-/* tags.c - compiling structural tags: the public calls. See tags.h.
+/* tags.c - memory and errors of a tree of formats. See tags.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/tags.h"
 
 #include <stdio.h>
-
-#include "compiler/shared.h"
-#include "compiler/states.h"
 
 /* ---- trees --------------------------------------------------------------------------------------------------------- */
 

@@ -17,7 +17,7 @@
  *           tags_stops.c  which of many strings ends a text first, which tag has which trigger
  *           tags_lower.c  nodes -> expressions; styles of arguments; marks
  *           tags_parse.c  text -> events
- *           tags.c        the public calls
+ *           tags.c        memory and errors of a tree
  * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is written
  * Tested by tests/test_tags.c, tests/test_tools.py
  *
