@@ -380,7 +380,7 @@ uint32_t tsl__schema_resource_of(struct schema *s, const tsl__json *at, uint32_t
 
 const struct anchor *tsl__schema_anchor(struct schema *s, uint32_t resource, const char *name, uint32_t length, bool dynamic) {
   struct sought k = {.s = s, .at = name, .length = length, .number = resource, .dynamic = dynamic};
-  tsl__schema_work(s, 1);
+  tsl__schema_work(s, 4);
   if (s->anchors.n > FEW) {
     for (; s->anchors_listed < s->anchors.n && tsl__schema_work(s, 2); s->anchors_listed++) {
       const struct anchor *a = &s->anchors.at[s->anchors_listed];
