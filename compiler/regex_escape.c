@@ -231,6 +231,8 @@ static bool read_any_escape(tsl__rx_cursor *c, bool *single, uint32_t *cp) {
     c->at++;
     return read_property(c, b == 'P', start);
   }
+  if (b == 'N' && tsl__rx_peek(c, 1) == '{' && !(tsl__rx_peek(c, 2) >= '0' && tsl__rx_peek(c, 2) <= '9')) /* a character by name or \N{U+41}; a count may stand there */
+    return tsl__rx_error(c, TSL_ERR_UNSUPPORTED, start, "\\N{…} is not supported");
   if (!add_letter_class(c, b, &known)) return false;
   if (known) {
     c->at++;

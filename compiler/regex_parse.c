@@ -207,7 +207,7 @@ static tsl__rx *inline_flags(tsl__rx_cursor *c, size_t offset, bool *none) {
     return NULL;
   }
   if (!tsl__rx_take(c, ':')) {
-    bool letter = (tsl__rx_peek(c, 0) | 0x20) >= 'a' && (tsl__rx_peek(c, 0) | 0x20) <= 'z';
+    bool letter = tsl__rx_peek(c, 0) != 'P' && (tsl__rx_peek(c, 0) | 0x20) >= 'a' && (tsl__rx_peek(c, 0) | 0x20) <= 'z';
     return letter ? fail(c, TSL_ERR_UNSUPPORTED, c->at, "only the flags i, s and m are supported")
                   : fail(c, TSL_ERR_SYNTAX, offset, "unknown kind of group");
   }
@@ -229,7 +229,8 @@ static tsl__rx *special_group(tsl__rx_cursor *c, size_t offset, bool *none) {
   if (take_text(c, "P<") || take_text(c, "<")) return named(c, offset, '>');
   if (take_text(c, "'")) return named(c, offset, '\'');
   if (take_text(c, "P=")) return named_back(c, offset, ')');
-  if (b == '>' || b == '|' || b == '(' || b == '+' || b == '&' || b == 'P' || b == 'R' || b == '^' || (b >= '0' && b <= '9'))
+  bool back = b == '-' && tsl__rx_peek(c, 1) >= '0' && tsl__rx_peek(c, 1) <= '9', called = b == 'P' && tsl__rx_peek(c, 1) == '>';
+  if (b == '>' || b == '|' || b == '(' || b == '+' || b == '&' || b == 'R' || b == '^' || (b >= '0' && b <= '9') || back || called)
     return fail(c, TSL_ERR_UNSUPPORTED, offset, "atomic groups, conditionals, branch resets and recursion are not supported");
   return inline_flags(c, offset, none);
 }
@@ -310,6 +311,7 @@ static bool is_count(const tsl__rx_cursor *c) {
 /* *fixed: may not be repeated. *none: there was no node (inline flags). */
 static tsl__rx *atom(tsl__rx_cursor *c, bool *fixed, bool *none) {
   size_t offset = c->at;
+  uint32_t min, max;
   *fixed = *none = false;
   switch (tsl__rx_peek(c, 0)) {
     case '(':
@@ -325,6 +327,7 @@ static tsl__rx *atom(tsl__rx_cursor *c, bool *fixed, bool *none) {
     case '*': case '+': case '?': return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
     case '{':
       if (c->counts && is_count(c)) return fail(c, TSL_ERR_SYNTAX, offset, "a count that repeats nothing, or without its least number");
+      if (take_braces(c, &min, &max)) return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
       return character(c, offset);
     default: return character(c, offset);
   }
