@@ -190,9 +190,8 @@ static int read_back(tsl_parser *p, const cli_text *text, bool stream) {
     for (at = 0; at < text->length && tsl_parser_text(p, text->at + at, 1) == TSL_OK; at++) continue;
     at += 1;
   }
-  if (status == TSL_OK) status = tsl_parser_finish(p);
-  else if (status == TSL_REJECTED) fprintf(stderr, "turnstile: the answer does not match from byte %zu on\n", at - 1);
-  if (status == TSL_REJECTED && at >= text->length) fprintf(stderr, "turnstile: the answer is not complete\n");
+  if (status == TSL_REJECTED) fprintf(stderr, "turnstile: the answer does not match from byte %zu on\n", at - 1);
+  else if (status == TSL_OK && (status = tsl_parser_finish(p)) == TSL_REJECTED) fprintf(stderr, "turnstile: the answer is not complete\n");
   if (stream) print_parts(p);
   else puts(tsl_parser_json(p));
   return status == TSL_OK ? CLI_OK : status == TSL_REJECTED ? CLI_NO : cli_complain("tools: %s", tsl_status_name(status));

@@ -221,6 +221,17 @@ def requests():
     print(f"  requests: {len(list(CASES.glob('*.json')))} files, {called} calls")
 
 
+def mismatches(folder):
+    """An answer that does not match is told once: where, or that it is not complete."""
+    for content, message in ((b"x\xff", "does not match from byte 1 on"), (b"\xffx", "does not match from byte 0 on"), (b"x<tool_call>", "is not complete")):
+        answer = folder / "answer.txt"
+        answer.write_bytes(content)
+        for stream in ([], ["--stream"]):
+            done = subprocess.run([CLI, "tools", "--preset", "qwen3", "--tools", CASES / "chat_completions.json", "--thinking", "off", *stream, "--parse", answer], capture_output=True, cwd=ROOT)
+            err = done.stderr.decode("utf-8", "replace")
+            check(done.returncode == 1 and message in err and err.count("the answer") == 1, "one message", content, stream, done.returncode, err)
+
+
 def free_text(folder):
     request = CASES / "chat_completions.json"
     maker = random.Random(7)
@@ -324,6 +335,7 @@ def main():
         folder = pathlib.Path(name)
         embedded(folder)
         requests()
+        mismatches(folder)
         free_text(folder)
         round_trip()
         nested(folder)
