@@ -1,17 +1,166 @@
 /* captures_regex.c - named groups of a finished text, through PCRE2. See captures.h.
  *
+ * PCRE2 reads some things otherwise than turnstile.h says a pattern is read: ., ^ and $ under (?m), \s, \v, \u, \w under (?i), [] and [^], and a { that begins no count. These are written
+ * out in words that both understand. What is left (names with $, look-behind without a bound, \N in a class) is an error of PCRE2's, and told.
+ *
+ * Tested by tests/test_cli.py
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "captures.h"
 #include "json_out.h"
 
+/* ---- the pattern in PCRE2's dialect ----------------------------------------------------------------------------- */
+
+#define SPACES "\\x{9}-\\x{d}\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}-\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
+#define NO_SPACES "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
+#define ALL "\\x{0}-\\x{10ffff}"
+#define LINES "\\n\\r\\x{2028}\\x{2029}"
+
+typedef struct flags {
+  bool fold, dot_all, multiline;
+} flags;
+
+typedef struct scan {
+  const char *at, *end;
+  cli_text *out;
+  flags now, around[256]; /* of the groups that are open: more than a pattern may have */
+  unsigned depth;
+  bool in_class;
+} scan;
+
+static void word(scan *s, const char *text) { cli_text_add(s->out, text, strlen(text)); }
+static char peek(const scan *s, size_t n) { return (size_t)(s->end - s->at) > n ? s->at[n] : 0; }
+static void copy(scan *s, size_t n) {
+  if (n > (size_t)(s->end - s->at)) n = (size_t)(s->end - s->at);
+  cli_text_add(s->out, s->at, n);
+  s->at += n;
+}
+
+/* Up to and with `close`. */
+static void copy_to(scan *s, char close) {
+  const char *to = memchr(s->at, close, (size_t)(s->end - s->at));
+  copy(s, to ? (size_t)(to - s->at) + 1 : (size_t)(s->end - s->at));
+}
+
+/* A set, in a class or as one. */
+static void set(scan *s, const char *inside) {
+  if (!s->in_class) word(s, "[");
+  word(s, inside);
+  if (!s->in_class) word(s, "]");
+}
+
+/* \uHHHH, two of them that are a pair of surrogates, or \u{H}. */
+static void code_point(scan *s) {
+  char text[16];
+  unsigned high, low;
+  if (peek(s, 2) == '{') {
+    word(s, "\\x");
+    s->at += 2;
+    copy_to(s, '}');
+    return;
+  }
+  bool pair = sscanf(s->at, "\\u%4x\\u%4x", &high, &low) == 2 && (high & 0xFC00) == 0xD800 && (low & 0xFC00) == 0xDC00;
+  if (pair) snprintf(text, sizeof text, "\\x{%x}", 0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF));
+  else snprintf(text, sizeof text, "\\x{%.4s}", s->at + 2);
+  word(s, text);
+  s->at += pair ? 12 : 6;
+}
+
+static void escape(scan *s) {
+  char c = peek(s, 1);
+  if (c == 'u') {
+    code_point(s);
+  } else if (strchr("pPxk", c) && (peek(s, 2) == '{' || (c == 'k' && peek(s, 2)))) {
+    char close = peek(s, 2) == '{' ? '}' : peek(s, 2) == '<' ? '>' : '\'';
+    copy(s, 3);
+    copy_to(s, close);
+  } else if (c == 's' || c == 'S' || c == 'v' || (c == 'w' && s->now.fold)) { /* PCRE2's \v is a set of line ends */
+    if (c == 'v') word(s, "\\x0b");
+    else set(s, c == 's' ? SPACES : c == 'S' ? NO_SPACES : "\\w\\x{17f}\\x{212a}");
+    s->at += 2;
+  } else if (c == 'W' && s->now.fold) {
+    word(s, s->in_class ? "\\x{0}-/:-@\\x{5b}-\\x{5e}`{-\\x{17e}\\x{180}-\\x{2129}\\x{212b}-\\x{10ffff}" : "[^\\w\\x{17f}\\x{212a}]");
+    s->at += 2;
+  } else {
+    copy(s, 2);
+  }
+}
+
+/* At a '('. Flags hold up to the end of the group that they stand in. */
+static void group(scan *s) {
+  flags inside = s->now;
+  size_t n = 2;
+  bool on = true;
+  if (peek(s, 1) == '?' && peek(s, 2) == '#') {
+    copy_to(s, ')');
+    return;
+  }
+  for (; peek(s, 1) == '?' && peek(s, n) && strchr("ims-", peek(s, n)); n++) {
+    if (peek(s, n) == 'i') inside.fold = on;
+    else if (peek(s, n) == 's') inside.dot_all = on;
+    else if (peek(s, n) == 'm') inside.multiline = on;
+    else on = false;
+  }
+  if (n > 2 && peek(s, n) == ')') {
+    s->now = inside;
+    copy(s, n + 1);
+    return;
+  }
+  if (s->depth < sizeof s->around / sizeof *s->around) s->around[s->depth++] = s->now;
+  if (n > 2 && peek(s, n) == ':') s->now = inside;
+  copy(s, n > 2 ? n + 1 : 1);
+}
+
+/* Of what stands here in a class: 1, or as much as [:name:] has. */
+static size_t posix_length(const scan *s) {
+  size_t n = peek(s, 0) == '[' && peek(s, 1) == ':' ? 2 + (peek(s, 2) == '^') : 0;
+  while (n && peek(s, n) >= 'a' && peek(s, n) <= 'z') n++;
+  return n && peek(s, n) == ':' && peek(s, n + 1) == ']' ? n + 2 : 1;
+}
+
+static void one(scan *s) {
+  char c = *s->at;
+  if (c == '\\') {
+    escape(s);
+  } else if (s->in_class) {
+    s->in_class = c != ']';
+    copy(s, posix_length(s));
+  } else if (c == '[') {
+    size_t n = peek(s, 1) == '^' ? 2 : 1;
+    if ((s->in_class = peek(s, n) != ']')) copy(s, n);
+    else word(s, n == 1 ? "[^" ALL "]" : "[" ALL "]"), s->at += n + 1; /* [] and [^] */
+  } else if (c == '(') {
+    group(s);
+  } else if (c == ')') {
+    if (s->depth) s->now = s->around[--s->depth];
+    copy(s, 1);
+  } else if (c == '.' || ((c == '^' || c == '$') && s->now.multiline)) {
+    if (c == '.') word(s, s->now.dot_all ? "[" ALL "]" : "[^" LINES "]");
+    else word(s, c == '^' ? "(?<![^" LINES "])" : "(?![^" LINES "])");
+    s->at++;
+  } else if (c == '{' && !(peek(s, 1) >= '0' && peek(s, 1) <= '9')) {
+    word(s, "\\{"); /* no count here, but in newer versions of PCRE2 */
+    s->at++;
+  } else {
+    copy(s, 1);
+  }
+}
+
+/* What PCRE2 would read as something else, said so that it does not; the pattern is one of ours. */
+static void translate(const char *pattern, size_t length, const tsl_regex_options *o, cli_text *out) {
+  scan s = {.at = pattern, .end = pattern + length, .out = out, .now = {.fold = o->case_insensitive, .dot_all = o->dot_all}};
+  while (s.at < s.end) one(&s);
+}
+
 static uint32_t option_bits(const tsl_regex_options *o) {
-  uint32_t bits = PCRE2_UTF | PCRE2_ALT_BSUX | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C;
+  uint32_t bits = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C | PCRE2_MATCH_UNSET_BACKREF;
   if (o->case_insensitive) bits |= PCRE2_CASELESS;
   if (o->dot_all) bits |= PCRE2_DOTALL;
   if (!o->search) bits |= PCRE2_ANCHORED | PCRE2_ENDANCHORED;
@@ -56,16 +205,23 @@ static void print_groups(const pcre2_code *code, pcre2_match_data *match, const 
 }
 
 int captures_regex(const char *pattern, size_t pattern_length, const tsl_regex_options *options, const char *text, size_t length) {
-  int number;
+  int number, exit_code = CLI_OK;
   PCRE2_SIZE offset;
-  pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, pattern_length, option_bits(options), &number, &offset, NULL);
-  if (!code) return say("regex", number);
-  pcre2_match_data *match = pcre2_match_data_create_from_pattern(code, NULL);
-  int exit_code = CLI_OK;
-  number = match ? pcre2_match(code, (PCRE2_SPTR)text, length, 0, 0, match, NULL) : PCRE2_ERROR_NOMEMORY;
-  if (number >= 0) print_groups(code, match, text);
+  cli_text said = {0};
+  pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+  if (context) pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+  translate(pattern, pattern_length, options, &said);
+  pcre2_code *code = context ? pcre2_compile((PCRE2_SPTR)said.at, said.length, option_bits(options), &number, &offset, context) : NULL;
+  pcre2_match_data *match = code ? pcre2_match_data_create_from_pattern(code, NULL) : NULL;
+  if (!context) exit_code = say("finding the groups", PCRE2_ERROR_NOMEMORY);
+  else if (!code) exit_code = say("finding the groups: the pattern is not one of PCRE2's dialect", number);
+  else if (!match) exit_code = say("finding the groups", PCRE2_ERROR_NOMEMORY);
+  else if ((number = pcre2_match(code, (PCRE2_SPTR)text, length, 0, 0, match, NULL)) >= 0) print_groups(code, match, text);
+  else if (number == PCRE2_ERROR_NOMATCH) exit_code = cli_complain("finding the groups: the text matches, but not in PCRE2's dialect, which finds them");
   else exit_code = say("finding the groups", number);
   pcre2_match_data_free(match);
   pcre2_code_free(code);
+  pcre2_compile_context_free(context);
+  cli_text_free(&said);
   return exit_code;
 }

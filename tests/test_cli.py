@@ -469,6 +469,12 @@ def extraction():
     check(extracted(["--regex", "(?<q>[^x]*)x"], 'é"\\\t\x01x') == {"q": 'é"\\\t\x01'}, "captures are escaped")
     check(extracted(["--regex", "(?<n>[0-9]+)", "--search"], "ab 12 c") == {"n": "12"}, "--search")
     expect(1, ["extract", "--regex", regex, "-"], text="2024", err="byte offset 4")
+    for pattern, text, value in ((r"(?<a>.+)\r.*", "x\ry", "x"), (r"(?s)(?<a>.*)", "x\r\ny", "x\r\ny"), (r"(?<a>\s)x", "\u00a0x", "\u00a0"), (r"(?<a>[\s_]+)x", "\ufeff_x", "\ufeff_"), (r"(?<a>[^\S]\S)", "\u2003y", "\u2003y"),
+                                 (r"(?<a>\u{3})", "\x03", "\x03"), (r"(?<a>\u00e9\ud83d\ude00)", "é😀", "é😀"), (r"(?<a>\x{41}\x42)", "AB", "AB"), (r"(?<a>\v)", "\v", "\v"), (r"(?<a>[^]x[]?)", "\nx", "\nx"),
+                                 (r"(?m)x\r(?<a>^y$)\u2028z", "x\ry\u2028z", "y"), (r"(?<a>x{,2})", "x{,2}", "x{,2}"), (r"(?i:(?<a>\w))", "\u017f", "\u017f"), (r"(?<a>x)(y)?\2", "x", "x"),
+                                 (r"(?<a>[[:alpha:]\]]+)\.", "a].", "a]"), (r"(?s:(?<a>.))(?<b>.)", "\r1", "\r"), (r"(?<a>\p{L}+)(?#.)", "é", "é")):
+        check(extracted(["--regex", pattern], text).get("a") == value, f"{pattern} as the grammar reads it")
+    expect(2, ["extract", "--regex", "(?<$x>a)", "-"], text="a", err="PCRE2")
     anything = files("any.json", {})
     text = '{"a": {"b~/\\u00e9\\ud83d\\ude00": [1, 2.50, {"x": "q\\"w\\n"}]}, "e": [], "f": { }, "": null}'
     check(extracted(["--schema", anything], text) == {"/a/b~0~1é😀/0": 1, "/a/b~0~1é😀/1": 2.5, "/a/b~0~1é😀/2/x": 'q"w\n', "/e": [], "/f": {}, "/": None},
