@@ -68,6 +68,7 @@ struct tsl_parser {
   TSL__VEC(part) parts;
   size_t parts_read;
   text_vec parts_text, key, json;
+  text_vec held; /* the end of what was given: the beginning of a special token's text that is no text here */
   uint32_t calls, members;
   bool finished;
   tsl_status status; /* sticky: no memory, a limit */
@@ -538,6 +539,7 @@ void tsl_parser_free(tsl_parser *p) {
   tsl__vec_free(&a, &p->parts_text);
   tsl__vec_free(&a, &p->key);
   tsl__vec_free(&a, &p->json);
+  tsl__vec_free(&a, &p->held);
   tsl_grammar_release(p->grammar);
   tsl__free(&a, p, sizeof *p);
 }
@@ -555,7 +557,7 @@ static tsl_status unlock(tsl_parser *p) {
 }
 
 void tsl_parser_reset(tsl_parser *p) {
-  p->now.n = p->notes.n = p->text.n = p->open.n = p->parts.n = p->parts_read = p->parts_text.n = p->told = p->calls = p->members = 0;
+  p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->parts_read = p->parts_text.n = p->told = p->calls = p->members = 0;
   p->told_to = 0;
   p->finished = false;
   p->status = TSL_OK;
@@ -592,20 +594,41 @@ static size_t spelled_token(tsl_parser *p, const char *text, size_t n) {
   return 0;
 }
 
+/* May it be the beginning of a special token that some thread takes? */
+static bool begins_token(tsl_parser *p, const char *text, size_t n) {
+  const tsl_vocab *v = p->grammar->vocab;
+  if (!space_of(p)->names_tokens) return false;
+  for (tsl_token t = 0; t < v->size; t++) {
+    size_t length = v->offsets[t + 1] - v->offsets[t];
+    if (v->special[t] && n < length && v->bytes[v->offsets[t]] == (uint8_t)text[0] && !memcmp(v->bytes + v->offsets[t], text, n) && all_threads(p, 0, t, false)) return true;
+  }
+  return false;
+}
+
+/* What was held back, and then the text. */
+static const char *with_held(tsl_parser *p, const char *text, size_t *length) {
+  if (!p->held.n) return text;
+  put(p, &p->held, text, *length);
+  *length = p->held.n;
+  return p->held.at;
+}
+
 tsl_status tsl_parser_text(tsl_parser *p, const char *text, size_t length) {
-  size_t before = p->text.n;
+  size_t before = p->text.n, held = p->held.n, i = 0;
   bool alive = true;
   if (p->finished) return TSL_ERR_STATE;
   if (p->status != TSL_OK) return p->status;
-  if (!save(p, length)) return p->status;
+  text = with_held(p, text, &length);
+  if (p->status != TSL_OK || !save(p, length)) return p->status;
   lock(p);
-  for (size_t i = 0; i < length && alive && p->status == TSL_OK;) {
+  while (i < length && alive && p->status == TSL_OK) {
     if (i % 4096 == 4095) tsl__space_begin(space_of(p)); /* the step budget is for a piece of work of that size */
     if (read_byte(p, (uint8_t)text[i])) {
       i++;
       continue;
     }
     size_t n = spelled_token(p, text + i, length - i);
+    if (!n && begins_token(p, text + i, length - i)) break;
     if (!(alive = n > 0)) break;
     swap(p);
     memcpy(p->text.at + p->text.n, text + i, n);
@@ -614,9 +637,19 @@ tsl_status tsl_parser_text(tsl_parser *p, const char *text, size_t length) {
   }
   tsl_status status = unlock(p);
   if (status == TSL_OK && !alive) status = TSL_REJECTED;
-  if (status != TSL_OK) restore(p, before);
-  else tell_all(p);
-  return status != TSL_OK ? status : p->status;
+  if (status != TSL_OK) {
+    restore(p, before);
+    p->held.n = held;
+    return status;
+  }
+  if (held) {
+    memmove(p->held.at, text + i, length - i);
+    p->held.n = length - i;
+  } else {
+    put(p, &p->held, text + i, length - i);
+  }
+  tell_all(p);
+  return p->status;
 }
 
 tsl_status tsl_parser_token(tsl_parser *p, tsl_token token) {
@@ -626,6 +659,7 @@ tsl_status tsl_parser_token(tsl_parser *p, tsl_token token) {
   if (p->finished) return TSL_ERR_STATE;
   if (!bytes) return TSL_ERR_ARGUMENT;
   if (tsl_vocab_is_eog(v, token)) return tsl_parser_finish(p);
+  if (p->held.n) return tsl_vocab_is_special(v, token) ? TSL_REJECTED : tsl_parser_text(p, (const char *)bytes, length);
   if (p->status != TSL_OK || !save(p, length)) return p->status;
   lock(p);
   bool spelled = !tsl_vocab_is_special(v, token);
@@ -661,6 +695,7 @@ static bool may_end(const tsl_parser *p, uint32_t at) {
 tsl_status tsl_parser_finish(tsl_parser *p) {
   if (p->finished || p->status != TSL_OK) return p->status;
   size_t i = 0;
+  if (p->held.n) return TSL_REJECTED;
   while (i < p->now.n && !may_end(p, p->now.at[i].frame)) i++;
   if (i == p->now.n) return TSL_REJECTED;
   uint32_t notes = p->now.at[i].notes;

@@ -1038,7 +1038,8 @@ TSL_API tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *all
 TSL_API void tsl_parser_free(tsl_parser *parser); /* NULL is allowed */
 TSL_API void tsl_parser_reset(tsl_parser *parser);
 
-/* Read on. TSL_REJECTED and no change if the grammar does not allow it. Special tokens may be given as tokens or spelled. After an end-of-generation token,
+/* Read on. TSL_REJECTED and no change if the grammar does not allow it. Special tokens may be given as tokens or spelled, in pieces, too: the end of a
+ * text that is no text here, but may be the beginning of such a token, is held back, and the next call rejects what does not go on with it. After an end-of-generation token,
  * or tsl_parser_finish, everything is told and further text is TSL_ERR_STATE. Where a text can be read in several ways, parts end as early as they can.
  * After NO_MEMORY reset the parser and read everything anew.
  * Cost: some 100 ns a byte. Memory: the text, what is told of it, and the stacks. */

@@ -146,6 +146,30 @@ static void ends_are_no_content(void) {
   tsl_vocab_release(v);
 }
 
+/* Text that spells special tokens where only they may stand, in any pieces; and what only begins like one. */
+static void tokens_in_pieces(void) {
+  tsl_vocab *v = with_specials();
+  static const char json[] = "{\"type\":\"sequence\",\"elements\":[" TOKEN("<s>") "," TAG("", "[", "{\"type\":\"regex\",\"pattern\":\"[a-z]*\"}", TOKEN("</s>")) "]}", text[] = "<s>[ab</s>";
+  tsl_grammar *g = NULL;
+  tsl_parser *p = NULL;
+  CHECK(tsl_grammar_tags(v, json, sizeof json - 1, NULL, NULL, &g, NULL) == TSL_OK && tsl_parser_new(g, NULL, &p) == TSL_OK);
+  for (size_t step = 1; p && step < sizeof text; step++) {
+    tsl_parser_reset(p);
+    for (size_t at = 0; at < sizeof text - 1; at += step) CHECKF(tsl_parser_text(p, text + at, at + step < sizeof text ? step : sizeof text - 1 - at) == TSL_OK, "%zu bytes at %zu", step, at);
+    CHECK(tsl_parser_finish(p) == TSL_OK);
+    CHECKF(strstr(tsl_parser_json(p), "[{\"begin\": \"[\", \"content\": \"ab\"}]") != NULL, "%s", tsl_parser_json(p));
+  }
+  tsl_parser_reset(p);
+  CHECK(tsl_parser_text(p, "<", 1) == TSL_OK && tsl_parser_finish(p) == TSL_REJECTED && tsl_parser_text(p, "x", 1) == TSL_REJECTED && tsl_parser_token(p, 256) == TSL_REJECTED);
+  CHECK(tsl_parser_text(p, "s", 1) == TSL_OK && tsl_parser_token(p, '>') == TSL_OK && tsl_parser_text(p, "[a</", 4) == TSL_OK && tsl_parser_text(p, "b", 1) == TSL_REJECTED && tsl_parser_text(p, "s>", 2) == TSL_OK);
+  CHECK(tsl_parser_finish(p) == TSL_OK && strstr(tsl_parser_json(p), "\"content\": \"a\"}]"));
+  tsl_parser_reset(p);
+  CHECK(tsl_parser_text(p, "</s", 3) == TSL_REJECTED && tsl_parser_text(p, "x", 1) == TSL_REJECTED);
+  tsl_parser_free(p);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 #define CONST(text) "{\"type\":\"const_string\",\"value\":\"" text "\"}"
 #define OPTIONAL(content) "{\"type\":\"optional\",\"content\":" content "}"
 
@@ -177,6 +201,7 @@ int main(void) {
   RUN(cut_anywhere, "every preset, at every byte: JSON");
   RUN(arguments_of_any_text, "and cut, too");
   RUN(ends_are_no_content, "texts and tokens");
+  RUN(tokens_in_pieces, "spelled, in any pieces");
   RUN(empty_tags, "are there all the same");
   tsl_vocab_release(vocab);
   return tsl_test_end();
