@@ -110,6 +110,10 @@ static void grammars(GrammarCompiler &compiler) {
   CompiledGrammar other = compiler.CompileJSONSchema(odd);
   for (const char *text : {R"({"enum": {"type":"object"}})", R"({"enum": "q\"uote", "t": [null]})", R"({"enum": "q\"uote", "t": [null, 1]})", R"({"enum": "q\"uote", "u": 1})"})
     printf("%s: %d\n", text, takes(other, text));
+  for (const char *schema : {R"({"type": "object"})", R"({"type": "object", "title": "t"})", R"({"type": "object", "required": []})",
+                             R"({"maxProperties": 2, "type": "object"})", R"({"type": "object", "minProperties": 0})", R"({"type": "object", "properties": {}})",
+                             R"({"type": ["object", "null"]})", R"({"anyOf": [{"type": "object"}]})"})
+    printf("%s: %d\n", schema, takes(compiler.CompileJSONSchema(schema), R"({"b": 1})"));
   CompiledGrammar compact = compiler.CompileJSONSchema(object, false, std::nullopt, std::make_pair(std::string(","), std::string(":")));
   CompiledGrammar pretty = compiler.CompileJSONSchema(object, false, 2);
   printf("style %d %d %d %d\n", takes(compact, R"({"a":1})"), takes(compact, R"({"a": 1})"), takes(pretty, "{\n  \"a\": 1\n}"), takes(pretty, R"({"a": 1})"));

@@ -158,6 +158,7 @@ def _style(any_whitespace, indent, separators, most):
 
 
 _STOPS = {b"</s>", b"<eos>", b"<|endoftext|>", b"<|eot_id|>", b"<|end_of_text|>", b"<|im_end|>", b"<end_of_turn>", b"<|return|>"}
+_BOUNDS = ("required", "minProperties", "maxProperties")  # beside one of these the type "object" lists its members, for XGrammar: alone it is any object
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _LISTS = ("anyOf", "oneOf", "prefixItems")
 _ONES = ("items", "additionalProperties", "then", "else", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties")
@@ -179,7 +180,8 @@ def _closed(schema, close=True):
             out[key] = _closed(out[key])
     if isinstance(out.get("allOf"), list):
         out["allOf"] = [_closed(value, close=False) for value in out["allOf"]]
-    listed = "properties" in out or "patternProperties" in out or out.get("type") == "object" or ("allOf" in out and len(out["allOf"]) > 0)
+    bounded = out.get("type") == "object" and any(key in out for key in _BOUNDS)
+    listed = "properties" in out or "patternProperties" in out or bounded or ("allOf" in out and len(out["allOf"]) > 0)
     if close and listed and not {"additionalProperties", "unevaluatedProperties"} & set(out):
         out["unevaluatedProperties"] = False
     if close and "prefixItems" in out and not {"items", "unevaluatedItems"} & set(out):

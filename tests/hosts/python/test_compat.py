@@ -203,6 +203,9 @@ def xgrammar_lines(module):
         say(f"{text}: strict {takes(strict, text)}, loose {takes(loose, text)}")
     for text in ('{"enum": {"type":"object"}}', '{"enum": "q\\"uote", "t": [null]}', '{"enum": "q\\"uote", "t": [null, 1]}', '{"enum": "q\\"uote", "u": 1}'):
         say(f"{text}: {takes(other, text)}")
+    for text in ('{"type": "object"}', '{"type": "object", "title": "t"}', '{"type": "object", "required": []}', '{"maxProperties": 2, "type": "object"}',
+                 '{"type": "object", "minProperties": 0}', '{"type": "object", "properties": {}}', '{"type": ["object", "null"]}', '{"anyOf": [{"type": "object"}]}'):
+        say(f'{text}: {takes(compiler.compile_json_schema(text), """{"b": 1}""")}')
     compact = compiler.compile_json_schema(schema, any_whitespace=False, separators=(",", ":"))
     pretty = compiler.compile_json_schema(schema, any_whitespace=False, indent=2)
     say("style " + " ".join(str(takes(*pair)) for pair in ((compact, '{"a":1}'), (compact, '{"a": 1}'), (pretty, '{\n  "a": 1\n}'), (pretty, '{"a": 1}'))))

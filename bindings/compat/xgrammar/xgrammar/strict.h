@@ -1,7 +1,7 @@
 /* strict.h - XGrammar's strict_mode: a JSON Schema whose objects and arrays hold what they list, and nothing else.
  *
- * The text of the schema is copied, and before the end of each schema in it that lists members ("properties", "patternProperties", "allOf", or the type "object") and
- * says nothing of others, "unevaluatedProperties": false is put; for "prefixItems" without "items" likewise "unevaluatedItems": false. Parts of an allOf are left
+ * The text of the schema is copied, and before the end of each schema in it that lists members ("properties", "patternProperties", "allOf", or the type "object" beside
+ * "required", "minProperties" or "maxProperties"; alone it is any object) and says nothing of others, "unevaluatedProperties": false is put; for "prefixItems" without "items" likewise "unevaluatedItems": false. Parts of an allOf are left
  * open: only their whole can be closed. What is in enum, const, default and other values is no schema, and stays as it is. Malformed text is copied as it stands, for
  * the compiler to refuse with its place in the text.
  *
@@ -98,7 +98,7 @@ class Closer {
   }
 
   void object(What what, int depth) {
-    bool lists = false, others = false, prefix = false, items = false, members = false;
+    bool lists = false, is_object = false, bounded = false, others = false, prefix = false, items = false, members = false;
     copy();
     if (take('}')) return;
     do {
@@ -107,14 +107,15 @@ class Closer {
       if (!good_ || !take(':')) return void(good_ = false);
       space();
       members = true;
-      lists = lists || key == "\"properties\"" || key == "\"patternProperties\"" || (key == "\"allOf\"" && text_.compare(at_, 2, "[]") != 0) ||
-              (key == "\"type\"" && text_.compare(at_, 8, "\"object\"") == 0);
+      lists = lists || key == "\"properties\"" || key == "\"patternProperties\"" || (key == "\"allOf\"" && text_.compare(at_, 2, "[]") != 0);
+      is_object = is_object || (key == "\"type\"" && text_.compare(at_, 8, "\"object\"") == 0);
+      bounded = bounded || key == "\"required\"" || key == "\"minProperties\"" || key == "\"maxProperties\"";
       others = others || key == "\"additionalProperties\"" || key == "\"unevaluatedProperties\"";
       prefix = prefix || key == "\"prefixItems\"";
       items = items || key == "\"items\"" || key == "\"unevaluatedItems\"";
       value(inside(key, what), depth + 1);
     } while (good_ && take(','));
-    if (what == kSchema && members && lists && !others) out_ += ", \"unevaluatedProperties\": false";
+    if (what == kSchema && members && (lists || (is_object && bounded)) && !others) out_ += ", \"unevaluatedProperties\": false";
     if (what == kSchema && members && prefix && !items) out_ += ", \"unevaluatedItems\": false";
     good_ = good_ && take('}');
   }
