@@ -91,7 +91,7 @@ static void matcher(GrammarCompiler &compiler) {
   GrammarMatcher at_once(compiler.CompileRegex("ab*"), std::nullopt, true);
   printf("without a stop token %d", at_once.AcceptToken('a'));
   printf(" %d", at_once.IsTerminated());
-  printf(" %d\n", at_once.AcceptToken('b'));
+  printf(" %d %d\n", at_once.AcceptToken('b'), at_once.AcceptToken(256));
   printf("jump-forward %s, %s\n", GrammarMatcher(compiler.CompileGrammar("root ::= \"only \" [0-9]")).FindJumpForwardString().c_str(),
          GrammarMatcher(compiler.CompileGrammar("top ::= \"caf\xC3\xA9\" | \"cafe\"", "top")).FindJumpForwardString().c_str());
 }
@@ -131,6 +131,8 @@ static void batch(GrammarCompiler &compiler) {
   printf("batch %d %d %d\n", done[0], done[1], done[2]);
   done = BatchGrammarMatcher::BatchAcceptString(&matchers, {"b", "7", "cc"});
   printf("batch %d %d %d\n", done[0], done[1], done[2]);
+  printf("too few %d %d %d\n", throws([&] { BatchGrammarMatcher::BatchAcceptToken(&matchers, {'a'}); }), throws([&] { BatchGrammarMatcher::BatchAcceptString(&matchers, {"a"}); }),
+         throws([&] { BatchGrammarMatcher::BatchRollback(&matchers, {1}); }));
   filler.BatchFillNextTokenBitmask(&matchers, &mask.tensor, std::vector<int32_t>{3, 0, 1});
   for (int row = 0; row < 4; row++) mask.print(row);
   BatchGrammarMatcher::BatchRollback(&matchers, {1, 2, 1});

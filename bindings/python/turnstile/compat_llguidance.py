@@ -7,9 +7,11 @@
 
 There are LLTokenizer and LLMatcher, the helpers of llguidance.hf and llguidance.torch (from_tokenizer, allocate_token_bitmask, fill_next_token_bitmask,
 apply_token_bitmask_inplace), and grammars from JSON Schema and regular expressions. What there is not: Lark grammars, captures, LLInterpreter, slices. As with
-llguidance, a grammar that is refused gives a matcher in error, whose get_error() says why; what the matcher of such a host would then ask raises ValueError.
+llguidance, a grammar that is refused gives a matcher in error, whose get_error() says why; it takes no tokens, and has the end-of-sequence tokens in its mask alone.
 
-Where it differs: masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes whitespace_flexible alone, and refuses the rest.
+Where it differs: masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes whitespace_flexible alone, and refuses the rest. A grammar that has ended by an
+end-of-sequence token says EndOfSentence, and is complete again after a rollback of it. compute_ff_tokens leaves out the last token of the forced bytes. Text of special tokens
+is encoded as text. compute_bitmask has mask_words words; negative tokens and counts are ValueError.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -113,11 +115,6 @@ class LLMatcher:
             return str(error)
         return ""
 
-    def _use(self):
-        if self._error:
-            raise ValueError(self._error)
-        return self._matcher
-
     def is_error(self):
         return bool(self._error)
 
@@ -146,26 +143,30 @@ class LLMatcher:
 
     def consume_token(self, sampled_token):
         """True; or False, and the matcher is in error, if the token is not allowed. After the end True, and nothing happens, for the tokens that end."""
-        matcher = self._use()
-        if matcher.is_terminated and self._tokenizer.vocab.is_eog(sampled_token):
+        if self._error:
+            return False
+        vocab = self._tokenizer.vocab
+        if self._matcher.is_terminated and vocab.is_eog(sampled_token):
             return True
-        if matcher.accept(sampled_token):
+        if sampled_token < vocab.logits_width and self._matcher.accept(sampled_token):
             return True
         self._error = f"token {sampled_token} is not allowed"
         return False
 
     def consume_tokens(self, sampled_tokens):
-        return all(self.consume_token(token) for token in sampled_tokens)
+        return not self._error and all(self.consume_token(token) for token in sampled_tokens)
 
     def try_consume_tokens(self, tokens):
-        return self._use().accept_tokens(tokens)
+        return 0 if self._error else self._matcher.accept_tokens(tokens)
 
     def validate_tokens(self, tokens):
-        return self._use().validate(tokens)
+        return 0 if self._error else self._matcher.validate(tokens)
 
     def rollback(self, num_tokens):
+        if self._error:
+            return False
         try:
-            self._use().rollback(num_tokens)
+            self._matcher.rollback(num_tokens)
             return True
         except TurnstileError as error:
             self._error = str(error)
@@ -178,13 +179,13 @@ class LLMatcher:
         return True
 
     def compute_ff_bytes(self):
-        return self._use().forced_bytes()
+        return b"" if self._error else self._matcher.forced_bytes()
 
     def compute_ff_tokens(self):
         """The tokens of the forced bytes, but for the last, which what follows may change."""
-        forced = self._use().forced_bytes()
+        forced = self.compute_ff_bytes()
         tokens = self._tokenizer.vocab.encode(forced)[:-1] if forced else []
-        return tokens[: self._matcher.validate(tokens)]
+        return tokens[: self._matcher.validate(tokens)] if tokens else []
 
     def compute_bitmask(self):
         mask = bytearray(4 * self._tokenizer.vocab.mask_words)
@@ -212,7 +213,7 @@ def _compile(vocab, grammar):
 
 
 def _fill(matcher, out, row):
-    inner = matcher._use()
+    inner = _ended(matcher._tokenizer.vocab) if matcher._error else matcher._matcher
     if inner.is_terminated:  # only what ends the text
         inner = inner.fork()
         inner.rollback()

@@ -11,7 +11,10 @@ objects, Lark grammars, captures, temperatures, draft trees, serialisation. EBNF
 
 Where it differs: masks are Turnstile's, that is exact. `strict_mode` closes objects and arrays that list their members (unevaluatedProperties and
 unevaluatedItems false) where the schema says nothing of others, but for the parts of an allOf, which only their whole can close. Of indent and
-separators, those that Turnstile writes are taken (any_whitespace; compact; indent with (",", ": ")), and others refused.
+separators, those that Turnstile writes are taken (any_whitespace; compact; indent with (",", ": ")), and others refused. Stop tokens belong to the vocabulary:
+override_stop_tokens is refused. Rollbacks reach back 4,096 tokens; what can't be rolled back is StateError (a RuntimeError), and rows or shapes that do not fit are
+ValueError or IndexError. Masks may be wider than the vocabulary, what is beyond being cleared, and no matcher or row may come twice in a batch. Where the forced bytes end inside a
+character, the whole ones before are the jump-forward string. vocab_type and special_token_ids of from_huggingface are Turnstile's own view of the tokenizer.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -75,7 +78,10 @@ class TokenizerInfo:
     def from_huggingface(cls, tokenizer, *, vocab_size=None, stop_token_ids=None):
         self = cls.__new__(cls)
         self.vocab_type, self.add_prefix_space = VocabType.RAW, False  # Turnstile reads the tokenizer itself
-        self.vocab = Vocab.from_transformers(tokenizer, logits_width=vocab_size or 0, eog=_ids(stop_token_ids))
+        stops = _ids(getattr(tokenizer, "eos_token_id", None) if stop_token_ids is None else stop_token_ids)
+        if stop_token_ids is not None and not stops:
+            raise ValueError("stop_token_ids cannot be empty")
+        self.vocab = Vocab.from_transformers(tokenizer, logits_width=vocab_size or 0, eog=stops)
         return self
 
     @property
@@ -123,7 +129,10 @@ class GrammarCompiler:
     def compile_json_schema(self, schema, *, any_whitespace=True, indent=None, separators=None, strict_mode=True, max_whitespace_cnt=None, any_order=False):
         if hasattr(schema, "model_json_schema"):
             schema = schema.model_json_schema()
-        schema = json.loads(schema) if isinstance(schema, str) else schema
+        try:
+            schema = json.loads(schema) if isinstance(schema, str) else schema
+        except ValueError as error:
+            raise RefusedError(f"the schema is not JSON: {error}") from error
         style = _style(any_whitespace, indent, separators, max_whitespace_cnt)
         return self._compile(Grammar.json_schema, _closed(schema) if strict_mode else schema, order="any" if any_order else "schema", **style)
 
@@ -157,7 +166,7 @@ def _style(any_whitespace, indent, separators, most):
     raise RefusedError(f"Turnstile does not write JSON with indent={indent} and separators={separators}")
 
 
-_STOPS = {b"</s>", b"<eos>", b"<|endoftext|>", b"<|eot_id|>", b"<|end_of_text|>", b"<|im_end|>", b"<end_of_turn>", b"<|return|>"}
+_STOPS = {text.encode() for text in ("</s>", "<eos>", "<|eos|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<end_of_turn>", "<\uff5cend\u2581of\u2581sentence\uff5c>")}
 _BOUNDS = ("required", "minProperties", "maxProperties")  # beside one of these the type "object" lists its members, for XGrammar: alone it is any object
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _LISTS = ("anyOf", "oneOf", "prefixItems")
@@ -198,10 +207,13 @@ class GrammarMatcher:
         self._at_once = terminate_without_stop_token
 
     def accept_token(self, token_id, *, debug_print=False):
-        return 0 <= token_id < self._compiled.tokenizer_info.vocab_size and self._matcher.accept(token_id)
+        vocab = self._compiled.tokenizer_info.vocab
+        if not 0 <= token_id < vocab.logits_width or (self._at_once and vocab.is_eog(token_id)):
+            return False  # without stop tokens there is nothing that they end
+        return self._matcher.accept(token_id)
 
     def accept_string(self, input_str, *, debug_print=False):
-        return self._matcher.accept_bytes(input_str)
+        return self._matcher.accept_bytes(bytes(input_str) if isinstance(input_str, (bytearray, memoryview)) else input_str)
 
     def _going(self):
         if self._matcher.is_terminated:
@@ -254,16 +266,22 @@ class BatchGrammarMatcher:
 
     @staticmethod
     def batch_accept_token(matchers, tokens, debug_print=False):
-        return [matcher.accept_token(token) for matcher, token in zip(matchers, tokens)]
+        return [matcher.accept_token(token) for matcher, token in _pairs(matchers, tokens)]
 
     @staticmethod
     def batch_accept_string(matchers, strings, debug_print=False):
-        return [matcher.accept_string(string) for matcher, string in zip(matchers, strings)]
+        return [matcher.accept_string(string) for matcher, string in _pairs(matchers, strings)]
 
     @staticmethod
     def batch_rollback(matchers, num_tokens=1):
-        for matcher, count in zip(matchers, [num_tokens] * len(matchers) if isinstance(num_tokens, int) else num_tokens):
+        for matcher, count in _pairs(matchers, [num_tokens] * len(matchers) if isinstance(num_tokens, int) else num_tokens):
             matcher.rollback(count)
+
+
+def _pairs(matchers, values):
+    if len(matchers) != len(values):
+        raise RuntimeError(f"{len(values)} values for {len(matchers)} matchers")
+    return zip(matchers, values)
 
 
 def get_bitmask_shape(batch_size, vocab_size):
@@ -278,8 +296,8 @@ def reset_token_bitmask(bitmask):
     bitmask.fill_(-1)
 
 
-def apply_token_bitmask_inplace(logits, bitmask, *, vocab_size=None, indices=None):
-    """Rows `indices` of `logits` (all of them by default) under the rows of the same number of `bitmask`."""
+def apply_token_bitmask_inplace(logits, bitmask, *, vocab_size=None, indices=None, backend="auto"):
+    """Rows `indices` of `logits` (all of them by default) under the rows of the same number of `bitmask`. `backend` has no meaning here."""
     logits = logits if logits.dim() == 2 else logits.unsqueeze(0)
     bitmask = bitmask if bitmask.dim() == 2 else bitmask.unsqueeze(0)
     view = logits[:, : bitmask.shape[1] * 32 if vocab_size is None else vocab_size]

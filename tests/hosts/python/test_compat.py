@@ -61,6 +61,12 @@ def llguidance_program(module, torch_helpers, from_tokenizer):
     logits = torch.zeros(1, WIDTH)
     torch_helpers.apply_token_bitmask_inplace(logits, masks[0])
     check(torch.equal(logits[0] == 0, ((masks[0][0].unsqueeze(-1) >> torch.arange(32)) & 1).flatten()[:WIDTH] == 1), f"{module.__name__}: apply")
+    for token in (99, WIDTH + 5, 2 ** 31):
+        wrong = module.LLMatcher(info, module.LLMatcher.grammar_from_regex("ab"))
+        check(not wrong.consume_token(token) and wrong.is_error(), f"{module.__name__}: token {token} is an error")
+        state = [wrong.consume_token(64), wrong.consume_tokens([]), wrong.try_consume_tokens([64]), wrong.validate_tokens([64]), wrong.compute_ff_bytes(), wrong.compute_ff_tokens(), wrong.rollback(0)]
+        check(state == [False, False, 0, 0, b"", [], False], f"{module.__name__}: in error it takes nothing: {state}")
+        check([i for i, byte in enumerate(wrong.compute_bitmask()) if byte] == [128009 // 8], f"{module.__name__}: and only the end is left")
     bad = module.LLMatcher(info, module.LLMatcher.grammar_from_regex("a("))
     check(bad.is_error() and bad.get_error() != "", f"{module.__name__}: a bad grammar is a matcher in error")
     check(module.LLMatcher(info, module.LLMatcher.grammar_from_json_schema('{"const": 1}')).validate_tokens(tokenizer.encode("1", add_special_tokens=False)) == 1,
@@ -91,8 +97,17 @@ def xgrammar_program(module):
     check(loose.accept_string('{"a": 1, "b": 2}'), f"{module.__name__}: and without it they are open")
     check(module.GrammarMatcher(compiler.compile_grammar('root ::= "x" [0-9]+')).accept_string("x12"), f"{module.__name__}: EBNF")
     check(module.GrammarMatcher(compiler.compile_grammar('root ::= "only" [0-9]')).find_jump_forward_string() == "only", f"{module.__name__}: jump-forward")
+    check(module.GrammarMatcher(compiler.compile_grammar('root ::= "x"')).accept_string(bytearray(b"x")), f"{module.__name__}: a bytearray")
+    check(module.TokenizerInfo.from_huggingface(tokenizer).stop_token_ids == [128009], f"{module.__name__}: the tokenizer's own stop token")
+    stops = ["</s>", "<eos>", "<|eos|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<end_of_turn>", "<\uff5cend\u2581of\u2581sentence\uff5c>"]
+    check(module.TokenizerInfo(["a", "<|im_end|>", "<|return|>", *stops]).stop_token_ids == list(range(3, 11)), f"{module.__name__}: well-known stop tokens")
+    try:
+        compiler.compile_json_schema("{")
+        check(False, f"{module.__name__}: a schema that is no JSON")
+    except RuntimeError as error:
+        check(str(error), f"{module.__name__}: a schema that is no JSON")
     logits = torch.zeros(2, WIDTH)
-    module.apply_token_bitmask_inplace(logits, masks[0].repeat(2, 1), indices=[1])
+    module.apply_token_bitmask_inplace(logits, masks[0].repeat(2, 1), indices=[1], backend="auto")
     check(not logits[0].any() and bool((logits[1] == float("-inf")).any()), f"{module.__name__}: apply to one row")
     return text, masks
 
@@ -190,7 +205,7 @@ def xgrammar_lines(module):
     state("fork", fork)
     say(f"tokens that are none {m.accept_token(1000):d} {m.accept_token(-1):d}")
     m = matcher_of(compiler.compile_regex("ab*"), terminate_without_stop_token=True)
-    say(f"without a stop token {m.accept_token(97):d} {m.is_terminated():d} {m.accept_token(98):d}")
+    say(f"without a stop token {m.accept_token(97):d} {m.is_terminated():d} {m.accept_token(98):d} {m.accept_token(256):d}")
     jumps = [matcher_of(compiler.compile_grammar(text, root_rule_name=root)).find_jump_forward_string()
              for text, root in (('root ::= "only " [0-9]', "root"), ('top ::= "caf\u00e9" | "cafe"', "top"))]
     say("jump-forward " + ", ".join(jumps))
@@ -219,6 +234,8 @@ def xgrammar_lines(module):
     matchers = [matcher_of(letters), matcher_of(digits), matcher_of(letters)]
     for done in (module.BatchGrammarMatcher.batch_accept_token(matchers, [97, 55, 120]), module.BatchGrammarMatcher.batch_accept_string(matchers, ["b", "7", "cc"])):
         say("batch " + " ".join(str(int(x)) for x in done))
+    say("too few " + " ".join(str(throws(call)) for call in (lambda: module.BatchGrammarMatcher.batch_accept_token(matchers, [97]), lambda: module.BatchGrammarMatcher.batch_accept_string(matchers, ["a"]),
+                                                             lambda: module.BatchGrammarMatcher.batch_rollback(matchers, [1]))))
     filler.batch_fill_next_token_bitmask(matchers, mask, [3, 0, 1])
     for row in range(4):
         words(mask[row])

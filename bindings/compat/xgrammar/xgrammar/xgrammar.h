@@ -202,7 +202,8 @@ class TokenizerInfo {
   std::shared_ptr<Data> data_;
 
   static std::vector<int32_t> known_stops(const std::vector<std::string> &tokens) {
-    static const char *const names[] = {"</s>", "<eos>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|im_end|>", "<end_of_turn>", "<|return|>"};
+    static const char *const names[] = {"</s>", "<eos>", "<|eos|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<end_of_turn>",
+                                        "<\xEF\xBD\x9C" "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"};
     std::vector<int32_t> stops;
     for (size_t i = 0; i < tokens.size(); i++)
       for (const char *name : names)
@@ -356,6 +357,7 @@ class GrammarMatcher {
 
   bool AcceptToken(int32_t token_id, bool debug_print = false) {
     (void)debug_print;
+    if (without_stop_ && std::find(stops_.begin(), stops_.end(), token_id) != stops_.end()) return false; /* there is nothing that they end */
     return token_id >= 0 && token_id < GetVocabSize() && accepted(tsl_matcher_accept(matcher_.get(), static_cast<tsl_token>(token_id)));
   }
   bool AcceptString(const std::string &input_str, bool debug_print = false) {
@@ -451,21 +453,28 @@ class BatchGrammarMatcher {
   static std::vector<uint8_t> BatchAcceptString(std::vector<GrammarMatcher> *matchers, const std::vector<std::string> &input_strs, bool debug_print = false) {
     (void)debug_print;
     std::vector<uint8_t> accepted;
-    for (size_t i = 0; i < matchers->size(); i++) accepted.push_back((*matchers)[i].AcceptString(input_strs.at(i)));
+    as_many(*matchers, input_strs.size());
+    for (size_t i = 0; i < matchers->size(); i++) accepted.push_back((*matchers)[i].AcceptString(input_strs[i]));
     return accepted;
   }
   static std::vector<uint8_t> BatchAcceptToken(std::vector<GrammarMatcher> *matchers, const std::vector<int32_t> &token_ids, bool debug_print = false) {
     (void)debug_print;
     std::vector<uint8_t> accepted;
-    for (size_t i = 0; i < matchers->size(); i++) accepted.push_back((*matchers)[i].AcceptToken(token_ids.at(i)));
+    as_many(*matchers, token_ids.size());
+    for (size_t i = 0; i < matchers->size(); i++) accepted.push_back((*matchers)[i].AcceptToken(token_ids[i]));
     return accepted;
   }
   static void BatchRollback(std::vector<GrammarMatcher> *matchers, const std::vector<int> &num_tokens) {
-    for (size_t i = 0; i < matchers->size(); i++) (*matchers)[i].Rollback(num_tokens.at(i));
+    as_many(*matchers, num_tokens.size());
+    for (size_t i = 0; i < matchers->size(); i++) (*matchers)[i].Rollback(num_tokens[i]);
   }
 
  private:
   std::shared_ptr<tsl_threads> threads_;
+
+  static void as_many(const std::vector<GrammarMatcher> &matchers, size_t values) {
+    if (values != matchers.size()) throw std::runtime_error("matchers and values differ in number");
+  }
 
   void fill(const DLTensor &bitmask, const std::vector<tsl_matcher *> &rows) {
     int64_t columns;
