@@ -27,7 +27,7 @@ export interface Vocab extends Freed {
   /** What a token spells; null for an id that is no token's. */
   bytes(token: number): Uint8Array | null;
   findSpecial(text: string): number | null;
-  encode(text: string | Uint8Array, options?: {special?: boolean}): Uint32Array;
+  encode(text: string | Uint8Array | ArrayBuffer, options?: {special?: boolean}): Uint32Array;
 }
 
 export interface Grammar extends Freed {
@@ -44,7 +44,7 @@ export interface Matcher extends Freed {
   applyMask(logits: Float32Array): void;
   /** false, and no change, if the token is not allowed. */
   accept(token: number): boolean;
-  acceptBytes(bytes: string | Uint8Array): boolean;
+  acceptBytes(bytes: string | Uint8Array | ArrayBuffer): boolean;
   /** How many of the leading tokens could be accepted. */
   validate(tokens: ArrayLike<number>): number;
   rollback(count: number): void;
@@ -66,7 +66,7 @@ export interface Part {
 /** An answer read back by the states of its own grammar, of tags() or tools(). */
 export interface Parser extends Freed {
   /** false, and no change, if the grammar does not allow it. */
-  text(text: string | Uint8Array): boolean;
+  text(text: string | Uint8Array | ArrayBuffer): boolean;
   token(token: number): boolean;
   /** The text is over; false if it is not complete. */
   finish(): boolean;

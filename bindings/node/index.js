@@ -25,6 +25,25 @@ class TurnstileError extends Error {
   }
 }
 
+function refuse(message) { throw new TurnstileError('TSL_ERR_ARGUMENT', message, '', 0, 0, 0); }
+
+/* WebAssembly would take any value for a number, and every number modulo 2^32. */
+function number(value, what = 'a token') {
+  if (!Number.isInteger(value) || value < 0 || value > 0xFFFFFFFF) refuse(`${what} is an integer from 0 to 2**32 - 1`);
+  return value;
+}
+
+function string(value, what) {
+  if (typeof value !== 'string') refuse(`${what} is a string`);
+  return value;
+}
+
+/* The pointer of a handle of the right kind, of this library: in another one's memory it would be anything. */
+function live(handle, kind, library) {
+  if (!(handle instanceof kind) || handle.library !== library) refuse(`expected a ${kind.name}`);
+  return handle.live;
+}
+
 /* Something in WebAssembly's memory, with what it needs to live as long. */
 class Handle {
   constructor(library, pointer, release) {
@@ -51,8 +70,8 @@ class Vocab extends Handle {
   get size() { return this.library.module._tsl_vocab_size(this.live); }
   get logitsWidth() { return this.library.module._tsl_vocab_logits_width(this.live); }
   get maskWords() { return this.library.module._tsl_vocab_mask_words(this.live); }
-  isSpecial(token) { return Boolean(this.library.module._tsl_vocab_is_special(this.live, token)); }
-  isEog(token) { return Boolean(this.library.module._tsl_vocab_is_eog(this.live, token)); }
+  isSpecial(token) { return Boolean(this.library.module._tsl_vocab_is_special(this.live, number(token))); }
+  isEog(token) { return Boolean(this.library.module._tsl_vocab_is_eog(this.live, number(token))); }
 
   get eog() {
     const {module, result} = this.library, ids = module._tn_eog(result, this.live);
@@ -60,7 +79,7 @@ class Vocab extends Handle {
   }
 
   bytes(token) {
-    const {module, result} = this.library, at = module._tn_bytes(result, this.live, token);
+    const {module, result} = this.library, at = module._tn_bytes(result, this.live, number(token));
     return at ? module.HEAPU8.slice(at, at + module._tn_object(result)) : null;
   }
 
@@ -91,6 +110,14 @@ class Vocab extends Handle {
 }
 
 class Grammar extends Handle {
+  /* What its matchers need of the vocabulary, whose handle may be freed before: the grammar holds on to what that stands for. */
+  constructor(library, pointer, release, vocab) {
+    super(library, pointer, release);
+    this.vocab = vocab;
+    this.words = vocab.maskWords;
+    this.width = vocab.logitsWidth;
+  }
+
   get report() {
     const {module} = this.library, report = module._tsl_grammar_report(this.live);
     if (!report) throw new RangeError('out of memory');
@@ -99,16 +126,16 @@ class Grammar extends Handle {
 }
 
 class Matcher extends Handle {
-  constructor(library, pointer, release, vocab) {
+  constructor(library, pointer, release, grammar) {
     super(library, pointer, release);
-    this.vocab = vocab;
-    this.words = vocab.maskWords;
-    this.width = vocab.logitsWidth;
+    this.vocab = grammar.vocab;
+    this.words = grammar.words;
+    this.width = grammar.width;
   }
 
   fork() {
     const {library} = this;
-    return new Matcher(library, library.make(library.module._tn_fork(library.result, this.live)), this.release, this.vocab);
+    return new Matcher(library, library.make(library.module._tn_fork(library.result, this.live)), this.release, this);
   }
 
   reset() { this.library.module._tsl_matcher_reset(this.live); }
@@ -142,24 +169,24 @@ class Matcher extends Handle {
     });
   }
 
-  accept(token) { return this.library.accepted(this.library.module._tsl_matcher_accept(this.live, token)); }
+  accept(token) { return this.library.accepted(this.library.module._tsl_matcher_accept(this.live, number(token))); }
 
   acceptBytes(bytes) {
     return this.library.withBytes(bytes, (at, length) => this.library.accepted(this.library.module._tsl_matcher_accept_bytes(this.live, at, length, 0)));
   }
 
   validate(tokens) {
-    const {library} = this, ids = Uint32Array.from(tokens);
+    const {library} = this, ids = Uint32Array.from(tokens, (token) => number(token));
     return library.withBytes(new Uint8Array(ids.buffer), (at) => library.make(library.module._tn_validate(library.result, this.live, at, ids.length)));
   }
 
-  rollback(count) { this.library.check(this.library.module._tsl_matcher_rollback(this.live, count)); }
+  rollback(count) { this.library.check(this.library.module._tsl_matcher_rollback(this.live, number(count, 'a count'))); }
   get history() { return this.library.module._tsl_matcher_history(this.live); }
   get isComplete() { return Boolean(this.library.module._tsl_matcher_is_complete(this.live)); }
   get isTerminated() { return Boolean(this.library.module._tsl_matcher_is_terminated(this.live)); }
 
   forcedBytes(limit = 4096) {
-    const {library} = this, {module} = library, at = library.allocate(limit);
+    const {library} = this, {module} = library, at = library.allocate(number(limit, 'a limit'));
     try {
       const length = library.make(module._tn_forced_bytes(library.result, this.live, at, limit));
       return module.HEAPU8.slice(at, at + length);
@@ -177,7 +204,7 @@ class Parser extends Handle {
   }
 
   text(text) { return this.library.withBytes(text, (at, length) => this.library.accepted(this.library.module._tsl_parser_text(this.live, at, length))); }
-  token(token) { return this.library.accepted(this.library.module._tsl_parser_token(this.live, token)); }
+  token(token) { return this.library.accepted(this.library.module._tsl_parser_token(this.live, number(token))); }
   finish() { return this.library.accepted(this.library.module._tsl_parser_finish(this.live)); }
   reset() { this.library.module._tsl_parser_reset(this.live); }
 
@@ -215,23 +242,23 @@ class Turnstile {
   }
 
   jsonSchema(vocab, schema, {order = 'schema', whitespace = 'any', amount = 0, ignoreFormats = false} = {}) {
-    if (!(whitespace in WHITESPACE) || !['schema', 'any'].includes(order))
+    if (!Object.hasOwn(WHITESPACE, whitespace) || !['schema', 'any'].includes(order))
       throw new TurnstileError('TSL_ERR_ARGUMENT', 'an unknown order or whitespace', '', 0, 0, 0);
-    return this.compile(schema, (at, length) => this.module._tn_json_schema(this.result, vocab.live, at, length, order === 'any' ? 1 : 0,
-      WHITESPACE[whitespace], amount, ignoreFormats ? 1 : 0), vocab);
+    return this.compile(schema, (at, length) => this.module._tn_json_schema(this.result, live(vocab, Vocab, this), at, length, order === 'any' ? 1 : 0,
+      WHITESPACE[whitespace], number(amount, 'amount'), ignoreFormats ? 1 : 0), vocab);
   }
 
-  regex(vocab, pattern) { return this.compile(String(pattern), (at, length) => this.module._tn_regex(this.result, vocab.live, at, length), vocab); }
-  gbnf(vocab, text) { return this.compile(String(text), (at, length) => this.module._tn_gbnf(this.result, vocab.live, at, length), vocab); }
+  regex(vocab, pattern) { return this.compile(string(pattern, 'a pattern'), (at, length) => this.module._tn_regex(this.result, live(vocab, Vocab, this), at, length), vocab); }
+  gbnf(vocab, text) { return this.compile(string(text, 'a grammar'), (at, length) => this.module._tn_gbnf(this.result, live(vocab, Vocab, this), at, length), vocab); }
 
   tags(vocab, tag, {over = null} = {}) {
-    return this.compile(tag, (at, length) => this.module._tn_tags(this.result, vocab.live, at, length, over ? over.live : 0), vocab);
+    return this.compile(tag, (at, length) => this.module._tn_tags(this.result, live(vocab, Vocab, this), at, length, over ? live(over, Grammar, this) : 0), vocab);
   }
 
   tools(vocab, request, {preset, toolChoice = '', parallel = null, thinking = 'auto', maxThinkingTokens = 0, over = null} = {}) {
-    if (!(thinking in THINKING) || typeof preset !== 'string') throw new TurnstileError('TSL_ERR_ARGUMENT', 'a preset is needed, and thinking is auto, on or off', '', 0, 0, 0);
-    return this.withBytes(`${preset}\0`, (name) => this.withBytes(`${toolChoice}\0`, (choice) => this.compile(request, (at, length) => this.module._tn_tools(this.result, vocab.live, at, length,
-      name, choice, parallel === null ? 0 : parallel ? 1 : -1, THINKING[thinking], maxThinkingTokens, over ? over.live : 0), vocab)));
+    if (!Object.hasOwn(THINKING, thinking)) refuse('thinking is auto, on or off');
+    return this.withBytes(`${string(preset, 'a preset')}\0`, (name) => this.withBytes(`${string(toolChoice, 'toolChoice')}\0`, (choice) => this.compile(request, (at, length) => this.module._tn_tools(this.result, live(vocab, Vocab, this), at, length,
+      name, choice, parallel === null ? 0 : parallel ? 1 : -1, THINKING[thinking], number(maxThinkingTokens, 'maxThinkingTokens'), over ? live(over, Grammar, this) : 0), vocab)));
   }
 
   get toolPresets() {
@@ -240,17 +267,15 @@ class Turnstile {
     return names;
   }
 
-  parser(grammar) { return new Parser(this, this.make(this.module._tn_parser(this.result, grammar.live)), this.module._tsl_parser_free, grammar); }
+  parser(grammar) { return new Parser(this, this.make(this.module._tn_parser(this.result, live(grammar, Grammar, this))), this.module._tsl_parser_free, grammar); }
 
   loadGrammar(vocab, data) {
-    const grammar = new Grammar(this, this.make(this.withBytes(data, (at, length) => this.module._tn_grammar_load(this.result, vocab.live, at, length))),
-      this.module._tsl_grammar_release);
-    grammar.vocab = vocab;
-    return grammar;
+    return new Grammar(this, this.make(this.withBytes(data, (at, length) => this.module._tn_grammar_load(this.result, live(vocab, Vocab, this), at, length))),
+      this.module._tsl_grammar_release, vocab);
   }
 
   saveGrammar(grammar) {
-    const {module} = this, artifact = this.make(module._tn_artifact(this.result, grammar.live)), at = module._tn_artifact_data(artifact) >>> 0;
+    const {module} = this, artifact = this.make(module._tn_artifact(this.result, live(grammar, Grammar, this))), at = module._tn_artifact_data(artifact) >>> 0;
     try {
       return module.HEAPU8.slice(at, at + (module._tn_artifact_size(artifact) >>> 0));
     } finally {
@@ -259,7 +284,7 @@ class Turnstile {
   }
 
   matcher(grammar) {
-    return new Matcher(this, this.make(this.module._tn_matcher(this.result, grammar.live)), this.module._tsl_matcher_free, grammar.vocab);
+    return new Matcher(this, this.make(this.module._tn_matcher(this.result, live(grammar, Grammar, this))), this.module._tsl_matcher_free, grammar);
   }
 
   /* ---- inside ---- */
@@ -268,9 +293,8 @@ class Turnstile {
 
   compile(text, call, vocab) {
     const source = typeof text === 'string' ? text : JSON.stringify(text);
-    const grammar = new Grammar(this, this.make(this.withBytes(source, call)), this.module._tsl_grammar_release);
-    grammar.vocab = vocab;
-    return grammar;
+    if (source === undefined) refuse('expected text, or what JSON can hold');
+    return new Grammar(this, this.make(this.withBytes(source, call)), this.module._tsl_grammar_release, vocab);
   }
 
   /* The object of the last call that made one. */
@@ -301,7 +325,9 @@ class Turnstile {
 
   /* Call with a copy of text (as UTF-8) or bytes in WebAssembly's memory. */
   withBytes(data, use) {
-    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data, at = this.allocate(bytes.length);
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+    if (!(bytes instanceof Uint8Array)) refuse('expected a string, a Uint8Array or an ArrayBuffer');
+    const at = this.allocate(bytes.length);
     try {
       this.module.HEAPU8.set(bytes, at);
       return use(at, bytes.length);

@@ -99,6 +99,29 @@ test('errors say where', async () => {
   assert.throws(() => turnstile.jsonSchema(vocab, true, {whitespace: 'none'}), {status: 'TSL_ERR_ARGUMENT'});
 });
 
+test('values of the wrong type', async () => {
+  const turnstile = await loaded, vocab = turnstile.embeddedVocab(), grammar = turnstile.regex(vocab, 'a+'), matcher = turnstile.matcher(grammar), [token] = vocab.encode('a');
+  const refused = (call) => assert.throws(call, {status: 'TSL_ERR_ARGUMENT'}, String(call));
+  for (const bad of [undefined, null, NaN, -1, 1.5, 2 ** 32, 2 ** 32 + token, '1', [token], {}]) {
+    for (const call of [() => matcher.accept(bad), () => matcher.validate([bad]), () => matcher.rollback(bad), () => vocab.isEog(bad), () => vocab.bytes(bad),
+      () => turnstile.jsonSchema(vocab, true, {whitespace: 'bounded', amount: bad === undefined ? -1 : bad})]) refused(call);
+  }
+  for (const bad of [undefined, null, 0, grammar.pointer, matcher, {live: vocab.live}]) {
+    refused(() => turnstile.regex(bad, 'a'));
+    refused(() => turnstile.matcher(bad === matcher ? vocab : bad));
+    refused(() => turnstile.parser(bad));
+    refused(() => matcher.acceptBytes(bad));
+  }
+  for (const name of ['toString', '__proto__', 'constructor']) refused(() => turnstile.jsonSchema(vocab, true, {whitespace: name}));
+  refused(() => turnstile.jsonSchema(vocab, undefined));
+  refused(() => turnstile.regex(vocab, /a/));
+  assert(matcher.acceptBytes(Uint8Array.of(97).buffer) && matcher.acceptBytes(Buffer.from('a')) && matcher.accept(token));
+  vocab.free(); // the grammar holds what it needs
+  const other = turnstile.matcher(grammar), logits = new Float32Array(matcher.width);
+  other.applyMask(logits);
+  assert(logits[token] === 0 && logits.includes(-Infinity) && other.mask().length === other.words);
+});
+
 test('a GGUF vocabulary', {skip: !process.env.TURNSTILE_GGUF && 'TURNSTILE_GGUF is not set'}, async () => {
   const turnstile = await loaded, vocab = turnstile.loadVocab(fs.readFileSync(process.env.TURNSTILE_GGUF), 'x.gguf');
   const [texts, lines] = ['inp', 'out'].map((end) => fs.readFileSync(`${process.env.TURNSTILE_GGUF}.${end}`, 'utf8'));
