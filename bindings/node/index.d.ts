@@ -102,7 +102,7 @@ export interface Turnstile {
   readonly version: string;
   embeddedVocab(): Vocab;
   /** A tokenizer.json, *.gguf, tokenizer.model, tekken.json or *.tiktoken file's content. */
-  loadVocab(data: Uint8Array, name?: string): Vocab;
+  loadVocab(data: Uint8Array | ArrayBuffer, name?: string): Vocab;
   jsonSchema(vocab: Vocab, schema: string | object | boolean, options?: SchemaOptions): Grammar;
   regex(vocab: Vocab, pattern: string): Grammar;
   gbnf(vocab: Vocab, text: string): Grammar;
@@ -113,7 +113,7 @@ export interface Turnstile {
   readonly toolPresets: string[];
   parser(grammar: Grammar): Parser;
   /** The content of a file that `turnstile compile` or saveGrammar wrote for the same vocabulary. */
-  loadGrammar(vocab: Vocab, data: Uint8Array): Grammar;
+  loadGrammar(vocab: Vocab, data: Uint8Array | ArrayBuffer): Grammar;
   /** A grammar as the content of such a file. */
   saveGrammar(grammar: Grammar): Uint8Array;
   matcher(grammar: Grammar): Matcher;

@@ -151,8 +151,10 @@ static PyType_Slot slots[] = {
   {0, NULL},
 };
 
-static PyType_Spec spec = {
-  .name = "turnstile._core.Budget", .basicsize = sizeof(core_budget), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
+static PyType_Spec spec = {.name = "turnstile._core.Budget",
+                           .basicsize = sizeof(core_budget),
+                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                           .slots = slots};
 
 int core_budget_init(PyObject *module) {
   core.budget = core_add_type(module, &spec);

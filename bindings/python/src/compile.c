@@ -553,8 +553,10 @@ static PyType_Slot background_slots[] = {
   {Py_tp_doc, (void *)"A compile in the background, made by Grammar.start. Dropping it cancels what has not ended, and waits for that."},
   {0, NULL},
 };
-static PyType_Spec background_spec = {
-  .name = "turnstile._core.Compile", .basicsize = sizeof(core_background), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = background_slots};
+static PyType_Spec background_spec = {.name = "turnstile._core.Compile",
+                                      .basicsize = sizeof(core_background),
+                                      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                                      .slots = background_slots};
 
 int core_compile_init(PyObject *module) {
   core.cancel = core_add_type(module, &cancel_spec);

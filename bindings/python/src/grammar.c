@@ -108,8 +108,10 @@ static PyType_Slot slots[] = {
   {0, NULL},
 };
 
-static PyType_Spec spec = {
-  .name = "turnstile._core.Grammar", .basicsize = sizeof(core_grammar), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, .slots = slots};
+static PyType_Spec spec = {.name = "turnstile._core.Grammar",
+                           .basicsize = sizeof(core_grammar),
+                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                           .slots = slots};
 
 int core_grammar_init(PyObject *module) {
   core.grammar = core_add_type(module, &spec);

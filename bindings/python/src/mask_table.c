@@ -190,8 +190,10 @@ static PyType_Slot slots[] = {
   {0, NULL},
 };
 
-static PyType_Spec spec = {
-  .name = "turnstile._core.MaskTable", .basicsize = sizeof(core_mask_table), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
+static PyType_Spec spec = {.name = "turnstile._core.MaskTable",
+                           .basicsize = sizeof(core_mask_table),
+                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                           .slots = slots};
 
 int core_mask_table_init(PyObject *module) {
   core.mask_table = core_add_type(module, &spec);

@@ -469,8 +469,10 @@ static PyType_Slot slots[] = {
   {0, NULL},
 };
 
-static PyType_Spec spec = {
-  .name = "turnstile._core.Matcher", .basicsize = sizeof(core_matcher), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
+static PyType_Spec spec = {.name = "turnstile._core.Matcher",
+                           .basicsize = sizeof(core_matcher),
+                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                           .slots = slots};
 
 int core_matcher_init(PyObject *module) {
   core.matcher = core_add_type(module, &spec);

@@ -113,8 +113,10 @@ static PyType_Slot slots[] = {
   {0, NULL},
 };
 
-static PyType_Spec spec = {
-  .name = "turnstile._core.Parser", .basicsize = sizeof(core_parser), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
+static PyType_Spec spec = {.name = "turnstile._core.Parser",
+                           .basicsize = sizeof(core_parser),
+                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                           .slots = slots};
 
 int core_parser_init(PyObject *module) {
   core.parser = core_add_type(module, &spec);
