@@ -82,6 +82,13 @@ typedef struct tsl__mark {
   tsl__expr body, rule;
 } tsl__mark;
 
+/* As they stand in a dictionary of bytes: negative, 0 or positive, as for qsort. */
+static inline int tsl__tags_order(tsl__string a, tsl__string b) {
+  uint32_t n = a.length < b.length ? a.length : b.length;
+  int c = n ? memcmp(a.at, b.at, n) : 0;
+  return c ? c : (a.length > b.length) - (a.length < b.length);
+}
+
 typedef struct tsl__delimiter { /* a string or one token */
   tsl__string text;
   bool is_token;

@@ -136,9 +136,8 @@ typedef struct special {
 
 static int by_text(const void *a, const void *b) {
   const special *p = a, *q = b;
-  uint32_t n = p->text.length < q->text.length ? p->text.length : q->text.length;
-  int c = memcmp(p->text.at, q->text.at, n);
-  return c ? c : p->text.length != q->text.length ? (p->text.length < q->text.length ? -1 : 1) : (p->token > q->token) - (p->token < q->token);
+  int c = tsl__tags_order(p->text, q->text);
+  return c ? c : (p->token > q->token) - (p->token < q->token);
 }
 
 static bool find_specials(tsl__marks *m) {
@@ -223,7 +222,7 @@ static tsl__expr marked(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr e, s
   return s.last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
 }
 
-static bool same_text(tsl__string a, tsl__string b) { return a.length == b.length && (!a.length || !memcmp(a.at, b.at, a.length)); }
+static bool same_text(tsl__string a, tsl__string b) { return a.length == b.length && !tsl__tags_order(a, b); }
 
 /* Many tags end alike: only the last few are looked at, which is enough to keep the list short. */
 static bool hold(tsl__tags_lowering *l, tsl__string text) {

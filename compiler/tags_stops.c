@@ -101,9 +101,8 @@ typedef struct trigger {
 
 static int by_text(const void *a, const void *b) {
   const trigger *p = a, *q = b;
-  uint32_t n = p->text.length < q->text.length ? p->text.length : q->text.length;
-  int c = memcmp(p->text.at, q->text.at, n);
-  return c ? c : p->text.length != q->text.length ? (p->text.length < q->text.length ? -1 : 1) : (p->index > q->index) - (p->index < q->index);
+  int c = tsl__tags_order(p->text, q->text);
+  return c ? c : (p->index > q->index) - (p->index < q->index);
 }
 
 /* How many triggers a begin starts with; *index: one of them. All of these are marked in `used`, of equal ones the first. */
@@ -139,7 +138,7 @@ uint32_t *tsl__tags_triggers(tsl__tags_lowering *l, const tsl__tag *n) {
   qsort(all, count, sizeof *all, by_text);
   for (uint32_t i = count; i-- > 0;) {
     texts[i] = all[i].text;
-    if (i + 1 < count && !by_text(&all[i], &(trigger){all[i + 1].text, all[i].index, 1})) all[i].same = all[i + 1].same + 1;
+    if (i + 1 < count && !tsl__tags_order(all[i].text, all[i + 1].text)) all[i].same = all[i + 1].same + 1;
   }
   tsl__strings sorted = {texts, count, TSL__NONE, 0};
   for (uint32_t k = 0; k < n->item_count && tsl__exprs_status(l->x) == TSL_OK; k++) many[k] = matching(l, &sorted, all, n->items[k]->begin.text, used, &of[k]);

@@ -127,10 +127,7 @@ typedef struct branch {
 } branch;
 
 static int by_text(const void *a, const void *b) {
-  const branch *p = a, *q = b;
-  uint32_t n = p->text.length < q->text.length ? p->text.length : q->text.length;
-  int c = n ? memcmp(p->text.at, q->text.at, n) : 0;
-  return c ? c : p->text.length < q->text.length ? -1 : p->text.length > q->text.length;
+  return tsl__tags_order(((const branch *)a)->text, ((const branch *)b)->text);
 }
 
 /* How many bytes from `skip` on all agree on, cut so that no special token is split. */
