@@ -582,27 +582,19 @@ static void restore(tsl_parser *p, size_t length) {
   p->text.n = length;
 }
 
-/* The special token that the text spells here and that some thread takes as one step; its length, 0 if there is none. */
-static size_t spelled_token(tsl_parser *p, const char *text, size_t n) {
+/* The special token that the text spells here and that some thread takes as one step; its length, 0 if there is none. *begun: the text ends before it is known whether it spells one. */
+static size_t spelled_token(tsl_parser *p, const char *text, size_t n, bool *begun) {
   const tsl_vocab *v = p->grammar->vocab;
+  *begun = false;
   if (!space_of(p)->names_tokens) return 0;
   for (tsl_token t = 0; t < v->size; t++) {
-    size_t length = v->offsets[t + 1] - v->offsets[t];
-    if (!v->special[t] || !length || length > n || v->bytes[v->offsets[t]] != (uint8_t)text[0] || memcmp(v->bytes + v->offsets[t], text, length)) continue;
-    if (all_threads(p, 0, t, false)) return length;
+    size_t length = v->offsets[t + 1] - v->offsets[t], both = length < n ? length : n;
+    if (!v->special[t] || !length || v->bytes[v->offsets[t]] != (uint8_t)text[0] || memcmp(v->bytes + v->offsets[t], text, both)) continue;
+    if ((both < length && *begun) || !all_threads(p, 0, t, false)) continue;
+    if (both == length) return length;
+    *begun = true;
   }
   return 0;
-}
-
-/* May it be the beginning of a special token that some thread takes? */
-static bool begins_token(tsl_parser *p, const char *text, size_t n) {
-  const tsl_vocab *v = p->grammar->vocab;
-  if (!space_of(p)->names_tokens) return false;
-  for (tsl_token t = 0; t < v->size; t++) {
-    size_t length = v->offsets[t + 1] - v->offsets[t];
-    if (v->special[t] && n < length && v->bytes[v->offsets[t]] == (uint8_t)text[0] && !memcmp(v->bytes + v->offsets[t], text, n) && all_threads(p, 0, t, false)) return true;
-  }
-  return false;
 }
 
 /* What was held back, and then the text. */
@@ -627,9 +619,10 @@ tsl_status tsl_parser_text(tsl_parser *p, const char *text, size_t length) {
       i++;
       continue;
     }
-    size_t n = spelled_token(p, text + i, length - i);
-    if (!n && begins_token(p, text + i, length - i)) break;
-    if (!(alive = n > 0)) break;
+    bool begun;
+    size_t n = spelled_token(p, text + i, length - i, &begun);
+    alive = n || begun;
+    if (!n) break;
     swap(p);
     memcpy(p->text.at + p->text.n, text + i, n);
     p->text.n += n;
