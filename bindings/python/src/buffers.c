@@ -127,10 +127,14 @@ void core_span_close(core_span *span) {
   span->capsule = NULL;
 }
 
+bool core_has_words(const core_span *span) {
+  if (span->kind == 'i' || span->kind == 'u') return true;
+  return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers, 32 tokens to a word, in this machine's byte order"), false;
+}
+
 int core_check_mask(const core_span *span, Py_ssize_t columns) {
   Py_ssize_t have = span->columns * span->itemsize, want = (columns + 31) / 32 * (Py_ssize_t)sizeof(uint32_t);
-  if (span->kind != 'i' && span->kind != 'u')
-    return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers, 32 tokens to a word, in this machine's byte order"), -1;
+  if (!core_has_words(span)) return -1;
   if (have < want) return PyErr_Format(PyExc_ValueError, "a mask of %zd bytes for %zd tokens, which take %zd", have, columns, want), -1;
   if ((uintptr_t)span->data % sizeof(uint32_t) || span->stride % (Py_ssize_t)sizeof(uint32_t))
     return PyErr_SetString(PyExc_ValueError, "the rows of a mask must start at multiples of 4 bytes"), -1;

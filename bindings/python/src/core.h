@@ -110,6 +110,8 @@ typedef struct core_span {
 /* Open `object`, for writing if `writable`; rows must be contiguous. 0, or -1 with an exception set. Close it with core_span_close. */
 int core_span_open(PyObject *object, bool writable, core_span *span);
 void core_span_close(core_span *span);
+/* Is it an array of integers that can be read in place, as a mask is? false with TypeError set otherwise. */
+bool core_has_words(const core_span *span);
 /* Can the rows of a span be read as masks for `columns` logits? 0, or -1 with an exception set. */
 int core_check_mask(const core_span *span, Py_ssize_t columns);
 

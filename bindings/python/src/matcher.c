@@ -89,8 +89,7 @@ uint32_t *core_mask_row(const core_span *span, Py_ssize_t row, uint32_t words) {
   if (row < 0 || row >= span->rows) return PyErr_Format(PyExc_IndexError, "row %zd of an array with %zd rows", row, span->rows), NULL;
   Py_ssize_t have = span->columns * span->itemsize, want = (Py_ssize_t)words * (Py_ssize_t)sizeof(uint32_t);
   char *at = (char *)span->data + row * span->stride;
-  if (span->kind != 'i' && span->kind != 'u')
-    return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers, 32 tokens to a word, in this machine's byte order"), NULL;
+  if (!core_has_words(span)) return NULL;
   if (have < want) return PyErr_Format(PyExc_ValueError, "a row has %zd bytes, a mask takes %zd (%u words)", have, want, words), NULL;
   if ((uintptr_t)at % sizeof(uint32_t)) return PyErr_SetString(PyExc_ValueError, "a row must start at a multiple of 4 bytes"), NULL;
   if (have > want) memset(at + want, 0, (size_t)(have - want));
