@@ -15,7 +15,7 @@
 #define NUDGES_MAX 64
 
 typedef struct settings {
-  const char *preset, *tools, *choice, *parse, *vocab, *tags;
+  const char *preset, *tools, *choice, *parse, *vocab, *vocab_cache, *tags;
   int parallel;
   tsl_thinking thinking;
   bool list, compile, stream, null, masks;
@@ -29,7 +29,8 @@ static bool set_tools(void *to, const char *v) { return ((settings *)to)->tools 
 static bool set_tags(void *to, const char *v) { return ((settings *)to)->tags = v, true; }
 static bool set_choice(void *to, const char *v) { return ((settings *)to)->choice = v, *v != 0; }
 static bool set_parse(void *to, const char *v) { return ((settings *)to)->parse = v, true; }
-static bool set_vocab(void *to, const char *v) { return ((settings *)to)->vocab = v, true; }
+static bool set_vocab(void *to, const char *v) { return ((settings *)to)->vocab = v, *v != 0; }
+static bool set_vocab_cache(void *to, const char *v) { return ((settings *)to)->vocab_cache = v, *v != 0; }
 static bool set_parallel(void *to, const char *v) { return (void)v, ((settings *)to)->parallel = 1, true; }
 static bool set_serial(void *to, const char *v) { return (void)v, ((settings *)to)->parallel = -1, true; }
 static bool set_list(void *to, const char *v) { return (void)v, ((settings *)to)->list = true; }
@@ -62,6 +63,7 @@ static const cli_option table[] = {
     {"--thinking", "T", "auto (default), on or off", set_thinking},
     {"--max-thinking", "N", "at most N tokens of thinking in a block", set_max_thinking},
     {"--vocab", "F", CLI_VOCABS " (default: the embedded vocabulary)", set_vocab},
+    {"--vocab-cache", "DIR", CLI_VOCAB_CACHE, set_vocab_cache},
     {"--parse", "F", "read an answer back: writes its text, thinking and calls as JSON", set_parse},
     {"--stream", NULL, "with --parse: read byte by byte, and write each part as it becomes certain", set_stream},
     {"--null", NULL, "with --parse: the file holds several answers, each ended by a NUL byte; one line of JSON for each, null where it does not match", set_null},
@@ -93,7 +95,6 @@ static bool known_preset(const char *name) {
 }
 
 static bool open_job(job *j, const settings *o) {
-  tsl_error error;
   j->o = o;
   j->options = (tsl_tools_options){.preset = o->preset, .tool_choice = o->choice, .parallel = o->parallel, .thinking = o->thinking,
                                  .max_thinking_tokens = (uint32_t)o->max_thinking};
@@ -103,9 +104,7 @@ static bool open_job(job *j, const settings *o) {
     if (!cli_read(o->preset, &j->preset)) return false;
     j->options.preset = j->preset.at;
   }
-  tsl_status status = o->vocab ? tsl_vocab_load_file(o->vocab, NULL, NULL, &j->vocab, &error) : tsl_vocab_embedded(NULL, &j->vocab, &error);
-  if (status != TSL_OK) cli_complain_error(o->vocab ? o->vocab : "embedded vocabulary", &error);
-  return status == TSL_OK;
+  return cli_open_vocab(o->vocab, o->vocab_cache, &j->vocab) == CLI_OK;
 }
 
 static bool compile(job *j) {

@@ -160,6 +160,16 @@ int cli_complain_error(const char *name, const tsl_error *error) {
   return cli_complain("%s%s%s: %s [%s]", name, place, pointer, message_after(name, error->message), tsl_status_name(error->status));
 }
 
+/* ---- vocabularies --------------------------------------------------------------------------------------------- */
+
+int cli_open_vocab(const char *file, const char *cache, tsl_vocab **out) {
+  tsl_vocab_options options = {.cache_dir = cache};
+  tsl_error error = {0};
+  if (cache && !file) return cli_complain("--vocab-cache goes with --vocab");
+  tsl_status status = file ? tsl_vocab_load_file(file, &options, NULL, out, &error) : tsl_vocab_embedded(NULL, out, &error);
+  return status == TSL_OK ? CLI_OK : cli_complain_error(file ? file : "embedded vocabulary", &error);
+}
+
 /* Bytes of the UTF-8 character at `at` if it is whole, valid and printable; 0 else. */
 static size_t printable(const unsigned char *at, size_t left) {
   unsigned char c = at[0];

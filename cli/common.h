@@ -63,6 +63,11 @@ double cli_now(void);
 
 /* Files that --vocab takes. */
 #define CLI_VOCABS "tokenizer.json, tiktoken ranks, GGUF, SentencePiece's tokenizer.model or Mistral's tekken.json"
+/* What --vocab-cache does. */
+#define CLI_VOCAB_CACHE "keep what was read of --vocab in this folder, and map it from there the next time"
+
+/* The vocabulary of a file (NULL: the embedded one), kept in the folder `cache` (NULL: nowhere). CLI_BAD after saying why not. */
+int cli_open_vocab(const char *file, const char *cache, tsl_vocab **out);
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 

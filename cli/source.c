@@ -29,6 +29,7 @@ static bool set_grammar(void *to, const char *value) { return set_kind(to, SOURC
 static bool set_artifact(void *to, const char *value) { return set_kind(to, SOURCE_ARTIFACT, value); }
 static bool set_root(void *to, const char *value) { return ((source *)to)->root = value, *value != 0; }
 static bool set_vocab(void *to, const char *value) { return ((source *)to)->vocab_path = value, *value != 0; }
+static bool set_vocab_cache(void *to, const char *value) { return ((source *)to)->vocab_cache = value, *value != 0; }
 static bool set_base(void *to, const char *value) { return ((source *)to)->schema.base_uri = value, *value != 0; }
 static bool set_repeated_names(void *to, const char *value) { return (void)value, ((source *)to)->schema.repeated_names = true; }
 static bool set_lazy(void *to, const char *value) { return (void)value, ((source *)to)->schema.lazy = true; }
@@ -110,6 +111,7 @@ static const cli_option table[] = {
     {"--grammar", "F", "a GBNF file; one of --schema, --regex and --grammar", set_grammar},
     {"--artifact", "F", "what turnstile compile wrote for the same vocabulary; instead of these three", set_artifact},
     {"--vocab", "F", "tokens of a model: " CLI_VOCABS " (default: the embedded vocabulary)", set_vocab},
+    {"--vocab-cache", "DIR", CLI_VOCAB_CACHE, set_vocab_cache},
     {"--order", "any|schema", "schema: order of object members, any or schema", set_order},
     {"--ws", "any|compact|at-most:N|pretty[:INDENT]", "schema: white space", set_whitespace},
     {"--draft", "auto|3|4|6|7|2019-09|2020-12", "schema: its draft (default: auto, by $schema)", set_draft},
@@ -199,11 +201,6 @@ const char *source_name(const source *s) {
   return !strcmp(s->from, "-") ? "stdin" : s->from;
 }
 
-static tsl_status open_vocab(source *s, tsl_error *error) {
-  if (!s->vocab_path) return tsl_vocab_embedded(NULL, &s->vocab, error);
-  return tsl_vocab_load_file(s->vocab_path, NULL, NULL, &s->vocab, error);
-}
-
 static tsl_status compile(source *s, tsl_error *error) {
   if (s->kind == SOURCE_REGEX) return tsl_grammar_regex(s->vocab, s->text.at, s->text.length, &s->regex, NULL, &s->grammar, error);
   if (s->kind == SOURCE_ARTIFACT) return tsl_grammar_load(s->vocab, s->from, NULL, &s->grammar, error);
@@ -239,7 +236,7 @@ int source_open(source *s) {
   if (s->kind == SOURCE_NONE) return cli_complain("one of --schema, --regex, --grammar and --artifact is needed; see --help");
   if (s->kind == SOURCE_REGEX) cli_text_add(&s->text, s->from, strlen(s->from));
   else if (s->kind != SOURCE_ARTIFACT && !cli_read(s->from, &s->text)) return CLI_BAD;
-  if (open_vocab(s, &error) != TSL_OK) return cli_complain_error(s->vocab_path ? s->vocab_path : "embedded vocabulary", &error);
+  if (cli_open_vocab(s->vocab_path, s->vocab_cache, &s->vocab) != CLI_OK) return CLI_BAD;
   tsl_status status = make_tables(s, &error);
   double start = cli_now();
   if (status == TSL_OK) status = compile(s, &error);

@@ -22,7 +22,7 @@ typedef struct source {
   source_kind kind;
   const char *from; /* the file, or the regex itself */
   const char *root; /* start rule of a GBNF grammar */
-  const char *vocab_path;
+  const char *vocab_path, *vocab_cache;
   cli_text text; /* what was compiled */
   tsl_schema_options schema;
   tsl_regex_options regex;

@@ -174,6 +174,7 @@ def messages():
             (["check", "--schema", PAIR, "--regex", "a", "-"], "check: --regex a: one of --schema, --regex, --grammar and --artifact is given already\n"),
             (["check", "--schema", PAIR, "--resolve", "x", "-"], "check: --resolve x: not URL=DIR\n"),
             (["check", "--schema", PAIR, "--vocab", "", "-"], "check: --vocab: the value is empty\n"),
+            (["tools", "--preset", "qwen3", "--tools", other, "--vocab-cache", ""], "tools: --vocab-cache: the value is empty\n"),
             (["mask", "--regex", "a", "--vocab", other], ": this JSON is no tokenizer.json: there is no"),
             (["mask", "--artifact", other], f"turnstile: {other}: is no artifact"),
             (["mask", "--artifact", "/nowhere/x"], "turnstile: /nowhere/x: there is no such file"),
@@ -380,6 +381,14 @@ def vocabularies():
     check(stdout == b'116\t"t"\n256\t"the"\n', f"mask over the tiny vocabulary: {stdout!r}")
     expect(2, ["mask", "--vocab", files("noise.bin", b"\1\2\3"), "--regex", "a"], err="noise.bin")
     expect(2, ["mask", "--vocab", files.folder.name + "/none", "--regex", "a"], err="none")
+    folder = pathlib.Path(files.folder.name, "kept")
+    folder.mkdir()
+    cached = ["mask", "--vocab", path, "--vocab-cache", folder, "--regex", "the( the)*name"]
+    expect(0, cached)
+    kept = {f.name: f.stat().st_mtime_ns for f in folder.iterdir()}
+    check([f.rsplit(".")[-1] for f in kept] == ["tslvocab"], f"--vocab-cache keeps the vocabulary: {list(kept)}")  # and no note of a file that is so new
+    check(expect(0, cached)[0] == stdout and {f.name: f.stat().st_mtime_ns for f in folder.iterdir()} == kept, "what is kept is used, and not written again")
+    expect(2, ["mask", "--vocab-cache", folder, "--regex", "a"], err="turnstile: --vocab-cache goes with --vocab\n")
     real = VOCABS / "cl100k_base.tiktoken"
     if not real.is_file():
         skip("no cl100k_base.tiktoken among the fetched vocabularies")

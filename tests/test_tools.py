@@ -147,7 +147,7 @@ def round_trip():
         nudge = [a for text in nudges(preset, schemas) for a in ("--nudge", text)]
         for case, (file, *arguments) in enumerate(CHOICES):
             file = files[file % len(files)]
-            vocab = ["--vocab", file] if file else []
+            vocab = ["--vocab", file, "--vocab-cache", VOCABS] if file else []
             out = run("--preset", name, "--tools", request, *vocab, *arguments, *nudge, "--generate", ANSWERS, "--seed", case)
             answers = lines(out)
             check(len(answers) == ANSWERS, "answers", name, arguments, len(answers))
