@@ -289,6 +289,51 @@ bool tsl__schema_alike(struct schema *s, lit a, lit b) {
   return alike(s, a, b, &left);
 }
 
+#define HASHED_MAX 8u /* nodes that the hash is of */
+
+/* Equal for nodes that are alike. */
+static uint64_t likeness(struct schema *s, lit l, uint32_t *left) {
+  l = tsl__schema_simplify(s, l);
+  const struct node *n = tsl__node_of(s, l >> 1);
+  if (!n->mask) return l;
+  uint64_t h = tsl__mix((n->mask * 31 + n->types) * 31 + n->resource) + (l & 1);
+  if (!*left || n->mask & unlike) return h;
+  --*left;
+  for (uint32_t i = 0, count = tsl__ones(n->mask); i < count; i++) {
+    const struct keyword_value *v = &n->values[i];
+    h = tsl__mix(h * 31 + v->count);
+    if (!v->children && v->value && v->value->kind == TSL__JSON_STRING) h = tsl__mix(h ^ tsl__hash(v->value->text, v->value->length));
+    for (uint32_t k = 0; v->children && k < v->count; k++) h = tsl__mix(h * 31 + likeness(s, POS(v->children[k]), left));
+  }
+  return h;
+}
+
+struct likeness_key {
+  struct schema *s;
+  sid id;
+};
+
+static bool likeness_same(const void *ctx, uint32_t index) {
+  const struct likeness_key *k = ctx;
+  return tsl__schema_alike(k->s, POS(index), POS(k->id));
+}
+
+lit tsl__schema_first_alike(struct schema *s, lit l) {
+  sid id = l >> 1;
+  struct node *n = s->nodes.at[id];
+  if (!(n->possible & (T_ARRAY | T_OBJECT)) || n->mask & unlike || tsl__only_types(n)) return l;
+  if (!n->first) {
+    uint32_t left = HASHED_MAX;
+    uint64_t hash = likeness(s, POS(id), &left);
+    struct likeness_key key = {s, id};
+    sid found = tsl__schema_work(s, HASHED_MAX) ? tsl__table_find(&s->alike_table, hash, likeness_same, &key) : id;
+    if (found == UINT32_MAX && tsl__table_add(s, &s->alike_table, hash, id)) found = id;
+    if (!tsl__schema_ok(s)) return l;
+    n->first = found;
+  }
+  return n->first << 1 | (l & 1);
+}
+
 /* ---- within one alternative ------------------------------------------------------------------------------------------ */
 
 static bool demanded(const struct schema *s, const struct taken *taken, const char *key, uint32_t length) {

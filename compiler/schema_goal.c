@@ -88,10 +88,16 @@ static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t 
   return tsl__table_add(s, &s->goal_table, hash, id) ? id : GOAL_NONE;
 }
 
+/* Without detours, and the same for all places that say the same, where there are alternatives to tell apart. */
+static lit as_one(struct schema *s, lit l) {
+  l = tsl__schema_simplify(s, l);
+  return s->unites && l >> 1 > SID_FALSE ? tsl__schema_first_alike(s, l) : l;
+}
+
 /* What one lit asks where the level does not matter, as most goals do. */
 static goal goal_of_one(struct schema *s, lit l) {
   tsl__worked(s->x, 5);
-  l = tsl__schema_simplify(s, l);
+  l = as_one(s, l);
   if (l >> 1 <= SID_FALSE) return (l >> 1 == SID_FALSE) ^ (l & 1) ? GOAL_NONE : GOAL_ANY;
   if (l & 1) return goal_intern(s, &l, 1, 0);
   struct node *n = s->nodes.at[l >> 1];
@@ -106,7 +112,7 @@ static goal goal_of_all(struct schema *s, const lit *lits, uint32_t n, uint32_t 
   uint32_t kept = 0;
   tsl__worked(s->x, 4 + n);
   for (uint32_t i = 0; out && i < n; i++) {
-    lit l = tsl__schema_simplify(s, lits[i]);
+    lit l = as_one(s, lits[i]);
     if (l == POS(SID_FALSE)) return GOAL_NONE;
     if (l != POS(SID_TRUE)) out[kept++] = l;
   }

@@ -94,6 +94,7 @@ struct node {
   bool nests;                    /* memo of schema_style.c: all in it plainly has a spelling, or that is being asked */
   uint8_t plain;                 /* memo of schema_plain.c: T_... */
   goal alone;                    /* memo of schema_goal.c: the goal that asks this alone, at no level; 0: none yet */
+  sid first;                     /* memo of schema_disjoint.c: the first node that says the same; 0: not asked yet */
   uint32_t plain_bytes;
   uint8_t scalars;               /* memo of schema_scalar.c: T_NULL | T_FALSE | T_TRUE */
   struct strings *strings, *not_strings; /* memo of schema_scalar.c */
@@ -463,6 +464,8 @@ struct schema {
   TSL__VEC(struct pattern) patterns; /* while compiling: each regular expression is read once */
   struct table pattern_table;        /* of these, by their text */
 
+  bool unites;             /* objects of several alternatives were made: what says the same in different places is to be one goal */
+  struct table alike_table; /* nodes that are the first to say what they say */
   struct told_apart *apart;     /* what was asked last of pairs of subschemas (schema_disjoint.c); NULL: nothing yet */
   TSL__VEC(tsl__string) names;  /* of the object that is being made, with doubles; kept for the next one */
   TSL__VEC(struct asked) asked; /* of its keys; the same */
@@ -588,6 +591,8 @@ bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b);
 bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id);
 /* Is it plain that the two say the same: one text in two places? */
 bool tsl__schema_alike(struct schema *s, lit a, lit b);
+/* The first of those, among all for which this was asked; l itself where that can't matter. `l` is simplified. */
+lit tsl__schema_first_alike(struct schema *s, lit l);
 /* Is it plain that no object satisfies `next` and all that are taken? */
 bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next);
 /* Is it plain that every value of the goal satisfies l, or none? */

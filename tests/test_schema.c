@@ -590,6 +590,43 @@ static void test_chains(void) {
   }
 }
 
+/* What generators write for a union whose tag comes last: each of 60 objects says in its own place what "value" may be, between `before` and `after`. It is one goal, or each of the 60
+ * would be followed with each of the 60 within it. */
+static void check_union(const char *before, const char *after, const char *text) {
+  struct text schema = {0};
+  tsl_limits limits = {.max_memory = 4u << 20};
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error = {0};
+  size_t accepted = 0;
+  text_add(&schema, "{\"$ref\":\"#/$defs/U\",\"$defs\":{\"U\":{\"oneOf\":[");
+  for (unsigned i = 0; i < 60; i++) {
+    text_add(&schema, i ? ",{\"type\":\"object\",\"properties\":{\"value\":" : "{\"type\":\"object\",\"properties\":{\"value\":");
+    text_add(&schema, before);
+    text_add(&schema, "{\"anyOf\":[{\"$ref\":\"#/$defs/U\"},{\"type\":\"null\"}],\"default\":null}");
+    text_add(&schema, after);
+    text_add(&schema, ",\"kind\":{\"const\":\"k");
+    text_add_number(&schema, i);
+    text_add(&schema, "\"}},\"required\":[\"kind\"],\"additionalProperties\":false}");
+  }
+  text_add(&schema, "]}}}");
+  CHECKF(tsl_grammar_json_schema(vocab, schema.at, schema.n, NULL, &limits, &g, &error) == TSL_OK, "%s", error.message);
+  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  if (m) {
+    CHECKF(tsl_matcher_accept_bytes(m, text, strlen(text), &accepted) == TSL_OK, "%s: %zu bytes", text, accepted);
+    CHECK(tsl_matcher_is_complete(m));
+  }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  text_free(&schema);
+}
+
+static void test_unions(void) {
+  check_union("", "", "{\"value\":{\"value\":{\"value\":null,\"kind\":\"k7\"},\"kind\":\"k0\"},\"kind\":\"k59\"}");
+  check_union("{\"type\":\"array\",\"items\":", "}", "{\"value\":[{\"value\":[null,{\"kind\":\"k1\"}],\"kind\":\"k7\"}],\"kind\":\"k3\"}");
+  check_union("{\"type\":\"object\",\"additionalProperties\":", "}", "{\"value\":{\"a\":{\"value\":{\"b\":null},\"kind\":\"k7\"}},\"kind\":\"k3\"}");
+}
+
 static void test_report(void) {
   static const char schema[] = "{\"type\":\"object\",\"properties\":{\"a/b\":{\"type\":\"string\",\"format\":\"no-such-format\",\"title\":\"T\"}},\"divisibleBy\":2}";
   static const char *const wanted[] = {
@@ -649,6 +686,7 @@ int main(void) {
   RUN(test_keywords, "a case for every keyword");
   RUN(test_shortest_inside, "the shortest completion, byte by byte");
   RUN(test_chains, "long chains: compiled or a limit, never a crash");
+  RUN(test_unions, "unions whose tag comes last, and in another place for each object the same before it");
   RUN(test_report, "the report");
   RUN(test_report_of_vocabularies, "the report: what a metaschema leaves out");
   RUN(test_out_of_memory, "every allocation may fail");
