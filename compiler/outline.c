@@ -15,6 +15,7 @@
  */
 #include "compiler/outline.h"
 
+#include "compiler/expr_node.h"
 #include "compiler/number_outline.h"
 #include "compiler/states.h"
 #include "runtime/artifact.h"
@@ -286,6 +287,12 @@ tsl__state tsl__outline_state(tsl__space *space, void *ctx, const uint32_t *word
   if (tsl__exprs_status(o->x) != TSL_OK) return tsl__space_fail(space, tsl__exprs_status(o->x), tsl__exprs_why(o->x)), 0;
   if (!r.fine || r.at != r.end || e == TSL__NONE || tsl__node_at(o->x, e).loop) return tsl__space_fail(space, TSL_ERR_FORMAT, "the artifact is damaged: an outline"), 0;
   return tsl__states_of(o->states, e);
+}
+
+void tsl__outline_forget_limits(void *ctx) {
+  tsl__exprs *x = ((outlines *)ctx)->x;
+  x->cancel = NULL;
+  x->deadline = 0;
 }
 
 void tsl__outline_close(tsl__space *space, void *ctx) {

@@ -146,12 +146,8 @@ static tsl_limits limits_now(const store *s) {
 /* The grammar outlives who asked for it. */
 static void forget_limits(tsl_grammar *g) {
   tsl__reader *r = tsl__reader_of(g->space);
-  if (!r) {
-    tsl__source_forget_limits(g);
-    return;
-  }
-  r->limits.cancel = g->space->cancel = NULL;
-  r->limits.deadline_us = g->space->deadline_us = g->space->deadline = 0;
+  if (r) tsl__reader_forget_limits(r);
+  else tsl__source_forget_limits(g);
 }
 
 /* False: it is not there, or not sound; or it holds the source, which could not be compiled in time (*status). */

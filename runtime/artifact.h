@@ -182,6 +182,8 @@ bool tsl__a_bad(tsl__reader *r, const char *why);
 bool tsl__a_find_walk(void *ctx, uint32_t state, uint32_t context, uint32_t over, struct tsl__walk *out);
 /* The reader of a loaded grammar; NULL if it is another. */
 tsl__reader *tsl__reader_of(const tsl__space *space);
+/* Forget the `cancel` and `deadline_us` that it was loaded with, wherever they were copied to: for a grammar that outlives who asked for it. */
+void tsl__reader_forget_limits(tsl__reader *r);
 
 /* Check a file's header; *h on TSL_OK. */
 tsl_status tsl__a_check(const void *data, size_t size, const tsl__a_header **h, tsl_error *error);
@@ -194,6 +196,7 @@ void tsl__a_close(tsl__artifact_file *file, const tsl_allocator *a);
 tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void **outlines);
 void *tsl__outline_states(void *outlines);
 tsl__state tsl__outline_state(tsl__space *space, void *outlines, const uint32_t *words, uint32_t n); /* 0 on failure (sticky) */
+void tsl__outline_forget_limits(void *outlines); /* their `cancel` and `deadline_us` */
 void tsl__outline_close(tsl__space *space, void *outlines);
 extern const tsl__hook tsl__states_hook;
 

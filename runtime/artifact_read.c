@@ -485,3 +485,9 @@ static void release(void *ctx) {
 const tsl__hook tsl__artifact_hook = {expand, derive, NULL, NULL, NULL, fixed, form_of, letters_of, NULL, NULL, shortest, allows, NULL, resume, NULL, NULL, name_shortest, spellings, tsl__a_find_walk, NULL, outline, print, begin, why, memory, count, release};
 
 tsl__reader *tsl__reader_of(const tsl__space *space) { return space->hook == &tsl__artifact_hook ? space->hook_ctx : NULL; }
+
+void tsl__reader_forget_limits(tsl__reader *r) {
+  r->limits.cancel = r->space->cancel = NULL;
+  r->limits.deadline_us = r->space->deadline_us = r->space->deadline = 0;
+  if (r->outlines) tsl__outline_forget_limits(r->outlines);
+}

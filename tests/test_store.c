@@ -269,6 +269,30 @@ static void source_in_time(void) {
   CHECK(files(".draft", NULL, 0) == 0);
 }
 
+/* The flag ends with the call, also for states that were grown while the file was loaded: those of numbers. */
+static void flag_ends_with_the_call(void) {
+  static const char number[] = "{\"type\": \"number\", \"multipleOf\": 0.00000700013, \"not\": {\"multipleOf\": 0.030101}}";
+  static const tsl_artifact_options bare = {.max_walk_steps = 1};
+  char digits[600];
+  memset(digits, '7', sizeof digits);
+  for (int k = 0; k < 2; k++) {
+    int flag = 0;
+    const tsl_limits with = {.cancel = &flag};
+    const tsl_source numbers = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = number, .length = sizeof number - 1, .limits = &with};
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    tsl_store_result result;
+    tsl_status status = tsl_store_get(vocab, folder, &numbers, &bare, &g, &result, NULL);
+    CHECK(status == TSL_OK && result.compiled == !k && result.complete);
+    flag = 1;
+    if (status != TSL_OK || tsl_matcher_new(g, NULL, &m) != TSL_OK) status = TSL_ERR_NO_MEMORY;
+    else status = tsl_matcher_accept_bytes(m, digits, sizeof digits, NULL); /* more work than there is between two looks at the flag */
+    CHECKF(status == TSL_OK, "%s", tsl_status_name(status));
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+}
+
 static void arguments(void) {
   tsl_grammar *g;
   CHECK(tsl_store_get(NULL, folder, &source, NULL, &g, NULL, NULL) == TSL_ERR_ARGUMENT);
@@ -291,6 +315,7 @@ int main(void) {
   RUN(damaged_files_are_replaced, "damaged files are replaced");
   RUN(no_folder, "no folder, no grammar");
   RUN(source_in_time, "a source in a file, and time");
+  RUN(flag_ends_with_the_call, "the flag ends with the call");
   RUN(arguments, "arguments");
   empty_folder();
   CHECK(!rmdir(folder));
