@@ -209,7 +209,7 @@ tsl__state tsl__a_state(tsl__reader *r, uint32_t number) {
 /* A target, as the space's. `keyed`: of a frame of names, whose names are below `names`. */
 static tsl__target target_of(tsl__reader *r, uint32_t word, bool keyed, uint32_t names) {
   tsl__state s = tsl__a_state(r, tsl__target_state(word));
-  if (!s) return 0;
+  if (!s) return tsl__a_bad(r, "the artifact is damaged: a target that leads nowhere"), 0;
   const tsl__state_rec *to = tsl__state_at(r->space, s);
   if (to->flags / TSL__STATE_PHASE) return tsl__a_bad(r, "the artifact is damaged: a target in the middle of a loop"), 0;
   if (!(to->flags & TSL__STATE_FORK) && keyed != !!(to->flags & TSL__STATE_KEYED)) return tsl__a_bad(r, "the artifact is damaged: names and other frames mixed"), 0;

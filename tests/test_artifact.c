@@ -1,7 +1,8 @@
 /* test_artifact.c - artifacts: the masks of what was loaded are those of what was compiled, and no file does harm.
  *
  * Every shipped schema and grammar is compiled, listed, loaded, and followed beside the compiled one: masks, forced bytes, shortest completions and complete positions are equal, with a memo and
- * without. Files with a byte turned over, cut off at each length, or spliced are refused or fail with TSL_ERR_FORMAT. Random grammars: tests/test_oracle.c; forged files: fuzz/fuzz_artifact.c.
+ * without. Files with a byte turned over, cut off at each length, or spliced are refused or fail with TSL_ERR_FORMAT. Forged files, whose checksums are right, do not make the program work or hold more than
+ * its limits allow; more of them: fuzz/fuzz_artifact.c. Random grammars: tests/test_oracle.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -328,6 +329,71 @@ static void again(void) {
   tsl_vocab_release(v);
 }
 
+/* ---- forged files ------------------------------------------------------------------------------------------------- */
+
+/* What is in an artifact, to be changed and assembled again: then its checksums are right. */
+static tsl__a_draft draft_of(const tsl_artifact *a) {
+  size_t size;
+  const uint8_t *data = tsl_artifact_data(a, &size);
+  tsl__a_draft d = {.a = &tsl__malloc, .header = *(const tsl__a_header *)(const void *)data};
+  for (unsigned i = 0; i < TSL__A_SECTIONS; i++) {
+    const tsl__a_section *s = &d.header.section[i];
+    CHECK(!s->size || tsl__a_put_text(&d, i, (const char *)data + s->offset, (size_t)s->size) == TSL_OK);
+  }
+  return d;
+}
+
+/* NULL: *status says why. The draft is gone. */
+static tsl_grammar *load_forged(tsl_vocab *v, tsl__a_draft *d, const tsl_limits *limits, tsl_status *status) {
+  tsl_artifact *a = NULL;
+  tsl_grammar *g = NULL;
+  size_t size;
+  *status = tsl__a_assemble(d, v, d->a, &a);
+  const void *data = a ? tsl_artifact_data(a, &size) : NULL;
+  if (data) *status = tsl_grammar_load_memory(v, data, size, limits, &g, NULL);
+  tsl_artifact_free(a);
+  tsl__a_draft_free(d);
+  return g;
+}
+
+/* What the first mask says, if it was loaded. */
+static tsl_status first_mask(tsl_grammar *g, tsl_status status) {
+  tsl_matcher *m = NULL;
+  uint32_t mask[16];
+  if (status == TSL_OK) status = tsl_matcher_new(g, NULL, &m);
+  if (status != TSL_OK) return status;
+  status = tsl_matcher_mask(m, mask);
+  CHECK(tsl_matcher_mask(m, mask) == status); /* asked again it says so again */
+  tsl_matcher_free(m);
+  return status;
+}
+
+/* The first target of the first state, which does nothing but read. */
+static uint32_t *first_target(const tsl__a_draft *d) {
+  uint32_t *w = d->section[TSL__A_BODY].at + d->section[TSL__A_STATES].at[d->header.start];
+  CHECK(!(w[0] & (TSL__HEAD_FLAGS | TSL__HEAD_OUTLINE | TSL__HEAD_NAMED)) && w[0] >> TSL__HEAD_RANGES);
+  uint32_t *to = w + 3 + (w[0] & TSL__HEAD_HINT ? TSL__HINT_WORDS : 0);
+  while (!*to) to++;
+  return to;
+}
+
+static void leads_nowhere(void) {
+  tsl_vocab *v = small_vocab("<end>");
+  tsl_artifact *a = artifact_of(v, "{\"enum\": [\"leaf\", \"node\"]}", 1);
+  for (unsigned op = 0; op < 4; op++) {
+    tsl__a_draft d = draft_of(a);
+    uint32_t *to = first_target(&d);
+    *to = op ? tsl__target_make(0, op) : *to;
+    tsl_status status;
+    tsl_grammar *g = load_forged(v, &d, NULL, &status);
+    status = first_mask(g, status);
+    CHECKF(status == (op ? TSL_ERR_FORMAT : TSL_OK), "operation %u: %s", op, tsl_status_name(status));
+    tsl_grammar_release(g);
+  }
+  tsl_artifact_free(a);
+  tsl_vocab_release(v);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
 typedef struct budget {
@@ -392,6 +458,7 @@ int main(void) {
   RUN(others, "another vocabulary, version, machine");
   RUN(not_listed, "what cannot be listed");
   RUN(again, "a loaded grammar is saved again");
+  RUN(leads_nowhere, "a target without a state");
   RUN(every_allocation_fails, "every nth allocation fails");
   for (size_t i = 0; i < name_count; i++) free(names[i]);
   return tsl_test_end();
