@@ -83,7 +83,8 @@ static bool read_resume(body *b) {
   if (!w) return false;
   b->name_count = w[0];
   b->allowed = w[1];
-  if (b->name_count > NAMES_MAX || b->allowed > b->name_count) return tsl__a_bad(b->at.r, "the artifact is damaged: names");
+  /* the frame of the names spells each of them in BODY: fewer words than names is another file */
+  if (b->name_count > NAMES_MAX || b->name_count > b->at.r->h->section[TSL__A_BODY].size / 4 || b->allowed > b->name_count) return tsl__a_bad(b->at.r, "the artifact is damaged: names");
   return (b->resume = take(&b->at, 3 * (uint64_t)b->allowed)) != NULL;
 }
 

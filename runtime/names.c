@@ -7,10 +7,15 @@
 
 #include <stdlib.h>
 
+/* Where there are a thousand names, their number counts: so many words of bits to be gone through are a step, and as many steps if each name is asked for. */
+#define STEP_WORDS 16u
+#define STEP_NAMES (64u * STEP_WORDS)
+
 /* ---- RESUME ------------------------------------------------------------------------------------------------------- */
 
 bool tsl__resume_make(tsl__space *space, tsl__state_rec *r, uint32_t names) {
   size_t words = (names + 63) / 64;
+  if (!tsl__space_step(space, (uint32_t)words / STEP_WORDS)) return false;
   tsl__resume *made = tsl__arena_alloc(&space->arena, sizeof *made);
   uint64_t *bits = tsl__arena_alloc(&space->arena, 2 * words * sizeof *bits);
   if (!made || !bits) return tsl__space_no_memory(space), false;
@@ -52,13 +57,17 @@ static uint64_t names_of(const tsl__name_range *names, uint32_t word) {
 
 /* One that is known to be allowed is enough; else those are asked for that are not known. */
 static bool any_of_words(tsl__space *space, tsl__state resume, const tsl__resume *r, const tsl__name_range *names, uint32_t first, uint32_t last) {
+  if (!tsl__space_step(space, (last - first) / STEP_WORDS)) return false;
   for (uint32_t w = first; w <= last; w++) {
     ask_word(space, resume, r, w);
     if (r->allowed[w] & names_of(names, w)) return true;
   }
-  for (uint32_t w = first; w <= last; w++)
-    for (uint64_t bits = names_of(names, w) & ~r->known[w]; bits; bits &= bits - 1)
+  for (uint32_t w = first; w <= last; w++) {
+    uint64_t bits = names_of(names, w) & ~r->known[w];
+    if (bits && w % STEP_WORDS == STEP_WORDS - 1 && !tsl__space_step(space, STEP_WORDS)) return false;
+    for (; bits; bits &= bits - 1)
       if (tsl__resume_allows(space, resume, w * 64 + (uint32_t)__builtin_ctzll(bits))) return true;
+  }
   return false;
 }
 
@@ -128,6 +137,7 @@ uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state res
   uint64_t best = UINT32_MAX;
   for (uint32_t i = 0; i < names->n; i++)
     for (uint32_t k = names->range[i].lo; k < names->range[i].hi; k++) {
+      if (k % STEP_NAMES == STEP_NAMES - 1 && !tsl__space_step(space, STEP_WORDS)) return UINT32_MAX;
       if (!tsl__resume_allows(space, resume, k)) continue;
       uint64_t bytes = (uint64_t)space->hook->name_shortest(space->hook_ctx, keyed, k) + space->hook->name_shortest(space->hook_ctx, resume, k);
       if (bytes < best) best = bytes;

@@ -394,6 +394,42 @@ static void leads_nowhere(void) {
   tsl_vocab_release(v);
 }
 
+/* A state that calls, and comes back to other states each time, all of which say that they tell so many names apart. */
+static tsl__a_draft many_resumes(uint32_t states, uint32_t apart, uint32_t words) {
+  tsl__a_draft d = {.a = &tsl__malloc, .header = {.flags = TSL__A_COMPLETE, .start = 1, .states = states + 3}};
+  tsl__words *place = &d.section[TSL__A_STATES], *body = &d.section[TSL__A_BODY];
+  CHECK(tsl__vec_reserve(d.a, place, states + 3) && tsl__vec_reserve(d.a, body, 2 * states + words + 11) && tsl__a_put_text(&d, TSL__A_REPORT, "[]", 3) == TSL_OK);
+  const uint32_t head[3] = {0, states, 0}, end[3] = {TSL__STATE_NULLABLE, 0, 0}, resume[5] = {TSL__STATE_RESUME, 0, 0, apart, 0};
+  uint32_t *at = body->at;
+  memset(at, 0, (2 * states + words + 11) * sizeof *at);
+  memcpy(at, head, sizeof head);
+  for (uint32_t i = 0; i < states; i++) at[3 + 2 * i] = 3 + i, at[4 + 2 * i] = 2;
+  memcpy(at + 3 + 2 * states, end, sizeof end);
+  memcpy(at + 6 + 2 * states, resume, sizeof resume);
+  place->at[0] = place->at[1] = 0;
+  place->at[2] = 3 + 2 * states;
+  for (uint32_t i = 0; i < states; i++) place->at[3 + i] = 6 + 2 * states;
+  place->n = states + 3;
+  body->n = 2 * states + words + 11;
+  return d;
+}
+
+/* Names take memory by the file's word for how many they are: no more of them than it could spell, and no more memory than max_memory. */
+static void names_without_end(void) {
+  static const tsl_limits limits = {.max_memory = 16 << 20};
+  static const struct { uint32_t names, words; tsl_status status; } tries[] = {{1 << 24, 0, TSL_ERR_FORMAT}, {1 << 20, 1 << 20, TSL_ERR_LIMIT}, {8, 8, TSL_OK}};
+  tsl_vocab *v = small_vocab("<end>");
+  for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+    tsl__a_draft d = many_resumes(400, tries[i].names, tries[i].words);
+    tsl_status status;
+    tsl_grammar *g = load_forged(v, &d, &limits, &status);
+    status = first_mask(g, status);
+    CHECKF(status == tries[i].status, "%u names: %s", tries[i].names, tsl_status_name(status));
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
 typedef struct budget {
@@ -459,6 +495,7 @@ int main(void) {
   RUN(not_listed, "what cannot be listed");
   RUN(again, "a loaded grammar is saved again");
   RUN(leads_nowhere, "a target without a state");
+  RUN(names_without_end, "more names than the file spells");
   RUN(every_allocation_fails, "every nth allocation fails");
   for (size_t i = 0; i < name_count; i++) free(names[i]);
   return tsl_test_end();
