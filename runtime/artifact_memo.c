@@ -9,6 +9,12 @@
  */
 #include "runtime/artifact.h"
 
+/* Slots of a hash table that are looked at for one entry. Half of them are free, and in no table of a file's size are so many taken in a row; what a forged one holds further on is not found, and walked. */
+#define PROBES_MAX 256u
+
+/* How many of a table's slots to look at. */
+static uint64_t probes_of(uint64_t slots) { return slots < PROBES_MAX ? slots : PROBES_MAX; }
+
 static bool out_of_memory(tsl__reader *r) { return tsl__space_no_memory(r->space); }
 
 /* ---- bitsets and masks -------------------------------------------------------------------------------------------- */
@@ -122,7 +128,7 @@ static uint32_t left_id(tsl__reader *r, uint32_t own) {
   const tsl__leftover_rec *rec = tsl__leftover_at(r->space, own);
   uint64_t slots = r->h->section[TSL__A_LEFT_SLOTS].size / 4;
   uint32_t found = 0;
-  for (uint64_t at = tsl__hash(rec->nodes, rec->n * sizeof *rec->nodes), tries = 0; tries < slots; at++, tries++) {
+  for (uint64_t at = tsl__hash(rec->nodes, rec->n * sizeof *rec->nodes), end = at + probes_of(slots); at != end; at++) {
     uint32_t n;
     const uint32_t *slot = tsl__a_words(r, TSL__A_LEFT_SLOTS, at & (slots - 1), 1);
     if (!slot || !*slot) break;
@@ -170,7 +176,7 @@ bool tsl__a_find_walk(void *ctx, tsl__state state, uint32_t context, uint32_t ov
   uint32_t number = tsl__a_number(r, state), left = number && tsl__leftover_set(over) ? left_id(r, tsl__leftover_set(over)) : 0;
   if (!number || (tsl__leftover_set(over) && !left)) return false;
   left |= over & TSL__WHOLE;
-  for (uint64_t at = tsl__a_hash_walk(number, context, left), tries = 0; tries < slots; at++, tries++) {
+  for (uint64_t at = tsl__a_hash_walk(number, context, left), end = at + probes_of(slots); at != end; at++) {
     const uint32_t *slot = tsl__a_words(r, TSL__A_WALK_SLOTS, at & (slots - 1), 1);
     if (!slot || !*slot) return false;
     const uint32_t *w = *slot < r->h->walks ? tsl__a_words(r, TSL__A_WALKS, 7 * (uint64_t)*slot, 7) : NULL;

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
+#include <time.h>
 
 #include "runtime/artifact.h"
 #include "tests/check.h"
@@ -430,6 +431,42 @@ static void names_without_end(void) {
   tsl_vocab_release(v);
 }
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if __has_feature(address_sanitizer)
+#define SECONDS 3.0 /* of processor time */
+#else
+#define SECONDS 0.5
+#endif
+
+/* A table of walks without a free place, all of which name one walk: whoever looks for another gives up, and walks. */
+static void no_free_place(void) {
+  const uint32_t slots = 1 << 22;
+  tsl_vocab *v = small_vocab("<end>");
+  tsl_artifact *a = artifact_of(v, tree, 0);
+  tsl_grammar *compiled = NULL;
+  CHECK(tsl_grammar_json_schema(v, tree, sizeof tree - 1, NULL, NULL, &compiled, NULL) == TSL_OK);
+  for (unsigned section = TSL__A_LEFT_SLOTS; section <= TSL__A_WALK_SLOTS; section++) {
+    tsl__a_draft d = draft_of(a);
+    tsl__words *table = &d.section[section];
+    table->n = 0;
+    CHECK(tsl__vec_reserve(d.a, table, slots));
+    for (uint32_t i = 0; i < slots; i++) table->at[table->n++] = 1;
+    tsl_status status;
+    tsl_grammar *loaded = load_forged(v, &d, NULL, &status);
+    CHECK(status == TSL_OK);
+    clock_t begin = clock();
+    if (loaded) follow(compiled, loaded, 6, 60, "forged");
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    CHECKF(seconds < SECONDS, "section %u: %.2f s", section, seconds);
+    tsl_grammar_release(loaded);
+  }
+  tsl_grammar_release(compiled);
+  tsl_artifact_free(a);
+  tsl_vocab_release(v);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
 typedef struct budget {
@@ -496,6 +533,7 @@ int main(void) {
   RUN(again, "a loaded grammar is saved again");
   RUN(leads_nowhere, "a target without a state");
   RUN(names_without_end, "more names than the file spells");
+  RUN(no_free_place, "a table without a free place");
   RUN(every_allocation_fails, "every nth allocation fails");
   for (size_t i = 0; i < name_count; i++) free(names[i]);
   return tsl_test_end();
