@@ -1094,7 +1094,7 @@ typedef struct tsl_artifact_info {
 TSL_API tsl_status tsl_artifact_inspect(const void *data, size_t size, tsl_artifact_info *info, tsl_error *error);
 
 /* Map an artifact. Header and vocabulary are verified now, all else in blocks of 16 KiB before the first use: a mask or token that needs a damaged block returns TSL_ERR_FORMAT. The file must not be
- * written to while it is mapped (tsl_artifact_write replaces it, which is fine). The grammar is used like any other; tsl_parser_new refuses it. `limits` (may be NULL) bounds its tables. Errors: IO; FORMAT (not an
+ * written to while it is mapped (tsl_artifact_write replaces it, which is fine). The grammar is used like any other; tsl_parser_new refuses it. `limits` (may be NULL) bounds its tables. Errors: IO (no regular file, too); FORMAT (not an
  * artifact, damaged, another version, a big-endian machine, another vocabulary); UNSUPPORTED (it is not complete, and this library has no compiler); those of compiling where it is not complete; NO_MEMORY.
  * Cost: some 5 µs, whatever the size of the file, for a complete one that the system has in memory; the first one of a vocabulary hashes that: 0.1 ms. */
 TSL_API tsl_status tsl_grammar_load(tsl_vocab *vocab, const char *path, const tsl_limits *limits, tsl_grammar **out, tsl_error *error);

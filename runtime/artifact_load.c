@@ -27,7 +27,7 @@ void tsl__a_close(tsl__artifact_file *f, const tsl_allocator *a) {
 tsl_status tsl__a_map(const char *path, tsl__artifact_file *out, tsl_error *error) {
   struct stat info;
   *out = (tsl__artifact_file){0};
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would be waited for before it is seen to be one */
   if (file < 0) return tsl__fail(error, TSL_ERR_IO, "%s: %s", path, errno == ENOENT ? "there is no such file" : "cannot be opened");
   if (fstat(file, &info) || !S_ISREG(info.st_mode)) {
     close(file);

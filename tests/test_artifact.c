@@ -7,7 +7,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/artifact.h"
 #include "tests/check.h"
@@ -267,6 +269,11 @@ static void others(void) {
   CHECK(tsl_grammar_load(v, "/nowhere/at all", NULL, &g, &error) == TSL_ERR_IO && strstr(error.message, "no such file"));
   CHECK(tsl_grammar_load(v, "tests", NULL, &g, &error) == TSL_ERR_IO);
   CHECK(tsl_grammar_load(v, "README.md", NULL, &g, &error) == TSL_ERR_FORMAT);
+  char fifo[64];
+  snprintf(fifo, sizeof fifo, "/tmp/turnstile-artifact-%ld.fifo", (long)getpid());
+  CHECK(!mkfifo(fifo, 0600)); /* nobody will ever write to it */
+  CHECK(tsl_grammar_load(v, fifo, NULL, &g, &error) == TSL_ERR_IO && strstr(error.message, "regular file"));
+  CHECK(!unlink(fifo));
   tsl_artifact_free(a);
   tsl_artifact_free(b);
   tsl_vocab_release(v);
