@@ -6,8 +6,9 @@
  *           name. Who waits for the lock gets it when the owner renames the file or dies, since the system ends a dead process' locks; it then looks whether the name has come to be, and whether the
  *           draft that it has locked is still the one in the folder. What a dead process wrote is written over.
  * Readers   lock nothing: a name is there with all of its content, or it is not.
- * Names     XXH3-128 of the source as caches compare it (source.h), with the vocabulary's tokens in the place of its identity, and of the numbers of format and memo.
- * Limits    Folders on file systems without locks, or that cannot be written to: each process compiles for itself.
+ * Names     XXH3-128 of the source as caches compare it (source.h), with the vocabulary's tokens in the place of its identity, of the numbers of format and memo, and of how much is listed and
+ *           walked ahead: who asks for less leaves a file that is of no use to others, and it would be there for good.
+ * Limits    Folders on file systems without locks, or that cannot be written to, and drafts that are links: each process compiles for itself.
  *
  * Tested by tests/test_store.c
  *
@@ -123,10 +124,16 @@ typedef struct store {
   tsl_store_result result;
 } store;
 
+static uint32_t max_states(const store *s) { return s->options && s->options->max_states ? s->options->max_states : MAX_STATES; }
+
+/* A folder without a name is none, rather than the root of the file system. */
 static bool find_paths(store *s, const char *folder) {
+  uint64_t walks = s->options ? s->options->max_walk_steps : 0;
+  const uint32_t how[3] = {max_states(s), (uint32_t)walks, (uint32_t)(walks >> 32)};
   uint8_t key[16];
   char hex[33];
-  if (hash_key(s->source, s->vocab, &s->vocab->alloc, key) != TSL_OK) return false;
+  if (!*folder || hash_key(s->source, s->vocab, &s->vocab->alloc, key) != TSL_OK) return false;
+  tsl__hash128_chain_u32(key, how, 3);
   for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", key[i]);
   int n = snprintf(s->path, sizeof s->path, "%s/%s.tslgrammar", folder, hex);
   int m = snprintf(s->draft, sizeof s->draft, "%s/%s.draft", folder, hex);
@@ -203,7 +210,7 @@ static void keep(store *s, int file, tsl_grammar *compiled) {
   tsl_artifact *artifact;
   size_t size;
   options.source = s->source;
-  if (!options.max_states) options.max_states = MAX_STATES;
+  options.max_states = max_states(s);
   if (tsl_artifact_make(compiled, &options, &s->vocab->alloc, &artifact, NULL) != TSL_OK) return;
   const void *data = tsl_artifact_data(artifact, &size);
   s->result.complete = ((const tsl__a_header *)data)->flags & TSL__A_COMPLETE;

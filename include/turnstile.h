@@ -1109,8 +1109,9 @@ typedef struct tsl_store_result {
 
 /* The grammar of `source` from a folder that any number of processes share: its artifact is loaded if it is there, else compiled, written and loaded. Of several processes that want the same one, one compiles
  * and the others wait for it (at most source->limits->deadline_us), as long as it lives: a process that is killed leaves nothing behind that others would wait for or read. Files are named by content
- * (source, options, limits, tokens of the vocabulary, version of the format); damaged ones are replaced. The folder is made if only its last part is missing; nothing is ever removed from it. A folder that cannot be used is no
- * error: the grammar is compiled. `options` (its source is not looked at; max_states is 20,000 unless given) and `result` may be NULL. Errors: those of tsl_grammar_compile. */
+ * (the source with its options, its limits but `cancel` and `deadline_us`, max_states and max_walk_steps of `options`, tokens of the vocabulary, version of the format): who asks for less of a file does not decide what others
+ * find. Damaged ones are replaced. The folder is made if only its last part is missing; nothing is ever removed from it. A folder that cannot be used is no error (nor is one named "", which is none): the grammar
+ * is compiled. `options` (its source is not looked at; max_states is 20,000 unless given) and `result` may be NULL. Errors: those of tsl_grammar_compile. */
 TSL_API tsl_status tsl_store_get(tsl_vocab *vocab, const char *folder, const tsl_source *source, const tsl_artifact_options *options, tsl_grammar **out,
                                  tsl_store_result *result, tsl_error *error);
 

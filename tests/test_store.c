@@ -233,6 +233,9 @@ static void no_folder(void) {
   snprintf(folder, sizeof folder, "/nowhere/at/all");
   report r = work();
   CHECK(r.status == TSL_OK && r.result.compiled && !r.result.kept && r.masks == expected);
+  folder[0] = 0; /* is not the root, which who may do all may write to */
+  r = work();
+  CHECK(r.status == TSL_OK && r.result.compiled && !r.result.kept && r.masks == expected);
   memcpy(folder, kept, sizeof kept);
   tsl_source bad = source;
   bad.text = "{\"type\": 7}";
@@ -267,6 +270,23 @@ static void source_in_time(void) {
   CHECK(tsl_store_get(vocab, folder, &source, NULL, &g, &result, &error) == TSL_OK && result.complete && !g->space->cancel && !g->space->deadline_us);
   tsl_grammar_release(g);
   CHECK(files(".draft", NULL, 0) == 0);
+}
+
+/* The artifact of a source with other options has another name: whoever wants little of it does not decide for others. */
+static void options_have_names(void) {
+  static const tsl_artifact_options all[] = {{.max_states = 1}, {0}, {.max_states = 20000}, {.max_walk_steps = 1}};
+  static const bool compiled[] = {true, true, false, true}, complete[] = {false, true, true, true};
+  tsl_grammar *g;
+  tsl_store_result result;
+  empty_folder();
+  for (int again = 0; again < 2; again++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+      CHECK(tsl_store_get(vocab, folder, &source, &all[i], &g, &result, NULL) == TSL_OK);
+      CHECKF(result.compiled == (compiled[i] && !again) && result.complete == complete[i] && result.kept, "options %zu", i);
+      CHECK(hash_masks(g) == expected);
+      tsl_grammar_release(g);
+    }
+  CHECK(files(".tslgrammar", NULL, 0) == 3);
 }
 
 /* The flag ends with the call, also for states that were grown while the file was loaded: those of numbers. */
@@ -315,6 +335,7 @@ int main(void) {
   RUN(damaged_files_are_replaced, "damaged files are replaced");
   RUN(no_folder, "no folder, no grammar");
   RUN(source_in_time, "a source in a file, and time");
+  RUN(options_have_names, "other options, another file");
   RUN(flag_ends_with_the_call, "the flag ends with the call");
   RUN(arguments, "arguments");
   empty_folder();
