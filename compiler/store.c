@@ -178,7 +178,7 @@ static bool out_of_time(const store *s) { return tsl__cancelled(s->source->limit
 /* Is this file the one that has the draft's name? Its last owner may have renamed it. */
 static bool is_current(const store *s, int file) {
   struct stat own, named;
-  return !fstat(file, &own) && !stat(s->draft, &named) && own.st_ino == named.st_ino && own.st_dev == named.st_dev;
+  return !fstat(file, &own) && !lstat(s->draft, &named) && own.st_ino == named.st_ino && own.st_dev == named.st_dev;
 }
 
 enum { LOCKED, HURRY, NO_LOCKS };
@@ -186,7 +186,7 @@ enum { LOCKED, HURRY, NO_LOCKS };
 /* The locked draft in *file, once nobody else has it. */
 static int lock_draft(const store *s, int *file) {
   for (;;) {
-    *file = open(s->draft, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    *file = open(s->draft, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666); /* it is written over: not what somebody's link names */
     if (*file < 0) return NO_LOCKS;
     int failed;
     while ((failed = flock(*file, LOCK_EX | LOCK_NB)) != 0 && (errno == EWOULDBLOCK || errno == EINTR) && !out_of_time(s))

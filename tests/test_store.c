@@ -313,6 +313,31 @@ static void flag_ends_with_the_call(void) {
   }
 }
 
+/* The file in the folder is none. */
+static void no_plain_file(void) {
+  char path[512], draft[520], victim[600], content[16] = "";
+  report r;
+  empty_folder();
+  r = work();
+  check_reports(&r, 1, 1);
+  CHECK(files(".tslgrammar", path, sizeof path) == 1);
+  snprintf(draft, sizeof draft, "%.*s.draft", (int)(strlen(path) - strlen(".tslgrammar")), path);
+  snprintf(victim, sizeof victim, "%s/victim", folder);
+  CHECK(!unlink(path) && !mkfifo(path, 0600)); /* nobody will ever write to it */
+  r = work();
+  check_reports(&r, 1, 1);
+  r = work();
+  check_reports(&r, 1, 0);
+  int file = open(victim, O_WRONLY | O_CREAT, 0600);
+  CHECK(file >= 0 && write(file, "precious", 8) == 8 && !close(file));
+  CHECK(!unlink(path) && !symlink(victim, draft)); /* a draft that is somebody's link is not written to */
+  r = work();
+  CHECK(r.status == TSL_OK && r.result.compiled && !r.result.kept && r.masks == expected);
+  file = open(victim, O_RDONLY);
+  CHECK(file >= 0 && read(file, content, sizeof content - 1) == 8 && !strcmp(content, "precious") && !close(file));
+  CHECK(!unlink(draft) && !unlink(victim));
+}
+
 static void arguments(void) {
   tsl_grammar *g;
   CHECK(tsl_store_get(NULL, folder, &source, NULL, &g, NULL, NULL) == TSL_ERR_ARGUMENT);
@@ -337,6 +362,7 @@ int main(void) {
   RUN(source_in_time, "a source in a file, and time");
   RUN(options_have_names, "other options, another file");
   RUN(flag_ends_with_the_call, "the flag ends with the call");
+  RUN(no_plain_file, "a FIFO and a link in the folder");
   RUN(arguments, "arguments");
   empty_folder();
   CHECK(!rmdir(folder));
