@@ -127,7 +127,7 @@ typedef struct tsl_vocab_options {
   const tsl_token *eog;  /* replaces what the file says, if eog_count > 0 */
   uint32_t eog_count;
   const char *cache_dir; /* keep a content-addressed cache file here and use it if it is there, and a note of what the tokenizer file holds, so that it is not read
-                          * again until it changes (docs/vocabularies.md); NULL = no cache */
+                          * again until it changes (docs/vocabularies.md); NULL or "" = no cache */
   const char *pattern;   /* PCRE syntax without \K, or NULL. Tiktoken files have no pre-tokenisation pattern: NULL goes by the file's name. In GGUF
                           * ("gpt2") and tekken files it replaces the file's own */
 } tsl_vocab_options;

@@ -65,7 +65,7 @@ bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, co
   char hex[33];
   for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", key[i]);
   int n = snprintf(path, TSL__CACHE_PATH, "%s/%s%s", directory, hex, end);
-  return n > 0 && (size_t)n < TSL__CACHE_PATH;
+  return *directory && n > 0 && (size_t)n < TSL__CACHE_PATH; /* no name is no folder, rather than the root */
 }
 
 /* ---- writing -------------------------------------------------------------------------------------------------- */
