@@ -422,6 +422,39 @@ static tsl__a_draft many_resumes(uint32_t states, uint32_t apart, uint32_t words
   return d;
 }
 
+/* A call of a frame that spells any of so many names, over a state that lets none through. */
+static tsl__a_draft many_names(uint32_t count) {
+  const uint32_t head[] = {0, 1, 0, 3, 2}, resume[] = {TSL__STATE_RESUME, 0, 0, count, 0}, keyed[] = {TSL__STATE_KEYED | 1u << TSL__HEAD_KEYED | 1u << TSL__HEAD_RANGES, 0, 1, 0, count}, targets[] = {2, 255};
+  tsl__a_draft d = {.a = &tsl__malloc, .header = {.flags = TSL__A_COMPLETE, .start = 1, .states = 4}};
+  tsl__words *body = &d.section[TSL__A_BODY];
+  CHECK(tsl__vec_reserve(d.a, &d.section[TSL__A_STATES], 4) && tsl__vec_reserve(d.a, body, count + 17) && tsl__a_put_text(&d, TSL__A_REPORT, "[]", 3) == TSL_OK);
+  const uint32_t places[4] = {0, 0, 10, 5};
+  memcpy(d.section[TSL__A_STATES].at, places, sizeof places);
+  memset(body->at, 0, (count + 17) * sizeof *body->at);
+  memcpy(body->at, head, sizeof head);
+  memcpy(body->at + 5, resume, sizeof resume);
+  memcpy(body->at + 10, keyed, sizeof keyed);
+  memcpy(body->at + 15 + count, targets, sizeof targets);
+  d.section[TSL__A_STATES].n = 4;
+  body->n = count + 17;
+  return d;
+}
+
+/* To ask for a million names, none of which is allowed, is work, too. */
+static void names_one_by_one(void) {
+  static const tsl_limits few = {.max_steps = 8000};
+  tsl_vocab *v = small_vocab("<end>");
+  for (int k = 0; k < 2; k++) {
+    tsl__a_draft d = many_names(k ? 1 << 20 : 1 << 10);
+    tsl_status status;
+    tsl_grammar *g = load_forged(v, &d, &few, &status);
+    status = first_mask(g, status);
+    CHECKF(status == (k ? TSL_ERR_LIMIT : TSL_OK), "%s", tsl_status_name(status));
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+}
+
 /* Names take memory by the file's word for how many they are: no more of them than it could spell, and no more memory than max_memory. */
 static void names_without_end(void) {
   static const tsl_limits limits = {.max_memory = 16 << 20};
@@ -540,6 +573,7 @@ int main(void) {
   RUN(again, "a loaded grammar is saved again");
   RUN(leads_nowhere, "a target without a state");
   RUN(names_without_end, "more names than the file spells");
+  RUN(names_one_by_one, "names asked for one by one");
   RUN(no_free_place, "a table without a free place");
   RUN(every_allocation_fails, "every nth allocation fails");
   for (size_t i = 0; i < name_count; i++) free(names[i]);
