@@ -128,6 +128,7 @@ void tsl__space_free(tsl__space *s) {
 size_t tsl__space_memory(const tsl__space *s) {
   size_t n = sizeof *s + s->arena.total;
   for (size_t i = 0; i < TABLES; i++) n += tsl__index_memory(&table_of(s, i)->index);
+  n += s->chains.capacity * sizeof *s->chains.slots;
   n += tsl__rows_memory(s) + tsl__laid_memory(s->laid) + tsl__laid_memory(s->laid_unions);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }

@@ -107,6 +107,13 @@ typedef struct tsl__joined {
 } tsl__joined;
 #define TSL__JOINED 8u
 
+/* What the mask of a position is gathered of (stacks_mask.c): stacks, each over what those above it leave to spell. */
+typedef struct tsl__chains {
+  uint64_t *slots; /* these, once there are many; 0: free */
+  size_t capacity, n;
+  uint32_t looked; /* at so many, known or not */
+} tsl__chains;
+
 struct tsl__space {
   const tsl__space *parent;
   const tsl_vocab *vocab;
@@ -133,6 +140,7 @@ struct tsl__space {
   struct tsl__run *runs;          /* kept for reuse (memory_run.h) */
   bool names_tokens;  /* some state names tokens: then a token can be taken by its name */
   struct tsl__gather *gather; /* for masks of positions */
+  tsl__chains chains;
   struct tsl__scratch *scratch; /* reusable buffers of the walk */
   struct tsl__naming *naming;   /* and of walks along names (names.c) */
   tsl__kin_noted kin[TSL__KIN_MAX]; /* the last ones */

@@ -9,6 +9,49 @@
 #include "runtime/names.h"
 #include "runtime/stacks_step.h"
 
+/* ---- what was gathered already ------------------------------------------------------------------------------------
+ *
+ * Tails are shared: of an ambiguous text there may be 2^n ways down to where they meet. What follows there, over what is left to spell, is gathered once. Mostly there are few
+ * ways, so only a mask that is gathered of many keeps account.
+ */
+
+#define CHAINS_FREE 512u /* stacks that a mask is gathered of before it keeps account */
+#define CHAINS_FIRST 1024u
+
+static uint64_t *chain_slot(const tsl__chains *c, uint64_t key) {
+  size_t i = (size_t)tsl__mix(key) & (c->capacity - 1);
+  while (c->slots[i] && c->slots[i] != key) i = (i + 1) & (c->capacity - 1);
+  return &c->slots[i];
+}
+
+static bool chains_grow(tsl__space *space) {
+  tsl__chains *c = &space->chains, bigger = *c;
+  bigger.capacity = c->capacity ? c->capacity * 2 : CHAINS_FIRST;
+  if (!(bigger.slots = tsl__alloc_zero(&space->alloc, bigger.capacity * sizeof *bigger.slots))) return tsl__space_no_memory(space);
+  for (size_t i = 0; i < c->capacity; i++)
+    if (c->slots[i]) *chain_slot(&bigger, c->slots[i]) = c->slots[i];
+  tsl__free(&space->alloc, c->slots, c->capacity * sizeof *c->slots);
+  *c = bigger;
+  return true;
+}
+
+static void chains_clear(tsl__space *space) {
+  tsl__free(&space->alloc, space->chains.slots, space->chains.capacity * sizeof *space->chains.slots);
+  space->chains = (tsl__chains){0};
+}
+
+/* Has it been gathered? True after a failure, too. */
+static bool was_gathered(tsl__space *space, tsl__stack at, tsl__leftover over) {
+  tsl__chains *c = &space->chains;
+  uint64_t key = (uint64_t)at << 32 | over;
+  if (!tsl__space_step(space, 1) || (c->n * 2 >= c->capacity && !chains_grow(space))) return true;
+  uint64_t *slot = chain_slot(c, key);
+  if (*slot == key) return true;
+  *slot = key;
+  c->n++;
+  return false;
+}
+
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
 
 static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over, uint32_t depth);
@@ -72,6 +115,7 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
     tsl__space_fail(space, TSL_ERR_LIMIT, "too many frames end within one token");
     return;
   }
+  if (TSL__UNLIKELY(++space->chains.looked > CHAINS_FREE) && was_gathered(space, at, over)) return;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__stack_cell(space, r, i);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
@@ -98,7 +142,9 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   } else {
     tsl__gather *g = space->gather;
     tsl__gather_clear(g);
+    space->chains.looked = 0;
     gather_chain(space, g, at, TSL__WHOLE, 0);
+    if (TSL__UNLIKELY(space->chains.capacity)) chains_clear(space);
     if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
     m = tsl__gather_joined(space, g);
   }

@@ -607,6 +607,33 @@ static void loops_that_call(void) {
   vocab = all;
 }
 
+/* ---- ambiguous texts ------------------------------------------------------------------------------------------ */
+
+/* Ways that part and meet again, twice as many after each byte: 2^n of them, and what follows where they meet is gathered once. */
+static void many_ways(void) {
+  static const char *const grammars[] = {
+      "root ::= \"a\" root \"b\"? root \"b\"? | \"\"",
+      "root ::= \"a\" root sp root sp | \"b\"\nsp ::= \"b\"?",
+      "root ::= root root root root | \"a\" | root \"a\" root | \"a\" root \"a\" | \"\"",
+  };
+  tsl_vocab *all = vocab;
+  vocab = vocab_of_pairs();
+  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
+    uint32_t mask[(256 + PAIRS_MAX * 6 + 32) / 32];
+    char text[64] = "";
+    tsl_matcher *m = start(grammars[i], strlen(grammars[i]));
+    for (size_t n = 0; m && n < sizeof text - 1; n++) {
+      CHECKF(tsl_matcher_mask(m, mask) == TSL_OK, "%s after %s", grammars[i], text);
+      if (n % 5 == 0) CHECK(mask_is_right(m, mask, grammars[i], text));
+      text[n] = 'a';
+      CHECK(tsl_matcher_accept(m, 'a') == TSL_OK);
+    }
+    tsl_matcher_free(m);
+  }
+  tsl_vocab_release(vocab);
+  vocab = all;
+}
+
 /* ---- out of memory -------------------------------------------------------------------------------------------- */
 
 static long allocations, fail_at;
@@ -649,6 +676,7 @@ int main(void) {
   RUN(work_limit, "limit of the fixed points");
   RUN(shipped, "shipped grammars compile");
   RUN(loops_that_call, "loops that call, several iterations in a token");
+  RUN(many_ways, "texts that can be read in 2^n ways");
   RUN(out_of_memory, "every allocation fails once");
   tsl_vocab_release(vocab);
   return tsl_test_end();
