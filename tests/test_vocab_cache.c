@@ -157,6 +157,23 @@ static void test_cache_no_memory(void) {
   CHECKF(failures + read_anew > 10, "%u failures, %u read anew", failures, read_anew);
 }
 
+/* A vocabulary whose tokens crowd into few slots is mapped with the key that was drawn. */
+static void test_crowded_cache(void) {
+  tsl_vocab_options o = {.cache_dir = cache_dir, .pattern = "(?s).+"};
+  char *text = crowded_ranks(2000, 50);
+  empty_cache();
+  tsl_vocab *made = load(text, NULL, &o), *mapped = load(text, NULL, &o);
+  CHECK(made && mapped && !made->mapping && mapped->mapping);
+  for (tsl_token id = 0; made && mapped && id < 2000; id += 111) {
+    size_t n;
+    const uint8_t *bytes = tsl_vocab_bytes(mapped, id, &n);
+    CHECK(tsl__lookup_bytes(&((tsl__bpe_tokenizer *)mapped->tokenizer)->tables, mapped, bytes, 6) == id);
+  }
+  tsl_vocab_release(made);
+  tsl_vocab_release(mapped);
+  free(text);
+}
+
 /* Someone changes the file and makes the checksum right: it is refused, or harmless. Run with a sanitiser this shows more. */
 static void test_forged_cache(void) {
   char path[512];
@@ -204,6 +221,7 @@ int main(void) {
   RUN(test_cache, "the cache");
   RUN(test_damaged_cache, "a damaged cache file is written again");
   RUN(test_cache_no_memory, "each allocation of a read from the cache fails");
+  RUN(test_crowded_cache, "a table under a drawn key is mapped with it");
   RUN(test_forged_cache, "a forged cache file does no harm");
   empty_cache();
   rmdir(cache_dir);

@@ -337,11 +337,6 @@ static void test_small_files_that_ask_for_much(void) {
   tsl_vocab_release(v);
 }
 
-/* The finaliser of tsl__mix; names by it would all begin in a thousandth of a table. */
-static bool begins_low(uint64_t key, uint32_t slots) {
-  return (tsl__mix(key + 8) >> 32) * slots >> 32 < slots / 1000;
-}
-
 /* Names that were chosen so that they share a place in a table without a secret: loading them stays linear. */
 static void test_chosen_names(void) {
   enum { NAMES = 60000 };
@@ -353,7 +348,7 @@ static void test_chosen_names(void) {
     uint64_t key;
     for (unsigned k = 0; k < 8; k++) name[k] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"[i >> 6 * k & 63];
     memcpy(&key, name, 8);
-    if (begins_low(key, NAMES + NAMES / 2 + 8)) n += (size_t)sprintf(text + n, "%s\"%s\":%u", found ? "," : "", name, found), found++;
+    if (begins_low(tsl__mix(key + 8), NAMES, 1000)) n += (size_t)sprintf(text + n, "%s\"%s\":%u", found ? "," : "", name, found), found++;
   }
   sprintf(text + n, "},\"merges\":[]}}");
   clock_t begin = clock();
@@ -362,6 +357,88 @@ static void test_chosen_names(void) {
   CHECKF(v && seconds < 1.5, "%.2f s", seconds);
   tsl_vocab_release(v);
   free(text);
+}
+
+static const tsl__tok_facts *facts_of(const tsl_vocab *v) { return tsl__tok_facts_of(&((const tsl__bpe_tokenizer *)v->tokenizer)->tables); }
+
+/* Loads the file twice, in linear time, under keys that are drawn, and it has the same identity. */
+static tsl_vocab *load_crowded(const char *text, const tsl_vocab_options *options, size_t key) {
+  tsl_vocab *v[2];
+  uint8_t identity[2][16];
+  tsl__slot_key drawn[2];
+  for (int i = 0; i < 2; i++) {
+    clock_t begin = clock();
+    v[i] = load(text, NULL, options);
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    if (!v[i]) return NULL;
+    CHECKF(seconds < 1.5, "%.2f s", seconds);
+    tsl_vocab_identity(v[i], identity[i]);
+    memcpy(&drawn[i], (const char *)facts_of(v[i]) + key, sizeof drawn[i]);
+  }
+  CHECK(drawn[0].second && drawn[1].second && memcmp(&drawn[0], &drawn[1], sizeof drawn[0]));
+  CHECK(!memcmp(identity[0], identity[1], 16));
+  tsl_vocab_release(v[0]);
+  return v[1];
+}
+
+static void test_crowded_ranks(void) {
+  tsl_vocab_options o = {.pattern = "(?s).+"};
+  char *text = crowded_ranks(40000, 200);
+  tsl_vocab *v = text ? load_crowded(text, &o, offsetof(tsl__tok_facts, lookup_key)) : NULL;
+  size_t length;
+  for (tsl_token id = 0; v && id < 40000; id += 7777) {
+    const uint8_t *bytes = tsl_vocab_bytes(v, id, &length);
+    CHECK(length == 6 && tsl__lookup_bytes(&((tsl__bpe_tokenizer *)v->tokenizer)->tables, v, bytes, 6) == id);
+  }
+  tsl_vocab_release(v);
+  free(text);
+}
+
+/* Tokens of one code point. */
+static void test_crowded_points(void) {
+  enum { POINTS = 90000 };
+  char *text = malloc((size_t)POINTS * 14 + 100);
+  size_t n = (size_t)sprintf(text, "{\"model\":{\"type\":\"BPE\",\"vocab\":{");
+  uint32_t found = 0, last = 0;
+  for (uint32_t cp = 0x10000; cp < 0x110000 && found < POINTS; cp++) {
+    const char utf8[5] = {(char)(0xF0 | cp >> 18), (char)(0x80 | (cp >> 12 & 63)), (char)(0x80 | (cp >> 6 & 63)), (char)(0x80 | (cp & 63))};
+    if (begins_low(tsl__mix(cp), POINTS, 11)) n += (size_t)sprintf(text + n, "%s\"%s\":%u", found ? "," : "", utf8, found), found++, last = cp;
+  }
+  sprintf(text + n, "},\"merges\":[]}}");
+  tsl_vocab *v = load_crowded(text, NULL, offsetof(tsl__tok_facts, points_key));
+  CHECK(v && found > POINTS - 5000 && tsl__point_find(&((tsl__bpe_tokenizer *)v->tokenizer)->tables, last) == found - 1);
+  tsl_vocab_release(v);
+  free(text);
+}
+
+/* Merges of two tokens of the 3,000 and the 4,000 that the file begins with. */
+static void test_crowded_merges(void) {
+  enum { MERGES = 50000, LEFT = 3000, RIGHT = 4000 };
+  char *text = malloc((size_t)MERGES * 60 + (LEFT + RIGHT) * 20 + 100), (*name)[4] = malloc((LEFT + RIGHT) * sizeof *name);
+  uint32_t (*pair)[2] = malloc(MERGES * sizeof *pair), found = 0;
+  size_t n = (size_t)sprintf(text, "{\"model\":{\"type\":\"BPE\",\"vocab\":{");
+  for (uint32_t i = 0; i < LEFT + RIGHT; i++) {
+    snprintf(name[i], sizeof *name, "%c%c%c", (int)((i < LEFT ? 'a' : 'A') + i / 400), 'a' + (int)(i / 20 % 20), 'a' + (int)(i % 20));
+    n += (size_t)sprintf(text + n, "%s\"%s\":%u", i ? "," : "", name[i], i);
+  }
+  for (uint32_t i = 0; i < LEFT * RIGHT && found < MERGES; i++) {
+    uint32_t left = i / RIGHT, right = LEFT + i % RIGHT;
+    if (!begins_low(tsl__mix((uint64_t)left << 32 | right), MERGES, 200)) continue;
+    pair[found][0] = left, pair[found][1] = right;
+    n += (size_t)sprintf(text + n, ",\"%s%s\":%u", name[left], name[right], LEFT + RIGHT + found++);
+  }
+  n += (size_t)sprintf(text + n, "},\"merges\":[");
+  for (uint32_t i = 0; i < found; i++) n += (size_t)sprintf(text + n, "%s\"%s %s\"", i ? "," : "", name[pair[i][0]], name[pair[i][1]]);
+  sprintf(text + n, "]}}");
+  tsl_vocab *v = load_crowded(text, NULL, offsetof(tsl__tok_facts, merges_key));
+  const tsl__span *span = v ? &((tsl__bpe_tokenizer *)v->tokenizer)->tables.span[TSL__SPAN_MERGES] : NULL;
+  for (uint32_t i = 0; v && i < found; i += 7777) {
+    const tsl__merge *m = tsl__merge_find(span->at, (uint32_t)(span->size / sizeof(tsl__merge)), &facts_of(v)->merges_key, pair[i][0], pair[i][1]);
+    CHECK(m && m->rank == i && m->result == LEFT + RIGHT + i);
+  }
+  CHECK(v && found > MERGES / 2);
+  tsl_vocab_release(v);
+  free(text), free(name), free(pair);
 }
 
 /* Every prefix of a good file fails, and no one-byte change crashes. */
@@ -522,6 +599,9 @@ int main(void) {
   RUN(test_no_dropout, "a dropout of nothing");
   RUN(test_small_files_that_ask_for_much, "small files that ask for much");
   RUN(test_chosen_names, "names chosen to collide");
+  RUN(test_crowded_ranks, "ranks chosen to collide");
+  RUN(test_crowded_points, "code points chosen to collide");
+  RUN(test_crowded_merges, "merges chosen to collide");
   RUN(test_damaged_json, "cut off, changed");
   RUN(test_tiktoken, "tiktoken rank files");
   RUN(test_bad_tiktoken, "rank files that lie");

@@ -69,4 +69,29 @@ static const char byte_file[] =
 /* Ranks of tiktoken. */
 static const char ranks[] = "YQ== 0\nYg== 1\nIA== 2\nYWI= 3\r\nIGFi 5\n\n";
 
+/* Is this hash's slot in the first part of a table, one of `parts`, for so many things? */
+static inline bool begins_low(uint64_t hash, uint32_t count, uint32_t parts) {
+  uint32_t slots = count + count / 2 + 8;
+  return (hash >> 32) * slots >> 32 < slots / parts;
+}
+
+/* A rank file of so many tokens of six bytes that all want the same few slots, if hashes have no key. To be freed. */
+static inline char *crowded_ranks(uint32_t count, uint32_t parts) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  char *text = malloc((size_t)count * 17 + 1), *at = text;
+  uint32_t found = 0;
+  for (uint64_t i = 0; text && found < count; i++) {
+    uint8_t token[6];
+    char base64[9] = {0};
+    for (int k = 0; k < 6; k++) token[k] = (uint8_t)(i >> 8 * k);
+    if (!begins_low(tsl__hash(token, 6), count, parts)) continue;
+    for (int k = 0; k < 8; k++) {
+      uint32_t group = (uint32_t)token[k / 4 * 3] << 16 | (uint32_t)token[k / 4 * 3 + 1] << 8 | token[k / 4 * 3 + 2];
+      base64[k] = digits[group >> (18 - 6 * (k % 4)) & 63];
+    }
+    at += sprintf(at, "%s %u\n", base64, found++);
+  }
+  return text;
+}
+
 #endif

@@ -9,6 +9,9 @@
  * Cost      O(n log n) for n symbols, and 52 bytes of work memory for each (28 for the symbol, up to three heap entries of 8).
  * Tables    Merges and tokens are found by open addressing with linear probing at a load of two thirds. A slot index is a 32-bit hash
  *           times the number of slots, shifted down, so that tables need not be powers of two.
+ * Crowds    Whoever knows the hash can write a file whose tokens all want the same few slots. In a table of real tokens hardly 200 neighbouring
+ *           slots are taken; one where a search passes CROWD of them, or would, is filled anew with random numbers in its hashes. So the tables of
+ *           real files are the same each time, and no file makes a search long.
  *
  * Tested by tests/test_encode.c, tests/test_vocab_files.c
  *
@@ -25,70 +28,138 @@
 static uint32_t slot_of(uint64_t hash, uint32_t slots) { return (uint32_t)((hash >> 32) * slots >> 32); }
 static uint32_t after(uint32_t slot, uint32_t slots) { return slot + 1 == slots ? 0 : slot + 1; }
 
-static uint32_t first_merge_slot(uint32_t n, tsl_token left, tsl_token right) { return slot_of(tsl__mix((uint64_t)left << 32 | right), n); }
+#define CROWD 512u /* taken slots in a row that no table of real tokens has */
 
-static uint32_t merge_slot(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) {
-  uint32_t at = first_merge_slot(n, left, right);
-  while (slots[at].left != TSL_NO_TOKEN && (slots[at].left != left || slots[at].right != right)) at = after(at, n);
-  return at;
+void tsl__slot_key_draw(tsl__slot_key *key) {
+  uint8_t secret[TSL__SECRET];
+  if (!tsl__secret_draw(secret)) memset(secret, 0, sizeof secret);
+  memcpy(key, secret, sizeof *key);
+  key->second |= 1; /* not that of a table under no key */
 }
 
-void tsl__merge_put(tsl__merge *slots, uint32_t n, tsl__merge m) { slots[merge_slot(slots, n, m.left, m.right)] = m; }
+static bool is_drawn(const tsl__slot_key *key) { return key->second != 0; }
 
-void tsl__merge_expect(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) {
-  TSL__PREFETCH(&slots[first_merge_slot(n, left, right)]);
+static uint64_t mix(const tsl__slot_key *key, uint64_t x) {
+  uint64_t h = tsl__mix(x ^ key->first);
+  return is_drawn(key) ? tsl__mix(h ^ key->second) : h;
 }
 
-const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t n, tsl_token left, tsl_token right) {
+/* Are CROWD neighbouring slots taken, the first of which is a multiple of that? A slot has `step` numbers, whose first is `vacant` in a free one. */
+static bool is_crowded(const uint32_t *slots, uint32_t n, size_t step, uint32_t vacant) {
+  for (size_t first = 0; first + CROWD <= n; first += CROWD) {
+    size_t taken = 0;
+    while (taken < CROWD && slots[(first + taken) * step] != vacant) taken++;
+    if (taken == CROWD) return true;
+  }
+  return false;
+}
+
+static uint32_t first_merge_slot(uint32_t n, const tsl__slot_key *key, tsl_token left, tsl_token right) {
+  return slot_of(mix(key, (uint64_t)left << 32 | right), n);
+}
+
+static bool is_other_merge(const tsl__merge *slot, tsl_token left, tsl_token right) {
+  return slot->left != TSL_NO_TOKEN && (slot->left != left || slot->right != right);
+}
+
+bool tsl__merge_put(tsl__merge *slots, uint32_t n, const tsl__slot_key *key, tsl__merge m) {
+  uint32_t at = first_merge_slot(n, key, m.left, m.right), passed = 0;
+  for (; is_other_merge(&slots[at], m.left, m.right); at = after(at, n))
+    if (++passed > CROWD && !is_drawn(key)) return false;
+  slots[at] = m;
+  return true;
+}
+
+void tsl__merge_expect(const tsl__merge *slots, uint32_t n, const tsl__slot_key *key, tsl_token left, tsl_token right) {
+  TSL__PREFETCH(&slots[first_merge_slot(n, key, left, right)]);
+}
+
+const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t n, const tsl__slot_key *key, tsl_token left, tsl_token right) {
   if (!n) return NULL;
-  uint32_t at = merge_slot(slots, n, left, right);
+  uint32_t at = first_merge_slot(n, key, left, right);
+  while (is_other_merge(&slots[at], left, right)) at = after(at, n);
   return slots[at].left == TSL_NO_TOKEN ? NULL : &slots[at];
 }
 
-static uint32_t point_slot(const tsl__point *slots, uint32_t n, uint32_t cp) {
-  uint32_t at = slot_of(tsl__mix(cp), n);
+bool tsl__merges_crowded(const tsl__merge *slots, uint32_t n, const tsl__slot_key *key) {
+  return !is_drawn(key) && is_crowded(&slots->left, n, sizeof *slots / sizeof slots->left, TSL_NO_TOKEN);
+}
+
+tsl_token tsl__point_find(const tsl__tok_tables *t, uint32_t cp) {
+  const tsl__span *span = &t->span[TSL__SPAN_POINTS];
+  const tsl__point *slots = span->at;
+  uint32_t n = (uint32_t)(span->size / sizeof *slots);
+  if (!n) return TSL_NO_TOKEN;
+  uint32_t at = slot_of(mix(&tsl__tok_facts_of(t)->points_key, cp), n);
   while (slots[at].id != TSL_NO_TOKEN && slots[at].cp != cp) at = after(at, n);
-  return at;
+  return slots[at].id;
 }
 
-void tsl__point_put(tsl__point *slots, uint32_t n, tsl__point p) { slots[point_slot(slots, n, p.cp)] = p; }
-
-tsl_token tsl__point_find(const tsl__point *slots, uint32_t n, uint32_t cp) {
-  return n ? slots[point_slot(slots, n, cp)].id : TSL_NO_TOKEN;
-}
-
-/* The slot of these bytes, or the free one where they would go. */
-static uint32_t bytes_slot(const uint32_t *slots, uint32_t n, const uint8_t *bytes, const uint32_t *offsets, const uint8_t *text,
-                           uint32_t length) {
-  uint32_t at = slot_of(XXH3_64bits(text, length), n);
-  for (; slots[at]; at = after(at, n)) {
-    uint32_t id = slots[at] - 1;
-    if (offsets[id + 1] - offsets[id] == length && !memcmp(bytes + offsets[id], text, length)) break;
+/* False: crowded. */
+static bool fill_points(tsl__point *slots, uint32_t n, const tsl__slot_key *key, const tsl__point *points, size_t count) {
+  memset(slots, 0xFF, n * sizeof *slots);
+  for (size_t i = 0; i < count; i++) {
+    uint32_t at = slot_of(mix(key, points[i].cp), n), passed = 0;
+    for (; slots[at].id != TSL_NO_TOKEN && slots[at].cp != points[i].cp; at = after(at, n))
+      if (++passed > CROWD && !is_drawn(key)) return false;
+    if (slots[at].id == TSL_NO_TOKEN) slots[at] = points[i];
   }
-  return at;
+  return is_drawn(key) || !is_crowded(&slots->id, n, sizeof *slots / sizeof slots->id, TSL_NO_TOKEN);
+}
+
+bool tsl__points_build(tsl__vocab_builder *b, const tsl__point *points, size_t count) {
+  uint32_t n = tsl__slots_for(count);
+  tsl__point *slots = tsl__alloc(b->alloc, n * sizeof *slots);
+  if (!slots) return false;
+  while (!fill_points(slots, n, &b->facts.points_key, points, count)) tsl__slot_key_draw(&b->facts.points_key);
+  b->tables.span[TSL__SPAN_POINTS] = (tsl__span){slots, n * sizeof *slots};
+  return true;
+}
+
+static uint32_t first_bytes_slot(uint32_t n, const tsl__slot_key *key, const uint8_t *text, uint32_t length) {
+  return slot_of(XXH3_64bits_withSeed(text, length, key->first), n);
+}
+
+/* Does this slot hold a token that spells something else? */
+static bool is_other_token(uint32_t slot, const uint8_t *bytes, const uint32_t *offsets, const uint8_t *text, uint32_t length) {
+  if (!slot) return false;
+  uint32_t id = slot - 1;
+  return offsets[id + 1] - offsets[id] != length || memcmp(bytes + offsets[id], text, length);
 }
 
 tsl_token tsl__lookup_bytes(const tsl__tok_tables *t, const tsl_vocab *v, const uint8_t *text, uint32_t length) {
   const tsl__span *span = &t->span[TSL__SPAN_LOOKUP];
   const uint32_t *slots = span->at;
-  if (!span->size) return TSL_NO_TOKEN;
-  return slots[bytes_slot(slots, (uint32_t)(span->size / sizeof *slots), v->bytes, v->offsets, text, length)] -
-         1; /* 0 - 1 is TSL_NO_TOKEN */
+  uint32_t n = (uint32_t)(span->size / sizeof *slots);
+  if (!n) return TSL_NO_TOKEN;
+  uint32_t at = first_bytes_slot(n, &tsl__tok_facts_of(t)->lookup_key, text, length);
+  while (is_other_token(slots[at], v->bytes, v->offsets, text, length)) at = after(at, n);
+  return slots[at] - 1; /* 0 - 1 is TSL_NO_TOKEN */
 }
 
-bool tsl__lookup_build(tsl__tok_tables *t, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
-                       const uint8_t *take) {
-  size_t taken = 0;
-  for (uint32_t id = 0; id < size; id++) taken += take[id] && offsets[id + 1] > offsets[id];
-  uint32_t n = tsl__slots_for(taken), *slots = tsl__alloc_zero(a, n * sizeof *slots);
-  if (!slots) return false;
+/* False: crowded. */
+static bool fill_lookup(const tsl__vocab_builder *b, uint32_t *slots, uint32_t n, uint32_t size, const uint8_t *take) {
+  const tsl__slot_key *key = &b->facts.lookup_key;
+  memset(slots, 0, n * sizeof *slots);
   for (uint32_t id = 0; id < size; id++) {
-    uint32_t length = offsets[id + 1] - offsets[id];
+    const uint8_t *text = b->bytes.at + b->offsets.at[id];
+    uint32_t length = b->offsets.at[id + 1] - b->offsets.at[id], passed = 0;
     if (!take[id] || !length) continue;
-    uint32_t at = bytes_slot(slots, n, bytes, offsets, bytes + offsets[id], length);
+    uint32_t at = first_bytes_slot(n, key, text, length);
+    for (; is_other_token(slots[at], b->bytes.at, b->offsets.at, text, length); at = after(at, n))
+      if (++passed > CROWD && !is_drawn(key)) return false;
     if (!slots[at]) slots[at] = id + 1;
   }
-  t->span[TSL__SPAN_LOOKUP] = (tsl__span){slots, n * sizeof *slots};
+  return is_drawn(key) || !is_crowded(slots, n, 1, 0);
+}
+
+bool tsl__lookup_build(tsl__vocab_builder *b, uint32_t size, const uint8_t *take) {
+  size_t taken = 0;
+  for (uint32_t id = 0; id < size; id++) taken += take[id] && b->offsets.at[id + 1] > b->offsets.at[id];
+  uint32_t n = tsl__slots_for(taken), *slots = tsl__alloc(b->alloc, n * sizeof *slots);
+  if (!slots) return false;
+  while (!fill_lookup(b, slots, n, size, take)) tsl__slot_key_draw(&b->facts.lookup_key);
+  b->tables.span[TSL__SPAN_LOOKUP] = (tsl__span){slots, n * sizeof *slots};
   return true;
 }
 
@@ -137,21 +208,19 @@ static bool add_unknown(merger *m, uint32_t start, uint32_t length) {
 
 /* Code points that are no token stay one symbol without an id: with a neighbour they may become a token. */
 static void add_scored(merger *m, uint32_t length) {
-  const tsl__span *span = &m->t->tables.span[TSL__SPAN_POINTS];
   for (uint32_t at = 0, n; at < length; at += n) {
     uint32_t cp;
     n = tsl__utf8_decode(m->piece + at, length - at, &cp);
-    add_symbol(m, n ? tsl__point_find(span->at, (uint32_t)(span->size / sizeof(tsl__point)), cp) : TSL_NO_TOKEN, at, n ? n : 1);
+    add_symbol(m, n ? tsl__point_find(&m->t->tables, cp) : TSL_NO_TOKEN, at, n ? n : 1);
     if (!n) n = 1;
   }
 }
 
 static bool add_points(merger *m, uint32_t length) {
-  const tsl__span *span = &m->t->tables.span[TSL__SPAN_POINTS];
   for (uint32_t at = 0, n; at < length; at += n) {
     uint32_t cp;
     n = tsl__utf8_decode(m->piece + at, length - at, &cp);
-    tsl_token id = n ? tsl__point_find(span->at, (uint32_t)(span->size / sizeof(tsl__point)), cp) : TSL_NO_TOKEN;
+    tsl_token id = n ? tsl__point_find(&m->t->tables, cp) : TSL_NO_TOKEN;
     if (!n) n = 1;
     if (id != TSL_NO_TOKEN) add_symbol(m, id, at, n);
     else if (!add_bytes(m, at, n) && !add_unknown(m, at, n)) return false;
@@ -191,7 +260,7 @@ static void offer(merger *m, uint32_t i) {
     left->result = tsl__lookup_bytes(&m->t->tables, m->vocab, m->piece + left->start, left->length + right->length);
     if (left->result != TSL_NO_TOKEN) left->rank = ranks[left->result];
   } else {
-    const tsl__merge *merge = tsl__merge_find(m->merges, m->merge_slots, left->id, right->id);
+    const tsl__merge *merge = tsl__merge_find(m->merges, m->merge_slots, &m->facts->merges_key, left->id, right->id);
     if (merge) left->rank = merge->rank, left->result = merge->result;
   }
   if (left->rank != UINT32_MAX) heap_push(m->work, (uint64_t)left->rank << 32 | i);

@@ -210,21 +210,22 @@ static void expect_names(const tsl__bpe_build *h, const tsl__hf_merge *m) {
 }
 
 /* Merges first … first + n - 1, n at most BLOCK. */
-static tsl_status fill_block(const tsl__bpe_build *h, size_t first, size_t n, tsl_token *last, char *both, tsl__merge *table,
-                             uint32_t slots) {
+static tsl_status fill_block(const tsl__bpe_build *h, size_t first, size_t n, tsl_token *last, char *both, tsl__merge *table, uint32_t slots,
+                             bool *crowded) {
+  const tsl__slot_key *key = &h->b.facts.merges_key;
   tsl__merge block[BLOCK];
   for (size_t i = 0; i < n; i++) expect_names(h, &h->file.merges.at[first + i]);
   for (size_t i = 0; i < n; i++) {
     tsl_status status = resolve_merge(h, first + i, *last, both, &block[i]);
     if (status) return status;
     *last = block[i].result;
-    tsl__merge_expect(table, slots, block[i].left, block[i].right);
+    tsl__merge_expect(table, slots, key, block[i].left, block[i].right);
   }
-  for (size_t i = 0; i < n; i++) tsl__merge_put(table, slots, block[i]);
+  for (size_t i = 0; i < n && !*crowded; i++) *crowded = !tsl__merge_put(table, slots, key, block[i]);
   return TSL_OK;
 }
 
-static tsl_status fill_merges(const tsl__bpe_build *h, tsl__merge *table, uint32_t slots) {
+static tsl_status fill_merges(const tsl__bpe_build *h, tsl__merge *table, uint32_t slots, bool *crowded) {
   size_t n = h->file.merges.n, longest = 0;
   for (size_t i = 0; i < n; i++) {
     size_t length = (size_t)h->file.merges.at[i].left_length + h->file.merges.at[i].right_length;
@@ -234,7 +235,11 @@ static tsl_status fill_merges(const tsl__bpe_build *h, tsl__merge *table, uint32
   if (!both) return no_memory(h);
   tsl_token last = TSL_NO_TOKEN - 1;
   tsl_status status = TSL_OK;
-  for (size_t i = 0; i < n && !status; i += BLOCK) status = fill_block(h, i, n - i < BLOCK ? n - i : BLOCK, &last, both, table, slots);
+  *crowded = false;
+  memset(table, 0xFF, slots * sizeof *table);
+  for (size_t i = 0; i < n && !status && !*crowded; i += BLOCK)
+    status = fill_block(h, i, n - i < BLOCK ? n - i : BLOCK, &last, both, table, slots, crowded);
+  *crowded = *crowded || tsl__merges_crowded(table, slots, &h->b.facts.merges_key);
   tsl__free(h->a, both, longest + 1);
   return status;
 }
@@ -246,34 +251,30 @@ static tsl_status make_merges(tsl__bpe_build *h) {
   tsl__merge *table = tsl__alloc(h->a, slots * sizeof *table);
   if (!table) return no_memory(h);
   h->b.tables.span[TSL__SPAN_MERGES] = (tsl__span){table, slots * sizeof *table};
-  memset(table, 0xFF, slots * sizeof *table);
-  return fill_merges(h, table, slots);
+  bool crowded;
+  tsl_status status;
+  while (!(status = fill_merges(h, table, slots, &crowded)) && crowded) tsl__slot_key_draw(&h->b.facts.merges_key);
+  return status;
 }
 
 /* Of a model of code points: the tokens that are one. */
 static tsl_status make_points(tsl__bpe_build *h) {
-  size_t count = 0;
+  TSL__VEC(tsl__point) points = {0};
   uint32_t cp;
-  for (size_t i = 0; i < h->file.tokens.n; i++) {
-    const tsl__hf_token *t = &h->file.tokens.at[i];
-    count += t->length && tsl__utf8_decode((const uint8_t *)t->text, t->length, &cp) == t->length;
-  }
-  uint32_t slots = tsl__slots_for(count);
-  tsl__point *table = tsl__alloc(h->a, slots * sizeof *table);
-  if (!table) return no_memory(h);
-  memset(table, 0xFF, slots * sizeof *table);
-  h->b.tables.span[TSL__SPAN_POINTS] = (tsl__span){table, slots * sizeof *table};
-  for (size_t i = 0; i < h->file.tokens.n; i++) {
+  bool ok = true;
+  for (size_t i = 0; i < h->file.tokens.n && ok; i++) {
     const tsl__hf_token *t = &h->file.tokens.at[i];
     if (t->length && tsl__utf8_decode((const uint8_t *)t->text, t->length, &cp) == t->length)
-      tsl__point_put(table, slots, (tsl__point){cp, t->id});
+      ok = tsl__vec_push(h->a, &points, ((tsl__point){cp, t->id}));
   }
-  return TSL_OK;
+  ok = ok && tsl__points_build(&h->b, points.at, points.n);
+  tsl__vec_free(h->a, &points);
+  return ok ? TSL_OK : no_memory(h);
 }
 
 tsl_status tsl__build_tables(tsl__bpe_build *h) {
   h->b.facts.units = h->byte_level ? TSL__UNITS_BYTES : TSL__UNITS_POINTS;
-  if (h->b.facts.whole_pieces && !tsl__lookup_build(&h->b.tables, h->a, h->b.bytes.at, h->b.offsets.at, h->size, h->plain))
+  if (h->b.facts.whole_pieces && !tsl__lookup_build(&h->b, h->size, h->plain))
     return no_memory(h);
   tsl_status status = h->byte_level ? TSL_OK : make_points(h);
   return status ? status : make_merges(h);

@@ -44,7 +44,7 @@ static bool add_merges(tsl__vocab_builder *b) {
     memcpy(both + left_length, b->bytes.at + right_at, right_length);
     if (!tsl__vec_reserve(b->alloc, &b->bytes, left_length + right_length) || !add_token(b, both, left_length + right_length, false))
       return false;
-    tsl__merge_put(table, slots, (tsl__merge){left, right, i, 256 + i});
+    tsl__merge_put(table, slots, &b->facts.merges_key, (tsl__merge){left, right, i, 256 + i});
   }
   return true;
 }

@@ -128,25 +128,21 @@ static bool spells_point(const tsl__vocab_builder *b, tsl_token id, uint32_t *cp
 }
 
 static tsl_status make_points(const tsl__piece_model *m, tsl__vocab_builder *b) {
-  size_t count = 0;
+  TSL__VEC(tsl__point) points = {0};
   uint32_t cp;
-  for (tsl_token id = 0; id < m->pieces.n; id++) count += is_reachable(&m->pieces.at[id]) && spells_point(b, id, &cp);
-  uint32_t slots = tsl__slots_for(count);
-  tsl__point *table = tsl__alloc(m->alloc, slots * sizeof *table);
-  if (!table) return no_memory(m);
-  memset(table, 0xFF, slots * sizeof *table);
-  b->tables.span[TSL__SPAN_POINTS] = (tsl__span){table, slots * sizeof *table};
-  for (tsl_token id = 0; id < m->pieces.n; id++)
-    if (is_reachable(&m->pieces.at[id]) && spells_point(b, id, &cp) && tsl__point_find(table, slots, cp) == TSL_NO_TOKEN)
-      tsl__point_put(table, slots, (tsl__point){cp, id});
-  return TSL_OK;
+  bool ok = true;
+  for (tsl_token id = 0; id < m->pieces.n && ok; id++)
+    if (is_reachable(&m->pieces.at[id]) && spells_point(b, id, &cp)) ok = tsl__vec_push(m->alloc, &points, ((tsl__point){cp, id}));
+  ok = ok && tsl__points_build(b, points.at, points.n);
+  tsl__vec_free(m->alloc, &points);
+  return ok ? TSL_OK : no_memory(m);
 }
 
 static tsl_status make_lookup(const tsl__piece_model *m, tsl__vocab_builder *b) {
   uint8_t *take = tsl__alloc(m->alloc, m->pieces.n);
   if (!take) return no_memory(m);
   for (size_t i = 0; i < m->pieces.n; i++) take[i] = is_reachable(&m->pieces.at[i]);
-  bool ok = tsl__lookup_build(&b->tables, m->alloc, b->bytes.at, b->offsets.at, (uint32_t)m->pieces.n, take);
+  bool ok = tsl__lookup_build(b, (uint32_t)m->pieces.n, take);
   tsl__free(m->alloc, take, m->pieces.n);
   return ok ? TSL_OK : no_memory(m);
 }

@@ -94,15 +94,37 @@ bool tsl__tok_tables_check(const tsl__tok_tables *t, uint32_t size) {
          check_ranks(&s[TSL__SPAN_RANKS], s[TSL__SPAN_FACTS].at, size);
 }
 
+/* Of a table under a drawn key: its slots in whatever order they lie, so that a file has one name. */
+static void hash_slots(const tsl__span *span, size_t slot, uint8_t hash[16]) {
+  uint64_t sum[2] = {0}, half[2];
+  for (size_t at = 0; at < span->size; at += slot) {
+    uint8_t one[16] = {0};
+    tsl__hash128_chain_u32(one, (const uint32_t *)((const uint8_t *)span->at + at), slot / 4);
+    memcpy(half, one, sizeof half);
+    for (int i = 0; i < 2; i++) sum[i] += half[i];
+  }
+  tsl__hash128_chain(hash, sum, sizeof sum);
+}
+
+/* The size of a slot of a table under a drawn key, else 0. */
+static size_t drawn_slot(const tsl__tok_facts *f, int span) {
+  if (span == TSL__SPAN_MERGES && f->merges_key.second) return sizeof(tsl__merge);
+  if (span == TSL__SPAN_LOOKUP && f->lookup_key.second) return sizeof(uint32_t);
+  return span == TSL__SPAN_POINTS && f->points_key.second ? sizeof(tsl__point) : 0;
+}
+
 /* All tables but the pool are 32-bit numbers. */
 void tsl__tok_tables_hash(const tsl__tok_tables *t, uint8_t hash[16]) {
+  const tsl__tok_facts *f = tsl__tok_facts_of(t);
   memset(hash, 0, 16);
   for (int i = 0; i < TSL__SPAN_COUNT; i++) {
-    const uint32_t words = (uint32_t)(t->span[i].size / 4);
+    const size_t n = (i == TSL__SPAN_FACTS ? offsetof(tsl__tok_facts, merges_key) : t->span[i].size) / 4;
+    const uint32_t words = (uint32_t)n;
     if (i == TSL__SPAN_RANKS && !words) continue; /* a vocabulary without ranks is named as before there were any */
     tsl__hash128_chain_u32(hash, &words, 1);
     if (i == TSL__SPAN_POOL) tsl__hash128_chain(hash, t->span[i].at, t->span[i].size);
-    else tsl__hash128_chain_u32(hash, t->span[i].at, t->span[i].size / 4);
+    else if (drawn_slot(f, i)) hash_slots(&t->span[i], drawn_slot(f, i), hash);
+    else tsl__hash128_chain_u32(hash, t->span[i].at, n);
   }
 }
 

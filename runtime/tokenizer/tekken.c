@@ -145,7 +145,7 @@ static tsl_status make_lookup(tekken *t) {
   uint8_t *take = tsl__alloc(t->a, t->size);
   if (!take) return no_memory(t);
   for (tsl_token id = 0; id < t->size; id++) take[id] = id >= t->specials;
-  bool ok = tsl__lookup_build(&t->b.tables, t->a, t->b.bytes.at, t->b.offsets.at, t->size, take);
+  bool ok = tsl__lookup_build(&t->b, t->size, take);
   tsl__free(t->a, take, t->size);
   if (!ok) return no_memory(t);
   size_t doubles = t->size - t->specials - tsl__lookup_count(&t->b.tables);

@@ -234,7 +234,7 @@ static tsl_status make_lookup(tiktoken *t) {
   uint8_t *take = tsl__alloc(t->a, t->size);
   if (!take) return no_memory(t);
   for (tsl_token id = 0; id < t->size; id++) take[id] = t->by_id[id] != 0;
-  bool ok = tsl__lookup_build(&t->b.tables, t->a, t->b.bytes.at, t->b.offsets.at, t->size, take);
+  bool ok = tsl__lookup_build(&t->b, t->size, take);
   tsl__free(t->a, take, t->size);
   if (!ok) return no_memory(t);
   size_t found = tsl__lookup_count(&t->b.tables);

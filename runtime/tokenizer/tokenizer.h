@@ -25,12 +25,18 @@ typedef enum tsl__units {
   TSL__UNITS_NONE = 4    /* how this model encodes is not supported: UNSUPPORTED */
 } tsl__units;
 
+/* What goes into the hashes of a table. Zeros, unless the tokens of the file crowd into few slots (bpe.c): then it is drawn at random. */
+typedef struct tsl__slot_key {
+  uint64_t first, second;
+} tsl__slot_key;
+
 typedef struct tsl__tok_facts {
   uint32_t units;        /* tsl__units */
   uint32_t whole_pieces; /* 1: a piece that is a token needs no merges */
   uint32_t fuse_unknown; /* 1: neighbouring unknown symbols are one */
   tsl_token unknown;     /* or TSL_NO_TOKEN */
   tsl_token bytes[256];  /* the token of a single byte, or TSL_NO_TOKEN */
+  tsl__slot_key merges_key, lookup_key, points_key; /* last: they say where things are, not what, and are not hashed (tables.c) */
 } tsl__tok_facts;
 
 /* Open addressing over pairs of ids; a free slot has left = TSL_NO_TOKEN. */
@@ -199,16 +205,16 @@ tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const u
                     tsl__id_sink *sink);
 /* The token that spells these bytes, by the LOOKUP table; TSL_NO_TOKEN if there is none. */
 tsl_token tsl__lookup_bytes(const tsl__tok_tables *tables, const tsl_vocab *vocab, const uint8_t *bytes, uint32_t length);
-/* Fill the LOOKUP table over the tokens whose flag in `take` is set. Of tokens that spell the same the first stays. */
-bool tsl__lookup_build(tsl__tok_tables *tables, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
-                       const uint8_t *take);
 size_t tsl__lookup_count(const tsl__tok_tables *tables); /* tokens in the LOOKUP table */
-/* Put a merge into a table of `slots`; a pair that is there already takes the new rank, as in HF. */
-void tsl__merge_put(tsl__merge *slots, uint32_t slot_count, tsl__merge merge);
-void tsl__merge_expect(const tsl__merge *slots, uint32_t slot_count, tsl_token left, tsl_token right); /* prefetch */
-const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t slot_count, tsl_token left, tsl_token right);
-void tsl__point_put(tsl__point *slots, uint32_t slot_count, tsl__point point);
-tsl_token tsl__point_find(const tsl__point *slots, uint32_t slot_count, uint32_t cp);
+/* Put a merge into a table of `slots`; a pair that is there already takes the new rank, as in HF. False if the slots are crowded: the table is
+ * to be filled anew under another key. */
+bool tsl__merge_put(tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key, tsl__merge merge);
+void tsl__merge_expect(const tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key, tsl_token left, tsl_token right); /* prefetch */
+const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key, tsl_token left, tsl_token right);
+bool tsl__merges_crowded(const tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key);
+tsl_token tsl__point_find(const tsl__tok_tables *tables, uint32_t cp);
+/* Another key, under which no table is crowded. */
+void tsl__slot_key_draw(tsl__slot_key *key);
 static inline uint32_t tsl__slots_for(size_t n) { return (uint32_t)(n + n / 2 + 8); } /* never full */
 
 /* ---- added.c -------------------------------------------------------------------------------------------------- */
@@ -266,6 +272,10 @@ void tsl__builder_free(tsl__vocab_builder *b);
 bool tsl__builder_pool(tsl__vocab_builder *b, const char *text, size_t length, uint32_t *at);
 bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length, const char *content, size_t content_length);
 bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text, size_t length);
+/* Fill the LOOKUP table over the first `size` tokens, those whose flag in `take` is set. Of tokens that spell the same the first stays. */
+bool tsl__lookup_build(tsl__vocab_builder *b, uint32_t size, const uint8_t *take);
+/* Fill the POINTS table. Of tokens of one code point the first stays. */
+bool tsl__points_build(tsl__vocab_builder *b, const tsl__point *points, size_t count);
 /* Turn it into a vocabulary; the builder is still to be freed. */
 tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options, tsl_vocab **out, tsl_error *error);
 
