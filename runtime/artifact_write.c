@@ -180,7 +180,7 @@ tsl_status tsl_artifact_write(const tsl_artifact *artifact, const char *path, ts
   if (!artifact || !path) return tsl__fail(error, TSL_ERR_ARGUMENT, "an artifact and a path are needed");
   int n = snprintf(draft, sizeof draft, "%s.%ld.%llx.draft", path, (long)getpid(), (unsigned long long)(uintptr_t)artifact);
   if (n < 0 || (size_t)n >= sizeof draft) return tsl__fail(error, TSL_ERR_IO, "the path is too long");
-  int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) return tsl__fail(error, TSL_ERR_IO, "%s: cannot be written", path);
   bool fine = tsl__a_write_all(file, artifact->data, artifact->size);
   fine = !close(file) && fine;

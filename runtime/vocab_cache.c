@@ -240,7 +240,7 @@ tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16], c
   char path[TSL__CACHE_PATH];
   struct stat info;
   *out = NULL;
-  int file = tsl__vocab_cache_path(path, directory, key, ".tslvocab") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  int file = tsl__vocab_cache_path(path, directory, key, ".tslvocab") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
   if (file < 0) return TSL_ERR_IO;
   void *mapping = MAP_FAILED;
   size_t size = 0;

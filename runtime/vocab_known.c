@@ -79,7 +79,7 @@ static bool look_up(const char *directory, const note *wanted, uint8_t out[16]) 
   char path[TSL__CACHE_PATH];
   note n;
   uint8_t sum[16];
-  int file = note_path(path, directory, wanted, ".tslknown") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  int file = note_path(path, directory, wanted, ".tslknown") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
   if (file < 0) return false;
   bool whole = read(file, &n, sizeof n) == (ssize_t)sizeof n;
   close(file);

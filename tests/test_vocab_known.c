@@ -209,6 +209,22 @@ static void vocabularies(void) {
   CHECK(files(".tslknown") == 1 && loads(text[0]) && files(".tslvocab") == 1);
 }
 
+/* A pipe that nobody writes to, in place of the tokenizer file, of the entry and of the note: nothing waits for it. */
+static void pipes(void) {
+  static const char text[] = "YQ== 0\nYg== 1\nYWI= 2\n";
+  const tsl_vocab_options options = {.pattern = "\\w+", .cache_dir = folder};
+  tsl_vocab *v;
+  alarm(20);
+  start(text);
+  CHECK(is(folder, later(), text) && files(".tslknown") == 1 && !unlink(note_path) && !mkfifo(note_path, 0600) && is(folder, later(), text));
+  CHECK(loads(text) && files(".tslvocab") == 1 && !unlink(note_path) && !mkfifo(note_path, 0600) && loads(text));
+  unlink("file");
+  CHECK(!mkfifo("file", 0600) && tsl_vocab_load_file("file", &options, NULL, &v, NULL) == TSL_ERR_IO && !v);
+  CHECK(tsl_vocab_load_file("file", NULL, NULL, &v, NULL) == TSL_ERR_IO && !v);
+  unlink("file");
+  alarm(0);
+}
+
 int main(void) {
   const char *build = getenv("TSL_BUILD");
   CHECK(!chdir(build ? build : ".") && mkdtemp(place) && !chdir(place));
@@ -220,6 +236,7 @@ int main(void) {
   RUN(no_room, "no room: no note and no draft");
   RUN(no_memory, "no memory, no file");
   RUN(vocabularies, "the right vocabulary");
+  RUN(pipes, "a pipe is no file");
   clear();
   unlink("file");
   rmdir(folder);
