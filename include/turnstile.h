@@ -103,8 +103,8 @@ typedef uint32_t tsl_token;
 #define TSL_NO_TOKEN UINT32_MAX
 
 /* A vocabulary as arrays. `bytes` and `offsets` describe `size` tokens: token i spells bytes[offsets[i]] up to, not including,
- * bytes[offsets[i + 1]], so offsets has size + 1 entries, the first 0. A token with no bytes is never allowed. A special token is allowed
- * only where a grammar names it (or as an end-of-generation token), never as the text that its bytes spell. Masks hold what can be continued to a complete text in bytes:
+ * bytes[offsets[i + 1]], so offsets has size + 1 entries, the first 0. A token with no bytes is never allowed, and a special
+ * token only where a grammar names it, never as the text that its bytes spell; either is allowed as an end-of-generation token where the text may end. Masks hold what can be continued to a complete text in bytes:
  * that a token for it exists is certain where the vocabulary has one for every single byte that a text may need, as byte-level ones have. With others a text may come to a
  * position whose mask is empty; tsl_budget_start says whether there is a way in tokens at all, and under tsl_budget_mask no text leaves it. */
 typedef struct tsl_vocab_desc {
@@ -124,7 +124,7 @@ TSL_API tsl_status tsl_vocab_new(const tsl_vocab_desc *desc, const tsl_allocator
 
 typedef struct tsl_vocab_options {
   uint32_t logits_width; /* as in tsl_vocab_desc */
-  const tsl_token *eog;  /* replaces what the file says, if eog_count > 0 */
+  const tsl_token *eog;  /* replaces what the file says, if eog_count > 0. With a tiktoken file ids behind the ranks too, below logits_width */
   uint32_t eog_count;
   const char *cache_dir; /* keep a content-addressed cache file here and use it if it is there, and a note of what the tokenizer file holds, so that it is not read
                           * again until it changes (docs/vocabularies.md); NULL or "" = no cache */
@@ -141,7 +141,8 @@ typedef struct tsl_vocab_options {
  *   *.tiktoken        rank files: base64 token, space, rank, a line each
  * End-of-generation tokens are those that the file names (GGUF, tokenizer.model) and special ones with well-known names ("</s>",
  * "<|eot_id|>", "<|im_end|>", "<end_of_turn>", …) unless options give them.
- * Errors: IO, SYNTAX and FORMAT with the offset, UNSUPPORTED (another tokenizer model), LIMIT (TSL_MAX_VOCAB, TSL_MAX_TOKEN_BYTES, more than
+ * Errors: ARGUMENT (out or path is NULL, options->eog names what is no token, a tiktoken file without a pattern), IO (also what is no regular file), SYNTAX
+ * and FORMAT with the offset, UNSUPPORTED (another tokenizer model, a decoder under which tokens do not spell bytes of their own), LIMIT (TSL_MAX_VOCAB, TSL_MAX_TOKEN_BYTES, more than
  * 2^30 bytes of GGUF metadata), NO_MEMORY. Work is bounded by the size of the file. `options` and `allocator` may be NULL. */
 TSL_API tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *options,
                                        const tsl_allocator *allocator, tsl_vocab **out, tsl_error *error);
@@ -177,12 +178,13 @@ TSL_API void tsl_vocab_set_walk_cache(tsl_vocab *vocab, size_t max_bytes);
 TSL_API size_t tsl_vocab_memory(const tsl_vocab *vocab);
 
 #define TSL_ENCODE_SPECIAL 1u /* added and special tokens written out in the text become those tokens */
-#define TSL_ENCODE_BOS 2u     /* put the beginning-of-sequence token first, where the tokenizer file asks for one */
+#define TSL_ENCODE_BOS 2u     /* put first what the tokenizer file puts before a text: mostly the beginning-of-sequence token, or none */
 
 /* Encode `length` bytes of text as the tokenizer would: normaliser, added tokens, pre-tokenisation pattern, BPE merges. Writes at most
  * `capacity` ids and sets *count to the number needed (so a call with capacity 0 measures); ids past capacity are dropped and
  * TSL_ERR_LIMIT is returned. A vocabulary made from arrays has no merges: it encodes by the greedy longest token.
- * Invalid UTF-8 goes through byte by byte where the vocabulary has byte tokens, else TSL_ERR_SYNTAX. TSL_ERR_UNSUPPORTED: the file was of a
+ * Invalid UTF-8 goes through byte by byte where the vocabulary has byte tokens, else TSL_ERR_SYNTAX; so does a character that no token spells, where the file
+ * has no unknown token. TSL_ERR_UNSUPPORTED: the file was of a
  * kind that loads but does not encode, or a GGUF file whose pre-tokenisation has an unknown name (see options->pattern). TSL_ERR_LIMIT, too, with *count 0, where the normaliser makes
  * more than 64 bytes of each of a text's (and 65,536). O(n log n) in what the normaliser makes of the text, and as long as the file's pattern is linear. */
 TSL_API tsl_status tsl_vocab_encode(const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags,

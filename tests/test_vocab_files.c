@@ -173,6 +173,133 @@ static void test_normalised_added(void) {
   tsl_vocab_release(v);
 }
 
+/* White space that one token takes along may be where the next one begins, as in HF. */
+static void test_added_in_space(void) {
+  static const char file[] = "{\"pre_tokenizer\":" BYTE_LEVEL("false") ",\"decoder\":" BYTE_LEVEL("true") ",\"added_tokens\":["
+                             ADDED(20, "<r>", "true", "false", "false", "true", "false") "," ADDED(21, " <l>", "true", "false", "false", "false", "false")
+                             "," ADDED(22, "<m>", "true", "false", "true", "false", "false") "]," BYTE_MODEL "}";
+  tsl_vocab *v = load(file, NULL, NULL);
+  if (!v) return;
+  ENCODES(v, "a<r> <l>a", TSL_ENCODE_SPECIAL, 0, 20, 21, 0);
+  ENCODES(v, "<r>  <l> a", TSL_ENCODE_SPECIAL, 20, 21, 4);
+  ENCODES(v, "<r>  <m>a", TSL_ENCODE_SPECIAL, 20, 22, 0);
+  ENCODES(v, "<r>  a", TSL_ENCODE_SPECIAL, 20, 0);
+  tsl_vocab_release(v);
+}
+
+/* An added token that is listed twice is one; with another id it is a lie. */
+static void test_added_twice(void) {
+  tsl_vocab *v = load("{\"added_tokens\":[" ADDED(9, "</s>", "true", "false", "false", "false", "false") "," ADDED(
+                          9, "</s>", "true", "false", "false", "false", "false") "," ADDED(0, "a", "false", "false", "false", "false", "false") "," ADDED(
+                          0, "a", "false", "false", "false", "false", "false") "],\"model\":{\"vocab\":{\"a\":0}}}",
+                      NULL, NULL);
+  if (!v) return;
+  CHECK(v->eog_count == 1 && tsl_vocab_is_eog(v, 9) && token_is(v, 0, "a") && tsl_vocab_find_special(v, "</s>", 4) == 9);
+  ENCODES(v, "a</s>", TSL_ENCODE_SPECIAL, 0, 9);
+  tsl_vocab_release(v);
+}
+
+/* What no token spells is the unknown token, once for neighbours where the model says so; without one encoding fails. */
+static void test_unknown(void) {
+#define UNKNOWN(steps, unknown, fuse) \
+  "{" steps "\"model\":{\"vocab\":{\"a\":0,\"b\":1,\"?\":2,\"a?\":3},\"merges\":[\"a ?\"],\"unk_token\":" unknown ",\"fuse_unk\":" fuse "}}"
+#define BYTES_STEPS "\"pre_tokenizer\":" BYTE_LEVEL("false") ",\"decoder\":" BYTE_LEVEL("true") ","
+  static const char *const files[] = {UNKNOWN("", "\"?\"", "false"), UNKNOWN("", "\"?\"", "true"), UNKNOWN(BYTES_STEPS, "\"?\"", "false"),
+                                      UNKNOWN(BYTES_STEPS, "\"?\"", "true")};
+  for (size_t i = 0; i < 4; i++) {
+    tsl_vocab *v = load(files[i], NULL, NULL);
+    if (!v) return;
+    if (i % 2) ENCODES(v, "bxxb", 0, 1, 2, 1);
+    else ENCODES(v, "bxxb", 0, 1, 2, 2, 1);
+    ENCODES(v, "axb", 0, 3, 1);
+    ENCODES(v, "b?xb", 0, 1, 2, 2, 1); /* a "?" of the text is not fused */
+    ENCODES(v, "bx?b", 0, 1, 2, 2, 1);
+    tsl_vocab_release(v);
+  }
+  /* None, one that is no token, one that is only an added token. */
+  static const char *const without[] = {UNKNOWN("", "null", "true"), UNKNOWN(BYTES_STEPS, "null", "true"), UNKNOWN("", "\"!\"", "true"), UNKNOWN(BYTES_STEPS, "\"!\"", "true"),
+                                        UNKNOWN("\"added_tokens\":[" ADDED(9, "!", "true", "false", "false", "false", "false") "],", "\"!\"", "true")};
+  for (size_t i = 0; i < 5; i++) {
+    tsl_vocab *v = load(without[i], NULL, NULL);
+    tsl_token ids[8];
+    size_t n;
+    if (!v) return;
+    ENCODES(v, "ba", 0, 1, 0);
+    CHECK(tsl_vocab_encode(v, "axb", 3, 0, ids, 8, &n) == TSL_ERR_SYNTAX && n == 0);
+    tsl_vocab_release(v);
+  }
+}
+
+/* What is put before a text: by a template, by RobertaProcessing and BertProcessing, on their own and in a Sequence. */
+static void test_post_processors(void) {
+#define CLS(kind) "{\"type\":\"" kind "\",\"sep\":[\"b\",1],\"cls\":[\"a\",0]}"
+#define AFTER(processor) "{\"post_processor\":" processor ",\"model\":{\"vocab\":{\"a\":0,\"b\":1}}}"
+  static const char *const files[] = {AFTER(CLS("RobertaProcessing")), AFTER(CLS("BertProcessing")),
+                                      AFTER("{\"type\":\"Sequence\",\"processors\":[" BYTE_LEVEL("true") "," CLS("RobertaProcessing") "]}"),
+                                      AFTER("{\"type\":\"Sequence\",\"processors\":[{\"type\":\"Sequence\",\"processors\":[" CLS("BertProcessing") "]}]}")};
+  for (size_t i = 0; i < 4; i++) {
+    tsl_vocab *v = load(files[i], NULL, NULL);
+    if (!v) return;
+    ENCODES(v, "b", TSL_ENCODE_BOS, 0, 1);
+    ENCODES(v, "b", 0, 1);
+    tsl_vocab_release(v);
+  }
+}
+
+/* Tokens spell what the decoder makes of them whatever their neighbours are; where that depends on them the file is refused. */
+static void test_decoders(void) {
+#define REPLACE(from, to) "{\"type\":\"Replace\",\"pattern\":{\"String\":\"" from "\"},\"content\":\"" to "\"}"
+#define FALLBACK "{\"type\":\"ByteFallback\"}"
+#define FUSE "{\"type\":\"Fuse\"}"
+#define STRIP "{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}"
+  static const struct {
+    const char *pre, *decoders, *refused; /* words */
+    const char *spells[3];                /* "-a", "<0x41>", "<0xe2>" */
+  } cases[] = {
+      {"", REPLACE("-", " ") "," FALLBACK "," FUSE "," STRIP, NULL, {" a", "A", "\xE2"}},
+      {"", REPLACE("-", " ") "," FALLBACK "," FUSE, NULL, {" a", "A", "\xE2"}},
+      {"", REPLACE("-", " "), NULL, {" a", "<0x41>", "<0xe2>"}},
+      {"", FALLBACK "," REPLACE("-", "") "," FUSE, NULL, {"a", "A", "\xE2"}},
+      {"", FUSE "," REPLACE("-", " "), NULL, {" a", "<0x41>", "<0xe2>"}},
+      {"", FALLBACK ",{\"type\":\"Metaspace\",\"replacement\":\"-\"}", NULL, {" a", "A", "\xE2"}},
+      {"", FUSE "," REPLACE("-a", " "), "more than one character", {NULL}},
+      {"", FALLBACK "," REPLACE("-a", " "), "more than one character", {NULL}},
+      {"", REPLACE("-", " ") "," REPLACE("a", " "), "a second decoder", {NULL}},
+      {"", FUSE ",{\"type\":\"Metaspace\",\"replacement\":\"-\"}", "Metaspace decoder after Fuse", {NULL}},
+      {"", FUSE "," FALLBACK, "ByteFallback decoder after Fuse", {NULL}},
+      {"", STRIP, "without Fuse", {NULL}},
+      {"", REPLACE("-", " ") "," FALLBACK "," STRIP "," FUSE, "without Fuse", {NULL}},
+      {"\"pre_tokenizer\":" BYTE_LEVEL("false") ",", BYTE_LEVEL("true") "," STRIP "," FUSE, NULL, {"-a", "<0x41>", "<0xe2>"}},
+      {"\"pre_tokenizer\":" BYTE_LEVEL("false") ",", BYTE_LEVEL("true") "," FALLBACK, NULL, {"-a", "<0x41>", "<0xe2>"}},
+      {"\"pre_tokenizer\":" BYTE_LEVEL("false") ",", BYTE_LEVEL("true") "," REPLACE("-", " "), "after ByteLevel", {NULL}},
+      {"\"pre_tokenizer\":" BYTE_LEVEL("false") ",", REPLACE("-", " ") "," BYTE_LEVEL("true"), "ByteLevel decoder after others", {NULL}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char file[1024];
+    tsl_error error = {0};
+    tsl_vocab *v;
+    snprintf(file, sizeof file, "{%s\"decoder\":{\"type\":\"Sequence\",\"decoders\":[%s]},\"model\":{\"vocab\":{\"-a\":0,\"<0x41>\":1,\"<0xe2>\":2}}}", cases[i].pre, cases[i].decoders);
+    tsl_status status = tsl_vocab_load_memory(file, strlen(file), NULL, NULL, NULL, &v, &error);
+    CHECKF(cases[i].refused ? status == TSL_ERR_UNSUPPORTED && strstr(error.message, cases[i].refused) && file[error.offset] == '{' : status == TSL_OK, "%s: %s: %s",
+           cases[i].decoders, tsl_status_name(status), error.message);
+    for (tsl_token id = 0; v && id < 3; id++) CHECKF(token_is(v, id, cases[i].spells[id]), "%s: token %u", cases[i].decoders, id);
+    tsl_vocab_release(v);
+  }
+}
+
+/* Text falls back to byte tokens where the model says so, and to those in capitals alone; without a decoder they spell their bytes too. */
+static void test_byte_tokens(void) {
+#define BYTES_MODEL(fallback) "\"model\":{\"vocab\":{\"a\":0,\"?\":1,\"<0xC3>\":2,\"<0xA9>\":3,\"<0xc3>\":4},\"unk_token\":\"?\",\"byte_fallback\":" fallback "}}"
+  for (int i = 0; i < 2; i++) {
+    tsl_vocab *v = load(i ? "{\"decoder\":" FALLBACK "," BYTES_MODEL("false") : "{" BYTES_MODEL("true"), NULL, NULL);
+    if (!v) return;
+    CHECK(token_is(v, 2, "\xC3") && token_is(v, 3, "\xA9") && token_is(v, 4, "\xC3"));
+    if (i) ENCODES(v, "a\xC3\xA9", 0, 0, 1);
+    else ENCODES(v, "a\xC3\xA9", 0, 0, 2, 3);
+    tsl_vocab_release(v);
+  }
+}
+
 static void test_options(void) {
   static const tsl_token eog[] = {3, 0}, outside[] = {26};
   tsl_vocab_options o = {.logits_width = 100, .eog = eog, .eog_count = 2};
@@ -235,7 +362,10 @@ static void test_bad_json(void) {
       {MODEL("{\"a\":0}", "[{}]"), TSL_ERR_FORMAT, "merges is neither", NULL},
       {MODEL("{\"a\":0}", "[null]"), TSL_ERR_FORMAT, "merges is neither", NULL},
       {"{\"model\":{\"vocab\":{\"a\":0},\"vocab\":{\"a\":1}}}", TSL_ERR_FORMAT, "token twice", NULL},
-      {"{\"model\":{\"vocab\":{\"a\":0},\"unk_token\":\"b\"}}", TSL_ERR_FORMAT, "unk_token", "\"b\"}"},
+      {"{\"x\":\"\\uD83D\",\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_SYNTAX, "half a pair", "\\uD83D"},
+      {"{\"x\":\"\\uD83Dx\\uDE00\",\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_SYNTAX, "half a pair", "\\uD83D"},
+      {"{\"x\":\"\\\\\\uDE00\",\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_SYNTAX, "half a pair", "\\uDE00"},
+      {"{\"model\":{\"vocab\":{\"\\uD83D\\uDE00\":0,\"\\\\uD83D\":1,\"\\ud83d\\ud83d\":2}}}", TSL_ERR_SYNTAX, "half a pair", "\\ud83d\\ud83d"},
       {"{\"model\":{\"vocab\":{\"a\":0},\"unk_token\":3}}", TSL_ERR_FORMAT, "unk_token", "3}"},
       {"{\"model\":{\"vocab\":{\"a\":0},\"dropout\":0.1}}", TSL_ERR_UNSUPPORTED, "dropout", "0.1"},
       {"{\"model\":{\"vocab\":{\"a\":0},\"end_of_word_suffix\":\"</w>\"}}", TSL_ERR_UNSUPPORTED, "end_of_word_suffix", NULL},
@@ -281,6 +411,9 @@ static void test_bad_json(void) {
       {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"x\"}}],\"special_tokens\":{\"x\":{"
        "\"ids\":[7]}}},\"model\":{\"vocab\":{\"a\":0}}}",
        TSL_ERR_FORMAT, "is no token", "7]"},
+      {"{\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"a\",0]},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "\"cls\"", "{\"type"},
+      {"{\"post_processor\":{\"type\":\"BertProcessing\",\"cls\":[\"a\"]},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "\"cls\"", "{\"type"},
+      {"{\"post_processor\":{\"type\":\"RobertaProcessing\",\"cls\":[\"a\",1]},\"model\":{\"vocab\":{\"a\":0}}}", TSL_ERR_FORMAT, "is no token", "1]"},
       {deep, TSL_ERR_FORMAT, "64 levels", NULL},
   };
   memset(deep, '[', sizeof deep - 1);
@@ -325,6 +458,17 @@ static void test_small_files_that_ask_for_much(void) {
     n += (size_t)sprintf(text + n, "]}}},\"model\":{\"vocab\":{\"a\":0}}}");
     tsl_status status = tsl_vocab_load_memory(text, n, "tokenizer.json", NULL, NULL, &v, &error);
     CHECKF(many ? status == TSL_ERR_LIMIT && strstr(error.message, "1,024 ids") : status == TSL_OK, "%s: %s", tsl_status_name(status), error.message);
+    tsl_vocab_release(v);
+  }
+  for (int many = 0; many < 2; many++) {
+    tsl_vocab *v = NULL;
+    tsl_error error = {0};
+    size_t n = (size_t)sprintf(text, "{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"x1023\"}}],\"special_tokens\":{\"x0\":0");
+    for (int i = 1; i < (many ? 1025 : 1024); i++) n += (size_t)sprintf(text + n, ",\"x%d\":{\"ids\":[0]}", i);
+    n += (size_t)sprintf(text + n, "}},\"model\":{\"vocab\":{\"a\":0}}}");
+    tsl_status status = tsl_vocab_load_memory(text, n, "tokenizer.json", NULL, NULL, &v, &error);
+    CHECKF(many ? status == TSL_ERR_LIMIT && strstr(error.message, "1,024 tokens") : status == TSL_OK, "%s: %s", tsl_status_name(status), error.message);
+    if (v) ENCODES(v, "a", TSL_ENCODE_BOS, 0, 0);
     tsl_vocab_release(v);
   }
   size_t n = (size_t)sprintf(text, "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":["), count;
@@ -493,6 +637,22 @@ static void test_tiktoken(void) {
   tsl_vocab_release(v);
 }
 
+/* What ends a generation comes behind the ranks, which are of text alone. */
+static void test_eog_behind_ranks(void) {
+  static const tsl_token eog[] = {7, 9}, outside[] = {16};
+  tsl_vocab_options o = {.pattern = ".+", .eog = eog, .eog_count = 2, .logits_width = 16};
+  tsl_vocab *v = load(ranks, NULL, &o);
+  if (!v) return;
+  CHECK(tsl_vocab_size(v) == 10 && tsl_vocab_logits_width(v) == 16 && token_is(v, 7, "") && token_is(v, 5, " ab"));
+  CHECK(tsl_vocab_is_eog(v, 7) && tsl_vocab_is_eog(v, 9) && !tsl_vocab_is_eog(v, 8) && tsl_vocab_is_special(v, 9));
+  ENCODES(v, "ab ab", 0, 3, 5);
+  tsl_vocab_release(v);
+  o.eog = outside, o.eog_count = 1;
+  CHECK(tsl_vocab_load_memory(ranks, strlen(ranks), NULL, &o, NULL, &v, NULL) == TSL_ERR_ARGUMENT && !v);
+  o.eog = eog, o.logits_width = 0;
+  CHECK(tsl_vocab_load_memory(ranks, strlen(ranks), NULL, &o, NULL, &v, NULL) == TSL_ERR_ARGUMENT && !v);
+}
+
 static void test_bad_tiktoken(void) {
   static const struct {
     const char *text, *name;
@@ -594,6 +754,12 @@ int main(void) {
   RUN(test_metaspace, "Metaspace and where it prepends");
   RUN(test_splits, "Split: the five behaviours");
   RUN(test_normalised_added, "added tokens in normalised text, NFC");
+  RUN(test_added_in_space, "an added token that begins in white space taken along");
+  RUN(test_added_twice, "an added token listed twice");
+  RUN(test_unknown, "the unknown token");
+  RUN(test_post_processors, "post-processors that put a token before the text");
+  RUN(test_decoders, "decoders, and those that are refused");
+  RUN(test_byte_tokens, "byte tokens");
   RUN(test_options, "options");
   RUN(test_bad_json, "tokenizer files that lie");
   RUN(test_no_dropout, "a dropout of nothing");
@@ -604,6 +770,7 @@ int main(void) {
   RUN(test_crowded_merges, "merges chosen to collide");
   RUN(test_damaged_json, "cut off, changed");
   RUN(test_tiktoken, "tiktoken rank files");
+  RUN(test_eog_behind_ranks, "the end of a generation behind the ranks");
   RUN(test_bad_tiktoken, "rank files that lie");
   RUN(test_load_no_memory, "each allocation of a load fails once");
   RUN(test_encode_no_memory, "each allocation of an encode fails once");

@@ -2,7 +2,7 @@
  *
  * A trie over their texts is tried at every place: the leftmost match counts, there the longest. A token that must be a single word and
  * is not is passed over with all its text, as HF does. White space that a token takes along never reaches back into text that is dealt
- * with.
+ * with; where that was taken along to the right, a token may still begin in it, as in HF.
  *
  * Tested by tests/test_encode.c, tests/test_vocab_files.c
  *
@@ -66,7 +66,7 @@ static tsl_status touches_word(const tsl__bpe_tokenizer *t, tsl__encode_work *wo
 tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work, const tsl__trie *trie, const uint8_t *text, size_t length,
                            size_t done, size_t *scan, tsl__added_match *match) {
   match->token = NULL;
-  size_t at = *scan > done ? *scan : done, found = 0;
+  size_t at = *scan, found = 0;
   while (at < length) {
     const tsl__added *token = longest(t, trie, text + at, length - at, &found);
     if (!token) {
@@ -79,7 +79,7 @@ tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work, 
     *scan = at + found;
     if (!touches) {
       match->token = token;
-      match->begin = token->flags & TSL__ADDED_LSTRIP ? strip_left(text, at, done) : at;
+      match->begin = at < done ? done : token->flags & TSL__ADDED_LSTRIP ? strip_left(text, at, done) : at;
       match->end = token->flags & TSL__ADDED_RSTRIP ? strip_right(text, length, *scan) : *scan;
       return TSL_OK;
     }

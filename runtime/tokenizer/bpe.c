@@ -182,12 +182,14 @@ typedef struct merger {
   tsl__encode_work *work;
   const tsl__merge *merges;
   uint32_t merge_slots;
+  bool after_unknown; /* the last symbol stands for text that is no token: the unknown token may be a token of text as well */
 } merger;
 
 /* There is room for a symbol per byte. */
 static void add_symbol(merger *m, tsl_token id, uint32_t start, uint32_t length) {
   uint32_t i = (uint32_t)m->work->symbols.n++;
   m->work->symbols.at[i] = (tsl__symbol){id, i - 1, i + 1, start, length, UINT32_MAX, TSL_NO_TOKEN}; /* 0 - 1 is TSL__NO_SYMBOL */
+  m->after_unknown = false;
 }
 
 static bool add_bytes(merger *m, uint32_t start, uint32_t length) {
@@ -199,10 +201,9 @@ static bool add_bytes(merger *m, uint32_t start, uint32_t length) {
 
 static bool add_unknown(merger *m, uint32_t start, uint32_t length) {
   if (m->facts->unknown == TSL_NO_TOKEN) return false;
-  size_t n = m->work->symbols.n;
-  tsl__symbol *last = n ? &m->work->symbols.at[n - 1] : NULL;
-  if (m->facts->fuse_unknown && last && last->id == m->facts->unknown) last->length += length;
+  if (m->facts->fuse_unknown && m->after_unknown) m->work->symbols.at[m->work->symbols.n - 1].length += length;
   else add_symbol(m, m->facts->unknown, start, length);
+  m->after_unknown = true;
   return true;
 }
 
@@ -313,9 +314,17 @@ static bool put_all(const merger *m, tsl__id_sink *sink) {
   return true;
 }
 
+/* Byte by byte, as HF does: one that is no token is the unknown token, where there is one. */
+static bool add_single_bytes(merger *m, uint32_t length) {
+  for (uint32_t at = 0; at < length; at++)
+    if (!add_bytes(m, at, 1) && !add_unknown(m, at, 1)) return false;
+  return true;
+}
+
 /* The symbols before the first merge; false if a byte is no token. */
 static bool add_symbols(merger *m, uint32_t length) {
   if (m->facts->units == TSL__UNITS_POINTS) return add_points(m, length);
+  if (m->facts->units == TSL__UNITS_BYTES) return add_single_bytes(m, length);
   if (m->facts->units != TSL__UNITS_SCORES) return add_bytes(m, 0, length);
   add_scored(m, length);
   return true;
@@ -324,7 +333,7 @@ static bool add_symbols(merger *m, uint32_t length) {
 tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const uint8_t *piece, uint32_t length, tsl__encode_work *w,
                     tsl__id_sink *sink) {
   const tsl__span *merges = &t->tables.span[TSL__SPAN_MERGES];
-  merger m = {t, tsl__tok_facts_of(&t->tables), vocab, piece, w, merges->at, (uint32_t)(merges->size / sizeof(tsl__merge))};
+  merger m = {t, tsl__tok_facts_of(&t->tables), vocab, piece, w, merges->at, (uint32_t)(merges->size / sizeof(tsl__merge)), false};
   tsl_token whole = m.facts->whole_pieces ? tsl__lookup_bytes(&t->tables, vocab, piece, length) : TSL_NO_TOKEN;
   if (whole != TSL_NO_TOKEN) {
     tsl__id_put(sink, whole);

@@ -138,12 +138,13 @@ static bool spell_text(tsl__bpe_build *h, const tsl__name *n) {
 
 static bool spell(tsl__bpe_build *h, tsl_token id) {
   const tsl__name *n = &h->names[id];
-  int byte = h->byte_fallback && !h->byte_level && n->in_model && !n->special ? tsl__hex_byte(n->text, n->length) : -1;
+  int byte = (h->byte_fallback || h->byte_tokens) && !h->byte_level && n->in_model && !n->special ? tsl__hex_byte(n->text, n->length) : -1;
   uint8_t b = (uint8_t)byte;
   if (!tsl__vec_reserve(h->a, &h->b.bytes, n->length + 1)) return false;
   if (n->verbatim) return put_bytes(h, n->text, n->length);
   if (byte >= 0) {
-    h->b.facts.bytes[b] = id;
+    bool capitals = n->text[3] < 'a' && n->text[4] < 'a'; /* text falls back to these alone */
+    if (h->byte_fallback && capitals) h->b.facts.bytes[b] = id;
     return put_bytes(h, &b, 1);
   }
   if (!n->special && !h->byte_level) return spell_text(h, n);

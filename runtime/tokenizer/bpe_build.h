@@ -20,6 +20,7 @@ typedef struct tsl__name {
   const char *text;
   uint32_t length, offset;
   bool in_model, special;
+  bool added;    /* it is in the list of added tokens */
   bool verbatim; /* spells what it is written as, and text can't be merged to it but by name: GGUF's control and user-defined tokens */
 } tsl__name;
 
@@ -35,7 +36,9 @@ typedef struct tsl__bpe_build {
   tsl__hf_file file; /* `text` and `length` are what offsets refer to */
   tsl__vocab_builder b;
   tsl_error *error;
-  bool byte_level, byte_fallback;
+  bool byte_level;
+  bool byte_fallback; /* what is no token is encoded as its bytes' tokens "<0xHH>", which spell these bytes */
+  bool byte_tokens;   /* they spell them, though text is not encoded so */
   bool binary;                         /* the file has no lines: errors have an offset alone */
   const char *space, *blank;           /* in spelling this text … is that one; NULL: nothing is replaced */
   uint32_t space_length, blank_length; /* bytes */

@@ -269,6 +269,34 @@ static tsl_status report(reader *r, yajl_status status, tsl_error *error) {
                       (int)strcspn((const char *)words, "\n"), (const char *)words);
 }
 
+static bool read_hex(const char *s, const char *end, uint32_t *out) {
+  *out = 0;
+  if (end - s < 6 || s[0] != '\\' || s[1] != 'u') return false;
+  for (int i = 2; i < 6; i++) {
+    uint32_t digit = s[i] <= '9' ? (uint32_t)(s[i] - '0') : (uint32_t)((s[i] | 32) - 'a' + 10);
+    if (digit > 15) return false;
+    *out = *out << 4 | digit;
+  }
+  return true;
+}
+
+/* The text is JSON. Half a pair of surrogates is no text: yajl would make "?" of it. */
+static tsl_status check_escapes(const tsl__hf_file *f, tsl_error *error) {
+  const char *end = f->text + f->length, *at = f->text;
+  while (at < end && (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+    uint32_t high, low;
+    if (!read_hex(at, end, &high)) {
+      at += 2;
+      continue;
+    }
+    bool pair = high >= 0xD800 && high < 0xDC00 && read_hex(at + 6, end, &low) && low >= 0xDC00 && low < 0xE000;
+    if (high >= 0xD800 && high < 0xE000 && !pair)
+      return tsl__fail_at(error, TSL_ERR_SYNTAX, f->text, f->length, (size_t)(at - f->text), "half a pair of surrogates is no text");
+    at += pair ? 12 : 6;
+  }
+  return TSL_OK;
+}
+
 /* All that must survive a longjmp is in *r. */
 static tsl_status read_all(reader *r, tsl_error *error) {
   if (setjmp(r->out_of_memory)) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
@@ -277,7 +305,8 @@ static tsl_status read_all(reader *r, tsl_error *error) {
   yajl_status status = yajl_parse(r->yajl, (const unsigned char *)r->file->text, r->file->length);
   r->whole = status == yajl_status_ok;
   if (r->whole) status = yajl_complete_parse(r->yajl);
-  return report(r, status, error);
+  tsl_status result = report(r, status, error);
+  return result ? result : check_escapes(r->file, error);
 }
 
 tsl_status tsl__hf_read(tsl__hf_file *file, const tsl_allocator *a, const char *text, size_t length, tsl_error *error) {

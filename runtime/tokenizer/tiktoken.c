@@ -220,10 +220,19 @@ static tsl_status add_token(tiktoken *t, tsl_token id, const encoding *e) {
   return TSL_OK;
 }
 
-static tsl_status add_all(tiktoken *t, const encoding *e) {
-  tsl_status status = TSL_OK;
+/* One more than the largest id that the options name as the end of a generation, as long as there are logits for it: ranks are of text, and what
+ * ends it comes behind them. */
+static uint32_t last_eog(const tsl_vocab_options *o) {
+  uint32_t end = 0, width = o->logits_width < TSL_MAX_VOCAB ? o->logits_width : TSL_MAX_VOCAB;
+  for (uint32_t i = 0; i < o->eog_count; i++)
+    if (o->eog[i] >= end && o->eog[i] < width) end = o->eog[i] + 1;
+  return end;
+}
+
+static tsl_status add_all(tiktoken *t, const encoding *e, const tsl_vocab_options *options) {
   if (last_special(e) > t->size) t->size = last_special(e);
-  status = sort_by_id(t);
+  if (last_eog(options) > t->size) t->size = last_eog(options);
+  tsl_status status = sort_by_id(t);
   for (tsl_token id = 0; id < t->size && !status; id++) status = add_token(t, id, e);
   if (status) return status;
   return tsl__vec_push(t->a, &t->b.offsets, (uint32_t)t->b.bytes.n) ? TSL_OK : no_memory(t);
@@ -248,7 +257,7 @@ static tsl_status load(tiktoken *t, const char *name, const tsl_vocab_options *o
     return tsl__fail(t->error, TSL_ERR_ARGUMENT,
                      "no pre-tokenisation pattern is known for a rank file of this name; give one in options->pattern");
   tsl_status status = read_lines(t);
-  if (!status) status = add_all(t, e);
+  if (!status) status = add_all(t, e, options);
   if (!status) status = make_lookup(t);
   if (status) return status;
   tsl__step split = {.kind = TSL__STEP_SPLIT_REGEX, .how = TSL__SPLIT_REMOVED, .invert = 1, .dialect = TSL__DIALECT_RUST};
