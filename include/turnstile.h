@@ -177,7 +177,7 @@ TSL_API void tsl_vocab_set_walk_cache(tsl_vocab *vocab, size_t max_bytes);
 /* Bytes held, warm-up included. */
 TSL_API size_t tsl_vocab_memory(const tsl_vocab *vocab);
 
-#define TSL_ENCODE_SPECIAL 1u /* added and special tokens written out in the text become those tokens */
+#define TSL_ENCODE_SPECIAL 1u /* added and special tokens written out in the text become those tokens (SentencePiece's user symbols always do) */
 #define TSL_ENCODE_BOS 2u     /* put first what the tokenizer file puts before a text: mostly the beginning-of-sequence token, or none */
 
 /* Encode `length` bytes of text as the tokenizer would: normaliser, added tokens, pre-tokenisation pattern, BPE merges. Writes at most

@@ -2,7 +2,7 @@
  *
  * Order     What text meets: (1) the beginning-of-sequence tokens, if asked for; (2) stretches of valid UTF-8, with invalid bytes
  *           between; in each stretch (3) added tokens in raw text, if asked for; between those (4) the normaliser; (5) added tokens in
- *           normalised text; between those (6) the pre-tokeniser; and (7) merges in each piece.
+ *           normalised text, if asked for or SentencePiece's; between those (6) the pre-tokeniser; and (7) merges in each piece.
  * Invalid   A byte that is not part of valid UTF-8 becomes the token of that byte, on its own. The stretches left and right of it know
  *           nothing of each other. A vocabulary without a token for that byte: TSL_ERR_SYNTAX.
  * Limits    2^30 bytes between two added tokens or invalid bytes, before and after normalising: TSL_ERR_LIMIT.
@@ -58,7 +58,7 @@ static tsl_status encode_segment(call *c, const uint8_t *text, size_t length, bo
   tsl_status status = set_piece(&c->work, text, length);
   if (!status) status = tsl__steps_run(c->t, &c->work, true, at_start);
   if (status) return status;
-  if (!c->special || !c->t->normalised.order_count) return encode_normalised(c, at_start);
+  if (!(c->special || c->t->always) || !c->t->normalised.order_count) return encode_normalised(c, at_start);
   tsl__pieces *p = &c->work.pieces[0];
   c->work.normalised.n = 0;
   if (!tsl__vec_reserve(c->work.alloc, &c->work.normalised, p->bytes.n)) return TSL_ERR_NO_MEMORY;
@@ -213,7 +213,7 @@ static tsl_status gather_added(const tsl__bpe_tokenizer *t, tsl__encode_work *w)
   if (!tsl__vec_push(w->alloc, &w->marks, 0)) return TSL_ERR_NO_MEMORY;
   for (size_t i = 0; i < span->size / sizeof *added; i++) {
     tsl_status status = set_piece(w, pool + added[i].text, added[i].text_length);
-    if (!status && added[i].flags & TSL__ADDED_NORMALIZED) status = tsl__steps_run(t, w, true, false);
+    if (!status && (added[i].flags & (TSL__ADDED_NORMALIZED | TSL__ADDED_ALWAYS)) == TSL__ADDED_NORMALIZED) status = tsl__steps_run(t, w, true, false);
     if (status) return status;
     const tsl__pieces *p = &w->pieces[0];
     if (!tsl__vec_reserve(w->alloc, &w->normalised, p->bytes.n)) return TSL_ERR_NO_MEMORY;
@@ -239,6 +239,7 @@ static tsl_status make_tries(tsl__bpe_tokenizer *t, tsl__encode_work *w) {
     status = tsl__trie_build(normalised ? &t->normalised : &t->raw, &t->alloc, w->normalised.at, w->marks.at, n, skip);
   }
   tsl__free(&t->alloc, skip, (size_t)n + 1);
+  t->always = flags & TSL__ADDED_ALWAYS;
   if (!status && flags & TSL__ADDED_SINGLE_WORD) status = tsl__pattern_new("\\w", 2, TSL__DIALECT_RUST, &t->alloc, &t->word, NULL);
   return status;
 }

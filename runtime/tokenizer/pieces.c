@@ -4,6 +4,8 @@
  *           of equals, until none is left (bpe.c, TSL__UNITS_SCORES). Scores become ranks here: the best is 0, equal scores share one.
  * Spaces    The model writes a space as "▁". Here pieces spell real spaces and text keeps them; a "▁" in the text becomes a space first, as it
  *           does in the model, where the two can't be told apart.
+ * User      SentencePiece finds pieces of type "user" in any text that it encodes, after the prefix and before it merges. llama.cpp looks for
+ *           them where it looks for other special tokens, in the text as it is, and puts a prefix after each.
  * Unused    Pieces of type "unused" spell nothing. SentencePiece merges to them and takes the merge apart again; no file that a generating
  *           model uses was seen to have any.
  *
@@ -85,7 +87,8 @@ static tsl_status add_piece(const tsl__piece_model *m, tsl__vocab_builder *b, ts
   if (!is_added(p) || begin == b->bytes.n) return TSL_OK;
   bool ends = tsl__is_eog_name(p->text, p->length) && special;
   if (ends && !tsl__vec_push(m->alloc, &b->eog, id)) return no_memory(m);
-  return tsl__builder_added(b, id, 0, (const char *)b->bytes.at + begin, b->bytes.n - begin) ? TSL_OK : no_memory(m);
+  uint32_t flags = p->type == TSL__PIECE_USER && m->user_always ? TSL__ADDED_NORMALIZED | TSL__ADDED_ALWAYS : 0;
+  return tsl__builder_added(b, id, flags, (const char *)b->bytes.at + begin, b->bytes.n - begin) ? TSL_OK : no_memory(m);
 }
 
 /* ---- tables for encoding -------------------------------------------------------------------------------------- */

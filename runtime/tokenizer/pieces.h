@@ -31,6 +31,7 @@ typedef struct tsl__piece_model {
   bool encodes;                /* merges by score; else the vocabulary has bytes only (TSL__UNITS_NONE) */
   bool escaped;                /* "▁" stands for a space */
   bool prefix;                 /* a space is put before each stretch of text */
+  bool user_always;            /* pieces of type USER are found in normalised text, whether added tokens are looked for or not */
   tsl_token bos, unknown;      /* or TSL_NO_TOKEN */
 } tsl__piece_model;
 

@@ -92,6 +92,7 @@ typedef struct tsl__step {
 #define TSL__ADDED_SINGLE_WORD 1u /* not next to a word character */
 #define TSL__ADDED_LSTRIP 2u      /* takes the white space before it along */
 #define TSL__ADDED_RSTRIP 4u
+#define TSL__ADDED_ALWAYS 16u    /* with NORMALIZED: even without TSL_ENCODE_SPECIAL, and its text is normalised already */
 #define TSL__ADDED_NORMALIZED 8u /* looked for in normalised text */
 typedef struct tsl__added {
   tsl_token id;
@@ -136,6 +137,7 @@ typedef struct tsl__bpe_tokenizer {
   tsl__pattern **patterns;   /* one per step; NULL for steps without one */
   tsl__pattern *word;        /* \w, where an added token is a single word; else NULL */
   tsl__trie raw, normalised; /* the added tokens that are looked for in raw and in normalised text; `order` holds indices into ADDED */
+  bool always;               /* those in normalised text are ALWAYS looked for */
 } tsl__bpe_tokenizer;
 
 /* Make a tokenizer of tables. On success the spans (unless mapped) are its own; on failure they stay the caller's. Fails with SYNTAX if a
