@@ -3,7 +3,7 @@
  *     test_encode                    every vocabulary that is there: the embedded one, and those under $TSL_VOCABS
  *     test_encode VOCABULARY NAME    that file against tests/cases/encode/NAME.txt
  *
- * tests/encode_configs.py wrote small tokenizer files and ids; tests/encode_reference.py wrote the 2,200 texts and what PyPI's
+ * tests/encode_configs.py wrote small tokenizer files and ids, tests/encode_patterns.py patterns, texts and ids; tests/encode_reference.py wrote the 2,200 texts and what PyPI's
  * `tokenizers`, `tiktoken` and `sentencepiece` make of each: number and hash of the ids, without added tokens, and with them and BOS. A second check is
  * that the tokens' bytes put together give the text back (as far as the normaliser leaves it alone).
  *
@@ -195,6 +195,61 @@ static void test_configs(void) {
   free_lines(&l);
 }
 
+/* The pattern's vocabulary: in the tokenizer.json for Oniguruma, or beside the rank file. */
+static tsl_vocab *load_pattern(const lines *l, const char *line, tsl_error *error) {
+  static char json[65536];
+  tsl_vocab_options options = {.pattern = line + 2};
+  tsl_vocab *v = NULL;
+  if (line[0] == 'R') {
+    tsl_vocab_load_memory(l->at[1], strlen(l->at[1]), "x.tiktoken", &options, NULL, &v, error);
+    return v;
+  }
+  const char *hole = strstr(l->at[0], "PATTERN");
+  size_t n = (size_t)(hole - l->at[0]);
+  memcpy(json, l->at[0], n);
+  for (const char *p = line + 2; *p; json[n++] = *p++)
+    if (*p == '\\' || *p == '"') json[n++] = '\\';
+  n += (size_t)snprintf(json + n, sizeof json - n, "%s", hole + strlen("PATTERN"));
+  tsl_vocab_load_memory(json, n, NULL, NULL, NULL, &v, error);
+  return v;
+}
+
+/* tests/cases/encode/patterns.txt: tests/encode_patterns.py says what is in it. */
+static void test_patterns(void) {
+  static tsl_token ids[MAX_IDS];
+  static char text[16384];
+  lines l;
+  tsl_vocab *v = NULL;
+  const char *pattern = "";
+  unsigned patterns = 0, texts = 0;
+  if (!read_lines(CASES "patterns.txt", &l) || l.count < 3) {
+    CHECKF(false, "%s cannot be read", CASES "patterns.txt");
+    return;
+  }
+  for (char *p = l.at[1]; (p = strchr(p, ';'));) *p = '\n';
+  for (size_t i = 2; i < l.count; i++) {
+    if (l.at[i][0] == 'O' || l.at[i][0] == 'R') {
+      tsl_error error = {0};
+      tsl_vocab_release(v);
+      pattern = l.at[i];
+      v = load_pattern(&l, pattern, &error);
+      CHECKF(v, "%s: %s", pattern, error.message);
+      patterns++;
+    } else if (v) {
+      size_t count = 0, expected = 0;
+      tsl_status status = tsl_vocab_encode(v, text, from_hex(l.at[i], text), 0, ids, MAX_IDS, &count);
+      bool same = status == TSL_OK;
+      for (char *p = strchr(l.at[i], ' '); p; p = strchr(p + 1, ' '), expected++)
+        same = same && expected < count && ids[expected] == strtoul(p, NULL, 10);
+      CHECKF(same && count == expected, "line %zu, %s: %zu ids instead of %zu (%s)", i + 1, pattern, count, expected, tsl_status_name(status));
+      texts++;
+    }
+  }
+  CHECKF(patterns >= 100 && texts >= 5 * patterns, "%u patterns, %u texts", patterns, texts);
+  tsl_vocab_release(v);
+  free_lines(&l);
+}
+
 static void test_fetched(void) {
   static const char *const files[][2] = {
       {"llama3_1/tokenizer.json", "llama3_1"},      {"qwen3/tokenizer.json", "qwen3"},
@@ -229,6 +284,7 @@ int main(int argc, char **argv) {
   }
   RUN(test_embedded, "the embedded vocabulary against PyPI tokenizers");
   RUN(test_configs, "small tokenizer files put together at random");
+  RUN(test_patterns, "patterns that PCRE2 would read differently, against PyPI tokenizers and tiktoken");
   RUN(test_fetched, "fetched vocabularies against PyPI tokenizers and tiktoken");
   return tsl_test_end();
 }

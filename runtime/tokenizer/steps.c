@@ -15,12 +15,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
-#include <stdio.h>
-
-#include "runtime/tokenizer/tokenizer.h"
+#include "runtime/tokenizer/dialect.h"
 
 /* ---- patterns ------------------------------------------------------------------------------------------------- */
 
@@ -31,12 +26,6 @@ struct tsl__pattern {
   pcre2_code *code;
   bool jit;
 };
-
-#define SPACES "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
-#define RUST_WORDS "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
-#define ONIGURUMA_WORDS "\\p{Alphabetic}\\p{M}\\p{N}\\p{Pc}"
-
-typedef TSL__VEC(char) text_vec;
 
 /* The size of a block is kept in the 16 bytes before it, since PCRE2 frees without telling it. */
 static void *pcre2_take(size_t size, void *ctx) {
@@ -52,66 +41,24 @@ static void pcre2_leave(void *p, void *ctx) {
   tsl__free(ctx, block, *block + 16);
 }
 
-static bool put(const tsl_allocator *a, text_vec *out, const char *s, size_t n) {
-  if (!tsl__vec_reserve(a, out, n)) return false;
-  memcpy(out->at + out->n, s, n);
-  out->n += n;
-  return true;
+/* A line ends in a line feed, whatever PCRE2 was built for. */
+static pcre2_compile_context *make_context(tsl__pattern *p) {
+  p->context = pcre2_general_context_create(pcre2_take, pcre2_leave, &p->alloc);
+  pcre2_compile_context *context = p->context ? pcre2_compile_context_create(p->context) : NULL;
+  if (!context) return NULL;
+  pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+  pcre2_set_bsr(context, PCRE2_BSR_UNICODE);
+  return context;
 }
 
-static bool put_class(const tsl_allocator *a, text_vec *out, const char *set, bool in_class, bool negated) {
-  if (in_class) return put(a, out, set, strlen(set));
-  return put(a, out, negated ? "[^" : "[", negated ? 2 : 1) && put(a, out, set, strlen(set)) && put(a, out, "]", 1);
-}
-
-/* \s, \w and \b as the dialect has them: PCRE2's \s also has U+180E, its \w no marks. */
-static bool put_escape(const tsl_allocator *a, text_vec *out, const char *escape, bool in_class, uint32_t dialect) {
-  const char *words = dialect == TSL__DIALECT_RUST ? RUST_WORDS : ONIGURUMA_WORDS;
-  char border[256];
-  if ((*escape == 'b' || *escape == 'B') && !in_class) {
-    char first = *escape == 'b' ? '!' : '='; /* a border: a word on one side, none on the other */
-    int n = snprintf(border, sizeof border, "(?:(?<=[%s])(?%c[%s])|(?<![%s])(?%c[%s]))", words, first, words, words,
-                     first == '!' ? '=' : '!', words);
-    return put(a, out, border, (size_t)n);
-  }
-  if (*escape == 's' || (*escape == 'S' && !in_class)) return put_class(a, out, SPACES, in_class, *escape == 'S');
-  if (*escape == 'w' || (*escape == 'W' && !in_class)) return put_class(a, out, words, in_class, *escape == 'W');
-  return put(a, out, "\\", 1) && put(a, out, escape, 1);
-}
-
-/* Rewrite a pattern of Oniguruma or Rust's regex for PCRE2. What PCRE2 would read differently (sets within sets) is refused, and so is \K, which moves where a match begins. */
-static tsl_status translate(const char *s, size_t n, uint32_t dialect, const tsl_allocator *a, text_vec *out, tsl_error *error) {
-  size_t class_start = 0; /* index after "[" or "[^"; 0: outside of a class */
-  for (size_t i = 0; i < n; i++) {
-    bool ok;
-    if (s[i] == '\\' && i + 1 < n) {
-      if (s[i + 1] == 'K') return tsl__fail(error, TSL_ERR_UNSUPPORTED, "a pre-tokenisation pattern has \\K");
-      ok = put_escape(a, out, s + ++i, class_start, dialect);
-    } else {
-      if (class_start && ((s[i] == '[' && (i + 1 == n || s[i + 1] != ':')) || (s[i] == '&' && i + 1 < n && s[i + 1] == '&')))
-        return tsl__fail(error, TSL_ERR_UNSUPPORTED, "a pre-tokenisation pattern has a set within a set");
-      ok = put(a, out, s + i, 1);
-      if (!class_start && s[i] == '[') class_start = i + 1 < n && s[i + 1] == '^' ? i + 2 : i + 1;
-      else if (class_start && s[i] == '[') { /* [:name:] up to its end */
-        while (ok && i + 1 < n && s[i] != ']') ok = put(a, out, s + ++i, 1);
-      } else if (class_start && s[i] == ']' && i > class_start) class_start = 0;
-    }
-    if (!ok) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  }
-  return TSL_OK;
-}
-
-static tsl_status compile(tsl__pattern *p, const text_vec *text, uint32_t dialect, tsl_error *error) {
+/* `text` ends in a NUL, for the message. */
+static tsl_status compile(tsl__pattern *p, const tsl__pattern_text *text, uint32_t dialect, pcre2_compile_context *context, tsl_error *error) {
   uint32_t options =
-      PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | (dialect == TSL__DIALECT_RUST ? PCRE2_DOLLAR_ENDONLY : PCRE2_MULTILINE);
+      PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | (dialect == TSL__DIALECT_RUST ? PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_CIRCUMFLEX : PCRE2_MULTILINE);
   int code = 0;
   PCRE2_SIZE offset = 0;
   PCRE2_UCHAR words[160];
-  p->context = pcre2_general_context_create(pcre2_take, pcre2_leave, &p->alloc);
-  pcre2_compile_context *compile_context = p->context ? pcre2_compile_context_create(p->context) : NULL;
-  if (!compile_context) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  p->code = pcre2_compile((PCRE2_SPTR)(text->n ? text->at : ""), text->n, options, &code, &offset, compile_context);
-  pcre2_compile_context_free(compile_context);
+  p->code = pcre2_compile((PCRE2_SPTR)text->at, text->n - 1, options, &code, &offset, context);
   if (p->code) {
     p->jit = !pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
     return TSL_OK;
@@ -119,21 +66,24 @@ static tsl_status compile(tsl__pattern *p, const text_vec *text, uint32_t dialec
   if (code == PCRE2_ERROR_NOMEMORY || code == 121 /* ERR21: failed to allocate heap memory */)
     return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   pcre2_get_error_message(code, words, sizeof words);
-  return tsl__fail(error, TSL_ERR_SYNTAX, "the pre-tokenisation pattern \"%.100s\": %s at byte %zu", text->n ? text->at : "", (char *)words,
-                   (size_t)offset);
+  return tsl__fail(error, TSL_ERR_SYNTAX, "the pre-tokenisation pattern \"%.100s\": %s at byte %zu", text->at, (char *)words, (size_t)offset);
+}
+
+static tsl_status make_pattern(tsl__pattern *p, const char *s, size_t n, uint32_t dialect, pcre2_compile_context *context, tsl_error *error) {
+  tsl__pattern_text text = {0};
+  tsl_status status = tsl__dialect_rewrite(s, n, dialect, context, &p->alloc, &text, error);
+  if (!status && !tsl__vec_push(&p->alloc, &text, 0)) status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!status) status = compile(p, &text, dialect, context, error);
+  tsl__vec_free(&p->alloc, &text);
+  return status;
 }
 
 tsl_status tsl__pattern_new(const char *s, size_t n, uint32_t dialect, const tsl_allocator *a, tsl__pattern **out, tsl_error *error) {
-  text_vec text = {0};
   tsl__pattern *p = tsl__alloc_zero(a, sizeof *p);
-  tsl_status status = p ? translate(s, n, dialect, a, &text, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  if (!status && !put(a, &text, "", 1)) status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory"); /* a NUL, for messages */
-  if (!status) {
-    text.n--;
-    p->alloc = *a;
-    status = compile(p, &text, dialect, error);
-  }
-  tsl__vec_free(a, &text);
+  if (p) p->alloc = *a;
+  pcre2_compile_context *context = p ? make_context(p) : NULL;
+  tsl_status status = context ? make_pattern(p, s, n, dialect, context, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  if (context) pcre2_compile_context_free(context);
   if (status) tsl__pattern_free(p, a), p = NULL;
   *out = p;
   return status;

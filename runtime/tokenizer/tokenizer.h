@@ -74,10 +74,9 @@ typedef enum tsl__when {
   TSL__WHEN_FIRST_MISSING = 2 /* the same, and only at the start of the whole text */
 } tsl__when;
 
-typedef enum tsl__dialect {                             /* of a pattern: whose \w, ^ and $ it means */
-                            TSL__DIALECT_ONIGURUMA = 0, /* HF's Split and Replace: \w is Alphabetic, M, N, Pc; ^ and $ are those of lines */
-                            TSL__DIALECT_RUST =
-                                1 /* tiktoken, and HF elsewhere: \w is Alphabetic, M, Nd, Pc; ^ and $ are those of the text */
+typedef enum tsl__dialect {                             /* of a pattern (dialect.c) */
+                            TSL__DIALECT_ONIGURUMA = 0, /* HF's Split; ^ and $ are those of lines */
+                            TSL__DIALECT_RUST = 1       /* tiktoken, and HF elsewhere; ^ and $ are those of the text */
 } tsl__dialect;
 
 typedef struct tsl__step {
@@ -92,8 +91,8 @@ typedef struct tsl__step {
 #define TSL__ADDED_SINGLE_WORD 1u /* not next to a word character */
 #define TSL__ADDED_LSTRIP 2u      /* takes the white space before it along */
 #define TSL__ADDED_RSTRIP 4u
-#define TSL__ADDED_ALWAYS 16u    /* with NORMALIZED: even without TSL_ENCODE_SPECIAL, and its text is normalised already */
 #define TSL__ADDED_NORMALIZED 8u /* looked for in normalised text */
+#define TSL__ADDED_ALWAYS 16u    /* with NORMALIZED: even without TSL_ENCODE_SPECIAL, and its text is normalised already */
 typedef struct tsl__added {
   tsl_token id;
   uint32_t flags, text, text_length;
