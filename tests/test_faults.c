@@ -306,7 +306,7 @@ static void vocabulary_and_warm_up(void) {
 static void load(void) {
   static const char hf[] =
       "{\"version\":\"1.0\",\"added_tokens\":[{\"id\":6,\"content\":\"</s>\",\"special\":true}],\"normalizer\":{\"type\":\"NFC\"},"
-      "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\s+|\\\\w+\"},"
+      "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\s+|\\\\w+|[^\\\\W\\\\s]{2}?|\\\\p{Han}\"},"
       "\"behavior\":\"Isolated\",\"invert\":false},"
       "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}]},\"decoder\":{\"type\":\"ByteLevel\"}"
       ","
