@@ -26,7 +26,8 @@ ALPHABET = LETTERS + "\t\x0b\xb2\xdf\xe9\u0301\u0345\u180e\u200c\u200d\u2028\u21
 BOTH = [r"\p{Han}+", r"\P{Han}", r"[\p{Han}a]", r"\p{Greek}|\p{^Latin}", r"\p{Yi}|\p{Emoji}|\p{Lu}", r"\w+", r"\W", r"[\w-]+", r"[\W]+", r"[^\W\d_]+", r"[^\Sa]", r"[\Sb\n]", r"\s+", r"\bx", r"\B.",
         r"\h+", r"\H", r"[^\h\n]", r"[\H]", r"\v", r"[\va]", r"\d{1,2}+", r"(?:\d\d?){1,2}+a?", r"a{2}?", r"(a|b){2}?c?", r"[ab]{2}?", r"x{,2}a", r"a{1,2}?b", r"a{|\}", r"[[:punct:]]", r"[[:alnum:]]+",
         r"[[:upper:][:digit:]]", r"[[:^alpha:]]", r"[^[:word:]]", r"[[:space:]]+", r"[[:graph:]]+", r"[[:^print:]b]", r"[[:blank:]\]]", r"(?m).+", r"a(?m).", r"(?m:b.)|^a", r"a(?i)b|c|x", r"(?:a(?i)b)c|A",
-        r"(?i:a|s)x", r"(?i:[^a]b)", r"(?i-m:\w)-", r"(?#a)b", r"\x61|\u0062", r"[]a]", r"[^]^\W]", r"\O", r"x\Z", r"(?<=[\Wa])b", r"(?<n>a|b)\k<n>", r"(a)(b)?\1", r"\R", r"\N+", r"(?i)\p{L}+\W?", r"[a\-c]"]
+        r"(?i:a|s)x", r"(?i:[^a]b)", r"(?i-m:\w)-", r"(?#a)b", r"\x61|\u0062", r"[]a]", r"[^]^\W]", r"\O", r"x\Z", r"(?<=[\Wa])b", r"(?<n>a|b)\k<n>", r"(a)(b)?\1", r"\R", r"\N+", r"(?i)\p{L}+\W?", r"[a\-c]",
+        r"[a[b-x]]", r"[a-x&&[^b-s]1]", r"[^ab&&[^b]]+", r"[^\Wa&&\d]", r"[\p{L}\p{M}&&[^\p{Han}]]+", r"(?<=[\w&&[^a]])b", r"[^[^a]b&&[a-c]]"]
 ONIGURUMA = BOTH + [r"a{,}", r"(?-mix:a.)", r"(?im)a.", r"(?i)\p{Lu}", r"\d{1,}+7", r"\p{Alpha}"]
 RUST = BOTH + [r"\d{1,2}+1", r"(?s).+", r"(?U)a+", r"\pL+", r"\PL", r"(?i)\PL", r"\u{61}", r"(?P<n>a)b", r"\xe9", r"(?m)a$|^b", r"a$", r"(?u)\w\b"]
 

@@ -48,6 +48,10 @@ static void test_rewritten(void) {
       {O, "[a\\W]", "(?:[a]|[^" WORDS "])"},
       {R, "\\W", "[^" WORDS "\\x{200c}\\x{200d}]"},
       {BOTH, "[^]^a\\H-]", "(?:(?![\\]\\^a-]|[^0-9A-Fa-f])\\p{Any})"},
+      {BOTH, "[a[b-d]]", "(?:[a]|[b-d])"},
+      {BOTH, "[a-w&&[^c-g]z]", "(?:(?=[a-w])(?:[z]|[^c-g]))"},
+      {BOTH, "[^ab&&b&&[c\\H]]", "(?:(?!(?=[ab])(?=[b])(?:(?:[c]|[^0-9A-Fa-f])))\\p{Any})"},
+      {BOTH, "[[:name:]]", "(?:[:name:])"},
       {O, "[[:alpha:][:^digit:]]", "(?:[\\p{Alphabetic}]|[^\\p{Nd}])"},
       {O, "[[:^graph:]]", "[\\p{Z}\\p{Cc}\\p{Cn}\\p{Cs}]"},
       {R, "[[:graph:]]", "[!-~]"},
@@ -93,11 +97,14 @@ static void test_refused(void) {
       {BOTH, "\\C", "has \\C"},
       {BOTH, "[\\R]", "has \\R"},
       {BOTH, "\\g{1}", "has \\g"},
-      {BOTH, "[a[b]]", "set within a set"},
-      {BOTH, "[[:name:]]", "set within a set"},
-      {BOTH, "[a&&b]", "set within a set (\"&&\")"},
-      {R, "[a-c--b]", "set within a set (\"--\")"},
-      {R, "[a~~b]", "set within a set (\"~~\")"},
+      {BOTH, "(?i:[a[b]])", "has [, which is not supported where case is ignored"},
+      {BOTH, "(?i:[a&&b])", "has &&"},
+      {BOTH, "[a&&&b]", "has &&"},
+      {BOTH, "[&&a]", "has &&"},
+      {BOTH, "[a&&]", "has ]"},
+      {BOTH, "[[[[[[[[[a]]]]]]]]]", "has ["},
+      {R, "[a-c--b]", "has --"},
+      {R, "[a~~b]", "has ~~"},
       {R, "\\b{start}", "has \\b"},
       {R, "\\<", "has \\<"},
       {O, "\\pL", "has \\p"},
@@ -139,7 +146,7 @@ static void test_depth(void) {
 }
 
 static void test_no_memory(void) {
-  static const char pattern[] = "(?i:a[^b\\W])(x){2}?\\p{Han}(?m)\\b";
+  static const char pattern[] = "(?i:a[^b\\W])[a[^b]&&c](x){2}?\\p{Han}(?m)\\b";
   char out[4096];
   unsigned failures = 0;
   for (long n = 0;; n++) {

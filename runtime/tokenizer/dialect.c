@@ -15,10 +15,11 @@
  *   (?m)                        "." matches a line feed too     lines                          lines
  *   a(?i)b|c                    a(?i:b|c)                       a(?i:b)|(?i:c)                 a(?i:b)|(?i:c)
  *   (?i:ss)                     matches "ß"                     does not                       does not
- *   (?i:\p{L})                  as it is; in a set, folded      folded                         as it is; \p{Lu} folded from 10.43 on
+ *   (?i:\p{L})                  as it is; in a set, folded      folded                         as it is, in 10.42
  *
- * Sets      PCRE2 has no set within a set. One with complements in it becomes alternatives, [a\W] -> (?:[a]|[^words]), and if it is negated
- *           itself, what none of them matches: [^a\W] -> (?:(?![a]|[^words])\p{Any}). Sets within sets and their operators are refused.
+ * Sets      PCRE2 has no set within a set. One with complements or sets in it becomes alternatives, [a\W] -> (?:[a]|[^words]), and if it is
+ *           negated itself, what none of them matches: [^a\W] -> (?:(?![a]|[^words])\p{Any}). What stands before "&&" is looked at first:
+ *           [\w&&[^a]] -> (?:(?=[words])(?:[^a])). Rust's "--" and "~~" are refused, and sets within sets where case is ignored.
  * Groups    For x{1,2}+ -> (?:x{1,2})+ the place in the output where the item before begins is known: of a group, from a stack of open ones.
  * Folding   Where case is ignored a letter may stand for several in Oniguruma ("ß" is "ss"): what could be part of such is refused, as are
  *           properties whose folding is more than a letter or two. A property in a set holds letters like "ß" too; that such a set matches two
@@ -35,6 +36,7 @@
 #include <stdio.h>
 
 #define MAX_DEPTH 250 /* of groups, as in PCRE2 */
+#define MAX_SETS 8    /* sets within each other */
 
 #define SPACES "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
 #define WORDS "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
@@ -49,6 +51,13 @@ typedef struct level {
   bool caseless;
 } level;
 
+/* A set from its "[" on. */
+typedef struct bracket {
+  tsl__pattern_text members, others; /* `others`: complements and sets in it, each "|[…]" or "|(?:…)" */
+  tsl__pattern_text operands;        /* what stood before each "&&", as "(?=…)" */
+  bool negated;
+} bracket;
+
 typedef struct rewriter {
   const char *s; /* the pattern */
   size_t n, at;
@@ -56,13 +65,14 @@ typedef struct rewriter {
   pcre2_compile_context *context;
   const tsl_allocator *a;
   tsl_error *error;
-  tsl__pattern_text *out, set, others; /* `set`: what stands in the set that is read; `others`: complements in it, each "|[^…]" */
+  tsl__pattern_text *out;
+  bracket sets[MAX_SETS]; /* that are read, within each other */
+  size_t set_depth;       /* 0: outside of sets */
   level levels[MAX_DEPTH];
-  size_t depth;           /* the index of the innermost level */
-  size_t item;            /* where the last item begins in the output */
-  bool in_set, negated;   /* the set is negated */
-  bool range;             /* "-" came after `last` in a set */
-  uint32_t last;          /* the letter before; 0: none */
+  size_t depth;  /* the index of the innermost level */
+  size_t item;   /* where the last item begins in the output */
+  bool range;    /* "-" came after `last` in a set */
+  uint32_t last; /* the letter before; 0: none */
 } rewriter;
 
 static tsl_status no_memory(const rewriter *r) { return tsl__fail(r->error, TSL_ERR_NO_MEMORY, "out of memory"); }
@@ -82,7 +92,7 @@ static bool append(const tsl_allocator *a, tsl__pattern_text *to, const char *s,
 }
 
 static tsl_status put_n(rewriter *r, const char *s, size_t n) {
-  return append(r->a, r->in_set ? &r->set : r->out, s, n) ? TSL_OK : no_memory(r);
+  return append(r->a, r->set_depth ? &r->sets[r->set_depth - 1].members : r->out, s, n) ? TSL_OK : no_memory(r);
 }
 
 static tsl_status put(rewriter *r, const char *s) { return put_n(r, s, strlen(s)); }
@@ -115,11 +125,11 @@ static bool folds_from_two(uint32_t a, uint32_t b) {
 /* A letter was read that began at s[from]. */
 static tsl_status note_letter(rewriter *r, uint32_t letter, size_t from) {
   bool folds = caseless(r) && !r->rust;
-  uint32_t first = r->in_set && r->range ? r->last : letter, last = r->last;
+  uint32_t first = r->set_depth && r->range ? r->last : letter, last = r->last;
   r->range = false;
   r->last = letter;
-  if (folds && !(r->in_set && r->negated) && folds_to_several(first, letter)) return refuse(r, from);
-  if (!folds || r->in_set || !folds_from_two(last, letter)) return TSL_OK;
+  if (folds && !(r->set_depth && r->sets[r->set_depth - 1].negated) && folds_to_several(first, letter)) return refuse(r, from);
+  if (!folds || r->set_depth || !folds_from_two(last, letter)) return TSL_OK;
   return refuse(r, from ? from - 1 : from);
 }
 
@@ -142,9 +152,9 @@ static tsl_status rewrite_letter(rewriter *r) {
 /* A set, or its complement; within a set a complement is kept for the end. */
 static tsl_status put_set(rewriter *r, const char *set, bool complement) {
   note_no_letter(r);
-  if (r->in_set && !complement) return put(r, set);
-  tsl__pattern_text *to = r->in_set ? &r->others : r->out;
-  const char *open = r->in_set ? "|[^" : complement ? "[^" : "[";
+  if (r->set_depth && !complement) return put(r, set);
+  tsl__pattern_text *to = r->set_depth ? &r->sets[r->set_depth - 1].others : r->out;
+  const char *open = r->set_depth ? "|[^" : complement ? "[^" : "[";
   bool ok = append(r->a, to, open, strlen(open)) && append(r->a, to, set, strlen(set)) && append(r->a, to, "]", 1);
   return ok ? TSL_OK : no_memory(r);
 }
@@ -184,13 +194,13 @@ static tsl_status put_property(rewriter *r, const char *name, size_t length, boo
 /* The same where case is ignored. */
 static tsl_status put_folded_property(rewriter *r, const char *name, size_t length, bool complement, size_t from) {
   char set[80];
-  if (!r->rust && !r->in_set) {
+  if (!r->rust && !r->set_depth) {
     tsl_status status = put(r, "(?-i:");
     if (!status) status = put_property(r, name, length, complement);
     return status ? status : put(r, ")");
   }
   const char *adds = folding_adds(name, length);
-  if (!adds || (*adds && complement && r->in_set)) return refuse(r, from);
+  if (!adds || (*adds && complement && r->set_depth)) return refuse(r, from);
   snprintf(set, sizeof set, "\\p{%.*s}%s", (int)length, name, adds);
   return put_set(r, set, complement);
 }
@@ -241,66 +251,98 @@ static const posix_class *find_posix(const char *name, size_t length) {
   return NULL;
 }
 
-/* "[:" up to ":]", or any other set within a set. */
-static tsl_status rewrite_inner_set(rewriter *r) {
-  size_t from = r->at, begin = from + 2, end = begin;
-  bool complement = begin < r->n && r->s[begin] == '^';
-  if (complement) begin++, end++;
-  while (end < r->n && r->s[end] >= 'a' && r->s[end] <= 'z') end++;
-  const posix_class *class = from + 1 < r->n && r->s[from + 1] == ':' ? find_posix(r->s + begin, end - begin) : NULL;
-  if (!class || r->n - end < 2 || memcmp(r->s + end, ":]", 2))
-    return tsl__fail(r->error, TSL_ERR_UNSUPPORTED, "a pre-tokenisation pattern has a set within a set");
-  r->at = end + 2;
+/* Is it "[:name:]" or "[:^name:]" that comes? Any other set is one within a set. */
+static bool is_posix(const rewriter *r) {
+  size_t begin = r->at + 2, end;
+  if (r->n - r->at < 5 || r->s[r->at + 1] != ':') return false;
+  begin += r->s[begin] == '^';
+  for (end = begin; end < r->n && r->s[end] >= 'a' && r->s[end] <= 'z';) end++;
+  return find_posix(r->s + begin, end - begin) && r->n - end >= 2 && !memcmp(r->s + end, ":]", 2);
+}
+
+static tsl_status rewrite_posix(rewriter *r) {
+  size_t from = r->at, begin = from + 2;
+  bool complement = r->s[begin] == '^';
+  begin += complement;
+  size_t length = (size_t)((const char *)memchr(r->s + begin, ':', r->n - begin) - (r->s + begin));
+  const posix_class *class = find_posix(r->s + begin, length);
+  r->at = begin + length + 2;
   if (caseless(r) && !r->rust && (*class->name == 'u' || *class->name == 'l')) return refuse(r, from);
   return put_set(r, r->rust ? class->rust : class->oniguruma, complement != (class->complement && !r->rust));
 }
 
+/* The alternatives of what was read since "[" or "&&". */
+static bool put_operand(const rewriter *r, const bracket *set, tsl__pattern_text *to) {
+  bool ok = !set->members.n || (append(r->a, to, "[", 1) && append(r->a, to, set->members.at, set->members.n) && append(r->a, to, "]", 1));
+  size_t bar = !set->members.n && set->others.n; /* no alternative before it */
+  return ok && append(r->a, to, set->others.at ? set->others.at + bar : "", set->others.n - bar);
+}
+
+static tsl_status open_set(rewriter *r) {
+  size_t from = r->at++;
+  if (r->set_depth == MAX_SETS || (r->set_depth && caseless(r))) return refuse(r, from);
+  bracket *new_set = &r->sets[r->set_depth++];
+  new_set->members.n = new_set->others.n = new_set->operands.n = 0;
+  new_set->negated = next_is(r, '^');
+  r->at += new_set->negated;
+  note_no_letter(r);
+  if (!next_is(r, ']')) return TSL_OK;
+  r->at++; /* where a set begins it is a member */
+  return put(r, "\\]");
+}
+
+/* "&&": what was read is what a character must be, too. */
+static tsl_status end_operand(rewriter *r) {
+  bracket *set = &r->sets[r->set_depth - 1];
+  size_t from = r->at;
+  r->at += 2;
+  if (caseless(r) || next_is(r, '&') || (!set->members.n && !set->others.n)) return refuse(r, from);
+  bool ok = append(r->a, &set->operands, "(?=", 3) && put_operand(r, set, &set->operands) && append(r->a, &set->operands, ")", 1);
+  set->members.n = set->others.n = 0;
+  note_no_letter(r);
+  return ok ? TSL_OK : no_memory(r);
+}
+
+static tsl_status close_set(rewriter *r) {
+  bracket *set = &r->sets[--r->set_depth];
+  tsl__pattern_text *to = r->set_depth ? &r->sets[r->set_depth - 1].others : r->out;
+  bool simple = !set->others.n && !set->operands.n, empty = !set->members.n && !set->others.n;
+  const char *open = simple ? "" : set->negated ? "(?:(?!" : "(?:", *close = simple ? "" : set->negated ? ")\\p{Any})" : ")";
+  size_t from = r->at++;
+  if (empty) return refuse(r, from);
+  note_no_letter(r);
+  bool ok = append(r->a, to, "|", r->set_depth > 0) && append(r->a, to, open, strlen(open)) && append(r->a, to, set->operands.at, set->operands.n) &&
+            append(r->a, to, "(?:", set->operands.n ? 3 : 0);
+  if (simple) ok = ok && append(r->a, to, "[^", set->negated ? 2 : 1) && append(r->a, to, set->members.at, set->members.n) && append(r->a, to, "]", 1);
+  else ok = ok && put_operand(r, set, to);
+  ok = ok && append(r->a, to, ")", set->operands.n > 0) && append(r->a, to, close, strlen(close));
+  return ok ? TSL_OK : no_memory(r);
+}
+
 static tsl_status rewrite_escape(rewriter *r);
 
-/* One member of a set; "]" is one where the set begins. */
 static tsl_status rewrite_member(rewriter *r) {
   char c = r->s[r->at], next = r->at + 1 < r->n ? r->s[r->at + 1] : 0;
   if (c == '\\') return rewrite_escape(r);
-  if (c == '[') return rewrite_inner_set(r);
-  if (c == next && (c == '&' || (r->rust && (c == '-' || c == '~'))))
-    return tsl__fail(r->error, TSL_ERR_UNSUPPORTED, "a pre-tokenisation pattern has a set within a set (\"%c%c\")", c, c);
+  if (c == ']') return close_set(r);
+  if (c == '[' && is_posix(r)) return rewrite_posix(r);
+  if (c == '[') return open_set(r);
+  if (c == '&' && next == '&') return end_operand(r);
+  if (r->rust && c == next && (c == '-' || c == '~')) return r->at += 2, refuse(r, r->at - 2); /* difference, symmetric difference */
   if (c == '-') {
     r->range = r->last != 0;
     return copy(r, r->at++);
   }
-  tsl_status status = c == ']' || c == '^' ? put(r, "\\") : TSL_OK; /* the set may be put where they would be taken for something else */
+  tsl_status status = c == '^' ? put(r, "\\") : TSL_OK; /* the members may be put where it would negate them */
   return status ? status : rewrite_letter(r);
 }
 
-static tsl_status end_set(rewriter *r) {
-  bool ok = true;
-  r->in_set = false;
-  if (!r->others.n) {
-    ok = append(r->a, r->out, "[^", r->negated ? 2 : 1) && append(r->a, r->out, r->set.at, r->set.n) && append(r->a, r->out, "]", 1);
-    return ok ? TSL_OK : no_memory(r);
-  }
-  size_t bar = !r->set.n; /* no alternative before it */
-  tsl_status status = put(r, r->negated ? "(?:(?!" : "(?:");
-  if (!status && r->set.n) ok = append(r->a, r->out, "[", 1) && append(r->a, r->out, r->set.at, r->set.n) && append(r->a, r->out, "]", 1);
-  if (status || !ok || !append(r->a, r->out, r->others.at + bar, r->others.n - bar)) return no_memory(r);
-  return put(r, r->negated ? ")\\p{Any})" : ")");
-}
-
 static tsl_status rewrite_set(rewriter *r) {
-  tsl_status status = TSL_OK;
-  size_t first = r->at + 1;
   r->item = r->out->n;
-  r->negated = first < r->n && r->s[first] == '^';
-  r->at = first += r->negated;
-  r->set.n = r->others.n = 0;
-  note_no_letter(r);
-  r->in_set = true;
-  while (!status && r->at < r->n && (r->s[r->at] != ']' || r->at == first)) status = rewrite_member(r);
-  if (status) return status;
-  note_no_letter(r);
-  if (r->at++ < r->n) return end_set(r);
-  r->at = r->n;
-  r->in_set = false;
+  tsl_status status = open_set(r);
+  while (!status && r->set_depth && r->at < r->n) status = rewrite_member(r);
+  if (status || !r->set_depth) return status;
+  r->set_depth = 0;
   return put(r, "["); /* without an end, which PCRE2 will say */
 }
 
@@ -356,7 +398,7 @@ static tsl_status rewrite_reference(rewriter *r, size_t from) {
 
 /* Escapes that mean something outside of sets only. */
 static tsl_status rewrite_outer_escape(rewriter *r, char c, size_t from) {
-  if (r->in_set) return refuse(r, from);
+  if (r->set_depth) return refuse(r, from);
   if (c == 'B') return put_border(r, false, from);
   if (c == 'k' || c == 'g') return rewrite_reference(r, from);
   note_no_letter(r);
@@ -367,10 +409,10 @@ static tsl_status rewrite_outer_escape(rewriter *r, char c, size_t from) {
 
 static tsl_status rewrite_letter_escape(rewriter *r, char c, size_t from) {
   bool complement = c == 'W' || c == 'S' || c == 'H';
-  if (c == 'b' && !r->in_set) return put_border(r, true, from);
+  if (c == 'b' && !r->set_depth) return put_border(r, true, from);
   switch (c) {
   case 'w':
-  case 'W': return put_set(r, r->rust ? RUST_WORDS : r->in_set ? WORDS : ONIGURUMA_WORDS, complement);
+  case 'W': return put_set(r, r->rust ? RUST_WORDS : r->set_depth ? WORDS : ONIGURUMA_WORDS, complement);
   case 's':
   case 'S': return put_set(r, SPACES, complement);
   case 'h':
@@ -396,7 +438,7 @@ static tsl_status rewrite_letter_escape(rewriter *r, char c, size_t from) {
 
 static tsl_status rewrite_escape(rewriter *r) {
   size_t from = r->at++;
-  if (!r->in_set) r->item = r->out->n;
+  if (!r->set_depth) r->item = r->out->n;
   if (r->at == r->n) return copy(r, from); /* a backslash at the end, which PCRE2 will say */
   char c = r->s[r->at];
   if ((unsigned char)c >= 0x80) return rewrite_letter(r);
@@ -559,7 +601,10 @@ tsl_status tsl__dialect_rewrite(const char *pattern, size_t length, tsl__dialect
   while (r.at < r.n && !status) status = rewrite_next(&r);
   while (!status && r.depth) r.depth--; /* a group without an end, which PCRE2 will say */
   if (!status) status = close_options(&r);
-  tsl__vec_free(a, &r.set);
-  tsl__vec_free(a, &r.others);
+  for (size_t i = 0; i < MAX_SETS; i++) {
+    tsl__vec_free(a, &r.sets[i].members);
+    tsl__vec_free(a, &r.sets[i].others);
+    tsl__vec_free(a, &r.sets[i].operands);
+  }
   return status;
 }
