@@ -1,7 +1,8 @@
 /* tools_request.c - tools, tool choice and response format out of a request's JSON. See tools.h.
  *
  * Shapes    OpenAI chat completions   tools: [{"type": "function", "function": {"name", "parameters"}}], tool_choice: "auto" | "none" | "required" | {"type": "function",
- *                                     "function": {"name"}} | {"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}, parallel_tool_calls, response_format
+ *                                     "function": {"name"}} | {"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}, parallel_tool_calls, response_format; as it was
+ *                                     before there were tools: functions: [{"name", "parameters"}], function_call: "auto" | "none" | {"name"}, one call at most
  *           OpenAI responses          tools: [{"type": "function", "name", "parameters"}], tool_choice: {"type": "function", "name"} | {"type": "allowed_tools", "mode",
  *                                     "tools"}, text: {"format": ...}
  *           Anthropic messages        tools: [{"name", "input_schema"}], tool_choice: {"type": "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
@@ -9,8 +10,10 @@
  *           an array                  of tools in any of these shapes
  * Arguments are an object in all of them: a schema that does not say so is taken for one that does.
  * Custom tools (OpenAI: "type": "custom") take one text; it is written as the only argument, "input", a string, with the tool's regular expression as its pattern. Lark
- * grammars are an error. Structured outputs are found in response_format, text.format, output_format and output_config.format.
- * Tools that the provider itself runs (a "type" other than function or custom, and no schema) are an error: nothing says what their arguments look like.
+ * grammars are an error. Structured outputs are found in response_format, text.format, output_format and output_config.format; a json_object may have a "schema", as llama.cpp's
+ * server, Together and Cohere have it. Members in which other servers are told what the text must be are an error that says how it is said here: nothing that constrains is dropped.
+ * Tools that the provider itself runs (a "type" other than function or custom, and no schema) are an error: nothing says what their arguments look like. So is a tool without
+ * a schema that has one under another name, or beside its "function".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -113,6 +116,28 @@ static bool only_objects(tsl__tags *t, tsl__tool *tool) {
   return true;
 }
 
+/* Does it read like a schema of arguments? */
+static bool is_schema(const tsl__json *o) {
+  static const char *const words[] = {"properties", "$ref", "allOf", "anyOf", "oneOf"};
+  bool found = IS(GET(o, "type"), "object");
+  for (size_t i = 0; i < sizeof words / sizeof *words && !found; i++) found = tsl__json_get(o, words[i], strlen(words[i])) != NULL;
+  return found;
+}
+
+/* A tool without a schema takes any object: what may have been meant for its schema ("parametres", or "parameters" beside "function") is an error, as nothing would hold then. */
+static bool no_other_schema(tsl__tags *t, const tsl__json *o, bool outside) {
+  static const char *const others[] = {"function", "custom", "outputSchema", "output_schema", "response", "return", "returns", "annotations", "_meta"};
+  for (uint32_t i = 0; i < o->length; i++) {
+    const tsl__json *m = &o->items[i];
+    bool other = !is_schema(m);
+    for (size_t k = 0; k < sizeof others / sizeof *others && !other; k++) other = strlen(others[k]) == m->key_length && !memcmp(others[k], m->key, m->key_length);
+    if (!other)
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, m, "a tool's schema is \"parameters\", \"input_schema\" or \"inputSchema\"%s: is \"%.*s\" meant for it?", outside ? " beside its name" : "",
+                            (int)(m->key_length < 60 ? m->key_length : 60), m->key), false;
+  }
+  return true;
+}
+
 static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   const tsl__json *inner = GET(o, "function"), *type = GET(o, "type"), *strict;
   if (o->kind != TSL__JSON_OBJECT) return fail(t, TSL_ERR_SCHEMA, o, "a tool is an object");
@@ -128,7 +153,9 @@ static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   strict = GET(inner, "strict"); /* false asks for no guarantee; the schema holds all the same */
   if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE && strict->kind != TSL__JSON_NULL) return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
   out->name = (tsl__string){name->text, name->length};
-  return out->parameters ? only_objects(t, out) : !IS(type, "custom") || read_custom(t, inner, out);
+  if (out->parameters) return only_objects(t, out);
+  if (!no_other_schema(t, inner, false) || (inner != o && !no_other_schema(t, o, true))) return false;
+  return !IS(type, "custom") || read_custom(t, inner, out);
 }
 
 static bool same_name(tsl__string a, const char *name, size_t length) { return a.length == length && !memcmp(a.at, name, length); }
@@ -148,9 +175,12 @@ static bool names_differ(tsl__tags *t, const tsl__json *list, const tsl__request
   return table != NULL;
 }
 
-static bool read_tools(tsl__tags *t, const tsl__json *list, tsl__request *r) {
-  if (!list || list->kind == TSL__JSON_NULL) return true;
-  if (list->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, list, "\"tools\" must be an array");
+static bool read_tools(tsl__tags *t, const tsl__json *o, tsl__request *r) {
+  const tsl__json *list = o->kind == TSL__JSON_ARRAY ? o : present(o, "tools"), *functions = present(o, "functions");
+  if (list && functions) return fail(t, TSL_ERR_SCHEMA, functions, "\"functions\" are what \"tools\" were before: a request has one of them");
+  if (!list) list = functions;
+  if (!list) return true;
+  if (list->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, list, functions ? "\"functions\" must be an array" : "\"tools\" must be an array");
   r->tools = tsl__tags_alloc(t, (list->length + 1) * sizeof *r->tools);
   if (!r->tools) return false;
   for (uint32_t i = 0; i < list->length; i++)
@@ -213,7 +243,6 @@ static bool choose_allowed(tsl__tags *t, tsl__request *r, const tsl__json *choic
 
 static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) {
   tsl__string name;
-  if (!choice || choice->kind == TSL__JSON_NULL) return true;
   if (choice->kind == TSL__JSON_STRING) return choose_word(t, r, choice, choice->text, choice->length);
   const tsl__json *type = choice->kind == TSL__JSON_OBJECT ? GET(choice, "type") : NULL, *serial;
   if (!type || type->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, choice, "\"tool_choice\" is a word or an object with a \"type\"");
@@ -224,7 +253,33 @@ static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) 
   return choose_word(t, r, type, type->text, type->length);
 }
 
+/* What tool_choice was before. */
+static bool read_function_call(tsl__tags *t, const tsl__json *choice, tsl__request *r) {
+  tsl__string name;
+  if (!choice) return true;
+  if (choice->kind == TSL__JSON_OBJECT) return name_of(t, choice, &name) && force(t, r, choice, name);
+  if (!IS(choice, "auto") && !IS(choice, "none")) return fail(t, TSL_ERR_SCHEMA, choice, "\"function_call\" is auto, none or an object that names a function");
+  return choose_word(t, r, choice, choice->text, choice->length);
+}
+
 /* ---- the response format --------------------------------------------------------------------------------------------- */
+
+/* A JSON object: any, or what a schema says of it, which other servers take here, too. */
+static bool read_object(tsl__tags *t, const tsl__json *format, tsl__tag *n) {
+  static const char any_object[] = "{\"type\":\"object\"}";
+  const tsl__json *named = present(format, "json_schema");
+  tsl__tool object = {.parameters = present(format, "schema")};
+  if (!object.parameters && named) object.parameters = present(named, "schema");
+  if (!object.parameters) object.parameters = (tsl__json *)(uintptr_t)named;
+  if (object.parameters && !only_objects(t, &object)) return false;
+  n->schema = object.parameters;
+  n->source = object.source;
+  if (n->schema) return true;
+  t->status = tsl__json_parse(&t->arena, any_object, sizeof any_object - 1, 8, &n->schema, t->error);
+  n->source = (tsl__string){any_object, sizeof any_object - 1};
+  n->detached = true;
+  return t->status == TSL_OK;
+}
 
 static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) {
   const tsl__json *type = format ? GET(format, "type") : NULL, *named = format ? present(format, "json_schema") : NULL;
@@ -233,12 +288,7 @@ static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) 
   tsl__tag *n = tsl__tags_node(t, TSL__TAG_SCHEMA, format);
   if (!n) return false;
   if (IS(type, "json_object")) {
-    static const char any_object[] = "{\"type\":\"object\"}";
-    tsl__json *schema;
-    t->status = tsl__json_parse(&t->arena, any_object, sizeof any_object - 1, 8, &schema, t->error);
-    n->schema = schema;
-    n->source = (tsl__string){any_object, sizeof any_object - 1};
-    n->detached = true;
+    if (!read_object(t, format, n)) return false;
   } else if (IS(type, "json_schema")) {
     n->schema = GET(named ? named : format, "schema");
     if (!n->schema) return fail(t, TSL_ERR_SCHEMA, format, "the response format has no \"schema\"");
@@ -246,7 +296,22 @@ static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) 
     return fail(t, TSL_ERR_UNSUPPORTED, format, "a response format is text, json_object, json_schema or structural_tag");
   }
   r->content = n;
-  return t->status == TSL_OK;
+  return true;
+}
+
+/* What constrains the text where other servers are asked (vLLM, SGLang, llama.cpp, Ollama) is an error; null and "" ask for nothing. */
+static bool no_other_format(tsl__tags *t, const tsl__json *o) {
+  static const char schema[] = "json_schema\", \"json_schema\": {\"schema\": ...}}", tag[] = "structural_tag\", \"format\": ...}";
+  static const struct { const char *key, *instead; } others[] = {
+      {"guided_json", schema}, {"guided_regex", tag}, {"guided_choice", tag}, {"guided_grammar", tag}, {"structured_outputs", tag}, {"json_schema", schema},
+      {"grammar", tag},        {"regex", tag},        {"ebnf", tag},          {"format", schema},
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    const tsl__json *other = present(o, others[i].key);
+    if (other && (other->kind != TSL__JSON_STRING || other->length))
+      return tsl__tags_fail(t, TSL_ERR_UNSUPPORTED, other, "\"%s\" is another server's: here it is \"response_format\": {\"type\": \"%s", others[i].key, others[i].instead), false;
+  }
+  return true;
 }
 
 /* ---- thinking ------------------------------------------------------------------------------------------------------------ */
@@ -263,7 +328,7 @@ static bool read_thinking(tsl__tags *t, const tsl__json *thinking, tsl__request 
 
 /* Has an object any member of a request? Nothing at all is a request without tools. */
 static bool is_request(const tsl__json *o) {
-  static const char *const known[] = {"tools", "tool_choice", "parallel_tool_calls", "response_format", "text", "output_format", "output_config", "thinking", "messages", "input", "model", "result"};
+  static const char *const known[] = {"tools", "functions", "tool_choice", "function_call", "parallel_tool_calls", "response_format", "text", "output_format", "output_config", "thinking", "messages", "input", "model", "result"};
   bool found = o->kind == TSL__JSON_ARRAY || !o->length;
   for (size_t i = 0; i < sizeof known / sizeof *known && !found; i++) found = tsl__json_get(o, known[i], strlen(known[i])) != NULL;
   return found;
@@ -275,15 +340,17 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
   if (o->kind != TSL__JSON_OBJECT && o->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, o, "a request is an object, or an array of tools");
   if (!is_request(o)) return fail(t, TSL_ERR_SCHEMA, o, "this is no request: it has neither \"tools\" nor anything else that one has");
   if (result && result->kind == TSL__JSON_OBJECT && !GET(o, "tools")) o = result;
+  const tsl__json *format = present(o, "response_format"), *choice = present(o, "tool_choice");
+  if (!no_other_format(t, o)) return false;
+  if (present(o, "functions")) r->parallel = false;
   if (parallel && parallel->kind != TSL__JSON_NULL) {
     if (parallel->kind != TSL__JSON_TRUE && parallel->kind != TSL__JSON_FALSE) return fail(t, TSL_ERR_SCHEMA, parallel, "\"parallel_tool_calls\" is true or false");
     r->parallel = parallel->kind == TSL__JSON_TRUE;
   }
-  if (!read_tools(t, o->kind == TSL__JSON_ARRAY ? o : GET(o, "tools"), r)) return false;
-  if (!options->tool_choice && !read_choice(t, GET(o, "tool_choice"), r)) return false;
+  if (!read_tools(t, o, r)) return false;
+  if (!options->tool_choice && !(choice ? read_choice(t, choice, r) : read_function_call(t, present(o, "function_call"), r))) return false;
   if (options->tool_choice && !choose_word(t, r, NULL, options->tool_choice, strlen(options->tool_choice))) return false;
   if (options->parallel) r->parallel = options->parallel > 0;
-  const tsl__json *format = present(o, "response_format");
   if (!format && text && text->kind == TSL__JSON_OBJECT) format = present(text, "format");
   if (!format) format = present(o, "output_format");
   if (!format && GET(o, "output_config")) format = present(GET(o, "output_config"), "format");

@@ -1001,8 +1001,9 @@ typedef struct tsl_tools_options {
 } tsl_tools_options;
 
 /* Compile what a model may answer to a request. `request` is the JSON body as it is sent over the wire: of OpenAI's chat completions or responses (tools,
- * tool_choice, parallel_tool_calls, response_format or text.format), of Anthropic's messages (tools with input_schema, tool_choice), the answer to MCP's tools/list, or a
- * bare array of tools. Members of a request that say nothing about tools are not looked at. Errors: as tsl_grammar_tags; ARGUMENT (no such preset or tool). */
+ * tool_choice, parallel_tool_calls, response_format or text.format; functions and function_call), of Anthropic's messages (tools with input_schema, tool_choice), the answer to
+ * MCP's tools/list, or a bare array of tools. Members in which other servers are told what the text must be (guided_json, grammar, …; docs/tools.md lists them) are UNSUPPORTED; others
+ * that say nothing about tools are not looked at. Errors: as tsl_grammar_tags; ARGUMENT (no such preset or tool). */
 TSL_API tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, const tsl_limits *limits,
                                      tsl_grammar **out, tsl_error *error);
 

@@ -529,6 +529,26 @@ static const struct {
     {"{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"x\"}}}", NULL, TSL_ERR_SCHEMA, "no \"schema\"", "/response_format"},
     {"{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"x\",\"schema\":{\"type\":7}}}}", NULL, TSL_ERR_SCHEMA, "", "/response_format/json_schema/schema/type"},
     {"{\"response_format\":{\"type\":\"yaml\"}}", NULL, TSL_ERR_UNSUPPORTED, "response format", "/response_format"},
+    {"{\"response_format\":{\"type\":\"json_object\",\"schema\":{\"type\":7}}}", NULL, TSL_ERR_SCHEMA, "", "/response_format/schema/type"},
+    {"{\"response_format\":{\"type\":\"json_object\",\"schema\":3}}", NULL, TSL_ERR_SCHEMA, "", "/response_format/schema"},
+    {"{\"functions\":[{\"name\":\"f\",\"parameters\":" S "}],\"function_call\":{\"name\":\"g\"}}", NULL, TSL_ERR_ARGUMENT, "no tool \"g\"", "/function_call"},
+    {"{\"functions\":[{\"name\":\"f\",\"parameters\":{\"type\":3}}]}", NULL, TSL_ERR_SCHEMA, "", "/functions/0/parameters/type"},
+    {"{\"functions\":[{\"name\":\"f\"}],\"function_call\":\"required\"}", NULL, TSL_ERR_SCHEMA, "is auto, none or", "/function_call"},
+    {"{\"functions\":{\"name\":\"f\"}}", NULL, TSL_ERR_SCHEMA, "\"functions\" must be an array", "/functions"},
+    {"{\"functions\":[{\"name\":\"f\"}],\"tools\":[" TOOL("f", S) "]}", NULL, TSL_ERR_SCHEMA, "one of them", "/functions"},
+    {"{\"model\":\"m\",\"guided_json\":{}}", NULL, TSL_ERR_UNSUPPORTED, "\"guided_json\" is another server's: here it is \"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"schema\": ...}}", "/guided_json"},
+    {"{\"model\":\"m\",\"guided_regex\":\"a\"}", NULL, TSL_ERR_UNSUPPORTED, "here it is \"response_format\": {\"type\": \"structural_tag\", \"format\": ...}", "/guided_regex"},
+    {"{\"model\":\"m\",\"guided_choice\":[\"a\"]}", NULL, TSL_ERR_UNSUPPORTED, "structural_tag", "/guided_choice"},
+    {"{\"model\":\"m\",\"guided_grammar\":\"root ::= \\\"a\\\"\"}", NULL, TSL_ERR_UNSUPPORTED, "structural_tag", "/guided_grammar"},
+    {"{\"model\":\"m\",\"structured_outputs\":{\"json\":{}}}", NULL, TSL_ERR_UNSUPPORTED, "another server's", "/structured_outputs"},
+    {"{\"model\":\"m\",\"format\":\"json\"}", NULL, TSL_ERR_UNSUPPORTED, "another server's", "/format"},
+    {"{\"model\":\"m\",\"json_schema\":{}}", NULL, TSL_ERR_UNSUPPORTED, "another server's", "/json_schema"},
+    {"{\"model\":\"m\",\"grammar\":\"a\"}", NULL, TSL_ERR_UNSUPPORTED, "another server's", "/grammar"},
+    {"{\"model\":\"m\",\"regex\":\"a\"}", NULL, TSL_ERR_UNSUPPORTED, "another server's", "/regex"},
+    {"{\"model\":\"m\",\"ebnf\":\"a\"}", NULL, TSL_ERR_UNSUPPORTED, "another server's", "/ebnf"},
+    {"{\"tools\":[{\"name\":\"f\",\"parametres\":" S "}]}", NULL, TSL_ERR_SCHEMA, "\"parametres\" meant for it", "/tools/0/parametres"},
+    {"[{\"name\":\"f\",\"schema\":{\"$ref\":\"#\"}}]", NULL, TSL_ERR_SCHEMA, "\"schema\" meant for it", "/0/schema"},
+    {"{\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\"},\"parameters\":" S "}]}", NULL, TSL_ERR_SCHEMA, "beside its name", "/tools/0/parameters"},
     {"{\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":-1}}", NULL, TSL_ERR_SCHEMA, "budget_tokens", "/thinking/budget_tokens"},
     {"3", NULL, TSL_ERR_SCHEMA, "a request is an object", ""},
 };
@@ -566,6 +586,31 @@ static const struct {
     {"qwen3", "[" TOOL("f", "{\"type\":[\"object\",\"null\"]}") "]", "<tool_call>\n{\"name\": \"f\", \"arguments\": null}\n</tool_call>", NULL},
     {"qwen3", "[" TOOL("f", "{\"properties\":{\"a\":{\"type\":\"null\"}}}") "," TOOL("g", "{}") "]", "<tool_call>\n{\"name\": \"f\", \"arguments\": []}\n</tool_call>", NULL},
     {"qwen3", "{\"tools\":[" TOOL("f", "{}") "],\"response_format\":{\"type\":\"json_schema\",\"schema\":{}}}", "1", "\"content\": \"1\""}, /* the same text, and no arguments */
+#define OBJECT(schema) "{\"response_format\":{\"type\":\"json_object\"," schema "}}"
+    {"qwen3", OBJECT("\"schema\":" S), "{}", NULL},
+    {"qwen3", OBJECT("\"schema\":" S), "{\"a\":1}", "\"content\": \"{\\\"a\\\":1}\""},
+    {"qwen3", OBJECT("\"schema\":{}"), "[]", NULL},
+    {"qwen3", OBJECT("\"schema\":{}"), "{}", "\"content\": \"{}\""},
+    {"qwen3", OBJECT("\"schema\":null"), "{\"b\":1}", "\"content\""},
+    {"qwen3", OBJECT("\"schema\":{\"type\":\"array\"}"), "[]", "\"content\": \"[]\""},
+    {"qwen3", OBJECT("\"json_schema\":" S), "{}", NULL},
+    {"qwen3", OBJECT("\"json_schema\":{\"name\":\"x\",\"schema\":" S "}"), "{}", NULL},
+    {"qwen3", "{\"text\":{\"format\":{\"type\":\"json_object\",\"schema\":" S "}}}", "{}", NULL},
+#undef OBJECT
+#define FUNCTIONS(more) "{\"functions\":[{\"name\":\"f\",\"parameters\":" S "},{\"name\":\"g\"}]" more "}"
+#define CALLED(name) "<tool_call>\n{\"name\": \"" name "\", \"arguments\": {\"a\":1}}\n</tool_call>"
+    {"qwen3", FUNCTIONS(""), "hi " CALLED("f"), "\"arguments\": {\"a\":1}"},
+    {"qwen3", FUNCTIONS(""), "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>", NULL},
+    {"qwen3", FUNCTIONS(""), CALLED("f") "\n" CALLED("g"), NULL}, /* an answer had one function_call */
+    {"qwen3", FUNCTIONS(",\"function_call\":{\"name\":\"f\"}"), CALLED("f"), "\"name\": \"f\""},
+    {"qwen3", FUNCTIONS(",\"function_call\":{\"name\":\"f\"}"), CALLED("g"), NULL},
+    {"qwen3", FUNCTIONS(",\"function_call\":{\"name\":\"f\"}"), "hi", NULL},
+    {"qwen3", FUNCTIONS(",\"tool_choice\":null,\"function_call\":\"none\""), CALLED("f"), "\"calls\": []"},
+    {"qwen3", FUNCTIONS(",\"function_call\":\"auto\""), "hi", "\"content\": \"hi\""},
+#undef CALLED
+#undef FUNCTIONS
+    {"qwen3", "{\"functions\":null,\"format\":\"\",\"grammar\":null,\"temperature\":0.5}", "hi", "\"content\": \"hi\""},
+    {"qwen3", "[{\"name\":\"f\",\"outputSchema\":{\"type\":\"object\"},\"annotations\":{\"title\":\"F\"}}]", "hi", "\"content\": \"hi\""},
     {"qwen3", "{\"thinking\":{\"type\":\"disabled\"}}", "<think>a</think>\n\nb", NULL},
     {"glm4", "[" TOOL("f", S) "]", "\n<think>hm</think>\n<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>", "\"reasoning\": \"hm\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}]"},
     {"command", "[" TOOL("f", S) "]", "<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>hello<|END_RESPONSE|>", "\"content\": \"hello\", \"reasoning\": \"hm\""},

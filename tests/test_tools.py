@@ -81,7 +81,7 @@ def vocabularies():
 
 def schemas_of(request):
     out = {}
-    for tool in request["tools"]:
+    for tool in request.get("tools") or request.get("functions", []):
         inner = tool.get("function") or tool.get("custom") or tool
         out[inner["name"]] = inner.get("parameters") or inner.get("input_schema") or inner.get("inputSchema") or {"type": "object"}
         if tool.get("type") == "custom" and "input_schema" not in inner:
@@ -178,8 +178,11 @@ def round_trip():
 def demands(request):
     """What the tool choice of a request demands: the names of the tools that may be called, whether one must be, whether several may be."""
     choice = request.get("tool_choice")
-    schemas = schemas_of(request) if request.get("tools") else {}
+    schemas = schemas_of(request)
     one = request.get("parallel_tool_calls") is False
+    if "functions" in request:
+        name = request["function_call"]["name"]
+        return {name: schemas[name]}, True, True
     if not isinstance(choice, dict):
         return schemas, choice == "required", one
     one = one or choice.get("disable_parallel_tool_use", False)
