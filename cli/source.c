@@ -120,7 +120,7 @@ static const cli_option table[] = {
     {"--base", "URI", "schema: the schema's own URI, for relative references", set_base},
     {"--repeated-names", NULL, "schema: a member that the schema does not name may come again in an object", set_repeated_names},
     {"--lazy", NULL, "schema: compile no more than the first mask needs", set_lazy},
-    {"--nullable", NULL, "schema: OpenAPI's nullable adds null", set_nullable},
+    {"--nullable", NULL, "schema: OpenAPI's nullable adds null to the type beside it", set_nullable},
     {"--max-nesting", "N", "schema: levels of arrays and objects, 1 or more (default: unbounded)", set_nesting},
     {"--search", NULL, "regex: match anywhere in the text", set_search},
     {"--ignore-case", NULL, "regex: upper and lower case are the same", set_ignore_case},

@@ -146,7 +146,6 @@ static uint8_t types_of(const struct schema *s, sid id, int depth) {
   static const uint8_t combining[] = {KW_REF, KW_ALL_OF, KW_ANY_OF, KW_ONE_OF};
   const struct node *n = plain(s, id);
   uint8_t types = n->possible;
-  if (tsl__has(n, KW_NULLABLE)) return types; /* null is one whatever else is asked */
   for (unsigned k = 0; depth < CORE_DEPTH && types && k < sizeof combining; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, combining[k]);
     bool either = combining[k] == KW_ANY_OF || combining[k] == KW_ONE_OF;

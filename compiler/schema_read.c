@@ -353,7 +353,11 @@ static bool read_value(struct reader *r, struct keyword_value *k, enum shape sha
     case SHAPE_BOOLEAN:
       *asserts = k->value->kind == TSL__JSON_TRUE;
       return *asserts || k->value->kind == TSL__JSON_FALSE || bad(r, k->value, "a boolean");
-    case SHAPE_NULLABLE: return *asserts = r->s->options.nullable && k->value->kind == TSL__JSON_TRUE, true;
+    case SHAPE_NULLABLE:
+      *asserts = false; /* it is a part of the type beside it, which has been read */
+      if (!r->s->options.nullable || k->value->kind == TSL__JSON_FALSE) return true;
+      if (tsl__has(r->node, KW_TYPE)) r->node->types |= T_NULL;
+      return k->value->kind == TSL__JSON_TRUE || bad(r, k->value, "a boolean");
     case SHAPE_ANY: return true;
   }
   return true;
@@ -422,7 +426,6 @@ static uint32_t collect(struct reader *r, struct keyword_value *found, enum shap
 void tsl__node_limit_types(struct node *node) {
   node->possible = node->types & listed_types(node);
   if (tsl__has(node, KW_DISALLOW)) node->possible &= (uint8_t)~tsl__keyword(node, KW_DISALLOW)->count;
-  if (tsl__has(node, KW_NULLABLE)) node->possible |= T_NULL;
 }
 
 static bool read_node(struct schema *s, sid id) {

@@ -54,7 +54,6 @@ static uint8_t compute_bits(struct schema *s, sid id) {
   if (bits && tsl__has(n, KW_ANY_OF)) bits &= any_of_bits(s, tsl__keyword(n, KW_ANY_OF));
   if (bits && tsl__has(n, KW_ONE_OF)) bits &= one_of_bits(s, tsl__keyword(n, KW_ONE_OF));
   if (bits && tsl__has(n, KW_IF)) bits &= if_bits(s, n);
-  if (tsl__has(n, KW_NULLABLE)) bits |= T_NULL;
   return bits;
 }
 

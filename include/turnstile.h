@@ -234,7 +234,7 @@ typedef struct tsl_schema_options {
   uint32_t indent;         /* spaces, for TSL_WS_PRETTY */
   tsl_draft draft;
   bool ignore_formats;     /* default: known formats are asserted */
-  bool nullable;           /* OpenAPI's `nullable: true` adds null */
+  bool nullable;           /* OpenAPI 3.0.3's `nullable: true` adds null to the `type` beside it; without one it asks for nothing, and `enum`, `const`, `not`, … hold for null as for all else */
   bool repeated_names;     /* members that the schema does not name may come again in an object; default: each name comes once, compared decoded */
   bool lazy;               /* compile no more than the first mask needs; default: for larger schemas, and those with patterns, also masks that most texts come by, so that no text waits for them */
   uint32_t max_nesting;    /* levels of arrays and objects in the output; 0 = unbounded */

@@ -41,7 +41,7 @@ class Grammar(_core.Grammar):
         whitespace      "any" that JSON allows, "compact" (none), "pretty" (newlines and `indent` spaces), or an int: at most so many at each place
         draft           "auto" (by $schema), "3", "4", "6", "7", "2019-09" or "2020-12"
         ignore_formats  do not assert `format`
-        nullable        OpenAPI's `nullable: true` adds null
+        nullable        OpenAPI 3.0's `nullable: true` adds null to the `type` beside it
         repeated_names  members that the schema does not name may come again in an object
         lazy            compile no more than the first mask needs; else, for larger schemas and those with patterns, also masks that most texts come by
         max_nesting     levels of arrays and objects in the output; 0 = unbounded
