@@ -7,7 +7,7 @@
  *             .  all but \n \r U+2028 U+2029     [a-z] [^…]   [] matches nothing, [^] everything   [[:alpha:]] and the other POSIX classes, ASCII
  *             \d \w (ASCII) \s (ECMA-262 white space) \h (PCRE horizontal space) \N (not \n), \D \W \S \H;  \p{…} \P{…} \pL, see charset.h
  *             \t \n \r \v \f \0 \0oo \xHH \x{H…} \uHHHH (surrogate pairs too) \u{H…} \cX
- *             ^ $ \b \B \A \z, \Z (the end, or before a newline that ends the text)   (?=…) (?!…) (?<=…) (?<!…)   \1 \k<n> (?P=n)
+ *             ^ $ \b \B \A \z, \Z (the end, or before a newline that ends the text; with `very_end`, as for JSON Schema's patterns, the end alone)   (?=…) (?!…) (?<=…) (?<!…)   \1 \k<n> (?P=n)
  *             A backslash before anything that is no ASCII letter or digit means that character; { } ] that begin nothing mean themselves, as in
  *             ECMA-262's Annex B (with `counts`, as for JSON Schema's patterns, a count that stands after nothing is TSL_ERR_SYNTAX, and so is {,n}, of which engines disagree).
  *           Where the two differ ECMA-262 wins: `$` is the very end, \v is U+000B, `]` right after `[` closes, a reference to a
@@ -39,6 +39,7 @@ typedef struct tsl__regex_flags {
   bool multiline;        /* as (?m) */
   bool search;           /* match anywhere in the text, as JSON Schema's `pattern` does */
   bool counts;           /* {m,n} with nothing before it, and {,n}, are errors */
+  bool very_end;         /* \Z is \z, as in Python */
 } tsl__regex_flags;
 
 /* The expression of a pattern of `length` bytes of UTF-8, call-free; TSL__NONE with TSL_OK if nothing matches. `flags` may be NULL (none). Fills `error`

@@ -21,6 +21,7 @@ typedef struct tsl__rx_cursor {
   size_t at, length;
   bool fold, dot_all, multiline; /* flags in force */
   bool counts;                   /* those that repeat nothing are errors, and {,n} */
+  bool very_end;                 /* \Z is \z */
   uint32_t depth;                /* groups around this place */
   uint32_t groups;               /* capturing groups begun so far */
   uint32_t furthest_back;        /* the highest group number referred to, and where */

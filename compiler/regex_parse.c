@@ -247,7 +247,7 @@ static tsl__rx *escape(tsl__rx_cursor *c, size_t offset, bool *assertion) {
     case 'B': return boundary(c, offset, true);
     case 'A': return edge(c, offset, false);
     case 'z': return edge(c, offset, true);
-    case 'Z': return last_line_end(c, offset);
+    case 'Z': return c->very_end ? edge(c, offset, true) : last_line_end(c, offset);
     case 'k':
       c->at += 2;
       if (tsl__rx_take(c, '<')) return named_back(c, offset, '>');
@@ -398,7 +398,7 @@ static tsl__rx *parse_alternatives(tsl__rx_cursor *c) {
 
 tsl__rx *tsl__rx_parse(tsl__rx_tree *t, const tsl_allocator *scratch, const tsl__regex_flags *flags) {
   tsl__rx_cursor c = {.tree = t, .alloc = scratch, .text = (const uint8_t *)t->pattern, .length = t->length, .fold = flags->case_insensitive,
-                      .dot_all = flags->dot_all, .multiline = flags->multiline, .counts = flags->counts};
+                      .dot_all = flags->dot_all, .multiline = flags->multiline, .counts = flags->counts, .very_end = flags->very_end};
   tsl__rx *root = parse_alternatives(&c);
   if (root && tsl__rx_more(&c)) root = fail(&c, TSL_ERR_SYNTAX, c.at, "unmatched closing parenthesis");
   if (root && !resolve_backs(&c)) root = NULL;

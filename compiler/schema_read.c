@@ -210,7 +210,7 @@ static bool pattern_same(const void *ctx, uint32_t i) {
 /* Schemas repeat their regular expressions: more than a third of them was seen in the same schema before. */
 static bool regex(struct reader *r, const tsl__json *at, tsl__string text, tsl__expr *out) {
   struct schema *s = r->s;
-  tsl__regex_flags options = {.search = true, .counts = true};
+  tsl__regex_flags options = {.search = true, .counts = true, .very_end = true};
   struct pattern_key key = {s, text};
   uint64_t hash = tsl__hash(text.at, text.length);
   uint32_t known = tsl__table_find(&s->pattern_table, hash, pattern_same, &key);

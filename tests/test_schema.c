@@ -3,7 +3,7 @@
  *
  * Cases are lines of JSON in tests/cases/schema/NAME.jsonl: {"schema": S, "valid": [texts], "invalid": [texts]} with, as wanted, "order": "schema",
  * "whitespace": "compact" | "pretty" | a number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n, "documents": {URI: schema}, "base": URI,
- * "keyword": one that makes the difference, "shortest": bytes; or {"text": schema text (or "schema"), "error": "TSL_ERR_…", "pointer": p}. The JSON Schema Test Suite is run whole where it has been fetched.
+ * "keyword": one that makes the difference, "shortest": bytes; or {"text": schema text (or "schema"), "error": "TSL_ERR_…", "pointer": p, "message": a part}. The JSON Schema Test Suite is run whole where it has been fetched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -239,9 +239,15 @@ static void test_keywords(void) {
     CHECKF(cases_of[i] > 0, "%s: no case in tests/cases/schema names this keyword", keywords[i]);
 }
 
+static bool holds(const char *message, const tsl__json *part) {
+  for (; *message; message++)
+    if (!strncmp(message, part->text, part->length)) return true;
+  return false;
+}
+
 static void check_case(const tsl__json *c) {
   struct text schema = {0};
-  const tsl__json *text = get(c, "text"), *wanted = get(c, "error"), *pointer = get(c, "pointer");
+  const tsl__json *text = get(c, "text"), *wanted = get(c, "error"), *pointer = get(c, "pointer"), *message = get(c, "message");
   if (text) text_put(&schema, text->text, text->length);
   else put_json(&schema, get(c, "schema"));
   tsl_schema_options o = options_of(c);
@@ -258,6 +264,7 @@ static void check_case(const tsl__json *c) {
     CHECKF(is(wanted, tsl_status_name(status)), "%s: %s (%s)", schema.at, tsl_status_name(status), status ? error.message : "");
     CHECKF(!pointer || (status && is(pointer, error.pointer)), "%s: pointer \"%s\"", schema.at, error.pointer);
     CHECKF(!status || (error.status == status && error.message[0]), "%s: an error without a message", schema.at);
+    CHECKF(!message || (status && holds(error.message, message)), "%s: message \"%s\"", schema.at, error.message);
   } else {
     CHECKF(status == TSL_OK, "%s: %s at \"%s\": %s", schema.at, tsl_status_name(status), error.pointer, error.message);
   }
@@ -649,6 +656,22 @@ static void test_report(void) {
   tsl_grammar_release(g);
 }
 
+/* The reason for each `nullable`, with the option. */
+static void test_report_of_nullable(void) {
+  static const char schema[] = "{\"type\":\"object\",\"nullable\":true,\"properties\":{\"a\":{\"nullable\":true},\"b\":{\"type\":\"null\",\"nullable\":false}}}";
+  static const char *const wanted[] = {
+      "{\"pointer\":\"/nullable\",\"keyword\":\"nullable\",\"status\":\"enforced\",\"reason\":\"\"}",
+      "{\"pointer\":\"/properties/a/nullable\",\"keyword\":\"nullable\",\"status\":\"no effect\",\"reason\":\"no type beside it\"}",
+      "{\"pointer\":\"/properties/b/nullable\",\"keyword\":\"nullable\",\"status\":\"no effect\",\"reason\":\"false asks for nothing\"}",
+  };
+  tsl_schema_options o = {.nullable = true};
+  tsl_grammar *g;
+  CHECK(tsl_grammar_json_schema(vocab, schema, strlen(schema), &o, NULL, &g, NULL) == TSL_OK);
+  if (!g) return;
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) CHECKF(strstr(tsl_grammar_report(g), wanted[i]) != NULL, "%s in %s", wanted[i], tsl_grammar_report(g));
+  tsl_grammar_release(g);
+}
+
 /* A metaschema that leaves a vocabulary out. */
 static bool without_validation(void *ctx, const char *uri, const char **text, size_t *length) {
   static const char meta[] =
@@ -688,6 +711,7 @@ int main(void) {
   RUN(test_chains, "long chains: compiled or a limit, never a crash");
   RUN(test_unions, "unions whose tag comes last, and in another place for each object the same before it");
   RUN(test_report, "the report");
+  RUN(test_report_of_nullable, "the report: OpenAPI's nullable");
   RUN(test_report_of_vocabularies, "the report: what a metaschema leaves out");
   RUN(test_out_of_memory, "every allocation may fail");
   RUN(test_suite, "the JSON Schema Test Suite, required and optional, token by token with masks, property order any");
