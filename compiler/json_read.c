@@ -412,6 +412,13 @@ tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, u
 #define VALUE_BYTES 32u /* of text for each value that waits at once, about, and no more of them than this at first */
 #define VALUES_MOST 128u
 
+/* Why a text that is no JSON cannot be: how it is encoded. NULL: it may be UTF-8. */
+static const char *encoding(const char *text, size_t length) {
+  if (length >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) return "a byte order mark stands before the value";
+  if (length < 2 || (text[0] && text[1] && memcmp(text, "\xFF\xFE", 2) != 0 && memcmp(text, "\xFE\xFF", 2) != 0)) return NULL;
+  return "the text is in UTF-16 or UTF-32, and must be in UTF-8";
+}
+
 tsl_status tsl__json_parse_in_place(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error) {
   *out = NULL;
   if (length >= UINT32_MAX) return tsl__fail(error, TSL_ERR_LIMIT, "a JSON text may have at most 4294967294 bytes");
@@ -422,5 +429,7 @@ tsl_status tsl__json_parse_in_place(tsl__arena *arena, const char *text, size_t 
   tsl__vec_free(r.alloc, &r.stack);
   if (done) return TSL_OK;
   if (r.status == TSL_ERR_NO_MEMORY) return tsl__fail(error, r.status, "%s", r.message);
+  const char *other = r.status == TSL_ERR_SYNTAX && r.where < text + 2 ? encoding(text, length) : NULL;
+  if (other) r.message = other;
   return tsl__fail_at(error, r.status, r.text, length, (size_t)(r.where - r.text), r.status == TSL_ERR_SYNTAX ? "not JSON: %s" : "%s", r.message);
 }

@@ -169,7 +169,8 @@ static bool read_metaschema(struct schema *s, const tsl__json *meta, const tsl__
 /* What the $schema of a resource's root says, if it has one, else nothing changes. A metaschema that nobody knows says nothing. False after a failure. */
 static bool read_dialect(struct schema *s, const tsl__json *root, uint32_t *draft, uint64_t *without) {
   const tsl__json *name = tsl__json_get(root, "$schema", 7);
-  if (!name || name->kind != TSL__JSON_STRING) return true;
+  if (!name) return true;
+  if (name->kind != TSL__JSON_STRING) return tsl__schema_fail(s, TSL_ERR_SCHEMA, name, "$schema must be the URI of a metaschema"), false;
   *without = 0;
   *draft = draft_of(root, *draft);
   if (contains(name, "json-schema.org")) return true;

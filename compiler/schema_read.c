@@ -152,6 +152,35 @@ static uint8_t type_bits(const tsl__json *name) {
 #undef TYPE
 }
 
+static bool same_letters(const tsl__json *name, const char *word) {
+  for (uint32_t i = 0; i < name->length; i++)
+    if (!word[i] || (name->text[i] != word[i] && (name->text[i] | 0x20) != word[i])) return false;
+  return !word[name->length];
+}
+
+/* Names that other languages and APIs have for types; and what is no schema but has one. */
+static const char *type_meant(const tsl__json *name) {
+  static const struct { const char *word, *meant; } others[] = {
+      {"string", "is \"string\" meant?"},    {"str", "is \"string\" meant?"},     {"text", "is \"string\" meant?"},        {"integer", "is \"integer\" meant?"},
+      {"int", "is \"integer\" meant?"},      {"long", "is \"integer\" meant?"},   {"number", "is \"number\" meant?"},      {"float", "is \"number\" meant?"},
+      {"double", "is \"number\" meant?"},    {"decimal", "is \"number\" meant?"}, {"boolean", "is \"boolean\" meant?"},    {"bool", "is \"boolean\" meant?"},
+      {"object", "is \"object\" meant?"},    {"dict", "is \"object\" meant?"},    {"map", "is \"object\" meant?"},         {"array", "is \"array\" meant?"},
+      {"list", "is \"array\" meant?"},       {"tuple", "is \"array\" meant?"},    {"null", "is \"null\" meant?"},          {"none", "is \"null\" meant?"},
+      {"any", "without \"type\" all are"}, {"function", "a tool's schema is its \"parameters\""}, {"json_schema", "a response format's schema is its \"schema\""},
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (same_letters(name, others[i].word)) return others[i].meant;
+  return NULL;
+}
+
+static bool bad_type(struct reader *r, const tsl__json *v, const tsl__json *name) {
+  if (name->kind != TSL__JSON_STRING) return bad(r, name, is_list(v) ? "the name of a type" : "the name of a type, or a list of them");
+  const char *meant = type_meant(name);
+  tsl__schema_fail(r->s, TSL_ERR_SCHEMA, name, "\"%.*s\" is no type (string, integer, number, boolean, array, object, null)%s%s", (int)(name->length < 60 ? name->length : 60), name->text,
+                   meant ? ": " : "", meant ? meant : "");
+  return false;
+}
+
 static bool read_type(struct reader *r, const tsl__json *v, uint8_t *types, bool *integer) {
   const tsl__json *names = is_list(v) ? v->items : v;
   uint32_t n = is_list(v) ? v->length : 1;
@@ -162,7 +191,7 @@ static bool read_type(struct reader *r, const tsl__json *v, uint8_t *types, bool
     if (is_map(&names[i]) && r->draft == D3)
       return tsl__schema_fail(r->s, TSL_ERR_UNSUPPORTED, &names[i], "schemas inside draft 3's \"type\" and \"disallow\""), false;
     uint8_t bits = type_bits(&names[i]);
-    if (!bits || (bits == T_ALL && r->draft != D3)) return bad(r, &names[i], "the name of a type, or a list of them");
+    if (!bits || (bits == T_ALL && r->draft != D3)) return bad_type(r, v, &names[i]);
     *types |= bits;
     if (tsl__json_is(&names[i], "integer", 7)) *integer = true;
     else if (bits & T_NUMBER) number = true;
@@ -265,15 +294,15 @@ static bool read_format(struct reader *r, struct keyword_value *k, bool *asserts
   return true;
 }
 
-/* Lists of names, and schemas; draft 3 has a single name too. */
+/* Lists of names, and schemas; draft 3's "dependencies" have a single name too. */
 static bool read_dependencies(struct reader *r, struct keyword_value *k) {
   if (!is_map(k->value)) return bad(r, k->value, "an object");
   sid *c = tsl__schema_alloc(r->s, (k->value->length + 1) * sizeof *c);
   if (!c) return false;
   for (uint32_t i = 0; i < k->value->length; i++) {
     tsl__json *v = &k->value->items[i];
-    bool names = is_list(v) || v->kind == TSL__JSON_STRING;
-    if (is_list(v) && !all_strings(v)) return bad(r, v, "a list of names");
+    bool one = v->kind == TSL__JSON_STRING, names = is_list(v) || one;
+    if ((is_list(v) && !all_strings(v)) || (one && !(k->keyword == KW_DEPENDENCIES && r->draft & (D3 | AUTO)))) return bad(r, v, "a list of names");
     if (names ? k->keyword == KW_DEPENDENT_SCHEMAS : k->keyword == KW_DEPENDENT_REQUIRED)
       return bad(r, v, names ? "a schema" : "a list of names");
     c[i] = names ? UINT32_MAX : child_node(r, v);
