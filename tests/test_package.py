@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -153,8 +154,51 @@ def test_grammars():
     raises(TypeError, lambda: G.regex(vocab, 3), "a pattern that is no text")
     raises(TypeError, lambda: G.regex(None, "a"), "no vocabulary")
     raises(TypeError, lambda: G.regex(vocab, "a", max_money=3), "an unknown limit")
+    for value, pointer, part in (({"properties": {"a/b": {"maximum": math.nan}}}, "/properties/a~1b/maximum", "finite, not nan"), ({"enum": [1, (2, -math.inf)]}, "/enum/1/1", "finite, not -inf"),
+                                 ({"enum": ["ok", "\ud800"]}, "/enum/1", "surrogates: '\\ud800'"), ({"properties": {"\udc00": {}}}, "/properties", "the key"),
+                                 ('{"const": "\udfff"}', "", "surrogates not allowed")):
+        error = raises(T.GrammarError, lambda: G.json_schema(vocab, value), f"no JSON: {ascii(value)[:60]}", pointer=pointer, status="TSL_ERR_SYNTAX")
+        check(part in str(error) and str(error).startswith("not JSON: "), f"{ascii(value)[:60]}: {error}")
+    circle = {"items": [math.pi]}
+    circle["items"].append(circle)
+    raises(T.GrammarError, lambda: G.json_schema(vocab, circle), "a dict that holds itself", status="TSL_ERR_SYNTAX")
+    raises(TypeError, lambda: G.json_schema(vocab, {"const": {1}}), "what JSON has no form for")
+    raises(T.GrammarError, lambda: T.Grammar.tools(vocab, [{"name": "f", "parameters": {"const": math.inf}}], preset="qwen3"), "no JSON in tools", pointer="/0/parameters/const")
+    check(texts(G.json_schema(vocab, {"const": "ä€😀"}), '"ä€😀"', '"ä"') == ['"ä€😀"'] and texts(G.json_schema(vocab, '{"const": "ä"}'), '"ä"') == ['"ä"'], "beyond ASCII")
     check({"pointer": "/type", "keyword": "type", "status": "enforced", "reason": ""} in grammar.report(), "report")
     check(grammar.stats()["states"] > 0 and len(grammar.dump()) > 0 and grammar.vocab is vocab, "stats, dump, vocab")
+
+
+def test_pydantic():
+    """What Grammar.pydantic asks of pydantic, which is not there."""
+    stub = types.ModuleType("pydantic")
+
+    class TypeAdapter:
+        def __init__(self, kind):
+            assert not isinstance(kind, TypeAdapter)  # pydantic has no schema for one
+            self.kind = kind
+
+        def json_schema(self):
+            return {"type": {int: "integer", str: "string"}[self.kind]}
+
+    class Model:
+        @classmethod
+        def model_json_schema(cls):
+            return SCHEMA
+
+    stub.TypeAdapter = TypeAdapter
+    before = sys.modules.get("pydantic")
+    sys.modules["pydantic"] = stub
+    try:
+        for model, text in ((int, "3"), (TypeAdapter(int), "3"), (TypeAdapter(str), '"3"'), (Model, '{"a":3}')):
+            matcher = T.Grammar.pydantic(vocab, model, whitespace="compact").matcher()
+            check(matcher.accept_bytes(text) and not matcher.accept_bytes("x"), f"pydantic: {model}")
+        matcher = T.Grammar.start("pydantic", vocab, TypeAdapter(int)).result().matcher()
+        check(matcher.accept_bytes("3") and not matcher.accept_bytes('"'), "pydantic in the background")
+    finally:
+        sys.modules.pop("pydantic")
+        if before:
+            sys.modules["pydantic"] = before
 
 
 def test_tools():
@@ -172,6 +216,28 @@ def test_tools():
     raises(TypeError, lambda: T.Grammar.tools(vocab, tools, preset="qwen3", over=1), "over must be a grammar")
     raises(ValueError, lambda: T.Grammar.tags(vocab, tag, over=T.Grammar.tags(T.Vocab.from_tokens([b"a", b"b"]), tag)), "of another vocabulary")
     test_parser(tools)
+    test_options_of_schemas()
+
+
+def test_options_of_schemas():
+    """Those of json_schema hold for schemas in tags and tools."""
+    schema = {"type": "object", "properties": {"a": {"type": "string", "nullable": True, "format": "date"}, "$ref": {"type": "null"}}, "required": ["a"], "additionalProperties": {}}
+    texts = ('{"a":null}', '{"a":"x"}', '{"a":"2020-01-01","b":1,"b":2}', '{"a":"2020-01-01","b":[[]]}')
+    def allowed(**options):
+        tag, tool = {"type": "json_schema", "json_schema": schema}, [{"name": "f", "parameters": schema}]
+        one, other = T.Grammar.tags(vocab, tag, **options), T.Grammar.tools(vocab, tool, preset="qwen3", **options)
+        found = [text for text in texts if (lambda m: m.accept_bytes(text) and m.is_complete)(one.matcher())]
+        check(found == [text for text in texts if other.matcher().accept_bytes(f'<tool_call>\n{{"name": "f", "arguments": {text}}}\n</tool_call>')], f"tags and tools, {options}")
+        return found
+    check(allowed() == [texts[3]], "the defaults")
+    check(allowed(nullable=True) == [texts[0], texts[3]], "nullable")
+    check(allowed(ignore_formats=True) == [texts[1], texts[3]], "ignore_formats")
+    check(allowed(repeated_names=True) == [texts[2], texts[3]], "repeated_names")
+    check(allowed(max_nesting=2) == [], "max_nesting")
+    old = {"type": "json_schema", "json_schema": {"divisibleBy": 3}}
+    complete = [(lambda m: m.accept_bytes("4") and m.is_complete)(T.Grammar.tags(vocab, old, draft=draft).matcher()) for draft in ("auto", 3)]
+    check(complete == [True, False], "draft")
+    raises(ValueError, lambda: T.Grammar.tools(vocab, [], preset="qwen3", draft="5"), "no such draft")
 
 
 CALL = '<tool_call>\n{"name": "look", "arguments": {"a":1}}\n</tool_call>'
@@ -787,7 +853,7 @@ def test_overhead():
     check(best < 500, f"mask + accept take {best:.0f} ns")
 
 
-for test in (test_arrays, test_moving, test_grammars, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_mask_table, test_workers, test_cache, test_adapters_cache, test_artifacts, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
+for test in (test_arrays, test_moving, test_grammars, test_pydantic, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_mask_table, test_workers, test_cache, test_adapters_cache, test_artifacts, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed" + (f", {skipped} skipped" if skipped else ""))
 sys.exit(not all(results))

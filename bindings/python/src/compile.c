@@ -228,26 +228,25 @@ static bool resolve(void *ctx, const char *uri, const char **text, size_t *lengt
   return found;
 }
 
-/* (order, whitespace, whitespace_max, indent): how JSON is written. */
+/* How JSON is written (order, whitespace, whitespace_max, indent), and what schemas mean, wherever they stand. */
 static int read_style(PyObject *style, tsl_schema_options *schema) {
-  int order, whitespace;
-  if (!PyArg_ParseTuple(style, "iiO&O&", &order, &whitespace, core_u32, &schema->whitespace_max, core_u32, &schema->indent)) return -1;
+  int order, whitespace, draft, ignore_formats, nullable, repeated_names;
+  if (!PyArg_ParseTuple(style, "iiO&O&ipppO&", &order, &whitespace, core_u32, &schema->whitespace_max, core_u32, &schema->indent, &draft, &ignore_formats, &nullable,
+                        &repeated_names, core_u32, &schema->max_nesting))
+    return -1;
   schema->order = (tsl_order)order;
   schema->whitespace = (tsl_whitespace)whitespace;
+  schema->draft = (tsl_draft)draft;
+  schema->ignore_formats = ignore_formats;
+  schema->nullable = nullable;
+  schema->repeated_names = repeated_names;
   return 0;
 }
 
 static int read_schema(PyObject *options, job *j) {
   PyObject *style;
-  int draft, ignore_formats, nullable, repeated_names, lazy;
-  if (!PyArg_ParseTuple(options, "O!ippppO&Oz", &PyTuple_Type, &style, &draft, &ignore_formats, &nullable, &repeated_names, &lazy, core_u32, &j->schema.max_nesting,
-                        &j->resolver, &j->schema.base_uri) ||
-      read_style(style, &j->schema) < 0)
-    return -1;
-  j->schema.draft = (tsl_draft)draft;
-  j->schema.ignore_formats = ignore_formats;
-  j->schema.nullable = nullable;
-  j->schema.repeated_names = repeated_names;
+  int lazy;
+  if (!PyArg_ParseTuple(options, "O!pOz", &PyTuple_Type, &style, &lazy, &j->resolver, &j->schema.base_uri) || read_style(style, &j->schema) < 0) return -1;
   j->schema.lazy = lazy;
   if (j->resolver == Py_None) j->resolver = NULL;
   if (!j->resolver) return 0;

@@ -4,13 +4,15 @@ SPDX-License-Identifier: Apache-2.0
 """
 import functools
 import json
+import math
 import re
 
 from turnstile import _core
-from turnstile.errors import UnsupportedError
+from turnstile.errors import GrammarError, UnsupportedError
 
 _KINDS = {"json_schema": 0, "regex": 1, "gbnf": 2, "tags": 3, "tools": 4}
 _ORDERS = {"schema": 0, "any": 1}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _DRAFTS = {"auto": 0, "3": 3, "4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
 
 
@@ -35,7 +37,8 @@ class Grammar(_core.Grammar):
     @classmethod
     def json_schema(cls, vocab, schema, *, order="schema", whitespace="any", indent=2, draft="auto", ignore_formats=False, nullable=False,
                     repeated_names=False, lazy=False, max_nesting=0, resolver=None, base_uri=None, **limits):
-        """Compile a JSON Schema: JSON text as str or bytes, or the schema as dict or bool.
+        """Compile a JSON Schema: JSON text as str or bytes, or the schema as dict or bool. Of what JSON cannot hold in a dict (NaN, a lone surrogate) GrammarError names the
+        place; objects of types that it does not have are json.dumps's TypeError.
 
         order           of the members of an object: "schema" (as listed in `properties`) or "any"
         whitespace      "any" that JSON allows, "compact" (none), "pretty" (newlines and `indent` spaces), or an int: at most so many at each place
@@ -50,17 +53,17 @@ class Grammar(_core.Grammar):
 
         Every keyword is enforced or the call raises, with `pointer` naming it: GrammarError (malformed, or nothing satisfies it), UnsupportedError.
         """
-        options = (_style(order, whitespace, indent), _one_of(_DRAFTS, str(draft), "draft"), ignore_formats, nullable, repeated_names, lazy,
-                   max_nesting, resolver, base_uri)
+        options = (_style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting), lazy, resolver, base_uri)
         return cls._make("json_schema", vocab, _text(schema), options, limits)
 
     @classmethod
     def pydantic(cls, vocab, model, **options):
-        """The grammar of the JSON form of a pydantic (2) model, dataclass or type; options as for json_schema."""
+        """The grammar of the JSON form of a pydantic (2) model, dataclass, type or TypeAdapter; options as for json_schema."""
         if hasattr(model, "model_json_schema"):
             return cls.json_schema(vocab, model.model_json_schema(), **options)
         from pydantic import TypeAdapter
-        return cls.json_schema(vocab, TypeAdapter(model).json_schema(), **options)
+        adapter = model if isinstance(model, TypeAdapter) else TypeAdapter(model)
+        return cls.json_schema(vocab, adapter.json_schema(), **options)
 
     @classmethod
     def regex(cls, vocab, pattern, *, case_insensitive=False, dot_all=False, search=False, **limits):
@@ -82,18 +85,19 @@ class Grammar(_core.Grammar):
         return cls._make("gbnf", vocab, text, (root,), limits)
 
     @classmethod
-    def tags(cls, vocab, structure, *, over=None, order="schema", whitespace="any", indent=2, **limits):
+    def tags(cls, vocab, structure, *, over=None, order="schema", whitespace="any", indent=2, draft="auto", ignore_formats=False, nullable=False, repeated_names=False,
+             max_nesting=0, **limits):
         """Compile a structural tag (JSON text, or a dict): free text with JSON or other formats between tags; docs/tools.md describes the formats.
-        `order`, `whitespace` and `indent` hold for the JSON in it, as for json_schema.
+        The options from `order` to `max_nesting` hold for the schemas in it, as for json_schema.
 
         over  an earlier Grammar of tags or tools of this vocabulary: what was found out about schemas with the same text is taken over, so that another set costs
               what is new in it. The grammars share memory and one lock, and may be dropped in any order
         """
-        return cls._make("tags", vocab, _text(structure), (_style(order, whitespace, indent), over), limits)
+        return cls._make("tags", vocab, _text(structure), (_style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting), over), limits)
 
     @classmethod
     def tools(cls, vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", max_thinking_tokens=0, over=None, order="schema", whitespace="any", indent=2,
-              **limits):
+              draft="auto", ignore_formats=False, nullable=False, repeated_names=False, max_nesting=0, **limits):
         """What a model may answer to a request with tools.
 
         request      the body as it is sent (JSON text, or a dict or list): OpenAI's chat completions or responses, Anthropic's messages, MCP's tools/list, or
@@ -104,8 +108,11 @@ class Grammar(_core.Grammar):
         thinking     "auto": the text may begin with a thinking block; "on": it must; "off": it must not
         max_thinking_tokens  of a thinking block; 0: what the request says (thinking.budget_tokens), else any number
         over         as in tags()
+
+        The options from `order` to `max_nesting` hold for the schemas of the tools and of the response format, as for json_schema.
         """
-        return cls._make("tools", vocab, _text(request), _tools(preset, tool_choice, parallel, thinking, max_thinking_tokens, over, order, whitespace, indent), limits)
+        style = _style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting)
+        return cls._make("tools", vocab, _text(request), _tools(style, preset, tool_choice, parallel, thinking, max_thinking_tokens, over), limits)
 
     @classmethod
     def start(cls, kind, vocab, text, *, threads=None, **options):
@@ -157,14 +164,14 @@ def _arguments(kind, vocab, text, options, max_memory=0, max_stacks=0, max_depth
     return _KINDS[kind], vocab, text, options, (max_memory, max_stacks, max_depth, max_steps, microseconds, cancel, cache)
 
 
-def _tools(preset, tool_choice, parallel, thinking, max_thinking_tokens, over, order, whitespace, indent):
+def _tools(style, preset, tool_choice, parallel, thinking, max_thinking_tokens, over):
     several = 0 if parallel is None else 1 if parallel else -1
-    return _style(order, whitespace, indent), preset, tool_choice, several, _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"), max_thinking_tokens, over
+    return style, preset, tool_choice, several, _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"), max_thinking_tokens, over
 
 
 def write_tools(vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", max_thinking_tokens=0):
     """The structural tag, as JSON text, that Grammar.tools compiles: the same arguments."""
-    options = _tools(preset, tool_choice, parallel, thinking, max_thinking_tokens, None, "schema", "any", 2)
+    options = _tools(_style(), preset, tool_choice, parallel, thinking, max_thinking_tokens, None)
     return _core._write_tools(*_arguments("tools", vocab, _text(request), options))
 
 
@@ -181,13 +188,40 @@ def _whitespace(whitespace):
     return _one_of({"any": 0, "compact": 1, "pretty": 3}, whitespace, "whitespace (or an int)"), 0
 
 
-def _style(order, whitespace, indent):
-    return _one_of(_ORDERS, order, "order"), *_whitespace(whitespace), indent
+def _style(order="schema", whitespace="any", indent=2, draft="auto", ignore_formats=False, nullable=False, repeated_names=False, max_nesting=0):
+    return (_one_of(_ORDERS, order, "order"), *_whitespace(whitespace), indent, _one_of(_DRAFTS, str(draft), "draft"), ignore_formats, nullable, repeated_names,
+            max_nesting)
 
 
 def _text(value):
     """JSON text as it stands, or that of a dict or list."""
-    return value if isinstance(value, (str, bytes)) else json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if isinstance(value, bytes):
+        return value
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return text if text.isascii() else text.encode()
+    except ValueError as error:
+        reason, pointer = (None, "") if isinstance(value, str) else _no_json(value)
+        raise GrammarError(f"not JSON: {reason or error}", "TSL_ERR_SYNTAX", pointer) from error
+
+
+def _no_json(value):
+    """What of a dict or list JSON cannot hold, and its pointer: the first, outer ones before inner ones. (None, "") if that is something else."""
+    waiting, seen = [(value, "")], set()
+    for one, pointer in waiting:
+        if isinstance(one, float) and not math.isfinite(one):
+            return f"a number must be finite, not {one}", pointer
+        if isinstance(one, str) and _SURROGATE.search(one):
+            return f"a string must not have lone surrogates: {ascii(one)[:80]}", pointer
+        if not isinstance(one, (dict, list, tuple)) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        for key, inner in one.items() if isinstance(one, dict) else enumerate(one):
+            token = str(key).replace("~", "~0").replace("/", "~1")
+            if _SURROGATE.search(token):
+                return f"the key of a member must not have lone surrogates: {ascii(key)[:80]}", pointer
+            waiting.append((inner, f"{pointer}/{token}"))
+    return None, ""
 
 
 def _literal(text):

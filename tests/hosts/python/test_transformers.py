@@ -117,6 +117,7 @@ class Person(pydantic.BaseModel):
 
 check(turnstile.Grammar.pydantic(vocab, Person).matcher().accept_bytes('{"name": "A", "age": 3}'), "a pydantic model")
 check(turnstile.Grammar.pydantic(vocab, list[Person]).matcher().accept_bytes('[{"name": "A", "age": 3}]'), "a type over it")
+check(turnstile.Grammar.pydantic(vocab, pydantic.TypeAdapter(list[Person])).matcher().accept_bytes('[{"name": "A", "age": 3}]'), "an adapter of a type")
 ranks = {bytes([i]): i for i in range(256)} | {b"ab": 256}
 encoding = tiktoken.Encoding("tiny", pat_str=r".", mergeable_ranks=ranks, special_tokens={"<|endoftext|>": 258})
 small = turnstile.Vocab.from_tiktoken(encoding)
