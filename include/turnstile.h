@@ -437,7 +437,7 @@ static inline bool tsl_mask_has(const uint32_t *mask, tsl_token token) { return 
  * `(tsl_sampler_options){0}` is greedy. p below is the softmax over the candidates that are left, at the temperature so far. */
 typedef struct tsl_sampler tsl_sampler;
 
-/* The stages, in the conventional order. A cut-off never drops the most likely candidate, xtc excepted. */
+/* The stages, in the conventional order. A cut-off never drops the most likely candidate, but for xtc and typical-p, and always leaves one. */
 typedef enum tsl_stage {
   TSL_STAGE_BIAS = 1,        /* logit + bias, for the tokens listed */
   TSL_STAGE_PENALTIES = 2,   /* repetition, then frequency and presence, over the tokens accepted before */
@@ -462,7 +462,8 @@ typedef struct tsl_token_bias {
 typedef struct tsl_sampler_options {
   uint64_t seed;
   float
-      temperature; /* logits are divided by it; 0 = greedy: only the most likely candidate is left (ties go to the lowest id). Not negative, not NaN */
+      temperature; /* logits are divided by it; 0 = greedy: only the most likely candidate is left (ties go to the lowest id); INFINITY: all candidates whose logit is finite
+                    * are alike. Not negative, not NaN. Whatever the temperature, a logit more than FLT_MAX below the largest counts as -inf */
   uint32_t top_k;  /* keep the k most likely; 0 = all */
   float top_p;     /* keep the smallest set whose probabilities sum to at least p, the most likely first; 1 (or 0) = all */
   float min_p;     /* keep tokens with at least min_p times the probability of the most likely one; 0 = all */
@@ -801,7 +802,7 @@ typedef struct tsl_drafts {
   const float *logits;       /* the model's: count + 1 rows, at the matcher's position and after each draft */
   const float *draft_logits; /* the drafter's, in the same order, where a draft was drawn from; NULL: drafts were not drawn at random but chosen (n-grams, forced
                               * tokens, the k most likely) */
-  float temperature;         /* of the model's distribution; 0 = greedy, ties to the lowest id */
+  float temperature;         /* of the model's distribution; 0 = greedy, ties to the lowest id; INFINITY = all allowed tokens alike whose logit is finite */
   float draft_temperature;   /* of the drafter's */
   bool draft_masked;         /* the drafter drew under the grammar's masks too; else it drew from its whole vocabulary */
   bool distinct;             /* siblings were drawn without replacement; else independently */

@@ -4,6 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/decode/speculate.h"
+
+#include <float.h>
+
 #include "runtime/rng.h"
 #include "tests/toy.h"
 
@@ -385,6 +388,34 @@ static void refused(void) {
   tsl_vocab_release(v);
 }
 
+/* At an infinite temperature, of either model, tokens with a finite logit are alike, and one with a logit of -inf never comes. */
+static void hottest(void) {
+  tsl_vocab *v = toy_vocab(letters, WIDTH, true);
+  tsl_grammar *g = toy_gbnf(v, grammars[0]);
+  tsl_matcher *m = NULL;
+  float rows[2 * WIDTH], drafter[2 * WIDTH];
+  size_t seen[WIDTH] = {0};
+  uint64_t draws = 0;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (size_t i = 0; i < 2 * WIDTH; i++) {
+    rows[i] = i % WIDTH == 1 ? FLT_MAX : i % WIDTH == 2 ? -FLT_MAX : -INFINITY; /* "b" and "c" */
+    drafter[i] = i % WIDTH == 0 || i % WIDTH == 1 ? (float)i : -INFINITY;       /* "a" and "b" */
+  }
+  for (size_t i = 0; i < 4000; i++) {
+    tsl_token token = (tsl_token)(i % 2), next;
+    uint32_t path[1];
+    size_t accepted;
+    tsl_drafts d = {&token, NULL, i < 2000, rows, i < 2000 ? drafter : NULL, INFINITY, INFINITY, false, false};
+    tsl_matcher_reset(m);
+    CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_OK && accepted <= token);
+    seen[accepted ? token : next]++;
+  }
+  CHECKF(seen[1] > 1800 && seen[2] > 1800 && seen[1] + seen[2] == 4000, "b %zu, c %zu of 4000", seen[1], seen[2]);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 static void every_allocation_fails(void) {
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
   tsl_grammar *g = toy_gbnf(v, grammars[1]);
@@ -497,6 +528,7 @@ int main(void) {
   RUN(enumerated, "every outcome, exactly");
   RUN(drawn, "a million draws");
   RUN(refused, "what is refused");
+  RUN(hottest, "an infinite temperature");
   RUN(forced_drafts, "forced bytes in canonical tokens");
   RUN(open_ends, "no draft of an open end");
   RUN(every_allocation_fails, "every nth allocation fails");

@@ -89,7 +89,7 @@ tsl_status tsl__softmax(const float *logits, const uint32_t *mask, size_t width,
   if (top == width || logits[top] == -INFINITY) return TSL_ERR_LOGITS;
   double sum = 0, peak = logits[top];
   for (size_t i = 0; i < width; i++) {
-    bool in = (!mask || tsl_mask_has(mask, (tsl_token)i)) && (temperature > 0 || i == top);
+    bool in = (!mask || tsl_mask_has(mask, (tsl_token)i)) && (temperature > 0 || i == top) && logits[i] > -INFINITY; /* -inf by an infinite temperature is NaN */
     out[i] = !in ? 0 : temperature > 0 ? exp(((double)logits[i] - peak) / temperature) : 1;
     sum += out[i];
   }
