@@ -3,6 +3,7 @@
 
   install  `meson install` lays down the header, both libraries, the pkg-config file and the command line tool; a program compiles against
            them through pkg-config alone, shared and static, and runs; nothing of the Python package is there
+  kinds    -Ddefault_library=static, and =shared, install that library alone
   python   with the options that pip gives (pyproject.toml) the Python package is installed, all of it
   runtime  -Dcompiler=false builds a library that links neither yajl nor PCRE2, and follows what the full one has written
 
@@ -74,6 +75,17 @@ def test_install(folder):
         check(done.stdout == "0.1.0 4096\n", f"the {kind} program prints {done.stdout!r} {done.stderr}")
 
 
+def test_kinds(folder):
+    for kind, there, absent in (("static", "libturnstile.a", ".so"), ("shared", "libturnstile.so.0.1.0", ".a")):
+        build = folder / kind
+        done = run("meson", "setup", build, f"-Ddefault_library={kind}", "-Dtests=false")
+        if not check(done.returncode == 0, f"meson setup -Ddefault_library={kind}: {done.stdout[-2000:]}"):
+            continue
+        plan = json.loads(run("meson", "introspect", "--install-plan", build).stdout)
+        names = {pathlib.Path(entry["destination"]).name for files in plan.values() for entry in files.values()}
+        check({there, "turnstile.h", "turnstile.pc", "turnstile"} <= names and not any(absent in name for name in names), f"{kind}: {sorted(names)}")
+
+
 def test_python(folder):
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["meson-python"]["args"]
     build, package = folder / "python", ROOT / "bindings" / "python" / "turnstile"
@@ -133,7 +145,7 @@ def follow_artifacts(folder, runtime):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for title, test in [("install", test_install), ("python", test_python), ("runtime", test_runtime)]:
+        for title, test in [("install", test_install), ("kinds", test_kinds), ("python", test_python), ("runtime", test_runtime)]:
             before = len(results)
             test(pathlib.Path(name))
             made = results[before:]
