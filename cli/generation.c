@@ -35,11 +35,11 @@ static bool set_wind_down(void *to, const char *value) {
 static bool set_wind_bias(void *to, const char *value) { return cli_real(value, 0, 1000, &((generation_settings *)to)->wind_bias); }
 
 static const cli_option table[] = {
-    {"--seed", "N", "of the random numbers: equal seeds give equal texts (default 0)", set_seed},
+    {"--seed", "N", "of the random numbers: equal seeds, options and versions give equal texts (default 0; demo: 7)", set_seed},
     {"--max-tokens", "N", "of a text, 1 to 100000000; it is closed in time (default: 256 more than the shortest text has bytes)", set_max},
-    {"--temperature", "T", "0 = always the most likely token (default 1)", set_temperature},
+    {"--temperature", "T", "0 = always the most likely token (default 1; demo: 0.8)", set_temperature},
     {"--top-k", "K", "draw from the K most likely; 0 = all (default)", set_top_k},
-    {"--top-p", "P", "draw from the most likely that make up P, 0 to 1 (default 1: all)", set_top_p},
+    {"--top-p", "P", "draw from the most likely that make up P, 0 to 1 (default 1: all, as is 0)", set_top_p},
     {"--min-p", "P", "draw from those at least P times as likely as the first, 0 to 1 (default 0: all)", set_min_p},
     {"--wind-down", "N", "from N tokens left on tokens that close what is open get likelier, outside of strings; 0 = never (default)", set_wind_down},
     {"--wind-bias", "B", "with --wind-down: by up to B, added to the logits, 0 to 1000 (default 8)", set_wind_bias},
@@ -58,6 +58,12 @@ static uint64_t shortest(tsl_matcher *m) {
 static uint64_t default_max(tsl_matcher *m) {
   uint64_t bytes = shortest(m);
   return GENERATION_ROOM + (bytes < UINT32_MAX ? bytes : 0);
+}
+
+/* Can the text be completed with that many more tokens? The completion that is looked at is that of the fewest bytes. */
+static bool fits(generation *g, uint64_t left) {
+  size_t count;
+  return tsl_budget_completion(g->budget, g->matcher, NULL, 0, &count) == TSL_OK && count <= left;
 }
 
 bool generation_open(generation *g, const source *s, const generation_settings *settings) {
@@ -80,6 +86,7 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   }
   generation_restart(g);
   g->max_tokens = settings->max_tokens ? settings->max_tokens : default_max(g->matcher);
+  g->tight = !fits(g, g->max_tokens) && tsl_budget_start(g->budget, g->matcher, g->max_tokens, NULL) == TSL_OK;
   return true;
 }
 
@@ -128,12 +135,6 @@ static bool plan_closing(generation *g) {
   if (tsl_budget_completion(g->budget, g->matcher, g->closing, count, &count) != TSL_OK) return false;
   g->closing_count = count;
   return true;
-}
-
-/* Can the text be completed with that many more tokens? */
-static bool fits(generation *g, uint64_t left) {
-  size_t count;
-  return tsl_budget_completion(g->budget, g->matcher, NULL, 0, &count) == TSL_OK && count <= left;
 }
 
 /* ---- steps ---------------------------------------------------------------------------------------------------- */
@@ -189,11 +190,22 @@ static bool astray(generation *g, tsl_token token) {
   return true;
 }
 
+/* Of g->plain only the tokens after which the text can be completed in time; all, where there are none (a person chose the tokens before). */
+static tsl_status keep_in_time(generation *g) {
+  if (g->tokens >= g->max_tokens) return TSL_OK;
+  tsl_status status = tsl_budget_mask(g->budget, g->matcher, g->max_tokens - g->tokens, g->scratch);
+  if (status == TSL_OK && tsl_mask_count(g->scratch, tsl_vocab_logits_width(g->vocab))) memcpy(g->plain, g->scratch, tsl_vocab_mask_words(g->vocab) * sizeof *g->plain);
+  return status;
+}
+
 /* What may be drawn here, and the model's logits, for g->mask. */
-static void score(generation *g) {
+static tsl_status score(generation *g) {
   memcpy(g->plain, g->mask, tsl_vocab_mask_words(g->vocab) * sizeof *g->mask);
+  tsl_status status = g->tight ? keep_in_time(g) : TSL_OK;
+  if (status != TSL_OK) return status;
   if (g->json) plain_filter(&g->place, g->vocab, g->matcher, g->plain, g->scratch);
   ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->logits);
+  return TSL_OK;
 }
 
 /* Draw and accept; MORE, or what to return. */
@@ -202,8 +214,8 @@ static generation_result draw(generation *g, generation_step *step) {
   uint32_t allowed = step->draw.allowed;
   tsl_status status = g->settings->score_all ? tsl_matcher_next_bytes(g->matcher, step->expected) : TSL_OK;
   if (status != TSL_OK) return failed("what may come next", status);
-  score(g);
-  status = wind_down(g);
+  status = score(g);
+  if (status == TSL_OK) status = wind_down(g);
   if (status == TSL_OK) status = draw_once(g, &step->draw);
   while (status == TSL_OK && g->json && astray(g, step->draw.token)) status = draw_once(g, &step->draw);
   if (status == TSL_OK && g->settings->score_all)
@@ -223,7 +235,7 @@ static tsl_status find_mask(generation *g, double *mask_us) {
 
 tsl_status generation_look(generation *g, bool scored, double *mask_us) {
   tsl_status status = find_mask(g, mask_us);
-  if (status == TSL_OK && scored) score(g);
+  if (status == TSL_OK && scored) status = score(g);
   return status;
 }
 
@@ -248,7 +260,7 @@ generation_result generation_next(generation *g, generation_step *step) {
   generation_result result = draw(g, step);
   if (result != GENERATION_MORE) return result;
   if (tsl_matcher_is_terminated(g->matcher)) return GENERATION_DONE;
-  if (fits(g, left - 1)) return take(g, step->draw.token);
+  if (g->tight || fits(g, left - 1)) return take(g, step->draw.token);
   status = tsl_matcher_rollback(g->matcher, 1);
   if (status != TSL_OK) return failed("taking a token back", status);
   if (tsl_matcher_is_complete(g->matcher)) return GENERATION_DONE;

@@ -1,8 +1,9 @@
 /* generation.h - writing a text under a grammar, token by token, with the n-gram model in the place of a language model.
  *
  * Every step: mask, logits, draw, accept. Texts end: before a token is kept, the rest must still fit into what is left of `max_tokens`; if it would
- * not, the token is taken back and a short completion is written instead (tsl_budget_completion). Only a text whose shortest completion does
- * not fit from the beginning is cut.
+ * not, the token is taken back and a short completion is written instead (tsl_budget_completion). Where that, being the one of the fewest bytes, does not
+ * fit from the beginning, but some other way in tokens does, all tokens are drawn from those after which a way fits (tsl_budget_mask). Only where none is found
+ * a text is cut.
  * Tested by tests/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -55,6 +56,7 @@ struct generation {
   cli_text text;   /* so far */
   uint64_t tokens; /* so far */
   uint64_t max_tokens;
+  bool tight; /* the way of the fewest bytes does not fit into max_tokens, but another does */
   tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
   size_t closing_count, closing_next;
 };
