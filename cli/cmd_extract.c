@@ -34,7 +34,7 @@ static int extract(const source *s, const settings *o, const char *path) {
   size_t start = 0, length = text.length;
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
   int code = status == TSL_OK ? CLI_OK : cli_complain("extract: %s", tsl_status_name(status));
-  if (code == CLI_OK) code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &start, &length, source_ends(s));
+  if (code == CLI_OK) code = position_follow(matcher, cli_file_name(path), text.at, &start, &length, source_ends(s));
   text.at[start + length] = 0; /* something at the end may have been left out */
   if (code == CLI_OK && s->kind == SOURCE_REGEX) code = captures_regex(s->text.at, s->text.length, &s->regex, text.at + start, length);
   else if (code == CLI_OK) code = captures_json(text.at + start, length, o->pointer, o->count);
@@ -65,7 +65,8 @@ static int run(int argc, char **argv) {
 
 const cli_command cli_extract = {
     "extract", "(--schema F | --regex R) [options] FILE|-", "write the named captures of a matching text as JSON",
-    "With --regex: {\"group\": \"text\", ...} for the named groups, null where a group took no part. With --schema: {\"/json/pointer\": "
+    "With --regex: {\"group\": \"text\", ...} for the named groups, null where a group took no part. In a\n"
+    "repetition that is the last round; one that matches nothing counts (in ECMA-262 it does not). PCRE2 finds the groups: what it cannot read, or gives up on, is an error. With --schema: {\"/json/pointer\": "
     "value, ...}.\n"
     "exit codes: 0 written; 1 the text does not match (the byte offset and what was expected go to stderr), or a pointer leads nowhere;\n"
     "2 the call, the schema, the regex or a file is bad.\n",
