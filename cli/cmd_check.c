@@ -17,7 +17,7 @@ static int check(const source *s, const char *path) {
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
   size_t start, length = text.length;
   if (status != TSL_OK) cli_complain("cannot start: %s", tsl_status_name(status));
-  else code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &start, &length, source_ends(s));
+  else code = position_follow(matcher, cli_file_name(path), text.at, &start, &length, source_ends(s));
   tsl_matcher_free(matcher);
   cli_text_free(&text);
   return code;
@@ -40,8 +40,6 @@ static int run(int argc, char **argv) {
     code = arguments.rest_count ? cli_complain("check: --profile takes no text") : source_profile(&s, profile);
   } else if (!arguments.help) {
     if (arguments.rest_count != 1) code = cli_complain("check: one text is needed, a file or -, not %zu", arguments.rest_count);
-    else if (s.kind >= SOURCE_SCHEMA && s.kind != SOURCE_REGEX && !strcmp(s.from, "-") && !strcmp(arguments.rest[0], "-"))
-      code = cli_complain("check: only one of the two can be stdin");
     else code = source_open(&s);
     if (code == CLI_OK) code = check(&s, arguments.rest[0]);
   }

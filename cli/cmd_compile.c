@@ -2,8 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "source.h"
 
@@ -27,32 +32,59 @@ static bool set_states(void *to, const char *value) {
 static bool set_steps(void *to, const char *value) { return cli_number(value, 1, UINT64_MAX, &((settings *)to)->options.max_walk_steps); }
 
 static const cli_option table[] = {
-    {"-o", "F", "the file to write", set_output},
+    {"-o", "F", "the file to write (-: stdout); what a symbolic link leads to is replaced, a pipe or a device is written into", set_output},
     {"--max-states", "N", "states that are listed at most (default: 100000)", set_states},
     {"--max-walk-steps", "N", "trie nodes visited for walks done ahead, about (default: 50000000); 1: none", set_steps},
     {"--must-be-complete", NULL, "fail where not all states can be listed, instead of keeping the source", set_complete},
     {"--inspect", "F", "verify a file, and say what is in it", set_inspect},
 };
 
-static int show(const char *name, const void *data, size_t size) {
+static int show(FILE *to, const char *name, const void *data, size_t size) {
   tsl_artifact_info info;
   tsl_error error = {0};
   if (tsl_artifact_inspect(data, size, &info, &error) != TSL_OK) return cli_complain_error(name, &error);
-  printf("%s: %s, %" PRIu64 " bytes, format %" PRIu32 "\n", name, info.complete ? "complete" : "the source alone", info.size, info.version);
-  printf("  states %" PRIu32 "  walks %" PRIu32 "%s  masks %" PRIu32 "  bitsets %" PRIu32 "\n", info.states, info.walks, info.memo ? "" : " (of another version: not used)", info.masks,
-         info.bitsets);
-  printf("  source %s  tokens ", info.has_source ? "kept" : "not kept");
-  for (size_t i = 0; i < sizeof info.tokens; i++) printf("%02x", info.tokens[i]);
-  printf("\n");
+  fprintf(to, "%s: %s, %" PRIu64 " bytes, format %" PRIu32 "\n", name, info.complete ? "complete" : "the source alone", info.size, info.version);
+  fprintf(to, "  states %" PRIu32 "  walks %" PRIu32 "%s  masks %" PRIu32 "  bitsets %" PRIu32 "\n", info.states, info.walks, info.memo ? "" : " (of another version: not used)", info.masks,
+          info.bitsets);
+  fprintf(to, "  source %s  tokens ", info.has_source ? "kept" : "not kept");
+  for (size_t i = 0; i < sizeof info.tokens; i++) fprintf(to, "%02x", info.tokens[i]);
+  fprintf(to, "\n");
   return CLI_OK;
 }
 
 static int inspect(const char *path) {
   cli_text text = {0};
   if (!cli_read(path, &text)) return CLI_BAD;
-  int code = show(path, text.at, text.length);
+  int code = show(stdout, cli_file_name(path), text.at, text.length);
   cli_text_free(&text);
   return code;
+}
+
+static const char *output_name(const char *path) { return strcmp(path, "-") ? path : "stdout"; }
+
+/* Into what is no file that could be replaced: stdout, a pipe, a device. */
+static int write_into(const char *path, const void *data, size_t size) {
+  FILE *to = strcmp(path, "-") ? fopen(path, "wb") : stdout;
+  if (!to) return cli_complain("%s: %s", path, strerror(errno));
+  bool ok = fwrite(data, 1, size, to) == size && !fflush(to);
+  if (to != stdout && fclose(to)) ok = false;
+  return ok ? CLI_OK : cli_complain("%s: cannot be written", output_name(path));
+}
+
+/* tsl_artifact_write puts a new file in the place of what bears the name: that must not be a link, which would be lost, nor anything that is no file. */
+static int write_artifact(const tsl_artifact *artifact, const char *path) {
+  struct stat there;
+  tsl_error error = {0};
+  size_t size;
+  const void *data = tsl_artifact_data(artifact, &size);
+  bool exists = strcmp(path, "-") && !stat(path, &there);
+  if (!strcmp(path, "-") || (exists && !S_ISREG(there.st_mode))) return write_into(path, data, size);
+  bool link = !lstat(path, &there) && S_ISLNK(there.st_mode);
+  char *target = link ? realpath(path, NULL) : NULL;
+  if (link && !target) return cli_complain("%s: a link that leads nowhere", path);
+  tsl_status status = tsl_artifact_write(artifact, target ? target : path, &error);
+  free(target);
+  return status == TSL_OK ? CLI_OK : cli_complain_error(path, &error);
 }
 
 static int compile(source *s, const settings *set) {
@@ -66,8 +98,10 @@ static int compile(source *s, const settings *set) {
   if (tsl_artifact_make(s->grammar, &options, NULL, &artifact, &error) != TSL_OK) return cli_complain_error(source_name(s), &error);
   double took = cli_now() - start;
   const void *data = tsl_artifact_data(artifact, &size);
-  int code = tsl_artifact_write(artifact, set->output, &error) == TSL_OK ? show(set->output, data, size) : cli_complain_error(set->output, &error);
-  if (code == CLI_OK) printf("  compiled in %.0f µs, listed and walked in %.0f µs\n", s->compile_us, took);
+  FILE *to = strcmp(set->output, "-") ? stdout : stderr; /* what is said of the file must not stand in it */
+  int code = write_artifact(artifact, set->output);
+  if (code == CLI_OK) code = show(to, output_name(set->output), data, size);
+  if (code == CLI_OK) fprintf(to, "  compiled in %.0f µs, listed and walked in %.0f µs\n", s->compile_us, took);
   tsl_artifact_free(artifact);
   return code;
 }

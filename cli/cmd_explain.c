@@ -77,7 +77,7 @@ static int follow(const source *s, tsl_matcher *matcher, const char *path, surve
   cli_text text = {0};
   if (!cli_read(path, &text)) return CLI_BAD;
   size_t start, length = text.length;
-  int code = position_follow(matcher, strcmp(path, "-") ? path : "stdin", text.at, &start, &length, source_ends(s));
+  int code = position_follow(matcher, cli_file_name(path), text.at, &start, &length, source_ends(s));
   if (v && code != CLI_BAD && !survey_text(v, s, text.at + start, length)) code = CLI_BAD;
   cli_text_free(&text);
   return code;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json_out.h"
@@ -32,7 +33,7 @@ static const cli_option table[] = {
     {"--beam", "B", "nothing is drawn: the -n most likely texts that following the B best beginnings at once finds, 1 to 65536", set_beam},
     {"--stats", NULL, "say on stderr where the grammar fought the model: steps with little probability on allowed tokens", set_stats},
     {"--stats-below", "P", "with --stats: list steps where less than P of it was allowed, 0 to 1 (default 0.01)", set_below},
-    {"--trace", "F", "write a page to F that shows every step of the text (of one: -n 1); see turnstile trace", set_trace},
+    {"--trace", "F", "write a page to F that shows every step of the text (of one: -n 1), which is another than without; see turnstile trace", set_trace},
     {"--events", NULL, "instead of each text its parts while it is written, a JSON line each: a value begins, more of a string, a value is whole", set_events},
     {"-0", NULL, "write the texts as they are, each followed by a NUL byte", set_raw},
 };
@@ -50,12 +51,15 @@ static void print_line(const cli_text *text, bool json) {
 }
 
 static int say_cut(const generation *g) {
-  fflush(stdout);
-  cli_complain("a text was cut after %llu tokens: it is not complete, and its shortest completion does not fit; see --max-tokens",
-               (unsigned long long)g->tokens);
-  fputs("  ", stderr);
-  cli_print_quoted(stderr, g->text.at ? g->text.at : "", g->text.length, 200);
-  fputc('\n', stderr);
+  char *shown = NULL;
+  size_t length;
+  FILE *to = open_memstream(&shown, &length);
+  if (to) {
+    cli_print_quoted(to, g->text.at ? g->text.at : "", g->text.length, 200);
+    fclose(to);
+  }
+  cli_complain("a text was cut after %llu tokens: it is not complete, and no completion that fits is known; see --max-tokens: %s", (unsigned long long)g->tokens, shown ? shown : "");
+  free(shown);
   return CLI_NO;
 }
 
@@ -161,7 +165,7 @@ static generation_result write_text(generation *g, const settings *o, const foll
     if (f->events && added && error.status == TSL_OK) tsl_events_feed(f->events, g->text.at + before, added, &error);
     if (f->events && added) fflush(stdout);
     before = g->text.length;
-  } while (result == GENERATION_MORE);
+  } while (result == GENERATION_MORE && !cli_output_failed());
   if (f->events && result == GENERATION_DONE && error.status == TSL_OK) tsl_events_end(f->events, &error);
   if (error.status != TSL_OK) {
     cli_complain("--events: %s", error.message);
@@ -173,7 +177,7 @@ static generation_result write_text(generation *g, const settings *o, const foll
 
 static int generate_texts(generation *g, const settings *o, trace *record, const followers *f, bool json) {
   int code = CLI_OK;
-  for (uint64_t i = 0; i < o->count; i++) {
+  for (uint64_t i = 0; i < o->count && !cli_output_failed(); i++) {
     generation_result result = record ? trace_text(record, g) : write_text(g, o, f);
     if (record && result != GENERATION_BAD && !trace_write(record, o->trace, true)) return CLI_BAD;
     if (result == GENERATION_BAD) return CLI_BAD;
@@ -277,7 +281,7 @@ const cli_command cli_generate = {
     "\\n\n"
     "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws compact), and is spelled plainly (see --any-spelling).\n"
     "That is --schema. Of an artifact it is not known that it is JSON: its white space is as turnstile compile was told (any, unless with --ws), its spelling any, line breaks \\n.\n"
-    "--stats needs the model's opinion of all tokens, so it is slower, and the texts are others than without it.\n"
+    "--stats and --trace need the model's opinion of all tokens, so they are slower, and the texts of a seed are others than without them (those of turnstile trace).\n"
     "--events writes {\"event\": \"begin\", \"text\" or \"end\", \"value\": \"string\", ..., \"pointer\": JSON pointer, \"text\": ...}, at once.\n"
     "--beam finds the same texts whatever the seed; it weighs all spellings that the grammar allows.\n"
     "A text ends when the model ends it, or when just enough tokens are left for its shortest completion.\n"

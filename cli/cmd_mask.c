@@ -32,6 +32,7 @@ static void list_tokens(const tsl_vocab *vocab, const uint32_t *mask, const sett
   uint64_t listed = 0;
   for (tsl_token t = 0; t < tsl_vocab_size(vocab) && listed < o->limit; t++) {
     if (!tsl_mask_has(mask, t)) continue;
+    if (cli_output_failed()) return;
     listed++;
     printf("%" PRIu32, t);
     if (!o->ids) {
@@ -71,7 +72,7 @@ static int mask_after(const source *s, const settings *o) {
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
   int code = status == TSL_OK ? CLI_OK : cli_complain("mask: %s", tsl_status_name(status));
   size_t start, length = prefix.length;
-  if (code == CLI_OK && length) code = position_follow(matcher, o->file ? o->file : "prefix", prefix.at, &start, &length, POSITION_PREFIX);
+  if (code == CLI_OK && length) code = position_follow(matcher, o->file ? cli_file_name(o->file) : "prefix", prefix.at, &start, &length, POSITION_PREFIX);
   if (code == CLI_OK) code = show(s, matcher, o);
   tsl_matcher_free(matcher);
   cli_text_free(&prefix);

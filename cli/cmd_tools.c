@@ -56,7 +56,7 @@ static bool set_thinking(void *to, const char *v) {
 static const cli_option table[] = {
     {"--preset", "NAME|F", "how the model writes calls: a name of --list, or a file", set_preset},
     {"--tools", "F", "a request (OpenAI chat completions or responses, Anthropic messages), an MCP tools/list result, or an array of tools", set_tools},
-    {"--tags", "F", "a structural tag instead of a preset and tools", set_tags},
+    {"--tags", "F", "a structural tag instead of a preset, tools and what is said of them", set_tags},
     {"--tool-choice", "C", "auto, required, none or a tool's name (default: what the request says)", set_choice},
     {"--parallel", NULL, "several calls are allowed (default: what the request says, else yes)", set_parallel},
     {"--no-parallel", NULL, "one call at most", set_serial},
@@ -85,7 +85,7 @@ typedef struct job {
   tsl_grammar *grammar;
 } job;
 
-static const char *request_name(const settings *o) { return o->tags ? o->tags : o->tools; }
+static const char *request_name(const settings *o) { return cli_file_name(o->tags ? o->tags : o->tools); }
 
 static bool known_preset(const char *name) {
   const char *known, *json;
@@ -102,16 +102,28 @@ static bool open_job(job *j, const settings *o) {
   if (o->preset && !known_preset(o->preset)) {
     if (strcmp(o->preset, "-") && access(o->preset, F_OK)) return cli_complain("no preset or file %s; see --list", o->preset), false;
     if (!cli_read(o->preset, &j->preset)) return false;
-    j->options.preset = j->preset.at;
+    j->options.preset = j->preset.at + strspn(j->preset.at, " \t\r\n"); /* it is told from a name by its { */
+    if (*j->options.preset != '{') return cli_complain("%s: no preset: it must be a JSON object", cli_file_name(o->preset)), false;
   }
   return cli_open_vocab(o->vocab, o->vocab_cache, &j->vocab) == CLI_OK;
+}
+
+static void print_nothing(void *ctx, const char *line) { (void)ctx, (void)line; }
+
+/* Say what is wrong, and with which file: with a preset that serves no plain request either, or with the request. */
+static int complain(job *j, const tsl_error *error) {
+  static const char plain[] = "[{\"type\": \"function\", \"function\": {\"name\": \"a\"}}]";
+  tsl_tools_options options = {.preset = j->options.preset};
+  tsl_error own;
+  bool in_preset = j->preset.at && tsl_tools_write(j->vocab, plain, sizeof plain - 1, &options, print_nothing, NULL, &own) != TSL_OK;
+  return in_preset ? cli_complain_error(cli_file_name(j->o->preset), &own) : cli_complain_error(request_name(j->o), error);
 }
 
 static bool compile(job *j) {
   tsl_error error;
   tsl_status status = j->o->tags ? tsl_grammar_tags(j->vocab, j->request.at, j->request.length, NULL, NULL, &j->grammar, &error)
                                  : tsl_grammar_tools(j->vocab, j->request.at, j->request.length, &j->options, NULL, &j->grammar, &error);
-  if (status != TSL_OK) cli_complain_error(request_name(j->o), &error);
+  if (status != TSL_OK) complain(j, &error);
   return status == TSL_OK;
 }
 
@@ -133,7 +145,7 @@ static int print_tags(job *j) {
   tsl_error error;
   if (j->o->tags) return cli_complain("tools: --tags is a structural tag already; say --compile, --parse or --generate");
   if (tsl_tools_write(j->vocab, j->request.at, j->request.length, &j->options, print_line, NULL, &error) == TSL_OK) return CLI_OK;
-  return cli_complain_error(request_name(j->o), &error);
+  return complain(j, &error);
 }
 
 static int list_presets(void) {
@@ -189,21 +201,23 @@ static int read_back(tsl_parser *p, const cli_text *text, bool stream) {
     for (at = 0; at < text->length && tsl_parser_text(p, text->at + at, 1) == TSL_OK; at++) continue;
     at += 1;
   }
-  if (status == TSL_REJECTED) fprintf(stderr, "turnstile: the answer does not match from byte %zu on\n", at - 1);
-  else if (status == TSL_OK && (status = tsl_parser_finish(p)) == TSL_REJECTED) fprintf(stderr, "turnstile: the answer is not complete\n");
+  if (status == TSL_REJECTED) cli_complain("the answer does not match from byte %zu on", at - 1);
+  else if (status == TSL_OK && (status = tsl_parser_finish(p)) == TSL_REJECTED) cli_complain("the answer is not complete");
   if (stream) print_parts(p);
   else puts(tsl_parser_json(p));
   return status == TSL_OK ? CLI_OK : status == TSL_REJECTED ? CLI_NO : cli_complain("tools: %s", tsl_status_name(status));
 }
 
 static int read_all(tsl_parser *p, const cli_text *text) {
-  for (size_t from = 0, to; from < text->length; from = to + 1) {
+  int code = CLI_OK;
+  for (size_t from = 0, to; from < text->length && !cli_output_failed(); from = to + 1) {
     for (to = from; to < text->length && text->at[to]; to++) continue;
     tsl_parser_reset(p);
     bool whole = tsl_parser_text(p, text->at + from, to - from) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
     puts(whole ? tsl_parser_json(p) : "null");
+    if (!whole) code = CLI_NO;
   }
-  return CLI_OK;
+  return code;
 }
 
 static int parse(job *j) {
@@ -388,7 +402,7 @@ static int generate(job *j) {
   answer a = {.mask = cli_allocate(tsl_vocab_mask_words(j->vocab), sizeof(uint32_t))};
   uint64_t state = j->o->seed;
   int code = tsl_matcher_new(j->grammar, NULL, &a.m) == TSL_OK && tsl_parser_new(j->grammar, NULL, &a.p) == TSL_OK && tsl_parser_new(j->grammar, NULL, &again) == TSL_OK ? CLI_OK : cli_complain("tools: no matcher");
-  for (uint64_t i = 0; i < j->o->generate && code == CLI_OK; i++) {
+  for (uint64_t i = 0; i < j->o->generate && code == CLI_OK && !cli_output_failed(); i++) {
     tsl_matcher_reset(a.m);
     tsl_parser_reset(a.p);
     a.text.length = a.tokens = 0;
@@ -429,6 +443,10 @@ static int run(int argc, char **argv) {
   else if (arguments.rest_count) code = cli_complain("tools: %s is no option", arguments.rest[0]);
   else if (o.list) code = list_presets();
   else if (!o.tags && (!o.preset || !o.tools)) code = cli_complain("tools: give --preset and --tools, or --tags");
+  else if (o.tags && (o.preset || o.tools || o.choice || o.parallel || o.thinking || o.max_thinking))
+    code = cli_complain("tools: --tags stands without --preset, --tools, --tool-choice, --parallel, --no-parallel, --thinking and --max-thinking");
+  else if ((o.null || o.stream) && !o.parse) code = cli_complain("tools: --stream and --null go with --parse");
+  else if (o.null && o.stream) code = cli_complain("tools: --stream does not go with --null");
   else code = work(&o);
   cli_arguments_free(&arguments);
   return code;
@@ -436,7 +454,7 @@ static int run(int argc, char **argv) {
 
 const cli_command cli_tools = {
     "tools", "--preset NAME --tools F [options]", "what a model may answer to a request with tools: print, compile, write, read back",
-    "exit codes: 0 done; 1 with --parse, the answer does not match; 2 the call, the request, the preset or a file is bad.\n"
+    "exit codes: 0 done; 1 with --parse, the answer (with --null: one of them) does not match; 2 the call, the request, the preset or a file is bad.\n"
     "  turnstile tools --preset qwen3 --tools request.json\n"
     "  turnstile tools --preset qwen3 --tools request.json --parse answer.txt\n",
     run};

@@ -26,7 +26,7 @@ static int render(const settings *o) {
   if (!cli_read(o->render, &json)) return CLI_BAD;
   bool known = strstr(json.at, "\"turnstile-trace\"") != NULL;
   int code =
-      known ? trace_render(json.at, json.length, o->out) ? CLI_OK : CLI_BAD : cli_complain("%s: no record of a generation", o->render);
+      known ? trace_render(json.at, json.length, o->out) ? CLI_OK : CLI_BAD : cli_complain("%s: no record of a generation", cli_file_name(o->render));
   cli_text_free(&json);
   return code;
 }
@@ -62,6 +62,7 @@ static int run(int argc, char **argv) {
   if (!arguments.help) {
     if (arguments.rest_count) code = cli_complain("trace: unexpected argument %s", arguments.rest[0]);
     else if (o.render && s.kind != SOURCE_NONE) code = cli_complain("trace: --render takes a record, and no grammar");
+    else if (o.render && o.json) code = cli_complain("trace: --render writes a page, not JSON");
     else if (o.render) code = render(&o);
     else code = source_open(&s);
     if (code == CLI_OK && !o.render) code = record(&s, &how, &o);

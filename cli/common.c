@@ -5,6 +5,7 @@
 #include "common.h"
 
 #include "json_out.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -39,8 +40,16 @@ void cli_text_free(cli_text *text) {
   *text = (cli_text){0};
 }
 
+const char *cli_file_name(const char *path) { return strcmp(path, "-") ? path : "stdin"; }
+
 bool cli_read(const char *path, cli_text *out) {
+  static bool stdin_is_read;
   bool is_stdin = !strcmp(path, "-");
+  if (is_stdin && stdin_is_read) {
+    cli_complain("stdin can be read only once, and two files are named -");
+    return false;
+  }
+  stdin_is_read |= is_stdin;
   FILE *file = is_stdin ? stdin : fopen(path, "rb");
   if (!file) {
     cli_complain("%s: %s", path, strerror(errno));
@@ -51,7 +60,7 @@ bool cli_read(const char *path, cli_text *out) {
   cli_text_add(out, "", 0);
   while ((n = fread(block, 1, sizeof block, file)) > 0) cli_text_add(out, block, n);
   bool ok = !ferror(file);
-  if (!ok) cli_complain("%s: %s", is_stdin ? "stdin" : path, strerror(errno));
+  if (!ok) cli_complain("%s: %s", cli_file_name(path), strerror(errno));
   if (!is_stdin) fclose(file);
   return ok;
 }
@@ -67,35 +76,32 @@ const char *cli_style_on(FILE *to, cli_style style) {
 /* --json was given; there is one command line in a process. */
 static bool messages_as_json;
 
-/* Print a formatted message as a JSON string. */
-static void print_json_message(const char *format, va_list arguments) {
-  char *text = NULL;
-  size_t length = 0;
-  FILE *to = open_memstream(&text, &length);
-  if (to) {
-    vfprintf(to, format, arguments);
-    fclose(to);
+static void print_message(const char *text) {
+  if (messages_as_json) {
+    fputs("{\"error\":{\"message\":", stderr);
+    json_out_string_to(stderr, text, strlen(text));
+    fputs("}}\n", stderr);
+  } else {
+    fprintf(stderr, "%sturnstile:%s ", cli_style_on(stderr, CLI_RED), cli_style_on(stderr, CLI_PLAIN));
+    cli_print_plain(stderr, text);
+    fputc('\n', stderr);
   }
-  json_out_string_to(stderr, text ? text : "out of memory", text ? length : strlen("out of memory"));
-  free(text);
 }
 
 int cli_complain(const char *format, ...) {
   va_list arguments;
-  fflush(stdout);
-  if (messages_as_json) {
-    fputs("{\"error\":{\"message\":", stderr);
+  char *text = NULL;
+  size_t length = 0;
+  FILE *to = open_memstream(&text, &length);
+  if (to) {
     va_start(arguments, format);
-    print_json_message(format, arguments);
+    vfprintf(to, format, arguments);
     va_end(arguments);
-    fputs("}}\n", stderr);
-    return CLI_BAD;
+    fclose(to);
   }
-  fprintf(stderr, "%sturnstile:%s ", cli_style_on(stderr, CLI_RED), cli_style_on(stderr, CLI_PLAIN));
-  va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
-  va_end(arguments);
-  fputc('\n', stderr);
+  fflush(stdout);
+  print_message(text ? text : "out of memory");
+  free(text);
   return CLI_BAD;
 }
 
@@ -145,6 +151,8 @@ int cli_complain_at(const char *name, const tsl_error *error) {
 
 bool cli_json(void) { return messages_as_json; }
 
+bool cli_output_failed(void) { return ferror(stdout) != 0; }
+
 /* The message without the name that it begins with, where that is said before it. */
 static const char *message_after(const char *name, const char *message) {
   size_t n = strlen(name);
@@ -174,15 +182,8 @@ int cli_open_vocab(const char *file, const char *cache, tsl_vocab **out) {
 static size_t printable(const unsigned char *at, size_t left) {
   unsigned char c = at[0];
   if (c < 0x80) return c >= 0x20 && c < 0x7f;
-  size_t n = c >= 0xc3 && c < 0xe0   ? 2
-             : c >= 0xe0 && c < 0xf0 ? 3
-             : c >= 0xf0 && c < 0xf5 ? 4
-                                     : 0; /* 0xc2: U+0080 … U+00BF, partly control */
-  if (!n || n > left) return 0;
-  for (size_t i = 1; i < n; i++)
-    if (at[i] >> 6 != 2) return 0;
-  if ((c == 0xe0 && at[1] < 0xa0) || (c == 0xed && at[1] > 0x9f) || (c == 0xf0 && at[1] < 0x90) || (c == 0xf4 && at[1] > 0x8f)) return 0;
-  return n;
+  size_t n = utf8_character(at, left);
+  return c == 0xc2 && n && at[1] < 0xa0 ? 0 : n; /* U+0080 … U+009F are control characters */
 }
 
 static void print_escaped(FILE *to, unsigned char c) {
@@ -203,6 +204,19 @@ void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit) 
     i += n ? n : 1;
   }
   fputs(i < length ? "…\"" : "\"", to);
+}
+
+void cli_print_plain(FILE *to, const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  size_t left = strlen(text);
+  while (left) {
+    size_t n = printable(at, left);
+    if (n) fwrite(at, 1, n, to);
+    else print_escaped(to, *at);
+    n += !n;
+    at += n;
+    left -= n;
+  }
 }
 
 static void print_byte(FILE *to, unsigned b) {

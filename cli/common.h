@@ -34,8 +34,10 @@ void cli_text_add(cli_text *text, const void *bytes, size_t length);
 void cli_text_free(cli_text *text);
 void *cli_allocate(size_t count, size_t size); /* zeroed; never NULL */
 
-/* Read a whole file, "-" being stdin. False after saying why not. */
+/* Read a whole file, "-" being stdin, which can be read once. False after saying why not. */
 bool cli_read(const char *path, cli_text *out);
+/* What messages call it: "stdin" for "-". */
+const char *cli_file_name(const char *path);
 
 /* ---- messages ------------------------------------------------------------------------------------------------- */
 
@@ -44,17 +46,22 @@ typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN } cli_
 /* The escape sequence of a style for that stream, "" where colour is not wanted. */
 const char *cli_style_on(FILE *to, cli_style style);
 
-/* "turnstile: ..." and a newline on stderr. Returns CLI_BAD, so that a command can `return cli_complain(...)`. */
+/* "turnstile: ..." and a newline on stderr; what is no printable UTF-8 is escaped as in cli_print_quoted, as it may come from a stranger's file. Returns CLI_BAD, so that a command can
+ * `return cli_complain(...)`. */
 int cli_complain(const char *format, ...) CLI_PRINTF(1, 2);
 /* The same for a failed compile or load: name of what was read, line, column, pointer, reason. */
 int cli_complain_error(const char *name, const tsl_error *error);
 /* Are messages wanted as JSON (--json, which every command takes)? cli_complain… see to it themselves. */
 bool cli_json(void);
+/* True if stdout cannot be written: then nothing more need be made. main says it. */
+bool cli_output_failed(void);
 /* An error as a JSON object, in any case. */
 int cli_complain_at(const char *name, const tsl_error *error);
 
 /* Print bytes in quotes: printable UTF-8 as it is, the rest as \n, \t, \\, \" and \xNN. At most `limit` bytes, then "…". */
 void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit);
+/* Print a text without quotes, in which \ and " stay as they are, so that it is one line and moves no terminal. */
+void cli_print_plain(FILE *to, const char *text);
 /* Print a set of bytes as ranges: 'a'–'z', '"', \x80–\xbf. */
 void cli_print_set(FILE *to, const uint32_t set[8]);
 

@@ -4,15 +4,19 @@
  */
 #include "json_out.h"
 
+#include "utf8.h"
+
 void json_out_string_to(FILE *to, const char *bytes, size_t length) {
   putc('"', to);
-  for (size_t i = 0; i < length; i++) {
+  for (size_t i = 0, n = 1; i < length; i += n ? n : 1) {
     unsigned char c = (unsigned char)bytes[i];
+    n = utf8_character((const uint8_t *)bytes + i, length - i);
     if (c == '"' || c == '\\') fprintf(to, "\\%c", c);
     else if (c == '\n') fputs("\\n", to);
     else if (c == '\t') fputs("\\t", to);
     else if (c < 0x20) fprintf(to, "\\u%04x", c);
-    else putc(c, to);
+    else if (n) fwrite(bytes + i, 1, n, to);
+    else fputs("\xef\xbf\xbd", to);
   }
   putc('"', to);
 }

@@ -17,9 +17,12 @@ static void usage(FILE *to) {
   fprintf(to, "usage: turnstile COMMAND ...\n\n");
   for (size_t i = 0; i < COMMANDS; i++) fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
   fprintf(to,
-          "\nturnstile COMMAND --help says more. A file named - is stdin.\n"
+          "\nturnstile COMMAND --help says more. A file named - is stdin (--vocab: a file that is named so), one to write stdout.\n"
           "Exit codes: 0 done, or the text matches; 1 it does not, or a text had to be cut; 2 the call, the grammar or a file is bad.\n");
 }
+
+/* The exit code, once all is written. */
+static int written(int code) { return fflush(stdout) || cli_output_failed() ? cli_complain("stdout: cannot write") : code; }
 
 int main(int argc, char **argv) {
   if (argc < 2) {
@@ -28,18 +31,14 @@ int main(int argc, char **argv) {
   }
   if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
     usage(stdout);
-    return CLI_OK;
+    return written(CLI_OK);
   }
   if (!strcmp(argv[1], "--version")) {
     printf("turnstile %s\n", tsl_version());
-    return CLI_OK;
+    return written(CLI_OK);
   }
   for (size_t i = 0; i < COMMANDS; i++)
-    if (!strcmp(argv[1], commands[i]->name)) {
-      int code = commands[i]->run(argc - 2, argv + 2);
-      if (fflush(stdout) || ferror(stdout)) return cli_complain("stdout: cannot write");
-      return code;
-    }
+    if (!strcmp(argv[1], commands[i]->name)) return written(commands[i]->run(argc - 2, argv + 2));
   cli_complain("no command %s", argv[1]);
   usage(stderr);
   return CLI_BAD;

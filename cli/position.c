@@ -50,7 +50,9 @@ static int say_where(tsl_matcher *matcher, const char *name, const char *text, s
     return CLI_NO;
   }
   fflush(stdout);
-  fprintf(stderr, "%s%s:%zu:%zu:%s byte offset %zu: ", cli_style_on(stderr, CLI_RED), name, line, column, cli_style_on(stderr, CLI_PLAIN), offset);
+  fputs(cli_style_on(stderr, CLI_RED), stderr);
+  cli_print_plain(stderr, name);
+  fprintf(stderr, ":%zu:%zu:%s byte offset %zu: ", line, column, cli_style_on(stderr, CLI_PLAIN), offset);
   print_found(stderr, matcher, text, length, offset);
   fputc('\n', stderr);
   return CLI_NO;

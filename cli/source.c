@@ -198,11 +198,19 @@ static void free_documents(source *s) {
 
 const char *source_name(const source *s) {
   if (s->kind == SOURCE_REGEX) return "regex";
-  return !strcmp(s->from, "-") ? "stdin" : s->from;
+  return cli_file_name(s->from);
+}
+
+/* An artifact that came through stdin; it is copied, and no text of a grammar. */
+static tsl_status load_text(source *s, tsl_error *error) {
+  tsl_status status = tsl_grammar_load_memory(s->vocab, s->text.at, s->text.length, NULL, &s->grammar, error);
+  cli_text_free(&s->text);
+  return status;
 }
 
 static tsl_status compile(source *s, tsl_error *error) {
   if (s->kind == SOURCE_REGEX) return tsl_grammar_regex(s->vocab, s->text.at, s->text.length, &s->regex, NULL, &s->grammar, error);
+  if (s->kind == SOURCE_ARTIFACT && s->text.at) return load_text(s, error);
   if (s->kind == SOURCE_ARTIFACT) return tsl_grammar_load(s->vocab, s->from, NULL, &s->grammar, error);
   if (s->kind == SOURCE_GBNF) return tsl_grammar_gbnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar, error);
   if (s->resolve_count) {
@@ -235,7 +243,7 @@ int source_open(source *s) {
   tsl_error error = {0};
   if (s->kind == SOURCE_NONE) return cli_complain("one of --schema, --regex, --grammar and --artifact is needed; see --help");
   if (s->kind == SOURCE_REGEX) cli_text_add(&s->text, s->from, strlen(s->from));
-  else if (s->kind != SOURCE_ARTIFACT && !cli_read(s->from, &s->text)) return CLI_BAD;
+  else if ((s->kind != SOURCE_ARTIFACT || !strcmp(s->from, "-")) && !cli_read(s->from, &s->text)) return CLI_BAD; /* other artifacts are mapped */
   if (cli_open_vocab(s->vocab_path, s->vocab_cache, &s->vocab) != CLI_OK) return CLI_BAD;
   tsl_status status = make_tables(s, &error);
   double start = cli_now();
@@ -265,7 +273,11 @@ static void print_finding(void *ctx, const tsl_profile_finding *f) {
     json_out_string(f->message, strlen(f->message));
     puts("}");
   } else {
-    printf("%s %s: %s\n", f->breaks ? "breaks        " : "not documented", *f->pointer ? f->pointer : "the schema", f->message);
+    printf("%s ", f->breaks ? "breaks        " : "not documented");
+    cli_print_plain(stdout, *f->pointer ? f->pointer : "the schema");
+    fputs(": ", stdout);
+    cli_print_plain(stdout, f->message);
+    putchar('\n');
   }
 }
 

@@ -4,8 +4,7 @@
  */
 #include "utf8.h"
 
-/* Bytes of the character that begins here; 0: none that is whole and valid. */
-static size_t character(const uint8_t *b, size_t left) {
+size_t utf8_character(const uint8_t *b, size_t left) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   size_t n = b[0] < 0x80 ? 1 : b[0] >= 0xc2 && b[0] < 0xe0 ? 2 : b[0] >= 0xe0 && b[0] < 0xf0 ? 3 : b[0] >= 0xf0 && b[0] < 0xf5 ? 4 : 0;
   if (n < 2 || n > left) return n > left ? 0 : n;
@@ -19,6 +18,6 @@ static size_t character(const uint8_t *b, size_t left) {
 
 size_t utf8_prefix(const uint8_t *bytes, size_t length) {
   size_t i = 0, n;
-  while (i < length && (n = character(bytes + i, length - i))) i += n;
+  while (i < length && (n = utf8_character(bytes + i, length - i))) i += n;
   return i;
 }

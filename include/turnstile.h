@@ -570,8 +570,9 @@ typedef struct tsl_step {
 } tsl_step;
 
 /* Measure a step. `token` may be TSL_NO_TOKEN (logprobs are NaN then). `top` and `masked_top` (each may be NULL) get the `top_n` most likely tokens before and
- * after the mask, the most likely first, ties by id. `mask` NULL = all allowed. Nothing is allocated. Errors: ARGUMENT (also: a token not below
- * `width`), LOGITS (NaN or +inf anywhere, or nothing allowed is finite; *out unchanged). Cost for 128k: 50 µs, and 5 µs for each list. */
+ * after the mask, the most likely first, ties by id. `mask` NULL = all allowed. Nothing is allocated. Outside of the mask NaN counts as no probability, and +inf takes all of it
+ * (legal mass and entropy 0, `top` empty). Errors: ARGUMENT (also: a token not below `width`), LOGITS (an allowed NaN or +inf, or nothing allowed is finite; *out unchanged). Cost
+ * for 128k: 50 µs, and 5 µs for each list. */
 TSL_API tsl_status tsl_step_measure(const float *logits, size_t width, const uint32_t *mask, tsl_token token, uint32_t top_n,
                                     tsl_token_logprob *top, tsl_token_logprob *masked_top, tsl_step *out);
 

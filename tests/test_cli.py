@@ -12,6 +12,7 @@ import os
 import pathlib
 import pty
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -156,7 +157,8 @@ def checks():
     expect(2, ["check", "--regex", "a"], err="one text is needed")
     expect(2, ["check", "--regex", "a", "x", "y"], err="one text is needed")
     expect(2, ["check", "--regex", "a", files.folder.name + "/none.txt"], err="none.txt")
-    expect(2, ["check", "--schema", "-", "-"], text="{}", err="only one of the two can be stdin")
+    for call in (["check", "--schema", "-", "-"], ["extract", "--schema", "-", "-"], ["mask", "--schema", "-", "--prefix-file", "-"], ["explain", "--schema", "-", "--text", "-"]):
+        expect(2, call, text="{}", err="stdin can be read only once")
     expect(0, ["check", "--schema", "-", files("seven.txt", "7\n")], text='{"const": 7}')
     expect(1, ["check", "--regex", "b*", files("a.txt", "a")], err="a.txt:1:1: byte offset 0")
     expect(0, ["check", "--regex", "-a", "--", files("dash.txt", "-a")])
@@ -192,6 +194,23 @@ def messages():
     check(float(compiled) < float(tables), f"compiled in {compiled}, the tables in {tables}")
 
 
+def tool_calls():
+    """Which file is wrong, which options go together, and exit codes."""
+    request, tag = ROOT / "tests" / "cases" / "tools" / "chat_completions.json", files("tag.json", {"type": "const_string", "value": "a"})
+    for text, err in (('{"thinking": null,\n  "bogus": }', "preset.json:2:12 (byte 30): not JSON"), ('{"thinking": null}', "preset.json: the preset is malformed"), ("[]", "preset.json: no preset: it must be a JSON object")):
+        for how in ([], ["--compile"]):
+            expect(2, ["tools", "--preset", files("preset.json", text), "--tools", request, *how], err=err)
+    good = (ROOT / "schemas" / "tools" / "qwen3.json").read_text(encoding="utf-8")
+    expect(0, ["tools", "--preset", files("preset.json", "\n " + good), "--tools", request])
+    expect(2, ["tools", "--preset", files("preset.json", good), "--tools", files("request.json", '{"tools": 7}')], err="request.json")
+    for option in (["--preset", "qwen3"], ["--tools", request], ["--tool-choice", "auto"], ["--no-parallel"], ["--thinking", "on"], ["--max-thinking", "3"]):
+        expect(2, ["tools", "--tags", tag, "--compile", *option], err="--tags stands without")
+    expect(2, ["tools", "--tags", tag, "--null", "--compile"], err="go with --parse")
+    for answers, code, out in (("a\0a\0", 0, b"null"), ("a\0b\0a\0", 1, b"null")):
+        stdout, _ = expect(code, ["tools", "--tags", tag, "--null", "--parse", files("answers.bin", answers)])
+        check(stdout.count(b"\n") == answers.count("\0") and stdout.count(out) == code, f"--null: {stdout!r}")
+
+
 def artifacts():
     schema = '{"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}'
     out = files("out.tslgrammar", "")
@@ -207,6 +226,23 @@ def artifacts():
     expect(0, ["check", "--artifact", out, files("good.json", '{"abc": 1}')])
     expect(2, ["compile", "--schema", "-", "-o", out, "--max-states", "20", "--must-be-complete"], text=many, err="max_states")
     expect(2, ["compile", "--schema", "-", "-o", "/nowhere/x"], text=schema, err="cannot be written")
+    # What is no file is not replaced: the target of a link is, and into a pipe the bytes are written.
+    whole, target, link, pipe = out.read_bytes(), files("target", "before"), pathlib.Path(files.folder.name, "link"), pathlib.Path(files.folder.name, "pipe")
+    link.symlink_to(target.name)
+    expect(0, ["compile", "--schema", "-", "-o", link, "--max-states", "20"], text=many, out="link: the source alone")
+    check(link.is_symlink() and target.read_bytes() == whole, "a link stays, and its target is the artifact")
+    target.unlink()
+    expect(2, ["compile", "--regex", "a", "-o", link], err="a link that leads nowhere")
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+    expect(0, ["compile", "--schema", "-", "-o", pipe, "--max-states", "20"], text=many)
+    check(reader.communicate(timeout=60)[0] == whole and pipe.is_fifo(), "a pipe is written into")
+    expect(2, ["compile", "--regex", "a", "-o", files.folder.name], err="directory")
+    stdout, _ = expect(0, ["compile", "--schema", "-", "-o", "-", "--max-states", "20"], text=many, err="stdout: the source alone")
+    check(stdout == whole and not (ROOT / "-").exists(), "-o -: stdout is the artifact")
+    expect(0, ["check", "--artifact", "-", files("good.json", '{"abc": 1}')], text=whole)
+    expect(0, ["compile", "--inspect", "-"], text=whole, out="stdin: the source alone")
+    expect(2, ["check", "--artifact", "-", files("good.json", '{"abc": 1}')], text="rubbish" * 100, err="stdin: ")
     expect(2, ["compile", "--schema", "-"], text=schema, err="-o F is needed")
     expect(2, ["compile", "--inspect", files("no.artifact", "rubbish" * 100)], err="no artifact")
     expect(2, ["mask", "--artifact", files("no.artifact", "rubbish" * 100)], err="no artifact")
@@ -224,6 +260,37 @@ def usage():
     expect(2, ["fly"], err="no command fly")
     stdout, _ = expect(0, ["--version"])
     check(re.fullmatch(rb"turnstile \d+\.\d+\.\d+\n", stdout), f"--version: {stdout!r}")
+
+
+def cannot_write():
+    """What cannot be written is told, at once."""
+    for arguments in (["--version"], ["--help"], ["help"], ["check", "--help"], ["generate", "--regex", "a"], ["generate", "--regex", "[a-z]+", "-n", "100000000"],
+                      ["generate", "--schema", EXAMPLES / "person.json", "--events", "-n", "100000000"], ["compile", "--regex", "a", "-o", "-"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([CLI, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.PIPE, cwd=ROOT, timeout=60,
+                              preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN), restore_signals=False)
+        os.close(writer)
+        check(done.returncode == 2 and b"stdout: cannot" in done.stderr, f"{arguments}: {done.returncode} {done.stderr!r}")
+
+
+def strange_names():
+    """What a stranger wrote moves no terminal and makes no line of its own; as JSON it is whole, and JSON whatever the bytes are."""
+    name = "a\nbreaks         /forged: x\u001b]0;y\u0007\u009b\u007f"
+    schema = files("strange.json", {"type": "object", "additionalProperties": False, "required": [name], "properties": {name: {"type": "string", "minLength": 1, "if": True}}})
+    for text in (expect(1, ["check", "--profile", "openai-strict", "--schema", schema])[0], expect(2, ["check", "--schema", files("strange.json", {"properties": {name: {"type": "x"}}}), "-"])[1],
+                 expect(2, ["generate", "--regex", "a", "--nonsense\n\033[1m"])[1]):
+        check(b"\\n" in text and not re.search(rb"^breaks +/forged|[\x00-\x09\x0b-\x1f\x7f]|\xc2\x9b", text, re.M), f"{text!r}")
+    escaped = name.replace("/", "~1")
+    _, stderr = expect(2, ["check", "--json", "--schema", schema, "-"])
+    check(json.loads(stderr)["error"]["pointer"] == f"/properties/{escaped}/type", f"JSON: {stderr!r}")
+    expect(2, ["mask", "--regex", "§", "--prefix-file", "§é°.txt"], err="§é°.txt: No such file")
+    path = os.fsencode(files.folder.name) + b"/b\xff.json"
+    pathlib.Path(os.fsdecode(path)).write_text('{"type": "integer"}')
+    done = subprocess.run([CLI, "trace", "--schema", path, "--json"], capture_output=True, cwd=ROOT)
+    check(json.loads(done.stdout)["grammar"]["name"].endswith("/b\ufffd.json"), f"a name that is no UTF-8: {done.stdout[:200]!r}")
+    done = subprocess.run([CLI, "check", "--schema", path + b"x", "--json", "-"], stdin=subprocess.DEVNULL, capture_output=True, cwd=ROOT)
+    check("b\ufffd.json" in json.loads(done.stderr)["error"]["message"], f"a name that is no UTF-8: {done.stderr!r}")
 
 
 def validator_for(schema):
@@ -297,6 +364,11 @@ def generate_options():
         expect(0, ["generate", "--schema", files("deep.json", {"type": "array", "items": {"$ref": "#"}, "maxItems": 3}), "--max-tokens", tokens])
     stdout, _ = expect(0, ["generate", "--regex", "(the|thequ|zzzz)( name)?", "--beam", "8", "-n", "3"])
     check(stdout.split(b"\n")[0] in (b"the", b"the name") and len(set(stdout.split(b"\n"))) == 4, "--beam finds likely texts, each once")
+    # The completion of the fewest bytes may take more tokens than another.
+    for tokens in [2, 6, 19]:
+        stdout, _ = expect(0, ["generate", "--regex", "[a-z]{20}", "--max-tokens", tokens, "-n", "4"])
+        check(len(stdout.split()) == 4 and all(re.fullmatch(rb"[a-z]{20}", line) for line in stdout.split()), f"--max-tokens {tokens}: {stdout!r}")
+    expect(1, ["generate", "--regex", "[a-z]{20}", "--max-tokens", "1"], err="was cut after 1 tokens")
     expect(1, ["generate", "--regex", "zqzqzq", "--beam", "2", "--max-tokens", "2"], err="max_tokens is 2, but the shortest completion takes")
     stdout, _ = expect(0, ["generate", "--schema", files("long.json", {"type": "string", "minLength": 1500, "maxLength": 1600})])
     check(1500 <= len(json.loads(stdout)) <= 1600, "without --max-tokens there is room for the shortest text")
@@ -305,6 +377,10 @@ def generate_options():
         expect(2, ["generate", "--regex", "a", option, value], err=option)
     expect(2, ["generate", "--regex", "a", "x"], err="unexpected argument x")
     expect(2, ["generate", "--regex", "a", "--stats-below", "2"], err="--stats-below")
+    record = pathlib.Path(files.folder.name, "record.json")
+    expect(0, ["trace", "--regex", "a+", "--json", "-o", record])
+    expect(0, ["trace", "--render", record], out="<html")
+    expect(2, ["trace", "--render", record, "--json"], err="--render writes a page")
 
 
 def generate_events():
@@ -452,6 +528,11 @@ def json_errors():
     check((error["status"], error["line"], error["column"], error["offset"]) == ("TSL_REJECTED", 2, 5, 12), f"a mismatch: {error}")
     _, stderr = expect(2, ["generate", "--no-such", "--json"])
     check("no option --no-such" in json.loads(stderr)["error"]["message"], "a bad call")
+    _, stderr = expect(1, ["generate", "--regex", "[a-z]{40}x", "--max-tokens", "2", "--json"])
+    check(re.search('was cut after 2 tokens: .*: "[a-z]+"$', json.loads(stderr)["error"]["message"]), f"a text that was cut: {stderr!r}")
+    request = ROOT / "tests" / "cases" / "tools" / "chat_completions.json"
+    _, stderr = expect(1, ["tools", "--preset", "qwen3", "--tools", request, "--json", "--parse", files("answer.txt", "hello <tool_call>\nxx")])
+    check("the answer does not match" in json.loads(stderr)["error"]["message"], f"an answer: {stderr!r}")
 
 
 def profiles():
@@ -481,8 +562,15 @@ def extraction():
     for pattern, text, value in ((r"(?<a>.+)\r.*", "x\ry", "x"), (r"(?s)(?<a>.*)", "x\r\ny", "x\r\ny"), (r"(?<a>\s)x", "\u00a0x", "\u00a0"), (r"(?<a>[\s_]+)x", "\ufeff_x", "\ufeff_"), (r"(?<a>[^\S]\S)", "\u2003y", "\u2003y"),
                                  (r"(?<a>\u{3})", "\x03", "\x03"), (r"(?<a>\u00e9\ud83d\ude00)", "é😀", "é😀"), (r"(?<a>\x{41}\x42)", "AB", "AB"), (r"(?<a>\v)", "\v", "\v"), (r"(?<a>[^]x[]?)", "\nx", "\nx"),
                                  (r"(?m)x\r(?<a>^y$)\u2028z", "x\ry\u2028z", "y"), (r"(?<a>x{,2})", "x{,2}", "x{,2}"), (r"(?i:(?<a>\w))", "\u017f", "\u017f"), (r"(?<a>x)(y)?\2", "x", "x"),
-                                 (r"(?<a>[[:alpha:]\]]+)\.", "a].", "a]"), (r"(?s:(?<a>.))(?<b>.)", "\r1", "\r"), (r"(?<a>\p{L}+)(?#.)", "é", "é")):
+                                 (r"(?<a>[[:alpha:]\]]+)\.", "a].", "a]"), (r"(?<a>[\d-z]+)", "1-z", "1-z"), (r"(?<a>[z-\w[:digit:]-]+)", "z-1", "z-1"), (r"(?s:(?<a>.))(?<b>.)", "\r1", "\r"), (r"(?<a>\p{L}+)(?#.)", "é", "é")):
         check(extracted(["--regex", pattern], text).get("a") == value, f"{pattern} as the grammar reads it")
+    # In a repetition the last round counts, as in ECMA-262; references mean the groups of the pattern.
+    for pattern, text, groups in ((r"(?:(?<a>a)|(?<b>b))*", "ab", {"a": None, "b": "b"}), (r"(?:(?<a>x)?y)*", "xyy", {"a": None}), (r"(?:(?<p>(?<a>a)|b)c)*", "acbc", {"p": "b", "a": None}),
+                                  (r"(?i:(?<a>A)|b)*", "aba", {"a": "a"}), (r"(?:(?<a>1)|(?:(?<b>2)|(?<c>3))+)*", "1233", {"a": None, "b": None, "c": "3"}),
+                                  (r"(?:(?:a)|b)(?<q>x|y)(?:(?<r>z)|w)*\1(?P=q)(?#()", "axzwxx", {"q": "x", "r": None}), (r"((?:a|b))\1(?<a>c)", "bbc", {"a": "c"}),
+                                  ("(?:" * 240 + "(?<a>a)" + ")" * 240, "a", {"a": "a"})):
+        check(extracted(["--regex", pattern], text) == groups, f"{pattern} on {text}")
+    expect(2, ["extract", "--regex", "(?:(?<x>(?:a+)+)c|(?<y>a+))", "-"], text="a" * 60, err="too many ways for PCRE2")
     expect(2, ["extract", "--regex", "(?<$x>a)", "-"], text="a", err="PCRE2")
     anything = files("any.json", {})
     text = '{"a": {"b~/\\u00e9\\ud83d\\ude00": [1, 2.50, {"x": "q\\"w\\n"}]}, "e": [], "f": { }, "": null}'
@@ -500,6 +588,9 @@ def extraction():
 
 def demonstration():
     stdout, _ = expect(0, ["demo"], out="legal")
+    given, _ = expect(0, ["demo", "--seed", "7", "--temperature", "0.8"])
+    check(given.splitlines()[-1] == stdout.splitlines()[-1], "the defaults are those of --help")
+    expect(0, ["demo", "--help"], out="demo: 7")
     lines = stdout.decode().rstrip("\n").split("\n")
     call = json.loads(lines[-1])
     check(set(call) == {"name", "arguments"}, f"the call comes last: {lines[-1]}")
@@ -539,7 +630,7 @@ PARTS = [(usage, "usage and --help"), (checks, "check: exit codes, offsets, what
          (generate_options, "generate: seeds, limits, bad values"),
          (generate_stats, "generate: where the grammar fights the model"), (generate_events, "generate: events"),
          (generate_wind_down, "generate: winding down"), (vocabularies, "vocabularies from files"), (masks, "mask"),
-         (explanations, "explain"), (json_errors, "--json: errors"), (profiles, "--profile"), (extraction, "extract"), (messages, "what is wrong is said"), (artifacts, "compile, and --artifact"), (demonstration, "demo"), (colours, "colour only on a terminal")]
+         (explanations, "explain"), (json_errors, "--json: errors"), (profiles, "--profile"), (extraction, "extract"), (messages, "what is wrong is said"), (artifacts, "compile, and --artifact"), (cannot_write, "what cannot be written is told"), (strange_names, "names out of strangers' files"), (tool_calls, "tools"), (demonstration, "demo"), (colours, "colour only on a terminal")]
 
 
 def main():

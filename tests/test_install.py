@@ -77,7 +77,7 @@ def test_install(folder):
 
 def test_kinds(folder):
     for kind, there, absent in (("static", "libturnstile.a", ".so"), ("shared", "libturnstile.so.0.1.0", ".a")):
-        build = folder / kind
+        build = folder / f"{kind}-kind"
         done = run("meson", "setup", build, f"-Ddefault_library={kind}", "-Dtests=false")
         if not check(done.returncode == 0, f"meson setup -Ddefault_library={kind}: {done.stdout[-2000:]}"):
             continue
