@@ -266,21 +266,33 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   return TSL_OK;
 }
 
+/* Where bytes lead from a position, and what is counted then. *accepted of them were not rejected, which *to = 0 says. */
+static tsl_status lead_bytes(const tsl_matcher *m, const uint8_t *bytes, size_t length, tsl__stack *to, uint32_t *counted, size_t *accepted) {
+  size_t n;
+  tsl_status status = tsl__zone_finish(m->grammar, to, counted, bytes, length, accepted);
+  tsl__stack from = *to;
+  if (status != TSL_OK || !from || *accepted == length) return status;
+  *to = tsl__stack_bytes(lock(m), from, bytes + *accepted, length - *accepted, &n);
+  status = unlock(m);
+  if (status == TSL_OK) status = tsl__zone_step(m->grammar, from, bytes[*accepted], to, counted);
+  *accepted += n;
+  return status;
+}
+
 tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t length, size_t *accepted) {
   size_t n = 0;
   if (accepted) *accepted = 0;
   if (length == 0) return TSL_OK;
   if (m->terminated) return TSL_REJECTED;
   if (!history_room(m)) return TSL_ERR_NO_MEMORY;
-  tsl__stack to = tsl__stack_bytes(lock(m), m->at, bytes, length, &n);
-  tsl_status status = unlock(m);
+  tsl__stack to = m->at;
+  uint32_t counted = m->counted;
+  tsl_status status = lead_bytes(m, bytes, length, &to, &counted, &n);
   if (accepted) *accepted = n;
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
-  uint32_t counted = m->counted;
-  status = tsl__zone_step(m->grammar, m->at, *(const uint8_t *)bytes, &to, &counted);
-  if (status == TSL_OK) advance(m, to, counted);
-  return status;
+  advance(m, to, counted);
+  return TSL_OK;
 }
 
 tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t count, size_t *valid) {

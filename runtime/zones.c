@@ -141,12 +141,30 @@ bool tsl__zone_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count) {
   return zone && count >= g->zones[zone - 1].max_tokens;
 }
 
+static bool finishes(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
 bool tsl__zone_finishes(const tsl_grammar *g, tsl_token token) {
   size_t n;
   const uint8_t *bytes = tsl_vocab_bytes(g->vocab, token, &n);
   for (size_t i = 0; i < n; i++)
-    if ((bytes[i] & 0xC0) != 0x80) return false;
+    if (!finishes(bytes[i])) return false;
   return n > 0;
+}
+
+tsl_status tsl__zone_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes, size_t length, size_t *read) {
+  tsl_status status = TSL_OK;
+  for (*read = 0; *read < length && *at && status == TSL_OK && tsl__zone_finishing(g, *at, *count);) {
+    tsl__stack from = *at;
+    uint8_t byte = bytes[*read];
+    pthread_mutex_lock(g->lock);
+    tsl__space_begin(g->space);
+    *at = finishes(byte) ? tsl__stack_byte(g->space, from, byte) : 0;
+    status = g->space->status;
+    pthread_mutex_unlock(g->lock);
+    if (status == TSL_OK) status = tsl__zone_step(g, from, byte, at, count);
+    *read += *at != 0;
+  }
+  return status;
 }
 
 void tsl__zone_finishers(const tsl_grammar *g, uint32_t *mask) {

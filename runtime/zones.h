@@ -34,5 +34,7 @@ bool tsl__zone_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count);
 /* Then these tokens are left of a mask. */
 void tsl__zone_finishers(const tsl_grammar *g, uint32_t *mask);
 bool tsl__zone_finishes(const tsl_grammar *g, tsl_token token);
+/* Then these bytes of a text come first: moves *at and *count past as many of them as there are; *read is how many. *at is 0 where another byte comes. Takes the lock. */
+tsl_status tsl__zone_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes, size_t length, size_t *read);
 
 #endif

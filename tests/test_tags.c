@@ -267,6 +267,28 @@ static void counts_agree(void) {
   tsl_grammar_release(g);
 }
 
+/* Text by bytes where the tokens are spent and a character is unfinished: that is finished first, and then what follows comes. */
+static void bytes_finish(void) {
+  static const struct {
+    const char *bytes;
+    size_t accepted;
+    bool fine;
+  } cases[] = {{"\x82", 1, true}, {"\x82\xAC", 2, true}, {"\x82\xAC</t>abc", 9, true}, {"\x82\xAC<", 3, true}, {"\x82\xACx", 2, false}, {"\x82\xACxyz</t>", 2, false}, {"\x82x", 1, false}, {"x", 0, false}, {"\xC3", 0, false}};
+  tsl_grammar *g = compile(COUNTED("2", "</t>"));
+  tsl_matcher *m = NULL;
+  if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    size_t n = 99, length = strlen(cases[i].bytes);
+    tsl_matcher_reset(m);
+    CHECK(tsl_matcher_accept_bytes(m, "<t>", 3, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "b\xE2", 2, NULL) == TSL_OK);
+    CHECKF(tsl_matcher_accept_bytes(m, cases[i].bytes, length, &n) == (cases[i].fine ? TSL_OK : TSL_REJECTED) && n == cases[i].accepted, "bytes %zu: %zu", i, n);
+    CHECK(tsl_matcher_history(m) == 3u + cases[i].fine);
+    if (!cases[i].fine) CHECK(tsl_matcher_accept_bytes(m, "\x82\xAC</", 4, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "t>", 2, NULL) == TSL_OK); /* nothing changed */
+  }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 /* Where positions have a memory (uniqueItems), and where the text is all there is. */
 static void counts_elsewhere(void) {
   tsl_grammar *g = compile("{\"type\":\"sequence\",\"elements\":[{\"type\":\"any_text\",\"max_tokens\":2},{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"array\",\"uniqueItems\":true}}]}");
@@ -912,6 +934,7 @@ int main(void) {
   RUN(accepted, "every format, its texts and others");
   RUN(triggers_are_exact, "all short texts against a naive search");
   RUN(masks_are_right, "against the naive matcher");
+  RUN(bytes_finish, "bytes that finish a character");
   RUN(tokens_are_counted, "max_tokens of any_text");
   RUN(named_beside_memory, "tokens named where others must not be repeated");
   RUN(lending_fails, "a mask that cannot be made is not lent");
