@@ -385,7 +385,7 @@ TSL_API bool tsl_matcher_is_complete(const tsl_matcher *matcher);
 TSL_API bool tsl_matcher_is_terminated(const tsl_matcher *matcher);
 
 /* The bytes that must come next whatever is chosen (jump-forward): writes at most `capacity`, *length is what was written. Empty where
- * the text may end or may go on in more than one way. Errors: LIMIT, CANCELLED, NO_MEMORY; the *length bytes written until then are forced. */
+ * the text may end or may go on in more than one way, also by a token that the grammar names (<[id]>, "token") and that spells something else. Errors: LIMIT, CANCELLED, NO_MEMORY; the *length bytes written until then are forced. */
 TSL_API tsl_status tsl_matcher_forced_bytes(tsl_matcher *matcher, uint8_t *bytes, size_t capacity, size_t *length);
 
 /* The fewest bytes that complete the text; UINT64_MAX if the shortest completion is longer than 2^32 - 2 bytes. Exact, but for a string under a pattern whose
@@ -818,7 +818,7 @@ typedef struct tsl_drafts {
 TSL_API tsl_status tsl_speculate(tsl_matcher *matcher, const tsl_drafts *drafts, uint64_t seed, uint64_t *draws, uint32_t *path, size_t *accepted,
                                  tsl_token *next);
 
-/* Drafts that the grammar itself makes: the bytes that must come (tsl_matcher_forced_bytes), in the canonical tokenisation of the text so far and these bytes. `tail` is the last `tail_count` tokens
+/* Drafts that the grammar itself makes: the bytes that must come (tsl_matcher_forced_bytes), as far as no token may be taken by its name instead, in the canonical tokenisation of the text so far and these bytes. `tail` is the last `tail_count` tokens
  * accepted (more is better: 16 or so). Canonical tokens may begin inside what is written already: then *retract says how many of the tail's last tokens they replace, at most `max_retract`; roll the matcher
  * back by so many before the drafts are accepted (0: the drafts simply follow). Tokens at the end that might be others once the following text is known are left out.
  * Writes at most `capacity` ids; *count is how many were written, 0 where there is nothing to draft. The matcher does not move. Check the drafts with tsl_speculate (draft_logits NULL), or accept them as they are. */

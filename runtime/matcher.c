@@ -323,26 +323,57 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
 bool tsl_matcher_is_complete(const tsl_matcher *m) { return m->record->complete; }
 bool tsl_matcher_is_terminated(const tsl_matcher *m) { return m->terminated; }
 
-tsl_status tsl_matcher_forced_bytes(tsl_matcher *m, uint8_t *bytes, size_t capacity, size_t *length) {
+/* A way along forced bytes. Where one token alone may be taken by its name as well, what it spells must be what comes, and must lead to where the token does. */
+typedef struct forced_way {
+  tsl__space *space;
+  tsl__stack at;
+  bool spells_names;   /* else the way is over where a token may be taken by its name */
+  tsl_token named;     /* the one that is being spelled; TSL_NO_TOKEN: none */
+  tsl__stack named_to; /* where it leads */
+  uint32_t spelled;    /* bytes of it */
+} forced_way;
+
+/* Is there no token by name, or does the byte go on with what it spells? */
+static bool names_agree(forced_way *w, uint8_t byte) {
+  const tsl_vocab *v = w->space->vocab;
+  tsl_token t = tsl__stack_named(w->space, w->at);
+  bool is_named = t != TSL_NO_TOKEN;
+  if (is_named && (!w->spells_names || t == TSL__SEVERAL_TOKENS || w->named != TSL_NO_TOKEN)) return false;
+  if (is_named) w->named = t, w->spelled = 0, w->named_to = tsl__stack_token(w->space, w->at, t);
+  return w->named == TSL_NO_TOKEN || v->bytes[v->offsets[w->named] + w->spelled] == byte;
+}
+
+/* The only byte that may come next; false: there is none. */
+static bool forced_byte(forced_way *w, uint8_t *byte) {
+  tsl__bytes next;
+  if (!w->at || tsl__stack_at(w->space, w->at)->complete || !tsl__stack_next(w->space, w->at, &next) || tsl__bytes_count(&next) != 1) return false;
+  unsigned word = 0;
+  while (!next.w[word]) word++;
+  *byte = (uint8_t)(word * 64 + (unsigned)__builtin_ctzll(next.w[word]));
+  return names_agree(w, *byte);
+}
+
+/* On by that byte; false on failure. `at` is 0 where nothing is known to be forced behind it. */
+static bool forced_on(forced_way *w, uint8_t byte) {
+  const tsl_vocab *v = w->space->vocab;
+  w->at = tsl__stack_byte(w->space, w->at, byte);
+  bool fine = w->at != 0;
+  if (w->named != TSL_NO_TOKEN && ++w->spelled == v->offsets[w->named + 1] - v->offsets[w->named]) {
+    if (w->at != w->named_to) w->at = 0;
+    w->named = TSL_NO_TOKEN;
+  }
+  return fine;
+}
+
+tsl_status tsl__matcher_forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size_t capacity, size_t *length) {
   *length = 0;
   if (m->terminated) return TSL_OK;
-  tsl__space *space = lock(m);
-  tsl__stack at = m->at;
-  while (*length < capacity && !tsl__stack_at(space, at)->complete) {
-    tsl__bytes next;
-    if (!tsl__stack_next(space, at, &next)) break;
-    unsigned count = 0, byte = 0;
-    for (unsigned w = 0; w < 4; w++) {
-      count += tsl__ones(next.w[w]);
-      if (next.w[w]) byte = w * 64 + (unsigned)__builtin_ctzll(next.w[w]);
-    }
-    if (count != 1) break;
-    at = tsl__stack_byte(space, at, (uint8_t)byte);
-    if (!at) break;
-    bytes[(*length)++] = (uint8_t)byte;
-  }
+  forced_way w = {.space = lock(m), .at = m->at, .spells_names = spells_names, .named = TSL_NO_TOKEN};
+  for (uint8_t byte; *length < capacity && forced_byte(&w, &byte) && forced_on(&w, byte);) bytes[(*length)++] = byte;
   return unlock(m);
 }
+
+tsl_status tsl_matcher_forced_bytes(tsl_matcher *m, uint8_t *bytes, size_t capacity, size_t *length) { return tsl__matcher_forced(m, true, bytes, capacity, length); }
 
 tsl_status tsl_matcher_shortest_completion(tsl_matcher *m, uint64_t *bytes) {
   if (m->terminated) return *bytes = 0, TSL_OK;

@@ -47,5 +47,7 @@ tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask);
 /* The same of a matcher: TSL__OWN_MASK where its tables have none that is the same. */
 #define TSL__OWN_MASK UINT32_MAX
 tsl_status tsl__matcher_mask(tsl_matcher *m, tsl__mask *mask);
+/* tsl_matcher_forced_bytes; where no names are spelled, only as far as no token may be taken by its name. */
+tsl_status tsl__matcher_forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size_t capacity, size_t *length);
 
 #endif

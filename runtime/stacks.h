@@ -96,6 +96,9 @@ tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token t
 tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at);
 /* The bytes that may come next. */
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
+/* Whether tokens may be taken there by their names: none (TSL_NO_TOKEN), one alone, which is told, or several. Of a position whose next bytes were asked for. */
+#define TSL__SEVERAL_TOKENS (TSL_NO_TOKEN - 1)
+tsl_token tsl__stack_named(tsl__space *space, tsl__stack at);
 /* The fewest bytes to a complete text, saturating at UINT32_MAX. */
 uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at);
 

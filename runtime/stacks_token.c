@@ -29,6 +29,34 @@ static void name_token(tsl__space *space, step *s, const tsl__state_rec *r, uint
   }
 }
 
+/* A token that has a name to be taken by, and those known so far. */
+static tsl_token with_token(const tsl_vocab *v, tsl_token known, tsl_token t) {
+  if (tsl_vocab_is_eog(v, t) || v->offsets[t] == v->offsets[t + 1]) return known;
+  return known == TSL_NO_TOKEN || known == t ? t : TSL__SEVERAL_TOKENS;
+}
+
+/* The tokens that a frame may name are added to *ctx. */
+static void add_named(tsl__space *space, step *s, const tsl__state_rec *r, uint32_t count, tsl__stack tail, void *ctx) {
+  tsl_token *named = ctx;
+  (void)s;
+  (void)count;
+  (void)tail;
+  for (uint32_t i = 0; i < r->token_edges && *named != TSL__SEVERAL_TOKENS; i++) {
+    const tsl__token_edge *e = &tsl__state_token_edges(r)[i];
+    if (e->complement) *named = TSL__SEVERAL_TOKENS;
+    for (uint32_t k = 0; k < e->count && *named != TSL__SEVERAL_TOKENS; k++) *named = with_token(space->vocab, *named, e->tokens[k]);
+  }
+}
+
+tsl_token tsl__stack_named(tsl__space *space, tsl__stack at) {
+  tsl_token named = TSL_NO_TOKEN;
+  if (!space->names_tokens) return named; /* states are expanded, and seen to name some, when the next bytes are asked for */
+  step s = tsl__step_new(space);
+  tsl__step_visit(space, &s, at, &(tsl__visit){add_named, &named, "frames open and close without end before a token is read"});
+  tsl__step_free(space, &s);
+  return named;
+}
+
 TSL__EACH_TOKEN bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   const tsl__bytes *self = tsl__state_at(space, r->cell.state)->self;

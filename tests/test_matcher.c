@@ -79,6 +79,44 @@ static void drafts(void) {
   tsl_vocab_release(v);
 }
 
+/* What must come, where tokens may be taken by their names: no more than they agree on. */
+static void names_beside_bytes(void) {
+  static const char *const tokens[] = {"a", "b", "<t>", "ab", "<end>"};
+  static const struct {
+    const char *grammar, *before, *forced;
+  } cases[] = {
+    {"root ::= \"ab\" | <[2]> \"c\"", "", ""},
+    {"root ::= (<[2]> \"x\")? \"ab\"", "", ""},
+    {"root ::= \"ab\" (<[2]> | \"cd\")", "", "ab"},
+    {"root ::= \"ab\" (<[2]> | \"cd\")", "ab", ""},
+    {"root ::= \"ab\" (<[2]> | \"cd\")", "abc", "d"},
+    {"root ::= a | \"ab\"\na ::= b \"c\"\nb ::= <[2]>", "", ""},
+    {"root ::= \"ab\" end\nend ::= \"c\" end | <[2]>", "", "ab"},
+    {"root ::= \"ab\" | !<[2]>", "", ""},
+    {"root ::= (\"<t>\" | <[2]>) \"ab\" [xy]", "", "<t>ab"}, /* both are spelled so, and lead to the same */
+    {"root ::= \"<t>ab\" | <[2]> \"cd\"", "", "<t>"},
+    {"root ::= \"<tab\" | <[2]> \"cd\"", "", "<t"},
+    {"root ::= (\"<t>\" | <[2]> | <[3]>) \"ab\" [xy]", "", ""},
+    {"root ::= (\"ab\" | <[3]>) \"c\" [xy]", "", "abc"},
+    {"root ::= (\"ab\" | \"a\" <[2]> | <[3]>) \"c\"", "", "a"},
+    {"root ::= \"ab\" | <[4]>", "", "ab"}, /* no end of a generation has a name */
+    {"root ::= <[2]> \"ab\"", "", ""},
+  };
+  tsl_vocab *v = toy_vocab(tokens, 5, true);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = toy_gbnf(v, cases[i].grammar);
+    tsl_matcher *m = NULL;
+    uint8_t bytes[16];
+    size_t n = 9;
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, cases[i].before, strlen(cases[i].before), NULL) == TSL_OK);
+    CHECK(tsl_matcher_forced_bytes(m, bytes, sizeof bytes, &n) == TSL_OK);
+    CHECKF(n == strlen(cases[i].forced) && !memcmp(bytes, cases[i].forced, n), "%s after \"%s\": %.*s", cases[i].grammar, cases[i].before, (int)n, (const char *)bytes);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+}
+
 /* Before the end, at it, and when it was taken. */
 static void ends(void) {
   tsl_vocab *v = toy_vocab(texts, TOKENS, true);
@@ -206,6 +244,7 @@ static void states(void) {
 int main(void) {
   RUN(histories, "positions taken back, in a ring that wraps");
   RUN(drafts, "drafts end where they must");
+  RUN(names_beside_bytes, "forced bytes where tokens may be named");
   RUN(ends, "at the end of a text and after it");
   RUN(frames_in_a_token, "frames that end within one token");
   RUN(steps_of_texts, "a budget for each 4,096 bytes");

@@ -523,6 +523,27 @@ static void open_ends(void) {
   tsl_vocab_release(v);
 }
 
+/* Nothing is drafted where a token may be taken by its name, even if it is spelled so. */
+static void named_tokens(void) {
+  static const char *const tokens[] = {"a", "b", "<t>", "ab", "c", "<end>"};
+  static const struct {
+    const char *grammar;
+    size_t count;
+  } cases[] = {{"root ::= \"abc\" | <[2]> \"c\"", 0}, {"root ::= \"abc\" (\"<t>\" | <[2]>) \"abc\"", 2}, {"root ::= (\"ab\" | <[3]>) \"c\"", 0}, {"root ::= \"abc\"", 2}};
+  tsl_vocab *v = toy_vocab(tokens, 6, true);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = toy_gbnf(v, cases[i].grammar);
+    tsl_matcher *m = NULL;
+    tsl_token out[8];
+    size_t count = 9, retract = 9;
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_draft_forced(m, NULL, 0, 0, out, 8, &count, &retract) == TSL_OK && retract == 0);
+    CHECKF(count == cases[i].count, "%s: %zu", cases[i].grammar, count);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+}
+
 int main(void) {
   RUN(draft_masks, "masks of all drafts in one call");
   RUN(enumerated, "every outcome, exactly");
@@ -530,6 +551,7 @@ int main(void) {
   RUN(refused, "what is refused");
   RUN(hottest, "an infinite temperature");
   RUN(forced_drafts, "forced bytes in canonical tokens");
+  RUN(named_tokens, "no drafts where tokens may be named");
   RUN(open_ends, "no draft of an open end");
   RUN(every_allocation_fails, "every nth allocation fails");
   return tsl_test_end();

@@ -40,10 +40,11 @@ static tsl_status read_tail(forced *f, const tsl_token *tail, size_t count, size
   return TSL_OK;
 }
 
+/* As far as a special token is no other way: spelled in others it is what the model never saw, too. */
 static tsl_status read_forced(forced *f) {
   size_t n;
   if (!tsl__vec_reserve(&f->m->alloc, &f->text, FORCED_MAX)) return TSL_ERR_NO_MEMORY;
-  tsl_status status = tsl_matcher_forced_bytes(f->m, f->text.at + f->text.n, FORCED_MAX, &n);
+  tsl_status status = tsl__matcher_forced(f->m, false, f->text.at + f->text.n, FORCED_MAX, &n);
   f->text.n += status == TSL_OK ? n : 0;
   return status;
 }
