@@ -42,6 +42,13 @@ tsl__gbnf *tsl__gbnf_new(tsl__exprs *x) {
   return tsl__vec_push(a, &g->nodes, empty) ? g : NULL;
 }
 
+tsl_status tsl__gbnf_failure(const tsl__gbnf *g, tsl_error *error) {
+  tsl_status status = tsl__exprs_status(g->x);
+  if (g->no_memory) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  if (g->too_much_work) return tsl__fail(error, TSL_ERR_LIMIT, "the rules are too intertwined (limit %u nodes looked at)", TSL__GBNF_WORK_MAX);
+  return status == TSL_OK ? TSL_OK : tsl__fail(error, status, "%s", tsl__exprs_why(g->x));
+}
+
 static uint32_t height_of(const tsl__gbnf *g, const uint32_t *items, uint32_t count) {
   uint32_t height = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -50,6 +57,7 @@ static uint32_t height_of(const tsl__gbnf *g, const uint32_t *items, uint32_t co
 }
 
 static uint32_t add(tsl__gbnf *g, tsl__gnode node) {
+  tsl__gbnf_look(g, 1);
   if (g->no_memory || g->nodes.n > INT32_MAX || !tsl__vec_push(&g->alloc, &g->nodes, node)) {
     g->no_memory = true;
     return 0;
@@ -58,7 +66,7 @@ static uint32_t add(tsl__gbnf *g, tsl__gnode node) {
 }
 
 uint32_t tsl__gbnf_node(tsl__gbnf *g, tsl__gkind kind, uint32_t a, uint32_t b, uint32_t c) {
-  tsl__gnode node = {(uint8_t)kind, 0, a, b, c};
+  tsl__gnode node = {.kind = (uint8_t)kind, .a = a, .b = b, .c = c};
   if (kind == TSL__G_REPEAT || kind == TSL__G_PLUS) node.height = g->nodes.at[a].height + 1;
   if (kind == TSL__G_SEQ || kind == TSL__G_ALT) node.height = height_of(g, g->lists.at + a, b);
   return add(g, node);

@@ -24,12 +24,6 @@ typedef enum tsl__gkind {
   TSL__G_PLUS    /* a: child; its texts but the empty one. Only made by passes */
 } tsl__gkind;
 
-typedef struct tsl__gnode {
-  uint8_t kind;
-  uint32_t height; /* levels below */
-  uint32_t a, b, c;
-} tsl__gnode;
-
 /* What a node or rule matches. */
 typedef struct tsl__gfacts {
   bool some;         /* anything at all */
@@ -37,6 +31,19 @@ typedef struct tsl__gfacts {
   uint32_t shortest; /* bytes of the shortest text, saturating; 0: the empty text is one */
   uint32_t longer;   /* bytes of the shortest text that is not empty */
 } tsl__gfacts;
+
+typedef struct tsl__gnode {
+  uint8_t kind;
+  bool known;      /* `facts` are final: asked for since those of all rules are */
+  uint8_t begins;  /* TSL__G_BEGINS_... */
+  uint32_t height; /* levels below */
+  uint32_t a, b, c;
+  tsl__gfacts facts;
+  tsl__expr whole, plus; /* what it was lowered to, and without the empty text; NONE until then */
+} tsl__gnode;
+
+/* Of a node in a rule of a left-recursive cycle: may it begin with a rule of that cycle? */
+enum { TSL__G_BEGINS_UNASKED, TSL__G_BEGINS_ELSEWHERE, TSL__G_BEGINS_IN };
 
 #define TSL__G_NO_CYCLE UINT32_MAX
 
@@ -65,7 +72,7 @@ typedef TSL__VEC(tsl__gterm) tsl__gterms;
 typedef struct tsl__gcycle {
   uint32_t first, count;             /* members: cycle_rules[first … first + count) */
   tsl__gterms *terms;                /* per member: its equation; head is a position in the cycle or UINT32_MAX */
-  uint32_t *distance;                /* count × count: bytes of the shortest text that leads from a finished j to a finished i; 0: none is needed */
+  uint32_t *distance;                /* count × count: bytes of the shortest text that leads from a finished j to a finished i, saturating; 0: none is needed */
   tsl__expr *tails;                  /* count × count: those texts; NONE until made */
   uint32_t base;                     /* parameter of tails[0] */
 } tsl__gcycle;
@@ -85,12 +92,18 @@ typedef struct tsl__gbnf {
   TSL__VEC(tsl__gcycle) cycles;
   uint32_t *slots; /* names: open addressing, index + 1 of a rule */
   uint32_t slot_count;
-  uint64_t work; /* nodes looked at so far while the grammar is compiled */
-  bool compiled; /* facts are final, and looking at them is not counted any more */
+  uint64_t work; /* nodes looked at so far until facts are final */
+  bool settled;  /* they are */
   bool no_memory, too_much_work;
 } tsl__gbnf;
 
+/* Nodes are looked at: x counts them, and they take time (tsl__exprs_work). */
+static inline void tsl__gbnf_look(tsl__gbnf *g, uint64_t nodes) { tsl__exprs_work(g->x, nodes); }
+/* Is there no sense in going on? */
+static inline bool tsl__gbnf_failed(const tsl__gbnf *g) { return g->no_memory || g->too_much_work || tsl__exprs_status(g->x) != TSL_OK; }
+
 /* gbnf_ast.c */
+tsl_status tsl__gbnf_failure(const tsl__gbnf *g, tsl_error *error); /* why it failed; TSL_OK: it did not */
 tsl__gbnf *tsl__gbnf_new(tsl__exprs *x); /* owned by x; NULL when out of memory */
 /* Adding: 0 (the EMPTY node) on failure, with g->no_memory set. */
 uint32_t tsl__gbnf_node(tsl__gbnf *g, tsl__gkind kind, uint32_t a, uint32_t b, uint32_t c);
@@ -105,7 +118,7 @@ tsl_status tsl__gbnf_parse(tsl__gbnf *g, const tsl_vocab *vocab, const char *tex
 /* The rule of that name, or UINT32_MAX. */
 uint32_t tsl__gbnf_find(const tsl__gbnf *g, const char *name, size_t length);
 
-/* gbnf_facts.c: reached, order, component, recursive, size, facts of every rule reached from root. False: no_memory or too_much_work. */
+/* gbnf_facts.c: reached, order, component, recursive, size, facts of every rule reached from root. False: tsl__gbnf_failed. */
 bool tsl__gbnf_analyse(tsl__gbnf *g, uint32_t root);
 tsl__gfacts tsl__gbnf_facts(tsl__gbnf *g, uint32_t node);
 /* Strongly connected components of `n` vertices with edges targets[starts[v] … starts[v + 1]), visited from `from` (UINT32_MAX: all). `order` receives

@@ -4,6 +4,7 @@
  * follows from its callees at once, except inside a component, where the least fixed point is reached by rounds: begin with "nothing", repeat
  * until no rule changes. A component of n rules takes at most n rounds (each settles at least one rule for good: Knuth 1977 "A generalization of
  * Dijkstra's algorithm"), two or three in practice; TSL__GBNF_WORK_MAX bounds the rest.
+ * Once they are final, what a node matches is found out once and kept with it.
  *
  * Tested by tests/test_gbnf.c
  *
@@ -65,29 +66,36 @@ static tsl__gfacts of_repeat(tsl__gbnf *g, const tsl__gnode *n) {
   return item;
 }
 
-/* Depth: the node's height. */
-tsl__gfacts tsl__gbnf_facts(tsl__gbnf *g, uint32_t node) {
-  const tsl__gnode n = g->nodes.at[node];
-  if (!g->compiled && ++g->work > TSL__GBNF_WORK_MAX) {
-    g->too_much_work = true;
-    return nothing;
-  }
-  switch ((tsl__gkind)n.kind) {
+static tsl__gfacts of_node(tsl__gbnf *g, const tsl__gnode *n) {
+  switch ((tsl__gkind)n->kind) {
     case TSL__G_EMPTY: return empty_text;
-    case TSL__G_LITERAL: return of_length(n.b);
-    case TSL__G_CLASS: return of_class(g, &n);
+    case TSL__G_LITERAL: return of_length(n->b);
+    case TSL__G_CLASS: return of_class(g, n);
     case TSL__G_ANY:
     case TSL__G_TOKEN: return of_length(1); /* as tsl__expr_token has it */
-    case TSL__G_REF: return g->rules.at[n.a].facts;
-    case TSL__G_SEQ: return of_sequence(g, &n);
-    case TSL__G_ALT: return of_alternatives(g, &n);
-    case TSL__G_REPEAT: return of_repeat(g, &n);
+    case TSL__G_REF: return g->rules.at[n->a].facts;
+    case TSL__G_SEQ: return of_sequence(g, n);
+    case TSL__G_ALT: return of_alternatives(g, n);
+    case TSL__G_REPEAT: return of_repeat(g, n);
     case TSL__G_PLUS: {
-      tsl__gfacts f = tsl__gbnf_facts(g, n.a);
+      tsl__gfacts f = tsl__gbnf_facts(g, n->a);
       return (tsl__gfacts){f.more, f.more, f.longer, f.longer};
     }
   }
   return nothing;
+}
+
+/* Depth: the node's height. */
+tsl__gfacts tsl__gbnf_facts(tsl__gbnf *g, uint32_t node) {
+  const tsl__gnode n = g->nodes.at[node];
+  if (n.known) return n.facts;
+  if (!g->settled) g->too_much_work |= ++g->work > TSL__GBNF_WORK_MAX;
+  tsl__gbnf_look(g, 1);
+  if (tsl__gbnf_failed(g)) return nothing;
+  tsl__gfacts facts = of_node(g, &n);
+  if (!g->settled || tsl__gbnf_failed(g)) return facts;
+  g->nodes.at[node].known = true;
+  return g->nodes.at[node].facts = facts;
 }
 
 /* ---- components ----------------------------------------------------------------------------------------------- */
@@ -162,15 +170,17 @@ typedef TSL__VEC(uint32_t) numbers;
 /* Every mention of a rule in a node. Depth: the node's height. */
 static void references(tsl__gbnf *g, uint32_t node, numbers *out) {
   const tsl__gnode n = g->nodes.at[node];
+  tsl__gbnf_look(g, 1);
   if (n.kind == TSL__G_REF && !tsl__vec_push(&g->alloc, out, n.a)) g->no_memory = true;
   if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) references(g, n.a, out);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
     for (uint32_t i = 0; i < n.b; i++) references(g, g->lists.at[n.a + i], out);
 }
 
-static uint32_t node_count(const tsl__gbnf *g, uint32_t node) {
+static uint32_t node_count(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   uint32_t count = 1;
+  tsl__gbnf_look(g, 1);
   if (n.kind == TSL__G_REF) count = g->rules.at[n.a].size;
   if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) count = tsl__add(count, node_count(g, n.a));
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
@@ -182,9 +192,9 @@ static bool same(tsl__gfacts a, tsl__gfacts b) { return a.some == b.some && a.mo
 
 /* Rounds over order[first … last) until nothing changes. */
 static void settle(tsl__gbnf *g, uint32_t first, uint32_t last) {
-  for (bool changed = true; changed && !g->too_much_work;) {
+  for (bool changed = true; changed;) {
     changed = false;
-    for (uint32_t i = first; i < last; i++) {
+    for (uint32_t i = first; i < last && !tsl__gbnf_failed(g); i++) {
       tsl__grule *r = &g->rules.at[g->order.at[i]];
       tsl__gfacts now = tsl__gbnf_facts(g, r->body);
       changed |= !same(now, r->facts);
@@ -216,13 +226,14 @@ static bool analyse_with(tsl__gbnf *g, uint32_t root, const uint32_t *starts, co
     g->rules.at[v].facts = nothing;
     for (uint32_t e = starts[v]; e < starts[v + 1]; e++) g->rules.at[v].recursive |= targets[e] == v;
   }
-  for (uint32_t first = 0, last; first < count; first = last) {
+  for (uint32_t first = 0, last; first < count && !tsl__gbnf_failed(g); first = last) {
     for (last = first + 1; last < count && component[g->order.at[last]] == component[g->order.at[first]]; last++) {}
     for (uint32_t i = first; i < last && last - first > 1; i++) g->rules.at[g->order.at[i]].recursive = true;
     settle(g, first, last);
     measure(g, first, last);
   }
-  return !g->too_much_work;
+  g->settled = true;
+  return true;
 }
 
 bool tsl__gbnf_analyse(tsl__gbnf *g, uint32_t root) {
@@ -231,15 +242,15 @@ bool tsl__gbnf_analyse(tsl__gbnf *g, uint32_t root) {
   uint32_t *work = tsl__alloc(&g->alloc, size);
   numbers targets = {0};
   if (!work) g->no_memory = true;
-  for (uint32_t v = 0; v < n && !g->no_memory; v++) {
+  for (uint32_t v = 0; v < n && !tsl__gbnf_failed(g); v++) {
     work[v] = (uint32_t)targets.n;
     references(g, g->rules.at[v].body, &targets);
   }
-  if (!g->no_memory) {
+  if (!tsl__gbnf_failed(g)) {
     work[n] = (uint32_t)targets.n;
-    if (!analyse_with(g, root, work, targets.at, work + n + 1) && !g->too_much_work) g->no_memory = true;
+    if (!analyse_with(g, root, work, targets.at, work + n + 1)) g->no_memory = true;
   }
   tsl__vec_free(&g->alloc, &targets);
   tsl__free(&g->alloc, work, size);
-  return !g->no_memory && !g->too_much_work;
+  return !tsl__gbnf_failed(g);
 }

@@ -85,7 +85,6 @@ static tsl__expr whole_of(tsl__gbnf *g, uint32_t rule) {
 tsl__expr tsl__gbnf_tail(tsl__gbnf *g, uint32_t cycle, uint32_t from, uint32_t to) {
   tsl__gcycle *c = &g->cycles.at[cycle];
   uint32_t at = from * c->count + to, distance = c->distance[at];
-  if (distance == TSL__INF && c->tails[at] == TSL__NONE) return TSL__NONE;
   if (c->tails[at] == TSL__NONE) c->tails[at] = tsl__expr_rule(g->x, &tail_ops, g, c->base + at, distance ? 0 : TSL__RULE_NULLABLE, distance);
   return c->tails[at];
 }
@@ -110,24 +109,32 @@ static tsl__expr lower_alternatives(tsl__gbnf *g, const tsl__gnode *n, bool plus
   return e;
 }
 
-/* Depth: the node's height. */
+static tsl__expr lower_node(tsl__gbnf *g, const tsl__gnode *n) {
+  tsl__expr e = TSL__EPS;
+  switch ((tsl__gkind)n->kind) {
+    case TSL__G_EMPTY: break;
+    case TSL__G_LITERAL: return tsl__expr_literal(g->x, g->bytes.at + n->a, n->b);
+    case TSL__G_CLASS: return lower_class(g, n);
+    case TSL__G_ANY: return tsl__expr_any_char(g->x);
+    case TSL__G_TOKEN: return tsl__expr_token(g->x, &n->a, 1, n->b);
+    case TSL__G_REF: return whole_of(g, n->a);
+    case TSL__G_SEQ:
+      for (uint32_t i = n->b; i-- > 0;) e = tsl__expr_seq(g->x, tsl__gbnf_lower(g, g->lists.at[n->a + i]), e);
+      break;
+    case TSL__G_ALT: return lower_alternatives(g, n, false);
+    case TSL__G_REPEAT: return tsl__expr_repeat(g->x, tsl__gbnf_lower(g, n->a), n->b, n->c);
+    case TSL__G_PLUS: return tsl__gbnf_lower_plus(g, n->a);
+  }
+  return e;
+}
+
+/* Terms share what follows them (leftrec.c), so a node is asked for many times. Depth: its height. */
 tsl__expr tsl__gbnf_lower(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
-  tsl__expr e = TSL__EPS;
-  switch ((tsl__gkind)n.kind) {
-    case TSL__G_EMPTY: break;
-    case TSL__G_LITERAL: return tsl__expr_literal(g->x, g->bytes.at + n.a, n.b);
-    case TSL__G_CLASS: return lower_class(g, &n);
-    case TSL__G_ANY: return tsl__expr_any_char(g->x);
-    case TSL__G_TOKEN: return tsl__expr_token(g->x, &n.a, 1, n.b);
-    case TSL__G_REF: return whole_of(g, n.a);
-    case TSL__G_SEQ:
-      for (uint32_t i = n.b; i-- > 0;) e = tsl__expr_seq(g->x, tsl__gbnf_lower(g, g->lists.at[n.a + i]), e);
-      break;
-    case TSL__G_ALT: return lower_alternatives(g, &n, false);
-    case TSL__G_REPEAT: return tsl__expr_repeat(g->x, tsl__gbnf_lower(g, n.a), n.b, n.c);
-    case TSL__G_PLUS: return tsl__gbnf_lower_plus(g, n.a);
-  }
+  if (n.whole != TSL__NONE) return n.whole;
+  tsl__gbnf_look(g, 1);
+  tsl__expr e = lower_node(g, &n);
+  if (tsl__exprs_status(g->x) == TSL_OK) g->nodes.at[node].whole = e;
   return e;
 }
 
@@ -148,18 +155,26 @@ static tsl__expr plus_repeat(tsl__gbnf *g, const tsl__gnode *n) {
   return tsl__expr_seq(g->x, tsl__gbnf_lower_plus(g, n->a), rest);
 }
 
-/* Depth: the node's height. */
-tsl__expr tsl__gbnf_lower_plus(tsl__gbnf *g, uint32_t node) {
-  const tsl__gnode n = g->nodes.at[node];
-  switch ((tsl__gkind)n.kind) {
+static tsl__expr lower_plus_node(tsl__gbnf *g, uint32_t node, const tsl__gnode *n) {
+  switch ((tsl__gkind)n->kind) {
     case TSL__G_EMPTY: return TSL__NONE;
-    case TSL__G_REF: return plus_of(g, n.a);
-    case TSL__G_SEQ: return plus_sequence(g, &n);
-    case TSL__G_ALT: return lower_alternatives(g, &n, true);
-    case TSL__G_REPEAT: return plus_repeat(g, &n);
-    case TSL__G_PLUS: return tsl__gbnf_lower_plus(g, n.a);
+    case TSL__G_REF: return plus_of(g, n->a);
+    case TSL__G_SEQ: return plus_sequence(g, n);
+    case TSL__G_ALT: return lower_alternatives(g, n, true);
+    case TSL__G_REPEAT: return plus_repeat(g, n);
+    case TSL__G_PLUS: return tsl__gbnf_lower_plus(g, n->a);
     default: return tsl__gbnf_lower(g, node);
   }
+}
+
+/* The same. */
+tsl__expr tsl__gbnf_lower_plus(tsl__gbnf *g, uint32_t node) {
+  const tsl__gnode n = g->nodes.at[node];
+  if (n.plus != TSL__NONE) return n.plus;
+  tsl__gbnf_look(g, 1);
+  tsl__expr e = lower_plus_node(g, node, &n);
+  if (tsl__exprs_status(g->x) == TSL_OK) g->nodes.at[node].plus = e;
+  return e;
 }
 
 /* ---- rules in place ------------------------------------------------------------------------------------------- */
@@ -167,8 +182,9 @@ tsl__expr tsl__gbnf_lower_plus(tsl__gbnf *g, uint32_t node) {
 static bool is_plain(const tsl__gbnf *g, tsl__expr e) { return e != TSL__NONE && !tsl__expr_has_calls(g->x, e); }
 
 /* Is a node made of characters and of rules that are in place already, without long counted repeats? Depth: the node's height. */
-static bool plain(const tsl__gbnf *g, uint32_t node) {
+static bool plain(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
+  tsl__gbnf_look(g, 1);
   if (n.kind == TSL__G_TOKEN) return false;
   if (n.kind == TSL__G_REF) return !g->rules.at[n.a].facts.more || is_plain(g, g->rules.at[n.a].whole);
   if (n.kind == TSL__G_REPEAT && (n.b > INLINE_REPEAT || (n.c != TSL__INF && n.c > INLINE_REPEAT))) return false;
@@ -179,8 +195,9 @@ static bool plain(const tsl__gbnf *g, uint32_t node) {
   return true;
 }
 
-static bool mentions(const tsl__gbnf *g, uint32_t node, uint32_t rule) {
+static bool mentions(tsl__gbnf *g, uint32_t node, uint32_t rule) {
   const tsl__gnode n = g->nodes.at[node];
+  tsl__gbnf_look(g, 1);
   if (n.kind == TSL__G_REF) return n.a == rule;
   if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) return mentions(g, n.a, rule);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
@@ -268,18 +285,12 @@ static tsl_status find_root(const tsl__gbnf *g, const char *name, uint32_t *root
   return tsl__fail(error, TSL_ERR_SYNTAX, "the grammar has no rule \"%.100s\"", name);
 }
 
-static tsl_status too_much_work(tsl_error *error) {
-  return tsl__fail(error, TSL_ERR_LIMIT, "the rules are too intertwined (limit %u nodes looked at)", TSL__GBNF_WORK_MAX);
-}
-
 static tsl_status analyse(tsl__gbnf *g, uint32_t root, tsl_error *error) {
   const tsl__grule *r = &g->rules.at[root];
-  if (!tsl__gbnf_analyse(g, root)) return g->no_memory ? tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory") : too_much_work(error);
+  if (!tsl__gbnf_analyse(g, root)) return tsl__gbnf_failure(g, error);
   if (!r->facts.some)
     return tsl__fail_at(error, TSL_ERR_EMPTY, g->text, g->length, r->offset, "rule \"%.*s\" matches no text", (int)(r->name_length < 100 ? r->name_length : 100), r->name);
-  tsl_status status = tsl__gbnf_left_recursion(g, error);
-  g->compiled = true;
-  return !status && g->too_much_work ? too_much_work(error) : status;
+  return tsl__gbnf_left_recursion(g, error);
 }
 
 tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length, const char *root, uint32_t max_depth, tsl__expr *out,
@@ -292,9 +303,7 @@ tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   if (!status) status = find_root(g, root ? root : "root", &start, error);
   if (!status) status = analyse(g, start, error);
   if (status) return status;
-  for (size_t i = 0; i < g->order.n && !tsl__exprs_status(x); i++) place(g, g->order.at[i]);
+  for (size_t i = 0; i < g->order.n && !tsl__gbnf_failed(g); i++) place(g, g->order.at[i]);
   *out = whole_of(g, start);
-  if (g->no_memory) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  if (tsl__exprs_status(x)) return tsl__fail(error, tsl__exprs_status(x), "%s", tsl__exprs_why(x));
-  return TSL_OK;
+  return tsl__gbnf_failure(g, error);
 }

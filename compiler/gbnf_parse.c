@@ -30,9 +30,11 @@ static void fail_limit(parser *p, size_t offset, const char *what, unsigned limi
   if (!p->status) p->status = tsl__fail_at(p->error, TSL_ERR_LIMIT, p->text, p->length, offset, "%s (limit %u)", what, limit);
 }
 
-static bool out_of_memory(parser *p) {
-  if (p->g->no_memory && !p->status) p->status = tsl__fail(p->error, TSL_ERR_NO_MEMORY, "out of memory");
-  return p->g->no_memory;
+/* Is memory or time over? */
+static bool is_over(parser *p) {
+  bool failed = tsl__gbnf_failed(p->g);
+  if (failed && !p->status) p->status = tsl__gbnf_failure(p->g, p->error);
+  return failed;
 }
 
 static int peek(const parser *p) { return p->at < p->length ? (unsigned char)p->text[p->at] : -1; }
@@ -87,12 +89,12 @@ static uint32_t mention(parser *p, size_t offset, size_t length) {
   tsl__gbnf *g = p->g;
   tsl__grule rule = {.name = g->text + offset, .name_length = (uint32_t)length, .offset = (uint32_t)offset, .cycle = TSL__G_NO_CYCLE, .component = UINT32_MAX};
   if (g->rules.n * 2 >= g->slot_count && !grow_names(g)) g->no_memory = true;
-  if (out_of_memory(p)) return 0;
+  if (is_over(p)) return 0;
   uint32_t *slot = find_slot(g, rule.name, length);
   if (*slot) return *slot - 1;
   if (!tsl__vec_push(&g->alloc, &g->rules, rule)) {
     g->no_memory = true;
-    out_of_memory(p);
+    is_over(p);
     return 0;
   }
   return (*slot = (uint32_t)g->rules.n) - 1;
@@ -162,7 +164,7 @@ static uint32_t parse_literal(parser *p) {
     unsigned n = tsl__utf8_encode(cp, utf8);
     for (unsigned i = 0; i < n && !p->g->no_memory; i++)
       if (!tsl__vec_push(&p->g->alloc, &p->g->bytes, utf8[i])) p->g->no_memory = true;
-    if (out_of_memory(p)) return 0;
+    if (is_over(p)) return 0;
   }
   p->at++;
   uint32_t length = (uint32_t)p->g->bytes.n - first;
@@ -184,7 +186,7 @@ static void parse_members(parser *p, size_t start, tsl__charset *set) {
     }
     if (!p->status && high < low) FAIL_AT(p, at, "a range from high to low");
     if (!p->status && !tsl__charset_add(&p->g->alloc, set, low, high)) p->g->no_memory = true;
-    if (out_of_memory(p)) return;
+    if (is_over(p)) return;
   }
 }
 
@@ -202,7 +204,7 @@ static uint32_t parse_class(parser *p) {
     if (!tsl__vec_push(&g->alloc, &g->ranges, set.ranges.at[i])) g->no_memory = true;
   uint32_t count = (uint32_t)set.ranges.n;
   tsl__charset_free(&g->alloc, &set);
-  if (out_of_memory(p) || p->status) return 0;
+  if (is_over(p) || p->status) return 0;
   p->at++;
   return tsl__gbnf_node(g, TSL__G_CLASS, first, count, 0);
 }
@@ -316,7 +318,7 @@ static uint32_t parse_quantifiers(parser *p, uint32_t item, bool nested) {
     if (p->status) return 0;
     if (max == 0) item = 0;
     else if (item && (min != 1 || max != 1)) item = tsl__gbnf_node(p->g, TSL__G_REPEAT, item, min, max);
-    if (out_of_memory(p)) return 0;
+    if (is_over(p)) return 0;
     /* A group is up to three levels of nodes. */
     if (p->g->nodes.at[item].height > 3 * p->max_depth) fail_limit(p, start, "nesting is too deep", p->max_depth);
   }
@@ -324,14 +326,14 @@ static uint32_t parse_quantifiers(parser *p, uint32_t item, bool nested) {
 
 static bool pend(parser *p, uint32_t node) {
   if (!tsl__vec_push(&p->g->alloc, &p->pending, node)) p->g->no_memory = true;
-  return !out_of_memory(p) && !p->status;
+  return !is_over(p) && !p->status;
 }
 
 static uint32_t collect(parser *p, tsl__gkind kind, size_t base) {
   const uint32_t *items = p->pending.n > base ? p->pending.at + base : NULL;
   uint32_t node = p->status ? 0 : tsl__gbnf_list(p->g, kind, items, (uint32_t)(p->pending.n - base));
   p->pending.n = base;
-  out_of_memory(p);
+  is_over(p);
   return node;
 }
 

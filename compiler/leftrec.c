@@ -14,7 +14,8 @@
  *           Now nothing of the cycle is at the left edge of anything: Bj and X⁺ begin with text, or with rules outside.
  * Example   expr⁺ = B·T with B = term, X = "+" term: term ("+" term)*. A cycle of one rule needs no rule for T: T = (X⁺)*.
  * Cost      n² tails, each made when it is first reached; the distances (shortest texts) take n³ steps once. Hence TSL__GBNF_CYCLE_MAX.
- *           The terms of a body are as many as there are ways along its left edge; nothing is multiplied out.
+ *           The terms of a body are as many as there are ways along its left edge; nothing is multiplied out, and terms share what follows the groups that they
+ *           begin in. All of it counts as steps, so it ends with the time that there is (tsl__gbnf_look).
  * Tested by tests/test_gbnf.c, against an Earley recogniser on the grammar as it was written
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -32,6 +33,7 @@ static bool nullable(tsl__gbnf *g, uint32_t node) { return tsl__gbnf_facts(g, no
 /* Rules that may be the first thing read. Depth: the node's height. */
 static void left_edge(tsl__gbnf *g, uint32_t node, numbers *out) {
   const tsl__gnode n = g->nodes.at[node];
+  tsl__gbnf_look(g, 1);
   if (!tsl__gbnf_facts(g, node).some) return;
   if (n.kind == TSL__G_REF && !tsl__vec_push(&g->alloc, out, n.a)) g->no_memory = true;
   if (n.kind == TSL__G_REPEAT) left_edge(g, n.a, out);
@@ -43,17 +45,27 @@ static void left_edge(tsl__gbnf *g, uint32_t node, numbers *out) {
   }
 }
 
-static bool begins_in(tsl__gbnf *g, uint32_t node, uint32_t cycle) {
-  const tsl__gnode n = g->nodes.at[node];
-  if (n.kind == TSL__G_REF) return g->rules.at[n.a].cycle == cycle;
-  if (n.kind == TSL__G_REPEAT) return begins_in(g, n.a, cycle);
-  if (n.kind != TSL__G_SEQ && n.kind != TSL__G_ALT) return false;
-  for (uint32_t i = 0; i < n.b; i++) {
-    uint32_t item = g->lists.at[n.a + i];
+static bool begins_in(tsl__gbnf *g, uint32_t node, uint32_t cycle);
+
+static bool items_begin_in(tsl__gbnf *g, const tsl__gnode *n, uint32_t cycle) {
+  for (uint32_t i = 0; i < n->b; i++) {
+    uint32_t item = g->lists.at[n->a + i];
     if (begins_in(g, item, cycle)) return true;
-    if (n.kind == TSL__G_SEQ && !nullable(g, item)) return false;
+    if (n->kind == TSL__G_SEQ && !nullable(g, item)) return false;
   }
   return false;
+}
+
+/* Of a node in a rule of that cycle, which is asked at every level above it as well: the answer is kept. Depth: the node's height. */
+static bool begins_in(tsl__gbnf *g, uint32_t node, uint32_t cycle) {
+  const tsl__gnode n = g->nodes.at[node];
+  if (n.begins) return n.begins == TSL__G_BEGINS_IN;
+  bool in = false;
+  if (n.kind == TSL__G_REF) in = g->rules.at[n.a].cycle == cycle;
+  if (n.kind == TSL__G_REPEAT) in = begins_in(g, n.a, cycle);
+  if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT) in = items_begin_in(g, &n, cycle);
+  g->nodes.at[node].begins = in ? TSL__G_BEGINS_IN : TSL__G_BEGINS_ELSEWHERE;
+  return in;
 }
 
 /* ---- equations ------------------------------------------------------------------------------------------------ */
@@ -63,27 +75,27 @@ static void add_term(tsl__gbnf *g, tsl__gterms *out, uint32_t head, uint32_t res
   if (!tsl__vec_push(&g->alloc, out, t)) g->no_memory = true;
 }
 
-/* The texts of `node` that are not empty, as terms. Depth: the node's height. */
-static void equation(tsl__gbnf *g, uint32_t node, uint32_t cycle, tsl__gterms *out) {
+/* The texts of `node` that are not empty, as terms, each followed by `rest`, which they share. Depth: the node's height. */
+static void equation(tsl__gbnf *g, uint32_t node, uint32_t rest, uint32_t cycle, tsl__gterms *out) {
   const tsl__gnode n = g->nodes.at[node];
-  if (g->no_memory || !tsl__gbnf_facts(g, node).more) return;
+  tsl__gbnf_look(g, 1);
+  if (tsl__gbnf_failed(g) || !tsl__gbnf_facts(g, node).more) return;
   if (!begins_in(g, node, cycle)) {
-    add_term(g, out, UINT32_MAX, nullable(g, node) ? tsl__gbnf_node(g, TSL__G_PLUS, node, 0, 0) : node);
+    uint32_t own = nullable(g, node) ? tsl__gbnf_node(g, TSL__G_PLUS, node, 0, 0) : node;
+    add_term(g, out, UINT32_MAX, tsl__gbnf_pair(g, own, rest));
   } else if (n.kind == TSL__G_REF) {
-    add_term(g, out, g->rules.at[n.a].position, 0);
+    add_term(g, out, g->rules.at[n.a].position, rest);
   } else if (n.kind == TSL__G_REPEAT) {
-    size_t from = out->n;
-    uint32_t more = n.c == TSL__INF ? TSL__INF : n.c - 1, rest = more ? tsl__gbnf_node(g, TSL__G_REPEAT, n.a, n.b ? n.b - 1 : 0, more) : 0;
-    equation(g, n.a, cycle, out);
-    for (size_t i = from; i < out->n; i++) out->at[i].rest = tsl__gbnf_pair(g, out->at[i].rest, rest);
+    uint32_t more = n.c == TSL__INF ? TSL__INF : n.c - 1, again = more ? tsl__gbnf_node(g, TSL__G_REPEAT, n.a, n.b ? n.b - 1 : 0, more) : 0;
+    equation(g, n.a, tsl__gbnf_pair(g, again, rest), cycle, out);
   } else {
     for (uint32_t i = 0; i < n.b; i++) {
       uint32_t item = g->lists.at[n.a + i];
-      size_t from = out->n;
-      equation(g, item, cycle, out);
-      if (n.kind == TSL__G_ALT) continue;
-      uint32_t rest = tsl__gbnf_suffix(g, node, i + 1);
-      for (size_t k = from; k < out->n; k++) out->at[k].rest = tsl__gbnf_pair(g, out->at[k].rest, rest);
+      if (n.kind == TSL__G_ALT) {
+        equation(g, item, rest, cycle, out);
+        continue;
+      }
+      equation(g, item, tsl__gbnf_pair(g, tsl__gbnf_suffix(g, node, i + 1), rest), cycle, out);
       if (!nullable(g, item)) break;
     }
   }
@@ -91,8 +103,10 @@ static void equation(tsl__gbnf *g, uint32_t node, uint32_t cycle, tsl__gterms *o
 
 /* ---- cycles --------------------------------------------------------------------------------------------------- */
 
+/* Shortest ways from a finished j to a finished i (Floyd and Warshall). There always is one: members lead to one another, and where one of them matches more than the
+ * empty text, all do; where none does nobody asks. TSL__INF is that of many bytes. */
+#define DISTANCES_A_LOOK 16u /* compared in the time that a look at a node takes */
 
-/* Shortest ways from a finished j to a finished i (Floyd and Warshall). */
 static void find_distances(tsl__gbnf *g, tsl__gcycle *c) {
   uint32_t n = c->count, *d = c->distance;
   for (uint32_t i = 0; i < n * n; i++) d[i] = i % (n + 1) ? TSL__INF : 0;
@@ -103,12 +117,14 @@ static void find_distances(tsl__gbnf *g, tsl__gcycle *c) {
       uint32_t step = tsl__gbnf_facts(g, t.rest).shortest;
       if (step < d[t.head * n + l]) d[t.head * n + l] = step;
     }
-  for (uint32_t k = 0; k < n; k++)
-    for (uint32_t i = 0; i < n; i++)
+  for (uint32_t k = 0; k < n && !tsl__gbnf_failed(g); k++)
+    for (uint32_t i = 0; i < n; i++) {
+      tsl__gbnf_look(g, n / DISTANCES_A_LOOK);
       for (uint32_t j = 0; j < n; j++) {
         uint32_t by = tsl__add(d[i * n + k], d[k * n + j]);
         if (by < d[i * n + j]) d[i * n + j] = by;
       }
+    }
 }
 
 static bool allocate(tsl__gbnf *g, tsl__gcycle *c) {
@@ -143,10 +159,9 @@ static tsl_status make_cycle(tsl__gbnf *g, const uint32_t *members, uint32_t cou
     return tsl__fail_at(error, TSL_ERR_LIMIT, g->text, g->length, r->offset, "a left-recursive cycle of %u rules (limit %u)", count, TSL__GBNF_CYCLE_MAX);
   tsl__gcycle *c = new_cycle(g, members, count);
   if (!c) g->no_memory = true;
-  for (uint32_t i = 0; c && i < count; i++) equation(g, g->rules.at[members[i]].body, (uint32_t)g->cycles.n - 1, &c->terms[i]);
-  if (g->no_memory) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  find_distances(g, c);
-  return TSL_OK;
+  for (uint32_t i = 0; c && i < count; i++) equation(g, g->rules.at[members[i]].body, 0, (uint32_t)g->cycles.n - 1, &c->terms[i]);
+  if (!tsl__gbnf_failed(g)) find_distances(g, c);
+  return tsl__gbnf_failure(g, error);
 }
 
 static bool calls_itself(const uint32_t *starts, const uint32_t *targets, uint32_t v) {
@@ -173,14 +188,12 @@ tsl_status tsl__gbnf_left_recursion(tsl__gbnf *g, tsl_error *error) {
   uint32_t *work = tsl__alloc(&g->alloc, size);
   numbers targets = {0};
   if (!work) g->no_memory = true;
-  for (uint32_t v = 0; v < n && !g->no_memory; v++) {
+  for (uint32_t v = 0; v < n && !tsl__gbnf_failed(g); v++) {
     work[v] = (uint32_t)targets.n;
     if (g->rules.at[v].reached) left_edge(g, g->rules.at[v].body, &targets);
   }
-  tsl_status status = TSL_ERR_NO_MEMORY;
-  if (g->no_memory) {
-    tsl__fail(error, status, "out of memory");
-  } else {
+  tsl_status status = tsl__gbnf_failure(g, error);
+  if (status == TSL_OK) {
     work[n] = (uint32_t)targets.n;
     status = make_cycles(g, work, targets.at, work + n + 1, work + 2 * n + 1, error);
   }
@@ -227,7 +240,6 @@ tsl__expr tsl__gbnf_tail_body(tsl__gbnf *g, uint32_t param) {
   for (uint32_t k = 0; k < n; k++) {
     if (c->distance[from * n + k]) continue;
     for (uint32_t l = 0; l < n; l++) {
-      if (c->distance[l * n + to] == TSL__INF) continue;
       tsl__expr step = join(g, c, l, k, true);
       if (step != TSL__NONE) all = tsl__expr_alt(g->x, all, tsl__expr_seq(g->x, step, tsl__gbnf_tail(g, cycle, l, to)));
     }

@@ -460,6 +460,29 @@ tsl_matcher *m = start(text, n);
   printf("       1500 grammars, %d of them left-recursive, %d empty; %d texts each\n", left, empty, ORACLE_TEXTS);
 }
 
+/* Left-recursive cycles of which what comes next has more bytes than are counted, or as many as still are. */
+static void long_ways(void) {
+  static const struct {
+    const char *grammar, *text;
+    uint64_t missing;
+  } rows[] = {
+    {"root ::= b x | \"a\"\nb ::= root \"c\" | \"q\"\nx ::= (\"b\"{1000000}){1000000}", "acb", UINT64_MAX},
+    {"root ::= b x | \"a\"\nb ::= root \"c\" | \"q\"\nx ::= (\"b\"{65536}){65535}", "acb", 65536u * 65535u - 1},
+    {"root ::= b x\nb ::= root \"c\" | \"q\"\nx ::= (\"b\"{65536}){65536}", "qb", UINT64_MAX},
+    {"root ::= b x\nb ::= root? \"c\" | \"q\"\nx ::= (\"b\"{65536}){65536}", "cb", UINT64_MAX},
+    {"root ::= b x\nb ::= c \"c\" | \"q\"\nc ::= root | \"\"\nx ::= (\"b\"{65536}){65536} | \"d\"", "cdcdcb", UINT64_MAX},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    tsl_matcher *m = start(rows[i].grammar, strlen(rows[i].grammar));
+    uint32_t mask[(TOKENS + 31) / 32];
+    size_t n = 0, length = strlen(rows[i].text);
+    if (!m) continue;
+    CHECKF(tsl_matcher_accept_bytes(m, rows[i].text, length, &n) == TSL_OK, "%s: %zu bytes of %s", rows[i].grammar, n, rows[i].text);
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_count(mask, TOKENS) == 1 && tsl_mask_has(mask, 'b') && shortest(m) == rows[i].missing);
+    tsl_matcher_free(m);
+  }
+}
+
 /* ---- size and limits ------------------------------------------------------------------------------------------ */
 
 static tsl_status compile(const char *text, size_t n, uint32_t depth, tsl_error *error) {
@@ -528,18 +551,28 @@ static void large(void) {
   free(text);
 }
 
-/* Deep and wide at once: every level looks at everything below it. */
-static void work_limit(void) {
+/* Deep and wide at once: what a group matches is asked at every level above it, and found out once. */
+static void deep_and_wide(void) {
   char *text = malloc(4 << 20);
   tsl_error error = {0};
-  for (int wide = 0; wide < 2; wide++) {
-    size_t n = (size_t)sprintf(text, "root ::= ");
-    for (int i = 0; i < 500; i++) n += (size_t)sprintf(text + n, "(\"x\"? ");
-    for (int i = 0; i < (wide ? 420000 : 4200); i++) n += (size_t)sprintf(text + n, "\"a\"|");
-    n += (size_t)sprintf(text + n, "\"b\"");
-    for (int i = 0; i < 500; i++) text[n++] = ')';
+  size_t n = (size_t)sprintf(text, "root ::= ");
+  for (int i = 0; i < 500; i++) n += (size_t)sprintf(text + n, "(\"x\"? ");
+  for (int i = 0; i < 420000; i++) n += (size_t)sprintf(text + n, "\"a\"|");
+  n += (size_t)sprintf(text + n, "\"b\"");
+  for (int i = 0; i < 500; i++) text[n++] = ')';
+  CHECKF(compile(text, n, 0, &error) == TSL_OK, "%s", error.message);
+  free(text);
+}
+
+/* Each round over the rules tells what one more of them matches. */
+static void work_limit(void) {
+  char *text = malloc(1 << 20);
+  tsl_error error = {0};
+  for (unsigned rules = 600; rules <= 6000; rules *= 10) {
+    size_t n = (size_t)sprintf(text, "root ::= r0\nno ::= no\nr0 ::= \"z\" | r1 no\n");
+    for (unsigned i = 1; i < rules; i++) n += (size_t)sprintf(text + n, "r%u ::= r%u no | \"b\" r%u\n", i, i + 1 < rules ? i + 1 : 0, i - 1);
     tsl_status status = compile(text, n, 0, &error);
-    CHECKF(status == (wide ? TSL_ERR_LIMIT : TSL_OK), "%s", tsl_status_name(status));
+    CHECKF(status == (rules == 6000 ? TSL_ERR_LIMIT : TSL_OK), "%s", tsl_status_name(status));
   }
   CHECKF(strstr(error.message, "limit 200000000") != NULL, "%s", error.message);
   free(text);
@@ -670,9 +703,11 @@ int main(void) {
   RUN(placed, "small regular rules stand in place");
   RUN(tokens, "tokens by id and name");
   RUN(random_grammars, "random grammars, all short texts");
+  RUN(long_ways, "cycles whose texts are longer than is counted");
   RUN(nesting, "nesting limit");
   RUN(cycle_limit, "limit of left-recursive cycles");
   RUN(large, "large grammars");
+  RUN(deep_and_wide, "what groups match is found out once");
   RUN(work_limit, "limit of the fixed points");
   RUN(shipped, "shipped grammars compile");
   RUN(loops_that_call, "loops that call, several iterations in a token");

@@ -243,6 +243,33 @@ static void rules_doubled(unsigned n) {
   for (unsigned i = 0; i < n; i++) add("r%u ::= r%u r%u\n", i, i + 1, i + 1);
   add("r%u ::= \"a\" | \"\"\n", n);
 }
+/* n rules, each of groups in groups, which may all begin with the root. */
+static void left_nested(unsigned n) {
+  add("root ::= r0\n");
+  for (unsigned i = 0; i < n; i++) {
+    add("r%u ::= ", i);
+    for (unsigned k = 0; k < 500; k++) add("(");
+    add("\"a\"");
+    for (unsigned k = 0; k < 500; k++) add(" | root \"b\") \"c\"");
+    if (i + 1 < n) add(" r%u?", i + 1);
+    add("\n");
+  }
+}
+/* n left-recursive cycles, as long as one may be. */
+static void long_cycles(unsigned n) {
+  add("root ::= c0r0\n");
+  for (unsigned i = 0; i < n; i++)
+    for (unsigned k = 0; k < 256; k++) {
+      add("c%ur%u ::= c%ur%u \"a\" | \"b\"", i, k, i, (k + 1) % 256);
+      if (k == 0 && i + 1 < n) add(" c%ur0", i + 1);
+      add("\n");
+    }
+}
+/* Rules of which each round tells what one more of them matches. */
+static void rounds_of_rules(unsigned n) {
+  add("root ::= r0\nno ::= no\nr0 ::= \"z\" | r1 no\n");
+  for (unsigned i = 1; i < n; i++) add("r%u ::= r%u no | \"b\" r%u\n", i, i + 1 < n ? i + 1 : 0, i - 1);
+}
 static void chain_of_choices(unsigned n) {
   add("root ::= r0\n");
   for (unsigned i = 0; i < n; i++) add("r%u ::= r%u | \"x%u\"\n", i, i + 1, i);
@@ -297,6 +324,8 @@ static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
                               {"alternatives", REGEX, alternatives, 1000},
                               {"rules", GBNF, many_rules, 1000},
                               {"ambiguous", GBNF, ambiguous, 200},
+                              {"rules of nested groups", GBNF, left_nested, 100},
+                              {"cycles of rules", GBNF, long_cycles, 4},
                               {"propertyNames", SCHEMA, names_listed, 2500},
                               {"prefixItems", SCHEMA, prefix_items, 5000},
                               {"enum of numbers", SCHEMA, numbers_listed, 1000},
@@ -329,6 +358,8 @@ static const shape steep[] = {{"anyOf, doubling", SCHEMA, any_of_doubled, 60},
                              {"optional words", REGEX, optional_words, 400},
                              {"rules, doubling", GBNF, rules_doubled, 60},
                              {"a chain of choices", GBNF, chain_of_choices, 2000},
+                             {"rules in rounds", GBNF, rounds_of_rules, 6000},
+                             {"cycles of rules", GBNF, long_cycles, 200},
                              {"ends of a tag", TAGS, many_ends, 20000},
                              {"triggers", TAGS, many_triggers, 20000},
                              {"dispatch", TAGS, many_rules_of_dispatch, 20000}};
