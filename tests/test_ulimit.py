@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Less and less address space (ulimit -v): the tool either does its work, with the same output, or says that memory ran out and ends with status 2. No signal.
+And as much stack (ulimit -s) as docs/limits.md says that a thread needs, for grammars and texts nested as deep as max_depth lets them be.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,6 +15,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
 STEPS = 12  # limits tried for each command
+STACK = 1024  # KiB
 passed = failed = 0
 
 
@@ -25,9 +27,9 @@ def check(condition, what):
         print("  FAIL " + what)
 
 
-def run(arguments, kib):
-    """(status, output, errors) under so many KiB of address space; None: as many as it likes."""
-    limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (kib * 1024, kib * 1024))) if kib else None
+def run(arguments, kib, what=resource.RLIMIT_AS):
+    """(status, output, errors) under so many KiB of address space, or of stack; None: as many as it likes."""
+    limit = (lambda: resource.setrlimit(what, (kib * 1024, kib * 1024))) if kib else None
     done = subprocess.run([CLI, *arguments], stdin=subprocess.DEVNULL, capture_output=True, cwd=ROOT, preexec_fn=limit, timeout=60)
     return done.returncode, done.stdout, done.stderr.decode(errors="replace")
 
@@ -61,6 +63,29 @@ def degrade(name, arguments, floor):
     print(f"  {name}: starts in {floor} KiB, works in {need}, {refused} of {STEPS + 1} sizes refused")
 
 
+def nested(folder):
+    """As deep as it may be, and once more in the text where that is not bounded."""
+    def write(name, text):
+        path = pathlib.Path(folder, name)
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    groups = write("groups.gbnf", 'root ::= "a" ' + '("x" ' * 500 + ' | root "b")+ "c"? ' * 500)
+    objects = write("objects.json", '{"properties":{"a":' * 250 + "{}" + "}}" * 250)
+    arrays = write("arrays.json", '{"items":' * 500 + "{}" + "}" * 500)
+    inside = write("inside.json", '{"allOf":[' * 250 + "{}" + "]}" * 250)
+    negated = write("negated.json", '{"not":{"properties":{"a":' * 166 + '{"type":"integer"}' + "}}}" * 166)
+    for name, arguments, wanted in [
+            ("groups of GBNF", ["check", "--grammar", groups, write("text1", "a" + "x" * 500 + "b" * 8)], 1),
+            ("groups of a regex", ["check", "--regex", "(a" * 250 + "b?)?" * 250, write("text2", "a" * 250)], 0),
+            ("objects", ["check", "--schema", objects, write("text3", '{"a":' * 3000 + "1" + "}" * 3000)], 0),
+            ("arrays", ["check", "--schema", arrays, write("text4", "[" * 3000 + "]" * 3000)], 0),
+            ("schemas of one value", ["mask", "--schema", inside], 0),
+            ("negated schemas", ["check", "--schema", negated, write("text5", '{"a":' * 166 + "1" + "}" * 166)], None)]:
+        status, _, errors = run(arguments, STACK, resource.RLIMIT_STACK)
+        check(status in (0, 1) if wanted is None else status == wanted, f"{name} with {STACK} KiB of stack: status {status}: {errors}")
+
+
 def main():
     floor = least(["--help"], 1 << 20)
     with tempfile.TemporaryDirectory() as folder:
@@ -79,6 +104,7 @@ def main():
             "mask of a GBNF grammar": ["mask", "--grammar", str(ROOT / "schemas" / "examples" / "c.gbnf"), "--prefix", "int f"],
         }.items():
             degrade(name, arguments, floor)
+        nested(folder)
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return failed > 0
 
