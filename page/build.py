@@ -8,7 +8,6 @@ The engine is the library, page/engine.c, and of the command line tool what writ
 SPDX-License-Identifier: Apache-2.0
 """
 import base64
-import concurrent.futures
 import gzip
 import importlib.util
 import json
@@ -40,15 +39,13 @@ def node_build():
 def compile_all(node):
     """The objects of the library and of the engine."""
     objects, made = OBJECTS / "objects", OBJECTS / "include"
-    objects.mkdir(parents=True, exist_ok=True)
-    if not made.is_dir():
-        node.headers(made)
     newest = max(h.stat().st_mtime for pattern in ("include/*.h", "runtime/**/*.h", "compiler/*.h", "cli/*.h") for h in ROOT.glob(pattern))
     flags = [*node.FLAGS, "-std=c11", "-D_POSIX_C_SOURCE=200809L", f"-I{ROOT}", f"-I{ROOT}/include", f"-I{ROOT}/cli", f"-I{made}"]
-    work = [(source, options) for source, options in node.jobs(made)] + [(path, flags) for path in (*sorted(ROOT.glob("runtime/decode/*.c")), *(ROOT / name for name in SOURCES))]
-    jobs = [(source, options, objects / (source.parent.name + "-" + source.stem + ".o"), newest) for source, options in work]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return [path for path in pool.map(node.compile_one, jobs) if path.name != "node-glue.o"]
+    with node.alone(objects):
+        if not made.is_dir():
+            node.headers(made)
+        work = [(source, options) for source, options in node.jobs(made)] + [(path, flags) for path in (*sorted(ROOT.glob("runtime/decode/*.c")), *(ROOT / name for name in SOURCES))]
+        return [path for path in node.compile_all(work, objects, newest) if path.name != "node-glue.o"]
 
 
 def link(node, files, out):

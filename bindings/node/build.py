@@ -8,11 +8,14 @@ yajl and PCRE2 are Debian's source packages, which `./dev fetch wasm` brings to 
 SPDX-License-Identifier: Apache-2.0
 """
 import concurrent.futures
+import contextlib
+import fcntl
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 YAJL = ROOT / "build" / "wasm" / "yajl"
@@ -61,14 +64,49 @@ def jobs(made):
         yield source, [*FLAGS, "-w", f"-I{made}", f"-I{YAJL}/src"]
 
 
-def compile_one(job):
-    source, flags, out, newest = job
-    if out.is_file() and out.stat().st_mtime > max(newest, source.stat().st_mtime):
-        return out
-    done = subprocess.run(["emcc", "-c", *flags, str(source), "-o", str(out)], capture_output=True, text=True, env=ENVIRONMENT)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return out
+@contextlib.contextmanager
+def alone(folder):
+    """Of two programs that compile into a folder at once, one waits."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+AT_ONCE = 12  # sources that one emcc gets: it takes longer to start than a source takes
+
+
+def is_made(source, out, newest):
+    return out.is_file() and out.stat().st_mtime > max(newest, source.stat().st_mtime)
+
+
+def compile_some(flags, some):
+    """Compile sources, none of which is called as another one: [(source, out)]."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["emcc", "-c", *flags, *(str(source) for source, _ in some)], cwd=folder, capture_output=True, text=True, env=ENVIRONMENT)
+        if done.returncode:
+            sys.exit(done.stderr)
+        for source, out in some:
+            shutil.move(pathlib.Path(folder, source.stem + ".o"), out)
+
+
+def compile_all(work, objects, newest):
+    """Compile what of [(source, flags)] is older than itself or `newest`; the objects of all, in order."""
+    batches, outs = [], []
+    for source, flags in work:
+        out = objects / (source.parent.name + "-" + source.stem + ".o")
+        outs.append(out)
+        if is_made(source, out, newest):
+            continue
+        for of_batch, some in batches:
+            if of_batch == flags and len(some) < AT_ONCE and all(source.stem != other.stem for other, _ in some):
+                some.append((source, out))
+                break
+        else:
+            batches.append((flags, [(source, out)]))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda batch: compile_some(*batch), batches))
+    return outs
 
 
 def main(out):
@@ -76,13 +114,11 @@ def main(out):
         if not folder.is_dir():
             sys.exit(f"{folder} is not there: ./dev fetch wasm")
     objects, made = out / "objects", out / "include"
-    objects.mkdir(parents=True, exist_ok=True)
-    if not made.is_dir():
-        headers(made)
     newest = max(h.stat().st_mtime for pattern in ("include/*.h", "runtime/**/*.h", "compiler/*.h") for h in ROOT.glob(pattern))
-    work = [(source, flags, objects / (source.parent.name + "-" + source.stem + ".o"), newest) for source, flags in jobs(made)]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        files = list(pool.map(compile_one, work))
+    with alone(objects):
+        if not made.is_dir():
+            headers(made)
+        files = compile_all(list(jobs(made)), objects, newest)
     exported = ",".join("_" + name for name in EXPORTS)
     done = subprocess.run(["emcc", *LINK, f"-sEXPORTED_FUNCTIONS={exported}", *map(str, files), "-o", str(out / "turnstile.js")], capture_output=True, text=True, env=ENVIRONMENT)
     if done.returncode:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Run the hosts' scripts, or those that are named: tests/hosts/run.py [NAME...], host_NAME.py being the script.
+"""Run the hosts' scripts, or those that are named: tests/hosts/run.py [--page] [NAME...], host_NAME.py being the script.
 
 Each prints a line that says which version of the host was there, what was exercised and how many tokens were generated, and closes with
 "N passed, N failed, N skipped". So does this. ./dev test hosts has built and fetched what they need.
 
-Two run at a time, since most of what they do is one processor's work; those that share the environment of python_hosts.py one after the other. What a
-host prints comes when it is done.
+Three run at a time, since most of what they do is one processor's work, or waits for the network; those that share the environment of python_hosts.py one after the other.
+What a host prints comes when it is done. With --page the test of the pages in a browser, which is as slow and as idle, runs among them.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -18,14 +18,15 @@ import threading
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-AT_A_TIME = 2
+AT_A_TIME = 3
+PAGE = [FOLDER.parent / "run.py", "build", "page"]
 printing = threading.Lock()
 
 
-def run_host(name, script):
-    """Run one script; its counts (failed is not 0 if it did not end as it should), and its line in the summary."""
+def run_host(name, command):
+    """Run one script of Python; its counts (failed is not 0 if it did not end as it should), and its line in the summary."""
     start = time.monotonic()
-    done = subprocess.run([sys.executable, script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([sys.executable, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     lines = done.stdout.splitlines()
     closing = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1] if lines else "")
     counts = [int(count) for count in closing.groups()] if closing else [0, 0, 0]
@@ -37,7 +38,7 @@ def run_host(name, script):
     return counts, f"   {name:<12} {'ok' if good else 'FAILED':<6} {time.monotonic() - start:6.1f} s  {lines[-2] if len(lines) > 1 else ''}"
 
 
-def main(names):
+def main(names, page):
     scripts = {path.stem.removeprefix("host_"): path for path in sorted(FOLDER.glob("host_*.py"))}
     unknown = [name for name in names if name not in scripts]
     if unknown:
@@ -48,8 +49,12 @@ def main(names):
             lanes[0].append(name)
         else:
             lanes.append([name])
+    commands = {name: [path] for name, path in scripts.items()}
+    if page:  # early: what it compiles to WebAssembly the package for Node takes over
+        commands["page"] = PAGE
+        lanes.insert(1, ["page"])
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        results = [result for lane in pool.map(lambda lane: [run_host(name, scripts[name]) for name in lane], lanes) for result in lane]
+        results = [result for lane in pool.map(lambda lane: [run_host(name, commands[name]) for name in lane], lanes) for result in lane]
     total = [sum(counts[i] for counts, _ in results) for i in range(3)]
     print("== summary")
     print(*(line for _, line in results), sep="\n")
@@ -58,4 +63,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main([name for name in sys.argv[1:] if name != "--page"], "--page" in sys.argv))
