@@ -48,7 +48,7 @@ def build_library():
     if not (LIBRARY / "build.ninja").is_file():
         common.run(["cmake", "-B", LIBRARY, "-S", SOURCE, "-G", "Ninja", *OPTIONS])
     common.say("building llama.cpp (once; two minutes of one core)" if not (LIBRARY / "bin" / "libllama.so").exists() else "llama.cpp is built")
-    common.run(["nice", "-n", "10", "ninja", "-C", LIBRARY, "-j2", "llama"])
+    common.run(["ninja", "-C", LIBRARY, "-j2", "llama"])
     text = (SOURCE / "CMakeLists.txt").read_text()
     return ".".join(re.search(rf"set\(LLAMA_VERSION_{part}\s+(\d+)\)", text)[1] for part in ("MAJOR", "MINOR", "PATCH")) if "LLAMA_VERSION_MAJOR" in text else "?"
 
