@@ -432,12 +432,10 @@ static void *widened(struct schema *s, void *at, uint32_t n) {
   return wider;
 }
 
-#define UNITED_MIN 2u /* alternatives: each member of theirs is a way of its own, and within it each of its alternatives */
-
 static void object_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
   (void)number;
   struct collecting *c = ctx;
-  c->s->unites |= c->object_count + 1 >= UNITED_MIN;
+  c->s->unites |= c->object_count > 0; /* each member of each alternative is a way of its own, and within it each of its alternatives */
   struct object *o = tsl__object_new(c->s, c->level, parts);
   if (o && (c->objects = widened(c->s, c->objects, c->object_count))) c->objects[c->object_count++] = o;
 }

@@ -165,10 +165,20 @@ static size_t from_hex(const char *hex, char *out) {
   return n;
 }
 
+/* A text in hex and the ids that it encodes to; why it does not, or NULL. */
+static const char *unlike_ids(const tsl_vocab *v, const char *line, uint32_t flags) {
+  static tsl_token ids[MAX_IDS];
+  static char text[16384], why[128];
+  size_t count = 0, expected = 0;
+  tsl_status status = tsl_vocab_encode(v, text, from_hex(line, text), flags, ids, MAX_IDS, &count);
+  bool same = status == TSL_OK;
+  for (const char *p = strchr(line, ' '); p; p = strchr(p + 1, ' '), expected++) same = same && expected < count && ids[expected] == strtoul(p, NULL, 10);
+  snprintf(why, sizeof why, "%zu ids instead of %zu (%s)", count, expected, tsl_status_name(status));
+  return same && count == expected ? NULL : why;
+}
+
 /* tests/cases/encode/configs.txt: a tokenizer.json a line, after it texts in hex with their ids. */
 static void test_configs(void) {
-  static tsl_token ids[MAX_IDS];
-  static char text[16384];
   lines l;
   tsl_vocab *v = NULL;
   unsigned files = 0, texts = 0;
@@ -181,12 +191,8 @@ static void test_configs(void) {
       CHECKF(status == TSL_OK, "line %zu: %s", i + 1, error.message);
       files++;
     } else if (v) {
-      size_t count = 0, expected = 0;
-      tsl_status status = tsl_vocab_encode(v, text, from_hex(l.at[i], text), TSL_ENCODE_SPECIAL, ids, MAX_IDS, &count);
-      bool same = status == TSL_OK;
-      for (char *p = strchr(l.at[i], ' '); p; p = strchr(p + 1, ' '), expected++)
-        same = same && expected < count && ids[expected] == strtoul(p, NULL, 10);
-      CHECKF(same && count == expected, "line %zu: %zu ids instead of %zu (%s)", i + 1, count, expected, tsl_status_name(status));
+      const char *why = unlike_ids(v, l.at[i], TSL_ENCODE_SPECIAL);
+      CHECKF(!why, "line %zu: %s", i + 1, why);
       texts++;
     }
   }
@@ -216,8 +222,6 @@ static tsl_vocab *load_pattern(const lines *l, const char *line, tsl_error *erro
 
 /* tests/cases/encode/patterns.txt: tests/encode_patterns.py says what is in it. */
 static void test_patterns(void) {
-  static tsl_token ids[MAX_IDS];
-  static char text[16384];
   lines l;
   tsl_vocab *v = NULL;
   const char *pattern = "";
@@ -236,12 +240,8 @@ static void test_patterns(void) {
       CHECKF(v, "%s: %s", pattern, error.message);
       patterns++;
     } else if (v) {
-      size_t count = 0, expected = 0;
-      tsl_status status = tsl_vocab_encode(v, text, from_hex(l.at[i], text), 0, ids, MAX_IDS, &count);
-      bool same = status == TSL_OK;
-      for (char *p = strchr(l.at[i], ' '); p; p = strchr(p + 1, ' '), expected++)
-        same = same && expected < count && ids[expected] == strtoul(p, NULL, 10);
-      CHECKF(same && count == expected, "line %zu, %s: %zu ids instead of %zu (%s)", i + 1, pattern, count, expected, tsl_status_name(status));
+      const char *why = unlike_ids(v, l.at[i], 0);
+      CHECKF(!why, "line %zu, %s: %s", i + 1, pattern, why);
       texts++;
     }
   }

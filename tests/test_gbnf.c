@@ -616,6 +616,24 @@ static tsl_vocab *vocab_of_pairs(void) {
   return v;
 }
 
+/* The masks along a text of `length` of two letters in turns, over that vocabulary; each `every`th is judged token by token. */
+static void follow(const char *grammar, const char letters[2], size_t length, size_t every) {
+  uint32_t mask[(256 + PAIRS_MAX * 6 + 32) / 32];
+  char text[64] = "";
+  tsl_vocab *all = vocab;
+  vocab = vocab_of_pairs();
+  tsl_matcher *m = start(grammar, strlen(grammar));
+  for (size_t n = 0; m && n < length; n++) {
+    CHECKF(tsl_matcher_mask(m, mask) == TSL_OK, "%s after %s", grammar, text);
+    if (n % every == 0) CHECK(mask_is_right(m, mask, grammar, text));
+    text[n] = letters[n & 1];
+    CHECK(tsl_matcher_accept(m, (tsl_token)text[n]) == TSL_OK);
+  }
+  tsl_matcher_free(m);
+  tsl_vocab_release(vocab);
+  vocab = all;
+}
+
 /* What a loop begins beyond a call counts as what it begins before: many iterations in one token. */
 static void loops_that_call(void) {
   static const char *const grammars[] = {
@@ -623,21 +641,7 @@ static void loops_that_call(void) {
       "root ::= (\"a\" x){5,40} \"!\"\nx ::= \"b\" | \"(\" x \")\"",
       "root ::= \"a\" (x \"a\"?){9,} \"!\"\nx ::= \"b\" | \"(\" x \")\"",
   };
-  tsl_vocab *all = vocab;
-  vocab = vocab_of_pairs();
-  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
-    uint32_t mask[(256 + PAIRS_MAX * 6 + 32) / 32];
-    char text[32] = "";
-    tsl_matcher *m = start(grammars[i], strlen(grammars[i]));
-    for (size_t n = 0; m && n < sizeof text - 1; n++) {
-      CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, grammars[i], text));
-      text[n] = "ab"[n & 1];
-      CHECK(tsl_matcher_accept(m, (tsl_token)text[n]) == TSL_OK);
-    }
-    tsl_matcher_free(m);
-  }
-  tsl_vocab_release(vocab);
-  vocab = all;
+  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) follow(grammars[i], "ab", 31, 1);
 }
 
 /* ---- ambiguous texts ------------------------------------------------------------------------------------------ */
@@ -649,22 +653,7 @@ static void many_ways(void) {
       "root ::= \"a\" root sp root sp | \"b\"\nsp ::= \"b\"?",
       "root ::= root root root root | \"a\" | root \"a\" root | \"a\" root \"a\" | \"\"",
   };
-  tsl_vocab *all = vocab;
-  vocab = vocab_of_pairs();
-  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
-    uint32_t mask[(256 + PAIRS_MAX * 6 + 32) / 32];
-    char text[64] = "";
-    tsl_matcher *m = start(grammars[i], strlen(grammars[i]));
-    for (size_t n = 0; m && n < sizeof text - 1; n++) {
-      CHECKF(tsl_matcher_mask(m, mask) == TSL_OK, "%s after %s", grammars[i], text);
-      if (n % 5 == 0) CHECK(mask_is_right(m, mask, grammars[i], text));
-      text[n] = 'a';
-      CHECK(tsl_matcher_accept(m, 'a') == TSL_OK);
-    }
-    tsl_matcher_free(m);
-  }
-  tsl_vocab_release(vocab);
-  vocab = all;
+  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) follow(grammars[i], "aa", 63, 5);
 }
 
 /* ---- out of memory -------------------------------------------------------------------------------------------- */
