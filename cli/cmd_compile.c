@@ -60,11 +60,12 @@ static int inspect(const char *path) {
   return code;
 }
 
-static const char *output_name(const char *path) { return strcmp(path, "-") ? path : "stdout"; }
+static bool is_stdout(const char *path) { return !strcmp(path, "-"); }
+static const char *output_name(const char *path) { return is_stdout(path) ? "stdout" : path; }
 
 /* Into what is no file that could be replaced: stdout, a pipe, a device. */
 static int write_into(const char *path, const void *data, size_t size) {
-  FILE *to = strcmp(path, "-") ? fopen(path, "wb") : stdout;
+  FILE *to = is_stdout(path) ? stdout : fopen(path, "wb");
   if (!to) return cli_complain("%s: %s", path, strerror(errno));
   bool ok = fwrite(data, 1, size, to) == size && !fflush(to);
   if (to != stdout && fclose(to)) ok = false;
@@ -77,8 +78,7 @@ static int write_artifact(const tsl_artifact *artifact, const char *path) {
   tsl_error error = {0};
   size_t size;
   const void *data = tsl_artifact_data(artifact, &size);
-  bool exists = strcmp(path, "-") && !stat(path, &there);
-  if (!strcmp(path, "-") || (exists && !S_ISREG(there.st_mode))) return write_into(path, data, size);
+  if (is_stdout(path) || (!stat(path, &there) && !S_ISREG(there.st_mode))) return write_into(path, data, size);
   bool link = !lstat(path, &there) && S_ISLNK(there.st_mode);
   char *target = link ? realpath(path, NULL) : NULL;
   if (link && !target) return cli_complain("%s: a link that leads nowhere", path);
@@ -98,7 +98,7 @@ static int compile(source *s, const settings *set) {
   if (tsl_artifact_make(s->grammar, &options, NULL, &artifact, &error) != TSL_OK) return cli_complain_error(source_name(s), &error);
   double took = cli_now() - start;
   const void *data = tsl_artifact_data(artifact, &size);
-  FILE *to = strcmp(set->output, "-") ? stdout : stderr; /* what is said of the file must not stand in it */
+  FILE *to = is_stdout(set->output) ? stderr : stdout; /* what is said of the file must not stand in it */
   int code = write_artifact(artifact, set->output);
   if (code == CLI_OK) code = show(to, output_name(set->output), data, size);
   if (code == CLI_OK) fprintf(to, "  compiled in %.0f µs, listed and walked in %.0f µs\n", s->compile_us, took);
