@@ -169,11 +169,6 @@ void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out) {
   }
 }
 
-static int by_number(const void *p, const void *q) {
-  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
-  return a < b ? -1 : a > b;
-}
-
 static void sort_by_insertion(uint32_t *at, size_t n) {
   for (size_t i = 1; i < n; i++) {
     uint32_t t = at[i];
@@ -208,9 +203,42 @@ static void sort_by_radix(uint32_t *at, size_t n) {
   if (from != at) memcpy(at, from, n * sizeof *at);
 }
 
-#define RUNS_MAX 5u
 #define INSERTED_MAX 12u /* up to so many are inserted, runs or not */
 #define INSERTED_LAST 44u /* and so many in the end: fewer than the digits that are counted else */
+
+/* The numbers by the highest eight of the bits in which they differ, in place: each is put where its digit has its place, until what lies there has it. *end: of each digit, where its numbers end. False:
+ * they are all the same. */
+static bool part(uint32_t *at, size_t n, size_t end[256]) {
+  size_t place[256] = {0}, sum = 0;
+  uint32_t differ = 0;
+  for (size_t i = 1; i < n; i++) differ |= at[i] ^ at[0];
+  if (!differ) return false;
+  unsigned shift = differ >> 8 ? 24 - (unsigned)__builtin_clz(differ) : 0;
+  for (size_t i = 0; i < n; i++) place[at[i] >> shift & 0xFF]++;
+  for (unsigned d = 0; d < 256; d++) {
+    size_t count = place[d];
+    place[d] = sum;
+    end[d] = sum += count;
+  }
+  for (unsigned d = 0; d < 256; d++)
+    while (place[d] < end[d]) {
+      uint32_t *here = &at[place[d]], *there = &at[place[*here >> shift & 0xFF]++], swap = *there;
+      *there = *here;
+      *here = swap;
+    }
+  return true;
+}
+
+/* Many are parted first: as often as a number has digits, at most. */
+static void sort(uint32_t *at, size_t n) {
+  size_t end[256];
+  if (n <= INSERTED_LAST) sort_by_insertion(at, n);
+  else if (n <= RADIX_MAX) sort_by_radix(at, n);
+  else if (part(at, n, end))
+    for (unsigned d = 0; d < 256; d++) sort(at + (d ? end[d - 1] : 0), end[d] - (d ? end[d - 1] : 0));
+}
+
+#define RUNS_MAX 5u
 #define MERGED_MAX 1024u
 
 /* Two lists in order, to one; `out` overlaps neither. */
@@ -252,9 +280,7 @@ size_t tsl__sort_runs(uint32_t *at, size_t n) {
 size_t tsl__sort_unique(uint32_t *at, size_t n) {
   size_t out = n > INSERTED_MAX ? tsl__sort_runs(at, n) : TSL__NOT_RUNS;
   if (out != TSL__NOT_RUNS) return out;
-  if (n <= INSERTED_LAST) sort_by_insertion(at, n);
-  else if (n <= RADIX_MAX) sort_by_radix(at, n);
-  else qsort(at, n, sizeof *at, by_number);
+  sort(at, n);
   out = 0;
   for (size_t i = 0; i < n; i++)
     if (out == 0 || at[out - 1] != at[i]) at[out++] = at[i];

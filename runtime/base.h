@@ -168,7 +168,7 @@ static inline void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi)
 
 /* ---- sorting -------------------------------------------------------------------------------------------------- */
 
-/* Sort numbers and drop doubles, in place; returns how many are left. A few runs in order are merged; other arrays are sorted by insertion if small, by radix if middling. */
+/* Sort numbers and drop doubles, in place; returns how many are left. A few runs in order are merged; other arrays are sorted by insertion if small, else by their digits. Needs no memory but 17 KiB of stack, 12 KiB more if they are large. */
 size_t tsl__sort_unique(uint32_t *at, size_t n);
 /* The same for at most 1,024 numbers in a few runs, each in order; others are left as they are: TSL__NOT_RUNS. */
 size_t tsl__sort_runs(uint32_t *at, size_t n);

@@ -180,8 +180,9 @@ tsl_status tsl__lengths_make(tsl__space *base) {
     uint32_t n = characters(v, t);
     counted_token c = {t, (uint32_t)longer.n, (uint16_t)n};
     if (n > TSL__SHORT_MAX && !tsl__vec_push(&base->alloc, &longer, c)) tsl__space_no_memory(base);
-    for (uint32_t k = n ? n - 1 : 0; k < TSL__SHORT_MAX; k++) tsl__mask_bit_set(bits[k], t);
+    if (n <= TSL__SHORT_MAX) tsl__mask_bit_set(bits[n ? n - 1 : 0], t);
   }
+  for (uint32_t k = 1; k < TSL__SHORT_MAX; k++) tsl__mask_or(bits[k], bits[k - 1], tsl_vocab_mask_words(v));
   if (longer.n) qsort(longer.at, longer.n, sizeof *longer.at, longest_first);
   tsl_token *tokens = tsl__arena_alloc(&base->arena, longer.n * sizeof *tokens + 4);
   uint16_t *lengths = tsl__arena_alloc(&base->arena, longer.n * sizeof *lengths + 4), *shared = tsl__arena_alloc(&base->arena, longer.n * sizeof *shared + 4);

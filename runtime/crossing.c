@@ -101,6 +101,17 @@ static bool any_of(const uint8_t *at, const uint8_t *end, const char *characters
   return false;
 }
 
+#define BIT(byte) (uint64_t)1 << ((byte) & 63)
+
+/* Brackets, commas, colons, quotes and backslashes: most tokens have none. */
+static const tsl__bytes telling = {{BIT('"') | BIT(',') | BIT(':'), BIT('[') | BIT('\\') | BIT(']') | BIT('{') | BIT('}'), 0, 0}};
+
+static bool any_telling(const uint8_t *at, const uint8_t *end) {
+  for (; at < end; at++)
+    if (tsl__bytes_has(&telling, *at)) return true;
+  return false;
+}
+
 bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string) {
   for (; at < end && (in_string || *at != ','); at++) {
     if (in_string && *at == '\\') at++;
@@ -150,13 +161,12 @@ static void put(uint32_t *set, tsl_token t, bool bit) { set[t >> 5] |= (uint32_t
 
 static bool add_to(tsl__tokens *list, const tsl_allocator *a, tsl_token t, bool holds) { return !holds || tsl__vec_push(a, list, t); }
 
-/* false: out of memory. */
+/* A token that holds brackets, commas, colons, quotes or backslashes. false: out of memory. */
 static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, const uint8_t *at, const uint8_t *end) {
   const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
   bool whole = holds_item(at, end), comma = memchr(at, ',', (size_t)(end - at)) != NULL;
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
-  put(c->space, t, past_space(at, end) == end);
   c->name_ends |= closed_sign(at, end);
   c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
   if (!add_to(&c->several, a, t, comma && !tsl__begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !tsl__begins_one(at, end, true))) return false;
@@ -196,7 +206,12 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
     c->dull_quoted = c->dull + c->words;
     c->space = c->dull_quoted + c->words;
   }
-  for (tsl_token t = 0; fine && t < v->size; t++) fine = classify(c, a, t, v->bytes + v->offsets[t], v->bytes + v->offsets[t + 1]);
+  for (tsl_token t = 0; fine && t < v->size; t++) {
+    const uint8_t *at = v->bytes + v->offsets[t], *end = v->bytes + v->offsets[t + 1];
+    put(c->space, t, past_space(at, end) == end);
+    if (any_telling(at, end)) fine = classify(c, a, t, at, end);
+    else put(c->dull, t, true), put(c->dull_quoted, t, true);
+  }
   if (!fine) tsl__crossing_free(c, a), c = NULL;
   if (fine && c->begun.n) {
     qsort(c->begun.at, c->begun.n, sizeof *c->begun.at, by_closes);

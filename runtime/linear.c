@@ -102,7 +102,8 @@ static bool count_above(tsl__space *base, tsl__linear *l) {
   if (!nodes) return tsl__space_no_memory(base);
   for (uint32_t i = 0; i < trie->node_count; i++) nodes[trie->nodes[i].below == UINT16_MAX ? trie->set_count : trie->nodes[i].below]++;
   for (uint32_t k = 0; k < trie->set_count; k++)
-    for (unsigned b = 0; b < 256; b++) l->above[b] += tsl__bytes_has(&trie->sets[k], b) ? nodes[k] : 0;
+    for (unsigned w = 0; w < 4; w++)
+      for (uint64_t left = trie->sets[k].w[w]; left; left &= left - 1) l->above[w << 6 | (unsigned)__builtin_ctzll(left)] += nodes[k];
   tsl__free(&base->alloc, nodes, size);
   return true;
 }

@@ -1,6 +1,6 @@
 /* test_pool.c - pools and indexes as they grow: every element stays where it was, every number is found by its hash and no other, what is held is counted.
  *
- * Also checked: small numbers and large ones (slots of 32 bits, then of 64), numbers that do not begin at 0, tables that are kept for late readers, many with one hash.
+ * Also checked: small numbers and large ones (slots of 32 bits, then of 64), numbers that do not begin at 0, tables that are kept for late readers, many with one hash. And numbers that are sorted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -78,8 +78,38 @@ static void numbers_are_found(void) {
   index_of(0, 60, 60, false);
 }
 
+static int by_number(const void *p, const void *q) {
+  uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+  return a < b ? -1 : a > b;
+}
+
+/* Random numbers of some bits, here and there one that was drawn already: as the C library sorts them, each once. */
+static void sort_numbers(size_t n, unsigned bits, uint32_t base) {
+  uint32_t *at = malloc(n * sizeof *at), *expected = malloc(n * sizeof *at);
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) at[i] = i && tsl_test_random(&seed) % 5 == 0 ? at[tsl_test_random(&seed) % i] : base + (uint32_t)(tsl_test_random(&seed) % ((uint64_t)1 << bits));
+  memcpy(expected, at, n * sizeof *at);
+  qsort(expected, n, sizeof *expected, by_number);
+  for (size_t i = 0; i < n; i++)
+    if (!count || expected[count - 1] != expected[i]) expected[count++] = expected[i];
+  CHECKF(tsl__sort_unique(at, n) == count && memcmp(at, expected, count * sizeof *at) == 0, "%zu numbers of %u bits, from %u on", n, bits, base);
+  free(at);
+  free(expected);
+}
+
+static void numbers_are_sorted(void) {
+  static const size_t counts[] = {1, 2, 12, 13, 44, 45, 2048, 2049, 5000, 70000};
+  static const unsigned bits[] = {0, 1, 7, 8, 9, 17, 18, 24, 31, 32};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    for (size_t k = 0; k < sizeof bits / sizeof *bits; k++) {
+      sort_numbers(counts[i], bits[k], 0);
+      if (bits[k] < 32) sort_numbers(counts[i], bits[k], 0x7FFFFF00);
+    }
+}
+
 int main(void) {
   RUN(elements_stay, "where they were, in few chunks");
   RUN(numbers_are_found, "by their hashes, whatever their size");
+  RUN(numbers_are_sorted, "few and many, near to one another and far");
   return tsl_test_end();
 }
