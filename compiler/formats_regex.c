@@ -124,7 +124,6 @@ static void note_name(rx *s) {
 
 static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
 static bool is_letter(uint8_t b) { return (b | 32) >= 'a' && (b | 32) <= 'z'; }
-static int hex_digit(uint8_t b) { return is_digit(b) ? b - '0' : (b | 32) >= 'a' && (b | 32) <= 'f' ? (b | 32) - 'a' + 10 : -1; }
 static bool among(uint8_t b, const char *set) { return b && strchr(set, b); }
 
 static bool push(rx *s, bool assertion) {
@@ -306,7 +305,7 @@ static bool class_escape(rx *s, uint8_t b) {
 }
 
 static bool class_code(rx *s, uint8_t b) {
-  int digit = hex_digit(b);
+  int digit = tsl__hex_value(b);
   if (s->at == AT_CONTROL) return is_letter(b) && class_atom(s, b & 31u);
   if (s->at == AT_U && b == '{') return s->at = AT_U_BRACE, true;
   if (s->at == AT_U_BRACE && b == '}') return s->digits && class_atom(s, s->value);

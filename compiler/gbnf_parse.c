@@ -111,7 +111,7 @@ static size_t word_length(const parser *p) {
 static uint32_t parse_hex(parser *p, size_t start, int digits) {
   uint32_t value = 0;
   for (int i = 0; i < digits; i++, p->at++) {
-    int c = peek(p), d = is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    int c = peek(p), d = c < 0 ? -1 : tsl__hex_value((uint8_t)c);
     if (d < 0) {
       FAIL_AT(p, start, "an escape needs %d hexadecimal digits", digits);
       return 0;

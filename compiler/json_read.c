@@ -185,10 +185,9 @@ static bool hex4(const char *p, const char *stop, unsigned *out) {
   *out = 0;
   if (stop - p < 4) return false;
   for (int i = 0; i < 4; i++) {
-    unsigned char c = (unsigned char)p[i];
-    unsigned digit = c <= '9' ? c - 48u : (c | 32u) - 97u + 10;
-    if (digit > 15 || (c > '9' && c < 'A')) return false;
-    *out = *out * 16 + digit;
+    int digit = tsl__hex_value((uint8_t)p[i]);
+    if (digit < 0) return false;
+    *out = *out * 16 + (unsigned)digit;
   }
   return true;
 }

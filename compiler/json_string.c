@@ -314,7 +314,7 @@ static void add_character(tsl__exprs *x, tsl__expr e, uint32_t cp, tsl__step how
 }
 
 static void step_hex(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step how, tsl__parts *out) {
-  int digit = byte >= '0' && byte <= '9' ? byte - '0' : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
+  int digit = tsl__hex_value(byte);
   if (digit < 0) return;
   uint32_t k = n->b + 1, value = n->c << 4 | (uint32_t)digit, high = n->d;
   if (k < 4) add_hex(x, n->a, k, value, high, how, out);

@@ -128,17 +128,11 @@ static bool read_property(tsl__rx_cursor *c, bool negated, size_t start) {
 
 /* ---- escapes that are one character --------------------------------------------------------------------------- */
 
-static int hex_digit(uint8_t b) {
-  if (b >= '0' && b <= '9') return b - '0';
-  b |= 0x20;
-  return b >= 'a' && b <= 'f' ? b - 'a' + 10 : -1;
-}
-
 /* Exactly n hex digits, or nothing is taken. */
 static bool take_hex(tsl__rx_cursor *c, unsigned n, uint32_t *value) {
   uint32_t v = 0;
   for (unsigned i = 0; i < n; i++) {
-    int digit = hex_digit(tsl__rx_peek(c, i));
+    int digit = tsl__hex_value(tsl__rx_peek(c, i));
     if (digit < 0) return false;
     v = v * 16 + (uint32_t)digit;
   }

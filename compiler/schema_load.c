@@ -473,16 +473,15 @@ static uint32_t load(struct schema *s, const char *uri, const tsl__json *referen
   return root ? tsl__schema_document(s, root, uri, s->resources.at[0].draft) : UINT32_MAX;
 }
 
-static int hex(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; }
-
 /* Undo percent-encoding. */
 static const char *decode(struct schema *s, const char *p, size_t *n) {
   if (!memchr(p, '%', *n)) return p;
   char *out = tsl__schema_alloc(s, *n + 1);
   size_t k = 0;
   for (size_t i = 0; out && i < *n; i++) {
-    if (p[i] == '%' && i + 2 < *n && hex(p[i + 1]) >= 0 && hex(p[i + 2]) >= 0) {
-      out[k++] = (char)(hex(p[i + 1]) * 16 + hex(p[i + 2]));
+    int high = p[i] == '%' && i + 2 < *n ? tsl__hex_value((uint8_t)p[i + 1]) : -1, low = high >= 0 ? tsl__hex_value((uint8_t)p[i + 2]) : -1;
+    if (low >= 0) {
+      out[k++] = (char)(high * 16 + low);
       i += 2;
     } else {
       out[k++] = p[i];

@@ -166,6 +166,15 @@ static inline void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi)
   s->w[last] |= to;
 }
 
+/* ---- digits --------------------------------------------------------------------------------------------------- */
+
+/* The value of a hexadecimal digit; -1: it is none. */
+static inline int tsl__hex_value(uint8_t b) {
+  if (b >= '0' && b <= '9') return b - '0';
+  b |= 0x20;
+  return b >= 'a' && b <= 'f' ? b - 'a' + 10 : -1;
+}
+
 /* ---- sorting -------------------------------------------------------------------------------------------------- */
 
 /* Sort numbers and drop doubles, in place; returns how many are left. A few runs in order are merged; other arrays are sorted by insertion if small, else by their digits. Needs no memory but 17 KiB of stack, 12 KiB more if they are large. */

@@ -128,15 +128,11 @@ static TSL__SELDOM bool visit_escape(tsl__space *space, const tsl__state_rec *fr
   return !p.node || reach(space, out, p);
 }
 
-static int digit_of(uint8_t b) {
-  return b >= '0' && b <= '9' ? b - '0' : b >= 'a' && b <= 'f' ? b - 'a' + 10 : b >= 'A' && b <= 'F' ? b - 'A' + 10 : -1;
-}
-
 static TSL__SELDOM bool visit_digits(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[p.node];
   unsigned shift = 4 * (4 - (p.how - DIGITS) - 1);
   for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
-    int digit = digit_of(space->vocab->trie.labels[c]);
+    int digit = tsl__hex_value(space->vocab->trie.labels[c]);
     unsigned value = (unsigned)p.value << 4 | (unsigned)digit;
     if (digit < 0 || value << shift > 0x7F) continue;
     tsl__fixed_place to = {c, p.lo, p.hi, p.depth, (uint16_t)(shift ? p.how + 1u : RAW), (uint16_t)(shift ? value : 0)};

@@ -94,9 +94,9 @@ uint32_t tsl__taken_add(tsl__space *space, uint32_t taken, const uint8_t *name, 
 
 /* ---- spellings ---------------------------------------------------------------------------------------------------- */
 
-static unsigned hex(uint8_t b) { return b <= '9' ? b - '0' : (b | 0x20) - 'a' + 10; }
-
-static unsigned hex4(const uint8_t *at) { return hex(at[0]) << 12 | hex(at[1]) << 8 | hex(at[2]) << 4 | hex(at[3]); }
+static unsigned hex4(const uint8_t *at) {
+  return (unsigned)tsl__hex_value(at[0]) << 12 | (unsigned)tsl__hex_value(at[1]) << 8 | (unsigned)tsl__hex_value(at[2]) << 4 | (unsigned)tsl__hex_value(at[3]);
+}
 
 static uint32_t encode(uint32_t c, uint8_t out[4]) {
   if (c < 0x80) return out[0] = (uint8_t)c, 1;

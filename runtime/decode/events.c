@@ -277,8 +277,7 @@ static verdict read_escape(tsl_events *e, uint8_t byte) {
 }
 
 static verdict read_hex(tsl_events *e, uint8_t byte) {
-  uint8_t small = byte | 32;
-  int digit = byte >= '0' && byte <= '9' ? byte - '0' : small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+  int digit = tsl__hex_value(byte);
   if (digit < 0) return WRONG;
   e->hex = e->hex << 4 | (uint32_t)digit;
   if (++e->hex_n < 4) return FINE;

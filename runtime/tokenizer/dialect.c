@@ -358,8 +358,6 @@ static tsl_status put_border(rewriter *r, bool border, size_t from) {
   return put(r, text);
 }
 
-static int hex_value(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; }
-
 /* \xHH, \x{H…}, \uHHHH, and in Rust \u{H…}, \UHHHHHHHH. */
 static tsl_status rewrite_number(rewriter *r, size_t from) {
   char kind = r->s[from + 1], text[32];
@@ -367,7 +365,7 @@ static tsl_status rewrite_number(rewriter *r, size_t from) {
   size_t most = braces || kind == 'U' ? 8 : kind == 'u' ? 4 : 2, digits = 0;
   uint32_t value = 0;
   r->at += braces;
-  for (int digit; digits < most && r->at < r->n && (digit = hex_value(r->s[r->at])) >= 0; digits++, r->at++) value = value << 4 | (uint32_t)digit;
+  for (int digit; digits < most && r->at < r->n && (digit = tsl__hex_value((uint8_t)r->s[r->at])) >= 0; digits++, r->at++) value = value << 4 | (uint32_t)digit;
   if (braces ? !digits || !next_is(r, '}') : digits != most) return refuse(r, from);
   r->at += braces;
   if (kind == 'x' && !braces && !r->rust && value >= 0x80) return refuse(r, from); /* a byte of UTF-8 in Oniguruma */

@@ -273,9 +273,9 @@ static bool read_hex(const char *s, const char *end, uint32_t *out) {
   *out = 0;
   if (end - s < 6 || s[0] != '\\' || s[1] != 'u') return false;
   for (int i = 2; i < 6; i++) {
-    uint32_t digit = s[i] <= '9' ? (uint32_t)(s[i] - '0') : (uint32_t)((s[i] | 32) - 'a' + 10);
-    if (digit > 15) return false;
-    *out = *out << 4 | digit;
+    int digit = tsl__hex_value((uint8_t)s[i]);
+    if (digit < 0) return false;
+    *out = *out << 4 | (uint32_t)digit;
   }
   return true;
 }
