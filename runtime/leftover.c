@@ -54,6 +54,20 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
   return number;
 }
 
+tsl__leftover tsl__leftover_less(tsl__space *space, tsl__leftover a, tsl__leftover b) {
+  const tsl__leftover_rec *r = tsl__leftover_at(space, a), *s = tsl__leftover_at(space, b);
+  uint32_t *nodes = a == b ? NULL : tsl__alloc(&space->alloc, r->n * sizeof *nodes);
+  size_t n = 0;
+  if (!nodes) return a == b ? 0 : (tsl__space_no_memory(space), 0);
+  for (uint32_t i = 0, k = 0; i < r->n; i++) {
+    while (k < s->n && s->nodes[k] < r->nodes[i]) k++;
+    if (k == s->n || s->nodes[k] != r->nodes[i]) nodes[n++] = r->nodes[i];
+  }
+  tsl__leftover rest = n == r->n ? a : tsl__leftover_intern(space, nodes, n);
+  tsl__free(&space->alloc, nodes, r->n * sizeof *nodes);
+  return rest;
+}
+
 #define JOINED_MAX 32u /* nodes of two sets that are joined */
 
 static tsl__leftover join_sets(tsl__space *space, tsl__leftover a, tsl__leftover b) {

@@ -10,6 +10,8 @@
 #include "runtime/wide.h"
 
 #define ASK_MIN 512u      /* tokens below a node of a set from which a state is asked for letters that was not yet: it may be met nowhere else */
+#define MET_MIN 512u      /* nodes of a set from which it is noted where the search was: some lie below others */
+#define MET_STATES 4u
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 
 typedef tsl__level level;
@@ -35,6 +37,8 @@ level *tsl__level_open(tsl__space *space) {
   l->whole = l->graph = l->counted = false;
   l->reach = l->top = l->within = 0;
   l->only = 0;
+  l->met = NULL;
+  l->calls_of = l->key.state = 0;
   l->sieve.of = NULL;
   return l;
 }
@@ -137,6 +141,15 @@ static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__stat
   }
 }
 
+/* What of a set a frame that goes on in `then` need be walked over: not those nodes that the walk in progress is over, if it began in that very state, as it gathers what follows these. So it is in a loop of
+ * frames that may be parted anywhere, as `(text | block)*` is with texts of any characters: what several of them spell, one does. */
+static tsl__leftover not_met(tsl__space *space, const level *l, tsl__state then, tsl__leftover set) {
+  const tsl__state_rec *r = tsl__state_at(space, then);
+  tsl__leftover over = tsl__leftover_set(l->key.over);
+  if (l->key.state != then || !over || r->guarded || r->flags & (TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME)) return set;
+  return tsl__leftover_less(space, set, over);
+}
+
 bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over) {
   uint32_t c;
   tsl__state callee = tsl__target_resolve(space, e->to, 0, &c);
@@ -150,12 +163,44 @@ bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, cons
   if (!left || space->status != TSL_OK) return false;
   tsl__state then = tsl__target_resolve(space, e->push, count, &c);
   if (left & TSL__WHOLE) tsl__walk_within(space, l, then, c, TSL__WHOLE, NULL);
-  if (tsl__leftover_set(left)) tsl__walk_within(space, l, then, c, tsl__leftover_set(left), NULL);
+  tsl__leftover set = tsl__leftover_set(left) ? not_met(space, l, then, tsl__leftover_set(left)) : 0;
+  if (set) tsl__walk_within(space, l, then, c, set, NULL);
   return true;
 }
 
 static tsl__leftover over_node(tsl__space *space, uint32_t node) {
   return node == 0 ? TSL__WHOLE : tsl__leftover_intern(space, &node, 1);
+}
+
+#define BEGINS_MAX 64u /* states that are looked at for what calls may begin with */
+
+/* Adds the bytes that a frame may begin with in a state; false where it may be over, or that is not told. */
+static bool add_begins(tsl__space *space, tsl__state state, uint32_t *left, tsl__bytes *out) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (!*left || !--*left || r->flags & TSL__STATE_KEYED || tsl__state_fixed(r) || !(r = tsl__state_expanded(space, state)) || r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) return *left = 0, false;
+  tsl__bytes_or(out, &r->live);
+  for (uint32_t i = 0; i < r->edges; i++) {
+    uint32_t c;
+    if (!add_begins(space, tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c), left, out)) return false;
+  }
+  return true;
+}
+
+/* Can a call of a state begin with what is below a node? Between letters of free text mostly none can, and there are as many such places as the vocabulary has. */
+static bool may_call(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, const tsl__trie_node *n) {
+  const tsl__trie *trie = &space->vocab->trie;
+  if (l->calls_of != state) {
+    bool told = true;
+    uint32_t c, left = BEGINS_MAX;
+    l->begins = (tsl__bytes){{0}};
+    for (uint32_t i = 0; i < r->edges && told; i++) told = add_begins(space, tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c), &left, &l->begins);
+    if (!told) l->begins = TSL__BYTES_ALL;
+    l->calls_of = state;
+  }
+  if (!tsl__trie_below_meets(trie, n, &l->begins)) return false;
+  for (uint32_t c = n->first_child; c < n->first_child + n->children; c++)
+    if (tsl__bytes_has(&l->begins, trie->labels[c])) return true;
+  return false;
 }
 
 /* What a state does at a place before it reads a byte there. `t` is the place if it is a set of nodes, or 0: it is `node`. Returns the state to read on with,
@@ -178,7 +223,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
     if (t) tsl__level_leave_over(space, l, t);
     else tsl__level_leave_node(space, l, node);
   }
-  if (r->edges && !t && (node == 0 || space->vocab->trie.nodes[node].children)) {
+  if (r->edges && !t && (node == 0 || may_call(space, l, r, state, &space->vocab->trie.nodes[node]))) {
     uint32_t below = space->vocab->trie.nodes[node].height; /* walks of their own go on from the calls: at most an iteration a byte */
     tsl__level_reach(l, depth + below, count + below);
     t = over_node(space, node);
@@ -220,6 +265,45 @@ uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t cou
   return left < h->like_limit ? (uint32_t)left : h->like_limit;
 }
 
+/* The nodes that the search came to in some states. Of a large set many lie below others: a loop comes to them from each. */
+struct tsl__met {
+  tsl__state states[MET_STATES]; /* 0: not one yet */
+  size_t words;                  /* of the bits of each */
+  uint64_t bits[];
+};
+
+static size_t met_size(const tsl__trie *trie, size_t *words) {
+  *words = trie->node_count / 64u + 1;
+  return sizeof(tsl__met) + MET_STATES * *words * sizeof(uint64_t);
+}
+
+static tsl__met *met_new(tsl__space *space) {
+  size_t words, size = met_size(&space->vocab->trie, &words);
+  tsl__met *m = tsl__alloc_zero(&space->alloc, size);
+  if (m) m->words = words;
+  else tsl__space_no_memory(space);
+  return m;
+}
+
+static void met_free(tsl__space *space, tsl__met *m) {
+  size_t words, size = met_size(&space->vocab->trie, &words);
+  tsl__free(&space->alloc, m, size);
+}
+
+/* Was the search at this place before? What a counter of the frame tells is not noted. */
+static bool was_met(const tsl__space *space, tsl__met *m, tsl__state state, uint32_t node) {
+  if (TSL__LIKELY(!m) || tsl__state_at(space, state)->flags & TSL__STATE_LOOP) return false;
+  for (uint32_t i = 0; i < MET_STATES; i++) {
+    if (!m->states[i]) m->states[i] = state;
+    if (m->states[i] != state) continue;
+    uint64_t *word = &m->bits[i * m->words + node / 64], bit = (uint64_t)1 << node % 64;
+    bool was = *word & bit;
+    *word |= bit;
+    return was;
+  }
+  return false;
+}
+
 /* The state below a node: without its limits, if nothing there reaches them. */
 static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state_rec *r, const tsl__trie_node *n, tsl__state *state, uint32_t *count) {
   const tsl__hint *h = n->end - n->own_end < TSL__HINT_MIN ? NULL : tsl__state_form(space, r);
@@ -254,7 +338,7 @@ static void push_letter(tsl__space *space, level *l, entry e) {
 void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
-  const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
+  const tsl__state_rec *r = was_met(space, l->met, state, node) ? NULL : arrive(space, l, state, count, node, 0, depth);
   if (!r || !tsl__trie_below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
   if (tsl__trie_below_within(trie, n, r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
   else tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, use_letters(space, l, r, node)});
@@ -543,15 +627,24 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   tsl__search_on(space, l, floor);
 }
 
+/* From each node of a set. */
+static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, const tsl__leftover_rec *t) {
+  tsl__met *outer = l->met, *met = t->n >= MET_MIN ? met_new(space) : NULL;
+  size_t floor = l->stack.n;
+  l->met = met;
+  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) tsl__level_push(space, l, (entry){t->nodes[i], state, count, 0, false, use_letters(space, l, r, t->nodes[i])});
+  tsl__search_on(space, l, floor);
+  l->met = outer;
+  if (met) met_free(space, met);
+}
+
 /* From a set of nodes, merged byte by byte. Recursion is bounded by the longest token. */
 void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set) {
   const tsl__leftover_rec *t = tsl__leftover_at(space, set);
   const tsl__state_rec *r = arrive(space, l, state, count, UINT32_MAX, set, 0);
   if (!r || !tsl__bytes_meet(&r->live, &t->next) || !tsl__space_step(space, 1)) return;
   if (t->n == 1 || r->live_count >= PER_NODE_MIN) {
-    size_t floor = l->stack.n;
-    for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) tsl__level_push(space, l, (entry){t->nodes[i], state, count, 0, false, use_letters(space, l, r, t->nodes[i])});
-    tsl__search_on(space, l, floor);
+    search_each(space, l, r, state, count, t);
     return;
   }
   for (int w = 0; w < 4; w++) {

@@ -52,6 +52,8 @@ typedef struct tsl__level_key {
   const struct tsl__level_key *outer; /* of what is in progress in the same level: that within which this one is; NULL: this is the level's own */
 } tsl__level_key;
 
+typedef struct tsl__met tsl__met;
+
 typedef struct tsl__level {
   tsl__gather gather;
   tsl__words left;
@@ -69,6 +71,9 @@ typedef struct tsl__level {
   uint32_t reach, top; /* deepest node entered; highest register there */
   bool counted;        /* `top` is of all paths */
   uint32_t within;     /* how many were done in it that are not the level's own (tsl__walk_within) */
+  tsl__met *met;       /* where the search was, over a large set; NULL: that is not noted */
+  tsl__state calls_of; /* not 0: a state with calls, and what these may begin with */
+  tsl__bytes begins;
   tsl__level_key key;  /* of the walk in progress */
 } tsl__level;
 
