@@ -141,8 +141,8 @@ static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__stat
   }
 }
 
-/* What of a set a frame that goes on in `then` need be walked over: not those nodes that the walk in progress is over, if it began in that very state, as it gathers what follows these. So it is in a loop of
- * frames that may be parted anywhere, as `(text | block)*` is with texts of any characters: what several of them spell, one does. */
+/* What of a set a frame that goes on in `then` need be walked over: if the walk in progress began in that very state, not those nodes that it is over, as it gathers what follows them itself. So it is in a
+ * loop of frames that may be parted anywhere, as `(text | block)*` is with texts of any characters: what several of them spell, one does. */
 static tsl__leftover not_met(tsl__space *space, const level *l, tsl__state then, tsl__leftover set) {
   const tsl__state_rec *r = tsl__state_at(space, then);
   tsl__leftover over = tsl__leftover_set(l->key.over);
@@ -177,7 +177,8 @@ static tsl__leftover over_node(tsl__space *space, uint32_t node) {
 /* Adds the bytes that a frame may begin with in a state; false where it may be over, or that is not told. */
 static bool add_begins(tsl__space *space, tsl__state state, uint32_t *left, tsl__bytes *out) {
   const tsl__state_rec *r = tsl__state_at(space, state);
-  if (!*left || !--*left || r->flags & TSL__STATE_KEYED || tsl__state_fixed(r) || !(r = tsl__state_expanded(space, state)) || r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) return *left = 0, false;
+  if (!*left || r->flags & (TSL__STATE_KEYED | TSL__STATE_NULLABLE | TSL__STATE_FORK) || tsl__state_fixed(r) || !(r = tsl__state_expanded(space, state))) return false;
+  --*left;
   tsl__bytes_or(out, &r->live);
   for (uint32_t i = 0; i < r->edges; i++) {
     uint32_t c;
@@ -290,9 +291,9 @@ static void met_free(tsl__space *space, tsl__met *m) {
   tsl__free(&space->alloc, m, size);
 }
 
-/* Was the search at this place before? What a counter of the frame tells is not noted. */
-static bool was_met(const tsl__space *space, tsl__met *m, tsl__state state, uint32_t node) {
-  if (TSL__LIKELY(!m) || tsl__state_at(space, state)->flags & TSL__STATE_LOOP) return false;
+/* Was the search at this place before? It is noted where no counter tells more. */
+static bool was_met(tsl__met *m, tsl__state state, uint32_t count, uint32_t node) {
+  if (TSL__LIKELY(!m) || count) return false;
   for (uint32_t i = 0; i < MET_STATES; i++) {
     if (!m->states[i]) m->states[i] = state;
     if (m->states[i] != state) continue;
@@ -338,7 +339,7 @@ static void push_letter(tsl__space *space, level *l, entry e) {
 void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
-  const tsl__state_rec *r = was_met(space, l->met, state, node) ? NULL : arrive(space, l, state, count, node, 0, depth);
+  const tsl__state_rec *r = was_met(l->met, state, count, node) ? NULL : arrive(space, l, state, count, node, 0, depth);
   if (!r || !tsl__trie_below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
   if (tsl__trie_below_within(trie, n, r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
   else tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, use_letters(space, l, r, node)});
