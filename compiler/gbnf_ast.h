@@ -57,6 +57,7 @@ typedef struct tsl__grule {
   uint32_t component; /* of rules that refer to each other */
   bool reached;       /* from the root */
   bool recursive;     /* it can contain itself */
+  bool apart;         /* it is named where it must have a frame of its own (gbnf_lower.c) */
   uint32_t size;      /* nodes, those of the rules it refers to included; saturating */
   uint32_t cycle;     /* index of the left-recursive cycle, or TSL__G_NO_CYCLE */
   uint32_t position;  /* in that cycle */

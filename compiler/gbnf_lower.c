@@ -3,7 +3,8 @@
  * A rule becomes, in this order of preference:
  *   nothing     it matches no text (its alternatives vanish), or only the empty one
  *   an expression in place   it is regular and small: no rule in it is recursive, or its recursion is at one edge only (ws ::= " " ws | "";
- *               digits ::= digits [0-9] | [0-9]), and no long counted repeat is in it, which would compete for its frame's register
+ *               digits ::= digits [0-9] | [0-9]), and no long counted repeat is in it, which would compete for its frame's register; but for one at
+ *               its end, where nothing can (text ::= [^\n]{0,80} in `"- " text "\n"`)
  *   A⁺ or A⁺|ε  it is left-recursive: leftrec.c says what A⁺ is
  *   a rule      unfolded when it is first reached
  * "Plus" forms are the texts of a node but the empty one: leftrec.c builds on them.
@@ -277,6 +278,79 @@ static void place(tsl__gbnf *g, uint32_t rule) {
   }
 }
 
+/* ---- counted texts in place ---------------------------------------------------------------------------------------
+ *
+ * A frame that may end after each of its characters leaves as many places over as the vocabulary has nodes. So a rule that ends in a long counted repeat of a class is put in place, too, if wherever it is named it
+ * stands in the sequence of a rule, in front of a literal that is not of that class: then one loop at most is active, and it is over with the literal.
+ */
+
+#define FRAME_REPEATS 4u /* long repeats of a sequence, up to which some are put in place */
+
+static bool is_long(const tsl__gnode *n) { return n->kind == TSL__G_REPEAT && (n->b > INLINE_REPEAT || (n->c != TSL__INF && n->c > INLINE_REPEAT)); }
+
+/* The class that the texts of a rule end in, so many times; 0: they do not, or what is before that is not plain. */
+static uint32_t counted_class(tsl__gbnf *g, uint32_t rule) {
+  const tsl__grule *r = &g->rules.at[rule];
+  tsl__gnode n = g->nodes.at[r->body];
+  if (r->recursive || r->whole != TSL__NONE || !r->facts.more || r->size > INLINE_NODES) return 0;
+  if (n.kind == TSL__G_SEQ) {
+    for (uint32_t i = 0; i + 1 < n.b; i++)
+      if (!plain(g, g->lists.at[n.a + i])) return 0;
+    n = g->nodes.at[g->lists.at[n.a + n.b - 1]];
+  }
+  return is_long(&n) && g->nodes.at[n.a].kind == TSL__G_CLASS ? n.a : 0;
+}
+
+/* Does a literal begin with something that is not of the class? */
+static bool leaves_class(tsl__gbnf *g, uint32_t literal, uint32_t class) {
+  const tsl__gnode *l = &g->nodes.at[literal], *c = &g->nodes.at[class];
+  tsl__charset set = {.ranges = {g->ranges.at + c->a, c->b, c->b}};
+  uint32_t first = 0;
+  if (l->kind != TSL__G_LITERAL) return false;
+  tsl__utf8_decode(g->bytes.at + l->a, l->b, &first);
+  return !tsl__charset_has(&set, first);
+}
+
+/* All rules that are named in a node. Depth: its height. */
+static void keep_apart(tsl__gbnf *g, uint32_t node) {
+  const tsl__gnode n = g->nodes.at[node];
+  tsl__gbnf_look(g, 1);
+  if (n.kind == TSL__G_REF) g->rules.at[n.a].apart = true;
+  if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) keep_apart(g, n.a);
+  if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
+    for (uint32_t i = 0; i < n.b; i++) keep_apart(g, g->lists.at[n.a + i]);
+}
+
+/* Looks at what a rule names, and where. */
+static void look_at_sites(tsl__gbnf *g, uint32_t rule) {
+  const tsl__grule *r = &g->rules.at[rule];
+  const tsl__gnode n = g->nodes.at[r->body];
+  uint32_t repeats = 0;
+  if (n.kind != TSL__G_SEQ || r->cycle != TSL__G_NO_CYCLE) {
+    keep_apart(g, r->body);
+    return;
+  }
+  for (uint32_t i = 0; i < n.b; i++) {
+    uint32_t item = g->lists.at[n.a + i];
+    const tsl__gnode at = g->nodes.at[item];
+    uint32_t class = at.kind == TSL__G_REF ? counted_class(g, at.a) : 0;
+    bool site = class && repeats < FRAME_REPEATS && i + 1 < n.b && leaves_class(g, g->lists.at[n.a + i + 1], class);
+    if (!site) keep_apart(g, item);
+    repeats += site || is_long(&at);
+  }
+}
+
+static void place_counted(tsl__gbnf *g, uint32_t root) {
+  g->rules.at[root].apart = true; /* nothing follows it */
+  for (size_t i = 0; i < g->order.n && !tsl__gbnf_failed(g); i++) look_at_sites(g, g->order.at[i]);
+  for (size_t i = 0; i < g->order.n && !tsl__gbnf_failed(g); i++) {
+    tsl__grule *r = &g->rules.at[g->order.at[i]];
+    if (r->apart || !counted_class(g, g->order.at[i])) continue;
+    r->whole = tsl__gbnf_lower(g, r->body);
+    r->plus = tsl__gbnf_lower_plus(g, r->body);
+  }
+}
+
 /* ---- compiling ------------------------------------------------------------------------------------------------ */
 
 static tsl_status find_root(const tsl__gbnf *g, const char *name, uint32_t *root, tsl_error *error) {
@@ -304,6 +378,7 @@ tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   if (!status) status = analyse(g, start, error);
   if (status) return status;
   for (size_t i = 0; i < g->order.n && !tsl__gbnf_failed(g); i++) place(g, g->order.at[i]);
+  place_counted(g, start);
   *out = whole_of(g, start);
   return tsl__gbnf_failure(g, error);
 }

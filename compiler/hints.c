@@ -87,17 +87,17 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
   out->limit = loop.kind == TSL__K_REPEAT ? loop.c : TSL__INF;
   if (then == TSL__EPS) return true;
   tsl__node t = tsl__node_at(x, then);
-  if ((t.flags & TSL__CALLS) || t.loop) return false;
-  if (endless_letters(x, then, &follow, need, 0) && tsl__letters_within(letters, &follow)) {
+  if (t.loop) return false;
+  if (!(t.flags & TSL__CALLS) && endless_letters(x, then, &follow, need, 0) && tsl__letters_within(letters, &follow)) {
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
     *live = TSL__BYTES_ALL;
     return true;
   }
-  if (t.flags & TSL__COUNTS) { /* what counts is not followed here, unless something comes before it */
+  if (t.flags & (TSL__COUNTS | TSL__CALLS)) { /* what counts or calls is not followed here, unless something comes before it */
     tsl__node head = tsl__node_at(x, t.a);
-    if (t.kind != TSL__K_SEQ || head.flags & (TSL__COUNTS | TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) return false;
+    if (t.kind != TSL__K_SEQ || head.flags & (TSL__COUNTS | TSL__CALLS | TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) return false;
     then = t.a;
   }
   return !tsl__begins_with(x, then, letters, live);

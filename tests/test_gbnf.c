@@ -110,7 +110,7 @@ static void accept_table(void) {
   }
   tsl_matcher_free(m);
   free(all);
-  CHECK(cases == 43);
+  CHECK(cases == 44);
 }
 
 static void reject_table(void) {
@@ -243,6 +243,35 @@ static void placed(void) {
     tsl__expr_print(x, e, text, sizeof text);
     CHECKF(!strcmp(text, rows[i][1]), "%s: %s", rows[i][0], text);
     tsl__exprs_free(x);
+  }
+}
+
+static void count_frame(void *ctx, const tsl_frame *frame) {
+  (void)ctx;
+  (void)frame;
+}
+
+/* Texts of so many characters are read in the frame of who names them, if a literal ends them there. */
+static void counted_in_place(void) {
+  static const struct {
+    const char *grammar, *text;
+    uint32_t frames;
+  } rows[] = {
+    {"root ::= \"- \" text \"\\n\"\ntext ::= [^\\n]{1,80}", "- ab", 1},
+    {"root ::= name \": \" text \"\\n\"\nname ::= [a-z] [a-z0-9]{0,20}\ntext ::= [^\\n]{1,80}", "ab: c", 1},
+    {"root ::= name \" \" value\nname ::= [a-z]{1,20}\nvalue ::= \"{\" value \"}\" | \"x\"", "ab", 1},
+    {"root ::= \"- \" text \",\"\ntext ::= [^\\n]{1,80}", "- ab", 2},                       /* it does not end there */
+    {"root ::= (text \"\\n\"){9}\ntext ::= [^\\n]{1,80}", "ab", 2},                          /* what counts is within what counts */
+    {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n-]{1,80}", "ab", 2},              /* once more elsewhere */
+    {"root ::= (\"x\" | text) \"\\n\"\ntext ::= [a-f]{0,80}", "ab", 2}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    tsl_matcher *m = start(rows[i].grammar, strlen(rows[i].grammar));
+    uint32_t total = 0;
+    if (!m) continue;
+    CHECK(tsl_matcher_accept_bytes(m, rows[i].text, strlen(rows[i].text), NULL) == TSL_OK);
+    CHECK(tsl_matcher_frames(m, 0, count_frame, NULL, &total) == TSL_OK);
+    CHECKF(total == rows[i].frames, "%s: %u frames", rows[i].grammar, (unsigned)total);
+    tsl_matcher_free(m);
   }
 }
 
@@ -690,6 +719,7 @@ int main(void) {
   RUN(printed_bodies, "parsed rules print");
   RUN(printed_equations, "left-recursive rules as equations");
   RUN(placed, "small regular rules stand in place");
+  RUN(counted_in_place, "texts of so many characters stand in place");
   RUN(tokens, "tokens by id and name");
   RUN(random_grammars, "random grammars, all short texts");
   RUN(long_ways, "cycles whose texts are longer than is counted");
