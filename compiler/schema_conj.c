@@ -267,10 +267,11 @@ static struct tracker *new_tracker(struct expansion *e, const struct tracker *ou
   return t;
 }
 
+/* The last one that is wanted is taken first: so the members of an allOf come in the order of the text. */
 static void subschemas(struct expansion *e, struct branch *b, sid s, const struct node *n, const struct tracker *tracker) {
   for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count; i++) want(e, b, POS(v->children[i]), tracker);
+    for (uint32_t i = v ? v->count : 0; i-- > 0;) want(e, b, POS(v->children[i]), tracker);
   }
   if (tsl__has(n, KW_NOT)) want(e, b, NEG(tsl__keyword(n, KW_NOT)->children[0]), NULL);
   static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_CONST, KW_ENUM};

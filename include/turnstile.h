@@ -228,7 +228,7 @@ typedef struct tsl_limits {
 } tsl_limits;
 
 typedef struct tsl_schema_options {
-  tsl_order order;         /* of the members of an object: as listed in `properties` (default), or any */
+  tsl_order order;         /* of the members of an object: as listed in `properties` (default), those of an allOf after the schema's own, subschema by subschema; or any */
   tsl_whitespace whitespace;
   uint32_t whitespace_max; /* characters, for TSL_WS_BOUNDED */
   uint32_t indent;         /* spaces, for TSL_WS_PRETTY */
