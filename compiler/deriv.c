@@ -331,15 +331,20 @@ static void join_plain_part(tsl__exprs *x, tsl__parts *parts) {
   parts->n = 1;
 }
 
-/* Of a loop without an upper bound, whoever has more iterations behind takes all that others take: one that begins is not followed beside one that has begun. A search for [0-9a-f]{40} would
- * follow up to 40. */
-static void drop_beginners(tsl__exprs *x, tsl__parts *parts) {
+/* Does a take all that b takes, which differs in the register alone? Of a loop without an upper bound, whoever has more iterations behind does; of another, whoever has fewer, once the minimum is
+ * reached. */
+static bool takes_all(const tsl__exprs *x, const tsl__part *a, const tsl__part *b, tsl__phase phase) {
+  tsl__node loop = tsl__node_at(x, tsl__node_at(x, a->e).loop);
+  if (loop.c == TSL__INF) return b->count == TSL__COUNT_FIRST || (a->count == TSL__COUNT_NEXT && b->count == TSL__COUNT_KEEP);
+  return a->count == TSL__COUNT_FIRST ? loop.b <= 1 : a->count == TSL__COUNT_KEEP && b->count == TSL__COUNT_NEXT && phase != TSL__PHASE_LOW;
+}
+
+/* Of parts with one expression those are dropped of which another takes all. A search for [0-9a-f]{40} would follow up to 40, and so would ([0-9a-f]{1,40}-?)+. */
+static void drop_taken(tsl__exprs *x, tsl__parts *parts, tsl__phase phase) {
   for (uint32_t i = 0; i < parts->n; i++) {
-    tsl__part first = parts->at[i];
-    bool behind = false;
-    if (first.count != TSL__COUNT_FIRST || tsl__node_at(x, tsl__node_at(x, first.e).loop).c != TSL__INF) continue;
-    for (uint32_t k = 0; k < parts->n && !behind; k++) behind = k != i && parts->at[k].e == first.e;
-    if (behind) parts->at[i--] = parts->at[--parts->n];
+    bool taken = false;
+    for (uint32_t k = 0; k < parts->n && !taken; k++) taken = k != i && parts->at[k].e == parts->at[i].e && takes_all(x, &parts->at[k], &parts->at[i], phase);
+    if (taken) parts->at[i--] = parts->at[--parts->n];
   }
 }
 
@@ -347,7 +352,7 @@ void tsl__derive(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__phase phase, tsl
   out->n = 0;
   if (!tsl__exprs_step(x)) return;
   tsl__derive_parts(x, e, byte, (tsl__step){phase, true, true}, out);
-  drop_beginners(x, out);
+  drop_taken(x, out, phase);
   join_plain_part(x, out);
 }
 

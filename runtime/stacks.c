@@ -207,11 +207,16 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
     land_below(space, s, names, tail);
     return;
   }
+  bool loop = r->flags & TSL__STATE_LOOP;
   for (size_t i = 0; i < s->landed.n; i++) { /* equal frames share their tails; the bottom cannot be shared */
     tsl__cell *c = &s->landed.at[i];
-    if (c->state != state || c->count != count || (c->tail == 0) != (tail == 0)) continue;
-    c->tail = tail_union(space, c->tail, tail);
-    return;
+    if (c->state == state && c->count == count && (c->tail == 0) == (tail == 0)) {
+      c->tail = tail_union(space, c->tail, tail);
+      return;
+    }
+    if (!loop || c->tail != tail) continue;
+    if (tsl__loop_takes(space, c->state, c->count, state, count)) return;
+    if (tsl__loop_takes(space, state, count, c->state, c->count)) s->landed.at[i--] = s->landed.at[--s->landed.n];
   }
   tsl__cell cell = {state, count, tail};
   if (s->landed.n > space->max_stacks) tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here");

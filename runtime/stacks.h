@@ -2,7 +2,8 @@
  *
  * A cell is a frame (state, register) on top of a set of cells, any of which may be what follows it; 0 is the bottom. A position is a set of cells. Usually each
  * set has one cell: then it is a plain stack. Where a grammar is ambiguous, stacks that end in the same frame share one cell whose tail is
- * the union of theirs (Tomita's graph-structured stack), so their number stays bounded by the number of states.
+ * the union of theirs (Tomita's graph-structured stack), so their number stays bounded by the number of states. Of frames that differ in the register alone those are left that take all that the
+ * others take: in ([a-z]{2,20} ?)+ any letter may begin a word, and that which began last leaves most to come.
  *
  * Sets are interned: a position is a number, equal positions are equal numbers, a fork copies it, rollback goes back to it, and what was found out about it (its
  * mask, where a token leads) is kept with it for everybody who uses the grammar.

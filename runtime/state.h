@@ -214,6 +214,14 @@ static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t,
   return state;
 }
 
+/* Of two frames with the same below them, does the first take all that the other takes, as it differs in the register of its loop alone? Once the minimum is reached, fewer iterations behind leave
+ * more to come; without a maximum, more behind leave fewer that must come. */
+static inline bool tsl__loop_takes(const tsl__space *s, tsl__state a, uint32_t a_count, tsl__state b, uint32_t b_count) {
+  const tsl__state_rec *r = tsl__state_at(s, a), *o = tsl__state_at(s, b);
+  if (!(r->flags & o->flags & TSL__STATE_LOOP) || a - r->flags / TSL__STATE_PHASE != b - o->flags / TSL__STATE_PHASE) return false;
+  return r->loop_max == TSL__COUNT_INF ? a_count >= b_count : a_count <= b_count && a_count >= r->loop_min;
+}
+
 /* Every invariant of an expanded state; for tests. */
 bool tsl__state_check(const tsl__space *space, tsl__state state);
 

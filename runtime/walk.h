@@ -11,7 +11,8 @@
  *           Counted: far from the bounds of a loop the answer is that of the unbounded one (the counter is clamped to the height of the trie); near
  *           them, tokens that are too long are taken off the class's bitset.
  *           Far: a walk none of whose paths begins as many iterations as a loop still needs is that of all who need more than these.
- *           Together: states that an ambiguous loop has at one node are read on child by child, and those that become one are followed once.
+ *           Together: states that an ambiguous loop has at one node are read on child by child, and those that become one are followed once; of those that differ in the register alone the
+ *           one that takes all that the others take.
  *           Starts: where a value goes by the bytes that a number begins with as any number does, its walk has that of any number for a part.
  *           Text (walk_tell.h): where a letter leads to any text, what begins with one is in the walk of that text.
  *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell; where none of them ends within a token, it is that walk.

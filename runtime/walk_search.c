@@ -513,14 +513,25 @@ static void read_quoted(tsl__space *space, level *l, entry *e) {
   if (tsl__search_quoted(space, l, t->quoted, &(tsl__linear_from){e->state, e->count, 0, 0, l->last}, &e->hint->letters, e->hint)) *e = rest;
 }
 
-/* What was pushed for one node: once each. */
-static void push_once(level *l, size_t from) {
+/* Does a lead to all that b, of the same node, leads to? */
+static bool takes(const tsl__space *space, const entry *a, const entry *b) {
+  if (a->hint != b->hint || a->quoted != b->quoted) return false;
+  return (a->state == b->state && a->count == b->count) || tsl__loop_takes(space, a->state, a->count, b->state, b->count);
+}
+
+/* What was pushed for one node: once each, and none that another leads to as well. */
+static void push_once(const tsl__space *space, level *l, size_t from) {
   entry *at = l->stack.at;
   size_t n = from;
   for (size_t i = from; i < l->stack.n; i++) {
+    entry e = at[i];
     size_t k = from;
-    while (k < n && (at[k].state != at[i].state || at[k].count != at[i].count || at[k].hint != at[i].hint || at[k].quoted != at[i].quoted)) k++;
-    if (k == n) at[n++] = at[i];
+    while (k < n && !takes(space, &at[k], &e)) k++;
+    if (k < n) continue;
+    for (k = from; k < n;) /* what it takes goes */
+      if (takes(space, &e, &at[k])) at[k] = at[--n];
+      else k++;
+    at[n++] = e;
   }
   l->stack.n = n;
 }
@@ -547,7 +558,7 @@ static void search_together(tsl__space *space, level *l, size_t floor, uint32_t 
       const tsl__state_rec *r = tsl__state_at(space, e.state);
       if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c, false);
     }
-    push_once(l, from);
+    push_once(space, l, from);
   }
   l->together.n = first;
 }

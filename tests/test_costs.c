@@ -246,10 +246,13 @@ static const test_case cases[] = {
     {"text-run", COMPACT, STRING("\"pattern\":\"[0-9a-f]{40}\""), {"\"0123456789abcdef0123456789abcdef 0123456789abcdef0123456789abcdef0123456789\""}},
     {"one-of-listed", COMPACT,
      "{\"required\":[\"t\"],\"properties\":{\"t\":{\"type\":\"string\",\"pattern\":\"^[a-f]{1,3}$\"}},\"oneOf\":[{\"not\":{\"required\":[\"t\"],\"properties\":{\"t\":{\"enum\":[\"a\",\"b\",\"ca\",\"cab\"]}}}}," LISTED("a") "," LISTED("b") "," LISTED("ca") "," LISTED("cab") "]}",
-     {"{\"t\":\"ca\",\"v\":{\"ca\":1}}", "{\"v\":{\"a\":\"\",\"b\":\"x\",\"ca\":null},\"t\":\"fab\"}", "{\"t\":\"b\"}"}},    {"gbnf-prose", GBNF, "root ::= ([^`] | \"`\" [^`] | block)*\nblock ::= \"```\" (\"(\" block \")\" | \"x\")", {"some text ```(```x) more", "a ` b"}}, /* free text, and calls at each place */
+     {"{\"t\":\"ca\",\"v\":{\"ca\":1}}", "{\"v\":{\"a\":\"\",\"b\":\"x\",\"ca\":null},\"t\":\"fab\"}", "{\"t\":\"b\"}"}},
+    {"gbnf-prose", GBNF, "root ::= ([^`] | \"`\" [^`] | block)*\nblock ::= \"```\" (\"(\" block \")\" | \"x\")", {"some text ```(```x) more", "a ` b"}}, /* free text, and calls at each place */
     {"gbnf-parted", GBNF, "root ::= (text | \"$\" math \"$\")+\ntext ::= [^$\\\\]+ | \"\\\\t{\" root? \"}\"\nmath ::= [a-z0-9]+ | \"{\" math \"}\"", {"some text $x1$ more \\t{a}", "a\nb"}}, /* texts that may be parted anywhere */
     {"gbnf-counted", GBNF, "root ::= item+ obj?\nitem ::= \"- \" key \": \" text \"\\n\"\nkey ::= [a-z] [a-z0-9]{0,30}\ntext ::= [^\\n]{1,80}\nobj ::= \"{\" key \"=\" obj \"}\" | \"x\"", {"- ab: some text\n- c: d\n{a=x}"}},
     {"gbnf-adjoining", GBNF, "root ::= (item ws)+\nitem ::= [0-9]+ | [a-z] [a-z0-9_]* | \"(\" ws (item (\" \" ws item)*)? ws \")\"\nws ::= [ \\n]*", {"abc (d e1) 12", "((a) b2)\n"}},
+    {"text-words", COMPACT, STRING("\"pattern\":\"^([a-z]{1,40} ?)+$\""), {"\"some words in a row\""}},
+    {"text-long-words", COMPACT, STRING("\"pattern\":\"^([a-z]{2,40} ?)+$\""), {"\"some words in rows\""}},
 };
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */

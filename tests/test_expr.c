@@ -101,6 +101,26 @@ static void registers(void) {
   CHECK(p.n == 1 && p.at[0].count == TSL__COUNT_KEEP && p.at[0].e == in);
 }
 
+/* How many ways a loop goes on by an `a` that is read in it: it and what may begin anew after it. */
+static uint32_t ways(tsl__expr e, tsl__phase phase) {
+  tsl__parts p;
+  tsl__derive(x, e, 'a', TSL__PHASE_LOW, &p);
+  CHECK(p.n == 1);
+  tsl__derive(x, p.at[0].e, 'a', phase, &p);
+  return p.n;
+}
+
+static void loops_in_loops(void) {
+  tsl__expr a = lit("a"), sep = tsl__expr_opt(x, lit("-")), some = tsl__expr_repeat(x, a, 1, TSL__INF);
+  CHECK(ways(tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 1, 40), sep)), TSL__PHASE_MIDDLE) == 1); /* one that begins takes all */
+  CHECK(ways(tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 0, 40), sep)), TSL__PHASE_TOP) == 1);
+  CHECK(ways(tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 2, 40), sep)), TSL__PHASE_MIDDLE) == 2); /* it needs one more */
+  CHECK(ways(tsl__expr_seq(x, lit("a"), tsl__expr_star(x, tsl__expr_repeat(x, a, 40, TSL__INF))), TSL__PHASE_LOW) == 1);
+  CHECK(ways(tsl__expr_repeat(x, some, 3, 40), TSL__PHASE_LOW) == 2); /* an iteration that goes on, and the next one */
+  CHECK(ways(tsl__expr_repeat(x, some, 3, 40), TSL__PHASE_MIDDLE) == 1);
+  CHECK(ways(tsl__expr_repeat(x, some, 40, TSL__INF), TSL__PHASE_LOW) == 1); /* the more, the better */
+}
+
 static void json_strings(void) {
   tsl__expr any = tsl__expr_json_string(x, tsl__expr_text(x));
   CHECK(matches(any, "\"") && matches(any, "hello\"") && matches(any, "\\n\\u0041\\\\\"") && matches(any, "\\ud83d\\ude00\"") && matches(any, "\xF0\x9F\x98\x80\""));
@@ -409,6 +429,7 @@ int main(void) {
   RUN(canonical, "equal languages by construction are one node");
   RUN(derivatives, "derivatives match as the texts say");
   RUN(registers, "large loops are a register, not states");
+  RUN(loops_in_loops, "of ways that differ in a register those are left that take all");
   RUN(json_strings, "every spelling of a JSON string, no dead ends");
   RUN(string_sets, "sets of strings and keys");
   RUN(doubles, "strings that come more than once are in a set once, in order");

@@ -508,6 +508,29 @@ static void deep(void) {
     }
 }
 
+/* Groups that may be repeated, of letters that may: where one ends and the next begins is not told, and of all ways those are followed that leave most to come. */
+static void loops_in_loops(void) {
+  static const char *const patterns[] = {"([a-z]{1,63} ?)+", "(\\S{1,20}\\s?){1,10}", "([a-z]{2,20} ?){1,40}", "([a-z]{4,60} ?| )+", "[a-z ]{1,64}[a-z]{1,64}", ".{0,64}[o-z].{0,64}", "([a-z]+ ?){10,50}",
+                                         "((?! )[a-z]{1,63}(?<!q) ?)+"};
+  static const char words[] = "some more words that will surely stand alone here";
+  const tsl_limits limits = {.max_stacks = 12};
+  uint32_t *mask = calloc(tsl_vocab_mask_words(vocab), sizeof *mask);
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    tsl_status status = tsl_grammar_regex(vocab, patterns[i], strlen(patterns[i]), NULL, &limits, &g, NULL);
+    if (status == TSL_OK) status = tsl_matcher_new(g, NULL, &m);
+    for (const char *at = words; status == TSL_OK && *at; at++) {
+      status = tsl_matcher_mask(m, mask);
+      if (status == TSL_OK) status = tsl_matcher_accept_bytes(m, at, 1, NULL);
+    }
+    CHECKF(status == TSL_OK, "%s: %s", patterns[i], tsl_status_name(status));
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  free(mask);
+}
+
 /* Many searches in one text of a given length: they are taken on one after the other, not in all combinations. */
 static void tangled(void) {
   static const char *const words[] = {"ab1", "b12", "bc1", "c12", "ca1", "a12", "[a|b]", "[b|c]", "[c|a]", "1.*2", "ac", "a2", "a1", "[aA][12].*[zZ]"};
@@ -639,6 +662,7 @@ int main(void) {
   RUN(steep_shapes, "shapes that cannot be linear: an answer, or a limit");
   RUN(deadlines, "a deadline and a flag reach every loop");
   RUN(deep, "nesting beyond the limit is refused");
+  RUN(loops_in_loops, "groups of letters in a row are cut in few ways");
   RUN(tangled, "many searches in one text of a given length");
   RUN(blamed, "a limit names the subschema that is to blame");
   RUN(cancel, "a cancel flag reaches the work");
