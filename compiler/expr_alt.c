@@ -177,11 +177,50 @@ static void merge_strings(tsl__exprs *x, branches *bs) {
   bs->n = out;
 }
 
+/* A branch that begins with a loop. */
+typedef struct loop_branch {
+  tsl__expr body, tail;
+  uint32_t min, max;
+} loop_branch;
+
+static int by_loop(const void *p, const void *q) {
+  const loop_branch *a = p, *b = q;
+  if (a->tail != b->tail) return a->tail < b->tail ? -1 : 1;
+  if (a->body != b->body) return a->body < b->body ? -1 : 1;
+  return a->min != b->min ? (a->min < b->min ? -1 : 1) : a->max < b->max ? -1 : a->max > b->max;
+}
+
+static bool is_loop(const tsl__exprs *x, tsl__expr e) { return tsl__node_at(x, e).kind == TSL__K_REPEAT; }
+
+/* r{a,b}·t | r{c,d}·t = r{min(a,c),max(b,d)}·t if no number between is missing. Else a loop in a loop that counts down, as under `and`, would be one alternative more with each iteration. */
+static void merge_loops(tsl__exprs *x, branches *bs) {
+  TSL__VEC(loop_branch) loops = {0};
+  size_t count = 0, out = 0;
+  for (size_t i = 0; i < bs->n && count < 2; i++) count += is_loop(x, bs->at[i].head);
+  if (count < 2) return;
+  for (size_t i = 0; i < bs->n; i++) {
+    tsl__node n = tsl__node_at(x, bs->at[i].head);
+    loop_branch loop = {n.a, bs->at[i].tail, n.b, n.c};
+    if (n.kind != TSL__K_REPEAT) bs->at[out++] = bs->at[i];
+    else if (!tsl__vec_push(&x->alloc, &loops, loop)) tsl__expr_no_memory(x);
+  }
+  if (loops.n) qsort(loops.at, loops.n, sizeof *loops.at, by_loop);
+  for (size_t i = 0; i < loops.n;) {
+    loop_branch all = loops.at[i++];
+    for (; i < loops.n && loops.at[i].tail == all.tail && loops.at[i].body == all.body && loops.at[i].min <= tsl__add(all.max, 1); i++)
+      if (loops.at[i].max > all.max) all.max = loops.at[i].max;
+    bs->at[out++] = (branch){tsl__expr_repeat(x, all.body, all.min, all.max), all.tail};
+  }
+  bs->n = out;
+  tsl__vec_free(&x->alloc, &loops);
+}
+
 static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
   if (x->status != TSL_OK) return TSL__NONE;
   tsl__worked(x, 8 * bs->n); /* each may become a node */
   if (bs->n > 1) merge_strings(x, bs);
   if (bs->n > 1) absorb_into_text(x, bs);
+  if (bs->n > 1) merge_loops(x, bs);
   if (bs->n > 1) merge_byte_heads(x, bs);
   if (bs->n > 1) factor_heads(x, bs, depth);
   tsl__expr few[FEW + 1], *children = few, result = TSL__NONE;

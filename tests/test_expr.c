@@ -110,6 +110,19 @@ static uint32_t ways(tsl__expr e, tsl__phase phase) {
   return p.n;
 }
 
+static tsl__expr counted_b(uint32_t min, uint32_t max) { return tsl__expr_seq(x, tsl__expr_repeat(x, lit("a"), min, max), lit("b")); }
+
+static void merged_loops(void) {
+  CHECK(tsl__expr_alt(x, counted_b(0, 31), counted_b(2, 33)) == counted_b(0, 33));
+  CHECK(tsl__expr_alt(x, counted_b(2, 4), counted_b(5, TSL__INF)) == counted_b(2, TSL__INF));
+  CHECK(tsl__expr_alt(x, counted_b(2, 9), counted_b(3, 4)) == counted_b(2, 9));
+  CHECK(tsl__node_at(x, tsl__expr_alt(x, counted_b(2, 4), counted_b(6, 9))).kind == TSL__K_ALT); /* not five */
+  tsl__expr three[] = {counted_b(8, 12), counted_b(2, 4), counted_b(5, 7)};
+  CHECK(tsl__expr_alt_n(x, three, 3) == counted_b(2, 12));
+  tsl__expr other = tsl__expr_seq(x, tsl__expr_repeat(x, lit("a"), 2, 4), lit("c")), both = tsl__expr_alt(x, counted_b(2, 4), other);
+  CHECK(tsl__expr_matches(x, both, "aaac", 4) && !tsl__expr_matches(x, both, "ac", 2));
+}
+
 static void loops_in_loops(void) {
   tsl__expr a = lit("a"), sep = tsl__expr_opt(x, lit("-")), some = tsl__expr_repeat(x, a, 1, TSL__INF);
   CHECK(ways(tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 1, 40), sep)), TSL__PHASE_MIDDLE) == 1); /* one that begins takes all */
@@ -429,6 +442,7 @@ int main(void) {
   RUN(canonical, "equal languages by construction are one node");
   RUN(derivatives, "derivatives match as the texts say");
   RUN(registers, "large loops are a register, not states");
+  RUN(merged_loops, "alternatives that differ in a count are one, if none between is missing");
   RUN(loops_in_loops, "of ways that differ in a register those are left that take all");
   RUN(json_strings, "every spelling of a JSON string, no dead ends");
   RUN(string_sets, "sets of strings and keys");

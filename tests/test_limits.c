@@ -511,16 +511,19 @@ static void deep(void) {
 /* Groups that may be repeated, of letters that may: where one ends and the next begins is not told, and of all ways those are followed that leave most to come. */
 static void loops_in_loops(void) {
   static const char *const patterns[] = {"([a-z]{1,63} ?)+", "(\\S{1,20}\\s?){1,10}", "([a-z]{2,20} ?){1,40}", "([a-z]{4,60} ?| )+", "[a-z ]{1,64}[a-z]{1,64}", ".{0,64}[o-z].{0,64}", "([a-z]+ ?){10,50}",
-                                         "((?! )[a-z]{1,63}(?<!q) ?)+"};
-  static const char words[] = "some more words that will surely stand alone here";
+                                         "((?! )[a-z]{1,63}(?<!q) ?)+",
+                                         "(?=.{9,90}$)(\\w{2,32} ?)+",
+                                         "{\"pattern\":\"^(\\\\w{1,32} ?)+$\",\"allOf\":[{\"pattern\":\"m\"}],\"type\":\"string\"}"};
+  static const char words[] = "\"some more words that will surely stand quite alone";
   const tsl_limits limits = {.max_stacks = 12};
   uint32_t *mask = calloc(tsl_vocab_mask_words(vocab), sizeof *mask);
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;
-    tsl_status status = tsl_grammar_regex(vocab, patterns[i], strlen(patterns[i]), NULL, &limits, &g, NULL);
+    bool schema = patterns[i][0] == '{';
+    tsl_status status = schema ? tsl_grammar_json_schema(vocab, patterns[i], strlen(patterns[i]), NULL, &limits, &g, NULL) : tsl_grammar_regex(vocab, patterns[i], strlen(patterns[i]), NULL, &limits, &g, NULL);
     if (status == TSL_OK) status = tsl_matcher_new(g, NULL, &m);
-    for (const char *at = words; status == TSL_OK && *at; at++) {
+    for (const char *at = schema ? words : words + 1; status == TSL_OK && *at; at++) {
       status = tsl_matcher_mask(m, mask);
       if (status == TSL_OK) status = tsl_matcher_accept_bytes(m, at, 1, NULL);
     }
