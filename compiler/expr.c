@@ -314,7 +314,7 @@ tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n) {
 }
 
 bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset) {
-  if (!tsl__vec_reserve(&x->alloc, &x->lists, n)) return tsl__expr_no_memory(x), false;
+  if (!tsl__vec_reserve(&x->alloc, &x->lists, n ? n : 1)) return tsl__expr_no_memory(x), false; /* an empty list has a place, too */
   *offset = x->list_base + (uint32_t)x->lists.n;
   if (n) memcpy(x->lists.at + x->lists.n, items, n * sizeof *items);
   x->lists.n += n;

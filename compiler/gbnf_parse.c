@@ -401,7 +401,7 @@ tsl_status tsl__gbnf_parse(tsl__gbnf *g, const tsl_vocab *vocab, const char *tex
   g->text = tsl__alloc(&g->alloc, length ? length : 1);
   if (!g->text) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   g->length = length ? length : 1;
-  memcpy(g->text, text, length);
+  if (length) memcpy(g->text, text, length);
   p.text = g->text;
   skip_space(&p, true);
   while (!p.status && p.at < length) {

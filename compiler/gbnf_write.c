@@ -148,7 +148,7 @@ static void put_rules(writer *w) {
 
 tsl_status tsl_gbnf_write(tsl_vocab *vocab, const char *text, size_t length, tsl_line_sink sink, void *ctx, tsl_error *error) {
   tsl__exprs *x;
-  if (!vocab || !text || !sink) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary, a text and a sink are needed");
+  if (!vocab || (!text && length) || !sink) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary, a text and a sink are needed");
   tsl_status status = tsl__exprs_new(NULL, &vocab->alloc, NULL, &x);
   if (status != TSL_OK) return tsl__fail(error, status, "out of memory");
   writer w = {.g = tsl__gbnf_new(x), .alloc = &vocab->alloc};

@@ -70,6 +70,7 @@ static tsl_status hash_key(const tsl_source *s, const tsl_vocab *vocab, const ts
 
 tsl_status tsl__artifact_source(const tsl_source *s, const tsl_vocab *vocab, tsl__a_draft *d, tsl_error *error) {
   uint32_t n[S_NUMBERS];
+  if ((uint32_t)s->kind > TSL_SOURCE_GBNF) return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d", (int)s->kind);
   if (tsl__source_has_resolver(s)) return tsl__fail(error, TSL_ERR_ARGUMENT, "a source with a resolver cannot be kept in an artifact");
   if (s->length > UINT32_MAX / 2) return tsl__fail(error, TSL_ERR_LIMIT, "a source of over 2^31 bytes cannot be kept in an artifact");
   fill_numbers(s, n);

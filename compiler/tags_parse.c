@@ -610,7 +610,7 @@ tsl_status tsl_parser_text(tsl_parser *p, const char *text, size_t length) {
   bool alive = true;
   if (p->finished) return TSL_ERR_STATE;
   if (p->status != TSL_OK) return p->status;
-  text = with_held(p, text, &length);
+  text = with_held(p, text ? text : "", &length);
   if (p->status != TSL_OK || !save(p, length)) return p->status;
   lock(p);
   while (i < length && alive && p->status == TSL_OK) {

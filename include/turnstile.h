@@ -294,8 +294,8 @@ TSL_API tsl_status tsl_schema_profile(const char *profile, const char *schema, s
 typedef void (*tsl_line_sink)(void *ctx, const char *line);
 
 /* The rules of a GBNF grammar as JSON, for pictures: {"rules": [{"name", "line", "body": NODE}]}, where NODE has a "kind": literal, class or token (with "text", in GBNF notation), any, empty,
- * rule ("name"), sequence or choice ("items"), repeat ("item", "min", "max": null = no bound). Hands it (NUL-terminated, valid during the call) to `sink`. The grammar need not be complete: errors are
- * those of its notation, as of tsl_grammar_gbnf. Cost: linear in the text. */
+ * rule ("name"), sequence or choice ("items"), repeat ("item", "min", "max": null = no bound). Hands it (NUL-terminated, valid during the call) to `sink`. The grammar needs no start rule, and
+ * may match no text: errors are those of its notation, as of tsl_grammar_gbnf. Cost: linear in the text. */
 TSL_API tsl_status tsl_gbnf_write(tsl_vocab *vocab, const char *text, size_t length, tsl_line_sink sink, void *ctx, tsl_error *error);
 
 /* List the states that exist so far (all that were visited), with their expressions and transitions: for people and tests. */

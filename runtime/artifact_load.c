@@ -195,7 +195,7 @@ tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t si
 
 tsl_status tsl_artifact_inspect(const void *data, size_t size, tsl_artifact_info *out, tsl_error *error) {
   const tsl__a_header *h;
-  if (!data || !out || (uintptr_t)data % 8) return tsl__fail(error, TSL_ERR_ARGUMENT, "data that is aligned to 8 bytes and a place for the answer are needed");
+  if ((!data && size) || !out || (uintptr_t)data % 8) return tsl__fail(error, TSL_ERR_ARGUMENT, "data that is aligned to 8 bytes and a place for the answer are needed");
   tsl_status status = tsl__a_check(data, size, &h, error);
   if (status == TSL_OK) status = verify_all(h, error);
   if (status != TSL_OK) return status;

@@ -293,6 +293,10 @@ static void not_listed(void) {
   size_t size;
   CHECK(tsl_grammar_compile(v, &source, &g, NULL) == TSL_OK);
   CHECK(tsl_artifact_make(g, NULL, NULL, &a, &error) == TSL_ERR_UNSUPPORTED && strstr(error.message, "uniqueItems") && !a);
+  CHECK(tsl_artifact_inspect(NULL, 0, &info, &error) == TSL_ERR_FORMAT && tsl_artifact_inspect(NULL, 8, &info, &error) == TSL_ERR_ARGUMENT);
+  source.kind = (tsl_source_kind)3;
+  CHECK(tsl_artifact_make(g, &options, NULL, &a, &error) == TSL_ERR_ARGUMENT && error.status == TSL_ERR_ARGUMENT && !a);
+  source.kind = TSL_SOURCE_JSON_SCHEMA;
   CHECK(tsl_artifact_make(g, &options, NULL, &a, &error) == TSL_OK);
   const void *data = a ? tsl_artifact_data(a, &size) : NULL;
   CHECK(data && tsl_artifact_inspect(data, size, &info, NULL) == TSL_OK && !info.complete && info.has_source);

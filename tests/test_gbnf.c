@@ -170,7 +170,11 @@ static void written(void) {
     CHECKF(!strcmp(text, rows[i][1]), "%s: %s", rows[i][0], text);
   }
   CHECK(tsl_gbnf_write(vocab, "root ::= (", 10, copy_line, text, &error) == TSL_ERR_SYNTAX && error.line == 1);
-  CHECK(tsl_gbnf_write(vocab, NULL, 0, copy_line, text, &error) == TSL_ERR_ARGUMENT);
+  CHECK(tsl_gbnf_write(vocab, "root ::= a", 10, copy_line, text, &error) == TSL_ERR_SYNTAX && error.offset == 9);
+  CHECK(tsl_gbnf_write(vocab, "a ::= \"x\"", 9, copy_line, text, &error) == TSL_OK && strstr(text, "\"name\":\"a\""));
+  CHECK(tsl_gbnf_write(vocab, NULL, 0, copy_line, text, &error) == TSL_ERR_SYNTAX && error.line == 1);
+  CHECK(tsl_grammar_gbnf(vocab, NULL, 0, NULL, NULL, &(tsl_grammar *){0}, &error) == TSL_ERR_SYNTAX && error.line == 1);
+  CHECK(tsl_gbnf_write(vocab, NULL, 1, copy_line, text, &error) == TSL_ERR_ARGUMENT);
 }
 
 static void printed_bodies(void) {
