@@ -133,7 +133,7 @@ static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag 
 
 static bool same_options(const tsl_schema_options *a, const tsl_schema_options *b) {
   bool same = a->order == b->order && a->whitespace == b->whitespace && a->whitespace_max == b->whitespace_max && a->indent == b->indent && a->draft == b->draft;
-  same = same && a->ignore_formats == b->ignore_formats && a->nullable == b->nullable && a->max_nesting == b->max_nesting;
+  same = same && a->ignore_formats == b->ignore_formats && a->nullable == b->nullable && a->repeated_names == b->repeated_names && a->max_nesting == b->max_nesting;
   return same && a->resolver == b->resolver && a->resolver_ctx == b->resolver_ctx && (a->base_uri == b->base_uri || (a->base_uri && b->base_uri && !strcmp(a->base_uri, b->base_uri)));
 }
 

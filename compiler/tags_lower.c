@@ -174,6 +174,16 @@ static tsl__marks *new_marks(tsl__exprs *x, const tsl_vocab *vocab) {
   return m;
 }
 
+/* What later grammars over these tables are compared with; the caller's text is not theirs. */
+static bool keep_options(tsl__marks *m, const tsl_schema_options *options) {
+  size_t size = options->base_uri ? strlen(options->base_uri) + 1 : 0;
+  char *base = size ? tsl__exprs_alloc(m->x, size) : NULL;
+  m->schema = *options;
+  m->schema.base_uri = base;
+  if (base) memcpy(base, options->base_uri, size);
+  return base || !size;
+}
+
 /* ---- rules with a body that is made once ---------------------------------------------------------------------------- */
 
 typedef struct loop {
@@ -666,9 +676,9 @@ tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl
   tsl__tags_lowering l = {.tags = t, .x = x, .marks = marks ? marks : new_marks(x, t->vocab), .limits = limits, .out = tsl__exprs_alloc(x, sizeof **out)};
   tsl__expr e = TSL__NONE;
   *out = l.out;
-  if (l.marks && !marks && schema) l.marks->schema = *schema;
+  bool kept = marks || !schema || (l.marks && keep_options(l.marks, schema));
   if (l.out) *l.out = (tsl__tagged){.marks = l.marks};
-  if (!l.marks || !l.out) tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (!l.marks || !l.out || !kept) tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   else e = lower(&l, root, (stops){.last = true});
   if (t->status == TSL_OK && keep_held(&l)) keep_counted(&l);
   tsl__vec_free(a, &l.counted);

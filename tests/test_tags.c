@@ -770,6 +770,50 @@ static tsl_format *build_all(tsl_tags *t) {
   static const char *const end[] = {"</f>"}, *const call_end[] = {"</f>", "|"}, *const trigger[] = {"<f"}, *const dispatch[] = {"<1>", "<2>"}, *const no[] = {"#"};
   const tsl_token token = 1;
   tsl_format *arguments = tsl_tags_as(t, tsl_tags_json_schema(t, S, sizeof S - 1, NULL), TSL_AS_ARGUMENTS, NULL);
+/* Are the tables of one grammar taken for another with these options? */
+static bool shares(const tsl_schema_options *first, const tsl_schema_options *second, bool *repeats) {
+  static const char json[] = "{\"type\": \"json_schema\", \"json_schema\": {\"type\": \"object\"}}";
+  tsl_grammar *g = NULL, *h = NULL;
+  CHECK(tsl_grammar_tags(vocab, json, sizeof json - 1, first, NULL, &g, NULL) == TSL_OK && tsl_grammar_tags_over(g, json, sizeof json - 1, second, NULL, &h, NULL) == TSL_OK);
+  bool same = g && h && g->space == h->space;
+  *repeats = h && accepts(h, "{\"a\":1,\"a\":2}");
+  tsl_grammar_release(g);
+  tsl_grammar_release(h);
+  return same;
+}
+
+/* Only grammars with the same options share; what they are compared with is a copy. */
+static void options_are_kept(void) {
+  const tsl_schema_options plain = {0}, repeated = {.repeated_names = true}, based = {.base_uri = "http://a/b"}, elsewhere = {.base_uri = "http://a/c"};
+  bool repeats;
+  CHECK(shares(&repeated, &repeated, &repeats) && repeats);
+  CHECK(!shares(&repeated, &plain, &repeats) && !repeats);
+  CHECK(!shares(&plain, &repeated, &repeats) && repeats);
+  CHECK(!shares(&based, &elsewhere, &repeats) && !shares(&based, NULL, &repeats) && !shares(NULL, &based, &repeats));
+  static const char json[] = "{\"type\": \"json_schema\", \"json_schema\": {\"type\": \"array\"}}";
+  char *base = malloc(11);
+  tsl_grammar *g = NULL, *h = NULL;
+  memcpy(base, "http://a/b", 11);
+  CHECK(tsl_grammar_tags(vocab, json, sizeof json - 1, &(tsl_schema_options){.base_uri = base}, NULL, &g, NULL) == TSL_OK);
+  memset(base, 'x', 10);
+  free(base); /* the caller's */
+  CHECK(tsl_grammar_tags_over(g, json, sizeof json - 1, &based, NULL, &h, NULL) == TSL_OK && g->space == h->space);
+  tsl_grammar_release(g);
+  tsl_grammar_release(h);
+}
+
+/* Where a length is 0, NULL will do. */
+static void nothing_given(void) {
+  tsl_grammar *g = NULL;
+  tsl_parser *p = NULL;
+  tsl_error e = {0};
+  CHECK(tsl_grammar_tags(vocab, NULL, 0, NULL, NULL, &g, &e) == TSL_ERR_SYNTAX && !g);
+  CHECK(tsl_grammar_tags(vocab, "{\"type\":\"any_tokens\"}", 21, NULL, NULL, &g, &e) == TSL_OK);
+  CHECK(tsl_parser_new(g, NULL, &p) == TSL_OK && tsl_parser_text(p, NULL, 0) == TSL_OK && tsl_parser_finish(p) == TSL_OK);
+  tsl_parser_free(p);
+  tsl_grammar_release(g);
+}
+
   tsl_format *xml = tsl_tags_as(t, tsl_tags_json_schema(t, S, sizeof S - 1, "qwen_xml"), TSL_AS_ARGUMENTS, NULL);
   tsl_format *tags[] = {tsl_tags_as(t, tsl_tags_tag(t, "<f=a>", arguments, call_end, 2), TSL_AS_CALL, "a"), tsl_tags_as(t, tsl_tags_tag(t, "<f=b>", xml, end, 1), TSL_AS_CALL, "b")};
   tsl_format *rules[] = {tsl_tags_text(t, "one", 3), tsl_tags_regex(t, "[0-9]+", 6)};
@@ -958,3 +1002,5 @@ int main(void) {
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
+  RUN(nothing_given, "NULL of length 0");
+  RUN(options_are_kept, "and decide what is shared");
