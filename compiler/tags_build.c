@@ -49,8 +49,15 @@ static tsl__tag *node(tsl_tags *t, tsl__tag_kind kind) { return t->tree.status =
 
 static tsl_format *refused(tsl_tags *t, const char *why) { return tsl__tags_fail(&t->tree, TSL_ERR_ARGUMENT, NULL, "%s", why); }
 
+static bool is_utf8(const char *text, size_t length) {
+  unsigned n = 1;
+  for (uint32_t cp; length && n; text += n, length -= n) n = tsl__utf8_decode((const uint8_t *)text, length, &cp);
+  return n;
+}
+
 static bool copy_text(tsl_tags *t, const char *text, size_t length, tsl__string *out) {
   if (length > INT32_MAX || (!text && length)) return refused(t, "a text of a format is NULL or has over 2^31 bytes"), false;
+  if (!is_utf8(text, length)) return tsl__tags_fail(&t->tree, TSL_ERR_SYNTAX, NULL, "a text of a format is not UTF-8"), false;
   const char *copy = tsl__arena_copy(&t->tree.arena, text ? text : "", length);
   if (!copy) return tsl__tags_fail(&t->tree, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
   *out = (tsl__string){copy, (uint32_t)length};
@@ -89,6 +96,15 @@ static bool all_tags(tsl_tags *t, const tsl__tag *n) {
 
 static uint32_t limit_of(uint32_t n) { return n ? n : TSL__INF; }
 
+/* From min to max, as the JSON form can say it. */
+static bool copy_bounds(tsl_tags *t, uint32_t min, uint32_t max, tsl__tag *to) {
+  if (min > INT32_MAX || (max > INT32_MAX && max != TSL_UNBOUNDED)) return refused(t, "a count of a format is over 2^31 - 1"), false;
+  if (min > max) return refused(t, "a repetition's min is greater than its max"), false;
+  to->min = min;
+  to->max = max == TSL_UNBOUNDED ? TSL__INF : max;
+  return true;
+}
+
 /* ---- formats ------------------------------------------------------------------------------------------------------- */
 
 static tsl_format *of_text(tsl_tags *t, tsl__tag_kind kind, const char *text, size_t length) {
@@ -115,6 +131,7 @@ tsl_format *tsl_tags_json_schema(tsl_tags *t, const char *schema, size_t length,
 tsl_format *tsl_tags_any(tsl_tags *t, const char *const *excludes, size_t count, uint32_t max_chars, uint32_t max_tokens) {
   tsl__tag *n = node(t, TSL__TAG_ANY);
   if (!n || !copy_texts(t, excludes, count, &n->excludes, &n->exclude_count)) return NULL;
+  if (max_chars > INT32_MAX || max_tokens > INT32_MAX) return refused(t, "a count of a format is over 2^31 - 1");
   n->max_chars = limit_of(max_chars);
   n->max_tokens = limit_of(max_tokens);
   return format_of(n);
@@ -130,11 +147,7 @@ tsl_format *tsl_tags_or(tsl_tags *t, tsl_format *const *formats, size_t count) {
 
 tsl_format *tsl_tags_repeat(tsl_tags *t, tsl_format *format, uint32_t min, uint32_t max) {
   tsl__tag *n = node(t, TSL__TAG_REPEAT);
-  if (n && min > max) return refused(t, "a repetition's min is greater than its max");
-  if (!n || !copy_formats(t, &format, 1, n)) return NULL;
-  n->min = min;
-  n->max = max == TSL_UNBOUNDED ? TSL__INF : max;
-  return format_of(n);
+  return n && copy_bounds(t, min, max, n) && copy_formats(t, &format, 1, n) ? format_of(n) : NULL;
 }
 
 tsl_format *tsl_tags_tag(tsl_tags *t, const char *begin, tsl_format *content, const char *const *ends, size_t end_count) {
@@ -149,43 +162,45 @@ tsl_format *tsl_tags_tag(tsl_tags *t, const char *begin, tsl_format *content, co
   return format_of(n);
 }
 
-static tsl__tag *with_flags(tsl__tag *n, uint32_t flags) {
+static tsl_format *with_flags(tsl_tags *t, tsl__tag *n, uint32_t flags) {
+  if (flags & ~(TSL_TAGS_AT_LEAST_ONE | TSL_TAGS_ONCE)) return refused(t, "there is no such flag");
+  if (n->kind == TSL__TAG_DISPATCH && flags & TSL_TAGS_AT_LEAST_ONE) return refused(t, "a dispatch does not begin with one of its triggers: TSL_TAGS_AT_LEAST_ONE is for tags");
   n->at_least_one = flags & TSL_TAGS_AT_LEAST_ONE;
   n->once = flags & TSL_TAGS_ONCE;
-  return n;
+  return format_of(n);
 }
 
 tsl_format *tsl_tags_triggered(tsl_tags *t, const char *const *triggers, size_t trigger_count, tsl_format *const *tags, size_t tag_count, uint32_t flags) {
   tsl__tag *n = node(t, TSL__TAG_TRIGGERED);
   if (n && !trigger_count) return refused(t, "there is no trigger");
   if (!n || !copy_texts(t, triggers, trigger_count, &n->triggers, &n->trigger_count) || !copy_formats(t, tags, tag_count, n) || !all_tags(t, n)) return NULL;
-  return format_of(with_flags(n, flags));
+  return with_flags(t, n, flags);
 }
 
 tsl_format *tsl_tags_separated(tsl_tags *t, tsl_format *const *tags, size_t tag_count, const char *separator, uint32_t flags) {
   tsl__tag *n = node(t, TSL__TAG_SEPARATED);
   if (!n || !copy_formats(t, tags, tag_count, n) || !all_tags(t, n) || !copy_text(t, separator, separator ? strlen(separator) : 0, &n->text)) return NULL;
-  return format_of(with_flags(n, flags));
+  return with_flags(t, n, flags);
 }
 
 tsl_format *tsl_tags_dispatch(tsl_tags *t, const char *const *triggers, tsl_format *const *formats, size_t count, uint32_t flags) {
   tsl__tag *n = node(t, TSL__TAG_DISPATCH);
   if (!n || !copy_formats(t, formats, count, n) || !copy_texts(t, triggers, count, &n->triggers, &n->trigger_count)) return NULL;
-  return format_of(with_flags(n, flags));
+  return with_flags(t, n, flags);
 }
 
 tsl_format *tsl_tags_tokens(tsl_tags *t, const tsl_token *tokens, size_t count, bool others, uint32_t min, uint32_t max) {
   tsl__tag *n = node(t, TSL__TAG_TOKENS);
   if (!n || !(n->tokens = tsl__tags_alloc(&t->tree, (count + 1) * sizeof *tokens))) return NULL;
-  if (min > max || (!count && !others)) return refused(t, "a run of tokens has at least one, and its min is not greater than its max");
+  if (!count && !others) return refused(t, "a run of tokens has at least one");
+  if (!copy_bounds(t, min, max, n)) return NULL;
   for (size_t i = 0; i < count; i++) {
     if (tokens[i] >= tsl_vocab_size(t->vocab)) return refused(t, "the vocabulary has no such token");
     n->tokens[i] = tokens[i];
   }
   n->token_count = (uint32_t)count;
   n->complement = others;
-  n->min = min;
-  n->max = max == TSL_UNBOUNDED ? TSL__INF : max;
+  n->depth = (uint32_t)(min != 1 || max != 1) + (uint32_t)(!others && count > 1); /* a repetition, of a choice, as it is written */
   return format_of(n);
 }
 

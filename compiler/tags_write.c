@@ -192,16 +192,32 @@ static void write_dispatch(writer *w, const tsl__tag *n) {
   else strings(w, "excludes", n->excludes, n->exclude_count);
 }
 
-static void write_tokens(writer *w, const tsl__tag *n) {
-  bool one = n->min == 1 && n->max == 1;
-  if (!n->complement) {
-    type(w, "token");
-    number(w, "token", n->tokens[0]);
-    return;
+/* One of the tokens; its last brace is left out. */
+static void write_token(writer *w, const tsl__tag *n) {
+  if (n->complement) type(w, "exclude_token"), tokens(w, "exclude_tokens", n->tokens, n->token_count);
+  else if (n->token_count == 1) type(w, "token"), number(w, "token", n->tokens[0]);
+  if (n->complement || n->token_count == 1) return;
+  type(w, "or");
+  member(w, "elements");
+  for (uint32_t i = 0; i < n->token_count; i++) {
+    word(w, i ? ", " : "[");
+    type(w, "token"), number(w, "token", n->tokens[i]);
+    word(w, "}");
   }
-  type(w, one ? "exclude_token" : "any_tokens");
-  tokens(w, "exclude_tokens", n->tokens, n->token_count);
-  if (!one && n->max != TSL__INF) number(w, "max_tokens", n->max);
+  word(w, "]");
+}
+
+static void write_tokens(writer *w, const tsl__tag *n) {
+  if (n->min == 1 && n->max == 1) {
+    write_token(w, n);
+  } else if (n->complement && !n->min) {
+    type(w, "any_tokens"), tokens(w, "exclude_tokens", n->tokens, n->token_count);
+    if (n->max != TSL__INF) number(w, "max_tokens", n->max);
+  } else {
+    type(w, "repeat"), number(w, "min", n->min), number(w, "max", n->max), member(w, "content");
+    write_token(w, n);
+    word(w, "}");
+  }
 }
 
 static void write_any(writer *w, const tsl__tag *n) {

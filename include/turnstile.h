@@ -953,17 +953,17 @@ typedef enum tsl_as { TSL_AS_TEXT = 0, TSL_AS_REASONING = 1, TSL_AS_CALL = 2, TS
 TSL_API tsl_status tsl_tags_new(tsl_vocab *vocab, const tsl_allocator *allocator, tsl_tags **out);
 TSL_API void tsl_tags_free(tsl_tags *tags); /* NULL is allowed; its formats go with it, grammars stay */
 
-/* Exactly this text. */
+/* Exactly this text. What is not UTF-8, here and below, is TSL_ERR_SYNTAX. */
 TSL_API tsl_format *tsl_tags_text(tsl_tags *tags, const char *text, size_t length);
 /* JSON that is valid; `style` as in the JSON form ("qwen_xml", ...), NULL = JSON. */
 TSL_API tsl_format *tsl_tags_json_schema(tsl_tags *tags, const char *schema, size_t length, const char *style);
 TSL_API tsl_format *tsl_tags_regex(tsl_tags *tags, const char *pattern, size_t length);
 TSL_API tsl_format *tsl_tags_gbnf(tsl_tags *tags, const char *grammar, size_t length);
-/* Any text without the `count` excluded ones. Limits of 0 are none. Where it is the last part of a tag it ends at the tag's ends. */
+/* Any text without the `count` excluded ones. Limits of 0 are none; at most 2^31 - 1. Where it is the last part of a tag it ends at the tag's ends. */
 TSL_API tsl_format *tsl_tags_any(tsl_tags *tags, const char *const *excludes, size_t count, uint32_t max_chars, uint32_t max_tokens);
 TSL_API tsl_format *tsl_tags_sequence(tsl_tags *tags, tsl_format *const *formats, size_t count);
 TSL_API tsl_format *tsl_tags_or(tsl_tags *tags, tsl_format *const *formats, size_t count);
-/* min to max times; max may be TSL_UNBOUNDED. */
+/* min to max times, at most 2^31 - 1; max may be TSL_UNBOUNDED. */
 TSL_API tsl_format *tsl_tags_repeat(tsl_tags *tags, tsl_format *format, uint32_t min, uint32_t max);
 /* begin, content, one of the ends. Begin and ends may be "". */
 TSL_API tsl_format *tsl_tags_tag(tsl_tags *tags, const char *begin, tsl_format *content, const char *const *ends, size_t end_count);
@@ -971,9 +971,9 @@ TSL_API tsl_format *tsl_tags_tag(tsl_tags *tags, const char *begin, tsl_format *
 TSL_API tsl_format *tsl_tags_triggered(tsl_tags *tags, const char *const *triggers, size_t trigger_count, tsl_format *const *formats, size_t count, uint32_t flags);
 /* Tags with a separator between them; none at all unless TSL_TAGS_AT_LEAST_ONE. */
 TSL_API tsl_format *tsl_tags_separated(tsl_tags *tags, tsl_format *const *formats, size_t count, const char *separator, uint32_t flags);
-/* Free text; formats[i] must follow triggers[i]. */
+/* Free text; formats[i] must follow triggers[i]. `flags`: 0 or TSL_TAGS_ONCE. */
 TSL_API tsl_format *tsl_tags_dispatch(tsl_tags *tags, const char *const *triggers, tsl_format *const *formats, size_t count, uint32_t flags);
-/* min to max of these tokens; `others`: of all tokens but these and the end-of-generation ones. */
+/* min to max of these tokens, as at tsl_tags_repeat; `others`: of all tokens but these and the end-of-generation ones. */
 TSL_API tsl_format *tsl_tags_tokens(tsl_tags *tags, const tsl_token *tokens, size_t count, bool others, uint32_t min, uint32_t max);
 /* Says what a format is to a reader; `name`: the tool of a TSL_AS_CALL, what stands before an id of a TSL_AS_ID, or NULL. Returns the format. */
 TSL_API tsl_format *tsl_tags_as(tsl_tags *tags, tsl_format *format, tsl_as as, const char *name);

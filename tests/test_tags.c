@@ -852,12 +852,46 @@ static void built_in_c(void) {
 /* The first failure is told at the end, and nothing else happens. */
 static void builders_fail(void) {
   tsl_grammar *g = NULL;
-  for (int i = 0; i < 9; i++) {
-    const char *const empty[] = {""};
+  for (int i = 0; i < 19; i++) {
+    const char *const empty[] = {""}, *const trigger[] = {"<"}, *const broken[] = {"\xFF"};
     const tsl_token far = 1u << 30;
     tsl_tags *t = NULL;
     tsl_error e = {0};
     if (tsl_tags_new(vocab, NULL, &t) != TSL_OK) return;
+/* How a matcher takes the `n`th of all sequences of three of the tokens 1 to 4: how far, and after which of them the text may end. */
+static unsigned walked(tsl_grammar *g, unsigned n) {
+  tsl_matcher *m = NULL;
+  if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return 0;
+  unsigned way = tsl_matcher_is_complete(m) ? 2 : 3;
+  for (int i = 0; i < 3 && tsl_matcher_accept(m, 1 + (n >> 2 * i & 3)) == TSL_OK; i++) way = way << 1 | tsl_matcher_is_complete(m);
+  tsl_matcher_free(m);
+  return way;
+}
+
+/* Tokens are written as they are meant: all of them, and how often. */
+static void tokens_written(void) {
+  static const struct { size_t count; bool others; uint32_t min, max; } rows[] = {
+      {1, false, 1, 1}, {2, false, 1, 1}, {2, false, 2, 3}, {1, false, 0, TSL_UNBOUNDED}, {2, false, 0, 0}, {0, true, 1, 1},
+      {2, true, 1, 1},  {2, true, 0, 2},  {2, true, 2, 3},  {1, true, 0, TSL_UNBOUNDED},  {1, true, 1, TSL_UNBOUNDED},
+  };
+  static const tsl_token tokens[] = {1, 2};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char *written = malloc(1 << 16);
+    tsl_tags *t = NULL;
+    tsl_grammar *g = NULL, *h = NULL;
+    tsl_error e = {0};
+    if (tsl_tags_new(vocab, NULL, &t) != TSL_OK) return;
+    tsl_format *f = tsl_tags_as(t, tsl_tags_tokens(t, tokens, rows[i].count, rows[i].others, rows[i].min, rows[i].max), TSL_AS_REASONING, NULL);
+    CHECKF(tsl_tags_compile(t, f, NULL, NULL, NULL, &g, &e) == TSL_OK && tsl_tags_write(t, f, take_line, written, &e) == TSL_OK, "%zu: %s", i, e.message);
+    CHECKF(tsl_grammar_tags(vocab, written, strlen(written), NULL, NULL, &h, &e) == TSL_OK, "%s: %s", e.message, written);
+    for (unsigned n = 0; n < 64 && g && h; n++) CHECKF(walked(g, n) == walked(h, n), "%u: %s", n, written);
+    tsl_grammar_release(g);
+    tsl_grammar_release(h);
+    tsl_tags_free(t);
+    free(written);
+  }
+}
+
     tsl_format *x = tsl_tags_text(t, "x", 1), *bad = NULL;
     switch (i) {
       case 0: bad = tsl_tags_sequence(t, &x, 0); break;
@@ -872,11 +906,21 @@ static void builders_fail(void) {
     }
     CHECK(!bad && !tsl_tags_text(t, "y", 1));
     tsl_status status = tsl_tags_compile(t, x, NULL, NULL, NULL, &g, &e);
-    CHECKF(status == (i == 7 ? TSL_ERR_SYNTAX : TSL_ERR_ARGUMENT) && e.status == status && e.message[0] && !g, "%d: %s", i, e.message);
+    CHECKF(status == (i >= 7 && i <= 11 ? TSL_ERR_SYNTAX : TSL_ERR_ARGUMENT) && e.status == status && e.message[0] && !g, "%d: %s", i, e.message);
     tsl_tags_free(t);
   }
   CHECK(tsl_tags_new(NULL, NULL, &(tsl_tags *){0}) == TSL_ERR_ARGUMENT);
 }
+      case 8: bad = tsl_tags_text(t, "a\xFF", 2); break;
+      case 9: bad = tsl_tags_tag(t, broken[0], x, trigger, 1); break;
+      case 10: bad = tsl_tags_any(t, broken, 1, 0, 0); break;
+      case 11: bad = tsl_tags_as(t, x, TSL_AS_CALL, "\xC3"); break;
+      case 12: bad = tsl_tags_dispatch(t, trigger, &x, 1, TSL_TAGS_AT_LEAST_ONE); break;
+      case 13: bad = tsl_tags_dispatch(t, trigger, &x, 1, 4); break;
+      case 14: bad = tsl_tags_repeat(t, x, 0, 1u << 31); break;
+      case 15: bad = tsl_tags_repeat(t, x, TSL_UNBOUNDED, TSL_UNBOUNDED); break;
+      case 16: bad = tsl_tags_tokens(t, &(tsl_token){1}, 1, false, 0, 1u << 31); break;
+      case 17: bad = tsl_tags_any(t, NULL, 0, 1u << 31, 0); break;
 
 /* Formats inside one another have a limit, and formats in many places end in one. */
 static void builders_nest(void) {
@@ -1004,3 +1048,4 @@ int main(void) {
 }
   RUN(nothing_given, "NULL of length 0");
   RUN(options_are_kept, "and decide what is shared");
+  RUN(tokens_written, "tokens, as they are meant");
