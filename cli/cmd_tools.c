@@ -85,7 +85,7 @@ typedef struct job {
   tsl_grammar *grammar;
 } job;
 
-static const char *request_name(const settings *o) { return cli_file_name(o->tags ? o->tags : o->tools); }
+static const char *request_path(const settings *o) { return o->tags ? o->tags : o->tools; }
 
 static bool known_preset(const char *name) {
   const char *known, *json;
@@ -98,7 +98,7 @@ static bool open_job(job *j, const settings *o) {
   j->o = o;
   j->options = (tsl_tools_options){.preset = o->preset, .tool_choice = o->choice, .parallel = o->parallel, .thinking = o->thinking,
                                  .max_thinking_tokens = (uint32_t)o->max_thinking};
-  if (!cli_read(request_name(o), &j->request)) return false;
+  if (!cli_read(request_path(o), &j->request)) return false;
   if (o->preset && !known_preset(o->preset)) {
     if (strcmp(o->preset, "-") && access(o->preset, F_OK)) return cli_complain("no preset or file %s; see --list", o->preset), false;
     if (!cli_read(o->preset, &j->preset)) return false;
@@ -116,7 +116,7 @@ static int complain(job *j, const tsl_error *error) {
   tsl_tools_options options = {.preset = j->options.preset};
   tsl_error own;
   bool in_preset = j->preset.at && tsl_tools_write(j->vocab, plain, sizeof plain - 1, &options, print_nothing, NULL, &own) != TSL_OK;
-  return in_preset ? cli_complain_error(cli_file_name(j->o->preset), &own) : cli_complain_error(request_name(j->o), error);
+  return in_preset ? cli_complain_error(cli_file_name(j->o->preset), &own) : cli_complain_error(cli_file_name(request_path(j->o)), error);
 }
 
 static bool compile(job *j) {
@@ -446,6 +446,7 @@ static int run(int argc, char **argv) {
   else if (o.tags && (o.preset || o.tools || o.choice || o.parallel || o.thinking || o.max_thinking))
     code = cli_complain("tools: --tags stands without --preset, --tools, --tool-choice, --parallel, --no-parallel, --thinking and --max-thinking");
   else if ((o.null || o.stream) && !o.parse) code = cli_complain("tools: --stream and --null go with --parse");
+  else if ((o.masks || o.nudge_count) && !o.generate) code = cli_complain("tools: --nudge and --masks go with --generate");
   else if (o.null && o.stream) code = cli_complain("tools: --stream does not go with --null");
   else code = work(&o);
   cli_arguments_free(&arguments);

@@ -201,6 +201,11 @@ def tool_calls():
         for how in ([], ["--compile"]):
             expect(2, ["tools", "--preset", files("preset.json", text), "--tools", request, *how], err=err)
     good = (ROOT / "schemas" / "tools" / "qwen3.json").read_text(encoding="utf-8")
+    expect(0, ["tools", "--preset", "qwen3", "--tools", "-"], text=request.read_text(encoding="utf-8"), out='"get_weather')
+    expect(0, ["tools", "--tags", "-", "--parse", files("a.txt", "a")], text='{"type": "const_string", "value": "a"}', out='"content": "a"')
+    expect(2, ["tools", "--preset", "qwen3", "--tools", "-"], text="", err="stdin:1:1 (byte 0): not JSON")
+    for option in (["--nudge", "a"], ["--masks"]):
+        expect(2, ["tools", "--preset", "qwen3", "--tools", request, *option], err="go with --generate")
     expect(0, ["tools", "--preset", files("preset.json", "\n " + good), "--tools", request])
     expect(2, ["tools", "--preset", files("preset.json", good), "--tools", files("request.json", '{"tools": 7}')], err="request.json")
     for option in (["--preset", "qwen3"], ["--tools", request], ["--tool-choice", "auto"], ["--no-parallel"], ["--thinking", "on"], ["--max-thinking", "3"]):
