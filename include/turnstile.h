@@ -743,7 +743,7 @@ TSL_API tsl_status tsl_budget_mask(tsl_budget *budget, const tsl_matcher *matche
 
 /* Wind down: from `soft` tokens left on, add `bias` × (soft − left + 1) / soft to the logits of allowed tokens after which fewer tokens complete the text than now, and of
  * end-of-generation tokens where they are allowed. Nothing is added inside free content (where more than 64 different bytes may follow), so that
- * strings are not cut short for it. `logits` has the vocabulary's logits_width elements. */
+ * strings are not cut short for it. `logits` has the vocabulary's logits_width elements. Errors: ARGUMENT (bias is not finite), those of tsl_budget_allows. */
 TSL_API tsl_status tsl_budget_wind_down(tsl_budget *budget, const tsl_matcher *matcher, uint64_t left, uint64_t soft, float bias, float *logits);
 /* -- 9.2 Streaming: the parts of a JSON text while it is written ------------------------------------------------ */
 

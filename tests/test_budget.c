@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <limits.h>
+#include <math.h>
 
 #include "runtime/grammar.h"
 #include "tests/text.h"
@@ -321,6 +322,7 @@ static void winding_down(void) {
     if (n == 1 && bytes[0] == ',') comma = t;
   }
   CHECK(close != TSL_NO_TOKEN && comma != TSL_NO_TOKEN && logits[close] == 3.0f && logits[comma] == 0);
+  for (int i = 0; i < 3; i++) CHECK(tsl_budget_wind_down(b, m, 6, 10, (float[]){NAN, INFINITY, -INFINITY}[i], logits) == TSL_ERR_ARGUMENT && logits[close] == 3.0f);
   CHECK(tsl_matcher_accept(m, close) == TSL_OK && tsl_budget_wind_down(b, m, 1, 10, 6, logits) == TSL_OK);
   uint32_t count;
   const tsl_token *eog = tsl_vocab_eog(v, &count);

@@ -9,6 +9,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <float.h>
+
 #include "runtime/decode/plan.h"
 
 #define CONTENT_MIN 65 /* bytes that may follow: then a text is in free content */
@@ -231,7 +233,7 @@ static unsigned bytes_count(const tsl__bytes *s) {
 }
 
 tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint64_t soft, float bias, float *logits) {
-  if (!ours(b, m) || !logits) return TSL_ERR_ARGUMENT;
+  if (!ours(b, m) || !logits || !(bias >= -FLT_MAX && bias <= FLT_MAX)) return TSL_ERR_ARGUMENT;
   if (m->terminated || left > soft || left == 0) return TSL_OK;
   const tsl_vocab *v = m->grammar->vocab;
   const float added = bias * ((float)(soft - left + 1) / (float)soft);
