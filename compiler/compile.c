@@ -39,12 +39,15 @@ static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x
   return tsl__grammar_make(vocab, space, tsl__state_of(space, root), report, out, error);
 }
 
+static tsl_status unknown_option(tsl_error *error) { return tsl__fail(error, TSL_ERR_ARGUMENT, "an option of schemas is out of its range: order, whitespace or draft"); }
+
 tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
                                    tsl_grammar **out, tsl_error *error) {
   tsl__space *space;
   tsl__exprs *x;
   struct tsl__schema_result result = {0};
   *out = NULL;
+  if (!tsl__schema_options_known(options)) return unknown_option(error);
   tsl_status status = open_layer(vocab, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__schema_compile(x, schema, length, options, limits, &result, error);
@@ -169,6 +172,7 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
 }
 
 static tsl_status compile_tags(const tags_job *r, tsl__tags *t, const tsl__tag *root, const tsl__json *schemas, tsl_grammar **out, tsl_error *error) {
+  if (!tsl__schema_options_known(r->schema)) return unknown_option(error);
   if (compile_over(r, t, root, out)) return TSL_OK;
   bool lend = schemas && schemas->kind >= TSL__JSON_ARRAY && (size_t)(schemas->end - schemas->offset) * 2 >= t->length;
   return compile_alone(r, t, root, lend, out, error);

@@ -263,8 +263,8 @@ static bool begin(struct schema *s) {
   return tsl__schema_share(s);
 }
 
-static uint32_t asked_draft(const struct schema *s) {
-  switch (s->options.draft) {
+static uint32_t asked_draft(tsl_draft draft) {
+  switch (draft) {
     case TSL_DRAFT_3: return D3;
     case TSL_DRAFT_4: return D4;
     case TSL_DRAFT_6: return D6;
@@ -275,8 +275,12 @@ static uint32_t asked_draft(const struct schema *s) {
   }
 }
 
+bool tsl__schema_options_known(const tsl_schema_options *o) {
+  return !o || ((o->draft == TSL_DRAFT_AUTO || asked_draft(o->draft) != AUTO) && (uint32_t)o->order <= TSL_ORDER_ANY && (uint32_t)o->whitespace <= TSL_WS_PRETTY);
+}
+
 static bool load(struct schema *s) {
-  if (tsl__schema_document(s, s->root, s->options.base_uri ? s->options.base_uri : "", asked_draft(s)) == UINT32_MAX) return false;
+  if (tsl__schema_document(s, s->root, s->options.base_uri ? s->options.base_uri : "", asked_draft(s->options.draft)) == UINT32_MAX) return false;
   struct resource modern = {.uri = "", .draft = D20};
   s->modern = (uint32_t)s->resources.n;
   return tsl__vec_push(s->alloc, &s->resources, modern);

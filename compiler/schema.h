@@ -45,6 +45,9 @@ struct tsl__schema_result {
   struct schema *schema; /* for tsl__schema_report; lives with x */
 };
 
+/* Is each choice one that the header names? `options` may be NULL. */
+bool tsl__schema_options_known(const tsl_schema_options *options);
+
 /* Compile `text`. What is made belongs to x and lives as long as it does. `options` and `limits` may be NULL. Errors as for tsl_grammar_json_schema. */
 tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
                                struct tsl__schema_result *out, tsl_error *error);

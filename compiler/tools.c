@@ -360,6 +360,7 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
   tsl__json *preset;
   build b = {.tags = t, .request = &request, .thinking = options->thinking, .max_thinking = options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF};
   const char *text = find_preset(options->preset);
+  if ((uint32_t)options->thinking > TSL_THINKING_OFF) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "an option is out of its range: thinking");
   if (!text) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "there is no preset \"%.100s\"", options->preset);
   t->status = tsl__json_parse(&t->arena, text, strlen(text), 64, &preset, t->error);
   if (t->status != TSL_OK) return NULL;

@@ -251,7 +251,7 @@ typedef struct tsl_regex_options {
 
 /* Compile a JSON Schema: the matcher accepts exactly the JSON texts that are valid against it, UTF-8, in the member order asked for.
  * Every asserting keyword is enforced or the call fails with its JSON pointer. `options` and `limits` may be NULL.
- * Errors: SYNTAX, SCHEMA, UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY. Cost: tens of microseconds for a schema of a few KB,
+ * Errors: SYNTAX, SCHEMA, UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, ARGUMENT (an order, whitespace or draft that is none of the above). Cost: tens of microseconds for a schema of a few KB,
  * linear in its size, and, unless `lazy`, up to some 300 more for masks that texts ask for later. */
 TSL_API tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t length,
                                            const tsl_schema_options *options, const tsl_limits *limits,
@@ -925,7 +925,7 @@ TSL_API double tsl_scores_missing(const tsl_scores *scores);                   /
  * reach over its begin or end excepted; tsl_matcher_accept_bytes counts as one, what finishes a character before the rest excepted), and after the last one only what follows the text is allowed; a character that this
  * token leaves unfinished may be finished first. What counts goes with rollback, fork and drafts; tsl_beam_search, tsl_align_new and tsl_score_all refuse such
  * grammars. `schema` holds the options of all JSON Schemas in it; it and `limits` may be NULL.
- * Errors: SYNTAX, SCHEMA (a format is malformed), UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, with the JSON pointer. */
+ * Errors: SYNTAX, SCHEMA (a format is malformed), UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, with the JSON pointer; ARGUMENT as of tsl_grammar_json_schema. */
 TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,
                                     tsl_grammar **out, tsl_error *error);
 
@@ -1005,7 +1005,7 @@ typedef struct tsl_tools_options {
 /* Compile what a model may answer to a request. `request` is the JSON body as it is sent over the wire: of OpenAI's chat completions or responses (tools,
  * tool_choice, parallel_tool_calls, response_format or text.format; functions and function_call), of Anthropic's messages (tools with input_schema, tool_choice), the answer to
  * MCP's tools/list, or a bare array of tools. Members in which other servers are told what the text must be (guided_json, grammar, …; docs/tools.md lists them) are UNSUPPORTED; others
- * that say nothing about tools are not looked at. Errors: as tsl_grammar_tags; ARGUMENT (no such preset or tool). */
+ * that say nothing about tools are not looked at. Errors: as tsl_grammar_tags; ARGUMENT (no such preset, tool or way of thinking). */
 TSL_API tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, const tsl_limits *limits,
                                      tsl_grammar **out, tsl_error *error);
 

@@ -520,6 +520,15 @@ static void errors_are_precise(void) {
     CHECKF(!strcmp(e.pointer, errors[i].pointer), "%s: pointer %s", errors[i].json, e.pointer);
     tsl_grammar_release(g);
   }
+  static const tsl_schema_options options[] = {{.order = (tsl_order)2}, {.whitespace = (tsl_whitespace)4}, {.draft = (tsl_draft)5}, {.draft = (tsl_draft)2018}};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    tsl_grammar *g = NULL;
+    tsl_error e = {0};
+    CHECK(tsl_grammar_tags(vocab, "{\"type\":\"any_text\"}", 19, &options[i], NULL, &g, &e) == TSL_ERR_ARGUMENT && e.status == TSL_ERR_ARGUMENT && !g);
+    CHECK(tsl_grammar_json_schema(vocab, "{}", 2, &options[i], NULL, &g, &e) == TSL_ERR_ARGUMENT && e.status == TSL_ERR_ARGUMENT && !g);
+  }
+  tsl_grammar *g = NULL;
+  CHECK(tsl_grammar_tools(vocab, "[]", 2, &(tsl_tools_options){.preset = "qwen3", .thinking = (tsl_thinking)3}, NULL, &g, NULL) == TSL_ERR_ARGUMENT && !g);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------------------ */
@@ -761,15 +770,6 @@ static void tables_are_shared(void) {
   free(y);
 }
 
-/* ---- built in C --------------------------------------------------------------------------------------------------- */
-
-static void take_line(void *ctx, const char *line) { snprintf(ctx, 1 << 16, "%s", line); }
-
-/* A tree with every format in it. */
-static tsl_format *build_all(tsl_tags *t) {
-  static const char *const end[] = {"</f>"}, *const call_end[] = {"</f>", "|"}, *const trigger[] = {"<f"}, *const dispatch[] = {"<1>", "<2>"}, *const no[] = {"#"};
-  const tsl_token token = 1;
-  tsl_format *arguments = tsl_tags_as(t, tsl_tags_json_schema(t, S, sizeof S - 1, NULL), TSL_AS_ARGUMENTS, NULL);
 /* Are the tables of one grammar taken for another with these options? */
 static bool shares(const tsl_schema_options *first, const tsl_schema_options *second, bool *repeats) {
   static const char json[] = "{\"type\": \"json_schema\", \"json_schema\": {\"type\": \"object\"}}";
@@ -814,6 +814,15 @@ static void nothing_given(void) {
   tsl_grammar_release(g);
 }
 
+/* ---- built in C --------------------------------------------------------------------------------------------------- */
+
+static void take_line(void *ctx, const char *line) { snprintf(ctx, 1 << 16, "%s", line); }
+
+/* A tree with every format in it. */
+static tsl_format *build_all(tsl_tags *t) {
+  static const char *const end[] = {"</f>"}, *const call_end[] = {"</f>", "|"}, *const trigger[] = {"<f"}, *const dispatch[] = {"<1>", "<2>"}, *const no[] = {"#"};
+  const tsl_token token = 1;
+  tsl_format *arguments = tsl_tags_as(t, tsl_tags_json_schema(t, S, sizeof S - 1, NULL), TSL_AS_ARGUMENTS, NULL);
   tsl_format *xml = tsl_tags_as(t, tsl_tags_json_schema(t, S, sizeof S - 1, "qwen_xml"), TSL_AS_ARGUMENTS, NULL);
   tsl_format *tags[] = {tsl_tags_as(t, tsl_tags_tag(t, "<f=a>", arguments, call_end, 2), TSL_AS_CALL, "a"), tsl_tags_as(t, tsl_tags_tag(t, "<f=b>", xml, end, 1), TSL_AS_CALL, "b")};
   tsl_format *rules[] = {tsl_tags_text(t, "one", 3), tsl_tags_regex(t, "[0-9]+", 6)};
@@ -849,15 +858,6 @@ static void built_in_c(void) {
   free(again);
 }
 
-/* The first failure is told at the end, and nothing else happens. */
-static void builders_fail(void) {
-  tsl_grammar *g = NULL;
-  for (int i = 0; i < 19; i++) {
-    const char *const empty[] = {""}, *const trigger[] = {"<"}, *const broken[] = {"\xFF"};
-    const tsl_token far = 1u << 30;
-    tsl_tags *t = NULL;
-    tsl_error e = {0};
-    if (tsl_tags_new(vocab, NULL, &t) != TSL_OK) return;
 /* How a matcher takes the `n`th of all sequences of three of the tokens 1 to 4: how far, and after which of them the text may end. */
 static unsigned walked(tsl_grammar *g, unsigned n) {
   tsl_matcher *m = NULL;
@@ -892,6 +892,15 @@ static void tokens_written(void) {
   }
 }
 
+/* The first failure is told at the end, and nothing else happens. */
+static void builders_fail(void) {
+  tsl_grammar *g = NULL;
+  for (int i = 0; i < 19; i++) {
+    const char *const empty[] = {""}, *const trigger[] = {"<"}, *const broken[] = {"\xFF"};
+    const tsl_token far = 1u << 30;
+    tsl_tags *t = NULL;
+    tsl_error e = {0};
+    if (tsl_tags_new(vocab, NULL, &t) != TSL_OK) return;
     tsl_format *x = tsl_tags_text(t, "x", 1), *bad = NULL;
     switch (i) {
       case 0: bad = tsl_tags_sequence(t, &x, 0); break;
@@ -902,15 +911,6 @@ static void tokens_written(void) {
       case 5: bad = tsl_tags_tokens(t, &far, 1, false, 1, 1); break;
       case 6: bad = tsl_tags_as(t, NULL, TSL_AS_CALL, "f"); break;
       case 7: bad = tsl_tags_json_schema(t, "{", 1, NULL); break;
-      default: bad = tsl_tags_regex(t, NULL, 3); break;
-    }
-    CHECK(!bad && !tsl_tags_text(t, "y", 1));
-    tsl_status status = tsl_tags_compile(t, x, NULL, NULL, NULL, &g, &e);
-    CHECKF(status == (i >= 7 && i <= 11 ? TSL_ERR_SYNTAX : TSL_ERR_ARGUMENT) && e.status == status && e.message[0] && !g, "%d: %s", i, e.message);
-    tsl_tags_free(t);
-  }
-  CHECK(tsl_tags_new(NULL, NULL, &(tsl_tags *){0}) == TSL_ERR_ARGUMENT);
-}
       case 8: bad = tsl_tags_text(t, "a\xFF", 2); break;
       case 9: bad = tsl_tags_tag(t, broken[0], x, trigger, 1); break;
       case 10: bad = tsl_tags_any(t, broken, 1, 0, 0); break;
@@ -921,6 +921,15 @@ static void tokens_written(void) {
       case 15: bad = tsl_tags_repeat(t, x, TSL_UNBOUNDED, TSL_UNBOUNDED); break;
       case 16: bad = tsl_tags_tokens(t, &(tsl_token){1}, 1, false, 0, 1u << 31); break;
       case 17: bad = tsl_tags_any(t, NULL, 0, 1u << 31, 0); break;
+      default: bad = tsl_tags_regex(t, NULL, 3); break;
+    }
+    CHECK(!bad && !tsl_tags_text(t, "y", 1));
+    tsl_status status = tsl_tags_compile(t, x, NULL, NULL, NULL, &g, &e);
+    CHECKF(status == (i >= 7 && i <= 11 ? TSL_ERR_SYNTAX : TSL_ERR_ARGUMENT) && e.status == status && e.message[0] && !g, "%d: %s", i, e.message);
+    tsl_tags_free(t);
+  }
+  CHECK(tsl_tags_new(NULL, NULL, &(tsl_tags *){0}) == TSL_ERR_ARGUMENT);
+}
 
 /* Formats inside one another have a limit, and formats in many places end in one. */
 static void builders_nest(void) {
@@ -1038,14 +1047,14 @@ int main(void) {
   RUN(tokens_reach_over, "from thinking into a call");
   RUN(many_tools, "ten thousand");
   RUN(tables_are_shared, "one set of tools over another's tables");
+  RUN(nothing_given, "NULL of length 0");
+  RUN(options_are_kept, "and decide what is shared");
   RUN(built_in_c, "every format, compiled and written");
   RUN(builders_fail, "and say so at the end");
+  RUN(tokens_written, "tokens, as they are meant");
   RUN(builders_nest, "as deep as a text may, and no longer than a limit");
   RUN(builders_out_of_memory, "every allocation of a tree");
   RUN(presets_compile, "and print as tags that compile");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
-  RUN(nothing_given, "NULL of length 0");
-  RUN(options_are_kept, "and decide what is shared");
-  RUN(tokens_written, "tokens, as they are meant");
