@@ -78,9 +78,9 @@ TSL_API const char *tsl_status_name(tsl_status status);
  * Functions that take one accept NULL. */
 typedef struct tsl_error {
   tsl_status status;
-  size_t offset;     /* byte offset into the text given; 0 where no text is involved */
-  uint32_t line;     /* 1-based; 0 where no text is involved */
-  uint32_t column;   /* 1-based, in bytes */
+  size_t offset;     /* byte offset into the text given; 0 where no place in a text is to blame */
+  uint32_t line;     /* 1-based; 0 where no place in a text is to blame: there is no start rule, no text satisfies a pattern, memory ran out */
+  uint32_t column;   /* 1-based, in bytes; 0 where `line` is */
   char pointer[256]; /* JSON pointer of the keyword to blame, "" where there is none; cut at a whole character */
   char message[512]; /* one sentence without a full stop, UTF-8 */
 } tsl_error;
@@ -470,7 +470,7 @@ typedef struct tsl_sampler_options {
   bool legal_mass; /* fill tsl_draw.legal_mass: one more pass over the logits, 20 µs for 128k */
 
   /* What runs, in which order; NULL = the conventional one (that of tsl_stage's values). Copied. Each stage once at most; a stage that is not listed does not
-   * run, and its fields must be zero (temperature: 0 or 1), so that nothing is ignored silently. */
+   * run, and what would ask for it must be zero (temperature: 0 or 1), so that nothing is ignored silently. Fields that only say how it would run (penalty_window, dry_base, mirostat_eta, …) ask for nothing. */
   const tsl_stage *stages;
   uint32_t stage_count;
 
@@ -777,7 +777,7 @@ TSL_API void tsl_events_free(tsl_events *events); /* NULL is allowed */
 TSL_API void tsl_events_reset(tsl_events *events);
 
 /* Read on. All events that these bytes allow have been given when it returns; a string's characters that came in one call come as one event. A number ends with the byte after
- * it. On TSL_ERR_SYNTAX (with the offset in the whole text) or NO_MEMORY the events up to there have been given, and further calls return TSL_ERR_STATE until
+ * it. On TSL_ERR_SYNTAX (with the offset in the whole text; no line) or NO_MEMORY the events up to there have been given, and further calls return TSL_ERR_STATE until
  * a reset. Cost: some ns a byte. */
 TSL_API tsl_status tsl_events_feed(tsl_events *events, const void *bytes, size_t length, tsl_error *error);
 
