@@ -47,7 +47,12 @@ typedef struct part { /* its text lies in parser.parts_text */
   tsl_part_kind kind;
   uint32_t call;
   size_t from, length;
+  size_t next; /* the next part of the same call, + 1; 0: none. Of parts of calls alone */
 } part;
+
+typedef struct call_parts { /* + 1 */
+  size_t first, last;
+} call_parts;
 
 struct tsl_parser {
   tsl_allocator alloc;
@@ -66,6 +71,7 @@ struct tsl_parser {
   size_t told_to;
   TSL__VEC(uint32_t) open; /* marks, + 1 */
   TSL__VEC(part) parts;
+  TSL__VEC(call_parts) call_parts; /* of each call that has a part, and of those before it */
   size_t parts_read;
   text_vec parts_text, key, json;
   text_vec held; /* the end of what was given: the beginning of a special token's text that is no text here */
@@ -345,18 +351,34 @@ static bool in_call(const tsl_parser *p) {
   return false;
 }
 
+/* The last part is one of its call: so the whole is written in one pass over each call's. */
+static void chain(tsl_parser *p) {
+  const part *last = &p->parts.at[p->parts.n - 1];
+  if (last->kind < TSL_PART_CALL || last->kind > TSL_PART_CALL_END) return;
+  while (p->call_parts.n <= last->call)
+    if (!tsl__vec_push(&p->alloc, &p->call_parts, (call_parts){0})) {
+      failed(p, TSL_ERR_NO_MEMORY);
+      return;
+    }
+  call_parts *all = &p->call_parts.at[last->call];
+  if (all->last) p->parts.at[all->last - 1].next = p->parts.n;
+  else all->first = p->parts.n;
+  all->last = p->parts.n;
+}
+
 /* A part; pieces of the same thing in a row are one. */
 static void tell(tsl_parser *p, tsl_part_kind kind, const char *text, size_t n, bool escape) {
   bool stream = kind == TSL_PART_TEXT || kind == TSL_PART_REASONING || kind == TSL_PART_ARGUMENTS || kind == TSL_PART_TAG_TEXT || kind == TSL_PART_ID;
   part *last = p->parts.n ? &p->parts.at[p->parts.n - 1] : NULL;
   bool ahead = kind == TSL_PART_ID && !in_call(p); /* the id of the call to come */
-  part fresh = {kind, p->calls && !ahead ? p->calls - 1 : p->calls, p->parts_text.n, 0};
+  part fresh = {kind, p->calls && !ahead ? p->calls - 1 : p->calls, p->parts_text.n, 0, 0};
   if (stream && !n) return;
   if (!stream || !last || last->kind != kind || p->parts_read == p->parts.n) {
     if (!tsl__vec_push(&p->alloc, &p->parts, fresh)) {
       failed(p, TSL_ERR_NO_MEMORY);
       return;
     }
+    chain(p);
     last = &p->parts.at[p->parts.n - 1];
   }
   if (escape) put_escaped(p, &p->parts_text, text, n);
@@ -536,6 +558,7 @@ void tsl_parser_free(tsl_parser *p) {
   tsl__vec_free(&a, &p->text);
   tsl__vec_free(&a, &p->open);
   tsl__vec_free(&a, &p->parts);
+  tsl__vec_free(&a, &p->call_parts);
   tsl__vec_free(&a, &p->parts_text);
   tsl__vec_free(&a, &p->key);
   tsl__vec_free(&a, &p->json);
@@ -557,7 +580,7 @@ static tsl_status unlock(tsl_parser *p) {
 }
 
 void tsl_parser_reset(tsl_parser *p) {
-  p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->parts_read = p->parts_text.n = p->told = p->calls = p->members = 0;
+  p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->call_parts.n = p->parts_read = p->parts_text.n = p->told = p->calls = p->members = 0;
   p->told_to = 0;
   p->finished = false;
   p->status = TSL_OK;
@@ -723,12 +746,15 @@ static void put_parts(tsl_parser *p, tsl_part_kind kind) {
   put_string(p, "\"");
 }
 
+/* The first part of a call, + 1. */
+static size_t first_of(const tsl_parser *p, uint32_t call) { return call < p->call_parts.n ? p->call_parts.at[call].first : 0; }
+
 /* The parts of one call: as string contents, or as they are. */
 static bool put_call_parts(tsl_parser *p, uint32_t call, tsl_part_kind kind, bool escape) {
   bool any = false;
-  for (size_t i = 0; i < p->parts.n; i++) {
-    const part *q = &p->parts.at[i];
-    if (q->kind != kind || q->call != call) continue;
+  for (size_t i = first_of(p, call); i; i = p->parts.at[i - 1].next) {
+    const part *q = &p->parts.at[i - 1];
+    if (q->kind != kind) continue;
     any = true;
     if (escape) put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
     else put(p, &p->json, p->parts_text.at + q->from, q->length);
@@ -737,8 +763,8 @@ static bool put_call_parts(tsl_parser *p, uint32_t call, tsl_part_kind kind, boo
 }
 
 static bool has_part(const tsl_parser *p, uint32_t call, tsl_part_kind kind) {
-  for (size_t i = 0; i < p->parts.n; i++)
-    if (p->parts.at[i].kind == kind && p->parts.at[i].call == call) return true;
+  for (size_t i = first_of(p, call); i; i = p->parts.at[i - 1].next)
+    if (p->parts.at[i - 1].kind == kind) return true;
   return false;
 }
 
@@ -783,6 +809,17 @@ static void put_call(tsl_parser *p, uint32_t call) {
   put_string(p, over ? "}" : ", \"incomplete\": true}");
 }
 
+/* The text of the tag that begins with this part, without that of tags in it. */
+static void put_tag_text(tsl_parser *p, size_t begin) {
+  for (size_t i = begin + 1, depth = 1; i < p->parts.n && depth; i++) {
+    const part *q = &p->parts.at[i];
+    if (q->kind == TSL_PART_TAG) depth++;
+    if (q->kind == TSL_PART_TAG_END) depth--;
+    if (q->kind == TSL_PART_TAG_TEXT && depth == 1) put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
+  }
+}
+
+/* In the order in which they begin. */
 static void put_tags(tsl_parser *p) {
   const char *separator = "";
   for (size_t i = 0; i < p->parts.n; i++) {
@@ -792,7 +829,7 @@ static void put_tags(tsl_parser *p) {
       put_string(p, "{\"begin\": \"");
       put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
       put_string(p, "\", \"content\": \"");
-      for (size_t k = i + 1; k < p->parts.n && p->parts.at[k].kind == TSL_PART_TAG_TEXT; k++) put_escaped(p, &p->json, p->parts_text.at + p->parts.at[k].from, p->parts.at[k].length);
+      put_tag_text(p, i);
       put_string(p, "\"}");
       separator = ", ";
     }

@@ -1,7 +1,9 @@
-/* test_answers.c - answers read back that test_tags.c has no table for: cut anywhere, with delimiters that are tokens, with nothing in a tag, given in any pieces.
+/* test_answers.c - answers read back that test_tags.c has no table for: cut anywhere, with delimiters that are tokens, with nothing in a tag, given in any pieces; tags in tags, many calls.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <time.h>
+
 #include "compiler/json.h"
 #include "tests/check.h"
 
@@ -196,6 +198,43 @@ static void empty_tags(void) {
   }
 }
 
+/* ---- tags in tags, and many calls ------------------------------------------------------------------------------------ */
+
+/* A tag's text goes on after a tag in it; each is told where it begins. */
+static void tags_in_tags(void) {
+  static const struct { const char *text, *expected; } cases[] = {
+      {"<a><b>x</b>y</a>z", "\"content\": \"z\", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": \"<a>\", \"content\": \"y\"}, {\"begin\": \"<b>\", \"content\": \"x\"}]"},
+      {"<a>u<b>x</b>v<b>y</b>w</a><a>t</a>", "\"tags\": [{\"begin\": \"<a>\", \"content\": \"uvw\"}, {\"begin\": \"<b>\", \"content\": \"x\"}, {\"begin\": \"<b>\", \"content\": \"y\"}, {\"begin\": \"<a>\", \"content\": \"t\"}]"},
+  };
+  tsl_grammar *g = compile("{\"type\":\"triggered_tags\",\"triggers\":[\"<a\"],\"tags\":[" TAG("", "<a>", "{\"type\":\"triggered_tags\",\"triggers\":[\"<b\"],\"tags\":[" TAG("", "<b>", "{\"type\":\"any_text\"}", "\"</b>\"") "]}", "\"</a>\"") "]}");
+  tsl_parser *p = NULL;
+  CHECK(g && tsl_parser_new(g, NULL, &p) == TSL_OK);
+  for (size_t i = 0; p && i < sizeof cases / sizeof *cases; i++, tsl_parser_reset(p)) {
+    CHECK(tsl_parser_text(p, cases[i].text, strlen(cases[i].text)) == TSL_OK && tsl_parser_finish(p) == TSL_OK);
+    CHECKF(strstr(tsl_parser_json(p), cases[i].expected) != NULL, "%s: %s", cases[i].text, tsl_parser_json(p));
+  }
+  tsl_parser_free(p);
+  tsl_grammar_release(g);
+}
+
+static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+/* The JSON of an answer with many calls is written in no more time than the answer was read in. */
+static void many_calls(void) {
+  enum { CALLS = 20000 };
+  tsl_grammar *g = compile("{\"type\":\"star\",\"content\":" TAG(CALL, "<f>", "{\"type\":\"json_schema\",\"json_schema\":{\"const\":{\"a\":1}},\"as\":\"arguments\"}", "\"\"") "}");
+  tsl_parser *p = NULL;
+  CHECK(g && tsl_parser_new(g, NULL, &p) == TSL_OK);
+  double from = processor_seconds(), read;
+  for (size_t i = 0; p && i < CALLS; i++) CHECK(tsl_parser_text(p, "<f>{\"a\":1}", 10) == TSL_OK);
+  CHECK(p && tsl_parser_finish(p) == TSL_OK);
+  read = processor_seconds() - from;
+  CHECK(p && strstr(tsl_parser_json(p), "{\"id\": \"call_19999\", \"name\": \"f\", \"arguments\": {\"a\":1}}]"));
+  CHECKF(processor_seconds() - from < 2 * read + 0.5, "read in %.2f s, all in %.2f s", read, processor_seconds() - from);
+  tsl_parser_free(p);
+  tsl_grammar_release(g);
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(cut_anywhere, "every preset, at every byte: JSON");
@@ -203,6 +242,8 @@ int main(void) {
   RUN(ends_are_no_content, "texts and tokens");
   RUN(tokens_in_pieces, "spelled, in any pieces");
   RUN(empty_tags, "are there all the same");
+  RUN(tags_in_tags, "the outer one's text goes on");
+  RUN(many_calls, "written in the time of reading them");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
