@@ -112,11 +112,20 @@ static bool has_name(tsl__string s) {
   return false;
 }
 
+/* One string, or an array of them; with room for one more. */
 static bool read_list(build *b, const tsl__json *list, tsl__string **out, uint32_t *count) {
-  *count = list && list->kind == TSL__JSON_ARRAY ? list->length : 0;
+  bool several = list && list->kind == TSL__JSON_ARRAY, one = list && list->kind == TSL__JSON_STRING;
+  *count = several ? list->length : one;
   if (!(*out = tsl__tags_alloc(b->tags, (*count + 1) * sizeof **out))) return false;
-  for (uint32_t i = 0; i < *count; i++) (*out)[i] = (tsl__string){list->items[i].text, list->items[i].length};
+  for (uint32_t i = 0; i < *count; i++) (*out)[i] = one ? (tsl__string){list->text, list->length} : (tsl__string){list->items[i].text, list->items[i].length};
   return true;
+}
+
+/* One of these. */
+static tsl__tag *any_of(build *b, tsl__tag **all, uint32_t count) {
+  tsl__tag *n = count == 1 ? all[0] : node(b, TSL__TAG_OR, count);
+  if (n && count > 1) memcpy(n->items, all, count * sizeof *all);
+  return n;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------ */
@@ -200,34 +209,42 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
 
 /* ---- answers ---------------------------------------------------------------------------------------------------------- */
 
-/* Calls and nothing else. */
-static tsl__tag *only_calls(build *b) {
+static tsl__tag *list_of_calls(build *b, tsl__string separator) {
   uint32_t count;
   tsl__tag **calls = all_calls(b, &count);
+  return calls ? list_of(b, calls, count, separator, b->request->parallel && !b->request->forced) : NULL;
+}
+
+/* The section with the calls in it, in each way in which it may begin. */
+static tsl__tag **sections(build *b, const tsl__json *section, tsl__string **begins, uint32_t *count) {
+  tsl__tag *list = list_of_calls(b, text_of(section, "separator")), **all;
+  if (!list || !read_list(b, GET(section, "begin"), begins, count) || !(all = tsl__tags_alloc(b->tags, (*count + 1) * sizeof *all))) return NULL;
+  for (uint32_t i = 0; i < *count; i++)
+    if (!(all[i] = tag(b, TSL__MARK_MARKUP, (*begins)[i], list, text_of(section, "end")))) return NULL;
+  return all;
+}
+
+/* Calls and nothing else. */
+static tsl__tag *only_calls(build *b) {
   const tsl__json *section = object_of(b->preset, "section");
-  bool several = b->request->parallel && !b->request->forced;
-  if (!calls) return NULL;
-  tsl__tag *list = list_of(b, calls, count, text_of(section ? section : b->preset, "separator"), several);
-  return section && list ? tag(b, TSL__MARK_MARKUP, text_of(section, "begin"), list, text_of(section, "end")) : list;
+  tsl__string *begins;
+  uint32_t count;
+  if (!section) return list_of_calls(b, text_of(b->preset, "separator"));
+  tsl__tag **all = sections(b, section, &begins, &count);
+  return all ? any_of(b, all, count) : NULL;
 }
 
 /* Free text, and calls in it. */
 static tsl__tag *text_with_calls(build *b) {
-  uint32_t count;
   const tsl__json *section = object_of(b->preset, "section");
-  tsl__tag **calls, *one = NULL;
-  if (section) {
-    one = only_calls(b);
-    calls = &one;
-    count = 1;
-  } else {
-    calls = all_calls(b, &count);
-  }
-  tsl__tag *n = node(b, TSL__TAG_TRIGGERED, count);
-  if (!n || !calls || (section && !one) || !(n->triggers = tsl__tags_alloc(b->tags, sizeof *n->triggers))) return NULL;
-  memcpy(n->items, calls, count * sizeof *calls);
-  n->triggers[0] = section ? text_of(section, "begin") : text_of(b->preset, "trigger");
-  n->trigger_count = 1;
+  tsl__string *triggers;
+  uint32_t count, trigger_count = 1;
+  if (!section && !read_list(b, GET(b->preset, "trigger"), &triggers, &trigger_count)) return NULL;
+  tsl__tag **all = section ? sections(b, section, &triggers, &count) : all_calls(b, &count), *n = node(b, TSL__TAG_TRIGGERED, count);
+  if (!n || !all) return NULL;
+  memcpy(n->items, all, count * sizeof *all);
+  n->triggers = triggers;
+  n->trigger_count = section ? count : trigger_count;
   n->excludes = b->exclude;
   n->exclude_count = b->exclude_count;
   n->once = section || !b->request->parallel;
@@ -261,27 +278,26 @@ static tsl__tag *answer(build *b) {
   return b->request->count ? of_two(b, TSL__TAG_OR, text, calls_alone(b)) : text;
 }
 
-/* A block of thinking, in each way in which it may begin. */
-static tsl__tag *thinking_block(build *b, const tsl__json *form, bool inside) {
-  const tsl__json *begin = GET(form, "begin");
-  bool several = begin && begin->kind == TSL__JSON_ARRAY && !inside;
-  tsl__tag *all = several ? node(b, TSL__TAG_OR, begin->length) : NULL;
-  tsl__string none = {"", 0};
-  if (!several) return tag(b, TSL__MARK_REASONING, inside ? none : text_of(form, "begin"), thoughts(b), text_of(form, "end"));
-  for (uint32_t i = 0; all && i < begin->length; i++) {
-    const tsl__string text = {begin->items[i].text, begin->items[i].length};
-    if (!(all->items[i] = tag(b, TSL__MARK_REASONING, text, thoughts(b), text_of(form, "end")))) return NULL;
-  }
-  return all;
+/* A block of thinking, in each way in which it may begin; inside, where the prompt has begun it, or may have. */
+static tsl__tag *thinking_block(build *b, const tsl__json *form) {
+  const tsl__json *prefilled = GET(form, "prefilled");
+  bool maybe = prefilled && tsl__json_is(prefilled, "maybe", 5), inside = b->thinking == TSL_THINKING_ON && prefilled && (maybe || prefilled->kind == TSL__JSON_TRUE);
+  tsl__string *begins;
+  uint32_t count;
+  if (!read_list(b, GET(form, "begin"), &begins, &count)) return NULL;
+  if (inside && !maybe) count = 0;
+  if (inside || !count) begins[count++] = (tsl__string){"", 0};
+  tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
+  for (uint32_t i = 0; all && i < count; i++)
+    if (!(all[i] = tag(b, TSL__MARK_REASONING, begins[i], thoughts(b), text_of(form, "end")))) return NULL;
+  return all ? any_of(b, all, count) : NULL;
 }
 
 static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
-  const tsl__json *form = object_of(b->preset, "thinking"), *prefilled = form ? GET(form, "prefilled") : NULL;
+  const tsl__json *form = object_of(b->preset, "thinking");
   if (!form || b->thinking == TSL_THINKING_OFF) return rest;
-  bool inside = b->thinking == TSL_THINKING_ON && prefilled && prefilled->kind == TSL__JSON_TRUE;
-  tsl__string after = text_of(form, "after");
-  tsl__tag *block = thinking_block(b, form, inside);
-  tsl__string skip = text_of(form, "skip");
+  tsl__string after = text_of(form, "after"), skip = text_of(form, "skip");
+  tsl__tag *block = thinking_block(b, form);
   if (after.length && block) block = of_two(b, TSL__TAG_SEQUENCE, block, constant(b, after));
   if (skip.length && b->thinking == TSL_THINKING_AUTO) block = of_two(b, TSL__TAG_OR, block, constant(b, skip));
   return of_two(b, TSL__TAG_SEQUENCE, b->thinking == TSL_THINKING_AUTO ? optional(b, block) : block, rest);
@@ -289,35 +305,46 @@ static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
 
 /* ---- messages --------------------------------------------------------------------------------------------------------- */
 
+static bool is_reasoning(const tsl__json *form) { return tsl__json_is(GET(form, "as"), "reasoning", 9); }
+
 static tsl__tag *message(build *b, const tsl__json *form) {
-  tsl__mark_kind mark = tsl__json_is(GET(form, "as"), "reasoning", 9) ? TSL__MARK_REASONING : TSL__MARK_TEXT;
+  bool reasoning = is_reasoning(form);
   const tsl__json *ends = GET(form, "end");
-  bool whole = mark == TSL__MARK_TEXT && b->request->content;
-  tsl__tag *n = tag(b, mark, text_of(form, "begin"), whole ? (tsl__tag *)(uintptr_t)b->request->content : mark == TSL__MARK_REASONING ? thoughts(b) : any_text(b), (tsl__string){"", 0});
+  tsl__tag *n = tag(b, reasoning ? TSL__MARK_REASONING : TSL__MARK_TEXT, text_of(form, "begin"), reasoning ? thoughts(b) : asked_for(b), (tsl__string){"", 0});
   if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
   for (uint32_t i = 0; i < ends->length; i++) n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
   n->end_count = ends->length;
   return n;
 }
 
-/* Messages, of which thinking and text may be left out, and calls may be demanded. */
-static tsl__tag *messages(build *b) {
+/* One message, or several, of these kinds; NULL if there is none. */
+static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) {
   const tsl__json *forms = GET(b->preset, "messages");
+  tsl__tag **all = tsl__tags_alloc(b->tags, (forms->length + 1) * sizeof *all);
+  uint32_t count = 0;
+  for (uint32_t i = 0; all && i < forms->length; i++)
+    if ((is_reasoning(&forms->items[i]) ? reasoning : text) && !(all[count++] = message(b, &forms->items[i]))) return NULL;
+  return all && count ? list_of(b, all, count, text_of(b->preset, "message_separator"), several) : NULL;
+}
+
+/* What was asked for instead of free text: in the last of the messages that are text. */
+static tsl__tag *message_asked_for(build *b) {
+  const tsl__json *forms = GET(b->preset, "messages");
+  uint32_t i = forms->length;
+  while (is_reasoning(&forms->items[i - 1])) i--; /* check_preset: there is one */
+  return message(b, &forms->items[i - 1]);
+}
+
+/* Messages, of which thinking and text may be left out, and calls may be demanded; or thinking, and then what was asked for, or calls. */
+static tsl__tag *messages(build *b) {
+  bool required = b->request->count && b->request->choice == TSL__CHOICE_REQUIRED, content = !required && b->request->content, on = b->thinking == TSL_THINKING_ON;
   tsl__string separator = text_of(b->preset, "message_separator");
-  uint32_t count = 0, calls = 0;
-  bool required = b->request->choice == TSL__CHOICE_REQUIRED;
-  tsl__tag **before = tsl__tags_alloc(b->tags, (forms->length + 1) * sizeof *before), **call = b->request->count ? all_calls(b, &calls) : NULL;
-  if (!before || (b->request->count && !call)) return NULL;
-  for (uint32_t i = 0; i < forms->length; i++) {
-    bool reasoning = tsl__json_is(GET(&forms->items[i], "as"), "reasoning", 9);
-    if (reasoning ? b->thinking == TSL_THINKING_OFF : required) continue;
-    if (!(before[count++] = message(b, &forms->items[i]))) return NULL;
-  }
-  tsl__tag *said = count ? list_of(b, before, count, separator, true) : NULL, *end = calls ? list_of(b, call, calls, separator, b->request->parallel && !b->request->forced) : NULL;
-  if (!end) return said ? said : any_text(b);
-  if (!said) return end;
-  tsl__tag *both = of_two(b, TSL__TAG_SEQUENCE, optional(b, of_two(b, TSL__TAG_SEQUENCE, said, constant(b, separator))), end);
-  return required ? both : of_two(b, TSL__TAG_OR, both, said);
+  tsl__tag *said = messages_of(b, b->thinking != TSL_THINKING_OFF, !required && !content, true), *end = b->request->count ? list_of_calls(b, separator) : NULL, *thought = on ? messages_of(b, true, false, false) : NULL;
+  if (content) end = end ? of_two(b, TSL__TAG_OR, message_asked_for(b), end) : message_asked_for(b);
+  tsl__tag *all = end ? end : said;
+  if (end && said) all = of_two(b, TSL__TAG_SEQUENCE, optional(b, of_two(b, TSL__TAG_SEQUENCE, said, constant(b, separator))), end);
+  if (end && said && !required && !content) all = of_two(b, TSL__TAG_OR, all, said);
+  return thought ? of_two(b, TSL__TAG_SEQUENCE, of_two(b, TSL__TAG_SEQUENCE, thought, constant(b, separator)), all) : all;
 }
 
 /* ---- presets ----------------------------------------------------------------------------------------------------------- */
@@ -330,6 +357,15 @@ static const char *find_preset(const char *name) {
   return NULL;
 }
 
+/* A string, or several, none of them empty. */
+static bool are_texts(const tsl__json *v) {
+  bool fine = v && v->length && (v->kind == TSL__JSON_STRING || v->kind == TSL__JSON_ARRAY);
+  for (uint32_t i = 0; fine && v->kind == TSL__JSON_ARRAY && i < v->length; i++) fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
+  return fine;
+}
+
+static bool is_prefilled(const tsl__json *v) { return !v || (v->kind == TSL__JSON_STRING ? tsl__json_is(v, "maybe", 5) : v->kind <= TSL__JSON_TRUE); }
+
 /* A preset may be a user's: everything that is used is checked here. */
 static bool check_preset(build *b) {
   const tsl__json *p = b->preset, *calls = GET(p, "calls"), *messages_list = GET(p, "messages"), *section = object_of(p, "section");
@@ -339,16 +375,18 @@ static bool check_preset(build *b) {
     fine = has_name(text_of(c, "begin")) || (text_of(c, "id").length && has_name(text_of(c, "then")));
     fine = fine && text_of(c, "style").length;
   }
-  fine = fine && (messages_list || section ? true : text_of(p, "trigger").length > 0) && (!section || text_of(section, "begin").length);
+  fine = fine && (messages_list || section ? true : text_of(p, "trigger").length > 0) && (!section || are_texts(GET(section, "begin")));
   fine = fine && (!messages_list || (messages_list->kind == TSL__JSON_ARRAY && messages_list->length));
+  bool texts = !messages_list;
   for (uint32_t i = 0; fine && messages_list && i < messages_list->length; i++) {
     const tsl__json *end = GET(&messages_list->items[i], "end"), *as = GET(&messages_list->items[i], "as");
     fine = end && end->kind == TSL__JSON_ARRAY && end->length && as && text_of(&messages_list->items[i], "begin").length;
     for (uint32_t k = 0; fine && k < end->length; k++) fine = end->items[k].kind == TSL__JSON_STRING;
+    texts |= fine && !is_reasoning(&messages_list->items[i]);
   }
+  fine = fine && texts;
   const tsl__json *thinking = object_of(p, "thinking"), *begin = thinking ? GET(thinking, "begin") : NULL, *text = object_of(p, "text");
-  for (uint32_t i = 0; fine && begin && begin->kind == TSL__JSON_ARRAY && i < begin->length; i++) fine = begin->items[i].kind == TSL__JSON_STRING && begin->items[i].length;
-  fine = fine && (!begin || begin->kind == TSL__JSON_STRING || (begin->kind == TSL__JSON_ARRAY && begin->length)) && (!thinking || text_of(thinking, "end").length);
+  fine = fine && (!thinking || ((!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) && text_of(thinking, "end").length && is_prefilled(GET(thinking, "prefilled"))));
   fine = fine && (!text || (text_of(text, "begin").length && text_of(text, "end").length));
   const tsl__json *exclude = GET(p, "exclude");
   for (uint32_t i = 0; fine && exclude && i < exclude->length; i++) fine = exclude->kind == TSL__JSON_ARRAY && exclude->items[i].kind == TSL__JSON_STRING && exclude->items[i].length;

@@ -35,9 +35,9 @@ static const char *const presets[] = {
     "{\"name\":\"gemma3\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
     "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "glm4\0"
-    "{\"name\":\"glm4\",\"thinking\":{\"begin\":[\"<think>\",\"\\n<think>\"],\"end\":\"</think>\",\"after\":\"\",\"prefilled\":false},\"exclude\":[\"<t"
-    "hink>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\",\"e"
-    "nd\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
+    "{\"name\":\"glm4\",\"thinking\":{\"begin\":[\"<think>\",\"\\n<think>\"],\"end\":\"</think>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"exclude\":[\""
+    "<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\","
+    "\"end\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
     "gpt-oss\0"
     "{\"name\":\"gpt-oss\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\"<|channel|>commentary to=functions.{nam"
     "e} <|constrain|>json<|message|>\",\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\"<|channel|>commentary to=functions.{name}<|c"
@@ -47,10 +47,10 @@ static const char *const presets[] = {
     "nd|>\"]},{\"as\":\"text\",\"begin\":\"<|channel|>commentary<|message|>\",\"end\":[\"<|end|>\"]},{\"as\":\"text\",\"begin\":\"<|channel|>fina"
     "l<|message|>\",\"end\":[\"<|end|>\",\"<|return|>\"]}],\"message_separator\":\"<|start|>assistant\"}",
     "kimi-k2\0"
-    "{\"name\":\"kimi-k2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":false},\"exclude\":[\"<think>\",\"</t"
-    "hink>\"],\"section\":{\"begin\":\"<|tool_calls_section_begin|>\",\"separator\":\"\",\"end\":\"<|tool_calls_section_end|>\"},\"calls\":[{\""
-    "begin\":\"<|tool_call_begin|>functions.{name}:\",\"id\":\"[0-9]+\",\"id_prefix\":\"functions.{name}:\",\"then\":\"<|tool_call_argument"
-    "_begin|>\",\"style\":\"json\",\"end\":\"<|tool_call_end|>\"}]}",
+    "{\"name\":\"kimi-k2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"exclude\":[\"<think>\",\"<"
+    "/think>\"],\"section\":{\"begin\":\"<|tool_calls_section_begin|>\",\"separator\":\"\",\"end\":\"<|tool_calls_section_end|>\"},\"calls\":["
+    "{\"begin\":\"<|tool_call_begin|>functions.{name}:\",\"id\":\"[0-9]+\",\"id_prefix\":\"functions.{name}:\",\"then\":\"<|tool_call_argume"
+    "nt_begin|>\",\"style\":\"json\",\"end\":\"<|tool_call_end|>\"}]}",
     "llama3\0"
     "{\"name\":\"llama3\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"; \",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
     "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
@@ -74,8 +74,8 @@ static const char *const presets[] = {
     "\"[/THINK]\"],\"trigger\":\"[TOOL_CALLS]\",\"separator\":\"\",\"calls\":[{\"begin\":\"[TOOL_CALLS]{name}[ARGS]\",\"style\":\"json\",\"end\":\"\""
     "},{\"begin\":\"[TOOL_CALLS]{name}[CALL_ID]\",\"id\":\"[A-Za-z0-9]{9}\",\"id_prefix\":\"\",\"then\":\"[ARGS]\",\"style\":\"json\",\"end\":\"\"}]}",
     "mistral\0"
-    "{\"name\":\"mistral\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"[TOOL_CALLS][\",\"separator\":\", \",\"end\":\"]\"},\"calls\":[{"
-    "\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "{\"name\":\"mistral\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":[\"[TOOL_CALLS][\",\"[TOOL_CALLS] [\"],\"separator\":\", \",\"e"
+    "nd\":\"]\"},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "phi4-functools\0"
     "{\"name\":\"phi4-functools\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"functools[\",\"separator\":\", \",\"end\":\"]\"},\"calls"
     "\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
@@ -83,13 +83,13 @@ static const char *const presets[] = {
     "{\"name\":\"phi4\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"<|tool_call|>[\",\"separator\":\", \",\"end\":\"]<|/tool_call|>\""
     "},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "qwen3-coder\0"
-    "{\"name\":\"qwen3-coder\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":false},\"exclude\":[\"<thin"
-    "k>\",\"</think>\"],\"trigger\":\"<tool_call>\\n<function=\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>\\n<function={name}>\\n"
-    "\",\"style\":\"qwen_xml\",\"end\":\"</function>\\n</tool_call>\"}]}",
+    "{\"name\":\"qwen3-coder\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":\"maybe\"},\"exclude\":[\"<th"
+    "ink>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>\\n<function={name}>\\n\",\"style\":"
+    "\"qwen_xml\",\"end\":\"</function>\\n</tool_call>\"}]}",
     "qwen3\0"
-    "{\"name\":\"qwen3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":false},\"exclude\":[\"<think>\",\"<"
-    "/think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>\\n{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\":"
-    " \",\"style\":\"json\",\"end\":\"}\\n</tool_call>\"}]}",
+    "{\"name\":\"qwen3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":\"maybe\"},\"exclude\":[\"<think>\","
+    "\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>\\n{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\"
+    "\": \",\"style\":\"json\",\"end\":\"}\\n</tool_call>\"}]}",
 };
 
 const char *tsl__tools_preset_text(size_t index) { return index < sizeof presets / sizeof *presets ? presets[index] : NULL; }

@@ -655,6 +655,9 @@ static const struct {
     {"minimax-m3", "[" TOOL("f", S) "]", "</mm:think>" NS "<tool_call>\n" NS "<invoke name=\"f\">" EL("a", "1") NS "</invoke>\n" NS "</tool_call>", "\"content\": \"\", \"reasoning\": \"\", \"calls\": [{"},
     {"minimax-m3", "[" TOOL("f", S) "]", "Well.</mm:think>", NULL},
     {"minimax-m3", "[" TOOL("f", S) "]", NS "<tool_call>\n" NS "<invoke name=\"f\"><a>1</a>" NS "</invoke>\n" NS "</tool_call>", NULL},
+    {"mistral", "[" TOOL("f", S) "]", "x[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"a\": 1}}]", "\"content\": \"x\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}]"},
+    {"mistral", "[" TOOL("f", S) "]", "x[TOOL_CALLS] [{\"name\": \"f\", \"arguments\": {\"a\": 1}}]", "\"content\": \"x\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}]"},
+    {"mistral", "[" TOOL("f", S) "]", "[TOOL_CALLS] [{\"name\": \"f\", \"arguments\": {}}]", NULL},
     {"kimi-k2", "[" TOOL("f", S) "]", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{\"a\": 1}<|tool_call_end|><|tool_calls_section_end|>", "\"id\": \"functions.f:0\""},
     {"gpt-oss", "[" TOOL("f", S) "]", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>", "\"reasoning\": \"hm\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\""},
 };
@@ -670,6 +673,62 @@ static void edges_are_read(void) {
     bool read = tsl_parser_text(p, answers[i].answer, strlen(answers[i].answer)) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
     CHECKF(read == (answers[i].expected != NULL), "%s: %s", answers[i].preset, answers[i].answer);
     if (read && answers[i].expected) CHECKF(strstr(tsl_parser_json(p), answers[i].expected), "%s: %s", answers[i].preset, tsl_parser_json(p));
+    tsl_parser_free(p);
+    tsl_grammar_release(g);
+  }
+}
+
+/* With thinking: a block that the model begins, that the prompt has begun, or either; and messages, the first of which is one of thinking. What a response format asks for is
+ * said once, and nothing beside it. */
+#define CODED "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
+#define KIMI "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{\"a\": 1}<|tool_call_end|><|tool_calls_section_end|>"
+#define SAID(channel, text) "<|channel|>" channel "<|message|>" text
+#define NEXT "<|end|><|start|>assistant"
+#define ONE "{\"response_format\":{\"type\":\"json_schema\",\"schema\":{\"const\":1}}}"
+#define ONE_OR_CALLS "{\"tools\":[" TOOL("f", S) "],\"response_format\":{\"type\":\"json_schema\",\"schema\":{\"const\":1}}}"
+#define CALLED "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>"
+
+static const struct {
+  const char *preset, *request, *answer, *on, *off; /* what it is read as; NULL: not allowed */
+} thoughts[] = {
+    {"qwen3", "{\"tools\":[]}", "hm\n</think>\n\nhi", "\"content\": \"hi\", \"reasoning\": \"hm\\n\"", NULL},
+    {"qwen3", "{\"tools\":[]}", "<think>hm</think>\n\nhi", "\"content\": \"hi\", \"reasoning\": \"hm\"", NULL},
+    {"qwen3", "{\"tools\":[]}", "hi", NULL, "\"content\": \"hi\""},
+    {"qwen3-coder", "[" TOOL("f", S) "]", "hm\n</think>\n\n" CODED, "\"reasoning\": \"hm\\n\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\"", NULL},
+    {"qwen3-coder", "[" TOOL("f", S) "]", "<think>\nhm\n</think>\n\n" CODED, "\"reasoning\": \"\\nhm\\n\", \"calls\": [{\"id\"", NULL},
+    {"qwen3-coder", "[" TOOL("f", S) "]", "x" CODED, NULL, "\"content\": \"x\", \"reasoning\": \"\", \"calls\": [{\"id\""},
+    {"qwen3-coder", "[" TOOL("f", S) "]", "<tool_call><function=f>\n<parameter=a>\n\"x\"\n</parameter>\n</function></tool_call>", NULL, NULL},
+    {"glm4", "[" TOOL("f", S) "]", "hm</think><tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>", "\"reasoning\": \"hm\", \"calls\": [{\"id\"", NULL},
+    {"glm4", "[" TOOL("f", S) "]", "\n<think>hm</think>hi", "\"content\": \"hi\", \"reasoning\": \"hm\"", NULL},
+    {"kimi-k2", "[" TOOL("f", S) "]", "hm</think>" KIMI, "\"reasoning\": \"hm\", \"calls\": [{\"id\": \"functions.f:0\"", NULL},
+    {"deepseek-v3.1", "{\"tools\":[]}", "hm</think>hi", "\"content\": \"hi\", \"reasoning\": \"hm\"", NULL},
+    {"deepseek-v3.1", "{\"tools\":[]}", "<think>hm</think>hi", NULL, NULL},
+    {"gpt-oss", "{\"tools\":[]}", SAID("final", "hi<|return|>"), NULL, "\"content\": \"hi\""},
+    {"gpt-oss", "{\"tools\":[]}", SAID("analysis", "hm") NEXT SAID("final", "hi<|return|>"), "\"content\": \"hi\", \"reasoning\": \"hm\"", NULL},
+    {"gpt-oss", "[" TOOL("f", S) "]", SAID("analysis", "hm") NEXT SAID("commentary", "hi") NEXT CALLED, "\"content\": \"hi\", \"reasoning\": \"hm\", \"calls\": [{\"id\"", NULL},
+    {"gpt-oss", "[" TOOL("f", S) "]", CALLED, NULL, "\"calls\": [{\"id\""},
+    {"gpt-oss", ONE, SAID("final", "1<|return|>"), NULL, "\"content\": \"1\""},
+    {"gpt-oss", ONE, SAID("analysis", "hm") NEXT SAID("final", "1<|return|>"), "\"content\": \"1\", \"reasoning\": \"hm\"", NULL},
+    {"gpt-oss", ONE, SAID("analysis", "hm<|end|>"), NULL, NULL},
+    {"gpt-oss", ONE, SAID("final", "1") NEXT SAID("final", "1<|return|>"), NULL, NULL},
+    {"gpt-oss", ONE, SAID("analysis", "hm") NEXT SAID("commentary", "1") NEXT SAID("final", "1<|return|>"), NULL, NULL},
+    {"gpt-oss", ONE_OR_CALLS, SAID("final", "1<|end|>"), NULL, "\"content\": \"1\""},
+    {"gpt-oss", ONE_OR_CALLS, CALLED, NULL, "\"calls\": [{\"id\""},
+    {"gpt-oss", ONE_OR_CALLS, SAID("final", "1") NEXT CALLED, NULL, NULL},
+};
+
+static void thoughts_are_read(void) {
+  for (size_t i = 0; i < 2 * (sizeof thoughts / sizeof *thoughts); i++) {
+    const char *answer = thoughts[i / 2].answer, *expected = i % 2 ? thoughts[i / 2].on : thoughts[i / 2].off, *request = thoughts[i / 2].request;
+    const tsl_tools_options o = {.preset = thoughts[i / 2].preset, .thinking = i % 2 ? TSL_THINKING_ON : TSL_THINKING_OFF};
+    tsl_grammar *g = NULL;
+    tsl_parser *p = NULL;
+    tsl_error e = {0};
+    CHECKF(tsl_grammar_tools(vocab, request, strlen(request), &o, NULL, &g, &e) == TSL_OK, "%s: %s %s", request, e.message, e.pointer);
+    if (!g || tsl_parser_new(g, NULL, &p) != TSL_OK) continue;
+    bool read = tsl_parser_text(p, answer, strlen(answer)) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
+    CHECKF(read == (expected != NULL), "%s, thinking %d: %s", o.preset, (int)o.thinking, answer);
+    if (read && expected) CHECKF(strstr(tsl_parser_json(p), expected), "%s: %s", o.preset, tsl_parser_json(p));
     tsl_parser_free(p);
     tsl_grammar_release(g);
   }
@@ -1043,6 +1102,7 @@ int main(void) {
   RUN(memory_may_fail, "every allocation of a parser");
   RUN(errors_are_precise, "status, message, pointer");
   RUN(requests_are_refused, "status, message, pointer into the request");
+  RUN(thoughts_are_read, "begun by the model or by the prompt, in blocks and in messages");
   RUN(edges_are_read, "near-triggers, odd names, each family's own marks");
   RUN(tokens_reach_over, "from thinking into a call");
   RUN(many_tools, "ten thousand");
