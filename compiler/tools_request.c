@@ -116,10 +116,17 @@ static bool only_objects(tsl__tags *t, tsl__tool *tool) {
   return true;
 }
 
+/* Names with what looks like a schema each? So some write a tool's parameters: Cohere's "parameter_definitions", the "inputs" of smolagents. */
+static bool are_properties(const tsl__json *o) {
+  bool all = o->kind == TSL__JSON_OBJECT && o->length;
+  for (uint32_t i = 0; all && i < o->length; i++) all = o->items[i].kind == TSL__JSON_OBJECT && GET(&o->items[i], "type");
+  return all;
+}
+
 /* Does it read like a schema of arguments? */
 static bool is_schema(const tsl__json *o) {
   static const char *const words[] = {"properties", "$ref", "allOf", "anyOf", "oneOf"};
-  bool found = IS(GET(o, "type"), "object");
+  bool found = IS(GET(o, "type"), "object") || are_properties(o);
   for (size_t i = 0; i < sizeof words / sizeof *words && !found; i++) found = tsl__json_get(o, words[i], strlen(words[i])) != NULL;
   return found;
 }
@@ -246,7 +253,8 @@ static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) 
   if (choice->kind == TSL__JSON_STRING) return choose_word(t, r, choice, choice->text, choice->length);
   const tsl__json *type = choice->kind == TSL__JSON_OBJECT ? GET(choice, "type") : NULL, *serial;
   if (!type || type->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, choice, "\"tool_choice\" is a word or an object with a \"type\"");
-  serial = GET(choice, "disable_parallel_tool_use");
+  serial = present(choice, "disable_parallel_tool_use");
+  if (serial && serial->kind != TSL__JSON_TRUE && serial->kind != TSL__JSON_FALSE) return fail(t, TSL_ERR_SCHEMA, serial, "\"disable_parallel_tool_use\" is true or false");
   if (serial && serial->kind == TSL__JSON_TRUE) r->parallel = false;
   if (IS(type, "allowed_tools")) return choose_allowed(t, r, choice);
   if (IS(type, "function") || IS(type, "tool") || IS(type, "custom")) return name_of(t, choice, &name) && force(t, r, choice, name);
@@ -283,7 +291,7 @@ static bool read_object(tsl__tags *t, const tsl__json *format, tsl__tag *n) {
 
 static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) {
   const tsl__json *type = format ? GET(format, "type") : NULL, *named = format ? present(format, "json_schema") : NULL;
-  if (!format || IS(type, "text")) return true;
+  if (!format) return true;
   if (IS(type, "structural_tag")) return (r->content = tsl__tags_read(t, format)) != NULL;
   tsl__tag *n = tsl__tags_node(t, TSL__TAG_SCHEMA, format);
   if (!n) return false;
@@ -296,6 +304,19 @@ static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) 
     return fail(t, TSL_ERR_UNSUPPORTED, format, "a response format is text, json_object, json_schema or structural_tag");
   }
   r->content = n;
+  return true;
+}
+
+/* The format that is asked for, wherever; {"type": "text"} asks for none. NULL: none. */
+static bool find_format(tsl__tags *t, const tsl__json *o, const tsl__json **out) {
+  static const struct { const char *outer, *key; } places[] = {{NULL, "response_format"}, {"text", "format"}, {NULL, "output_format"}, {"output_config", "format"}};
+  *out = NULL;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    const tsl__json *in = places[i].outer ? present(o, places[i].outer) : o, *format = in && in->kind == TSL__JSON_OBJECT ? present(in, places[i].key) : NULL;
+    if (!format || IS(GET(format, "type"), "text")) continue;
+    if (*out) return fail(t, TSL_ERR_SCHEMA, format, "an answer has one format, and another one is asked for already");
+    *out = format;
+  }
   return true;
 }
 
@@ -321,7 +342,7 @@ static bool read_thinking(tsl__tags *t, const tsl__json *thinking, tsl__request 
   const tsl__json *type = thinking ? GET(thinking, "type") : NULL, *budget = thinking ? GET(thinking, "budget_tokens") : NULL;
   r->no_thinking = IS(type, "disabled");
   if (!budget || r->no_thinking) return true;
-  return tsl__json_count(budget, &r->max_thinking) || fail(t, TSL_ERR_SCHEMA, budget, "\"budget_tokens\" is a number of tokens");
+  return (tsl__json_count(budget, &r->max_thinking) && r->max_thinking) || fail(t, TSL_ERR_SCHEMA, budget, "\"budget_tokens\" is a number of tokens, at least 1");
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------------- */
@@ -335,12 +356,12 @@ static bool is_request(const tsl__json *o) {
 }
 
 bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *r) {
-  const tsl__json *o = t->root, *result = GET(o, "result"), *text = GET(o, "text"), *parallel = GET(o, "parallel_tool_calls");
+  const tsl__json *o = t->root, *result = GET(o, "result"), *format, *parallel = GET(o, "parallel_tool_calls");
   *r = (tsl__request){.parallel = true};
   if (o->kind != TSL__JSON_OBJECT && o->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, o, "a request is an object, or an array of tools");
   if (!is_request(o)) return fail(t, TSL_ERR_SCHEMA, o, "this is no request: it has neither \"tools\" nor anything else that one has");
   if (result && result->kind == TSL__JSON_OBJECT && !GET(o, "tools")) o = result;
-  const tsl__json *format = present(o, "response_format"), *choice = present(o, "tool_choice");
+  const tsl__json *choice = present(o, "tool_choice");
   if (!no_other_format(t, o)) return false;
   if (present(o, "functions")) r->parallel = false;
   if (parallel && parallel->kind != TSL__JSON_NULL) {
@@ -351,10 +372,7 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
   if (!options->tool_choice && !(choice ? read_choice(t, choice, r) : read_function_call(t, present(o, "function_call"), r))) return false;
   if (options->tool_choice && !choose_word(t, r, NULL, options->tool_choice, strlen(options->tool_choice))) return false;
   if (options->parallel) r->parallel = options->parallel > 0;
-  if (!format && text && text->kind == TSL__JSON_OBJECT) format = present(text, "format");
-  if (!format) format = present(o, "output_format");
-  if (!format && GET(o, "output_config")) format = present(GET(o, "output_config"), "format");
-  if (!read_format(t, format, r) || !read_thinking(t, GET(o, "thinking"), r)) return false;
+  if (!find_format(t, o, &format) || !read_format(t, format, r) || !read_thinking(t, GET(o, "thinking"), r)) return false;
   if (r->choice == TSL__CHOICE_REQUIRED && !r->count) return fail(t, TSL_ERR_ARGUMENT, o, "a call is required, and there are no tools");
   if (r->choice == TSL__CHOICE_NONE) r->count = 0;
   return true;

@@ -987,7 +987,7 @@ TSL_API tsl_status tsl_tags_write(tsl_tags *tags, tsl_format *root, tsl_line_sin
 
 typedef enum tsl_thinking {
   TSL_THINKING_AUTO = 0, /* the text may begin with a thinking block */
-  TSL_THINKING_ON = 1,   /* it must; where the prompts of the preset open the block, the text begins inside, where they may, either way */
+  TSL_THINKING_ON = 1,   /* it must; where the model's prompt opens the block, the text begins inside, and where some models' prompts do, it may */
   TSL_THINKING_OFF = 2   /* it must not */
 } tsl_thinking;
 

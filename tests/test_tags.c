@@ -581,6 +581,12 @@ static const struct {
     {"[{\"name\":\"f\",\"schema\":{\"$ref\":\"#\"}}]", NULL, TSL_ERR_SCHEMA, "\"schema\" meant for it", "/0/schema"},
     {"{\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\"},\"parameters\":" S "}]}", NULL, TSL_ERR_SCHEMA, "beside its name", "/tools/0/parameters"},
     {"{\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":-1}}", NULL, TSL_ERR_SCHEMA, "budget_tokens", "/thinking/budget_tokens"},
+    {"{\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":0}}", NULL, TSL_ERR_SCHEMA, "at least 1", "/thinking/budget_tokens"},
+    {"{\"tools\":[" TOOL("f", S) "],\"tool_choice\":{\"type\":\"any\",\"disable_parallel_tool_use\":\"true\"}}", NULL, TSL_ERR_SCHEMA, "is true or false", "/tool_choice/disable_parallel_tool_use"},
+    {"{\"response_format\":{\"type\":\"json_object\"},\"text\":{\"format\":{\"type\":\"json_object\"}}}", NULL, TSL_ERR_SCHEMA, "one format", "/text/format"},
+    {"{\"output_format\":{\"type\":\"json_object\"},\"output_config\":{\"format\":{\"type\":\"json_object\"}}}", NULL, TSL_ERR_SCHEMA, "one format", "/output_config/format"},
+    {"{\"tools\":[{\"name\":\"f\",\"parameter_definitions\":{\"a\":{\"type\":\"str\",\"required\":true}}}]}", NULL, TSL_ERR_SCHEMA, "\"parameter_definitions\" meant for it", "/tools/0/parameter_definitions"},
+    {"[{\"name\":\"f\",\"inputs\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\":\"integer\"}}}]", NULL, TSL_ERR_SCHEMA, "\"inputs\" meant for it", "/0/inputs"},
     {"3", NULL, TSL_ERR_SCHEMA, "a request is an object", ""},
 };
 
@@ -609,6 +615,9 @@ static const struct {
     {"qwen3", "[" TOOL("w\303\244r", S) "]", "<tool_call>\n{\"name\": \"w\303\244r\", \"arguments\": {\"a\":1}}\n</tool_call>", "\"name\": \"w\303\244r\""},
     {"qwen3", "{\"output_format\":null,\"output_config\":{\"format\":{\"type\":\"json_schema\",\"schema\":{\"const\":1}}}}", "text", NULL},
     {"qwen3", "{\"response_format\":null,\"text\":{\"format\":{\"type\":\"json_schema\",\"schema\":{\"const\":1}}}}", "text", NULL},
+    {"qwen3", "{\"response_format\":{\"type\":\"text\"},\"text\":{\"format\":{\"type\":\"json_schema\",\"schema\":{\"const\":1}}}}", "text", NULL},
+    {"qwen3", "{\"response_format\":{\"type\":\"text\"},\"output_config\":\"x\",\"text\":\"prompt\"}", "text", "\"content\": \"text\""},
+    {"qwen3", "[{\"name\":\"f\",\"inputs\":{}}]", "hi", "\"content\": \"hi\""},
     {"qwen3", "{\"response_format\":null,\"text\":null,\"output_format\":null,\"output_config\":null}", "text", "\"content\": \"text\""},
     {"qwen3", "[{\"name\":\"f\",\"parameters\":null,\"input_schema\":" S "}]", "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>", NULL},
     {"qwen3", "[" TOOL("f", "{}") "]", "<tool_call>\n{\"name\": \"f\", \"arguments\": 1}\n</tool_call>", NULL},
