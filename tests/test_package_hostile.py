@@ -8,6 +8,7 @@ import gc
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import threading
 
@@ -129,6 +130,20 @@ def test_formats():
     floats = ctypes.c_float.__ctype_be__ if sys.byteorder == "little" else ctypes.c_float.__ctype_le__
     raises(TypeError, lambda: T.Sampler().draw((floats * vocab.logits_width)()), "logits of another byte order")
     raises(TypeError, lambda: T.apply_mask(zeros(), (floats * vocab.logits_width)()), "and those to be masked")
+
+
+def test_rows():
+    """A mask that is read for one row of logits has one row: one of none has no memory."""
+    import ctypes
+    logits, out = array.array("f", [0.0] * vocab.logits_width), array.array("f", [0.0] * vocab.logits_width)
+    for rows in (0, 2):
+        mask = ((ctypes.c_uint32 * words) * rows)()
+        raises(ValueError, lambda: T.Sampler().draw(logits, mask), f"draw under {rows} masks")
+        raises(ValueError, lambda: T.measure_step(logits, mask), f"measure_step under {rows} masks")
+        raises(ValueError, lambda: T.guide_contrastive(logits, logits, 0.1, 0.5, out, mask), f"guide_contrastive under {rows} masks")
+    one = ((ctypes.c_uint32 * words) * 1)()
+    regex("a+").matcher().mask(one)
+    check(vocab.token_bytes(T.Sampler().draw(logits, one)[0])[:1] == b"a", "and one is one")
 
 
 class Lazy:
@@ -303,7 +318,29 @@ def test_fork():
     check(compiling.result(20) and threads.workers == 2, "and what the process has goes on")
 
 
-for test in (test_sizes, test_growing, test_numbers, test_formats, test_busy, test_cycles, test_results, test_fork):
+def test_exit():
+    """The interpreter ends while a resolver is being asked, on a thread of the library's own."""
+    program = """if True:
+        import sys, threading
+        sys.path.insert(0, sys.argv[1])
+        import turnstile as T
+        asked, vocab = threading.Event(), T.Vocab.embedded()
+
+        def resolver(uri):
+            asked.set()
+            threading.Event().wait(0.3)
+            return "{}"
+        threads = [T.Threads(1), None]
+        compiling = [T.Grammar.start("json_schema", vocab, {"$ref": "http://a/b"}, resolver=resolver, threads=one) for one in threads for _ in range(2)]
+        compiling[1] = None
+        asked.wait()
+        print("over")
+    """
+    done = subprocess.run([sys.executable, "-c", program, str(BUILD / "bindings" / "python")], stdout=subprocess.PIPE, timeout=60)
+    check(done.returncode == 0 and done.stdout.split() == [b"over"], f"the interpreter ends: {done}")
+
+
+for test in (test_sizes, test_growing, test_numbers, test_formats, test_rows, test_exit, test_busy, test_cycles, test_results, test_fork):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
 sys.exit(not all(results))

@@ -128,8 +128,8 @@ void core_span_close(core_span *span) {
 }
 
 bool core_has_words(const core_span *span) {
-  if (span->kind == 'i' || span->kind == 'u') return true;
-  return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers, 32 tokens to a word, in this machine's byte order"), false;
+  if ((span->kind == 'i' || span->kind == 'u') && span->itemsize <= (Py_ssize_t)sizeof(uint32_t)) return true;
+  return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers of 32 bits (or of bytes), 32 tokens to a word, in this machine's byte order"), false;
 }
 
 int core_check_mask(const core_span *span, Py_ssize_t columns) {

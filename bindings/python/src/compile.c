@@ -256,12 +256,18 @@ static int read_schema(PyObject *options, job *j) {
   return j->kept ? 0 : -1;
 }
 
-/* A Grammar of the same vocabulary, or None. */
+/* A Grammar of the same vocabulary, or None. Whether its tables are shared is not known here: if they are, its flag is polled, and the one of the call is not. So its
+ * flag, where it has one, is the new grammar's too: there is one flag to keep alive, however many grammars are made over one another. */
 static int read_over(PyObject *over, job *j) {
   if (over == Py_None) return 0;
   if (!PyObject_TypeCheck(over, core.grammar)) return PyErr_SetString(PyExc_TypeError, "over must be a Grammar"), -1;
-  if (((core_grammar *)over)->vocab != (PyObject *)j->vocab) return PyErr_SetString(PyExc_ValueError, "over must be a Grammar of the same Vocab"), -1;
-  j->tools.over = ((core_grammar *)over)->grammar;
+  core_grammar *before = (core_grammar *)over;
+  if (before->vocab != (PyObject *)j->vocab) return PyErr_SetString(PyExc_ValueError, "over must be a Grammar of the same Vocab"), -1;
+  j->tools.over = before->grammar;
+  if (before->cancel) {
+    j->cancel = (core_cancel *)before->cancel;
+    j->limits.cancel = &j->cancel->flag;
+  }
   return 0;
 }
 
@@ -428,7 +434,26 @@ typedef struct core_background {
   long process;      /* that it was started in */
   PyObject *threads; /* a core_threads, or NULL */
   PyObject *type;    /* of the Grammar that it will be */
+  struct core_background *next, **link; /* in `asking`; link NULL: not in it */
 } core_background;
+
+/* Compiles that may ask a resolver written in Python. A thread that wants the interpreter's lock while the interpreter ends never gets it, and who waits for its compile
+ * waits for ever: so these are ended before. */
+static core_background *asking;
+
+static void add_asking(core_background *b) {
+  b->next = asking;
+  b->link = &asking;
+  if (asking) asking->link = &b->next;
+  asking = b;
+}
+
+static void remove_asking(core_background *b) {
+  if (!b->link) return;
+  *b->link = b->next;
+  if (b->next) b->next->link = b->link;
+  b->link = NULL;
+}
 
 /* Begin the job of a Compile. */
 static int background_start(core_background *self) {
@@ -438,7 +463,9 @@ static int background_start(core_background *self) {
   tsl_error error = {0};
   tsl_status status = tsl_compile_start(self->threads ? ((core_threads *)self->threads)->threads : NULL, self->job.cache ? self->job.cache->cache : NULL,
                                         self->job.vocab->vocab, &self->job.source, &self->compile, &error);
-  return status == TSL_OK ? 0 : (core_raise(status, &error, "starting a compile"), -1);
+  if (status != TSL_OK) return core_raise(status, &error, "starting a compile"), -1;
+  if (self->job.resolver) add_asking(self);
+  return 0;
 }
 
 PyObject *core_start(PyObject *type, PyObject *args) {
@@ -478,6 +505,7 @@ static void background_dealloc(PyObject *object) {
   core_background *self = (core_background *)object;
   PyObject_GC_UnTrack(object);
   self->job.owner = NULL; /* a resolver that is asked from here on must not hold what is being freed */
+  remove_asking(self);
   if (self->process == this_process()) {
     Py_BEGIN_ALLOW_THREADS /* the compile may be in a resolver written in Python */
     tsl_compile_free(self->compile);
@@ -515,6 +543,25 @@ static tsl_status wait(core_background *self, double left, tsl_grammar **grammar
     left -= part;
   } while (status == TSL_ERR_STATE && left > 0 && PyErr_CheckSignals() == 0);
   return status;
+}
+
+PyObject *core_end_compiles(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  for (core_background *b = asking; b; b = b->next)
+    if (b->process == this_process()) tsl_compile_cancel(b->compile);
+  while (asking && !PyErr_Occurred()) {
+    core_background *b = asking;
+    remove_asking(b);
+    if (b->process != this_process()) continue;
+    tsl_grammar *grammar = NULL;
+    tsl_error error = {0};
+    Py_INCREF(b);
+    (void)wait(b, 1e12, &grammar, &error);
+    tsl_grammar_release(grammar);
+    Py_DECREF(b);
+  }
+  if (PyErr_Occurred()) return NULL; /* Ctrl-C */
+  Py_RETURN_NONE;
 }
 
 static PyObject *background_result(PyObject *object, PyObject *args) {

@@ -56,7 +56,7 @@ typedef struct core_grammar {
   PyObject_HEAD
   tsl_grammar *grammar;
   PyObject *vocab;  /* a core_vocab */
-  PyObject *cancel; /* a core_cancel whose flag the grammar polls, or NULL */
+  PyObject *cancel; /* a core_cancel, the only flag that the grammar may poll, or NULL */
 } core_grammar;
 
 typedef struct core_matcher {
@@ -110,7 +110,8 @@ typedef struct core_span {
 /* Open `object`, for writing if `writable`; rows must be contiguous. 0, or -1 with an exception set. Close it with core_span_close. */
 int core_span_open(PyObject *object, bool writable, core_span *span);
 void core_span_close(core_span *span);
-/* Is it an array of integers that can be read in place, as a mask is? false with TypeError set otherwise. */
+/* Is it an array of integers that can be read in place, as a mask is? false with TypeError set otherwise: also for those of 64 bits, in whose words the tokens
+ * would not be where one looks for them. */
 bool core_has_words(const core_span *span);
 /* Can the rows of a span be read as masks for `columns` logits? 0, or -1 with an exception set. */
 int core_check_mask(const core_span *span, Py_ssize_t columns);
@@ -133,6 +134,8 @@ PyObject *core_compile(PyObject *type, PyObject *arguments);
 PyObject *core_write_tools(PyObject *module, PyObject *arguments);
 PyObject *core_load(PyObject *type, PyObject *args);
 PyObject *core_start(PyObject *type, PyObject *args);
+/* A function of the module, which calls it at exit: cancel the compiles in the background that may ask a resolver, and wait for them. */
+PyObject *core_end_compiles(PyObject *module, PyObject *unused);
 /* Do these threads run in this process, which may be a fork of theirs? false with an exception set otherwise. */
 bool core_threads_are_ours(PyObject *threads);
 

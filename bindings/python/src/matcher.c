@@ -108,7 +108,7 @@ static PyObject *mask_as_bytes(PyObject *self) {
 static PyObject *matcher_mask(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   Py_ssize_t row = 0;
   core_span span;
-  if (count == 0) return is_free(self) ? mask_as_bytes(self) : NULL;
+  if (count == 0 || (count == 1 && args[0] == Py_None)) return is_free(self) ? mask_as_bytes(self) : NULL;
   if (count > 2) return PyErr_Format(PyExc_TypeError, "mask() takes at most 2 arguments (%zd given)", count);
   if (count == 2 && (row = PyNumber_AsSsize_t(args[1], PyExc_OverflowError)) == -1 && PyErr_Occurred()) return NULL;
   if (core_span_open(args[0], true, &span) < 0) return NULL;

@@ -166,6 +166,7 @@ static PyMethodDef functions[] = {
    "row or (rows, width); `mask` has as many rows, of at least ceil(width / 32) words each. Runs without the interpreter's lock."},
   {"count_mask", count_mask, METH_O, "count_mask(mask, /)\n--\n\nHow many tokens a mask allows (all rows together)."},
   {"_write_tools", core_write_tools, METH_VARARGS, NULL},
+  {"_end_compiles", core_end_compiles, METH_NOARGS, NULL},
   {"tool_presets", tool_presets, METH_NOARGS,
    "tool_presets()\n--\n\nThe presets of Grammar.tools: a dict from name to JSON text, which can be changed and given in a name's place."},
   {NULL, NULL, 0, NULL},

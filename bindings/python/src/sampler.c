@@ -206,6 +206,13 @@ static void close_row(masked_row *r) {
   if (r->has_mask) core_span_close(&r->mask);
 }
 
+/* A mask for one row of `columns` logits; 0, or -1 with an exception set. An array of no rows has no memory to read. */
+static int check_row_mask(const core_span *mask, Py_ssize_t columns) {
+  if (core_check_mask(mask, columns) < 0) return -1;
+  if (mask->rows == 1) return 0;
+  return PyErr_Format(PyExc_ValueError, "%zd masks for one row of logits", mask->rows), -1;
+}
+
 static int open_row(PyObject *logits, PyObject *mask, masked_row *r) {
   r->has_mask = false;
   if (core_span_open(logits, false, &r->logits) < 0) return -1;
@@ -213,7 +220,7 @@ static int open_row(PyObject *logits, PyObject *mask, masked_row *r) {
     if (!mask || mask == Py_None) return 0;
     if (core_span_open(mask, false, &r->mask) == 0) {
       r->has_mask = true;
-      if (core_check_mask(&r->mask, r->logits.columns) == 0) return 0;
+      if (check_row_mask(&r->mask, r->logits.columns) == 0) return 0;
     }
   }
   close_row(r);
@@ -333,7 +340,7 @@ PyObject *core_contrastive(PyObject *module, PyObject *args) {
   bool masked = mask != Py_None;
   int failed = masked && core_span_open(mask, false, &m) < 0;
   if (failed) masked = false;
-  else if (masked) failed = core_check_mask(&m, s[0].columns) < 0;
+  else if (masked) failed = check_row_mask(&m, s[0].columns) < 0;
   tsl_status status = TSL_OK;
   if (!failed) status = tsl_guide_contrastive(s[0].data, s[1].data, (size_t)s[0].columns, masked ? m.data : NULL, alpha, beta, s[2].data);
   if (masked) core_span_close(&m);

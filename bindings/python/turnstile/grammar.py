@@ -2,18 +2,21 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import atexit
 import functools
 import json
 import math
+import os
 import re
 
 from turnstile import _core
-from turnstile.errors import GrammarError, UnsupportedError
+from turnstile.errors import GrammarError, LimitError, UnsupportedError
 
 _KINDS = {"json_schema": 0, "regex": 1, "gbnf": 2, "tags": 3, "tools": 4}
 _ORDERS = {"schema": 0, "any": 1}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DRAFTS = {"auto": 0, "3": 3, "4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
+atexit.register(_core._end_compiles)  # resolvers are asked while there is an interpreter
 
 
 class Grammar(_core.Grammar):
@@ -25,7 +28,7 @@ class Grammar(_core.Grammar):
     max_stacks   parallel stacks of a matcher, for ambiguous grammars [4096]
     max_depth    nesting of the grammar's text [512]
     max_steps    work of one compile or one mask [4,000,000]
-    deadline     seconds after which one compile, mask or token gives up with CancelledError [never]
+    deadline     seconds after which one compile, mask or token gives up with CancelledError [None, math.inf: never]
     cancel       a Cancel, polled: CancelledError once it is set
 
     and all but tags and tools
@@ -73,7 +76,9 @@ class Grammar(_core.Grammar):
 
     @classmethod
     def choice(cls, vocab, choices, **limits):
-        """One of several texts, as it stands."""
+        """One of several texts, as it stands; `choices` holds them, and is no text itself."""
+        if isinstance(choices, (str, bytes)):
+            raise TypeError("choices are several texts, in a list or the like, not one text, which is a sequence of its characters")
         choices = list(choices)
         if not choices:
             raise ValueError("choices must not be empty")
@@ -91,7 +96,8 @@ class Grammar(_core.Grammar):
         The options from `order` to `max_nesting` hold for the schemas in it, as for json_schema.
 
         over  an earlier Grammar of tags or tools of this vocabulary: what was found out about schemas with the same text is taken over, so that another set costs
-              what is new in it. The grammars share memory and one lock, and may be dropped in any order
+              what is new in it. The grammars share memory and one lock, and may be dropped in any order. What every constructor takes is then what it was for
+              the first of them, `cancel` included
         """
         return cls._make("tags", vocab, _text(structure), (_style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting), over), limits)
 
@@ -160,7 +166,9 @@ def _arguments(kind, vocab, text, options, max_memory=0, max_stacks=0, max_depth
     """What the extension takes."""
     if cache is not None and kind in ("tags", "tools"):
         raise UnsupportedError("grammars of tags and tools are not cached")
-    microseconds = 0 if deadline is None else max(1, int(deadline * 1e6))
+    microseconds = 0 if deadline is None or deadline == math.inf else max(1, int(deadline * 1e6))
+    if isinstance(cache, os.PathLike):
+        cache = os.fspath(cache)
     return _KINDS[kind], vocab, text, options, (max_memory, max_stacks, max_depth, max_steps, microseconds, cancel, cache)
 
 
@@ -200,6 +208,8 @@ def _text(value):
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
         return text if text.isascii() else text.encode()
+    except RecursionError as error:
+        raise LimitError("max_depth: the dict or list nests too deep for json.dumps", "TSL_ERR_LIMIT") from error
     except ValueError as error:
         reason, pointer = (None, "") if isinstance(value, str) else _no_json(value)
         raise GrammarError(f"not JSON: {reason or error}", "TSL_ERR_SYNTAX", pointer) from error
