@@ -69,7 +69,7 @@ def test_arrays():
     expected = matcher.allowed()
     check(len(expected) >= 1 and all(vocab.token_bytes(t).startswith(b"{") for t in expected), "an object begins with a brace")
     plain = array.array("I", matcher.mask())
-    check(allowed_of(plain) == expected, "mask() as bytes")
+    check(allowed_of(plain) == expected and matcher.mask(None) == matcher.mask(), "mask() as bytes, and without an array by name")
     for name, out in (("bytearray", bytearray(4 * words)), ("array", array.array("I", bytes(4 * words))), ("ctypes", (ctypes.c_uint32 * words)()),
                       ("longer", bytearray(b"\xff" * (4 * words + 8)))):
         check(matcher.mask(out) is None, f"{name}: returns nothing")
@@ -83,6 +83,8 @@ def test_arrays():
     raises(ValueError, lambda: matcher.mask(bytearray(4 * words - 4)), "too short")
     raises(ValueError, lambda: matcher.mask(memoryview(bytearray(4 * words + 1))[1:]), "not aligned")
     raises(TypeError, lambda: matcher.mask(array.array("f", [0.0] * words)), "floats")
+    raises(TypeError, lambda: matcher.mask(array.array("q", [0] * words)), "words of 64 bits, of which half would be written")
+    raises(TypeError, lambda: T.fill_batch([matcher], array.array("Q", [0] * words)), "and in a batch")
     raises(TypeError, lambda: matcher.mask(3), "no array")
     raises(IndexError, lambda: matcher.mask(two, 3), "no such row")
     raises(IndexError, lambda: matcher.mask(two, -1), "negative row")
@@ -134,6 +136,9 @@ def test_grammars():
     check(texts(G.gbnf(vocab, 'start ::= "x" start | "y"', root="start"), "xxy", "x") == ["xxy"], "gbnf")
     odd = ["a.b", "(", "\\", "tab\t\n", "é€😀", "", "x|y", "^$", "[]{}", "\x00"]
     check(texts(G.choice(vocab, odd), *odd, "axb", "x", "y") == odd, "choice takes texts as they stand")
+    raises(TypeError, lambda: G.choice(vocab, "yes"), "one text is no list of choices")
+    raises(TypeError, lambda: G.start("choice", vocab, b"yes"), "nor in the background")
+    check(texts(G.regex(vocab, "a", deadline=math.inf), "a") == ["a"], "a deadline that never comes")
     asked = []
     g = G.json_schema(vocab, {"$ref": "http://host/other"}, resolver=lambda uri: asked.append(uri) or '{"const": "r"}')
     check(texts(g, '"r"', '"s"') == ['"r"'] and asked == ["http://host/other"], "resolver")
@@ -162,6 +167,12 @@ def test_grammars():
     circle = {"items": [math.pi]}
     circle["items"].append(circle)
     raises(T.GrammarError, lambda: G.json_schema(vocab, circle), "a dict that holds itself", status="TSL_ERR_SYNTAX")
+    deep = {}
+    for _ in range(200000):
+        deep = {"not": deep}
+    raises(T.LimitError, lambda: G.json_schema(vocab, deep), "a dict that nests too deep", status="TSL_ERR_LIMIT")
+    while deep:
+        deep = deep.pop("not")  # one by one, which needs no stack
     raises(TypeError, lambda: G.json_schema(vocab, {"const": {1}}), "what JSON has no form for")
     raises(T.GrammarError, lambda: T.Grammar.tools(vocab, [{"name": "f", "parameters": {"const": math.inf}}], preset="qwen3"), "no JSON in tools", pointer="/0/parameters/const")
     check(texts(G.json_schema(vocab, {"const": "ä€😀"}), '"ä€😀"', '"ä"') == ['"ä€😀"'] and texts(G.json_schema(vocab, '{"const": "ä"}'), '"ä"') == ['"ä"'], "beyond ASCII")
@@ -279,6 +290,12 @@ def test_cancel():
     flag = None
     gc.collect()
     check(kept.matcher().allowed(), "a grammar keeps its flag alive")
+    flag, own = T.Cancel(), T.Cancel()
+    first = T.Grammar.tags(vocab, {"structures": [{"begin": "<a>", "schema": SCHEMA, "end": "</a>"}], "triggers": ["<a>"]}, cancel=flag)
+    kept = T.Grammar.tags(vocab, {"structures": [{"begin": "<b>", "schema": SCHEMA, "end": "</b>"}], "triggers": ["<b>"]}, over=first, cancel=own)
+    first = None
+    gc.collect()
+    check(sys.getrefcount(flag) == sys.getrefcount(own) + 1, "tables that are shared keep the flag that they poll alive, and no other")
     raises(TypeError, lambda: T.Grammar.json_schema(vocab, SCHEMA, cancel=3), "a flag that is none")
 
 
@@ -296,9 +313,16 @@ def test_vocab():
     raises(OverflowError, lambda: small.set_walk_cache(-1), "set_walk_cache")
     check(small.find_special("<end>") == 4 and small.find_special("a") is None, "find_special")
     raises(T.ArgumentError, lambda: T.Vocab.from_tokens([b"a"], eog=[7]), "an end token that there is not")
+    for bad in (-1, 1):
+        raises(T.ArgumentError, lambda: T.Vocab.from_tokens([b"a"], special=[bad]), "a special token that there is not", status="TSL_ERR_ARGUMENT")
     raises(T.FileError, lambda: T.Vocab.from_file("/nonexistent"), "no such file", status="TSL_ERR_IO")
     raises(T.FormatError, lambda: T.Vocab.from_memory(b"nonsense"), "nonsense")
     raises(T.UnsupportedError, lambda: T.Vocab.from_gguf(__file__), "not a GGUF file")
+    raises(T.FileError, lambda: T.Vocab.from_gguf("/nonexistent"), "no such GGUF file", status="TSL_ERR_IO")
+    if hasattr(os, "mkfifo"):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkfifo(os.path.join(folder, "pipe"))
+            raises(T.FileError, lambda: T.Vocab.from_gguf(os.path.join(folder, "pipe")), "a pipe is not waited for")
     check(small.identity != vocab.identity and len(small.identity) == 16 and small.memory > 0, "identity")
     path = VOCABS / "llama3_1" / "tokenizer.json"
     if not path.is_file():
@@ -309,6 +333,9 @@ def test_vocab():
     big = T.Vocab.from_file(path, logits_width=128512)
     check(big.size == 128256 and big.mask_words == 4016 and big.eog_tokens, "a tokenizer file")
     check(T.Vocab.from_file(path, eog=[5]).eog_tokens == (5,), "end tokens given")
+    with tempfile.TemporaryDirectory() as folder:
+        T.Vocab.from_file(path, cache_dir=pathlib.Path(folder))
+        check(any(name.endswith(".tslvocab") for name in os.listdir(folder)), "the folder of the cache is a path")
 
 
 def test_sampler():
@@ -651,7 +678,8 @@ def test_artifacts():
             worker.join()
         names = [p.name for p in pathlib.Path(shared).iterdir()]
         check(len(names) == 1 and names[0].endswith(".tslgrammar"), f"one file is there: {names}")
-        check(walk_along(T.Grammar.json_schema(vocab, SCHEMA, cache=shared), text[:9]) == expected, "and is used again")
+        for where in (shared, pathlib.Path(shared)):
+            check(walk_along(T.Grammar.json_schema(vocab, SCHEMA, cache=where), text[:9]) == expected, "and is used again")
         raises(ValueError, lambda: T.Grammar.start("json_schema", vocab, SCHEMA, cache=shared), "a folder in the background")
 
 
@@ -752,7 +780,7 @@ def test_stubs():
     folder = BUILD / "bindings" / "python" / "turnstile"
     core, grammar_stub, vocab_stub = (members(folder / name) for name in ("_core.pyi", "grammar.pyi", "vocab.pyi"))
     public = {name for name, value in vars(T).items() if not name.startswith("_") and not isinstance(value, type(T))}
-    check(set(T.__all__) == public, f"__all__ has every public name: {public ^ set(T.__all__)}")
+    check(set(T.__all__) == public | {"__version__"}, f"__all__ has every public name: {public ^ set(T.__all__)}")
     for kind, stubs in ((T.Vocab, (core["Vocab"], vocab_stub["Vocab"])), (T.Grammar, (core["Grammar"], grammar_stub["Grammar"])), (T.Matcher, (core["Matcher"],)),
                         (T.Budget, (core["Budget"],)), (T.Sampler, (core["Sampler"],)), (T.Align, (core["Align"],)), (T.Events, (core["Events"],)), (T.Parser, (core["Parser"],)), (T.Cancel, (core["Cancel"],)), (T.Threads, (core["Threads"],)),
                         (T.Cache, (core["Cache"],)), (T.Compile, (core["Compile"],))):

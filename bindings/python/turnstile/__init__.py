@@ -26,6 +26,6 @@ from turnstile.vocab import Vocab
 __all__ = [
     "Align", "ArgumentError", "Budget", "Cache", "Cancel", "CancelledError", "Compile", "Events", "FileError", "FormatError", "Grammar",
     "GrammarError", "LimitError", "LogitsError", "MaskTable", "Matcher", "Parser", "Sampler", "StateError", "Threads", "TurnstileError", "UnsupportedError", "Vocab",
-    "apply_mask", "beam_search", "count_mask", "draft_forced", "fill_batch", "guide_classifier_free", "guide_contrastive", "mask_drafts",
+    "__version__", "apply_mask", "beam_search", "count_mask", "draft_forced", "fill_batch", "guide_classifier_free", "guide_contrastive", "mask_drafts",
     "measure_step", "score_all", "speculate", "tool_presets", "write_tools",
 ]

@@ -4,9 +4,10 @@ SPDX-License-Identifier: Apache-2.0
 """
 import array
 import operator
+import os
 
 from turnstile import _core
-from turnstile.errors import UnsupportedError
+from turnstile.errors import ArgumentError, UnsupportedError
 
 
 class Vocab(_core.Vocab):
@@ -25,7 +26,7 @@ class Vocab(_core.Vocab):
         `cache_dir` keeps a content-addressed cache file there, which loads in milliseconds. `pattern` is the pre-tokenisation pattern of a tiktoken
         rank file that is not one of the well-known ones.
         """
-        return cls._load_file(path, logits_width, tuple(eog), cache_dir, pattern)
+        return cls._load_file(path, logits_width, tuple(eog), None if cache_dir is None else os.fspath(cache_dir), pattern)
 
     @classmethod
     def from_memory(cls, data, *, name=None, logits_width=0, eog=(), pattern=None):
@@ -37,6 +38,8 @@ class Vocab(_core.Vocab):
         """A vocabulary from a sequence of bytes, one per id. A token without bytes is never allowed; the ids in `special` only where named."""
         flags = bytearray(len(tokens))
         for token in special:
+            if not 0 <= token < len(tokens):
+                raise ArgumentError(f"special token {token} is not below the size {len(tokens)}", "TSL_ERR_ARGUMENT")
             flags[token] = 1
         offsets = array.array("I", [0])
         for token in tokens:
@@ -73,9 +76,10 @@ class Vocab(_core.Vocab):
     @classmethod
     def from_gguf(cls, path, *, logits_width=0, eog=(), cache_dir=None):
         """The vocabulary inside a GGUF file. The weights are not read."""
-        with open(path, "rb") as file:
-            if file.read(4) != b"GGUF":
-                raise UnsupportedError(f"{path} is not a GGUF file")
+        if os.path.isfile(path) and os.access(path, os.R_OK):  # what else there may be, from_file refuses, and does not wait for
+            with open(path, "rb") as file:
+                if file.read(4) != b"GGUF":
+                    raise UnsupportedError(f"{path} is not a GGUF file")
         return cls.from_file(path, logits_width=logits_width, eog=eog, cache_dir=cache_dir)
 
     def __len__(self):
