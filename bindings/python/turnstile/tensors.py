@@ -11,6 +11,9 @@ import torch
 
 from turnstile import _core
 
+_FLOATS = (torch.float32, torch.float16, torch.bfloat16)  # what the library's kernels take
+_WORDS = tuple(getattr(torch, name) for name in ("int32", "uint32") if hasattr(torch, name))
+
 
 @functools.lru_cache(maxsize=None)
 def kernel(device):
@@ -45,12 +48,14 @@ def apply_(logits, masks, rows=None):
 
     `logits` is (n, width) on any device; `masks` is int32 of (n, >= ceil(width / 32)) words on any device. With `rows`, a list of ints of which none comes twice, row
     rows[i] of `logits` is masked by row i of `masks`, which may have more, and the others are left alone. On the host this is one pass of the library's vector kernels, on a GPU one of
-    turnstile.kernel, or some ten calls of torch where there is no Triton. From pinned memory nothing waits for the GPU.
+    turnstile.kernel, or some ten calls of torch where there is no Triton, where the columns of a row lie apart, or (on the host) for logits of float64. From pinned memory nothing waits for the GPU.
     """
+    if masks.dtype not in _WORDS:
+        raise ValueError(f"masks of {masks.dtype}; they are int32, 32 tokens to a word")
     check_logits(logits, masks.shape[-1], rows)
     if len(masks) != len(logits) if rows is None else len(masks) < len(rows):
         raise ValueError(f"{len(masks)} masks for {len(logits) if rows is None else len(rows)} rows")
-    if logits.device.type == "cpu":
+    if logits.device.type == "cpu" and logits.stride(1) == 1 and logits.dtype in _FLOATS:
         view = logits.detach()
         if rows is None:
             _core.apply_mask(masks, view)
@@ -64,7 +69,8 @@ def apply_(logits, masks, rows=None):
     if logits.is_cuda and logits.stride(1) == masks.stride(1) == 1 and kernel(logits.device):
         kernel(logits.device).refuse_(logits, masks, targets=rows)
         return logits
-    return by_torch_(logits, masks, rows)
+    by_torch_(logits.detach(), masks, rows)
+    return logits
 
 
 def by_torch_(logits, masks, rows=None):

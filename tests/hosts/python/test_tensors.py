@@ -115,6 +115,14 @@ def test_apply(rng, rounds):
     for row in (-1, 2):
         raises(IndexError, lambda: tensors.apply_(torch.zeros((2, 32), device=DEVICE), torch.zeros((1, 1), dtype=torch.int32), [row]), "a row that there is not", "that have 2")
     raises(ValueError, lambda: tensors.apply_(torch.zeros((1, 65), device=DEVICE), torch.zeros((1, 2), dtype=torch.int32)), "masks that are too narrow", "65 columns")
+    for dtype in (torch.int64, torch.float32, torch.bool):
+        raises(ValueError, lambda: tensors.apply_(torch.zeros((1, 32), device=DEVICE), torch.zeros((1, 2), dtype=dtype)), "masks of other words", "they are int32")
+    masks = random_masks(rng, 3, 3).to(DEVICE)
+    for make in (lambda: torch.randn((70, 3), device=DEVICE).T, lambda: torch.randn((3, 70), device=DEVICE, dtype=torch.float64), lambda: torch.randn((70, 3), device=DEVICE, requires_grad=True).T):
+        for targets in (None, [2, 0]):
+            logits = make()
+            want = expected(logits.detach(), masks, range(3 if targets is None else 2), targets or range(3))
+            check(tensors.apply_(logits, masks, targets) is logits and torch.equal(logits.detach(), want), f"logits that lie apart or are of float64, to rows {targets}")
 
 
 def test_triton_fails():
