@@ -89,6 +89,8 @@ static void with_matcher(const LlgTokenizer *tokenizer, const LlgConstraintInit 
   status = llg_matcher_reset(m);
   fprintf(out, "in error: reset %d, mask %d, validate %d, rollback %d, consume %d\n", status, llg_matcher_compute_mask(m), llg_matcher_validate_tokens(m, tokens, 1),
           llg_matcher_rollback(m, 0), llg_matcher_consume_token(m, tokens[0]));
+  uint32_t end = END;
+  fprintf(out, "in error: the end %d %d %d\n", llg_matcher_validate_tokens(m, &end, 1), llg_matcher_consume_tokens(m, &end, 1), llg_matcher_consume_token(m, end));
   llg_free_matcher(m);
   fprintf(out, "too far %d\n", llg_matcher_rollback(copy, 50));
   show("too far", copy);

@@ -118,6 +118,12 @@ static void grammars(GrammarCompiler &compiler) {
   CompiledGrammar pretty = compiler.CompileJSONSchema(object, false, 2);
   printf("style %d %d %d %d\n", takes(compact, R"({"a":1})"), takes(compact, R"({"a": 1})"), takes(pretty, "{\n  \"a\": 1\n}"), takes(pretty, R"({"a": 1})"));
   printf("json %d %d\n", takes(compiler.CompileBuiltinJSONGrammar(), R"({"x": [1, null]})"), takes(compiler.CompileBuiltinJSONGrammar(), "{,}"));
+  for (const char *text : {"1", "[1]", "\"x\""}) printf("json %s %d\n", text, takes(compiler.CompileBuiltinJSONGrammar(), text));
+  printf("dot %d\n", takes(compiler.CompileRegex("a.b"), "a\nb"));
+  CompiledGrammar tag = compiler.CompileStructuralTag(
+    R"({"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<f"], "tags": [{"begin": "<f>", "content": {"type": "json_schema", "json_schema": )" + object + R"(},
+    "end": "</f>"}]}})");
+  for (const char *text : {R"(x <f>{"a": 1}</f>)", R"(<f>{"a": 1, "c": 2}</f>)", R"(<f>{"a": 1, "in": {"d": 0}}</f>)"}) printf("%s: %d\n", text, takes(tag, text));
   printf("refused %d %d %d\n", throws([&] { compiler.CompileRegex("a("); }), throws([&] { compiler.CompileGrammar("root ::= x"); }),
          throws([&] { compiler.CompileJSONSchema(R"({"type": 3})"); }));
 }

@@ -7,11 +7,11 @@
 
 There are LLTokenizer and LLMatcher, the helpers of llguidance.hf and llguidance.torch (from_tokenizer, allocate_token_bitmask, fill_next_token_bitmask,
 apply_token_bitmask_inplace), and grammars from JSON Schema and regular expressions. What there is not: Lark grammars, captures, LLInterpreter, slices. As with
-llguidance, a grammar that is refused gives a matcher in error, whose get_error() says why; it takes no tokens, and has the end-of-sequence tokens in its mask alone.
+llguidance, a grammar that is refused gives a matcher in error, whose get_error() says why; it takes no tokens but the end-of-sequence ones, which its mask has alone.
 
 Where it differs: masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes whitespace_flexible alone, and refuses the rest. A grammar that has ended by an
 end-of-sequence token says EndOfSentence, and is complete again after a rollback of it. compute_ff_tokens leaves out the last token of the forced bytes. Text of special tokens
-is encoded as text. compute_bitmask has mask_words words; negative tokens and counts are ValueError.
+is encoded as text, unless parse_special is given. compute_bitmask has mask_words words; negative tokens and counts are ValueError.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -54,14 +54,15 @@ class LLTokenizer:
     def eos_tokens(self):
         return list(self.vocab.eog_tokens)
 
-    def tokenize_str(self, text):
-        return self.vocab.encode(text)
+    def tokenize_str(self, text, *, parse_special=False):
+        return self.vocab.encode(text, parse_special)
 
-    def tokenize_bytes(self, data):
-        return self.vocab.encode(data)
+    def tokenize_bytes(self, utf8bytes, *, parse_special=False):
+        return self.vocab.encode(utf8bytes, parse_special)
 
     def decode_bytes(self, tokens):
-        return b"".join(map(self.vocab.token_bytes, tokens))
+        """Tokens beyond the tokenizer's, which a model's logits may have, are shown as their numbers."""
+        return b"".join(b"<[%d]>" % token if token >= self.vocab.size else self.vocab.token_bytes(token) for token in tokens)
 
     def decode_str(self, tokens):
         return self.decode_bytes(tokens).decode(errors="replace")
@@ -142,25 +143,27 @@ class LLMatcher:
         return "NoExtension" if self.is_stopped() else "NotStopped"
 
     def consume_token(self, sampled_token):
-        """True; or False, and the matcher is in error, if the token is not allowed. After the end True, and nothing happens, for the tokens that end."""
+        """True; or False, and the matcher is in error, if the token is not allowed. After the end and in error True, and nothing happens, for the tokens that end."""
+        vocab = self._tokenizer.vocab
+        if (self._error or self._matcher.is_terminated) and vocab.is_eog(sampled_token):
+            return True
         if self._error:
             return False
-        vocab = self._tokenizer.vocab
-        if self._matcher.is_terminated and vocab.is_eog(sampled_token):
-            return True
         if sampled_token < vocab.logits_width and self._matcher.accept(sampled_token):
             return True
         self._error = f"token {sampled_token} is not allowed"
         return False
 
-    def consume_tokens(self, sampled_tokens):
-        return not self._error and all(self.consume_token(token) for token in sampled_tokens)
+    def consume_tokens(self, tokens):
+        return not self._error and all(self.consume_token(token) for token in tokens)
 
     def try_consume_tokens(self, tokens):
         return 0 if self._error else self._matcher.accept_tokens(tokens)
 
     def validate_tokens(self, tokens):
-        return 0 if self._error else self._matcher.validate(tokens)
+        if self._error:
+            return int(len(tokens) > 0 and self._tokenizer.vocab.is_eog(tokens[0]))
+        return self._matcher.validate(tokens)
 
     def rollback(self, num_tokens):
         if self._error:

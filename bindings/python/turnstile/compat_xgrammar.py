@@ -7,14 +7,16 @@
     matcher = xgrammar.GrammarMatcher(compiled)
 
 There are TokenizerInfo, VocabType, GrammarCompiler, CompiledGrammar, GrammarMatcher, BatchGrammarMatcher and the functions on bitmasks. What there is not: Grammar
-objects, Lark grammars, captures, temperatures, draft trees, serialisation. EBNF is GBNF, as with XGrammar. What XGrammar raises as RuntimeError is one here too.
+objects, Lark grammars, captures, temperatures, draft trees, serialisation, classes for structural tags (those of XGrammar are taken). EBNF is GBNF, without the lookaheads
+that XGrammar adds to it. What XGrammar raises as RuntimeError is one here too.
 
 Where it differs: masks are Turnstile's, that is exact. `strict_mode` closes objects and arrays that list their members (unevaluatedProperties and
 unevaluatedItems false) where the schema says nothing of others, but for the parts of an allOf, which only their whole can close. Of indent and
-separators, those that Turnstile writes are taken (any_whitespace; compact; indent with (",", ": ")), and others refused. Stop tokens belong to the vocabulary:
+separators, those that Turnstile writes are taken (any_whitespace; compact; indent with (",", ": ")), and others refused. In regular expressions of compile_regex "." is any
+character, as with XGrammar; in those of structural tags it is no end of a line. Stop tokens belong to the vocabulary:
 override_stop_tokens is refused. Rollbacks reach back 4,096 tokens; what can't be rolled back is StateError (a RuntimeError), and rows or shapes that do not fit are
-ValueError or IndexError. Masks may be wider than the vocabulary, what is beyond being cleared, and no matcher or row may come twice in a batch. Where the forced bytes end inside a
-character, the whole ones before are the jump-forward string. vocab_type and special_token_ids of from_huggingface are Turnstile's own view of the tokenizer.
+ValueError or IndexError. An empty string is no step of its own. Masks may be wider than the vocabulary, what is beyond being cleared, and no matcher or row may come twice in a batch. Where the forced bytes end inside a
+character, the whole ones before are the jump-forward string; where they begin inside one, it is empty. vocab_type and special_token_ids of from_huggingface are Turnstile's own view of the tokenizer.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -137,20 +139,27 @@ class GrammarCompiler:
         return self._compile(Grammar.json_schema, _closed(schema) if strict_mode else schema, order="any" if any_order else "schema", **style)
 
     def compile_builtin_json_grammar(self):
-        return self._compile(Grammar.json_schema, True)
+        return self._compile(Grammar.json_schema, {"type": ["object", "array"]})
 
     def compile_regex(self, regex):
-        return self._compile(Grammar.regex, regex)
+        return self._compile(Grammar.regex, regex, dot_all=True)
 
     def compile_grammar(self, grammar, *, root_rule_name="root"):
         return self._compile(Grammar.gbnf, grammar, root=root_rule_name)
 
     def compile_structural_tag(self, structural_tag, triggers=None):
-        """A structural tag as JSON text or dict; or, as of old, a list of items with begin, schema and end, and a list of triggers."""
+        """A structural tag as JSON text, dict or pydantic model; or, as of old, a list of items with begin, schema and end, and a list of triggers. Objects in it are closed,
+        as by strict_mode."""
         if triggers is not None:
-            items = [item if isinstance(item, dict) else {"begin": item.begin, "schema": item.schema_, "end": item.end} for item in structural_tag]
-            structural_tag = {"structures": items, "triggers": list(triggers)}
-        return self._compile(Grammar.tags, structural_tag)
+            structural_tag = {"structures": [_item(item) for item in structural_tag], "triggers": list(triggers)}
+        elif hasattr(structural_tag, "model_dump"):
+            structural_tag = structural_tag.model_dump(mode="json", exclude_none=True)
+        elif isinstance(structural_tag, str):
+            try:
+                structural_tag = json.loads(structural_tag)
+            except ValueError:
+                pass  # Grammar.tags says where
+        return self._compile(Grammar.tags, _closed_tags(structural_tag))
 
     def clear_cache(self):
         pass
@@ -198,6 +207,33 @@ def _closed(schema, close=True):
     return out
 
 
+def _item(item):
+    """An item of old, whose schema is a dict, its text, or a pydantic model, as a dict."""
+    begin, schema, end = (item["begin"], item["schema"], item["end"]) if isinstance(item, dict) else (item.begin, item.schema_, item.end)
+    if hasattr(schema, "model_json_schema"):
+        schema = schema.model_json_schema()
+    try:
+        schema = json.loads(schema) if isinstance(schema, str) else schema
+    except ValueError as error:
+        raise RefusedError(f"the schema of {begin!r} is not JSON: {error}") from error
+    return {"begin": begin, "schema": schema, "end": end}
+
+
+def _closed_tags(part):
+    """A structural tag with its schemas closed."""
+    if isinstance(part, dict):
+        return {key: _closed(value) if key in ("json_schema", "schema") else _closed_tags(value) for key, value in part.items()}
+    return [_closed_tags(value) for value in part] if isinstance(part, list) else part
+
+
+def _whole_characters(text):
+    """What bytes begin with that is whole characters."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        return text[:error.start].decode()
+
+
 class GrammarMatcher:
     def __init__(self, compiled_grammar, *, override_stop_tokens=None, terminate_without_stop_token=False, max_rollback_tokens=-1):
         if override_stop_tokens:
@@ -226,7 +262,7 @@ class GrammarMatcher:
         return True
 
     def find_jump_forward_string(self):
-        return self._going().forced_bytes().decode(errors="ignore")
+        return _whole_characters(self._going().forced_bytes())
 
     def rollback(self, num_tokens=1):
         self._matcher.rollback(max(num_tokens, 0))
@@ -301,4 +337,5 @@ def apply_token_bitmask_inplace(logits, bitmask, *, vocab_size=None, indices=Non
     logits = logits if logits.dim() == 2 else logits.unsqueeze(0)
     bitmask = bitmask if bitmask.dim() == 2 else bitmask.unsqueeze(0)
     view = logits[:, : bitmask.shape[1] * 32 if vocab_size is None else vocab_size]
-    tensors.apply_(view, bitmask if indices is None else bitmask[list(indices)], None if indices is None else list(indices))
+    rows = None if indices is None else [int(row) for row in indices]
+    tensors.apply_(view, bitmask if rows is None else bitmask[rows], rows)

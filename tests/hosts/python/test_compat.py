@@ -58,6 +58,8 @@ def llguidance_program(module, torch_helpers, from_tokenizer):
     copy = matcher.deep_copy()
     check(copy.consume_token(tokens[1]) and matcher.validate_tokens(tokens[1:2]) == 1, f"{module.__name__}: copies are apart")
     check(matcher.try_consume_tokens([tokens[1], 5]) == 1, f"{module.__name__}: try_consume")
+    check(info.tokenize_str("a<|eot_id|>", parse_special=True) == info.tokenize_bytes(b"a<|eot_id|>", parse_special=True) == [64, 128009], f"{module.__name__}: special tokens in texts")
+    check(info.decode_bytes([64, WIDTH - 1]) == f"a<[{WIDTH - 1}]>".encode() and info.decode_str([WIDTH + 9]) == f"<[{WIDTH + 9}]>", f"{module.__name__}: tokens that there are not")
     logits = torch.zeros(1, WIDTH)
     torch_helpers.apply_token_bitmask_inplace(logits, masks[0])
     check(torch.equal(logits[0] == 0, ((masks[0][0].unsqueeze(-1) >> torch.arange(32)) & 1).flatten()[:WIDTH] == 1), f"{module.__name__}: apply")
@@ -67,6 +69,8 @@ def llguidance_program(module, torch_helpers, from_tokenizer):
         state = [wrong.consume_token(64), wrong.consume_tokens([]), wrong.try_consume_tokens([64]), wrong.validate_tokens([64]), wrong.compute_ff_bytes(), wrong.compute_ff_tokens(), wrong.rollback(0)]
         check(state == [False, False, 0, 0, b"", [], False], f"{module.__name__}: in error it takes nothing: {state}")
         check([i for i, byte in enumerate(wrong.compute_bitmask()) if byte] == [128009 // 8], f"{module.__name__}: and only the end is left")
+        state = [wrong.validate_tokens([128009]), wrong.consume_token(128009), wrong.consume_tokens([128009]), wrong.try_consume_tokens([128009]), wrong.is_error()]
+        check(state == [1, True, False, 0, True], f"{module.__name__}: which it takes: {state}")
     bad = module.LLMatcher(info, module.LLMatcher.grammar_from_regex("a("))
     check(bad.is_error() and bad.get_error() != "", f"{module.__name__}: a bad grammar is a matcher in error")
     check(module.LLMatcher(info, module.LLMatcher.grammar_from_json_schema('{"const": 1}')).validate_tokens(tokenizer.encode("1", add_special_tokens=False)) == 1,
@@ -109,6 +113,24 @@ def xgrammar_program(module):
     logits = torch.zeros(2, WIDTH)
     module.apply_token_bitmask_inplace(logits, masks[0].repeat(2, 1), indices=[1], backend="auto")
     check(not logits[0].any() and bool((logits[1] == float("-inf")).any()), f"{module.__name__}: apply to one row")
+    other = torch.zeros(2, WIDTH)
+    module.apply_token_bitmask_inplace(other, masks[0].repeat(2, 1), indices=torch.tensor([1]))
+    check(torch.equal(other, logits), f"{module.__name__}: the row in a tensor")
+    try:
+        module.apply_token_bitmask_inplace(other, masks[0].repeat(2, 1).long())
+        check(False, f"{module.__name__}: masks of 64 bits")
+    except ValueError as error:
+        check(str(error), f"{module.__name__}: masks of 64 bits")
+    odd = module.GrammarMatcher(compiler.compile_grammar('root ::= "\u20acx" [0-9]'))
+    try:
+        begun = odd.accept_string(b"\xe2") and odd.find_jump_forward_string()
+    except UnicodeDecodeError:
+        begun = ""  # XGrammar's own answer
+    check(begun == "", f"{module.__name__}: no jump-forward string begins inside a character")
+    items = [xgrammar.StructuralTagItem(begin="<f>", schema=form, end="</f>") for form in (json.dumps(schema), schema)]
+    for item in items:
+        tagged = module.GrammarMatcher(compiler.compile_structural_tag([item], ["<f"]))
+        check(tagged.accept_string('<f>{"a": 1') and not tagged.accept_string(', "b": 2') and tagged.accept_string("}</f>"), f"{module.__name__}: items of old are closed")
     return text, masks
 
 
@@ -226,6 +248,15 @@ def xgrammar_lines(module):
     say("style " + " ".join(str(takes(*pair)) for pair in ((compact, '{"a":1}'), (compact, '{"a": 1}'), (pretty, '{\n  "a": 1\n}'), (pretty, '{"a": 1}'))))
     json_grammar = compiler.compile_builtin_json_grammar()
     say(f"json {takes(json_grammar, JSON)} {takes(json_grammar, '{,}')}")
+    for text in ("1", "[1]", '"x"'):
+        say(f"json {text} {takes(json_grammar, text)}")
+    say(f"dot {takes(compiler.compile_regex('a.b'), chr(10).join('ab'))}")
+    tag = {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<f"],
+                                                "tags": [{"begin": "<f>", "content": {"type": "json_schema", "json_schema": json.loads(schema)}, "end": "</f>"}]}}
+    for text in ('x <f>{"a": 1}</f>', '<f>{"a": 1, "c": 2}</f>', '<f>{"a": 1, "in": {"d": 0}}</f>'):
+        answers = [takes(compiler.compile_structural_tag(form), text) for form in (json.dumps(tag), tag, xgrammar.StructuralTag.from_json(tag))]
+        check(len(set(answers)) == 1, f"{module.__name__}: a structural tag in each of its forms: {text} {answers}")
+        say(f"{text}: {answers[0]}")
     say("refused " + " ".join(str(throws(call)) for call in (lambda: compiler.compile_regex("a("), lambda: compiler.compile_grammar("root ::= x"),
                                                              lambda: compiler.compile_json_schema('{"type": 3}'))))
 

@@ -2,7 +2,7 @@
  *
  * The text of the schema is copied, and before the end of each schema in it that lists members ("properties", "patternProperties", "allOf", or the type "object" beside
  * "required", "minProperties" or "maxProperties"; alone it is any object) and says nothing of others, "unevaluatedProperties": false is put; for "prefixItems" without "items" likewise "unevaluatedItems": false. Parts of an allOf are left
- * open: only their whole can be closed. What is in enum, const, default and other values is no schema, and stays as it is. Malformed text is copied as it stands, for
+ * open: only their whole can be closed. In the text of a structural tag every "json_schema" or "schema" is a schema. What is in enum, const, default and other values is no schema, and stays as it is. Malformed text is copied as it stands, for
  * the compiler to refuse with its place in the text.
  *
  * Schemas nested deeper than 512 are left as they are, since the compiler refuses them.
@@ -23,16 +23,16 @@ namespace turnstile_detail {
 class Closer {
  public:
   explicit Closer(const std::string &text) : text_(text) {}
-  /* The closed schema; the text itself where it is malformed. */
-  std::string run() {
-    value(kSchema, 0);
+  /* The closed schema, or structural tag with its schemas closed; the text itself where it is malformed. */
+  std::string run(bool is_tag = false) {
+    value(is_tag ? kTag : kSchema, 0);
     space();
     return good_ && at_ == text_.size() ? out_ : text_;
   }
 
  private:
-  /* What a value is: a schema; one whose end stays open; an object of schemas; an array of schemas, or of open ones; anything else. */
-  enum What { kSchema, kOpen, kMap, kList, kOpenList, kData };
+  /* What a value is: a schema; one whose end stays open; an object of schemas; an array of schemas, or of open ones; a part of a structural tag; anything else. */
+  enum What { kSchema, kOpen, kMap, kList, kOpenList, kTag, kData };
   const std::string &text_;
   std::string out_;
   size_t at_ = 0;
@@ -67,6 +67,7 @@ class Closer {
     static const char *const ones[] = {"\"items\"", "\"additionalProperties\"", "\"then\"", "\"else\"", "\"contains\"", "\"propertyNames\"", "\"unevaluatedItems\"",
                                        "\"unevaluatedProperties\""};
     if (what == kMap) return kSchema;
+    if (what == kTag) return key == "\"json_schema\"" || key == "\"schema\"" ? kSchema : kTag;
     if (what != kSchema && what != kOpen) return kData;
     for (const char *name : maps)
       if (key == name) return kMap;
@@ -92,7 +93,7 @@ class Closer {
   void array(What what, int depth) {
     copy();
     if (take(']')) return;
-    do value(what == kList ? kSchema : what == kOpenList ? kOpen : kData, depth + 1);
+    do value(what == kList ? kSchema : what == kOpenList ? kOpen : what == kTag ? kTag : kData, depth + 1);
     while (good_ && take(','));
     good_ = good_ && take(']');
   }
@@ -122,6 +123,7 @@ class Closer {
 };
 
 inline std::string close_schema(const std::string &schema) { return Closer(schema).run(); }
+inline std::string close_tag(const std::string &tag) { return Closer(tag).run(true); }
 
 }  // namespace turnstile_detail
 }  // namespace xgrammar

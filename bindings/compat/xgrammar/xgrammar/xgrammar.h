@@ -11,7 +11,7 @@
  *   schemas      enforced or refused. strict_mode closes objects and arrays that list their members (unevaluatedProperties and unevaluatedItems false) where the schema
  *                says nothing of others, but for the parts of an allOf, which only their whole can close. Of indent and separators, those that Turnstile writes are
  *                taken (any_whitespace; compact; indent with ", " or "," and ": "), and others refused
- *   regex        ECMA-262's and PCRE's syntax; EBNF is GBNF
+ *   regex        ECMA-262's and PCRE's syntax, "." being any character, but in structural tags, where it is no end of a line; EBNF is GBNF
  *   Grammar      is checked when it is compiled, not when it is made
  *   stop tokens  belong to the vocabulary: override_stop_tokens is refused
  *   rollback     at most 4,096 tokens
@@ -263,8 +263,8 @@ class Grammar {
     return g;
   }
   static Grammar FromRegex(const std::string &regex) { return Grammar(kRegex, regex); }
-  static Grammar FromStructuralTag(const std::string &structural_tag_json) { return Grammar(kTag, structural_tag_json); }
-  static Grammar BuiltinJSONGrammar() { return Grammar(kSchema, "true"); }
+  static Grammar FromStructuralTag(const std::string &structural_tag_json) { return Grammar(kTag, turnstile_detail::close_tag(structural_tag_json)); }
+  static Grammar BuiltinJSONGrammar() { return Grammar(kSchema, "{\"type\": [\"object\", \"array\"]}"); }
 
  private:
   friend class GrammarCompiler;
@@ -315,12 +315,15 @@ class GrammarCompiler {
     tsl_error error{};
     tsl_grammar *grammar = nullptr;
     tsl_vocab *vocab = info_.turnstile_vocab();
+    tsl_regex_options any_character{}; /* as "." is for XGrammar */
+    any_character.dot_all = true;
     tsl_source source{};
     source.kind = g.kind_ == Grammar::kEBNF ? TSL_SOURCE_GBNF : g.kind_ == Grammar::kRegex ? TSL_SOURCE_REGEX : TSL_SOURCE_JSON_SCHEMA;
     source.text = g.text_.data();
     source.length = g.text_.size();
     source.schema = &g.options_;
     source.root = g.root_.c_str();
+    source.regex = &any_character;
     tsl_status status = g.kind_ == Grammar::kTag ? tsl_grammar_tags(vocab, source.text, source.length, &g.options_, nullptr, &grammar, &error)
                         : cache_                 ? tsl_cache_get(cache_.get(), vocab, &source, &grammar, &error)
                                                  : tsl_grammar_compile(vocab, &source, &grammar, &error);
