@@ -3,6 +3,8 @@
 
     llama_python.py MODEL.gguf SCHEMA.json
 
+At the end something goes wrong, and must end the text: the last processor is used for another chat.
+
 SPDX-License-Identifier: Apache-2.0
 """
 import json
@@ -23,3 +25,11 @@ for seed in (1, 2):
     answer = llama.create_chat_completion(messages, logits_processor=processors, temperature=1.0, seed=seed, max_tokens=300)
     choice = answer["choices"][0]
     print(json.dumps({"text": choice["message"]["content"], "finish": choice["finish_reason"], "tokens": answer["usage"]["completion_tokens"]}))
+
+lost = []
+sys.unraisablehook = lambda raised: lost.append(raised.exc_value)  # where llama-cpp-python loses what a processor raises
+for again in range(2):
+    answer = llama.create_chat_completion([{"role": "user", "content": "Answer in JSON, once more."}], logits_processor=processors, temperature=1.0, seed=3, max_tokens=300)
+    choice = answer["choices"][0]
+    if choice["message"]["content"] or choice["finish_reason"] != "stop" or [type(error) for error in lost] != [turnstile.StateError] * (again + 1):
+        sys.exit(f"a processor that follows another chat does not end the text: {choice} {lost}")
