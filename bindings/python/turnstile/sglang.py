@@ -5,7 +5,7 @@
     # then: --grammar-backend turnstile
 
 Requests with `json_schema`, `regex`, `ebnf` (GBNF) and `structural_tag` are served. A grammar that can't be compiled becomes SGLang's
-InvalidGrammarObject, with the JSON pointer and the reason, which fails that request alone. Reasoning models: a backend that is registered has to
+InvalidGrammarObject, with the JSON pointer and the reason, which fails that request alone; so does one that reaches a limit later. Reasoning models: a backend that is registered has to
 see to the thinking part itself; that is done by SGLang's own wrapper, ReasonerGrammarBackend, as for the built-in backends.
 
 SPDX-License-Identifier: Apache-2.0
@@ -25,17 +25,28 @@ MAX_WHITESPACE = 32  # characters at each place between tokens of JSON, unless t
 
 
 class RequestGrammar(host.BaseGrammarObject):
-    """One request's place in its grammar."""
+    """One request's place in its grammar.
+
+    A mask that can't be made (a limit) would end the scheduler, with all its requests: it has the tokens that end a text alone, and the next token is refused, for which
+    SGLang aborts the request.
+    """
 
     def __init__(self, matcher, stats=None):
         super().__init__()
         self._matcher = matcher
+        self._error = None
         self.grammar_stats = stats
 
     def accept_token(self, token):
         if self._matcher.is_terminated:
             return
-        if not self._matcher.accept(token):
+        if self._error:
+            raise ValueError(f"the mask before token {token} could not be made: {self._error}")
+        try:
+            accepted = self._matcher.accept(token)
+        except TurnstileError as error:  # SGLang knows ValueError alone
+            raise ValueError(str(error)) from error
+        if not accepted:
             raise ValueError(f"token {token} is not allowed here; allowed next bytes: {self._matcher.next_bytes()[:64]!r}")
         self.current_token = token
 
@@ -49,15 +60,22 @@ class RequestGrammar(host.BaseGrammarObject):
         return tensors.allocate(batch_size, max(vocab_size, self._matcher.grammar.vocab.logits_width), pin=str(device) != "cpu")
 
     def fill_vocab_mask(self, vocab_mask, idx):
-        _core.fill_batch((self._matcher,), vocab_mask, (idx,))
+        try:
+            _core.fill_batch((self._matcher,), vocab_mask, (idx,))
+        except TurnstileError as error:
+            self._error = error
+            tensors.allow_only_(vocab_mask[idx], self._matcher.grammar.vocab.eog_tokens)
 
     @staticmethod
     def fill_vocab_mask_batched(entries, vocab_mask):
         ours = [entry for entry in entries if isinstance(entry.grammar, RequestGrammar)]
-        _core.fill_batch([entry.grammar._matcher for entry in ours], vocab_mask, [entry.row for entry in ours])
-        for entry in entries:
-            if not isinstance(entry.grammar, RequestGrammar):
-                entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
+        try:
+            _core.fill_batch([entry.grammar._matcher for entry in ours], vocab_mask, [entry.row for entry in ours])
+            left = [entry for entry in entries if not isinstance(entry.grammar, RequestGrammar)]
+        except TurnstileError:
+            left = entries  # one by one, to see which it is
+        for entry in left:
+            entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
 
     @staticmethod
     def reset_vocab_mask(vocab_mask):
@@ -78,7 +96,10 @@ class RequestGrammar(host.BaseGrammarObject):
 
     def try_jump_forward(self, tokenizer):
         """The text that must come next, whole characters of it, or None. The tokens are left to SGLang, which tokenises anew."""
-        text = self._matcher.forced_bytes().decode(errors="replace")
+        try:
+            text = self._matcher.forced_bytes().decode(errors="replace")
+        except TurnstileError:
+            return None  # the mask says what is wrong
         text = text.split("\ufffd")[0] if "\ufffd" in text else text
         return ([], text) if text else None
 

@@ -35,6 +35,16 @@ def allocate(rows, width, pin=False):
     return torch.full((rows, (width + 31) // 32), -1, dtype=torch.int32, pin_memory=pin and torch.cuda.is_available())
 
 
+def allow_only_(row, tokens):
+    """Let a row of a mask allow these tokens and no others."""
+    words = {}
+    for token in tokens:
+        words[token // 32] = words.get(token // 32, 0) | 1 << token % 32
+    row.zero_()
+    for word, bits in words.items():
+        row[word] = bits - (1 << 32) if bits >> 31 else bits
+
+
 def check_logits(logits, words, rows):
     """ValueError if masks of `words` words are too narrow for `logits`; IndexError if one of `rows`, ints or None for all, is none of theirs: a kernel would write anywhere."""
     if logits.shape[-1] > words * 32:

@@ -7,7 +7,7 @@ plug-in point for backends, so it is put in place of the built-in ones, in one o
     turnstile.vllm.register()           # before the first LLM or engine is made, in programs with VLLM_ENABLE_V1_MULTIPROCESSING=0
 
 A request that Turnstile can't compile is refused with the JSON pointer and the reason (HTTP 400), and never handed to another backend. "grammar" is GBNF,
-which vLLM calls EBNF. Whitespace between tokens of JSON is bounded by MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace.
+which vLLM calls EBNF. A request that goes wrong in the engine (its grammar reaches a limit) is logged and ended by vLLM with an error; others go on. Whitespace between tokens of JSON is bounded by MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace.
 
 The logits processor needs no registration at all: vLLM finds it by the entry point vllm.logits_processors. It is asked for per request,
 
@@ -105,25 +105,38 @@ class Backend(StructuredOutputBackend):
 class RequestGrammar(StructuredOutputGrammar):
     """One request's place in its grammar.
 
-    Tokens after the end are ignored, as vLLM hands them over where a draft ran past it; rollback knows how many they were.
+    Tokens after the end are ignored, as vLLM hands them over where a draft ran past it; rollback knows how many they were. What the library raises would end the engine,
+    with all its requests: so it is logged, the mask has the end's tokens alone from there on, and none is accepted, for which vLLM ends the request.
     """
 
     def __init__(self, grammar):
         self._matcher = _core.Matcher(grammar)
         self._ignored = 0
+        self._failed = False
+
+    def _attempt(self, call, *arguments):
+        """What a call returns, or None if it fails, or one did before."""
+        if self._failed:
+            return None
+        try:
+            return call(*arguments)
+        except TurnstileError as error:
+            self._failed = True
+            _log.error("Turnstile ends a request: %s: %s", type(error).__name__, error)
+            return None
 
     def accept_tokens(self, request_id, tokens):
         for token in tokens:
             if self._matcher.is_terminated:
                 self._ignored += 1
-            elif not self._matcher.accept(token):
+            elif not self._attempt(self._matcher.accept, token):
                 return False
         return True
 
     def validate_tokens(self, tokens):
         tokens = list(tokens)
         padding = next((i for i, token in enumerate(tokens) if token < 0), len(tokens))
-        return tokens[: self._matcher.validate(tokens[:padding])] if not self._matcher.is_terminated else []
+        return tokens[: self._attempt(self._matcher.validate, tokens[:padding]) or 0] if not self._matcher.is_terminated else []
 
     def rollback(self, num_tokens):
         ignored = min(self._ignored, num_tokens)
@@ -134,8 +147,10 @@ class RequestGrammar(StructuredOutputGrammar):
         row = bitmask[batch_index]
         if self._matcher.is_terminated:
             row.fill_(-1)
-        else:
-            _core.fill_batch((self._matcher,), row.unsqueeze(0))
+            return
+        self._attempt(_core.fill_batch, (self._matcher,), row.unsqueeze(0))
+        if self._failed:
+            tensors.allow_only_(row, self._matcher.grammar.vocab.eog_tokens)
 
     def is_terminated(self):
         return self._matcher.is_terminated
@@ -143,6 +158,7 @@ class RequestGrammar(StructuredOutputGrammar):
     def reset(self):
         self._matcher.reset()
         self._ignored = 0
+        self._failed = False
 
 
 class _Validator:

@@ -121,6 +121,20 @@ tags = tokenizer.encode('so <f>["left",true]</f> on', add_special_tokens=False)
 check(tag._matcher.validate(tags) == len(tags) and tag._matcher.validate(tokenizer.encode('<f>["up"', add_special_tokens=False)) < 4, "structural tags")
 
 
+# A mask that can't be made aborts its request, with the others of its batch as they should be.
+vocab = tag._matcher.grammar.vocab
+hard = turnstile.Grammar.regex(vocab, "(?=.*a.{20}b)(?=.*c.{18}d).*", max_steps=4000)
+batch = [compiled(backend, ("regex", "[0-9]+")), turnstile.sglang.RequestGrammar(hard.matcher()), compiled(backend, ("regex", "[a-c]"))]
+mask, alone = (batch[0].allocate_vocab_mask(WIDTH, 3, "cpu") for _ in range(2))
+batch[0].fill_vocab_mask_batched([host.GrammarRow(i, one) for i, one in enumerate(batch)], mask)
+for i in (0, 2):
+    batch[i].fill_vocab_mask(alone, i)
+    check(torch.equal(mask[i], alone[i]), f"row {i} beside a mask that can't be made")
+check([t for t in range(WIDTH) if mask[1, t // 32] >> (t % 32) & 1] == sorted(vocab.eog_tokens), "which has the end's tokens alone")
+raises(ValueError, lambda: batch[1].accept_token(128009), "and no token is accepted after it", "could not be made")
+check(turnstile.sglang.RequestGrammar(hard.matcher()).try_jump_forward(None) is None, "nothing is forced where it can't be known")
+
+
 # Speculative decoding: a tree of drafts is walked with accept_token and rollback, and a rejected draft raises ValueError and changes nothing.
 def ids(text):
     return tokenizer.encode(text, add_special_tokens=False)

@@ -122,6 +122,15 @@ def contract():
     tag = backend.compile_grammar(StructuredOutputOptions.STRUCTURAL_TAG, '{"structures": [{"begin": "<f>", "schema": {"const": 1}, "end": "</f>"}], "triggers": ["<f"]}')
     text = tokenizer.encode("so <f>1</f> on", add_special_tokens=False)
     check(tag.validate_tokens(text) == text and len(tag.validate_tokens(tokenizer.encode("<f>2</f>", add_special_tokens=False))) < 4, "structural tags")
+    # A mask that can't be made ends its request, by vLLM's own error, and not the engine.
+    vocab = schema._matcher.grammar.vocab
+    masks.fill_(-1)
+    bad, unasked = (RequestGrammar(turnstile.Grammar.regex(vocab, "(?=.*a.{20}b)(?=.*c.{18}d).*", max_steps=4000)) for _ in range(2))
+    bad.fill_bitmask(masks, 1)
+    check(allowed(1) == sorted(vocab.eog_tokens) and bool((masks[0] == -1).all()), f"a mask that can't be made: {allowed(1)}")
+    check(not bad.accept_tokens("r", [end]) and not bad.accept_tokens("r", [a]) and bad.validate_tokens([a]) == [] and not bad.is_terminated(), "and nothing is accepted after it")
+    bad.rollback(0)
+    check(unasked.validate_tokens([a]) in ([a], []) and unasked.accept_tokens("r", [a]) in (True, False), "tokens that can't be looked at are not accepted, and nothing is raised")
     backend.destroy()
 
 
