@@ -351,12 +351,21 @@ static uint32_t parse_sequence(parser *p, uint32_t depth) {
   return collect(p, TSL__G_SEQ, base);
 }
 
+/* The '|' before another alternative, which may begin a line: llama.cpp ends the rule there, and finds no rule in that line; XGrammar's grammars and others are written so. */
+static bool take_bar(parser *p, uint32_t depth) {
+  size_t end = p->at;
+  if (depth == 0) skip_space(p, true); /* within a group it is skipped already */
+  if (take(p, '|')) return true;
+  p->at = end;
+  return false;
+}
+
 static uint32_t parse_alternatives(parser *p, uint32_t depth) {
   size_t base = p->pending.n;
   do {
     skip_space(p, depth > 0 || p->pending.n > base);
     if (!pend(p, parse_sequence(p, depth))) break;
-  } while (take(p, '|'));
+  } while (take_bar(p, depth));
   return collect(p, TSL__G_ALT, base);
 }
 

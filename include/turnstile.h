@@ -263,7 +263,7 @@ TSL_API tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size
                                      const tsl_regex_options *options, const tsl_limits *limits, tsl_grammar **out,
                                      tsl_error *error);
 
-/* Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed. `root` names the start rule; NULL = "root". `limits` may be NULL. Errors: as tsl_grammar_regex; a rule that
+/* Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed, and lines that begin with '|' going on with the rule before. `root` names the start rule; NULL = "root". `limits` may be NULL. Errors: as tsl_grammar_regex; a rule that
  * is not there is SYNTAX. */
 TSL_API tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length, const char *root,
                                     const tsl_limits *limits, tsl_grammar **out, tsl_error *error);

@@ -86,7 +86,7 @@ class Grammar(_core.Grammar):
 
     @classmethod
     def gbnf(cls, vocab, text, *, root="root", **limits):
-        """Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed; `root` is its start rule."""
+        """Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed, and lines that begin with "|" going on with the rule before; `root` is its start rule."""
         return cls._make("gbnf", vocab, text, (root,), limits)
 
     @classmethod
