@@ -10,8 +10,6 @@
 #include "runtime/names.h"
 #include "runtime/stacks_step.h"
 
-#define UNION_DEPTH_MAX 4000u /* levels of tails united at once */
-
 /* ---- interning ------------------------------------------------------------------------------------------------ */
 
 const tsl__remembered tsl__nothing_remembered;
@@ -278,7 +276,7 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   tsl__stack low = a < b ? a : b, high = a < b ? b : a, u = 0;
   if (a == b) return a;
   if (tsl__move_find(space, low, TSL__MOVE_UNION | high, &u)) return u;
-  if (space->union_depth >= UNION_DEPTH_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be united"), 0;
+  if (space->union_depth >= TSL__NESTED_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be united"), 0;
   step s = tsl__step_new(space);
   space->union_depth++;
   for (int k = 0; k < 2; k++) {
@@ -471,7 +469,7 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if (!ends && !r->edges) return;
   if (entered(space, s, state, count, tail)) return;
-  if (++s->depth > TSL__STEP_DEPTH_MAX) {
+  if (++s->depth > TSL__STEP_DEPTH_MAX || ++s->nested > TSL__NESTED_MAX) {
     tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
     return;
   }
@@ -487,12 +485,13 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
       continue;
     }
     const tsl__state_rec *called = fixed_or_expanded(space, callee);
-    if (!called) return;
+    if (!called) break;
     if (!may_read(space, called, byte, 0) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
     if (step_past(space, s, called, back, count, tail, byte)) continue;
     tsl__stack below = push(space, s, back, count, tail);
     if (below) step_called(space, s, callee, called, c, below, byte);
   }
+  s->nested--;
 }
 
 tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state) {
@@ -517,7 +516,7 @@ static TSL__SELDOM void step_several(tsl__space *space, step *s, uint8_t byte) {
 
 bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
   s->entered.n = 0;
-  s->depth = 0;
+  s->depth = s->nested = 0;
   if (TSL__LIKELY(s->landed.n == 1)) {
     tsl__cell c = s->landed.at[0];
     s->landed.n = 0;
@@ -665,7 +664,7 @@ static void visit_frame(tsl__space *space, step *s, const tsl__visit *v, tsl__st
   v->frame(space, s, r, count, tail, v->ctx);
   bool ends = (r->flags & TSL__STATE_NULLABLE) && tail;
   if ((!ends && !r->edges) || entered(space, s, state, count, tail)) return;
-  if (++s->depth > TSL__STEP_DEPTH_MAX) {
+  if (++s->depth > TSL__STEP_DEPTH_MAX || ++s->nested > TSL__NESTED_MAX) {
     tsl__space_fail(space, TSL_ERR_LIMIT, v->endless);
     return;
   }
@@ -676,6 +675,7 @@ static void visit_frame(tsl__space *space, step *s, const tsl__visit *v, tsl__st
     tsl__stack below = push(space, s, tsl__state_edges(r)[i].push, count, tail);
     if (below) visit_frame(space, s, v, callee, c, below);
   }
+  s->nested--;
 }
 
 void tsl__step_visit(tsl__space *space, step *s, tsl__stack at, const tsl__visit *v) { visit_cells(space, s, v, tsl__stack_at(space, at)); }

@@ -112,6 +112,10 @@ bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_toke
 
 #define TSL__PIECE 4096u /* bytes of a text: the step budget is for a piece of so many */
 #define TSL__STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
+/* Frames that calls go down through, one inside another: what they take of a stack is within the 1 MiB that docs/limits.md names. A build for hosts with less sets less. */
+#ifndef TSL__NESTED_MAX
+#define TSL__NESTED_MAX 4000u
+#endif
 
 typedef TSL__VEC(tsl__cell) tsl__cells;
 
@@ -120,7 +124,8 @@ typedef TSL__VEC(tsl__cell) tsl__cells;
 typedef struct tsl__stepping {
   tsl__cells landed, from;
   tsl__cells entered;
-  uint32_t depth;
+  uint32_t depth;                        /* frames entered before this byte */
+  uint32_t nested;                       /* those that calls are inside of */
   bool more;                             /* it is known which byte comes after this one */
   uint8_t next;                          /* that one */
   bool watch;                            /* guarded states are looked at */

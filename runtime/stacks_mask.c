@@ -201,7 +201,7 @@ static uint32_t shortest_name(tsl__space *space, const tsl__cell *c, bool is_new
   for (uint32_t i = 0; space->hook && i < below->n && space->status == TSL_OK; i++) {
     const tsl__cell *r = tsl__stack_cell(space, below, i);
     uint32_t own = tsl__named_shortest(space, c->state, r->state);
-    uint32_t all = depth < TSL__STEP_DEPTH_MAX ? sum(own, shortest_of(space, r->tail, is_new, depth + 1)) : UINT32_MAX;
+    uint32_t all = depth < TSL__NESTED_MAX ? sum(own, shortest_of(space, r->tail, is_new, depth + 1)) : UINT32_MAX;
     if (all < best) best = all;
   }
   return best;
@@ -224,7 +224,7 @@ typedef struct after_same {
 static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, uint32_t skip, uint32_t depth) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   uint32_t best = UINT32_MAX;
-  for (uint32_t i = 0; at && depth < TSL__STEP_DEPTH_MAX && i < r->n && q->left && space->status == TSL_OK; i++) {
+  for (uint32_t i = 0; at && depth < TSL__NESTED_MAX && i < r->n && q->left && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__stack_cell(space, r, i);
     const tsl__state_rec *state = tsl__state_at(space, c->state);
     bool item = depth && state->guarded & (TSL__NEW_ITEM | TSL__SAME_ITEM);
@@ -265,11 +265,37 @@ static uint32_t shortest_of(tsl__space *space, tsl__stack at, bool is_new, uint3
       continue;
     }
     uint32_t own = state_shortest(space, is_new && depth ? after_new(space, c->state) : c->state, c->count);
-    uint32_t all = depth < TSL__STEP_DEPTH_MAX ? sum(own, shortest_of(space, c->tail, is_new, depth + 1)) : UINT32_MAX;
+    uint32_t all = depth < TSL__NESTED_MAX ? sum(own, shortest_of(space, c->tail, is_new, depth + 1)) : UINT32_MAX;
     if (all < best) best = all;
   }
   if (keeps && best != UINT32_MAX && space->status == TSL_OK) tsl__move_add(space, at, by, best);
   return best;
 }
 
-uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) { return shortest_of(space, at, false, 0); }
+/* What lies below the first of the frames. */
+static tsl__stack first_below(const tsl__space *space, tsl__stack at) {
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  if (r->remembers) return tsl__remembered_at(space, at)->plain;
+  const tsl__cell *c = tsl__stack_cell(space, r, 0);
+  bool named = tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED;
+  return named ? tsl__stack_cell(space, tsl__stack_at(space, c->tail), 0)->tail : c->tail;
+}
+
+#define SHORTEST_STRIDE (TSL__NESTED_MAX / 2) /* frames between sets that are asked one after the other */
+#define SHORTEST_LOOK 100u                    /* after so many it is looked whether the answer is known there */
+
+/* A stack that is deeper than calls may go is asked from below, a part at a time: what lies under each part is known then. */
+static void ask_below(tsl__space *space, tsl__stack at) {
+  TSL__VEC(tsl__stack) marks = {0};
+  for (uint32_t i = 1, fewest; (at = first_below(space, at)) && space->status == TSL_OK; i++) {
+    if (i % SHORTEST_LOOK == 0 && tsl__move_find(space, at, TSL__MOVE_FEWEST, &fewest)) break;
+    if (i % SHORTEST_STRIDE == 0 && !tsl__vec_push(&space->alloc, &marks, at)) tsl__space_no_memory(space);
+  }
+  while (marks.n && space->status == TSL_OK) shortest_of(space, marks.at[--marks.n], false, 1);
+  tsl__vec_free(&space->alloc, &marks);
+}
+
+uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at) {
+  if (at) ask_below(space, at);
+  return shortest_of(space, at, false, 0);
+}

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <pthread.h>
+
 #include "runtime/grammar.h"
 #include "runtime/state.h"
 #include "tests/check.h"
@@ -184,6 +186,68 @@ static void frames_in_a_token(void) {
   CHECKF(lo == 1001, "%u brackets", lo); /* 2,000 frames below one that ends */
 }
 
+#define DEEP 60000u
+
+/* Arrays open in one another: the calls that ask what all of them need. */
+static void ask_arrays(tsl_vocab *v) {
+  tsl_grammar *g = toy_gbnf(v, "root ::= \"(\" root? \")\" | \"a\"");
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL;
+  uint64_t bytes = 0;
+  uint32_t mask = 0;
+  size_t count = 0;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+  for (uint32_t i = 0; i < DEEP; i++) CHECK(tsl_matcher_accept_bytes(m, "(", 1, NULL) == TSL_OK);
+  CHECK(tsl_matcher_shortest_completion(m, &bytes) == TSL_OK);
+  CHECKF(bytes == DEEP, "%llu bytes", (unsigned long long)bytes);
+  CHECK(tsl_budget_start(b, m, DEEP, NULL) == TSL_OK && tsl_budget_completion(b, m, NULL, 0, &count) == TSL_OK);
+  CHECKF(count == DEEP / 2, "%zu tokens", count); /* "))" is one */
+  CHECK(tsl_budget_mask(b, m, DEEP, &mask) == TSL_OK && mask);
+  tsl_budget_free(b);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
+/* Frames that all may end before one byte: as deep as calls go, and not where they would go deeper. */
+static void ask_ends(tsl_vocab *v, uint32_t depth) {
+  tsl_grammar *g = toy_gbnf(v, "root ::= x \"\\n\"\nx ::= \"(\" x (\"b\" x \"a\")? | \"a\"");
+  tsl_matcher *m = NULL;
+  uint32_t set[8];
+  uint8_t bytes[4];
+  size_t length = 0;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (uint32_t i = 0; i < depth; i++) CHECK(tsl_matcher_accept_bytes(m, "(", 1, NULL) == TSL_OK);
+  CHECK(tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_OK);
+  tsl_status status = depth < 4000 ? TSL_OK : TSL_ERR_LIMIT;
+  CHECK(tsl_matcher_next_bytes(m, set) == status && tsl_matcher_forced_bytes(m, bytes, sizeof bytes, &length) == status);
+  CHECK(tsl_matcher_accept_bytes(m, "\n", 1, NULL) == status && tsl_matcher_is_complete(m) == (status == TSL_OK));
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
+static void *ask_deep(void *v) {
+  ask_arrays(v);
+  ask_ends(v, 3990);
+  ask_ends(v, 15000);
+  return NULL;
+}
+
+/* In a thread that has as much stack as docs/limits.md says is enough; sanitised builds take more for each call. */
+static void deep_texts(void) {
+  size_t stack = (size_t)1 << 20;
+#ifdef TSL_TEST_SANITIZED
+  stack <<= 4;
+#endif
+  tsl_vocab *v = toy_vocab(texts, TOKENS, true);
+  pthread_attr_t attr;
+  pthread_t thread;
+  CHECK(pthread_attr_init(&attr) == 0 && pthread_attr_setstacksize(&attr, stack) == 0);
+  if (pthread_create(&thread, &attr, ask_deep, v) == 0) CHECK(pthread_join(thread, NULL) == 0);
+  else CHECK(!"a thread");
+  pthread_attr_destroy(&attr);
+  tsl_vocab_release(v);
+}
+
 /* The step budget of a long text is for 4,096 bytes of it, which take a step each here and a few more: where the frame may be over after each, and where it goes on. */
 static void steps_of_texts(void) {
   static char text[3 * 4096];
@@ -246,6 +310,7 @@ int main(void) {
   RUN(drafts, "drafts end where they must");
   RUN(names_beside_bytes, "forced bytes where tokens may be named");
   RUN(ends, "at the end of a text and after it");
+  RUN(deep_texts, "texts far deeper than calls go");
   RUN(frames_in_a_token, "frames that end within one token");
   RUN(steps_of_texts, "a budget for each 4,096 bytes");
   RUN(states, "transitions of a state");
