@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 OBJECTS = ROOT / "build" / "hosts" / "node"
 SOURCES = ["page/engine.c", *(f"cli/{name}.c" for name in "common generation json_out ngram ngram_data pictures place plain source trace utf8".split())]
-LINK = ["-O2", "-sMODULARIZE=1", "-sEXPORT_NAME=createEngine", "-sALLOW_MEMORY_GROWTH=1", "-sABORTING_MALLOC=0", "-sENVIRONMENT=web", "-sTOTAL_STACK=1048576", "-sFILESYSTEM=0",
+LINK = ["-O2", "-sMODULARIZE=1", "-sEXPORT_NAME=createEngine", "-sALLOW_MEMORY_GROWTH=1", "-sABORTING_MALLOC=0", "-sENVIRONMENT=web", "-sFILESYSTEM=0",
         "-sEXPORTED_RUNTIME_METHODS=UTF8ToString", "-sINITIAL_MEMORY=67108864", "-sDYNAMIC_EXECUTION=0"]
 EXPORTS = "malloc free tsl_vocab_size tsl_vocab_release tsl_grammar_release tsl_status_name tsl_version"
 EXAMPLES = [("A person", "schema", "person.json"), ("An invoice", "schema", "invoice.json"), ("A tool call", "schema", "tool-call.json"), ("A tree", "schema", "tree.json"),
@@ -50,7 +50,7 @@ def compile_all(node):
 
 def link(node, files, out):
     exported = ",".join("_" + name for name in EXPORTS.split())
-    done = subprocess.run(["emcc", *LINK, f"-sEXPORTED_FUNCTIONS={exported}", *map(str, files), "-o", str(out / "engine.js")], capture_output=True, text=True, env=node.ENVIRONMENT)
+    done = subprocess.run(["emcc", *LINK, f"-sTOTAL_STACK={node.STACK}", f"-sEXPORTED_FUNCTIONS={exported}", *map(str, files), "-o", str(out / "engine.js")], capture_output=True, text=True, env=node.ENVIRONMENT)
     if done.returncode:
         sys.exit(done.stderr)
 

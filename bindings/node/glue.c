@@ -27,9 +27,10 @@ EXPORT size_t tn_offset(const result *r) { return r->error.offset; }
 EXPORT uint32_t tn_line(const result *r) { return r->error.line; }
 EXPORT uint32_t tn_column(const result *r) { return r->error.column; }
 
+/* Calls that tell no error have none told: what an earlier one left is not theirs. */
 static tsl_status made(result *r, tsl_status status, void *object) {
   if (status && r->error.status != status) memset(&r->error, 0, sizeof r->error);
-  r->error.status = status;
+  r->error.status = TSL_OK;
   r->object = status ? NULL : object;
   return status;
 }
@@ -65,8 +66,13 @@ EXPORT tsl_status tn_gbnf(result *r, tsl_vocab *vocab, const char *text, size_t 
   return made(r, tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &g, &r->error), g);
 }
 
+/* As tsl_grammar_tools, and unlike tsl_grammar_tags_over, which is given no vocabulary, refuses an `over` of another one. */
 EXPORT tsl_status tn_tags(result *r, tsl_vocab *vocab, const char *text, size_t length, tsl_grammar *over) {
   tsl_grammar *g = NULL;
+  if (over && tsl_grammar_vocab(over) != vocab) {
+    r->error = (tsl_error){.status = TSL_ERR_ARGUMENT, .message = "`over` is a grammar of another vocabulary"};
+    return made(r, TSL_ERR_ARGUMENT, NULL);
+  }
   tsl_status status = over ? tsl_grammar_tags_over(over, text, length, NULL, NULL, &g, &r->error) : tsl_grammar_tags(vocab, text, length, NULL, NULL, &g, &r->error);
   return made(r, status, g);
 }

@@ -17,6 +17,7 @@ const REJECTED = 1, LIMIT = 8;
 const THINKING = {auto: 0, on: 1, off: 2};
 const PARTS = ['text', 'reasoning', 'call', 'id', 'arguments', 'call_end', 'tag', 'tag_text', 'tag_end'];
 const WHITESPACE = {any: 0, compact: 1, bounded: 2, pretty: 3};
+const DECODER = new TextDecoder('utf-8', {ignoreBOM: true}); // that is, U+FEFF at the beginning is kept
 
 class TurnstileError extends Error {
   constructor(status, message, pointer, offset, line, column) {
@@ -36,6 +37,18 @@ function number(value, what = 'a token') {
 function string(value, what) {
   if (typeof value !== 'string') refuse(`${what} is a string`);
   return value;
+}
+
+/* A string as C has them. */
+function name(value, what) {
+  if (string(value, what).includes('\0')) refuse(`${what} has no NUL in it`);
+  return `${value}\0`;
+}
+
+/* TextEncoder would write U+FFFD for half a surrogate pair, which is another text. */
+function encoded(text) {
+  if (/\p{Surrogate}/u.test(text)) throw new TurnstileError('TSL_ERR_SYNTAX', 'half a surrogate pair is not a character', '', 0, 0, 0);
+  return new TextEncoder().encode(text);
 }
 
 /* The pointer of a handle of the right kind, of this library: in another one's memory it would be anything. */
@@ -212,7 +225,7 @@ class Parser extends Handle {
     const {module, result} = this.library, found = [];
     for (let kind; (kind = module._tn_part(result, this.live)) >= 0;) {
       const at = module._tn_part_text(result) >>> 0, length = module._tn_part_length(result) >>> 0;
-      found.push({kind: PARTS[kind], call: module._tn_part_call(result) >>> 0, text: new TextDecoder().decode(module.HEAPU8.slice(at, at + length))});
+      found.push({kind: PARTS[kind], call: module._tn_part_call(result) >>> 0, text: DECODER.decode(module.HEAPU8.slice(at, at + length))});
     }
     return found;
   }
@@ -236,9 +249,9 @@ class Turnstile {
 
   embeddedVocab() { return this.vocabOf(this.module._tn_vocab_embedded(this.result)); }
 
-  loadVocab(data, name = '') {
+  loadVocab(data, file = '') {
     return this.withBytes(data, (at, length) =>
-      this.withBytes(`${name}\0`, (text) => this.vocabOf(this.module._tn_vocab_load(this.result, at, length, text))));
+      this.withBytes(name(file, 'name'), (text) => this.vocabOf(this.module._tn_vocab_load(this.result, at, length, text))));
   }
 
   jsonSchema(vocab, schema, {order = 'schema', whitespace = 'any', amount = 0, ignoreFormats = false} = {}) {
@@ -257,8 +270,8 @@ class Turnstile {
 
   tools(vocab, request, {preset, toolChoice = '', parallel = null, thinking = 'auto', maxThinkingTokens = 0, over = null} = {}) {
     if (!Object.hasOwn(THINKING, thinking)) refuse('thinking is auto, on or off');
-    return this.withBytes(`${string(preset, 'a preset')}\0`, (name) => this.withBytes(`${string(toolChoice, 'toolChoice')}\0`, (choice) => this.compile(request, (at, length) => this.module._tn_tools(this.result, live(vocab, Vocab, this), at, length,
-      name, choice, parallel === null ? 0 : parallel ? 1 : -1, THINKING[thinking], number(maxThinkingTokens, 'maxThinkingTokens'), over ? live(over, Grammar, this) : 0), vocab)));
+    return this.withBytes(name(preset, 'a preset'), (how) => this.withBytes(name(toolChoice, 'toolChoice'), (choice) => this.compile(request, (at, length) => this.module._tn_tools(this.result, live(vocab, Vocab, this), at, length,
+      how, choice, parallel === null ? 0 : parallel ? 1 : -1, THINKING[thinking], number(maxThinkingTokens, 'maxThinkingTokens'), over ? live(over, Grammar, this) : 0), vocab)));
   }
 
   get toolPresets() {
@@ -318,14 +331,14 @@ class Turnstile {
   }
 
   allocate(size) {
-    const at = this.module._malloc(size || 1);
+    const at = size <= 0xFFFFFFFF ? this.module._malloc(size || 1) : 0; // WebAssembly would take sizes modulo 2^32
     if (!at) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory', '', 0, 0, 0);
     return at;
   }
 
   /* Call with a copy of text (as UTF-8) or bytes in WebAssembly's memory. */
   withBytes(data, use) {
-    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+    const bytes = typeof data === 'string' ? encoded(data) : data instanceof ArrayBuffer ? new Uint8Array(data) : data;
     if (!(bytes instanceof Uint8Array)) refuse('expected a string, a Uint8Array or an ArrayBuffer');
     const at = this.allocate(bytes.length);
     try {

@@ -122,6 +122,52 @@ test('values of the wrong type', async () => {
   assert(logits[token] === 0 && logits.includes(-Infinity) && other.mask().length === other.words);
 });
 
+test('text that is none, and texts with what a decoder would leave out', async () => {
+  const turnstile = await loaded, vocab = turnstile.embeddedVocab(), any = turnstile.tags(vocab, {type: 'any_text'}), parser = turnstile.parser(any);
+  const half = '\ud83d', matcher = turnstile.matcher(turnstile.regex(vocab, '.'));
+  for (const call of [() => turnstile.regex(vocab, half), () => turnstile.gbnf(vocab, `root ::= "${half}"`), () => turnstile.jsonSchema(vocab, `{"const": "${half}"}`),
+    () => turnstile.jsonSchema(vocab, {const: half}), () => matcher.acceptBytes(half), () => vocab.encode(half), () => parser.text(half)]) assert.throws(call, {status: 'TSL_ERR_SYNTAX'}, String(call));
+  assert(matcher.acceptBytes('\u{1f600}'));
+  for (const text of ['\ufeffa', '\ufeff', '\0']) {
+    parser.reset();
+    assert(parser.text(text) && parser.finish());
+    assert.strictEqual(parser.parts().map((part) => part.text).join(''), text);
+    assert.strictEqual(parser.answer.content, text);
+  }
+  const tools = [{type: 'function', function: {name: 'look', parameters: {}}}];
+  for (const options of [{preset: 'qwen3\0'}, {preset: 'qwen3', toolChoice: 'look\0'}]) assert.throws(() => turnstile.tools(vocab, tools, options), {status: 'TSL_ERR_ARGUMENT'});
+});
+
+test('grammars of another vocabulary', async () => {
+  const turnstile = await loaded, vocab = turnstile.embeddedVocab(), ranks = Array.from({length: 256}, (_, i) => `${Buffer.of(i).toString('base64')} ${i}\n`);
+  const wide = turnstile.loadVocab(Buffer.from(ranks.join('')), 'cl100k_base.tiktoken'), over = turnstile.tags(wide, {type: 'any_text'});
+  assert(wide.maskWords > vocab.maskWords);
+  const refused = {status: 'TSL_ERR_ARGUMENT', message: /another vocabulary/};
+  assert.throws(() => turnstile.tags(vocab, {type: 'any_text'}, {over}), refused);
+  assert.throws(() => turnstile.tools(vocab, [], {preset: 'qwen3', over}), refused);
+  assert.strictEqual(turnstile.matcher(turnstile.tags(wide, {type: 'any_text'}, {over})).mask().length, wide.maskWords);
+});
+
+test('the program goes on as it did', async () => {
+  const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)]), before = listeners();
+  await load({folder: process.env.TURNSTILE_DIST});
+  assert.deepStrictEqual(listeners(), before);
+});
+
+test('stacks are large enough', async () => {
+  const turnstile = await load({folder: process.env.TURNSTILE_DIST}), vocab = turnstile.embeddedVocab(), limit = {status: 'TSL_ERR_LIMIT'};
+  const nested = (n, open) => `${open.repeat(n)}{"type": "integer"}${'}'.repeat(n)}`;
+  for (const open of ['{"contains":', '{"items":', '{"not":', '{"additionalProperties":', '{"unevaluatedItems":']) {
+    assert(turnstile.matcher(turnstile.jsonSchema(vocab, nested(400, open))).mask().length);
+    assert.throws(() => turnstile.matcher(turnstile.jsonSchema(vocab, nested(511, open))).mask() && turnstile.jsonSchema(vocab, nested(512, open)), limit);
+  }
+  const matcher = turnstile.matcher(turnstile.gbnf(vocab, 'root ::= root root | "a" | ""')), [a] = vocab.encode('a');
+  assert.throws(() => { for (;;) matcher.accept(a); }, limit);
+  // What the last call said is not said again of one that says nothing.
+  assert.throws(() => turnstile.regex(vocab, 'a'.repeat(200000)), {...limit, message: /too long/});
+  assert.throws(() => matcher.validate([a]), {...limit, message: 'TSL_ERR_LIMIT (TSL_ERR_LIMIT)', pointer: '', line: 0});
+});
+
 test('a GGUF vocabulary', {skip: !process.env.TURNSTILE_GGUF && 'TURNSTILE_GGUF is not set'}, async () => {
   const turnstile = await loaded, vocab = turnstile.loadVocab(fs.readFileSync(process.env.TURNSTILE_GGUF), 'x.gguf');
   const [texts, lines] = ['inp', 'out'].map((end) => fs.readFileSync(`${process.env.TURNSTILE_GGUF}.${end}`, 'utf8'));
