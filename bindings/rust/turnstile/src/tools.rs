@@ -8,7 +8,7 @@ use std::slice;
 
 use turnstile_sys as sys;
 
-use crate::{c_string, check, make, plain, told, Grammar, Result, SchemaOptions, Token, Vocab};
+use crate::{argument, c_string, check, make, plain, told, Grammar, Result, SchemaOptions, Token, Vocab};
 
 // ---- grammars ---------------------------------------------------------------------------------------------------------
 
@@ -65,6 +65,9 @@ impl ToolsOptions {
 impl Grammar {
     /// A structural tag in JSON: free text with JSON or other formats between tags. `over`: see `ToolsOptions`; of the same vocabulary.
     pub fn tags(vocab: &Vocab, json: &str, options: &SchemaOptions, over: Option<&Grammar>) -> Result<Self> {
+        if over.map_or(false, |over| unsafe { sys::tsl_grammar_vocab(over.0.as_ptr()) } != vocab.0.as_ptr()) {
+            return Err(argument("`over` is a grammar of another vocabulary"));
+        }
         let raw = options.raw();
         let text = json.as_ptr().cast();
         make(|out, error| match over {

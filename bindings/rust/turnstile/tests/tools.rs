@@ -58,3 +58,12 @@ fn an_answer_is_read_back() {
     assert!(parser.text("<tool_call>\n").unwrap() && !parser.text("x").unwrap() && !parser.finish().unwrap());
     assert!(Parser::new(&Grammar::regex(&vocab, "a").unwrap()).is_err());
 }
+
+#[test]
+fn over_another_vocabulary() {
+    let (vocab, other) = (Vocab::embedded().unwrap(), Vocab::from_tokens(&["a", "b", ""], &[2], &[2]).unwrap());
+    let (tag, options) = (r#"{"type": "any_text"}"#, SchemaOptions::default());
+    let over = Grammar::tags(&other, tag, &options, None).unwrap();
+    assert_eq!(Grammar::tags(&vocab, tag, &options, Some(&over)).err().unwrap().status, "TSL_ERR_ARGUMENT");
+    assert_eq!(Grammar::tags(&other, tag, &options, Some(&over)).unwrap().vocab().size(), 3);
+}
