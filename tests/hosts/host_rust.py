@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 
@@ -49,6 +50,17 @@ def layout():
     return subprocess.run([program], capture_output=True, text=True, check=True).stdout
 
 
+def finds_static_library():
+    """What build.rs tells cargo of an installed library that is static alone: what it needs is linked, too."""
+    with tempfile.TemporaryDirectory() as name:
+        pathlib.Path(name, "turnstile.pc").write_text("Name: turnstile\nDescription: -\nVersion: 0.1.0\nLibs: -L/opt/lib -lturnstile -lm\n")
+        program = pathlib.Path(name, "build")
+        subprocess.run(["rustc", "--edition=2021", "-o", program, CRATES / "turnstile-sys" / "build.rs"], check=True)
+        environment = {key: value for key, value in os.environ.items() if key != "TURNSTILE_LIB_DIR"}
+        told = subprocess.run([program], env={**environment, "PKG_CONFIG_PATH": name}, capture_output=True, text=True).stdout.splitlines()
+    return [line for line in told if "rustc-link" in line] == ["cargo:rustc-link-search=native=/opt/lib", "cargo:rustc-link-lib=turnstile", "cargo:rustc-link-lib=m"]
+
+
 def main():
     if not shutil.which("cargo"):
         common.missing("cargo is not there")
@@ -72,6 +84,7 @@ def main():
                              text=True, stdin=subprocess.DEVNULL)
     valid = example.returncode == 0 and set(json.loads(example.stdout)) == {"name", "age"}
     counts["passed" if valid else "failed"] += 1
+    counts["passed" if finds_static_library() else "failed"] += 1
     version = subprocess.run(["cargo", "--version"], capture_output=True, text=True).stdout.split()[1]
     common.end(counts, f"Rust (cargo {version}): turnstile-sys and turnstile 0.1.0, {tokens} tokens generated, example person: {example.stdout.strip()}")
 
