@@ -4,6 +4,7 @@
   install  `meson install` lays down the header, both libraries, the pkg-config file and the command line tool; a program compiles against
            them through pkg-config alone, shared and static, and runs; nothing of the Python package is there
   kinds    -Ddefault_library=static, and =shared, install that library alone
+  subproject  another meson project finds it as dependency('turnstile')
   python   with the options that pip gives (pyproject.toml) the Python package is installed, all of it
   runtime  -Dcompiler=false builds a library that links neither yajl nor PCRE2, and follows what the full one has written
 
@@ -86,6 +87,16 @@ def test_kinds(folder):
         check({there, "turnstile.h", "turnstile.pc", "turnstile"} <= names and not any(absent in name for name in names), f"{kind}: {sorted(names)}")
 
 
+def test_subproject(folder):
+    outer = folder / "outer"
+    (outer / "subprojects").mkdir(parents=True)
+    (outer / "subprojects" / "turnstile").symlink_to(ROOT)
+    (outer / "meson.build").write_text("project('outer', 'c')\n"
+                                       "dependency('turnstile', fallback: 'turnstile', default_options: ['tests=false', 'bench=false', 'default_library=static'])\n")
+    done = run("meson", "setup", folder / "outer-build", outer, "--wrap-mode=forcefallback")
+    check(done.returncode == 0 and "Dependency turnstile found: YES" in done.stdout, f"another project has it as a subproject: {done.stdout[-2000:]}")
+
+
 def test_python(folder):
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["meson-python"]["args"]
     build, package = folder / "python", ROOT / "bindings" / "python" / "turnstile"
@@ -145,7 +156,7 @@ def follow_artifacts(folder, runtime):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for title, test in [("install", test_install), ("kinds", test_kinds), ("python", test_python), ("runtime", test_runtime)]:
+        for title, test in [("install", test_install), ("kinds", test_kinds), ("subproject", test_subproject), ("python", test_python), ("runtime", test_runtime)]:
             before = len(results)
             test(pathlib.Path(name))
             made = results[before:]
