@@ -475,6 +475,8 @@ static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned
 
 uint32_t tsl__expr_shortest(tsl__exprs *x, tsl__expr e) { return shortest(x, e, false, 0); }
 
+uint32_t tsl__expr_shortest_spelled(tsl__exprs *x, tsl__expr e) { return shortest(x, e, true, 0); }
+
 bool tsl__expr_matches(tsl__exprs *x, tsl__expr e, const void *bytes, size_t length) {
   const uint8_t *at = bytes;
   for (size_t i = 0; i < length && e; i++) e = tsl__exprs_step(x) ? tsl__derive_plain(x, e, at[i]) : TSL__NONE;

@@ -260,6 +260,8 @@ bool tsl__expr_nullable(const tsl__exprs *x, tsl__expr e);
 bool tsl__expr_has_calls(const tsl__exprs *x, tsl__expr e);
 /* The fewest bytes of a member (saturating); for and/not found by search on the first call. */
 uint32_t tsl__expr_shortest(tsl__exprs *x, tsl__expr e);
+/* The same within a JSON string, where bytes cost what they cost there. */
+uint32_t tsl__expr_shortest_spelled(tsl__exprs *x, tsl__expr e);
 /* Bounds of how many characters its texts have, by structure: at least *least, at most *most (TSL__INF: any number). e is of UTF-8. */
 void tsl__expr_characters(const tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
 /* Are there finitely many texts, or more than `limit`? Then *count tells how many (more: limit + 1). Call-free e only. */

@@ -612,28 +612,49 @@ static tsl_status expand(void *ctx, tsl__state state) {
 
 /* ---- the rest of the hook ------------------------------------------------------------------------------------- */
 
-/* Shortest completion where a loop is active: iterations still needed times the body's shortest. */
-static uint64_t shortest_with(compiler *c, tsl__expr e, uint32_t count) {
+/* What is left of an escape that is under way, its first byte read. */
+static uint64_t rest_of_escape(compiler *c, tsl__expr escape, const tsl__node *n) {
+  tsl__reads reads;
+  if (n->kind == TSL__K_JHEX) return 4 - n->b;
+  tsl__reads_of(c->x, escape, &reads);
+  reads.live.w['u' / 64] &= ~((uint64_t)1 << 'u' % 64);
+  return tsl__bytes_empty(&reads.live) ? 5 : 1;
+}
+
+static uint64_t shortest_with(compiler *c, tsl__expr e, uint32_t count, bool in_string);
+
+/* Shortest completion within a string once a character is read. Where it is not known which one that is, and so how it is spelled, a lower bound. */
+static uint64_t after_character(compiler *c, tsl__expr e, uint32_t count) {
+  tsl__node n = tsl__node_at(c->x, e);
+  bool one = n.kind == TSL__K_SEQ && tsl__node_at(c->x, n.a).kind == TSL__K_BYTES;
+  uint64_t all = one ? shortest_with(c, n.b, count, true) : shortest_with(c, e, count, false);
+  return all - (!one && all);
+}
+
+/* Shortest completion where a loop is active: iterations still needed times the body's shortest; within a string bytes cost what they cost in JSON. */
+static uint64_t shortest_with(compiler *c, tsl__expr e, uint32_t count, bool in_string) {
   uint64_t total = 0;
   for (;;) {
+    uint32_t (*of)(tsl__exprs *, tsl__expr) = in_string ? tsl__expr_shortest_spelled : tsl__expr_shortest;
     tsl__node n = tsl__node_at(c->x, e);
-    if (!n.loop) return total + tsl__expr_shortest(c->x, e);
+    if (!n.loop) return total + of(c->x, e);
     switch ((tsl__kind)n.kind) {
-    case TSL__K_COUNTED: return total + (count < n.b ? (uint64_t)(n.b - count) * tsl__expr_shortest(c->x, n.a) : 0);
+    case TSL__K_COUNTED: return total + (count < n.b ? (uint64_t)(n.b - count) * of(c->x, n.a) : 0);
     case TSL__K_SEQ:
-      total += shortest_with(c, n.a, count);
+      total += shortest_with(c, n.a, count, in_string);
       e = n.b;
       continue;
-    case TSL__K_JSTR: total += 1; e = n.a; continue;
+    case TSL__K_JSTR:
+      total += 1;
+      e = n.a;
+      in_string = true;
+      continue;
     case TSL__K_JESC:
-    case TSL__K_JHEX: { /* the character under way is counted in what is inside */
-      uint64_t inner = shortest_with(c, n.a, count);
-      return total + (n.kind == TSL__K_JESC ? 2 : 5 - n.b) + (inner ? inner - 1 : 0);
-    }
+    case TSL__K_JHEX: return total + rest_of_escape(c, e, &n) + after_character(c, n.a, count) + 1;
     case TSL__K_ALT: {
       uint64_t best = TSL__INF;
       for (uint32_t i = 0; i < n.b; i++) {
-        uint64_t s = shortest_with(c, tsl__list_at(c->x, n.a)[i], count);
+        uint64_t s = shortest_with(c, tsl__list_at(c->x, n.a)[i], count, in_string);
         if (s < best) best = s;
       }
       return total + best;
@@ -645,7 +666,7 @@ static uint64_t shortest_with(compiler *c, tsl__expr e, uint32_t count) {
 
 static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
   compiler *c = ctx;
-  uint64_t s = shortest_with(c, expr_of(c, tsl__state_at(c->space, state)), count);
+  uint64_t s = shortest_with(c, expr_of(c, tsl__state_at(c->space, state)), count, false);
   return !no_failure(c) || s >= TSL__INF ? TSL__INF : (uint32_t)s;
 }
 

@@ -389,7 +389,7 @@ TSL_API bool tsl_matcher_is_terminated(const tsl_matcher *matcher);
 TSL_API tsl_status tsl_matcher_forced_bytes(tsl_matcher *matcher, uint8_t *bytes, size_t capacity, size_t *length);
 
 /* The fewest bytes that complete the text; UINT64_MAX if the shortest completion is longer than 2^32 - 2 bytes. Exact, but for a string under a pattern whose
- * shortest completion exceeds some 4,000 bytes: there it may be a lower bound. Cost: one look per frame of the stack, inside a member's name one per name that it
+ * shortest completion exceeds some 4,000 bytes, and within an escape of a counted repetition: there it may be a lower bound. Cost: one look per frame of the stack, inside a member's name one per name that it
  * may become, more where a pattern meets a length limit. */
 TSL_API tsl_status tsl_matcher_shortest_completion(tsl_matcher *matcher, uint64_t *bytes);
 

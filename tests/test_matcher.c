@@ -186,6 +186,36 @@ static void frames_in_a_token(void) {
   CHECKF(lo == 1001, "%u brackets", lo); /* 2,000 frames below one that ends */
 }
 
+/* Of a schema after a text: what completes it in fewest bytes. */
+static uint64_t shortest_of(tsl_vocab *v, const char *schema, const char *text) {
+  tsl_grammar *g = toy_schema(v, schema);
+  tsl_matcher *m = NULL;
+  uint64_t bytes = 0;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK);
+  CHECK(tsl_matcher_shortest_completion(m, &bytes) == TSL_OK);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  return bytes;
+}
+
+/* Within counted strings, and their escapes, that have few spellings. */
+static void shortest_escapes(void) {
+  static const char letters[] = "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-c ]*$\",\"maxLength\":17}}";
+  static const char controls[] = "{\"type\":\"string\",\"pattern\":\"^([a-c][\\u0001\\u0002]){3,17}$\"}";
+  static const struct {
+    const char *schema, *text;
+    uint64_t bytes;
+  } cases[] = {{letters, "[\"", 2}, {letters, "[\"\\", 7}, {letters, "[\"a\\u", 6}, {letters, "[\"a\\u00", 4},
+               {controls, "\"", 22}, {controls, "\"a", 21}, {controls, "\"a\\", 20}, {controls, "\"a\\u0", 18}, {controls, "\"a\\u0001b", 14}};
+  static const char *const tokens[] = {"a", "\"", "[", "]"};
+  tsl_vocab *v = toy_vocab(tokens, 4, true);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint64_t bytes = shortest_of(v, cases[i].schema, cases[i].text);
+    CHECKF(bytes == cases[i].bytes, "%s: %llu", cases[i].text, (unsigned long long)bytes);
+  }
+  tsl_vocab_release(v);
+}
+
 #define DEEP 60000u
 
 /* Arrays open in one another: the calls that ask what all of them need. */
@@ -310,6 +340,7 @@ int main(void) {
   RUN(drafts, "drafts end where they must");
   RUN(names_beside_bytes, "forced bytes where tokens may be named");
   RUN(ends, "at the end of a text and after it");
+  RUN(shortest_escapes, "what completes strings within escapes");
   RUN(deep_texts, "texts far deeper than calls go");
   RUN(frames_in_a_token, "frames that end within one token");
   RUN(steps_of_texts, "a budget for each 4,096 bytes");
