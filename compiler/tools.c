@@ -240,8 +240,8 @@ static tsl__tag *text_with_calls(build *b) {
   tsl__string *triggers;
   uint32_t count, trigger_count = 1;
   if (!section && !read_list(b, GET(b->preset, "trigger"), &triggers, &trigger_count)) return NULL;
-  tsl__tag **all = section ? sections(b, section, &triggers, &count) : all_calls(b, &count), *n = node(b, TSL__TAG_TRIGGERED, count);
-  if (!n || !all) return NULL;
+  tsl__tag **all = section ? sections(b, section, &triggers, &count) : all_calls(b, &count), *n = all ? node(b, TSL__TAG_TRIGGERED, count) : NULL;
+  if (!n) return NULL;
   memcpy(n->items, all, count * sizeof *all);
   n->triggers = triggers;
   n->trigger_count = section ? count : trigger_count;
