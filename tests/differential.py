@@ -8,7 +8,8 @@
          token with masks, is accepted exactly if PyPI jsonschema and jsonschema-rs say that it is valid. Pairs on which these two differ are left out of that count, and told
          by class: draft, the keyword at which the one that rejects does, and who rejects; Turnstile's own answer stands beside.
 
-The patterns are given to the other two with `.`, `$`, `\\b` and `\\S` spelled out, as neither of them reads these as ECMA-262 does.
+The patterns are given to the other two with `.`, `$`, `\\b` and `\\S` spelled out, as neither of them reads these as ECMA-262 does; and relative JSON pointers by the ABNF of
+draft-bhutton-relative-json-pointer-00, as neither knows its index manipulation.
 
 Prints the counts; every disagreement is printed in full. A refused schema counts as agreement where none of its instances is valid, or where the reason is one of
 the two that uniqueItems has (under a negation, and with few values); both are counted, and so are schemas for which that is met only behind the first 2,000 combinations of
@@ -43,6 +44,20 @@ from wide_schemas import WideMaker  # noqa: E402
 CHUNK = 250  # schemas of one run of the benchmark driver
 CHUNK_OF_TEXTS = 25
 REFUSED = re.compile("uniqueItems (under a negation|where )")
+RELATIVE = re.compile("(0|[1-9][0-9]*)(#|([+-][1-9][0-9]*)?(/([^~/]|~[01])*)*)", re.DOTALL)
+
+
+def is_relative(text):
+    return not isinstance(text, str) or RELATIVE.fullmatch(text) is not None
+
+
+def checker_of(validator):
+    """What a validator of jsonschema knows of formats, with ours of the relative JSON pointer where it has one."""
+    checker = jsonschema.FormatChecker(formats=())
+    checker.checkers = dict(validator.FORMAT_CHECKER.checkers)
+    if "relative-json-pointer" in checker.checkers:
+        checker.checkers["relative-json-pointer"] = (is_relative, ())
+    return checker
 
 
 class Unjudged(Exception):
@@ -128,8 +143,9 @@ class Judge:
         own = getattr(jsonschema, name)
         self.draft = draft
         self.read = (lambda t: fractions.Fraction(exact(t))) if draft == "4" else exact  # 1.0 is no integer there
-        self.one = own(for_others(json.loads(text, parse_float=self.read)), format_checker=own.FORMAT_CHECKER)
-        self.other = getattr(jsonschema_rs, name)(for_others(json.loads(text, parse_float=decimal.Decimal)), validate_formats=True)
+        self.one = own(for_others(json.loads(text, parse_float=self.read)), format_checker=checker_of(own))
+        self.other = getattr(jsonschema_rs, name)(for_others(json.loads(text, parse_float=decimal.Decimal)), validate_formats=True,
+                                                    formats={"relative-json-pointer": is_relative})
 
     def says(self, text):
         """(True or False, ""), or (None, why): they differ, or one gives up. What is no JSON is not valid."""
