@@ -145,20 +145,23 @@ static const struct {
     {"gpt-oss", "[" TOOL("f", S) "]", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>", "\"reasoning\": \"hm\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\""},
 };
 
-static void edges_are_read(void) {
-  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
-    tsl_tools_options o = {.preset = answers[i].preset};
-    tsl_grammar *g = NULL;
-    tsl_parser *p = NULL;
-    tsl_error e = {0};
-    CHECKF(tsl_grammar_tools(vocab, answers[i].request, strlen(answers[i].request), &o, NULL, &g, &e) == TSL_OK, "%s: %s %s", answers[i].request, e.message, e.pointer);
-    if (!g || tsl_parser_new(g, NULL, &p) != TSL_OK) continue;
-    bool read = tsl_parser_text(p, answers[i].answer, strlen(answers[i].answer)) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
-    CHECKF(read == (answers[i].expected != NULL), "%s: %s", answers[i].preset, answers[i].answer);
-    if (read && answers[i].expected) CHECKF(strstr(tsl_parser_json(p), answers[i].expected), "%s: %s", answers[i].preset, tsl_parser_json(p));
-    tsl_parser_free(p);
-    tsl_grammar_release(g);
+/* What an answer to a request is read as; `expected` NULL: it is not allowed. */
+static void check_answer(const tsl_tools_options *o, const char *request, const char *answer, const char *expected) {
+  tsl_grammar *g = NULL;
+  tsl_parser *p = NULL;
+  tsl_error e = {0};
+  CHECKF(tsl_grammar_tools(vocab, request, strlen(request), o, NULL, &g, &e) == TSL_OK, "%s: %s %s", request, e.message, e.pointer);
+  if (g && tsl_parser_new(g, NULL, &p) == TSL_OK) {
+    bool read = tsl_parser_text(p, answer, strlen(answer)) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
+    CHECKF(read == (expected != NULL), "%s, thinking %d: %s", o->preset, (int)o->thinking, answer);
+    if (read && expected) CHECKF(strstr(tsl_parser_json(p), expected), "%s: %s", o->preset, tsl_parser_json(p));
   }
+  tsl_parser_free(p);
+  tsl_grammar_release(g);
+}
+
+static void edges_are_read(void) {
+  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) check_answer(&(tsl_tools_options){.preset = answers[i].preset}, answers[i].request, answers[i].answer, answers[i].expected);
 }
 
 /* With thinking: a block that the model begins, that the prompt has begun, or either; and messages, the first of which is one of thinking. What a response format asks for is
@@ -201,19 +204,9 @@ static const struct {
 };
 
 static void thoughts_are_read(void) {
-  for (size_t i = 0; i < 2 * (sizeof thoughts / sizeof *thoughts); i++) {
-    const char *answer = thoughts[i / 2].answer, *expected = i % 2 ? thoughts[i / 2].on : thoughts[i / 2].off, *request = thoughts[i / 2].request;
-    const tsl_tools_options o = {.preset = thoughts[i / 2].preset, .thinking = i % 2 ? TSL_THINKING_ON : TSL_THINKING_OFF};
-    tsl_grammar *g = NULL;
-    tsl_parser *p = NULL;
-    tsl_error e = {0};
-    CHECKF(tsl_grammar_tools(vocab, request, strlen(request), &o, NULL, &g, &e) == TSL_OK, "%s: %s %s", request, e.message, e.pointer);
-    if (!g || tsl_parser_new(g, NULL, &p) != TSL_OK) continue;
-    bool read = tsl_parser_text(p, answer, strlen(answer)) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
-    CHECKF(read == (expected != NULL), "%s, thinking %d: %s", o.preset, (int)o.thinking, answer);
-    if (read && expected) CHECKF(strstr(tsl_parser_json(p), expected), "%s: %s", o.preset, tsl_parser_json(p));
-    tsl_parser_free(p);
-    tsl_grammar_release(g);
+  for (size_t i = 0; i < sizeof thoughts / sizeof *thoughts; i++) {
+    check_answer(&(tsl_tools_options){.preset = thoughts[i].preset, .thinking = TSL_THINKING_OFF}, thoughts[i].request, thoughts[i].answer, thoughts[i].off);
+    check_answer(&(tsl_tools_options){.preset = thoughts[i].preset, .thinking = TSL_THINKING_ON}, thoughts[i].request, thoughts[i].answer, thoughts[i].on);
   }
 }
 
