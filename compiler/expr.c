@@ -323,16 +323,6 @@ bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *of
 
 /* ---- bytes and literals --------------------------------------------------------------------------------------- */
 
-static bool valid_utf8(const uint8_t *t, size_t n) {
-  uint32_t cp;
-  for (size_t i = 0; i < n;) {
-    unsigned k = tsl__utf8_decode(t + i, n - i, &cp);
-    if (!k) return false;
-    i += k;
-  }
-  return true;
-}
-
 tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length) {
   if (length == 0) return TSL__EPS;
   if (length > UINT32_MAX / 2) return tsl__exprs_fail(x, TSL_ERR_LIMIT, "a literal of over 2^31 bytes"), TSL__NONE;
@@ -342,7 +332,7 @@ tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length) {
   tsl__node n = {.kind = TSL__K_LIT, .a = x->byte_base + (uint32_t)x->pool.n, .b = (uint32_t)length, .shortest = (uint32_t)length};
   n.flags = TSL__FINITE | TSL__SEARCHED;
   uint32_t cp;
-  if (valid_utf8(at, length)) n.flags |= TSL__TEXTUAL;
+  if (tsl__utf8_valid(at, length)) n.flags |= TSL__TEXTUAL;
   if (tsl__utf8_decode(at, length, &cp) == length) n.flags |= TSL__CHAR;
   x->pool.n += length;
   size_t before = x->nodes.n;
@@ -356,7 +346,7 @@ tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip) 
   tsl__node n = {.kind = TSL__K_LIT, .a = lit->a + skip, .b = lit->b - skip, .shortest = lit->b - skip, .flags = TSL__FINITE | TSL__SEARCHED};
   uint32_t cp;
   const uint8_t *at = tsl__literal_at(x, n.a);
-  if (lit->flags & TSL__TEXTUAL ? (*at & 0xC0) != 0x80 : valid_utf8(at, n.b)) n.flags |= TSL__TEXTUAL; /* the end of a text is one, if it begins with a character */
+  if (lit->flags & TSL__TEXTUAL ? (*at & 0xC0) != 0x80 : tsl__utf8_valid(at, n.b)) n.flags |= TSL__TEXTUAL; /* the end of a text is one, if it begins with a character */
   if (tsl__utf8_decode(at, n.b, &cp) == n.b) n.flags |= TSL__CHAR;
   return tsl__intern(x, n);
 }

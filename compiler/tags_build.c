@@ -49,15 +49,9 @@ static tsl__tag *node(tsl_tags *t, tsl__tag_kind kind) { return t->tree.status =
 
 static tsl_format *refused(tsl_tags *t, const char *why) { return tsl__tags_fail(&t->tree, TSL_ERR_ARGUMENT, NULL, "%s", why); }
 
-static bool is_utf8(const char *text, size_t length) {
-  unsigned n = 1;
-  for (uint32_t cp; length && n; text += n, length -= n) n = tsl__utf8_decode((const uint8_t *)text, length, &cp);
-  return n;
-}
-
 static bool copy_text(tsl_tags *t, const char *text, size_t length, tsl__string *out) {
   if (length > INT32_MAX || (!text && length)) return refused(t, "a text of a format is NULL or has over 2^31 bytes"), false;
-  if (!is_utf8(text, length)) return tsl__tags_fail(&t->tree, TSL_ERR_SYNTAX, NULL, "a text of a format is not UTF-8"), false;
+  if (!tsl__utf8_valid((const uint8_t *)text, length)) return tsl__tags_fail(&t->tree, TSL_ERR_SYNTAX, NULL, "a text of a format is not UTF-8"), false;
   const char *copy = tsl__arena_copy(&t->tree.arena, text ? text : "", length);
   if (!copy) return tsl__tags_fail(&t->tree, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
   *out = (tsl__string){copy, (uint32_t)length};

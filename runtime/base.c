@@ -400,6 +400,16 @@ unsigned tsl__utf8_decode(const uint8_t *t, size_t length, uint32_t *cp) {
   return *cp = c, n;
 }
 
+bool tsl__utf8_valid(const uint8_t *text, size_t length) {
+  uint32_t cp;
+  for (size_t i = 0; i < length;) {
+    unsigned n = tsl__utf8_decode(text + i, length - i, &cp);
+    if (!n) return false;
+    i += n;
+  }
+  return true;
+}
+
 unsigned tsl__utf8_encode(uint32_t cp, uint8_t out[4]) {
   if (cp < 0x80) return out[0] = (uint8_t)cp, 1;
   unsigned n = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;

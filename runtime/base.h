@@ -236,6 +236,8 @@ void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length);
 
 /* Decode one code point (no surrogates, no overlong forms, up to U+10FFFF). Returns its length in bytes, 0 if invalid or cut off. */
 unsigned tsl__utf8_decode(const uint8_t *text, size_t length, uint32_t *cp);
+/* Is it made of whole characters alone? */
+bool tsl__utf8_valid(const uint8_t *text, size_t length);
 /* Encode; returns 1 to 4. cp must be a code point. */
 unsigned tsl__utf8_encode(uint32_t cp, uint8_t out[4]);
 
