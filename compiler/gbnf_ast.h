@@ -57,7 +57,6 @@ typedef struct tsl__grule {
   uint32_t component; /* of rules that refer to each other */
   bool reached;       /* from the root */
   bool recursive;     /* it can contain itself */
-  bool apart;         /* it is named where it must have a frame of its own (gbnf_lower.c) */
   uint32_t size;      /* nodes, those of the rules it refers to included; saturating */
   uint32_t cycle;     /* index of the left-recursive cycle, or TSL__G_NO_CYCLE */
   uint32_t position;  /* in that cycle */
@@ -137,5 +136,8 @@ void tsl__gbnf_print_terms(const tsl__gbnf *g, uint32_t rule, char *out, size_t 
 tsl__expr tsl__gbnf_lower(tsl__gbnf *g, uint32_t node);
 tsl__expr tsl__gbnf_lower_plus(tsl__gbnf *g, uint32_t node); /* without the empty text */
 tsl__expr tsl__gbnf_tail(tsl__gbnf *g, uint32_t cycle, uint32_t from, uint32_t to);
+
+/* gbnf_place.c: makes `whole` and `plus` of rules reached from root that need no frame of their own; those of others are left as they are. */
+void tsl__gbnf_place(tsl__gbnf *g, uint32_t root);
 
 #endif

@@ -22,6 +22,7 @@
 
 #define DEPTH_MAX 64u /* of expressions that are looked into by structure */
 #define EXITS_MANY 24u /* below which most nodes are entered */
+#define FEW_MAX 8u     /* alternatives that are looked at one by one */
 
 /* ---- by structure --------------------------------------------------------------------------------------------- */
 
@@ -71,8 +72,18 @@ static bool endless_string(tsl__exprs *x, const tsl__node *n, tsl__letter_set *o
   return found;
 }
 
+/* Can e not begin with a letter? Its parts that count or call are not followed: what comes behind others need not be. Bytes that it can begin with are added to `live`. False if in doubt. */
+static bool begins_apart(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__bytes *live, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  if (n.loop || depth > DEPTH_MAX) return false;
+  if (!(n.flags & (TSL__COUNTS | TSL__CALLS))) return !tsl__begins_with(x, e, letters, live);
+  if (n.kind == TSL__K_REPEAT) return begins_apart(x, n.a, letters, live, depth + 1);
+  if (n.kind != TSL__K_SEQ || !begins_apart(x, n.a, letters, live, depth + 1)) return false;
+  return !(tsl__node_at(x, n.a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) || begins_apart(x, n.b, letters, live, depth + 1);
+}
+
 /* A loop over one class of characters at the head of e, and what follows it: either that can't begin with a letter, or it goes on with any of them for ever. *live: bytes that may come after letters. */
-static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, uint32_t *need, tsl__bytes *live) {
+static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, uint32_t *need, tsl__bytes *live) {
   tsl__node loop = tsl__node_at(x, e);
   tsl__expr then = TSL__EPS;
   tsl__letter_set follow;
@@ -95,12 +106,30 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
     *live = TSL__BYTES_ALL;
     return true;
   }
-  if (t.flags & (TSL__COUNTS | TSL__CALLS)) { /* what counts or calls is not followed here, unless something comes before it */
-    tsl__node head = tsl__node_at(x, t.a);
-    if (t.kind != TSL__K_SEQ || head.flags & (TSL__COUNTS | TSL__CALLS | TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) return false;
-    then = t.a;
+  return begins_apart(x, then, letters, live, 0);
+}
+
+/* The same, or it is one of few alternatives, and no other begins with a letter: a field with quotes or without. */
+static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, uint32_t *need, tsl__bytes *live) {
+  tsl__node n = tsl__node_at(x, e), list = n;
+  tsl__expr then = TSL__EPS, of[FEW_MAX];
+  uint32_t found = FEW_MAX;
+  if (n.kind == TSL__K_SEQ) {
+    then = n.b;
+    list = tsl__node_at(x, n.a);
   }
-  return !tsl__begins_with(x, then, letters, live);
+  if (list.kind != TSL__K_ALT || list.b > FEW_MAX || n.loop || n.flags & TSL__CALLS) return by_loop(x, e, out, letters, need, live);
+  for (uint32_t i = 0; i < list.b; i++) {
+    of[i] = tsl__expr_seq(x, tsl__list_at(x, list.a)[i], then);
+    if (found == FEW_MAX && by_loop(x, of[i], out, letters, need, live) && tsl__letters_enough(letters)) found = i;
+  }
+  if (found == FEW_MAX) return false;
+  for (uint32_t i = 0; i < list.b; i++) {
+    if (i == found) continue;
+    if (!begins_apart(x, of[i], letters, live, 0)) return false;
+    out->ends |= tsl__expr_nullable(x, of[i]);
+  }
+  return true;
 }
 
 /* Characters of one class that are read one after another: how many, at most, and may any come after what was looked at so far? */

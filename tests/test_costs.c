@@ -250,6 +250,7 @@ static const test_case cases[] = {
     {"gbnf-prose", GBNF, "root ::= ([^`] | \"`\" [^`] | block)*\nblock ::= \"```\" (\"(\" block \")\" | \"x\")", {"some text ```(```x) more", "a ` b"}}, /* free text, and calls at each place */
     {"gbnf-parted", GBNF, "root ::= (text | \"$\" math \"$\")+\ntext ::= [^$\\\\]+ | \"\\\\t{\" root? \"}\"\nmath ::= [a-z0-9]+ | \"{\" math \"}\"", {"some text $x1$ more \\t{a}", "a\nb"}}, /* texts that may be parted anywhere */
     {"gbnf-counted", GBNF, "root ::= item+ obj?\nitem ::= \"- \" key \": \" text \"\\n\"\nkey ::= [a-z] [a-z0-9]{0,30}\ntext ::= [^\\n]{1,80}\nobj ::= \"{\" key \"=\" obj \"}\" | \"x\"", {"- ab: some text\n- c: d\n{a=x}"}},
+    {"gbnf-fields", GBNF, "root ::= row (\"\\n\" row)*\nrow ::= field (\",\" field)*\nfield ::= \"'\" [^'\\n]{0,60} \"'\" | [^',\\n]{0,40}", {"a b,'c, d',,e\nf"}}, /* rows of which each character may be the last */
     {"gbnf-adjoining", GBNF, "root ::= (item ws)+\nitem ::= [0-9]+ | [a-z] [a-z0-9_]* | \"(\" ws (item (\" \" ws item)*)? ws \")\"\nws ::= [ \\n]*", {"abc (d e1) 12", "((a) b2)\n"}},
     {"text-words", COMPACT, STRING("\"pattern\":\"^([a-z]{1,40} ?)+$\""), {"\"some words in a row\""}},
     {"text-long-words", COMPACT, STRING("\"pattern\":\"^([a-z]{2,40} ?)+$\""), {"\"some words in rows\""}},

@@ -255,7 +255,7 @@ static void count_frame(void *ctx, const tsl_frame *frame) {
   (void)frame;
 }
 
-/* Texts of so many characters are read in the frame of who names them, if a literal ends them there. */
+/* Texts of so many characters are read in the frame of who names them, if what follows them there cannot go on with one of these. */
 static void counted_in_place(void) {
   static const struct {
     const char *grammar, *text;
@@ -266,8 +266,16 @@ static void counted_in_place(void) {
     {"root ::= name \" \" value\nname ::= [a-z]{1,20}\nvalue ::= \"{\" value \"}\" | \"x\"", "ab", 1},
     {"root ::= \"- \" text \",\"\ntext ::= [^\\n]{1,80}", "- ab", 2},                       /* it does not end there */
     {"root ::= (text \"\\n\"){9}\ntext ::= [^\\n]{1,80}", "ab", 2},                          /* what counts is within what counts */
-    {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n-]{1,80}", "ab", 2},              /* once more elsewhere */
-    {"root ::= (\"x\" | text) \"\\n\"\ntext ::= [a-f]{0,80}", "ab", 2}};
+    {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n]{1,80}", "ab", 2},               /* once more elsewhere, where it is not */
+    {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n-]{1,80}", "ab", 1},
+    {"root ::= (\"x\" | text) \"\\n\"\ntext ::= [a-f]{0,80}", "ab", 1},
+    {"root ::= row (\"\\n\" row)*\nrow ::= f (\",\" f)*\nf ::= \"'\" [^']{0,40} \"'\" | char{0,80}\nchar ::= [^',\\n]", "ab,c", 1},
+    {"root ::= row (\"\\n\" row)* \"?\"\nrow ::= f (\",\" f)*\nf ::= [^,\\n]{0,80}", "ab,c", 2}, /* the row's end is not the field's */
+    {"root ::= \"(\" text root? \")\"\ntext ::= [^()]{0,80}", "(ab", 1},
+    {"root ::= text more\nmore ::= \",\" text more | \".\"\ntext ::= [^,.]{0,80}", "a", 1},
+    {"root ::= text more\nmore ::= \",\" more text | \".\"\ntext ::= [^,.]{0,80}", "a", 2}, /* what follows the end of what is in itself is not looked at */
+    {"root ::= text (\"; \" text){0,5} \"\\n\"\ntext ::= [^;\\n]{1,80}", "a; b", 1},
+    {"root ::= text? <[256]>\ntext ::= [^\\n]{1,80}", "ab", 2}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tsl_matcher *m = start(rows[i].grammar, strlen(rows[i].grammar));
     uint32_t total = 0;
