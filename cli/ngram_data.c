@@ -4,7 +4,6 @@
  */
 #include "ngram.h"
 
-/* clang-format off */
 const uint32_t ngram_node_count = 14001;
 
 const uint32_t ngram_nodes[14001] = {

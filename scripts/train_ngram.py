@@ -212,7 +212,6 @@ def write(path, nodes):
  */
 #include "ngram.h"
 
-/* clang-format off */
 const uint32_t ngram_node_count = %d;
 
 const uint32_t ngram_nodes[%d] = {
