@@ -339,7 +339,7 @@ static bool gather_like(tsl__space *space, level *l, const tsl__near *n, tsl__le
 
 /* As `like`, less the tokens that are too long: those are tried one by one, but such as a part of the state's texts takes. False if that does not settle it. */
 static bool walk_like(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
-  tsl__near n = {.state = state, .count = count, .hint = h, .limit = tsl__like_limit(space, state, count, h)};
+  tsl__near n = {.state = state, .count = count, .hint = h, .last = l->last, .limit = tsl__like_limit(space, state, count, h)};
   bool near = n.limit < height_of(space, over);
   if (near && (h->like_far || over != TSL__WHOLE || n.limit < TSL__SHORT_MAX || !(n.lengths = tsl__lengths_of(space)))) return false;
   while (near && n.longer < n.lengths->longer_count && n.lengths->longer_length[n.longer] > n.limit) n.longer++;

@@ -15,6 +15,7 @@ typedef struct place {
 /* The way of one token through a frame: tokens are tried by spelling, and what one shares with the last is not read again. */
 typedef struct trail {
   tsl__space *space;
+  bool last;            /* nothing follows the frame: it cannot be left */
   place *at;            /* after so many bytes; the first is where all begin */
   uint32_t *characters; /* the same */
   uint32_t read;        /* bytes of the last token that were read */
@@ -34,7 +35,8 @@ static void stay(trail *t, const tsl__state_rec *r, tsl__state state) {
     if (r->targets[i] == tsl__target_make(state, TSL__OP_CLEAR)) tsl__bytes_add_range(&t->stays, b, upper[i]);
 }
 
-/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed: UNCLEAR. Where it LIVES, it goes to t->at[t->read]. */
+/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed, nor those that may be over and may go on by the same byte, if something follows them: UNCLEAR.
+ * Where it LIVES, it goes to t->at[t->read]. */
 static taken take_token(trail *t, tsl_token token, uint32_t late) {
   tsl__space *space = t->space;
   const tsl_vocab *v = space->vocab;
@@ -50,7 +52,7 @@ static taken take_token(trail *t, tsl_token token, uint32_t late) {
     }
     const tsl__state_rec *r = tsl__state_expanded(space, p.state);
     if (!r || (r->flags & TSL__STATE_FORK) || r->edges) return UNCLEAR;
-    if (r->flags & TSL__STATE_NULLABLE) return t->characters[i] > late ? LEAVES_LATE : LEAVES_EARLY;
+    if (r->flags & TSL__STATE_NULLABLE && !t->last) return tsl__bytes_has(&r->live, bytes[i]) ? UNCLEAR : t->characters[i] > late ? LEAVES_LATE : LEAVES_EARLY;
     tsl__target to = tsl__state_step(space, r, bytes[i]);
     if (!to) return DIES;
     if (to == tsl__target_make(p.state, TSL__OP_CLEAR)) stay(t, r, p.state);
@@ -62,7 +64,8 @@ static taken take_token(trail *t, tsl_token token, uint32_t late) {
 
 static bool trail_new(tsl__space *space, trail *t, place from) {
   size_t n = (size_t)space->vocab->trie.nodes[0].height + 1;
-  *t = (trail){.space = space, .at = tsl__alloc(&space->alloc, n * sizeof *t->at), .characters = tsl__alloc(&space->alloc, n * sizeof *t->characters)};
+  t->at = tsl__alloc(&space->alloc, n * sizeof *t->at);
+  t->characters = tsl__alloc(&space->alloc, n * sizeof *t->characters);
   if (!t->at || !t->characters) return tsl__space_no_memory(space);
   t->at[0] = from;
   t->characters[0] = 0;
@@ -128,7 +131,7 @@ static bool try_all(const tsl__near *n, trail *other, trail *own) {
 }
 
 bool tsl__near_known(tsl__space *space, const tsl__near *n) {
-  trail other = {.space = space}, own = {.space = space};
+  trail other = {.space = space, .last = n->last}, own = other;
   if (n->longer == 0) return true;
   bool known = trail_new(space, &other, (place){n->hint->like, 0}) && trail_new(space, &own, (place){n->state, n->count}) && try_all(n, &other, &own);
   trail_free(&other);
