@@ -132,56 +132,77 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
   return true;
 }
 
-/* Characters of one class that are read one after another: how many, at most, and may any come after what was looked at so far? */
+/* Characters of one class that are read one after another: how many, at most, and must another come after what was looked at so far? */
 typedef struct run {
   tsl__expr class;
   tsl__letter_set letters;
   uint64_t most;
   bool over;
+  bool more;       /* more of them may come, which are not counted */
   tsl__bytes live; /* what may come among them, and where they end */
 } run;
 
+/* What e is, or nothing; NONE: it is no such pair of alternatives. */
+static tsl__expr optional(const tsl__exprs *x, const tsl__node *n) {
+  if (n->kind != TSL__K_ALT || n->b != 2) return TSL__NONE;
+  const tsl__expr *either = tsl__list_at(x, n->a);
+  return either[0] == TSL__EPS ? either[1] : either[1] == TSL__EPS ? either[0] : TSL__NONE;
+}
+
 /* The class that e begins with, but for what may be missing; NONE: it begins otherwise. */
-static tsl__expr first_class(const tsl__exprs *x, tsl__expr e) {
+static tsl__expr first_class(tsl__exprs *x, tsl__expr e) {
+  tsl__expr some = TSL__NONE;
   tsl__node n = tsl__node_at(x, e);
-  while (n.kind == TSL__K_SEQ || (n.kind == TSL__K_REPEAT && n.c > 1)) {
+  while (n.kind == TSL__K_SEQ || (n.kind == TSL__K_REPEAT && n.c > 1) || (some = optional(x, &n)) != TSL__NONE) {
     tsl__node first = tsl__node_at(x, n.a);
-    bool missing = n.kind == TSL__K_SEQ && first.kind == TSL__K_REPEAT && first.c == 1;
-    e = missing ? n.b : n.a;
-    n = missing ? tsl__node_at(x, e) : first;
+    bool missing = n.kind == TSL__K_SEQ && (first.kind == TSL__K_REPEAT ? first.c == 1 : first.kind == TSL__K_ALT && tsl__expr_nullable(x, n.a));
+    e = n.kind == TSL__K_ALT ? some : missing ? n.b : n.a;
+    n = tsl__node_at(x, e);
   }
   return n.flags & TSL__CHAR ? e : TSL__NONE;
+}
+
+static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth);
+
+/* A group that may come so many times, and must or need not. */
+static bool run_on_group(tsl__exprs *x, tsl__expr group, uint32_t times, bool must, run *r, unsigned depth) {
+  uint64_t before = r->most;
+  if (!run_on(x, group, r, depth + 1)) return false;
+  if (!r->over && !r->more) r->most = times == TSL__INF ? TSL__INF : before + times * (r->most - before);
+  r->more |= (r->over && !must) || r->most >= TSL__INF; /* some of a group need not be all of it */
+  r->over &= must;
+  return true;
 }
 
 /* What e adds to a run. False: it cannot be told. */
 static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
+  tsl__expr some = optional(x, &n);
   if (depth > DEPTH_MAX) return false;
-  if (r->over || e == r->class) return r->most += !r->over, true;
+  if (r->over || e == r->class) return r->most += !r->over && !r->more, true;
   if (n.kind == TSL__K_SEQ) return run_on(x, n.a, r, depth + 1) && run_on(x, n.b, r, depth + 1);
-  if (n.kind == TSL__K_REPEAT && first_class(x, n.a) == r->class) { /* some of a group need not be all of it */
-    uint64_t before = r->most;
-    if (n.c == TSL__INF || !run_on(x, n.a, r, depth + 1) || (r->over && n.b == 0)) return false;
-    if (!r->over) r->most = before + n.c * (r->most - before);
-    return r->most < TSL__INF;
-  }
+  if (n.kind == TSL__K_COUNTED) return run_on_group(x, n.a, 1, false, r, depth) && (r->more = true); /* once more at least */
+  if (some != TSL__NONE && first_class(x, some) == r->class) return run_on_group(x, some, 1, false, r, depth);
+  if (n.kind == TSL__K_REPEAT && first_class(x, n.a) == r->class) return run_on_group(x, n.a, n.c, n.b > 0, r, depth);
   r->over = !tsl__expr_nullable(x, e);
   return !tsl__begins_with(x, e, &r->letters, &r->live);
 }
 
-/* Characters of one class in groups, among which others may come, and then something else. */
+/* Characters of one class in groups, among which others may come, and then something else. In the midst of a loop it is known of one iteration only that it is left (letters are not asked for where none is): then more
+ * letters may come than are counted. */
 static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, tsl__bytes *live) {
-  run r = {.class = first_class(x, e)};
-  tsl__node n = tsl__node_at(x, e);
-  if (n.loop || n.flags & TSL__CALLS || r.class == TSL__NONE) return false;
+  tsl__node n = tsl__node_at(x, e), loop = n.kind == TSL__K_SEQ ? tsl__node_at(x, n.a) : n;
+  bool within = n.kind == TSL__K_SEQ && loop.kind == TSL__K_COUNTED && is_class_loop(x, &loop);
+  run r = {.class = within ? loop.a : first_class(x, e), .most = within};
+  if (n.flags & TSL__CALLS || r.class == TSL__NONE) return false;
   tsl__letters_of_class(x, r.class, &r.letters, &r.live);
-  if (!tsl__letters_enough(&r.letters) || !run_on(x, e, &r, 0)) return false;
+  if (!tsl__letters_enough(&r.letters) || !run_on(x, within ? n.b : e, &r, 0)) return false;
   *letters = r.letters;
   *live = r.live;
   out->ends = true;
-  out->counted = true;
-  out->limit = (uint32_t)r.most;
-  return true;
+  out->counted = !n.loop && !r.more && r.most <= TSL__LETTERS_FEW; /* the register tells of no letters, but of groups */
+  out->limit = r.most < TSL__INF ? (uint32_t)r.most : TSL__INF;
+  return out->counted || r.most > TSL__LETTERS_FEW;
 }
 
 /* The bytes by which letters that never stop may be left, at least: those of the alphabet, or if they are many those that are legal after letters. */
@@ -357,7 +378,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   uint32_t need = 0;
   tsl__bytes live;
   bool found = by_structure(x, inner, out, &letters, &need, &live) && tsl__letters_enough(&letters); /* a loop over few may be followed by many */
-  found = found || (m.kind == TSL__K_SEQ && by_groups(x, inner, out, &letters, &live));
+  found = found || ((m.kind == TSL__K_SEQ || m.kind == TSL__K_REPEAT) && by_groups(x, inner, out, &letters, &live));
   tsl__reached r;
   if (!found && endless_string(x, &m, &letters)) {
     live = TSL__BYTES_ALL;
@@ -390,10 +411,11 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     found = tsl__letters_self(x, inner, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, NULL), live = r.live;
   }
-  if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
+  if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits; if they have a limit of their own it is not known what is needed then */
+    if (out->counted || out->limit != TSL__INF) found = false;
     out->limit = limit > need ? limit - need : 0;
     out->dead = limit;
-    if (out->counted || (out->limit < f.min && !ends_in_text(x, inner))) found = false; /* what ends in text, once it is complete, may go on until it is long enough */
+    if (out->limit < f.min && !ends_in_text(x, inner)) found = false; /* what ends in text, once it is complete, may go on until it is long enough */
   }
   if (json) raw_only(&letters.bytes), out->ends = false;
   if (found && tsl__bytes_equal(&live, &TSL__BYTES_ALL)) leave(x, inner, json, &letters, &live);

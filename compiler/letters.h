@@ -14,6 +14,7 @@
 #include "compiler/deriv.h"
 
 #define TSL__LETTERS_MIN 16u /* fewer are not worth a class */
+#define TSL__LETTERS_FEW 16u /* where so many can be read the runtime must know that no more can, or it tries tokens (TSL__SHORT_MAX) */
 
 /* ASCII by bytes; beyond it, if bytes from 0x80 on are there, the characters of a class, or all. */
 typedef struct tsl__letter_set {

@@ -320,7 +320,8 @@ static bool no_failure(compiler *c) {
 
 /* What is told of the three states of a loop. */
 static void note_loop(compiler *c, tsl__expr e, const tsl__node *n, tsl__state first) {
-  tsl__node loop = tsl__node_at(c->x, n->loop);
+  tsl__node loop = tsl__node_at(c->x, n->loop), head = tsl__node_at(c->x, n->kind == TSL__K_SEQ ? n->a : e);
+  bool run = n->kind == TSL__K_SEQ && head.kind == TSL__K_REPEAT && head.b == 0 && head.c <= UINT16_MAX && tsl__node_at(c->x, head.a).flags & TSL__CHAR;
   for (uint32_t phase = 0; phase < 3; phase++) {
     tsl__state_rec *r = tsl__state_own(c->space, first + phase);
     r->handle = e;
@@ -328,6 +329,7 @@ static void note_loop(compiler *c, tsl__expr e, const tsl__node *n, tsl__state f
     if (tsl__nullable_in(n, (tsl__phase)phase)) r->flags |= TSL__STATE_NULLABLE;
     r->loop_min = loop.b;
     r->loop_max = loop.c;
+    if (run) r->run = (uint16_t)head.c, r->run_class = head.a, r->run_then = n->b;
   }
 }
 

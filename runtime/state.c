@@ -105,6 +105,7 @@ static tsl__state stand_in(tsl__space *space, tsl__state state) {
   c->guarded = r->guarded;
   c->otherwise = r->otherwise;
   if (r->guarded & TSL__SAME_ITEM) c->differs = r->differs;
+  if ((c->run = r->run)) c->run_class = r->run_class, c->run_then = r->run_then;
   if (r->flags & TSL__STATE_LOOP) c->loop_min = r->loop_min, c->loop_max = r->loop_max;
   else c->fixed = r->fixed;
   tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->kept);

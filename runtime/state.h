@@ -105,6 +105,7 @@ typedef struct tsl__state_rec {
   tsl__state otherwise;         /* guarded: where it comes back to with one that is not new */
   bool walked;                  /* a walk of it is remembered in its own layer; under the lock, as the next */
   bool meaningless;             /* it was asked what it means, which cannot be said (common.c) */
+  uint16_t run;                 /* not 0, of a loop: at most so many characters of run_class, and then run_then */
   union {
     struct {
       uint32_t loop_min, loop_max; /* LOOP: of the active loop */
@@ -117,6 +118,9 @@ typedef struct tsl__state_rec {
     tsl__state differs;             /* guarded for SAME_ITEM: where it comes back to with one that is new (otherwise: with one that is not) */
     const struct tsl__keyed *keyed; /* KEYED: which names it may become */
     struct tsl__resume *resume;     /* RESUME: which names it lets through */
+    struct {
+      uint32_t run_class, run_then; /* the compiler's numbers of them */
+    };
   };
   tsl__bytes live; /* bytes that lead somewhere, or may */
   const tsl__bytes *self; /* bytes that lead back here with the register as it is; empty if nullable or with edges, or not expanded; never NULL */
@@ -214,11 +218,13 @@ static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t,
   return state;
 }
 
-/* Of two frames with the same below them, does the first take all that the other takes, as it differs in the register of its loop alone? Once the minimum is reached, fewer iterations behind leave
- * more to come; without a maximum, more behind leave fewer that must come. */
+/* Of two frames with the same below them, does the first take all that the other takes, as it differs in the register of its loop alone, or in how much may be read before the loop goes on? Once
+ * the minimum is reached, fewer iterations behind leave more to come; without a maximum, more behind leave fewer that must come. */
 static inline bool tsl__loop_takes(const tsl__space *s, tsl__state a, uint32_t a_count, tsl__state b, uint32_t b_count) {
   const tsl__state_rec *r = tsl__state_at(s, a), *o = tsl__state_at(s, b);
-  if (!(r->flags & o->flags & TSL__STATE_LOOP) || a - r->flags / TSL__STATE_PHASE != b - o->flags / TSL__STATE_PHASE) return false;
+  if (!(r->flags & o->flags & TSL__STATE_LOOP)) return false;
+  bool same = a - r->flags / TSL__STATE_PHASE == b - o->flags / TSL__STATE_PHASE;
+  if (!same && !(o->run && r->run >= o->run && r->run_class == o->run_class && r->run_then == o->run_then)) return false;
   return r->loop_max == TSL__COUNT_INF ? a_count >= b_count : a_count <= b_count && a_count >= r->loop_min;
 }
 

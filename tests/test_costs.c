@@ -216,6 +216,8 @@ static const test_case cases[] = {
     {"regex-alternatives", REGEX, "(?:[^x]{3}x|[^a]{2,17}a|.b)*", {"abcxxxa1b", "zzzzza"}},
     {"regex-fields", REGEX, "(?:[^,]{1,16},){2}[a-c]*", {"one,two,abc", "aaaaaaaaaaaaaaaa,b,"}},
     {"regex-counted", REGEX, "[a-cx]{0,16}(?:-[\\x00-\\x7f]{1,20})?", {"abcx", "aaaaaaaaaaaaaaaa-bbbb b", ""}},
+    {"regex-groups", REGEX, "^(\\w{1,20} ?){1,12}$", {"some words in a row", "abc_d"}}, /* each letter may begin the next group */
+    {"regex-lines", REGEX, "^(.{1,80}\n?){1,20}$", {"some text\nand more"}},
     {"regex-counts", REGEX, "(?:a{2,5}b?){1,9}c", {"aabaaac", "aaaaaaac"}},
     {"regex-wide", REGEX, "(?:[ab\\x{80}-\\x{ff}]*1|[\\p{L} ]{2,30}-)*", {"ab\xC3\xA9" "1word -", "1"}},
     {"gbnf-arithmetic", GBNF, "root ::= sum\nsum ::= term ([-+] term)*\nterm ::= factor ([*/] factor)*\nfactor ::= [0-9]+ | \"(\" sum \")\" | [a-z]+", {"a+(b*12-3)/c", "((x))"}},
