@@ -138,7 +138,8 @@ static void follow(tsl_grammar *g, const char *what, const judge *j) {
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);
     size_t n;
     const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
-    if (strlen(text) + n + 1 < sizeof text) strncat(text, (const char *)bytes, n);
+    if (memchr(bytes, 0, n) || strlen(text) + n + 1 >= sizeof text) j = NULL; /* the text is not kept from here on */
+    else strncat(text, (const char *)bytes, n);
   }
   tsl_matcher_free(m);
 }
