@@ -141,7 +141,6 @@ typedef struct placing {
   counted *rule;  /* that is being looked at */
   bool over;      /* what follows its end may be anything */
   bool decided;   /* it is known whether it is unsure: what it names is told whether it must stand apart */
-  bool within;    /* what is looked at is counted itself */
 } placing;
 
 static bool is_long(const tsl__gnode *n) { return n->kind == TSL__G_REPEAT && (n->b > INLINE_REPEAT || (n->c != TSL__INF && n->c > INLINE_REPEAT)); }
@@ -203,7 +202,7 @@ static bool goes_on_outside(tsl__gbnf *g, const follow *f, const tsl__charset *s
 static bool is_over(placing *p, const tsl__charset *set, const follow *then, uint32_t repeats) {
   unsigned looks = LOOKS_MAX;
   bool end = false;
-  if (p->within || p->rule->repeats + repeats > FRAME_REPEATS) return false;
+  if (p->rule->repeats + repeats > FRAME_REPEATS) return false;
   if (set->ranges.n && (!goes_on_outside(p->g, then, set, &looks, &end) || (end && p->over))) return false;
   p->rule->repeats += repeats;
   if (end && !p->decided) {
@@ -238,10 +237,7 @@ static void look_at(placing *p, uint32_t node, const follow *then) {
     p->rule->unsure |= !is_over(p, &(tsl__charset){.ranges = {p->g->ranges.at + c->a, c->b, c->b}}, then, 1);
     return;
   }
-  bool within = p->within;
-  p->within |= is_long(&n);
   look_at(p, n.a, n.c == 1 ? then : &(follow){&n.a, 1, then});
-  p->within = within;
   if (n.c != TSL__INF && !is_long(&n)) p->rule->repeats = before + (p->rule->repeats - before) * n.c; /* it is written out */
   if (p->rule->repeats > FRAME_REPEATS) p->rule->repeats = FRAME_REPEATS + 1;
 }

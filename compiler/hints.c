@@ -78,6 +78,11 @@ static bool begins_apart(tsl__exprs *x, tsl__expr e, const tsl__letter_set *lett
   if (n.loop || depth > DEPTH_MAX) return false;
   if (!(n.flags & (TSL__COUNTS | TSL__CALLS))) return !tsl__begins_with(x, e, letters, live);
   if (n.kind == TSL__K_REPEAT) return begins_apart(x, n.a, letters, live, depth + 1);
+  if (n.kind == TSL__K_ALT && n.b <= FEW_MAX) {
+    for (uint32_t i = 0; i < n.b; i++)
+      if (!begins_apart(x, tsl__list_at(x, n.a)[i], letters, live, depth + 1)) return false;
+    return true;
+  }
   if (n.kind != TSL__K_SEQ || !begins_apart(x, n.a, letters, live, depth + 1)) return false;
   return !(tsl__node_at(x, n.a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) || begins_apart(x, n.b, letters, live, depth + 1);
 }
