@@ -383,7 +383,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   uint32_t need = 0;
   tsl__bytes live;
   bool found = by_structure(x, inner, out, &letters, &need, &live) && tsl__letters_enough(&letters); /* a loop over few may be followed by many */
-  found = found || ((m.kind == TSL__K_SEQ || m.kind == TSL__K_REPEAT) && by_groups(x, inner, out, &letters, &live));
+  if (!found && limit == TSL__INF && (m.kind == TSL__K_SEQ || m.kind == TSL__K_REPEAT)) found = by_groups(x, inner, out, &letters, &live); /* with a length it would have to be known what groups need */
   tsl__reached r;
   if (!found && endless_string(x, &m, &letters)) {
     live = TSL__BYTES_ALL;
@@ -416,11 +416,10 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     found = tsl__letters_self(x, inner, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, NULL), live = r.live;
   }
-  if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits; if they have a limit of their own it is not known what is needed then */
-    if (out->counted || out->limit != TSL__INF) found = false;
+  if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;
     out->dead = limit;
-    if (out->limit < f.min && !ends_in_text(x, inner)) found = false; /* what ends in text, once it is complete, may go on until it is long enough */
+    if (out->counted || (out->limit < f.min && !ends_in_text(x, inner))) found = false; /* what ends in text, once it is complete, may go on until it is long enough */
   }
   if (json) raw_only(&letters.bytes), out->ends = false;
   if (found && tsl__bytes_equal(&live, &TSL__BYTES_ALL)) leave(x, inner, json, &letters, &live);

@@ -219,6 +219,21 @@ static void patterns(void) {
   }
 }
 
+/* Groups that must have some letters each, in texts that may not be long: what is begun must still fit. */
+static void groups_and_lengths(void) {
+  static const char *const forms[] = {"^(?:[a-z]{5,20}-?)+$", "^(?:[a-z]{9,20} ?){1,30}$", "^[a-z]{0,9}(?:[A-Za-z]{17,40}_?)*$"};
+  char schema[200];
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    for (unsigned most = 12; most <= 60; most += 16) {
+      tsl_grammar *g = NULL;
+      tsl_error error = {0};
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}", forms[i], most);
+      CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+      if (g) follow(g, schema, NULL);
+      tsl_grammar_release(g);
+    }
+}
+
 /* ---- fields ---------------------------------------------------------------------------------------------------- */
 
 static void put_field(writer *w, const char *name) {
@@ -264,6 +279,7 @@ int main(int argc, char **argv) {
   make_vocab();
   if (!vocab) return tsl_test_end();
   RUN(patterns, "patterns of groups");
+  RUN(groups_and_lengths, "groups in texts that may not be long");
   RUN(fields, "fields in rows");
   RUN(masks_were_compared, "the comparison did happen");
   tsl_vocab_release(vocab);
