@@ -178,7 +178,7 @@ bool tsl__a_write_all(int file, const void *data, size_t size) {
 tsl_status tsl_artifact_write(const tsl_artifact *artifact, const char *path, tsl_error *error) {
   char draft[PATH_MAX_BYTES];
   if (!artifact || !path) return tsl__fail(error, TSL_ERR_ARGUMENT, "an artifact and a path are needed");
-  int n = snprintf(draft, sizeof draft, "%s.%ld.%llx.draft", path, (long)getpid(), (unsigned long long)(uintptr_t)artifact);
+  int n = snprintf(draft, sizeof draft, "%s.%ld.%llx.draft", path, (long)getpid(), (unsigned long long)(uintptr_t)draft); /* each thread's own */
   if (n < 0 || (size_t)n >= sizeof draft) return tsl__fail(error, TSL_ERR_IO, "the path is too long");
   int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) return tsl__fail(error, TSL_ERR_IO, "%s: cannot be written", path);

@@ -79,7 +79,7 @@ static void name_tokens(const tsl_vocab *v, uint8_t name[16]) {
 void tsl__vocab_tokens_identity(tsl_vocab *v, uint8_t out[16]) {
   if (!atomic_load_explicit(&v->tokens_named, memory_order_acquire)) {
     pthread_mutex_lock(&v->lock);
-    name_tokens(v, v->tokens);
+    if (!atomic_load_explicit(&v->tokens_named, memory_order_relaxed)) name_tokens(v, v->tokens); /* who was first may have it read by now */
     atomic_store_explicit(&v->tokens_named, true, memory_order_release);
     pthread_mutex_unlock(&v->lock);
   }

@@ -2,13 +2,16 @@
  *
  * Every thread goes through generations of its own (mask, borrow, validate, accept, fork, roll back) on a grammar that all share and whose tables grow under
  * them; the hash of all masks must be that of the same generations made alone, on a grammar of their own. Some threads compile over the same vocabulary
- * meanwhile, from the moment at which its shared layer is not made yet. Built with -Db_sanitize=thread (./dev test race) any race ends the process.
+ * meanwhile, from the moment at which its shared layer is not made yet. Then what threads make once for all, and one file that two of them write. Built with -Db_sanitize=thread (./dev test race) any
+ * race ends the process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <pthread.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "runtime/base.h"
+#include "runtime/vocab.h"
 #include "tests/check.h"
 
 #define THREADS 64
@@ -114,7 +117,90 @@ static void shared_grammar(void) {
   tsl_vocab_release(v);
 }
 
+/* ---- a name that is made once ------------------------------------------------------------------------------------- */
+
+#define NAMING 4
+
+typedef struct namer {
+  tsl_vocab *vocab;
+  uint8_t name[16];
+} namer;
+
+static void *name_tokens(void *arg) {
+  namer *n = arg;
+  tsl__vocab_tokens_identity(n->vocab, n->name);
+  return NULL;
+}
+
+/* Threads that found the tokens without a name, and waited while another gave them one, do not write it anew: who came first reads it. Here what it reads is another one. */
+static void named_once(void) {
+  static const uint8_t given[16] = "given by another";
+  tsl_vocab *v = NULL;
+  namer all[NAMING];
+  pthread_t thread[NAMING];
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  pthread_mutex_lock(&v->lock);
+  for (int i = 0; i < NAMING; i++) {
+    all[i] = (namer){.vocab = v};
+    CHECK(pthread_create(&thread[i], NULL, name_tokens, &all[i]) == 0);
+  }
+  nanosleep(&(struct timespec){0, 50000000}, NULL); /* all of them wait */
+  memcpy(v->tokens, given, sizeof given);
+  atomic_store_explicit(&v->tokens_named, true, memory_order_release);
+  pthread_mutex_unlock(&v->lock);
+  for (int i = 0; i < NAMING; i++) {
+    pthread_join(thread[i], NULL);
+    CHECK(!memcmp(all[i].name, given, sizeof given));
+  }
+  tsl_vocab_release(v);
+}
+
+/* ---- one file ----------------------------------------------------------------------------------------------------- */
+
+#define WRITES 100
+
+typedef struct writer {
+  const tsl_artifact *artifact;
+  const char *path;
+  int failed;
+} writer;
+
+static void *write_file(void *arg) {
+  writer *w = arg;
+  for (int i = 0; i < WRITES; i++) w->failed += tsl_artifact_write(w->artifact, w->path, NULL) != TSL_OK;
+  return NULL;
+}
+
+/* Two threads write one artifact to one place: neither fails, and who reads sees all of it. */
+static void one_file(void) {
+  tsl_vocab *v = NULL;
+  tsl_artifact *artifact = NULL;
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/turnstile-race-%ld.tslgrammar", (long)getpid());
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  tsl_grammar *g = compile(v), *loaded;
+  CHECK(tsl_artifact_make(g, NULL, NULL, &artifact, NULL) == TSL_OK && tsl_artifact_write(artifact, path, NULL) == TSL_OK);
+  writer all[2] = {{artifact, path, 0}, {artifact, path, 0}};
+  pthread_t thread[2];
+  for (int i = 0; i < 2; i++) CHECK(pthread_create(&thread[i], NULL, write_file, &all[i]) == 0);
+  for (int i = 0; i < WRITES; i++) {
+    tsl_status status = tsl_grammar_load(v, path, NULL, &loaded, NULL);
+    CHECKF(status == TSL_OK, "%s", tsl_status_name(status));
+    tsl_grammar_release(loaded);
+  }
+  for (int i = 0; i < 2; i++) {
+    pthread_join(thread[i], NULL);
+    CHECKF(all[i].failed == 0, "%d of %d writes failed", all[i].failed, WRITES);
+  }
+  CHECK(!unlink(path));
+  tsl_artifact_free(artifact);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 int main(void) {
+  RUN(named_once, "a vocabulary's tokens are named once");
+  RUN(one_file, "two threads write one artifact to one place");
   RUN(shared_grammar, "64 threads: a shared grammar, and grammars over a vocabulary that is still cold");
   return tsl_test_end();
 }
