@@ -1,7 +1,8 @@
 /* background.c - a compile on another thread.
  *
  * The handle owns copies of its inputs and lies in a worker's queue, or has a thread of its own. Cancelling sets the flag that the compile polls; the result is
- * published under the handle's lock, once, and stays.
+ * published under the handle's lock, once, and stays. One that still lies in the queue when it is cancelled, or when its time is over, is taken from there and ended by who finds out: what is before it
+ * may take long.
  *
  * Tested by tests/test_threads.c
  *
@@ -19,7 +20,7 @@ struct tsl_compile {
   tsl__source_copy inputs;
   uint64_t deadline; /* by tsl__now_us; 0: none */
   int cancel;        /* set and read atomically */
-  bool own_thread;
+  tsl_threads *threads; /* in whose queue it was; until it is done they are there. NULL: it has a thread of its own */
   pthread_t thread;
   pthread_mutex_t mutex; /* guards what follows */
   pthread_cond_t ended;
@@ -101,9 +102,10 @@ tsl_status tsl_compile_start(tsl_threads *threads, tsl_cache *cache, tsl_vocab *
     return tsl__fail(error, TSL_ERR_ARGUMENT, "a background compile takes no cancel flag: use tsl_compile_cancel");
   tsl_compile *c = make_handle(cache, vocab, source);
   if (!c) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  c->threads = threads;
   if (!threads || !tsl__threads_queue(threads, &c->task)) {
-    c->own_thread = tsl__thread_start(&c->thread, run_thread, c);
-    if (!c->own_thread) {
+    c->threads = NULL;
+    if (!tsl__thread_start(&c->thread, run_thread, c)) {
       destroy(c);
       return tsl__fail(error, TSL_ERR_LIMIT, "the system gives no more threads");
     }
@@ -115,7 +117,7 @@ tsl_status tsl_compile_start(tsl_threads *threads, tsl_cache *cache, tsl_vocab *
 void tsl_compile_free(tsl_compile *c) {
   if (!c) return;
   tsl_compile_cancel(c);
-  if (c->own_thread) {
+  if (!c->threads) {
     pthread_join(c->thread, NULL);
   } else {
     pthread_mutex_lock(&c->mutex);
@@ -129,22 +131,44 @@ void tsl_compile_free(tsl_compile *c) {
 
 static pthread_mutex_t *lock_of(const tsl_compile *c) { return (pthread_mutex_t *)(uintptr_t)&c->mutex; }
 
+/* No worker shall come to it any more: if none has, it ends here, as `make` says of it. */
+static void end_queued(tsl_compile *c) {
+  pthread_mutex_lock(&c->mutex);
+  bool mine = c->threads && !c->done && tsl__threads_take_back(c->threads, &c->task);
+  pthread_mutex_unlock(&c->mutex);
+  if (mine) run(c);
+}
+
+/* Is it done by then? */
+static bool done_until(tsl_compile *c, uint64_t until) {
+  pthread_mutex_lock(&c->mutex);
+  while (!c->done && (until == UINT64_MAX || !tsl__expired(until))) tsl__cond_wait(&c->ended, &c->mutex, until);
+  bool done = c->done;
+  pthread_mutex_unlock(&c->mutex);
+  return done;
+}
+
 bool tsl_compile_is_done(const tsl_compile *c) {
+  if (tsl__expired(c->deadline)) end_queued((tsl_compile *)(uintptr_t)c);
   pthread_mutex_lock(lock_of(c));
   bool done = c->done;
   pthread_mutex_unlock(lock_of(c));
   return done;
 }
 
-void tsl_compile_cancel(tsl_compile *c) { __atomic_store_n(&c->cancel, 1, __ATOMIC_RELAXED); }
+void tsl_compile_cancel(tsl_compile *c) {
+  __atomic_store_n(&c->cancel, 1, __ATOMIC_RELAXED);
+  end_queued(c);
+}
 
 tsl_status tsl_compile_wait(tsl_compile *c, uint64_t timeout_us, tsl_grammar **out, tsl_error *error) {
   uint64_t until = timeout_us == UINT64_MAX ? UINT64_MAX : timeout_us ? tsl__deadline(timeout_us) : 1;
   *out = NULL;
-  pthread_mutex_lock(&c->mutex);
-  while (!c->done && (until == UINT64_MAX || !tsl__expired(until))) tsl__cond_wait(&c->ended, &c->mutex, until);
-  bool done = c->done;
-  pthread_mutex_unlock(&c->mutex);
+  bool done = done_until(c, c->deadline && c->deadline < until ? c->deadline : until);
+  if (!done && tsl__expired(c->deadline)) {
+    end_queued(c);
+    done = done_until(c, until);
+  }
   if (!done) return tsl__fail(error, TSL_ERR_STATE, "the compile has not ended yet");
   if (c->status != TSL_OK) {
     if (error) *error = c->error;

@@ -610,7 +610,8 @@ TSL_API tsl_status tsl_guide_contrastive(const float *strong, const float *weak,
 /* ---- 8. Batches, background compiles, cache ---------------------------------------------------------------------- */
 
 /* Worker threads, for tsl_batch_mask and tsl_compile_start; wholly optional. Everything in this section may be used by any number of threads at once,
- * but for the `_free` functions, which must be the last call on their object. */
+ * but for the `_free` functions, which must be the last call on their object. A fork of the process has none of its threads: there these objects, and compiles that were under way, can neither be waited
+ * for nor freed. */
 typedef struct tsl_threads tsl_threads;
 
 typedef struct tsl_threads_options {
@@ -693,7 +694,7 @@ typedef struct tsl_compile tsl_compile;
 TSL_API tsl_status tsl_compile_start(tsl_threads *threads, tsl_cache *cache, tsl_vocab *vocab, const tsl_source *source, tsl_compile **out, tsl_error *error);
 /* Has it ended, well or not? Never blocks. */
 TSL_API bool tsl_compile_is_done(const tsl_compile *compile);
-/* Ask it to end early: it does within some hundred microseconds, usually, with TSL_ERR_CANCELLED, unless it is done already. Never blocks. */
+/* Ask it to end early: it does within some hundred microseconds, usually, with TSL_ERR_CANCELLED, unless it is done already; at once if no worker has come to it. Never blocks. */
 TSL_API void tsl_compile_cancel(tsl_compile *compile);
 /* Wait for the end, at most `timeout_us` (UINT64_MAX: as long as it takes). TSL_OK and a reference on the grammar, one of its own for each call that succeeds; or the compile's error; or TSL_ERR_STATE if it has not
  * ended in time. May be called again, with the same result. */

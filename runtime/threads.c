@@ -75,10 +75,16 @@ static void join_loop(tsl_threads *t) {
   if (--l->joined == 0) pthread_cond_broadcast(&t->left);
 }
 
+static void unqueue(tsl_threads *t, tsl__task *task) {
+  *task->at = task->next;
+  if (task->next) task->next->at = task->at;
+  else t->last = task->at;
+  task->at = NULL;
+}
+
 static void run_task(tsl_threads *t) {
   tsl__task *task = t->first;
-  t->first = task->next;
-  if (!t->first) t->last = &t->first;
+  unqueue(t, task);
   pthread_mutex_unlock(&t->mutex);
   task->run(task);
   pthread_mutex_lock(&t->mutex);
@@ -203,9 +209,18 @@ bool tsl__threads_queue(tsl_threads *t, tsl__task *task) {
   if (t->host.parallel) return false;
   pthread_mutex_lock(&t->mutex);
   task->next = NULL;
+  task->at = t->last;
   *t->last = task;
   t->last = &task->next;
   pthread_cond_signal(&t->work);
   pthread_mutex_unlock(&t->mutex);
   return true;
+}
+
+bool tsl__threads_take_back(tsl_threads *t, tsl__task *task) {
+  pthread_mutex_lock(&t->mutex);
+  bool queued = task->at != NULL;
+  if (queued) unqueue(t, task);
+  pthread_mutex_unlock(&t->mutex);
+  return queued;
 }

@@ -16,9 +16,9 @@
 
 #include "runtime/base.h"
 
-/* Queued by tsl__threads_queue; lies in the caller's object, which must live until `run` has been called. */
+/* Queued by tsl__threads_queue; lies in the caller's object, which must live until `run` has been called, or it was taken back. */
 typedef struct tsl__task {
-  struct tsl__task *next;
+  struct tsl__task *next, **at; /* `at`: what leads to it in the queue; NULL: it is not in it */
   void (*run)(struct tsl__task *task);
 } tsl__task;
 
@@ -26,6 +26,8 @@ typedef struct tsl__task {
 void tsl__threads_loop(tsl_threads *threads, void (*body)(void *arg, size_t i), void *arg, size_t n);
 /* Have a worker run the task some time; false if there are no workers (a host's threads). */
 bool tsl__threads_queue(tsl_threads *threads, tsl__task *task);
+/* Take it out of the queue again; false if it is not in it: a worker has it, or had. */
+bool tsl__threads_take_back(tsl_threads *threads, tsl__task *task);
 /* Start a thread with all signals blocked. */
 bool tsl__thread_start(pthread_t *thread, void *(*body)(void *), void *arg);
 /* A condition variable that waits by the clock of tsl__now_us. */

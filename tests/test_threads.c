@@ -533,6 +533,37 @@ static void background_ends(tsl_threads *threads) {
   tsl_compile_free(NULL);
 }
 
+/* What waits behind a long compile ends when it is cancelled, freed, or out of time: not when a worker comes to it. */
+static void background_queue(tsl_threads *one) {
+  tsl_compile *c = NULL, *queued[4] = {0};
+  tsl_grammar *g = NULL;
+  tsl_error error;
+  tsl_limits limits = {.max_steps = UINT64_MAX, .max_memory = UINT64_MAX}, hurried = {.deadline_us = 3000};
+  tsl_source source = schema_source(slow, &limits), quick = schema_source(person, NULL), late = schema_source(person, &hurried);
+  CHECK(tsl_compile_start(one, NULL, vocab, &source, &c, &error) == TSL_OK);
+  CHECK(tsl_compile_wait(c, 2000, &g, &error) == TSL_ERR_STATE);
+  for (size_t i = 0; i < 4; i++) CHECK(tsl_compile_start(one, NULL, vocab, i & 1 ? &late : &quick, &queued[i], &error) == TSL_OK);
+  CHECK(tsl_compile_wait(queued[1], LONG, &g, &error) == TSL_ERR_CANCELLED && strstr(error.message, "deadline_us")); /* from the middle */
+  uint64_t start = tsl__now_us();
+  while (!tsl_compile_is_done(queued[3]) && tsl__now_us() - start < LONG) continue; /* from the end, by who asks */
+  CHECK(tsl_compile_wait(queued[3], 0, &g, &error) == TSL_ERR_CANCELLED);
+  tsl_compile_cancel(queued[0]); /* from the beginning */
+  CHECK(tsl_compile_is_done(queued[0]) && tsl_compile_wait(queued[0], UINT64_MAX, &g, &error) == TSL_ERR_CANCELLED && !strcmp(error.message, "cancelled"));
+  CHECK(!tsl_compile_is_done(queued[2]) && !tsl_compile_is_done(c));
+  tsl_compile_free(queued[0]);
+  tsl_compile_free(queued[2]); /* the last one */
+  CHECK(!tsl_compile_is_done(c));
+  CHECK(tsl_compile_start(one, NULL, vocab, &quick, &queued[0], &error) == TSL_OK); /* the queue is sound */
+  tsl_compile_cancel(c);
+  CHECK(tsl_compile_wait(c, UINT64_MAX, &g, &error) == TSL_ERR_CANCELLED);
+  CHECK(tsl_compile_wait(queued[0], LONG, &g, &error) == TSL_OK);
+  tsl_grammar_release(g);
+  tsl_compile_free(queued[0]);
+  tsl_compile_free(queued[1]);
+  tsl_compile_free(queued[3]);
+  tsl_compile_free(c);
+}
+
 static void background(void) {
   tsl_threads *one = NULL, *host = NULL;
   tsl_cache *cache = NULL;
@@ -545,6 +576,7 @@ static void background(void) {
   background_results(host, NULL);
   background_ends(one);
   background_ends(NULL);
+  background_queue(one);
   /* A batch goes on while the only worker compiles, and a queue is worked off before the threads end. */
   tsl_compile *c = NULL, *last = NULL;
   tsl_error error;
