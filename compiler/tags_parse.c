@@ -567,14 +567,10 @@ void tsl_parser_free(tsl_parser *p) {
   tsl__free(&a, p, sizeof *p);
 }
 
-static void lock(tsl_parser *p) {
-  pthread_mutex_lock(p->grammar->lock);
-  tsl__space_begin(p->grammar->space);
-}
+static void lock(tsl_parser *p) { tsl__grammar_lock(p->grammar); }
 
 static tsl_status unlock(tsl_parser *p) {
-  tsl_status status = p->grammar->space->status;
-  pthread_mutex_unlock(p->grammar->lock);
+  tsl_status status = tsl__grammar_unlock(p->grammar);
   if (p->status == TSL_OK) p->status = status;
   return p->status;
 }

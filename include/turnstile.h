@@ -223,7 +223,8 @@ typedef struct tsl_limits {
   const int *cancel;         /* polled: non-zero cancels (TSL_ERR_CANCELLED); NULL = never. The pointer is kept, since it ends masks and tokens too: it must stay valid until the last grammar
                               * with these tables (tsl_grammar_tags_over) is released. Set it with an atomic store, such as __atomic_store_n(flag, 1, __ATOMIC_RELAXED). With a cache, a shared folder
                               * (tsl_store_get) or a background compile it ends with the call */
-  uint64_t deadline_us;      /* µs after its start at which one compile, mask, token or question (tsl_budget_mask, …) gives up (TSL_ERR_CANCELLED); polled where `cancel` is; 0 = never. Tables that all
+  uint64_t deadline_us;      /* µs after its start at which one compile, mask, token or question (tsl_budget_mask, …) gives up (TSL_ERR_CANCELLED); polled where `cancel` is; 0 = never. Waiting for another
+                              * thread's first visit counts. Tables that all
                               * grammars of a vocabulary share are made by its first compile (0.1 s for 128k tokens), and no deadline ends that: compile `{}` once at the start */
 } tsl_limits;
 

@@ -42,4 +42,17 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
 /* Another grammar over the tables of `base`, whose lock the caller holds. */
 tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error);
 
+/* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if anything. Its time begins before the lock is there: others may have it for long. */
+static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
+  uint64_t deadline = tsl__deadline(g->space->deadline_us);
+  pthread_mutex_lock(g->lock);
+  tsl__space_begin_by(g->space, deadline);
+  return g->space;
+}
+static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
+  tsl_status status = g->space->status;
+  pthread_mutex_unlock(g->lock);
+  return status;
+}
+
 #endif

@@ -26,17 +26,6 @@ static inline void tsl__matcher_stand(tsl_matcher *m, tsl__stack at) {
   m->record = tsl__stack_at(m->grammar->space, at);
 }
 
-/* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if anything. */
-static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
-  pthread_mutex_lock(g->lock);
-  tsl__space_begin(g->space);
-  return g->space;
-}
-static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
-  tsl_status status = g->space->status;
-  pthread_mutex_unlock(g->lock);
-  return status;
-}
 
 /* Where a token that does not end the generation leads from a position; *to = 0 if it is rejected. Takes the lock where it must. */
 tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to);

@@ -148,11 +148,16 @@ static void look_at_time(tsl__space *s) {
   if (tsl__expired(s->deadline)) tsl__space_fail(s, TSL_ERR_CANCELLED, "deadline_us: out of time");
 }
 
-void tsl__space_begin(tsl__space *s) {
+void tsl__space_begin_by(tsl__space *s, uint64_t deadline) {
   s->status = TSL_OK;
   s->why = NULL;
-  s->deadline = tsl__deadline(s->deadline_us);
+  s->deadline = deadline;
   next_piece(s);
+}
+
+void tsl__space_begin(tsl__space *s) {
+  tsl__space_begin_by(s, s->until ? s->until : tsl__deadline(s->deadline_us));
+  if (s->until) look_at_time(s);
 }
 
 void tsl__space_go_on(tsl__space *s) {

@@ -129,6 +129,7 @@ struct tsl__space {
   uint32_t max_stacks;
   const int *cancel;
   uint64_t deadline_us, deadline; /* time for one piece of work; when this one must end (0: never) */
+  uint64_t until;     /* while somebody waits for many pieces together: when the last of them must end, UINT64_MAX: never; 0: nobody does */
   uint32_t depth;     /* of nested walks */
   uint32_t union_depth; /* of unions of tails */
   uint32_t cycle;     /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
@@ -168,8 +169,10 @@ struct tsl__space {
 tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a, const tsl_limits *limits, tsl__space **out);
 void tsl__space_free(tsl__space *space);
 size_t tsl__space_memory(const tsl__space *space);
-/* Begin a piece of work: clears the sticky status and the step budget. */
+/* Begin a piece of work: clears the sticky status and the step budget. Where `until` is set, the time and `cancel` are looked at: small pieces never come to it. */
 void tsl__space_begin(tsl__space *space);
+/* The same for work that was asked for before, and must end at `deadline` (0: never). */
+void tsl__space_begin_by(tsl__space *space, uint64_t deadline);
 /* The next part of the same work: the step budget begins anew; the time, which is looked at, does not, and a failure sticks. */
 void tsl__space_go_on(tsl__space *space);
 /* Make a failure stick. `why` outlives the space. Returns `status`. */

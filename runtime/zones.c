@@ -124,13 +124,11 @@ tsl_status tsl__zone_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__s
   bool inside = zone == zone_at(g, from);
   uint32_t max = g->zones[zone - 1].max_tokens, now = inside ? before + 1 : 0;
   if (inside && now < max) return *count = now, TSL_OK;
-  pthread_mutex_lock(g->lock);
-  tsl__space_begin(g->space);
+  tsl__grammar_lock(g);
   if (!inside) now = begins_with(g, from, first, zone);
   bool over = now >= max && may_leave(g, *to, zone);
   tsl__stack left = over ? leave(g, *to, zone) : *to;
-  tsl_status status = g->space->status;
-  pthread_mutex_unlock(g->lock);
+  tsl_status status = tsl__grammar_unlock(g);
   if (status == TSL_OK) *to = left;
   *count = over ? 0 : now;
   return status;
@@ -156,11 +154,9 @@ tsl_status tsl__zone_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, con
   for (*read = 0; *read < length && *at && status == TSL_OK && tsl__zone_finishing(g, *at, *count);) {
     tsl__stack from = *at;
     uint8_t byte = bytes[*read];
-    pthread_mutex_lock(g->lock);
-    tsl__space_begin(g->space);
+    tsl__grammar_lock(g);
     *at = finishes(byte) ? tsl__stack_byte(g->space, from, byte) : 0;
-    status = g->space->status;
-    pthread_mutex_unlock(g->lock);
+    status = tsl__grammar_unlock(g);
     if (status == TSL_OK) status = tsl__zone_step(g, from, byte, at, count);
     *read += *at != 0;
   }

@@ -451,6 +451,39 @@ static void cache_waiting(void) {
 
 /* ---- deadlines and background compiles ------------------------------------------------------------------------- */
 
+typedef struct waiter {
+  tsl_matcher *matcher;
+  tsl_status status;
+} waiter;
+
+static void *ask_mask(void *arg) {
+  waiter *w = arg;
+  uint32_t *mask = malloc(words * 4);
+  w->status = tsl_matcher_mask(w->matcher, mask);
+  free(mask);
+  return NULL;
+}
+
+/* Waiting for another's first visit is part of a call's time: a costly mask gives up at once when the lock comes too late. */
+static void waits_count(void) {
+  static const char costly[] = "(?=.*a.{20})(?=.*b.{20})(?=.*c.{20})(?=.*d.{20})(?=.*e.{20}).*"; /* takes seconds */
+  tsl_limits limits = {.max_steps = UINT64_MAX, .deadline_us = 400000};
+  tsl_source source = {.kind = TSL_SOURCE_REGEX, .text = costly, .length = sizeof costly - 1, .limits = &limits};
+  tsl_grammar *g = NULL;
+  waiter w = {0};
+  pthread_t thread;
+  CHECK(tsl_grammar_compile(vocab, &source, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &w.matcher) == TSL_OK);
+  pthread_mutex_lock(g->lock);
+  CHECK(pthread_create(&thread, NULL, ask_mask, &w) == 0);
+  nanosleep(&(struct timespec){0, 500000000}, NULL);
+  uint64_t start = tsl__now_us();
+  pthread_mutex_unlock(g->lock);
+  pthread_join(thread, NULL);
+  CHECKF(w.status == TSL_ERR_CANCELLED && tsl__now_us() - start < 300000, "%s after %" PRIu64 " us", tsl_status_name(w.status), tsl__now_us() - start);
+  tsl_matcher_free(w.matcher);
+  tsl_grammar_release(g);
+}
+
 static void deadlines(void) {
   tsl_grammar *g = NULL;
   tsl_error error;
@@ -475,6 +508,7 @@ static void deadlines(void) {
   free(mask);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
+  waits_count();
   CHECK(tsl__deadline(0) == 0 && tsl__deadline(UINT64_MAX) == UINT64_MAX && !tsl__expired(0) && tsl__expired(1));
 }
 
