@@ -31,5 +31,7 @@ void tsl__source_copy_free(tsl__source_copy *copy, const tsl_allocator *a);
 tsl_status tsl__source_compile(tsl_vocab *vocab, const tsl_source *source, const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
 /* A grammar that was compiled, and that nobody else has yet, forgets them. */
 void tsl__source_forget_limits(tsl_grammar *grammar);
+/* Until then all that is done with it must end at `until` (tsl__now_us; UINT64_MAX: never), or when `cancel` (may be NULL) is set. */
+void tsl__source_bound(tsl_grammar *grammar, const int *cancel, uint64_t until);
 
 #endif

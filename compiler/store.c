@@ -8,7 +8,8 @@
  * Readers   lock nothing: a name is there with all of its content, or it is not.
  * Names     XXH3-128 of the source as caches compare it (source.h), with the vocabulary's tokens in the place of its identity, of the numbers of format and memo, and of how much is listed and
  *           walked ahead: who asks for less leaves a file that is of no use to others, and it would be there for good.
- * Limits    Folders on file systems without locks, or that cannot be written to, and drafts that are links: each process compiles for itself.
+ * Limits    Folders on file systems without locks, or that cannot be written to, and drafts that are links: each process compiles for itself. Who is killed after it has forked leaves the lock
+ *           with the fork.
  *
  * Tested by tests/test_store.c
  *
@@ -174,12 +175,19 @@ static bool load(store *s, tsl_grammar **out, tsl_status *status, tsl_error *err
   return false;
 }
 
-static bool out_of_time(const store *s) { return tsl__cancelled(s->source->limits ? s->source->limits->cancel : NULL) || tsl__expired(s->deadline); }
+static const int *cancel_of(const store *s) { return s->source->limits ? s->source->limits->cancel : NULL; }
+static bool out_of_time(const store *s) { return tsl__cancelled(cancel_of(s)) || tsl__expired(s->deadline); }
 
 /* Is this file the one that has the draft's name? Its last owner may have renamed it. */
 static bool is_current(const store *s, int file) {
   struct stat own, named;
   return !fstat(file, &own) && !lstat(s->draft, &named) && own.st_ino == named.st_ino && own.st_dev == named.st_dev;
+}
+
+/* Not closed alone: a fork of this process has the file open, too, and would have the lock from then on. */
+static void unlock(int file) {
+  flock(file, LOCK_UN);
+  close(file);
 }
 
 enum { LOCKED, HURRY, NO_LOCKS };
@@ -194,7 +202,7 @@ static int lock_draft(const store *s, int *file) {
       nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
     if (!failed && is_current(s, *file)) return LOCKED;
     bool busy = failed && errno == EWOULDBLOCK;
-    close(*file);
+    unlock(*file);
     if (failed) return busy ? HURRY : NO_LOCKS;
   }
 }
@@ -205,14 +213,17 @@ static tsl_status compile(store *s, tsl_grammar **out, tsl_error *error) {
   return tsl__source_compile(s->vocab, s->source, &limits, out, error);
 }
 
-/* Write the compiled grammar's artifact into the locked draft, and give it its name. What fails here is no failure of the call. */
+/* Write the compiled grammar's artifact into the locked draft, and give it its name. What fails here is no failure of the call: where time runs out, nothing is kept. */
 static void keep(store *s, int file, tsl_grammar *compiled) {
   tsl_artifact_options options = s->options ? *s->options : (tsl_artifact_options){0};
   tsl_artifact *artifact;
   size_t size;
   options.source = s->source;
   options.max_states = max_states(s);
-  if (tsl_artifact_make(compiled, &options, &s->vocab->alloc, &artifact, NULL) != TSL_OK) return;
+  tsl__source_bound(compiled, cancel_of(s), s->deadline ? s->deadline : UINT64_MAX);
+  tsl_status status = tsl_artifact_make(compiled, &options, &s->vocab->alloc, &artifact, NULL);
+  tsl__source_forget_limits(compiled);
+  if (status != TSL_OK) return;
   const void *data = tsl_artifact_data(artifact, &size);
   s->result.complete = ((const tsl__a_header *)data)->flags & TSL__A_COMPLETE;
   s->result.kept = !ftruncate(file, 0) && tsl__a_write_all(file, data, size) && !rename(s->draft, s->path);
@@ -246,7 +257,7 @@ static tsl_status get(store *s, const char *folder, tsl_grammar **out, tsl_error
   if (locked == HURRY) return tsl__fail(error, TSL_ERR_CANCELLED, "%s", tsl__expired(s->deadline) ? "deadline_us: out of time" : "cancelled");
   if (locked == NO_LOCKS) return compile(s, out, error);
   status = compile_locked(s, file, out, error);
-  close(file);
+  unlock(file);
   return status;
 }
 

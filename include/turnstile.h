@@ -1078,7 +1078,8 @@ typedef struct tsl_artifact_options {
 } tsl_artifact_options;
 
 /* List a grammar's states and walk ahead. Takes the grammar's lock, and expands its states, so that its memory grows: best done with a grammar compiled for it. A loaded grammar can be made into an artifact
- * again. `options` and `allocator` may be NULL. Errors: LIMIT or UNSUPPORTED where the artifact cannot be complete and options->source is NULL (`error` says why: among others, a grammar of tags or tools that counts tokens, "max_tokens"); NO_MEMORY, ARGUMENT.
+ * again. `options` and `allocator` may be NULL. Errors: LIMIT or UNSUPPORTED where the artifact cannot be complete and options->source is NULL (`error` says why: among others, a grammar of tags or tools that counts tokens, "max_tokens"); CANCELLED (by the
+ * grammar's limits); NO_MEMORY, ARGUMENT.
  * Cost: some µs a state, and the walks. Equal grammars and options give equal bytes. */
 TSL_API tsl_status tsl_artifact_make(tsl_grammar *grammar, const tsl_artifact_options *options, const tsl_allocator *allocator, tsl_artifact **out, tsl_error *error);
 TSL_API void tsl_artifact_free(tsl_artifact *artifact); /* NULL is allowed */
@@ -1117,7 +1118,8 @@ typedef struct tsl_store_result {
 /* The grammar of `source` from a folder that any number of processes share: its artifact is loaded if it is there, else compiled, written and loaded. Of several processes that want the same one, one compiles
  * and the others wait for it (at most source->limits->deadline_us), as long as it lives: a process that is killed leaves nothing behind that others would wait for or read. Files are named by content
  * (the source with its options, its limits but `cancel` and `deadline_us`, max_states and max_walk_steps of `options`, tokens of the vocabulary, version of the format): who asks for less of a file does not decide what others
- * find. Damaged ones are replaced. The folder is made if only its last part is missing; nothing is ever removed from it. A folder that cannot be used is no error (nor is one named "", which is none): the grammar
+ * find. Where the time runs out, or `cancel` is set, while the file is made, the grammar is there and no file is kept: whoever fills a folder needs more time than a compile takes, a second or two for some
+ * schemas. Damaged ones are replaced. The folder is made if only its last part is missing; nothing is ever removed from it. A folder that cannot be used is no error (nor is one named "", which is none): the grammar
  * is compiled. `options` (its source is not looked at; max_states is 20,000 unless given) and `result` may be NULL. Errors: those of tsl_grammar_compile. */
 TSL_API tsl_status tsl_store_get(tsl_vocab *vocab, const char *folder, const tsl_source *source, const tsl_artifact_options *options, tsl_grammar **out,
                                  tsl_store_result *result, tsl_error *error);

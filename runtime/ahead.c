@@ -206,7 +206,7 @@ static bool put_outline(lister *l, tsl__state s) {
 
 static void put_state(lister *l, tsl__state s) {
   tsl__space_begin(l->space);
-  if (put_outline(l, s)) return;
+  if (!fine(l) || put_outline(l, s)) return;
   const tsl__state_rec *named = tsl__state_at(l->space, s), *r = tsl__state_expanded(l->space, s);
   if (!r) return;
   const tsl__hint *hint = r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME) ? NULL : tsl__state_hint(l->space, r);
@@ -238,7 +238,7 @@ tsl_status tsl__ahead_states(tsl__space *space, tsl__state start, uint32_t max_s
   }
   for (size_t i = 1; i < l.order.n && fine(&l); i++) {
     put_in(&l, TSL__A_STATES, (uint32_t)draft->section[TSL__A_BODY].n);
-    if (fine(&l)) put_state(&l, l.order.at[i]); /* which begins with no failure */
+    if (fine(&l)) put_state(&l, l.order.at[i]); /* which begins with no failure, unless somebody waits no longer */
   }
   tsl_status status = space->status;
   *why = space->why;

@@ -364,6 +364,13 @@ static uint64_t hash_left(const memo *m, uint32_t number) {
   return tsl__hash(m->draft->section[TSL__A_LISTS].at + e[0], e[1] * sizeof(uint32_t));
 }
 
+/* Does who waits for the file still wait? */
+static bool in_time(memo *m) {
+  tsl__space_begin((tsl__space *)(uintptr_t)m->space);
+  if (m->space->status != TSL_OK) fail(m, m->space->status);
+  return m->status == TSL_OK;
+}
+
 /* Only walks that the index has are whole: see walk.c on cycles. */
 static void put_walks(memo *m) {
   tsl__index *known = (tsl__index *)(uintptr_t)&m->space->walks.index;
@@ -375,7 +382,7 @@ static void put_walks(memo *m) {
     if (held && !tsl__vec_push(m->draft->a, &numbers, known->first + held - 1)) fail(m, TSL_ERR_NO_MEMORY);
   }
   size_t n = tsl__sort_unique(numbers.at, numbers.n); /* in the order in which they were done: the file does not depend on the table */
-  for (size_t i = 0; i < n && m->status == TSL_OK; i++) put_walk(m, tsl__space_at(m->space, walks, numbers.at[i]));
+  for (size_t i = 0; i < n && in_time(m); i++) put_walk(m, tsl__space_at(m->space, walks, numbers.at[i]));
   tsl__vec_free(m->draft->a, &numbers);
 }
 

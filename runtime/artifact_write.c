@@ -96,17 +96,19 @@ tsl_status tsl__a_put_text(tsl__a_draft *d, unsigned section, const char *text, 
 }
 
 /* Load what was listed, walk, and write the walks down too. */
-static tsl_status add_memo(tsl__a_draft *d, tsl_vocab *vocab, uint64_t max_steps, tsl_error *error) {
+static tsl_status add_memo(tsl__a_draft *d, const tsl_grammar *g, uint64_t max_steps, tsl_error *error) {
+  const tsl_limits limits = {.cancel = g->space->cancel};
   tsl_artifact *bare;
   tsl_grammar *loaded;
-  tsl_status status = tsl__a_assemble(d, vocab, d->a, &bare);
+  tsl_status status = tsl__a_assemble(d, g->vocab, d->a, &bare);
   if (status != TSL_OK) return tsl__fail(error, status, status == TSL_ERR_LIMIT ? "the artifact is larger than 2 GiB" : "out of memory");
-  status = tsl_grammar_load_memory(vocab, bare->data, bare->size, NULL, &loaded, error);
+  status = tsl_grammar_load_memory(g->vocab, bare->data, bare->size, &limits, &loaded, error);
   tsl_artifact_free(bare);
   if (status != TSL_OK) return status;
+  loaded->space->until = g->space->until;
   status = tsl__ahead_walk(loaded, max_steps);
   if (status != TSL_OK) tsl__fail(error, status, "%s", loaded->space->why);
-  else if ((status = tsl__ahead_memo(loaded, d)) != TSL_OK) tsl__fail(error, status, "out of memory");
+  else if ((status = tsl__ahead_memo(loaded, d)) != TSL_OK) tsl__fail(error, status, "%s", status == TSL_ERR_NO_MEMORY ? "out of memory" : loaded->space->why);
   tsl_grammar_release(loaded);
   return status;
 }
@@ -141,7 +143,7 @@ static void clear(tsl__a_draft *d) {
 
 static tsl_status make(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_draft *d, tsl_artifact **out, tsl_error *error) {
   tsl_status status = list(g, o, d, error);
-  if (status == TSL_OK) status = add_memo(d, g->vocab, o->max_walk_steps, error);
+  if (status == TSL_OK) status = add_memo(d, g, o->max_walk_steps, error);
   if ((status == TSL_ERR_LIMIT || status == TSL_ERR_UNSUPPORTED) && o->source) {
     clear(d);
     status = TSL_OK;

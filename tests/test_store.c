@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +35,12 @@ typedef struct report {
 
 static const tsl_limits limits = {.deadline_us = 60000000};
 static const tsl_source source = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = schema, .length = sizeof schema - 1, .limits = &limits};
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 static uint64_t hash_masks(tsl_grammar *g) {
   tsl_matcher *m;
@@ -272,6 +279,80 @@ static void source_in_time(void) {
   CHECK(files(".draft", NULL, 0) == 0);
 }
 
+/* States and walks of these take a third of a second to be listed, a hundred times what the compile takes. */
+static const char lengthy[] = "(?:[a-z]{1,60} ?){1,60}";
+
+static int raised; /* the flag of a call that is under way */
+static void raise_flag(int signal_number) {
+  (void)signal_number;
+  __atomic_store_n(&raised, 1, __ATOMIC_RELAXED);
+}
+
+/* The file is made within the caller's time, and until the caller cancels: else the grammar is there, and no file. */
+static void kept_in_time(void) {
+  const tsl_limits hurried[] = {{.deadline_us = 40000}, {.cancel = &raised}, {.cancel = &raised, .deadline_us = 60000000}};
+  tsl_source s = {.kind = TSL_SOURCE_REGEX, .text = lengthy, .length = sizeof lengthy - 1};
+  tsl_store_result result;
+  tsl_grammar *g;
+  empty_folder();
+  CHECK(!sigaction(SIGALRM, &(struct sigaction){.sa_handler = raise_flag}, NULL));
+  for (size_t i = 0; i < sizeof hurried / sizeof *hurried; i++) {
+    s.limits = &hurried[i];
+    raised = 0;
+    if (hurried[i].cancel) CHECK(!setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 40000}}, NULL));
+    tsl_status status = tsl_store_get(vocab, folder, &s, NULL, &g, &result, NULL);
+    CHECKF(status == TSL_OK && result.compiled && !result.kept && !result.complete, "limits %zu: %s", i, tsl_status_name(status));
+    CHECK(g && !g->space->cancel && !g->space->deadline_us && !g->space->until);
+    tsl_grammar_release(g);
+    CHECK(files(".tslgrammar", NULL, 0) == 0 && files(".draft", NULL, 0) == 0);
+  }
+  CHECK(raised && !setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL));
+  CHECK(signal(SIGALRM, SIG_DFL) != SIG_ERR);
+}
+
+/* ---- a fork of who has the lock ----------------------------------------------------------------------------------- */
+
+static bool forks;      /* at the next request for memory while there is a draft */
+static int fork_report; /* where the fork writes its report */
+
+/* Memory of a process that forks while it has the lock, as one with other threads may at any time. The fork asks for the same grammar. */
+static void *forking(void *ctx, void *block, size_t old_size, size_t new_size) {
+  (void)ctx;
+  if (forks && files(".draft", NULL, 0) == 1) {
+    forks = false;
+    if (fork() == 0) {
+      report r = work();
+      _exit(write(fork_report, &r, sizeof r) == (ssize_t)sizeof r ? 0 : 1);
+    }
+    nanosleep(&(struct timespec){0, 100000000}, NULL); /* it waits for the lock, which it has open itself */
+  }
+  return tsl__malloc.reallocate(NULL, block, old_size, new_size);
+}
+
+static void forked_with_the_lock(void) {
+  const tsl_allocator hooks = {NULL, forking};
+  tsl_vocab *v = NULL;
+  tsl_store_result result;
+  tsl_grammar *g;
+  report r = {0};
+  int out[2];
+  empty_folder();
+  CHECK(tsl_vocab_embedded(&hooks, &v, NULL) == TSL_OK && !pipe(out));
+  fork_report = out[1];
+  forks = true;
+  fflush(stdout);
+  CHECK(tsl_store_get(v, folder, &source, NULL, &g, &result, NULL) == TSL_OK && result.compiled && result.kept && !forks);
+  double begun = seconds();
+  CHECK(read(out[0], &r, sizeof r) == (ssize_t)sizeof r);
+  CHECKF(seconds() - begun < 5, "%.1f s", seconds() - begun); /* it waits no longer than the lock is held */
+  check_reports(&r, 1, 0);
+  while (wait(NULL) > 0) continue;
+  close(out[0]);
+  close(out[1]);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 /* The artifact of a source with other options has another name: whoever wants little of it does not decide for others. */
 static void options_have_names(void) {
   static const tsl_artifact_options all[] = {{.max_states = 1}, {0}, {.max_states = 20000}, {.max_walk_steps = 1}};
@@ -360,6 +441,8 @@ int main(void) {
   RUN(damaged_files_are_replaced, "damaged files are replaced");
   RUN(no_folder, "no folder, no grammar");
   RUN(source_in_time, "a source in a file, and time");
+  RUN(kept_in_time, "a file in time, or none");
+  RUN(forked_with_the_lock, "a fork of who has the lock");
   RUN(options_have_names, "other options, another file");
   RUN(flag_ends_with_the_call, "the flag ends with the call");
   RUN(no_plain_file, "a FIFO and a link in the folder");
