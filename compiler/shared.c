@@ -10,6 +10,7 @@
 #include "compiler/schema.h"
 #include "runtime/classes.h"
 #include "runtime/memory.h"
+#include "runtime/names.h"
 #include "runtime/united.h"
 #include "runtime/walk.h"
 #include "runtime/walk_text.h"
@@ -277,6 +278,8 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) note_extra(space, x);
     if (space->status == TSL_OK) tsl__rehearse(space);
     if (space->status == TSL_OK && tsl__united_lay(space)) tsl__walks_lay(space);
+    tsl__walk_scratch_free(space); /* a frozen layer walks no more */
+    tsl__naming_free(space);
     status = space->status;
   }
   if (status != TSL_OK) {

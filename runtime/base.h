@@ -88,6 +88,7 @@ static inline void *tsl__at_line(void *p) { return (char *)p + (-(uintptr_t)p & 
 /* Append one element; false when out of memory. */
 #define tsl__vec_push(a, v, x) (tsl__vec_reserve((a), (v), 1) ? ((v)->at[(v)->n++] = (x), true) : false)
 #define tsl__vec_free(a, v) (tsl__free((a), (v)->at, (v)->cap * sizeof *(v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+#define tsl__vec_memory(v) ((v)->cap * sizeof *(v)->at) /* bytes held */
 bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element);
 
 /* A bump allocator whose blocks never move and are freed together. */

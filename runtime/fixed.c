@@ -23,6 +23,8 @@ void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w) {
   tsl__vec_free(&space->alloc, &w->places);
 }
 
+size_t tsl__fixed_walk_memory(const tsl__fixed_walk *w) { return tsl__vec_memory(&w->reached) + tsl__vec_memory(&w->ends) + tsl__vec_memory(&w->rests) + tsl__vec_memory(&w->places); }
+
 static uint8_t next_byte(const tsl__string *s, uint32_t depth) { return (uint8_t)s->at[depth]; }
 
 /* The first text of [lo, hi) whose next byte is at least `byte`; none of them ends here. */

@@ -59,6 +59,7 @@ bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t nod
 /* Is it plain that no text ends within a token of a leftover? *scratch is used. */
 bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over, tsl__fixed_walk *scratch);
 void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w);
+size_t tsl__fixed_walk_memory(const tsl__fixed_walk *w); /* bytes of its lists */
 
 /* What a state may become. */
 typedef struct tsl__fixed_range {

@@ -91,7 +91,7 @@ void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
   pthread_mutex_t *lock = g->lock;
   pthread_mutex_lock(lock);
   const tsl__space *s = g->space;
-  *stats = (tsl_grammar_stats){.memory = tsl__space_memory(s) + sizeof *g + g->report_size,
+  *stats = (tsl_grammar_stats){.memory = tsl__space_memory(s) + sizeof *g + sizeof *g->tables + g->report_size,
                                .states = s->states.pool.n,
                                .walks = s->walks.pool.n,
                                .masks = s->masks.pool.n,

@@ -84,6 +84,7 @@ const tsl_token *tsl__patches_read(tsl__patches p, tsl_token *out);
 
 void tsl__gather_clear(tsl__gather *g);
 void tsl__gather_free(tsl__space *space, tsl__gather *g);
+static inline size_t tsl__gather_memory(const tsl__gather *g) { return tsl__vec_memory(&g->bases) + tsl__vec_memory(&g->minus) + tsl__vec_memory(&g->plus); } /* bytes of its lists */
 bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token);
 bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n);
 bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset);

@@ -231,6 +231,15 @@ void tsl__memory_free(tsl__space *space) {
   }
 }
 
+size_t tsl__memory_kept(const tsl__space *space) {
+  size_t n = 0;
+  for (const tsl__run *r = space->runs; r; r = r->next) {
+    n += sizeof *r + tsl__step_memory(&r->step) + tsl__step_memory(&r->deny) + tsl__vec_memory(&r->denies) + tsl__vec_memory(&r->bytes);
+    n += tsl__vec_memory(&r->name_bytes) + tsl__vec_memory(&r->raw) + tsl__vec_memory(&r->spelling.decoded);
+  }
+  return n;
+}
+
 /* ---- names that frames tell ----------------------------------------------------------------------------------------- */
 
 /* What is spelled of a name that the schema may know: the frame that spells such names has it in its table, between two characters. */

@@ -107,6 +107,7 @@ uint32_t tsl__memory_watched_within(const tsl__space *space, const tsl__memory *
 
 /* Free what was kept for reuse. */
 void tsl__memory_free(tsl__space *space);
+size_t tsl__memory_kept(const tsl__space *space); /* bytes of that */
 
 /* Without the lock: where a token leads that means nothing to the memory; false: not known. */
 bool tsl__memory_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);

@@ -190,6 +190,13 @@ void tsl__naming_free(tsl__space *space) {
   space->naming = NULL;
 }
 
+size_t tsl__naming_memory(const tsl__space *space) {
+  const search *s = space->naming;
+  if (!s) return 0;
+  size_t n = sizeof *s + tsl__vec_memory(&s->stack) + tsl__vec_memory(&s->tokens) + tsl__vec_memory(&s->done) + tsl__vec_memory(&s->nodes) + tsl__vec_memory(&s->gone);
+  return n + tsl__fixed_walk_memory(&s->fixed) + tsl__gather_memory(&s->gather);
+}
+
 /* A node reached in a (keyed) state: its tokens, and what is below. */
 static void reach(tsl__space *space, search *s, uint32_t c, tsl__state state) {
   const tsl__trie *trie = &space->vocab->trie;

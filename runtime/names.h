@@ -99,5 +99,6 @@ uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state res
 void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume);
 /* Free what was kept for reuse. */
 void tsl__naming_free(tsl__space *space);
+size_t tsl__naming_memory(const tsl__space *space);
 
 #endif

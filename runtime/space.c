@@ -129,7 +129,8 @@ size_t tsl__space_memory(const tsl__space *s) {
   size_t n = sizeof *s + s->arena.total;
   for (size_t i = 0; i < TABLES; i++) n += tsl__index_memory(&table_of(s, i)->index);
   n += s->chains.capacity * sizeof *s->chains.slots;
-  n += tsl__rows_memory(s) + tsl__laid_memory(s->laid) + tsl__laid_memory(s->laid_unions);
+  n += tsl__rows_memory(s) + tsl__laid_memory(s->laid) + tsl__laid_memory(s->laid_unions) + tsl__crossing_memory(s->crossing) + tsl__vec_memory(&s->adopted);
+  n += tsl__walk_scratch_memory(s) + tsl__naming_memory(s) + tsl__memory_kept(s) + tsl__spare_steps_memory(s) + (s->gather ? sizeof *s->gather + tsl__gather_memory(s->gather) : 0);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }
 

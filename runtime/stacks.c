@@ -119,6 +119,13 @@ void tsl__spare_steps_free(tsl__space *space) {
   space->spare_steps = NULL;
 }
 
+size_t tsl__spare_steps_memory(const tsl__space *space) {
+  const struct tsl__spare_steps *spare = space->spare_steps;
+  size_t n = spare ? sizeof *spare + tsl__step_memory(&spare->text) : 0;
+  for (uint32_t i = 0; spare && i < spare->n; i++) n += tsl__step_memory(&spare->at[i]);
+  return n;
+}
+
 /* The frames of a position, whose record is `r`. */
 static inline bool load(tsl__space *space, step *s, const tsl__stack_rec *r) {
   s->landed.n = 0;

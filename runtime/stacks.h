@@ -148,6 +148,8 @@ tsl__stepping tsl__step_new(tsl__space *space);
 void tsl__step_free(tsl__space *space, tsl__stepping *s);
 bool tsl__spare_steps_new(tsl__space *space); /* where they are kept; false when out of memory */
 void tsl__spare_steps_free(tsl__space *space);
+size_t tsl__spare_steps_memory(const tsl__space *space);
+static inline size_t tsl__step_memory(const tsl__stepping *s) { return tsl__vec_memory(&s->landed) + tsl__vec_memory(&s->from) + tsl__vec_memory(&s->entered); } /* bytes of its lists */
 /* The frames of a position as the list to step from. */
 bool tsl__step_load(tsl__space *space, tsl__stepping *s, tsl__stack at);
 /* Several bytes on; false if one is rejected, *accepted of them were not. */

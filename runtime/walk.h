@@ -70,5 +70,6 @@ bool tsl__walks_lay(tsl__space *space);
 /* Tables for lengths of tokens, made once in the vocabulary's layer. */
 tsl_status tsl__walk_prepare(tsl__space *base);
 void tsl__walk_scratch_free(tsl__space *space);
+size_t tsl__walk_scratch_memory(const tsl__space *space);
 
 #endif

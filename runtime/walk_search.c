@@ -62,6 +62,18 @@ void tsl__walk_scratch_free(tsl__space *space) {
   space->scratch = NULL;
 }
 
+static size_t level_memory(const level *l) {
+  size_t n = sizeof *l + tsl__gather_memory(&l->gather) + tsl__vec_memory(&l->left) + tsl__vec_memory(&l->stack) + tsl__vec_memory(&l->together) + tsl__fixed_walk_memory(&l->fixed);
+  return n + tsl__vec_memory(&l->aside) + tsl__vec_memory(&l->kin.tokens) + tsl__vec_memory(&l->kin.trees) + tsl__vec_memory(&l->kin.enter) + tsl__vec_memory(&l->less.tokens);
+}
+
+size_t tsl__walk_scratch_memory(const tsl__space *space) {
+  const struct tsl__scratch *s = space->scratch;
+  size_t n = s ? sizeof *s + tsl__vec_memory(&s->levels) : 0;
+  for (size_t i = 0; s && i < s->levels.n; i++) n += level_memory(s->levels.at[i]);
+  return n;
+}
+
 /* ---- gathering ------------------------------------------------------------------------------------------------ */
 
 void tsl__level_leave_node(tsl__space *space, level *l, uint32_t node) {
