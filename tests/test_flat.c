@@ -3,7 +3,7 @@
  * All memory of the library goes through the host's hooks, so that it can be counted: grammars are compiled, followed by random draws and dropped, over and over, on
  * one vocabulary. From the second round on the bytes that live between two grammars must be the same, to the byte, but for masks of the vocabulary's own that are written out once
  * many have asked for them: it says what they take, and that is bounded. What a vocabulary says that it holds is what the hooks count, to a hundredth; a grammar says no more than
- * that, and three quarters at least: what its front end keeps for the report is not counted.
+ * that, and some KB less at most: what its front end keeps is not counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +12,7 @@
 
 #define ROUNDS 40
 #define CACHE ((size_t)16 << 20)
+#define FRONT_END 10000 /* bytes, and a fiftieth, that are not counted to a grammar */
 
 static int64_t bytes, blocks;
 
@@ -98,7 +99,7 @@ static void counted(void) {
       if (steps) follow(g, mask, words, &seed, steps);
       tsl_grammar_get_stats(g, &stats);
       int64_t held = bytes - (int64_t)tsl_vocab_memory(vocab) - beside;
-      CHECKF(beside < 0 || ((int64_t)stats.memory <= held && (int64_t)stats.memory >= held * 3 / 4), "schema %zu: %" PRIu64 " bytes, and not %" PRId64, i, stats.memory, held);
+      CHECKF(beside < 0 || ((int64_t)stats.memory <= held && held - (int64_t)stats.memory <= FRONT_END + held / 50), "schema %zu: %" PRIu64 " bytes, and not %" PRId64, i, stats.memory, held);
     }
     tsl_grammar_release(g);
     int64_t off = bytes - (int64_t)tsl_vocab_memory(vocab);
