@@ -1112,7 +1112,7 @@ TSL_API tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, s
 typedef struct tsl_store_result {
   bool compiled; /* by this call; else the file was there, or another process made it meanwhile */
   bool complete; /* as in tsl_artifact_info */
-  bool kept;     /* a file is there now: false where the folder cannot be written to */
+  bool kept;     /* a file is there now: false where the folder cannot be written to, or time ran out while it was made */
 } tsl_store_result;
 
 /* The grammar of `source` from a folder that any number of processes share: its artifact is loaded if it is there, else compiled, written and loaded. Of several processes that want the same one, one compiles
