@@ -331,7 +331,7 @@ static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) 
 static tsl__tag *message_asked_for(build *b) {
   const tsl__json *forms = GET(b->preset, "messages");
   uint32_t i = forms->length;
-  while (is_reasoning(&forms->items[i - 1])) i--; /* check_preset: there is one */
+  while (is_reasoning(&forms->items[i - 1])) i--; /* are_messages: there is one */
   return message(b, &forms->items[i - 1]);
 }
 
@@ -366,31 +366,53 @@ static bool are_texts(const tsl__json *v) {
 
 static bool is_prefilled(const tsl__json *v) { return !v || (v->kind == TSL__JSON_STRING ? tsl__json_is(v, "maybe", 5) : v->kind <= TSL__JSON_TRUE); }
 
-/* A preset may be a user's: everything that is used is checked here. */
-static bool check_preset(build *b) {
-  const tsl__json *p = b->preset, *calls = GET(p, "calls"), *messages_list = GET(p, "messages"), *section = object_of(p, "section");
-  bool fine = calls && calls->kind == TSL__JSON_ARRAY && calls->length > 0;
-  for (uint32_t i = 0; fine && i < calls->length; i++) {
-    const tsl__json *c = &calls->items[i];
-    fine = has_name(text_of(c, "begin")) || (text_of(c, "id").length && has_name(text_of(c, "then")));
-    fine = fine && text_of(c, "style").length;
+static bool are_calls(const tsl__json *v) {
+  bool fine = v && v->kind == TSL__JSON_ARRAY && v->length;
+  for (uint32_t i = 0; fine && i < v->length; i++) {
+    const tsl__json *c = &v->items[i];
+    fine = (has_name(text_of(c, "begin")) || (text_of(c, "id").length && has_name(text_of(c, "then")))) && text_of(c, "style").length;
   }
-  fine = fine && (messages_list || section ? true : text_of(p, "trigger").length > 0) && (!section || are_texts(GET(section, "begin")));
-  fine = fine && (!messages_list || (messages_list->kind == TSL__JSON_ARRAY && messages_list->length));
-  bool texts = !messages_list;
-  for (uint32_t i = 0; fine && messages_list && i < messages_list->length; i++) {
-    const tsl__json *end = GET(&messages_list->items[i], "end"), *as = GET(&messages_list->items[i], "as");
-    fine = end && end->kind == TSL__JSON_ARRAY && end->length && as && text_of(&messages_list->items[i], "begin").length;
-    for (uint32_t k = 0; fine && k < end->length; k++) fine = end->items[k].kind == TSL__JSON_STRING;
-    texts |= fine && !is_reasoning(&messages_list->items[i]);
+  return fine;
+}
+
+static bool is_message(const tsl__json *v) {
+  const tsl__json *end = GET(v, "end");
+  bool fine = end && end->kind == TSL__JSON_ARRAY && end->length && GET(v, "as") && text_of(v, "begin").length;
+  for (uint32_t i = 0; fine && i < end->length; i++) fine = end->items[i].kind == TSL__JSON_STRING;
+  return fine;
+}
+
+/* At least one of them is text. */
+static bool are_messages(const tsl__json *v) {
+  bool fine = v->kind == TSL__JSON_ARRAY, texts = false;
+  for (uint32_t i = 0; fine && i < v->length; i++) {
+    fine = is_message(&v->items[i]);
+    texts |= fine && !is_reasoning(&v->items[i]);
   }
-  fine = fine && texts;
-  const tsl__json *thinking = object_of(p, "thinking"), *begin = thinking ? GET(thinking, "begin") : NULL, *text = object_of(p, "text");
-  fine = fine && (!thinking || ((!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) && text_of(thinking, "end").length && is_prefilled(GET(thinking, "prefilled"))));
-  fine = fine && (!text || (text_of(text, "begin").length && text_of(text, "end").length));
-  const tsl__json *exclude = GET(p, "exclude");
-  for (uint32_t i = 0; fine && exclude && i < exclude->length; i++) fine = exclude->kind == TSL__JSON_ARRAY && exclude->items[i].kind == TSL__JSON_STRING && exclude->items[i].length;
-  return fine || (tsl__tags_fail(b->tags, TSL_ERR_SCHEMA, NULL, "the preset is malformed: docs/tools.md says what it needs"), false);
+  return fine && texts;
+}
+
+static bool is_thinking(const tsl__json *v) {
+  const tsl__json *begin = GET(v, "begin");
+  return (!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) && text_of(v, "end").length && is_prefilled(GET(v, "prefilled"));
+}
+
+static bool are_excluded(const tsl__json *v) {
+  bool fine = v->kind == TSL__JSON_ARRAY || !v->length;
+  for (uint32_t i = 0; fine && i < v->length; i++) fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
+  return fine;
+}
+
+/* The member of a preset that is not as it must be, or NULL. A preset may be a user's: everything that is used is checked here. */
+static const char *wrong_member(const tsl__json *p) {
+  const tsl__json *messages_list = GET(p, "messages"), *section = object_of(p, "section"), *thinking = object_of(p, "thinking"), *text = object_of(p, "text"), *exclude = GET(p, "exclude");
+  if (!are_calls(GET(p, "calls"))) return "calls";
+  if (section && !are_texts(GET(section, "begin"))) return "section";
+  if (!messages_list && !section && !text_of(p, "trigger").length) return "trigger";
+  if (messages_list && !are_messages(messages_list)) return "messages";
+  if (thinking && !is_thinking(thinking)) return "thinking";
+  if (text && !(text_of(text, "begin").length && text_of(text, "end").length)) return "text";
+  return exclude && !are_excluded(exclude) ? "exclude" : NULL;
 }
 
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
@@ -403,7 +425,9 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
   t->status = tsl__json_parse(&t->arena, text, strlen(text), 64, &preset, t->error);
   if (t->status != TSL_OK) return NULL;
   b.preset = preset;
-  if (!check_preset(&b) || !tsl__tools_request(t, options, &request)) return NULL;
+  const char *wrong = wrong_member(preset);
+  if (wrong) return tsl__tags_fail(t, TSL_ERR_SCHEMA, NULL, "the preset's \"%s\" is missing or malformed: docs/tools.md says what it needs", wrong);
+  if (!tsl__tools_request(t, options, &request)) return NULL;
   if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
   if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;
   if (!read_list(&b, GET(preset, "exclude"), &b.exclude, &b.exclude_count)) return NULL;

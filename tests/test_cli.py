@@ -197,7 +197,7 @@ def messages():
 def tool_calls():
     """Which file is wrong, which options go together, and exit codes."""
     request, tag = ROOT / "tests" / "cases" / "tools" / "chat_completions.json", files("tag.json", {"type": "const_string", "value": "a"})
-    for text, err in (('{"thinking": null,\n  "bogus": }', "preset.json:2:12 (byte 30): not JSON"), ('{"thinking": null}', "preset.json: the preset is malformed"), ("[]", "preset.json: no preset: it must be a JSON object")):
+    for text, err in (('{"thinking": null,\n  "bogus": }', "preset.json:2:12 (byte 30): not JSON"), ('{"thinking": null}', 'preset.json: the preset\'s "calls" is missing or malformed: docs/tools.md says what it needs'), ("[]", "preset.json: no preset: it must be a JSON object")):
         for how in ([], ["--compile"]):
             expect(2, ["tools", "--preset", files("preset.json", text), "--tools", request, *how], err=err)
     good = (ROOT / "schemas" / "tools" / "qwen3.json").read_text(encoding="utf-8")
