@@ -144,7 +144,7 @@ static size_t letters_of(const char *text, size_t n, char out[WORD_MAX]) {
   return length;
 }
 
-/* Equal; or, of five letters or more, with one letter changed, left out or added, or two of them swapped. */
+/* With one letter changed, left out or added, or two of them swapped. */
 static bool looks_like(const char *a, size_t n, const char *b, size_t m) {
   size_t begin = 0;
   while (begin < n && begin < m && a[begin] == b[begin]) begin++;
@@ -164,7 +164,8 @@ static const char *meant(const char *text, size_t n) {
   size_t length = letters_of(text, n, word);
   for (size_t i = 0; i < sizeof keywords / sizeof *keywords && length < WORD_MAX; i++) {
     size_t m = letters_of(keywords[i], strlen(keywords[i]), letters);
-    if ((m == length && !memcmp(word, letters, m)) || (m >= 5 && looks_like(word, length, letters, m))) return keywords[i];
+    if (m == length && !memcmp(word, letters, m)) return keywords[i];
+    if ((m >= 5 || (m == 4 && word[0] == letters[0])) && looks_like(word, length, letters, m)) return keywords[i]; /* short words are like many others */
   }
   return NULL;
 }

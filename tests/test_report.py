@@ -158,14 +158,14 @@ class Walk:
 
 @functools.cache
 def misspelled(word):
-    """Like a keyword but for case, hyphens and dollars; or, where that has five letters, as what one change makes of one."""
+    """Like a keyword but for case, hyphens and dollars; or, where that has five letters, or four and the first is right, as what one change makes of one."""
     def plain(text):
         return "".join(c.lower() if c.isascii() else c for c in text.encode().decode("latin-1") if c not in "-_$")  # a letter is a byte
     word = plain(word)
     for known in map(plain, KEYWORDS):
         if word == known:
             return True
-        if len(known) >= 5 and abs(len(word) - len(known)) <= 1:
+        if (len(known) >= 5 or (len(known) == 4 and word[:1] == known[:1])) and abs(len(word) - len(known)) <= 1:
             same_length = len(word) == len(known)
             if any(same_length and known[:i] + word[i:i + 1] + known[i + 1:] == word or known[:i] + known[i + 1:] == word or known[:i] + word[i:i + 1] + known[i:] == word or
                    known[:i] + known[i + 1:i + 2] + known[i:i + 1] + known[i + 2:] == word for i in range(len(known) + 1)):
@@ -230,7 +230,7 @@ OWN = [
     {"exclusiveMinimum": True, "minimum": 3, "exclusiveMaximum": True, "nullable": True, "format": "never-heard-of", "$defs": {"unused": {"type": "string"}}},
     {"properties": {"a/b": {"properties": {"~": {"type": "null"}, "\u00e9\n\"": {"const": 1}}}}, "definitions": {"x": {"minimum": 2}}, "divisibleBy": 3},
     {"$schema": "http://json-schema.org/draft-03/schema#", "properties": {"a": {"required": True}, "b": {"required": False}}, "extends": [{"type": "object"}], "allOf": [{"type": "string"}]},
-    {"maxlength": 3, "max_items": 2, "Type": "object", "ref": "#", "minLenght": 1, "propertys": {"maxlength": {"maxlength": 1}}, "reqired": [], "not-e": 1, "note": 1, "title": "x", "x-format": 1,
+    {"maxlength": 3, "max_items": 2, "Type": "object", "ref": "#", "minLenght": 1, "propertys": {"maxlength": {"maxlength": 1}}, "reqired": [], "not-e": 1, "note": 1, "title": "x", "x-format": 1, "typ": 1, "types": 1, "tpye": 1, "elze": 1, "num": 1, "hype": 1, "re": 1,
      "properties": {"maxlength": {"additionalproperties": True, "items ": 1, "\u00e9tems": 1}}},
 ]
 
