@@ -378,7 +378,7 @@ static uint32_t line_of(parser *p, size_t offset) {
 static void parse_rule(parser *p) {
   size_t start = p->at, length = word_length(p);
   if (!length) {
-    FAIL(p, "expected the name of a rule");
+    FAIL(p, !start && p->length >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3) ? "a byte order mark stands before the grammar" : "expected the name of a rule");
     return;
   }
   p->at += length;
