@@ -158,7 +158,9 @@ def test_grammars():
         raises(ValueError, call, "an option out of its range")
     raises(TypeError, lambda: G.regex(vocab, 3), "a pattern that is no text")
     raises(TypeError, lambda: G.regex(None, "a"), "no vocabulary")
-    raises(TypeError, lambda: G.regex(vocab, "a", max_money=3), "an unknown limit")
+    check(str(raises(TypeError, lambda: G.regex(vocab, "a", max_money=3), "an unknown limit")) == "there is no option 'max_money'", "which one")
+    for call in (lambda: G.json_schema(SCHEMA, vocab), lambda: G.regex("a", vocab), lambda: G.tools([], vocab, preset="qwen3")):
+        check("the vocabulary comes first" in str(raises(TypeError, call, "the other way around")), "what comes first")
     for value, pointer, part in (({"properties": {"a/b": {"maximum": math.nan}}}, "/properties/a~1b/maximum", "finite, not nan"), ({"enum": [1, (2, -math.inf)]}, "/enum/1/1", "finite, not -inf"),
                                  ({"enum": ["ok", "\ud800"]}, "/enum/1", "surrogates: '\\ud800'"), ({"properties": {"\udc00": {}}}, "/properties", "the key"),
                                  ('{"const": "\udfff"}', "", "surrogates not allowed")):
@@ -313,6 +315,8 @@ def test_vocab():
     raises(OverflowError, lambda: small.set_walk_cache(-1), "set_walk_cache")
     check(small.find_special("<end>") == 4 and small.find_special("a") is None, "find_special")
     raises(T.ArgumentError, lambda: T.Vocab.from_tokens([b"a"], eog=[7]), "an end token that there is not")
+    raises(T.ArgumentError, lambda: T.Vocab.from_tokens([]), "no tokens", message="a vocabulary has at least one token")
+    raises(T.UnsupportedError, lambda: T.Vocab.from_tiktoken("o200k_base"), "the name of an encoding", message="str is no tiktoken.Encoding; tiktoken.get_encoding(name) makes one")
     for bad in (-1, 1):
         raises(T.ArgumentError, lambda: T.Vocab.from_tokens([b"a"], special=[bad]), "a special token that there is not", status="TSL_ERR_ARGUMENT")
     raises(T.FileError, lambda: T.Vocab.from_file("/nonexistent"), "no such file", status="TSL_ERR_IO")

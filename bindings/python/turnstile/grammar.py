@@ -162,8 +162,12 @@ class _Starting:
         return self._cls._start(_arguments(kind, vocab, text, options, **limits), self._threads)
 
 
-def _arguments(kind, vocab, text, options, max_memory=0, max_stacks=0, max_depth=0, max_steps=0, deadline=None, cancel=None, cache=None):
+def _arguments(kind, vocab, text, options, max_memory=0, max_stacks=0, max_depth=0, max_steps=0, deadline=None, cancel=None, cache=None, **others):
     """What the extension takes."""
+    for name in others:
+        raise TypeError(f"there is no option {name!r}")
+    if isinstance(text, _core.Vocab):
+        raise TypeError("the vocabulary comes first, then what is compiled")
     if cache is not None and kind in ("tags", "tools"):
         raise UnsupportedError("grammars of tags and tools are not cached")
     microseconds = 0 if deadline is None or deadline == math.inf else max(1, int(deadline * 1e6))
@@ -203,7 +207,7 @@ def _style(order="schema", whitespace="any", indent=2, draft="auto", ignore_form
 
 def _text(value):
     """JSON text as it stands, or that of a dict or list."""
-    if isinstance(value, bytes):
+    if isinstance(value, (bytes, _core.Vocab)):  # a vocabulary stands in the wrong place: _arguments says so
         return value
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)

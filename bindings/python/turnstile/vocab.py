@@ -36,6 +36,8 @@ class Vocab(_core.Vocab):
     @classmethod
     def from_tokens(cls, tokens, *, special=(), eog=(), logits_width=0):
         """A vocabulary from a sequence of bytes, one per id. A token without bytes is never allowed; the ids in `special` only where named."""
+        if not len(tokens):
+            raise ArgumentError("a vocabulary has at least one token", "TSL_ERR_ARGUMENT")
         flags = bytearray(len(tokens))
         for token in special:
             if not 0 <= token < len(tokens):
@@ -66,6 +68,8 @@ class Vocab(_core.Vocab):
     @classmethod
     def from_tiktoken(cls, encoding, *, logits_width=0, eog=()):
         """The vocabulary of a `tiktoken.Encoding`. Its special tokens keep their ids; <|endoftext|> and <|return|> end a generation unless `eog` says otherwise."""
+        if not hasattr(encoding, "token_byte_values"):
+            raise UnsupportedError(f"{type(encoding).__name__} is no tiktoken.Encoding; tiktoken.get_encoding(name) makes one")
         ranks = {encoding.encode_single_token(token): token for token in encoding.token_byte_values()}
         special = {encoding.encode_single_token(text): text for text in encoding.special_tokens_set}
         if not eog:
