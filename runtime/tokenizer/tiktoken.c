@@ -255,7 +255,7 @@ static tsl_status load(tiktoken *t, const char *name, const tsl_vocab_options *o
   const char *pattern = options->pattern ? options->pattern : e ? e->pattern : NULL;
   if (!pattern)
     return tsl__fail(t->error, TSL_ERR_ARGUMENT,
-                     "no pre-tokenisation pattern is known for a rank file of this name; give one in options->pattern");
+                     "no pre-tokenisation pattern is known for a rank file of this name, but for those of OpenAI's encodings (cl100k_base.tiktoken); for others options->pattern gives one");
   tsl_status status = read_lines(t);
   if (!status) status = add_all(t, e, options);
   if (!status) status = make_lookup(t);
