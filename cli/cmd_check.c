@@ -49,10 +49,10 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_check = {
-    "check", "(--schema F | --regex R | --grammar F) [options] FILE|-", "does this text match the grammar? if not, where and why",
+    "check", "(--schema F | --regex R | --grammar F | --artifact F) [options] FILE|-", "does this text match the grammar? if not, where and why",
     "Members of objects may come in any order (--order any) and white space is free (--ws any), unless said otherwise. Before and after\n"
     "the text, white space (--schema with --ws any) or one line break at the end (else) is left out if it does not match.\n"
     "exit codes: 0 the text matches (with --profile: no limit is broken); 1 it does not: the byte offset and what was expected there go to stderr; 2 the call, the grammar or "
     "a\n"
     "file is bad.\n",
-    run};
+    run, NULL};

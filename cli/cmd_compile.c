@@ -125,9 +125,9 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_compile = {
-    "compile", "(--schema F | --regex R | --grammar F) [options] -o F | --inspect F", "a grammar as a file that is mapped back",
+    "compile", "(--schema F | --regex R | --grammar F | --artifact F) [options] -o F | --inspect F", "a grammar as a file that is mapped back",
     "Lists all states of the grammar and walks them over the vocabulary, so that --artifact F (and tsl_grammar_load) need no compiler. Where a grammar has too many\n"
     "states, or some that cannot be listed, the file holds its source instead: loading compiles that. The file fits the vocabulary that it was made with.\n"
     "Members of objects come in the order of the schema (--order schema) and white space is free (--ws any), unless said otherwise.\n"
     "exit codes: 0 done; 2 the call, the grammar or a file is bad.\n",
-    run};
+    run, NULL};

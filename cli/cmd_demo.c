@@ -80,11 +80,11 @@ static int run(int argc, char **argv) {
   return code;
 }
 
-const cli_command cli_demo = {"demo", "[--schema F | --regex R | --grammar F] [options]", "one constrained generation, step by step",
+const cli_command cli_demo = {"demo", "[--schema F | --regex R | --grammar F | --artifact F] [options]", "one constrained generation, step by step",
                               "Without a grammar it takes " DEFAULT_SCHEMA
                               ", as seen from the folder it runs in. A line per token: how many tokens were allowed, the\n"
                               "probability that the model had put on them (red below 10 %), the time that the mask took, and the token. "
                               "The text comes last, on a line of\n"
                               "its own.\n"
                               "exit codes: 0 the text is complete; 1 it was cut; 2 the call, the grammar or a file is bad.\n",
-                              run};
+                              run, NULL};

@@ -163,6 +163,6 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_explain = {
-    "explain", "(--schema F | --regex R | --grammar F) [--text F] [--states] [options]",
+    "explain", "(--schema F | --regex R | --grammar F | --artifact F) [--text F] [--states] [options]",
     "say what a grammar enforces, its size, and its states",
-    "exit codes: 0 explained; 1 the text of --text does not match, or --profile found a limit broken; 2 the call, the grammar or a file is bad.\n", run};
+    "exit codes: 0 explained; 1 the text of --text does not match, or --profile found a limit broken; 2 the call, the grammar or a file is bad.\n", run, NULL};

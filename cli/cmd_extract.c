@@ -70,4 +70,4 @@ const cli_command cli_extract = {
     "value, ...}.\n"
     "exit codes: 0 written; 1 the text does not match (the byte offset and what was expected go to stderr), or a pointer leads nowhere;\n"
     "2 the call, the schema, the regex or a file is bad.\n",
-    run};
+    run, "--grammar --root --artifact"};

@@ -51,14 +51,8 @@ static void print_line(const cli_text *text, bool json) {
 }
 
 static int say_cut(const generation *g) {
-  char *shown = NULL;
-  size_t length;
-  FILE *to = open_memstream(&shown, &length);
-  if (to) {
-    cli_print_quoted(to, g->text.at ? g->text.at : "", g->text.length, 200);
-    fclose(to);
-  }
-  cli_complain("a text was cut after %llu tokens: it is not complete, and no completion that fits is known; see --max-tokens: %s", (unsigned long long)g->tokens, shown ? shown : "");
+  char *shown = cli_quoted(g->text.at, g->text.length, 200);
+  cli_complain("a text was cut after %llu tokens: it is not complete, and no completion that fits is known; see --max-tokens: %s", (unsigned long long)g->tokens, shown);
   free(shown);
   return CLI_NO;
 }
@@ -276,7 +270,7 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_generate = {
-    "generate", "(--schema F | --regex R | --grammar F) [options]", "write texts that satisfy a grammar, drawn from a small n-gram model",
+    "generate", "(--schema F | --regex R | --grammar F | --artifact F) [options]", "write texts that satisfy a grammar, drawn from a small n-gram model",
     "One text per line. Line breaks inside a text: a JSON text (--schema) gets a space instead, which means the same; any other text gets "
     "\\n\n"
     "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws compact), and is spelled plainly (see --any-spelling).\n"
@@ -287,4 +281,4 @@ const cli_command cli_generate = {
     "A text ends when the model ends it, or when just enough tokens are left for its shortest completion.\n"
     "exit codes: 0 all texts are complete; 1 a text was cut, because even the shortest one needs more than --max-tokens (it is shown on\n"
     "stderr, not written); 2 the call, the grammar or a file is bad.\n",
-    run};
+    run, NULL};

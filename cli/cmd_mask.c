@@ -98,9 +98,9 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_mask = {
-    "mask", "(--schema F | --regex R | --grammar F) [--prefix TEXT] [options]", "list the tokens that are allowed after a prefix",
+    "mask", "(--schema F | --regex R | --grammar F | --artifact F) [--prefix TEXT] [options]", "list the tokens that are allowed after a prefix",
     "A line per token: its id, a tab, its bytes in quotes, and whether it is special. How many there are goes to stderr.\n"
     "exit codes: 0 listed; 1 the prefix does not match: the byte offset and what was expected there go to stderr; 2 the call, the grammar "
     "or a\n"
     "file is bad.\n",
-    run};
+    run, NULL};

@@ -458,4 +458,4 @@ const cli_command cli_tools = {
     "exit codes: 0 done; 1 with --parse, the answer (with --null: one of them) does not match; 2 the call, the request, the preset or a file is bad.\n"
     "  turnstile tools --preset qwen3 --tools request.json\n"
     "  turnstile tools --preset qwen3 --tools request.json --parse answer.txt\n",
-    run};
+    run, NULL};

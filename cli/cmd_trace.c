@@ -73,10 +73,10 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_trace = {
-    "trace", "(--schema F | --regex R | --grammar F) [-o F] [options]",
+    "trace", "(--schema F | --regex R | --grammar F | --artifact F) [-o F] [options]",
     "one generation as a page that shows every step: logits, mask, probabilities",
     "The page is one HTML file that needs no network: for each step the text, the likely tokens before and after the mask, how much of "
     "the\n"
     "model's probability was allowed, and the place in the grammar. Sliders apply temperature and cut-offs anew to what was recorded.\n"
     "exit codes: 0 the text is complete; 1 it was cut; 2 the call, the grammar or a file is bad.\n",
-    run};
+    run, NULL};

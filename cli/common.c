@@ -68,7 +68,7 @@ bool cli_read(const char *path, cli_text *out) {
 /* ---- messages ------------------------------------------------------------------------------------------------- */
 
 const char *cli_style_on(FILE *to, cli_style style) {
-  static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[31m", "\033[32m"};
+  static const char *const codes[] = {"\033[0m", "\033[1m", "\033[31m", "\033[32m"};
   const char *no_color = getenv("NO_COLOR");
   return (no_color && *no_color) || !isatty(fileno(to)) ? "" : codes[style];
 }
@@ -178,12 +178,21 @@ int cli_open_vocab(const char *file, const char *cache, tsl_vocab **out) {
   return status == TSL_OK ? CLI_OK : cli_complain_error(file ? file : "embedded vocabulary", &error);
 }
 
+/* Characters that nobody sees, among them those that turn the order of others around: soft hyphen, zero width, line ends, marks of direction, byte order mark. */
+static bool is_invisible(const unsigned char *at, size_t n) {
+  static const char *const characters = "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff";
+  for (const char *c = characters; *c; c += utf8_character((const unsigned char *)c, strlen(c)))
+    if (!strncmp(c, (const char *)at, n)) return true;
+  return false;
+}
+
 /* Bytes of the UTF-8 character at `at` if it is whole, valid and printable; 0 else. */
 static size_t printable(const unsigned char *at, size_t left) {
   unsigned char c = at[0];
   if (c < 0x80) return c >= 0x20 && c < 0x7f;
   size_t n = utf8_character(at, left);
-  return c == 0xc2 && n && at[1] < 0xa0 ? 0 : n; /* U+0080 … U+009F are control characters */
+  if (c == 0xc2 && n && at[1] < 0xa0) return 0; /* U+0080 … U+009F are control characters */
+  return n && is_invisible(at, n) ? 0 : n;
 }
 
 static void print_escaped(FILE *to, unsigned char c) {
@@ -204,6 +213,16 @@ void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit) 
     i += n ? n : 1;
   }
   fputs(i < length ? "…\"" : "\"", to);
+}
+
+char *cli_quoted(const void *bytes, size_t length, size_t limit) {
+  char *text = NULL;
+  size_t text_length;
+  FILE *to = open_memstream(&text, &text_length);
+  if (!to) exit(cli_complain("out of memory"));
+  cli_print_quoted(to, bytes, length, limit);
+  fclose(to);
+  return text;
 }
 
 void cli_print_plain(FILE *to, const char *text) {
@@ -268,6 +287,7 @@ static void print_help(const cli_command *command, const cli_options *sets, size
     for (size_t i = 0; i < sets[s].count; i++) {
       const cli_option *o = &sets[s].table[i];
       char left[64];
+      if (command->unlisted && one_of(o->name, strlen(o->name), command->unlisted)) continue;
       snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
       printf("  %-22s %s\n", left, o->help);
     }

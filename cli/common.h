@@ -41,7 +41,7 @@ const char *cli_file_name(const char *path);
 
 /* ---- messages ------------------------------------------------------------------------------------------------- */
 
-typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN } cli_style;
+typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_RED, CLI_GREEN } cli_style;
 
 /* The escape sequence of a style for that stream, "" where colour is not wanted. */
 const char *cli_style_on(FILE *to, cli_style style);
@@ -58,8 +58,9 @@ bool cli_output_failed(void);
 /* An error as a JSON object, in any case. */
 int cli_complain_at(const char *name, const tsl_error *error);
 
-/* Print bytes in quotes: printable UTF-8 as it is, the rest as \n, \t, \\, \" and \xNN. At most `limit` bytes, then "…". */
+/* Print bytes in quotes: UTF-8 that can be seen as it is, the rest as \n, \t, \\, \" and \xNN. At most `limit` bytes, then "…". */
 void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit);
+char *cli_quoted(const void *bytes, size_t length, size_t limit); /* the same as a text that the caller frees */
 /* Print a text without quotes, in which \ and " stay as they are, so that it is one line and moves no terminal. */
 void cli_print_plain(FILE *to, const char *text);
 /* Print a set of bytes as ranges: 'a'–'z', '"', \x80–\xbf. */
@@ -97,6 +98,7 @@ typedef struct cli_command {
   const char *name, *usage, *summary; /* usage: what follows the name; summary: one line */
   const char *details;                /* the rest of the help: exit codes, examples */
   int (*run)(int argc, char **argv);  /* argv[0] is the first argument after the name */
+  const char *unlisted;               /* options that it can only refuse, with a space between any two; NULL: none */
 } cli_command;
 
 extern const cli_command cli_check, cli_compile, cli_demo, cli_explain, cli_extract, cli_generate, cli_mask, cli_tools, cli_trace;

@@ -122,6 +122,14 @@ static generation_result failed(const char *what, tsl_status status) {
   return GENERATION_BAD;
 }
 
+/* The text may not end here, and the vocabulary has no token that may follow. */
+static generation_result nothing_fits(const generation *g) {
+  char *shown = cli_quoted(g->text.at, g->text.length, 200);
+  cli_complain("the vocabulary has no token that may come next, and the text is not complete: %s", shown);
+  free(shown);
+  return GENERATION_BAD;
+}
+
 /* ---- closing in time ------------------------------------------------------------------------------------------ */
 
 /* The tokens of a short completion go to g->closing. False if there is none. */
@@ -255,7 +263,7 @@ generation_result generation_next(generation *g, generation_step *step) {
   step->draw.allowed = (uint32_t)tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab));
   if (g->settings->watch) g->settings->watch(g->settings->watch_ctx, g);
   if (closing) return take_closing(g, step);
-  if (mask_is_empty(g)) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : failed("nothing is allowed", TSL_ERR_STATE);
+  if (mask_is_empty(g)) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : nothing_fits(g);
   uint64_t left = g->max_tokens - g->tokens;
   generation_result result = draw(g, step);
   if (result != GENERATION_MORE) return result;

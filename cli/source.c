@@ -106,10 +106,10 @@ static bool set_resolve(void *to, const char *value) {
 }
 
 static const cli_option table[] = {
-    {"--schema", "F", "a JSON Schema file; one of --schema, --regex and --grammar must be given, once", set_schema},
-    {"--regex", "R", "a regular expression, matching the whole text; one of --schema, --regex and --grammar", set_regex},
-    {"--grammar", "F", "a GBNF file; one of --schema, --regex and --grammar", set_grammar},
-    {"--artifact", "F", "what turnstile compile wrote for the same vocabulary; instead of these three", set_artifact},
+    {"--schema", "F", "a JSON Schema file", set_schema},
+    {"--regex", "R", "a regular expression that the whole text matches, or with --search a part of it", set_regex},
+    {"--grammar", "F", "a GBNF file", set_grammar},
+    {"--artifact", "F", "what turnstile compile wrote for the same vocabulary, in place of a schema, regex or grammar", set_artifact},
     {"--vocab", "F", "tokens of a model: " CLI_VOCABS " (default: the embedded vocabulary)", set_vocab},
     {"--vocab-cache", "DIR", CLI_VOCAB_CACHE, set_vocab_cache},
     {"--order", "any|schema", "schema: order of object members, any or schema", set_order},
@@ -231,12 +231,16 @@ static tsl_status make_tables(source *s, tsl_error *error) {
   return status;
 }
 
+static bool begins(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+
 /* What a command line can do about it. */
 static void add_advice(const source *s, tsl_error *error) {
-  static const char unknown[] = "no document is known for ";
   size_t length = strlen(error->message), room = sizeof error->message - length;
-  if (strncmp(error->message, unknown, sizeof unknown - 1)) return;
-  snprintf(error->message + length, room, s->schema.base_uri ? "; --resolve URL=DIR says where such documents are" : "; --base URI is the schema's own, and --resolve URL=DIR says where such documents are");
+  const char *advice = "";
+  if (begins(error->message, "the grammar has no rule ") && !s->root) advice = "; --root NAME says which one is the start";
+  else if (begins(error->message, "no document is known for "))
+    advice = s->schema.base_uri ? "; --resolve URL=DIR says where such documents are" : "; --base URI is the schema's own, and --resolve URL=DIR says where such documents are";
+  snprintf(error->message + length, room, "%s", advice);
 }
 
 int source_open(source *s) {

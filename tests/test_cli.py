@@ -182,6 +182,9 @@ def messages():
             (["mask", "--artifact", "/nowhere/x"], "turnstile: /nowhere/x: there is no such file"),
             (["mask", "--regex", "a", "--vocab", "/nowhere/x"], "turnstile: /nowhere/x: cannot be opened"),
             (["compile", "--schema", PAIR, "-o", "/nowhere/x"], "turnstile: /nowhere/x: cannot be written"),
+            (["check", "--grammar", files("start.gbnf", 'start ::= "a"'), "-"], 'the grammar has no rule "root"; --root NAME says which one is the start ['),
+            (["check", "--grammar", files("start.gbnf", 'start ::= "a"'), "--root", "x", "-"], 'the grammar has no rule "x" ['),
+            (["generate", "--schema", PAIR, "--vocab", files("small.json", {"model": {"type": "BPE", "vocab": {"{": 0}, "merges": []}})], 'the vocabulary has no token that may come next, and the text is not complete: "{"\n'),
             (["check", "--schema", files("refers.json", '{"$ref": "other.json"}'), "-"], "no document is known for <other.json>; --base URI is the schema's own, and --resolve URL=DIR says where such documents are ["),
             (["tools", "--preset", "qwen4", "--tools", other], "no preset or file qwen4; see --list\n"),
             (["tools", "--preset", "qwen3", "--tools", other], "this is no request")]:
@@ -189,6 +192,9 @@ def messages():
     for command in ["mask", "tools"]:
         expect(0, [command, "--help"], out="GGUF, SentencePiece's tokenizer.model or Mistral's tekken.json")
     expect(0, ["generate", "--help"], out="Of an artifact it is not known that it is JSON")
+    for command, listed in [("extract", False), ("check", True)]:
+        stdout, _ = expect(0, [command, "--help"], out="--schema F ")
+        check(all((option in stdout) == listed for option in (b"--grammar", b"--root", b"--artifact")), f"{command} --help: {stdout!r}")
     stdout, _ = expect(0, ["explain", "--schema", PAIR], out="for the vocabulary's tables")
     compiled, tables = re.search(rb"compiled in ([0-9.]+) .*, after (\d+) ", stdout).groups()
     check(float(compiled) < float(tables), f"compiled in {compiled}, the tables in {tables}")
@@ -290,6 +296,9 @@ def strange_names():
     _, stderr = expect(2, ["check", "--json", "--schema", schema, "-"])
     check(json.loads(stderr)["error"]["pointer"] == f"/properties/{escaped}/type", f"JSON: {stderr!r}")
     expect(2, ["mask", "--regex", "§", "--prefix-file", "§é°.txt"], err="§é°.txt: No such file")
+    expect(1, ["check", "--schema", PAIR, "-"], text="\ufeff{}", err='found "\\xef\\xbb\\xbf{}"')
+    for unseen in "\u00ad\u200b\u200f\u2028\u202e\u2066\ufeff":
+        expect(2, ["check", "--schema", f"a{unseen}b.json", "-"], err=repr(unseen.encode())[2:-1])
     path = os.fsencode(files.folder.name) + b"/b\xff.json"
     pathlib.Path(os.fsdecode(path)).write_text('{"type": "integer"}')
     done = subprocess.run([CLI, "trace", "--schema", path, "--json"], capture_output=True, cwd=ROOT)
