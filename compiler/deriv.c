@@ -142,12 +142,6 @@ static bool is_remembered(const tsl__exprs *x, const tsl__node *n) {
   return !(n->flags & TSL__CALLS) && !n->loop && !x->searching;
 }
 
-/* A complement whose texts have all gone another way. */
-static bool is_anything(const tsl__exprs *x, tsl__expr e) {
-  tsl__node n = tsl__node_at(x, e);
-  return n.kind == TSL__K_NOT && n.a == TSL__NONE;
-}
-
 static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
   tsl__expr few[16];
   if (n.b > 16) { /* rare: fold pairwise */
@@ -160,7 +154,7 @@ static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr d = derive_conjunct(x, tsl__list_at(x, n.a)[i], byte);
     if (!d) return TSL__NONE;
-    if (!is_anything(x, d) || (!count && i + 1 == n.b)) few[count++] = d;
+    if (!tsl__is_anything(x, d) || (!count && i + 1 == n.b)) few[count++] = d;
   }
   return count == 1 ? few[0] : tsl__and_n(x, few, count);
 }

@@ -13,10 +13,6 @@
 
 /* ---- intersection and complement ------------------------------------------------------------------------------ */
 
-static bool is_universal(const tsl__exprs *x, tsl__expr e) {
-  tsl__node n = tsl__node_at(x, e);
-  return n.kind == TSL__K_NOT && n.a == TSL__NONE;
-}
 
 /* r{m,n} & any_char{p,q} where r is one code point: the counts meet. Returns false where the rule does not apply. */
 static bool meet_of_repeats(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out) {
@@ -205,7 +201,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
     for (size_t i = 0; i < n && !changed; i++) {
       if (at[i] == TSL__NONE) return TSL__NONE;
       tsl__worked(x, n - i);
-      if (n > 1 && is_universal(x, at[i])) at[i] = at[--n], changed = true;
+      if (n > 1 && tsl__is_anything(x, at[i])) at[i] = at[--n], changed = true;
       for (size_t j = i + 1; j < n && !changed; j++) {
         tsl__expr meet = TSL__NONE;
         tsl__bytes p, q;

@@ -226,6 +226,11 @@ static inline tsl__node tsl__node_at(const tsl__exprs *x, tsl__expr e) {
   while (e < x->base) x = x->parent;
   return x->nodes.at[e - x->base];
 }
+/* Are these all texts? A complement whose texts have all gone another way. */
+static inline bool tsl__is_anything(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  return n.kind == TSL__K_NOT && n.a == TSL__NONE;
+}
 /* Children of an ALT or AND: pointer valid until the next constructor. */
 static inline const uint32_t *tsl__list_at(const tsl__exprs *x, uint32_t offset) {
   while (offset < x->list_base) x = x->parent;
@@ -278,10 +283,6 @@ tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n);
 bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset);
 tsl__expr tsl__expr_no_memory(tsl__exprs *x); /* fails, and is TSL__NONE */
 bool tsl__is_byte_set(const tsl__exprs *x, tsl__expr e, tsl__bytes *set);
-static inline uint32_t tsl__multiply_saturating(uint32_t a, uint32_t b) {
-  uint64_t product = (uint64_t)a * b;
-  return product > TSL__INF ? TSL__INF : (uint32_t)product;
-}
 /* Reset the step budget and forget a failure: at the start of each piece of work. What failed was not kept, so it can be tried again. The time is set by who begins (tsl__hook). */
 void tsl__exprs_begin(tsl__exprs *x);
 /* Count one step; false when the budget or the time is spent or the caller cancelled (sticky). */

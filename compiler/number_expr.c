@@ -68,16 +68,11 @@ static void destroy(void *ctx) {
   tsl__free(&a, t, sizeof *t);
 }
 
-static tsl__expr no_memory(tsl__exprs *x) {
-  tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-  return TSL__NONE;
-}
-
 tsl__numbers *tsl__numbers_new(tsl__exprs *x) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
   tsl__numbers *t = tsl__alloc_zero(a, sizeof *t);
   if (!t) {
-    no_memory(x);
+    tsl__expr_no_memory(x);
     return NULL;
   }
   t->x = x;
@@ -184,7 +179,7 @@ static tsl__expr state_expr(tsl__exprs *x, tsl__numbers *t, uint32_t side, const
     if (free) return integer_state(x, st);
   }
   uint32_t index = intern(t, side, st, at_least);
-  return index == UINT32_MAX ? no_memory(x) : tsl__expr_native(x, &ops, t, index);
+  return index == UINT32_MAX ? tsl__expr_no_memory(x) : tsl__expr_native(x, &ops, t, index);
 }
 
 static bool nullable(void *ctx, uint32_t param) { return ((tsl__numbers *)ctx)->records.at[param].nullable; }
@@ -338,11 +333,11 @@ tsl__expr tsl__numbers_expr(tsl__numbers *t, const tsl__number_spec *spec) {
   tsl__expr free = unconstrained(t->x, spec);
   if (free != TSL__NONE) return free;
   tsl_status status = tsl__number_intersect(&t->arena, spec, spec, &s);
-  if (status == TSL_ERR_NO_MEMORY) return no_memory(t->x);
+  if (status == TSL_ERR_NO_MEMORY) return tsl__expr_no_memory(t->x);
   if (status) tsl__exprs_fail(t->x, status, "numbers: more than 1,000 digits in a merged multipleOf, 16 non-multiples or 1,024 excluded values");
   if (status || s.empty) return TSL__NONE;
   uint32_t below = intern_side(t, &s, true), above = intern_side(t, &s, false);
-  if (below == UINT32_MAX || above == UINT32_MAX) return no_memory(t->x);
+  if (below == UINT32_MAX || above == UINT32_MAX) return tsl__expr_no_memory(t->x);
   tsl__expr minus = tsl__expr_literal(t->x, "-", 1), magnitude = side_expr(t, above);
   if (below == above) return tsl__expr_seq(t->x, tsl__expr_opt(t->x, minus), magnitude);
   return tsl__expr_alt(t->x, tsl__expr_seq(t->x, minus, side_expr(t, below)), magnitude);
@@ -376,7 +371,7 @@ tsl__expr tsl__number_from(tsl__numbers *t, const tsl__number_at *at) {
   if (status) return tsl__exprs_fail(t->x, status, "numbers: a constraint that is out of bounds"), TSL__NONE;
   if (s.empty) return TSL__NONE;
   uint32_t side = intern_side(t, &s, at->negative);
-  tsl__expr e = side == UINT32_MAX ? no_memory(t->x) : side_expr(t, side);
+  tsl__expr e = side == UINT32_MAX ? tsl__expr_no_memory(t->x) : side_expr(t, side);
   for (uint32_t i = 0; i < at->length && e != TSL__NONE; i++) {
     tsl__node n = tsl__node_at(t->x, e);
     const tsl__native *native = n.kind == TSL__K_NATIVE ? tsl__native_at(t->x, n.a) : NULL;

@@ -9,15 +9,9 @@
 #include "compiler/expr_node.h"
 #include "compiler/schema_parts.h"
 
-/* The node behind references and double negations; where that is a negation, one that says nothing. */
-static const struct node *plain(const struct schema *s, sid id) {
-  lit l = tsl__schema_simplify(s, POS(id));
-  return tsl__node_of(s, l & 1 ? SID_TRUE : l >> 1);
-}
-
 /* The values that a lit's node lists, or NULL: enum, const, through references. */
 static const tsl__json *listed(const struct schema *s, sid id, uint32_t *n) {
-  const struct node *node = plain(s, id);
+  const struct node *node = tsl__schema_plain_node(s, id);
   for (int steps = 0; steps < 8 && tsl__has(node, KW_REF); steps++) {
     if (tsl__has(node, KW_CONST) || tsl__has(node, KW_ENUM)) break;
     node = tsl__node_of(s, tsl__keyword(node, KW_REF)->children[0]);
@@ -31,7 +25,7 @@ static const tsl__json *listed(const struct schema *s, sid id, uint32_t *n) {
 
 /* Strings by a pattern, and nothing but strings. */
 static bool patterned(const struct schema *s, sid id) {
-  const struct node *n = plain(s, id);
+  const struct node *n = tsl__schema_plain_node(s, id);
   return n->possible == T_STRING && tsl__has(n, KW_PATTERN);
 }
 
@@ -144,7 +138,7 @@ static bool tags_disjoint(struct schema *s, sid a, sid b) {
 /* The types that a value may have: what keywords say, through references and combinations. */
 static uint8_t types_of(const struct schema *s, sid id, int depth) {
   static const uint8_t combining[] = {KW_REF, KW_ALL_OF, KW_ANY_OF, KW_ONE_OF};
-  const struct node *n = plain(s, id);
+  const struct node *n = tsl__schema_plain_node(s, id);
   uint8_t types = n->possible;
   for (unsigned k = 0; depth < CORE_DEPTH && types && k < sizeof combining; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, combining[k]);
@@ -211,7 +205,7 @@ static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth);
 /* Is one of the two disjoint with every alternative of the other, or with a part of it? */
 static bool branches_disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth) {
   static const uint8_t combining[] = {KW_ANY_OF, KW_ONE_OF, KW_ALL_OF, KW_REF};
-  const struct node *n = plain(s, b);
+  const struct node *n = tsl__schema_plain_node(s, b);
   for (unsigned k = 0; k < sizeof combining; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, combining[k]);
     bool every = combining[k] == KW_ANY_OF || combining[k] == KW_ONE_OF;
@@ -346,7 +340,7 @@ static bool demanded(const struct schema *s, const struct taken *taken, const ch
 }
 
 static bool excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id, int depth) {
-  const struct node *n = plain(s, id);
+  const struct node *n = tsl__schema_plain_node(s, id);
   const struct keyword_value *v = tsl__keyword_or_null(n, tsl__has(n, KW_ANY_OF) ? KW_ANY_OF : KW_ONE_OF);
   for (const struct taken *t = taken; t; t = t->next)
     if (!t->key && tsl__schema_work(s, 16) && apart(s, type, t->s, id, false)) return true;
@@ -396,7 +390,7 @@ static bool list_within(struct schema *s, sid a, sid b) {
 
 /* Does the node list values and ask for nothing else? */
 static bool only_lists(const struct schema *s, sid id) {
-  const struct node *n = plain(s, id);
+  const struct node *n = tsl__schema_plain_node(s, id);
   return n->mask == (uint64_t)1 << KW_CONST || n->mask == (uint64_t)1 << KW_ENUM;
 }
 

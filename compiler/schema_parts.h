@@ -566,6 +566,11 @@ typedef void tsl__schema_leaf(void *ctx, const struct part *parts, const tsl__nu
 void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx);
 /* A lit without detours: through nodes that are nothing but a reference, a not, or one of these around true or false. */
 lit tsl__schema_simplify(const struct schema *s, lit l);
+/* The node behind references and double negations; where that is a negation, one that says nothing. */
+static inline const struct node *tsl__schema_plain_node(const struct schema *s, sid id) {
+  lit l = tsl__schema_simplify(s, POS(id));
+  return tsl__node_of(s, l & 1 ? SID_TRUE : l >> 1);
+}
 /* Is it plain that no value of the type satisfies l? */
 bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l);
 

@@ -173,16 +173,10 @@ static uint8_t of_keywords(struct look *l) {
   return types;
 }
 
-/* The node behind references; where that is a negation, one that says nothing. */
-static const struct node *plain_node(const struct schema *s, sid id) {
-  lit l = tsl__schema_simplify(s, POS(id));
-  return tsl__node_of(s, l & 1 ? SID_TRUE : l >> 1);
-}
-
 /* Those of the types whose values satisfy no other branch, if they satisfy this one. */
 static uint8_t alone(struct schema *s, const struct keyword_value *v, uint32_t branch, uint8_t types) {
   for (uint32_t i = 0; i < v->count && types; i++) {
-    uint8_t both = i == branch ? 0 : types & plain_node(s, v->children[i])->possible;
+    uint8_t both = i == branch ? 0 : types & tsl__schema_plain_node(s, v->children[i])->possible;
     for (; both; both &= (uint8_t)(both - 1)) {
       uint8_t type = both & (uint8_t)-both;
       if (!tsl__schema_work(s, 16) || !tsl__schema_disjoint(s, type, v->children[branch], v->children[i])) types &= (uint8_t)~type;
@@ -250,7 +244,7 @@ static uint8_t takes_all(const struct schema *s, lit l, uint8_t types, uint32_t 
 static uint8_t branches_take_all(const struct schema *s, const struct keyword_value *v, uint8_t types, uint32_t *left) {
   uint8_t some = 0, all = types, possible = 0, twice = 0;
   for (uint32_t i = 0; i < v->count; i++) {
-    uint8_t own = takes_all(s, POS(v->children[i]), types, left), may = plain_node(s, v->children[i])->possible;
+    uint8_t own = takes_all(s, POS(v->children[i]), types, left), may = tsl__schema_plain_node(s, v->children[i])->possible;
     some |= own;
     all &= own;
     twice |= possible & may;
@@ -297,7 +291,7 @@ static bool says_of_members(const struct schema *s, const struct node *n) {
 
 /* Do its keywords say something of all the arrays and objects that it is about? */
 static bool says_something(const struct schema *s, sid id) {
-  const struct node *n = plain_node(s, id);
+  const struct node *n = tsl__schema_plain_node(s, id);
   if (n->possible & T_OBJECT && !says_of_members(s, n)) return false;
   if (!(n->possible & T_ARRAY)) return true;
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);

@@ -78,11 +78,6 @@ static bool grow_slots(tsl__marks *m) {
   return true;
 }
 
-static tsl__expr no_memory(tsl__exprs *x) {
-  tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-  return TSL__NONE;
-}
-
 /* Copies that live as long as the expressions. */
 static bool keep_texts(tsl__marks *m, tsl__mark *mark) {
   char *name = mark->name ? tsl__exprs_alloc(m->x, mark->name_length + 1) : NULL;
@@ -102,13 +97,13 @@ tsl__expr tsl__marks_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, co
                           uint32_t end_count) {
   tsl__mark mark = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
   if (body == TSL__NONE) return TSL__NONE;
-  if (m->at.n * 2 >= m->slot_count && !grow_slots(m)) return no_memory(m->x);
+  if (m->at.n * 2 >= m->slot_count && !grow_slots(m)) return tsl__expr_no_memory(m->x);
   uint32_t i = (uint32_t)mark_hash(&mark) & (m->slot_count - 1);
   for (; m->slots[i]; i = (i + 1) & (m->slot_count - 1))
     if (mark_equal(&m->at.at[m->slots[i] - 1], &mark)) return m->at.at[m->slots[i] - 1].rule;
   uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0, *known = body_slot(m, body);
   mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags, tsl__node_at(m->x, body).shortest);
-  if (mark.rule == TSL__NONE || !keep_texts(m, &mark) || !tsl__vec_push(m->alloc, &m->at, mark)) return no_memory(m->x);
+  if (mark.rule == TSL__NONE || !keep_texts(m, &mark) || !tsl__vec_push(m->alloc, &m->at, mark)) return tsl__expr_no_memory(m->x);
   m->slots[i] = (uint32_t)m->at.n;
   if (!*known) *known = (uint32_t)m->at.n;
   return mark.rule;
@@ -242,7 +237,7 @@ static bool hold(tsl__tags_lowering *l, tsl__string text) {
   char *copy = tsl__exprs_alloc(l->x, text.length);
   if (!copy) return false;
   tsl__string kept = {memcpy(copy, text.at, text.length), text.length};
-  return tsl__vec_push(l->marks->alloc, &l->held, kept) || (no_memory(l->x), false);
+  return tsl__vec_push(l->marks->alloc, &l->held, kept) || (tsl__expr_no_memory(l->x), false);
 }
 
 static bool keep_held(tsl__tags_lowering *l) {
@@ -292,7 +287,7 @@ static tsl__expr style_text(void *ctx, const char *text) {
   for (size_t i = 0; i < m->style_texts.n; i++)
     if (m->style_texts.at[i].text == text) return m->style_texts.at[i].e;
   tsl__style_text made = {text, tsl__marks_constant(m, (tsl__string){text, (uint32_t)strlen(text)})};
-  return made.e == TSL__NONE || tsl__vec_push(m->alloc, &m->style_texts, made) ? made.e : no_memory(m->x);
+  return made.e == TSL__NONE || tsl__vec_push(m->alloc, &m->style_texts, made) ? made.e : tsl__expr_no_memory(m->x);
 }
 
 static tsl__expr text_without(void *ctx, tsl__expr text, const char *close) { return tsl__marks_without(ctx, text, close); }
@@ -366,7 +361,7 @@ static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n, const 
   }
   const tsl_allocator *lent = l->tags->lent;
   tsl__json *tree = lent && n->schema->user ? tsl__json_copy(&l->tags->arena, n->schema) : n->schema; /* another compile has used it */
-  if (!tree) return no_memory(l->x);
+  if (!tree) return tsl__expr_no_memory(l->x);
   const char *text = n->detached ? "" : l->tags->text;
   tsl_status status = tsl__schema_compile_tree(l->x, tree, lent, style, text, n->detached ? 0 : l->tags->length, &options, l->limits, &result, &error);
   if (status != TSL_OK) schema_failed(l, n, &error);
@@ -397,7 +392,7 @@ static bool keep_part(tsl__tags_lowering *l, tsl__schema_part part, uint64_t has
     part.source.at = memcpy(copy, part.source.at, part.source.length);
   }
   if (tsl__vec_push(m->alloc, &m->parts, part) && tsl__index_add(&m->part_index, m->alloc, hash, (uint32_t)m->parts.n - 1)) return true;
-  return no_memory(l->x), false;
+  return tsl__expr_no_memory(l->x), false;
 }
 
 static tsl__expr lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
@@ -444,10 +439,10 @@ static tsl__expr counted(tsl__tags_lowering *l, tsl__expr text, uint32_t max_tok
   snprintf(name, sizeof name, "counted#%zu", k);
   if (k == m->zones.n) {
     tsl__expr own = tsl__marks_rule(m, TSL__MARK_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
-    if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own)) return no_memory(l->x);
+    if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own)) return tsl__expr_no_memory(l->x);
   }
   tsl__counted c = {tsl__marks_rule(m, TSL__MARK_NONE, tsl__expr_seq(l->x, text, m->zones.at[k]), NULL, 0, 0, NULL, 0), max_tokens};
-  return tsl__vec_push(m->alloc, &l->counted, c) ? c.rule : no_memory(l->x);
+  return tsl__vec_push(m->alloc, &l->counted, c) ? c.rule : tsl__expr_no_memory(l->x);
 }
 
 static tsl__expr lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s) {

@@ -73,8 +73,6 @@ static uint32_t target_of(lister *l, tsl__target t) { return t ? tsl__target_mak
 
 static uint32_t shortest(lister *l, tsl__state s, uint32_t count) { return l->space->hook->shortest(l->space->hook_ctx, s, count); }
 
-static uint32_t saturate(uint64_t n) { return n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n; }
-
 /* See the file's top. `none`: with no iteration to come. */
 static void put_loop(lister *l, tsl__state s, const tsl__state_rec *r, uint32_t none) {
   uint32_t one = none, unit = 0, most = none;
@@ -84,8 +82,7 @@ static void put_loop(lister *l, tsl__state s, const tsl__state_rec *r, uint32_t 
     uint32_t two = r->loop_min > 1 ? shortest(l, s, r->loop_min - 2) : one;
     unit = two >= one ? two - one : 0;
     for (uint32_t need = 1; need <= r->loop_min; need += 1 + r->loop_min / 5) {
-      uint64_t sum = (uint64_t)one + (uint64_t)unit * (need - 1);
-      if (shortest(l, s, r->loop_min - need) == saturate(sum < most ? sum : most)) continue;
+      if (shortest(l, s, r->loop_min - need) == tsl__a_way_out(one, unit, need - 1, most)) continue;
       fail(l, TSL_ERR_UNSUPPORTED, "the shortest ways out of a loop cannot be listed");
     }
   }

@@ -108,6 +108,12 @@ static inline uint64_t tsl__a_hash_walk(uint32_t state, uint32_t context, uint32
   return tsl__mix(((uint64_t)state << 32 | over) + (uint64_t)context * 0x9e3779b97f4a7c15u);
 }
 
+/* The shortest way out of a loop that needs `more` iterations after one: it grows by `unit`, up to `most`. */
+static inline uint32_t tsl__a_way_out(uint32_t one, uint32_t unit, uint32_t more, uint32_t most) {
+  uint64_t sum = one + (uint64_t)unit * more;
+  return sum < most ? (uint32_t)sum : most;
+}
+
 /* ---- making (ahead.c, ahead_walks.c, artifact_write.c) ----------------------------------------------------------------- */
 
 typedef TSL__VEC(uint32_t) tsl__words;
@@ -178,6 +184,8 @@ uint32_t tsl__a_number(const tsl__reader *r, tsl__state state);
 tsl__state tsl__a_state(tsl__reader *r, uint32_t number);
 /* A failure of the file; returns false. */
 bool tsl__a_bad(tsl__reader *r, const char *why);
+/* Are these tokens of the vocabulary, sorted? Else the file is bad. */
+bool tsl__a_check_tokens(tsl__reader *r, const uint32_t *at, uint32_t n);
 /* The hook's `walk`. */
 bool tsl__a_find_walk(void *ctx, uint32_t state, uint32_t context, uint32_t over, struct tsl__walk *out);
 /* The reader of a loaded grammar; NULL if it is another. */

@@ -70,15 +70,9 @@ static uint32_t bitset_of(tsl__reader *r, uint32_t number) {
   return r->bitset_of[number] = made;
 }
 
-static bool sorted_tokens(tsl__reader *r, const uint32_t *at, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++)
-    if (at[i] >= r->space->vocab->size || (i && at[i] <= at[i - 1])) return tsl__a_bad(r, "the artifact is damaged: tokens");
-  return true;
-}
-
 static bool gather(tsl__reader *r, tsl__gather *g, const uint32_t *entry, const uint32_t *lists) {
   const uint32_t *minus = lists + entry[1], *plus = minus + entry[2];
-  if (!sorted_tokens(r, minus, entry[2]) || !sorted_tokens(r, plus, entry[3])) return false;
+  if (!tsl__a_check_tokens(r, minus, entry[2]) || !tsl__a_check_tokens(r, plus, entry[3])) return false;
   for (uint32_t i = 0; i < entry[1]; i++) {
     uint32_t b = bitset_of(r, lists[i]);
     if (!b || !tsl__gather_base(r->space, g, b)) return false;

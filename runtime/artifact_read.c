@@ -290,8 +290,7 @@ static bool read_calls(body *b, tsl__edge *edges) {
   return true;
 }
 
-/* A sorted list of tokens. */
-static bool check_tokens(tsl__reader *r, const uint32_t *at, uint32_t n) {
+bool tsl__a_check_tokens(tsl__reader *r, const uint32_t *at, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     if (at[i] >= r->space->vocab->size || (i && at[i] <= at[i - 1])) return tsl__a_bad(r, "the artifact is damaged: tokens");
   return true;
@@ -303,7 +302,7 @@ static bool read_token_edges(body *b, tsl__token_edge *edges) {
   if (!w) return false;
   for (uint32_t i = 0; i < b->token_edges; i++, w += 4) {
     const uint32_t *tokens = tsl__a_words(r, TSL__A_RANGES, w[0], w[1]);
-    if (!tokens || !check_tokens(r, tokens, w[1])) return false;
+    if (!tokens || !tsl__a_check_tokens(r, tokens, w[1])) return false;
     edges[i] = (tsl__token_edge){tokens, w[1], w[2] & 1, target_of(r, w[3], false, 0)};
     if (!edges[i].to) return tsl__a_bad(r, "the artifact is damaged: a token that leads nowhere");
   }
@@ -386,16 +385,13 @@ static bool letters_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) 
 
 /* ---- the rest of the hook ----------------------------------------------------------------------------------------- */
 
-static uint32_t saturate(uint64_t n) { return n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n; }
-
 static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
   tsl__reader *r = reader(ctx);
   body b;
   if (!is_listed(tsl__state_at(r->space, state))) return tsl__states_hook.shortest(r->grown, state, count);
   if (!read_state(r, state, &b)) return UINT32_MAX;
   if (!b.loop || count >= b.loop[0]) return b.shortest;
-  uint64_t sum = b.loop[2] + (uint64_t)(b.loop[0] - count - 1) * b.loop[3];
-  return saturate(sum < b.loop[4] ? sum : b.loop[4]);
+  return tsl__a_way_out(b.loop[2], b.loop[3], b.loop[0] - count - 1, b.loop[4]);
 }
 
 /* The entry of an allowed name: name, target, fewest bytes; NULL: it is not allowed. */

@@ -105,7 +105,6 @@ typedef struct graph {
 static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !(r->flags & TSL__STATE_LOOP) && !tsl__is_fixed(r); }
 
 /* Is it in a JSON string that may become any text but some fixed ones? */
-static bool is_others(const tsl__state_rec *r) { return tsl__state_fixed(r) && tsl__state_fixed(r)->others; }
 
 /* Add what a target leads to to the states of a point; of a fork, all that it stands for. False if it is none for a graph, or there are too many. */
 static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
@@ -127,7 +126,7 @@ static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
 }
 
 /* Is a point that of such a string alone? Texts of letters are the beginnings of others for ever; but quotes and escapes nothing else is legal. */
-static bool is_alive(const graph *g, const point *p) { return (p->part == BETWEEN || p->part >= WHOLE) && !p->states[1] && is_others(tsl__state_at(g->space, p->states[0])); }
+static bool is_alive(const graph *g, const point *p) { return (p->part == BETWEEN || p->part >= WHOLE) && !p->states[1] && tsl__is_others(tsl__state_at(g->space, p->states[0])); }
 
 /* The slot that has the number of a point, or that it belongs into. */
 static uint32_t slot_of(const graph *g, const point *made) {
