@@ -1,6 +1,6 @@
 /* decimal.c - exact decimal numbers. See decimal.h.
  *
- * Multiples, lcm and gcd look at m = c × 10^e (c not divisible by 10) as 2^i 5^j u with u prime to 10: a power of ten changes i and j only. "a is a multiple
+ * Multiples and lcm look at m = c × 10^e (c not divisible by 10) as 2^i 5^j u with u prime to 10: a power of ten changes i and j only. "a is a multiple
  * of m" compares the twos and fives, and divides the u. Nothing huge is ever multiplied out.
  *
  * Tested by tests/test_number.c
@@ -87,12 +87,6 @@ tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length
   return TSL_OK;
 }
 
-tsl_status tsl__decimal_from_int(tsl__arena *arena, int64_t value, tsl__decimal *out) {
-  char text[24];
-  int length = snprintf(text, sizeof text, "%lld", (long long)value);
-  return tsl__decimal_parse(arena, text, (size_t)length, out);
-}
-
 /* Counts what a text would need and writes what fits. */
 typedef struct printer {
   char *out;
@@ -163,11 +157,6 @@ bool tsl__decimal_equal(const tsl__decimal *a, const tsl__decimal *b) {
   return a->count == b->count && a->negative == b->negative && a->exponent == b->exponent && (!a->count || !memcmp(a->digits, b->digits, a->count));
 }
 
-uint64_t tsl__decimal_hash(const tsl__decimal *d) {
-  uint64_t h = d->count ? tsl__hash(d->digits, d->count) : 0;
-  return tsl__mix(h ^ tsl__mix((uint64_t)d->exponent * 2 + d->negative));
-}
-
 /* ---- multiples ------------------------------------------------------------------------------------------------ */
 
 /* |d| = 2^twos 5^fives u, u prime to 10. */
@@ -225,14 +214,5 @@ tsl_status tsl__decimal_lcm(tsl__arena *arena, const tsl__decimal *a, const tsl_
   if (!tsl__nat_mul(&fa.u, &fb.u, &part)) return TSL_ERR_LIMIT;
   if (fb.twos > fa.twos) fa.twos = fb.twos;
   if (fb.fives > fa.fives) fa.fives = fb.fives;
-  return unfactor(arena, &fa, out);
-}
-
-tsl_status tsl__decimal_gcd(tsl__arena *arena, const tsl__decimal *a, const tsl__decimal *b, tsl__decimal *out) {
-  factored fa, fb;
-  if (!factor(a, &fa) || !factor(b, &fb)) return TSL_ERR_LIMIT;
-  tsl__nat_gcd(&fa.u, &fa.u, &fb.u);
-  if (fb.twos < fa.twos) fa.twos = fb.twos;
-  if (fb.fives < fa.fives) fa.fives = fb.fives;
   return unfactor(arena, &fa, out);
 }

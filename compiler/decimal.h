@@ -30,18 +30,15 @@ extern const tsl__decimal tsl__decimal_zero, tsl__decimal_one;
 
 /* Read a JSON number (RFC 8259, the whole text). Errors: SYNTAX, LIMIT, NO_MEMORY. */
 tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length, tsl__decimal *out);
-tsl_status tsl__decimal_from_int(tsl__arena *arena, int64_t value, tsl__decimal *out);
 
 /* -1, 0 or 1: the numbers' order. */
 int tsl__decimal_compare(const tsl__decimal *a, const tsl__decimal *b);
 bool tsl__decimal_equal(const tsl__decimal *a, const tsl__decimal *b);
-uint64_t tsl__decimal_hash(const tsl__decimal *d);
 bool tsl__decimal_is_integer(const tsl__decimal *d);
 /* Is `a` an integer times `m`? m must not be zero; signs don't matter. */
 bool tsl__decimal_is_multiple(const tsl__decimal *a, const tsl__decimal *m);
-/* The smallest positive number that is a multiple of both / the largest of which both are multiples; a and b positive. Errors: LIMIT, NO_MEMORY. */
+/* The smallest positive number that is a multiple of both; a and b positive. Errors: LIMIT, NO_MEMORY. */
 tsl_status tsl__decimal_lcm(tsl__arena *arena, const tsl__decimal *a, const tsl__decimal *b, tsl__decimal *out);
-tsl_status tsl__decimal_gcd(tsl__arena *arena, const tsl__decimal *a, const tsl__decimal *b, tsl__decimal *out);
 
 static inline tsl__decimal tsl__decimal_negate(tsl__decimal d) {
   d.negative = d.count && !d.negative;

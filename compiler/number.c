@@ -325,21 +325,6 @@ bool tsl__number_equal(const tsl__number_spec *a, const tsl__number_spec *b) {
          lists_equal(a->excluded, a->excluded_count, b->excluded, b->excluded_count);
 }
 
-static uint64_t hash_list(uint64_t h, const tsl__decimal *list, uint32_t n) {
-  h = tsl__mix(h + n + 1);
-  for (uint32_t i = 0; i < n; i++) h = tsl__mix(h ^ tsl__decimal_hash(&list[i]));
-  return h;
-}
-
-uint64_t tsl__number_hash(const tsl__number_spec *s) {
-  uint64_t h = s->spelling + 8 * (uint64_t)s->empty;
-  h = hash_list(h, &s->min, s->has_min);
-  h = hash_list(h + s->min_exclusive, &s->max, s->has_max);
-  h = hash_list(h + s->max_exclusive, s->multiples, s->multiple_count);
-  h = hash_list(h, s->non_multiples, s->non_multiple_count);
-  return hash_list(h, s->excluded, s->excluded_count);
-}
-
 /* Without non-multiples: max - min + 1 members by index, less the excluded ones. */
 static uint32_t count_range(const multiplier *first, const multiplier *last, uint32_t excluded, uint32_t limit) {
   tsl__nat span, bound;
@@ -376,13 +361,6 @@ uint32_t tsl__number_count(const tsl__number_spec *s, uint32_t limit) {
   if (s->non_multiple_count) return count_one_by_one(s, &first, limit);
   last.negative = !last.negative && !tsl__nat_is_zero(&last.k);
   return count_range(&first, &last, s->excluded_count, limit);
-}
-
-tsl_status tsl__number_disjoint(tsl__arena *scratch, const tsl__number_spec *a, const tsl__number_spec *b, bool *disjoint) {
-  tsl__number_spec both;
-  tsl_status status = tsl__number_intersect(scratch, a, b, &both);
-  if (!status) *disjoint = both.empty;
-  return status;
 }
 
 /* ---- listings ------------------------------------------------------------------------------------------------- */

@@ -54,15 +54,12 @@ bool tsl__number_empty(const tsl__number_spec *spec);
 /* All numbers, or all integers (*integer)? Of any spec, canonical or not. */
 bool tsl__number_plain(const tsl__number_spec *spec, bool *integer);
 bool tsl__number_equal(const tsl__number_spec *a, const tsl__number_spec *b);
-uint64_t tsl__number_hash(const tsl__number_spec *spec);
 /* How many values (not spellings) there are, at most limit + 1. */
 uint32_t tsl__number_count(const tsl__number_spec *spec, uint32_t limit);
 
 /* Questions about any spec. */
 /* Is the value in the set? Spelling is not looked at. */
 bool tsl__number_admits(const tsl__number_spec *spec, const tsl__decimal *value);
-/* Is no text in both? `scratch` is used for the intersection. TSL_OK: *disjoint is exact. */
-tsl_status tsl__number_disjoint(tsl__arena *scratch, const tsl__number_spec *a, const tsl__number_spec *b, bool *disjoint);
 
 /* ---- expressions ---------------------------------------------------------------------------------------------- */
 

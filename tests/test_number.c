@@ -24,6 +24,12 @@ static tsl__decimal dec(const char *text) {
   return d;
 }
 
+static tsl__decimal dec_of(unsigned n) {
+  char text[16];
+  snprintf(text, sizeof text, "%u", n);
+  return dec(text);
+}
+
 /* "12e-1": digits and exponent, as the cases write results. */
 static bool is(const tsl__decimal *d, const char *want) {
   char text[1200];
@@ -74,14 +80,10 @@ static void arithmetic(void) {
       CHECKF(tsl__decimal_compare(&x, &y) == atoi(want), "%s", line);
       CHECKF(tsl__decimal_compare(&y, &x) == -atoi(want), "%s", line);
       CHECKF(tsl__decimal_equal(&x, &y) == !atoi(want), "%s", line);
-      if (!atoi(want)) CHECKF(tsl__decimal_hash(&x) == tsl__decimal_hash(&y), "%s", line);
     } else if (!strcmp(op, "multiple")) {
       CHECKF(tsl__decimal_is_multiple(&x, &y) == atoi(want), "%s", line);
-    } else if (!strcmp(op, "lcm")) {
-      tsl_status status = tsl__decimal_lcm(&arena, &x, &y, &z);
-      CHECKF(!status && is(&z, want), "%s", line);
     } else {
-      CHECKF(!strcmp(op, "gcd") && !tsl__decimal_gcd(&arena, &x, &y, &z) && is(&z, want), "%s", line);
+      CHECKF(!strcmp(op, "lcm") && !tsl__decimal_lcm(&arena, &x, &y, &z) && is(&z, want), "%s", line);
     }
   }
   if (file) fclose(file);
@@ -112,8 +114,8 @@ static void texts(void) {
   CHECK(tsl__decimal_parse(&arena, many, 1000, &d) == TSL_OK && tsl__decimal_parse(&arena, many, 1001, &d) == TSL_ERR_LIMIT);
   CHECK(tsl__decimal_parse(&arena, "1e1000000000000001", 18, &d) == TSL_ERR_LIMIT);
   CHECK(tsl__decimal_parse(&arena, "1e-99999999999999999999", 23, &d) == TSL_ERR_LIMIT);
-  CHECK(tsl__decimal_from_int(&arena, INT64_MIN, &d) == TSL_OK && is(&d, "-9223372036854775808e0"));
-  CHECK(tsl__decimal_from_int(&arena, 1200, &d) == TSL_OK && is(&d, "12e2") && tsl__decimal_is_integer(&d));
+  d = dec("1200");
+  CHECK(is(&d, "12e2") && tsl__decimal_is_integer(&d));
 }
 
 /* ---- random specs and values ---------------------------------------------------------------------------------- */
@@ -281,13 +283,13 @@ static void canonical_forms(void) {
 static void limits(void) {
   tsl__number_spec s = {0}, out;
   tsl__decimal list[1100];
-  for (uint32_t i = 0; i < 1100; i++) CHECK(!tsl__decimal_from_int(&arena, i, &list[i]));
+  for (uint32_t i = 0; i < 1100; i++) list[i] = dec_of(i);
   s.excluded = list, s.excluded_count = TSL__NUMBER_EXCLUDED;
   CHECK(tsl__number_intersect(&arena, &s, &s, &out) == TSL_OK && out.excluded_count == TSL__NUMBER_EXCLUDED);
   s.excluded_count++;
   CHECK(tsl__number_intersect(&arena, &s, &s, &out) == TSL_ERR_LIMIT);
-  static const int primes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59};
-  for (int i = 0; i < 17; i++) CHECK(!tsl__decimal_from_int(&arena, primes[i], &list[i]));
+  static const unsigned primes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59};
+  for (int i = 0; i < 17; i++) list[i] = dec_of(primes[i]);
   s = (tsl__number_spec){.non_multiples = list, .non_multiple_count = 16};
   CHECK(tsl__number_intersect(&arena, &s, &s, &out) == TSL_OK && out.non_multiple_count == 16);
   s.non_multiple_count = 17;
@@ -306,15 +308,13 @@ static void conjunctions(void) {
   for (int i = 0; i < 2500; i++) {
     random_spec a, b;
     tsl__number_spec both, again;
-    bool disjoint;
     make_spec(&a), make_spec(&b);
     tsl_status status = tsl__number_intersect(&arena, &a.s, &b.s, &both);
     CHECK(status == TSL_OK);
     if (status) continue;
     CHECK(tsl__number_intersect(&arena, &both, &both, &again) == TSL_OK);
-    CHECK(tsl__number_equal(&both, &again) && tsl__number_hash(&both) == tsl__number_hash(&again));
+    CHECK(tsl__number_equal(&both, &again));
     CHECK(tsl__number_intersect(&arena, &b.s, &a.s, &again) == TSL_OK && tsl__number_equal(&both, &again));
-    CHECK(tsl__number_disjoint(&arena, &a.s, &b.s, &disjoint) == TSL_OK && disjoint == tsl__number_empty(&both));
     bool clash = (both.spelling & 3) == 3 || ((a.s.spelling | b.s.spelling) & 3) == 3;
     for (int k = 0; k < 20 && !clash; k++) {
       tsl__decimal v = make_value(k % 2 ? &a.s : &b.s);
