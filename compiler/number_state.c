@@ -27,7 +27,7 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t moved(int64_t exponent, int64_t by) { return exponent == INF || exponent == -INF ? exponent : exponent + by; }
+static int64_t one_less(int64_t exponent) { return exponent == INF || exponent == -INF ? exponent : exponent - 1; }
 
 /* ---- one sign of a spec --------------------------------------------------------------------------------------- */
 
@@ -126,7 +126,7 @@ static void track(const tsl__side *side, tsl__number_state *st, uint32_t digit) 
   for (uint32_t k = 0; k < side->tracker_count; k++) {
     tsl__nat_push_digit_mod(st->residue[k], digit, side->trackers[k].unit);
     if (digit) st->ready[k] = ready_from(side, st, k);
-    else if (st->phase == TSL__NUMBER_WHOLE) st->ready[k] = moved(st->ready[k], -1);
+    else if (st->phase == TSL__NUMBER_WHOLE) st->ready[k] = one_less(st->ready[k]);
   }
 }
 
@@ -170,8 +170,8 @@ static void first_digit(const tsl__side *side, tsl__number_state *st, uint32_t d
 
 static void next_digit(const tsl__side *side, tsl__number_state *st, uint32_t digit) {
   if (st->phase == TSL__NUMBER_WHOLE) {
-    st->low = moved(st->low, -1);
-    st->high = moved(st->high, -1);
+    st->low = one_less(st->low);
+    st->high = one_less(st->high);
     for (uint32_t i = 0; i < st->live_count; i++) st->live[i].at--;
   }
   compare(side, st, digit);
@@ -223,7 +223,7 @@ void tsl__number_state_exponents(const tsl__side *side, const tsl__number_state 
   out->high = st->high;
   for (uint32_t k = 0; k < side->tracker_count; k++) {
     if (k == 0 && side->has_multiple) out->low = most(out->low, st->ready[0]);
-    else out->high = least(out->high, moved(st->ready[k], -1));
+    else out->high = least(out->high, one_less(st->ready[k]));
   }
   if (out->low == INF || out->high == -INF) out->low = INF, out->high = -INF; /* never */
   for (uint32_t i = 0; i < st->live_count; i++) {

@@ -219,20 +219,19 @@ typedef struct memo {
   tsl_status status;
 } memo;
 
-static uint32_t fail(memo *m, tsl_status status) {
-  if (m->status == TSL_OK) m->status = status;
-  return 0;
+static void no_memory(memo *m) {
+  if (m->status == TSL_OK) m->status = TSL_ERR_NO_MEMORY;
 }
 
 static void put(memo *m, unsigned section, uint32_t word) {
-  if (m->status == TSL_OK && !tsl__vec_push(m->draft->a, &m->draft->section[section], word)) fail(m, TSL_ERR_NO_MEMORY);
+  if (m->status == TSL_OK && !tsl__vec_push(m->draft->a, &m->draft->section[section], word)) no_memory(m);
 }
 
 static void put_all(memo *m, unsigned section, const uint32_t *at, size_t n) {
   tsl__words *v = &m->draft->section[section];
   if (m->status != TSL_OK || n == 0) return;
   if (v->n + n > UINT32_MAX || !tsl__vec_reserve(m->draft->a, v, n)) {
-    fail(m, TSL_ERR_NO_MEMORY);
+    no_memory(m);
     return;
   }
   memcpy(v->at + v->n, at, n * sizeof *at);
@@ -244,7 +243,7 @@ static uint32_t end_of(const memo *m, unsigned section) { return (uint32_t)m->dr
 /* The slot of a number in a map that grows; NULL on failure. */
 static uint32_t *slot_of(memo *m, tsl__words *map, uint32_t number) {
   while (map->n <= number)
-    if (!tsl__vec_push(m->draft->a, map, 0)) return fail(m, TSL_ERR_NO_MEMORY), NULL;
+    if (!tsl__vec_push(m->draft->a, map, 0)) return no_memory(m), NULL;
   return &map->at[number];
 }
 
@@ -296,7 +295,7 @@ static uint32_t bitset_of(memo *m, uint32_t number) {
   size_t rows = m->draft->section[TSL__A_DENSE].n;
   *slot = end_of(m, TSL__A_BITSETS) / 3;
   put_bitset(m, tsl__bitset_at(m->space, number));
-  if (m->draft->section[TSL__A_DENSE].n != rows && !tsl__vec_push(m->draft->a, &m->rows, number)) fail(m, TSL_ERR_NO_MEMORY);
+  if (m->draft->section[TSL__A_DENSE].n != rows && !tsl__vec_push(m->draft->a, &m->rows, number)) no_memory(m);
   return m->bitset.at[number];
 }
 
@@ -379,7 +378,7 @@ static void put_walks(memo *m) {
   TSL__VEC(uint32_t) numbers = {0};
   for (uint32_t i = 0; t && i < t->count; i++) {
     uint32_t held = (uint32_t)tsl__index_slot(t, i);
-    if (held && !tsl__vec_push(m->draft->a, &numbers, known->first + held - 1)) fail(m, TSL_ERR_NO_MEMORY);
+    if (held && !tsl__vec_push(m->draft->a, &numbers, known->first + held - 1)) no_memory(m);
   }
   size_t n = tsl__sort_unique(numbers.at, numbers.n); /* in the order in which they were done: the file does not depend on the table */
   for (size_t i = 0; i < n && in_time(m); i++) put_walk(m, tsl__space_at(m->space, walks, numbers.at[i]));

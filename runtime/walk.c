@@ -427,7 +427,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
   } else {
     if (over & TSL__WHOLE) {
       if (walk_kin(space, l, r, state, count, TSL__KIN_FAR)) l->counted = false;
-      else tsl__search_node(space, l, state, count, 0, 0);
+      else tsl__search_node(space, l, state, count, 0);
     }
     if (tsl__leftover_set(over)) tsl__search_set(space, l, state, count, tsl__leftover_set(over));
   }

@@ -228,7 +228,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
       tsl__state s = tsl__target_resolve(space, tsl__state_edges(r)[i].to, count, &c);
       if (t) tsl__search_set(space, l, s, c, t);
       else if (depth) tsl__search_below(space, l, s, c, node, depth); /* what follows is the search's that is under way */
-      else tsl__search_node(space, l, s, c, node, 0);
+      else tsl__search_node(space, l, s, c, node);
     }
     return NULL;
   }
@@ -643,11 +643,11 @@ tsl__mask tsl__level_mask(tsl__space *space, level *l) {
 }
 
 /* From a node, nothing of it read yet. */
-void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
-  const tsl__state_rec *r = arrive(space, l, state, count, node, 0, depth);
+void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node) {
+  const tsl__state_rec *r = arrive(space, l, state, count, node, 0, 0);
   if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, node == 0 && tsl__tells_text(space, r) ? NULL : use_letters(space, l, r, node)});
+  tsl__level_push(space, l, (entry){node, state, count, 0, false, node == 0 && tsl__tells_text(space, r) ? NULL : use_letters(space, l, r, node)});
   tsl__search_on(space, l, floor);
 }
 

@@ -121,7 +121,7 @@ void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
 /* A node with children, reached by a byte that is not (only) a letter. */
 void tsl__search_below(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
 /* From a node, nothing of it read yet. */
-void tsl__search_node(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
+void tsl__search_node(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t node);
 /* A child's own tokens are gathered, and it is pushed if there is more below. */
 void tsl__search_enter(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth);
 /* From a set of nodes, merged byte by byte. */

@@ -68,8 +68,9 @@ static bool better(candidate a, candidate b) {
   return a.beam != b.beam ? a.beam < b.beam : a.token < b.token;
 }
 
-static void sift(candidate *heap, uint32_t n, uint32_t i) {
-  candidate c = heap[i];
+static void sift(candidate *heap, uint32_t n) {
+  candidate c = heap[0];
+  uint32_t i = 0;
   for (uint32_t k; (k = 2 * i + 1) < n; i = k) {
     if (k + 1 < n && better(heap[k], heap[k + 1])) k++;
     if (!better(c, heap[k])) break;
@@ -82,7 +83,7 @@ static void offer(search *s, candidate c) {
   if (s->heap_n == s->o.width) {
     if (!better(c, s->heap[0])) return;
     s->heap[0] = c;
-    sift(s->heap, s->heap_n, 0);
+    sift(s->heap, s->heap_n);
     return;
   }
   uint32_t i = s->heap_n++;
@@ -95,7 +96,7 @@ static void sort_candidates(search *s) {
   for (uint32_t n = s->heap_n; n > 1;) {
     candidate worst = s->heap[0];
     s->heap[0] = s->heap[--n];
-    sift(s->heap, n, 0);
+    sift(s->heap, n);
     s->heap[n] = worst;
   }
 }

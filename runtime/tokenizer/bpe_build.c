@@ -13,10 +13,10 @@
 
 static tsl_status no_memory(const tsl__bpe_build *h) { return tsl__fail(h->error, TSL_ERR_NO_MEMORY, "out of memory"); }
 
-static tsl_status bad(const tsl__bpe_build *h, uint32_t offset, tsl_status status, const char *what, const char *text, uint32_t length) {
+static tsl_status bad(const tsl__bpe_build *h, uint32_t offset, const char *what, const char *text, uint32_t length) {
   int shown = (int)(length < 80 ? length : 80);
-  if (h->binary) return tsl__fail_binary(h->error, status, offset, "%s \"%.*s\"", what, shown, text);
-  return tsl__fail_at(h->error, status, h->file.text, h->file.length, offset, "%s \"%.*s\"", what, shown, text);
+  if (h->binary) return tsl__fail_binary(h->error, TSL_ERR_FORMAT, offset, "%s \"%.*s\"", what, shown, text);
+  return tsl__fail_at(h->error, TSL_ERR_FORMAT, h->file.text, h->file.length, offset, "%s \"%.*s\"", what, shown, text);
 }
 
 /* ---- names by id, ids by name --------------------------------------------------------------------------------- */
@@ -62,8 +62,8 @@ tsl_token tsl__build_find(const tsl__bpe_build *h, const char *text, uint32_t le
 tsl_status tsl__build_name(tsl__bpe_build *h, tsl_token id, tsl__name n) {
   uint64_t key = key_of(h, n.text, n.length);
   uint32_t at = find_slot(h, n.text, n.length, key);
-  if (h->slots[at].id != TSL_NO_TOKEN) return bad(h, n.offset, TSL_ERR_FORMAT, "the same token twice:", n.text, n.length);
-  if (h->names[id].text) return bad(h, n.offset, TSL_ERR_FORMAT, "two tokens have the same id; the second is", n.text, n.length);
+  if (h->slots[at].id != TSL_NO_TOKEN) return bad(h, n.offset, "the same token twice:", n.text, n.length);
+  if (h->names[id].text) return bad(h, n.offset, "two tokens have the same id; the second is", n.text, n.length);
   h->names[id] = n;
   h->slots[at] = (tsl__name_slot){key, n.length, id};
   return TSL_OK;
@@ -194,12 +194,12 @@ static tsl_status resolve_merge(const tsl__bpe_build *h, size_t i, tsl_token las
   const tsl__hf_merge *m = &h->file.merges.at[i];
   *out =
       (tsl__merge){tsl__build_find(h, m->left, m->left_length), tsl__build_find(h, m->right, m->right_length), (uint32_t)i, TSL_NO_TOKEN};
-  if (out->left == TSL_NO_TOKEN) return bad(h, m->offset, TSL_ERR_FORMAT, "a merge names what is no token:", m->left, m->left_length);
-  if (out->right == TSL_NO_TOKEN) return bad(h, m->offset, TSL_ERR_FORMAT, "a merge names what is no token:", m->right, m->right_length);
+  if (out->left == TSL_NO_TOKEN) return bad(h, m->offset, "a merge names what is no token:", m->left, m->left_length);
+  if (out->right == TSL_NO_TOKEN) return bad(h, m->offset, "a merge names what is no token:", m->right, m->right_length);
   out->result = find_joined(h, m, last, both);
   return out->result != TSL_NO_TOKEN
              ? TSL_OK
-             : bad(h, m->offset, TSL_ERR_FORMAT, "a merge makes what is no token:", both, m->left_length + m->right_length);
+             : bad(h, m->offset, "a merge makes what is no token:", both, m->left_length + m->right_length);
 }
 
 /* Both tables are larger than a cache, so merges are dealt with in blocks, and what a block will touch is asked for ahead. */
