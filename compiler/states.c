@@ -23,6 +23,14 @@
 typedef TSL__VEC(tsl__edge) edge_vec;
 typedef TSL__VEC(tsl__token_edge) token_vec;
 
+#define COPIES 16u /* literals that are spelled one after the other and share their copies; a power of two */
+
+/* A literal's bytes, which do not move as those of the expressions do: states share it that spell what is left of it, so that memory does not grow with the square of its length. */
+typedef struct literal_copy {
+  uint32_t begin, end; /* where it is among the expressions' bytes */
+  const char *at;      /* NULL: there is none */
+} literal_copy;
+
 typedef struct compiler {
   tsl__space *space;
   tsl__exprs *x;
@@ -32,6 +40,7 @@ typedef struct compiler {
   TSL__VEC(tsl__state) own; /* the states of the layer's own expressions, by number; 0: none yet */
   tsl__expr some_text; /* any but the empty one, once asked for */
   tsl__state any_rest, some_rest; /* of the rest of a JSON string of any text, and of any but the empty one, once asked for */
+  literal_copy copies[COPIES]; /* the last of those whose end has that hash */
 } compiler;
 
 static tsl_status failure(const compiler *c) { return c->space->status != TSL_OK ? c->space->status : c->x->status; }
@@ -177,14 +186,22 @@ static inline bool may_be_fixed(const tsl__exprs *x, const tsl__node *n) {
   return is_set(rule) || (rule->body && tsl__node_at(x, rule->body).kind == TSL__K_JSTR);
 }
 
+/* The bytes of a literal, where they stay; NULL when out of memory. */
+static const char *literal_text(compiler *c, const tsl__node *n) {
+  uint32_t end = n->a + n->b;
+  literal_copy *copy = &c->copies[tsl__mix(end) & (COPIES - 1)];
+  if (!copy->at || copy->end != end || n->a < copy->begin) *copy = (literal_copy){n->a, end, tsl__arena_copy(&c->space->arena, tsl__literal_at(c->x, n->a), n->b)};
+  return copy->at ? copy->at + (n->a - copy->begin) : NULL;
+}
+
 static bool note_fixed(compiler *c, tsl__expr e, tsl__state_rec *r) {
   tsl__arena *arena = &c->space->arena;
   tsl__node n;
   bool others;
   if (!fixed_texts(c->x, e, &n, &others)) return true;
   listed_texts made = {{NULL, 0, 1, 0, others}, n.kind == TSL__K_LIT ? UINT32_MAX : n.a};
-  if (n.kind == TSL__K_LIT) { /* the table of literals moves as it grows */
-    tsl__string only = {tsl__arena_copy(arena, tsl__literal_at(c->x, n.a), n.b), n.b};
+  if (n.kind == TSL__K_LIT) {
+    tsl__string only = {literal_text(c, &n), n.b};
     made.fixed.texts = only.at ? tsl__arena_copy(arena, &only, sizeof only) : NULL;
   } else {
     made.fixed = (tsl__fixed){tsl__strings_at(c->x, n.a)->at, n.b, n.c, n.d, others};
@@ -346,7 +363,7 @@ static TSL__SELDOM tsl__state add_state(compiler *c, tsl__expr e) {
     tsl__node texts = tsl__node_at(c->x, n.a);
     if (texts.kind == TSL__K_KEYS) return spelled_state(c, texts.a, texts.b, texts.c, texts.d, false);
   }
-  tsl__state first = tsl__state_new(c->space, n.loop ? 3 : 1);
+  tsl__state first = tsl__space_has_room(c->space) ? tsl__state_new(c->space, n.loop ? 3 : 1) : 0;
   if (!first) return 0;
   if (n.loop) note_loop(c, e, &n, first);
   else if (!note_state(c, e, &n, first)) return 0;

@@ -12,6 +12,9 @@
 #include "runtime/walk.h"
 #include "runtime/wide.h"
 
+#define LOOK 1024u /* steps from one look at time and memory to the next */
+#define ROOM 16u   /* what part of the memory that is left the arena may take until memory is looked at again; expressions and indexes grow beside it, several times as much */
+
 #define BLOCK_LEAST 2048u /* bytes of a block of the arena: most grammars take some ten */
 
 #define EACH_TABLE(DO)                \
@@ -95,6 +98,8 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->cancel = limits->cancel;
   s->deadline_us = limits->deadline_us;
   s->deadline = tsl__deadline(s->deadline_us);
+  s->look_at = LOOK;
+  s->room_until = s->max_memory / ROOM;
   s->cycle = UINT32_MAX;
   s->gather = tsl__alloc_zero(&s->alloc, sizeof *s->gather);
   if (!s->gather || !tsl__spare_steps_new(s) || !reserve_zero(s)) {
@@ -138,6 +143,7 @@ size_t tsl__space_memory(const tsl__space *s) {
 static void next_piece(tsl__space *s) {
   s->earlier_steps += s->steps;
   s->steps = 0;
+  s->look_at = s->arena.total < s->room_until ? LOOK : 0; /* pieces of few steps fill the tables, too */
   s->depth = 0;
   s->union_depth = 0;
   s->cycle = UINT32_MAX;
@@ -177,8 +183,11 @@ tsl_status tsl__space_fail(tsl__space *s, tsl_status status, const char *why) {
 bool tsl__space_no_memory(tsl__space *s) { return tsl__space_fail(s, TSL_ERR_NO_MEMORY, "out of memory"), false; }
 
 bool tsl__space_look(tsl__space *s) {
+  s->look_at = s->steps - s->steps % LOOK + LOOK;
   if (s->steps > s->max_steps) tsl__space_fail(s, TSL_ERR_LIMIT, "max_steps: too much work for one mask or token");
   look_at_time(s);
-  if (tsl__space_memory(s) > s->max_memory) tsl__space_fail(s, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
+  size_t memory = tsl__space_memory(s);
+  if (memory > s->max_memory) tsl__space_fail(s, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
+  else s->room_until = s->arena.total + (s->max_memory - memory) / ROOM + 1;
   return s->status == TSL_OK;
 }

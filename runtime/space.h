@@ -125,6 +125,8 @@ struct tsl__space {
   tsl__table states, stand_ins, leftovers, children, bitsets, masks, united, classes, walks, stacks, moves, named, resumed, wides, opens, used, taken, texts, memories;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t earlier_steps;    /* in those before */
+  uint64_t look_at;          /* steps at which time and memory are looked at next */
+  uint64_t room_until;       /* bytes of the arena up to which memory need not be looked at */
   uint64_t max_memory;
   uint32_t max_stacks;
   const int *cancel;
@@ -178,16 +180,17 @@ void tsl__space_go_on(tsl__space *space);
 /* Make a failure stick. `why` outlives the space. Returns `status`. */
 TSL__COLD tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
 TSL__COLD bool tsl__space_no_memory(tsl__space *space); /* fails, and is false */
-/* Every 1024 steps: false when the budget or the time is spent, memory is full or the caller cancelled (sticky). */
+/* Every 1024 steps of a piece of work, and at its first one where the tables have grown by some of what was left: false when the budget or the time is spent, memory is full or the caller cancelled (sticky). */
 bool tsl__space_look(tsl__space *space);
 /* Steps in all. */
 static inline uint64_t tsl__space_steps(const tsl__space *space) { return space->earlier_steps + space->steps; }
 /* Count `n` steps; false as above. */
 static inline bool tsl__space_step(tsl__space *space, uint32_t n) {
-  uint64_t before = space->steps;
   space->steps += n;
-  return TSL__LIKELY(before >> 10 == space->steps >> 10) ? space->status == TSL_OK : tsl__space_look(space);
+  return TSL__LIKELY(space->steps < space->look_at) ? space->status == TSL_OK : tsl__space_look(space);
 }
+/* Before something is made without counting steps: false, which sticks, where the tables are full already. */
+static inline bool tsl__space_has_room(tsl__space *space) { return TSL__LIKELY(space->arena.total < space->room_until) || tsl__space_look(space); }
 
 /* Element `i` of a table, from the layer that has it. `TABLE` is a member name; `element`: bytes of one. */
 #define tsl__space_at_of(space, TABLE, i, element)                                                                         \

@@ -5,7 +5,7 @@
  *
  * Registers  A frame has one counter, for the loop that is active in it. A state with a loop exists three times, in a row: below the loop's minimum,
  *            between, at its maximum; a target names the first of the three and what happens to the counter.
- * Targets    32 bits: the state in the lower 30, tsl__count_op in the upper two.
+ * Targets    32 bits: the state in the lower 30, what happens to the counter (TSL__OP_…) in the upper two.
  * Later      Most states in the middle of a name or a constrained string are left by one byte or two. Their other targets are LATER: made when they are asked for. Until then
  *            such a byte counts as live.
  * Fork       A target can be several states at once (a loop going on and beginning anew): a state of its own with FORK edges and nothing else.

@@ -640,6 +640,46 @@ static void cancel(void) {
   tsl_grammar_release(g);
 }
 
+/* The letters of a text that does not repeat. */
+static char letter_of(unsigned i) { return (char)('a' + (i * i * 7 + i / 13) % 26); }
+
+/* Bytes of the grammar's tables once the letters of the text are read as tokens of one byte, and how that ended. */
+static uint64_t read_letters(kind k, unsigned n, uint64_t max_memory, tsl_status *status) {
+  tsl_token of[256] = {0};
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  const tsl_limits limits = {.max_memory = max_memory};
+  tsl_grammar_stats stats = {0};
+  for (tsl_token t = 0; t < tsl_vocab_size(vocab); t++) {
+    size_t bytes;
+    const uint8_t *at = tsl_vocab_bytes(vocab, t, &bytes);
+    if (bytes == 1) of[*at] = t;
+  }
+  begin();
+  if (k == SCHEMA) add("{\"const\":\"");
+  for (unsigned i = 0; i < n; i++) add("%c", letter_of(i));
+  if (k == SCHEMA) add("\"}");
+  *status = k == SCHEMA ? tsl_grammar_json_schema(vocab, text, length, NULL, &limits, &g, NULL) : tsl_grammar_regex(vocab, text, length, NULL, &limits, &g, NULL);
+  if (*status == TSL_OK) *status = tsl_matcher_new(g, NULL, &m);
+  if (*status == TSL_OK && k == SCHEMA) *status = tsl_matcher_accept(m, of['"']);
+  for (unsigned i = 0; i < n && *status == TSL_OK; i++) *status = tsl_matcher_accept(m, of[(unsigned char)letter_of(i)]);
+  if (g) tsl_grammar_get_stats(g, &stats);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  return stats.memory;
+}
+
+/* Each token takes a step or two and makes a state. */
+static void filled_slowly(void) {
+  tsl_status status;
+  uint64_t memory = read_letters(SCHEMA, 20000, 0, &status);
+  CHECKF(status == TSL_OK && memory < 16u << 20, "%s, %llu bytes: states of one text share it", tsl_status_name(status), (unsigned long long)memory);
+  memory = read_letters(SCHEMA, 20000, 1u << 20, &status);
+  CHECKF(status == TSL_ERR_LIMIT && memory < 3u << 19, "%s, %llu bytes: a schema", tsl_status_name(status), (unsigned long long)memory);
+  memory = read_letters(REGEX, 50000, 4u << 20, &status);
+  CHECKF(status == TSL_ERR_LIMIT && memory < 6u << 20, "%s, %llu bytes: a pattern", tsl_status_name(status), (unsigned long long)memory);
+}
+
 /* A matcher keeps so many positions, the last ones. */
 static void test_full_history(void) {
   tsl_grammar *g = NULL;
@@ -670,6 +710,7 @@ int main(void) {
   RUN(blamed, "a limit names the subschema that is to blame");
   RUN(cancel, "a cancel flag reaches the work");
   RUN(cancel_anywhere, "wherever the work is when it is set");
+  RUN(filled_slowly, "tables that calls of few steps fill");
   RUN(test_full_history, "a history that is full keeps the last positions");
   tsl_vocab_release(vocab);
   free(text);
