@@ -63,7 +63,21 @@ static uint64_t default_max(tsl_matcher *m) {
 /* Can the text be completed with that many more tokens? The completion that is looked at is that of the fewest bytes. */
 static bool fits(generation *g, uint64_t left) {
   size_t count;
+  if (g->in_bytes && shortest(g->matcher) <= left) return true; /* asked at every step, and the tokens of a long completion take long to find */
   return tsl_budget_completion(g->budget, g->matcher, NULL, 0, &count) == TSL_OK && count <= left;
+}
+
+static bool has_every_byte(const tsl_vocab *vocab) {
+  bool there[256] = {false};
+  unsigned missing = 256;
+  for (tsl_token t = 0; t < tsl_vocab_size(vocab); t++) {
+    size_t n;
+    const uint8_t *at = tsl_vocab_bytes(vocab, t, &n);
+    if (n != 1 || there[*at] || tsl_vocab_is_special(vocab, t)) continue;
+    there[*at] = true;
+    missing--;
+  }
+  return !missing;
 }
 
 bool generation_open(generation *g, const source *s, const generation_settings *settings) {
@@ -72,6 +86,7 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   g->mask = cli_allocate(words, sizeof *g->mask);
   g->plain = cli_allocate(words, sizeof *g->plain);
   g->scratch = cli_allocate(words, sizeof *g->scratch);
+  g->in_bytes = (s->kind == SOURCE_SCHEMA || s->kind == SOURCE_REGEX) && has_every_byte(s->vocab);
   g->json = s->kind == SOURCE_SCHEMA && !settings->any_spelling;
   g->logits = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->logits);
   g->biased = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->biased);

@@ -56,6 +56,7 @@ struct generation {
   cli_text text;   /* so far */
   uint64_t tokens; /* so far */
   uint64_t max_tokens;
+  bool in_bytes; /* the grammar names no tokens, and the vocabulary has one for every byte: so many bytes need no more tokens */
   bool tight; /* the way of the fewest bytes does not fit into max_tokens, but another does */
   tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
   size_t closing_count, closing_next;

@@ -383,6 +383,8 @@ def generate_options():
         stdout, _ = expect(0, ["generate", "--regex", "[a-z]{20}", "--max-tokens", tokens, "-n", "4"])
         check(len(stdout.split()) == 4 and all(re.fullmatch(rb"[a-z]{20}", line) for line in stdout.split()), f"--max-tokens {tokens}: {stdout!r}")
     expect(1, ["generate", "--regex", "[a-z]{20}", "--max-tokens", "1"], err="was cut after 1 tokens")
+    long = "a" * 20000  # whether it can be completed in time is asked at each step
+    expect(0, ["generate", "--schema", files("long.json", {"const": long})], out=f'"{long}"\n')
     expect(1, ["generate", "--regex", "zqzqzq", "--beam", "2", "--max-tokens", "2"], err="max_tokens is 2, but the shortest completion takes")
     stdout, _ = expect(0, ["generate", "--schema", files("long.json", {"type": "string", "minLength": 1500, "maxLength": 1600})])
     check(1500 <= len(json.loads(stdout)) <= 1600, "without --max-tokens there is room for the shortest text")
