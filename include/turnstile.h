@@ -521,10 +521,10 @@ TSL_API tsl_status tsl_sampler_new(const tsl_sampler_options *options, const tsl
 TSL_API void tsl_sampler_free(tsl_sampler *sampler); /* NULL is allowed */
 
 /* Tell the sampler of a token that became part of the text: what penalties, DRY, n-grams, min_tokens and max_tokens look at. A sampler that uses none of them
- * need not be told. O(log n) in the number of distinct tokens in the window. Errors: NO_MEMORY (nothing changed). */
+ * need not be told. O(log n) in the number of distinct tokens in the window, of which some may move up: 8 bytes each. Errors: NO_MEMORY (nothing changed). */
 TSL_API tsl_status tsl_sampler_accept(tsl_sampler *sampler, tsl_token token);
 /* The same for tokens that were there before, such as a prompt's: they do not count for min_tokens and max_tokens. Only while nothing was accepted
- * (else TSL_ERR_STATE). On an error nothing changed. */
+ * (else TSL_ERR_STATE). On an error nothing changed. O(n log n). */
 TSL_API tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, size_t count);
 /* Forget the last `count` accepted tokens (TSL_ERR_STATE and no change if there are fewer). Mirostat's bound goes back to what it was before they were drawn; the
  * generator goes on, so that drawing again may give others. */

@@ -171,11 +171,13 @@ void tsl_sampler_free(tsl_sampler *sampler) {
 /* ---- the text so far ------------------------------------------------------------------------------------------ */
 
 /* The history and mirostat's bounds move together. False, and no change, when out of memory. */
-static bool add(tsl_sampler *s, tsl_token token) {
-  if (s->options.mirostat_tau > 0 && !tsl__vec_reserve(&s->alloc, &s->surprises, 1)) return false;
-  if (!tsl__history_add(&s->history, &s->alloc, token)) return false;
-  if (s->options.mirostat_tau > 0) s->surprises.at[s->surprises.n++] = s->undrawn;
-  s->undrawn = s->surprise;
+static bool add(tsl_sampler *s, const tsl_token *tokens, size_t count) {
+  if (s->options.mirostat_tau > 0 && !tsl__vec_reserve(&s->alloc, &s->surprises, count)) return false;
+  if (count == 1 ? !tsl__history_add(&s->history, &s->alloc, *tokens) : !tsl__history_add_all(&s->history, &s->alloc, tokens, count)) return false;
+  for (size_t i = 0; i < count; i++) {
+    if (s->options.mirostat_tau > 0) s->surprises.at[s->surprises.n++] = s->undrawn;
+    s->undrawn = s->surprise;
+  }
   return true;
 }
 
@@ -186,21 +188,14 @@ static void drop(tsl_sampler *s) {
 
 tsl_status tsl_sampler_accept(tsl_sampler *sampler, tsl_token token) {
   if (!sampler) return TSL_ERR_ARGUMENT;
-  return add(sampler, token) ? TSL_OK : TSL_ERR_NO_MEMORY;
+  return add(sampler, &token, 1) ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
 tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, size_t count) {
   if (!sampler || (count && !tokens)) return TSL_ERR_ARGUMENT;
   tsl__history *h = &sampler->history;
-  const double undrawn = sampler->undrawn, surprise = sampler->surprise;
   if (h->tokens.n > h->prompt) return TSL_ERR_STATE;
-  for (size_t i = 0; i < count; i++)
-    if (!add(sampler, tokens[i])) {
-      for (; i; i--) drop(sampler);
-      sampler->undrawn = undrawn; /* a draw whose token was not accepted yet keeps what it came to */
-      sampler->surprise = surprise;
-      return TSL_ERR_NO_MEMORY;
-    }
+  if (!add(sampler, tokens, count)) return TSL_ERR_NO_MEMORY;
   h->prompt = h->tokens.n;
   return TSL_OK;
 }
@@ -322,7 +317,7 @@ static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mas
   if (o->max_tokens && n >= o->max_tokens && any_of(logits, width, own, &s->eog)) keep_only(own, width, &s->eog, &s->tokens);
   if (o->no_repeat_ngram) {
     s->tokens.n = 0;
-    if (!tsl__history_ngrams(&s->history, &s->alloc, o->no_repeat_ngram, &s->tokens)) return false;
+    if (!tsl__history_ngrams(&s->history, &s->alloc, o->no_repeat_ngram, &s->repeats.common, &s->tokens)) return false;
     ban_softly(logits, width, own, &s->tokens);
   }
   if (n < o->min_tokens) {

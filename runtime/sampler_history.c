@@ -6,6 +6,8 @@
  */
 #include "runtime/sampler_history.h"
 
+#include <stdlib.h>
+
 /* ---- counts --------------------------------------------------------------------------------------------------- */
 
 void tsl__history_free(tsl__history *h, const tsl_allocator *a) {
@@ -53,6 +55,36 @@ bool tsl__history_add(tsl__history *h, const tsl_allocator *a, tsl_token token) 
   return true;
 }
 
+static int by_number(const void *p, const void *q) {
+  const uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+  return (a > b) - (a < b);
+}
+
+/* Counted once for all: one after the other, tokens of a prompt that come in a bad order would all be moved by each. */
+bool tsl__history_add_all(tsl__history *h, const tsl_allocator *a, const tsl_token *tokens, size_t count) {
+  size_t n = h->tokens.n + count, counted = h->window && h->window < n ? h->window : n, distinct = 0;
+  tsl__words order = {0};
+  if (!count) return true;
+  bool room = tsl__vec_reserve(a, &h->tokens, count) && tsl__vec_reserve(a, &order, counted);
+  if (room) {
+    memcpy(h->tokens.at + h->tokens.n, tokens, count * sizeof *tokens);
+    memcpy(order.at, h->tokens.at + n - counted, counted * sizeof *order.at);
+    qsort(order.at, counted, sizeof *order.at, by_number);
+    for (size_t i = 0; i < counted; i++) distinct += i == 0 || order.at[i] != order.at[i - 1];
+    room = distinct <= h->seen.n || tsl__vec_reserve(a, &h->seen, distinct - h->seen.n);
+  }
+  if (room) {
+    h->tokens.n = n;
+    h->seen.n = 0;
+    for (size_t i = 0; i < counted; i++) {
+      if (i && order.at[i] == order.at[i - 1]) h->seen.at[h->seen.n - 1].count++;
+      else h->seen.at[h->seen.n++] = (tsl__seen){order.at[i], 1};
+    }
+  }
+  tsl__vec_free(a, &order);
+  return room;
+}
+
 /* The room for the token that comes back into the window was there when it left. */
 void tsl__history_drop(tsl__history *h) {
   count_down(h, h->tokens.at[--h->tokens.n]);
@@ -83,15 +115,29 @@ bool tsl__sorted_has(const uint32_t *at, size_t n, uint32_t x) {
   return low < n && at[low] == x;
 }
 
-/* ---- n-grams -------------------------------------------------------------------------------------------------- */
+/* ---- what comes again ----------------------------------------------------------------------------------------- */
 
-bool tsl__history_ngrams(const tsl__history *h, const tsl_allocator *a, size_t n, tsl__words *tokens) {
-  size_t length = h->tokens.n;
-  const tsl_token *at = h->tokens.at;
-  for (size_t i = 0; i + n <= length; i++) {
-    if (n > 1 && memcmp(at + i, at + length - (n - 1), (n - 1) * sizeof *at)) continue;
-    if (!tsl__vec_push(a, tokens, at[i + n - 1])) return false;
+/* The text's last n tokens read backwards: how many from each on, but the first, are as those from the first on. */
+static void find_common(const tsl__history *h, size_t n, uint32_t *common) {
+  const tsl_token *last = h->tokens.at + h->tokens.n; /* last[-1 - j] is the text read backwards */
+  size_t from = 0, to = 0;                            /* the common part that reaches farthest */
+  for (size_t i = 1; i < n; i++) {
+    size_t k = i < to ? (common[i - from] < to - i ? common[i - from] : to - i) : 0;
+    while (i + k < n && last[-1 - (ptrdiff_t)k] == last[-1 - (ptrdiff_t)(i + k)]) k++;
+    if (i + k > to) from = i, to = i + k;
+    common[i] = (uint32_t)k;
   }
+}
+
+bool tsl__history_ngrams(const tsl__history *h, const tsl_allocator *a, size_t n, tsl__words *common, tsl__words *tokens) {
+  size_t length = h->tokens.n;
+  const tsl_token *last = h->tokens.at + length;
+  common->n = 0;
+  if (n > length) return true;
+  if (!tsl__vec_reserve(a, common, length) || !tsl__vec_reserve(a, tokens, length)) return false;
+  find_common(h, length, common->at);
+  for (size_t i = 1; i + n <= length + 1; i++)
+    if (n == 1 || common->at[i] + 1 >= n) tokens->at[tokens->n++] = last[-(ptrdiff_t)i]; /* came after that place */
   return true;
 }
 
@@ -102,24 +148,19 @@ void tsl__repeats_free(tsl__repeats *r, const tsl_allocator *a) {
   tsl__vec_free(a, &r->common);
 }
 
-/* The longest for each token. */
-static bool note(tsl__repeats *r, const tsl_allocator *a, tsl_token token, uint32_t length) {
-  size_t low = 0, high = r->found.n;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (r->found.at[middle].token < token) low = middle + 1;
-    else high = middle;
-  }
-  if (low < r->found.n && r->found.at[low].token == token) {
-    if (length > r->found.at[low].length) r->found.at[low].length = length;
-    return true;
-  }
-  if (!tsl__vec_reserve(a, &r->found, 1)) return false;
-  tsl__repeat *at = r->found.at + low;
-  memmove(at + 1, at, (r->found.n - low) * sizeof *at);
-  *at = (tsl__repeat){token, length};
-  r->found.n++;
-  return true;
+/* By token, the longest first. */
+static int compare_repeats(const void *p, const void *q) {
+  const tsl__repeat *a = p, *b = q;
+  if (a->token != b->token) return a->token < b->token ? -1 : 1;
+  return (a->length < b->length) - (a->length > b->length);
+}
+
+static void keep_longest(tsl__repeats *r) {
+  size_t n = 0;
+  if (r->found.n > 1) qsort(r->found.at, r->found.n, sizeof *r->found.at, compare_repeats);
+  for (size_t i = 0; i < r->found.n; i++)
+    if (n == 0 || r->found.at[n - 1].token != r->found.at[i].token) r->found.at[n++] = r->found.at[i];
+  r->found.n = n;
 }
 
 bool tsl__history_repeats(const tsl__history *h, const tsl_allocator *a, size_t window, size_t least, const uint32_t *breakers,
@@ -127,20 +168,16 @@ bool tsl__history_repeats(const tsl__history *h, const tsl_allocator *a, size_t 
   size_t n = window && window < h->tokens.n ? window : h->tokens.n, limit = 0;
   out->found.n = out->common.n = 0;
   if (!n) return true;
-  const tsl_token *last = h->tokens.at + h->tokens.n; /* last[-1 - j] is the text read backwards */
+  const tsl_token *last = h->tokens.at + h->tokens.n;
   while (limit < n && !tsl__sorted_has(breakers, breaker_count, last[-1 - (ptrdiff_t)limit])) limit++;
   if (!limit || !tsl__vec_reserve(a, &out->common, n)) return limit == 0;
-  uint32_t *z = out->common.at;
-  size_t from = 0, to = 0; /* the common part that reaches farthest */
+  find_common(h, n, out->common.at);
   for (size_t i = 1; i < n; i++) {
-    size_t k = i < to ? (z[i - from] < to - i ? z[i - from] : to - i) : 0;
-    while (i + k < n && last[-1 - (ptrdiff_t)k] == last[-1 - (ptrdiff_t)(i + k)]) k++;
-    if (i + k > to) from = i, to = i + k;
-    z[i] = (uint32_t)k;
-    size_t common = k < limit ? k : limit;
-    tsl_token next = last[-(ptrdiff_t)i]; /* came after that place */
-    if (common < least || tsl__sorted_has(breakers, breaker_count, next)) continue;
-    if (!note(out, a, next, (uint32_t)common)) return false;
+    size_t common = out->common.at[i] < limit ? out->common.at[i] : limit;
+    tsl__repeat r = {last[-(ptrdiff_t)i], (uint32_t)common}; /* came after that place */
+    if (common < least || tsl__sorted_has(breakers, breaker_count, r.token)) continue;
+    if (!tsl__vec_push(a, &out->found, r)) return false;
   }
+  keep_longest(out);
   return true;
 }

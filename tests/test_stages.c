@@ -8,6 +8,7 @@
  */
 #include <limits.h>
 #include <math.h>
+#include <time.h>
 
 #include "runtime/fmath.h"
 #include "runtime/rng.h"
@@ -578,6 +579,27 @@ static tsl_draw draw_of(tsl_sampler *s, size_t width) {
   return d;
 }
 
+#define LONG 131072u
+
+/* Texts that are made to cost: each token comes once, the largest first; one that each other follows; one alone. Per draw and prompt a second each once, some milliseconds now. */
+static void long_texts(void) {
+  static tsl_token text[2 * LONG];
+  static const tsl_sampler_options each[] = {{.temperature = 1, .repetition_penalty = 1.1f, .dry_multiplier = 1, .dry_allowed = 1, .no_repeat_ngram = 2},
+                                             {.temperature = 1, .no_repeat_ngram = LONG}};
+  clock_t begun = clock();
+  for (int kind = 0; kind < 3; kind++) {
+    tsl_sampler *s = NULL;
+    for (uint32_t i = 0; i < 2 * LONG; i++) text[i] = kind == 0 ? 2 * LONG - i : kind == 1 && i % 2 ? i : 7;
+    if (kind == 1) text[2 * LONG - 1] = 7;
+    CHECK(tsl_sampler_new(&each[kind == 2], NULL, &s) == TSL_OK && tsl_sampler_prompt(s, text, 2 * LONG) == TSL_OK);
+    tsl_draw d = draw_of(s, 400);
+    if (kind) CHECK(d.token != 7);
+    tsl_sampler_free(s);
+  }
+  double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
+  CHECKF(seconds < 1.5, "%.2f s", seconds);
+}
+
 /* Mirostat's bound goes back with the text, to the bit, also past draws that were not accepted; a failed draw leaves it. */
 static void mirostat_rollback(void) {
   uint64_t seed = 110;
@@ -883,6 +905,7 @@ int main(void) {
   RUN(levels_agree, "every vector level draws the same");
   RUN(extremes, "options, logits and masks at their ends");
   RUN(rollback, "prompt, rollback, restart");
+  RUN(long_texts, "texts that are made to cost");
   RUN(mirostat_rollback, "mirostat goes back with the text");
   RUN(mirostat_prompt, "and stays where a prompt fails");
   RUN(forks, "forks");
