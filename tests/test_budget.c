@@ -293,6 +293,35 @@ static void no_way_out(void) {
   tsl_vocab_release(v);
 }
 
+/* ---- what masks cost ------------------------------------------------------------------------------------------- */
+
+/* Steps of a first mask at a position where many tokens are allowed and several frames are open: bytes from a position are followed once, not for every token that has them. */
+static void steps_of_masks(void) {
+  static const struct { const char *grammar, *text; } rows[] = {
+      {"root ::= e\ne ::= e o e | [a-z]+ | [0-9]+ | \"(\" e \")\" | \"f(\" e (\",\" e)* \")\"\no ::= \" \"? [-+*/] \" \"?", "a+(b*f(c,d-e"},
+      {"root ::= s\ns ::= a | \"(\" w (s (v s)*)? w \")\" | \"'\" s\na ::= [a-z+*/<>=!?-]+ | [0-9]+ | \"\\\"\" [^\"]* \"\\\"\"\nw ::= [ \\n\\t]*\nv ::= [ \\n\\t]+", "(a (b (c"},
+      {"root ::= r (\"\\n\" r)*\nr ::= c (\",\" c)*\nc ::= [^\",\\n]* | \"\\\"\" ([^\"] | \"\\\"\\\"\")* \"\\\"\"", "a,b"},
+  };
+  tsl_vocab *v = NULL;
+  uint32_t mask[4096 / 32];
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  for (size_t i = 0; v && i < sizeof rows / sizeof *rows; i++) {
+    tsl_grammar *g = toy_gbnf(v, rows[i].grammar);
+    tsl_matcher *m = NULL;
+    tsl_budget *b = NULL;
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+    CHECK(tsl_matcher_accept_bytes(m, rows[i].text, strlen(rows[i].text), NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
+    uint64_t before = tsl__space_steps(g->space);
+    CHECK(tsl_budget_mask(b, m, 10, mask) == TSL_OK && tsl_mask_count(mask, 4096) > 100);
+    uint64_t steps = tsl__space_steps(g->space) - before;
+    CHECKF(steps <= 3000, "row %zu: %llu steps", i, (unsigned long long)steps);
+    tsl_budget_free(b);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+}
+
 /* ---- winding down --------------------------------------------------------------------------------------------- */
 
 static void winding_down(void) {
@@ -564,6 +593,7 @@ int main(void) {
   RUN(no_way_out, "a vocabulary that cannot spell it");
   RUN(items_that_differ, "items that must differ");
   RUN(items_that_repeat, "items of which some must be equal");
+  RUN(steps_of_masks, "what masks cost");
   RUN(winding_down, "closing is preferred, not in strings");
   RUN(winding_named, "tokens by name; all or nothing");
   RUN(counted_text, "where tokens of a text are counted");

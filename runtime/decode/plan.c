@@ -19,6 +19,7 @@ void tsl__planner_init(tsl__planner *p, tsl_grammar *grammar, const tsl_allocato
 void tsl__planner_free(tsl__planner *p) {
   tsl__pool_free(&p->plans, &p->alloc);
   tsl__index_free(&p->index, &p->alloc);
+  tsl__free(&p->alloc, p->rows, TSL__BYTE_ROWS * sizeof *p->rows);
   tsl_grammar_release(p->grammar);
 }
 
@@ -335,18 +336,39 @@ typedef struct spelled {
   tsl__stack at; /* after the bytes up to the node */
 } spelled;
 
+/* The row of a position, which another may have had; NULL on failure. */
+static tsl__byte_row *row_of(tsl__planner *p, tsl__stack at) {
+  if (!p->rows && !(p->rows = tsl__alloc_zero(&p->alloc, TSL__BYTE_ROWS * sizeof *p->rows))) return out_of_memory(p), NULL;
+  tsl__byte_row *row = &p->rows[tsl__mix(at) % TSL__BYTE_ROWS];
+  if (row->at == at) return row;
+  row->at = 0;
+  row->told = row->stays = (tsl__bytes){0};
+  if (!tsl__stack_next(space_of(p), at, &row->next)) return NULL;
+  row->at = at;
+  return row;
+}
+
+/* Where one of the bytes leads that may follow; 0 on failure, or where it leads nowhere after all. */
+static tsl__stack row_byte(tsl__planner *p, tsl__byte_row *row, uint8_t byte) {
+  if (tsl__bytes_has(&row->told, byte)) return row->to[byte];
+  tsl__stack to = tsl__memory_blank(space_of(p), tsl__stack_byte(space_of(p), row->at, byte));
+  if (!fine(p)) return 0;
+  row->to[byte] = to;
+  tsl__bytes_add(&row->told, byte);
+  if (to == row->at) tsl__bytes_add(&row->stays, byte);
+  return to;
+}
+
 /* Do all bytes below a node lead from a position back to it? */
-static bool stays(tsl__space *space, tsl__stack at, const tsl__trie_node *node) {
-  const tsl__stack_rec *r = tsl__stack_at(space, at);
-  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
-  if (r->n != 1 || node->below == UINT16_MAX || m->n || m->name) return false;
-  const tsl__cell *c = tsl__stack_cell(space, r, 0);
-  const tsl__state_rec *state = tsl__state_expanded(space, c->state);
-  if (!state) return false;
-  const tsl__bytes *b = &space->vocab->trie.sets[node->below];
+static bool stays(tsl__planner *p, tsl__byte_row *row, const tsl__trie_node *node) {
+  if (node->below == UINT16_MAX) return false;
+  const tsl__bytes *below = &space_of(p)->vocab->trie.sets[node->below];
   for (int i = 0; i < 4; i++)
-    if (b->w[i] & ~state->self->w[i]) return false;
-  return true;
+    if (below->w[i] & (~row->next.w[i] | (row->told.w[i] & ~row->stays.w[i]))) return false;
+  for (int i = 0; i < 4; i++)
+    for (uint64_t left = below->w[i] & ~row->stays.w[i]; left; left &= left - 1)
+      if (row_byte(p, row, (uint8_t)(i * 64 + __builtin_ctzll(left))) != row->at) return false;
+  return fine(p);
 }
 
 bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx) {
@@ -360,16 +382,16 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
     if (steps % 1024 == 0) tsl__space_go_on(space);
     s = todo.at[--todo.n];
     const tsl__trie_node *node = &trie->nodes[s.node];
-    if (s.node && stays(space, s.at, node)) {
+    tsl__byte_row *row = node->children ? row_of(p, s.at) : NULL;
+    if (s.node && row && stays(p, row, node)) {
       more = visit(ctx, s.at, trie->order + node->begin, node->end - node->begin);
       continue;
     }
     if (s.node && node->begin < node->own_end) more = visit(ctx, s.at, trie->order + node->begin, node->own_end - node->begin);
-    tsl__bytes next;
-    if (!node->children || !more || !tsl__stack_next(space, s.at, &next)) continue;
-    for (uint32_t c = node->first_child; c < node->first_child + node->children && fine(p); c++) {
-      if (!tsl__bytes_has(&next, trie->nodes[c].byte)) continue;
-      spelled t = {c, tsl__memory_blank(space, tsl__stack_byte(space, s.at, trie->nodes[c].byte))};
+    row = node->children && more && fine(p) ? row_of(p, s.at) : NULL; /* what was visited may have asked for others */
+    for (uint32_t c = node->first_child; row && c < node->first_child + node->children && fine(p); c++) {
+      uint8_t byte = trie->nodes[c].byte;
+      spelled t = {c, tsl__bytes_has(&row->next, byte) ? row_byte(p, row, byte) : 0};
       if (t.at && !tsl__vec_push(&p->alloc, &todo, t)) out_of_memory(p);
     }
   }

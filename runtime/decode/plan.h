@@ -13,6 +13,7 @@
  *           text. tsl__planner_within asks the search over tokens too, where the bound is not good enough.
  * Cost      Descent: 1 to 3 µs a position that has no plan yet. A search in bytes that is long takes any way that goes ahead instead of the shortest (items that must
  *           differ: the bound does not know of it). Searches end after TSL__PLAN_POSITIONS positions or TSL__PLAN_STEPS landings.
+ *           Where all tokens lead: a look at each node of the trie that may follow; bytes are followed once for each position that many go by.
  * Ref       Hart, Nilsson, Raphael 1968 "A formal basis for the heuristic determination of minimum cost paths".
  * Tested by tests/test_budget.c
  *
@@ -40,12 +41,23 @@ typedef struct tsl__plan {
   bool unfollowed;   /* a failure came between before it was known where its tokens lead by their names */
 } tsl__plan;
 
+/* Where bytes lead from a position: many tokens go by the same few ones. */
+typedef struct tsl__byte_row {
+  tsl__stack at;    /* 0: none yet */
+  tsl__bytes next;  /* bytes that may follow */
+  tsl__bytes told;  /* those of them that were asked about */
+  tsl__bytes stays; /* those of them that lead back */
+  tsl__stack to[256];
+} tsl__byte_row;
+#define TSL__BYTE_ROWS 64u
+
 typedef struct tsl__planner {
   tsl_allocator alloc;
   tsl_grammar *grammar; /* referenced */
   tsl__pool plans;
   tsl__index index;
   uint32_t rises; /* of the plan that is being made: bytes after which no fewer were missing */
+  tsl__byte_row *rows; /* TSL__BYTE_ROWS, each where the number of its position has it; NULL: none were asked for */
   uint32_t near; /* positions that a search for the shortest way may look at: fewer, the more often that was not enough */
 } tsl__planner;
 
