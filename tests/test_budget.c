@@ -587,11 +587,27 @@ static void items_that_differ(void) {
   tsl_vocab_release(v);
 }
 
+/* Landings forget names, so that a plan from there may use one again; what is left must suffice for other names, which may be longer. */
+static void names_that_differ(void) {
+  static const char *const rows[] = {
+      "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^(a|q[0-9]{20})$\"},\"minProperties\":3,\"additionalProperties\":{\"type\":\"integer\"}}",
+      "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^(|a|q[0-9]{20})$\"},\"minProperties\":4,\"additionalProperties\":{\"type\":\"integer\"}}",
+      "{\"type\":\"object\",\"patternProperties\":{\"^a$\":{\"type\":\"integer\"},\"^b\":{\"type\":\"string\",\"minLength\":40}},\"minProperties\":2,\"additionalProperties\":false}",
+      "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"integer\"}},\"additionalProperties\":{\"type\":\"string\",\"minLength\":30},\"minProperties\":2}",
+      "{\"type\":\"array\",\"minItems\":2,\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^(a|z{9})$\"},\"minProperties\":2}}",
+  };
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  for (size_t i = 0; v && i < sizeof rows / sizeof *rows; i++) check_schema(v, rows[i], ROUNDS_OF(80u));
+  tsl_vocab_release(v);
+}
+
 int main(void) {
   RUN(small_vocabularies, "the fewest tokens, bytes missing");
   RUN(named_tokens, "tokens that a grammar names");
   RUN(no_way_out, "a vocabulary that cannot spell it");
   RUN(items_that_differ, "items that must differ");
+  RUN(names_that_differ, "names that must differ");
   RUN(items_that_repeat, "items of which some must be equal");
   RUN(steps_of_masks, "what masks cost");
   RUN(winding_down, "closing is preferred, not in strings");

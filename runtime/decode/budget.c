@@ -106,9 +106,56 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
  * `hard`. The token that it begins with, if it fits. */
 static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard) {
   bool proven;
-  if (!tsl__remembered_at(m->grammar->space, m->at)->memory) return TSL_NO_TOKEN;
+  if (!m->grammar->space->watches) return TSL_NO_TOKEN;
   const tsl__plan *plan = hard ? tsl__planner_within(&b->planner, m->at, left, &proven) : tsl__planner_plan(&b->planner, m->at);
   return plan && plan->tokens <= left && plan->tokens ? plan->token : TSL_NO_TOKEN;
+}
+
+/* ---- what fits ------------------------------------------------------------------------------------------------ */
+
+typedef struct restriction {
+  tsl_budget *budget;
+  tsl__stack at;
+  uint64_t left;
+  uint32_t *mask;
+  uint32_t worst; /* tokens, the one taken included */
+  tsl__naming naming;   /* at `at` */
+  tsl__name_list names; /* of the plan that is looked at */
+} restriction;
+
+static void restriction_free(restriction *r) {
+  tsl__vec_free(&r->budget->planner.alloc, &r->naming.written);
+  tsl__vec_free(&r->budget->planner.alloc, &r->names);
+}
+
+static uint32_t plan_tokens(tsl_budget *b, tsl__stack at) {
+  const tsl__plan *plan = tsl__planner_plan(&b->planner, at);
+  return plan ? plan->tokens : TSL__PLAN_NONE;
+}
+
+/* Does what comes after a position fit? */
+static bool fits(restriction *r, tsl__stack to) {
+  bool fits = to && tsl__planner_fits(&r->budget->planner, to, r->left - 1);
+  uint32_t need = fits ? plan_tokens(r->budget, to) + 1 : TSL__PLAN_NONE;
+  if (need > r->worst) r->worst = need;
+  return fits;
+}
+
+/* Names that the plan of a landing has later on, which a token may have spelled: then what it leads to is asked for itself (plan.h). */
+static tsl__later_names later_names(restriction *r, tsl__stack to) {
+  tsl__planner *p = &r->budget->planner;
+  const tsl__space *space = p->grammar->space;
+  if (!(space->watches & TSL__NEW_NAME) || space->names_tokens) return TSL__NAMES_NONE;
+  tsl__later_names names = tsl__planner_names(p, to, &r->names);
+  return names != TSL__NAMES_SOME || r->naming.known || tsl__planner_naming(p, r->at, &r->naming) ? names : TSL__NAMES_UNKNOWN;
+}
+
+static bool fits_itself(restriction *r, tsl__stack to, tsl__later_names names, tsl_token token) {
+  tsl__space *space = r->budget->planner.grammar->space;
+  if (names == TSL__NAMES_NONE || (names == TSL__NAMES_SOME && !tsl__may_name(space->vocab, &r->naming, token, &r->names))) return true;
+  tsl__stack itself = names != TSL__NAMES_UNKNOWN ? tsl__stack_token(space, r->at, token) : 0;
+  if (itself && names == TSL__NAMES_ANY) tsl__planner_copy(&r->budget->planner, itself, to);
+  return fits(r, itself);
 }
 
 /* ---- one token ------------------------------------------------------------------------------------------------ */
@@ -124,37 +171,23 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
   uint32_t counted = m->counted;
   tsl_status status = left ? tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted) : TSL_OK;
   if (status != TSL_OK || to == 0) return status != TSL_OK ? status : TSL_REJECTED;
+  restriction r = {.budget = b, .at = m->at, .left = left};
   tsl__grammar_lock(m->grammar);
   to = tsl__planner_landing(&b->planner, m->at, token);
-  bool fits = (to && tsl__planner_fits(&b->planner, to, left - 1)) || own_way(b, m, left, false) == token;
+  bool may = (fits(&r, to) && fits_itself(&r, to, later_names(&r, to), token)) || own_way(b, m, left, false) == token;
   status = tsl__grammar_unlock(m->grammar);
-  return status != TSL_OK ? status : fits ? TSL_OK : TSL_REJECTED;
+  restriction_free(&r);
+  return status != TSL_OK ? status : may ? TSL_OK : TSL_REJECTED;
 }
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
 
-typedef struct restriction {
-  tsl_budget *budget;
-  uint64_t left;
-  uint32_t *mask;
-  uint32_t worst; /* tokens, the one taken included */
-} restriction;
-
-static uint32_t plan_tokens(tsl_budget *b, tsl__stack at) {
-  const tsl__plan *plan = tsl__planner_plan(&b->planner, at);
-  return plan ? plan->tokens : TSL__PLAN_NONE;
-}
-
 static bool restrict_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
   restriction *r = ctx;
-  bool fits = tsl__planner_fits(&r->budget->planner, to, r->left - 1);
-  if (!fits) {
-    r->worst = TSL__PLAN_NONE;
-    for (size_t i = 0; i < n; i++) r->mask[tokens[i] >> 5] &= ~(1u << (tokens[i] & 31));
-  } else {
-    uint32_t need = plan_tokens(r->budget, to) + 1;
-    if (need > r->worst) r->worst = need;
-  }
+  bool all = fits(r, to);
+  tsl__later_names names = all ? later_names(r, to) : TSL__NAMES_UNKNOWN;
+  for (size_t i = 0; i < n && names != TSL__NAMES_NONE; i++)
+    if (!all || !fits_itself(r, to, names, tokens[i])) r->mask[tokens[i] >> 5] &= ~(1u << (tokens[i] & 31));
   return true;
 }
 
@@ -177,13 +210,14 @@ static bool remember_worst(tsl_budget *b, tsl__stack at, uint32_t tokens) {
 static tsl_status restrict_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint32_t *mask) {
   const worst *known = worst_of(b, m->at);
   if (known && known->tokens <= left) return TSL_OK;
-  restriction r = {b, left, mask, 0};
+  restriction r = {.budget = b, .at = m->at, .left = left, .mask = mask};
   tsl__space *space = tsl__grammar_lock(m->grammar);
   if (space->names_tokens) tsl__planner_named_landings(&b->planner, m->at, restrict_landing, &r);
   else tsl__planner_landings(&b->planner, m->at, restrict_landing, &r);
   tsl_token own = own_way(b, m, left, tsl_mask_count(mask, space->vocab->logits_width) == 0);
   if (own != TSL_NO_TOKEN) mask[own >> 5] |= 1u << (own & 31);
   tsl_status status = tsl__grammar_unlock(m->grammar);
+  restriction_free(&r);
   if (status == TSL_OK && !known && r.worst != TSL__PLAN_NONE && !remember_worst(b, m->at, r.worst)) status = TSL_ERR_NO_MEMORY;
   return status;
 }

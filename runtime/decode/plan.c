@@ -3,7 +3,7 @@
  */
 #include "runtime/decode/plan.h"
 
-#include "runtime/memory.h"
+#include "runtime/memory_run.h"
 
 #define NEAR_MAX 1500u
 #define NEAR_MIN 24u
@@ -448,6 +448,20 @@ static bool open_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size
   return ++t->s.steps < TSL__PLAN_STEPS;
 }
 
+/* Landings forget names: does the way to a place end there if they are not? */
+static bool leads_there(const search *s, uint32_t n) {
+  tsl__space *space = space_of(s->p);
+  TSL__VEC(tsl_token) way = {0};
+  bool fine = true;
+  if (!space->watches) return true;
+  for (; fine && s->places.at[n].parent != n; n = s->places.at[n].parent) fine = tsl__vec_push(&s->p->alloc, &way, s->places.at[n].by);
+  tsl__stack at = fine ? s->places.at[n].at : 0;
+  for (size_t i = way.n; i-- > 0 && at;) at = tsl__stack_token(space, at, way.at[i]);
+  tsl__vec_free(&s->p->alloc, &way);
+  if (!fine) out_of_memory(s->p);
+  return at && is_end(s->p, at);
+}
+
 /* Note the way that ends at a place. */
 static void keep_tokens(search *s, uint32_t n) {
   uint32_t total = s->places.at[n].cost;
@@ -460,28 +474,140 @@ static void keep_tokens(search *s, uint32_t n) {
     plan->tokens = total - from->cost;
     plan->token = to->by;
     plan->after = to->at;
+    plan->names = TSL__NAMES_ANY;
   }
 }
 
 /* The fewest tokens from a position to an end, if they are at most `limit`. True if the answer is certain: a way was found and noted, or there is none. */
 static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
   token_search t = {.s = {.p = p}, .limit = limit};
-  bool certain = true;
+  bool certain = true, forgot = false;
   open_place(&t.s, at, 0, 0, hope_in_tokens(p, at), TSL_NO_TOKEN);
   for (uint32_t looked = 0; (t.from = next_place(&t.s)) != UINT32_MAX; looked++) {
     tsl__stack here = t.s.places.at[t.from].at;
-    if (is_end(p, here)) {
+    if (is_end(p, here) && leads_there(&t.s, t.from)) {
       keep_tokens(&t.s, t.from);
       break;
     }
+    forgot |= is_end(p, here); /* another way to the same place may be one that ends there */
     certain = looked < TSL__PLAN_POSITIONS && t.s.steps < TSL__PLAN_STEPS;
     if (!certain || !tsl__planner_landings(p, here, open_landing, &t) || !tsl__planner_named_landings(p, here, open_landing, &t)) break;
   }
   search_free(&t.s);
-  return certain && fine(p);
+  return certain && !forgot && fine(p);
+}
+
+/* ---- names that landings forget -------------------------------------------------------------------------------- */
+
+static bool add_bytes(tsl__planner *p, tsl__name_list *out, const void *bytes, size_t n) {
+  if (!tsl__vec_reserve(&p->alloc, out, n)) return out_of_memory(p), false;
+  if (n) memcpy(out->at + out->n, bytes, n);
+  out->n += n;
+  return true;
+}
+
+bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out) {
+  tsl__space *space = space_of(p);
+  tsl__run *r = tsl__run_take(space);
+  const tsl__spelling *s = r && tsl__run_load(space, r, at) && r->naming ? tsl__run_spelling(space, r) : NULL;
+  out->under_way = s != NULL;
+  out->escape = s && s->open_count;
+  out->written.n = 0;
+  out->known = fine(p) && (!s || add_bytes(p, &out->written, s->decoded.at, s->decoded.n));
+  tsl__run_give(space, r);
+  return out->known;
+}
+
+/* Which bytes of the plan's way end names: from its end on, or from where that is known. */
+static void find_names(tsl__planner *p, tsl__plan *plan) {
+  TSL__VEC(tsl__plan *) way = {0};
+  tsl__naming now = {0};
+  tsl__plan *at = plan;
+  for (; fine(p) && at->names == TSL__NAMES_UNKNOWN && at->next && find(p, at->next); at = find(p, at->next))
+    if (!tsl__vec_push(&p->alloc, &way, at)) out_of_memory(p);
+  bool naming = fine(p) && tsl__planner_naming(p, at->at, &now) && now.under_way;
+  if (fine(p) && at->names == TSL__NAMES_UNKNOWN) at->names = at->bytes == 0 ? TSL__NAMES_NONE : TSL__NAMES_ANY;
+  for (uint8_t names = at->names; way.n-- > 0 && fine(p); at->names = names) {
+    bool named_then = naming;
+    at = way.at[way.n];
+    naming = tsl__planner_naming(p, at->at, &now) && now.under_way;
+    at->ends_name = naming && !named_then;
+    if (at->ends_name && names == TSL__NAMES_NONE) names = TSL__NAMES_SOME;
+    if (!fine(p)) names = TSL__NAMES_UNKNOWN;
+  }
+  tsl__vec_free(&p->alloc, &now.written);
+  tsl__vec_free(&p->alloc, &way);
+}
+
+tsl__later_names tsl__planner_names(tsl__planner *p, tsl__stack from, tsl__name_list *out) {
+  tsl__plan *plan = find(p, from);
+  tsl__naming now = {0};
+  out->n = 0;
+  if (!plan) return TSL__NAMES_UNKNOWN;
+  if (plan->names == TSL__NAMES_UNKNOWN) find_names(p, plan);
+  tsl__later_names names = plan->names;
+  for (const tsl__plan *at = plan; names == TSL__NAMES_SOME && fine(p) && at->names == TSL__NAMES_SOME; at = find(p, at->next)) {
+    if (!at->ends_name || !tsl__planner_naming(p, at->at, &now)) continue;
+    uint32_t n = (uint32_t)now.written.n;
+    if (!add_bytes(p, out, &n, sizeof n) || !add_bytes(p, out, now.written.at, n)) break;
+  }
+  tsl__vec_free(&p->alloc, &now.written);
+  return fine(p) ? names : TSL__NAMES_UNKNOWN;
+}
+
+/* Is there a name that begins with two pieces, or, `whole`, is them? */
+static bool one_begins(const tsl__name_list *names, const tsl__name_list *first, const uint8_t *then, size_t n, bool whole) {
+  uint32_t length;
+  for (size_t i = 0; i < names->n; i += length) {
+    memcpy(&length, names->at + i, sizeof length);
+    const uint8_t *name = names->at + (i += sizeof length);
+    size_t all = first->n + n;
+    if (whole ? length != all : length < all) continue;
+    if ((!first->n || !memcmp(name, first->at, first->n)) && (!n || !memcmp(name + first->n, then, n))) return true;
+  }
+  return false;
+}
+
+bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token, const tsl__name_list *names) {
+  const uint8_t *bytes = v->bytes + v->offsets[token], *quote = NULL;
+  size_t n = v->offsets[token + 1] - v->offsets[token], quotes = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (bytes[i] == '\\') return true;
+    if (bytes[i] == '"') quotes++, quote = bytes + i;
+  }
+  if (quotes > 1 || begun->escape) return true;
+  if (begun->under_way) return one_begins(names, &begun->written, bytes, quote ? (size_t)(quote - bytes) : n, quote != NULL);
+  const tsl__name_list none = {0};
+  return quote && one_begins(names, &none, quote + 1, n - (size_t)(quote + 1 - bytes), false);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------------------------- */
+
+void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
+  typedef struct step {
+    tsl__stack at;
+    tsl_token token;
+  } step;
+  TSL__VEC(step) way = {0};
+  const tsl__plan *plan = find(p, like);
+  while (fine(p) && at && plan && plan->tokens && plan->tokens != TSL__PLAN_NONE) {
+    if (!tsl__vec_push(&p->alloc, &way, ((step){at, plan->token}))) out_of_memory(p);
+    at = tsl__stack_token(space_of(p), at, plan->token);
+    plan = find(p, plan->after);
+  }
+  const tsl__plan *then = fine(p) && at && plan && arrived(p, at) && is_end(p, at) ? find(p, at) : NULL;
+  for (size_t i = way.n; then && i-- > 0;) { /* its end first: a plan always has one to go on with */
+    tsl__plan *own = entry(p, way.at[i].at);
+    if (own && own->tokens > then->tokens + 1) {
+      own->tokens = then->tokens + 1;
+      own->token = way.at[i].token;
+      own->after = then->at;
+      own->names = TSL__NAMES_ANY;
+    }
+    then = own;
+  }
+  tsl__vec_free(&p->alloc, &way);
+}
 
 /* Where tokens can be taken by their names, a token may lead to more than its spelling does: such a position has at least the ways of the one in the plan. */
 static void follow_names(tsl__planner *p, tsl__stack at) {

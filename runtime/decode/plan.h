@@ -37,6 +37,8 @@ typedef struct tsl__plan {
   uint32_t tokens;   /* to the end; TSL__PLAN_NONE: no way is known */
   uint32_t missing;  /* tsl__stack_shortest */
   uint8_t byte;
+  uint8_t names;     /* tsl__later_names */
+  bool ends_name;    /* `byte` ends one; known where `names` is */
   bool searched;     /* over tokens, for want of a way in bytes */
   bool unfollowed;   /* a failure came between before it was known where its tokens lead by their names */
 } tsl__plan;
@@ -80,6 +82,33 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
 
 /* The same for all tokens where the grammar names some, one by one: a token may lead to more than its spelling does. Nothing where it names none. */
 bool tsl__planner_named_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
+
+/* Landings forget the names that tokens spell, and a plan from there may give a later member such a name again: then it is none. */
+typedef enum tsl__later_names {
+  TSL__NAMES_UNKNOWN = 0,
+  TSL__NAMES_NONE,    /* the way's text ends no name that matters */
+  TSL__NAMES_SOME,
+  TSL__NAMES_ANY      /* it was found in tokens: nobody knows which */
+} tsl__later_names;
+
+/* Names: each as its length in four bytes, and its bytes, decoded. */
+typedef TSL__VEC(uint8_t) tsl__name_list;
+
+/* What names the plan of a position ends, if it has one; `out`: which, if they are some. UNKNOWN on failure. */
+tsl__later_names tsl__planner_names(tsl__planner *p, tsl__stack at, tsl__name_list *out);
+
+/* The name under way at a position. */
+typedef struct tsl__naming {
+  bool known, under_way, escape; /* known: by what follows; escape: one is not complete */
+  tsl__name_list written;        /* its bytes, decoded */
+} tsl__naming;
+bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out);
+
+/* May the name that a token goes on with, or begins, be one of these, or become it? True where that is not plain to see. */
+bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token, const tsl__name_list *names);
+
+/* Note the way in tokens of a position, `like`, for another one, if it leads to an end from there as well. */
+void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like);
 
 /* Where one of them leads, as tsl__planner_landings tells it. */
 tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token);
