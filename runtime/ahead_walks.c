@@ -366,7 +366,7 @@ static uint64_t hash_left(const memo *m, uint32_t number) {
 /* Does who waits for the file still wait? */
 static bool in_time(memo *m) {
   tsl__space_begin((tsl__space *)(uintptr_t)m->space);
-  if (m->space->status != TSL_OK) fail(m, m->space->status);
+  if (m->status == TSL_OK) m->status = m->space->status;
   return m->status == TSL_OK;
 }
 
