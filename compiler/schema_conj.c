@@ -571,9 +571,10 @@ static void negate_node(struct ways *w, sid s) {
 
 static void expand(struct expansion *e, struct branch b);
 
+/* The first one is taken first, as in subschemas: members of `if` come before those of `then`. */
 static void expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n, const struct tracker *tracker) {
   struct branch next = *b;
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = n; i-- > 0;) {
     if (tsl__schema_impossible(e->s, e->type, lits[i])) return;
     want(e, &next, lits[i], lits[i] & 1 ? NULL : tracker);
   }

@@ -274,6 +274,16 @@ static bool is_sure(const struct member *m, goal base, lit l) {
   return tsl__schema_implies(m->s, base, l);
 }
 
+/* Is this member the last by which the clause can be fulfilled? To leave it open then, clause by clause, is to go 2^n ways that all end nowhere. */
+static bool last_chance(const struct member *m, const struct clause *c) {
+  for (uint32_t j = 0; j < c->n; j++) {
+    const struct target *t = &c->targets[j];
+    if (t->kind != ATOM_ABSENT && t->kind != ATOM_KEY) return false;
+    if (t->key != m->key && !tsl__bit(m->from->bits, t->key)) return false;
+  }
+  return true;
+}
+
 /* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by TSL__SCHEMA_CLAUSES.
  * A lit that was declined is not taken up again for a later clause: where it is taken up at once, and the later clause fulfilled with it, there is at least as much room. */
 static void ways(struct member *m, uint32_t i, uint64_t done) {
@@ -300,7 +310,7 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
     m->hopeless = UINT32_MAX;
     if (m->declined_count < TSL__SCHEMA_CLAUSES) m->declined[m->declined_count++] = l;
   }
-  if (!decided) ways(m, i + 1, done);
+  if (!decided && !last_chance(m, c)) ways(m, i + 1, done);
   m->declined_count = declined;
 }
 

@@ -548,6 +548,60 @@ static void tangled(void) {
   tsl_grammar_release(g);
 }
 
+typedef struct followed {
+  const char *name;
+  void (*shape)(unsigned n);
+  unsigned n;
+  const char *text, *wrong;
+} followed;
+
+/* Masks and the shortest end all along a text, members in both orders, with few steps for each. */
+static void follow(const followed *f, tsl_order order) {
+  const tsl_schema_options options = {.order = order};
+  const tsl_limits limits = {.max_steps = 50000};
+  uint32_t *mask = calloc(tsl_vocab_mask_words(vocab), sizeof *mask);
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error = {.message = ""};
+  uint64_t bytes;
+  begin();
+  f->shape(f->n);
+  tsl_status status = tsl_grammar_json_schema(vocab, text, length, &options, &limits, &g, &error);
+  if (status == TSL_OK) status = tsl_matcher_new(g, NULL, &m);
+  const char *at = f->text;
+  for (; status == TSL_OK && *at; at++) {
+    status = tsl_matcher_mask(m, mask);
+    if (status == TSL_OK) status = tsl_matcher_shortest_completion(m, &bytes);
+    if (status == TSL_OK) status = tsl_matcher_accept_bytes(m, at, 1, NULL);
+  }
+  CHECKF(status == TSL_OK && tsl_matcher_is_complete(m), "%s of %u: %s %s before \"%s\"", f->name, f->n, tsl_status_name(status), error.message, at);
+  if (m) tsl_matcher_reset(m);
+  CHECKF(!m || tsl_matcher_accept_bytes(m, f->wrong, strlen(f->wrong), NULL) == TSL_REJECTED, "%s of %u: %s", f->name, f->n, f->wrong);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  free(mask);
+}
+
+static void else_ifs(unsigned n) {
+  add("{\"type\":\"object\"");
+  for (unsigned i = 0; i < n; i++)
+    add(",%s\"if\":{\"properties\":{\"type\":{\"const\":\"k%u\"}},\"required\":[\"type\"]},\"then\":{\"properties\":{\"c%u\":{\"type\":\"integer\"}},\"required\":[\"c%u\"]}", i ? "\"else\":{" : "", i, i, i);
+  for (unsigned i = 1; i < n; i++) add("}");
+  add("}");
+}
+
+/* What forms ask for, many times over. */
+static void conditions_are_followed(void) {
+  static const followed cases[] = {
+      {"else if", else_ifs, 30, "{\"type\":\"k7\",\"c7\":1}", "{\"type\":\"k7\"}"},
+      {"else if, none of them", else_ifs, 30, "{\"type\":\"other\",\"c7\":\"x\"}", "{\"type\":\"k29\",\"c29\":\"x\"}"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    follow(&cases[i], TSL_ORDER_SCHEMA);
+    follow(&cases[i], TSL_ORDER_ANY);
+  }
+}
+
 /* Schemas that take longer than anyone waits: a limit, within the steps given, and the place that is to blame. */
 static void blamed(void) {
   static const struct {
@@ -707,6 +761,7 @@ int main(void) {
   RUN(deep, "nesting beyond the limit is refused");
   RUN(loops_in_loops, "groups of letters in a row are cut in few ways");
   RUN(tangled, "many searches in one text of a given length");
+  RUN(conditions_are_followed, "conditions about one object, many of them");
   RUN(blamed, "a limit names the subschema that is to blame");
   RUN(cancel, "a cancel flag reaches the work");
   RUN(cancel_anywhere, "wherever the work is when it is set");
