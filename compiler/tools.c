@@ -152,6 +152,16 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   return copy ? n : NULL;
 }
 
+/* One of the texts that a form gives, NULL if it gives none. */
+static tsl__tag *one_text(build *b, const tsl__json *list) {
+  tsl__string *texts;
+  uint32_t count;
+  tsl__tag **all = read_list(b, list, &texts, &count) ? tsl__tags_alloc(b->tags, (count + 1) * sizeof *all) : NULL;
+  for (uint32_t i = 0; all && i < count; i++)
+    if (!(all[i] = constant(b, texts[i]))) return NULL;
+  return all && count ? any_of(b, all, count) : NULL;
+}
+
 static tsl__tag *id_of(build *b, const tsl__json *form, tsl__string name) {
   tsl__tag *n = node(b, TSL__TAG_REGEX, 0);
   tsl__string prefix = named(b, text_of(form, "id_prefix"), name);
@@ -163,13 +173,29 @@ static tsl__tag *id_of(build *b, const tsl__json *form, tsl__string name) {
   return n;
 }
 
+static bool id_comes_first(const tsl__json *form) { return text_of(form, "id").length && !has_name(text_of(form, "begin")); }
+
+/* An id that may stand behind the arguments, NULL where the form has none there. */
+static tsl__tag *id_behind(build *b, const tsl__json *form) {
+  const tsl__json *behind = object_of(form, "behind");
+  if (!behind) return NULL;
+  tsl__tag *id = of_two(b, TSL__TAG_SEQUENCE, id_of(b, behind, (tsl__string){"", 0}), constant(b, text_of(behind, "end")));
+  return optional(b, of_two(b, TSL__TAG_SEQUENCE, constant(b, text_of(behind, "begin")), id));
+}
+
+/* What stands around the arguments of every call of a form. */
+typedef struct around {
+  tsl__tag *then, *behind; /* NULL: nothing */
+} around;
+
 /* A call from where its name is known on. */
-static tsl__tag *one_call(build *b, const tsl__json *form, const tsl__tool *tool) {
-  tsl__string begin = text_of(form, "begin"), then = text_of(form, "then");
+static tsl__tag *one_call(build *b, const tsl__json *form, around a, const tsl__tool *tool) {
+  bool id_first = id_comes_first(form);
   tsl__tag *content = arguments(b, tool, text_of(form, "style"));
-  bool id_first = text_of(form, "id").length && !has_name(begin);
-  if (text_of(form, "id").length && !id_first) content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), of_two(b, TSL__TAG_SEQUENCE, constant(b, then), content));
-  tsl__tag *n = tag(b, TSL__MARK_CALL, named(b, id_first ? then : begin, tool->name), content, text_of(form, "end"));
+  if (a.behind) content = of_two(b, TSL__TAG_SEQUENCE, content, a.behind);
+  if (a.then) content = of_two(b, TSL__TAG_SEQUENCE, a.then, content);
+  if (text_of(form, "id").length && !id_first) content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), content);
+  tsl__tag *n = tag(b, TSL__MARK_CALL, named(b, text_of(form, id_first ? "then" : "begin"), tool->name), content, text_of(form, "end"));
   if (n) n->name = tool->name.at, n->name_length = tool->name.length;
   return n;
 }
@@ -193,10 +219,11 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
   *count = 0;
   for (uint32_t f = 0; all && f < forms->length; f++) {
     const tsl__json *form = &forms->items[f];
+    const around a = {.then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then")), .behind = id_behind(b, form)};
     uint32_t from = *count;
     for (uint32_t i = 0; i < r->count; i++)
-      if (!(all[(*count)++] = one_call(b, form, &r->tools[i]))) return NULL;
-    if (!text_of(form, "id").length || has_name(text_of(form, "begin"))) continue;
+      if (!(all[(*count)++] = one_call(b, form, a, &r->tools[i]))) return NULL;
+    if (!id_comes_first(form)) continue;
     tsl__string none = {"", 0};
     tsl__tag *names = list_of(b, all + from, r->count, none, false);
     tsl__tag *whole = tag(b, TSL__MARK_MARKUP, text_of(form, "begin"), of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, none), names), none);
@@ -209,10 +236,23 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
 
 /* ---- answers ---------------------------------------------------------------------------------------------------------- */
 
+static bool several_calls(const build *b) { return b->request->parallel && !b->request->forced; }
+
 static tsl__tag *list_of_calls(build *b, tsl__string separator) {
   uint32_t count;
   tsl__tag **calls = all_calls(b, &count);
-  return calls ? list_of(b, calls, count, separator, b->request->parallel && !b->request->forced) : NULL;
+  return calls ? list_of(b, calls, count, separator, several_calls(b)) : NULL;
+}
+
+/* A call, or several, each with that text before it or without. */
+static tsl__tag *calls_after(build *b, tsl__string before) {
+  uint32_t count;
+  tsl__tag **calls = all_calls(b, &count), *n = calls ? node(b, TSL__TAG_REPEAT, 1) : NULL;
+  if (!n) return NULL;
+  n->items[0] = of_two(b, TSL__TAG_SEQUENCE, optional(b, constant(b, before)), list_of(b, calls, count, (tsl__string){"", 0}, false));
+  n->min = 1;
+  n->max = several_calls(b) ? TSL__INF : 1;
+  return n->items[0] ? n : NULL;
 }
 
 /* The section with the calls in it, in each way in which it may begin. */
@@ -229,6 +269,7 @@ static tsl__tag *only_calls(build *b) {
   const tsl__json *section = object_of(b->preset, "section");
   tsl__string *begins;
   uint32_t count;
+  if (!section && text_of(b->preset, "before").length) return calls_after(b, text_of(b->preset, "before"));
   if (!section) return list_of_calls(b, text_of(b->preset, "separator"));
   tsl__tag **all = sections(b, section, &begins, &count);
   return all ? any_of(b, all, count) : NULL;
@@ -307,32 +348,49 @@ static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
 
 static bool is_reasoning(const tsl__json *form) { return tsl__json_is(GET(form, "as"), "reasoning", 9); }
 
-static tsl__tag *message(build *b, const tsl__json *form) {
-  bool reasoning = is_reasoning(form);
+static tsl__tag *message(build *b, const tsl__json *form, tsl__string begin, tsl__tag *content) {
   const tsl__json *ends = GET(form, "end");
-  tsl__tag *n = tag(b, reasoning ? TSL__MARK_REASONING : TSL__MARK_TEXT, text_of(form, "begin"), reasoning ? thoughts(b) : asked_for(b), (tsl__string){"", 0});
+  tsl__tag *n = tag(b, is_reasoning(form) ? TSL__MARK_REASONING : TSL__MARK_TEXT, begin, content, (tsl__string){"", 0});
   if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
   for (uint32_t i = 0; i < ends->length; i++) n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
   n->end_count = ends->length;
   return n;
 }
 
+/* A kind of message, in each way in which it may begin, behind those that are there. */
+static bool add_messages(build *b, const tsl__json *form, tsl__tag **all, uint32_t *count) {
+  tsl__tag *content = is_reasoning(form) ? thoughts(b) : asked_for(b);
+  tsl__string *begins;
+  uint32_t n;
+  if (!read_list(b, GET(form, "begin"), &begins, &n)) return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (!(all[(*count)++] = message(b, form, begins[i], content))) return false;
+  return true;
+}
+
+static uint32_t ways_to_begin(const tsl__json *form) {
+  const tsl__json *begin = GET(form, "begin");
+  return begin->kind == TSL__JSON_ARRAY ? begin->length : 1;
+}
+
 /* One message, or several, of these kinds; NULL if there is none. */
 static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) {
   const tsl__json *forms = GET(b->preset, "messages");
-  tsl__tag **all = tsl__tags_alloc(b->tags, (forms->length + 1) * sizeof *all);
-  uint32_t count = 0;
+  uint32_t count = 0, ways = 1;
+  for (uint32_t i = 0; i < forms->length; i++) ways += ways_to_begin(&forms->items[i]);
+  tsl__tag **all = tsl__tags_alloc(b->tags, ways * sizeof *all);
   for (uint32_t i = 0; all && i < forms->length; i++)
-    if ((is_reasoning(&forms->items[i]) ? reasoning : text) && !(all[count++] = message(b, &forms->items[i]))) return NULL;
+    if ((is_reasoning(&forms->items[i]) ? reasoning : text) && !add_messages(b, &forms->items[i], all, &count)) return NULL;
   return all && count ? list_of(b, all, count, text_of(b->preset, "message_separator"), several) : NULL;
 }
 
 /* What was asked for instead of free text: in the last of the messages that are text. */
 static tsl__tag *message_asked_for(build *b) {
   const tsl__json *forms = GET(b->preset, "messages");
-  uint32_t i = forms->length;
+  uint32_t i = forms->length, count = 0;
   while (is_reasoning(&forms->items[i - 1])) i--; /* are_messages: there is one */
-  return message(b, &forms->items[i - 1]);
+  tsl__tag **all = tsl__tags_alloc(b->tags, ways_to_begin(&forms->items[i - 1]) * sizeof *all);
+  return all && add_messages(b, &forms->items[i - 1], all, &count) ? any_of(b, all, count) : NULL;
 }
 
 /* Messages, of which thinking and text may be left out, and calls may be demanded; or thinking, and then what was asked for, or calls. */
@@ -370,14 +428,16 @@ static bool are_calls(const tsl__json *v) {
   bool fine = v && v->kind == TSL__JSON_ARRAY && v->length;
   for (uint32_t i = 0; fine && i < v->length; i++) {
     const tsl__json *c = &v->items[i];
+    const tsl__json *then = GET(c, "then"), *behind = object_of(c, "behind");
     fine = (has_name(text_of(c, "begin")) || (text_of(c, "id").length && has_name(text_of(c, "then")))) && text_of(c, "style").length;
+    fine = fine && (!then || are_texts(then)) && (!behind || (text_of(behind, "begin").length && text_of(behind, "id").length));
   }
   return fine;
 }
 
 static bool is_message(const tsl__json *v) {
   const tsl__json *end = GET(v, "end");
-  bool fine = end && end->kind == TSL__JSON_ARRAY && end->length && GET(v, "as") && text_of(v, "begin").length;
+  bool fine = end && end->kind == TSL__JSON_ARRAY && end->length && GET(v, "as") && are_texts(GET(v, "begin"));
   for (uint32_t i = 0; fine && i < end->length; i++) fine = end->items[i].kind == TSL__JSON_STRING;
   return fine;
 }

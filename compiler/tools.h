@@ -11,8 +11,11 @@
  *            "trigger": TEXT                                               of a call (without a section)
  *            "section": {"before", "begin", "separator", "end"} or null    around all calls; before: in front of it where no text is
  *            "separator": TEXT                                             between calls where nothing else may stand (tool_choice: required)
- *            "calls": [{"begin", "id", "id_prefix", "then", "style", "end"}]   ways to write one call, {name} being the tool's; id: a regex
- *            "messages": [{"as", "begin", "end": [...]}], "message_separator"  the answer is a list of messages (Harmony): these, and calls}
+ *            "before": TEXT                                                instead of a separator: may stand before each call there
+ *            "calls": [{"begin", "id", "id_prefix", "then", "style", "behind", "end"}]   ways to write one call, {name} being the tool's; id: a regex; then: one text
+ *                                                                          or several between the name, or the id, and the arguments; behind: {"begin", "id", "end"},
+ *                                                                          an id that may stand behind these
+ *            "messages": [{"as", "begin", "end": [...]}], "message_separator"  the answer is a list of messages (Harmony): these, and calls; begin: one text or several}
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -36,16 +36,20 @@ static const char *const presets[] = {
     "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "glm4\0"
     "{\"name\":\"glm4\",\"thinking\":{\"begin\":[\"<think>\",\"\\n<think>\"],\"end\":\"</think>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"exclude\":[\""
-    "<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\","
-    "\"end\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
+    "<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"before\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\",\"en"
+    "d\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
     "gpt-oss\0"
     "{\"name\":\"gpt-oss\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\"<|channel|>commentary to=functions.{nam"
-    "e} <|constrain|>json<|message|>\",\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\"<|channel|>commentary to=functions.{name}<|c"
-    "onstrain|>json<|message|>\",\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\" to=functions.{name}<|channel|>commentary <|constr"
-    "ain|>json<|message|>\",\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\" to=functions.{name}<|channel|>commentary json<|message"
-    "|>\",\"style\":\"json\",\"end\":\"<|call|>\"}],\"messages\":[{\"as\":\"reasoning\",\"begin\":\"<|channel|>analysis<|message|>\",\"end\":[\"<|e"
-    "nd|>\"]},{\"as\":\"text\",\"begin\":\"<|channel|>commentary<|message|>\",\"end\":[\"<|end|>\"]},{\"as\":\"text\",\"begin\":\"<|channel|>fina"
-    "l<|message|>\",\"end\":[\"<|end|>\",\"<|return|>\"]}],\"message_separator\":\"<|start|>assistant\"}",
+    "e}\",\"then\":[\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"js"
+    "on\",\"end\":\"<|call|>\"},{\"begin\":\"<|channel|>analysis to=functions.{name}\",\"then\":[\"<|message|>\",\"<|constrain|>json<|messa"
+    "ge|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\" to=functions.{name"
+    "}<|channel|>commentary\",\"then\":[\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|mes"
+    "sage|>\"],\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\" to=functions.{name}<|channel|>analysis\",\"then\":[\"<|message|>\",\"<|co"
+    "nstrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"json\",\"end\":\"<|call|>\"}],\"message"
+    "s\":[{\"as\":\"reasoning\",\"begin\":\"<|channel|>analysis<|message|>\",\"end\":[\"<|end|>\"]},{\"as\":\"text\",\"begin\":\"<|channel|>comme"
+    "ntary<|message|>\",\"end\":[\"<|end|>\"]},{\"as\":\"text\",\"begin\":[\"<|channel|>final<|message|>\",\"<|channel|>final<|constrain|>j"
+    "son<|message|>\",\"<|channel|>final <|constrain|>json<|message|>\",\"<|channel|>final json<|message|>\"],\"end\":[\"<|end|>\",\"<|"
+    "return|>\"]}],\"message_separator\":\"<|start|>assistant\"}",
     "kimi-k2\0"
     "{\"name\":\"kimi-k2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"exclude\":[\"<think>\",\"<"
     "/think>\"],\"section\":{\"begin\":\"<|tool_calls_section_begin|>\",\"separator\":\"\",\"end\":\"<|tool_calls_section_end|>\"},\"calls\":["
@@ -75,7 +79,8 @@ static const char *const presets[] = {
     "},{\"begin\":\"[TOOL_CALLS]{name}[CALL_ID]\",\"id\":\"[A-Za-z0-9]{9}\",\"id_prefix\":\"\",\"then\":\"[ARGS]\",\"style\":\"json\",\"end\":\"\"}]}",
     "mistral\0"
     "{\"name\":\"mistral\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":[\"[TOOL_CALLS][\",\"[TOOL_CALLS] [\"],\"separator\":\", \",\"e"
-    "nd\":\"]\"},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "nd\":\"]\"},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"behind\":{\"begin\":\", \\\"id\\\": \\\"\",\"id\""
+    ":\"[A-Za-z0-9]{9}\",\"end\":\"\\\"\"},\"end\":\"}\"}]}",
     "phi4-functools\0"
     "{\"name\":\"phi4-functools\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"functools[\",\"separator\":\", \",\"end\":\"]\"},\"calls"
     "\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",

@@ -1025,7 +1025,7 @@ typedef enum tsl_part_kind {
   TSL_PART_TEXT = 0,      /* a piece of free text, unaltered */
   TSL_PART_REASONING = 1, /* a piece of thinking */
   TSL_PART_CALL = 2,      /* a call begins; text is the tool's name */
-  TSL_PART_ID = 3,        /* a piece of its id, where the format has one (`call` may be one that has not begun yet) */
+  TSL_PART_ID = 3,        /* a piece of its id, where the format has one (`call` may be one that has not begun yet; it may come after the arguments) */
   TSL_PART_ARGUMENTS = 4, /* a piece of its arguments: JSON, whatever the format */
   TSL_PART_CALL_END = 5,
   TSL_PART_TAG = 6,       /* any other tag begins; text is its begin */

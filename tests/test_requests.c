@@ -141,6 +141,9 @@ static const struct {
     {"mistral", "[" TOOL("f", S) "]", "x[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"a\": 1}}]", "\"content\": \"x\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}]"},
     {"mistral", "[" TOOL("f", S) "]", "x[TOOL_CALLS] [{\"name\": \"f\", \"arguments\": {\"a\": 1}}]", "\"content\": \"x\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}]"},
     {"mistral", "[" TOOL("f", S) "]", "[TOOL_CALLS] [{\"name\": \"f\", \"arguments\": {}}]", NULL},
+    {"mistral", "[" TOOL("f", S) "]", "[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"a\": 1}, \"id\": \"abcDEF123\"}, {\"name\": \"f\", \"arguments\": {\"a\": 2}}]",
+     "\"calls\": [{\"id\": \"abcDEF123\", \"name\": \"f\", \"arguments\": {\"a\": 1}}, {\"id\": \"call_1\", \"name\": \"f\", \"arguments\": {\"a\": 2}}]"},
+    {"mistral", "[" TOOL("f", S) "]", "[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {\"a\": 1}, \"id\": \"abc\"}]", NULL},
     {"kimi-k2", "[" TOOL("f", S) "]", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{\"a\": 1}<|tool_call_end|><|tool_calls_section_end|>", "\"id\": \"functions.f:0\""},
     {"gpt-oss", "[" TOOL("f", S) "]", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>", "\"reasoning\": \"hm\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\""},
 };
@@ -162,6 +165,49 @@ static void check_answer(const tsl_tools_options *o, const char *request, const 
 
 static void edges_are_read(void) {
   for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) check_answer(&(tsl_tools_options){.preset = answers[i].preset}, answers[i].request, answers[i].answer, answers[i].expected);
+}
+
+/* gpt-oss: the tool in the role or in the channel, either channel, and each way to say that what follows is JSON; a longer name is another tool's, and other tools are not there. */
+static void headers_are_read(void) {
+  static const char *const places[] = {"<|channel|>commentary to=functions.f", "<|channel|>analysis to=functions.f", " to=functions.f<|channel|>commentary", " to=functions.f<|channel|>analysis"};
+  static const char *const kinds[] = {"<|message|>", " <|constrain|>json<|message|>", "<|constrain|>json<|message|>", " json<|message|>"};
+  static const char *const wrong[] = {"<|channel|>final to=functions.f<|message|>", "<|channel|>commentary to=functions.fff<|message|>", "<|channel|>commentary to=f<|message|>",
+                                      "<|channel|>commentary to=functions.f text<|message|>", " to=functions.f<|message|>", "<|channel|>analysis to=browser.search<|message|>"};
+  static const char request[] = "[" TOOL("ff", "{\"type\":\"object\",\"maxProperties\":0}") "," TOOL("f", S) "]", called[] = "\"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}]";
+  static const char format[] = "{\"response_format\":{\"type\":\"json_schema\",\"schema\":{\"const\":1}}}";
+  const tsl_tools_options o = {.preset = "gpt-oss"}, required = {.preset = "gpt-oss", .tool_choice = "required"};
+  char answer[300];
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+      snprintf(answer, sizeof answer, "<|channel|>analysis<|message|>hm<|end|><|start|>assistant%s%s{\"a\": 1}<|call|>", places[i], kinds[k]);
+      check_answer(&o, request, answer, called);
+      check_answer(&required, request, answer, called);
+    }
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    snprintf(answer, sizeof answer, "<|channel|>final%s1<|return|>", kinds[k]);
+    check_answer(&o, format, answer, "\"content\": \"1\"");
+  }
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    snprintf(answer, sizeof answer, "%s{\"a\": 1}<|call|>", wrong[i]);
+    check_answer(&o, request, answer, NULL);
+  }
+}
+
+/* GLM 4.5 and 4.6 write a line break before each call, GLM 4.7 none; nothing else may stand there. */
+static void line_breaks_are_read(void) {
+#define GLM "<tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>"
+  static const char request[] = "[" TOOL("f", S) "]", two[] = "\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {\"a\": 1}}, {\"id\": \"call_1\",";
+  tsl_tools_options o = {.preset = "glm4", .tool_choice = "required"};
+  check_answer(&o, request, GLM GLM, two);
+  check_answer(&o, request, GLM "\n" GLM, two);
+  check_answer(&o, request, "\n" GLM "\n" GLM, two);
+  check_answer(&o, request, "<think>hm</think>\n" GLM, "\"content\": \"\", \"reasoning\": \"hm\", \"calls\": [{");
+  check_answer(&o, request, GLM "\n\n" GLM, NULL);
+  check_answer(&o, request, GLM "\n", NULL);
+  check_answer(&o, request, "\n", NULL);
+  o.parallel = -1;
+  check_answer(&o, request, "\n" GLM, "\"calls\": [{");
+  check_answer(&o, request, GLM GLM, NULL);
 }
 
 /* With thinking: a block that the model begins, that the prompt has begun, or either; and messages, the first of which is one of thinking. What a response format asks for is
@@ -338,6 +384,8 @@ int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(requests_are_refused, "status, message, pointer into the request");
   RUN(thoughts_are_read, "begun by the model or by the prompt, in blocks and in messages");
+  RUN(headers_are_read, "the tool in the role and in the channel");
+  RUN(line_breaks_are_read, "before a call, where a template writes them");
   RUN(edges_are_read, "near-triggers, odd names, each family's own marks");
   RUN(tokens_reach_over, "from thinking into a call");
   RUN(many_tools, "ten thousand");
