@@ -248,6 +248,7 @@ typedef struct tsl__tags_lowering {
   struct tsl__constant { tsl__string text; tsl__expr e; } constants[TSL__CONSTANTS]; /* the last ones */
   uint32_t constant_count;
   struct tsl__constant pattern; /* the last one, and its expression; TSL__NONE: none yet */
+  struct tsl__choice_of { const tsl__tag *of; tsl__expr e; } choice; /* the last one of constants alone within a frame; NULL: none yet */
   TSL__VEC(tsl__counted) counted;
 } tsl__tags_lowering;
 /* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `marks`: those of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */

@@ -624,14 +624,23 @@ static tsl__expr lower_separated(tsl__tags_lowering *l, const tsl__tag *n) {
 
 /* ---- composition ---------------------------------------------------------------------------------------------------------- */
 
+static bool is_choice_of_constants(const tsl__tag *n) {
+  bool all = n->kind == TSL__TAG_OR;
+  for (uint32_t i = 0; all && i < n->item_count; i++) all = n->items[i]->kind == TSL__TAG_CONST;
+  return all;
+}
+
+/* Many tags begin with the same choice of constants: the last one is remembered. */
 static tsl__expr lower_items(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   tsl__expr all = n->kind == TSL__TAG_OR ? TSL__NONE : TSL__EPS;
   stops open = {.last = false};
+  if (n == l->choice.of && !s.last) return l->choice.e;
   for (uint32_t i = n->item_count; i-- > 0 && l->tags->status == TSL_OK;) {
     bool last = n->kind == TSL__TAG_OR || i + 1 == n->item_count;
     tsl__expr e = lower(l, n->items[i], last ? s : open);
     all = n->kind == TSL__TAG_OR ? tsl__expr_alt(l->x, e, all) : tsl__expr_seq(l->x, e, all);
   }
+  if (!s.last && is_choice_of_constants(n)) l->choice = (struct tsl__choice_of){n, all};
   return all;
 }
 
