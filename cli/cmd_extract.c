@@ -52,6 +52,7 @@ static int run(int argc, char **argv) {
   int code = CLI_OK;
   if (!arguments.help) {
     if (arguments.rest_count != 1) code = cli_complain("extract: one text is needed, a file or -, not %zu", arguments.rest_count);
+    else if (s.kind == SOURCE_NONE) code = cli_complain("extract: one of --schema and --regex is needed; see --help");
     else if (s.kind == SOURCE_ARTIFACT) code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
     else if (s.kind == SOURCE_GBNF) code = cli_complain("extract: a GBNF grammar has no captures; give --regex or --schema");
     else if (s.kind == SOURCE_REGEX && o.count) code = cli_complain("extract: --pointer goes with --schema");
@@ -66,8 +67,9 @@ static int run(int argc, char **argv) {
 const cli_command cli_extract = {
     "extract", "(--schema F | --regex R) [options] FILE|-", "write the named captures of a matching text as JSON",
     "With --regex: {\"group\": \"text\", ...} for the named groups, null where a group took no part. In a\n"
-    "repetition that is the last round; one that matches nothing counts (in ECMA-262 it does not). PCRE2 finds the groups: what it cannot read, or gives up on, is an error. With --schema: {\"/json/pointer\": "
-    "value, ...}.\n"
+    "repetition that is the last round; one that matches nothing counts (in ECMA-262 it does not), and a group in a look-ahead, or empty at\n"
+    "the very end of the round before, may be of that one. PCRE2 finds the groups: what it cannot read, or gives up on, is an error.\n"
+    "With --schema: {\"/json/pointer\": value, ...}.\n"
     "exit codes: 0 written; 1 the text does not match (the byte offset and what was expected go to stderr), or a pointer leads nowhere;\n"
     "2 the call, the schema, the regex or a file is bad.\n",
     run, "--grammar --root --artifact"};

@@ -265,6 +265,7 @@ def usage():
         stdout, _ = expect(0, [command, "--help"], out=f"usage: turnstile {command}")
         option = b"--preset NAME" if command == "tools" else b"--schema F"
         check(b"exit codes:" in stdout and option in stdout, f"{command} --help: exit codes and options")
+        check(all((name in stdout) == (command not in ("extract", "tools")) for name in (b"--grammar", b"--artifact")), f"{command} --help: sources that it takes, and no others")
     stdout, _ = expect(0, ["--help"], out="usage: turnstile COMMAND")
     check(all(name.encode() in stdout for name in ["generate", "check", "mask", "explain", "extract", "tools", "compile", "demo"]), "--help lists the commands")
     expect(2, [], err="usage:")
@@ -580,14 +581,15 @@ def extraction():
                                  (r"(?m)x\r(?<a>^y$)\u2028z", "x\ry\u2028z", "y"), (r"(?<a>x{,2})", "x{,2}", "x{,2}"), (r"(?i:(?<a>\w))", "\u017f", "\u017f"), (r"(?<a>x)(y)?\2", "x", "x"),
                                  (r"(?<a>[[:alpha:]\]]+)\.", "a].", "a]"), (r"(?<a>[\d-z]+)", "1-z", "1-z"), (r"(?<a>[z-\w[:digit:]-]+)", "z-1", "z-1"), (r"(?s:(?<a>.))(?<b>.)", "\r1", "\r"), (r"(?<a>\p{L}+)(?#.)", "é", "é")):
         check(extracted(["--regex", pattern], text).get("a") == value, f"{pattern} as the grammar reads it")
-    # In a repetition the last round counts, as in ECMA-262; references mean the groups of the pattern.
-    for pattern, text, groups in ((r"(?:(?<a>a)|(?<b>b))*", "ab", {"a": None, "b": "b"}), (r"(?:(?<a>x)?y)*", "xyy", {"a": None}), (r"(?:(?<p>(?<a>a)|b)c)*", "acbc", {"p": "b", "a": None}),
+    # In a repetition the last round counts, as in ECMA-262, but that one that matches nothing does; references mean the groups of the pattern.
+    for pattern, text, groups in ((r"(?:(?<a>a)|(?<b>b))*", "ab", {"a": None, "b": "b"}), (r"(?<a>x*)*", "xx", {"a": ""}), (r"(?:(?<a>x)?y)*", "xyy", {"a": None}), (r"(?:(?<p>(?<a>a)|b)c)*", "acbc", {"p": "b", "a": None}),
                                   (r"(?i:(?<a>A)|b)*", "aba", {"a": "a"}), (r"(?:(?<a>1)|(?:(?<b>2)|(?<c>3))+)*", "1233", {"a": None, "b": None, "c": "3"}),
                                   (r"(?:(?:a)|b)(?<q>x|y)(?:(?<r>z)|w)*\1(?P=q)(?#()", "axzwxx", {"q": "x", "r": None}), (r"((?:a|b))\1(?<a>c)", "bbc", {"a": "c"}),
                                   ("(?:" * 240 + "(?<a>a)" + ")" * 240, "a", {"a": "a"})):
         check(extracted(["--regex", pattern], text) == groups, f"{pattern} on {text}")
     expect(2, ["extract", "--regex", "(?:(?<x>(?:a+)+)c|(?<y>a+))", "-"], text="a" * 60, err="too many ways for PCRE2")
     expect(2, ["extract", "--regex", "(?<$x>a)", "-"], text="a", err="PCRE2")
+    expect(2, ["extract", "-"], text="a", err="one of --schema and --regex is needed")
     anything = files("any.json", {})
     text = '{"a": {"b~/\\u00e9\\ud83d\\ude00": [1, 2.50, {"x": "q\\"w\\n"}]}, "e": [], "f": { }, "": null}'
     check(extracted(["--schema", anything], text) == {"/a/b~0~1é😀/0": 1, "/a/b~0~1é😀/1": 2.5, "/a/b~0~1é😀/2/x": 'q"w\n', "/e": [], "/f": {}, "/": None},
