@@ -230,6 +230,23 @@ def test_tools():
     raises(ValueError, lambda: T.Grammar.tags(vocab, tag, over=T.Grammar.tags(T.Vocab.from_tokens([b"a", b"b"]), tag)), "of another vocabulary")
     test_parser(tools)
     test_options_of_schemas()
+    test_resolver_of_tools()
+
+
+def test_resolver_of_tools():
+    """Asked for documents of schemas in tags and tools, with the base that was given; what it says is never taken over from another one."""
+    asked = []
+    def resolving(text):
+        return lambda uri: asked.append(uri) or text
+    tag, tool = {"type": "json_schema", "json_schema": {"$ref": "other"}}, [{"name": "f", "parameters": {"properties": {"a": {"$ref": "other"}}}}]
+    first = T.Grammar.tags(vocab, tag, resolver=resolving("true"), base_uri="http://host/one")
+    second = T.Grammar.tags(vocab, tag, over=first, resolver=resolving('{"const": 1}'), base_uri="http://host/one")
+    third = T.Grammar.tools(vocab, tool, preset="qwen3", over=first, resolver=resolving('{"const": 2}'), base_uri="http://host/two/")
+    check(asked == ["http://host/other", "http://host/other", "http://host/two/other"], f"asked for {asked}")
+    check(first.matcher().accept_bytes("[]") and not second.matcher().accept_bytes("[]") and second.matcher().accept_bytes("1"), "over a grammar of another resolver")
+    check([third.matcher().accept_bytes(f'<tool_call>\n{{"name": "f", "arguments": {{"a": {n}}}}}\n') for n in (1, 2)] == [False, True], "of a tool")
+    raises(T.GrammarError, lambda: T.Grammar.tags(vocab, tag, over=first, base_uri="http://host/one"), "over it, without a resolver")
+    raises(ZeroDivisionError, lambda: T.Grammar.tools(vocab, tool, preset="qwen3", resolver=lambda uri: 1 // 0, base_uri="http://host/"), "a resolver that raises")
 
 
 def test_options_of_schemas():
@@ -245,6 +262,7 @@ def test_options_of_schemas():
     check(allowed() == [texts[3]], "the defaults")
     check(allowed(nullable=True) == [texts[0], texts[3]], "nullable")
     check(allowed(ignore_formats=True) == [texts[1], texts[3]], "ignore_formats")
+    check(allowed(lazy=True) == [texts[3]], "lazy")
     check(allowed(repeated_names=True) == [texts[2], texts[3]], "repeated_names")
     check(allowed(max_nesting=2) == [], "max_nesting")
     old = {"type": "json_schema", "json_schema": {"divisibleBy": 3}}

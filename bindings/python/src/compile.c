@@ -243,6 +243,7 @@ static int read_style(PyObject *style, tsl_schema_options *schema) {
   return 0;
 }
 
+/* (style, lazy, resolver or None, base_uri or None) */
 static int read_schema(PyObject *options, job *j) {
   PyObject *style;
   int lazy;
@@ -257,12 +258,14 @@ static int read_schema(PyObject *options, job *j) {
 }
 
 /* A Grammar of the same vocabulary, or None. Whether its tables are shared is not known here: if they are, its flag is polled, and the one of the call is not. So its
- * flag, where it has one, is the new grammar's too: there is one flag to keep alive, however many grammars are made over one another. */
+ * flag, where it has one, is the new grammar's too: there is one flag to keep alive, however many grammars are made over one another. What another resolver has answered
+ * is not taken over: the library would know it by the job's address alone, where jobs come and go. */
 static int read_over(PyObject *over, job *j) {
   if (over == Py_None) return 0;
   if (!PyObject_TypeCheck(over, core.grammar)) return PyErr_SetString(PyExc_TypeError, "over must be a Grammar"), -1;
   core_grammar *before = (core_grammar *)over;
   if (before->vocab != (PyObject *)j->vocab) return PyErr_SetString(PyExc_ValueError, "over must be a Grammar of the same Vocab"), -1;
+  if (j->resolver) return 0;
   j->tools.over = before->grammar;
   if (before->cancel) {
     j->cancel = (core_cancel *)before->cancel;
@@ -272,21 +275,21 @@ static int read_over(PyObject *over, job *j) {
 }
 
 static int read_tags(PyObject *options, job *j) {
-  PyObject *style, *over;
-  if (!PyArg_ParseTuple(options, "O!O", &PyTuple_Type, &style, &over) || read_over(over, j) < 0) return -1;
-  return read_style(style, &j->schema);
+  PyObject *schema, *over;
+  if (!PyArg_ParseTuple(options, "O!O", &PyTuple_Type, &schema, &over) || read_schema(schema, j) < 0) return -1;
+  return read_over(over, j);
 }
 
 static int read_tools(PyObject *options, job *j) {
-  PyObject *style, *over;
+  PyObject *schema, *over;
   int thinking;
-  if (!PyArg_ParseTuple(options, "O!sziiO&O", &PyTuple_Type, &style, &j->tools.preset, &j->tools.tool_choice, &j->tools.parallel, &thinking,
+  if (!PyArg_ParseTuple(options, "O!sziiO&O", &PyTuple_Type, &schema, &j->tools.preset, &j->tools.tool_choice, &j->tools.parallel, &thinking,
                         core_u32, &j->tools.max_thinking_tokens, &over) ||
-      read_over(over, j) < 0)
+      read_schema(schema, j) < 0)
     return -1;
   j->tools.thinking = (tsl_thinking)thinking;
   j->tools.schema = &j->schema;
-  return read_style(style, &j->schema);
+  return read_over(over, j);
 }
 
 static int read_regex(PyObject *options, job *j) {

@@ -91,19 +91,20 @@ class Grammar(_core.Grammar):
 
     @classmethod
     def tags(cls, vocab, structure, *, over=None, order="schema", whitespace="any", indent=2, draft="auto", ignore_formats=False, nullable=False, repeated_names=False,
-             max_nesting=0, **limits):
+             lazy=False, max_nesting=0, resolver=None, base_uri=None, **limits):
         """Compile a structural tag (JSON text, or a dict): free text with JSON or other formats between tags; docs/tools.md describes the formats.
-        The options from `order` to `max_nesting` hold for the schemas in it, as for json_schema.
+        The options from `order` to `base_uri` hold for the schemas in it, as for json_schema.
 
         over  an earlier Grammar of tags or tools of this vocabulary: what was found out about schemas with the same text is taken over, so that another set costs
-              what is new in it. The grammars share memory and one lock, and may be dropped in any order. What every constructor takes is then what it was for
-              the first of them, `cancel` included
+              what is new in it, but not where a resolver is asked. The grammars share memory and one lock, and may be dropped in any order. What every constructor
+              takes is then what it was for the first of them, `cancel` included
         """
-        return cls._make("tags", vocab, _text(structure), (_style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting), over), limits)
+        schema = _style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting), lazy, resolver, base_uri
+        return cls._make("tags", vocab, _text(structure), (schema, over), limits)
 
     @classmethod
     def tools(cls, vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", max_thinking_tokens=0, over=None, order="schema", whitespace="any", indent=2,
-              draft="auto", ignore_formats=False, nullable=False, repeated_names=False, max_nesting=0, **limits):
+              draft="auto", ignore_formats=False, nullable=False, repeated_names=False, lazy=False, max_nesting=0, resolver=None, base_uri=None, **limits):
         """What a model may answer to a request with tools.
 
         request      the body as it is sent (JSON text, or a dict or list): OpenAI's chat completions or responses, Anthropic's messages, MCP's tools/list, or
@@ -115,10 +116,10 @@ class Grammar(_core.Grammar):
         max_thinking_tokens  of a thinking block; 0: what the request says (thinking.budget_tokens), else any number
         over         as in tags()
 
-        The options from `order` to `max_nesting` hold for the schemas of the tools and of the response format, as for json_schema.
+        The options from `order` to `base_uri` hold for the schemas of the tools and of the response format, as for json_schema.
         """
-        style = _style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting)
-        return cls._make("tools", vocab, _text(request), _tools(style, preset, tool_choice, parallel, thinking, max_thinking_tokens, over), limits)
+        schema = _style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting), lazy, resolver, base_uri
+        return cls._make("tools", vocab, _text(request), _tools(schema, preset, tool_choice, parallel, thinking, max_thinking_tokens, over), limits)
 
     @classmethod
     def start(cls, kind, vocab, text, *, threads=None, **options):
@@ -176,14 +177,14 @@ def _arguments(kind, vocab, text, options, max_memory=0, max_stacks=0, max_depth
     return _KINDS[kind], vocab, text, options, (max_memory, max_stacks, max_depth, max_steps, microseconds, cancel, cache)
 
 
-def _tools(style, preset, tool_choice, parallel, thinking, max_thinking_tokens, over):
+def _tools(schema, preset, tool_choice, parallel, thinking, max_thinking_tokens, over):
     several = 0 if parallel is None else 1 if parallel else -1
-    return style, preset, tool_choice, several, _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"), max_thinking_tokens, over
+    return schema, preset, tool_choice, several, _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"), max_thinking_tokens, over
 
 
 def write_tools(vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", max_thinking_tokens=0):
     """The structural tag, as JSON text, that Grammar.tools compiles: the same arguments."""
-    options = _tools(_style(), preset, tool_choice, parallel, thinking, max_thinking_tokens, None)
+    options = _tools((_style(), False, None, None), preset, tool_choice, parallel, thinking, max_thinking_tokens, None)
     return _core._write_tools(*_arguments("tools", vocab, _text(request), options))
 
 

@@ -27,12 +27,14 @@ class Grammar(_core.Grammar):
              cancel: Optional[_core.Cancel] = None, cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None) -> Grammar: ...
     @classmethod
     def tags(cls, vocab: Vocab, structure: Union[str, bytes, Dict[str, Any]], *, over: Optional[_core.Grammar] = None, order: str = "schema", whitespace: Union[str, int] = "any", indent: int = 2, draft: str = "auto", ignore_formats: bool = False,
-             nullable: bool = False, repeated_names: bool = False, max_nesting: int = 0, max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
+             nullable: bool = False, repeated_names: bool = False, lazy: bool = False, max_nesting: int = 0,
+             resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None, base_uri: Optional[str] = None, max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
              cancel: Optional[_core.Cancel] = None) -> Grammar: ...
     @classmethod
     def tools(cls, vocab: Vocab, request: Union[str, bytes, Dict[str, Any], List[Any]], *, preset: str, tool_choice: Optional[str] = None,
               parallel: Optional[bool] = None, thinking: str = "auto", max_thinking_tokens: int = 0, over: Optional[_core.Grammar] = None, order: str = "schema", whitespace: Union[str, int] = "any", indent: int = 2, draft: str = "auto", ignore_formats: bool = False,
-              nullable: bool = False, repeated_names: bool = False, max_nesting: int = 0, max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
+              nullable: bool = False, repeated_names: bool = False, lazy: bool = False, max_nesting: int = 0,
+              resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None, base_uri: Optional[str] = None, max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
               cancel: Optional[_core.Cancel] = None) -> Grammar: ...
     @classmethod
     def start(cls, kind: str, vocab: Vocab, text: Any, *, threads: Optional[_core.Threads] = None, **options: Any) -> _core.Compile: ...
