@@ -129,12 +129,7 @@ class GrammarCompiler:
             raise RefusedError(*error.__reduce__()[1]) from error
 
     def compile_json_schema(self, schema, *, any_whitespace=True, indent=None, separators=None, strict_mode=True, max_whitespace_cnt=None, any_order=False):
-        if hasattr(schema, "model_json_schema"):
-            schema = schema.model_json_schema()
-        try:
-            schema = json.loads(schema) if isinstance(schema, str) else schema
-        except ValueError as error:
-            raise RefusedError(f"the schema is not JSON: {error}") from error
+        schema = _schema(schema, "the schema")
         style = _style(any_whitespace, indent, separators, max_whitespace_cnt)
         return self._compile(Grammar.json_schema, _closed(schema) if strict_mode else schema, order="any" if any_order else "schema", **style)
 
@@ -207,16 +202,20 @@ def _closed(schema, close=True):
     return out
 
 
-def _item(item):
-    """An item of old, whose schema is a dict, its text, or a pydantic model, as a dict."""
-    begin, schema, end = (item["begin"], item["schema"], item["end"]) if isinstance(item, dict) else (item.begin, item.schema_, item.end)
+def _schema(schema, what):
+    """A schema that is a dict, its text, or a pydantic model, as a dict; `what` it is in an error."""
     if hasattr(schema, "model_json_schema"):
-        schema = schema.model_json_schema()
+        return schema.model_json_schema()
     try:
-        schema = json.loads(schema) if isinstance(schema, str) else schema
+        return json.loads(schema) if isinstance(schema, str) else schema
     except ValueError as error:
-        raise RefusedError(f"the schema of {begin!r} is not JSON: {error}") from error
-    return {"begin": begin, "schema": schema, "end": end}
+        raise RefusedError(f"{what} is not JSON: {error}") from error
+
+
+def _item(item):
+    """An item of old as a dict."""
+    begin, schema, end = (item["begin"], item["schema"], item["end"]) if isinstance(item, dict) else (item.begin, item.schema_, item.end)
+    return {"begin": begin, "schema": _schema(schema, f"the schema of {begin!r}"), "end": end}
 
 
 def _closed_tags(part):
