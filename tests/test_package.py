@@ -816,6 +816,46 @@ def test_stubs():
         same_parameters(name, getattr(T, name), node)
 
 
+def parameters(node):
+    """Of a function: its names, and which come by position alone or by name alone."""
+    a = node.args
+    return [[arg.arg for arg in group] for group in (a.posonlyargs, a.args, a.kwonlyargs)], len(a.defaults), [default is not None for default in a.kw_defaults]
+
+
+def test_stubs_of_modules():
+    """Every module has a stub; those of hosts, which cannot be imported here, have the names and parameters of the text."""
+    folder = BUILD / "bindings" / "python" / "turnstile"
+    modules = sorted(path for path in folder.glob("*.py") if path.stem != "__init__")
+    check(len(modules) > 10, "there are modules")
+    for path in modules:
+        check(path.with_suffix(".pyi").exists(), f"{path.stem} has a stub")
+        if path.stem in ("grammar", "vocab"):
+            continue
+        text, stub = (ast.parse(file.read_text()) for file in (path, path.with_suffix(".pyi")))
+        same_names(path.stem, text, stub)
+
+
+def same_names(what, text, stub):
+    """Public classes and functions, those in classes too, and constants."""
+    def named(tree):
+        found = {}
+        for node in tree.body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                found[node.name] = node
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+                found.update({target.id: None} if isinstance(target, ast.Name) else {})
+        return {name: node for name, node in found.items() if not name.startswith("_") or name in ("__init__", "__call__")}
+    real, declared = named(text), named(stub)
+    missing = {name for name in real if name not in declared} | {name for name, node in declared.items() if node is not None and name not in real}
+    check(not missing, f"{what}: in one of text and stub alone: {missing}")
+    for name, node in real.items():
+        if isinstance(node, ast.ClassDef):
+            same_names(f"{what}.{name}", node, declared[name])
+        elif node is not None:
+            check(parameters(node) == parameters(declared[name]), f"{what}.{name}: the stub has {parameters(declared[name])}, it takes {parameters(node)}")
+
+
 def same_parameters(what, function, node, skip_self=False):
     limits = {"max_memory", "max_stacks", "max_depth", "max_steps", "deadline", "cancel", "cache"}  # **limits
     declared = [a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
@@ -903,7 +943,7 @@ def test_overhead():
     check(best < 500, f"mask + accept take {best:.0f} ns")
 
 
-for test in (test_arrays, test_moving, test_grammars, test_pydantic, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_mask_table, test_workers, test_cache, test_adapters_cache, test_artifacts, test_background, test_budget, test_stubs, test_threads, test_life, test_overhead):
+for test in (test_arrays, test_moving, test_grammars, test_pydantic, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_mask_table, test_workers, test_cache, test_adapters_cache, test_artifacts, test_background, test_budget, test_stubs, test_stubs_of_modules, test_threads, test_life, test_overhead):
     test()
 print(f"{sum(results)} passed, {len(results) - sum(results)} failed" + (f", {skipped} skipped" if skipped else ""))
 sys.exit(not all(results))
