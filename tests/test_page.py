@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The inspector and the playground in a browser: Debian's Chromium, driven by playwright-core, judged by axe-core too (tests/page/*.js).
+"""The inspector and the playground in a browser, and the package for Node: Debian's Chromium, driven by playwright-core; pages are judged by axe-core too (tests/page/*.js).
 
 `./dev test page` installs and fetches what it needs. Run with the other tests, this runs where those things are there already; what is not there is skipped, counted, and named.
 
@@ -18,6 +18,7 @@ CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
 VOCABS = pathlib.Path(os.environ.get("TSL_VOCABS", ROOT / "build" / "vocabs"))
 MODULES = ROOT / "build" / "page" / "node_modules"
 PLAYGROUND = ROOT / "build" / "playground"
+PACKAGE = ROOT / "build" / "hosts" / "node"
 
 totals = [0, 0, 0]
 
@@ -76,10 +77,20 @@ def test_playground(pictures):
     browser("playground_test.js", PLAYGROUND / "index.html", VOCABS, *pictures)
 
 
+def test_package():
+    gone = missing("node", "chromium", "build/page (./dev fetch page)", "emcc", "build/wasm (./dev fetch wasm)")
+    if gone:
+        add(0, 0, 1, f"  skipped: the package for Node in a browser: {', '.join(gone)} not there; ./dev test page")
+        return
+    subprocess.run([sys.executable, ROOT / "bindings" / "node" / "build.py", PACKAGE], check=True)
+    browser("package_test.js", PACKAGE)
+
+
 def main():
     pictures = sys.argv[1:2]  # a folder for screenshots
     test_trace(pictures)
     test_playground(pictures)
+    test_package()
     print(f"{totals[0]} passed, {totals[1]} failed, {totals[2]} skipped")
     return 1 if totals[1] else 0
 

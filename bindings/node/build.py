@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Build turnstile.js and turnstile.wasm with Emscripten, from the C sources of the library and of what it needs.
+"""Build turnstile.js and turnstile.wasm with Emscripten, from the C sources of the library and of what it needs; and browser.js, a script for pages.
 
-    bindings/node/build.py OUT      writes OUT/turnstile.js, OUT/turnstile.wasm; objects are kept in OUT/objects
+    bindings/node/build.py OUT      writes OUT/turnstile.js, OUT/turnstile.wasm, OUT/browser.js; objects are kept in OUT/objects
 
 yajl and PCRE2 are Debian's source packages, which `./dev fetch wasm` brings to build/wasm; xxHash is a header (libxxhash-dev).
 
@@ -111,6 +111,12 @@ def compile_all(work, objects, newest):
     return outs
 
 
+def write_browser(out):
+    """turnstile.js and index.js as one script, which defines `turnstile`."""
+    loader, package = (out / "turnstile.js").read_text(), (ROOT / "bindings" / "node" / "index.js").read_text()
+    (out / "browser.js").write_text(f"/* Made by bindings/node/build.py */\nvar turnstile = (() => {{\n{loader}\nreturn ((module) => {{\n{package}\nreturn module.exports;\n}})({{}});\n}})();\n")
+
+
 def main(out):
     for folder in (YAJL, PCRE2):
         if not folder.is_dir():
@@ -125,6 +131,7 @@ def main(out):
     done = subprocess.run(["emcc", *LINK, f"-sEXPORTED_FUNCTIONS={exported}", *map(str, files), "-o", str(out / "turnstile.js")], capture_output=True, text=True, env=ENVIRONMENT)
     if done.returncode:
         sys.exit(done.stderr)
+    write_browser(out)
 
 
 if __name__ == "__main__":

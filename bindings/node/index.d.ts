@@ -1,4 +1,5 @@
-// Turnstile in WebAssembly. What each call means and costs is said at length in turnstile.h.
+// Turnstile in WebAssembly. What each call means and costs is said at length in turnstile.h. Every call throws TurnstileError for what the library refuses; also for a string, wherever
+// one is given, that has half a surrogate pair in it (TSL_ERR_SYNTAX), which UTF-8 cannot say, or a name with a NUL in it (TSL_ERR_ARGUMENT).
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -119,5 +120,8 @@ export interface Turnstile {
   matcher(grammar: Grammar): Matcher;
 }
 
-/** Load turnstile.js and turnstile.wasm from `folder` (default: the package's dist). */
+/** Load turnstile.js and turnstile.wasm from `folder` (default: the package's dist); in a browser turnstile.wasm from that address (default: that of the script dist/browser.js). */
 export function load(options?: {folder?: string}): Promise<Turnstile>;
+
+/** What <script src="dist/browser.js"> defines. */
+export as namespace turnstile;

@@ -7,7 +7,7 @@
  *     matcher.applyMask(logits);          // a Float32Array, the model's: what is not allowed becomes -Infinity
  *     matcher.accept(token);
  *
- * Objects are freed by free(), or when they are collected. See index.d.ts for what each call takes and gives.
+ * In a browser <script src="dist/browser.js"> defines `turnstile` in the place of require. Objects are freed by free(), or when they are collected. See index.d.ts for what each call takes and gives.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -350,11 +350,11 @@ class Turnstile {
   }
 }
 
-/* Load the WebAssembly module; `folder` holds turnstile.js and turnstile.wasm (default: dist). */
-async function load({folder = require('path').join(__dirname, 'dist')} = {}) {
-  const path = require('path'), create = require(path.resolve(folder, 'turnstile.js'));
-  const wasmBinary = require('fs').readFileSync(path.join(folder, 'turnstile.wasm'));
-  return new Turnstile(await create({wasmBinary}));
+/* Load the WebAssembly module; `folder` holds turnstile.wasm, and turnstile.js (default: dist). In dist/browser.js that script stands before this one: there the folder is an address. */
+async function load({folder} = {}) {
+  if (typeof createTurnstile === 'function') return new Turnstile(await createTurnstile(folder === undefined ? {} : {locateFile: (file) => `${folder}/${file}`}));
+  const path = require('path'), at = folder === undefined ? path.join(__dirname, 'dist') : folder, create = require(path.resolve(at, 'turnstile.js'));
+  return new Turnstile(await create({wasmBinary: require('fs').readFileSync(path.join(at, 'turnstile.wasm'))}));
 }
 
 module.exports = {load, Turnstile, TurnstileError};
