@@ -9,6 +9,7 @@
  * Where it differs, though the calls are the same:
  *   masks      Turnstile's, that is exact; a schema is enforced or refused with its JSON pointer (in the error message)
  *   regex      ECMA-262 and PCRE's syntax in place of Rust's
+ *   schemas    x-guidance in a schema is not looked at: white space is free (Turnstile's own calls, and the stand-in in Python, can do without)
  *   the end    where nothing but the end may come, llguidance's mask has the end-of-sequence tokens, and refuses them when they come. Here they are taken, once
  *   limits     LlgParserLimits speaks of llguidance's parser: not looked at. Turnstile's own are those of turnstile.h
  *   logs       there are none: log levels are not looked at, llg_flush_logs returns ""

@@ -9,8 +9,8 @@ There are LLTokenizer and LLMatcher, the helpers of llguidance.hf and llguidance
 apply_token_bitmask_inplace), and grammars from JSON Schema and regular expressions. What there is not: Lark grammars, captures, LLInterpreter, slices. As with
 llguidance, a grammar that is refused gives a matcher in error, whose get_error() says why; it takes no tokens but the end-of-sequence ones, which its mask has alone.
 
-Where it differs: masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes whitespace_flexible alone, and refuses the rest. A grammar that has ended by an
-end-of-sequence token says EndOfSentence, and is complete again after a rollback of it. compute_ff_tokens leaves out the last token of the forced bytes. Text of special tokens
+Where it differs: masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes whitespace_flexible alone, and refuses the rest, and so does a
+schema's own x-guidance, where the matcher is in error. A grammar that has ended by an end-of-sequence token says EndOfSentence, and is complete again after a rollback of it. compute_ff_tokens leaves out the last token of the forced bytes. Text of special tokens
 is encoded as text, unless parse_special is given. compute_bitmask has mask_words words; negative tokens and counts are ValueError.
 
 SPDX-License-Identifier: Apache-2.0
@@ -92,12 +92,11 @@ class LLMatcher:
 
     @staticmethod
     def grammar_from_json_schema(schema, defaults=None, overrides=None):
-        unknown = {**(defaults or {}), **(overrides or {})}
-        flexible = unknown.pop("whitespace_flexible", True)
-        if unknown:
-            raise UnsupportedError(f"Turnstile does not know these options of a JSON schema: {', '.join(unknown)}")
+        given = {**(defaults or {}), **(overrides or {})}
+        if given.keys() - {"whitespace_flexible"}:
+            raise UnsupportedError(_unknown(given.keys() - {"whitespace_flexible"}))
         text = schema if isinstance(schema, str) else json.dumps(schema)
-        return json.dumps({"turnstile": "json_schema", "text": text, "whitespace": "any" if flexible else "compact"})
+        return json.dumps({"turnstile": "json_schema", "text": text, "options": {**(defaults or {}), **_own_options(text), **(overrides or {})}})
 
     @staticmethod
     def grammar_from_regex(regex):
@@ -201,6 +200,20 @@ class LLMatcher:
         return bytes(200 if bits[i // 8] >> (i % 8) & 1 else 0 for i in range(self._tokenizer.vocab_size))
 
 
+def _unknown(options):
+    return f"Turnstile does not know these options of a JSON schema: {', '.join(sorted(options))}"
+
+
+def _own_options(text):
+    """What a schema says at its top of how it is written."""
+    try:
+        schema = json.loads(text) if "x-guidance" in text else None
+    except ValueError:
+        return {}  # the compile says where
+    own = schema.get("x-guidance", {}) if isinstance(schema, dict) else {}
+    return own if isinstance(own, dict) else {"x-guidance": own}
+
+
 def _compile(vocab, grammar):
     if not isinstance(grammar, str):
         raise UnsupportedError("a grammar is what LLMatcher.grammar_from_json_schema or grammar_from_regex returns")
@@ -212,7 +225,11 @@ def _compile(vocab, grammar):
         raise UnsupportedError("Turnstile does not read Lark grammars; use LLMatcher.grammar_from_json_schema or grammar_from_regex")
     if asked["turnstile"] == "regex":
         return Grammar.regex(vocab, asked["text"])
-    return Grammar.json_schema(vocab, asked["text"], whitespace=asked["whitespace"])
+    options = dict(asked["options"])
+    flexible = options.pop("whitespace_flexible", True)
+    if options or not isinstance(flexible, bool):
+        raise UnsupportedError(_unknown(options) if options else f"whitespace_flexible is true or false, not {flexible!r}")
+    return Grammar.json_schema(vocab, asked["text"], whitespace="any" if flexible else "compact")
 
 
 def _fill(matcher, out, row):

@@ -75,6 +75,12 @@ def llguidance_program(module, torch_helpers, from_tokenizer):
     check(bad.is_error() and bad.get_error() != "", f"{module.__name__}: a bad grammar is a matcher in error")
     check(module.LLMatcher(info, module.LLMatcher.grammar_from_json_schema('{"const": 1}')).validate_tokens(tokenizer.encode("1", add_special_tokens=False)) == 1,
           f"{module.__name__}: a JSON schema")
+    wide, form = tokenizer.encode('{ "a": 1 }', add_special_tokens=False), module.LLMatcher.grammar_from_json_schema
+    schema = {"properties": {"a": True}, "type": "object", "x-guidance": {"whitespace_flexible": False}}
+    taken = [module.LLMatcher(info, grammar).validate_tokens(wide) == len(wide)
+             for grammar in (form({**schema, "x-guidance": {}}), form(schema), form(json.dumps(schema)), form(schema, defaults={"whitespace_flexible": True}), form(schema, overrides={"whitespace_flexible": True}))]
+    check(taken == [True, False, False, False, True], f"{module.__name__}: a schema's own x-guidance, {taken}")
+    check(module.LLMatcher(info, form({**schema, "x-guidance": {"bogus": 1}})).is_error(), f"{module.__name__}: an option that is none")
     return text, masks
 
 
