@@ -20,7 +20,8 @@ static const char *const presets[] = {
     "{\"name\":\"deepseek-v3.2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\""
     ",\"</think>\"],\"section\":{\"before\":\"\\n\\n\",\"begin\":\"<\\uff5cDSML\\uff5cfunction_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</\\uff5cD"
     "SML\\uff5cfunction_calls>\"},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deepseek_xml\",\"end\":\""
-    "</\\uff5cDSML\\uff5cinvoke>\"}]}",
+    "</\\uff5cDSML\\uff5cinvoke>\"},{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\\n\",\"style\":\"deepseek_xml\",\"end\":\"</\\uff"
+    "5cDSML\\uff5cinvoke>\"}]}",
     "deepseek-v3\0"
     "{\"name\":\"deepseek-v3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":true},\"exclude\":[\"<think"
     ">\",\"</think>\"],\"section\":{\"begin\":\"<\\uff5ctool\\u2581calls\\u2581begin\\uff5c>\",\"separator\":\"\\n\",\"end\":\"<\\uff5ctool\\u2581ca"
@@ -30,7 +31,8 @@ static const char *const presets[] = {
     "{\"name\":\"deepseek-v4\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\",\""
     "</think>\"],\"section\":{\"before\":\"\\n\\n\",\"begin\":\"<\\uff5cDSML\\uff5ctool_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</\\uff5cDSML\\uf"
     "f5ctool_calls>\"},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deepseek_xml\",\"end\":\"</\\uff5cDS"
-    "ML\\uff5cinvoke>\"}]}",
+    "ML\\uff5cinvoke>\"},{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\\n\",\"style\":\"deepseek_xml\",\"end\":\"</\\uff5cDSML\\uff"
+    "5cinvoke>\"}]}",
     "gemma3\0"
     "{\"name\":\"gemma3\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
     "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",

@@ -210,6 +210,21 @@ static void line_breaks_are_read(void) {
   check_answer(&o, request, GLM GLM, NULL);
 }
 
+/* DeepSeek: a call without arguments has an empty line where they would be, or none. */
+static void calls_without_arguments_are_read(void) {
+#define DSML "\uff5cDSML\uff5c"
+#define NO_ARGUMENTS(lines) "<" DSML "invoke name=\"f\">" lines "</" DSML "invoke>"
+  static const char request[] = "[" TOOL("f", "{\"type\":\"object\",\"properties\":{}}") "]", called[] = "\"calls\": [{\"id\": \"call_0\", \"name\": \"f\", \"arguments\": {}}]";
+  static const struct { const char *preset, *section; } forms[] = {{"deepseek-v3.2", "function_calls"}, {"deepseek-v4", "tool_calls"}};
+  static const struct { const char *call; bool fine; } calls[] = {{NO_ARGUMENTS("\n"), true}, {NO_ARGUMENTS("\n\n"), true}, {NO_ARGUMENTS("\n\n\n"), false}};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+      char answer[300];
+      snprintf(answer, sizeof answer, "\n\n<" DSML "%s>\n%s\n</" DSML "%s>", forms[i].section, calls[k].call, forms[i].section);
+      check_answer(&(tsl_tools_options){.preset = forms[i].preset, .tool_choice = "required"}, request, answer, calls[k].fine ? called : NULL);
+    }
+}
+
 /* With thinking: a block that the model begins, that the prompt has begun, or either; and messages, the first of which is one of thinking. What a response format asks for is
  * said once, and nothing beside it. */
 #define CODED "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
@@ -386,6 +401,7 @@ int main(void) {
   RUN(thoughts_are_read, "begun by the model or by the prompt, in blocks and in messages");
   RUN(headers_are_read, "the tool in the role and in the channel");
   RUN(line_breaks_are_read, "before a call, where a template writes them");
+  RUN(calls_without_arguments_are_read, "with an empty line and without");
   RUN(edges_are_read, "near-triggers, odd names, each family's own marks");
   RUN(tokens_reach_over, "from thinking into a call");
   RUN(many_tools, "ten thousand");
