@@ -131,9 +131,9 @@ static void find_common(const tsl__history *h, size_t n, uint32_t *common) {
 
 bool tsl__history_ngrams(const tsl__history *h, const tsl_allocator *a, size_t n, tsl__words *common, tsl__words *tokens) {
   size_t length = h->tokens.n;
-  const tsl_token *last = h->tokens.at + length;
   common->n = 0;
-  if (n > length) return true;
+  if (length == 0 || n > length) return true;
+  const tsl_token *last = h->tokens.at + length;
   if (!tsl__vec_reserve(a, common, length) || !tsl__vec_reserve(a, tokens, length)) return false;
   find_common(h, length, common->at);
   for (size_t i = 1; i + n <= length + 1; i++)
