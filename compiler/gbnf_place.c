@@ -14,20 +14,21 @@
 
 #define INLINE_NODES 2000u /* of a rule that is put in place, the rules in it included */
 #define INLINE_REPEAT 8u   /* longer counted repeats keep a frame of their own */
-#define FRAME_REPEATS 256u   /* long repeats of one frame, up to which some are put in place */
+#define FRAME_REPEATS 256u /* long repeats of one frame, up to which some are put in place */
 #define LOOKS_MAX 256u     /* nodes that are looked at for what may follow one place */
 
 /* ---- plain rules ---------------------------------------------------------------------------------------------- */
 
 static bool is_plain(const tsl__gbnf *g, tsl__expr e) { return e != TSL__NONE && !tsl__expr_has_calls(g->x, e); }
 
+static bool is_long(const tsl__gnode *n) { return n->kind == TSL__G_REPEAT && (n->b > INLINE_REPEAT || (n->c != TSL__INF && n->c > INLINE_REPEAT)); }
+
 /* Is a node made of characters and of rules that are in place already, without long counted repeats? Depth: the node's height. */
 static bool plain(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
-  if (n.kind == TSL__G_TOKEN) return false;
+  if (n.kind == TSL__G_TOKEN || is_long(&n)) return false;
   if (n.kind == TSL__G_REF) return !g->rules.at[n.a].facts.more || is_plain(g, g->rules.at[n.a].whole);
-  if (n.kind == TSL__G_REPEAT && (n.b > INLINE_REPEAT || (n.c != TSL__INF && n.c > INLINE_REPEAT))) return false;
   if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) return plain(g, n.a);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
     for (uint32_t i = 0; i < n.b; i++)
@@ -142,8 +143,6 @@ typedef struct placing {
   bool over;      /* what follows its end may be anything */
   bool decided;   /* it is known whether it is unsure: what it names is told whether it must stand apart */
 } placing;
-
-static bool is_long(const tsl__gnode *n) { return n->kind == TSL__G_REPEAT && (n->b > INLINE_REPEAT || (n->c != TSL__INF && n->c > INLINE_REPEAT)); }
 
 /* A class, maybe by its name; else 0. */
 static uint32_t class_at(const tsl__gbnf *g, uint32_t node) {
@@ -264,18 +263,6 @@ static void want(placing *p, uint32_t node) {
     for (uint32_t i = 0; i < n.b; i++) want(p, p->g->lists.at[n.a + i]);
 }
 
-/* Does a node name a rule that has a frame of its own? The same. */
-static bool calls(tsl__gbnf *g, uint32_t node) {
-  const tsl__gnode n = g->nodes.at[node];
-  tsl__gbnf_look(g, 1);
-  if (n.kind == TSL__G_REF) return g->rules.at[n.a].facts.more && !is_plain(g, g->rules.at[n.a].whole);
-  if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) return calls(g, n.a);
-  if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
-    for (uint32_t i = 0; i < n.b; i++)
-      if (calls(g, g->lists.at[n.a + i])) return true;
-  return false;
-}
-
 static void place_counted(placing *p, uint32_t root) {
   tsl__gbnf *g = p->g;
   for (size_t i = 0; i < g->order.n && !tsl__gbnf_failed(g); i++) look_at_rule(p, g->order.at[i], root);
@@ -287,8 +274,10 @@ static void place_counted(placing *p, uint32_t root) {
   }
   for (size_t i = 0; i < g->order.n && !tsl__gbnf_failed(g); i++) {
     tsl__grule *r = &g->rules.at[g->order.at[i]];
-    if (!p->rules[g->order.at[i]].wanted || is_plain(g, r->whole) || calls(g, r->body)) continue;
-    r->whole = tsl__gbnf_lower(g, r->body);
+    if (!p->rules[g->order.at[i]].wanted || is_plain(g, r->whole)) continue;
+    tsl__expr whole = tsl__gbnf_lower(g, r->body);
+    if (!is_plain(g, whole)) continue; /* it names a rule that has a frame of its own */
+    r->whole = whole;
     r->plus = tsl__gbnf_lower_plus(g, r->body);
   }
 }
@@ -300,11 +289,10 @@ void tsl__gbnf_place(tsl__gbnf *g, uint32_t root) {
   placing p = {.g = g};
   for (size_t i = 0; i < g->order.n && !tsl__gbnf_failed(g); i++) place_plain(g, g->order.at[i]);
   if (tsl__gbnf_failed(g)) return;
-  if (!(p.rules = tsl__alloc(&g->alloc, size))) {
+  if (!(p.rules = tsl__alloc_zero(&g->alloc, size))) {
     g->no_memory = true;
     return;
   }
-  memset(p.rules, 0, size);
   place_counted(&p, root);
   for (size_t i = 0; i < g->rules.n; i++) tsl__charset_free(&g->alloc, &p.rules[i].ends);
   tsl__free(&g->alloc, p.rules, size);
