@@ -523,7 +523,7 @@ static void find_names(tsl__planner *p, tsl__plan *plan) {
   TSL__VEC(tsl__plan *) way = {0};
   tsl__naming now = {0};
   tsl__plan *at = plan;
-  for (; fine(p) && at->names == TSL__NAMES_UNKNOWN && at->next && find(p, at->next); at = find(p, at->next))
+  for (tsl__plan *next; fine(p) && at->names == TSL__NAMES_UNKNOWN && at->next && (next = find(p, at->next)); at = next)
     if (!tsl__vec_push(&p->alloc, &way, at)) out_of_memory(p);
   bool naming = fine(p) && tsl__planner_naming(p, at->at, &now) && now.under_way;
   if (fine(p) && at->names == TSL__NAMES_UNKNOWN) at->names = at->bytes == 0 ? TSL__NAMES_NONE : TSL__NAMES_ANY;
