@@ -9,6 +9,7 @@
  *   schema_read.c     tree -> nodes: one per subschema, keywords checked and found by number
  *   schema_goal.c     sets of signed subschemas that one value must satisfy ("goals"), interned
  *   schema_conj.c     their expansion by type into alternatives of conjunctions; negation
+ *   schema_clause.c   choices whose product would be too many alternatives, as clauses
  *   schema_disjoint.c which subschemas plainly exclude each other
  *   schema_scalar.c   what a goal says of null, booleans, numbers and strings
  *   schema_object.c   conjunctions about objects: keys, cells of extra keys, clauses

@@ -10,49 +10,23 @@
  *           most n - 1 clauses, not a product. The same goes for anyOf of `required`.
  * Example   oneOf: [{required: [a]}, {required: [b]}]  =  a ∧ (¬b)  ∪  b ∧ (¬a).
  * oneOf     = ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ, where ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by const or enum of a member that both require.
+ * Products  Where the alternatives of an object are many more than its choices have branches, it is expanded once more, and choices become clauses where they can (schema_clause.c).
  * Order     Everything conjunctive first, alternatives last, so that dead alternatives die early.
  * Limits    TSL__SCHEMA_ALTERNATIVES.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema_parts.h"
+#include "compiler/schema_expand.h"
+
+/* Alternatives of objects that are taken as they are: some, and for each branch of each choice two. More of them are a product of choices. */
+#define FEW_LEAVES 8u
+#define LEAVES_EACH 2u
+/* The same of ways that are gone for them. */
+#define FEW_WAYS 512u
+#define WAYS_EACH 16u
+#define MET_MAX 64u /* choices that are told from each other */
 
 /* ---- expansion ---------------------------------------------------------------------------------------------------- */
-
-struct pending {
-  const struct pending *next;
-  const struct tracker *tracker; /* what it evaluates counts for; NULL: nobody asks */
-  lit l;
-};
-
-struct choice { /* a disjunction that waits: keyword k of node s */
-  const struct choice *next;
-  const struct tracker *tracker;
-  sid s;
-  uint8_t keyword;
-};
-
-struct negation { /* a whole node that waits to be negated */
-  const struct negation *next;
-  sid s;
-};
-
-struct branch { /* one way to go on */
-  const struct taken *taken; /* nodes that hold */
-  const tsl__number_spec *number; /* numbers: all parts so far together; NULL: none */
-  const struct part *parts;
-  const struct pending *pending;
-  const struct choice *choices;
-  const struct negation *negations; /* these when nothing else is left: what holds by then makes most of them plain */
-};
-
-struct expansion {
-  struct schema *s;
-  uint8_t type;
-  tsl__schema_leaf *leaf;
-  void *ctx;
-  uint32_t leaves, depth;
-};
 
 static void *cell(struct expansion *e, size_t size) { return tsl__schema_alloc(e->s, size); }
 
@@ -66,7 +40,7 @@ static bool want(struct expansion *e, struct branch *b, lit l, const struct trac
   return true;
 }
 
-static struct part *add(struct expansion *e, struct branch *b, enum part_kind kind) {
+struct part *tsl__expand_part(struct expansion *e, struct branch *b, enum part_kind kind) {
   struct part *p = cell(e, sizeof *p);
   if (!p) return NULL;
   p->next = b->parts;
@@ -75,7 +49,8 @@ static struct part *add(struct expansion *e, struct branch *b, enum part_kind ki
   return p;
 }
 
-static void choose_later(struct expansion *e, struct branch *b, sid s, unsigned keyword, const struct tracker *tracker) {
+static void choose_later(struct expansion *e, struct branch *b, sid s, enum keyword keyword, const struct tracker *tracker) {
+  if (e->in_clauses && !tracker && tsl__expand_in_clauses(e, b, s, keyword)) return;
   struct choice *c = cell(e, sizeof *c);
   if (!c) return;
   *c = (struct choice){b->choices, tracker, s, (uint8_t)keyword};
@@ -89,11 +64,19 @@ static void negate_later(struct expansion *e, struct branch *b, sid s) {
   b->negations = n;
 }
 
+/* Does the node say nothing but of objects, and is the type another? */
+static bool of_objects_alone(const struct node *n, uint8_t type) {
+  static const uint64_t about_objects = (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES |
+                                        (uint64_t)1 << KW_PROPERTY_NAMES | (uint64_t)1 << KW_REQUIRED | (uint64_t)1 << KW_MIN_PROPERTIES | (uint64_t)1 << KW_MAX_PROPERTIES;
+  return type != T_OBJECT && !(n->mask & ~about_objects) && (n->types & type) == type && !n->integer;
+}
+
 /* Is it plain that no value of the type satisfies l? */
 bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l) {
   l = tsl__schema_simplify(s, l);
   if (l == POS(SID_FALSE)) return true;
-  return !(l & 1) && !(tsl__node_of(s, l >> 1)->possible & type);
+  const struct node *n = tsl__node_of(s, l >> 1);
+  return l & 1 ? of_objects_alone(n, type) : !(n->possible & type);
 }
 
 /* Is it plain that every value of the type satisfies l? */
@@ -104,20 +87,20 @@ static bool certain(const struct schema *s, uint8_t type, lit l) { return tsl__s
 static void size_part(struct expansion *e, struct branch *b, const struct node *n, enum keyword low, enum keyword high) {
   const struct keyword_value *min = tsl__keyword_or_null(n, low), *max = tsl__keyword_or_null(n, high);
   if (!min && !max) return;
-  struct part *p = add(e, b, PART_SIZE);
+  struct part *p = tsl__expand_part(e, b, PART_SIZE);
   if (!p) return;
   p->min = min ? min->count : 0;
   p->max = max ? max->count : TSL__INF;
 }
 
 static void required_part(struct expansion *e, struct branch *b, const char *key, uint32_t length) {
-  struct part *p = add(e, b, PART_REQUIRED);
+  struct part *p = tsl__expand_part(e, b, PART_REQUIRED);
   if (!p) return;
   p->key = key;
   p->key_length = length;
 }
 
-static struct atom *new_atom(struct expansion *e, const struct atom *next, enum atom_kind kind, const char *key, uint32_t length, lit l) {
+struct atom *tsl__expand_atom(struct expansion *e, const struct atom *next, enum atom_kind kind, const char *key, uint32_t length, lit l) {
   struct atom *a = cell(e, sizeof *a);
   if (!a) return NULL;
   *a = (struct atom){.next = next, .kind = (uint8_t)kind, .key = key, .key_length = length, .l = l};
@@ -125,7 +108,7 @@ static struct atom *new_atom(struct expansion *e, const struct atom *next, enum 
 }
 
 static void clause_part(struct expansion *e, struct branch *b, const struct atom *atoms) {
-  struct part *p = add(e, b, PART_CLAUSE);
+  struct part *p = tsl__expand_part(e, b, PART_CLAUSE);
   if (p) p->atoms = atoms;
 }
 
@@ -134,8 +117,8 @@ static void dependency_parts(struct expansion *e, struct branch *b, const tsl__j
   const tsl__json *names = v->kind == TSL__JSON_ARRAY ? v->items : v;
   uint32_t n = v->kind == TSL__JSON_ARRAY ? v->length : 1;
   for (uint32_t i = 0; i < n; i++) {
-    const struct atom *a = new_atom(e, NULL, ATOM_KEY, names[i].text, names[i].length, POS(SID_TRUE));
-    clause_part(e, b, new_atom(e, a, ATOM_ABSENT, v->key, v->key_length, 0));
+    const struct atom *a = tsl__expand_atom(e, NULL, ATOM_KEY, names[i].text, names[i].length, POS(SID_TRUE));
+    clause_part(e, b, tsl__expand_atom(e, a, ATOM_ABSENT, v->key, v->key_length, 0));
   }
 }
 
@@ -153,9 +136,9 @@ static void dependencies(struct expansion *e, struct branch *b, sid s, const str
 static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n, const struct tracker *tracker) {
   const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
   struct part *p;
-  if (n->mask & members && (p = add(e, b, PART_MEMBERS)) != NULL) p->s = s;
-  if (tsl__has(n, KW_PROPERTY_NAMES) && (p = add(e, b, PART_NAMES)) != NULL) p->l = POS(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]);
-  if (tsl__has(n, KW_REQUIRED) && (p = add(e, b, PART_REQUIRED)) != NULL) p->s = s;
+  if (n->mask & members && (p = tsl__expand_part(e, b, PART_MEMBERS)) != NULL) p->s = s;
+  if (tsl__has(n, KW_PROPERTY_NAMES) && (p = tsl__expand_part(e, b, PART_NAMES)) != NULL) p->l = POS(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]);
+  if (tsl__has(n, KW_REQUIRED) && (p = tsl__expand_part(e, b, PART_REQUIRED)) != NULL) p->s = s;
   size_part(e, b, n, KW_MIN_PROPERTIES, KW_MAX_PROPERTIES);
   dependencies(e, b, s, n, KW_DEPENDENCIES, tracker);
   dependencies(e, b, s, n, KW_DEPENDENT_REQUIRED, tracker);
@@ -163,7 +146,7 @@ static void object_parts(struct expansion *e, struct branch *b, sid s, const str
 }
 
 static void items_part(struct expansion *e, struct branch *b, uint32_t from, uint32_t to, lit l) {
-  struct part *p = add(e, b, PART_ITEMS);
+  struct part *p = tsl__expand_part(e, b, PART_ITEMS);
   if (!p) return;
   p->min = from;
   p->max = to;
@@ -171,7 +154,7 @@ static void items_part(struct expansion *e, struct branch *b, uint32_t from, uin
 }
 
 static void contains_part(struct expansion *e, struct branch *b, lit l, uint32_t from, uint32_t min, uint32_t max) {
-  struct part *p = add(e, b, PART_CONTAINS);
+  struct part *p = tsl__expand_part(e, b, PART_CONTAINS);
   if (!p) return;
   p->l = l;
   p->from = from;
@@ -199,7 +182,7 @@ static void array_parts(struct expansion *e, struct branch *b, sid s, const stru
   for (uint32_t i = 0; i < length; i++) items_part(e, b, i, i + 1, POS(prefix->children[i]));
   if (rest) items_part(e, b, length, TSL__INF, POS(rest->children[0]));
   size_part(e, b, n, KW_MIN_ITEMS, KW_MAX_ITEMS);
-  struct part *p = tsl__has(n, KW_UNIQUE_ITEMS) ? add(e, b, PART_UNIQUE) : NULL;
+  struct part *p = tsl__has(n, KW_UNIQUE_ITEMS) ? tsl__expand_part(e, b, PART_UNIQUE) : NULL;
   if (p) p->s = s;
   if (!tsl__has(n, KW_CONTAINS)) return;
   contains_bounds(n, &min, &max);
@@ -228,13 +211,12 @@ static bool take(struct expansion *e, struct branch *b, sid s) {
   return true;
 }
 
-/* A clause; one that has a single atom is said with parts. */
-static void add_clause(struct expansion *e, struct branch *b, const struct atom *atoms) {
-  if (atoms->next || atoms->kind > ATOM_KEY) {
+void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom *atoms) {
+  if (!atoms || atoms->next || atoms->kind > ATOM_KEY) {
     clause_part(e, b, atoms);
     return;
   }
-  struct part *p = add(e, b, PART_KEY);
+  struct part *p = tsl__expand_part(e, b, PART_KEY);
   struct taken *t = atoms->kind == ATOM_KEY ? cell(e, sizeof *t) : NULL;
   if (!p) return;
   p->key = atoms->key;
@@ -282,7 +264,7 @@ static void subschemas(struct expansion *e, struct branch *b, sid s, const struc
 /* Add what node s says but for its own unevaluated…. False: no value of the type satisfies it. */
 static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct tracker *tracker) {
   const struct node *n = tsl__node_of(e->s, s);
-  struct part *p = tracker && evaluates(e, n) ? add(e, b, PART_SEEN) : NULL;
+  struct part *p = tracker && evaluates(e, n) ? tsl__expand_part(e, b, PART_SEEN) : NULL;
   if (p) {
     p->s = s;
     p->tracker = tracker;
@@ -308,7 +290,7 @@ static bool take_node(struct expansion *e, struct branch *b, sid s, const struct
   if (!tracker && !rest && combines(n) && tsl__schema_held(e->s, b->taken, s)) return true; /* else allOf of what is the same would double */
   if (!rest) return take_rest(e, b, s, tracker);
   const struct tracker *own = new_tracker(e, tracker, false);
-  struct part *p = own ? add(e, b, PART_REST) : NULL;
+  struct part *p = own ? tsl__expand_part(e, b, PART_REST) : NULL;
   if (!p) return false;
   p->l = POS(rest->children[0]);
   p->tracker = own;
@@ -349,7 +331,7 @@ static void way_of_lits(struct ways *w, const lit *lits, uint32_t n) {
 }
 
 static void atom(struct ways *w, enum atom_kind kind, const char *key, uint32_t length, lit l) {
-  struct atom *a = new_atom(w->e, w->atoms, kind, key, length, l);
+  struct atom *a = tsl__expand_atom(w->e, w->atoms, kind, key, length, l);
   if (a) w->atoms = a;
 }
 
@@ -363,7 +345,7 @@ static void negate_members(struct ways *w, sid s, const struct node *n) {
   for (uint32_t i = 0; v && i < v->count; i++) {
     lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
     if (l == POS(SID_FALSE)) continue;
-    struct atom *a = new_atom(w->e, w->atoms, ATOM_PATTERN, NULL, 0, l);
+    struct atom *a = tsl__expand_atom(w->e, w->atoms, ATOM_PATTERN, NULL, 0, l);
     if (!a) return;
     a->s = s;
     a->index = i;
@@ -372,14 +354,14 @@ static void negate_members(struct ways *w, sid s, const struct node *n) {
   if (!tsl__has(n, KW_ADDITIONAL_PROPERTIES)) return;
   lit l = tsl__schema_simplify(w->e->s, NEG(tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->children[0]));
   if (l == POS(SID_FALSE)) return;
-  struct atom *a = new_atom(w->e, w->atoms, ATOM_EXTRA, NULL, 0, l);
+  struct atom *a = tsl__expand_atom(w->e, w->atoms, ATOM_EXTRA, NULL, 0, l);
   if (!a) return;
   a->s = s;
   w->atoms = a;
 }
 
 static void count_atom(struct ways *w, enum atom_kind kind, uint32_t count) {
-  struct atom *a = new_atom(w->e, w->atoms, kind, NULL, 0, 0);
+  struct atom *a = tsl__expand_atom(w->e, w->atoms, kind, NULL, 0, 0);
   if (!a) return;
   a->count = count;
   w->atoms = a;
@@ -401,7 +383,7 @@ static void negate_dependencies(struct ways *w, const struct node *n, enum keywo
       struct branch *b = way(w);
       if (!b) return;
       required_part(w->e, b, m->key, m->key_length);
-      clause_part(w->e, b, new_atom(w->e, NULL, ATOM_ABSENT, names[j].text, names[j].length, 0));
+      clause_part(w->e, b, tsl__expand_atom(w->e, NULL, ATOM_ABSENT, names[j].text, names[j].length, 0));
     }
   }
 }
@@ -419,9 +401,18 @@ static void negate_object(struct ways *w, sid s, const struct node *n) {
   negate_dependencies(w, n, KW_DEPENDENT_SCHEMAS);
 }
 
+bool tsl__expand_negated(struct expansion *e, sid s, const struct atom **atoms) {
+  struct ways w = {.e = e, .atoms = *atoms};
+  negate_object(&w, s, tsl__node_of(e->s, s));
+  bool all = !w.more.n;
+  tsl__vec_free(e->s->alloc, &w.more);
+  *atoms = w.atoms;
+  return all && tsl__schema_ok(e->s);
+}
+
 static void size_way(struct ways *w, uint32_t min, uint32_t max) {
   struct branch *b = way(w);
-  struct part *p = b ? add(w->e, b, PART_SIZE) : NULL;
+  struct part *p = b ? tsl__expand_part(w->e, b, PART_SIZE) : NULL;
   if (!p) return;
   p->min = min;
   p->max = max;
@@ -435,7 +426,7 @@ static void negate_array(struct ways *w, sid s, const struct node *n) {
   for (uint32_t i = 0; i < length; i++) {
     if (!(b = way(w))) return;
     items_part(w->e, b, i, i + 1, NEG(prefix->children[i]));
-    struct part *p = add(w->e, b, PART_SIZE);
+    struct part *p = tsl__expand_part(w->e, b, PART_SIZE);
     if (!p) return;
     p->min = i + 1;
     p->max = TSL__INF;
@@ -444,7 +435,7 @@ static void negate_array(struct ways *w, sid s, const struct node *n) {
   if (tsl__has(n, KW_MIN_ITEMS) && tsl__keyword(n, KW_MIN_ITEMS)->count) size_way(w, 0, tsl__keyword(n, KW_MIN_ITEMS)->count - 1);
   if (tsl__has(n, KW_MAX_ITEMS)) size_way(w, tsl__keyword(n, KW_MAX_ITEMS)->count + 1, TSL__INF);
   if (tsl__has(n, KW_UNIQUE_ITEMS) && (b = way(w)) != NULL) {
-    struct part *p = add(w->e, b, PART_REPEATS);
+    struct part *p = tsl__expand_part(w->e, b, PART_REPEATS);
     if (p) p->s = s;
   }
   if (!tsl__has(n, KW_CONTAINS)) return;
@@ -516,20 +507,18 @@ static void negate_unevaluated(struct ways *w, sid s, const struct keyword_value
   const struct tracker *own = new_tracker(w->e, NULL, true);
   if (!b || !own) return;
   if (w->e->type == T_OBJECT) {
-    struct atom *a = new_atom(w->e, NULL, ATOM_REST, NULL, 0, NEG(rest->children[0]));
+    struct atom *a = tsl__expand_atom(w->e, NULL, ATOM_REST, NULL, 0, NEG(rest->children[0]));
     if (!a) return;
     a->tracker = own;
     clause_part(w->e, b, a);
   } else {
-    struct part *p = add(w->e, b, PART_REST_SOME);
+    struct part *p = tsl__expand_part(w->e, b, PART_REST_SOME);
     if (!p) return;
     p->l = POS(rest->children[0]);
     p->tracker = own;
   }
   if (!take_rest(w->e, b, s, own)) w->more.n--;
 }
-
-static sid child_or_true(const struct node *n, enum keyword k) { return tsl__has(n, k) ? tsl__keyword(n, k)->children[0] : SID_TRUE; }
 
 /* Recursion follows references and allOf, which cannot be cyclic (checked), as deep as they are nested. */
 static void negate_node(struct ways *w, sid s) {
@@ -558,8 +547,8 @@ static void negate_node(struct ways *w, sid s) {
   if (tsl__has(n, KW_ONE_OF)) negate_one_of(w, tsl__keyword(n, KW_ONE_OF));
   if (tsl__has(n, KW_IF)) {
     lit condition = POS(tsl__keyword(n, KW_IF)->children[0]);
-    way_of_lits(w, (lit[]){condition, NEG(child_or_true(n, KW_THEN))}, 2);
-    way_of_lits(w, (lit[]){condition ^ 1, NEG(child_or_true(n, KW_ELSE))}, 2);
+    way_of_lits(w, (lit[]){condition, NEG(tsl__child_or_true(n, KW_THEN))}, 2);
+    way_of_lits(w, (lit[]){condition ^ 1, NEG(tsl__child_or_true(n, KW_ELSE))}, 2);
   }
   if (unevaluated(w->e, n)) negate_unevaluated(w, s, unevaluated(w->e, n));
   if (w->e->type == T_OBJECT) negate_object(w, s, n);
@@ -588,7 +577,7 @@ static bool as_atom(struct expansion *e, lit l, const struct atom *next, struct 
   if ((n->mask & ~((uint64_t)1 << KW_TYPE)) != (uint64_t)1 << KW_REQUIRED || !(n->types & T_OBJECT)) return false;
   const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
   if (names->length != 1) return false;
-  *out = new_atom(e, next, l & 1 ? ATOM_ABSENT : ATOM_KEY, names->items[0].text, names->items[0].length, POS(SID_TRUE));
+  *out = tsl__expand_atom(e, next, l & 1 ? ATOM_ABSENT : ATOM_KEY, names->items[0].text, names->items[0].length, POS(SID_TRUE));
   return *out != NULL;
 }
 
@@ -618,14 +607,14 @@ static bool apart_from(struct expansion *e, const struct chosen *c, sid s) {
 
 static bool deeper(struct expansion *e) {
   if (++e->depth > TSL__SCHEMA_DEPTH) tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place", TSL__SCHEMA_DEPTH);
-  return tsl__schema_ok(e->s);
+  return !e->many && tsl__schema_ok(e->s);
 }
 
 static void expand_tracked_any_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t i, const struct chosen *before,
                                   const struct tracker *tracker) {
   struct branch without = *b;
   bool sure = false;
-  for (deeper(e); i < v->count && !sure && tsl__schema_ok(e->s); i++) {
+  for (bool goes_on = deeper(e); goes_on && i < v->count && !sure && tsl__schema_ok(e->s); i++) {
     lit l = POS(v->children[i]);
     if (tsl__schema_impossible(e->s, e->type, l) || apart_from(e, before, v->children[i])) continue;
     struct branch with = without;
@@ -703,9 +692,9 @@ static void expand_dependencies(struct expansion *e, const struct branch *b, con
   }
   const tsl__json *m = &v->value->items[from];
   struct branch without = *b, with = *b;
-  const struct atom *absent = deeper(e) ? new_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0) : NULL;
+  const struct atom *absent = deeper(e) ? tsl__expand_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0) : NULL;
   if (absent) {
-    add_clause(e, &without, absent);
+    tsl__expand_clause(e, &without, absent);
     expand_dependencies(e, &without, v, from + 1, tracker);
   }
   if (absent && !tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) {
@@ -729,7 +718,7 @@ static void expand_negation(struct expansion *e, struct branch *b, sid s) {
     struct branch next = *b;
     bool certain_now = false;
     if (w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->taken, w.atoms, &certain_now);
-    if (w.atoms && !certain_now) add_clause(e, &next, w.atoms);
+    if (w.atoms && !certain_now) tsl__expand_clause(e, &next, w.atoms);
     if (w.atoms || certain_now) expand(e, next);
     if (certain_now) w.more.n = 0;
     for (size_t i = 0; i < w.more.n && tsl__schema_ok(e->s); i++) expand(e, w.more.at[i]);
@@ -737,9 +726,20 @@ static void expand_negation(struct expansion *e, struct branch *b, sid s) {
   tsl__vec_free(e->s->alloc, &w.more);
 }
 
+/* Count the choice's branches if it was not met before. */
+static void meet(struct expansion *e, const struct choice *c, const struct keyword_value *v) {
+  uint32_t branches = c->keyword == KW_IF || c->keyword == KW_CONST ? 2 : c->keyword == KW_ENUM ? v->value->length : c->keyword == KW_ANY_OF || c->keyword == KW_ONE_OF ? v->count : 2 * v->count;
+  for (size_t i = 0; i < e->met.n; i++)
+    if (e->met.at[i].s == c->s && e->met.at[i].keyword == c->keyword) return;
+  if (e->met.n == MET_MAX) return;
+  if (tsl__vec_push(e->s->alloc, &e->met, *c)) e->width += branches;
+  else tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
+
 static void expand_choice(struct expansion *e, struct branch *b, const struct choice *c) {
   const struct node *n = tsl__node_of(e->s, c->s);
   const struct keyword_value *v = tsl__keyword(n, c->keyword);
+  if (e->looks) meet(e, c, v);
   switch (c->keyword) {
     case KW_ANY_OF: expand_any_of(e, b, v, c->tracker); break;
     case KW_ONE_OF: expand_one_of(e, b, v, c->tracker); break;
@@ -748,8 +748,8 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
         expand(e, *b);
         break;
       }
-      expand_with(e, b, (lit[]){POS(v->children[0]), POS(child_or_true(n, KW_THEN))}, 2, c->tracker);
-      expand_with(e, b, (lit[]){NEG(v->children[0]), POS(child_or_true(n, KW_ELSE))}, 2, c->tracker);
+      expand_with(e, b, (lit[]){POS(v->children[0]), POS(tsl__child_or_true(n, KW_THEN))}, 2, c->tracker);
+      expand_with(e, b, (lit[]){NEG(v->children[0]), POS(tsl__child_or_true(n, KW_ELSE))}, 2, c->tracker);
       break;
     case KW_CONST: expand_list(e, b, v->value, 1); break;
     case KW_ENUM: expand_list(e, b, v->value->items, v->value->length); break;
@@ -757,9 +757,24 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
   }
 }
 
+/* A conjunction. */
+static void found(struct expansion *e, const struct branch *b) {
+  const struct leaf one = {b->parts, b->number};
+  if (++e->leaves > TSL__SCHEMA_ALTERNATIVES) {
+    tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place", TSL__SCHEMA_ALTERNATIVES);
+  } else if (!e->looks) {
+    e->leaf(e->ctx, one.parts, one.number);
+  } else if (e->leaves > FEW_LEAVES + LEAVES_EACH * e->width) {
+    e->many = true;
+  } else if (!tsl__vec_push(e->s->alloc, &e->kept, one)) {
+    tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  }
+}
+
 /* Recursion is as deep as the choices of one goal are many. */
 static void expand(struct expansion *e, struct branch b) {
-  deeper(e);
+  if (e->looks && ++e->looked > FEW_WAYS + WAYS_EACH * e->width) e->many = true;
+  if (!deeper(e)) goto done;
   while (tsl__schema_work(e->s, 8) && b.pending) {
     const struct tracker *tracker = b.pending->tracker;
     lit l = tsl__schema_simplify(e->s, b.pending->l);
@@ -780,10 +795,8 @@ static void expand(struct expansion *e, struct branch b) {
     sid negated = b.negations->s;
     b.negations = b.negations->next;
     expand_negation(e, &b, negated);
-  } else if (++e->leaves > TSL__SCHEMA_ALTERNATIVES) {
-    tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place", TSL__SCHEMA_ALTERNATIVES);
   } else {
-    e->leaf(e->ctx, b.parts, b.number);
+    found(e, &b);
   }
 done:
   e->depth--;
@@ -802,11 +815,31 @@ static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__sc
   return true;
 }
 
-void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx) {
-  const struct goal_entry *entry = tsl__goal_of(s, g);
-  if (type == T_OBJECT && expand_members(s, entry, leaf, ctx)) return;
-  struct expansion e = {.s = s, .type = type, .leaf = leaf, .ctx = ctx};
+static void expand_goal(struct expansion *e, goal g) {
+  const struct goal_entry *entry = tsl__goal_of(e->s, g);
   struct branch b = {0};
-  for (uint32_t i = entry->n; i-- > 0;) want(&e, &b, entry->lits[i], NULL);
-  if (g != GOAL_NONE) expand(&e, b);
+  for (uint32_t i = entry->n; i-- > 0;) want(e, &b, entry->lits[i], NULL);
+  expand(e, b);
+}
+
+/* Objects that have many alternatives are expanded once more, with choices said in clauses. */
+static void expand_objects(struct expansion *e, goal g) {
+  e->looks = true;
+  expand_goal(e, g);
+  e->looks = false;
+  for (size_t i = 0; i < e->kept.n && !e->many && tsl__schema_ok(e->s); i++) e->leaf(e->ctx, e->kept.at[i].parts, e->kept.at[i].number);
+  tsl__vec_free(e->s->alloc, &e->kept);
+  tsl__vec_free(e->s->alloc, &e->met);
+  if (!e->many) return;
+  e->many = false;
+  e->in_clauses = true;
+  e->leaves = 0;
+  expand_goal(e, g);
+}
+
+void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx) {
+  struct expansion e = {.s = s, .type = type, .leaf = leaf, .ctx = ctx};
+  if (g == GOAL_NONE || (type == T_OBJECT && expand_members(s, tsl__goal_of(s, g), leaf, ctx))) return;
+  if (type == T_OBJECT) expand_objects(&e, g);
+  else expand_goal(&e, g);
 }

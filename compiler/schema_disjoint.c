@@ -464,3 +464,16 @@ bool tsl__schema_implies(struct schema *s, goal g, lit l) {
 }
 
 bool tsl__schema_excludes(struct schema *s, goal g, lit l) { return tsl__schema_implies(s, g, l ^ 1); }
+
+bool tsl__schema_denies(struct schema *s, lit l) {
+  static const uint64_t cheap = (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_ENUM | (uint64_t)1 << KW_CONST | (uint64_t)1 << KW_MIN_LENGTH | (uint64_t)1 << KW_MAX_LENGTH | (uint64_t)1 << KW_MINIMUM |
+                                (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM | (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM;
+  l = tsl__schema_simplify(s, l);
+  const struct node *n = tsl__node_of(s, l >> 1);
+  if (!n->mask || n->mask & ~cheap) return false;
+  uint32_t count;
+  const tsl__json *values = listed(s, l >> 1, &count);
+  for (uint32_t i = 0; values && i < count; i++)
+    if (values[i].kind >= TSL__JSON_ARRAY) return false;
+  return true;
+}

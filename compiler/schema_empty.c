@@ -44,6 +44,7 @@ struct plan {
   goal *values;   /* by known key */
   struct added added[TSL__SCHEMA_CLAUSES];
   uint32_t added_count, steps, best, floor;
+  uint64_t group; /* clauses that are looked at together */
 };
 
 static uint32_t value_cost(struct plan *p, goal value) {
@@ -230,14 +231,16 @@ static uint32_t next_clause(const struct plan *p, uint64_t *done) {
   return best;
 }
 
-/* Keep what has been decided, if that is no more than which of the known keys come. */
+/* Keep what has been decided for the group, if that is no more than which of the known keys come. */
 static void keep_ending(const struct plan *p) {
   const struct object *o = p->o;
   struct ending *e = o->ending;
-  e->known = !p->added_count && p->min == o->min && p->max == o->max;
-  for (uint32_t k = 0; k < o->n; k++) e->comes[k] = p->must[k] != 1 ? 0 : tsl__bit(p->bits, k) ? 2 : 1;
+  e->known = e->known && !p->added_count && p->min == o->min && p->max == o->max;
+  for (uint32_t k = 0; k < o->n; k++)
+    if (p->must[k] == 1) e->comes[k] = tsl__bit(p->bits, k) ? 2 : 1;
   for (uint32_t i = 0; i < o->clause_count; i++) {
     const struct clause *c = &o->clauses[i];
+    if (!(p->group >> i & 1u)) continue;
     e->targets[i] = UINT32_MAX;
     for (uint32_t j = 0; j < c->n && e->targets[i] == UINT32_MAX; j++)
       if ((c->targets[j].kind == ATOM_ABSENT || c->targets[j].kind == ATOM_KEY) && holds(p, &c->targets[j])) e->targets[i] = j;
@@ -272,9 +275,29 @@ static void search(struct plan *p, uint64_t done) {
       if (cheap(p, &c->targets[j]) == (first == 1)) with_target(p, done | (uint64_t)1 << clause, &c->targets[j]);
 }
 
+/* All clauses, group by group: what one group adds to the members that must come anyway does not depend on the others. */
+static void search_groups(struct plan *p, uint64_t done) {
+  const struct object *o = p->o;
+  const struct gaps *g = tsl__schema_gaps(p->s, o->level);
+  bool first = p->first;
+  uint32_t floor = p->floor;
+  p->first = false;
+  uint32_t anyway = leaf(p), total = anyway;
+  if (!p->any) p->floor = anyway;
+  for (uint32_t i = 0; i < o->group_count && total != TSL__INF && tsl__schema_ok(p->s); i++) {
+    p->best = TSL__INF;
+    p->group = o->groups[i];
+    search(p, done | ~p->group);
+    total = p->best == TSL__INF ? TSL__INF : tsl__add(total, p->best - anyway);
+  }
+  p->first = first;
+  if (first && g && total != TSL__INF) total = total == anyway ? floor : total - g->comma_cost + g->first_cost;
+  p->best = total;
+}
+
 /* The fewest bytes, or, of the ways to the end, those of the one that is found first. */
 static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first, bool any) {
-  struct plan p = {.o = o, .s = o->schema, .bits = bits, .count = count, .min = o->min, .max = o->max, .first = first, .any = any && !o->schema->measuring, .best = TSL__INF};
+  struct plan p = {.o = o, .s = o->schema, .bits = bits, .count = count, .min = o->min, .max = o->max, .first = first, .any = any && !o->schema->measuring, .best = TSL__INF, .group = ~(uint64_t)0};
   size_t size = o->n * (sizeof(goal) + 1);
   uint64_t room[128];
   void *block = size <= sizeof room ? room : tsl__alloc(o->schema->alloc, size);
@@ -285,10 +308,15 @@ static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t 
     p.values[k] = o->known[k].value;
     p.must[k] = o->known[k].required ? 1 : o->known[k].value == GOAL_NONE ? 2 : 0;
   }
+  struct ending *ending = p.any && o->clause_count ? o->ending : NULL;
   p.floor = leaf(&p);
   if (any && p.floor != TSL__INF) p.floor = TSL__INF - 1; /* whatever is found is enough */
+  if (ending) memset(ending->comes, 0, o->n);
+  if (ending) ending->known = true;
   if (!o->clause_count) p.best = p.floor;
+  else if (o->groups) search_groups(&p, done);
   else search(&p, done);
+  if (ending && p.best == TSL__INF) ending->known = false;
   if (block != room) tsl__free(o->schema->alloc, block, size);
   return p.best;
 }

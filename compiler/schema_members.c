@@ -199,7 +199,7 @@ struct member {
   bool possible;
   tsl__expr all;      /* the ways so far */
   uint32_t ways, shortest;
-  lit lits[TSL__SCHEMA_CLAUSES];
+  lit lits[3 * TSL__SCHEMA_CLAUSES];
   lit declined[TSL__SCHEMA_CLAUSES]; /* that would have fulfilled a clause further out */
   uint32_t lit_count, declined_count;
   uint32_t hopeless; /* so many of the lits are more than any value can satisfy; UINT32_MAX: not that it is known */
@@ -285,7 +285,8 @@ static bool last_chance(const struct member *m, const struct clause *c) {
 }
 
 /* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by TSL__SCHEMA_CLAUSES.
- * A lit that was declined is not taken up again for a later clause: where it is taken up at once, and the later clause fulfilled with it, there is at least as much room. */
+ * A lit that was declined is not taken up again for a later clause: where it is taken up at once, and the later clause fulfilled with it, there is at least as much room. Where that is cheap the
+ * value must not satisfy it then: so no two ways take the same value, and a text is in one state and not in one of each 2^n. */
 static void ways(struct member *m, uint32_t i, uint64_t done) {
   const struct object *o = m->from->object;
   if ((m->ask_only && m->possible && (!m->measure || m->shortest == 0)) || !tsl__schema_ok(m->s)) return;
@@ -296,7 +297,7 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
   }
   const struct clause *c = &o->clauses[i];
   const goal base = m->key != UINT32_MAX ? o->known[m->key].value : o->cells[m->cell].value;
-  const uint32_t declined = m->declined_count;
+  const uint32_t declined = m->declined_count, asked = m->lit_count;
   bool decided = false;
   for (uint32_t j = 0; j < c->n && !decided; j++) {
     lit l = c->targets[j].l;
@@ -308,10 +309,12 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
     decided = holds || m->lit_count >= m->hopeless; /* no need to look at ways in which it does not count, or at more that begin like this */
     if (decided) continue;
     m->hopeless = UINT32_MAX;
-    if (m->declined_count < TSL__SCHEMA_CLAUSES) m->declined[m->declined_count++] = l;
+    if (m->lit_count < 2 * TSL__SCHEMA_CLAUSES && tsl__schema_denies(m->s, l)) m->lits[m->lit_count++] = l ^ 1;
+    else if (m->declined_count < TSL__SCHEMA_CLAUSES) m->declined[m->declined_count++] = l;
   }
   if (!decided && !last_chance(m, c)) ways(m, i + 1, done);
   m->declined_count = declined;
+  m->lit_count = asked;
 }
 
 /* Has the key not come yet, or does the cell have names that have not? */

@@ -67,6 +67,9 @@ static const struct keyword_value *properties(const struct maker *m, const struc
   return tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PROPERTIES);
 }
 
+/* Those that have a place in the order of members. */
+static const struct keyword_value *placed(const struct maker *m, const struct part *p) { return p->kind == PART_MEMBERS || p->kind == PART_ORDER ? properties(m, p) : NULL; }
+
 /* The names of a part that requires all that its node does; NULL: it is another. */
 static const tsl__json *required_names(const struct maker *m, const struct part *p) {
   return p->kind == PART_REQUIRED && p->s ? tsl__keyword(tsl__node_of(m->s, p->s), KW_REQUIRED)->value : NULL;
@@ -86,7 +89,7 @@ static void visit_atom(struct maker *m, const struct part *p, const struct atom 
 static void visit_names(struct maker *m, void (*visit)(struct maker *m, const struct part *p, const char *key, uint32_t length)) {
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
-    const struct keyword_value *v = p->kind == PART_MEMBERS ? properties(m, p) : NULL;
+    const struct keyword_value *v = placed(m, p);
     for (uint32_t j = 0; v && j < v->count; j++) visit(m, p, v->value->items[j].key, v->value->items[j].key_length);
   }
   for (uint32_t i = 0; i < m->part_count; i++) {
@@ -115,7 +118,7 @@ static void use_name(struct maker *m, const struct part *p, const char *key, uin
   uint32_t index = m->order[m->cursor++];
   struct known *k = &m->o->known[index];
   if (p->kind == PART_REQUIRED) k->required = true;
-  if (p->kind == PART_MEMBERS && k->place == UINT32_MAX) {
+  if ((p->kind == PART_MEMBERS || p->kind == PART_ORDER) && k->place == UINT32_MAX) {
     k->place = m->o->placed_count;
     m->o->placed[m->o->placed_count++] = index;
   }
@@ -125,7 +128,7 @@ static void use_name(struct maker *m, const struct part *p, const char *key, uin
 static void make_room(struct maker *m) {
   size_t n = m->listed_before;
   for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct keyword_value *v = m->parts[i]->kind == PART_MEMBERS ? properties(m, m->parts[i]) : NULL;
+    const struct keyword_value *v = placed(m, m->parts[i]);
     const tsl__json *required = required_names(m, m->parts[i]);
     n += (v ? v->count : 0) + (required ? required->length : 0);
   }
@@ -455,8 +458,9 @@ static void ask(struct maker *m, uint32_t index, lit l) {
 static void ask_named(struct maker *m) {
   size_t cursor = 0;
   for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct keyword_value *v = m->parts[i]->kind == PART_MEMBERS ? properties(m, m->parts[i]) : NULL;
-    for (uint32_t j = 0; v && j < v->count; j++) ask(m, m->order[cursor++], POS(v->children[j]));
+    const struct keyword_value *v = placed(m, m->parts[i]);
+    for (uint32_t j = 0; v && j < v->count; j++, cursor++)
+      if (m->parts[i]->kind == PART_MEMBERS) ask(m, m->order[cursor], POS(v->children[j]));
   }
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
@@ -482,7 +486,7 @@ static bool plain_members(const struct maker *m) {
 /* Does one part alone have properties, and are all known keys among them? Then its additionalProperties say nothing about them. */
 static bool all_named(const struct maker *m) {
   uint32_t parts = 0;
-  for (uint32_t i = 0; i < m->part_count; i++) parts += m->parts[i]->kind == PART_REST ? 2 : m->parts[i]->kind == PART_MEMBERS;
+  for (uint32_t i = 0; i < m->part_count; i++) parts += m->parts[i]->kind == PART_REST || m->parts[i]->kind == PART_ORDER ? 2 : m->parts[i]->kind == PART_MEMBERS;
   return parts == 1 && m->o->placed_count == m->o->n;
 }
 
@@ -701,6 +705,33 @@ static void tie(struct object *o, uint64_t *tied) {
     }
 }
 
+/* The clause that a clause was found to share keys with, first of them all. */
+static uint32_t first_of(uint32_t *with, uint32_t i) {
+  while (with[i] != i) i = with[i] = with[with[i]];
+  return i;
+}
+
+/* Where clauses ask for nothing but known keys, and the number of members does not matter, groups of them have nothing to do with each other. */
+static bool group(struct object *o) {
+  uint32_t with[TSL__SCHEMA_CLAUSES], *asks = tsl__schema_alloc(o->schema, (o->n + 1) * sizeof *asks); /* by key: a clause that asks about it, + 1 */
+  uint64_t *groups = tsl__schema_alloc(o->schema, o->clause_count * sizeof *groups);
+  if (!asks || !groups) return false;
+  if (o->min || o->max != TSL__INF) return true;
+  for (uint32_t i = 0; i < o->clause_count; i++) {
+    with[i] = i;
+    for (const struct target *t = o->clauses[i].targets; t < o->clauses[i].targets + o->clauses[i].n; t++) {
+      if (t->kind != ATOM_ABSENT && t->kind != ATOM_KEY) return true;
+      if (asks[t->key]) with[first_of(with, asks[t->key] - 1)] = first_of(with, i);
+      asks[t->key] = i + 1;
+    }
+  }
+  for (uint32_t i = 0; i < o->clause_count; i++) groups[first_of(with, i)] |= (uint64_t)1 << i;
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    if (groups[i]) groups[o->group_count++] = groups[i];
+  o->groups = groups;
+  return true;
+}
+
 static bool finish(struct object *o) {
   o->capped = o->max != TSL__INF;
   if (o->clause_count) {
@@ -708,6 +739,7 @@ static bool finish(struct object *o) {
     if (!tied) return false;
     tie(o, tied);
     o->tied = tied;
+    if (!group(o)) return false;
   }
   o->clamp = o->max == TSL__INF ? o->min : o->max + 1 > o->min ? o->max + 1 : o->min;
   for (uint32_t i = 0; i < o->clause_count; i++)

@@ -167,6 +167,7 @@ enum part_kind {
   PART_REQUIRED,  /* object: has `key` or, with a node `s`, all that it requires */
   PART_SIZE,      /* object: min to max members; array: min to max items */
   PART_CLAUSE,    /* object: one of `atoms` */
+  PART_ORDER,     /* object: nothing is asked, but the properties of node `s` have a place here */
   PART_ITEMS,     /* array: items from `min` to `max` - 1 satisfy `l` */
   PART_CONTAINS,  /* array: of the items from `from` on, min to max satisfy `l` */
   PART_UNIQUE,    /* array: no two items are equal */
@@ -268,6 +269,8 @@ struct object {
   bool simple;          /* no clauses and no counts: a key can be taken whenever its value can be */
   bool capped;          /* members may become too many */
   const uint64_t *tied; /* keys that a clause asks about; NULL: none does */
+  const uint64_t *groups; /* clauses, as bits, that share keys with each other and none with the rest; NULL: all are one group */
+  uint32_t group_count;
   uint64_t *sure;       /* keys of which it is known that they may come wherever they have not yet; NULL: none is, so far */
   struct ending *ending; /* how one of its states came to the end, as it was found last; NULL: none was looked for */
   bool any;             /* no constraint at all */
@@ -603,6 +606,8 @@ bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next);
 /* Is it plain that every value of the goal satisfies l, or none? */
 bool tsl__schema_implies(struct schema *s, goal g, lit l);
 bool tsl__schema_excludes(struct schema *s, goal g, lit l);
+/* Is it cheap to ask for the contrary: is it about types, numbers, lengths, or scalars that are listed, alone? */
+bool tsl__schema_denies(struct schema *s, lit l);
 /* Is it plain that what satisfies a satisfies l? */
 bool tsl__schema_lit_implies(struct schema *s, lit a, lit l);
 /* The atoms of a clause that what is taken leaves open; *sure becomes true if one certainly holds. */

@@ -335,6 +335,7 @@ static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
                               {"\\p in patterns", SCHEMA, property_patterns, 100},
                               {"\\p", REGEX, same_property, 1000},
                               {"idn-email", SCHEMA, formats, 20},
+                              {"if and then", SCHEMA, conditions, 28},
                               {"allOf, doubling", SCHEMA, all_of_doubled, 100},
                               {"ends of a tag", TAGS, many_ends, 1000},
                               {"tokens by their text", TAGS, many_token_texts, 20000}};
@@ -344,7 +345,7 @@ static const shape steep[] = {{"anyOf, doubling", SCHEMA, any_of_doubled, 60},
                              {"oneOf, doubling", SCHEMA, one_of_doubled, 40},
                              {"patterns of one string", SCHEMA, many_patterns, 20},
                              {"patterns of keys", SCHEMA, keys_by_patterns, 16},
-                             {"if and then", SCHEMA, conditions, 30},
+                             {"if and then", SCHEMA, conditions, 300},
                              {"dynamic scopes", SCHEMA, scopes_of_one_name, 100},
                              {"of many names", SCHEMA, scopes_of_many_names, 20},
                              {"contains", SCHEMA, counted_items, 1900},
@@ -618,7 +619,8 @@ static void blamed(void) {
        "\"type\":\"array\",\"minItems\":1}",
        "/items"},
       {"{\"items\":{\"allOf\":[{\"anyOf\":[{\"minimum\":1},{\"multipleOf\":2},{\"maximum\":-9}]},{\"anyOf\":[{\"minimum\":2},{\"multipleOf\":3},{\"maximum\":-8}]},{\"anyOf\":[{\"minimum\":3},"
-       "{\"multipleOf\":7},{\"maximum\":-7}]},{\"anyOf\":[{\"minimum\":4},{\"multipleOf\":11},{\"maximum\":-6}]},{\"anyOf\":[{\"minimum\":5},{\"multipleOf\":13},{\"maximum\":-5}]}]},"
+       "{\"multipleOf\":7},{\"maximum\":-7}]},{\"anyOf\":[{\"minimum\":4},{\"multipleOf\":11},{\"maximum\":-6}]},{\"anyOf\":[{\"minimum\":5},{\"multipleOf\":13},{\"maximum\":-5}]},"
+       "{\"anyOf\":[{\"minimum\":6},{\"multipleOf\":17},{\"maximum\":-4}]}]},"
        "\"type\":\"array\",\"minItems\":1}",
        "/items"},
   };
@@ -665,7 +667,7 @@ static void cancel_anywhere(void) {
       begin();
       add("{\"allOf\":[{}");
       if (hard == 0) for (int i = 5; i < 25; i++) add(",{\"not\":{\"pattern\":\"a.{%d}b.*c.{%d}d\"}}", i, i + 3);
-      if (hard == 1) for (int i = 0; i < 9; i++) add(",{\"anyOf\":[{\"properties\":{\"a\":{\"minimum\":%d}}},{\"required\":[\"b%d\"],\"minProperties\":%d}]}", i, i, i);
+      if (hard == 1) for (int i = 0; i < 9; i++) add(",{\"anyOf\":[{\"patternProperties\":{\"a\":{\"minimum\":%d}}},{\"required\":[\"b%d\"],\"minProperties\":%d}]}", i, i, i);
       if (hard == 2) for (int i = 2; i < 9; i++) add(",{\"contains\":{\"multipleOf\":%d},\"minContains\":9,\"maxContains\":50}", i);
       if (hard == 3) for (int i = 2; i < 12; i++) add(",{\"anyOf\":[{\"multipleOf\":%d},{\"minimum\":%d}]}", i, i * i);
       if (hard == 4) for (int i = 0; i < 12; i++) add(",{\"patternProperties\":{\"a.{%d}b\":{\"minimum\":%d}}}", i, i);

@@ -1,0 +1,345 @@
+/* schema_clause.c - choices as clauses: what would be 2^n alternatives is n bits of an object's state.
+ *
+ * Problem   {"allOf": [if/then, if/then, …]}, or dependentSchemas, or several anyOf, about members that have nothing to do with each other: each is a choice, and the alternatives of the
+ *           object are the product of all. Twelve make 4,096 of them.
+ * Idea      A choice whose branches ask for nothing but members, required names and counts is a conjunction of clauses ("a is absent, or not 1, or b is present"), of which a state only has to
+ *           know which are fulfilled (schema_members.c). if C then T is ¬C ∨ T, and so on: every keyword that combines is written as and, or, not, and the ors are multiplied out.
+ * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]} then {"properties": {"b": B}, "required": ["b"]}
+ *           = (a absent ∨ a is not 1 ∨ b absent ∨ b is B) ∧ (a absent ∨ a is not 1 ∨ b present)
+ * When      Where an object has many alternatives otherwise (schema_conj.c). Few are better as alternatives: each may close its list of members, and most are told apart by one member.
+ * Left      Branches that say something about members they do not name, or that list objects; more than PRODUCT_MAX clauses that are multiplied out, or CLAUSES_MAX of one object: these stay choices.
+ *
+ * Tested by tests/test_choices.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/schema_expand.h"
+
+#define OF(k) ((uint64_t)1 << KW_##k)
+#define CLAUSES_MAX (TSL__SCHEMA_CLAUSES - 4) /* of one object; negations make some as well */
+#define PRODUCT_MAX 16u                       /* of what is multiplied out */
+#define DEPTH_MAX 8u                          /* combinations inside one another */
+
+/* A conjunction. */
+struct clauses {
+  const struct atom *at[CLAUSES_MAX];
+  uint32_t n;
+  bool never; /* one of them has no atoms */
+};
+
+/* A node whose properties have a place in the order of members. */
+struct place {
+  struct place *next;
+  sid s;
+};
+
+struct saying {
+  struct expansion *e;
+  uint32_t depth;
+  struct place *first, **last;
+};
+
+static const struct clauses always = {.n = 0}, never = {.never = true};
+
+static bool say(struct saying *y, lit l, struct clauses *out);
+
+/* ---- and, or ------------------------------------------------------------------------------------------------------- */
+
+static bool same_key(const struct atom *a, const struct atom *b) { return a->key_length == b->key_length && !memcmp(a->key, b->key, a->key_length); }
+
+static bool has(const struct atom *atoms, enum atom_kind kind, const struct atom *key, lit l) {
+  for (; atoms; atoms = atoms->next)
+    if (atoms->kind == kind && atoms->l == l && same_key(atoms, key)) return true;
+  return false;
+}
+
+/* The member is absent, or it is there and has a value that it may have in any case? */
+static bool fulfilled_anyway(const struct atom *atoms) {
+  for (const struct atom *a = atoms; a; a = a->next)
+    if (a->kind == ATOM_KEY && has(atoms, ATOM_ABSENT, a, 0) && (a->l == POS(SID_TRUE) || has(atoms, ATOM_KEY, a, a->l ^ 1))) return true;
+  return false;
+}
+
+static bool and_one(struct clauses *all, const struct atom *atoms) {
+  if (!atoms) all->never = true;
+  if (!atoms || fulfilled_anyway(atoms)) return true;
+  if (all->n == CLAUSES_MAX) return false;
+  all->at[all->n++] = atoms;
+  return true;
+}
+
+static bool and_all(struct clauses *all, const struct clauses *more) {
+  bool fits = true;
+  all->never |= more->never;
+  for (uint32_t i = 0; i < more->n && fits; i++) fits = and_one(all, more->at[i]);
+  return fits;
+}
+
+/* The atoms of both; NULL on failure (sticky). */
+static const struct atom *joined(struct saying *y, const struct atom *a, const struct atom *b) {
+  const struct atom *all = b;
+  for (; a && tsl__schema_work(y->e->s, 1); a = a->next) {
+    if (a->kind <= ATOM_KEY && has(b, (enum atom_kind)a->kind, a, a->l)) continue;
+    struct atom *copy = tsl__arena_copy(&y->e->s->arena, a, sizeof *a);
+    if (!copy) return tsl__schema_fail(y->e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
+    copy->next = all;
+    all = copy;
+  }
+  return all;
+}
+
+/* *all = all or more. */
+static bool or_all(struct saying *y, struct clauses *all, const struct clauses *more) {
+  if (more->never) return true;
+  if (all->never) {
+    *all = *more;
+    return true;
+  }
+  if (all->n * more->n > PRODUCT_MAX) return false;
+  const struct clauses one = *all;
+  *all = always;
+  for (uint32_t i = 0; i < one.n; i++)
+    for (uint32_t j = 0; j < more->n; j++)
+      if (!and_one(all, joined(y, one.at[i], more->at[j])) || !tsl__schema_ok(y->e->s)) return false;
+  return true;
+}
+
+static bool or_lit(struct saying *y, struct clauses *all, lit l) {
+  struct clauses one = always;
+  return say(y, l, &one) && or_all(y, all, &one);
+}
+
+/* ---- keywords ------------------------------------------------------------------------------------------------------ */
+
+static const struct atom *named(struct saying *y, const struct atom *next, enum atom_kind kind, const tsl__json *name, lit l) {
+  return tsl__expand_atom(y->e, next, kind, name->text, name->length, l);
+}
+
+static bool requires(const struct saying *y, sid id, const char *key, uint32_t length) {
+  const struct keyword_value *v = tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, id), KW_REQUIRED);
+  for (uint32_t i = 0; v && i < v->value->length; i++)
+    if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
+  return false;
+}
+
+/* The node's properties come next in the order of members. */
+static bool place(struct saying *y, sid id) {
+  struct place *p = tsl__schema_alloc(y->e->s, sizeof *p);
+  if (!p) return false;
+  p->s = id;
+  *y->last = p;
+  y->last = &p->next;
+  return true;
+}
+
+/* Members that must be there and what their values must be are one atom. */
+static bool say_properties(struct saying *y, sid id, const struct keyword_value *v, struct clauses *out) {
+  for (uint32_t i = 0; i < v->count; i++) {
+    const tsl__json *m = &v->value->items[i];
+    lit l = tsl__schema_simplify(y->e->s, POS(v->children[i]));
+    bool required = requires(y, id, m->key, m->key_length);
+    if (l == POS(SID_TRUE) && !required) continue;
+    const struct atom *a = l == POS(SID_FALSE) ? NULL : tsl__expand_atom(y->e, NULL, ATOM_KEY, m->key, m->key_length, l);
+    if (!and_one(out, required ? a : tsl__expand_atom(y->e, a, ATOM_ABSENT, m->key, m->key_length, 0))) return false;
+  }
+  return place(y, id);
+}
+
+static bool say_count(struct saying *y, enum atom_kind kind, uint32_t count, struct clauses *out) {
+  struct atom *a = tsl__expand_atom(y->e, NULL, kind, NULL, 0, 0);
+  if (a) a->count = count;
+  return a && and_one(out, a);
+}
+
+/* The subschema that a branch has for the member. */
+static lit value_in(const struct saying *y, sid branch, const tsl__json *key) {
+  const struct keyword_value *v = tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, branch), KW_PROPERTIES);
+  const tsl__json *m = v ? tsl__json_get(v->value, key->key, key->key_length) : NULL;
+  return m ? tsl__schema_simplify(y->e->s, POS(v->children[m - v->value->items])) : POS(SID_TRUE);
+}
+
+/* Do the branches list values for the member, each others? */
+static bool told_apart_by(struct saying *y, const struct keyword_value *v, const tsl__json *key) {
+  for (uint32_t i = 0; i < v->count; i++)
+    for (uint32_t j = 0; j < i; j++)
+      if (!tsl__schema_work(y->e->s, 16) || !tsl__schema_lit_implies(y->e->s, value_in(y, v->children[i], key), value_in(y, v->children[j], key) ^ 1)) return false;
+  return v->count > 1;
+}
+
+/* Branches that are told apart by a member are not multiplied out: its value is one of theirs, and where it is one of a branch's, the branch holds. `absent`: the member may be absent, and then
+ * nothing else is asked; else all branches require it. */
+static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__json *key, const struct atom *absent, struct clauses *out) {
+  const struct atom *one_of_theirs = absent;
+  for (uint32_t i = 0; i < v->count; i++) one_of_theirs = tsl__expand_atom(y->e, one_of_theirs, ATOM_KEY, key->key, key->key_length, value_in(y, v->children[i], key));
+  if (!and_one(out, one_of_theirs)) return false;
+  for (uint32_t i = 0; i < v->count; i++) {
+    const struct atom *other = tsl__expand_atom(y->e, NULL, ATOM_ABSENT, key->key, key->key_length, 0);
+    struct clauses one = {.at = {tsl__expand_atom(y->e, other, ATOM_KEY, key->key, key->key_length, value_in(y, v->children[i], key) ^ 1)}, .n = 1};
+    if (!or_lit(y, &one, POS(v->children[i])) || !and_all(out, &one)) return false;
+  }
+  return tsl__schema_ok(y->e->s);
+}
+
+/* The member of which each branch requires a value of its own; NULL: there is none. */
+static const tsl__json *telling(struct saying *y, const struct keyword_value *v) {
+  const struct keyword_value *members = v->count ? tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, v->children[0]), KW_PROPERTIES) : NULL;
+  for (uint32_t i = 0; members && i < members->count; i++) {
+    const tsl__json *key = &members->value->items[i];
+    uint32_t n = 0;
+    while (n < v->count && requires(y, v->children[n], key->key, key->key_length)) n++;
+    if (n == v->count && told_apart_by(y, v, key)) return key;
+  }
+  return NULL;
+}
+
+static bool say_any_of(struct saying *y, const struct keyword_value *v, struct clauses *out) {
+  if (v->count > CLAUSES_MAX) return false;
+  const tsl__json *key = telling(y, v);
+  struct clauses any = never;
+  if (key) return say_by(y, v, key, NULL, out);
+  for (uint32_t i = 0; i < v->count; i++)
+    if (!or_lit(y, &any, POS(v->children[i]))) return false;
+  return and_all(out, &any);
+}
+
+/* One of them, and no two that are not plainly disjoint. */
+static bool say_one_of(struct saying *y, const struct keyword_value *v, struct clauses *out) {
+  if (!say_any_of(y, v, out)) return false;
+  for (uint32_t i = 0; i < v->count; i++)
+    for (uint32_t j = i + 1; j < v->count && tsl__schema_work(y->e->s, 16); j++) {
+      struct clauses not_both = never;
+      if (tsl__schema_disjoint(y->e->s, T_OBJECT, v->children[i], v->children[j])) continue;
+      if (!or_lit(y, &not_both, NEG(v->children[i])) || !or_lit(y, &not_both, NEG(v->children[j])) || !and_all(out, &not_both)) return false;
+    }
+  return tsl__schema_ok(y->e->s);
+}
+
+/* Where the member is there its schema holds. */
+static bool say_dependency(struct saying *y, const tsl__json *m, sid id, const struct atom *absent, struct clauses *out) {
+  const struct node *n = tsl__schema_plain_node(y->e->s, id);
+  struct clauses one = {.at = {absent}, .n = 1};
+  if (n->mask == OF(ONE_OF) || n->mask == OF(ANY_OF)) { /* often told apart by the member itself */
+    const struct keyword_value *v = &n->values[0];
+    if (told_apart_by(y, v, m)) return say_by(y, v, m, absent, out);
+  }
+  return or_lit(y, &one, POS(id)) && and_all(out, &one);
+}
+
+static bool say_dependencies(struct saying *y, const struct keyword_value *v, bool schemas, struct clauses *out) {
+  for (uint32_t i = 0; i < v->count; i++) {
+    const tsl__json *m = &v->value->items[i];
+    const struct atom *absent = tsl__expand_atom(y->e, NULL, ATOM_ABSENT, m->key, m->key_length, 0);
+    if (v->children[i] != UINT32_MAX) {
+      if (!say_dependency(y, m, v->children[i], absent, out)) return false;
+      continue;
+    }
+    const tsl__json *names = m->kind == TSL__JSON_ARRAY ? m->items : m;
+    for (uint32_t j = 0; !schemas && j < (m->kind == TSL__JSON_ARRAY ? m->length : 1); j++)
+      if (!and_one(out, named(y, absent, ATOM_KEY, &names[j], POS(SID_TRUE)))) return false;
+  }
+  return true;
+}
+
+/* Members of the condition come before those of its consequence, also where it is only denied. */
+static bool say_if(struct saying *y, const struct node *n, struct clauses *out) {
+  lit condition = tsl__schema_simplify(y->e->s, POS(tsl__keyword(n, KW_IF)->children[0]));
+  struct clauses then = never, otherwise = never;
+  if (!(condition & 1) && tsl__has(tsl__node_of(y->e->s, condition >> 1), KW_PROPERTIES) && !place(y, condition >> 1)) return false;
+  if (tsl__has(n, KW_THEN) && !(or_lit(y, &then, condition ^ 1) && or_lit(y, &then, POS(tsl__keyword(n, KW_THEN)->children[0])) && and_all(out, &then))) return false;
+  return !tsl__has(n, KW_ELSE) || (or_lit(y, &otherwise, condition) && or_lit(y, &otherwise, POS(tsl__keyword(n, KW_ELSE)->children[0])) && and_all(out, &otherwise));
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------------------------- */
+
+/* What clauses of known members do not say; negations of some of it they do. */
+static const uint64_t not_said = OF(ENUM) | OF(CONST) | OF(DISALLOW) | OF(UNEVALUATED_PROPERTIES) | OF(PATTERN_PROPERTIES) | OF(ADDITIONAL_PROPERTIES) | OF(PROPERTY_NAMES);
+static const uint64_t not_said_of_negations = OF(ENUM) | OF(CONST) | OF(DISALLOW) | OF(UNEVALUATED_PROPERTIES) | OF(ONE_OF) | OF(IF);
+
+static bool say_own(struct saying *y, sid id, const struct node *n, struct clauses *out) {
+  const struct keyword_value *required = tsl__keyword_or_null(n, KW_REQUIRED), *properties = tsl__keyword_or_null(n, KW_PROPERTIES);
+  if (properties && !say_properties(y, id, properties, out)) return false;
+  for (uint32_t i = 0; required && i < required->value->length; i++) {
+    const tsl__json *name = &required->value->items[i];
+    if (properties && tsl__json_get(properties->value, name->text, name->length)) continue;
+    if (!and_one(out, named(y, NULL, ATOM_KEY, name, POS(SID_TRUE)))) return false;
+  }
+  if (tsl__has(n, KW_MIN_PROPERTIES) && tsl__keyword(n, KW_MIN_PROPERTIES)->count && !say_count(y, ATOM_MIN, tsl__keyword(n, KW_MIN_PROPERTIES)->count, out)) return false;
+  if (tsl__has(n, KW_MAX_PROPERTIES) && !say_count(y, ATOM_MAX, tsl__keyword(n, KW_MAX_PROPERTIES)->count, out)) return false;
+  static const uint8_t dependencies[] = {KW_DEPENDENCIES, KW_DEPENDENT_REQUIRED, KW_DEPENDENT_SCHEMAS};
+  for (size_t k = 0; k < sizeof dependencies; k++)
+    if (tsl__has(n, dependencies[k]) && !say_dependencies(y, tsl__keyword(n, dependencies[k]), false, out)) return false;
+  return true;
+}
+
+static bool say_node(struct saying *y, sid id, struct clauses *out) {
+  const struct node *n = tsl__node_of(y->e->s, id);
+  if (n->mask & not_said || !say_own(y, id, n, out)) return false;
+  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
+    for (uint32_t i = 0; v && i < v->count; i++)
+      if (!say(y, POS(v->children[i]), out)) return false;
+  }
+  if (tsl__has(n, KW_NOT) && !say(y, NEG(tsl__keyword(n, KW_NOT)->children[0]), out)) return false;
+  if (tsl__has(n, KW_ANY_OF) && !say_any_of(y, tsl__keyword(n, KW_ANY_OF), out)) return false;
+  if (tsl__has(n, KW_ONE_OF) && !say_one_of(y, tsl__keyword(n, KW_ONE_OF), out)) return false;
+  return !tsl__has(n, KW_IF) || say_if(y, n, out);
+}
+
+/* Something that the node says fails. */
+static bool say_not(struct saying *y, sid id, struct clauses *out) {
+  const struct node *n = tsl__node_of(y->e->s, id);
+  const struct atom *atoms = NULL;
+  struct clauses any = never, none = always;
+  if (n->mask & not_said_of_negations || !tsl__expand_negated(y->e, id, &atoms)) return false;
+  if (atoms) any = (struct clauses){.at = {atoms}, .n = 1};
+  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
+    for (uint32_t i = 0; v && i < v->count; i++)
+      if (!or_lit(y, &any, NEG(v->children[i]))) return false;
+  }
+  if (tsl__has(n, KW_NOT) && !or_lit(y, &any, POS(tsl__keyword(n, KW_NOT)->children[0]))) return false;
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_ANY_OF);
+  for (uint32_t i = 0; v && i < v->count; i++)
+    if (!say(y, NEG(v->children[i]), &none)) return false;
+  return (!v || or_all(y, &any, &none)) && and_all(out, &any);
+}
+
+/* *out = out and l. Recursion is bounded by DEPTH_MAX. */
+static bool say(struct saying *y, lit l, struct clauses *out) {
+  struct schema *s = y->e->s;
+  l = tsl__schema_simplify(s, l);
+  if (y->depth == DEPTH_MAX || !tsl__schema_work(s, 16)) return false;
+  if (tsl__schema_impossible(s, T_OBJECT, l ^ 1)) return true;
+  if (tsl__schema_impossible(s, T_OBJECT, l)) return and_one(out, NULL);
+  y->depth++;
+  bool said = l & 1 ? say_not(y, l >> 1, out) : say_node(y, l >> 1, out);
+  y->depth--;
+  return said;
+}
+
+static bool say_keyword(struct saying *y, const struct node *n, enum keyword k, struct clauses *out) {
+  const struct keyword_value *v = tsl__keyword(n, k);
+  switch (k) {
+    case KW_ANY_OF: return say_any_of(y, v, out);
+    case KW_ONE_OF: return say_one_of(y, v, out);
+    case KW_IF: return say_if(y, n, out);
+    case KW_DEPENDENCIES:
+    case KW_DEPENDENT_SCHEMAS: return say_dependencies(y, v, true, out);
+    default: return false;
+  }
+}
+
+bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum keyword k) {
+  struct saying y = {.e = e};
+  struct clauses all = always;
+  y.last = &y.first;
+  if (!say_keyword(&y, tsl__node_of(e->s, s), k, &all) || !tsl__schema_ok(e->s) || e->clauses + all.n > CLAUSES_MAX) return false;
+  e->clauses += all.n;
+  if (all.never) tsl__expand_clause(e, b, NULL);
+  for (uint32_t i = 0; i < all.n; i++) tsl__expand_clause(e, b, all.at[i]);
+  for (const struct place *place = y.first; place; place = place->next) {
+    struct part *p = tsl__expand_part(e, b, PART_ORDER);
+    if (p) p->s = place->s;
+  }
+  return true;
+}
