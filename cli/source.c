@@ -23,29 +23,36 @@ static bool set_kind(source *s, source_kind kind, const char *from) {
   return true;
 }
 
+/* The source, of which an option is given that only one kind has. */
+static source *of_kind(void *to, source_kind kind, const char *option) {
+  source *s = to;
+  s->option[kind] = option;
+  return s;
+}
+
 static bool set_schema(void *to, const char *value) { return set_kind(to, SOURCE_SCHEMA, value); }
 static bool set_regex(void *to, const char *value) { return set_kind(to, SOURCE_REGEX, value); }
 static bool set_grammar(void *to, const char *value) { return set_kind(to, SOURCE_GBNF, value); }
 static bool set_artifact(void *to, const char *value) { return set_kind(to, SOURCE_ARTIFACT, value); }
-static bool set_root(void *to, const char *value) { return ((source *)to)->root = value, *value != 0; }
+static bool set_root(void *to, const char *value) { return of_kind(to, SOURCE_GBNF, "--root")->root = value, *value != 0; }
 static bool set_vocab(void *to, const char *value) { return ((source *)to)->vocab_path = value, *value != 0; }
 static bool set_vocab_cache(void *to, const char *value) { return ((source *)to)->vocab_cache = value, *value != 0; }
-static bool set_base(void *to, const char *value) { return ((source *)to)->schema.base_uri = value, *value != 0; }
-static bool set_repeated_names(void *to, const char *value) { return (void)value, ((source *)to)->schema.repeated_names = true; }
-static bool set_lazy(void *to, const char *value) { return (void)value, ((source *)to)->schema.lazy = true; }
-static bool set_nullable(void *to, const char *value) { return (void)value, ((source *)to)->schema.nullable = true; }
-static bool set_ignore_case(void *to, const char *value) { return (void)value, ((source *)to)->regex.case_insensitive = true; }
-static bool set_dot_all(void *to, const char *value) { return (void)value, ((source *)to)->regex.dot_all = true; }
-static bool set_search(void *to, const char *value) { return (void)value, ((source *)to)->regex.search = true; }
+static bool set_base(void *to, const char *value) { return of_kind(to, SOURCE_SCHEMA, "--base")->schema.base_uri = value, *value != 0; }
+static bool set_repeated_names(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_SCHEMA, "--repeated-names")->schema.repeated_names = true; }
+static bool set_lazy(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_SCHEMA, "--lazy")->schema.lazy = true; }
+static bool set_nullable(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_SCHEMA, "--nullable")->schema.nullable = true; }
+static bool set_ignore_case(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_REGEX, "--ignore-case")->regex.case_insensitive = true; }
+static bool set_dot_all(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_REGEX, "--dot-all")->regex.dot_all = true; }
+static bool set_search(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_REGEX, "--search")->regex.search = true; }
 
 static bool set_order(void *to, const char *value) {
-  source *s = to;
+  source *s = of_kind(to, SOURCE_SCHEMA, "--order");
   s->schema.order = !strcmp(value, "any") ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA;
   return !strcmp(value, "any") || !strcmp(value, "schema");
 }
 
 static bool set_formats(void *to, const char *value) {
-  source *s = to;
+  source *s = of_kind(to, SOURCE_SCHEMA, "--formats");
   s->schema.ignore_formats = !strcmp(value, "ignore");
   return s->schema.ignore_formats || !strcmp(value, "assert");
 }
@@ -63,7 +70,7 @@ static bool set_draft(void *to, const char *value) {
   if (!strncmp(name, "draft", 5)) name += name[5] == '-' ? 6 : 5;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(name, names[i].name)) {
-      ((source *)to)->schema.draft = names[i].draft;
+      of_kind(to, SOURCE_SCHEMA, "--draft")->schema.draft = names[i].draft;
       return true;
     }
   return false;
@@ -71,7 +78,7 @@ static bool set_draft(void *to, const char *value) {
 
 /* any | compact | at-most:N | pretty[:N] */
 static bool set_whitespace(void *to, const char *value) {
-  tsl_schema_options *o = &((source *)to)->schema;
+  tsl_schema_options *o = &of_kind(to, SOURCE_SCHEMA, "--ws")->schema;
   uint64_t n;
   if (!strcmp(value, "any")) return o->whitespace = TSL_WS_ANY, true;
   if (!strcmp(value, "compact")) return o->whitespace = TSL_WS_COMPACT, true;
@@ -92,12 +99,12 @@ static bool set_whitespace(void *to, const char *value) {
 static bool set_nesting(void *to, const char *value) {
   uint64_t n;
   if (!cli_number(value, 1, UINT32_MAX, &n)) return false;
-  ((source *)to)->schema.max_nesting = (uint32_t)n;
+  of_kind(to, SOURCE_SCHEMA, "--max-nesting")->schema.max_nesting = (uint32_t)n;
   return true;
 }
 
 static bool set_resolve(void *to, const char *value) {
-  source *s = to;
+  source *s = of_kind(to, SOURCE_SCHEMA, "--resolve");
   const char *equals = strrchr(value, '=');
   if (!equals || equals == value || !equals[1]) return cli_refuse("not URL=DIR");
   if (s->resolve_count == SOURCE_MAX_RESOLVES) return cli_refuse("given more than %d times", SOURCE_MAX_RESOLVES);
@@ -243,9 +250,18 @@ static void add_advice(const source *s, tsl_error *error) {
   snprintf(error->message + length, room, "%s", advice);
 }
 
+/* An option that would change nothing is a mistake. */
+static int check_options(const source *s) {
+  static const char *const names[] = {[SOURCE_SCHEMA] = "--schema", [SOURCE_REGEX] = "--regex", [SOURCE_GBNF] = "--grammar"};
+  if (s->kind == SOURCE_NONE) return cli_complain("one of --schema, --regex, --grammar and --artifact is needed; see --help");
+  for (source_kind k = SOURCE_SCHEMA; k <= SOURCE_GBNF; k++)
+    if (k != s->kind && s->option[k]) return cli_complain("%s goes with %s", s->option[k], names[k]);
+  return CLI_OK;
+}
+
 int source_open(source *s) {
   tsl_error error = {0};
-  if (s->kind == SOURCE_NONE) return cli_complain("one of --schema, --regex, --grammar and --artifact is needed; see --help");
+  if (check_options(s) != CLI_OK) return CLI_BAD;
   if (s->kind == SOURCE_REGEX) cli_text_add(&s->text, s->from, strlen(s->from));
   else if ((s->kind != SOURCE_ARTIFACT || !strcmp(s->from, "-")) && !cli_read(s->from, &s->text)) return CLI_BAD; /* other artifacts are mapped */
   if (cli_open_vocab(s->vocab_path, s->vocab_cache, &s->vocab) != CLI_OK) return CLI_BAD;

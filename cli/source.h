@@ -22,6 +22,7 @@ typedef struct source {
   source_kind kind;
   const char *from; /* the file, or the regex itself */
   const char *root; /* start rule of a GBNF grammar */
+  const char *option[SOURCE_ARTIFACT + 1]; /* by kind: the last option given that only sources of this kind have */
   const char *vocab_path, *vocab_cache;
   cli_text text; /* what was compiled */
   tsl_schema_options schema;

@@ -177,6 +177,42 @@ static bool meet_of_some(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out
   return !(tsl__node_at(x, rest).flags & nullable);
 }
 
+/* Does one of the conjuncts say it: by being the same, or by having no other lengths? */
+static bool is_said(tsl__exprs *x, tsl__expr e, const tsl__expr *at, size_t n) {
+  tsl__node lengths = tsl__node_at(x, e);
+  uint32_t least = 0, most = TSL__INF, lo, hi;
+  bool texts = false;
+  for (size_t i = 0; i < n; i++) {
+    if (at[i] == e) return true;
+    texts = texts || tsl__node_at(x, at[i]).flags & TSL__TEXTUAL;
+  }
+  if (!texts || lengths.kind != TSL__K_REPEAT || lengths.a != tsl__expr_any_char(x)) return false;
+  for (size_t i = 0; i < n; i++) {
+    tsl__expr_characters(x, at[i], &lo, &hi);
+    if (lo > least) least = lo;
+    if (hi < most) most = hi;
+  }
+  return least >= lengths.b && most <= lengths.c;
+}
+
+/* a & !(a & b) = a & !b, as oneOf makes of schemas of which one says more than the other: it would take a long search to see that a & b & !a is empty. Where *at is the complement of a meet of
+ * conjuncts and more, it becomes that of the rest. */
+static bool leave_out_known(tsl__exprs *x, tsl__expr *at, const tsl__expr *all, size_t n) {
+  tsl__node not = tsl__node_at(x, *at), meet;
+  if (not.kind != TSL__K_NOT || (meet = tsl__node_at(x, not.a)).kind != TSL__K_AND || n < 2) return false;
+  tsl__expr few[FEW_CONJUNCTS];
+  size_t kept = 0;
+  if (meet.b > FEW_CONJUNCTS) return false;
+  tsl__worked(x, n);
+  for (uint32_t i = 0; i < meet.b; i++) {
+    tsl__expr e = tsl__list_at(x, meet.a)[i];
+    if (!is_said(x, e, all, n)) few[kept++] = e;
+  }
+  if (kept == meet.b) return false;
+  *at = kept ? tsl__expr_not(x, tsl__and_n(x, few, kept)) : TSL__NONE;
+  return true;
+}
+
 static tsl__expr intern_and(tsl__exprs *x, tsl__expr *at, size_t n) {
   if (n == 1) return at[0];
   tsl__node node = {.kind = TSL__K_AND, .b = (uint32_t)n};
@@ -202,6 +238,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
       if (at[i] == TSL__NONE) return TSL__NONE;
       tsl__worked(x, n - i);
       if (n > 1 && tsl__is_anything(x, at[i])) at[i] = at[--n], changed = true;
+      else changed = leave_out_known(x, &at[i], at, n);
       for (size_t j = i + 1; j < n && !changed; j++) {
         tsl__expr meet = TSL__NONE;
         tsl__bytes p, q;

@@ -628,6 +628,16 @@ static void expand_tracked_any_of(struct expansion *e, const struct branch *b, c
   e->depth--;
 }
 
+#define COVERED_MAX 16u /* alternatives that are compared with all others */
+
+/* Does another alternative take all that this one does? */
+static bool covered(struct expansion *e, const struct keyword_value *v, uint32_t i) {
+  if (v->count > COVERED_MAX) return false;
+  for (uint32_t j = 0; j < v->count; j++)
+    if (j != i && tsl__schema_says_all(e->s, v->children[i], v->children[j]) && (j < i || !tsl__schema_says_all(e->s, v->children[j], v->children[i]))) return true;
+  return false;
+}
+
 static void expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v, const struct tracker *tracker) {
   if (tracker) {
     expand_tracked_any_of(e, b, v, 0, NULL, tracker);
@@ -642,7 +652,8 @@ static void expand_any_of(struct expansion *e, struct branch *b, const struct ke
     expand(e, *b);
     return;
   }
-  for (uint32_t i = 0; i < v->count && tsl__schema_ok(e->s); i++) expand_with(e, b, (lit[]){POS(v->children[i])}, 1, NULL);
+  for (uint32_t i = 0; i < v->count && tsl__schema_ok(e->s); i++)
+    if (!covered(e, v, i)) expand_with(e, b, (lit[]){POS(v->children[i])}, 1, NULL);
 }
 
 #define PAIRS_MAX 64u /* alternatives whose pairs are not looked at twice */

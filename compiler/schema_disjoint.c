@@ -277,6 +277,26 @@ static bool alike(struct schema *s, lit a, lit b, uint32_t *left) {
   return true;
 }
 
+/* Keywords that only mean something together. */
+static const uint64_t together[] = {(uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES,
+                                    (uint64_t)1 << KW_ITEMS | (uint64_t)1 << KW_PREFIX_ITEMS | (uint64_t)1 << KW_ADDITIONAL_ITEMS,
+                                    (uint64_t)1 << KW_CONTAINS | (uint64_t)1 << KW_MIN_CONTAINS | (uint64_t)1 << KW_MAX_CONTAINS,
+                                    (uint64_t)1 << KW_MINIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM,
+                                    (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM,
+                                    (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_NULLABLE | (uint64_t)1 << KW_DISALLOW,
+                                    (uint64_t)1 << KW_IF | (uint64_t)1 << KW_THEN | (uint64_t)1 << KW_ELSE};
+
+bool tsl__schema_says_all(struct schema *s, sid a, sid b) {
+  const struct node *n = tsl__schema_plain_node(s, a), *m = tsl__schema_plain_node(s, b);
+  uint32_t left = ALIKE_MAX;
+  if (!n->mask || !m->mask || m->mask & ~n->mask || m->mask & unlike || n->resource != m->resource || n->scope != m->scope) return false;
+  for (size_t i = 0; i < sizeof together / sizeof *together; i++)
+    if (m->mask & together[i] && (n->mask ^ m->mask) & together[i]) return false;
+  for (uint32_t i = 0, count = tsl__ones(m->mask); i < count; i++)
+    if (!tsl__schema_work(s, 4) || !values_alike(s, tsl__keyword(n, m->values[i].keyword), &m->values[i], &left)) return false;
+  return true;
+}
+
 bool tsl__schema_alike(struct schema *s, lit a, lit b) {
   uint32_t left = ALIKE_MAX;
   return alike(s, a, b, &left);

@@ -599,6 +599,8 @@ bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b);
 bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id);
 /* Is it plain that the two say the same: one text in two places? */
 bool tsl__schema_alike(struct schema *s, lit a, lit b);
+/* Is it plain that a says all that b says, and maybe more? */
+bool tsl__schema_says_all(struct schema *s, sid a, sid b);
 /* The first of those, among all for which this was asked; l itself where that can't matter. `l` is simplified. */
 lit tsl__schema_first_alike(struct schema *s, lit l);
 /* Is it plain that no object satisfies `next` and all that are taken? */

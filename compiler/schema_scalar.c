@@ -187,9 +187,14 @@ static struct strings inverse(struct schema *s, const struct strings *a) {
   return from_text(tsl__expr_text_not(s->x, text_of(s, a)));
 }
 
+static bool has_text(const struct strings *a) { return !a->is_set && !a->any_text; }
+
+/* With a complement the lengths meet as part of the text: it may be that of the same text and lengths, and more. */
 static struct strings narrowed(struct schema *s, const struct strings *a, lit l) {
   if (l & 1 && a->is_set) return filter(s, a, strings_of(s, l ^ 1), false);
-  return both(s, a, strings_of(s, l));
+  const struct strings *b = strings_of(s, l);
+  if (l & 1 && has_text(a) && has_text(b)) return from_text(tsl__expr_and(s->x, text_of(s, a), text_of(s, b)));
+  return both(s, a, b);
 }
 
 static struct strings list_strings(struct schema *s, const tsl__json *values, uint32_t n) {

@@ -272,6 +272,8 @@ def usage():
     expect(2, ["fly"], err="no command fly")
     stdout, _ = expect(0, ["--version"])
     check(re.fullmatch(rb"turnstile \d+\.\d+\.\d+\n", stdout), f"--version: {stdout!r}")
+    for option, kind, source in (("--ws compact", "--schema", "--regex a"), ("--search", "--regex", "--schema x.json"), ("--root r", "--grammar", "--artifact x"), ("--order any", "--schema", "--grammar x")):
+        expect(2, ["mask", *source.split(), *option.split()], err=rf"{option.split()[0]} goes with {kind}")
 
 
 def cannot_write():

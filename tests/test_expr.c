@@ -46,6 +46,20 @@ static void canonical(void) {
   CHECK(rest != TSL__NONE && !tsl__expr_nullable(x, rest) && tsl__expr_shortest(x, rest) == 2);
 }
 
+/* What a complement says that the conjuncts beside it say as well is left out of it. */
+static void known_conjuncts(void) {
+  tsl__expr any = tsl__expr_any_char(x), text = tsl__expr_text(x), a = seq(text, seq(lit("a"), text)), b = seq(text, seq(lit("b"), text)), c = seq(lit("c"), seq(lit("d"), text));
+  tsl__expr both = tsl__expr_and(x, a, b), lengths = tsl__expr_repeat(x, any, 3, 60), wider = tsl__expr_repeat(x, any, 2, 60), longer = tsl__expr_repeat(x, any, 3, 61);
+  CHECK(tsl__expr_and(x, both, tsl__expr_not(x, b)) == TSL__NONE && tsl__expr_and(x, both, tsl__expr_not(x, both)) == TSL__NONE);
+  CHECK(tsl__expr_and(x, a, tsl__expr_not(x, both)) == tsl__expr_and(x, a, tsl__expr_not(x, b)));
+  CHECK(tsl__expr_and(x, tsl__expr_and(x, a, lengths), tsl__expr_not(x, tsl__expr_and(x, both, wider))) == tsl__expr_and(x, tsl__expr_and(x, a, lengths), tsl__expr_not(x, b)));
+  CHECK(tsl__expr_and(x, tsl__expr_and(x, c, tsl__expr_repeat(x, any, 0, 60)), tsl__expr_not(x, tsl__expr_and(x, b, wider))) == /* c has two characters at least */
+        tsl__expr_and(x, tsl__expr_and(x, c, tsl__expr_repeat(x, any, 0, 60)), tsl__expr_not(x, b)));
+  CHECK(tsl__expr_and(x, tsl__expr_and(x, a, longer), tsl__expr_not(x, tsl__expr_and(x, both, wider))) != tsl__expr_and(x, tsl__expr_and(x, a, longer), tsl__expr_not(x, b)));
+  tsl__expr bytes = tsl__expr_repeat(x, tsl__expr_range(x, 0x80, 0xBF), 2, 2); /* no text: no character is counted in it, nor does it have some */
+  CHECK(tsl__expr_and(x, bytes, tsl__expr_not(x, tsl__expr_and(x, b, tsl__expr_repeat(x, any, 0, 5)))) != tsl__expr_and(x, bytes, tsl__expr_not(x, b)));
+}
+
 static bool has_characters(tsl__expr e, uint32_t least, uint32_t most) {
   uint32_t lo, hi;
   tsl__expr_characters(x, e, &lo, &hi);
@@ -440,6 +454,7 @@ static void spelled(void) {
 int main(void) {
   if (tsl__exprs_new(NULL, NULL, NULL, &x) != TSL_OK) return 1;
   RUN(canonical, "equal languages by construction are one node");
+  RUN(known_conjuncts, "a meet with the complement of a meet of the same");
   RUN(derivatives, "derivatives match as the texts say");
   RUN(registers, "large loops are a register, not states");
   RUN(merged_loops, "alternatives that differ in a count are one, if none between is missing");
