@@ -782,8 +782,22 @@ static void found(struct expansion *e, const struct branch *b) {
   }
 }
 
+/* Those met since `before` was the first come first, in the order in which they were met: so members come in the order of the text. */
+static const struct choice *in_order(struct expansion *e, const struct choice *met, const struct choice *before) {
+  const struct choice *all = before;
+  if (met == before || met->next == before) return met;
+  for (; met != before; met = met->next) {
+    struct choice *c = tsl__arena_copy(&e->s->arena, met, sizeof *c);
+    if (!c) return tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), before;
+    c->next = all;
+    all = c;
+  }
+  return all;
+}
+
 /* Recursion is as deep as the choices of one goal are many. */
 static void expand(struct expansion *e, struct branch b) {
+  const struct choice *before = b.choices;
   if (e->looks && ++e->looked > FEW_WAYS + WAYS_EACH * e->width) e->many = true;
   if (!deeper(e)) goto done;
   while (tsl__schema_work(e->s, 8) && b.pending) {
@@ -797,6 +811,7 @@ static void expand(struct expansion *e, struct branch b) {
       goto done;
     }
   }
+  b.choices = in_order(e, b.choices, before);
   if (!tsl__schema_ok(e->s)) goto done;
   if (b.choices) {
     const struct choice *c = b.choices;
