@@ -19,6 +19,7 @@
 #define CLAUSES_MAX (TSL__SCHEMA_CLAUSES - 4) /* of one object; negations make some as well */
 #define PRODUCT_MAX 16u                       /* of what is multiplied out */
 #define DEPTH_MAX 8u                          /* combinations inside one another */
+#define PROPERTIES_MAX 256u                   /* of one branch */
 
 /* A conjunction. */
 struct clauses {
@@ -134,6 +135,7 @@ static bool place(struct saying *y, sid id) {
 
 /* Members that must be there and what their values must be are one atom. */
 static bool say_properties(struct saying *y, sid id, const struct keyword_value *v, struct clauses *out) {
+  if (v->count > PROPERTIES_MAX) return false;
   for (uint32_t i = 0; i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
     lit l = tsl__schema_simplify(y->e->s, POS(v->children[i]));
