@@ -4,7 +4,9 @@
  * Idea      Search the graph of derivatives for an expression that matches ε. Best first by hope(): where a text exists it is usually found after
  *           as many steps as the text has bytes. Only an empty language is searched to the end; its graph is finite.
  * Example   Of 13 searches ".*ab1.*", ".*b12.*" … in exactly 60 characters, 200 expressions are looked at, not 100,000.
- * Memory    What was found is noted in the nodes: SEARCHED on the way to a text, EMPTY on all of a graph without one.
+ * Lengths   "At most 100 characters, and these" is another expression after each character, though all of them ask the same of the rest: how few characters it takes. So it is the rest that is searched, without
+ *           the limit: for any text first, and if that is too long for one of the fewest characters; what was found holds for every limit, and for all that the text goes by.
+ * Memory    What was found is noted in the nodes: SEARCHED on the way to a text, EMPTY on all of a graph without one; and how many characters it takes, of the last ones, in a table.
  * Cost      Steps count against max_steps of the grammar.
  * Tested by tests/test_expr.c
  *
@@ -200,6 +202,8 @@ static uint64_t characters_of_one(const tsl__exprs *x, tsl__expr e, uint32_t *le
     } else if (n.kind == TSL__K_REPEAT) {
       best = characters_of_one(x, n.a, left);
       best = best < UINT32_MAX ? best * n.b : ENDLESS;
+    } else if (n.kind == TSL__K_NATIVE && tsl__native_at(x, n.a)->ops->characters) {
+      best = tsl__native_characters(x, &n);
     }
     return best < UINT32_MAX && sum < UINT32_MAX ? sum + best : ENDLESS;
   }
@@ -237,8 +241,55 @@ static void mark_empty(tsl__exprs *x, const graph *g) {
   }
 }
 
-/* All derivatives of visit `index`. In order of hope the bound of what is left counts, and a known one ends the search; else the cost so far counts too. */
-typedef enum order { BY_HOPE, BY_LENGTH, BY_SPELLING } order;
+/* ---- characters -------------------------------------------------------------------------------------------------- */
+
+/* Where it is noted how many characters the texts of e have; NULL: nowhere. */
+static tsl__known_fewest *fewest_slot(const tsl__exprs *x, tsl__expr e) { return x->known_fewest ? &x->known_fewest[e % TSL__KNOWN_FEWEST] : NULL; }
+
+/* Characters of some text of e, or of one with the fewest; TSL__INF: that is not known. */
+static uint32_t known_characters(const tsl__exprs *x, tsl__expr e, bool fewest) {
+  const tsl__known_fewest *known = fewest_slot(x, e);
+  if (tsl__node_at(x, e).flags & TSL__NULLABLE_LOW) return 0;
+  return known && known->e == e && (!fewest || known->least == known->some) ? known->some : TSL__INF;
+}
+
+/* A lower bound of the characters of a meet, by its parts. */
+static uint32_t characters_by_parts(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  uint32_t most = 0, least, other;
+  if (n.kind != TSL__K_AND) tsl__expr_characters(x, e, &most, &other);
+  for (uint32_t i = 0; n.kind == TSL__K_AND && i < n.b; i++) {
+    tsl__expr_characters(x, tsl__list_at(x, n.a)[i], &least, &other);
+    if (least > most) most = least;
+  }
+  return most;
+}
+
+/* What is noted of e, which is asked for more than once; NULL: there is no room. */
+static tsl__known_fewest *note_of(tsl__exprs *x, tsl__expr e) {
+  if (!x->known_fewest) x->known_fewest = tsl__alloc_zero(&x->alloc, TSL__KNOWN_FEWEST * sizeof *x->known_fewest); /* or none */
+  tsl__known_fewest *known = fewest_slot(x, e);
+  if (known && known->e != e) *known = (tsl__known_fewest){e, characters_by_parts(x, e), TSL__INF};
+  return known;
+}
+
+static void note_characters(tsl__exprs *x, tsl__expr e, uint32_t least, uint32_t some) {
+  tsl__known_fewest *known = note_of(x, e);
+  if (known && least > known->least) known->least = least;
+  if (known && some < known->some) known->some = some;
+}
+
+/* No text of e has fewer characters. */
+static uint32_t least_characters(tsl__exprs *x, tsl__expr e) {
+  if (tsl__node_at(x, e).flags & TSL__NULLABLE_LOW) return 0;
+  const tsl__known_fewest *known = note_of(x, e);
+  return known ? known->least : characters_by_parts(x, e);
+}
+
+/* ---- the search -------------------------------------------------------------------------------------------------- */
+
+/* In order of hope the bound of what is left counts, and a known one ends the search; else the cost so far counts too. */
+typedef enum order { BY_HOPE, BY_LENGTH, BY_SPELLING, BY_TEXT, BY_CHARACTERS } order; /* BY_TEXT: as BY_HOPE, but characters are counted and no search ends where they are not */
 
 /* A*: the estimate of the whole first; among equals the one that has come further, which is nearer to the end. */
 static uint64_t by_estimate(uint32_t left, uint32_t cost) {
@@ -305,6 +356,20 @@ static void edges_of(tsl__exprs *x, tsl__expr e, order by, tsl__bytes *edges) {
   }
 }
 
+static uint32_t cost_of(order by, uint8_t byte) { return by == BY_SPELLING ? tsl__spelling_cost(byte) : by == BY_TEXT || by == BY_CHARACTERS ? (byte & 0xC0) != 0x80 : 1; }
+
+/* Is it known that this leads to a text? */
+static bool ends(const tsl__exprs *x, tsl__expr e, const tsl__node *n, order by) {
+  if (by == BY_HOPE) return n->flags & (TSL__SEARCHED | TSL__NULLABLE_LOW);
+  return by == BY_TEXT && known_characters(x, e, false) != TSL__INF;
+}
+
+static uint64_t key_of(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint32_t cost, order by) {
+  if (by == BY_HOPE || by == BY_TEXT) return hope(x, n, 0) + 1;
+  return by_estimate(by == BY_CHARACTERS ? least_characters(x, e) : bound(x, n), cost);
+}
+
+/* All derivatives of visit `index`. */
 static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
   visit from = g->visits.at[index];
   tsl__bytes edges;
@@ -315,10 +380,9 @@ static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
     if (!d) continue;
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
-    visit v = {d, index, from.cost + (by == BY_SPELLING ? tsl__spelling_cost((uint8_t)b) : 1)};
-    bool last = by == BY_HOPE && n.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW);
-    uint64_t key = by == BY_HOPE ? (last ? 0 : hope(x, &n, 0) + 1) : by_estimate(bound(x, &n), v.cost);
-    if (!graph_add(&x->alloc, g, v, key)) {
+    visit v = {d, index, from.cost + cost_of(by, (uint8_t)b)};
+    bool last = ends(x, d, &n, by);
+    if (!graph_add(&x->alloc, g, v, last ? 0 : key_of(x, d, &n, v.cost, by))) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       return false;
     }
@@ -345,30 +409,134 @@ static bool leads_to_some(tsl__exprs *x, tsl__expr e) {
   return true;
 }
 
+#define BOUNDED_PARTS 16u
+
+/* Do all texts of e go on as texts of e with any number of one ASCII character behind them? By structure; false if in doubt. */
+static bool goes_on(tsl__exprs *x, tsl__expr e, uint8_t byte, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  while (n.kind == TSL__K_SEQ) n = tsl__node_at(x, n.b);
+  if (n.kind == TSL__K_REPEAT) return n.c == TSL__INF && tsl__node_at(x, n.a).flags & TSL__CHAR && tsl__derive_plain(x, n.a, byte) == TSL__EPS;
+  if (n.kind != TSL__K_ALT || depth == HOPE_DEPTH_MAX || n.b > HOPE_PARTS_MAX) return false;
+  for (uint32_t i = 0; i < n.b; i++)
+    if (!goes_on(x, tsl__list_at(x, n.a)[i], byte, depth + 1)) return false;
+  return true;
+}
+
+static bool all_go_on(tsl__exprs *x, const tsl__expr *e, uint32_t n) {
+  for (const char *c = "e1"; *c; c++) {
+    uint32_t i = 0;
+    while (i < n && goes_on(x, e[i], (uint8_t)*c, 0)) i++;
+    if (i == n) return true;
+  }
+  return false;
+}
+
+/* A meet without the most characters that some of its parts let a text have, and without the least where a shorter text could go on until it has them; NONE: it has no text, or (*most: TSL__INF) no such parts. */
+static tsl__expr without_most(tsl__exprs *x, const tsl__node *n, uint32_t *most) {
+  tsl__expr rest[BOUNDED_PARTS], free[BOUNDED_PARTS];
+  uint32_t least = 0;
+  *most = TSL__INF;
+  if (n->kind != TSL__K_AND || n->b > BOUNDED_PARTS) return TSL__NONE;
+  for (uint32_t i = 0; i < n->b; i++) {
+    free[i] = rest[i] = tsl__list_at(x, n->a)[i];
+    tsl__node m = tsl__node_at(x, rest[i]);
+    if (m.kind != TSL__K_REPEAT || m.c == TSL__INF || !(tsl__node_at(x, m.a).flags & TSL__CHAR)) continue;
+    rest[i] = tsl__expr_repeat(x, m.a, m.b, TSL__INF);
+    free[i] = tsl__expr_star(x, m.a);
+    if (m.b > least) least = m.b;
+    if (m.c < *most) *most = m.c;
+  }
+  if (*most == TSL__INF || least > *most) return TSL__NONE;
+  return tsl__and_n(x, least && all_go_on(x, free, n->b) ? free : rest, n->b);
+}
+
+static void search_on(tsl__exprs *x, graph *g, uint32_t index, order by) {
+  if (g->visits.n > LONG_SEARCH && !x->search_steps) x->search_steps = tsl__alloc_zero(&x->alloc, TSL__SEARCH_STEPS * sizeof *x->search_steps); /* or none */
+  expand(x, g, index, by);
+}
+
+/* What the way to a text of so many characters tells of all that lie on it. */
+static void note_path(tsl__exprs *x, const graph *g, uint32_t index, uint32_t characters, bool fewest) {
+  mark_path(x, g, index);
+  for (;; index = g->visits.at[index].from) {
+    const visit *v = &g->visits.at[index];
+    note_characters(x, v->e, fewest ? characters - v->cost : 0, characters - v->cost);
+    if (v->from == index) return;
+  }
+}
+
+/* Characters of a text of e, or (BY_CHARACTERS) of one with the fewest, if these are not more than `most`; TSL__INF: there is none. */
+static uint32_t find_characters(tsl__exprs *x, tsl__expr e, order by, uint32_t most) {
+  graph g = {0};
+  uint32_t found = TSL__INF;
+  bool beyond = false;
+  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  while (x->status == TSL_OK && g.queue.n && found == TSL__INF && !beyond) {
+    uint32_t index = heap_pop(&g), left = known_characters(x, g.visits.at[index].e, by == BY_CHARACTERS);
+    if (by == BY_CHARACTERS && tsl__add(g.visits.at[index].cost, least_characters(x, g.visits.at[index].e)) > most) beyond = true;
+    else if (left == TSL__INF) search_on(x, &g, index, by);
+    else note_path(x, &g, index, found = tsl__add(left, g.visits.at[index].cost), by == BY_CHARACTERS);
+  }
+  if (beyond) found = most + 1;
+  for (size_t i = 0; by == BY_CHARACTERS && found != TSL__INF && i < g.visits.n && x->status == TSL_OK; i++) note_characters(x, g.visits.at[i].e, found > g.visits.at[i].cost ? found - g.visits.at[i].cost : 0, TSL__INF);
+  if (found == TSL__INF && x->status == TSL_OK) mark_empty(x, &g);
+  graph_free(&x->alloc, &g);
+  return found;
+}
+
+/* Has e a text of at most so many characters? */
+static bool some_within(tsl__exprs *x, tsl__expr e, uint32_t most) {
+  if (e == TSL__NONE || tsl__node_at(x, e).marks & TSL__EMPTY) return false;
+  uint32_t some = known_characters(x, e, false);
+  if (some <= most) return true;
+  if (least_characters(x, e) > most) return false;
+  if (some == TSL__INF && (some = find_characters(x, e, BY_TEXT, TSL__INF)) <= most) return true;
+  return some != TSL__INF && find_characters(x, e, BY_CHARACTERS, most) <= most;
+}
+
+/* Of a meet with a limit of its length: is there a text? -1: it has none. */
+static int bounded_some(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
+  uint32_t most;
+  tsl__expr rest = without_most(x, n, &most);
+  if (most == TSL__INF) return -1;
+  bool some = some_within(x, rest, most);
+  if (x->status != TSL_OK || e < x->base) return some;
+  if (some) x->nodes.at[e - x->base].flags |= TSL__SEARCHED;
+  else x->nodes.at[e - x->base].marks |= TSL__EMPTY;
+  return some;
+}
+
+/* Searched without more ado; the graph is marked. */
+static bool search_some(tsl__exprs *x, tsl__expr e) {
+  graph g = {0};
+  bool found = false;
+  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  while (x->status == TSL_OK && g.queue.n && !found) {
+    uint32_t index = heap_pop(&g);
+    tsl__node v = tsl__node_at(x, g.visits.at[index].e);
+    int some = v.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW) ? 1 : bounded_some(x, g.visits.at[index].e, &v);
+    if ((found = some > 0)) mark_path(x, &g, index);
+    else if (some < 0) search_on(x, &g, index, BY_HOPE);
+  }
+  if (!found && x->status == TSL_OK) mark_empty(x, &g);
+  graph_free(&x->alloc, &g);
+  return found;
+}
+
 bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
   if (e == TSL__NONE) return true;
   tsl__node n = tsl__node_at(x, e);
   if (n.marks & TSL__EMPTY) return true;
   if (x->searching || (n.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW))) return false;
-  if (plainly_some(x, e, &n) || leads_to_some(x, e)) return false;
-  graph g = {0};
-  bool found = false;
+  if (plainly_some(x, e, &n)) return false;
   x->searching = true;
-  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-  while (x->status == TSL_OK && g.queue.n && !found) {
-    uint32_t index = heap_pop(&g);
-    tsl__node v = tsl__node_at(x, g.visits.at[index].e);
-    if (v.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW)) {
-      found = true;
-      mark_path(x, &g, index);
-    } else {
-      if (g.visits.n > LONG_SEARCH && !x->search_steps) x->search_steps = tsl__alloc_zero(&x->alloc, TSL__SEARCH_STEPS * sizeof *x->search_steps); /* or none */
-      expand(x, &g, index, BY_HOPE);
-    }
-  }
+  int some = bounded_some(x, e, &n);
   x->searching = false;
-  if (!found && x->status == TSL_OK) mark_empty(x, &g);
-  graph_free(&x->alloc, &g);
+  if (some >= 0) return !some;
+  if (leads_to_some(x, e)) return false;
+  x->searching = true;
+  bool found = search_some(x, e);
+  x->searching = false;
   return !found;
 }
 

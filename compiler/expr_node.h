@@ -145,6 +145,13 @@ typedef struct tsl__known_bound {
   uint32_t shortest, later;
 } tsl__known_bound;
 
+/* In characters: no text of an expression has fewer than `least`, and one has no more than `some` (TSL__INF: that is not known); of the last ones of which it was asked (empty.c). */
+#define TSL__KNOWN_FEWEST 2048u
+typedef struct tsl__known_fewest {
+  tsl__expr e; /* NONE: free */
+  uint32_t least, some;
+} tsl__known_fewest;
+
 /* A set of letters (letters.h) under which these expressions are closed; no letters: that was too much to find out. */
 #define TSL__EXPLORED 8u
 #define TSL__EXPLORED_MAX 48u /* expressions */
@@ -195,6 +202,7 @@ struct tsl__exprs {
   tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of letters.c */
   unsigned explored_next, explored_vainly; /* the latter: how many were given up since one was not */
   tsl__known_bound *known_bounds; /* TSL__KNOWN_BOUNDS of them, made with the first, or NULL */
+  tsl__known_fewest *known_fewest; /* TSL__KNOWN_FEWEST of them, made with the first, or NULL */
   tsl__known_step *known_steps;  /* TSL__KNOWN_STEPS of them, of what has parts (tsl__step_known), made when much was derived, or by the first exploration (letters.c) */
   uint32_t derived;              /* without that table */
   tsl__known_step *search_steps; /* TSL__SEARCH_STEPS of them, of the conjuncts of meets, made by the first long search (empty.c) */
