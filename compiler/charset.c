@@ -160,13 +160,10 @@ static tsl_status asking_begin(asking *q, const tsl_allocator *a, const char *pa
 static size_t plane_text(uint8_t *text, uint32_t plane) {
   size_t n = 0;
   for (uint32_t cp = plane * PLANE, end = cp + PLANE; cp < end; cp += 64) { /* 64 in a row differ in the last byte only */
-    unsigned bytes;
     if (cp == 0xD800) cp = 0xE000;
-    bytes = tsl__utf8_encode(cp, text + n);
-    for (uint32_t i = 0; i < 64; i++, n += bytes) {
-      if (i) memcpy(text + n, text + n - bytes, bytes);
-      text[n + bytes - 1] = (uint8_t)((bytes == 1 ? cp : 0x80) + i);
-    }
+    size_t bytes = tsl__utf8_encode(cp, text + n);
+    for (size_t done = bytes; done < 64 * bytes; done *= 2) memcpy(text + n + done, text + n, done);
+    for (uint32_t i = 0; i < 64; i++, n += bytes) text[n + bytes - 1] = (uint8_t)(text[n + bytes - 1] + i);
   }
   return n;
 }

@@ -23,6 +23,7 @@ typedef struct visit {
   tsl__expr e;
   uint32_t from; /* index of the visit that led here */
   uint32_t cost; /* bytes from the start */
+  uint32_t next; /* byte to go on with */
 } visit;
 
 typedef struct graph {
@@ -364,29 +365,37 @@ static bool ends(const tsl__exprs *x, tsl__expr e, const tsl__node *n, order by)
   return by == BY_TEXT && known_characters(x, e, false) != TSL__INF;
 }
 
+static bool by_hope(order by) { return by == BY_HOPE || by == BY_TEXT; }
+
 static uint64_t key_of(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint32_t cost, order by) {
-  if (by == BY_HOPE || by == BY_TEXT) return hope(x, n, 0) + 1;
+  if (by_hope(by)) return hope(x, n, 0) + 1;
   return by_estimate(by == BY_CHARACTERS ? least_characters(x, e) : bound(x, n), cost);
 }
 
-/* All derivatives of visit `index`. */
+/* All derivatives of visit `index`; in order of hope up to one that is nearer to a text, which is looked at first, and the others when the visit's turn comes again. */
 static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
   visit from = g->visits.at[index];
+  tsl__node own = tsl__node_at(x, from.e);
+  uint64_t from_key = by_hope(by) ? key_of(x, from.e, &own, from.cost, by) : 0;
   tsl__bytes edges;
-  for (unsigned b = 0; b < 256; b++) {
-    if (b == 1) edges_of(x, from.e, by, &edges); /* the first byte is often enough */
+  for (unsigned b = from.next; b < 256; b++) {
+    if (b && (b == 1 || b == from.next)) edges_of(x, from.e, by, &edges); /* the first byte is often enough */
     if (b && !tsl__bytes_has(&edges, b)) continue;
     tsl__expr d = tsl__derive_plain(x, from.e, (uint8_t)b);
     if (!d) continue;
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
-    visit v = {d, index, from.cost + cost_of(by, (uint8_t)b)};
+    visit v = {d, index, from.cost + cost_of(by, (uint8_t)b), 0};
     bool last = ends(x, d, &n, by);
-    if (!graph_add(&x->alloc, g, v, last ? 0 : key_of(x, d, &n, v.cost, by))) {
+    uint64_t key = last ? 0 : key_of(x, d, &n, v.cost, by);
+    size_t waiting = g->queue.n;
+    bool added = graph_add(&x->alloc, g, v, key), nearer = key < from_key && g->queue.n > waiting;
+    g->visits.at[index].next = b + 1;
+    if (!added || (nearer && !last && !heap_push(&x->alloc, g, from_key, index))) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       return false;
     }
-    if (last) break; /* it comes first, and ends the search */
+    if (nearer) break; /* and the last one of all ends the search */
   }
   return tsl__exprs_step(x);
 }
@@ -470,7 +479,7 @@ static uint32_t find_characters(tsl__exprs *x, tsl__expr e, order by, uint32_t m
   graph g = {0};
   uint32_t found = TSL__INF;
   bool beyond = false;
-  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   while (x->status == TSL_OK && g.queue.n && found == TSL__INF && !beyond) {
     uint32_t index = heap_pop(&g), left = known_characters(x, g.visits.at[index].e, by == BY_CHARACTERS);
     if (by == BY_CHARACTERS && tsl__add(g.visits.at[index].cost, least_characters(x, g.visits.at[index].e)) > most) beyond = true;
@@ -510,7 +519,7 @@ static int bounded_some(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
 static bool search_some(tsl__exprs *x, tsl__expr e) {
   graph g = {0};
   bool found = false;
-  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   while (x->status == TSL_OK && g.queue.n && !found) {
     uint32_t index = heap_pop(&g);
     tsl__node v = tsl__node_at(x, g.visits.at[index].e);
@@ -550,7 +559,7 @@ static uint32_t shortest_by_search(tsl__exprs *x, tsl__expr e, bool spelled) {
   graph g = {0};
   uint32_t result = TSL__INF;
   if (known->e == e && known->spelled == spelled) return known->bytes;
-  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!graph_add(&x->alloc, &g, (visit){e, 0, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   while (x->status == TSL_OK && g.queue.n && result == TSL__INF) {
     uint32_t index = heap_pop(&g);
     if (tsl__node_at(x, g.visits.at[index].e).flags & TSL__NULLABLE_LOW) result = g.visits.at[index].cost;
@@ -686,7 +695,7 @@ bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count
   *count = 0;
   if (e == TSL__NONE) return true;
   if (least > limit) return *count = least == ENDLESS ? 0 : limit + 1, least != ENDLESS;
-  if (!count_later(x, &c, e) || !tsl__vec_push(&x->alloc, &stack, c) || !graph_add(&x->alloc, &done, (visit){e, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!count_later(x, &c, e) || !tsl__vec_push(&x->alloc, &stack, c) || !graph_add(&x->alloc, &done, (visit){e, 0, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   while (stack.n && finite && x->status == TSL_OK) {
     counting *top = &stack.at[stack.n - 1];
     if (top->next == 256) {
@@ -709,7 +718,7 @@ bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count
       last_total = (uint64_t)limit + 1;
       break;
     }
-    if (!count_later(x, &c, d) || !tsl__vec_push(&x->alloc, &stack, c) || !graph_add(&x->alloc, &done, (visit){d, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+    if (!count_later(x, &c, d) || !tsl__vec_push(&x->alloc, &stack, c) || !graph_add(&x->alloc, &done, (visit){d, 0, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   }
   tsl__vec_free(&x->alloc, &stack);
   graph_free(&x->alloc, &done);
