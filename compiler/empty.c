@@ -440,23 +440,43 @@ static bool all_go_on(tsl__exprs *x, const tsl__expr *e, uint32_t n) {
   return false;
 }
 
+/* The parts of a meet, of those of so many characters of one class the bounds apart. */
+typedef struct bounds {
+  tsl__expr rest[BOUNDED_PARTS], free[BOUNDED_PARTS]; /* without the most; without any */
+  uint32_t n, least, most;
+} bounds;
+
+/* False: it is none, or of too many parts. */
+static bool bounds_of(tsl__exprs *x, const tsl__node *n, bounds *out) {
+  *out = (bounds){.n = n->b, .most = TSL__INF};
+  if (n->kind != TSL__K_AND || n->b > BOUNDED_PARTS) return false;
+  for (uint32_t i = 0; i < n->b; i++) {
+    out->free[i] = out->rest[i] = tsl__list_at(x, n->a)[i];
+    tsl__node m = tsl__node_at(x, out->rest[i]);
+    if (m.kind != TSL__K_REPEAT || !(tsl__node_at(x, m.a).flags & TSL__CHAR)) continue;
+    if (m.c != TSL__INF) out->rest[i] = tsl__expr_repeat(x, m.a, m.b, TSL__INF);
+    out->free[i] = tsl__expr_star(x, m.a);
+    if (m.b > out->least) out->least = m.b;
+    if (m.c < out->most) out->most = m.c;
+  }
+  return out->least <= out->most;
+}
+
+tsl__expr tsl__without_bounds(tsl__exprs *x, tsl__expr e, uint32_t *most) {
+  bounds b;
+  tsl__node n = tsl__node_at(x, e);
+  if (n.loop || !bounds_of(x, &n, &b) || (b.least ? !all_go_on(x, b.free, b.n) : b.most == TSL__INF)) return TSL__NONE;
+  *most = b.most;
+  return tsl__and_n(x, b.free, b.n);
+}
+
 /* A meet without the most characters that some of its parts let a text have, and without the least where a shorter text could go on until it has them; NONE: it has no text, or (*most: TSL__INF) no such parts. */
 static tsl__expr without_most(tsl__exprs *x, const tsl__node *n, uint32_t *most) {
-  tsl__expr rest[BOUNDED_PARTS], free[BOUNDED_PARTS];
-  uint32_t least = 0;
-  *most = TSL__INF;
-  if (n->kind != TSL__K_AND || n->b > BOUNDED_PARTS) return TSL__NONE;
-  for (uint32_t i = 0; i < n->b; i++) {
-    free[i] = rest[i] = tsl__list_at(x, n->a)[i];
-    tsl__node m = tsl__node_at(x, rest[i]);
-    if (m.kind != TSL__K_REPEAT || m.c == TSL__INF || !(tsl__node_at(x, m.a).flags & TSL__CHAR)) continue;
-    rest[i] = tsl__expr_repeat(x, m.a, m.b, TSL__INF);
-    free[i] = tsl__expr_star(x, m.a);
-    if (m.b > least) least = m.b;
-    if (m.c < *most) *most = m.c;
-  }
-  if (*most == TSL__INF || least > *most) return TSL__NONE;
-  return tsl__and_n(x, least && all_go_on(x, free, n->b) ? free : rest, n->b);
+  bounds b;
+  bool bounded = bounds_of(x, n, &b);
+  *most = b.most;
+  if (!bounded || b.most == TSL__INF) return TSL__NONE;
+  return tsl__and_n(x, b.least && all_go_on(x, b.free, b.n) ? b.free : b.rest, b.n);
 }
 
 static void search_on(tsl__exprs *x, graph *g, uint32_t index, order by) {

@@ -321,5 +321,7 @@ tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t rule);
 const tsl__wide_class *tsl__wide_class_of(const tsl__exprs *x, tsl__expr e);
 /* empty.c: is an and/not node (interned, not yet searched) empty? Marks what it finds. */
 bool tsl__search_empty(tsl__exprs *x, tsl__expr e);
+/* A meet without the bounds of its texts' lengths, where every text that is too short could go on until it is not, by a character of one byte; NONE: it is none. *most: the upper bound. */
+tsl__expr tsl__without_bounds(tsl__exprs *x, tsl__expr e, uint32_t *most);
 
 #endif

@@ -21,6 +21,7 @@ typedef struct tsl__letters {
   bool like_far;          /* and where they might have more, `like` is of no use */
   uint32_t like_unit;     /* if not 0: and of at most so many for each iteration that the active loop has left */
   tsl__expr low;          /* a part of e's texts, those of few repetitions: whatever it takes, e takes; 0: not known */
+  tsl__expr open;         /* e without bounds of its length, which takes what e takes and leaves it open, as far as `like_limit` and `like_dead` say; 0: not known */
   uint32_t low_left;      /* where the active loop has at least so many iterations left */
 } tsl__letters;
 
@@ -47,6 +48,8 @@ void tsl__need_ahead(tsl__exprs *x, tsl__expr text);
 tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, uint32_t *min, uint32_t *limit);
 /* Fill in `like` of what is `rest` and at most `length` characters; `begun`: the active loop, if any, has its minimum; `json`: under JSTR. */
 void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out);
+/* Fill in `open` of e (under JSTR), of which texts that are too short go on. */
+void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* Fill in `like` of e, whose active loop has had all its iterations. */
 void tsl__beyond_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* Fill in `like` of e (under JSTR) if it forbids only texts that are long. */

@@ -183,6 +183,57 @@ static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, tsl_
   return true;
 }
 
+/* ---- what is looked for in any text ------------------------------------------------------------------------------ */
+
+#define SEARCHES_MAX 16u
+
+/* Any number of characters, of a class or of all? */
+static bool is_star_of(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
+  tsl__node n = tsl__node_at(x, e);
+  return n.kind == TSL__K_REPEAT && n.b == 0 && n.c == TSL__INF && (n.a == class || n.a == x->any_char);
+}
+
+/* Any characters of a class, then something, then any again? */
+static bool is_search(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
+  tsl__node n = tsl__node_at(x, e), head;
+  if (n.kind != TSL__K_SEQ) return false;
+  tsl__expr first = n.a;
+  for (head = tsl__node_at(x, first); head.kind == TSL__K_SEQ || (head.kind == TSL__K_REPEAT && head.b); head = tsl__node_at(x, first)) first = head.a;
+  while (n.kind == TSL__K_SEQ) e = n.b, n = tsl__node_at(x, e);
+  return is_star_of(x, first, class) && is_star_of(x, e, class);
+}
+
+/* What a part looks for in any text of a class; NONE: nothing that can be told. */
+static tsl__expr search_in(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
+  tsl__node n = tsl__node_at(x, e);
+  while (n.kind == TSL__K_SEQ && !is_search(x, e, class) && tsl__expr_nullable(x, n.a)) e = n.b, n = tsl__node_at(x, e); /* what may be missing is not looked for */
+  if (n.kind != TSL__K_ALT) return is_search(x, e, class) ? e : TSL__NONE;
+  for (uint32_t i = 0; i < n.b; i++)
+    if (is_search(x, tsl__list_at(x, n.a)[i], class)) return tsl__list_at(x, n.a)[i];
+  return TSL__NONE;
+}
+
+/* A meet of parts each of which looks for something in any text of a class, wherever it stands: whatever was read, what they look for can come one after another. The class is that which the texts of one part are of, or
+ * all characters. False: it is none. */
+static bool need_of_searches(tsl__exprs *x, tsl__expr e, uint32_t *need) {
+  tsl__node n = tsl__node_at(x, e);
+  tsl__expr class = x->any_char, all = TSL__NONE;
+  uint32_t sum = 3; /* bytes of a character under way */
+  if (n.kind != TSL__K_AND || n.b > SEARCHES_MAX || n.loop) return false;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr c = tsl__list_at(x, n.a)[i];
+    tsl__node m = tsl__node_at(x, c);
+    if (m.kind == TSL__K_REPEAT && tsl__node_at(x, m.a).flags & TSL__CHAR && m.a != x->any_char) class = m.a, all = c;
+  }
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr c = tsl__list_at(x, tsl__node_at(x, e).a)[i], search;
+    if (is_star_of(x, c, class)) continue;
+    if (!(search = search_in(x, c, class)) || (all && !(search = tsl__expr_and(x, search, all)))) return false;
+    sum = tsl__add(sum, tsl__expr_shortest(x, search));
+  }
+  return *need = sum, sum < TSL__INF && x->status == TSL_OK;
+}
+
 /* As `explore`, in bytes, which bounds the characters; by structure, if that says that it is far below `length`. */
 static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
   uint32_t room = BOUND_NODES_MAX, most;
@@ -193,7 +244,7 @@ static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
     most = bound.shortest > bound.later ? bound.shortest : bound.later;
     if (most < length / 2) return most;
   }
-  return explore(x, e);
+  return need_of_searches(x, e, &most) ? most : explore(x, e);
 }
 
 /* The fewest characters of a text; a lower bound. */
@@ -329,6 +380,16 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
     out->like_unit = r.unit;
     if (json) find_low(x, rest, begun, out);
   }
+}
+
+/* A least length is not met by what closes a text too early; where any text could go on until it is long enough, all else is as if there were none. */
+void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+  uint32_t most, need;
+  tsl__expr rest = tsl__without_bounds(x, e, &most);
+  if (!rest || (need = need_of(x, rest, most)) == NEED_UNKNOWN || need >= most) return;
+  out->open = tsl__expr_json_string(x, rest);
+  out->like_limit = most == TSL__INF ? TSL__INF : most - need;
+  out->like_dead = most;
 }
 
 void tsl__need_ahead(tsl__exprs *x, tsl__expr text) {

@@ -567,9 +567,9 @@ static bool form_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   tsl__letters l;
   if (without_hint(r)) return false;
   tsl__form_of(c->x, expr_of(c, r), phase_of(r), &l);
-  if (!no_failure(c) || (!l.base && !l.like)) return false;
+  if (!no_failure(c) || (!l.base && !l.like && !l.open)) return false;
   *hint = (tsl__hint){.limit = l.limit, .base = state_of(c, l.base), .except = state_of(c, l.except), .like = state_of(c, l.like), .like_limit = l.like_limit, .like_dead = l.like_dead,
-                      .like_far = l.like_far, .like_unit = l.like_unit, .low = state_of(c, l.low), .low_left = l.low_left};
+                      .like_far = l.like_far, .like_unit = l.like_unit, .low = state_of(c, l.low), .open = state_of(c, l.open), .low_left = l.low_left};
   return failure(c) == TSL_OK;
 }
 

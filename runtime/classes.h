@@ -33,6 +33,9 @@ typedef struct tsl__lengths {
   const uint64_t *holding[129];            /* by node: this ASCII character (128: a byte from 0x80 on) is its own or occurs below it */
 } tsl__lengths;
 
+/* Does a token hold a quote or a backslash? */
+static inline bool tsl__is_quoted(const tsl__lengths *l, tsl_token t) { return tsl__mask_bit(l->having['"'], t) || tsl__mask_bit(l->having['\\'], t); }
+
 typedef struct tsl__class {
   tsl__bytes letters;
   uint32_t wide, node, limit; /* limit UINT32_MAX: none; up to SHORT_MAX only at the root */

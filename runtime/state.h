@@ -79,6 +79,8 @@ typedef struct tsl__hint {
   /* A part of this state's texts, where the active loop has `low_left` iterations left: what it takes, this one takes; 0: no such hint. Of JSON strings only. */
   tsl__state low;
   uint32_t low_left;
+  /* A JSON string without bounds of its length. What leaves it open leaves this state's string open, as far as `like_limit` and `like_dead` say; what closes it need not. 0: no such hint. */
+  tsl__state open;
 } tsl__hint;
 
 /* What of a state's hint was asked for. */

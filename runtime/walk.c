@@ -10,6 +10,7 @@
 #include "runtime/walk.h"
 
 #include "runtime/classes.h"
+#include "runtime/logits.h"
 #include "runtime/names.h"
 #include "runtime/walk_limited.h"
 #include "runtime/walk_near.h"
@@ -337,17 +338,37 @@ static bool gather_like(tsl__space *space, level *l, const tsl__near *n, tsl__le
   return true;
 }
 
-/* As `like`, less the tokens that are too long: those are tried one by one, but such as a part of the state's texts takes. False if that does not settle it. */
+/* As `open`, less the longer tokens that the state denies, where no quote and no backslash comes; what holds one is read. False if it cannot be told. */
+static bool gather_open(tsl__space *space, level *l, const tsl__near *n, const tsl__linear *t) {
+  const tsl__bytes letters = tsl__raw_letters();
+  size_t words = tsl_vocab_mask_words(space->vocab), floor = l->stack.n;
+  if (!tsl__near_known(space, n)) return false;
+  const tsl__walk *found = tsl__walk_over(space, n->like, 0, TSL__WHOLE, l->last);
+  if (!found || !tsl__level_marks(space, l)) return true;
+  tsl__mask_write(space, found->mask, l->marks);
+  for (uint32_t i = 0; i < n->longer; i++)
+    if (n->denied[i]) tsl__mask_bit_clear(l->marks, n->lengths->longer[i]);
+  tsl__mask_andnot(l->marks, n->lengths->having['"'], words);
+  tsl__mask_andnot(l->marks, n->lengths->having['\\'], words);
+  tsl__search_quoted(space, l, t->quoted, &(tsl__linear_from){n->state, n->count, 0, 0, l->last}, &letters, NULL);
+  tsl__search_on(space, l, floor);
+  return true;
+}
+
+/* As `like` or `open`, less the tokens that are too long: those are tried one by one, but such as a part of the state's texts takes. False if that does not settle it. */
 static bool walk_like(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, const tsl__hint *h, tsl__leftover over) {
-  tsl__near n = {.state = state, .count = count, .hint = h, .last = l->last, .limit = tsl__like_limit(space, state, count, h)};
+  tsl__near n = {.state = state, .count = count, .hint = h, .like = h->open ? h->open : h->like, .last = l->last, .limit = tsl__like_limit(space, state, count, h)};
+  const tsl__linear *t = tsl__linear_of(space, r, 0);
   bool near = n.limit < height_of(space, over);
-  if (near && (h->like_far || over != TSL__WHOLE || n.limit < TSL__SHORT_MAX || !(n.lengths = tsl__lengths_of(space)))) return false;
+  if (h->open && (over != TSL__WHOLE || !t || !tsl__state_is_plain(r))) return false;
+  if (near && (h->like_far || over != TSL__WHOLE || n.limit < TSL__SHORT_MAX)) return false;
+  if ((near || h->open) && !(n.lengths = tsl__lengths_of(space))) return false;
   while (near && n.longer < n.lengths->longer_count && n.lengths->longer_length[n.longer] > n.limit) n.longer++;
   if (n.longer >= NEAR_MIN && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return true;
   if (!tsl__space_step(space, NEAR_COST * n.longer)) return true;
   n.low = n.longer ? surely(space, l, state, count, h) : 0;
   if (n.longer && !(n.denied = tsl__alloc(&space->alloc, n.longer))) return !tsl__space_no_memory(space);
-  bool settled = gather_like(space, l, &n, over);
+  bool settled = h->open ? gather_open(space, l, &n, t) : gather_like(space, l, &n, over);
   tsl__free(&space->alloc, n.denied, n.longer);
   return settled;
 }
@@ -409,7 +430,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
     return;
   }
   const tsl__hint *h = is_below(space, over, TSL__HINT_MIN) ? NULL : tsl__state_form(space, r); /* of fewer none is worth asking for */
-  if (h && h->like && walk_like(space, l, r, state, count, h, over)) {
+  if (h && (h->like || h->open) && walk_like(space, l, r, state, count, h, over)) {
     out->reach = TSL__UNSPLIT;
     return;
   }

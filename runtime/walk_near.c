@@ -108,7 +108,7 @@ static taken take_near(trail *own, const tsl__near *n, uint32_t i, taken like, c
 /* Is a long token (by number) more than the state can read? One that holds a backslash may spell fewer characters than it has. */
 static bool is_dead(const tsl__lengths *lengths, const tsl__hint *h, uint32_t i) {
   tsl_token t = lengths->longer[i];
-  return lengths->longer_length[i] > h->like_dead && !(lengths->having['\\'][t >> 5] >> (t & 31) & 1);
+  return lengths->longer_length[i] > h->like_dead && !tsl__mask_bit(lengths->having['\\'], t);
 }
 
 /* Each longer token, by spelling. False if one cannot be told. */
@@ -121,6 +121,7 @@ static bool try_all(const tsl__near *n, trail *other, trail *own) {
     tsl_token token = n->lengths->longer[i];
     n->denied[i] = false;
     if (n->low && tsl__mask_has(own->space, n->low, token)) continue;
+    if (n->hint->open && tsl__is_quoted(n->lengths, token)) continue;
     taken like = take_token(other, token, n->limit), mine = like;
     bool dead = is_dead(n->lengths, n->hint, i);
     if (like == LEAVES_LATE || (like == LIVES && !dead)) mine = take_near(own, n, i, like, &other->at[other->read]);
@@ -133,7 +134,7 @@ static bool try_all(const tsl__near *n, trail *other, trail *own) {
 bool tsl__near_known(tsl__space *space, const tsl__near *n) {
   trail other = {.space = space, .last = n->last}, own = other;
   if (n->longer == 0) return true;
-  bool known = trail_new(space, &other, (place){n->hint->like, 0}) && trail_new(space, &own, (place){n->state, n->count}) && try_all(n, &other, &own);
+  bool known = trail_new(space, &other, (place){n->like, 0}) && trail_new(space, &own, (place){n->state, n->count}) && try_all(n, &other, &own);
   trail_free(&other);
   trail_free(&own);
   return known;

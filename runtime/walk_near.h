@@ -16,6 +16,7 @@ typedef struct tsl__near {
   tsl__state state;
   uint32_t count;
   const tsl__hint *hint;
+  tsl__state like;              /* of the hint: `like`, or `open`, of which tokens with a quote or a backslash are told otherwise */
   bool last;                    /* nothing follows the frame */
   uint32_t limit;               /* characters over which the state is as `like` */
   const tsl__lengths *lengths;  /* NULL if no token is longer */

@@ -28,7 +28,7 @@ struct tsl__texts {
   tsl__linear closed; /* of the table of quotes the nodes that close the string, and what leads to them */
 };
 
-static tsl__bytes raw_letters(void) {
+tsl__bytes tsl__raw_letters(void) {
   tsl__bytes b = {{0}};
   tsl__bytes_add_range(&b, 0x20, 0xF4);
   b.w[0] &= ~((uint64_t)1 << '"');
@@ -127,7 +127,7 @@ static const piece *copy_pieces(making *m, const piece_vec *from, uint32_t *n) {
 
 static bool fill(making *m, struct tsl__texts *t) {
   tsl__space *base = m->base;
-  tsl__bytes letters = raw_letters();
+  tsl__bytes letters = tsl__raw_letters();
   tsl__gather g = {0};
   bool fine = tsl__gather_mask(base, &g, tsl__class_mask(base, &letters, 0, 0, UINT32_MAX));
   for (size_t i = 0; i < m->escaped.n && fine; i++) fine = tsl__gather_token(base, &g, m->escaped.at[i].what);
@@ -187,8 +187,7 @@ static bool find_others(tsl__space *space, const struct tsl__texts *t, span s, t
   tsl_token *at = out->tokens.at;
   for (uint32_t i = 0; i < lengths->longer_count && lengths->longer_length[i] > s.most; i++) {
     tsl_token token = lengths->longer[i];
-    bool other = tsl__mask_bit(lengths->having['"'], token) || tsl__mask_bit(lengths->having['\\'], token);
-    if (!other && tsl__mask_has(space, any, token)) *at++ = token;
+    if (!tsl__is_quoted(lengths, token) && tsl__mask_has(space, any, token)) *at++ = token;
   }
   for (uint32_t i = 0; i < t->escaped_n; i++)
     if (t->escaped[i].characters > s.most) *at++ = t->escaped[i].what;
@@ -200,7 +199,7 @@ static bool find_others(tsl__space *space, const struct tsl__texts *t, span s, t
 
 /* Few characters: letters are told by their number, the others one by one. */
 static void gather_short(tsl__space *space, tsl__level *l, const struct tsl__texts *t, span s) {
-  tsl__bytes letters = raw_letters();
+  tsl__bytes letters = tsl__raw_letters();
   if (s.most) tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &letters, 0, 0, s.most));
   for (uint32_t i = 0; i < t->escaped_n; i++)
     if (t->escaped[i].characters <= s.most) tsl__gather_token(space, &l->gather, t->escaped[i].what);
@@ -251,7 +250,7 @@ static bool make_counted(tsl__space *base, struct tsl__texts *t) {
 }
 
 static void walk_endless(tsl__space *space, tsl__level *l, const struct tsl__texts *t, tsl__state state, uint32_t count) {
-  tsl__bytes letters = raw_letters();
+  tsl__bytes letters = tsl__raw_letters();
   tsl__gather_mask(space, &l->gather, t->open);
   if (space->hook->shortest(space->hook_ctx, state, count) > t->closing_bytes + 1) return; /* what must still come is more than any token closes */
   size_t floor = l->stack.n;

@@ -19,6 +19,8 @@
 
 #include "runtime/walk_search.h"
 
+/* The bytes of raw characters of a JSON string. */
+tsl__bytes tsl__raw_letters(void);
 /* Make the tables in the vocabulary's layer; `state`: of a string of any characters behind its opening quote. */
 tsl_status tsl__texts_make(tsl__space *base, tsl__state state);
 /* Such a walk that is known with the tables. NULL: there is none, or on failure (sticky); *like: the vocabulary's state that it is walked as, or 0. */

@@ -1,7 +1,9 @@
-/* test_groups.c - masks of characters that are counted in groups, and of fields between which something comes: random patterns and grammars.
+/* test_groups.c - masks of characters that are counted in groups, of fields between which something comes, and of several patterns for one text of limited length: random patterns and grammars.
  *
  * A vocabulary of words, runs of words with what separates them, and long tokens; patterns such as `^(\w{1,20} ?){1,12}$`, grammars such as rows of fields of at most so many characters. Along random texts each
  * mask must allow just the tokens that can be accepted one by one; and of a pattern, single bytes must be allowed where PCRE2 says that a match may go on with them.
+ * Several patterns, each of which may be forbidden: over four letters all texts up to five of them are tried by PCRE2, and after each beginning just those letters must be allowed that one of the texts goes on with. Of longer
+ * ones each text must come to an end, and match.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -89,9 +91,9 @@ static void judge_free(judge *j) {
   pcre2_code_free(j->pattern);
 }
 
-/* Does the text match, or begin something that does? -1: it is not known. */
-static int matches(const judge *j, const char *text, size_t n, bool begin) {
-  int rc = pcre2_match(j->pattern, (PCRE2_SPTR)text, n, 0, PCRE2_ANCHORED | (begin ? PCRE2_PARTIAL_HARD : 0), j->match, j->context);
+/* Does the text match, or (PCRE2_PARTIAL_HARD) begin something that does? -1: it is not known. */
+static int matches(const judge *j, const char *text, size_t n, uint32_t how) {
+  int rc = pcre2_match(j->pattern, (PCRE2_SPTR)text, n, 0, how, j->match, j->context);
   return rc > 0 || rc == PCRE2_ERROR_PARTIAL ? 1 : rc == PCRE2_ERROR_NOMATCH ? 0 : -1;
 }
 
@@ -99,13 +101,13 @@ static void ask(const judge *j, const tsl_matcher *m, const uint32_t *mask, char
   size_t n = strlen(text);
   for (const char *p = text; *p; p++)
     if (*p & 0x80) return; /* they agree in ASCII */
-  int verdict = matches(j, text, n, false);
+  int verdict = matches(j, text, n, PCRE2_ANCHORED);
   if (verdict >= 0) CHECKF(tsl_matcher_is_complete(m) == verdict, "%s on '%s'", what, text);
   for (int k = 0; k < ASKED && n + 2 < TEXT_MAX; k++) {
     char byte = " -_,\n\ra1fzA.\t\"q"[below(16)];
     text[n] = byte;
     text[n + 1] = 0;
-    verdict = matches(j, text, n + 1, true);
+    verdict = matches(j, text, n + 1, PCRE2_ANCHORED | PCRE2_PARTIAL_HARD);
     if (verdict >= 0) CHECKF(tsl_mask_has(mask, (tsl_token)byte) == verdict, "%s after '%s'", what, text);
     judged += verdict >= 0;
     text[n] = 0;
@@ -267,6 +269,179 @@ static void fields(void) {
   }
 }
 
+/* ---- several patterns ------------------------------------------------------------------------------------------- */
+
+#define PARTS 6u
+#define LETTERS "aA1_"
+#define SHORT 5u      /* letters of the longest text of which all are tried */
+#define SHORT_TEXTS 1365u /* 4^0 + ... + 4^5 */
+#define LONG_STEPS 160
+
+/* A text that must match some patterns, and must not match others. */
+typedef struct meet {
+  const char *pattern[PARTS];
+  judge of[PARTS];
+  bool forbidden[PARTS];
+  unsigned n, least, most;
+  writer schema;
+} meet;
+
+static void put_meet(meet *m, const char *all, unsigned least, unsigned most) {
+  static const char *const parts[] = {"a", "[A1]", "(.*[a-z]){2}", "(?:[A1_].*){3}", "^(?!.*aa)", "A$", "^[^1]*$", "_a|1A", "^(?=.*A)(?=.*1)", "^(?=.*[A-Z]).{1,4}$", "^[aA1]{1,40}_?", "^a", "^(.*1)?$", "[^a-zA-Z0-9]",
+                                      "^(?=.*[A-Z])(?=.*[0-9])(?=.*[^a-zA-Z0-9]).{2,64}$", "^(?=(.*[a-z]){2})(?=(.*[0-9]){2}).{3,30}$", "^(?!(?:a|A1)$)", "a1a1|_A_A", "^[a-zA-Z0-9_]{3,20}$", "^\\S(?:.*\\S)?$", "^(?!.*(?:1A|__))[^_].*$"};
+  *m = (meet){.n = 1 + below(PARTS - 1), .least = least, .most = most};
+  PUT(&m->schema, "{\"type\":\"string\",\"allOf\":[");
+  for (unsigned i = 0; i <= m->n; i++) {
+    bool last = i == m->n;
+    if (last && !all) break;
+    m->pattern[i] = last ? all : parts[below(sizeof parts / sizeof *parts)];
+    m->forbidden[i] = !last && below(5) == 0;
+    m->of[i] = judge_of(m->pattern[i]);
+    PUT(&m->schema, m->forbidden[i] ? "%s{\"not\":{\"pattern\":\"" : "%s{\"pattern\":\"", i ? "," : "");
+    for (const char *p = m->pattern[i]; *p; p++) PUT(&m->schema, *p == '\\' ? "\\\\" : "%c", *p);
+    PUT(&m->schema, m->forbidden[i] ? "\"}}" : "\"}");
+  }
+  m->n += all != NULL;
+  PUT(&m->schema, "]");
+  if (least) PUT(&m->schema, ",\"minLength\":%u", least);
+  if (most) PUT(&m->schema, ",\"maxLength\":%u", most);
+  PUT(&m->schema, "}");
+}
+
+static void meet_free(meet *m) {
+  for (unsigned i = 0; i < m->n; i++) judge_free(&m->of[i]);
+}
+
+/* Is it such a text, by PCRE2? -1: it is not known. */
+static int is_valid(const meet *m, const char *text, size_t n) {
+  if (n < m->least || (m->most && n > m->most)) return 0;
+  for (unsigned i = 0; i < m->n; i++) {
+    int verdict = matches(&m->of[i], text, n, 0);
+    if (verdict < 0) return -1;
+    if (verdict == m->forbidden[i]) return 0;
+  }
+  return 1;
+}
+
+/* All texts of a few letters by number: which are such, and which go on to one. Returns whether any does; -1: it is not known. */
+static int try_texts(const meet *m, unsigned number, char *text, size_t n, bool *valid, bool *alive) {
+  int verdict = is_valid(m, text, n);
+  if (verdict < 0) return -1;
+  valid[number] = alive[number] = verdict;
+  for (unsigned k = 0; n < SHORT && k < 4; k++) {
+    text[n] = LETTERS[k];
+    if ((verdict = try_texts(m, number * 4 + 1 + k, text, n + 1, valid, alive)) < 0) return -1;
+    alive[number] |= verdict;
+  }
+  return alive[number];
+}
+
+/* After each beginning of such texts. */
+static void compare_texts(const meet *of, tsl_matcher *m, unsigned number, char *text, size_t n, const bool *valid, const bool *alive) {
+  uint32_t mask[(TOKENS + 31) / 32 + 16];
+  tsl_status status = tsl_matcher_mask(m, mask);
+  text[n] = 0;
+  if (status == TSL_ERR_LIMIT) {
+    given_up++;
+    return;
+  }
+  CHECKF(status == TSL_OK, "%s after '%s': %s", of->schema.at, text, tsl_status_name(status));
+  CHECKF(tsl_mask_has(mask, '"') == valid[number], "%s after '%s'", of->schema.at, text);
+  compared++;
+  for (unsigned k = 0; k < 4; k++) {
+    tsl_token t = (tsl_token)LETTERS[k];
+    bool lives = n < SHORT && alive[number * 4 + 1 + k];
+    CHECKF(tsl_mask_has(mask, t) == lives, "%s after '%s%c'", of->schema.at, text, LETTERS[k]);
+    judged++;
+    if (!lives || tsl_matcher_accept(m, t) != TSL_OK) continue;
+    text[n] = LETTERS[k];
+    compare_texts(of, m, number * 4 + 1 + k, text, n + 1, valid, alive);
+    CHECK(tsl_matcher_rollback(m, 1) == TSL_OK);
+    text[n] = 0;
+  }
+}
+
+static tsl_grammar *compile_meet(const meet *m, tsl_status *status, tsl_error *error) {
+  const tsl_limits limits = {.max_steps = 4000000};
+  tsl_grammar *g = NULL;
+  *status = tsl_grammar_json_schema(vocab, m->schema.at, m->schema.n, NULL, &limits, &g, error);
+  CHECKF(*status == TSL_OK || *status == TSL_ERR_LIMIT || *status == TSL_ERR_EMPTY, "%s: %s", m->schema.at, error->message);
+  refused += *status == TSL_ERR_LIMIT;
+  return g;
+}
+
+static void short_meets(void) {
+  for (unsigned i = first; i < first + rounds; i++) {
+    static bool valid[SHORT_TEXTS], alive[SHORT_TEXTS];
+    char text[SHORT + 2];
+    meet of;
+    tsl_error error = {0};
+    tsl_status status;
+    tsl_matcher *m = NULL;
+    seed = i * 6151 + 3;
+    unsigned least = below(2) * below(4);
+    put_meet(&of, "^[" LETTERS "]*$", least, least + below(SHORT - least + 1));
+    if (of.most == 0) of.most = SHORT, of.schema.n--, PUT(&of.schema, ",\"maxLength\":%u}", SHORT);
+    tsl_grammar *g = compile_meet(&of, &status, &error);
+    int any = try_texts(&of, 0, text, 0, valid, alive);
+    if (any >= 0 && status != TSL_ERR_LIMIT) CHECKF((status == TSL_OK) == any, "%s: %s", of.schema.at, tsl_status_name(status));
+    if (g && any > 0 && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '"') == TSL_OK) compare_texts(&of, m, 0, text, 0, valid, alive);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+    meet_free(&of);
+  }
+}
+
+/* A random text to its end; it is then judged if it is ASCII and has no escapes. */
+static void follow_to_the_end(const meet *of, tsl_grammar *g) {
+  static uint32_t mask[(TOKENS + 31) / 32 + 16];
+  static char text[TEXT_MAX];
+  tsl_matcher *m = NULL;
+  size_t n = 0, length;
+  bool plain = true;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (int step = 0; m && step < LONG_STEPS && !tsl_matcher_is_terminated(m); step++) {
+    tsl_status status = tsl_matcher_mask(m, mask);
+    if (status == TSL_ERR_LIMIT) {
+      given_up++;
+      break;
+    }
+    CHECKF(status == TSL_OK && (step % 6 || mask_is_right(m, mask, of->schema.at, text)), "%s after '%s': %s", of->schema.at, text, tsl_status_name(status));
+    tsl_token t = draw(mask, (TOKENS + 31) / 32 * 32, &seed);
+    CHECKF(t != TSL_NO_TOKEN, "%s: nothing may follow '%s'", of->schema.at, text);
+    if (t == TSL_NO_TOKEN) break;
+    compared++;
+    if (below(3) && tsl_mask_has(mask, (tsl_token)LETTERS[step % 4])) t = (tsl_token)LETTERS[step % 4];
+    CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &length);
+    for (size_t i = 0; i < length && t != 256 && plain; i++) {
+      plain = bytes[i] < 0x80 && bytes[i] >= ' ' && bytes[i] != '\\' && n + 2 < TEXT_MAX;
+      if (plain) text[n++] = (char)bytes[i];
+    }
+    text[n] = 0;
+  }
+  if (m && tsl_matcher_is_terminated(m) && plain && n >= 2) {
+    CHECKF(is_valid(of, text + 1, n - 2) != 0, "%s: '%s'", of->schema.at, text);
+    judged++;
+  }
+  tsl_matcher_free(m);
+}
+
+static void long_meets(void) {
+  for (unsigned i = first; i < first + rounds; i++) {
+    meet of;
+    tsl_error error = {0};
+    tsl_status status;
+    seed = i * 5003 + 4;
+    unsigned least = below(2) * below(25);
+    put_meet(&of, NULL, least, below(4) ? least + 1 + below(below(2) ? 20 : 100) : 0);
+    tsl_grammar *g = compile_meet(&of, &status, &error);
+    for (int k = 0; g && k < 2; k++) follow_to_the_end(&of, g);
+    tsl_grammar_release(g);
+    meet_free(&of);
+  }
+}
+
 static void masks_were_compared(void) {
   printf("     %lu masks compared, %lu bytes judged by PCRE2; %lu times the limit of steps, %lu patterns too large\n", compared, judged, given_up, refused);
   CHECK(judged > rounds * 20 && compared > rounds * 10 && given_up * 20 < compared && refused * 10 < rounds);
@@ -281,6 +456,8 @@ int main(int argc, char **argv) {
   RUN(patterns, "patterns of groups");
   RUN(groups_and_lengths, "groups in texts that may not be long");
   RUN(fields, "fields in rows");
+  RUN(short_meets, "several patterns, all short texts");
+  RUN(long_meets, "several patterns, to the end of long texts");
   RUN(masks_were_compared, "the comparison did happen");
   tsl_vocab_release(vocab);
   return tsl_test_end();
