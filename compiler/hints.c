@@ -239,28 +239,37 @@ static bool ends_in_text(const tsl__exprs *x, tsl__expr e) {
   return e == x->text;
 }
 
-/* Does no member of e hold the byte 0xF4, that is a character of the last plane? By structure; false if in doubt. */
-static bool spares_last_plane(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+/* Does no member of e hold this byte? By structure; false if in doubt. `but_finite`: what is finite within e may hold it. */
+static bool spares(const tsl__exprs *x, tsl__expr e, uint8_t byte, bool but_finite, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   if (depth > DEPTH_MAX) return false;
   switch ((tsl__kind)n.kind) {
   case TSL__K_EPS: return true;
-  case TSL__K_BYTES: return !tsl__bytes_has(tsl__set_at(x, n.a), 0xF4);
-  case TSL__K_LIT: return !memchr(tsl__literal_at(x, n.a), 0xF4, n.b);
+  case TSL__K_BYTES: return !tsl__bytes_has(tsl__set_at(x, n.a), byte);
+  case TSL__K_LIT: return !memchr(tsl__literal_at(x, n.a), byte, n.b);
   case TSL__K_SEQ:
     for (; n.kind == TSL__K_SEQ; e = n.b, n = tsl__node_at(x, e))
-      if (!spares_last_plane(x, n.a, depth + 1)) return false;
-    return spares_last_plane(x, e, depth + 1);
+      if (!spares(x, n.a, byte, but_finite, depth + 1)) return false;
+    return spares(x, e, byte, but_finite, depth + 1);
   case TSL__K_ALT:
     for (uint32_t i = 0; i < n.b; i++)
-      if (!spares_last_plane(x, tsl__list_at(x, n.a)[i], depth + 1)) return false;
+      if (!spares(x, tsl__list_at(x, n.a)[i], byte, but_finite, depth + 1)) return false;
     return true;
-  case TSL__K_REPEAT: return spares_last_plane(x, n.a, depth + 1);
-  default: return n.flags & TSL__FINITE;
+  case TSL__K_REPEAT: return spares(x, n.a, byte, but_finite, depth + 1);
+  case TSL__K_AND:
+    for (uint32_t i = 0; i < n.b && !but_finite; i++)
+      if (spares(x, tsl__list_at(x, n.a)[i], byte, false, depth + 1)) return true;
+    return but_finite && n.flags & TSL__FINITE;
+  default: return but_finite && n.flags & TSL__FINITE;
   }
 }
 
-/* The same of what ends in any number of characters of one class. Where registers tell more it is in doubt. */
+/* No text holds a character of the last plane, or those that do are finitely many in each of finitely many parts. */
+static bool spares_last_plane(const tsl__exprs *x, tsl__expr e) { return spares(x, e, 0xF4, true, 0); }
+
+bool tsl__spares(const tsl__exprs *x, tsl__expr e, uint8_t byte) { return spares(x, e, byte, false, 0); }
+
+/* Does e end in any number of characters of one class? Where registers tell more it is in doubt. */
 static bool ends_in_class(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   if (n.loop || n.flags & (TSL__CALLS | TSL__COUNTS)) return false;
@@ -276,7 +285,7 @@ static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr c = tsl__list_at(x, n.a)[i];
     tsl__node m = tsl__node_at(x, c);
-    if (m.kind == TSL__K_NOT && (tsl__node_at(x, m.a).flags & TSL__FINITE || spares_last_plane(x, m.a, 0))) except = tsl__expr_alt(x, except, m.a), finite &= (tsl__node_at(x, m.a).flags & TSL__FINITE) != 0;
+    if (m.kind == TSL__K_NOT && (tsl__node_at(x, m.a).flags & TSL__FINITE || spares_last_plane(x, m.a))) except = tsl__expr_alt(x, except, m.a), finite &= (tsl__node_at(x, m.a).flags & TSL__FINITE) != 0;
     else if (rest) return false;
     else rest = c;
   }

@@ -40,6 +40,11 @@ unsigned tsl__counted_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *
 /* Find out ahead how much may still be missing of a text: for the layers above too, which ask for it where a length is limited. */
 void tsl__need_ahead(tsl__exprs *x, tsl__expr text);
 
+/* ---- hints.c: hints_like's own ------------------------------------------------------------------------------------ */
+
+/* Does no member of e hold this byte? By structure; false if in doubt. */
+bool tsl__spares(const tsl__exprs *x, tsl__expr e, uint8_t byte);
+
 /* ---- hints_like.c: hints's own ------------------------------------------------------------------------------------ */
 
 #define TSL__LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */

@@ -213,11 +213,45 @@ static tsl__expr search_in(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
   return TSL__NONE;
 }
 
-/* A meet of parts each of which looks for something in any text of a class, wherever it stands: whatever was read, what they look for can come one after another. The class is that which the texts of one part are of, or
- * all characters. False: it is none. */
+/* A character that no forbidden text of a meet holds, but the texts of a class: behind any text it sees to that it is none of those. NULL: there is none, or nothing to be forbidden. */
+static const char *spared_by(tsl__exprs *x, tsl__expr e, tsl__expr class) {
+  static const char *const one[] = {"\xF4\x8F\xBF\xBF", "\n", " "};
+  for (size_t k = 0; k < sizeof one / sizeof *one; k++) {
+    tsl__node n = tsl__node_at(x, e);
+    uint32_t i = 0;
+    for (tsl__node m; i < n.b; i++)
+      if ((m = tsl__node_at(x, tsl__list_at(x, n.a)[i])).kind == TSL__K_NOT && !tsl__spares(x, m.a, (uint8_t)*one[k])) break;
+    if (i == n.b && tsl__expr_matches(x, class, one[k], strlen(one[k]))) return one[k];
+  }
+  return NULL;
+}
+
+/* Are all texts that begin as one of e does texts of e? By structure; false if in doubt. */
+static bool is_kept(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  while (n.kind == TSL__K_SEQ) e = n.b, n = tsl__node_at(x, e);
+  if (n.kind != TSL__K_ALT || n.b > ALTERNATIVES_MAX || depth > DEPTH_MAX) return e == x->text;
+  for (uint32_t i = 0; i < n.b; i++)
+    if (!is_kept(x, tsl__list_at(x, n.a)[i], depth + 1)) return false;
+  return true;
+}
+
+/* A meet of any text of a class and what is forbidden, from which on it is so whatever follows: what was read is all right as it is. */
+static bool needs_nothing(const tsl__exprs *x, const tsl__node *n, tsl__expr class) {
+  for (uint32_t i = 0; i < n->b; i++) {
+    tsl__expr c = tsl__list_at(x, n->a)[i];
+    tsl__node m = tsl__node_at(x, c);
+    if (!(m.kind == TSL__K_NOT ? is_kept(x, m.a, 0) : is_star_of(x, c, class))) return false;
+  }
+  return true;
+}
+
+/* A meet of parts each of which looks for something in any text of a class, wherever it stands, or forbids texts without some character: whatever was read, what they look for can come one after another, and that character
+ * behind it. The class is that which the texts of one part are of, or all characters. False: it is none. */
 static bool need_of_searches(tsl__exprs *x, tsl__expr e, uint32_t *need) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr class = x->any_char, all = TSL__NONE;
+  const char *spared = "";
   uint32_t sum = 3; /* bytes of a character under way */
   if (n.kind != TSL__K_AND || n.b > SEARCHES_MAX || n.loop) return false;
   for (uint32_t i = 0; i < n.b; i++) {
@@ -225,13 +259,18 @@ static bool need_of_searches(tsl__exprs *x, tsl__expr e, uint32_t *need) {
     tsl__node m = tsl__node_at(x, c);
     if (m.kind == TSL__K_REPEAT && tsl__node_at(x, m.a).flags & TSL__CHAR && m.a != x->any_char) class = m.a, all = c;
   }
+  if (needs_nothing(x, &n, class)) return *need = sum, true;
   for (uint32_t i = 0; i < n.b; i++) {
-    tsl__expr c = tsl__list_at(x, tsl__node_at(x, e).a)[i], search;
+    tsl__expr c = tsl__list_at(x, n.a)[i], search;
     if (is_star_of(x, c, class)) continue;
+    if (tsl__node_at(x, c).kind == TSL__K_NOT) {
+      if (!*spared && !(spared = spared_by(x, e, class))) return false;
+      continue;
+    }
     if (!(search = search_in(x, c, class)) || (all && !(search = tsl__expr_and(x, search, all)))) return false;
     sum = tsl__add(sum, tsl__expr_shortest(x, search));
   }
-  return *need = sum, sum < TSL__INF && x->status == TSL_OK;
+  return *need = tsl__add(sum, (uint32_t)strlen(spared)), *need < TSL__INF && x->status == TSL_OK;
 }
 
 /* As `explore`, in bytes, which bounds the characters; by structure, if that says that it is far below `length`. */
