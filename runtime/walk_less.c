@@ -62,7 +62,7 @@ static const part leads[] = {{0xC2, 0xDF, LAST_ONE}, {0xE0, 0xE0, AFTER_E0}, {0x
 #define LEADS (sizeof leads / sizeof *leads)
 
 typedef struct point {
-  tsl__state states[BRANCHES_MAX]; /* at once; sorted, 0 behind the last */
+  tsl__state states[BRANCHES_MAX]; /* at once; sorted, 0 behind the last. All were expanded: tsl__state_expanded has the record, which of the vocabulary's may be one that stands in for it */
   uint32_t away;   /* bytes to the nearest death; FAR: none */
   uint32_t needed; /* candidates that each way there has */
   uint16_t ways;   /* its first one; they end where those of the next point begin */
@@ -185,7 +185,7 @@ static bool add_ways(graph *g, uint32_t from, unsigned lo, unsigned hi, uint8_t 
     uint32_t number = DEAD;
     end = hi;
     for (unsigned i = 0; i < BRANCHES_MAX && g->points[from].states[i]; i++) {
-      tsl__target t = step(g, tsl__state_at(g->space, g->points[from].states[i]), i, b, &ranges[i], &end);
+      tsl__target t = step(g, tsl__state_expanded(g->space, g->points[from].states[i]), i, b, &ranges[i], &end);
       if (t && !add_branch(g, &to, t, 0)) return false;
     }
     if (to.states[0] && (number = point_of(g, &to)) == DEAD) return false;
@@ -221,7 +221,7 @@ static beyond find_beyond(graph *g, uint32_t from, uint64_t of) {
   beyond b = {of, {.away = FAR, .needed = UINT16_MAX}, space->parent && space->hook && space->hook->beyond}; /* what others begin from is made in full */
   for (unsigned i = 0; i < BRANCHES_MAX && g->points[from].states[i] && b.known; i++) {
     g->derived++;
-    tsl__target t = space->hook->beyond(space->hook_ctx, tsl__state_at(space, g->points[from].states[i]), &b.leads);
+    tsl__target t = space->hook->beyond(space->hook_ctx, tsl__state_expanded(space, g->points[from].states[i]), &b.leads);
     b.known = !tsl__target_is_later(t) && (!t || add_branch(g, &b.to, t, 0)) && space->status == TSL_OK;
   }
   return b;
@@ -264,7 +264,7 @@ static uint32_t falls_to(graph *g, uint32_t from, tsl__bytes *but) {
   const point *p = &g->points[from];
   point to = {.part = BETWEEN};
   if (!space->hook || !space->hook->falls_to || p->states[1] || g->stray == STRAY_MAX) return DEAD;
-  to.states[0] = space->hook->falls_to(space->hook_ctx, tsl__state_at(space, p->states[0]), but);
+  to.states[0] = space->hook->falls_to(space->hook_ctx, tsl__state_expanded(space, p->states[0]), but);
   uint32_t number = to.states[0] && !but->w[2] && !but->w[3] ? g->slots[slot_of(g, &to)] : DEAD;
   if (number != DEAD && number < from) return number;
   g->stray++;
@@ -273,7 +273,7 @@ static uint32_t falls_to(graph *g, uint32_t from, tsl__bytes *but) {
 
 /* The ways of another point but by some ASCII bytes, which are followed. Those are a few ranges, of which none is like another. */
 static bool add_ways_but(graph *g, uint32_t from, uint32_t other, const tsl__bytes *but) {
-  g->alike[0] = (alikes){.of = tsl__state_at(g->space, g->points[from].states[0])};
+  g->alike[0] = (alikes){.of = tsl__state_expanded(g->space, g->points[from].states[0])};
   for (uint32_t i = g->points[other].ways, end = g->points[other + 1].ways; i < end; i++) {
     const way w = g->ways[i];
     for (unsigned lo = w.lo, hi; lo <= w.hi; lo = hi + 1) {
@@ -314,13 +314,13 @@ static bool explore(graph *g, tsl__state state, tsl__bytes *live) {
   point first = {.part = BETWEEN, .away = FAR, .needed = UINT16_MAX};
   if (!add_branch(g, &first, tsl__target_make(state, TSL__OP_CLEAR), 0) || point_of(g, &first) != FIRST) return false;
   beyond any = find_beyond(g, FIRST, TSL__ALL_LEADS);
-  if (any.known ? !any.to.states[0] : !tsl__state_step(g->space, tsl__state_at(g->space, state), TYPICAL)) return false;
+  if (any.known ? !any.to.states[0] : !tsl__state_step(g->space, tsl__state_expanded(g->space, state), TYPICAL)) return false;
   for (uint32_t i = FIRST; i < g->n; i++) {
     point *p = &g->points[i];
     p->ways = (uint16_t)g->way_count;
     if (!tsl__space_step(g->space, 1) || !add_ways_of(g, i)) return false;
     if (i == FIRST && !is_wide(g)) return false;
-    for (unsigned k = 0; k < BRANCHES_MAX && p->states[k] && p->part == BETWEEN; k++) tsl__bytes_or(live, &tsl__state_at(g->space, p->states[k])->live);
+    for (unsigned k = 0; k < BRANCHES_MAX && p->states[k] && p->part == BETWEEN; k++) tsl__bytes_or(live, &tsl__state_expanded(g->space, p->states[k])->live);
   }
   g->points[g->n].ways = (uint16_t)g->way_count;
   return true;

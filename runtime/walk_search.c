@@ -567,7 +567,7 @@ static void search_together(tsl__space *space, level *l, size_t floor, uint32_t 
     size_t from = l->stack.n;
     for (size_t i = first; i < l->together.n; i++) {
       entry e = l->together.at[i];
-      const tsl__state_rec *r = tsl__state_at(space, e.state);
+      const tsl__state_rec *r = tsl__state_expanded(space, e.state);
       if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c, false);
     }
     push_once(space, l, from);

@@ -442,6 +442,22 @@ static void long_meets(void) {
   }
 }
 
+/* After their first character these are the vocabulary's own strings of some characters at least. */
+static void least_lengths(void) {
+  static uint32_t mask[(TOKENS + 31) / 32 + 16];
+  for (unsigned least = 0; least < 14; least++) {
+    char schema[100];
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    tsl_error error = {0};
+    snprintf(schema, sizeof schema, "{\"type\":\"string\",\"not\":{\"pattern\":\"^b\"},\"minLength\":%u}", least);
+    CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+    if (g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '"') == TSL_OK) CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, schema, "\""));
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+}
+
 static void masks_were_compared(void) {
   printf("     %lu masks compared, %lu bytes judged by PCRE2; %lu times the limit of steps, %lu patterns too large\n", compared, judged, given_up, refused);
   CHECK(judged > rounds * 20 && compared > rounds * 10 && given_up * 20 < compared && refused * 10 < rounds);
@@ -458,6 +474,7 @@ int main(int argc, char **argv) {
   RUN(fields, "fields in rows");
   RUN(short_meets, "several patterns, all short texts");
   RUN(long_meets, "several patterns, to the end of long texts");
+  RUN(least_lengths, "texts that begin otherwise and must not be short");
   RUN(masks_were_compared, "the comparison did happen");
   tsl_vocab_release(vocab);
   return tsl_test_end();
