@@ -165,10 +165,15 @@ bool tsl__memory_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   memset(out, 0, sizeof *out);
   if (!tsl__stack_next(space, p->plain, &next)) return false;
   const tsl__memory *m = tsl__memory_at(space, p->memory);
-  if (!m->n && !m->name && !tsl__open_at(space, m->open)->remembers) return *out = next, true;
+  const tsl__open *o = tsl__open_at(space, m->open);
+  if (!m->n && !m->name && !o->remembers) return *out = next, true;
+  bool free = !m->n && !m->name && !(m->in_string && !o->array) && !(space->watches & TSL__SAME_ITEM); /* nothing is under way that could be repeated: a comma alone begins something */
+  if (free) *out = next;
+  if (free && (m->in_string || !tsl__bytes_has(&next, ','))) return true;
+  if (free) out->w[0] &= ~((uint64_t)1 << ',');
   tsl__run *r = tsl__run_take(space);
   if (!r) return false;
-  for (unsigned b = 0; b < 256 && space->status == TSL_OK; b++) {
+  for (unsigned b = free ? ',' : 0; b < (free ? ',' + 1u : 256) && space->status == TSL_OK; b++) {
     if (!tsl__bytes_has(&next, b) || !tsl__run_load(space, r, at) || !tsl__run_byte(space, r, (uint8_t)b)) continue;
     if (!tsl__run_watched(space, r) || tsl__run_alive(space, r)) tsl__bytes_add(out, b);
   }
