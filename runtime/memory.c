@@ -360,9 +360,11 @@ static bool spell_since(tsl__space *space, tsl__run *r, uint32_t text, const uin
   return true;
 }
 
+bool tsl__run_item(tsl__space *space, tsl__run *r, uint32_t start) { return spell_since(space, r, r->text, r->bytes.at, r->bytes.n, start); }
+
 /* The current item has ended: it is used now. */
 static void remember(tsl__space *space, tsl__run *r, tsl__open *o) {
-  if (!spell_since(space, r, r->text, r->bytes.at, r->bytes.n, o->start)) return;
+  if (!tsl__run_item(space, r, o->start)) return;
   o->used = use(space, o->used, (tsl__spelled){r->raw.at, (uint32_t)r->raw.n});
 }
 
@@ -423,7 +425,7 @@ static void forget(tsl__run *r) {
 static void begin_item(tsl__space *space, tsl__run *r) {
   const tsl__open *known = r->open ? tsl__open_at(space, r->open) : NULL;
   bool expected = known && known->array && known->start == TSL__OPEN_NONE && !r->in_string;
-  tsl__open o = {.depth = 1, .array = 1};
+  tsl__open o = {.depth = 1, .array = TSL__ARRAY};
   if (expected) o = *known;
   else forget(r);
   o.start = tsl__run_total(space, r);
@@ -473,6 +475,7 @@ static void comma(tsl__space *space, tsl__run *r) {
     if (!r->brief && o.start != TSL__OPEN_NONE) remember(space, r, &o);
     if (!r->brief) begin_deny(space, r, &o);
     o.start = TSL__OPEN_NONE;
+    if (o.array & TSL__ARRAY_FORGOT) o.array ^= TSL__ARRAY_FORGOT | TSL__ARRAY_LOST;
   } else {
     o.expects = 1;
   }
@@ -480,7 +483,7 @@ static void comma(tsl__space *space, tsl__run *r) {
 }
 
 static void open_container(tsl__space *space, tsl__run *r, bool array) {
-  tsl__open inner = {.below = r->open, .depth = tsl__open_at(space, r->open)->depth + 1, .start = TSL__OPEN_NONE, .array = array};
+  tsl__open inner = {.below = r->open, .depth = tsl__open_at(space, r->open)->depth + 1, .start = TSL__OPEN_NONE, .array = array ? TSL__ARRAY : 0};
   set_open(space, r, &inner);
 }
 
@@ -573,13 +576,20 @@ tsl__stack tsl__run_position(tsl__space *space, tsl__run *r) { return tsl__run_p
 
 #define SHAPE_DEPTH 16u /* of deeper memories each is its own shape */
 
+/* The open containers, innermost first; 0: they are too many. */
+static uint32_t chain_of(const tsl__space *space, uint32_t open, uint32_t chain[SHAPE_DEPTH]) {
+  uint32_t n = 0;
+  for (; open; open = tsl__open_at(space, open)->below) {
+    if (n == SHAPE_DEPTH) return 0;
+    chain[n++] = open;
+  }
+  return n;
+}
+
 uint32_t tsl__memory_shape(tsl__space *space, uint32_t memory) {
   tsl__memory m = *tsl__memory_at(space, memory);
-  uint32_t chain[SHAPE_DEPTH], n = 0;
-  for (uint32_t o = m.open; o; o = tsl__open_at(space, o)->below) {
-    if (n == SHAPE_DEPTH) return memory;
-    chain[n++] = o;
-  }
+  uint32_t chain[SHAPE_DEPTH], n = chain_of(space, m.open, chain);
+  if (m.open && !n) return memory;
   for (m.open = 0; n && space->status == TSL_OK;) {
     tsl__open o = *tsl__open_at(space, chain[--n]);
     o.below = m.open;
@@ -615,4 +625,86 @@ tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at) {
   }
   tsl__run_give(space, r);
   return at;
+}
+
+/* The containers without what is spelled of the items under way; 0 where nothing is, or may be, forgotten. */
+static uint32_t forget_items(tsl__space *space, uint32_t open, uint32_t denies) {
+  uint32_t chain[SHAPE_DEPTH], n, made = 0;
+  if (denies || !open || !tsl__open_at(space, open)->captured || !(n = chain_of(space, open, chain))) return 0;
+  while (n && space->status == TSL_OK) {
+    tsl__open o = *tsl__open_at(space, chain[--n]);
+    o.below = made;
+    if (o.start != TSL__OPEN_NONE) o.array |= TSL__ARRAY_FORGOT;
+    o.start = TSL__OPEN_NONE;
+    o.captured = captured(space, &o);
+    o.remembers = remembers(space, &o);
+    made = intern_open(space, &o);
+  }
+  return space->status == TSL_OK ? made : 0;
+}
+
+tsl__stack tsl__memory_forget(tsl__space *space, tsl__stack at) {
+  const tsl__remembered *p = tsl__remembered_at(space, at);
+  tsl__memory m = *tsl__memory_at(space, p->memory);
+  uint32_t open = forget_items(space, m.open, m.n), plain = p->plain;
+  if (!open) return space->status == TSL_OK ? at : 0;
+  m.open = open;
+  uint32_t memory = intern_memory(space, &m);
+  return space->status == TSL_OK ? tsl__memory_position(space, plain, memory, 0) : 0;
+}
+
+tsl__stack tsl__memory_byte_forget(tsl__space *space, tsl__stack from, uint8_t byte, bool *forgot) {
+  *forgot = false;
+  if (!tsl__remembered_at(space, from)->memory) {
+    tsl__stack to = tsl__stack_byte(space, from, byte), shared = to ? tsl__memory_forget(space, to) : 0;
+    return *forgot = shared != to, shared;
+  }
+  tsl__run *r = tsl__run_take(space);
+  bool fine = r && tsl__run_load(space, r, from) && tsl__run_byte(space, r, byte) && (!tsl__run_watched(space, r) || tsl__run_alive(space, r));
+  uint32_t open = fine ? forget_items(space, r->open, (uint32_t)r->denies.n) : 0;
+  if (open) {
+    r->open = open;
+    r->text = 0;
+    r->bytes.n = 0;
+  }
+  *forgot = open;
+  tsl__stack to = fine && space->status == TSL_OK ? tsl__run_position(space, r) : 0;
+  tsl__run_give(space, r);
+  return to;
+}
+
+bool tsl__memory_passes(const tsl__space *space, tsl__stack at, uint8_t byte) {
+  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
+  bool array = m->open && tsl__open_at(space, m->open)->array;
+  if (m->in_string) return array && byte == '"' && !m->escaped;
+  return byte == '[' || byte == ']' || byte == '}' || (byte == ',' && array);
+}
+
+tsl__stack tsl__memory_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n) {
+  uint32_t used = group(space, 0, texts, n);
+  return used ? deny_begin(space, used) : 0;
+}
+
+tsl__stack tsl__memory_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at, uint32_t depth) {
+  tsl__run *r = tsl__run_take(space);
+  bool fine = r && tsl__run_load_memory(space, r, tsl__remembered_at(space, at));
+  const tsl__open *o = fine && r->open ? tsl__open_at(space, r->open) : NULL;
+  while (o && o->depth > depth) o = o->below ? tsl__open_at(space, o->below) : NULL;
+  if (o && o->depth == depth && o->start != TSL__OPEN_NONE) {
+    fine = tsl__run_item(space, r, o->start);
+    for (size_t i = 0; fine && deny && i < r->raw.n; i++) deny = deny_byte(space, &r->deny, deny, r->raw.at[i]);
+  }
+  tsl__run_give(space, r);
+  return fine ? deny : 0;
+}
+
+bool tsl__memory_denies(tsl__space *space, tsl__stack deny, const uint8_t *bytes, size_t n) {
+  tsl__run *r = tsl__run_take(space);
+  bool ended = false;
+  for (size_t i = 0; r && deny && !ended && i < n; i++) {
+    ended = memchr(",]} \t\n\r", bytes[i], 7) && deny_ends(space, deny);
+    if (!ended) deny = deny_byte(space, &r->deny, deny, bytes[i]);
+  }
+  tsl__run_give(space, r);
+  return deny != 0;
 }

@@ -47,6 +47,8 @@ tsl__stack tsl__memory_position_known(const tsl__space *space, tsl__stack plain,
 const struct tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain);
 /* A memory that positions share whose text, and whose arrays' items so far, differ, but nothing else of what is remembered. 0 on failure. */
 uint32_t tsl__memory_shape(tsl__space *space, uint32_t memory);
+/* The text since an item began, into r->raw. */
+bool tsl__run_item(tsl__space *space, tsl__run *r, uint32_t start);
 /* Bytes of the text that is captured. */
 uint32_t tsl__run_total(const tsl__space *space, const tsl__run *r);
 /* Names that the object of the name under way has; 0: none, or no name is under way. */

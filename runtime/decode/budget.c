@@ -12,6 +12,7 @@
 #include <float.h>
 
 #include "runtime/decode/plan.h"
+#include "runtime/memory.h"
 
 #define CONTENT_MIN 65 /* bytes that may follow: then a text is in free content */
 
@@ -102,16 +103,45 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
   return TSL_OK;
 }
 
-/* Landings forget names (plan.h), and a plan may then repeat one: where names are remembered, the position's own plan is followed too, having searched over tokens with
- * `hard`. The token that it begins with, if it fits. */
+/* The position before the last token led here by landings that forgot something: their plans are ways from here, too, if they end. */
+typedef struct inheritance {
+  tsl_budget *budget;
+  tsl__stack at;
+  uint64_t left;
+} inheritance;
+
+static bool inherit_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
+  inheritance *i = ctx;
+  tsl__planner *p = &i->budget->planner;
+  (void)tokens, (void)n;
+  if (tsl__planner_fits(p, to, i->left)) tsl__planner_copy(p, i->at, to);
+  return !tsl__planner_fits(p, i->at, i->left);
+}
+
+static void inherit(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
+  inheritance i = {b, m->at, left};
+  if (m->history_n) tsl__planner_landings(&b->planner, m->history[(m->history_next + m->history_cap - 1) % m->history_cap], inherit_landing, &i);
+}
+
+/* Landings forget names and items (plan.h), and a plan may then repeat one: where they are remembered, the position's own plan is followed too, with `hard` those of the landings that led here,
+ * and then having searched over tokens. The token that it begins with, if it fits. */
 static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard) {
   bool proven;
   if (!m->grammar->space->watches) return TSL_NO_TOKEN;
-  const tsl__plan *plan = hard ? tsl__planner_within(&b->planner, m->at, left, &proven) : tsl__planner_plan(&b->planner, m->at);
+  const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
+  if (hard && plan && plan->tokens > left) inherit(b, m, left);
+  if (hard && plan && plan->tokens > left) plan = tsl__planner_within(&b->planner, m->at, left, &proven);
   return plan && plan->tokens <= left && plan->tokens ? plan->token : TSL_NO_TOKEN;
 }
 
 /* ---- what fits ------------------------------------------------------------------------------------------------ */
+
+/* Values that a plan has later on, which what was forgotten in a landing must not be. */
+typedef struct rival {
+  tsl__later_item of;
+  tsl__stack on;    /* after what is spelled of the item; 0: that is none of them */
+  tsl__bytes next;
+} rival;
 
 typedef struct restriction {
   tsl_budget *budget;
@@ -121,11 +151,16 @@ typedef struct restriction {
   uint32_t worst; /* tokens, the one taken included */
   tsl__naming naming;   /* at `at` */
   tsl__name_list names; /* of the plan that is looked at */
+  TSL__VEC(rival) rivals;
+  tsl__stack last; /* the landing that was asked about last, and the answers */
+  tsl__later_names last_names;
+  bool last_fits, last_repeats;
 } restriction;
 
 static void restriction_free(restriction *r) {
   tsl__vec_free(&r->budget->planner.alloc, &r->naming.written);
   tsl__vec_free(&r->budget->planner.alloc, &r->names);
+  tsl__vec_free(&r->budget->planner.alloc, &r->rivals);
 }
 
 static uint32_t plan_tokens(tsl_budget *b, tsl__stack at) {
@@ -150,10 +185,57 @@ static tsl__later_names later_names(restriction *r, tsl__stack to) {
   return names != TSL__NAMES_SOME || r->naming.known || tsl__planner_naming(p, r->at, &r->naming) ? names : TSL__NAMES_UNKNOWN;
 }
 
-static bool fits_itself(restriction *r, tsl__stack to, tsl__later_names names, tsl_token token) {
+/* Could they go on with the token's first byte, or end before it? */
+static bool may_rival(const rival *r, const uint8_t *bytes, size_t n) {
+  return n && (tsl__bytes_has(&r->next, bytes[0]) || memchr(",]} \t\n\r", bytes[0], 7));
+}
+
+/* Those of an array where the token begins; NULL on failure. */
+static const rival *rival_of(restriction *r, const tsl__later_item *of) {
+  tsl__planner *p = &r->budget->planner;
+  for (size_t i = 0; i < r->rivals.n; i++)
+    if (r->rivals.at[i].of.deny == of->deny && r->rivals.at[i].of.depth == of->depth) return &r->rivals.at[i];
+  rival made = {*of, of->deny ? tsl__memory_deny_item(p->grammar->space, of->deny, r->at, of->depth) : 0, {{0}}};
+  if (made.on && !tsl__stack_next(p->grammar->space, made.on, &made.next)) return NULL;
+  if (!tsl__vec_push(&p->alloc, &r->rivals, made)) return tsl__space_no_memory(p->grammar->space), NULL;
+  return &r->rivals.at[r->rivals.n - 1];
+}
+
+/* Is it plain that no token repeats an item that the plan of a landing has later on? */
+static bool unrivalled(restriction *r, tsl__stack to) {
+  const tsl__later_item *items;
+  uint32_t n;
+  if (!tsl__planner_later_items(&r->budget->planner, to, &items, &n)) return false;
+  for (uint32_t i = 0; i < n; i++) {
+    const rival *is = rival_of(r, &items[i]);
+    if (!is || !items[i].deny || is->on) return false;
+  }
+  return true;
+}
+
+/* May this one? */
+static bool may_repeat(restriction *r, tsl__stack to, tsl_token token) {
   tsl__space *space = r->budget->planner.grammar->space;
-  if (names == TSL__NAMES_NONE || (names == TSL__NAMES_SOME && !tsl__may_name(space->vocab, &r->naming, token, &r->names))) return true;
-  tsl__stack itself = names != TSL__NAMES_UNKNOWN ? tsl__stack_token(space, r->at, token) : 0;
+  const tsl_vocab *v = space->vocab;
+  const uint8_t *bytes = v->bytes + v->offsets[token];
+  size_t length = v->offsets[token + 1] - v->offsets[token];
+  const tsl__later_item *items;
+  uint32_t n;
+  if (!tsl__planner_later_items(&r->budget->planner, to, &items, &n)) return true;
+  for (uint32_t i = 0; i < n; i++) {
+    const rival *is = rival_of(r, &items[i]);
+    if (!is || !items[i].deny) return true;
+    if (is->on && may_rival(is, bytes, length) && tsl__memory_denies(space, is->on, bytes, length)) return true;
+  }
+  return false;
+}
+
+/* What forgets nothing. */
+static bool fits_itself(restriction *r, tsl__stack to, tsl__later_names names, bool repeats, tsl_token token) {
+  tsl__space *space = r->budget->planner.grammar->space;
+  bool named = names != TSL__NAMES_NONE && !(names == TSL__NAMES_SOME && !tsl__may_name(space->vocab, &r->naming, token, &r->names));
+  if (!named && !(repeats && may_repeat(r, to, token))) return true;
+  tsl__stack itself = space->status == TSL_OK ? tsl__stack_token(space, r->at, token) : 0;
   if (itself && names == TSL__NAMES_ANY) tsl__planner_copy(&r->budget->planner, itself, to);
   return fits(r, itself);
 }
@@ -174,7 +256,7 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
   restriction r = {.budget = b, .at = m->at, .left = left};
   tsl__grammar_lock(m->grammar);
   to = tsl__planner_landing(&b->planner, m->at, token);
-  bool may = (fits(&r, to) && fits_itself(&r, to, later_names(&r, to), token)) || own_way(b, m, left, false) == token;
+  bool may = (fits(&r, to) && fits_itself(&r, to, later_names(&r, to), !unrivalled(&r, to), token)) || own_way(b, m, left, false) == token;
   status = tsl__grammar_unlock(m->grammar);
   restriction_free(&r);
   return status != TSL_OK ? status : may ? TSL_OK : TSL_REJECTED;
@@ -184,10 +266,14 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
 
 static bool restrict_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
   restriction *r = ctx;
-  bool all = fits(r, to);
-  tsl__later_names names = all ? later_names(r, to) : TSL__NAMES_UNKNOWN;
-  for (size_t i = 0; i < n && names != TSL__NAMES_NONE; i++)
-    if (!all || !fits_itself(r, to, names, tokens[i])) r->mask[tokens[i] >> 5] &= ~(1u << (tokens[i] & 31));
+  if (r->last != to) {
+    r->last_fits = fits(r, to);
+    r->last_names = r->last_fits ? later_names(r, to) : TSL__NAMES_UNKNOWN;
+    r->last_repeats = r->last_fits && !unrivalled(r, to);
+    r->last = r->last_names == TSL__NAMES_SOME ? 0 : to; /* the names are asked about once for each token */
+  }
+  for (size_t i = 0; i < n && (r->last_names != TSL__NAMES_NONE || r->last_repeats); i++)
+    if (!r->last_fits || !fits_itself(r, to, r->last_names, r->last_repeats, tokens[i])) r->mask[tokens[i] >> 5] &= ~(1u << (tokens[i] & 31));
   return true;
 }
 

@@ -13,6 +13,7 @@
 void tsl__planner_init(tsl__planner *p, tsl_grammar *grammar, const tsl_allocator *a) {
   *p = (tsl__planner){.alloc = *a, .grammar = grammar, .near = NEAR_MAX};
   tsl__pool_init(&p->plans, sizeof(tsl__plan));
+  tsl__pool_init(&p->laters, sizeof(tsl__later));
   tsl_grammar_retain(grammar);
 }
 
@@ -20,6 +21,9 @@ void tsl__planner_free(tsl__planner *p) {
   tsl__pool_free(&p->plans, &p->alloc);
   tsl__index_free(&p->index, &p->alloc);
   tsl__free(&p->alloc, p->rows, TSL__BYTE_ROWS * sizeof *p->rows);
+  tsl__pool_free(&p->laters, &p->alloc);
+  tsl__index_free(&p->laters_index, &p->alloc);
+  tsl__vec_free(&p->alloc, &p->later_items);
   tsl_grammar_release(p->grammar);
 }
 
@@ -61,6 +65,7 @@ static bool is_end(const tsl__planner *p, tsl__stack at) { return tsl__stack_at(
 
 typedef struct place {
   tsl__stack at;
+  tsl__stack like; /* places that are alike are one */
   uint32_t parent; /* place before; its own number at the root */
   uint32_t cost, hope; /* spent so far; at least needed from here */
   uint32_t by;     /* byte or token that leads here */
@@ -71,7 +76,7 @@ typedef struct search {
   tsl__planner *p;
   TSL__VEC(place) places;
   TSL__VEC(uint32_t) heap;
-  tsl__index index; /* places by position: one each */
+  tsl__index index; /* places by `like`: one each */
   uint64_t steps;
 } search;
 
@@ -106,21 +111,27 @@ static uint32_t heap_pop(search *s) {
   return best;
 }
 
-static place *place_of(search *s, tsl__stack at) {
-  tsl__index_iter it = tsl__index_first(&s->index, tsl__mix(at));
+static place *place_of(search *s, tsl__stack like) {
+  tsl__index_iter it = tsl__index_first(&s->index, tsl__mix(like));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
-    if (s->places.at[i].at == at) return &s->places.at[i];
+    if (s->places.at[i].like == like) return &s->places.at[i];
   return NULL;
+}
+
+/* Is a way known to such a place that is as good? */
+static bool overtaken(search *s, tsl__stack like, uint32_t cost) {
+  const place *known = place_of(s, like);
+  return known && (known->closed || known->cost <= cost);
 }
 
 /* A way to a position; dropped if it is no better than the one that is known. Entries of the heap that are overtaken stay in it: the second time, their
  * place is closed. */
-static void open_place(search *s, tsl__stack at, uint32_t parent, uint32_t cost, uint32_t hope, uint32_t by) {
-  place *known = place_of(s, at), fresh = {at, parent, cost, hope, by, false};
+static void open_place(search *s, tsl__stack at, tsl__stack like, uint32_t parent, uint32_t cost, uint32_t hope, uint32_t by) {
+  place *known = place_of(s, like), fresh = {at, like, parent, cost, hope, by, false};
   uint32_t number = known ? (uint32_t)(known - s->places.at) : (uint32_t)s->places.n;
-  if (known && (known->closed || known->cost <= cost)) return;
+  if (overtaken(s, like, cost)) return;
   if (known) *known = fresh;
-  else if (!tsl__vec_push(&s->p->alloc, &s->places, fresh) || !tsl__index_add(&s->index, &s->p->alloc, tsl__mix(at), number)) {
+  else if (!tsl__vec_push(&s->p->alloc, &s->places, fresh) || !tsl__index_add(&s->index, &s->p->alloc, tsl__mix(like), number)) {
     out_of_memory(s->p);
     return;
   }
@@ -161,12 +172,12 @@ static bool rivalled(const tsl__planner *p, tsl__stack at) {
   return tsl__memory_at(space, tsl__remembered_at(space, at)->memory)->name && tsl__memory_blank(space_of(p), at) == at;
 }
 
-/* White space that nothing asks for leads nowhere, in many ways; so does the exponent of a number that must be new: there are other spellings. */
-static void drop_spellings(const tsl__space *space, tsl__stack at, tsl__bytes *next) {
+/* White space that nothing asks for leads nowhere, in many ways; so does, but with `exponents`, the exponent of a number that must be new: there are other spellings. */
+static void drop_spellings(const tsl__space *space, tsl__stack at, bool exponents, tsl__bytes *next) {
   const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
   tsl__bytes others = *next;
   for (const char *c = " \t\n\r"; *c; c++) others.w[0] &= ~((uint64_t)1 << *c);
-  if (m->n && !m->in_string) others.w[1] &= ~((uint64_t)1 << ('e' - 64) | (uint64_t)1 << ('E' - 64));
+  if (m->n && !m->in_string) others.w[1] &= ~((uint64_t)!exponents << ('e' - 64) | (uint64_t)1 << ('E' - 64));
   if (!tsl__bytes_empty(&others)) *next = others;
 }
 
@@ -182,7 +193,7 @@ static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
   hop up = {0};
   if (missing == 0 || !tsl__stack_next(space, at, &next)) return false;
   rising = next;
-  if (may_rise) drop_spellings(space, at, &rising);
+  if (may_rise) drop_spellings(space, at, false, &rising);
   for (unsigned i = 0; i < BYTES_IN_ORDER && space->status == TSL_OK; i++) {
     uint8_t byte = byte_in_order(i);
     tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
@@ -230,11 +241,11 @@ static bool arrives(search *s, uint32_t n, bool ahead) {
 }
 
 /* A* from a position at which the descent is stuck. *most: places that it may look at, and then may yet. */
-static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, uint64_t *most, hops *way) {
+static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool exponents, uint64_t *most, hops *way) {
   tsl__space *space = space_of(p);
   search s = {.p = p};
-  bool found = false;
-  open_place(&s, from, 0, 0, hope_in_bytes(&s, from), 0);
+  bool found = false, items = (space->watches & (TSL__NEW_ITEM | TSL__SAME_ITEM)) == TSL__NEW_ITEM;
+  open_place(&s, from, from, 0, 0, hope_in_bytes(&s, from), 0);
   for (uint32_t n; !found && s.steps < *most && (n = next_place(&s)) != UINT32_MAX; s.steps++) {
     tsl__stack at = s.places.at[n].at;
     uint32_t cost = s.places.at[n].cost + 1;
@@ -245,14 +256,17 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, uint64_t *m
     }
     if (s.steps % 64 == 0) tsl__space_go_on(space); /* the step budget is for a piece of work of that size */
     if (!tsl__stack_next(space, at, &next)) break;
-    drop_spellings(space, at, &next);
+    drop_spellings(space, at, exponents, &next);
     for (unsigned i = 0; i < BYTES_IN_ORDER && fine(p); i++) {
       uint8_t byte = byte_in_order(i);
-      tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
-      if (!to) continue;
-      to = tsl__memory_blank(space, to); /* else each name were a way of its own */
+      bool forgot = false;
+      if (!tsl__bytes_has(&next, byte)) continue;
+      tsl__stack to = items ? tsl__memory_byte_forget(space, at, byte, &forgot) : tsl__stack_byte(space, at, byte);
+      tsl__stack like = to ? tsl__memory_blank(space, to) : 0; /* else each name were a way of its own, and each item that is new: any one will do */
+      if (!like || overtaken(&s, like, cost)) continue;
+      to = forgot ? tsl__memory_blank(space, tsl__stack_byte(space, at, byte)) : like;
       uint32_t hope = hope_in_bytes(&s, to);
-      if (hope != UINT32_MAX) open_place(&s, to, n, cost, hope, byte);
+      if (hope != UINT32_MAX) open_place(&s, to, like, n, cost, hope, byte);
     }
   }
   *most -= s.steps;
@@ -263,12 +277,12 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, uint64_t *m
 /* The shortest way if it is soon found. Else one that goes ahead, to be followed from there: where items must differ, the bound knows nothing of it, and to go back to what was written
  * before would be to try all that might have been. Nothing that is written is a dead end. */
 static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
-  uint64_t near = p->near, far = TSL__PLAN_POSITIONS;
-  bool found = search_way(p, from, false, &near, way);
+  uint64_t near = p->near, some = NEAR_MAX, far = TSL__PLAN_POSITIONS;
+  bool found = search_way(p, from, false, true, &near, way);
   if (found && p->near < NEAR_MAX) p->near *= 2;
   if (found || near || !fine(p)) return found;
   if (p->near > NEAR_MIN) p->near /= 2; /* what all these looks leave in the tables is more than a few bytes are worth */
-  return search_way(p, from, true, &far, way);
+  return search_way(p, from, true, true, &some, way) || (fine(p) && !some && search_way(p, from, true, false, &far, way));
 }
 
 /* The fewest tokens that spell the way from a plan on: those after it are known. */
@@ -334,28 +348,45 @@ static void plan_bytes(tsl__planner *p, tsl__stack at) {
 typedef struct spelled {
   uint32_t node;
   tsl__stack at; /* after the bytes up to the node */
+  bool whole;    /* no item that was under way has been forgotten, or has ended */
 } spelled;
 
+/* Whether items may be forgotten at the beginning of a token. */
+static bool begins_whole(const tsl__planner *p) { return !p->exactly && (space_of(p)->watches & TSL__NEW_ITEM); }
+
+/* One byte on in a token; 0 on failure, or where it leads nowhere after all. */
+static tsl__stack land(tsl__planner *p, tsl__stack at, uint8_t byte, bool *whole) {
+  tsl__space *space = space_of(p);
+  bool forgot = false;
+  *whole = *whole && !tsl__memory_passes(space, at, byte);
+  tsl__stack to = *whole ? tsl__memory_byte_forget(space, at, byte, &forgot) : tsl__stack_byte(space, at, byte);
+  *whole = *whole && !forgot;
+  return to ? tsl__memory_blank(space, to) : 0;
+}
+
 /* The row of a position, which another may have had; NULL on failure. */
-static tsl__byte_row *row_of(tsl__planner *p, tsl__stack at) {
+static tsl__byte_row *row_of(tsl__planner *p, const spelled *s) {
   if (!p->rows && !(p->rows = tsl__alloc_zero(&p->alloc, TSL__BYTE_ROWS * sizeof *p->rows))) return out_of_memory(p), NULL;
-  tsl__byte_row *row = &p->rows[tsl__mix(at) % TSL__BYTE_ROWS];
-  if (row->at == at) return row;
+  tsl__byte_row *row = &p->rows[tsl__mix(s->at) % TSL__BYTE_ROWS];
+  if (row->at == s->at && row->whole == s->whole) return row;
   row->at = 0;
-  row->told = row->stays = (tsl__bytes){0};
-  if (!tsl__stack_next(space_of(p), at, &row->next)) return NULL;
-  row->at = at;
+  row->whole = s->whole;
+  row->told = row->stays = row->wholes = (tsl__bytes){0};
+  if (!tsl__stack_next(space_of(p), s->at, &row->next)) return NULL;
+  row->at = s->at;
   return row;
 }
 
 /* Where one of the bytes leads that may follow; 0 on failure, or where it leads nowhere after all. */
 static tsl__stack row_byte(tsl__planner *p, tsl__byte_row *row, uint8_t byte) {
   if (tsl__bytes_has(&row->told, byte)) return row->to[byte];
-  tsl__stack to = tsl__memory_blank(space_of(p), tsl__stack_byte(space_of(p), row->at, byte));
+  bool whole = row->whole;
+  tsl__stack to = land(p, row->at, byte, &whole);
   if (!fine(p)) return 0;
   row->to[byte] = to;
   tsl__bytes_add(&row->told, byte);
-  if (to == row->at) tsl__bytes_add(&row->stays, byte);
+  if (whole) tsl__bytes_add(&row->wholes, byte);
+  if (to == row->at && whole == row->whole) tsl__bytes_add(&row->stays, byte);
   return to;
 }
 
@@ -366,8 +397,10 @@ static bool stays(tsl__planner *p, tsl__byte_row *row, const tsl__trie_node *nod
   for (int i = 0; i < 4; i++)
     if (below->w[i] & (~row->next.w[i] | (row->told.w[i] & ~row->stays.w[i]))) return false;
   for (int i = 0; i < 4; i++)
-    for (uint64_t left = below->w[i] & ~row->stays.w[i]; left; left &= left - 1)
-      if (row_byte(p, row, (uint8_t)(i * 64 + __builtin_ctzll(left))) != row->at) return false;
+    for (uint64_t left = below->w[i] & ~row->stays.w[i]; left; left &= left - 1) {
+      uint8_t byte = (uint8_t)(i * 64 + __builtin_ctzll(left));
+      if (!row_byte(p, row, byte) || !tsl__bytes_has(&row->stays, byte)) return false;
+    }
   return fine(p);
 }
 
@@ -375,23 +408,24 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
   tsl__space *space = space_of(p);
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(spelled) todo = {0};
-  spelled s = {0, tsl__memory_blank(space, at)};
+  spelled s = {0, tsl__memory_blank(space, at), begins_whole(p)};
   bool more = true;
   if (!tsl__vec_push(&p->alloc, &todo, s)) out_of_memory(p);
   for (uint32_t steps = 0; more && todo.n && fine(p); steps++) {
     if (steps % 1024 == 0) tsl__space_go_on(space);
     s = todo.at[--todo.n];
     const tsl__trie_node *node = &trie->nodes[s.node];
-    tsl__byte_row *row = node->children ? row_of(p, s.at) : NULL;
+    tsl__byte_row *row = node->children ? row_of(p, &s) : NULL;
     if (s.node && row && stays(p, row, node)) {
       more = visit(ctx, s.at, trie->order + node->begin, node->end - node->begin);
       continue;
     }
     if (s.node && node->begin < node->own_end) more = visit(ctx, s.at, trie->order + node->begin, node->own_end - node->begin);
-    row = node->children && more && fine(p) ? row_of(p, s.at) : NULL; /* what was visited may have asked for others */
+    row = node->children && more && fine(p) ? row_of(p, &s) : NULL; /* what was visited may have asked for others */
     for (uint32_t c = node->first_child; row && c < node->first_child + node->children && fine(p); c++) {
       uint8_t byte = trie->nodes[c].byte;
-      spelled t = {c, tsl__bytes_has(&row->next, byte) ? row_byte(p, row, byte) : 0};
+      spelled t = {c, tsl__bytes_has(&row->next, byte) ? row_byte(p, row, byte) : 0, false};
+      t.whole = tsl__bytes_has(&row->wholes, byte);
       if (t.at && !tsl__vec_push(&p->alloc, &todo, t)) out_of_memory(p);
     }
   }
@@ -402,12 +436,10 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
 tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token) {
   tsl__space *space = space_of(p);
   const tsl_vocab *v = space->vocab;
+  bool whole = begins_whole(p);
   if (space->names_tokens) return tsl__stack_token(space, at, token);
   at = tsl__memory_blank(space, at);
-  for (uint32_t i = v->offsets[token]; at && i < v->offsets[token + 1]; i++) {
-    at = tsl__stack_byte(space, at, v->bytes[i]);
-    if (at) at = tsl__memory_blank(space, at);
-  }
+  for (uint32_t i = v->offsets[token]; at && i < v->offsets[token + 1]; i++) at = land(p, at, v->bytes[i], &whole);
   return at;
 }
 
@@ -444,25 +476,47 @@ static uint32_t hope_in_tokens(tsl__planner *p, tsl__stack at) {
 static bool open_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
   token_search *t = ctx;
   uint32_t cost = t->s.places.at[t->from].cost + 1, hope = hope_in_tokens(t->s.p, to);
-  if (n && (uint64_t)cost + hope <= t->limit) open_place(&t->s, to, t->from, cost, hope, tokens[0]);
+  if (n && (uint64_t)cost + hope <= t->limit) open_place(&t->s, to, to, t->from, cost, hope, tokens[0]);
   return ++t->s.steps < TSL__PLAN_STEPS;
 }
 
-/* Landings forget names: does the way to a place end there if they are not? */
-static bool leads_there(const search *s, uint32_t n) {
+/* A token on a way, and the position before it. */
+typedef struct taking {
+  tsl__stack at;
+  tsl_token token;
+} taking;
+typedef TSL__VEC(taking) takings;
+
+/* The way to a place, as it is if nothing is forgotten; 0: it leads nowhere, or on failure. Else the position that it leads to. */
+static tsl__stack follow_way(const search *s, uint32_t n, takings *way) {
   tsl__space *space = space_of(s->p);
-  TSL__VEC(tsl_token) way = {0};
-  bool fine = true;
-  if (!space->watches) return true;
-  for (; fine && s->places.at[n].parent != n; n = s->places.at[n].parent) fine = tsl__vec_push(&s->p->alloc, &way, s->places.at[n].by);
-  tsl__stack at = fine ? s->places.at[n].at : 0;
-  for (size_t i = way.n; i-- > 0 && at;) at = tsl__stack_token(space, at, way.at[i]);
-  tsl__vec_free(&s->p->alloc, &way);
-  if (!fine) out_of_memory(s->p);
-  return at && is_end(s->p, at);
+  uint32_t tokens = s->places.at[n].cost;
+  if (!tsl__vec_reserve(&s->p->alloc, way, tokens)) return out_of_memory(s->p), 0;
+  for (way->n = tokens; s->places.at[n].parent != n; n = s->places.at[n].parent) way->at[s->places.at[n].cost - 1].token = s->places.at[n].by;
+  tsl__stack at = s->places.at[n].at;
+  for (size_t i = 0; i < way->n && at; i++) {
+    way->at[i].at = at;
+    at = tsl__stack_token(space, at, way->at[i].token);
+  }
+  return at;
 }
 
-/* Note the way that ends at a place. */
+/* Note a way in tokens whose end has a plan, its end first. */
+static void note_way(tsl__planner *p, const takings *way, tsl__stack end) {
+  const tsl__plan *then = find(p, end);
+  for (size_t i = way->n; then && i-- > 0;) {
+    tsl__plan *own = entry(p, way->at[i].at);
+    if (own && own->tokens > then->tokens + 1) {
+      own->tokens = then->tokens + 1;
+      own->token = way->at[i].token;
+      own->after = then->at;
+      own->names = TSL__NAMES_ANY;
+    }
+    then = own;
+  }
+}
+
+/* Note the way that ends at a place: where names are all that is forgotten, for the landings on it. */
 static void keep_tokens(search *s, uint32_t n) {
   uint32_t total = s->places.at[n].cost;
   tsl__plan *end = entry(s->p, s->places.at[n].at);
@@ -478,23 +532,44 @@ static void keep_tokens(search *s, uint32_t n) {
   }
 }
 
-/* The fewest tokens from a position to an end, if they are at most `limit`. True if the answer is certain: a way was found and noted, or there is none. */
-static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
+/* Landings forget names and items: if the way to a place ends there though they are not, it is noted. */
+static bool keep_true_way(search *s, uint32_t n) {
+  tsl__planner *p = s->p;
+  takings way = {0};
+  tsl__stack end = space_of(p)->watches ? follow_way(s, n, &way) : s->places.at[n].at;
+  bool ends = end && is_end(p, end);
+  if (ends && space_of(p)->watches & TSL__NEW_ITEM && arrived(p, end)) note_way(p, &way, end);
+  else if (ends) keep_tokens(s, n);
+  tsl__vec_free(&p->alloc, &way);
+  return ends;
+}
+
+/* The fewest tokens from a position to an end, if they are at most `limit`. *forgot: ways were given up that are none where what landings forget is known. True if, but for that, the answer is
+ * certain: a way was found and noted, or there is none. */
+static bool search_tokens_once(tsl__planner *p, tsl__stack at, uint64_t limit, bool *forgot) {
   token_search t = {.s = {.p = p}, .limit = limit};
-  bool certain = true, forgot = false;
-  open_place(&t.s, at, 0, 0, hope_in_tokens(p, at), TSL_NO_TOKEN);
+  bool certain = true;
+  *forgot = false;
+  open_place(&t.s, at, at, 0, 0, hope_in_tokens(p, at), TSL_NO_TOKEN);
   for (uint32_t looked = 0; (t.from = next_place(&t.s)) != UINT32_MAX; looked++) {
     tsl__stack here = t.s.places.at[t.from].at;
-    if (is_end(p, here) && leads_there(&t.s, t.from)) {
-      keep_tokens(&t.s, t.from);
-      break;
-    }
-    forgot |= is_end(p, here); /* another way to the same place may be one that ends there */
+    if (is_end(p, here) && keep_true_way(&t.s, t.from)) break;
+    *forgot |= is_end(p, here); /* another way to the same place may be one that ends there */
     certain = looked < TSL__PLAN_POSITIONS && t.s.steps < TSL__PLAN_STEPS;
     if (!certain || !tsl__planner_landings(p, here, open_landing, &t) || !tsl__planner_named_landings(p, here, open_landing, &t)) break;
   }
   search_free(&t.s);
-  return certain && !forgot && fine(p);
+  return certain && fine(p);
+}
+
+/* The same, with certainty where that can be had: where items were forgotten on ways that are none, without forgetting any. */
+static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
+  bool forgot, certain = search_tokens_once(p, at, limit, &forgot);
+  if (!forgot || !begins_whole(p) || !fine(p)) return certain && !forgot;
+  p->exactly = true;
+  certain = search_tokens_once(p, at, limit, &forgot);
+  p->exactly = false;
+  return certain && !forgot;
 }
 
 /* ---- names that landings forget -------------------------------------------------------------------------------- */
@@ -584,28 +659,14 @@ bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token
 /* ---- plans ---------------------------------------------------------------------------------------------------- */
 
 void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
-  typedef struct step {
-    tsl__stack at;
-    tsl_token token;
-  } step;
-  TSL__VEC(step) way = {0};
+  takings way = {0};
   const tsl__plan *plan = find(p, like);
   while (fine(p) && at && plan && plan->tokens && plan->tokens != TSL__PLAN_NONE) {
-    if (!tsl__vec_push(&p->alloc, &way, ((step){at, plan->token}))) out_of_memory(p);
+    if (!tsl__vec_push(&p->alloc, &way, ((taking){at, plan->token}))) out_of_memory(p);
     at = tsl__stack_token(space_of(p), at, plan->token);
     plan = find(p, plan->after);
   }
-  const tsl__plan *then = fine(p) && at && plan && arrived(p, at) && is_end(p, at) ? find(p, at) : NULL;
-  for (size_t i = way.n; then && i-- > 0;) { /* its end first: a plan always has one to go on with */
-    tsl__plan *own = entry(p, way.at[i].at);
-    if (own && own->tokens > then->tokens + 1) {
-      own->tokens = then->tokens + 1;
-      own->token = way.at[i].token;
-      own->after = then->at;
-      own->names = TSL__NAMES_ANY;
-    }
-    then = own;
-  }
+  if (fine(p) && at && plan && arrived(p, at) && is_end(p, at)) note_way(p, &way, at);
   tsl__vec_free(&p->alloc, &way);
 }
 

@@ -6,6 +6,8 @@
  *           missing. Where there is none (the number was a lower bound), an A* search from there. Chains of plans soon run into plans that are known, so
  *           most cost one step. Along the chain, backwards, the fewest tokens that spell it: 1 + the fewest after each token that it begins with.
  *           Positions are interned, so plans are kept by their number, and hold for every matcher of the grammar.
+ * Forget    Where names or items must differ, every text is a position of its own. Landings forget what is under way and new, so that tokens share a plan; a token that this plan might repeat is
+ *           asked for itself. See below, and plan_items.c.
  * Example   After `{"a": 4`: missing 1, `}` leaves 0 missing. Plan: `}`, one token. After `{"a": ` : `0`, `}`; the token `0}` would make it one.
  * Tokens    A way in bytes needs tokens that spell it. Every byte-level vocabulary has them; where one has not, or the grammar names a token that
  *           must come, the search goes over tokens instead: A* over the positions that tokens lead to. Its answer is exact.
@@ -15,7 +17,7 @@
  *           differ: the bound does not know of it). Searches end after TSL__PLAN_POSITIONS positions or TSL__PLAN_STEPS landings.
  *           Where all tokens lead: a look at each node of the trie that may follow; bytes are followed once for each position that many go by.
  * Ref       Hart, Nilsson, Raphael 1968 "A formal basis for the heuristic determination of minimum cost paths".
- * Tested by tests/test_budget.c
+ * Tested by tests/test_budget.c, tests/test_budget_items.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,12 +48,26 @@ typedef struct tsl__plan {
 /* Where bytes lead from a position: many tokens go by the same few ones. */
 typedef struct tsl__byte_row {
   tsl__stack at;    /* 0: none yet */
+  bool whole;       /* items under way may be forgotten after it */
+  tsl__bytes wholes; /* bytes after which they may be yet */
   tsl__bytes next;  /* bytes that may follow */
   tsl__bytes told;  /* those of them that were asked about */
   tsl__bytes stays; /* those of them that lead back */
   tsl__stack to[256];
 } tsl__byte_row;
 #define TSL__BYTE_ROWS 64u
+
+/* Items that must differ from one that was forgotten: those that the plan of a landing has after it in the array at this depth. */
+typedef struct tsl__later_item {
+  uint32_t depth;
+  tsl__stack deny; /* of them (tsl__memory_deny); 0: any may come */
+} tsl__later_item;
+
+/* Of a landing: which of them are its own. */
+typedef struct tsl__later {
+  tsl__stack at;
+  uint32_t first, n;
+} tsl__later;
 
 typedef struct tsl__planner {
   tsl_allocator alloc;
@@ -60,6 +76,10 @@ typedef struct tsl__planner {
   tsl__index index;
   uint32_t rises; /* of the plan that is being made: bytes after which no fewer were missing */
   tsl__byte_row *rows; /* TSL__BYTE_ROWS, each where the number of its position has it; NULL: none were asked for */
+  bool exactly; /* landings forget no items */
+  tsl__pool laters;
+  tsl__index laters_index;
+  TSL__VEC(tsl__later_item) later_items;
   uint32_t near; /* positions that a search for the shortest way may look at: fewer, the more often that was not enough */
 } tsl__planner;
 
@@ -76,7 +96,8 @@ bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens);
 const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t tokens, bool *proven);
 
 /* Where the tokens that text can spell lead from a position: called with the position, and a range of the trie's `order`. Stops when it returns
- * false. Names that are nobody's beginning are forgotten (tsl__memory_blank): else each name were a position of its own. */
+ * false. Names that are nobody's beginning are forgotten (tsl__memory_blank): else each name were a position of its own. So are items that differ from all before them, up to the first one that
+ * ends in the token (tsl__memory_forget). */
 typedef bool (*tsl__landing)(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n);
 bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
 
@@ -106,6 +127,9 @@ bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out);
 
 /* May the name that a token goes on with, or begins, be one of these, or become it? True where that is not plain to see. */
 bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token, const tsl__name_list *names);
+
+/* Landings forget items, too, and a plan from there may have one of them again. For each array of which one was forgotten: those that come after that. false on failure. */
+bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_item **out, uint32_t *n);
 
 /* Note the way in tokens of a position, `like`, for another one, if it leads to an end from there as well. */
 void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like);
