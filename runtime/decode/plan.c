@@ -651,9 +651,9 @@ bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token
     if (bytes[i] == '"') quotes++, quote = bytes + i;
   }
   if (quotes > 1 || begun->escape) return true;
-  if (begun->under_way) return one_begins(names, &begun->written, bytes, quote ? (size_t)(quote - bytes) : n, quote != NULL);
-  const tsl__name_list none = {0};
-  return quote && one_begins(names, &none, quote + 1, n - (size_t)(quote + 1 - bytes), false);
+  const tsl__name_list none = {0}, *written = begun->under_way ? &begun->written : &none; /* right after its opening quote it need not be known that one is under way */
+  if (one_begins(names, written, bytes, quote ? (size_t)(quote - bytes) : n, quote != NULL)) return true;
+  return !begun->under_way && quote && one_begins(names, &none, quote + 1, n - (size_t)(quote + 1 - bytes), false);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------------------------- */
