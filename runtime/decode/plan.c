@@ -463,7 +463,10 @@ typedef struct token_search {
   search s;
   uint32_t from;  /* the place that is looked at */
   uint64_t limit; /* ways of more tokens are of no interest */
+  uint64_t most;  /* landings */
 } token_search;
+
+#define EXACT_STEPS (TSL__PLAN_STEPS / 10) /* where no item is forgotten: each landing is a text of its own, which stays in the tables */
 
 /* A token spells at most so many bytes; one that is named may stand for none. */
 static uint32_t hope_in_tokens(tsl__planner *p, tsl__stack at) {
@@ -477,7 +480,7 @@ static bool open_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size
   token_search *t = ctx;
   uint32_t cost = t->s.places.at[t->from].cost + 1, hope = hope_in_tokens(t->s.p, to);
   if (n && (uint64_t)cost + hope <= t->limit) open_place(&t->s, to, to, t->from, cost, hope, tokens[0]);
-  return ++t->s.steps < TSL__PLAN_STEPS;
+  return ++t->s.steps < t->most;
 }
 
 /* A token on a way, and the position before it. */
@@ -547,7 +550,7 @@ static bool keep_true_way(search *s, uint32_t n) {
 /* The fewest tokens from a position to an end, if they are at most `limit`. *forgot: ways were given up that are none where what landings forget is known. True if, but for that, the answer is
  * certain: a way was found and noted, or there is none. */
 static bool search_tokens_once(tsl__planner *p, tsl__stack at, uint64_t limit, bool *forgot) {
-  token_search t = {.s = {.p = p}, .limit = limit};
+  token_search t = {.s = {.p = p}, .limit = limit, .most = p->exactly ? EXACT_STEPS : TSL__PLAN_STEPS};
   bool certain = true;
   *forgot = false;
   open_place(&t.s, at, at, 0, 0, hope_in_tokens(p, at), TSL_NO_TOKEN);
@@ -555,7 +558,7 @@ static bool search_tokens_once(tsl__planner *p, tsl__stack at, uint64_t limit, b
     tsl__stack here = t.s.places.at[t.from].at;
     if (is_end(p, here) && keep_true_way(&t.s, t.from)) break;
     *forgot |= is_end(p, here); /* another way to the same place may be one that ends there */
-    certain = looked < TSL__PLAN_POSITIONS && t.s.steps < TSL__PLAN_STEPS;
+    certain = looked < TSL__PLAN_POSITIONS && t.s.steps < t.most;
     if (!certain || !tsl__planner_landings(p, here, open_landing, &t) || !tsl__planner_named_landings(p, here, open_landing, &t)) break;
   }
   search_free(&t.s);
