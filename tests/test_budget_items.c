@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <limits.h>
+
 #include "runtime/grammar.h"
 #include "runtime/matcher.h"
 #include "tests/text.h"
@@ -240,11 +242,48 @@ static void random_texts(void) {
   tsl_vocab_release(v);
 }
 
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+/* Where memory does not suffice a call says so, and the next one has the mask of a budget that always had enough. */
+static void every_allocation_fails(void) {
+  static const char *const tokens[] = {"\"", "[", "]", ",", "a", "b", "ab", "a\",\"", "\",\"", "</s>"};
+  static const char text[] = "[\"a\",\"", schema[] = "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]{0,3}$\"}}";
+  tsl_vocab *v = toy_vocab(tokens, 10, true);
+  bool done = false;
+  for (long nth = 0; nth < 2000 && !done; nth++) {
+    toy_failing f = {LONG_MAX, 0};
+    tsl_allocator a = {&f, toy_reallocate};
+    tsl_grammar *g = toy_schema(v, schema);
+    tsl_matcher *m = NULL;
+    tsl_budget *once = NULL, *never = NULL;
+    uint32_t mask[2] = {0};
+    CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, &a, &once) == TSL_OK && tsl_budget_new(g, NULL, &never) == TSL_OK);
+    CHECK(tsl_matcher_accept_bytes(m, text, sizeof text - 1, NULL) == TSL_OK);
+    f.left = nth;
+    tsl_status status = tsl_budget_mask(once, m, 4, &mask[0]);
+    CHECKF(status == TSL_OK || status == TSL_ERR_NO_MEMORY, "%s", tsl_status_name(status));
+    done = status == TSL_OK;
+    f.left = LONG_MAX;
+    for (uint64_t left = 1; left < 7; left++) {
+      CHECK(tsl_budget_mask(once, m, left, &mask[0]) == TSL_OK && tsl_budget_mask(never, m, left, &mask[1]) == TSL_OK);
+      CHECKF(mask[0] == mask[1], "after failure %ld, %u left: mask %x, %x", nth, (unsigned)left, mask[0], mask[1]);
+    }
+    tsl_budget_free(once);
+    tsl_budget_free(never);
+    tsl_matcher_free(m);
+    CHECK(f.live == 0);
+    tsl_grammar_release(g);
+  }
+  CHECK(done);
+  tsl_vocab_release(v);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1) rounds = (unsigned)strtoul(argv[1], NULL, 10);
   if (argc > 2) seed = strtoull(argv[2], NULL, 10);
   RUN(small_vocabularies, "masks against trying everything");
   RUN(names, "names against trying everything");
   RUN(random_texts, "texts end in time");
+  RUN(every_allocation_fails, "every nth allocation fails");
   return tsl_test_end();
 }
