@@ -157,6 +157,9 @@ static int by_closes(const void *x, const void *y) {
   return a->closes != b->closes ? (a->closes < b->closes ? -1 : 1) : (a->token > b->token) - (a->token < b->token);
 }
 
+/* Is there a closing square bracket, or a line break, which in indented text may be the way to one and to nothing else? */
+static bool may_close(const uint8_t *at, const uint8_t *end) { return memchr(at, ']', (size_t)(end - at)) || memchr(at, '\n', (size_t)(end - at)); }
+
 static void put(uint32_t *set, tsl_token t, bool bit) { set[t >> 5] |= (uint32_t)bit << (t & 31); }
 
 static bool add_to(tsl__tokens *list, const tsl_allocator *a, tsl_token t, bool holds) { return !holds || tsl__vec_push(a, list, t); }
@@ -170,7 +173,7 @@ static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, cons
   c->name_ends |= closed_sign(at, end);
   c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
   if (!add_to(&c->several, a, t, comma && !tsl__begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !tsl__begins_one(at, end, true))) return false;
-  if (!add_to(&c->ends, a, t, memchr(at, ']', (size_t)(end - at)) != NULL) || !add_to(&c->ends_quoted, a, t, quote && memchr(quote, ']', (size_t)(end - quote)))) return false;
+  if (!add_to(&c->ends, a, t, may_close(at, end)) || !add_to(&c->ends_quoted, a, t, quote && may_close(quote, end))) return false;
   if (!add_to(&c->comma, a, t, whole || has_comma(at, end)) || !add_to(&c->quoted, a, t, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
   return add_to(&c->whole, a, t, whole) && add_to(&c->first, a, t, whole || ends_item(at, end)) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
          add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) &&
@@ -210,7 +213,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
     const uint8_t *at = v->bytes + v->offsets[t], *end = v->bytes + v->offsets[t + 1];
     put(c->space, t, past_space(at, end) == end);
     if (any_telling(at, end)) fine = classify(c, a, t, at, end);
-    else put(c->dull, t, true), put(c->dull_quoted, t, true);
+    else put(c->dull, t, true), put(c->dull_quoted, t, true), fine = add_to(&c->ends, a, t, may_close(at, end));
   }
   if (!fine) tsl__crossing_free(c, a), c = NULL;
   if (fine && c->begun.n) {

@@ -29,7 +29,7 @@ typedef struct tsl__crossing {
   tsl__tokens first; /* where an array's first item may begin: a whole item and a comma, and those of `whole` */
   tsl__tokens whole; /* where nothing is remembered: with an opening bracket, a whole item and a comma */
   tsl__tokens closed, closed_quoted; /* `comma` and `quoted` in an object: it must be closed before the comma, or an array begun */
-  tsl__tokens ends, ends_quoted; /* outside strings: with a closing square bracket; in a string: with a quote and that after it */
+  tsl__tokens ends, ends_quoted; /* outside strings: with a closing square bracket or a line break; in a string: with a quote and one of these after it */
   tsl__tokens several, several_quoted; /* outside strings, in a string: which spell more than the beginning of one item after a comma, perhaps a whole one */
   tsl__tokens named; /* with a comma and a whole string after it, which may be a name; or a member and the beginning of another one's name */
   TSL__VEC(tsl__next_name) begun, begun_quoted; /* with a comma and the beginning of a name: which, for what begins outside strings, and within one; sorted by `closes` */

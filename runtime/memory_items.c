@@ -18,6 +18,7 @@
 #include "runtime/memory_narrow.h"
 
 #define AHEAD_MAX 4u /* frames that may be empty (white space) between an array's bracket and its first item */
+#define INDENT_LIVE 2u /* bytes that may come where a line break, or a space of an indentation, may: a closing bracket is the other one */
 
 /* May an item begin here that must be new, in an array that nothing is known of yet? */
 static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uint32_t depth) {
@@ -45,12 +46,23 @@ static bool first_item_ahead(tsl__space *space, tsl__stack plain) {
   return false;
 }
 
-/* Tokens that may pass from one item into the next. */
-static const tsl__tokens *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain) {
+/* May a line break come, or a space, and hardly anything else? In indented text these lead to an item. */
+static bool indented(tsl__space *space, tsl__stack plain) {
+  const tsl__stack_rec *at = tsl__stack_at(space, plain);
+  for (uint32_t i = 0; i < at->n; i++) {
+    const tsl__state_rec *r = tsl__state_expanded(space, tsl__stack_cell(space, at, i)->state);
+    if (r && r->live_count <= INDENT_LIVE && (tsl__bytes_has(&r->live, '\n') || tsl__bytes_has(&r->live, ' '))) return true;
+  }
+  return false;
+}
+
+/* Tokens that may pass from one item into the next. *ahead: nothing is known, but that an item may begin here. */
+static const tsl__tokens *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain, bool *ahead) {
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   bool array = o && o->array && !m->in_string;
-  if (!o && first_item_ahead(space, plain)) return &c->first;
+  *ahead = !o && first_item_ahead(space, plain);
+  if (*ahead || (!o && indented(space, plain))) return &c->first;
   if (!array && !(o && o->remembers)) return &c->whole;
   if (!o->array) return m->in_string ? &c->closed_quoted : &c->closed;
   return m->in_string ? &c->quoted : &c->comma;
@@ -142,15 +154,16 @@ typedef struct trials {
   uint32_t led_count;
 } trials;
 
-/* A number for the token's bytes without the white space between values, which means nothing: but for one where it ends a number or a literal. 0: a long token. */
-static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t *end) {
+/* A number for the token's bytes without the white space between values, which means nothing: but for one where it ends a number or a literal, and line breaks where items must be repeated, as
+ * in indented text an array ends with one. 0: a long token. */
+static uint64_t without_space(const tsl__space *space, const trials *t, const uint8_t *at, const uint8_t *end) {
   uint8_t kept[32], n = 0;
-  bool in_string = t->memory->in_string, escaped = t->memory->escaped, bare = t->begun;
+  bool in_string = t->memory->in_string, escaped = t->memory->escaped, bare = t->begun, lines = space->watches & TSL__SAME_ITEM;
   for (; at < end; at++) {
-    bool space = !in_string && memchr(" \t\n\r", *at, 4);
-    if (space && !bare) continue;
+    bool blank = !in_string && memchr(" \t\n\r", *at, 4), line = blank && lines && *at == '\n';
+    if (blank && !bare && !line) continue;
     if (n == sizeof kept) return 0;
-    kept[n++] = space ? ' ' : *at;
+    kept[n++] = line ? '\n' : blank ? ' ' : *at;
     bare = !in_string && tsl__is_bare(*at);
     if (*at == '"' && !escaped) in_string = !in_string;
     escaped = in_string && *at == '\\' && !escaped;
@@ -188,7 +201,7 @@ static bool settled(tsl__space *space, const trials *t) {
 static bool leads_as_others(tsl__space *space, trials *t, tsl_token token, bool one) {
   const tsl_vocab *v = space->vocab;
   bool plenty = false;
-  uint64_t hash = !t->known && !t->ahead ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
+  uint64_t hash = !t->known && !t->ahead ? 0 : without_space(space, t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
   for (uint32_t i = 0; hash && i < t->tried_count; i++)
     if (t->tried[i].hash == hash) return t->tried[i].good;
   bool good = one ? leads_briefly(space, t, token, &plenty) : tsl__run_leads(space, t->run, t->at, token);
@@ -442,7 +455,7 @@ static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) 
   }
 }
 
-/* Where items must be repeated before their array may end, a token may end one that is new, and the array with it. */
+/* Where items must be repeated before their array may end, a token may end one that is new, and the array with it, or lead to nothing but its end. */
 static void try_ends(tsl__space *space, trials *t) {
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__tokens *list = t->memory->in_string ? &c->ends_quoted : &c->ends;
@@ -476,9 +489,10 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked
   const tsl__remembered *p = tsl__remembered_at(space, at);
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
-  const tsl__tokens *list = crossing(space, m, p->memory ? p->plain : at);
+  bool ahead;
+  const tsl__tokens *list = crossing(space, m, p->memory ? p->plain : at, &ahead);
   if (!list->n && !m->n) return;
-  trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory, .ahead = list == &c->first};
+  trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory, .ahead = ahead};
   tsl__stack found = 0;
   bool told = !(space->watches & TSL__SAME_ITEM); /* else each is tried with the items that were read */
   uint32_t shape = told && p->memory && list != &c->whole ? tsl__memory_shape(space, p->memory) : 0;

@@ -132,22 +132,28 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
   }
 }
 
+/* The mask of a plain position as its frames tell it. */
+static tsl__mask frames_mask(tsl__space *space, tsl__stack at) {
+  const tsl__stack_rec *r = tsl__stack_at(space, at);
+  tsl__gather *g = space->gather;
+  tsl__gather_clear(g);
+  space->chains.looked = 0;
+  gather_chain(space, g, at, TSL__WHOLE, 0);
+  if (TSL__UNLIKELY(space->chains.capacity)) chains_clear(space);
+  if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
+  return tsl__gather_joined(space, g);
+}
+
+/* What a position without a memory denies, one with it does, too; but where items must be repeated, which were not there without it. */
+static tsl__mask plain_mask(tsl__space *space, tsl__stack plain) {
+  return space->watches & TSL__SAME_ITEM ? frames_mask(space, plain) : tsl__stack_mask(space, plain);
+}
+
 tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, at);
   uint32_t known = atomic_load_explicit(&r->mask, memory_order_acquire);
   if (known) return known - 1;
-  tsl__mask m;
-  if (r->remembers) {
-    m = tsl__stack_mask(space, tsl__remembered_at(space, at)->plain);
-  } else {
-    tsl__gather *g = space->gather;
-    tsl__gather_clear(g);
-    space->chains.looked = 0;
-    gather_chain(space, g, at, TSL__WHOLE, 0);
-    if (TSL__UNLIKELY(space->chains.capacity)) chains_clear(space);
-    if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
-    m = tsl__gather_joined(space, g);
-  }
+  tsl__mask m = r->remembers ? plain_mask(space, tsl__remembered_at(space, at)->plain) : frames_mask(space, at);
   if (tsl__memory_narrows(space, r) && space->status == TSL_OK) m = tsl__memory_mask(space, at, m);
   if (space->status != TSL_OK) return 0;
   tsl__common_row(space, m);
