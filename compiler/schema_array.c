@@ -364,11 +364,15 @@ static bool tail_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
   return true;
 }
 
-/* What its items are, if that is known by now. */
+/* What its items are, if that is known by now, and the white space between them. */
 static bool tail_meaning(tsl__meaning *m, void *ctx, uint32_t g, tsl__digest *out) {
+  const struct schema *s = ctx;
   tsl__expr value = tsl__goal_of(ctx, g)->value;
-  tsl__digest one;
-  return value != TSL__NONE && tsl__meaning_within(m, value, &one) && tsl__meaning_data(m, TSL__MEANS_MORE, &one, sizeof one, out);
+  struct {
+    tsl__digest value;
+    uint64_t space;
+  } of = {.space = tsl__schema_space_max(s)};
+  return value != TSL__NONE && tsl__meaning_within(m, value, &of.value) && tsl__meaning_data(m, TSL__MEANS_MORE, &of, sizeof of, out);
 }
 
 static const tsl__rule_ops tail_ops = {unfold_tail, print_tail, tail_meaning, NULL, tail_calls};

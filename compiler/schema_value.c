@@ -403,13 +403,14 @@ uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN
   return TSL__SCHEMA_BETWEEN;
 }
 
+uint32_t tsl__schema_space_max(const struct schema *s) {
+  return s->options.whitespace == TSL_WS_ANY ? TSL__INF : s->options.whitespace == TSL_WS_BOUNDED ? s->options.whitespace_max : 0;
+}
+
 bool tsl__schema_share(struct schema *s) {
   const tsl__exprs *parent = tsl__exprs_parent(s->x);
   const struct shared_context *c = s->options.whitespace == TSL_WS_ANY && parent ? tsl__exprs_user(parent) : NULL;
-  if (!c) {
-    uint32_t max = s->options.whitespace == TSL_WS_ANY ? TSL__INF : s->options.whitespace == TSL_WS_BOUNDED ? s->options.whitespace_max : 0;
-    c = make_shared(s->x, max);
-  }
+  if (!c) c = make_shared(s->x, tsl__schema_space_max(s));
   if (c) s->shared = c->shared;
   return c != NULL;
 }
