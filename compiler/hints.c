@@ -387,8 +387,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   uint32_t limit = f.limit;
   bool json = f.json;
   tsl__node m = tsl__node_at(x, inner);
-  bool calls_later = !json && (m.flags & TSL__CALLS) && !m.loop && !calls_at_head(x, inner);
-  if (m.kind == TSL__K_KEYS || (!json && (m.flags & TSL__CALLS) && m.kind != TSL__K_SEQ && !calls_later)) return;
+  if (m.kind == TSL__K_KEYS) return;
   tsl__letter_set letters = {0};
   uint32_t need = 0;
   tsl__bytes live;
@@ -419,12 +418,12 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     found = tsl__letters_explore(x, inner, json, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, limit != TSL__INF ? &need : NULL), live = r.live;
   }
-  if (!found && calls_later && tsl__may_come_back(x, inner)) { /* free text before a call: what leads back here meets no call */
+  if (!found && !json && !m.loop && m.flags & TSL__CALLS) { /* what leads back here, or to what does, meets no calls but those that these begin with */
     letters = (tsl__letter_set){.wide = NULL};
     tsl__live_bytes(x, inner, &letters.bytes);
-    if (letters.bytes.w[2] | letters.bytes.w[3]) tsl__add_multibyte(&letters.bytes);
-    found = tsl__letters_self(x, inner, &letters, &r);
+    found = tsl__letters_explore(x, inner, false, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, NULL), live = r.live;
+    for (unsigned i = 0; i < r.n && found; i++) out->calls |= calls_at_head(x, r.at[i]);
   }
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;

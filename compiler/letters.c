@@ -15,15 +15,23 @@
 #define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
 #define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
 
+/* Where a frame is after a byte; NONE too where it is in several places then, or a loop is begun, of which nothing is told here. What calls may have a rule for its last part, which is unfolded. */
+static tsl__expr derive_frame(tsl__exprs *x, tsl__expr e, uint8_t byte) {
+  tsl__parts parts;
+  if (!tsl__expr_has_calls(x, e)) return tsl__derive_plain(x, e, byte);
+  tsl__derive(x, e, byte, TSL__PHASE_LOW, &parts);
+  return parts.n == 1 && parts.at[0].count == TSL__COUNT_CLEAR ? parts.at[0].e : TSL__NONE;
+}
+
 /* Where each byte below `end` leads, of e that reads so. Those that are alike are tried once. */
 static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigned end, tsl__expr *to) {
   tsl__alike a;
   uint8_t alike[TSL__ALIKE_MAX];
-  bool told = tsl__alike_of(x, e, &r->edges, &a);
+  bool told = !tsl__expr_has_calls(x, e) && tsl__alike_of(x, e, &r->edges, &a);
   if (told) tsl__alike_firsts(&a, alike);
   for (unsigned b = 0, i = 0, next; b < end; b = next, i++) {
     unsigned first = told ? a.lower[alike[i]] : b;
-    tsl__expr d = !tsl__bytes_has(&r->live, b) ? TSL__NONE : first < b ? to[first] : tsl__derive_plain(x, e, (uint8_t)b);
+    tsl__expr d = !tsl__bytes_has(&r->live, b) ? TSL__NONE : first < b ? to[first] : derive_frame(x, e, (uint8_t)b);
     next = tsl__edge_from(&r->edges, b + 1);
     if (next > end) next = end;
     TSL__AT_ONCE
@@ -31,15 +39,18 @@ static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigne
   }
 }
 
-static void derive_each(tsl__exprs *x, tsl__expr e, unsigned end, tsl__expr *to) {
-  tsl__reads r;
-  tsl__reads_of(x, e, &r);
-  derive_read(x, e, &r, end, to);
-}
-
 static void add_live(const tsl__expr *to, unsigned from, tsl__bytes *out) {
   for (unsigned b = from; b < 256; b++)
     if (to[b]) tsl__bytes_add(out, b);
+}
+
+/* The same for all bytes below `end`, which are zeros from there on; the bytes that lead anywhere are added to `live`. */
+static void derive_each(tsl__exprs *x, tsl__expr e, unsigned end, tsl__expr *to, tsl__bytes *live) {
+  tsl__reads r;
+  tsl__reads_of(x, e, &r);
+  derive_read(x, e, &r, end, to);
+  add_live(to, 0, live);
+  if (tsl__expr_has_calls(x, e)) tsl__bytes_or(live, &r.live);
 }
 
 /* The bytes that lead anywhere. */
@@ -48,7 +59,7 @@ void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
   tsl__reads r;
   tsl__reads_of(x, e, &r);
   *out = r.live;
-  if (!r.guessed) return;
+  if (!r.guessed || tsl__expr_has_calls(x, e)) return;
   memset(out, 0, sizeof *out);
   derive_read(x, e, &r, 256, to);
   add_live(to, 0, out);
@@ -116,7 +127,7 @@ static void spread(tsl__exprs *x, tsl__expr e, const tsl__bytes *known, const ui
   else tsl__boundaries(x, e, &edges);
   for (unsigned b = lo[at]; b <= hi[at] && !out->full && !out->dead; b++) {
     if (b != lo[at] && !tsl__bytes_has(&edges, b)) continue;
-    tsl__expr d = tsl__derive_plain(x, e, (uint8_t)b);
+    tsl__expr d = derive_frame(x, e, (uint8_t)b);
     if (d) spread(x, d, NULL, lo, hi, at + 1, n, out);
     else out->dead = true;
   }
@@ -165,7 +176,7 @@ static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, con
   const uint32_t *pairs = wide ? wide->pairs : all;
   tsl__expr to[TSL__BEYOND_MAX];
   uint32_t n = 1;
-  if (tsl__derive_beyond(x, e, wide, to) || tsl__derive_beyond_each(x, e, wide, to, &n)) {
+  if (!tsl__expr_has_calls(x, e) && (tsl__derive_beyond(x, e, wide, to) || tsl__derive_beyond_each(x, e, wide, to, &n))) {
     for (uint32_t i = 0; i < n; i++) reach(out, to[i]);
     return;
   }
@@ -226,6 +237,7 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, un
     if (!tsl__letters_enough(&kept)) break;
     tsl__reads_of(x, r->at[i], &reads);
     derive_read(x, r->at[i], &reads, tsl__letters_wide(&kept) ? 0x80 : 256, to);
+    if (tsl__expr_has_calls(x, r->at[i])) tsl__bytes_or(&r->live, &reads.live);
     for (unsigned b = 0, end; b < 0x80; b = end) {
       tsl__bytes row = {{0}};
       for (end = b + 1; end < 0x80 && to[end] == to[b]; end++) {}
@@ -274,6 +286,7 @@ bool tsl__letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl
   tsl__reads_of(x, e, &reads);
   derive_read(x, e, &reads, 256, to);
   add_live(to, 0, &r->live);
+  if (tsl__expr_has_calls(x, e)) tsl__bytes_or(&r->live, &reads.live);
   for (unsigned b = 0; b < 0x80; b++)
     if (to[b] != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
   if (tsl__letters_wide(letters)) spread_wide(x, e, &reads.edges, letters->wide, r);
@@ -314,7 +327,10 @@ static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool jso
 /* Do all characters beyond ASCII of a class lead there? False too if it is not known at once. */
 static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr to) {
   tsl__expr there;
-  return tsl__derive_beyond(x, e, wide, &there) && there == to;
+  tsl__reached r = {.last = UINT64_MAX};
+  if (!tsl__expr_has_calls(x, e)) return tsl__derive_beyond(x, e, wide, &there) && there == to;
+  spread_wide(x, e, NULL, wide, &r);
+  return r.n == 1 && r.at[0] == to && !r.dead && !r.full;
 }
 
 /* A class of characters beyond ASCII that lead from two expressions to the second one: all, or one that the grammar mentions. */
@@ -339,20 +355,22 @@ static bool letters_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter
   unsigned end = tsl__letters_wide(letters) ? 0x80 : 256;
   memset(to, 0, sizeof to);
   memset(then, 0, sizeof then);
-  derive_each(x, e, end, to);
-  derive_each(x, next, end, then);
+  *r = (tsl__reached){.n = 2, .at = {e, next}, .last = UINT64_MAX};
+  derive_each(x, e, end, to, &r->live);
+  derive_each(x, next, end, then, &r->live);
   for (unsigned b = 0; b < 0x80; b++)
     if (to[b] != next || then[b] != next) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
-  *r = (tsl__reached){.n = 2, .at = {e, next}, .last = UINT64_MAX};
-  add_live(to, 0, &r->live);
-  add_live(then, 0, &r->live);
   return tsl__letters_enough(letters);
 }
 
 /* The letters that lead to what goes on with them, or back to e: where nothing better is found. */
 static bool letters_near(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
   tsl__letter_set with = *letters;
-  if (letters_next(x, e, tsl__derive_plain(x, e, TYPICAL), &with, r)) return *letters = with, true;
+  tsl__expr next = derive_frame(x, e, TYPICAL);
+  if (letters_next(x, e, next, &with, r)) return *letters = with, true;
+  with = *letters;
+  drop_wide(&with);
+  if (tsl__letters_wide(letters) && letters_next(x, e, next, &with, r)) return *letters = with, true;
   return tsl__letters_self(x, e, letters, r);
 }
 

@@ -591,6 +591,7 @@ static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   hint->limit = l.limit;
   hint->dead = l.dead;
   hint->ends = l.ends;
+  hint->calls = l.calls;
   return failure(c) == TSL_OK;
 }
 

@@ -335,7 +335,7 @@ static uint32_t left_of(memo *m, tsl__leftover left) {
 
 static void put_walk(memo *m, const tsl__walk *w) {
   uint32_t number = tsl__a_number(m->reader, w->state); /* none: grown beyond what the file describes */
-  if (!number) return;
+  if (!number || tsl__walk_is_followed(m->space, w)) return; /* what follows has a number in this space only */
   uint32_t row[7] = {number, w->context, left_of(m, w->over), left_of(m, w->left), mask_of(m, w->mask), mask_of(m, w->exits), w->reach == TSL__UNSPLIT ? UINT32_MAX : w->reach};
   put_all(m, TSL__A_WALKS, row, 7);
 }

@@ -371,7 +371,7 @@ static bool form_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
   if (!is_listed(state)) return tsl__states_hook.form(r->grown, state, hint);
   if (!read_body(r, state->handle & ~TSL__A_LISTED, &b) || !b.hint) return false;
   const uint32_t *w = b.hint;
-  tsl__hint h = {.limit = w[3], .dead = TSL__COUNT_INF, .like_limit = w[4], .like_dead = w[5], .like_unit = w[6], .counted = w[7] & 1, .ends = w[7] >> 1 & 1};
+  tsl__hint h = {.limit = w[3], .dead = TSL__COUNT_INF, .like_limit = w[4], .like_dead = w[5], .like_unit = w[6], .counted = w[7] & 1, .ends = w[7] >> 1 & 1, .calls = w[7] >> 2 & 1};
   read_set(w + 10, &h.letters);
   read_set(w + 18, &h.exits);
   if (!hinted_state(r, w[0], &h.base) || !hinted_state(r, w[1], &h.except) || !hinted_state(r, w[2], &h.like) || !read_wide(r, w[8], w[9], &h.wide)) return false;

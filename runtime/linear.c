@@ -233,7 +233,7 @@ static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, u
   const tsl__state_rec *r = rows->record[number];
   const tsl__hint *h = tsl__state_form(space, r);
   if (!h || !h->like) h = tsl__state_hint(space, r);
-  return h && (h->like || (!tsl__bytes_empty(&h->letters) && !h->counted && (last || !h->ends) && !tsl__linear_beats(space, t, r, h, node)));
+  return h && (h->like || (!tsl__bytes_empty(&h->letters) && !h->counted && !h->calls && (last || !h->ends) && !tsl__linear_beats(space, t, r, h, node)));
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------ */

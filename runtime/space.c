@@ -10,6 +10,7 @@
 #include "runtime/names.h"
 #include "runtime/stacks.h"
 #include "runtime/walk.h"
+#include "runtime/walk_after.h"
 #include "runtime/wide.h"
 
 #define LOOK 1024u /* steps from one look at time and memory to the next */
@@ -36,7 +37,9 @@
   DO(used, tsl__used)                 \
   DO(taken, tsl__taken)               \
   DO(texts, tsl__text)                \
-  DO(memories, tsl__memory)
+  DO(memories, tsl__memory)           \
+  DO(follows, tsl__follow)            \
+  DO(letters_after, tsl__letters_after)
 
 /* Where each table is in a space, and its elements: they are gone through by a loop, as code that runs once for each grammar is never at hand. */
 static const struct {

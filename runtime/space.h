@@ -122,7 +122,7 @@ struct tsl__space {
   void *hook_ctx;
   tsl__arena arena; /* the tables' entries, and their small arrays */
   tsl_allocator kept; /* from there: for what is given back with all else */
-  tsl__table states, stand_ins, leftovers, children, bitsets, masks, united, classes, walks, stacks, moves, named, resumed, wides, opens, used, taken, texts, memories;
+  tsl__table states, stand_ins, leftovers, children, bitsets, masks, united, classes, walks, stacks, moves, named, resumed, wides, opens, used, taken, texts, memories, follows, letters_after;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t earlier_steps;    /* in those before */
   uint64_t look_at;          /* steps at which time and memory are looked at next */

@@ -125,7 +125,7 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
     tsl__leftover left[2] = {0, 0};
     for (int part = 0; part < 2; part++) {
       tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
-      const tsl__walk *w = t ? tsl__walk_over(space, c->state, c->count, t, c->tail == 0) : NULL;
+      const tsl__walk *w = t ? tsl__walk_above(space, c->state, c->count, t, c->tail) : NULL;
       if (w) tsl__gather_mask(space, g, w->mask), left[part] = w->left;
     }
     if (c->tail && (left[0] | left[1])) gather_below(space, g, c->tail, left[0], left[1], depth + 1);

@@ -67,7 +67,12 @@ typedef struct tsl__hint {
   bool counted; /* each letter is one iteration of the active loop (its maximum limits them) */
   uint32_t limit; /* the most letters that can be read, where the register does not tell; TSL__COUNT_INF: any number */
   uint32_t dead;  /* of more letters than this none is read, with a limit; TSL__COUNT_INF: that is not known */
-  bool ends;    /* the frame may end among the letters: usable only where nothing follows it */
+  bool ends;    /* the frame may end among the letters: usable only where nothing follows it, or it is known by which bytes that begins (walk_after.h) */
+  bool calls;   /* it may call among them: see there */
+  tsl__bytes leaves; /* before these, a frame that may end among the letters is left */
+  tsl__bytes spared; /* but for these where it is in state `at`, to which most letters lead; `twice`: behind one of them, if it was there before, too */
+  tsl__state at;
+  bool twice;
   /* This state's language is that of `base` without the (finite) one of `except`; 0: no such hint. */
   tsl__state base, except;
   /* Over tries of at most `like_limit` bytes this state is as `like`, which lacks its limits; 0: no such hint. */
@@ -82,6 +87,9 @@ typedef struct tsl__hint {
   /* A JSON string without bounds of its length. What leaves it open leaves this state's string open, as far as `like_limit` and `like_dead` say; what closes it need not. 0: no such hint. */
   tsl__state open;
 } tsl__hint;
+
+/* Such as leave all that there is, and such as know what follows (walk_after.h). */
+enum { TSL__WALKED_ALONE = 1, TSL__WALKED_BEFORE = 2 };
 
 /* What of a state's hint was asked for. */
 enum { TSL__HINTED_NOT, TSL__HINTED_FORM, TSL__HINTED_ALL };
@@ -105,7 +113,7 @@ typedef struct tsl__state_rec {
   uint16_t live_count; /* bytes in `live` */
   uint32_t handle;              /* the compiler's number of it */
   tsl__state otherwise;         /* guarded: where it comes back to with one that is not new */
-  bool walked;                  /* a walk of it is remembered in its own layer; under the lock, as the next */
+  uint8_t walked;               /* TSL__WALKED_...: what walks of it are remembered in its own layer; under the lock, as the next */
   bool meaningless;             /* it was asked what it means, which cannot be said (common.c) */
   uint16_t run;                 /* not 0, of a loop: at most so many characters of run_class, and then run_then */
   union {

@@ -36,6 +36,7 @@ static uint32_t height_of(const tsl__space *space, tsl__leftover over) {
 }
 
 #define NEED(n) ((n) << 16)
+#define FOLLOW(number) ((number) << 1) /* in the place of a register's room, of a state that has none: what follows (walk_after.h) */
 
 /* The register as far as it matters over tokens of that height: iterations still needed and still allowed. */
 static uint32_t context_of(const tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over, bool last) {
@@ -105,7 +106,7 @@ static const tsl__walk *find(const tsl__space *space, tsl__state state, uint32_t
 }
 
 static bool remember(tsl__space *space, const tsl__walk *w) {
-  if (w->state >= space->states.first) tsl__state_own(space, w->state)->walked = true;
+  if (w->state >= space->states.first) tsl__state_own(space, w->state)->walked |= tsl__walk_is_followed(space, w) ? TSL__WALKED_BEFORE : TSL__WALKED_ALONE;
   return tsl__index_add(&space->walks.index, &space->alloc, walk_hash(w->state, w->context, w->over), tsl__space_count(space, walks) - 1) || tsl__space_no_memory(space);
 }
 
@@ -545,19 +546,29 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
   return find_calls(space, r, context, over);
 }
 
+/* May what follows the frame be heeded? A state of a loop is known by its register, one of the layer below by itself. */
+static bool may_heed(const tsl__space *space, const tsl__state_rec *r, tsl__state state, bool last) { return !last && state >= space->states.first && !(r->flags & TSL__STATE_LOOP); }
+
+/* What is remembered where that follows. */
+static const tsl__walk *recall_before(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t context, tsl__leftover over, tsl__after *after) {
+  uint32_t number = after && r->walked & TSL__WALKED_BEFORE && !(context & 1) ? tsl__follow_of(space, after) : 0;
+  return number ? find_in(space, state, context | FOLLOW(number), over) : NULL;
+}
+
 /* May it be that another grammar has left such a walk? What a state does that does nothing but call is quickly put together. */
 static bool is_common(const tsl__space *space, const tsl__state_rec *r, tsl__state state, tsl__leftover over) {
   return !is_below(space, over, COMMON_TOKENS) && !tsl__is_others(r) && !calls_alone(space, r, state);
 }
 
 /* Walked, and remembered. */
-static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, bool last) {
+static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, bool last, tsl__after *after) {
   if (in_progress(space, state, context, over)) return NULL;
   uint32_t depth = space->depth;
   level *l = tsl__level_open(space);
   if (!l) return NULL;
   l->key = (tsl__level_key){state, context, over, NULL};
   l->last = last;
+  l->after = may_heed(space, r, state, last) ? after : NULL;
   tsl__walk made = {.state = state, .context = context, .over = over};
   tsl__digest key;
   uint64_t work = work_of(space);
@@ -567,6 +578,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   made.left = tsl__level_left(space, l);
   made.mask = tsl__level_mask(space, l);
   made.gain = gain_of(l, count);
+  if (l->follow) made.context |= FOLLOW(l->follow);
   space->depth = depth;
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->kept) : NULL;
   if (!w) return space->status == TSL_OK ? (tsl__space_no_memory(space), NULL) : NULL;
@@ -574,6 +586,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   bool complete = space->cycle >= depth;
   if (space->cycle == depth) space->cycle = UINT32_MAX;
   work = work_of(space) - work;
+  if (l->follow && complete) return remember(space, w) ? w : NULL;
   if (complete && common && !given && (over != TSL__WHOLE || work >= COMMON_MIN)) tsl__common_put(space, &key, w);
   if (!complete) return w;
   if (is_alike(space, tsl__state_at(space, state), w)) return remember_calls(space, tsl__state_at(space, state), w) ? w : NULL;
@@ -585,7 +598,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
 static const tsl__walk *walk_state(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, tsl__leftover over, bool last) {
   uint32_t context = context_of(space, r, count, over, last);
   const tsl__walk *known = recall(space, r, state, count, context, over);
-  return known || space->status != TSL_OK ? known : walk_anew(space, r, state, count, context, over, last);
+  return known || space->status != TSL_OK ? known : walk_anew(space, r, state, count, context, over, last, NULL);
 }
 
 /* Any texts but some are walked as any text is where none of those that are excluded ends within a token. At the beginning of such a text that is remembered; most places in its middle are met once. */
@@ -603,6 +616,21 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
   return tsl__is_others(r) ? walk_others(space, r, state, count, over, last, false) : walk_state(space, r, state, count, over, last);
 }
 
+/* The same where it is not remembered alone. */
+static TSL__SELDOM const tsl__walk *walk_above(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, uint32_t tail) {
+  tsl__after after = {.tail = tail};
+  const tsl__walk *known = recall_before(space, r, state, context, over, &after);
+  return known || space->status != TSL_OK ? known : walk_anew(space, r, state, count, context, over, false, &after);
+}
+
+const tsl__walk *tsl__walk_above(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, uint32_t tail) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (!tail || tsl__is_others(r) || space->status != TSL_OK) return tsl__walk_over(space, state, count, over, !tail);
+  uint32_t context = context_of(space, r, count, over, false);
+  const tsl__walk *known = recall(space, r, state, count, context, over);
+  return known || space->status != TSL_OK ? known : walk_above(space, r, state, count, context, over, tail);
+}
+
 /* Is a walk that is not known seldom asked for again? Over a set, that of what begins with reading; and after a call that of few tokens. Of an ambiguous grammar each is: a level does few. What
  * the vocabulary's layer may do for all, as long as it is made, is asked for by others. */
 static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__leftover over, bool called) {
@@ -615,33 +643,52 @@ static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__
 }
 
 /* It is searched for where it is asked for, and not remembered. */
-static void search_within(tsl__space *space, level *l, const tsl__level_key *key, uint32_t count, bool last) {
+static void search_within(tsl__space *space, level *l, const tsl__level_key *key, uint32_t count, bool last, bool called) {
   tsl__level_key outer = l->key;
+  tsl__after *outer_after = l->after;
+  uint32_t follow = l->follow;
   bool outer_last = l->last;
   if (in_progress(space, key->state, key->context, key->over)) return;
   l->within++;
   l->last = last;
   l->key = *key;
   l->key.outer = &outer;
+  if (called) l->after = NULL, l->follow = 0; /* what it leaves is told at once, and little */
   tsl__search_set(space, l, key->state, count, key->over);
+  if (called) l->after = outer_after, l->follow = follow;
   l->key = outer;
   l->last = outer_last;
 }
 
-void tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover over, tsl__leftover *left) {
+/* A walk that is not remembered alone: as it is where that follows. `caller` NULL: what follows the level. */
+static TSL__SELDOM const tsl__walk *walk_before(tsl__space *space, const level *l, const tsl__state_rec *r, const tsl__level_key *key, uint32_t count, bool last, tsl__caller *caller) {
+  tsl__after called, *after = l->after;
+  if (caller) {
+    tsl__state then = tsl__target_resolve(space, caller->push, caller->count, &count);
+    called = tsl__after_call(then, count, l->last, l->after);
+    after = &called;
+    count = 0;
+  }
+  const tsl__walk *w = recall_before(space, r, key->state, key->context, key->over, after);
+  if (!w && space->status == TSL_OK) w = walk_anew(space, r, key->state, count, key->context, key->over, last, after);
+  if (caller) caller->heeded = called.number;
+  return w;
+}
+
+void tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover over, tsl__leftover *left, tsl__caller *caller) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   bool last = l->last && !left, others = tsl__is_others(r);
   uint32_t context = context_of(space, r, count, over, last);
   const tsl__walk *w = others ? walk_others(space, r, state, count, over, last, true) : recall(space, r, state, count, context, over);
   if (!w && !others && space->status == TSL_OK && is_seldom(space, l, state, over, left)) {
     size_t floor = l->left.n;
-    search_within(space, l, &(tsl__level_key){state, context, over, NULL}, count, last);
+    search_within(space, l, &(tsl__level_key){state, context, over, NULL}, count, last, left);
     if (!left) return;
     *left = l->left.n > floor ? tsl__leftover_intern(space, l->left.at + floor, l->left.n - floor) : 0;
     l->left.n = floor;
     return;
   }
-  if (!w && !others && space->status == TSL_OK) w = walk_anew(space, r, state, count, context, over, last);
+  if (!w && !others && space->status == TSL_OK) w = walk_before(space, l, r, &(tsl__level_key){state, context, over, NULL}, count, last, caller);
   if (w) tsl__gather_mask(space, &l->gather, w->mask);
   if (left) *left = w ? w->left : 0;
   else if (w) tsl__level_leave_over(space, l, w->left);

@@ -20,6 +20,7 @@
  *           Kin (walk_kin.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.
  *           Calls: what a state does that does nothing but call is that of any other that calls the same, if it comes back to the same wherever something is left: an object has such a state for each
  *           set of members seen. Where it calls one frame that leaves nothing, its walk is that frame's.
+ *           After (walk_after.h): a name that may end after each letter is left only before bytes that what follows may begin with, and among these its letters are a class as in a string.
  *           Less (walk_less.h): where none but few texts of letters die, these few are found and taken out of the class's bitset.
  *           Any characters (walk_text.h): a string of so many characters, whichever, or that any leave open for ever, is told from what is known of a string of any.
  *           Limited (walk_limited.h): where few letters are left, longer tokens of letters are tried one by one.
@@ -57,6 +58,12 @@ enum { TSL__UNSPLIT = UINT16_MAX, TSL__UNCOUNTED = UINT16_MAX };
 
 /* Walk. `last`: nothing follows this frame, so what runs past its end need not be gathered. NULL on failure (sticky). Needs the lock. */
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last);
+
+/* The same of a frame in a position, `tail` below it (0: nothing follows). */
+const tsl__walk *tsl__walk_above(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, uint32_t tail);
+
+/* Does a walk leave only what may follow the frame where it was walked? */
+static inline bool tsl__walk_is_followed(const tsl__space *space, const tsl__walk *w) { return w->context > 1 && !(tsl__state_at(space, w->state)->flags & TSL__STATE_LOOP); }
 
 /* What follows a name that a walk of names left over: where `resume` goes on is walked over what is left, its tokens are gathered (`g` NULL: they are not). Returns what that leaves;
  * nothing if the name is not allowed, or on failure (sticky). */

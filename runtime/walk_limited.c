@@ -12,7 +12,7 @@
 static const tsl__hint *limited_letters(tsl__space *space, const tsl__level *l, const tsl__state_rec *r) {
   const tsl__linear *t = tsl__linear_of(space, r, 0);
   const tsl__hint *h = t && tsl__state_is_plain(r) ? tsl__state_hint(space, r) : NULL;
-  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
+  if (!h || tsl__bytes_empty(&h->letters) || h->counted || h->calls || (h->ends && !l->last)) return NULL;
   return h->limit <= TSL__SHORT_MAX && !tsl__linear_beats(space, t, r, h, 0) ? h : NULL;
 }
 

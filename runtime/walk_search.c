@@ -10,6 +10,9 @@
 #include "runtime/wide.h"
 
 #define ASK_MIN 512u      /* tokens below a node of a set from which a state is asked for letters that was not yet: it may be met nowhere else */
+#define LEFT_SOME 64u     /* nodes left over from which what follows is asked for where the frame may go on with letters */
+#define LEFT_MANY 1024u   /* nodes left over from which it is asked what follows */
+#define LOOPS_MIN 16u /* live bytes from which a state is worth looking whether it stays as it is */
 #define MET_MIN 512u      /* nodes of a set from which it is noted where the search was: some lie below others */
 #define MET_STATES 4u
 #define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
@@ -38,7 +41,9 @@ level *tsl__level_open(tsl__space *space) {
   l->reach = l->top = l->within = 0;
   l->only = 0;
   l->met = NULL;
-  l->calls_of = l->key.state = 0;
+  l->calls_of = l->loops_of = l->key.state = 0;
+  l->after = NULL;
+  l->follow = 0;
   l->sieve.of = NULL;
   return l;
 }
@@ -76,12 +81,26 @@ size_t tsl__walk_scratch_memory(const tsl__space *space) {
 
 /* ---- gathering ------------------------------------------------------------------------------------------------ */
 
+/* Is it known what follows? Then what that does not begin with is not left over from now on. */
+static bool heed_follow(tsl__space *space, level *l) {
+  if (!l->follow && l->after && !(l->follow = tsl__follow_of(space, l->after))) l->after = NULL;
+  return l->follow;
+}
+
+/* Is nothing of what follows next below a node? */
+static bool is_done(const tsl__space *space, const level *l, uint32_t node) {
+  const tsl__trie *trie = &space->vocab->trie;
+  return l->follow && !tsl__next_meets(trie, &trie->nodes[node], &tsl__follow_at(space, l->follow)->bytes);
+}
+
 void tsl__level_leave_node(tsl__space *space, level *l, uint32_t node) {
   if (l->last) return;
   if (node == 0) {
     l->whole = true;
     return;
   }
+  if (TSL__UNLIKELY(l->left.n >= LEFT_MANY) && l->after) heed_follow(space, l);
+  if (is_done(space, l, node)) return;
   l->only = 0;
   if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node)) tsl__space_no_memory(space);
 }
@@ -103,6 +122,13 @@ void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
 
 tsl__leftover tsl__level_left(tsl__space *space, level *l) {
   tsl__leftover whole = l->whole ? TSL__WHOLE : 0;
+  if (l->left.n >= LEFT_MANY && l->after) heed_follow(space, l);
+  if (l->follow) {
+    size_t n = l->left.n;
+    l->left.n = 0;
+    for (size_t i = 0; i < n; i++)
+      if (!is_done(space, l, l->left.at[i])) l->left.at[l->left.n++] = l->left.at[i];
+  }
   if (l->left.n == 0) return whole;
   return (l->only && l->left.n == l->only_count ? l->only : tsl__leftover_intern(space, l->left.at, l->left.n)) | whole;
 }
@@ -171,12 +197,15 @@ bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, cons
     return true;
   }
   tsl__leftover left;
-  tsl__walk_within(space, l, callee, 0, over, &left);
-  if (!left || space->status != TSL_OK) return false;
+  tsl__caller caller = {e->push, count, false};
+  tsl__walk_within(space, l, callee, 0, over, &left, &caller);
+  if (TSL__UNLIKELY(l->after && l->after->asked)) heed_follow(space, l); /* what was walked may have left no more than that */
+  if (!left || space->status != TSL_OK) return caller.heeded;
   tsl__state then = tsl__target_resolve(space, e->push, count, &c);
-  if (left & TSL__WHOLE) tsl__walk_within(space, l, then, c, TSL__WHOLE, NULL);
+  if (left & TSL__WHOLE) tsl__walk_within(space, l, then, c, TSL__WHOLE, NULL, NULL);
   tsl__leftover set = tsl__leftover_set(left) ? not_met(space, l, then, tsl__leftover_set(left)) : 0;
-  if (set) tsl__walk_within(space, l, then, c, set, NULL);
+  if (set) tsl__walk_within(space, l, then, c, set, NULL, NULL);
+  if (TSL__UNLIKELY(l->after && l->after->asked)) heed_follow(space, l);
   return true;
 }
 
@@ -184,36 +213,35 @@ static tsl__leftover over_node(tsl__space *space, uint32_t node) {
   return node == 0 ? TSL__WHOLE : tsl__leftover_intern(space, &node, 1);
 }
 
-#define BEGINS_MAX 64u /* states that are looked at for what calls may begin with */
-
-/* Adds the bytes that a frame may begin with in a state; false where it may be over, or that is not told. */
-static bool add_begins(tsl__space *space, tsl__state state, uint32_t *left, tsl__bytes *out) {
-  const tsl__state_rec *r = tsl__state_at(space, state);
-  if (!*left || r->flags & (TSL__STATE_KEYED | TSL__STATE_NULLABLE | TSL__STATE_FORK) || tsl__state_fixed(r) || !(r = tsl__state_expanded(space, state))) return false;
-  --*left;
-  tsl__bytes_or(out, &r->live);
-  for (uint32_t i = 0; i < r->edges; i++) {
-    uint32_t c;
-    if (!add_begins(space, tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c), left, out)) return false;
-  }
-  return true;
-}
-
 /* Can a call of a state begin with what is below a node? Between letters of free text mostly none can, and there are as many such places as the vocabulary has. */
 static bool may_call(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, const tsl__trie_node *n) {
-  const tsl__trie *trie = &space->vocab->trie;
   if (l->calls_of != state) {
-    bool told = true;
-    uint32_t c, left = BEGINS_MAX;
     l->begins = (tsl__bytes){{0}};
-    for (uint32_t i = 0; i < r->edges && told; i++) told = add_begins(space, tsl__target_resolve(space, tsl__state_edges(r)[i].to, 0, &c), &left, &l->begins);
-    if (!told) l->begins = TSL__BYTES_ALL;
+    if (!tsl__calls_begin(space, r, &l->begins)) l->begins = TSL__BYTES_ALL;
     l->calls_of = state;
   }
-  if (!tsl__trie_below_meets(trie, n, &l->begins)) return false;
-  for (uint32_t c = n->first_child; c < n->first_child + n->children; c++)
-    if (tsl__bytes_has(&l->begins, trie->labels[c])) return true;
-  return false;
+  return tsl__next_meets(&space->vocab->trie, n, &l->begins);
+}
+
+/* Need a frame that may end at a node not be left there, as what follows adds nothing to its letters? Asked for once some was left. */
+static bool is_spared(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t node) {
+  const tsl__trie *trie = &space->vocab->trie;
+  if (TSL__LIKELY(!l->after || l->left.n < LEFT_SOME) || l->last || !node || !heed_follow(space, l)) return false;
+  const tsl__hint *h = tsl__state_hint(space, r);
+  if (h) h = !tsl__bytes_empty(&h->letters) && h->ends && !h->counted && h->limit == TSL__COUNT_INF ? tsl__letters_before(space, r, h, l->follow) : NULL;
+  return h && !tsl__letters_leave(trie, &trie->nodes[node], h, 0, state);
+}
+
+/* Does a state of this grammar stay as it is, whatever is read below a node? Then all tokens there live, and what it calls or leaves on the way adds none. */
+static bool stays_below(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t node) {
+  if (!node || (!l->after && !l->last) || state < space->states.first || r->flags & (TSL__STATE_LOOP | TSL__STATE_FORK) || r->live_count < LOOPS_MIN) return false;
+  if (l->loops_of != state) {
+    l->loops_of = state;
+    l->loops = (tsl__bytes){{0}};
+    for (unsigned i = 0, b = 0; i < r->ranges; b = tsl__state_upper(r)[i++] + 1u)
+      if (r->targets[i] == tsl__target_make(state, TSL__OP_CLEAR)) tsl__bytes_add_range(&l->loops, b, tsl__state_upper(r)[i]);
+  }
+  return tsl__trie_below_within(&space->vocab->trie, &space->vocab->trie.nodes[node], &l->loops);
 }
 
 /* What a state does at a place before it reads a byte there. `t` is the place if it is a set of nodes, or 0: it is `node`. Returns the state to read on with,
@@ -222,6 +250,11 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return NULL;
   if (TSL__LIKELY(tsl__state_reads(r))) return r;
+  if (!t && stays_below(space, l, r, state, node)) {
+    const tsl__trie_node *n = &space->vocab->trie.nodes[node];
+    tsl__gather_tokens(space, &l->gather, space->vocab->trie.order + n->own_end, n->end - n->own_end);
+    return NULL;
+  }
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
       uint32_t c;
@@ -234,7 +267,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
   }
   if (r->flags & TSL__STATE_NULLABLE) {
     if (t) tsl__level_leave_over(space, l, t);
-    else tsl__level_leave_node(space, l, node);
+    else if (!is_spared(space, l, r, state, node)) tsl__level_leave_node(space, l, node);
   }
   if (r->edges && !t && (node == 0 || may_call(space, l, r, state, &space->vocab->trie.nodes[node]))) {
     uint32_t below = space->vocab->trie.nodes[node].height; /* walks of their own go on from the calls: at most an iteration a byte */
@@ -248,14 +281,16 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
 }
 
 /* The hint whose letters can be used below this node; NULL: none. A counted class only from the root of a walk, where the caller takes care of the limit. */
-const tsl__hint *tsl__search_letters(tsl__space *space, const level *l, const tsl__state_rec *r, uint32_t node) {
+const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   uint32_t tokens = n->end - n->own_end;
   if (tokens < TSL__HINT_MIN || (l->key.over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL)) return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
-  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last)) return NULL;
+  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last && !l->after)) return NULL;
   if (h->wide && node && tsl__wide_bit(tsl__wide_at(space, h->wide)->midway, node)) return NULL;
   if (h->limit < space->vocab->trie.nodes[0].height && (l->key.over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX)) return NULL; /* see use_letters */
+  bool ends = h->ends && !l->last;
+  if (h->calls || ends) return !ends || heed_follow(space, l) ? tsl__letters_before(space, r, h, ends ? l->follow : 0) : NULL;
   const tsl__linear *linear = tsl__linear_of(space, r, node);
   return linear && tsl__linear_beats(space, linear, r, h, node) ? NULL : h;
 }
@@ -333,17 +368,30 @@ void tsl__level_push(tsl__space *space, level *l, entry e) {
   if (!tsl__vec_push(&space->alloc, &l->stack, e)) tsl__space_no_memory(space);
 }
 
-/* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on along each of its branches. */
-static void push_letter(tsl__space *space, level *l, entry e) {
+/* A child reached by letters among which the frame may call, or end: it does, where what begins or follows then is next. */
+static void arrive_letter(tsl__space *space, level *l, const entry *e, tsl__state from) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__trie_node *n = &trie->nodes[e->node];
+  const tsl__state_rec *r = tsl__state_expanded(space, e->state);
+  if (!r || !n->children) return;
+  if (r->flags & TSL__STATE_NULLABLE && !l->last && tsl__letters_leave(trie, n, e->hint, from, e->state)) tsl__level_leave_node(space, l, e->node);
+  if (!r->edges || !may_call(space, l, r, e->state, n)) return;
+  tsl__leftover t = over_node(space, e->node);
+  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) tsl__search_call(space, l, r, &tsl__state_edges(r)[i], e->count, t);
+}
+
+/* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on along each of its branches. `from`: the state before its letter; 0: that is not told. */
+static void push_letter(tsl__space *space, level *l, entry e, tsl__state from) {
   const tsl__state_rec *r = tsl__state_at(space, e.state);
   if (!(r->flags & TSL__STATE_FORK)) {
+    if (e.hint->calls) arrive_letter(space, l, &e, from);
     tsl__level_push(space, l, e);
     return;
   }
   for (uint32_t i = 0; i < r->edges; i++) {
     entry branch = e;
     branch.state = tsl__target_resolve(space, tsl__state_edges(r)[i].to, e.count, &branch.count);
-    push_letter(space, l, branch);
+    push_letter(space, l, branch, from);
   }
 }
 
@@ -381,7 +429,7 @@ static inline void search_child(tsl__space *space, level *l, const entry *e, con
   tsl__target t = tsl__state_step(space, r, child->byte);
   if (!t) return;
   tsl__state to = tsl__target_resolve(space, t, e->count, &count);
-  if (letter) push_letter(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), e->quoted, e->hint});
+  if (letter) push_letter(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), e->quoted, e->hint}, e->state);
   else tsl__search_enter(space, l, to, count, c, e->depth + 1);
 }
 
@@ -509,7 +557,7 @@ bool tsl__search_quoted(tsl__space *space, level *l, const tsl__linear *quoted, 
     tsl__linear_aside a = l->aside.at[i];
     uint32_t count;
     tsl__state to = tsl__target_resolve(space, a.to, a.count, &count);
-    if (a.letters && hint) push_letter(space, l, (entry){a.node, to, count, a.depth, false, hint});
+    if (a.letters && hint) push_letter(space, l, (entry){a.node, to, count, a.depth, false, hint}, 0);
     else tsl__search_enter(space, l, to, count, a.node, a.depth);
   }
   l->aside.n = floor;

@@ -17,6 +17,7 @@
 #include "runtime/fixed.h"
 #include "runtime/linear.h"
 #include "runtime/walk.h"
+#include "runtime/walk_after.h"
 #include "runtime/walk_kin.h"
 #include "runtime/walk_less.h"
 
@@ -74,6 +75,10 @@ typedef struct tsl__level {
   tsl__met *met;       /* where the search was, over a large set; NULL: that is not noted */
   tsl__state calls_of; /* not 0: a state with calls, and what these may begin with */
   tsl__bytes begins;
+  tsl__state loops_of; /* not 0: a state, and the bytes that lead back to it */
+  tsl__bytes loops;
+  tsl__after *after;   /* what follows the frame; NULL: nothing, or it is not known */
+  uint32_t follow;     /* not 0: the number of that, and what it does not begin with is not left over */
   tsl__level_key key;  /* of the walk in progress */
 } tsl__level;
 
@@ -111,8 +116,9 @@ static inline void tsl__level_tokens(tsl__space *space, tsl__level *l, const tsl
   l->gather.plus.n += n;
 }
 
-/* A frame that a walk comes to, over what is left there, is gathered in the level of that walk. What it leaves over the walk leaves; but if it was called, that is told in *left (else NULL). */
-void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover over, tsl__leftover *left);
+/* A frame that a walk comes to, over what is left there, is gathered in the level of that walk. What it leaves over the walk leaves; but if it was called, by `caller` (else both are NULL), that
+ * is told in *left. */
+void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover over, tsl__leftover *left, tsl__caller *caller);
 
 /* A call at a place: the called frame over what is left there, then this frame again over what that leaves; false: nothing is left, it does not matter where the frame would go on. */
 bool tsl__search_call(tsl__space *space, tsl__level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over);
@@ -131,7 +137,7 @@ bool tsl__search_quoted(tsl__space *space, tsl__level *l, const tsl__linear *quo
 /* Fixed texts below a node, along their table. */
 void tsl__search_fixed(tsl__space *space, tsl__level *l, const tsl__state_rec *r, uint32_t node);
 /* The hint whose letters can be used below this node; NULL: none. A counted class only from the root of a walk, where the caller takes care of the limit. */
-const tsl__hint *tsl__search_letters(tsl__space *space, const tsl__level *l, const tsl__state_rec *r, uint32_t node);
+const tsl__hint *tsl__search_letters(tsl__space *space, tsl__level *l, const tsl__state_rec *r, uint32_t node);
 /* Characters over which a state is as `like`. */
 uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count, const tsl__hint *h);
 

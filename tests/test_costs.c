@@ -54,6 +54,7 @@
   DO(lefts, tsl__leftover_intern, tsl__leftover, (tsl__space *space, uint32_t *nodes, size_t n), (space, nodes, n), 1)                                                         \
   DO(classed, tsl__class_mask, tsl__mask, (tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit), (space, letters, wide, node, limit), 1) \
   DO(walked, tsl__walk_over, const tsl__walk *, (tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last), (space, state, count, over, last), 1)    \
+  DO(above, tsl__walk_above, const tsl__walk *, (tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, uint32_t tail), (space, state, count, over, tail), 1) \
   DO(expanded, tsl__state_expand, const tsl__state_rec *, (tsl__space *space, tsl__state state), (space, state), 1)                                                          \
   DO(fixed, tsl__fixed_over, bool, (tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out), (space, from, node, out), 1)                          \
   DO(read, tsl__linear_read, bool, (tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside),                        \
