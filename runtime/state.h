@@ -69,10 +69,6 @@ typedef struct tsl__hint {
   uint32_t dead;  /* of more letters than this none is read, with a limit; TSL__COUNT_INF: that is not known */
   bool ends;    /* the frame may end among the letters: usable only where nothing follows it, or it is known by which bytes that begins (walk_after.h) */
   bool calls;   /* it may call among them: see there */
-  tsl__bytes leaves; /* before these, a frame that may end among the letters is left */
-  tsl__bytes spared; /* but for these where it is in state `at`, to which most letters lead; `twice`: behind one of them, if it was there before, too */
-  tsl__state at;
-  bool twice;
   /* This state's language is that of `base` without the (finite) one of `except`; 0: no such hint. */
   tsl__state base, except;
   /* Over tries of at most `like_limit` bytes this state is as `like`, which lacks its limits; 0: no such hint. */

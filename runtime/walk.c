@@ -618,6 +618,7 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
 
 /* The same where it is not remembered alone. */
 static TSL__SELDOM const tsl__walk *walk_above(tsl__space *space, const tsl__state_rec *r, tsl__state state, uint32_t count, uint32_t context, tsl__leftover over, uint32_t tail) {
+  if (!tail) return walk_anew(space, r, state, count, context, over, true, NULL);
   tsl__after after = {.tail = tail};
   const tsl__walk *known = recall_before(space, r, state, context, over, &after);
   return known || space->status != TSL_OK ? known : walk_anew(space, r, state, count, context, over, false, &after);
@@ -625,8 +626,8 @@ static TSL__SELDOM const tsl__walk *walk_above(tsl__space *space, const tsl__sta
 
 const tsl__walk *tsl__walk_above(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, uint32_t tail) {
   const tsl__state_rec *r = tsl__state_at(space, state);
-  if (!tail || tsl__is_others(r) || space->status != TSL_OK) return tsl__walk_over(space, state, count, over, !tail);
-  uint32_t context = context_of(space, r, count, over, false);
+  if (tsl__is_others(r) || space->status != TSL_OK) return tsl__walk_over(space, state, count, over, !tail);
+  uint32_t context = context_of(space, r, count, over, !tail);
   const tsl__walk *known = recall(space, r, state, count, context, over);
   return known || space->status != TSL_OK ? known : walk_above(space, r, state, count, context, over, tail);
 }

@@ -85,9 +85,10 @@ static bool is_pure(const tsl__trie *trie, const tsl__trie_node *n, const tsl__h
   return !below->w[2] && !below->w[3] && !(below->w[0] & ~h->letters.w[0]) && !(below->w[1] & ~h->letters.w[1]);
 }
 
-bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const tsl__hint *h, tsl__state from, tsl__state state) {
-  tsl__bytes set = h->leaves;
-  if (state == h->at && (!h->twice || (from == state && tsl__bytes_has(&h->spared, n->byte)))) tsl__bytes_remove(&set, &h->spared);
+bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const tsl__letters_after *a, tsl__state from, tsl__state state) {
+  const tsl__hint *h = &a->hint;
+  tsl__bytes set = a->leaves;
+  if (state == a->at && (!a->twice || (from == state && tsl__bytes_has(&a->spared, n->byte)))) tsl__bytes_remove(&set, &a->spared);
   if (!tsl__trie_below_meets(trie, n, &set)) return false;
   for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
     uint8_t b = trie->labels[c];
@@ -249,7 +250,7 @@ static tsl__state most_lead_to(tsl__space *space, const tsl__state_rec *r, const
 
 /* What follows a frame that is in state `at` may begin with a letter by calling a frame that is in one state after most, and stays there. That need not be begun before a letter if it can be begun
  * before the one before that, or at all if that state is `at`, which stays there as well. */
-static void spare(tsl__space *space, const tsl__follow *f, tsl__hint *h) {
+static void spare(tsl__space *space, const tsl__follow *f, tsl__letters_after *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, f->then);
   tsl__state to = r ? most_lead_to(space, r, &f->again) : 0;
   leads all = {{{0}}, {{0}}};
@@ -265,13 +266,14 @@ static void spare(tsl__space *space, const tsl__follow *f, tsl__hint *h) {
   for (unsigned b = 0; r && b < 0x80; b++) {
     if (!tsl__bytes_has(&f->again, b) || !tsl__bytes_has(&all.only, b)) continue;
     tsl__target t = tsl__state_step(space, r, (uint8_t)b);
-    if (t && tsl__target_resolve(space, t, 0, &count) == to) tsl__bytes_add(&h->spared, b);
+    if (t && tsl__target_resolve(space, t, 0, &count) == to) tsl__bytes_add(&out->spared, b);
   }
-  h->twice = to != h->at;
+  out->twice = to != out->at;
 }
 
-/* The states that letters lead to, and the calls of these; false: there are many, or they count. Most of the letters lead to h->at. */
-static bool reach_letters(tsl__space *space, const tsl__state_rec *r, tsl__hint *h) {
+/* The states that letters lead to, and the calls of these; false: there are many, or they count. Most of the letters lead to out->at. */
+static bool reach_letters(tsl__space *space, const tsl__state_rec *r, tsl__letters_after *out) {
+  tsl__hint *h = &out->hint;
   tsl__state at[REACHED_MAX];
   unsigned times[REACHED_MAX] = {0}, most = 0;
   uint32_t n = 0, count;
@@ -284,7 +286,7 @@ static bool reach_letters(tsl__space *space, const tsl__state_rec *r, tsl__hint 
       while (k < n && at[k] != to) k++;
       if (k == REACHED_MAX || tsl__state_at(space, to)->flags & (TSL__STATE_LOOP | TSL__STATE_FORK | TSL__STATE_KEYED)) return false;
       if (k == n) at[n++] = to;
-      if (++times[k] > most) most = times[k], h->at = to;
+      if (++times[k] > most) most = times[k], out->at = to;
     }
     if (i == n) return true;
   }
@@ -293,27 +295,27 @@ static bool reach_letters(tsl__space *space, const tsl__state_rec *r, tsl__hint 
 
 static bool make_letters(tsl__space *space, const tsl__state_rec *r, tsl__letters_after *out) {
   tsl__hint *h = &out->hint;
-  if (!reach_letters(space, r, h)) return false;
+  if (!reach_letters(space, r, out)) return false;
   h->calls = true;
   h->ends = false;
   if (!out->follow) return true;
   const tsl__follow *f = tsl__follow_at(space, out->follow);
-  h->leaves = f->bytes;
-  if (f->then && h->at) spare(space, f, h);
+  out->leaves = f->bytes;
+  if (f->then && out->at) spare(space, f, out);
   tsl__bytes before = f->bytes;
-  if (!h->twice) tsl__bytes_remove(&before, &h->spared);
+  if (!out->twice) tsl__bytes_remove(&before, &out->spared);
   tsl__bytes_or(&h->exits, &before);
   if (!tsl__bytes_meet(&before, &h->letters)) return true;
   for (int w = 0; w < 4; w++) h->exits.w[w] = w < 2 || !h->letters.w[3] ? ~h->letters.w[w] : 0; /* what follows, once begun, may read anything */
   return h->limit == TSL__COUNT_INF;
 }
 
-const tsl__hint *tsl__letters_before(tsl__space *space, const tsl__state_rec *r, const tsl__hint *h, uint32_t follow) {
+const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r, const tsl__hint *h, uint32_t follow) {
   uint64_t hash = tsl__mix((uint64_t)(uintptr_t)h + follow);
   tsl__index_iter it = tsl__index_first(&space->letters_after.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__letters_after *a = tsl__space_at(space, letters_after, i);
-    if (a->of == h && a->follow == follow) return a->told ? &a->hint : NULL;
+    if (a->of == h && a->follow == follow) return a->told ? a : NULL;
   }
   tsl__letters_after made = {.of = h, .follow = follow, .hint = *h};
   made.told = make_letters(space, r, &made);
@@ -321,5 +323,5 @@ const tsl__hint *tsl__letters_before(tsl__space *space, const tsl__state_rec *r,
   if (!a) return space->status == TSL_OK ? (tsl__space_no_memory(space), NULL) : NULL;
   *a = made;
   if (!tsl__index_add(&space->letters_after.index, &space->alloc, hash, tsl__space_count(space, letters_after) - 1)) return tsl__space_no_memory(space), NULL;
-  return a->told ? &a->hint : NULL;
+  return a->told ? a : NULL;
 }

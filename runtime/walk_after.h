@@ -39,10 +39,14 @@ typedef struct tsl__follow {
 
 /* The letters of a state, as they are where something may be called or follows among them. */
 typedef struct tsl__letters_after {
-  const tsl__hint *of;
+  tsl__hint hint;    /* first, so that this is found by it; its exits are also what calls may begin with, and `leaves` */
+  tsl__bytes leaves; /* before these, a frame that may end among the letters is left */
+  tsl__bytes spared; /* but for these where it is in state `at`, to which most letters lead; `twice`: behind one of them, if it was there before, too */
+  tsl__state at;
+  bool twice;
+  bool told; /* else they are of no use */
   uint32_t follow;
-  bool told;      /* else they are of no use */
-  tsl__hint hint; /* its exits are also what calls may begin with, and `leaves` */
+  const tsl__hint *of;
 } tsl__letters_after;
 
 /* Who calls a frame: where it goes on, its register now; and, for it to see, was that heeded in what the frame leaves? */
@@ -62,11 +66,11 @@ static inline const tsl__follow *tsl__follow_at(const tsl__space *s, uint32_t nu
 /* The number of what follows; 0: it is not known, or on failure (sticky). Needs the lock. */
 uint32_t tsl__follow_of(tsl__space *space, tsl__after *after);
 /* The letters of a state among which it may call, or end where `follow` (0: nothing) follows; NULL: they are of no use, or on failure (sticky). Needs the lock. */
-const tsl__hint *tsl__letters_before(tsl__space *space, const tsl__state_rec *r, const tsl__hint *h, uint32_t follow);
+const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r, const tsl__hint *h, uint32_t follow);
 /* The bytes that calls of a state may begin with; false: that is not told, or such a call may be over at once, and the frame with it. Needs the lock. */
 bool tsl__calls_begin(tsl__space *space, const tsl__state_rec *r, tsl__bytes *out);
 /* Need a frame be left at a node that letters lead to, in `state`, where it was in `from` (0: that is not known) before the last of them? What is letters alone is in the class's mask, whatever follows. */
-bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const tsl__hint *h, tsl__state from, tsl__state state);
+bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const tsl__letters_after *a, tsl__state from, tsl__state state);
 /* Is the next byte below a node one of these? */
 bool tsl__next_meets(const tsl__trie *trie, const tsl__trie_node *n, const tsl__bytes *set);
 

@@ -82,7 +82,7 @@ size_t tsl__walk_scratch_memory(const tsl__space *space) {
 /* ---- gathering ------------------------------------------------------------------------------------------------ */
 
 /* Is it known what follows? Then what that does not begin with is not left over from now on. */
-static bool heed_follow(tsl__space *space, level *l) {
+static TSL__SELDOM bool heed_follow(tsl__space *space, level *l) {
   if (!l->follow && l->after && !(l->follow = tsl__follow_of(space, l->after))) l->after = NULL;
   return l->follow;
 }
@@ -90,7 +90,7 @@ static bool heed_follow(tsl__space *space, level *l) {
 /* Is nothing of what follows next below a node? */
 static bool is_done(const tsl__space *space, const level *l, uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
-  return l->follow && !tsl__next_meets(trie, &trie->nodes[node], &tsl__follow_at(space, l->follow)->bytes);
+  return !tsl__next_meets(trie, &trie->nodes[node], &tsl__follow_at(space, l->follow)->bytes);
 }
 
 void tsl__level_leave_node(tsl__space *space, level *l, uint32_t node) {
@@ -99,8 +99,8 @@ void tsl__level_leave_node(tsl__space *space, level *l, uint32_t node) {
     l->whole = true;
     return;
   }
-  if (TSL__UNLIKELY(l->left.n >= LEFT_MANY) && l->after) heed_follow(space, l);
-  if (is_done(space, l, node)) return;
+  if (TSL__UNLIKELY(l->after && l->left.n >= LEFT_MANY)) heed_follow(space, l);
+  if (TSL__UNLIKELY(l->follow) && is_done(space, l, node)) return;
   l->only = 0;
   if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node)) tsl__space_no_memory(space);
 }
@@ -120,15 +120,18 @@ void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
   l->left.n += r->n;
 }
 
+/* Of what was left before it was known what follows, what that does not begin with. */
+static TSL__SELDOM void take_back(tsl__space *space, level *l) {
+  size_t n = l->left.n;
+  if (!heed_follow(space, l)) return;
+  l->left.n = 0;
+  for (size_t i = 0; i < n; i++)
+    if (!is_done(space, l, l->left.at[i])) l->left.at[l->left.n++] = l->left.at[i];
+}
+
 tsl__leftover tsl__level_left(tsl__space *space, level *l) {
   tsl__leftover whole = l->whole ? TSL__WHOLE : 0;
-  if (l->left.n >= LEFT_MANY && l->after) heed_follow(space, l);
-  if (l->follow) {
-    size_t n = l->left.n;
-    l->left.n = 0;
-    for (size_t i = 0; i < n; i++)
-      if (!is_done(space, l, l->left.at[i])) l->left.at[l->left.n++] = l->left.at[i];
-  }
+  if (l->follow || (l->after && l->left.n >= LEFT_MANY)) take_back(space, l);
   if (l->left.n == 0) return whole;
   return (l->only && l->left.n == l->only_count ? l->only : tsl__leftover_intern(space, l->left.at, l->left.n)) | whole;
 }
@@ -228,8 +231,9 @@ static bool is_spared(tsl__space *space, level *l, const tsl__state_rec *r, tsl_
   const tsl__trie *trie = &space->vocab->trie;
   if (TSL__LIKELY(!l->after || l->left.n < LEFT_SOME) || l->last || !node || !heed_follow(space, l)) return false;
   const tsl__hint *h = tsl__state_hint(space, r);
-  if (h) h = !tsl__bytes_empty(&h->letters) && h->ends && !h->counted && h->limit == TSL__COUNT_INF ? tsl__letters_before(space, r, h, l->follow) : NULL;
-  return h && !tsl__letters_leave(trie, &trie->nodes[node], h, 0, state);
+  if (!h || tsl__bytes_empty(&h->letters) || !h->ends || h->counted || h->limit != TSL__COUNT_INF) return false;
+  const tsl__letters_after *a = tsl__letters_before(space, r, h, l->follow);
+  return a && !tsl__letters_leave(trie, &trie->nodes[node], a, 0, state);
 }
 
 /* Does a state of this grammar stay as it is, whatever is read below a node? Then all tokens there live, and what it calls or leaves on the way adds none. */
@@ -290,7 +294,10 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
   if (h->wide && node && tsl__wide_bit(tsl__wide_at(space, h->wide)->midway, node)) return NULL;
   if (h->limit < space->vocab->trie.nodes[0].height && (l->key.over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX)) return NULL; /* see use_letters */
   bool ends = h->ends && !l->last;
-  if (h->calls || ends) return !ends || heed_follow(space, l) ? tsl__letters_before(space, r, h, ends ? l->follow : 0) : NULL;
+  if (h->calls || ends) {
+    const tsl__letters_after *a = !ends || heed_follow(space, l) ? tsl__letters_before(space, r, h, ends ? l->follow : 0) : NULL;
+    return a ? &a->hint : NULL;
+  }
   const tsl__linear *linear = tsl__linear_of(space, r, node);
   return linear && tsl__linear_beats(space, linear, r, h, node) ? NULL : h;
 }
@@ -374,7 +381,7 @@ static void arrive_letter(tsl__space *space, level *l, const entry *e, tsl__stat
   const tsl__trie_node *n = &trie->nodes[e->node];
   const tsl__state_rec *r = tsl__state_expanded(space, e->state);
   if (!r || !n->children) return;
-  if (r->flags & TSL__STATE_NULLABLE && !l->last && tsl__letters_leave(trie, n, e->hint, from, e->state)) tsl__level_leave_node(space, l, e->node);
+  if (r->flags & TSL__STATE_NULLABLE && !l->last && tsl__letters_leave(trie, n, (const tsl__letters_after *)(const void *)e->hint, from, e->state)) tsl__level_leave_node(space, l, e->node);
   if (!r->edges || !may_call(space, l, r, e->state, n)) return;
   tsl__leftover t = over_node(space, e->node);
   for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) tsl__search_call(space, l, r, &tsl__state_edges(r)[i], e->count, t);
