@@ -102,6 +102,7 @@ static bool add_items(tsl__planner *p, tsl__stack at) {
 
 bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_item **out, uint32_t *n) {
   const tsl__later *known = NULL;
+  *out = NULL;
   *n = 0;
   if (!forgets(p->grammar->space, at)) return true;
   tsl__index_iter it = tsl__index_first(&p->laters_index, tsl__mix(at));
@@ -117,7 +118,7 @@ bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_i
     if (!made || !tsl__index_add(&p->laters_index, &p->alloc, tsl__mix(at), p->laters.n - 1)) return tsl__space_no_memory(p->grammar->space);
     known = made;
   }
-  *out = p->later_items.at + known->first;
+  if (known->n) *out = &p->later_items.at[known->first];
   *n = known->n;
   return true;
 }
