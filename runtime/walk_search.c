@@ -236,7 +236,8 @@ static bool is_spared(tsl__space *space, level *l, const tsl__state_rec *r, tsl_
   return a && !tsl__letters_leave(trie, &trie->nodes[node], a, 0, state);
 }
 
-/* Does a state of this grammar stay as it is, whatever is read below a node? Then all tokens there live, and what it calls or leaves on the way adds none. */
+/* Does a state of this grammar stay as it is, whatever is read below a node? Then all tokens there live, and what it calls or leaves on the way adds none: what the walk leaves lacks nodes then of which all
+ * tokens are in its mask. */
 static bool stays_below(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t node) {
   if (!node || (!l->after && !l->last) || state < space->states.first || r->flags & (TSL__STATE_LOOP | TSL__STATE_FORK) || r->live_count < LOOPS_MIN) return false;
   if (l->loops_of != state) {
@@ -375,7 +376,7 @@ void tsl__level_push(tsl__space *space, level *l, entry e) {
   if (!tsl__vec_push(&space->alloc, &l->stack, e)) tsl__space_no_memory(space);
 }
 
-/* A child reached by letters among which the frame may call, or end: it does, where what begins or follows then is next. */
+/* A child reached by letters among which the frame may call, or end: it does, where what begins or follows then is next. Such letters are those of tsl__letters_before. */
 static void arrive_letter(tsl__space *space, level *l, const entry *e, tsl__state from) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[e->node];
@@ -511,8 +512,9 @@ static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   return s;
 }
 
-/* Read on from a node by those children that hold something else than letters. */
-static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, const sieve *s) {
+/* Read on from a node by those children that hold something else than letters. The sieve is copied, as what a child calls may be searched with another one in its place. */
+static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, const sieve *found) {
+  const sieve own = *found, *s = &own;
   const tsl__trie_node *nodes = space->vocab->trie.nodes;
   const uint8_t *labels = space->vocab->trie.labels;
   uint32_t first = nodes[e->node].first_child, last = first + nodes[e->node].children - 1u;

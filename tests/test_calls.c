@@ -195,6 +195,41 @@ static void names_before_what_is_last(void) {
   }
 }
 
+/* A call among letters is searched while its caller's letters are: the caller goes on with its own afterwards. There are tokens enough that begin with the call for its letters to be asked for. */
+static void letters_behind_a_call(void) {
+  static const char grammar[] = "root ::= \"(\" r \")\"\nr ::= ([0-9A-Z] k?)* | \"<\" r \">\"\nk ::= \"x\" [a-z]* \"!\" | \"[\" k \"]\"\n";
+  static const char *const ends[] = {"", "!", "!)", "!A"};
+  enum { MANY = 1200 };
+  static uint8_t bytes[MANY * 16], special[MANY] = {[256] = 1};
+  static uint32_t offsets[MANY + 1], mask[MANY / 32 + 16];
+  const tsl_token end = 256;
+  uint32_t n = 0;
+  seed = 3;
+  for (uint32_t t = 0; t < MANY; t++) {
+    offsets[t] = n;
+    if (t < 256) bytes[n++] = (uint8_t)t;
+    else if (t == 256) n += put_bytes(bytes + n, "<end>");
+    else if (t >= 300) { /* a letter, and a call */
+      n += put_bytes(bytes + n, "0x");
+      for (unsigned k = 1 + below(5); k > 0; k--) bytes[n++] = (uint8_t)('a' + below(8));
+      n += put_bytes(bytes + n, ONE_OF(ends));
+    } else {
+      for (unsigned k = 1 + below(3); k > 0; k--) bytes[n++] = (uint8_t)('A' + below(7));
+      bytes[n++] = (uint8_t)(")x>a"[below(4)]);
+    }
+  }
+  offsets[MANY] = n;
+  tsl_vocab_desc desc = {bytes, offsets, MANY, 0, special, &end, 1};
+  tsl_vocab *own = NULL;
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  CHECK(tsl_vocab_new(&desc, NULL, &own, NULL) == TSL_OK && tsl_grammar_gbnf(own, grammar, sizeof grammar - 1, NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  CHECK(tsl_matcher_accept_bytes(m, "(A", 2, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, grammar, "(A"));
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(own);
+}
+
 static void masks_were_compared(void) {
   printf("     %lu masks compared; %lu times the limit of steps\n", compared, given_up);
   CHECK(compared > rounds * 10 && given_up * 20 < compared);
@@ -208,6 +243,7 @@ int main(int argc, char **argv) {
   if (!vocab) return tsl_test_end();
   RUN(names_that_are_called, "names that are called");
   RUN(names_before_what_is_last, "names before what is last in a frame");
+  RUN(letters_behind_a_call, "letters behind a call among them");
   RUN(masks_were_compared, "the comparison did happen");
   tsl_vocab_release(vocab);
   return tsl_test_end();
