@@ -739,7 +739,7 @@ TSL_API tsl_status tsl_budget_completion(tsl_budget *budget, const tsl_matcher *
  * known after it. The matcher does not move. Cost: below 1 µs at a position that was seen before. */
 TSL_API tsl_status tsl_budget_allows(tsl_budget *budget, const tsl_matcher *matcher, uint64_t left, tsl_token token);
 
-/* The tokens for which tsl_budget_allows says TSL_OK, as a mask. Cost: as tsl_matcher_mask where `left` is more than any token of this position needs, once that is
+/* The tokens that tsl_budget_allows lets through, as a mask; asked afterwards it may let one more through, as a shorter completion may have been found meanwhile. Cost: as tsl_matcher_mask where `left` is more than any token of this position needs, once that is
  * known; else all allowed tokens are spelled: milliseconds where many are. */
 TSL_API tsl_status tsl_budget_mask(tsl_budget *budget, const tsl_matcher *matcher, uint64_t left, uint32_t *mask);
 
