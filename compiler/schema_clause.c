@@ -116,13 +116,6 @@ static const struct atom *named(struct saying *y, const struct atom *next, enum 
   return tsl__expand_atom(y->e, next, kind, name->text, name->length, l);
 }
 
-static bool requires(const struct saying *y, sid id, const char *key, uint32_t length) {
-  const struct keyword_value *v = tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, id), KW_REQUIRED);
-  for (uint32_t i = 0; v && i < v->value->length; i++)
-    if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
-  return false;
-}
-
 /* The node's properties come next in the order of members. */
 static bool place(struct saying *y, sid id) {
   struct place *p = tsl__schema_alloc(y->e->s, sizeof *p);
@@ -139,7 +132,7 @@ static bool say_properties(struct saying *y, sid id, const struct keyword_value 
   for (uint32_t i = 0; i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
     lit l = tsl__schema_simplify(y->e->s, POS(v->children[i]));
-    bool required = requires(y, id, m->key, m->key_length);
+    bool required = tsl__node_requires(tsl__node_of(y->e->s, id), m->key, m->key_length);
     if (l == POS(SID_TRUE) && !required) continue;
     const struct atom *a = l == POS(SID_FALSE) ? NULL : tsl__expand_atom(y->e, NULL, ATOM_KEY, m->key, m->key_length, l);
     if (!and_one(out, required ? a : tsl__expand_atom(y->e, a, ATOM_ABSENT, m->key, m->key_length, 0))) return false;
@@ -188,7 +181,7 @@ static const tsl__json *telling(struct saying *y, const struct keyword_value *v)
   for (uint32_t i = 0; members && i < members->count; i++) {
     const tsl__json *key = &members->value->items[i];
     uint32_t n = 0;
-    while (n < v->count && requires(y, v->children[n], key->key, key->key_length)) n++;
+    while (n < v->count && tsl__node_requires(tsl__schema_plain_node(y->e->s, v->children[n]), key->key, key->key_length)) n++;
     if (n == v->count && told_apart_by(y, v, key)) return key;
   }
   return NULL;

@@ -111,11 +111,8 @@ static sid member_schema(const struct schema *s, sid id, const char *key, uint32
 
 static bool requires(const struct schema *s, sid id, const char *key, uint32_t length) {
   struct held h = held_by(id);
-  for (const struct node *n; (n = next_held(s, &h)) != NULL;) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
-    for (uint32_t i = 0; v && i < v->value->length; i++)
-      if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
-  }
+  for (const struct node *n; (n = next_held(s, &h)) != NULL;)
+    if (tsl__node_requires(n, key, length)) return true;
   return false;
 }
 
@@ -352,9 +349,7 @@ lit tsl__schema_first_alike(struct schema *s, lit l) {
 static bool demanded(const struct schema *s, const struct taken *taken, const char *key, uint32_t length) {
   for (; taken; taken = taken->next) {
     if (taken->key && taken->length == length && !memcmp(taken->key, key, length)) return true;
-    const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, taken->s), KW_REQUIRED);
-    for (uint32_t i = 0; v && i < v->value->length; i++)
-      if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
+    if (tsl__node_requires(tsl__node_of(s, taken->s), key, length)) return true;
   }
   return false;
 }

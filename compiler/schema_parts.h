@@ -546,6 +546,13 @@ static inline const struct keyword_value *tsl__keyword(const struct node *n, enu
 static inline const struct keyword_value *tsl__keyword_or_null(const struct node *n, enum keyword k) {
   return tsl__has(n, k) ? tsl__keyword(n, k) : NULL;
 }
+/* Is the name among those that the node's own `required` lists? */
+static inline bool tsl__node_requires(const struct node *n, const char *key, uint32_t length) {
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
+  for (uint32_t i = 0; v && i < v->value->length; i++)
+    if (v->value->items[i].length == length && !memcmp(v->value->items[i].text, key, length)) return true;
+  return false;
+}
 /* Find `possible` from the keywords. */
 void tsl__node_limit_types(struct node *node);
 /* A schema for exactly this array or object. */
