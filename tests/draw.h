@@ -18,6 +18,27 @@ static inline tsl_token draw(const uint32_t *mask, size_t width, uint64_t *seed)
   return t;
 }
 
+/* The mask of a position beside every token by itself; `what` was compiled, `text` is what was read of it. Is it right? *limit: it is too ambiguous, which is said and not wrong. */
+static inline bool checked_mask(tsl_matcher *m, uint32_t *mask, const char *what, const char *text, bool *limit) {
+  tsl_status status = tsl_matcher_mask(m, mask);
+  *limit = status == TSL_ERR_LIMIT;
+  if (*limit) return false;
+  CHECKF(status == TSL_OK, "%s: %s", what, tsl_status_name(status));
+  bool right = status == TSL_OK && mask_is_right(m, mask, what, text);
+  CHECK(right);
+  return right;
+}
+
+/* Take a token and add it to the text, of `size` bytes with its NUL. False: it cannot be kept. */
+static inline bool take_and_keep(tsl_matcher *m, tsl_token t, char *text, size_t size) {
+  size_t n;
+  const uint8_t *bytes = tsl_vocab_bytes(tsl_grammar_vocab(tsl_matcher_grammar(m)), t, &n);
+  CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+  if (memchr(bytes, 0, n) || strlen(text) + n + 1 >= size) return false;
+  strncat(text, (const char *)bytes, n);
+  return true;
+}
+
 /* A schema compiled twice: its masks are to be the same in both ways. */
 typedef struct side_by_side {
   const char *schema, *begin; /* texts begin with `begin` */

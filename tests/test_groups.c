@@ -124,24 +124,15 @@ static void follow(tsl_grammar *g, const char *what, const judge *j) {
   text[0] = 0;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
   for (int step = 0; m && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
-    tsl_status status = tsl_matcher_mask(m, mask);
-    if (status == TSL_ERR_LIMIT) { /* too ambiguous: said, not wrong */
-      given_up++;
-      break;
-    }
-    CHECKF(status == TSL_OK, "%s: %s", what, tsl_status_name(status));
-    bool right = status == TSL_OK && mask_is_right(m, mask, what, text);
-    CHECK(right);
+    bool limit, right = checked_mask(m, mask, what, text, &limit);
+    given_up += limit;
+    if (limit) break;
     if (j) ask(j, m, mask, text, what);
     tsl_token t = right ? draw(mask, (TOKENS + 31) / 32 * 32, &seed) : TSL_NO_TOKEN;
     if (t == TSL_NO_TOKEN) break;
     compared++;
     if (tsl_mask_has(mask, 'a') && (t == 256 || below(3) == 0)) t = 'a'; /* to go on, by a step that leaves a limit near */
-    CHECK(tsl_matcher_accept(m, t) == TSL_OK);
-    size_t n;
-    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
-    if (memchr(bytes, 0, n) || strlen(text) + n + 1 >= sizeof text) j = NULL; /* the text is not kept from here on */
-    else strncat(text, (const char *)bytes, n);
+    if (!take_and_keep(m, t, text, sizeof text)) j = NULL; /* the text is not kept from here on */
   }
   tsl_matcher_free(m);
 }
