@@ -372,30 +372,37 @@ static uint64_t key_of(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint32_t 
   return by_estimate(by == BY_CHARACTERS ? least_characters(x, e) : bound(x, n), cost);
 }
 
-/* All derivatives of visit `index`; in order of hope up to one that is nearer to a text, which is looked at first, and the others when the visit's turn comes again. */
+#define NOT_ASCII 0x80u
+
+/* All derivatives of visit `index`; in order of hope those by ASCII, and where one of them is nearer to a text the others only when the visit's turn comes again: classes of
+ * characters have many. */
 static bool expand(tsl__exprs *x, graph *g, uint32_t index, order by) {
   visit from = g->visits.at[index];
   tsl__node own = tsl__node_at(x, from.e);
   uint64_t from_key = by_hope(by) ? key_of(x, from.e, &own, from.cost, by) : 0;
+  bool nearer = false, last = false;
   tsl__bytes edges;
-  for (unsigned b = from.next; b < 256; b++) {
+  for (unsigned b = from.next; b < 256 && !last; b++) {
+    if (b == NOT_ASCII && nearer) {
+      g->visits.at[index].next = b;
+      if (heap_push(&x->alloc, g, from_key, index)) break;
+      tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+      return false;
+    }
     if (b && (b == 1 || b == from.next)) edges_of(x, from.e, by, &edges); /* the first byte is often enough */
-    if (b && !tsl__bytes_has(&edges, b)) continue;
+    if (b && b != from.next && !tsl__bytes_has(&edges, b)) continue;
     tsl__expr d = tsl__derive_plain(x, from.e, (uint8_t)b);
     if (!d) continue;
     tsl__node n = tsl__node_at(x, d);
     if (n.marks & TSL__EMPTY) continue;
     visit v = {d, index, from.cost + cost_of(by, (uint8_t)b), 0};
-    bool last = ends(x, d, &n, by);
+    last = ends(x, d, &n, by); /* it comes first, and ends the search */
     uint64_t key = last ? 0 : key_of(x, d, &n, v.cost, by);
-    size_t waiting = g->queue.n;
-    bool added = graph_add(&x->alloc, g, v, key), nearer = key < from_key && g->queue.n > waiting;
-    g->visits.at[index].next = b + 1;
-    if (!added || (nearer && !last && !heap_push(&x->alloc, g, from_key, index))) {
+    nearer |= key < from_key;
+    if (!graph_add(&x->alloc, g, v, key)) {
       tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       return false;
     }
-    if (nearer) break; /* and the last one of all ends the search */
   }
   return tsl__exprs_step(x);
 }

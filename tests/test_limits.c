@@ -549,6 +549,25 @@ static void tangled(void) {
   tsl_grammar_release(g);
 }
 
+/* The same where they are the complement of a choice of complements, as published: in the compile and in the first mask. */
+static void tangled_in_complements(void) {
+  static const char *const words[] = {"\"ab1\"},{\"pattern\":\"b12\"", "\"bc1\"},{\"pattern\":\"c12\"", "\"ca1\"},{\"pattern\":\"a12\""};
+  const tsl_limits limits = {.max_steps = 30000};
+  uint32_t *mask = calloc(tsl_vocab_mask_words(vocab), sizeof *mask);
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error = {0};
+  begin();
+  add("{\"type\":\"string\",\"allOf\":[{\"not\":{\"anyOf\":[false");
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) add(",{\"not\":{\"allOf\":[{\"pattern\":\"^............................................................$\"},{\"pattern\":%s}]}}", words[i]);
+  add("]}},{\"pattern\":\"^\\\\w*$\"},{\"pattern\":\"[aA][12].*[zZ]\"}]}");
+  CHECKF(tsl_grammar_json_schema(vocab, text, length, NULL, &limits, &g, &error) == TSL_OK, "%s", error.message);
+  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
+  free(mask);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 typedef struct followed {
   const char *name;
   void (*shape)(unsigned n);
@@ -763,6 +782,7 @@ int main(void) {
   RUN(deep, "nesting beyond the limit is refused");
   RUN(loops_in_loops, "groups of letters in a row are cut in few ways");
   RUN(tangled, "many searches in one text of a given length");
+  RUN(tangled_in_complements, "the same, said by complements");
   RUN(conditions_are_followed, "conditions about one object, many of them");
   RUN(blamed, "a limit names the subschema that is to blame");
   RUN(cancel, "a cancel flag reaches the work");

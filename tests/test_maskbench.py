@@ -3,8 +3,8 @@
 
   labels    every label of bench/own.jsonl agrees with PyPI jsonschema, formats asserted
   outcomes  the engine passes every schema of it, with the embedded vocabulary and with Llama-3.1's where that was fetched
-  shared    of MaskBench's schemas, where they lie beside the tree, no instance is judged wrongly and nothing is inconsistent; the known few at
-            most reach a limit or the time-out, and every refusal says why
+  shared    of MaskBench's schemas, where they lie beside the tree, no instance is judged wrongly and nothing is inconsistent; none
+            reaches a limit or the time-out, and every refusal says why
   wrong     labels turned round give validation and invalidation errors: the driver does tell them
   report    the last line of stdout is one JSON object with the promised keys, and its counts add up
   folder    files as MaskBench's repository has them are read as such lines (bench/run_bench.py)
@@ -25,8 +25,8 @@ BENCH = os.environ.get("TSL_BENCH", str(ROOT / "build" / "turnstile-bench"))
 LLAMA = pathlib.Path(os.environ.get("TSL_VOCABS", ROOT / "build" / "vocabs"), "llama3_1", "tokenizer.json")
 MASKBENCH = pathlib.Path(os.environ.get("TSL_SHARED", ROOT.parent / "shared"), "maskbench", "maskbench-dev.jsonl.xz")
 OWN = ROOT / "bench" / "own.jsonl"
-# Of MaskBench's 3,471 development schemas: how many must pass, and how many may reach a limit or the time-out of TIMEOUT_S. None is refused; one that nothing satisfies is to be told as such.
-MUST_PASS, MAY_BREAK_OFF, TIMEOUT_S = 3468, 3, 20
+# Of MaskBench's 3,471 development schemas: so many must pass, and so many may reach a limit or the time-out of TIMEOUT_S. None is refused; one that nothing satisfies is to be told as such.
+MUST_PASS, MAY_BREAK_OFF, TIMEOUT_S = 3471, 0, 20
 UNSATISFIABLE = {"Glaiveai2K---calculate_area_d402e1cc"}
 TIMES = ["mask_us", "commit_us", "mask_commit_us", "ttfm_us", "second_pass_us", "mask_borrow_us", "memory_per_schema_kb"]
 COUNTS = ["schemas", "pass", "refused", "validation_errors", "invalidation_errors", "limits", "timeouts", "inconsistent"]
