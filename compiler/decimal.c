@@ -65,26 +65,54 @@ static bool split(const char *text, size_t length, parts *p) {
   return at && at == length;
 }
 
-tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length, tsl__decimal *out) {
+/* The significant digits of a JSON number's text, in place. */
+typedef struct significant {
+  const char *text;
   parts p;
-  if (!split(text, length, &p)) return TSL_ERR_SYNTAX;
-  size_t whole = p.digits_end - p.digits, fraction = p.fraction_end - p.fraction, n = whole + fraction;
-#define DIGIT(i) ((i) < whole ? text[p.digits + (i)] : text[p.fraction + (i) - whole])
-  size_t first = 0, last = n;
-  while (first < n && DIGIT(first) == '0') first++;
-  while (last > first && DIGIT(last - 1) == '0') last--;
-  if (first == n) {
+  size_t first, last; /* of all digits; equal: the number is zero */
+  int64_t exponent;   /* of the last one */
+} significant;
+
+static char digit_at(const significant *s, size_t i) {
+  size_t whole = s->p.digits_end - s->p.digits;
+  return i < whole ? s->text[s->p.digits + i] : s->text[s->p.fraction + i - whole];
+}
+
+static bool significant_of(const char *text, size_t length, significant *s) {
+  s->text = text;
+  if (!split(text, length, &s->p)) return false;
+  size_t fraction = s->p.fraction_end - s->p.fraction, n = s->p.digits_end - s->p.digits + fraction;
+  s->first = 0, s->last = n;
+  while (s->first < n && digit_at(s, s->first) == '0') s->first++;
+  while (s->last > s->first && digit_at(s, s->last - 1) == '0') s->last--;
+  s->exponent = s->p.exponent - (int64_t)fraction + (int64_t)(n - s->last);
+  return true;
+}
+
+tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length, tsl__decimal *out) {
+  significant s;
+  if (!significant_of(text, length, &s)) return TSL_ERR_SYNTAX;
+  size_t n = s.last - s.first;
+  if (!n) {
     *out = tsl__decimal_zero;
     return TSL_OK;
   }
-  int64_t exponent = p.exponent - (int64_t)fraction + (int64_t)(n - last);
-  if (last - first > TSL__DECIMAL_DIGITS || exponent > TSL__DECIMAL_EXPONENT || exponent < -TSL__DECIMAL_EXPONENT) return TSL_ERR_LIMIT;
-  char *digits = tsl__arena_alloc(arena, last - first);
+  if (n > TSL__DECIMAL_DIGITS || s.exponent > TSL__DECIMAL_EXPONENT || s.exponent < -TSL__DECIMAL_EXPONENT) return TSL_ERR_LIMIT;
+  char *digits = tsl__arena_alloc(arena, n);
   if (!digits) return TSL_ERR_NO_MEMORY;
-  for (size_t i = first; i < last; i++) digits[i - first] = DIGIT(i);
-#undef DIGIT
-  *out = (tsl__decimal){digits, (uint32_t)(last - first), p.negative, exponent};
+  for (size_t i = 0; i < n; i++) digits[i] = digit_at(&s, s.first + i);
+  *out = (tsl__decimal){digits, (uint32_t)n, s.p.negative, s.exponent};
   return TSL_OK;
+}
+
+bool tsl__decimal_texts_equal(const char *a, size_t a_length, const char *b, size_t b_length) {
+  significant x, y;
+  if (!significant_of(a, a_length, &x) || !significant_of(b, b_length, &y)) return false;
+  size_t n = x.last - x.first;
+  if (n != y.last - y.first || (n && (x.exponent != y.exponent || x.p.negative != y.p.negative))) return false;
+  for (size_t i = 0; i < n; i++)
+    if (digit_at(&x, x.first + i) != digit_at(&y, y.first + i)) return false;
+  return true;
 }
 
 /* Counts what a text would need and writes what fits. */

@@ -31,6 +31,8 @@ extern const tsl__decimal tsl__decimal_zero, tsl__decimal_one;
 /* Read a JSON number (RFC 8259, the whole text). Errors: SYNTAX, LIMIT, NO_MEMORY. */
 tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length, tsl__decimal *out);
 
+/* Are two JSON numbers, as written, of one value? Without memory, and beyond the limits, too (but for exponents of more than a hundred times as much, which are taken for one). */
+bool tsl__decimal_texts_equal(const char *a, size_t a_length, const char *b, size_t b_length);
 /* -1, 0 or 1: the numbers' order. */
 int tsl__decimal_compare(const tsl__decimal *a, const tsl__decimal *b);
 bool tsl__decimal_equal(const tsl__decimal *a, const tsl__decimal *b);

@@ -100,23 +100,16 @@ size_t tsl__json_pointer(const tsl__json *root, const tsl__json *node, char *out
   return w.used;
 }
 
-static bool numbers_equal(tsl__arena *scratch, const tsl__json *a, const tsl__json *b) {
-  if (a->length == b->length && !memcmp(a->text, b->text, a->length)) return true;
-  tsl__decimal x, y;
-  return tsl__decimal_parse(scratch, a->text, a->length, &x) == TSL_OK && tsl__decimal_parse(scratch, b->text, b->length, &y) == TSL_OK &&
-         tsl__decimal_equal(&x, &y);
-}
-
-bool tsl__json_equal(tsl__arena *scratch, const tsl__json *a, const tsl__json *b) {
+bool tsl__json_equal(const tsl__json *a, const tsl__json *b) {
   if (a->kind != b->kind) return false;
-  if (a->kind == TSL__JSON_NUMBER) return numbers_equal(scratch, a, b);
+  if (a->kind == TSL__JSON_NUMBER) return tsl__decimal_texts_equal(a->text, a->length, b->text, b->length);
   if (a->kind < TSL__JSON_NUMBER) return true;
   if (a->length != b->length) return false;
   if (a->kind == TSL__JSON_STRING) return !memcmp(a->text, b->text, a->length);
   for (uint32_t i = 0; i < a->length; i++) {
     const tsl__json *m = &a->items[i];
     const tsl__json *other = a->kind == TSL__JSON_ARRAY ? &b->items[i] : tsl__json_get(b, m->key, m->key_length);
-    if (!other || !tsl__json_equal(scratch, m, other)) return false;
+    if (!other || !tsl__json_equal(m, other)) return false;
   }
   return true;
 }

@@ -67,8 +67,8 @@ tsl__json *tsl__json_item(const tsl__json *array, const char *token, size_t leng
  * A search through the tree: for errors. Recursion is as deep as the tree. */
 size_t tsl__json_pointer(const tsl__json *root, const tsl__json *node, char *out, size_t n);
 
-/* Equal as JSON Schema compares: numbers by value, objects whatever the order. `scratch` holds parsed numbers. Recursion is as deep as the trees. */
-bool tsl__json_equal(tsl__arena *scratch, const tsl__json *a, const tsl__json *b);
+/* Equal as JSON Schema compares: numbers by value, objects whatever the order. Recursion is as deep as the trees. */
+bool tsl__json_equal(const tsl__json *a, const tsl__json *b);
 
 /* A non-negative integer, in any spelling ("3", "3.0", "0.3e1"): *out saturates at UINT32_MAX - 1. False if it is none. */
 bool tsl__json_count(const tsl__json *number, uint32_t *out);

@@ -209,7 +209,7 @@ static bool finite(struct array *a) {
   for (uint32_t i = 0; i < n; i++) {
     if (list[i].kind == TSL__JSON_STRING || list[i].kind >= TSL__JSON_ARRAY || !admits(s, e, &list[i])) continue;
     uint32_t j = a->string_count;
-    while (j < a->value_count && !tsl__json_equal(&s->arena, a->values[j], &list[i])) j++;
+    while (j < a->value_count && !tsl__json_equal(a->values[j], &list[i])) j++;
     if (j == a->value_count) a->values[a->value_count++] = &list[i];
   }
   return tsl__schema_ok(s);

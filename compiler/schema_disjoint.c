@@ -55,7 +55,7 @@ static bool lists_disjoint(struct schema *s, sid a, sid b) {
   if (!x || !y) return false;
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t j = 0; j < m; j++)
-      if (x[i].kind >= TSL__JSON_ARRAY || !tsl__schema_work(s, 4) || tsl__json_equal(&s->arena, &x[i], &y[j])) return false;
+      if (x[i].kind >= TSL__JSON_ARRAY || !tsl__schema_work(s, 4) || tsl__json_equal(&x[i], &y[j])) return false;
   return true;
 }
 
@@ -251,7 +251,7 @@ static bool alike(struct schema *s, lit a, lit b, uint32_t *left);
 static bool values_alike(struct schema *s, const struct keyword_value *v, const struct keyword_value *w, uint32_t *left) {
   bool named = v->keyword == KW_PROPERTIES || v->keyword == KW_PATTERN_PROPERTIES;
   if (!v->value || !w->value || v->value->kind != w->value->kind || v->count != w->count) return false;
-  if (!v->children) return tsl__schema_work(s, v->value->length / 8) && tsl__json_equal(&s->arena, v->value, w->value);
+  if (!v->children) return tsl__schema_work(s, v->value->length / 8) && tsl__json_equal(v->value, w->value);
   for (uint32_t i = 0; i < v->count; i++) {
     const tsl__json *x = &v->value->items[i], *y = &w->value->items[i];
     if (named && (x->key_length != y->key_length || memcmp(x->key, y->key, x->key_length) != 0)) return false;
@@ -397,7 +397,7 @@ static bool list_within(struct schema *s, sid a, sid b) {
   const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t j = 0;
-    while (j < m && tsl__schema_work(s, 4) && !tsl__json_equal(&s->arena, &x[i], &y[j])) j++;
+    while (j < m && tsl__schema_work(s, 4) && !tsl__json_equal(&x[i], &y[j])) j++;
     if (j == m || !tsl__schema_ok(s)) return false;
   }
   return true;

@@ -127,7 +127,7 @@ struct listing {
 static void list_value(struct listing *l, goal kind, tsl__json *value) {
   struct schema *s = l->a->schema;
   for (uint32_t i = 0; i < l->count; i++)
-    if (tsl__json_equal(&s->arena, l->values[i], value)) return;
+    if (tsl__json_equal(l->values[i], value)) return;
   lit is = POS(tsl__schema_equal_to(s, value));
   if (l->full || !tsl__schema_possible(s, tsl__schema_goal_and(s, kind, &is, 1))) return;
   if (l->count == TSL__SCHEMA_USED) {
@@ -174,7 +174,8 @@ static bool list_kind(void *ctx, goal kind) {
     if (!(tsl__goal_of(s, kind)->lits[i] & 1)) list_constants(l, kind, tsl__goal_of(s, kind)->lits[i] >> 1, 0);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     tsl__json *word = tsl__arena_copy(&s->arena, &words[i], sizeof words[i]);
-    if (word) list_value(l, kind, word);
+    if (!word) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+    list_value(l, kind, word);
   }
   return !l->full;
 }

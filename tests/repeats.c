@@ -62,16 +62,16 @@ static bool outside(scan *s, char c, size_t i) {
 }
 
 /* `open`: so many containers are not finished: this one, its last item, that one's last ... */
-static bool repeats_in(tsl__arena *arena, const tsl__json *v, unsigned open) {
+static bool repeats_in(const tsl__json *v, unsigned open) {
   if (v->kind < TSL__JSON_ARRAY) return false;
   for (uint32_t i = 0; i < v->length; i++) {
     const tsl__json *a = &v->items[i];
     bool last = i + 1 == v->length, unfinished = last && open > 1;
     for (uint32_t k = 0; k < i; k++) {
       const tsl__json *b = &v->items[k];
-      if (v->kind == TSL__JSON_ARRAY && !unfinished && tsl__json_equal(arena, a, b)) return true;
+      if (v->kind == TSL__JSON_ARRAY && !unfinished && tsl__json_equal(a, b)) return true;
     }
-    if (repeats_in(arena, a, unfinished ? open - 1 : 0)) return true;
+    if (repeats_in(a, unfinished ? open - 1 : 0)) return true;
   }
   return false;
 }
@@ -94,7 +94,7 @@ static bool name_repeats(names *all, unsigned depth, const char *at, size_t n) {
   name found = {NULL, all->open[depth - 1]};
   if (all->n == sizeof all->at / sizeof *all->at || tsl__json_parse(&all->arena, at, n, 1, &found.text, NULL) != TSL_OK) return true;
   for (unsigned i = 0; i < all->n; i++)
-    if (all->at[i].object == found.object && tsl__json_equal(&all->arena, all->at[i].text, found.text)) return true;
+    if (all->at[i].object == found.object && tsl__json_equal(all->at[i].text, found.text)) return true;
   all->at[all->n++] = found;
   return false;
 }
@@ -138,7 +138,7 @@ bool text_repeats_item(const char *text, size_t n) {
   tsl__arena arena;
   tsl__json *root;
   tsl__arena_init(&arena, &tsl__malloc);
-  bool repeats = tsl__json_parse(&arena, closed, length, DEPTH_MAX + 1, &root, NULL) != TSL_OK || repeats_in(&arena, root, s.last.depth);
+  bool repeats = tsl__json_parse(&arena, closed, length, DEPTH_MAX + 1, &root, NULL) != TSL_OK || repeats_in(root, s.last.depth);
   tsl__arena_free(&arena);
   free(closed);
   return repeats;

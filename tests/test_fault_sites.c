@@ -439,14 +439,19 @@ static void run(faulty *f, tsl_vocab *v, const scenario *c) {
 
 static unsigned long cases, refusals, slow;
 
-#define REQUESTS_MAX 60000u /* a case that makes more is too slow to be run again and again */
+#define REQUESTS_MAX 20000u /* a case that makes more is too slow to be run again and again: its places are those of others */
 
 static faulty f;
 static tsl_vocab *warm; /* what a vocabulary makes when it is first asked is there */
 
+static unsigned long requests_of(const scenario *c) {
+  faulty_arm(&f, ULONG_MAX, false);
+  run(&f, c->cold ? NULL : warm, c);
+  return f.made;
+}
+
 static void check_scenario(const scenario *c) {
   tsl_vocab *v = c->cold ? NULL : warm;
-  run(&f, v, c);
   run(&f, v, c); /* a mask of the vocabulary that is met again is given a row for good */
   size_t blocks = f.blocks;
   faulty_arm(&f, ULONG_MAX, false);
@@ -455,9 +460,7 @@ static void check_scenario(const scenario *c) {
   run(&f, v, c);
   looking = false;
   unsigned want = sight_count;
-  if (f.made > REQUESTS_MAX) fresh_count = 0, slow++;
   CHECK(fresh_count < FRESH_MAX);
-  cases++;
   for (uint32_t i = 0; i < fresh_count; i++) {
     faulty_arm(&f, fresh[i], i % 2 == 1); /* once, or from then on */
     run(&f, v, c);
@@ -465,6 +468,37 @@ static void check_scenario(const scenario *c) {
     CHECKF(!differs.what && sight_count == want, "after request %lu of %.*s was refused %s is %s", fresh[i], (int)c->length, c->text, differs.what ? differs.what : "less", tsl_status_name(answer));
     CHECKF(f.blocks == blocks, "%zu blocks are left after request %lu of %.*s was refused", f.blocks - blocks, fresh[i], (int)c->length, c->text);
   }
+}
+
+/* Cases that wait for their turn, and the files that they are of. */
+typedef struct waiting {
+  scenario what;
+  unsigned long requests;
+} waiting;
+static TSL__VEC(waiting) queue;
+static TSL__VEC(char *) files;
+
+static void add_case(const scenario *c) {
+  cases++;
+  CHECK(tsl__vec_push(&tsl__malloc, &queue, (waiting){.what = *c}));
+}
+
+static int by_requests(const void *a, const void *b) {
+  const waiting *x = a, *y = b;
+  return (x->requests > y->requests) - (x->requests < y->requests);
+}
+
+/* Small ones first: a place is refused in the first case that has it, which is run as often as it has such places. */
+static void check_all(void) {
+  for (size_t i = 0; i < queue.n; i++) queue.at[i].requests = requests_of(&queue.at[i].what);
+  if (queue.n) qsort(queue.at, queue.n, sizeof *queue.at, by_requests);
+  for (size_t i = 0; i < queue.n; i++) {
+    if (queue.at[i].requests > REQUESTS_MAX) slow++;
+    else check_scenario(&queue.at[i].what);
+  }
+  for (size_t i = 0; i < files.n; i++) free(files.at[i]);
+  tsl__vec_free(&tsl__malloc, &queue);
+  tsl__vec_free(&tsl__malloc, &files);
 }
 
 /* ---- where cases come from -------------------------------------------------------------------------------------------- */
@@ -488,8 +522,7 @@ static void each_file(const char *folder, void (*check)(const char *data, size_t
     snprintf(path, sizeof path, "%s/%s", folder, names[i]);
     char *data = text_of_file(path, &length);
     CHECKF(data != NULL, "%s", path);
-    if (data) check(data, length);
-    free(data);
+    if (data && tsl__vec_push(&tsl__malloc, &files, data)) check(data, length);
     free(names[i]);
   }
 }
@@ -521,24 +554,24 @@ static void schema_lines(const char *data, size_t n) {
     scenario c = {.kind = SCHEMA, .text = line + head, .length = length, .schema = {.order = TSL_ORDER_ANY}};
     vary(&c);
     if (cases % 5 == 4) c.schema.whitespace = TSL_WS_PRETTY, c.schema.indent = 2;
-    if (length) check_scenario(&c);
+    if (length) add_case(&c);
   }
 }
 
 static void schema_file(const char *data, size_t n) {
   scenario c = {.kind = SCHEMA, .text = data + 1, .length = n - 1, .schema = {.order = data[0] & 1 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA}};
   vary(&c);
-  if (n) check_scenario(&c);
+  if (n) add_case(&c);
 }
 
 static void regex_file(const char *data, size_t n) {
   scenario c = {.kind = REGEX, .text = data + 1, .length = strlen(data + 1), .save = true, .more = true};
-  if (n) check_scenario(&c);
+  if (n) add_case(&c);
 }
 
 static void gbnf_file(const char *data, size_t n) {
   scenario c = {.kind = GBNF, .text = data, .length = n, .save = true, .more = true};
-  check_scenario(&c);
+  add_case(&c);
 }
 
 static void tags_file(const char *data, size_t n) {
@@ -547,33 +580,44 @@ static void tags_file(const char *data, size_t n) {
   scenario c = {.kind = data[0] & 1 ? TOOLS : TAGS, .text = data + 2, .length = n - 2, .more = cases % 2 == 0};
   c.tools.preset = tsl_tools_preset((uint8_t)data[0] >> 1 & 31, &name, &text) ? name : "qwen3";
   c.tools.thinking = (tsl_thinking)(((uint8_t)data[0] >> 6) % 3);
-  check_scenario(&c);
+  add_case(&c);
 }
 
 /* A tokenizer's file, and a text that it encodes. */
 static void vocab_file(const char *data, size_t n) {
   const scenario c = {.kind = VOCABULARY, .text = data, .length = n};
-  check_scenario(&c);
+  add_case(&c);
 }
 
 static void schemas(void) {
   each_file("tests/cases/schema", schema_lines);
   each_file("fuzz/corpus/schema", schema_file);
+  check_all();
 }
-static void patterns(void) { each_file("fuzz/corpus/regex", regex_file); }
-static void grammars(void) { each_file("fuzz/corpus/gbnf", gbnf_file); }
+
+static void patterns(void) {
+  each_file("fuzz/corpus/regex", regex_file);
+  check_all();
+}
+
+static void grammars(void) {
+  each_file("fuzz/corpus/gbnf", gbnf_file);
+  check_all();
+}
 
 /* Text of which the tokens are counted. */
 static void counted(void) {
   static const char text[] = "{\"type\":\"sequence\",\"elements\":[{\"type\":\"tag\",\"begin\":\"<f\",\"content\":{\"type\":\"any_text\",\"max_tokens\":2},\"end\":\"</f>\"},{\"type\":\"any_text\",\"max_tokens\":3}]}";
   scenario c = {.kind = TAGS, .text = text, .length = sizeof text - 1, .more = true, .cold = true};
-  check_scenario(&c);
+  add_case(&c);
 }
 
 static void tags(void) {
   counted();
   each_file("fuzz/corpus/tags", tags_file);
+  check_all();
 }
+
 static void vocabularies(void) {
   static const char *const formats[] = {"hf", "tiktoken", "tekken", "sentencepiece", "gguf"};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -581,6 +625,7 @@ static void vocabularies(void) {
     snprintf(folder, sizeof folder, "fuzz/corpus/vocab_%s", formats[i]);
     each_file(folder, vocab_file);
   }
+  check_all();
 }
 
 int main(void) {
