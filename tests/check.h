@@ -70,9 +70,9 @@ static inline uint64_t tsl_test_random(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/* Rounds of a random test: a quarter of them under a sanitizer, where each takes five times as long. The release build does them all. */
+/* Rounds of a random test: an eighth of them under a sanitizer, where each takes five times as long. The release build does them all. */
 #ifdef TSL_TEST_SANITIZED
-#define ROUNDS_OF(n) (((n) + 3) / 4)
+#define ROUNDS_OF(n) (((n) + 7) / 8)
 #else
 #define ROUNDS_OF(n) (n)
 #endif

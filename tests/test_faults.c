@@ -171,7 +171,7 @@ static void compile_and_generate(void) {
         uint64_t seen = one_run(&f, v, &cases[i], n, mode == 1, &failed);
         CHECKF(seen == want, "after allocation %lu of %s failed the masks are others", n, cases[i].text);
         failures += failed;
-        if (n > 100) n += n / (mode ? 12 : 40); /* late ones are many of the same kind */
+        if (n > 100) n += n / (mode ? ROUNDS_OF(12u) : ROUNDS_OF(40u)); /* late ones are many of the same kind */
       }
       CHECKF(n > 20, "%lu allocations", n);
     }

@@ -262,7 +262,7 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, enum expect
 
 static void walk_often(const char *schema, uint64_t *seed, enum expected expected) {
   tsl_grammar *wide = compile(schema, TSL_WS_ANY), *compact = compile(schema, TSL_WS_COMPACT);
-  for (int k = 0; wide && compact && k < 12; k++) walk(k % 2 ? wide : compact, schema, seed, expected);
+  for (int k = 0; wide && compact && k < ROUNDS_OF(12); k++) walk(k % 2 ? wide : compact, schema, seed, expected);
   tsl_grammar_release(wide);
   tsl_grammar_release(compact);
 }
@@ -393,7 +393,7 @@ static void test_moving(void) {
     CHECK(!memcmp(borrowed, masks[i], words * sizeof *mask));
     CHECK(tsl_matcher_accept_bytes(m, text + i, 1, NULL) == TSL_OK);
   }
-  for (int round = 0; round < 200; round++) {
+  for (int round = 0; round < ROUNDS_OF(200); round++) {
     size_t back = tsl_test_random(&seed) % n + 1;
     CHECK(tsl_matcher_fork(m, &fork) == TSL_OK);
     CHECK(tsl_matcher_rollback(fork, back) == TSL_OK);
@@ -575,7 +575,7 @@ static void test_names_in_names(void) {
       for (unsigned i = 0; i <= length; i++) names[n][i] = i == length ? 0 : (bits >> i & 1u) ? 'b' : 'a';
   uint64_t seed = 11;
   tsl_grammar *g = compile("{\"type\":\"object\",\"additionalProperties\":{\"const\":1}}", TSL_WS_COMPACT);
-  for (unsigned round = 0; g && round < 60; round++) {
+  for (unsigned round = 0; g && round < ROUNDS_OF(60); round++) {
     char text[NAMES * (LONGEST + 6) + 8] = "{";
     bool used[NAMES] = {false};
     tsl_matcher *m = NULL;
@@ -611,7 +611,7 @@ static void test_at_once(void) {
   uint64_t seed = 21;
   for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) {
     tsl_grammar *g = compile(walked[i], TSL_WS_ANY);
-    for (int round = 0; g && round < 60; round++) {
+    for (int round = 0; g && round < ROUNDS_OF(60); round++) {
       tsl_matcher *m = NULL, *slow = NULL;
       char text[400] = "";
       size_t taken = 0, n = 0;
@@ -747,7 +747,7 @@ static void test_different_strings(void) {
   for (unsigned i = 0; i < n; i++) snprintf(schema + strlen(schema), sizeof schema - strlen(schema), "%s\"%s\"", i ? "," : "", strings[i][0]);
   strcat(schema, "]}}");
   tsl_grammar *g = compile(schema, TSL_WS_COMPACT);
-  for (int round = 0; g && round < 400; round++) {
+  for (int round = 0; g && round < ROUNDS_OF(400); round++) {
     char text[600] = "[";
     unsigned used = 0, last = 0;
     for (unsigned items = 1 + (unsigned)(tsl_test_random(&seed) % n), i = 0; i < items; i++) {

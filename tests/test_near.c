@@ -86,7 +86,7 @@ static void near_the_length(void) {
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned most = 18; most <= 130; most += 28) {
       snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}", patterns[i], most);
-      for (uint64_t seed = 0; seed < 2; seed++) follow(schema, seed * 77 + most);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 77 + most);
     }
 }
 
@@ -97,7 +97,7 @@ static void near_the_length_of_an_item(void) {
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned most = 17; most <= 80; most += 21) {
       snprintf(schema, sizeof schema, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}}", patterns[i], most);
-      for (uint64_t seed = 0; seed < 2; seed++) follow(schema, seed * 31 + most);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 31 + most);
     }
 }
 
@@ -106,7 +106,7 @@ static void length_alone(void) {
                                         "{\"type\":\"string\",\"maxLength\":64,\"not\":{\"pattern\":\"1{4}\"}}", "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":30},\"maxItems\":4}",
                                         "{\"type\":\"object\",\"patternProperties\":{\"^a{1,40}$\":true},\"additionalProperties\":false}"};
   for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
-    for (uint64_t seed = 0; seed < 4; seed++) follow(schemas[i], seed + 5);
+    for (uint64_t seed = 0; seed < ROUNDS_OF(4u); seed++) follow(schemas[i], seed + 5);
 }
 
 /* All strings but those of a pattern: what spells one of these in full is taken out. */
@@ -115,7 +115,7 @@ static void all_but_a_pattern(void) {
   char schema[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
     snprintf(schema, sizeof schema, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"%s\"}}}", patterns[i]);
-    for (uint64_t seed = 0; seed < 6; seed++) follow(schema, seed + 40);
+    for (uint64_t seed = 0; seed < ROUNDS_OF(6u); seed++) follow(schema, seed + 40);
   }
 }
 
@@ -127,7 +127,7 @@ static void near_the_count(void) {
     for (unsigned most = 9; most <= 60; most += 17) {
       snprintf(pattern, sizeof pattern, patterns[i], most);
       snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\"}", pattern);
-      for (uint64_t seed = 0; seed < 2; seed++) follow(schema, seed * 91 + most);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 91 + most);
     }
 }
 

@@ -88,7 +88,7 @@ static void masks(void) {
     tsl_grammar *g = NULL;
     tsl_error error = {0};
     CHECKF(tsl_grammar_json_schema(vocab, schemas[i], strlen(schemas[i]), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schemas[i], error.message);
-    for (uint64_t seed = 1; g && seed <= 12; seed++) follow(vocab, g, schemas[i], seed * 7919 + i);
+    for (uint64_t seed = 1; g && seed <= ROUNDS_OF(12u); seed++) follow(vocab, g, schemas[i], seed * 7919 + i);
     tsl_grammar_release(g);
   }
   tsl_vocab_release(vocab);

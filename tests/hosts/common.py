@@ -2,7 +2,10 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
+import fcntl
 import hashlib
+import os
 import pathlib
 import re
 import shutil
@@ -63,6 +66,16 @@ def venv(name):
              "--only-binary", ":all:", "--require-hashes", "-r", lock])
         mark.write_text(stamp)
     return folder / "bin" / "python"
+
+
+@contextlib.contextmanager
+def kept_objects():
+    """Variables with which pip builds this tree in build/hosts/objects, for one caller at a time: the library is compiled once for all that are built there, only the module anew for each Python."""
+    folder = BUILD / "hosts" / "objects"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_SETTINGS": f"builddir={folder}"}
 
 
 def missing(what):

@@ -22,11 +22,6 @@ PROBE = "import sys, ensurepip, sysconfig; print(sys.implementation.name, '-' + 
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
-def kept_objects(folder):
-    """Variables with which pip builds in a folder of its own: the library is compiled once for all that are built there, only the module anew for each Python."""
-    return {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_SETTINGS": f"builddir={folder / 'objects'}"}
-
-
 def interpreters():
     """{(3, minor): python} of the CPythons here with the stable ABI that the package is built for."""
     found = {}
@@ -69,7 +64,8 @@ def try_manual(counts, folder):
     """The commands of docs/python.md, word for word but for where the environment is made; then the module is there."""
     for command in doc_blocks.commands(common.ROOT / "docs/python.md"):
         if command.startswith("python3 "):
-            common.run(["bash", "-euo", "pipefail", "-c", re.sub(r"\benv\b", str(folder), command)], env=kept_objects(folder.parent))
+            with common.kept_objects() as variables:
+                common.run(["bash", "-euo", "pipefail", "-c", re.sub(r"\benv\b", str(folder), command)], env=variables)
     done = subprocess.run([folder / "bin" / "python", "-c", "import turnstile; print(turnstile.Vocab.embedded().size)"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     counts["passed" if done.stdout == "4096\n" else "failed"] += 1
 
@@ -83,7 +79,8 @@ def main():
         folder = pathlib.Path(name)
         oldest = environment(next(iter(found.values()))[0], folder / "builder")
         common.say(f"building the wheel with CPython {next(iter(found.values()))[1]}")
-        common.run([oldest, *PIP, "wheel", "--no-deps", "-w", folder / "wheels", common.ROOT], env=kept_objects(folder))
+        with common.kept_objects() as variables:
+            common.run([oldest, *PIP, "wheel", "--no-deps", "-w", folder / "wheels", common.ROOT], env=variables)
         try_manual(counts, folder / "manual")
         wheel = next((folder / "wheels").glob("*.whl"))
         for version, (python, _) in found.items():

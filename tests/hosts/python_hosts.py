@@ -104,7 +104,8 @@ def prepare():
         return
     start = time.monotonic()
     common.say("installing this tree with pip")
-    common.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall", common.ROOT])
+    with common.kept_objects() as variables:
+        common.run([PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", common.ROOT], env=variables)
     common.say(f"built and installed in {time.monotonic() - start:.0f} s")
     mark.write_text(stamp)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run the hosts' scripts, or those that are named: tests/hosts/run.py [--page] [NAME...], host_NAME.py being the script.
+"""Run the hosts' scripts, or those that are named: tests/hosts/run.py [--page] [NAME...], host_NAME.py being the script. --prepare: only make the environments of Python.
 
 Each prints a line that says which version of the host was there, what was exercised and how many tokens were generated, and closes with
 "N passed, N failed, N skipped". So does this. ./dev test hosts has built and fetched what they need.
@@ -62,5 +62,15 @@ def main(names, page):
     return 1 if total[1] else 0
 
 
+def prepare():
+    import common
+    import python_hosts
+
+    common.venv("llama")
+    python_hosts.prepare()
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--prepare"]:
+        sys.exit(prepare())
     sys.exit(main([name for name in sys.argv[1:] if name != "--page"], "--page" in sys.argv))
