@@ -48,15 +48,52 @@ static bool only_strings(const tsl__json *values, uint32_t n) {
   return true;
 }
 
+#define LOOPED_MAX 16u /* values of a list that are compared one by one */
+
+/* Values that others are looked for among: if they are many, by their hash. */
+struct values {
+  struct schema *s;
+  const tsl__json *at;
+  uint32_t n;
+  struct table by_hash;
+};
+
+/* Equal for values that are. */
+static uint64_t value_hash(const tsl__json *v) { return v->kind == TSL__JSON_STRING ? tsl__hash(v->text, v->length) : (uint64_t)v->kind; }
+
+static struct values values_among(struct schema *s, const tsl__json *at, uint32_t n, uint32_t sought) {
+  struct values v = {s, at, n, {0}};
+  for (uint32_t i = 0; i < n && n > LOOPED_MAX && sought > 1 && tsl__schema_work(s, 1); i++) tsl__table_add(s, &v.by_hash, value_hash(&at[i]), i);
+  return v;
+}
+
+struct sought {
+  const struct values *in;
+  const tsl__json *value;
+};
+
+static bool is_sought(const void *ctx, uint32_t index) {
+  const struct sought *k = ctx;
+  return tsl__schema_work(k->in->s, 4) && tsl__json_equal(&k->in->at[index], k->value);
+}
+
+static bool has_value(const struct values *v, const tsl__json *value) {
+  struct sought key = {v, value};
+  if (v->by_hash.capacity) return tsl__schema_work(v->s, 4) && tsl__table_find(&v->by_hash, value_hash(value), is_sought, &key) != UINT32_MAX;
+  for (uint32_t i = 0; i < v->n && tsl__schema_ok(v->s); i++)
+    if (is_sought(&key, i)) return true;
+  return false;
+}
+
 static bool lists_disjoint(struct schema *s, sid a, sid b) {
-  uint32_t n, m;
+  uint32_t n, m, i = 0;
   const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
   if ((x ? only_strings(x, n) : patterned(s, a)) && (y ? only_strings(y, m) : patterned(s, b)) && !(x && y)) return no_common_string(s, a, b);
   if (!x || !y) return false;
-  for (uint32_t i = 0; i < n; i++)
-    for (uint32_t j = 0; j < m; j++)
-      if (x[i].kind >= TSL__JSON_ARRAY || !tsl__schema_work(s, 4) || tsl__json_equal(&x[i], &y[j])) return false;
-  return true;
+  struct values others = values_among(s, y, m, n);
+  while (i < n && x[i].kind < TSL__JSON_ARRAY && !has_value(&others, &x[i])) i++;
+  tsl__table_free(s, &others.by_hash);
+  return i == n && tsl__schema_ok(s);
 }
 
 #define CORE_DEPTH 4
@@ -393,14 +430,12 @@ bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next) {
 
 /* Is every value that a lists among those of b? */
 static bool list_within(struct schema *s, sid a, sid b) {
-  uint32_t n, m;
+  uint32_t n, m, i = 0;
   const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t j = 0;
-    while (j < m && tsl__schema_work(s, 4) && !tsl__json_equal(&x[i], &y[j])) j++;
-    if (j == m || !tsl__schema_ok(s)) return false;
-  }
-  return true;
+  struct values all = values_among(s, y, m, n);
+  while (i < n && has_value(&all, &x[i])) i++;
+  tsl__table_free(s, &all.by_hash);
+  return i == n && tsl__schema_ok(s);
 }
 
 /* Does the node list values and ask for nothing else? */

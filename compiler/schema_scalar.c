@@ -114,16 +114,32 @@ static bool member(struct schema *s, const struct strings *a, tsl__string text) 
   return n >= a->min && n <= a->max && (a->any_text || tsl__expr_matches(s->x, a->text, text.at, text.length));
 }
 
-/* Members of the list `a` that are (or, with `keep` false, are not) in b. Large lists are compared as expressions. */
+#define LOOPED_MAX 16u /* texts of a list that are compared one by one */
+
+/* A text that is looked for in a list. */
+struct sought {
+  const tsl__string *set;
+  tsl__string text;
+};
+
+static bool is_sought(const void *ctx, uint32_t index) {
+  const struct sought *k = ctx;
+  return equal(k->set[index], k->text);
+}
+
+/* Members of the list `a` that are (or, with `keep` false, are not) in b. In a large list they are found by their hash. */
 static struct strings filter(struct schema *s, const struct strings *a, const struct strings *b, bool keep) {
-  struct strings out = {.is_set = true}, as_text;
+  struct strings out = {.is_set = true};
+  struct table by_hash = {0};
   tsl__string *set = tsl__schema_alloc(s, (a->count + 1) * sizeof *set);
-  if (b->is_set && b->count > 16) {
-    as_text = from_text(text_of(s, b));
-    b = &as_text;
+  bool large = set && a->count && b->is_set && b->count > LOOPED_MAX;
+  for (uint32_t i = 0; large && i < b->count && tsl__schema_work(s, 1); i++) tsl__table_add(s, &by_hash, tsl__hash(b->set[i].at, b->set[i].length), i);
+  for (uint32_t i = 0; set && i < a->count && tsl__schema_work(s, 4); i++) {
+    struct sought key = {b->set, a->set[i]};
+    bool found = large ? tsl__table_find(&by_hash, tsl__hash(key.text.at, key.text.length), is_sought, &key) != UINT32_MAX : member(s, b, key.text);
+    if (found == keep) set[out.count++] = key.text;
   }
-  for (uint32_t i = 0; set && i < a->count && tsl__schema_work(s, 4); i++)
-    if (member(s, b, a->set[i]) == keep) set[out.count++] = a->set[i];
+  tsl__table_free(s, &by_hash);
   out.set = set;
   return out;
 }
