@@ -65,6 +65,10 @@ static inline bool begins_otherwise(const tsl__exprs *x, tsl__expr e, uint8_t by
 /* ---- plain derivatives ---------------------------------------------------------------------------------------- */
 
 static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool last);
+static const tsl__known_reads *class_reads(tsl__exprs *x, tsl__expr e, const tsl__node *n);
+
+/* Is it a class that is spelled in some ten ways? Such are met again in most parts of a pattern, and in every state of it. */
+static bool is_class(const tsl__node *n) { return (n->flags & (TSL__CHAR | TSL__CALLS)) == TSL__CHAR && n->b >= CLASS_MIN; }
 
 static tsl__expr derive_seq(tsl__exprs *x, tsl__node n, uint8_t byte, bool last) {
   tsl__expr result = TSL__NONE;
@@ -185,6 +189,10 @@ static tsl__expr derive_composed(tsl__exprs *x, tsl__node n, uint8_t byte, bool 
 static tsl__expr derive_remembered(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte, bool last) {
   uint64_t key = (uint64_t)e << 8 | byte;
   tsl__expr d;
+  if (byte < 0x80 && n.kind == TSL__K_ALT && is_class(&n)) {
+    const tsl__known_reads *known = class_reads(x, e, &n);
+    if (known && !known->guessed) return tsl__bytes_has(&known->live, byte) ? TSL__EPS : TSL__NONE;
+  }
   if (!is_remembered(x, &n)) return derive_composed(x, n, byte, last);
   if (tsl__step_known(x, key, &d)) return d;
   d = derive_composed(x, n, byte, last);
@@ -539,20 +547,24 @@ static void read_alt(tsl__exprs *x, const tsl__node *n, bool last, tsl__reads *o
   for (uint32_t i = 0; i < n->b; i++) reads(x, tsl__list_at(x, n->a)[i], last, out);
 }
 
-/* Is it a class that is spelled in some ten ways? Such are met again in most parts of a pattern, and in every state of it. */
-static bool is_class(const tsl__node *n) { return (n->flags & (TSL__CHAR | TSL__CALLS)) == TSL__CHAR && n->b >= CLASS_MIN; }
-
-static void read_class(tsl__exprs *x, tsl__expr e, const tsl__node *n, tsl__reads *out) {
+/* What a class reads; NULL when out of memory. */
+static const tsl__known_reads *class_reads(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
   if (!x->known_reads && !(x->known_reads = tsl__alloc_zero(&x->alloc, TSL__KNOWN_READS * sizeof *x->known_reads))) {
     tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-    return;
+    return NULL;
   }
-  tsl__known_reads *known = &x->known_reads[e % TSL__KNOWN_READS];
+  tsl__known_reads *known = &x->known_reads[tsl__mix(e) % TSL__KNOWN_READS];
   if (known->e != e) {
     tsl__reads own = {.guessed = false};
     read_alt(x, n, false, &own);
     *known = (tsl__known_reads){e, own.guessed, own.edges, own.live};
   }
+  return known;
+}
+
+static void read_class(tsl__exprs *x, tsl__expr e, const tsl__node *n, tsl__reads *out) {
+  const tsl__known_reads *known = class_reads(x, e, n);
+  if (!known) return;
   tsl__bytes_or(&out->edges, &known->edges);
   tsl__bytes_or(&out->live, &known->live);
   out->guessed |= known->guessed;

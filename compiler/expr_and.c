@@ -10,6 +10,7 @@
 #include "compiler/deriv.h"
 
 #define FEW_CONJUNCTS 16u
+#define FEW_TEXTS 64u /* that are looked at one by one */
 
 /* ---- intersection and complement ------------------------------------------------------------------------------ */
 
@@ -177,6 +178,38 @@ static bool meet_of_some(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out
   return !(tsl__node_at(x, rest).flags & nullable);
 }
 
+static bool has_bytes(const tsl__bytes *set, const void *text, size_t n) {
+  const uint8_t *at = text;
+  size_t i = 0;
+  while (i < n && tsl__bytes_has(set, at[i])) i++;
+  return i == n;
+}
+
+/* Are b few texts of ASCII, each one of a, which is any number of characters of a class? */
+static bool spells_within(tsl__exprs *x, tsl__expr a, tsl__expr b) {
+  tsl__node loop = tsl__node_at(x, a), n = tsl__node_at(x, b);
+  tsl__reads r;
+  if ((n.kind != TSL__K_LIT && n.kind != TSL__K_STRSET) || loop.kind != TSL__K_REPEAT || loop.b || loop.c != TSL__INF || !(tsl__node_at(x, loop.a).flags & TSL__CHAR)) return false;
+  tsl__reads_of(x, loop.a, &r);
+  if (r.guessed || (n.kind == TSL__K_STRSET && n.c - n.b > FEW_TEXTS)) return false;
+  r.live.w[2] = r.live.w[3] = 0;
+  if (n.kind == TSL__K_LIT) return has_bytes(&r.live, tsl__literal_at(x, n.a), n.b);
+  for (uint32_t i = n.b; i < n.c; i++) {
+    tsl__string s = tsl__strings_at(x, n.a)->at[i];
+    tsl__worked(x, s.length - n.d);
+    if (!has_bytes(&r.live, s.at + n.d, s.length - n.d)) return false;
+  }
+  return true;
+}
+
+/* !a & !b, where b has nothing that a has not: names that no pattern takes, but for some that it takes. */
+static bool meet_of_excluded(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out) {
+  tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
+  if (na.kind != TSL__K_NOT || nb.kind != TSL__K_NOT) return false;
+  *out = spells_within(x, na.a, nb.a) ? a : spells_within(x, nb.a, na.a) ? b : TSL__NONE;
+  return *out != TSL__NONE;
+}
+
 /* Does one of the conjuncts say it: by being the same, or by having no other lengths? */
 static bool is_said(tsl__exprs *x, tsl__expr e, const tsl__expr *at, size_t n) {
   tsl__node lengths = tsl__node_at(x, e);
@@ -252,7 +285,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
           tsl__expr other = at[i] == TSL__EPS ? at[j] : at[i];
           meet = tsl__expr_nullable(x, other) ? TSL__EPS : TSL__NONE, apply = true;
         } else {
-          apply = meet_of_repeats(x, at[i], at[j], &meet) || meet_of_literal(x, at[i], at[j], &meet) || meet_of_some(x, at[i], at[j], &meet);
+          apply = meet_of_repeats(x, at[i], at[j], &meet) || meet_of_literal(x, at[i], at[j], &meet) || meet_of_some(x, at[i], at[j], &meet) || meet_of_excluded(x, at[i], at[j], &meet);
         }
         if (!apply) continue;
         if (meet == TSL__NONE) return TSL__NONE;

@@ -131,7 +131,7 @@ typedef struct tsl__known_length {
 } tsl__known_length;
 
 /* The last classes of characters beyond ASCII of which it was asked what they read (deriv.c). */
-#define TSL__KNOWN_READS 8u
+#define TSL__KNOWN_READS 32u
 typedef struct tsl__known_reads {
   tsl__expr e; /* NONE: free */
   bool guessed;

@@ -411,10 +411,23 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
   return how == TOO_MANY_STATES ? give_up(x, e, json, letters, r) : tsl__letters_self(x, e, letters, r);
 }
 
+/* May so many letters be read without end that they are worth a class? What is read in no loop is read only so often. */
+static bool may_go_on(const tsl__exprs *x, tsl__expr e) {
+  tsl__bytes in;
+  uint64_t then, two, three, four;
+  tsl__expr_endless(x, e, TSL__LETTERS_MIN, &in);
+  if (tsl__ones(in.w[0]) + tsl__ones(in.w[1]) >= TSL__LETTERS_MIN) return true;
+  then = tsl__ones(in.w[2]);
+  two = tsl__ones(in.w[3] & 0xFFFFFFFF);
+  three = tsl__ones(in.w[3] >> 32 & 0xFFFF);
+  four = tsl__ones(in.w[3] >> 48);
+  return (two + (three + four * then) * then) * then >= WIDE_MIN; /* characters that these bytes spell at most */
+}
+
 /* The same, unless it is known already. */
 bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
   const tsl__explored *k = find_kept(x, e, json);
-  if (!k) return explore_wide(x, e, json, letters, r);
+  if (!k) return may_go_on(x, e) && explore_wide(x, e, json, letters, r);
   if (tsl__bytes_empty(&k->letters)) { /* it was given up there */
     if (tsl__letters_wide(letters)) tsl__add_multibyte(&letters->bytes);
     else drop_wide(letters); /* within a character: its other bytes are no letters */
