@@ -9,6 +9,8 @@
 #define COME_BACK_DEPTH 8u /* of what is looked at for loops */
 #define STEPS_MAX 64u /* of work for one exploration: what costs as much as a walk without letters */
 #define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
+#define COUNTS_DEPTH 8u  /* of what is looked at for groups that count down */
+#define COUNTS_MIN 8u    /* from so many times: all that their letters lead to is too much work */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
 #define FOLLOWED_STATES 16u /* and of so many states: letters that meet more are seldom known in full */
 #define TYPICAL 'e'      /* a letter that most classes have */
@@ -424,11 +426,30 @@ static bool may_go_on(const tsl__exprs *x, tsl__expr e) {
   return (two + (three + four * then) * then) * then >= WIDE_MIN; /* characters that these bytes spell at most */
 }
 
+/* Has it groups that count down? Letters that go through one lead to other expressions each time: to too many. What does not is found all the same. */
+static bool counts_down(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  for (;; depth++) {
+    tsl__node n = tsl__node_at(x, e);
+    if (n.flags & TSL__CHAR || depth > COUNTS_DEPTH) return false;
+    if (n.kind == TSL__K_REPEAT && n.c != TSL__INF && n.c >= COUNTS_MIN) return !(tsl__node_at(x, n.a).flags & TSL__CHAR);
+    if (n.kind == TSL__K_ALT) {
+      for (uint32_t i = 0; i < n.b; i++)
+        if (counts_down(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
+      return false;
+    }
+    if (n.kind != TSL__K_SEQ) return false;
+    if (counts_down(x, n.a, depth + 1)) return true;
+    e = n.b;
+  }
+}
+
 /* The same, unless it is known already. */
 bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
   const tsl__explored *k = find_kept(x, e, json);
-  if (!k) return may_go_on(x, e) && explore_wide(x, e, json, letters, r);
-  if (tsl__bytes_empty(&k->letters)) { /* it was given up there */
+  if (!k && !may_go_on(x, e)) return false;
+  bool vain = k ? tsl__bytes_empty(&k->letters) : counts_down(x, e, 0); /* it was given up there, or would be */
+  if (!k && !vain) return explore_wide(x, e, json, letters, r);
+  if (vain) {
     if (tsl__letters_wide(letters)) tsl__add_multibyte(&letters->bytes);
     else drop_wide(letters); /* within a character: its other bytes are no letters */
     return letters_near(x, e, letters, r);
