@@ -8,6 +8,7 @@
 
 #define TYPICAL_LEAD 0xE1u
 #define TYPICAL_LETTER 'e'
+#define TEXT_LIVE 80u    /* live bytes from which a state that a text follows is a text itself: letters, digits and an underscore are fewer */
 #define TYPICAL_ESCAPE 'n' /* after a backslash */
 
 /* Do few bytes live where a target leads? */
@@ -106,7 +107,7 @@ static void tell_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *
 
 tsl__state tsl__tells_text(tsl__space *space, const tsl__state_rec *r) {
   uint32_t count;
-  if (r->live_count >= TSL__LINEAR_BYTES || r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, TYPICAL_LETTER)) return 0;
+  if (r->live_count >= TEXT_LIVE || r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, TYPICAL_LETTER)) return 0;
   tsl__target t = tsl__state_step(space, r, TYPICAL_LETTER);
   tsl__state text = t ? tsl__target_resolve(space, t, 0, &count) : 0;
   if (!text || (text >= space->states.first && !tsl__state_own(space, text)->walked)) return 0;
