@@ -266,12 +266,28 @@ struct told_apart {
 };
 #define TOLD_MAX 256u /* pairs that are kept, a power of two: one gives way to another with the same number */
 
+static struct told_apart *told_of(const struct schema *s, uint8_t type, sid a, sid b, bool within) { return &s->apart[tsl__mix(((uint64_t)a << 32 | b) + type + within) & (TOLD_MAX - 1)]; }
+
+static bool is_told(const struct told_apart *t, uint8_t type, sid a, sid b, bool within) { return t->type == type && t->a == a && t->b == b && t->within == within; }
+
+/* What a subschema is that is nothing but a reference. */
+static sid without_detours(const struct schema *s, sid id) {
+  lit l = tsl__schema_simplify(s, POS(id));
+  return l & 1 ? id : l >> 1;
+}
+
+/* In either order. What is apart without looking through alternatives is so with it, and what is not with it is not without. */
 static bool apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
   if (!s->apart && !(s->apart = tsl__schema_alloc(s, TOLD_MAX * sizeof *s->apart))) return false;
-  struct told_apart *t = &s->apart[tsl__mix(((uint64_t)a << 32 | b) + type + within) & (TOLD_MAX - 1)];
-  if (t->type == type && t->a == a && t->b == b && t->within == within) return t->apart;
+  a = without_detours(s, a);
+  b = without_detours(s, b);
+  sid low = a < b ? a : b, high = a < b ? b : a;
+  struct told_apart *t = told_of(s, type, low, high, within);
+  const struct told_apart *other = told_of(s, type, low, high, !within);
+  if (is_told(t, type, low, high, within)) return t->apart;
+  if (is_told(other, type, low, high, !within) && other->apart == within) return within;
   bool found = disjoint(s, type, a, b, within ? 0 : BRANCHES_DEPTH);
-  if (tsl__schema_ok(s)) *t = (struct told_apart){a, b, type, within, found};
+  if (tsl__schema_ok(s)) *t = (struct told_apart){low, high, type, within, found};
   return found;
 }
 

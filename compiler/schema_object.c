@@ -540,11 +540,7 @@ static bool atom_holds_for(struct maker *m, const struct atom *a, uint64_t mask,
   if (a->kind == ATOM_NAME) return (mask >> splitter_index(m, name_text(m, a->l))) & 1u;
   const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PATTERN_PROPERTIES);
   if (a->kind == ATOM_PATTERN) return (mask >> splitter_index(m, v->exprs[a->index])) & 1u;
-  if (mask & pattern_mask(m, a->s)) return false;
-  const struct keyword_value *named = known == UINT32_MAX ? NULL : left_alone(m, a);
-  if (!named) return true;
-  tsl__string key = tsl__stringset_at(m->s->x, m->o->set, known);
-  return !tsl__json_get(named->value, key.at, key.length);
+  return !(mask & pattern_mask(m, a->s)); /* and it is none of those that the atom leaves alone */
 }
 
 /* Alternatives often say the same of a member, each in its own place. It is to be one lit: then a clause is seen to hold, or to be hopeless, where it is, and
@@ -567,9 +563,11 @@ static lit one_lit(struct maker *m, uint32_t key, lit l) {
 /* `name`: where the atom's names begin, in the order of the visits; moved behind them. */
 static bool make_target(struct maker *m, const struct atom *a, size_t *name, struct target *t) {
   struct object *o = m->o;
+  const struct keyword_value *alone = a->kind == ATOM_EXTRA ? left_alone(m, a) : NULL;
+  const uint32_t *names = m->order + *name;
   *t = (struct target){.kind = a->kind, .l = a->kind == ATOM_NAME ? POS(SID_TRUE) : a->l, .count = a->count};
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) t->key = m->order[(*name)++];
-  if (a->kind == ATOM_EXTRA && left_alone(m, a)) *name += left_alone(m, a)->count;
+  if (alone) *name += alone->count;
   if (a->kind == ATOM_KEY) t->l = one_lit(m, t->key, t->l);
   if (a->kind < ATOM_PATTERN || a->kind > ATOM_REST) return true;
   t->kind = ATOM_PATTERN;
@@ -577,6 +575,7 @@ static bool make_target(struct maker *m, const struct atom *a, size_t *name, str
   if (!keys || !cells) return false;
   for (uint32_t k = 0; k < o->n; k++)
     if (atom_holds_for(m, a, m->masks[k], k)) tsl__bit_set(keys, k);
+  for (uint32_t i = 0; alone && i < alone->count; i++) keys[names[i] >> 6] &= ~((uint64_t)1 << (names[i] & 63));
   for (uint32_t c = 0; c < o->cell_count; c++)
     if (atom_holds_for(m, a, o->cells[c].mask, UINT32_MAX)) tsl__bit_set(cells, c);
   t->keys = keys;
