@@ -442,6 +442,16 @@ static void wait_but_return(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
   tsl__bytes_remove(out, &by);
 }
 
+/* Is it an escape in a JSON string, or alternatives that are all such, as those are whose registers differ? */
+static bool is_escape(const tsl__exprs *x, const tsl__node *n) {
+  if (n->kind != TSL__K_ALT) return n->kind == TSL__K_JESC || n->kind == TSL__K_JHEX;
+  for (uint32_t i = 0; i < n->b; i++) {
+    uint8_t kind = tsl__node_at(x, tsl__list_at(x, n->a)[i]).kind;
+    if (kind != TSL__K_JESC && kind != TSL__K_JHEX) return false;
+  }
+  return true;
+}
+
 /* Which targets of a state may wait: *out. Few bytes are ever read in the middle of fixed texts, of a date, of an escape, or of a meet, of which walk_less.c counts on that bytes are live
  * until they are asked for; escapes are rare anywhere, and bytes beyond ASCII, none of which leads to where it comes from. */
 static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out) {
@@ -450,7 +460,7 @@ static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out)
   bool plain = !(n.flags & TSL__CALLS), steady = plain && !n.loop && !(n.flags & TSL__COUNTS);
   if (n.kind == TSL__K_SEQ) n = tsl__node_at(x, n.a);
   tsl__node inner = n.kind == TSL__K_JSTR ? tsl__node_at(x, n.a) : n;
-  if ((plain && !tsl__may_come_back(x, e)) || n.kind == TSL__K_JESC || n.kind == TSL__K_JHEX || (n.kind == TSL__K_JSTR && (is_texts(&inner) || !tsl__may_come_back(x, n.a)))) {
+  if ((plain && !tsl__may_come_back(x, e)) || is_escape(x, &n) || (n.kind == TSL__K_JSTR && (is_texts(&inner) || !tsl__may_come_back(x, n.a)))) {
     *out = TSL__BYTES_ALL;
   } else if (n.kind == TSL__K_JSTR && inner.kind == TSL__K_AND) {
     *out = TSL__BYTES_ALL;

@@ -113,6 +113,7 @@ tsl__state tsl__tells_text(tsl__space *space, const tsl__state_rec *r) {
   if (!text || (text >= space->states.first && !tsl__state_own(space, text)->walked)) return 0;
   const tsl__state_rec *to = tsl__state_expanded(space, text);
   if (!to || to->flags & TSL__STATE_LOOP || to->live_count < TSL__LINEAR_BYTES || !tsl__state_is_plain(to)) return 0;
+  if (r->live_count >= TSL__LINEAR_BYTES && to->live_count < 2u * r->live_count) return 0; /* letters are as fast there, and need no walk of the text */
   return tsl__state_step(space, to, TYPICAL_LETTER) == t ? text : 0;
 }
 
