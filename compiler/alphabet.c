@@ -4,7 +4,6 @@
  *           dates, though none has a "<". And the walk need not look where a token holds a byte that no text of a state has.
  * Idea      A walk over the expression, as a tree: bytes, literals and listed strings tell what they hold; a meet holds no more than each of its parts.
  *           An automaton in C says which ASCII characters it knows.
- * Endless   Of a text that is long enough some part is read in a loop without an upper bound: what no such loop has comes only so often.
  * Bounds    At most LOOKS parts are looked at, DEPTH deep; past that, and for rules, tokens and negations, it is any byte.
  * Tested by tests/test_expr.c
  *
@@ -13,16 +12,13 @@
 #include "compiler/expr_node.h"
 
 #define LOOKS 4096u
-#define LOOKS_FEW 256u /* where a wrong answer only costs some more */
 #define DEPTH 64u
 
 #define SPELLED "\"\\/bfnrtu0123456789abcdefABCDEF" /* the end of a JSON string, and what escapes are made of */
 
 typedef struct looking {
   const tsl__exprs *x;
-  uint32_t looks, most;
-  uint32_t enough; /* ASCII bytes that come without end, of which no more are looked for */
-  uint32_t meets;  /* that are being looked into */
+  uint32_t looks;
 } looking;
 
 static void add_text(tsl__bytes *out, const void *text, size_t n) {
@@ -32,7 +28,7 @@ static void add_text(tsl__bytes *out, const void *text, size_t n) {
 
 static void add_strings(looking *l, const tsl__node *n, tsl__bytes *out) {
   const tsl__strings *s = tsl__strings_at(l->x, n->a);
-  if ((l->looks += n->c - n->b) > l->most) {
+  if ((l->looks += n->c - n->b) > LOOKS) {
     *out = TSL__BYTES_ALL;
     return;
   }
@@ -61,7 +57,7 @@ static void add_meet(looking *l, const tsl__node *n, unsigned depth, tsl__bytes 
 static void add(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out) {
   for (;;) {
     tsl__node n = tsl__node_at(l->x, e);
-    if (++l->looks > l->most || depth > DEPTH) {
+    if (++l->looks > LOOKS || depth > DEPTH) {
       *out = TSL__BYTES_ALL;
       return;
     }
@@ -94,58 +90,7 @@ static void add(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out) {
 }
 
 void tsl__expr_alphabet(const tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
-  looking l = {.x = x, .most = LOOKS};
+  looking l = {x, 0};
   memset(out, 0, sizeof *out);
   add(&l, e, 0, out);
-}
-
-/* ---- what comes without end --------------------------------------------------------------------------------------- */
-
-static void add_endless(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out);
-
-static void add_endless_meet(looking *l, const tsl__node *n, unsigned depth, tsl__bytes *out) {
-  tsl__bytes meet = TSL__BYTES_ALL;
-  l->meets++;
-  for (uint32_t i = 0; i < n->b; i++) {
-    tsl__bytes part = {{0}};
-    add_endless(l, tsl__list_at(l->x, n->a)[i], depth, &part);
-    for (int w = 0; w < 4; w++) meet.w[w] &= part.w[w];
-  }
-  l->meets--;
-  tsl__bytes_or(out, &meet);
-}
-
-static void add_endless(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out) {
-  for (;;) {
-    tsl__node n = tsl__node_at(l->x, e);
-    if (n.flags & TSL__FINITE) return;
-    if (++l->looks > l->most || depth > DEPTH) {
-      *out = TSL__BYTES_ALL;
-      return;
-    }
-    switch ((tsl__kind)n.kind) {
-      case TSL__K_SEQ:
-        add_endless(l, n.a, depth + 1, out);
-        e = n.b;
-        continue;
-      case TSL__K_ALT:
-        for (uint32_t i = 0; i < n.b; i++) add_endless(l, tsl__list_at(l->x, n.a)[i], depth + 1, out);
-        return;
-      case TSL__K_AND: add_endless_meet(l, &n, depth + 1, out); return;
-      case TSL__K_COUNTED:
-      case TSL__K_REPEAT:
-        e = n.a;
-        if (n.c != TSL__INF) continue;
-        add(l, e, depth, out);
-        if (!l->meets && tsl__ones(out->w[0]) + tsl__ones(out->w[1]) >= l->enough) l->looks = l->most;
-        return;
-      default: *out = TSL__BYTES_ALL; return;
-    }
-  }
-}
-
-void tsl__expr_endless(const tsl__exprs *x, tsl__expr e, unsigned enough, tsl__bytes *out) {
-  looking l = {.x = x, .most = LOOKS_FEW, .enough = enough};
-  memset(out, 0, sizeof *out);
-  add_endless(&l, e, 0, out);
 }

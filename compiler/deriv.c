@@ -189,10 +189,6 @@ static tsl__expr derive_composed(tsl__exprs *x, tsl__node n, uint8_t byte, bool 
 static tsl__expr derive_remembered(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte, bool last) {
   uint64_t key = (uint64_t)e << 8 | byte;
   tsl__expr d;
-  if (byte < 0x80 && n.kind == TSL__K_ALT && is_class(&n)) {
-    const tsl__known_reads *known = class_reads(x, e, &n);
-    if (known && !known->guessed) return tsl__bytes_has(&known->live, byte) ? TSL__EPS : TSL__NONE;
-  }
   if (!is_remembered(x, &n)) return derive_composed(x, n, byte, last);
   if (tsl__step_known(x, key, &d)) return d;
   d = derive_composed(x, n, byte, last);
@@ -216,6 +212,11 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
     if (e == x->text && byte < 0x80) return e;
     return derive_remembered(x, e, n, byte, last);
   case TSL__K_ALT:
+    if (byte < 0x80 && is_class(&n)) { /* its characters of ASCII are those that it reads */
+      const tsl__known_reads *known = class_reads(x, e, &n);
+      if (known && !known->guessed) return tsl__bytes_has(&known->live, byte) ? TSL__EPS : TSL__NONE;
+    }
+    return derive_remembered(x, e, n, byte, last);
   case TSL__K_AND:
   case TSL__K_NOT: return derive_remembered(x, e, n, byte, last);
   case TSL__K_RULE: return derive_rule(x, &n, byte, last);

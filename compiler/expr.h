@@ -131,8 +131,6 @@ tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
 
 /* Bytes that texts of e may hold, at least. At most some thousand parts are looked at. */
 void tsl__expr_alphabet(const tsl__exprs *x, tsl__expr e, tsl__bytes *out);
-/* Bytes that texts of e may hold as often as one likes, at least: those of its loops without an upper bound; any, once that has `enough` of ASCII. Fewer parts are looked at. */
-void tsl__expr_endless(const tsl__exprs *x, tsl__expr e, unsigned enough, tsl__bytes *out);
 
 /* Bytes that spell one byte of a text inside a JSON string, as short as can be. */
 uint32_t tsl__spelling_cost(uint8_t b);

@@ -9,6 +9,7 @@
 #define COME_BACK_DEPTH 8u /* of what is looked at for loops */
 #define STEPS_MAX 64u /* of work for one exploration: what costs as much as a walk without letters */
 #define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
+#define ENDLESS_DEPTH 8u  /* of what is looked at for loops without an upper bound */
 #define COUNTS_DEPTH 8u  /* of what is looked at for groups that count down */
 #define COUNTS_MIN 8u    /* from so many times: all that their letters lead to is too much work */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
@@ -413,24 +414,63 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
   return how == TOO_MANY_STATES ? give_up(x, e, json, letters, r) : tsl__letters_self(x, e, letters, r);
 }
 
-/* May so many letters be read without end that they are worth a class? What is read in no loop is read only so often. */
-static bool may_go_on(const tsl__exprs *x, tsl__expr e) {
-  tsl__bytes in;
-  uint64_t then, two, three, four;
-  tsl__expr_endless(x, e, TSL__LETTERS_MIN, &in);
-  if (tsl__ones(in.w[0]) + tsl__ones(in.w[1]) >= TSL__LETTERS_MIN) return true;
-  then = tsl__ones(in.w[2]);
-  two = tsl__ones(in.w[3] & 0xFFFFFFFF);
-  three = tsl__ones(in.w[3] >> 32 & 0xFFFF);
-  four = tsl__ones(in.w[3] >> 48);
-  return (two + (three + four * then) * then) * then >= WIDE_MIN; /* characters that these bytes spell at most */
+/* What is read in loops without an upper bound. */
+typedef struct endless {
+  tsl__bytes ascii;
+  uint64_t wide; /* characters beyond ASCII */
+} endless;
+
+static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in);
+
+/* The characters of a loop's body. */
+static bool loops_enough(tsl__exprs *x, tsl__expr body, endless *in) {
+  tsl__bytes live;
+  if (!(tsl__node_at(x, body).flags & TSL__CHAR)) return true;
+  const tsl__wide_class *wide = tsl__wide_class_of(x, body);
+  tsl__live_bytes(x, body, &live);
+  tsl__bytes_or(&in->ascii, &live);
+  if (live.w[3]) in->wide += wide ? characters(wide) : WIDE_MIN;
+  return tsl__ones(in->ascii.w[0]) + tsl__ones(in->ascii.w[1]) >= TSL__LETTERS_MIN || in->wide >= WIDE_MIN;
+}
+
+/* Each part of a meet reads them. */
+static bool meet_has_enough(tsl__exprs *x, const tsl__node *n, unsigned depth) {
+  for (uint32_t i = 0; i < n->b; i++)
+    if (!adds_enough(x, tsl__list_at(x, n->a)[i], depth, &(endless){.wide = 0})) return false;
+  return true;
+}
+
+/* May so many letters be read without end that they are worth a class? What is read in no such loop is read only so often. True if in doubt. */
+static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in) {
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e);
+    if (n.flags & TSL__FINITE) return false;
+    if (depth > ENDLESS_DEPTH) return true;
+    switch ((tsl__kind)n.kind) {
+    case TSL__K_SEQ:
+      if (adds_enough(x, n.a, depth + 1, in)) return true;
+      e = n.b;
+      continue;
+    case TSL__K_ALT:
+      for (uint32_t i = 0; i < n.b; i++)
+        if (adds_enough(x, tsl__list_at(x, n.a)[i], depth + 1, in)) return true;
+      return false;
+    case TSL__K_AND: return meet_has_enough(x, &n, depth + 1);
+    case TSL__K_COUNTED:
+    case TSL__K_REPEAT:
+      e = n.a;
+      if (n.c == TSL__INF) return loops_enough(x, e, in);
+      continue;
+    default: return true;
+    }
+  }
 }
 
 /* Has it groups that count down? Letters that go through one lead to other expressions each time: to too many. What does not is found all the same. */
 static bool counts_down(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   for (;; depth++) {
     tsl__node n = tsl__node_at(x, e);
-    if (n.flags & TSL__CHAR || depth > COUNTS_DEPTH) return false;
+    if (n.flags & (TSL__CHAR | TSL__FINITE) || depth > COUNTS_DEPTH) return false;
     if (n.kind == TSL__K_REPEAT && n.c != TSL__INF && n.c >= COUNTS_MIN) return !(tsl__node_at(x, n.a).flags & TSL__CHAR);
     if (n.kind == TSL__K_ALT) {
       for (uint32_t i = 0; i < n.b; i++)
@@ -446,7 +486,7 @@ static bool counts_down(const tsl__exprs *x, tsl__expr e, unsigned depth) {
 /* The same, unless it is known already. */
 bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
   const tsl__explored *k = find_kept(x, e, json);
-  if (!k && !may_go_on(x, e)) return false;
+  if (!k && !adds_enough(x, e, 0, &(endless){.wide = 0})) return false;
   bool vain = k ? tsl__bytes_empty(&k->letters) : counts_down(x, e, 0); /* it was given up there, or would be */
   if (!k && !vain) return explore_wide(x, e, json, letters, r);
   if (vain) {

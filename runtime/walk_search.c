@@ -428,7 +428,7 @@ static tsl__bytes turns_of(const tsl__state_rec *r, const tsl__hint *h) {
   return turns;
 }
 
-/* Read on from a node by the byte of one child, which is live. `sifted`: it or what is below it is known to hold something else than letters. `turns`: those of the state; NULL: they were not asked for. */
+/* Read on from a node by the byte of one child, which is live. `sifted`: it or what is below it is known to hold something else than letters. `turns`: those of the state; NULL: they were not asked for, or it never stays. */
 static inline void search_child(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, uint32_t c, bool sifted, const tsl__bytes *turns) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
@@ -672,8 +672,9 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
       search_sifted(space, l, &e, r, sift);
       continue;
     }
-    tsl__bytes turns = e.hint ? turns_of(r, e.hint) : rest;
-    const tsl__bytes *turning = e.hint ? &turns : NULL;
+    bool stays = e.hint && r->self != &tsl__no_bytes;
+    tsl__bytes turns = stays ? turns_of(r, e.hint) : rest;
+    const tsl__bytes *turning = stays ? &turns : NULL;
     if (r->live_count * 8u < n->children) { /* few bytes are live: look each of them up */
       for (int w = 0; w < 4; w++)
         for (uint64_t bits = rest.w[w]; bits; bits &= bits - 1) {
