@@ -421,15 +421,8 @@ void tsl__search_enter(tsl__space *space, level *l, tsl__state state, uint32_t c
   if (n->children) tsl__search_below(space, l, state, count, child, depth);
 }
 
-/* The bytes by which a text of letters that leads back to the state until then becomes something else, or goes elsewhere. */
-static tsl__bytes turns_of(const tsl__state_rec *r, const tsl__hint *h) {
-  tsl__bytes turns;
-  for (int w = 0; w < 4; w++) turns.w[w] = r->live.w[w] & ~(r->self->w[w] & h->letters.w[w]);
-  return turns;
-}
-
-/* Read on from a node by the byte of one child, which is live. `sifted`: it or what is below it is known to hold something else than letters. `turns`: those of the state; NULL: they were not asked for, or it never stays. */
-static inline void search_child(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, uint32_t c, bool sifted, const tsl__bytes *turns) {
+/* Read on from a node by the byte of one child, which is live. `sifted`: it or what is below it is known to hold something else than letters. */
+static inline void search_child(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, uint32_t c, bool sifted) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
   bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), beyond = false;
@@ -440,7 +433,6 @@ static inline void search_child(tsl__space *space, level *l, const entry *e, con
     beyond = e->depth + 1u + child->height > e->hint->limit;
   }
   if (letter && !beyond && !sifted && (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) && !(wide && tsl__wide_bit(wide->dirty, c))))) return;
-  if (letter && !beyond && turns && tsl__bytes_has(r->self, child->byte) && !tsl__trie_below_meets(trie, child, turns)) return;
   uint32_t count;
   tsl__target t = tsl__state_step(space, r, child->byte);
   if (!t) return;
@@ -533,9 +525,15 @@ static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl
     for (uint64_t ahead = bits &= held; ahead; ahead &= ahead - 1) TSL__PREFETCH(&nodes[w * 64 + (uint32_t)__builtin_ctzll(ahead)]);
     for (; bits; bits &= bits - 1) {
       uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
-      if (tsl__bytes_has(&r->live, labels[c])) search_child(space, l, e, r, c, s->exact, NULL);
+      if (tsl__bytes_has(&r->live, labels[c])) search_child(space, l, e, r, c, s->exact);
     }
   }
+}
+
+/* Is a child, whose letter leads back to the state itself, in the class's mask with all that lives below it? So it is if nothing there leads elsewhere, or is no letter. */
+static bool is_steady(const tsl__trie *trie, const entry *e, uint32_t c, const tsl__bytes *turns) {
+  const tsl__trie_node *child = &trie->nodes[c];
+  return e->depth + 1u + child->height <= e->hint->limit && (!child->children || !tsl__trie_below_meets(trie, child, turns));
 }
 
 static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + TSL__LINEAR_SPARE) * sizeof(uint32_t); }
@@ -633,7 +631,7 @@ static void search_together(tsl__space *space, level *l, size_t floor, uint32_t 
     for (size_t i = first; i < l->together.n; i++) {
       entry e = l->together.at[i];
       const tsl__state_rec *r = tsl__state_expanded(space, e.state);
-      if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c, false, NULL);
+      if (tsl__bytes_has(&r->live, trie->nodes[c].byte)) search_child(space, l, &e, r, c, false);
     }
     push_once(space, l, from);
   }
@@ -672,20 +670,21 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
       search_sifted(space, l, &e, r, sift);
       continue;
     }
-    bool stays = e.hint && r->self != &tsl__no_bytes;
-    tsl__bytes turns = stays ? turns_of(r, e.hint) : rest;
-    const tsl__bytes *turning = stays ? &turns : NULL;
     if (r->live_count * 8u < n->children) { /* few bytes are live: look each of them up */
       for (int w = 0; w < 4; w++)
         for (uint64_t bits = rest.w[w]; bits; bits &= bits - 1) {
           uint32_t c = tsl__trie_child(trie, e.node, (uint8_t)(w * 64 + __builtin_ctzll(bits)));
-          if (c) search_child(space, l, &e, r, c, false, turning);
+          if (c) search_child(space, l, &e, r, c, false);
         }
       continue;
     }
     ask_for_sets(trie, n, &rest);
-    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++)
-      if (tsl__bytes_has(&rest, trie->labels[c])) search_child(space, l, &e, r, c, false, turning);
+    tsl__bytes same = {{0}}, turns = rest;
+    for (int w = 0; e.hint && !e.hint->counted && w < 2; w++) turns.w[w] &= ~(same.w[w] = r->self->w[w] & e.hint->letters.w[w]);
+    for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
+      if (!tsl__bytes_has(&rest, trie->labels[c]) || (tsl__bytes_has(&same, trie->labels[c]) && is_steady(trie, &e, c, &turns))) continue;
+      search_child(space, l, &e, r, c, false);
+    }
   }
 }
 

@@ -6,7 +6,9 @@
  * What walk.h tells as skip, sweep, letters, together and along a table is done here, at each node. Of letters only those children are looked at that hold something else:
  * bits by node and byte, made with the vocabulary's tables (classes.h); and those that hold a quote or a backslash are read from the root along a table of their own (linear_quoted.h). What is known from the root without a search is told in walk_tell.h.
  *
- * Tested by tests/test_oracle.c, tests/test_linear.c
+ * Where a letter leads back to the state itself, what lies below is entered only if it has a byte that leads elsewhere: of `[a-z.-]+\.[a-z]{2,6}(/[\w/]*)?` no tree without a dot, though a slash may come later.
+ *
+ * Tested by tests/test_oracle.c, tests/test_letters.c, tests/test_linear.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
