@@ -46,6 +46,22 @@ static void canonical(void) {
   CHECK(rest != TSL__NONE && !tsl__expr_nullable(x, rest) && tsl__expr_shortest(x, rest) == 2);
 }
 
+/* Texts that are excluded with a class of which they are texts are not excluded once more. */
+static void excluded_texts(void) {
+  static const tsl__string within[] = {{"ab", 2}, {"cde", 3}, {"", 0}}, beside[] = {{"ab", 2}, {"c-d", 3}};
+  tsl__expr word = tsl__expr_star(x, tsl__expr_range(x, 'a', 'z')), some = tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'z'), 1, TSL__INF), rest = tsl__expr_text_not(x, word);
+  tsl__range line = {0, '\n' - 1}, others = {'\n' + 1, TSL__CP_MAX}, both[] = {line, others};
+  tsl__charset set = {.ranges = {both, 2, 2}};
+  tsl__expr lines = tsl__expr_star(x, tsl__expr_charset(x, &set));
+  CHECK(tsl__expr_and(x, rest, tsl__expr_not(x, lit("abc"))) == rest && tsl__expr_and(x, tsl__expr_text_not(x, lit("abc")), tsl__expr_not(x, word)) == rest);
+  CHECK(tsl__expr_and(x, rest, tsl__expr_not(x, tsl__expr_stringset(x, tsl__stringset_new(x, within, 3, NULL)))) == rest);
+  CHECK(tsl__expr_and(x, tsl__expr_text_not(x, lines), tsl__expr_not(x, lit("a-1"))) == tsl__expr_text_not(x, lines));
+  CHECK(!matches(tsl__expr_and(x, rest, tsl__expr_not(x, lit("a-b"))), "a-b") && matches(tsl__expr_and(x, rest, tsl__expr_not(x, lit("a-b"))), "a-c"));
+  CHECK(!matches(tsl__expr_and(x, rest, tsl__expr_not(x, tsl__expr_stringset(x, tsl__stringset_new(x, beside, 2, NULL)))), "c-d"));
+  CHECK(!matches(tsl__expr_and(x, tsl__expr_text_not(x, lines), tsl__expr_not(x, lit("a\n"))), "a\n"));
+  CHECK(!matches(tsl__expr_and(x, tsl__expr_text_not(x, some), tsl__expr_not(x, tsl__expr_stringset(x, tsl__stringset_new(x, within, 3, NULL)))), "")); /* some is one at least */
+}
+
 /* What a complement says that the conjuncts beside it say as well is left out of it. */
 static void known_conjuncts(void) {
   tsl__expr any = tsl__expr_any_char(x), text = tsl__expr_text(x), a = seq(text, seq(lit("a"), text)), b = seq(text, seq(lit("b"), text)), c = seq(lit("c"), seq(lit("d"), text));
@@ -454,6 +470,7 @@ static void spelled(void) {
 int main(void) {
   if (tsl__exprs_new(NULL, NULL, NULL, &x) != TSL_OK) return 1;
   RUN(canonical, "equal languages by construction are one node");
+  RUN(excluded_texts, "excluded texts that an excluded class has");
   RUN(known_conjuncts, "a meet with the complement of a meet of the same");
   RUN(derivatives, "derivatives match as the texts say");
   RUN(registers, "large loops are a register, not states");

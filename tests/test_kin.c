@@ -38,6 +38,7 @@ static const struct {
     {"{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).{4,30}$\"}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"^[a-z]+:[a-z]\"}", "\"id:"}, /* a letter, then any text (walk_tell.h) */
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z_](?!.*the)\"}}", "[\"in\",\""},
+    {"{\"type\":\"string\",\"pattern\":\"^[0-9A-Za-z_]\"}", "\""},
     {"{\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"in\":{\"type\":\"string\"}}}", "{\""},
     {"{\"properties\":{\"name\":true,\"nation\":true,\"id\":true},\"additionalProperties\":{\"type\":\"integer\"},\"propertyNames\":{\"not\":{\"pattern\":\"[aeiou]{2}\"}}}", "{\"id\":1,\"n"},
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"a[^b]\"}},\"uniqueItems\":true}", "[\""},
