@@ -36,8 +36,17 @@ struct place {
 
 struct saying {
   struct expansion *e;
+  const struct tracker *tracker;
   uint32_t depth;
   struct place *first, **last;
+  const struct seen *seen;
+};
+
+/* What holds where a node is evaluated: an atom or, if that is NULL, a lit; and all further out. */
+struct where {
+  const struct where *outer;
+  const struct atom *atom;
+  lit l;
 };
 
 static const struct clauses always = {.n = 0}, never = {.never = true};
@@ -324,12 +333,173 @@ static bool say_keyword(struct saying *y, const struct node *n, enum keyword k, 
   }
 }
 
-bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum keyword k) {
+/* ---- what is evaluated --------------------------------------------------------------------------------------------- */
+
+static const struct keyword_value *properties(const struct schema *s, sid id) { return tsl__keyword_or_null(tsl__node_of(s, id), KW_PROPERTIES); }
+
+static bool names(const struct schema *s, sid id, const tsl__json *key) {
+  const struct keyword_value *v = properties(s, id);
+  return v && tsl__json_get(v->value, key->key, key->key_length);
+}
+
+static bool note_seen(struct saying *y, sid id, const struct where *where) {
+  struct clauses when = always;
+  for (; where; where = where->outer)
+    if (!(where->atom ? and_one(&when, where->atom) : say(y, where->l, &when))) return false;
+  struct seen *p = when.never ? NULL : tsl__schema_alloc(y->e->s, sizeof *p + when.n * sizeof *when.at);
+  if (!p) return when.never;
+  *p = (struct seen){.next = y->seen, .tracker = y->tracker, .s = id, .n = when.n};
+  memcpy(p->when, when.at, when.n * sizeof *when.at);
+  y->seen = p;
+  return true;
+}
+
+static bool see(struct saying *y, sid id, const struct where *where, const tsl__json *there);
+
+/* Of branches that a member tells apart it tells which one holds. `there`: one that is there. */
+static bool see_branches(struct saying *y, const struct keyword_value *v, const struct where *where, const tsl__json *there) {
+  const tsl__json *key = there && told_apart_by(y, v, there) ? there : telling(y, v);
+  for (uint32_t i = 0; i < v->count; i++) {
+    struct where here = {where, NULL, POS(v->children[i])};
+    if (key) here.atom = tsl__expand_atom(y->e, NULL, ATOM_KEY, key->key, key->key_length, value_in(y, v->children[i], key));
+    if (!see(y, v->children[i], &here, there)) return false;
+  }
+  return true;
+}
+
+static bool see_dependencies(struct saying *y, const struct keyword_value *v, const struct where *where) {
+  for (uint32_t i = 0; i < v->count; i++) {
+    const tsl__json *m = &v->value->items[i];
+    if (v->children[i] == UINT32_MAX) continue;
+    const struct where here = {.outer = where, .atom = tsl__expand_atom(y->e, NULL, ATOM_KEY, m->key, m->key_length, POS(SID_TRUE))};
+    if (!see(y, v->children[i], &here, m)) return false;
+  }
+  return true;
+}
+
+static bool see_if(struct saying *y, const struct node *n, const struct where *where, const tsl__json *there) {
+  sid condition = tsl__keyword(n, KW_IF)->children[0];
+  const struct where holds = {where, NULL, POS(condition)}, fails = {where, NULL, NEG(condition)};
+  return see(y, condition, &holds, there) && see(y, tsl__child_or_true(n, KW_THEN), &holds, there) && see(y, tsl__child_or_true(n, KW_ELSE), &fails, there);
+}
+
+static bool see_keyword(struct saying *y, const struct node *n, enum keyword k, const struct where *where, const tsl__json *there) {
+  if (k == KW_IF) return see_if(y, n, where, there);
+  if (k == KW_ANY_OF || k == KW_ONE_OF) return see_branches(y, tsl__keyword(n, k), where, there);
+  return see_dependencies(y, tsl__keyword(n, k), where);
+}
+
+/* Note what the node evaluates where it holds. False: it is not members that it names alone. */
+static bool see(struct saying *y, sid id, const struct where *where, const tsl__json *there) {
+  static const uint64_t others = OF(PATTERN_PROPERTIES) | OF(ADDITIONAL_PROPERTIES) | OF(UNEVALUATED_PROPERTIES);
+  static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_DEPENDENCIES, KW_DEPENDENT_SCHEMAS};
+  const struct node *n = tsl__node_of(y->e->s, id);
+  if (y->depth == DEPTH_MAX || !tsl__schema_work(y->e->s, 16) || n->mask & others) return false;
+  if (tsl__has(n, KW_PROPERTIES) && !note_seen(y, id, where)) return false;
+  bool all = true;
+  y->depth++;
+  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
+    for (uint32_t i = 0; v && i < v->count && all; i++) all = see(y, v->children[i], where, there);
+  }
+  for (size_t k = 0; k < sizeof choices && all; k++) all = !tsl__has(n, choices[k]) || see_keyword(y, n, choices[k], where, there);
+  y->depth--;
+  return all;
+}
+
+/* Is the member evaluated in any case? Where a pattern does it that is not looked at. */
+static bool seen_anyway(const struct schema *s, const struct part *parts, const struct tracker *tracker, const tsl__json *key) {
+  for (const struct part *p = parts; p; p = p->next)
+    if (p->kind == PART_SEEN && tsl__tracks(p->tracker, tracker) && names(s, p->s, key)) return true;
+  return false;
+}
+
+static bool seen_before(const struct schema *s, const struct seen *from, const struct seen *to, const struct tracker *tracker, const tsl__json *key) {
+  for (; from != to; from = from->next)
+    if (tsl__tracks(from->tracker, tracker) && names(s, from->s, key)) return true;
+  return false;
+}
+
+/* How many clauses say it of the properties of a node, so far as the nodes before it do not name them? UINT32_MAX: too many. */
+static uint32_t clauses_of_seen(const struct expansion *e, const struct branch *b, const struct seen *p, const struct tracker *tracker) {
+  const struct keyword_value *v = properties(e->s, p->s);
+  uint32_t total = 0;
+  for (uint32_t i = 0; i < v->count && total <= CLAUSES_MAX; i++) {
+    const tsl__json *key = &v->value->items[i];
+    uint32_t product = 1;
+    if (seen_anyway(e->s, b->parts, tracker, key) || seen_before(e->s, b->seen, p, tracker, key)) continue;
+    for (const struct seen *q = p; q && product <= PRODUCT_MAX && tsl__schema_work(e->s, 1); q = q->next)
+      if (tsl__tracks(q->tracker, tracker) && names(e->s, q->s, key)) product *= q->n;
+    if (product > PRODUCT_MAX) return UINT32_MAX;
+    total += product;
+  }
+  return total;
+}
+
+/* Is there room for so many clauses of what choices ask for and, once all are known, for those of what they evaluate? */
+static bool has_room(const struct expansion *e, const struct branch *b) {
+  uint32_t total = e->clauses;
+  for (const struct seen *p = b->seen; p && total <= CLAUSES_MAX; p = p->next)
+    for (const struct tracker *t = p->tracker; t && total <= CLAUSES_MAX; t = t->outer) {
+      uint32_t more = clauses_of_seen(e, b, p, t);
+      total = more > CLAUSES_MAX ? more : total + more;
+    }
+  return total <= CLAUSES_MAX;
+}
+
+/* The member is absent, or is what it must be where nothing evaluates it, or is evaluated by a node from `p` on. */
+static void expand_seen_key(struct expansion *e, struct branch *b, const struct part *rest, const struct seen *p, const tsl__json *key) {
   struct saying y = {.e = e};
+  lit l = tsl__schema_simplify(e->s, rest->l);
+  const struct atom *a = l == POS(SID_FALSE) ? NULL : tsl__expand_atom(e, NULL, ATOM_KEY, key->key, key->key_length, l);
+  struct clauses any = {.at = {tsl__expand_atom(e, a, ATOM_ABSENT, key->key, key->key_length, 0)}, .n = 1};
+  for (; p; p = p->next) {
+    struct clauses when = {.n = p->n};
+    if (!tsl__tracks(p->tracker, rest->tracker) || !names(e->s, p->s, key)) continue;
+    memcpy(when.at, p->when, p->n * sizeof *p->when);
+    if (!or_all(&y, &any, &when)) return; /* there was room for it: a failure */
+  }
+  for (uint32_t i = 0; i <= any.n; i++) {
+    struct part *part = tsl__expand_part(e, b, i < any.n ? PART_CLAUSE : PART_SEEN_IF);
+    if (!part) return;
+    part->tracker = rest->tracker;
+    part->key = key->key;
+    part->key_length = key->key_length;
+    if (i < any.n) part->atoms = any.at[i];
+  }
+}
+
+void tsl__expand_seen(struct expansion *e, struct branch *b) {
+  for (const struct part *rest = b->parts; rest; rest = rest->next) {
+    for (const struct seen *p = rest->kind == PART_REST ? b->seen : NULL; p; p = p->next) {
+      const struct keyword_value *v = properties(e->s, p->s);
+      for (uint32_t i = 0; i < v->count && tsl__tracks(p->tracker, rest->tracker) && tsl__schema_work(e->s, 1); i++) {
+        const tsl__json *key = &v->value->items[i];
+        if (!seen_anyway(e->s, b->parts, rest->tracker, key) && !seen_before(e->s, b->seen, p, rest->tracker, key)) expand_seen_key(e, b, rest, p, key);
+      }
+    }
+  }
+}
+
+/* ---- together ------------------------------------------------------------------------------------------------------ */
+
+bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum keyword k, const struct tracker *tracker) {
+  struct saying y = {.e = e, .tracker = tracker, .seen = b->seen};
   struct clauses all = always;
+  const struct node *n = tsl__node_of(e->s, s);
+  const struct seen *before = b->seen;
   y.last = &y.first;
-  if (!say_keyword(&y, tsl__node_of(e->s, s), k, &all) || !tsl__schema_ok(e->s) || e->clauses + all.n > CLAUSES_MAX) return false;
+  if (!say_keyword(&y, n, k, &all)) return false;
+  struct place **last = y.last; /* conditions are said once more, but have their places */
+  if (tracker && !see_keyword(&y, n, k, NULL, NULL)) return false;
+  *last = NULL;
+  b->seen = y.seen;
   e->clauses += all.n;
+  if (!has_room(e, b) || !tsl__schema_ok(e->s)) {
+    e->clauses -= all.n;
+    b->seen = before;
+    return false;
+  }
   if (all.never) tsl__expand_clause(e, b, NULL);
   for (uint32_t i = 0; i < all.n; i++) tsl__expand_clause(e, b, all.at[i]);
   for (const struct place *place = y.first; place; place = place->next) {

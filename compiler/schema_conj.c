@@ -50,7 +50,7 @@ struct part *tsl__expand_part(struct expansion *e, struct branch *b, enum part_k
 }
 
 static void choose_later(struct expansion *e, struct branch *b, sid s, enum keyword keyword, const struct tracker *tracker) {
-  if (e->in_clauses && !tracker && tsl__expand_in_clauses(e, b, s, keyword)) return;
+  if (e->in_clauses && !(tracker && tracker->exact) && tsl__expand_in_clauses(e, b, s, keyword, tracker)) return;
   struct choice *c = cell(e, sizeof *c);
   if (!c) return;
   *c = (struct choice){b->choices, tracker, s, (uint8_t)keyword};
@@ -769,7 +769,8 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
 }
 
 /* A conjunction. */
-static void found(struct expansion *e, const struct branch *b) {
+static void found(struct expansion *e, struct branch *b) {
+  if (b->seen) tsl__expand_seen(e, b);
   const struct leaf one = {b->parts, b->number};
   if (++e->leaves > TSL__SCHEMA_ALTERNATIVES) {
     tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place", TSL__SCHEMA_ALTERNATIVES);

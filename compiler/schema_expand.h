@@ -25,12 +25,21 @@ struct negation { /* a whole node that waits to be negated */
   sid s;
 };
 
+struct seen { /* the properties of node s are evaluated for the tracker where all of these clauses are fulfilled */
+  const struct seen *next;
+  const struct tracker *tracker;
+  sid s;
+  uint32_t n;
+  const struct atom *when[];
+};
+
 struct branch { /* one way to go on */
   const struct taken *taken; /* nodes that hold */
   const tsl__number_spec *number; /* numbers: all parts so far together; NULL: none */
   const struct part *parts;
   const struct pending *pending;
   const struct choice *choices;
+  const struct seen *seen; /* by choices that became clauses */
   const struct negation *negations; /* these when nothing else is left: what holds by then makes most of them plain */
 };
 
@@ -64,7 +73,9 @@ bool tsl__expand_negated(struct expansion *e, sid s, const struct atom **atoms);
 static inline sid tsl__child_or_true(const struct node *n, enum keyword k) { return tsl__has(n, k) ? tsl__keyword(n, k)->children[0] : SID_TRUE; }
 
 /* ---- schema_clause.c ---- */
-/* Say the disjunction that a keyword of node s is in clauses. False: it cannot be said in few. */
-bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum keyword k);
+/* Say the disjunction that a keyword of node s is in clauses, with what it evaluates for the tracker, if somebody asks (else NULL). False: it cannot be said in few. */
+bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum keyword k, const struct tracker *tracker);
+/* Say of a conjunction's members which of them are evaluated. */
+void tsl__expand_seen(struct expansion *e, struct branch *b);
 
 #endif

@@ -338,6 +338,15 @@ static bool evaluated(const struct maker *m, const struct tracker *tracker, uint
   return false;
 }
 
+/* Is it left to clauses whether the known key `index` is evaluated for `tracker`? */
+static bool evaluated_if(const struct maker *m, const struct tracker *tracker, uint32_t index) {
+  for (uint32_t i = 0; i < m->part_count && index != UINT32_MAX; i++) {
+    const struct part *p = m->parts[i];
+    if (p->kind == PART_SEEN_IF && p->tracker == tracker && index_of(m, p->key, p->key_length) == index) return true;
+  }
+  return false;
+}
+
 /* What the parts ask of the value of a key with this mask; `own` tells whether a part's properties name the key itself. */
 static uint32_t asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits) {
   uint32_t n = 0;
@@ -359,7 +368,7 @@ static uint32_t asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *li
     if (!covered) lits[n++] = additional(m, p->s);
   }
   for (uint32_t i = 0; i < m->part_count; i++)
-    if (m->parts[i]->kind == PART_REST && !evaluated(m, m->parts[i]->tracker, mask, index)) lits[n++] = m->parts[i]->l;
+    if (m->parts[i]->kind == PART_REST && !evaluated(m, m->parts[i]->tracker, mask, index) && !evaluated_if(m, m->parts[i]->tracker, index)) lits[n++] = m->parts[i]->l;
   return n;
 }
 
@@ -642,6 +651,12 @@ static bool simplify_clauses(struct object *o) {
   return true;
 }
 
+/* Is it a clause that is not asked for? */
+static bool is_moot(const struct maker *m, const struct part *p) {
+  uint32_t key = p->tracker ? index_of(m, p->key, p->key_length) : UINT32_MAX;
+  return p->tracker && evaluated(m, p->tracker, m->masks[key], key);
+}
+
 static bool make_clauses(struct maker *m) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->part_count; i++) n += m->parts[i]->kind == PART_CLAUSE;
@@ -649,7 +664,7 @@ static bool make_clauses(struct maker *m) {
   m->o->clauses = tsl__schema_alloc(m->s, n * sizeof *m->o->clauses);
   if (!m->o->clauses) return false;
   for (uint32_t i = 0; i < m->part_count; i++) {
-    if (m->parts[i]->kind != PART_CLAUSE) continue;
+    if (m->parts[i]->kind != PART_CLAUSE || is_moot(m, m->parts[i])) continue;
     struct clause *c = &m->o->clauses[m->o->clause_count++];
     uint32_t atoms = 0;
     for (const struct atom *a = m->parts[i]->atoms; a; a = a->next) atoms++;

@@ -166,13 +166,14 @@ enum part_kind {
   PART_NAMES,     /* object: all keys satisfy `l` */
   PART_REQUIRED,  /* object: has `key` or, with a node `s`, all that it requires */
   PART_SIZE,      /* object: min to max members; array: min to max items */
-  PART_CLAUSE,    /* object: one of `atoms` */
+  PART_CLAUSE,    /* object: one of `atoms`; with a tracker: or `key` is evaluated for it */
   PART_ORDER,     /* object: nothing is asked, but the properties of node `s` have a place here */
   PART_ITEMS,     /* array: items from `min` to `max` - 1 satisfy `l` */
   PART_CONTAINS,  /* array: of the items from `from` on, min to max satisfy `l` */
   PART_UNIQUE,    /* array: no two items are equal */
   PART_REPEATS,   /* array: some two items are equal; node `s` asks for the contrary */
   PART_SEEN,      /* node `s` holds, and what it evaluates counts for `tracker` */
+  PART_SEEN_IF,   /* object: whether the member `key` is evaluated for `tracker`, or satisfies what it must then, is left to clauses */
   PART_REST,      /* what nothing evaluated for `tracker` satisfies `l` (members, or items) */
   PART_REST_SOME  /* array: some item that nothing evaluated for `tracker` satisfies `l` */
 };

@@ -13,7 +13,7 @@
 
 static tsl_vocab *vocab;
 static uint64_t seed = 11;
-static unsigned rounds = ROUNDS_OF(60u), first; /* numbers of schemas, from which on */
+static unsigned rounds = ROUNDS_OF(120u), first; /* numbers of schemas, from which on */
 static unsigned long valid, invalid, drawn, empty;
 
 #define CHOICES_MAX 14
@@ -112,28 +112,38 @@ static void put_choice(void) {
   }
 }
 
-static void make_schema(void) {
-  choices = 4 + below(8);
+/* `unevaluated`: only some members are named outside the choices, and what those evaluate matters. */
+static void make_schema(bool unevaluated) {
+  static const char *const rest[] = {"false", "{\"type\":\"string\"}", "{\"enum\":[\"x\",5]}"};
+  unsigned named = unevaluated ? 2 + below(NAMES - 2) : NAMES, inner = 0;
+  choices = 4 + below(unevaluated ? 5 : 8);
   schema_n = 0;
   put("{\"type\":\"object\",\"properties\":{");
-  for (unsigned k = 0; k < NAMES; k++) {
+  for (unsigned k = 0; k < named; k++) {
     if (k) put(",");
     put_name(k);
     put(":");
     put(below(3) ? "{\"type\":[\"boolean\",\"string\",\"integer\",\"null\"]}" : below(2) ? "{\"enum\":[\"x\",\"y\",\"zz\",0,true]}" : "true");
   }
-  put(below(2) ? "},\"additionalProperties\":false" : "}");
+  put(!unevaluated && below(2) ? "},\"additionalProperties\":false" : "}");
+  if (unevaluated && below(4) == 0) put(",\"patternProperties\":{\"^[ehi]\":{\"not\":{\"const\":null}}}");
   if (below(4) == 0) put(",\"maxProperties\":7");
   if (below(3) == 0) put(",\"required\":"), put_names(1 + below(2));
   sprintf(base, "%s}", schema);
   put(",\"allOf\":[");
+  if (unevaluated && below(4) == 0) inner = 1 + below(choices);
+  if (inner) put("{\"allOf\":[");
   for (unsigned i = 0; i < choices; i++) {
+    if (inner && i == inner) put("],\"unevaluatedProperties\":"), put(rest[below(COUNT(rest))]), put("}");
     if (i) put(",");
     begins[i] = schema_n;
     put_choice();
     ends[i] = schema_n;
   }
-  put("]}");
+  if (inner == choices) put("],\"unevaluatedProperties\":{\"type\":[\"string\",\"integer\"]}}");
+  put("]");
+  if (unevaluated) put(",\"unevaluatedProperties\":"), put(rest[below(COUNT(rest))]);
+  put("}");
 }
 
 /* ---- texts --------------------------------------------------------------------------------------------------------- */
@@ -160,9 +170,9 @@ static size_t spell(const instance *o, char *text) {
   return n + (size_t)sprintf(text + n, "}");
 }
 
-/* How many of the choices it satisfies; that it satisfies all else counts for some. */
+/* How many of the choices it satisfies; that it satisfies all else, or is valid, counts for some. */
 static unsigned satisfied(const char *text, size_t n) {
-  unsigned score = validator_judge_texts(base, strlen(base), text, n) == VALID ? 4 : 0;
+  unsigned score = (validator_judge_texts(base, strlen(base), text, n) == VALID ? 4 : 0) + (validator_judge_texts(schema, schema_n, text, n) == VALID ? 8 : 0);
   for (unsigned i = 0; i < choices; i++) score += validator_judge_texts(schema + begins[i], ends[i] - begins[i], text, n) == VALID;
   return score;
 }
@@ -220,7 +230,7 @@ static void compare(tsl_grammar *g) {
   instance o = {{0}, {0}}, next;
   unsigned score = 0;
   for (unsigned k = 0; k <= NAMES; k++) o.order[k] = k, o.value[k] = below(3) ? 1 + below(COUNT(values)) : 0;
-  for (int i = 0; i < 80; i++) {
+  for (int i = 0; i < 200; i++) {
     next = o;
     next.value[below(NAMES + (below(8) == 0))] = below(4) ? 1 + below(COUNT(values)) : 0;
     stir(&next);
@@ -239,7 +249,7 @@ static void random_schemas(void) {
   const tsl_limits limits = {.max_steps = 20000000};
   for (unsigned i = first; i < first + rounds; i++) {
     seed = i * 0x1234567u + 1;
-    make_schema();
+    make_schema(i & 1u);
     for (int ordered = 0; ordered < 2; ordered++) {
       tsl_schema_options options = {.order = ordered ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY, .whitespace = TSL_WS_COMPACT};
       tsl_grammar *g = NULL;
