@@ -66,7 +66,7 @@ static bool has(const struct atom *atoms, enum atom_kind kind, const struct atom
 /* The member is absent, or it is there and has a value that it may have in any case? */
 static bool fulfilled_anyway(const struct atom *atoms) {
   for (const struct atom *a = atoms; a; a = a->next)
-    if (a->kind == ATOM_KEY && has(atoms, ATOM_ABSENT, a, 0) && (a->l == POS(SID_TRUE) || has(atoms, ATOM_KEY, a, a->l ^ 1))) return true;
+    if (a->kind == ATOM_KEY && (has(atoms, ATOM_ABSENT, a, 0) || has(atoms, ATOM_NONE, a, 0)) && (a->l == POS(SID_TRUE) || has(atoms, ATOM_KEY, a, a->l ^ 1))) return true;
   return false;
 }
 
@@ -420,66 +420,92 @@ static bool seen_before(const struct schema *s, const struct seen *from, const s
   return false;
 }
 
-/* How many clauses say it of the properties of a node, so far as the nodes before it do not name them? UINT32_MAX: too many. */
-static uint32_t clauses_of_seen(const struct expansion *e, const struct branch *b, const struct seen *p, const struct tracker *tracker) {
+/* Is the node the first that names the member, of those whose evaluations count? */
+static bool is_first(const struct expansion *e, const struct branch *b, const struct part *rest, const struct seen *p, const tsl__json *key) {
+  return !seen_anyway(e->s, b->parts, rest->tracker, key) && !seen_before(e->s, b->seen, p, rest->tracker, key);
+}
+
+/* Do the same nodes name both? */
+static bool named_alike(const struct expansion *e, const struct part *rest, const struct seen *p, const tsl__json *a, const tsl__json *b) {
+  for (; p && tsl__schema_work(e->s, 1); p = p->next)
+    if (tsl__tracks(p->tracker, rest->tracker) && names(e->s, p->s, a) != names(e->s, p->s, b)) return false;
+  return true;
+}
+
+/* Members that are evaluated by the same nodes, of which p is the first: its properties from number i on that are like it. Where nothing else may come, they are to be absent together. */
+static struct atom *none_of(struct expansion *e, const struct branch *b, const struct part *rest, const struct seen *p, uint32_t i, lit l) {
   const struct keyword_value *v = properties(e->s, p->s);
-  uint32_t total = 0;
-  for (uint32_t i = 0; i < v->count && total <= CLAUSES_MAX; i++) {
-    const tsl__json *key = &v->value->items[i];
-    uint32_t product = 1;
-    if (seen_anyway(e->s, b->parts, tracker, key) || seen_before(e->s, b->seen, p, tracker, key)) continue;
-    for (const struct seen *q = p; q && product <= PRODUCT_MAX && tsl__schema_work(e->s, 1); q = q->next)
-      if (tsl__tracks(q->tracker, tracker) && names(e->s, q->s, key)) product *= q->n;
-    if (product > PRODUCT_MAX) return UINT32_MAX;
-    total += product;
+  struct atom *none = tsl__expand_atom(e, NULL, ATOM_NONE, v->value->items[i].key, v->value->items[i].key_length, 0);
+  if (!none) return NULL;
+  none->tracker = rest->tracker;
+  for (uint32_t j = i; j < v->count && (j == i || l == POS(SID_FALSE)); j++) {
+    const tsl__json *key = &v->value->items[j];
+    if (j > i && !(is_first(e, b, rest, p, key) && named_alike(e, rest, p, &v->value->items[i], key))) continue;
+    none->l = j > i;
+    none->keys = tsl__expand_atom(e, none->keys, ATOM_ABSENT, key->key, key->key_length, 0);
   }
-  return total;
+  return none;
+}
+/* Does a property before number i lead the members that i is like? */
+static bool is_led(const struct expansion *e, const struct branch *b, const struct part *rest, const struct seen *p, uint32_t i, lit l) {
+  const struct keyword_value *v = properties(e->s, p->s);
+  for (uint32_t j = 0; j < i && l == POS(SID_FALSE); j++)
+    if (is_first(e, b, rest, p, &v->value->items[j]) && named_alike(e, rest, p, &v->value->items[j], &v->value->items[i])) return true;
+  return false;
 }
 
-/* Is there room for so many clauses of what choices ask for and, once all are known, for those of what they evaluate? */
-static bool has_room(const struct expansion *e, const struct branch *b) {
-  uint32_t total = e->clauses;
-  for (const struct seen *p = b->seen; p && total <= CLAUSES_MAX; p = p->next)
-    for (const struct tracker *t = p->tracker; t && total <= CLAUSES_MAX; t = t->outer) {
-      uint32_t more = clauses_of_seen(e, b, p, t);
-      total = more > CLAUSES_MAX ? more : total + more;
-    }
-  return total <= CLAUSES_MAX;
+/* How many clauses say whether a member is evaluated? More than PRODUCT_MAX: too many. */
+static uint32_t product(const struct expansion *e, const struct part *rest, const struct seen *p, const tsl__json *key) {
+  uint32_t n = 1;
+  for (; p && n <= PRODUCT_MAX; p = p->next)
+    if (tsl__tracks(p->tracker, rest->tracker) && names(e->s, p->s, key)) n *= p->n;
+  return n;
 }
 
-/* The member is absent, or is what it must be where nothing evaluates it, or is evaluated by a node from `p` on. */
-static void expand_seen_key(struct expansion *e, struct branch *b, const struct part *rest, const struct seen *p, const tsl__json *key) {
+/* The members are absent, or are what they must be where nothing evaluates them, or are evaluated by a node from `p` on. */
+static void expand_group(struct expansion *e, struct branch *b, const struct part *rest, const struct seen *p, uint32_t i, lit l) {
   struct saying y = {.e = e};
-  lit l = tsl__schema_simplify(e->s, rest->l);
-  const struct atom *a = l == POS(SID_FALSE) ? NULL : tsl__expand_atom(e, NULL, ATOM_KEY, key->key, key->key_length, l);
-  struct clauses any = {.at = {tsl__expand_atom(e, a, ATOM_ABSENT, key->key, key->key_length, 0)}, .n = 1};
-  for (; p; p = p->next) {
+  const tsl__json *key = &properties(e->s, p->s)->value->items[i];
+  struct atom *none = none_of(e, b, rest, p, i, l), *value = l == POS(SID_FALSE) ? NULL : tsl__expand_atom(e, none, ATOM_KEY, key->key, key->key_length, l);
+  struct clauses any = {.at = {value ? value : none}, .n = 1};
+  for (; p && none; p = p->next) {
     struct clauses when = {.n = p->n};
     if (!tsl__tracks(p->tracker, rest->tracker) || !names(e->s, p->s, key)) continue;
     memcpy(when.at, p->when, p->n * sizeof *p->when);
     if (!or_all(&y, &any, &when)) return; /* there was room for it: a failure */
   }
-  for (uint32_t i = 0; i <= any.n; i++) {
-    struct part *part = tsl__expand_part(e, b, i < any.n ? PART_CLAUSE : PART_SEEN_IF);
+  for (uint32_t j = 0; j < any.n; j++) {
+    struct part *part = tsl__expand_part(e, b, PART_CLAUSE);
+    if (part) part->atoms = any.at[j];
+  }
+  for (const struct atom *k = none ? none->keys : NULL; k; k = k->next) {
+    struct part *part = tsl__expand_part(e, b, PART_SEEN_IF);
     if (!part) return;
     part->tracker = rest->tracker;
-    part->key = key->key;
-    part->key_length = key->key_length;
-    if (i < any.n) part->atoms = any.at[i];
+    part->key = k->key;
+    part->key_length = k->key_length;
   }
 }
 
-void tsl__expand_seen(struct expansion *e, struct branch *b) {
+/* Say which members are evaluated, or only count the clauses. */
+static uint32_t say_seen(struct expansion *e, struct branch *b, bool count_only) {
+  uint32_t total = 0;
   for (const struct part *rest = b->parts; rest; rest = rest->next) {
-    for (const struct seen *p = rest->kind == PART_REST ? b->seen : NULL; p; p = p->next) {
+    const lit l = rest->kind == PART_REST ? tsl__schema_simplify(e->s, rest->l) : POS(SID_TRUE);
+    for (const struct seen *p = l == POS(SID_TRUE) ? NULL : b->seen; p; p = p->next) {
       const struct keyword_value *v = properties(e->s, p->s);
-      for (uint32_t i = 0; i < v->count && tsl__tracks(p->tracker, rest->tracker) && tsl__schema_work(e->s, 1); i++) {
-        const tsl__json *key = &v->value->items[i];
-        if (!seen_anyway(e->s, b->parts, rest->tracker, key) && !seen_before(e->s, b->seen, p, rest->tracker, key)) expand_seen_key(e, b, rest, p, key);
+      for (uint32_t i = 0; i < v->count && (!count_only || total <= CLAUSES_MAX) && tsl__tracks(p->tracker, rest->tracker) && tsl__schema_work(e->s, 1); i++) {
+        if (!is_first(e, b, rest, p, &v->value->items[i]) || is_led(e, b, rest, p, i, l)) continue;
+        uint32_t n = product(e, rest, p, &v->value->items[i]);
+        total = n > PRODUCT_MAX ? CLAUSES_MAX + 1 : total + n;
+        if (!count_only) expand_group(e, b, rest, p, i, l);
       }
     }
   }
+  return total;
 }
+
+void tsl__expand_seen(struct expansion *e, struct branch *b) { say_seen(e, b, false); }
 
 /* ---- together ------------------------------------------------------------------------------------------------------ */
 
@@ -495,7 +521,7 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
   *last = NULL;
   b->seen = y.seen;
   e->clauses += all.n;
-  if (!has_room(e, b) || !tsl__schema_ok(e->s)) {
+  if (e->clauses + say_seen(e, b, true) > CLAUSES_MAX || !tsl__schema_ok(e->s)) {
     e->clauses -= all.n;
     b->seen = before;
     return false;

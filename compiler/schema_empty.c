@@ -40,7 +40,7 @@ struct plan {
   uint32_t count, min, max;
   bool first;
   bool any;       /* whatever way is found is enough: bytes say only whether there is one */
-  uint8_t *must;  /* by known key: 0 free, 1 must come, 2 must not come */
+  uint8_t *must;  /* by known key: 0 free, 1 must come, 2 and more: must not come, for so many reasons and one */
   goal *values;   /* by known key */
   struct added added[TSL__SCHEMA_CLAUSES];
   uint32_t added_count, steps, best, floor;
@@ -132,7 +132,7 @@ static uint32_t leaf(struct plan *p) {
 static void search(struct plan *p, uint64_t done);
 
 static void with_key(struct plan *p, uint64_t done, uint32_t k, lit l) {
-  if (tsl__bit(p->bits, k) || p->must[k] == 2 || tsl__schema_excludes(p->s, p->values[k], l)) return;
+  if (tsl__bit(p->bits, k) || p->must[k] >= 2 || tsl__schema_excludes(p->s, p->values[k], l)) return;
   uint8_t must = p->must[k];
   goal value = p->values[k];
   p->must[k] = 1;
@@ -157,7 +157,27 @@ static void with_cell(struct plan *p, uint64_t done, uint32_t c, lit l) {
   p->added_count--;
 }
 
-static void with_target(struct plan *p, uint64_t done, const struct target *t) {
+/* Has nothing been decided about a member's value? Then no target is plainly excluded, nor hit by a required member: the clauses were made without those. */
+static bool undecided(const struct plan *p, uint32_t k) { return p->values[k] == p->o->known[k].value; }
+
+/* May what has been decided still come to fulfil the target? */
+static bool is_open(const struct plan *p, const struct clause *c, const struct target *t) {
+  for (uint32_t i = 0; t->kind == ATOM_NONE && i < t->count; i++)
+    if (p->must[t->list[i]] == 1 && !tsl__bit(p->bits, t->list[i])) return false;
+  if (t->kind == ATOM_NONE) return !tsl__clause_spoilt(p->o, p->bits, c);
+  if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] != 1;
+  if (t->kind != ATOM_KEY) return true;
+  return !tsl__bit(p->bits, t->key) && p->must[t->key] < 2 && (undecided(p, t->key) || !tsl__schema_excludes(p->s, p->values[t->key], t->l));
+}
+
+/* Keys that have come or, with order `schema`, can't any more say nothing: it is known whether that spoilt the clause. */
+static void with_none(struct plan *p, uint64_t done, const struct target *t) {
+  for (uint32_t i = 0; i < t->count; i++) p->must[t->list[i]] += 2 * !tsl__bit(p->bits, t->list[i]);
+  search(p, done);
+  for (uint32_t i = 0; i < t->count; i++) p->must[t->list[i]] -= 2 * !tsl__bit(p->bits, t->list[i]);
+}
+
+static void with_target(struct plan *p, uint64_t done, const struct clause *clause, const struct target *t) {
   uint32_t min = p->min, max = p->max;
   switch (t->kind) {
     case ATOM_ABSENT:
@@ -168,6 +188,9 @@ static void with_target(struct plan *p, uint64_t done, const struct target *t) {
       p->must[t->key] = must;
       return;
     case ATOM_KEY: with_key(p, done, t->key, t->l); return;
+    case ATOM_NONE:
+      if (is_open(p, clause, t)) with_none(p, done, t);
+      return;
     case ATOM_PATTERN:
       for (uint32_t c = 0; c < p->o->cell_count; c++)
         if (tsl__bit(t->cells, c)) with_cell(p, done, c, t->l);
@@ -183,12 +206,12 @@ static void with_target(struct plan *p, uint64_t done, const struct target *t) {
   }
 }
 
-/* Has nothing been decided about a member's value? Then no target is plainly excluded, nor hit by a required member: the clauses were made without those. */
-static bool undecided(const struct plan *p, uint32_t k) { return p->values[k] == p->o->known[k].value; }
-
 /* Does what has been decided fulfil the target? Then nothing else needs to be tried. */
-static bool holds(const struct plan *p, const struct target *t) {
-  if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] == 2;
+static bool holds(const struct plan *p, const struct clause *c, const struct target *t) {
+  for (uint32_t i = 0; t->kind == ATOM_NONE && i < t->count; i++)
+    if (p->must[t->list[i]] < 2 && !tsl__bit(p->bits, t->list[i])) return false;
+  if (t->kind == ATOM_NONE) return !tsl__clause_spoilt(p->o, p->bits, c);
+  if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] >= 2;
   if (t->kind == ATOM_MIN) return p->min >= t->count;
   if (t->kind == ATOM_MAX) return p->max <= t->count;
   if (t->kind != ATOM_KEY || tsl__bit(p->bits, t->key) || p->must[t->key] != 1 || (undecided(p, t->key) && p->o->known[t->key].required)) return false;
@@ -197,20 +220,13 @@ static bool holds(const struct plan *p, const struct target *t) {
 
 static bool fulfilled(const struct plan *p, const struct clause *c) {
   for (uint32_t j = 0; j < c->n; j++)
-    if (holds(p, &c->targets[j])) return true;
+    if (holds(p, c, &c->targets[j])) return true;
   return false;
-}
-
-/* May what has been decided still come to fulfil the target? */
-static bool is_open(const struct plan *p, const struct target *t) {
-  if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] != 1;
-  if (t->kind != ATOM_KEY) return true;
-  return !tsl__bit(p->bits, t->key) && p->must[t->key] != 2 && (undecided(p, t->key) || !tsl__schema_excludes(p->s, p->values[t->key], t->l));
 }
 
 static uint32_t open_targets(const struct plan *p, const struct clause *c) {
   uint32_t n = 0;
-  for (uint32_t j = 0; j < c->n; j++) n += is_open(p, &c->targets[j]);
+  for (uint32_t j = 0; j < c->n; j++) n += is_open(p, c, &c->targets[j]);
   return n;
 }
 
@@ -243,13 +259,13 @@ static void keep_ending(const struct plan *p) {
     if (!(p->group >> i & 1u)) continue;
     e->targets[i] = UINT32_MAX;
     for (uint32_t j = 0; j < c->n && e->targets[i] == UINT32_MAX; j++)
-      if ((c->targets[j].kind == ATOM_ABSENT || c->targets[j].kind == ATOM_KEY) && holds(p, &c->targets[j])) e->targets[i] = j;
+      if ((c->targets[j].kind == ATOM_ABSENT || c->targets[j].kind == ATOM_KEY || c->targets[j].kind == ATOM_NONE) && holds(p, c, &c->targets[j])) e->targets[i] = j;
   }
 }
 
 /* Likely to cost nothing: something stays away, or comes anyway. */
 static bool cheap(const struct plan *p, const struct target *t) {
-  return t->kind == ATOM_ABSENT || t->kind == ATOM_MAX || (t->kind == ATOM_KEY && p->must[t->key] == 1);
+  return t->kind == ATOM_ABSENT || t->kind == ATOM_NONE || t->kind == ATOM_MAX || (t->kind == ATOM_KEY && p->must[t->key] == 1);
 }
 
 /* Branch and bound; recursion is bounded by TSL__SCHEMA_CLAUSES. */
@@ -272,7 +288,7 @@ static void search(struct plan *p, uint64_t done) {
   const struct clause *c = &p->o->clauses[clause];
   for (int first = 1; first >= 0; first--)
     for (uint32_t j = 0; j < c->n; j++)
-      if (cheap(p, &c->targets[j]) == (first == 1)) with_target(p, done | (uint64_t)1 << clause, &c->targets[j]);
+      if (cheap(p, &c->targets[j]) == (first == 1)) with_target(p, done | (uint64_t)1 << clause, c, &c->targets[j]);
 }
 
 /* All clauses, group by group: what one group adds to the members that must come anyway does not depend on the others. */
@@ -322,7 +338,7 @@ static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t 
 }
 
 /* Is the target hit where the `left` required members come, and no others? */
-static bool hit_by_required(const struct object *o, const uint64_t *bits, uint32_t count, uint32_t left, const struct target *t) {
+static bool hit_by_required(const struct object *o, const uint64_t *bits, uint32_t count, uint32_t left, const struct clause *c, const struct target *t) {
   const struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL; /* the other kinds name no key */
   if (k && bits && tsl__bit(bits, t->key)) return false;
   switch (t->kind) {
@@ -330,6 +346,7 @@ static bool hit_by_required(const struct object *o, const uint64_t *bits, uint32
     case ATOM_KEY: return k->required && tsl__schema_implies(o->schema, k->value, t->l);
     case ATOM_MIN: return count + left >= t->count;
     case ATOM_MAX: return count + left <= t->count;
+    case ATOM_NONE: return !tsl__clause_spoilt(o, bits, c);
     default: return false;
   }
 }
@@ -341,7 +358,7 @@ static bool required_suffice(const struct object *o, const uint64_t *bits, uint3
   if (count + left < o->min || count + left > o->max) return false;
   for (uint32_t i = 0; i < o->clause_count; i++) {
     bool hit = (done >> i) & 1u;
-    for (uint32_t j = 0; j < o->clauses[i].n && !hit; j++) hit = hit_by_required(o, bits, count, left, &o->clauses[i].targets[j]);
+    for (uint32_t j = 0; j < o->clauses[i].n && !hit; j++) hit = hit_by_required(o, bits, count, left, &o->clauses[i], &o->clauses[i].targets[j]);
     if (!hit) return false;
   }
   for (uint32_t k = 0; k < o->n; k++)
@@ -360,6 +377,11 @@ static bool ending_new(struct object *o) {
   return true;
 }
 
+/* Can the members that have come not have kept it from being hit? */
+static bool is_left(const struct object *o, const uint64_t *bits, const struct clause *c, const struct target *t) {
+  return t->kind == ATOM_NONE ? !tsl__clause_spoilt(o, bits, c) : !tsl__bit(bits, t->key);
+}
+
 /* Does the way that was found last lead on from here? */
 static bool ends_alike(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done) {
   const struct ending *e = o->ending;
@@ -371,7 +393,7 @@ static bool ends_alike(const struct object *o, const uint64_t *bits, uint32_t co
   }
   if (count < o->min || count > o->max) return false;
   for (uint32_t i = 0; i < o->clause_count; i++)
-    if (!(done >> i & 1u) && (e->targets[i] == UINT32_MAX || tsl__bit(bits, o->clauses[i].targets[e->targets[i]].key))) return false;
+    if (!(done >> i & 1u) && (e->targets[i] == UINT32_MAX || !is_left(o, bits, &o->clauses[i], &o->clauses[i].targets[e->targets[i]]))) return false;
   return true;
 }
 

@@ -66,10 +66,10 @@ static uint32_t intern(struct schema *s, const struct object_state *st) {
 }
 
 static bool fulfilled_at_end(const struct object *o, const struct object_state *st, const struct clause *c) {
-  (void)o;
   for (uint32_t j = 0; j < c->n; j++) {
     const struct target *t = &c->targets[j];
     if (t->kind == ATOM_ABSENT && !tsl__bit(st->bits, t->key)) return true;
+    if (t->kind == ATOM_NONE && !tsl__clause_spoilt(o, st->bits, c)) return true;
     if (t->kind == ATOM_MIN && st->count >= t->count) return true;
     if (t->kind == ATOM_MAX && st->count <= t->count) return true;
   }
@@ -110,11 +110,27 @@ static bool pass_before(struct object_state *st, uint32_t place) {
   return true;
 }
 
+static bool lists(const struct target *t, uint32_t k) {
+  for (uint32_t i = 0; t->kind == ATOM_NONE && i < t->count; i++)
+    if (t->list[i] == k) return true;
+  return false;
+}
+
+/* Key k has come: it was not to, by clauses that are not fulfilled otherwise. */
+static void spoil(struct object_state *st, uint32_t k) {
+  const struct object *o = st->object;
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    for (uint32_t j = 0; j < o->clauses[i].n; j++)
+      if (lists(&o->clauses[i].targets[j], k)) st->bits[o->spoilt] |= (uint64_t)1 << i;
+  st->bits[o->spoilt] &= ~st->done;
+}
+
 /* The state after a member: known key k or, if that is UINT32_MAX, an extra one of a cell. False if the order forbids it. */
 static bool take(struct object_state *st, uint32_t k, uint32_t cell) {
   if (!pass_before(st, k == UINT32_MAX ? UINT32_MAX : st->object->known[k].place)) return false;
   if (k != UINT32_MAX) tsl__bit_set(st->bits, k);
   else if (st->object->cells[cell].count != TSL__INF) st->bits[st->object->words + st->object->cells[cell].slot]++;
+  if (k != UINT32_MAX && st->object->spoilt != UINT32_MAX) spoil(st, k);
   if (st->count < st->object->clamp) st->count++;
   st->first = false;
   return true;
@@ -278,6 +294,7 @@ static bool is_sure(const struct member *m, goal base, lit l) {
 static bool last_chance(const struct member *m, const struct clause *c) {
   for (uint32_t j = 0; j < c->n; j++) {
     const struct target *t = &c->targets[j];
+    if (t->kind == ATOM_NONE && (lists(t, m->key) || tsl__clause_spoilt(m->from->object, m->from->bits, c))) continue;
     if (t->kind != ATOM_ABSENT && t->kind != ATOM_KEY) return false;
     if (t->key != m->key && !tsl__bit(m->from->bits, t->key)) return false;
   }

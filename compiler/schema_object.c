@@ -81,6 +81,7 @@ static const struct keyword_value *left_alone(const struct maker *m, const struc
 static void visit_atom(struct maker *m, const struct part *p, const struct atom *a,
                        void (*visit)(struct maker *m, const struct part *p, const char *key, uint32_t length)) {
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) visit(m, p, a->key, a->key_length);
+  for (const struct atom *key = a->kind == ATOM_NONE ? a->keys : NULL; key; key = key->next) visit(m, p, key->key, key->key_length);
   const struct keyword_value *v = a->kind == ATOM_EXTRA ? left_alone(m, a) : NULL;
   for (uint32_t i = 0; v && i < v->count; i++) visit(m, p, v->value->items[i].key, v->value->items[i].key_length);
 }
@@ -569,6 +570,19 @@ static lit one_lit(struct maker *m, uint32_t key, lit l) {
   return l;
 }
 
+/* The keys of the list that nothing evaluates in any case. */
+static bool make_list(struct maker *m, const struct atom *a, size_t *name, struct target *t) {
+  uint32_t n = 0, *list;
+  for (const struct atom *key = a->keys; key; key = key->next) n++;
+  if (!(list = tsl__schema_alloc(m->s, n * sizeof *list))) return false;
+  for (const struct atom *key = a->keys; key; key = key->next) {
+    uint32_t k = m->order[(*name)++];
+    if (!evaluated(m, a->tracker, m->masks[k], k)) list[t->count++] = k;
+  }
+  t->list = list;
+  return true;
+}
+
 /* `name`: where the atom's names begin, in the order of the visits; moved behind them. */
 static bool make_target(struct maker *m, const struct atom *a, size_t *name, struct target *t) {
   struct object *o = m->o;
@@ -577,6 +591,7 @@ static bool make_target(struct maker *m, const struct atom *a, size_t *name, str
   *t = (struct target){.kind = a->kind, .l = a->kind == ATOM_NAME ? POS(SID_TRUE) : a->l, .count = a->count};
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) t->key = m->order[(*name)++];
   if (alone) *name += alone->count;
+  if (a->kind == ATOM_NONE && !make_list(m, a, name, t)) return false;
   if (a->kind == ATOM_KEY) t->l = one_lit(m, t->key, t->l);
   if (a->kind < ATOM_PATTERN || a->kind > ATOM_REST) return true;
   t->kind = ATOM_PATTERN;
@@ -594,6 +609,20 @@ static bool make_target(struct maker *m, const struct atom *a, size_t *name, str
 
 enum verdict { NEVER, ALWAYS, OPEN };
 
+static enum verdict judge_list(const struct object *o, const struct target *t) {
+  enum verdict v = ALWAYS;
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (o->known[t->list[i]].required) return NEVER;
+    if (o->known[t->list[i]].value != GOAL_NONE) v = OPEN;
+  }
+  return v;
+}
+
+static void forbid(struct known *k) {
+  k->forbidden = true;
+  k->value = GOAL_NONE;
+}
+
 static enum verdict judge(struct object *o, const struct target *t) {
   const struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL;
   switch (t->kind) {
@@ -604,6 +633,7 @@ static enum verdict judge(struct object *o, const struct target *t) {
       return k->required && tsl__schema_implies(o->schema, k->value, t->l) ? ALWAYS : OPEN;
     case ATOM_MIN: return t->count <= o->min ? ALWAYS : t->count > o->max ? NEVER : OPEN;
     case ATOM_MAX: return t->count >= o->max ? ALWAYS : t->count < o->min ? NEVER : OPEN;
+    case ATOM_NONE: return judge_list(o, t);
     default: return OPEN;
   }
 }
@@ -612,9 +642,9 @@ static enum verdict judge(struct object *o, const struct target *t) {
 static bool settle(struct object *o, const struct target *t) {
   struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL; /* the other kinds name no key */
   switch (t->kind) {
-    case ATOM_ABSENT:
-      k->forbidden = true;
-      k->value = GOAL_NONE;
+    case ATOM_ABSENT: forbid(k); return true;
+    case ATOM_NONE:
+      for (uint32_t i = 0; i < t->count; i++) forbid(&o->known[t->list[i]]);
       return true;
     case ATOM_KEY:
       k->required = true;
@@ -651,12 +681,6 @@ static bool simplify_clauses(struct object *o) {
   return true;
 }
 
-/* Is it a clause that is not asked for? */
-static bool is_moot(const struct maker *m, const struct part *p) {
-  uint32_t key = p->tracker ? index_of(m, p->key, p->key_length) : UINT32_MAX;
-  return p->tracker && evaluated(m, p->tracker, m->masks[key], key);
-}
-
 static bool make_clauses(struct maker *m) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->part_count; i++) n += m->parts[i]->kind == PART_CLAUSE;
@@ -664,7 +688,7 @@ static bool make_clauses(struct maker *m) {
   m->o->clauses = tsl__schema_alloc(m->s, n * sizeof *m->o->clauses);
   if (!m->o->clauses) return false;
   for (uint32_t i = 0; i < m->part_count; i++) {
-    if (m->parts[i]->kind != PART_CLAUSE || is_moot(m, m->parts[i])) continue;
+    if (m->parts[i]->kind != PART_CLAUSE) continue;
     struct clause *c = &m->o->clauses[m->o->clause_count++];
     uint32_t atoms = 0;
     for (const struct atom *a = m->parts[i]->atoms; a; a = a->next) atoms++;
@@ -692,7 +716,7 @@ static bool needs_extra(const struct maker *m) {
     const struct part *p = m->parts[i];
     if (p->kind == PART_SIZE) needed += p->min;
     for (const struct atom *a = p->kind == PART_CLAUSE ? p->atoms : NULL; a; a = a->next)
-      if (a->kind >= ATOM_PATTERN) needed += a->kind == ATOM_MIN ? a->count : 1;
+      if (a->kind >= ATOM_PATTERN && a->kind != ATOM_NONE) needed += a->kind == ATOM_MIN ? a->count : 1;
   }
   return needed > 1;
 }
@@ -713,6 +737,7 @@ static void tie(struct object *o, uint64_t *tied) {
     for (uint32_t j = 0; j < o->clauses[i].n; j++) {
       const struct target *t = &o->clauses[i].targets[j];
       if (t->kind == ATOM_ABSENT || t->kind == ATOM_KEY) tsl__bit_set(tied, t->key);
+      for (uint32_t k = 0; t->kind == ATOM_NONE && k < t->count; k++) tsl__bit_set(tied, t->list[k]);
       if (t->kind == ATOM_PATTERN)
         for (uint32_t w = 0; w < o->words; w++) tied[w] |= t->keys[w];
       if (t->kind == ATOM_MAX) o->capped = true;
@@ -734,9 +759,12 @@ static bool group(struct object *o) {
   for (uint32_t i = 0; i < o->clause_count; i++) {
     with[i] = i;
     for (const struct target *t = o->clauses[i].targets; t < o->clauses[i].targets + o->clauses[i].n; t++) {
-      if (t->kind != ATOM_ABSENT && t->kind != ATOM_KEY) return true;
-      if (asks[t->key]) with[first_of(with, asks[t->key] - 1)] = first_of(with, i);
-      asks[t->key] = i + 1;
+      if (t->kind != ATOM_ABSENT && t->kind != ATOM_KEY && t->kind != ATOM_NONE) return true;
+      const uint32_t *key = t->kind == ATOM_NONE ? t->list : &t->key;
+      for (uint32_t j = 0; j < (t->kind == ATOM_NONE ? t->count : 1); j++) {
+        if (asks[key[j]]) with[first_of(with, asks[key[j]] - 1)] = first_of(with, i);
+        asks[key[j]] = i + 1;
+      }
     }
   }
   for (uint32_t i = 0; i < o->clause_count; i++) groups[first_of(with, i)] |= (uint64_t)1 << i;
@@ -755,6 +783,10 @@ static bool finish(struct object *o) {
     o->tied = tied;
     if (!group(o)) return false;
   }
+  o->spoilt = UINT32_MAX;
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    for (uint32_t j = 0; j < o->clauses[i].n; j++)
+      if (o->clauses[i].targets[j].kind == ATOM_NONE && o->spoilt == UINT32_MAX) o->spoilt = o->words + o->counted++;
   o->clamp = o->max == TSL__INF ? o->min : o->max + 1 > o->min ? o->max + 1 : o->min;
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n; j++) {

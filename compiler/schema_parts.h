@@ -166,7 +166,7 @@ enum part_kind {
   PART_NAMES,     /* object: all keys satisfy `l` */
   PART_REQUIRED,  /* object: has `key` or, with a node `s`, all that it requires */
   PART_SIZE,      /* object: min to max members; array: min to max items */
-  PART_CLAUSE,    /* object: one of `atoms`; with a tracker: or `key` is evaluated for it */
+  PART_CLAUSE,    /* object: one of `atoms` */
   PART_ORDER,     /* object: nothing is asked, but the properties of node `s` have a place here */
   PART_ITEMS,     /* array: items from `min` to `max` - 1 satisfy `l` */
   PART_CONTAINS,  /* array: of the items from `from` on, min to max satisfy `l` */
@@ -186,7 +186,8 @@ enum atom_kind {
   ATOM_NAME,   /* some key satisfies `l` */
   ATOM_REST,   /* some member that nothing evaluated for `tracker` satisfies `l` */
   ATOM_MIN,    /* at least `count` members */
-  ATOM_MAX     /* at most `count` members */
+  ATOM_MAX,    /* at most `count` members */
+  ATOM_NONE    /* each of `keys` is absent, or evaluated for `tracker` in any case */
 };
 
 /* Whose unevaluatedProperties or unevaluatedItems looks at what in-place subschemas evaluate: known by address. */
@@ -203,6 +204,7 @@ struct atom {
   lit l;
   uint8_t kind;
   const struct tracker *tracker;
+  const struct atom *keys; /* ATOM_ABSENT; with l = 0 there is one */
 };
 
 struct part {
@@ -242,8 +244,9 @@ struct cell { /* extra keys that the same constraints apply to */
 
 /* One way to fulfil a clause. */
 struct target {
-  uint8_t kind;          /* ATOM_ABSENT, ATOM_KEY (key), ATOM_PATTERN (a member out of keys and cells), ATOM_MIN, ATOM_MAX (count) */
+  uint8_t kind;          /* ATOM_ABSENT, ATOM_KEY (key), ATOM_PATTERN (a member out of keys and cells), ATOM_MIN, ATOM_MAX (count), ATOM_NONE (of the `count` keys of the list) */
   uint32_t key, count;
+  const uint32_t *list;
   lit l;                 /* what the member's value must satisfy too */
   const uint64_t *keys;  /* bits over known keys */
   const uint64_t *cells; /* bits over cells */
@@ -259,7 +262,8 @@ struct object {
   uint32_t level;
   tsl__stringset set; /* the known keys */
   uint32_t n, words, cell_count, clause_count, placed_count;
-  uint32_t counted;     /* cells with a count */
+  uint32_t counted;     /* cells with a count and, where clauses ask that no key of a list comes, a set of these clauses: of which some came */
+  uint32_t spoilt;      /* the index of that set; UINT32_MAX: no clause asks so */
   uint32_t begun;       /* memo: the state before the first member, plus 1 */
   struct known *known;  /* n, in the order of the set */
   uint32_t *placed;     /* known keys by place */
@@ -288,8 +292,10 @@ struct object_state {
   tsl__expr keys;    /* memo: the rule of what follows the opening quote of the next key */
   bool first;        /* no member yet */
   uint8_t ends;      /* memo: can the object end from here? 0: not asked yet, 1: no, 2: yes */
-  uint64_t bits[];   /* words: keys seen or, with order `schema`, passed; then of each counted cell: how many of its keys were used */
+  uint64_t bits[];   /* words: keys seen or, with order `schema`, passed; then of each counted cell: how many of its keys were used; clauses spoilt */
 };
+
+static inline bool tsl__clause_spoilt(const struct object *o, const uint64_t *bits, const struct clause *c) { return bits && bits[o->spoilt] >> (c - o->clauses) & 1u; }
 
 #define UNKNOWN (TSL__INF - 1)
 
