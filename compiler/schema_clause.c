@@ -174,7 +174,15 @@ static bool told_apart_by(struct saying *y, const struct keyword_value *v, const
  * nothing else is asked; else all branches require it. */
 static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__json *key, const struct atom *absent, struct clauses *out) {
   const struct atom *one_of_theirs = absent;
-  for (uint32_t i = 0; i < v->count; i++) one_of_theirs = tsl__expand_atom(y->e, one_of_theirs, ATOM_KEY, key->key, key->key_length, value_in(y, v->children[i], key));
+  sid *theirs = tsl__schema_alloc(y->e->s, v->count * sizeof *theirs);
+  bool positive = theirs != NULL;
+  for (uint32_t i = 0; i < v->count && positive; i++) {
+    lit l = value_in(y, v->children[i], key);
+    theirs[i] = l >> 1;
+    positive = !(l & 1);
+  }
+  for (uint32_t i = 0; i < v->count && !positive; i++) one_of_theirs = tsl__expand_atom(y->e, one_of_theirs, ATOM_KEY, key->key, key->key_length, value_in(y, v->children[i], key));
+  if (positive) one_of_theirs = tsl__expand_atom(y->e, absent, ATOM_KEY, key->key, key->key_length, POS(tsl__schema_any_of(y->e->s, theirs, v->count)));
   if (!and_one(out, one_of_theirs)) return false;
   for (uint32_t i = 0; i < v->count; i++) {
     const struct atom *other = tsl__expand_atom(y->e, NULL, ATOM_ABSENT, key->key, key->key_length, 0);
@@ -342,6 +350,12 @@ static bool names(const struct schema *s, sid id, const tsl__json *key) {
   return v && tsl__json_get(v->value, key->key, key->key_length);
 }
 
+/* What the node asks of one of its properties. */
+static lit asked_by(const struct schema *s, sid id, const tsl__json *m) {
+  const struct keyword_value *v = properties(s, id);
+  return tsl__schema_simplify(s, POS(v->children[m - v->value->items]));
+}
+
 static bool note_seen(struct saying *y, sid id, const struct where *where) {
   struct clauses when = always;
   for (; where; where = where->outer)
@@ -407,10 +421,20 @@ static bool see(struct saying *y, sid id, const struct where *where, const tsl__
   return all;
 }
 
-/* Is the member evaluated in any case? Where a pattern does it that is not looked at. */
+static bool has_pattern_of(const struct schema *s, sid id, const tsl__json *key) {
+  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, id), KW_PATTERN_PROPERTIES);
+  for (uint32_t i = 0; v && i < v->count; i++)
+    if (tsl__expr_matches(s->x, v->exprs[i], key->key, key->key_length)) return true;
+  return false;
+}
+
+/* Is the member evaluated in any case? */
 static bool seen_anyway(const struct schema *s, const struct part *parts, const struct tracker *tracker, const tsl__json *key) {
-  for (const struct part *p = parts; p; p = p->next)
-    if (p->kind == PART_SEEN && tsl__tracks(p->tracker, tracker) && names(s, p->s, key)) return true;
+  for (const struct part *p = parts; p; p = p->next) {
+    if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, tracker)) continue;
+    const struct node *n = tsl__node_of(s, p->s);
+    if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) || (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker) || names(s, p->s, key) || has_pattern_of(s, p->s, key)) return true;
+  }
   return false;
 }
 
@@ -437,7 +461,6 @@ static struct atom *none_of(struct expansion *e, const struct branch *b, const s
   const struct keyword_value *v = properties(e->s, p->s);
   struct atom *none = tsl__expand_atom(e, NULL, ATOM_NONE, v->value->items[i].key, v->value->items[i].key_length, 0);
   if (!none) return NULL;
-  none->tracker = rest->tracker;
   for (uint32_t j = i; j < v->count && (j == i || l == POS(SID_FALSE)); j++) {
     const tsl__json *key = &v->value->items[j];
     if (j > i && !(is_first(e, b, rest, p, key) && named_alike(e, rest, p, &v->value->items[i], key))) continue;
@@ -462,12 +485,27 @@ static uint32_t product(const struct expansion *e, const struct part *rest, cons
   return n;
 }
 
-/* The members are absent, or are what they must be where nothing evaluates them, or are evaluated by a node from `p` on. */
+/* Is the node the only one that names the member? */
+static bool is_sole(const struct expansion *e, const struct part *rest, const struct seen *p, const tsl__json *key) {
+  return !seen_before(e->s, p->next, NULL, rest->tracker, key);
+}
+
+/* Clauses that are fulfilled where the member is absent or satisfies l. */
+static uint32_t fulfilled_by(const struct branch *b, const tsl__json *key, lit l) {
+  const struct atom sought = {.key = key->key, .key_length = key->key_length};
+  uint32_t n = 0;
+  for (const struct part *p = b->parts; p; p = p->next) n += p->kind == PART_CLAUSE && has(p->atoms, ATOM_KEY, &sought, l) && has(p->atoms, ATOM_ABSENT, &sought, 0);
+  return n;
+}
+
+/* The members are absent, or are what they must be where nothing evaluates them, or are evaluated by a node from `p` on. Where that is the only one, and nothing else may come, they are what it says
+ * wherever they are there. */
 static void expand_group(struct expansion *e, struct branch *b, const struct part *rest, const struct seen *p, uint32_t i, lit l) {
   struct saying y = {.e = e};
   const tsl__json *key = &properties(e->s, p->s)->value->items[i];
   struct atom *none = none_of(e, b, rest, p, i, l), *value = l == POS(SID_FALSE) ? NULL : tsl__expand_atom(e, none, ATOM_KEY, key->key, key->key_length, l);
   struct clauses any = {.at = {value ? value : none}, .n = 1};
+  const sid sole = l == POS(SID_FALSE) && is_sole(e, rest, p, key) ? p->s : SID_TRUE;
   for (; p && none; p = p->next) {
     struct clauses when = {.n = p->n};
     if (!tsl__tracks(p->tracker, rest->tracker) || !names(e->s, p->s, key)) continue;
@@ -484,25 +522,33 @@ static void expand_group(struct expansion *e, struct branch *b, const struct par
     part->tracker = rest->tracker;
     part->key = k->key;
     part->key_length = k->key_length;
+    if (!sole || !(part = tsl__expand_part(e, b, PART_KEY))) continue;
+    part->key = k->key;
+    part->key_length = k->key_length;
+    part->l = asked_by(e->s, sole, tsl__json_get(properties(e->s, sole)->value, k->key, k->key_length));
   }
 }
 
-/* Say which members are evaluated, or only count the clauses. */
+/* Say which members are evaluated, or only count all clauses that are left then. */
 static uint32_t say_seen(struct expansion *e, struct branch *b, bool count_only) {
-  uint32_t total = 0;
+  uint32_t total = 0, moot = 0;
   for (const struct part *rest = b->parts; rest; rest = rest->next) {
     const lit l = rest->kind == PART_REST ? tsl__schema_simplify(e->s, rest->l) : POS(SID_TRUE);
     for (const struct seen *p = l == POS(SID_TRUE) ? NULL : b->seen; p; p = p->next) {
       const struct keyword_value *v = properties(e->s, p->s);
       for (uint32_t i = 0; i < v->count && (!count_only || total <= CLAUSES_MAX) && tsl__tracks(p->tracker, rest->tracker) && tsl__schema_work(e->s, 1); i++) {
-        if (!is_first(e, b, rest, p, &v->value->items[i]) || is_led(e, b, rest, p, i, l)) continue;
-        uint32_t n = product(e, rest, p, &v->value->items[i]);
+        const tsl__json *key = &v->value->items[i];
+        if (!is_first(e, b, rest, p, key)) continue;
+        if (count_only && l == POS(SID_FALSE) && rest->tracker == p->tracker && is_sole(e, rest, p, key)) moot += fulfilled_by(b, key, asked_by(e->s, p->s, key));
+        if (is_led(e, b, rest, p, i, l)) continue;
+        uint32_t n = product(e, rest, p, key);
         total = n > PRODUCT_MAX ? CLAUSES_MAX + 1 : total + n;
         if (!count_only) expand_group(e, b, rest, p, i, l);
       }
     }
   }
-  return total;
+  for (const struct part *p = b->parts; p; p = p->next) total += p->kind == PART_CLAUSE;
+  return total - moot;
 }
 
 void tsl__expand_seen(struct expansion *e, struct branch *b) { say_seen(e, b, false); }
@@ -513,21 +559,19 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
   struct saying y = {.e = e, .tracker = tracker, .seen = b->seen};
   struct clauses all = always;
   const struct node *n = tsl__node_of(e->s, s);
-  const struct seen *before = b->seen;
+  const struct branch before = *b;
   y.last = &y.first;
   if (!say_keyword(&y, n, k, &all)) return false;
   struct place **last = y.last; /* conditions are said once more, but have their places */
   if (tracker && !see_keyword(&y, n, k, NULL, NULL)) return false;
   *last = NULL;
   b->seen = y.seen;
-  e->clauses += all.n;
-  if (e->clauses + say_seen(e, b, true) > CLAUSES_MAX || !tsl__schema_ok(e->s)) {
-    e->clauses -= all.n;
-    b->seen = before;
-    return false;
-  }
   if (all.never) tsl__expand_clause(e, b, NULL);
   for (uint32_t i = 0; i < all.n; i++) tsl__expand_clause(e, b, all.at[i]);
+  if (say_seen(e, b, true) > CLAUSES_MAX || !tsl__schema_ok(e->s)) {
+    *b = before;
+    return false;
+  }
   for (const struct place *place = y.first; place; place = place->next) {
     struct part *p = tsl__expand_part(e, b, PART_ORDER);
     if (p) p->s = place->s;

@@ -211,17 +211,32 @@ static bool take(struct expansion *e, struct branch *b, sid s) {
   return true;
 }
 
+static void key_part(struct expansion *e, struct branch *b, const struct atom *key, lit l) {
+  struct part *p = tsl__expand_part(e, b, PART_KEY);
+  if (!p) return;
+  p->key = key->key;
+  p->key_length = key->key_length;
+  p->l = l;
+}
+
+/* The one that asks for the value of the member, which the other one leaves absent, and no third is there; NULL: they are others. */
+static const struct atom *present(const struct atom *a, const struct atom *b) {
+  if (b->next || a->kind + b->kind != ATOM_ABSENT + ATOM_KEY || a->key_length != b->key_length || memcmp(a->key, b->key, a->key_length)) return NULL;
+  return a->kind == ATOM_KEY ? a : b;
+}
+
 void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom *atoms) {
+  const struct atom *if_there = atoms && atoms->next ? present(atoms, atoms->next) : NULL;
+  if (if_there) {
+    key_part(e, b, if_there, if_there->l);
+    return;
+  }
   if (!atoms || atoms->next || atoms->kind > ATOM_KEY) {
     clause_part(e, b, atoms);
     return;
   }
-  struct part *p = tsl__expand_part(e, b, PART_KEY);
   struct taken *t = atoms->kind == ATOM_KEY ? cell(e, sizeof *t) : NULL;
-  if (!p) return;
-  p->key = atoms->key;
-  p->key_length = atoms->key_length;
-  p->l = atoms->kind == ATOM_KEY ? atoms->l : POS(SID_FALSE);
+  key_part(e, b, atoms, atoms->kind == ATOM_KEY ? atoms->l : POS(SID_FALSE));
   if (!t) return;
   required_part(e, b, atoms->key, atoms->key_length);
   *t = (struct taken){.next = b->taken, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};

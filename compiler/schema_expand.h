@@ -55,7 +55,6 @@ struct expansion {
   void *ctx;
   uint32_t leaves, looked, depth;
   uint32_t width;    /* branches of all choices that were met */
-  uint32_t clauses;  /* that choices became */
   bool in_clauses;   /* choices are to become clauses where they can */
   bool looks;        /* leaves are kept until it is known that they are few */
   bool many;         /* they are not */

@@ -570,17 +570,12 @@ static lit one_lit(struct maker *m, uint32_t key, lit l) {
   return l;
 }
 
-/* The keys of the list that nothing evaluates in any case. */
 static bool make_list(struct maker *m, const struct atom *a, size_t *name, struct target *t) {
-  uint32_t n = 0, *list;
-  for (const struct atom *key = a->keys; key; key = key->next) n++;
-  if (!(list = tsl__schema_alloc(m->s, n * sizeof *list))) return false;
-  for (const struct atom *key = a->keys; key; key = key->next) {
-    uint32_t k = m->order[(*name)++];
-    if (!evaluated(m, a->tracker, m->masks[k], k)) list[t->count++] = k;
-  }
+  for (const struct atom *key = a->keys; key; key = key->next) t->count++;
+  uint32_t *list = tsl__schema_alloc(m->s, t->count * sizeof *list);
+  for (uint32_t i = 0; list && i < t->count; i++) list[i] = m->order[(*name)++];
   t->list = list;
-  return true;
+  return list != NULL;
 }
 
 /* `name`: where the atom's names begin, in the order of the visits; moved behind them. */
@@ -608,6 +603,13 @@ static bool make_target(struct maker *m, const struct atom *a, size_t *name, str
 }
 
 enum verdict { NEVER, ALWAYS, OPEN };
+
+/* Is the clause fulfilled by the target's key if that is absent, and if it is there as well? */
+static bool holds_anyway(const struct object *o, const struct clause *c, const struct target *t) {
+  for (uint32_t i = 0; t->kind == ATOM_KEY && i < c->n; i++)
+    if (c->targets[i].kind == ATOM_ABSENT && c->targets[i].key == t->key) return tsl__schema_implies(o->schema, o->known[t->key].value, t->l);
+  return false;
+}
 
 static enum verdict judge_list(const struct object *o, const struct target *t) {
   enum verdict v = ALWAYS;
@@ -665,6 +667,7 @@ static bool simplify_clauses(struct object *o) {
       struct clause c = o->clauses[i];
       bool always = false;
       uint32_t n = 0;
+      for (uint32_t j = 0; j < c.n; j++) always = always || holds_anyway(o, &c, &c.targets[j]);
       for (uint32_t j = 0; j < c.n; j++) {
         enum verdict v = judge(o, &c.targets[j]);
         always = always || v == ALWAYS;

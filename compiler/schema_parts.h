@@ -187,7 +187,7 @@ enum atom_kind {
   ATOM_REST,   /* some member that nothing evaluated for `tracker` satisfies `l` */
   ATOM_MIN,    /* at least `count` members */
   ATOM_MAX,    /* at most `count` members */
-  ATOM_NONE    /* each of `keys` is absent, or evaluated for `tracker` in any case */
+  ATOM_NONE    /* all of `keys` are absent */
 };
 
 /* Whose unevaluatedProperties or unevaluatedItems looks at what in-place subschemas evaluate: known by address. */
