@@ -811,13 +811,20 @@ static const struct choice *in_order(struct expansion *e, const struct choice *m
   return all;
 }
 
+/* Is it nothing but a negation, behind references? What is behind two of them holds, but is not evaluated. */
+static bool is_negation(const struct schema *s, lit l) {
+  const struct node *n = tsl__node_of(s, l >> 1);
+  while (n->mask == (uint64_t)1 << KW_REF) n = tsl__node_of(s, n->values[0].children[0]);
+  return n->mask == (uint64_t)1 << KW_NOT;
+}
+
 /* Recursion is as deep as the choices of one goal are many. */
 static void expand(struct expansion *e, struct branch b) {
   const struct choice *before = b.choices;
   if (e->looks && ++e->looked > FEW_WAYS + WAYS_EACH * e->width) e->many = true;
   if (!deeper(e)) goto done;
   while (tsl__schema_work(e->s, 8) && b.pending) {
-    const struct tracker *tracker = b.pending->tracker;
+    const struct tracker *tracker = b.pending->tracker && !is_negation(e->s, b.pending->l) ? b.pending->tracker : NULL;
     lit l = tsl__schema_simplify(e->s, b.pending->l);
     b.pending = b.pending->next;
     if (l & 1) {

@@ -60,7 +60,7 @@ static void put_properties(unsigned n) {
 /* A branch: of a size that can be a few clauses, or now and then one that cannot. */
 static void put_branch(unsigned depth) {
   put("{");
-  switch (below(depth ? 12 : 8)) {
+  switch (below(depth ? 13 : 8)) {
     case 0: put("\"required\":"), put_names(1); break;
     case 1: put("\"required\":"), put_names(2); break;
     case 2: put_properties(1); break;
@@ -70,8 +70,9 @@ static void put_branch(unsigned depth) {
     case 6: put(below(2) ? "\"minProperties\":3" : "\"maxProperties\":6"); break;
     case 7: put("\"dependentRequired\":{"), put_name(below(NAMES)), put(":"), put_names(1), put("}"); break;
     case 8: put("\"not\":"), put_branch(depth - 1); break;
-    case 9: put("\"anyOf\":["), put_branch(depth - 1), put(","), put_branch(depth - 1), put("]"); break;
-    case 10: put("\"allOf\":["), put_branch(depth - 1), put(","), put_branch(depth - 1), put("]"); break;
+    case 9: put("\"not\":{\"not\":"), put_branch(0), put("}"); break;
+    case 10: put("\"anyOf\":["), put_branch(depth - 1), put(","), put_branch(depth - 1), put("]"); break;
+    case 11: put("\"allOf\":["), put_branch(depth - 1), put(","), put_branch(depth - 1), put("]"); break;
     default: put(below(2) ? "\"patternProperties\":{\"^[a-d]\":{\"type\":\"string\"}}," : "\"additionalProperties\":false,"), put_properties(4); break;
   }
   put("}");
