@@ -432,6 +432,7 @@ static bool has_pattern_of(const struct schema *s, sid id, const tsl__json *key)
 static bool seen_anyway(const struct schema *s, const struct part *parts, const struct tracker *tracker, const tsl__json *key) {
   for (const struct part *p = parts; p; p = p->next) {
     if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, tracker)) continue;
+    if (p->key && p->key_length == key->key_length && !memcmp(p->key, key->key, p->key_length)) return true;
     const struct node *n = tsl__node_of(s, p->s);
     if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) || (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker) || names(s, p->s, key) || has_pattern_of(s, p->s, key)) return true;
   }
@@ -566,6 +567,9 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
   if (tracker && !see_keyword(&y, n, k, NULL, NULL)) return false;
   *last = NULL;
   b->seen = y.seen;
+  const tsl__json *key = tracker && (k == KW_ANY_OF || k == KW_ONE_OF) ? telling(&y, tsl__keyword(n, k)) : NULL;
+  struct part *evaluated = key ? tsl__expand_part(e, b, PART_SEEN) : NULL; /* whichever of the branches holds names it */
+  if (evaluated) evaluated->tracker = tracker, evaluated->key = key->key, evaluated->key_length = key->key_length;
   if (all.never) tsl__expand_clause(e, b, NULL);
   for (uint32_t i = 0; i < all.n; i++) tsl__expand_clause(e, b, all.at[i]);
   if (say_seen(e, b, true) > CLAUSES_MAX || !tsl__schema_ok(e->s)) {

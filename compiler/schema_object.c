@@ -329,6 +329,7 @@ static bool evaluated(const struct maker *m, const struct tracker *tracker, uint
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
     if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, tracker)) continue;
+    if (p->key && index != UINT32_MAX && index_of(m, p->key, p->key_length) == index) return true;
     const struct node *n = tsl__node_of(m->s, p->s);
     if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) || (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker)) return true;
     if (mask & pattern_mask(m, p->s)) return true;

@@ -172,7 +172,7 @@ enum part_kind {
   PART_CONTAINS,  /* array: of the items from `from` on, min to max satisfy `l` */
   PART_UNIQUE,    /* array: no two items are equal */
   PART_REPEATS,   /* array: some two items are equal; node `s` asks for the contrary */
-  PART_SEEN,      /* node `s` holds, and what it evaluates counts for `tracker` */
+  PART_SEEN,      /* node `s` holds, and what it evaluates counts for `tracker`; or, with a key, that member is evaluated */
   PART_SEEN_IF,   /* object: whether the member `key` is evaluated for `tracker`, or satisfies what it must then, is left to clauses */
   PART_REST,      /* what nothing evaluated for `tracker` satisfies `l` (members, or items) */
   PART_REST_SOME  /* array: some item that nothing evaluated for `tracker` satisfies `l` */
