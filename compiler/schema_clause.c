@@ -6,8 +6,13 @@
  *           know which are fulfilled (schema_members.c). if C then T is ¬C ∨ T, and so on: every keyword that combines is written as and, or, not, and the ors are multiplied out.
  * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]} then {"properties": {"b": B}, "required": ["b"]}
  *           = (a absent ∨ a is not 1 ∨ b absent ∨ b is B) ∧ (a absent ∨ a is not 1 ∨ b present)
+ * Seen      Beside unevaluatedProperties it matters which branches hold, too: a member that only they name is absent, or is what unevaluatedProperties asks, or one of them holds. That is one clause
+ *           more, where a branch's condition is one, and members that the same branches name share it (ATOM_NONE). Where a single branch names a member, and else it is not to come, what the branch asks of
+ *           it holds wherever it comes, and is no clause. A member that tells the branches apart is evaluated whichever of them holds.
+ *           In the example b is absent unless a is 1, and B in any case: (b absent ∨ a is 1) ∧ (a absent ∨ a is not 1 ∨ b present).
  * When      Where an object has many alternatives otherwise (schema_conj.c). Few are better as alternatives: each may close its list of members, and most are told apart by one member.
- * Left      Branches that say something about members they do not name, or that list objects; more than PRODUCT_MAX clauses that are multiplied out, or CLAUSES_MAX of one object: these stay choices.
+ * Left      Branches that say something about members they do not name, or that list objects; unevaluatedProperties under a negation; more than PRODUCT_MAX clauses that are multiplied out, or
+ *           CLAUSES_MAX of one object: these stay choices.
  *
  * Tested by tests/test_choices.c
  *
