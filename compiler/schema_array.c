@@ -486,7 +486,9 @@ struct choosing { /* the ways in which the next item can count */
   const struct array_state *from;
   struct array_state *to;
   lit *lits;
-  uint32_t lit_count;
+  lit *declined; /* of counters that it could be counted by */
+  uint32_t lit_count, declined_count;
+  uint32_t must; /* the counter that must count it; UINT32_MAX: none must */
   bool listed; /* it is one of the listed values */
   void (*way)(struct choosing *c, goal value, uint32_t next);
   void *ctx;
@@ -520,6 +522,34 @@ static void choose_value(struct choosing *c) {
   c->lit_count -= a->listed_count;
 }
 
+static void choose(struct choosing *c, uint32_t i);
+
+/* Do the lits so far, or what is asked of the item anyway, make sure of l? */
+static bool is_sure(const struct choosing *c, lit l) {
+  for (uint32_t i = 0; i < c->lit_count; i++)
+    if (tsl__schema_lit_implies(c->a->schema, c->lits[i], l)) return true;
+  return tsl__schema_implies(c->a->schema, goal_at(c->a, c->from->index), l);
+}
+
+/* The same with one more lit; what no item satisfies with those so far is not gone on with: ways that end nowhere would be 2^n. */
+static void choose_with(struct choosing *c, uint32_t i, lit l) {
+  struct schema *s = c->a->schema;
+  c->lits[c->lit_count++] = l;
+  goal value = i + 1 < c->a->counter_count ? tsl__schema_goal_and(s, goal_at(c->a, c->from->index), c->lits, c->lit_count) : GOAL_ANY;
+  if (value != GOAL_NONE && (i + 1 == c->a->counter_count || tsl__schema_shortest(s, value) != TSL__INF)) choose(c, i + 1);
+  c->lit_count--;
+}
+
+/* Counted, unless that would make sure of what was declined: where that is counted too there is at least as much room. */
+static void choose_counted(struct choosing *c, uint32_t i) {
+  const struct counter *k = &c->a->counters[i];
+  for (uint32_t j = 0; j < c->declined_count; j++)
+    if (tsl__schema_lit_implies(c->a->schema, k->l, c->declined[j])) return;
+  c->to->data[i]++;
+  choose_with(c, i, k->l);
+  c->to->data[i]--;
+}
+
 static void choose(struct choosing *c, uint32_t i) {
   const struct array *a = c->a;
   if (!tsl__schema_work(a->schema, 16)) return;
@@ -534,23 +564,22 @@ static void choose(struct choosing *c, uint32_t i) {
     choose(c, i + 1);
     return;
   }
-  if (count < k->max) {
-    c->lits[c->lit_count++] = k->l;
-    c->to->data[i] = count + 1;
+  if (count < k->max) choose_counted(c, i);
+  if (c->must == i || (a->counter_count > 1 && is_sure(c, k->l))) return;
+  if (k->max != TSL__INF || (a->counter_count > 1 && tsl__schema_denies(a->schema, k->l))) { /* no item is in two ways, where that is cheap to say */
+    choose_with(c, i, k->l ^ 1);
+  } else {
+    c->declined[c->declined_count++] = k->l;
     choose(c, i + 1);
-    c->to->data[i] = count;
-    c->lit_count--;
+    c->declined_count--;
   }
-  if (k->max != TSL__INF) c->lits[c->lit_count++] = k->l ^ 1;
-  choose(c, i + 1);
-  if (k->max != TSL__INF) c->lit_count--;
 }
 
-static void each_way(struct array *a, const struct array_state *from, void (*way)(struct choosing *c, goal value, uint32_t next), void *ctx) {
+static void each_way(struct array *a, const struct array_state *from, uint32_t must, void (*way)(struct choosing *c, goal value, uint32_t next), void *ctx) {
   struct schema *s = a->schema;
-  struct choosing c = {.a = a, .from = from, .way = way, .ctx = ctx};
+  struct choosing c = {.a = a, .from = from, .must = must, .way = way, .ctx = ctx};
   if (from->index >= a->max) return;
-  size_t size = sizeof *c.to + from->words * sizeof *from->data, all = size + ((size_t)a->counter_count + a->listed_count) * sizeof *c.lits;
+  size_t size = sizeof *c.to + from->words * sizeof *from->data, all = size + (2 * (size_t)a->counter_count + a->listed_count) * sizeof *c.lits;
   c.to = tsl__alloc(s->alloc, all);
   if (!c.to) {
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
@@ -558,6 +587,7 @@ static void each_way(struct array *a, const struct array_state *from, void (*way
   }
   memcpy(c.to, from, size);
   c.lits = (lit *)(void *)((char *)c.to + size);
+  c.declined = c.lits + a->counter_count + a->listed_count;
   c.to->next = TSL__NONE;
   c.to->round = 0;
   uint32_t clamp = a->max == TSL__INF ? settled_at(a) : a->max;
@@ -576,9 +606,6 @@ struct cheapest {
 static void cost_way(struct choosing *c, goal value, uint32_t next) {
   struct schema *s = c->a->schema;
   struct cheapest *best = c->ctx;
-  const struct array_state *to = s->array_states.at[next];
-  bool counted = memcmp(to->data, c->from->data, c->from->words * sizeof *to->data) != 0;
-  if (!counted && c->from->index >= settled_at(c->a)) return;
   uint32_t bytes = tsl__schema_shortest(s, value);
   if (bytes < best->bytes) bytes = tsl__add(bytes, tsl__add(cost(s, next), best->g->comma_cost + best->g->item_cost));
   if (bytes < best->bytes) best->bytes = bytes;
@@ -636,6 +663,15 @@ static uint32_t unique_cost(const struct array_state *st, const struct gaps *g) 
   return tsl__add(total, g->close_cost + 1);
 }
 
+/* Where more items help only by being counted, in which order they come does not matter: one that counts for the first counter that needs more may as well be the next. */
+static uint32_t next_needed(const struct array_state *st) {
+  const struct array *a = st->array;
+  uint32_t i = 0;
+  if (st->index < settled_at(a)) return UINT32_MAX;
+  while (i < a->counter_count && st->data[i] >= a->counters[i].min) i++;
+  return i;
+}
+
 /* The fewest bytes from after an item (or, less a comma, from the beginning) to the end. Recursion is bounded by TSL__SCHEMA_CHAIN. */
 static uint32_t cost(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
@@ -649,7 +685,7 @@ static uint32_t cost(struct schema *s, uint32_t id) {
     bytes = unique_cost(st, g);
   } else if (!complete(st)) {
     struct cheapest best = {TSL__INF, g};
-    each_way(st->array, st, cost_way, &best);
+    each_way(st->array, st, next_needed(st), cost_way, &best);
     bytes = best.bytes;
   }
   st = s->array_states.at[id];
@@ -803,7 +839,7 @@ static tsl__expr ways(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
   tsl__expr all = TSL__NONE;
   if (st->array->unique) return unique_ways(s, id);
-  each_way(st->array, st, build_way, &all);
+  each_way(st->array, st, UINT32_MAX, build_way, &all);
   return all;
 }
 

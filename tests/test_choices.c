@@ -1,7 +1,8 @@
 /* test_choices.c - objects with many choices that have little to do with each other, which are followed as clauses (compiler/schema_clause.c): random schemas beside a validator.
  *
  * Each schema has so many if/then/else, dependentSchemas, anyOf, oneOf and negations about a dozen members that their product is beyond all limits. Random instances, members in any order, must be
- * accepted byte by byte just if the validator says that they are valid; texts that are drawn, in both orders, must come to an end and be valid.
+ * accepted byte by byte just if the validator says that they are valid; texts that are drawn, in both orders, must come to an end and be valid. Likewise arrays with several `contains`
+ * (compiler/schema_array.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -147,6 +148,30 @@ static void make_schema(bool unevaluated) {
   put("}");
 }
 
+/* Arrays of which each choice counts the items that satisfy something. */
+static void make_array_schema(void) {
+  choices = 2 + below(11);
+  schema_n = 0;
+  put("{\"type\":\"array\"");
+  if (below(3) == 0) put(",\"prefixItems\":["), put(values_of[below(COUNT(values_of))]), put("]");
+  if (below(2)) put(",\"items\":"), put(below(2) ? values_of[below(COUNT(values_of))] : "{\"type\":[\"boolean\",\"string\",\"integer\"]}");
+  if (below(3) == 0) put(below(2) ? ",\"maxItems\":6" : ",\"minItems\":3");
+  sprintf(base, "%s}", schema);
+  put(",\"allOf\":[");
+  for (unsigned i = 0; i < choices; i++) {
+    if (i) put(",");
+    begins[i] = schema_n;
+    put("{\"contains\":");
+    if (below(2)) put("{\"const\":"), put(values[below(COUNT(values))]), put("}");
+    else put(values_of[below(COUNT(values_of))]);
+    if (below(3) == 0) put(below(2) ? ",\"minContains\":2" : ",\"minContains\":0");
+    if (below(3) == 0) put(below(2) ? ",\"maxContains\":2" : ",\"maxContains\":3");
+    put("}");
+    ends[i] = schema_n;
+  }
+  put("]}");
+}
+
 /* ---- texts --------------------------------------------------------------------------------------------------------- */
 
 /* An object: what each member is, 0 for absent, and in which order they come; the last name is one that no schema has. */
@@ -224,9 +249,17 @@ static void draw_text(tsl_grammar *g) {
   tsl_matcher_free(m);
 }
 
-/* An empty schema has no valid instance; every other one has those that the validator calls valid, and no others. From a random instance on each step changes a member, and goes on with that where no fewer
- * choices are satisfied: so most of them are nearly valid, or just so. */
-static void compare(tsl_grammar *g) {
+/* An empty schema has no valid instance; every other one has those that the validator calls valid, and no others. */
+static void compare_text(tsl_grammar *g, const char *text, size_t n) {
+  verdict v = validator_judge_texts(schema, schema_n, text, n);
+  bool accepted = g && accepts(g, text, n);
+  CHECKF(v != NO_VERDICT && accepted == (v == VALID), "%s %.*s, schema %s", accepted ? "accepted" : "denied", (int)n, text, schema);
+  if (v == VALID) valid++;
+  else invalid++;
+}
+
+/* From a random instance on each step changes a member, and goes on with that where no fewer choices are satisfied: so most of them are nearly valid, or just so. */
+static void compare_objects(tsl_grammar *g) {
   static char text[TEXT_MAX];
   instance o = {{0}, {0}}, next;
   unsigned score = 0;
@@ -236,36 +269,71 @@ static void compare(tsl_grammar *g) {
     next.value[below(NAMES + (below(8) == 0))] = below(4) ? 1 + below(COUNT(values)) : 0;
     stir(&next);
     size_t n = spell(&next, text);
-    verdict v = validator_judge_texts(schema, schema_n, text, n);
-    bool accepted = g && accepts(g, text, n);
-    CHECKF(v != NO_VERDICT && accepted == (v == VALID), "%s %.*s, schema %s", accepted ? "accepted" : "denied", (int)n, text, schema);
-    if (v == VALID) valid++;
-    else invalid++;
+    compare_text(g, text, n);
     unsigned now = satisfied(text, n);
     if (now >= score) o = next, score = now;
   }
 }
 
-static void random_schemas(void) {
+#define ITEMS 9u
+
+/* The same with an item. */
+static void compare_arrays(tsl_grammar *g) {
+  char text[TEXT_MAX];
+  unsigned item[ITEMS], count = below(ITEMS + 1), score = 0;
+  for (unsigned k = 0; k < ITEMS; k++) item[k] = below(COUNT(values));
+  for (int i = 0; i < 200; i++) {
+    unsigned k = below(ITEMS), was = item[k], counted = count;
+    item[k] = below(COUNT(values));
+    if (below(3) == 0) count = below(ITEMS + 1);
+    size_t n = (size_t)sprintf(text, "[");
+    for (unsigned at = 0; at < count; at++) n += (size_t)sprintf(text + n, "%s%s", at ? "," : "", values[item[at]]);
+    n += (size_t)sprintf(text + n, "]");
+    compare_text(g, text, n);
+    unsigned now = satisfied(text, n);
+    if (now >= score) score = now;
+    else item[k] = was, count = counted;
+  }
+}
+
+/* The schema that was made, number i, with members in one of the orders. */
+static void try_schema(unsigned i, bool ordered, void (*compare)(tsl_grammar *g)) {
   const tsl_limits limits = {.max_steps = 20000000};
+  tsl_schema_options options = {.order = ordered ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY, .whitespace = TSL_WS_COMPACT};
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_status status = tsl_grammar_json_schema(vocab, schema, schema_n, &options, &limits, &g, &error);
+  CHECKF(status == TSL_OK || status == TSL_ERR_EMPTY, "schema %u: %s: %s: %s", i, tsl_status_name(status), error.message, schema);
+  empty += status == TSL_ERR_EMPTY;
+  if (status != TSL_OK && status != TSL_ERR_EMPTY) return;
+  if (!ordered) compare(g);
+  for (int k = 0; k < 3 && g; k++) draw_text(g);
+  tsl_grammar_release(g);
+}
+
+static void tell(unsigned long schemas) {
+  printf("  %u schemas, of which nothing satisfies %lu; %lu instances valid, %lu not; %lu texts drawn\n", rounds, empty / schemas, valid, invalid, drawn);
+  CHECK(valid > rounds && drawn > rounds);
+  empty = valid = invalid = drawn = 0;
+}
+
+static void random_schemas(void) {
   for (unsigned i = first; i < first + rounds; i++) {
     seed = i * 0x1234567u + 1;
     make_schema(i & 1u);
-    for (int ordered = 0; ordered < 2; ordered++) {
-      tsl_schema_options options = {.order = ordered ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY, .whitespace = TSL_WS_COMPACT};
-      tsl_grammar *g = NULL;
-      tsl_error error = {0};
-      tsl_status status = tsl_grammar_json_schema(vocab, schema, schema_n, &options, &limits, &g, &error);
-      CHECKF(status == TSL_OK || status == TSL_ERR_EMPTY, "schema %u: %s: %s: %s", i, tsl_status_name(status), error.message, schema);
-      empty += status == TSL_ERR_EMPTY;
-      if (status != TSL_OK && status != TSL_ERR_EMPTY) continue;
-      if (!ordered) compare(g);
-      for (int k = 0; k < 3 && g; k++) draw_text(g);
-      tsl_grammar_release(g);
-    }
+    try_schema(i, false, compare_objects);
+    try_schema(i, true, compare_objects);
   }
-  printf("  %u schemas, of which nothing satisfies %lu; %lu instances valid, %lu not; %lu texts drawn\n", rounds, empty / 2, valid, invalid, drawn);
-  CHECK(valid > rounds && drawn > rounds);
+  tell(2);
+}
+
+static void random_arrays(void) {
+  for (unsigned i = first; i < first + rounds; i++) {
+    seed = i * 0x1234567u + 2;
+    make_array_schema();
+    try_schema(i, false, compare_arrays);
+  }
+  tell(1);
 }
 
 int main(int argc, char **argv) {
@@ -285,6 +353,7 @@ int main(int argc, char **argv) {
   tsl_vocab_desc desc = {bytes, offsets, 257, 0, special, &end, 1};
   CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
   RUN(random_schemas, "random schemas of many choices, beside a validator");
+  RUN(random_arrays, "the same of arrays, of which many things are counted");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
