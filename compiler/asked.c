@@ -3,6 +3,9 @@
  * Problem   To ask for a property takes milliseconds. A text of 100 KB can ask 20,000 times: minutes in which no step is counted and no deadline seen.
  * Idea      Each question is asked once for all patterns of a grammar, and counts as many steps as take about that long. So a grammar with thousands of
  *           patterns that have \p{L} is fast, and one with thousands of different questions reaches max_steps.
+ * Shared    What a grammar has asked is kept with its vocabulary's layer, up to COMMON_BYTES, and the next grammar copies it from there. It counts as many steps as if it had been asked: what fits into
+ *           max_steps does not depend on other grammars.
+ * Lock      That of the vocabulary's answers is held for look-ups and copies alone.
  * Cost      Remembered answers are looked through one by one; that is counted too.
  * Tested by tests/test_limits.c (questions)
  *
@@ -10,10 +13,13 @@
  */
 #include "compiler/asked.h"
 
+#include <pthread.h>
+
 #include "compiler/expr_node.h"
 
 #define PROPERTY_STEPS 4096u
 #define FOLD_STEPS 512u
+#define COMMON_BYTES (256u << 10) /* of questions and answers that grammars have in common */
 
 typedef struct answer {
   uint64_t hash; /* of the question: a property's name, or the ranges to be folded */
@@ -26,6 +32,9 @@ typedef struct answer {
 struct tsl__asked {
   const tsl_allocator *alloc;
   TSL__VEC(answer) answers;
+  bool common;          /* of a layer that others are on top of: */
+  pthread_mutex_t lock; /* guards them */
+  size_t bytes;
 };
 
 static void forget(void *ctx) {
@@ -36,6 +45,7 @@ static void forget(void *ctx) {
     tsl__charset_free(asked->alloc, &a->set);
   }
   tsl__vec_free(asked->alloc, &asked->answers);
+  if (asked->common) pthread_mutex_destroy(&asked->lock);
   tsl__free(asked->alloc, asked, sizeof *asked);
 }
 
@@ -57,32 +67,70 @@ static const answer *look(const struct tsl__asked *asked, const answer *q) {
   return NULL;
 }
 
-/* Ask PCRE2 and remember; q's question is the caller's and is copied. */
-static tsl_status learn(struct tsl__asked *asked, answer q, const answer **out) {
+static size_t bytes_of(const answer *q) { return q->length + q->set.ranges.n * sizeof(tsl__range); }
+
+static bool keep(struct tsl__asked *asked, const answer *q) {
+  answer mine = {.hash = q->hash, .fold = q->fold, .question = tsl__alloc(asked->alloc, q->length), .length = q->length};
+  if (!mine.question) return false;
+  memcpy(mine.question, q->question, q->length);
+  if (tsl__charset_add_set(asked->alloc, &mine.set, &q->set) && tsl__vec_push(asked->alloc, &asked->answers, mine)) return true;
+  tsl__charset_free(asked->alloc, &mine.set);
+  tsl__free(asked->alloc, mine.question, mine.length);
+  return false;
+}
+
+/* Ask PCRE2 and remember. */
+static tsl_status learn(struct tsl__asked *asked, answer q) {
   const tsl_allocator *a = asked->alloc;
   tsl_status status = TSL_OK;
   if (!q.fold) status = tsl__charset_add_property(a, &q.set, q.question, q.length);
   else if (!tsl__charset_add_set(a, &q.set, &(tsl__charset){.ranges = {q.question, q.length / sizeof(tsl__range), 0}}) || !tsl__charset_fold(a, &q.set))
     status = TSL_ERR_NO_MEMORY;
-  void *copy = status == TSL_OK ? tsl__alloc(a, q.length) : NULL;
-  if (copy) q.question = memcpy(copy, q.question, q.length);
-  if (copy && tsl__vec_push(a, &asked->answers, q)) {
-    *out = &asked->answers.at[asked->answers.n - 1];
-    return TSL_OK;
-  }
-  tsl__free(a, copy, q.length);
+  if (status == TSL_OK && !keep(asked, &q)) status = TSL_ERR_NO_MEMORY;
   tsl__charset_free(a, &q.set);
-  return status != TSL_OK ? status : TSL_ERR_NO_MEMORY;
+  return status;
+}
+
+/* The answers of the layer that x and others are on top of; NULL: there are none. */
+static struct tsl__asked *common_of(const tsl__exprs *x) {
+  for (const tsl__exprs *p = x->parent; p; p = p->parent)
+    if (p->asked && p->asked->common) return p->asked;
+  return NULL;
+}
+
+static bool copy(struct tsl__asked *common, struct tsl__asked *own, const answer *q) {
+  pthread_mutex_lock(&common->lock);
+  const answer *a = look(common, q);
+  bool copied = a && keep(own, a);
+  pthread_mutex_unlock(&common->lock);
+  return copied;
+}
+
+/* Others need not ask it; without memory they do. */
+static void offer(struct tsl__asked *common, const answer *a) {
+  pthread_mutex_lock(&common->lock);
+  if (!look(common, a) && common->bytes + bytes_of(a) <= COMMON_BYTES && keep(common, a)) common->bytes += bytes_of(a);
+  pthread_mutex_unlock(&common->lock);
+}
+
+bool tsl__asked_share(tsl__exprs *x) {
+  struct tsl__asked *asked = asked_of(x);
+  return asked && (asked->common = !pthread_mutex_init(&asked->lock, NULL));
 }
 
 static tsl_status ask(tsl__exprs *x, answer q, uint32_t steps, const answer **out) {
-  struct tsl__asked *asked = asked_of(x);
+  struct tsl__asked *asked = asked_of(x), *common = common_of(x);
   if (!asked) return TSL_ERR_NO_MEMORY;
   tsl__exprs_work(x, 1 + asked->answers.n / 16);
   if ((*out = look(asked, &q)) != NULL) return TSL_OK;
   tsl__exprs_work(x, (uint64_t)steps * TSL__WORK);
   if (tsl__exprs_status(x) != TSL_OK) return tsl__exprs_status(x);
-  return learn(asked, q, out);
+  bool known = common && copy(common, asked, &q);
+  tsl_status status = known ? TSL_OK : learn(asked, q);
+  if (status != TSL_OK) return status;
+  *out = &asked->answers.at[asked->answers.n - 1];
+  if (common && !known) offer(common, *out);
+  return TSL_OK;
 }
 
 tsl_status tsl__ask_property(tsl__exprs *x, tsl__charset *s, const char *name, size_t length) {

@@ -3,6 +3,7 @@
  */
 #include "compiler/shared.h"
 
+#include "compiler/asked.h"
 #include "compiler/expr_node.h"
 #include "compiler/regex.h"
 #include "compiler/number_parts.h"
@@ -261,6 +262,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     status = tsl__schema_warm(x, &common);
   }
   if (status == TSL_OK) status = note_classes(x);
+  if (status == TSL_OK && !tsl__asked_share(x)) status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK && !tsl__number_exponents_make(x)) status = tsl__exprs_status(x);
   if (status == TSL_OK) status = tsl__walk_prepare(space);
   if (status == TSL_OK && !(space->crossing = tsl__crossing_make(vocab, &space->alloc))) status = TSL_ERR_NO_MEMORY;

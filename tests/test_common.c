@@ -6,6 +6,7 @@
  *   saves      the second grammar with the same costly part visits fewer nodes
  *   rows       masks that many grammars have are lent from one place, and are the same, also where a grammar has none of it
  *   bases      bitsets of the vocabulary's that masks of many grammars have together are one bitset in all of them
+ *   properties what PCRE2 said about Unicode (compiler/asked.c)
  *   bound      a cache far too small: never more than it may hold, and the same masks
  *   threads    grammars made and followed by several threads at once (under TSan too)
  *
@@ -37,7 +38,7 @@ static void add_scalar(struct text *t, uint64_t *seed) {
       "{\"format\":\"date-time\"}", "{\"type\":\"string\",\"format\":\"date\"}", "{\"type\":\"string\",\"format\":\"ipv4\"}", "{\"type\":\"string\",\"format\":\"uuid\"}",
       "{\"type\":\"string\",\"format\":\"hostname\"}", "{\"type\":\"string\",\"format\":\"email\"}",
       "{\"type\":\"string\",\"minLength\":1}", "{\"type\":\"string\",\"maxLength\":40}", "{\"type\":\"string\",\"maxLength\":5}", "{\"type\":\"string\",\"minLength\":2,\"maxLength\":9}"};
-  static const char *const patterns[] = {"^[a-z]+$", "^[a-z]{2,}$", "^[a-z]{2,12}$", "^[a-z]{2,13}$", "[0-9]", "^(ab|cd)*$", "^(cd|ab)*$", "^(ab|ce)*$", "^\\\\d{4}-\\\\d{2}$", "^a?b*c+$", "^\\\\S+( \\\\S+)*$", "^[^x]*$"};
+  static const char *const patterns[] = {"^[a-z]+$", "^[a-z]{2,}$", "^[a-z]{2,12}$", "^[a-z]{2,13}$", "[0-9]", "^(ab|cd)*$", "^(cd|ab)*$", "^(ab|ce)*$", "^\\\\d{4}-\\\\d{2}$", "^a?b*c+$", "^\\\\S+( \\\\S+)*$", "^[^x]*$", "^\\\\p{Lu}\\\\p{Ll}*$"};
   if (tsl_test_random(seed) % 2) {
     text_add(t, PICK(seed, scalars));
     return;
@@ -278,6 +279,35 @@ static void bases(void) {
 #define SMALL ((size_t)64 << 10)
 #define SLACK ((size_t)48 << 10) /* a block of each generation, a table that grows, the last bitset */
 
+static size_t largest; /* block that was asked for */
+
+static void *noting_reallocate(void *ctx, void *block, size_t old_size, size_t new_size) {
+  (void)ctx;
+  (void)old_size;
+  if (new_size > largest) largest = new_size;
+  if (new_size) return realloc(block, new_size);
+  free(block);
+  return NULL;
+}
+
+/* PCRE2 is asked with a text of all characters of a plane, which is the largest block by far. */
+static void properties(void) {
+  static const char *const patterns[] = {"\\p{L}+", "\\p{L}{2}", "[\\p{L}_]", "(?:\\P{L}x)*"};
+  const tsl_allocator alloc = {NULL, noting_reallocate};
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(&alloc, &v, NULL) == TSL_OK);
+  for (size_t i = 0; v && i < sizeof patterns / sizeof *patterns; i++) {
+    tsl_grammar *g = NULL, *h = NULL;
+    if (i < 2) CHECK(tsl_grammar_regex(v, "x", 1, NULL, NULL, &h, NULL) == TSL_OK); /* the shared tables are there */
+    largest = 0;
+    CHECK(tsl_grammar_regex(v, patterns[i], strlen(patterns[i]), NULL, NULL, &g, NULL) == TSL_OK);
+    CHECKF((largest >= 4 << 16) == (i == 0), "%s: a block of %zu bytes", patterns[i], largest);
+    tsl_grammar_release(g);
+    tsl_grammar_release(h);
+  }
+  tsl_vocab_release(v);
+}
+
 static void bound(void) {
   static struct text t;
   tsl_vocab_set_walk_cache(with, 0);
@@ -334,6 +364,7 @@ int main(void) {
   RUN(saves, "what a second grammar is spared");
   RUN(rows, "masks that many grammars have");
   RUN(bases, "bitsets that masks of many grammars have together");
+  RUN(properties, "properties of characters are asked once");
   RUN(bound, "a cache that is too small");
   RUN(threads, "several threads");
   tsl_vocab_release(with);
