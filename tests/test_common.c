@@ -276,9 +276,6 @@ static void bases(void) {
   tsl_grammar_release(plain);
 }
 
-#define SMALL ((size_t)64 << 10)
-#define SLACK ((size_t)48 << 10) /* a block of each generation, a table that grows, the last bitset */
-
 static size_t largest; /* block that was asked for */
 
 static void *noting_reallocate(void *ctx, void *block, size_t old_size, size_t new_size) {
@@ -307,6 +304,9 @@ static void properties(void) {
   }
   tsl_vocab_release(v);
 }
+
+#define SMALL ((size_t)64 << 10)
+#define SLACK ((size_t)48 << 10) /* a block of each generation, a table that grows, the last bitset */
 
 static void bound(void) {
   static struct text t;

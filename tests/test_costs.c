@@ -257,6 +257,20 @@ static const test_case cases[] = {
     {"gbnf-adjoining", GBNF, "root ::= (item ws)+\nitem ::= [0-9]+ | [a-z] [a-z0-9_]* | \"(\" ws (item (\" \" ws item)*)? ws \")\"\nws ::= [ \\n]*", {"abc (d e1) 12", "((a) b2)\n"}},
     {"text-words", COMPACT, STRING("\"pattern\":\"^([a-z]{1,40} ?)+$\""), {"\"some words in a row\""}},
     {"text-long-words", COMPACT, STRING("\"pattern\":\"^([a-z]{2,40} ?)+$\""), {"\"some words in rows\""}},
+    /* shapes that would be a product of choices */
+    {"unevaluated", COMPACT, "{\"type\":\"object\",\"properties\":{\"a0\":{\"type\":\"boolean\"},\"a1\":{\"type\":\"boolean\"},\"a2\":{\"type\":\"boolean\"},\"a3\":{\"type\":\"boolean\"},\"a4\":{\"type\":\"boolean\"}"
+     ",\"a5\":{\"type\":\"boolean\"}},\"allOf\":[{\"if\":{\"properties\":{\"a0\":{\"const\":true}},\"required\":[\"a0\"]},\"then\":{\"properties\":{\"b0\":{\"type\":\"string\"},\"c0\":{\"ty"
+     "pe\":\"integer\"}},\"required\":[\"b0\"]}},{\"if\":{\"properties\":{\"a1\":{\"const\":true}},\"required\":[\"a1\"]},\"then\":{\"properties\":{\"b1\":{\"type\":\"string\"},\"c1\":{\"t"
+     "ype\":\"integer\"}},\"required\":[\"b1\"]}},{\"if\":{\"properties\":{\"a2\":{\"const\":true}},\"required\":[\"a2\"]},\"then\":{\"properties\":{\"b2\":{\"type\":\"string\"},\"c2\":{\""
+     "type\":\"integer\"}},\"required\":[\"b2\"]}},{\"if\":{\"properties\":{\"a3\":{\"const\":true}},\"required\":[\"a3\"]},\"then\":{\"properties\":{\"b3\":{\"type\":\"string\"},\"c3\":{"
+     "\"type\":\"integer\"}},\"required\":[\"b3\"]}},{\"if\":{\"properties\":{\"a4\":{\"const\":true}},\"required\":[\"a4\"]},\"then\":{\"properties\":{\"b4\":{\"type\":\"string\"},\"c4\":"
+     "{\"type\":\"integer\"}},\"required\":[\"b4\"]}},{\"if\":{\"properties\":{\"a5\":{\"const\":true}},\"required\":[\"a5\"]},\"then\":{\"properties\":{\"b5\":{\"type\":\"string\"},\"c5\""
+     ":{\"type\":\"integer\"}},\"required\":[\"b5\"]}}],\"unevaluatedProperties\":false}",
+     {"{\"a1\":true,\"b1\":\"x\",\"a4\":false}", "{\"c2\":1,\"a2\":true,\"b2\":\"\",\"a0\":true,\"b0\":\"y\"}"}},
+    {"contains-many", COMPACT, "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"allOf\":[{\"contains\":{\"const\":\"a\"}},{\"contains\":{\"const\":\"ab\"},\"maxContains\":1},{\"contains\":{\"const\":\"b\"}},{"
+     "\"contains\":{\"const\":\"c\"},\"maxContains\":1},{\"contains\":{\"const\":\"cd\"}},{\"contains\":{\"const\":\"d\"},\"maxContains\":1},{\"contains\":{\"const\":\"e\"}},{\"contains"
+     "\":{\"const\":\"ef\"},\"maxContains\":1}]}",
+     {"[\"a\",\"ab\",\"b\",\"c\",\"cd\",\"d\",\"e\",\"ef\"]", "[\"x\",\"ef\",\"d\",\"a\",\"a\",\"b\",\"ab\",\"cd\",\"c\",\"e\"]"}},
 };
 
 /* ---- lines ----------------------------------------------------------------------------------------------------------- */
