@@ -361,6 +361,16 @@ static lit asked_by(const struct schema *s, sid id, const tsl__json *m) {
   return tsl__schema_simplify(s, POS(v->children[m - v->value->items]));
 }
 
+/* Does each of the branches name the member itself? Not behind two negations, where nothing is evaluated. */
+static bool all_name(const struct schema *s, const struct keyword_value *v, const tsl__json *key) {
+  for (uint32_t i = 0; i < v->count; i++) {
+    sid id = v->children[i];
+    while (tsl__node_of(s, id)->mask == OF(REF)) id = tsl__node_of(s, id)->values[0].children[0];
+    if (!names(s, id, key)) return false;
+  }
+  return true;
+}
+
 static bool note_seen(struct saying *y, sid id, const struct where *where) {
   struct clauses when = always;
   for (; where; where = where->outer)
@@ -573,7 +583,7 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
   *last = NULL;
   b->seen = y.seen;
   const tsl__json *key = tracker && (k == KW_ANY_OF || k == KW_ONE_OF) ? telling(&y, tsl__keyword(n, k)) : NULL;
-  struct part *evaluated = key ? tsl__expand_part(e, b, PART_SEEN) : NULL; /* whichever of the branches holds names it */
+  struct part *evaluated = key && all_name(e->s, tsl__keyword(n, k), key) ? tsl__expand_part(e, b, PART_SEEN) : NULL; /* whichever of the branches holds */
   if (evaluated) evaluated->tracker = tracker, evaluated->key = key->key, evaluated->key_length = key->key_length;
   if (all.never) tsl__expand_clause(e, b, NULL);
   for (uint32_t i = 0; i < all.n; i++) tsl__expand_clause(e, b, all.at[i]);

@@ -244,7 +244,7 @@ struct cell { /* extra keys that the same constraints apply to */
 
 /* One way to fulfil a clause. */
 struct target {
-  uint8_t kind;          /* ATOM_ABSENT, ATOM_KEY (key), ATOM_PATTERN (a member out of keys and cells), ATOM_MIN, ATOM_MAX (count), ATOM_NONE (of the `count` keys of the list) */
+  uint8_t kind;          /* ATOM_ABSENT, ATOM_KEY (key), ATOM_PATTERN (a member out of keys and cells), ATOM_MIN, ATOM_MAX (count), ATOM_NONE (of the `count` keys of the list; at most one in a clause) */
   uint32_t key, count;
   const uint32_t *list;
   lit l;                 /* what the member's value must satisfy too */

@@ -82,16 +82,18 @@ static void put_branch(unsigned depth) {
 /* Branches that a member tells apart: one of them is required, or the member brings them along. */
 static void put_told_apart(unsigned k, bool require) {
   static const char *const tags[] = {"{\"const\":\"x\"}", "{\"enum\":[\"y\",\"zz\"]}", "{\"const\":0}"};
-  unsigned n = 2 + below(2), other = (k + 1 + below(NAMES - 1)) % NAMES;
+  unsigned n = 2 + below(2), other = (k + 1 + below(NAMES - 1)) % NAMES, negated = below(8);
   put(below(2) ? "{\"oneOf\":[" : "{\"anyOf\":[");
   for (unsigned i = 0; i < n; i++) {
-    put(i ? ",{\"properties\":{" : "{\"properties\":{");
+    if (i) put(",");
+    if (negated == i) put("{\"not\":{\"not\":");
+    put("{\"properties\":{");
     put_name(k), put(":"), put(tags[i]), put(","), put_name(other), put(":"), put(values_of[below(COUNT(values_of))]);
     put("},\"required\":[");
     if (require) put_name(k);
     if (require && i) put(",");
     if (i) put_name(other);
-    put("]}");
+    put(negated == i ? "]}}}" : "]}");
   }
   put("]}");
 }
