@@ -422,17 +422,18 @@ static bool read_spaced(const reading *from) {
   return cover(&at, at.row_of[1], true) && read_on(&at, at.table->space + 1, at.table->nodes[at.table->space].next) != OFF;
 }
 
+/* The space, and what follows it: along the table that has all of that, as a table without words may have nothing below it, or not all. */
+static bool read_space(const reading *from) {
+  const tsl__linear_node *n = from->table->nodes + from->table->space, *on = take_other(from, n);
+  return on && (on != n + 1 || from->row_of[1] < FIRST || read_spaced(from));
+}
+
 /* All below the root: what follows a space apart from the rest, if anything does. */
 static bool read_root(const reading *from) {
   reading at = *from;
   if (!cover(&at, at.row_of[0], false)) return false;
   uint32_t space = at.table->space, i = space ? read_on(&at, 1, space) : 1;
-  if (space && i != OFF) {
-    at.row_of[1] = DEAD;
-    i = read_on(&at, space, space + 1);
-    if (i == space + 1 && at.row_of[1] >= FIRST && !read_spaced(from)) return false;
-    if (i != OFF) i = at.table->nodes[space].next;
-  }
+  if (space && i != OFF) i = read_space(from) ? at.table->nodes[space].next : OFF;
   return i != OFF && read_on(&at, i, at.table->n) != OFF;
 }
 

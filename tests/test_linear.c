@@ -171,6 +171,44 @@ static void with_and_without(void) {
   }
 }
 
+/* Vocabularies in which a space is followed by nothing but words, or by little else: the tables without words have nothing below it. */
+static void spaced_words(void) {
+  static const char *const spaced[][8] = {{" word", " of", " letters"}, {" \xC3"}, {" a", " \xC3\xA9t\xC3", " ab"}, {" ab", " (", " abc"}, {" ab", " \"", " abc"}, {" ", " a"}, {" abcdefghijkl", " ab", "  "}};
+  static const char *const patterns[] = {"[0-9a-f]{3}", "^(?!.*the)", "^[^,]*$", "^(?:[^(]x?|[(]).*$", "^[^ ]?[^,]*,[a-z ]*$", "^[^b-z].*[0-9]", "^(?:[^a]{3},)*$", "^[^,]{1,5}$", "^[^q]{5}"};
+  static const char *const texts[] = {"\"", "\"0", "\"ab", "\"x ", "\"\xC3\xA9"};
+  tsl_vocab *outer = vocab;
+  for (size_t i = 0; i < sizeof spaced / sizeof *spaced; i++) {
+    uint8_t bytes[2000];
+    uint32_t offsets[600], n = 0, tokens = 0;
+    for (unsigned b = 0; b < 256; b++) offsets[tokens++] = n, bytes[n++] = (uint8_t)b;
+    for (unsigned k = 0; k < 26; k++) offsets[tokens++] = n, bytes[n++] = (uint8_t)('a' + k), bytes[n++] = (uint8_t)('z' - k);
+    for (size_t k = 0; k < 8 && spaced[i][k]; k++) {
+      size_t length = strlen(spaced[i][k]);
+      offsets[tokens++] = n;
+      memcpy(bytes + n, spaced[i][k], length);
+      n += (uint32_t)length;
+    }
+    offsets[tokens] = n;
+    CHECK(tsl_vocab_new(&(tsl_vocab_desc){.bytes = bytes, .offsets = offsets, .size = tokens}, NULL, &vocab, NULL) == TSL_OK);
+    for (size_t k = 0; vocab && k < sizeof patterns / sizeof *patterns; k++) {
+      char schema[100];
+      uint32_t mask[20];
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\"}", patterns[k]);
+      tsl_grammar *g = compile(schema);
+      for (size_t t = 0; g && t < sizeof texts / sizeof *texts; t++) {
+        tsl_matcher *m = NULL;
+        turn(g, true);
+        CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+        if (tsl_matcher_accept_bytes(m, texts[t], strlen(texts[t]), NULL) == TSL_OK) CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, schema, texts[t]));
+        tsl_matcher_free(m);
+      }
+      tsl_grammar_release(g);
+    }
+    tsl_vocab_release(vocab);
+  }
+  vocab = outer;
+}
+
 /* More states than there are rows: those beyond are searched. */
 static void many_states(void) {
   const char *schema = "{\"type\":\"string\",\"minLength\":3,\"maxLength\":9,\"pattern\":\"(?:[a-m][n-z]|[n-z][a-m]|[aeiou]{2}).*[st][a-f0-9].*(?:q|[aeiou].{3}[aeiou])\",\"not\":{\"pattern\":\"(?:th|he|in|er|an|re|nd|at|on|nt).?[a-e]\"}}";
@@ -190,6 +228,7 @@ int main(void) {
   RUN(the_wide_rest, "the table without words of any letters");
   RUN(the_quotes, "the table of quotes");
   RUN(with_and_without, "masks with the table, without it, token by token");
+  RUN(spaced_words, "nothing but words after a space");
   RUN(many_states, "more states than rows");
   tsl_vocab_release(vocab);
   return tsl_test_end();
