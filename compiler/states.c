@@ -654,12 +654,21 @@ static uint64_t rest_of_escape(compiler *c, tsl__expr escape, const tsl__node *n
 
 static uint64_t shortest_with(compiler *c, tsl__expr e, uint32_t count, bool in_string);
 
+/* The most bytes of a character that begins with one of these. */
+static uint64_t longest_character(const tsl__bytes *first) {
+  uint64_t high = first->w[3];
+  return high >> 48 ? 4 : high >> 32 ? 3 : high || first->w[2] ? 2 : 1;
+}
+
 /* Shortest completion within a string once a character is read. Where it is not known which one that is, and so how it is spelled, a lower bound. */
 static uint64_t after_character(compiler *c, tsl__expr e, uint32_t count) {
   tsl__node n = tsl__node_at(c->x, e);
-  bool one = n.kind == TSL__K_SEQ && tsl__node_at(c->x, n.a).kind == TSL__K_BYTES;
-  uint64_t all = one ? shortest_with(c, n.b, count, true) : shortest_with(c, e, count, false);
-  return all - (!one && all);
+  tsl__reads reads;
+  tsl__reads_of(c->x, e, &reads);
+  uint64_t bytes = longest_character(&reads.live);
+  if (bytes == 1 && n.kind == TSL__K_SEQ && tsl__node_at(c->x, n.a).kind == TSL__K_BYTES) return shortest_with(c, n.b, count, true);
+  uint64_t all = shortest_with(c, e, count, false);
+  return all - (all < bytes ? all : bytes);
 }
 
 /* Shortest completion where a loop is active: iterations still needed times the body's shortest; within a string bytes cost what they cost in JSON. */

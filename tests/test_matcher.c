@@ -202,11 +202,14 @@ static uint64_t shortest_of(tsl_vocab *v, const char *schema, const char *text) 
 static void shortest_escapes(void) {
   static const char letters[] = "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-c ]*$\",\"maxLength\":17}}";
   static const char controls[] = "{\"type\":\"string\",\"pattern\":\"^([a-c][\\u0001\\u0002]){3,17}$\"}";
+  static const char private_use[] = "{\"type\":\"string\",\"pattern\":\"^(?:[\\ue000-\\uffff]{2,}\xC3\xA9){3,20}$\"}";
+  static const char beyond[] = "{\"type\":\"string\",\"pattern\":\"^[\xC3\xA0-\xC3\xAF\xD0\x80-\xD3\xBF]{7,16}$\"}";
   static const struct {
     const char *schema, *text;
     uint64_t bytes;
   } cases[] = {{letters, "[\"", 2}, {letters, "[\"\\", 7}, {letters, "[\"a\\u", 6}, {letters, "[\"a\\u00", 4},
-               {controls, "\"", 22}, {controls, "\"a", 21}, {controls, "\"a\\", 20}, {controls, "\"a\\u0", 18}, {controls, "\"a\\u0001b", 14}};
+               {controls, "\"", 22}, {controls, "\"a", 21}, {controls, "\"a\\", 20}, {controls, "\"a\\u0", 18}, {controls, "\"a\\u0001b", 14},
+               {private_use, "\"\\uEa64\\", 24}, {private_use, "\"\\uEa64\\u", 23}, {beyond, "\"\\u00e0\\", 16}, {beyond, "\"\\u00e0\\u00", 13}};
   static const char *const tokens[] = {"a", "\"", "[", "]"};
   tsl_vocab *v = toy_vocab(tokens, 4, true);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
