@@ -134,6 +134,8 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
     if (!begins_apart(x, of[i], letters, live, 0)) return false;
     out->ends |= tsl__expr_nullable(x, of[i]);
   }
+  uint32_t own = tsl__expr_shortest(x, of[found]); /* after a letter no other will do */
+  if (own > *need) *need = own;
   return true;
 }
 

@@ -227,6 +227,33 @@ static void groups_and_lengths(void) {
     }
 }
 
+/* One of a few alternatives goes on with letters, of which it must have more than a short one: what is short must not hide that these do not fit. */
+static void long_alternatives(void) {
+  static const char *const heads[] = {"", "a", "[ab]", "[0-9a-f]"}, *const classes[] = {"[^,]", "[a-z ]", ".", "[ab ]", "[^0-9]"};
+  static const char *const others[] = {"a", "", "ab", "[ab]{0,3}", "1*", "a,", "(?:1[a-z]*)?"}, *const tails[] = {"", "0", ",?", "[a-z]{3}"};
+  static const char *const texts[] = {"\"", "\"a", "\"0", "\"ab", "\"a a"};
+  static uint32_t mask[4096 / 32];
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK && tsl_vocab_mask_words(v) <= sizeof mask / sizeof *mask);
+  for (unsigned i = first; v && i < first + rounds; i++) {
+    writer w = {.n = 0};
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    seed = i * 6133 + 3;
+    PUT(&w, "{\"type\":\"string\",\"pattern\":\"^(?:%s%s{%u,}|%s|%s)%s$\"", heads[below(4)], classes[below(5)], below(90), others[below(7)], others[below(7)], tails[below(4)]);
+    PUT(&w, ",\"maxLength\":%u}", 5 + below(50));
+    CHECKF(tsl_grammar_json_schema(v, w.at, w.n, NULL, NULL, &g, &error) == TSL_OK || error.status == TSL_ERR_EMPTY, "%s: %s", w.at, error.message);
+    for (size_t k = 0; g && k < sizeof texts / sizeof *texts; k++) {
+      tsl_matcher *m = NULL;
+      CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+      if (tsl_matcher_accept_bytes(m, texts[k], strlen(texts[k]), NULL) == TSL_OK) CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, w.at, texts[k]));
+      tsl_matcher_free(m);
+    }
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+}
+
 /* ---- fields ---------------------------------------------------------------------------------------------------- */
 
 static void put_field(writer *w, const char *name) {
@@ -462,6 +489,7 @@ int main(int argc, char **argv) {
   if (!vocab) return tsl_test_end();
   RUN(patterns, "patterns of groups");
   RUN(groups_and_lengths, "groups in texts that may not be long");
+  RUN(long_alternatives, "alternatives that must not be short, beside others");
   RUN(fields, "fields in rows");
   RUN(short_meets, "several patterns, all short texts");
   RUN(long_meets, "several patterns, to the end of long texts");
