@@ -583,7 +583,7 @@ static bool make_list(struct maker *m, const struct atom *a, size_t *name, struc
 static bool make_target(struct maker *m, const struct atom *a, size_t *name, struct target *t) {
   struct object *o = m->o;
   const struct keyword_value *alone = a->kind == ATOM_EXTRA ? left_alone(m, a) : NULL;
-  const uint32_t *names = alone ? m->order + *name : NULL;
+  const uint32_t *names = alone && alone->count ? m->order + *name : NULL;
   *t = (struct target){.kind = a->kind, .l = a->kind == ATOM_NAME ? POS(SID_TRUE) : a->l, .count = a->count};
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) t->key = m->order[(*name)++];
   if (alone) *name += alone->count;
