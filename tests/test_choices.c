@@ -315,7 +315,7 @@ static void try_schema(unsigned i, bool ordered, void (*compare)(tsl_grammar *g)
 
 static void tell(unsigned long schemas) {
   printf("  %u schemas, of which nothing satisfies %lu; %lu instances valid, %lu not; %lu texts drawn\n", rounds, empty / schemas, valid, invalid, drawn);
-  CHECK(valid > rounds && drawn > rounds);
+  CHECK(valid > rounds && drawn > rounds / 4);
   empty = valid = invalid = drawn = 0;
 }
 
