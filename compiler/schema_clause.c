@@ -485,6 +485,7 @@ static struct atom *none_of(struct expansion *e, const struct branch *b, const s
   }
   return none;
 }
+
 /* Does a property before number i lead the members that i is like? */
 static bool is_led(const struct expansion *e, const struct branch *b, const struct part *rest, const struct seen *p, uint32_t i, lit l) {
   const struct keyword_value *v = properties(e->s, p->s);

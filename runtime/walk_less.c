@@ -104,8 +104,6 @@ typedef struct graph {
 /* Does it nothing but read, with no register? */
 static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !(r->flags & TSL__STATE_LOOP) && !tsl__is_fixed(r); }
 
-/* Is it in a JSON string that may become any text but some fixed ones? */
-
 /* Add what a target leads to to the states of a point; of a fork, all that it stands for. False if it is none for a graph, or there are too many. */
 static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
   tsl__state state = tsl__target_state(target);

@@ -19,7 +19,7 @@
 #define STEPS 20
 
 static const char schema[] =
-    "{\"$defs\":{\"t\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"pattern\":\"^[A-Z][a-z]{1,9}$\"},\"n\":{"
+    "{\"$defs\":{\"t\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"pattern\":\"^\\\\p{Lu}[a-z]{1,9}$\"},\"n\":{"
     "\"type\":\"integer\",\"minimum\":-5,\"maximum\":5000},"
     "\"kids\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/t\"},\"maxItems\":3},\"kind\":{\"enum\":[\"a\",\"ab\",\"c\",7,null]}},"
     "\"required\":[\"name\"],\"additionalProperties\":{\"anyOf\":[{\"type\":\"number\"},{\"type\":\"string\",\"maxLength\":12}]}}},\"$"
