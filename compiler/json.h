@@ -67,6 +67,9 @@ tsl__json *tsl__json_item(const tsl__json *array, const char *token, size_t leng
  * A search through the tree: for errors. Recursion is as deep as the tree. */
 size_t tsl__json_pointer(const tsl__json *root, const tsl__json *node, char *out, size_t n);
 
+/* Two members' names. */
+static inline bool tsl__json_same_key(const tsl__json *a, const tsl__json *b) { return a->key_length == b->key_length && !memcmp(a->key, b->key, a->key_length); }
+
 /* Equal as JSON Schema compares: numbers by value, objects whatever the order. Recursion is as deep as the trees. */
 bool tsl__json_equal(const tsl__json *a, const tsl__json *b);
 

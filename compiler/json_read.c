@@ -62,11 +62,9 @@ static inline tsl__json *push(reader *r, unsigned kind, const char *from) {
   return node;
 }
 
-static bool same_key(const tsl__json *a, const tsl__json *b) { return a->key_length == b->key_length && !memcmp(a->key, b->key, a->key_length); }
-
 /* Move `from` onto `onto`, which stays where it is; true if it was a double. */
 static bool merge(tsl__json *onto, const tsl__json *from) {
-  if (!same_key(onto, from)) return false;
+  if (!tsl__json_same_key(onto, from)) return false;
   *onto = *from;
   return true;
 }

@@ -305,11 +305,8 @@ static bool values_alike(struct schema *s, const struct keyword_value *v, const 
   bool named = v->keyword == KW_PROPERTIES || v->keyword == KW_PATTERN_PROPERTIES;
   if (!v->value || !w->value || v->value->kind != w->value->kind || v->count != w->count) return false;
   if (!v->children) return tsl__schema_work(s, v->value->length / 8) && tsl__json_equal(v->value, w->value);
-  for (uint32_t i = 0; i < v->count; i++) {
-    const tsl__json *x = &v->value->items[i], *y = &w->value->items[i];
-    if (named && (x->key_length != y->key_length || memcmp(x->key, y->key, x->key_length) != 0)) return false;
-    if (!alike(s, POS(v->children[i]), POS(w->children[i]), left)) return false;
-  }
+  for (uint32_t i = 0; i < v->count; i++)
+    if ((named && !tsl__json_same_key(&v->value->items[i], &w->value->items[i])) || !alike(s, POS(v->children[i]), POS(w->children[i]), left)) return false;
   return true;
 }
 
