@@ -363,11 +363,8 @@ static lit asked_by(const struct schema *s, sid id, const tsl__json *m) {
 
 /* Does each of the branches name the member itself? Not behind two negations, where nothing is evaluated. */
 static bool all_name(const struct schema *s, const struct keyword_value *v, const tsl__json *key) {
-  for (uint32_t i = 0; i < v->count; i++) {
-    sid id = v->children[i];
-    while (tsl__node_of(s, id)->mask == OF(REF)) id = tsl__node_of(s, id)->values[0].children[0];
-    if (!names(s, id, key)) return false;
-  }
+  for (uint32_t i = 0; i < v->count; i++)
+    if (!names(s, tsl__schema_referred(s, v->children[i]), key)) return false;
   return true;
 }
 
@@ -522,7 +519,8 @@ static void expand_group(struct expansion *e, struct branch *b, const struct par
   const tsl__json *key = &properties(e->s, p->s)->value->items[i];
   struct atom *none = none_of(e, b, rest, p, i, l), *value = l == POS(SID_FALSE) ? NULL : tsl__expand_atom(e, none, ATOM_KEY, key->key, key->key_length, l);
   struct clauses any = {.at = {value ? value : none}, .n = 1};
-  const sid sole = l == POS(SID_FALSE) && is_sole(e, rest, p, key) ? p->s : SID_TRUE;
+  const sid first = p->s;
+  const bool sole = l == POS(SID_FALSE) && is_sole(e, rest, p, key);
   for (; p && none; p = p->next) {
     struct clauses when = {.n = p->n};
     if (!tsl__tracks(p->tracker, rest->tracker) || !names(e->s, p->s, key)) continue;
@@ -542,7 +540,7 @@ static void expand_group(struct expansion *e, struct branch *b, const struct par
     if (!sole || !(part = tsl__expand_part(e, b, PART_KEY))) continue;
     part->key = k->key;
     part->key_length = k->key_length;
-    part->l = asked_by(e->s, sole, tsl__json_get(properties(e->s, sole)->value, k->key, k->key_length));
+    part->l = asked_by(e->s, first, tsl__json_get(properties(e->s, first)->value, k->key, k->key_length));
   }
 }
 

@@ -813,9 +813,7 @@ static const struct choice *in_order(struct expansion *e, const struct choice *m
 
 /* Is it nothing but a negation, behind references? What is behind two of them holds, but is not evaluated. */
 static bool is_negation(const struct schema *s, lit l) {
-  const struct node *n = tsl__node_of(s, l >> 1);
-  while (n->mask == (uint64_t)1 << KW_REF) n = tsl__node_of(s, n->values[0].children[0]);
-  return n->mask == (uint64_t)1 << KW_NOT;
+  return tsl__node_of(s, tsl__schema_referred(s, l >> 1))->mask == (uint64_t)1 << KW_NOT;
 }
 
 /* Recursion is as deep as the choices of one goal are many. */

@@ -583,6 +583,11 @@ typedef void tsl__schema_leaf(void *ctx, const struct part *parts, const tsl__nu
 void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx);
 /* A lit without detours: through nodes that are nothing but a reference, a not, or one of these around true or false. */
 lit tsl__schema_simplify(const struct schema *s, lit l);
+/* The subschema behind references alone. */
+static inline sid tsl__schema_referred(const struct schema *s, sid id) {
+  while (tsl__node_of(s, id)->mask == (uint64_t)1 << KW_REF) id = tsl__node_of(s, id)->values[0].children[0];
+  return id;
+}
 /* The node behind references and double negations; where that is a negation, one that says nothing. */
 static inline const struct node *tsl__schema_plain_node(const struct schema *s, sid id) {
   lit l = tsl__schema_simplify(s, POS(id));
