@@ -53,7 +53,7 @@ static void follow(uint8_t kind, const char *text, size_t n) {
   if (n + 2 + 3 * COMMANDS > INPUT_MAX || memchr(text, 0, n)) return;
   input[0] = kind;
   memcpy(input + 1, text, n);
-  for (unsigned round = 0; round < 2; round++) {
+  for (unsigned round = 0; round < ROUNDS_OF(2u); round++) {
     size_t size = n + 1;
     input[size++] = 0;
     for (unsigned i = 0; i < COMMANDS; i++) {
