@@ -21,6 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 YAJL = ROOT / "build" / "wasm" / "yajl"
 PCRE2 = ROOT / "build" / "wasm" / "pcre2"
 NATIVE = {"logits_avx2.c", "logits_avx512.c", "logits_neon.c", "trie_avx2.c"}  # vector kernels of other machines
+INDEX = ROOT / "bindings" / "node" / "index.js"
+PRODUCTS = ("turnstile.wasm", "turnstile.js", "browser.js")
 ALONE = {"artifact_alone.c"}  # of a library without a compiler
 PCRE2_SOURCES = ("auto_possess chkdint chartables compile config context convert dfa_match error extuni find_bracket jit_compile maketables match match_data "
                  "newline ord2utf pattern_info script_run serialize string_utils study substitute substring tables ucd valid_utf xclass").split()
@@ -111,10 +113,23 @@ def compile_all(work, objects, newest):
     return outs
 
 
-def write_browser(out):
+def link(files, out):
+    """turnstile.js, turnstile.wasm and browser.js, moved to OUT when they are whole: a program beside this one may read them."""
+    exported = ",".join("_" + name for name in EXPORTS)
+    with tempfile.TemporaryDirectory(dir=out) as name:
+        made = pathlib.Path(name)
+        done = subprocess.run(["emcc", *LINK, f"-sEXPORTED_FUNCTIONS={exported}", *map(str, files), "-o", str(made / "turnstile.js")], capture_output=True, text=True, env=ENVIRONMENT)
+        if done.returncode:
+            sys.exit(done.stderr)
+        write_browser(made)
+        for product in PRODUCTS:
+            os.replace(made / product, out / product)
+
+
+def write_browser(made):
     """turnstile.js and index.js as one script, which defines `turnstile`."""
-    loader, package = (out / "turnstile.js").read_text(), (ROOT / "bindings" / "node" / "index.js").read_text()
-    (out / "browser.js").write_text(f"/* Made by bindings/node/build.py */\nvar turnstile = (() => {{\n{loader}\nreturn ((module) => {{\n{package}\nreturn module.exports;\n}})({{}});\n}})();\n")
+    loader, package = (made / "turnstile.js").read_text(), INDEX.read_text()
+    (made / "browser.js").write_text(f"/* Made by bindings/node/build.py */\nvar turnstile = (() => {{\n{loader}\nreturn ((module) => {{\n{package}\nreturn module.exports;\n}})({{}});\n}})();\n")
 
 
 def main(out):
@@ -127,11 +142,9 @@ def main(out):
         if not made.is_dir():
             headers(made)
         files = compile_all(list(jobs(made)), objects, newest)
-    exported = ",".join("_" + name for name in EXPORTS)
-    done = subprocess.run(["emcc", *LINK, f"-sEXPORTED_FUNCTIONS={exported}", *map(str, files), "-o", str(out / "turnstile.js")], capture_output=True, text=True, env=ENVIRONMENT)
-    if done.returncode:
-        sys.exit(done.stderr)
-    write_browser(out)
+        of_link = max(path.stat().st_mtime for path in (*files, INDEX, pathlib.Path(__file__)))
+        if not all((out / product).is_file() and (out / product).stat().st_mtime > of_link for product in PRODUCTS):
+            link(files, out)
 
 
 if __name__ == "__main__":
