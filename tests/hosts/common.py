@@ -52,19 +52,29 @@ def add(counts, lines):
             print(line)
 
 
+@contextlib.contextmanager
+def one_at_a_time(name):
+    """Of the programs that make build/hosts/NAME at once, one does, and the others wait."""
+    (BUILD / "hosts").mkdir(parents=True, exist_ok=True)
+    with open(BUILD / "hosts" / f"{name}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def venv(name):
     """Python of build/hosts/NAME, which has the packages of scripts/hosts-NAME.lock; pip checks their hashes."""
     lock = ROOT / "scripts" / f"hosts-{name}.lock"
     folder = BUILD / "hosts" / name
     stamp = f"{hashlib.sha256(lock.read_bytes()).hexdigest()} {sys.version}"
     mark = folder / ".stamp"
-    if not mark.is_file() or mark.read_text() != stamp:
-        say(f"installing Python packages into {folder.relative_to(ROOT)}")
-        shutil.rmtree(folder, ignore_errors=True)
-        run([sys.executable, "-m", "venv", folder])
-        run([folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir", "--retries", "10", "--no-deps",
-             "--only-binary", ":all:", "--require-hashes", "-r", lock])
-        mark.write_text(stamp)
+    with one_at_a_time(name):
+        if not mark.is_file() or mark.read_text() != stamp:
+            say(f"installing Python packages into {folder.relative_to(ROOT)}")
+            shutil.rmtree(folder, ignore_errors=True)
+            run([sys.executable, "-m", "venv", folder])
+            run([folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir", "--no-compile", "--retries", "10", "--no-deps",
+                 "--only-binary", ":all:", "--require-hashes", "-r", lock])
+            mark.write_text(stamp)
     return folder / "bin" / "python"
 
 
@@ -72,9 +82,8 @@ def venv(name):
 def kept_objects():
     """Variables with which pip builds this tree in build/hosts/objects, for one caller at a time: the library is compiled once for all that are built there, only the module anew for each Python."""
     folder = BUILD / "hosts" / "objects"
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with one_at_a_time("objects"):
+        folder.mkdir(exist_ok=True)
         yield {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_SETTINGS": f"builddir={folder}"}
 
 

@@ -96,6 +96,12 @@ def prepare():
     if sys.version_info[:2] != (3, 11) or sys.platform != "linux" or platform.machine() != "x86_64":
         sys.exit(f"{LOCK.name} is for CPython 3.11 on x86-64 Linux, this is {sys.version.split()[0]} on {sys.platform} {platform.machine()}")
     common.venv("python")
+    with common.one_at_a_time("tree"):
+        install_tree()
+
+
+def install_tree():
+    """Libraries in place of CUDA's, and this tree as it is now, in the environment."""
     folder = next(HOSTS.glob("lib/python3*/site-packages/torch/lib"))
     if not (folder / "libcuda.so.1").exists():
         make_libraries(folder)
@@ -124,9 +130,10 @@ def tree_hash():
 
 
 def environment():
-    """The tests' environment: no network for models, no statistics sent, one thread."""
+    """The tests' environment: no network for models, no statistics sent, one thread. Of the packages, of which pip compiled none, what is imported is compiled once."""
     return {**os.environ, "TSL_VOCABS": str(common.BUILD / "vocabs"), "TSL_HOSTS": str(HOSTS), "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1",
-            "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONWARNINGS": "ignore"}
+            "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONWARNINGS": "ignore",
+            "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def main(name, beside=None, variables=None):

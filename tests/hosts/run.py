@@ -4,7 +4,7 @@
 Each prints a line that says which version of the host was there, what was exercised and how many tokens were generated, and closes with
 "N passed, N failed, N skipped". So does this. ./dev test hosts has built and fetched what they need.
 
-Three run at a time, since most of what they do is one processor's work, or waits for the network; those that share the environment of python_hosts.py one after the other.
+Three run at a time, since most of what they do is one processor's work, or waits for the network; what they share is made by the first (common.one_at_a_time).
 What a host prints comes when it is done. With --page the test of the pages in a browser, which is as slow and as idle, runs among them.
 
 SPDX-License-Identifier: Apache-2.0
@@ -19,6 +19,7 @@ import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 AT_A_TIME = 3
+LONGEST = ("vllm", "page", "llama")  # begin first; what the page compiles to WebAssembly the package for Node takes over
 PAGE = [FOLDER.parent / "run.py", "build", "page"]
 printing = threading.Lock()
 
@@ -43,18 +44,12 @@ def main(names, page):
     unknown = [name for name in names if name not in scripts]
     if unknown:
         sys.exit(f"there is no host {', '.join(unknown)}; there are {', '.join(scripts)}")
-    lanes = [[]]  # the first one is the environment's
-    for name in names or scripts:
-        if "import python_hosts" in scripts[name].read_text(encoding="utf-8"):
-            lanes[0].append(name)
-        else:
-            lanes.append([name])
-    commands = {name: [path] for name, path in scripts.items()}
-    if page:  # early: what it compiles to WebAssembly the package for Node takes over
+    commands = {name: [scripts[name]] for name in names or scripts}
+    if page:
         commands["page"] = PAGE
-        lanes.insert(1, ["page"])
+    order = sorted(commands, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        results = [result for lane in pool.map(lambda lane: [run_host(name, commands[name]) for name in lane], lanes) for result in lane]
+        results = list(pool.map(lambda name: run_host(name, commands[name]), order))
     total = [sum(counts[i] for counts, _ in results) for i in range(3)]
     print("== summary")
     print(*(line for _, line in results), sep="\n")
@@ -67,6 +62,7 @@ def prepare():
     import python_hosts
 
     common.venv("llama")
+    common.venv("triton")
     python_hosts.prepare()
 
 
