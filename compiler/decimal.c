@@ -9,9 +9,8 @@
  */
 #include "compiler/decimal.h"
 
-#include <stdio.h>
-
 #include "compiler/nat.h"
+#include "compiler/print.h"
 
 const tsl__decimal tsl__decimal_zero = {NULL, 0, false, 0};
 const tsl__decimal tsl__decimal_one = {"1", 1, false, 0};
@@ -115,53 +114,39 @@ bool tsl__decimal_texts_equal(const char *a, size_t a_length, const char *b, siz
   return true;
 }
 
-/* Counts what a text would need and writes what fits. */
-typedef struct printer {
-  char *out;
-  size_t n, length;
-} printer;
-
-static void put(printer *p, char c) {
-  if (p->length + 1 < p->n) p->out[p->length] = c;
-  p->length++;
-}
-
-static void put_plain(printer *p, const tsl__decimal *d) {
+static void put_plain(tsl__printer *p, const tsl__decimal *d) {
   int64_t point = tsl__decimal_magnitude(d) + 1; /* digits before the point */
   if (point <= 0) {
-    put(p, '0');
-    put(p, '.');
-    for (int64_t i = point; i < 0; i++) put(p, '0');
+    tsl__print_char(p, '0');
+    tsl__print_char(p, '.');
+    for (int64_t i = point; i < 0; i++) tsl__print_char(p, '0');
   }
   for (uint32_t i = 0; i < d->count; i++) {
-    if (i && (int64_t)i == point) put(p, '.');
-    put(p, d->digits[i]);
+    if (i && (int64_t)i == point) tsl__print_char(p, '.');
+    tsl__print_char(p, d->digits[i]);
   }
-  for (int64_t i = 0; i < d->exponent; i++) put(p, '0');
+  for (int64_t i = 0; i < d->exponent; i++) tsl__print_char(p, '0');
 }
 
-static void put_scientific(printer *p, const tsl__decimal *d) {
-  char exponent[24];
+static void put_scientific(tsl__printer *p, const tsl__decimal *d) {
   for (uint32_t i = 0; i < d->count; i++) {
-    if (i == 1) put(p, '.');
-    put(p, d->digits[i]);
+    if (i == 1) tsl__print_char(p, '.');
+    tsl__print_char(p, d->digits[i]);
   }
-  snprintf(exponent, sizeof exponent, "e%lld", (long long)tsl__decimal_magnitude(d));
-  for (const char *c = exponent; *c; c++) put(p, *c);
+  tsl__print_format(p, "e%lld", (long long)tsl__decimal_magnitude(d));
 }
 
 size_t tsl__decimal_print(const tsl__decimal *d, char *out, size_t n) {
-  printer p = {out, n, 0};
+  tsl__printer p = {out, n, 0};
   if (!d->count) {
-    put(&p, '0');
+    tsl__print_char(&p, '0');
   } else {
     int64_t magnitude = tsl__decimal_magnitude(d);
-    if (d->negative) put(&p, '-');
+    if (d->negative) tsl__print_char(&p, '-');
     if (d->exponent <= 21 && magnitude <= 21 && magnitude >= -7) put_plain(&p, d);
     else put_scientific(&p, d);
   }
-  if (n) out[p.length < n ? p.length : n - 1] = 0;
-  return p.length;
+  return tsl__print_end(&p);
 }
 
 /* ---- order ---------------------------------------------------------------------------------------------------- */

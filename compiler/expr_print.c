@@ -9,76 +9,62 @@
  */
 #include "compiler/expr_node.h"
 
-#include <stdio.h>
+#include "compiler/print.h"
 
-typedef struct writer {
-  char *out;
-  size_t size, n;
-} writer;
-
-static void put(writer *w, const char *format, ...) TSL__PRINTF(2, 3);
-static void put(writer *w, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  int n = vsnprintf(w->n < w->size ? w->out + w->n : NULL, w->n < w->size ? w->size - w->n : 0, format, args);
-  va_end(args);
-  if (n > 0) w->n += (size_t)n;
+static void put_byte(tsl__printer *w, uint8_t b) {
+  if (b == '\n') tsl__print_format(w, "\\n");
+  else if (b < 0x20 || b >= 0x7F) tsl__print_format(w, "\\x%02X", b);
+  else if (strchr("()[]{}|&!*<>\\", b)) tsl__print_format(w, "\\%c", b);
+  else tsl__print_format(w, "%c", b);
 }
 
-static void put_byte(writer *w, uint8_t b) {
-  if (b == '\n') put(w, "\\n");
-  else if (b < 0x20 || b >= 0x7F) put(w, "\\x%02X", b);
-  else if (strchr("()[]{}|&!*<>\\", b)) put(w, "\\%c", b);
-  else put(w, "%c", b);
-}
-
-static void put_set(writer *w, const tsl__bytes *s) {
-  put(w, "[");
+static void put_set(tsl__printer *w, const tsl__bytes *s) {
+  tsl__print_format(w, "[");
   for (unsigned b = 0; b < 256; b++) {
     if (!tsl__bytes_has(s, b)) continue;
     unsigned end = b;
     while (end < 255 && tsl__bytes_has(s, end + 1)) end++;
     put_byte(w, (uint8_t)b);
-    if (end > b + 1) put(w, "-");
+    if (end > b + 1) tsl__print_format(w, "-");
     if (end > b) put_byte(w, (uint8_t)end);
     b = end;
   }
-  put(w, "]");
+  tsl__print_format(w, "]");
 }
 
-static void put_bounds(writer *w, const tsl__node *n) {
-  if (n->b == 0 && n->c == TSL__INF) put(w, "*");
-  else if (n->c == TSL__INF) put(w, "{%u,}", n->b);
-  else put(w, "{%u,%u}", n->b, n->c);
-  if (n->kind == TSL__K_COUNTED) put(w, "@");
+static void put_bounds(tsl__printer *w, const tsl__node *n) {
+  if (n->b == 0 && n->c == TSL__INF) tsl__print_format(w, "*");
+  else if (n->c == TSL__INF) tsl__print_format(w, "{%u,}", n->b);
+  else tsl__print_format(w, "{%u,%u}", n->b, n->c);
+  if (n->kind == TSL__K_COUNTED) tsl__print_format(w, "@");
 }
 
-static void print(const tsl__exprs *x, tsl__expr e, writer *w, unsigned depth);
+static void print(const tsl__exprs *x, tsl__expr e, tsl__printer *w, unsigned depth);
 
-static void print_list(const tsl__exprs *x, const tsl__node *n, const char *between, writer *w, unsigned depth) {
-  put(w, "(");
-  for (uint32_t i = 0; i < n->b && w->n <= w->size; i++) {
-    if (i) put(w, "%s", between);
+static void print_list(const tsl__exprs *x, const tsl__node *n, const char *between, tsl__printer *w, unsigned depth) {
+  tsl__print_format(w, "(");
+  for (uint32_t i = 0; i < n->b && w->length <= w->size; i++) {
+    if (i) tsl__print_format(w, "%s", between);
     print(x, tsl__list_at(x, n->a)[i], w, depth + 1);
   }
-  put(w, ")");
+  tsl__print_format(w, ")");
 }
 
-static void print_strings(const tsl__exprs *x, const tsl__node *n, writer *w) {
+static void print_strings(const tsl__exprs *x, const tsl__node *n, tsl__printer *w) {
   const tsl__strings *s = tsl__strings_at(x, n->a);
-  put(w, n->kind == TSL__K_KEYS ? "keys{" : "{");
+  tsl__print_format(w, n->kind == TSL__K_KEYS ? "keys{" : "{");
   for (uint32_t i = n->b; i < n->c; i++) {
-    if (i > n->b) put(w, ",");
+    if (i > n->b) tsl__print_format(w, ",");
     if (i - n->b == 8) {
-      put(w, "... %u in all", n->c - n->b);
+      tsl__print_format(w, "... %u in all", n->c - n->b);
       break;
     }
     for (uint32_t k = n->d; k < s->at[i].length; k++) put_byte(w, (uint8_t)s->at[i].at[k]);
   }
-  put(w, "}");
+  tsl__print_format(w, "}");
 }
 
-static void print_name(const tsl__exprs *x, const tsl__node *n, writer *w) {
+static void print_name(const tsl__exprs *x, const tsl__node *n, tsl__printer *w) {
   char name[128] = "";
   if (n->kind == TSL__K_NATIVE) {
     const tsl__native *native = tsl__native_at(x, n->a);
@@ -87,7 +73,7 @@ static void print_name(const tsl__exprs *x, const tsl__node *n, writer *w) {
     const tsl__rule *rule = tsl__rule_at(x, n->a);
     if (rule->ops->print) rule->ops->print(rule->ctx, rule->param, name, sizeof name);
   }
-  put(w, "<%s>", name[0] ? name : "rule");
+  tsl__print_format(w, "<%s>", name[0] ? name : "rule");
 }
 
 /* Any character of UTF-8: known by its expression. */
@@ -97,26 +83,26 @@ static bool is_any_char(const tsl__exprs *x, tsl__expr e) {
   return false;
 }
 
-static void print(const tsl__exprs *x, tsl__expr e, writer *w, unsigned depth) {
-  if (w->n > w->size) return;
+static void print(const tsl__exprs *x, tsl__expr e, tsl__printer *w, unsigned depth) {
+  if (w->length > w->size) return;
   if (is_any_char(x, e)) {
-    put(w, "<char>");
+    tsl__print_format(w, "<char>");
     return;
   }
   if (depth > 200) {
-    put(w, "...");
+    tsl__print_format(w, "...");
     return;
   }
   tsl__node n = tsl__node_at(x, e);
   switch ((tsl__kind)n.kind) {
-  case TSL__K_NONE: put(w, "∅"); return;
-  case TSL__K_EPS: put(w, "ε"); return;
+  case TSL__K_NONE: tsl__print_format(w, "∅"); return;
+  case TSL__K_EPS: tsl__print_format(w, "ε"); return;
   case TSL__K_BYTES: put_set(w, tsl__set_at(x, n.a)); return;
   case TSL__K_LIT:
-    for (uint32_t i = 0; i < n.b && w->n <= w->size; i++) put_byte(w, tsl__literal_at(x, n.a)[i]);
+    for (uint32_t i = 0; i < n.b && w->length <= w->size; i++) put_byte(w, tsl__literal_at(x, n.a)[i]);
     return;
   case TSL__K_SEQ:
-    while (n.kind == TSL__K_SEQ && w->n <= w->size) {
+    while (n.kind == TSL__K_SEQ && w->length <= w->size) {
       print(x, n.a, w, depth + 1);
       e = n.b;
       n = tsl__node_at(x, e);
@@ -128,40 +114,39 @@ static void print(const tsl__exprs *x, tsl__expr e, writer *w, unsigned depth) {
   case TSL__K_NOT:
   case TSL__K_REPEAT:
   case TSL__K_COUNTED:
-    put(w, n.kind == TSL__K_NOT ? "!(" : "(");
+    tsl__print_format(w, n.kind == TSL__K_NOT ? "!(" : "(");
     print(x, n.a, w, depth + 1);
-    put(w, ")");
+    tsl__print_format(w, ")");
     if (n.kind != TSL__K_NOT) put_bounds(w, &n);
     return;
   case TSL__K_NATIVE:
   case TSL__K_RULE: print_name(x, &n, w); return;
   case TSL__K_TOKEN:
-    put(w, n.c ? "!<" : "<");
-    for (uint32_t i = 0; i < n.b; i++) put(w, "%s[%u]", i ? "," : "", tsl__list_at(x, n.a)[i]);
-    put(w, ">");
+    tsl__print_format(w, n.c ? "!<" : "<");
+    for (uint32_t i = 0; i < n.b; i++) tsl__print_format(w, "%s[%u]", i ? "," : "", tsl__list_at(x, n.a)[i]);
+    tsl__print_format(w, ">");
     return;
   case TSL__K_STRSET:
   case TSL__K_KEYS: print_strings(x, &n, w); return;
-  case TSL__K_NAME: put(w, "name#%u", n.a); return;
-  case TSL__K_RESUME: put(w, "then#%u", n.a); return;
+  case TSL__K_NAME: tsl__print_format(w, "name#%u", n.a); return;
+  case TSL__K_RESUME: tsl__print_format(w, "then#%u", n.a); return;
   case TSL__K_JSTR:
   case TSL__K_JESC:
-    put(w, n.kind == TSL__K_JSTR ? "j\"" : "j\\");
+    tsl__print_format(w, n.kind == TSL__K_JSTR ? "j\"" : "j\\");
     print(x, n.a, w, depth + 1);
-    put(w, "\"");
+    tsl__print_format(w, "\"");
     return;
   case TSL__K_JHEX:
-    put(w, "j\\u%u:%X:%X ", n.b, n.c, n.d);
+    tsl__print_format(w, "j\\u%u:%X:%X ", n.b, n.c, n.d);
     print(x, n.a, w, depth + 1);
-    put(w, "\"");
+    tsl__print_format(w, "\"");
     return;
   case TSL__KIND_COUNT: return;
   }
 }
 
 size_t tsl__expr_print(const tsl__exprs *x, tsl__expr e, char *out, size_t size) {
-  writer w = {out, size, 0};
-  if (size) out[0] = 0;
+  tsl__printer w = {out, size, 0};
   print(x, e, &w, 0);
-  return w.n;
+  return tsl__print_end(&w);
 }

@@ -24,8 +24,7 @@ static const struct format { const char *name, *pattern; } formats[] = {
 #undef TSL__FORMAT
 };
 
-/* Our own patterns compile, unless x fails: then that sticks. */
-static tsl__expr compile(tsl__exprs *x, const char *pattern) {
+tsl__expr tsl__format_pattern(tsl__exprs *x, const char *pattern) {
   tsl__regex_flags flags = {0};
   tsl__expr e;
   tsl_error error;
@@ -122,27 +121,27 @@ static tsl__expr leap_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byt
   }
 }
 
-static tsl__expr full_time(tsl__exprs *x) { return tsl__expr_alt(x, compile(x, PARTIAL_TIME TIME_OFFSET), leap(x, 0, 0, AT_HOUR)); }
+static tsl__expr full_time(tsl__exprs *x) { return tsl__expr_alt(x, tsl__format_pattern(x, PARTIAL_TIME TIME_OFFSET), leap(x, 0, 0, AT_HOUR)); }
 
-tsl__expr tsl__format_clock(tsl__exprs *x) { return compile(x, "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d"); }
+tsl__expr tsl__format_clock(tsl__exprs *x) { return tsl__format_pattern(x, "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d"); }
 
-static tsl__expr date_time(tsl__exprs *x) { return tsl__expr_seq(x, compile(x, FULL_DATE "[Tt]"), full_time(x)); }
+static tsl__expr date_time(tsl__exprs *x) { return tsl__expr_seq(x, tsl__format_pattern(x, FULL_DATE "[Tt]"), full_time(x)); }
 
 /* ---- references ----------------------------------------------------------------------------------------------- */
 
 static tsl__expr uri_reference(tsl__exprs *x) {
-  return tsl__expr_alt(x, compile(x, ABSOLUTE("", "")), compile(x, RELATIVE("", "")));
+  return tsl__expr_alt(x, tsl__format_pattern(x, ABSOLUTE("", "")), tsl__format_pattern(x, RELATIVE("", "")));
 }
 
 static tsl__expr iri_reference(tsl__exprs *x) {
-  return tsl__expr_alt(x, compile(x, ABSOLUTE(UCSCHAR, IPRIVATE)), compile(x, RELATIVE(UCSCHAR, IPRIVATE)));
+  return tsl__expr_alt(x, tsl__format_pattern(x, ABSOLUTE(UCSCHAR, IPRIVATE)), tsl__format_pattern(x, RELATIVE(UCSCHAR, IPRIVATE)));
 }
 
 /* ---- international names -------------------------------------------------------------------------------------- */
 
 static tsl__expr idn_email(tsl__exprs *x) {
-  tsl__expr domain = tsl__expr_alt(x, tsl__format_idn_hostname(x), compile(x, ADDRESS_LITERAL));
-  return tsl__expr_seq(x, compile(x, LOCAL_PART(UTF8_NON_ASCII) "@"), domain);
+  tsl__expr domain = tsl__expr_alt(x, tsl__format_idn_hostname(x), tsl__format_pattern(x, ADDRESS_LITERAL));
+  return tsl__expr_seq(x, tsl__format_pattern(x, LOCAL_PART(UTF8_NON_ASCII) "@"), domain);
 }
 
 /* ---- by name -------------------------------------------------------------------------------------------------- */
@@ -159,7 +158,7 @@ static bool same(const char *name, size_t length, const char *other) { return st
 tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known) {
   *known = true;
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-    if (same(name, length, formats[i].name)) return compile(x, formats[i].pattern);
+    if (same(name, length, formats[i].name)) return tsl__format_pattern(x, formats[i].pattern);
   for (size_t i = 0; i < sizeof builders / sizeof *builders; i++)
     if (same(name, length, builders[i].name)) return builders[i].build(x);
   *known = false;

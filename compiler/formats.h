@@ -31,6 +31,9 @@ tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool 
 /* What draft 3 calls a time: hh:mm:ss, without fraction and offset. */
 tsl__expr tsl__format_clock(tsl__exprs *x);
 
+/* A pattern of our own, which is right: it compiles, unless x fails, which sticks. */
+tsl__expr tsl__format_pattern(tsl__exprs *x, const char *pattern);
+
 /* formats_host.c: the rest of a host name at the beginning of a label, `total` octets having been read. `idn` NULL: ASCII only. */
 tsl__expr tsl__format_hostname(tsl__exprs *x);
 tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total);

@@ -16,6 +16,7 @@
 
 #include "compiler/formats.h"
 #include "compiler/regex.h"
+#include "runtime/pool.h"
 
 #define DEPTH_MAX 250u
 #define NUMBER_MAX 999u
@@ -47,8 +48,7 @@ typedef struct rx {
 typedef struct table {
   tsl__exprs *x;
   TSL__VEC(rx) states;
-  uint32_t *slots; /* open addressing: index + 1 */
-  uint32_t slot_count;
+  tsl__index index; /* of the states */
   tsl__expr property, code_point, hex2, letter; /* the rest of an escape */
 } table;
 
@@ -56,7 +56,7 @@ static void destroy(void *ctx) {
   table *t = ctx;
   const tsl_allocator a = *tsl__exprs_allocator(t->x);
   tsl__vec_free(&a, &t->states);
-  tsl__free(&a, t->slots, t->slot_count * sizeof *t->slots);
+  tsl__index_free(&t->index, &a);
   tsl__free(&a, t, sizeof *t);
 }
 
@@ -64,36 +64,19 @@ static void no_memory(table *t) { tsl__exprs_fail(t->x, TSL_ERR_NO_MEMORY, "out 
 
 /* ---- states ------------------------------------------------------------------------------------------------------- */
 
-static bool grow(table *t) {
-  const tsl_allocator *a = tsl__exprs_allocator(t->x);
-  uint32_t size = t->slot_count ? t->slot_count * 2 : 64;
-  uint32_t *slots = tsl__alloc_zero(a, size * sizeof *slots);
-  if (!slots) return false;
-  for (uint32_t i = 0; i < t->states.n; i++) {
-    uint64_t h = tsl__hash(&t->states.at[i], sizeof(rx));
-    while (slots[h & (size - 1)]) h++;
-    slots[h & (size - 1)] = i + 1;
-  }
-  tsl__free(a, t->slots, t->slot_count * sizeof *t->slots);
-  t->slots = slots;
-  t->slot_count = size;
-  return true;
-}
-
 static const tsl__native_ops ops;
 
 /* The automaton in that state. Every byte of `s` counts, so it has been cleared before it was filled. */
 static tsl__expr state(table *t, const rx *s) {
-  if (t->states.n * 2 >= t->slot_count && !grow(t)) return no_memory(t), TSL__NONE;
-  uint64_t h = tsl__hash(s, sizeof *s);
-  for (; t->slots[h & (t->slot_count - 1)]; h++) {
-    uint32_t i = t->slots[h & (t->slot_count - 1)] - 1;
+  const tsl_allocator *a = tsl__exprs_allocator(t->x);
+  uint64_t hash = tsl__hash(s, sizeof *s);
+  uint32_t i;
+  for (tsl__index_iter it = tsl__index_first(&t->index, hash); (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (!memcmp(&t->states.at[i], s, sizeof *s)) return tsl__expr_native(t->x, &ops, t, i);
-  }
   tsl__exprs_work(t->x, 8);
-  if (!tsl__vec_push(tsl__exprs_allocator(t->x), &t->states, *s)) return no_memory(t), TSL__NONE;
-  t->slots[h & (t->slot_count - 1)] = (uint32_t)t->states.n;
-  return tsl__expr_native(t->x, &ops, t, (uint32_t)t->states.n - 1);
+  i = (uint32_t)t->states.n;
+  if (!tsl__vec_push(a, &t->states, *s) || !tsl__index_add(&t->index, a, hash, i)) return no_memory(t), TSL__NONE;
+  return tsl__expr_native(t->x, &ops, t, i);
 }
 
 /* At another place, what was being read forgotten. */
@@ -341,15 +324,6 @@ static bool next(rx *s, uint8_t b) {
 
 /* ---- what is read by expressions ------------------------------------------------------------------------------------ */
 
-static tsl__expr compile(tsl__exprs *x, const char *pattern) {
-  tsl__regex_flags flags = {0};
-  tsl__expr e;
-  tsl_error error;
-  tsl_status status = tsl__regex_compile(x, pattern, strlen(pattern), &flags, &e, &error);
-  if (status != TSL_OK) tsl__exprs_fail(x, status, "a format could not be compiled");
-  return e;
-}
-
 static tsl__expr words(tsl__exprs *x, const char *list) {
   tsl__string at[400];
   size_t n = 0;
@@ -365,8 +339,8 @@ static tsl__expr properties(tsl__exprs *x) {
 #define TSL__NAMES(name, list) tsl__expr name = words(x, list);
 #include "compiler/formats_regex.def"
 #undef TSL__NAMES
-  tsl__expr category = tsl__expr_seq(x, compile(x, "(?:(?:gc|General_Category)=)?"), categories);
-  tsl__expr script = tsl__expr_seq(x, compile(x, "(?:sc|Script|scx|Script_Extensions)="), scripts);
+  tsl__expr category = tsl__expr_seq(x, tsl__format_pattern(x, "(?:(?:gc|General_Category)=)?"), categories);
+  tsl__expr script = tsl__expr_seq(x, tsl__format_pattern(x, "(?:sc|Script|scx|Script_Extensions)="), scripts);
   tsl__expr all = tsl__expr_alt(x, binary, tsl__expr_alt(x, category, script));
   return tsl__expr_seq(x, tsl__expr_literal(x, "{", 1), tsl__expr_seq(x, all, tsl__expr_literal(x, "}", 1)));
 }
@@ -519,9 +493,9 @@ tsl__expr tsl__format_regex(tsl__exprs *x) {
   t->x = x;
   if (!tsl__exprs_own(x, t, destroy)) return TSL__NONE;
   t->property = properties(x);
-  t->code_point = compile(x, "[0-9A-Fa-f]{4}|\\{0*(?:[0-9A-Fa-f]{1,5}|10[0-9A-Fa-f]{4})\\}");
-  t->hex2 = compile(x, "[0-9A-Fa-f]{2}");
-  t->letter = compile(x, "[A-Za-z]");
+  t->code_point = tsl__format_pattern(x, "[0-9A-Fa-f]{4}|\\{0*(?:[0-9A-Fa-f]{1,5}|10[0-9A-Fa-f]{4})\\}");
+  t->hex2 = tsl__format_pattern(x, "[0-9A-Fa-f]{2}");
+  t->letter = tsl__format_pattern(x, "[A-Za-z]");
   rx begin;
   memset(&begin, 0, sizeof begin);
   return tsl__exprs_status(x) == TSL_OK ? state(t, &begin) : TSL__NONE;

@@ -6,7 +6,7 @@
  */
 #include "compiler/gbnf_ast.h"
 
-#include <stdio.h>
+#include "compiler/print.h"
 
 static void destroy(void *ctx) {
   tsl__gbnf *g = ctx;
@@ -102,28 +102,17 @@ uint32_t tsl__gbnf_suffix(tsl__gbnf *g, uint32_t seq, uint32_t from) {
 
 typedef struct printer {
   const tsl__gbnf *g;
-  char *out;
-  size_t n, length;
+  tsl__printer to;
 } printer;
 
-static void put(printer *p, const char *text) {
-  for (; *text; text++, p->length++)
-    if (p->length + 1 < p->n) p->out[p->length] = *text;
-}
-
-static void put_number(printer *p, const char *format, uint32_t value) {
-  char text[24];
-  snprintf(text, sizeof text, format, value);
-  put(p, text);
-}
+static void put(printer *p, const char *text) { tsl__print_text(&p->to, text); }
 
 /* A code point as it may stand in a literal or class. */
 static void put_char(printer *p, uint32_t cp) {
-  char text[2] = {(char)cp, 0};
   if (cp == '\n') put(p, "\\n");
-  else if (cp == '"' || cp == '\\' || cp == '[' || cp == ']' || cp == '-') put(p, "\\"), put(p, text);
-  else if (cp >= 0x20 && cp < 0x7f && cp != '^') put(p, text); /* '^' would negate a class */
-  else put_number(p, cp < 0x100 ? "\\x%02X" : cp < 0x10000 ? "\\u%04X" : "\\U%08X", cp);
+  else if (cp == '"' || cp == '\\' || cp == '[' || cp == ']' || cp == '-') put(p, "\\"), tsl__print_char(&p->to, (char)cp);
+  else if (cp >= 0x20 && cp < 0x7f && cp != '^') tsl__print_char(&p->to, (char)cp); /* '^' would negate a class */
+  else tsl__print_format(&p->to, cp < 0x100 ? "\\x%02X" : cp < 0x10000 ? "\\u%04X" : "\\U%08X", cp);
 }
 
 static void put_literal(printer *p, const tsl__gnode *n) {
@@ -153,9 +142,9 @@ static void put_repeat(printer *p, const tsl__gnode *n) {
   else if (n->b == 1 && n->c == TSL__INF) put(p, "+");
   else if (n->b == 0 && n->c == 1) put(p, "?");
   else {
-    put_number(p, "{%u", n->b);
+    tsl__print_format(&p->to, "{%u", n->b);
     if (n->c == TSL__INF) put(p, ",");
-    else if (n->c != n->b) put_number(p, ",%u", n->c);
+    else if (n->c != n->b) tsl__print_format(&p->to, ",%u", n->c);
     put(p, "}");
   }
 }
@@ -187,9 +176,9 @@ static void put_node(printer *p, uint32_t node) {
     case TSL__G_LITERAL: put_literal(p, n); break;
     case TSL__G_CLASS: put_class(p, n); break;
     case TSL__G_ANY: put(p, "."); break;
-    case TSL__G_TOKEN: put_number(p, n->b ? "!<[%u]>" : "<[%u]>", n->a); break;
+    case TSL__G_TOKEN: tsl__print_format(&p->to, n->b ? "!<[%u]>" : "<[%u]>", n->a); break;
     case TSL__G_REF:
-      for (uint32_t i = 0; i < p->g->rules.at[n->a].name_length; i++) put(p, (char[2]){p->g->rules.at[n->a].name[i], 0});
+      for (uint32_t i = 0; i < p->g->rules.at[n->a].name_length; i++) tsl__print_char(&p->to, p->g->rules.at[n->a].name[i]);
       break;
     case TSL__G_SEQ:
     case TSL__G_ALT: put_items(p, n); break;
@@ -205,8 +194,7 @@ static void put_node(printer *p, uint32_t node) {
 }
 
 size_t tsl__gbnf_print(const tsl__gbnf *g, uint32_t node, char *out, size_t n) {
-  printer p = {g, out, n, 0};
+  printer p = {g, {out, n, 0}};
   put_node(&p, node);
-  if (n) out[p.length < n ? p.length : n - 1] = 0;
-  return p.length;
+  return tsl__print_end(&p.to);
 }

@@ -5,6 +5,7 @@
 #include "compiler/json.h"
 
 #include "compiler/decimal.h"
+#include "compiler/print.h"
 
 /* ---- looking around ----------------------------------------------------------------------------------------------- */
 
@@ -47,57 +48,46 @@ tsl__json *tsl__json_item(const tsl__json *node, const char *token, size_t n) {
   return index < node->length ? &node->items[index] : NULL;
 }
 
-struct writer {
-  char *out;
-  size_t n, used;
-};
-
-static void put(struct writer *w, char c) {
-  if (w->used + 1 < w->n) w->out[w->used] = c;
-  w->used++;
-}
-
-static void put_step(struct writer *w, const tsl__json *parent, uint32_t index) {
-  put(w, '/');
+static void put_step(tsl__printer *p, const tsl__json *parent, uint32_t index) {
+  tsl__print_char(p, '/');
   if (parent->kind == TSL__JSON_ARRAY) {
     char digits[10];
     int n = 0;
     do digits[n++] = (char)('0' + index % 10);
     while (index /= 10);
-    while (n) put(w, digits[--n]);
+    while (n) tsl__print_char(p, digits[--n]);
     return;
   }
   const tsl__json *m = &parent->items[index];
   for (uint32_t i = 0; i < m->key_length; i++) {
     if (m->key[i] == '~' || m->key[i] == '/') {
-      put(w, '~');
-      put(w, m->key[i] == '~' ? '0' : '1');
+      tsl__print_char(p, '~');
+      tsl__print_char(p, m->key[i] == '~' ? '0' : '1');
     } else {
-      put(w, m->key[i]);
+      tsl__print_char(p, m->key[i]);
     }
   }
 }
 
-static bool find(struct writer *w, const tsl__json *at, const tsl__json *node) {
+static bool find(tsl__printer *p, const tsl__json *at, const tsl__json *node) {
   if (at == node) return true;
   if (at->kind != TSL__JSON_ARRAY && at->kind != TSL__JSON_OBJECT) return false;
-  size_t used = w->used;
+  size_t length = p->length;
   for (uint32_t i = 0; i < at->length; i++) {
-    put_step(w, at, i);
-    if (find(w, &at->items[i], node)) return true;
-    w->used = used;
+    put_step(p, at, i);
+    if (find(p, &at->items[i], node)) return true;
+    p->length = length;
   }
   return false;
 }
 
 size_t tsl__json_pointer(const tsl__json *root, const tsl__json *node, char *out, size_t n) {
-  struct writer w = {out, n, 0};
-  if (!find(&w, root, node)) {
+  tsl__printer p = {out, n, 0};
+  if (!find(&p, root, node)) {
     if (n) out[0] = 0;
     return SIZE_MAX;
   }
-  if (n) out[w.used < n ? w.used : n - 1] = 0;
-  return w.used;
+  return tsl__print_end(&p);
 }
 
 bool tsl__json_equal(const tsl__json *a, const tsl__json *b) {

@@ -19,6 +19,7 @@
 #include "compiler/number_integer.h"
 #include "compiler/number_outline.h"
 #include "compiler/number_parts.h"
+#include "runtime/pool.h"
 
 #define WORK_OF_SEARCH 50u /* for the shortest completion, in nodes of expressions by word of the state */
 
@@ -47,9 +48,8 @@ struct tsl__numbers {
   TSL__VEC(uint64_t) side_hashes;
   TSL__VEC(record) records;
   TSL__VEC(int64_t) words; /* the record being looked up */
-  uint32_t *slots;         /* open addressing: index + 1 of a record, 0 = free */
-  uint32_t slot_count;     /* power of two or 0 */
-  void *work, *scratch;    /* for a tsl__number_state each */
+  tsl__index index;     /* of the records */
+  void *work, *scratch; /* for a tsl__number_state each */
   size_t work_size;
 };
 
@@ -62,7 +62,7 @@ static void destroy(void *ctx) {
   tsl__vec_free(&a, &t->side_hashes);
   tsl__vec_free(&a, &t->records);
   tsl__vec_free(&a, &t->words);
-  tsl__free(&a, t->slots, t->slot_count * sizeof *t->slots);
+  tsl__index_free(&t->index, &a);
   tsl__free(&a, t->work, t->work_size);
   tsl__free(&a, t->scratch, t->work_size);
   tsl__free(&a, t, sizeof *t);
@@ -115,40 +115,21 @@ static tsl__number_state *read_back(tsl__numbers *t, const record *r) {
   return st;
 }
 
-static uint64_t hash_words(const int64_t *words, size_t count) { return tsl__hash(words, count * sizeof *words); }
-
-static bool grow_slots(tsl__numbers *t) {
-  uint32_t size = t->slot_count ? t->slot_count * 2 : 64;
-  const tsl_allocator *a = tsl__exprs_allocator(t->x);
-  uint32_t *slots = tsl__alloc_zero(a, size * sizeof *slots);
-  if (!slots) return false;
-  for (uint32_t i = 0; i < t->records.n; i++) {
-    uint64_t h = hash_words(t->records.at[i].words, t->records.at[i].count);
-    while (slots[h & (size - 1)]) h++;
-    slots[h & (size - 1)] = i + 1;
-  }
-  tsl__free(a, t->slots, t->slot_count * sizeof *t->slots);
-  t->slots = slots;
-  t->slot_count = size;
-  return true;
-}
-
 /* The index of a state, made if it is new; UINT32_MAX when out of memory. `at_least`: its shortest completion is known to be that long. */
 static uint32_t intern(tsl__numbers *t, uint32_t side, const tsl__number_state *st, uint32_t at_least) {
-  if (!write_down(t, side, st) || (t->records.n * 2 >= t->slot_count && !grow_slots(t))) return UINT32_MAX;
+  if (!write_down(t, side, st)) return UINT32_MAX;
   size_t size = t->words.n * sizeof(int64_t);
-  uint64_t h = hash_words(t->words.at, t->words.n);
-  for (; t->slots[h & (t->slot_count - 1)]; h++) {
-    const record *r = &t->records.at[t->slots[h & (t->slot_count - 1)] - 1];
-    if (r->count == t->words.n && !memcmp(r->words, t->words.at, size)) return (uint32_t)(r - t->records.at);
-  }
+  uint64_t hash = tsl__hash(t->words.at, size);
+  uint32_t i;
+  for (tsl__index_iter it = tsl__index_first(&t->index, hash); (i = tsl__index_next(&it)) != UINT32_MAX;)
+    if (t->records.at[i].count == t->words.n && !memcmp(t->records.at[i].words, t->words.at, size)) return i;
   int64_t *words = tsl__exprs_alloc(t->x, size);
   if (!words) return UINT32_MAX;
   memcpy(words, t->words.at, size);
   record made = {words, (uint32_t)t->words.n, side, at_least, tsl__number_state_nullable(t->sides.at[side], st), false, t->byte, t->before};
-  if (!tsl__vec_push(tsl__exprs_allocator(t->x), &t->records, made)) return UINT32_MAX;
-  t->slots[h & (t->slot_count - 1)] = (uint32_t)t->records.n;
-  return (uint32_t)t->records.n - 1;
+  const tsl_allocator *a = tsl__exprs_allocator(t->x);
+  i = (uint32_t)t->records.n;
+  return tsl__vec_push(a, &t->records, made) && tsl__index_add(&t->index, a, hash, i) ? i : UINT32_MAX;
 }
 
 /* ---- the automaton -------------------------------------------------------------------------------------------- */

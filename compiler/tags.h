@@ -160,10 +160,8 @@ typedef struct tsl__marks {
   const tsl_allocator *alloc;
   tsl__exprs *x;
   TSL__VEC(tsl__mark) at;
-  uint32_t *slots;            /* (kind, body, name) -> at; open addressing, index + 1 */
-  uint32_t *bodies;           /* body -> at, of the first mark with it: how short it can be is found once; likewise, as many slots */
-  uint32_t slot_count;
-  tsl__expr nothing;          /* a rule for the empty text: keeps a mark before it from being a tail call */
+  tsl__index index; /* of `at` */
+  tsl__expr nothing; /* a rule for the empty text: keeps a mark before it from being a tail call */
   TSL__VEC(tsl__schema_part) parts;
   tsl__index part_index; /* by source */
   TSL__VEC(tsl__style_text) style_texts; /* a handful for each style in use */

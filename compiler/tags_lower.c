@@ -49,35 +49,6 @@ static bool mark_equal(const tsl__mark *a, const tsl__mark *b) {
   return true;
 }
 
-/* The slot of a body: of the first mark that has it, or empty. */
-static uint32_t *body_slot(const tsl__marks *m, tsl__expr body) {
-  uint32_t i = (uint32_t)tsl__mix(body) & (m->slot_count - 1);
-  while (m->bodies[i] && m->at.at[m->bodies[i] - 1].body != body) i = (i + 1) & (m->slot_count - 1);
-  return &m->bodies[i];
-}
-
-static bool grow_slots(tsl__marks *m) {
-  uint32_t count = m->slot_count ? m->slot_count * 2 : 64;
-  uint32_t *slots = tsl__alloc_zero(m->alloc, count * sizeof *slots), *bodies = tsl__alloc_zero(m->alloc, count * sizeof *bodies);
-  if (!slots || !bodies) {
-    tsl__free(m->alloc, slots, count * sizeof *slots);
-    tsl__free(m->alloc, bodies, count * sizeof *bodies);
-    return false;
-  }
-  tsl__free(m->alloc, m->slots, m->slot_count * sizeof *slots);
-  tsl__free(m->alloc, m->bodies, m->slot_count * sizeof *bodies);
-  m->slots = slots;
-  m->bodies = bodies;
-  m->slot_count = count;
-  for (size_t k = 0; k < m->at.n; k++) {
-    uint32_t i = (uint32_t)mark_hash(&m->at.at[k]) & (count - 1), *body = body_slot(m, m->at.at[k].body);
-    while (slots[i]) i = (i + 1) & (count - 1);
-    slots[i] = (uint32_t)k + 1;
-    if (!*body) *body = (uint32_t)k + 1;
-  }
-  return true;
-}
-
 /* Copies that live as long as the expressions. */
 static bool keep_texts(tsl__marks *m, tsl__mark *mark) {
   char *name = mark->name ? tsl__exprs_alloc(m->x, mark->name_length + 1) : NULL;
@@ -97,15 +68,14 @@ tsl__expr tsl__marks_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, co
                           uint32_t end_count) {
   tsl__mark mark = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
   if (body == TSL__NONE) return TSL__NONE;
-  if (m->at.n * 2 >= m->slot_count && !grow_slots(m)) return tsl__expr_no_memory(m->x);
-  uint32_t i = (uint32_t)mark_hash(&mark) & (m->slot_count - 1);
-  for (; m->slots[i]; i = (i + 1) & (m->slot_count - 1))
-    if (mark_equal(&m->at.at[m->slots[i] - 1], &mark)) return m->at.at[m->slots[i] - 1].rule;
-  uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0, *known = body_slot(m, body);
+  uint64_t hash = mark_hash(&mark);
+  uint32_t i;
+  for (tsl__index_iter it = tsl__index_first(&m->index, hash); (i = tsl__index_next(&it)) != UINT32_MAX;)
+    if (mark_equal(&m->at.at[i], &mark)) return m->at.at[i].rule;
+  uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0;
   mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags, tsl__node_at(m->x, body).shortest);
   if (mark.rule == TSL__NONE || !keep_texts(m, &mark) || !tsl__vec_push(m->alloc, &m->at, mark)) return tsl__expr_no_memory(m->x);
-  m->slots[i] = (uint32_t)m->at.n;
-  if (!*known) *known = (uint32_t)m->at.n;
+  if (!tsl__index_add(&m->index, m->alloc, hash, (uint32_t)m->at.n - 1)) return tsl__expr_no_memory(m->x);
   return mark.rule;
 }
 
@@ -119,8 +89,7 @@ static void free_marks(void *ctx) {
   tsl__vec_free(a, &m->style_texts);
   tsl__vec_free(a, &m->bares);
   tsl__index_free(&m->bare_index, a);
-  tsl__free(a, m->slots, m->slot_count * sizeof *m->slots);
-  tsl__free(a, m->bodies, m->slot_count * sizeof *m->bodies);
+  tsl__index_free(&m->index, a);
   tsl__free(a, m, sizeof *m);
 }
 
