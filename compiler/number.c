@@ -17,7 +17,6 @@
 #include <stdlib.h>
 
 #include "compiler/nat.h"
-#include "compiler/print.h"
 
 #define MAX_SHIFT 1900 /* decimal places; a bound of 1,000 digits that far above m still fits a tsl__nat */
 
@@ -362,42 +361,4 @@ uint32_t tsl__number_count(const tsl__number_spec *s, uint32_t limit) {
   if (s->non_multiple_count) return count_one_by_one(s, &first, limit);
   last.negative = !last.negative && !tsl__nat_is_zero(&last.k);
   return count_range(&first, &last, s->excluded_count, limit);
-}
-
-/* ---- listings ------------------------------------------------------------------------------------------------- */
-
-static void put_decimal(tsl__printer *p, const tsl__decimal *d) {
-  char text[64];
-  if (tsl__decimal_print(d, text, sizeof text) >= sizeof text) memcpy(text + sizeof text - 4, "...", 4);
-  tsl__print_text(p, text);
-}
-
-static void put_list(tsl__printer *p, const char *label, const tsl__decimal *list, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) {
-    tsl__print_text(p, i ? ", " : label);
-    put_decimal(p, &list[i]);
-  }
-}
-
-size_t tsl__number_print(const tsl__number_spec *s, char *out, size_t n) {
-  tsl__printer p = {out, n, 0};
-  bool unit = s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one);
-  tsl__print_text(&p, s->empty ? "no number" : s->integer || (s->spelling & TSL__SPELL_DIGITS) ? "integer" : "number");
-  if (s->spelling & TSL__SPELL_DIGITS) tsl__print_text(&p, " in digits");
-  if (s->spelling & TSL__SPELL_MARKED) tsl__print_text(&p, " with fraction or exponent");
-  if (s->spelling & TSL__SPELL_PLAIN) tsl__print_text(&p, " without exponent");
-  if (s->has_min || s->has_max) {
-    tsl__print_text(&p, s->has_min && !s->min_exclusive ? " [" : " (");
-    if (s->has_min) put_decimal(&p, &s->min);
-    else tsl__print_text(&p, "-inf");
-    tsl__print_text(&p, ", ");
-    if (s->has_max) put_decimal(&p, &s->max);
-    else tsl__print_text(&p, "inf");
-    tsl__print_text(&p, s->has_max && !s->max_exclusive ? "]" : ")");
-  }
-  if (!unit || !s->integer) put_list(&p, " multiple of ", s->multiples, s->multiple_count);
-  if (s->not_integer && !s->non_multiple_count) tsl__print_text(&p, " not integral");
-  put_list(&p, " no multiple of ", s->non_multiples, s->non_multiple_count);
-  put_list(&p, " except ", s->excluded, s->excluded_count);
-  return tsl__print_end(&p);
 }

@@ -74,7 +74,4 @@ tsl__expr tsl__numbers_expr(tsl__numbers *numbers, const tsl__number_spec *spec)
 /* The same with a table of its own. */
 tsl__expr tsl__number_expr(tsl__exprs *x, const tsl__number_spec *spec);
 
-/* For listings and error messages: "integer [1, 100] multiple of 5"; writes at most n bytes with NUL, returns the length it would need. */
-size_t tsl__number_print(const tsl__number_spec *spec, char *out, size_t n);
-
 #endif

@@ -10,6 +10,7 @@
 #include "compiler/nat.h"
 #include "compiler/number.h"
 #include "compiler/number_parts.h"
+#include "compiler/print.h"
 #include "compiler/schema_parts.h"
 #include "tests/check.h"
 
@@ -36,6 +37,46 @@ static bool is(const tsl__decimal *d, const char *want) {
   if (!d->count) return !strcmp(want, "0");
   snprintf(text, sizeof text, "%s%.*se%lld", d->negative ? "-" : "", (int)d->count, d->digits, (long long)d->exponent);
   return !strcmp(text, want);
+}
+
+/* ---- what failed --------------------------------------------------------------------------------------------- */
+
+static void put_decimal(tsl__printer *p, const tsl__decimal *d) {
+  char text[64];
+  if (tsl__decimal_print(d, text, sizeof text) >= sizeof text) memcpy(text + sizeof text - 4, "...", 4);
+  tsl__print_text(p, text);
+}
+
+/* What is in a list, behind its label. */
+static void put_list(tsl__printer *p, const char *label, const tsl__decimal *list, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    tsl__print_text(p, i ? ", " : label);
+    put_decimal(p, &list[i]);
+  }
+}
+
+/* "integer [1, 100] multiple of 5" */
+static void print_spec(const tsl__number_spec *s, char *out, size_t n) {
+  tsl__printer p = {out, n, 0};
+  bool unit = s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one);
+  tsl__print_text(&p, s->empty ? "no number" : s->integer || (s->spelling & TSL__SPELL_DIGITS) ? "integer" : "number");
+  if (s->spelling & TSL__SPELL_DIGITS) tsl__print_text(&p, " in digits");
+  if (s->spelling & TSL__SPELL_MARKED) tsl__print_text(&p, " with fraction or exponent");
+  if (s->spelling & TSL__SPELL_PLAIN) tsl__print_text(&p, " without exponent");
+  if (s->has_min || s->has_max) {
+    tsl__print_text(&p, s->has_min && !s->min_exclusive ? " [" : " (");
+    if (s->has_min) put_decimal(&p, &s->min);
+    else tsl__print_text(&p, "-inf");
+    tsl__print_text(&p, ", ");
+    if (s->has_max) put_decimal(&p, &s->max);
+    else tsl__print_text(&p, "inf");
+    tsl__print_text(&p, s->has_max && !s->max_exclusive ? "]" : ")");
+  }
+  if (!unit || !s->integer) put_list(&p, " multiple of ", s->multiples, s->multiple_count);
+  if (s->not_integer && !s->non_multiple_count) tsl__print_text(&p, " not integral");
+  put_list(&p, " no multiple of ", s->non_multiples, s->non_multiple_count);
+  put_list(&p, " except ", s->excluded, s->excluded_count);
+  tsl__print_end(&p);
 }
 
 /* ---- naturals and decimals ------------------------------------------------------------------------------------ */
@@ -273,7 +314,7 @@ static void canonical_forms(void) {
     char text[256];
     tsl__number_spec in = parse_spec(rows[i].min, rows[i].max, rows[i].multiple), s;
     CHECK(tsl__number_intersect(&arena, &in, &in, &s) == TSL_OK);
-    tsl__number_print(&s, text, sizeof text);
+    print_spec(&s, text, sizeof text);
     CHECKF(!rows[i].printed || !strcmp(text, rows[i].printed), "row %zu: %s", i, text);
     CHECKF(tsl__number_count(&s, 10) == rows[i].count, "row %zu: counted %u", i, tsl__number_count(&s, 10));
     CHECKF(tsl__number_empty(&s) == !rows[i].count, "row %zu", i);
@@ -321,7 +362,7 @@ static void conjunctions(void) {
       bool want = tsl__number_admits(&a.s, &v) && tsl__number_admits(&b.s, &v);
       char text[64], name[256];
       tsl__decimal_print(&v, text, sizeof text);
-      tsl__number_print(&both, name, sizeof name);
+      print_spec(&both, name, sizeof name);
       CHECKF(tsl__number_admits(&both, &v) == want, "%s in %s", text, name);
     }
   }
@@ -373,7 +414,7 @@ static void membership(void) {
     tsl__expr e = tsl__number_expr(x, &r.s);
     CHECKF(tsl__exprs_status(x) == TSL_OK, "%s", tsl__exprs_why(x));
     CHECK(tsl__number_intersect(&arena, &r.s, &r.s, &c) == TSL_OK);
-    tsl__number_print(&r.s, name, sizeof name);
+    print_spec(&r.s, name, sizeof name);
     CHECKF((e == TSL__NONE) == tsl__number_empty(&c), "%s", name);
     empty += e == TSL__NONE;
     for (int k = 0; k < 60; k++) {
@@ -426,7 +467,7 @@ static void no_dead_ends(void) {
     make_spec(&r);
     tsl__exprs *x = new_exprs();
     tsl__expr e = tsl__number_expr(x, &r.s);
-    tsl__number_print(&r.s, name, sizeof name);
+    print_spec(&r.s, name, sizeof name);
     for (int k = 0; e != TSL__NONE && k < 6; k++) random_walk(x, e, &r.s, name);
     CHECKF(tsl__exprs_status(x) == TSL_OK, "%s", tsl__exprs_why(x));
     tsl__exprs_free(x);
