@@ -6,13 +6,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <dirent.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/artifact.h"
 #include "tests/check.h"
+#include "tests/folder.h"
 #include "tests/text.h"
 
 #define NAMES_MAX 128
@@ -22,24 +22,9 @@ static size_t name_count;
 static unsigned long masks_compared, complete_count, states_listed;
 static uint64_t seed = 11;
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), k = strlen(end);
-  return n >= k && !strcmp(s + n - k, end);
-}
-
 static void find_files(const char *folder) {
-  DIR *d = opendir(folder);
-  struct dirent *e;
-  while (d && (e = readdir(d))) {
-    if (name_count == NAMES_MAX || !(ends_with(e->d_name, ".gbnf") || ends_with(e->d_name, ".json"))) continue;
-    char *name = malloc(strlen(folder) + strlen(e->d_name) + 2);
-    sprintf(name, "%s/%s", folder, e->d_name);
-    names[name_count++] = name;
-  }
-  if (d) closedir(d);
-  qsort(names, name_count, sizeof *names, by_name);
+  name_count += folder_list(folder, ".gbnf", names + name_count, NAMES_MAX - name_count);
+  name_count += folder_list(folder, ".json", names + name_count, NAMES_MAX - name_count);
 }
 
 /* ---- following two grammars side by side -------------------------------------------------------------------------- */
@@ -90,7 +75,7 @@ static void follow(tsl_grammar *compiled, tsl_grammar *loaded, uint32_t texts, u
 /* ---- shipped schemas and grammars --------------------------------------------------------------------------------- */
 
 static tsl_source source_of(const char *name, const char *text, size_t n, const tsl_schema_options *options) {
-  return (tsl_source){.kind = ends_with(name, ".gbnf") ? TSL_SOURCE_GBNF : TSL_SOURCE_JSON_SCHEMA, .text = text, .length = n, .schema = options};
+  return (tsl_source){.kind = folder_has(name, ".gbnf") ? TSL_SOURCE_GBNF : TSL_SOURCE_JSON_SCHEMA, .text = text, .length = n, .schema = options};
 }
 
 static tsl_grammar *reload(tsl_vocab *v, tsl_grammar *g, const tsl_artifact_options *options, tsl_artifact_info *info, const char *name) {

@@ -11,11 +11,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
 
 #include "compiler/json.h"
 #include "runtime/pool.h"
 #include "tests/faulty.h"
+#include "tests/folder.h"
 #include "tests/text.h"
 
 /* ---- requests and their places ------------------------------------------------------------------------------------ */
@@ -503,27 +503,18 @@ static void check_all(void) {
 
 /* ---- where cases come from -------------------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
 #define FILES 1000
 
 /* Each file of the folder, in the order of names. */
 static void each_file(const char *folder, void (*check)(const char *data, size_t n)) {
-  static char *names[FILES];
-  size_t n = 0, length;
-  DIR *d = opendir(folder);
-  for (struct dirent *e; d && n < FILES && (e = readdir(d)) != NULL;)
-    if (e->d_name[0] != '.') names[n++] = strdup(e->d_name);
-  if (d) closedir(d);
+  static char *paths[FILES];
+  size_t n = folder_list(folder, "", paths, FILES), length;
   CHECKF(n > 0, "%s", folder);
-  qsort(names, n, sizeof *names, by_name);
   for (size_t i = 0; i < n; i++) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    char *data = text_of_file(path, &length);
-    CHECKF(data != NULL, "%s", path);
+    char *data = text_of_file(paths[i], &length);
+    CHECKF(data != NULL, "%s", paths[i]);
     if (data && tsl__vec_push(&tsl__malloc, &files, data)) check(data, length);
-    free(names[i]);
+    free(paths[i]);
   }
 }
 

@@ -7,11 +7,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
-
 #include "tests/lockstep.h"
 #include "tests/check.h"
+#include "tests/folder.h"
 #include "tests/heavy.h"
 #include "tests/text.h"
 
@@ -34,17 +32,15 @@ static void run(unsigned which, const uint8_t *data, size_t size) {
 }
 
 static void corpus(void) {
-  DIR *d = opendir("fuzz/corpus/mask");
-  CHECK(d != NULL);
-  for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
-    char path[512];
-    size_t n;
-    snprintf(path, sizeof path, "fuzz/corpus/mask/%s", e->d_name);
-    char *data = e->d_name[0] == '.' ? NULL : text_of_file(path, &n);
+  static char *paths[1000];
+  size_t count = folder_list("fuzz/corpus/mask", "", paths, 1000), n;
+  CHECK(count > 0);
+  for (size_t i = 0; i < count; i++) {
+    char *data = text_of_file(paths[i], &n);
     if (data && n > 2) run((uint8_t)data[0] % HEAVY_KINDS, (uint8_t *)data + 1, n - 1);
     free(data);
+    free(paths[i]);
   }
-  if (d) closedir(d);
 }
 
 /* A grammar and random commands: mostly tokens that are allowed, now and then any other. */

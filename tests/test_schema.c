@@ -8,10 +8,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
 
 #include "compiler/json.h"
 #include "tests/check.h"
+#include "tests/folder.h"
 #include "tests/text.h"
 #include "turnstile.h"
 
@@ -285,10 +285,8 @@ static void check_case(const tsl__json *c) {
   free(schema.at);
 }
 
-static void run_cases(const char *name) {
-  char path[512];
+static void run_cases(const char *path) {
   size_t length;
-  snprintf(path, sizeof path, "tests/cases/schema/%s", name);
   char *text = text_of_file(path, &length);
   CHECKF(text != NULL, "%s", path);
   for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n")) {
@@ -305,28 +303,13 @@ static void run_cases(const char *name) {
   free(text);
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-/* The sorted names of a folder's files that end so; the caller frees. */
-static size_t list_files(const char *folder, const char *ending, char **names, size_t max) {
-  DIR *d = opendir(folder);
-  size_t n = 0;
-  for (struct dirent *e; d && n < max && (e = readdir(d)) != NULL;) {
-    size_t length = strlen(e->d_name);
-    if (length > strlen(ending) && !strcmp(e->d_name + length - strlen(ending), ending)) names[n++] = strdup(e->d_name);
-  }
-  if (d) closedir(d);
-  qsort(names, n, sizeof *names, by_name);
-  return n;
-}
-
 static void test_cases(void) {
-  char *names[100];
-  size_t n = list_files("tests/cases/schema", ".jsonl", names, 100);
+  char *paths[100];
+  size_t n = folder_list("tests/cases/schema", ".jsonl", paths, 100);
   CHECK(n > 0);
   for (size_t i = 0; i < n; i++) {
-    run_cases(names[i]);
-    free(names[i]);
+    run_cases(paths[i]);
+    free(paths[i]);
   }
 }
 
@@ -451,12 +434,11 @@ static void run_group(const char *draft, uint32_t number_of_draft, const char *f
   free(schema.at);
 }
 
-static void run_file(const char *folder, const char *draft, uint32_t number_of_draft, const char *file, const char *remotes, bool formats, struct table *t) {
-  char path[1024];
+static void run_file(const char *path, const char *draft, uint32_t number_of_draft, const char *remotes, bool formats, struct table *t) {
+  const char *file = strrchr(path, '/') + 1;
   size_t length;
   tsl__arena arena;
   tsl__json *groups;
-  snprintf(path, sizeof path, "%s/%s", folder, file);
   char *text = text_of_file(path, &length);
   tsl__arena_init(&arena, &tsl__malloc);
   bool good = text && tsl__json_parse(&arena, text, length, 1000, &groups, NULL) == TSL_OK;
@@ -467,15 +449,15 @@ static void run_file(const char *folder, const char *draft, uint32_t number_of_d
 }
 
 static void run_draft(const char *suite, const char *draft, uint32_t number_of_draft, const char *part, bool formats) {
-  char folder[900], remotes[900], *names[200];
+  char folder[900], remotes[900], *paths[200];
   struct table t = {0};
   snprintf(folder, sizeof folder, "%s/tests/%s%s", suite, draft, part);
   snprintf(remotes, sizeof remotes, "%s/remotes", suite);
-  size_t n = list_files(folder, ".json", names, 200);
+  size_t n = folder_list(folder, ".json", paths, 200);
   CHECKF(n > 0, "%s", folder);
   for (size_t i = 0; i < n; i++) {
-    run_file(folder, draft, number_of_draft, names[i], remotes, formats, &t);
-    free(names[i]);
+    run_file(paths[i], draft, number_of_draft, remotes, formats, &t);
+    free(paths[i]);
   }
   printf("    %-14s%-18s %4u groups: %4u compiled, %3u refused as empty (rightly), %3u exceptions; %5u tests, %u wrong\n", draft, part, t.groups, t.compiled,
          t.empty, t.excepted, t.tests, t.wrong);

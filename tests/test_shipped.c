@@ -6,9 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <dirent.h>
-
 #include "tests/check.h"
+#include "tests/folder.h"
 #include "tests/oracle.h"
 #include "tests/text.h"
 
@@ -19,24 +18,9 @@ static size_t name_count;
 static unsigned long masks_compared, completed;
 static uint64_t seed = 7;
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), k = strlen(end);
-  return n >= k && !strcmp(s + n - k, end);
-}
-
 static void find_files(const char *folder) {
-  DIR *d = opendir(folder);
-  struct dirent *e;
-  while (d && (e = readdir(d))) {
-    if (name_count == NAMES_MAX || !(ends_with(e->d_name, ".gbnf") || ends_with(e->d_name, ".json"))) continue;
-    char *name = malloc(strlen(folder) + strlen(e->d_name) + 2);
-    sprintf(name, "%s/%s", folder, e->d_name);
-    names[name_count++] = name;
-  }
-  if (d) closedir(d);
-  qsort(names, name_count, sizeof *names, by_name);
+  name_count += folder_list(folder, ".gbnf", names + name_count, NAMES_MAX - name_count);
+  name_count += folder_list(folder, ".json", names + name_count, NAMES_MAX - name_count);
 }
 
 static tsl_grammar *compile(tsl_vocab *v, const char *name, tsl_order order) {
@@ -45,7 +29,7 @@ static tsl_grammar *compile(tsl_vocab *v, const char *name, tsl_order order) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_schema_options options = {.order = order};
-  tsl_status status = ends_with(name, ".gbnf") ? tsl_grammar_gbnf(v, text, n, NULL, NULL, &g, &error) : tsl_grammar_json_schema(v, text, n, &options, NULL, &g, &error);
+  tsl_status status = folder_has(name, ".gbnf") ? tsl_grammar_gbnf(v, text, n, NULL, NULL, &g, &error) : tsl_grammar_json_schema(v, text, n, &options, NULL, &g, &error);
   CHECKF(status == TSL_OK, "%s: %s %s", name, error.pointer, error.message);
   free(text);
   return g;
