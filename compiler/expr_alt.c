@@ -152,8 +152,9 @@ static void absorb_into_text(tsl__exprs *x, branches *bs) {
   size_t i = 0, out = 0;
   while (i < bs->n && !(bs->at[i].head == x->text && bs->at[i].tail == TSL__EPS)) i++;
   if (!x->text || i == bs->n) return;
-  bs->at[out++] = bs->at[i];
+  const branch text = bs->at[i];
   bs->at[i] = bs->at[0];
+  bs->at[out++] = text;
   for (i = 1; i < bs->n; i++)
     if (!(tsl__node_at(x, bs->at[i].head).flags & tsl__node_at(x, bs->at[i].tail).flags & TSL__TEXTUAL)) bs->at[out++] = bs->at[i];
   bs->n = out;

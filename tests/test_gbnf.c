@@ -311,6 +311,20 @@ static void tokens(void) {
   tsl__exprs_free(x);
 }
 
+/* A token that is named beside any text is no text: it stays, whichever comes first. */
+static void tokens_beside_text(void) {
+  static const char *const grammars[] = {"root ::= <think> \"x\" | .*", "root ::= .* | <think> \"x\"", "root ::= (<think> | .*)*", "root ::= (t | .*){2,5}\nt ::= t t | <think> \"x\"",
+                                         "root ::= \"a\"* | t | .*\nt ::= \"(\" t \")\" | <think>"};
+  uint32_t mask[(TOKENS + 31) / 32];
+  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
+    tsl_matcher *m = start(grammars[i], strlen(grammars[i]));
+    if (!m) continue;
+    CHECKF(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, THINK) && tsl_mask_has(mask, WORD) && !tsl_mask_has(mask, END_THINK), "%s", grammars[i]);
+    CHECKF(tsl_matcher_accept(m, THINK) == TSL_OK, "%s", grammars[i]);
+    tsl_matcher_free(m);
+  }
+}
+
 /* ---- random grammars ------------------------------------------------------------------------------------------ */
 
 #define ORACLE_LENGTH 6
@@ -733,6 +747,7 @@ int main(void) {
   RUN(placed, "small regular rules stand in place");
   RUN(counted_in_place, "texts of so many characters stand in place");
   RUN(tokens, "tokens by id and name");
+  RUN(tokens_beside_text, "tokens beside any text");
   RUN(random_grammars, "random grammars, all short texts");
   RUN(long_ways, "cycles whose texts are longer than is counted");
   RUN(nesting, "nesting limit");
