@@ -405,30 +405,30 @@ tsl__rx_rests tsl__rx_lower(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_re
 
 /* ---- whole patterns ------------------------------------------------------------------------------------------- */
 
-/* With `text` before (or after) it, what can be empty is of no use, and a loop need not go beyond its minimum. Changes the tree, whose language
- * next to `text` stays the same. Returns whether the node takes no text any more and so lets its neighbour be next to `text`. */
-static bool trim(tsl__rx *node, bool left) {
-  if (node->plain && node->least == 0) {
-    node->kind = TSL__RX_SEQ;
-    node->n = 0;
-    node->most = 0;
-    return true;
+static tsl__rx *trim(tsl__rx_tree *t, tsl__rx *node, bool left, bool *gone);
+
+/* A list trimmed at each of its children, or of a sequence at those that are next to `text`. */
+static tsl__rx *trim_children(tsl__rx_tree *t, tsl__rx *node, bool left) {
+  tsl__rx **child = tsl__arena_copy(t->arena, node->u.child, node->n * sizeof *child);
+  bool changed = false, gone = true;
+  if (!child && node->n) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  for (uint32_t i = 0; i < node->n && (gone || node->kind != TSL__RX_SEQ); i++) {
+    uint32_t k = left ? i : node->n - 1 - i;
+    if (!(child[k] = trim(t, node->u.child[k], left, &gone))) return NULL;
+    changed |= child[k] != node->u.child[k];
   }
-  switch (node->kind) {
-    case TSL__RX_GROUP: trim(node->u.child[0], left); break;
-    case TSL__RX_ALT:
-      for (uint32_t i = 0; i < node->n; i++) trim(node->u.child[i], left);
-      break;
-    case TSL__RX_SEQ:
-      for (uint32_t i = 0; i < node->n; i++)
-        if (!trim(node->u.child[left ? i : node->n - 1 - i], left)) break;
-      break;
-    case TSL__RX_REPEAT:
-      if (node->plain) node->max = left || node->min <= TSL__UNROLL_MAX ? node->min : TSL__INF;
-      break;
-    default: break;
-  }
-  return false;
+  if (!changed) return node;
+  return node->kind == TSL__RX_GROUP ? tsl__rx_group(t, node->offset, node->min, child[0]) : tsl__rx_list(t, (tsl__rx_kind)node->kind, node->offset, child, node->n);
+}
+
+/* With `text` before (or after) it, what can be empty is of no use, and a loop need not go beyond its minimum: the node without that, which next to `text` has the same language. NULL on
+ * failure. *gone: it takes no text any more and so lets its neighbour be next to `text`. A node may stand elsewhere too (regex_backref.c), so it is not changed. */
+static tsl__rx *trim(tsl__rx_tree *t, tsl__rx *node, bool left, bool *gone) {
+  *gone = node->plain && node->least == 0;
+  if (*gone) return node->kind == TSL__RX_SEQ && node->n == 0 ? node : tsl__rx_list(t, TSL__RX_SEQ, node->offset, NULL, 0);
+  if (node->kind == TSL__RX_GROUP || node->kind == TSL__RX_ALT || node->kind == TSL__RX_SEQ) return trim_children(t, node, left);
+  uint32_t max = left || node->min <= TSL__UNROLL_MAX ? node->min : TSL__INF;
+  return node->kind == TSL__RX_REPEAT && node->plain && max != node->max ? tsl__rx_repeat(t, node->offset, node->u.child[0], node->min, max) : node;
 }
 
 /* Does every match begin at the beginning of the text, by a ^ in front? */
@@ -481,8 +481,10 @@ static tsl__expr lower_whole(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root, bool
   tsl__rx_lowering l = {.tree = t, .x = x, .text = tsl__expr_text(x)};
   tsl__rx_rests rests;
   if (search) {
-    trim(root, true);
-    trim(root, false);
+    bool gone;
+    root = trim(t, root, true, &gone);
+    root = root ? trim(t, root, false, &gone) : NULL;
+    if (!root) return TSL__NONE;
     if (root->plain || !is_anchored(root)) root = after_any_text(t, root);
     if (!root) return TSL__NONE;
   }
