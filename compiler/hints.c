@@ -87,11 +87,15 @@ static bool begins_apart(tsl__exprs *x, tsl__expr e, const tsl__letter_set *lett
   return !(tsl__node_at(x, n.a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) || begins_apart(x, n.b, letters, live, depth + 1);
 }
 
+/* May a character that is cut off be one of a class, or one of what comes where no more of these may? */
+static bool begin_alike(const tsl__letter_set *letters, const tsl__bytes *then) { return letters->wide && then->w[3]; }
+
 /* A loop over one class of characters at the head of e, and what follows it: either that can't begin with a letter, or it goes on with any of them for ever. *live: bytes that may come after letters. */
 static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, uint32_t *need, tsl__bytes *live) {
   tsl__node loop = tsl__node_at(x, e);
   tsl__expr then = TSL__EPS;
   tsl__letter_set follow;
+  tsl__bytes first = {{0}};
   if (loop.kind == TSL__K_SEQ) {
     then = loop.b;
     loop = tsl__node_at(x, loop.a);
@@ -100,6 +104,7 @@ static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_s
   tsl__letters_of_class(x, loop.a, letters, live);
   out->ends = tsl__node_at(x, then).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH);
   out->counted = loop.c != TSL__INF;
+  out->whole = false;
   out->limit = loop.kind == TSL__K_REPEAT ? loop.c : TSL__INF;
   if (then == TSL__EPS) return true;
   tsl__node t = tsl__node_at(x, then);
@@ -111,7 +116,10 @@ static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_s
     *live = TSL__BYTES_ALL;
     return true;
   }
-  return begins_apart(x, then, letters, live, 0);
+  if (!begins_apart(x, then, letters, &first, 0)) return false;
+  tsl__bytes_or(live, &first);
+  out->whole = out->counted && begin_alike(letters, &first);
+  return true;
 }
 
 /* The same, or it is one of few alternatives, and no other begins with a letter: a field with quotes or without. */
@@ -146,7 +154,7 @@ typedef struct run {
   uint64_t most;
   bool over;
   bool more;       /* more of them may come, which are not counted */
-  tsl__bytes live; /* what may come among them, and where they end */
+  tsl__bytes live; /* bytes that may come among them, and where they end */
 } run;
 
 /* What e is, or nothing; NONE: it is no such pair of alternatives. */
@@ -202,12 +210,13 @@ static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter
   bool within = n.kind == TSL__K_SEQ && loop.kind == TSL__K_COUNTED && is_class_loop(x, &loop);
   run r = {.class = within ? loop.a : first_class(x, e), .most = within};
   if (n.flags & TSL__CALLS || r.class == TSL__NONE) return false;
-  tsl__letters_of_class(x, r.class, &r.letters, &r.live);
+  tsl__letters_of_class(x, r.class, &r.letters, live);
   if (!tsl__letters_enough(&r.letters) || !run_on(x, within ? n.b : e, &r, 0)) return false;
   *letters = r.letters;
-  *live = r.live;
+  tsl__bytes_or(live, &r.live);
   out->ends = true;
   out->counted = !n.loop && !r.more && r.most <= TSL__LETTERS_FEW; /* the register tells of no letters, but of groups */
+  out->whole = out->counted && begin_alike(letters, &r.live);
   out->limit = r.most < TSL__INF ? (uint32_t)r.most : TSL__INF;
   return out->counted || r.most > TSL__LETTERS_FEW;
 }
@@ -402,7 +411,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   }
   if (!found) {
     live = TSL__BYTES_ALL;
-    out->counted = false;
+    out->counted = out->whole = false;
     out->limit = TSL__INF;
     out->ends = true;
     found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &letters, &need, 0) && tsl__letters_enough(&letters);

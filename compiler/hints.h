@@ -13,6 +13,7 @@ typedef struct tsl__letters {
   tsl__bytes letters, exits; /* letters empty: nothing to say */
   const tsl__wide_class *wide; /* letters beyond ASCII: those of this class; NULL: as the bytes say, all or none */
   bool counted, ends, calls;
+  bool whole; /* a character that is cut off may be one of `wide`, or of what comes where no more of these may: see runtime/wide.h */
   uint32_t limit, dead; /* letters up to which it survives, whichever they are; beyond which it does not */
   tsl__expr base, except; /* of a difference; base NONE: none */
   tsl__expr like;         /* the same without its length limit; NONE: no such form */

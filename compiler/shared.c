@@ -226,8 +226,8 @@ static void mark_classes(tsl__space *space) {
   static const uint32_t dot[] = {0x80, 0x2027, 0x202A, 0xD7FF, 0xE000, 0x10FFFF};
   static const uint32_t not_space[] = {0x80,   0x9F,   0xA1,   0x167F, 0x1681, 0x1FFF, 0x200B, 0x2027, 0x202A,   0x202E, 0x2030,
                                        0x205E, 0x2060, 0x2FFF, 0x3001, 0xD7FF, 0xE000, 0xFEFE, 0xFF00, 0x10FFFF};
-  tsl__wide_of(space, dot, 3);
-  tsl__wide_of(space, not_space, 10);
+  tsl__wide_of(space, dot, 3, false);
+  tsl__wide_of(space, not_space, 10, false);
 }
 
 /* Text in which a tag may begin (tags.h): every character but '<', from the beginning of a token, and after its first character. */

@@ -595,7 +595,7 @@ static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   if (!no_failure(c) || tsl__bytes_empty(&l.letters)) return false;
   *hint = form ? *form : (tsl__hint){.base = 0};
   hint->letters = l.letters;
-  hint->wide = l.wide ? tsl__wide_of(c->space, l.wide->pairs, l.wide->count) : 0;
+  hint->wide = l.wide ? tsl__wide_of(c->space, l.wide->pairs, l.wide->count, l.whole) : 0;
   hint->exits = l.exits;
   hint->counted = l.counted;
   hint->limit = l.limit;

@@ -142,7 +142,7 @@ static void put_hint(lister *l, const tsl__hint *h) {
   put(l, h->like_limit);
   put(l, h->like_dead);
   put(l, h->like_unit);
-  put(l, (uint32_t)h->counted | (uint32_t)h->ends << 1 | (uint32_t)h->calls << 2);
+  put(l, (uint32_t)h->counted | (uint32_t)h->ends << 1 | (uint32_t)h->calls << 2 | (w ? (uint32_t)w->whole << 3 : 0));
   put(l, w ? (uint32_t)l->draft->section[TSL__A_RANGES].n : 0);
   put(l, w ? w->count : 0);
   for (uint32_t i = 0; w && i < 2 * w->count; i++) put_in(l, TSL__A_RANGES, w->pairs[i]);

@@ -44,7 +44,7 @@
 
 #include "runtime/grammar.h"
 
-#define TSL__ARTIFACT_VERSION 2u
+#define TSL__ARTIFACT_VERSION 3u
 #define TSL__ARTIFACT_MEMO 4u
 #define TSL__ARTIFACT_MARK 0x01020304u
 #define TSL__ARTIFACT_BLOCK 16384u

@@ -354,14 +354,14 @@ static bool hinted_state(tsl__reader *r, uint32_t number, tsl__state *out) {
   return t != 0;
 }
 
-static bool read_wide(tsl__reader *r, uint32_t at, uint32_t n, uint32_t *out) {
+static bool read_wide(tsl__reader *r, uint32_t at, uint32_t n, bool whole, uint32_t *out) {
   const uint32_t *pairs = n ? tsl__a_words(r, TSL__A_RANGES, at, 2 * (uint64_t)n) : NULL;
   *out = 0;
   if (n == 0) return true;
   if (!pairs) return false;
   for (uint32_t i = 0; i < 2 * n; i++)
     if (pairs[i] > 0x10FFFF || (i && (i % 2 ? pairs[i] < pairs[i - 1] : pairs[i] <= pairs[i - 1]))) return tsl__a_bad(r, "the artifact is damaged: code points");
-  return (*out = tsl__wide_of(r->space, pairs, n)) != 0;
+  return (*out = tsl__wide_of(r->space, pairs, n, whole)) != 0;
 }
 
 /* A listed state's hint is whole. */
@@ -374,7 +374,7 @@ static bool form_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
   tsl__hint h = {.limit = w[3], .dead = TSL__COUNT_INF, .like_limit = w[4], .like_dead = w[5], .like_unit = w[6], .counted = w[7] & 1, .ends = w[7] >> 1 & 1, .calls = w[7] >> 2 & 1};
   read_set(w + 10, &h.letters);
   read_set(w + 18, &h.exits);
-  if (!hinted_state(r, w[0], &h.base) || !hinted_state(r, w[1], &h.except) || !hinted_state(r, w[2], &h.like) || !read_wide(r, w[8], w[9], &h.wide)) return false;
+  if (!hinted_state(r, w[0], &h.base) || !hinted_state(r, w[1], &h.except) || !hinted_state(r, w[2], &h.like) || !read_wide(r, w[8], w[9], w[7] >> 3 & 1, &h.wide)) return false;
   *hint = h;
   return r->space->status == TSL_OK;
 }

@@ -409,7 +409,7 @@ static tsl__mask make_mask(tsl__space *space, const tsl__bytes *letters, uint32_
 static tsl__mask find_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
   const tsl__wide *w = wide ? tsl__wide_at(space, wide) : NULL;
   tsl__digest key;
-  if (limit != UINT32_MAX || !tsl__common_class_key(space, letters, w ? w->pairs : NULL, w ? w->count : 0, node, limit, &key)) return make_mask(space, letters, wide, node, limit);
+  if (limit != UINT32_MAX || !tsl__common_class_key(space, letters, w, node, &key)) return make_mask(space, letters, wide, node, limit);
   tsl__gather g = {0};
   tsl__words left = {0};
   bool whole, known = tsl__common_take(space, &key, &g, &left, &whole);

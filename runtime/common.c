@@ -253,15 +253,15 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
   return true;
 }
 
-bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const uint32_t *pairs, uint32_t count, uint32_t node, uint32_t limit, tsl__digest *key) {
+bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__wide *wide, uint32_t node, tsl__digest *key) {
   tsl__common *c = common_of(space);
   if (!c || !limit_of(c)) return false;
   struct {
     tsl__bytes letters;
     tsl__digest pairs;
-    uint32_t node, limit;
-  } of = {*letters, {0, 0}, node, limit};
-  if (pairs) of.pairs = tsl__digest_of(c->secret, pairs, 2 * count * sizeof *pairs);
+    uint32_t node, whole;
+  } of = {*letters, {0, 0}, node, wide && wide->whole};
+  if (wide) of.pairs = tsl__digest_of(c->secret, wide->pairs, 2 * wide->count * sizeof *wide->pairs);
   *key = tsl__digest_of(c->secret, &of, sizeof of);
   return true;
 }

@@ -101,6 +101,7 @@ const tsl__endings *tsl__endings_make(tsl__space *base) {
 typedef struct marks {
   const tsl__endings *of;
   uint64_t *exit, *dirty;
+  bool whole;
 } marks;
 
 /* A node is an exit, and those above it are dirty. */
@@ -109,11 +110,21 @@ static void mark_exit(const marks *m, uint32_t node) {
   for (node = m->of->parents[node]; !tsl__wide_bit(m->dirty, node); node = m->of->parents[node]) set_bit(m->dirty, node);
 }
 
-/* Paths whose last character is one of those from lo to hi, none of which is in the class. */
-static void mark_gap(const marks *m, uint32_t lo, uint32_t hi) {
+/* Paths whose last character is (or, of a whole class, may be) one of those from lo to hi, none of which is in the class: those in buckets `from` to `to`. */
+static void mark_buckets(const marks *m, uint32_t lo, uint32_t hi, uint32_t from, uint32_t to) {
   const tsl__endings *e = m->of;
-  for (uint32_t i = e->first[lo >> 6], end = e->first[(hi >> 6) + 1]; i < end; i++)
-    if (e->at[i].lo >= lo && e->at[i].hi <= hi) mark_exit(m, e->at[i].node);
+  for (uint32_t i = e->first[from], end = e->first[to + 1]; i < end; i++)
+    if (m->whole ? e->at[i].lo <= hi && e->at[i].hi >= lo : e->at[i].lo >= lo && e->at[i].hi <= hi) mark_exit(m, e->at[i].node);
+}
+
+/* All of them. What is cut off after the first or second byte of the character `lo` is in a bucket before it. */
+static void mark_gap(const marks *m, uint32_t lo, uint32_t hi) {
+  mark_buckets(m, lo, hi, lo >> 6, hi >> 6);
+  for (uint32_t missing = 2; m->whole && missing < 4; missing++) {
+    uint32_t least = missing == 2 ? 0x800 : 0x10000, first = lo >> (6 * missing) << (6 * missing);
+    if (first < least) first = least;
+    if (first < lo) mark_buckets(m, lo, hi, first >> 6, first >> 6);
+  }
 }
 
 static uint32_t make(tsl__space *space, tsl__wide w) {
@@ -123,7 +134,7 @@ static uint32_t make(tsl__space *space, tsl__wide w) {
   const uint32_t *pairs = bits ? tsl__arena_copy(&space->arena, w.pairs, 2 * w.count * sizeof *pairs) : NULL;
   tsl__wide *made = pairs ? tsl__pool_add(&space->wides.pool, &space->kept) : NULL;
   if (made) {
-    marks m = {lengths->endings, bits, bits + words};
+    marks m = {lengths->endings, bits, bits + words, w.whole};
     uint32_t from = 0x80;
     memset(bits, 0, 2 * words * sizeof *bits);
     for (uint32_t i = 0; i < m.of->always_count; i++) mark_exit(&m, m.of->always[i]);
@@ -132,20 +143,20 @@ static uint32_t make(tsl__space *space, tsl__wide w) {
       from = pairs[2 * i + 1] + 1;
     }
     mark_gap(&m, from, TSL__ENDING_BUCKETS * 64 - 1);
-    *made = (tsl__wide){w.hash, pairs, w.count, m.exit, m.dirty, m.of->midway};
+    *made = (tsl__wide){w.hash, pairs, w.count, w.whole, m.exit, m.dirty, m.of->midway};
   }
   uint32_t number = tsl__space_count(space, wides) - 1;
   if (made && tsl__index_add(&space->wides.index, &space->alloc, w.hash, number)) return number;
   return tsl__space_no_memory(space), 0;
 }
 
-uint32_t tsl__wide_of(tsl__space *space, const uint32_t *pairs, uint32_t count) {
-  tsl__wide wanted = {.hash = tsl__hash(pairs, 2 * count * sizeof *pairs), .pairs = pairs, .count = count};
+uint32_t tsl__wide_of(tsl__space *space, const uint32_t *pairs, uint32_t count, bool whole) {
+  tsl__wide wanted = {.hash = tsl__hash(pairs, 2 * count * sizeof *pairs) + whole, .pairs = pairs, .count = count, .whole = whole};
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->wides.index, wanted.hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__wide *w = tsl__wide_at(space, i);
-      if (w->count == count && !memcmp(w->pairs, pairs, 2 * count * sizeof *pairs)) return i;
+      if (w->count == count && w->whole == whole && !memcmp(w->pairs, pairs, 2 * count * sizeof *pairs)) return i;
     }
   }
   return make(space, wanted);

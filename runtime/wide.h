@@ -4,11 +4,12 @@
  *           walk would enter every subtree of a multi-byte character.
  * Idea      Two bits per node, made once per class. EXIT: the last character of the node's path is not in the class (or, cut off in
  *           the middle, cannot become one that is). DIRTY: some node below is an exit. ASCII has no exits here: sets of bytes tell about it.
+ *           Where only so many of a class may come, and then a character beyond ASCII, what is cut off may be the beginning of either: there the class is `whole`, and such a node is an exit, too.
  *           Which characters a path may end in does not depend on the class: that is known once per vocabulary, in buckets of 64 code points, and a class looks into those
  *           buckets that it lacks.
  * Cost      Tens of microseconds for a class that lacks few characters, up to half a millisecond for one that has few, and 2 × 34 KB for the 274,520 nodes of Llama-3.1; 2.5 MB once per
  *           vocabulary. The two common classes are made with the vocabulary's tables.
- * Tested by tests/test_oracle.c
+ * Tested by tests/test_oracle.c, test_letters.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,6 +22,7 @@ typedef struct tsl__wide {
   uint64_t hash;
   const uint32_t *pairs; /* sorted ranges of code points from 0x80 on, both ends included: lo, hi, lo, hi … */
   uint32_t count;        /* of ranges */
+  bool whole;            /* a path that ends in the middle of a character is an exit if that may become one that is not in the class */
   const uint64_t *exit, *dirty, *midway; /* by node; midway: the path ends in the middle of a character */
 } tsl__wide;
 
@@ -44,7 +46,7 @@ typedef struct tsl__endings {
 const tsl__endings *tsl__endings_make(tsl__space *base);
 
 /* The number of a class, made if it is new; 0 on failure (sticky). Needs the lock. */
-uint32_t tsl__wide_of(tsl__space *space, const uint32_t *pairs, uint32_t count);
+uint32_t tsl__wide_of(tsl__space *space, const uint32_t *pairs, uint32_t count, bool whole);
 static inline const tsl__wide *tsl__wide_at(const tsl__space *s, uint32_t number) { return tsl__space_at(s, wides, number); }
 static inline bool tsl__wide_bit(const uint64_t *bits, uint32_t node) { return bits[node >> 6] >> (node & 63) & 1; }
 

@@ -2,6 +2,7 @@
  *
  * Patterns are put together of classes, words, loops with and without an upper bound and groups that count down, as addresses, versions and counted words are. Among letters the walk enters only what may become something
  * else: each kind of mistake there denies tokens, or lets some through.
+ * Characters beyond ASCII are letters, too, and tokens may end in the middle of one: what was begun may be a letter, or what may stand where no more letters may.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +13,7 @@
 #include "runtime/vocab.h"
 
 #define PATTERNS ROUNDS_OF(60u)
+#define CUT_PATTERNS ROUNDS_OF(200u)
 #define STEPS 5
 #define PARTS_MAX 6u
 
@@ -64,6 +66,72 @@ static void random_patterns(void) {
   }
 }
 
+/* ---- characters that are cut off ------------------------------------------------------------------------------------ */
+
+#define CUT_TOKENS 700u
+
+/* All bytes, then words of characters of one to four bytes, many of which end in the middle of one, or begin there. */
+static tsl_vocab *vocab_of_cuts(void) {
+  static const char *const characters[] = {"a", "B", "1", "é", "É", "×", "÷", "。", "、", "中", "文", "“", "\xE2\x80\xA8", "😀", "𝕏"};
+  static uint8_t bytes[CUT_TOKENS * 64];
+  uint32_t offsets[CUT_TOKENS + 1] = {0}, n = 0;
+  uint8_t special[CUT_TOKENS] = {0};
+  tsl_token eog = CUT_TOKENS - 1;
+  tsl_vocab *v = NULL;
+  special[eog] = 1;
+  for (uint32_t t = 0; t < CUT_TOKENS; offsets[++t] = n) {
+    uint32_t begin = n;
+    if (t < 256) bytes[n++] = (uint8_t)t;
+    for (unsigned k = t < 256 ? 0 : 1 + below(below(4) ? 5 : 14); k > 0; k--) {
+      const char *c = characters[below(sizeof characters / sizeof *characters)];
+      memcpy(bytes + n, c, strlen(c));
+      n += (uint32_t)strlen(c);
+    }
+    if (t >= 256 && n - begin > 1 && below(2)) n--;
+    if (t >= 256 && n - begin > 2 && !below(3)) n--;
+    if (t >= 256 && n - begin > 1 && !below(8)) memmove(bytes + begin, bytes + begin + 1, --n - begin);
+  }
+  tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = CUT_TOKENS, .special = special, .eog = &eog, .eog_count = 1};
+  CHECK(tsl_vocab_new(&desc, NULL, &v, NULL) == TSL_OK);
+  return v;
+}
+
+/* So many of a class, and others, some of which begin with the same byte as some of the class. */
+static void random_cut_pattern(char *out, size_t size) {
+  static const char *const classes[] = {"\\\\p{L}", "[^。]", "[^×]", "\\\\S", ".", "[a-zÀ-ÖØ-öø-ÿ]", "\\\\P{Lu}", "[^、“]", "[A-Za-z一-鿿]", "[^𝕏]"};
+  static const char *const counts[] = {"", "", "{1,2}", "{0,3}", "{2}", "{1,20}", "?", "{3,9}", "+", "{5,}"};
+  static const char *const others[] = {"×", "。", "[×÷]", "“?", "\\\\P{L}", "1", "😀", "(?:、|a)", "[^a]?", "文"};
+  snprintf(out, size, "^");
+  for (unsigned n = 1 + below(3); n > 0; n--) {
+    const char *class = classes[below(sizeof classes / sizeof *classes)], *count = counts[below(sizeof counts / sizeof *counts)];
+    size_t used = strlen(out);
+    if (below(3)) snprintf(out + used, size - used, "%s%s%s", class, count, others[below(sizeof others / sizeof *others)]);
+    else snprintf(out + used, size - used, "(?:%s%s)%s%s", class, below(2) ? "-?" : "", count, others[below(sizeof others / sizeof *others)]);
+  }
+  strncat(out, "$", size - strlen(out) - 1);
+}
+
+static void cut_characters(void) {
+  tsl_vocab *all = vocab;
+  size_t all_words = words;
+  for (unsigned i = 0; i < CUT_PATTERNS; i++) {
+    char pattern[512];
+    if (i % 20 == 0) {
+      if (i) tsl_vocab_release(vocab);
+      vocab = vocab_of_cuts();
+      words = tsl_vocab_mask_words(vocab);
+    }
+    random_cut_pattern(pattern, sizeof pattern);
+    follow(pattern);
+    follow(pattern);
+  }
+  tsl_vocab_release(vocab);
+  vocab = all;
+  words = all_words;
+}
+
+/* ---- costs ---------------------------------------------------------------------------------------------------------- */
+
 /* Of the first mask: at most so many nodes of the trie, and derivatives. */
 static const struct {
   const char *pattern, *begin;
@@ -96,6 +164,7 @@ int main(void) {
   if (!vocab) return tsl_test_end();
   words = tsl_vocab_mask_words(vocab);
   RUN(random_patterns, "random patterns, token by token");
+  RUN(cut_characters, "characters that are cut off, token by token");
   RUN(what_it_costs, "what a first mask costs");
   tsl_vocab_release(vocab);
   return tsl_test_end();
