@@ -130,13 +130,18 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
   return tsl__move_known(space, from, token, &to) ? to & ~TSL__MOVE_CALLED : tsl__stack_token_anew(space, from, token);
 }
 
+/* May some frame name the token? States are seen to name some when they are expanded, as they are where it is spelled. */
+static bool may_be_named(const tsl__space *space, tsl_token token) {
+  const tsl_vocab *v = space->vocab;
+  return (space->names_tokens || v->special[token]) && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token);
+}
+
 /* Where two threads find out the same, it is noted twice. */
 tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token token) {
   const tsl__stack_rec *r = tsl__stack_at(space, from);
   bool keep = true;
   tsl__stack to = spelled(space, from, r, token, &keep);
-  const tsl_vocab *v = space->vocab;
-  if (space->names_tokens && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token)) to = or_named(space, from, token, to);
+  if (may_be_named(space, token)) to = or_named(space, from, token, to);
   if (space->status != TSL_OK || !note_token(space, from, r, token, to, keep)) return 0;
   return to & ~TSL__MOVE_CALLED;
 }

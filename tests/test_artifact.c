@@ -552,6 +552,51 @@ static void every_allocation_fails(void) {
   tsl_vocab_release(plain);
 }
 
+/* ---- named tokens ------------------------------------------------------------------------------------------------- */
+
+/* All bytes, a special token, and the end. */
+static tsl_vocab *vocab_with_special(void) {
+  uint8_t bytes[256 + 8], flags[258] = {0};
+  uint32_t offsets[259];
+  for (uint32_t i = 0; i < 256; i++) offsets[i] = i, bytes[i] = (uint8_t)i;
+  offsets[256] = 256;
+  memcpy(bytes + 256, "<x></s>", 7);
+  offsets[257] = 259;
+  offsets[258] = 263;
+  flags[256] = flags[257] = 1;
+  const tsl_token eog = 257;
+  const tsl_vocab_desc d = {.bytes = bytes, .offsets = offsets, .size = 258, .special = flags, .eog = &eog, .eog_count = 1};
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_new(&d, NULL, &v, NULL) == TSL_OK);
+  return v;
+}
+
+/* A token that is named within a called frame is taken whether a mask was asked for before or not, and whether that was made or found in the file. */
+static void named_tokens(void) {
+  static const char *const grammars[] = {"root ::= u \"x\"\nu ::= <[256]>", "root ::= (\"y\" | u) \"x\"\nu ::= <[256]> | \"(\" u \")\"", "root ::= <[256]> \"x\""};
+  tsl_vocab *v = vocab_with_special();
+  for (unsigned i = 0; i < 4 * sizeof grammars / sizeof *grammars; i++) {
+    tsl_grammar *g[2] = {NULL, NULL};
+    tsl_artifact *a = NULL;
+    tsl_artifact_options options = {.max_walk_steps = i & 1};
+    size_t size;
+    CHECK(tsl_grammar_gbnf(v, grammars[i / 4], strlen(grammars[i / 4]), NULL, NULL, &g[0], NULL) == TSL_OK && tsl_artifact_make(g[0], &options, NULL, &a, NULL) == TSL_OK);
+    const void *data = tsl_artifact_data(a, &size);
+    CHECK(tsl_grammar_load_memory(v, data, size, NULL, &g[1], NULL) == TSL_OK);
+    for (int k = 0; k < 2; k++) {
+      uint32_t mask[9];
+      tsl_matcher *m = NULL;
+      CHECK(tsl_matcher_new(g[k], NULL, &m) == TSL_OK);
+      if (i & 2) CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, 256));
+      CHECKF(tsl_matcher_accept(m, 256) == TSL_OK && tsl_matcher_accept(m, 'x') == TSL_OK && tsl_matcher_is_complete(m), "%s, %u, %s", grammars[i / 4], i % 4, k ? "loaded" : "compiled");
+      tsl_matcher_free(m);
+      tsl_grammar_release(g[k]);
+    }
+    tsl_artifact_free(a);
+  }
+  tsl_vocab_release(v);
+}
+
 int main(void) {
   find_files("schemas/examples");
   find_files("schemas/metaschema");
@@ -564,6 +609,7 @@ int main(void) {
   RUN(names_without_end, "more names than the file spells");
   RUN(names_one_by_one, "names asked for one by one");
   RUN(no_free_place, "a table without a free place");
+  RUN(named_tokens, "tokens that are named in called frames");
   RUN(every_allocation_fails, "every nth allocation fails");
   for (size_t i = 0; i < name_count; i++) free(names[i]);
   return tsl_test_end();
