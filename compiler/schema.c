@@ -155,6 +155,7 @@ static void destroy(void *ctx) {
   tsl__schema_forget_references(s);
   tsl__table_free(s, &s->scoped);
   tsl__table_free(s, &s->goal_table);
+  tsl__table_free(s, &s->union_table);
   tsl__table_free(s, &s->alike_table);
   tsl__table_free(s, &s->state_table);
   tsl__table_free(s, &s->array_state_table);

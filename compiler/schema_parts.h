@@ -481,6 +481,7 @@ struct schema {
   TSL__VEC(struct asked) asked; /* of its keys; the same */
   TSL__VEC(struct goal_entry *) goals;
   struct table goal_table;
+  struct table union_table; /* nodes that tsl__schema_any_of made */
   TSL__VEC(struct object_state *) states;
   struct table state_table;
   TSL__VEC(struct array_state *) array_states;
