@@ -214,17 +214,20 @@ static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64
   }
 }
 
-static void check_texts(tsl_vocab *v, const char *schema, unsigned texts) {
+static void check_texts(tsl_vocab *v, const char *schema, tsl_whitespace whitespace, unsigned texts) {
   static char text[1 << 16];
-  tsl_grammar *g = toy_schema(v, schema);
+  tsl_schema_options o = {.whitespace = whitespace, .whitespace_max = 2, .indent = 1};
+  tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
   tsl_budget *b = NULL;
   size_t least = 0;
+  tsl_status status = tsl_grammar_json_schema(v, schema, strlen(schema), &o, NULL, &g, NULL);
+  CHECK(status == TSL_OK || status == TSL_ERR_EMPTY);
   if (!g) return;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK && tsl_budget_completion(b, m, NULL, 0, &least) == TSL_OK);
   for (unsigned i = 0; i < texts; i++) {
     uint64_t max = least + (i ? below(i % 2 ? 6 : 60) : 0);
-    CHECKF(write_text(v, b, m, max, text), "%s\n  budget %u (least %zu) after %s", schema, (unsigned)max, least, text);
+    CHECKF(write_text(v, b, m, max, text), "%s\n  white space %u, budget %u (least %zu) after %s", schema, whitespace, (unsigned)max, least, text);
   }
   tsl_budget_free(b);
   tsl_matcher_free(m);
@@ -240,9 +243,19 @@ static void random_texts(void) {
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
   for (unsigned i = 0; v && i < ROUNDS_OF(60u); i++) {
     root_schema(&t, kinds, sizeof kinds / sizeof *kinds, 2);
-    check_texts(v, t.at, 8);
+    check_texts(v, t.at, TSL_WS_COMPACT, 8);
   }
   printf("       %lu tokens written\n", written);
+  tsl_vocab_release(v);
+}
+
+/* Where a line break must follow an item, it is part of the way to the end. */
+static void line_breaks(void) {
+  static const char *const schemas[] = {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3}", "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":[\"integer\",\"array\"]}}",
+      "{\"type\":\"array\",\"minItems\":2,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^(a| b)\"}}}"};
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  for (unsigned i = 0; v && i < 3; i++) check_texts(v, schemas[i], TSL_WS_PRETTY, 16);
   tsl_vocab_release(v);
 }
 
@@ -288,6 +301,7 @@ int main(int argc, char **argv) {
   RUN(small_vocabularies, "masks against trying everything");
   RUN(names, "names against trying everything");
   RUN(random_texts, "texts end in time");
+  RUN(line_breaks, "the same where lines must be broken");
   RUN(every_allocation_fails, "every nth allocation fails");
   return tsl_test_end();
 }

@@ -172,12 +172,21 @@ static bool rivalled(const tsl__planner *p, tsl__stack at) {
   return tsl__memory_at(space, tsl__remembered_at(space, at)->memory)->name && tsl__memory_blank(space_of(p), at) == at;
 }
 
+/* Is a byte of white space between values asked for, as a line break before a closing bracket is? Then fewer bytes are missing after it. */
+static bool asks_for(tsl__space *space, tsl__stack plain, uint8_t byte) {
+  tsl__stack to = tsl__stack_byte(space, plain, byte);
+  return to && tsl__stack_shortest(space, to) < tsl__stack_shortest(space, plain);
+}
+
 /* White space that nothing asks for leads nowhere, in many ways; so does, but with `exponents`, the exponent of a number that must be new: there are other spellings. */
-static void drop_spellings(const tsl__space *space, tsl__stack at, bool exponents, tsl__bytes *next) {
-  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
+static void drop_spellings(tsl__space *space, tsl__stack at, bool exponents, tsl__bytes *next) {
+  const tsl__remembered remembered = *tsl__remembered_at(space, at);
+  const tsl__memory m = *tsl__memory_at(space, remembered.memory);
   tsl__bytes others = *next;
-  for (const char *c = " \t\n\r"; *c; c++) others.w[0] &= ~((uint64_t)1 << *c);
-  if (m->n && !m->in_string) others.w[1] &= ~((uint64_t)!exponents << ('e' - 64) | (uint64_t)1 << ('E' - 64));
+  if (!remembered.memory || m.in_string) return;
+  for (const char *c = " \t\n\r"; *c; c++)
+    if (tsl__bytes_has(next, (uint8_t)*c) && !asks_for(space, remembered.plain, (uint8_t)*c)) others.w[0] &= ~((uint64_t)1 << *c);
+  if (m.n) others.w[1] &= ~((uint64_t)!exponents << ('e' - 64) | (uint64_t)1 << ('E' - 64));
   if (!tsl__bytes_empty(&others)) *next = others;
 }
 
