@@ -144,6 +144,8 @@ void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx) {
 void tsl__exprs_guard_names(tsl__exprs *x, bool few) { x->watches |= (uint8_t)(TSL__NEW_NAME | (few ? TSL__FEW_NAMES : 0)); }
 void tsl__exprs_guard_repeats(tsl__exprs *x) { x->watches |= TSL__SAME_ITEM; }
 uint8_t tsl__exprs_watches(const tsl__exprs *x) { return x->watches; }
+void tsl__exprs_name_tokens(tsl__exprs *x) { x->names_tokens = true; }
+bool tsl__exprs_names_tokens(const tsl__exprs *x) { return x->names_tokens; }
 
 bool tsl__exprs_own(tsl__exprs *x, void *ctx, void (*destroy)(void *ctx)) {
   struct tsl__owned owned = {ctx, destroy};
@@ -465,6 +467,7 @@ tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t ma
 
 tsl__expr tsl__expr_token(tsl__exprs *x, const tsl_token *tokens, size_t n, bool complement) {
   if (n == 0 && !complement) return TSL__NONE;
+  tsl__exprs_name_tokens(x);
   tsl__node node = {.kind = TSL__K_TOKEN, .b = (uint32_t)n, .c = complement, .shortest = 1, .flags = TSL__CALLS | TSL__SEARCHED};
   if (!tsl__push_list(x, tokens, n, &node.a)) return TSL__NONE;
   return tsl__intern_list(x, node, n);

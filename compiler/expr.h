@@ -252,6 +252,9 @@ void tsl__exprs_guard_names(tsl__exprs *x, bool few);
 void tsl__exprs_guard_repeats(tsl__exprs *x);
 /* The kinds that do. */
 uint8_t tsl__exprs_watches(const tsl__exprs *x);
+/* Tokens will be named, perhaps by rules that are not unfolded yet: whoever takes a token is to know, before its states are made. */
+void tsl__exprs_name_tokens(tsl__exprs *x);
+bool tsl__exprs_names_tokens(const tsl__exprs *x);
 
 /* ---- questions ------------------------------------------------------------------------------------------------ */
 

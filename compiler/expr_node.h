@@ -214,6 +214,7 @@ struct tsl__exprs {
   tsl__known_exponent known_exponent; /* the last */
   const tsl__expr *exponents;    /* of a vocabulary's layer: those of some ranges (number_parts.c); else NULL */
   tsl__expr marks[TSL__MARKS];   /* see tsl__expr_mark; made with the layer's first one */
+  bool names_tokens;             /* see tsl__exprs_name_tokens */
   uint8_t watches;               /* kinds of marks that mean something */
   tsl__spell *spell;             /* see tsl__exprs_guard */
   void *spell_ctx;

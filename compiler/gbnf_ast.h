@@ -16,7 +16,7 @@ typedef enum tsl__gkind {
   TSL__G_LITERAL, /* a: offset into bytes, b: length > 0 */
   TSL__G_CLASS,   /* a: first of ranges, b: count; negation is done already, surrogates may be in it */
   TSL__G_ANY,
-  TSL__G_TOKEN,  /* a: id, b: 1 = any token but this */
+  TSL__G_TOKEN,  /* a: id, b: 1 = any token but this, c: 1 = no token that a text may have: it matches nothing */
   TSL__G_REF,    /* a: rule, b: offset in the text */
   TSL__G_SEQ,    /* a: first of lists, b: count */
   TSL__G_ALT,    /* the same */

@@ -71,8 +71,8 @@ static tsl__gfacts of_node(tsl__gbnf *g, const tsl__gnode *n) {
     case TSL__G_EMPTY: return empty_text;
     case TSL__G_LITERAL: return of_length(n->b);
     case TSL__G_CLASS: return of_class(g, n);
-    case TSL__G_ANY:
-    case TSL__G_TOKEN: return of_length(1); /* as tsl__expr_token has it */
+    case TSL__G_ANY: return of_length(1);
+    case TSL__G_TOKEN: return n->c ? nothing : of_length(1); /* as tsl__expr_token has it */
     case TSL__G_REF: return g->rules.at[n->a].facts;
     case TSL__G_SEQ: return of_sequence(g, n);
     case TSL__G_ALT: return of_alternatives(g, n);

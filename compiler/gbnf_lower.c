@@ -113,7 +113,7 @@ static tsl__expr lower_node(tsl__gbnf *g, const tsl__gnode *n) {
     case TSL__G_LITERAL: return tsl__expr_literal(g->x, g->bytes.at + n->a, n->b);
     case TSL__G_CLASS: return lower_class(g, n);
     case TSL__G_ANY: return tsl__expr_any_char(g->x);
-    case TSL__G_TOKEN: return tsl__expr_token(g->x, &n->a, 1, n->b);
+    case TSL__G_TOKEN: return n->c ? TSL__NONE : tsl__expr_token(g->x, &n->a, 1, n->b);
     case TSL__G_REF: return whole_of(g, n->a);
     case TSL__G_SEQ:
       for (uint32_t i = n->b; i-- > 0;) e = tsl__expr_seq(g->x, tsl__gbnf_lower(g, g->lists.at[n->a + i]), e);

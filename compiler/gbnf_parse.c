@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/gbnf_ast.h"
+#include "runtime/vocab.h"
 
 typedef struct parser {
   tsl__gbnf *g;
@@ -247,7 +248,8 @@ static uint32_t parse_token(parser *p) {
     id = token_by_name(p, start);
   }
   if (!p->status && p->vocab && id >= tsl_vocab_size(p->vocab)) FAIL_AT(p, start, "the vocabulary has no token %u", id);
-  return p->status ? 0 : tsl__gbnf_node(p->g, TSL__G_TOKEN, id, negated, 0);
+  tsl__exprs_name_tokens(p->g->x);
+  return p->status ? 0 : tsl__gbnf_node(p->g, TSL__G_TOKEN, id, negated, p->vocab && !tsl__vocab_names_some(p->vocab, &id, 1, negated));
 }
 
 /* ---- structure ------------------------------------------------------------------------------------------------ */

@@ -840,5 +840,9 @@ tsl_status tsl__states_layer(const tsl__space *below, const tsl_vocab *vocab, co
 }
 
 tsl__state tsl__states_of(void *states, tsl__expr e) { return state_of(states, e); }
-tsl__state tsl__state_of(tsl__space *space, tsl__expr e) { return state_of(space->hook_ctx, e); }
+tsl__state tsl__state_of(tsl__space *space, tsl__expr e) {
+  compiler *c = space->hook_ctx;
+  if (tsl__exprs_names_tokens(c->x)) space->names_tokens = true;
+  return state_of(c, e);
+}
 tsl__exprs *tsl__states_exprs(const tsl__space *space) { return space->hook == &tsl__states_hook ? ((compiler *)space->hook_ctx)->x : NULL; }

@@ -423,13 +423,20 @@ static tsl__expr lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   return n->max_tokens == TSL__INF ? text : counted(l, text, n->max_tokens);
 }
 
+/* One of these tokens, or of all others. Those that no text can have count for nothing. */
+static tsl__expr named(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *tokens, size_t count, bool others) {
+  if (tsl__vocab_names_some(l->tags->vocab, tokens, count, others)) return tsl__expr_token(l->x, tokens, count, others);
+  tsl__tags_fail(l->tags, TSL_ERR_EMPTY, n->at, "no token can stand here: one that ends a generation, or has no bytes, is no part of a text");
+  return TSL__NONE;
+}
+
 static tsl__expr token_set(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *more, uint32_t more_count) {
   tsl_token *all = tsl__tags_alloc(l->tags, (n->token_count + more_count) * sizeof *all + 1);
   if (!all) return TSL__NONE;
   for (uint32_t i = 0; i < n->token_count; i++) all[i] = n->tokens[i];
   for (uint32_t i = 0; i < more_count; i++) all[n->token_count + i] = more[i];
   size_t count = tsl__sort_unique(all, n->token_count + more_count);
-  return tsl__expr_token(l->x, all, count, n->complement);
+  return named(l, n, all, count, n->complement);
 }
 
 static tsl__expr lower_tokens(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
@@ -439,9 +446,10 @@ static tsl__expr lower_tokens(tsl__tags_lowering *l, const tsl__tag *n, stops s)
 
 /* ---- tags ------------------------------------------------------------------------------------------------------------------ */
 
-static tsl__expr delimiter(tsl__tags_lowering *l, const tsl__delimiter *d) {
-  return d->is_token ? tsl__expr_token(l->x, &d->token, 1, false) : tsl__tags_constant(l, d->text);
-}
+static tsl__expr delimiter(tsl__tags_lowering *l, const tsl__tag *n, const tsl__delimiter *d) { return d->is_token ? named(l, n, &d->token, 1, false) : tsl__tags_constant(l, d->text); }
+
+/* A tag may end without it: it is empty, or a token that ends the generation, which comes after the text. */
+static bool is_left_out(const tsl__tags_lowering *l, const tsl__delimiter *end) { return end->is_token ? tsl_vocab_is_eog(l->tags->vocab, end->token) : !end->text.length; }
 
 /* What free text up to one of the ends looks like: exact where ends overlap. */
 static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl__delimiter *ends, uint32_t end_count, stops inner) {
@@ -451,7 +459,7 @@ static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl
   tsl__expr *all = tsl__tags_alloc(l->tags, end_count * sizeof *all + 1);
   if (!list || !all || !tsl__tags_cut(l, list, count, inner.text_count, &cut)) return TSL__NONE;
   for (uint32_t i = 0; i < end_count; i++)
-    all[i] = ends[i].is_token ? tsl__expr_seq(l->x, cut.text, delimiter(l, &ends[i])) : tsl__tags_until(l, &cut, text++);
+    all[i] = ends[i].is_token ? tsl__expr_seq(l->x, cut.text, delimiter(l, any, &ends[i])) : tsl__tags_until(l, &cut, text++);
   return tsl__expr_alt_n(l->x, all, end_count);
 }
 
@@ -465,12 +473,13 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
   uint32_t spelled_count = 0;
   if (!texts || !spelled || !tokens || !ends || !hold(l, n->begin.text)) return TSL__NONE;
   for (uint32_t i = 0; i < n->end_count; i++) {
-    if (n->ends[i].is_token) tokens[inner.token_count++] = n->ends[i].token;
-    else if (n->ends[i].text.length) texts[inner.text_count++] = n->ends[i].text;
-    else inner.last = true; /* an empty end: nothing has to follow the content */
+    bool left_out = is_left_out(l, &n->ends[i]);
+    if (left_out) inner.last = true; /* nothing has to follow the content */
+    else if (n->ends[i].is_token) tokens[inner.token_count++] = n->ends[i].token;
+    else texts[inner.text_count++] = n->ends[i].text;
     if (n->ends[i].text.length) spelled[spelled_count++] = n->ends[i].text; /* a token's text is no content either */
     if (!hold(l, n->ends[i].text)) return TSL__NONE;
-    ends[i] = delimiter(l, &n->ends[i]);
+    ends[i] = left_out ? TSL__EPS : delimiter(l, n, &n->ends[i]);
   }
   const tsl__tag *content = n->items[0];
   bool free_text = content->kind == TSL__TAG_ANY && !content->mark && content->max_chars == TSL__INF && content->max_tokens == TSL__INF && !inner.last;
@@ -486,7 +495,7 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
 }
 
 static tsl__expr lower_tag(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
-  tsl__expr begin = delimiter(l, &n->begin); /* before the rest: expressions are numbered as they are made, in the same order by every compiler */
+  tsl__expr begin = delimiter(l, n, &n->begin); /* before the rest: expressions are numbered as they are made, in the same order by every compiler */
   return tsl__expr_seq(l->x, begin, rest_of_tag(l, n, s.last));
 }
 
@@ -499,7 +508,7 @@ static tsl__expr tags_after(tsl__tags_lowering *l, const tsl__tag *n, const uint
   for (uint32_t i = 0; i < tags && l->tags->status == TSL_OK && tsl__exprs_status(l->x) == TSL_OK; i++) {
     const tsl__tag *tag = n->items[which ? which[i] : i];
     tsl__expr rest = tsl__expr_seq(l->x, rest_of_tag(l, tag, false), then);
-    if (tag->begin.is_token) by_token = tsl__expr_alt(l->x, by_token, tsl__expr_seq(l->x, delimiter(l, &tag->begin), rest));
+    if (tag->begin.is_token) by_token = tsl__expr_alt(l->x, by_token, tsl__expr_seq(l->x, delimiter(l, tag, &tag->begin), rest));
     else begins[count] = tag->begin.text, rests[count++] = rest;
   }
   tsl__expr all = count ? tsl__tags_trie(l, begins, rests, count, skip) : TSL__NONE;
@@ -554,7 +563,7 @@ static tsl__expr lower_by_token(tsl__tags_lowering *l, const tsl__tag *n, stops 
   if (n->kind == TSL__TAG_TRIGGERED) tags = tags_after(l, n, NULL, n->item_count, 0, then);
   for (uint32_t i = 0; n->kind == TSL__TAG_DISPATCH && i < n->item_count; i++) {
     stops inner = {.last = false};
-    tsl__expr token = tsl__expr_token(l->x, &n->tokens[i], 1, false), rest = tsl__expr_seq(l->x, lower(l, n->items[i], inner), then);
+    tsl__expr token = named(l, n, &n->tokens[i], 1, false), rest = tsl__expr_seq(l->x, lower(l, n->items[i], inner), then);
     tags = tsl__expr_alt(l->x, tags, tsl__expr_seq(l->x, token, rest));
   }
   body->body = tsl__expr_alt(l->x, free, tsl__expr_seq(l->x, free, tags));

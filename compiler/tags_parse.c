@@ -671,6 +671,7 @@ tsl_status tsl_parser_token(tsl_parser *p, tsl_token token) {
   if (p->finished) return TSL_ERR_STATE;
   if (!bytes) return TSL_ERR_ARGUMENT;
   if (tsl_vocab_is_eog(v, token)) return tsl_parser_finish(p);
+  if (!length) return p->status != TSL_OK ? p->status : TSL_REJECTED;
   if (p->held.n) return tsl_vocab_is_special(v, token) ? TSL_REJECTED : tsl_parser_text(p, (const char *)bytes, length);
   if (p->status != TSL_OK || !save(p, length)) return p->status;
   lock(p);

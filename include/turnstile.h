@@ -264,7 +264,8 @@ TSL_API tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size
                                      const tsl_regex_options *options, const tsl_limits *limits, tsl_grammar **out,
                                      tsl_error *error);
 
-/* Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed, and lines that begin with '|' going on with the rule before. `root` names the start rule; NULL = "root". `limits` may be NULL. Errors: as tsl_grammar_regex; a rule that
+/* Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed, and lines that begin with '|' going on with the rule before. A token by id or
+ * name (<[7]>, <name>) that ends a generation, or has no bytes, is no part of a text: it matches nothing. `root` names the start rule; NULL = "root". `limits` may be NULL. Errors: as tsl_grammar_regex; a rule that
  * is not there is SYNTAX. */
 TSL_API tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length, const char *root,
                                     const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
@@ -390,7 +391,7 @@ TSL_API bool tsl_matcher_is_terminated(const tsl_matcher *matcher);
 TSL_API tsl_status tsl_matcher_forced_bytes(tsl_matcher *matcher, uint8_t *bytes, size_t capacity, size_t *length);
 
 /* The fewest bytes that complete the text; UINT64_MAX if the shortest completion is longer than 2^32 - 2 bytes. Exact, but for a string under a pattern whose
- * shortest completion exceeds some 4,000 bytes, and within an escape of a counted repetition: there it may be a lower bound. Cost: one look per frame of the stack, inside a member's name one per name that it
+ * shortest completion exceeds some 4,000 bytes, within an escape of a counted repetition, and where a token is taken by its name, which counts as one byte: there it may be a lower bound. Cost: one look per frame of the stack, inside a member's name one per name that it
  * may become, more where a pattern meets a length limit. */
 TSL_API tsl_status tsl_matcher_shortest_completion(tsl_matcher *matcher, uint64_t *bytes);
 

@@ -60,7 +60,7 @@ typedef struct tsl__a_section {
   uint64_t offset, size; /* bytes, from the file's begin */
 } tsl__a_section;
 
-enum { TSL__A_COMPLETE = 1, TSL__A_NAMES = 2 /* additional names must be new (memory.h) */, TSL__A_FEW_NAMES = 4 /* TSL__FEW_NAMES, state.h */ };
+enum { TSL__A_COMPLETE = 1, TSL__A_NAMES = 2 /* additional names must be new (memory.h) */, TSL__A_FEW_NAMES = 4 /* TSL__FEW_NAMES, state.h */, TSL__A_TOKENS = 8 /* some state names tokens */ };
 
 typedef struct tsl__a_header {
   char magic[8];

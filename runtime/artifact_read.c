@@ -300,6 +300,7 @@ static bool read_token_edges(body *b, tsl__token_edge *edges) {
   tsl__reader *r = b->at.r;
   const uint32_t *w = take(&b->at, 4 * (uint64_t)b->token_edges);
   if (!w) return false;
+  if (b->token_edges && !r->space->names_tokens) return tsl__a_bad(r, "the artifact is damaged: tokens are named, against its header");
   for (uint32_t i = 0; i < b->token_edges; i++, w += 4) {
     const uint32_t *tokens = tsl__a_words(r, TSL__A_RANGES, w[0], w[1]);
     if (!tokens || !tsl__a_check_tokens(r, tokens, w[1])) return false;

@@ -131,7 +131,7 @@ static tsl_status list(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_dra
   tsl__space_begin(g->space);
   pthread_mutex_unlock(g->lock);
   if (status != TSL_OK) return tsl__fail(error, status, "%s", why ? why : "out of memory");
-  d->header.flags = TSL__A_COMPLETE | (g->space->watches & TSL__NEW_NAME ? TSL__A_NAMES : 0) | (g->space->watches & TSL__FEW_NAMES ? TSL__A_FEW_NAMES : 0);
+  d->header.flags = TSL__A_COMPLETE | (g->space->watches & TSL__NEW_NAME ? TSL__A_NAMES : 0) | (g->space->watches & TSL__FEW_NAMES ? TSL__A_FEW_NAMES : 0) | (g->space->names_tokens ? TSL__A_TOKENS : 0);
   const char *report = tsl_grammar_report(g);
   return report && tsl__a_put_text(d, TSL__A_REPORT, report, strlen(report) + 1) == TSL_OK ? TSL_OK : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
 }

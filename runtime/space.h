@@ -141,7 +141,7 @@ struct tsl__space {
   struct tsl__crossing *crossing; /* see crossing.h; NULL in a grammar's layer */
   tsl__state spelled_end;         /* see memory.c; 0 until it is made */
   struct tsl__run *runs;          /* kept for reuse (memory_run.h) */
-  bool names_tokens;  /* some state names tokens: then a token can be taken by its name */
+  bool names_tokens;  /* some state names tokens, or will: then a token can be taken by its name */
   struct tsl__gather *gather; /* for masks of positions */
   tsl__chains chains;
   struct tsl__scratch *scratch; /* reusable buffers of the walk */

@@ -31,7 +31,7 @@ static void name_token(tsl__space *space, step *s, const tsl__state_rec *r, uint
 
 /* A token that has a name to be taken by, and those known so far. */
 static tsl_token with_token(const tsl_vocab *v, tsl_token known, tsl_token t) {
-  if (tsl_vocab_is_eog(v, t) || v->offsets[t] == v->offsets[t + 1]) return known;
+  if (!tsl__vocab_has_name(v, t)) return known;
   return known == TSL_NO_TOKEN || known == t ? t : TSL__SEVERAL_TOKENS;
 }
 
@@ -50,7 +50,7 @@ static void add_named(tsl__space *space, step *s, const tsl__state_rec *r, uint3
 
 tsl_token tsl__stack_named(tsl__space *space, tsl__stack at) {
   tsl_token named = TSL_NO_TOKEN;
-  if (!space->names_tokens) return named; /* states are expanded, and seen to name some, when the next bytes are asked for */
+  if (!space->names_tokens) return named;
   step s = tsl__step_new(space);
   tsl__step_visit(space, &s, at, &(tsl__visit){add_named, &named, "frames open and close without end before a token is read"});
   tsl__step_free(space, &s);
@@ -130,18 +130,13 @@ tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token)
   return tsl__move_known(space, from, token, &to) ? to & ~TSL__MOVE_CALLED : tsl__stack_token_anew(space, from, token);
 }
 
-/* May some frame name the token? States are seen to name some when they are expanded, as they are where it is spelled. */
-static bool may_be_named(const tsl__space *space, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  return (space->names_tokens || v->special[token]) && v->offsets[token] < v->offsets[token + 1] && !tsl_vocab_is_eog(v, token);
-}
-
 /* Where two threads find out the same, it is noted twice. */
 tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token token) {
   const tsl__stack_rec *r = tsl__stack_at(space, from);
   bool keep = true;
   tsl__stack to = spelled(space, from, r, token, &keep);
-  if (may_be_named(space, token)) to = or_named(space, from, token, to);
+  const tsl_vocab *v = space->vocab;
+  if (space->names_tokens && tsl__vocab_has_name(v, token)) to = or_named(space, from, token, to);
   if (space->status != TSL_OK || !note_token(space, from, r, token, to, keep)) return 0;
   return to & ~TSL__MOVE_CALLED;
 }

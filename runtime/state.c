@@ -59,7 +59,6 @@ tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ran
   r->ranges = (uint16_t)n;
   r->edges = (uint16_t)edge_count;
   r->token_edges = (uint16_t)token_edge_count;
-  if (token_edge_count) space->names_tokens = true;
   if (n == 0 && !edge_count && !token_edge_count && (r->flags & TSL__STATE_NULLABLE)) r->flags |= TSL__STATE_FINAL;
   if (!tsl__bytes_empty(&back) && !edge_count && !token_edge_count && !(r->flags & TSL__STATE_NULLABLE)) {
     const tsl__bytes *self = tsl__arena_copy(&space->arena, &back, sizeof back);

@@ -280,6 +280,16 @@ const tsl_token *tsl_vocab_eog(const tsl_vocab *v, uint32_t *count) {
   return v->eog;
 }
 
+bool tsl__vocab_names_some(const tsl_vocab *v, const tsl_token *tokens, size_t n, bool others) {
+  for (size_t i = 0; i < n && !others; i++)
+    if (tsl__vocab_has_name(v, tokens[i])) return true;
+  for (tsl_token t = 0, i = 0; t < v->size && others; t++) {
+    while (i < n && tokens[i] < t) i++;
+    if ((i == n || tokens[i] != t) && tsl__vocab_has_name(v, t)) return true;
+  }
+  return false;
+}
+
 const uint8_t *tsl_vocab_bytes(const tsl_vocab *v, tsl_token token, size_t *length) {
   bool known = token < v->size;
   if (length) *length = known ? v->offsets[token + 1] - v->offsets[token] : 0;

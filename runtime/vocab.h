@@ -62,6 +62,11 @@ struct tsl_vocab {
 tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allocator, tsl__tokenizer *tokenizer, const uint8_t *tokenizer_hash,
                            tsl_vocab **out, tsl_error *error);
 
+/* May a grammar take this token by its name? One that ends a generation, or that has no bytes, is no part of a text. */
+static inline bool tsl__vocab_has_name(const tsl_vocab *v, tsl_token t) { return v->offsets[t] < v->offsets[t + 1] && !tsl_vocab_is_eog(v, t); }
+/* Is there such a token among these, which are in order, or, `others`, among all but these? */
+bool tsl__vocab_names_some(const tsl_vocab *v, const tsl_token *tokens, size_t n, bool others);
+
 /* XXH3-128 over what changes a mask, whatever encodes text. Hashed when it is first asked for: 0.1 ms for 128k tokens. */
 void tsl__vocab_tokens_identity(tsl_vocab *vocab, uint8_t out[16]);
 

@@ -141,14 +141,14 @@ static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge
   const tsl_vocab *v = space->vocab;
   if (!e->complement) {
     for (uint32_t i = 0; i < e->count; i++)
-      if (!tsl_vocab_is_eog(v, e->tokens[i])) tsl__gather_token(space, &l->gather, e->tokens[i]);
+      if (tsl__vocab_has_name(v, e->tokens[i])) tsl__gather_token(space, &l->gather, e->tokens[i]);
     return;
   }
   uint32_t number, *bits = tsl__bitset_new(space, &number), k = 0;
   if (!bits) return;
   for (tsl_token t = 0; t < v->size; t++) {
     while (k < e->count && e->tokens[k] < t) k++;
-    if ((k < e->count && e->tokens[k] == t) || tsl_vocab_is_eog(v, t) || v->offsets[t] == v->offsets[t + 1]) continue;
+    if ((k < e->count && e->tokens[k] == t) || !tsl__vocab_has_name(v, t)) continue;
     bits[t >> 5] |= (uint32_t)1 << (t & 31);
   }
   tsl__gather_base(space, &l->gather, number);
