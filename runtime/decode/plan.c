@@ -53,6 +53,14 @@ static tsl__plan *entry(tsl__planner *p, tsl__stack at) {
   return NULL;
 }
 
+/* Note with which token a way begins, and how many it has. */
+static void note_first(const tsl__planner *p, tsl__plan *plan, uint32_t tokens, tsl_token token, tsl__stack after) {
+  plan->tokens = tokens;
+  plan->token = token;
+  plan->after = after;
+  plan->unfollowed = space_of(p)->names_tokens;
+}
+
 /* The fewest bytes to the end, at least. */
 static uint32_t missing_at(tsl__planner *p, tsl__stack at) {
   const tsl__plan *plan = entry(p, at);
@@ -304,9 +312,7 @@ static void count_tokens(const tsl__planner *p, tsl__plan *plan) {
     const tsl__trie_node *t = &trie->nodes[node];
     at = find(p, at->next);
     if (t->begin == t->own_end || at->tokens == TSL__PLAN_NONE || at->tokens + 1 >= plan->tokens) continue;
-    plan->tokens = at->tokens + 1;
-    plan->token = trie->order[t->begin];
-    plan->after = at->at;
+    note_first(p, plan, at->tokens + 1, trie->order[t->begin], at->at);
   }
 }
 
@@ -519,9 +525,7 @@ static void note_way(tsl__planner *p, const takings *way, tsl__stack end) {
   for (size_t i = way->n; then && i-- > 0;) {
     tsl__plan *own = entry(p, way->at[i].at);
     if (own && own->tokens > then->tokens + 1) {
-      own->tokens = then->tokens + 1;
-      own->token = way->at[i].token;
-      own->after = then->at;
+      note_first(p, own, then->tokens + 1, way->at[i].token, then->at);
       own->names = TSL__NAMES_ANY;
     }
     then = own;
@@ -537,9 +541,7 @@ static void keep_tokens(search *s, uint32_t n) {
     const place *to = &s->places.at[n], *from = &s->places.at[to->parent];
     tsl__plan *plan = entry(s->p, from->at);
     if (!plan || plan->tokens <= total - from->cost) continue;
-    plan->tokens = total - from->cost;
-    plan->token = to->by;
-    plan->after = to->at;
+    note_first(s->p, plan, total - from->cost, to->by, to->at);
     plan->names = TSL__NAMES_ANY;
   }
 }
@@ -683,24 +685,21 @@ void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
 }
 
 /* Where tokens can be taken by their names, a token may lead to more than its spelling does: such a position has at least the ways of the one in the plan. */
-static void follow_names(tsl__planner *p, tsl__stack at) {
+static void follow_names(tsl__planner *p, tsl__plan *plan) {
   if (!space_of(p)->names_tokens) return;
-  for (const tsl__plan *plan = find(p, at); fine(p) && plan && plan->tokens && plan->tokens != TSL__PLAN_NONE;) {
-    tsl__stack to = tsl__stack_token(space_of(p), at, plan->token);
+  while (fine(p) && plan && plan->tokens && plan->tokens != TSL__PLAN_NONE) {
+    tsl__stack to = tsl__stack_token(space_of(p), plan->at, plan->token);
     const tsl__plan *then = find(p, plan->after);
-    if (!to || !then || to == then->at) return;
-    tsl__plan *wider = entry(p, to);
-    if (!wider || wider->tokens <= then->tokens) return;
-    wider->tokens = then->tokens;
-    wider->token = then->token;
-    wider->after = then->after;
-    at = to;
-    plan = wider;
+    tsl__plan *wider = to && then ? entry(p, to) : NULL;
+    if (!wider) return;
+    if (wider->tokens > then->tokens) note_first(p, wider, then->tokens, then->token, then->after);
+    plan->unfollowed = false;
+    plan = wider->unfollowed ? wider : NULL; /* else it was followed from there */
   }
 }
 
 static void follow(tsl__planner *p, tsl__plan *plan) {
-  follow_names(p, plan->at);
+  follow_names(p, plan);
   plan->unfollowed = !fine(p);
 }
 

@@ -42,7 +42,7 @@ typedef struct tsl__plan {
   uint8_t names;     /* tsl__later_names */
   bool ends_name;    /* `byte` ends one; known where `names` is */
   bool searched;     /* over tokens, for want of a way in bytes */
-  bool unfollowed;   /* a failure came between before it was known where its tokens lead by their names */
+  bool unfollowed;   /* it is not known where its tokens lead by their names: that was not asked yet, or a failure came between */
 } tsl__plan;
 
 /* Where bytes lead from a position: many tokens go by the same few ones. */
