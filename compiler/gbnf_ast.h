@@ -94,6 +94,9 @@ typedef struct tsl__gbnf {
   uint32_t slot_count;
   uint64_t work; /* nodes looked at so far until facts are final */
   bool settled;  /* they are */
+  bool nameless; /* a token is named that no text can have: the first one, and where */
+  tsl_token nameless_token;
+  size_t nameless_at;
   bool no_memory, too_much_work;
 } tsl__gbnf;
 

@@ -185,6 +185,9 @@ static tsl_status find_root(const tsl__gbnf *g, const char *name, uint32_t *root
 static tsl_status analyse(tsl__gbnf *g, uint32_t root, tsl_error *error) {
   const tsl__grule *r = &g->rules.at[root];
   if (!tsl__gbnf_analyse(g, root)) return tsl__gbnf_failure(g, error);
+  if (!r->facts.some && g->nameless)
+    return tsl__fail_at(error, TSL_ERR_EMPTY, g->text, g->length, g->nameless_at, "rule \"%.*s\" matches no text: token %u of the vocabulary ends a generation, or has no bytes, and is no part of a text",
+                        (int)(r->name_length < 100 ? r->name_length : 100), r->name, g->nameless_token);
   if (!r->facts.some)
     return tsl__fail_at(error, TSL_ERR_EMPTY, g->text, g->length, r->offset, "rule \"%.*s\" matches no text", (int)(r->name_length < 100 ? r->name_length : 100), r->name);
   return tsl__gbnf_left_recursion(g, error);

@@ -249,7 +249,13 @@ static uint32_t parse_token(parser *p) {
   }
   if (!p->status && p->vocab && id >= tsl_vocab_size(p->vocab)) FAIL_AT(p, start, "the vocabulary has no token %u", id);
   tsl__exprs_name_tokens(p->g->x);
-  return p->status ? 0 : tsl__gbnf_node(p->g, TSL__G_TOKEN, id, negated, p->vocab && !tsl__vocab_names_some(p->vocab, &id, 1, negated));
+  bool nameless = !p->status && p->vocab && !tsl__vocab_names_some(p->vocab, &id, 1, negated);
+  if (nameless && !p->g->nameless) {
+    p->g->nameless = true;
+    p->g->nameless_token = id;
+    p->g->nameless_at = start;
+  }
+  return p->status ? 0 : tsl__gbnf_node(p->g, TSL__G_TOKEN, id, negated, nameless);
 }
 
 /* ---- structure ------------------------------------------------------------------------------------------------ */

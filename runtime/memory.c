@@ -685,6 +685,15 @@ tsl__stack tsl__memory_deny(tsl__space *space, const tsl__spelled *texts, uint32
   return used ? deny_begin(space, used) : 0;
 }
 
+/* More bytes of an item, and what comes after it; *deny 0: it is none of those. True: it is one, and has ended in them. */
+static bool deny_on(tsl__space *space, tsl__run *r, tsl__stack *deny, const uint8_t *bytes, size_t n) {
+  for (size_t i = 0; *deny && i < n; i++) {
+    if (memchr(",]} \t\n\r", bytes[i], 7) && deny_ends(space, *deny)) return true;
+    *deny = deny_byte(space, &r->deny, *deny, bytes[i]);
+  }
+  return false;
+}
+
 tsl__stack tsl__memory_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at, uint32_t depth) {
   tsl__run *r = tsl__run_take(space);
   bool fine = r && tsl__run_load_memory(space, r, tsl__remembered_at(space, at));
@@ -692,7 +701,7 @@ tsl__stack tsl__memory_deny_item(tsl__space *space, tsl__stack deny, tsl__stack 
   while (o && o->depth > depth) o = o->below ? tsl__open_at(space, o->below) : NULL;
   if (o && o->depth == depth && o->start != TSL__OPEN_NONE) {
     fine = tsl__run_item(space, r, o->start);
-    for (size_t i = 0; fine && deny && i < r->raw.n; i++) deny = deny_byte(space, &r->deny, deny, r->raw.at[i]);
+    if (fine) deny_on(space, r, &deny, r->raw.at, r->raw.n);
   }
   tsl__run_give(space, r);
   return fine ? deny : 0;
@@ -700,11 +709,7 @@ tsl__stack tsl__memory_deny_item(tsl__space *space, tsl__stack deny, tsl__stack 
 
 bool tsl__memory_denies(tsl__space *space, tsl__stack deny, const uint8_t *bytes, size_t n) {
   tsl__run *r = tsl__run_take(space);
-  bool ended = false;
-  for (size_t i = 0; r && deny && !ended && i < n; i++) {
-    ended = memchr(",]} \t\n\r", bytes[i], 7) && deny_ends(space, deny);
-    if (!ended) deny = deny_byte(space, &r->deny, deny, bytes[i]);
-  }
+  if (r) deny_on(space, r, &deny, bytes, n);
   tsl__run_give(space, r);
   return deny != 0;
 }

@@ -112,7 +112,7 @@ bool tsl__memory_passes(const tsl__space *space, tsl__stack at, uint8_t byte);
 
 /* Where it is known which values must not be spelled: all spellings of these; 0 on failure. */
 tsl__stack tsl__memory_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n);
-/* After the item under way of the array at that depth, as far as it is spelled: 0: it differs from all of them. */
+/* After the item under way of the array at that depth, as far as it is spelled, and no further than its end: 0: it differs from all of them. */
 tsl__stack tsl__memory_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at, uint32_t depth);
 /* And after more of its bytes, and what may come behind it: is one of them spelled there, or may be yet? */
 bool tsl__memory_denies(tsl__space *space, tsl__stack deny, const uint8_t *bytes, size_t n);

@@ -154,14 +154,14 @@ typedef struct trials {
   uint32_t led_count;
 } trials;
 
-/* A number for the token's bytes without the white space between values, which means nothing: but for one where it ends a number or a literal, and line breaks where items must be repeated, as
- * in indented text an array ends with one. 0: a long token. */
-static uint64_t without_space(const tsl__space *space, const trials *t, const uint8_t *at, const uint8_t *end) {
+/* A number for the token's bytes without the white space between values, which means nothing: but for one where it ends a number or a literal, and a line break, as in indented text an array
+ * ends with one. 0: a long token. */
+static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t *end) {
   uint8_t kept[32], n = 0;
-  bool in_string = t->memory->in_string, escaped = t->memory->escaped, bare = t->begun, lines = space->watches & TSL__SAME_ITEM;
+  bool in_string = t->memory->in_string, escaped = t->memory->escaped, bare = t->begun;
   for (; at < end; at++) {
-    bool blank = !in_string && memchr(" \t\n\r", *at, 4), line = blank && lines && *at == '\n';
-    if (blank && !bare && !line) continue;
+    bool blank = !in_string && memchr(" \t\n\r", *at, 4), line = blank && *at == '\n';
+    if (blank && !bare && (!line || (n && kept[n - 1] == '\n'))) continue;
     if (n == sizeof kept) return 0;
     kept[n++] = line ? '\n' : blank ? ' ' : *at;
     bare = !in_string && tsl__is_bare(*at);
@@ -201,7 +201,7 @@ static bool settled(tsl__space *space, const trials *t) {
 static bool leads_as_others(tsl__space *space, trials *t, tsl_token token, bool one) {
   const tsl_vocab *v = space->vocab;
   bool plenty = false;
-  uint64_t hash = !t->known && !t->ahead ? 0 : without_space(space, t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
+  uint64_t hash = !t->known && !t->ahead ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
   for (uint32_t i = 0; hash && i < t->tried_count; i++)
     if (t->tried[i].hash == hash) return t->tried[i].good;
   bool good = one ? leads_briefly(space, t, token, &plenty) : tsl__run_leads(space, t->run, t->at, token);

@@ -243,19 +243,29 @@ static void random_texts(void) {
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
   for (unsigned i = 0; v && i < ROUNDS_OF(60u); i++) {
     root_schema(&t, kinds, sizeof kinds / sizeof *kinds, 2);
-    check_texts(v, t.at, TSL_WS_COMPACT, 8);
+    check_texts(v, t.at, (tsl_whitespace)(i % 4), 8);
   }
   printf("       %lu tokens written\n", written);
   tsl_vocab_release(v);
 }
 
-/* Where a line break must follow an item, it is part of the way to the end. */
-static void line_breaks(void) {
-  static const char *const schemas[] = {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3}", "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":[\"integer\",\"array\"]}}",
-      "{\"type\":\"array\",\"minItems\":2,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^(a| b)\"}}}"};
+/* Where a line break must follow an item, it is part of the way to the end; white space after an item that may be repeated is none of it; and a plan goes on in the same text, whatever its pieces. */
+static void white_space(void) {
+  static const struct {
+    const char *schema;
+    tsl_whitespace whitespace;
+    unsigned texts;
+  } cases[] = {
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3}", TSL_WS_PRETTY, 16},
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":[\"integer\",\"array\"]}}", TSL_WS_PRETTY, 16},
+      {"{\"type\":\"array\",\"minItems\":2,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^(a| b)\"}}}", TSL_WS_PRETTY, 16},
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":[\"boolean\",\"string\"]}}},\"required\":[\"a\"],"
+       "\"additionalProperties\":false}}", TSL_WS_ANY, 40},
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"items\":{\"type\":\"object\",\"properties\":{\"a\":"
+       "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\"}}},\"required\":[\"a\"],\"additionalProperties\":false}}},\"required\":[\"a\"],\"additionalProperties\":false}}", TSL_WS_PRETTY, 8}};
   tsl_vocab *v = NULL;
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
-  for (unsigned i = 0; v && i < 3; i++) check_texts(v, schemas[i], TSL_WS_PRETTY, 16);
+  for (unsigned i = 0; v && i < sizeof cases / sizeof *cases; i++) check_texts(v, cases[i].schema, cases[i].whitespace, cases[i].texts);
   tsl_vocab_release(v);
 }
 
@@ -301,7 +311,7 @@ int main(int argc, char **argv) {
   RUN(small_vocabularies, "masks against trying everything");
   RUN(names, "names against trying everything");
   RUN(random_texts, "texts end in time");
-  RUN(line_breaks, "the same where lines must be broken");
+  RUN(white_space, "the same between items");
   RUN(every_allocation_fails, "every nth allocation fails");
   return tsl_test_end();
 }

@@ -279,6 +279,7 @@ static void no_text(void) {
     tsl_grammar *g = NULL;
     tsl_error error = {0};
     CHECKF(tsl_grammar_gbnf(vocab, grammars[i], strlen(grammars[i]), NULL, NULL, &g, &error) == TSL_ERR_EMPTY && !g, "%s: %s", grammars[i], error.message);
+    CHECKF(strstr(error.message, "of the vocabulary ends a generation") && grammars[i][error.offset] == '<', "%s: %s", grammars[i], error.message);
   }
 }
 

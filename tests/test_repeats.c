@@ -13,9 +13,9 @@
 #include "tests/toy.h"
 
 #define SCHEMAS 1500
-#define STEPS 12
+#define STEPS 36 /* tokens of a text: a third of them where none is for white space */
 #define TEXT_MAX 2048
-#define DEPTH_MAX 70   /* bytes of a way on */
+#define DEPTH_MAX 140  /* bytes of a way on */
 #define NODES_MAX 250u /* looked at for one way */
 
 static const char *const tokens[] = {
@@ -24,7 +24,8 @@ static const char *const tokens[] = {
     "a\"", "b\"", "\"a", "\"a\"", "\"b\"", "\"\"", "\",\"", "\",\"a", "a\",\"a", "a\",\"a\"", "\", \"", "\"],[\"", "\"},{\"", "\"]", "\"}",
     "1,", ",1", "1,1", "1,2", "1,2,1", ",2]", "0.", "1.0", "1.0,1", "e0", "10e-1", "true,true", "true,false", "null,", ",null", "[]", "[],", "[],[]", "[1],[1", "[[", "]]",
     "{}", "{},", "{},{}", "{\"", "{\"a", "{\"a\":", "{\"a\":1", "{\"a\":1}", "},{\"a\":1}", "\":", "\":1", "\":1,\"", "a\":1,\"a", "a\":1,\"b", "\"a\":1,\"a\":1", "\"a\":1,\"b\":1", ",\"a\":1", ",\"b\":1",
-    ",\"\":", "\"\":1", "b\":1}", "1}", "1]", "]}", "}]", "}}", "<end>"};
+    ",\"\":", "\"\":1", "b\":1}", "1}", "1]", "]}", "}]", "}}",
+    ",\n", "\n ", "\n  ", "[\n", " ]", "]\n", " ]\n", "],\n", "]\n ]", "1\n", "\"\n", "}\n", "\n ],\n [", "<end>"};
 #define TOKENS (sizeof tokens / sizeof *tokens)
 
 static tsl_vocab *vocab;
@@ -131,7 +132,7 @@ static bool repeats(const struct text *t) { return text_repeats_item(t->at, t->n
 
 /* Is there a way to the end from where the matcher without memory is, after the text? Then the text has it at its end. */
 static bool find_way(tsl_matcher *m, struct text *t, unsigned depth, unsigned *nodes) {
-  static const char order[] = "]}\"1ab02:,{[3456789truefalsn";
+  static const char order[] = "]}\"1ab02:,{[3456789truefalsn \n";
   uint32_t next[8];
   if (tsl_matcher_is_complete(m)) return true;
   if (depth == DEPTH_MAX || t->n + 1 >= TEXT_MAX || tsl_matcher_next_bytes(m, next) != TSL_OK) return false;
@@ -165,14 +166,17 @@ static void append(struct text *t, tsl_token token) {
   t->n += strlen(tokens[token]);
 }
 
-static void check_token(const tsl_matcher *plain, const struct text *t, tsl_token token, bool allowed, const char *schema) {
+static void check_token(const tsl_matcher *m, const tsl_matcher *plain, const struct text *t, tsl_token token, bool allowed, const char *schema) {
   struct text then = *t;
-  tsl_matcher *fork;
+  tsl_matcher *fork = NULL;
   append(&then, token);
   bool repeated = repeats(&then);
   compared++;
   if (allowed) {
     CHECKF(!repeated, "%s: %.*s is allowed", schema, (int)then.n, then.at);
+    bool taken = tsl_matcher_fork(m, &fork) == TSL_OK && tsl_matcher_accept(fork, token) == TSL_OK;
+    CHECKF(taken, "%s: %.*s is allowed, and not taken", schema, (int)then.n, then.at);
+    tsl_matcher_free(fork);
     return;
   }
   denied++;
@@ -204,7 +208,7 @@ static tsl_token check_place(tsl_matcher *m, tsl_matcher *plain, struct place *a
       CHECKF(!has(at->mask, t), "%s: %.*s before %s", schema, (int)at->text.n, at->text.at, tokens[t]);
       continue;
     }
-    check_token(plain, &at->text, t, has(at->mask, t), schema);
+    check_token(m, plain, &at->text, t, has(at->mask, t), schema);
     if (has(at->mask, t)) allowed[n++] = t;
   }
   CHECKF(n || tsl_matcher_is_complete(m), "%s: nothing is allowed after %.*s", schema, (int)at->text.n, at->text.at);
@@ -221,13 +225,13 @@ static void check_end(tsl_matcher *m, tsl_matcher *plain, struct text *t, const 
   walks++;
 }
 
-static void walk(tsl_grammar *g, tsl_grammar *without, const char *schema) {
+static void walk(tsl_grammar *g, tsl_grammar *without, const char *schema, unsigned most) {
   static struct place places[STEPS + 1];
   tsl_matcher *m, *plain, *fork;
   if (tsl_matcher_new(g, NULL, &m) != TSL_OK || tsl_matcher_new(without, NULL, &plain) != TSL_OK) return;
   places[0].text.n = 0;
   unsigned at = 0;
-  for (unsigned steps = 0; steps < 2 * STEPS && at < STEPS; steps++) {
+  for (unsigned steps = 0; steps < 2 * most && at < most; steps++) {
     tsl_token t = check_place(m, plain, &places[at], schema);
     if (t == TSL_NO_TOKEN) break;
     if (draw(3) == 0 && tsl_matcher_fork(m, &fork) == TSL_OK) tsl_matcher_free(m), m = fork;
@@ -247,10 +251,10 @@ static void walk(tsl_grammar *g, tsl_grammar *without, const char *schema) {
 }
 
 static void test_random(void) {
-  static const tsl_whitespace spaces[] = {TSL_WS_ANY, TSL_WS_COMPACT};
+  static const tsl_whitespace spaces[] = {TSL_WS_ANY, TSL_WS_COMPACT, TSL_WS_PRETTY};
   for (int i = 0; i < SCHEMAS; i++) {
     struct writer w;
-    tsl_schema_options options = {.whitespace = spaces[i % 2], .order = i % 4 < 3 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA};
+    tsl_schema_options options = {.whitespace = spaces[i % 3], .indent = 1, .order = i % 4 < 3 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA};
     tsl_grammar *g = NULL, *without = NULL;
     tsl_error error;
     put_schema(&w);
@@ -264,7 +268,7 @@ static void test_random(void) {
     options.repeated_names = true;
     status = tsl_grammar_json_schema(vocab, w.at, w.n, &options, NULL, &without, &error);
     CHECKF(status == TSL_OK, "%s: %s", w.at, error.message);
-    for (int k = 0; without && k < 2; k++) walk(g, without, schema);
+    for (int k = 0; without && k < 2; k++) walk(g, without, schema, options.whitespace == TSL_WS_PRETTY ? STEPS : STEPS / 3);
     tsl_grammar_release(g);
     tsl_grammar_release(without);
   }
