@@ -88,7 +88,7 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
   tsl__stack at = m->at;
   size_t n = 0; /* where something is remembered, the way may turn out longer than the plan had it, and is followed to its end */
-  while (plan && plan->tokens && plan->tokens != TSL__PLAN_NONE && n < COMPLETION_MAX && (n < capacity || tsl__remembered_at(space, at)->memory)) {
+  while (tsl__plan_leads(plan) && n < COMPLETION_MAX && (n < capacity || tsl__remembered_at(space, at)->memory)) {
     if (n < capacity) tokens[n] = plan->token;
     n++;
     at = tsl__stack_token(space, at, plan->token);
@@ -124,7 +124,7 @@ static void inherit(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
   if (!m->history_n) return;
   tsl__stack from = m->history[(m->history_next + m->history_cap - 1) % m->history_cap];
   const tsl__plan *plan = tsl__planner_plan(&b->planner, from);
-  if (plan && plan->tokens && plan->tokens != TSL__PLAN_NONE && tsl__stack_token(m->grammar->space, from, plan->token) == m->at) tsl__planner_copy(&b->planner, m->at, plan->after);
+  if (tsl__plan_leads(plan) && tsl__stack_token(m->grammar->space, from, plan->token) == m->at) tsl__planner_copy(&b->planner, m->at, plan->after);
   if (!tsl__planner_fits(&b->planner, m->at, left)) tsl__planner_landings(&b->planner, from, inherit_landing, &i);
 }
 

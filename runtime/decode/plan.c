@@ -675,7 +675,7 @@ bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token
 void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
   takings way = {0};
   const tsl__plan *plan = find(p, like);
-  while (fine(p) && at && plan && plan->tokens && plan->tokens != TSL__PLAN_NONE) {
+  while (fine(p) && at && tsl__plan_leads(plan)) {
     if (!tsl__vec_push(&p->alloc, &way, ((taking){at, plan->token}))) out_of_memory(p);
     at = tsl__stack_token(space_of(p), at, plan->token);
     plan = find(p, plan->after);
@@ -687,7 +687,7 @@ void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
 /* Where tokens can be taken by their names, a token may lead to more than its spelling does: such a position has at least the ways of the one in the plan. */
 static void follow_names(tsl__planner *p, tsl__plan *plan) {
   if (!space_of(p)->names_tokens) return;
-  while (fine(p) && plan && plan->tokens && plan->tokens != TSL__PLAN_NONE) {
+  while (fine(p) && tsl__plan_leads(plan)) {
     tsl__stack to = tsl__stack_token(space_of(p), plan->at, plan->token);
     const tsl__plan *then = find(p, plan->after);
     tsl__plan *wider = to && then ? entry(p, to) : NULL;

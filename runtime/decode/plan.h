@@ -45,6 +45,9 @@ typedef struct tsl__plan {
   bool unfollowed;   /* it is not known where its tokens lead by their names: that was not asked yet, or a failure came between */
 } tsl__plan;
 
+/* Is there a way to the end, and a token that it begins with? NULL: no. */
+static inline bool tsl__plan_leads(const tsl__plan *plan) { return plan && plan->tokens && plan->tokens != TSL__PLAN_NONE; }
+
 /* Where bytes lead from a position: many tokens go by the same few ones. */
 typedef struct tsl__byte_row {
   tsl__stack at;    /* 0: none yet */

@@ -21,7 +21,7 @@ typedef TSL__VEC(uint8_t) bytes;
 static bool spell_plan(tsl__planner *p, tsl__stack at, bytes *out) {
   const tsl_vocab *v = p->grammar->vocab;
   const tsl__plan *plan = tsl__planner_plan(p, at);
-  for (; plan && plan->tokens && plan->tokens != TSL__PLAN_NONE; plan = tsl__planner_plan(p, plan->after)) {
+  for (; tsl__plan_leads(plan); plan = tsl__planner_plan(p, plan->after)) {
     uint32_t n = v->offsets[plan->token + 1] - v->offsets[plan->token];
     if (!tsl__vec_reserve(&p->alloc, out, n)) return tsl__space_no_memory(p->grammar->space);
     memcpy(out->at + out->n, v->bytes + v->offsets[plan->token], n);
