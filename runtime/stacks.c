@@ -212,7 +212,7 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
     land_below(space, s, names, tail);
     return;
   }
-  bool loop = r->flags & TSL__STATE_LOOP;
+  bool loop = tsl__loop_meets(r, count);
   for (size_t i = 0; i < s->landed.n; i++) { /* equal frames share their tails; the bottom cannot be shared */
     tsl__cell *c = &s->landed.at[i];
     if (c->state == state && c->count == count && (c->tail == 0) == (tail == 0)) {

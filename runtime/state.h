@@ -234,6 +234,11 @@ static inline bool tsl__loop_takes(const tsl__space *s, tsl__state a, uint32_t a
   return r->loop_max == TSL__COUNT_INF ? a_count >= b_count : a_count <= b_count && a_count >= r->loop_min;
 }
 
+/* May tsl__loop_takes hold between a frame of that state and count, and another one? Below a minimum with a maximum above it each count leads elsewhere: there are as many frames as counts. */
+static inline bool tsl__loop_meets(const tsl__state_rec *r, uint32_t count) {
+  return (r->flags & TSL__STATE_LOOP) && (r->run || r->loop_max == TSL__COUNT_INF || count >= r->loop_min);
+}
+
 /* Every invariant of an expanded state; for tests. */
 bool tsl__state_check(const tsl__space *space, tsl__state state);
 

@@ -9,16 +9,23 @@
 
 typedef struct production {
   uint32_t rule, first, count; /* of symbols */
+  uint32_t other;              /* production of the rule, plus 1 */
   bool dead;                   /* comes to no end */
 } production;
 
+#define NO_RULE UINT32_MAX
+
 typedef struct item {
   uint32_t production, dot, origin;
+  uint32_t rule;  /* that it waits for; NO_RULE: bytes or a token, or it is over */
+  uint32_t other; /* item of the set that waits for the same rule, plus 1 */
 } item;
 
 typedef struct set {
   item *at;
   size_t n, capacity;
+  uint32_t *slots;   /* where an item is, plus 1; 0: empty. Twice as many as there is capacity */
+  uint32_t *waiting; /* for each rule: the last item that waits for it, plus 1 */
 } set;
 
 struct earley {
@@ -26,6 +33,8 @@ struct earley {
   earley_symbol *symbols;
   production *productions;
   bool *nullable, *productive; /* of each rule */
+  bool *predicted;             /* of each rule, in the set that is completed */
+  uint32_t *produced;          /* for each rule: its last production, plus 1 */
   set *sets;
   size_t *ends; /* the set at each place between tokens */
   size_t symbol_count, production_count, rule_count, set_count, set_room, end_count;
@@ -48,26 +57,32 @@ earley *earley_new(const tsl_vocab *vocab) {
 
 void earley_free(earley *e) {
   if (!e) return;
-  for (size_t i = 0; i < e->set_room; i++) free(e->sets[i].at);
+  for (size_t i = 0; i < e->set_room; i++) free(e->sets[i].at), free(e->sets[i].slots), free(e->sets[i].waiting);
   free(e->sets);
   free(e->ends);
   free(e->symbols);
   free(e->productions);
   free(e->nullable);
   free(e->productive);
+  free(e->predicted);
+  free(e->produced);
   free(e);
 }
 
 uint32_t earley_rule(earley *e) {
   e->nullable = grown(e->nullable, e->rule_count, sizeof *e->nullable);
   e->productive = grown(e->productive, e->rule_count, sizeof *e->productive);
+  e->predicted = grown(e->predicted, e->rule_count, sizeof *e->predicted);
+  e->produced = grown(e->produced, e->rule_count, sizeof *e->produced);
   e->nullable[e->rule_count] = e->productive[e->rule_count] = false;
+  e->produced[e->rule_count] = 0;
   return (uint32_t)e->rule_count++;
 }
 
 void earley_production(earley *e, uint32_t rule) {
   e->productions = grown(e->productions, e->production_count, sizeof *e->productions);
-  e->productions[e->production_count++] = (production){rule, (uint32_t)e->symbol_count, 0, false};
+  e->productions[e->production_count++] = (production){rule, (uint32_t)e->symbol_count, 0, e->produced[rule], false};
+  e->produced[rule] = (uint32_t)e->production_count;
 }
 
 void earley_add(earley *e, earley_symbol symbol) {
@@ -124,20 +139,32 @@ bool earley_close(earley *e) {
 static size_t push(earley *e) {
   if (e->set_count == e->set_room) {
     e->sets = grown(e->sets, e->set_room, sizeof *e->sets);
-    e->sets[e->set_room++] = (set){0};
+    e->sets[e->set_room] = (set){.waiting = malloc(e->rule_count * sizeof(uint32_t))};
+    if (!e->sets[e->set_room++].waiting) abort();
   }
-  e->sets[e->set_count].n = 0;
+  set *s = &e->sets[e->set_count];
+  s->n = 0;
+  memset(s->waiting, 0, e->rule_count * sizeof *s->waiting);
+  if (s->slots) memset(s->slots, 0, s->capacity * 2 * sizeof *s->slots);
   return e->set_count++;
 }
 
-static void add(set *s, item i) {
-  for (size_t k = 0; k < s->n; k++)
-    if (!memcmp(&s->at[k], &i, sizeof i)) return;
-  if (s->n == s->capacity) {
-    s->at = grown(s->at, s->capacity, sizeof *s->at);
-    s->capacity = s->capacity ? s->capacity * 2 : 1;
+static uint32_t *slot_of(const set *s, const item *i) {
+  size_t mask = s->capacity * 2 - 1, k = (i->production * 0x9E3779B1u) ^ (i->dot * 0x85EBCA6Bu) ^ (i->origin * 0xC2B2AE35u);
+  for (k ^= k >> 15;; k++) {
+    uint32_t *slot = &s->slots[k & mask];
+    const item *o = *slot ? &s->at[*slot - 1] : NULL;
+    if (!o || (o->production == i->production && o->dot == i->dot && o->origin == i->origin)) return slot;
   }
-  s->at[s->n++] = i;
+}
+
+static void grow(set *s) {
+  s->at = grown(s->at, s->capacity, sizeof *s->at);
+  s->capacity = s->capacity ? s->capacity * 2 : 1;
+  free(s->slots);
+  s->slots = calloc(s->capacity * 2, sizeof *s->slots);
+  if (!s->slots) abort();
+  for (size_t k = 0; k < s->n; k++) *slot_of(s, &s->at[k]) = (uint32_t)k + 1;
 }
 
 /* What an item waits for; NULL: it is over. */
@@ -146,24 +173,40 @@ static const earley_symbol *awaited(const earley *e, const item *i) {
   return i->dot < p->count ? &e->symbols[p->first + i->dot] : NULL;
 }
 
+static void add(earley *e, size_t at, uint32_t of, uint32_t dot, uint32_t origin) {
+  set *s = &e->sets[at];
+  item i = {of, dot, origin, NO_RULE, 0};
+  if (s->n == s->capacity) grow(s);
+  uint32_t *slot = slot_of(s, &i);
+  if (*slot) return;
+  const earley_symbol *next = awaited(e, &i);
+  if (next && next->kind == EARLEY_RULE) i.rule = next->rule, i.other = s->waiting[i.rule];
+  s->at[s->n++] = i;
+  *slot = (uint32_t)s->n;
+  if (i.rule != NO_RULE) s->waiting[i.rule] = *slot;
+}
+
 static void predict(earley *e, size_t at, uint32_t rule) {
-  for (size_t i = 0; i < e->production_count; i++)
-    if (e->productions[i].rule == rule && !e->productions[i].dead) add(&e->sets[at], (item){(uint32_t)i, 0, (uint32_t)at});
+  if (e->predicted[rule]) return;
+  e->predicted[rule] = true;
+  for (uint32_t k = e->produced[rule]; k; k = e->productions[k - 1].other)
+    if (!e->productions[k - 1].dead) add(e, at, k - 1, 0, (uint32_t)at);
 }
 
 /* All that follows from the items that are there. */
 static void complete(earley *e, size_t at) {
+  memset(e->predicted, 0, e->rule_count * sizeof *e->predicted);
   for (size_t i = 0; i < e->sets[at].n; i++) {
     item now = e->sets[at].at[i];
-    const earley_symbol *s = awaited(e, &now);
-    if (s && s->kind == EARLEY_RULE) {
-      predict(e, at, s->rule);
-      if (e->nullable[s->rule]) add(&e->sets[at], (item){now.production, now.dot + 1, now.origin});
+    if (now.rule != NO_RULE) {
+      predict(e, at, now.rule);
+      if (e->nullable[now.rule]) add(e, at, now.production, now.dot + 1, now.origin);
     }
-    for (size_t k = 0; !s && now.origin != at && k < e->sets[now.origin].n; k++) {
-      item waits = e->sets[now.origin].at[k];
-      const earley_symbol *for_it = awaited(e, &waits);
-      if (for_it && for_it->kind == EARLEY_RULE && for_it->rule == e->productions[now.production].rule) add(&e->sets[at], (item){waits.production, waits.dot + 1, waits.origin});
+    if (awaited(e, &now) || now.origin == at) continue;
+    const set *began = &e->sets[now.origin];
+    for (uint32_t k = began->waiting[e->productions[now.production].rule]; k; k = began->at[k - 1].other) {
+      const item *waits = &began->at[k - 1];
+      add(e, at, waits->production, waits->dot + 1, waits->origin);
     }
   }
 }
@@ -178,6 +221,7 @@ static void put_end(earley *e, size_t at) {
 void earley_begin(earley *e) {
   e->set_count = e->end_count = 0;
   put_end(e, push(e));
+  memset(e->predicted, 0, e->rule_count * sizeof *e->predicted);
   predict(e, 0, 0);
   complete(e, 0);
 }
@@ -186,7 +230,7 @@ static void read_byte(earley *e, size_t from, size_t to, uint8_t byte) {
   for (size_t i = 0; i < e->sets[from].n; i++) {
     item now = e->sets[from].at[i];
     const earley_symbol *s = awaited(e, &now);
-    if (s && s->kind == EARLEY_BYTES && s->bytes[byte / 32] >> byte % 32 & 1) add(&e->sets[to], (item){now.production, now.dot + 1, now.origin});
+    if (s && s->kind == EARLEY_BYTES && s->bytes[byte / 32] >> byte % 32 & 1) add(e, to, now.production, now.dot + 1, now.origin);
   }
 }
 
@@ -194,7 +238,7 @@ static void take_name(earley *e, size_t from, size_t to, tsl_token token) {
   for (size_t i = 0; i < e->sets[from].n; i++) {
     item now = e->sets[from].at[i];
     const earley_symbol *s = awaited(e, &now);
-    if (s && s->kind == EARLEY_TOKENS && is_named(e, s, token)) add(&e->sets[to], (item){now.production, now.dot + 1, now.origin});
+    if (s && s->kind == EARLEY_TOKENS && is_named(e, s, token)) add(e, to, now.production, now.dot + 1, now.origin);
   }
 }
 
