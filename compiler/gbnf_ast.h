@@ -64,8 +64,11 @@ typedef struct tsl__grule {
   tsl__expr plus;     /* without the empty text; NONE until made */
 } tsl__grule;
 
-/* An equation's term: texts that begin with (a non-empty text of) rule `head` and go on with `rest`; head UINT32_MAX: `rest` alone, not empty. */
-typedef struct tsl__gterm { uint32_t head, rest; } tsl__gterm;
+/* An equation's term: texts that begin with (a non-empty text of) rule `head` and go on with `rest`; head UINT32_MAX: `rest` alone, not empty. `again`: the rule itself follows, alone in its cycle. */
+typedef struct tsl__gterm {
+  uint32_t head, rest;
+  bool again;
+} tsl__gterm;
 typedef TSL__VEC(tsl__gterm) tsl__gterms;
 
 /* A left-recursive cycle: see leftrec.c. */

@@ -13,6 +13,10 @@
  *               Tji = ε (if i is reached from j by empty X)  +  Σ over k reached from j by empty X, terms A⁺k·X of Al:  X⁺ · Tli.
  *           Now nothing of the cycle is at the left edge of anything: Bj and X⁺ begin with text, or with rules outside.
  * Example   expr⁺ = B·T with B = term, X = "+" term: term ("+" term)*. A cycle of one rule needs no rule for T: T = (X⁺)*.
+ *           expr ::= expr "+" expr | "-" expr | [0-9]+  says nothing of what binds first: each text of n signs has as many readings as trees have shapes. What is read
+ *           does not depend on it, so A at the end of a term of a cycle of one rule is cut to what T does not read:
+ *               A⁺ = H·(X⁺ + Y·H)*,            H = D*·B           (terms A⁺·X, A⁺·Y·A, B, D·A; where A may be empty H may end in a D, and Y·H be Y⁺)
+ *           for H·T is all of A⁺, and D·H·T, or H·T·Y·H·T, read the same as D·A, or A⁺·Y·A. H·T has one reading.
  * Cost      n² tails, each made when it is first reached; the distances (shortest texts) take n³ steps once. Hence TSL__GBNF_CYCLE_MAX.
  *           The terms of a body are as many as there are ways along its left edge; nothing is multiplied out, and terms share what follows the groups that they
  *           begin in. All of it counts as steps, so it ends with the time that there is (tsl__gbnf_look).
@@ -71,7 +75,7 @@ static bool begins_in(tsl__gbnf *g, uint32_t node, uint32_t cycle) {
 /* ---- equations ------------------------------------------------------------------------------------------------ */
 
 static void add_term(tsl__gbnf *g, tsl__gterms *out, uint32_t head, uint32_t rest) {
-  tsl__gterm t = {head, rest};
+  tsl__gterm t = {head, rest, false};
   if (!tsl__vec_push(&g->alloc, out, t)) g->no_memory = true;
 }
 
@@ -97,6 +101,33 @@ static void equation(tsl__gbnf *g, uint32_t node, uint32_t rest, uint32_t cycle,
       }
       equation(g, item, tsl__gbnf_pair(g, tsl__gbnf_suffix(g, node, i + 1), rest), cycle, out);
       if (!nullable(g, item)) break;
+    }
+  }
+}
+
+/* Does a node end in that rule? *before: what comes before it. Depth: the node's height. */
+static bool ends_in(tsl__gbnf *g, uint32_t node, uint32_t rule, uint32_t *before) {
+  const tsl__gnode n = g->nodes.at[node];
+  tsl__gbnf_look(g, 1);
+  *before = 0;
+  if (n.kind != TSL__G_SEQ) return n.kind == TSL__G_REF && n.a == rule;
+  if (!ends_in(g, g->lists.at[n.a + n.b - 1], rule, before)) return false;
+  *before = tsl__gbnf_pair(g, n.b == 2 ? g->lists.at[n.a] : tsl__gbnf_node(g, TSL__G_SEQ, n.a, n.b - 1, 0), *before);
+  return true;
+}
+
+/* The terms of a rule that is alone in its cycle: itself is cut off at their ends. */
+static void cut_ends(tsl__gbnf *g, tsl__gterms *terms, uint32_t rule) {
+  for (size_t i = 0; i < terms->n && !tsl__gbnf_failed(g); i++) {
+    tsl__gterm t = terms->at[i];
+    const tsl__gnode n = g->nodes.at[t.rest];
+    if (n.kind == TSL__G_ALT) { /* each by itself: these are looked at as well */
+      for (uint32_t k = 0; k < n.b; k++) add_term(g, terms, t.head, g->lists.at[n.a + k]);
+      terms->at[i] = terms->at[--terms->n];
+      i--;
+    } else if (ends_in(g, t.rest, rule, &t.rest)) {
+      t.again = true;
+      terms->at[i] = t;
     }
   }
 }
@@ -160,6 +191,7 @@ static tsl_status make_cycle(tsl__gbnf *g, const uint32_t *members, uint32_t cou
   tsl__gcycle *c = new_cycle(g, members, count);
   if (!c) g->no_memory = true;
   for (uint32_t i = 0; c && i < count; i++) equation(g, g->rules.at[members[i]].body, 0, (uint32_t)g->cycles.n - 1, &c->terms[i]);
+  if (!tsl__gbnf_failed(g) && count == 1) cut_ends(g, &c->terms[0], members[0]);
   if (!tsl__gbnf_failed(g)) find_distances(g, c);
   return tsl__gbnf_failure(g, error);
 }
@@ -204,13 +236,13 @@ tsl_status tsl__gbnf_left_recursion(tsl__gbnf *g, tsl_error *error) {
 
 /* ---- bodies --------------------------------------------------------------------------------------------------- */
 
-/* The union of the terms of member `l` with this head, less the empty text where `plus`. */
-static tsl__expr join(tsl__gbnf *g, const tsl__gcycle *c, uint32_t l, uint32_t head, bool plus) {
+/* The union of the rests of the terms of member `l` with this head, less the empty text where `plus`. */
+static tsl__expr join(tsl__gbnf *g, const tsl__gcycle *c, uint32_t l, uint32_t head, bool again, bool plus) {
   const tsl_allocator *a = tsl__exprs_allocator(g->x);
   TSL__VEC(tsl__expr) parts = {0};
   for (size_t i = 0; i < c->terms[l].n; i++) {
     tsl__gterm t = c->terms[l].at[i];
-    if (t.head != head) continue;
+    if (t.head != head || t.again != again) continue;
     tsl__expr e = plus ? tsl__gbnf_lower_plus(g, t.rest) : tsl__gbnf_lower(g, t.rest);
     if (!tsl__vec_push(a, &parts, e)) tsl__exprs_fail(g->x, TSL_ERR_NO_MEMORY, "out of memory");
   }
@@ -219,13 +251,21 @@ static tsl__expr join(tsl__gbnf *g, const tsl__gcycle *c, uint32_t l, uint32_t h
   return all;
 }
 
+static tsl__expr body_alone(tsl__gbnf *g, const tsl__gcycle *c, bool nullable) {
+  tsl__expr b = join(g, c, 0, UINT32_MAX, false, false), d = join(g, c, 0, UINT32_MAX, true, false);
+  tsl__expr head = tsl__expr_seq(g->x, tsl__expr_star(g->x, d), nullable ? tsl__expr_alt(g->x, b, d) : b);
+  tsl__expr step = tsl__expr_alt(g->x, join(g, c, 0, 0, false, true), tsl__expr_seq(g->x, join(g, c, 0, 0, true, false), head));
+  if (nullable) step = tsl__expr_alt(g->x, step, join(g, c, 0, 0, true, true));
+  return tsl__expr_seq(g->x, head, tsl__expr_star(g->x, step));
+}
+
 tsl__expr tsl__gbnf_cycle_body(tsl__gbnf *g, uint32_t rule) {
   uint32_t cycle = g->rules.at[rule].cycle, to = g->rules.at[rule].position;
   const tsl__gcycle *c = &g->cycles.at[cycle];
   tsl__expr all = TSL__NONE;
-  if (c->count == 1) return tsl__expr_seq(g->x, join(g, c, 0, UINT32_MAX, false), tsl__expr_star(g->x, join(g, c, 0, 0, true)));
+  if (c->count == 1) return body_alone(g, c, g->rules.at[rule].facts.shortest == 0);
   for (uint32_t j = 0; j < c->count; j++) {
-    tsl__expr begin = join(g, c, j, UINT32_MAX, false);
+    tsl__expr begin = join(g, c, j, UINT32_MAX, false, false);
     if (begin != TSL__NONE) all = tsl__expr_alt(g->x, all, tsl__expr_seq(g->x, begin, tsl__gbnf_tail(g, cycle, j, to)));
   }
   return all;
@@ -240,7 +280,7 @@ tsl__expr tsl__gbnf_tail_body(tsl__gbnf *g, uint32_t param) {
   for (uint32_t k = 0; k < n; k++) {
     if (c->distance[from * n + k]) continue;
     for (uint32_t l = 0; l < n; l++) {
-      tsl__expr step = join(g, c, l, k, true);
+      tsl__expr step = join(g, c, l, k, false, true);
       if (step != TSL__NONE) all = tsl__expr_alt(g->x, all, tsl__expr_seq(g->x, step, tsl__gbnf_tail(g, cycle, l, to)));
     }
   }
@@ -260,5 +300,9 @@ void tsl__gbnf_print_terms(const tsl__gbnf *g, uint32_t rule, char *out, size_t 
       used += (size_t)snprintf(out + used, n - used, "<%.*s>%s", (int)r->name_length, r->name, t.rest ? " " : "");
     }
     if (used < n && (t.rest || t.head == UINT32_MAX)) used += tsl__gbnf_print(g, t.rest, out + used, n - used);
+    if (used < n && t.again) {
+      const tsl__grule *r = &g->rules.at[rule];
+      used += (size_t)snprintf(out + used, n - used, " %.*s", (int)r->name_length, r->name);
+    }
   }
 }

@@ -213,6 +213,7 @@ static void printed_equations(void) {
     {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "a", "<b> \"1\" | \"x\""},
     {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "b", "<a> \"2\" | \"y\""},
     {"root ::= root root | \"a\" | \"\"", "root", "<root> root | <root> | \"a\""},
+    {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "root", "<root> \"!\" | \"\\-\" root | \"1\" | <root> \"+\" root"},
     {"root ::= root | \"a\" root", "root", NULL}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[256];
@@ -236,7 +237,9 @@ static void placed(void) {
     {"root ::= a b\na ::= \"x\" | \"y\"\nb ::= a a", "[xy][xy][xy]"},
     {"root ::= [a-z]{1,100}", "<root>"},
     {"root ::= \"(\" root \")\" | \"\"", "<root>"},
-    {"root ::= root \"+\" root | \"1\"", "<%root>"},
+    {"root ::= root \"+\" root | \"1\"", "1(+1)*"},
+    {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "(-)*1((+(-)*1|\\!))*"},
+    {"root ::= root \"+\" root | \"(\" root \")\" | \"1\"", "<%root>"},
     {"root ::= \"\" | a\na ::= a | \"\"", "ε"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[256];
@@ -707,6 +710,7 @@ static void many_ways(void) {
       "root ::= \"a\" root \"b\"? root \"b\"? | \"\"",
       "root ::= \"a\" root sp root sp | \"b\"\nsp ::= \"b\"?",
       "root ::= root root root root | \"a\" | root \"a\" root | \"a\" root \"a\" | \"\"",
+      "root ::= root root | \"a\" root | word | \"b\" root? \"b\"\nword ::= \"a\"+",
   };
   for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) follow(grammars[i], "aa", 63, 5);
 }
