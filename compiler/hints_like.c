@@ -409,9 +409,9 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
   if (length != TSL__INF) { /* first the length: what is left without it depends on the position no more */
     uint32_t need = need_of(x, relaxed, length);
     if (need == NEED_UNKNOWN || need >= length) return;
-    out->like = tsl__expr_json_string(x, rest);
+    out->like = json ? tsl__expr_json_string(x, rest) : rest;
     out->like_limit = length - need;
-    out->like_dead = length;
+    out->like_dead = json ? length : TSL__INF;
   } else if (relaxed != rest) {
     out->like = json ? tsl__expr_json_string(x, relaxed) : relaxed;
     out->like_limit = r.limit;
@@ -458,6 +458,22 @@ void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   out->like = tsl__expr_json_string(x, left);
   out->like_limit = limit - 1 - need;
   out->like_dead = TSL__INF;
+}
+
+/* Texts of which one part says that they are up to so many characters of a class: the same without that limit. */
+tsl__expr tsl__without_most(tsl__exprs *x, tsl__expr e, uint32_t *min, uint32_t *limit) {
+  tsl__node n = tsl__node_at(x, e);
+  tsl__expr parts[8];
+  if (n.kind != TSL__K_AND || n.b > 8 || n.loop) return e;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr c = parts[i] = tsl__list_at(x, n.a)[i];
+    tsl__node m = tsl__node_at(x, c);
+    if (m.kind != TSL__K_REPEAT || m.c == TSL__INF || *limit != TSL__INF || !(tsl__node_at(x, m.a).flags & TSL__CHAR)) continue;
+    *min = m.b;
+    *limit = m.c;
+    parts[i] = tsl__expr_repeat(x, m.a, m.b, TSL__INF);
+  }
+  return *limit == TSL__INF ? e : tsl__and_n(x, parts, n.b);
 }
 
 /* Texts of at most n characters: the limit matters only near it. Returns what is left of e without that conjunct. */

@@ -93,22 +93,27 @@ static taken fits(trail *t, const place *after, tsl_token token, uint32_t room) 
   const tsl_vocab *v = t->space->vocab;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
     if (v->bytes[i] >= 0x80 || v->bytes[i] == '\\') return UNCLEAR;
-  uint32_t bytes = shortest_from(t, after); /* the closing quote among them */
-  if (bytes - 1 <= room) return LIVES;
+  uint32_t bytes = shortest_from(t, after); /* the closing quote among them; 0: it was read */
+  if (bytes == 0 || bytes - 1 <= room) return LIVES;
   return room == 0 ? DIES : UNCLEAR;
+}
+
+/* Characters that a long token (by number) adds to a text that it leaves open, or closes with its last byte, where it holds no backslash. */
+static uint32_t spelled(const trail *t, const tsl__near *n, uint32_t i) {
+  const tsl_vocab *v = t->space->vocab;
+  return n->lengths->longer_length[i] - (v->bytes[v->offsets[n->lengths->longer[i] + 1] - 1] == '"');
 }
 
 /* How the state takes a long token (by number) that is not too long, where `like` LIVES and goes to *after, or leaves late. */
 static taken take_near(trail *own, const tsl__near *n, uint32_t i, taken like, const place *after) {
   tsl_token token = n->lengths->longer[i];
-  taken known = like == LIVES && n->hint->like_dead != UINT32_MAX ? fits(own, after, token, n->hint->like_dead - n->lengths->longer_length[i]) : UNCLEAR;
+  taken known = like == LIVES && n->hint->like_dead != UINT32_MAX ? fits(own, after, token, n->hint->like_dead - spelled(own, n, i)) : UNCLEAR;
   return known == UNCLEAR ? take_token(own, token, n->limit) : known;
 }
 
 /* Is a long token (by number) more than the state can read? One that holds a backslash may spell fewer characters than it has. */
-static bool is_dead(const tsl__lengths *lengths, const tsl__hint *h, uint32_t i) {
-  tsl_token t = lengths->longer[i];
-  return lengths->longer_length[i] > h->like_dead && !tsl__mask_bit(lengths->having['\\'], t);
+static bool is_dead(const trail *own, const tsl__near *n, uint32_t i) {
+  return n->hint->like_dead != UINT32_MAX && spelled(own, n, i) > n->hint->like_dead && !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]);
 }
 
 /* Each longer token, by spelling. False if one cannot be told. */
@@ -123,7 +128,7 @@ static bool try_all(const tsl__near *n, trail *other, trail *own) {
     if (n->low && tsl__mask_has(own->space, n->low, token)) continue;
     if (n->hint->open && tsl__is_quoted(n->lengths, token)) continue;
     taken like = take_token(other, token, n->limit), mine = like;
-    bool dead = is_dead(n->lengths, n->hint, i);
+    bool dead = is_dead(own, n, i);
     if (like == LEAVES_LATE || (like == LIVES && !dead)) mine = take_near(own, n, i, like, &other->at[other->read]);
     if (like == UNCLEAR || mine == UNCLEAR || (like == LEAVES_LATE) != (mine == LEAVES_LATE)) return false;
     n->denied[i] = dead || mine != LIVES;

@@ -55,13 +55,15 @@ static void make_vocab(uint64_t *seed) {
   if (vocab) words = tsl_vocab_mask_words(vocab);
 }
 
+/* Along random texts of a schema, or of a regular expression, which begins with ^. */
 static void follow(const char *schema, uint64_t seed) {
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
   tsl_error error = {0};
   uint32_t *mask = malloc(words * sizeof *mask);
   char text[STEPS * 4 * (LONGEST + 8) + 1] = "";
-  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+  tsl_status status = *schema == '^' ? tsl_grammar_regex(vocab, schema, strlen(schema), NULL, NULL, &g, &error) : tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
+  CHECKF(status == TSL_OK, "%s: %s", schema, error.message);
   CHECK(mask && g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
   for (int step = 0; m && mask && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
     CHECKF(tsl_matcher_mask(m, mask) == TSL_OK, "%s step %d", schema, step);
@@ -87,6 +89,40 @@ static void near_the_length(void) {
     for (unsigned most = 18; most <= 130; most += 28) {
       snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}", patterns[i], most);
       for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 77 + most);
+    }
+}
+
+/* With each length that may be left: a long token may close the text with its last byte, which is none of its characters. */
+static void all_that_is_left(void) {
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,49}\\\\S+$", "^[a-z ]*$", "^.{3,}1*$", "^(?:a|b+1)*$"};
+  uint32_t *mask = malloc(words * sizeof *mask);
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    char schema[200], text[202] = "\"";
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":100}", patterns[i]);
+    CHECK(mask && tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    CHECK(tsl_matcher_accept(m, '"') == TSL_OK);
+    for (int n = 0; n <= 100 && m; n++) {
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, schema, text));
+      CHECK(n == 100 || tsl_matcher_accept(m, 'a') == TSL_OK);
+      text[1 + n] = 'a';
+    }
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  free(mask);
+}
+
+/* The same of texts that are no JSON strings: what must, or must not, be in them. */
+static void near_the_length_of_a_text(void) {
+  static const char *const patterns[] = {"^(?!.*ab).{0,%u}$", "^(?!.*(?:aba|1-))[^\n]{0,%u}$", "^(?=.*1)[ab1 ]{0,%u}$", "^(?=.*-.*1)(?!.*aa).{1,%u}$", "^(?!(?s:.*)b{9})(?s:.){0,%u}$", "^(?!.*ab)(?=.{0,%u}$).*b$",
+                                         "^(?=[ab ]{0,%u}$)(?:[ab]+ ?)*$", "^(?!.*\xC3\xA9)(?=.*b$).{2,%u}$", "^(?=.{0,%u}$)(?=.{0,40}$)(?!.*bb).*$"};
+  char pattern[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned most = 17; most <= 130; most += 28) {
+      snprintf(pattern, sizeof pattern, patterns[i], most);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(pattern, seed * 13 + most);
     }
 }
 
@@ -148,6 +184,8 @@ int main(void) {
   make_vocab(&seed);
   if (!vocab) return tsl_test_end();
   RUN(near_the_length, "a pattern and a length");
+  RUN(all_that_is_left, "each length that may be left");
+  RUN(near_the_length_of_a_text, "the same in any text");
   RUN(near_the_length_of_an_item, "the same in an array");
   RUN(length_alone, "lengths without a pattern");
   RUN(near_the_least, "the least number of iterations");
