@@ -210,6 +210,8 @@ tsl__expr tsl__tags_constant(struct tsl__tags_lowering *l, tsl__string text);
 tsl__expr tsl__marks_constant(const struct tsl__marks *m, tsl__string text);
 /* The texts of `text` in which `close` does not occur. `close` is one of a style: it stays where it is. */
 tsl__expr tsl__marks_without(struct tsl__marks *m, tsl__expr text, const char *close);
+/* The special token whose text reaches over byte `at` of a constant, and where that begins and ends; TSL_NO_TOKEN: none that a text may have does. */
+tsl_token tsl__tags_across(const struct tsl__tags_lowering *l, tsl__string text, uint32_t at, uint32_t *from, uint32_t *to);
 /* Does it spell special tokens? */
 bool tsl__tags_names_tokens(struct tsl__tags_lowering *l, tsl__string text);
 /* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
@@ -223,8 +225,8 @@ typedef struct tsl__cut {
 } tsl__cut;
 /* `stops`: so many of the first of `without` are these strings; false after a failure. */
 bool tsl__tags_cut(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t stops, tsl__cut *out);
-/* Such text up to and with the stop of that index. */
-tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__cut *cut, uint32_t stop);
+/* Such text up to and with the stop of that index, a trigger or an end. */
+tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__cut *cut, uint32_t stop, bool trigger);
 /* texts[i] · then[i] for all i, as a trie, less the first `skip` bytes of each. `texts` and `then` are sorted by it. */
 tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__expr *then, uint32_t n, uint32_t skip);
 

@@ -459,7 +459,7 @@ static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl
   tsl__expr *all = tsl__tags_alloc(l->tags, end_count * sizeof *all + 1);
   if (!list || !all || !tsl__tags_cut(l, list, count, inner.text_count, &cut)) return TSL__NONE;
   for (uint32_t i = 0; i < end_count; i++)
-    all[i] = ends[i].is_token ? tsl__expr_seq(l->x, cut.text, delimiter(l, any, &ends[i])) : tsl__tags_until(l, &cut, text++);
+    all[i] = ends[i].is_token ? tsl__expr_seq(l->x, cut.text, delimiter(l, any, &ends[i])) : tsl__tags_until(l, &cut, text++, false);
   return tsl__expr_alt_n(l->x, all, end_count);
 }
 
@@ -531,6 +531,21 @@ static tsl__expr with_first(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr 
   return tags_after(l, n, NULL, n->item_count, 0, n->once ? l->marks->nothing : loop_rule);
 }
 
+/* Those of the tags whose begin has a special token that reaches over the end of the trigger: the token comes after free text, and the trigger is not spelled. */
+static tsl__expr over_the_trigger(tsl__tags_lowering *l, const tsl__tag *n, const uint32_t *which, uint32_t tags, uint32_t trigger, tsl__expr text, tsl__expr then) {
+  tsl__expr all = TSL__NONE;
+  for (uint32_t i = 0, from, to; i < tags; i++) {
+    const tsl__tag *tag = n->items[which[i]];
+    tsl__string begin = tag->begin.text;
+    tsl_token token = tsl__tags_across(l, begin, trigger, &from, &to);
+    if (token == TSL_NO_TOKEN) continue;
+    tsl__expr rest = tsl__expr_seq(l->x, tsl__tags_constant(l, (tsl__string){begin.at + to, begin.length - to}), tsl__expr_seq(l->x, rest_of_tag(l, tag, false), then));
+    tsl__expr before = tsl__expr_seq(l->x, text, tsl__tags_constant(l, (tsl__string){begin.at, from}));
+    all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, before, tsl__expr_seq(l->x, tsl__expr_token(l->x, &token, 1, false), rest)));
+  }
+  return all;
+}
+
 static tsl__expr lower_triggered(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   uint32_t count, *from = NULL;
   loop *body;
@@ -543,7 +558,8 @@ static tsl__expr lower_triggered(tsl__tags_lowering *l, const tsl__tag *n, stops
   for (uint32_t i = 0; i < n->trigger_count; i++) {
     tsl__expr rest = tags_after(l, n, tags + from[i], from[i + 1] - from[i], n->triggers[i].length, then);
     if (rest == TSL__NONE) return TSL__NONE;
-    all[i] = tsl__expr_seq(l->x, tsl__tags_until(l, &cut, i), rest);
+    all[i] = tsl__expr_seq(l->x, tsl__tags_until(l, &cut, i, true), rest);
+    all[i] = tsl__expr_alt(l->x, all[i], over_the_trigger(l, n, tags + from[i], from[i + 1] - from[i], n->triggers[i].length, cut.text, then));
   }
   all[n->trigger_count] = cut.text;
   body->body = tsl__expr_alt_n(l->x, all, n->trigger_count + 1);
@@ -581,7 +597,7 @@ static tsl__expr lower_dispatch(tsl__tags_lowering *l, const tsl__tag *n, stops 
     stops inner = {.last = false};
     tsl__expr content = lower(l, n->items[i], inner);
     if (content == TSL__NONE) return TSL__NONE;
-    tsl__expr until = tsl__tags_until(l, &cut, i);
+    tsl__expr until = tsl__tags_until(l, &cut, i, true);
     all[i] = tsl__expr_seq(l->x, until, tsl__expr_seq(l->x, content, then));
   }
   all[n->item_count] = cut.text;

@@ -2,7 +2,7 @@
  *
  * Exactness  Free text up to the first trigger T is free · T, which can be cut in one way only, unless T overlaps itself (aa in aaa) or another trigger (ab and bc in
  *            abc). Then it is (free · T) & !(.* T .+): what ends first counts. Triggers that spell special tokens are left as free · T: their tokens are no text.
- * The end     A constant that spells an end-of-generation token may be left out: the token itself comes then, after the text, and the host sees it.
+ * The end     A constant that spells an end-of-generation token may be left out: the token itself comes then, after the text, and the host sees it. A trigger may not.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,16 +42,30 @@ static uint32_t piece_end(const tsl__marks *m, tsl__string text, uint32_t from, 
   return to;
 }
 
-tsl__expr tsl__marks_constant(const tsl__marks *m, tsl__string text) {
+/* `whole`: what ends a generation is not left out. */
+static tsl__expr constant(const tsl__marks *m, tsl__string text, bool whole) {
   tsl__expr all = TSL__EPS;
   for (uint32_t from = 0, to; from < text.length; from = to) {
     tsl_token token;
     to = piece_end(m, text, from, &token);
+    bool ends = token != TSL_NO_TOKEN && tsl_vocab_is_eog(m->vocab, token);
     tsl__expr piece = tsl__expr_literal(m->x, text.at + from, to - from);
-    if (token != TSL_NO_TOKEN) piece = tsl__expr_alt(m->x, piece, tsl_vocab_is_eog(m->vocab, token) ? TSL__EPS : tsl__expr_token(m->x, &token, 1, false));
+    if (token != TSL_NO_TOKEN && !(ends && whole)) piece = tsl__expr_alt(m->x, piece, ends ? TSL__EPS : tsl__expr_token(m->x, &token, 1, false));
     all = tsl__expr_seq(m->x, all, piece);
   }
   return all;
+}
+
+tsl__expr tsl__marks_constant(const tsl__marks *m, tsl__string text) { return constant(m, text, false); }
+
+tsl_token tsl__tags_across(const tsl__tags_lowering *l, tsl__string text, uint32_t at, uint32_t *from, uint32_t *to) {
+  uint32_t length;
+  for (*from = 0; *from < at; *from += length ? length : 1) {
+    tsl_token token = special_at(l->marks, text.at + *from, text.length - *from, &length);
+    *to = *from + length;
+    if (token != TSL_NO_TOKEN && *to > at) return tsl_vocab_is_eog(l->marks->vocab, token) ? TSL_NO_TOKEN : token;
+  }
+  return TSL_NO_TOKEN;
 }
 
 /* Many tags end alike: the last few constants are remembered. Their texts live as long as the tree. */
@@ -106,9 +120,9 @@ bool tsl__tags_cut(tsl__tags_lowering *l, const tsl__string *without, uint32_t n
   return apart != NULL;
 }
 
-tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__cut *cut, uint32_t end) {
+tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__cut *cut, uint32_t end, bool trigger) {
   tsl__exprs *x = l->x;
-  tsl__expr all = tsl__expr_seq(x, cut->text, tsl__tags_constant(l, cut->stops[end]));
+  tsl__expr all = tsl__expr_seq(x, cut->text, trigger ? constant(l->marks, cut->stops[end], true) : tsl__tags_constant(l, cut->stops[end]));
   if (cut->apart[end] || tsl__tags_names_tokens(l, cut->stops[end])) return all;
   if (cut->late == TSL__NONE) {
     tsl__bytes every = {{~0ull, ~0ull, ~0ull, ~0ull}};
@@ -130,22 +144,14 @@ static int by_text(const void *a, const void *b) {
   return tsl__tags_order(((const branch *)a)->text, ((const branch *)b)->text);
 }
 
-/* How many bytes from `skip` on all agree on, cut so that no special token is split. */
+/* How many bytes from `skip` on all agree on, cut so that no special token is split: of those between the first and the last, too, which may have one where these two have none. */
 static uint32_t common(const tsl__tags_lowering *l, const branch *at, uint32_t n, uint32_t skip) {
   tsl__string a = at[0].text, b = at[n - 1].text;
-  uint32_t same = skip, whole = skip;
-  while (same < a.length && same < b.length && a.at[same] == b.at[same]) same++;
-  while (whole < same) {
-    tsl_token token, other;
-    uint32_t end = piece_end(l->marks, a, whole, &token), end_b = piece_end(l->marks, b, whole, &other);
-    if (token != other) break;
-    if (token == TSL_NO_TOKEN) {
-      if (end_b < end) end = end_b;
-      if (end > same) end = same;
-    }
-    if (end > same) break;
-    whole = end;
-  }
+  uint32_t whole = skip;
+  while (whole < a.length && whole < b.length && a.at[whole] == b.at[whole]) whole++;
+  for (uint32_t i = 0; i < n && whole > skip; i++)
+    for (uint32_t from = skip, length; from < whole; from += length ? length : 1)
+      if (special_at(l->marks, at[i].text.at + from, at[i].text.length - from, &length) != TSL_NO_TOKEN && length > whole - from) whole = from;
   return whole - skip;
 }
 

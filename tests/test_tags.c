@@ -5,6 +5,7 @@
 #include "tests/failing.h"
 #include "tests/oracle.h"
 #include "tests/tags.h"
+#include "tests/toy.h"
 
 static tsl_vocab *vocab;
 
@@ -335,6 +336,52 @@ static void named_beside_memory(void) {
   free(mask);
 }
 
+/* ---- special tokens that constants spell -------------------------------------------------------------------------- */
+
+#define EITHER(a, b, c) "{\"type\":\"tags_with_separator\",\"separator\":\"\",\"tags\":[" a "," b "," c "]}"
+#define AFTER(trigger, tag) "{\"type\":\"triggered_tags\",\"triggers\":[\"" trigger "\"],\"tags\":[" tag "]}"
+#define READ(content, tags) "{\"content\": \"" content "\", \"reasoning\": \"\", \"calls\": [], \"tags\": [" tags "]}"
+#define READ_TAG(begin, content) "{\"begin\": \"" begin "\", \"content\": \"" content "\"}"
+
+/* Tokens by their names in begins: beside others that begin alike, and over the end of a trigger. A trigger is spelled, also one that ends a generation. */
+static void specials_in_begins(void) {
+  static const char *const tokens[] = {"a", "b", "x", "]", "<t>", "<tt>", "<end>"};
+  static const struct {
+    const char *json;
+    tsl_token path[6], no; /* the path ends with TSL_NO_TOKEN; no: what may not come first */
+    const char *read;
+  } cases[] = {
+      {EITHER(TAG("<a", CONST("x"), "]"), TAG("<t>b", CONST("x"), "]"), TAG("<x", CONST("x"), "]")), {4, 1, 2, 3, TSL_NO_TOKEN}, 5, READ("", READ_TAG("<t>b", "x"))},
+      {EITHER(TAG("a<t>", CONST("x"), "]"), TAG("a<tt>", CONST("b"), "]"), TAG("a<tx", CONST("x"), "]")), {0, 5, 1, 3, TSL_NO_TOKEN}, 5, READ("", READ_TAG("a<tt>", "b"))},
+      {AFTER("a<t", TAG("a<t>b", CONST("x"), "]") "," TAG("a<tt>", CONST("x"), "]")), {1, 0, 4, 1, 2, TSL_NO_TOKEN}, 4, NULL},
+      {AFTER("a<t", TAG("a<t>b", CONST("x"), "]") "," TAG("a<tt>", CONST("x"), "]")), {0, 5, 2, 3, 1, TSL_NO_TOKEN}, 5, READ("b", READ_TAG("a<tt>", "x"))},
+      {AFTER("<t>", TAG("<t>b", CONST("x"), "]")), {0, 4, 1, 2, 3, TSL_NO_TOKEN}, 5, READ("a", READ_TAG("<t>b", "x"))},
+      {AFTER("<end>", TAG("<end>b", CONST("x"), "]")), {1, 2, 3, TSL_NO_TOKEN}, 4, READ("bx]", "")},
+      {"{\"type\":\"dispatch\",\"rules\":[[\"<end>\"," ANY "]]}", {0, 1, TSL_NO_TOKEN}, 4, READ("ab", "")},
+  };
+  tsl_vocab *embedded = vocab;
+  vocab = toy_vocab(tokens, 7, true);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = compile(cases[i].json);
+    tsl_matcher *m = NULL;
+    tsl_parser *p = NULL;
+    if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK || tsl_parser_new(g, NULL, &p) != TSL_OK) continue;
+    CHECKF(tsl_matcher_accept(m, cases[i].no) == TSL_REJECTED && tsl_parser_token(p, cases[i].no) == TSL_REJECTED, "%s: first", cases[i].json);
+    for (const tsl_token *t = cases[i].path; *t != TSL_NO_TOKEN; t++) {
+      uint32_t mask = 0;
+      CHECKF(tsl_matcher_mask(m, &mask) == TSL_OK && tsl_mask_has(&mask, *t), "%s: %s", cases[i].json, tokens[*t]);
+      CHECKF(tsl_matcher_accept(m, *t) == TSL_OK && tsl_parser_token(p, *t) == TSL_OK, "%s: %s", cases[i].json, tokens[*t]);
+    }
+    CHECKF(tsl_matcher_is_complete(m) == (cases[i].read != NULL), "%s: complete", cases[i].json);
+    if (cases[i].read) CHECKF(tsl_parser_finish(p) == TSL_OK && !strcmp(tsl_parser_json(p), cases[i].read), "%s: %s", cases[i].json, tsl_parser_json(p));
+    tsl_parser_free(p);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(vocab);
+  vocab = embedded;
+}
+
 /* ---- reading back ------------------------------------------------------------------------------------------------ */
 
 #define CALL(style, name, begin, end) "{\"type\":\"tag\",\"as\":\"call\",\"name\":\"" name "\",\"begin\":\"" begin "\",\"content\":{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"" style "\",\"json_schema\":" S "},\"end\":\"" end "\"}"
@@ -564,6 +611,7 @@ int main(void) {
   RUN(lending_fails, "a mask that cannot be made is not lent");
   RUN(counts_elsewhere, "uniqueItems, and nothing after the text");
   RUN(counts_agree, "drafts, validation, rollback");
+  RUN(specials_in_begins, "special tokens in begins and triggers");
   RUN(read_back, "whole and byte by byte");
   RUN(nested_lengths, "elements inside elements");
   RUN(rejections_change_nothing, "and grammars of other kinds");
