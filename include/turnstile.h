@@ -824,7 +824,7 @@ TSL_API tsl_status tsl_speculate(tsl_matcher *matcher, const tsl_drafts *drafts,
 
 /* Drafts that the grammar itself makes: the bytes that must come (tsl_matcher_forced_bytes), as far as no token may be taken by its name instead, in the canonical tokenisation of the text so far and these bytes. `tail` is the last `tail_count` tokens
  * accepted (more is better: 16 or so). Canonical tokens may begin inside what is written already: then *retract says how many of the tail's last tokens they replace, at most `max_retract`; roll the matcher
- * back by so many before the drafts are accepted (0: the drafts simply follow). Tokens at the end that might be others once the following text is known are left out.
+ * back by so many before the drafts are accepted (0: the drafts simply follow); nothing is drafted where these may not stand in place of those, as of a token that was taken by its name. Tokens at the end that might be others once the following text is known are left out.
  * Writes at most `capacity` ids; *count is how many were written, 0 where there is nothing to draft. The matcher does not move. Check the drafts with tsl_speculate (draft_logits NULL), or accept them as they are. */
 TSL_API tsl_status tsl_matcher_draft_forced(tsl_matcher *matcher, const tsl_token *tail, size_t tail_count, size_t max_retract, tsl_token *tokens,
                                             size_t capacity, size_t *count, size_t *retract);

@@ -118,6 +118,20 @@ static tsl_status draft(forced *f, const tsl_token *tail, size_t count, size_t *
   return status;
 }
 
+/* May these tokens be taken in place of the last `back` ones? Not where one of those was taken by its name, or they are too many for what counts its tokens. */
+static tsl_status may_replace(const tsl_matcher *m, size_t back, const tsl_token *tokens, size_t count, bool *fine) {
+  size_t valid = 0;
+  tsl_matcher *other = NULL;
+  *fine = !back || !(m->grammar->space->names_tokens || m->grammar->zone_count);
+  if (*fine || tsl_matcher_history(m) < back) return TSL_OK;
+  tsl_status status = tsl_matcher_fork(m, &other);
+  if (status == TSL_OK) status = tsl_matcher_rollback(other, back);
+  if (status == TSL_OK) status = tsl_matcher_validate(other, tokens, count, &valid);
+  *fine = valid == count;
+  tsl_matcher_free(other);
+  return status;
+}
+
 tsl_status tsl_matcher_draft_forced(tsl_matcher *m, const tsl_token *tail, size_t tail_count, size_t max_retract, tsl_token *tokens, size_t capacity,
                                     size_t *count, size_t *retract) {
   if (!m || !count || !retract || (tail_count && !tail) || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
@@ -128,10 +142,13 @@ tsl_status tsl_matcher_draft_forced(tsl_matcher *m, const tsl_token *tail, size_
   size_t first;
   tsl_status status = draft(&f, tail, tail_count, &first, &c);
   size_t back = tail_count - (status == TSL_OK ? first + c.kept : tail_count);
-  if (status == TSL_OK && c.to > c.from && back <= max_retract) {
+  size_t n = c.to - c.from < capacity ? c.to - c.from : capacity;
+  bool fine = status == TSL_OK && n && back <= max_retract;
+  if (fine) status = may_replace(m, back, f.ids.at + c.from, n, &fine);
+  if (status == TSL_OK && fine) {
     *retract = back;
-    *count = c.to - c.from < capacity ? c.to - c.from : capacity;
-    memcpy(tokens, f.ids.at + c.from, *count * sizeof *tokens);
+    *count = n;
+    memcpy(tokens, f.ids.at + c.from, n * sizeof *tokens);
   }
   tsl__vec_free(&m->alloc, &f.text);
   tsl__vec_free(&m->alloc, &f.ids);
