@@ -179,6 +179,7 @@ typedef struct tsl__marks {
 typedef struct tsl__counted {
   tsl__expr rule; /* its frame */
   uint32_t max_tokens;
+  const struct tsl__tag *of; /* the format; its tree may be gone */
 } tsl__counted;
 
 /* What a grammar of a tree knows besides: belongs to the expressions. */

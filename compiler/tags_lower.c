@@ -400,17 +400,24 @@ static tsl__expr lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
   return e;
 }
 
-/* A text whose tokens are counted (zones.h): a frame, and something empty at its end that no other text has. */
-static tsl__expr counted(tsl__tags_lowering *l, tsl__expr text, uint32_t max_tokens) {
+/* The frame of a text that is counted: with something empty at its end that no other one has. */
+static tsl__expr zone_rule(tsl__tags_lowering *l, tsl__expr text, size_t k) {
+  return tsl__marks_rule(l->marks, TSL__MARK_NONE, tsl__expr_seq(l->x, text, l->marks->zones.at[k]), NULL, 0, 0, NULL, 0);
+}
+
+/* A text whose tokens are counted (zones.h). A format in several places is one text, as it may be read in two of them at once: found among the last ones. */
+static tsl__expr counted(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr text) {
   tsl__marks *m = l->marks;
   size_t k = l->counted.n;
   char name[32];
+  for (size_t i = k > 64 ? k - 64 : 0; i < k; i++)
+    if (l->counted.at[i].of == n && zone_rule(l, text, i) == l->counted.at[i].rule) return l->counted.at[i].rule;
   snprintf(name, sizeof name, "counted#%zu", k);
   if (k == m->zones.n) {
     tsl__expr own = tsl__marks_rule(m, TSL__MARK_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
     if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own)) return tsl__expr_no_memory(l->x);
   }
-  tsl__counted c = {tsl__marks_rule(m, TSL__MARK_NONE, tsl__expr_seq(l->x, text, m->zones.at[k]), NULL, 0, 0, NULL, 0), max_tokens};
+  tsl__counted c = {zone_rule(l, text, k), n->max_tokens, n};
   return tsl__vec_push(m->alloc, &l->counted, c) ? c.rule : tsl__expr_no_memory(l->x);
 }
 
@@ -420,7 +427,7 @@ static tsl__expr lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   const tsl__string *list = without(l, NULL, 0, s, n, &count);
   if (!list) return TSL__NONE;
   tsl__expr text = tsl__tags_free_text(l, list, count, n->max_chars);
-  return n->max_tokens == TSL__INF ? text : counted(l, text, n->max_tokens);
+  return n->max_tokens == TSL__INF ? text : counted(l, n, text);
 }
 
 /* One of these tokens, or of all others. Those that no text can have count for nothing. */

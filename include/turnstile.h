@@ -927,7 +927,7 @@ TSL_API double tsl_scores_missing(const tsl_scores *scores);                   /
  * In free text every token stays allowed; the first trigger that the text spells, however it is split into tokens, begins a tag. Where constant text
  * spells a special token, the token itself is allowed as well. With "max_tokens" an any_text ends in time: matchers count the tokens that they accept in it (those that
  * reach over its begin or end excepted; tsl_matcher_accept_bytes counts as one, what finishes a character before the rest excepted), and after the last one only what follows the text is allowed; a character that this
- * token leaves unfinished may be finished first. What counts goes with rollback, fork and drafts; tsl_beam_search, tsl_align_new and tsl_score_all refuse such
+ * token leaves unfinished may be finished first. Limits are exact where no text may be in two counted ones at once. What counts goes with rollback, fork and drafts; tsl_beam_search, tsl_align_new and tsl_score_all refuse such
  * grammars. `schema` holds the options of all JSON Schemas in it; it and `limits` may be NULL.
  * Errors: SYNTAX, SCHEMA (a format is malformed), UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, with the JSON pointer; ARGUMENT as of tsl_grammar_json_schema. */
 TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits,

@@ -395,10 +395,30 @@ static void presets_compile(void) {
   free(written);
 }
 
+/* Messages of thinking stand where calls follow them and where none do: each has its tokens once, whichever it will be. */
+static void thoughts_are_bounded(void) {
+  static const char request[] = "{\"tools\":[" TOOL("f", S) "]}", begin[] = "<|channel|>analysis<|message|>", next[] = "<|end|><|start|>assistant";
+  for (int on = 0; on < 2; on++) {
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    const tsl_tools_options o = {.preset = "gpt-oss", .max_thinking_tokens = 3, .thinking = on ? TSL_THINKING_ON : TSL_THINKING_AUTO};
+    CHECK(tsl_grammar_tools(vocab, request, sizeof request - 1, &o, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    for (int block = 0; m && block < 2; block++) {
+      int n = 0;
+      CHECK(tsl_matcher_accept_bytes(m, begin, sizeof begin - 1, NULL) == TSL_OK);
+      while (n < 9 && tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_OK) n++;
+      CHECKF(n == 3 && tsl_matcher_accept_bytes(m, next, sizeof next - 1, NULL) == TSL_OK, "block %d: %d tokens", block, n);
+    }
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(requests_are_refused, "status, message, pointer into the request");
   RUN(thoughts_are_read, "begun by the model or by the prompt, in blocks and in messages");
+  RUN(thoughts_are_bounded, "each block by itself");
   RUN(headers_are_read, "the tool in the role and in the channel");
   RUN(line_breaks_are_read, "before a call, where a template writes them");
   RUN(calls_without_arguments_are_read, "with an empty line and without");
