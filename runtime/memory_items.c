@@ -447,7 +447,7 @@ static bool is_asked(tsl__space *space, const trials *t, tsl_token token) {
 }
 
 static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) {
-  if (list->n > TSL__ASKED_MANY && !tsl__asked_write(space, t->plain)) return;
+  if (list->n > TSL__ASKED_MANY) (void)tsl__asked_write(space, t->plain); /* where there is no memory for it each is looked up */
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i];
     if (!is_asked(space, t, token) || denied(space, t, token)) continue;

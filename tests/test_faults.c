@@ -182,6 +182,35 @@ static void compile_and_generate(void) {
   printf("  %lu allocations made to fail\n", failures);
 }
 
+/* A vocabulary with many tokens that pass from one item into the next: a mask that could not be written out meanwhile has none of those that lead nowhere. */
+static void items_that_differ(void) {
+  static const char schema[] = "{\"type\":\"array\",\"uniqueItems\":true}", text[] = "[null";
+  uint32_t want[512] = {0};
+  bool failed = true;
+  faulty f;
+  tsl_vocab *v;
+  faulty_begin(&f);
+  CHECK(tsl_vocab_embedded(&f.hook, &v, NULL) == TSL_OK && tsl_vocab_mask_words(v) <= 512);
+  for (unsigned long n = 0; failed; n++) {
+    uint32_t mask[512] = {0};
+    tsl_grammar *g;
+    tsl_matcher *m;
+    tsl_status status;
+    CHECK(tsl_grammar_json_schema(v, schema, sizeof schema - 1, NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    CHECK(tsl_matcher_accept_bytes(m, text, sizeof text - 1, NULL) == TSL_OK);
+    faulty_arm(&f, n ? n - 1 : ULONG_MAX, false);
+    WITH_MEMORY(&f, status, tsl_matcher_mask(m, mask));
+    failed = !n || f.made >= n;
+    faulty_disarm(&f);
+    if (!n) memcpy(want, mask, sizeof want);
+    CHECKF(status == TSL_OK && !memcmp(mask, want, sizeof want), "after allocation %lu failed the mask is another one", n - 1);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+  CHECK(f.blocks == 0);
+}
+
 /* ---- limits that are reached anywhere -------------------------------------------------------------------------- */
 
 /* A generation without limits: its tokens, and the mask before each. */
@@ -374,6 +403,7 @@ static void sampler(void) {
 
 int main(void) {
   RUN(compile_and_generate, "compile, mask, accept, validate, fork: every allocation fails, once or from then on");
+  RUN(items_that_differ, "items that must differ: a mask is right where it could not be written out");
   RUN(limits, "steps, memory and stacks run out anywhere: what is still answered is right");
   RUN(vocabulary_and_warm_up, "a vocabulary from arrays, and the first grammar over it");
   RUN(load, "tokenizer files and encoding");
