@@ -5,7 +5,7 @@
  * Idea      The file that a worker writes to is the lock as well. `<name>.draft` is opened, and locked (flock) for as long as its owner compiles and writes; then it is renamed to its final
  *           name. Who waits for the lock gets it when the owner renames the file or dies, since the system ends a dead process' locks; it then looks whether the name has come to be, and whether the
  *           draft that it has locked is still the one in the folder. What a dead process wrote is written over.
- * Readers   lock nothing: a name is there with all of its content, or it is not.
+ * Readers   lock nothing: a name is there with all of its content, or it is not. One that comes to a damaged block takes the file out of the folder (artifact_read.c).
  * Names     XXH3-128 of the source as caches compare it (source.h), with the vocabulary's tokens in the place of its identity, of the numbers of format and memo, and of how much is listed and
  *           walked ahead: who asks for less leaves a file that is of no use to others, and it would be there for good.
  * Limits    Folders on file systems without locks, or that cannot be written to, and drafts that are links: each process compiles for itself. Who is killed after it has forked leaves the lock
@@ -152,21 +152,17 @@ static tsl_limits limits_now(const store *s) {
   return limits;
 }
 
-/* The grammar outlives who asked for it. */
-static void forget_limits(tsl_grammar *g) {
-  tsl__reader *r = tsl__reader_of(g->space);
-  if (r) tsl__reader_forget_limits(r);
-  else tsl__source_forget_limits(g);
-}
-
 /* False: it is not there, or not sound; or it holds the source, which could not be compiled in time (*status). */
 static bool load(store *s, tsl_grammar **out, tsl_status *status, tsl_error *error) {
   tsl_limits limits = limits_now(s);
   tsl_error why;
   *status = tsl_grammar_load(s->vocab, s->path, &limits, out, &why);
   if (*status == TSL_OK) {
-    forget_limits(*out);
-    s->result.complete = tsl__reader_of((*out)->space) != NULL;
+    tsl__reader *r = tsl__reader_of((*out)->space);
+    if (r) tsl__reader_forget_limits(r); /* the grammar outlives who asked for it */
+    else tsl__source_forget_limits(*out);
+    if (r) tsl__reader_share(r, s->path);
+    s->result.complete = r != NULL;
     s->result.kept = true;
     return true;
   }

@@ -1121,7 +1121,8 @@ typedef struct tsl_store_result {
  * and the others wait for it (at most source->limits->deadline_us), as long as it lives: a process that is killed leaves nothing behind that others would wait for or read. Files are named by content
  * (the source with its options, its limits but `cancel` and `deadline_us`, max_states and max_walk_steps of `options`, tokens of the vocabulary, version of the format): who asks for less of a file does not decide what others
  * find. Where the time runs out, or `cancel` is set, while the file is made, the grammar is there and no file is kept: whoever fills a folder needs more time than a compile takes, a second or two for some
- * schemas. Damaged ones are replaced. The folder is made if only its last part is missing; nothing is ever removed from it. A folder that cannot be used is no error (nor is one named "", which is none): the grammar
+ * schemas. Damaged ones are replaced; where a mask or token is the first to find the damage (TSL_ERR_FORMAT), the file is removed, and the next
+ * call makes it anew. The folder is made if only its last part is missing; nothing else is ever removed from it. A folder that cannot be used is no error (nor is one named "", which is none): the grammar
  * is compiled. `options` (its source is not looked at; max_states is 20,000 unless given) and `result` may be NULL. Errors: those of tsl_grammar_compile. */
 TSL_API tsl_status tsl_store_get(tsl_vocab *vocab, const char *folder, const tsl_source *source, const tsl_artifact_options *options, tsl_grammar **out,
                                  tsl_store_result *result, tsl_error *error);

@@ -171,6 +171,8 @@ typedef struct tsl__reader {
   uint32_t *mask_of, *bitset_of, *leftover_of; /* the same; masks: number + 1 */
   tsl__words left_id;   /* the space's leftover -> the file's + 1 (1: it has none); 0: not looked up */
   size_t maps;          /* bytes of state_of and the three after it */
+  char *shared;         /* the file's name in a folder that others use (compiler/store.c), NULL: in none; and the number that it has there */
+  uint64_t inode;
   bool walks;           /* its memo can be used */
 } tsl__reader;
 
@@ -188,6 +190,8 @@ bool tsl__a_bad(tsl__reader *r, const char *why);
 bool tsl__a_check_tokens(tsl__reader *r, const uint32_t *at, uint32_t n);
 /* The hook's `walk`. */
 bool tsl__a_find_walk(void *ctx, uint32_t state, uint32_t context, uint32_t over, struct tsl__walk *out);
+/* The file lies in a folder that others use: once a block is found to be damaged it is taken out of there, so that it is made anew. */
+void tsl__reader_share(tsl__reader *r, const char *path);
 /* The reader of a loaded grammar; NULL if it is another. */
 tsl__reader *tsl__reader_of(const tsl__space *space);
 /* Forget the `cancel` and `deadline_us` that it was loaded with, wherever they were copied to: for a grammar that outlives who asked for it. */

@@ -17,6 +17,8 @@
 #include "runtime/wide.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define NAMES_MAX (1u << 24)
 
@@ -26,11 +28,31 @@ bool tsl__a_bad(tsl__reader *r, const char *why) { return tsl__space_fail(r->spa
 
 /* ---- words of the file -------------------------------------------------------------------------------------------- */
 
+static void unshare(tsl__reader *r) {
+  if (r->shared) tsl__free(&r->space->alloc, r->shared, strlen(r->shared) + 1);
+  r->shared = NULL;
+}
+
+void tsl__reader_share(tsl__reader *r, const char *path) {
+  struct stat info;
+  size_t n = strlen(path) + 1;
+  if (stat(path, &info) || !(r->shared = tsl__alloc(&r->space->alloc, n))) return; /* then it stays where it is */
+  memcpy(r->shared, path, n);
+  r->inode = info.st_ino;
+}
+
+/* Not what has its name by now, if that is another file. */
+static void take_away(tsl__reader *r) {
+  struct stat info;
+  if (r->shared && !stat(r->shared, &info) && info.st_ino == r->inode) unlink(r->shared);
+  unshare(r);
+}
+
 static bool verify(tsl__reader *r, uint64_t block) {
   uint64_t bit = (uint64_t)1 << (block & 63), at = r->h->begin + block * TSL__ARTIFACT_BLOCK;
   if (r->verified[block >> 6] & bit) return true;
   size_t n = r->h->size - at < TSL__ARTIFACT_BLOCK ? (size_t)(r->h->size - at) : TSL__ARTIFACT_BLOCK;
-  if (tsl__hash(r->file.at + at, n) != r->sums[block]) return tsl__a_bad(r, "the artifact is damaged: a checksum is wrong");
+  if (tsl__hash(r->file.at + at, n) != r->sums[block]) return take_away(r), tsl__a_bad(r, "the artifact is damaged: a checksum is wrong");
   r->verified[block >> 6] |= bit;
   return true;
 }
@@ -464,7 +486,7 @@ static const char *why(void *ctx) {
 
 static size_t memory(void *ctx) {
   const tsl__reader *r = ctx;
-  return sizeof *r + r->maps + (r->left_id.cap + r->file_of.cap) * sizeof(uint32_t) + (r->file.mapped ? 0 : r->file.size) + (r->grown ? tsl__states_hook.memory(r->grown) : 0);
+  return sizeof *r + r->maps + (r->left_id.cap + r->file_of.cap) * sizeof(uint32_t) + (r->file.mapped ? 0 : r->file.size) + (r->shared ? strlen(r->shared) + 1 : 0) + (r->grown ? tsl__states_hook.memory(r->grown) : 0);
 }
 
 static uint32_t count(void *ctx) { return reader(ctx)->h->states; }
@@ -477,6 +499,7 @@ static void release(void *ctx) {
   tsl__vec_free(&a, &r->file_of);
   tsl__free(&a, r->verified, r->maps);
   tsl__a_close(&r->file, &a);
+  unshare(r);
   tsl__free(&a, r, sizeof *r);
 }
 

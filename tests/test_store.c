@@ -234,6 +234,46 @@ static void damaged_files_are_replaced(void) {
   check_reports(&r, 1, 0);
 }
 
+static void flip(const char *path, off_t at) {
+  uint8_t byte;
+  int file = open(path, O_RDWR);
+  CHECK(file >= 0 && pread(file, &byte, 1, at) == 1);
+  byte ^= 4;
+  CHECK(pwrite(file, &byte, 1, at) == 1 && !close(file));
+}
+
+/* Damage that loading does not come to: a mask fails, once, and whoever asks next has another file. */
+static void damaged_blocks_are_replaced(void) {
+  char long_schema[16384], path[512];
+  size_t n = (size_t)sprintf(long_schema, "{\"enum\":[");
+  for (int i = 0; i < 400; i++) n += (size_t)sprintf(long_schema + n, "%s\"%d is one of the texts\"", i ? "," : "", i * 7919);
+  n += (size_t)sprintf(long_schema + n, "]}");
+  const tsl_source many = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = long_schema, .length = n};
+  struct stat info;
+  unsigned late = 0;
+  empty_folder();
+  for (off_t at = 0; at == 0 || at < info.st_size; at += TSL__ARTIFACT_BLOCK) {
+    for (int again = 0; again < 3; again++) {
+      uint32_t mask[256];
+      tsl_store_result result;
+      tsl_grammar *g = NULL;
+      tsl_matcher *m = NULL;
+      CHECK(tsl_store_get(vocab, folder, &many, NULL, &g, &result, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+      tsl_status status = tsl_matcher_accept_bytes(m, "\"7919 is one of", 15, NULL);
+      if (status == TSL_OK) status = tsl_matcher_mask(m, mask);
+      CHECK(again == 1 ? status == TSL_OK || status == TSL_ERR_FORMAT : status == TSL_OK);
+      late += status != TSL_OK;
+      tsl_matcher_free(m);
+      tsl_grammar_release(g);
+      CHECK(result.kept && files(".tslgrammar", path, sizeof path) == (status == TSL_OK));
+      if (again == 0) CHECK(!stat(path, &info));
+      if (again == 0) flip(path, at + TSL__ARTIFACT_BLOCK / 2 < info.st_size ? at + TSL__ARTIFACT_BLOCK / 2 : info.st_size - 1);
+    }
+    empty_folder();
+  }
+  CHECKF(late > 0, "no block of %lld bytes was read late", (long long)info.st_size);
+}
+
 static void no_folder(void) {
   char kept[64];
   memcpy(kept, folder, sizeof kept);
@@ -444,6 +484,7 @@ int main(void) {
   RUN(killed_at_any_byte, "killed at any byte of a write");
   RUN(killed_while_others_wait, "killed while others wait");
   RUN(damaged_files_are_replaced, "damaged files are replaced");
+  RUN(damaged_blocks_are_replaced, "so are those whose damage a mask finds");
   RUN(no_folder, "no folder, no grammar");
   RUN(source_in_time, "a source in a file, and time");
   RUN(kept_in_time, "a file in time, or none");
