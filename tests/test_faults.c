@@ -188,13 +188,13 @@ static void items_that_differ(void) {
   uint32_t want[512] = {0};
   bool failed = true;
   faulty f;
-  tsl_vocab *v;
+  tsl_vocab *v = NULL;
   faulty_begin(&f);
   CHECK(tsl_vocab_embedded(&f.hook, &v, NULL) == TSL_OK && tsl_vocab_mask_words(v) <= 512);
   for (unsigned long n = 0; failed; n++) {
     uint32_t mask[512] = {0};
-    tsl_grammar *g;
-    tsl_matcher *m;
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
     tsl_status status;
     CHECK(tsl_grammar_json_schema(v, schema, sizeof schema - 1, NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
     CHECK(tsl_matcher_accept_bytes(m, text, sizeof text - 1, NULL) == TSL_OK);

@@ -235,7 +235,7 @@ static void damaged_files_are_replaced(void) {
 }
 
 static void flip(const char *path, off_t at) {
-  uint8_t byte;
+  uint8_t byte = 0;
   int file = open(path, O_RDWR);
   CHECK(file >= 0 && pread(file, &byte, 1, at) == 1);
   byte ^= 4;
