@@ -252,9 +252,9 @@ static tsl__expr join(tsl__gbnf *g, const tsl__gcycle *c, uint32_t l, uint32_t h
 }
 
 static tsl__expr body_alone(tsl__gbnf *g, const tsl__gcycle *c, bool nullable) {
-  tsl__expr b = join(g, c, 0, UINT32_MAX, false, false), d = join(g, c, 0, UINT32_MAX, true, false);
-  tsl__expr head = tsl__expr_seq(g->x, tsl__expr_star(g->x, d), nullable ? tsl__expr_alt(g->x, b, d) : b);
-  tsl__expr step = tsl__expr_alt(g->x, join(g, c, 0, 0, false, true), tsl__expr_seq(g->x, join(g, c, 0, 0, true, false), head));
+  tsl__expr b = join(g, c, 0, UINT32_MAX, false, false), d = join(g, c, 0, UINT32_MAX, true, false), ds = tsl__expr_star(g->x, d);
+  tsl__expr head = tsl__expr_seq(g->x, ds, nullable ? tsl__expr_alt(g->x, b, d) : b);
+  tsl__expr x = join(g, c, 0, 0, false, true), y = join(g, c, 0, 0, true, false), step = tsl__expr_alt(g->x, x, tsl__expr_seq(g->x, y, head));
   if (nullable) step = tsl__expr_alt(g->x, step, join(g, c, 0, 0, true, true));
   return tsl__expr_seq(g->x, head, tsl__expr_star(g->x, step));
 }

@@ -238,7 +238,7 @@ static void placed(void) {
     {"root ::= [a-z]{1,100}", "<root>"},
     {"root ::= \"(\" root \")\" | \"\"", "<root>"},
     {"root ::= root \"+\" root | \"1\"", "1(+1)*"},
-    {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "(-)*1((+(-)*1|\\!))*"},
+    {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "(-)*1((\\!|+(-)*1))*"},
     {"root ::= root \"+\" root | \"(\" root \")\" | \"1\"", "<%root>"},
     {"root ::= \"\" | a\na ::= a | \"\"", "ε"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
