@@ -16,7 +16,7 @@
  *           expr ::= expr "+" expr | "-" expr | [0-9]+  says nothing of what binds first: each text of n signs has as many readings as trees have shapes. What is read
  *           does not depend on it, so A at the end of a term of a cycle of one rule is cut to what T does not read:
  *               A⁺ = H·(X⁺ + Y·H)*,            H = D*·B           (terms A⁺·X, A⁺·Y·A, B, D·A; where A may be empty H may end in a D, and Y·H be Y⁺)
- *           for H·T is all of A⁺, and D·H·T, or H·T·Y·H·T, read the same as D·A, or A⁺·Y·A. H·T has one reading.
+ *           for H·T is all of A⁺, and D·H·T, or H·T·Y·H·T, read the same as D·A, or A⁺·Y·A. What is left of A in H·T is read in one way.
  * Cost      n² tails, each made when it is first reached; the distances (shortest texts) take n³ steps once. Hence TSL__GBNF_CYCLE_MAX.
  *           The terms of a body are as many as there are ways along its left edge; nothing is multiplied out, and terms share what follows the groups that they
  *           begin in. All of it counts as steps, so it ends with the time that there is (tsl__gbnf_look).
@@ -27,6 +27,8 @@
 #include "compiler/gbnf_ast.h"
 
 #include <stdio.h>
+
+#define SPLIT_MAX 1024u /* terms up to which alternatives are split to look at their ends: many terms may have the same many */
 
 typedef TSL__VEC(uint32_t) numbers;
 
@@ -116,12 +118,12 @@ static bool ends_in(tsl__gbnf *g, uint32_t node, uint32_t rule, uint32_t *before
   return true;
 }
 
-/* The terms of a rule that is alone in its cycle: itself is cut off at their ends. */
+/* The terms of a rule that is alone in its cycle: itself is cut off at their ends, where that is seen. */
 static void cut_ends(tsl__gbnf *g, tsl__gterms *terms, uint32_t rule) {
   for (size_t i = 0; i < terms->n && !tsl__gbnf_failed(g); i++) {
     tsl__gterm t = terms->at[i];
     const tsl__gnode n = g->nodes.at[t.rest];
-    if (n.kind == TSL__G_ALT) { /* each by itself: these are looked at as well */
+    if (n.kind == TSL__G_ALT && terms->n < SPLIT_MAX) { /* each by itself: these are looked at as well */
       for (uint32_t k = 0; k < n.b; k++) add_term(g, terms, t.head, g->lists.at[n.a + k]);
       terms->at[i] = terms->at[--terms->n];
       i--;

@@ -606,6 +606,13 @@ static void large(void) {
   for (int i = 0; i < N; i++) n += (size_t)sprintf(text + n, "[a-%c] ", 'b' + i % 20);
   status = compile(text, n, 0, &error);
   CHECKF(status == TSL_OK, "%s", error.message);
+  n = (size_t)sprintf(text, "root ::= \"b\" | (root"); /* 2,000 terms of one left-recursive rule, each with 2,000 alternatives behind it */
+  for (int i = 1; i < N / 10; i++) n += (size_t)sprintf(text + n, " | root");
+  n += (size_t)sprintf(text + n, ") (\"a\"");
+  for (int i = 1; i < N / 10; i++) n += (size_t)sprintf(text + n, " | \"%d\" root", i);
+  n += (size_t)sprintf(text + n, ")\n");
+  status = compile(text, n, 0, &error);
+  CHECKF(status == TSL_OK, "%s", error.message);
   free(text);
 }
 
