@@ -465,6 +465,8 @@ void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
 tsl__expr tsl__without_most(tsl__exprs *x, tsl__expr e, uint32_t *min, uint32_t *limit) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr parts[8];
+  *min = 0;
+  *limit = TSL__INF;
   if (n.kind != TSL__K_AND || n.b > 8 || n.loop) return e;
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr c = parts[i] = tsl__list_at(x, n.a)[i];

@@ -120,17 +120,19 @@ static bool ends_in(tsl__gbnf *g, uint32_t node, uint32_t rule, uint32_t *before
 
 /* The terms of a rule that is alone in its cycle: itself is cut off at their ends, where that is seen. */
 static void cut_ends(tsl__gbnf *g, tsl__gterms *terms, uint32_t rule) {
-  for (size_t i = 0; i < terms->n && !tsl__gbnf_failed(g); i++) {
+  for (size_t i = 0; i < terms->n && !tsl__gbnf_failed(g);) {
     tsl__gterm t = terms->at[i];
     const tsl__gnode n = g->nodes.at[t.rest];
     if (n.kind == TSL__G_ALT && terms->n < SPLIT_MAX) { /* each by itself: these are looked at as well */
       for (uint32_t k = 0; k < n.b; k++) add_term(g, terms, t.head, g->lists.at[n.a + k]);
       terms->at[i] = terms->at[--terms->n];
-      i--;
-    } else if (ends_in(g, t.rest, rule, &t.rest)) {
+      continue;
+    }
+    if (ends_in(g, t.rest, rule, &t.rest)) {
       t.again = true;
       terms->at[i] = t;
     }
+    i++;
   }
 }
 

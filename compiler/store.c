@@ -159,9 +159,12 @@ static bool load(store *s, tsl_grammar **out, tsl_status *status, tsl_error *err
   *status = tsl_grammar_load(s->vocab, s->path, &limits, out, &why);
   if (*status == TSL_OK) {
     tsl__reader *r = tsl__reader_of((*out)->space);
-    if (r) tsl__reader_forget_limits(r); /* the grammar outlives who asked for it */
-    else tsl__source_forget_limits(*out);
-    if (r) tsl__reader_share(r, s->path);
+    if (r) {
+      tsl__reader_forget_limits(r); /* the grammar outlives who asked for it */
+      tsl__reader_share(r, s->path);
+    } else {
+      tsl__source_forget_limits(*out);
+    }
     s->result.complete = r != NULL;
     s->result.kept = true;
     return true;

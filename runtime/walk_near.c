@@ -113,7 +113,7 @@ static taken take_near(trail *own, const tsl__near *n, uint32_t i, taken like, c
 
 /* Is a long token (by number) more than the state can read? One that holds a backslash may spell fewer characters than it has. */
 static bool is_dead(const trail *own, const tsl__near *n, uint32_t i) {
-  return n->hint->like_dead != UINT32_MAX && spelled(own, n, i) > n->hint->like_dead && !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]);
+  return spelled(own, n, i) > n->hint->like_dead && !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]);
 }
 
 /* Each longer token, by spelling. False if one cannot be told. */
