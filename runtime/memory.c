@@ -21,8 +21,8 @@ static uint32_t intern_open(tsl__space *space, const tsl__open *o) {
   return number;
 }
 
-static uint32_t intern_text(tsl__space *space, uint32_t before, const uint8_t *at, uint32_t n) {
-  if (n == 0) return before;
+/* The last part of a text: the bytes after those before. */
+static uint32_t intern_part(tsl__space *space, uint32_t before, const uint8_t *at, uint32_t n) {
   uint64_t hash = tsl__hash(at, n) ^ tsl__mix(before + 0x74657874u);
   tsl__index_iter it = tsl__index_first(&space->texts.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
@@ -37,6 +37,20 @@ static uint32_t intern_text(tsl__space *space, uint32_t before, const uint8_t *a
   if (fresh) *fresh = made;
   if (!fresh || !tsl__index_add(&space->texts.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
+}
+
+/* A text with n bytes more. It is cut where its own length says, so that it is one text in whatever pieces it came. */
+static uint32_t intern_text(tsl__space *space, uint32_t text, const uint8_t *at, uint32_t n) {
+  while (n && space->status == TSL_OK) {
+    const tsl__text *last = tsl__space_at(space, texts, text);
+    uint8_t part[TSL__TEXT_PART];
+    uint32_t kept = last->total % TSL__TEXT_PART, more = TSL__TEXT_PART - kept < n ? TSL__TEXT_PART - kept : n;
+    if (kept) memcpy(part, last->at, kept);
+    memcpy(part + kept, at, more);
+    text = intern_part(space, kept ? last->before : text, part, kept + more);
+    at += more, n -= more;
+  }
+  return text;
 }
 
 static uint32_t intern_memory(tsl__space *space, const tsl__memory *m) {

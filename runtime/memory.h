@@ -39,7 +39,9 @@
 #include "runtime/stacks.h"
 #include "runtime/taken.h"
 
-/* Some bytes of the text, after those before. */
+#define TSL__TEXT_PART 32u
+
+/* The last bytes of a text, after those before: TSL__TEXT_PART of them in each part but the last. */
 typedef struct tsl__text {
   const uint8_t *at;
   uint32_t before, n;

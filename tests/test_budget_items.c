@@ -196,6 +196,14 @@ static void names(void) {
 
 static unsigned long written;
 
+/* Does the text end in an exponent of 16 digits? Values that must differ may not have those (docs/schema.md). */
+static bool beyond_exponents(const char *text, size_t n) {
+  size_t digits = 0;
+  while (digits < n && strchr("0123456789", text[n - 1 - digits])) digits++;
+  if (digits < n && (text[n - 1 - digits] == '-' || text[n - 1 - digits] == '+')) n--;
+  return digits >= 16 && digits < n && (text[n - 1 - digits] == 'e' || text[n - 1 - digits] == 'E');
+}
+
 /* One text of at most `max` tokens; true if it is complete in the end. `text`: as far as it came. */
 static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64_t max, char *text) {
   uint32_t mask[8192 / 32];
@@ -203,7 +211,8 @@ static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64
   tsl_matcher_reset(m);
   for (uint64_t left = max;; left--) {
     text[n] = 0;
-    if (tsl_budget_mask(b, m, left, mask) != TSL_OK) return false;
+    tsl_status status = tsl_budget_mask(b, m, left, mask);
+    if (status != TSL_OK) return status == TSL_ERR_LIMIT && beyond_exponents(text, n);
     tsl_token t = pick(v, mask);
     if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(v, t)) return tsl_matcher_is_complete(m);
     const uint8_t *at = tsl_vocab_bytes(v, t, &bytes);

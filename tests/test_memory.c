@@ -605,7 +605,7 @@ static void test_names_in_names(void) {
   tsl_grammar_release(g);
 }
 
-/* Texts with repetitions in them: at once as many bytes are taken as one by one. */
+/* Texts with repetitions in them: at once as many bytes are taken as one by one, and they lead to the same position. */
 static void test_at_once(void) {
   static const char *const pieces[] = {"[", "]", "{", "}", ",", ",", "1", "2", "10", "\"a\"", "\"b\"", "\"ab\"", "\"a\":", "\"b\":", "\"\\u0061\"", " ", "true", "false", "{}", "null", "0"};
   uint64_t seed = 21;
@@ -627,6 +627,7 @@ static void test_at_once(void) {
       bool whole = tsl_matcher_accept_bytes(m, text, strlen(text), &taken) == TSL_OK;
       while (text[n] && tsl_matcher_accept_bytes(slow, text + n, 1, NULL) == TSL_OK) n++;
       CHECKF(taken == n && whole == !text[n] && (!whole || tsl_matcher_is_complete(m) == tsl_matcher_is_complete(slow)), "%s: %zu and %zu bytes of %s", walked[i], taken, n, text);
+      if (whole) CHECKF(m->at == slow->at, "%s: another position after %s", walked[i], text);
       tsl_matcher_free(m);
       tsl_matcher_free(slow);
     }

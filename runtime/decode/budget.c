@@ -118,14 +118,11 @@ static bool inherit_landing(void *ctx, tsl__stack to, const tsl_token *tokens, s
   return !tsl__planner_fits(p, i->at, i->left);
 }
 
-/* So is the plan of that position itself if the token was its first one: it goes on byte by byte, and what is remembered then is the same text in other pieces. */
 static void inherit(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
   inheritance i = {b, m->at, left};
   if (!m->history_n) return;
   tsl__stack from = m->history[(m->history_next + m->history_cap - 1) % m->history_cap];
-  const tsl__plan *plan = tsl__planner_plan(&b->planner, from);
-  if (tsl__plan_leads(plan) && tsl__stack_token(m->grammar->space, from, plan->token) == m->at) tsl__planner_copy(&b->planner, m->at, plan->after);
-  if (!tsl__planner_fits(&b->planner, m->at, left)) tsl__planner_landings(&b->planner, from, inherit_landing, &i);
+  tsl__planner_landings(&b->planner, from, inherit_landing, &i);
 }
 
 /* Landings forget names and items (plan.h), and a plan may then repeat one: where they are remembered, the position's own plan is followed too, with `hard` those of the landings that led here,
