@@ -43,7 +43,8 @@ static bool is_new(uint64_t place) {
 
 static bool refused(const void *caller, const void *frame) {
   if (!watched) return false;
-  if (looking && fresh_count < FRESH_MAX && is_new(tsl__mix((uintptr_t)caller) ^ (base - (uintptr_t)frame))) fresh[fresh_count++] = watched->made;
+  uint64_t place = tsl__mix((uintptr_t)caller) ^ (base - (uintptr_t)frame);
+  if (looking && fresh_count < FRESH_MAX && is_new(place) && tsl__mix(place) % (2 / ROUNDS_OF(2)) == 0) fresh[fresh_count++] = watched->made; /* under a sanitizer every second place */
   return faulty_refuses(watched);
 }
 #define REFUSED() refused(__builtin_return_address(0), __builtin_frame_address(0))

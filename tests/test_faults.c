@@ -298,7 +298,7 @@ static void vocabulary_and_warm_up(void) {
   for (int mode = 0; mode < 2; mode++) {
     bool failed = true;
     unsigned long n = 0, runs = 0;
-    for (; failed; n += 1 + n / 16, runs++) {
+    for (; failed; n += 1 + n / 8, runs++) {
       faulty f;
       tsl_vocab *v = NULL;
       tsl_grammar *g = NULL;

@@ -125,7 +125,7 @@ static void memory(void) {
   uint32_t *mask = malloc(words * sizeof *mask);
   tsl_budget *budget = NULL;
   CHECK(tsl_budget_new(g, NULL, &budget) == TSL_OK);
-  for (int i = 0; mask && budget && i < MANY_TEXTS; i++) {
+  for (int i = 0; mask && budget && i < ROUNDS_OF(MANY_TEXTS); i++) {
     tsl_matcher *m = NULL;
     CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '"') == TSL_OK);
     for (int step = 0; m && step < MANY_STEPS - i % 40 && !tsl_matcher_is_terminated(m); step++) {

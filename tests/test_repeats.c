@@ -12,7 +12,7 @@
 #include "tests/repeats.h"
 #include "tests/toy.h"
 
-#define SCHEMAS 1500
+#define SCHEMAS ROUNDS_OF(1500)
 #define STEPS 36 /* tokens of a text: a third of them where none is for white space */
 #define TEXT_MAX 2048
 #define DEPTH_MAX 140  /* bytes of a way on */

@@ -185,7 +185,7 @@ static void enumerated(void) {
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
   for (size_t k = 0; k < GRAMMARS; k++) {
     tsl_grammar *g = toy_gbnf(v, grammars[k]);
-    for (size_t i = 0; i < ROUNDS_OF(40u); i++) {
+    for (size_t i = 0; i < ROUNDS_OF(30u); i++) {
       setting s = setting_of(i);
       odometer o = {.probability = 1};
       tsl__chance chance = {&o, all_coins, all_picks};
