@@ -146,4 +146,7 @@ tsl__expr tsl__gbnf_tail(tsl__gbnf *g, uint32_t cycle, uint32_t from, uint32_t t
 /* gbnf_place.c: makes `whole` and `plus` of rules reached from root that need no frame of their own; those of others are left as they are. */
 void tsl__gbnf_place(tsl__gbnf *g, uint32_t root);
 
+/* gbnf_run.c: after that, puts the bodies of rules in the place of their names where their texts run into what follows. */
+void tsl__gbnf_run(tsl__gbnf *g);
+
 #endif

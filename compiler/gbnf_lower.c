@@ -204,6 +204,7 @@ tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   if (!status) status = analyse(g, start, error);
   if (status) return status;
   tsl__gbnf_place(g, start);
+  if (!tsl__gbnf_failed(g)) tsl__gbnf_run(g);
   if (!tsl__gbnf_failed(g)) *out = whole_of(g, start);
   return tsl__gbnf_failure(g, error);
 }

@@ -258,6 +258,16 @@ static void count_frame(void *ctx, const tsl_frame *frame) {
   (void)frame;
 }
 
+static void check_frames(const char *grammar, const char *text, uint32_t frames) {
+  tsl_matcher *m = start(grammar, strlen(grammar));
+  uint32_t total = 0;
+  if (!m) return;
+  CHECK(tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK);
+  CHECK(tsl_matcher_frames(m, 0, count_frame, NULL, &total) == TSL_OK);
+  CHECKF(total == frames, "%s: %u frames", grammar, (unsigned)total);
+  tsl_matcher_free(m);
+}
+
 /* Texts of so many characters are read in the frame of who names them, if what follows them there cannot go on with one of these. */
 static void counted_in_place(void) {
   static const struct {
@@ -279,15 +289,27 @@ static void counted_in_place(void) {
     {"root ::= text more\nmore ::= \",\" more text | \".\"\ntext ::= [^,.]{0,80}", "a", 2}, /* what follows the end of what is in itself is not looked at */
     {"root ::= text (\"; \" text){0,5} \"\\n\"\ntext ::= [^;\\n]{1,80}", "a; b", 1},
     {"root ::= text? <[256]>\ntext ::= [^\\n]{1,80}", "ab", 2}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    tsl_matcher *m = start(rows[i].grammar, strlen(rows[i].grammar));
-    uint32_t total = 0;
-    if (!m) continue;
-    CHECK(tsl_matcher_accept_bytes(m, rows[i].text, strlen(rows[i].text), NULL) == TSL_OK);
-    CHECK(tsl_matcher_frames(m, 0, count_frame, NULL, &total) == TSL_OK);
-    CHECKF(total == rows[i].frames, "%s: %u frames", rows[i].grammar, (unsigned)total);
-    tsl_matcher_free(m);
-  }
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_frames(rows[i].grammar, rows[i].text, rows[i].frames);
+}
+
+/* Where a rule's texts run into what follows they are read in the frame of who names it. */
+static void running_in_place(void) {
+  static const struct {
+    const char *grammar, *text;
+    uint32_t frames;
+  } rows[] = {
+    {"root ::= w*\nw ::= [a-z]+ | \"[\" w* \"]\"", "ab", 1},
+    {"root ::= w*\nw ::= [a-z]+ | \"[\" w* \"]\"", "ab[cd", 2},     /* the loop within is a rule */
+    {"root ::= w*\nw ::= [a-z]+ | \"[\" w* \"]\"", "ab[cd[e]f", 2},
+    {"root ::= w (\",\" w)*\nw ::= [a-z]+ | \"[\" w \"]\"", "ab", 2}, /* nothing runs on */
+    {"root ::= w*\nw ::= [a-f]+ | \"[\" w* \"]\"", "ab", 2},        /* few characters: as they were */
+    {"root ::= s*\ns ::= \"<\" c* \">\"\nc ::= [^<>$] | \"$\" s", "<ab", 2},
+    {"root ::= text\ntext ::= char text | char\nchar ::= [^{}] | \"{\" text \"}\"", "ab", 1},
+    {"root ::= (f \" \"?)*\nf ::= [a-z]+ | \"(\" f \")\" | \"'\" f", "a'b", 1},
+    {"root ::= l\nl ::= l l | i\ni ::= [a-z]+ | \"[\" l \"]\"", "ab", 1},
+    {"root ::= (w \"-\"?)*\nw ::= [a-z]{1,20} | \"[\" w \"]\"", "ab", 2}, /* what counts has a frame of its own */
+    {"root ::= s s\ns ::= [a-z] s s | [a-z]", "a", 2}};                    /* and so has what would stay in part */
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_frames(rows[i].grammar, rows[i].text, rows[i].frames);
 }
 
 /* ---- tokens --------------------------------------------------------------------------------------------------- */
@@ -415,11 +437,11 @@ static const char *const rule_names[] = {"root", "s", "t", "u"};
 static size_t random_alternatives(char *out, int rules, int depth);
 
 static size_t random_item(char *out, int rules, int depth) {
-  static const char *const leaves[] = {"\"a\"", "\"b\"", "\"ab\"", "[ab]", "\"\""};
+  static const char *const leaves[] = {"\"a\"", "\"b\"", "\"ab\"", "[ab]", "\"\"", "[a-z]", "[b-r]"};
   static const char *const suffixes[] = {"", "", "", "", "", "", "", "", "", "", "", "?", "*", "+", "{2}", "{0,2}"};
   size_t n;
   uint32_t kind = rnd(10);
-  if (kind < 4) n = (size_t)sprintf(out, "%s", leaves[rnd(5)]);
+  if (kind < 4) n = (size_t)sprintf(out, "%s", leaves[rnd(7)]);
   else if (kind < 8 || depth == 0) n = (size_t)sprintf(out, "%s", rule_names[rnd((uint32_t)rules)]);
   else {
     n = (size_t)sprintf(out, "(");
@@ -757,6 +779,7 @@ int main(void) {
   RUN(printed_equations, "left-recursive rules as equations");
   RUN(placed, "small regular rules stand in place");
   RUN(counted_in_place, "texts of so many characters stand in place");
+  RUN(running_in_place, "rules whose texts run on stand in place");
   RUN(tokens, "tokens by id and name");
   RUN(tokens_beside_text, "tokens beside any text");
   RUN(random_grammars, "random grammars, all short texts");

@@ -57,6 +57,7 @@ typedef struct writer {
   size_t n;
   earley *e;
   uint32_t rules[RULES];
+  bool letters; /* in the place of names: rules whose texts run on stand in place (gbnf_run.c) */
 } writer;
 
 #define PUT(w, ...) ((w)->n += (size_t)snprintf((w)->at + (w)->n, sizeof(w)->at - (w)->n, __VA_ARGS__))
@@ -100,6 +101,11 @@ static uint32_t put_item(writer *w, unsigned depth) {
     return rule_of(w->e, s, strlen(text));
   }
   case 3: case 4:
+    if (w->letters) {
+      s[0] = earley_range('a', 'z');
+      PUT(w, "[a-z]");
+      return rule_of(w->e, s, 1);
+    }
     s->tokens[0] = ONE_OF(named);
     s->others = below(3) == 0;
     PUT(w, "%s<[%u]>", s->others ? "!" : "", s->tokens[0]);
@@ -160,6 +166,7 @@ static uint32_t put_ways(writer *w, unsigned depth) {
 
 static void put_grammar(writer *w) {
   uint32_t root = earley_rule(w->e);
+  w->letters = below(3) == 0;
   for (uint32_t i = 0; i < RULES; i++) w->rules[i] = earley_rule(w->e);
   PUT(w, "root ::= ");
   either(w->e, root, put_ways(w, 0));
