@@ -527,7 +527,7 @@ static void random_grammars(void) {
     if (some) {
       CHECK(tsl__gbnf_left_recursion(p.g, NULL) == TSL_OK);
       left += p.g->cycles.n > 0;
-tsl_matcher *m = start(text, n);
+      tsl_matcher *m = start(text, n);
       if (m) compare(&want, m, text);
       tsl_matcher_free(m);
     } else {
