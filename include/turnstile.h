@@ -899,7 +899,7 @@ typedef struct tsl_score_options {
   uint32_t max_prefixes;  /* rows that the model is asked for [100,000] */
   uint32_t batch;         /* prefixes in one call of the model, at most [32] */
   bool all_tokenisations; /* sum over every way to spell a text in tokens; default: the canonical one, that of tsl_vocab_encode */
-  bool plain_json;        /* the texts are JSON: an escape is taken only where nothing else can stand, \uXXXX only where no short one can */
+  bool plain_json;        /* the texts are JSON: an escape is taken only for what cannot stand as itself, \uXXXX only for what has no short one, in small letters */
   bool open_end;          /* leave out the probability of the end-of-generation tokens after a text */
 } tsl_score_options;
 

@@ -298,6 +298,38 @@ static void schema_labels(void) {
   tsl_vocab_release(v);
 }
 
+/* Every label is there in one spelling: escapes where the character cannot stand as itself, the short one where there is one, whatever the other labels have in its place. */
+static void escaped_labels(void) {
+  static const struct { const char *schema, *texts; } rows[] = {
+      {"{\"enum\":[\"plain\",\"\\n\",\"\\\"q\\\"\",\"\\\\\"]}", "\"\\\"q\\\"\" \"\\\\\" \"\\n\" \"plain\" "},
+      {"{\"enum\":[\"\\\\\\\"\",\"\\\\\\\\n\",\"\\\\u0041\"]}", "\"\\\\\\\"\" \"\\\\\\\\n\" \"\\\\u0041\" "},
+      {"{\"enum\":[\"a/b\",\"\\u000b\",\"\\u0000\\u001F\",\"\\u00e9\",\"\\ud83d\\ude00\"]}", "\"\\u0000\\u001f\" \"\\u000b\" \"a/b\" \"\u00e9\" \"\U0001f600\" "},
+      {"{\"type\":\"string\",\"pattern\":\"^[a\\\\n\\\\\\\\]?$\"}", "\"\" \"\\\\\" \"\\n\" \"a\" "},
+      {"{\"type\":\"object\",\"properties\":{\"\\t\":{\"const\":true},\"t\":{\"const\":null}},\"additionalProperties\":false}",
+       "{\"\\t\":true,\"t\":null} {\"\\t\":true} {\"t\":null} {} "},
+  };
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  toy_model m = {9, 3, tsl_vocab_logits_width(v), 0, 0};
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    tsl_grammar *g = toy_schema(v, rows[r].schema);
+    tsl_scores *s = NULL;
+    tsl_error e = {0};
+    CHECKF(tsl_score_all(g, ask, &m, &(tsl_score_options){.plain_json = true}, NULL, &s, &e) == TSL_OK, "%s: %s", rows[r].schema, e.message);
+    char all_texts[256] = "";
+    for (size_t i = 0; s && i < tsl_scores_count(s) && strlen(all_texts) < 200; i++) {
+      size_t length;
+      const char *text = tsl_scores_text(s, i, &length);
+      strncat(all_texts, text, length < 40 ? length : 40);
+      strcat(all_texts, " ");
+    }
+    CHECKF(!strcmp(all_texts, rows[r].texts), "%s: %s", rows[r].schema, all_texts);
+    tsl_scores_free(s);
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(v);
+}
+
 /* ---- dead ends ------------------------------------------------------------------------------------------------ */
 
 /* Nothing has a probability after the first letter; with `ctx` nowhere at all. */
@@ -413,6 +445,7 @@ int main(void) {
   RUN(aligned, "samples converge to P(text | grammar)");
   RUN(labels, "probabilities of all texts");
   RUN(schema_labels, "labels of a schema");
+  RUN(escaped_labels, "labels with escapes");
   RUN(dead_ends, "prefixes without a probability");
   RUN(refused, "what is refused");
   RUN(every_allocation_fails, "every nth allocation fails");
