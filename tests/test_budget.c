@@ -214,6 +214,18 @@ static bool can_end(tsl_matcher *m, const tsl_vocab *v, uint32_t depth) {
 
 #define DEPTH 7u
 
+/* With one token left, those that end the text are allowed and no others. */
+static void compare_last(tsl_vocab *v, tsl_budget *b, tsl_matcher *m) {
+  uint32_t mask[8];
+  CHECK(tsl_budget_mask(b, m, 1, mask) == TSL_OK);
+  for (tsl_token t = 0; t < tsl_vocab_size(v); t++) {
+    if (tsl_vocab_is_eog(v, t)) continue;
+    bool taken = tsl_matcher_accept(m, t) == TSL_OK, ends = taken && tsl_matcher_is_complete(m);
+    CHECK(!taken || tsl_matcher_rollback(m, 1) == TSL_OK);
+    CHECKF(tsl_mask_has(mask, t) == ends && (tsl_budget_allows(b, m, 1, t) == TSL_OK) == ends, "token %u is the last one: %d", (unsigned)t, ends);
+  }
+}
+
 /* The budget's answers, from every prefix of random texts, are those of trying everything. */
 static void compare(tsl_vocab *v, tsl_grammar *g) {
   tsl_matcher *m = NULL;
@@ -233,6 +245,7 @@ static void compare(tsl_vocab *v, tsl_grammar *g) {
       if (least <= DEPTH) CHECKF(status == TSL_OK && count == least, "%zu tokens, least %u", count, least);
       for (size_t i = 0; status == TSL_OK && i < count; i++) CHECK(tsl_matcher_accept(m, way[i]) == TSL_OK);
       if (status == TSL_OK) CHECK(tsl_matcher_is_complete(m) && tsl_matcher_rollback(m, count) == TSL_OK);
+      compare_last(v, b, m);
       if (tsl_matcher_mask(m, mask) != TSL_OK) break;
       tsl_token t = pick(v, mask);
       if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(v, t) || tsl_matcher_accept(m, t) != TSL_OK) break;
@@ -261,7 +274,8 @@ static void small_vocabularies(void) {
 /* Tokens that a grammar names: nothing in bytes stands for them. */
 static void named_tokens(void) {
   static const char *const tokens[] = {"a", "b", "ab", "<x>", "<y>", "</s>"};
-  static const char *const grammars[] = {"root ::= \"a\" <[3]> \"b\" (<[4]> | \"abab\")", "root ::= (<[3]> | \"ab\")+ <[4]>", "root ::= !<[3]>* <[3]> \"ab\""};
+  static const char *const grammars[] = {"root ::= \"a\" <[3]> \"b\" (<[4]> | \"abab\")", "root ::= (<[3]> | \"ab\")+ <[4]>", "root ::= !<[3]>* <[3]> \"ab\"",
+                                         "root ::= \"a\" (\"bab\" | <[1]> | <[3]>)"}; /* after the a, a b ends the text as a token, and begins bab as its spelling */
   for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
     tsl_vocab *v = toy_vocab(tokens, 6, true);
     tsl_grammar *g = toy_gbnf(v, grammars[i]);

@@ -40,14 +40,16 @@ static tsl__plan *find(const tsl__planner *p, tsl__stack at) {
   return NULL;
 }
 
-/* The plan of a position, made if it was not there: then without any way. NULL on failure. */
+static bool is_end(const tsl__planner *p, tsl__stack at) { return tsl__stack_at(space_of(p), at)->complete; }
+
+/* The plan of a position, made if it was not there: then without any way, or none is needed. NULL on failure. */
 static tsl__plan *entry(tsl__planner *p, tsl__stack at) {
   tsl__plan *plan = find(p, at);
   if (plan) return plan;
-  uint32_t missing = tsl__stack_shortest(space_of(p), at);
+  uint32_t missing = tsl__stack_shortest(space_of(p), at), known = is_end(p, at) ? 0 : TSL__PLAN_NONE;
   if (!fine(p)) return NULL;
   plan = tsl__pool_add(&p->plans, &p->alloc);
-  if (plan) *plan = (tsl__plan){.at = at, .token = TSL_NO_TOKEN, .bytes = TSL__PLAN_NONE, .tokens = TSL__PLAN_NONE, .missing = missing};
+  if (plan) *plan = (tsl__plan){.at = at, .token = TSL_NO_TOKEN, .bytes = known, .tokens = known, .missing = missing};
   if (plan && tsl__index_add(&p->index, &p->alloc, tsl__mix(at), p->plans.n - 1)) return plan;
   out_of_memory(p);
   return NULL;
@@ -66,8 +68,6 @@ static uint32_t missing_at(tsl__planner *p, tsl__stack at) {
   const tsl__plan *plan = entry(p, at);
   return plan ? plan->missing : 0;
 }
-
-static bool is_end(const tsl__planner *p, tsl__stack at) { return tsl__stack_at(space_of(p), at)->complete; }
 
 /* ---- a search's open and closed positions --------------------------------------------------------------------- */
 
@@ -333,10 +333,8 @@ static bool keep_way(tsl__planner *p, const hops *way) {
 
 /* Is this position an end, or is its way known? An end's plan is made. */
 static bool arrived(tsl__planner *p, tsl__stack at) {
-  tsl__plan *plan = is_end(p, at) ? entry(p, at) : find(p, at);
-  if (!plan) return false;
-  if (is_end(p, at)) plan->bytes = plan->tokens = 0;
-  return plan->bytes != TSL__PLAN_NONE;
+  const tsl__plan *plan = is_end(p, at) ? entry(p, at) : find(p, at);
+  return plan && plan->bytes != TSL__PLAN_NONE;
 }
 
 /* Find a way in bytes from a position, if there is one, and note it. */
@@ -535,8 +533,6 @@ static void note_way(tsl__planner *p, const takings *way, tsl__stack end) {
 /* Note the way that ends at a place: where names are all that is forgotten, for the landings on it. */
 static void keep_tokens(search *s, uint32_t n) {
   uint32_t total = s->places.at[n].cost;
-  tsl__plan *end = entry(s->p, s->places.at[n].at);
-  if (end) end->bytes = end->tokens = 0;
   for (; fine(s->p) && s->places.at[n].parent != n; n = s->places.at[n].parent) {
     const place *to = &s->places.at[n], *from = &s->places.at[to->parent];
     tsl__plan *plan = entry(s->p, from->at);
