@@ -363,6 +363,46 @@ static void dead_ends(void) {
   tsl_vocab_release(v);
 }
 
+/* ---- items that differ ----------------------------------------------------------------------------------------- */
+
+static bool ends_there(tsl_grammar *g, const tsl_token *tokens, size_t count) {
+  tsl_matcher *m = NULL;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (size_t i = 0; i < count; i++) CHECK(tsl_matcher_accept(m, tokens[i]) == TSL_OK);
+  bool ended = tsl_matcher_is_terminated(m);
+  tsl_matcher_free(m);
+  return ended;
+}
+
+/* Where the budget knows a way on only from the position before: samples and beams are whole texts. */
+static void items_that_differ(void) {
+#define UNIQUE(least, most, items) "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":" #least ",\"maxItems\":" #most ",\"items\":" items "}"
+  static const char nested[] = UNIQUE(2, 2, UNIQUE(2, 2, UNIQUE(1, 2, "{\"type\":\"boolean\"}")));
+  tsl_vocab *v = NULL;
+  tsl_grammar *g = NULL;
+  tsl_error e = {0};
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  CHECK(tsl_grammar_json_schema(v, nested, strlen(nested), NULL, NULL, &g, &e) == TSL_OK);
+  for (uint64_t seed = 18; seed < 21; seed++) {
+    toy_model m = {seed, 4, tsl_vocab_logits_width(v), 0, 0};
+    tsl_align *a = NULL;
+    tsl_beams *b = NULL;
+    tsl_token tokens[20];
+    size_t count = 0;
+    CHECK(tsl_align_new(g, ask, &m, &(tsl_align_options){seed, 19}, NULL, &a, &e) == TSL_OK);
+    for (int i = 0; i < 6; i++) CHECK(tsl_align_sample(a, tokens, &count, NULL) == TSL_OK && ends_there(g, tokens, count));
+    CHECK(tsl_beam_search(g, ask, &m, &(tsl_beam_options){3, 0, 19, 0}, NULL, &b, &e) == TSL_OK);
+    for (size_t i = 0; b && i < tsl_beams_count(b); i++) {
+      const tsl_token *text = tsl_beams_tokens(b, i, &count);
+      CHECK(ends_there(g, text, count));
+    }
+    tsl_align_free(a);
+    tsl_beams_free(b);
+  }
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 /* ---- failures ------------------------------------------------------------------------------------------------- */
 
 static tsl_status refuse(void *ctx, const tsl_prefix *prefixes, size_t n, float *logits) {
@@ -447,6 +487,7 @@ int main(void) {
   RUN(schema_labels, "labels of a schema");
   RUN(escaped_labels, "labels with escapes");
   RUN(dead_ends, "prefixes without a probability");
+  RUN(items_that_differ, "items that must differ");
   RUN(refused, "what is refused");
   RUN(every_allocation_fails, "every nth allocation fails");
   return tsl_test_end();

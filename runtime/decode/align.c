@@ -80,7 +80,7 @@ tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ctx, const
   tsl_grammar_retain(grammar);
   tsl_status status = prepare(a);
   if (status != TSL_OK) tsl__fail(error, status, "out of memory");
-  tsl_matcher m = tsl__matcher_at(grammar, grammar->begin);
+  tsl_matcher m = tsl__matcher_at(grammar, grammar->begin, NULL);
   if (status == TSL_OK) status = tsl_budget_start(a->budget, &m, options->max_tokens, error);
   if (status == TSL_OK) *out = a;
   else tsl_align_free(a);
@@ -101,7 +101,8 @@ static bool all_impossible(const float *logits, size_t width) {
   return true;
 }
 
-/* The weights of the tokens after a prefix, and their sum. `node` may be unknown (no_node): then nothing is known below it. *total is DEAD_END where nothing that is allowed has a probability. */
+/* The weights of the tokens after a prefix, and their sum. `node` may be unknown (no_node): then nothing is known below it. *total is DEAD_END where nothing that is allowed has a probability, or nothing is
+ * allowed though the text is not complete (a fault of budgets that turnstile.h names). */
 #define DEAD_END (-1.0)
 #define NO_NODE UINT32_MAX
 static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tokens, size_t count, uint32_t node, double *total) {
@@ -110,7 +111,8 @@ static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tok
   double log_sum;
   tsl_status status = tsl_budget_mask(a->budget, m, a->options.max_tokens - count, a->mask);
   *total = 0;
-  if (status != TSL_OK || tsl_mask_count(a->mask, v->logits_width) == 0) return status;
+  if (status != TSL_OK) return status;
+  if (tsl_mask_count(a->mask, v->logits_width) == 0) return *total = tsl_matcher_is_complete(m) ? 0 : DEAD_END, TSL_OK;
   status = a->model(a->ctx, &prefix, 1, a->logits);
   if (status == TSL_OK && all_impossible(a->logits, v->logits_width)) return *total = DEAD_END, TSL_OK;
   if (status == TSL_OK) status = tsl__log_sum(a->logits, v->logits_width, &log_sum);
@@ -167,8 +169,8 @@ static void learn(tsl_align *a, size_t length, const double *totals) {
 
 /* One text. *dead: it came to a prefix after which nothing that is allowed has a probability, which is known from now on. `totals` has room for a text. */
 static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint64_t *draws, size_t *count, double *log_p, bool *dead) {
-  tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin);
-  tsl__stack at;
+  tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin, NULL);
+  tsl__stack at, before;
   uint32_t node = 0;
   size_t n = 0;
   double total;
@@ -185,7 +187,8 @@ static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint6
     if (tsl_vocab_is_eog(a->grammar->vocab, token)) break;
     status = tsl__grammar_lead(a->grammar, m.at, token, &at);
     if (status != TSL_OK) break;
-    tsl__matcher_stand(&m, at);
+    before = m.at;
+    m = tsl__matcher_at(a->grammar, at, &before);
   }
   *count = n;
   *dead = status == TSL_OK && total == DEAD_END;
@@ -221,8 +224,8 @@ tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count, doub
 
 tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t count, double *probability) {
   if (!a || !probability || (count && !tokens) || count > (size_t)a->options.max_tokens + 1) return TSL_ERR_ARGUMENT;
-  tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin);
-  tsl__stack at;
+  tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin, NULL);
+  tsl__stack at, before;
   uint32_t node = 0;
   double p = 1, total;
   *probability = 0;
@@ -237,7 +240,8 @@ tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t c
     if (tsl_vocab_is_eog(a->grammar->vocab, tokens[i])) return i + 1 == count ? (*probability = p, TSL_OK) : TSL_OK;
     status = tsl__grammar_lead(a->grammar, m.at, tokens[i], &at);
     if (status != TSL_OK) return status;
-    tsl__matcher_stand(&m, at);
+    before = m.at;
+    m = tsl__matcher_at(a->grammar, at, &before);
   }
   /* Without an end-of-generation token a text ends where nothing more is allowed. */
   tsl_status status = tsl_budget_mask(a->budget, &m, a->options.max_tokens - count, a->mask);

@@ -14,9 +14,9 @@ tsl_status tsl__log_sum(const float *logits, size_t width, double *out);
 /* log(exp(a) + exp(b)); either may be -inf. */
 double tsl__log_add(double a, double b);
 
-/* A matcher in all but its history, to ask a budget with. */
-static inline tsl_matcher tsl__matcher_at(tsl_grammar *grammar, tsl__stack at) {
-  tsl_matcher m = {.alloc = grammar->alloc, .grammar = grammar};
+/* A matcher to ask a budget with, one token after `before`, which is all of its history; NULL: at the beginning. */
+static inline tsl_matcher tsl__matcher_at(tsl_grammar *grammar, tsl__stack at, tsl__stack *before) {
+  tsl_matcher m = {.alloc = grammar->alloc, .grammar = grammar, .history = before, .history_cap = before != NULL, .history_n = before != NULL};
   tsl__matcher_stand(&m, at);
   return m;
 }
