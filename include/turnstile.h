@@ -872,7 +872,7 @@ TSL_API double tsl_beams_score(const tsl_beams *beams, size_t i);
 
 typedef struct tsl_align_options {
   uint64_t seed;
-  uint32_t max_tokens; /* of a text, end-of-generation tokens not counted; >= 1: the distribution is that of texts that end within it */
+  uint32_t max_tokens; /* of a text, end-of-generation tokens not counted; >= 1: the distribution is that of texts that end within it, of those that a tsl_budget allows */
 } tsl_align_options;
 
 /* Masking step by step draws from another distribution than the model's texts that satisfy the grammar: a token is as likely as before the mask, though hardly any text may go on from it well. This
@@ -887,7 +887,7 @@ TSL_API void tsl_align_free(tsl_align *align); /* NULL is allowed */
  * on success only. A prefix after which nothing that
  * is allowed has a probability is learned as well, and another text drawn, up to a thousand times. Errors: LOGITS (there was no other), the model's, those of masks. */
 TSL_API tsl_status tsl_align_sample(tsl_align *align, tsl_token *tokens, size_t *count, double *log_probability);
-/* The probability that the next sample is this text, tokens and all. Calls the model. */
+/* The probability that the next sample is this text, tokens and all; what is drawn again after a prefix without a way on, not met before, is not counted. Calls the model. */
 TSL_API tsl_status tsl_align_probability(tsl_align *align, const tsl_token *tokens, size_t count, double *probability);
 /* An upper bound of the probability that the model, left alone, writes a text of the grammar; it falls towards it. 1 before the first sample. */
 TSL_API double tsl_align_mass(const tsl_align *align);
