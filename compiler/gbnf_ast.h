@@ -103,6 +103,12 @@ typedef struct tsl__gbnf {
   bool no_memory, too_much_work;
 } tsl__gbnf;
 
+#define TSL__GBNF_REPEAT 8u
+/* A counted repeat of more than that many keeps a frame of its own, which has one register. */
+static inline bool tsl__gbnf_is_long(const tsl__gnode *n) {
+  return n->kind == TSL__G_REPEAT && (n->b > TSL__GBNF_REPEAT || (n->c != TSL__INF && n->c > TSL__GBNF_REPEAT));
+}
+
 /* Nodes are looked at: x counts them, and they take time (tsl__exprs_work). */
 static inline void tsl__gbnf_look(tsl__gbnf *g, uint64_t nodes) { tsl__exprs_work(g->x, nodes); }
 /* Is there no sense in going on? */

@@ -13,7 +13,6 @@
 #include "compiler/gbnf_ast.h"
 
 #define INLINE_NODES 2000u /* of a rule that is put in place, the rules in it included */
-#define INLINE_REPEAT 8u   /* longer counted repeats keep a frame of their own */
 #define FRAME_REPEATS 256u /* long repeats of one frame, up to which some are put in place */
 #define LOOKS_MAX 256u     /* nodes that are looked at for what may follow one place */
 
@@ -21,13 +20,11 @@
 
 static bool is_plain(const tsl__gbnf *g, tsl__expr e) { return e != TSL__NONE && !tsl__expr_has_calls(g->x, e); }
 
-static bool is_long(const tsl__gnode *n) { return n->kind == TSL__G_REPEAT && (n->b > INLINE_REPEAT || (n->c != TSL__INF && n->c > INLINE_REPEAT)); }
-
 /* Is a node made of characters and of rules that are in place already, without long counted repeats? Depth: the node's height. */
 static bool plain(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
-  if (n.kind == TSL__G_TOKEN || is_long(&n)) return false;
+  if (n.kind == TSL__G_TOKEN || tsl__gbnf_is_long(&n)) return false;
   if (n.kind == TSL__G_REF) return !g->rules.at[n.a].facts.more || is_plain(g, g->rules.at[n.a].whole);
   if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) return plain(g, n.a);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
@@ -230,14 +227,14 @@ static void look_at(placing *p, uint32_t node, const follow *then) {
   for (uint32_t i = 0; i < n.b && n.kind == TSL__G_ALT; i++) look_at(p, p->g->lists.at[n.a + i], then);
   for (uint32_t i = 0; i < n.b && n.kind == TSL__G_SEQ; i++) look_at(p, p->g->lists.at[n.a + i], &(follow){p->g->lists.at + n.a + i + 1, n.b - i - 1, then});
   if (n.kind != TSL__G_REPEAT) return;
-  uint32_t class = is_long(&n) ? class_at(p->g, n.a) : 0, before = p->rule->repeats;
+  uint32_t class = tsl__gbnf_is_long(&n) ? class_at(p->g, n.a) : 0, before = p->rule->repeats;
   if (class) {
     const tsl__gnode *c = &p->g->nodes.at[class];
     p->rule->unsure |= !is_over(p, &(tsl__charset){.ranges = {p->g->ranges.at + c->a, c->b, c->b}}, then, 1);
     return;
   }
   look_at(p, n.a, n.c == 1 ? then : &(follow){&n.a, 1, then});
-  if (n.c != TSL__INF && !is_long(&n)) p->rule->repeats = before + (p->rule->repeats - before) * n.c; /* it is written out */
+  if (n.c != TSL__INF && !tsl__gbnf_is_long(&n)) p->rule->repeats = before + (p->rule->repeats - before) * n.c; /* it is written out */
   if (p->rule->repeats > FRAME_REPEATS) p->rule->repeats = FRAME_REPEATS + 1;
 }
 

@@ -19,7 +19,6 @@
 #define LEFT_MAX 1u      /* names that may stay where their texts run on; with more of them a body stays as it is: little would be won, and calls from more places are more states */
 #define HEIGHT_MAX 128u  /* of nodes put in place */
 #define ROUNDS_MAX 8u    /* until the sets are known, of rules that name one another */
-#define REPEAT_MAX 8u    /* longer counted repeats keep a frame of their own */
 
 typedef struct edges {
   tsl__bytes begins, ends;
@@ -107,8 +106,8 @@ static bool run_on(const tsl__bytes *ends, const tsl__bytes *follow) {
 static bool may_move(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
-  if (n.kind == TSL__G_TOKEN) return false;
-  if (n.kind == TSL__G_REPEAT) return n.b <= REPEAT_MAX && (n.c == TSL__INF || n.c <= REPEAT_MAX) && may_move(g, n.a);
+  if (n.kind == TSL__G_TOKEN || tsl__gbnf_is_long(&n)) return false;
+  if (n.kind == TSL__G_REPEAT) return may_move(g, n.a);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
     for (uint32_t i = 0; i < n.b; i++)
       if (!may_move(g, g->lists.at[n.a + i])) return false;

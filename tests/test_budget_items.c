@@ -9,7 +9,7 @@
 #include "tests/text.h"
 #include "tests/toy.h"
 
-static uint64_t seed = 5;
+static uint64_t seed = 6;
 static unsigned rounds = 16; /* the first argument */
 static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
 
