@@ -580,18 +580,44 @@ bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
 
 static uint32_t plus(uint64_t a, uint64_t b) { return a + b >= TSL__INF ? TSL__INF : (uint32_t)(a + b); }
 
+#define LONG_WAY 32u /* bytes from which what is on a way is asked for again, one after the other, as by a budget */
+
+static tsl__known_shortest *way_slot(const tsl__exprs *x, tsl__expr e, bool spelled) {
+  return x->way_shortest ? &x->way_shortest[tsl__mix((uint64_t)e * 2 + spelled) % TSL__WAY_SHORTEST] : NULL;
+}
+
+/* What was noted of an expression on a long way; TSL__INF: nothing. */
+static uint32_t known_on_way(const tsl__exprs *x, tsl__expr e, bool spelled) {
+  const tsl__known_shortest *known = way_slot(x, e, spelled);
+  return known && known->e == e && known->spelled == spelled ? known->bytes : TSL__INF;
+}
+
+/* The rest of a shortest way is one, too. */
+static void note_way(tsl__exprs *x, const graph *g, uint32_t index, uint32_t total, bool spelled) {
+  if (total < LONG_WAY || total == TSL__INF) return;
+  if (!x->way_shortest) x->way_shortest = tsl__alloc_zero(&x->alloc, TSL__WAY_SHORTEST * sizeof *x->way_shortest); /* or none */
+  for (bool begun = false; x->way_shortest && !begun; index = g->visits.at[index].from) {
+    const visit *v = &g->visits.at[index];
+    *way_slot(x, v->e, spelled) = (tsl__known_shortest){v->e, total - v->cost, spelled};
+    begun = v->from == index;
+  }
+}
+
 /* Dijkstra over the derivatives; with `spelled`, a byte costs what it costs in a JSON string. */
 static uint32_t shortest_by_search(tsl__exprs *x, tsl__expr e, bool spelled) {
   tsl__known_shortest *known = &x->known_shortest[(e * 2 + spelled) % TSL__KNOWN_SHORTEST];
   graph g = {0};
-  uint32_t result = TSL__INF;
+  uint32_t result = TSL__INF, end = 0;
   if (known->e == e && known->spelled == spelled) return known->bytes;
   if (!graph_add(&x->alloc, &g, (visit){e, 0, 0, 0}, 0)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
-  while (x->status == TSL_OK && g.queue.n && result == TSL__INF) {
+  while (x->status == TSL_OK && g.queue.n && g.keys.at[0] >> 32 < result) { /* what is left in the queue would be longer */
     uint32_t index = heap_pop(&g);
-    if (tsl__node_at(x, g.visits.at[index].e).flags & TSL__NULLABLE_LOW) result = g.visits.at[index].cost;
-    else expand(x, &g, index, spelled ? BY_SPELLING : BY_LENGTH);
+    visit v = g.visits.at[index];
+    uint32_t left = tsl__node_at(x, v.e).flags & TSL__NULLABLE_LOW ? 0 : known_on_way(x, v.e, spelled);
+    if (left == TSL__INF) expand(x, &g, index, spelled ? BY_SPELLING : BY_LENGTH);
+    else if (plus(v.cost, left) < result) result = plus(v.cost, left), end = index;
   }
+  if (x->status == TSL_OK) note_way(x, &g, end, result, spelled);
   graph_free(&x->alloc, &g);
   if (x->status != TSL_OK) return tsl__node_at(x, e).shortest;
   *known = (tsl__known_shortest){e, result, spelled};

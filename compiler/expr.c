@@ -95,6 +95,7 @@ void tsl__exprs_free(tsl__exprs *x) {
   tsl__free(&a, x->slots, x->slot_count * sizeof *x->slots);
   tsl__free(&a, x->needs, x->need_slots * sizeof *x->needs);
   tsl__free(&a, x->meanings, TSL__KNOWN_MEANINGS * sizeof *x->meanings);
+  tsl__free(&a, x->way_shortest, TSL__WAY_SHORTEST * sizeof *x->way_shortest);
   tsl__free(&a, x->known_fewest, TSL__KNOWN_FEWEST * sizeof *x->known_fewest);
   tsl__free(&a, x->search_steps, TSL__SEARCH_STEPS * sizeof *x->search_steps);
   tsl__free(&a, x->explored, TSL__EXPLORED * sizeof *x->explored);
@@ -109,7 +110,7 @@ size_t tsl__exprs_memory(const tsl__exprs *x) {
   return sizeof *x + x->held + x->arena.total + x->slot_count * sizeof *x->slots + x->need_slots * sizeof *x->needs +
          (x->meanings ? TSL__KNOWN_MEANINGS * sizeof *x->meanings : 0) + (x->search_steps ? TSL__SEARCH_STEPS * sizeof *x->search_steps : 0) +
          (x->known_reads ? TSL__KNOWN_READS * sizeof *x->known_reads : 0) + (x->known_bounds ? TSL__KNOWN_BOUNDS * sizeof *x->known_bounds : 0) +
-         (x->known_fewest ? TSL__KNOWN_FEWEST * sizeof *x->known_fewest : 0) + (x->explored ? TSL__EXPLORED * sizeof *x->explored : 0) + (x->known_steps ? TSL__KNOWN_STEPS * sizeof *x->known_steps : 0) + x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at +
+         (x->way_shortest ? TSL__WAY_SHORTEST * sizeof *x->way_shortest : 0) + (x->known_fewest ? TSL__KNOWN_FEWEST * sizeof *x->known_fewest : 0) + (x->explored ? TSL__EXPLORED * sizeof *x->explored : 0) + (x->known_steps ? TSL__KNOWN_STEPS * sizeof *x->known_steps : 0) + x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at +
          x->pool.cap + x->sets.cap * sizeof *x->sets.at + x->rules.cap * sizeof *x->rules.at + x->keys.cap * sizeof *x->keys.at +
          x->natives.cap * sizeof *x->natives.at + x->strings.cap * sizeof *x->strings.at + x->owned.cap * sizeof *x->owned.at;
 }

@@ -97,8 +97,9 @@ typedef struct tsl__wide_class {
   uint64_t ascii[2];     /* what it has of ASCII */
 } tsl__wide_class;
 
-/* The last answers of searches for a shortest text, by expression. */
+/* The last answers of searches for a shortest text, by expression; and those along the ways of long ones. */
 #define TSL__KNOWN_SHORTEST 16u
+#define TSL__WAY_SHORTEST 4096u
 typedef struct tsl__known_shortest {
   tsl__expr e; /* NONE: free */
   uint32_t bytes;
@@ -195,6 +196,7 @@ struct tsl__exprs {
   TSL__VEC(tsl__strings) strings;
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
+  tsl__known_shortest *way_shortest; /* TSL__WAY_SHORTEST of them, made with the first long way, or NULL */
   tsl__known_length known_lengths[TSL__KNOWN_LENGTHS];
   tsl__known_reads *known_reads; /* TSL__KNOWN_READS of them, made with the first, or NULL */
   tsl__known_need *needs; /* open addressing, see hints_like.c */

@@ -427,7 +427,7 @@ static void counted_text(void) {
 
 /* One deadline for all of a call, however many pieces its work has. */
 static void deadlines(void) {
-  static const char text[] = "{\"type\":\"string\",\"minLength\":200,\"pattern\":\"^([a-z]+ )*$\"}";
+  static const char text[] = "{\"type\":\"string\",\"minLength\":3000,\"pattern\":\"^([a-z]+ )*$\"}";
   tsl_vocab *v = NULL;
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
@@ -439,7 +439,7 @@ static void deadlines(void) {
   g->space->deadline_us = 1000; /* the compile had all the time it took */
   CHECK(tsl_budget_completion(b, m, NULL, 0, &count) == TSL_ERR_CANCELLED);
   g->space->deadline_us = 0;
-  CHECK(tsl_budget_completion(b, m, NULL, 0, &count) != TSL_ERR_CANCELLED);
+  CHECK(tsl_budget_completion(b, m, NULL, 0, &count) == TSL_OK && count > 1000); /* what is missing from each place on the way is looked for once, not from each anew: else a limit */
   tsl_budget_free(b);
   tsl_matcher_free(m);
   tsl_grammar_release(g);

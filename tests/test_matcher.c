@@ -338,6 +338,43 @@ static void states(void) {
   tsl_vocab_release(v);
 }
 
+/* The fewest bytes after a text, asked of a grammar that was asked after each byte before it and of one that is new: long ways are remembered with what is left from each place. */
+static void shortest_on_long_ways(void) {
+  static const char *const schemas[] = {"{\"type\":\"string\",\"minLength\":60,\"pattern\":\"^([a-z]+ )*$\"}", "{\"type\":\"string\",\"minLength\":50,\"maxLength\":90,\"pattern\":\"^(ab|c.{3}|\u00e9)*$\"}",
+      "{\"type\":\"string\",\"pattern\":\"b.{40}c\",\"not\":{\"pattern\":\"cc\"}}", "{\"type\":\"string\",\"minLength\":40,\"pattern\":\"^([a-z]{2,5}1 ?)+$\",\"not\":{\"pattern\":\"a1\"}}",
+      "{\"type\":\"string\",\"pattern\":\"^(a{30}b|b{50}c?|[ac]{45} ){2}$\"}"};
+  static const char letters[] = "aabbcc1 \"\\";
+  uint64_t seed = 3;
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  for (size_t i = 0; v && i < sizeof schemas / sizeof *schemas; i++) {
+    tsl_grammar *kept = NULL;
+    tsl_matcher *m = NULL;
+    CHECK(tsl_grammar_json_schema(v, schemas[i], strlen(schemas[i]), NULL, NULL, &kept, NULL) == TSL_OK && tsl_matcher_new(kept, NULL, &m) == TSL_OK);
+    for (int walk = 0; m && walk < 4; walk++) {
+      char text[120] = "\"";
+      tsl_matcher_reset(m);
+      CHECK(tsl_matcher_accept_bytes(m, text, 1, NULL) == TSL_OK);
+      for (size_t n = 1, tries = 0; n < 100 && tries < 400 && !tsl_matcher_is_complete(m); tries++) {
+        text[n] = letters[tsl_test_random(&seed) % (sizeof letters - 1)];
+        if (tsl_matcher_accept_bytes(m, text + n, 1, NULL) != TSL_OK) continue;
+        n++;
+        tsl_grammar *fresh = NULL;
+        tsl_matcher *other = NULL;
+        uint64_t was = 0, is = 1;
+        CHECK(tsl_grammar_json_schema(v, schemas[i], strlen(schemas[i]), NULL, NULL, &fresh, NULL) == TSL_OK && tsl_matcher_new(fresh, NULL, &other) == TSL_OK);
+        CHECK(tsl_matcher_accept_bytes(other, text, n, NULL) == TSL_OK && tsl_matcher_shortest_completion(other, &was) == TSL_OK && tsl_matcher_shortest_completion(m, &is) == TSL_OK);
+        CHECKF(was == is, "%s after %.*s: %" PRIu64 " bytes, of a new grammar %" PRIu64, schemas[i], (int)n, text, is, was);
+        tsl_matcher_free(other);
+        tsl_grammar_release(fresh);
+      }
+    }
+    tsl_matcher_free(m);
+    tsl_grammar_release(kept);
+  }
+  tsl_vocab_release(v);
+}
+
 int main(void) {
   RUN(histories, "positions taken back, in a ring that wraps");
   RUN(drafts, "drafts end where they must");
@@ -348,5 +385,6 @@ int main(void) {
   RUN(frames_in_a_token, "frames that end within one token");
   RUN(steps_of_texts, "a budget for each 4,096 bytes");
   RUN(states, "transitions of a state");
+  RUN(shortest_on_long_ways, "the fewest bytes along long ways");
   return tsl_test_end();
 }
