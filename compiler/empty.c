@@ -596,10 +596,11 @@ static uint32_t known_on_way(const tsl__exprs *x, tsl__expr e, bool spelled) {
 static void note_way(tsl__exprs *x, const graph *g, uint32_t index, uint32_t total, bool spelled) {
   if (total < LONG_WAY || total == TSL__INF) return;
   if (!x->way_shortest) x->way_shortest = tsl__alloc_zero(&x->alloc, TSL__WAY_SHORTEST * sizeof *x->way_shortest); /* or none */
-  for (bool begun = false; x->way_shortest && !begun; index = g->visits.at[index].from) {
+  if (!x->way_shortest) return;
+  for (;; index = g->visits.at[index].from) {
     const visit *v = &g->visits.at[index];
     *way_slot(x, v->e, spelled) = (tsl__known_shortest){v->e, total - v->cost, spelled};
-    begun = v->from == index;
+    if (v->from == index) return;
   }
 }
 

@@ -42,14 +42,8 @@ typedef struct running {
 
 /* ---- sets ----------------------------------------------------------------------------------------------------- */
 
-static unsigned first_byte(uint32_t cp) {
-  uint8_t utf8[4];
-  tsl__utf8_encode(cp, utf8);
-  return utf8[0];
-}
-
 static void add_class(const tsl__gbnf *g, const tsl__gnode *n, tsl__bytes *out) {
-  for (uint32_t i = 0; i < n->b; i++) tsl__bytes_add_range(out, first_byte(g->ranges.at[n->a + i].lo), first_byte(g->ranges.at[n->a + i].hi));
+  for (uint32_t i = 0; i < n->b; i++) tsl__bytes_add_range(out, tsl__utf8_first(g->ranges.at[n->a + i].lo), tsl__utf8_first(g->ranges.at[n->a + i].hi));
 }
 
 static unsigned edge_of_literal(const tsl__gbnf *g, const tsl__gnode *n, bool last) {

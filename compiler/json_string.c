@@ -389,12 +389,6 @@ static void read_escape(const tsl__reads *inner, tsl__reads *out) {
   read_byte('u', out);
 }
 
-static uint8_t first_byte(uint32_t cp) {
-  uint8_t bytes[4];
-  tsl__utf8_encode(cp, bytes);
-  return bytes[0];
-}
-
 /* May a digit be next that leaves these units? By the first bytes of their characters; `all`: any of these leads on. */
 static bool may_be_units(const tsl__bytes *live, bool all, uint32_t lo, uint32_t hi, uint32_t high) {
   uint32_t from, to;
@@ -403,7 +397,7 @@ static bool may_be_units(const tsl__bytes *live, bool all, uint32_t lo, uint32_t
     tsl__bytes first = {{0}};
     if (!characters_of_units(lo, hi, high, astral, &from, &to)) continue;
     if (all) return true;
-    tsl__bytes_add_range(&first, first_byte(from), first_byte(to));
+    tsl__bytes_add_range(&first, tsl__utf8_first(from), tsl__utf8_first(to));
     if (tsl__bytes_meet(&first, live)) return true;
   }
   return false;

@@ -241,5 +241,10 @@ unsigned tsl__utf8_decode(const uint8_t *text, size_t length, uint32_t *cp);
 bool tsl__utf8_valid(const uint8_t *text, size_t length);
 /* Encode; returns 1 to 4. cp must be a code point. */
 unsigned tsl__utf8_encode(uint32_t cp, uint8_t out[4]);
+static inline uint8_t tsl__utf8_first(uint32_t cp) { /* its first byte */
+  uint8_t bytes[4];
+  tsl__utf8_encode(cp, bytes);
+  return bytes[0];
+}
 
 #endif
