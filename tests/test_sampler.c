@@ -496,13 +496,13 @@ static void extremes(void) {
 
 /* Equal logits: top-k and top-p keep the lowest ids. */
 static void ties(void) {
-  for (size_t i = 0; i < 2000; i++) logits[i] = 3;
-  double p[2000];
-  CHECK(probabilities(logits, 2000, sampler_of(3, 1, 800, 1, 0), p) == 800);
-  for (size_t i = 800; i < 2000; i++) CHECK(p[i] == 0);
-  CHECK(probabilities(logits, 2000, sampler_of(3, 1, 0, 0.5f, 0), p) == 1000);
-  CHECK(probabilities(logits, 2000, sampler_of(3, 1, 800, 0.5f, 0.1f), p) == 400);
-  for (size_t i = 400; i < 2000; i++) CHECK(p[i] == 0);
+  for (size_t i = 0; i < 5000; i++) logits[i] = 3;
+  double p[5000];
+  CHECK(probabilities(logits, 5000, sampler_of(3, 1, 2000, 1, 0), p) == 2000);
+  for (size_t i = 2000; i < 5000; i++) CHECK(p[i] == 0);
+  CHECK(probabilities(logits, 5000, sampler_of(3, 1, 0, 0.5f, 0), p) == 2500);
+  CHECK(probabilities(logits, 5000, sampler_of(3, 1, 2000, 0.5f, 0.1f), p) == 1000);
+  for (size_t i = 1000; i < 5000; i++) CHECK(p[i] == 0);
 }
 
 static void same_seed_same_tokens(void) {
