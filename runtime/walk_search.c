@@ -303,12 +303,12 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
   return linear && tsl__linear_beats(space, linear, r, h, node) ? NULL : h;
 }
 
-/* The same; the class's tokens are gathered. */
-static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
+/* The same; the class's tokens are gathered. `depth`: of the node. */
+static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node, uint32_t depth) {
   const tsl__hint *h = tsl__search_letters(space, l, r, node);
   if (!h) return NULL;
   /* Tokens of more letters are left to the search; it knows depths in a walk of the whole vocabulary only. */
-  uint32_t limit = h->limit < space->vocab->trie.nodes[0].height ? h->limit : UINT32_MAX;
+  uint32_t limit = h->limit < depth + space->vocab->trie.nodes[node].height ? h->limit : UINT32_MAX;
   tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, node, limit));
   return h;
 }
@@ -410,7 +410,7 @@ void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t c
   const tsl__state_rec *r = was_met(l->met, state, count, node) ? NULL : arrive(space, l, state, count, node, 0, depth);
   if (!r || !tsl__trie_below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
   if (tsl__trie_below_within(trie, n, r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
-  else tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, use_letters(space, l, r, node)});
+  else tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, use_letters(space, l, r, node, depth)});
 }
 
 /* The same of a child; its own tokens are gathered. */
@@ -714,7 +714,7 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   const tsl__state_rec *r = arrive(space, l, state, count, node, 0, 0);
   if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){node, state, count, 0, false, node == 0 && tsl__tells_text(space, r) ? NULL : use_letters(space, l, r, node)});
+  tsl__level_push(space, l, (entry){node, state, count, 0, false, node == 0 && tsl__tells_text(space, r) ? NULL : use_letters(space, l, r, node, 0)});
   tsl__search_on(space, l, floor);
 }
 
@@ -723,7 +723,7 @@ static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, ts
   tsl__met *outer = l->met, *met = t->n >= MET_MIN ? met_new(space) : NULL;
   size_t floor = l->stack.n;
   l->met = met;
-  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) tsl__level_push(space, l, (entry){t->nodes[i], state, count, 0, false, use_letters(space, l, r, t->nodes[i])});
+  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) tsl__level_push(space, l, (entry){t->nodes[i], state, count, 0, false, use_letters(space, l, r, t->nodes[i], 0)});
   tsl__search_on(space, l, floor);
   l->met = outer;
   if (met) met_free(space, met);
