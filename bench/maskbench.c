@@ -53,7 +53,7 @@ static const char usage[] =
     "  --limit N          run at most N schemas\n"
     "  --timeout S        give a schema at most S seconds (60; 0 = no limit)\n"
     "  --max-memory M     give a grammar's tables at most M MiB (256)\n"
-    "  --flush N          empty the caches before about N calls of each schema, and report those apart\n"
+    "  --flush N          empty the caches before about N calls of each schema in the first and the second pass, and report those apart\n"
     "  --verify N         compare a mask of every Nth schema with trying each token byte by byte (64; 0 = never)\n"
     "  --out F            write one JSON line per schema\n"
     "  --samples yes|no   with every sample of the first pass in it (no)\n"

@@ -12,6 +12,7 @@
  * Passes    first: as described. second: the same texts with the matcher reset, every position seen before. borrowed: the same with
  *           tsl_matcher_mask_borrow. flushed: positions of the first pass, drawn at random, before whose calls the caches were emptied; they count
  *           here and not in `first`. Beside each a row of as many words is copied by memcpy, the caches emptied before it: what the row alone costs.
+ *           flushed_seen: the same of the second pass, whose positions were all seen before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +48,7 @@ typedef struct bench_pass {
 } bench_pass;
 
 typedef struct bench_totals {
-  bench_pass first, second, borrowed, flushed;
+  bench_pass first, second, borrowed, flushed, flushed_seen;
   bench_samples flushed_copy; /* microseconds of a plain copy of a row, one per flushed position */
   bench_samples ttfm;       /* microseconds, one per compiled schema */
   bench_samples memory_kb;  /* of the grammar after all passes but those that borrow, one per compiled schema */
@@ -65,9 +66,9 @@ typedef struct bench_setup {
   tsl_schema_options options;
   tsl_limits limits;
   bench_clock clock;
-  bench_evictor evictor;   /* size 0: no flushed pass */
-  size_t flushed_per_case; /* positions of a schema that are measured with empty caches */
-  uint32_t *mask, *row;    /* tsl_vocab_mask_words words each; `row`: to be copied, NULL without a flushed pass */
+  bench_evictor evictor;   /* size 0: caches are never emptied */
+  size_t flushed_per_case; /* positions of a schema that are measured with empty caches, in each of two passes */
+  uint32_t *mask, *row;    /* tsl_vocab_mask_words words each; `row`: to be copied, NULL where no caches are emptied */
   unsigned timeout_s;      /* for one schema; 0 = none */
 } bench_setup;
 

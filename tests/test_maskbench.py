@@ -175,6 +175,7 @@ def test_input(folder):
     check(result.get("schemas") == 2, "--id")
     result = totals(bench("--vocab", "embedded", "--data", OWN, "--limit", 2, "--flush", 5))
     check(0 < result.get("flushed_mask_us", {}).get("n", 0) < 40, "--flush measures some positions with empty caches")
+    check(0 < result.get("flushed_seen_us", {}).get("n", 0) < 40, "and some that were seen before")
     check(result["flushed_copy_us"]["n"] == result["flushed_mask_us"]["n"], "and beside each the copy of a row")
 
     broken = pathlib.Path(folder, "broken.jsonl.xz")
