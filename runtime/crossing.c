@@ -126,6 +126,25 @@ bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string) {
   return true;
 }
 
+uint64_t tsl__outline(const uint8_t *at, const uint8_t *end, bool in_string, const uint8_t **rest) {
+  uint64_t made = 0;
+  *rest = end;
+  for (; at < end; at++) {
+    if (*at == '"' || (!in_string && memchr("[]{},:", *at, 6))) {
+      if (made >> 56) return 0;
+      made = made << 8 | *at;
+      if (*at != '"') continue;
+      in_string = !in_string;
+      *rest = in_string ? at + 1 : end;
+    } else if (in_string) {
+      at += *at == '\\';
+    } else if (made && !memchr(" \t\n\r", *at, 4)) {
+      return 0;
+    }
+  }
+  return made;
+}
+
 /* The sign of a name, or of what is left of one, that a quote in the token closes; 0: none does. */
 static uint64_t closed_sign(const uint8_t *at, const uint8_t *end) {
   uint8_t open[12], count = 0, utf8[4];
@@ -164,19 +183,40 @@ static void put(uint32_t *set, tsl_token t, bool bit) { set[t >> 5] |= (uint32_t
 
 static bool add_to(tsl__tokens *list, const tsl_allocator *a, tsl_token t, bool holds) { return !holds || tsl__vec_push(a, list, t); }
 
+static bool pass_to(tsl__passings *list, const tsl_allocator *a, tsl_token t, uint32_t kind, bool holds) { return !holds || tsl__vec_push(a, list, ((tsl__passing){t, kind})); }
+
+/* Outlines of the kinds. */
+typedef struct kinds {
+  uint64_t at[TSL__PASSING_KINDS]; /* at[0]: none */
+  uint32_t n;
+} kinds;
+
+/* The kind of a token that begins outside strings, or within one. */
+static uint32_t kind_of(kinds *k, const uint8_t *at, const uint8_t *end, bool in_string) {
+  const uint8_t *rest;
+  uint64_t outline = tsl__outline(at, end, in_string, &rest);
+  if (!outline || rest < end || !tsl__begins_one(at, end, in_string)) return 0;
+  for (uint32_t i = 1; i < k->n; i++)
+    if (k->at[i] == outline) return i;
+  if (k->n == TSL__PASSING_KINDS) return 0;
+  k->at[k->n] = outline;
+  return k->n++;
+}
+
 /* A token that holds brackets, commas, colons, quotes or backslashes. false: out of memory. */
-static bool classify(tsl__crossing *c, const tsl_allocator *a, tsl_token t, const uint8_t *at, const uint8_t *end) {
+static bool classify(tsl__crossing *c, const tsl_allocator *a, kinds *k, tsl_token t, const uint8_t *at, const uint8_t *end) {
   const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
   bool whole = holds_item(at, end), comma = memchr(at, ',', (size_t)(end - at)) != NULL;
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
   c->name_ends |= closed_sign(at, end);
   c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
-  if (!add_to(&c->several, a, t, comma && !tsl__begins_one(at, end, false)) || !add_to(&c->several_quoted, a, t, comma && !tsl__begins_one(at, end, true))) return false;
+  uint32_t kind = comma ? kind_of(k, at, end, false) : 0, quoted = comma && quote ? kind_of(k, at, end, true) : 0;
+  if (!pass_to(&c->several, a, t, 0, comma && !tsl__begins_one(at, end, false)) || !pass_to(&c->several_quoted, a, t, 0, comma && !tsl__begins_one(at, end, true))) return false;
   if (!add_to(&c->ends, a, t, may_close(at, end)) || !add_to(&c->ends_quoted, a, t, quote && may_close(quote, end))) return false;
-  if (!add_to(&c->comma, a, t, whole || has_comma(at, end)) || !add_to(&c->quoted, a, t, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
-  return add_to(&c->whole, a, t, whole) && add_to(&c->first, a, t, whole || ends_item(at, end)) && add_to(&c->closed, a, t, whole || in_order(at, end, '}', ',')) &&
-         add_to(&c->closed_quoted, a, t, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) &&
+  if (!pass_to(&c->comma, a, t, kind, whole || has_comma(at, end)) || !pass_to(&c->quoted, a, t, quoted, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
+  return pass_to(&c->whole, a, t, 0, whole) && pass_to(&c->first, a, t, 0, whole || ends_item(at, end)) && pass_to(&c->closed, a, t, kind, whole || in_order(at, end, '}', ',')) &&
+         pass_to(&c->closed_quoted, a, t, quoted, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) &&
          (!begins_name(at, end) || (tsl__vec_push(a, &c->begun, next_name(t, at, end, false)) && tsl__vec_push(a, &c->begun_quoted, next_name(t, at, end, true))));
 }
 
@@ -204,6 +244,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
   if (!c) return NULL;
   c->words = tsl_vocab_mask_words(v);
   c->dull = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->dull);
+  kinds k = {.n = 1};
   bool fine = c->dull && find_names(v, a, c);
   if (fine) {
     c->dull_quoted = c->dull + c->words;
@@ -212,7 +253,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
   for (tsl_token t = 0; fine && t < v->size; t++) {
     const uint8_t *at = v->bytes + v->offsets[t], *end = v->bytes + v->offsets[t + 1];
     put(c->space, t, past_space(at, end) == end);
-    if (any_telling(at, end)) fine = classify(c, a, t, at, end);
+    if (any_telling(at, end)) fine = classify(c, a, &k, t, at, end);
     else put(c->dull, t, true), put(c->dull_quoted, t, true), fine = add_to(&c->ends, a, t, may_close(at, end));
   }
   if (!fine) tsl__crossing_free(c, a), c = NULL;
@@ -225,8 +266,11 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
 
 void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
   if (!c) return;
-  tsl__tokens *lists[] = {&c->comma, &c->quoted, &c->first, &c->whole, &c->closed, &c->closed_quoted, &c->ends, &c->ends_quoted, &c->several, &c->several_quoted, &c->named};
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) tsl__vec_free(a, lists[i]);
+  tsl__passings *passing[] = {&c->comma, &c->quoted, &c->first, &c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted};
+  for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) tsl__vec_free(a, passing[i]);
+  tsl__vec_free(a, &c->ends);
+  tsl__vec_free(a, &c->ends_quoted);
+  tsl__vec_free(a, &c->named);
   tsl__vec_free(a, &c->begun);
   tsl__vec_free(a, &c->begun_quoted);
   tsl__free(a, c->dull, c->dull ? CROSSINGS * c->words * sizeof *c->dull : 0);
@@ -236,8 +280,9 @@ void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
 
 size_t tsl__crossing_memory(const tsl__crossing *c) {
   if (!c) return 0;
-  size_t listed = c->comma.cap + c->quoted.cap + c->first.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->ends.cap + c->ends_quoted.cap + c->several.cap + c->several_quoted.cap + c->named.cap;
-  return sizeof *c + CROSSINGS * c->words * sizeof *c->dull + listed * sizeof(tsl_token) + (c->begun.cap + c->begun_quoted.cap) * sizeof *c->begun.at + c->names_capacity * sizeof *c->names;
+  size_t passing = c->comma.cap + c->quoted.cap + c->first.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap;
+  size_t listed = c->ends.cap + c->ends_quoted.cap + c->named.cap;
+  return sizeof *c + CROSSINGS * c->words * sizeof *c->dull + passing * sizeof(tsl__passing) + listed * sizeof(tsl_token) + (c->begun.cap + c->begun_quoted.cap) * sizeof *c->begun.at + c->names_capacity * sizeof *c->names;
 }
 
 /* A grammar that was loaded has no layer below: its vocabulary keeps it for all of them. */

@@ -57,7 +57,7 @@ static bool indented(tsl__space *space, tsl__stack plain) {
 }
 
 /* Tokens that may pass from one item into the next. *ahead: nothing is known, but that an item may begin here. */
-static const tsl__tokens *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain, bool *ahead) {
+static const tsl__passings *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain, bool *ahead) {
   const tsl__crossing *c = tsl__crossing_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   bool array = o && o->array && !m->in_string;
@@ -72,27 +72,6 @@ static const tsl__tokens *crossing(tsl__space *space, const tsl__memory *m, tsl_
 static bool between(const tsl__space *space, tsl__stack at) {
   const tsl__text *t = tsl__space_at(space, texts, tsl__remembered_at(space, at)->text);
   return !t->n || memchr("[{,: \t\n\r", t->at[t->n - 1], 8);
-}
-
-/* What a token does to the structure of the text, its content left out: 0 where a number or a literal comes after that, or there is too much. *rest: the text of a string that it
- * begins and does not end. */
-static uint64_t outline(const uint8_t *at, const uint8_t *end, bool in_string, const uint8_t **rest) {
-  uint64_t made = 0;
-  *rest = end;
-  for (; at < end; at++) {
-    if (*at == '"' || (!in_string && memchr("[]{},:", *at, 6))) {
-      if (made >> 56) return 0;
-      made = made << 8 | *at;
-      if (*at != '"') continue;
-      in_string = !in_string;
-      *rest = in_string ? at + 1 : end;
-    } else if (in_string) {
-      at += *at == '\\';
-    } else if (made && !memchr(" \t\n\r", *at, 4)) {
-      return 0;
-    }
-  }
-  return made;
 }
 
 /* A bracket outside strings: of containers that began in the token, `within` are open, else those from `open` on. */
@@ -148,6 +127,7 @@ typedef struct trials {
   uint32_t tried_count;
   uint32_t n;
   uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
+  uint64_t fine_kinds[TSL__PASSING_KINDS / 64]; /* so are tokens of these kinds (crossing.h) */
   bool any[OUTLINES_MAX];      /* and any text of a string that they begin, where it is of raw ASCII characters, leaves any number */
   TSL__VEC(uint32_t) listed;   /* that a deny takes: listed_as of it, in order once they are all there */
   tsl_token led[LED_MAX];      /* of these, that led somewhere */
@@ -265,8 +245,11 @@ static bool passes_empty(tsl__space *space, trials *t, tsl_token token) {
   return (quote > at || spelled > 1) && !used_empty(space, o->used) && leads_briefly(space, t, token, &plenty) && plenty;
 }
 
+static bool kind_is_fine(const trials *t, uint32_t kind) { return t->fine_kinds[kind / 64] >> kind % 64 & 1; }
+static void set_kind_fine(trials *t, uint32_t kind) { t->fine_kinds[kind / 64] |= (uint64_t)(kind != 0) << kind % 64; }
+
 /* Does a token that no deny takes lead somewhere? */
-static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
+static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token, uint32_t kind) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1], *rest;
   bool one = tsl__begins_one(at, end, t->memory->in_string), plenty;
@@ -274,8 +257,8 @@ static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token) {
   if (t->known && !one && passes_empty(space, t, token)) return true;
   if (t->memory->escaped || !t->known || !one) return leads_as_others(space, t, token, false); /* whether an item in it is a repetition, the text tells */
   if (!passes_on(space, t->memory->open, at, end, t->memory->in_string)) return true;
-  uint64_t made = outline(at, end, t->memory->in_string, &rest);
-  if (is_fine(t, made, rest, end)) return true;
+  uint64_t made = tsl__outline(at, end, t->memory->in_string, &rest);
+  if (is_fine(t, made, rest, end)) return set_kind_fine(t, kind), true;
   if (!made || rest < end || t->n == OUTLINES_MAX || (made & 0xFF) == ':') return leads_as_others(space, t, token, true);
   bool good = leads_briefly(space, t, token, &plenty);
   t->plenty = t->plenty && plenty;
@@ -446,12 +429,12 @@ static bool is_asked(tsl__space *space, const trials *t, tsl_token token) {
   return tsl__asked_has(space, t->plain, token) && !(t->memory->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
 }
 
-static void try_crossing(tsl__space *space, trials *t, const tsl__tokens *list) {
+static void try_crossing(tsl__space *space, trials *t, const tsl__passings *list) {
   if (list->n > TSL__ASKED_MANY) (void)tsl__asked_write(space, t->plain); /* where there is no memory for it each is looked up */
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
-    tsl_token token = list->at[i];
-    if (!is_asked(space, t, token) || denied(space, t, token)) continue;
-    if (!leads_somewhere(space, t, token)) take_out(space, t, token);
+    tsl_token token = list->at[i].token;
+    if (kind_is_fine(t, list->at[i].kind) || !is_asked(space, t, token) || denied(space, t, token)) continue;
+    if (!leads_somewhere(space, t, token, list->at[i].kind)) take_out(space, t, token);
   }
 }
 
@@ -490,7 +473,7 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked
   const tsl__memory *m = tsl__memory_at(space, p->memory);
   const tsl__crossing *c = tsl__crossing_known(space);
   bool ahead;
-  const tsl__tokens *list = crossing(space, m, p->memory ? p->plain : at, &ahead);
+  const tsl__passings *list = crossing(space, m, p->memory ? p->plain : at, &ahead);
   if (!list->n && !m->n) return;
   trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory, .ahead = ahead};
   tsl__stack found = 0;
