@@ -18,7 +18,7 @@
 #define OFF UINT32_MAX
 #define AHEAD_MAX 256u /* places in rows that are filled in before their bytes are met */
 #define HINTED 4096u   /* the same, from which letters may be worth a class */
-#define ENTERED 8      /* nodes that can be read in the time that the search takes for one */
+#define ENTERED 16     /* nodes that can be read in the time that the search takes for one */
 #define STEP_NODES 4096u
 #define ROWS 256u
 #define SLOTS 512u
@@ -36,6 +36,7 @@ typedef struct table {
   uint16_t slots[SLOTS]; /* by state and register; 0: empty */
   uint32_t n, ahead;
   bool ends; /* ENDS is told apart */
+  bool last; /* nothing follows the frame: that it may end means nothing */
 } table;
 
 /* A reading under way. */
@@ -162,8 +163,13 @@ static uint8_t start_rows(table *rows, const tsl__state_rec *r, tsl__state state
   memset(rows->slots, 0, sizeof rows->slots);
   rows->n = FIRST;
   rows->ahead = 0;
-  rows->ends = false;
+  rows->ends = rows->last = false;
   return add_row(rows, r, state, count);
+}
+
+/* Does a state nothing but read, as far as that matters? */
+static bool only_reads(const table *rows, const tsl__state_rec *r) {
+  return tsl__state_is_plain(r) || (rows->last && !(r->flags & TSL__STATE_FORK) && !r->edges && !r->token_edges && !tsl__state_fixed(r));
 }
 
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
@@ -173,7 +179,7 @@ static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_
     if (rows->state[rows->slots[slot]] == state && rows->count[rows->slots[slot]] == count) return (uint8_t)rows->slots[slot];
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (r && rows->ends && r->flags & TSL__STATE_FINAL) return ENDS;
-  if (!r || rows->n == ROWS || !tsl__state_is_plain(r)) return ASIDE;
+  if (!r || rows->n == ROWS || !only_reads(rows, r)) return ASIDE;
   uint8_t number = add_row(rows, r, state, count);
   rows->slots[slot] = number;
   return number;
@@ -460,6 +466,7 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
   bool fine = r && at.rows && at.row_of;
   if (fine) {
     at.row_of[depth] = start_rows(at.rows, r, from->state, from->count); /* whatever else this state may do was done where it was arrived at */
+    at.rows->last = from->last;
     fine = i == 0 ? read_root(&at) : i == t->space ? read_spaced(&at) : read_on(&at, i + 1, t->nodes[i].next) != OFF;
   } else if (r) {
     tsl__space_no_memory(space);

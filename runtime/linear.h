@@ -10,8 +10,8 @@
  * Cover     Where all words live, or all of so many letters and no longer ones, they are told at once (linear_cover.h), and a table of half the nodes is read, which has none of them. Where words
  *           live that hold any of most letters beyond ASCII, a still smaller one is.
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a backslash below: a table of these alone, some thousand, that lie side by side (linear_quoted.h).
- * Aside     States that do more than read (may end, call, fork), nodes below which letters are worth a class, and states beyond the 253rd are set aside: the search takes them.
- * Cost      About 4 ns a node (30 by the search). 16 bytes a node and 4 more to find it, 8 for the table without words, once per vocabulary.
+ * Aside     States that do more than read (may end where something follows, call, fork), nodes below which letters are worth a class, and states beyond the 253rd are set aside: the search takes them.
+ * Cost      About 5 ns a node (by the search, whose nodes lie elsewhere, 30 to 150). 16 bytes a node and 4 more to find it, 8 for the table without words, once per vocabulary.
  * Tested by tests/test_linear.c, tests/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

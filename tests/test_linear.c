@@ -20,6 +20,13 @@ static tsl_grammar *compile(const char *schema) {
   return g;
 }
 
+static tsl_grammar *compile_regex(const char *pattern) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  CHECKF(tsl_grammar_regex(vocab, pattern, strlen(pattern), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", pattern, error.message);
+  return g;
+}
+
 static tsl__linear *table_of(const tsl_grammar *g) { return (tsl__linear *)(uintptr_t)g->space->parent->linear; }
 
 /* Each node of the trie once, in the order of spelling, with its tokens and what is below. */
@@ -171,6 +178,18 @@ static void with_and_without(void) {
   }
 }
 
+/* Texts that may end after any character, with nothing to follow. */
+static void may_be_over(void) {
+  static const char *const patterns[] = {"^(?!.*the).*$", "^(?!.*(ab|er|in)).*$", "(?!.*\\b(of|to)\\b).*", "(?s)(?!.*(on|at)).{1,9}", "^(?!.*e)[ -~]*$", "(?:[^e]|e[^b])*", "(?:[^,]{3},?)*", "\\p{L}*(?: \\p{L}*)*", "[^a]*(?:a[^t].*)?", "(?:x|[^x].{3})*"};
+  tsl_vocab_set_walk_cache(vocab, 0);
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    tsl_grammar *with = compile_regex(patterns[i]), *without = compile_regex(patterns[i]);
+    for (uint64_t seed = 0; with && without && seed < 12; seed++) follow(patterns[i], with, without, seed * 37 + i, seed ? STEPS : 5);
+    tsl_grammar_release(with);
+    tsl_grammar_release(without);
+  }
+}
+
 /* Vocabularies in which a space is followed by nothing but words, or by little else: the tables without words have nothing below it. */
 static void spaced_words(void) {
   static const char *const spaced[][8] = {{" word", " of", " letters"}, {" \xC3"}, {" a", " \xC3\xA9t\xC3", " ab"}, {" ab", " (", " abc"}, {" ab", " \"", " abc"}, {" ", " a"}, {" abcdefghijkl", " ab", "  "}};
@@ -228,6 +247,7 @@ int main(void) {
   RUN(the_wide_rest, "the table without words of any letters");
   RUN(the_quotes, "the table of quotes");
   RUN(with_and_without, "masks with the table, without it, token by token");
+  RUN(may_be_over, "texts that may end after any character");
   RUN(spaced_words, "nothing but words after a space");
   RUN(many_states, "more states than rows");
   tsl_vocab_release(vocab);
