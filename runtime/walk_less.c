@@ -7,6 +7,7 @@
  * Failure   Most points are those of a word under way (compiler/failure.h): but for the bytes by which it goes on their ways are those of an earlier point, and are copied.
  * Nowhere   What no text may hold wherever it stands (a slash in names without one) is looked for in no tree: a bitset has the tokens with it. Ways by such bytes are none then, and what is left
  *           mostly needs several bytes.
+ * Words     Two words may have no byte in common: where all ways together need none, or too many tokens have what they need, tokens are looked for that die by one way, by the next one, and so on.
  * Kinds     Most patterns have `.`, which U+2028 dies of, and few tokens have that: those that die within a character beyond ASCII are looked for apart, since such ways have nothing in common
  *           with others.
  *
@@ -34,6 +35,7 @@
 #define NEEDED_MAX 16u   /* candidates */
 #define FEW_BYTES 4u     /* of a candidate: its tokens are told by bitsets */
 #define SUSPECTS_MAX 4096u /* tokens with all that is needed: they are tried one by one */
+#define WORDS_MAX 16u    /* ways to death that are looked at one by one */
 #define NODES_MAX 24576u /* of the trie that are looked at for a conjunction */
 #define NODES_FEW 1024u  /* and for others */
 #define TYPICAL 0xE1u    /* where this is not legal first, most tokens die */
@@ -586,15 +588,43 @@ static void drop_nowhere(graph *g, const tsl__bytes *nowhere) {
     if (w->to == DEAD && has_row(nowhere, w->lo, w->hi)) w->to = ELSEWHERE;
 }
 
-/* The tokens that die by the ways to death that the graph has now. False if it is too much, or on failure (sticky). */
-static bool find_kind(graph *g, tsl__less *out) {
+/* What the ways to death that the graph has now need. False if there are none. */
+static bool look_at_deaths(graph *g) {
   for (uint32_t i = FIRST; i < g->n; i++) g->points[i].away = FAR, g->points[i].needed = UINT16_MAX;
   g->candidate_count = 0;
   g->fatal = (tsl__bytes){{0}};
   measure(g);
-  if (g->points[FIRST].away == FAR) return true;
+  if (g->points[FIRST].away == FAR) return false;
   find_needed(g);
-  return find_among_suspects(g, out) || (g->space->status == TSL_OK && find_in_trie(g, out));
+  return true;
+}
+
+/* The same tokens, death by death: each needs more than all have in common. False if it is too much, or on failure (sticky); what they need is told anew then. */
+static bool find_by_words(graph *g, tsl__less *out) {
+  way *dead[WORDS_MAX];
+  uint32_t n = 0;
+  for (way *w = g->ways; w < g->ways + g->way_count; w++) {
+    if (w->to != DEAD) continue;
+    if (n == WORDS_MAX) return false;
+    dead[n++] = w;
+  }
+  if (n < 2) return false;
+  size_t before = out->tokens.n;
+  bool fine = true;
+  for (uint32_t i = 0; i < n; i++) dead[i]->to = ELSEWHERE;
+  for (uint32_t i = 0; i < n && fine; i++) {
+    dead[i]->to = DEAD;
+    fine = !look_at_deaths(g) || find_among_suspects(g, out);
+    dead[i]->to = ELSEWHERE;
+  }
+  for (uint32_t i = 0; i < n; i++) dead[i]->to = DEAD;
+  if (!fine) out->tokens.n = before, look_at_deaths(g);
+  return fine;
+}
+
+/* The tokens that die by the ways to death that the graph has now. False if it is too much, or on failure (sticky). */
+static bool find_kind(graph *g, tsl__less *out) {
+  return !look_at_deaths(g) || find_among_suspects(g, out) || (g->space->status == TSL_OK && find_by_words(g, out)) || (g->space->status == TSL_OK && find_in_trie(g, out));
 }
 
 /* Some ways to death, by whether they are by ASCII, become none or some again. Returns how many. */

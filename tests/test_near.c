@@ -157,7 +157,7 @@ static void all_but_a_pattern(void) {
 
 /* Near the limit of a group, where most long tokens are known from a few repetitions. */
 static void near_the_count(void) {
-  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,%u}\\\\S+$", "^$|^(?:\\\\S+\\\\s+){2,%u}\\\\S+$", "^(?:[^ ]{1,40} ){0,%u}1?$", "^(?:(?:a|b+1)-?){0,%u}$", "^(?:([ab]+ ){0,12}1){0,%u}$"};
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,%u}\\\\S+$", "^$|^(?:\\\\S+\\\\s+){2,%u}\\\\S+$", "^(?:[^ ]{1,40} ){0,%u}1?$", "^(?:(?:a|b+1)-?){0,%u}$", "^(?:([ab]+ ){0,12}1){0,%u}$", "^(?!.*ab).{2,%u}$", "^(?=.*1)[ab1 ]{0,%u}$", "^(?!.*(?:a1|\\u00e9))(?=.*-)[^b]{5,%u}$"};
   char pattern[100], schema[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned most = 9; most <= 60; most += 17) {
