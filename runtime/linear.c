@@ -167,11 +167,6 @@ static uint8_t start_rows(table *rows, const tsl__state_rec *r, tsl__state state
   return add_row(rows, r, state, count);
 }
 
-/* Does a state nothing but read, as far as that matters? */
-static bool only_reads(const table *rows, const tsl__state_rec *r) {
-  return tsl__state_is_plain(r) || (rows->last && !(r->flags & TSL__STATE_FORK) && !r->edges && !r->token_edges && !tsl__state_fixed(r));
-}
-
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
 static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_t count) {
   uint32_t slot = (uint32_t)tsl__mix((uint64_t)state << 32 | count) % SLOTS;
@@ -179,7 +174,7 @@ static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_
     if (rows->state[rows->slots[slot]] == state && rows->count[rows->slots[slot]] == count) return (uint8_t)rows->slots[slot];
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (r && rows->ends && r->flags & TSL__STATE_FINAL) return ENDS;
-  if (!r || rows->n == ROWS || !only_reads(rows, r)) return ASIDE;
+  if (!r || rows->n == ROWS || !tsl__state_reads_on(r, rows->last) || tsl__state_fixed(r)) return ASIDE;
   uint8_t number = add_row(rows, r, state, count);
   rows->slots[slot] = number;
   return number;

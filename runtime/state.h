@@ -184,6 +184,8 @@ tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32
 
 /* Does an expanded state nothing but read where it is arrived at? It may still be one of names or fixed texts. */
 static inline bool tsl__state_reads(const tsl__state_rec *r) { return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges; }
+/* The same, as far as that matters: where nothing follows (`last`), it may be one where the frame may end. */
+static inline bool tsl__state_reads_on(const tsl__state_rec *r, bool last) { return !(r->flags & (last ? TSL__STATE_FORK : TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges; }
 /* The same, and it is not one of fixed texts. */
 static inline bool tsl__state_is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !tsl__state_fixed(r); }
 

@@ -191,7 +191,7 @@ static bool walk_kin(tsl__space *space, level *l, const tsl__state_rec *r, tsl__
 /* As all texts of letters, but for what dies; what else is legal among them is searched for. False if it is not best walked like that, or on failure (sticky). */
 static bool walk_less(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count) {
   tsl__less *less = &l->less;
-  if (!tsl__linear_of(space, r, 0) || r->live_count < space->less_bytes || !tsl__less_find(space, state, less)) return false;
+  if (!tsl__linear_of(space, r, 0) || r->live_count < space->less_bytes || !tsl__less_find(space, state, l->last, less)) return false;
   l->graph = true;
   space->less_met++;
   if (!tsl__level_but(space, l, tsl__class_mask(space, &less->hint.letters, 0, 0, UINT32_MAX), less->tokens.at, less->tokens.n)) return true;

@@ -27,8 +27,12 @@ typedef struct comparison {
   tsl__space *space;
   tsl__kin *out;
   tsl__kin_reach reach;
+  bool last; /* nothing follows the frames of both */
   uint32_t nodes;
 } comparison;
+
+/* Does it nothing but read, and is there anything that it reads? */
+static bool is_plain(const tsl__state_rec *r, bool last) { return tsl__state_reads_on(r, last) && !tsl__state_fixed(r) && r->ranges; }
 
 /* Where a target leads; state 0: nowhere. */
 static side side_of(const tsl__space *space, tsl__target t, uint32_t count) {
@@ -61,7 +65,7 @@ static bool differ(comparison *c, uint32_t node, side to, side kin, uint32_t dep
   if (!n->children) return true;
   const tsl__state_rec *a = tsl__state_expanded(c->space, to.state), *b = tsl__state_expanded(c->space, kin.state);
   if (!a || !b) return false;
-  if (n->end - n->own_end >= SMALL && tsl__state_is_plain(a) && tsl__state_is_plain(b)) return compare(c, node, a, to.count, b, kin.count, depth);
+  if (n->end - n->own_end >= SMALL && is_plain(a, c->last) && is_plain(b, c->last)) return compare(c, node, a, to.count, b, kin.count, depth);
   return add_tokens(c, n->own_end, n->end) && add_tree(c, node) && add_entry(c, node, to, depth);
 }
 
@@ -104,7 +108,7 @@ static uint32_t distance(tsl__space *space, const tsl__state_rec *r, uint32_t co
 
 bool tsl__kin_find(tsl__space *space, tsl__state state, uint32_t count, bool last, tsl__kin_reach reach, tsl__kin *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state), *nearest = NULL;
-  if (!r || !tsl__state_is_plain(r) || space->kin_missed > MISSES_MAX + space->kin_met) return false;
+  if (!r || !is_plain(r, last) || space->kin_missed > MISSES_MAX + space->kin_met) return false;
   uint32_t best = space->vocab->trie.order_count / bounds[reach].share, kin_count = 0;
   for (uint32_t i = 0; i < TSL__KIN_MAX && i < space->kin_count && space->status == TSL_OK; i++) {
     const tsl__kin_noted *k = &space->kin[i];
@@ -119,7 +123,7 @@ bool tsl__kin_find(tsl__space *space, tsl__state state, uint32_t count, bool las
     out->walk = w;
   }
   out->tokens.n = out->trees.n = out->enter.n = 0;
-  comparison c = {space, out, reach, 0};
+  comparison c = {space, out, reach, last, 0};
   bool met = nearest && space->status == TSL_OK && compare(&c, 0, r, count, nearest, kin_count, 0);
   if (met) space->kin_met++;
   else space->kin_missed++;
@@ -128,7 +132,7 @@ bool tsl__kin_find(tsl__space *space, tsl__state state, uint32_t count, bool las
 
 void tsl__kin_note(tsl__space *space, const tsl__walk *walk, uint32_t count) {
   const tsl__state_rec *r = tsl__state_expanded(space, walk->state);
-  if (!r || !tsl__state_is_plain(r) || r->live_count < TSL__LINEAR_BYTES) return;
+  if (!r || !is_plain(r, walk->context & 1) || r->live_count < TSL__LINEAR_BYTES) return;
   space->kin[space->kin_count++ % TSL__KIN_MAX] = (tsl__kin_noted){tsl__space_count(space, walks) - 1, count};
 }
 

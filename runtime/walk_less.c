@@ -57,10 +57,10 @@ static const part parts[] = {
     [LAST_ONE] = {0x80, 0xBF, BETWEEN},   [LAST_TWO] = {0x80, 0xBF, LAST_ONE}, [LAST_THREE] = {0x80, 0xBF, LAST_TWO}, [AFTER_E0] = {0xA0, 0xBF, LAST_ONE},
     [AFTER_ED] = {0x80, 0x9F, LAST_ONE}, [AFTER_F0] = {0x90, 0xBF, LAST_TWO}, [AFTER_F4] = {0x80, 0x8F, LAST_TWO},
 };
-/* The raw characters of a JSON string that are ASCII, and bytes that begin others. */
-static const part rows[] = {{0x20, 0x21, BETWEEN}, {0x23, 0x5B, BETWEEN}, {0x5D, 0x7F, BETWEEN}};
+/* The raw characters of a JSON string that are ASCII; those of any text; and bytes that begin others. */
+static const part quoted_rows[] = {{0x20, 0x21, BETWEEN}, {0x23, 0x5B, BETWEEN}, {0x5D, 0x7F, BETWEEN}}, text_rows[] = {{0x00, 0x7F, BETWEEN}};
 static const part leads[] = {{0xC2, 0xDF, LAST_ONE}, {0xE0, 0xE0, AFTER_E0}, {0xE1, 0xEC, LAST_TWO}, {0xED, 0xED, AFTER_ED}, {0xEE, 0xEF, LAST_TWO}, {0xF0, 0xF0, AFTER_F0}, {0xF1, 0xF3, LAST_THREE}, {0xF4, 0xF4, AFTER_F4}};
-#define ROWS (sizeof rows / sizeof *rows)
+#define ROWS(quoted) ((quoted) ? sizeof quoted_rows / sizeof *quoted_rows : 1)
 #define LEADS (sizeof leads / sizeof *leads)
 
 typedef struct point {
@@ -87,6 +87,8 @@ typedef struct alikes {
 
 typedef struct graph {
   tsl__space *space;
+  bool quoted; /* the letters are those of a JSON string, else of any text */
+  bool last;   /* nothing follows: that a text may end means nothing */
   point points[FIRST + POINTS_MAX + 1];
   way ways[WAYS_MAX];
   tsl__bytes candidates[NEEDED_MAX];
@@ -104,7 +106,7 @@ typedef struct graph {
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
 /* Does it nothing but read, with no register? */
-static bool is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !(r->flags & TSL__STATE_LOOP) && !tsl__is_fixed(r); }
+static bool is_plain(const graph *g, const tsl__state_rec *r) { return tsl__state_reads_on(r, g->last) && !(r->flags & TSL__STATE_LOOP) && !tsl__is_fixed(r); }
 
 /* Add what a target leads to to the states of a point; of a fork, all that it stands for. False if it is none for a graph, or there are too many. */
 static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
@@ -116,7 +118,7 @@ static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
       if (!add_branch(g, p, tsl__state_edges(r)[k].to, depth + 1)) return false;
     return true;
   }
-  if (!r || !is_plain(r)) return false;
+  if (!r || !is_plain(g, r)) return false;
   while (i < BRANCHES_MAX && p->states[i] && p->states[i] < state) i++;
   if (i < BRANCHES_MAX && p->states[i] == state) return true;
   if (p->states[BRANCHES_MAX - 1]) return false;
@@ -253,7 +255,8 @@ static bool add_beyond(graph *g, uint32_t from) {
 
 /* Between two characters: ASCII letters in rows, and what begins longer ones. */
 static bool add_between(graph *g, uint32_t from) {
-  for (size_t i = 0; i < ROWS; i++)
+  const part *rows = g->quoted ? quoted_rows : text_rows;
+  for (size_t i = 0; i < ROWS(g->quoted); i++)
     if (!add_ways(g, from, rows[i].lo, rows[i].hi, rows[i].then)) return false;
   return add_beyond(g, from);
 }
@@ -648,37 +651,61 @@ static bool find_dying(graph *g, tsl__less *out) {
 
 /* ---- all together --------------------------------------------------------------------------------------------- */
 
-/* The raw characters of a JSON string; of what a state lives on, all else is an exit. */
-static void take_letters(tsl__hint *h, const tsl__bytes *live) {
+/* Is a quote told from the characters beside it, as in JSON strings? */
+static bool tells_quote(const tsl__state_rec *r) {
+  const uint8_t *upper = tsl__state_upper(r);
+  uint32_t i = 0;
+  while (upper[i] < '"') i++;
+  return upper[i] == '"' && i && upper[i - 1] == '!';
+}
+
+/* Do all ASCII characters that live lead to one place? The letters of a class are found faster. */
+static bool is_class(tsl__space *space, const tsl__state_rec *r) {
+  tsl__target all = 0;
+  for (uint32_t i = 0, b = 0; b < 0x80; b = tsl__state_upper(r)[i++] + 1u) {
+    tsl__target t = tsl__state_range(space, r, i, (uint8_t)b);
+    if (t && all && t != all) return false;
+    all = t ? t : all;
+  }
+  return true;
+}
+
+/* The raw characters of a JSON string, or of any text; of what a state lives on, all else is an exit. */
+static void take_letters(tsl__hint *h, bool quoted, const tsl__bytes *live) {
   *h = (tsl__hint){.limit = TSL__COUNT_INF, .dead = TSL__COUNT_INF};
-  tsl__bytes_add_range(&h->letters, 0x20, 0xF4);
-  h->letters.w[0] &= ~((uint64_t)1 << '"');
-  h->letters.w[1] &= ~((uint64_t)1 << ('\\' & 63));
+  tsl__bytes_add_range(&h->letters, quoted ? 0x20 : 0, 0xF4);
+  h->letters.w[0] &= ~((uint64_t)quoted << '"');
+  h->letters.w[1] &= ~((uint64_t)quoted << ('\\' & 63));
   for (int w = 0; w < 2; w++) h->exits.w[w] = live->w[w] & ~h->letters.w[w];
 }
 
-bool tsl__less_find(tsl__space *space, tsl__state state, tsl__less *out) {
+bool tsl__less_find(tsl__space *space, tsl__state state, bool last, tsl__less *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return false;
+  bool quoted = tells_quote(r);
   out->tokens.n = 0;
-  take_letters(&out->hint, &r->live);
+  if (!quoted && is_class(space, r)) return false;
+  take_letters(&out->hint, quoted, &r->live);
   if (tsl__linear_beats(space, tsl__linear_table(space), r, &out->hint, 0)) return false;
   graph *g = tsl__alloc(&space->alloc, sizeof *g);
   if (!g) return tsl__space_no_memory(space);
-  tsl__bytes live = {{(uint64_t)1 << '"', (uint64_t)1 << ('\\' & 63), 0, 0}}; /* as where it is ALIVE */
+  tsl__bytes live = {{(uint64_t)quoted << '"', (uint64_t)quoted << ('\\' & 63), 0, 0}}; /* as where it is ALIVE */
   g->space = space;
+  g->quoted = quoted;
+  g->last = last && !quoted;
   g->n = FIRST;
   g->way_count = 0;
   g->derived = 0;
   g->stray = 0;
   for (unsigned i = 0; i < BRANCHES_MAX; i++) g->alike[i].of = NULL;
   g->leads = TSL__ALL_LEADS;
-  g->states_max = tsl__space_count(space, states) + (r->live_count < CONJUNCTION ? NEW_FEW : NEW_MAX);
-  g->nodes_max = r->live_count < CONJUNCTION ? NODES_FEW : NODES_MAX;
+  bool few = quoted && r->live_count < CONJUNCTION;
+  g->states_max = tsl__space_count(space, states) + (few ? NEW_FEW : NEW_MAX);
+  g->nodes_max = few || !quoted ? NODES_FEW : NODES_MAX;
   memset(g->slots, 0, sizeof g->slots);
   bool fine = explore(g, state, &live);
   if (fine) {
-    take_letters(&out->hint, &live);
+    take_letters(&out->hint, quoted, &live);
     fine = find_dying(g, out);
   }
   tsl__free(&space->alloc, g, sizeof *g);

@@ -21,8 +21,8 @@ typedef struct tsl__less {
   TSL__VEC(tsl_token) tokens; /* that die; others among them are no texts of letters */
 } tsl__less;
 
-/* Is a state best walked like this over the whole vocabulary? Then *out is filled; its list is the caller's, cleared here. False on failure too (sticky). Needs the lock. */
-bool tsl__less_find(tsl__space *space, tsl__state state, tsl__less *out);
+/* Is a state best walked like this over the whole vocabulary? `last`: nothing follows its frame. Then *out is filled; its list is the caller's, cleared here. False on failure too (sticky). Needs the lock. */
+bool tsl__less_find(tsl__space *space, tsl__state state, bool last, tsl__less *out);
 void tsl__less_free(tsl__space *space, tsl__less *less);
 
 #endif

@@ -15,10 +15,12 @@ static tsl_vocab *vocab;
 static size_t words;
 static uint32_t met, missed;
 
+/* A schema, or a regular expression, which begins with ^. */
 static tsl_grammar *compile(const char *schema, uint64_t kin_work) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+  tsl_status status = *schema == '^' ? tsl_grammar_regex(vocab, schema, strlen(schema), NULL, NULL, &g, &error) : tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
+  CHECKF(status == TSL_OK, "%s: %s", schema, error.message);
   if (!g) return NULL;
   g->space->kin_work = kin_work;
   ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
@@ -42,6 +44,11 @@ static const struct {
     {"{\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"in\":{\"type\":\"string\"}}}", "{\""},
     {"{\"properties\":{\"name\":true,\"nation\":true,\"id\":true},\"additionalProperties\":{\"type\":\"integer\"},\"propertyNames\":{\"not\":{\"pattern\":\"[aeiou]{2}\"}}}", "{\"id\":1,\"n"},
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"a[^b]\"}},\"uniqueItems\":true}", "[\""},
+    {"^(?!.*the).*$", "wit"}, /* any text, that may end anywhere */
+    {"^(?!.*(in|on|er).?s)(?s:.){0,40}$", ""},
+    {"^(?:(?!\n\n)[\\s\\S])*\n\n$", "a"},
+    {"^(?:a?[0-9a-f]{3})*(?:z.{4})?$", "012a"},
+    {"^(?:[^e]|e[^b]{2})*e?$", "some"},
 };
 
 static void with_and_without(void) {

@@ -13,10 +13,12 @@
 static tsl_vocab *vocab;
 static size_t words;
 
+/* A schema, or a regular expression, which begins with ^. */
 static tsl_grammar *compile(const char *schema, uint32_t less_bytes) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+  tsl_status status = *schema == '^' ? tsl_grammar_regex(vocab, schema, strlen(schema), NULL, NULL, &g, &error) : tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
+  CHECKF(status == TSL_OK, "%s: %s", schema, error.message);
   if (!g) return NULL;
   g->space->less_bytes = less_bytes;
   g->space->kin_work = UINT64_MAX; /* each state by itself: test_kin.c does otherwise */
@@ -51,6 +53,15 @@ static const struct {
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"a[^b]\"}},\"uniqueItems\":true}", "[\"", 1},
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"the\"},\"maxLength\":9}", "\"", 0},
     {"{\"type\":\"string\",\"pattern\":\"^\\\\S+( \\\\S+)*$\"}", "\"", 0},
+    {"^(?!.*the).*$", "", 3}, /* any text, that may end anywhere */
+    {"^(?!.*(foe|bar|ing|[Tt]he|\\n)).*$", "f", 3},
+    {"^(?s)(?!.*(in|on)).{1,40}", "", 1},
+    {"^(?!.*e)[^q]*$", "", 0},
+    {"^(?!.*\\b(of|in)\\b).*", "", 0},
+    {"^(?:(?!\n\n)[\\s\\S])*\n\n$", "", 1}, /* and one that may not */
+    {"^(?s)(?=.*ing)(?=.*\xC3\xA9).*", "", 1},
+    {"^(?!.*[\xC3\xA0-\xC3\xBF\"])[\\s\\S]*", "", 0},
+    {"^(?:[^<]|<[^b])*<?", "", 1},
 };
 
 static void with_and_without(void) {
