@@ -14,7 +14,7 @@
 #define LOOKS 4096u
 #define DEPTH 64u
 
-#define SPELLED "\"\\/bfnrtu0123456789abcdefABCDEF" /* the end of a JSON string, and what escapes are made of */
+#define SPELLED TSL__ESCAPE_LETTERS "u0123456789abcdefABCDEF" /* the end of a JSON string, and what escapes are made of */
 
 typedef struct looking {
   const tsl__exprs *x;

@@ -190,26 +190,16 @@ static bool hex4(const char *p, const char *stop, unsigned *out) {
   return true;
 }
 
-static char *put_utf8(char *out, unsigned c) {
-  if (c < 0x80) return *out++ = (char)c, out;
-  if (c < 0x800) return *out++ = (char)(0xC0 | c >> 6), *out++ = (char)(0x80 | (c & 63)), out;
-  if (c >= 0x10000) *out++ = (char)(0xF0 | c >> 18), *out++ = (char)(0x80 | (c >> 12 & 63));
-  else *out++ = (char)(0xE0 | c >> 12);
-  *out++ = (char)(0x80 | (c >> 6 & 63));
-  return *out++ = (char)(0x80 | (c & 63)), out;
-}
-
 /* The escape at p; where it ends, or NULL after a failure. What it stands for is written to *out, which moves on; never longer than the escape. */
 static const char *escape(reader *r, const char *p, char **out) {
-  static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-  const char *letter = p + 1 < r->end && p[1] ? strchr(letters, p[1]) : NULL;
+  uint8_t means = p + 1 < r->end ? tsl__escaped((uint8_t)p[1]) : 0;
   unsigned unit, low;
-  if (letter) return *(*out)++ = bytes[letter - letters], p + 2;
+  if (means) return *(*out)++ = (char)means, p + 2;
   if (p + 1 >= r->end || p[1] != 'u' || !hex4(p + 2, r->end, &unit)) return wrong(r, p + 1, "no such escape");
-  if (unit < 0xD800 || unit > 0xDFFF) return *out = put_utf8(*out, unit), p + 6;
+  if (unit < 0xD800 || unit > 0xDFFF) return *out += tsl__utf8_encode(unit, (uint8_t *)*out), p + 6;
   if (unit > 0xDBFF || r->end - p < 8 || p[6] != '\\' || p[7] != 'u' || !hex4(p + 8, r->end, &low) || low < 0xDC00 || low > 0xDFFF)
     return wrong(r, p, "a lone surrogate is not a character");
-  *out = put_utf8(*out, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
+  *out += tsl__utf8_encode(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), (uint8_t *)*out);
   return p + 12;
 }
 

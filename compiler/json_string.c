@@ -17,9 +17,6 @@
 #include "compiler/beyond.h"
 #include "compiler/deriv.h"
 
-static const char escape_letter[] = "\"\\/bfnrt";
-static const char escape_value[] = "\"\\/\b\f\n\r\t";
-
 /* ---- constructors --------------------------------------------------------------------------------------------- */
 
 static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digits, uint32_t value, uint32_t high) {
@@ -345,8 +342,8 @@ static void step_escape(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how,
     add_hex(x, e, 0, 0, 0, how, out);
     return;
   }
-  const char *at = byte ? strchr(escape_letter, byte) : NULL;
-  if (at) add_character(x, e, (uint8_t)escape_value[at - escape_letter], how, out);
+  uint8_t means = tsl__escaped(byte);
+  if (means) add_character(x, e, means, how, out);
 }
 
 /* The closing quote: the text may end here, or a key is whole. */
@@ -384,8 +381,8 @@ static void read_byte(uint8_t byte, tsl__reads *out) {
 
 /* After a backslash: the letters of characters that may follow. Some character may, or there would be no backslash. */
 static void read_escape(const tsl__reads *inner, tsl__reads *out) {
-  for (unsigned i = 0; escape_letter[i]; i++)
-    if (tsl__bytes_has(&inner->live, (uint8_t)escape_value[i])) read_byte((uint8_t)escape_letter[i], out);
+  for (const char *letter = TSL__ESCAPE_LETTERS; *letter; letter++)
+    if (tsl__bytes_has(&inner->live, tsl__escaped((uint8_t)*letter))) read_byte((uint8_t)*letter, out);
   read_byte('u', out);
 }
 

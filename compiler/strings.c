@@ -372,7 +372,7 @@ uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t ind
   return k.ops->allows(k.ctx, k.param, index) ? k.ops->shortest(k.ctx, k.param, index) : TSL__INF;
 }
 
-uint32_t tsl__spelling_cost(uint8_t b) { return b >= 0x20 && b != '"' && b != '\\' ? 1 : b && strchr("\"\\\b\f\n\r\t", b) ? 2 : 6; }
+uint32_t tsl__spelling_cost(uint8_t b) { return b >= 0x20 && b != '"' && b != '\\' ? 1 : tsl__escape_letter(b) ? 2 : 6; }
 
 uint32_t tsl__json_spelled(const char *at, uint32_t length) {
   uint32_t n = 0;
@@ -387,7 +387,7 @@ static uint32_t spelled_escape(const char *at, uint32_t length, uint32_t digits,
   size_t first = tsl__utf8_decode((const uint8_t *)at, length, &cp);
   uint32_t rest = tsl__json_spelled(at + first, length - (uint32_t)first), more = cp >= 0x10000 && !second_half ? 6 : 0;
   if (digits < 5) return 4 - digits + more + rest;
-  return (cp && cp < 0x80 && strchr("\"\\/\b\f\n\r\t", (int)cp) ? 1 : 5 + more) + rest;
+  return (tsl__escape_letter(cp) ? 1 : 5 + more) + rest;
 }
 
 uint32_t tsl__expr_name_shortest(tsl__exprs *x, tsl__expr e, uint32_t index) {

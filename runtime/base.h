@@ -176,6 +176,20 @@ static inline int tsl__hex_value(uint8_t b) {
   return b >= 'a' && b <= 'f' ? b - 'a' + 10 : -1;
 }
 
+/* ---- escapes of JSON ------------------------------------------------------------------------------------------ */
+
+#define TSL__ESCAPE_LETTERS "\"\\/bfnrt" /* of the short ones */
+#define TSL__ESCAPED "\"\\/\b\f\n\r\t"   /* the characters that these stand for, in the same order */
+
+static inline uint8_t tsl__counterpart(uint32_t c, const char *from, const char *to) {
+  const char *at = c && c < 0x80 ? strchr(from, (int)c) : NULL;
+  return at ? (uint8_t)to[at - from] : 0;
+}
+/* The character that a letter after a backslash stands for; 0: none. */
+static inline uint8_t tsl__escaped(uint8_t letter) { return tsl__counterpart(letter, TSL__ESCAPE_LETTERS, TSL__ESCAPED); }
+/* The letter of a character's short escape; 0: it has none. */
+static inline uint8_t tsl__escape_letter(uint32_t c) { return tsl__counterpart(c, TSL__ESCAPED, TSL__ESCAPE_LETTERS); }
+
 /* ---- sorting -------------------------------------------------------------------------------------------------- */
 
 /* Sort numbers and drop doubles, in place; returns how many are left. A few runs in order are merged; other arrays are sorted by insertion if small, else by their digits. Needs no memory but 17 KiB of stack, 12 KiB more if they are large. */

@@ -207,7 +207,7 @@ static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
   bool ends = d->few && !first && n->begin < n->own_end;
   if (ends && !at.unread && (!at.speller.state || tsl__state_texts(space, at.speller.state, at.speller.count) <= tsl__taken_total(space, d->taken))) try_tokens(space, d, n->begin, n->own_end, false);
   if (!at.open_count) look_on_raw(space, d, at);
-  static const char second[] = "\"\\/bfnrtu", digits[] = "0123456789abcdefABCDEF";
+  static const char second[] = TSL__ESCAPE_LETTERS "u", digits[] = "0123456789abcdefABCDEF";
   const char *next = at.open_count == 1 ? (d->group->shortened ? second : "u") : at.open_count == 6 ? "\\" : at.open_count == 7 ? "u" : digits;
   for (; at.open_count && n->children && *next; next++) push_escaped(space, d, at, (uint8_t)*next);
 }

@@ -98,34 +98,15 @@ static unsigned hex4(const uint8_t *at) {
   return (unsigned)tsl__hex_value(at[0]) << 12 | (unsigned)tsl__hex_value(at[1]) << 8 | (unsigned)tsl__hex_value(at[2]) << 4 | (unsigned)tsl__hex_value(at[3]);
 }
 
-static uint32_t encode(uint32_t c, uint8_t out[4]) {
-  if (c < 0x80) return out[0] = (uint8_t)c, 1;
-  uint32_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-  for (uint32_t i = n; i-- > 1; c >>= 6) out[i] = (uint8_t)(0x80 | (c & 0x3F));
-  out[0] = (uint8_t)((0xF00u >> n & 0xFF) | c);
-  return n;
-}
-
-static uint32_t short_escape(uint8_t b) {
-  switch (b) {
-  case 'b': return '\b';
-  case 'f': return '\f';
-  case 'n': return '\n';
-  case 'r': return '\r';
-  case 't': return '\t';
-  default: return b;
-  }
-}
-
 uint32_t tsl__escape_byte(uint8_t open[12], uint8_t *count, uint8_t byte, uint8_t utf8[4]) {
   uint32_t c;
   open[(*count)++] = byte;
-  if (*count == 2 && byte != 'u') c = short_escape(byte);
+  if (*count == 2 && byte != 'u') c = tsl__escaped(byte);
   else if (*count == 6 && (hex4(open + 2) & 0xFC00) != 0xD800) c = hex4(open + 2); /* the first half of a pair waits for the second */
   else if (*count == 12) c = 0x10000 + ((hex4(open + 2) & 0x3FF) << 10 | (hex4(open + 8) & 0x3FF));
   else return 0;
   *count = 0;
-  return encode(c, utf8);
+  return tsl__utf8_encode(c, utf8);
 }
 
 bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte) {
@@ -149,15 +130,6 @@ bool tsl__spelling_bytes(tsl__space *space, tsl__spelling *s, const uint8_t *byt
   return true;
 }
 
-/* The character that begins at `at`, which is valid UTF-8. */
-static uint32_t character(const uint8_t *at) {
-  if (at[0] < 0x80) return at[0];
-  unsigned n = at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
-  uint32_t c = at[0] & (0x7Fu >> n);
-  for (unsigned i = 1; i < n; i++) c = c << 6 | (at[i] & 0x3F);
-  return c;
-}
-
 static void put_unit(uint8_t out[6], unsigned unit) {
   static const char digits[] = "0123456789abcdef";
   out[0] = '\\';
@@ -167,9 +139,9 @@ static void put_unit(uint8_t out[6], unsigned unit) {
 
 bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name, uint32_t known) {
   uint8_t spelled[12];
-  if (name->n == known || (name->at[known] & 0xC0) == 0x80) return false; /* at its end, or within a character */
-  uint32_t c = character(name->at + known);
-  if (count == 2 && open[1] != 'u') return short_escape(open[1]) == c;
+  uint32_t c;
+  if (!tsl__utf8_decode(name->at + known, name->n - known, &c)) return false; /* at its end, or within a character */
+  if (count == 2 && open[1] != 'u') return tsl__escaped(open[1]) == c;
   if (c >= 0x10000) put_unit(spelled, 0xD800 | (c - 0x10000) >> 10), put_unit(spelled + 6, 0xDC00 | ((c - 0x10000) & 0x3FF));
   else put_unit(spelled, c);
   if (count > (c >= 0x10000 ? 12 : 6)) return false;
@@ -215,7 +187,7 @@ void tsl__taken_narrow_open(const tsl__taken *group, uint32_t known, const uint8
   if (ordered) {
     uint8_t digits[4] = "0000", least[4];
     memcpy(digits, open + 2, count - 2);
-    uint32_t n = encode(hex4(digits), least), end = hi;
+    uint32_t n = tsl__utf8_encode(hex4(digits), least), end = hi;
     while (*lo < end) {
       uint32_t mid = *lo + (end - *lo) / 2, left = group->names[mid].n - known;
       int below = memcmp(group->names[mid].at + known, least, left < n ? left : n);

@@ -264,16 +264,15 @@ static verdict read_string(tsl_events *e, uint8_t byte) {
 }
 
 static verdict read_escape(tsl_events *e, uint8_t byte) {
-  static const char names[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-  const char *found = byte ? strchr(names, byte) : NULL;
+  uint8_t means = tsl__escaped(byte);
   if (byte == 'u') {
     e->at = HEX;
     e->hex = e->hex_n = 0;
     return FINE;
   }
-  if (!found) return WRONG;
+  if (!means) return WRONG;
   e->at = STRING;
-  return append_lone(e) && append(e, &means[found - names], 1) ? FINE : NO_MEMORY;
+  return append_lone(e) && append(e, &means, 1) ? FINE : NO_MEMORY;
 }
 
 static verdict read_hex(tsl_events *e, uint8_t byte) {
