@@ -6,11 +6,19 @@
  */
 #include "runtime/decode/outputs.h"
 
+#include "runtime/taken.h"
+
 typedef struct turn {
   tsl__stack at; /* after `byte` */
   uint32_t depth; /* of the text with it */
   uint8_t byte;
 } turn;
+
+/* Between two bytes of a text; for plain JSON. */
+typedef struct place {
+  tsl__stack at;
+  uint8_t open[12], open_count; /* an escape that is not complete */
+} place;
 
 typedef struct listing {
   tsl__outputs *out;
@@ -18,7 +26,7 @@ typedef struct listing {
   tsl__space *space;
   TSL__VEC(turn) todo;
   TSL__VEC(uint8_t) text;
-  TSL__VEC(tsl__stack) stood; /* for plain JSON: before each byte of the text */
+  TSL__VEC(place) places; /* before each byte of the text, if it is to be plain JSON */
   uint32_t max;
   bool plain_json;
 } listing;
@@ -40,61 +48,23 @@ static bool out_of_memory(const listing *l) {
 
 /* ---- plain JSON ------------------------------------------------------------------------------------------------ */
 
-/* Is this byte the backslash of an escape? Of several in a row every other one is. */
-static bool begins_escape(const listing *l, size_t at) {
-  size_t n = 0;
-  while (n <= at && l->text.at[at - n] == '\\') n++;
-  return n & 1;
-}
-
-/* The value of an escape \uXXXX that begins so many bytes before the end of the text; -1: there is none. */
-static int32_t unit(const listing *l, size_t back) {
-  size_t at = l->text.n - back;
-  int32_t value = 0;
-  if (l->text.at[at + 1] != 'u' || !begins_escape(l, at)) return -1;
-  for (size_t i = at + 2; i < at + 6; i++) {
-    int digit = tsl__hex_value(l->text.at[i]);
-    if (digit < 0) return -1;
-    value = value << 4 | digit;
-  }
-  return value;
-}
-
-static bool is_half(int32_t unit, int32_t first) { return unit >= first && unit < first + 0x400; }
-
-static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-
-/* The character of an escape that ends the text, and the escape's length; -1: none ends here, or only half of a character. */
-static int32_t ended_escape(const listing *l, size_t *length) {
-  size_t n = l->text.n;
-  int32_t second = n >= 6 ? unit(l, 6) : -1, first = is_half(second, 0xDC00) && n >= 12 ? unit(l, 12) : -1;
-  const char *letter = n >= 2 && begins_escape(l, n - 2) && l->text.at[n - 1] ? strchr(letters, l->text.at[n - 1]) : NULL;
-  *length = letter ? 2 : is_half(first, 0xD800) ? 12 : 6;
-  if (letter) return meant[letter - letters];
-  if (is_half(first, 0xD800)) return 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-  return is_half(second, 0xD800) || is_half(second, 0xDC00) ? -1 : second;
-}
-
 /* May this stand instead of the text's last `length` bytes? */
 static bool may_stand(const listing *l, size_t length, const uint8_t *bytes, size_t n) {
   size_t accepted;
-  return tsl__stack_bytes(l->space, l->stood.at[l->text.n - length], bytes, n, &accepted) != 0;
+  return tsl__stack_bytes(l->space, l->places.at[l->text.n - length].at, bytes, n, &accepted) != 0;
 }
 
-/* Does the text end with an escape where the character itself may stand, or one of \uXXXX where a short one may, or small digits instead of large ones? */
-static bool needless(const listing *l) {
-  size_t length;
-  int32_t c = ended_escape(l, &length);
-  if (c < 0) return false;
-  uint8_t raw[4], small[12] = {'\\'};
-  if (c >= 0x20 && c != '"' && c != '\\' && may_stand(l, length, raw, tsl__utf8_encode((uint32_t)c, raw))) return true;
+/* Read the text's last byte. Does it end an escape where the character itself may stand, or one of \uXXXX where a short one may, or small digits instead of large ones? */
+static bool needless(const listing *l, place *p) {
+  uint8_t byte = l->text.at[l->text.n - 1], raw[4], small[12] = {'\\'};
+  size_t length = p->open_count + 1u, n = length > 1 || byte == '\\' ? tsl__escape_byte(p->open, &p->open_count, byte, raw) : 0;
+  if (!n) return false;
+  if (raw[0] >= 0x20 && raw[0] != '"' && raw[0] != '\\' && may_stand(l, length, raw, n)) return true;
   if (length == 2) return false;
-  const char *found = c && c < 0x80 ? strchr(meant, c) : NULL;
-  if (found) small[1] = (uint8_t)letters[found - meant];
-  if (found && may_stand(l, length, small, 2)) return true;
-  memcpy(small, l->text.at + l->text.n - length, length);
-  for (size_t i = 0; i < length; i++) small[i] |= small[i] >= 'A' && small[i] <= 'F' ? 0x20 : 0;
-  return memcmp(small, l->text.at + l->text.n - length, length) && may_stand(l, length, small, length);
+  small[1] = tsl__escape_letter(raw[0]);
+  if (small[1] && may_stand(l, length, small, 2)) return true;
+  for (size_t i = 0; i < length; i++) small[i] = p->open[i] | (p->open[i] >= 'A' && p->open[i] <= 'F' ? 0x20 : 0);
+  return memcmp(small, p->open, length) && may_stand(l, length, small, length);
 }
 
 /* ---- all texts ------------------------------------------------------------------------------------------------- */
@@ -122,10 +92,12 @@ static bool turn_off(listing *l, tsl__stack at) {
 
 static bool visit(listing *l, tsl__stack at) {
   if (l->text.n > TSL__OUTPUT_MAX) return tsl__space_fail(l->space, TSL_ERR_LIMIT, "the grammar has a text of over 65,536 bytes"), false;
-  if (l->plain_json && needless(l)) return l->space->status == TSL_OK;
+  place here = l->plain_json && l->text.n ? l->places.at[l->text.n - 1] : (place){0};
+  if (l->plain_json && l->text.n && needless(l, &here)) return l->space->status == TSL_OK;
   if (tsl__stack_at(l->space, at)->complete && !keep(l)) return false;
-  l->stood.n = l->text.n;
-  if (l->plain_json && !tsl__vec_push(l->alloc, &l->stood, at)) return out_of_memory(l);
+  here.at = at;
+  l->places.n = l->text.n;
+  if (l->plain_json && !tsl__vec_push(l->alloc, &l->places, here)) return out_of_memory(l);
   return turn_off(l, at) && l->space->status == TSL_OK;
 }
 
@@ -147,6 +119,6 @@ tsl_status tsl__outputs_find(tsl__outputs *o, const tsl_allocator *a, tsl_gramma
   tsl_status status = tsl__grammar_unlock(grammar);
   tsl__vec_free(a, &l.todo);
   tsl__vec_free(a, &l.text);
-  tsl__vec_free(a, &l.stood);
+  tsl__vec_free(a, &l.places);
   return status == TSL_OK ? status : tsl__fail(error, status, "%s", why ? why : tsl_status_name(status));
 }
