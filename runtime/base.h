@@ -91,6 +91,28 @@ static inline void *tsl__at_line(void *p) { return (char *)p + (-(uintptr_t)p & 
 #define tsl__vec_memory(v) ((v)->cap * sizeof *(v)->at) /* bytes held */
 bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element);
 
+/* Numbers of things, the one that comes before all others in front. Which of two does is asked of a function that callers give as a constant: it is compiled in place. */
+typedef TSL__VEC(uint32_t) tsl__heap;
+typedef bool (*tsl__heap_order)(const void *ctx, uint32_t a, uint32_t b);
+static inline bool tsl__heap_push(const tsl_allocator *a, tsl__heap *h, uint32_t number, tsl__heap_order before, const void *ctx) { /* false when out of memory */
+  if (!tsl__vec_push(a, h, number)) return false;
+  size_t i = h->n - 1;
+  for (; i && before(ctx, number, h->at[(i - 1) / 2]); i = (i - 1) / 2) h->at[i] = h->at[(i - 1) / 2];
+  h->at[i] = number;
+  return true;
+}
+static inline uint32_t tsl__heap_pop(tsl__heap *h, tsl__heap_order before, const void *ctx) { /* takes the first; h is not empty */
+  uint32_t first = h->at[0], last = h->at[--h->n];
+  size_t i = 0;
+  for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
+    if (child + 1 < h->n && before(ctx, h->at[child + 1], h->at[child])) child++;
+    if (!before(ctx, h->at[child], last)) break;
+    h->at[i] = h->at[child];
+  }
+  if (h->n) h->at[i] = last;
+  return first;
+}
+
 /* A bump allocator whose blocks never move and are freed together. */
 typedef struct tsl__arena {
   const tsl_allocator *alloc;

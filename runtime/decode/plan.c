@@ -83,40 +83,23 @@ typedef struct place {
 typedef struct search {
   tsl__planner *p;
   TSL__VEC(place) places;
-  TSL__VEC(uint32_t) heap;
+  tsl__heap open; /* numbers of places */
   tsl__index index; /* places by `like`: one each */
   uint64_t steps;
 } search;
 
 static void search_free(search *s) {
   tsl__vec_free(&s->p->alloc, &s->places);
-  tsl__vec_free(&s->p->alloc, &s->heap);
+  tsl__vec_free(&s->p->alloc, &s->open);
   tsl__index_free(&s->index, &s->p->alloc);
 }
 
 /* Cheapest first; of equals the one that has come furthest. */
-static bool before(const search *s, uint32_t a, uint32_t b) {
+static bool before(const void *ctx, uint32_t a, uint32_t b) {
+  const search *s = ctx;
   const place *x = &s->places.at[a], *y = &s->places.at[b];
   uint64_t fx = (uint64_t)x->cost + x->hope, fy = (uint64_t)y->cost + y->hope;
   return fx != fy ? fx < fy : x->cost > y->cost;
-}
-
-static void heap_up(search *s, size_t i) {
-  uint32_t n = s->heap.at[i];
-  for (; i && before(s, n, s->heap.at[(i - 1) / 2]); i = (i - 1) / 2) s->heap.at[i] = s->heap.at[(i - 1) / 2];
-  s->heap.at[i] = n;
-}
-
-static uint32_t heap_pop(search *s) {
-  uint32_t best = s->heap.at[0], last = s->heap.at[--s->heap.n];
-  size_t i = 0;
-  for (size_t child; (child = 2 * i + 1) < s->heap.n; i = child) {
-    if (child + 1 < s->heap.n && before(s, s->heap.at[child + 1], s->heap.at[child])) child++;
-    if (!before(s, s->heap.at[child], last)) break;
-    s->heap.at[i] = s->heap.at[child];
-  }
-  if (s->heap.n) s->heap.at[i] = last;
-  return best;
 }
 
 static place *place_of(search *s, tsl__stack like) {
@@ -132,7 +115,7 @@ static bool overtaken(search *s, tsl__stack like, uint32_t cost) {
   return known && (known->closed || known->cost <= cost);
 }
 
-/* A way to a position; dropped if it is no better than the one that is known. Entries of the heap that are overtaken stay in it: the second time, their
+/* A way to a position; dropped if it is no better than the one that is known. Entries of the queue that are overtaken stay in it: the second time, their
  * place is closed. */
 static void open_place(search *s, tsl__stack at, tsl__stack like, uint32_t parent, uint32_t cost, uint32_t hope, uint32_t by) {
   place *known = place_of(s, like), fresh = {at, like, parent, cost, hope, by, false};
@@ -143,14 +126,13 @@ static void open_place(search *s, tsl__stack at, tsl__stack like, uint32_t paren
     out_of_memory(s->p);
     return;
   }
-  if (!tsl__vec_push(&s->p->alloc, &s->heap, number)) out_of_memory(s->p);
-  else heap_up(s, s->heap.n - 1);
+  if (!tsl__heap_push(&s->p->alloc, &s->open, number, before, s)) out_of_memory(s->p);
 }
 
 /* The next position to look at, closed now; UINT32_MAX: none is left. */
 static uint32_t next_place(search *s) {
-  while (s->heap.n && fine(s->p)) {
-    uint32_t n = heap_pop(s);
+  while (s->open.n && fine(s->p)) {
+    uint32_t n = tsl__heap_pop(&s->open, before, s);
     if (s->places.at[n].closed) continue;
     s->places.at[n].closed = true;
     return n;

@@ -48,7 +48,7 @@ typedef struct search {
   tsl_token *ids;      /* of all spellings */
   size_t id_count;
   TSL__VEC(prefix) prefixes;
-  TSL__VEC(uint32_t) heap;
+  tsl__heap queue; /* numbers of prefixes */
   TSL__VEC(tsl_token) flat; /* the tokens of one batch */
   uint32_t *batch;
   tsl_prefix *asked;
@@ -58,31 +58,16 @@ typedef struct search {
 
 /* ---- the queue: most probable first --------------------------------------------------------------------------- */
 
-static bool before(const search *s, uint32_t a, uint32_t b) {
+static bool before(const void *ctx, uint32_t a, uint32_t b) {
+  const search *s = ctx;
   const prefix *x = &s->prefixes.at[a], *y = &s->prefixes.at[b];
   return x->log_p != y->log_p ? x->log_p > y->log_p : a < b;
 }
 
 static tsl_status push(search *s, prefix p) {
   if (p.log_p == -INFINITY) return TSL_OK; /* nothing follows from what can't be */
-  uint32_t number = (uint32_t)s->prefixes.n;
-  if (!tsl__vec_push(&s->s->alloc, &s->prefixes, p) || !tsl__vec_push(&s->s->alloc, &s->heap, number)) return TSL_ERR_NO_MEMORY;
-  size_t i = s->heap.n - 1;
-  for (; i && before(s, number, s->heap.at[(i - 1) / 2]); i = (i - 1) / 2) s->heap.at[i] = s->heap.at[(i - 1) / 2];
-  s->heap.at[i] = number;
-  return TSL_OK;
-}
-
-static uint32_t pop(search *s) {
-  uint32_t best = s->heap.at[0], last = s->heap.at[--s->heap.n];
-  size_t i = 0;
-  for (size_t child; (child = 2 * i + 1) < s->heap.n; i = child) {
-    if (child + 1 < s->heap.n && before(s, s->heap.at[child + 1], s->heap.at[child])) child++;
-    if (!before(s, s->heap.at[child], last)) break;
-    s->heap.at[i] = s->heap.at[child];
-  }
-  if (s->heap.n) s->heap.at[i] = last;
-  return best;
+  bool pushed = tsl__vec_push(&s->s->alloc, &s->prefixes, p) && tsl__heap_push(&s->s->alloc, &s->queue, (uint32_t)s->prefixes.n - 1, before, s);
+  return pushed ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
 /* ---- going on from a prefix ----------------------------------------------------------------------------------- */
@@ -181,9 +166,9 @@ static tsl_status run(search *s) {
   size_t width = s->vocab->logits_width;
   spells todo = {0};
   tsl_status status = push(s, (prefix){.hi = (uint32_t)s->s->outputs.list.n});
-  while (status == TSL_OK && s->heap.n && s->rows_asked < s->o.max_prefixes) {
+  while (status == TSL_OK && s->queue.n && s->rows_asked < s->o.max_prefixes) {
     uint32_t n = 0;
-    while (n < s->o.batch && s->heap.n && s->rows_asked < s->o.max_prefixes) s->batch[n++] = pop(s), s->rows_asked++;
+    while (n < s->o.batch && s->queue.n && s->rows_asked < s->o.max_prefixes) s->batch[n++] = tsl__heap_pop(&s->queue, before, s), s->rows_asked++;
     status = spell_batch(s, n);
     if (status == TSL_OK) status = s->model(s->ctx, s->asked, n, s->rows);
     for (uint32_t i = 0; i < n && status == TSL_OK; i++) {
@@ -196,7 +181,7 @@ static tsl_status run(search *s) {
     }
   }
   tsl__vec_free(&s->s->alloc, &todo);
-  for (size_t i = 0; i < s->heap.n; i++) s->s->missing += exp(s->prefixes.at[s->heap.at[i]].log_p);
+  for (size_t i = 0; i < s->queue.n; i++) s->s->missing += exp(s->prefixes.at[s->queue.at[i]].log_p);
   return status;
 }
 
@@ -278,7 +263,7 @@ static void search_free(search *s) {
   tsl__free(a, s->spellings, s->s->outputs.list.n * sizeof *s->spellings);
   tsl__free(a, s->ids, (s->id_count + 1) * sizeof *s->ids);
   tsl__vec_free(a, &s->prefixes);
-  tsl__vec_free(a, &s->heap);
+  tsl__vec_free(a, &s->queue);
   tsl__vec_free(a, &s->flat);
   tsl__free(a, s->batch, s->o.batch * sizeof *s->batch);
   tsl__free(a, s->asked, s->o.batch * sizeof *s->asked);
@@ -302,7 +287,7 @@ static tsl_status score(search *s, tsl_error *error) {
   if (status != TSL_OK) return status;
   status = run(s);
   if (status != TSL_OK) return tsl__fail(error, status, "%s, while the model was asked", tsl_status_name(status));
-  if (s->spellings && s->heap.n) return tsl__fail(error, TSL_ERR_LIMIT, "max_prefixes: the canonical tokenisations have more prefixes than %u", s->o.max_prefixes);
+  if (s->spellings && s->queue.n) return tsl__fail(error, TSL_ERR_LIMIT, "max_prefixes: the canonical tokenisations have more prefixes than %u", s->o.max_prefixes);
   s->s->total = -INFINITY;
   for (size_t i = 0; i < s->s->outputs.list.n; i++) s->s->total = tsl__log_add(s->s->total, s->s->log_p[i]);
   return TSL_OK;
