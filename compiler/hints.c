@@ -342,7 +342,7 @@ static frame frame_of(tsl__exprs *x, tsl__expr e) {
     n = tsl__node_at(x, e);
   }
   frame f = {e, e, n, n.kind == TSL__K_JSTR, 0, TSL__INF};
-  if (f.json) f.inner = tsl__without_length(x, n.a, &f.min, &f.limit);
+  if (f.json) f.inner = tsl__without_length(x, n.a, true, &f.min, &f.limit);
   return f;
 }
 
@@ -355,7 +355,7 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   }
   frame f = frame_of(x, e);
   if (f.json && difference(x, f.n.a, out)) return;
-  if (!f.json) f.inner = tsl__without_most(x, f.e, &f.min, &f.limit);
+  if (!f.json) f.inner = tsl__without_length(x, f.e, false, &f.min, &f.limit);
   bool begun = !f.n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, f.n.loop).b == 0;
   if (!(f.n.flags & TSL__CALLS) && (f.min == 0 || !f.json)) /* in a string the minimum is gone with the maximum */
     tsl__far_from_limit(x, f.inner, begun, f.limit, f.json, out);

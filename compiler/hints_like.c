@@ -461,39 +461,20 @@ void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   out->like_dead = TSL__INF;
 }
 
-/* Texts of which one part says that they are up to so many characters of a class: the same without that limit. */
-tsl__expr tsl__without_most(tsl__exprs *x, tsl__expr e, uint32_t *min, uint32_t *limit) {
+/* Texts of which one part says how many characters they have: the limit matters only near it. */
+tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool json, uint32_t *min, uint32_t *limit) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr parts[8];
   *min = 0;
   *limit = TSL__INF;
-  if (n.kind != TSL__K_AND || n.b > 8 || n.loop) return e;
+  if (n.kind != TSL__K_AND || n.b > 8 || (!json && n.loop)) return e;
   for (uint32_t i = 0; i < n.b; i++) {
-    tsl__expr c = parts[i] = tsl__list_at(x, n.a)[i];
-    tsl__node m = tsl__node_at(x, c);
-    if (m.kind != TSL__K_REPEAT || m.c == TSL__INF || *limit != TSL__INF || !(tsl__node_at(x, m.a).flags & TSL__CHAR)) continue;
+    tsl__node m = tsl__node_at(x, parts[i] = tsl__list_at(x, n.a)[i]);
+    bool counts = json ? m.a == x->any_char : m.c != TSL__INF && tsl__node_at(x, m.a).flags & TSL__CHAR;
+    if (m.kind != TSL__K_REPEAT || *limit != TSL__INF || !counts) continue;
     *min = m.b;
     *limit = m.c;
-    parts[i] = tsl__expr_repeat(x, m.a, m.b, TSL__INF);
+    parts[i] = tsl__expr_repeat(x, m.a, json ? 0 : m.b, TSL__INF);
   }
   return *limit == TSL__INF ? e : tsl__and_n(x, parts, n.b);
-}
-
-/* Texts of at most n characters: the limit matters only near it. Returns what is left of e without that conjunct. */
-tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, uint32_t *min, uint32_t *limit) {
-  tsl__node n = tsl__node_at(x, e);
-  tsl__expr rest[8];
-  uint32_t count = 0;
-  *min = 0;
-  *limit = TSL__INF;
-  if (n.kind != TSL__K_AND || n.b > 8) return e;
-  for (uint32_t i = 0; i < n.b; i++) {
-    tsl__expr c = tsl__list_at(x, n.a)[i];
-    tsl__node m = tsl__node_at(x, c);
-    if (m.kind == TSL__K_REPEAT && m.a == x->any_char && *limit == TSL__INF) *min = m.b, *limit = m.c;
-    else rest[count++] = c;
-  }
-  if (*limit == TSL__INF || count == 0) return e;
-  tsl__expr left = tsl__and_n(x, rest, count); /* which need not be texts any more: the length saw to that */
-  return tsl__node_at(x, left).flags & TSL__TEXTUAL ? left : tsl__expr_and(x, tsl__expr_text(x), left);
 }
