@@ -1,6 +1,6 @@
 /* sampler_history.c - the tokens so far. See sampler_history.h.
  *
- * Tested by tests/test_sampler.c
+ * Tested by tests/test_sampler_history.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,26 +6,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <limits.h>
 #include <math.h>
-#include <time.h>
 
 #include "runtime/fmath.h"
 #include "runtime/rng.h"
 #include "runtime/sampler.h"
 #include "tests/check.h"
 #include "tests/failing.h"
+#include "tests/stages.h"
 
-#define WIDEST 262144u
-#define HISTORY 120u
 #define NEAR 2e-5L
 
-static float logits[WIDEST];
-static uint32_t mask[WIDEST / 32];
-static tsl_token history[HISTORY];
-static size_t history_length;
-
-static uint64_t below(uint64_t *seed, uint64_t n) { return tsl_test_random(seed) % n; }
 static bool open_at(size_t i) { return (mask[i >> 5] >> (i & 31)) & 1u; }
 
 /* ---- the reference -------------------------------------------------------------------------------------------- */
@@ -264,98 +255,6 @@ static void reference(const tsl_sampler_options *o, size_t width, uint64_t draw,
   if (count) softmax();
 }
 
-/* ---- random rows and options ------------------------------------------------------------------------------------ */
-
-static void fill(uint64_t *seed, size_t width) {
-  static const unsigned densities[] = {20, 500, 2048, 4000, 4096};
-  unsigned density = densities[below(seed, 5)], shape = (unsigned)below(seed, 4);
-  memset(mask, 0, sizeof mask);
-  for (size_t i = 0; i < width; i++) {
-    double bell = -6;
-    for (int j = 0; j < 12; j++) bell += tsl_test_uniform(seed);
-    logits[i] = shape == 0   ? (float)below(seed, 6) * 0.75f
-                : shape == 1 ? (float)(below(seed, 300) ? bell - 12 : bell * 2)
-                : shape == 2 ? (below(seed, 9) ? (float)bell * 3 : -INFINITY)
-                             : (float)bell * 2.5f;
-    if (below(seed, 4096) < density) mask[i >> 5] |= 1u << (i & 31);
-  }
-  size_t sure = below(seed, width);
-  mask[sure >> 5] |= 1u << (sure & 31);
-  logits[sure] = 1.5f;
-  history_length = below(seed, HISTORY + 1);
-  size_t few = 2 + below(seed, width < 40 ? width : 40);
-  for (size_t i = 0; i < history_length; i++) history[i] = (tsl_token)(below(seed, few) % width * (width > 5000 ? 37 : 1) % width);
-}
-
-typedef struct lists {
-  tsl_token_bias bias[12];
-  tsl_token allowed[400], banned[20], eog[3], breakers[2];
-  tsl_stage stages[TSL__STAGES];
-} lists;
-
-/* Set the fields of one stage. */
-static void ask_for(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t width, tsl_stage stage) {
-  switch (stage) {
-  case TSL_STAGE_BIAS:
-    o->bias = l->bias;
-    o->bias_count = (uint32_t)(1 + below(seed, width < 12 ? width : 12));
-    for (uint32_t i = 0; i < o->bias_count; i++)
-      l->bias[i] = (tsl_token_bias){(tsl_token)(width - 1 - i * (width / 12 > 0 ? width / 12 : 1)), (float)(tsl_test_uniform(seed) * 8 - 3)};
-    break;
-  case TSL_STAGE_PENALTIES:
-    o->repetition_penalty = below(seed, 3) ? 1 + (float)tsl_test_uniform(seed) : 0;
-    o->frequency_penalty = (float)tsl_test_uniform(seed) * 0.5f;
-    o->presence_penalty = (float)tsl_test_uniform(seed) - 0.3f;
-    o->penalty_window = below(seed, 2) ? (uint32_t)(1 + below(seed, 64)) : 0;
-    break;
-  case TSL_STAGE_DRY:
-    o->dry_multiplier = 0.5f + (float)tsl_test_uniform(seed);
-    o->dry_base = below(seed, 2) ? 1.2f : 0;
-    o->dry_allowed = (uint32_t)below(seed, 4);
-    o->dry_window = below(seed, 2) ? (uint32_t)(1 + below(seed, 100)) : 0;
-    o->dry_breakers = l->breakers;
-    o->dry_breaker_count = (uint32_t)below(seed, 3);
-    for (int i = 0; i < 2; i++) l->breakers[i] = history[below(seed, HISTORY)];
-    break;
-  case TSL_STAGE_TEMPERATURE:
-    o->temperature = below(seed, 12) ? 0.3f + (float)tsl_test_uniform(seed) * 1.7f : 0;
-    if (below(seed, 3) == 0 && o->temperature > 0)
-      o->dynamic_range = 0.25f, o->dynamic_exponent = below(seed, 2) ? 0 : 0.5f + (float)tsl_test_uniform(seed);
-    break;
-  case TSL_STAGE_TOP_N_SIGMA: o->top_n_sigma = 0.3f + 3 * (float)tsl_test_uniform(seed); break;
-  case TSL_STAGE_TOP_K: o->top_k = (uint32_t)(1 + below(seed, below(seed, 2) ? 60 : width)); break;
-  case TSL_STAGE_TOP_P: o->top_p = 0.05f + 0.94f * (float)tsl_test_uniform(seed); break;
-  case TSL_STAGE_MIN_P: o->min_p = 0.3f * (float)tsl_test_uniform(seed) + 0.001f; break;
-  case TSL_STAGE_TYPICAL_P: o->typical_p = 0.05f + 0.9f * (float)tsl_test_uniform(seed); break;
-  case TSL_STAGE_EPSILON: o->epsilon = below(seed, 2) ? 0.02f * (float)tsl_test_uniform(seed) + 1e-5f : 0.9f; break;
-  case TSL_STAGE_ETA: o->eta = 0.1f * (float)tsl_test_uniform(seed) + 1e-5f; break;
-  case TSL_STAGE_XTC:
-    o->xtc_probability = below(seed, 2) ? 1 : 0.5f, o->xtc_threshold = below(seed, 2) ? 0.1f * (float)tsl_test_uniform(seed) : 0.002f;
-    break;
-  case TSL_STAGE_MIROSTAT: o->mirostat_tau = 1 + 6 * (float)tsl_test_uniform(seed), o->mirostat_eta = below(seed, 2) ? 0 : 0.3f; break;
-  }
-}
-
-static void ask_for_bans(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t width) {
-  uint64_t r = tsl_test_random(seed);
-  o->eog = l->eog;
-  o->eog_count = 3;
-  for (int i = 0; i < 3; i++) l->eog[i] = (tsl_token)below(seed, width);
-  if (r % 5 == 0) {
-    o->allowed = l->allowed;
-    o->allowed_count = (uint32_t)(1 + below(seed, 400));
-    for (uint32_t i = 0; i < o->allowed_count; i++) l->allowed[i] = (tsl_token)below(seed, width + width / 4); /* some past the end */
-  }
-  if (r / 5 % 4 == 0) {
-    o->banned = l->banned;
-    o->banned_count = (uint32_t)(1 + below(seed, 20));
-    for (uint32_t i = 0; i < o->banned_count; i++) l->banned[i] = (tsl_token)below(seed, width + 10);
-  }
-  if (r / 20 % 4 == 0) o->no_repeat_ngram = (uint32_t)(1 + below(seed, 4));
-  if (r / 80 % 4 == 0) o->min_tokens = (uint32_t)below(seed, HISTORY);
-  if (r / 320 % 4 == 0) o->max_tokens = (uint32_t)(1 + below(seed, HISTORY));
-}
-
 /* ---- the comparison ---------------------------------------------------------------------------------------------- */
 
 static unsigned long rows, doubtful, refused;
@@ -539,176 +438,6 @@ static void levels_agree(void) {
     }
   }
   tsl__logits_force(TSL__LOGITS_AUTO);
-}
-
-/* ---- the history ---------------------------------------------------------------------------------------------- */
-
-/* Rolling back is as if the tokens had never come; a prompt counts for penalties, not for the number of tokens. */
-static void rollback(void) {
-  uint64_t seed = 106;
-  for (int round = 0; round < 60; round++) {
-    lists l;
-    tsl_sampler_options o = {.seed = 3, .temperature = 1};
-    fill(&seed, 400);
-    ask_for(&seed, &o, &l, 400, TSL_STAGE_PENALTIES);
-    ask_for(&seed, &o, &l, 400, TSL_STAGE_DRY);
-    tsl_sampler *a, *b;
-    tsl_draw x = {0}, y = {0};
-    CHECK(tsl_sampler_new(&o, NULL, &a) == TSL_OK && tsl_sampler_new(&o, NULL, &b) == TSL_OK);
-    size_t back = history_length ? below(&seed, history_length + 1) : 0, prompt = below(&seed, history_length - back + 1);
-    CHECK(tsl_sampler_prompt(a, history, prompt) == TSL_OK && tsl_sampler_prompt(b, history, prompt) == TSL_OK);
-    for (size_t i = prompt; i < history_length; i++) CHECK(tsl_sampler_accept(a, history[i]) == TSL_OK);
-    for (size_t i = prompt; i < history_length - back; i++) CHECK(tsl_sampler_accept(b, history[i]) == TSL_OK);
-    CHECK(tsl_sampler_rollback(a, history_length - prompt + 1) == TSL_ERR_STATE);
-    CHECK(tsl_sampler_rollback(a, back) == TSL_OK);
-    if (history_length - back > prompt) CHECK(tsl_sampler_prompt(a, history, 1) == TSL_ERR_STATE);
-    CHECK(tsl_sampler_draw(a, logits, 400, mask, &x) == TSL_OK && tsl_sampler_draw(b, logits, 400, mask, &y) == TSL_OK);
-    CHECK(x.token == y.token && x.probability == y.probability);
-    tsl_sampler_restart(a);
-    tsl_sampler_restart(b);
-    CHECK(tsl_sampler_draw(a, logits, 400, mask, &x) == TSL_OK && tsl_sampler_draw(b, logits, 400, mask, &y) == TSL_OK);
-    CHECK(x.token == y.token && x.probability == y.probability);
-    tsl_sampler_free(a);
-    tsl_sampler_free(b);
-  }
-}
-
-static tsl_draw draw_of(tsl_sampler *s, size_t width) {
-  tsl_draw d = {0};
-  CHECK(tsl_sampler_draw(s, logits, width, mask, &d) == TSL_OK);
-  return d;
-}
-
-#define LONG 131072u
-
-/* Texts that are made to cost: each token comes once, the largest first; one that each other follows; one alone. Per draw and prompt a second each once, some milliseconds now. */
-static void long_texts(void) {
-  static tsl_token text[2 * LONG];
-  static const tsl_sampler_options each[] = {{.temperature = 1, .repetition_penalty = 1.1f, .dry_multiplier = 1, .dry_allowed = 1, .no_repeat_ngram = 2},
-                                             {.temperature = 1, .no_repeat_ngram = LONG}};
-  clock_t begun = clock();
-  for (int kind = 0; kind < 3; kind++) {
-    tsl_sampler *s = NULL;
-    for (uint32_t i = 0; i < 2 * LONG; i++) text[i] = kind == 0 ? 2 * LONG - i : kind == 1 && i % 2 ? i : 7;
-    if (kind == 1) text[2 * LONG - 1] = 7;
-    CHECK(tsl_sampler_new(&each[kind == 2], NULL, &s) == TSL_OK && tsl_sampler_prompt(s, text, 2 * LONG) == TSL_OK);
-    tsl_draw d = draw_of(s, 400);
-    if (kind) CHECK(d.token != 7);
-    tsl_sampler_free(s);
-  }
-  double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
-  CHECKF(seconds < 1.5, "%.2f s", seconds);
-}
-
-/* Mirostat's bound goes back with the text, to the bit, also past draws that were not accepted; a failed draw leaves it. */
-static void mirostat_rollback(void) {
-  uint64_t seed = 110;
-  for (int round = 0; round < 40; round++) {
-    tsl_sampler *s;
-    double bounds[40];
-    fill(&seed, 500);
-    CHECK(tsl_sampler_new(&(tsl_sampler_options){.seed = (uint64_t)round, .temperature = 1, .mirostat_tau = 3, .mirostat_eta = 0.3f}, NULL, &s) ==
-          TSL_OK);
-    for (int i = 0; i < 3; i++) CHECK(tsl_sampler_prompt(s, &(tsl_token){7}, 1) == TSL_OK);
-    size_t n = 1 + below(&seed, 39);
-    for (size_t i = 0; i < n; i++) {
-      bounds[i] = s->surprise;
-      tsl_draw d = draw_of(s, 500);
-      if (below(&seed, 3) == 0) d = draw_of(s, 500); /* the first one was refused by somebody */
-      CHECK(s->surprise != bounds[i]);
-      CHECK(tsl_sampler_accept(s, d.token) == TSL_OK);
-    }
-    double last = s->surprise;
-    draw_of(s, 500);
-    CHECK(tsl_sampler_rollback(s, 0) == TSL_OK && tsl_sampler_rollback(s, n + 1) == TSL_ERR_STATE && s->surprise != last);
-    size_t back = 1 + below(&seed, n);
-    CHECK(tsl_sampler_rollback(s, back) == TSL_OK && s->surprise == bounds[n - back]);
-    uint32_t none[16] = {0};
-    tsl_draw d;
-    CHECK(tsl_sampler_draw(s, logits, 500, none, &d) == TSL_ERR_LOGITS && s->surprise == bounds[n - back]);
-    draw_of(s, 500);
-    CHECK(tsl_sampler_accept(s, 1) == TSL_OK && tsl_sampler_rollback(s, 1) == TSL_OK && s->surprise == bounds[n - back]);
-    tsl_sampler_restart(s);
-    CHECK(s->surprise == 6);
-    tsl_sampler_free(s);
-  }
-}
-
-/* A prompt for which there is no memory leaves the bound as it was, draws that were not accepted included. */
-static void mirostat_prompt(void) {
-  uint64_t seed = 113;
-  tsl_token prompt[64];
-  bool done = false;
-  fill(&seed, 500);
-  for (unsigned i = 0; i < 64; i++) prompt[i] = i;
-  for (long nth = 0; nth < 400 && !done; nth++) {
-    failing f = {LONG_MAX, 0};
-    tsl_allocator a = failing_allocator(&f);
-    tsl_sampler *s;
-    CHECK(tsl_sampler_new(&(tsl_sampler_options){.seed = 5, .temperature = 1, .mirostat_tau = 3, .presence_penalty = 1}, &a, &s) == TSL_OK);
-    draw_of(s, 500);
-    double undrawn = s->undrawn, surprise = s->surprise;
-    CHECK(undrawn != surprise);
-    f.left = nth;
-    done = tsl_sampler_prompt(s, prompt, 64) == TSL_OK;
-    CHECKF(done || (s->undrawn == undrawn && s->surprise == surprise && s->history.tokens.n == 0), "after failure %ld", nth);
-    tsl_sampler_free(s);
-  }
-  CHECK(done);
-}
-
-/* A fork goes on as its parent would with the other seed, and each without the other; both roll back through what they share. */
-static void forks(void) {
-  uint64_t seed = 111;
-  for (int round = 0; round < 60; round++) {
-    lists l;
-    tsl_sampler_options o = {.seed = 3, .temperature = 0.9f, .no_repeat_ngram = 3};
-    fill(&seed, 400);
-    for (int i = 1; i <= TSL__STAGES; i++)
-      if (below(&seed, 2)) ask_for(&seed, &o, &l, 400, (tsl_stage)i);
-    ask_for_bans(&seed, &o, &l, 400);
-    tsl_sampler *a, *b, *fork;
-    CHECK(tsl_sampler_new(&o, NULL, &a) == TSL_OK);
-    o.seed = 99;
-    CHECK(tsl_sampler_new(&o, NULL, &b) == TSL_OK);
-    size_t prompt = below(&seed, history_length + 1);
-    CHECK(tsl_sampler_prompt(a, history, prompt) == TSL_OK && tsl_sampler_prompt(b, history, prompt) == TSL_OK);
-    for (size_t i = prompt; i < history_length; i++) CHECK(!tsl_sampler_accept(a, history[i]) && !tsl_sampler_accept(b, history[i]));
-    CHECK(tsl_sampler_fork(a, 99, &fork) == TSL_OK);
-    for (int i = 0; i < 30; i++) CHECK(tsl_sampler_accept(a, (tsl_token)below(&seed, 400)) == TSL_OK); /* b and the fork don't see it */
-    size_t back = below(&seed, history_length - prompt + 4); /* of those accepted here and before the fork */
-    for (int i = 0; i < 6; i++) {
-      tsl_draw x = {0}, y = {0};
-      if (i == 3) CHECK(tsl_sampler_rollback(b, back) == TSL_OK && tsl_sampler_rollback(fork, back) == TSL_OK);
-      tsl_status p = tsl_sampler_draw(b, logits, 400, mask, &x), q = tsl_sampler_draw(fork, logits, 400, mask, &y);
-      CHECK(p == q && x.token == y.token && x.probability == y.probability && x.kept == y.kept);
-      CHECK(!tsl_sampler_accept(b, x.token) && !tsl_sampler_accept(fork, x.token));
-    }
-    tsl_sampler_free(a);
-    tsl_sampler_free(b);
-    tsl_sampler_free(fork);
-  }
-  tsl_sampler *fork = NULL;
-  CHECK(tsl_sampler_fork(NULL, 1, &fork) == TSL_ERR_ARGUMENT && tsl_sampler_fork(NULL, 1, NULL) == TSL_ERR_ARGUMENT);
-}
-
-/* Mirostat settles near its target surprise. */
-static void mirostat_settles(void) {
-  uint64_t seed = 107;
-  for (size_t i = 0; i < 5000; i++) logits[i] = (float)(-1.1 * log((double)i + 1)); /* Zipf */
-  for (int t = 2; t <= 6; t += 2) {
-    tsl_sampler *s;
-    CHECK(tsl_sampler_new(&(tsl_sampler_options){.seed = tsl_test_random(&seed), .temperature = 1, .mirostat_tau = (float)t}, NULL, &s) ==
-          TSL_OK);
-    double sum = 0;
-    for (int i = 0; i < 2000; i++) {
-      tsl_draw d;
-      CHECK(tsl_sampler_draw(s, logits, 5000, NULL, &d) == TSL_OK);
-      if (i >= 500) sum += -log2(d.probability) / 1500;
-    }
-    CHECKF(fabs(sum - t) < 0.15, "surprise %.3f, target %d", sum, t);
-    tsl_sampler_free(s);
-  }
 }
 
 /* ---- extremes --------------------------------------------------------------------------------------------------- */
@@ -904,12 +633,6 @@ int main(void) {
   RUN(conventional_order, "without a list of stages: the conventional order");
   RUN(levels_agree, "every vector level draws the same");
   RUN(extremes, "options, logits and masks at their ends");
-  RUN(rollback, "prompt, rollback, restart");
-  RUN(long_texts, "texts that are made to cost");
-  RUN(mirostat_rollback, "mirostat goes back with the text");
-  RUN(mirostat_prompt, "and stays where a prompt fails");
-  RUN(forks, "forks");
   RUN(every_allocation_fails, "every nth allocation fails, in every stage");
-  RUN(mirostat_settles, "mirostat's surprise");
   return tsl_test_end();
 }
