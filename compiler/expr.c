@@ -117,7 +117,6 @@ size_t tsl__exprs_memory(const tsl__exprs *x) {
 
 void tsl__exprs_hold(tsl__exprs *x, size_t bytes) { x->held = bytes; }
 size_t tsl__exprs_held(const tsl__exprs *x) { return x->held; }
-uint32_t tsl__exprs_count(const tsl__exprs *x) { return x->base + (uint32_t)x->nodes.n; }
 tsl_status tsl__exprs_status(const tsl__exprs *x) { return x->status; }
 const char *tsl__exprs_why(const tsl__exprs *x) { return x->why ? x->why : ""; }
 const tsl_allocator *tsl__exprs_allocator(const tsl__exprs *x) { return &x->alloc; }

@@ -50,7 +50,6 @@ struct tsl__calls;
 tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocator, const tsl_limits *limits, tsl__exprs **out);
 void tsl__exprs_free(tsl__exprs *x);
 size_t tsl__exprs_memory(const tsl__exprs *x);
-uint32_t tsl__exprs_count(const tsl__exprs *x);
 tsl_status tsl__exprs_status(const tsl__exprs *x);
 /* Make the failure stick (front ends use it for limits of their own). `what` is a string that outlives x. */
 void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what);
@@ -119,8 +118,6 @@ uint32_t tsl__stringset_size(const tsl__exprs *x, tsl__stringset s);
 tsl__string tsl__stringset_at(const tsl__exprs *x, tsl__stringset s, uint32_t index);
 /* Exactly the strings of the set, as one node that is split by binary search. */
 tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
-/* The same where nobody asks for it again. */
-tsl__expr tsl__expr_stringset_alone(tsl__exprs *x, tsl__stringset s);
 
 /* ---- JSON strings --------------------------------------------------------------------------------------------- */
 

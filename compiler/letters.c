@@ -282,7 +282,7 @@ static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, ui
 }
 
 /* The letters that lead back to e itself: closed, whatever else there is. */
-bool tsl__letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
+static bool letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
   tsl__expr to[256];
   tsl__reads reads;
   *r = (tsl__reached){.n = 1, .at = {e}, .last = UINT64_MAX};
@@ -374,7 +374,7 @@ static bool letters_near(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, t
   with = *letters;
   drop_wide(&with);
   if (tsl__letters_wide(letters) && letters_next(x, e, next, &with, r)) return *letters = with, true;
-  return tsl__letters_self(x, e, letters, r);
+  return letters_self(x, e, letters, r);
 }
 
 static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
@@ -411,7 +411,7 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
   how = explore(x, e, letters, last, r);
   if (how == CLOSED) return keep(x, r, json, letters), true;
   *letters = none;
-  return how == TOO_MANY_STATES ? give_up(x, e, json, letters, r) : tsl__letters_self(x, e, letters, r);
+  return how == TOO_MANY_STATES ? give_up(x, e, json, letters, r) : letters_self(x, e, letters, r);
 }
 
 /* What is read in loops without an upper bound. */

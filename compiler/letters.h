@@ -48,8 +48,6 @@ bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters
 void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out, tsl__bytes *live);
 /* The letters, among those given, that e survives, and what they lead to; false: too few. `json`: e is the text of a JSON string. */
 bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r);
-/* The same of those that lead back to e itself. */
-bool tsl__letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r);
 /* What letters lead to that e is known to survive; false: that is too much to follow. */
 bool tsl__letters_follow(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__reached *r);
 

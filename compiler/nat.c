@@ -126,7 +126,8 @@ bool tsl__nat_mul_add(tsl__nat *a, uint32_t factor, uint32_t term) {
   return true;
 }
 
-uint32_t tsl__nat_div_small(tsl__nat *a, uint32_t divisor) {
+/* a = a / divisor, returns the remainder; 0 < divisor <= 10^9 */
+static uint32_t divide_by_small(tsl__nat *a, uint32_t divisor) {
   uint64_t rest = 0;
   for (uint32_t i = a->n; i-- > 0;) {
     rest = rest * TSL__NAT_BASE + a->limb[i];
@@ -209,7 +210,7 @@ void tsl__nat_divide(const tsl__nat *a, const tsl__nat *b, tsl__nat *quotient, t
   memcpy(remainder->limb, rest, n * sizeof rest[0]);
   remainder->n = n;
   trim(remainder);
-  tsl__nat_div_small(remainder, scale);
+  divide_by_small(remainder, scale);
 }
 
 void tsl__nat_gcd(tsl__nat *out, const tsl__nat *a, const tsl__nat *b) {
@@ -238,7 +239,7 @@ bool tsl__nat_push_digit_mod(tsl__nat *a, uint32_t digit, const tsl__nat *m) {
 uint32_t tsl__nat_strip(tsl__nat *a, uint32_t prime) {
   uint32_t count = 0;
   while (a->n && a->limb[0] % prime == 0) { /* the base is a multiple of 2 and of 5 */
-    tsl__nat_div_small(a, prime);
+    divide_by_small(a, prime);
     count++;
   }
   return count;

@@ -36,7 +36,6 @@ bool tsl__nat_add(tsl__nat *out, const tsl__nat *a, const tsl__nat *b);
 void tsl__nat_sub(tsl__nat *out, const tsl__nat *a, const tsl__nat *b); /* a >= b */
 bool tsl__nat_mul(tsl__nat *out, const tsl__nat *a, const tsl__nat *b); /* out aliases neither */
 bool tsl__nat_mul_add(tsl__nat *a, uint32_t factor, uint32_t term);     /* a = a × factor + term; both below 10^9 + 1 */
-uint32_t tsl__nat_div_small(tsl__nat *a, uint32_t divisor);             /* a = a / divisor, returns the remainder; 0 < divisor <= 10^9 */
 bool tsl__nat_scale10(tsl__nat *a, uint64_t power);                     /* a = a × 10^power */
 /* quotient = a / b, remainder = a mod b; b not zero. Either output may be NULL; outputs alias nothing. */
 void tsl__nat_divide(const tsl__nat *a, const tsl__nat *b, tsl__nat *quotient, tsl__nat *remainder);

@@ -69,7 +69,8 @@ static tsl__expr positive_naturals(tsl__exprs *x, int64_t low, int64_t high) {
   return e;
 }
 
-tsl__expr tsl__number_naturals(tsl__exprs *x, int64_t low, int64_t high) {
+/* Naturals from low to high (TSL__EXPONENT_INF: without end), leading zeros allowed. */
+static tsl__expr naturals(tsl__exprs *x, int64_t low, int64_t high) {
   if (low > high) return TSL__NONE;
   if (low == 0 && high == TSL__EXPONENT_INF) return some_digits(x);
   tsl__expr e = low || high ? positive_naturals(x, low ? low : 1, high) : TSL__NONE;
@@ -79,8 +80,8 @@ tsl__expr tsl__number_naturals(tsl__exprs *x, int64_t low, int64_t high) {
 
 /* The integers from low to high. */
 static tsl__expr integers(tsl__exprs *x, int64_t low, int64_t high) {
-  tsl__expr up = high < 0 ? TSL__NONE : tsl__number_naturals(x, low < 0 ? 0 : low, high);
-  tsl__expr down = low > 0 ? TSL__NONE : tsl__number_naturals(x, high > 0 ? 0 : -high, -low);
+  tsl__expr up = high < 0 ? TSL__NONE : naturals(x, low < 0 ? 0 : low, high);
+  tsl__expr down = low > 0 ? TSL__NONE : naturals(x, high > 0 ? 0 : -high, -low);
   if (up == down) return tsl__expr_seq(x, tsl__expr_opt(x, tsl__expr_alt(x, letter(x, '+'), letter(x, '-'))), up);
   return tsl__expr_alt(x, tsl__expr_seq(x, tsl__expr_opt(x, letter(x, '+')), up), tsl__expr_seq(x, letter(x, '-'), down));
 }

@@ -8,8 +8,6 @@
 #include "compiler/number_state.h"
 
 tsl__expr tsl__number_digit(tsl__exprs *x);
-/* Naturals from low to high (TSL__EXPONENT_INF: without end), leading zeros allowed. */
-tsl__expr tsl__number_naturals(tsl__exprs *x, int64_t low, int64_t high);
 /* What follows the 'e': the integers from e->low to e->high without the holes, each in all spellings. Sorts the holes. */
 tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e);
 /* Has a vocabulary's layer make those of ranges that many numbers have; false on failure (sticky). */

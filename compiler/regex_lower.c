@@ -128,13 +128,13 @@ tsl__rx_rests tsl__rx_list_new(tsl__rx_lowering *l, size_t room) {
   return out;
 }
 
-tsl__rx_rests tsl__rx_always(tsl__rx_lowering *l, tsl__expr e, tsl__rx_ranges first) {
+static tsl__rx_rests always(tsl__rx_lowering *l, tsl__expr e, tsl__rx_ranges first) {
   tsl__rx_rests out = tsl__rx_list_new(l, 1);
   if (out.at) tsl__rx_list_add(l, &out, (tsl__rx_rest){no_condition, e, first});
   return out;
 }
 
-static tsl__rx_rests everything(tsl__rx_lowering *l) { return tsl__rx_always(l, l->text, tsl__rx_ranges_all()); }
+static tsl__rx_rests everything(tsl__rx_lowering *l) { return always(l, l->text, tsl__rx_ranges_all()); }
 
 static tsl__rx_rests unite(tsl__rx_lowering *l, tsl__rx_rests a, tsl__rx_rests b) {
   tsl__rx_rests out = tsl__rx_list_new(l, (size_t)a.n + b.n);
@@ -488,7 +488,7 @@ static tsl__expr lower_whole(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root, bool
     if (root->plain || !is_anchored(root)) root = after_any_text(t, root);
     if (!root) return TSL__NONE;
   }
-  rests = search ? everything(&l) : tsl__rx_always(&l, TSL__EPS, (tsl__rx_ranges){NULL, 0});
+  rests = search ? everything(&l) : always(&l, TSL__EPS, (tsl__rx_ranges){NULL, 0});
   rests = tsl__rx_lower(&l, root, rests, true);
   return tsl__rx_failed(&l) ? TSL__NONE : at_beginning(&l, rests);
 }

@@ -70,7 +70,6 @@ tsl__rx_rests tsl__rx_loop(tsl__rx_lowering *l, tsl__rx *body, tsl__expr then);
 /* An empty list with room for so many; `at` is NULL on failure. Adding joins items where it can and leaves out those that can't be. */
 tsl__rx_rests tsl__rx_list_new(tsl__rx_lowering *l, size_t room);
 void tsl__rx_list_add(tsl__rx_lowering *l, tsl__rx_rests *out, tsl__rx_rest item);
-tsl__rx_rests tsl__rx_always(tsl__rx_lowering *l, tsl__expr e, tsl__rx_ranges first);
 tsl__rx_rests tsl__rx_lower(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rests rests, bool first);
 
 #endif

@@ -181,7 +181,8 @@ tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint3
 /* After a failure there may be no set at all. */
 tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s) { return x->status == TSL_OK ? tsl__strset_node(x, s, 0, tsl__stringset_size(x, s), 0) : TSL__NONE; }
 
-tsl__expr tsl__expr_stringset_alone(tsl__exprs *x, tsl__stringset s) {
+/* The same where nobody asks for it again. */
+static tsl__expr stringset_alone(tsl__exprs *x, tsl__stringset s) {
   const tsl__strings *all = x->status == TSL_OK ? tsl__strings_at(x, s) : NULL;
   return all && all->n > 1 ? tsl__append(x, strset(all, s, 0, all->n, 0)) : tsl__expr_stringset(x, s);
 }
@@ -190,7 +191,7 @@ tsl__expr tsl__expr_stringset_alone(tsl__exprs *x, tsl__stringset s) {
 
 static tsl__expr unfold_others(tsl__exprs *x, void *ctx, uint32_t set) {
   (void)ctx;
-  return tsl__expr_json_string(x, tsl__expr_text_not(x, tsl__expr_stringset_alone(x, set)));
+  return tsl__expr_json_string(x, tsl__expr_text_not(x, stringset_alone(x, set)));
 }
 
 static void print_others(void *ctx, uint32_t set, char *out, size_t n) {

@@ -213,8 +213,6 @@ tsl__expr tsl__marks_constant(const struct tsl__marks *m, tsl__string text);
 tsl__expr tsl__marks_without(struct tsl__marks *m, tsl__expr text, const char *close);
 /* The special token whose text reaches over byte `at` of a constant, and where that begins and ends; TSL_NO_TOKEN: none that a text may have does. */
 tsl_token tsl__tags_across(const struct tsl__tags_lowering *l, tsl__string text, uint32_t at, uint32_t *from, uint32_t *to);
-/* Does it spell special tokens? */
-bool tsl__tags_names_tokens(struct tsl__tags_lowering *l, tsl__string text);
 /* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
 tsl__expr tsl__tags_free_text(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t max_chars);
 /* Free text up to one of several strings: the first of them to end is where it is cut. */
@@ -254,9 +252,6 @@ typedef struct tsl__tags_lowering {
 } tsl__tags_lowering;
 /* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `marks`: those of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
 tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__marks *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out);
-/* A marked rule around `body`. */
-tsl__expr tsl__marks_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, const char *name, uint32_t name_length, uint32_t back, const tsl__string *ends,
-                          uint32_t end_count);
 /* The mark that a rule's expression bears, or NULL. */
 const tsl__mark *tsl__mark_of(const tsl__exprs *x, tsl__expr rule);
 

@@ -64,8 +64,9 @@ static bool keep_texts(tsl__marks *m, tsl__mark *mark) {
   return true;
 }
 
-tsl__expr tsl__marks_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, const char *name, uint32_t name_length, uint32_t back, const tsl__string *ends,
-                          uint32_t end_count) {
+/* A marked rule around `body`. */
+static tsl__expr marked_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, const char *name, uint32_t name_length, uint32_t back, const tsl__string *ends,
+                             uint32_t end_count) {
   tsl__mark mark = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
   if (body == TSL__NONE) return TSL__NONE;
   uint64_t hash = mark_hash(&mark);
@@ -134,7 +135,7 @@ static tsl__marks *new_marks(tsl__exprs *x, const tsl_vocab *vocab) {
   m->x = x;
   m->vocab = vocab;
   if (!tsl__exprs_own(x, m, free_marks) || !find_specials(m)) return NULL;
-  m->nothing = tsl__marks_rule(m, TSL__MARK_NONE, TSL__EPS, NULL, 0, 0, NULL, 0);
+  m->nothing = marked_rule(m, TSL__MARK_NONE, TSL__EPS, NULL, 0, 0, NULL, 0);
   return m;
 }
 
@@ -192,7 +193,7 @@ static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s);
 
 /* A mark around a part, kept from being a tail call. */
 static tsl__expr marked(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr e, stops s) {
-  tsl__expr rule = tsl__marks_rule(l->marks, n->mark, e, n->name, n->name_length, 0, NULL, 0);
+  tsl__expr rule = marked_rule(l->marks, n->mark, e, n->name, n->name_length, 0, NULL, 0);
   return s.last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
 }
 
@@ -248,7 +249,7 @@ static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers, 
 static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t key_length, enum tsl__spelling spelling) {
   static const tsl__mark_kind kinds[] = {[TSL__AS_JSON] = TSL__MARK_VALUE, [TSL__AS_BARE] = TSL__MARK_BARE, [TSL__AS_OBJECT] = TSL__MARK_OBJECT, [TSL__AS_ARRAY] = TSL__MARK_ARRAY,
                                          [TSL__AS_TRUE] = TSL__MARK_TRUE, [TSL__AS_FALSE] = TSL__MARK_FALSE, [TSL__AS_NULL] = TSL__MARK_NULL};
-  return tsl__marks_rule(ctx, kinds[spelling], body, key, key_length, 0, NULL, 0);
+  return marked_rule(ctx, kinds[spelling], body, key, key_length, 0, NULL, 0);
 }
 
 static tsl__expr style_text(void *ctx, const char *text) {
@@ -261,7 +262,7 @@ static tsl__expr style_text(void *ctx, const char *text) {
 
 static tsl__expr text_without(void *ctx, tsl__expr text, const char *close) { return tsl__marks_without(ctx, text, close); }
 
-static tsl__expr mark_key(void *ctx, tsl__expr body) { return tsl__marks_rule(ctx, TSL__MARK_KEY, body, NULL, 0, 0, NULL, 0); }
+static tsl__expr mark_key(void *ctx, tsl__expr body) { return marked_rule(ctx, TSL__MARK_KEY, body, NULL, 0, 0, NULL, 0); }
 
 static const struct tsl__schema_style styles[] = {
     {.name = "qwen_xml", .open = "<parameter=", .between = ">", .inner = "", .close = "</parameter>", .gap = "\n", .padding = "\n", .key_stops = "<>\n"},
@@ -402,7 +403,7 @@ static tsl__expr lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
 
 /* The frame of a text that is counted: with something empty at its end that no other one has. */
 static tsl__expr zone_rule(tsl__tags_lowering *l, tsl__expr text, size_t k) {
-  return tsl__marks_rule(l->marks, TSL__MARK_NONE, tsl__expr_seq(l->x, text, l->marks->zones.at[k]), NULL, 0, 0, NULL, 0);
+  return marked_rule(l->marks, TSL__MARK_NONE, tsl__expr_seq(l->x, text, l->marks->zones.at[k]), NULL, 0, 0, NULL, 0);
 }
 
 /* A text whose tokens are counted (zones.h). A format in several places is one text, as it may be read in two of them at once: found among the last ones. */
@@ -414,7 +415,7 @@ static tsl__expr counted(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr tex
     if (l->counted.at[i].of == n && zone_rule(l, text, i) == l->counted.at[i].rule) return l->counted.at[i].rule;
   snprintf(name, sizeof name, "counted#%zu", k);
   if (k == m->zones.n) {
-    tsl__expr own = tsl__marks_rule(m, TSL__MARK_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
+    tsl__expr own = marked_rule(m, TSL__MARK_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
     if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own)) return tsl__expr_no_memory(l->x);
   }
   tsl__counted c = {zone_rule(l, text, k), n->max_tokens, n};
@@ -497,7 +498,7 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
     all = tsl__expr_seq(l->x, lower(l, content, inner), end);
   }
   const tsl__string *name = n->name || n->mark != TSL__MARK_TAG ? &(tsl__string){n->name, n->name_length} : &n->begin.text;
-  tsl__expr rule = tsl__marks_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length, spelled, spelled_count);
+  tsl__expr rule = marked_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length, spelled, spelled_count);
   return last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
 }
 
@@ -618,7 +619,7 @@ static tsl__expr lower_separated(tsl__tags_lowering *l, const tsl__tag *n) {
   tsl__expr more = new_loop(l, "more-tags", &body), separator = tsl__tags_constant(l, n->text);
   if (more == TSL__NONE) return TSL__NONE;
   tsl__expr tags = tags_after(l, n, NULL, n->item_count, 0, n->once ? l->marks->nothing : more);
-  if (n->text.length) separator = tsl__marks_rule(l->marks, TSL__MARK_MARKUP, separator, NULL, 0, 0, NULL, 0);
+  if (n->text.length) separator = marked_rule(l->marks, TSL__MARK_MARKUP, separator, NULL, 0, 0, NULL, 0);
   if (!n->once) body->body = tsl__expr_opt(l->x, tsl__expr_seq(l->x, separator, tags));
   return n->at_least_one ? tags : tsl__expr_opt(l->x, tags);
 }

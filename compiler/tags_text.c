@@ -26,7 +26,8 @@ static tsl_token special_at(const tsl__marks *m, const char *at, size_t n, uint3
   return best;
 }
 
-bool tsl__tags_names_tokens(tsl__tags_lowering *l, tsl__string text) {
+/* Does it spell special tokens? */
+static bool names_tokens(tsl__tags_lowering *l, tsl__string text) {
   uint32_t length;
   for (uint32_t i = 0; i < text.length; i++)
     if (special_at(l->marks, text.at + i, text.length - i, &length) != TSL_NO_TOKEN) return true;
@@ -123,7 +124,7 @@ bool tsl__tags_cut(tsl__tags_lowering *l, const tsl__string *without, uint32_t n
 tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__cut *cut, uint32_t end, bool trigger) {
   tsl__exprs *x = l->x;
   tsl__expr all = tsl__expr_seq(x, cut->text, trigger ? constant(l->marks, cut->stops[end], true) : tsl__tags_constant(l, cut->stops[end]));
-  if (cut->apart[end] || tsl__tags_names_tokens(l, cut->stops[end])) return all;
+  if (cut->apart[end] || names_tokens(l, cut->stops[end])) return all;
   if (cut->late == TSL__NONE) {
     tsl__bytes every = {{~0ull, ~0ull, ~0ull, ~0ull}};
     tsl__expr any = tsl__expr_bytes(x, &every), hit = tsl__expr_star(x, any);

@@ -197,11 +197,6 @@ tsl__reader *tsl__reader_of(const tsl__space *space);
 /* Forget the `cancel` and `deadline_us` that it was loaded with, wherever they were copied to: for a grammar that outlives who asked for it. */
 void tsl__reader_forget_limits(tsl__reader *r);
 
-/* Check a file's header; *h on TSL_OK. */
-tsl_status tsl__a_check(const void *data, size_t size, const tsl__a_header **h, tsl_error *error);
-/* A grammar over a complete artifact; takes `file` over, and frees it on failure, too. */
-tsl_status tsl__a_open(tsl_vocab *vocab, tsl__artifact_file file, const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
-tsl_status tsl__a_map(const char *path, tsl__artifact_file *out, tsl_error *error);
 void tsl__a_close(tsl__artifact_file *file, const tsl_allocator *a);
 
 /* Expressions of a loaded grammar's own, from which outlines are grown (compiler/outline.c). `grown` is what tsl__states_hook is called with. */

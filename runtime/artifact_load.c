@@ -24,7 +24,7 @@ void tsl__a_close(tsl__artifact_file *f, const tsl_allocator *a) {
   *f = (tsl__artifact_file){0};
 }
 
-tsl_status tsl__a_map(const char *path, tsl__artifact_file *out, tsl_error *error) {
+static tsl_status map(const char *path, tsl__artifact_file *out, tsl_error *error) {
   struct stat info;
   *out = (tsl__artifact_file){0};
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would be waited for before it is seen to be one */
@@ -65,7 +65,8 @@ uint64_t tsl__a_header_sum(const tsl__a_header *h, const void *table) {
   return tsl__hash(&zeroed, sizeof zeroed) ^ tsl__mix(tsl__hash(table, (size_t)h->blocks * 8));
 }
 
-tsl_status tsl__a_check(const void *data, size_t size, const tsl__a_header **out, tsl_error *error) {
+/* Check a file's header; *out on TSL_OK. */
+static tsl_status check_header(const void *data, size_t size, const tsl__a_header **out, tsl_error *error) {
   const tsl__a_header *h = data;
   if (size < sizeof *h || memcmp(h->magic, tsl__a_magic, sizeof h->magic)) return tsl__fail(error, TSL_ERR_FORMAT, "is no artifact of this program");
   if (h->mark != TSL__ARTIFACT_MARK) return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is of a machine with another order of bytes");
@@ -149,11 +150,12 @@ static tsl_status open_space(tsl_vocab *vocab, tsl__artifact_file file, const ts
   return tsl__fail(error, status, "out of memory");
 }
 
-tsl_status tsl__a_open(tsl_vocab *vocab, tsl__artifact_file file, const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+/* A grammar over a complete artifact; takes `file` over, and frees it on failure, too. */
+static tsl_status open_file(tsl_vocab *vocab, tsl__artifact_file file, const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   const tsl__a_header *h;
   tsl__space *space = NULL;
   *out = NULL;
-  tsl_status status = tsl__a_check(file.at, file.size, &h, error);
+  tsl_status status = check_header(file.at, file.size, &h, error);
   if (status == TSL_OK) status = check_vocab(h, vocab, error);
   if (status == TSL_OK && !(h->flags & TSL__A_COMPLETE)) {
     const tsl__a_section *s = &h->section[TSL__A_SOURCE];
@@ -178,8 +180,8 @@ tsl_status tsl_grammar_load(tsl_vocab *vocab, const char *path, const tsl_limits
   tsl__artifact_file file;
   *out = NULL;
   if (!vocab || !path) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a path are needed");
-  tsl_status status = tsl__a_map(path, &file, error);
-  return status == TSL_OK ? tsl__a_open(vocab, file, limits, out, error) : status;
+  tsl_status status = map(path, &file, error);
+  return status == TSL_OK ? open_file(vocab, file, limits, out, error) : status;
 }
 
 tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t size, const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
@@ -189,7 +191,7 @@ tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t si
   void *copy = tsl__alloc(&vocab->alloc, size);
   if (!copy) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   memcpy(copy, data, size);
-  return tsl__a_open(vocab, (tsl__artifact_file){copy, size, false}, limits, out, error);
+  return open_file(vocab, (tsl__artifact_file){copy, size, false}, limits, out, error);
 }
 
 /* ---- looking at one ----------------------------------------------------------------------------------------------- */
@@ -197,7 +199,7 @@ tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t si
 tsl_status tsl_artifact_inspect(const void *data, size_t size, tsl_artifact_info *out, tsl_error *error) {
   const tsl__a_header *h;
   if ((!data && size) || !out || (uintptr_t)data % 8) return tsl__fail(error, TSL_ERR_ARGUMENT, "data that is aligned to 8 bytes and a place for the answer are needed");
-  tsl_status status = tsl__a_check(data, size, &h, error);
+  tsl_status status = check_header(data, size, &h, error);
   if (status == TSL_OK) status = verify_all(h, error);
   if (status != TSL_OK) return status;
   *out = (tsl_artifact_info){.version = h->version,

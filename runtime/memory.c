@@ -657,7 +657,8 @@ static uint32_t forget_items(tsl__space *space, uint32_t open, uint32_t denies) 
   return space->status == TSL_OK ? made : 0;
 }
 
-tsl__stack tsl__memory_forget(tsl__space *space, tsl__stack at) {
+/* The position without what is spelled of items under way, where that may be forgotten. */
+static tsl__stack without_items(tsl__space *space, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   tsl__memory m = *tsl__memory_at(space, p->memory);
   uint32_t open = forget_items(space, m.open, m.n), plain = p->plain;
@@ -670,7 +671,7 @@ tsl__stack tsl__memory_forget(tsl__space *space, tsl__stack at) {
 tsl__stack tsl__memory_byte_forget(tsl__space *space, tsl__stack from, uint8_t byte, bool *forgot) {
   *forgot = false;
   if (!tsl__remembered_at(space, from)->memory) {
-    tsl__stack to = tsl__stack_byte(space, from, byte), shared = to ? tsl__memory_forget(space, to) : 0;
+    tsl__stack to = tsl__stack_byte(space, from, byte), shared = to ? without_items(space, to) : 0;
     return *forgot = shared != to, shared;
   }
   tsl__run *r = tsl__run_take(space);

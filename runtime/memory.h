@@ -60,7 +60,7 @@ typedef struct tsl__open {
   uint32_t below, depth; /* depth: open containers, this one included */
   uint32_t used;         /* of an array: number of its values (used), of an object: of its names (taken); 0: nothing */
   uint32_t start;        /* of an array's current item, as an offset into the text; NONE: not watched */
-  uint8_t array;         /* 0: an object; or TSL__ARRAY, and what was forgotten of it (tsl__memory_forget) */
+  uint8_t array;         /* 0: an object; or TSL__ARRAY, and what was forgotten of it (tsl__memory_byte_forget) */
   uint8_t captured;      /* here or below an item is watched */
   uint8_t remembers;     /* here or below an item is watched or was used */
   uint8_t expects;       /* an object with names, after a comma: the next string is a name */
@@ -105,9 +105,8 @@ tsl__stack tsl__memory_of(tsl__space *space, tsl__stack plain, tsl__stack at);
 /* A position from which a text can go on in the same ways, and which many share: a name under way that is nobody's beginning is forgotten. What comes after may then repeat it. */
 tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at);
 
-/* The same for items: what is spelled of those under way is forgotten, where it is known that none of them becomes one that was used before. What comes after may then repeat them. */
-tsl__stack tsl__memory_forget(tsl__space *space, tsl__stack at);
-/* The position after a byte, 0 if it is rejected, with that forgotten; the one that knows of it is not made. *forgot: there was something. */
+/* The position after a byte, 0 if it is rejected. What is spelled of items under way is forgotten, where it is known that none of them becomes one that was used before; the position that knows of
+ * it is not made. What comes after may then repeat them. *forgot: there was something. */
 tsl__stack tsl__memory_byte_forget(tsl__space *space, tsl__stack from, uint8_t byte, bool *forgot);
 /* Does the byte end an item of an array, or begin a container in which others may begin? */
 bool tsl__memory_passes(const tsl__space *space, tsl__stack at, uint8_t byte);

@@ -60,12 +60,6 @@ void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
   tsl__pool_init(p, p->element);
 }
 
-/* Chunks are there up to that of the last element. */
-size_t tsl__pool_memory(const tsl__pool *p) {
-  uint32_t k = p->n ? tsl__pool_chunk(p->n - 1) : 0;
-  return p->n ? ((size_t)chunk_first(k) + chunk_size(k)) * p->element + (p->far ? FAR_SIZE : 0) : 0;
-}
-
 /* ---- index ---------------------------------------------------------------------------------------------------- */
 
 static size_t table_bytes(uint32_t count, bool wide) { return sizeof(tsl__index_table) + (size_t)count * (wide ? sizeof(uint64_t) : sizeof(uint32_t)); }

@@ -58,7 +58,6 @@ static inline void tsl__pool_init(tsl__pool *p, uint32_t element) {
 /* Append a zeroed element; NULL when out of memory. */
 void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a);
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a);
-size_t tsl__pool_memory(const tsl__pool *p); /* bytes held */
 
 /* Its slots follow: 32 bits each, number + 1 in the lower TSL__INDEX_NUMBER of them and the tag above; in a wide one 64, number + 1 in the lower half and the tag in the upper one. */
 typedef struct tsl__index_table {

@@ -100,7 +100,7 @@ const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t to
 
 /* Where the tokens that text can spell lead from a position: called with the position, and a range of the trie's `order`. Stops when it returns
  * false. Names that are nobody's beginning are forgotten (tsl__memory_blank): else each name were a position of its own. So are items that differ from all before them, up to the first one that
- * ends in the token (tsl__memory_forget). */
+ * ends in the token (tsl__memory_byte_forget). */
 typedef bool (*tsl__landing)(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n);
 bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
 

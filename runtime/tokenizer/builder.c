@@ -59,7 +59,8 @@ void tsl__builder_free(tsl__vocab_builder *b) {
   tsl__tok_tables_free(&b->tables, b->alloc);
 }
 
-bool tsl__builder_pool(tsl__vocab_builder *b, const char *text, size_t length, uint32_t *at) {
+/* Append text to the pool; false when out of memory. */
+static bool pool(tsl__vocab_builder *b, const char *text, size_t length, uint32_t *at) {
   if (length > UINT32_MAX - b->pool.n || !tsl__vec_reserve(b->alloc, &b->pool, length + 1)) return false;
   *at = (uint32_t)b->pool.n;
   if (length) memcpy(b->pool.at + b->pool.n, text, length);
@@ -70,13 +71,13 @@ bool tsl__builder_pool(tsl__vocab_builder *b, const char *text, size_t length, u
 bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length, const char *content, size_t content_length) {
   step.text_length = (uint32_t)length;
   step.content_length = (uint32_t)content_length;
-  return tsl__builder_pool(b, text, length, &step.text) && tsl__builder_pool(b, content, content_length, &step.content) &&
+  return pool(b, text, length, &step.text) && pool(b, content, content_length, &step.content) &&
          tsl__vec_push(b->alloc, &b->steps, step);
 }
 
 bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text, size_t length) {
   tsl__added added = {id, flags, 0, (uint32_t)length};
-  return tsl__builder_pool(b, text, length, &added.text) && tsl__vec_push(b->alloc, &b->added, added);
+  return pool(b, text, length, &added.text) && tsl__vec_push(b->alloc, &b->added, added);
 }
 
 static tsl_token find_added(const tsl__vocab_builder *b, const char *text) {

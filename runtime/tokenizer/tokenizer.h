@@ -269,8 +269,6 @@ typedef struct tsl__vocab_builder {
 
 void tsl__builder_init(tsl__vocab_builder *b, const tsl_allocator *a);
 void tsl__builder_free(tsl__vocab_builder *b);
-/* Append text to the pool; false when out of memory. */
-bool tsl__builder_pool(tsl__vocab_builder *b, const char *text, size_t length, uint32_t *at);
 bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length, const char *content, size_t content_length);
 bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text, size_t length);
 /* Fill the LOOKUP table over the first `size` tokens, those whose flag in `take` is set. Of tokens that spell the same the first stays. */
