@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/artifact.h"
-#include "tests/check.h"
+#include "tests/draw.h"
 #include "tests/folder.h"
 #include "tests/text.h"
 
@@ -29,13 +29,6 @@ static void find_files(const char *folder) {
 
 /* ---- following two grammars side by side -------------------------------------------------------------------------- */
 
-static tsl_token pick(const uint32_t *mask, const tsl_vocab *v) {
-  size_t count = tsl_mask_count(mask, tsl_vocab_logits_width(v)), k = count ? tsl_test_random(&seed) % count : 0;
-  for (tsl_token t = 0; t < tsl_vocab_size(v); t++)
-    if (tsl_mask_has(mask, t) && k-- == 0) return t;
-  return TSL_NO_TOKEN;
-}
-
 /* One step; false at the end, or where they differ. */
 static bool step(tsl_matcher *a, tsl_matcher *b, const tsl_vocab *v, uint32_t *one, uint32_t *other, const char *name) {
   uint64_t left_a = 0, left_b = 1;
@@ -52,7 +45,7 @@ static bool step(tsl_matcher *a, tsl_matcher *b, const tsl_vocab *v, uint32_t *o
   CHECK(tsl_matcher_forced_bytes(a, forced_a, sizeof forced_a, &n_a) == TSL_OK && tsl_matcher_forced_bytes(b, forced_b, sizeof forced_b, &n_b) == TSL_OK);
   CHECK(n_a == n_b && !memcmp(forced_a, forced_b, n_a));
   CHECK(tsl_matcher_is_complete(a) == tsl_matcher_is_complete(b));
-  tsl_token t = same ? pick(one, v) : TSL_NO_TOKEN;
+  tsl_token t = same ? draw(one, tsl_vocab_logits_width(v), &seed) : TSL_NO_TOKEN;
   if (t == TSL_NO_TOKEN) return false;
   CHECK(tsl_matcher_accept(a, t) == TSL_OK && tsl_matcher_accept(b, t) == TSL_OK);
   return !tsl_vocab_is_eog(v, t);
@@ -177,7 +170,7 @@ static bool try_bytes(tsl_vocab *v, const uint8_t *data, size_t size, unsigned t
     CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
     for (int k = 0; k < 30 && (status = tsl_matcher_mask(m, mask)) == TSL_OK; k++) {
       uint64_t left;
-      tsl_token t = pick(mask, v);
+      tsl_token t = draw(mask, tsl_vocab_logits_width(v), &seed);
       if (t == TSL_NO_TOKEN || (status = tsl_matcher_shortest_completion(m, &left)) != TSL_OK || (status = tsl_matcher_accept(m, t)) != TSL_OK || tsl_vocab_is_eog(v, t)) break;
     }
     CHECKF(status == TSL_OK || status == TSL_ERR_FORMAT, "%s", tsl_status_name(status));

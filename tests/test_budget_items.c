@@ -6,6 +6,7 @@
 
 #include "runtime/grammar.h"
 #include "runtime/matcher.h"
+#include "tests/draw.h"
 #include "tests/text.h"
 #include "tests/toy.h"
 
@@ -43,14 +44,6 @@ static void root_schema(struct text *t, const char *const *kinds, unsigned n, un
   text_add(t, begin[kind]);
   unique_array(t, kinds, n, depth);
   text_add(t, end[kind]);
-}
-
-/* A random token of the mask; TSL_NO_TOKEN if there is none. */
-static tsl_token pick(const tsl_vocab *v, const uint32_t *mask) {
-  uint32_t count = (uint32_t)tsl_mask_count(mask, tsl_vocab_logits_width(v)), n = count ? below(count) : 0;
-  for (tsl_token t = 0; count && t < tsl_vocab_size(v); t++)
-    if (tsl_mask_has(mask, t) && n-- == 0) return t;
-  return TSL_NO_TOKEN;
 }
 
 /* ---- small vocabularies: the truth by trying everything ------------------------------------------------------- */
@@ -133,7 +126,7 @@ static void judge_schema(trial *t) {
     for (unsigned step = 0; step < 14 && tsl__space_count(g->space, stacks) < POSITIONS_MAX; step++) {
       size_t bytes;
       for (uint64_t left = 0; left <= DEPTH; left++) judge(t, left);
-      tsl_token token = tsl_matcher_mask(t->m, mask) == TSL_OK ? pick(t->v, mask) : TSL_NO_TOKEN;
+      tsl_token token = tsl_matcher_mask(t->m, mask) == TSL_OK ? draw(mask, tsl_vocab_logits_width(t->v), &seed) : TSL_NO_TOKEN;
       if (token == TSL_NO_TOKEN || tsl_vocab_is_eog(t->v, token) || tsl_matcher_accept(t->m, token) != TSL_OK) break;
       const uint8_t *at = tsl_vocab_bytes(t->v, token, &bytes);
       memcpy(t->text + n, at, bytes);
@@ -213,7 +206,7 @@ static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64
     text[n] = 0;
     tsl_status status = tsl_budget_mask(b, m, left, mask);
     if (status != TSL_OK) return status == TSL_ERR_LIMIT && beyond_exponents(text, n);
-    tsl_token t = pick(v, mask);
+    tsl_token t = draw(mask, tsl_vocab_logits_width(v), &seed);
     if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(v, t)) return tsl_matcher_is_complete(m);
     const uint8_t *at = tsl_vocab_bytes(v, t, &bytes);
     if (left == 0 || tsl_budget_allows(b, m, left, t) != TSL_OK || tsl_matcher_accept(m, t) != TSL_OK) return false;

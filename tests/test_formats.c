@@ -44,27 +44,6 @@ static bool valid(made *m, const void *text, size_t n) {
 
 /* ---- the table ------------------------------------------------------------------------------------------------ */
 
-static size_t unescape(const char *in, uint8_t *out) {
-  size_t n = 0;
-  while (*in) {
-    if (*in != '\\') {
-      out[n++] = (uint8_t)*in++;
-    } else if (in[1] == 'x') {
-      char hex[3] = {in[2], in[3], 0};
-      out[n++] = (uint8_t)strtoul(hex, NULL, 16);
-      in += 4;
-    } else if (in[1] == 'u') {
-      char *end;
-      n += tsl__utf8_encode((uint32_t)strtoul(in + 3, &end, 16), out + n);
-      in = end + 1;
-    } else {
-      out[n++] = in[1] == 'n' ? '\n' : (uint8_t)in[1];
-      in += 2;
-    }
-  }
-  return n;
-}
-
 static void test_table(void) {
   static const char path[] = "tests/cases/regex_formats.txt";
   char line[2048];
@@ -84,7 +63,7 @@ static void test_table(void) {
     } else if (line[0] == '?') {
       CHECKF(!format(rest, strlen(rest))->known, "%s:%u: %s is known", path, number, rest);
     } else if (m && (line[0] == '+' || line[0] == '-')) {
-      size_t n = unescape(rest, text);
+      size_t n = text_unescape(rest, text);
       CHECKF(valid(m, text, n) == (line[0] == '+'), "%s:%u: %s: %s", path, number, m->name, line);
     }
   }

@@ -7,6 +7,7 @@
  */
 #include "compiler/gbnf_ast.h"
 #include "tests/check.h"
+#include "tests/failing.h"
 #include "tests/taken.h"
 #include "tests/text.h"
 
@@ -746,28 +747,24 @@ static void many_ways(void) {
 
 /* ---- out of memory -------------------------------------------------------------------------------------------- */
 
-static long allocations, fail_at;
-static void *counting_hook(void *ctx, void *p, size_t old_size, size_t new_size) {
-  if (new_size && ++allocations == fail_at) return NULL;
-  return tsl__malloc.reallocate(ctx, p, old_size, new_size);
-}
-
 static void out_of_memory(void) {
   static const char text[] = "root ::= a b [^x]{2,9} | root \"+\" c\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | ws\nws ::= [ \\t]*\nc ::= (\"(\" root \")\")? c \"!\" | \"v\"\n";
-  const tsl_allocator hooks = {NULL, counting_hook};
   bool done = false;
-  for (fail_at = 1; !done && fail_at < 500; fail_at++) {
+  long nth = 0;
+  for (; !done && nth < 500; nth++) {
+    failing f = {nth, 0};
+    const tsl_allocator hooks = failing_allocator(&f);
     tsl__exprs *x = NULL;
     tsl_error error = {0};
     tsl__expr e = TSL__NONE;
-    allocations = 0;
     if (tsl__exprs_new(NULL, &hooks, NULL, &x) != TSL_OK) continue;
     tsl_status status = tsl__gbnf_compile(x, NULL, text, sizeof text - 1, NULL, 0, &e, &error);
     done = status == TSL_OK;
-    CHECKF(done ? e != TSL__NONE : status == TSL_ERR_NO_MEMORY && error.status == status && e == TSL__NONE, "%ld: %s", fail_at, tsl_status_name(status));
+    CHECKF(done ? e != TSL__NONE : status == TSL_ERR_NO_MEMORY && error.status == status && e == TSL__NONE, "%ld: %s", nth, tsl_status_name(status));
     tsl__exprs_free(x);
+    CHECK(f.held == 0);
   }
-  CHECK(done && fail_at > 10);
+  CHECK(done && nth > 10);
 }
 
 int main(void) {

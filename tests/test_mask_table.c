@@ -3,19 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/base.h"
-#include "tests/check.h"
+#include "tests/draw.h"
 
 #define SEQUENCES 6
 #define ROWS 8
 
 static uint64_t seed = 5;
-
-static tsl_token pick(const uint32_t *mask, const tsl_vocab *v) {
-  size_t count = tsl_mask_count(mask, tsl_vocab_logits_width(v)), k = count ? tsl_test_random(&seed) % count : 0;
-  for (tsl_token t = 0; t < tsl_vocab_size(v); t++)
-    if (tsl_mask_has(mask, t) && k-- == 0) return t;
-  return TSL_NO_TOKEN;
-}
 
 static tsl_grammar *compile(tsl_vocab *v, const char *schema) {
   tsl_grammar *g = NULL;
@@ -57,7 +50,7 @@ static void mirror_of(uint32_t row_count) {
     }
     for (int i = 0; i < SEQUENCES; i++) { /* all of them at the end of the step, as a device applies them */
       CHECK(tsl_matcher_mask(m[i], mask) == TSL_OK && !memcmp(mask, device + rows[i] * words, words * 4));
-      tsl_token token = pick(mask, v);
+      tsl_token token = draw(mask, tsl_vocab_logits_width(v), &seed);
       if (token == TSL_NO_TOKEN || tsl_matcher_accept(m[i], token) != TSL_OK || tsl_matcher_is_terminated(m[i])) tsl_matcher_reset(m[i]);
     }
     tsl_mask_table_step(t);

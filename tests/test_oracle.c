@@ -9,7 +9,7 @@
 #include "compiler/states.h"
 #include "compiler/expr_node.h"
 #include "runtime/walk.h"
-#include "tests/check.h"
+#include "tests/draw.h"
 #include "tests/oracle.h"
 
 static uint64_t seed = 1;
@@ -144,13 +144,6 @@ static void report_difference(const tsl_vocab *v, const uint32_t *a, const uint3
     }
 }
 
-static tsl_token pick(const uint32_t *mask, const tsl_vocab *v) {
-  uint32_t count = (uint32_t)tsl_mask_count(mask, v->logits_width), k = count ? below(count) : 0;
-  for (tsl_token t = 0; t < v->size; t++)
-    if (tsl_mask_has(mask, t) && k-- == 0) return t;
-  return TSL_NO_TOKEN;
-}
-
 static bool one_step(tsl_matcher *m, oracle *o, const tsl_vocab *v, uint32_t *mine, uint32_t *naive) {
   if (tsl_matcher_mask(m, mine) != TSL_OK) return false;
   oracle_mask(o, naive);
@@ -174,7 +167,7 @@ static bool one_step(tsl_matcher *m, oracle *o, const tsl_vocab *v, uint32_t *mi
     size_t valid;
     CHECK(tsl_matcher_validate(m, &t, 1, &valid) == TSL_OK && valid == tsl_mask_has(mine, t));
   }
-  tsl_token t = pick(mine, v);
+  tsl_token t = draw(mine, v->logits_width, &seed);
   if (!same || t == TSL_NO_TOKEN) {
     CHECK(t != TSL_NO_TOKEN); /* no dead end: something is always allowed */
     return false;

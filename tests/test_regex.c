@@ -36,30 +36,6 @@ typedef struct table {
   tsl_error error;
 } table;
 
-static size_t unescape(const char *in, uint8_t *out) {
-  size_t n = 0;
-  while (*in) {
-    if (*in != '\\') {
-      out[n++] = (uint8_t)*in++;
-      continue;
-    }
-    in++;
-    if (*in == 'x') {
-      char hex[3] = {in[1], in[2], 0};
-      out[n++] = (uint8_t)strtoul(hex, NULL, 16);
-      in += 3;
-    } else if (*in == 'u') {
-      char *end;
-      n += tsl__utf8_encode((uint32_t)strtoul(in + 2, &end, 16), out + n);
-      in = end + 1;
-    } else {
-      out[n++] = *in == 'n' ? '\n' : *in == 't' ? '\t' : *in == 'r' ? '\r' : (uint8_t)*in;
-      in++;
-    }
-  }
-  return n;
-}
-
 static void table_pattern(table *t, const char *line) {
   tsl__regex_flags flags = {0};
   for (; *line && *line != ' '; line++) {
@@ -78,7 +54,7 @@ static void table_pattern(table *t, const char *line) {
 static void table_verdict(table *t, const char *line) {
   uint8_t text[4096];
   bool want = line[0] == '+';
-  size_t n = unescape(line[1] ? line + 2 : "", text);
+  size_t n = text_unescape(line[1] ? line + 2 : "", text);
   bool got = t->status == TSL_OK && tsl__expr_matches(t->x, t->e, text, n);
   CHECKF(t->status == TSL_OK && got == want, "%s:%u: %s (%s)", t->path, t->line, line, t->status == TSL_OK ? "verdict" : t->error.message);
 }

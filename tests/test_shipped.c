@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/check.h"
+#include "tests/draw.h"
 #include "tests/folder.h"
 #include "tests/oracle.h"
 #include "tests/text.h"
@@ -33,13 +33,6 @@ static tsl_grammar *compile(tsl_vocab *v, const char *name, tsl_order order) {
   CHECKF(status == TSL_OK, "%s: %s %s", name, error.pointer, error.message);
   free(text);
   return g;
-}
-
-static tsl_token pick(const uint32_t *mask, const tsl_vocab *v) {
-  size_t count = tsl_mask_count(mask, tsl_vocab_logits_width(v)), k = count ? tsl_test_random(&seed) % count : 0;
-  for (tsl_token t = 0; t < tsl_vocab_size(v); t++)
-    if (tsl_mask_has(mask, t) && k-- == 0) return t;
-  return TSL_NO_TOKEN;
 }
 
 /* To the end, by the byte after which least is missing. */
@@ -80,7 +73,7 @@ static void follow(tsl_vocab *v, const char *name, tsl_order order, uint32_t ste
     bool same = !memcmp(mine, naive, words * 4);
     CHECKF(same, "%s: step %u", name, i);
     masks_compared++;
-    tsl_token t = pick(mine, v);
+    tsl_token t = draw(mine, tsl_vocab_logits_width(v), &seed);
     CHECKF(t != TSL_NO_TOKEN, "%s: a dead end at step %u", name, i);
     if (!same || t == TSL_NO_TOKEN) break;
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base.h"
+
 /* Zero-initialised is empty. Once something was added, at[n] is NUL. */
 struct text {
   char *at;
@@ -35,6 +37,31 @@ static inline void text_add_number(struct text *t, unsigned n) {
 static inline void text_free(struct text *t) {
   free(t->at);
   *t = (struct text){0};
+}
+
+/* What a line of a table stands for, with escapes: \n \t \r \xHH \u{H}, and any other character as itself. Never longer than the line. */
+static inline size_t text_unescape(const char *in, uint8_t *out) {
+  size_t n = 0;
+  while (*in) {
+    if (*in != '\\') {
+      out[n++] = (uint8_t)*in++;
+      continue;
+    }
+    in++;
+    if (*in == 'x') {
+      char hex[3] = {in[1], in[2], 0};
+      out[n++] = (uint8_t)strtoul(hex, NULL, 16);
+      in += 3;
+    } else if (*in == 'u') {
+      char *end;
+      n += tsl__utf8_encode((uint32_t)strtoul(in + 2, &end, 16), out + n);
+      in = end + 1;
+    } else {
+      out[n++] = *in == 'n' ? '\n' : *in == 't' ? '\t' : *in == 'r' ? '\r' : (uint8_t)*in;
+      in++;
+    }
+  }
+  return n;
 }
 
 /* The whole file with a NUL after it, to be freed; NULL if it can't be read. */
