@@ -171,18 +171,6 @@ static bool admits(struct schema *s, const struct goal_entry *e, const tsl__json
   return any || tsl__expr_matches(s->x, text, v->text, v->length);
 }
 
-static const tsl__json *list_of(const struct schema *s, lit l, uint32_t *n) {
-  if (l & 1) return NULL;
-  const struct node *node = tsl__node_of(s, l >> 1);
-  for (int steps = 0; steps < 8 && tsl__has(node, KW_REF) && !tsl__has(node, KW_ENUM); steps++)
-    node = tsl__node_of(s, tsl__keyword(node, KW_REF)->children[0]);
-  *n = 1;
-  if (tsl__has(node, KW_CONST)) return tsl__keyword(node, KW_CONST)->value;
-  if (!tsl__has(node, KW_ENUM)) return NULL;
-  *n = tsl__keyword(node, KW_ENUM)->value->length;
-  return tsl__keyword(node, KW_ENUM)->value->items;
-}
-
 static const tsl__json literals[] = {{.kind = TSL__JSON_NULL}, {.kind = TSL__JSON_FALSE}, {.kind = TSL__JSON_TRUE}};
 
 /* The different values that satisfy the items' goal; false: it is not known to be a short list of scalars. */
@@ -192,7 +180,7 @@ static bool finite(struct array *a) {
   const struct goal_entry *e = tsl__goal_of(s, a->rest);
   uint32_t n = 0;
   const tsl__json *list = NULL;
-  for (uint32_t i = 0; i < e->n && !list; i++) list = list_of(s, e->lits[i], &n);
+  for (uint32_t i = 0; i < e->n && !list; i++) list = e->lits[i] & 1 ? NULL : tsl__schema_listed(s, e->lits[i] >> 1, &n);
   if (!list && (e->number != TSL__NONE || e->string != TSL__NONE)) return false;
   if (!list) {
     list = literals;

@@ -9,8 +9,7 @@
 #include "compiler/expr_node.h"
 #include "compiler/schema_parts.h"
 
-/* The values that a lit's node lists, or NULL: enum, const, through references. */
-static const tsl__json *listed(const struct schema *s, sid id, uint32_t *n) {
+const tsl__json *tsl__schema_listed(const struct schema *s, sid id, uint32_t *n) {
   const struct node *node = tsl__schema_plain_node(s, id);
   for (int steps = 0; steps < 8 && tsl__has(node, KW_REF); steps++) {
     if (tsl__has(node, KW_CONST) || tsl__has(node, KW_ENUM)) break;
@@ -32,7 +31,7 @@ static bool patterned(const struct schema *s, sid id) {
 /* Does the subschema tell values apart: by a list, or by a pattern of strings? */
 static bool telling(const struct schema *s, sid id) {
   uint32_t ignored;
-  return listed(s, id, &ignored) || patterned(s, id);
+  return tsl__schema_listed(s, id, &ignored) || patterned(s, id);
 }
 
 static bool no_common_string(struct schema *s, sid a, sid b) {
@@ -87,7 +86,7 @@ static bool has_value(const struct values *v, const tsl__json *value) {
 
 static bool lists_disjoint(struct schema *s, sid a, sid b) {
   uint32_t n, m, i = 0;
-  const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
+  const tsl__json *x = tsl__schema_listed(s, a, &n), *y = tsl__schema_listed(s, b, &m);
   if ((x ? only_strings(x, n) : patterned(s, a)) && (y ? only_strings(y, m) : patterned(s, b)) && !(x && y)) return no_common_string(s, a, b);
   if (!x || !y) return false;
   struct values others = values_among(s, y, m, n);
@@ -423,7 +422,7 @@ static sid listed_member(const struct schema *s, sid at, const char *key, uint32
   const tsl__json *m = v ? tsl__json_get(v->value, key, length) : NULL;
   if (!m) return UINT32_MAX;
   sid child = v->children[m - v->value->items];
-  return listed(s, child, &ignored) ? child : UINT32_MAX;
+  return tsl__schema_listed(s, child, &ignored) ? child : UINT32_MAX;
 }
 
 bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next) {
@@ -432,7 +431,7 @@ bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next) {
   uint32_t ignored;
   for (uint32_t i = 0; v && taken && i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
-    if (!listed(s, v->children[i], &ignored) || !demanded(s, &all, m->key, m->key_length)) continue;
+    if (!tsl__schema_listed(s, v->children[i], &ignored) || !demanded(s, &all, m->key, m->key_length)) continue;
     for (const struct taken *t = taken; t; t = t->next) {
       sid other = listed_member(s, t->s, m->key, m->key_length);
       if (other != UINT32_MAX && lists_disjoint(s, v->children[i], other)) return true;
@@ -444,7 +443,7 @@ bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next) {
 /* Is every value that a lists among those of b? */
 static bool list_within(struct schema *s, sid a, sid b) {
   uint32_t n, m, i = 0;
-  const tsl__json *x = listed(s, a, &n), *y = listed(s, b, &m);
+  const tsl__json *x = tsl__schema_listed(s, a, &n), *y = tsl__schema_listed(s, b, &m);
   struct values all = values_among(s, y, m, n);
   while (i < n && has_value(&all, &x[i])) i++;
   tsl__table_free(s, &all.by_hash);
@@ -506,9 +505,9 @@ static bool implied(struct schema *s, lit a, lit l) {
   uint32_t ignored;
   if (a == l) return true;
   sid from = a >> 1, to = l >> 1;
-  if (!(a & 1) && !listed(s, from, &ignored)) return false;
+  if (!(a & 1) && !tsl__schema_listed(s, from, &ignored)) return false;
   if (!(l & 1)) return !(a & 1) && only_lists(s, to) && list_within(s, from, to);
-  if (!listed(s, to, &ignored)) return false;
+  if (!tsl__schema_listed(s, to, &ignored)) return false;
   return a & 1 ? only_lists(s, from) && list_within(s, to, from) : lists_disjoint(s, from, to);
 }
 
@@ -535,7 +534,7 @@ bool tsl__schema_denies(struct schema *s, lit l) {
   const struct node *n = tsl__node_of(s, l >> 1);
   if (!n->mask || n->mask & ~cheap) return false;
   uint32_t count;
-  const tsl__json *values = listed(s, l >> 1, &count);
+  const tsl__json *values = tsl__schema_listed(s, l >> 1, &count);
   for (uint32_t i = 0; values && i < count; i++)
     if (values[i].kind >= TSL__JSON_ARRAY) return false;
   return true;

@@ -611,6 +611,8 @@ struct taken { /* nodes that hold, and keys that are demanded otherwise */
   const char *key; /* NULL: a node */
   uint32_t length;
 };
+/* The values that a node lists, *n of them, or NULL: enum, const, through references. */
+const tsl__json *tsl__schema_listed(const struct schema *s, sid id, uint32_t *n);
 /* Is the node among those taken? */
 bool tsl__schema_held(const struct schema *s, const struct taken *taken, sid id);
 /* Is it plain that no value of the type satisfies both? */
