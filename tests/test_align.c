@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/decode/outputs.h"
 #include "tests/toy.h"
 
 /* ---- the truth ------------------------------------------------------------------------------------------------ */
@@ -303,7 +304,7 @@ static void escaped_labels(void) {
   static const struct { const char *schema, *texts; } rows[] = {
       {"{\"enum\":[\"plain\",\"\\n\",\"\\\"q\\\"\",\"\\\\\"]}", "\"\\\"q\\\"\" \"\\\\\" \"\\n\" \"plain\" "},
       {"{\"enum\":[\"\\\\\\\"\",\"\\\\\\\\n\",\"\\\\u0041\"]}", "\"\\\\\\\"\" \"\\\\\\\\n\" \"\\\\u0041\" "},
-      {"{\"enum\":[\"a/b\",\"\\u000b\",\"\\u0000\\u001F\",\"\\u00e9\",\"\\ud83d\\ude00\"]}", "\"\\u0000\\u001f\" \"\\u000b\" \"a/b\" \"\u00e9\" \"\U0001f600\" "},
+      {"{\"enum\":[\"a/b\",\"\\u000b\",\"\\u0000\\u001F\",\"\\u001A\",\"\\u00e9\",\"\\ud83d\\ude00\"]}", "\"\\u0000\\u001f\" \"\\u000b\" \"\\u001a\" \"a/b\" \"\u00e9\" \"\U0001f600\" "},
       {"{\"type\":\"string\",\"pattern\":\"^[a\\\\n\\\\\\\\]?$\"}", "\"\" \"\\\\\" \"\\n\" \"a\" "},
       {"{\"type\":\"object\",\"properties\":{\"\\t\":{\"const\":true},\"t\":{\"const\":null}},\"additionalProperties\":false}",
        "{\"\\t\":true,\"t\":null} {\"\\t\":true} {\"t\":null} {} "},
@@ -403,6 +404,33 @@ static void items_that_differ(void) {
   tsl_vocab_release(v);
 }
 
+/* What is found of a grammar's texts. */
+static tsl_status list_texts(tsl_grammar *g, uint32_t max, size_t *n) {
+  tsl__outputs o;
+  tsl__outputs_init(&o, &tsl__malloc);
+  tsl_status status = tsl__outputs_find(&o, &tsl__malloc, g, max, false, NULL);
+  *n = o.list.n;
+  tsl__outputs_free(&o, &tsl__malloc);
+  return status;
+}
+
+/* As many texts as max_outputs, and as long as a text may be; not one more, not a byte more. */
+static void limits_of_a_list(void) {
+  tsl_vocab *v = toy_vocab(letters, WIDTH, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= [abc] [abc]");
+  size_t n;
+  CHECK(list_texts(g, 9, &n) == TSL_OK && n == 9);
+  CHECK(list_texts(g, 8, &n) == TSL_ERR_LIMIT);
+  tsl_grammar_release(g);
+  g = toy_gbnf(v, "root ::= [a]{65536}");
+  CHECK(list_texts(g, 1, &n) == TSL_OK && n == 1);
+  tsl_grammar_release(g);
+  g = toy_gbnf(v, "root ::= [a]{65537}");
+  CHECK(list_texts(g, 1, &n) == TSL_ERR_LIMIT);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 /* ---- failures ------------------------------------------------------------------------------------------------- */
 
 static tsl_status refuse(void *ctx, const tsl_prefix *prefixes, size_t n, float *logits) {
@@ -486,6 +514,7 @@ int main(void) {
   RUN(labels, "probabilities of all texts");
   RUN(schema_labels, "labels of a schema");
   RUN(escaped_labels, "labels with escapes");
+  RUN(limits_of_a_list, "how many texts, and how long");
   RUN(dead_ends, "prefixes without a probability");
   RUN(items_that_differ, "items that must differ");
   RUN(refused, "what is refused");
