@@ -482,8 +482,8 @@ static void every_allocation_fails(void) {
   for (int what = 0; what < 3; what++) {
     bool done = false;
     for (long nth = 0; nth < 400 && !done; nth++) {
-      toy_failing f = {nth, 0};
-      tsl_allocator alloc = {&f, toy_reallocate};
+      failing f = {nth, 0};
+      tsl_allocator alloc = failing_allocator(&f);
       tsl_beams *b = NULL;
       tsl_scores *s = NULL;
       tsl_align *a = NULL;
@@ -499,7 +499,7 @@ static void every_allocation_fails(void) {
       tsl_beams_free(b);
       tsl_scores_free(s);
       tsl_align_free(a);
-      CHECK(f.live == 0);
+      CHECK(f.held == 0);
     }
     CHECK(done);
   }

@@ -383,8 +383,8 @@ static void winding_named(void) {
   tsl_vocab *v = toy_vocab(tokens, 4, true);
   bool done = false;
   for (long nth = 0; nth < 400 && !done; nth++) {
-    toy_failing f = {LONG_MAX, 0};
-    tsl_allocator a = {&f, toy_reallocate};
+    failing f = {LONG_MAX, 0};
+    tsl_allocator a = failing_allocator(&f);
     tsl_grammar *g = toy_gbnf(v, "root ::= <[2]> | \"aaaa\" | \"ba\"");
     tsl_matcher *m = NULL;
     tsl_budget *b = NULL;
@@ -395,7 +395,7 @@ static void winding_named(void) {
     CHECKF(logits[0] == 0 && logits[1] == logits[2] && logits[2] == (done ? 6 : 0) && logits[3] == 0, "%g %g %g %g", logits[0], logits[1], logits[2], logits[3]);
     tsl_budget_free(b);
     tsl_matcher_free(m);
-    CHECK(f.live == 0);
+    CHECK(f.held == 0);
     tsl_grammar_release(g);
   }
   CHECK(done);
@@ -454,8 +454,8 @@ static void every_allocation_fails(void) {
   tsl_grammar *g = toy_gbnf(v, "root ::= \"a\" root \"c\" | \"b\" [abc]{3,20} \"a\"");
   bool done = false;
   for (long nth = 0; nth < 400 && !done; nth++) {
-    toy_failing f = {nth, 0};
-    tsl_allocator a = {&f, toy_reallocate};
+    failing f = {nth, 0};
+    tsl_allocator a = failing_allocator(&f);
     tsl_matcher *m = NULL;
     tsl_budget *b = NULL;
     uint32_t mask[1];
@@ -471,7 +471,7 @@ static void every_allocation_fails(void) {
     done = status == TSL_OK;
     tsl_budget_free(b);
     tsl_matcher_free(m);
-    CHECK(f.live == 0);
+    CHECK(f.held == 0);
   }
   CHECK(done);
   tsl_grammar_release(g);
@@ -509,8 +509,8 @@ static void asked_again(void) {
     tsl_vocab *v = i ? toy_vocab(named, 6, true) : toy_vocab(gaps, 3, true);
     bool done = false;
     for (long nth = 0; nth < 400 && !done; nth++) {
-      toy_failing f = {LONG_MAX, 0};
-      tsl_allocator a = {&f, toy_reallocate};
+      failing f = {LONG_MAX, 0};
+      tsl_allocator a = failing_allocator(&f);
       tsl_grammar *g = toy_gbnf(v, grammars[i]);
       tsl_matcher *m = NULL;
       tsl_budget *once = NULL, *never = NULL;

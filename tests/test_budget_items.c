@@ -284,8 +284,8 @@ static void every_allocation_fails(void) {
   tsl_vocab *v = toy_vocab(tokens, 10, true);
   bool done = false;
   for (long nth = 0; nth < 2000 && !done; nth++) {
-    toy_failing f = {LONG_MAX, 0};
-    tsl_allocator a = {&f, toy_reallocate};
+    failing f = {LONG_MAX, 0};
+    tsl_allocator a = failing_allocator(&f);
     tsl_grammar *g = toy_schema(v, schema);
     tsl_matcher *m = NULL;
     tsl_budget *once = NULL, *never = NULL;
@@ -304,7 +304,7 @@ static void every_allocation_fails(void) {
     tsl_budget_free(once);
     tsl_budget_free(never);
     tsl_matcher_free(m);
-    CHECK(f.live == 0);
+    CHECK(f.held == 0);
     tsl_grammar_release(g);
   }
   CHECK(done);

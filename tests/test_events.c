@@ -147,8 +147,8 @@ static void every_allocation_fails(void) {
   static record r;
   bool done = false;
   for (long nth = 0; nth < 40 && !done; nth++) {
-    toy_failing f = {nth, 0};
-    tsl_allocator a = {&f, toy_reallocate};
+    failing f = {nth, 0};
+    tsl_allocator a = failing_allocator(&f);
     tsl_events *e = NULL;
     tsl_error error = {0};
     tsl_status status = tsl_events_new(take, &r, &a, &e);
@@ -158,7 +158,7 @@ static void every_allocation_fails(void) {
     CHECK(status == TSL_OK || status == TSL_ERR_NO_MEMORY);
     done = status == TSL_OK;
     tsl_events_free(e);
-    CHECK(f.live == 0);
+    CHECK(f.held == 0);
   }
   CHECK(done);
 }

@@ -138,22 +138,22 @@ static void ignore_frame(void *ctx, const tsl_frame *f) { (void)ctx, (void)f; }
 static void ignore_state(void *ctx, const tsl_state *s) { (void)ctx, (void)s; }
 
 static void no_memory(void) {
-  toy_failing memory = {.left = LONG_MAX};
-  tsl_allocator a = {&memory, toy_reallocate};
+  failing memory = {.left = LONG_MAX};
+  tsl_allocator a = failing_allocator(&memory);
   tsl_vocab *v = NULL;
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
   uint32_t total = 0;
   CHECK(tsl_vocab_embedded(&a, &v, NULL) == TSL_OK && tsl_grammar_gbnf(v, arithmetic, strlen(arithmetic), NULL, NULL, &g, NULL) == TSL_OK);
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "(1", 2, NULL) == TSL_OK);
-  long live = memory.live;
+  long held = memory.held;
   for (int round = 0; round < 2; round++) {
     long n = 0;
     for (tsl_status status = TSL_ERR_NO_MEMORY; status == TSL_ERR_NO_MEMORY && n < 1000; n++) {
       memory.left = n;
       status = round ? tsl_grammar_states(g, ignore_state, NULL) : tsl_matcher_frames(m, 0, ignore_frame, NULL, &total);
       CHECK(status == TSL_OK || status == TSL_ERR_NO_MEMORY);
-      CHECKF(memory.live == live, "%ld blocks are left", memory.live - live);
+      CHECKF(memory.held == held, "%ld bytes are left", memory.held - held);
     }
     CHECKF(n > 1 && n < 1000, "%ld failures", n - 1);
   }
@@ -161,7 +161,7 @@ static void no_memory(void) {
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   tsl_vocab_release(v);
-  CHECK(memory.live == 0);
+  CHECK(memory.held == 0);
 }
 
 int main(void) {

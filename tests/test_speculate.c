@@ -421,8 +421,8 @@ static void every_allocation_fails(void) {
   tsl_grammar *g = toy_gbnf(v, grammars[1]);
   bool done = false;
   for (long nth = 0; nth < 40 && !done; nth++) {
-    toy_failing f = {nth, 0};
-    tsl_allocator a = {&f, toy_reallocate};
+    failing f = {nth, 0};
+    tsl_allocator a = failing_allocator(&f);
     tsl_matcher *m = NULL;
     tsl_status status = tsl_matcher_new(g, &a, &m);
     float rows[3 * WIDTH] = {0};
@@ -437,7 +437,7 @@ static void every_allocation_fails(void) {
     CHECK(status == TSL_OK || status == TSL_ERR_NO_MEMORY);
     done = status == TSL_OK;
     tsl_matcher_free(m);
-    CHECK(f.live == 0);
+    CHECK(f.held == 0);
   }
   CHECK(done);
   tsl_grammar_release(g);

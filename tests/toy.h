@@ -1,4 +1,4 @@
-/* toy.h - what the tests of decoding share: tiny vocabularies, grammars over them, a toy model, an allocator that fails.
+/* toy.h - what the tests of decoding share: tiny vocabularies, grammars over them, a toy model.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "tests/check.h"
+#include "tests/failing.h"
 #include "turnstile.h"
 
 /* Tokens from strings (no NUL inside); the last one is special and ends a generation if `eog`. */
@@ -70,25 +71,6 @@ static inline void toy_softmax(const float *logits, const uint32_t *mask, uint32
     if ((!mask || tsl_mask_has(mask, i)) && logits[i] > top) top = logits[i];
   for (uint32_t i = 0; i < width; i++) sum += out[i] = !mask || tsl_mask_has(mask, i) ? exp((double)logits[i] - top) : 0;
   for (uint32_t i = 0; i < width; i++) out[i] /= sum;
-}
-
-/* An allocator of which the nth call fails. */
-typedef struct toy_failing {
-  long left;
-  long live; /* blocks */
-} toy_failing;
-
-static inline void *toy_reallocate(void *ctx, void *block, size_t old, size_t size) {
-  toy_failing *f = ctx;
-  (void)old;
-  if (size == 0) {
-    f->live -= block != NULL;
-    free(block);
-    return NULL;
-  }
-  if (f->left-- <= 0) return NULL;
-  f->live += block == NULL;
-  return realloc(block, size);
 }
 
 #endif
