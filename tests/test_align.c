@@ -414,13 +414,20 @@ static tsl_status list_texts(tsl_grammar *g, uint32_t max, size_t *n) {
   return status;
 }
 
-/* As many texts as max_outputs, and as long as a text may be; not one more, not a byte more. */
+/* As many texts as max_outputs, and as long as a text may be; not one more, not a byte more. And as many rows as max_prefixes. */
 static void limits_of_a_list(void) {
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
   tsl_grammar *g = toy_gbnf(v, "root ::= [abc] [abc]");
   size_t n;
   CHECK(list_texts(g, 9, &n) == TSL_OK && n == 9);
   CHECK(list_texts(g, 8, &n) == TSL_ERR_LIMIT);
+  for (uint32_t most = 1; most < 4; most++) {
+    tsl_scores *s = NULL;
+    uint64_t before = model.rows;
+    CHECK(tsl_score_all(g, ask, &model, &(tsl_score_options){.all_tokenisations = true, .max_prefixes = most}, NULL, &s, NULL) == TSL_OK);
+    CHECK(s && model.rows - before == most && tsl_scores_missing(s) > 0);
+    tsl_scores_free(s);
+  }
   tsl_grammar_release(g);
   g = toy_gbnf(v, "root ::= [a]{65536}");
   CHECK(list_texts(g, 1, &n) == TSL_OK && n == 1);
@@ -514,7 +521,7 @@ int main(void) {
   RUN(labels, "probabilities of all texts");
   RUN(schema_labels, "labels of a schema");
   RUN(escaped_labels, "labels with escapes");
-  RUN(limits_of_a_list, "how many texts, and how long");
+  RUN(limits_of_a_list, "how many texts, how long, how many rows");
   RUN(dead_ends, "prefixes without a probability");
   RUN(items_that_differ, "items that must differ");
   RUN(refused, "what is refused");
