@@ -116,6 +116,7 @@ static void shipped(void) {
   for (size_t i = 0; i < name_count; i++)
     for (unsigned k = (unsigned)i % 4; k < ROUNDS_OF(4u) + (unsigned)i % 4; k++) one_file(v, names[i], k & 1 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA, k & 2 ? 1 : 3000000, 2, 40);
   printf("    %lu artifacts of %zu are complete, %lu states, %lu masks compared\n", complete_count, ROUNDS_OF(4) * name_count, states_listed, masks_compared);
+  CHECK(name_count >= 10 && complete_count * 4 > ROUNDS_OF(4) * name_count && masks_compared > 100);
   tsl_vocab_release(v);
 }
 
