@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/require.h"
 #include "turnstile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,12 +41,6 @@ typedef struct run {
   tsl_mask_table *table;
   tsl_sampler *sampler;
 } run;
-
-static void require(bool truth, const char *what) {
-  if (truth) return;
-  fprintf(stderr, "fuzz_api: %s\n", what);
-  abort();
-}
 
 static uint8_t next_byte(run *r) { return r->at < r->end ? *r->at++ : 0; }
 

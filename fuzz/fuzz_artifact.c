@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/require.h"
 #include "runtime/artifact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,12 +25,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static tsl_vocab *vocab; /* the process ends with these */
 static tsl_artifact *artifacts[GRAMMARS];
-
-static void require(bool truth, const char *what) {
-  if (truth) return;
-  fprintf(stderr, "fuzz_artifact: %s\n", what);
-  abort();
-}
 
 static void make_vocab(void) {
   static const char *const words[] = {"{\"", "\":", "\",\"", "name", "count", "10", "00", "true", ".5", "e1", "\"}", "aa", "[[", "]]", "ab", "\\u00", "\xC3\xA9", "<s>", "\",", "é\""};

@@ -10,14 +10,9 @@
 #include <stdlib.h>
 
 #include "compiler/gbnf_ast.h"
+#include "fuzz/require.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool truth, const char *what) {
-  if (truth) return;
-  fprintf(stderr, "fuzz_gbnf: %s\n", what);
-  abort();
-}
 
 static tsl__exprs *new_exprs(void) {
   const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 2000000};

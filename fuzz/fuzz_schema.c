@@ -10,17 +10,12 @@
 #include <stdlib.h>
 
 #include "compiler/json.h"
+#include "fuzz/require.h"
 #include "turnstile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define STEPS 60
-
-static void require(bool truth, const char *what) {
-  if (truth) return;
-  fprintf(stderr, "fuzz_schema: %s\n", what);
-  abort();
-}
 
 /* Every byte a token; made once, the process ends with it. */
 static tsl_vocab *bytes_vocab(void) {

@@ -12,17 +12,12 @@
 #include <string.h>
 
 #include "compiler/json.h"
+#include "fuzz/require.h"
 #include "runtime/grammar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define STEPS 48
-
-static void require(bool truth, const char *what) {
-  if (truth) return;
-  fprintf(stderr, "fuzz_tags: %s\n", what);
-  abort();
-}
 
 /* Every byte, some pieces of markup that straddle its parts, and special tokens; the last one ends the generation. Made once. */
 static tsl_vocab *vocabulary(void) {

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fuzz/require.h"
 #include "tests/cache_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -33,12 +34,6 @@ static const uint8_t key[16];
 static char folder[64], path[192];
 static uint8_t *entries[SOURCES];
 static size_t lengths[SOURCES];
-
-static void require(bool truth, const char *what) {
-  if (truth) return;
-  fprintf(stderr, "fuzz_vocab_cache: %s\n", what);
-  abort();
-}
 
 /* Nothing lies there between two inputs: a fuzzer ends without a last word. */
 static void clean_up(void) {

@@ -7,13 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/require.h"
 #include "runtime/vocab.h"
-
-static void require(bool truth, const char *what) {
-  if (truth) return;
-  fprintf(stderr, "vocab_file: %s\n", what);
-  abort();
-}
 
 static void encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags) {
   size_t needed = 0, count = 0;
