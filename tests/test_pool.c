@@ -1,6 +1,6 @@
 /* test_pool.c - pools and indexes as they grow: every element stays where it was, every number is found by its hash and no other, what is held is counted.
  *
- * Also checked: small numbers and large ones (slots of 32 bits, then of 64), numbers that do not begin at 0, tables that are kept for late readers, many with one hash. And numbers that are sorted.
+ * Also checked: small numbers and large ones (slots of 32 bits, then of 64), numbers that do not begin at 0, tables that are kept for late readers, many with one hash. And numbers that are sorted, and queues.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -105,9 +105,42 @@ static void numbers_are_sorted(void) {
     }
 }
 
+static bool is_less(const void *ctx, uint32_t a, uint32_t b) {
+  const uint32_t *value = ctx;
+  return value[a] < value[b];
+}
+
+/* Things come out of a queue in their order, whatever else is put in between. */
+static void queues_are_in_order(void) {
+  enum { COUNT = 3000 };
+  static uint32_t value[COUNT];
+  static bool waits[COUNT];
+  unsigned wrong = 0;
+  for (uint32_t kinds = 2; kinds < 100000; kinds *= 7) {
+    tsl__heap h = {0};
+    uint32_t in = 0, out = 0;
+    for (uint32_t i = 0; i < COUNT; i++) value[i] = (uint32_t)(tsl_test_random(&seed) % kinds);
+    while (out < COUNT) {
+      if (in < COUNT && (in == out || tsl_test_random(&seed) % 5 < 3)) {
+        wrong += !tsl__heap_push(&tsl__malloc, &h, in, is_less, value);
+        waits[in++] = true;
+        continue;
+      }
+      uint32_t first = tsl__heap_pop(&h, is_less, value);
+      wrong += !waits[first];
+      waits[first] = false;
+      for (uint32_t i = 0; i < in; i++) wrong += waits[i] && value[i] < value[first];
+      out++;
+    }
+    tsl__vec_free(&tsl__malloc, &h);
+  }
+  CHECKF(!wrong, "%u times", wrong);
+}
+
 int main(void) {
   RUN(elements_stay, "where they were, in few chunks");
   RUN(numbers_are_found, "by their hashes, whatever their size");
   RUN(numbers_are_sorted, "few and many, near to one another and far");
+  RUN(queues_are_in_order, "the first comes out first");
   return tsl_test_end();
 }
