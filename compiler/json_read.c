@@ -161,7 +161,7 @@ static inline const char *skip_plain(const char *p, const char *stop) {
     uint64_t special = (((w ^ (ONES * '"')) - ONES) | ((w ^ (ONES * '\\')) - ONES) | (w - ONES * 0x20) | w) & HIGHS;
     if (special) return p + __builtin_ctzll(special) / 8;
   }
-  while (p < stop && (uint8_t)*p >= 0x20 && (uint8_t)*p < 0x80 && *p != '"' && *p != '\\') p++;
+  while (p < stop && (uint8_t)*p < 0x80 && tsl__stands_raw((uint8_t)*p)) p++;
   return p;
 }
 

@@ -84,7 +84,7 @@ static bool is_fresh(ahead *a, tsl__expr frame) {
 
 static bool needs_escape(tsl__string name) {
   for (uint32_t i = 0; i < name.length; i++)
-    if ((uint8_t)name.at[i] < 0x20 || name.at[i] == '"' || name.at[i] == '\\') return true;
+    if (!tsl__stands_raw((uint8_t)name.at[i])) return true;
   return false;
 }
 

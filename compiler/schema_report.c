@@ -42,7 +42,7 @@ static void put_escaped(struct report *r, const char *text, size_t n) {
   size_t from = 0;
   for (size_t i = 0; i < n; i++) {
     uint8_t c = (uint8_t)text[i];
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    if (tsl__stands_raw(c)) continue;
     put(r, text + from, i - from);
     from = i + 1;
     if (c < 0x20) {

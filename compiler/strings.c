@@ -373,7 +373,7 @@ uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t ind
   return k.ops->allows(k.ctx, k.param, index) ? k.ops->shortest(k.ctx, k.param, index) : TSL__INF;
 }
 
-uint32_t tsl__spelling_cost(uint8_t b) { return b >= 0x20 && b != '"' && b != '\\' ? 1 : tsl__escape_letter(b) ? 2 : 6; }
+uint32_t tsl__spelling_cost(uint8_t b) { return tsl__stands_raw(b) ? 1 : tsl__escape_letter(b) ? 2 : 6; }
 
 uint32_t tsl__json_spelled(const char *at, uint32_t length) {
   uint32_t n = 0;

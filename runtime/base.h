@@ -207,6 +207,8 @@ static inline uint8_t tsl__counterpart(uint32_t c, const char *from, const char 
   const char *at = c && c < 0x80 ? strchr(from, (int)c) : NULL;
   return at ? (uint8_t)to[at - from] : 0;
 }
+/* May a character, or the first byte of one, stand in a string as itself? */
+static inline bool tsl__stands_raw(uint32_t c) { return c >= 0x20 && c != '"' && c != '\\'; }
 /* The character that a letter after a backslash stands for; 0: none. */
 static inline uint8_t tsl__escaped(uint8_t letter) { return tsl__counterpart(letter, TSL__ESCAPE_LETTERS, TSL__ESCAPED); }
 /* The letter of a character's short escape; 0: it has none. */

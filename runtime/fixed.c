@@ -44,8 +44,6 @@ static uint32_t end_of_run(const tsl__string *texts, uint32_t lo, uint32_t hi, u
   return first_from(texts, lo + 1, hi, depth, byte + 1u);
 }
 
-static bool is_raw(uint8_t byte) { return byte >= 0x20 && byte != '"' && byte != '\\'; }
-
 static bool may_be_below(const tsl__trie *trie, const tsl__trie_node *n, uint8_t byte) { return n->below == UINT16_MAX || tsl__bytes_has(&trie->sets[n->below], byte); }
 
 static inline bool note_reached(tsl__space *space, tsl__fixed_walk *out, tsl__fixed_node reached) {
@@ -100,7 +98,7 @@ static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_
     uint8_t byte = next_byte(&texts[lo], depth);
     bool alone = lo + 1 == end || next_byte(&texts[lo + 1], depth) != byte; /* as most are, soon */
     hi = alone ? lo + 1 : end_of_run(texts, lo, end, depth);
-    if (is_raw(byte) && (c = tsl__trie_child(trie, p->node, byte)) && !reach(space, out, (tsl__fixed_place){c, lo, hi, depth + 1, RAW, 0})) return false;
+    if (tsl__stands_raw(byte) && (c = tsl__trie_child(trie, p->node, byte)) && !reach(space, out, (tsl__fixed_place){c, lo, hi, depth + 1, RAW, 0})) return false;
   }
   return true;
 }

@@ -75,7 +75,7 @@ typedef struct tsl__fixed_run {
 } tsl__fixed_run;
 
 /* Is it a raw ASCII character of a string? And how many of n bytes are? */
-static inline bool tsl__fixed_is_raw(uint8_t byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
+static inline bool tsl__fixed_is_raw(uint8_t byte) { return byte < 0x80 && tsl__stands_raw(byte); }
 size_t tsl__fixed_raw(const uint8_t *bytes, size_t n);
 /* Where a state that has a `fixed` comes by them; false: nowhere. If they end the text, it is the first of the range. */
 bool tsl__fixed_find(const tsl__state_rec *from, tsl__fixed_run *run, tsl__fixed_range *out);

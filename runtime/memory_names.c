@@ -193,7 +193,7 @@ static void look_on_raw(tsl__space *space, descent *d, spot at) {
   push_escaped(space, d, at, '\\');
   while (at.lo < at.hi && space->status == TSL_OK) {
     uint8_t byte = names[at.lo].at[at.known];
-    uint32_t child = byte >= 0x20 && byte != '"' && byte != '\\' ? tsl__trie_child(&space->vocab->trie, at.node, byte) : 0;
+    uint32_t child = tsl__stands_raw(byte) ? tsl__trie_child(&space->vocab->trie, at.node, byte) : 0;
     spot to = at;
     tsl__taken_narrow(d->group, at.known, byte, &to.lo, &to.hi);
     at.lo = to.hi;

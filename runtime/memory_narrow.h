@@ -28,7 +28,7 @@ static inline bool tsl__asked_has(tsl__space *space, tsl__asked_mask *m, tsl_tok
 /* Does the token lead somewhere? */
 bool tsl__run_leads(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token);
 
-static inline bool tsl__is_raw(uint8_t byte) { return byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\'; }
+static inline bool tsl__is_raw(uint8_t byte) { return byte < 0x7F && tsl__stands_raw(byte); }
 
 /* May an open escape still become a raw ASCII character? */
 bool tsl__may_be_raw(const uint8_t *open, uint32_t count);

@@ -47,7 +47,7 @@ static bool same(const tsl__taken *g, uint32_t next, const tsl__spelled *names, 
 
 static bool has_short_escapes(const tsl__spelled *name) {
   for (uint32_t i = 0; i < name->n; i++)
-    if (name->at[i] < 0x20 || name->at[i] == '"' || name->at[i] == '\\' || name->at[i] == '/') return true;
+    if (!tsl__stands_raw(name->at[i]) || name->at[i] == '/') return true;
   return false;
 }
 

@@ -59,7 +59,7 @@ static bool needless(const listing *l, place *p) {
   uint8_t byte = l->text.at[l->text.n - 1], raw[4], small[12] = {'\\'};
   size_t length = p->open_count + 1u, n = length > 1 || byte == '\\' ? tsl__escape_byte(p->open, &p->open_count, byte, raw) : 0;
   if (!n) return false;
-  if (raw[0] >= 0x20 && raw[0] != '"' && raw[0] != '\\' && may_stand(l, length, raw, n)) return true;
+  if (tsl__stands_raw(raw[0]) && may_stand(l, length, raw, n)) return true;
   if (length == 2) return false;
   small[1] = tsl__escape_letter(raw[0]);
   if (small[1] && may_stand(l, length, small, 2)) return true;
