@@ -6,10 +6,8 @@ NumPy, torch and the hosts come in tests/hosts/, with their packages.
 SPDX-License-Identifier: Apache-2.0
 """
 import array
-import ast
 import ctypes
 import gc
-import inspect
 import json
 import math
 import multiprocessing
@@ -23,38 +21,9 @@ import time
 import types
 import zlib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
+from package_checks import BUILD, T, check, raises, run, skip
+
 VOCABS = pathlib.Path(os.environ.get("TSL_VOCABS", BUILD / "vocabs"))
-sys.path.insert(0, str(BUILD / "bindings" / "python"))
-results = []
-skipped = 0
-
-
-def check(condition, what):
-    results.append(bool(condition))
-    if not condition:
-        print(f"  failed: {what}")
-
-
-def raises(kind, call, what, **fields):
-    """Does the call raise that exception, with these attributes?"""
-    try:
-        value = call()
-    except BaseException as error:  # whatever it is, it is compared
-        wrong = {name: getattr(error, name, None) for name, want in fields.items() if getattr(error, name, None) != want}
-        check(type(error) is kind and not wrong, f"{what}: {type(error).__name__} {error} {wrong}")
-        return error
-    check(False, f"{what}: returned {value!r}")
-
-
-try:
-    import turnstile as T
-except ImportError:
-    print(f"  skipped: there is no Python package in {BUILD}: it was configured without -Dpython=true")
-    print("0 passed, 0 failed, 1 skipped")
-    sys.exit(0)
-
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}}, "required": ["a"], "additionalProperties": False}
 vocab = T.Vocab.embedded()
 grammar = T.Grammar.json_schema(vocab, SCHEMA, whitespace="compact")
@@ -348,9 +317,7 @@ def test_vocab():
     check(small.identity != vocab.identity and len(small.identity) == 16 and small.memory > 0, "identity")
     path = VOCABS / "llama3_1" / "tokenizer.json"
     if not path.is_file():
-        global skipped
-        skipped += 1
-        print(f"  skipped: {path} was not fetched")
+        skip(f"{path} was not fetched")
         return
     big = T.Vocab.from_file(path, logits_width=128512)
     check(big.size == 128256 and big.mask_words == 4016 and big.eog_tokens, "a tokenizer file")
@@ -785,90 +752,6 @@ def test_budget():
     raises(TypeError, lambda: T.Budget(vocab), "a budget of no grammar")
 
 
-def members(module):
-    """What a stub declares: {class: {name: function or None}}, module-level functions and names under ""."""
-    tree = ast.parse(pathlib.Path(module).read_text())
-    found = {"": {}}
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            found[node.name] = {item.name if isinstance(item, ast.FunctionDef) else item.target.id: item if isinstance(item, ast.FunctionDef) else None for item in node.body}
-        elif isinstance(node, ast.FunctionDef):
-            found[""][node.name] = node
-    return found
-
-
-def test_stubs():
-    """The type stubs have every public name with its parameters, and no other."""
-    folder = BUILD / "bindings" / "python" / "turnstile"
-    core, grammar_stub, vocab_stub = (members(folder / name) for name in ("_core.pyi", "grammar.pyi", "vocab.pyi"))
-    public = {name for name, value in vars(T).items() if not name.startswith("_") and not isinstance(value, type(T))}
-    check(set(T.__all__) == public | {"__version__"}, f"__all__ has every public name: {public ^ set(T.__all__)}")
-    for kind, stubs in ((T.Vocab, (core["Vocab"], vocab_stub["Vocab"])), (T.Grammar, (core["Grammar"], grammar_stub["Grammar"])), (T.Matcher, (core["Matcher"],)),
-                        (T.Budget, (core["Budget"],)), (T.Sampler, (core["Sampler"],)), (T.Align, (core["Align"],)), (T.Events, (core["Events"],)), (T.Parser, (core["Parser"],)), (T.Cancel, (core["Cancel"],)), (T.Threads, (core["Threads"],)),
-                        (T.Cache, (core["Cache"],)), (T.Compile, (core["Compile"],))):
-        declared = {name: node for stub in stubs for name, node in stub.items()}
-        real = {name for name in dir(kind) if not name.startswith("_")}
-        check({name for name in declared if not name.startswith("__")} == real, f"{kind.__name__}: {real ^ {n for n in declared if not n.startswith('__')}}")
-        for name, node in declared.items():
-            if node is not None and not name.startswith("__"):
-                same_parameters(f"{kind.__name__}.{name}", getattr(kind, name), node, skip_self=not any(isinstance(d, ast.Name) and d.id == "classmethod" for d in node.decorator_list))
-    for name, node in core[""].items():
-        same_parameters(name, getattr(T, name), node)
-
-
-def parameters(node):
-    """Of a function: its names, and which come by position alone or by name alone."""
-    a = node.args
-    return [[arg.arg for arg in group] for group in (a.posonlyargs, a.args, a.kwonlyargs)], len(a.defaults), [default is not None for default in a.kw_defaults]
-
-
-def test_stubs_of_modules():
-    """Every module has a stub; those of hosts, which cannot be imported here, have the names and parameters of the text."""
-    folder = BUILD / "bindings" / "python" / "turnstile"
-    modules = sorted(path for path in folder.glob("*.py") if path.stem != "__init__")
-    check(len(modules) > 10, "there are modules")
-    for path in modules:
-        check(path.with_suffix(".pyi").exists(), f"{path.stem} has a stub")
-        if path.stem in ("grammar", "vocab"):
-            continue
-        text, stub = (ast.parse(file.read_text()) for file in (path, path.with_suffix(".pyi")))
-        same_names(path.stem, text, stub)
-
-
-def same_names(what, text, stub):
-    """Public classes and functions, those in classes too, and constants."""
-    def named(tree):
-        found = {}
-        for node in tree.body:
-            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-                found[node.name] = node
-            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-                target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
-                found.update({target.id: None} if isinstance(target, ast.Name) else {})
-        return {name: node for name, node in found.items() if not name.startswith("_") or name in ("__init__", "__call__")}
-    real, declared = named(text), named(stub)
-    missing = {name for name in real if name not in declared} | {name for name, node in declared.items() if node is not None and name not in real}
-    check(not missing, f"{what}: in one of text and stub alone: {missing}")
-    for name, node in real.items():
-        if isinstance(node, ast.ClassDef):
-            same_names(f"{what}.{name}", node, declared[name])
-        elif node is not None:
-            check(parameters(node) == parameters(declared[name]), f"{what}.{name}: the stub has {parameters(declared[name])}, it takes {parameters(node)}")
-
-
-def same_parameters(what, function, node, skip_self=False):
-    limits = {"max_memory", "max_stacks", "max_depth", "max_steps", "deadline", "cancel", "cache"}  # **limits
-    declared = [a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
-    try:
-        real = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    except ValueError:
-        check(False, f"{what} has no signature: {function.__doc__}")
-        return
-    declared = [name for name in declared if name not in ("cls", "self") and name not in limits]
-    real = [name for name in real if name not in ("cls", "self") and name not in limits]
-    check(declared == real, f"{what}: the stub has {declared}, it takes {real}")
-
-
 def test_threads():
     """Masks of shared grammars from four threads at once are those of one thread; fill_batch lets other threads run."""
     wanted = {}
@@ -943,7 +826,4 @@ def test_overhead():
     check(best < 500, f"mask + accept take {best:.0f} ns")
 
 
-for test in (test_arrays, test_moving, test_grammars, test_pydantic, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_mask_table, test_workers, test_cache, test_adapters_cache, test_artifacts, test_background, test_budget, test_stubs, test_stubs_of_modules, test_threads, test_life, test_overhead):
-    test()
-print(f"{sum(results)} passed, {len(results) - sum(results)} failed" + (f", {skipped} skipped" if skipped else ""))
-sys.exit(not all(results))
+run(test_arrays, test_moving, test_grammars, test_pydantic, test_tools, test_cancel, test_vocab, test_sampler, test_sampling, test_events, test_decoding, test_batch, test_mask_table, test_workers, test_cache, test_adapters_cache, test_artifacts, test_background, test_budget, test_threads, test_life, test_overhead)

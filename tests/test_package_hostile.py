@@ -6,39 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 import array
 import gc
 import os
-import pathlib
 import signal
 import subprocess
 import sys
 import threading
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
-sys.path.insert(0, str(BUILD / "bindings" / "python"))
-results = []
-
-
-def check(condition, what):
-    results.append(bool(condition))
-    if not condition:
-        print(f"  failed: {what}")
-
-
-def raises(kind, call, what):
-    try:
-        value = call()
-    except BaseException as error:  # whatever it is, it is compared
-        check(type(error) is kind, f"{what}: {type(error).__name__} {error}")
-        return error
-    check(False, f"{what}: returned {value!r}")
-
-
-try:
-    import turnstile as T
-except ImportError:
-    print(f"  skipped: there is no Python package in {BUILD}: it was configured without -Dpython=true")
-    print("0 passed, 0 failed, 1 skipped")
-    sys.exit(0)
+from package_checks import PACKAGE, T, check, raises, results, run
 
 vocab = T.Vocab.embedded()
 words = vocab.mask_words
@@ -336,11 +309,8 @@ def test_exit():
         asked.wait()
         print("over")
     """
-    done = subprocess.run([sys.executable, "-c", program, str(BUILD / "bindings" / "python")], stdout=subprocess.PIPE, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program, str(PACKAGE)], stdout=subprocess.PIPE, timeout=60)
     check(done.returncode == 0 and done.stdout.split() == [b"over"], f"the interpreter ends: {done}")
 
 
-for test in (test_sizes, test_growing, test_numbers, test_formats, test_rows, test_exit, test_busy, test_cycles, test_results, test_fork):
-    test()
-print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
-sys.exit(not all(results))
+run(test_sizes, test_growing, test_numbers, test_formats, test_rows, test_exit, test_busy, test_cycles, test_results, test_fork)
