@@ -381,8 +381,8 @@ static void read_byte(uint8_t byte, tsl__reads *out) {
 
 /* After a backslash: the letters of characters that may follow. Some character may, or there would be no backslash. */
 static void read_escape(const tsl__reads *inner, tsl__reads *out) {
-  for (const char *letter = TSL__ESCAPE_LETTERS; *letter; letter++)
-    if (tsl__bytes_has(&inner->live, tsl__escaped((uint8_t)*letter))) read_byte((uint8_t)*letter, out);
+  for (unsigned i = 0; TSL__ESCAPED[i]; i++)
+    if (tsl__bytes_has(&inner->live, (uint8_t)TSL__ESCAPED[i])) read_byte((uint8_t)TSL__ESCAPE_LETTERS[i], out);
   read_byte('u', out);
 }
 

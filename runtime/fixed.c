@@ -115,10 +115,10 @@ static bool reach_some(tsl__space *space, const tsl__state_rec *from, tsl__fixed
 static TSL__SELDOM bool visit_escape(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__string *texts = tsl__state_fixed(from)->texts;
   uint8_t least = next_byte(&texts[p.lo], p.depth), most = next_byte(&texts[p.hi - 1], p.depth);
-  for (const char *letter = TSL__ESCAPE_LETTERS; *letter && least <= '\\'; letter++) { /* mostly all of them go on with a small letter */
+  for (unsigned i = 0; TSL__ESCAPED[i] && least <= '\\'; i++) { /* mostly all of them go on with a small letter */
     tsl__fixed_place to = p;
-    uint8_t byte = tsl__escaped((uint8_t)*letter);
-    if (byte < least || byte > most || !(to.node = tsl__trie_child(&space->vocab->trie, p.node, (uint8_t)*letter))) continue;
+    uint8_t byte = (uint8_t)TSL__ESCAPED[i];
+    if (byte < least || byte > most || !(to.node = tsl__trie_child(&space->vocab->trie, p.node, (uint8_t)TSL__ESCAPE_LETTERS[i]))) continue;
     to.how = RAW;
     if (!reach_some(space, from, out, to, byte, byte)) return false;
   }
