@@ -366,6 +366,8 @@ static void winding_down(void) {
   }
   CHECK(close != TSL_NO_TOKEN && comma != TSL_NO_TOKEN && logits[close] == 3.0f && logits[comma] == 0);
   for (int i = 0; i < 3; i++) CHECK(tsl_budget_wind_down(b, m, 6, 10, (float[]){NAN, INFINITY, -INFINITY}[i], logits) == TSL_ERR_ARGUMENT && logits[close] == 3.0f);
+  logits[close] = 0;
+  CHECK(tsl_budget_wind_down(b, m, 10, 10, 10, logits) == TSL_OK && logits[close] == 1.0f); /* at the soft limit */
   CHECK(tsl_matcher_accept(m, close) == TSL_OK && tsl_budget_wind_down(b, m, 1, 10, 6, logits) == TSL_OK);
   uint32_t count;
   const tsl_token *eog = tsl_vocab_eog(v, &count);

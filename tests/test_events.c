@@ -83,6 +83,7 @@ static const struct {
     {"\"a\\nb\\u00e9\\ud83d\\ude00 \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"",
      " +string@ text@:a\nb\xC3\xA9\xF0\x9F\x98\x80 \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 -string@"},
     {"\"\\ud83dx\\ude00\\ud83d\\ud83d\\ude00\\ud83d\"", " +string@ text@:\xEF\xBF\xBDx\xEF\xBF\xBD\xEF\xBF\xBD\xF0\x9F\x98\x80\xEF\xBF\xBD -string@"},
+    {"\"\\ud83d\\n\"", " +string@ text@:\xEF\xBF\xBD\n -string@"},
     {"\"\\\"\\\\\\/\\b\\f\\r\\t\"", " +string@ text@:\"\\/\b\f\r\t -string@"},
     {"[]", " +array@ -array@"},
     {"{}", " +object@ -object@"},

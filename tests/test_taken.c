@@ -140,6 +140,7 @@ static void check_groups(uint32_t taken, uint32_t count) {
     tsl__taken_narrow(g, known, (uint8_t)byte, &first, &last);
     for (uint32_t i = lo; i < hi; i++) CHECK((i >= first && i < last) == (g->names[i].n > known && g->names[i].at[known] == byte));
     check_open(g, known, lo, hi);
+    for (int k = 0; k < 20; k++) check_open(g, 0, 0, g->count);
     bool shortened = false;
     for (uint32_t i = 0; i < g->count; i++)
       for (uint32_t k = 0; k < g->names[i].n; k++) shortened = shortened || g->names[i].at[k] < 0x20 || strchr("\"\\/", g->names[i].at[k]);
