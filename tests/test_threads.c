@@ -358,6 +358,14 @@ static void cache_bound(void) {
   uint64_t one = s.bytes;
   tsl_cache_free(cache);
 
+  for (uint64_t less = 0; less < 2; less++) { /* a bound that is just met, and one byte less */
+    CHECK(tsl_cache_new(one - less, NULL, &cache) == TSL_OK);
+    get(cache, &source);
+    tsl_cache_get_stats(cache, &s);
+    CHECKF(s.entries == 1 - less && s.evictions == less, "%" PRIu64 " entries in %" PRIu64 " bytes", s.entries, one - less);
+    tsl_cache_free(cache);
+  }
+
   CHECK(tsl_cache_new(one * 4 + one / 2, NULL, &cache) == TSL_OK); /* room for four */
   tsl_grammar *held = NULL;
   source = number_source(text, 0);
