@@ -117,7 +117,8 @@ static void all_that_is_left(void) {
 /* The same of texts that are no JSON strings: what must, or must not, be in them. */
 static void near_the_length_of_a_text(void) {
   static const char *const patterns[] = {"^(?!.*ab).{0,%u}$", "^(?!.*(?:aba|1-))[^\n]{0,%u}$", "^(?=.*1)[ab1 ]{0,%u}$", "^(?=.*-.*1)(?!.*aa).{1,%u}$", "^(?!(?s:.*)b{9})(?s:.){0,%u}$", "^(?!.*ab)(?=.{0,%u}$).*b$",
-                                         "^(?=[ab ]{0,%u}$)(?:[ab]+ ?)*$", "^(?!.*\xC3\xA9)(?=.*b$).{2,%u}$", "^(?=.{0,%u}$)(?=.{0,40}$)(?!.*bb).*$", "^(?!.*ab).{9,%u}$", "^(?!.*ab)(?=.*1).{16,%u}$", "^(?=.*-)[ab1 -]{12,%u}$", "^(?=.{7,%u}$)(?!.*bb)(?:a|b ?)*$"};
+                                         "^(?=[ab ]{0,%u}$)(?:[ab]+ ?)*$", "^(?!.*\xC3\xA9)(?=.*b$).{2,%u}$", "^(?=.{0,%u}$)(?=.{0,40}$)(?!.*bb).*$", "^(?!.*ab).{9,%u}$", "^(?!.*ab)(?=.*1).{16,%u}$", "^(?=.*-)[ab1 -]{12,%u}$",
+                                         "^(?=.{7,%u}$)(?!.*bb)(?:a|b ?)*$", "^(?=[ab ]{0,%u}$)[^1]{0,70}$", "^(?=[^1]{0,70}$)[ab ]{0,%u}$", "^(?=[ab ]{0,%u}$)(?=[^1]{0,70}$)(?:[ab]+ ?)*$"};
   char pattern[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned most = 17; most <= 130; most += 28) {
