@@ -8,6 +8,7 @@
 #include <pcre2.h>
 
 #include "tests/check.h"
+#include "tests/failing.h"
 
 static const tsl_allocator *const mem = &tsl__malloc;
 
@@ -124,30 +125,17 @@ static void test_fold(void) {
 
 /* ---- every allocation fails once ------------------------------------------------------------------------------ */
 
-typedef struct failing { long left, blocks; } failing;
-
-static void *failing_reallocate(void *ctx, void *block, size_t old_size, size_t new_size) {
-  failing *f = ctx;
-  if (!new_size) {
-    f->blocks--;
-    return tsl__malloc.reallocate(NULL, block, old_size, 0);
-  }
-  if (f->left-- <= 0) return NULL;
-  if (!block) f->blocks++;
-  return tsl__malloc.reallocate(NULL, block, old_size, new_size);
-}
-
 static void test_no_memory(void) {
   bool done = false;
   for (long n = 0; !done && n < 200; n++) {
     failing f = {n, 0};
-    tsl_allocator a = {&f, failing_reallocate};
+    tsl_allocator a = failing_allocator(&f);
     tsl__charset s = {0};
     tsl_status status = tsl__charset_add_property(&a, &s, "Greek", 5);
     CHECK(status == TSL_OK || (status == TSL_ERR_NO_MEMORY && s.ranges.n == 0));
     done = status == TSL_OK && tsl__charset_add(&a, &s, 0xE9, 0xE9) && tsl__charset_fold(&a, &s) && tsl__charset_negate(&a, &s);
     tsl__charset_free(&a, &s);
-    CHECK(f.blocks == 0);
+    CHECK(f.held == 0);
   }
   CHECK(done);
 }
