@@ -379,6 +379,22 @@ static void test_depth(void) {
   }
 }
 
+/* A pattern as long as it may be, and one byte longer. */
+static void test_length(void) {
+  static char pattern[TSL__REGEX_MAX_LENGTH + 1];
+  memset(pattern, 'a', sizeof pattern);
+  for (unsigned more = 0; more < 2; more++) {
+    size_t n = TSL__REGEX_MAX_LENGTH + more;
+    tsl__exprs *x = new_exprs();
+    tsl_error error = {0};
+    tsl__expr e = TSL__NONE;
+    tsl_status want = more ? TSL_ERR_LIMIT : TSL_OK;
+    CHECKF(tsl__regex_compile(x, pattern, n, NULL, &e, &error) == want && (e == TSL__NONE) == more, "%zu bytes: %s", n, error.message);
+    CHECK(tsl__regex_check(&tsl__malloc, pattern, n, &error) == want);
+    tsl__exprs_free(x);
+  }
+}
+
 /* ---- every allocation fails once ------------------------------------------------------------------------------ */
 
 /* Compile with memory for `n` allocations; returns how many were made. */
@@ -416,6 +432,7 @@ int main(void) {
   RUN(test_dead_ends, "every state of random patterns can be completed");
   RUN(test_suite, "patterns of the JSON Schema Test Suite");
   RUN(test_depth, "groups inside each other");
+  RUN(test_length, "how long a pattern may be");
   RUN(test_no_memory, "every allocation fails once");
   return tsl_test_end();
 }
