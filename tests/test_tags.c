@@ -37,6 +37,7 @@ static const struct {
     {"{\"type\":\"regex\",\"pattern\":\"[0-9]+\"}", {"1", "123"}, {"", "a"}},
     {"{\"type\":\"grammar\",\"grammar\":\"root ::= \\\"a\\\" root | \\\"b\\\"\"}", {"b", "aab"}, {"", "a"}},
     {ANY, {"", "anything <f at all", "\xC3\xA4"}, {"\xFF", "\xC3"}},
+    {"{\"type\":\"sequence\",\"elements\":[{\"type\":\"any_text\",\"max_tokens\":0}," CONST("x") "]}", {"x"}, {"", "ax", "xx"}},
     {"{\"type\":\"any_text\",\"max_chars\":2147483647,\"max_tokens\":2147483647}", {"", "aaaa"}, {"\xC3"}},
     {"{\"type\":\"any_text\",\"excludes\":[\"ab\",\"c\"],\"max_chars\":3}", {"", "aaa", "ba", "\xC3\xA4\xC3\xA4\xC3\xA4"}, {"ab", "c", "aaaa", "xab"}},
     {"{\"type\":\"sequence\",\"elements\":[" CONST("a") "," CONST("b") "]}", {"ab"}, {"a", "b", "ba"}},
