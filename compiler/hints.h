@@ -50,9 +50,9 @@ bool tsl__spares(const tsl__exprs *x, tsl__expr e, uint8_t byte);
 
 #define TSL__LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */
 
-/* e without its length, if a part of it is one: texts of *min to *limit characters (*limit TSL__INF: none found). `json`: e is under JSTR, and the part counts any characters; else the part is up to
+/* e without its length, if a part of it is one: texts of *min to *limit characters (*limit TSL__INF: none found). `whole`: e is under JSTR, and the part counts any characters; else the part is up to
  * so many characters of a class, of which only the maximum is left out. */
-tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool json, uint32_t *min, uint32_t *limit);
+tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *min, uint32_t *limit);
 /* Fill in `like` of what is `rest` and at most `length` characters; `begun`: the active loop, if any, has its minimum; `json`: under JSTR. */
 void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out);
 /* Fill in `open` of e (under JSTR), of which texts that are too short go on. */

@@ -462,19 +462,19 @@ void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
 }
 
 /* Texts of which one part says how many characters they have: the limit matters only near it. */
-tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool json, uint32_t *min, uint32_t *limit) {
+tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *min, uint32_t *limit) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr parts[8];
   *min = 0;
   *limit = TSL__INF;
-  if (n.kind != TSL__K_AND || n.b > 8 || (!json && n.loop)) return e;
+  if (n.kind != TSL__K_AND || n.b > 8 || (!whole && n.loop)) return e;
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__node m = tsl__node_at(x, parts[i] = tsl__list_at(x, n.a)[i]);
-    bool counts = json ? m.a == x->any_char : m.c != TSL__INF && tsl__node_at(x, m.a).flags & TSL__CHAR;
+    bool counts = whole ? m.a == x->any_char : m.c != TSL__INF && tsl__node_at(x, m.a).flags & TSL__CHAR;
     if (m.kind != TSL__K_REPEAT || *limit != TSL__INF || !counts) continue;
     *min = m.b;
     *limit = m.c;
-    parts[i] = tsl__expr_repeat(x, m.a, json ? 0 : m.b, TSL__INF);
+    parts[i] = tsl__expr_repeat(x, m.a, whole ? 0 : m.b, TSL__INF);
   }
   return *limit == TSL__INF ? e : tsl__and_n(x, parts, n.b);
 }
