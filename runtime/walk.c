@@ -681,7 +681,7 @@ void tsl__walk_within(tsl__space *space, level *l, tsl__state state, uint32_t co
   bool last = l->last && !left, others = tsl__is_others(r);
   uint32_t context = context_of(space, r, count, over, last);
   const tsl__walk *w = others ? walk_others(space, r, state, count, over, last, true) : recall(space, r, state, count, context, over);
-  if (!w && !others && space->status == TSL_OK && is_seldom(space, l, state, over, left)) {
+  if (!w && !others && tsl__space_step(space, 1) && is_seldom(space, l, state, over, left)) {
     size_t floor = l->left.n;
     search_within(space, l, &(tsl__level_key){state, context, over, NULL}, count, last, left);
     if (!left) return;

@@ -375,6 +375,31 @@ static void shortest_on_long_ways(void) {
   tsl_vocab_release(v);
 }
 
+/* What calls lead to is looked for again and again where they call one another without reading: that is work, too, and ends with the steps that there are. */
+static void calls_are_steps(void) {
+  static const char grammar[] = "root ::= a b c d e\na ::= (b c d e)* \"x\"?\nb ::= (a c d e)* \"y\"?\nc ::= (d a b e)* \"z\"?\nd ::= (c b a e)* \"w\"?\ne ::= (a b c d)* \"v\"?";
+  static char words[200][8];
+  const char *tokens[200];
+  uint64_t seed = 1;
+  for (unsigned i = 0; i < 200; i++) {
+    for (unsigned k = 0; k < 1 + i % 5; k++) words[i][k] = "vwxyz"[tsl_test_random(&seed) % 5];
+    tokens[i] = words[i];
+  }
+  for (int k = 0; k < 2; k++) {
+    const tsl_limits limits = {.max_steps = k ? 4000000 : 300000};
+    tsl_vocab *v = toy_vocab(tokens, 200, false);
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    uint32_t mask[7];
+    CHECK(tsl_grammar_gbnf(v, grammar, sizeof grammar - 1, NULL, &limits, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    tsl_status status = tsl_matcher_mask(m, mask);
+    CHECKF(status == (k ? TSL_OK : TSL_ERR_LIMIT), "%s, %llu steps", tsl_status_name(status), (unsigned long long)tsl__space_steps(g->space));
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+    tsl_vocab_release(v);
+  }
+}
+
 int main(void) {
   RUN(histories, "positions taken back, in a ring that wraps");
   RUN(drafts, "drafts end where they must");
@@ -386,5 +411,6 @@ int main(void) {
   RUN(steps_of_texts, "a budget for each 4,096 bytes");
   RUN(states, "transitions of a state");
   RUN(shortest_on_long_ways, "the fewest bytes along long ways");
+  RUN(calls_are_steps, "what calls lead to is counted");
   return tsl_test_end();
 }
