@@ -133,10 +133,25 @@ static void joined_sets(void) {
   }
 }
 
+/* A set less another, of any sizes: one may be far longer. */
+static void less_sets(void) {
+  static const uint32_t sizes[] = {1, 2, 7, 40};
+  for (int round = 0; round < 400; round++) {
+    uint32_t nodes[80], rest[40], n = sizes[below(4)], m = sizes[below(4)], k = 0;
+    tsl__leftover a = random_set(nodes, n), b = random_set(nodes + 40, m);
+    if (!a || !b) continue;
+    const tsl__leftover_rec *r = tsl__leftover_at(space, a), *s = tsl__leftover_at(space, b);
+    for (uint32_t i = 0; i < r->n; i++)
+      if (!in(s->nodes, s->n, r->nodes[i])) rest[k++] = r->nodes[i];
+    CHECK(tsl__leftover_less(space, a, b) == tsl__leftover_intern(space, rest, k) && space->status == TSL_OK);
+  }
+}
+
 int main(void) {
   set_up();
   RUN(random_sets, "sets of nodes, and what follows by each byte");
   RUN(joined_sets, "two sets as one");
+  RUN(less_sets, "a set less another");
   tsl_grammar_release(grammar);
   tsl_vocab_release(vocab);
   return tsl_test_end();
