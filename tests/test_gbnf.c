@@ -269,7 +269,7 @@ static void check_frames(const char *grammar, const char *text, uint32_t frames)
   tsl_matcher_free(m);
 }
 
-/* Texts of so many characters are read in the frame of who names them, if what follows them there cannot go on with one of these. */
+/* Texts that may end where a class is counted are read in the frame of who names them, whatever follows. */
 static void counted_in_place(void) {
   static const struct {
     const char *grammar, *text;
@@ -278,18 +278,23 @@ static void counted_in_place(void) {
     {"root ::= \"- \" text \"\\n\"\ntext ::= [^\\n]{1,80}", "- ab", 1},
     {"root ::= name \": \" text \"\\n\"\nname ::= [a-z] [a-z0-9]{0,20}\ntext ::= [^\\n]{1,80}", "ab: c", 1},
     {"root ::= name \" \" value\nname ::= [a-z]{1,20}\nvalue ::= \"{\" value \"}\" | \"x\"", "ab", 1},
-    {"root ::= \"- \" text \",\"\ntext ::= [^\\n]{1,80}", "- ab", 2},                       /* it does not end there */
+    {"root ::= \"- \" text \",\"\ntext ::= [^\\n]{1,80}", "- ab", 1},                       /* it need not end there */
+    {"root ::= name \" (x)\"\nname ::= [A-Z] [a-z ]{2,60}", "Ab c", 1},
+    {"root ::= (word sep?)* \".\"\nword ::= [a-z]{1,20}\nsep ::= [a-z ]", "ab cd", 1},
+    {"root ::= \"<\" text \">\"\ntext ::= \"'\" [a-z]{1,80} \"'\" root?", "<'a", 2},         /* it ends otherwise */
+    {"root ::= (x \",\")*\nx ::= a | \"(\" x \")\"\na ::= [a-z ]{1,40}", "ab", 2},                          /* that of x, which names itself */
     {"root ::= (text \"\\n\"){9}\ntext ::= [^\\n]{1,80}", "ab", 1},                          /* what counts is within what counts */
-    {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n]{1,80}", "ab", 2},               /* once more elsewhere, where it is not */
+    {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n]{1,80}", "ab", 1},
     {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n-]{1,80}", "ab", 1},
     {"root ::= (\"x\" | text) \"\\n\"\ntext ::= [a-f]{0,80}", "ab", 1},
     {"root ::= row (\"\\n\" row)*\nrow ::= f (\",\" f)*\nf ::= \"'\" [^']{0,40} \"'\" | char{0,80}\nchar ::= [^',\\n]", "ab,c", 1},
-    {"root ::= row (\"\\n\" row)* \"?\"\nrow ::= f (\",\" f)*\nf ::= [^,\\n]{0,80}", "ab,c", 2}, /* the row's end is not the field's */
+    {"root ::= row (\"\\n\" row)* \"?\"\nrow ::= f (\",\" f)*\nf ::= [^,\\n]{0,80}", "ab,c", 1},
     {"root ::= \"(\" text root? \")\"\ntext ::= [^()]{0,80}", "(ab", 1},
     {"root ::= text more\nmore ::= \",\" text more | \".\"\ntext ::= [^,.]{0,80}", "a", 1},
-    {"root ::= text more\nmore ::= \",\" more text | \".\"\ntext ::= [^,.]{0,80}", "a", 2}, /* what follows the end of what is in itself is not looked at */
+    {"root ::= text more\nmore ::= \",\" more text | \".\"\ntext ::= [^,.]{0,80}", "a", 1},
     {"root ::= text (\"; \" text){0,5} \"\\n\"\ntext ::= [^;\\n]{1,80}", "a; b", 1},
-    {"root ::= text? <[256]>\ntext ::= [^\\n]{1,80}", "ab", 2}};
+    {"root ::= text? <[256]>\ntext ::= [^\\n]{1,80}", "ab", 1},
+    {"root ::= text \"-\"\ntext ::= [a-z]{1,80} | <[256]>", "ab", 2}}; /* a token is named in it */
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_frames(rows[i].grammar, rows[i].text, rows[i].frames);
 }
 
