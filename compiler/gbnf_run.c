@@ -157,14 +157,20 @@ static uint32_t rewrite_repeat(running *p, uint32_t node, const tsl__bytes *foll
   tsl__bytes then = *follow, ends = {{0}};
   if (n.c != 1) add_edge(p, n.a, false, &then);
   add_edge(p, n.a, true, &ends);
-  if (n.c == TSL__INF && p->depth && !p->dry && !run_on(&ends, follow)) {
+  if (n.c == TSL__INF && p->depth && !run_on(&ends, follow)) {
     tsl__bytes unused = {{0}};
+    if (p->dry) { /* it would become a rule itself */
+      add_edge(p, n.a, false, begins);
+      return node;
+    }
     p->dry = true;
     p->found = false;
     rewrite(p, n.a, &then, &unused);
     p->dry = false;
-    tsl__bytes_or(begins, &unused);
-    return p->found ? name_loop(p, node) : node;
+    if (p->found) {
+      tsl__bytes_or(begins, &unused);
+      return name_loop(p, node);
+    }
   }
   uint32_t item = rewrite(p, n.a, &then, begins);
   return item == n.a ? node : tsl__gbnf_node(p->g, TSL__G_REPEAT, item, n.b, n.c);

@@ -311,6 +311,7 @@ static void running_in_place(void) {
     {"root ::= w*\nw ::= [a-f]+ | \"[\" w* \"]\"", "ab", 2},        /* few characters: as they were */
     {"root ::= s*\ns ::= \"<\" c* \">\"\nc ::= [^<>$] | \"$\" s", "<ab", 2},
     {"root ::= text\ntext ::= char text | char\nchar ::= [^{}] | \"{\" text \"}\"", "ab", 1},
+    {"root ::= i*\ni ::= [^\\\\{}]+ | \"\\\\\" [a-z]+ (\"{\" i* \"}\")*", "a\\b{c}", 1}, /* of loops within one another the inner one is a rule */
     {"root ::= (f \" \"?)*\nf ::= [a-z]+ | \"(\" f \")\" | \"'\" f", "a'b", 1},
     {"root ::= l\nl ::= l l | i\ni ::= [a-z]+ | \"[\" l \"]\"", "ab", 1},
     {"root ::= (w \"-\"?)*\nw ::= [a-z]{1,20} | \"[\" w \"]\"", "ab", 2}, /* what counts has a frame of its own */
