@@ -406,9 +406,19 @@ static void command(run *r) {
   }
 }
 
+#define OWN_VOCAB 8u /* every so many inputs have a vocabulary of their own: its shared tables take longer than all that most inputs do */
+
+static tsl_vocab *vocab_for(size_t size) {
+  static tsl_vocab *kept;
+  if (size % OWN_VOCAB == 0) return make_vocab();
+  if (!kept) kept = make_vocab();
+  tsl_vocab_retain(kept);
+  return kept;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const tsl_sampler_options options = {.seed = 1, .temperature = 1, .top_k = 9, .repetition_penalty = 1.1f};
-  run r = {.at = data, .end = data + size, .vocab = make_vocab()};
+  run r = {.at = data, .end = data + size, .vocab = vocab_for(size)};
   r.width = tsl_vocab_logits_width(r.vocab);
   r.words = (uint32_t)tsl_vocab_mask_words(r.vocab);
   require(r.words <= WORDS && tsl_cache_new(100000, NULL, &r.cache) == TSL_OK && tsl_mask_table_new(r.vocab, TABLE_ROWS, NULL, &r.table) == TSL_OK && tsl_sampler_new(&options, NULL, &r.sampler) == TSL_OK,
