@@ -127,16 +127,16 @@ static uint32_t put_item(writer *w, unsigned depth) {
 /* An item, perhaps repeated. */
 static uint32_t put_repeated(writer *w, unsigned depth) {
   uint32_t item = put_item(w, depth);
-  unsigned kind = below(7);
-  if (kind > 3) return item;
-  PUT(w, "%s", (const char *[]){"?", "*", "+", "{2,5}"}[kind]);
+  unsigned kind = below(8), least = kind == 4 ? 3 : 2, most = kind == 4 ? 12 : 5;
+  if (kind > 4) return item;
+  PUT(w, "%s", (const char *[]){"?", "*", "+", "{2,5}", "{3,12}"}[kind]);
   uint32_t all = earley_rule(w->e), none = rule_of(w->e, NULL, 0), maybe = earley_rule(w->e);
   either(w->e, maybe, none);
   either(w->e, maybe, item);
   if (kind == 0) return maybe;
   earley_production(w->e, all);
-  if (kind == 3) {
-    for (int i = 0; i < 5; i++) earley_add(w->e, earley_call(i < 2 ? item : maybe));
+  if (kind >= 3) {
+    for (unsigned i = 0; i < most; i++) earley_add(w->e, earley_call(i < least ? item : maybe));
     return all;
   }
   if (kind == 2) earley_add(w->e, earley_call(item));
