@@ -8,6 +8,7 @@
  * Nowhere   What no text may hold wherever it stands (a slash in names without one) is looked for in no tree: a bitset has the tokens with it. Ways by such bytes are none then, and what is left
  *           mostly needs several bytes.
  * Words     Two words may have no byte in common: where all ways together need none, or too many tokens have what they need, tokens are looked for that die by one way, by the next one, and so on.
+ * Letters   Where a quote is told from the characters beside it, as in JSON strings, letters are raw characters; else a text's are all, and it may be one that may end anywhere, if nothing follows.
  * Kinds     Most patterns have `.`, which U+2028 dies of, and few tokens have that: those that die within a character beyond ASCII are looked for apart, since such ways have nothing in common
  *           with others.
  *
@@ -128,7 +129,7 @@ static bool add_branch(graph *g, point *p, tsl__target target, unsigned depth) {
 }
 
 /* Is a point that of such a string alone? Texts of letters are the beginnings of others for ever; but quotes and escapes nothing else is legal. */
-static bool is_alive(const graph *g, const point *p) { return (p->part == BETWEEN || p->part >= WHOLE) && !p->states[1] && tsl__is_others(tsl__state_at(g->space, p->states[0])); }
+static bool is_alive(const graph *g, const point *p) { return g->quoted && (p->part == BETWEEN || p->part >= WHOLE) && !p->states[1] && tsl__is_others(tsl__state_at(g->space, p->states[0])); }
 
 /* The slot that has the number of a point, or that it belongs into. */
 static uint32_t slot_of(const graph *g, const point *made) {
