@@ -222,6 +222,24 @@ size_t tsl__sort_unique(uint32_t *at, size_t n);
 size_t tsl__sort_runs(uint32_t *at, size_t n);
 #define TSL__NOT_RUNS SIZE_MAX
 
+/* Of sorted numbers the first that is not less. */
+static inline size_t tsl__lower_bound(const uint32_t *at, size_t n, uint32_t number) {
+  size_t lo = 0, hi = n;
+  while (lo < hi) {
+    size_t mid = (lo + hi) / 2;
+    if (at[mid] < number) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+/* The same from `from` on, where all before are less: what is near is met soon, what is far in steps that double. */
+static inline size_t tsl__bound_from(const uint32_t *at, size_t n, size_t from, uint32_t number) {
+  size_t step = 1;
+  for (; from + step <= n && at[from + step - 1] < number; step *= 2) from += step;
+  if (from == n) return n;
+  return from + tsl__lower_bound(at + from, from + step <= n ? step - 1 : n - from, number);
+}
+
 /* ---- hashing -------------------------------------------------------------------------------------------------- */
 
 static inline uint64_t tsl__mix(uint64_t h) {

@@ -54,25 +54,13 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
   return number;
 }
 
-/* Where a number is in a sorted list, or the first larger one, from `from` on. In steps that double: one of two lists may be far longer. */
-static size_t find_from(const uint32_t *list, size_t n, size_t from, uint32_t number) {
-  size_t step = 1;
-  for (; from + step <= n && list[from + step - 1] < number; step *= 2) from += step;
-  for (size_t end = from + step < n ? from + step : n; from < end;) {
-    size_t middle = from + (end - from) / 2;
-    if (list[middle] < number) from = middle + 1;
-    else end = middle;
-  }
-  return from;
-}
-
 tsl__leftover tsl__leftover_less(tsl__space *space, tsl__leftover a, tsl__leftover b) {
   const tsl__leftover_rec *r = tsl__leftover_at(space, a), *s = tsl__leftover_at(space, b);
   uint32_t *nodes = a == b ? NULL : tsl__alloc(&space->alloc, r->n * sizeof *nodes);
   size_t n = 0;
   if (!nodes) return a == b ? 0 : (tsl__space_no_memory(space), 0);
   for (size_t i = 0, k = 0; i < r->n; i++) {
-    k = find_from(s->nodes, s->n, k, r->nodes[i]);
+    k = tsl__bound_from(s->nodes, s->n, k, r->nodes[i]);
     if (k == s->n || s->nodes[k] != r->nodes[i]) nodes[n++] = r->nodes[i];
   }
   tsl__leftover rest = n == r->n ? a : tsl__leftover_intern(space, nodes, n);

@@ -66,28 +66,9 @@ static bool list_base(tsl__space *space, tsl__gather *g, uint32_t bitset) {
   return tsl__vec_push(&space->alloc, &g->bases, bitset) || tsl__space_no_memory(space);
 }
 
-/* The first of a sorted list that is not less. */
-static size_t lower_bound(const tsl_token *at, size_t n, tsl_token t) {
-  size_t lo = 0, hi = n;
-  while (lo < hi) {
-    size_t mid = (lo + hi) / 2;
-    if (at[mid] < t) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
-}
-
 static bool in_list(const tsl_token *at, size_t n, tsl_token t) {
-  size_t i = lower_bound(at, n, t);
+  size_t i = tsl__lower_bound(at, n, t);
   return i < n && at[i] == t;
-}
-
-/* The same from `from` on, where all before are less: what is near is met soon. */
-static size_t bound_from(const tsl_token *at, size_t n, size_t from, tsl_token t) {
-  size_t step = 1;
-  for (; from + step <= n && at[from + step - 1] < t; step *= 2) from += step;
-  if (from == n) return n;
-  return from + lower_bound(at + from, from + step <= n ? step - 1 : n - from, t);
 }
 
 #define PACKED_MAX (TSL__PATCH_MAX + 2 * ((TSL_MAX_VOCAB >> TSL__STRETCH) + 1)) /* room for both lists */
@@ -96,7 +77,7 @@ static size_t bound_from(const tsl_token *at, size_t n, size_t from, tsl_token t
 static uint16_t *pack(uint16_t *out, const tsl_token *at, size_t n) {
   uint32_t stretch = 0;
   for (size_t begin = 0, end; begin < n; stretch++, begin = end) {
-    end = at[n - 1] >> TSL__STRETCH == stretch ? n : begin + lower_bound(at + begin, n - begin, (stretch + 1) << TSL__STRETCH);
+    end = at[n - 1] >> TSL__STRETCH == stretch ? n : begin + tsl__lower_bound(at + begin, n - begin, (stretch + 1) << TSL__STRETCH);
     *out++ = (uint16_t)(end - begin);
     TSL__AT_ONCE
     for (size_t i = begin; i < end; i++) out[i - begin] = (uint16_t)at[i];
@@ -352,7 +333,7 @@ static void normalise(tsl__space *space, tsl__gather *g) {
   if (g->plus.n > 1) g->plus.n = sort_tokens(space, g->plus.at, g->plus.n);
   for (size_t i = 0; i < g->minus.n; i++) {
     tsl_token t = g->minus.at[i];
-    allowed = bound_from(g->plus.at, g->plus.n, allowed, t);
+    allowed = tsl__bound_from(g->plus.at, g->plus.n, allowed, t);
     if (!(allowed < g->plus.n && g->plus.at[allowed] == t) && based(space, g, t)) g->minus.at[out++] = t;
   }
   g->minus.n = out;
