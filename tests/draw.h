@@ -18,6 +18,15 @@ static inline tsl_token draw(const uint32_t *mask, size_t width, uint64_t *seed)
   return t;
 }
 
+/* The grammar of a schema, or of a regular expression, which begins with ^. */
+static inline tsl_grammar *grammar_of(tsl_vocab *vocab, const char *text) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_status status = *text == '^' ? tsl_grammar_regex(vocab, text, strlen(text), NULL, NULL, &g, &error) : tsl_grammar_json_schema(vocab, text, strlen(text), NULL, NULL, &g, &error);
+  CHECKF(status == TSL_OK, "%s: %s", text, error.message);
+  return g;
+}
+
 /* The mask of a position beside every token by itself; `what` was compiled, `text` is what was read of it. Is it right? *limit: it is too ambiguous, which is said and not wrong. */
 static inline bool checked_mask(tsl_matcher *m, uint32_t *mask, const char *what, const char *text, bool *limit) {
   tsl_status status = tsl_matcher_mask(m, mask);

@@ -15,12 +15,8 @@ static tsl_vocab *vocab;
 static size_t words;
 static uint32_t met, missed;
 
-/* A schema, or a regular expression, which begins with ^. */
 static tsl_grammar *compile(const char *schema, uint64_t kin_work) {
-  tsl_grammar *g = NULL;
-  tsl_error error = {0};
-  tsl_status status = *schema == '^' ? tsl_grammar_regex(vocab, schema, strlen(schema), NULL, NULL, &g, &error) : tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
-  CHECKF(status == TSL_OK, "%s: %s", schema, error.message);
+  tsl_grammar *g = grammar_of(vocab, schema);
   if (!g) return NULL;
   g->space->kin_work = kin_work;
   ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;

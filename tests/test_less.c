@@ -13,12 +13,8 @@
 static tsl_vocab *vocab;
 static size_t words;
 
-/* A schema, or a regular expression, which begins with ^. */
 static tsl_grammar *compile(const char *schema, uint32_t less_bytes) {
-  tsl_grammar *g = NULL;
-  tsl_error error = {0};
-  tsl_status status = *schema == '^' ? tsl_grammar_regex(vocab, schema, strlen(schema), NULL, NULL, &g, &error) : tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
-  CHECKF(status == TSL_OK, "%s: %s", schema, error.message);
+  tsl_grammar *g = grammar_of(vocab, schema);
   if (!g) return NULL;
   g->space->less_bytes = less_bytes;
   g->space->kin_work = UINT64_MAX; /* each state by itself: test_kin.c does otherwise */

@@ -57,13 +57,10 @@ static void make_vocab(uint64_t *seed) {
 
 /* Along random texts of a schema, or of a regular expression, which begins with ^. */
 static void follow(const char *schema, uint64_t seed) {
-  tsl_grammar *g = NULL;
+  tsl_grammar *g = grammar_of(vocab, schema);
   tsl_matcher *m = NULL;
-  tsl_error error = {0};
   uint32_t *mask = malloc(words * sizeof *mask);
   char text[STEPS * 4 * (LONGEST + 8) + 1] = "";
-  tsl_status status = *schema == '^' ? tsl_grammar_regex(vocab, schema, strlen(schema), NULL, NULL, &g, &error) : tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
-  CHECKF(status == TSL_OK, "%s: %s", schema, error.message);
   CHECK(mask && g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
   for (int step = 0; m && mask && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
     CHECKF(tsl_matcher_mask(m, mask) == TSL_OK, "%s step %d", schema, step);
