@@ -361,8 +361,9 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
     tsl__far_from_limit(x, f.inner, begun, f.limit, f.json, out);
   if (f.json && !out->like && !f.n.loop && (f.min || f.limit == TSL__INF)) tsl__far_from_bounds(x, f.n.a, out);
   if (f.json && !out->like && !out->open && f.limit == TSL__INF && !(f.n.flags & TSL__CALLS)) {
-    tsl__expr inner = tsl__without_length(x, f.n.a, false, &f.min, &f.limit);
-    if (f.limit != TSL__INF) tsl__far_from_limit(x, inner, begun, f.limit, true, out);
+    uint32_t least, most;
+    tsl__expr inner = tsl__without_length(x, f.n.a, false, &least, &most);
+    if (most != TSL__INF) tsl__far_from_limit(x, inner, begun, most, true, out);
   }
   if (f.json && !out->like && !out->open && f.limit == TSL__INF && !f.n.loop) tsl__far_from_forbidden(x, f.inner, out);
 }

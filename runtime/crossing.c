@@ -191,11 +191,11 @@ typedef struct kinds {
   uint32_t n;
 } kinds;
 
-/* The kind of a token that begins outside strings, or within one. */
+/* The kind of a token that begins outside strings, or within one, and that begins one item at most. */
 static uint32_t kind_of(kinds *k, const uint8_t *at, const uint8_t *end, bool in_string) {
   const uint8_t *rest;
   uint64_t outline = tsl__outline(at, end, in_string, &rest);
-  if (!outline || rest < end || !tsl__begins_one(at, end, in_string)) return 0;
+  if (!outline || rest < end) return 0;
   for (uint32_t i = 1; i < k->n; i++)
     if (k->at[i] == outline) return i;
   if (k->n == TSL__PASSING_KINDS) return 0;
@@ -211,8 +211,9 @@ static bool classify(tsl__crossing *c, const tsl_allocator *a, kinds *k, tsl_tok
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
   c->name_ends |= closed_sign(at, end);
   c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
-  uint32_t kind = comma ? kind_of(k, at, end, false) : 0, quoted = comma && quote ? kind_of(k, at, end, true) : 0;
-  if (!pass_to(&c->several, a, t, 0, comma && !tsl__begins_one(at, end, false)) || !pass_to(&c->several_quoted, a, t, 0, comma && !tsl__begins_one(at, end, true))) return false;
+  bool one = comma && tsl__begins_one(at, end, false), one_quoted = comma && tsl__begins_one(at, end, true);
+  uint32_t kind = one ? kind_of(k, at, end, false) : 0, quoted = one_quoted && quote ? kind_of(k, at, end, true) : 0;
+  if (!pass_to(&c->several, a, t, 0, comma && !one) || !pass_to(&c->several_quoted, a, t, 0, comma && !one_quoted)) return false;
   if (!add_to(&c->ends, a, t, may_close(at, end)) || !add_to(&c->ends_quoted, a, t, quote && may_close(quote, end))) return false;
   if (!pass_to(&c->comma, a, t, kind, whole || has_comma(at, end)) || !pass_to(&c->quoted, a, t, quoted, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
   return pass_to(&c->whole, a, t, 0, whole) && pass_to(&c->first, a, t, 0, whole || ends_item(at, end)) && pass_to(&c->closed, a, t, kind, whole || in_order(at, end, '}', ',')) &&

@@ -174,7 +174,7 @@ static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_
     if (rows->state[rows->slots[slot]] == state && rows->count[rows->slots[slot]] == count) return (uint8_t)rows->slots[slot];
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (r && rows->ends && r->flags & TSL__STATE_FINAL) return ENDS;
-  if (!r || rows->n == ROWS || !tsl__state_reads_on(r, rows->last) || tsl__state_fixed(r)) return ASIDE;
+  if (!r || rows->n == ROWS || !tsl__state_is_plain_on(r, rows->last)) return ASIDE;
   uint8_t number = add_row(rows, r, state, count);
   rows->slots[slot] = number;
   return number;

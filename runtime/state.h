@@ -182,12 +182,12 @@ static inline const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__
 /* Make a LATER target, of the range `i` that `byte` is in. 0 on failure, too (sticky). */
 tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i, uint8_t byte);
 
-/* Does an expanded state nothing but read where it is arrived at? It may still be one of names or fixed texts. */
-static inline bool tsl__state_reads(const tsl__state_rec *r) { return !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges; }
-/* The same, as far as that matters: where nothing follows (`last`), it may be one where the frame may end. */
+/* Does an expanded state nothing but read where it is arrived at? It may still be one of names or fixed texts. `last`: nothing follows the frame, so that it may end there means nothing. */
 static inline bool tsl__state_reads_on(const tsl__state_rec *r, bool last) { return !(r->flags & (last ? TSL__STATE_FORK : TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges; }
+static inline bool tsl__state_reads(const tsl__state_rec *r) { return tsl__state_reads_on(r, false); }
 /* The same, and it is not one of fixed texts. */
-static inline bool tsl__state_is_plain(const tsl__state_rec *r) { return tsl__state_reads(r) && !tsl__state_fixed(r); }
+static inline bool tsl__state_is_plain_on(const tsl__state_rec *r, bool last) { return tsl__state_reads_on(r, last) && !tsl__state_fixed(r); }
+static inline bool tsl__state_is_plain(const tsl__state_rec *r) { return tsl__state_is_plain_on(r, false); }
 
 /* Where an expanded state goes by a byte, of the range that it is in; 0: nowhere, or failure (sticky). Needs the lock. */
 static inline tsl__target tsl__state_range(tsl__space *space, const tsl__state_rec *r, uint32_t range, uint8_t byte) {

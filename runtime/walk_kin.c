@@ -32,7 +32,7 @@ typedef struct comparison {
 } comparison;
 
 /* Does it nothing but read, and is there anything that it reads? */
-static bool is_plain(const tsl__state_rec *r, bool last) { return tsl__state_reads_on(r, last) && !tsl__state_fixed(r) && r->ranges; }
+static bool is_plain(const tsl__state_rec *r, bool last) { return tsl__state_is_plain_on(r, last) && r->ranges; }
 
 /* Where a target leads; state 0: nowhere. */
 static side side_of(const tsl__space *space, tsl__target t, uint32_t count) {

@@ -58,10 +58,10 @@ static const part parts[] = {
     [LAST_ONE] = {0x80, 0xBF, BETWEEN},   [LAST_TWO] = {0x80, 0xBF, LAST_ONE}, [LAST_THREE] = {0x80, 0xBF, LAST_TWO}, [AFTER_E0] = {0xA0, 0xBF, LAST_ONE},
     [AFTER_ED] = {0x80, 0x9F, LAST_ONE}, [AFTER_F0] = {0x90, 0xBF, LAST_TWO}, [AFTER_F4] = {0x80, 0x8F, LAST_TWO},
 };
-/* The raw characters of a JSON string that are ASCII; those of any text; and bytes that begin others. */
-static const part quoted_rows[] = {{0x20, 0x21, BETWEEN}, {0x23, 0x5B, BETWEEN}, {0x5D, 0x7F, BETWEEN}}, text_rows[] = {{0x00, 0x7F, BETWEEN}};
+/* The raw characters of a JSON string that are ASCII, and bytes that begin others. */
+static const part rows[] = {{0x20, 0x21, BETWEEN}, {0x23, 0x5B, BETWEEN}, {0x5D, 0x7F, BETWEEN}};
 static const part leads[] = {{0xC2, 0xDF, LAST_ONE}, {0xE0, 0xE0, AFTER_E0}, {0xE1, 0xEC, LAST_TWO}, {0xED, 0xED, AFTER_ED}, {0xEE, 0xEF, LAST_TWO}, {0xF0, 0xF0, AFTER_F0}, {0xF1, 0xF3, LAST_THREE}, {0xF4, 0xF4, AFTER_F4}};
-#define ROWS(quoted) ((quoted) ? sizeof quoted_rows / sizeof *quoted_rows : 1)
+#define ROWS (sizeof rows / sizeof *rows)
 #define LEADS (sizeof leads / sizeof *leads)
 
 typedef struct point {
@@ -256,8 +256,8 @@ static bool add_beyond(graph *g, uint32_t from) {
 
 /* Between two characters: ASCII letters in rows, and what begins longer ones. */
 static bool add_between(graph *g, uint32_t from) {
-  const part *rows = g->quoted ? quoted_rows : text_rows;
-  for (size_t i = 0; i < ROWS(g->quoted); i++)
+  if (!g->quoted && !add_ways(g, from, 0, 0x7F, BETWEEN)) return false;
+  for (size_t i = 0; g->quoted && i < ROWS; i++)
     if (!add_ways(g, from, rows[i].lo, rows[i].hi, rows[i].then)) return false;
   return add_beyond(g, from);
 }
@@ -693,7 +693,7 @@ bool tsl__less_find(tsl__space *space, tsl__state state, bool last, tsl__less *o
   tsl__bytes live = {{(uint64_t)quoted << '"', (uint64_t)quoted << ('\\' & 63), 0, 0}}; /* as where it is ALIVE */
   g->space = space;
   g->quoted = quoted;
-  g->last = last && !quoted;
+  g->last = last && !quoted; /* a text that may end anywhere and tells quotes apart is mostly one of a class, of which letters are found faster */
   g->n = FIRST;
   g->way_count = 0;
   g->derived = 0;
